@@ -7,28 +7,45 @@ import (
 	"testing"
 )
 
+// compileTestProgram compiles a program in C of impl/program/cprog in a new directory, to which the
+// test changes.
+func compileTestProgram(t *testing.T, name string) {
+	t.Helper()
+	source, err := os.ReadFile("../../impl/program/cprog/testdata/" + name + ".c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	write(t, name+".c", string(source))
+	var out, errs strings.Builder
+	if status := runCommandLine(t.Context(), []string{"cc", name + ".c", "-o", name}, &out, &errs); status != exitSuccess {
+		t.Skip(errs.String())
+	}
+}
+
+// Random programs with windows find what they expect on this computer, and no conflicts.
+func TestRandomWindowsHere(t *testing.T) {
+	compileTestProgram(t, "random_windows")
+	for _, args := range [][]string{{"shm", "5", "3"}, {"shm", "4", "6"}, {"tcp", "3", "5"}} {
+		if out := mustRun(t, "run", "--check", "strict", "--platform", args[0], "-n", args[1], "./random_windows", args[2]); out != "0 errors\n" {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
 // A program in C that times accesses of each kind to windows of each flavor, with each
 // synchronization, gets right results on machines with remote memory, by messages and on this one,
 // and its times are in the order of the hardware: a put of the T3D takes as long as its remote
 // writes, and a small part of a message.
 func TestAccessLatencyInC(t *testing.T) {
-	source, err := os.ReadFile("../../impl/program/cprog/testdata/access_latency.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	write(t, "latency.c", string(source))
-	var out, errs strings.Builder
-	if status := runCommandLine(t.Context(), []string{"cc", "latency.c", "-o", "latency"}, &out, &errs); status != exitSuccess {
-		t.Skip(errs.String())
-	}
+	compileTestProgram(t, "access_latency")
 	times := map[string]map[string]float64{}
 	for _, x := range []struct {
 		platform string
 		flavors  int // those without shared memory, where ranks are on different nodes
 	}{{"t3d", 4}, {"now", 3}, {"shm", 4}} {
 		found := map[string]float64{}
-		for line := range strings.Lines(mustRun(t, "run", "--platform", x.platform, "-n", "2", "./latency")) {
+		for line := range strings.Lines(mustRun(t, "run", "--platform", x.platform, "-n", "2", "./access_latency")) {
 			var flavor, sync, access string
 			var us float64
 			if n, err := fmt.Sscanf(line, "%s %s %s %f\n", &flavor, &sync, &access, &us); n == 4 && err == nil {

@@ -33,6 +33,7 @@ type Window struct {
 	register int            // of each rank
 
 	conflicts *windowConflicts // nil: the program is not checked for conflicts
+	starts    int              // epochs of Start that have ended
 	local     []localAccess    // memory of this rank that its accesses use
 
 	regions []windowRegion // of a dynamic window, by address

@@ -34,6 +34,7 @@ type notedAccess struct {
 	kind     requestKind
 	op       *Op
 	period   accessPeriod
+	started  int  // which epoch of Start of the origin's it is
 	isAlone  bool // an exclusive lock keeps other ranks away, even if the access has to wait for it
 	describe func() string
 }
@@ -124,14 +125,14 @@ func (w *Window) checkConflicts(a *access, h *requestHeader) {
 	case fenceEpoch:
 		n.period = accessPeriod{fenceEpoch, w.origin.fences}
 	case startEpoch:
-		n.period = accessPeriod{startEpoch, x.exposures[a.target]}
+		n.period, n.started = accessPeriod{startEpoch, x.exposures[a.target]}, w.starts
 	}
 	known := x.targets[a.target]
 	for i, span := range spansOf(a, h) {
 		n.byteSpan = span
 		for k := range known {
 			y := &known[k]
-			if y.period == n.period && y.overlaps(span) && n.conflictsWith(y) {
+			if y.period == n.period && (y.origin != n.origin || y.started == n.started) && y.overlaps(span) && n.conflictsWith(y) {
 				from, to := max(y.from, span.from), min(y.to, span.to)
 				w.c.e.Fail(ErrRMAConflict, "bytes %d to %d of the window's memory of rank %d are %s here and %s by %s, and nothing orders the two; --check=warn does not look for that",
 					from, to, a.target, n.verb(), y.verb(), y.describe())
@@ -215,29 +216,21 @@ func (w *Window) forgetLocal(target int) {
 // forgetAccesses forgets this rank's accesses with locks to a rank, or to all: they are complete,
 // or only gets are.
 func (w *Window) forgetAccesses(target int, onlyGets bool) {
-	if w.conflicts == nil {
-		return
-	}
-	x := w.conflicts
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for rank, all := range x.targets {
-		if target == AnySource || rank == target {
-			x.targets[rank] = slices.DeleteFunc(all, func(n notedAccess) bool {
-				return n.origin == w.c.rank && n.period.kind == lockEpoch && (!onlyGets || n.kind == getRequest)
-			})
-		}
-	}
+	w.forgetNoted(func(rank int, n *notedAccess) bool {
+		return (target == AnySource || rank == target) && n.origin == w.c.rank && n.period.kind == lockEpoch && (!onlyGets || n.kind == getRequest)
+	})
 }
 
-// forgetFence forgets accesses to this rank's memory before the last fence.
+// forgetFence forgets accesses before the last fence.
 func (w *Window) forgetFence(before int) {
-	w.forgetPeriods(func(p accessPeriod) bool { return p.kind == fenceEpoch && p.number < before })
+	w.forgetNoted(func(target int, n *notedAccess) bool {
+		return n.period.kind == fenceEpoch && n.period.number < before && (target == w.c.rank || n.origin == w.c.rank)
+	})
 }
 
 // forgetExposure forgets accesses to this rank's memory while it was exposed.
 func (w *Window) forgetExposure() {
-	w.forgetPeriods(func(p accessPeriod) bool { return p.kind == startEpoch })
+	w.forgetNoted(func(target int, n *notedAccess) bool { return n.period.kind == startEpoch && target == w.c.rank })
 	if x := w.conflicts; x != nil {
 		x.mu.Lock()
 		x.exposures[w.c.rank]++
@@ -245,10 +238,27 @@ func (w *Window) forgetExposure() {
 	}
 }
 
-func (w *Window) forgetPeriods(has func(accessPeriod) bool) {
+// forgetStarted forgets this rank's accesses since Start, if the end of their exposure is not seen
+// because other ranks are in other processes.
+func (w *Window) forgetStarted() {
+	if w.starts++; w.conflicts == nil {
+		return
+	}
+	s := w.c.state.segments
+	s.mu.Lock()
+	users := w.conflicts.users
+	s.mu.Unlock()
+	if users < w.c.size {
+		w.forgetNoted(func(_ int, n *notedAccess) bool { return n.period.kind == startEpoch && n.origin == w.c.rank })
+	}
+}
+
+func (w *Window) forgetNoted(has func(target int, n *notedAccess) bool) {
 	if x := w.conflicts; x != nil {
 		x.mu.Lock()
-		x.targets[w.c.rank] = slices.DeleteFunc(x.targets[w.c.rank], func(n notedAccess) bool { return has(n.period) })
+		for target, all := range x.targets {
+			x.targets[target] = slices.DeleteFunc(all, func(n notedAccess) bool { return has(target, &n) })
+		}
 		x.mu.Unlock()
 	}
 }

@@ -215,7 +215,7 @@ func TestOrderedAccessesDoNotConflict(t *testing.T) {
 
 // Programs that are right have no conflicts.
 func TestRightProgramsHaveNoConflicts(t *testing.T) {
-	everywhereChecked(t, 4, mpi.CheckStrict, func(c *mpi.Comm) error {
+	program := func(c *mpi.Comm) error {
 		for _, name := range slices.Sorted(maps.Keys(windowPrograms)) {
 			if err := windowPrograms[name](c); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -227,5 +227,6 @@ func TestRightProgramsHaveNoConflicts(t *testing.T) {
 			}
 		}
 		return nil
-	}, holds)
+	}
+	everywhereChecked(t, 4, mpi.CheckStrict, program, holds)
 }

@@ -174,6 +174,7 @@ func (w *Window) Complete() {
 	}
 	w.completeLocal(AnySource)
 	w.origin.epoch, w.origin.started = noEpoch, nil
+	w.forgetStarted()
 }
 
 // noteCompleted notes that a rank has ended an epoch of Start.

@@ -52,3 +52,25 @@ func TestRandomPrograms(t *testing.T) {
 		}
 	}
 }
+
+// Random programs in C with windows of each flavor find what they expect, and no conflicts.
+func TestRandomWindowsInC(t *testing.T) {
+	path := build(t, "random_windows.c")
+	platforms := []struct{ name, library string }{{"t3d", ""}, {"convex", ""}, {"mbcf-switch", ""}, {"now", ""}, {"loggp", "queue"}, {"loggp", "start"}, {"smp-torus", ""}}
+	for i := range 3 * len(platforms) {
+		x, seed := platforms[i%len(platforms)], *randomFirst+uint64(i)
+		j, err := job.Open(x.name, x.library, 2+i%3, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := j.World(t.Context(), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := j.Options("")
+		o.Check = mpi.CheckStrict
+		if out, err := run(t, w, o, &Program{Path: path, Arguments: []string{fmt.Sprint(seed)}}); err != nil || out != "0 errors\n" {
+			t.Errorf("seed %d on %s, library %s, %d ranks: %v\n%s", seed, x.name, j.Library.Name, 2+i%3, err, out)
+		}
+	}
+}
