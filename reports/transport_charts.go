@@ -24,7 +24,7 @@ func oneWayChart(all []subject, cs []compare.Comparison) *chart.Chart {
 	title := "One-way time: measured and fitted"
 	if lines := predictedOneWay(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
-		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages."
+		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. That of LogGP, o_s + L + (k−1) G + o_r, lies above the times where a send call works on behind its first packet: this part of o_s is spent while the message is under way."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }
