@@ -130,7 +130,7 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 		k.Place = measured.Place(pair[0], pair[1])
 	}
 	set := &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}}}
-	found, err := fit.Fit(set, clean.Options{Replicates: 2})
+	found, err := fit.Fit(set, clean.Options{ReplicateCount: 2})
 	if err != nil {
 		return nil, err
 	}

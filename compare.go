@@ -168,7 +168,7 @@ func CompareRuns(reference, file string) (*RunComparison, error) {
 			return nil, fmt.Errorf("compare: %s has samples of collective operations: name both files by --samples", name)
 		}
 	}
-	all, err := compare.Changes(sets[0], sets[1], clean.Options{})
+	all, err := compare.FindChanges(sets[0], sets[1], clean.Options{})
 	if err != nil {
 		return nil, err
 	}

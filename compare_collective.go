@@ -33,7 +33,7 @@ func hasOnlyCollectives(machines []sample.Machine) (bool, error) {
 
 // compareCollectives sets what a model says of collective operations beside what was measured.
 func compareCollectives(ctx context.Context, machines []sample.Machine, o CompareOptions) (*Comparison, error) {
-	subjects, err := compare.CollectiveSubjects(machines)
+	subjects, err := compare.GroupCollectiveSubjects(machines)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ var errVendorModel = errors.New("a vendor's MPI does not say which algorithm it 
 
 // isVendor reports whether a subject has times of a vendor's MPI, whose algorithms are unknown.
 func isVendor(s compare.CollectiveSubject) bool {
-	return slices.ContainsFunc(s.Times, func(x compare.Collective) bool { return x.Algorithm == probe.Vendor })
+	return slices.ContainsFunc(s.Times, func(x compare.CollectiveTimes) bool { return x.Algorithm == probe.VendorAlgorithm })
 }
 
 // compareVendors sets the times of collective operations on several machines, or by several
@@ -92,13 +92,13 @@ func compareVendors(subjects []compare.CollectiveSubject, hasParams bool) (*Comp
 }
 
 // collectiveModels returns the model of a measured collective operation, or why it has none.
-type collectiveModels func(compare.Collective) (collectiveModel, error)
+type collectiveModels func(compare.CollectiveTimes) (collectiveModel, error)
 
 // parameterModels takes the parameters of standard sends, because those are the messages of
 // collective operations: of the place and, if nodes are known, those within nodes too.
 func parameterModels(p Parameters, machines []sample.Machine, s compare.CollectiveSubject) collectiveModels {
 	routes, _ := subjectRoutes(machines, s)
-	return func(x compare.Collective) (m collectiveModel, err error) {
+	return func(x compare.CollectiveTimes) (m collectiveModel, err error) {
 		call := SendCalls[model.StandardMode]
 		selected := params.SelectParameters(p.All, x.Platform, x.Library, x.Place)
 		if len(selected) == 0 {
@@ -122,7 +122,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 // platformModels takes the low-level messages of an emulated platform.
 func platformModels(ctx context.Context, machines []sample.Machine, s compare.CollectiveSubject) collectiveModels {
 	routes, changed := subjectRoutes(machines, s)
-	return func(x compare.Collective) (m collectiveModel, err error) {
+	return func(x compare.CollectiveTimes) (m collectiveModel, err error) {
 		r := findRoute(routes, x)
 		switch {
 		case r == nil && changed:
@@ -146,7 +146,7 @@ func subjectRoutes(machines []sample.Machine, s compare.CollectiveSubject) (rout
 }
 
 // findRoute returns the route of a measured operation, or nil.
-func findRoute(routes []route, x compare.Collective) *route {
+func findRoute(routes []route, x compare.CollectiveTimes) *route {
 	i := slices.IndexFunc(routes, func(r route) bool { return r.Machine.Name == x.Platform && r.ranks == x.Ranks })
 	if i < 0 {
 		return nil
@@ -156,7 +156,7 @@ func findRoute(routes []route, x compare.Collective) *route {
 
 // predictCollectives sets the time by the model beside each measured one. Times without a model
 // have none; missing says why, each reason once.
-func predictCollectives(times []compare.Collective, models collectiveModels) (all []compare.CollectiveComparison, missing []error) {
+func predictCollectives(times []compare.CollectiveTimes, models collectiveModels) (all []compare.CollectiveComparison, missing []error) {
 	type key struct {
 		platform, library, place string
 		ranks                    int

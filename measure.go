@@ -40,7 +40,7 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		defer o.Managed.Disband()
 	}
 	if o.Platform == "" {
-		return nil, optionErrorf("Platform", "say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or %s", strings.Join(platform.Names(), ", "), strings.Join(job.LocalPlatforms, ", "), probe.Platform)
+		return nil, optionErrorf("Platform", "say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or %s", strings.Join(platform.Names(), ", "), strings.Join(job.LocalPlatforms, ", "), probe.PlatformName)
 	}
 	if err := o.checkScopes(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ type measurement struct {
 }
 
 func (m *measurement) onTransport() bool { return isThisMachine(m.Platform) }
-func (m *measurement) onVendor() bool    { return m.Platform == probe.Platform }
+func (m *measurement) onVendor() bool    { return m.Platform == probe.PlatformName }
 func (m *measurement) allPairs() bool    { return m.Pairs == PairsAll }
 
 // forcedProtocol returns the protocol that is forced; "" if the library chooses.
@@ -173,7 +173,7 @@ func (m *measurement) openJob(ctx context.Context) error {
 func (m *measurement) openEmulated() error {
 	p, err := LoadPlatform(m.Platform)
 	if u := (*platform.UnknownPlatformError)(nil); errors.As(err, &u) {
-		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.LocalPlatforms, ", "), probe.Platform))
+		return badOption("", fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(job.LocalPlatforms, ", "), probe.PlatformName))
 	}
 	if err == nil {
 		m.job, err = newJob(p, m.Library, m.Ranks, m.Noise)

@@ -157,7 +157,7 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm {
 	switch {
 	case m.onVendor():
-		return []*collective.Algorithm{probe.Algorithm(o)}
+		return []*collective.Algorithm{probe.VendorAlgorithmOf(o)}
 	case m.Algorithm == "" || m.Algorithm == "all":
 		return collective.Of(o)
 	}

@@ -37,8 +37,8 @@ func (m *measurement) measureVendor(ctx context.Context) (*Measurement, error) {
 		return nil, fmt.Errorf("measure the MPI of this machine: %w", err)
 	}
 	set.Facts = slices.Concat(m.commandFacts(), set.Facts, m.outcomeFacts(x, outcome))
-	if b, _ := set.Fact(probe.Binding); strings.Contains(b, probe.Unbound) {
-		m.disturbances = append(m.disturbances, "binding: "+strings.TrimPrefix(b, probe.Unbound+": ")+", as its launcher does not bind ranks")
+	if b, _ := set.Fact(probe.BindingFact); strings.Contains(b, probe.UnboundValue) {
+		m.disturbances = append(m.disturbances, "binding: "+strings.TrimPrefix(b, probe.UnboundValue+": ")+", as its launcher does not bind ranks")
 	}
 	if !isCollective {
 		m.addShortage(x, outcome, "--modes")
@@ -88,5 +88,5 @@ func (m *measurement) probeSettings() (s probe.Settings, err error) {
 	case m.Launcher != nil && len(m.Launcher) == 0:
 		return s, optionErrorf("Launcher", "it names no command")
 	}
-	return probe.Settings{Compiler: m.MPICC, Launcher: m.Launcher, Timeout: m.Timeout, Place: m.Place, Brief: m.Quick}, nil
+	return probe.Settings{Compiler: m.MPICC, Launcher: m.Launcher, Timeout: m.Timeout, Place: m.Place, SkipsEagerLimits: m.Quick}, nil
 }

@@ -78,7 +78,7 @@ func (o *MeasureOptions) CheckScope(option string) error {
 		kind, about = sharedMemory, "this machine"
 	case job.TCP:
 		kind, about = loopbackTCP, "this machine"
-	case probe.Platform:
+	case probe.PlatformName:
 		kind = installedMPI
 	}
 	scope, limited := measureScopes[option]
@@ -112,7 +112,7 @@ func (o *MeasureOptions) checkScopes() error {
 }
 
 func (k machineKinds) String() string {
-	names := []string{"emulated machines", job.Shm, job.TCP, probe.Platform}
+	names := []string{"emulated machines", job.Shm, job.TCP, probe.PlatformName}
 	switch k {
 	case emulatedMachine:
 		return names[0]

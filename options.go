@@ -65,7 +65,7 @@ func isThisMachine(platform string) bool { return slices.Contains(job.LocalPlatf
 // LoadPlatform returns an emulated machine: one of the catalogue, of a file, or loggp:PARAMETERS.
 // An unknown name and bad parameters are an OptionError; an error in a file is not.
 func LoadPlatform(name string) (*platform.Platform, error) {
-	if isThisMachine(name) || name == probe.Platform {
+	if isThisMachine(name) || name == probe.PlatformName {
 		return nil, optionErrorf("", "platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", name)
 	}
 	p, err := platform.Load(name)

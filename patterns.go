@@ -58,7 +58,7 @@ func TimePatterns(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 		chosen = nil
 	}
 	for _, name := range o.Patterns {
-		p, ok := patterns.Named(name)
+		p, ok := patterns.FindPattern(name)
 		if !ok {
 			return nil, optionErrorf("Patterns", "there is no pattern %q: 'loggp run --help' lists them", name)
 		}
@@ -83,7 +83,7 @@ func TimePatterns(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 				if err != nil {
 					return nil, err
 				}
-				m, err := patterns.Measure(w, s.Library, p, bytes, cmp.Or(o.Rounds, patternRounds))
+				m, err := patterns.MeasurePattern(w, s.Library, p, bytes, cmp.Or(o.Rounds, patternRounds))
 				if err != nil {
 					return nil, fmt.Errorf("patterns on %s: %w", o.Platform, err)
 				}

@@ -68,9 +68,9 @@ const maxPredictedMachines = 4
 func transportReport(machines []sample.Machine) (*reports.Report, error) {
 	t := &reports.Report{Machines: machines, Results: make([]*fit.Result, len(machines))}
 	fitted, failed := make([][]*curve.Curve, len(machines)), make([]error, len(machines))
-	clean.Parallel(len(machines), func(i int) {
+	clean.RunParallel(len(machines), func(i int) {
 		if t.Results[i], failed[i] = fit.Fit(machines[i].Set, clean.Options{}); failed[i] == nil {
-			fitted[i] = t.Results[i].Measured
+			fitted[i] = t.Results[i].TimerCurves
 		}
 	})
 	if err := errors.Join(failed...); err != nil {
@@ -94,7 +94,7 @@ func transportReport(machines []sample.Machine) (*reports.Report, error) {
 // fitted to round trips.
 func compareLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison, error) {
 	withoutT := slices.DeleteFunc(slices.Clone(ps), func(p params.Parameter) bool { return p.Name == "T" })
-	compared, err := compare.ComparePredictions(set, withoutT, func(q compare.Query) (compare.Prediction, bool) {
+	compared, err := compare.ComparePredictions(set, withoutT, func(q compare.PredictionQuery) (compare.Prediction, bool) {
 		if q.Quantity != compare.OneWay {
 			return compare.Prediction{}, false
 		}
@@ -117,7 +117,7 @@ func emulationReport(files []string) (*reports.Report, error) {
 		return nil, err
 	}
 	r := &reports.Report{Machines: []sample.Machine{{Files: files, Set: set}}, Results: []*fit.Result{fitted}}
-	if r.SideBySide, err = compare.CompareFittedSubjects(r.Machines, [][]*curve.Curve{fitted.Measured}, clean.Options{}, defaultMargin, false); err != nil {
+	if r.SideBySide, err = compare.CompareFittedSubjects(r.Machines, [][]*curve.Curve{fitted.TimerCurves}, clean.Options{}, defaultMargin, false); err != nil {
 		return nil, err
 	}
 	if r.Comparisons, err = compare.ComparePredictions(set, fitted.Parameters, compare.PredictFromParameters); err != nil {

@@ -23,7 +23,7 @@ func hasCollectives(m sample.Machine) bool {
 // collectiveReport gathers what a page shows of collective operations. It is an error if given
 // parameters predict none of them.
 func collectiveReport(ctx context.Context, machines []sample.Machine, given Parameters) (*reports.CollectiveReport, error) {
-	subjects, err := compare.CollectiveSubjects(machines)
+	subjects, err := compare.GroupCollectiveSubjects(machines)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
 		}
 		p, err := platform.Load(run.PlatformFile)
 		if err != nil || p.Hash != run.PlatformSum {
-			changed = append(changed, clean.Warning{Platform: run.PlatformFile, Code: clean.PlatformChanged,
+			changed = append(changed, clean.Warning{Platform: run.PlatformFile, Code: clean.CodePlatformChanged,
 				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
 			continue
 		}
@@ -64,13 +64,13 @@ func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
 
 // routeOf returns the route of a run. A file may say anything: ranks that the machine does not have
 // are replaced by its defaults.
-func routeOf(p *platform.Platform, run sample.Run) route {
-	w := route{Platform: p, ranks: run.Ranks, pair: run.Pair}
+func routeOf(p *platform.Platform, run sample.RunFacts) route {
+	w := route{Platform: p, ranks: run.RankCount, pair: run.Pair}
 	if r := p.Machine.Ranks; w.ranks < r.Min || w.ranks > r.Max {
 		w.ranks = r.Default
 	}
 	switch {
-	case run.AllPairs:
+	case run.HasAllPairs:
 		w.pair = allPairs
 	case w.pair == [2]int{} || max(w.pair[0], w.pair[1]) >= w.ranks:
 		w.pair = [2]int{0, w.ranks - 1}
@@ -81,7 +81,7 @@ func routeOf(p *platform.Platform, run sample.Run) route {
 // sumSteps predicts the times of forced protocols on routes by adding up every step of a platform.
 // The equations leave out what calls and copies cost.
 func sumSteps(routes []route) compare.Predictor {
-	return func(q compare.Query) (compare.Prediction, bool) {
+	return func(q compare.PredictionQuery) (compare.Prediction, bool) {
 		i := slices.IndexFunc(routes, func(r route) bool { return r.Machine.Name == q.Platform && r.place() == q.Place })
 		protocol := model.FindProtocol(q.Protocol)
 		if i < 0 || protocol == nil || q.Quantity != sample.TimerSender && q.Quantity != sample.TimerOneWay {

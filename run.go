@@ -55,7 +55,7 @@ type Execution struct {
 // that of the first rank that failed, or says why the ranks could not continue, or that the context
 // ended.
 func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Execution, error) {
-	if isThisMachine(o.Platform) || o.Platform == probe.Platform {
+	if isThisMachine(o.Platform) || o.Platform == probe.PlatformName {
 		return nil, optionErrorf("Platform", "Run records programs on emulated machines, and %s is this machine; RunProgram runs programs here", o.Platform)
 	}
 	if o.Protocol != "" {

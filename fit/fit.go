@@ -18,13 +18,13 @@ import (
 
 // Result is what the samples say.
 type Result struct {
-	Parameters []params.Parameter
-	Warnings   []clean.Warning
-	Curves     []curve.Curve
-	PLogP      []params.PLogP              // of the modes that have round trips
-	Handshakes []params.EagerLimitEvidence // where messages begin to wait for their receivers
-	Tiers      []tiers.Tiers               // of platforms and libraries whose pairs of ranks were all measured
-	Measured   []*curve.Curve              // of the timers alone, for a comparison with other sets
+	Parameters         []params.Parameter
+	Warnings           []clean.Warning
+	Curves             []curve.Curve
+	PLogP              []params.PLogP              // of the modes that have round trips
+	EagerLimitEvidence []params.EagerLimitEvidence // where messages begin to wait for their receivers
+	Tiers              []tiers.Tiers               // of platforms and libraries whose pairs of ranks were all measured
+	TimerCurves        []*curve.Curve              // of the timers alone, for a comparison with other sets
 }
 
 // Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if
@@ -32,18 +32,18 @@ type Result struct {
 // none: that is a warning. The same set and options give the same result, however many processors
 // work on it.
 func Fit(set *sample.Set, o clean.Options) (*Result, error) {
-	o = o.Defaults()
+	o = o.WithDefaults()
 	set, found, err := tiers.AssignTiers(set)
 	if err != nil {
 		return nil, err
 	}
 	set, disturbed := clean.SelectUndisturbed(set)
-	curves, err := curve.Load(set, o)
+	curves, err := curve.LoadCurves(set, o)
 	if err != nil {
 		return nil, err
 	}
-	clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
-	r := &Result{Warnings: disturbed, Measured: curves}
+	clean.RunParallel(len(curves), func(i int) { curves[i].CutIntoPieces(o) })
+	r := &Result{Warnings: disturbed, TimerCurves: curves}
 	for _, t := range found {
 		r.Tiers = append(r.Tiers, t.Exported())
 		r.Parameters = append(r.Parameters, t.Parameters()...)
@@ -53,9 +53,9 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Curves = append(r.Curves, *c)
 		r.Warnings = append(r.Warnings, c.Warnings()...)
 	}
-	places := curve.ByPlace(curves)
+	places := curve.SplitByPlace(curves)
 	parts := make([]params.Extraction, len(places))
-	clean.Parallel(len(places), func(i int) {
+	clean.RunParallel(len(places), func(i int) {
 		parts[i] = params.Extraction{Subject: places[i][0].Subject(), Curves: places[i], Options: o}
 		parts[i].ExtractParameters()
 	})
@@ -63,7 +63,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Parameters = append(r.Parameters, p.Parameters...)
 		r.Warnings = append(r.Warnings, p.Warnings...)
 		r.Curves = append(r.Curves, p.DerivedCurves...)
-		r.Handshakes = append(r.Handshakes, p.EagerLimitEvidence...)
+		r.EagerLimitEvidence = append(r.EagerLimitEvidence, p.EagerLimitEvidence...)
 		r.PLogP = append(r.PLogP, p.PLogPViews...)
 	}
 	clean.MarkImportedWarnings(r.Warnings, set)

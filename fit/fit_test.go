@@ -101,9 +101,9 @@ func TestQualityWarnings(t *testing.T) {
 		}
 	}
 	want := []expected{
-		{"send", "timer11", clean.FewReps}, {"send", "timer12", clean.CoarseTimer}, {"isend", "timer11", clean.Drift},
-		{"send", "o_s", clean.FewSizes}, {"send", "o_r", clean.FewSizes}, {"bsend", "o_s", clean.FewSizes}, {"bsend", "o_s", clean.DirectionsDiffer},
-		{"isend", "o_s", clean.FewSizes}, {"isend", "o_r", clean.FewSizes},
+		{"send", "timer11", clean.CodeFewReps}, {"send", "timer12", clean.CodeCoarseTimer}, {"isend", "timer11", clean.CodeDrift},
+		{"send", "o_s", clean.CodeFewSizes}, {"send", "o_r", clean.CodeFewSizes}, {"bsend", "o_s", clean.CodeFewSizes}, {"bsend", "o_s", clean.CodeDirectionsDiffer},
+		{"isend", "o_s", clean.CodeFewSizes}, {"isend", "o_r", clean.CodeFewSizes},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -24,8 +24,8 @@ func TestNothingBelowZero(t *testing.T) {
 		seeds = 60
 	}
 	rows := make([]int, seeds)
-	clean.Parallel(seeds, func(seed int) {
-		r, err := fit.Fit(fittest.Nasty(uint64(seed)), clean.Options{Replicates: 40})
+	clean.RunParallel(seeds, func(seed int) {
+		r, err := fit.Fit(fittest.Nasty(uint64(seed)), clean.Options{ReplicateCount: 40})
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			return
@@ -70,7 +70,7 @@ func TestAnySet(t *testing.T) {
 		modes = append(modes, m.Name)
 	}
 	for _, x := range sample.Timers {
-		if !x.Collective {
+		if !x.IsCollective {
 			names = append(names, x.Name)
 		}
 	}
@@ -94,19 +94,19 @@ func TestAnySet(t *testing.T) {
 			}
 			set.Series = append(set.Series, s)
 		}
-		r := fitcheck.Fit(t, set, clean.Options{Replicates: 10})
+		r := fitcheck.Fit(t, set, clean.Options{ReplicateCount: 10})
 		for _, p := range r.Parameters {
 			if math.IsNaN(p.Value) != (p.Verdict == params.UnidentifiableVerdict) && !p.IsBound() {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
-			if p.Low > p.Value || p.Value > p.High || math.IsInf(p.Value, 0) || p.Verdict == "" || p.Samples <= 0 || p.From > p.To {
+			if p.Low > p.Value || p.Value > p.High || math.IsInf(p.Value, 0) || p.Verdict == "" || p.SampleCount <= 0 || p.From > p.To {
 				t.Errorf("seed %d: %+v", seed, p)
 			}
 		}
 		for _, c := range r.Curves {
 			isOfTimers := strings.Contains(c.Timer, "-") // its samples are those of several timers, each of which may have too few
 			for _, p := range c.Points {
-				few := p.Samples < clean.LeastForInterval || isOfTimers && math.IsNaN(p.Low)
+				few := p.SampleCount < clean.MinSamplesForInterval || isOfTimers && math.IsNaN(p.Low)
 				if few != (math.IsNaN(p.Low) && math.IsNaN(p.High)) || !few && !(p.Low <= p.Value && p.Value <= p.High) {
 					t.Errorf("seed %d: %s %s: %+v", seed, c.Mode, c.Timer, p)
 				}

@@ -25,8 +25,8 @@ func TestCoverage(t *testing.T) {
 	for name, m := range machines {
 		held := make([]int, len(m.Truths()))
 		parts := make([]*fit.Result, seeds)
-		clean.Parallel(seeds, func(seed int) {
-			r, err := fit.Fit(m.Samples(uint64(seed), fittest.WholePlan), clean.Options{Seed: uint64(seed), Replicates: 200})
+		clean.RunParallel(seeds, func(seed int) {
+			r, err := fit.Fit(m.Samples(uint64(seed), fittest.WholePlan), clean.Options{Seed: uint64(seed), ReplicateCount: 200})
 			if err != nil {
 				panic(err)
 			}
@@ -59,7 +59,7 @@ func TestContamination(t *testing.T) {
 	m := fittest.Typical()
 	m.Stray, m.Skew = 0.1, 0
 	for seed := range uint64(5) {
-		r := fitcheck.Fit(t, m.Samples(seed, fittest.WholePlan), clean.Options{Replicates: 100})
+		r := fitcheck.Fit(t, m.Samples(seed, fittest.WholePlan), clean.Options{ReplicateCount: 100})
 		for _, w := range m.Truths() {
 			if w.Name == "L" || w.Value == 0 || w.Name == "g" {
 				continue
@@ -70,7 +70,7 @@ func TestContamination(t *testing.T) {
 				}
 			}
 		}
-		if !fitcheck.HasWarning(r, clean.HeavyTail) {
+		if !fitcheck.HasWarning(r, clean.CodeHeavyTail) {
 			t.Errorf("seed %d: no warning of the tail in %v", seed, r.Warnings)
 		}
 	}

@@ -44,7 +44,7 @@ func TestSecretMachines(t *testing.T) {
 	type tally struct{ held, all int }
 	var lock sync.Mutex
 	tallies := map[string]tally{}
-	clean.Parallel(*secrets, func(i int) {
+	clean.RunParallel(*secrets, func(i int) {
 		seed := *secretSeed + uint64(i)
 		rng := rand.New(rand.NewPCG(seed, 2))
 		m := secretMachine(rng)
@@ -53,7 +53,7 @@ func TestSecretMachines(t *testing.T) {
 			if noise > 0 {
 				m.Reps = 40
 			}
-			r, err := fit.Fit(m.Samples(seed, fittest.WholePlan), clean.Options{Replicates: 100, Seed: seed})
+			r, err := fit.Fit(m.Samples(seed, fittest.WholePlan), clean.Options{ReplicateCount: 100, Seed: seed})
 			if err != nil {
 				t.Errorf("seed %d: %v", seed, err)
 				return

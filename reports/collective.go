@@ -219,7 +219,7 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 			if v == nil {
 				v = &compare.Value{Parameter: params.Parameter{Value: math.NaN()}, Ratio: math.NaN()}
 			}
-			row = append(row, measuredCell(t, v.Value, v.Low, v.High, v.Samples), doc.TextCell(v.Algorithm))
+			row = append(row, measuredCell(t, v.Value, v.Low, v.High, v.SampleCount), doc.TextCell(v.Algorithm))
 			switch ratio := ratioCell(t, *v); {
 			case n == 0:
 			case ratio.Equal(doc.EmptyCell):
@@ -292,7 +292,7 @@ type measurementKey struct {
 	ranks, bytes                                   int
 }
 
-func measurementKeyOf(c compare.Collective) measurementKey {
+func measurementKeyOf(c compare.CollectiveTimes) measurementKey {
 	return measurementKey{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
 }
 
@@ -307,12 +307,12 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 	model := slices.ContainsFunc(cs, hasPredictions)
 	best := map[measurementKey]bool{}
 	for _, f := range compare.FastestAlgorithms(cs) {
-		best[measurementKeyOf(f.Collective)] = true
+		best[measurementKeyOf(f.CollectiveTimes)] = true
 	}
 	for _, c := range cs {
 		t := all.FindOrAdd(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return emptyTimesTable(c.Operation, model) })
 		t.BeginGroup(c.Algorithm)
-		row := []doc.Cell{doc.BytesCell(c.Bytes), doc.NumberCell(c.Min), doc.NumberCell(c.Median), doc.NumberCell(c.Max), doc.NumberCell(c.Last)}
+		row := []doc.Cell{doc.BytesCell(c.Bytes), doc.NumberCell(c.Min), doc.NumberCell(c.Median), doc.NumberCell(c.Max), doc.NumberCell(c.LastRankEnd)}
 		if math.IsNaN(c.Median) {
 			row[2] = doc.NumberCell(c.Mean)
 			t.AddNote("If another tool prints no median of the ranks, the table has their mean.")
@@ -328,11 +328,11 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		case c.IsWeak():
 			counts.Tone = doc.DoubtfulTone
 			t.AddNote("! is weak: repetitions are few or scatter, or the clock is coarse.")
-		case best[measurementKeyOf(c.Collective)]:
+		case best[measurementKeyOf(c.CollectiveTimes)]:
 			counts.Tone = doc.StrongTone
 		}
 		took, _ := c.RankedTime()
-		row = append(row, doc.TextCell(formatInterval(took, c.Low, c.High)), doc.CountCell(c.Samples))
+		row = append(row, doc.TextCell(formatInterval(took, c.Low, c.High)), doc.CountCell(c.SampleCount))
 		if model {
 			x := c.Comparison()
 			row = append(row, doc.NumberCell(x.Predicted), doc.TextCell(format.Percent(x.Error)))
@@ -376,14 +376,14 @@ func addBlockNote(t *doc.Table, operation string) {
 // fastestTables are one for each platform, library, place and number of ranks.
 func fastestTables(fs []compare.FastestAlgorithm) []*doc.Table {
 	var all doc.TableList
-	model := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return f.ByModel.Operation != "" })
+	model := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return f.FastestByModel.Operation != "" })
 	for _, f := range fs {
 		t := all.FindOrAdd(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.PlaceName(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
 		t.BeginGroup(f.Operation)
 		took, _ := f.RankedTime()
-		row := []doc.Cell{doc.BytesCell(f.Bytes), fastestCell(t, f), doc.NumberCell(took), doc.TextCell(f.Next.Algorithm), doc.TextCell(format.Percent(f.LeadPercent()))}
+		row := []doc.Cell{doc.BytesCell(f.Bytes), fastestCell(t, f), doc.NumberCell(took), doc.TextCell(f.NextFastest.Algorithm), doc.TextCell(format.Percent(f.LeadPercent()))}
 		if model {
-			row = append(row, doc.TextCell(f.ByModel.Algorithm), doc.TextCell(format.Percent(f.LossPercent())))
+			row = append(row, doc.TextCell(f.FastestByModel.Algorithm), doc.TextCell(format.Percent(f.LossPercent())))
 		}
 		t.AddRow(row...)
 	}
@@ -395,7 +395,7 @@ func fastestTables(fs []compare.FastestAlgorithm) []*doc.Table {
 
 // fastestCell names the fastest algorithm.
 func fastestCell(t *doc.Table, f compare.FastestAlgorithm) doc.Cell {
-	if f.Clear {
+	if f.IsClear {
 		return doc.TextCell(f.Algorithm)
 	}
 	t.AddNote("! another may be as fast: the intervals of their times overlap.")
@@ -463,10 +463,10 @@ func modelAccuracyTable(name string, ms []compare.ModelAccuracy) *doc.Table {
 	t.AddNote("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
 	for _, m := range ms {
 		finds, loss := doc.EmptyCell, doc.EmptyCell
-		if m.Lengths > 0 {
-			finds, loss = doc.TextCell(fmt.Sprintf("%d of %d", m.FastestChosen, m.Lengths)), doc.TextCell(format.Percent(m.Loss))
+		if m.LengthCount > 0 {
+			finds, loss = doc.TextCell(fmt.Sprintf("%d of %d", m.FastestChosen, m.LengthCount)), doc.TextCell(format.Percent(m.LargestLoss))
 		}
-		t.AddRow(doc.TextCell(operationTitle(m.Example.Operation, m.Example.Ranks)), doc.CountCell(m.Times), doc.TextCell(format.WithDecimals(m.MedianError, 1)), doc.TextCell(format.WithDecimals(m.LargestError, 1)), finds, loss)
+		t.AddRow(doc.TextCell(operationTitle(m.Example.Operation, m.Example.Ranks)), doc.CountCell(m.TimeCount), doc.TextCell(format.WithDecimals(m.MedianError, 1)), doc.TextCell(format.WithDecimals(m.LargestError, 1)), finds, loss)
 		t.AddNote("By LogGP with the parameters of %s.", m.Example.Model)
 	}
 	return t

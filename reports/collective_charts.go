@@ -150,7 +150,7 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 		var model []chart.Point
 		for _, c := range of {
 			k := float64(c.Bytes) * sideBySideFactor(i, len(algorithms))
-			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High, Bytes: float64(c.Bytes)}
+			p := chart.Point{X: k, Y: c.LastRankEnd, Low: c.Low, High: c.High, Bytes: float64(c.Bytes)}
 			if barrier {
 				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max, Bytes: p.Bytes}
 				if math.IsNaN(c.Median) {
@@ -160,7 +160,7 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 			if !math.IsNaN(p.Y) {
 				times.Points = append(times.Points, p)
 			}
-			if counts := math.IsNaN(c.Last) == barrier; counts && hasPredictions(c) {
+			if counts := math.IsNaN(c.LastRankEnd) == barrier; counts && hasPredictions(c) {
 				a.predicted = true
 				if best == nil || slices.Contains(best, c.Algorithm) {
 					model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})

@@ -13,7 +13,7 @@ import (
 func TestCostSentenceSaysWhichTimeItIs(t *testing.T) {
 	of := func(algorithm string, mean, slowest float64) compare.CollectiveComparison {
 		nan := math.NaN()
-		return compare.CollectiveComparison{Collective: compare.Collective{Operation: "allreduce", Algorithm: algorithm, Ranks: 4, Bytes: 8, Min: nan, Median: nan, Max: slowest, Mean: mean, Last: nan}}
+		return compare.CollectiveComparison{CollectiveTimes: compare.CollectiveTimes{Operation: "allreduce", Algorithm: algorithm, Ranks: 4, Bytes: 8, Min: nan, Median: nan, Max: slowest, Mean: mean, LastRankEnd: nan}}
 	}
 	for _, c := range []struct {
 		times []compare.CollectiveComparison

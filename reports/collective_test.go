@@ -93,7 +93,7 @@ func together(t testing.TB) *CollectiveReport {
 func (r *CollectiveReport) gather(t testing.TB) {
 	t.Helper()
 	var err error
-	if r.Subjects, err = compare.CollectiveSubjects(r.Machines); err != nil {
+	if r.Subjects, err = compare.GroupCollectiveSubjects(r.Machines); err != nil {
 		t.Fatal(err)
 	}
 	if r.SideBySide = compare.CompareCollectives(r.Subjects, clean.Options{}); len(r.SideBySide.Rows) == 0 {
@@ -235,7 +235,7 @@ bcast,16,linear,linear,linear,binomial,binomial
 // named by the letters of their columns.
 func TestCollectiveSubjectTable(t *testing.T) {
 	of := func(operation string, micros float64) compare.CollectiveSubject {
-		return compare.CollectiveSubject{Platform: operation, Files: []string{"f"}, Times: []compare.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: math.NaN(), Low: micros, High: micros}}, Machines: []int{0}}
+		return compare.CollectiveSubject{Platform: operation, Files: []string{"f"}, Times: []compare.CollectiveTimes{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, LastRankEnd: math.NaN(), Low: micros, High: micros}}, Machines: []int{0}}
 	}
 	subjects := []compare.CollectiveSubject{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
 	var b bytes.Buffer
@@ -253,7 +253,7 @@ func TestFaithful(t *testing.T) {
 	of := func(by string, predicted ...float64) []compare.CollectiveComparison {
 		var cs []compare.CollectiveComparison
 		for _, p := range predicted {
-			cs = append(cs, compare.CollectiveComparison{Collective: compare.Collective{Operation: "bcast", Last: 100, Low: 99, High: 101}, Predicted: p, Model: by})
+			cs = append(cs, compare.CollectiveComparison{CollectiveTimes: compare.CollectiveTimes{Operation: "bcast", LastRankEnd: 100, Low: 99, High: 101}, Predicted: p, Model: by})
 		}
 		return cs
 	}
@@ -282,7 +282,7 @@ func TestManyAlgorithms(t *testing.T) {
 			if name == "posted" && k == 1024 {
 				last = 1
 			}
-			cs = append(cs, compare.CollectiveComparison{Predicted: math.NaN(), Collective: compare.Collective{Operation: "bcast", Algorithm: name, Ranks: 8, Bytes: k, Last: last, Low: last, High: last}})
+			cs = append(cs, compare.CollectiveComparison{Predicted: math.NaN(), CollectiveTimes: compare.CollectiveTimes{Operation: "bcast", Algorithm: name, Ranks: 8, Bytes: k, LastRankEnd: last, Low: last, High: last}})
 		}
 	}
 	a := algorithmChartOf(cs, false)

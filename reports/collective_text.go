@@ -84,7 +84,7 @@ func soundnessSentence(name string, cs []compare.CollectiveComparison) string {
 	if fs := compare.FastestAlgorithms(cs); len(fs) > 0 {
 		clear := 0
 		for _, f := range fs {
-			if f.Clear {
+			if f.IsClear {
 				clear++
 			}
 		}

@@ -116,14 +116,14 @@ func subjectColumnsTable(c *compare.Table, name, title string, keys ...doc.Colum
 	for i, s := range c.Subjects {
 		switch {
 		case len(c.Subjects) == 1:
-		case c.AgainstBest:
+		case c.RatiosToBest:
 			t.Columns = append(t.Columns, doc.Column{Heading: "to the best\n" + s.Name, Kind: doc.NumberColumn})
 		case i > 0:
 			t.Columns = append(t.Columns, doc.Column{Heading: "ratio of\n" + s.Name, Kind: doc.NumberColumn})
 		}
 	}
 	switch {
-	case len(c.Subjects) == 1 || c.AgainstBest:
+	case len(c.Subjects) == 1 || c.RatiosToBest:
 		t.AddNote("± is the 95 %% interval; - means not applicable or not measured.")
 	default:
 		t.AddNote("± is the 95 %% interval; ratios are to %s.", c.Subjects[0].Name)
@@ -136,12 +136,12 @@ func addSubjects(t *doc.Table, c *compare.Table, r *compare.Row, in displayUnit,
 	values, ratios := slices.Repeat([]doc.Cell{doc.EmptyCell}, len(c.Subjects)), slices.Repeat([]doc.Cell{doc.EmptyCell}, len(c.Subjects))
 	for i, v := range r.Values {
 		p := in.convert(v.Parameter)
-		values[v.Subject] = parameterCell(t, &p)
-		if ratios[v.Subject] = ratioCell(t, v); c.AgainstBest && i == r.Reference && len(r.Values) > 1 {
-			ratios[v.Subject] = doc.TextCell("best").WithTone(doc.GoodTone)
+		values[v.SubjectIndex] = parameterCell(t, &p)
+		if ratios[v.SubjectIndex] = ratioCell(t, v); c.RatiosToBest && i == r.ReferenceIndex && len(r.Values) > 1 {
+			ratios[v.SubjectIndex] = doc.TextCell("best").WithTone(doc.GoodTone)
 		}
 	}
-	if !c.AgainstBest || len(c.Subjects) == 1 {
+	if !c.RatiosToBest || len(c.Subjects) == 1 {
 		ratios = ratios[1:]
 	}
 	t.AddRow(slices.Concat(keys, values, ratios)...)
@@ -152,16 +152,16 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	if v.Outcome == "" || math.IsNaN(v.Ratio) {
 		return doc.EmptyCell
 	}
-	c := doc.IntervalCell(v.Ratio, v.Least, v.Most)
-	if math.IsInf(v.Most, 0) {
+	c := doc.IntervalCell(v.Ratio, v.RatioLow, v.RatioHigh)
+	if math.IsInf(v.RatioHigh, 0) {
 		c = doc.NumberCell(v.Ratio)
 	}
 	switch v.Outcome {
-	case compare.NoDifference:
+	case compare.NoDifferenceOutcome:
 		t.AddNote("≈: no difference. The ratio and its interval are within 1 %% of one.")
 		c.Text += format.NonBreakingSpace + "≈"
 		return c.WithTone(doc.FaintTone)
-	case compare.UndecidedSide:
+	case compare.UndecidedOutcome:
 		t.AddNote("? after a ratio: undecided. Its interval contains one, so there may be no difference.")
 		c.Text += format.NonBreakingSpace + "?"
 		return c.WithTone(doc.FaintTone)
@@ -183,11 +183,11 @@ func overlapTable(c *compare.Table) *doc.Table {
 		t.BeginGroup(group)
 		t.AddRow(row...)
 	}
-	if c.AgainstBest && len(c.HalfFree) > 0 {
-		bound := slices.ContainsFunc(c.OverlapShares, func(x compare.OverlapShare) bool { return x.Bound })
+	if c.RatiosToBest && len(c.HalfFreeCrossovers) > 0 {
+		bound := slices.ContainsFunc(c.OverlapShares, func(x compare.OverlapShare) bool { return x.IsUpperBound })
 		add("half round trip", map[bool]string{false: "half of the way is free", true: "half of the way may be free"}[bound])
-		for _, x := range c.HalfFree {
-			row[1+x.Subject] = crossoverCell(t, x, overlapZones(x))
+		for _, x := range c.HalfFreeCrossovers {
+			row[1+x.SubjectIndex] = crossoverCell(t, x, overlapZones(x))
 		}
 		t.AddNote("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
 	}
@@ -195,13 +195,13 @@ func overlapTable(c *compare.Table) *doc.Table {
 		if i == 0 || x.Quantity != c.Overlaps[i-1].Quantity || x.Mode != c.Overlaps[i-1].Mode {
 			add(map[string]string{"o_s": "sends", "o_r": "receives"}[x.Quantity], x.Mode+"/i"+x.Mode)
 		}
-		row[1+x.Subject] = crossoverCell(t, x, describeOverlap(x))
+		row[1+x.SubjectIndex] = crossoverCell(t, x, describeOverlap(x))
 	}
 	if len(c.Overlaps) > 0 {
 		t.AddNote("The smallest size at which the blocking call costs more than %s times as much as the non-blocking one, and the range in which it lies: by the 95 %% interval, or because times jump between two sizes that were measured.",
 			strconv.FormatFloat(1+c.Margin, 'g', 6, 64))
 		for i, s := range c.Subjects {
-			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return x.Subject == i }) {
+			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return x.SubjectIndex == i }) {
 				t.AddNote("%s has no samples of a blocking and a non-blocking call, such as send and isend, at the same sizes.", s.Name)
 			}
 		}
@@ -212,7 +212,7 @@ func overlapTable(c *compare.Table) *doc.Table {
 
 // crossoverCell returns a text as a cell.
 func crossoverCell(t *doc.Table, x compare.Crossover, s string) doc.Cell {
-	if x.Weak {
+	if x.IsWeak {
 		t.AddNote("! is weak: there are few sizes, or their times are not on a line.")
 		return doc.TextCell(s).WithTone(doc.DoubtfulTone)
 	}
@@ -276,11 +276,11 @@ func describeZones(x compare.Crossover, longer, shorter string) string {
 	if len(x.Crossings) > maxChanges {
 		return listSidesBySize(x, longer, shorter)
 	}
-	name := map[compare.Side]string{compare.LongerSide: longer, compare.ShorterSide: shorter, compare.NeitherSide: "alike", compare.Undecided: "undecided"}
+	name := map[compare.Side]string{compare.LongerSide: longer, compare.ShorterSide: shorter, compare.NeitherSide: "alike", compare.UndecidedSide: "undecided"}
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	var parts []string
 	answer := func(to string) { parts = append(parts, name[first.Side]+to) }
-	if first.Side == compare.Undecided && len(x.Zones) > 1 {
+	if first.Side == compare.UndecidedSide && len(x.Zones) > 1 {
 		answer(" up to " + format.Size(first.To))
 		first = x.Zones[1]
 	}
@@ -289,10 +289,10 @@ func describeZones(x compare.Crossover, longer, shorter string) string {
 		first.Side = c.To
 	}
 	switch {
-	case last.Side == compare.Undecided && first.Side != compare.Undecided:
+	case last.Side == compare.UndecidedSide && first.Side != compare.UndecidedSide:
 		answer(" up to " + format.Size(last.From-1))
 		parts = append(parts, "undecided")
-	case len(parts) == 0 && first.Side != compare.Undecided:
+	case len(parts) == 0 && first.Side != compare.UndecidedSide:
 		answer(" at all sizes" + undecidedZones(x))
 	default:
 		answer("")
@@ -304,7 +304,7 @@ func describeZones(x compare.Crossover, longer, shorter string) string {
 func undecidedZones(x compare.Crossover) string {
 	var parts []string
 	for _, z := range x.Zones[1:] {
-		if z.Side == compare.Undecided {
+		if z.Side == compare.UndecidedSide {
 			parts = append(parts, format.SizeRange(z.From, z.To))
 		}
 	}
@@ -323,7 +323,7 @@ func fasterSubjectTable(c *compare.Table) *doc.Table {
 			a, b := c.Subjects[i].Name, c.Subjects[j].Name
 			rows := map[string][]doc.Cell{}
 			for _, x := range c.Pairwise {
-				if x.Subject != j || x.Against != i {
+				if x.SubjectIndex != j || x.OtherSubjectIndex != i {
 					continue
 				}
 				answer := crossoverCell(t, x, describeZones(x, a, b))
@@ -478,7 +478,7 @@ func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
 		}
 		return format.PlaceName(c.Platform, c.Library, c.Place)
 	}
-	words := map[compare.Outcome]string{compare.Better: "faster", compare.Worse: "slower", compare.NoDifference: "no difference", compare.UndecidedSide: "undecided"}
+	words := map[compare.Outcome]string{compare.BetterOutcome: "faster", compare.WorseOutcome: "slower", compare.NoDifferenceOutcome: "no difference", compare.UndecidedOutcome: "undecided"}
 	row := func(timer, mode string, of []compare.Change) {
 		count := map[compare.Outcome]int{}
 		most := of[0]
@@ -489,7 +489,7 @@ func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
 			}
 		}
 		mean := compare.GeometricMean(of)
-		sum.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), percent(mean.Ratio), interval(mean.Low, mean.High), doc.CountCell(count[compare.Better]), doc.CountCell(count[compare.Worse]),
+		sum.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), percent(mean.Ratio), interval(mean.Low, mean.High), doc.CountCell(count[compare.BetterOutcome]), doc.CountCell(count[compare.WorseOutcome]),
 			percent(most.Ratio), doc.BytesCell(most.Bytes))
 	}
 	for i := 0; i < len(all); {
@@ -508,27 +508,27 @@ func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
 	for _, c := range all {
 		each.BeginGroup(group(c))
 		tone := doc.TextCell(words[c.Outcome])
-		if c.Outcome == compare.UndecidedSide || c.Outcome == compare.NoDifference {
+		if c.Outcome == compare.UndecidedOutcome || c.Outcome == compare.NoDifferenceOutcome {
 			tone = tone.WithTone(doc.FaintTone)
 		}
 		ends := interval(c.Low, c.High)
 		if math.IsNaN(c.Low) {
-			ends = doc.TextCell(fmt.Sprintf("n=%d", min(c.SamplesA, c.SamplesB)))
+			ends = doc.TextCell(fmt.Sprintf("n=%d", min(c.BeforeSampleCount, c.AfterSampleCount)))
 			each.AddNote("n, the fewer samples of the two, is too small for an interval.")
 		}
 		each.AddRow(doc.TextCell(c.Timer), doc.TextCell(c.Mode), doc.BytesCell(c.Bytes), doc.NumberCell(c.Before), doc.NumberCell(c.After), percent(c.Ratio), ends, tone)
 	}
 	for _, timer := range sample.Timers {
 		if slices.ContainsFunc(all, func(c compare.Change) bool { return c.Timer == timer.Name }) {
-			sum.AddNote("%s: %s.", timer.Name, timer.Measures)
+			sum.AddNote("%s: %s.", timer.Name, timer.MeasuredInterval)
 		}
 	}
 	sum.AddNote("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
-	if set.Disturbed > 0 {
-		sum.AddNote("Left out: %s that other load disturbed in one of the files, as loggp fit leaves them out.", format.Plural(set.Disturbed, "time"))
+	if set.DisturbedCount > 0 {
+		sum.AddNote("Left out: %s that other load disturbed in one of the files, as loggp fit leaves them out.", format.Plural(set.DisturbedCount, "time"))
 	}
-	if set.NearZero > 0 {
-		sum.AddNote("Left out: %s that cannot be distinguished from zero in one of the files.", format.Plural(set.NearZero, "time"))
+	if set.NearZeroCount > 0 {
+		sum.AddNote("Left out: %s that cannot be distinguished from zero in one of the files.", format.Plural(set.NearZeroCount, "time"))
 	}
 	disturbed := 0
 	for _, c := range all {

@@ -64,7 +64,7 @@ func TestStory(t *testing.T) {
 	z := func(from, to int, side compare.Side) compare.Zone {
 		return compare.Zone{From: from, To: to, Side: side}
 	}
-	const yes, no, even, open = compare.LongerSide, compare.ShorterSide, compare.NeitherSide, compare.Undecided
+	const yes, no, even, open = compare.LongerSide, compare.ShorterSide, compare.NeitherSide, compare.UndecidedSide
 	for _, c := range []struct {
 		zones     zones
 		crossings []compare.Crossing
@@ -102,7 +102,7 @@ func TestSides(t *testing.T) {
 	z := func(from, to int, side compare.Side) compare.Zone {
 		return compare.Zone{From: from, To: to, Side: side}
 	}
-	x := compare.Crossover{Zones: []compare.Zone{z(0, 9, compare.LongerSide), z(10, 20, compare.ShorterSide), z(21, 29, compare.Undecided), z(30, 40, compare.LongerSide), z(41, 50, compare.ShorterSide)}, Crossings: make([]compare.Crossing, 3)}
+	x := compare.Crossover{Zones: []compare.Zone{z(0, 9, compare.LongerSide), z(10, 20, compare.ShorterSide), z(21, 29, compare.UndecidedSide), z(30, 40, compare.LongerSide), z(41, 50, compare.ShorterSide)}, Crossings: make([]compare.Crossing, 3)}
 	if got, want := format.SingleLine(describeZones(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -121,7 +121,7 @@ func TestPageContrast(t *testing.T) {
 		c := contrasted()
 		c.Subjects = c.Subjects[:n]
 		for i := range c.Subjects {
-			c.Subjects[i].Machine = 0 // of the one result
+			c.Subjects[i].MachineIndex = 0 // of the one result
 		}
 		if n == 1 {
 			c.Rows, c.Pairwise, c.Overlaps = nil, nil, c.Overlaps[:1]

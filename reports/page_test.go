@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 	r := whole(t)
 	r.SideBySide = contrasted()
 	for i := range r.SideBySide.Subjects {
-		r.SideBySide.Subjects[i].Machine = 0 // of the one result
+		r.SideBySide.Subjects[i].MachineIndex = 0 // of the one result
 	}
 	p := pagetest.Write(t, r.Document())
 	p.CheckFiles(t, "parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",

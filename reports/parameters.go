@@ -78,7 +78,7 @@ func fittedPlaces(r *fit.Result) []*fittedPlace {
 		p := at(x.Platform, x.Library, x.Place)
 		p.curves = append(p.curves, x)
 	}
-	for _, x := range r.Handshakes {
+	for _, x := range r.EagerLimitEvidence {
 		p := at(x.Platform, x.Library, x.Place)
 		p.handshakes = append(p.handshakes, x)
 	}
@@ -189,7 +189,7 @@ func (p *fittedPlace) overheadCell(t *doc.Table, mode, name string, k int) doc.C
 	}
 	tone := parameterTone(t, first)
 	if x := p.measuredPoint(first, k); x != nil {
-		return measuredCell(t, x.Value, x.Low, x.High, x.Samples).WithTone(tone)
+		return measuredCell(t, x.Value, x.Low, x.High, x.SampleCount).WithTone(tone)
 	}
 	if v, ok := p.overheadAt(mode, name, k); ok {
 		t.AddNote("~ lies on a fitted line: that size was not measured.")
@@ -265,7 +265,7 @@ func parameterCell(t *doc.Table, p *params.Parameter) doc.Cell {
 // measuredCell returns a value with its interval, or if it has none with n, the number of samples.
 func measuredCell(t *doc.Table, value, low, high float64, n int) doc.Cell {
 	c := doc.IntervalCell(value, low, high)
-	if math.IsNaN(high) && !math.IsNaN(value) && n < clean.LeastForInterval {
+	if math.IsNaN(high) && !math.IsNaN(value) && n < clean.MinSamplesForInterval {
 		c.Text = appendCount(t, c.Text, n)
 	}
 	return c
@@ -274,7 +274,7 @@ func measuredCell(t *doc.Table, value, low, high float64, n int) doc.Cell {
 // appendCount adds the number of samples of a size, as far as it is known, to a value that has no
 // interval.
 func appendCount(t *doc.Table, text string, n int) string {
-	t.AddNote("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.LeastForInterval)
+	t.AddNote("Values without ± are medians of n samples a size: fewer than %d are too few for an interval.", clean.MinSamplesForInterval)
 	if n > 0 {
 		text += fmt.Sprintf("%sn=%d", format.NonBreakingSpace, n)
 	}
@@ -386,7 +386,7 @@ func (p *fittedPlace) pieceTable() *doc.Table {
 			for i := range p.rows {
 				x := &p.rows[i]
 				if x.Mode == mode && x.Name == name && x.Unit == params.UnitMicros && x.From >= 0 {
-					t.AddRow(doc.TextCell(mode), doc.TextCell(name), doc.BytesCell(x.From), doc.BytesCell(x.To), parameterCell(t, x), parameterCell(t, p.slopeRow(x)), doc.CountCell(x.Samples))
+					t.AddRow(doc.TextCell(mode), doc.TextCell(name), doc.BytesCell(x.From), doc.BytesCell(x.To), parameterCell(t, x), parameterCell(t, p.slopeRow(x)), doc.CountCell(x.SampleCount))
 				}
 			}
 		}

@@ -292,7 +292,7 @@ func basisCell(r PublishedRow, of *platform.Platform, found doc.Cell, mark strin
 	case of == nil || found.Equal(doc.EmptyCell):
 		return doc.TextCell(format.NoNumber + mark).WithTone(doc.FaintTone)
 	case of.IsFittedTo(r.Name):
-		return doc.TextCell(compare.Calibration + mark).WithTone(doc.FaintTone)
+		return doc.TextCell(compare.CalibrationBasis + mark).WithTone(doc.FaintTone)
 	}
-	return doc.TextCell(compare.Validation + mark)
+	return doc.TextCell(compare.ValidationBasis + mark)
 }

@@ -208,7 +208,7 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 			}
 		}
 		tone := doc.NormalTone
-		if c.Basis == compare.Calibration {
+		if c.Basis == compare.CalibrationBasis {
 			tone = doc.FaintTone
 			t.AddNote("calibration: the prediction uses a number that was fitted to this one, so agreement proves nothing.")
 		}

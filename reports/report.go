@@ -188,13 +188,13 @@ func (r *Report) subjects() (places []*fittedPlace, all []subject) {
 	}
 	for i, x := range r.SideBySide.Subjects {
 		s := subject{fittedPlace: &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}, name: transportName(x.Platform, x.Library, x.Name), colorIndex: i, launches: 1}
-		for _, p := range byMachine[x.Machine] {
+		for _, p := range byMachine[x.MachineIndex] {
 			if p.platform == x.Platform && p.library == x.Library && p.place == x.Place {
 				s.fittedPlace = p
 			}
 		}
 		if len(r.Machines) > 0 {
-			m := r.Machines[x.Machine]
+			m := r.Machines[x.MachineIndex]
 			s.facts, s.launches = subjectFacts(m, x), countLaunches(m, x.Platform, x.Library, x.Place)
 		}
 		all = append(all, s)

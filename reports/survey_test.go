@@ -312,10 +312,10 @@ func TestWayPanels(t *testing.T) {
 // The best is who it is, and where a call takes as long as the way nothing is free.
 func TestRows(t *testing.T) {
 	of := func(subject int, v, ratio float64) compare.Value {
-		return compare.Value{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.GoodVerdict}, Ratio: ratio, Least: ratio, Most: ratio, Outcome: compare.Worse}
+		return compare.Value{SubjectIndex: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.GoodVerdict}, Ratio: ratio, RatioLow: ratio, RatioHigh: ratio, Outcome: compare.WorseOutcome}
 	}
-	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.UnitMicros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
-	c := &compare.Table{Subjects: make([]compare.Subject, 3), AgainstBest: true}
+	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.UnitMicros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, ReferenceIndex: 1}
+	c := &compare.Table{Subjects: make([]compare.Subject, 3), RatiosToBest: true}
 	table := subjectColumnsTable(c, "", "", doc.Column{IsKey: true})
 	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
 	var got []string
@@ -327,7 +327,7 @@ func TestRows(t *testing.T) {
 	}
 	p := func(v float64) curve.Point { return curve.Point{Bytes: 8, Value: v, Low: v, High: v} }
 	for free, want := range map[float64]string{-0.5: "none", 0: "none", 0.5: "≤0.5000 ±0"} {
-		cells := overlapShareRow(&doc.Table{}, "a", compare.OverlapShare{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
+		cells := overlapShareRow(&doc.Table{}, "a", compare.OverlapShare{Bytes: 8, OneWayTime: p(1), NonBlockingOverhead: p(1 - free), FreeTime: p(free), FreeShare: p(100 * free), IsUpperBound: true})
 		if got := cells[5].Text; got != want {
 			t.Errorf("free %v: %q, want %q", free, got, want)
 		}

@@ -54,7 +54,7 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 		}
 	}
 	x.machine = j.Platform
-	if x.result, x.err = fit.Fit(x.set, clean.Options{Replicates: 60}); x.err == nil {
+	if x.result, x.err = fit.Fit(x.set, clean.Options{ReplicateCount: 60}); x.err == nil {
 		x.compare, x.err = compare.ComparePredictions(x.set, x.result.Parameters, compare.PredictFromParameters)
 	}
 	return x

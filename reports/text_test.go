@@ -26,7 +26,7 @@ func example() *fit.Result {
 	r := &fit.Result{}
 	add := func(mode, name string, from, to int, value, low, high float64, u, method string, v params.Verdict) {
 		r.Parameters = append(r.Parameters, params.Parameter{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Name: name,
-			From: from, To: to, Value: value, Low: low, High: high, Unit: u, Method: method, Samples: 1200, Verdict: v})
+			From: from, To: to, Value: value, Low: low, High: high, Unit: u, Method: method, SampleCount: 1200, Verdict: v})
 	}
 	draw := func(mode, timer string, at ...curve.Point) {
 		r.Curves = append(r.Curves, curve.Curve{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Protocol: "auto", Timer: timer, Points: at})
@@ -48,9 +48,9 @@ func example() *fit.Result {
 	warn := func(mode, parameter, code, text string) {
 		r.Warnings = append(r.Warnings, clean.Warning{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Parameter: parameter, Code: code, Text: text})
 	}
-	warn("isend", "timer11", clean.Drift, "later repetitions differ from earlier ones, at 700 bytes")
-	warn("ssend", "G", clean.Unidentified, "timer21(blocking)-timer21(non-blocking) is -1 us/B, with an interval from -2 to 1: not identifiable")
-	warn("ssend", "timer11", clean.Drift, "later repetitions differ from earlier ones, at 700 bytes")
+	warn("isend", "timer11", clean.CodeDrift, "later repetitions differ from earlier ones, at 700 bytes")
+	warn("ssend", "G", clean.CodeUnidentified, "timer21(blocking)-timer21(non-blocking) is -1 us/B, with an interval from -2 to 1: not identifiable")
+	warn("ssend", "timer11", clean.CodeDrift, "later repetitions differ from earlier ones, at 700 bytes")
 	return r
 }
 
@@ -92,9 +92,9 @@ func predictions() []Prediction {
 // comparisons are two, of which one says nothing.
 func comparisons() []compare.Comparison {
 	return []compare.Comparison{
-		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 16, Quantity: "T_s", Predicted: 47.1, Measured: 50, Error: -5.8, Basis: compare.Validation},
-		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 10000, Quantity: "T_s", Predicted: 1234.5, Measured: 1, Error: 123350, Basis: compare.Validation},
-		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "auto", Bytes: 0, Quantity: "o_s(send)", Predicted: 30, Measured: 0, Error: math.NaN(), Basis: compare.Calibration},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 16, Quantity: "T_s", Predicted: 47.1, Measured: 50, Error: -5.8, Basis: compare.ValidationBasis},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 10000, Quantity: "T_s", Predicted: 1234.5, Measured: 1, Error: 123350, Basis: compare.ValidationBasis},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "auto", Bytes: 0, Quantity: "o_s(send)", Predicted: 30, Measured: 0, Error: math.NaN(), Basis: compare.CalibrationBasis},
 	}
 }
 
@@ -102,12 +102,12 @@ func comparisons() []compare.Comparison {
 // behind barriers alone.
 func broadcasts() []compare.CollectiveComparison {
 	of := func(algorithm string, bytes int, took, half, predicted float64) compare.CollectiveComparison {
-		c := compare.Collective{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
-			Min: took / 2, Median: took - 1, Max: took, Last: took + 1, Low: took + 1 - half, High: took + 1 + half, Samples: 50}
-		return compare.CollectiveComparison{Collective: c, Predicted: predicted, Model: "messages"}
+		c := compare.CollectiveTimes{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
+			Min: took / 2, Median: took - 1, Max: took, LastRankEnd: took + 1, Low: took + 1 - half, High: took + 1 + half, SampleCount: 50}
+		return compare.CollectiveComparison{CollectiveTimes: c, Predicted: predicted, Model: "messages"}
 	}
 	all := []compare.CollectiveComparison{of("linear", 8, 12, 0.03, 11), of("linear", 10000, 2000, 900, 500), of("scatter-allgather", 8, 30, 1, 9), of("scatter-allgather", 10000, 1500, 3, 1400)}
-	all[1].Last, all[1].Low, all[1].High = math.NaN(), 1100, 2900
+	all[1].LastRankEnd, all[1].Low, all[1].High = math.NaN(), 1100, 2900
 	return all
 }
 
@@ -213,7 +213,7 @@ func TestWarnings(t *testing.T) {
 	var ws []clean.Warning
 	for _, place := range []string{"inter", "intra"} {
 		for _, mode := range []string{"send", "isend"} {
-			ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: clean.Drift, Text: "later"})
+			ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: clean.CodeDrift, Text: "later"})
 		}
 	}
 	for n, want := range map[int]string{4: "send o_s, isend o_s (x, y, between nodes); send o_s, isend o_s (x, y, within a node): later", 2: "send o_s, isend o_s: later"} {
@@ -222,12 +222,12 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%d warnings: %+v, want %q", n, s.Warnings, want)
 		}
 	}
-	ws = append(ws, clean.Warning{Code: clean.Disturbed, Mode: "send", Parameter: "rtt", Text: "long"})
+	ws = append(ws, clean.Warning{Code: clean.CodeDisturbed, Mode: "send", Parameter: "rtt", Text: "long"})
 	for i := range 12 {
-		ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: "intra", Mode: "send", Parameter: fmt.Sprintf("t%d", i), Code: clean.HeavyTail, Text: fmt.Sprint(i)})
+		ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: "intra", Mode: "send", Parameter: fmt.Sprintf("t%d", i), Code: clean.CodeHeavyTail, Text: fmt.Sprint(i)})
 	}
 	all := warningSection(ws).Warnings
-	if len(all) != 3 || all[0].Code != clean.Disturbed || all[1].Code != clean.Drift {
+	if len(all) != 3 || all[0].Code != clean.CodeDisturbed || all[1].Code != clean.CodeDrift {
 		t.Errorf("the gravest does not come first: %+v", all)
 	}
 	if want := "send t0, send t1, send t2, send t3, send t4, send t5, send t6, send t7 and 4 more (x, y, within a node)"; all[2].Count != 12 || len(all[2].Cases) != 1 || all[2].Cases[0].String() != want {

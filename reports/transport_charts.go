@@ -147,11 +147,11 @@ func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 		way, call := chart.Series{Name: "half round trip", Style: t.pointStyle(false)}, chart.Series{Name: "isend", Style: t.pointStyle(true)}
 		bound := true
 		for _, x := range table.OverlapShares {
-			if x.Subject != i {
+			if x.SubjectIndex != i {
 				continue
 			}
-			bound = x.Bound
-			a, b := chartPoints([]curve.Point{x.Way})[0], chartPoints([]curve.Point{x.Call})[0]
+			bound = x.IsUpperBound
+			a, b := chartPoints([]curve.Point{x.OneWayTime})[0], chartPoints([]curve.Point{x.NonBlockingOverhead})[0]
 			way.Points, call.Points = append(way.Points, a), append(call.Points, b)
 			way.ShadedTo = append(way.ShadedTo, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
 		}
@@ -177,10 +177,10 @@ func (s transports) launchChart() *chart.Chart {
 		g := chart.StripGroup{Name: s.subjects[i].name, Color: subjectStyle(i).Color}
 		for j := range s.Scatters {
 			q := &s.Scatters[j]
-			if q.Subject != i {
+			if q.SubjectIndex != i {
 				continue
 			}
-			r := chart.StripRow{Name: quantityName(q.Quantity, q.Mode, q.Bytes), Note: formatAmount(q.Middle, q.Unit)}
+			r := chart.StripRow{Name: quantityName(q.Quantity, q.Mode, q.Bytes), Note: formatAmount(q.MedianOfLaunches, q.Unit)}
 			r.Marks = q.Deviations()
 			several = several || len(q.Values) > 1
 			g.Rows = append(g.Rows, r)

@@ -22,7 +22,7 @@ func overlapShareTable(table *compare.Table, all []subject) *doc.Table {
 	for i := range all {
 		var of []compare.OverlapShare
 		for _, x := range table.OverlapShares {
-			if x.Subject == i {
+			if x.SubjectIndex == i {
 				of = append(of, x)
 			}
 		}
@@ -42,21 +42,21 @@ func overlapShareTable(table *compare.Table, all []subject) *doc.Table {
 }
 
 func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Cell {
-	value := func(p curve.Point) doc.Cell { return measuredCell(t, p.Value, p.Low, p.High, p.Samples) }
+	value := func(p curve.Point) doc.Cell { return measuredCell(t, p.Value, p.Low, p.High, p.SampleCount) }
 	blocks, bound := doc.EmptyCell, ""
-	if x.Blocks != nil {
-		blocks = value(*x.Blocks)
+	if x.BlockingOverhead != nil {
+		blocks = value(*x.BlockingOverhead)
 	}
-	if x.Bound {
+	if x.IsUpperBound {
 		bound = "≤"
 		t.AddNote("≤ is a bound: the library's work for the message inside the waiting call is unknown.")
 	}
-	left, share := doc.TextCell(bound+format.WithInterval(x.Free.Value, x.Free.Low, x.Free.High)), doc.TextCell(bound+format.WithInterval(x.Share.Value, x.Share.Low, x.Share.High))
-	if x.Free.Value <= 0 {
+	left, share := doc.TextCell(bound+format.WithInterval(x.FreeTime.Value, x.FreeTime.Low, x.FreeTime.High)), doc.TextCell(bound+format.WithInterval(x.FreeShare.Value, x.FreeShare.Low, x.FreeShare.High))
+	if x.FreeTime.Value <= 0 {
 		left, share = doc.TextCell("none").WithTone(doc.FaintTone), doc.TextCell("none").WithTone(doc.FaintTone)
 		t.AddNote("none: the processor is busy for as long as the transfer takes, or longer.")
 	}
-	return []doc.Cell{doc.TextCell(name), doc.BytesCell(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
+	return []doc.Cell{doc.TextCell(name), doc.BytesCell(x.Bytes), value(x.OneWayTime), blocks, value(x.NonBlockingOverhead), left, share}
 }
 
 // launchTable is what launches differ by, in numbers.
@@ -65,15 +65,15 @@ func (s transports) launchTable() *doc.Table {
 		{Heading: "median", Kind: doc.NumberColumn}, {Heading: "least", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "variation\n%", Kind: doc.NumberColumn}}}
 	for i := range s.Scatters {
 		q := &s.Scatters[i]
-		least, most := q.Span()
-		in := displayUnitOf(q.Unit, q.Middle)
+		least, most := q.ValueRange()
+		in := displayUnitOf(q.Unit, q.MedianOfLaunches)
 		variation := doc.EmptyCell
 		if !math.IsNaN(q.Variation) {
 			variation = doc.TextCell(format.WithDecimals(100*q.Variation, 1))
 			t.AddNote("variation: standard deviation of the launches over their mean.")
 		}
-		t.AddRow(doc.TextCell(s.subjects[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
-			doc.NumberCell(q.Middle*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.FaintTone), variation)
+		t.AddRow(doc.TextCell(s.subjects[q.SubjectIndex].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(len(q.Values)),
+			doc.NumberCell(q.MedianOfLaunches*in.factor), doc.NumberCell(least*in.factor), doc.NumberCell(most*in.factor), doc.TextCell(in.unit).WithTone(doc.FaintTone), variation)
 	}
 	return t
 }
@@ -88,12 +88,12 @@ func (s transports) tailTable() *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
 		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
 	for _, q := range s.Tails {
-		if s.subjects[q.Subject].isImported() && q.Samples <= s.subjects[q.Subject].launches { // one mean of each launch has no tail
+		if s.subjects[q.SubjectIndex].isImported() && q.SampleCount <= s.subjects[q.SubjectIndex].launches { // one mean of each launch has no tail
 			continue
 		}
 		in := displayUnitOf(params.UnitMicros, q.Median)
-		cells := []doc.Cell{doc.TextCell(s.subjects[q.Subject].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.Samples)}
-		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
+		cells := []doc.Cell{doc.TextCell(s.subjects[q.SubjectIndex].name), doc.TextCell(quantityName(q.Quantity, q.Mode, q.Bytes)), doc.CountCell(q.SampleCount)}
+		for _, v := range []float64{q.Median, q.P95, q.P99, q.Longest} {
 			cells = append(cells, doc.NumberCell(v*in.factor))
 		}
 		t.AddRow(append(cells, doc.TextCell(in.unit).WithTone(doc.FaintTone), doc.NumberCell(q.P99/q.Median))...)

@@ -115,7 +115,7 @@ func (s transports) summaryTable() *doc.Table {
 		if r.Name == compare.AchievedBandwidth && r.Bytes < 0 {
 			var words []string
 			for _, v := range r.Values {
-				words = append(words, format.Size(v.From)+" ("+s.subjects[v.Subject].name+")")
+				words = append(words, format.Size(v.From)+" ("+s.subjects[v.SubjectIndex].name+")")
 			}
 			t.AddNote("The longest messages: %s.", strings.Join(words, ", "))
 		}
@@ -239,7 +239,7 @@ func (s transports) addMethodNotes(t *doc.Table) {
 		var methods wordGroups
 		for _, r := range x.Values {
 			if !math.IsNaN(r.Value) && !r.IsBound() && r.Method != params.MethodGapAtMostSendOverhead {
-				methods.add(r.Method, s.subjects[r.Subject].name)
+				methods.add(r.Method, s.subjects[r.SubjectIndex].name)
 			}
 		}
 		name, _, _ := strings.Cut(rowName(x), ",")
@@ -278,7 +278,7 @@ func (s transports) countVerdicts(i int, name string) string {
 	var weak, unknown []string
 	for _, x := range s.mainRows() {
 		for _, r := range x.Values {
-			if r.Subject != i || x.Name == compare.Bandwidth { // which is G once more
+			if r.SubjectIndex != i || x.Name == compare.Bandwidth { // which is G once more
 				continue
 			}
 			short := shortRowName(x)
@@ -329,9 +329,9 @@ func (s transports) launchSentences() []string {
 		if q.Quantity != compare.OneWay || len(q.Values) < 2 {
 			continue
 		}
-		least, most := q.Span()
+		least, most := q.ValueRange()
 		in := displayUnitOf(q.Unit, least)
-		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", s.subjects[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
+		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", s.subjects[q.SubjectIndex].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
 	}
 	if len(words) > 0 {
 		out = append(out, "Half round trips of small messages by launch: "+strings.Join(words, "; ")+". The intervals contain it.")

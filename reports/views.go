@@ -108,9 +108,9 @@ func HoldOutErrors(hs []compare.HoldOutError) *doc.Document {
 	for i, h := range hs {
 		of := format.PlaceName(h.Platform, h.Library, h.Place)
 		t.BeginGroup(of)
-		row(h.Mode, h.Fitted, len(h.Others), h.Median, h.Largest)
-		modes, fitted = modes+1, fitted+h.Fitted
-		for _, x := range h.Others {
+		row(h.Mode, h.FittedSizeCount, len(h.HeldOutSizes), h.MedianError, h.LargestError)
+		modes, fitted = modes+1, fitted+h.FittedSizeCount
+		for _, x := range h.HeldOutSizes {
 			errors = append(errors, math.Abs(x.Error))
 		}
 		if i+1 < len(hs) && format.PlaceName(hs[i+1].Platform, hs[i+1].Library, hs[i+1].Place) == of {

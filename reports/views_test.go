@@ -38,17 +38,17 @@ func toys() *fit.Result {
 		row("g", params.MethodTrain, params.UnitMicros, 1, 1, 7, 6.9, 7.1, params.GoodVerdict), row("G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte, 1, 4096, 0.01, 0.009, 0.011, params.GoodVerdict),
 		row("S", "rtt: eager limit", params.UnitBytes, -1, -1, 4096, 4096, 8191, params.GoodVerdict),
 	}}
-	r.Handshakes = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], CostJump: 480, SmallestRoundTrip: 120, IsConfirmed: true}}
+	r.EagerLimitEvidence = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], CostJump: 480, SmallestRoundTrip: 120, IsConfirmed: true}}
 	r.Parameters[1].MedianFitDeviation = 0.25
 	times := func(x float64) params.TimeInterval { return params.TimeInterval{Value: x, Low: x, High: x} }
 	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", SmallestBytes: 1, Latency: times(3), ValuesBySize: []params.PLogPValues{
 		{Bytes: 1, SendOverhead: times(2), RecvOverhead: times(4), Gap: times(7)}, {Bytes: 1000, SendOverhead: times(2), RecvOverhead: params.TimeInterval{Value: nan}, Gap: times(10)}}}}
 	for _, mode := range []string{"send", "isend"} {
 		for i, timer := range []string{"timer11", "timer12"} {
-			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: timer, Code: clean.HeavyTail, Text: "many, at 5 of 10 sizes", Sizes: 5 + i, Of: 10})
+			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: timer, Code: clean.CodeHeavyTail, Text: "many, at 5 of 10 sizes", AffectedSizeCount: 5 + i, SizeCount: 10})
 		}
 		for range 3 {
-			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: "o_s", Code: clean.NotLinear, Text: "bent"})
+			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: "o_s", Code: clean.CodeNotLinear, Text: "bent"})
 		}
 	}
 	return r
@@ -82,14 +82,14 @@ func TestPLogP(t *testing.T) {
 func TestEagerLimits(t *testing.T) {
 	r := toys()
 	for confirmed, evidence := range map[bool]string{true: "round trip; other timers do not contradict it", false: "round trip only: no other timer changes there"} {
-		r.Handshakes[0].IsConfirmed = confirmed
+		r.EagerLimitEvidence[0].IsConfirmed = confirmed
 		for _, d := range []*doc.Document{Parameters(r), (&Report{Results: []*fit.Result{r}}).Document()} {
 			if got, want := strings.ReplaceAll(shown(t, d, false), format.NonBreakingSpace, " "), "send 4 KiB to 8191 B 480.0 120.0 "+evidence; !strings.Contains(got, want) {
 				t.Errorf("no %q in %s", want, got)
 			}
 		}
 	}
-	r.Handshakes = nil
+	r.EagerLimitEvidence = nil
 	if got := shown(t, Parameters(r), false); strings.Contains(got, "Eager limit") {
 		t.Error(got)
 	}
@@ -108,7 +108,7 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestHeldOut(t *testing.T) {
-	hs := []compare.HoldOutError{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.PredictedHalfTrip, 9), Median: 2.34, Largest: 20}}
+	hs := []compare.HoldOutError{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", FittedSizeCount: 10, HeldOutSizes: make([]compare.PredictedHalfTrip, 9), MedianError: 2.34, LargestError: 20}}
 	if got := shown(t, HoldOutErrors(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") || strings.Contains(got, "all ") {
 		t.Error(got)
 	}
@@ -117,9 +117,9 @@ func TestHeldOut(t *testing.T) {
 	other := hs[0]
 	other.Place = "inter"
 	of := func(mode string, errors ...float64) compare.HoldOutError {
-		h := compare.HoldOutError{Platform: "toy", Library: "lib", Place: "intra", Mode: mode, Fitted: 4}
+		h := compare.HoldOutError{Platform: "toy", Library: "lib", Place: "intra", Mode: mode, FittedSizeCount: 4}
 		for _, e := range errors {
-			h.Others = append(h.Others, compare.PredictedHalfTrip{Error: e})
+			h.HeldOutSizes = append(h.HeldOutSizes, compare.PredictedHalfTrip{Error: e})
 		}
 		return h
 	}

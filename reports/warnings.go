@@ -14,51 +14,51 @@ import (
 
 // warningMeanings say in plain words what a warning means, by its code.
 var warningMeanings = map[string]string{
-	clean.FewSizes:         "Too few message sizes, or no small ones: measure more of them (--sizes).",
-	clean.FewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
-	clean.NegativeLatency:  "o_s and o_r of these calls contain work that overlaps with the transfer, so they cannot be subtracted from a round trip: the result would be negative. Use L of ssend, of low-level messages (--level message), or rtt/2.",
-	clean.NotLinear:        "Times do not lie on a straight line: its numbers only summarize them, and ± understates how far off they are. Measure more sizes (--sizes), or use the measured times.",
-	clean.RootsDisagree:    "A time depends on which processor leaves the barrier first. The shorter time is used, because a barrier can only delay; it is slightly uncertain.",
-	clean.OddReps:          "The number of repetitions is odd, but half of them should have the barrier's root at each processor: samples are missing in the file.",
-	clean.HeavyTail:        "Some calls took far longer than most. This affects means, but not medians: look for other load on the machine.",
-	clean.CoarseTimer:      "The clock is too coarse for such short times: only several calls timed together would show them.",
-	clean.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
-	clean.Disturbed:        "Other load took most of the time in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out: measure again on a quiet machine.",
-	clean.Falls:            "A call takes less time for longer messages. As an overhead per byte cannot be negative, one number is used for the range.",
-	clean.DisturbedUsed:    "Other load ran on the processors of the ranks nearly all the time, or their clocks were slower, so that there are too few undisturbed samples. Numbers may be up to twice those of a quiet machine: measure longer (--budget), or see loggp doctor.",
-	clean.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
-	clean.PlatformChanged:  "The platform file was moved or changed after the measurement. To see the source of its numbers, restore it, or measure again.",
-	clean.Hindered:         "An earlier message, such as the barrier's last one, delays the send that timer11 measures, so o_s is from the same call after a wait (idle). You need not do anything.",
-	clean.Skew:             "The barrier releases the two processors further apart in time than the message takes, so a receive that should wait for the message finds it there. L has only bounds, and G is from half of the samples. Low-level messages (--level message) give more.",
-	clean.OneTier:          "All pairs of ranks take about the same time: either there is one tier, or the tiers differ by less than the scatter of the pairs. Low-level messages (--level message) or more repetitions (--reps) may show more.",
-	clean.TiersUnclear:     "The tiers lie so close that a rank may be in the wrong group, or that there may be fewer tiers: measure all pairs with more repetitions (--reps), or at other sizes.",
-	clean.OddPairs:         "Some pairs of ranks are slower or faster than other pairs of their tier. Look for other load on the machine, or for a bad link.",
-	clean.PairsMissing:     "Not all pairs of the ranks were measured.",
-	clean.UnequalGroups:    "The groups of ranks differ in size, but LoGH{sSP} assumes equal groups.",
-	clean.LateStarts:       "Many repetitions were dropped because a rank missed the common start. The others are from quieter moments: look for other load on the machine.",
-	clean.NoCommonStart:    "The ranks have no common clock to start by, so times are those of the slowest rank's call after a barrier, which ranks leave one after another.",
-	clean.StartsDiffer:     "A time depends more on how repetitions start than on the operation: do not compare it with times that were started the other way.",
-	clean.Unidentified:     "The samples do not determine a parameter: it is too small to be distinguished from zero, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may show more.",
+	clean.CodeFewSizes:         "Too few message sizes, or no small ones: measure more of them (--sizes).",
+	clean.CodeFewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
+	clean.CodeNegativeLatency:  "o_s and o_r of these calls contain work that overlaps with the transfer, so they cannot be subtracted from a round trip: the result would be negative. Use L of ssend, of low-level messages (--level message), or rtt/2.",
+	clean.CodeNotLinear:        "Times do not lie on a straight line: its numbers only summarize them, and ± understates how far off they are. Measure more sizes (--sizes), or use the measured times.",
+	clean.CodeRootsDisagree:    "A time depends on which processor leaves the barrier first. The shorter time is used, because a barrier can only delay; it is slightly uncertain.",
+	clean.CodeOddReps:          "The number of repetitions is odd, but half of them should have the barrier's root at each processor: samples are missing in the file.",
+	clean.CodeHeavyTail:        "Some calls took far longer than most. This affects means, but not medians: look for other load on the machine.",
+	clean.CodeCoarseTimer:      "The clock is too coarse for such short times: only several calls timed together would show them.",
+	clean.CodeDrift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
+	clean.CodeDisturbed:        "Other load took most of the time in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out: measure again on a quiet machine.",
+	clean.CodeFallingTimes:     "A call takes less time for longer messages. As an overhead per byte cannot be negative, one number is used for the range.",
+	clean.CodeDisturbedUsed:    "Other load ran on the processors of the ranks nearly all the time, or their clocks were slower, so that there are too few undisturbed samples. Numbers may be up to twice those of a quiet machine: measure longer (--budget), or see loggp doctor.",
+	clean.CodeDirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
+	clean.CodePlatformChanged:  "The platform file was moved or changed after the measurement. To see the source of its numbers, restore it, or measure again.",
+	clean.CodeHindered:         "An earlier message, such as the barrier's last one, delays the send that timer11 measures, so o_s is from the same call after a wait (idle). You need not do anything.",
+	clean.CodeSkew:             "The barrier releases the two processors further apart in time than the message takes, so a receive that should wait for the message finds it there. L has only bounds, and G is from half of the samples. Low-level messages (--level message) give more.",
+	clean.CodeOneTier:          "All pairs of ranks take about the same time: either there is one tier, or the tiers differ by less than the scatter of the pairs. Low-level messages (--level message) or more repetitions (--reps) may show more.",
+	clean.CodeTiersUnclear:     "The tiers lie so close that a rank may be in the wrong group, or that there may be fewer tiers: measure all pairs with more repetitions (--reps), or at other sizes.",
+	clean.CodeOddPairs:         "Some pairs of ranks are slower or faster than other pairs of their tier. Look for other load on the machine, or for a bad link.",
+	clean.CodePairsMissing:     "Not all pairs of the ranks were measured.",
+	clean.CodeUnequalGroups:    "The groups of ranks differ in size, but LoGH{sSP} assumes equal groups.",
+	clean.CodeLateStarts:       "Many repetitions were dropped because a rank missed the common start. The others are from quieter moments: look for other load on the machine.",
+	clean.CodeNoCommonStart:    "The ranks have no common clock to start by, so times are those of the slowest rank's call after a barrier, which ranks leave one after another.",
+	clean.CodeStartsDiffer:     "A time depends more on how repetitions start than on the operation: do not compare it with times that were started the other way.",
+	clean.CodeUnidentified:     "The samples do not determine a parameter: it is too small to be distinguished from zero, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may show more.",
 }
 
 // importedWarningMeanings are those of warnings about what another tool has measured, where flags
 // of loggp measure do not help.
 var importedWarningMeanings = map[string]string{
-	clean.FewSizes:        "Too few message sizes, or no small ones.",
-	clean.FewReps:         "The tool prints one mean for each size, or few repetitions, so the scatter is unknown.",
-	clean.NegativeLatency: "o_s and o_r of these calls contain work that overlaps with the transfer, so they cannot be subtracted from a round trip: the result would be negative. Use rtt/2.",
-	clean.NotLinear:       "Times do not lie on a straight line: its numbers only summarize them, and ± understates how far off they are. Use the measured times.",
-	clean.CoarseTimer:     "The tool prints too few digits for such short times.",
-	clean.Drift:           "The machine became slower or faster during the run.",
-	clean.Disturbed:       "Other load took most of the time in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out.",
-	clean.NoCommonStart:   "The ranks have no common clock to start by, so times are those of calls after a barrier, which ranks leave one after another.",
-	clean.Unidentified:    "The samples do not determine a parameter: the tool does not measure it, it is too small to be distinguished from zero, or something else is the limit.",
+	clean.CodeFewSizes:        "Too few message sizes, or no small ones.",
+	clean.CodeFewReps:         "The tool prints one mean for each size, or few repetitions, so the scatter is unknown.",
+	clean.CodeNegativeLatency: "o_s and o_r of these calls contain work that overlaps with the transfer, so they cannot be subtracted from a round trip: the result would be negative. Use rtt/2.",
+	clean.CodeNotLinear:       "Times do not lie on a straight line: its numbers only summarize them, and ± understates how far off they are. Use the measured times.",
+	clean.CodeCoarseTimer:     "The tool prints too few digits for such short times.",
+	clean.CodeDrift:           "The machine became slower or faster during the run.",
+	clean.CodeDisturbed:       "Other load took most of the time in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out.",
+	clean.CodeNoCommonStart:   "The ranks have no common clock to start by, so times are those of calls after a barrier, which ranks leave one after another.",
+	clean.CodeUnidentified:    "The samples do not determine a parameter: the tool does not measure it, it is too small to be distinguished from zero, or something else is the limit.",
 }
 
 // warningMeaning says what a kind of warnings means, without advice on measuring again if all are
 // about what another tool has measured.
 func warningMeaning(code string, all []clean.Warning) string {
-	own := slices.ContainsFunc(all, func(w clean.Warning) bool { return w.Code == code && !w.Imported })
+	own := slices.ContainsFunc(all, func(w clean.Warning) bool { return w.Code == code && !w.IsImported })
 	if text := importedWarningMeanings[code]; text != "" && !own {
 		return text
 	}
@@ -67,8 +67,8 @@ func warningMeaning(code string, all []clean.Warning) string {
 
 // warningOrder are the codes of warnings after which a number is missing or may be far off, the
 // gravest first.
-var warningOrder = []string{clean.DisturbedUsed, clean.Disturbed, clean.NegativeLatency, clean.Unidentified, clean.Skew, clean.LateStarts, clean.NoCommonStart, clean.NotLinear,
-	clean.FewSizes, clean.FewReps, clean.CoarseTimer, clean.Drift, clean.RootsDisagree, clean.DirectionsDiffer, clean.HeavyTail}
+var warningOrder = []string{clean.CodeDisturbedUsed, clean.CodeDisturbed, clean.CodeNegativeLatency, clean.CodeUnidentified, clean.CodeSkew, clean.CodeLateStarts, clean.CodeNoCommonStart, clean.CodeNotLinear,
+	clean.CodeFewSizes, clean.CodeFewReps, clean.CodeCoarseTimer, clean.CodeDrift, clean.CodeRootsDisagree, clean.CodeDirectionsDiffer, clean.CodeHeavyTail}
 
 // Warnings are shown by what they say while that are few texts, and else by where: with some names,
 // and how many more.

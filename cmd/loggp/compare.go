@@ -123,10 +123,10 @@ func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) e
 		return nil
 	}
 	switch r := x.JudgeRegression(part); r.Judgement {
-	case compare.Pass:
+	case compare.PassJudgement:
 		fmt.Fprintf(cmd.ErrOrStderr(), "compare: %s against %s: %v\n", file, reference, r)
 		return nil
-	case compare.CannotTell:
+	case compare.UndecidedJudgement:
 		return &undecidedError{fmt.Errorf("compare: %s against %s: %v", file, reference, r)}
 	default:
 		return fmt.Errorf("compare: %s against %s: %v", file, reference, r)

@@ -38,9 +38,9 @@ determine, the error says what to measure.`,
 				if err != nil || n < 1 {
 					return newUsageError(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
 				}
-				o.Eager = n
+				o.EagerLimit = n
 			}
-			o.Small = *overheads == "small"
+			o.TakesSmallOverheads = *overheads == "small"
 			ps, err := readParameters(args[1])
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ determine, the error says what to measure.`,
 	f.StringVar(&o.Place, "place", "", "place, if the parameters are of several: inter, intra or another")
 	f.StringVar(&o.Mode, "mode", "", "mode of the send calls (default: send; for JSON all)")
 	f.StringVar(&eager, "eager", "", "eager limit, such as 4KiB (default: found from round trips or o_s)")
-	f.BoolVar(&o.Bounds, "bounds", false, "export a bound of g if g itself is not known")
+	f.BoolVar(&o.TakesBounds, "bounds", false, "export a bound of g if g itself is not known")
 	overheads = addChoiceFlag(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
 	addFlagCompletion(cmd, "place", loggp.Places)
 	return cmd

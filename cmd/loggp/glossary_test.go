@@ -37,7 +37,7 @@ func TestGlossary(t *testing.T) {
 		t.Error(problem)
 	}
 	for _, x := range sample.Timers {
-		if row := "| `" + x.Name + "` | " + x.Measures + " |"; !strings.Contains(string(page), row) {
+		if row := "| `" + x.Name + "` | " + x.MeasuredInterval + " |"; !strings.Contains(string(page), row) {
 			t.Errorf("no row %s", row)
 		}
 	}

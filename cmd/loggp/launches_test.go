@@ -53,7 +53,7 @@ func BenchmarkRuns(b *testing.B) {
 			}
 		}
 		b.Logf("%s: %d samples, %.1f %% of them disturbed", file, all, 100*float64(disturbed)/float64(all))
-		r, err := fit.Fit(set, clean.Options{Replicates: 20})
+		r, err := fit.Fit(set, clean.Options{ReplicateCount: 20})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -265,7 +265,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf("unexpected argument %q", args[0])
-	switch machines := slices.Concat(platform.Names(), job.LocalPlatforms, []string{probe.Platform}); {
+	switch machines := slices.Concat(platform.Names(), job.LocalPlatforms, []string{probe.PlatformName}); {
 	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && table.Suggestion(args[0], machines) != "":
 		return fmt.Errorf("%w; did you mean --platform %s?", err, table.Suggestion(args[0], machines))
 	case cmd.Flag("params") != nil && strings.HasSuffix(args[0], ".csv"):

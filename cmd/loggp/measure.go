@@ -211,7 +211,7 @@ func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 
 // parseShellWords splits a command at its spaces as a shell would.
 func parseShellWords(text string) ([]string, error) {
-	list, err := probe.Words(text)
+	list, err := probe.SplitCommand(text)
 	return append([]string{}, list...), err
 }
 

@@ -54,7 +54,7 @@ func TestPaper(t *testing.T) {
 			off := r.ErrorPercent()
 			t.Logf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g, predicted %.4g, %+.1f %%, %s", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes,
 				r.Low, r.High, r.Measured, r.Predicted, off, r.Basis)
-			if (r.Basis == compare.Validation || r.Basis == study.BasisAssumed) && !(math.Abs(off) <= maxPublishedDeviation) {
+			if (r.Basis == compare.ValidationBasis || r.Basis == study.BasisAssumed) && !(math.Abs(off) <= maxPublishedDeviation) {
 				t.Errorf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Low, r.High, r.Measured)
 			}
 		}

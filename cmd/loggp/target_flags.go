@@ -35,7 +35,7 @@ var targetFlagHelp = helpByFlag{
 var (
 	emulatedPlatforms = platform.Names()
 	runPlatforms      = slices.Concat(emulatedPlatforms, job.LocalPlatforms)
-	allPlatforms      = append(slices.Clone(runPlatforms), probe.Platform)
+	allPlatforms      = append(slices.Clone(runPlatforms), probe.PlatformName)
 )
 
 // addFlags declares the flags that the help names; platforms are those that --platform completes.

@@ -14,7 +14,7 @@ import (
 // Cell is what the repetitions of one timer at one size say. Times are in microseconds.
 type Cell struct {
 	Bytes         int
-	Samples       int       // samples
+	SampleCount   int       // samples
 	FewestSamples int       // of a combination: those of the cell that has the fewest
 	Value         float64   // median
 	Replicates    []float64 // bootstrap replicates of the median
@@ -26,23 +26,23 @@ type Cell struct {
 	Roots    []Cell        // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
 	Launches LaunchMedians // what each launch says
 
-	Odd, Disagree, Tail, Coarse, Drift bool // what is wrong with it
+	HasOddReps, HasDisagreeingRoots, HasHeavyTail, HasCoarseTimer, HasDrift bool // what is wrong with it
 }
 
-// Samples of a cell: fewer than LeastForInterval show no interval, and with fewer than FewSamples
-// it is doubtful.
+// Samples of a cell: fewer than MinSamplesForInterval show no interval, and with fewer than
+// MinTrustedSamples it is doubtful.
 const (
-	LeastForInterval = 5
-	FewSamples       = 20
+	MinSamplesForInterval = 5
+	MinTrustedSamples     = 20
 )
 
 // HasFewSamples says whether the cell, or one of those that it is made of, has few samples.
-func (c *Cell) HasFewSamples() bool { return c.FewestSamples < FewSamples }
+func (c *Cell) HasFewSamples() bool { return c.FewestSamples < MinTrustedSamples }
 
 // DisplayedInterval returns the interval that is shown with the value. With fewer than
-// LeastForInterval samples there is none, and both ends are NaN.
+// MinSamplesForInterval samples there is none, and both ends are NaN.
 func (c *Cell) DisplayedInterval() (low, high float64) {
-	if c.FewestSamples < LeastForInterval {
+	if c.FewestSamples < MinSamplesForInterval {
 		return math.NaN(), math.NaN()
 	}
 	return c.Low, c.High
@@ -59,9 +59,9 @@ type sampleGroup struct {
 type rootCombination uint8
 
 const (
-	PoolRoots   rootCombination = iota // one set of samples
-	lowerRoot                          // the lower root: the two disagree
-	meanOfRoots                        // the mean of the two medians: what one root adds the other takes away
+	PoolRoots     rootCombination = iota // one set of samples
+	takeLowerRoot                        // the lower root: the two disagree
+	averageRoots                         // the mean of the two medians: what one root adds the other takes away
 )
 
 // NewCell makes a cell of the series of one size, one a launch.
@@ -71,33 +71,33 @@ func NewCell(launches []*sample.Series, how rootCombination, f sample.Runs, o Op
 	roots := make([]LaunchMedians, 2)
 	parts := make([][]sampleGroup, len(launches))
 	for i, s := range launches {
-		c.Samples += len(s.Times)
+		c.SampleCount += len(s.Times)
 		parts[i] = c.GroupSamples(s, f)
 	}
 	for i, s := range launches {
-		groups := CountedGroups(parts[i], how)
-		c.Disagree = c.Disagree || how == lowerRoot && len(parts[i]) == 2
-		reps, value := make([]float64, o.Replicates), 0.0
+		groups := SelectCountedGroups(parts[i], how)
+		c.HasDisagreeingRoots = c.HasDisagreeingRoots || how == takeLowerRoot && len(parts[i]) == 2
+		reps, value := make([]float64, o.ReplicateCount), 0.0
 		for j, g := range groups {
-			r := g.resample(o.Replicates, cellRandom(s.Key, j, o.Seed))
+			r := g.resample(o.ReplicateCount, cellRandom(s.Key, j, o.Seed))
 			value += g.Median / float64(len(groups))
 			for b, x := range r {
 				reps[b] += x / float64(len(groups))
 			}
-			roots[j].add(s.Launch, g.Median, r)
+			roots[j].addLaunch(s.Launch, g.Median, r)
 		}
-		whole.add(s.Launch, value, reps)
+		whole.addLaunch(s.Launch, value, reps)
 	}
-	c.FewestSamples = c.Samples
+	c.FewestSamples = c.SampleCount
 	c.Value, c.Replicates = whole.acrossLaunches(o)
 	c.Launches = whole
 	slack := f.Resolution(launches...) / 2
-	c.SetInterval(slack, o.Level)
+	c.SetInterval(slack, o.ConfidenceLevel)
 	if len(roots[1].Values) == len(launches) {
 		for _, r := range roots {
-			x := Cell{Bytes: c.Bytes, Samples: c.Samples / 2, FewestSamples: c.Samples / 2, Launches: r}
+			x := Cell{Bytes: c.Bytes, SampleCount: c.SampleCount / 2, FewestSamples: c.SampleCount / 2, Launches: r}
 			x.Value, x.Replicates = r.acrossLaunches(o)
-			x.SetInterval(slack, o.Level)
+			x.SetInterval(slack, o.ConfidenceLevel)
 			c.Roots = append(c.Roots, x)
 		}
 	}
@@ -120,14 +120,14 @@ func (c *Cell) GroupSamples(s *sample.Series, f sample.Runs) []sampleGroup {
 	for _, times := range f.SplitByRoot(s) {
 		groups = append(groups, c.newGroup(times, s.Clock, f.Resolution(s)))
 	}
-	c.Odd = c.Odd || f.RootCount(s) == 2 && len(groups) == 1
+	c.HasOddReps = c.HasOddReps || f.RootCount(s) == 2 && len(groups) == 1
 	return groups
 }
 
-// CountedGroups returns the groups of a launch whose medians are averaged: all, if the mean of the
-// roots is what counts; else one.
-func CountedGroups(groups []sampleGroup, how rootCombination) []sampleGroup {
-	if how == meanOfRoots || len(groups) == 1 {
+// SelectCountedGroups returns the groups of a launch whose medians are averaged: all, if the mean
+// of the roots is what counts; else one.
+func SelectCountedGroups(groups []sampleGroup, how rootCombination) []sampleGroup {
+	if how == averageRoots || len(groups) == 1 {
 		return groups
 	}
 	a, b := groups[0], groups[1]
@@ -164,9 +164,9 @@ func spreadClockSteps(times []unit.Time, clock string, resolution float64) []uni
 // newGroup sorts samples, after looking at their order.
 func (c *Cell) newGroup(times []unit.Time, clock string, resolution float64) sampleGroup {
 	g := groupOfSorted(sortedCopy(times))
-	c.Drift = c.Drift || hasDrift(times, g)
-	c.Tail = c.Tail || g.hasHeavyTail()
-	c.Coarse = c.Coarse || g.isCoarse(clock, resolution)
+	c.HasDrift = c.HasDrift || hasDrift(times, g)
+	c.HasHeavyTail = c.HasHeavyTail || g.hasHeavyTail()
+	c.HasCoarseTimer = c.HasCoarseTimer || g.isCoarse(clock, resolution)
 	return groupOfSorted(spreadClockSteps(g.times, clock, resolution))
 }
 
@@ -377,7 +377,7 @@ func cellRandom(k sample.Key, part int, seed uint64) *rand.Rand {
 // that began with it, the skew between the two is part of the time, with either sign.
 func defaultCombination(k sample.Key) rootCombination {
 	if k.Timer == sample.Timer21 && sample.IsBlockingMode(k.Mode) {
-		return meanOfRoots
+		return averageRoots
 	}
 	return PoolRoots
 }
@@ -386,7 +386,7 @@ func defaultCombination(k sample.Key) rootCombination {
 func RootCombination(launches []*sample.Series, f sample.Runs) rootCombination {
 	how := defaultCombination(launches[0].Key)
 	if how == PoolRoots && rootsDisagree(launches, f) {
-		return lowerRoot
+		return takeLowerRoot
 	}
 	return how
 }
@@ -397,18 +397,18 @@ func RootCombination(launches []*sample.Series, f sample.Runs) rootCombination {
 // curve that goes half the one way and half the other would look like a change of protocol.
 func RootCombinations(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.Runs) []rootCombination {
 	how := make([]rootCombination, len(keys))
-	Parallel(len(keys), func(i int) { how[i] = RootCombination(series[keys[i]], f) })
+	RunParallel(len(keys), func(i int) { how[i] = RootCombination(series[keys[i]], f) })
 	for from := 0; from < len(keys); {
 		to, apart := from, 0
 		for ; to < len(keys) && WithoutBytes(keys[to]) == WithoutBytes(keys[from]); to++ {
-			if how[to] == lowerRoot {
+			if how[to] == takeLowerRoot {
 				apart++
 			}
 		}
-		if way := how[from]; keys[from].Clock == "real" && way != meanOfRoots {
+		if way := how[from]; keys[from].Clock == "real" && way != averageRoots {
 			way = PoolRoots
 			if 5*apart > to-from {
-				way = lowerRoot
+				way = takeLowerRoot
 			}
 			for i := range how[from:to] {
 				how[from+i] = way
@@ -424,7 +424,7 @@ func LinearCombination(cells []Cell, factors []float64, level float64) Cell {
 	out := Cell{Bytes: cells[0].Bytes, Replicates: make([]float64, len(cells[0].Replicates))}
 	slack, launches := 0.0, make([]LaunchMedians, len(cells)) // slack is what the timer's resolution adds
 	for i, c := range cells {
-		out.Samples += c.Samples
+		out.SampleCount += c.SampleCount
 		out.Value += factors[i] * c.Value
 		for b, x := range c.Replicates {
 			out.Replicates[b] += factors[i] * x
@@ -432,7 +432,7 @@ func LinearCombination(cells []Cell, factors []float64, level float64) Cell {
 		if out.FewestSamples == 0 || c.FewestSamples < out.FewestSamples {
 			out.FewestSamples = c.FewestSamples
 		}
-		out.Disagree = out.Disagree || c.Disagree
+		out.HasDisagreeingRoots = out.HasDisagreeingRoots || c.HasDisagreeingRoots
 		slack += math.Abs(factors[i]) * c.ResolutionError
 		launches[i] = c.Launches
 	}
@@ -444,6 +444,6 @@ func LinearCombination(cells []Cell, factors []float64, level float64) Cell {
 // IsShorterThan says whether t is longer than c, by more than the interval of the difference and
 // twice the tolerance.
 func (c *Cell) IsShorterThan(t Cell, o Options) bool {
-	d := LinearCombination([]Cell{t, *c}, []float64{1, -1}, o.Level)
+	d := LinearCombination([]Cell{t, *c}, []float64{1, -1}, o.ConfidenceLevel)
 	return d.Low > 2*o.Tolerance*math.Abs(c.Value)
 }

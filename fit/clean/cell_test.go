@@ -30,7 +30,7 @@ func launchesOfRoots(bytes int, step unit.Time, us ...[2][]float64) []*sample.Se
 // Launches of two repetitions with each root show together what none shows alone: that it takes
 // longer with one. One sample that is far off hides nothing, nor do launches that differ.
 func TestRootsTogether(t *testing.T) {
-	f := sample.Runs{{Roots: 2, Resolution: 0.01}}
+	f := sample.Runs{{RootCount: 2, Resolution: 0.01}}
 	slow, quick := []float64{10.3, 9.2}, []float64{8.4, 8.5}
 	apart := [][2][]float64{{slow, quick}, {{10.4, 10.1}, {8.3, 67}}, {{9.2, 10.5}, {8.6, 8.4}}, {{19.9, 20.8}, {17.9, 18.1}}, {{10.2, 9.9}, {8.2, 8.4}}, {{10.1, 10}, {8.3, 8.2}}, {{9.8, 10.2}, {8.4, 8.3}}}
 	for n, want := range map[int]bool{1: false, 7: true} {
@@ -60,7 +60,7 @@ func TestRootsTogether(t *testing.T) {
 // A step of the clock between two roots is no difference, but of batches, of which samples are
 // means, a step is a part of the clock's.
 func TestStepsOfBatches(t *testing.T) {
-	f := sample.Runs{{Roots: 2, Resolution: 0.01}}
+	f := sample.Runs{{RootCount: 2, Resolution: 0.01}}
 	with := func(us, step float64) (x []float64) {
 		for i := range 40 {
 			x = append(x, us+step*float64(i%3-1))
@@ -82,7 +82,7 @@ func TestStepsOfBatches(t *testing.T) {
 // The sizes of a curve go one way: of one that disagrees by chance both roots count, and of those
 // that agree where more than a fifth do not the lower one. What is emulated goes each its own.
 func TestRootsOfCurve(t *testing.T) {
-	f := sample.Runs{{Roots: 2, Resolution: 0.01}}
+	f := sample.Runs{{RootCount: 2, Resolution: 0.01}}
 	near := [2][]float64{{9, 9.1, 9.2, 9.3}, {9.05, 9.15, 9.25, 9.35}}
 	far := [2][]float64{{10.9, 11, 11.1, 11.2}, {8.4, 8.5, 8.6, 8.7}}
 	for _, clock := range []string{"real", "virtual"} {
@@ -102,7 +102,7 @@ func TestRootsOfCurve(t *testing.T) {
 			for k, got := range RootCombinations(keys, of, f) {
 				want := PoolRoots
 				if clock == "virtual" && k < n || clock == "real" && n > 1 {
-					want = lowerRoot
+					want = takeLowerRoot
 				}
 				if got != want {
 					t.Errorf("%s: %d of 5 disagree, size %d goes %v", clock, n, k, got)
@@ -112,7 +112,7 @@ func TestRootsOfCurve(t *testing.T) {
 	}
 	receive := launchesOfRoots(8, 1, far)
 	receive[0].Timer = sample.Timer21
-	if got := RootCombinations([]sample.Key{receive[0].Key}, map[sample.Key][]*sample.Series{receive[0].Key: receive}, f); got[0] != meanOfRoots {
+	if got := RootCombinations([]sample.Key{receive[0].Key}, map[sample.Key][]*sample.Series{receive[0].Key: receive}, f); got[0] != averageRoots {
 		t.Errorf("a receive goes %v", got[0])
 	}
 }

@@ -42,8 +42,8 @@ func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	for _, s := range set.Series {
 		where := SubjectOf(&s)
 		if t := tallies[where]; t.used > 0 {
-			w := where.warning("samples", DisturbedUsed, fmt.Sprintf("disturbed samples count for %d of %d timers: too few launches have others at every size", t.used, t.curves))
-			w.Sizes, w.Of = t.used, t.curves
+			w := where.warning("samples", CodeDisturbedUsed, fmt.Sprintf("disturbed samples count for %d of %d timers: too few launches have others at every size", t.used, t.curves))
+			w.AffectedSizeCount, w.SizeCount = t.used, t.curves
 			warnings = append(warnings, w)
 			tallies[where] = tally{}
 		}
@@ -84,9 +84,9 @@ func undisturbedLaunches(set *sample.Set) (calm map[sample.Key]map[int]bool, dis
 	return calm, disturbed
 }
 
-// CountsDisturbed returns the keys, without size and launch, of the curves whose disturbed samples
-// SelectUndisturbed lets count.
-func CountsDisturbed(set *sample.Set) map[sample.Key]bool {
+// FindCurvesWithDisturbed returns the keys, without size and launch, of the curves whose disturbed
+// samples SelectUndisturbed lets count.
+func FindCurvesWithDisturbed(set *sample.Set) map[sample.Key]bool {
 	calm, disturbed := undisturbedLaunches(set)
 	for c := range disturbed {
 		if calm[c] != nil {

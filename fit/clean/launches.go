@@ -17,7 +17,7 @@ type LaunchMedians struct {
 	reps     [][]float64
 }
 
-func (s *LaunchMedians) add(launch int, value float64, reps []float64) {
+func (s *LaunchMedians) addLaunch(launch int, value float64, reps []float64) {
 	s.Launches, s.Values, s.reps = append(s.Launches, launch), append(s.Values, value), append(s.reps, reps)
 }
 
@@ -31,7 +31,7 @@ func (s *LaunchMedians) acrossLaunches(o Options) (value float64, reps []float64
 		return value, s.reps[0]
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(k)))
-	reps, drawn, wider := make([]float64, o.Replicates), make([]float64, k), studentFactor(k, o.Level)
+	reps, drawn, wider := make([]float64, o.ReplicateCount), make([]float64, k), studentFactor(k, o.ConfidenceLevel)
 	for b := range reps {
 		for i := range drawn {
 			drawn[i] = s.reps[rng.IntN(k)][b]

@@ -27,7 +27,7 @@ func TestLaunches(t *testing.T) {
 	}
 	p := fitcheck.Fit(t, set, clean.Options{}).Curves[0].Points[0]
 	// the median of ten is the mean of the fifth and sixth
-	if math.Abs(p.Value-26.5) > 0.2 || p.Low > 25.5 || p.High < 40 || p.Samples != 2000 {
+	if math.Abs(p.Value-26.5) > 0.2 || p.Low > 25.5 || p.High < 40 || p.SampleCount != 2000 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -49,7 +49,7 @@ func TestLaunchesOfACurve(t *testing.T) {
 			t.Errorf("a line of 4 us and 0.002 us/B became %+v", c.Pieces)
 		}
 	}
-	if !fitcheck.HasWarningOf(r, "", "samples", clean.DisturbedUsed) {
+	if !fitcheck.HasWarningOf(r, "", "samples", clean.CodeDisturbedUsed) {
 		t.Errorf("no warning: %v", r.Warnings)
 	}
 }

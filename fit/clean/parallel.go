@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Parallel calls f for 0 to n-1, on all processors.
-func Parallel(n int, f func(i int)) {
+// RunParallel calls f for 0 to n-1, on all processors.
+func RunParallel(n int, f func(i int)) {
 	var calls errgroup.Group
 	calls.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range n {

@@ -26,11 +26,11 @@ func TestResolution(t *testing.T) {
 	if p := r.Curves[0].Points[0]; math.Abs(p.High-p.Low-0.1) > 1e-6 {
 		t.Errorf("%+v", p)
 	}
-	if fitcheck.HasWarning(r, clean.CoarseTimer) {
+	if fitcheck.HasWarning(r, clean.CodeCoarseTimer) {
 		t.Errorf("%v", r.Warnings)
 	}
 	set.Facts[0].Value = "1"
-	if r := fitcheck.Fit(t, set, clean.Options{}); !fitcheck.HasWarning(r, clean.CoarseTimer) {
+	if r := fitcheck.Fit(t, set, clean.Options{}); !fitcheck.HasWarning(r, clean.CodeCoarseTimer) {
 		t.Error("no warning of a timer with steps of a tenth of the time")
 	}
 }
@@ -51,7 +51,7 @@ func TestResolutionOfFiles(t *testing.T) {
 	if n := len(want.Parameters); len(got.Parameters) != 2*n || !reflect.DeepEqual(got.Parameters[:n], want.Parameters) {
 		t.Errorf("beside a coarse timer %+v\nalone %+v", got.Parameters, want.Parameters)
 	}
-	if slices.ContainsFunc(got.Warnings, func(w clean.Warning) bool { return w.Code == clean.CoarseTimer && w.Platform != "zebra" }) || !fitcheck.HasWarning(got, clean.CoarseTimer) {
+	if slices.ContainsFunc(got.Warnings, func(w clean.Warning) bool { return w.Code == clean.CodeCoarseTimer && w.Platform != "zebra" }) || !fitcheck.HasWarning(got, clean.CodeCoarseTimer) {
 		t.Errorf("%v", got.Warnings)
 	}
 }

@@ -34,9 +34,9 @@ func TestRoots(t *testing.T) {
 		Mode, timer, code string
 		want              bool
 	}{
-		{"send", sample.Timer11, clean.RootsDisagree, true}, {"send", sample.Timer12, clean.RootsDisagree, false},
-		{"send", sample.Timer21, clean.RootsDisagree, false}, {"isend", sample.Timer21, clean.RootsDisagree, true},
-		{"isend", sample.Timer11, clean.OddReps, true},
+		{"send", sample.Timer11, clean.CodeRootsDisagree, true}, {"send", sample.Timer12, clean.CodeRootsDisagree, false},
+		{"send", sample.Timer21, clean.CodeRootsDisagree, false}, {"isend", sample.Timer21, clean.CodeRootsDisagree, true},
+		{"isend", sample.Timer11, clean.CodeOddReps, true},
 	} {
 		if fitcheck.HasWarningOf(r, w.Mode, w.timer, w.code) != w.want {
 			t.Errorf("%+v: %v", w, r.Warnings)
@@ -44,7 +44,7 @@ func TestRoots(t *testing.T) {
 	}
 	set.Facts[0].Value = "1"
 	r = fitcheck.Fit(t, set, clean.Options{})
-	if v := r.Curves[2].Points[0].Value; r.Curves[2].Timer != sample.Timer21 || v != 53 || fitcheck.HasWarning(r, clean.RootsDisagree) || fitcheck.HasWarning(r, clean.OddReps) {
+	if v := r.Curves[2].Points[0].Value; r.Curves[2].Timer != sample.Timer21 || v != 53 || fitcheck.HasWarning(r, clean.CodeRootsDisagree) || fitcheck.HasWarning(r, clean.CodeOddReps) {
 		t.Errorf("one root: %+v, %v", r.Curves[2], r.Warnings) // the median of as many 51 as 55
 	}
 }
@@ -67,11 +67,11 @@ func TestRootsOfLaunches(t *testing.T) {
 		return fitcheck.Fit(t, set, clean.Options{})
 	}
 	r := few(0)
-	if p := r.Curves[0].Points[0]; fitcheck.HasWarningOf(r, "send", sample.TimerIdle, clean.RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
+	if p := r.Curves[0].Points[0]; fitcheck.HasWarningOf(r, "send", sample.TimerIdle, clean.CodeRootsDisagree) || math.Abs(p.Value-30) > 0.4 {
 		t.Errorf("alike: %+v, %v", p, r.Warnings)
 	}
 	r = few(20)
-	if p := r.Curves[0].Points[0]; !fitcheck.HasWarningOf(r, "send", sample.TimerIdle, clean.RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
+	if p := r.Curves[0].Points[0]; !fitcheck.HasWarningOf(r, "send", sample.TimerIdle, clean.CodeRootsDisagree) || math.Abs(p.Value-30) > 0.4 {
 		t.Errorf("20 us apart: %+v, %v", p, r.Warnings)
 	}
 }

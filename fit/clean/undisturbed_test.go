@@ -44,7 +44,7 @@ func TestUndisturbed(t *testing.T) {
 		if !slices.EqualFunc(got.Series, c.want, func(a, b sample.Series) bool { return a.Key == b.Key && slices.Equal(a.Times, b.Times) }) {
 			t.Errorf("%s: %v, want %v", name, got.Series, c.want)
 		}
-		if c.used == 0 && len(warnings) > 0 || c.used > 0 && (len(warnings) != 1 || warnings[0].Code != clean.DisturbedUsed || warnings[0].Sizes != c.used || warnings[0].Of != c.of) {
+		if c.used == 0 && len(warnings) > 0 || c.used > 0 && (len(warnings) != 1 || warnings[0].Code != clean.CodeDisturbedUsed || warnings[0].AffectedSizeCount != c.used || warnings[0].SizeCount != c.of) {
 			t.Errorf("%s: %+v", name, warnings)
 		}
 	}

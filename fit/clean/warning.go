@@ -14,9 +14,9 @@ type Warning struct {
 	Code      string
 	Text      string // for a person
 
-	Sizes, Of int // it holds at so many of so many sizes; 0 where it is of none
+	AffectedSizeCount, SizeCount int // it holds at so many of so many sizes; 0 where it is of none
 
-	Imported bool // another tool has measured there, so that advice on how to measure again does not help
+	IsImported bool // another tool has measured there, so that advice on how to measure again does not help
 }
 
 // MarkImportedWarnings marks the warnings of places where another tool has measured.
@@ -29,37 +29,37 @@ func MarkImportedWarnings(ws []Warning, set *sample.Set) {
 		}
 	}
 	for i, w := range ws {
-		ws[i].Imported = places[Subject{Platform: w.Platform, Library: w.Library, Place: w.Place}]
+		ws[i].IsImported = places[Subject{Platform: w.Platform, Library: w.Library, Place: w.Place}]
 	}
 }
 
 // The codes of warnings. docs/fit.md says when each is given and what to do about it.
 const (
-	FewSizes         = "few-sizes"
-	FewReps          = "few-reps"
-	NegativeLatency  = "negative-latency"
-	NotLinear        = "not-linear"
-	RootsDisagree    = "roots-disagree"
-	OddReps          = "odd-reps"
-	HeavyTail        = "heavy-tail"
-	CoarseTimer      = "coarse-timer"
-	Drift            = "drift"
-	Disturbed        = "disturbed"
-	Falls            = "falls"
-	DisturbedUsed    = "disturbed-used"
-	DirectionsDiffer = "directions-differ"
-	Hindered         = "hindered"
-	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not
-	Skew             = "skew"
-	Unidentified     = "not-identifiable"
-	OneTier          = "one-tier"
-	TiersUnclear     = "tiers-unclear"
-	OddPairs         = "odd-pairs"
-	PairsMissing     = "pairs-missing"
-	UnequalGroups    = "unequal-groups"
-	LateStarts       = "late-starts" // of collective operations, as are the next two
-	NoCommonStart    = "no-common-start"
-	StartsDiffer     = "starts-differ"
+	CodeFewSizes         = "few-sizes"
+	CodeFewReps          = "few-reps"
+	CodeNegativeLatency  = "negative-latency"
+	CodeNotLinear        = "not-linear"
+	CodeRootsDisagree    = "roots-disagree"
+	CodeOddReps          = "odd-reps"
+	CodeHeavyTail        = "heavy-tail"
+	CodeCoarseTimer      = "coarse-timer"
+	CodeDrift            = "drift"
+	CodeDisturbed        = "disturbed"
+	CodeFallingTimes     = "falls"
+	CodeDisturbedUsed    = "disturbed-used"
+	CodeDirectionsDiffer = "directions-differ"
+	CodeHindered         = "hindered"
+	CodePlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not
+	CodeSkew             = "skew"
+	CodeUnidentified     = "not-identifiable"
+	CodeOneTier          = "one-tier"
+	CodeTiersUnclear     = "tiers-unclear"
+	CodeOddPairs         = "odd-pairs"
+	CodePairsMissing     = "pairs-missing"
+	CodeUnequalGroups    = "unequal-groups"
+	CodeLateStarts       = "late-starts" // of collective operations, as are the next two
+	CodeNoCommonStart    = "no-common-start"
+	CodeStartsDiffer     = "starts-differ"
 )
 
 // String returns the warning as a line for people.

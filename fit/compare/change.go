@@ -20,11 +20,11 @@ type Change struct {
 	Mode, Protocol, Timer    string
 	Bytes                    int
 
-	Before, After      float64
-	Ratio, Low, High   float64 // of After to Before, with its 95 % interval, NaN if a side has too few samples
-	Outcome            Outcome
-	SamplesA, SamplesB int
-	HasDisturbed       bool // disturbed samples count on a side, as there are too few others
+	Before, After                       float64
+	Ratio, Low, High                    float64 // of After to Before, with its 95 % interval, NaN if a side has too few samples
+	Outcome                             Outcome
+	BeforeSampleCount, AfterSampleCount int
+	HasDisturbed                        bool // disturbed samples count on a side, as there are too few others
 
 	logRatios []float64 // bootstrap replicates of the logarithm of Ratio
 }
@@ -36,38 +36,38 @@ func (c *Change) isEvidence() bool { return !math.IsNaN(c.Low) && !c.HasDisturbe
 // ChangeSet is how times differ between a reference and another data set, and what was not
 // compared.
 type ChangeSet struct {
-	Changes   []Change
-	Disturbed int // times that other load held up on either side, as a fit excludes them
-	NearZero  int // times that cannot be distinguished from zero on either side
+	Changes        []Change
+	DisturbedCount int // times that other load held up on either side, as a fit excludes them
+	NearZeroCount  int // times that cannot be distinguished from zero on either side
 
 	// BirgeRatio is how many times as much the changes of real times scatter from size to size as
 	// their samples explain, or 1. Intervals are as many times wider.
 	BirgeRatio float64
 }
 
-// Changes compares the cells that two data sets have in common: the same timer, mode, protocol,
+// FindChanges compares the cells that two data sets have in common: the same timer, mode, protocol,
 // place and size, and the same platform and library if a set has several. Round trips come first.
 // It is an error if the sets have nothing in common.
-func Changes(before, after *sample.Set, o clean.Options) (*ChangeSet, error) {
-	o = o.Defaults()
+func FindChanges(before, after *sample.Set, o clean.Options) (*ChangeSet, error) {
+	o = o.WithDefaults()
 	out := &ChangeSet{BirgeRatio: 1}
 	var disturbed [2]map[sample.Key]bool
 	var sides [2][]*curve.Curve
 	several := false // platforms or libraries in one of the sets
 	for i, set := range []*sample.Set{before, after} {
-		disturbed[i] = clean.CountsDisturbed(set)
+		disturbed[i] = clean.FindCurvesWithDisturbed(set)
 		set, _ := clean.SelectUndisturbed(set)
-		curves, err := curve.Load(set, o)
+		curves, err := curve.LoadCurves(set, o)
 		if err != nil {
 			return nil, err
 		}
-		clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
+		clean.RunParallel(len(curves), func(i int) { curves[i].CutIntoPieces(o) })
 		for _, c := range curves {
 			several = several || c.Platform != curves[0].Platform || c.Library != curves[0].Library
 		}
 		sides[i] = curves
 	}
-	order := rand.New(rand.NewPCG(o.Seed, 1)).Perm(o.Replicates) // replicates of the two sets are independent
+	order := rand.New(rand.NewPCG(o.Seed, 1)).Perm(o.ReplicateCount) // replicates of the two sets are independent
 	type what struct{ platform, library, place, mode, protocol, timer string }
 	keyOf := func(c *curve.Curve) what {
 		k := what{place: c.Place, mode: c.Mode, protocol: c.Protocol, timer: c.Timer}
@@ -95,14 +95,14 @@ func Changes(before, after *sample.Set, o clean.Options) (*ChangeSet, error) {
 	out.widenIntervals(scatter)
 	for i := range out.Changes {
 		if c := &out.Changes[i]; c.HasDisturbed && !math.IsNaN(c.Low) {
-			c.Outcome = UndecidedSide
+			c.Outcome = UndecidedOutcome
 		} else {
 			c.Outcome = judgeRatio(c.Low, c.High, o.Tolerance, false)
 		}
 	}
 	if len(out.Changes) == 0 {
-		if n := out.Disturbed + out.NearZero; n > 0 {
-			return nil, fmt.Errorf("compare: none of the %d times that the two files have in common can be compared: other load disturbed %d of them, and %d cannot be distinguished from zero; measure again on a quiet machine", n, out.Disturbed, out.NearZero)
+		if n := out.DisturbedCount + out.NearZeroCount; n > 0 {
+			return nil, fmt.Errorf("compare: none of the %d times that the two files have in common can be compared: other load disturbed %d of them, and %d cannot be distinguished from zero; measure again on a quiet machine", n, out.DisturbedCount, out.NearZeroCount)
 		}
 		return nil, fmt.Errorf("compare: the two files have no timer of one mode, place and size in common")
 	}
@@ -118,26 +118,26 @@ func (s *ChangeSet) addCurve(a, b *curve.Curve, hasDisturbed bool, o clean.Optio
 	from := len(s.Changes)
 	for _, k := range a.ExcludedSizes(0) {
 		if b.CellOf(k) != nil || slices.Contains(b.ExcludedSizes(0), k) {
-			s.Disturbed++
+			s.DisturbedCount++
 		}
 	}
 	for _, x := range a.Cells {
 		y := b.CellOf(x.Bytes)
 		if y == nil {
 			if slices.Contains(b.ExcludedSizes(0), x.Bytes) {
-				s.Disturbed++
+				s.DisturbedCount++
 			}
 			continue
 		}
-		if !(x.Low > 0 && y.Low > 0) || x.Value <= a.Floor || y.Value <= b.Floor {
-			s.NearZero++
+		if !(x.Low > 0 && y.Low > 0) || x.Value <= a.ZeroThreshold || y.Value <= b.ZeroThreshold {
+			s.NearZeroCount++
 			continue
 		}
 		c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
-			Before: x.Value, After: y.Value, SamplesA: x.Samples, SamplesB: y.Samples, HasDisturbed: hasDisturbed}
-		ratio := ratioOf(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.Level)
+			Before: x.Value, After: y.Value, BeforeSampleCount: x.SampleCount, AfterSampleCount: y.SampleCount, HasDisturbed: hasDisturbed}
+		ratio := ratioOf(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.ConfidenceLevel)
 		if !(ratio.low > 0) || math.IsInf(ratio.high, 1) {
-			s.NearZero++
+			s.NearZeroCount++
 			continue
 		}
 		c.Ratio, c.Low, c.High = ratio.value, ratio.low, ratio.high
@@ -147,7 +147,7 @@ func (s *ChangeSet) addCurve(a, b *curve.Curve, hasDisturbed bool, o clean.Optio
 			}
 			c.logRatios = append(c.logRatios, math.Log(r))
 		}
-		if min(x.FewestSamples, y.FewestSamples) < clean.LeastForInterval {
+		if min(x.FewestSamples, y.FewestSamples) < clean.MinSamplesForInterval {
 			c.Low, c.High = math.NaN(), math.NaN()
 		}
 		s.Changes = append(s.Changes, c)

@@ -32,12 +32,12 @@ func changing(library string, factor float64, seed uint64) *sample.Set {
 // A change that was planted is found at its size and at no other, with its interval around it,
 // between libraries of other names too, and in the mean with its part.
 func TestChanges(t *testing.T) {
-	set, err := Changes(changing("one", 1, 1), changing("two", 1.1, 2), clean.Options{})
+	set, err := FindChanges(changing("one", 1, 1), changing("two", 1.1, 2), clean.Options{})
 	if err != nil || len(set.Changes) != 3 {
 		t.Fatalf("%v, %v", set, err)
 	}
 	for _, c := range set.Changes {
-		want := map[int]Outcome{8: NoDifference, 64: NoDifference, 512: Worse}[c.Bytes]
+		want := map[int]Outcome{8: NoDifferenceOutcome, 64: NoDifferenceOutcome, 512: WorseOutcome}[c.Bytes]
 		if c.Outcome != want {
 			t.Errorf("%d bytes: %+v, want %s", c.Bytes, c, want)
 		}
@@ -53,7 +53,7 @@ func TestChanges(t *testing.T) {
 	for i := range other.Series {
 		other.Series[i].Mode = "ssend"
 	}
-	if _, err := Changes(changing("one", 1, 1), other, clean.Options{}); err == nil {
+	if _, err := FindChanges(changing("one", 1, 1), other, clean.Options{}); err == nil {
 		t.Error("files without a common mode were compared")
 	}
 }
@@ -66,7 +66,7 @@ func TestChangesOfFewSamples(t *testing.T) {
 		}
 		return s
 	}
-	set, err := Changes(changing("one", 1, 1), few(changing("two", 1.5, 2)), clean.Options{})
+	set, err := FindChanges(changing("one", 1, 1), few(changing("two", 1.5, 2)), clean.Options{})
 	if err != nil || len(set.Changes) != 3 {
 		t.Fatalf("%v, %v", set, err)
 	}
@@ -84,8 +84,8 @@ func TestChangesOfFewSamples(t *testing.T) {
 	}
 	for _, r := range table.Rows {
 		for _, v := range r.Values {
-			if r.Reference >= 0 || !math.IsNaN(v.Low) || !math.IsNaN(v.Least) || v.Outcome != "" {
-				t.Errorf("%s of %d bytes: reference %d, %+v, ratio from %v, %s", r.Name, r.Bytes, r.Reference, v.Parameter, v.Least, v.Outcome)
+			if r.ReferenceIndex >= 0 || !math.IsNaN(v.Low) || !math.IsNaN(v.RatioLow) || v.Outcome != "" {
+				t.Errorf("%s of %d bytes: reference %d, %+v, ratio from %v, %s", r.Name, r.Bytes, r.ReferenceIndex, v.Parameter, v.RatioLow, v.Outcome)
 			}
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// Collective has the times of a collective operation by one algorithm on data of one length, in
-// microseconds: the median over launches of the medians of each launch. A time without samples is
-// NaN.
-type Collective struct {
+// CollectiveTimes has the times of a collective operation by one algorithm on data of one length,
+// in microseconds: the median over launches of the medians of each launch. A time without samples
+// is NaN.
+type CollectiveTimes struct {
 	Platform, Library, Place, Clock string
 
 	Operation, Algorithm string
@@ -23,29 +23,29 @@ type Collective struct {
 
 	Min, Median, Max float64 // of the ranks' own times, behind a barrier
 	Mean             float64 // of the ranks, if a tool prints nothing else
-	Last             float64 // from a common start until the last rank has ended
+	LastRankEnd      float64 // from a common start until the last rank has ended
 	Low, High        float64 // 95 % interval of the time that counts: see Took
-	Samples          int     // repetitions, of the timer that has most
+	SampleCount      int     // repetitions, of the timer that has most
 
 	sampleProblems
 }
 
 // sampleProblems are problems of the samples of the time that Took returns.
-type sampleProblems struct{ few, tail, coarse, drift bool }
+type sampleProblems struct{ hasFewSamples, hasHeavyTail, hasCoarseTimer, hasDrift bool }
 
 // RankedTime returns the time that algorithms are ranked by, and its timer: from a common start
 // until the last rank has ended, else that of the slowest rank, else the mean of the ranks.
-func (c Collective) RankedTime() (micros float64, timer string) {
+func (c CollectiveTimes) RankedTime() (micros float64, timer string) {
 	switch {
-	case !math.IsNaN(c.Last):
-		return c.Last, sample.TimerCollLast
+	case !math.IsNaN(c.LastRankEnd):
+		return c.LastRankEnd, sample.TimerCollLast
 	case !math.IsNaN(c.Max):
 		return c.Max, sample.TimerCollMax
 	}
 	return c.Mean, sample.TimerCollMean
 }
 
-func (c Collective) rankedMicros() float64 {
+func (c CollectiveTimes) rankedMicros() float64 {
 	micros, _ := c.RankedTime()
 	return micros
 }
@@ -57,7 +57,7 @@ type operation struct {
 	ranks, bytes                   int
 }
 
-func (c Collective) operation(ofLength bool) operation {
+func (c CollectiveTimes) operation(ofLength bool) operation {
 	o := operation{c.Platform, c.Library, c.Place, c.Operation, c.Ranks, 0}
 	if ofLength {
 		o.bytes = c.Bytes
@@ -65,18 +65,22 @@ func (c Collective) operation(ofLength bool) operation {
 	return o
 }
 
-// maxHalfWidth is half of the interval, relative to the time, above which a time is weak.
-const maxHalfWidth = 0.1
+// maxRelativeHalfWidth is half of the interval, relative to the time, above which a time is weak.
+const maxRelativeHalfWidth = 0.1
 
 // IsWeak reports whether the time is uncertain: its interval is wide, repetitions are few, or the
 // clock is coarse.
-func (c Collective) IsWeak() bool { return c.few || c.coarse || c.isWide() }
+func (c CollectiveTimes) IsWeak() bool {
+	return c.hasFewSamples || c.hasCoarseTimer || c.hasWideInterval()
+}
 
-func (c Collective) isWide() bool { return c.High-c.Low > 2*maxHalfWidth*c.rankedMicros() }
+func (c CollectiveTimes) hasWideInterval() bool {
+	return c.High-c.Low > 2*maxRelativeHalfWidth*c.rankedMicros()
+}
 
 // ReadCollectives returns the times of the collective operations of a set, in the order of its
 // series. It is an error if the facts do not have the number of ranks.
-func ReadCollectives(set *sample.Set) ([]Collective, error) {
+func ReadCollectives(set *sample.Set) ([]CollectiveTimes, error) {
 	var together []*sample.Series
 	for i := range set.Series {
 		if s := &set.Series[i]; sample.IsCollectiveTimer(s.Timer) && len(s.Times) > 0 {
@@ -92,14 +96,14 @@ func ReadCollectives(set *sample.Set) ([]Collective, error) {
 	}
 	ranksOf := func(s *sample.Series) int {
 		if s.Ranks == 0 && s.File < len(runs) {
-			return runs[s.File].Ranks
+			return runs[s.File].RankCount
 		}
 		return s.Ranks
 	}
 	if slices.ContainsFunc(together, func(s *sample.Series) bool { return ranksOf(s) == 0 }) {
 		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.RanksFact)
 	}
-	var all []Collective
+	var all []CollectiveTimes
 	sameTime := func(s *sample.Series) sample.Key { // whatever launch and timer
 		k := s.Key
 		k.Launch, k.Timer = 0, ""
@@ -108,26 +112,26 @@ func ReadCollectives(set *sample.Set) ([]Collective, error) {
 	for _, of := range groupByKey(together, sameTime) {
 		from := of[0]
 		k := of[0].Key
-		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
-			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Mean: math.NaN(), Last: math.NaN()}
+		c := CollectiveTimes{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
+			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Mean: math.NaN(), LastRankEnd: math.NaN()}
 		var counts clean.Cell
 		for _, x := range []struct {
 			timer string
 			to    *float64
-		}{{sample.TimerCollMin, &c.Min}, {sample.TimerCollMedian, &c.Median}, {sample.TimerCollMean, &c.Mean}, {sample.TimerCollMax, &c.Max}, {sample.TimerCollLast, &c.Last}} { // the time that counts comes last
+		}{{sample.TimerCollMin, &c.Min}, {sample.TimerCollMedian, &c.Median}, {sample.TimerCollMean, &c.Mean}, {sample.TimerCollMax, &c.Max}, {sample.TimerCollLast, &c.LastRankEnd}} { // the time that counts comes last
 			series := slices.DeleteFunc(slices.Clone(of), func(s *sample.Series) bool { return s.Timer != x.timer })
 			if len(series) > 0 {
-				counts = clean.NewCell(series, clean.PoolRoots, runs, clean.Options{}.Defaults())
-				*x.to, c.Samples, from = counts.Value, max(c.Samples, counts.Samples), series[0]
+				counts = clean.NewCell(series, clean.PoolRoots, runs, clean.Options{}.WithDefaults())
+				*x.to, c.SampleCount, from = counts.Value, max(c.SampleCount, counts.SampleCount), series[0]
 			}
 		}
-		var run sample.Run
+		var run sample.RunFacts
 		if from.File < len(runs) {
 			run = runs[from.File]
 		}
 		c.Ranks, c.Low, c.High = ranksOf(from), counts.Low, counts.High
-		c.sampleProblems = sampleProblems{few: counts.Samples < clean.LeastForInterval && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
-		if c.few {
+		c.sampleProblems = sampleProblems{hasFewSamples: counts.SampleCount < clean.MinSamplesForInterval && (k.Clock != "virtual" || run.IsNoisy), hasHeavyTail: counts.HasHeavyTail, hasCoarseTimer: counts.HasCoarseTimer, hasDrift: counts.HasDrift}
+		if c.hasFewSamples {
 			c.Low, c.High = math.NaN(), math.NaN()
 		}
 		all = append(all, c)
@@ -156,7 +160,7 @@ func CollectiveWarnings(machines []sample.Machine, subjects []CollectiveSubject)
 // warnings returns warnings about the times.
 func (e *CollectiveSubject) warnings() []clean.Warning {
 	var out []clean.Warning
-	groups := groupByKey(e.Times, func(c Collective) operation { return c.operation(false) })
+	groups := groupByKey(e.Times, func(c CollectiveTimes) operation { return c.operation(false) })
 	for _, test := range collectiveDoubts {
 		for _, of := range groups {
 			n, w := 0, of[0]
@@ -167,7 +171,7 @@ func (e *CollectiveSubject) warnings() []clean.Warning {
 			}
 			if n > 0 {
 				out = append(out, clean.Warning{Platform: w.Platform, Library: w.Library, Place: w.Place, Mode: fmt.Sprintf("%s:%d", w.Operation, w.Ranks),
-					Parameter: fmt.Sprintf("%d of %d times", n, len(of)), Code: test.code, Text: test.text, Sizes: n, Of: len(of)})
+					Parameter: fmt.Sprintf("%d of %d times", n, len(of)), Code: test.code, Text: test.text, AffectedSizeCount: n, SizeCount: len(of)})
 			}
 		}
 	}
@@ -177,14 +181,14 @@ func (e *CollectiveSubject) warnings() []clean.Warning {
 // collectiveDoubts are the tests of a time.
 var collectiveDoubts = []struct {
 	code, text string
-	is         func(Collective) bool
+	is         func(CollectiveTimes) bool
 }{
-	{clean.FewReps, fmt.Sprintf("fewer than %d repetitions", clean.LeastForInterval), func(c Collective) bool { return c.few }},
-	{clean.FewReps, "the median may be 10 % off, and more", func(c Collective) bool { return !c.few && c.isWide() }},
-	{clean.CoarseTimer, "the steps of the clock show", func(c Collective) bool { return c.coarse }},
-	{clean.HeavyTail, "more than one repetition in a hundred is far above the median", func(c Collective) bool { return c.tail }},
-	{clean.Drift, "later repetitions differ from earlier ones", func(c Collective) bool { return c.drift }},
-	{clean.StartsDiffer, "from a common start it takes more than twice as long as the slowest rank behind a barrier, or less than half", func(c Collective) bool { return c.Last > 2*c.Max || c.Max > 2*c.Last }},
+	{clean.CodeFewReps, fmt.Sprintf("fewer than %d repetitions", clean.MinSamplesForInterval), func(c CollectiveTimes) bool { return c.hasFewSamples }},
+	{clean.CodeFewReps, "the median may be 10 % off, and more", func(c CollectiveTimes) bool { return !c.hasFewSamples && c.hasWideInterval() }},
+	{clean.CodeCoarseTimer, "the steps of the clock show", func(c CollectiveTimes) bool { return c.hasCoarseTimer }},
+	{clean.CodeHeavyTail, "more than one repetition in a hundred is far above the median", func(c CollectiveTimes) bool { return c.hasHeavyTail }},
+	{clean.CodeDrift, "later repetitions differ from earlier ones", func(c CollectiveTimes) bool { return c.hasDrift }},
+	{clean.CodeStartsDiffer, "from a common start it takes more than twice as long as the slowest rank behind a barrier, or less than half", func(c CollectiveTimes) bool { return c.LastRankEnd > 2*c.Max || c.Max > 2*c.LastRankEnd }},
 }
 
 // startWarnings returns warnings about the starts of repetitions, by file.
@@ -201,11 +205,11 @@ func startWarnings(set *sample.Set) []clean.Warning {
 		warn := func(code, text string) {
 			out = append(out, clean.Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.StartFact, Code: code, Text: text})
 		}
-		if run.LateStarts*many > run.Starts {
-			warn(clean.LateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", run.LateStarts, run.Starts))
+		if run.LateStartCount*many > run.AgreedStartCount {
+			warn(clean.CodeLateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", run.LateStartCount, run.AgreedStartCount))
 		}
-		if run.NoCommonStart != "" {
-			warn(clean.NoCommonStart, run.NoCommonStart)
+		if run.NoCommonStartReason != "" {
+			warn(clean.CodeNoCommonStart, run.NoCommonStartReason)
 		}
 	}
 	return out
@@ -213,16 +217,16 @@ func startWarnings(set *sample.Set) []clean.Warning {
 
 // CollectiveComparison is a measured collective operation with its prediction.
 type CollectiveComparison struct {
-	Collective
+	CollectiveTimes
 	Predicted float64 // microseconds; NaN: there is no model
 	Model     string  // the source of the model's parameters; "": there is no model
 }
 
 // WithoutPrediction returns times without a model.
-func WithoutPrediction(times []Collective) []CollectiveComparison {
+func WithoutPrediction(times []CollectiveTimes) []CollectiveComparison {
 	var all []CollectiveComparison
 	for _, c := range times {
-		all = append(all, CollectiveComparison{Collective: c, Predicted: math.NaN()})
+		all = append(all, CollectiveComparison{CollectiveTimes: c, Predicted: math.NaN()})
 	}
 	return all
 }
@@ -235,10 +239,10 @@ func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
 	var rows [][]string
 	for _, c := range cs {
 		row := []string{c.Platform, c.Library, c.Place, c.Clock, c.Operation, c.Algorithm, strconv.Itoa(c.Ranks), table.SizeText(c.Bytes)}
-		for _, v := range []float64{c.Min, c.Median, c.Max, c.Last, c.Low, c.High} {
+		for _, v := range []float64{c.Min, c.Median, c.Max, c.LastRankEnd, c.Low, c.High} {
 			row = append(row, table.NumberText(clean.RoundDigits(v)))
 		}
-		rows = append(rows, append(row, strconv.Itoa(c.Samples), table.NumberText(clean.RoundDigits(c.Predicted))))
+		rows = append(rows, append(row, strconv.Itoa(c.SampleCount), table.NumberText(clean.RoundDigits(c.Predicted))))
 	}
 	return table.WriteText(w, "times of collective operations", collectiveHeader, rows)
 }
@@ -247,6 +251,6 @@ func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
 // ranks, as coll_last(bcast:8).
 func (c CollectiveComparison) Comparison() Comparison {
 	took, timer := c.RankedTime()
-	q := Query{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: fmt.Sprintf("%s:%d", c.Operation, c.Ranks), Protocol: c.Algorithm, Quantity: timer, Bytes: c.Bytes}
+	q := PredictionQuery{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: fmt.Sprintf("%s:%d", c.Operation, c.Ranks), Protocol: c.Algorithm, Quantity: timer, Bytes: c.Bytes}
 	return newComparison(q, Prediction{Micros: c.Predicted}, took)
 }

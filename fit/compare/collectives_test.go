@@ -38,7 +38,7 @@ func TestCollectives(t *testing.T) {
 	}
 	linear, binomial := got[0], got[1]
 	if linear.Algorithm != "linear" || linear.Operation != "bcast" || linear.Ranks != 4 || linear.Bytes != 8 || linear.Min != 2 || linear.Max != 40 ||
-		!math.IsNaN(linear.Median) || !math.IsNaN(linear.Last) || linear.Samples != 5 {
+		!math.IsNaN(linear.Median) || !math.IsNaN(linear.LastRankEnd) || linear.SampleCount != 5 {
 		t.Errorf("%+v", linear)
 	}
 	if took, timer := linear.RankedTime(); took != 40 || timer != sample.TimerCollMax {
@@ -67,16 +67,16 @@ func TestCollectiveDoubts(t *testing.T) {
 		codes  []string
 	}{
 		{"real", nil, []int{100, 101, 100, 99, 100, 101}, false, nil},
-		{"real", nil, []int{100, 101}, true, []string{clean.FewReps}},
+		{"real", nil, []int{100, 101}, true, []string{clean.CodeFewReps}},
 		{"virtual", nil, []int{100}, false, nil},
 		{"virtual", []sample.Fact{noise("0%")}, []int{100}, false, nil},
-		{"virtual", []sample.Fact{noise("1%")}, []int{100}, true, []string{clean.FewReps}},
+		{"virtual", []sample.Fact{noise("1%")}, []int{100}, true, []string{clean.CodeFewReps}},
 		{"virtual", []sample.Fact{noise("1%")}, []int{100, 100, 101, 99, 100}, false, nil},
-		{"real", nil, []int{100, 150, 100, 150, 100, 150, 60, 200}, true, []string{clean.FewReps}},
-		{"real", []sample.Fact{{Key: sample.ResolutionFact, Value: "10"}}, []int{100, 100, 100, 100, 100, 100}, true, []string{clean.CoarseTimer}},
-		{"real", []sample.Fact{{Key: sample.StartFact, Value: sample.NoCommonStartPrefix + "hosts have clocks of their own"}}, []int{100, 100, 100, 100, 100}, false, []string{clean.NoCommonStart}},
+		{"real", nil, []int{100, 150, 100, 150, 100, 150, 60, 200}, true, []string{clean.CodeFewReps}},
+		{"real", []sample.Fact{{Key: sample.ResolutionFact, Value: "10"}}, []int{100, 100, 100, 100, 100, 100}, true, []string{clean.CodeCoarseTimer}},
+		{"real", []sample.Fact{{Key: sample.StartFact, Value: sample.NoCommonStartPrefix + "hosts have clocks of their own"}}, []int{100, 100, 100, 100, 100}, false, []string{clean.CodeNoCommonStart}},
 		{"real", []sample.Fact{sample.AgreedStartFact(10, 100)}, []int{100, 100, 100, 100, 100}, false, nil},
-		{"real", []sample.Fact{sample.AgreedStartFact(11, 100)}, []int{100, 100, 100, 100, 100}, false, []string{clean.LateStarts}},
+		{"real", []sample.Fact{sample.AgreedStartFact(11, 100)}, []int{100, 100, 100, 100, 100}, false, []string{clean.CodeLateStarts}},
 	} {
 		s := bcast("linear", sample.TimerCollLast, 0, c.micros...)
 		s.Clock = c.clock
@@ -87,7 +87,7 @@ func TestCollectiveDoubts(t *testing.T) {
 			t.Fatalf("%v, %v", all, err)
 		}
 		x := all[0]
-		if few := slices.Contains(c.codes, clean.FewReps) && len(c.micros) < clean.LeastForInterval; few != math.IsNaN(x.Low) {
+		if few := slices.Contains(c.codes, clean.CodeFewReps) && len(c.micros) < clean.MinSamplesForInterval; few != math.IsNaN(x.Low) {
 			t.Errorf("%+v: the interval is from %v to %v", c, x.Low, x.High)
 		}
 		if took, _ := x.RankedTime(); x.IsWeak() != c.weak || x.Low > took || x.High < took || len(c.micros) > 2 && c.weak == (x.High-x.Low < 3) {
@@ -95,9 +95,9 @@ func TestCollectiveDoubts(t *testing.T) {
 		}
 		var codes []string
 		for _, w := range CollectiveWarnings([]sample.Machine{{Set: set}}, []CollectiveSubject{{Times: all}}) {
-			if codes = append(codes, w.Code); w.Code == clean.StartsDiffer {
+			if codes = append(codes, w.Code); w.Code == clean.CodeStartsDiffer {
 				codes = codes[:len(codes)-1]
-			} else if w.Sizes > 0 && (w.Mode != "bcast:4" || w.Parameter != "1 of 1 times") {
+			} else if w.AffectedSizeCount > 0 && (w.Mode != "bcast:4" || w.Parameter != "1 of 1 times") {
 				t.Errorf("%+v", w)
 			}
 		}
@@ -115,14 +115,14 @@ func TestStartsDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ws := CollectiveWarnings([]sample.Machine{{Set: set}}, []CollectiveSubject{{Times: all}}); (len(ws) == 1 && ws[0].Code == clean.StartsDiffer) != differ {
+		if ws := CollectiveWarnings([]sample.Machine{{Set: set}}, []CollectiveSubject{{Times: all}}); (len(ws) == 1 && ws[0].Code == clean.CodeStartsDiffer) != differ {
 			t.Errorf("100 us behind a barrier, %d from a common start: %v", last, ws)
 		}
 	}
 }
 
-// Collective operations show no parameters, and do not disturb those of what was measured beside
-// them.
+// Collective operations show no parameters, and do not disturb those of what was measured
+// beside them.
 func TestFitLeavesCollectivesOut(t *testing.T) {
 	together := bcast("linear", sample.TimerCollMax, 0, 10, 20)
 	if _, err := fit.Fit(&sample.Set{Facts: ofFour, Series: []sample.Series{together}}, clean.Options{}); err == nil || !strings.Contains(err.Error(), "collective") {
@@ -146,9 +146,9 @@ func TestFitLeavesCollectivesOut(t *testing.T) {
 
 // A file has a row for each time, and nothing where there is no number.
 func TestWriteCollectives(t *testing.T) {
-	c := Collective{Platform: "p", Library: "l", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: "linear", Ranks: 4, Bytes: 8, Min: 1, Median: 2, Max: 3.25, Last: math.NaN(), Low: 3, High: 3.5, Samples: 7}
+	c := CollectiveTimes{Platform: "p", Library: "l", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: "linear", Ranks: 4, Bytes: 8, Min: 1, Median: 2, Max: 3.25, LastRankEnd: math.NaN(), Low: 3, High: 3.5, SampleCount: 7}
 	var b strings.Builder
-	if err := WriteCollectives(&b, append(WithoutPrediction([]Collective{c}), CollectiveComparison{Collective: c, Predicted: 9, Model: "x"})); err != nil {
+	if err := WriteCollectives(&b, append(WithoutPrediction([]CollectiveTimes{c}), CollectiveComparison{CollectiveTimes: c, Predicted: 9, Model: "x"})); err != nil {
 		t.Fatal(err)
 	}
 	const row = "p,l,inter,real,bcast,linear,4,8,1,2,3.25,,3,3.5,7,"

@@ -13,14 +13,14 @@ import (
 // Of each subject its fastest algorithm enters, by the timer that all have, and what only one has
 // is not compared.
 func TestCollect(t *testing.T) {
-	of := func(library, operation, algorithm string, bytes int, most, last float64) Collective {
-		return Collective{Platform: "p", Library: library, Place: "intra", Operation: operation, Algorithm: algorithm, Ranks: 4, Bytes: bytes, Max: most, Last: last, Low: last, High: last}
+	of := func(library, operation, algorithm string, bytes int, most, last float64) CollectiveTimes {
+		return CollectiveTimes{Platform: "p", Library: library, Place: "intra", Operation: operation, Algorithm: algorithm, Ranks: 4, Bytes: bytes, Max: most, LastRankEnd: last, Low: last, High: last}
 	}
-	ours := []Collective{
+	ours := []CollectiveTimes{
 		of("ours", "bcast", "linear", 8, 1, 5), of("ours", "bcast", "binomial", 8, 2, 4), of("ours", "bcast", "ring", 8, 3, 6),
 		of("ours", "bcast", "linear", 64, 1, 5), of("ours", "bcast", "binomial", 64, 2, 4), of("ours", "scan", "linear", 8, 1, 5),
 	}
-	theirs := []Collective{of("theirs", "bcast", "vendor", 8, 7, 3), of("theirs", "bcast", "vendor", 64, 7, math.NaN()), of("theirs", "scan", "vendor", 16, 7, 3)}
+	theirs := []CollectiveTimes{of("theirs", "bcast", "vendor", 8, 7, 3), of("theirs", "bcast", "vendor", 64, 7, math.NaN()), of("theirs", "scan", "vendor", 16, 7, 3)}
 	all := CompareCollectives([]CollectiveSubject{{Times: ours, Machines: []int{0}}, {Times: theirs, Machines: []int{1}}}, clean.Options{}).Rows
 	if len(all) != 2 {
 		t.Fatalf("%d rows: %+v", len(all), all)
@@ -32,8 +32,8 @@ func TestCollect(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	// What one has not measured is no number.
-	one := func(c Collective) CollectiveSubject {
-		return CollectiveSubject{Times: []Collective{c}, Machines: []int{0}}
+	one := func(c CollectiveTimes) CollectiveSubject {
+		return CollectiveSubject{Times: []CollectiveTimes{c}, Machines: []int{0}}
 	}
 	all = CompareCollectives([]CollectiveSubject{one(of("a", "bcast", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 1)), one(of("b", "scan", "x", 8, 1, 2))}, clean.Options{}).Rows
 	if len(all) != 1 || all[0].ValueOf(0) != nil || all[0].ValueOf(1).Value != 1 || all[0].ValueOf(2).Value != 2 {
@@ -44,7 +44,7 @@ func TestCollect(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		want      Outcome
-	}{{11.8, 12.2, Worse}, {9, 15, UndecidedSide}} {
+	}{{11.8, 12.2, WorseOutcome}, {9, 15, UndecidedOutcome}} {
 		x.Low, x.High, y.Low, y.High = 9.9, 10.1, c.low, c.high
 		if v := CompareCollectives([]CollectiveSubject{one(x), one(y)}, clean.Options{}).Rows[0].Values[1]; v.Outcome != c.want || v.Ratio != 1.2 {
 			t.Errorf("%+v, want %s", v, c.want)
@@ -63,7 +63,7 @@ func ranked(file, library, ranks string, facts ...sample.Fact) sample.Machine {
 // that tell them apart if not.
 func TestCollectiveSubjects(t *testing.T) {
 	spin, block := sample.Fact{Key: sample.WaitFact, Value: "spin"}, sample.Fact{Key: sample.WaitFact, Value: "block"}
-	subjects, err := CollectiveSubjects([]sample.Machine{ranked("a", "l", "4", spin), ranked("b", "m", "4"), ranked("c", "l", "8", spin), ranked("d", "l", "16", block), ranked("e", "m", "4")})
+	subjects, err := GroupCollectiveSubjects([]sample.Machine{ranked("a", "l", "4", spin), ranked("b", "m", "4"), ranked("c", "l", "8", spin), ranked("d", "l", "16", block), ranked("e", "m", "4")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestCollectiveSubjects(t *testing.T) {
 	if want := []string{"p/l/spin [a c] [0 2] 4 8", "p/m/b [b] [1] 4", "p/l/block [d] [3] 16", "p/m/e [e] [4] 4"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if _, err := CollectiveSubjects([]sample.Machine{ranked("a", "l", "many")}); err == nil {
+	if _, err := GroupCollectiveSubjects([]sample.Machine{ranked("a", "l", "many")}); err == nil {
 		t.Error("a file that does not say of how many ranks is taken")
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 // Crossover is where one time is longer than another, by size.
 type Crossover struct {
-	Quantity string // o_s o_r one-way get put
-	Mode     string // of both; of an overlap that of the call that blocks
-	Subject  int    // in Table.Subjects: of the time
-	Against  int    // of the other time; for an overlap the same subject's call that does not block
+	Quantity          string // o_s o_r one-way get put
+	Mode              string // of both; of an overlap that of the call that blocks
+	SubjectIndex      int    // in Table.Subjects: of the time
+	OtherSubjectIndex int    // of the other time; for an overlap the same subject's call that does not block
 
 	Zones     []Zone // of all sizes from the first to the last that both measured, in order
 	Crossings []Crossing
-	Weak      bool // a piece of a curve near a crossing is weak
+	IsWeak    bool // a piece of a curve near a crossing is weak
 }
 
 // Zone is a range of sizes with one answer.
@@ -33,8 +33,8 @@ type Side int8
 
 // The sides.
 const (
-	Undecided  Side = iota // intervals overlap, samples are too few, or a protocol changes somewhere between two sizes
-	LongerSide             // the time is longer: it does not pay to block; the subject is slower
+	UndecidedSide Side = iota // intervals overlap, samples are too few, or a protocol changes somewhere between two sizes
+	LongerSide                // the time is longer: it does not pay to block; the subject is slower
 	ShorterSide
 	NeitherSide // equal within twice the tolerance; only at the begin or the end of all sizes, and not of an overlap
 )
@@ -57,7 +57,7 @@ func overlapCrossovers(all []*fittedSubject, margin float64, o clean.Options) []
 		for _, name := range blockingModes {
 			for i, p := range all {
 				a, b := quantityCurve(p.ModeOf(name), quantity), quantityCurve(p.ModeOf("i"+name), quantity)
-				pairings = append(pairings, crossoverSearch{Crossover{Quantity: quantity, Mode: name, Subject: i, Against: i}, a, b, 1 + margin})
+				pairings = append(pairings, crossoverSearch{Crossover{Quantity: quantity, Mode: name, SubjectIndex: i, OtherSubjectIndex: i}, a, b, 1 + margin})
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func pairwiseCrossovers(all []*fittedSubject, o clean.Options) []Crossover {
 						break
 					}
 					a, b := quantityCurve(all[j].ModeOf(name), quantity), quantityCurve(all[i].ModeOf(name), quantity)
-					pairings = append(pairings, crossoverSearch{Crossover{Quantity: quantity, Mode: name, Subject: j, Against: i}, a, b, 1})
+					pairings = append(pairings, crossoverSearch{Crossover{Quantity: quantity, Mode: name, SubjectIndex: j, OtherSubjectIndex: i}, a, b, 1})
 				}
 			}
 		}
@@ -119,7 +119,7 @@ type crossoverSearch struct {
 func findCrossovers(pairings []crossoverSearch, o clean.Options) []Crossover {
 	pairings = slices.DeleteFunc(pairings, func(d crossoverSearch) bool { return len(d.commonSizes()) == 0 })
 	out := make([]Crossover, len(pairings))
-	clean.Parallel(len(pairings), func(i int) {
+	clean.RunParallel(len(pairings), func(i int) {
 		d := &pairings[i]
 		d.findZones(o)
 		out[i] = d.Crossover
@@ -160,8 +160,8 @@ func (d *crossoverSearch) findZones(o clean.Options) {
 			continue
 		}
 		// the answer changes between the two sizes, and may be undecided in between
-		last.To = lastHolding(sizes[i-1], k, func(k int) bool { return f.sideAt(k) == last.Side })
-		first := 1 + lastHolding(last.To, k, func(k int) bool { return f.sideAt(k) != side })
+		last.To = lastSizeHolding(sizes[i-1], k, func(k int) bool { return f.sideAt(k) == last.Side })
+		first := 1 + lastSizeHolding(last.To, k, func(k int) bool { return f.sideAt(k) != side })
 		if first > last.To+1 {
 			d.addUndecidedZone(last.To+1, first-1)
 		}
@@ -171,22 +171,22 @@ func (d *crossoverSearch) findZones(o clean.Options) {
 	d.addCrossings(&f)
 }
 
-// resolveEvenZones keeps NeitherSide at the begin and the end, and makes it Undecided between two
-// answers.
+// resolveEvenZones keeps NeitherSide at the begin and the end, and makes it UndecidedSide between
+// two answers.
 func (d *crossoverSearch) resolveEvenZones() {
 	answered := func(z Zone) bool { return z.Side == LongerSide || z.Side == ShorterSide }
 	first, last := slices.IndexFunc(d.Zones, answered), len(d.Zones)-1
 	if first < 0 {
-		if len(d.Zones) > 1 || d.Subject == d.Against {
-			d.Zones = []Zone{{d.Zones[0].From, d.Zones[last].To, Undecided}}
+		if len(d.Zones) > 1 || d.SubjectIndex == d.OtherSubjectIndex {
+			d.Zones = []Zone{{d.Zones[0].From, d.Zones[last].To, UndecidedSide}}
 		}
 		return
 	}
 	zones := d.Zones
 	d.Zones = nil
 	for i, z := range zones {
-		if z.Side == NeitherSide && (i > 0 && i < last || d.Subject == d.Against) {
-			z.Side = Undecided
+		if z.Side == NeitherSide && (i > 0 && i < last || d.SubjectIndex == d.OtherSubjectIndex) {
+			z.Side = UndecidedSide
 		}
 		if n := len(d.Zones); n > 0 && d.Zones[n-1].Side == z.Side {
 			d.Zones[n-1].To = z.To
@@ -200,10 +200,10 @@ func (d *crossoverSearch) resolveEvenZones() {
 func (d *crossoverSearch) addCrossings(f *difference) {
 	for i, z := range d.Zones {
 		before := i - 1
-		if before >= 0 && d.Zones[before].Side == Undecided {
+		if before >= 0 && d.Zones[before].Side == UndecidedSide {
 			before--
 		}
-		if before < 0 || z.Side == Undecided || d.Zones[before].Side == z.Side {
+		if before < 0 || z.Side == UndecidedSide || d.Zones[before].Side == z.Side {
 			continue
 		}
 		x := Crossing{z.From, d.Zones[before].To, z.From, z.Side}
@@ -211,17 +211,17 @@ func (d *crossoverSearch) addCrossings(f *difference) {
 			x.Bytes = f.firstSizeOnSide(x.Low, x.High, z.Side)
 		}
 		d.Crossings = append(d.Crossings, x)
-		d.Weak = d.Weak || hasWeakPiece(d.a, x.Low, x.High) || hasWeakPiece(d.b, x.Low, x.High)
+		d.IsWeak = d.IsWeak || hasWeakPiece(d.a, x.Low, x.High) || hasWeakPiece(d.b, x.Low, x.High)
 	}
 }
 
 // addUndecidedZone adds an undecided zone.
 func (d *crossoverSearch) addUndecidedZone(from, to int) {
-	if last := &d.Zones[len(d.Zones)-1]; last.Side == Undecided {
+	if last := &d.Zones[len(d.Zones)-1]; last.Side == UndecidedSide {
 		last.To = to
 		return
 	}
-	d.Zones = append(d.Zones, Zone{from, to, Undecided})
+	d.Zones = append(d.Zones, Zone{from, to, UndecidedSide})
 }
 
 // sizesPerStep is how many sizes, at equal ratios, are compared from one measured size to the next.
@@ -243,9 +243,9 @@ func refineSizes(sizes []int) []int {
 	return out
 }
 
-// lastHolding returns the last size for which holds is true, if it is true for low and not for
+// lastSizeHolding returns the last size for which holds is true, if it is true for low and not for
 // high.
-func lastHolding(low, high int, holds func(k int) bool) int {
+func lastSizeHolding(low, high int, holds func(k int) bool) int {
 	for high-low > 1 {
 		if k := low + (high-low)/2; holds(k) {
 			low = k
@@ -272,12 +272,12 @@ func lineRangesOf(c *curve.Curve) []lineRange {
 	var out []lineRange
 	for i, p := range c.Pieces {
 		cells := c.PieceCells(i)
-		if !c.Bent[i] {
-			out = append(out, lineRange{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.Replicates[i], cells[0].ResolutionError, p.FewestSamples < clean.LeastForInterval, false})
+		if !c.IsPieceBent[i] {
+			out = append(out, lineRange{p.From, p.To, curve.Line{Value: p.Value, Slope: p.Slope}, c.LineReplicates[i], cells[0].ResolutionError, p.FewestSamples < clean.MinSamplesForInterval, false})
 			continue
 		}
 		for _, x := range cells {
-			s := lineRange{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Replicates)), x.ResolutionError, x.FewestSamples < clean.LeastForInterval, true}
+			s := lineRange{x.Bytes, x.Bytes, curve.Line{Value: x.Value}, make([]curve.Line, len(x.Replicates)), x.ResolutionError, x.FewestSamples < clean.MinSamplesForInterval, true}
 			for b, v := range x.Replicates {
 				s.reps[b].Value = v
 			}
@@ -322,7 +322,7 @@ func (f *difference) sideAt(k int) Side {
 	low, high := f.measuredSizesAround(k)
 	left := f.sideOfAll(low)
 	if low != high && left != f.sideOfAll(high) {
-		return Undecided
+		return UndecidedSide
 	}
 	return left
 }
@@ -347,7 +347,7 @@ func (f *difference) sideOfAll(k int) Side {
 		}
 	}
 	if slices.ContainsFunc(sides, func(s Side) bool { return s != sides[0] }) {
-		return Undecided
+		return UndecidedSide
 	}
 	return sides[0]
 }
@@ -356,14 +356,14 @@ func (f *difference) sideOfAll(k int) Side {
 // the tolerance. Stretches of cells with too few samples for an interval have no answer.
 func (f *difference) sideOf(a, b lineRange, k int) Side {
 	if a.fewSizes || b.fewSizes {
-		return Undecided
+		return UndecidedSide
 	}
 	x, y := a.lineAt(a.Line, k), f.factor*b.lineAt(b.Line, k)
-	reps := make([]float64, f.options.Replicates)
+	reps := make([]float64, f.options.ReplicateCount)
 	for i := range reps {
 		reps[i] = a.lineAt(a.reps[i], k) - f.factor*b.lineAt(b.reps[i], k)
 	}
-	low, high := clean.UnsortedPercentileInterval(reps, x-y, f.options.Level)
+	low, high := clean.UnsortedPercentileInterval(reps, x-y, f.options.ConfidenceLevel)
 	doubt := f.options.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
 	switch {
 	case low > doubt:
@@ -373,7 +373,7 @@ func (f *difference) sideOf(a, b lineRange, k int) Side {
 	case max(high, -low) <= 2*f.options.Tolerance*min(math.Abs(x), math.Abs(y)):
 		return NeitherSide
 	}
-	return Undecided
+	return UndecidedSide
 }
 
 func (s lineRange) lineAt(l curve.Line, k int) float64 { return l.Value + l.Slope*float64(k-s.from) }
@@ -382,7 +382,7 @@ func (s lineRange) lineAt(l curve.Line, k int) float64 { return l.Value + l.Slop
 // they are not and high where they are. Between two stretches the first counts, as in all
 // predictions. Nothing begins between two sizes of a piece that is not straight.
 func (f *difference) firstSizeOnSide(low, high int, side Side) int {
-	return 1 + lastHolding(low, high, func(k int) bool {
+	return 1 + lastSizeHolding(low, high, func(k int) bool {
 		k, _ = f.measuredSizesAround(k)
 		a, b := lineRangesAt(f.a, k)[0], lineRangesAt(f.b, k)[0]
 		d := a.lineAt(a.Line, k) - f.factor*b.lineAt(b.Line, k)

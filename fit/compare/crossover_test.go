@@ -79,7 +79,7 @@ func TestCrossovers(t *testing.T) {
 	for _, test := range tests {
 		held := make([]bool, seeds)
 		width := make([]float64, seeds)
-		clean.Parallel(seeds, func(seed int) {
+		clean.RunParallel(seeds, func(seed int) {
 			m := test.samples("x", uint64(seed), test.sizes, 100, 0.05)
 			c, err := CompareSubjects([]sample.Machine{m}, clean.Options{Seed: uint64(seed)}, 0.2, false)
 			if err != nil {
@@ -128,13 +128,13 @@ func TestZones(t *testing.T) {
 	}{
 		{"never", calls{straight(30, 0.01), straight(30, 0.01)}, 0.05, paperSizes, []Zone{{0, 100000, ShorterSide}}, 0},
 		{"always", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, LongerSide}}, 0},
-		{"just at the margin", calls{straight(36, 0), straight(30, 0)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}, 0},
-		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, Undecided}}, 0},
+		{"just at the margin", calls{straight(36, 0), straight(30, 0)}, 0.05, paperSizes, []Zone{{0, 100000, UndecidedSide}}, 0},
+		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, UndecidedSide}}, 0},
 		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, LongerSide}}, 0},
-		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, LongerSide}}, 0},
-		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, LongerSide}, {252, 256, Undecided}}, 0},
-		{"few samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}, clean.LeastForInterval - 1},
-		{"enough samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.01, paperSizes, []Zone{{0, 100000, LongerSide}}, clean.LeastForInterval},
+		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, UndecidedSide}, {3, 256, LongerSide}}, 0},
+		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, LongerSide}, {252, 256, UndecidedSide}}, 0},
+		{"few samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, UndecidedSide}}, clean.MinSamplesForInterval - 1},
+		{"enough samples", calls{straight(30, 0.01), straight(20, 0.001)}, 0.01, paperSizes, []Zone{{0, 100000, LongerSide}}, clean.MinSamplesForInterval},
 	} {
 		c, err := CompareSubjects([]sample.Machine{test.samples("x", 1, test.sizes, cmp.Or(test.reps, 100), test.noise)}, clean.Options{}, 0.2, false)
 		if err != nil {
@@ -155,10 +155,10 @@ func TestCrossingOnBentPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := c.Overlaps[0]
-	if want := []Zone{{16, 200, ShorterSide}, {201, 299, Undecided}, {300, 300, LongerSide}}; !slices.Equal(x.Zones, want) {
+	if want := []Zone{{16, 200, ShorterSide}, {201, 299, UndecidedSide}, {300, 300, LongerSide}}; !slices.Equal(x.Zones, want) {
 		t.Errorf("%+v, want %+v", x.Zones, want)
 	}
-	if want := []Crossing{{300, 200, 300, LongerSide}}; !slices.Equal(x.Crossings, want) || !x.Weak {
+	if want := []Crossing{{300, 200, 300, LongerSide}}; !slices.Equal(x.Crossings, want) || !x.IsWeak {
 		t.Errorf("%+v, want %+v and weak", x, want)
 	}
 }
@@ -178,10 +178,10 @@ func TestPairwise(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	ab, ac := c.Pairwise[0], c.Pairwise[1]
-	if x := ab.Crossings; ab.Subject != 1 || ab.Against != 0 || len(x) != 1 || x[0].To != LongerSide || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
+	if x := ab.Crossings; ab.SubjectIndex != 1 || ab.OtherSubjectIndex != 0 || len(x) != 1 || x[0].To != LongerSide || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
 		t.Errorf("b against a: %+v", ab)
 	}
-	if want := []Zone{{0, 100000, Undecided}}; ac.Subject != 2 || ac.Against != 0 || !slices.Equal(ac.Zones, want) {
+	if want := []Zone{{0, 100000, UndecidedSide}}; ac.SubjectIndex != 2 || ac.OtherSubjectIndex != 0 || !slices.Equal(ac.Zones, want) {
 		t.Errorf("c against its twin a: %+v", ac)
 	}
 	// around a crossing they are alike, which is no answer: 30 + 0.01k − 20 − 0.02k is within half
@@ -190,7 +190,7 @@ func TestPairwise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Zone{{0, 972, ShorterSide}, {973, 1028, Undecided}, {1029, 100000, LongerSide}}; !slices.Equal(c.Pairwise[0].Zones, want) {
+	if want := []Zone{{0, 972, ShorterSide}, {973, 1028, UndecidedSide}, {1029, 100000, LongerSide}}; !slices.Equal(c.Pairwise[0].Zones, want) {
 		t.Errorf("%+v, want %+v", c.Pairwise[0].Zones, want)
 	}
 	// with less noise it is known that they are alike; up to a switch, one cannot tell them apart

@@ -11,22 +11,22 @@ import (
 // FastestAlgorithm is the fastest algorithm for an operation, by measurement and by the model.
 type FastestAlgorithm struct {
 	CollectiveComparison                      // by measurement
-	Next                 CollectiveComparison // the fastest of the others
-	Clear                bool                 // the interval of its time ends before that of any other begins
-	ByModel              CollectiveComparison // the fastest by the model; without an Operation if there is no model
+	NextFastest          CollectiveComparison // the fastest of the others
+	IsClear              bool                 // the interval of its time ends before that of any other begins
+	FastestByModel       CollectiveComparison // the fastest by the model; without an Operation if there is no model
 }
 
 // LossPercent returns by how many percent the algorithm that the model chooses is slower than the
 // fastest; NaN without a model.
 func (f FastestAlgorithm) LossPercent() float64 {
-	if f.ByModel.Operation == "" {
+	if f.FastestByModel.Operation == "" {
 		return math.NaN()
 	}
-	return f.slowerPercent(f.ByModel)
+	return f.slowerPercent(f.FastestByModel)
 }
 
 // LeadPercent returns by how many percent the next algorithm is slower.
-func (f FastestAlgorithm) LeadPercent() float64 { return f.slowerPercent(f.Next) }
+func (f FastestAlgorithm) LeadPercent() float64 { return f.slowerPercent(f.NextFastest) }
 
 func (f FastestAlgorithm) slowerPercent(c CollectiveComparison) float64 {
 	return 100 * (c.rankedMicros() - f.rankedMicros()) / f.rankedMicros()
@@ -49,13 +49,13 @@ func FastestAlgorithms(cs []CollectiveComparison) []FastestAlgorithm {
 func fastestOfLength(of []CollectiveComparison) FastestAlgorithm {
 	byTime := slices.Clone(of)
 	slices.SortStableFunc(byTime, func(a, b CollectiveComparison) int { return cmp.Compare(a.rankedMicros(), b.rankedMicros()) })
-	f := FastestAlgorithm{CollectiveComparison: byTime[0], Next: byTime[1], Clear: true}
+	f := FastestAlgorithm{CollectiveComparison: byTime[0], NextFastest: byTime[1], IsClear: true}
 	for _, c := range byTime[1:] {
-		f.Clear = f.Clear && c.Low > f.High
+		f.IsClear = f.IsClear && c.Low > f.High
 	}
 	for _, c := range of {
-		if c.Model != "" && (f.ByModel.Operation == "" || c.Predicted < f.ByModel.Predicted) {
-			f.ByModel = c
+		if c.Model != "" && (f.FastestByModel.Operation == "" || c.Predicted < f.FastestByModel.Predicted) {
+			f.FastestByModel = c
 		}
 	}
 	return f
@@ -64,11 +64,11 @@ func fastestOfLength(of []CollectiveComparison) FastestAlgorithm {
 // ModelAccuracy is how well a model predicts an operation of some ranks.
 type ModelAccuracy struct {
 	Example                   CollectiveComparison // one of the predictions, for its names
-	Times                     int                  // predicted
+	TimeCount                 int                  // predicted
 	MedianError, LargestError float64              // percent: the median of the errors without their signs, and the largest
-	Lengths                   int                  // with several algorithms
+	LengthCount               int                  // with several algorithms
 	FastestChosen             int                  // lengths at which the model finds the fastest, or one whose interval overlaps that of the fastest
-	Loss                      float64              // percent: the largest of the lengths
+	LargestLoss               float64              // percent: the largest of the lengths
 }
 
 // ModelAccuracies summarizes the comparisons that have a model, by operation and number of ranks,
@@ -84,7 +84,7 @@ func ModelAccuracies(cs []CollectiveComparison) []ModelAccuracy {
 }
 
 func modelAccuracy(of []CollectiveComparison) ModelAccuracy {
-	m := ModelAccuracy{Example: of[0], Times: len(of)}
+	m := ModelAccuracy{Example: of[0], TimeCount: len(of)}
 	var errors []float64
 	for _, c := range of {
 		errors = append(errors, math.Abs(c.Comparison().Error))
@@ -92,11 +92,11 @@ func modelAccuracy(of []CollectiveComparison) ModelAccuracy {
 	m.MedianError = quantile.Median(errors)
 	m.LargestError = errors[len(errors)-1]
 	for _, f := range FastestAlgorithms(of) {
-		m.Lengths++
-		if f.ByModel.Algorithm == f.Algorithm || f.ByModel.Low <= f.High {
+		m.LengthCount++
+		if f.FastestByModel.Algorithm == f.Algorithm || f.FastestByModel.Low <= f.High {
 			m.FastestChosen++
 		}
-		m.Loss = max(m.Loss, f.LossPercent())
+		m.LargestLoss = max(m.LargestLoss, f.LossPercent())
 	}
 	return m
 }

@@ -8,7 +8,7 @@ import (
 // compared is a broadcast of four ranks, which took so long, to within a microsecond, and what a
 // model says of it.
 func compared(algorithm string, bytes int, took, predicted float64) CollectiveComparison {
-	return CollectiveComparison{Collective: Collective{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, Last: took, Max: 1, Low: took - 1, High: took + 1}, Predicted: predicted, Model: "p"}
+	return CollectiveComparison{CollectiveTimes: CollectiveTimes{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, LastRankEnd: took, Max: 1, Low: took - 1, High: took + 1}, Predicted: predicted, Model: "p"}
 }
 
 // A model may take another algorithm for the fastest than what is: what that costs is the loss. The
@@ -19,10 +19,10 @@ func TestFastestOf(t *testing.T) {
 	if len(fs) != 2 {
 		t.Fatalf("%+v", fs)
 	}
-	if f := fs[0]; f.Algorithm != "binomial" || f.ByModel.Algorithm != "linear" || f.LossPercent() != 25 || f.Next.Algorithm != "linear" || f.LeadPercent() != 25 || f.Clear {
+	if f := fs[0]; f.Algorithm != "binomial" || f.FastestByModel.Algorithm != "linear" || f.LossPercent() != 25 || f.NextFastest.Algorithm != "linear" || f.LeadPercent() != 25 || f.IsClear {
 		t.Errorf("of 8 bytes: %+v, a loss of %v %%", f, f.LossPercent())
 	}
-	if f := fs[1]; f.Algorithm != "linear" || f.ByModel.Algorithm != "linear" || f.LossPercent() != 0 || f.Next.Algorithm != "binomial" || f.LeadPercent() != 50 || !f.Clear {
+	if f := fs[1]; f.Algorithm != "linear" || f.FastestByModel.Algorithm != "linear" || f.LossPercent() != 0 || f.NextFastest.Algorithm != "binomial" || f.LeadPercent() != 50 || !f.IsClear {
 		t.Errorf("of 64 bytes: %+v, a loss of %v %%", f, f.LossPercent())
 	}
 	c := compared("linear", 8, 10, 9).Comparison()
@@ -34,15 +34,15 @@ func TestFastestOf(t *testing.T) {
 // Where there is no model there is no loss, and of some algorithms that have one the fastest of
 // these is meant.
 func TestFastestWithoutModel(t *testing.T) {
-	bare := WithoutPrediction([]Collective{compared("linear", 8, 10, 0).Collective, compared("binomial", 8, 8, 0).Collective})
-	if f := FastestAlgorithms(bare)[0]; f.ByModel.Operation != "" || !math.IsNaN(f.LossPercent()) || f.Algorithm != "binomial" {
+	bare := WithoutPrediction([]CollectiveTimes{compared("linear", 8, 10, 0).CollectiveTimes, compared("binomial", 8, 8, 0).CollectiveTimes})
+	if f := FastestAlgorithms(bare)[0]; f.FastestByModel.Operation != "" || !math.IsNaN(f.LossPercent()) || f.Algorithm != "binomial" {
 		t.Errorf("%+v, a loss of %v", f, f.LossPercent())
 	}
 	if ms := ModelAccuracies(bare); ms != nil {
 		t.Errorf("%+v", ms)
 	}
 	bare[0] = compared("linear", 8, 10, 9)
-	if f := FastestAlgorithms(bare)[0]; f.ByModel.Algorithm != "linear" || f.LossPercent() != 25 {
+	if f := FastestAlgorithms(bare)[0]; f.FastestByModel.Algorithm != "linear" || f.LossPercent() != 25 {
 		t.Errorf("%+v, a loss of %v", f, f.LossPercent())
 	}
 }
@@ -54,10 +54,10 @@ func TestModelledOf(t *testing.T) {
 	other.Ranks = 8
 	ms := ModelAccuracies([]CollectiveComparison{compared("linear", 8, 10, 9), compared("ring", 8, 20, 19), compared("binomial", 8, 8, 12), other,
 		compared("linear", 64, 20, 22), compared("binomial", 64, 30, 21)})
-	if len(ms) != 2 || ms[1].Times != 1 || ms[1].Example.Ranks != 8 || ms[1].Lengths != 0 {
+	if len(ms) != 2 || ms[1].TimeCount != 1 || ms[1].Example.Ranks != 8 || ms[1].LengthCount != 0 {
 		t.Fatalf("%+v", ms)
 	}
-	if m := ms[0]; m.Times != 5 || m.MedianError != 10 || m.LargestError != 50 || m.Lengths != 2 || m.FastestChosen != 1 || m.Loss != 50 {
+	if m := ms[0]; m.TimeCount != 5 || m.MedianError != 10 || m.LargestError != 50 || m.LengthCount != 2 || m.FastestChosen != 1 || m.LargestLoss != 50 {
 		t.Errorf("%+v", m)
 	}
 }

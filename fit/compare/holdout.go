@@ -16,10 +16,10 @@ import (
 type HoldOutError struct {
 	Platform, Library, Place, Mode string
 
-	Fitted  int                 // sizes that were fitted
-	Others  []PredictedHalfTrip // the other sizes, in order
-	Median  float64             // of the errors without their signs, in percent
-	Largest float64             // of them
+	FittedSizeCount int                 // sizes that were fitted
+	HeldOutSizes    []PredictedHalfTrip // the other sizes, in order
+	MedianError     float64             // of the errors without their signs, in percent
+	LargestError    float64             // of them
 }
 
 // PredictedHalfTrip is a half round trip that was predicted, in microseconds.
@@ -75,7 +75,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 	if err != nil {
 		return nil, err
 	}
-	o = o.Defaults()
+	o = o.WithDefaults()
 	_, curves, err := countedCurves(rest, o)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 	for _, c := range curves {
 		here := params.SelectParameters(r.Parameters, c.Platform, c.Library, c.Place)
 		h := HoldOutError{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode}
-		h.Fitted = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
+		h.FittedSizeCount = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
 		var errors []float64
 		for _, x := range c.Cells {
 			e, err := params.EstimateAt(here, c.Mode, params.OneWayTime, x.Bytes)
@@ -96,11 +96,11 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 				p.Error = clean.RoundDigits(100 * (p.Predicted/p.Measured - 1))
 				errors = append(errors, math.Abs(p.Error))
 			}
-			h.Others = append(h.Others, p)
+			h.HeldOutSizes = append(h.HeldOutSizes, p)
 		}
 		if len(errors) > 0 {
-			h.Median = quantile.Median(errors)
-			h.Largest = errors[len(errors)-1]
+			h.MedianError = quantile.Median(errors)
+			h.LargestError = errors[len(errors)-1]
 			out = append(out, h)
 		}
 	}

@@ -31,11 +31,11 @@ func TestHoldOut(t *testing.T) {
 		t.Fatal(hs, err)
 	}
 	h := hs[0]
-	if h.Fitted != 9 || len(h.Others) != 9 || h.Median > 3 || h.Others[0].Bytes != 1 || h.Mode != "send" {
+	if h.FittedSizeCount != 9 || len(h.HeldOutSizes) != 9 || h.MedianError > 3 || h.HeldOutSizes[0].Bytes != 1 || h.Mode != "send" {
 		t.Errorf("%+v", h)
 	}
-	for _, p := range h.Others {
-		if want := 100 * (p.Predicted/p.Measured - 1); math.Abs(p.Error-want) > 1e-6 || math.Abs(p.Error) > h.Largest {
+	for _, p := range h.HeldOutSizes {
+		if want := 100 * (p.Predicted/p.Measured - 1); math.Abs(p.Error-want) > 1e-6 || math.Abs(p.Error) > h.LargestError {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -72,11 +72,11 @@ func TestHoldOutPlatforms(t *testing.T) {
 			t.Fatal(file, hs, err)
 		}
 		for _, h := range hs {
-			if h.Fitted < 8 || len(h.Others) < h.Fitted-2 {
+			if h.FittedSizeCount < 8 || len(h.HeldOutSizes) < h.FittedSizeCount-2 {
 				t.Errorf("%s: %+v", file, h)
 			}
 			name := strings.Join([]string{h.Platform, h.Library, h.Place}, ", ")
-			for _, p := range h.Others {
+			for _, p := range h.HeldOutSizes {
 				errors[name] = append(errors[name], math.Abs(p.Error))
 			}
 		}

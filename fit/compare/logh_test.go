@@ -64,8 +64,8 @@ func TestCall(t *testing.T) {
 		if got := (model.LoGH{Between: x, Inside: x}).OneWay(c.inside, 1001); got < unit.FromMicros(c.want-0.001) || got > unit.FromMicros(c.want+0.001) {
 			t.Errorf("%s, inside %v: %v, want %v us", c.call, c.inside, got, c.want)
 		}
-		p, ok := PredictFromParameters(Query{Mode: c.call, Quantity: OneWay, Bytes: 1001, Parameters: c.ps}) // compare says what predict says
-		if !ok || math.Abs(p.Micros-c.want) > 0.001 || p.Basis != Validation {
+		p, ok := PredictFromParameters(PredictionQuery{Mode: c.call, Quantity: OneWay, Bytes: 1001, Parameters: c.ps}) // compare says what predict says
+		if !ok || math.Abs(p.Micros-c.want) > 0.001 || p.Basis != ValidationBasis {
 			t.Errorf("%s, inside %v: %+v, want %v us", c.call, c.inside, p, c.want)
 		}
 	}

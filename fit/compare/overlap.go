@@ -25,14 +25,14 @@ import (
 //
 // Hoefler et al., Low-Overhead LogGP Parameter Assessment (2007), §3, have the second term as o_s.
 type OverlapShare struct {
-	Subject int
-	Bytes   int
-	Way     curve.Point  // rtt/2 of send, microseconds
-	Blocks  *curve.Point // o_s of send; nil where it was not measured
-	Call    curve.Point  // o_s of isend; or all processor time, if Bound is false
-	Free    curve.Point  // Way − Call; below zero where the call takes longer than the way of a blocking message
-	Share   curve.Point  // of Way, percent
-	Bound   bool         // Free is an upper bound: only the call was timed
+	SubjectIndex        int
+	Bytes               int
+	OneWayTime          curve.Point  // rtt/2 of send, microseconds
+	BlockingOverhead    *curve.Point // o_s of send; nil where it was not measured
+	NonBlockingOverhead curve.Point  // o_s of isend; or all processor time, if IsUpperBound is false
+	FreeTime            curve.Point  // OneWayTime − NonBlockingOverhead; below zero where the call takes longer than the way of a blocking message
+	FreeShare           curve.Point  // of OneWayTime, percent
+	IsUpperBound        bool         // FreeTime is an upper bound: only the call was timed
 }
 
 // overlapShares returns the overlaps by subject and size, and from which size on half of the way is
@@ -49,18 +49,18 @@ func overlapShares(all []*fittedSubject, o clean.Options) ([]OverlapShare, []Cro
 		if way == nil || call == nil {
 			continue
 		}
-		pairings = append(pairings, crossoverSearch{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
+		pairings = append(pairings, crossoverSearch{Crossover{Quantity: OneWay, Mode: "send", SubjectIndex: i, OtherSubjectIndex: i}, way, call, 4}) // rtt/2 > 2·call
 		for _, w := range way.Cells {
 			c := call.CellOf(w.Bytes)
 			if c == nil || !(w.Low > 0) {
 				continue
 			}
-			x := OverlapShare{Subject: i, Bytes: w.Bytes, Bound: bound, Call: curve.PointOf(*c)}
-			half := clean.LinearCombination([]clean.Cell{w}, []float64{0.5}, o.Level)
-			x.Way, x.Free, x.Share = curve.PointOf(half), remainingTime(half, *c, o), remainingShare(half, *c, o)
+			x := OverlapShare{SubjectIndex: i, Bytes: w.Bytes, IsUpperBound: bound, NonBlockingOverhead: curve.PointOf(*c)}
+			half := clean.LinearCombination([]clean.Cell{w}, []float64{0.5}, o.ConfidenceLevel)
+			x.OneWayTime, x.FreeTime, x.FreeShare = curve.PointOf(half), remainingTime(half, *c, o), remainingShare(half, *c, o)
 			if b := send.SendOverheadCurve().CellOf(w.Bytes); b != nil {
 				q := curve.PointOf(*b)
-				x.Blocks = &q
+				x.BlockingOverhead = &q
 			}
 			out = append(out, x)
 		}
@@ -70,7 +70,7 @@ func overlapShares(all []*fittedSubject, o clean.Options) ([]OverlapShare, []Cro
 
 // remainingTime returns way − call.
 func remainingTime(way, call clean.Cell, o clean.Options) curve.Point {
-	d := clean.LinearCombination([]clean.Cell{way, call}, []float64{1, -1}, o.Level)
+	d := clean.LinearCombination([]clean.Cell{way, call}, []float64{1, -1}, o.ConfidenceLevel)
 	return curve.PointOf(d)
 }
 
@@ -88,11 +88,11 @@ func remainingShare(way, call clean.Cell, o clean.Options) curve.Point {
 	value := left(way.Value, call.Value)
 	low, high := value, value
 	if len(reps) > 0 {
-		low, high = clean.PercentileInterval(reps, value, o.Level)
+		low, high = clean.PercentileInterval(reps, value, o.ConfidenceLevel)
 	}
-	if min(way.FewestSamples, call.FewestSamples) < clean.LeastForInterval {
+	if min(way.FewestSamples, call.FewestSamples) < clean.MinSamplesForInterval {
 		low, high = math.NaN(), math.NaN()
 	}
 	slack := 100 * (way.ResolutionError + call.ResolutionError) / way.Value
-	return curve.Point{Bytes: way.Bytes, Value: clean.RoundDigits(value), Low: clean.RoundDigits(low - slack), High: clean.RoundDigits(min(high+slack, 100)), Samples: way.Samples + call.Samples}
+	return curve.Point{Bytes: way.Bytes, Value: clean.RoundDigits(value), Low: clean.RoundDigits(low - slack), High: clean.RoundDigits(min(high+slack, 100)), SampleCount: way.SampleCount + call.SampleCount}
 }

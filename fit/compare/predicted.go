@@ -30,12 +30,12 @@ type Comparison struct {
 
 // What a comparison rests on.
 const (
-	Validation  = "validation"
-	Calibration = "calibration"
+	ValidationBasis  = "validation"
+	CalibrationBasis = "calibration"
 )
 
-// Query asks for the prediction of a time.
-type Query struct {
+// PredictionQuery asks for the prediction of a time.
+type PredictionQuery struct {
 	Platform, Library, Place string
 
 	Mode, Protocol string
@@ -44,26 +44,26 @@ type Query struct {
 	Parameters     []params.Parameter // of this platform, library and place
 }
 
-// Prediction is the answer to a Query.
+// Prediction is the answer to a PredictionQuery.
 type Prediction struct {
 	Micros float64
 	Basis  string // default validation
 }
 
 // Predictor predicts a time, or says that it cannot.
-type Predictor func(Query) (Prediction, bool)
+type Predictor func(PredictionQuery) (Prediction, bool)
 
 // ComparePredictions sets predictions beside the medians of all samples for which there is one: T_s
 // and T_sr of any protocol, and of each mode with the library's choice of protocol o_s, o_r, the
 // one-way time (rtt/2), get and put.
 func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Comparison, error) {
-	o := clean.Options{Replicates: 40}.Defaults()
+	o := clean.Options{ReplicateCount: 40}.WithDefaults()
 	_, curves, err := countedCurves(set, o)
 	if err != nil {
 		return nil, err
 	}
 	var out []Comparison
-	for _, place := range curve.ByPlace(curves) {
+	for _, place := range curve.SplitByPlace(curves) {
 		here := params.SelectParameters(ps, place[0].Platform, place[0].Library, place[0].Place)
 		e := &params.Extraction{Curves: place, Options: o}
 		for _, c := range place {
@@ -72,7 +72,7 @@ func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predicto
 				continue
 			}
 			for _, x := range c.Cells {
-				q := Query{c.Platform, c.Library, c.Place, c.Mode, c.Protocol, quantity, x.Bytes, here}
+				q := PredictionQuery{c.Platform, c.Library, c.Place, c.Mode, c.Protocol, quantity, x.Bytes, here}
 				if p, ok := predict(q); ok {
 					out = append(out, newComparison(q, p, x.Value*factor))
 				}
@@ -100,7 +100,7 @@ func quantityOfCurve(m params.Mode, c *curve.Curve) (name string, factor float64
 	return "", 0
 }
 
-func newComparison(q Query, p Prediction, measured float64) Comparison {
+func newComparison(q PredictionQuery, p Prediction, measured float64) Comparison {
 	c := Comparison{
 		Platform: q.Platform, Library: q.Library, Place: q.Place, Protocol: q.Protocol, Bytes: q.Bytes, Quantity: q.Quantity + "(" + q.Mode + ")",
 		Predicted: clean.RoundDigits(p.Micros), Measured: clean.RoundDigits(measured), Error: math.NaN(), Basis: p.Basis,
@@ -109,7 +109,7 @@ func newComparison(q Query, p Prediction, measured float64) Comparison {
 		c.Error = clean.RoundDigits(100 * (p.Micros - measured) / measured)
 	}
 	if c.Basis == "" {
-		c.Basis = Validation
+		c.Basis = ValidationBasis
 	}
 	return c
 }
@@ -136,13 +136,13 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 // T_s and T_sr of calls whose protocol the library chose are those ranges of o_s and T. Other
 // timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
 // does not block has its completion in it, which no parameter has.
-func PredictFromParameters(q Query) (Prediction, bool) {
+func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	if fitted := (map[string]string{sample.TimerSender: "o_s", sample.TimerOneWay: OneWay})[q.Quantity]; fitted != "" && clean.IsLibraryChoice(q.Mode, q.Protocol) {
 		if q.Quantity = fitted; fitted == "o_s" && !sample.IsBlockingMode(q.Mode) {
 			return Prediction{}, false
 		}
 		p, ok := PredictFromParameters(q)
-		return Prediction{p.Micros, Validation}, ok
+		return Prediction{p.Micros, ValidationBasis}, ok
 	}
 	mode := q.Mode
 	if q.Quantity == sample.TimerSender || q.Quantity == sample.TimerOneWay {
@@ -151,10 +151,10 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 	switch q.Quantity {
 	case "o_s", "o_r":
 		v, ok := params.ValueAt(q.Parameters, mode, q.Quantity, q.Bytes)
-		return Prediction{v, Calibration}, ok
+		return Prediction{v, CalibrationBasis}, ok
 	case OneWay:
 		if v, ok := params.ValueAt(q.Parameters, mode, "T", q.Bytes); ok {
-			return Prediction{v, Calibration}, true
+			return Prediction{v, CalibrationBasis}, true
 		}
 	}
 	if _, err := params.IsSizeOutsideRange(q.Parameters, mode, q.Bytes); err != nil {
@@ -162,7 +162,7 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {
 		x, err := params.BlockingCallParameters(q.Parameters, mode)
-		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.IsWithinNode(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
+		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.IsWithinNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
 	}
 	x, err := params.ModelParameters(q.Parameters, mode)
 	if err != nil {
@@ -183,5 +183,5 @@ func PredictFromParameters(q Query) (Prediction, bool) {
 	default:
 		return Prediction{}, false
 	}
-	return Prediction{t.Micros(), Validation}, true
+	return Prediction{t.Micros(), ValidationBasis}, true
 }

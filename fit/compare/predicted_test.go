@@ -28,7 +28,7 @@ func TestCompare(t *testing.T) {
 			set.Series = append(set.Series, s)
 		}
 	}
-	predict := func(q Query) (Prediction, bool) {
+	predict := func(q PredictionQuery) (Prediction, bool) {
 		v := func(name string) float64 {
 			x, ok := params.ValueAt(q.Parameters, "message", name, 1)
 			if !ok {
@@ -40,10 +40,10 @@ func TestCompare(t *testing.T) {
 		case "T_s":
 			return Prediction{Micros: v("o_s")}, true
 		case "T_sr":
-			return Prediction{v("o_s") + v("L") + float64(q.Bytes-1)*v("G") + v("o_r"), Validation}, true
+			return Prediction{v("o_s") + v("L") + float64(q.Bytes-1)*v("G") + v("o_r"), ValidationBasis}, true
 		case "o_s":
 			x, _ := params.ValueAt(q.Parameters, q.Mode, "o_s", q.Bytes)
-			return Prediction{x, Calibration}, true
+			return Prediction{x, CalibrationBasis}, true
 		}
 		return Prediction{}, false
 	}
@@ -80,7 +80,7 @@ func TestQuantities(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise, m.Sizes, m.Reps = 0, []int{16}, 2
 	asked := map[string]float64{}
-	cs, err := ComparePredictions(m.Samples(1, fittest.WholePlan), nil, func(q Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
+	cs, err := ComparePredictions(m.Samples(1, fittest.WholePlan), nil, func(q PredictionQuery) (Prediction, bool) { return Prediction{Micros: 1}, true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestCompareHindered(t *testing.T) {
 	}{{"send", sample.Timer11, 80}, {"send", sample.TimerIdle, 30}, {"ssend", sample.Timer11, 70}, {"ssend", sample.TimerIdle, 60}, {"isend", sample.Timer11, 30.1}, {"isend", sample.TimerIdle, 30}} {
 		set.Series = append(set.Series, fittest.Series(x.mode, x.timer, fittest.Repeat(40, x.us)...))
 	}
-	cs, err := ComparePredictions(set, nil, func(Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
+	cs, err := ComparePredictions(set, nil, func(PredictionQuery) (Prediction, bool) { return Prediction{Micros: 1}, true })
 	if err != nil || len(cs) != 3 || cs[0].Measured != 30 || cs[1].Measured != 70 || cs[2].Measured != 30.1 {
 		t.Errorf("%+v, %v", cs, err)
 	}
@@ -130,8 +130,8 @@ func TestPredictCalls(t *testing.T) {
 		{"send", "auto", sample.TimerSender, 3}, {"send", "auto", sample.TimerOneWay, 7}, {"isend", "auto", sample.TimerOneWay, 6},
 		{"isend", "auto", sample.TimerSender, 0}, {"send", "RTA", sample.TimerOneWay, 0}, {"ssend", "auto", sample.TimerOneWay, 0},
 	} {
-		p, ok := PredictFromParameters(Query{Mode: c.mode, Protocol: c.protocol, Quantity: c.quantity, Bytes: 10, Parameters: ps})
-		if ok != (c.want > 0) || ok && (p.Micros != c.want || p.Basis != Validation) {
+		p, ok := PredictFromParameters(PredictionQuery{Mode: c.mode, Protocol: c.protocol, Quantity: c.quantity, Bytes: 10, Parameters: ps})
+		if ok != (c.want > 0) || ok && (p.Micros != c.want || p.Basis != ValidationBasis) {
 			t.Errorf("%s of %s, %s: %+v, %v", c.quantity, c.mode, c.protocol, p, ok)
 		}
 	}

@@ -12,10 +12,10 @@ type Outcome string
 
 // The outcomes. A shorter time and a higher bandwidth are better.
 const (
-	Better        Outcome = "better"        // the interval of the ratio is on that side of one
-	Worse         Outcome = "worse"         // on the other
-	NoDifference  Outcome = "no difference" // it is around one, and no wider than twice the tolerance to either side: none is shown
-	UndecidedSide Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
+	BetterOutcome       Outcome = "better"        // the interval of the ratio is on that side of one
+	WorseOutcome        Outcome = "worse"         // on the other
+	NoDifferenceOutcome Outcome = "no difference" // it is around one, and no wider than twice the tolerance to either side: none is shown
+	UndecidedOutcome    Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
 )
 
 // estimate is a number with its interval, and the replicates that it comes from. The interval may
@@ -68,11 +68,11 @@ func judgeRatio(low, high, tolerance float64, rate bool) Outcome {
 	case math.IsNaN(low) || math.IsNaN(high):
 		return ""
 	case low >= 1-2*tolerance && high <= 1+2*tolerance:
-		return NoDifference
+		return NoDifferenceOutcome
 	case low > 1 && rate, high < 1 && !rate:
-		return Better
+		return BetterOutcome
 	case low > 1, high < 1:
-		return Worse
+		return WorseOutcome
 	}
-	return UndecidedSide
+	return UndecidedOutcome
 }

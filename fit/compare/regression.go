@@ -11,9 +11,9 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// MeanChange is the geometric mean of the ratios of changes, with its 95 % interval. Changes that
-// are no evidence count only if there are no others, and then the mean has no interval: its ends
-// are NaN.
+// MeanChange is the geometric mean of the ratios of changes, with its 95 % interval. FindChanges
+// that are no evidence count only if there are no others, and then the mean has no interval: its
+// ends are NaN.
 type MeanChange struct {
 	Ratio, Low, High float64
 }
@@ -22,7 +22,7 @@ type MeanChange struct {
 // together, as a launch that is slow is slow at all sizes, so that the interval is that of the
 // means of the replicates.
 func GeometricMean(changes []Change) MeanChange {
-	level := clean.Options{}.Defaults().Level
+	level := clean.Options{}.WithDefaults().ConfidenceLevel
 	counted := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !c.isEvidence() })
 	if len(counted) == 0 {
 		var logs []float64
@@ -51,9 +51,9 @@ type Judgement uint8
 
 // The judgements.
 const (
-	Pass       Judgement = iota // no time and no mean is above the threshold
-	CannotTell                  // a time or the mean is, but its interval reaches below or its samples are disturbed; or all are
-	Fail                        // a time or the mean is, with its whole interval
+	PassJudgement      Judgement = iota // no time and no mean is above the threshold
+	UndecidedJudgement                  // a time or the mean is, but its interval reaches below or its samples are disturbed; or all are
+	FailJudgement                       // a time or the mean is, with its whole interval
 )
 
 // String returns the judgement in words.
@@ -61,19 +61,19 @@ func (j Judgement) String() string { return [...]string{"pass", "cannot tell", "
 
 // Regression is how a data set compares with a threshold.
 type Regression struct {
-	Judgement Judgement
-	Threshold float64 // part by which a time may be longer
-	Mean      MeanChange
-	Slower    []Change // above the threshold with their whole interval
-	Unclear   []Change // above the threshold with a median whose interval reaches below, or that is no evidence
-	Compared  int
+	Judgement      Judgement
+	Threshold      float64 // part by which a time may be longer
+	Mean           MeanChange
+	SlowerChanges  []Change // above the threshold with their whole interval
+	UnclearChanges []Change // above the threshold with a median whose interval reaches below, or that is no evidence
+	ComparedCount  int
 }
 
 // JudgeRegression compares changes with a threshold: a part by which times may be longer. The
 // interval of each time is wider than that of its change, so that of all times together one is
 // above the threshold by chance in one of forty comparisons (Bonferroni).
 func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
-	r := Regression{Threshold: threshold, Mean: GeometricMean(s.Changes), Compared: len(s.Changes)}
+	r := Regression{Threshold: threshold, Mean: GeometricMean(s.Changes), ComparedCount: len(s.Changes)}
 	limit := 1 + threshold
 	tested := 0
 	for i := range s.Changes {
@@ -81,21 +81,21 @@ func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
 			tested++
 		}
 	}
-	wider := simultaneousFactor(tested, clean.Options{}.Defaults().Level)
+	wider := simultaneousFactor(tested, clean.Options{}.WithDefaults().ConfidenceLevel)
 	for _, c := range s.Changes {
 		switch {
 		case c.Ratio <= limit:
 		case c.isEvidence() && math.Log(c.Ratio/c.Low)*wider < math.Log(c.Ratio/limit):
-			r.Slower = append(r.Slower, c)
+			r.SlowerChanges = append(r.SlowerChanges, c)
 		default:
-			r.Unclear = append(r.Unclear, c)
+			r.UnclearChanges = append(r.UnclearChanges, c)
 		}
 	}
 	switch {
-	case len(r.Slower) > 0 || r.Mean.Low > limit:
-		r.Judgement = Fail
-	case len(r.Unclear) > 0 || !(r.Mean.High <= limit):
-		r.Judgement = CannotTell
+	case len(r.SlowerChanges) > 0 || r.Mean.Low > limit:
+		r.Judgement = FailJudgement
+	case len(r.UnclearChanges) > 0 || !(r.Mean.High <= limit):
+		r.Judgement = UndecidedJudgement
 	}
 	return r
 }
@@ -118,14 +118,14 @@ func (r Regression) String() string {
 		return fmt.Sprintf("such as %s of %s at %d bytes, %+.1f %%", c.Timer, c.Mode, c.Bytes, 100*(c.Ratio-1))
 	}
 	switch {
-	case len(r.Slower) > 0:
-		return fmt.Sprintf("%v: %d of %d times are slower by more than %s with their whole interval, %s; %s", r.Judgement, len(r.Slower), r.Compared, limit, example(r.Slower[0]), mean)
-	case r.Judgement == Fail:
+	case len(r.SlowerChanges) > 0:
+		return fmt.Sprintf("%v: %d of %d times are slower by more than %s with their whole interval, %s; %s", r.Judgement, len(r.SlowerChanges), r.ComparedCount, limit, example(r.SlowerChanges[0]), mean)
+	case r.Judgement == FailJudgement:
 		return fmt.Sprintf("%v: %s, which is more than %s with its whole interval", r.Judgement, mean, limit)
-	case len(r.Unclear) > 0:
-		return fmt.Sprintf("%v: %d of %d times are slower by more than %s, but may be by less, %s; %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, len(r.Unclear), r.Compared, limit, example(r.Unclear[0]), mean)
-	case r.Judgement == CannotTell:
+	case len(r.UnclearChanges) > 0:
+		return fmt.Sprintf("%v: %d of %d times are slower by more than %s, but may be by less, %s; %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, len(r.UnclearChanges), r.ComparedCount, limit, example(r.UnclearChanges[0]), mean)
+	case r.Judgement == UndecidedJudgement:
 		return fmt.Sprintf("%v: %s, which may be more than %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, mean, limit)
 	}
-	return fmt.Sprintf("%v: none of %d times is slower by more than %s; %s", r.Judgement, r.Compared, limit, mean)
+	return fmt.Sprintf("%v: none of %d times is slower by more than %s; %s", r.Judgement, r.ComparedCount, limit, mean)
 }

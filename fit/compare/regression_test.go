@@ -50,19 +50,19 @@ func TestJudgeRegression(t *testing.T) {
 		count := map[Judgement]int{}
 		const runs = 12
 		for seed := range uint64(runs) {
-			set, err := Changes(scattered(20, 1, c.launches, c.samples, 2*seed), scattered(20, c.factor, c.launches, c.samples, 2*seed+1), clean.Options{})
+			set, err := FindChanges(scattered(20, 1, c.launches, c.samples, 2*seed), scattered(20, c.factor, c.launches, c.samples, 2*seed+1), clean.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			count[set.JudgeRegression(c.threshold).Judgement]++
 		}
-		for j, want := range map[Judgement]bool{Pass: c.wantPass, Fail: c.wantFail, CannotTell: c.wantNone} {
+		for j, want := range map[Judgement]bool{PassJudgement: c.wantPass, FailJudgement: c.wantFail, UndecidedJudgement: c.wantNone} {
 			if want && count[j] < runs*3/4 {
 				t.Errorf("%s: %v of %d: %v", c.name, count, runs, j)
 			}
 		}
-		if c.factor <= 1+c.threshold && count[Fail] > 1 { // one in forty by chance
-			t.Errorf("%s: %d of %d fail", c.name, count[Fail], runs)
+		if c.factor <= 1+c.threshold && count[FailJudgement] > 1 { // one in forty by chance
+			t.Errorf("%s: %d of %d fail", c.name, count[FailJudgement], runs)
 		}
 	}
 }
@@ -78,24 +78,24 @@ func TestRegressionOfOneSizeAndOfTheMean(t *testing.T) {
 			}
 		}
 	}
-	set, err := Changes(scattered(40, 1, 0.002, 0.01, 1), after, clean.Options{})
+	set, err := FindChanges(scattered(40, 1, 0.002, 0.01, 1), after, clean.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := set.JudgeRegression(0.05)
-	if r.Judgement != Fail || len(r.Slower) != 1 || r.Slower[0].Bytes != 640 || !strings.HasPrefix(r.String(), "fail: 1 of 40 times are slower by more than 5 % with their whole interval, such as rtt of send at 640 bytes, +") {
-		t.Errorf("%v, %+v", r, r.Slower)
+	if r.Judgement != FailJudgement || len(r.SlowerChanges) != 1 || r.SlowerChanges[0].Bytes != 640 || !strings.HasPrefix(r.String(), "fail: 1 of 40 times are slower by more than 5 % with their whole interval, such as rtt of send at 640 bytes, +") {
+		t.Errorf("%v, %+v", r, r.SlowerChanges)
 	}
-	if r := set.JudgeRegression(0.5); r.Judgement != Pass || !strings.HasPrefix(r.String(), "pass: none of 40 times is slower by more than 50 %; the geometric mean changes by +") {
+	if r := set.JudgeRegression(0.5); r.Judgement != PassJudgement || !strings.HasPrefix(r.String(), "pass: none of 40 times is slower by more than 50 %; the geometric mean changes by +") {
 		t.Errorf("%v", r)
 	}
 
-	set, err = Changes(scattered(40, 1, 0, 0.3, 1), scattered(40, 1.15, 0, 0.3, 2), clean.Options{})
+	set, err = FindChanges(scattered(40, 1, 0, 0.3, 1), scattered(40, 1.15, 0, 0.3, 2), clean.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := set.JudgeRegression(0.05); r.Judgement != Fail || len(r.Slower) > 0 || !(r.Mean.Low > 1.05) || !strings.Contains(r.String(), "which is more than 5 % with its whole interval") {
-		t.Errorf("%v, %+v", r, r.Slower)
+	if r := set.JudgeRegression(0.05); r.Judgement != FailJudgement || len(r.SlowerChanges) > 0 || !(r.Mean.Low > 1.05) || !strings.Contains(r.String(), "which is more than 5 % with its whole interval") {
+		t.Errorf("%v, %+v", r, r.SlowerChanges)
 	}
 }
 
@@ -116,11 +116,11 @@ func TestRunToRunScatter(t *testing.T) {
 	}
 	failures := 0
 	for seed := range uint64(10) {
-		set, err := Changes(vary(2*seed+1, 0.1), vary(2*seed+2, 0.1), clean.Options{})
+		set, err := FindChanges(vary(2*seed+1, 0.1), vary(2*seed+2, 0.1), clean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.JudgeRegression(0.05).Judgement == Fail {
+		if set.JudgeRegression(0.05).Judgement == FailJudgement {
 			failures++
 		}
 		if set.BirgeRatio < 10 || set.BirgeRatio > 40 { // the medians' own errors are a half to one percent
@@ -138,11 +138,11 @@ func TestRunToRunScatter(t *testing.T) {
 			}
 		}
 	}
-	set, err := Changes(vary(1, 0), step, clean.Options{})
+	set, err := FindChanges(vary(1, 0), step, clean.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := set.JudgeRegression(0.05); r.Judgement != Fail || len(r.Slower) != 24 || set.BirgeRatio > 1.5 {
+	if r := set.JudgeRegression(0.05); r.Judgement != FailJudgement || len(r.SlowerChanges) != 24 || set.BirgeRatio > 1.5 {
 		t.Errorf("a step of 20 %%: %v; Birge ratio %v", r, set.BirgeRatio)
 	}
 }
@@ -154,15 +154,15 @@ func TestRegressionOfDisturbedSamples(t *testing.T) {
 		for i := range sets[side].Series {
 			sets[side].Series[i].Disturbed = true
 		}
-		set, err := Changes(sets[0], sets[1], clean.Options{})
+		set, err := FindChanges(sets[0], sets[1], clean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := set.JudgeRegression(0.05); r.Judgement != CannotTell || len(r.Unclear) != 20 {
+		if r := set.JudgeRegression(0.05); r.Judgement != UndecidedJudgement || len(r.UnclearChanges) != 20 {
 			t.Errorf("side %d: %v", side, r)
 		}
 		for _, c := range set.Changes {
-			if c.Outcome != UndecidedSide {
+			if c.Outcome != UndecidedOutcome {
 				t.Errorf("side %d: %+v", side, c)
 			}
 		}
@@ -179,11 +179,11 @@ func TestRegressionOfFewSamples(t *testing.T) {
 		return s
 	}
 	for _, factor := range []float64{1, 3} {
-		set, err := Changes(few(1), few(factor), clean.Options{})
+		set, err := FindChanges(few(1), few(factor), clean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := set.JudgeRegression(0.05); r.Judgement != CannotTell {
+		if r := set.JudgeRegression(0.05); r.Judgement != UndecidedJudgement {
 			t.Errorf("%v", r)
 		}
 	}
@@ -204,19 +204,19 @@ func TestChangesLeaveOutDisturbedTimes(t *testing.T) {
 				}
 			}
 		}
-		set, err := Changes(sets[0], sets[1], clean.Options{})
+		set, err := FindChanges(sets[0], sets[1], clean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.Disturbed != 1 || set.NearZero != 1 || len(set.Changes) != 18 {
-			t.Errorf("side %d: %d disturbed, %d near zero, %d compared", side, set.Disturbed, set.NearZero, len(set.Changes))
+		if set.DisturbedCount != 1 || set.NearZeroCount != 1 || len(set.Changes) != 18 {
+			t.Errorf("side %d: %d disturbed, %d near zero, %d compared", side, set.DisturbedCount, set.NearZeroCount, len(set.Changes))
 		}
 		for _, c := range set.Changes {
 			if c.Bytes == 640 || c.Bytes == 320 || !(c.Low > 0.9 && c.High < 1.1) {
 				t.Errorf("side %d: %+v", side, c)
 			}
 		}
-		if r := set.JudgeRegression(0.05); r.Judgement != Pass {
+		if r := set.JudgeRegression(0.05); r.Judgement != PassJudgement {
 			t.Errorf("side %d: %v", side, r)
 		}
 	}

@@ -17,19 +17,19 @@ import (
 
 // LaunchScatter is a quantity by launch, from the medians of each, in microseconds or MB/s.
 type LaunchScatter struct {
-	Subject        int
-	Quantity, Mode string
-	Method         string // the timers
-	Bytes          int
-	Unit           string
-	Launches       []int     // in order
-	Values         []float64 // of these
-	Middle         float64   // the median of those
-	Variation      float64   // standard deviation over mean of those; NaN of one launch
+	SubjectIndex     int
+	Quantity, Mode   string
+	Method           string // the timers
+	Bytes            int
+	Unit             string
+	Launches         []int     // in order
+	Values           []float64 // of these
+	MedianOfLaunches float64   // the median of those
+	Variation        float64   // standard deviation over mean of those; NaN of one launch
 }
 
-// term is a part of a quantity: a factor of the median of a timer.
-type term struct {
+// timerTerm is a part of a quantity: a factor of the median of a timer.
+type timerTerm struct {
 	timer  string
 	factor float64
 }
@@ -43,19 +43,19 @@ func (p *fittedSubject) launchScatters(subject int, all []*fittedSubject) []Laun
 		name = sample.LowLevelMode
 	}
 	small, large := commonSizeNear(all, name, sample.TimerRTT, smallSize), p.sizeNear(all, name, sample.TimerRTT, longestCommonSize(all, name, sample.TimerRTT))
-	add := func(quantity, mode string, bytes int, terms ...term) {
-		s := LaunchScatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.UnitMicros, Method: termsMethod(terms)}
+	add := func(quantity, mode string, bytes int, terms ...timerTerm) {
+		s := LaunchScatter{SubjectIndex: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.UnitMicros, Method: termsMethod(terms)}
 		if p.addTerms(&s, terms) {
 			out = append(out, s)
 		}
 	}
 	m := p.ModeOf(name)
-	add(OneWay, name, small, term{sample.TimerRTT, 0.5})
+	add(OneWay, name, small, timerTerm{sample.TimerRTT, 0.5})
 	if c := m.SendOverheadCurve(); c != nil {
 		add("o_s", name, small, p.curveTerms(c)...)
 	}
 	if c := m.ReceiveOverheadCurve(); c != nil {
-		add("o_r", name, small, term{c.Timer, 1})
+		add("o_r", name, small, timerTerm{c.Timer, 1})
 	}
 	if c := m.GapCurve(); c != nil {
 		add("g", name, small, p.curveTerms(c)...)
@@ -66,15 +66,15 @@ func (p *fittedSubject) launchScatters(subject int, all []*fittedSubject) []Laun
 			add("o_s", "isend", small, terms...)
 		}
 	}
-	add(OneWay, name, large, term{sample.TimerRTT, 0.5})
+	add(OneWay, name, large, timerTerm{sample.TimerRTT, 0.5})
 	if n := len(out); n > 0 && out[n-1].Bytes == large && large > 0 && out[n-1].Quantity == OneWay {
-		out[n-1].toBandwidth()
+		out[n-1].convertToBandwidth()
 	}
 	return out
 }
 
-// toBandwidth turns the times of a long message into its bandwidth.
-func (s *LaunchScatter) toBandwidth() {
+// convertToBandwidth turns the times of a long message into its bandwidth.
+func (s *LaunchScatter) convertToBandwidth() {
 	s.Quantity, s.Unit = AchievedBandwidth, MegabytesPerSecond
 	for i, v := range s.Values {
 		s.Values[i] = float64(s.Bytes) / v
@@ -84,17 +84,17 @@ func (s *LaunchScatter) toBandwidth() {
 
 // curveTerms returns the timers of a curve: one, or those of the time that a message adds to a
 // train.
-func (p *fittedSubject) curveTerms(c *curve.Curve) []term {
+func (p *fittedSubject) curveTerms(c *curve.Curve) []timerTerm {
 	for _, x := range p.Curves {
 		n, _, ok := sample.ParseTrainTimer(x.Timer)
 		if ok && c.Timer == params.PerMessageMethod(x.Timer, n) {
-			return []term{{x.Timer, 1 / float64(n-1)}, {sample.TimerRTT, -1 / float64(n-1)}}
+			return []timerTerm{{x.Timer, 1 / float64(n-1)}, {sample.TimerRTT, -1 / float64(n-1)}}
 		}
 	}
-	return []term{{c.Timer, 1}}
+	return []timerTerm{{c.Timer, 1}}
 }
 
-func termsMethod(terms []term) string {
+func termsMethod(terms []timerTerm) string {
 	var words []string
 	for _, t := range terms {
 		words = append(words, t.timer)
@@ -103,7 +103,7 @@ func termsMethod(terms []term) string {
 }
 
 // addTerms adds the terms of each launch as the fit does. It reports whether there are any.
-func (p *fittedSubject) addTerms(s *LaunchScatter, terms []term) bool {
+func (p *fittedSubject) addTerms(s *LaunchScatter, terms []timerTerm) bool {
 	stacks, factors := make([]clean.LaunchMedians, len(terms)), make([]float64, len(terms))
 	for i, t := range terms {
 		stacks[i], factors[i] = p.launchMedians(s.Mode, t.timer, s.Bytes), t.factor
@@ -122,12 +122,12 @@ func (p *fittedSubject) launchMedians(mode, timer string, bytes int) clean.Launc
 		return clean.LaunchMedians{}
 	}
 	slices.SortStableFunc(of, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
-	return clean.NewCell(of, clean.RootCombination(of, f), f, clean.Options{Replicates: 1}.Defaults()).Launches
+	return clean.NewCell(of, clean.RootCombination(of, f), f, clean.Options{ReplicateCount: 1}.WithDefaults()).Launches
 }
 
 // setStatistics computes the median and the variation of the values.
 func (s *LaunchScatter) setStatistics() {
-	s.Middle, s.Variation = math.NaN(), math.NaN()
+	s.MedianOfLaunches, s.Variation = math.NaN(), math.NaN()
 	values := slices.Clone(s.Values)
 	n := len(values)
 	if n == 0 {
@@ -136,11 +136,11 @@ func (s *LaunchScatter) setStatistics() {
 	if mean, deviation := stat.MeanStdDev(values, nil); n > 1 && mean > 0 {
 		s.Variation = deviation / mean
 	}
-	s.Middle = quantile.Median(values)
+	s.MedianOfLaunches = quantile.Median(values)
 }
 
-// Span returns the least and the largest of the values.
-func (s *LaunchScatter) Span() (least, most float64) {
+// ValueRange returns the least and the largest of the values.
+func (s *LaunchScatter) ValueRange() (least, most float64) {
 	return slices.Min(s.Values), slices.Max(s.Values)
 }
 
@@ -160,7 +160,7 @@ func (p *fittedSubject) launchSeries(mode, timer string, bytes int) []*sample.Se
 func (s *LaunchScatter) Deviations() []float64 {
 	var out []float64
 	for _, v := range s.Values {
-		out = append(out, 100*(v/s.Middle-1))
+		out = append(out, 100*(v/s.MedianOfLaunches-1))
 	}
 	return out
 }
@@ -183,7 +183,7 @@ func commonSizeNear(all []*fittedSubject, modeName, timer string, wish int) int 
 			continue
 		}
 		var sizes []int
-		for _, x := range slices.Concat(c.Cells, c.Excluded) {
+		for _, x := range slices.Concat(c.Cells, c.ExcludedCells) {
 			if first || slices.Contains(common, x.Bytes) {
 				sizes = append(sizes, x.Bytes)
 			}

@@ -16,7 +16,7 @@ import (
 type Subject struct {
 	Platform, Library, Place, Clock string
 
-	Machine int // of those that are compared: whose it is
+	MachineIndex int // of those that are compared: whose it is
 
 	Name  string   // the platform, with as much more as tells it from the others: t3d, convex/inter
 	Modes []string // that it has samples of
@@ -44,24 +44,24 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 		if fitted != nil {
 			curves = slices.Clone(fitted[i])
 		} else {
-			if curves, err = curve.Load(set, o); err != nil {
+			if curves, err = curve.LoadCurves(set, o); err != nil {
 				return nil, err
 			}
-			clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
+			clean.RunParallel(len(curves), func(i int) { curves[i].CutIntoPieces(o) })
 		}
 		if i > 0 {
 			// Random numbers come from what was measured, so that two machines of one name would
 			// draw alike, and launches are drawn alike in any case: what belongs to one machine
 			// must stay together, and what belongs to two must not. Intervals do not depend on the
 			// order.
-			order := rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.Replicates)
+			order := rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.ReplicateCount)
 			for j, c := range curves {
 				curves[j] = c.Shuffled(order)
 			}
 		}
-		for _, place := range curve.ByPlace(curves) {
+		for _, place := range curve.SplitByPlace(curves) {
 			p := &fittedSubject{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, Options: o}, files: strings.Join(m.Files, "+"), samples: set}
-			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, Machine: i}
+			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, MachineIndex: i}
 			for _, c := range place {
 				if clean.IsLibraryChoice(c.Mode, c.Protocol) && !slices.Contains(p.Modes, c.Mode) {
 					p.Modes = append(p.Modes, c.Mode)
@@ -75,7 +75,7 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 			all = append(all, p)
 		}
 	}
-	clean.Parallel(len(all), func(i int) { all[i].ExtractParameters() })
+	clean.RunParallel(len(all), func(i int) { all[i].ExtractParameters() })
 	nameSubjects(all)
 	return all, nil
 }
@@ -138,6 +138,6 @@ func countedCurves(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Curv
 	if err != nil {
 		return nil, nil, err
 	}
-	curves, err := curve.Load(set, o)
+	curves, err := curve.LoadCurves(set, o)
 	return set, curves, err
 }

@@ -68,9 +68,9 @@ func (r *Row) words() string {
 	if r == nil {
 		return "no row"
 	}
-	text := fmt.Sprintf("%+v, reference %d:", r.Quantity, r.Reference)
+	text := fmt.Sprintf("%+v, reference %d:", r.Quantity, r.ReferenceIndex)
 	for _, v := range r.Values {
-		text += fmt.Sprintf(" %d: %v at %d, ratio %v %s;", v.Subject, v.Value, v.From, v.Ratio, v.Outcome)
+		text += fmt.Sprintf(" %d: %v at %d, ratio %v %s;", v.SubjectIndex, v.Value, v.From, v.Ratio, v.Outcome)
 	}
 	return text
 }
@@ -82,21 +82,21 @@ func about(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Max(math.Abs(a
 func TestBest(t *testing.T) {
 	s := surveyOf(t, 1)
 	x := s.RowNear(OneWay, "send", 8)
-	if x.Bytes != 8 || len(x.Values) != 3 || x.Reference != 0 || !about(x.Values[0].Value, 1.008) || !about(x.Values[1].Ratio, 2.008/1.008) || x.Values[1].Outcome != Worse || !math.IsNaN(x.Values[0].Ratio) {
+	if x.Bytes != 8 || len(x.Values) != 3 || x.ReferenceIndex != 0 || !about(x.Values[0].Value, 1.008) || !about(x.Values[1].Ratio, 2.008/1.008) || x.Values[1].Outcome != WorseOutcome || !math.IsNaN(x.Values[0].Ratio) {
 		t.Error(x.words())
 	}
 	x = s.RowOf(AchievedBandwidth, "send", "")
-	if x.Bytes != 65536 || x.Reference != 0 || !about(x.Values[0].Value, 65536/66.536) || !about(x.Values[2].Ratio, 66.536/69.536) || x.Unit != MegabytesPerSecond {
+	if x.Bytes != 65536 || x.ReferenceIndex != 0 || !about(x.Values[0].Value, 65536/66.536) || !about(x.Values[2].Ratio, 66.536/69.536) || x.Unit != MegabytesPerSecond {
 		t.Error(x.words())
 	}
 	x = s.RowNear("o_s", "isend", 8)
-	if len(x.Values) != 2 || x.Reference != 0 || x.Values[1].Subject != 1 || !about(x.Values[1].Ratio, 15) {
+	if len(x.Values) != 2 || x.ReferenceIndex != 0 || x.Values[1].SubjectIndex != 1 || !about(x.Values[1].Ratio, 15) {
 		t.Error(x.words())
 	}
 	// What is not identifiable is no best: rtt/2 − o_s − o_r of fast is below zero.
 	for i := range s.Rows {
 		x := &s.Rows[i]
-		if x.Mode == "send" && x.Method == params.MethodHalfRoundTripLessOverheads && (x.Reference >= 0 || len(x.Values) == 0) {
+		if x.Mode == "send" && x.Method == params.MethodHalfRoundTripLessOverheads && (x.ReferenceIndex >= 0 || len(x.Values) == 0) {
 			t.Error(x.words())
 		}
 		for _, r := range x.Values {
@@ -113,19 +113,19 @@ func TestRank(t *testing.T) {
 		return Value{Parameter: params.Parameter{Value: value, Low: low, High: 2 * value, Verdict: params.WeakVerdict}, estimate: estimate{value, low, 2 * value, []float64{low, value}}}
 	}
 	s := Row{Quantity: Quantity{Unit: params.UnitMicros}, Values: []Value{of(1, 0), of(3, 2), of(2, 1)}}
-	s.setRatios(true, 0, clean.Options{}.Defaults())
-	if s.Reference != -1 || !math.IsNaN(s.Values[2].Ratio) {
-		t.Errorf("best is %d, which may be nothing", s.Reference)
+	s.setRatios(true, 0, clean.Options{}.WithDefaults())
+	if s.ReferenceIndex != -1 || !math.IsNaN(s.Values[2].Ratio) {
+		t.Errorf("best is %d, which may be nothing", s.ReferenceIndex)
 	}
 	s.Unit = MegabytesPerSecond
-	s.setRatios(true, 0, clean.Options{}.Defaults())
-	if s.Reference != 1 {
-		t.Errorf("best rate is %d", s.Reference)
+	s.setRatios(true, 0, clean.Options{}.WithDefaults())
+	if s.ReferenceIndex != 1 {
+		t.Errorf("best rate is %d", s.ReferenceIndex)
 	}
 	s.Values[1].Verdict = params.UnidentifiableVerdict // a bound
-	s.setRatios(true, 0, clean.Options{}.Defaults())
-	if s.Reference != 2 || !math.IsNaN(s.Values[1].Ratio) {
-		t.Errorf("best rate beside a bound is %d", s.Reference)
+	s.setRatios(true, 0, clean.Options{}.WithDefaults())
+	if s.ReferenceIndex != 2 || !math.IsNaN(s.Values[1].Ratio) {
+		t.Errorf("best rate beside a bound is %d", s.ReferenceIndex)
 	}
 }
 
@@ -157,15 +157,15 @@ func TestOverlap(t *testing.T) {
 	s := surveyOf(t, 1)
 	seen := map[int]int{}
 	for _, x := range s.OverlapShares {
-		seen[x.Subject]++
+		seen[x.SubjectIndex]++
 		way, call := 1+float64(x.Bytes)/1000, 0.5
-		if x.Subject == 1 {
+		if x.SubjectIndex == 1 {
 			way, call = 2+float64(x.Bytes)/1000, 3
 		}
-		if x.Bound != (x.Subject == 1) || !about(x.Way.Value, way) || !about(x.Call.Value, call) || !about(x.Free.Value, way-call) || !about(x.Share.Value, 100*(1-call/way)) || x.Blocks == nil {
+		if x.IsUpperBound != (x.SubjectIndex == 1) || !about(x.OneWayTime.Value, way) || !about(x.NonBlockingOverhead.Value, call) || !about(x.FreeTime.Value, way-call) || !about(x.FreeShare.Value, 100*(1-call/way)) || x.BlockingOverhead == nil {
 			t.Errorf("%+v, want %v less %v", x, way, call)
 		}
-		if x.Free.Low > x.Free.Value || x.Free.High < x.Free.Value || x.Share.High > 100 {
+		if x.FreeTime.Low > x.FreeTime.Value || x.FreeTime.High < x.FreeTime.Value || x.FreeShare.High > 100 {
 			t.Errorf("intervals of %+v", x)
 		}
 	}
@@ -173,16 +173,16 @@ func TestOverlap(t *testing.T) {
 		t.Errorf("overlaps: %v", seen)
 	}
 	// Of slow half is free where 2 + k/1000 is above 6: from 4000 bytes on.
-	for _, x := range s.HalfFree {
-		if x.Subject == 1 && (len(x.Crossings) != 1 || x.Crossings[0].Bytes < 3990 || x.Crossings[0].Bytes > 4010) {
+	for _, x := range s.HalfFreeCrossovers {
+		if x.SubjectIndex == 1 && (len(x.Crossings) != 1 || x.Crossings[0].Bytes < 3990 || x.Crossings[0].Bytes > 4010) {
 			t.Errorf("%+v", x)
 		}
-		if x.Subject == 0 && len(x.Crossings) != 0 { // 0.5 of 1.008
+		if x.SubjectIndex == 0 && len(x.Crossings) != 0 { // 0.5 of 1.008
 			t.Errorf("%+v", x)
 		}
 	}
-	if len(s.HalfFree) != 2 {
-		t.Errorf("%d halves", len(s.HalfFree))
+	if len(s.HalfFreeCrossovers) != 2 {
+		t.Errorf("%d halves", len(s.HalfFreeCrossovers))
 	}
 }
 
@@ -198,11 +198,11 @@ func TestScatters(t *testing.T) {
 		d := x.Deviations()
 		if x.Quantity == OneWay {
 			found++
-			if least, most := x.Span(); !about(most/least, 1.2) || !about(d[0], 100*(1/1.1-1)) || d[1] != 0 {
+			if least, most := x.ValueRange(); !about(most/least, 1.2) || !about(d[0], 100*(1/1.1-1)) || d[1] != 0 {
 				t.Errorf("%+v deviates by %v", x, d)
 			}
 		}
-		if x.Subject == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.Middle, 0.22) {
+		if x.SubjectIndex == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.MedianOfLaunches, 0.22) {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -230,7 +230,7 @@ func TestTails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := s.Tails[0]; x.Bytes != 8 || x.Samples != 30 || !about(x.Median, 7.75) || !about(x.Most, 15) || x.P95 <= x.Median || x.P99 < x.P95 || x.Most < x.P99 {
+	if x := s.Tails[0]; x.Bytes != 8 || x.SampleCount != 30 || !about(x.Median, 7.75) || !about(x.Longest, 15) || x.P95 <= x.Median || x.P99 < x.P95 || x.Longest < x.P99 {
 		t.Errorf("%+v", x)
 	}
 }
@@ -253,8 +253,8 @@ func TestScatterRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, x := range s.Scatters {
-		if of := s.RowNear(x.Quantity, x.Mode, 8); x.Subject == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.Middle, of.Values[0].Value) {
-			t.Errorf("launches say %v, the fit %v", x.Middle, of.Values[0].Value)
+		if of := s.RowNear(x.Quantity, x.Mode, 8); x.SubjectIndex == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.MedianOfLaunches, of.Values[0].Value) {
+			t.Errorf("launches say %v, the fit %v", x.MedianOfLaunches, of.Values[0].Value)
 		}
 	}
 }

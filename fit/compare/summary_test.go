@@ -14,11 +14,11 @@ func TestSummary(t *testing.T) {
 		cs   []Comparison
 		want []string
 	}{
-		{[]Comparison{row(Validation, 1), row(Validation, -3), row(Validation, 2), row(Calibration, 90)}, []string{"3 predictions (validation): median error 2.0 %, worst -3 % (T_s(ssend) of 64 bytes by RTA, inter): use these predictions."}},
-		{[]Comparison{row(Validation, 1), row(Validation, 1), row(Validation, 40)}, []string{"worst +40 %", "but not those of T_s(ssend) near 64 bytes"}},
-		{[]Comparison{row(Validation, 10)}, []string{"orders of magnitude"}},
-		{[]Comparison{row(Validation, -60)}, []string{"do not use"}},
-		{[]Comparison{row(Calibration, 1), row(Validation, math.NaN())}, []string{"(calibration)", "--holdout"}},
+		{[]Comparison{row(ValidationBasis, 1), row(ValidationBasis, -3), row(ValidationBasis, 2), row(CalibrationBasis, 90)}, []string{"3 predictions (validation): median error 2.0 %, worst -3 % (T_s(ssend) of 64 bytes by RTA, inter): use these predictions."}},
+		{[]Comparison{row(ValidationBasis, 1), row(ValidationBasis, 1), row(ValidationBasis, 40)}, []string{"worst +40 %", "but not those of T_s(ssend) near 64 bytes"}},
+		{[]Comparison{row(ValidationBasis, 10)}, []string{"orders of magnitude"}},
+		{[]Comparison{row(ValidationBasis, -60)}, []string{"do not use"}},
+		{[]Comparison{row(CalibrationBasis, 1), row(ValidationBasis, math.NaN())}, []string{"(calibration)", "--holdout"}},
 	} {
 		s, ok := Summarize(c.cs)
 		for _, want := range c.want {
@@ -27,7 +27,7 @@ func TestSummary(t *testing.T) {
 			}
 		}
 	}
-	if s, ok := Summarize([]Comparison{row(Validation, math.NaN())}); ok {
+	if s, ok := Summarize([]Comparison{row(ValidationBasis, math.NaN())}); ok {
 		t.Errorf("of nothing: %+v", s)
 	}
 }

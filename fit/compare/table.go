@@ -14,24 +14,24 @@ import (
 // Table compares numbers of several subjects: platforms, libraries, places, transports, runs. Times
 // are in microseconds.
 type Table struct {
-	Subjects    []Subject
-	Rows        []Row // by quantity, mode and size
-	AgainstBest bool  // ratios are to the best of each row, and not to the first subject
+	Subjects     []Subject
+	Rows         []Row // by quantity, mode and size
+	RatiosToBest bool  // ratios are to the best of each row, and not to the first subject
 
-	Overlaps      []Crossover     // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
-	Pairwise      []Crossover     // from which size on one subject is faster than another, by quantity, mode and pair of subjects
-	Margin        float64         // of the overlaps
-	OverlapShares []OverlapShare  // the part of a one-way time that is left to the program, by subject and size
-	HalfFree      []Crossover     // from which size on a non-blocking send may leave half of the one-way time to the program
-	Scatters      []LaunchScatter // quantities by launch
-	Tails         []Tail
+	Overlaps           []Crossover     // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
+	Pairwise           []Crossover     // from which size on one subject is faster than another, by quantity, mode and pair of subjects
+	Margin             float64         // of the overlaps
+	OverlapShares      []OverlapShare  // the part of a one-way time that is left to the program, by subject and size
+	HalfFreeCrossovers []Crossover     // from which size on a non-blocking send may leave half of the one-way time to the program
+	Scatters           []LaunchScatter // quantities by launch
+	Tails              []Tail
 }
 
 // Row is one quantity of several subjects.
 type Row struct {
 	Quantity
-	Values    []Value // of the subjects that have one, in their order
-	Reference int     // in Values, of the ratios; -1: there is none
+	Values         []Value // of the subjects that have one, in their order
+	ReferenceIndex int     // in Values, of the ratios; -1: there is none
 }
 
 // Quantity is a parameter, half a round trip, a bandwidth, or the time of a collective operation.
@@ -48,11 +48,11 @@ type Quantity struct {
 // Value is the number of one subject.
 type Value struct {
 	params.Parameter
-	Subject            int     // in Table.Subjects
-	Algorithm          string  // of operations: the subject's fastest
-	Ratio, Least, Most float64 // to the reference, with its interval; NaN where there is none
-	Outcome            Outcome // "": there is no ratio
-	estimate                   // with the replicates
+	SubjectIndex               int     // in Table.Subjects
+	Algorithm                  string  // of operations: the subject's fastest
+	Ratio, RatioLow, RatioHigh float64 // to the reference, with its interval; NaN where there is none
+	Outcome                    Outcome // "": there is no ratio
+	estimate                           // with the replicates
 }
 
 // Quantities that are no parameters.
@@ -82,12 +82,12 @@ func CompareSubjects(machines []sample.Machine, o clean.Options, margin float64,
 // CompareFittedSubjects is CompareSubjects with curves that fit.Fit has fitted with the same
 // options. It fits those that are nil.
 func CompareFittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options, margin float64, best bool) (*Table, error) {
-	o = o.Defaults()
+	o = o.WithDefaults()
 	all, err := fittedSubjects(machines, fitted, o)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{AgainstBest: best, Margin: margin}
+	t := &Table{RatiosToBest: best, Margin: margin}
 	for i, p := range all {
 		t.Subjects = append(t.Subjects, p.Subject)
 		t.Scatters = append(t.Scatters, p.launchScatters(i, all)...)
@@ -103,19 +103,19 @@ func CompareFittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o
 		return cmp.Or(slices.Index(quantityOrder, a.Name)-slices.Index(quantityOrder, b.Name), sample.ModeIndex(a.Mode)-sample.ModeIndex(b.Mode),
 			a.Bytes-b.Bytes, slices.Index(latencyMethods, a.Method)-slices.Index(latencyMethods, b.Method))
 	})
-	clean.Parallel(len(t.Rows), func(i int) { t.Rows[i].setRatios(best, 0, o) })
+	clean.RunParallel(len(t.Rows), func(i int) { t.Rows[i].setRatios(best, 0, o) })
 	t.Overlaps = overlapCrossovers(all, margin, o)
 	t.Pairwise = pairwiseCrossovers(all, o)
-	t.OverlapShares, t.HalfFree = overlapShares(all, o)
+	t.OverlapShares, t.HalfFreeCrossovers = overlapShares(all, o)
 	return t, nil
 }
 
 // addValue adds a value to the row of a quantity.
 func (t *Table) addValue(q Quantity, v Value, subject int) {
-	v.Subject = subject
+	v.SubjectIndex = subject
 	i := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Quantity == q })
 	if i < 0 {
-		i, t.Rows = len(t.Rows), append(t.Rows, Row{Quantity: q, Reference: -1})
+		i, t.Rows = len(t.Rows), append(t.Rows, Row{Quantity: q, ReferenceIndex: -1})
 	}
 	t.Rows[i].Values = append(t.Rows[i].Values, v)
 }
@@ -150,7 +150,7 @@ func halfRoundTrips(m params.Mode) *curve.Curve {
 	if rtt == nil {
 		return nil
 	}
-	return rtt.ScaledBy(0.5, params.MethodHalfRoundTrip, m.Options.Level)
+	return rtt.ScaledBy(0.5, params.MethodHalfRoundTrip, m.Options.ConfidenceLevel)
 }
 
 // addAchievedBandwidth adds the bandwidth of the longest messages of a mode, of one common size if
@@ -165,10 +165,10 @@ func (t *Table) addAchievedBandwidth(all []*fittedSubject, name string) {
 		if c.CellOf(k) == nil || c.CellOf(k).Low <= 0 || k == 0 {
 			continue
 		}
-		for _, v := range medianValues(m, AchievedBandwidth, c.ScaledBy(0.5/float64(k), params.MethodHalfRoundTrip, m.Options.Level)) {
+		for _, v := range medianValues(m, AchievedBandwidth, c.ScaledBy(0.5/float64(k), params.MethodHalfRoundTrip, m.Options.ConfidenceLevel)) {
 			if v.From == k {
 				v = v.inverseValue(AchievedBandwidth)
-				v.Subject = i
+				v.SubjectIndex = i
 				values = append(values, v)
 			}
 		}
@@ -177,7 +177,7 @@ func (t *Table) addAchievedBandwidth(all []*fittedSubject, name string) {
 		q.Bytes = values[0].From
 	}
 	for _, v := range values {
-		t.addValue(q, v, v.Subject)
+		t.addValue(q, v, v.SubjectIndex)
 	}
 }
 
@@ -191,11 +191,11 @@ func medianValues(m params.Mode, name string, c *curve.Curve) []Value {
 		if x.Value <= 0 { // cannot be distinguished from zero
 			continue
 		}
-		row := m.NewRow(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.Samples)
+		row := m.NewRow(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.SampleCount)
 		row.Name = name
 		low, high := x.DisplayedInterval()
 		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.RoundDigits(x.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), params.UnitMicros, params.GoodVerdict
-		if x.HasFewSamples() || x.Disagree || (x.High-x.Low)/2 > params.WeakRelativeHalfWidth*math.Abs(x.Value) {
+		if x.HasFewSamples() || x.HasDisagreeingRoots || (x.High-x.Low)/2 > params.WeakRelativeHalfWidth*math.Abs(x.Value) {
 			row.Verdict = params.WeakVerdict
 		}
 		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, low, high, x.Replicates}})
@@ -235,30 +235,30 @@ func (v Value) inverseValue(name string) Value {
 // whose interval contains zero is no reference.
 func (r *Row) setRatios(best bool, first int, o clean.Options) {
 	rate := r.Unit == MegabytesPerSecond
-	r.Reference = -1
+	r.ReferenceIndex = -1
 	for i, v := range r.Values {
 		switch {
 		case v.Verdict == params.UnidentifiableVerdict || !(v.Value > 0):
-		case !best && v.Subject == first, best && (r.Reference < 0 || (v.Value < r.Values[r.Reference].Value) != rate):
-			r.Reference = i
+		case !best && v.SubjectIndex == first, best && (r.ReferenceIndex < 0 || (v.Value < r.Values[r.ReferenceIndex].Value) != rate):
+			r.ReferenceIndex = i
 		}
 	}
-	if best && r.Reference >= 0 && !(r.Values[r.Reference].Low > 0) {
-		r.Reference = -1
+	if best && r.ReferenceIndex >= 0 && !(r.Values[r.ReferenceIndex].Low > 0) {
+		r.ReferenceIndex = -1
 	}
 	for i := range r.Values {
 		v := &r.Values[i]
-		v.Ratio, v.Least, v.Most = math.NaN(), math.NaN(), math.NaN()
-		if r.Reference < 0 || i == r.Reference || v.Verdict == params.UnidentifiableVerdict {
+		v.Ratio, v.RatioLow, v.RatioHigh = math.NaN(), math.NaN(), math.NaN()
+		if r.ReferenceIndex < 0 || i == r.ReferenceIndex || v.Verdict == params.UnidentifiableVerdict {
 			continue
 		}
-		to := r.Values[r.Reference].estimate
+		to := r.Values[r.ReferenceIndex].estimate
 		if math.IsNaN(v.low) || math.IsNaN(to.low) {
 			v.Ratio = clean.RoundDigits(v.value / to.value)
 			continue
 		}
-		x := ratioOf(v.estimate, to, o.Level)
-		v.Ratio, v.Least, v.Most = clean.RoundDigits(x.value), clean.RoundDigits(x.low), clean.RoundDigits(x.high)
+		x := ratioOf(v.estimate, to, o.ConfidenceLevel)
+		v.Ratio, v.RatioLow, v.RatioHigh = clean.RoundDigits(x.value), clean.RoundDigits(x.low), clean.RoundDigits(x.high)
 		v.Outcome = judgeRatio(x.low, x.high, o.Tolerance, rate)
 	}
 }
@@ -266,7 +266,7 @@ func (r *Row) setRatios(best bool, first int, o clean.Options) {
 // ValueOf returns the value of a subject, or nil.
 func (r *Row) ValueOf(subject int) *Value {
 	for i := range r.Values {
-		if r.Values[i].Subject == subject {
+		if r.Values[i].SubjectIndex == subject {
 			return &r.Values[i]
 		}
 	}

@@ -60,18 +60,18 @@ func TestRatios(t *testing.T) {
 		ratio      float64
 		outcome    Outcome
 	}{
-		{"o_s", "send", 16, 1.5, Worse},
-		{"one-way", "send", 1, (45.0 + 18 + 15) / (30 + 12 + 15), Worse},
-		{"L", "message", -1, 1.5, Worse},
-		{"G", "send", -1, 0.75, Better},
-		{"1/G", "send", -1, 4.0 / 3, Better},
+		{"o_s", "send", 16, 1.5, WorseOutcome},
+		{"one-way", "send", 1, (45.0 + 18 + 15) / (30 + 12 + 15), WorseOutcome},
+		{"L", "message", -1, 1.5, WorseOutcome},
+		{"G", "send", -1, 0.75, BetterOutcome},
+		{"1/G", "send", -1, 4.0 / 3, BetterOutcome},
 	}
 	held := make([]int, len(truths))
 	all := make([]*Table, seeds)
-	clean.Parallel(seeds, func(seed int) {
+	clean.RunParallel(seeds, func(seed int) {
 		x, y := measuredOf(a, "x", uint64(seed)), measuredOf(b, "x", uint64(seed)+1000)
 		y.Files = []string{"y.csv"}
-		c, err := CompareSubjects([]sample.Machine{x, y}, clean.Options{Seed: uint64(seed), Replicates: 200}, 0.2, false)
+		c, err := CompareSubjects([]sample.Machine{x, y}, clean.Options{Seed: uint64(seed), ReplicateCount: 200}, 0.2, false)
 		if err != nil {
 			panic(err)
 		}
@@ -80,7 +80,7 @@ func TestRatios(t *testing.T) {
 	for _, c := range all {
 		for i, w := range truths {
 			r := c.value(t, w.name, w.Mode, w.bytes)
-			if r.Least <= w.ratio && w.ratio <= r.Most {
+			if r.RatioLow <= w.ratio && w.ratio <= r.RatioHigh {
 				held[i]++
 			}
 			if !(r.Low < r.Value && r.Value < r.High) {
@@ -107,7 +107,7 @@ func TestShuffle(t *testing.T) {
 	y.Files = []string{"y.csv"}
 	c := sideBySide(t, clean.Options{}, x, y)
 	a, b := c.Rows[0].Values[0], c.Rows[0].Values[1]
-	if a.Subject != 0 || b.Subject != 1 || a.Value != b.Value || a.Low != b.Low || a.High != b.High {
+	if a.SubjectIndex != 0 || b.SubjectIndex != 1 || a.Value != b.Value || a.Low != b.Low || a.High != b.High {
 		t.Fatalf("%+v and %+v are of the same samples", a, b)
 	}
 	if r := stat.Correlation(a.reps, b.reps, nil); math.Abs(r) > 0.2 { // four standard deviations of 400 replicates
@@ -134,7 +134,7 @@ func TestOutcome(t *testing.T) {
 	for _, c := range []struct {
 		low, high  float64
 		time, rate Outcome
-	}{{1.2, 1.3, Worse, Better}, {0.5, 0.99, Better, Worse}, {0.991, 1.009, NoDifference, NoDifference}, {1.001, 1.009, NoDifference, NoDifference}, {1.001, 1.02, Worse, Better}, {0.98, 1.02, UndecidedSide, UndecidedSide}, {nan, nan, "", ""}} {
+	}{{1.2, 1.3, WorseOutcome, BetterOutcome}, {0.5, 0.99, BetterOutcome, WorseOutcome}, {0.991, 1.009, NoDifferenceOutcome, NoDifferenceOutcome}, {1.001, 1.009, NoDifferenceOutcome, NoDifferenceOutcome}, {1.001, 1.02, WorseOutcome, BetterOutcome}, {0.98, 1.02, UndecidedOutcome, UndecidedOutcome}, {nan, nan, "", ""}} {
 		if time, rate := judgeRatio(c.low, c.high, 0.005, false), judgeRatio(c.low, c.high, 0.005, true); time != c.time || rate != c.rate {
 			t.Errorf("[%v, %v]: %q and %q, want %q and %q", c.low, c.high, time, rate, c.time, c.rate)
 		}
@@ -186,7 +186,7 @@ func TestNames(t *testing.T) {
 		{[]sample.Machine{of("a", "l", "inter", "f"), of("a", "l", "inter", "g")}, "a/f a/g"},
 	} {
 		var got []string
-		for _, s := range sideBySide(t, clean.Options{Replicates: 5}, c.ms...).Subjects {
+		for _, s := range sideBySide(t, clean.Options{ReplicateCount: 5}, c.ms...).Subjects {
 			got = append(got, s.Name)
 		}
 		if strings.Join(got, " ") != c.want {

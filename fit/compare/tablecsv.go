@@ -11,8 +11,8 @@ import (
 
 const tableHeader = "quantity,mode,bytes_from,bytes_to,subject,against,value,ci_low,ci_high,unit,verdict,ratio,ratio_low,ratio_high,outcome,method,ranks,algorithm"
 
-// yesNo says whether what a crossover asks holds.
-var yesNo = map[bool]string{true: "yes", false: "no"}
+// yesNoText says whether what a crossover asks holds.
+var yesNoText = map[bool]string{true: "yes", false: "no"}
 
 // WriteTable writes the rows that two subjects have at least, and crossovers, as CSV.
 //
@@ -34,10 +34,10 @@ func WriteTable(w io.Writer, t *Table) error {
 		for _, v := range r.Values {
 			against := ""
 			if v.Outcome != "" {
-				against = t.Subjects[r.Values[r.Reference].Subject].Name
+				against = t.Subjects[r.Values[r.ReferenceIndex].SubjectIndex].Name
 			}
-			rows = append(rows, []string{r.Name, r.Mode, table.SizeText(v.From), table.SizeText(v.To), t.Subjects[v.Subject].Name, against,
-				table.NumberText(v.Value), table.NumberText(v.Low), table.NumberText(v.High), v.Unit, string(v.Verdict), table.NumberText(v.Ratio), table.NumberText(v.Least), table.NumberText(v.Most), string(v.Outcome),
+			rows = append(rows, []string{r.Name, r.Mode, table.SizeText(v.From), table.SizeText(v.To), t.Subjects[v.SubjectIndex].Name, against,
+				table.NumberText(v.Value), table.NumberText(v.Low), table.NumberText(v.High), v.Unit, string(v.Verdict), table.NumberText(v.Ratio), table.NumberText(v.RatioLow), table.NumberText(v.RatioHigh), string(v.Outcome),
 				v.Method, ranks, v.Algorithm})
 		}
 	}
@@ -45,7 +45,7 @@ func WriteTable(w io.Writer, t *Table) error {
 		rows = append(rows, t.crossoverRows(x, "overlap", "", LongerSide)...)
 	}
 	for _, x := range t.Pairwise {
-		rows = append(rows, t.crossoverRows(x, "faster", t.Subjects[x.Against].Name, ShorterSide)...)
+		rows = append(rows, t.crossoverRows(x, "faster", t.Subjects[x.OtherSubjectIndex].Name, ShorterSide)...)
 	}
 	return table.WriteText(w, "comparisons", tableHeader, rows)
 }
@@ -53,28 +53,28 @@ func WriteTable(w io.Writer, t *Table) error {
 // crossoverRows returns the rows of a crossover. What holds is that its time is on a side.
 func (t *Table) crossoverRows(x Crossover, what, against string, side Side) [][]string {
 	verdict := params.GoodVerdict
-	if x.Weak {
+	if x.IsWeak {
 		verdict = params.WeakVerdict
 	}
 	last := x.Zones[len(x.Zones)-1]
 	row := func(value, low, high float64, answer Side) []string {
-		outcome := map[Side]string{NeitherSide: string(NoDifference), Undecided: string(UndecidedSide)}[answer]
+		outcome := map[Side]string{NeitherSide: string(NoDifferenceOutcome), UndecidedSide: string(UndecidedOutcome)}[answer]
 		if outcome == "" {
-			outcome = yesNo[answer == side]
+			outcome = yesNoText[answer == side]
 		}
-		return []string{what + "(" + x.Quantity + ")", x.Mode, table.SizeText(x.Zones[0].From), table.SizeText(last.To), t.Subjects[x.Subject].Name, against,
+		return []string{what + "(" + x.Quantity + ")", x.Mode, table.SizeText(x.Zones[0].From), table.SizeText(last.To), t.Subjects[x.SubjectIndex].Name, against,
 			table.NumberText(value), table.NumberText(low), table.NumberText(high), "B", string(verdict), "", "", "", outcome, "", "", ""}
 	}
 	nan := math.NaN()
 	rows := [][]string{row(nan, nan, nan, x.Zones[0].Side)}
-	if len(x.Zones) > 1 && x.Zones[0].Side == Undecided {
+	if len(x.Zones) > 1 && x.Zones[0].Side == UndecidedSide {
 		rows = append(rows, row(float64(x.Zones[1].From), nan, nan, x.Zones[1].Side))
 	}
 	for _, p := range x.Crossings {
 		rows = append(rows, row(float64(p.Bytes), float64(p.Low), float64(p.High), p.To))
 	}
-	if len(x.Zones) > 1 && last.Side == Undecided {
-		rows = append(rows, row(float64(last.From), nan, nan, Undecided))
+	if len(x.Zones) > 1 && last.Side == UndecidedSide {
+		rows = append(rows, row(float64(last.From), nan, nan, UndecidedSide))
 	}
 	return rows
 }

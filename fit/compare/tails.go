@@ -11,13 +11,13 @@ import (
 // Tail is how the samples of one cell, of all launches that count, are distributed, in
 // microseconds.
 type Tail struct {
-	Subject        int
+	SubjectIndex   int
 	Quantity, Mode string // as of LaunchScatter
 	Timer          string
 	Bytes          int
-	Samples        int
+	SampleCount    int
 
-	Median, P95, P99, Most float64
+	Median, P95, P99, Longest float64
 }
 
 // tails returns the distributions of half round trips, which no barrier has a part in.
@@ -34,8 +34,8 @@ func (p *fittedSubject) tails(subject int, all []*fittedSubject) []Tail {
 			continue
 		}
 		sizes = append(sizes, k)
-		if t := p.tailOf(name, sample.TimerRTT, k, 0.5); t.Samples > 0 {
-			t.Subject, t.Quantity = subject, OneWay
+		if t := p.tailOf(name, sample.TimerRTT, k, 0.5); t.SampleCount > 0 {
+			t.SubjectIndex, t.Quantity = subject, OneWay
 			out = append(out, t)
 		}
 	}
@@ -48,12 +48,12 @@ func (p *fittedSubject) tailOf(name, timer string, k int, factor float64) Tail {
 	for _, x := range p.launchSeries(name, timer, k) {
 		times = append(times, x.Times...)
 	}
-	t := Tail{Mode: name, Timer: timer, Bytes: k, Samples: len(times)}
+	t := Tail{Mode: name, Timer: timer, Bytes: k, SampleCount: len(times)}
 	if len(times) == 0 {
 		return t
 	}
 	slices.Sort(times)
 	of := func(u float64) float64 { return factor * clean.SampleQuantile(times, u) }
-	t.Median, t.P95, t.P99, t.Most = of(0.5), of(0.95), of(0.99), of(1)
+	t.Median, t.P95, t.P99, t.Longest = of(0.5), of(0.95), of(0.99), of(1)
 	return t
 }

@@ -12,10 +12,10 @@ type segment struct{ from, to, piece int }
 
 // Change is where a curve goes from one protocol to the next.
 type Change struct {
-	Last, Next    int     // bytes: the last size of the one and the first of the next
-	Before, After int     // cells between which the change may be: the last that is before it in any case, and the first that is not
-	Rise, Mostly  float64 // how much more a message then costs beside its bytes, and what three quarters of the replicates exceed
-	Samples       int
+	Last, Next              int     // bytes: the last size of the one and the first of the next
+	Before, After           int     // cells between which the change may be: the last that is before it in any case, and the first that is not
+	Rise, RiseLowerQuartile float64 // how much more a message then costs beside its bytes, and what three quarters of the replicates exceed
+	SampleCount             int
 }
 
 // Changes returns the changes of a curve in order.
@@ -27,15 +27,17 @@ func (c *Curve) Changes() []Change {
 		p, q := c.Pieces[a.piece], c.Pieces[b.piece]
 		x := Change{
 			Last: c.Cells[a.to-1].Bytes, Next: c.Cells[b.from].Bytes, Before: a.to - 1, After: b.from,
-			Rise: base(b.piece, Line{q.Value, q.Slope}) - base(a.piece, Line{p.Value, p.Slope}), Samples: p.Samples + q.Samples,
+			Rise: base(b.piece, Line{q.Value, q.Slope}) - base(a.piece, Line{p.Value, p.Slope}), SampleCount: p.SampleCount + q.SampleCount,
 		}
-		reps := make([]float64, len(c.Replicates[a.piece]))
+		reps := make([]float64, len(c.LineReplicates[a.piece]))
 		for r := range reps {
-			reps[r] = base(b.piece, c.Replicates[b.piece][r]) - base(a.piece, c.Replicates[a.piece][r])
+			reps[r] = base(b.piece, c.LineReplicates[b.piece][r]) - base(a.piece, c.LineReplicates[a.piece][r])
 		}
 		slices.Sort(reps)
-		x.Mostly = quantile.Of(reps, 0.25)
-		cost := func(end int) float64 { return c.fitted.slice(a.from, end).cost() + c.fitted.slice(end, b.to).cost() }
+		x.RiseLowerQuartile = quantile.Of(reps, 0.25)
+		cost := func(end int) float64 {
+			return c.fitted.slice(a.from, end).bestLineCost() + c.fitted.slice(end, b.to).bestLineCost()
+		}
 		limit := cost(a.to) + maxLikelihoodLoss
 		for e := a.to - 1; e-a.from >= MinPieceSizes && cost(e) <= limit; e-- {
 			x.Before = e - 1

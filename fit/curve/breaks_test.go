@@ -15,7 +15,7 @@ import (
 
 func pieces(t *testing.T, set *sample.Set) []curve.Piece {
 	t.Helper()
-	return fitcheck.Fit(t, set, clean.Options{Replicates: 100}).Curves[0].Pieces
+	return fitcheck.Fit(t, set, clean.Options{ReplicateCount: 100}).Curves[0].Pieces
 }
 
 // A straight line must not be cut, whatever the noise and however many sizes there are.
@@ -38,7 +38,7 @@ func TestNoBreaksInNoise(t *testing.T) {
 		{fittest.Doubling(16), 8, 0.05, 0.01},
 	} {
 		wrong := make([]bool, seeds)
-		clean.Parallel(seeds, func(seed int) {
+		clean.RunParallel(seeds, func(seed int) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 3))
 			set := fittest.Formula(rng, c.sizes, c.reps, c.noise, func(k float64) float64 { return 10 + c.slope*k })
 			wrong[seed] = len(pieces(t, set)) > 1

@@ -24,15 +24,15 @@ type Curve struct {
 	Points   []Point // of the cells and of those that were set aside, as they are shown; Cut sets them
 	Pieces   []Piece
 
-	Clock      string
-	Cells      []clean.Cell // in order of size
-	Excluded   []clean.Cell // set aside
-	IsTime     bool         // a time, which does not fall with length: not a difference of timers
-	Floor      float64      // a time that cannot be distinguished from zero
-	Magnitudes []float64    // the magnitude of each cell, to which Tolerance is relative
-	Replicates [][]Line     // by piece and replicate
-	Bent       []bool       // by piece: some cell is far from it
-	Deviation  []deviation  // by piece
+	Clock           string
+	Cells           []clean.Cell // in order of size
+	ExcludedCells   []clean.Cell // set aside
+	IsTime          bool         // a time, which does not fall with length: not a difference of timers
+	ZeroThreshold   float64      // a time that cannot be distinguished from zero
+	Magnitudes      []float64    // the magnitude of each cell, to which Tolerance is relative
+	LineReplicates  [][]Line     // by piece and replicate
+	IsPieceBent     []bool       // by piece: some cell is far from it
+	PieceDeviations []deviation  // by piece
 
 	absentSizes []int  // sizes that were set aside in the curves that this one is made of
 	fitted      points // what the pieces were found with
@@ -46,14 +46,14 @@ func (c *Curve) Subject() clean.Subject {
 
 // EmptyCopy returns a curve without cells of the same place, mode and protocol.
 func (c *Curve) EmptyCopy(timer string, floor float64) *Curve {
-	return &Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: timer, Clock: c.Clock, Floor: floor}
+	return &Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: timer, Clock: c.Clock, ZeroThreshold: floor}
 }
 
 // Point is a median with its interval, whose ends are NaN if there are too few samples.
 type Point struct {
 	Bytes            int
 	Value, Low, High float64
-	Samples          int
+	SampleCount      int
 }
 
 // Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the
@@ -65,7 +65,7 @@ type Piece struct {
 	Slope            float64 // a byte
 	SlopeLow         float64
 	SlopeHigh        float64
-	Samples          int
+	SampleCount      int
 	FewestSamples    int  // samples of the cell that has the fewest
 	IsFalling        bool // the times fall with length, and a level line stands for them
 }
@@ -85,9 +85,9 @@ func (c *Curve) ValueAt(k int) float64 {
 	return p.Value + p.Slope*float64(max(k, c.Pieces[0].From)-p.From)
 }
 
-// Load makes curves of the samples that count, in the order of results: by place, mode, protocol,
-// timer.
-func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
+// LoadCurves makes curves of the samples that count, in the order of results: by place, mode,
+// protocol, timer.
+func LoadCurves(set *sample.Set, o clean.Options) ([]*Curve, error) {
 	f, err := set.Runs()
 	if err != nil {
 		return nil, err
@@ -119,14 +119,14 @@ func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 	slices.SortFunc(keys, clean.CompareKeys)
 
 	cells, how := make([]clean.Cell, len(keys)), clean.RootCombinations(keys, byKey, f)
-	clean.Parallel(len(keys), func(i int) { cells[i] = clean.NewCell(byKey[keys[i]], how[i], f, o) })
+	clean.RunParallel(len(keys), func(i int) { cells[i] = clean.NewCell(byKey[keys[i]], how[i], f, o) })
 	var curves []*Curve
 	for i, k := range keys {
 		if i == 0 || clean.WithoutBytes(k) != clean.WithoutBytes(keys[i-1]) {
 			curves = append(curves, &Curve{Platform: k.Platform, Library: k.Library, Place: k.Place, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock, IsTime: true})
 		}
 		c := curves[len(curves)-1]
-		c.Floor = max(c.Floor, f.Resolution(byKey[k]...)/4, 1e-6)
+		c.ZeroThreshold = max(c.ZeroThreshold, f.Resolution(byKey[k]...)/4, 1e-6)
 		c.Cells = append(c.Cells, cells[i])
 		c.Magnitudes = append(c.Magnitudes, math.Abs(cells[i].Value))
 	}
@@ -136,7 +136,7 @@ func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 // Minus returns the difference of two curves over the sizes that both have, under the name of a
 // method.
 func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
-	out := c.EmptyCopy(method, math.Hypot(c.Floor, d.Floor))
+	out := c.EmptyCopy(method, math.Hypot(c.ZeroThreshold, d.ZeroThreshold))
 	for _, a := range c.Cells {
 		b := d.CellOf(a.Bytes)
 		if b == nil {
@@ -153,9 +153,9 @@ func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
 // pieces.
 func (c *Curve) Shuffled(order []int) *Curve {
 	out := *c
-	out.Cells, out.Excluded, out.Replicates = shuffleCells(c.Cells, order), shuffleCells(c.Excluded, order), nil
-	for _, of := range c.Replicates {
-		out.Replicates = append(out.Replicates, reorder(of, order))
+	out.Cells, out.ExcludedCells, out.LineReplicates = shuffleCells(c.Cells, order), shuffleCells(c.ExcludedCells, order), nil
+	for _, of := range c.LineReplicates {
+		out.LineReplicates = append(out.LineReplicates, reorder(of, order))
 	}
 	return &out
 }
@@ -183,7 +183,7 @@ func reorder[T any](all []T, order []int) []T {
 // order.
 func (c *Curve) ExcludedSizes(from int) []int {
 	sizes := slices.Clone(c.absentSizes)
-	for _, x := range c.Excluded {
+	for _, x := range c.ExcludedCells {
 		sizes = append(sizes, x.Bytes)
 	}
 	sizes = slices.DeleteFunc(sizes, func(k int) bool { return k < from })
@@ -194,8 +194,8 @@ func (c *Curve) ExcludedSizes(from int) []int {
 // ScaledBy returns the curve times x, under the name of a method, in the same pieces.
 func (c *Curve) ScaledBy(x float64, method string, level float64) *Curve {
 	out := *c
-	out.Timer, out.Floor, out.absentSizes = method, c.Floor*x, c.ExcludedSizes(0)
-	out.Points, out.Pieces, out.Replicates, out.Cells, out.Magnitudes, out.Excluded = nil, nil, nil, nil, nil, nil
+	out.Timer, out.ZeroThreshold, out.absentSizes = method, c.ZeroThreshold*x, c.ExcludedSizes(0)
+	out.Points, out.Pieces, out.LineReplicates, out.Cells, out.Magnitudes, out.ExcludedCells = nil, nil, nil, nil, nil, nil
 	for i, a := range c.Cells {
 		out.Cells = append(out.Cells, clean.LinearCombination([]clean.Cell{a}, []float64{x}, level))
 		out.Magnitudes = append(out.Magnitudes, c.Magnitudes[i]*x)
@@ -208,12 +208,12 @@ func (c *Curve) ScaledBy(x float64, method string, level float64) *Curve {
 		scaleAll(x, &p.Value, &p.Low, &p.High, &p.Slope, &p.SlopeLow, &p.SlopeHigh)
 		out.Pieces = append(out.Pieces, p)
 	}
-	for _, of := range c.Replicates {
+	for _, of := range c.LineReplicates {
 		var lines []Line
 		for _, l := range of {
 			lines = append(lines, Line{l.Value * x, l.Slope * x})
 		}
-		out.Replicates = append(out.Replicates, lines)
+		out.LineReplicates = append(out.LineReplicates, lines)
 	}
 	out.fitted.y, out.fitted.uncertainty = slices.Clone(c.fitted.y), slices.Clone(c.fitted.uncertainty)
 	for i := range out.fitted.y {
@@ -231,7 +231,7 @@ func scaleAll(x float64, values ...*float64) {
 
 // HalfRoundTrip returns half of a curve of round trips, which is the time of one way.
 func (c *Curve) HalfRoundTrip() *Curve {
-	return c.ScaledBy(0.5, sample.TimerRTT+"/2", clean.Options{}.Defaults().Level)
+	return c.ScaledBy(0.5, sample.TimerRTT+"/2", clean.Options{}.WithDefaults().ConfidenceLevel)
 }
 
 // CellOf returns the cell of a size, or nil.
@@ -249,7 +249,7 @@ func (c *Curve) CellOf(bytes int) *clean.Cell {
 // setPoints sets the points.
 func (c *Curve) setPoints() {
 	c.Points = nil
-	for _, x := range slices.Concat(c.Cells, c.Excluded) {
+	for _, x := range slices.Concat(c.Cells, c.ExcludedCells) {
 		c.Points = append(c.Points, PointOf(x))
 	}
 	slices.SortFunc(c.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
@@ -258,7 +258,7 @@ func (c *Curve) setPoints() {
 // PointOf returns what a cell shows.
 func PointOf(x clean.Cell) Point {
 	low, high := x.DisplayedInterval()
-	return Point{x.Bytes, clean.RoundDigits(x.Value), clean.RoundDigits(low), clean.RoundDigits(high), x.Samples}
+	return Point{x.Bytes, clean.RoundDigits(x.Value), clean.RoundDigits(low), clean.RoundDigits(high), x.SampleCount}
 }
 
 // Warnings says what is wrong with the samples of the curve.
@@ -267,12 +267,12 @@ func (c *Curve) Warnings() []clean.Warning {
 		code, text string
 		is         func(clean.Cell) bool
 	}{
-		{clean.FewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.HasFewSamples() }},
-		{clean.OddReps, "an odd number of repetitions cannot be of two roots", func(x clean.Cell) bool { return x.Odd }},
-		{clean.RootsDisagree, "the two roots of the barrier disagree, the lower median counts", func(x clean.Cell) bool { return x.Disagree }},
-		{clean.HeavyTail, "more than one sample in a hundred is far above the median", func(x clean.Cell) bool { return x.Tail }},
-		{clean.CoarseTimer, "the steps of the timer show: measure several calls at once", func(x clean.Cell) bool { return x.Coarse }},
-		{clean.Drift, "later repetitions differ from earlier ones", func(x clean.Cell) bool { return x.Drift }},
+		{clean.CodeFewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.HasFewSamples() }},
+		{clean.CodeOddReps, "an odd number of repetitions cannot be of two roots", func(x clean.Cell) bool { return x.HasOddReps }},
+		{clean.CodeRootsDisagree, "the two roots of the barrier disagree, the lower median counts", func(x clean.Cell) bool { return x.HasDisagreeingRoots }},
+		{clean.CodeHeavyTail, "more than one sample in a hundred is far above the median", func(x clean.Cell) bool { return x.HasHeavyTail }},
+		{clean.CodeCoarseTimer, "the steps of the timer show: measure several calls at once", func(x clean.Cell) bool { return x.HasCoarseTimer }},
+		{clean.CodeDrift, "later repetitions differ from earlier ones", func(x clean.Cell) bool { return x.HasDrift }},
 	}
 	out := c.excludedWarning()
 	for _, test := range tests {
@@ -282,9 +282,9 @@ func (c *Curve) Warnings() []clean.Warning {
 				at = append(at, x.Bytes)
 			}
 		}
-		if len(at) > 0 && (test.code != clean.RootsDisagree || c.isUnsettled()) {
+		if len(at) > 0 && (test.code != clean.CodeRootsDisagree || c.isUnsettled()) {
 			w := c.Warning(c.displayName(), test.code, fmt.Sprintf("%s, at %s", test.text, FormatSizes(at, len(c.Cells))))
-			w.Sizes, w.Of = len(at), len(c.Cells)
+			w.AffectedSizeCount, w.SizeCount = len(at), len(c.Cells)
 			out = append(out, w)
 		}
 	}
@@ -298,7 +298,7 @@ func (c *Curve) isUnsettled() bool {
 	if c.Timer == sample.Timer22 {
 		return false
 	}
-	bad := c.Cells[0].Disagree
+	bad := c.Cells[0].HasDisagreeingRoots
 	for i := range c.Pieces {
 		bad = bad || c.HasDisagreeingRoots(i)
 	}
@@ -332,8 +332,8 @@ func FormatSizes(at []int, of int) string {
 	return strings.Join(words, ", ") + " bytes"
 }
 
-// ByPlace splits curves, which are in order, by platform, library and place.
-func ByPlace(curves []*Curve) [][]*Curve {
+// SplitByPlace splits curves, which are in order, by platform, library and place.
+func SplitByPlace(curves []*Curve) [][]*Curve {
 	var places [][]*Curve
 	for i, c := range curves {
 		if i == 0 || c.Subject() != curves[i-1].Subject() {
@@ -430,7 +430,7 @@ func (c *Curve) PieceCells(piece int) []clean.Cell {
 func (c *Curve) HasDisagreeingRoots(piece int) bool {
 	n := 0
 	for _, x := range c.PieceCells(piece) {
-		if x.Disagree {
+		if x.HasDisagreeingRoots {
 			n++
 		}
 	}

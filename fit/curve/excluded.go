@@ -16,11 +16,11 @@ const (
 	shrinkingFactor = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
 )
 
-// Cut finds the straight pieces of the curve and fits each, and its replicates. Several sizes at
-// the end that are too long are a piece of their own: another protocol begins there, even if they
-// are too few for a line that is found by itself. Other cells of a real clock that are too long
-// were held up, and are set aside as long as others are left.
-func (c *Curve) Cut(o clean.Options) {
+// CutIntoPieces finds the straight pieces of the curve and fits each, and its replicates. Several
+// sizes at the end that are too long are a piece of their own: another protocol begins there, even
+// if they are too few for a line that is found by itself. Other cells of a real clock that are too
+// long were held up, and are set aside as long as others are left.
+func (c *Curve) CutIntoPieces(o clean.Options) {
 	defer c.setPoints()
 	if c.Clock == "virtual" {
 		c.cutVirtual(o)
@@ -42,7 +42,7 @@ func (c *Curve) Cut(o clean.Options) {
 		var scales []float64
 		for i, x := range c.Cells {
 			if bad[i] {
-				c.Excluded = append(c.Excluded, x)
+				c.ExcludedCells = append(c.ExcludedCells, x)
 				continue
 			}
 			cells, scales = append(cells, x), append(scales, c.Magnitudes[i])
@@ -57,7 +57,7 @@ func (c *Curve) Cut(o clean.Options) {
 func (c *Curve) cutVirtual(o clean.Options) {
 	c.splitPieces(o, 0)
 	bad, n := c.countLongEnd()
-	if n == 0 && !slices.Contains(bad, true) || !slices.Contains(c.Bent, true) {
+	if n == 0 && !slices.Contains(bad, true) || !slices.Contains(c.IsPieceBent, true) {
 		return
 	}
 	for _, tail := range []int{n, 1, MinPieceSizes - 1} {
@@ -65,7 +65,7 @@ func (c *Curve) cutVirtual(o clean.Options) {
 			continue
 		}
 		c.splitPieces(o, tail)
-		if others := c.Bent[:len(c.Bent)-1]; !slices.Contains(others, true) {
+		if others := c.IsPieceBent[:len(c.IsPieceBent)-1]; !slices.Contains(others, true) {
 			return
 		}
 	}
@@ -89,7 +89,7 @@ func (c *Curve) countLongEnd() (tooLong []bool, n int) {
 // it took the first of them from the piece before.
 func (c *Curve) lastPieceTookFirstSize() bool {
 	last := len(c.Pieces) - 1
-	if last < 1 || !c.Bent[last] || len(c.PieceCells(last)) != MinPieceSizes {
+	if last < 1 || !c.IsPieceBent[last] || len(c.PieceCells(last)) != MinPieceSizes {
 		return false
 	}
 	p, i := c.Pieces[last-1], len(c.Cells)-MinPieceSizes
@@ -126,15 +126,15 @@ func countTrue(all []bool) int {
 
 // excludedWarning says which sizes were set aside.
 func (c *Curve) excludedWarning() []clean.Warning {
-	if len(c.Excluded) == 0 {
+	if len(c.ExcludedCells) == 0 {
 		return nil
 	}
 	var at []int
-	for _, x := range c.Excluded {
+	for _, x := range c.ExcludedCells {
 		at = append(at, x.Bytes)
 	}
 	slices.Sort(at)
-	w := c.Warning(c.displayName(), clean.Disturbed, fmt.Sprintf("the times are %d times those of the other sizes' line, or more, at %s: left out", heldUpFactor, FormatSizes(at, len(c.Cells)+len(at))))
-	w.Sizes, w.Of = len(at), len(c.Cells)+len(at)
+	w := c.Warning(c.displayName(), clean.CodeDisturbed, fmt.Sprintf("the times are %d times those of the other sizes' line, or more, at %s: left out", heldUpFactor, FormatSizes(at, len(c.Cells)+len(at))))
+	w.AffectedSizeCount, w.SizeCount = len(at), len(c.Cells)+len(at)
 	return []clean.Warning{w}
 }

@@ -55,7 +55,7 @@ func fitWithStrays(p points) (l Line, low bool) {
 
 // fitAllPoints fits a line to all points, whether they stray or not.
 func fitAllPoints(p points) Line {
-	return refineLine(p, weightedLine, weightedLine(p, p.weights()), boundedLoss)
+	return refineLine(p, weightedLine, weightedLine(p, p.leastSquaresWeights()), boundedLoss)
 }
 
 // dropStrays returns the line without the points that stray from it, which are too few to have led
@@ -86,14 +86,16 @@ func fitLowestPoints(p points, l Line) Line {
 }
 
 const (
-	minCrowdPoints = 5   // fewest points among which strays can be found
-	manyPoints     = 24  // points from which on a few do not mislead the line of a replicate
-	strayCost      = 3.0 // additional cost of a stray that is e times as far off
-	maxLineTries   = 100 // lines through two points that are tried
+	minCrowdPoints  = 5   // fewest points among which strays can be found
+	minRobustPoints = 24  // points from which on a few do not mislead the line of a replicate
+	strayCostFactor = 3.0 // additional cost of a stray that is e times as far off
+	maxLineTries    = 100 // lines through two points that are tried
 )
 
 // fitLevel fits a line without slope likewise.
-func fitLevel(p points) Line { return refineLine(p, levelLine, levelLine(p, p.weights()), boundedLoss) }
+func fitLevel(p points) Line {
+	return refineLine(p, levelLine, levelLine(p, p.leastSquaresWeights()), boundedLoss)
+}
 
 // refineLine improves a line, solved for again and again with weights of residuals.
 func refineLine(p points, solve func(points, []float64) Line, l Line, weight func(r float64) float64) Line {
@@ -155,7 +157,7 @@ func (p points) lineLoss(l Line, below, enough float64) float64 {
 		r := p.residual(l, i)
 		x := r * r
 		if x > outlierResidual*outlierResidual {
-			x = outlierResidual*outlierResidual + strayCost*math.Log(math.Abs(r)/outlierResidual)
+			x = outlierResidual*outlierResidual + strayCostFactor*math.Log(math.Abs(r)/outlierResidual)
 		}
 		if r < 0 {
 			x *= below
@@ -165,8 +167,8 @@ func (p points) lineLoss(l Line, below, enough float64) float64 {
 	return sum
 }
 
-// cost returns what the best line costs.
-func (p points) cost() float64 { return p.lineLoss(fitLine(p), 1, math.Inf(1)) }
+// bestLineCost returns what the best line costs.
+func (p points) bestLineCost() float64 { return p.lineLoss(fitLine(p), 1, math.Inf(1)) }
 
 // lowestLine returns the line through two points that costs least, of all or of many.
 func (p points) lowestLine() Line {
@@ -187,13 +189,13 @@ func (p points) lowestLine() Line {
 		}
 	}
 	if math.IsInf(least, 1) {
-		return weightedLine(p, p.weights())
+		return weightedLine(p, p.leastSquaresWeights())
 	}
 	return best
 }
 
-// weights returns those of least squares, 1/s².
-func (p points) weights() []float64 {
+// leastSquaresWeights returns those of least squares, 1/s².
+func (p points) leastSquaresWeights() []float64 {
 	w := make([]float64, len(p.uncertainty))
 	for i, s := range p.uncertainty {
 		w[i] = 1 / (s * s)

@@ -48,7 +48,7 @@ func (c *Curve) LongMessages(o clean.Options) *Curve {
 func (c *Curve) restrictTo(from, to int, o clean.Options) *Curve {
 	part := *c
 	part.Cells, part.Magnitudes = c.Cells[from:to], c.Magnitudes[from:to]
-	part.segments, part.Pieces, part.Replicates, part.Bent, part.Deviation = nil, nil, nil, nil, nil
+	part.segments, part.Pieces, part.LineReplicates, part.IsPieceBent, part.PieceDeviations = nil, nil, nil, nil, nil
 	known := part.pointsOf(o.Tolerance).uncertainty
 	part.fitted = c.fitted.slice(from, to)
 	part.fitted.uncertainty = slices.Clone(part.fitted.uncertainty)

@@ -18,7 +18,7 @@ const (
 
 // splitPieces finds the pieces. The last cells, so many as tail, are a piece of their own.
 func (c *Curve) splitPieces(o clean.Options, tail int) {
-	c.segments, c.Pieces, c.Replicates, c.Bent, c.Deviation = nil, nil, nil, nil, nil
+	c.segments, c.Pieces, c.LineReplicates, c.IsPieceBent, c.PieceDeviations = nil, nil, nil, nil, nil
 	p := c.pointsOf(o.Tolerance)
 	if len(p.x) == 0 {
 		return
@@ -62,11 +62,11 @@ func (c *Curve) missesSmallest(from, to int, known []float64) bool {
 	}
 	var uncertain []float64 // all of them: that of one cell is itself uncertain
 	for i, s := range known {
-		uncertain = append(uncertain, s/max(c.Magnitudes[i], c.Floor))
+		uncertain = append(uncertain, s/max(c.Magnitudes[i], c.ZeroThreshold))
 	}
 	allowed := max(maxSmallestMiss, min((outlierResidual+1)*max(quantile.Median(uncertain), known[from]/c.Magnitudes[from]), maxUncertainMiss))
 	p := c.fitted.slice(from, to)
-	return math.Abs(p.y[0]-c.lineReplicates(p).Value) > max(allowed*c.Magnitudes[from], c.Floor)
+	return math.Abs(p.y[0]-c.lineReplicates(p).Value) > max(allowed*c.Magnitudes[from], c.ZeroThreshold)
 }
 
 // lineReplicates fits a line to points; where a level one holds as well, or of a timer that takes
@@ -89,11 +89,11 @@ func (c *Curve) pointsOf(tolerance float64) points {
 	for i, x := range c.Cells {
 		p.x = append(p.x, float64(x.Bytes))
 		p.y = append(p.y, x.Value)
-		se := x.StandardError * (1 + 4/float64(x.Samples))
+		se := x.StandardError * (1 + 4/float64(x.SampleCount))
 		if launched {
 			se = scatters[i]
 		}
-		p.uncertainty = append(p.uncertainty, max(math.Hypot(se, tolerance*c.Magnitudes[i]), c.Floor))
+		p.uncertainty = append(p.uncertainty, max(math.Hypot(se, tolerance*c.Magnitudes[i]), c.ZeroThreshold))
 	}
 	return p
 }
@@ -117,7 +117,7 @@ func (p points) relaxUncertainty(scales []float64) {
 		return
 	}
 	p.widenUncertainty(scales, maxStrayShare, func() bool {
-		l, sum := weightedLine(p, p.weights()), 0.0
+		l, sum := weightedLine(p, p.leastSquaresWeights()), 0.0
 		for i := range p.x {
 			sum += math.Pow(p.residual(l, i), 2)
 		}
@@ -208,7 +208,7 @@ func findBreaksAmong(p points, most int, places []int) []int {
 		for j := i + 1; j <= m; j++ {
 			cost[i][j] = math.Inf(1)
 			if from, to := places[i], places[j]; to-from >= MinPieceSizes || to-from == n {
-				cost[i][j] = price + p.slice(from, to).cost()
+				cost[i][j] = price + p.slice(from, to).bestLineCost()
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Option
 	switch {
 	case low:
 		again = func(p points) Line { return fitLowestPoints(p, l) }
-	case len(p.x) > manyPoints && 5*p.countStrays(l) <= len(p.x): // so many determine it: to look for the lowest in each replicate only takes time
+	case len(p.x) > minRobustPoints && 5*p.countStrays(l) <= len(p.x): // so many determine it: to look for the lowest in each replicate only takes time
 		again = fitAllPoints
 	}
 	bent := false
@@ -260,23 +260,23 @@ func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Option
 		r := math.Abs(p.residual(l, i)) * p.uncertainty[i]
 		bent = bent || r > 4*known[from+i] && r > 0.05*c.Magnitudes[from+i]
 	}
-	c.Bent, c.Deviation = append(c.Bent, bent), append(c.Deviation, deviationOf(p, l, c.Magnitudes[from:to]))
+	c.IsPieceBent, c.PieceDeviations = append(c.IsPieceBent, bent), append(c.PieceDeviations, deviationOf(p, l, c.Magnitudes[from:to]))
 	y := points{p.x, make([]float64, len(p.x)), s}
 	fit := func(by func(points) Line) (lines []Line, values, slopes []float64) {
-		for b := range o.Replicates {
+		for b := range o.ReplicateCount {
 			for i := range y.y {
 				y.y[i] = c.Cells[from+i].Replicates[b]
 			}
 			l := by(y)
 			lines, values, slopes = append(lines, l), append(values, l.Value), append(slopes, l.Slope)
 		}
-		clean.SortExtremes(values, (1-o.Level)/2)
-		clean.SortExtremes(slopes, (1-o.Level)/2)
+		clean.SortExtremes(values, (1-o.ConfidenceLevel)/2)
+		clean.SortExtremes(slopes, (1-o.ConfidenceLevel)/2)
 		return lines, values, slopes
 	}
 	lines, values, slopes := fit(again)
 	piece := Piece{From: c.Cells[from].Bytes, To: c.Cells[to-1].Bytes, IsFalling: c.IsTime && falls}
-	piece.SlopeLow, piece.SlopeHigh = clean.PercentileInterval(slopes, l.Slope, o.Level)
+	piece.SlopeLow, piece.SlopeHigh = clean.PercentileInterval(slopes, l.Slope, o.ConfidenceLevel)
 	if flat := c.lineReplicates(p); flat.Slope == 0 && l.Slope != 0 && (c.IsTime && l.Slope < 0 || piece.SlopeLow <= 0 && piece.SlopeHigh >= 0) {
 		l = flat
 		lines, values, _ = fit(fitLevel)
@@ -286,21 +286,21 @@ func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Option
 		piece.SlopeLow, piece.SlopeHigh = max(piece.SlopeLow, 0), max(piece.SlopeHigh, 0)
 	}
 	piece.Value, piece.Slope = clean.RoundDigits(l.Value), clean.RoundDigits(l.Slope)
-	piece.Low, piece.High = clean.PercentileInterval(values, l.Value, o.Level)
+	piece.Low, piece.High = clean.PercentileInterval(values, l.Value, o.ConfidenceLevel)
 	slack := c.Cells[from].ResolutionError
 	piece.Low, piece.High = clean.RoundDigits(piece.Low-slack), clean.RoundDigits(piece.High+slack)
 	piece.SlopeLow, piece.SlopeHigh = clean.RoundDigits(piece.SlopeLow), clean.RoundDigits(piece.SlopeHigh)
 	piece.FewestSamples = math.MaxInt
 	for _, x := range c.Cells[from:to] {
-		piece.Samples += x.Samples
+		piece.SampleCount += x.SampleCount
 		piece.FewestSamples = min(piece.FewestSamples, x.FewestSamples)
 	}
-	c.Pieces, c.Replicates = append(c.Pieces, piece), append(c.Replicates, lines)
+	c.Pieces, c.LineReplicates = append(c.Pieces, piece), append(c.LineReplicates, lines)
 }
 
 // deviation is how far medians lie from their line, as parts of them: the median of all, and the
 // largest.
-type deviation struct{ Middle, Most float64 }
+type deviation struct{ MedianDeviation, LargestDeviation float64 }
 
 // deviationOf returns that of a line.
 func deviationOf(p points, l Line, scales []float64) deviation {
@@ -313,5 +313,5 @@ func deviationOf(p points, l Line, scales []float64) deviation {
 	if len(off) == 0 {
 		return deviation{}
 	}
-	return deviation{Middle: quantile.Median(off), Most: off[len(off)-1]}
+	return deviation{MedianDeviation: quantile.Median(off), LargestDeviation: off[len(off)-1]}
 }

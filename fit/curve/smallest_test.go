@@ -29,7 +29,7 @@ func TestSmallestSize(t *testing.T) {
 		s.Bytes = k
 		set.Series = append(set.Series, s)
 	}
-	r := fitcheck.Fit(t, set, clean.Options{Replicates: 20})
+	r := fitcheck.Fit(t, set, clean.Options{ReplicateCount: 20})
 	if v, ok := params.ValueAt(r.Parameters, "send", "o_r", 1); !ok || math.Abs(v-0.03) > 0.1*0.03 {
 		t.Errorf("o_r of a byte is %v: %+v", v, r.Parameters)
 	}

@@ -21,11 +21,11 @@ func measured(t *testing.T, clock string, sizes []int, us func(bytes int) float6
 		}
 		set.Series = append(set.Series, x)
 	}
-	curves, err := Load(set, clean.Options{}.Defaults())
+	curves, err := LoadCurves(set, clean.Options{}.WithDefaults())
 	if err != nil || len(curves) != 1 {
 		t.Fatalf("%v, %v", curves, err)
 	}
-	curves[0].Cut(clean.Options{}.Defaults())
+	curves[0].CutIntoPieces(clean.Options{}.WithDefaults())
 	return curves[0]
 }
 
@@ -57,15 +57,15 @@ func TestVirtualTimeLeavesOutNothing(t *testing.T) {
 		for _, p := range x.Pieces {
 			from = append(from, p.From)
 		}
-		if len(x.Excluded) > 0 || len(x.Cells) != len(c.sizes) || !slices.Equal(from, c.from) {
+		if len(x.ExcludedCells) > 0 || len(x.Cells) != len(c.sizes) || !slices.Equal(from, c.from) {
 			t.Errorf("%s: pieces begin at %v, want %v; left out %v", c.name, from, c.from, x.ExcludedSizes(0))
 		}
 		for _, w := range x.Warnings() {
-			if w.Code == clean.Disturbed {
+			if w.Code == clean.CodeDisturbed {
 				t.Errorf("%s: %v", c.name, w)
 			}
 		}
-		if y := measured(t, "real", c.sizes, c.us); c.excluded && len(y.Excluded) == 0 {
+		if y := measured(t, "real", c.sizes, c.us); c.excluded && len(y.ExcludedCells) == 0 {
 			t.Errorf("%s: nothing is left out of real time", c.name)
 		}
 	}

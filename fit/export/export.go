@@ -49,9 +49,9 @@ func Names() []string {
 type Options struct {
 	Platform, Library, Place string // "": the only one there is; of JSON all
 	Mode                     string // "": send; of JSON all
-	Eager                    int    // S: bytes of the longest message that is sent without asking the receiver; 0: by the parameters
-	Bounds                   bool   // take a g of which only a bound is known as that bound
-	Small                    bool   // charge the overheads of small messages at all sizes
+	EagerLimit               int    // S: bytes of the longest message that is sent without asking the receiver; 0: by the parameters
+	TakesBounds              bool   // take a g of which only a bound is known as that bound
+	TakesSmallOverheads      bool   // charge the overheads of small messages at all sizes
 
 	simulated bool // for LogGOPSParameters
 }

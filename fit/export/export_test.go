@@ -27,7 +27,7 @@ func machineOf() []params.Parameter {
 	var ps []params.Parameter
 	add := func(mode, name, method, unit string, from, to int, value float64) {
 		ps = append(ps, params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: mode, Name: name, Method: method, Unit: unit, From: from, To: to,
-			Value: value, Low: value, High: value, Samples: 30})
+			Value: value, Low: value, High: value, SampleCount: 30})
 	}
 	for _, mode := range []string{"send", "isend"} {
 		add(mode, "o_s", "timer11", params.UnitMicros, 8, 512, 1)
@@ -71,8 +71,8 @@ func TestGolden(t *testing.T) {
 		file, format string
 		o            Options
 	}{
-		{"logopsim.sh", "logopsim", Options{}}, {"logopsim-small.sh", "logopsim", Options{Small: true, Eager: 100}},
-		{"simgrid.xml", "simgrid", Options{}}, {"simgrid-small.xml", "simgrid", Options{Small: true}}, {"all.json", "json", Options{}},
+		{"logopsim.sh", "logopsim", Options{}}, {"logopsim-small.sh", "logopsim", Options{TakesSmallOverheads: true, EagerLimit: 100}},
+		{"simgrid.xml", "simgrid", Options{}}, {"simgrid-small.xml", "simgrid", Options{TakesSmallOverheads: true}}, {"all.json", "json", Options{}},
 	} {
 		got := written(t, c.format, machineOf(), c.o)
 		path := filepath.Join("testdata", c.file)
@@ -101,7 +101,7 @@ func TestLogGOPSim(t *testing.T) {
 		t.Errorf("got %s\nwant at the end %s", out, want)
 	}
 	// Without an overhead a byte all are whole numbers of nanoseconds.
-	if out := written(t, "logopsim", machineOf(), Options{Small: true}); !strings.HasSuffix(out, "-L 2500 -o 1250 -g 1700 -G 2 -O 0 -S 4096\n") {
+	if out := written(t, "logopsim", machineOf(), Options{TakesSmallOverheads: true}); !strings.HasSuffix(out, "-L 2500 -o 1250 -g 1700 -G 2 -O 0 -S 4096\n") {
 		t.Errorf("got %s", out)
 	}
 }
@@ -156,7 +156,7 @@ func simulated(t *testing.T, file string, k int) float64 {
 func TestSimGrid(t *testing.T) {
 	ps := machineOf()
 	for _, small := range []bool{false, true} {
-		file := written(t, "simgrid", ps, Options{Small: small})
+		file := written(t, "simgrid", ps, Options{TakesSmallOverheads: small})
 		for _, k := range []int{8, 100, 512, 600, 4096} {
 			at := k
 			if small {
@@ -275,8 +275,8 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	// A bound that is wanted is taken, and a limit that is given needs no round trip.
-	written(t, "logopsim", bound(params.MethodGapAtMostTrain), Options{Bounds: true})
-	if out := written(t, "logopsim", unclear, Options{Eager: 5000}); !strings.Contains(out, "-S 5000 bytes: given") {
+	written(t, "logopsim", bound(params.MethodGapAtMostTrain), Options{TakesBounds: true})
+	if out := written(t, "logopsim", unclear, Options{EagerLimit: 5000}); !strings.Contains(out, "-S 5000 bytes: given") {
 		t.Error(out)
 	}
 	for _, name := range append(Names(), "x") {

@@ -18,8 +18,8 @@ var jsonFormat = Format{
 	write:       writeJSON,
 }
 
-// row is a parameter. Times are in microseconds, sizes in bytes.
-type row struct {
+// jsonParameter is a parameter. Times are in microseconds, sizes in bytes.
+type jsonParameter struct {
 	Platform  string   `json:"platform"`
 	Library   string   `json:"library"`
 	Place     string   `json:"place"`
@@ -42,8 +42,8 @@ func writeJSON(w io.Writer, ps []params.Parameter, _ Options) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "{\"conventions\": %q,\n\"parameters\": [", jsonConventions)
 	for i, p := range ps {
-		text, err := json.Marshal(row{p.Platform, p.Library, p.Place, p.Mode, p.Name, formatSize(p.From), formatSize(p.To), jsonNumber(p.Value), jsonNumber(p.Low), jsonNumber(p.High),
-			p.Unit, p.Method, p.IsBound(), p.Samples})
+		text, err := json.Marshal(jsonParameter{p.Platform, p.Library, p.Place, p.Mode, p.Name, formatSize(p.From), formatSize(p.To), jsonNumber(p.Value), jsonNumber(p.Low), jsonNumber(p.High),
+			p.Unit, p.Method, p.IsBound(), p.SampleCount})
 		if err != nil {
 			return fmt.Errorf("write parameters: %w", err)
 		}

@@ -33,7 +33,7 @@ func TestNothingBelowZeroExported(t *testing.T) {
 		if why := unlawfulSamples(set); why != nil {
 			t.Errorf("seed %d: samples: %v", seed, why)
 		}
-		r, err := fit.Fit(set, clean.Options{Replicates: 20})
+		r, err := fit.Fit(set, clean.Options{ReplicateCount: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func lawful(seed uint64) []params.Parameter {
 		if in == params.UnitMicrosPerByte {
 			v *= 1e-3 * float64(rng.IntN(4))
 		}
-		p := params.Parameter{Platform: "x", Library: "y", Place: "intra", Mode: "send", Name: name, From: from, To: to, Value: v, Low: v / 2, High: 2 * v, Unit: in, Method: method, Samples: 100}
+		p := params.Parameter{Platform: "x", Library: "y", Place: "intra", Mode: "send", Name: name, From: from, To: to, Value: v, Low: v / 2, High: 2 * v, Unit: in, Method: method, SampleCount: 100}
 		if rng.IntN(30) == 0 {
 			p.Value, p.Low, p.High, p.Method = math.NaN(), math.NaN(), math.NaN(), method+": not identifiable"
 		}
@@ -84,7 +84,7 @@ func lawful(seed uint64) []params.Parameter {
 func exported(t *testing.T, name string, ps []params.Parameter, written map[string]int) {
 	t.Helper()
 	for _, f := range export.Formats {
-		for i, o := range []export.Options{{}, {Eager: 3000, Bounds: true}, {Eager: 3000, Bounds: true, Small: true, Mode: "message"}, {Bounds: true, Mode: "isend"}} {
+		for i, o := range []export.Options{{}, {EagerLimit: 3000, TakesBounds: true}, {EagerLimit: 3000, TakesBounds: true, TakesSmallOverheads: true, Mode: "message"}, {TakesBounds: true, Mode: "isend"}} {
 			var b bytes.Buffer
 			if err := export.Write(&b, f, ps, o); err != nil {
 				if odd.MatchString(err.Error()) {

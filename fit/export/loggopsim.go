@@ -25,11 +25,11 @@ var logGOPSim = Format{
 	write:       writeLogGOPSim,
 }
 
-// option is an option of the simulator, in picoseconds, and what it is from.
-type option struct {
+// simulatorOption is an option of the simulator, in picoseconds, and what it is from.
+type simulatorOption struct {
 	letter string
 	picos  float64
-	from   string
+	source string
 }
 
 func writeLogGOPSim(w io.Writer, ps []params.Parameter, o Options) error {
@@ -54,24 +54,24 @@ func writeLogGOPSim(w io.Writer, ps []params.Parameter, o Options) error {
 	fmt.Fprint(b, ".\n# One way, k bytes take o + L + (k-1)*max(G,O) + o; LogGP says o_s + L + (k-1)*G + o_r.\n#\n")
 	for _, doubt := range m.compareOneWay(func(k int) float64 {
 		l, o, big, perByte := options[0].picos, options[1].picos, options[3].picos, options[4].picos
-		return (o + l + float64(k-1)*max(big, perByte) + o) / picos
+		return (o + l + float64(k-1)*max(big, perByte) + o) / picosPerMicro
 	}) {
 		fmt.Fprintf(b, "# %s\n", doubt)
 	}
 	line := "LogGOPSim -f \"$1\""
 	for _, x := range options {
-		fmt.Fprintf(b, "# -%s %.6g ns: %s\n", x.letter, x.picos/1000, x.from)
+		fmt.Fprintf(b, "# -%s %.6g ns: %s\n", x.letter, x.picos/1000, x.source)
 		line += fmt.Sprintf(" -%s %.0f", x.letter, math.Round(x.picos/step))
 	}
 	fmt.Fprintf(b, "# -S %.0f bytes: %s\n\n%s -S %.0f\n", m.eager.value, m.eager.method, line, m.eager.value)
 	return b.Flush()
 }
 
-const picos = 1e6 // in a microsecond
+const picosPerMicro = 1e6 // in a microsecond
 
 // logGOPS returns the options that are times.
-func (m *machine) logGOPS(o Options) ([]option, error) {
-	g, err := m.gap(o)
+func (m *simulatedMachine) logGOPS(o Options) ([]simulatorOption, error) {
+	g, err := m.findGap(o)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 	perByte := (mean(s) - small) / float64(s-m.smallBytes)
 	from := fmt.Sprintf("(o_s + o_r)/2 grows by it a byte from %d to %d bytes", m.smallBytes, s)
 	switch {
-	case o.Small:
+	case o.TakesSmallOverheads:
 		perByte, from = 0, "overheads of small messages at all sizes, as asked for"
 	case perByte < 0 && small+perByte*float64(s) > 0.9*small:
 		perByte, from = 0, from+": it does not grow"
@@ -92,12 +92,12 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 		return nil, fmt.Errorf("%s, O: (o_s + o_r)/2 falls from %.4g us to %.4g us from %d to %d bytes, and LogGOPSim has no overhead that falls: see the ranges of o_s and o_r, or charge those of small messages (--overheads small)",
 			m.subject, small, mean(s), m.smallBytes, s)
 	}
-	return []option{
-		{"L", m.latencyValue.value * picos, m.latencyValue.method},
-		{"o", small * picos, fmt.Sprintf("(o_s + o_r)/2 at %d bytes, o_s being %.6g ns and o_r %.6g ns", m.smallBytes, 1e3*m.overhead("o_s", m.smallBytes), 1e3*m.overhead("o_r", m.smallBytes))},
-		{"g", g.value * picos, g.method},
-		{"G", m.gapPerByte.value * picos, m.gapPerByte.method + ", a byte"},
-		{"O", perByte * picos, from},
+	return []simulatorOption{
+		{"L", m.latencyValue.value * picosPerMicro, m.latencyValue.method},
+		{"o", small * picosPerMicro, fmt.Sprintf("(o_s + o_r)/2 at %d bytes, o_s being %.6g ns and o_r %.6g ns", m.smallBytes, 1e3*m.overhead("o_s", m.smallBytes), 1e3*m.overhead("o_r", m.smallBytes))},
+		{"g", g.value * picosPerMicro, g.method},
+		{"G", m.gapPerByte.value * picosPerMicro, m.gapPerByte.method + ", a byte"},
+		{"O", perByte * picosPerMicro, from},
 	}, nil
 }
 
@@ -122,7 +122,7 @@ func LogGOPSParameters(ps []params.Parameter, o Options) (p schedule.Params, not
 		return p, nil, err
 	}
 	if m.oneWay > 0 {
-		options[1].picos = m.oneWay / 2 * picos
+		options[1].picos = m.oneWay / 2 * picosPerMicro
 		options[4].picos = min(options[4].picos, options[3].picos)
 	}
 	for _, x := range options {
@@ -133,23 +133,23 @@ func LogGOPSParameters(ps []params.Parameter, o Options) (p schedule.Params, not
 	time := func(i int) unit.Time { return unit.Time(math.Round(options[i].picos)) }
 	p = schedule.Params{
 		L: time(0), O: time(1), Gap: time(2),
-		BigG: perByte(options[3].picos), BigO: perByte(options[4].picos), S: uint64(m.eager.value),
+		BigG: roundPerByte(options[3].picos), BigO: roundPerByte(options[4].picos), S: uint64(m.eager.value),
 	}
-	if m.unlimited {
+	if m.hasNoEagerLimit {
 		p.S = math.MaxUint64
 	}
 	return p, m.notes, nil
 }
 
-// perByte rounds picoseconds a byte to nine digits, as more mean nothing.
-func perByte(picos float64) unit.PerByte {
+// roundPerByte rounds picoseconds a byte to nine digits, as more mean nothing.
+func roundPerByte(picos float64) unit.PerByte {
 	x, _ := strconv.ParseFloat(strconv.FormatFloat(picos, 'g', 9, 64), 64)
 	return unit.PerByte(x)
 }
 
 // outputUnit returns the unit of the numbers in picoseconds: a nanosecond if that makes none of
 // them wrong by more than a percent.
-func (m *machine) outputUnit(options []option) (step float64, name string, err error) {
+func (m *simulatedMachine) outputUnit(options []simulatorOption) (step float64, name string, err error) {
 	const coarse, most = 0.01, math.MaxInt32
 	step, name = 1000, "nanosecond"
 	for _, x := range options {

@@ -9,25 +9,25 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// machine is what a simulator needs of one mode, in microseconds and bytes, with where each is
-// from.
-type machine struct {
+// simulatedMachine is what a simulator needs of one mode, in microseconds and bytes, with where
+// each is from.
+type simulatedMachine struct {
 	subject, mode string
 	params        []params.Parameter
 	smallBytes    int // bytes of the smallest message that was measured
 
-	latencyValue, gapPerByte number
-	eager                    number // bytes
+	latencyValue, gapPerByte valueWithMethod
+	eager                    valueWithMethod // bytes
 
 	// For a simulation, which need not stop where a parameter is not known.
-	simulated bool
-	oneWay    float64  // T of the smallest message if L is not identifiable; 0: L is
-	unlimited bool     // no S is seen: eager has the longest message that was measured
-	notes     []string // what was assumed
+	simulated       bool
+	oneWay          float64  // T of the smallest message if L is not identifiable; 0: L is
+	hasNoEagerLimit bool     // no S is seen: eager has the longest message that was measured
+	notes           []string // what was assumed
 }
 
-// number is a value and its method.
-type number struct {
+// valueWithMethod is a value and its method.
+type valueWithMethod struct {
 	value  float64
 	method string
 }
@@ -42,7 +42,7 @@ var remedies = map[string]string{
 }
 
 // missingError is the error of a parameter that a tool needs.
-func (m *machine) missingError(name, why string) error {
+func (m *simulatedMachine) missingError(name, why string) error {
 	if why == "" {
 		why = "not identifiable in mode " + m.mode + ", or not measured"
 	}
@@ -50,11 +50,11 @@ func (m *machine) missingError(name, why string) error {
 }
 
 // newMachine collects what all simulators need.
-func newMachine(ps []params.Parameter, o Options) (*machine, error) {
+func newMachine(ps []params.Parameter, o Options) (*simulatedMachine, error) {
 	if err := singleValue(ps); err != nil {
 		return nil, err
 	}
-	m := &machine{subject: selectSubject(ps[0]), mode: o.Mode, params: ps, simulated: o.simulated}
+	m := &simulatedMachine{subject: selectSubject(ps[0]), mode: o.Mode, params: ps, simulated: o.simulated}
 	if m.mode == "" {
 		m.mode = "send"
 	}
@@ -80,19 +80,19 @@ func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 	if m.gapPerByte, err = m.requireParameter("G"); err != nil {
 		return nil, err
 	}
-	if m.eager, err = m.eagerLimit(o); err != nil {
+	if m.eager, err = m.findEagerLimit(o); err != nil {
 		if !m.simulated {
 			return nil, err
 		}
 		sends := m.overheadRanges(m.mode, "o_s")
-		m.eager, m.unlimited = number{value: float64(sends[len(sends)-1].To)}, true
+		m.eager, m.hasNoEagerLimit = valueWithMethod{value: float64(sends[len(sends)-1].To)}, true
 		m.addNote("S: no eager limit is seen: messages of all sizes are sent at once")
 	}
 	return m, nil
 }
 
 // addNote notes an assumption.
-func (m *machine) addNote(format string, args ...any) {
+func (m *simulatedMachine) addNote(format string, args ...any) {
 	m.notes = append(m.notes, fmt.Sprintf("%s, "+format, append([]any{m.subject}, args...)...))
 }
 
@@ -107,35 +107,35 @@ func sendModes(ps []params.Parameter) []string {
 }
 
 // requireParameter returns a parameter that does not depend on size, as fit.Value takes it.
-func (m *machine) requireParameter(name string) (number, error) {
+func (m *simulatedMachine) requireParameter(name string) (valueWithMethod, error) {
 	v, ok := params.ValueAt(m.params, m.mode, name, 0)
 	if !ok {
-		return number{}, m.missingError(name, "")
+		return valueWithMethod{}, m.missingError(name, "")
 	}
 	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == name && p.Value == v })
-	return number{v, m.params[i].Method}, nil
+	return valueWithMethod{v, m.params[i].Method}, nil
 }
 
-// gap returns g, which may be known by a bound only.
-func (m *machine) gap(o Options) (number, error) {
+// findGap returns g, which may be known by a bound only.
+func (m *simulatedMachine) findGap(o Options) (valueWithMethod, error) {
 	if n, err := m.requireParameter("g"); err == nil {
 		return n, nil
 	}
 	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.IsBound() })
 	switch {
-	case i >= 0 && (o.Bounds || m.simulated):
-		if !o.Bounds {
+	case i >= 0 && (o.TakesBounds || m.simulated):
+		if !o.TakesBounds {
 			m.addNote("g: only known to be at most %.6g us (%s), which is taken", m.params[i].Value, m.params[i].Method)
 		}
-		return number{m.params[i].Value, m.params[i].Method}, nil
+		return valueWithMethod{m.params[i].Value, m.params[i].Method}, nil
 	case i >= 0:
-		return number{}, m.missingError("g", fmt.Sprintf("only known to be at most %.6g us (%s), which --bounds takes for it", m.params[i].Value, m.params[i].Method))
+		return valueWithMethod{}, m.missingError("g", fmt.Sprintf("only known to be at most %.6g us (%s), which --bounds takes for it", m.params[i].Value, m.params[i].Method))
 	}
-	return number{}, m.missingError("g", "")
+	return valueWithMethod{}, m.missingError("g", "")
 }
 
 // overheadRanges returns the ranges of an overhead of a mode.
-func (m *machine) overheadRanges(mode, name string) []params.SizeRange {
+func (m *simulatedMachine) overheadRanges(mode, name string) []params.SizeRange {
 	return params.SizeRanges(m.params, mode, params.KindOf(name, params.UnitMicros))
 }
 
@@ -145,7 +145,7 @@ const maxOneWayError = 0.1
 
 // compareOneWay compares the one-way times that a simulator will have with those that were
 // measured, T, at the ends of its ranges up to S, and says how far they are off.
-func (m *machine) compareOneWay(oneWay func(k int) float64) []string {
+func (m *simulatedMachine) compareOneWay(oneWay func(k int) float64) []string {
 	var errors []float64
 	worst, at := 0.0, 0
 	for _, p := range m.params {
@@ -174,19 +174,19 @@ func (m *machine) compareOneWay(oneWay func(k int) float64) []string {
 }
 
 // overhead returns o_s or o_r at k bytes.
-func (m *machine) overhead(name string, k int) float64 {
+func (m *simulatedMachine) overhead(name string, k int) float64 {
 	v, _ := params.ValueAt(m.params, m.mode, name, k)
 	return v
 }
 
-// eagerLimit returns S: what is given, or what the parameters show.
-func (m *machine) eagerLimit(o Options) (number, error) {
-	if o.Eager > 0 {
-		return number{float64(o.Eager), "given"}, nil
+// findEagerLimit returns S: what is given, or what the parameters show.
+func (m *simulatedMachine) findEagerLimit(o Options) (valueWithMethod, error) {
+	if o.EagerLimit > 0 {
+		return valueWithMethod{float64(o.EagerLimit), "given"}, nil
 	}
 	limit, from, err := params.FindEagerLimit(m.params, m.mode)
 	if err != nil {
-		return number{}, fmt.Errorf("%s, S: %w", m.subject, err)
+		return valueWithMethod{}, fmt.Errorf("%s, S: %w", m.subject, err)
 	}
-	return number{limit, from}, nil
+	return valueWithMethod{limit, from}, nil
 }

@@ -55,11 +55,11 @@ func TestExportPredictsItsSamples(t *testing.T) {
 		}
 	}
 	for name, set := range sets {
-		r, err := fit.Fit(set, clean.Options{Replicates: 40})
+		r, err := fit.Fit(set, clean.Options{ReplicateCount: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &machine{params: r.Parameters, mode: "send"}
+		m := &simulatedMachine{params: r.Parameters, mode: "send"}
 		m.eager.value = 1 << 30
 		for quantity, timers := range map[string][]string{"o_s": {"timer11", "idle"}, "o_r": {"timer12"}} {
 			pieces := m.overheadRanges("send", quantity)
@@ -89,12 +89,12 @@ func TestExportPredictsItsSamples(t *testing.T) {
 func TestExportDoubts(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise = 0
-	r, err := fit.Fit(m.Samples(1, fittest.WholePlan), clean.Options{Replicates: 20})
+	r, err := fit.Fit(m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	far := regexp.MustCompile(`up to S: \S+ % at most`)
-	good := written(t, "simgrid", r.Parameters, Options{Mode: "send", Eager: 4096})
+	good := written(t, "simgrid", r.Parameters, Options{Mode: "send", EagerLimit: 4096})
 	if !far.MatchString(good) || strings.Contains(good, "DOUBTFUL") {
 		t.Error(good)
 	}
@@ -104,7 +104,7 @@ func TestExportDoubts(t *testing.T) {
 		}
 	}
 	for _, format := range []string{"simgrid", "logopsim"} {
-		if out := written(t, format, r.Parameters, Options{Mode: "send", Eager: 4096, Bounds: true}); !strings.Contains(out, "DOUBTFUL") {
+		if out := written(t, format, r.Parameters, Options{Mode: "send", EagerLimit: 4096, TakesBounds: true}); !strings.Contains(out, "DOUBTFUL") {
 			t.Error(out)
 		}
 	}

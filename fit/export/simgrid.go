@@ -57,13 +57,15 @@ func writeSimGrid(w io.Writer, ps []params.Parameter, o Options) error {
 }
 
 // latency returns that of the link in seconds. SimGrid counts k bytes where LogGP counts k−1.
-func (m *machine) latency() float64 { return (m.latencyValue.value - m.gapPerByte.value) * 1e-6 }
+func (m *simulatedMachine) latency() float64 {
+	return (m.latencyValue.value - m.gapPerByte.value) * 1e-6
+}
 
 // conventions says what the numbers are, for people.
-func (m *machine) conventions(o Options) []string {
+func (m *simulatedMachine) conventions(o Options) []string {
 	s := int(m.eager.value)
 	lines := []string{
-		escape(fmt.Sprintf("LogGP parameters of %s, mode %s, for SMPI.", m.subject, m.mode)),
+		escapeXMLName(fmt.Sprintf("LogGP parameters of %s, mode %s, for SMPI.", m.subject, m.mode)),
 		fmt.Sprintf("latency: L - G; L is %.6g us by %s. SimGrid takes k/bandwidth for k bytes, LogGP (k-1)*G.", m.latencyValue.value, m.latencyValue.method),
 		fmt.Sprintf("bandwidth: 1/G; G is %.6g us/B by %s.", m.gapPerByte.value, m.gapPerByte.method),
 		fmt.Sprintf("smpi/os, smpi/or: o_s and o_r of %s in sections size:startup:per-byte, in seconds, each for messages longer than its size.", m.mode),
@@ -76,12 +78,12 @@ func (m *machine) conventions(o Options) []string {
 	}
 	lines = append(lines, m.compareOneWay(func(k int) float64 {
 		charged := k
-		if o.Small {
+		if o.TakesSmallOverheads {
 			charged = m.smallBytes
 		}
 		return m.overhead("o_s", charged) + m.latencyValue.value + float64(k-1)*m.gapPerByte.value + m.overhead("o_r", charged)
 	})...)
-	if !o.Small {
+	if !o.TakesSmallOverheads {
 		whole := m.overhead("o_s", s) + m.latencyValue.value + float64(s-1)*m.gapPerByte.value + m.overhead("o_r", s)
 		bytes := m.overhead("o_s", s) - m.overhead("o_s", m.smallBytes) + m.overhead("o_r", s) - m.overhead("o_r", m.smallBytes)
 		lines = append(lines, fmt.Sprintf("One way, %d bytes take %.4g us so, of which %.4g us are what overheads grow with the size. Where copies and the wire work at the same", s, whole, bytes),
@@ -91,7 +93,7 @@ func (m *machine) conventions(o Options) []string {
 }
 
 // config returns the settings, in order.
-func (m *machine) config(o Options) [][2]string {
+func (m *simulatedMachine) config(o Options) [][2]string {
 	threshold := strconv.Itoa(int(m.eager.value) + 1) // messages shorter than it are sent at once
 	all := [][2]string{
 		{"smpi/os", m.sections(m.mode, "o_s", o)},
@@ -105,9 +107,9 @@ func (m *machine) config(o Options) [][2]string {
 }
 
 // sections returns an overhead up to S.
-func (m *machine) sections(mode, name string, o Options) string {
+func (m *simulatedMachine) sections(mode, name string, o Options) string {
 	pieces := m.overheadRanges(mode, name)
-	if o.Small {
+	if o.TakesSmallOverheads {
 		return "0:" + formatReal(pieces[0].ValueAtFrom*1e-6) + ":0"
 	}
 	var all []string
@@ -130,8 +132,8 @@ func (m *machine) sections(mode, name string, o Options) string {
 // formatReal returns a number with seven digits, more than any measurement has.
 func formatReal(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
 
-// escape makes a text of names one that XML can hold.
-func escape(s string) string {
+// escapeXMLName makes a text of names one that XML can hold.
+func escapeXMLName(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(s)) // a Builder takes everything
 	return b.String()

@@ -167,7 +167,7 @@ type point struct {
 // evaluate evaluates the model at several positions.
 func (x *search) evaluate(places [][]float64) ([]*point, error) {
 	out, errs := make([]*point, len(places)), make([]error, len(places))
-	clean.Parallel(len(places), func(i int) {
+	clean.RunParallel(len(places), func(i int) {
 		at := make([]float64, len(places[i]))
 		for j, p := range x.Parameters {
 			at[j] = p.valueAt(places[i][j])

@@ -15,8 +15,8 @@ func (m Mode) addAccessTimes() {
 		return
 	}
 	if flush != nil {
-		call := access.Minus(flush, timer+MethodLessFlush, m.Options.Level)
-		call.Cut(m.Options)
+		call := access.Minus(flush, timer+MethodLessFlush, m.Options.ConfidenceLevel)
+		call.CutIntoPieces(m.Options)
 		m.DerivedCurves = append(m.DerivedCurves, *call)
 		m.addSizeRanges(SendOverhead, call)
 	}

@@ -24,7 +24,7 @@ func (m Mode) addGapPerByte() {
 	}
 	if m.Name == sample.LowLevelMode {
 		if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
-			m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
+			m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.ConfidenceLevel), false)
 		}
 		for _, timer := range []string{sample.TimerGet, sample.TimerPut} {
 			if c := m.TimerCurve(timer); c != nil {
@@ -39,7 +39,7 @@ func (m Mode) addGapPerByte() {
 	}
 	if wait != nil && start != nil {
 		wait, late := m.selectEarlyReceiveRoot(wait)
-		m.addGapPerByteFromCurve(wait.Minus(start, MethodBlockingDifference, m.Options.Level), late)
+		m.addGapPerByteFromCurve(wait.Minus(start, MethodBlockingDifference, m.Options.ConfidenceLevel), late)
 	}
 	if wait != nil && m.DeriveTrainCurves(m.Name).messageInterval != nil { // other readings
 		m.addGapPerByteWithoutReceives()
@@ -56,7 +56,7 @@ func (m Mode) addGapPerByteWithoutReceives() {
 		}
 	}
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil && len(rtt.Cells) > 1 {
-		m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level), false)
+		m.addGapPerByteFromCurve(rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.ConfidenceLevel), false)
 	}
 }
 
@@ -99,7 +99,7 @@ func (m Mode) selectEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late
 	for _, x := range wait.Cells {
 		out.Cells, out.Magnitudes = append(out.Cells, x.Roots[j]), append(out.Magnitudes, math.Abs(x.Roots[j].Value))
 	}
-	m.addWarning("G", clean.Skew, "with one root of the barrier the receive begins after the message has come, at %d of %d sizes: only the other counts",
+	m.addWarning("G", clean.CodeSkew, "with one root of the barrier the receive begins after the message has come, at %d of %d sizes: only the other counts",
 		found, len(wait.Cells))
 	return &out, true
 }
@@ -107,7 +107,7 @@ func (m Mode) selectEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late
 // addGapPerByteFromCurve fits a curve made of others and adds G.
 func (m Mode) addGapPerByteFromCurve(c *curve.Curve, doubtful bool) {
 	if c.Pieces == nil {
-		c.Cut(m.Options)
+		c.CutIntoPieces(m.Options)
 	}
 	m.DerivedCurves = append(m.DerivedCurves, *c)
 	m.addGapPerByteFromLastPiece(c, doubtful)
@@ -115,29 +115,29 @@ func (m Mode) addGapPerByteFromCurve(c *curve.Curve, doubtful bool) {
 
 func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	if n := len(c.Cells); n < 2 {
-		m.addWarning("G", clean.FewSizes, "%s: no slope from fewer than two sizes", c.Timer)
+		m.addWarning("G", clean.CodeFewSizes, "%s: no slope from fewer than two sizes", c.Timer)
 		return
 	} else if n < curve.MinPieceSizes {
-		m.addWarning("G", clean.FewSizes, "%s: %d of at least %d sizes that are needed to see whether it is linear", c.Timer, n, curve.MinPieceSizes)
+		m.addWarning("G", clean.CodeFewSizes, "%s: %d of at least %d sizes that are needed to see whether it is linear", c.Timer, n, curve.MinPieceSizes)
 	}
 	few := c.HasFewLongSizes()
 	c = c.LongMessages(m.Options)
 	last := len(c.Pieces) - 1
-	if c.Bent[last] {
+	if c.IsPieceBent[last] {
 		m.warnIfBent("G", c, last)
 	}
 	p := c.Pieces[last]
 	if p.From == p.To && last > 0 {
-		m.addWarning("G", clean.FewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
-		m.addParameter(m.unidentifiedRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.Samples)), nil, p.FewestSamples)
+		m.addWarning("G", clean.CodeFewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
+		m.addParameter(m.unidentifiedRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
 		return
 	}
 	if lost := c.ExcludedSizes(p.From); len(lost) > 0 {
 		doubtful = true
-		m.addWarning("G", clean.FewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.Timer, p.From, p.To, curve.FormatSizes(lost, len(lost)+len(c.Cells)))
+		m.addWarning("G", clean.CodeFewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.Timer, p.From, p.To, curve.FormatSizes(lost, len(lost)+len(c.Cells)))
 	}
-	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.Samples)
-	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.Deviation[last].Middle), clean.RoundDigits(c.Deviation[last].Most)
+	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)
+	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[last].MedianDeviation), clean.RoundDigits(c.PieceDeviations[last].LargestDeviation)
 	verdict := JudgeInterval(c, last, 0, 1)
 	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
@@ -145,5 +145,5 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	case verdict == BadVerdict && row.Verdict == WeakVerdict:
 		row.Verdict = BadVerdict
 	}
-	m.addParameter(row, curve.LineReplicates(c.Replicates[last], func(l curve.Line) float64 { return l.Slope }), p.FewestSamples)
+	m.addParameter(row, curve.LineReplicates(c.LineReplicates[last], func(l curve.Line) float64 { return l.Slope }), p.FewestSamples)
 }

@@ -88,7 +88,7 @@ func TestLongMessagesLost(t *testing.T) {
 		i := slices.IndexFunc(r.Parameters, func(p params.Parameter) bool {
 			return p.Name == "G" && strings.HasPrefix(p.Method, params.MethodHalfRoundTrip)
 		})
-		if i < 0 || r.Parameters[i].Verdict != c.want || fitcheck.HasWarningOf(r, "send", "G", clean.FewSizes) != (c.want != params.GoodVerdict) {
+		if i < 0 || r.Parameters[i].Verdict != c.want || fitcheck.HasWarningOf(r, "send", "G", clean.CodeFewSizes) != (c.want != params.GoodVerdict) {
 			t.Errorf("%+v: %+v, %v", c, r.Parameters, r.Warnings)
 		}
 	}
@@ -149,14 +149,14 @@ func TestSkew(t *testing.T) {
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
 	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
-	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != params.WeakVerdict || !fitcheck.HasWarningOf(r, "send", "G", clean.Skew) {
+	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != params.WeakVerdict || !fitcheck.HasWarningOf(r, "send", "G", clean.CodeSkew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
 	// (57 + 300 + 15)/2 − 15 is above L, and knows nothing of it: the bound is 57 + 300 − 15
-	if p := fitcheck.Row(t, r, "ssend", "L", params.MethodReceiveDifference, params.UnitMicros); !p.IsBound() || math.Abs(p.Value-342) > 0.1 || !fitcheck.HasWarningOf(r, "ssend", "L", clean.Skew) {
+	if p := fitcheck.Row(t, r, "ssend", "L", params.MethodReceiveDifference, params.UnitMicros); !p.IsBound() || math.Abs(p.Value-342) > 0.1 || !fitcheck.HasWarningOf(r, "ssend", "L", clean.CodeSkew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
-	if r := fitcheck.Fit(t, fittest.Typical().Samples(1, fittest.WholePlan), clean.Options{}); fitcheck.HasWarning(r, clean.Skew) {
+	if r := fitcheck.Fit(t, fittest.Typical().Samples(1, fittest.WholePlan), clean.Options{}); fitcheck.HasWarning(r, clean.CodeSkew) {
 		t.Errorf("a skew shorter than the way: %v", r.Warnings)
 	}
 }
@@ -199,7 +199,7 @@ func TestSkewOfLongMessages(t *testing.T) {
 		}
 		r := fitcheck.Fit(t, set, clean.Options{})
 		p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
-		if math.Abs(p.Value-c.early) > 1e-3*c.early || fitcheck.HasWarningOf(r, "send", "G", clean.Skew) != c.skew || p.To != 128<<10 {
+		if math.Abs(p.Value-c.early) > 1e-3*c.early || fitcheck.HasWarningOf(r, "send", "G", clean.CodeSkew) != c.skew || p.To != 128<<10 {
 			t.Errorf("%s: %+v, %v", c.name, p, r.Warnings)
 		}
 	}

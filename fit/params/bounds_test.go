@@ -18,7 +18,7 @@ import (
 func TestBounds(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise, m.L, m.SendO, m.Gap = 0, 4.4, 60, 4
-	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{Replicates: 20})
+	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
 	for _, w := range []struct {
 		mode, name, method string
 		truth              float64
@@ -38,7 +38,7 @@ func TestFewSamples(t *testing.T) {
 	m := fittest.Typical()
 	for reps, shown := range map[int]bool{4: false, 6: true} {
 		m.Reps = reps
-		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{Replicates: 20})
+		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
 		for _, p := range r.Parameters {
 			if math.IsNaN(p.Value) {
 				continue
@@ -61,8 +61,8 @@ func TestBoundOfOverhead(t *testing.T) {
 			set.Series[len(set.Series)-1-i].Bytes = k
 		}
 	}
-	p := fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{Replicates: 20}), "send", "g", params.MethodGapAtMostSendOverhead, params.UnitMicros)
-	if p.Samples != 6 || !(p.Low < p.Value && p.Value < p.High) {
+	p := fitcheck.Row(t, fitcheck.Fit(t, set, clean.Options{ReplicateCount: 20}), "send", "g", params.MethodGapAtMostSendOverhead, params.UnitMicros)
+	if p.SampleCount != 6 || !(p.Low < p.Value && p.Value < p.High) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -81,7 +81,7 @@ func TestGapHidden(t *testing.T) {
 		m.Noise = 0
 		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 		p := fitcheck.Row(t, r, "send", "g", c.method, params.UnitMicros)
-		if p.Verdict != params.UnidentifiableVerdict || p.Value != c.value || fitcheck.HasWarningOf(r, "send", "g", clean.Unidentified) != c.warned {
+		if p.Verdict != params.UnidentifiableVerdict || p.Value != c.value || fitcheck.HasWarningOf(r, "send", "g", clean.CodeUnidentified) != c.warned {
 			t.Errorf("%+v: %+v, %v", c, p, r.Warnings)
 		}
 	}
@@ -103,7 +103,7 @@ func TestNegativeLatency(t *testing.T) {
 	if !math.IsNaN(p.Value) || !math.IsNaN(p.Low) || p.Verdict != params.UnidentifiableVerdict {
 		t.Errorf("%+v", p)
 	}
-	if !fitcheck.HasWarningOf(r, "message", "L", clean.NegativeLatency) {
+	if !fitcheck.HasWarningOf(r, "message", "L", clean.CodeNegativeLatency) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
 	if _, ok := params.ValueAt(r.Parameters, "message", "L", 1); ok {
@@ -116,7 +116,7 @@ func TestNegativeLatency(t *testing.T) {
 	m.L = 0.01
 	r = fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 	fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableMethodSuffix, params.UnitMicros)
-	if !fitcheck.HasWarningOf(r, "message", "L", clean.Unidentified) && !fitcheck.HasWarningOf(r, "message", "L", clean.NegativeLatency) {
+	if !fitcheck.HasWarningOf(r, "message", "L", clean.CodeUnidentified) && !fitcheck.HasWarningOf(r, "message", "L", clean.CodeNegativeLatency) {
 		t.Errorf("no warning of a latency within its interval of nothing: %v", r.Warnings)
 	}
 }
@@ -126,7 +126,7 @@ func TestNotLinear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	set := fittest.Formula(rng, fittest.Even(24), 100, 0.01, func(k float64) float64 { return 10 + 5*math.Sin(k) })
 	r := fitcheck.Fit(t, set, clean.Options{})
-	if !fitcheck.HasWarningOf(r, "send", "o_s", clean.NotLinear) {
+	if !fitcheck.HasWarningOf(r, "send", "o_s", clean.CodeNotLinear) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
 	if !slices.ContainsFunc(r.Parameters, func(p params.Parameter) bool {

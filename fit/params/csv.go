@@ -33,7 +33,7 @@ var parameterSchema = table.Schema[Parameter]{
 		table.Number("ci_high", func(p *Parameter) *float64 { return &p.High }, maxBytesOrCount),
 		table.Name("unit", func(p *Parameter) *string { return &p.Unit }, nil),
 		table.Name("method", func(p *Parameter) *string { return &p.Method }, nil),
-		table.Whole("samples", func(p *Parameter) *int { return &p.Samples }, "a number of samples", math.MaxInt32),
+		table.Whole("samples", func(p *Parameter) *int { return &p.SampleCount }, "a number of samples", math.MaxInt32),
 		verdictColumn(),
 	},
 	Check: func(p *Parameter) (string, error) {
@@ -128,7 +128,7 @@ type fileRows struct {
 
 // identityKey returns what tells a row from others: all but its number.
 func (p Parameter) identityKey() Parameter {
-	p.Value, p.Low, p.High, p.Samples, p.Verdict = 0, 0, 0, 0, ""
+	p.Value, p.Low, p.High, p.SampleCount, p.Verdict = 0, 0, 0, 0, ""
 	return p
 }
 

@@ -34,8 +34,8 @@ const Header = "platform,library,place,mode,parameter,bytes_from,bytes_to,value,
 // The rows are written by hand.
 func TestWriteParameters(t *testing.T) {
 	ps := []Parameter{
-		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "isend", Name: "o_s", From: 16, To: 10000, Value: 30.5, Low: 30, High: 31.25, Unit: UnitMicros, Method: "timer11", Samples: 1200, Verdict: BadVerdict},
-		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "send", Name: "L", From: 1, To: 1, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Unit: UnitMicros, Method: "rtt/2-o_s-o_r: not identifiable", Samples: 7, Verdict: UnidentifiableVerdict},
+		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "isend", Name: "o_s", From: 16, To: 10000, Value: 30.5, Low: 30, High: 31.25, Unit: UnitMicros, Method: "timer11", SampleCount: 1200, Verdict: BadVerdict},
+		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "send", Name: "L", From: 1, To: 1, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Unit: UnitMicros, Method: "rtt/2-o_s-o_r: not identifiable", SampleCount: 7, Verdict: UnidentifiableVerdict},
 	}
 	want := Header + `,verdict
 t3d,mpi,inter,isend,o_s,16,10000,30.5,30,31.25,us,timer11,1200,bad

@@ -48,10 +48,10 @@ func (m Mode) addEagerLimit() {
 		trip = rtt.Cells[1].Value
 	}
 	for _, x := range rtt.Changes() {
-		if !(x.Rise >= trip && x.Mostly > trip/2) {
+		if !(x.Rise >= trip && x.RiseLowerQuartile > trip/2) {
 			continue
 		}
-		row := m.NewRow(EagerLimit, sample.TimerRTT+": eager limit", -1, -1, x.Samples)
+		row := m.NewRow(EagerLimit, sample.TimerRTT+": eager limit", -1, -1, x.SampleCount)
 		before, after := rtt.Cells[x.Before].Bytes, rtt.Cells[x.After].Bytes
 		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), GoodVerdict
 		if x.After-x.Before > 2 || !m.isConfirmedChange(before, after) {
@@ -60,7 +60,7 @@ func (m Mode) addEagerLimit() {
 		m.EagerLimitEvidence = append(m.EagerLimitEvidence, EagerLimitEvidence{
 			Parameter: row, CostJump: clean.RoundDigits(x.Rise), SmallestRoundTrip: clean.RoundDigits(trip), IsConfirmed: m.isConfirmedChange(before, after),
 		})
-		m.addParameter(row, slices.Repeat([]float64{row.Value}, m.Options.Replicates), clean.LeastForInterval)
+		m.addParameter(row, slices.Repeat([]float64{row.Value}, m.Options.ReplicateCount), clean.MinSamplesForInterval)
 		return
 	}
 }

@@ -32,10 +32,10 @@ func TestEagerLimit(t *testing.T) {
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
 	found := limits(r)
-	if len(r.Handshakes) != len(found) {
-		t.Fatalf("evidence of %d limits of %d", len(r.Handshakes), len(found))
+	if len(r.EagerLimitEvidence) != len(found) {
+		t.Fatalf("evidence of %d limits of %d", len(r.EagerLimitEvidence), len(found))
 	}
-	for i, h := range r.Handshakes {
+	for i, h := range r.EagerLimitEvidence {
 		if h.Value != found[i].Value || h.CostJump < h.SmallestRoundTrip || !h.IsConfirmed && h.Verdict == params.GoodVerdict {
 			t.Errorf("%+v", h)
 		}
@@ -79,7 +79,7 @@ func TestEagerLimitOrBend(t *testing.T) {
 	} {
 		wrong := 0
 		for seed := range uint64(20) {
-			found := limits(fitcheck.Fit(t, fittest.Trips(seed, c.f), clean.Options{Replicates: 100}))
+			found := limits(fitcheck.Fit(t, fittest.Trips(seed, c.f), clean.Options{ReplicateCount: 100}))
 			switch {
 			case c.want == 0 && len(found) > 0, c.want > 0 && (len(found) != 1 || found[0].Low > c.want || found[0].High < c.want):
 				wrong++

@@ -65,7 +65,7 @@ func (m Mode) TimerCurve(timer string) *curve.Curve { return m.Curve(m.Name, tim
 // the fewest: few show no interval.
 func (e *Extraction) addParameter(row Parameter, reps []float64, least int) {
 	row.FewestSamples = least
-	if least < clean.LeastForInterval {
+	if least < clean.MinSamplesForInterval {
 		row.Low, row.High = math.NaN(), math.NaN()
 		if row.Verdict == GoodVerdict {
 			row.Verdict = WeakVerdict
@@ -79,9 +79,9 @@ func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
 // completeRow completes a row whose value can only be positive.
 func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
-		code := clean.Unidentified
+		code := clean.CodeUnidentified
 		if row.Name == "L" && value < 0 {
-			code = clean.NegativeLatency
+			code = clean.CodeNegativeLatency
 		}
 		if row.Method != MethodHalfRoundTripLessGap { // which overheads hide on many sound machines
 			m.addWarning(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
@@ -105,7 +105,7 @@ func (m Mode) unidentifiedRow(row Parameter) Parameter {
 
 func (m Mode) NewRow(kind Kind, method string, from, to, samples int) Parameter {
 	return Parameter{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name,
-		Name: kind.Name(), Unit: kind.Unit(), Method: method, From: from, To: to, Samples: samples}
+		Name: kind.Name(), Unit: kind.Unit(), Method: method, From: from, To: to, SampleCount: samples}
 }
 
 func (m Mode) addWarning(parameter, code, format string, args ...any) {

@@ -18,10 +18,10 @@ func (m Mode) addGap() {
 		return
 	}
 	t := train.Cells[0]
-	row := m.NewRow(Gap, train.Timer, t.Bytes, t.Bytes, t.Samples)
+	row := m.NewRow(Gap, train.Timer, t.Bytes, t.Bytes, t.SampleCount)
 	s, r := m.SendOverheadCurve().CellOf(t.Bytes), m.ReceiveOverheadCurve().CellOf(t.Bytes)
 	if s == nil {
-		m.addWarning("g", clean.FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
+		m.addWarning("g", clean.CodeFewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
 		if row = m.completeRow(row, t.Value, t.Low, t.High, true); row.Verdict == GoodVerdict {
 			row.Verdict = WeakVerdict
 		}
@@ -30,13 +30,13 @@ func (m Mode) addGap() {
 	}
 	switch {
 	case s.IsShorterThan(t, m.Options) && (r == nil || r.IsShorterThan(t, m.Options)):
-		row = m.completeRow(row, t.Value, t.Low, t.High, t.HasFewSamples() || t.Disagree || s.Disagree)
+		row = m.completeRow(row, t.Value, t.Low, t.High, t.HasFewSamples() || t.HasDisagreeingRoots || s.HasDisagreeingRoots)
 	case s.IsShorterThan(t, m.Options):
-		m.addWarning("g", clean.Unidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
+		m.addWarning("g", clean.CodeUnidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			formatMicros(t.Value), formatMicros(r.Value))
 		row = m.boundRow(row, train.Timer+upperBoundMethodSuffix, t)
 	default: // the overhead hides it
-		t, row.Samples = *s, s.Samples
+		t, row.SampleCount = *s, s.SampleCount
 		row = m.boundRow(row, MethodGapAtMostSendOverhead, t)
 	}
 	m.addParameter(row, t.Replicates, t.FewestSamples)
@@ -50,9 +50,9 @@ func (m Mode) addWindowGapBound() {
 		return
 	}
 	t := stream.Cells[0]
-	m.addWarning("g", clean.Unidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
+	m.addWarning("g", clean.CodeUnidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
 		formatMicros(t.Value))
-	row := m.NewRow(Gap, "", t.Bytes, t.Bytes, t.Samples)
+	row := m.NewRow(Gap, "", t.Bytes, t.Bytes, t.SampleCount)
 	m.addParameter(m.boundRow(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
 }
 

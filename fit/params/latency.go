@@ -30,11 +30,11 @@ func (m Mode) addLatencyFromReceive() {
 	}
 	for _, x := range wait.Cells {
 		if y := ready.CellOf(x.Bytes); y != nil {
-			m.addLatencyUpperBound(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.Level), x, *y)
+			m.addLatencyUpperBound(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.ConfidenceLevel), x, *y)
 			return
 		}
 	}
-	m.addWarning("L", clean.FewSizes, "timer21 and timer12 have no size in common")
+	m.addWarning("L", clean.CodeFewSizes, "timer21 and timer12 have no size in common")
 }
 
 // addLatencyUpperBound adds the bound of L that timer21, x, less timer12, y, is. With one root of
@@ -43,15 +43,15 @@ func (m Mode) addLatencyFromReceive() {
 func (m Mode) addLatencyUpperBound(d, x, y clean.Cell) {
 	if m.isReceiveLate(x, y) {
 		for _, r := range x.Roots {
-			if c := clean.LinearCombination([]clean.Cell{r, y}, []float64{1, -1}, m.Options.Level); c.Value > d.Value {
+			if c := clean.LinearCombination([]clean.Cell{r, y}, []float64{1, -1}, m.Options.ConfidenceLevel); c.Value > d.Value {
 				d = c
 			}
 		}
-		m.addWarning("L", clean.Skew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", formatMicros(d.High))
+		m.addWarning("L", clean.CodeSkew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", formatMicros(d.High))
 	}
-	row := m.boundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.Samples), MethodReceiveDifference, d)
+	row := m.boundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
 	if row.Verdict == UnidentifiableVerdict && math.IsNaN(row.Value) {
-		m.addWarning("L", clean.NegativeLatency, "timer21 - timer12 is %s: not identifiable", formatMicros(d.Value))
+		m.addWarning("L", clean.CodeNegativeLatency, "timer21 - timer12 is %s: not identifiable", formatMicros(d.Value))
 	}
 	m.addParameter(row, d.Replicates, d.FewestSamples)
 }
@@ -84,10 +84,10 @@ func (m Mode) addLatencyFromRoundTrip() {
 	if m.Name != "ssend" { // its o_s contains the way already
 		m.addLatencyLessOverheads(rtt, send, receive)
 	}
-	half := clean.LinearCombination(rtt.Cells[:1], []float64{0.5}, m.Options.Level)
+	half := clean.LinearCombination(rtt.Cells[:1], []float64{0.5}, m.Options.ConfidenceLevel)
 	m.addLatencyRow(MethodHalfRoundTrip, half)
 	if g := m.GapCurve().CellOf(half.Bytes); g != nil {
-		m.addLatencyRow(MethodHalfRoundTripLessGap, clean.LinearCombination([]clean.Cell{rtt.Cells[0], *g}, []float64{0.5, -1}, m.Options.Level))
+		m.addLatencyRow(MethodHalfRoundTripLessGap, clean.LinearCombination([]clean.Cell{rtt.Cells[0], *g}, []float64{0.5, -1}, m.Options.ConfidenceLevel))
 	}
 }
 
@@ -98,13 +98,13 @@ func (m Mode) addLatencyLessOverheads(rtt, send, receive *curve.Curve) {
 	}
 	for _, x := range rtt.Cells {
 		if s, r := send.CellOf(x.Bytes), receive.CellOf(x.Bytes); s != nil && r != nil {
-			c := clean.LinearCombination([]clean.Cell{x, *s, *r}, []float64{0.5, -1, -1}, m.Options.Level)
+			c := clean.LinearCombination([]clean.Cell{x, *s, *r}, []float64{0.5, -1, -1}, m.Options.ConfidenceLevel)
 			m.subtractByteTime(&c, rtt)
 			m.addLatencyRow(MethodHalfRoundTripLessOverheads, c)
 			return
 		}
 	}
-	m.addWarning("L", clean.FewSizes, "rtt, o_s and o_r have no size in common")
+	m.addWarning("L", clean.CodeFewSizes, "rtt, o_s and o_r have no size in common")
 }
 
 // addUndeterminedLatency adds L without a number: a round trip alone does not separate it from an
@@ -120,9 +120,9 @@ func (m Mode) addUndeterminedLatency(rtt, send, receive *curve.Curve) {
 		}
 	}
 	x := rtt.Cells[0]
-	m.addWarning("L", clean.Unidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
+	m.addWarning("L", clean.CodeUnidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
 		strings.Join(missing, " and "), x.Bytes, formatMicros(x.Value/2))
-	m.addParameter(m.unidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.Samples)), x.Replicates, x.FewestSamples)
+	m.addParameter(m.unidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
 }
 
 // subtractByteTime takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if
@@ -134,16 +134,16 @@ func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 	}
 	c.Value -= k * rtt.Pieces[0].Slope / 2
 	for b := range c.Replicates {
-		c.Replicates[b] -= k * rtt.Replicates[0][b].Slope / 2
+		c.Replicates[b] -= k * rtt.LineReplicates[0][b].Slope / 2
 	}
-	c.SetInterval(c.ResolutionError, m.Options.Level)
+	c.SetInterval(c.ResolutionError, m.Options.ConfidenceLevel)
 }
 
 // addLatencyRow adds L as a cell shows it, if it is more than nothing.
 func (m Mode) addLatencyRow(method string, c clean.Cell) {
-	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.Samples)
-	m.addParameter(m.completeRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.Disagree), c.Replicates, c.FewestSamples)
+	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.SampleCount)
+	m.addParameter(m.completeRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
 	if c.Bytes > maxSmallMessageBytes {
-		m.addWarning("L", clean.FewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessageBytes)
+		m.addWarning("L", clean.CodeFewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessageBytes)
 	}
 }

@@ -45,7 +45,7 @@ func (m Mode) addOverheads() {
 	send := m.SendOverheadCurve()
 	m.addSizeRanges(SendOverhead, send)
 	if send != nil && send.Timer == sample.TimerIdle {
-		m.addWarning("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
+		m.addWarning("o_s", clean.CodeHindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
 			formatMicros(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
 	if trains := m.DeriveTrainCurves(m.Name).SendOverhead; trains != send { // another reading
@@ -53,7 +53,7 @@ func (m Mode) addOverheads() {
 	}
 	m.addSizeRanges(RecvOverhead, m.ReceiveOverheadCurve())
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
-		m.addSizeRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.Level))
+		m.addSizeRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.ConfidenceLevel))
 	}
 	m.compareSendDirections()
 }
@@ -68,27 +68,27 @@ func (m Mode) addSizeRanges(kind Kind, c *curve.Curve) {
 		m.addRangeRows(kind, c, i)
 	}
 	for i := range c.Pieces {
-		if c.Bent[i] {
+		if c.IsPieceBent[i] {
 			m.warnIfBent(kind.Name(), c, i)
 		}
 	}
 	if n := len(c.Cells); n < curve.MinPieceSizes {
-		m.addWarning(kind.Name(), clean.FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.MinPieceSizes, c.Timer)
+		m.addWarning(kind.Name(), clean.CodeFewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.MinPieceSizes, c.Timer)
 	}
 }
 
 // addRangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and
 // is taken for constant; one that is not above nothing is no number.
 func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
-	p, lines := c.Pieces[piece], c.Replicates[piece]
+	p, lines := c.Pieces[piece], c.LineReplicates[piece]
 	if p.IsFalling {
-		m.addWarning(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
+		m.addWarning(kind.Name(), clean.CodeFallingTimes, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
 	}
-	row := m.NewRow(kind, c.Timer, p.From, p.To, p.Samples)
-	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.Deviation[piece].Middle), clean.RoundDigits(c.Deviation[piece].Most)
+	row := m.NewRow(kind, c.Timer, p.From, p.To, p.SampleCount)
+	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[piece].MedianDeviation), clean.RoundDigits(c.PieceDeviations[piece].LargestDeviation)
 	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
-		m.addWarning(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
+		m.addWarning(kind.Name(), clean.CodeUnidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
 		m.addParameter(m.unidentifiedRow(row), values, p.FewestSamples)
 		return
 	}
@@ -112,8 +112,8 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 // warnIfBent warns of a piece that is not straight.
 func (m Mode) warnIfBent(name string, c *curve.Curve, piece int) {
 	p := c.Pieces[piece]
-	m.addWarning(name, clean.NotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
-		c.Timer, p.From, p.To, 100*c.Deviation[piece].Middle, 100*c.Deviation[piece].Most)
+	m.addWarning(name, clean.CodeNotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
+		c.Timer, p.From, p.To, 100*c.PieceDeviations[piece].MedianDeviation, 100*c.PieceDeviations[piece].LargestDeviation)
 }
 
 // compareSendDirections compares the send overheads of the two processors. P1 does not receive what
@@ -134,7 +134,7 @@ func (m Mode) compareSendDirections() {
 	}
 	apart := x.Low > y.High || y.Low > x.High
 	if apart && math.Abs(x.Value-y.Value) > 0.1*max(math.Abs(x.Value), math.Abs(y.Value)) {
-		m.addWarning("o_s", clean.DirectionsDiffer, "%s of P1 (timer11) and %s of P2 (timer22) at %d bytes: the two processors are not alike",
+		m.addWarning("o_s", clean.CodeDirectionsDiffer, "%s of P1 (timer11) and %s of P2 (timer22) at %d bytes: the two processors are not alike",
 			formatMicros(x.Value), formatMicros(y.Value), x.Bytes)
 	}
 }
@@ -142,10 +142,10 @@ func (m Mode) compareSendDirections() {
 // JudgeInterval judges an interval of a half width, around a value, by that and by what is wrong
 // with its piece.
 func JudgeInterval(c *curve.Curve, piece int, half, value float64) Verdict {
-	if c.Deviation[piece].Middle > badFitDeviation {
+	if c.PieceDeviations[piece].MedianDeviation > badFitDeviation {
 		return BadVerdict
 	}
-	if half > WeakRelativeHalfWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.MinPieceSizes {
+	if half > WeakRelativeHalfWidth*math.Abs(value) || c.IsPieceBent[piece] || len(c.Cells) < curve.MinPieceSizes {
 		return WeakVerdict
 	}
 	if slices.ContainsFunc(c.PieceCells(piece), func(x clean.Cell) bool { return x.HasFewSamples() }) || c.HasDisagreeingRoots(piece) {

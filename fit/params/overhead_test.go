@@ -25,7 +25,7 @@ func TestIdle(t *testing.T) {
 		Mode, method string
 		value        float64
 	}{{"send", sample.TimerIdle, 30}, {"ssend", sample.Timer11, 70}, {"isend", sample.Timer11, 30.1}} {
-		if p := fitcheck.Row(t, r, w.Mode, "o_s", w.method, params.UnitMicros); p.Value != w.value || fitcheck.HasWarningOf(r, w.Mode, "o_s", clean.Hindered) != (w.method == sample.TimerIdle) {
+		if p := fitcheck.Row(t, r, w.Mode, "o_s", w.method, params.UnitMicros); p.Value != w.value || fitcheck.HasWarningOf(r, w.Mode, "o_s", clean.CodeHindered) != (w.method == sample.TimerIdle) {
 			t.Errorf("%s: %+v, %v", w.Mode, p, r.Warnings)
 		}
 	}
@@ -54,7 +54,7 @@ func TestSecondReading(t *testing.T) {
 	}{{"send", 30, false}, {"send", 40, true}, {"send", 79, true}, {"send", 500, false}, {"ssend", 40, false}} { // 80 is twice timer11 and timer12
 		set := &sample.Set{Series: []sample.Series{fittest.Series(c.mode, sample.Timer11, fittest.Repeat(40, 30)...), fittest.Series(c.mode, sample.Timer12, fittest.Repeat(40, 10)...),
 			fittest.Series(c.mode, sample.Timer22, fittest.Repeat(40, c.back)...)}}
-		if r := fitcheck.Fit(t, set, clean.Options{}); fitcheck.HasWarning(r, clean.DirectionsDiffer) != c.want {
+		if r := fitcheck.Fit(t, set, clean.Options{}); fitcheck.HasWarning(r, clean.CodeDirectionsDiffer) != c.want {
 			t.Errorf("%+v: %v", c, r.Warnings)
 		}
 	}
@@ -76,7 +76,7 @@ func TestSecondReading(t *testing.T) {
 			s.Bytes = 1 << i
 			set.Series = append(set.Series, s)
 		}
-		if r := fitcheck.Fit(t, set, clean.Options{}); fitcheck.HasWarning(r, clean.RootsDisagree) != c.want {
+		if r := fitcheck.Fit(t, set, clean.Options{}); fitcheck.HasWarning(r, clean.CodeRootsDisagree) != c.want {
 			t.Errorf("%+v: %v", c, r.Warnings)
 		}
 	}

@@ -11,13 +11,13 @@ import (
 type Parameter struct {
 	Platform, Library, Place, Mode string
 
-	Name      string  // with the unit it gives the Kind
-	From, To  int     // range of sizes in bytes; From = To for one size; -1 if the parameter has no size
-	Value     float64 // NaN where the samples do not determine it
-	Low, High float64 // interval at Options.Level; NaN likewise, and of fewer than five samples a cell
-	Unit      string
-	Method    string // how it was derived: docs/fit.md
-	Samples   int    // that went into it
+	Name        string  // with the unit it gives the Kind
+	From, To    int     // range of sizes in bytes; From = To for one size; -1 if the parameter has no size
+	Value       float64 // NaN where the samples do not determine it
+	Low, High   float64 // interval at Options.Level; NaN likewise, and of fewer than five samples a cell
+	Unit        string
+	Method      string // how it was derived: docs/fit.md
+	SampleCount int    // that went into it
 
 	Verdict Verdict // how far to trust it
 

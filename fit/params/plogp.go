@@ -63,7 +63,7 @@ func (m Mode) addPLogP() {
 	p.SmallestBytes = least.Bytes
 	first := burst.CellOf(least.Bytes)
 	if first != nil {
-		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.Level)
+		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.ConfidenceLevel)
 		if l.Low > 0 {
 			p.Latency = cellTimeInterval(&l)
 		}
@@ -74,7 +74,7 @@ func (m Mode) addPLogP() {
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {
-				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.Level)
+				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.ConfidenceLevel)
 			}
 			s.Gap = cellTimeInterval(&g)
 		}

@@ -11,7 +11,7 @@ import (
 
 // testCell is a cell whose replicates scatter symmetrically about its value, by at most half.
 func testCell(bytes int, value, half float64) clean.Cell {
-	c := clean.Cell{Bytes: bytes, Samples: 100, FewestSamples: 100, Value: value, Low: value - half, High: value + half}
+	c := clean.Cell{Bytes: bytes, SampleCount: 100, FewestSamples: 100, Value: value, Low: value - half, High: value + half}
 	for i := range 41 {
 		c.Replicates = append(c.Replicates, value+half*float64(i-20)/20)
 	}
@@ -20,7 +20,7 @@ func testCell(bytes int, value, half float64) clean.Cell {
 
 // testMode is a mode with curves by timer.
 func testMode(timers map[string][]clean.Cell) Mode {
-	e := &Extraction{Options: clean.Options{Level: 0.95, Replicates: 41}}
+	e := &Extraction{Options: clean.Options{ConfidenceLevel: 0.95, ReplicateCount: 41}}
 	for timer, cells := range timers {
 		e.Curves = append(e.Curves, &curve.Curve{Mode: "send", Protocol: "auto", Timer: timer, Cells: cells})
 	}

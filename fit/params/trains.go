@@ -51,7 +51,7 @@ func (e *Extraction) DeriveTrainCurves(mode string) trainCurves {
 // something else than messages took the time of one of the two.
 func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curve {
 	more := float64(n - 1)
-	out := train.EmptyCopy(PerMessageMethod(train.Timer, n), math.Hypot(train.Floor, rtt.Floor)/more)
+	out := train.EmptyCopy(PerMessageMethod(train.Timer, n), math.Hypot(train.ZeroThreshold, rtt.ZeroThreshold)/more)
 	out.IsTime = true
 	var absurd []int
 	for _, a := range train.Cells {
@@ -59,7 +59,7 @@ func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curv
 		if b == nil {
 			continue
 		}
-		c := clean.LinearCombination([]clean.Cell{a, *b}, []float64{1 / more, -1 / more}, e.Options.Level)
+		c := clean.LinearCombination([]clean.Cell{a, *b}, []float64{1 / more, -1 / more}, e.Options.ConfidenceLevel)
 		if c.High < 0 {
 			absurd = append(absurd, a.Bytes)
 			continue
@@ -68,9 +68,9 @@ func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curv
 		out.Magnitudes = append(out.Magnitudes, math.Hypot(a.Value, b.Value)/more)
 	}
 	if len(absurd) > 0 {
-		code := clean.Disturbed
+		code := clean.CodeDisturbed
 		if train.Clock == "virtual" { // nothing disturbs it
-			code = clean.Unidentified
+			code = clean.CodeUnidentified
 		}
 		e.Warnings = append(e.Warnings, train.Warning(train.Timer, code,
 			fmt.Sprintf("%d messages took less time than one, at %s: left out", n, curve.FormatSizes(absurd, len(out.Cells)+len(absurd)))))
@@ -78,7 +78,7 @@ func (e *Extraction) perMessageCurve(train, rtt *curve.Curve, n int) *curve.Curv
 	if len(out.Cells) == 0 {
 		return nil
 	}
-	out.Cut(e.Options)
+	out.CutIntoPieces(e.Options)
 	e.DerivedCurves = append(e.DerivedCurves, *out)
 	return out
 }

@@ -92,7 +92,7 @@ func TestTrainsDisturbed(t *testing.T) {
 			t.Errorf("o_s is %v", p.Value)
 		}
 		for _, timer := range c.warned {
-			if !fitcheck.HasWarningOf(r, "send", timer, clean.Disturbed) {
+			if !fitcheck.HasWarningOf(r, "send", timer, clean.CodeDisturbed) {
 				t.Errorf("no warning that %s was disturbed: %v", timer, r.Warnings)
 			}
 		}
@@ -108,7 +108,7 @@ func TestTrainsDisturbed(t *testing.T) {
 func TestRoundTripsAlone(t *testing.T) {
 	r := fitcheck.Fit(t, trainTruth.samples(sample.TimerRTT), clean.Options{})
 	p := fitcheck.Row(t, r, "send", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableMethodSuffix, params.UnitMicros)
-	if !math.IsNaN(p.Value) || p.Verdict != params.UnidentifiableVerdict || !fitcheck.HasWarningOf(r, "send", "L", clean.Unidentified) {
+	if !math.IsNaN(p.Value) || p.Verdict != params.UnidentifiableVerdict || !fitcheck.HasWarningOf(r, "send", "L", clean.CodeUnidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "L", 0); ok {

@@ -51,7 +51,7 @@ func TestParametersOfExactMachine(t *testing.T) {
 	sloped := m
 	sloped.SendSlope, sloped.RecvSlope, sloped.Sizes = 0.003, 0.002, fittest.Powers(16, 1<<14)
 	for _, m := range []fittest.Machine{m, sloped} {
-		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{Replicates: 20})
+		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
 		for _, w := range m.Truths() {
 			if w.Value == 0 {
 				continue

@@ -21,10 +21,10 @@ func singletonPartition(n int) partition {
 
 func singleGroupPartition(n int) partition { return make(partition, n) }
 
-// edge is a pair of items, and how far they are from each other, as a logarithm of times.
-type edge struct {
-	a, b int
-	far  float64
+// rankDistance is a pair of items, and how far they are from each other, as a logarithm of times.
+type rankDistance struct {
+	a, b        int
+	logDistance float64
 }
 
 // bipartition divides edges into a near and a far tier: items that are near each other form groups,
@@ -33,14 +33,14 @@ type edge struct {
 // those before the widest gaps. So the tier of an edge depends on its groups, not on the edge
 // alone.
 type bipartition struct {
-	edges      []edge
+	edges      []rankDistance
 	priorSigma float64 // prior deviation
 
-	group     partition
-	near, far float64 // medians of the tiers
-	sigma     float64 // deviation of the edges of one tier
-	outliers  []bool  // by edge: it is nearer to the other tier
-	gain      float64 // nats of evidence for two tiers rather than one
+	group                 partition
+	nearMedian, farMedian float64 // medians of the tiers
+	sigma                 float64 // deviation of the edges of one tier
+	outliers              []bool  // by edge: it is nearer to the other tier
+	evidenceGain          float64 // nats of evidence for two tiers rather than one
 }
 
 // Evidence. A natural unit, or nat, is a factor of e in odds.
@@ -69,9 +69,9 @@ func deviationCost(r float64) float64 {
 }
 
 // bestBipartition returns the best division of edges among n items, or nil if there is none.
-func bestBipartition(n int, edges []edge, known float64) *bipartition {
+func bestBipartition(n int, edges []rankDistance, known float64) *bipartition {
 	c := &bipartition{edges: edges, priorSigma: known}
-	one := func(edge) int { return 0 }
+	one := func(rankDistance) int { return 0 }
 	_, _, alone := c.fitTiers(1, one)
 	best := math.Inf(1)
 	joins := averageLinkage(n, edges)
@@ -79,10 +79,10 @@ func bestBipartition(n int, edges []edge, known float64) *bipartition {
 		return nil
 	}
 	connected := joins[len(joins)-1].groups
-	slices.SortStableFunc(joins, func(a, b mergeStep) int { return cmp.Compare(b.gap, a.gap) })
-	for _, j := range joins[:min(len(joins), maxJoins)] {
+	slices.SortStableFunc(joins, func(a, b mergeStep) int { return cmp.Compare(b.distanceGap, a.distanceGap) })
+	for _, j := range joins[:min(len(joins), maxTriedJoins)] {
 		group := j.groups
-		tier := func(e edge) int {
+		tier := func(e rankDistance) int {
 			if group[e.a] == group[e.b] {
 				return 0
 			}
@@ -91,33 +91,33 @@ func bestBipartition(n int, edges []edge, known float64) *bipartition {
 		middles, sigma, cost := c.fitTiers(2, tier)
 		if cost += c.descriptionCost(connected, group); middles[0] < middles[1] && cost < best {
 			best = cost
-			c.group, c.near, c.far, c.sigma = group, middles[0], middles[1], sigma
+			c.group, c.nearMedian, c.farMedian, c.sigma = group, middles[0], middles[1], sigma
 		}
 	}
 	if c.group == nil {
 		return nil
 	}
-	c.gain = alone - best
+	c.evidenceGain = alone - best
 	c.outliers = make([]bool, len(edges))
 	for i, e := range edges {
-		own, other := c.far, c.near
+		own, other := c.farMedian, c.nearMedian
 		if c.isInside(e) {
 			own, other = other, own
 		}
-		c.outliers[i] = math.Abs(e.far-own) > max(huberThreshold*c.sigma, math.Abs(e.far-other))
+		c.outliers[i] = math.Abs(e.logDistance-own) > max(huberThreshold*c.sigma, math.Abs(e.logDistance-other))
 	}
 	return c
 }
 
-func (c *bipartition) isInside(e edge) bool { return c.group[e.a] == c.group[e.b] }
+func (c *bipartition) isInside(e rankDistance) bool { return c.group[e.a] == c.group[e.b] }
 
 // fitTiers returns the median of each tier, the deviation of the edges from these, and the cost:
 // minus the logarithm of the likelihood of the edges and of the prior of the deviation. The median
 // of a tier without edges is NaN.
-func (c *bipartition) fitTiers(tiers int, tier func(edge) int) (middles []float64, sigma, cost float64) {
+func (c *bipartition) fitTiers(tiers int, tier func(rankDistance) int) (middles []float64, sigma, cost float64) {
 	of := make([][]float64, tiers)
 	for _, e := range c.edges {
-		of[tier(e)] = append(of[tier(e)], e.far)
+		of[tier(e)] = append(of[tier(e)], e.logDistance)
 	}
 	var off, far []float64
 	for _, x := range of {
@@ -196,23 +196,23 @@ func logFactorial(n int) float64 {
 // mergeStep is a step of average linkage: the groups after it, and the gap to the distance of the
 // next.
 type mergeStep struct {
-	groups partition
-	gap    float64
+	groups      partition
+	distanceGap float64
 }
 
-// maxJoins bounds how many joins are tried: those before the widest gaps.
-const maxJoins = 32
+// maxTriedJoins bounds how many joins are tried: those before the widest gaps.
+const maxTriedJoins = 32
 
 // averageLinkage joins the two nearest groups, by the mean of the edges between them, until one is
 // left.
-func averageLinkage(n int, edges []edge) []mergeStep {
+func averageLinkage(n int, edges []rankDistance) []mergeStep {
 	sum, count := make([][]float64, n), make([][]float64, n)
 	for i := range n {
 		sum[i], count[i] = make([]float64, n), make([]float64, n)
 	}
 	for _, e := range edges {
 		for _, p := range [2][2]int{{e.a, e.b}, {e.b, e.a}} {
-			sum[p[0]][p[1]] += e.far
+			sum[p[0]][p[1]] += e.logDistance
 			count[p[0]][p[1]]++
 		}
 	}
@@ -229,7 +229,7 @@ func averageLinkage(n int, edges []edge) []mergeStep {
 			}
 		}
 		if len(out) > 0 {
-			out[len(out)-1].gap = least - last
+			out[len(out)-1].distanceGap = least - last
 		}
 		if last = least; a == b {
 			return out

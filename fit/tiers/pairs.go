@@ -127,7 +127,7 @@ type logMean struct {
 func (x *logMean) add(s *sample.Series, f sample.Runs) {
 	var c clean.Cell
 	value, variance := 0.0, 0.0
-	groups, step := clean.CountedGroups(c.GroupSamples(s, f), clean.RootCombination([]*sample.Series{s}, f)), f.Resolution(s)
+	groups, step := clean.SelectCountedGroups(c.GroupSamples(s, f), clean.RootCombination([]*sample.Series{s}, f)), f.Resolution(s)
 	for _, g := range groups {
 		value += g.Median / float64(len(groups))
 		h := g.HalfWidth() / float64(len(groups))

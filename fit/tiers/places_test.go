@@ -30,7 +30,7 @@ func TestParametersOfTiers(t *testing.T) {
 	if err := sample.Write(io.Discard, pooled); err != nil { // each pair is a launch of its own
 		t.Error(err)
 	}
-	r, err := fit.Fit(set, clean.Options{Replicates: 60})
+	r, err := fit.Fit(set, clean.Options{ReplicateCount: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestParametersOfTiers(t *testing.T) {
 		here := params.SelectParameters(ps, "", "", c.place)
 		switch c.name {
 		case "P":
-			if p := parameterOf(here, "P"); p == nil || p.Value != 4 || p.Low != 3 || p.High != 4 || p.Unit != params.UnitCount || p.Samples != 21 || p.From >= 0 {
+			if p := parameterOf(here, "P"); p == nil || p.Value != 4 || p.Low != 3 || p.High != 4 || p.Unit != params.UnitCount || p.SampleCount != 21 || p.From >= 0 {
 				t.Errorf("P is %+v", p)
 			}
 			continue
@@ -114,7 +114,7 @@ func TestOwnPlaces(t *testing.T) {
 	own := between
 	own.SendO = 100
 	set.Series = append(set.Series, own.Samples(3, fittest.PairPlan).Series...)
-	r, err := fit.Fit(set, clean.Options{Replicates: 20})
+	r, err := fit.Fit(set, clean.Options{ReplicateCount: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestOwnPlaces(t *testing.T) {
 // One tier has neither H nor P, and says so.
 func TestOneTierHasNoGroups(t *testing.T) {
 	_, m := fittest.Convex()
-	r, err := fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1), clean.Options{Replicates: 20})
+	r, err := fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1), clean.Options{ReplicateCount: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestOneTierHasNoGroups(t *testing.T) {
 			t.Errorf("%s is %+v", name, p)
 		}
 	}
-	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Code == clean.OneTier }) {
+	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Code == clean.CodeOneTier }) {
 		t.Errorf("warnings %v", r.Warnings)
 	}
 	if _, ok := params.ValueAt(params.SelectParameters(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
@@ -146,18 +146,18 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	}
 	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1)
 	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
-	if r, err = fit.Fit(near, clean.Options{Replicates: 20}); err != nil || len(params.SelectParameters(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
+	if r, err = fit.Fit(near, clean.Options{ReplicateCount: 20}); err != nil || len(params.SelectParameters(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
 		t.Errorf("all in one node: %v, %+v", err, r.Parameters)
 	}
 	near.Facts[len(near.Facts)-1].Value = "near"
 	if _, err = fit.Fit(near, clean.Options{}); err == nil || !strings.Contains(err.Error(), "neither intra nor inter") {
 		t.Errorf("a place that is none: %v", err)
 	}
-	if r, err = fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(2, 1), clean.Options{Replicates: 20}); err != nil {
+	if r, err = fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(2, 1), clean.Options{ReplicateCount: 20}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool {
-		return w.Code == clean.OneTier && strings.Contains(w.Text, "measure more ranks")
+		return w.Code == clean.CodeOneTier && strings.Contains(w.Text, "measure more ranks")
 	}) {
 		t.Errorf("of one pair: warnings %v", r.Warnings)
 	}

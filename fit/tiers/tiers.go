@@ -146,7 +146,7 @@ func (t *tierSearch) divideTiers() {
 // from the pairs that are in one group of the coarser and in two of the finer.
 func (t *tierSearch) partitionsBetween(finer, coarser partition, pairs []int) []partition {
 	c := t.bestCut(finer, pairs)
-	if c == nil || c.gain < minDecisiveGain {
+	if c == nil || c.evidenceGain < minDecisiveGain {
 		if len(t.splits) == 0 {
 			t.lonely = c
 		}
@@ -180,9 +180,9 @@ func (t *tierSearch) markOutliers(pairs []int) {
 	score, _ := t.pairDistances(pairs)
 	c := bipartition{priorSigma: priorDeviation}
 	for _, s := range score {
-		c.edges = append(c.edges, edge{far: s})
+		c.edges = append(c.edges, rankDistance{logDistance: s})
 	}
-	m, sigma, _ := c.fitTiers(1, func(edge) int { return 0 })
+	m, sigma, _ := c.fitTiers(1, func(rankDistance) int { return 0 })
 	for i, p := range pairs {
 		t.outliers[p] = t.outliers[p] || math.Abs(score[i]-m[0]) > 2*huberThreshold*sigma
 	}
@@ -195,9 +195,9 @@ func (t *tierSearch) bestCut(finer partition, pairs []int) *bipartition {
 		return nil
 	}
 	score, se := t.pairDistances(pairs)
-	edges := make([]edge, len(pairs))
+	edges := make([]rankDistance, len(pairs))
 	for i, p := range pairs {
-		edges[i] = edge{finer[t.pairs[p][0]], finer[t.pairs[p][1]], score[i]}
+		edges[i] = rankDistance{finer[t.pairs[p][0]], finer[t.pairs[p][1]], score[i]}
 	}
 	return bestBipartition(slices.Max(finer)+1, edges, math.Max(priorDeviation, se))
 }
@@ -282,7 +282,7 @@ func (t *tierSearch) Parameters() []params.Parameter {
 	var out []params.Parameter
 	row := func(name string, i, value, low, high int) {
 		p := params.Parameter{Platform: t.Platform, Library: t.Library, Place: tiers.Levels[i].Place, Name: name, From: -1, To: -1,
-			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.UnitCount, Method: params.MethodCountFromPairs, Samples: len(t.pairs), Verdict: params.GoodVerdict}
+			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.UnitCount, Method: params.MethodCountFromPairs, SampleCount: len(t.pairs), Verdict: params.GoodVerdict}
 		if t.isUnclear() {
 			p.Verdict = params.WeakVerdict
 		}

@@ -185,7 +185,7 @@ func TestOddAndMissingPairs(t *testing.T) {
 	for _, w := range x.Warnings() {
 		codes[w.Code] = w.Text
 	}
-	for code, says := range map[string]string{clean.OddPairs: "pairs 0-2, 3-5: nearer or farther", clean.PairsMissing: "pairs 1-3, 2-7:", clean.UnequalGroups: "from 1 to 4"} {
+	for code, says := range map[string]string{clean.CodeOddPairs: "pairs 0-2, 3-5: nearer or farther", clean.CodePairsMissing: "pairs 1-3, 2-7:", clean.CodeUnequalGroups: "from 1 to 4"} {
 		if !strings.Contains(codes[code], says) {
 			t.Errorf("warnings %q: %s does not say %q", codes, code, says)
 		}
@@ -257,22 +257,22 @@ func TestScore(t *testing.T) {
 func TestALittleFast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	group := fittest.Blocks(3, 3, 1, 1, 1)
-	var edges []edge
+	var edges []rankDistance
 	for a := range group {
 		for b := a + 1; b < len(group); b++ {
-			e := edge{a, b, 2.5}
+			e := rankDistance{a, b, 2.5}
 			if group[a] == group[b] {
-				e.far = 0
+				e.logDistance = 0
 			}
-			e.far += 0.03 * rng.NormFloat64()
+			e.logDistance += 0.03 * rng.NormFloat64()
 			if a == 6 && b == 7 {
-				e.far = 2.5 - 0.03*3.6
+				e.logDistance = 2.5 - 0.03*3.6
 			}
 			edges = append(edges, e)
 		}
 	}
 	c := bestBipartition(len(group), edges, priorDeviation)
-	if want := partition(group); !reflect.DeepEqual(c.group, want) || c.gain < minClearGain {
-		t.Errorf("groups %v, want %v; gain %v", c.group, want, c.gain)
+	if want := partition(group); !reflect.DeepEqual(c.group, want) || c.evidenceGain < minClearGain {
+		t.Errorf("groups %v, want %v; gain %v", c.group, want, c.evidenceGain)
 	}
 }

@@ -20,11 +20,11 @@ func (t *tierSearch) isUnclear() bool {
 }
 
 func (c *bipartition) isUnclear() bool {
-	return c.separation() < minClearSeparation || c.gain < minClearGain || c.countNearEdges() == 1
+	return c.separation() < minClearSeparation || c.evidenceGain < minClearGain || c.countNearEdges() == 1
 }
 
 // separation returns the distance between the tiers in deviations.
-func (c *bipartition) separation() float64 { return (c.far - c.near) / c.sigma }
+func (c *bipartition) separation() float64 { return (c.farMedian - c.nearMedian) / c.sigma }
 
 func (c *bipartition) countNearEdges() int {
 	n := 0
@@ -47,24 +47,24 @@ func (t *tierSearch) Warnings() []clean.Warning {
 		if len(t.pairs) == 1 {
 			text = "one pair shows no tiers: measure more ranks"
 		}
-		if c := t.lonely; c != nil && c.gain > 0 {
-			text += fmt.Sprintf("; two tiers whose times differ by %.2g %% would explain the pairs better, but not by more than chance may", 100*(c.far-c.near))
+		if c := t.lonely; c != nil && c.evidenceGain > 0 {
+			text += fmt.Sprintf("; two tiers whose times differ by %.2g %% would explain the pairs better, but not by more than chance may", 100*(c.farMedian-c.nearMedian))
 		}
-		warn("H", clean.OneTier, "%s: H and P are not known, and all pairs count as %s", text, t.alone)
+		warn("H", clean.CodeOneTier, "%s: H and P are not known, and all pairs count as %s", text, t.alone)
 	}
 	for _, c := range t.splits {
 		switch {
 		case c.countNearEdges() == 1:
-			warn("H", clean.TiersUnclear, "one pair alone is nearer than others: a tier of its own, or a chance")
+			warn("H", clean.CodeTiersUnclear, "one pair alone is nearer than others: a tier of its own, or a chance")
 		case c.isUnclear():
-			warn("H", clean.TiersUnclear, "two tiers differ by %.1f deviations of the pairs in them: the groups of ranks are uncertain", c.separation())
+			warn("H", clean.CodeTiersUnclear, "two tiers differ by %.1f deviations of the pairs in them: the groups of ranks are uncertain", c.separation())
 		}
 	}
 	if odd := t.pairNames(t.outliers); len(odd) > 0 {
-		warn("H", clean.OddPairs, "%s: nearer or farther than the other pairs of these ranks say, whose tier counts", listFirst(odd))
+		warn("H", clean.CodeOddPairs, "%s: nearer or farther than the other pairs of these ranks say, whose tier counts", listFirst(odd))
 	}
 	if missing := t.missingPairs(); len(missing) > 0 {
-		warn("H", clean.PairsMissing, "%s: not measured; where these ranks belong rests on their other pairs", listFirst(missing))
+		warn("H", clean.CodePairsMissing, "%s: not measured; where these ranks belong rests on their other pairs", listFirst(missing))
 	}
 	t.warnOfUnequalGroups(warn)
 	return out
@@ -74,7 +74,7 @@ func (t *tierSearch) Warnings() []clean.Warning {
 func (t *tierSearch) warnOfUnequalGroups(warn func(parameter, code, format string, args ...any)) {
 	for _, p := range t.Parameters() {
 		if p.Name == "P" && p.Low < p.High {
-			warn("P", clean.UnequalGroups, "groups of %s have from %v to %v ranks: P is the median", p.Place, p.Low, p.High)
+			warn("P", clean.CodeUnequalGroups, "groups of %s have from %v to %v ranks: P is the median", p.Place, p.Low, p.High)
 		}
 	}
 }

@@ -2,21 +2,22 @@ package device
 
 import "github.com/loggp/loggp/model/unit"
 
-// None has the accessors of a port without optional capabilities. A port embeds it and implements
-// the accessors of what it has, so that a new capability leaves the other ports as they are.
-type None struct{}
+// NoCapabilities has the accessors of a port without optional capabilities. A port embeds it and
+// implements the accessors of what it has, so that a new capability leaves the other ports as they
+// are.
+type NoCapabilities struct{}
 
 // Memory implements Port, as do the others.
-func (None) Memory() Memory     { return nil }
-func (None) Counter() Counter   { return nil }
-func (None) Watch() Watch       { return nil }
-func (None) Queue() Queue       { return nil }
-func (None) Signal() Signal     { return nil }
-func (None) Channel() Channel   { return nil }
-func (None) Datagram() Datagram { return nil }
-func (None) Barrier() Barrier   { return nil }
-func (None) Control() Control   { return nil }
-func (None) Storage() Storage   { return nil }
+func (NoCapabilities) Memory() Memory     { return nil }
+func (NoCapabilities) Counter() Counter   { return nil }
+func (NoCapabilities) Watch() Watch       { return nil }
+func (NoCapabilities) Queue() Queue       { return nil }
+func (NoCapabilities) Signal() Signal     { return nil }
+func (NoCapabilities) Channel() Channel   { return nil }
+func (NoCapabilities) Datagram() Datagram { return nil }
+func (NoCapabilities) Barrier() Barrier   { return nil }
+func (NoCapabilities) Control() Control   { return nil }
+func (NoCapabilities) Storage() Storage   { return nil }
 
 // NoCompletion is the head of a put without a completion. The put has at most MaxInlinePutWords
 // 8-byte words, which the port has copied when Put returns. A completion with this head arrives
@@ -95,24 +96,24 @@ type Counter interface {
 // an entry for one of its queues takes effect; a message or a datagram arrives; a message that
 // Channel.Send has refused may be taken now; a handler of a signal returns.
 //
-// No wake-up is lost: a rank reads Events, looks at what it waits for, and waits for more events
-// than it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that polls
-// (Load, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and both cost the
-// same.
+// No wake-up is lost: a rank reads EventCount, looks at what it waits for, and waits for more
+// events than it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that
+// polls (Load, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and both
+// cost the same.
 type Watch interface {
-	// Events returns how many events the rank has had. Several at once may count as one. A loop of
-	// Events sees them.
-	Events() uint64
+	// EventCount returns how many events the rank has had. Several at once may count as one. A loop
+	// of EventCount sees them.
+	EventCount() uint64
 
-	// Wait blocks until there are more events than seen, or until the rank's clock reaches
+	// WaitForEvent blocks until there are more events than seen, or until the rank's clock reaches
 	// deadline, and reports whether there are more. A deadline that has passed does not block.
-	Wait(seen uint64, deadline unit.Time) bool
+	WaitForEvent(seen uint64, deadline unit.Time) bool
 
-	// Load returns the 64-bit word at offset off of the memory that the rank itself exposes as k,
-	// in the byte order of the processor. A word that was put as a whole is read as a whole, and
-	// when it is read all bytes of its put are there. A loop of Loads sees what others write. Load
-	// panics if the word is not exposed.
-	Load(k Key, off int) uint64
+	// LoadWord returns the 64-bit word at offset off of the memory that the rank itself exposes as
+	// k, in the byte order of the processor. A word that was put as a whole is read as a whole, and
+	// when it is read all bytes of its put are there. A loop of Loads sees what others write.
+	// LoadWord panics if the word is not exposed.
+	LoadWord(k Key, off int) uint64
 }
 
 // WordWaiter is a Watch that looks at a word itself each time that something happens to the rank.
@@ -123,17 +124,17 @@ type WordWaiter interface {
 	WaitWord(k Key, off int, old uint64) uint64
 }
 
-// WaitWord waits until a word is not old, and returns it. The word is that of w.Load(k, off).
+// WaitWord waits until a word is not old, and returns it. The word is that of w.LoadWord(k, off).
 func WaitWord(w Watch, k Key, off int, old uint64) uint64 {
 	if x, ok := w.(WordWaiter); ok {
 		return x.WaitWord(k, off, old)
 	}
 	for {
-		seen := w.Events()
-		if word := w.Load(k, off); word != old {
+		seen := w.EventCount()
+		if word := w.LoadWord(k, off); word != old {
 			return word
 		}
-		w.Wait(seen, Forever)
+		w.WaitForEvent(seen, Forever)
 	}
 }
 
@@ -163,8 +164,8 @@ const (
 // are taken are always the first, without gaps, and it starts the others again, the first of them
 // with RetryAfterRefusal. A machine may refuse an entry for a while though there is room.
 type Queue interface {
-	// Limit returns the length of the longest entry.
-	Limit() int
+	// MaxEntryBytes returns the length of the longest entry.
+	MaxEntryBytes() int
 
 	// Create makes a queue of this rank, with room for entries whose bytes, with EntryOverhead more
 	// for each, are at most size. All keys of a rank's queues differ, and a key names nothing after
@@ -174,7 +175,7 @@ type Queue interface {
 
 	// Enqueue starts to append b to the queue k of rank dst, which may be the rank itself. The port
 	// has taken b when Enqueue returns. A completion with the head done is received as that of a
-	// put; it says in Refused whether the entry was refused. If b is longer than Limit, Enqueue
+	// put; it says in Refused whether the entry was refused. If b is longer than its limit, Enqueue
 	// panics.
 	Enqueue(dst int, k Key, b []byte, flags EnqueueFlags, done Head)
 
@@ -229,13 +230,13 @@ const (
 // Order: messages of one rank to another with the same priority arrive in the order of Send, once
 // each and unchanged. There is no order between the priorities, nor between messages and packets.
 type Channel interface {
-	// Limit returns the length of the longest message.
-	Limit() int
+	// MaxMessageBytes returns the length of the longest message.
+	MaxMessageBytes() int
 
 	// Send sends b and returns true, or returns false if there is no room now: then nothing was
 	// sent, and an event of the rank says when it may succeed. It does not wait. The port has taken
 	// b when Send returns. A message to a rank whose program has ended is dropped. If b is longer
-	// than Limit, Send panics.
+	// than MaxMessageBytes, Send panics.
 	Send(dst int, p Priority, b []byte) bool
 
 	// Recv takes the next message of a priority, or returns nil if there is none: a packet with its
@@ -249,11 +250,11 @@ type Channel interface {
 // A datagram that is sent again and again arrives some time. Nothing waits for room; what does not
 // fit is lost.
 type Datagram interface {
-	// Limit returns the length of the longest datagram.
-	Limit() int
+	// MaxDatagramBytes returns the length of the longest datagram.
+	MaxDatagramBytes() int
 
 	// Send sends b to a rank, which may be the rank itself. The port has taken b when Send returns.
-	// If b is longer than Limit, Send panics.
+	// If b is longer than MaxDatagramBytes, Send panics.
 	Send(dst int, b []byte)
 
 	// MaxGroups returns how many groups a rank may be a member of at a time. It is 0 where there is
@@ -261,8 +262,8 @@ type Datagram interface {
 	MaxGroups() int
 
 	// Join makes the rank a member of a group, and reports false if it is one of Groups others
-	// already. A datagram that is sent to the group from then on may arrive. None that is sent
-	// after Leave does. To join or leave twice is as once.
+	// already. A datagram that is sent to the group from then on may arrive. None that is
+	// sent after Leave does. To join or leave twice is as once.
 	Join(group uint32) bool
 	Leave(group uint32)
 
@@ -287,21 +288,21 @@ type Storage interface {
 // Barrier is a barrier of all ranks of the job. A rank may do something else between its arrival
 // and the opening, and arrives again only when it has passed.
 type Barrier interface {
-	// Arrive says that the rank has come to its next barrier. It does not wait.
-	Arrive()
+	// ArriveAtBarrier says that the rank has come to its next barrier. It does not wait.
+	ArriveAtBarrier()
 
-	// IsReleased reports whether all ranks have come to the barrier that this rank has come to
-	// last. That they have is an event of the rank (Watch). It does not wait, and a loop of calls
-	// sees it.
-	IsReleased() bool
+	// IsBarrierReleased reports whether all ranks have come to the barrier that this rank has come
+	// to last. That they have is an event of the rank (Watch). It does not wait, and a loop of
+	// calls sees it.
+	IsBarrierReleased() bool
 }
 
 // Control is a network beside that of packets. It broadcasts words to all ranks and combines words
 // of all ranks, like the control network of the CM-5. All ranks make the same calls in the same
 // order.
 type Control interface {
-	// Limit returns the most words of a broadcast.
-	Limit() int
+	// MaxWords returns the most words of a broadcast.
+	MaxWords() int
 
 	// Broadcast copies the words of rank root to words at every other rank, which has the same
 	// number. It returns when the rank has them; root may have to wait until earlier ones were

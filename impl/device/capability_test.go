@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestNone checks that None has every capability of a Port and that none is there, and that
-// docs/design.md has a row for each.
+// TestNone checks that NoCapabilities has every capability of a Port and that none is there, and
+// that docs/design.md has a row for each.
 func TestNone(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/design.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, port := reflect.TypeFor[None](), reflect.TypeFor[Port]()
+	none, port := reflect.TypeFor[NoCapabilities](), reflect.TypeFor[Port]()
 	for m := range none.Methods() {
 		if got := m.Func.Call([]reflect.Value{reflect.New(none).Elem()}); !got[0].IsNil() {
 			t.Errorf("None has a %s", m.Name)

@@ -91,9 +91,9 @@ type Port interface {
 	// Copy copies like the built-in copy, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
-	// Operate charges n arithmetic operations on elements in memory, such as the additions of a
-	// reduction, to an emulated processor. In real time it does nothing.
-	Operate(n int)
+	// ChargeOperations charges n arithmetic operations on elements in memory, such as the additions
+	// of a reduction, to an emulated processor. In real time it does nothing.
+	ChargeOperations(n int)
 
 	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p
 	// nor changes it. Send may wait until dst takes packets, in Recv or in a Send that waits
@@ -113,8 +113,8 @@ type Port interface {
 	NotifyExit(rank int, head Head)
 
 	// The optional capabilities. An accessor returns nil if the machine does not have the
-	// capability, in all ranks alike. A port embeds None and implements the accessors of the
-	// capabilities that it has.
+	// capability, in all ranks alike. A port embeds NoCapabilities and implements the accessors of
+	// the capabilities that it has.
 
 	Memory() Memory     // read and write the memory of other ranks
 	Counter() Counter   // atomic registers
@@ -128,8 +128,8 @@ type Port interface {
 	Storage() Storage   // files that take time
 }
 
-// RealTime is a Port whose clock is real: Spend and Operate do nothing, and Copy only copies. A
-// library may check for it once and then omit these calls.
+// RealTime is a Port whose clock is real: Spend and ChargeOperations do nothing, and Copy only
+// copies. A library may check for it once and then omit these calls.
 type RealTime interface {
 	Port
 	RealTime()

@@ -217,4 +217,4 @@ type endedPort struct {
 func (p endedPort) Now() unit.Time       { p.r.failEnded(); return 0 }
 func (p endedPort) Delay(unit.Time)      { p.r.failEnded() }
 func (p endedPort) Copy(_, _ []byte) int { p.r.failEnded(); return 0 }
-func (p endedPort) Operate(int)          { p.r.failEnded() }
+func (p endedPort) ChargeOperations(int) { p.r.failEnded() }

@@ -103,7 +103,7 @@ func TestFitDisturbed(t *testing.T) {
 			t.Errorf("S: %+v, want %v", s, c.limit)
 		}
 	}
-	if !slices.ContainsFunc(r.Warnings, func(w fitclean.Warning) bool { return w.Code == fitclean.Disturbed }) {
+	if !slices.ContainsFunc(r.Warnings, func(w fitclean.Warning) bool { return w.Code == fitclean.CodeDisturbed }) {
 		t.Errorf("no warning: %v", r.Warnings)
 	}
 	if v, ok := params.ValueAt(r.Parameters, "send", "L", 0); ok {
@@ -121,7 +121,7 @@ func TestFitContaminated(t *testing.T) {
 		for seed := range uint64(seeds) {
 			set, _ := imported(t, Options{}, "prtt-openmpi-shm-eager4096.csv")
 			contaminate(set, part, seed)
-			r, err := fit.Fit(set, fitclean.Options{Replicates: 100})
+			r, err := fit.Fit(set, fitclean.Options{ReplicateCount: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -46,7 +46,7 @@ func runPatterns(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 				if err != nil {
 					return err
 				}
-				m, err := patterns.Measure(w, library, patterns.Patterns[i], bytes, max(e.Reps, 1))
+				m, err := patterns.MeasurePattern(w, library, patterns.Patterns[i], bytes, max(e.Reps, 1))
 				if err != nil {
 					return fmt.Errorf("%s, %d ranks, %d bytes: %w", s.Name, ranks, bytes, err)
 				}

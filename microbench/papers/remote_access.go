@@ -71,11 +71,11 @@ func (a *accessTiming) runRank(p device.Port) error {
 	}
 	if p.Rank() == 1 {
 		for range a.rounds {
-			for seen := p.Watch().Events(); ; seen = p.Watch().Events() {
+			for seen := p.Watch().EventCount(); ; seen = p.Watch().EventCount() {
 				if a.fifo && p.Queue().First(queue) != nil {
 					break
 				}
-				if p.Watch().Wait(seen, device.Forever); !a.fifo {
+				if p.Watch().WaitForEvent(seen, device.Forever); !a.fifo {
 					break
 				}
 			}

@@ -25,17 +25,17 @@ type Pattern struct {
 // Patterns are all patterns.
 var Patterns = []Pattern{
 	{"latency", "a message from rank 0 to rank 1 and back; half the time", 2, nil, true, pingPong},
-	{"one-to-all", "rank 0 sends to each other rank in turn", 2, bytesOfRoot, false, oneToAll},
-	{"all-to-one", "rank 0 receives from each other rank in turn", 2, bytesOfRoot, false, allToOne},
-	{"all-to-all", "each rank exchanges messages with each other rank, in an order in which no two have the same partner", 2, bytesOfRoot, false, allToAll},
-	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, bytesOfRoot, false, allToAllInOrder},
+	{"one-to-all", "rank 0 sends to each other rank in turn", 2, rootBytes, false, oneToAll},
+	{"all-to-one", "rank 0 receives from each other rank in turn", 2, rootBytes, false, allToOne},
+	{"all-to-all", "each rank exchanges messages with each other rank, in an order in which no two have the same partner", 2, rootBytes, false, allToAll},
+	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, rootBytes, false, allToAllInOrder},
 	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p portable.Process, _ *portable.Library, out, _ []byte) { p.Broadcast(out) }},
 	{"reduce", "the sum of the ranks' arrays of 8-byte numbers, at rank 0", 2, nil, false, reduce},
 	{"reduce-single", "the same of 4-byte numbers", 2, nil, false, reduceSingle},
 }
 
-// Named returns the pattern of a name, or false.
-func Named(name string) (Pattern, bool) {
+// FindPattern returns the pattern of a name, or false.
+func FindPattern(name string) (Pattern, bool) {
 	i := slices.IndexFunc(Patterns, func(p Pattern) bool { return p.Name == name })
 	if i < 0 {
 		return Pattern{}, false
@@ -43,8 +43,8 @@ func Named(name string) (Pattern, bool) {
 	return Patterns[i], true
 }
 
-// bytesOfRoot is what the root, or each rank of all-to-all, handles: a message of each other rank.
-func bytesOfRoot(ranks, bytes int) int { return (ranks - 1) * bytes }
+// rootBytes is what the root, or each rank of all-to-all, handles: a message of each other rank.
+func rootBytes(ranks, bytes int) int { return (ranks - 1) * bytes }
 
 // IsTimedBy reports whether a library is timed in the pattern: each collective operation once, by
 // the way of sending that it uses.
@@ -154,10 +154,10 @@ type PatternTime struct {
 // enough for all to hear of it.
 const startDelay = 2 * unit.Millisecond
 
-// Measure runs a pattern for some rounds after one that does not count. All ranks begin a round at
-// a time that rank 0 tells them, so their clocks have to be one, as in an emulated machine and in
-// one host.
-func Measure(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (PatternTime, error) {
+// MeasurePattern runs a pattern for some rounds after one that does not count. All ranks begin a
+// round at a time that rank 0 tells them, so their clocks have to be one, as in an emulated machine
+// and in one host.
+func MeasurePattern(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (PatternTime, error) {
 	m := PatternTime{Pattern: x, Library: s, Bytes: bytes}
 	if n := x.elementBytes(); bytes%n != 0 {
 		return m, fmt.Errorf("%s: %d bytes are not a whole number of %d-byte numbers", x.Name, bytes, n)

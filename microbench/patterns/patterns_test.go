@@ -37,11 +37,11 @@ func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, ok := Named(pattern)
+	p, ok := FindPattern(pattern)
 	if !ok {
 		t.Fatalf("no pattern %s", pattern)
 	}
-	m, err := Measure(w, s, p, bytes, 3)
+	m, err := MeasurePattern(w, s, p, bytes, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func BenchmarkAllToAll(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	x, _ := Named("all-to-all")
+	x, _ := FindPattern("all-to-all")
 	for _, ranks := range []int{64, 256, 1024} {
 		b.Run(strconv.Itoa(ranks), func(b *testing.B) {
 			for b.Loop() {
@@ -110,7 +110,7 @@ func BenchmarkAllToAll(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := Measure(w, portable.ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
+				if _, err := MeasurePattern(w, portable.ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

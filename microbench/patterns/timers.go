@@ -11,9 +11,9 @@ import (
 // trainLength is how many messages a train has: fewer than a pool of ACLMPL has slots.
 const trainLength = 16
 
-// settleTime is how long a rank waits so that its message has arrived, or the other rank has
+// arrivalWait is how long a rank waits so that its message has arrived, or the other rank has
 // entered its receive.
-const settleTime = 10 * unit.Millisecond
+const arrivalWait = 10 * unit.Millisecond
 
 // MeasureTimers times messages of a length between ranks 0 and 1 by the timers from which the fit
 // has LogGP parameters, as those of package microbench do for MPI: a send whose receiver waits
@@ -78,21 +78,21 @@ type timedRank struct {
 func (t timedRank) receive() { t.Receive(1-t.Rank(), t.in) }
 
 func (t timedRank) timeSend() unit.Time {
-	t.Compute(settleTime)
+	t.Compute(arrivalWait)
 	begin := t.Now()
 	t.Send(1, t.out)
 	return t.Now() - begin
 }
 
 func (t timedRank) timeLateReceive() unit.Time {
-	t.Compute(settleTime)
+	t.Compute(arrivalWait)
 	begin := t.Now()
 	t.receive()
 	return t.Now() - begin
 }
 
 func (t timedRank) timeRoundTrip() unit.Time {
-	t.Compute(settleTime)
+	t.Compute(arrivalWait)
 	begin := t.Now()
 	t.Send(1, t.out)
 	t.receive()
@@ -100,7 +100,7 @@ func (t timedRank) timeRoundTrip() unit.Time {
 }
 
 func (t timedRank) timeTrain() unit.Time {
-	t.Compute(settleTime)
+	t.Compute(arrivalWait)
 	t.Send(1, t.out)
 	begin := t.Now()
 	for range trainLength - 1 {

@@ -29,7 +29,7 @@ func some(ranks int, sizes ...int) *microbench.Experiment {
 
 // cellOf is an operation by so many ranks on data of some bytes.
 func cellOf(o collective.Operation, ranks, bytes int) microbench.CollectiveCell {
-	return microbench.CollectiveCell{Algorithm: Algorithm(o), Job: o.Job(ranks, bytes, nil)}
+	return microbench.CollectiveCell{Algorithm: VendorAlgorithmOf(o), Job: o.Job(ranks, bytes, nil)}
 }
 
 // Results of collective operations become keys, facts and times, with a launcher that starts all
@@ -48,7 +48,7 @@ func TestMeasureCollectives(t *testing.T) {
 			t.Errorf("%d launches", out.LaunchCount)
 		}
 		for key, want := range map[string]string{
-			sample.RanksFact: "3", "hosts": "one", "processor": "Fake", "bound_to": "0; 1; 2", Binding: "each rank on a processor of its own", "root": "0",
+			sample.RanksFact: "3", "hosts": "one", "processor": "Fake", "bound_to": "0; 1; 2", BindingFact: "each rank on a processor of its own", "root": "0",
 			sample.StartFact: "agreed by the common clock, and behind barriers; 2 of 66 began too late",
 		} {
 			if got, _ := set.Fact(key); got != want {
@@ -75,7 +75,7 @@ func TestMeasureCollectives(t *testing.T) {
 		if err != nil || len(all) != 4 {
 			t.Fatalf("%d operations and lengths, %v", len(all), err)
 		}
-		if x := all[3]; x.Operation != "scan" || x.Algorithm != Vendor || x.Ranks != 3 || x.Bytes != 100 || x.Samples != 16 || x.Last != 4.0001 || x.Max != 3.0001 {
+		if x := all[3]; x.Operation != "scan" || x.Algorithm != VendorAlgorithm || x.Ranks != 3 || x.Bytes != 100 || x.SampleCount != 16 || x.LastRankEnd != 4.0001 || x.Max != 3.0001 {
 			t.Errorf("the last is %+v", x)
 		}
 	}
@@ -167,7 +167,7 @@ func TestCollectives(t *testing.T) {
 				t.Fatalf("%d of %d operations and lengths, %v", len(times), len(c.Collectives), err)
 			}
 			for i, x := range times {
-				if of := c.Collectives[i]; x.Operation != of.Operation.String() || x.Bytes != of.Bytes || x.Ranks != ranks || x.Algorithm != Vendor || !(x.Min >= 0 && x.Min <= x.Median && x.Median <= x.Max) {
+				if of := c.Collectives[i]; x.Operation != of.Operation.String() || x.Bytes != of.Bytes || x.Ranks != ranks || x.Algorithm != VendorAlgorithm || !(x.Min >= 0 && x.Min <= x.Median && x.Median <= x.Max) {
 					t.Errorf("%v of %d bytes: %+v", of.Algorithm, of.Bytes, x)
 				}
 			}

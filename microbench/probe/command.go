@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Words splits a command at its blanks, as a shell does: what stands in quotes, or behind a
+// SplitCommand splits a command at its blanks, as a shell does: what stands in quotes, or behind a
 // backslash, stays together.
-func Words(command string) ([]string, error) {
+func SplitCommand(command string) ([]string, error) {
 	var list []string
 	var word strings.Builder
 	begun, quote := false, rune(0)
@@ -45,8 +45,8 @@ func Words(command string) ([]string, error) {
 	return list, nil
 }
 
-// words prints a command so that Words reads it.
-func words(command []string) string {
+// quoteCommand prints a command so that SplitCommand reads it.
+func quoteCommand(command []string) string {
 	var list []string
 	for _, w := range command {
 		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`!*?[]{}()<>|&;#~") {

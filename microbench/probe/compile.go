@@ -16,55 +16,55 @@ import (
 //go:embed program/*.c
 var source embed.FS
 
-// built is the program, compiled.
-type built struct {
-	dir      string // all that is written is there
-	compiler string // its path
-	version  string // its first line
-	program  string // its path
-	options  []string
+// compiledProgram is the program, compiled.
+type compiledProgram struct {
+	directory       string // all that is written is there
+	compilerPath    string // its path
+	compilerVersion string // its first line
+	programPath     string // its path
+	options         []string
 }
 
 // Options of the compiler: those that it always has, and one where collective operations are
 // measured.
 var (
-	always          = []string{"-std=c99", "-O1"}
-	withCollectives = "-DCOLLECTIVES"
+	compilerOptions   = []string{"-std=c99", "-O1"}
+	collectivesOption = "-DCOLLECTIVES"
 )
 
-// build compiles the program.
-func build(ctx context.Context, dir string, s Settings, options ...string) (*built, error) {
-	compiler, err := compilerOf(s.Compiler)
+// compileProgram compiles the program.
+func compileProgram(ctx context.Context, dir string, s Settings, options ...string) (*compiledProgram, error) {
+	compiler, err := findCompiler(s.Compiler)
 	if err != nil {
 		return nil, err
 	}
-	b := &built{dir: dir, compiler: compiler, program: filepath.Join(dir, "probe"), options: slices.Concat(always, options)}
+	b := &compiledProgram{directory: dir, compilerPath: compiler, programPath: filepath.Join(dir, "probe"), options: slices.Concat(compilerOptions, options)}
 	if err := os.CopyFS(dir, source); err != nil {
 		return nil, err
 	}
 	args := append([]string{compiler}, b.options...)
-	compile := runner{dir: dir, timeout: s.compiling}
-	output, err := compile.run(ctx, append(args, "-o", b.program, filepath.Join("program", "probe.c")))
+	compile := commandRunner{dir: dir, timeout: s.compilerTimeout}
+	output, err := compile.run(ctx, append(args, "-o", b.programPath, filepath.Join("program", "probe.c")))
 	if err == nil {
-		_, err = os.Stat(b.program)
+		_, err = os.Stat(b.programPath)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, errTimeout):
-		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.compiling, output.first())
+		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.compilerTimeout, output.firstLines())
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot compile the program: %w%s", compiler, err, output.first())
+		return nil, fmt.Errorf("%s cannot compile the program: %w%s", compiler, err, output.firstLines())
 	}
 	output, err = compile.run(ctx, []string{compiler, "--version"})
 	if lines := output.lines(); err == nil && len(lines) > 0 {
-		b.version = lines[0]
+		b.compilerVersion = lines[0]
 	}
 	return b, ctx.Err()
 }
 
-// compilerOf finds the compiler.
-func compilerOf(name string) (string, error) {
+// findCompiler finds the compiler.
+func findCompiler(name string) (string, error) {
 	if name == "" {
 		name = os.Getenv("MPICC")
 	}
@@ -78,9 +78,9 @@ func compilerOf(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// launcherOf returns the launcher that was asked for, or that beside the compiler: mpirun.mpich for
-// mpicc.mpich.
-func launcherOf(asked []string, compiler string, ranks int) ([]string, error) {
+// findLauncher returns the launcher that was asked for, or that beside the compiler: mpirun.mpich
+// for mpicc.mpich.
+func findLauncher(asked []string, compiler string, ranks int) ([]string, error) {
 	if len(asked) > 0 {
 		if _, err := exec.LookPath(asked[0]); err != nil {
 			return nil, fmt.Errorf("no launcher: %w\nName with --launcher what starts %d ranks, such as --launcher 'mpirun -n %[2]d' or --launcher 'srun -n %[2]d'", err, ranks)

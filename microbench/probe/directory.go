@@ -28,7 +28,7 @@ func makeDirectory() (dir string, remove func() error, err error) {
 	}
 	f, err := os.Create(filepath.Join(dir, lockFile))
 	if err == nil {
-		err = lock(f)
+		err = lockFileOrFail(f)
 	}
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return "", nil, errors.Join(err, f.Close(), os.RemoveAll(dir))
@@ -61,5 +61,5 @@ func isStale(dir string) bool {
 		return false
 	}
 	defer f.Close()
-	return lock(f) == nil
+	return lockFileOrFail(f) == nil
 }

@@ -16,37 +16,39 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// join makes a data set of the launches.
-func (m *measurement) join(out *microbench.ExperimentResult) (*sample.Set, error) {
-	first := m.launches[0]
+// buildSet makes a data set of the launches.
+func (m *measurement) buildSet(out *microbench.ExperimentResult) (*sample.Set, error) {
+	first := m.greetings[0]
 	for i := range out.Series {
 		x := &out.Series[i]
-		x.Platform, x.Library, x.Clock = Platform, libraryName(first.library), "real"
+		x.Platform, x.Library, x.Clock = PlatformName, libraryName(first.library), "real"
 		if len(m.Pairs) == 0 {
-			x.Place = cmp.Or(m.settings.Place, first.place())
+			x.Place = cmp.Or(m.settings.Place, first.placeOfRanks())
 		}
 		if x.Protocol == "" {
 			x.Protocol = "auto"
 		}
 	}
-	return &sample.Set{Facts: m.facts(out), Series: out.Series}, nil
+	return &sample.Set{Facts: m.setFacts(out), Series: out.Series}, nil
 }
 
-// place is where the ranks are to each other.
-func (p *hello) place() string {
+// placeOfRanks is where the ranks are to each other.
+func (p *launchGreeting) placeOfRanks() string {
 	if p.hosts == 1 {
 		return "intra"
 	}
 	return "inter"
 }
 
-// where names the hosts.
-func (p *hello) where() string { return start(strings.Join(p.distinct(rank.hosted), " and "), 1000) }
+// hostNames names the hosts.
+func (p *launchGreeting) hostNames() string {
+	return truncateFact(strings.Join(p.distinctValues(rank.hostAndProcessor), " and "), 1000)
+}
 
-func (r rank) hosted() string { return r.host }
+func (r rank) hostAndProcessor() string { return r.host }
 
-// distinct returns what is true of any of the ranks, once each.
-func (p *hello) distinct(of func(rank) string) []string {
+// distinctValues returns what is true of any of the ranks, once each.
+func (p *launchGreeting) distinctValues(of func(rank) string) []string {
 	var list []string
 	for _, r := range p.ranks {
 		if x := of(r); !slices.Contains(list, x) {
@@ -56,22 +58,22 @@ func (p *hello) distinct(of func(rank) string) []string {
 	return list
 }
 
-// setting is what samples must have in common to be launches of one thing. It is kept as a sum, so
-// that no host is named.
-func (m *measurement) setting(r *hello) string {
+// settingOfLaunch is what samples must have in common to be launches of one thing. It is kept as a
+// sum, so that no host is named.
+func (m *measurement) settingOfLaunch(r *launchGreeting) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %d %q", r.library, r.standard, r.threads, r.hosts, m.launcher)
 	for _, x := range r.ranks {
 		fmt.Fprintf(h, "%q %q", x.host, x.processor)
 	}
-	for _, name := range environment(os.Environ()) {
+	for _, name := range mpiEnvironment(os.Environ()) {
 		fmt.Fprintf(h, "%q", name)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// environment returns those variables that are known to set up an MPI.
-func environment(all []string) []string {
+// mpiEnvironment returns those variables that are known to set up an MPI.
+func mpiEnvironment(all []string) []string {
 	var list []string
 	for _, e := range all {
 		for _, begins := range []string{"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPICH_", "MPIR_", "MV2_", "I_MPI_", "UCX_", "FI_", "PSM"} {
@@ -84,73 +86,73 @@ func environment(all []string) []string {
 	return list
 }
 
-// facts says what is known about the run.
-func (m *measurement) facts(out *microbench.ExperimentResult) []sample.Fact {
-	r := m.launches[0]
-	version := m.version
+// setFacts says what is known about the run.
+func (m *measurement) setFacts(out *microbench.ExperimentResult) []sample.Fact {
+	r := m.greetings[0]
+	version := m.compilerVersion
 	if version == "" {
 		version = "unknown"
 	}
 	eager := "not asked for"
-	if !m.settings.Brief {
-		eager = eagerLimits(r.library, m.eager)
+	if !m.settings.SkipsEagerLimits {
+		eager = eagerLimitsText(r.library, m.eagerVariables)
 	}
 	list := []sample.Fact{
-		{Key: sample.PlatformSumFact, Value: m.setting(r)},
-		{Key: "library_version", Value: start(r.library, 1000)},
+		{Key: sample.PlatformSumFact, Value: m.settingOfLaunch(r)},
+		{Key: "library_version", Value: truncateFact(r.library, 1000)},
 		{Key: "mpi_standard", Value: r.standard},
 		{Key: "thread_level", Value: r.threads + " (MPI_Init)"},
 		{Key: "eager_limits", Value: eager},
 		{Key: "compiler", Value: version},
-		{Key: "compile", Value: words(append([]string{m.compiler}, m.options...))},
-		{Key: "launcher", Value: words(m.launcher)},
-		{Key: "hosts", Value: hosts(r.hosts)},
+		{Key: "compile", Value: quoteCommand(append([]string{m.compilerPath}, m.options...))},
+		{Key: "launcher", Value: quoteCommand(m.launcher)},
+		{Key: "hosts", Value: countHosts(r.hosts)},
 		{Key: sample.RanksFact, Value: strconv.Itoa(m.ranks)},
-		{Key: Binding, Value: each(m.launches, (*hello).binding)},
+		{Key: BindingFact, Value: valueOfLaunches(m.greetings, (*launchGreeting).bindingText)},
 	}
 	switch {
 	case len(m.Collectives) > 0:
-		list = append(list, m.ofAll(out)...)
+		list = append(list, m.collectiveFacts(out)...)
 	case len(m.Pairs) > 0:
-		list = append(append(list, sample.Fact{Key: sample.PairFact, Value: sample.AllPairsValue}), m.placed()...)
-		if len(r.distinct(rank.hosted)) == m.ranks {
+		list = append(append(list, sample.Fact{Key: sample.PairFact, Value: sample.AllPairsValue}), m.placementFacts()...)
+		if len(r.distinctValues(rank.hostAndProcessor)) == m.ranks {
 			list = append(list, sample.Fact{Key: sample.OnePlaceFact, Value: "inter"})
 		} else if r.hosts == 1 {
 			list = append(list, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
 		}
-		list = append(list, m.timed()...)
+		list = append(list, m.timingFacts()...)
 	default:
-		list = append(list, m.ofPair()...)
+		list = append(list, m.pairFacts()...)
 	}
 	return append(list,
-		sample.Fact{Key: sample.ResolutionFact, Value: largest(m.launches, func(x rank) unit.Time { return x.resolution }).MicrosString()},
-		sample.Fact{Key: sample.ClockCostFact, Value: largest(m.launches, func(x rank) unit.Time { return x.cost }).MicrosString()},
+		sample.Fact{Key: sample.ResolutionFact, Value: largestTime(m.greetings, func(x rank) unit.Time { return x.resolution }).MicrosString()},
+		sample.Fact{Key: sample.ClockCostFact, Value: largestTime(m.greetings, func(x rank) unit.Time { return x.cost }).MicrosString()},
 		sample.Fact{Key: sample.ClockCostHandlingFact, Value: sample.ClockCostSubtracted},
 	)
 }
 
-func hosts(n int) string {
+func countHosts(n int) string {
 	if n <= 2 {
 		return []string{"one", "two"}[n-1]
 	}
 	return strconv.Itoa(n)
 }
 
-// ofPair says what is known of a pair of ranks, and of how it was measured.
-func (m *measurement) ofPair() []sample.Fact {
-	r := m.launches[0]
+// pairFacts says what is known of a pair of ranks, and of how it was measured.
+func (m *measurement) pairFacts() []sample.Fact {
+	r := m.greetings[0]
 	list := []sample.Fact{{Key: sample.PairFact, Value: "0 1"}}
 	for i := range r.ranks {
 		of := fmt.Sprintf("p%d_", i+1)
 		list = append(list,
 			sample.Fact{Key: of + "processor", Value: r.ranks[i].processor},
-			sample.Fact{Key: of + "bound_to", Value: each(m.launches, func(h *hello) string { return h.ranks[i].bound })})
+			sample.Fact{Key: of + "bound_to", Value: valueOfLaunches(m.greetings, func(h *launchGreeting) string { return h.ranks[i].bound })})
 	}
-	return append(list, m.timed()...)
+	return append(list, m.timingFacts()...)
 }
 
-// timed says how messages were timed.
-func (m *measurement) timed() []sample.Fact {
+// timingFacts says how messages were timed.
+func (m *measurement) timingFacts() []sample.Fact {
 	delta := "half the shortest round of the warm-up"
 	if m.Delta > 0 {
 		delta = m.Delta.MicrosString() + " us"
@@ -163,23 +165,23 @@ func (m *measurement) timed() []sample.Fact {
 	}
 }
 
-// Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound
-// how it begins if not.
+// BindingFact is the fact that says whether each rank was kept on a processor of its own, and
+// UnboundValue how it begins if not.
 const (
-	Binding = "binding"
-	Unbound = "none"
+	BindingFact  = "binding"
+	UnboundValue = "none"
 )
 
-// binding says whether the ranks are bound to processors of their own.
-func (p *hello) binding() string {
-	if p.apart() {
+// bindingText says whether the ranks are bound to processors of their own.
+func (p *launchGreeting) bindingText() string {
+	if p.areRanksBoundApart() {
 		return "each rank on a processor of its own"
 	}
-	return Unbound + ": the system may move a rank from one processor to another"
+	return UnboundValue + ": the system may move a rank from one processor to another"
 }
 
-// each returns what holds for all launches, or what holds for which.
-func each(launches []*hello, of func(*hello) string) string {
+// valueOfLaunches returns what holds for all launches, or what holds for which.
+func valueOfLaunches(launches []*launchGreeting, of func(*launchGreeting) string) string {
 	var values []string
 	for _, p := range launches {
 		values = append(values, of(p))
@@ -190,15 +192,15 @@ func each(launches []*hello, of func(*hello) string) string {
 	for n := range values {
 		values[n] = fmt.Sprintf("%s (launch %d)", values[n], n)
 	}
-	return start(strings.Join(values, "; "), 10_000)
+	return truncateFact(strings.Join(values, "; "), 10_000)
 }
 
-// start returns the beginning of a text that may be too long for a fact or a name.
-func start(s string, most int) string {
+// truncateFact returns the beginning of a text that may be too long for a fact or a name.
+func truncateFact(s string, most int) string {
 	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), most)], ""))
 }
 
-func largest(launches []*hello, of func(rank) unit.Time) unit.Time {
+func largestTime(launches []*launchGreeting, of func(rank) unit.Time) unit.Time {
 	var t unit.Time
 	for _, p := range launches {
 		for _, r := range p.ranks {
@@ -224,29 +226,29 @@ var libraryNames = []struct {
 func libraryName(version string) string {
 	for _, l := range libraryNames {
 		if m := l.says.FindStringSubmatch(version); m != nil {
-			return start(l.name+" "+m[1], longName)
+			return truncateFact(l.name+" "+m[1], maxNameLength)
 		}
 	}
 	version, _, _ = strings.Cut(version, ";")
-	version = start(strings.TrimLeft(version, "# "), longName)
+	version = truncateFact(strings.TrimLeft(version, "# "), maxNameLength)
 	if version == "" {
 		return "unknown"
 	}
 	return version
 }
 
-// longName is what a name may have.
-const longName = 60
+// maxNameLength is what a name may have.
+const maxNameLength = 60
 
-// eagerLimits returns those of the library's variables that are limits in bytes of what is sent
+// eagerLimitsText returns those of the library's variables that are limits in bytes of what is sent
 // eagerly, or "unknown". MPICH has those of all its devices, and a number below zero where a device
 // decides for itself.
-func eagerLimits(library string, variables []variable) string {
+func eagerLimitsText(library string, variables []eagerVariable) string {
 	var list []string
 	for _, v := range variables {
 		name := strings.ToLower(v.name)
 		size := strings.HasSuffix(name, "eager_limit") || strings.HasSuffix(name, "_sz") || strings.HasSuffix(name, "msg_size")
-		if size && v.value > 0 && v.value < 1<<31-1 && !foreign(name, library) {
+		if size && v.value > 0 && v.value < 1<<31-1 && !isOtherDevice(name, library) {
 			list = append(list, fmt.Sprintf("%s=%d", v.name, v.value))
 		}
 	}
@@ -256,11 +258,12 @@ func eagerLimits(library string, variables []variable) string {
 	return strings.Join(list, " ")
 }
 
-var device = regexp.MustCompile(`MPICH Device: *(\w+):(\w+)`)
+var devicePattern = regexp.MustCompile(`MPICH Device: *(\w+):(\w+)`)
 
-// foreign says whether a variable is of another device than the library runs on, such as ch4:ucx.
-func foreign(name, library string) bool {
-	m := device.FindStringSubmatch(library)
+// isOtherDevice says whether a variable is of another device than the library runs on, such as
+// ch4:ucx.
+func isOtherDevice(name, library string) bool {
+	m := devicePattern.FindStringSubmatch(library)
 	if m == nil {
 		return false
 	}
@@ -271,25 +274,29 @@ func foreign(name, library string) bool {
 		strings.Contains(name, "_ofi_") && m[2] != "ofi" || strings.Contains(name, "_ucx_") && m[2] != "ucx"
 }
 
-// clocksApart says why ranks cannot begin at the same time by their clocks, or returns "".
-func (p *hello) clocksApart() string {
+// reasonForSeparateClocks says why ranks cannot begin at the same time by their clocks, or returns
+// "".
+func (p *launchGreeting) reasonForSeparateClocks() string {
 	switch {
-	case p.hosts > 1 || len(p.distinct(rank.hosted)) > 1:
+	case p.hosts > 1 || len(p.distinctValues(rank.hostAndProcessor)) > 1:
 		return "hosts have clocks of their own"
-	case p.crowded():
-		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", len(p.ranks), p.usable())
+	case p.isOversubscribed():
+		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", len(p.ranks), p.usableProcessors())
 	}
 	return ""
 }
 
-// crowded says whether ranks on one host take turns on its processors.
-func (p *hello) crowded() bool { n := p.usable(); return p.hosts == 1 && 0 < n && n < len(p.ranks) }
+// isOversubscribed says whether ranks on one host take turns on its processors.
+func (p *launchGreeting) isOversubscribed() bool {
+	n := p.usableProcessors()
+	return p.hosts == 1 && 0 < n && n < len(p.ranks)
+}
 
-// usable returns on how many processors any of the ranks may run, which are lists such as 0-3,8; 0
-// if that is not known.
-func (p *hello) usable() int {
+// usableProcessors returns on how many processors any of the ranks may run, which are lists such as
+// 0-3,8; 0 if that is not known.
+func (p *launchGreeting) usableProcessors() int {
 	all := map[int]bool{}
-	for _, part := range strings.Split(strings.Join(p.distinct(func(r rank) string { return r.bound }), ","), ",") {
+	for _, part := range strings.Split(strings.Join(p.distinctValues(func(r rank) string { return r.bound }), ","), ",") {
 		first, last, several := strings.Cut(part, "-")
 		if !several {
 			last = first
@@ -306,38 +313,38 @@ func (p *hello) usable() int {
 	return len(all)
 }
 
-// placed says on what all ranks ran.
-func (m *measurement) placed() []sample.Fact {
+// placementFacts says on what all ranks ran.
+func (m *measurement) placementFacts() []sample.Fact {
 	const long = 10_000
-	r := m.launches[0]
-	bound := func(p *hello) string {
+	r := m.greetings[0]
+	bound := func(p *launchGreeting) string {
 		var of []string
 		for _, r := range p.ranks {
 			of = append(of, r.bound)
 		}
-		return start(strings.Join(of, "; "), long/len(m.launches))
+		return truncateFact(strings.Join(of, "; "), long/len(m.greetings))
 	}
 	return []sample.Fact{
-		{Key: "processor", Value: start(strings.Join(r.distinct(func(r rank) string { return r.processor }), "; "), long)},
-		{Key: "bound_to", Value: each(m.launches, bound)},
+		{Key: "processor", Value: truncateFact(strings.Join(r.distinctValues(func(r rank) string { return r.processor }), "; "), long)},
+		{Key: "bound_to", Value: valueOfLaunches(m.greetings, bound)},
 	}
 }
 
-// ofAll says what is known of all ranks, and of how they were measured.
-func (m *measurement) ofAll(out *microbench.ExperimentResult) []sample.Fact {
-	r := m.launches[0]
-	return append(m.placed(), []sample.Fact{
-		{Key: "algorithms", Value: Vendor + ": chosen by the library, by length and ranks; it does not report which"},
+// collectiveFacts says what is known of all ranks, and of how they were measured.
+func (m *measurement) collectiveFacts(out *microbench.ExperimentResult) []sample.Fact {
+	r := m.greetings[0]
+	return append(m.placementFacts(), []sample.Fact{
+		{Key: "algorithms", Value: VendorAlgorithm + ": chosen by the library, by length and ranks; it does not report which"},
 		{Key: "elements", Value: "MPI_DOUBLE and MPI_SUM, or MPI_UNSIGNED_CHAR where bytes are no multiple of 8"},
 		{Key: "root", Value: "0"},
-		microbench.CollectiveStartFact(r.clocksApart(), out.LateStartCount, out.AgreedStartCount),
+		microbench.CollectiveStartFact(r.reasonForSeparateClocks(), out.LateStartCount, out.AgreedStartCount),
 		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC)"},
 	}...)
 }
 
-// apart says whether each rank is bound to a processor of its own.
-func (p *hello) apart() bool {
-	taken := p.distinct(func(r rank) string {
+// areRanksBoundApart says whether each rank is bound to a processor of its own.
+func (p *launchGreeting) areRanksBoundApart() bool {
+	taken := p.distinctValues(func(r rank) string {
 		if _, err := strconv.Atoi(r.bound); err != nil {
 			return ""
 		}

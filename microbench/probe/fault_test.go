@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 }
 
 // soon ends what a launch does after half a second, however long compiling takes.
-func soon(s *Settings) { s.Timeout, s.compiling = 500*time.Millisecond, time.Hour }
+func soon(s *Settings) { s.Timeout, s.compilerTimeout = 500*time.Millisecond, time.Hour }
 
 // soonCompiled ends compiling after half a second.
 func soonCompiled(s *Settings) { s.Timeout = 500 * time.Millisecond }
@@ -179,7 +179,7 @@ mkdir "$LOCK" || { echo "srun: error: Unable to create step: Requested nodes are
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("LOCK", filepath.Join(dir, "lock"))
 	var err error
-	if s.Launcher, err = Words("srun -N 1 -n2"); err != nil {
+	if s.Launcher, err = SplitCommand("srun -N 1 -n2"); err != nil {
 		t.Fatal(err)
 	}
 	c := small()

@@ -140,7 +140,7 @@ func TestEagerLimitOfLauncher(t *testing.T) {
 // The program compiles without a word.
 func TestNoWarnings(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		for _, with := range []string{"-UCOLLECTIVES", withCollectives} {
+		for _, with := range []string{"-UCOLLECTIVES", collectivesOption} {
 			out, err := exec.Command(compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", with, "-o", filepath.Join(t.TempDir(), "probe"), "program/probe.c").CombinedOutput()
 			if err != nil || len(out) > 0 {
 				t.Errorf("%s: %v\n%s", with, err, out)
@@ -221,21 +221,21 @@ func TestCollectiveCalls(t *testing.T) {
 }
 
 // noting compiles testdata/calls.c.
-func noting(t *testing.T, compiler string) *built {
+func noting(t *testing.T, compiler string) *compiledProgram {
 	t.Helper()
 	dir := t.TempDir()
-	b := &built{dir: dir, program: filepath.Join(dir, "calls")}
-	if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", b.program, "testdata/calls.c").CombinedOutput(); err != nil {
+	b := &compiledProgram{directory: dir, programPath: filepath.Join(dir, "calls")}
+	if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", b.programPath, "testdata/calls.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return b
 }
 
 // begin starts two ranks of a program. Each start has a number.
-func begin(t *testing.T, b *built, compiler string, n int) *session {
+func begin(t *testing.T, b *compiledProgram, compiler string, n int) *session {
 	t.Helper()
 	launcher := []string{strings.Replace(compiler, "mpicc", "mpirun", 1), "-n", "2"}
-	s, err := b.begin(t.Context(), 2, launcher, time.Minute, n, true)
+	s, err := b.startSession(t.Context(), 2, launcher, time.Minute, n, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,9 +244,9 @@ func begin(t *testing.T, b *built, compiler string, n int) *session {
 }
 
 // ready waits until the ranks are there.
-func ready(t *testing.T, s *session) *hello {
+func ready(t *testing.T, s *session) *launchGreeting {
 	t.Helper()
-	h, err := s.ready()
+	h, err := s.awaitRanks()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,10 +256,10 @@ func ready(t *testing.T, s *session) *hello {
 // noted ends the program, and returns the calls of both ranks.
 func noted(t *testing.T, s *session) string {
 	t.Helper()
-	if err := s.tell(ending, microbench.Command{}); err != nil {
+	if err := s.sendRequest(endRequest, microbench.Command{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.ended(); err != nil {
+	if err := s.awaitEnd(); err != nil {
 		t.Fatal(err)
 	}
 	return "P1\n" + calls(t, filepath.Join(s.dir, "calls.0")) + "\nP2\n" + calls(t, filepath.Join(s.dir, "calls.1"))
@@ -269,7 +269,7 @@ func noted(t *testing.T, s *session) string {
 // the token.
 func TestRefusedCommands(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		b, err := build(t.Context(), t.TempDir(), Settings{Compiler: compiler, Timeout: time.Minute}, withCollectives)
+		b, err := compileProgram(t.Context(), t.TempDir(), Settings{Compiler: compiler, Timeout: time.Minute}, collectivesOption)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestRefusedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := make(chan net.Conn, 1)
-	go accept(l, "token", "reply", to)
+	go acceptConnection(l, "token", "reply", to)
 	silent, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -427,7 +427,7 @@ func TestTooLong(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
 		c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{1 << 20}, Reps: 1_000_000}, Launches: 1}
-		_, _, err := Measure(t.Context(), c, Settings{Compiler: compiler, Timeout: 3 * time.Second, compiling: time.Hour}, nil)
+		_, _, err := Measure(t.Context(), c, Settings{Compiler: compiler, Timeout: 3 * time.Second, compilerTimeout: time.Hour}, nil)
 		if err == nil || !strings.Contains(err.Error(), "has not ended within 3s") {
 			t.Error(err)
 		}
@@ -448,7 +448,7 @@ func TestTooLong(t *testing.T) {
 func TestPairsOfMPI(t *testing.T) {
 	compiler := compilers(t)[0]
 	e := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: 4}, Launches: 1, Pairs: microbench.SelectRankPairs(3, 10, 0)}
-	set, _, err := Measure(t.Context(), e, Settings{Compiler: compiler, Launcher: crowding(compiler, 3), Ranks: 3, Brief: true}, nil)
+	set, _, err := Measure(t.Context(), e, Settings{Compiler: compiler, Launcher: crowding(compiler, 3), Ranks: 3, SkipsEagerLimits: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

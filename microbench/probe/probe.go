@@ -26,66 +26,66 @@ import (
 
 // Settings says with what to measure.
 type Settings struct {
-	Compiler string        // a command, looked for in PATH; "": that of the environment variable MPICC, or mpicc
-	Launcher []string      // a command and its arguments that start the ranks; none: that beside the compiler, with -n and their number
-	Timeout  time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
-	Place    string        // inter or intra; "": intra if the ranks share memory
-	Brief    bool          // the library is not asked for its eager limits
-	Ranks    int           // that the launcher starts where several pairs of them measure
+	Compiler         string        // a command, looked for in PATH; "": that of the environment variable MPICC, or mpicc
+	Launcher         []string      // a command and its arguments that start the ranks; none: that beside the compiler, with -n and their number
+	Timeout          time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
+	Place            string        // inter or intra; "": intra if the ranks share memory
+	SkipsEagerLimits bool          // the library is not asked for its eager limits
+	Ranks            int           // that the launcher starts where several pairs of them measure
 
-	compiling time.Duration // of the compiler alone; 0: Timeout. Tests of launches set it, as a compiler may be slow
+	compilerTimeout time.Duration // of the compiler alone; 0: Timeout. Tests of launches set it, as a compiler may be slow
 }
 
 // DefaultTimeout is how long the compiler, or a launch, may take.
 const DefaultTimeout = 5 * time.Minute
 
-// Platform is the name of the platform in samples.
-const Platform = "mpi"
+// PlatformName is the name of the platform in samples.
+const PlatformName = "mpi"
 
-// Vendor is what stands for the algorithm of a collective operation: the library takes one of its
-// own, and does not say which.
-const Vendor = "vendor"
+// VendorAlgorithm is what stands for the algorithm of a collective operation: the library takes one
+// of its own, and does not say which.
+const VendorAlgorithm = "vendor"
 
-// chosen are the algorithms of that name, by operation.
-var chosen = func() []*collective.Algorithm {
+// vendorAlgorithms are the algorithms of that name, by operation.
+var vendorAlgorithms = func() []*collective.Algorithm {
 	var all []*collective.Algorithm
 	for _, o := range collective.Operations() {
-		all = append(all, collective.Unknown(o, Vendor))
+		all = append(all, collective.Unknown(o, VendorAlgorithm))
 	}
 	return all
 }()
 
-// Algorithm returns the one of that name.
-func Algorithm(o collective.Operation) *collective.Algorithm { return chosen[o] }
+// VendorAlgorithmOf returns the one of that name.
+func VendorAlgorithmOf(o collective.Operation) *collective.Algorithm { return vendorAlgorithms[o] }
 
 // measurement is an experiment under way.
 type measurement struct {
-	*built
+	*compiledProgram
 	*microbench.Experiment
 	scheduler *microbench.Scheduler
 	settings  Settings
 	launcher  []string
 	ranks     int
 
-	together int // launches that are started together: they end together, others one by one
-	sessions []*session
-	launches []*hello // of each launch
-	eager    []variable
+	concurrentLaunches int // launches that are started together: they end together, others one by one
+	sessions           []*session
+	greetings          []*launchGreeting // of each launch
+	eagerVariables     []eagerVariable
 }
 
 // Measure executes an experiment, whose protocol, pair and Common are ignored, between two ranks,
 // between the pairs of Settings.Ranks or, of collective operations, between as many as their jobs
-// have, by Algorithm. The budget starts after compiling. progress, which may be nil, is called from
-// time to time with the fraction that is done, from 0 to 1. Whether it fails, is cancelled or
-// succeeds, it leaves no file and no process behind.
+// have, by VendorAlgorithmOf. The budget starts after compiling. progress, which may be nil, is
+// called from time to time with the fraction that is done, from 0 to 1. Whether it fails, is
+// cancelled or succeeds, it leaves no file and no process behind.
 func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.ExperimentResult, err error) {
-	if err := check(e); err != nil {
+	if err := checkExperiment(e); err != nil {
 		return nil, nil, err
 	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	s.compiling = cmp.Or(s.compiling, s.Timeout)
+	s.compilerTimeout = cmp.Or(s.compilerTimeout, s.Timeout)
 	dir, remove, err := makeDirectory()
 	if err != nil {
 		return nil, nil, fmt.Errorf("a directory to compile in: %w", err)
@@ -94,15 +94,15 @@ func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress
 	m := &measurement{Experiment: e, settings: s, ranks: 2}
 	var options []string
 	if len(e.Collectives) > 0 {
-		m.ranks, options = e.Collectives[0].Ranks, []string{withCollectives}
+		m.ranks, options = e.Collectives[0].Ranks, []string{collectivesOption}
 	}
 	if len(e.Pairs) > 0 {
 		m.ranks = s.Ranks
 	}
-	if m.built, err = build(ctx, dir, s, options...); err != nil {
+	if m.compiledProgram, err = compileProgram(ctx, dir, s, options...); err != nil {
 		return nil, nil, err
 	}
-	if m.launcher, err = launcherOf(s.Launcher, m.compiler, m.ranks); err != nil {
+	if m.launcher, err = findLauncher(s.Launcher, m.compilerPath, m.ranks); err != nil {
 		return nil, nil, err
 	}
 	defer func() {
@@ -114,15 +114,15 @@ func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := m.join(out)
+	set, err := m.buildSet(out)
 	return set, out, err
 }
 
 // Ranks of launches that are started together, at most, and for how long they may have to wait for
 // their turns.
 const (
-	mostTogether    = 20
-	longestTogether = time.Minute
+	maxConcurrentRanks    = 20
+	maxConcurrentDuration = time.Minute
 )
 
 // run measures, from the first start to the last end. Launches are started together, since that
@@ -130,17 +130,17 @@ const (
 // are started one after the other, as it may have places for one at a time.
 func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.ExperimentResult, error) {
 	begin := time.Now()
-	if len(m.settings.Launcher) == 0 && m.TimeLimit() > 0 && m.TimeLimit() <= longestTogether {
-		m.together = min(m.MinLaunches(), max(1, mostTogether/m.ranks))
+	if len(m.settings.Launcher) == 0 && m.TimeLimit() > 0 && m.TimeLimit() <= maxConcurrentDuration {
+		m.concurrentLaunches = min(m.MinLaunches(), max(1, maxConcurrentRanks/m.ranks))
 	}
-	first := max(1, m.together) // what the first says of its clock is for all
+	first := max(1, m.concurrentLaunches) // what the first says of its clock is for all
 	for range first {
-		if err := m.start(ctx); err != nil {
+		if err := m.startSessions(ctx); err != nil {
 			return nil, err
 		}
 	}
 	for n := range first {
-		if err := m.meet(n); err != nil {
+		if err := m.awaitLaunch(n); err != nil {
 			return nil, err
 		}
 	}
@@ -153,24 +153,24 @@ func (m *measurement) run(ctx context.Context, progress func(part float64)) (*mi
 	if err != nil {
 		return nil, err
 	}
-	return out, m.end(m.sessions[:m.together])
+	return out, m.endSessions(m.sessions[:m.concurrentLaunches])
 }
 
-// end lets launches end, and waits until they have. The first is asked for the library's eager
-// limits before, as that may open more of it.
-func (m *measurement) end(sessions []*session) (err error) {
+// endSessions lets launches end, and waits until they have. The first is asked for the library's
+// eager limits before, as that may open more of it.
+func (m *measurement) endSessions(sessions []*session) (err error) {
 	for _, s := range sessions {
-		if s == m.sessions[0] && !m.settings.Brief {
-			if m.eager, err = s.limits(); err != nil {
+		if s == m.sessions[0] && !m.settings.SkipsEagerLimits {
+			if m.eagerVariables, err = s.readEagerVariables(); err != nil {
 				return err
 			}
 		}
-		if err := s.tell(ending, microbench.Command{}); err != nil {
+		if err := s.sendRequest(endRequest, microbench.Command{}); err != nil {
 			return err
 		}
 	}
 	for _, s := range sessions {
-		if err := s.ended(); err != nil {
+		if err := s.awaitEnd(); err != nil {
 			return err
 		}
 	}
@@ -180,54 +180,55 @@ func (m *measurement) end(sessions []*session) (err error) {
 // launch lets the ranks of a launch measure, which are asleep before and after that.
 func (m *measurement) launch(ctx context.Context, n int) error {
 	if n == len(m.sessions) {
-		if err := m.start(ctx); err != nil {
+		if err := m.startSessions(ctx); err != nil {
 			return err
 		}
-		if err := m.meet(n); err != nil {
+		if err := m.awaitLaunch(n); err != nil {
 			return err
 		}
 	}
 	s := m.sessions[n]
-	s.begun = time.Now()
+	s.beginTime = time.Now()
 	if err := m.scheduler.MeasureLaunch(s); err != nil {
 		return err
 	}
-	if n >= m.together {
-		return m.end(m.sessions[n:])
+	if n >= m.concurrentLaunches {
+		return m.endSessions(m.sessions[n:])
 	}
-	return s.tell(resting, microbench.Command{})
+	return s.sendRequest(idleRequest, microbench.Command{})
 }
 
-func (m *measurement) start(ctx context.Context) error {
-	s, err := m.begin(ctx, m.ranks, m.launcher, m.settings.Timeout, len(m.sessions), len(m.settings.Launcher) == 0)
+func (m *measurement) startSessions(ctx context.Context) error {
+	s, err := m.startSession(ctx, m.ranks, m.launcher, m.settings.Timeout, len(m.sessions), len(m.settings.Launcher) == 0)
 	if err == nil {
 		m.sessions = append(m.sessions, s)
 	}
 	return err
 }
 
-// meet waits until the ranks of a launch are there. The first says of all what clocks can tell.
-func (m *measurement) meet(n int) error {
-	h, err := m.sessions[n].ready()
+// awaitLaunch waits until the ranks of a launch are there. The first says of all what clocks can
+// tell.
+func (m *measurement) awaitLaunch(n int) error {
+	h, err := m.sessions[n].awaitRanks()
 	if err != nil {
 		return err
 	}
-	if m.ranks == 2 && h.crowded() {
-		return fmt.Errorf("%s lets both ranks run on processor %s alone, where they would take turns: they need two", words(m.launcher), h.ranks[0].bound)
+	if m.ranks == 2 && h.isOversubscribed() {
+		return fmt.Errorf("%s lets both ranks run on processor %s alone, where they would take turns: they need two", quoteCommand(m.launcher), h.ranks[0].bound)
 	}
-	if m.launches = append(m.launches, h); n == 0 {
-		m.ClockStep = largest(m.launches, func(x rank) unit.Time { return x.resolution })
-		m.HasCommonClock = len(m.Collectives) > 0 && h.clocksApart() == ""
+	if m.greetings = append(m.greetings, h); n == 0 {
+		m.ClockStep = largestTime(m.greetings, func(x rank) unit.Time { return x.resolution })
+		m.HasCommonClock = len(m.Collectives) > 0 && h.reasonForSeparateClocks() == ""
 	}
-	if first := m.launches[0]; m.setting(h) != m.setting(first) {
+	if first := m.greetings[0]; m.settingOfLaunch(h) != m.settingOfLaunch(first) {
 		return fmt.Errorf("launch %d ran on %s with %s, and the first on %s with %s: they are no launches of one thing",
-			n+1, h.where(), libraryName(h.library), first.where(), libraryName(first.library))
+			n+1, h.hostNames(), libraryName(h.library), first.hostNames(), libraryName(first.library))
 	}
 	return nil
 }
 
-// check says what of an experiment cannot be measured here.
-func check(e *microbench.Experiment) error {
+// checkExperiment says what of an experiment cannot be measured here.
+func checkExperiment(e *microbench.Experiment) error {
 	e.IsSharedMachine = true
 	if err := e.Check(); err != nil {
 		return err
@@ -247,7 +248,7 @@ func check(e *microbench.Experiment) error {
 		}
 	}
 	for _, x := range e.Collectives {
-		if x.Name != Vendor {
+		if x.Name != VendorAlgorithm {
 			return fmt.Errorf("%v: the vendor's MPI takes algorithms of its own", x.Algorithm)
 		}
 	}

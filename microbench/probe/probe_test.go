@@ -50,7 +50,7 @@ func checkSet(t *testing.T, set *sample.Set) {
 		"library_version": "Fake MPI 1.0;of no use", "mpi_standard": "3.1", "thread_level": "single (MPI_Init)",
 		"eager_limits": "btl_fake_eager_limit=4096", "compiler": "fake 1.0", "hosts": "one", sample.RanksFact: "2", sample.PairFact: "0 1",
 		"p1_processor": "Fake", "p2_bound_to": "1", "delta": "5 us", sample.RootsFact: "2", sample.ResolutionFact: "0.001", "timer_cost_us": "0.02",
-		"timer_cost": "taken out", Binding: "each rank on a processor of its own",
+		"timer_cost": "taken out", BindingFact: "each rank on a processor of its own",
 	} {
 		if got, _ := set.Fact(key); got != want {
 			t.Errorf("fact %s is %q, want %q", key, got, want)
@@ -82,7 +82,7 @@ func TestPlace(t *testing.T) {
 	s := fakes(t, "FAKE_BOUND=0-3")
 	s.Place = "inter"
 	c := small()
-	s.Brief = true
+	s.SkipsEagerLimits = true
 	set, _, err := Measure(t.Context(), c, s, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestPlace(t *testing.T) {
 	if place := set.Series[0].Place; place != "inter" {
 		t.Errorf("place %s", place)
 	}
-	if b, _ := set.Fact(Binding); !strings.HasPrefix(b, Unbound) {
+	if b, _ := set.Fact(BindingFact); !strings.HasPrefix(b, UnboundValue) {
 		t.Errorf("binding: %s", b)
 	}
 	if limits, _ := set.Fact("eager_limits"); limits != "not asked for" {
@@ -148,7 +148,7 @@ func TestRefused(t *testing.T) {
 
 func TestReadVariables(t *testing.T) {
 	got, err := readVariables("variable a_eager_limit -1\nvariable b -7\n")
-	if want := []variable{{"a_eager_limit", -1}, {"b", -7}}; err != nil || !slices.Equal(got, want) {
+	if want := []eagerVariable{{"a_eager_limit", -1}, {"b", -7}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for text, want := range map[string]string{
@@ -180,7 +180,7 @@ resolution 1000
 `
 
 func TestReadHello(t *testing.T) {
-	h, err := readHello(good, 2)
+	h, err := readGreeting(good, 2)
 	if err != nil || h.hosts != 2 || h.ranks[1].host != "b" || h.ranks[1].processor != "" || h.ranks[0].cost != 27053 {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -197,7 +197,7 @@ func TestReadHello(t *testing.T) {
 		{"bound 1\ncost 27054\nresolution 1000\n", "bound 1\n", "line 16:"},
 		{"cost 27054\nresolution 1000\n", "cost 27054\nresolution 1000\nx\n", "something stands"},
 	} {
-		if _, err := readHello(strings.Replace(good, c.old, c.with, 1), 2); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := readGreeting(strings.Replace(good, c.old, c.with, 1), 2); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.60q for %q: %v, want %q", c.with, c.old, err, c.want)
 		}
 	}
@@ -229,7 +229,7 @@ func FuzzReadResult(f *testing.F) {
 
 // Variables that set up an MPI make another platform, and others do not.
 func TestEnvironment(t *testing.T) {
-	got := environment([]string{"UCX_TLS=sm", "HOME=/", "OMPI_MCA_btl=tcp,self", "PMIX_RANK=1"})
+	got := mpiEnvironment([]string{"UCX_TLS=sm", "HOME=/", "OMPI_MCA_btl=tcp,self", "PMIX_RANK=1"})
 	if want := []string{"OMPI_MCA_btl=tcp,self", "UCX_TLS=sm"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -243,23 +243,23 @@ func TestWords(t *testing.T) {
 		`x'y'"z"`:                {"xyz"},
 		"":                       nil,
 	} {
-		if got, err := Words(in); err != nil || !slices.Equal(got, want) {
+		if got, err := SplitCommand(in); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
 	for _, in := range []string{"'", `a "b`, `a \`} {
-		if got, err := Words(in); err == nil {
+		if got, err := SplitCommand(in); err == nil {
 			t.Errorf("%q is %q", in, got)
 		}
 	}
 }
 
-// Words reads the output of words.
+// SplitCommand reads the output of words.
 func FuzzWords(f *testing.F) {
 	f.Add("mpirun", "a b'c\"\\", "")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		in := []string{strings.ToValidUTF8(a, "?"), strings.ToValidUTF8(b, "?"), strings.ToValidUTF8(c, "?")}
-		if out, err := Words(words(in)); err != nil || !slices.Equal(in, out) {
+		if out, err := SplitCommand(quoteCommand(in)); err != nil || !slices.Equal(in, out) {
 			t.Errorf("%q became %q, %v", in, out, err)
 		}
 	})
@@ -283,7 +283,7 @@ func TestLibraryName(t *testing.T) {
 }
 
 func TestEagerLimits(t *testing.T) {
-	variables := []variable{{"btl_tcp_rndv_eager_limit", 65536}, {"MPIR_CVAR_CTXID_EAGER_SIZE", 2}, {"MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ", 65536},
+	variables := []eagerVariable{{"btl_tcp_rndv_eager_limit", 65536}, {"MPIR_CVAR_CTXID_EAGER_SIZE", 2}, {"MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ", 65536},
 		{"MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE", 131072}, {"MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE", 16384}, {"MPIR_CVAR_CH4_OTHER_EAGER_MAX_MSG_SIZE", -1}}
 	for device, want := range map[string]string{
 		"none":                  "btl_tcp_rndv_eager_limit=65536 MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ=65536 MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE=131072 MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE=16384",
@@ -291,23 +291,23 @@ func TestEagerLimits(t *testing.T) {
 		"MPICH Device: ch4:ofi": "btl_tcp_rndv_eager_limit=65536 MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE=16384",
 		"MPICH Device: ch4:ucx": "btl_tcp_rndv_eager_limit=65536",
 	} {
-		if got := eagerLimits(device, variables); got != want {
+		if got := eagerLimitsText(device, variables); got != want {
 			t.Errorf("%s: %s, want %s", device, got, want)
 		}
 	}
-	if got := eagerLimits("", nil); got != "unknown" {
+	if got := eagerLimitsText("", nil); got != "unknown" {
 		t.Errorf("of none: %s", got)
 	}
 }
 
 // Facts that differ between launches are listed for each launch.
 func TestEach(t *testing.T) {
-	results := []*hello{{hosts: 1}, {hosts: 2}, {hosts: 1}}
-	of := func(p *hello) string { return p.place() }
-	if got := each(results, of); got != "intra (launch 0); inter (launch 1); intra (launch 2)" {
+	results := []*launchGreeting{{hosts: 1}, {hosts: 2}, {hosts: 1}}
+	of := func(p *launchGreeting) string { return p.placeOfRanks() }
+	if got := valueOfLaunches(results, of); got != "intra (launch 0); inter (launch 1); intra (launch 2)" {
 		t.Error(got)
 	}
-	if got := each(results[:1], of); got != "intra" {
+	if got := valueOfLaunches(results[:1], of); got != "intra" {
 		t.Error(got)
 	}
 }

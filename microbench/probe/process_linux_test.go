@@ -13,7 +13,7 @@ import (
 func TestKilledLeavesNoLauncher(t *testing.T) {
 	const inner = "LOGGP_TEST_LAUNCHES_IN"
 	if dir := os.Getenv(inner); dir != "" {
-		runner{dir: dir}.run(context.Background(), []string{"sh", "-c", "trap 'touch asked; exit' TERM; touch begun; for i in $(seq 3000); do sleep 0.01; done"})
+		commandRunner{dir: dir}.run(context.Background(), []string{"sh", "-c", "trap 'touch asked; exit' TERM; touch begun; for i in $(seq 3000); do sleep 0.01; done"})
 		return
 	}
 	dir := t.TempDir()

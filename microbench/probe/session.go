@@ -30,32 +30,32 @@ type session struct {
 
 	connected chan net.Conn
 	conn      net.Conn
-	begun     time.Time // of the launch
+	beginTime time.Time // of the launch
 	pair      [2]int    // of ranks that did the last command
 
-	over   chan struct{} // closed when the launcher has ended
-	cancel context.CancelFunc
-	output *output // then
-	err    error
+	launcherEnded chan struct{} // closed when the launcher has ended
+	cancel        context.CancelFunc
+	output        *commandOutput // then
+	err           error
 }
 
-// later is how much longer than loggp the program waits before it ends, in case loggp has been
-// killed.
-const later = time.Minute
+// programExitDelay is how much longer than loggp the program waits before it ends, in case loggp
+// has been killed.
+const programExitDelay = time.Minute
 
-// begin starts the program, and lets it connect to a listener of its own. A launcher that starts
-// ranks here has a directory of its own for its temporary files: that of Open MPI removes those
-// that it shares, if they are empty, while another is about to put something there, and leaves some
-// if it has to be killed. The program connects from here, or else from wherever the launcher starts
-// rank 0.
-func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, here bool) (*session, error) {
-	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, ctx: ctx, over: make(chan struct{})}
-	program := filepath.Join(s.dir, filepath.Base(b.program))
+// startSession starts the program, and lets it connect to a listener of its own. A launcher that
+// starts ranks here has a directory of its own for its temporary files: that of Open MPI removes
+// those that it shares, if they are empty, while another is about to put something there, and
+// leaves some if it has to be killed. The program connects from here, or else from wherever the
+// launcher starts rank 0.
+func (b *compiledProgram) startSession(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, here bool) (*session, error) {
+	s := &session{dir: filepath.Join(b.directory, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, ctx: ctx, launcherEnded: make(chan struct{})}
+	program := filepath.Join(s.dir, filepath.Base(b.programPath))
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.Link(b.program, program); err != nil {
-		if err := duplicate(b.program, program); err != nil {
+	if err := os.Link(b.programPath, program); err != nil {
+		if err := copyProgram(b.programPath, program); err != nil {
 			return nil, err
 		}
 	}
@@ -74,24 +74,24 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 		return nil, errors.Join(err, l.Close())
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
-	p := runner{dir: s.dir}
+	p := commandRunner{dir: s.dir}
 	if here {
 		p.temp = s.dir
 	}
 	go func() {
-		defer close(s.over)
-		limit := strconv.Itoa(int((timeout + later).Seconds()))
+		defer close(s.launcherEnded)
+		limit := strconv.Itoa(int((timeout + programExitDelay).Seconds()))
 		s.output, s.err = p.run(ctx, append(launcher[:len(launcher):len(launcher)], program, s.dir, limit, strconv.Itoa(ranks)))
 		l.Close()
 	}()
 	s.connected = make(chan net.Conn, 1)
-	go accept(l, token, reply, s.connected)
+	go acceptConnection(l, token, reply, s.connected)
 	return s, nil
 }
 
-// accept hands over the connection that begins with a token, and closes all others. A connection
-// that sends nothing does not delay the others.
-func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
+// acceptConnection hands over the connection that begins with a token, and closes all others. A
+// connection that sends nothing does not delay the others.
+func acceptConnection(l net.Listener, token, reply string, to chan<- net.Conn) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -99,7 +99,7 @@ func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
 		}
 		go func() {
 			said := make([]byte, len(token))
-			c.SetDeadline(time.Now().Add(later))
+			c.SetDeadline(time.Now().Add(programExitDelay))
 			if _, err := io.ReadFull(c, said); err != nil || string(said) != token {
 				c.Close()
 			} else if _, err := io.WriteString(c, reply); err != nil {
@@ -112,8 +112,8 @@ func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
 	}
 }
 
-// duplicate copies a program, for file systems without links.
-func duplicate(from, to string) error {
+// copyProgram copies a program, for file systems without links.
+func copyProgram(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
 		return err
@@ -123,50 +123,50 @@ func duplicate(from, to string) error {
 
 // Commands to the program, as in probe.c.
 const (
-	doing = 1 + iota
-	resting
-	variables
-	ending
+	executeRequest = 1 + iota
+	idleRequest
+	variablesRequest
+	endRequest
 )
 
 // Kinds of answers, and bounds on them.
 const (
 	textAnswer = 1 + iota
-	numbers
+	numbersAnswer
 
-	mostText    = 1 << 20
-	mostNumbers = 1 << 24
-	maxTime     = int64(24 * 3600 * unit.Second) // a day
+	maxAnswerText    = 1 << 20
+	maxAnswerNumbers = 1 << 24
+	maxAnswerTime    = int64(24 * 3600 * unit.Second) // a day
 )
 
-// ready waits until all ranks are there, and returns what they say of themselves.
-func (s *session) ready() (*hello, error) {
+// awaitRanks waits until all ranks are there, and returns what they say of themselves.
+func (s *session) awaitRanks() (*launchGreeting, error) {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
 	select {
 	case s.conn = <-s.connected:
-	case <-s.over:
-		return nil, s.failure(nil)
+	case <-s.launcherEnded:
+		return nil, s.sessionError(nil)
 	case <-late.C:
 		s.stop()
-		return nil, s.failure(errTimeout)
+		return nil, s.sessionError(errTimeout)
 	case <-s.ctx.Done():
 		s.stop()
 		return nil, s.ctx.Err()
 	}
-	text, err := s.answer(textAnswer, mostText)
+	text, err := s.readAnswer(textAnswer, maxAnswerText)
 	if err != nil {
 		return nil, err
 	}
-	h, err := readHello(string(text), s.ranks)
+	h, err := readGreeting(string(text), s.ranks)
 	if err != nil {
-		return nil, s.nonsense(err)
+		return nil, s.badAnswerError(err)
 	}
 	return h, nil
 }
 
-// tell tells the program to do something.
-func (s *session) tell(what int64, c microbench.Command) error {
+// sendRequest tells the program to do something.
+func (s *session) sendRequest(what int64, c microbench.Command) error {
 	words := c.EncodeWords()
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(what))
 	for _, w := range words {
@@ -174,25 +174,25 @@ func (s *session) tell(what int64, c microbench.Command) error {
 	}
 	s.conn.SetDeadline(time.Now().Add(s.timeout))
 	if _, err := s.conn.Write(raw); err != nil {
-		return s.broken(err)
+		return s.connectionError(err)
 	}
 	return nil
 }
 
-// answer reads an answer of a kind.
-func (s *session) answer(kind, most int64) ([]byte, error) {
+// readAnswer reads an answer of a kind.
+func (s *session) readAnswer(kind, most int64) ([]byte, error) {
 	defer context.AfterFunc(s.ctx, func() { s.conn.SetDeadline(time.Unix(1, 0)) })()
 	var head [16]byte
 	if _, err := io.ReadFull(s.conn, head[:]); err != nil {
-		return nil, s.broken(err)
+		return nil, s.connectionError(err)
 	}
 	is, n := int64(binary.LittleEndian.Uint64(head[:])), int64(binary.LittleEndian.Uint64(head[8:]))
 	if is != kind || n < 0 || n > most {
-		return nil, s.nonsense(fmt.Errorf("an answer of kind %d and %d bytes: is its byte order another?", is, n))
+		return nil, s.badAnswerError(fmt.Errorf("an answer of kind %d and %d bytes: is its byte order another?", is, n))
 	}
 	raw := make([]byte, n)
 	if _, err := io.ReadFull(s.conn, raw); err != nil {
-		return nil, s.broken(err)
+		return nil, s.connectionError(err)
 	}
 	return raw, nil
 }
@@ -202,25 +202,25 @@ func (s *session) Execute(c microbench.Command) (microbench.CommandResult, error
 	var r microbench.CommandResult
 	if c.Pair != s.pair { // the others sleep while a pair measures
 		s.pair = c.Pair
-		if err := s.tell(resting, microbench.Command{}); err != nil {
+		if err := s.sendRequest(idleRequest, microbench.Command{}); err != nil {
 			return r, err
 		}
 	}
-	if err := s.tell(doing, c); err != nil {
+	if err := s.sendRequest(executeRequest, c); err != nil {
 		return r, err
 	}
-	raw, err := s.answer(numbers, 8*mostNumbers)
+	raw, err := s.readAnswer(numbersAnswer, 8*maxAnswerNumbers)
 	if err != nil {
 		return r, err
 	}
 	if r, err = readResult(raw, c, s.ranks); err != nil {
-		return r, s.nonsense(err)
+		return r, s.badAnswerError(err)
 	}
 	return r, nil
 }
 
 // Now is that of microbench.Worker.
-func (s *session) Now() unit.Time { return unit.Time(time.Since(s.begun)) * unit.Nanosecond }
+func (s *session) Now() unit.Time { return unit.Time(time.Since(s.beginTime)) * unit.Nanosecond }
 
 // readResult reads the result of a command.
 func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.CommandResult, err error) {
@@ -236,10 +236,10 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 		}
 		return n
 	}
-	r.WarmupRoundTime, r.RoundsDuration = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
+	r.WarmupRoundTime, r.RoundsDuration = unit.Time(next(0, maxAnswerTime)), unit.Time(next(0, maxAnswerTime))
 	whole := true
 	for range next(0, int64(ranks)) {
-		r.FixedWorkTimes = append(r.FixedWorkTimes, unit.Time(next(0, maxTime)))
+		r.FixedWorkTimes = append(r.FixedWorkTimes, unit.Time(next(0, maxAnswerTime)))
 		whole = whole && r.FixedWorkTimes[len(r.FixedWorkTimes)-1] > 0
 	}
 	if !whole {
@@ -252,7 +252,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 		}
 		column := make([]unit.Time, n)
 		for i := range column {
-			column[i] = unit.Time(next(int64(microbench.LateStartMarker), maxTime))
+			column[i] = unit.Time(next(int64(microbench.LateStartMarker), maxAnswerTime))
 		}
 		r.Times = append(r.Times, column)
 	}
@@ -262,37 +262,37 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 	return r, err
 }
 
-// limits returns what the library says of its eager limits.
-func (s *session) limits() ([]variable, error) {
-	if err := s.tell(variables, microbench.Command{}); err != nil {
+// readEagerVariables returns what the library says of its eager limits.
+func (s *session) readEagerVariables() ([]eagerVariable, error) {
+	if err := s.sendRequest(variablesRequest, microbench.Command{}); err != nil {
 		return nil, err
 	}
-	text, err := s.answer(textAnswer, mostText)
+	text, err := s.readAnswer(textAnswer, maxAnswerText)
 	if err != nil {
 		return nil, err
 	}
 	v, err := readVariables(string(text))
 	if err != nil {
-		return nil, s.nonsense(err)
+		return nil, s.badAnswerError(err)
 	}
 	return v, nil
 }
 
-// ended waits until the program has ended, as it was told to.
-func (s *session) ended() error {
+// awaitEnd waits until the program has ended, as it was told to.
+func (s *session) awaitEnd() error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
 	select {
-	case <-s.over:
+	case <-s.launcherEnded:
 	case <-late.C:
 		s.stop()
-		return s.failure(errTimeout)
+		return s.sessionError(errTimeout)
 	case <-s.ctx.Done():
 		s.stop()
 		return s.ctx.Err()
 	}
 	if s.err != nil {
-		return s.failure(s.err)
+		return s.sessionError(s.err)
 	}
 	return nil
 }
@@ -300,45 +300,46 @@ func (s *session) ended() error {
 // stop ends it now.
 func (s *session) stop() {
 	s.cancel()
-	<-s.over
+	<-s.launcherEnded
 	if s.conn != nil {
 		s.conn.Close()
 	}
 }
 
-// broken says why the connection is: the launcher ends soon, or the program did not answer in time.
-func (s *session) broken(err error) error {
+// connectionError says why the connection is: the launcher ends soon, or the program did not answer
+// in time.
+func (s *session) connectionError(err error) error {
 	if s.ctx.Err() != nil {
 		s.stop()
 		return s.ctx.Err()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		s.stop()
-		return s.failure(errTimeout)
+		return s.sessionError(errTimeout)
 	}
 	select { // its own words say more
-	case <-s.over:
-	case <-time.After(grace):
+	case <-s.launcherEnded:
+	case <-time.After(gracePeriod):
 		s.stop()
 	}
-	return s.failure(nil)
+	return s.sessionError(nil)
 }
 
-// nonsense is the error of an answer that the program does not give.
-func (s *session) nonsense(err error) error {
+// badAnswerError is the error of an answer that the program does not give.
+func (s *session) badAnswerError(err error) error {
 	s.stop()
-	return fmt.Errorf("the answer of %s is not what the program writes: %w%s", words(s.launcher), err, s.output.last())
+	return fmt.Errorf("the answer of %s is not what the program writes: %w%s", quoteCommand(s.launcher), err, s.output.lastLines())
 }
 
-// failure says why the session is over.
-func (s *session) failure(err error) error {
+// sessionError says why the session is over.
+func (s *session) sessionError(err error) error {
 	if err == nil {
 		err = s.err
 	}
 	text, _ := os.ReadFile(filepath.Join(s.dir, "failed"))
 	if err == nil && len(text) == 0 {
 		return fmt.Errorf("%s succeeded, but the program did not do all that it was told%s\nThe first rank must see the directory %s: let TMPDIR be one that all hosts share",
-			words(s.launcher), s.output.last(), filepath.Dir(filepath.Dir(s.dir)))
+			quoteCommand(s.launcher), s.output.lastLines(), filepath.Dir(filepath.Dir(s.dir)))
 	}
 	if len(text) > 0 {
 		s.output.Write(append([]byte("\n"), text...))

@@ -19,8 +19,8 @@ const MaxRows = 50_000_000
 // textPerSeries is how many bytes of text a file may have for each series that it may have.
 const textPerSeries = 512
 
-// row is a line of a data set.
-type row struct {
+// sampleRow is a line of a data set.
+type sampleRow struct {
 	Key
 	pace      string
 	Rep       int
@@ -37,29 +37,29 @@ const (
 	paceColumn      = "pace"
 )
 
-var schema = table.Schema[row]{
+var sampleSchema = table.Schema[sampleRow]{
 	Name:    "samples",
 	MaxRows: MaxRows,
 	Group:   "rep",
-	Columns: []table.Column[row]{
-		table.Name("platform", func(r *row) *string { return &r.Platform }, table.NotEmpty),
-		table.Name("library", func(r *row) *string { return &r.Library }, nil),
-		table.Name("clock", func(r *row) *string { return &r.Clock }, table.OneOf("virtual", "real")),
-		table.Name("place", func(r *row) *string { return &r.Place }, checkPlace),
-		table.Name("mode", func(r *row) *string { return &r.Mode }, table.NotEmpty),
-		table.Name("protocol", func(r *row) *string { return &r.Protocol }, nil),
-		table.Name("timer", func(r *row) *string { return &r.Timer }, table.NotEmpty),
-		table.Whole("bytes", func(r *row) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
-		table.Whole("launch", func(r *row) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
-		optionalColumn(table.Whole(ranksColumn, func(r *row) *int { return &r.Ranks }, "a number of ranks", math.MaxInt32)),
-		optionalColumn(table.Name(paceColumn, func(r *row) *string { return &r.pace }, nil)),
-		table.Whole("rep", func(r *row) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
-		table.Micros("time_us", func(r *row) *unit.Time { return &r.Time }),
-		optionalColumn(table.Whole(disturbedColumn, func(r *row) *int { return &r.disturbed }, "0 or 1", 1)),
+	Columns: []table.Column[sampleRow]{
+		table.Name("platform", func(r *sampleRow) *string { return &r.Platform }, table.NotEmpty),
+		table.Name("library", func(r *sampleRow) *string { return &r.Library }, nil),
+		table.Name("clock", func(r *sampleRow) *string { return &r.Clock }, table.OneOf("virtual", "real")),
+		table.Name("place", func(r *sampleRow) *string { return &r.Place }, checkPlace),
+		table.Name("mode", func(r *sampleRow) *string { return &r.Mode }, table.NotEmpty),
+		table.Name("protocol", func(r *sampleRow) *string { return &r.Protocol }, nil),
+		table.Name("timer", func(r *sampleRow) *string { return &r.Timer }, table.NotEmpty),
+		table.Whole("bytes", func(r *sampleRow) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
+		table.Whole("launch", func(r *sampleRow) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
+		optionalColumn(table.Whole(ranksColumn, func(r *sampleRow) *int { return &r.Ranks }, "a number of ranks", math.MaxInt32)),
+		optionalColumn(table.Name(paceColumn, func(r *sampleRow) *string { return &r.pace }, nil)),
+		table.Whole("rep", func(r *sampleRow) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
+		table.Micros("time_us", func(r *sampleRow) *unit.Time { return &r.Time }),
+		optionalColumn(table.Whole(disturbedColumn, func(r *sampleRow) *int { return &r.disturbed }, "0 or 1", 1)),
 	},
 }
 
-func optionalColumn(c table.Column[row]) table.Column[row] {
+func optionalColumn(c table.Column[sampleRow]) table.Column[sampleRow] {
 	c.Optional = true
 	return c
 }
@@ -79,7 +79,7 @@ func checkPlace(s string) error {
 // older files do not have that fact. Names may be quoted. A comment above the header without a
 // colon is ignored.
 func Read(in io.Reader, name string) (*Set, error) {
-	r, err := schema.Reader(in, name)
+	r, err := sampleSchema.Reader(in, name)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ type outOfOrderRow struct {
 type outOfOrderRows []outOfOrderRow
 
 // insert puts samples where they belong. Of errors it reports the one in the first line.
-func (rows outOfOrderRows) insert(r *table.Reader[row], set *Set) error {
+func (rows outOfOrderRows) insert(r *table.Reader[sampleRow], set *Set) error {
 	slices.SortFunc(rows, func(a, b outOfOrderRow) int {
 		return cmp.Or(cmp.Compare(a.series, b.series), cmp.Compare(a.rep, b.rep), cmp.Compare(a.place.Line, b.place.Line))
 	})
@@ -204,12 +204,12 @@ func Write(out io.Writer, s *Set) error {
 		}
 	}
 	facts = append(facts, table.Fact{Key: SampleCountFact, Value: strconv.Itoa(s.SampleCount())})
-	w, err := schema.Writer(out, facts, columns...)
+	w, err := sampleSchema.Writer(out, facts, columns...)
 	if err != nil {
 		return err
 	}
 	for i := range s.Series {
-		x := row{Key: s.Series[i].Key}
+		x := sampleRow{Key: s.Series[i].Key}
 		if x.Disturbed {
 			x.disturbed = 1
 		}

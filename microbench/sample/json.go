@@ -19,18 +19,18 @@ func WriteJSON(w io.Writer, s *Set) error {
 		Value string `json:"value"`
 	}
 	type series struct {
-		Platform  string   `json:"platform"`
-		Library   string   `json:"library"`
-		Clock     string   `json:"clock"`
-		Place     string   `json:"place"`
-		Mode      string   `json:"mode"`
-		Protocol  string   `json:"protocol"`
-		Timer     string   `json:"timer"`
-		Bytes     int      `json:"bytes"`
-		Launch    int      `json:"launch"`
-		Ranks     int      `json:"ranks,omitempty"`
-		Times     []micros `json:"time_us"`
-		Disturbed bool     `json:"disturbed,omitempty"`
+		Platform  string       `json:"platform"`
+		Library   string       `json:"library"`
+		Clock     string       `json:"clock"`
+		Place     string       `json:"place"`
+		Mode      string       `json:"mode"`
+		Protocol  string       `json:"protocol"`
+		Timer     string       `json:"timer"`
+		Bytes     int          `json:"bytes"`
+		Launch    int          `json:"launch"`
+		Ranks     int          `json:"ranks,omitempty"`
+		Times     []jsonMicros `json:"time_us"`
+		Disturbed bool         `json:"disturbed,omitempty"`
 	}
 	object := struct {
 		Facts  []fact   `json:"facts"`
@@ -40,9 +40,9 @@ func WriteJSON(w io.Writer, s *Set) error {
 		object.Facts = append(object.Facts, fact(f))
 	}
 	for _, x := range s.Series {
-		times := make([]micros, len(x.Times))
+		times := make([]jsonMicros, len(x.Times))
 		for i, t := range x.Times {
-			times[i] = micros(t)
+			times[i] = jsonMicros(t)
 		}
 		object.Series = append(object.Series, series{x.Platform, x.Library, x.Clock, x.Place, x.Mode, x.Protocol, x.Timer, x.Bytes, x.Launch, x.Ranks, times, x.Disturbed})
 	}
@@ -52,7 +52,7 @@ func WriteJSON(w io.Writer, s *Set) error {
 	return nil
 }
 
-// micros is a time that JSON has in microseconds.
-type micros unit.Time
+// jsonMicros is a time that JSON has in microseconds.
+type jsonMicros unit.Time
 
-func (t micros) MarshalJSON() ([]byte, error) { return []byte(unit.Time(t).MicrosString()), nil }
+func (t jsonMicros) MarshalJSON() ([]byte, error) { return []byte(unit.Time(t).MicrosString()), nil }

@@ -8,25 +8,25 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Run is what the facts of one file say to programs. Facts that are missing leave their fields
+// RunFacts is what the facts of one file say to programs. Facts that are missing leave their fields
 // zero.
-type Run struct {
-	Roots      int     // 1, or 2: the second half of every series has the barrier's root at P2
+type RunFacts struct {
+	RootCount  int     // 1, or 2: the second half of every series has the barrier's root at P2
 	Resolution float64 // microseconds: the smallest difference that the timer shows; the coarsest, if there are several
 	Place      string  // of all pairs of ranks: intra or inter, if that is true of each of them
 
 	PlatformFile, PlatformSum string
-	Ranks                     int    // of the job; 0 if that is not known
+	RankCount                 int    // of the job; 0 if that is not known
 	Pair                      [2]int // that was measured, P1 first; {0, 0} if that is not known
-	AllPairs                  bool   // all pairs were measured
-	Noisy                     bool   // repetitions on an emulated machine differ
+	HasAllPairs               bool   // all pairs were measured
+	IsNoisy                   bool   // repetitions on an emulated machine differ
 
-	LateStarts, Starts int    // of collective operations: so many of the starts that ranks agreed on came too late to one
-	NoCommonStart      string // why ranks agreed on none
+	LateStartCount, AgreedStartCount int    // of collective operations: so many of the starts that ranks agreed on came too late to one
+	NoCommonStartReason              string // why ranks agreed on none
 }
 
 // Runs are those of the files of a set, in their order.
-type Runs []Run
+type Runs []RunFacts
 
 // Runs resolves the facts of a set. It is an error if one of those that say how to read samples
 // makes no sense. What is said of ranks may be wrong: those who use it check it against the
@@ -42,16 +42,16 @@ func (s *Set) Runs() (Runs, error) {
 	}
 	roots := 1 // files that were read together agree
 	for _, r := range all {
-		roots = max(roots, r.Roots)
+		roots = max(roots, r.RootCount)
 	}
 	for i := range all {
-		all[i].Roots = roots
+		all[i].RootCount = roots
 	}
 	return all, nil
 }
 
-func resolveFacts(facts []Fact) (Run, error) {
-	r := Run{Roots: 1}
+func resolveFacts(facts []Fact) (RunFacts, error) {
+	r := RunFacts{RootCount: 1}
 	seen := make(map[string]bool)
 	for _, f := range facts {
 		if seen[f.Key] && f.Key != ResolutionFact {
@@ -64,7 +64,7 @@ func resolveFacts(facts []Fact) (Run, error) {
 			if f.Value != "1" && f.Value != "2" {
 				return r, wrong("neither 1 nor 2")
 			}
-			r.Roots = int(f.Value[0] - '0')
+			r.RootCount = int(f.Value[0] - '0')
 		case ResolutionFact:
 			x, err := strconv.ParseFloat(f.Value, 64)
 			if err != nil || !(x >= 0 && x < 1e12) {
@@ -81,22 +81,22 @@ func resolveFacts(facts []Fact) (Run, error) {
 			r.PlatformSum = f.Value
 		case RanksFact:
 			if n, err := strconv.Atoi(f.Value); err == nil {
-				r.Ranks = max(n, 0)
+				r.RankCount = max(n, 0)
 			}
 		case PairFact:
 			var a, b int
-			if r.AllPairs = f.Value == AllPairsValue; !r.AllPairs {
+			if r.HasAllPairs = f.Value == AllPairsValue; !r.HasAllPairs {
 				if _, err := fmt.Sscanf(f.Value, "%d %d", &a, &b); err == nil && a != b && min(a, b) >= 0 {
 					r.Pair = [2]int{a, b}
 				}
 			}
 		case NoiseFact:
-			r.Noisy = !strings.HasPrefix(f.Value, "0% ")
+			r.IsNoisy = !strings.HasPrefix(f.Value, "0% ")
 		case StartFact:
-			r.LateStarts, r.Starts, _ = f.ParseLateStarts()
-			r.NoCommonStart, _ = strings.CutPrefix(f.Value, NoCommonStartPrefix)
-			if r.NoCommonStart == f.Value {
-				r.NoCommonStart = ""
+			r.LateStartCount, r.AgreedStartCount, _ = f.ParseLateStarts()
+			r.NoCommonStartReason, _ = strings.CutPrefix(f.Value, NoCommonStartPrefix)
+			if r.NoCommonStartReason == f.Value {
+				r.NoCommonStartReason = ""
 			}
 		}
 	}
@@ -104,11 +104,11 @@ func resolveFacts(facts []Fact) (Run, error) {
 }
 
 // runOf returns the run of a series.
-func (all Runs) runOf(s *Series) Run {
+func (all Runs) runOf(s *Series) RunFacts {
 	if s.File < len(all) {
 		return all[s.File]
 	}
-	return Run{Roots: 1}
+	return RunFacts{RootCount: 1}
 }
 
 // PlaceOf returns the fact one_place of the run of a series, or inter.
@@ -120,7 +120,7 @@ func (all Runs) PlaceOf(s *Series) string {
 }
 
 // RootCount returns with how many roots of the barrier a series was measured.
-func (all Runs) RootCount(s *Series) int { return all.runOf(s).Roots }
+func (all Runs) RootCount(s *Series) int { return all.runOf(s).RootCount }
 
 // SplitByRoot returns the times of a series with each root of the barrier, or all of them if the
 // roots are not known.

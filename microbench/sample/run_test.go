@@ -15,9 +15,9 @@ func TestRuns(t *testing.T) {
 		{FileFact, "c"}, {StartFact, NoCommonStartPrefix + "no common clock"}, {PairFact, "3 3"},
 	}}
 	want := Runs{
-		{Roots: 2, Resolution: 0.5, Ranks: 8, Pair: [2]int{0, 7}, Noisy: true, PlatformFile: "t3d"},
-		{Roots: 2, AllPairs: true, Place: "intra", LateStarts: 3, Starts: 20},
-		{Roots: 2, NoCommonStart: "no common clock"},
+		{RootCount: 2, Resolution: 0.5, RankCount: 8, Pair: [2]int{0, 7}, IsNoisy: true, PlatformFile: "t3d"},
+		{RootCount: 2, HasAllPairs: true, Place: "intra", LateStartCount: 3, AgreedStartCount: 20},
+		{RootCount: 2, NoCommonStartReason: "no common clock"},
 	}
 	if got, err := set.Runs(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)

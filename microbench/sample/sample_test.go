@@ -399,7 +399,7 @@ func TestSettings(t *testing.T) {
 func TestRemoveStale(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "report")
-	long := time.Now().Add(-2 * staleAge)
+	long := time.Now().Add(-2 * staleTemporaryAge)
 	for _, name := range []string{".report.1a2b.tmp", ".report.new1.tmp", ".report.A.tmp", ".other.1a2b.tmp", "report.1a2b.tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, name, "index"), 0o777); err != nil {
 			t.Fatal(err)

@@ -116,8 +116,9 @@ func RemoveTemporaries() {
 	}
 }
 
-// staleAge is the age from which a temporary file or directory is what a killed process has left.
-const staleAge = time.Hour
+// staleTemporaryAge is the age from which a temporary file or directory is what a killed process
+// has left.
+const staleTemporaryAge = time.Hour
 
 // RemoveStaleTemporaries removes temporary files and directories of an earlier process that was
 // killed while it wrote path.
@@ -129,7 +130,7 @@ func RemoveStaleTemporaries(path string) {
 		if word, tmp := strings.CutSuffix(word, ".tmp"); !ok || !tmp || word == "" || strings.Trim(word, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
 			continue
 		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleAge {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > staleTemporaryAge {
 			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}

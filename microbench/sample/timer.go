@@ -38,10 +38,10 @@ func StreamPairsTimer(pairs int) string { return TimerStream + "-pairs" + strcon
 
 // TimerInfo is a row of the table of timers. All times are in microseconds in files.
 type TimerInfo struct {
-	Name       string
-	Measures   string // what is between its start and its end; P1 is the first rank of the pair, P2 the second
-	Model      string // the same in LogGP, of k bytes; "" if other parameters say it, or none
-	Collective bool   // it is of a collective operation, not of a pair of ranks
+	Name             string
+	MeasuredInterval string // what is between its start and its end; P1 is the first rank of the pair, P2 the second
+	LogGPFormula     string // the same in LogGP, of k bytes; "" if other parameters say it, or none
+	IsCollective     bool   // it is of a collective operation, not of a pair of ranks
 }
 
 // Timers is the table of timers, in the order of results. A new timer is a row here, a stage of
@@ -79,7 +79,7 @@ func TimerIndex(name string) int {
 // IsCollectiveTimer says whether a timer is of a collective operation.
 func IsCollectiveTimer(timer string) bool {
 	i := TimerIndex(timer)
-	return i < len(Timers) && Timers[i].Collective
+	return i < len(Timers) && Timers[i].IsCollective
 }
 
 // Mode is a row of the table of modes: what a call promises. MPI standard, section 3.4.

@@ -128,7 +128,7 @@ func newPage(d *doc.Document) *page {
 			figures = append(figures, &p.Sections[i].Figures[j])
 		}
 	}
-	clean.Parallel(len(figures), func(i int) { figures[i].drawChart() })
+	clean.RunParallel(len(figures), func(i int) { figures[i].drawChart() })
 	return p
 }
 
@@ -225,7 +225,7 @@ func (p *page) writeFiles(add func(name string, write func(io.Writer) error) err
 	all := append([]doc.File{{Name: "index.html", Write: func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }}}, p.files...)
 	drawn := make([][2]bytes.Buffer, len(p.charts))
 	failed := make([]error, len(p.charts))
-	clean.Parallel(len(p.charts), func(i int) {
+	clean.RunParallel(len(p.charts), func(i int) {
 		c := p.charts[i]
 		failed[i] = errors.Join(c.PNG(&drawn[i][0], chart.DefaultWidth), c.SVG(&drawn[i][1], chart.DefaultWidth))
 	})

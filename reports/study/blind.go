@@ -26,7 +26,7 @@ func (r *Finding) Class() string {
 	switch {
 	case r.Blind == nil:
 		return r.Basis
-	case r.Basis == compare.Calibration:
+	case r.Basis == compare.CalibrationBasis:
 		return BlindClass + ", fitted later"
 	}
 	return BlindClass
@@ -136,7 +136,7 @@ func (s *Study) blindTable() *doc.Table {
 				continue
 			}
 			later := doc.EmptyCell
-			if r.Basis == compare.Calibration {
+			if r.Basis == compare.CalibrationBasis {
 				later = doc.TextCell("yes")
 			}
 			name := format.PlaceName(r.Platform, r.Library, "") + " " + r.modeColumn() + " " + r.quantityName()
@@ -161,7 +161,7 @@ func (s *Study) errorTable() *doc.Table {
 		fitted := 0
 		for _, r := range of {
 			switch {
-			case r.Basis == compare.Calibration:
+			case r.Basis == compare.CalibrationBasis:
 				fitted++
 			case r.Basis != VerdictContradicted:
 				free = append(free, r)

@@ -103,7 +103,7 @@ func (s *Study) answerSentence() string {
 	if len(parts) > 0 {
 		out = fmt.Sprintf("Of %s of the paper %s", format.Plural(len(s.Claims), "claim"), strings.Join(parts, ", "))
 	}
-	for _, k := range []struct{ basis, words string }{{BlindClass, "that were predicted blind"}, {compare.Validation, "that validate"}, {BasisAssumed, "that assumed numbers decide"}, {BasisUnexamined, "that are unexamined"}} {
+	for _, k := range []struct{ basis, words string }{{BlindClass, "that were predicted blind"}, {compare.ValidationBasis, "that validate"}, {BasisAssumed, "that assumed numbers decide"}, {BasisUnexamined, "that are unexamined"}} {
 		var errors []float64
 		s.forEachFinding(func(r *Finding) {
 			if kind, off := r.countedError(); kind == k.basis && !r.isTextual() && !r.IsRepeated && !math.IsNaN(off) {
@@ -143,7 +143,7 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "claims, " + verdictCells[v].Text, Value: strconv.Itoa(n)})
 		}
 	}
-	for _, k := range []struct{ basis, name string }{{BlindClass, "values, predicted blind"}, {compare.Validation, "values, nothing fitted"}, {BasisAssumed, "values, assumed numbers"}, {BasisUnexamined, "values, unexamined"}} {
+	for _, k := range []struct{ basis, name string }{{BlindClass, "values, predicted blind"}, {compare.ValidationBasis, "values, nothing fitted"}, {BasisAssumed, "values, assumed numbers"}, {BasisUnexamined, "values, unexamined"}} {
 		if t := s.countNumbers(k.basis); t.all > 0 {
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", agreementPercent)})
 		}
@@ -342,7 +342,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	switch {
 	case r.Blind != nil:
 		tone = doc.BlindTone
-	case r.Basis == compare.Calibration:
+	case r.Basis == compare.CalibrationBasis:
 		tone = doc.FaintTone
 	}
 	errorTone := tone
@@ -372,7 +372,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	case r.isTextual():
 	case math.IsInf(e, 0) || math.IsNaN(e):
 		off = doc.EmptyCell
-	case r.Basis == compare.Validation && math.Abs(e) > agreementPercent:
+	case r.Basis == compare.ValidationBasis && math.Abs(e) > agreementPercent:
 		off.Tone = doc.DoubtfulTone
 		t.AddNote("%s beside an error: farther off than %d %%.", doc.WeakMark, agreementPercent)
 	}

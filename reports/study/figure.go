@@ -219,10 +219,10 @@ var dotKinds = []struct {
 	style       chart.Style
 }{
 	{BlindClass, "predicted blind", chart.Style{Color: chart.Violet, Glyph: chart.Solid[3]}},
-	{compare.Validation, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
+	{compare.ValidationBasis, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
 	{BasisAssumed, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
 	{BasisUnexamined, "nothing fitted, not examined", chart.Style{Color: chart.Teal, Glyph: chart.Solid[2]}},
-	{compare.Calibration, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
+	{compare.CalibrationBasis, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
 	{VerdictContradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
 }
 

@@ -48,7 +48,7 @@ const (
 )
 
 // BasisUnpublished is the basis of a finding without a published value. The others are
-// compare.Calibration, compare.Validation and VerdictContradicted.
+// compare.CalibrationBasis, compare.ValidationBasis and VerdictContradicted.
 const BasisUnpublished = "shown"
 
 // BasisAssumed is the basis of a published value to which nothing was fitted, and that a
@@ -81,7 +81,7 @@ type Artefact struct {
 // assumed, if nothing was fitted to it.
 func (s *Study) MarkAssumed(row string, numbers []string) {
 	s.forEachFinding(func(r *Finding) {
-		if r.PublishedRow == row && r.Basis == compare.Validation {
+		if r.PublishedRow == row && r.Basis == compare.ValidationBasis {
 			r.Basis = BasisAssumed
 			r.Note = strings.TrimSpace(r.Note + " Decided by assumptions: " + strings.Join(numbers, ", ") + ".")
 		}
@@ -103,7 +103,7 @@ type Finding struct {
 	Predicted                      float64          // by the model, from the platform's file
 	Text                           [2]string        // published and found, of a row that is not a number
 	Agreement                      string           // of these: WordsAgree, WordsDiffer, or "" where they cannot be compared
-	Basis                          string           // compare.Calibration, compare.Validation, BasisAssumed, BasisUnexamined, VerdictContradicted or BasisUnpublished
+	Basis                          string           // compare.CalibrationBasis, compare.ValidationBasis, BasisAssumed, BasisUnexamined, VerdictContradicted or BasisUnpublished
 	Source                         string           // where the published value is printed
 	Note                           string           // the contradiction, how the value is read, what the fit warns of
 	Warning                        string           // codes of the fit's warnings
@@ -179,7 +179,7 @@ func (s *Study) countNumbers(basis string) (t agreementCount) {
 // countWords counts the answers in words to which nothing was fitted and that can be compared.
 func (s *Study) countWords() (t agreementCount) {
 	s.forEachFinding(func(r *Finding) {
-		if r.Basis == compare.Validation && r.Agreement != "" && !r.IsRepeated {
+		if r.Basis == compare.ValidationBasis && r.Agreement != "" && !r.IsRepeated {
 			t.all++
 			if r.Agreement == WordsAgree {
 				t.agree++
@@ -203,7 +203,7 @@ func (s *Study) agreementSentence() string {
 	if t := s.blindSentence(); t != "" {
 		words = append(words, t)
 	}
-	if t := s.countNumbers(compare.Validation); t.all > 0 {
+	if t := s.countNumbers(compare.ValidationBasis); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, agreementPercent))
 	}
 	if t := s.countNumbers(BasisAssumed); t.all > 0 {
@@ -215,7 +215,7 @@ func (s *Study) agreementSentence() string {
 	if t := s.countWords(); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d answers in words agree.", t.agree, t.all))
 	}
-	if t := s.countNumbers(compare.Calibration); t.all > 0 {
+	if t := s.countNumbers(compare.CalibrationBasis); t.all > 0 {
 		words = append(words, fmt.Sprintf("Published values used for calibration, which prove nothing: %d.", t.all))
 	}
 	if t := s.countNumbers(VerdictContradicted); t.all > 0 {

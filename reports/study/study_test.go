@@ -33,22 +33,22 @@ func smallStudy() *Study {
 		return Finding{Platform: "toy", Library: "lib", Place: "inter", Mode: "isend", Parameter: parameter, Bytes: bytes, Unit: "us", Low: published, High: published,
 			Measured: found, MeasuredLow: found * 0.99, MeasuredHigh: found * 1.01, Predicted: predicted, Basis: basis, Source: "[1] table 3"}
 	}
-	latency := value("L", -1, 4, 11, nan, compare.Validation)
+	latency := value("L", -1, 4, 11, nan, compare.ValidationBasis)
 	latency.High, latency.Mode, latency.Note, latency.Warning, latency.IsUpperBound = 10, "ssend", "The text gives one value, the table a range.", "skew", true
 	gap := value("G", -1, 0.2, 0.83, 0.8, VerdictContradicted)
 	gap.Unit, gap.Note, gap.MeasuredLow, gap.MeasuredHigh = "us/B", "0.2 us per byte is 5 MB/s on a network of 10 Mbit/s: no honest emulation of that wire can reach it.", nan, nan
 	missing := value("g", -1, nan, 30, 31, BasisUnpublished)
-	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.Validation, Source: "[1] table 1", Agreement: WordsAgree}
+	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.ValidationBasis, Source: "[1] table 1", Agreement: WordsAgree}
 	other := words
 	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, WordsDiffer, "The peer makes progress inside its calls."
-	again := value("o_s", 16, 30, 30, 29, compare.Calibration)
+	again := value("o_s", 16, 30, 30, 29, compare.CalibrationBasis)
 	again.IsRepeated = true
 	return &Study{Name: "toys", Title: "Toys, played with again", Source: "A. Author, B. Author: Toys, 1999",
 		Facts: [][2]string{{"version", "test"}, {"command", "loggp reproduce toys --seed 1"}, {"seed", "1"}},
 		Artefacts: []Artefact{
 			{ID: "table-1", Caption: "send modes", Rows: []Finding{words, other}},
 			{ID: "table-3", Caption: "signature", Notes: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
-				value("o_s", 16, 30, 30, 29, compare.Calibration), value("o_s", 10000, 130, 157, 131, compare.Validation), latency, gap, missing}},
+				value("o_s", 16, 30, 30, 29, compare.CalibrationBasis), value("o_s", 10000, 130, 157, 131, compare.ValidationBasis), latency, gap, missing}},
 			{ID: "figure-10", Caption: "overheads of blocking and non-blocking sends", XAxis: "message length (bytes)", YAxis: "send overhead (us)",
 				Rows: []Finding{again, value("o_s", 500, nan, 60, 61, BasisUnpublished)},
 				Curves: []Curve{
@@ -90,7 +90,7 @@ func largeStudy() *Study {
 				curves[n].Points = append(curves[n].Points, chart.Point{X: x, Y: f * y, Low: 0.99 * f * y, High: 1.01 * f * y})
 			}
 			a.Rows = append(a.Rows, Finding{Platform: strings.ToLower(strings.Fields(name)[0]), Library: "chimp", Place: "inter", Mode: "isend", Parameter: "o_s", Unit: "us", Bytes: k,
-				Low: 1.1 * y, High: 1.1 * y, Measured: y, MeasuredLow: y * 0.99, MeasuredHigh: y * 1.01, Predicted: y * 1.06, Basis: compare.Validation})
+				Low: 1.1 * y, High: 1.1 * y, Measured: y, MeasuredLow: y * 0.99, MeasuredHigh: y * 1.01, Predicted: y * 1.06, Basis: compare.ValidationBasis})
 		}
 		a.Curves = append(a.Curves, curves[:]...)
 	}
@@ -199,10 +199,10 @@ func rowTexts(x *doc.Table) (rows []string) {
 
 // A value that assumptions decide is no validation, wherever it stands.
 func TestDecide(t *testing.T) {
-	row := Finding{PublishedRow: "table-1 toy L low", Parameter: "L", Low: 10, High: 10, Measured: 11, Basis: compare.Validation}
+	row := Finding{PublishedRow: "table-1 toy L low", Parameter: "L", Low: 10, High: 10, Measured: 11, Basis: compare.ValidationBasis}
 	fitted := row
-	fitted.Basis = compare.Calibration
-	s := &Study{Artefacts: []Artefact{{Rows: []Finding{row, {PublishedRow: "table-1 toy G low", Low: 1, High: 1, Measured: 3, Basis: compare.Validation}}}, {Rows: []Finding{row, fitted}}}}
+	fitted.Basis = compare.CalibrationBasis
+	s := &Study{Artefacts: []Artefact{{Rows: []Finding{row, {PublishedRow: "table-1 toy G low", Low: 1, High: 1, Measured: 3, Basis: compare.ValidationBasis}}}, {Rows: []Finding{row, fitted}}}}
 	s.Artefacts[1].Rows[0].IsRepeated = true
 	s.MarkAssumed("table-1 toy L low", []string{"machine.x (1us)", "machine.y (2us)"})
 	for i, a := range s.Artefacts {
@@ -210,7 +210,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("artefact %d: %s, %s", i, r.Basis, r.Note)
 		}
 	}
-	if r := s.Artefacts[1].Rows[1]; r.Basis != compare.Calibration || r.Note != "" {
+	if r := s.Artefacts[1].Rows[1]; r.Basis != compare.CalibrationBasis || r.Note != "" {
 		t.Errorf("what was fitted is %s, %s", r.Basis, r.Note)
 	}
 	if got, want := s.agreementSentence(), "0 of 1 published values to which nothing was fitted are met within 20 %. Of those that assumed numbers decide it is 1 of 1. Published values used for calibration, which prove nothing: 1."; got != want {
@@ -230,11 +230,11 @@ func TestStudyCounts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.Artefacts[1].Rows[1].Measured = 150
-	if n := s.countNumbers(compare.Validation); n != (agreementCount{2, 2}) {
+	if n := s.countNumbers(compare.ValidationBasis); n != (agreementCount{2, 2}) {
 		t.Errorf("%v", n)
 	}
 	s.Artefacts[1].Rows[1].Measured = nan
-	if n := s.countNumbers(compare.Validation); n != (agreementCount{2, 1}) {
+	if n := s.countNumbers(compare.ValidationBasis); n != (agreementCount{2, 1}) {
 		t.Errorf("%v, of which one was not measured", n)
 	}
 }
@@ -411,12 +411,12 @@ func TestBlindPredictionsCountApart(t *testing.T) {
 	blind.Blind = &BlindPrediction{Value: 143, Commit: "abc"}
 	s.Artefacts[1].Rows[2].Basis = BasisUnexamined
 	s.Claims[0].BlindVerdict = VerdictFails
-	for _, later := range []string{compare.Validation, compare.Calibration} {
+	for _, later := range []string{compare.ValidationBasis, compare.CalibrationBasis} {
 		blind.Measured, blind.Basis = 130, later
 		if n := s.countNumbers(BlindClass); n != (agreementCount{1, 1}) {
 			t.Errorf("%s: %v", later, n)
 		}
-		if n := s.countNumbers(compare.Validation); n.all != 0 {
+		if n := s.countNumbers(compare.ValidationBasis); n.all != 0 {
 			t.Errorf("%s: %v validate", later, n)
 		}
 		if got, want := s.blindSentence(), "1 blind prediction of numbers that the authors did not know, by commit abc: 1 within 20 %, the median error is 10.00 %, the largest 10.00 %. Of 1 claim that were not known then 0 held."; got != want {

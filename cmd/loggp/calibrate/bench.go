@@ -199,7 +199,7 @@ func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := fit.Fit(set, clean.Options{Replicates: 2})
+		found, err := fit.Fit(set, clean.Options{ReplicateCount: 2})
 		if err != nil {
 			return nil, err
 		}

@@ -394,14 +394,14 @@ func TestDecide(t *testing.T) {
 		return study.Finding{PublishedRow: row, Platform: "convex", Unit: unit, Low: 1, High: 1, Basis: basis, Note: "Read so."}
 	}
 	s := &study.Study{Artefacts: []study.Artefact{{Rows: []study.Finding{
-		finding("table-4 Convex o high", "us", compare.Validation), finding("table-4 Convex o low", "us", compare.Calibration), finding("table-4 Convex H low", "", compare.Validation),
-	}}, {Rows: []study.Finding{finding("table-4 Convex o high", "us", compare.Validation)}}}}
+		finding("table-4 Convex o high", "us", compare.ValidationBasis), finding("table-4 Convex o low", "us", compare.CalibrationBasis), finding("table-4 Convex H low", "", compare.ValidationBasis),
+	}}, {Rows: []study.Finding{finding("table-4 Convex o high", "us", compare.ValidationBasis)}}}}
 	if err := SetDecidingNumbers(context.Background(), published(t)[0], s); err != nil {
 		t.Fatal(err)
 	}
 	const note = "Read so. Decided by assumptions: machine.hypernodes.inter.send.bandwidth (71MB/s)."
 	for i, want := range []study.Finding{
-		{Basis: study.BasisAssumed, Note: note}, {Basis: compare.Calibration, Note: "Read so."}, {Basis: compare.Validation, Note: "Read so."},
+		{Basis: study.BasisAssumed, Note: note}, {Basis: compare.CalibrationBasis, Note: "Read so."}, {Basis: compare.ValidationBasis, Note: "Read so."},
 	} {
 		if r := s.Artefacts[0].Rows[i]; r.Basis != want.Basis || r.Note != want.Note {
 			t.Errorf("%s: %s, %s", r.PublishedRow, r.Basis, r.Note)
@@ -487,11 +487,11 @@ func predicted(t *testing.T, p *platform.Platform, ranks int, set *sample.Set) [
 
 // together returns the times of collective operations on a platform, in microseconds, by operation,
 // algorithm and size: those of some measurements, or a few.
-func together(t *testing.T, p *platform.Platform, library string, ranks int, of []compare.Collective) map[string]float64 {
+func together(t *testing.T, p *platform.Platform, library string, ranks int, of []compare.CollectiveTimes) map[string]float64 {
 	t.Helper()
 	if of == nil {
 		for _, k := range []int{16, 1000, 20000} {
-			of = append(of, compare.Collective{Operation: "bcast", Algorithm: "binomial", Bytes: k}, compare.Collective{Operation: "alltoall", Algorithm: "pairwise", Bytes: k})
+			of = append(of, compare.CollectiveTimes{Operation: "bcast", Algorithm: "binomial", Bytes: k}, compare.CollectiveTimes{Operation: "alltoall", Algorithm: "pairwise", Bytes: k})
 		}
 	}
 	job, err := job.New(p, library, ranks, 0)

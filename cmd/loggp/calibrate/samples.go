@@ -103,7 +103,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 			if err != nil {
 				return nil, err
 			}
-			found, err := fit.Fit(set, clean.Options{Replicates: 2})
+			found, err := fit.Fit(set, clean.Options{ReplicateCount: 2})
 			if err != nil {
 				return nil, err
 			}

@@ -161,7 +161,7 @@ func SetDecidingNumbers(ctx context.Context, p *paper.Paper, s *study.Study) err
 	var platforms []string
 	for _, a := range s.Artefacts {
 		for _, r := range a.Rows {
-			if r.Basis != compare.Validation || math.IsNaN(r.Low) || r.Unit == "" || slices.Contains(rows[r.Platform], r.PublishedRow) {
+			if r.Basis != compare.ValidationBasis || math.IsNaN(r.Low) || r.Unit == "" || slices.Contains(rows[r.Platform], r.PublishedRow) {
 				continue
 			}
 			if rows[r.Platform] == nil {

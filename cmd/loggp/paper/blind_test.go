@@ -82,11 +82,11 @@ func TestReadBlindPredictions(t *testing.T) {
 // A blind row keeps its prediction when a number is fitted to it later: its class says so, and its
 // error is that of the prediction.
 func TestBlindPredictionOutlivesCalibration(t *testing.T) {
-	r := study.Finding{Low: 10, High: 10, Measured: 10, Basis: compare.Validation, Blind: &study.BlindPrediction{Value: 15, Commit: "abc"}}
+	r := study.Finding{Low: 10, High: 10, Measured: 10, Basis: compare.ValidationBasis, Blind: &study.BlindPrediction{Value: 15, Commit: "abc"}}
 	if r.Class() != "blind" || math.Abs(r.BlindErrorPercent()-50) > 1e-9 || r.ErrorPercent() != 0 {
 		t.Errorf("class %s, errors %v and %v", r.Class(), r.BlindErrorPercent(), r.ErrorPercent())
 	}
-	r.Basis = compare.Calibration
+	r.Basis = compare.CalibrationBasis
 	if r.Class() != "blind, fitted later" || math.Abs(r.BlindErrorPercent()-50) > 1e-9 {
 		t.Errorf("class %s, error %v", r.Class(), r.BlindErrorPercent())
 	}
@@ -148,7 +148,7 @@ func TestChoicesAreCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := s.Artefacts[0].Rows[0]; r.Basis != compare.Calibration || !strings.Contains(r.Note, "The colour was chosen when this was known.") {
+	if r := s.Artefacts[0].Rows[0]; r.Basis != compare.CalibrationBasis || !strings.Contains(r.Note, "The colour was chosen when this was known.") {
 		t.Errorf("the row is %s: %s", r.Basis, r.Note)
 	}
 	for _, c := range s.Claims {

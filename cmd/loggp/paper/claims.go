@@ -137,7 +137,7 @@ func (x *reproduction) setClaimBasis(out *study.Claim, c *Claim, env *expr.Env) 
 		timers := x.timersByCell[key]
 		compares := env.Requested[key] || len(timers) > 0 && !slices.ContainsFunc(timers, func(t string) bool { return !env.Requested[t] })
 		for _, r := range printed {
-			if compares && x.basisOf(r) == compare.Calibration && !slices.Contains(rows, r.Name) {
+			if compares && x.basisOf(r) == compare.CalibrationBasis && !slices.Contains(rows, r.Name) {
 				rows = append(rows, r.Name)
 			}
 		}

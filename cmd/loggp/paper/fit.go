@@ -60,7 +60,7 @@ const upperBoundCode = "upper-bound"
 func (x *reproduction) fitParameters(c quantityValues, s *papers.Site, series []sample.Series) ([]clean.Warning, error) {
 	o := clean.Options{}
 	if x.selection != nil && x.Noise == 0 {
-		o.Replicates = 2 // all are alike
+		o.ReplicateCount = 2 // all are alike
 	}
 	found, err := fit.Fit(&sample.Set{Facts: s.Facts(), Series: series}, o)
 	if err != nil {

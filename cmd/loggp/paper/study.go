@@ -250,11 +250,11 @@ func (x *reproduction) basisOf(r *artefactRow) string {
 	case r.line == nil && r.rule.Basis != "":
 		return r.rule.Basis
 	case isCalibrated(x.platforms, r.Name), x.paper.findChoice(r.Name) != nil:
-		return compare.Calibration
+		return compare.CalibrationBasis
 	case r.line == nil && r.rule.Unexamined:
 		return study.BasisUnexamined
 	}
-	return compare.Validation
+	return compare.ValidationBasis
 }
 
 // addPublishedKeys keeps the quantities of which a published value is made, for what claims rest
@@ -337,7 +337,7 @@ func (x *reproduction) setTexts(f *study.Finding, r *artefactRow) {
 	if expected == "" {
 		expected = published
 	}
-	f.Text, f.Basis = [2]string{published, shown}, compare.Validation
+	f.Text, f.Basis = [2]string{published, shown}, compare.ValidationBasis
 	switch {
 	case rule.Basis != "":
 		f.Basis = rule.Basis

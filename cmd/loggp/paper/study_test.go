@@ -325,7 +325,7 @@ func TestStudyIsComplete(t *testing.T) {
 			case !(r.Measured > 0) || !(r.Predicted > 0) || math.IsInf(r.Measured+r.Predicted, 0):
 				t.Errorf("%s, %s %s %s %s at %d B: measured %v, predicted %v", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Measured, r.Predicted)
 			}
-			if r.Basis != study.BasisUnpublished && r.Basis != compare.Calibration {
+			if r.Basis != study.BasisUnpublished && r.Basis != compare.CalibrationBasis {
 				counts[a.ID+" published"]++
 			}
 		}
@@ -360,7 +360,7 @@ func TestStudyOfWords(t *testing.T) {
 				}
 			case a.ID == "table-1" && r.Mode == "rsend" && r.Bytes > 16 && r.Agreement == study.WordsDiffer:
 				differ++
-				if r.Basis != compare.Validation || !strings.Contains(r.Note, "progress") {
+				if r.Basis != compare.ValidationBasis || !strings.Contains(r.Note, "progress") {
 					t.Errorf("%s on %s at %d B is %s: %s", r.Mode, r.Platform, r.Bytes, r.Basis, r.Note)
 				}
 			case r.Agreement != study.WordsAgree:
@@ -378,14 +378,14 @@ func TestStudyOfWords(t *testing.T) {
 func TestBasis(t *testing.T) {
 	s := quick(t)
 	want := map[string]string{
-		"table-3 t3d issend o_s 10000":   compare.Calibration,
-		"table-3 t3d isend o_s 10000":    compare.Validation,
+		"table-3 t3d issend o_s 10000":   compare.CalibrationBasis,
+		"table-3 t3d isend o_s 10000":    compare.ValidationBasis,
 		"table-3 now send G -1":          study.VerdictContradicted,
 		"table-3 now send g 16":          study.BasisUnpublished,
 		"table-4 convex  P -1":           study.VerdictContradicted,
-		"table-4 convex  H -1":           compare.Validation,
-		"table-5 t3d ssend L -1":         compare.Calibration,
-		"figure-11 t3d send o_r 10000":   compare.Validation,
+		"table-4 convex  H -1":           compare.ValidationBasis,
+		"table-5 t3d ssend L -1":         compare.CalibrationBasis,
+		"figure-11 t3d send o_r 10000":   compare.ValidationBasis,
 		"figure-11 t3d send o_r 5000":    study.BasisUnpublished,
 		"figure-13 now send peak 1/G -1": study.VerdictContradicted,
 	}

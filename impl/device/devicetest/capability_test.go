@@ -17,8 +17,10 @@ type faultyWatch struct {
 	load func(k device.Key, off int) uint64
 }
 
-func (w *faultyWatch) Wait(seen uint64, deadline unit.Time) bool { return w.wait(seen, deadline) }
-func (w *faultyWatch) Load(k device.Key, off int) uint64         { return w.load(k, off) }
+func (w *faultyWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
+	return w.wait(seen, deadline)
+}
+func (w *faultyWatch) LoadWord(k device.Key, off int) uint64 { return w.load(k, off) }
 
 type faultyQueue struct {
 	device.Queue
@@ -76,7 +78,7 @@ type faultyBarrier struct {
 	passed func() bool
 }
 
-func (b *faultyBarrier) IsReleased() bool { return b.passed() }
+func (b *faultyBarrier) IsBarrierReleased() bool { return b.passed() }
 
 // faultyControl is a control network with a fault.
 type faultyControl struct {
@@ -112,12 +114,12 @@ func (f *faulty) Control() device.Control   { return &f.control }
 func capabilitiesOf(p device.Port, live func()) capabilities {
 	w, q, s, c, d, b, k := p.Watch(), p.Queue(), p.Signal(), p.Channel(), p.Datagram(), p.Barrier(), p.Control()
 	return capabilities{
-		watch:    faultyWatch{w, w.Wait, w.Load},
+		watch:    faultyWatch{w, w.WaitForEvent, w.LoadWord},
 		queue:    faultyQueue{q, q.Create, q.Destroy, q.Enqueue, q.First},
 		signal:   faultySignal{s, s.SetHandler, s.Raise, s.Mask},
 		channel:  faultyChannel{c, c.Send, func(p device.Priority) *device.Packet { live(); return c.Recv(p) }},
 		datagram: faultyDatagram{d, d.Send, d.Recv, d.Join, d.Leave, d.Multicast},
-		barrier:  faultyBarrier{b, b.IsReleased},
+		barrier:  faultyBarrier{b, b.IsBarrierReleased},
 		control:  faultyControl{k, k.Broadcast, k.Combine},
 	}
 }
@@ -127,7 +129,7 @@ func forgetful(law string) *fault {
 	return &fault{name: "a wake-up is lost, for " + law, law: law, hangs: true, port: func(f *faulty) {
 		f.watch.wait = func(_ uint64, deadline unit.Time) bool {
 			f.Port.Delay(100 * unit.Microsecond)
-			return f.Port.Watch().Wait(f.Port.Watch().Events(), deadline)
+			return f.Port.Watch().WaitForEvent(f.Port.Watch().EventCount(), deadline)
 		}
 	}}
 }
@@ -206,7 +208,7 @@ var capabilityFaults = []*fault{
 		f.barrier.passed = func() bool { return true }
 	}},
 	{name: "a barrier that one rank passes early", law: "barrier", port: func(f *faulty) {
-		f.barrier.passed = func() bool { return f.Rank() == 2 || f.barrier.Barrier.IsReleased() }
+		f.barrier.passed = func() bool { return f.Rank() == 2 || f.barrier.Barrier.IsBarrierReleased() }
 	}},
 	{name: "a broadcast gets the words of the one before", law: "broadcasts of a control network", port: func(f *faulty) {
 		var before []uint32
@@ -229,19 +231,19 @@ var capabilityFaults = []*fault{
 	}},
 	{name: "a wait ends before its deadline", law: "deadlines", port: func(f *faulty) {
 		f.watch.wait = func(seen uint64, deadline unit.Time) bool {
-			return f.Port.Watch().Wait(seen, min(deadline, f.Port.Now()+100*unit.Microsecond))
+			return f.Port.Watch().WaitForEvent(seen, min(deadline, f.Port.Now()+100*unit.Microsecond))
 		}
 	}},
 	{name: "a wait has no deadline", law: "deadlines", port: func(f *faulty) {
-		f.watch.wait = func(seen uint64, _ unit.Time) bool { return f.Port.Watch().Wait(seen, device.Forever) }
+		f.watch.wait = func(seen uint64, _ unit.Time) bool { return f.Port.Watch().WaitForEvent(seen, device.Forever) }
 	}},
 	{name: "a wait sees an event at its deadline", law: "deadlines", port: func(f *faulty) {
-		f.watch.wait = func(seen uint64, deadline unit.Time) bool { f.Port.Watch().Wait(seen, deadline); return true }
+		f.watch.wait = func(seen uint64, deadline unit.Time) bool { f.Port.Watch().WaitForEvent(seen, deadline); return true }
 	}},
 	{name: "any word can be read", law: "load of what is not exposed", port: func(f *faulty) {
 		f.watch.load = func(k device.Key, off int) (word uint64) {
 			defer func() { _ = recover() }()
-			return f.Port.Watch().Load(k, off)
+			return f.Port.Watch().LoadWord(k, off)
 		}
 	}},
 
@@ -334,12 +336,12 @@ var capabilityFaults = []*fault{
 	}},
 	{name: "long entries are cut", law: "limits", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b[:min(len(b), f.queue.Limit())], flags, done)
+			f.queue.Queue.Enqueue(dst, k, b[:min(len(b), f.queue.MaxEntryBytes())], flags, done)
 		}
 	}},
 	{name: "long multicasts are cut", law: "limits", port: func(f *faulty) {
 		f.datagram.multicast = func(group uint32, b []byte) {
-			f.datagram.Datagram.Multicast(group, b[:min(len(b), f.datagram.Limit())])
+			f.datagram.Datagram.Multicast(group, b[:min(len(b), f.datagram.MaxDatagramBytes())])
 		}
 	}},
 

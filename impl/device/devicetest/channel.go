@@ -25,10 +25,10 @@ func channelOrder(open func(int) device.World) error {
 	length := func(limit, i int) int { return []int{8, limit, 1, 0, limit / 2}[i%5] }
 	return run(open(n), withChannel(func(p *rank, c device.Channel) error {
 		if p.Rank() != 0 {
-			b := make([]byte, c.Limit())
+			b := make([]byte, c.MaxMessageBytes())
 			for i := range each {
 				for pri := range device.NumPriorities {
-					n := copy(b, text(length(c.Limit(), i), p.Rank(), i, int(pri)))
+					n := copy(b, text(length(c.MaxMessageBytes(), i), p.Rank(), i, int(pri)))
 					p.send(c, 0, pri, b[:n])
 					clear(b)
 				}
@@ -39,7 +39,7 @@ func channelOrder(open func(int) device.World) error {
 		var last [device.NumPriorities]*device.Packet
 		check := func(pri device.Priority, i int) error {
 			q := last[pri]
-			if err := same(q.Data, text(length(c.Limit(), i), q.Src, i, int(pri))); err != nil {
+			if err := same(q.Data, text(length(c.MaxMessageBytes(), i), q.Src, i, int(pri))); err != nil {
 				return fmt.Errorf("message %d of rank %d with priority %d: %w", i, q.Src, pri, err)
 			}
 			return nil
@@ -131,7 +131,7 @@ func channelExit(open func(int) device.World) error {
 			return nil
 		}
 		for range 1000 {
-			p.send(c, 1, device.LowPriority, make([]byte, c.Limit()))
+			p.send(c, 1, device.LowPriority, make([]byte, c.MaxMessageBytes()))
 		}
 		return nil
 	}))

@@ -200,7 +200,7 @@ func pollMemoryCost(open func(int) device.World) error {
 				if !polls[p.Rank()] {
 					device.WaitWord(w, mine, 0, uint64(round-1))
 				}
-				for w.Load(mine, 0) < uint64(round) {
+				for w.LoadWord(mine, 0) < uint64(round) {
 				}
 			}
 			for i, d := range pauses {

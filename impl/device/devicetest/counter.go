@@ -136,18 +136,18 @@ func barrier(open func(int) device.World) error {
 		for i := range rounds {
 			p.Delay(unit.Time((p.Rank()*7+i*3)%5) * unit.Microsecond)
 			come.Add(1)
-			b.Arrive()
+			b.ArriveAtBarrier()
 			for {
-				seen := w.Events()
-				if b.IsReleased() {
+				seen := w.EventCount()
+				if b.IsBarrierReleased() {
 					break
 				}
-				w.Wait(seen, device.Forever)
+				w.WaitForEvent(seen, device.Forever)
 			}
 			if have := come.Load(); have < int64((i+1)*n) {
 				return fmt.Errorf("rank %d has passed barrier %d when %d of %d had come", p.Rank(), i, have-int64(i*n), n)
 			}
-			if !b.IsReleased() {
+			if !b.IsBarrierReleased() {
 				return fmt.Errorf("rank %d: barrier %d is shut again", p.Rank(), i)
 			}
 		}
@@ -163,7 +163,7 @@ func controlBroadcasts(open func(int) device.World) error {
 			if p.Rank() == i%3 {
 				p.Delay(unit.Time(i%4) * 20 * unit.Microsecond)
 			}
-			root, words := i/4%n, make([]uint32, 1+i%c.Limit())
+			root, words := i/4%n, make([]uint32, 1+i%c.MaxWords())
 			for k := range words {
 				if words[k] = ^uint32(0); p.Rank() == root {
 					words[k] = uint32(i<<16 | k)

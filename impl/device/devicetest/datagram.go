@@ -50,7 +50,7 @@ func datagrams(open func(int) device.World) error {
 		if p.Rank() == 0 { // answers with what it got
 			for ended := 0; ended < n-1; {
 				if q := d.Recv(p.Now() + timeout); q != nil {
-					if _, err := number(d.Limit(), q, many); err != nil {
+					if _, err := number(d.MaxDatagramBytes(), q, many); err != nil {
 						return err
 					}
 					d.Send(q.Src, q.Data[:8])
@@ -66,7 +66,7 @@ func datagrams(open func(int) device.World) error {
 				if tries == 10000 {
 					return fmt.Errorf("rank %d: datagram %d was sent %d times and not answered", p.Rank(), i, tries)
 				}
-				b := numbered(d.Limit(), p.Rank(), i)
+				b := numbered(d.MaxDatagramBytes(), p.Rank(), i)
 				d.Send(0, b)
 				clear(b)
 				for deadline := p.Now() + timeout; !answered; {
@@ -144,7 +144,7 @@ func multicast(open func(int) device.World) error {
 					if tries == 10000 {
 						return fmt.Errorf("datagram %d was multicast %d times and did not reach all members", i, tries)
 					}
-					d.Multicast(7, numbered(d.Limit(), 0, i))
+					d.Multicast(7, numbered(d.MaxDatagramBytes(), 0, i))
 					if q := d.Recv(p.Now() + timeout/4); q != nil {
 						return fmt.Errorf("the sender got a datagram of rank %d", q.Src)
 					}
@@ -168,7 +168,7 @@ func multicast(open func(int) device.World) error {
 			if p.Rank() > 2 {
 				return fmt.Errorf("rank %d, which is not in the group, got a datagram", p.Rank())
 			}
-			i, err := number(d.Limit(), q, many)
+			i, err := number(d.MaxDatagramBytes(), q, many)
 			if err != nil {
 				return err
 			}
@@ -219,7 +219,7 @@ func datagramEvents(open func(int) device.World) error {
 				if (i+p.Rank())%2 == 0 {
 					for p.take(false) == nil { // until the other has it
 						d.Send(1-p.Rank(), word(uint64(i)))
-						w.Wait(w.Events(), p.Now()+timeout)
+						w.WaitForEvent(w.EventCount(), p.Now()+timeout)
 					}
 					continue
 				}

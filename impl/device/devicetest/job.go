@@ -100,13 +100,13 @@ func stopping(open func(int) device.World) error {
 		},
 		func(p *rank) {
 			if w := p.Watch(); w != nil {
-				w.Wait(w.Events(), device.Forever)
+				w.WaitForEvent(w.EventCount(), device.Forever)
 			}
 			p.Recv(true)
 		},
 		func(p *rank) {
 			if w := p.Watch(); w != nil {
-				w.Wait(w.Events(), p.Now()+100*unit.Second)
+				w.WaitForEvent(w.EventCount(), p.Now()+100*unit.Second)
 			}
 			p.Recv(true)
 		},

@@ -200,10 +200,10 @@ func withWatched(program func(*rank, device.Memory, device.Watch) error) func(*r
 // until waits for events until done is true.
 func until(w device.Watch, done func() bool) {
 	for {
-		seen := w.Events()
+		seen := w.EventCount()
 		if done() {
 			return
 		}
-		w.Wait(seen, device.Forever)
+		w.WaitForEvent(seen, device.Forever)
 	}
 }

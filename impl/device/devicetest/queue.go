@@ -40,7 +40,7 @@ func entries(open func(int) device.World) error {
 	return run(open(n), withQueue(func(p *rank, q device.Queue) error {
 		var k device.Key
 		if p.Rank() == 0 {
-			k = q.Create(4 * (q.Limit() + device.EntryOverhead))
+			k = q.Create(4 * (q.MaxEntryBytes() + device.EntryOverhead))
 			for r := 1; r < n; r++ {
 				p.sendWord(r, uint64(k))
 			}
@@ -51,7 +51,7 @@ func entries(open func(int) device.World) error {
 					continue
 				}
 				i := next[e.Src]
-				if err := same(e.Data, text(length(q.Limit(), i), e.Src, i)); err != nil {
+				if err := same(e.Data, text(length(q.MaxEntryBytes(), i), e.Src, i)); err != nil {
 					return fmt.Errorf("entry %d of rank %d: %w", i, e.Src, err)
 				}
 				if again := q.First(k); again == nil || again.Src != e.Src || len(again.Data) != len(e.Data) {
@@ -70,9 +70,9 @@ func entries(open func(int) device.World) error {
 		if err != nil {
 			return err
 		}
-		b := make([]byte, q.Limit())
+		b := make([]byte, q.MaxEntryBytes())
 		for i := range each {
-			n := copy(b, text(length(q.Limit(), i), p.Rank(), i))
+			n := copy(b, text(length(q.MaxEntryBytes(), i), p.Rank(), i))
 			if err := p.enqueue(q, 0, device.Key(word), b[:n]); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func entries(open func(int) device.World) error {
 func fullQueue(open func(int) device.World) error {
 	const fit, refusals = 5, 30 // of a full queue, in a row
 	return run(open(1), withQueue(func(p *rank, q device.Queue) error {
-		size := q.Limit() / 2
+		size := q.MaxEntryBytes() / 2
 		k := q.Create(fit * (size + device.EntryOverhead))
 		fill := func(from, to int) error {
 			for i := from; i < to; i++ {
@@ -359,28 +359,28 @@ func limits(open func(int) device.World) error {
 		"entry": func(p *rank) bool {
 			q := p.Queue()
 			if q != nil {
-				q.Enqueue(0, q.Create(1<<20), make([]byte, q.Limit()+1), 0, tag(0))
+				q.Enqueue(0, q.Create(1<<20), make([]byte, q.MaxEntryBytes()+1), 0, tag(0))
 			}
 			return q != nil
 		},
 		"message": func(p *rank) bool {
 			c := p.Channel()
 			if c != nil {
-				c.Send(0, device.HighPriority, make([]byte, c.Limit()+1))
+				c.Send(0, device.HighPriority, make([]byte, c.MaxMessageBytes()+1))
 			}
 			return c != nil
 		},
 		"datagram": func(p *rank) bool {
 			d := p.Datagram()
 			if d != nil {
-				d.Send(0, make([]byte, d.Limit()+1))
+				d.Send(0, make([]byte, d.MaxDatagramBytes()+1))
 			}
 			return d != nil
 		},
 		"multicast": func(p *rank) bool {
 			d := p.Datagram()
 			if d != nil && d.MaxGroups() > 0 {
-				d.Multicast(0, make([]byte, d.Limit()+1))
+				d.Multicast(0, make([]byte, d.MaxDatagramBytes()+1))
 			}
 			return d != nil && d.MaxGroups() > 0
 		},

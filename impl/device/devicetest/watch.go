@@ -38,7 +38,7 @@ func flags(open func(int) device.World) error {
 				if waits[p.Rank()] {
 					got = device.WaitWord(w, mine, 8, i-1)
 				} else {
-					for got = w.Load(mine, 8); got == i-1; got = w.Load(mine, 8) {
+					for got = w.LoadWord(mine, 8); got == i-1; got = w.LoadWord(mine, 8) {
 					}
 				}
 				if got != i && got != i+1 { // the other may be a round ahead
@@ -97,7 +97,7 @@ func wholeWords(open func(int) device.World) error {
 			k := m.Expose(make([]byte, 24))
 			p.sendWord(1, uint64(k))
 			for p.take(false) == nil {
-				if got := w.Load(k, 8); got != 0 && got != ^uint64(0) {
+				if got := w.LoadWord(k, 8); got != 0 && got != ^uint64(0) {
 					return fmt.Errorf("half of a word is there: %#x", got)
 				}
 			}
@@ -130,9 +130,9 @@ func packetEvents(open func(int) device.World) error {
 			}
 			var q *device.Packet
 			if i%3 == 0 {
-				for seen := w.Events(); q == nil; seen = w.Events() {
+				for seen := w.EventCount(); q == nil; seen = w.EventCount() {
 					if q = p.take(false); q == nil {
-						for w.Events() == seen {
+						for w.EventCount() == seen {
 						}
 					}
 				}
@@ -160,7 +160,7 @@ func deadlines(open func(int) device.World) error {
 		}
 		for _, d := range []unit.Time{-unit.Second, 0, unit.Microsecond, 300 * unit.Microsecond, 20 * unit.Millisecond} {
 			deadline := p.Now() + d
-			if w.Wait(w.Events(), deadline) {
+			if w.WaitForEvent(w.EventCount(), deadline) {
 				return fmt.Errorf("an event of rank 0, to which nothing has happened")
 			}
 			if now := p.Now(); now < deadline {
@@ -170,8 +170,8 @@ func deadlines(open func(int) device.World) error {
 		p.sendWord(1, 0)
 		deadline := p.Now() + 3600*unit.Second
 		var q *device.Packet
-		for seen := w.Events(); q == nil; seen = w.Events() {
-			if q = p.take(false); q == nil && !w.Wait(seen, deadline) {
+		for seen := w.EventCount(); q == nil; seen = w.EventCount() {
+			if q = p.take(false); q == nil && !w.WaitForEvent(seen, deadline) {
 				return fmt.Errorf("a wait of an hour ended at %v without an event", p.Now())
 			}
 		}
@@ -183,7 +183,7 @@ func deadlines(open func(int) device.World) error {
 func loadOutside(open func(int) device.World) error {
 	for _, off := range []int{-8, 1, 8, 1 << 40} {
 		err := run(open(1), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
-			w.Load(m.Expose(make([]byte, 8)), off)
+			w.LoadWord(m.Expose(make([]byte, 8)), off)
 			return nil
 		}))
 		if isMissing(err) {
@@ -201,7 +201,7 @@ func waitsForEvents(open func(int) device.World) error {
 	err := run(open(3), withWatch(func(p *rank, w device.Watch) error {
 		switch p.Rank() {
 		case 0:
-			w.Wait(w.Events(), p.Now()+5*unit.Millisecond)
+			w.WaitForEvent(w.EventCount(), p.Now()+5*unit.Millisecond)
 			p.sendWord(1, 0) // one of the others was woken in time, and waits again
 		case 1:
 			until(w, func() bool { return p.take(false) != nil })

@@ -25,7 +25,7 @@ func newInterleaved(seed uint64, ranks int) *interleaved {
 
 // turnPort is a rank of it.
 type turnPort struct {
-	device.None
+	device.NoCapabilities
 	w        *interleaved
 	rank     int
 	give     func() bool // the turn, back to the world; false: the job has ended
@@ -131,7 +131,7 @@ func (p *turnPort) Tick() unit.Time                    { return 1 }
 func (p *turnPort) Spend(model.CostKey, int)           {}
 func (p *turnPort) Delay(unit.Time)                    { p.pause() }
 func (p *turnPort) Copy(dst, src []byte) int           { return copy(dst, src) }
-func (p *turnPort) Operate(int)                        {}
+func (p *turnPort) ChargeOperations(int)               {}
 func (p *turnPort) NotifyExit(rank int, h device.Head) {}
 func (p *turnPort) Memory() device.Memory              { return turnMemory{p} }
 func (p *turnPort) Queue() device.Queue                { return turnQueue{p} }
@@ -172,13 +172,13 @@ func (m turnMemory) Put(dst int, k device.Key, off int, b []byte, done device.He
 
 type turnWatch struct{ *turnPort }
 
-func (w turnWatch) Events() uint64 { return w.events }
-func (w turnWatch) Wait(seen uint64, _ unit.Time) bool {
+func (w turnWatch) EventCount() uint64 { return w.events }
+func (w turnWatch) WaitForEvent(seen uint64, _ unit.Time) bool {
 	w.wait(func() bool { return w.events > seen })
 	return true
 }
 
-func (w turnWatch) Load(k device.Key, off int) uint64 {
+func (w turnWatch) LoadWord(k device.Key, off int) uint64 {
 	w.pause()
 	b, ok := w.memory.Access(k, off, 8)
 	if !ok {
@@ -189,7 +189,7 @@ func (w turnWatch) Load(k device.Key, off int) uint64 {
 
 type turnQueue struct{ *turnPort }
 
-func (turnQueue) Limit() int { return 200 }
+func (turnQueue) MaxEntryBytes() int { return 200 }
 func (q turnQueue) Create(size int) device.Key {
 	q.rings = append(q.rings, &turnRing{size: size})
 	return device.Key(len(q.rings) - 1)

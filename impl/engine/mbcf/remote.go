@@ -83,7 +83,7 @@ const (
 
 func newRemoteTransport(e *Engine) *remoteTransport {
 	f := &remoteTransport{engine: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
-	f.maxEntryBytes = min(f.queue.Limit(), e.sizes.fifo-device.EntryOverhead)
+	f.maxEntryBytes = min(f.queue.MaxEntryBytes(), e.sizes.fifo-device.EntryOverhead)
 	f.entry = make([]byte, max(f.maxEntryBytes, requestLen))
 	if f.maxInlinePutBytes = device.MaxInlinePut(f.memory); f.maxInlinePutBytes < f.maxEntryBytes {
 		f.maxInlinePutBytes = 0
@@ -222,11 +222,11 @@ func (f *remoteTransport) completeAnsweredReceives(p *peer) bool {
 		next := o.next
 		if o.requestLive {
 			block, off := f.completionRecord(o.ID())
-			first := f.watch.Load(block, off)
+			first := f.watch.LoadWord(block, off)
 			if uint32(first) != o.requestToken {
 				break
 			}
-			what := f.watch.Load(block, off+8)
+			what := f.watch.LoadWord(block, off+8)
 			f.engine.finishWritten(o, p.rank, int32(what), int(first>>32), engine.Signature(what>>32))
 			any = true
 		}
@@ -246,7 +246,7 @@ func (f *remoteTransport) progress(block bool) bool {
 			f.handlerRan = false
 			return true
 		}
-		seen, every := f.watch.Events(), f.takesAllMessages()
+		seen, every := f.watch.EventCount(), f.takesAllMessages()
 		if (!f.idleCountValid || seen != f.idleEventCount || every && !f.idlePolledAll) && f.pollOnce(every) {
 			return true
 		}
@@ -258,7 +258,7 @@ func (f *remoteTransport) progress(block bool) bool {
 			continue
 		}
 		f.endEngineUse()
-		f.watch.Wait(seen, device.Forever)
+		f.watch.WaitForEvent(seen, device.Forever)
 		f.beginEngineUse()
 	}
 }
@@ -343,8 +343,8 @@ func (f *remoteTransport) barrier(n, me int, rank func(i int) int) {
 		from.usedSignals++
 		f.engine.rank.SetBarrierPeer(int(from.rank))
 		for {
-			seen := f.watch.Events()
-			if f.watch.Load(f.signalKey, 8*int(from.rank)) >= from.usedSignals {
+			seen := f.watch.EventCount()
+			if f.watch.LoadWord(f.signalKey, 8*int(from.rank)) >= from.usedSignals {
 				break
 			}
 			if f.engine.rank.RunService() {
@@ -352,7 +352,7 @@ func (f *remoteTransport) barrier(n, me int, rank func(i int) int) {
 			}
 			if !f.progress(false) && !f.canRetry() {
 				f.endEngineUse()
-				f.watch.Wait(seen, device.Forever)
+				f.watch.WaitForEvent(seen, device.Forever)
 				f.beginEngineUse()
 			}
 		}

@@ -70,9 +70,9 @@ func (w observedPort) Copy(dst, src []byte) int {
 	return n
 }
 
-func (w observedPort) Operate(n int) {
+func (w observedPort) ChargeOperations(n int) {
 	defer w.addSoftwareTime(w.emulated.Clock)
-	w.Port.Operate(n)
+	w.Port.ChargeOperations(n)
 	w.noteActivity("processor.operation", model.SoftwareActivity, 0)
 }
 
@@ -179,10 +179,10 @@ type observedWatch struct {
 	port observedPort
 }
 
-func (x observedWatch) Wait(seen uint64, deadline unit.Time) bool {
+func (x observedWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	x.port.processor.reenterCall()
 	from := len(x.port.processor.spans)
-	more := x.Watch.Wait(seen, deadline)
+	more := x.Watch.WaitForEvent(seen, deadline)
 	x.port.processor.nameWaits("event", from)
 	x.port.noteActivity("event", model.WaitActivity, 0)
 	return more
@@ -198,8 +198,8 @@ func (x observedWatch) WaitWord(k device.Key, off int, old uint64) uint64 {
 	return word
 }
 
-func (x observedWatch) Load(k device.Key, off int) uint64 {
-	word := x.Watch.Load(k, off)
+func (x observedWatch) LoadWord(k device.Key, off int) uint64 {
+	word := x.Watch.LoadWord(k, off)
 	x.port.noteActivity("event", model.WaitActivity, 0)
 	return word
 }

@@ -95,7 +95,7 @@ func TestCompletionsOfEntries(t *testing.T) {
 		for range entries {
 			q.Enqueue(1-p.Rank(), k, make([]byte, 10), 0, device.Head{1})
 			for q.First(k) == nil {
-				p.Watch().Wait(p.Watch().Events(), p.Now()+unit.Millisecond)
+				p.Watch().WaitForEvent(p.Watch().EventCount(), p.Now()+unit.Millisecond)
 			}
 			q.RemoveFirst(k)
 			p.Recv(true)

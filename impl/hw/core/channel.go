@@ -43,7 +43,7 @@ func (p *Port) Channel() device.Channel {
 // priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
 func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
-func (c channelPort) Limit() int { return c.priorityNetwork().MaxMessageBytes() }
+func (c channelPort) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
 
 // Send finds that a queue is full when it sends, as what waits in the network for room makes it
 // known to the sender's interface.

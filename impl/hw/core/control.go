@@ -39,7 +39,7 @@ func (p *Port) Control() device.Control {
 	return controlPort{p, c}
 }
 
-func (c controlPort) Limit() int { return c.Words }
+func (c controlPort) MaxWords() int { return c.Words }
 
 func (c controlPort) Broadcast(root int, words []uint32) {
 	p, s := c.Port, &c.Port.Job.controlNetwork

@@ -14,7 +14,7 @@ import (
 // put needs come first: with a thousand ranks they are seldom in a cache.
 type Port struct {
 	*Job
-	device.None
+	device.NoCapabilities
 	Clock                   unit.Time    // until when the processor is busy; while its rank runs, not before the kernel's
 	inbox                   PacketList   // packets that have arrived
 	ID                      int32        // the rank
@@ -25,7 +25,7 @@ type Port struct {
 	lastPollFoundNothing    bool         // what the rank did last was to look for packets, and there was none
 	awaitedWord             *[8]byte     // the word that the rank waits for; nil: none
 	awaitedWordOldValue     uint64       // its value when the wait began
-	watchEventCount         uint64       // what Watch.Events returns
+	watchEventCount         uint64       // what Watch.EventCount returns
 	waitSerial              uint32
 	firstNearRank           uint32
 	nearRankCount           uint32
@@ -166,8 +166,8 @@ func (p *Port) Copy(dst, src []byte) int {
 	return n
 }
 
-// Operate implements device.Port.
-func (p *Port) Operate(n int) {
+// ChargeOperations implements device.Port.
+func (p *Port) ChargeOperations(n int) {
 	p.resetIdlePolls()
 	p.Charge(p.Machine.Processor.Operation.Times(n))
 }

@@ -270,7 +270,7 @@ func TestOperate(t *testing.T) {
 		m := hwtest.Torus()
 		m.Processor.Operation = long
 		hwtest.Run(t, m, 2, func(p device.Port) {
-			if p.Operate(1000); p.Now() != 1000*long {
+			if p.ChargeOperations(1000); p.Now() != 1000*long {
 				t.Errorf("1000 operations of %v took %v", long, p.Now())
 			}
 		})
@@ -287,10 +287,10 @@ func TestBarrier(t *testing.T) {
 		for i := range 5 {
 			begin := unit.Time(i+1) * unit.Millisecond
 			p.Delay(begin + unit.Time((p.Rank()+i)%7)*10*us - p.Now())
-			b.Arrive()
-			for seen := w.Events(); !b.IsReleased(); seen = w.Events() {
+			b.ArriveAtBarrier()
+			for seen := w.EventCount(); !b.IsBarrierReleased(); seen = w.EventCount() {
 				if p.Rank()%2 == 0 {
-					w.Wait(seen, device.Forever)
+					w.WaitForEvent(seen, device.Forever)
 				}
 			}
 			if now := p.Now() - begin; now != 63*us {

@@ -57,7 +57,7 @@ func (p *Port) Queue() device.Queue {
 	return queuePort{p}
 }
 
-func (q queuePort) Limit() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
+func (q queuePort) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
 
 func (q queuePort) Create(size int) device.Key {
 	q.queues = append(q.queues, &entryQueue{capacityBytes: size, writerMustRetry: map[int]bool{}})

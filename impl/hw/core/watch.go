@@ -19,16 +19,17 @@ func (p *Port) Watch() device.Watch {
 	return p
 }
 
-// Events implements device.Watch, as do the others. It is a look, as Load is.
-func (p *Port) Events() uint64 {
+// EventCount implements device.Watch, as do the others. It is a look, as LoadWord is.
+func (p *Port) EventCount() uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
 	p.throttlePolling(&p.loadThrottle, maxFreePolls)
 	return p.watchEventCount
 }
 
-// Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
-func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
+// WaitForEvent sleeps until there are more events. Changes of counters end a sleep, too, and are no
+// events.
+func (p *Port) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	p.ElapseCharges()
 	if late := deadline % p.Machine.Timer; deadline <= sim.Latest && late > 0 {
 		deadline += p.Machine.Timer - late // when the clock shows it
@@ -41,8 +42,8 @@ func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
 	return p.watchEventCount != seen
 }
 
-// Load reads a word that others write.
-func (p *Port) Load(k device.Key, off int) uint64 {
+// LoadWord reads a word that others write.
+func (p *Port) LoadWord(k device.Key, off int) uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
 	p.throttlePolling(&p.loadThrottle, maxFreePolls)
@@ -62,11 +63,11 @@ func (p *Port) localWord(k device.Key, off int) *[8]byte {
 // what else happens to it.
 func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	for p.signals != nil {
-		seen := p.Events()
-		if w := p.Load(k, off); w != old {
+		seen := p.EventCount()
+		if w := p.LoadWord(k, off); w != old {
 			return w
 		}
-		p.Wait(seen, device.Forever)
+		p.WaitForEvent(seen, device.Forever)
 	}
 	p.throttlePolling(&p.loadThrottle, maxFreePolls)
 	p.awaitedWord, p.awaitedWordOldValue = p.localWord(k, off), old
@@ -102,8 +103,8 @@ func (p *Port) Barrier() device.Barrier {
 	return p
 }
 
-// Arrive implements device.Barrier, as Passed does.
-func (p *Port) Arrive() {
+// ArriveAtBarrier implements device.Barrier, as IsBarrierReleased does.
+func (p *Port) ArriveAtBarrier() {
 	p.ElapseCharges()
 	p.barriersEntered++
 	if p.barrierRanksArrived++; p.barrierRanksArrived == len(p.Ports) {
@@ -112,8 +113,8 @@ func (p *Port) Arrive() {
 	}
 }
 
-// IsReleased does not wait.
-func (p *Port) IsReleased() bool {
+// IsBarrierReleased does not wait.
+func (p *Port) IsBarrierReleased() bool {
 	p.ElapseCharges()
 	p.throttlePolling(&p.loadThrottle, maxFreePolls)
 	return p.barriersReleased >= p.barriersEntered

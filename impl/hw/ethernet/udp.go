@@ -44,8 +44,8 @@ func (n *network) Datagram(p *core.Port) device.Datagram {
 	return datagramPort{n.hostOf(p)}
 }
 
-func (d datagramPort) Limit() int     { return d.network.MTU - d.network.UDP.Header }
-func (d datagramPort) MaxGroups() int { return d.network.UDP.MaxGroups }
+func (d datagramPort) MaxDatagramBytes() int { return d.network.MTU - d.network.UDP.Header }
+func (d datagramPort) MaxGroups() int        { return d.network.UDP.MaxGroups }
 
 func (d datagramPort) Join(group uint32) bool {
 	d.chargeMembershipCall()
@@ -84,8 +84,8 @@ func (d datagramPort) Multicast(group uint32, b []byte) { d.transmit(multicastDe
 // transmit sends a datagram by a system call. Hosts of the sender's own station have it from its
 // system.
 func (d datagramPort) transmit(to int, group uint32, b []byte) {
-	if len(b) > d.Limit() {
-		panic(fmt.Sprintf("hw: a datagram of %d bytes, of %d at most", len(b), d.Limit()))
+	if len(b) > d.MaxDatagramBytes() {
+		panic(fmt.Sprintf("hw: a datagram of %d bytes, of %d at most", len(b), d.MaxDatagramBytes()))
 	}
 	n := d.network
 	d.ElapseCharges()
@@ -170,12 +170,12 @@ func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
 		u.lent = nil
 	}
 	for {
-		seen := d.Events()
+		seen := d.EventCount()
 		if len(u.received) > 0 {
 			break
 		}
 		slept := deadline > d.Kernel.Now()
-		if !d.Wait(seen, deadline) {
+		if !d.WaitForEvent(seen, deadline) {
 			return nil
 		}
 		if slept {

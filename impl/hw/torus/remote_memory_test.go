@@ -98,12 +98,12 @@ func TestPutsByBothWaysKeepTheirOrder(t *testing.T) {
 		case 2:
 			last := byte(0)
 			for b[0] < times {
-				seen := p.Watch().Events()
+				seen := p.Watch().EventCount()
 				if b[0] < last || b[0]%2 == 0 && b[0] > 0 && b[long-1] != b[0]-1 {
 					t.Fatalf("the first byte is of put %d after %d, the last of put %d", b[0], last, b[long-1])
 				}
 				last = b[0]
-				p.Watch().Wait(seen, device.Forever)
+				p.Watch().WaitForEvent(seen, device.Forever)
 			}
 		}
 	})

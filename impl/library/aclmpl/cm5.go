@@ -18,7 +18,7 @@ func (e *PE) ControlBroadcast(b []byte) {
 	c := e.control()
 	var words [64]uint32
 	var word [4]byte
-	most := min(4*c.Limit(), 4*len(words))
+	most := min(4*c.MaxWords(), 4*len(words))
 	for len(b) > 0 {
 		n := min(most, len(b))
 		some := words[:(n+3)/4]

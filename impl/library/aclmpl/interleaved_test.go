@@ -79,11 +79,11 @@ type sceneWatch struct {
 func (w sceneWatch) Load(k device.Key, off int) uint64 {
 	for w.s.step(true) {
 	}
-	word := w.Watch.Load(k, off)
+	word := w.Watch.LoadWord(k, off)
 	if w.s.hasty {
 		e := PE{peCount: 1, options: Options{SlotSize: 8}}
 		for i := range w.s.slots - 1 {
-			if off == barrierWords+e.slotOffset(i)+slotFlag && word == slotFree && w.Watch.Load(k, barrierWords+e.slotOffset(w.s.slots-1)+slotFlag) != slotFree {
+			if off == barrierWords+e.slotOffset(i)+slotFlag && word == slotFree && w.Watch.LoadWord(k, barrierWords+e.slotOffset(w.s.slots-1)+slotFlag) != slotFree {
 				return slotReceived
 			}
 		}
@@ -93,7 +93,7 @@ func (w sceneWatch) Load(k device.Key, off int) uint64 {
 
 // Wait lets senders go on until there is an event. There is none if all wait for the receiver.
 func (w sceneWatch) Wait(seen uint64, deadline unit.Time) bool {
-	for w.Events() == seen {
+	for w.EventCount() == seen {
 		if !w.s.step(false) {
 			panic(&Error{Call: "Wait", Text: "nothing is under way"})
 		}

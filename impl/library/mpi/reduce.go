@@ -98,7 +98,7 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 // Combine leaves in ∘ inout in inout, and charges that, for collective operations that are made of
 // messages.
 func (c *Comm) Combine(op *Op, in, inout Buffer) {
-	c.e.Port().Operate(inout.Count)
+	c.e.Port().ChargeOperations(inout.Count)
 	op.Apply(in, inout)
 }
 

@@ -254,7 +254,7 @@ func (r *round) foldRight(in, inout []byte) {
 // chargeReduction charges an operation for each element of data that is combined.
 func (r *round) chargeReduction(data []byte) {
 	if len(data) > 0 {
-		r.e.Port().Operate(len(data) / r.of.Size())
+		r.e.Port().ChargeOperations(len(data) / r.of.Size())
 	}
 }
 

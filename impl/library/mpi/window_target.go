@@ -328,7 +328,7 @@ func (w *Window) combine(h *requestHeader, where *Buffer, data []byte) []byte {
 		}
 		sum := w.c.e.ScratchBuffer(len(old))
 		copy(sum, old)
-		w.c.e.Port().Operate(len(old) / t.Size())
+		w.c.e.Port().ChargeOperations(len(old) / t.Size())
 		combineFlat(op, t, data, sum)
 		w.scatter(where, sum)
 		w.c.e.ReleaseScratch(sum)

@@ -66,8 +66,8 @@ func New(p device.Port, o Options) (*Port, error) {
 	if net == nil || watch == nil || net.MaxGroups() == 0 {
 		return nil, errors.New("this machine has no multicast")
 	}
-	if o.PacketBytes == 0 || o.PacketBytes > net.Limit() {
-		o.PacketBytes = net.Limit()
+	if o.PacketBytes == 0 || o.PacketBytes > net.MaxDatagramBytes() {
+		o.PacketBytes = net.MaxDatagramBytes()
 	}
 	if o.PacketBytes <= headBytes {
 		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.PacketBytes, headBytes)
@@ -94,7 +94,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 		if len(p.groups) == 0 {
 			return p.Port.Recv(block)
 		}
-		seen := p.watch.Events()
+		seen := p.watch.EventCount()
 		if q := p.Port.Recv(false); q != nil {
 			return q
 		}
@@ -103,7 +103,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 			return nil
 		}
 		if !came {
-			p.watch.Wait(seen, device.Forever)
+			p.watch.WaitForEvent(seen, device.Forever)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 	wait, tries := o.Timeout, 0
 	deadline := p.Now() + wait
 	for {
-		seen := p.watch.Events()
+		seen := p.watch.EventCount()
 		came := p.processDatagrams()
 		if progress != nil && progress() {
 			came = true
@@ -279,7 +279,7 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 			wait = min(2*wait, o.MaxTimeout)
 			deadline = p.Now() + wait
 		default:
-			p.watch.Wait(seen, deadline)
+			p.watch.WaitForEvent(seen, deadline)
 		}
 	}
 }
@@ -306,7 +306,7 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	p, s := g.port, &g.from[i]
 	n := 0
 	for {
-		seen := p.watch.Events()
+		seen := p.watch.EventCount()
 		for s.firstUndelivered != s.firstMissing {
 			q := &s.ring[s.firstUndelivered%uint64(len(s.ring))]
 			if n < len(b) {
@@ -331,7 +331,7 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 			came = true
 		}
 		if !came {
-			p.watch.Wait(seen, device.Forever)
+			p.watch.WaitForEvent(seen, device.Forever)
 		}
 	}
 }

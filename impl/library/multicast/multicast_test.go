@@ -152,7 +152,7 @@ func acknowledged(t *testing.T, packet int) {
 		if err := g.Send(message(0, length), nil); err != nil {
 			return err
 		}
-		room := p.datagrams.Limit() - headBytes
+		room := p.datagrams.MaxDatagramBytes() - headBytes
 		if packet == 100 {
 			room = 100 - headBytes
 		}

@@ -345,7 +345,7 @@ func (t *Task) Reduce(b []byte, size int, combine func(lower, higher []byte)) {
 			}
 			t.Receive(t.rank+d, collectiveTag, in)
 			combine(b, in)
-			t.port.Operate(len(b) / size)
+			t.port.ChargeOperations(len(b) / size)
 		}
 	}
 }

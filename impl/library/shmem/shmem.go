@@ -262,7 +262,7 @@ func (e *PE) Load(off int) uint64 { return e.loadWord(symmetricOffset + off) }
 
 func (e *PE) loadWord(off int) uint64 {
 	if e.memory != nil {
-		return e.watch.Load(e.symmetric, off)
+		return e.watch.LoadWord(e.symmetric, off)
 	}
 	return binary.NativeEndian.Uint64(e.block[off:])
 }
@@ -275,7 +275,7 @@ func (e *PE) Store(off int, word uint64) {
 // Events returns how many events the PE has seen, for Wait: puts that took effect, above all.
 func (e *PE) Events() uint64 {
 	if e.memory != nil {
-		return e.watch.Events()
+		return e.watch.EventCount()
 	}
 	return e.handled
 }
@@ -283,7 +283,7 @@ func (e *PE) Events() uint64 {
 // Wait waits until there are more events than seen, as device.Watch does.
 func (e *PE) Wait(seen uint64) {
 	if e.memory != nil {
-		e.watch.Wait(seen, device.Forever)
+		e.watch.WaitForEvent(seen, device.Forever)
 		return
 	}
 	for e.handled == seen {
@@ -314,8 +314,8 @@ func (e *PE) Poll() {
 func (e *PE) Barrier(idle func()) {
 	e.Quiet()
 	if e.barrier != nil {
-		e.barrier.Arrive()
-		e.waitUntil(idle, e.barrier.IsReleased)
+		e.barrier.ArriveAtBarrier()
+		e.waitUntil(idle, e.barrier.IsBarrierReleased)
 		return
 	}
 	e.epoch++

@@ -25,7 +25,7 @@ type lane struct {
 
 type channel struct{ *port }
 
-func (channel) Limit() int { return maxMessageSize }
+func (channel) MaxMessageBytes() int { return maxMessageSize }
 
 func (c channel) Send(dst int, p device.Priority, b []byte) bool {
 	to := c.portOf(dst)

@@ -25,7 +25,7 @@ type controlMessage struct {
 // control is a port as its Control.
 type control struct{ *port }
 
-func (c control) Limit() int { return 15 }
+func (c control) MaxWords() int { return 15 }
 
 func (c control) Broadcast(root int, words []uint32) {
 	s, n := &c.job.control, c.broadcastCount
@@ -90,13 +90,13 @@ func (c control) wakeAll() {
 func (c control) waitUntil(so func() bool) {
 	w := c.Watch()
 	for {
-		seen := w.Events()
+		seen := w.EventCount()
 		c.job.control.mu.Lock()
 		ok := so()
 		c.job.control.mu.Unlock()
 		if ok {
 			return
 		}
-		w.Wait(seen, device.Forever)
+		w.WaitForEvent(seen, device.Forever)
 	}
 }

@@ -27,8 +27,8 @@ type datagramState struct {
 
 type datagram struct{ *port }
 
-func (datagram) Limit() int     { return maxDatagramSize }
-func (datagram) MaxGroups() int { return maxGroups }
+func (datagram) MaxDatagramBytes() int { return maxDatagramSize }
+func (datagram) MaxGroups() int        { return maxGroups }
 
 func (d datagram) Join(group uint32) bool {
 	d.ExitIfJobFailed()
@@ -115,7 +115,7 @@ func (p *port) enqueueDatagram(q *buffer) {
 func (d datagram) Recv(deadline unit.Time) *device.Packet {
 	g := &d.datagrams
 	for {
-		seen := watch(d).Events()
+		seen := watch(d).EventCount()
 		g.mu.Lock()
 		d.buffers.release(g.lent)
 		g.lent = g.queue.pop()
@@ -123,7 +123,7 @@ func (d datagram) Recv(deadline unit.Time) *device.Packet {
 		if g.lent != nil {
 			return &g.lent.Packet
 		}
-		if !watch(d).Wait(seen, deadline) {
+		if !watch(d).WaitForEvent(seen, deadline) {
 			return nil
 		}
 	}

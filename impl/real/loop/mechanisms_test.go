@@ -74,10 +74,10 @@ func TestRequestBlocksDespiteDelays(t *testing.T) {
 		for i := range uint64(rounds) {
 			n := int(i*i) % most
 			if (int(i)+p.Rank())%2 == 0 { // sends
-				if device.WaitWord(w, rk, ready, 0); w.Load(rk, room) < uint64(n) {
+				if device.WaitWord(w, rk, ready, 0); w.LoadWord(rk, room) < uint64(n) {
 					return fmt.Errorf("round %d: no room for %d bytes", i, n)
 				}
-				to := device.Key(w.Load(rk, key))
+				to := device.Key(w.LoadWord(rk, key))
 				clear(requests) // before the completion: the next request may come right after it
 				data := make([]byte, n)
 				for j := range data {
@@ -97,7 +97,7 @@ func TestRequestBlocksDespiteDelays(t *testing.T) {
 				return err
 			}
 			flag = device.WaitWord(w, dk, 8, flag)
-			if got := w.Load(dk, 0); got != uint64(n) {
+			if got := w.LoadWord(dk, 0); got != uint64(n) {
 				return fmt.Errorf("round %d: %d bytes, want %d", i, got, n)
 			}
 			m.Withdraw(k)
@@ -138,7 +138,7 @@ func TestSlotsDrawnFromCounter(t *testing.T) {
 		for range (n - 1) * each / slots {
 			for s := range slots {
 				from := device.WaitWord(w, k, s*slot+8, 0) - 1
-				if i := w.Load(k, s*slot); i != next[from] {
+				if i := w.LoadWord(k, s*slot); i != next[from] {
 					return fmt.Errorf("message %d of rank %d came in place of %d", i, from, next[from])
 				}
 				next[from]++

@@ -90,8 +90,8 @@ func (p *port) enqueueCompletion(done device.Head, refused bool) {
 	p.inbox.enqueue(p.job, q)
 }
 
-// Load implements device.Watch.
-func (w watch) Load(k device.Key, off int) (word uint64) {
+// LoadWord implements device.Watch.
+func (w watch) LoadWord(k device.Key, off int) (word uint64) {
 	w.ExitIfJobFailed()
 	runtime.Gosched() // a rank that polls lets others run, which is what it polls for
 	if !w.exposed.accessRegion(k, off, 8, func(b []byte) { word = binary.NativeEndian.Uint64(b) }) {
@@ -113,7 +113,7 @@ func (c counter) FetchAndStore(dst, r int, value int64) int64 {
 // barrier counts arrivals of all ranks.
 type barrier struct{ *port }
 
-func (b barrier) Arrive() {
+func (b barrier) ArriveAtBarrier() {
 	b.ExitIfJobFailed()
 	b.ownArrivals++
 	if b.barrierArrivals.Add(1)%int64(len(b.ports)) == 0 { // the last; the next barrier begins only after it
@@ -123,7 +123,7 @@ func (b barrier) Arrive() {
 	}
 }
 
-func (b barrier) IsReleased() bool {
+func (b barrier) IsBarrierReleased() bool {
 	b.ExitIfJobFailed()
 	return b.barrierArrivals.Load() >= int64(b.ownArrivals)*int64(len(b.ports))
 }

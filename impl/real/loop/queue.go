@@ -26,7 +26,7 @@ type entryQueue struct {
 
 type queue struct{ *port }
 
-func (queue) Limit() int { return maxEntrySize }
+func (queue) MaxEntryBytes() int { return maxEntrySize }
 
 func (q queue) Create(size int) device.Key {
 	r := &q.queues

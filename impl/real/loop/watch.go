@@ -11,18 +11,18 @@ import (
 // watch implements device.Watch.
 type watch struct{ *port }
 
-func (w watch) Events() uint64 {
+func (w watch) EventCount() uint64 {
 	in := &w.inbox
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.eventCount
 }
 
-func (w watch) Wait(seen uint64, deadline unit.Time) bool {
+func (w watch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	in := &w.inbox
 	for i := 0; ; i++ {
 		w.ExitIfJobFailed()
-		if w.Events() != seen {
+		if w.EventCount() != seen {
 			return true
 		}
 		var left time.Duration

@@ -72,8 +72,8 @@ func (d *datagramPort) Watch() device.Watch { return eventWatch{d} }
 // eventWatch implements device.Watch.
 type eventWatch struct{ *datagramPort }
 
-// Events receives what has arrived.
-func (e eventWatch) Events() uint64 {
+// EventCount receives what has arrived.
+func (e eventWatch) EventCount() uint64 {
 	e.ExitIfJobFailed()
 	if e.pollArrivals() {
 		e.eventCount++
@@ -83,8 +83,8 @@ func (e eventWatch) Events() uint64 {
 	return e.datagramPort.eventCount
 }
 
-// Load panics: there is no remote memory.
-func (e eventWatch) Load(device.Key, int) uint64 {
+// LoadWord panics: there is no remote memory.
+func (e eventWatch) LoadWord(device.Key, int) uint64 {
 	panic("tcp: a word that is not exposed: there is no remote memory")
 }
 
@@ -95,9 +95,9 @@ func (d *datagramPort) pollArrivals() bool {
 	return d.receiveDatagrams() || d.enqueuedCount != before
 }
 
-// Wait waits for events. A rank that waits without a deadline reports that it is blocked, as one
-// that waits for a packet does, and withdraws the report if a datagram arrives.
-func (e eventWatch) Wait(seen uint64, deadline unit.Time) bool {
+// WaitForEvent waits for events. A rank that waits without a deadline reports that it is blocked,
+// as one that waits for a packet does, and withdraws the report if a datagram arrives.
+func (e eventWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	d := e.datagramPort
 	reported := false
 	began := time.Duration(0)
@@ -195,8 +195,8 @@ func (d *datagramPort) isWanted(b []byte) bool {
 // datagramCapability implements device.Datagram.
 type datagramCapability struct{ d *datagramPort }
 
-func (c datagramCapability) Limit() int     { return c.d.maxSize }
-func (c datagramCapability) MaxGroups() int { return maxGroups }
+func (c datagramCapability) MaxDatagramBytes() int { return c.d.maxSize }
+func (c datagramCapability) MaxGroups() int        { return maxGroups }
 
 func (c datagramCapability) Send(dst int, b []byte) {
 	c.d.CheckRank(dst)
@@ -282,7 +282,7 @@ func (c datagramCapability) Recv(deadline unit.Time) *device.Packet {
 				d.YieldWhenIdle()
 				return nil
 			} else {
-				eventWatch{d}.Wait(seen, deadline)
+				eventWatch{d}.WaitForEvent(seen, deadline)
 			}
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 
 // Base is the part of a port that is the same in all real transports.
 type Base struct {
-	device.None
+	device.NoCapabilities
 	transportName string // of the transport, for panics
 	rank, size    int
 	IsBlocking    bool         // the rank sleeps while it waits; otherwise it spins
@@ -56,8 +56,8 @@ func (b *Base) RealTime() {}
 
 func (b *Base) Copy(dst, src []byte) int { return copy(dst, src) }
 
-// Operate implements device.Port.
-func (b *Base) Operate(int) {}
+// ChargeOperations implements device.Port.
+func (b *Base) ChargeOperations(int) {}
 
 // maxSleepOverrun is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the
 // way back to a processor.
