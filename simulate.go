@@ -87,6 +87,15 @@ type Simulation struct {
 // the options asked for.
 func (s *Simulation) Document() *doc.Document { return s.document }
 
+// WarningTexts returns what is assumed of the parameters, and the warnings of the simulation.
+func (s *Simulation) WarningTexts() []string {
+	texts := slices.Clone(s.Notes)
+	for _, w := range s.Result.Warnings {
+		texts = append(texts, w.Text)
+	}
+	return texts
+}
+
 // pathSteps is the number of steps of the critical path that are reported, its last ones.
 const pathSteps = 1000
 

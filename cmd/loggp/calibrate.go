@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
-	"github.com/loggp/loggp/reports/render"
 )
 
 // calibrateFlags has the flags of the verb.
@@ -77,22 +75,13 @@ func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
 	}
 	const steps = 120 // at most: forty from each of three starts
 	bar := newProgressBar(cmd.ErrOrStderr(), steps)
-	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: func(step, _ int) { bar.setDone(min(step, steps)) }})
-	bar.end()
+	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: func(step, _ int) { bar.SetDone(min(step, steps)) }})
+	bar.End()
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
-	if c.output != "" {
-		text, err := found.Text()
-		if err == nil {
-			err = writeFile(cmd, c.output, func(w io.Writer) error {
-				_, err := w.Write(text)
-				return err
-			}, "platform")
-		}
-		if err != nil {
-			return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
-		}
+	if err := writeFile(cmd, c.output, found.WritePlatform, "platform"); err != nil {
+		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
 	return printDocument(cmd, found.Document())
 }
@@ -158,11 +147,8 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Progress: func(done, total int) {
-		bar.setTotal(total)
-		bar.setDone(done)
-	}})
-	bar.end()
+	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Progress: bar.Report})
+	bar.End()
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
@@ -173,10 +159,9 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 		}
 	case s.output != "":
-		if err := render.WritePage(s.output, report); err != nil {
+		if err := writePage(cmd, s.output, report, "sensitivity"); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s/index.html\n", s.output)
 	}
 	return printDocument(cmd, report)
 }

@@ -90,7 +90,7 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 	if err != nil {
 		return err
 	}
-	if shown := showOption(cmd, c, args); shown != nil {
+	if shown := c.AnswerShowOption(cmd.Context(), args, moduleVersion()); shown != nil {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(shown, " "))
 		return err
 	}
@@ -107,29 +107,6 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 
 // usageOptionsPattern is what a use has between the verb and what is compiled.
 var usageOptionsPattern = regexp.MustCompile(`\[.*\] `)
-
-// showOption returns what an option in front of the arguments shows, in the words of Open MPI and
-// MPICH, or nil if there is none.
-func showOption(cmd *cobra.Command, c *toolchain.Compiler, args []string) []string {
-	if !strings.HasPrefix(args[0], "-") {
-		return nil
-	}
-	switch strings.ReplaceAll(strings.TrimLeft(args[0], "-"), "_", "-") {
-	case "show", "showme", "showme:command":
-		return c.ShowCommand(cmd.Context(), args[1:])
-	case "showme:compile", "compile-info":
-		return c.CompileOptions()
-	case "showme:link", "link-info":
-		return c.LinkOptions()
-	case "showme:incdirs", "showme:libdirs":
-		return []string{c.Directory()}
-	case "showme:libs":
-		return []string{c.Library()}
-	case "showme:version":
-		return []string{"loggp", moduleVersion()}
-	}
-	return nil
-}
 
 // installWrappers writes the compilers as commands of one word.
 func installWrappers(cmd *cobra.Command, args []string) error {

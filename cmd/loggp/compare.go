@@ -65,17 +65,16 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("platform") {
-				for _, f := range []string{"samples", "margin", "fail-over"} {
-					if len(args) > 0 || cmd.Flags().Changed(f) {
-						return newUsageError(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
-					}
+				if len(args) > 0 {
+					return newUsageError(cmd, errors.New("--platform: it runs schedules; files of samples do not go with it"))
+				}
+				if err := rejectGivenFlags(cmd, "--platform: it runs schedules; files of samples, and --%s, do not go with it", "samples", "margin", "fail-over"); err != nil {
+					return err
 				}
 				return c.compareSchedules(cmd)
 			}
-			for _, f := range []string{"schedule", "collective", "library", "loggops", "ranks"} {
-				if cmd.Flags().Changed(f) {
-					return newUsageError(cmd, fmt.Errorf("--%s: name machines that run schedules, by --platform", f))
-				}
+			if err := rejectGivenFlags(cmd, "--%s: name machines that run schedules, by --platform", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
+				return err
 			}
 			if len(args) == 2 {
 				return c.compareRuns(cmd, args[0], args[1])
@@ -97,10 +96,8 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 
 // compareRuns compares each time of a file with that of a reference.
 func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) error {
-	for _, f := range []string{"samples", "params", "margin", "sizes"} {
-		if cmd.Flags().Changed(f) {
-			return newUsageError(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
-		}
+	if err := rejectGivenFlags(cmd, "--%s: it is not for two files as arguments: name them by --samples", "samples", "params", "margin", "sizes"); err != nil {
+		return err
 	}
 	part := 0.0
 	if c.failOver != "" {
@@ -163,10 +160,8 @@ func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
 
 // writeComparison prints a comparison. If there is to be a file, it has the CSV.
 func (c *compareFlags) writeComparison(cmd *cobra.Command, rows int, d *doc.Document) error {
-	if c.output != "" {
-		if err := writeFile(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
-			return fmt.Errorf("comparison: %w", err)
-		}
+	if err := writeFile(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
+		return fmt.Errorf("comparison: %w", err)
 	}
 	return printDocument(cmd, d)
 }

@@ -80,8 +80,6 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	if err != nil || x == nil {
 		return optionUsageError(cmd, err)
 	}
-	for _, w := range x.Warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w)
-	}
+	printLabelledWarnings(cmd, x.Warnings)
 	return c.writeComparison(cmd, x.Rows, x.Document())
 }

@@ -22,7 +22,7 @@ func exportCommand() *cobra.Command {
 		Short: "Write parameters for other tools",
 		Long: `export writes fitted parameters (fit -o) for other tools:
 
-` + exportFormatHelp() + `
+` + listHelp(9, export.Formats, func(f *export.Format) (string, string) { return f.Name, f.Description }) + `
 The output says how each number was derived. If the tool needs a parameter that the samples do not
 determine, the error says what to measure.`,
 		Example: `  loggp export json params.csv
@@ -51,12 +51,7 @@ determine, the error says what to measure.`,
 			}
 			return addFileNameToError(args[1], writeFile(cmd, file, write, "parameters for %s", args[0]))
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			return export.Names(), cobra.ShellCompDirectiveNoFileComp
-		},
+		ValidArgsFunction: completeFirstArg(export.Names(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
@@ -69,15 +64,6 @@ determine, the error says what to measure.`,
 	overheads = addChoiceFlag(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as measured at each size, or those of small messages at all sizes")
 	addFlagCompletion(cmd, "place", loggp.Places)
 	return cmd
-}
-
-// exportFormatHelp lists the formats for people.
-func exportFormatHelp() string {
-	var b strings.Builder
-	for _, f := range export.Formats {
-		fmt.Fprintf(&b, "  %-9s %s\n", f.Name, f.Description)
-	}
-	return b.String()
 }
 
 func checkExportArgs(cmd *cobra.Command, args []string) error {

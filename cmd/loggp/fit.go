@@ -53,10 +53,8 @@ limit S (LogGPS).`,
 			if *format == "csv" && file == "" {
 				return r.WriteCSV(cmd.OutOrStdout())
 			}
-			if file != "" {
-				if err := writeFile(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
-					return fmt.Errorf("parameters: %w", err)
-				}
+			if err := writeFile(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
+				return fmt.Errorf("parameters: %w", err)
 			}
 			return printDocument(cmd, r.Document())
 		},

@@ -58,6 +58,44 @@ func flagName(field string) string {
 	return b.String()
 }
 
+// listHelp lists items of a kind for the help of a verb, a line each, with their names in a column.
+func listHelp[T any](width int, items []T, describe func(T) (name, description string)) string {
+	var list strings.Builder
+	for _, x := range items {
+		name, description := describe(x)
+		fmt.Fprintf(&list, "  %-*s %s\n", width, name, description)
+	}
+	return list.String()
+}
+
+// completeFirstArg completes the first argument with names, and the others with files.
+func completeFirstArg(names []string, first cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return names, first
+	}
+}
+
+// rejectGivenFlags refuses flags that have no effect here, and says why by a format with the name
+// of the flag.
+func rejectGivenFlags(cmd *cobra.Command, format string, names ...string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return newUsageError(cmd, fmt.Errorf(format, name))
+		}
+	}
+	return nil
+}
+
+// printLabelledWarnings prints warnings on standard error that do not say that they are warnings.
+func printLabelledWarnings(cmd *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w)
+	}
+}
+
 // printWarnings prints the warnings of a result on standard error.
 func printWarnings(cmd *cobra.Command, warnings []string) {
 	for _, w := range warnings {

@@ -11,7 +11,6 @@ import (
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model/input"
 )
 
 func importCommand() *cobra.Command {
@@ -24,7 +23,7 @@ func importCommand() *cobra.Command {
 any others. A file may be the log of a job, with the output of several tools. It detects the
 formats unless you name one:
 
-` + importFormatHelp() + `
+` + listHelp(10, foreign.Formats, func(f *foreign.Format) (string, string) { return f.Name, f.Description }) + `
 It prints which tables it read and what it left out: results without a matching timer, rows that
 cannot be read, and lines that are no results. Several files with the same benchmark are several
 launches.`,
@@ -49,7 +48,7 @@ launches.`,
 			if len(names) == 0 {
 				return newUsageError(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
 			}
-			set, report, err := importFiles(names, o)
+			set, report, err := foreign.ImportFiles(names, o)
 			if err != nil {
 				return err
 			}
@@ -65,16 +64,7 @@ launches.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			var names []string
-			for _, f := range foreign.Formats {
-				names = append(names, f.Name+"\t"+f.Description)
-			}
-			return names, cobra.ShellCompDirectiveDefault
-		},
+		ValidArgsFunction: completeFirstArg(foreign.CompletionNames(), cobra.ShellCompDirectiveDefault),
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "file for the samples, as CSV (default: standard output)")
 	cmd.Flags().StringVar(&o.Platform, "platform-name", "", "platform of the samples (default: the name of the format)")
@@ -85,33 +75,11 @@ launches.`,
 	return cmd
 }
 
-// importFormatHelp lists the formats for people.
-func importFormatHelp() string {
-	var b strings.Builder
-	for _, f := range foreign.Formats {
-		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.Description)
-	}
-	return b.String()
-}
-
 func checkPlaceName(place string) error {
 	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(loggp.Places, place) {
 		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(loggp.Places, ", "))
 	}
 	return nil
-}
-
-func importFiles(names []string, o foreign.Options) (*sample.Set, foreign.Report, error) {
-	var files []foreign.File
-	for _, name := range names {
-		f, err := input.Open(name)
-		if err != nil {
-			return nil, foreign.Report{}, fmt.Errorf("import: %w", err)
-		}
-		defer f.Close()
-		files = append(files, foreign.File{Name: name, Reader: f})
-	}
-	return foreign.Import(files, o)
 }
 
 // writeSamples writes a set to a file, or to standard output if that is "".

@@ -96,7 +96,7 @@ compare' sets them beside the model.`,
 	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
 	f.Duration("timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
 	addFlagCompletion(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
-	addFlagCompletion(cmd, "collective", collectiveNames())
+	addFlagCompletion(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...))
 	return cmd
 }
 
@@ -122,13 +122,10 @@ func (m *measureFlags) run(cmd *cobra.Command) error {
 		return newUsageError(cmd, err)
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	defer bar.end()
-	o.Progress = func(done, total int) {
-		bar.setTotal(total)
-		bar.setDone(done)
-	}
+	defer bar.End()
+	o.Progress = bar.Report
 	x, err := loggp.Measure(cmd.Context(), *o)
-	bar.end()
+	bar.End()
 	if err != nil {
 		return optionUsageError(cmd, err)
 	}
@@ -245,10 +242,8 @@ func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement
 	if err != nil {
 		return err
 	}
-	if m.output != "" {
-		if err := writeFile(cmd, m.output, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
-			return fmt.Errorf("samples: %w", err)
-		}
+	if err := writeFile(cmd, m.output, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
+		return fmt.Errorf("samples: %w", err)
 	}
 	out := cmd.OutOrStdout()
 	if forced := m.options.Protocol; forced != "" && forced != loggp.ProtocolAuto && slices.Contains(job.LocalPlatforms, m.platform) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/input"
+	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
 )
 
@@ -59,16 +60,29 @@ func addFlagToError(flag, name string, err error) error {
 // fileExtension returns how the name of a file ends, before .gz.
 func fileExtension(name string) string { return filepath.Ext(strings.TrimSuffix(name, ".gz")) }
 
-// writeFile writes a file, whole or not at all, and says so by a sentence on standard error. The
-// file - is standard output, where printDocument and printText print nothing then.
+// writeFile writes a file, whole or not at all, and says so by a sentence on standard error.
+// Without a name it writes nothing. The file - is standard output, where printDocument and
+// printText print nothing then.
 func writeFile(cmd *cobra.Command, name string, write func(io.Writer) error, said string, args ...any) error {
-	if name == standardStream {
+	switch name {
+	case "":
+		return nil
+	case standardStream:
 		return write(cmd.OutOrStdout())
 	}
 	if err := sample.Save(name, write); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), said+" written to %s\n", append(args, name)...)
+	return nil
+}
+
+// writePage writes a directory with the page of a document, and says so on standard error.
+func writePage(cmd *cobra.Command, dir string, d *doc.Document, what string) error {
+	if err := render.WritePage(dir, d); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s written to %s/index.html\n", what, dir)
 	return nil
 }
 

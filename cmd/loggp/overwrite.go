@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -35,12 +33,12 @@ func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
 		if f.Shorthand != "" {
 			label = "-" + f.Shorthand
 		}
-		for _, input := range inputs {
-			if outputOverwritesInput(name, input) {
-				return newUsageError(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, input))
+		for _, read := range inputs {
+			if input.IsOverwrittenBy(name, read) {
+				return newUsageError(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, read))
 			}
 		}
-		path := resolveLinks(name)
+		path := input.ResolveLinks(name)
 		if other := written[path]; other != "" {
 			return newUsageError(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
 		}
@@ -79,39 +77,3 @@ func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 }
 
 func isCataloguePlatform(name string) bool { return slices.Contains(platform.Names(), name) }
-
-// outputOverwritesInput says whether writing a file or directory replaces an input: an ordinary
-// file that is the same or, of a directory, that is in it.
-func outputOverwritesInput(output, input string) bool {
-	in, err := os.Stat(input)
-	if input == standardStream {
-		in, err = os.Stdin.Stat()
-	}
-	if err != nil || !in.Mode().IsRegular() {
-		return false
-	}
-	out, err := os.Stat(output)
-	if err != nil {
-		return false
-	}
-	if !out.IsDir() {
-		return os.SameFile(in, out)
-	}
-	below, err := filepath.Rel(resolveLinks(output), resolveLinks(input))
-	return err == nil && below != ".." && !strings.HasPrefix(below, ".."+string(filepath.Separator))
-}
-
-// resolveLinks returns the path of a file without links, as far as it exists.
-func resolveLinks(name string) string {
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return name
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
-}

@@ -26,18 +26,14 @@ type patternFlags struct {
 
 // patternListHelp is the part of run's help on communication patterns.
 func patternListHelp() string {
-	var list strings.Builder
-	list.WriteString(`
+	return `
 
 patterns times communication patterns by the libraries of a platform, side by side: MPI by
 synchronous sends (sync) and by standard sends (async), ACLMPL by its synchronous and asynchronous
 calls, and shmem, which is raw puts, if the machine has remote memory. All are timed by the same
 code. --library then takes a list, and -o a directory. The patterns are
-`)
-	for _, p := range patterns.Patterns {
-		fmt.Fprintf(&list, "\n  %-11s %s", p.Name, p.Description)
-	}
-	return list.String()
+
+` + strings.TrimSuffix(listHelp(11, patterns.Patterns, func(p patterns.Pattern) (string, string) { return p.Name, p.Description }), "\n")
 }
 
 // addFlags declares the flags.
@@ -46,11 +42,7 @@ func (p *patternFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&p.sizes, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
 	f.BoolVar(&p.fitsParameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
-	var names []string
-	for _, p := range patterns.Patterns {
-		names = append(names, p.Name)
-	}
-	addFlagCompletion(cmd, "patterns", names)
+	addFlagCompletion(cmd, "patterns", patterns.Names())
 }
 
 // checkPatternFlags returns an error for a flag that has no effect on what is run.

@@ -93,15 +93,6 @@ func validatePlatform(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	bases := map[platform.Basis]int{}
-	for _, n := range p.Numbers {
-		bases[n.Basis]++
-	}
-	libraries := "libraries"
-	if len(p.Libraries) == 1 {
-		libraries = "library"
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d %s, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
-		len(p.Libraries), libraries, len(p.Numbers), bases[platform.BasisPublished], bases[platform.BasisDerived], bases[platform.BasisFitted], bases[platform.BasisAssumed])
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s\n", args[0], p.CountsText())
 	return err
 }

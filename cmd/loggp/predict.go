@@ -58,29 +58,20 @@ within nodes, unless --place names one tier for all.`,
 	addPrintFlags(cmd)
 	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
-	p.collective = addChoiceFlag(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
+	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict a collective operation, or all: every algorithm, and which is fastest")
 	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
 	f.BoolVar(&p.isRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.BoolVar(&p.drawsTree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	return cmd
 }
 
-// collectiveNames are the operations that a flag can name.
-func collectiveNames() []string {
-	names := []string{"all"}
-	for _, o := range collective.Operations() {
-		names = append(names, o.String())
-	}
-	return names
-}
-
 func (p *predictFlags) run(cmd *cobra.Command) error {
 	if (p.paramsFile == "") == (p.platform == "") {
 		return newUsageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
 	}
-	for _, f := range []string{"ranks", "library"} {
-		if p.paramsFile != "" && cmd.Flags().Changed(f) && *p.collective == "" {
-			return newUsageError(cmd, fmt.Errorf("--%s: parameters know none; it is for --platform", f))
+	if p.paramsFile != "" && *p.collective == "" {
+		if err := rejectGivenFlags(cmd, "--%s: parameters know none; it is for --platform", "ranks", "library"); err != nil {
+			return err
 		}
 	}
 	if err := checkWritableFile(p.output); err != nil {
@@ -141,10 +132,8 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 			return fmt.Errorf("diagram: %w", err)
 		}
 	}
-	if p.output != "" {
-		if err := writeFile(cmd, p.output, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
-			return fmt.Errorf("predictions: %w", err)
-		}
+	if err := writeFile(cmd, p.output, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
+		return fmt.Errorf("predictions: %w", err)
 	}
 	return printDocument(cmd, x.Document())
 }
@@ -162,10 +151,8 @@ func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.P
 		return optionUsageError(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
-	if p.output != "" {
-		if err := writeFile(cmd, p.output, x.WriteCSV, "predictions"); err != nil {
-			return fmt.Errorf("predictions: %w", err)
-		}
+	if err := writeFile(cmd, p.output, x.WriteCSV, "predictions"); err != nil {
+		return fmt.Errorf("predictions: %w", err)
 	}
 	if err := printDocument(cmd, x.Document()); err != nil || !p.drawsTree {
 		return err

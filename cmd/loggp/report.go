@@ -1,12 +1,9 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
-	"github.com/loggp/loggp/reports/render"
 )
 
 func reportCommand() *cobra.Command {
@@ -43,11 +40,7 @@ emulated platform.`,
 			if dir == "" {
 				return printDocument(cmd, d)
 			}
-			if err := render.WritePage(dir, d); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
-			return nil
+			return writePage(cmd, dir, d, "report")
 		},
 	}
 	addPrintFlags(cmd)

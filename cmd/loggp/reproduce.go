@@ -13,7 +13,6 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/render"
 	"github.com/loggp/loggp/reports/study"
 	"github.com/loggp/loggp/testdata"
 )
@@ -135,24 +134,20 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	o.Progress = func(done, total int) {
-		bar.setTotal(total)
-		bar.setDone(done)
-	}
+	o.Progress = bar.Report
 	study, err := runPaper(cmd.Context(), p, o)
 	if err == nil {
 		err = markAssumedValues(cmd.Context(), p, study)
 	}
-	bar.end()
+	bar.End()
 	if err != nil {
 		return fmt.Errorf("reproduce %s: %w", name, err)
 	}
 	study.Facts = append([][2]string{{"loggp", moduleVersion()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
 	if r.output != "" {
-		if err := render.WritePage(r.output, study.Document(true)); err != nil {
+		if err := writePage(cmd, r.output, study.Document(true), "reproduction"); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "reproduction written to %s/index.html\n", r.output)
 		if !cmd.Flags().Changed("format") {
 			return printText(cmd, study.Verdicts(false))
 		}

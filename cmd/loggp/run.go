@@ -16,9 +16,8 @@ import (
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program"
-	"github.com/loggp/loggp/impl/program/portable"
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
-	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/phases"
 )
 
@@ -55,10 +54,6 @@ func (p *programParameterFlag) Set(text string) (err error) {
 
 func runCommand() *cobra.Command {
 	var r runFlags
-	var list strings.Builder
-	for _, p := range program.Programs {
-		fmt.Fprintf(&list, "\n  %-8s %s", p.Name, p.Usage())
-	}
 	names := append(program.Names(), patternsProgram)
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
@@ -84,7 +79,8 @@ path and the program's arguments after it.
 
 A flag that has no effect on a program, or on a machine, is an error.
 
-The programs that ship with loggp, and kinds of files, are` + list.String() + patternListHelp(),
+The programs that ship with loggp, and kinds of files, are
+` + strings.TrimSuffix(listHelp(8, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + patternListHelp(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
@@ -192,7 +188,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	case p.HasFlows:
 		err = writeNetworkPicture(cmd, r.pictureFile, x.Platform, x.LinkLoads)
 	default:
-		err = writePicture(r.pictureFile, x.Picture)
+		err = addFlagToError("--picture", r.pictureFile, sample.Save(r.pictureFile, x.Picture.Write))
 	}
 	if err != nil {
 		return err
@@ -275,8 +271,8 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 		return o, p, err
 	}
 	if r.phasesFile != "" {
-		if o.Phases, err = readPhases(r.phasesFile); err != nil {
-			return o, p, err
+		if o.Phases, err = phases.ReadSchedulesFile(r.phasesFile); err != nil {
+			return o, p, fmt.Errorf("--phases: %w", err)
 		}
 	}
 	if cmd.Flags().Changed("seed") {
@@ -321,24 +317,4 @@ func (r *runFlags) checkRunOutput(isHere bool) error {
 		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
 	}
 	return err
-}
-
-// readPhases reads a file of phases.
-func readPhases(file string) ([]*phases.Schedule, error) {
-	f, err := input.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("--phases: %w", err)
-	}
-	defer f.Close()
-	return phases.ReadSchedules(f, file)
-}
-
-// writePicture writes a picture as PNG.
-func writePicture(name string, x *portable.Picture) (err error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("--picture: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return x.Write(f)
 }

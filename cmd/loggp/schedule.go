@@ -19,8 +19,10 @@ type makeScheduleFlags struct {
 	seed                             uint64
 }
 
+type scheduleConsumer struct{ name, what string }
+
 // scheduleConsumers are the commands that take schedules.
-var scheduleConsumers = []struct{ name, what string }{
+var scheduleConsumers = []scheduleConsumer{
 	{"append", "run several files one after the other: each rank begins a file when it has ended the one before"},
 	{"merge", "run several files at the same time, each on ranks of its own (--placement)"},
 	{"check", "check that a file is correct and that its schedule ends"},
@@ -28,37 +30,23 @@ var scheduleConsumers = []struct{ name, what string }{
 
 func scheduleCommand() *cobra.Command {
 	var m makeScheduleFlags
-	var list strings.Builder
-	for _, p := range pattern.Patterns {
-		fmt.Fprintf(&list, "\n  %-14s %s", p.Name, p.What)
-	}
-	for _, c := range scheduleConsumers {
-		fmt.Fprintf(&list, "\n  %-14s %s", c.name, c.what)
-	}
+	help := listHelp(14, pattern.Patterns, func(p *pattern.Pattern) (string, string) { return p.Name, p.What }) +
+		listHelp(14, scheduleConsumers, func(c scheduleConsumer) (string, string) { return c.name, c.what })
 	cmd := &cobra.Command{
 		Use:   "schedule PATTERN | append|merge FILE... | check FILE",
 		Short: "Write a communication schedule as a GOAL file",
 		Long: `schedule writes a schedule for 'loggp simulate' and for the simulators that read GOAL, LogGOPSim and ATLAHS. A pattern is a collective
-operation (barrier, bcast, reduce and so on, with --algorithm), or one of` + list.String() + `
-
+operation (barrier, bcast, reduce and so on, with --algorithm), or one of
+` + help + `
 'loggp schedule alltoallv' divides what a recorded program exchanges into phases.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 1024 --size 4KiB -o bcast.goal
   loggp schedule halo -n 16 --size 8KiB --rounds 10 --compute 50us -o halo.goal
   loggp schedule training -n 8 --pipeline 2 --tensor 2 --rounds 4 --size 64KiB --compute 100us -o step.goal
   loggp schedule merge halo.goal step.goal --placement interleaved -o both.goal
   loggp schedule check both.goal`,
-		Args: atLeastOneArg("pattern: " + strings.Join(pattern.Names(), ", ")),
-		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveDefault
-			}
-			names := pattern.Names()
-			for _, c := range scheduleConsumers {
-				names = append(names, c.name)
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              atLeastOneArg("pattern: " + strings.Join(pattern.Names(), ", ")),
+		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
+		ValidArgsFunction: completeFirstArg(append(pattern.Names(), "append", "merge", "check"), cobra.ShellCompDirectiveNoFileComp),
 	}
 	f := cmd.Flags()
 	f.IntVarP(&m.Ranks, "ranks", "n", 8, "number of ranks")

@@ -47,7 +47,7 @@ columns source, destination and bytes, and exchange if there are several.`,
 	f.StringVar(&a.recordFile, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
 	f.StringVar(&a.platform, "platform", "cc-cluster", "machine of the prediction")
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
-	a.scheduler = addChoiceFlag(cmd, "scheduler", schedulerNames(), "", "which phases are written (default: the library's)")
+	a.scheduler = addChoiceFlag(cmd, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)")
 	f.StringVar(&a.threshold, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
 	f.IntVar(&a.listedExchange, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
@@ -56,14 +56,6 @@ columns source, destination and bytes, and exchange if there are several.`,
 	addPrintFlags(cmd)
 	addFlagCompletion(cmd, "platform", platform.Names())
 	return cmd
-}
-
-func schedulerNames() []string {
-	var names []string
-	for _, s := range phases.Schedulers {
-		names = append(names, s.Name)
-	}
-	return names
 }
 
 func (a *alltoallvFlags) run(cmd *cobra.Command) error {
@@ -91,15 +83,11 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 	if err := printDocument(cmd, p.Document()); err != nil {
 		return err
 	}
-	if a.output != "" {
-		if err := writeFile(cmd, a.output, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
-			return err
-		}
+	if err := writeFile(cmd, a.output, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
+		return err
 	}
-	if a.pictureFile != "" {
-		if err := writeFile(cmd, a.pictureFile, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
-			return fmt.Errorf("picture: %w", err)
-		}
+	if err := writeFile(cmd, a.pictureFile, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
+		return fmt.Errorf("picture: %w", err)
 	}
 	return nil
 }

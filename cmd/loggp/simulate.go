@@ -93,16 +93,9 @@ func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return optionUsageError(cmd, err)
 	}
-	for _, note := range sim.Notes {
-		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", note)
-	}
-	for _, w := range sim.Result.Warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w.Text)
-	}
-	if s.finishFile != "" {
-		if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
-			return err
-		}
+	printLabelledWarnings(cmd, sim.WarningTexts())
+	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
+		return err
 	}
 	return s.writeSimulation(cmd, sim)
 }

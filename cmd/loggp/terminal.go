@@ -1,12 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -70,63 +66,10 @@ func printText(cmd *cobra.Command, d *doc.Document) error {
 	return render.WriteText(out, d, s)
 }
 
-// progressBar shows how far a long job is, on a terminal and after a moment only.
-type progressBar struct {
-	mu        sync.Mutex
-	terminal  io.Writer // nil: not a terminal
-	total     int
-	beginTime time.Time
-	lastShown time.Time
-}
-
-func newProgressBar(w io.Writer, total int) *progressBar {
-	p := &progressBar{total: total, beginTime: time.Now()}
+// newProgressBar returns a bar that is shown if w is a terminal.
+func newProgressBar(w io.Writer, total int) *render.ProgressBar {
 	if f, ok := underlyingFile(w); ok && term.IsTerminal(int(f.Fd())) {
-		p.terminal = w
+		return render.NewProgressBar(w, total)
 	}
-	return p
-}
-
-// Patience before the bar shows, and between its changes.
-const (
-	progressDelay    = 500 * time.Millisecond
-	progressInterval = 100 * time.Millisecond
-)
-
-// fractionSteps are the steps of a job that reports only the fraction that is done.
-const fractionSteps = 1000
-
-// setTotal says of how many parts.
-func (p *progressBar) setTotal(total int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total = total
-}
-
-// setDone says how many parts are done.
-func (p *progressBar) setDone(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	if p.terminal == nil || now.Sub(p.beginTime) < progressDelay || now.Sub(p.lastShown) < progressInterval {
-		return
-	}
-	p.lastShown = now
-	const width = 30
-	full := width * n / p.total
-	left := now.Sub(p.beginTime) * time.Duration(p.total-n) / time.Duration(max(n, 1))
-	count := fmt.Sprintf("%d/%d, ", n, p.total)
-	if p.total == fractionSteps {
-		count = ""
-	}
-	fmt.Fprintf(p.terminal, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())
-}
-
-// end removes the bar.
-func (p *progressBar) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.terminal != nil && !p.lastShown.IsZero() {
-		fmt.Fprint(p.terminal, "\r\x1b[K")
-	}
+	return render.NewProgressBar(nil, total)
 }

@@ -24,10 +24,6 @@ type traceFlags struct {
 
 func traceCommand() *cobra.Command {
 	var t traceFlags
-	var list strings.Builder
-	for _, p := range program.SmallPrograms {
-		fmt.Fprintf(&list, "\n  %-10s %s", p.Name, p.Help)
-	}
 	cmd := &cobra.Command{
 		Use:   "trace --platform NAME [--mode CALL | --program NAME]",
 		Short: "Show one message, or a small program, step by step",
@@ -41,7 +37,8 @@ Without -o it prints a table. -o writes
   NAME.svg   a picture
   DIRECTORY  a page with the picture and where the time went, and the files above
 
-The programs are` + list.String(),
+The programs are
+` + strings.TrimSuffix(listHelp(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
 		Example: `  loggp trace --platform t3d --mode ssend --size 2KB
   loggp trace --platform t3d --mode send --size 100 --late 50us
   loggp trace --platform t3d --mode ssend --size 10KB --protocol RAT -o rat.svg

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
+	inputfile "github.com/loggp/loggp/model/input"
 )
 
 // Format is what a tool prints.
@@ -27,6 +28,16 @@ type Format struct {
 
 // Formats are all of them, in the order in which they are listed.
 var Formats = []*Format{&osu, &imb, &netgauge, &netpipe, &logpMPI, &skampi, &prtt, &nccl, &perftest, &fabtests, &ucx, &mpiBench, &reproMPI, &gpcnet}
+
+// CompletionNames returns the names of all formats with their descriptions, as shells complete
+// them.
+func CompletionNames() []string {
+	var names []string
+	for _, f := range Formats {
+		names = append(names, f.Name+"\t"+f.Description)
+	}
+	return names
+}
 
 // Named returns the format of a name, or nil.
 func Named(name string) *Format {
@@ -62,6 +73,20 @@ type File struct {
 type Report struct {
 	Tables []TableSummary
 	Notes  []Note
+}
+
+// ImportFiles reads outputs from files, as Import does.
+func ImportFiles(paths []string, o Options) (*sample.Set, Report, error) {
+	var files []File
+	for _, path := range paths {
+		f, err := inputfile.Open(path)
+		if err != nil {
+			return nil, Report{}, fmt.Errorf("import: %w", err)
+		}
+		defer f.Close()
+		files = append(files, File{Name: path, Reader: f})
+	}
+	return Import(files, o)
 }
 
 // Import reads outputs into one set. A repeated measurement, in one file or in several, counts as

@@ -34,6 +34,15 @@ var Patterns = []Pattern{
 	{"reduce-single", "the same of 4-byte numbers", 2, nil, false, reduceSingle},
 }
 
+// Names returns the names of all patterns.
+func Names() []string {
+	var names []string
+	for _, p := range Patterns {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // FindPattern returns the pattern of a name, or false.
 func FindPattern(name string) (Pattern, bool) {
 	i := slices.IndexFunc(Patterns, func(p Pattern) bool { return p.Name == name })

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/table"
 )
 
@@ -108,6 +109,16 @@ func WriteSchedules(out io.Writer, all []*Schedule, facts ...table.Fact) error {
 		}
 	}
 	return schedules.Write(out, facts, rows)
+}
+
+// ReadSchedulesFile reads the schedules of a file, as ReadSchedules does.
+func ReadSchedulesFile(path string) ([]*Schedule, error) {
+	f, err := input.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadSchedules(f, path)
 }
 
 // ReadSchedules reads stored schedules, and checks that no rank sends or receives twice in a phase

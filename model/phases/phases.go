@@ -90,6 +90,15 @@ type Scheduler struct {
 	next func(p *phase, left []Message) int
 }
 
+// SchedulerNames returns the names of all schedulers.
+func SchedulerNames() []string {
+	var names []string
+	for _, s := range Schedulers {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // Schedulers are all of them.
 var Schedulers = []*Scheduler{Greedy, AllToAllBased}
 

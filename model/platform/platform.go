@@ -89,6 +89,21 @@ func (p *Platform) Library(name string) (*model.Library, error) {
 	return nil, fmt.Errorf("platform %s: no library %q: it has %s", p.Machine.Name, name, strings.Join(table.NearestNames(name, names), ", "))
 }
 
+// CountsText says how many libraries and numbers the platform has, and how the numbers were
+// obtained.
+func (p *Platform) CountsText() string {
+	libraries := "libraries"
+	if len(p.Libraries) == 1 {
+		libraries = "library"
+	}
+	count := map[Basis]int{}
+	for _, n := range p.Numbers {
+		count[n.Basis]++
+	}
+	return fmt.Sprintf("%d %s, %d numbers (%d published, %d derived, %d fitted, %d assumed)",
+		len(p.Libraries), libraries, len(p.Numbers), count[BasisPublished], count[BasisDerived], count[BasisFitted], count[BasisAssumed])
+}
+
 // IsFittedTo reports whether some number of the platform was fitted to a published row, so that
 // agreement with it is no validation. A row is named as in the key to of a fitted number, such as
 //

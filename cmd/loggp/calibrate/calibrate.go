@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -411,4 +412,13 @@ func (c *Calibration) Text() ([]byte, error) {
 		}
 	}
 	return c.Draft.Fit(all)
+}
+
+// WritePlatform writes the file that Text returns.
+func (c *Calibration) WritePlatform(w io.Writer) error {
+	text, err := c.Text()
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
