@@ -58,6 +58,7 @@ func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buff
 		r.raiseError(mpi.ErrBuffer, "the buffer is to have %d bytes, and the program has not as much memory at its address", end-low)
 	}
 	b := unsafe.Slice(pointerAt[byte](first), end-low)
+	r.checkAvailable(b, count*t.Size())
 	if r.p.Real {
 		readPages(b) // where ranks are processes, system calls of other ranks would fail
 	}

@@ -1,8 +1,9 @@
 // Package cprog runs C and Fortran programs that call MPI on the worlds of this module, by package
 // mpi.
 //
-// Package toolchain compiles a program as a shared object. Each rank loads a private copy, so that
-// its global variables are private, and runs it on a stack of its own:
+// Package toolchain compiles a program as a shared object. Each rank has a private copy (template),
+// so that its global variables are private, and runs it on a stack of its own, both in memory that
+// is reserved for all ranks at once (arena):
 //
 //	program in C → stub in the program → loggp_swap → rank.run (Go) → handler → mpi
 //

@@ -65,7 +65,7 @@ func isMapped(a, size uintptr) bool {
 	switch {
 	case size < minCheckedSize:
 		return true
-	case C.loggp_mapped(C.uintptr_t(a), C.uint64_t(size)) == 0:
+	case C.loggp_mapped(C.uintptr_t(a), C.uint64_t(size)) == 0, C.loggp_crosses_guard(C.uintptr_t(a), C.uint64_t(size)) != 0:
 		return false
 	case size < 64*minCheckedSize:
 		return true

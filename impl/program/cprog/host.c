@@ -21,9 +21,6 @@
 // signals are those that end a rank.
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGXCPU};
 
-// guard is the size of the memory below and above a stack that cannot be accessed.
-enum { guard = 64 << 10 };
-
 // signal_stack is the size of the stack on which a thread handles signals.
 enum { signal_stack = 64 << 10 };
 
@@ -399,51 +396,10 @@ static void output(struct loggp_rank *r, int fd, const char *b, uint64_t n) {
 	loggp_unlock(h);
 }
 
-// Ranks are kept in blocks between memory that cannot be accessed: what a program overwrites are seldom these.
-static struct host_rank *free_ranks; // the next one is in library
-static pthread_mutex_t free_ranks_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void free_rank(struct host_rank *h) {
-	pthread_mutex_lock(&free_ranks_lock);
-	h->library = free_ranks;
-	free_ranks = h;
-	pthread_mutex_unlock(&free_ranks_lock);
-}
-
-static struct host_rank *new_rank(void) {
-	enum { ranks = 64 };
-	pthread_mutex_lock(&free_ranks_lock);
-	if (!free_ranks) {
-		uint64_t size = sizeof(struct host_rank) * ranks + 0xffff & ~(uint64_t)0xffff;
-		char *block = mmap(NULL, size + 2 * guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (block != MAP_FAILED && mprotect(block + guard, size, PROT_READ | PROT_WRITE) == 0)
-			for (int i = 0; i < ranks; i++) {
-				struct host_rank *h = (struct host_rank *)(block + guard) + i;
-				h->library = free_ranks;
-				free_ranks = h;
-			}
-	}
-	struct host_rank *h = free_ranks;
-	if (h) free_ranks = h->library;
-	pthread_mutex_unlock(&free_ranks_lock);
-	if (h) memset(h, 0, sizeof *h);
-	return h;
-}
-
-struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure) {
-	struct host_rank *h = new_rank();
+struct host_rank *loggp_new(struct host_arena *a, uint64_t index, int64_t version, int64_t rank, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure) {
+	struct host_rank *h = loggp_place_rank(a, index);
 	if (!h) return NULL;
-	stack_size = (stack_size + (argc + 1) * sizeof(char *) + length + 0xffff & ~(uint64_t)0xffff) + guard;
-	h->stack = mmap(NULL, stack_size + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	if (h->stack == MAP_FAILED || mprotect(h->stack + guard, stack_size - guard, PROT_READ | PROT_WRITE) < 0) {
-		int e = errno;
-		if (h->stack != MAP_FAILED) munmap(h->stack, stack_size + guard);
-		free_rank(h);
-		errno = e;
-		return NULL;
-	}
-	h->stack_size = stack_size;
-	char *text = memcpy(h->stack + stack_size - length, arguments, length); // as in a process
+	char *text = memcpy(h->stack + h->stack_size - length, arguments, length); // as in a process
 	char **argv = (char **)((uintptr_t)text - (argc + 1) * sizeof(char *) & ~(uintptr_t)15);
 	for (int i = 0; i < argc; i++) {
 		argv[i] = text;
@@ -513,8 +469,7 @@ static int image_end(struct dl_phdr_info *info, size_t size, void *data) {
 // leave_guarded goes on where h is guarded. It is what a signal goes on with.
 static void leave_guarded(struct host_rank *h) { longjmp(*h->guarded, 1); }
 
-// open_copy opens a private copy of a file, with a name of a library written over that in it. NULL: *error says why not.
-static void *open_copy(const struct loggp_image *image, const char *name, int flags, const char **error) {
+void *loggp_open_copy(const struct loggp_image *image, const char *name, int flags, const char **error) {
 	int fd = memfd_create("rank", MFD_CLOEXEC);
 	if (fd < 0) {
 		*error = strerror(errno);
@@ -553,6 +508,12 @@ static const char *copy_variables(struct host_rank *h, void *library) {
 	return NULL;
 }
 
+const char *loggp_attach_rank(struct host_rank *h, int64_t (*attach)(struct loggp_rank *)) {
+	int64_t status = attach(&h->r);
+	if (status > 0) return "it was compiled by another version of loggp cc: compile it again";
+	return status < 0 ? "its standard streams cannot be opened" : NULL;
+}
+
 static const char *load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable) {
 	static uint32_t loaded;
 	const char *error = NULL;
@@ -560,18 +521,17 @@ static const char *load(struct host_rank *h, const struct loggp_image *program, 
 	void *first = NULL; // what has the functions of runtime.c
 	if (executable) {
 		snprintf(name, sizeof name, "libmpi_%08x", __atomic_add_fetch(&loaded, 1, __ATOMIC_RELAXED));
-		first = open_copy(library, name, 0, &error);
+		first = loggp_open_copy(library, name, 0, &error);
 	} else
-		first = h->library = open_copy(program, NULL, 0, &error);
+		first = h->library = loggp_open_copy(program, NULL, 0, &error);
 	if (!first) return error;
 	int64_t (*attach)(struct loggp_rank *) = dlsym(first, "loggp_attach");
 	h->start = dlsym(first, "loggp_start");
 	if (!attach || !h->start) return "it was not compiled by loggp cc";
-	int64_t status = attach(&h->r);
-	if (status > 0) return "it was compiled by another version of loggp cc: compile it again";
-	if (status < 0) return "its standard streams cannot be opened";
+	error = loggp_attach_rank(h, attach);
+	if (error) return error;
 	if (executable) {
-		h->library = open_copy(program, name, RTLD_DEEPBIND, &error);
+		h->library = loggp_open_copy(program, name, RTLD_DEEPBIND, &error);
 		if (!h->library) return error; // its text goes with the next use of the loader
 	}
 	struct link_map *map;
@@ -591,7 +551,7 @@ const char *loggp_load(struct host_rank *h, const struct loggp_image *program, c
 	const char *text = NULL;
 	h->guarded = &here;
 	set_current(h);
-	if (!setjmp(here)) text = load(h, program, library, executable);
+	if (!setjmp(here)) text = h->arena->image ? loggp_copy_template(h) : load(h, program, library, executable);
 	set_current(NULL);
 	h->guarded = NULL;
 	return text;
@@ -609,10 +569,6 @@ int loggp_delete(struct host_rank *h) {
 	}
 	set_current(NULL);
 	h->guarded = NULL;
-	if (!stopped) {
-		munmap(h->stack, h->stack_size + guard);
-		free_rank(h);
-	}
 	return !stopped;
 }
 
@@ -770,8 +726,15 @@ int loggp_prepare(void) {
 	return 0;
 }
 
-int64_t loggp_running(struct host_rank *h) {
-	return __atomic_load_n(&h->thread, __ATOMIC_RELAXED) ? __atomic_load_n(&h->resumed, __ATOMIC_RELAXED) : 0;
+struct host_rank *loggp_running(struct host_arena *a, int64_t *times) {
+	struct host_rank *h = __atomic_load_n(&latest, __ATOMIC_RELAXED);
+	if (!h || h->arena != a || !__atomic_load_n(&h->thread, __ATOMIC_RELAXED)) {
+		struct host_rank *all = (struct host_rank *)(a->ranks + guard), *end = (struct host_rank *)(a->ranks + a->ranks_size - guard);
+		for (h = all; h + 1 <= end && !__atomic_load_n(&h->thread, __ATOMIC_RELAXED);) h++;
+		if (h + 1 > end) return NULL;
+	}
+	*times = __atomic_load_n(&h->resumed, __ATOMIC_RELAXED);
+	return h;
 }
 
 void loggp_interrupt(struct host_rank *h) {

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 
+#include "arena.h"
 #include "toolchain/c/rank.h"
 
 // A thread that runs calls of the program: one that the program has started, which runs in turn with
@@ -24,9 +25,10 @@ struct host_rank {
 	struct loggp_rank r; // what the program knows; first
 	void *program_sp;    // the program's stack pointer while it does not run
 	void *host_sp;       // that of the thread which has resumed it
+	struct host_arena *arena; // whose memory it has
 	char *stack;         // memory of the stack, the guard below it included
 	uint64_t stack_size;
-	void *library; // the handle of the copy
+	void *library; // the handle of the copy; NULL: it is one of the arena's template
 	uintptr_t base; // where it was loaded
 	void (*start)(int, char **);
 	int argc;
@@ -72,9 +74,9 @@ struct host_rank {
 // loggp_prepare installs the handlers of signals. It returns 0, or the number of an error.
 int loggp_prepare(void);
 
-// loggp_new makes a rank with a stack; NULL: errno says why not. Its arguments follow each other in a text, each with its
+// loggp_new makes a rank in an arena; NULL: errno says why not. Its arguments follow each other in a text, each with its
 // end.
-struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure);
+struct host_rank *loggp_new(struct host_arena *a, uint64_t index, int64_t version, int64_t rank, int argc, const char *arguments, uint64_t length, int stdin_is_open, int measure);
 
 // loggp_cycles_a_second measures the clock rate of this processor by additions, each of which needs the result of the one
 // before and takes one cycle. It takes some milliseconds; the fastest of many short runs counts.
@@ -86,8 +88,15 @@ struct loggp_image {
 	uint64_t size, name_at, name_size;
 };
 
-// loggp_load loads a private copy of a program, whose file has an image, and returns NULL, or what is wrong. If a signal
-// has stopped it that is the rank's event. A library comes first if it is an executable.
+// loggp_open_copy opens a private copy of a file, with a name of a library written over that in it. NULL: *error says why
+// not.
+void *loggp_open_copy(const struct loggp_image *image, const char *name, int flags, const char **error);
+
+// loggp_attach_rank gives a copy of a program its rank. It returns what is wrong, or NULL.
+const char *loggp_attach_rank(struct host_rank *h, int64_t (*attach)(struct loggp_rank *));
+
+// loggp_load makes a private copy of a program, of the arena's template or of a file with an image, and returns NULL, or
+// what is wrong. If a signal has stopped it that is the rank's event. A library comes first if it is an executable.
 const char *loggp_load(struct host_rank *h, const struct loggp_image *program, const struct loggp_image *library, const struct loggp_executable *executable);
 
 // loggp_start_thread starts a thread in which a rank runs. It returns 0, or the number of an error.
@@ -107,13 +116,13 @@ void loggp_free_call(struct host_rank *h);
 struct host_thread *loggp_make_thread(struct host_rank *h, int64_t number);
 void loggp_drop_thread(struct host_thread *t);
 
-// loggp_running returns how often a program was resumed if it runs, and 0 if it does not.
-int64_t loggp_running(struct host_rank *h);
+// loggp_running returns a rank whose program runs, and how often it was resumed, or NULL.
+struct host_rank *loggp_running(struct host_arena *a, int64_t *times);
 
 // loggp_interrupt ends a program that runs.
 void loggp_interrupt(struct host_rank *h);
 
-// loggp_delete unloads a program and frees its memory. It returns 0 if a signal stops it.
+// loggp_delete unloads a program. Its memory is the arena's. It returns 0 if a signal stops it.
 int loggp_delete(struct host_rank *h);
 
 // loggp_allocate and loggp_release are malloc and free, to be called on a program's stack: they fail if it has overwritten

@@ -16,7 +16,6 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +23,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,17 +36,16 @@ import (
 
 // program is the state that the ranks of a run share.
 type program struct {
-	image []byte      // the file
-	other *executable // what is loaded beside a program that another compiler has linked; nil: it is one of ours
-	lines lines       // of its source
-	name  string
+	image    []byte      // the file
+	template *template   // that ranks have copies of; nil: the loader makes them
+	other    *executable // what is loaded beside a program that another compiler has linked; nil: it is one of ours
+	lines    lines       // of its source
+	name     string
 
 	mu           sync.Mutex
-	ranks        []*rank
 	status       *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
 	lost         error           // why output was not written
-	loaded       int             // how many were
-	count        int             // how many are to be loaded when mappings are counted next
+	arena        arena
 	begun        time.Time
 	computed     atomic.Int64  // processor time that was charged as computing, in nanoseconds
 	interrupted  atomic.Int64  // time in which computing ranks had no processor
@@ -115,6 +112,9 @@ func (p *Program) close() {
 		close(p.ended)
 		p.ended = nil
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.arena.release()
 }
 
 // prepareImage makes of a program's file what ranks load: the part without symbols and debug
@@ -167,6 +167,9 @@ func (p *Program) prepareImage() error {
 		}
 	}
 	p.image = p.image[:min(end, uint64(len(p.image)))]
+	if p.other == nil && !p.startsThreads {
+		p.template = newTemplate(f, p.image)
+	}
 	return nil
 }
 
@@ -224,6 +227,7 @@ func (p *Program) runRank(r *rank) (err error) {
 				p.dead, err = true, r.crashError()
 			}
 			r.h = nil
+			p.arena.released++
 		}
 		if err == nil && p.lost != nil && ended {
 			err = &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: fmt.Sprintf("output is lost: %v", p.lost)}
@@ -247,11 +251,10 @@ func (p *Program) gatherStatuses(r *rank, c *mpi.Comm) {
 
 // newRank loads a copy of the program.
 func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
-	if err := p.mapped(c); err != nil {
+	index, before, err := p.arena.place(p, c)
+	if err != nil {
 		return nil, err
 	}
-	args := append([]string{p.Path}, p.Arguments...)
-	text := []byte(strings.Join(args, "\x00") + "\x00")
 	reads := C.int(0)
 	if c.Rank() == 0 {
 		reads = 1
@@ -260,7 +263,8 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	if p.Compute.Factor > 0 {
 		measure = 1
 	}
-	h, err := C.loggp_new(C.int64_t(toolchain.Version()), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
+	text := p.arena.arguments
+	h, err := C.loggp_new(p.arena.c, C.uint64_t(index), C.int64_t(toolchain.Version()), C.int64_t(c.Rank()), C.int(len(p.Arguments)+1), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
 	if h == nil {
 		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err)
 	}
@@ -274,14 +278,11 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 			return nil, err
 		}
 	}
+	if err := p.arena.noteMappings(before); err != nil {
+		return nil, err
+	}
 	r.base = uintptr(h.base)
 	r.setup()
-	p.mu.Lock()
-	if p.ranks == nil {
-		p.ranks = make([]*rank, c.Size())
-	}
-	p.ranks[c.Rank()] = r
-	p.mu.Unlock()
 	return r, nil
 }
 
@@ -302,11 +303,7 @@ func (r *rank) load() error {
 	text := C.loggp_load(r.h, &program, &library, other)
 	switch {
 	case text != nil:
-		reason := C.GoString(text)
-		if _, missing, ok := strings.Cut(reason, "undefined symbol: "); ok {
-			reason = "it calls " + missing + ", which loggp does not provide"
-		}
-		return fmt.Errorf("loading %s: %s", r.p.Path, reason)
+		return r.p.loadError(C.GoString(text))
 	case r.h.r.event == C.LOGGP_SIGNAL:
 		return fmt.Errorf("loading %s: in a constructor, or as another rank has overwritten the memory of the C library: %w", r.p.Path, r.crashError())
 	}
@@ -319,53 +316,6 @@ func (r *rank) startThread() error {
 		return fmt.Errorf("starting a thread: %w", syscall.Errno(e))
 	}
 	return nil
-}
-
-// spareMappings is how many memory mappings are left to the process: without any, Go's own memory
-// cannot grow.
-var spareMappings = 2000
-
-// mapped returns an error if the ranks that are loaded leave no mappings for one more. It counts
-// them less often while there are many.
-func (p *Program) mapped(c *mpi.Comm) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.loaded++; p.loaded < p.count {
-		return nil
-	}
-	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
-	limit, failed := strconv.Atoi(strings.TrimSpace(string(text)))
-	used, wrong := mappings()
-	if errors.Join(err, failed, wrong) != nil {
-		return nil // it will be seen whether they are enough
-	}
-	if left := limit - spareMappings - used; left > 0 {
-		p.count = p.loaded + 1 + left/32 // a rank takes about seven
-		return nil
-	}
-	each := used/p.loaded + 1
-	return fmt.Errorf("%d ranks use %d memory mappings, and a process may have %d: allow it enough for %d ranks by 'sysctl vm.max_map_count=%d'",
-		p.loaded-1, used, limit, c.Size(), each*c.Size()+2*spareMappings)
-}
-
-// mappings returns how many memory mappings this process has.
-func mappings() (n int, err error) {
-	f, err := os.Open("/proc/self/maps")
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	b := make([]byte, 32<<10)
-	for {
-		k, err := f.Read(b)
-		n += bytes.Count(b[:k], []byte("\n"))
-		switch {
-		case err == io.EOF:
-			return n, nil
-		case err != nil:
-			return 0, err
-		}
-	}
 }
 
 // write writes output of a rank.
@@ -393,7 +343,7 @@ func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	var last *rank
+	var last *C.struct_host_rank
 	var times C.int64_t
 	since := time.Now()
 	for {
@@ -403,27 +353,19 @@ func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
 		case <-tick.C:
 		}
 		p.mu.Lock()
-		r, n := p.runs()
-		if r != last || n != times {
-			last, times, since = r, n, time.Now()
+		var h *C.struct_host_rank
+		var n C.int64_t
+		if p.arena.c != nil {
+			h = C.loggp_running(p.arena.c, &n)
 		}
-		if r != nil && (ctx.Err() != nil || p.Limit > 0 && time.Since(since) > p.Limit) {
-			C.loggp_interrupt(r.h)
+		if h != last || n != times {
+			last, times, since = h, n, time.Now()
+		}
+		if h != nil && (ctx.Err() != nil || p.Limit > 0 && time.Since(since) > p.Limit) {
+			C.loggp_interrupt(h)
 		}
 		p.mu.Unlock()
 	}
-}
-
-// runs returns the rank that runs C code, and how often it was resumed.
-func (p *Program) runs() (*rank, C.int64_t) {
-	for _, r := range p.ranks {
-		if r != nil && r.h != nil {
-			if n := C.loggp_running(r.h); n > 0 {
-				return r, n
-			}
-		}
-	}
-	return nil, 0
 }
 
 func (p *Program) interruptedShare() float64 {

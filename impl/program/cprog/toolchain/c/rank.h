@@ -77,6 +77,7 @@ struct loggp_rank {
 
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */
+	int64_t is_copy;       /* of a program in memory, of which the loader knows nothing */
 	const struct loggp_executable *executable; /* that it runs; NULL: a program that runtime.c is linked into */
 	intptr_t executable_base;                  /* where it is loaded */
 	intptr_t null_of_thread; /* where each thread has a null pointer, counted from the thread pointer */

@@ -197,10 +197,8 @@ static void destruct(int call) {
 	for (int64_t n = call ? e->destructors_size : 0; n-- > 0;) f[n]();
 }
 #else
-static ElfW(Addr) loaded_at(void) {
-	Dl_info here;
-	return dladdr((void *)loaded_at, &here) ? (ElfW(Addr))here.dli_fbase : 0;
-}
+/* Where this file is loaded, which the linker defines. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* functions finds a table of functions in this file, of constructors or destructors. */
 static void (**functions(ElfW(Sxword) table, ElfW(Sxword) size, int *n))() {
@@ -210,7 +208,7 @@ static void (**functions(ElfW(Sxword) table, ElfW(Sxword) size, int *n))() {
 		if (d->d_tag == size) bytes = d->d_un.d_val;
 	}
 	*n = bytes / sizeof(void (*)());
-	return (void (**)())(loaded_at() + first);
+	return (void (**)())((ElfW(Addr))__ehdr_start + first);
 }
 
 static void nothing(void) {}
@@ -218,8 +216,13 @@ static void nothing(void) {}
 /* destruct calls the destructors if told so. They are not called when the loader unloads the program then: that is not on
  * the rank's stack. */
 static void destruct(int call) {
+	static int done;
 	int n;
 	void (**f)() = functions(DT_FINI_ARRAY, DT_FINI_ARRAYSZ, &n);
+	if (self->is_copy) {
+		while (call && done < n) f[n - ++done]();
+		return;
+	}
 	uintptr_t page = sysconf(_SC_PAGESIZE), from = (uintptr_t)f & -page;
 	if (n == 0 || mprotect((void *)from, (uintptr_t)(f + n) - from, PROT_READ | PROT_WRITE) < 0) return;
 	while (n-- > 0) {
@@ -283,17 +286,21 @@ static int caught(int s);
 
 /* A child process has the rank's memory, and is none: what it calls is the C library. The emulator's handlers of signals
  * are not for it. */
-static pid_t after_fork(pid_t child) {
+static pid_t after_fork(pid_t parent, pid_t child) {
 	if (child == 0 && self) {
 		self = NULL;
 		forked = 1;
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the emulator */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the emulator, */
+		if (getppid() != parent) syscall(SYS_exit_group, 128 + SIGKILL); /* which may have ended already */
 		for (int s = 1; s < 32; s++)
 			if (caught(s)) REAL(signal)(s, SIG_DFL);
 	}
 	return child;
 }
-OURS pid_t fork(void) { return after_fork(REAL(fork)()); }
+OURS pid_t fork(void) {
+	pid_t parent = getpid();
+	return after_fork(parent, REAL(fork)());
+}
 OURS pid_t vfork(void) { return fork(); }
 OURS pid_t _Fork(void) { return fork(); }
 
@@ -593,7 +600,7 @@ OURS int getopt_long_only(int argc, char *const *argv, const char *shorts, const
 EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
 	if (r->version != LOGGP_VERSION) return 1;
 	self = r;
-	if (!r->stdin_is_open) stdin = fopen("/dev/null", "r");
+	if (!r->stdin_is_open) stdin = fopencookie(NULL, "r", (cookie_io_functions_t){NULL}); /* it has nothing to read */
 	if (loggp_fortran_begin) loggp_fortran_begin(r);
 	return stdin && stdout && stderr ? 0 : -1;
 }

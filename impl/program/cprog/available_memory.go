@@ -1,0 +1,53 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// availableMemory returns how much memory this process may still use, or -1 if that is unknown.
+var availableMemory = host.AvailableMemory
+
+// minLargeMessage is the size from which on messages are compared with the memory that is
+// available.
+const minLargeMessage = 256 << 20
+
+// checkAvailable fails if there is less memory than a call may take for a message of n bytes: for a
+// copy of the message, and for what is not in memory of the program's buffer. The system would end
+// the process else.
+func (r *rank) checkAvailable(b []byte, n int) {
+	if max(n, len(b)) < minLargeMessage {
+		return
+	}
+	need, available := int64(n)+absentBytes(b, n), availableMemory()
+	if available >= 0 && need > available {
+		r.raiseError(errNoMem, "a message of %s takes up to %s of memory, and %s are available",
+			unit.Bytes(n), unit.Bytes(int(need>>20<<20)), unit.Bytes(int(available>>20<<20)))
+	}
+}
+
+// absentBytes returns how many of n bytes of data in a buffer are in pages that have not been used.
+func absentBytes(b []byte, n int) int64 {
+	const piece = 1 << 30
+	page := os.Getpagesize()
+	inMemory := make([]byte, piece/page)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	end := at + uintptr(len(b))
+	absent := 0
+	for from := at &^ uintptr(page-1); from < end && absent < n; from += piece {
+		size := min(piece, end-from)
+		if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, from, size, uintptr(unsafe.Pointer(unsafe.SliceData(inMemory)))); e != 0 {
+			break // it will be seen when it is used
+		}
+		for _, x := range inMemory[:(int(size)+page-1)/page] {
+			absent += page * int(1-x&1)
+		}
+	}
+	return int64(min(absent, n))
+}
