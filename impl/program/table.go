@@ -136,6 +136,9 @@ var executableFile = Program{
 			return nil, err
 		}
 		p.status = x.Status
+		if !e.IsThisMachine {
+			p.check = func(_ Settings, ranks int) error { return x.ReserveRanks(ranks) }
+		}
 		p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{}, main(c) }
 		p.title = func(_ Settings, _ Result, ranks int) string {
 			return fmt.Sprintf("%s, %d ranks", filepath.Base(p.Name), ranks)

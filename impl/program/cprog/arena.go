@@ -3,7 +3,9 @@
 package cprog
 
 /*
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "host.h"
 */
 import "C"
@@ -18,7 +20,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -41,16 +42,12 @@ type arena struct {
 func (a *arena) place(p *Program, c *mpi.Comm) (index, mappings int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ranks := c.Size()
+	ranks := 1
 	if !p.Real {
-		index = c.Rank()
-	} else {
-		ranks = 1
+		index, ranks = c.Rank(), c.Size()
 	}
-	if a.c == nil {
-		if err := a.reserve(p, ranks); err != nil {
-			return 0, 0, err
-		}
+	if err := a.reserve(p, ranks); err != nil {
+		return 0, 0, err
 	}
 	a.placed++
 	if !a.mappingsKnown {
@@ -59,9 +56,18 @@ func (a *arena) place(p *Program, c *mpi.Comm) (index, mappings int, err error) 
 	return index, mappings, nil
 }
 
-// reserve reserves the memory of a number of ranks. It is an error if the system has less than they
-// need.
+func (p *Program) reserveRanks(ranks int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.arena.reserve(p, ranks)
+}
+
+// reserve reserves the memory of a number of ranks, once. It is an error if the system has less
+// than they need.
 func (a *arena) reserve(p *Program, ranks int) error {
+	if a.c != nil {
+		return nil
+	}
 	a.ranks = ranks
 	words := append([]string{p.Path}, p.Arguments...)
 	a.arguments = []byte(strings.Join(words, "\x00") + "\x00")
@@ -90,10 +96,14 @@ func (a *arena) reserve(p *Program, ranks int) error {
 	a.sharesCode = sharesText != 0
 	var failure *C.char
 	a.c = C.loggp_reserve(C.uint64_t(ranks), C.uint64_t(unsafe.Sizeof(C.struct_host_rank{})), C.uint64_t(stack), t, sharesText, guardMappings, &failure)
-	if a.c == nil {
-		return p.loadError(C.GoString(failure))
+	switch {
+	case a.c != nil:
+		return nil
+	case C.GoString(failure) == C.GoString(C.strerror(C.ENOMEM)):
+		return fmt.Errorf("%d ranks, each with a stack of %s, take more address space than the system gives (ulimit -v, vm.overcommit_memory): use a smaller --stack, or fewer ranks",
+			ranks, unit.Bytes(p.Stack))
 	}
-	return nil
+	return p.loadError(C.GoString(failure))
 }
 
 // guardsAreMappings reports whether a guard divides the mapping that it is in, as it does before
@@ -189,9 +199,6 @@ func countMappings() (n int, err error) {
 func (p *Program) loadError(reason string) error {
 	if _, missing, ok := strings.Cut(reason, "undefined symbol: "); ok {
 		reason = "it calls " + missing + ", which loggp does not provide"
-	}
-	if reason == syscall.ENOMEM.Error() {
-		reason = "the system refuses the address space of its stacks: use a smaller --stack, or fewer ranks"
 	}
 	return fmt.Errorf("loading %s: %s", p.Path, reason)
 }

@@ -72,6 +72,10 @@ func (c Compute) IsMeasured() bool { return c.Factor > 0 || c.Rate > 0 }
 // says what is wrong with it, or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
+// ReserveRanks reserves the memory of emulated ranks before the run, which else begins with it. It
+// is an error if there is less than they need.
+func (p *Program) ReserveRanks(ranks int) error { return p.reserveRanks(ranks) }
+
 // InterruptedShare returns which part of the time of measured computing other work had the
 // processor of a rank. It is not charged, but caches and clock rates suffer.
 func (p *Program) InterruptedShare() float64 { return p.interruptedShare() }

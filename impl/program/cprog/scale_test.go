@@ -94,6 +94,18 @@ func TestMemoryOfRanks(t *testing.T) {
 	}
 }
 
+// So does one whose stacks take more address space than a process can have.
+func TestStacksOfRanks(t *testing.T) {
+	p := &Program{Path: build(t, "empty.c"), Stack: 1 << 46}
+	if _, err := p.Main(); err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.ReserveRanks(100); err == nil || !strings.Contains(err.Error(), "100 ranks, each with a stack of 64TiB, take more address space") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A message that does not fit into memory is an error of the call, whatever memory its buffer has:
 // nothing is allocated for it.
 func TestMemoryOfMessages(t *testing.T) {

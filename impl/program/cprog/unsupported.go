@@ -12,6 +12,8 @@ type program struct{}
 
 func (p *Program) main() (func(*mpi.Comm) error, error) { return nil, errors.New(missing) }
 
+func (p *Program) reserveRanks(ranks int) error { return nil }
+
 func (p *Program) exitStatus() error { return nil }
 
 func (p *Program) close() {}
