@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/impl/program/portable"
+	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
@@ -38,7 +39,7 @@ func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *
 	if read == nil {
 		read = func(file string) (io.ReadCloser, error) { return input.Open(file) }
 	}
-	e := program.Environment{Context: ctx, IsThisMachine: isThisMachine(o.Platform), Stdout: o.Stdout, Stderr: o.Stderr, ReadSchedule: func(file string) (*schedule.Schedule, error) {
+	e := program.Environment{Context: ctx, IsThisMachine: isThisMachine(o.Platform), Stdout: o.Stdout, Stderr: o.Stderr, AvailableMemory: host.AvailableMemory, ReadSchedule: func(file string) (*schedule.Schedule, error) {
 		f, err := read(file)
 		if err != nil {
 			return nil, err

@@ -94,6 +94,8 @@ type Environment struct {
 	IsThisMachine  bool // ranks are processes, and time is real
 	Stdout, Stderr io.Writer
 	ReadSchedule   func(file string) (*schedule.Schedule, error)
+
+	AvailableMemory func() int64 // how much memory this process may still use, or -1
 }
 
 // Load reads the file of a program, for one run. Others it returns as they are. Call the function

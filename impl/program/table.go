@@ -129,7 +129,7 @@ var executableFile = Program{
 	load: func(p *Program, e Environment, s Settings) (func(), error) {
 		x := &cprog.Program{
 			Path: p.Name, Arguments: s.Arguments, Compute: s.Compute, Stack: s.Stack, Limit: s.Limit, Tag: s.TagOutput,
-			Context: e.Context, Real: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr,
+			Context: e.Context, Real: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr, AvailableMemory: e.AvailableMemory,
 		}
 		main, err := x.Main()
 		if err != nil {

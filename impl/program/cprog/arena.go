@@ -90,7 +90,7 @@ func (a *arena) reserve(p *Program, ranks int) error {
 		a.mappingsKnown = true
 		t = p.template.inC(&pin)
 	}
-	if err := checkMemory(ranks, copied+memoryPerRank); err != nil {
+	if err := p.checkMemory(ranks, copied+memoryPerRank); err != nil {
 		return err
 	}
 	a.sharesCode = sharesText != 0
@@ -124,8 +124,8 @@ func (a *arena) release() {
 const memoryPerRank = 40 << 10
 
 // checkMemory returns an error if ranks take more memory than is available, each so many bytes.
-func checkMemory(ranks, each int) error {
-	need, available := int64(ranks)*int64(each), availableMemory()
+func (p *Program) checkMemory(ranks, each int) error {
+	need, available := int64(ranks)*int64(each), p.availableMemory()
 	if available < 0 || need <= available {
 		return nil
 	}

@@ -7,12 +7,16 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // availableMemory returns how much memory this process may still use, or -1 if that is unknown.
-var availableMemory = host.AvailableMemory
+func (p *Program) availableMemory() int64 {
+	if p.AvailableMemory == nil {
+		return -1
+	}
+	return p.AvailableMemory()
+}
 
 // minLargeMessage is the size from which on messages are compared with the memory that is
 // available.
@@ -25,7 +29,7 @@ func (r *rank) checkAvailable(b []byte, n int) {
 	if max(n, len(b)) < minLargeMessage {
 		return
 	}
-	need, available := int64(n)+absentBytes(b, n), availableMemory()
+	need, available := int64(n)+absentBytes(b, n), r.p.availableMemory()
 	if available >= 0 && need > available {
 		r.raiseError(errNoMem, "a message of %s takes up to %s of memory, and %s are available",
 			unit.Bytes(n), unit.Bytes(int(need>>20<<20)), unit.Bytes(int(available>>20<<20)))

@@ -52,6 +52,10 @@ type Program struct {
 	// context.
 	Context context.Context
 
+	// AvailableMemory returns how much memory this process may still use, or -1; nil: it is not
+	// known, and what ranks and messages take is not compared with it.
+	AvailableMemory func() int64
+
 	program // fields that need cgo
 }
 

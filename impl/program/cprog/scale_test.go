@@ -86,9 +86,8 @@ func TestOverflowOfManyRanks(t *testing.T) {
 
 // A job whose ranks take more memory than is available ends before it starts.
 func TestMemoryOfRanks(t *testing.T) {
-	limitMemory(t, 4<<20)
 	w, o := emulated(t, simple, 1000)
-	_, err := run(t, w, o, &Program{Path: build(t, "empty.c")})
+	_, err := run(t, w, o, &Program{Path: build(t, "empty.c"), AvailableMemory: func() int64 { return 4 << 20 }})
 	if err == nil || !regexp.MustCompile(`1000 ranks of the program take at least \d+MiB of memory, and 4MiB are available`).MatchString(err.Error()) {
 		t.Errorf("error %v", err)
 	}
@@ -121,22 +120,14 @@ func TestMemoryOfMessages(t *testing.T) {
 		{"overlapping", 4 << 30, `rank 0: MPI_Send \(large.c:\d+\): MPI_ERR_NO_MEM: a message of 17179869176B takes up to 16383MiB of memory, and 4GiB are available`},
 		{"type", 1 << 30, `MPI_Sendrecv \(large.c:\d+\): MPI_ERR_NO_MEM: a message of 3GiB takes up to \d+GiB of memory, and 1GiB are available`},
 	} {
-		limitMemory(t, c.available)
 		w, o := emulated(t, simple, 2)
-		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{c.how}})
+		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{c.how}, AvailableMemory: func() int64 { return c.available }})
 		if c.want == "" && (err != nil || out != "ok\n") {
 			t.Errorf("%s with %d bytes: %q, %v", c.how, c.available, out, err)
 		} else if c.want != "" && (err == nil || !regexp.MustCompile(c.want).MatchString(err.Error())) {
 			t.Errorf("%s with %d bytes: error %v, want %s", c.how, c.available, err, c.want)
 		}
 	}
-}
-
-// limitMemory says for a test how much memory is available.
-func limitMemory(t *testing.T, bytes int64) {
-	known := availableMemory
-	availableMemory = func() int64 { return bytes }
-	t.Cleanup(func() { availableMemory = known })
 }
 
 // A large job runs with the limits that Linux has by default.
