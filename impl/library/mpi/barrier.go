@@ -21,7 +21,7 @@ func (c *Comm) Barrier() {
 	j := collective.Job{Ranks: c.size}
 	a := r.chooseAlgorithm(&j)
 	if a == binomialBarrier {
-		c.convergeOnTree(nil, nil, nil) // on fewer frames: a job may have a million ranks
+		c.convergeOnTree(0, nil, nil, nil) // on fewer frames: a job may have a million ranks
 		return
 	}
 	r.runAlgorithm(a, j, nil, nil)
@@ -32,32 +32,37 @@ var binomialBarrier = collective.Named(collective.Barrier, "binomial")
 
 // convergeOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into mine,
 // rank 0 has the result, and mine of all ranks becomes that.
-func (c *Comm) convergeOnTree(mine, theirs []byte, merge func()) {
+func (c *Comm) convergeOnTree(tag int, mine, theirs []byte, merge func()) {
 	mask := 1
 	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.recvConverge(theirs, child)
+			c.recvConverge(theirs, child, tag)
 			if merge != nil {
 				merge()
 			}
 		}
 	}
 	if c.rank != 0 {
-		c.e.Send(model.StandardMode, mine, 0, c.jobRank(c.rank^mask), c.context+1, 0)
-		c.recvConverge(mine, c.rank^mask)
+		c.e.Send(model.StandardMode, mine, 0, c.jobRank(c.rank^mask), c.context+1, tag)
+		c.recvConverge(mine, c.rank^mask, tag)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.e.Send(model.StandardMode, mine, 0, c.jobRank(child), c.context+1, 0)
+			c.e.Send(model.StandardMode, mine, 0, c.jobRank(child), c.context+1, tag)
 		}
 	}
 }
 
-// recvConverge receives a message of converge, which has the tag of a barrier.
-func (c *Comm) recvConverge(b []byte, src int) {
-	got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, AnyTag)
-	if got.Tag != 0 {
-		c.failMismatch(got, 0)
+// recvConverge receives a message of convergeOnTree. With the tag 0, that of a barrier, any other
+// message is an error.
+func (c *Comm) recvConverge(b []byte, src, tag int) {
+	want := tag
+	if tag == 0 {
+		want = AnyTag
+	}
+	got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, want)
+	if got.Tag != tag {
+		c.failMismatch(got, tag)
 	}
 	if got.Err != nil {
 		panic(got.Err)

@@ -96,11 +96,14 @@ func (c *Comm) rankOf(world int) int {
 }
 
 // allreduceMax returns the largest value that a rank gives.
-func (c *Comm) allreduceMax(v uint32) uint32 {
-	c.noteCollective(0)
+func (c *Comm) allreduceMax(v uint32) uint32 { return c.allreduceMaxTagged(v, 0) }
+
+// allreduceMaxTagged is allreduceMax by messages with a tag, for threads that call it at a time.
+func (c *Comm) allreduceMaxTagged(v uint32, tag int) uint32 {
+	c.noteCollective(tag)
 	var mine, theirs [4]byte
 	binary.LittleEndian.PutUint32(mine[:], v)
-	c.convergeOnTree(mine[:], theirs[:], func() {
+	c.convergeOnTree(tag, mine[:], theirs[:], func() {
 		if binary.LittleEndian.Uint32(theirs[:]) > binary.LittleEndian.Uint32(mine[:]) {
 			mine = theirs
 		}

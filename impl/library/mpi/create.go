@@ -32,16 +32,20 @@ func (c *Comm) Create(g Group) *Comm {
 	return newInterComm(c, own, other, context)
 }
 
-// CreateGroup is Create, called by the ranks of the group alone (MPI_Comm_create_group).
-func (c *Comm) CreateGroup(g Group) *Comm {
+// CreateGroup is Create, called by the ranks of the group alone. Calls at a time on one communicator
+// have different tags (MPI_Comm_create_group).
+func (c *Comm) CreateGroup(g Group, tag int) *Comm {
 	c.enterCall("CreateGroup")
 	c.checkIntra()
+	if tag < 0 || tag > MaxTag {
+		c.e.Fail(engine.ErrTag, "tag %d: it must be 0 to %d", tag, MaxTag)
+	}
 	c.checkWithin("CreateGroup", g)
 	among := c.newComm(g.members, c.context|groupBit)
 	if among == nil {
 		return nil
 	}
-	context := among.newContext()
+	context := c.noteContext(among.allreduceMaxTagged(c.proposeContext(), min(tag, MaxTag-1)+1)) // 0 matches all tags
 	delete(c.state.calls, among.context)
 	return c.newComm(g.members, context)
 }

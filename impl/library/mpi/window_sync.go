@@ -77,7 +77,7 @@ func (c *Comm) sumParts(each []int64) int64 {
 // barrier is Barrier within a call, by messages during which others are served.
 func (c *Comm) barrier() {
 	c.noteCollective(check.Tag(collective.Barrier, 0, 0))
-	c.convergeOnTree(nil, nil, nil)
+	c.convergeOnTree(0, nil, nil, nil)
 }
 
 // windowRanks returns the ranks in the window of a group.

@@ -66,7 +66,7 @@ func (p *pending) shareNumber(number []uint32) {
 }
 
 func commCreateGroup(r *rank, a args) {
-	storeAt(a[3], r.addComm(r.comm(a[0]).CreateGroup(r.group(a[1]))))
+	storeAt(a[3], r.addComm(r.comm(a[0]).CreateGroup(r.group(a[1]), int(int32(a[2])))))
 }
 
 func commSplit(r *rank, a args) {

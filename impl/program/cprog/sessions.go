@@ -3,6 +3,7 @@
 package cprog
 
 import (
+	"hash/fnv"
 	"strconv"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -35,6 +36,9 @@ func sessionInit(r *rank, a args) {
 	s := &session{comm: r.world.Self()}
 	if a[1] != errhandlerNull {
 		s.comm.SetErrorHandler(r.errorHandlerOf(a[1]))
+	}
+	if a[0] != infoNull {
+		r.requestThreads(levelOf(r.info(a[0])))
 	}
 	r.openSessions++
 	r.hadSession = true
@@ -70,7 +74,7 @@ func sessionGetSet(r *rank, a args) {
 
 func sessionGetInfo(r *rank, a args) {
 	r.session(a[0])
-	storeAt(a[1], r.infos.add(kindInfo, &info{[]string{"thread_level"}, []string{"MPI_THREAD_FUNNELED"}}))
+	storeAt(a[1], r.infos.add(kindInfo, &info{[]string{"thread_level"}, []string{levelNames[r.level]}}))
 }
 
 // processSet returns the ranks of a process set.
@@ -96,7 +100,14 @@ func groupFromSet(r *rank, a args) { storeAt(a[2], r.addGroup(r.processSet(a[0],
 
 func commCreateFromGroup(r *rank, a args) {
 	r.checkInfo(a[2])
-	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0])), a[3])
+	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0]), stringTag(a[1])), a[3])
+}
+
+// stringTag returns the tag of messages by which threads make a communicator with a string as tag.
+func stringTag(at uintptr) int {
+	hash := fnv.New32a()
+	hash.Write([]byte(text(at)))
+	return int(hash.Sum32() >> 1)
 }
 
 // storeFromGroup stores a communicator that was created from a group, with an error handler.
@@ -117,7 +128,7 @@ func intercommCreateFromGroups(r *rank, a args) {
 	if leader < 0 || leader >= own.Size() || remote < 0 || remote >= other.Size() {
 		r.raiseError(mpi.ErrRank, "leaders %d and %d of groups of %d and %d", leader, remote, own.Size(), other.Size())
 	}
-	local := r.world.CreateGroup(own)
+	local := r.world.CreateGroup(own, stringTag(a[4]))
 	if local == nil {
 		r.raiseError(mpi.ErrGroup, "the rank is not in its group")
 	}

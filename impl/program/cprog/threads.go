@@ -442,16 +442,36 @@ func (r *rank) provideThreads(required int) int {
 
 // initThread is MPI_Init_thread.
 func initThread(r *rank, a args) {
-	required := int(int32(a[2]))
 	r.init()
-	r.level = r.provideThreads(required)
+	r.level = threadSingle
+	r.requestThreads(int(int32(a[2])))
+	storeAt(a[3], int32(r.level))
+}
+
+// requestThreads provides a level of threads, unless a higher one has been provided.
+func (r *rank) requestThreads(required int) {
+	r.level = max(r.level, r.provideThreads(required))
 	if r.level >= threadSerialized && r.p.startsThreads {
 		if err := r.startThread(); err != nil {
 			r.raiseError(mpi.ErrOther, "%v", err)
 		}
 		r.h.other_threads_may_call = 1
 	}
-	storeAt(a[3], int32(r.level))
+}
+
+// levelNames are the names of the levels.
+var levelNames = map[int]string{threadSingle: "MPI_THREAD_SINGLE", threadFunneled: "MPI_THREAD_FUNNELED", threadSerialized: "MPI_THREAD_SERIALIZED", threadMultiple: "MPI_THREAD_MULTIPLE"}
+
+// levelOf returns the level that an info requests for a session.
+func levelOf(x *info) int {
+	if i := slices.Index(x.keys, "thread_level"); i >= 0 {
+		for level, name := range levelNames {
+			if name == x.values[i] {
+				return level
+			}
+		}
+	}
+	return threadFunneled
 }
 
 func isThreadMain(r *rank, a args) {
