@@ -32,8 +32,8 @@ func (c *Comm) Create(g Group) *Comm {
 	return newInterComm(c, own, other, context)
 }
 
-// CreateGroup is Create, called by the ranks of the group alone. Calls at a time on one communicator
-// have different tags (MPI_Comm_create_group).
+// CreateGroup is Create, called by the ranks of the group alone. Calls at a time on one
+// communicator have different tags (MPI_Comm_create_group).
 func (c *Comm) CreateGroup(g Group, tag int) *Comm {
 	c.enterCall("CreateGroup")
 	c.checkIntra()
