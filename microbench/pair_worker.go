@@ -206,7 +206,7 @@ func (w *allPairsWorker) joinPair(pair [2]int) *pairWorker {
 	if !slices.Contains(pair[:], w.comm.Rank()) {
 		return nil
 	}
-	return w.newPairWorker(createRankPair(w.comm, pair[0], pair[1], w.comm.CreateGroup), w.ClockStep)
+	return w.newPairWorker(createRankPair(w.comm, pair[0], pair[1], func(g mpi.Group) *mpi.Comm { return w.comm.CreateGroup(g, 0) }), w.ClockStep)
 }
 
 // leavePair ends the current pair.
