@@ -98,8 +98,8 @@ type Counter interface {
 //
 // No wake-up is lost: a rank reads EventCount, looks at what it waits for, and waits for more
 // events than it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that
-// polls (Load, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and both
-// cost the same.
+// polls (LoadWord, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and
+// both cost the same.
 type Watch interface {
 	// EventCount returns how many events the rank has had. Several at once may count as one. A loop
 	// of EventCount sees them.
@@ -111,7 +111,7 @@ type Watch interface {
 
 	// LoadWord returns the 64-bit word at offset off of the memory that the rank itself exposes as
 	// k, in the byte order of the processor. A word that was put as a whole is read as a whole, and
-	// when it is read all bytes of its put are there. A loop of Loads sees what others write.
+	// when it is read all bytes of its put are there. A loop of calls sees what others write.
 	// LoadWord panics if the word is not exposed.
 	LoadWord(k Key, off int) uint64
 }

@@ -76,7 +76,7 @@ type sceneWatch struct {
 	s *scene
 }
 
-func (w sceneWatch) Load(k device.Key, off int) uint64 {
+func (w sceneWatch) LoadWord(k device.Key, off int) uint64 {
 	for w.s.step(true) {
 	}
 	word := w.Watch.LoadWord(k, off)
@@ -91,11 +91,12 @@ func (w sceneWatch) Load(k device.Key, off int) uint64 {
 	return word
 }
 
-// Wait lets senders go on until there is an event. There is none if all wait for the receiver.
-func (w sceneWatch) Wait(seen uint64, deadline unit.Time) bool {
+// WaitForEvent lets senders go on until there is an event. There is none if all wait for the
+// receiver.
+func (w sceneWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	for w.EventCount() == seen {
 		if !w.s.step(false) {
-			panic(&Error{Call: "Wait", Text: "nothing is under way"})
+			panic(&Error{Call: "WaitForEvent", Text: "nothing is under way"})
 		}
 	}
 	return true
