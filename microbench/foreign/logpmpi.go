@@ -76,7 +76,7 @@ func sendMode(test string) string {
 		return ""
 	}
 	mode := strings.ToLower(parts[len(parts)-2])
-	if mode == sample.LowLevelMode || sample.ModeIndex(mode) == len(sample.Modes) {
+	if mode == sample.LowLevelMode || sample.IsOneSidedMode(mode) || sample.ModeIndex(mode) == len(sample.Modes) {
 		return ""
 	}
 	return mode
