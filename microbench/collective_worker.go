@@ -123,7 +123,7 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 	begin := w.Now()
 	w.executeOnThisRank(c)
-	r := CommandResult{WarmupRoundTime: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.comm.Size())}
+	r := CommandResult{ShortestWarmupRound: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.comm.Size())}
 	for i, t := range w.gatheredTimes {
 		if c.Rounds > 0 {
 			r.Times[i/c.Rounds] = append(r.Times[i/c.Rounds], unit.Time(t))

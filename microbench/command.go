@@ -33,8 +33,8 @@ func decodeCommand(w [CommandWordCount]int64) Command {
 	return Command{int(w[0]), int(w[1]), int(w[2]), int(w[3]), int(w[4]), int(w[5]), int(w[6]), unit.Time(w[7]), [2]int{int(w[8]), int(w[9])}}
 }
 
-// rankOfWorkTime returns the rank of the i-th time in CommandResult.FixedWorkTimes.
-func (c Command) rankOfWorkTime(i int) int {
+// rankOfFixedWorkTime returns the rank of the i-th time in CommandResult.FixedWorkTimes.
+func (c Command) rankOfFixedWorkTime(i int) int {
 	if c.Pair[0] != c.Pair[1] {
 		return c.Pair[i]
 	}
@@ -52,8 +52,8 @@ type CommandResult struct {
 	// marks late starts.
 	Times [][]unit.Time
 
-	WarmupRoundTime unit.Time // the shortest round of the warm-up, from barrier to barrier
-	RoundsDuration  unit.Time // all rounds together
+	ShortestWarmupRound unit.Time // the shortest round of the warm-up, from barrier to barrier
+	RoundsDuration      unit.Time // all rounds together
 
 	// FixedWorkTimes are the times of a fixed piece of work on each rank, or on P1 and P2: the
 	// longer of those before and after the rounds. There are none if the clock is not that of the

@@ -117,7 +117,7 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
 		b.rootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
 		timePingPong(b, 0)
-		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
+		return CommandResult{ShortestWarmupRound: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
 	}
 	s, warm := stages[c.StageIndex], c.WarmupRounds
 	for i, root := range w.commsByBarrierRoot {
@@ -267,7 +267,7 @@ func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 
 // encodeWords encodes a result.
 func (r CommandResult) encodeWords() []int64 {
-	words := []int64{int64(r.WarmupRoundTime), int64(r.RoundsDuration)}
+	words := []int64{int64(r.ShortestWarmupRound), int64(r.RoundsDuration)}
 	for _, column := range append([][]unit.Time{r.FixedWorkTimes}, r.Times...) {
 		words = append(words, int64(len(column)))
 		for _, t := range column {
@@ -279,7 +279,7 @@ func (r CommandResult) encodeWords() []int64 {
 
 // decodeResult decodes a result.
 func decodeResult(words []int64) CommandResult {
-	r := CommandResult{WarmupRoundTime: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
+	r := CommandResult{ShortestWarmupRound: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
 	var columns [][]unit.Time
 	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
 		column := make([]unit.Time, words[0])

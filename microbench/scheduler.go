@@ -78,7 +78,7 @@ func (s *Scheduler) MeasureLaunch(w Worker) error {
 		s.measureEnd = s.measureBegin + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
 	}
 	if s.IsSharedMachine {
-		s.warmUpUntilSteady()
+		s.warmUpLaunchUntilSteady()
 	}
 	if s.RefineSizes && s.launchIndex == 0 {
 		s.refineSizes()
@@ -124,10 +124,10 @@ const (
 	maxRoundsPerCommand     = 4096
 )
 
-// warmUpUntilSteady lets all ranks warm up. When a launch begins, processors are not yet at their
-// speed, caches hold other data, and branches are not predicted. So it begins with round trips, or
-// barriers, that do not count, until their times are steady.
-func (s *Scheduler) warmUpUntilSteady() {
+// warmUpLaunchUntilSteady lets all ranks warm up. When a launch begins, processors are not yet at
+// their speed, caches hold other data, and branches are not predicted. So it begins with round
+// trips, or barriers, that do not count, until their times are steady.
+func (s *Scheduler) warmUpLaunchUntilSteady() {
 	c := Command{StageIndex: stageIndexOfTimer(sample.TimerRTT), Bytes: warmupMessageBytes, Rounds: 8, OperationsPerSample: 1, Wait: 1}
 	if len(s.Collectives) > 0 {
 		c = barrierCommand(8)
@@ -253,7 +253,7 @@ func (s *Scheduler) visitTask(t *task) {
 		return
 	}
 	c := t.Command
-	c.WarmupRounds, c.Rounds = s.visitWarmupRounds(t), min(n*t.roundsPerSample(), maxRoundsPerCommand/t.roundsPerSample()*t.roundsPerSample())
+	c.WarmupRounds, c.Rounds = s.warmupRoundsPerVisit(t), min(n*t.roundsPerSample(), maxRoundsPerCommand/t.roundsPerSample()*t.roundsPerSample())
 	r := s.execute(c)
 	if s.err != nil {
 		return
@@ -291,9 +291,9 @@ const (
 	minVisitWarmupRounds   = 3
 )
 
-// visitWarmupRounds returns the rounds of warm-up in a visit: as many as the time allows, but at
+// warmupRoundsPerVisit returns the rounds of warm-up in a visit: as many as the time allows, but at
 // least a few, or one if a round takes so long that it warms up by itself.
-func (s *Scheduler) visitWarmupRounds(t *task) int {
+func (s *Scheduler) warmupRoundsPerVisit(t *task) int {
 	if !s.IsSharedMachine {
 		return max(1, s.WarmupRounds)
 	}
@@ -319,7 +319,7 @@ func (s *Scheduler) calibrateTask(t *task) {
 				c.WarmupRounds = max(c.WarmupRounds, minNewCellWarmupRounds)
 			}
 		}
-		round = s.execute(c).WarmupRoundTime
+		round = s.execute(c).ShortestWarmupRound
 		s.shortestRounds[this] = round
 	}
 	if t.isCollective() {
@@ -369,7 +369,7 @@ func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 		if x.isRoundWholeBatch && s.ClockStep > 0 {
 			shortest = max(shortest, float64(minRoundTripBatchTime))
 		}
-		for n < most && float64(n*x.intervalsPerOperation)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
+		for n < most && float64(n*x.intervalsBetweenReadings)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
 			n *= 2
 		}
 	}

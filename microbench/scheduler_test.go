@@ -30,13 +30,13 @@ func (w *simulated) Execute(c Command) (CommandResult, error) {
 		return CommandResult{}, errors.New("rank 1 is gone")
 	}
 	s := stages[c.StageIndex]
-	r := CommandResult{FixedWorkTimes: []unit.Time{1000, 1000}, WarmupRoundTime: w.time(w, c, s.timers[0])}
+	r := CommandResult{FixedWorkTimes: []unit.Time{1000, 1000}, ShortestWarmupRound: w.time(w, c, s.timers[0])}
 	if w.work != nil {
 		r.FixedWorkTimes = w.work(w)
 	}
-	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.WarmupRoundTime
+	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.ShortestWarmupRound
 	if c.Rounds > 0 {
-		r.RoundsDuration = unit.Time(c.WarmupRounds+c.SecondRootWarmupRounds()+2*c.Rounds) * r.WarmupRoundTime
+		r.RoundsDuration = unit.Time(c.WarmupRounds+c.SecondRootWarmupRounds()+2*c.Rounds) * r.ShortestWarmupRound
 	}
 	w.now += r.RoundsDuration + 10*unit.Microsecond
 	for _, timer := range s.timers {
@@ -353,7 +353,7 @@ func TestWarm(t *testing.T) {
 		batch int
 		want  int
 	}{{2 * unit.Microsecond, 1, maxVisitWarmupRounds}, {20 * unit.Microsecond, 1, 10}, {20 * unit.Microsecond, 2, 20}, {500 * unit.Microsecond, 1, minVisitWarmupRounds}, {2 * unit.Millisecond, 1, 1}} {
-		if got := s.visitWarmupRounds(&task{sampleDuration: c.cost, Command: Command{OperationsPerSample: c.batch}}); got != c.want {
+		if got := s.warmupRoundsPerVisit(&task{sampleDuration: c.cost, Command: Command{OperationsPerSample: c.batch}}); got != c.want {
 			t.Errorf("%v a sample of %d: %d rounds, not %d", c.cost, c.batch, got, c.want)
 		}
 	}

@@ -57,9 +57,9 @@ type stage struct {
 	roundsForReps func(reps int) int                 // rounds with each root for a number of repetitions
 	runOnPair     func(b *pairBenchmark, rounds int) // on both ranks of a pair
 
-	isRoundWholeBatch     bool // one round is a batch; else each operation of a batch is a round
-	intervalsPerOperation int  // between the readings of the clock
-	isRealMachineOnly     bool // is measured on real machines alone
+	isRoundWholeBatch        bool // one round is a batch; else each operation of a batch is a round
+	intervalsBetweenReadings int  // between the readings of the clock
+	isRealMachineOnly        bool // is measured on real machines alone
 
 	// Of collective operations, instead of run:
 	timeRound      func(w *collectiveWorker, window unit.Time) unit.Time
@@ -76,18 +76,18 @@ const fewerRepsDivisor = 4
 
 // stages is the table of stages. Command.StageIndex is an index.
 var stages = []*stage{
-	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isSend, roundsForReps: roundsForAllReps, runOnPair: timePingPong, intervalsPerOperation: 1},
-	{timers: []string{sample.TimerIdle}, appliesToMode: isSend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, intervalsPerOperation: 1},
-	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, intervalsPerOperation: 1},
-	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, intervalsPerOperation: BurstLength - 1},
-	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, intervalsPerOperation: 1},
-	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: measuresRemoteMemory, roundsForReps: roundsForFourthOfReps, runOnPair: timeRemoteMemory, intervalsPerOperation: 1},
-	{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, intervalsPerOperation: 1, isRealMachineOnly: true},
-	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, intervalsPerOperation: 1, isRealMachineOnly: true},
+	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isSend, roundsForReps: roundsForAllReps, runOnPair: timePingPong, intervalsBetweenReadings: 1},
+	{timers: []string{sample.TimerIdle}, appliesToMode: isSend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, intervalsBetweenReadings: 1},
+	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, intervalsBetweenReadings: 1},
+	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, intervalsBetweenReadings: BurstLength - 1},
+	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, intervalsBetweenReadings: 1},
+	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: measuresLowLevelMemory, roundsForReps: roundsForFourthOfReps, runOnPair: timeRemoteMemory, intervalsBetweenReadings: 1},
+	{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, intervalsBetweenReadings: 1, isRealMachineOnly: true},
+	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, intervalsBetweenReadings: 1, isRealMachineOnly: true},
 	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeRound: timeAfterBarrier, summarizeRanks: minMedianMaxTimes, roundsForReps: roundsForAllReps},
 	{timers: []string{sample.TimerCollLast}, timeRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: isMode("put"), roundsForReps: roundsForAllReps, runOnPair: timePut, intervalsPerOperation: 1},
-	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: isMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeGet, intervalsPerOperation: 1},
+	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: isMode("put"), roundsForReps: roundsForAllReps, runOnPair: timePut, intervalsBetweenReadings: 1},
+	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: isMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeGet, intervalsBetweenReadings: 1},
 }
 
 func roundsForAllReps(reps int) int         { return reps }
@@ -107,9 +107,9 @@ func measuresProtocolTimes(m *sendMode, p *Plan) bool {
 	return p.ForcedProtocol != "" || p.MeasureDelivery && m.Name != LowLevelMode && !m.OneSided
 }
 
-// measuresRemoteMemory reports whether remote memory access is measured, along with low-level
+// measuresLowLevelMemory reports whether remote memory access is measured, along with low-level
 // messages. A rank whose port has no remote memory skips the stage.
-func measuresRemoteMemory(m *sendMode, _ *Plan) bool { return m.Name == LowLevelMode }
+func measuresLowLevelMemory(m *sendMode, _ *Plan) bool { return m.Name == LowLevelMode }
 
 // canSendInTrains reports whether messages of the mode can follow each other: a send neither needs
 // a posted receive nor waits for one.

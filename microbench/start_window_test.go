@@ -19,7 +19,7 @@ type lateRanks struct {
 
 func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 	const round = 10 * unit.Microsecond
-	r := CommandResult{WarmupRoundTime: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
+	r := CommandResult{ShortestWarmupRound: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
 	w.now += r.RoundsDuration
 	if c.StageIndex == agreedStartStage && c.Rounds > 0 {
 		w.waits = append(w.waits, c.Wait)

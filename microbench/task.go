@@ -204,7 +204,7 @@ type processorHealth struct {
 func (h *processorHealth) recordWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
-		rank := c.rankOfWorkTime(i)
+		rank := c.rankOfFixedWorkTime(i)
 		for len(h.shortestWorkByRank) <= rank {
 			h.shortestWorkByRank, h.workCountByRank = append(h.shortestWorkByRank, nil), append(h.workCountByRank, 0)
 		}
@@ -221,7 +221,7 @@ func (h *processorHealth) recordWork(c Command, work []unit.Time) {
 // ran on its core, or its clock was slower.
 func (h processorHealth) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
-		rank := c.rankOfWorkTime(i)
+		rank := c.rankOfFixedWorkTime(i)
 		if rank >= len(h.shortestWorkByRank) {
 			continue
 		}

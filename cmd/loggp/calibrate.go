@@ -32,7 +32,7 @@ an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
   loggp calibrate my.yaml --to mine.csv -o fitted.yaml
   loggp calibrate fitted.yaml --modes send`,
-		Args:              oneArg("platform file"),
+		Args:              requireOneArg("platform file"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
@@ -114,7 +114,7 @@ charts.`,
 		Example: `  loggp platforms sensitivity t3d
   loggp platforms sensitivity t3d --to 'table-3 T3D o_s *' -o sensitivity.csv
   loggp platforms sensitivity my.yaml --own -o sensitivity`,
-		Args:              oneArg("platform"),
+		Args:              requireOneArg("platform"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}

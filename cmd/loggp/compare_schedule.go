@@ -80,6 +80,6 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	if err != nil || x == nil {
 		return optionUsageError(cmd, err)
 	}
-	printLabelledWarnings(cmd, x.Warnings)
+	printAsWarnings(cmd, x.Warnings)
 	return c.writeComparison(cmd, x.Rows, x.Document())
 }

@@ -44,7 +44,7 @@ limit S (LogGPS).`,
 				if err != nil {
 					return err
 				}
-				return printText(cmd, d)
+				return printDocumentAsText(cmd, d)
 			}
 			r, err := loggp.Fit(cmd.Context(), o)
 			if err != nil {

@@ -89,8 +89,8 @@ func rejectGivenFlags(cmd *cobra.Command, format string, names ...string) error 
 	return nil
 }
 
-// printLabelledWarnings prints warnings on standard error that do not say that they are warnings.
-func printLabelledWarnings(cmd *cobra.Command, warnings []string) {
+// printAsWarnings prints warnings on standard error that do not say that they are warnings.
+func printAsWarnings(cmd *cobra.Command, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w)
 	}

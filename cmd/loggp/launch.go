@@ -15,15 +15,15 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// launchFlags has the flags of the verb launch.
-type launchFlags struct {
+// joinFlags has the flags of the verb launch.
+type joinFlags struct {
 	address, tokenFile    string
 	rank                  int
 	endsWithStandardInput bool
 }
 
 func launchCommand() *cobra.Command {
-	var j launchFlags
+	var j joinFlags
 	cmd := &cobra.Command{
 		Use:   "launch --join ADDRESS:PORT --rank N",
 		Short: "Join a measurement that runs on another host",
@@ -48,7 +48,7 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 	return cmd
 }
 
-func (j *launchFlags) run(cmd *cobra.Command) error {
+func (j *joinFlags) run(cmd *cobra.Command) error {
 	if j.address == "" {
 		return newUsageError(cmd, errors.New("--join: name the address and port that the other host shows"))
 	}
@@ -68,7 +68,7 @@ func (j *launchFlags) run(cmd *cobra.Command) error {
 }
 
 // readToken reads the token from where it is.
-func (j *launchFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
+func (j *joinFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
 	if j.tokenFile != "" {
 		f, err := os.Open(j.tokenFile)
 		if err != nil {

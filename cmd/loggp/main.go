@@ -274,7 +274,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%w: %s takes flags only", err, cmd.CommandPath())
 }
 
-// atLeastOneArg wants at least one argument, oneArg wants one.
+// atLeastOneArg wants at least one argument, requireOneArg one.
 func atLeastOneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -284,7 +284,7 @@ func atLeastOneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-func oneArg(what string) cobra.PositionalArgs {
+func requireOneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return fmt.Errorf("%s: name one %s", cmd.CommandPath(), what)

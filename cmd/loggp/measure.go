@@ -249,7 +249,7 @@ func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement
 	if forced := m.options.Protocol; forced != "" && forced != loggp.ProtocolAuto && slices.Contains(job.LocalPlatforms, m.platform) {
 		fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", forced)
 	}
-	if err := printText(cmd, document); err != nil {
+	if err := printDocumentAsText(cmd, document); err != nil {
 		return err
 	}
 	steps, err := x.Steps()
@@ -257,5 +257,5 @@ func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement
 		return err
 	}
 	fmt.Fprintln(out)
-	return printText(cmd, steps)
+	return printDocumentAsText(cmd, steps)
 }

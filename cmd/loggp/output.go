@@ -62,7 +62,7 @@ func fileExtension(name string) string { return filepath.Ext(strings.TrimSuffix(
 
 // writeFile writes a file, whole or not at all, and says so by a sentence on standard error.
 // Without a name it writes nothing. The file - is standard output, where printDocument and
-// printText print nothing then.
+// printDocumentAsText print nothing then.
 func writeFile(cmd *cobra.Command, name string, write func(io.Writer) error, said string, args ...any) error {
 	switch name {
 	case "":
@@ -86,8 +86,8 @@ func writePage(cmd *cobra.Command, dir string, d *doc.Document, what string) err
 	return nil
 }
 
-// writesToStandardOutput says that standard output is a file of the verb.
-func writesToStandardOutput(cmd *cobra.Command) bool {
+// hasFileOnStandardOutput says that standard output is a file of the verb.
+func hasFileOnStandardOutput(cmd *cobra.Command) bool {
 	for _, name := range []string{"output", "finish", "record", "diagram"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Value.String() == standardStream {
 			return true

@@ -38,7 +38,7 @@ file, as a start for your own: change its name and numbers, and pass the file to
 --picture draws the network of kind fabric.`,
 		Example: `  loggp platforms show t3d
   loggp platforms show t3d --yaml`,
-		Args:              oneArg("platform"),
+		Args:              requireOneArg("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE:              showPlatform,
 	}
@@ -51,7 +51,7 @@ file, as a start for your own: change its name and numbers, and pass the file to
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",
-		Args:    oneArg("file"),
+		Args:    requireOneArg("file"),
 		RunE:    validatePlatform,
 	})
 	return cmd

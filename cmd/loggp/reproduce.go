@@ -149,12 +149,12 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 		if !cmd.Flags().Changed("format") {
-			return printText(cmd, study.Verdicts(false))
+			return printDocumentAsText(cmd, study.Verdicts(false))
 		}
 	}
 	switch *r.format {
 	case "table":
-		return printText(cmd, study.Document(false))
+		return printDocumentAsText(cmd, study.Document(false))
 	case "markdown":
 		return printDocument(cmd, study.Document(false))
 	case "cells":

@@ -47,7 +47,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --critical-path --tolerance 1%,5%
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg`,
-		Args: oneArg("file of a schedule, or - for standard input"),
+		Args: requireOneArg("file of a schedule, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
@@ -93,7 +93,7 @@ func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return optionUsageError(cmd, err)
 	}
-	printLabelledWarnings(cmd, sim.WarningTexts())
+	printAsWarnings(cmd, sim.WarningTexts())
 	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
 		return err
 	}

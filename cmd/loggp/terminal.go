@@ -36,7 +36,7 @@ func addPrintFlags(cmd *cobra.Command) {
 // printDocument prints a document as --format says, if the verb has that flag, or else as text.
 func printDocument(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
-	if writesToStandardOutput(cmd) {
+	if hasFileOnStandardOutput(cmd) {
 		return nil
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil {
@@ -47,13 +47,14 @@ func printDocument(cmd *cobra.Command, d *doc.Document) error {
 			return render.WriteJSON(out, d)
 		}
 	}
-	return printText(cmd, d)
+	return printDocumentAsText(cmd, d)
 }
 
-// printText prints a document as text, with all of it if the verb has --verbose, or as Markdown.
-func printText(cmd *cobra.Command, d *doc.Document) error {
+// printDocumentAsText prints a document as text, with all of it if the verb has --verbose, or as
+// Markdown.
+func printDocumentAsText(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
-	if writesToStandardOutput(cmd) {
+	if hasFileOnStandardOutput(cmd) {
 		return nil
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.String() == "markdown" {

@@ -138,7 +138,7 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	}
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)
 	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[last].MedianDeviation), clean.RoundDigits(c.PieceDeviations[last].LargestDeviation)
-	verdict := JudgeInterval(c, last, 0, 1)
+	verdict := JudgePiece(c, last, 0, 1)
 	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
 		row = m.unidentifiedRow(row)

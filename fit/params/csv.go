@@ -34,7 +34,7 @@ var parameterSchema = table.Schema[Parameter]{
 		table.Name("unit", func(p *Parameter) *string { return &p.Unit }, nil),
 		table.Name("method", func(p *Parameter) *string { return &p.Method }, nil),
 		table.Whole("samples", func(p *Parameter) *int { return &p.SampleCount }, "a number of samples", math.MaxInt32),
-		verdictColumn(),
+		newVerdictColumn(),
 	},
 	Check: func(p *Parameter) (string, error) {
 		limit := map[string]float64{UnitMicros: maxMicros, UnitMicrosPerByte: maxPerByte}[p.Unit]
@@ -56,8 +56,8 @@ var parameterSchema = table.Schema[Parameter]{
 	},
 }
 
-// verdictColumn is the column of the verdict, which files of other programs may lack.
-func verdictColumn() table.Column[Parameter] {
+// newVerdictColumn is the column of the verdict, which files of other programs may lack.
+func newVerdictColumn() table.Column[Parameter] {
 	c := table.Name("verdict", func(p *Parameter) *string { return (*string)(&p.Verdict) }, table.OneOf("", GoodVerdict, WeakVerdict, BadVerdict, UnidentifiableVerdict))
 	c.Optional = true
 	return c

@@ -93,7 +93,7 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
-	row.Verdict = JudgeInterval(c, piece, (row.High-row.Low)/2, p.Value)
+	row.Verdict = JudgePiece(c, piece, (row.High-row.Low)/2, p.Value)
 	if p.IsFalling && row.Verdict == GoodVerdict {
 		row.Verdict = WeakVerdict
 	}
@@ -104,7 +104,7 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, kindTable[kind].slope.Unit()
 	length := float64(p.To - p.From)
 	if !p.IsFalling {
-		row.Verdict = JudgeInterval(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
+		row.Verdict = JudgePiece(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
 	}
 	m.addParameter(row, slopes, p.FewestSamples)
 }
@@ -139,9 +139,9 @@ func (m Mode) compareSendDirections() {
 	}
 }
 
-// JudgeInterval judges an interval of a half width, around a value, by that and by what is wrong
+// JudgePiece judges an interval of a half width, around a value, by that and by what is wrong
 // with its piece.
-func JudgeInterval(c *curve.Curve, piece int, half, value float64) Verdict {
+func JudgePiece(c *curve.Curve, piece int, half, value float64) Verdict {
 	if c.PieceDeviations[piece].MedianDeviation > badFitDeviation {
 		return BadVerdict
 	}

@@ -94,15 +94,15 @@ func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters
 	} else if longest.Slope > 0 {
 		x.BigGap = unitPerByteFromMicros(longest.Slope)
 	}
-	limitGapPerByte(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
+	capGapPerByte(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
 	return x, nil
 }
 
-// limitGapPerByte limits G to what interfaces have shown. The longest message of those measured has
+// capGapPerByte limits G to what interfaces have shown. The longest message of those measured has
 // passed them within T. One that is sent at once had arrived when o_r was left of T; that counts at
 // the end of the last range of o_r up to the eager limit. G as a slope is longer if it contains
 // copies that processors make one after the other.
-func limitGapPerByte(x *model.Parameters, longest int, receives []SizeRange) {
+func capGapPerByte(x *model.Parameters, longest int, receives []SizeRange) {
 	limit := func(k int, t unit.Time) {
 		if k > 1 && t > 0 {
 			x.BigGap = min(x.BigGap, unit.PerByte(t)/unit.PerByte(k-1))

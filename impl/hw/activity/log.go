@@ -273,7 +273,7 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 	if x.IsGet {
 		f.From, f.To = f.To, f.From
 	}
-	r.startFlight(x, p.ID, f, &x.Completion)
+	r.startFlight(x, p.ID, f, &x.CompletionHead)
 }
 
 // FirstByteDeparted implements core.Probe.
@@ -342,7 +342,7 @@ func (r *Log) transferName(x any) string {
 }
 
 // RequestReport implements core.Probe.
-func (r *Log) RequestReport(x core.Reporter, arg uint64) { x.Report(arg) }
+func (r *Log) RequestReport(x core.ProbeReporter, arg uint64) { x.Report(arg) }
 
 // notePacketReceived notes that a rank took a packet, or that its wait ended without one if that is
 // nil, with the spans from an index on.

@@ -100,7 +100,7 @@ func (c controlPort) Combine(op device.Combination, word uint32) uint32 {
 // awaitControl waits until a condition on the state of the control network holds.
 func (p *Port) awaitControl(condition func() bool) {
 	for p.ElapseCharges(); !condition(); {
-		p.parkAndElapseCharges(awaitingControl)
+		p.parkThenElapseCharges(awaitingControl)
 	}
 }
 

@@ -15,7 +15,7 @@ type RemoteAccess struct {
 	key            device.Key
 	offset         int
 	Data           []byte // at the rank that asked
-	Completion     device.Head
+	CompletionHead device.Head
 	NoCompletion   bool // its rank does not wait for its end
 	refused        bool
 	inlineCopy     [device.MaxInlinePutWords * 8]byte // its bytes, if it is quiet
@@ -82,7 +82,7 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 	} else {
 		p.freeAccesses = x.nextFreeAccess
 	}
-	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, Completion: done}
+	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, CompletionHead: done}
 	if !get && done == device.NoCompletion {
 		x.NoCompletion = true
 		switch most := p.MaxInlinePut(); {
@@ -123,7 +123,7 @@ func (x *RemoteAccess) NeedsNoCompletion() bool { return x.NoCompletion && !x.re
 func (x *RemoteAccess) Complete() {
 	var pk *Packet
 	if !x.NeedsNoCompletion() {
-		pk = x.Job.newPacket(x.Src, x.Src, &x.Completion, nil)
+		pk = x.Job.newPacket(x.Src, x.Src, &x.CompletionHead, nil)
 		pk.isCompletion, pk.Refused = true, x.refused
 	}
 	x.Job.Probe.CompletionReported(x, pk)
@@ -161,8 +161,8 @@ func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 	return p.networkTo(dst).UpdateRegister(p, dst, r, c)
 }
 
-// ApplyRegisterUpdate changes a register of a rank at once and returns what was there.
-func (p *Port) ApplyRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
+// UpdateRegisterOf changes a register of a rank at once and returns what was there.
+func (p *Port) UpdateRegisterOf(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
 	old := q.counters[r]
 	if q.counters[r] += c.value; c.replacesValue {

@@ -116,7 +116,7 @@ func (g *RegisterServer) Update(p *Port, there, hold, back unit.Time, dst, r int
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)
 	p.Probe.ServerOccupied(&g.Server, "counter", model.CarryActivity, t, hold, 0)
-	old := p.ApplyRegisterUpdate(dst, r, c)
+	old := p.UpdateRegisterOf(dst, r, c)
 	p.Sleep(t - p.Kernel.Now() + hold + back)
 	p.AdvanceToKernel()
 	return old
@@ -137,9 +137,9 @@ func (p *Port) Datagram() device.Datagram {
 	return nil
 }
 
-// EnableWatch lets the ranks of the job wait for events (device.Watch) on machines where ranks do
-// not write each other's memory.
-func (j *Job) EnableWatch() { j.hasWatch = true }
+// EnableEventWaits lets the ranks of the job wait for events (device.Watch) on machines where ranks
+// do not write each other's memory.
+func (j *Job) EnableEventWaits() { j.hasWatch = true }
 
 // NotifyEvent counts an event of the rank, and wakes it if it waits.
 func (p *Port) NotifyEvent() {

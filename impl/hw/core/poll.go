@@ -19,13 +19,13 @@ import (
 // time.
 //
 // Ranks that poll again and again, while nothing is under way and no rank does anything else, wait
-// for each other: after maxIdlePolls that is a deadlock.
+// for each other: after idlePollsBeforeDeadlock that is a deadlock.
 const maxPollSleep = unit.Microsecond
 
-// maxIdlePolls is how many looks for packets of all ranks find none, one after the other and with
-// nothing else between them, before they count as a wait. A loop may end by its number of turns:
-// those of programs are well below.
-const maxIdlePolls = 1_000_000
+// idlePollsBeforeDeadlock is how many looks for packets of all ranks find none, one after the other
+// and with nothing else between them, before they count as a wait. A loop may end by its number of
+// turns: those of programs are well below.
+const idlePollsBeforeDeadlock = 1_000_000
 
 // maxFreePolls is how often a rank may read the clock, or words that others write, before time
 // passes by that.
@@ -103,7 +103,7 @@ func (p *Port) resetIdlePolls() {
 // countIdlePoll notes that the rank has looked for packets in vain, and ends the job in a deadlock.
 func (p *Port) countIdlePoll() {
 	p.lastPollFoundNothing = true
-	if p.idlePolls++; p.idlePolls < maxIdlePolls {
+	if p.idlePolls++; p.idlePolls < idlePollsBeforeDeadlock {
 		return
 	}
 	p.idlePolls = 0
@@ -167,9 +167,9 @@ func (p *Port) isAnyNetworkReady() bool {
 }
 
 // ParkAndElapseCharges waits as Park does, and for whatever interrupts the processor then.
-func (p *Port) ParkAndElapseCharges() { p.parkAndElapseCharges(awaitingPacket) }
+func (p *Port) ParkAndElapseCharges() { p.parkThenElapseCharges(awaitingPacket) }
 
-func (p *Port) parkAndElapseCharges(s processState) {
+func (p *Port) parkThenElapseCharges(s processState) {
 	p.park(s)
 	p.AdvanceToKernel()
 	p.Probe.ProcessorActivityUntil(p, p.Kernel.Now(), "", model.WaitActivity, 0)

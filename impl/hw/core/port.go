@@ -36,7 +36,7 @@ type Port struct {
 	signals                 *signalState // nil: the rank has neither set a handler nor received a signal
 	loadThrottle            pollThrottle
 	lentPacket              *Packet         // lent to the rank until the next Recv
-	NetworkDelay            unit.Time       // how long networks have delayed the processor
+	TotalNetworkDelay       unit.Time       // how long networks have delayed the processor
 	polledNetworks          []PolledNetwork // those of its networks that are
 	noise                   Noise
 	programProc             sim.Proc
@@ -73,7 +73,7 @@ func (p *Port) ElapseCharges() {
 // not elapsed then.
 func (p *Port) AwaitStore() {
 	if p.storeInProgress {
-		p.park(awaitingStore)
+		p.park(awaitingOwnStoreEnd)
 	}
 }
 

@@ -55,7 +55,7 @@ type Probe interface {
 
 	// RequestReport calls r.Report(arg) if the run is observed: use it for values that are costly
 	// to compute.
-	RequestReport(r Reporter, arg uint64)
+	RequestReport(r ProbeReporter, arg uint64)
 }
 
 // StreamPart is bytes of a stream, beginning with those of a packet. It stands for x where they
@@ -65,8 +65,8 @@ type StreamPart struct {
 	FromByte, ToByte int
 }
 
-// Reporter tells a probe what it is asked for.
-type Reporter interface{ Report(arg uint64) }
+// ProbeReporter tells a probe what it is asked for.
+type ProbeReporter interface{ Report(arg uint64) }
 
 // NullProbe is the probe of a run that nothing observes.
 var NullProbe Probe = nullProbe{}
@@ -86,4 +86,4 @@ func (nullProbe) LastByteArrived(any, unit.Time)                                
 func (nullProbe) AccessSignalSent(*RemoteAccess, string, int32, int32, unit.Time, unit.Time) {}
 func (nullProbe) CompletionReported(*RemoteAccess, *Packet)                                  {}
 func (nullProbe) ServerOccupied(*sim.Server, any, model.Activity, unit.Time, unit.Time, int) {}
-func (nullProbe) RequestReport(Reporter, uint64)                                             {}
+func (nullProbe) RequestReport(ProbeReporter, uint64)                                        {}

@@ -14,7 +14,7 @@ type processState uint8
 const (
 	running                 processState = iota // it runs, or an event is scheduled that resumes it
 	computing                                   // in Delay, until the time has passed or a signal comes
-	awaitingStore                               // until the store ends; the charges since then stay
+	awaitingOwnStoreEnd                         // until the store ends; the charges since then stay
 	awaitingStoreAndCharges                     // until the store ends and the processor has spent its charges
 	awaitingWordCheck                           // until the processor is free to look at the awaited word
 
@@ -88,7 +88,7 @@ func (p *Port) MarkStoreEnded(d unit.Time) {
 	p.storeInProgress = false
 	p.Clock += d
 	switch {
-	case p.processState == awaitingStore:
+	case p.processState == awaitingOwnStoreEnd:
 		p.resume()
 	case p.processState == awaitingStoreAndCharges:
 		p.resumeWhenFree()

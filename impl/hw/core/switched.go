@@ -73,7 +73,7 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 // next packet before its last one has left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), PriorDelay: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), PriorDelay: p.TotalNetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
 	p.Charge(long)
 	p.PendingSends++
 	first := sender.sendQueue.Head == nil
@@ -98,7 +98,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	at := w.NextTime
 	late, last := s.SendChunk(pk, w, &s.ProcessorChunking, p.ID, pk.Dst, until)
 	p.Clock += late
-	p.NetworkDelay += late
+	p.TotalNetworkDelay += late
 	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.BlockedActivity)
 	if !last {
 		s.Job.Kernel.Schedule(w.NextTime, r, 0)
@@ -108,7 +108,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	r.LastDeparture = w.NextTime
 	r.sendQueue.Pop()
 	if next := r.sendQueue.Head; next != nil {
-		next.Transit.NextTime = max(next.Transit.NextTime+p.NetworkDelay-next.Transit.PriorDelay, r.LastDeparture)
+		next.Transit.NextTime = max(next.Transit.NextTime+p.TotalNetworkDelay-next.Transit.PriorDelay, r.LastDeparture)
 		s.Job.Kernel.Schedule(next.Transit.NextTime, r, 0)
 	}
 }

@@ -37,7 +37,7 @@ type medium struct {
 // carrier carries frames from station to station.
 type carrier interface {
 	send(f *frame)
-	core.Reporter // names its parts
+	core.ProbeReporter // names its parts
 }
 
 // transport is the user of a carrier.

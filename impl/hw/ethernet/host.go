@@ -61,7 +61,7 @@ func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 		for i := range n.hosts {
 			n.hostsOfStation[n.hosts[i].stationIndex] = append(n.hostsOfStation[n.hosts[i].stationIndex], i)
 		}
-		j.EnableWatch()
+		j.EnableEventWaits()
 	}
 	return n
 }

@@ -375,7 +375,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 	case signalRequest:
 		c.to.DeliverSignal(c.from.ID, m.head)
 	case registerRequest:
-		m.registerUpdate.oldValue = c.to.ApplyRegisterUpdate(int(c.to.ID), m.registerUpdate.register, m.registerUpdate.update)
+		m.registerUpdate.oldValue = c.to.UpdateRegisterOf(int(c.to.ID), m.registerUpdate.register, m.registerUpdate.update)
 		answer := n.newMessage(registerReply)
 		answer.registerUpdate = m.registerUpdate
 		c.reverse.sendFromInterrupt(answer)
@@ -509,7 +509,7 @@ func (n *mbcf) SendSignal(p *core.Port, dst int, head device.Head) {
 func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) int64 {
 	if dst == int(p.ID) {
 		n.chargeLocalCall(p, 0)
-		return p.ApplyRegisterUpdate(dst, r, by)
+		return p.UpdateRegisterOf(dst, r, by)
 	}
 	x := &registerUpdate{register: r, update: by}
 	m := n.newMessage(registerRequest)

@@ -128,7 +128,7 @@ func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
 	p.ElapseCharges()
 	p.Sleep(n.L)
-	old := p.ApplyRegisterUpdate(dst, r, c)
+	old := p.UpdateRegisterOf(dst, r, c)
 	p.Sleep(n.L)
 	p.AdvanceToKernel()
 	return old

@@ -101,7 +101,7 @@ type watch struct {
 	last map[any]step
 }
 
-func (w *watch) RequestReport(core.Reporter, uint64) {}
+func (w *watch) RequestReport(core.ProbeReporter, uint64) {}
 
 func (w *watch) ServerOccupied(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
 	out := -1 // an interface, or an engine
