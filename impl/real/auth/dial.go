@@ -29,7 +29,7 @@ func Dial(ctx context.Context, address string, token Token, id ID) (*Conn, error
 		if err == nil {
 			return c, nil
 		}
-		if problem == nil || ctx.Err() == nil {
+		if problem == nil || !isOver(ctx) {
 			problem = netErrorCause(err)
 		}
 		if isFinal(err) {
@@ -46,6 +46,13 @@ func Dial(ctx context.Context, address string, token Token, id ID) (*Conn, error
 		break
 	}
 	return nil, fmt.Errorf("connect to %s: %w", address, problem)
+}
+
+// isOver reports whether a context is done or its deadline has passed: connections that have it as
+// their deadline may see that first.
+func isOver(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
 // dialOnce dials once.
