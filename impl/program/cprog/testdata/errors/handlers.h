@@ -27,14 +27,22 @@ static void count(MPI_Comm *c, int *code, ...) {
 	seen = *code;
 }
 
-static void called_by_program(void) {
-	MPI_Errhandler h;
+static MPI_Errhandler freed_handle;
+
+/* A communicator with an error handler, whose handle is freed, and no calls yet. */
+static MPI_Comm handled_by(MPI_Comm_errhandler_function *f) {
 	MPI_Comm c;
-	int code, class;
 	calls = 0;
+	MPI_Comm_create_errhandler(f, &freed_handle);
 	MPI_Comm_dup(W, &c);
-	MPI_Comm_create_errhandler(count, &h);
-	MPI_Comm_set_errhandler(c, h);
+	MPI_Comm_set_errhandler(c, freed_handle);
+	MPI_Errhandler_free(&freed_handle);
+	return c;
+}
+
+static void called_by_program(void) {
+	MPI_Comm c = handled_by(count);
+	int code, class;
 	MPI_Add_error_class(&class);
 	MPI_Add_error_code(class, &code);
 	FAILS(MPI_Comm_call_errhandler(c, code));
@@ -42,19 +50,13 @@ static void called_by_program(void) {
 	FAILS(MPI_Comm_call_errhandler(c, MPI_ERR_TAG));
 	say(" %d %s", calls, class_of(seen));
 	FAILS(MPI_Comm_call_errhandler(MPI_COMM_NULL, code));
-	MPI_Errhandler_free(&h);
 	MPI_Comm_free(&c);
 }
 
 /* Errors of a communicator go to its handler alone. */
 static void handlers_of_parts(void) {
-	MPI_Errhandler h;
-	MPI_Comm c, d;
+	MPI_Comm c = handled_by(count), d;
 	int x = 0;
-	calls = 0;
-	MPI_Comm_create_errhandler(count, &h);
-	MPI_Comm_dup(W, &c);
-	MPI_Comm_set_errhandler(c, h);
 	MPI_Comm_dup(c, &d);
 	WRONG(MPI_Send(&x, 1, MPI_INT, size, 0, c));
 	WRONG(MPI_Send(&x, 1, MPI_INT, size, 0, W));
@@ -65,7 +67,6 @@ static void handlers_of_parts(void) {
 	WRONG(MPI_Bcast(&x, 1, MPI_INT, size, d));
 	WRONG(MPI_Bcast(&x, 1, MPI_INT, size, c));
 	say(" %d", calls);
-	MPI_Errhandler_free(&h);
 	MPI_Comm_free(&c);
 	MPI_Comm_free(&d);
 }
@@ -76,29 +77,18 @@ static void replace(MPI_Comm *c, int *code, ...) {
 }
 
 static void handler_replaced_in_itself(void) {
-	MPI_Errhandler h;
-	MPI_Comm c;
+	MPI_Comm c = handled_by(replace);
 	int x = 0;
-	calls = 0;
-	MPI_Comm_create_errhandler(replace, &h);
-	MPI_Comm_dup(W, &c);
-	MPI_Comm_set_errhandler(c, h);
-	MPI_Errhandler_free(&h);
 	for (int i = 0; i < 3; i++) WRONG(MPI_Send(&x, -1, MPI_INT, 0, 0, c));
 	say(" %d", calls);
 	MPI_Comm_free(&c);
 }
 
 static void handlers_freed_early(void) {
-	MPI_Errhandler h, g, none = MPI_ERRHANDLER_NULL;
-	MPI_Comm c;
+	MPI_Errhandler g, none = MPI_ERRHANDLER_NULL;
+	MPI_Comm c = handled_by(count);
 	int x = 0;
-	calls = 0;
-	MPI_Comm_create_errhandler(count, &h);
-	MPI_Comm_dup(W, &c);
-	MPI_Comm_set_errhandler(c, h);
-	MPI_Errhandler_free(&h);
-	say(" %d", h == MPI_ERRHANDLER_NULL);
+	say(" %d", freed_handle == MPI_ERRHANDLER_NULL);
 	MPI_Comm_get_errhandler(c, &g);
 	MPI_Errhandler_free(&g);
 	WRONG(MPI_Send(&x, 1, MPI_INT, size, 0, c));
@@ -110,19 +100,14 @@ static void handlers_freed_early(void) {
 
 /* A handler does not keep an error of a request from its caller. */
 static void handler_of_requests(void) {
-	MPI_Errhandler h;
 	MPI_Comm c;
 	MPI_Request q, p;
 	int y;
 	if (size == 1) return;
-	calls = 0;
-	MPI_Comm_create_errhandler(count, &h);
-	MPI_Comm_dup(W, &c);
-	MPI_Comm_set_errhandler(c, h);
+	c = handled_by(count);
 	MPI_Irecv(&y, 1, MPI_INT, before(), 0, c, &q);
 	MPI_Isend(in, 2, MPI_INT, next(), 0, c, &p);
 	WRONG(MPI_Wait(&q, MPI_STATUS_IGNORE));
 	MPI_Wait(&p, MPI_STATUS_IGNORE);
-	MPI_Errhandler_free(&h);
 	MPI_Comm_free(&c);
 }

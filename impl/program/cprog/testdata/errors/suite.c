@@ -15,11 +15,7 @@ static void return_errors(MPI_Comm c) { MPI_Comm_set_errhandler(c, MPI_ERRORS_RE
 
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(W, &rank);
-	MPI_Comm_size(W, &size);
-	MPI_Comm_dup(W, &apart);
-	count_of_names = argc - 1;
-	names = argv + 1;
+	begin_suite(argc, argv);
 	return_errors(W);
 	return_errors(MPI_COMM_SELF);
 

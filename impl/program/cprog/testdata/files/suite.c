@@ -51,11 +51,7 @@ static void say_file(MPI_File f, int words) {
 
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(W, &rank);
-	MPI_Comm_size(W, &size);
-	MPI_Comm_dup(W, &apart);
-	count_of_names = argc - 1;
-	names = argv + 1;
+	begin_suite(argc, argv);
 	if (rank == 0) {
 		const char *t = getenv("TMPDIR");
 		snprintf(directory, sizeof directory, "%s/files-XXXXXX", t ? t : "/tmp");

@@ -379,11 +379,7 @@ static void session_errors(void) {
 
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(W, &rank);
-	MPI_Comm_size(W, &size);
-	MPI_Comm_dup(W, &apart);
-	count_of_names = argc - 1;
-	names = argv + 1;
+	begin_suite(argc, argv);
 
 	RUN(isendrecvs)
 	RUN(isendrecv_statuses)

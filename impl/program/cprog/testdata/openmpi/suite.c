@@ -408,11 +408,7 @@ static void external_messages(void) {
 
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(W, &rank);
-	MPI_Comm_size(W, &size);
-	MPI_Comm_dup(W, &apart);
-	count_of_names = argc - 1;
-	names = argv + 1;
+	begin_suite(argc, argv);
 
 	RUN(persistent_barrier)
 	RUN(persistent_bcast)

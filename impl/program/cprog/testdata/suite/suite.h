@@ -77,6 +77,15 @@ static void print(const char *name) {
 static int count_of_names;
 static char **names;
 
+/* Learns what the program is, after MPI_Init. Arguments are the names of the tests to run; none: all. */
+static void begin_suite(int argc, char **argv) {
+	MPI_Comm_rank(W, &rank);
+	MPI_Comm_size(W, &size);
+	MPI_Comm_dup(W, &apart);
+	count_of_names = argc - 1;
+	names = argv + 1;
+}
+
 static int chosen(const char *name) {
 	for (int i = 0; i < count_of_names; i++)
 		if (strcmp(names[i], name) == 0) return 1;

@@ -17,12 +17,8 @@
 
 int main(int argc, char **argv) {
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-	MPI_Comm_rank(W, &rank);
-	MPI_Comm_size(W, &size);
-	MPI_Comm_dup(W, &apart);
+	begin_suite(argc, argv);
 	for (int i = 0; i < threads; i++) MPI_Comm_dup(W, &comms[i]);
-	count_of_names = argc - 1;
-	names = argv + 1;
 
 	RUN(levels)
 

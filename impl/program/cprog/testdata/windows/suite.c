@@ -11,11 +11,7 @@
 
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(W, &rank);
-	MPI_Comm_size(W, &size);
-	MPI_Comm_dup(W, &apart);
-	count_of_names = argc - 1;
-	names = argv + 1;
+	begin_suite(argc, argv);
 
 	RUN(create_and_free)
 	RUN(flavors)
