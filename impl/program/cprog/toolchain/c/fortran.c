@@ -16,8 +16,6 @@
 #include "mpi.h"
 #include "rank.h"
 
-#define OURS __attribute__((weak, visibility("hidden")))
-
 int64_t loggp_enter(int64_t, intptr_t *, void *);
 double loggp_enter_real(int64_t, intptr_t *, void *);
 int64_t loggp_set_window_origin(MPI_Win, void *);

@@ -83,4 +83,12 @@ struct loggp_rank {
 	intptr_t null_of_thread; /* where each thread has a null pointer, counted from the thread pointer */
 };
 
+/* How what is linked into a program, or into the library for executables, takes the place of the C library's functions. */
+#ifdef LOGGP_EXECUTABLE
+#define VISIBILITY visibility("protected")
+#else
+#define VISIBILITY visibility("hidden")
+#endif
+#define OURS __attribute__((weak, VISIBILITY))
+
 #endif

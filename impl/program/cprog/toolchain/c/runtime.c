@@ -29,13 +29,9 @@
 
 #include "rank.h"
 
-#ifdef LOGGP_EXECUTABLE
-#define VISIBILITY visibility("protected")
-#else
-#define VISIBILITY visibility("hidden")
+#ifndef LOGGP_EXECUTABLE
 extern int main(int, char **, char **);
 #endif
-#define OURS __attribute__((weak, VISIBILITY))
 #define EXPORTED __attribute__((visibility("default")))
 
 __attribute__((VISIBILITY)) struct loggp_rank *loggp_self;

@@ -23,13 +23,6 @@
 
 #include "rank.h"
 
-#ifdef LOGGP_EXECUTABLE
-#define VISIBILITY visibility("protected")
-#else
-#define VISIBILITY visibility("hidden")
-#endif
-#define OURS __attribute__((weak, VISIBILITY))
-
 extern struct loggp_rank *loggp_self __attribute__((VISIBILITY));
 #define self loggp_self
 
