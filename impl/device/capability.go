@@ -9,9 +9,9 @@ type NoCapabilities struct{}
 
 // Memory implements Port, as do the others.
 func (NoCapabilities) Memory() Memory     { return nil }
-func (NoCapabilities) Counter() Counter   { return nil }
+func (NoCapabilities) Counters() Counters { return nil }
 func (NoCapabilities) Watch() Watch       { return nil }
-func (NoCapabilities) Queue() Queue       { return nil }
+func (NoCapabilities) Queues() Queues     { return nil }
 func (NoCapabilities) Signal() Signal     { return nil }
 func (NoCapabilities) Channel() Channel   { return nil }
 func (NoCapabilities) Datagram() Datagram { return nil }
@@ -19,29 +19,29 @@ func (NoCapabilities) Barrier() Barrier   { return nil }
 func (NoCapabilities) Control() Control   { return nil }
 func (NoCapabilities) Storage() Storage   { return nil }
 
-// NoCompletion is the head of a put without a completion. The put has at most MaxInlinePutWords
+// NoCompletion is the head of a put without a completion. The put has at most MaxWordsOfPutWithoutCompletion
 // 8-byte words, which the port has copied when Put returns. A completion with this head arrives
 // only if the put is refused.
 var NoCompletion = Head{^uint64(0)}
 
-// MaxInlinePutWords is how many words a put without a completion has at most, unless the memory is
-// a InlinePutMemory.
-const MaxInlinePutWords = 4
+// MaxWordsOfPutWithoutCompletion is how many words a put without a completion has at most, unless the memory is
+// a PutWithoutCompletionLimiter.
+const MaxWordsOfPutWithoutCompletion = 4
 
-// InlinePutMemory is a Memory whose puts without a completion may be longer than MaxInlinePutWords.
-type InlinePutMemory interface {
+// PutWithoutCompletionLimiter is a Memory whose puts without a completion may be longer than MaxWordsOfPutWithoutCompletion.
+type PutWithoutCompletionLimiter interface {
 	Memory
 
-	// MaxInlinePut returns how many bytes such a put has at most.
-	MaxInlinePut() int
+	// MaxPutWithoutCompletion returns how many bytes such a put has at most.
+	MaxPutWithoutCompletion() int
 }
 
-// MaxInlinePut returns how many bytes a put without a completion has at most.
-func MaxInlinePut(m Memory) int {
-	if t, ok := m.(InlinePutMemory); ok {
-		return t.MaxInlinePut()
+// MaxPutWithoutCompletion returns how many bytes a put without a completion has at most.
+func MaxPutWithoutCompletion(m Memory) int {
+	if t, ok := m.(PutWithoutCompletionLimiter); ok {
+		return t.MaxPutWithoutCompletion()
 	}
-	return 8 * MaxInlinePutWords
+	return 8 * MaxWordsOfPutWithoutCompletion
 }
 
 // Key names memory that a rank has exposed, or one of its queues.
@@ -78,10 +78,10 @@ type Memory interface {
 // CountersPerRank is how many counters each rank has.
 const CountersPerRank = 2
 
-// Counter is a set of 64-bit registers in every rank, CountersPerRank each, zero at first. Both
+// Counters is a set of 64-bit registers in every rank, CountersPerRank each, zero at first. Both
 // operations are atomic, on all ranks' registers alike, and wait for the answer. They need no help
 // of dst.
-type Counter interface {
+type Counters interface {
 	// FetchAndAdd adds delta to register r of rank dst and returns its value before.
 	FetchAndAdd(dst, r int, delta int64) int64
 
@@ -98,7 +98,7 @@ type Counter interface {
 //
 // No wake-up is lost: a rank reads EventCount, looks at what it waits for, and waits for more
 // events than it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that
-// polls (LoadWord, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and
+// polls (LoadWord, Recv(false), Queues.First, Channel.Recv) would first have seen the event, and
 // both cost the same.
 type Watch interface {
 	// EventCount returns how many events the rank has had. Several at once may count as one. A loop
@@ -150,7 +150,7 @@ const (
 	CompleteOnlyIfRefused                          // send a completion only if the entry is refused
 )
 
-// Queue is rings in the memory of their receivers, into which other ranks append entries without
+// Queues is rings in the memory of their receivers, into which other ranks append entries without
 // help and which refuse what does not fit.
 //
 // Order: the entries of one writer are in a queue in the order in which they were started, and so
@@ -163,7 +163,7 @@ const (
 // taken since. So a writer may start many entries without waiting for their completions: those that
 // are taken are always the first, without gaps, and it starts the others again, the first of them
 // with RetryAfterRefusal. A machine may refuse an entry for a while though there is room.
-type Queue interface {
+type Queues interface {
 	// MaxEntryBytes returns the length of the longest entry.
 	MaxEntryBytes() int
 

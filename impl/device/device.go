@@ -54,7 +54,7 @@ const Forever = unit.Time(math.MaxInt64)
 // and unchanged. Between different pairs of ranks there is no order. A rank may send to itself. A
 // packet to a rank whose program has ended is dropped.
 //
-// Blocking: Recv(true), Send into a full network, Counter, Watch.Wait and Datagram.Recv may block.
+// Blocking: Recv(true), Send into a full network, Counters, Watch.Wait and Datagram.Recv may block.
 // Each waits for other ranks only and returns when they make progress.
 //
 // Errors: a call with a rank, register, key or length that its comment does not allow is a mistake
@@ -117,9 +117,9 @@ type Port interface {
 	// the capabilities that it has.
 
 	Memory() Memory     // read and write the memory of other ranks
-	Counter() Counter   // atomic registers
+	Counters() Counters // atomic registers
 	Watch() Watch       // wait for the next event of any kind
-	Queue() Queue       // rings that refuse when full
+	Queues() Queues     // rings that refuse when full
 	Signal() Signal     // handlers at other ranks
 	Channel() Channel   // short messages with priorities
 	Datagram() Datagram // datagrams and multicast

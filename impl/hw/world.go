@@ -37,17 +37,17 @@ var networks = []networkKind{
 // ranks of a job.
 type networkKind struct {
 	sample model.Network
-	build  func(*core.Job, model.Network, core.Attachment) core.Network
+	build  func(*core.Job, model.Network, core.AttachedRanks) core.Network
 }
 
 // networkOf makes a row of networks.
-func networkOf[N model.Network](build func(*core.Job, N, core.Attachment) core.Network) networkKind {
+func networkOf[N model.Network](build func(*core.Job, N, core.AttachedRanks) core.Network) networkKind {
 	var of N
-	return networkKind{of, func(j *core.Job, n model.Network, e core.Attachment) core.Network { return build(j, n.(N), e) }}
+	return networkKind{of, func(j *core.Job, n model.Network, e core.AttachedRanks) core.Network { return build(j, n.(N), e) }}
 }
 
 // builderOf returns what builds a network, or nil.
-func builderOf(n model.Network) func(*core.Job, model.Network, core.Attachment) core.Network {
+func builderOf(n model.Network) func(*core.Job, model.Network, core.AttachedRanks) core.Network {
 	for _, k := range networks {
 		if n != nil && k.sample.Kind() == n.Kind() {
 			return k.build
@@ -116,7 +116,7 @@ func (w *World) Run(program func(device.Port) error) error {
 // attachRanks builds the networks of the machine and joins the ranks of a job by them.
 func attachRanks(j *core.Job) {
 	m := j.Machine
-	far := builderOf(m.Network)(j, m.Network, core.Attachment{RankCount: j.Ranks, InterfaceCount: m.Ends(j.Ranks), InterfaceOf: m.End})
+	far := builderOf(m.Network)(j, m.Network, core.AttachedRanks{RankCount: j.Ranks, InterfaceCount: m.Ends(j.Ranks), InterfaceOf: m.End})
 	if m.Nodes == nil {
 		for i := range j.Ports {
 			j.Ports[i].AttachNetworks(far, nil, 0, 0)
@@ -127,7 +127,7 @@ func attachRanks(j *core.Job) {
 	for first, end := 0, 0; first < j.Ranks; first = end {
 		_, end = m.Members(j.Ranks, first)
 		n, first := end-first, first
-		near := build(j, m.Nodes.Inside, core.Attachment{FirstRank: first, RankCount: n, InterfaceCount: n, InterfaceOf: func(rank int) int { return rank - first }, NamePrefix: fmt.Sprintf("node %d ", m.Node(first))})
+		near := build(j, m.Nodes.Inside, core.AttachedRanks{FirstRank: first, RankCount: n, InterfaceCount: n, InterfaceOf: func(rank int) int { return rank - first }, NamePrefix: fmt.Sprintf("node %d ", m.Node(first))})
 		for i := range n {
 			j.Ports[first+i].AttachNetworks(far, near, first, n)
 		}

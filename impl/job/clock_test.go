@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// endOfVirtualTime is when virtual time ends.
-const endOfVirtualTime = 105 * 24 * 3600 * unit.Second
+// EndOfVirtualTime is when virtual time ends.
+const EndOfVirtualTime = 105 * 24 * 3600 * unit.Second
 
 // On every emulated machine it is an error, with rank and line, if virtual time would end, and if a
 // program computes for a negative time.
@@ -42,14 +42,14 @@ func TestVirtualTimeEnds(t *testing.T) {
 			c.Compute(-5 * unit.Microsecond)
 		}},
 		{"by a message", "rank 1: Send (clock_test.go:N): MPI_ERR_OTHER: a transfer ends later than 9072000s, the end of virtual time", func(c *mpi.Comm) {
-			c.Compute(endOfVirtualTime - 10*unit.Nanosecond - c.Wtime() - c.Wtick())
+			c.Compute(EndOfVirtualTime - 10*unit.Nanosecond - c.Wtime() - c.Wtick())
 			mpi.Send(c, make([]byte, 100), 0, 0)
 		}},
 		{"schedule", "rank 1: calc 4600000000000000 (long.goal:7): MPI_ERR_OTHER: 4600000s after 4600000", func(c *mpi.Comm) {
 			programs.Execution{Schedule: goal}.Run(c)
 		}},
 		{"not", "", func(c *mpi.Comm) {
-			c.Compute(endOfVirtualTime - 1000*unit.Second)
+			c.Compute(EndOfVirtualTime - 1000*unit.Second)
 			mpi.Send(c, make([]byte, 100), 0, 0)
 		}},
 	} {

@@ -61,10 +61,10 @@ func (a *accessTiming) runRank(p device.Port) error {
 		return nil
 	}
 	b := make([]byte, a.bytes)
-	key, queue := p.Memory().Expose(make([]byte, a.bytes)), p.Queue().Create(2*streamLength*(a.bytes+device.EntryOverhead))
+	key, queue := p.Memory().Expose(make([]byte, a.bytes)), p.Queues().Create(2*streamLength*(a.bytes+device.EntryOverhead))
 	send := func() {
 		if a.fifo {
-			p.Queue().Enqueue(1, queue, b, device.CompleteOnlyIfRefused, device.Head{})
+			p.Queues().Enqueue(1, queue, b, device.CompleteOnlyIfRefused, device.Head{})
 		} else {
 			p.Memory().Put(1, key, 0, b, device.NoCompletion)
 		}
@@ -72,7 +72,7 @@ func (a *accessTiming) runRank(p device.Port) error {
 	if p.Rank() == 1 {
 		for range a.rounds {
 			for seen := p.Watch().EventCount(); ; seen = p.Watch().EventCount() {
-				if a.fifo && p.Queue().First(queue) != nil {
+				if a.fifo && p.Queues().First(queue) != nil {
 					break
 				}
 				if p.Watch().WaitForEvent(seen, device.Forever); !a.fifo {
@@ -80,11 +80,11 @@ func (a *accessTiming) runRank(p device.Port) error {
 				}
 			}
 			if a.fifo {
-				p.Copy(b, p.Queue().First(queue).Data)
+				p.Copy(b, p.Queues().First(queue).Data)
 			}
 			a.oneWay = append(a.oneWay, p.Now()-a.start)
 			if a.fifo {
-				p.Queue().RemoveFirst(queue)
+				p.Queues().RemoveFirst(queue)
 			}
 		}
 		p.Recv(true) // the end of the stream

@@ -178,7 +178,7 @@ func (f *queueCompletions) runRank(p device.Port) error {
 	if p.Rank() > 1 {
 		return nil
 	}
-	q := p.Queue()
+	q := p.Queues()
 	wide, narrow := q.Create(2*entries*(entryBytes+device.EntryOverhead)), q.Create(narrowEntries*(entryBytes+device.EntryOverhead))
 	if p.Rank() == 1 {
 		p.Recv(true)

@@ -23,7 +23,7 @@ func (w *faultyWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 func (w *faultyWatch) LoadWord(k device.Key, off int) uint64 { return w.load(k, off) }
 
 type faultyQueue struct {
-	device.Queue
+	device.Queues
 	create  func(size int) device.Key
 	destroy func(k device.Key)
 	enqueue func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head)
@@ -104,7 +104,7 @@ type capabilities struct {
 }
 
 func (f *faulty) Watch() device.Watch       { return &f.watch }
-func (f *faulty) Queue() device.Queue       { return &f.queue }
+func (f *faulty) Queues() device.Queues     { return &f.queue }
 func (f *faulty) Signal() device.Signal     { return &f.signal }
 func (f *faulty) Channel() device.Channel   { return &f.channel }
 func (f *faulty) Datagram() device.Datagram { return &f.datagram }
@@ -112,7 +112,7 @@ func (f *faulty) Barrier() device.Barrier   { return &f.barrier }
 func (f *faulty) Control() device.Control   { return &f.control }
 
 func capabilitiesOf(p device.Port, live func()) capabilities {
-	w, q, s, c, d, b, k := p.Watch(), p.Queue(), p.Signal(), p.Channel(), p.Datagram(), p.Barrier(), p.Control()
+	w, q, s, c, d, b, k := p.Watch(), p.Queues(), p.Signal(), p.Channel(), p.Datagram(), p.Barrier(), p.Control()
 	return capabilities{
 		watch:    faultyWatch{w, w.WaitForEvent, w.LoadWord},
 		queue:    faultyQueue{q, q.Create, q.Destroy, q.Enqueue, q.First},
@@ -249,12 +249,12 @@ var capabilityFaults = []*fault{
 
 	{name: "entries lose their last byte", law: "entries of queues", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b[:max(len(b), 1)-1], flags, done)
+			f.queue.Queues.Enqueue(dst, k, b[:max(len(b), 1)-1], flags, done)
 		}
 	}},
 	{name: "entries have no sender", law: "entries of queues", port: func(f *faulty) {
 		f.queue.first = func(k device.Key) *device.Packet {
-			q := f.queue.Queue.First(k)
+			q := f.queue.Queues.First(k)
 			if q == nil {
 				return nil
 			}
@@ -267,24 +267,24 @@ var capabilityFaults = []*fault{
 			if seen[k]++; seen[k]%2 == 0 {
 				return nil
 			}
-			return f.queue.Queue.First(k)
+			return f.queue.Queues.First(k)
 		}
 	}},
 	{name: "a queue takes more than it has room for", law: "full queues", port: func(f *faulty) {
-		f.queue.create = func(size int) device.Key { return f.queue.Queue.Create(size + 100000) }
+		f.queue.create = func(size int) device.Key { return f.queue.Queues.Create(size + 100000) }
 	}},
 	{name: "a queue without overhead", law: "full queues", port: func(f *faulty) {
-		f.queue.create = func(size int) device.Key { return f.queue.Queue.Create(size - device.EntryOverhead) }
+		f.queue.create = func(size int) device.Key { return f.queue.Queues.Create(size - device.EntryOverhead) }
 	}},
 	{name: "a refusal is for good", law: "full queues", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b, flags&^device.RetryAfterRefusal, done)
+			f.queue.Queues.Enqueue(dst, k, b, flags&^device.RetryAfterRefusal, done)
 		}
 	}},
 	{name: "entries slip in behind a refused one", law: "queues without gaps", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 			f.Port.Delay(10 * unit.Microsecond) // there may be room again
-			f.queue.Queue.Enqueue(dst, k, b, flags|device.RetryAfterRefusal, done)
+			f.queue.Queues.Enqueue(dst, k, b, flags|device.RetryAfterRefusal, done)
 		}
 	}},
 	{name: "completions of entries come in another order", law: "queues without gaps", port: func(f *faulty) {
@@ -308,7 +308,7 @@ var capabilityFaults = []*fault{
 	}},
 	{name: "quiet entries are not", law: "quiet entries", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b, flags&^device.CompleteOnlyIfRefused, done)
+			f.queue.Queues.Enqueue(dst, k, b, flags&^device.CompleteOnlyIfRefused, done)
 		}
 	}},
 	{name: "quiet entries are refused in silence", law: "quiet entries", port: func(f *faulty) {
@@ -317,7 +317,7 @@ var capabilityFaults = []*fault{
 			if flags&device.CompleteOnlyIfRefused != 0 {
 				done = device.Head{}
 			}
-			f.queue.Queue.Enqueue(dst, k, b, flags, done)
+			f.queue.Queues.Enqueue(dst, k, b, flags, done)
 		}
 	}},
 	{name: "an entry overtakes a put", law: "put, then enqueue", port: func(f *faulty) { f.stalePut(always) }},
@@ -331,12 +331,12 @@ var capabilityFaults = []*fault{
 			if len(gone) > 0 {
 				return gone[0]
 			}
-			return f.queue.Queue.Create(size)
+			return f.queue.Queues.Create(size)
 		}
 	}},
 	{name: "long entries are cut", law: "limits", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
-			f.queue.Queue.Enqueue(dst, k, b[:min(len(b), f.queue.MaxEntryBytes())], flags, done)
+			f.queue.Queues.Enqueue(dst, k, b[:min(len(b), f.queue.MaxEntryBytes())], flags, done)
 		}
 	}},
 	{name: "long multicasts are cut", law: "limits", port: func(f *faulty) {

@@ -12,7 +12,7 @@ import (
 // of a lock.
 func atomicCounters(open func(int) device.World) error {
 	const n, draws = 5, 100
-	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
+	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
 		last := int64(-1)
 		for range draws {
 			got := c.FetchAndAdd(0, 0, 1)
@@ -43,7 +43,7 @@ func atomicCounters(open func(int) device.World) error {
 // Each rank has its registers, and each register its value, which may go up and down by any amount.
 func separateCounters(open func(int) device.World) error {
 	const n = 3
-	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
+	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
 		weight := int64(1)
 		for dst := range n {
 			for r := range device.CountersPerRank {
@@ -72,7 +72,7 @@ func separateCounters(open func(int) device.World) error {
 func countersBeginAtZero(open func(int) device.World) error {
 	w := open(2)
 	for i := range 3 {
-		err := run(w, withCounter(func(p *rank, c device.Counter) error {
+		err := run(w, withCounter(func(p *rank, c device.Counters) error {
 			for r := range device.CountersPerRank {
 				if got := c.FetchAndAdd(p.Rank(), r, 5); got != 0 {
 					return fmt.Errorf("run %d: register %d of rank %d begins at %d", i, r, p.Rank(), got)
@@ -92,7 +92,7 @@ func countersBeginAtZero(open func(int) device.World) error {
 // have met counts, so that none of the ranks is late for the others.
 func swapCounters(open func(int) device.World) error {
 	const n, resets = 4, 200
-	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
+	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
 		if p.Rank() != 0 {
 			counts := uint64(0)
 			for ; p.take(false) == nil; counts++ {

@@ -65,7 +65,7 @@ func (f *faulty) Now() unit.Time                 { return f.now() }
 func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
 func (f *faulty) Memory() device.Memory          { return &f.memory }
-func (f *faulty) Counter() device.Counter        { return f }
+func (f *faulty) Counters() device.Counters      { return f }
 func (f *faulty) SetErrorDetail(detail []byte)   { f.detail(detail) }
 func (f *faulty) NotifyExit(rank int, head device.Head) {
 	f.notify(rank, head)
@@ -138,9 +138,9 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f := &faulty{Port: p, breakage: shared, capabilities: capabilitiesOf(p, w.live)}
 		f.tier, f.node, f.tick = p.Tier, p.Node, p.Tick
 		f.recv = func(block bool) *device.Packet { w.live(); return f.placed(p.Recv(block)) }
-		f.send, f.now, f.copy, f.counter = p.Send, p.Now, p.Copy, p.Counter().FetchAndAdd
+		f.send, f.now, f.copy, f.counter = p.Send, p.Now, p.Copy, p.Counters().FetchAndAdd
 		f.delay = func(d unit.Time) { w.live(); p.Delay(d) }
-		f.swap = p.Counter().FetchAndStore
+		f.swap = p.Counters().FetchAndStore
 		f.detail = func(detail []byte) { shared.details[p.Rank()] = detail }
 		f.notify = p.NotifyExit
 		m := p.Memory()
@@ -644,39 +644,39 @@ var faults = []*fault{
 	}},
 	{name: "counters read, then write", law: "counters are atomic", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 {
-			was := f.Port.Counter().FetchAndAdd(dst, r, 0)
+			was := f.Port.Counters().FetchAndAdd(dst, r, 0)
 			f.Port.Delay(unit.Microsecond)
-			f.Port.Counter().FetchAndAdd(dst, r, delta)
+			f.Port.Counters().FetchAndAdd(dst, r, delta)
 			return was
 		}
 	}},
 	{name: "counters return the new value", law: "counters are atomic", port: func(f *faulty) {
-		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().FetchAndAdd(dst, r, delta) + delta }
+		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counters().FetchAndAdd(dst, r, delta) + delta }
 	}},
 	{name: "there is one register", law: "counters are separate", port: func(f *faulty) {
-		f.counter = func(dst, _ int, delta int64) int64 { return f.Port.Counter().FetchAndAdd(dst, 0, delta) }
+		f.counter = func(dst, _ int, delta int64) int64 { return f.Port.Counters().FetchAndAdd(dst, 0, delta) }
 	}},
 	{name: "counters only count up", law: "counters are separate", port: func(f *faulty) {
-		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().FetchAndAdd(dst, r, max(delta, 0)) }
+		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counters().FetchAndAdd(dst, r, max(delta, 0)) }
 	}},
 	{name: "counters have 32 bits", law: "counters are separate", port: func(f *faulty) {
-		f.counter = func(dst, r int, delta int64) int64 { return int64(int32(f.Port.Counter().FetchAndAdd(dst, r, delta))) }
+		f.counter = func(dst, r int, delta int64) int64 { return int64(int32(f.Port.Counters().FetchAndAdd(dst, r, delta))) }
 	}},
 	{name: "counters go on", law: "counters begin at zero", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 {
-			return f.Port.Counter().FetchAndAdd(dst, r, delta) + 5*int64(f.run)
+			return f.Port.Counters().FetchAndAdd(dst, r, delta) + 5*int64(f.run)
 		}
 	}},
 	{name: "swaps read, then write", law: "swap of counters", port: func(f *faulty) {
 		f.swap = func(dst, r int, value int64) int64 {
-			was := f.Port.Counter().FetchAndAdd(dst, r, 0)
+			was := f.Port.Counters().FetchAndAdd(dst, r, 0)
 			f.Port.Delay(10 * unit.Microsecond)
-			f.Port.Counter().FetchAndStore(dst, r, value)
+			f.Port.Counters().FetchAndStore(dst, r, value)
 			return was
 		}
 	}},
 	{name: "swaps add", law: "swap of counters", port: func(f *faulty) {
-		f.swap = func(dst, r int, value int64) int64 { return f.Port.Counter().FetchAndAdd(dst, r, value) }
+		f.swap = func(dst, r int, value int64) int64 { return f.Port.Counters().FetchAndAdd(dst, r, value) }
 	}},
 	{name: "exits are told before they come", law: "exits", port: func(f *faulty) {
 		var told []*device.Packet

@@ -84,7 +84,7 @@ func stopping(open func(int) device.World) error {
 		func(p *rank) { p.Delay(100 * unit.Second) },
 		func(p *rank) { p.sendWord(1, 0); p.Delay(unit.Microsecond) },
 		func(p *rank) {
-			if c := p.Counter(); c != nil {
+			if c := p.Counters(); c != nil {
 				c.FetchAndAdd(0, 0, 1)
 			}
 			p.Delay(unit.Microsecond)
@@ -117,7 +117,7 @@ func stopping(open func(int) device.World) error {
 			p.Recv(true)
 		},
 		func(p *rank) {
-			if q := p.Queue(); q != nil {
+			if q := p.Queues(); q != nil {
 				for k := q.Create(100); q.First(k) == nil; {
 				}
 			}

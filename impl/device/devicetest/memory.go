@@ -59,13 +59,13 @@ func quietPut(open func(int) device.World) error {
 	const rounds = 100
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
-			b := make([]byte, rounds*8*device.MaxInlinePutWords)
+			b := make([]byte, rounds*8*device.MaxWordsOfPutWithoutCompletion)
 			p.sendWord(1, uint64(m.Expose(b)))
 			if _, err := p.recv(1); err != nil {
 				return err
 			}
 			for i := range rounds {
-				if err := same(b[i*8*device.MaxInlinePutWords:][:8*device.MaxInlinePutWords], text(8*device.MaxInlinePutWords, i)); err != nil {
+				if err := same(b[i*8*device.MaxWordsOfPutWithoutCompletion:][:8*device.MaxWordsOfPutWithoutCompletion], text(8*device.MaxWordsOfPutWithoutCompletion, i)); err != nil {
 					return fmt.Errorf("put %d without a completion: %w", i, err)
 				}
 			}
@@ -75,7 +75,7 @@ func quietPut(open func(int) device.World) error {
 		if err != nil {
 			return err
 		}
-		b := make([]byte, 8*device.MaxInlinePutWords)
+		b := make([]byte, 8*device.MaxWordsOfPutWithoutCompletion)
 		for i := range rounds {
 			copy(b, text(len(b), i))
 			m.Put(0, device.Key(k), i*len(b), b, device.NoCompletion)

@@ -176,8 +176,8 @@ func withMemory(program func(*rank, device.Memory) error) func(*rank) error {
 	return with("remote memory", device.Port.Memory, program)
 }
 
-func withCounter(program func(*rank, device.Counter) error) func(*rank) error {
-	return with("counters", device.Port.Counter, program)
+func withCounter(program func(*rank, device.Counters) error) func(*rank) error {
+	return with("counters", device.Port.Counters, program)
 }
 
 func withBarrier(program func(*rank, device.Barrier, device.Watch) error) func(*rank) error {

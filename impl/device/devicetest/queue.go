@@ -8,12 +8,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-func withQueue(program func(*rank, device.Queue) error) func(*rank) error {
-	return with("queues", device.Port.Queue, program)
+func withQueue(program func(*rank, device.Queues) error) func(*rank) error {
+	return with("queues", device.Port.Queues, program)
 }
 
 // enqueue appends an entry to a queue and starts again until it is taken.
-func (p *rank) enqueue(q device.Queue, dst int, k device.Key, b []byte) error {
+func (p *rank) enqueue(q device.Queues, dst int, k device.Key, b []byte) error {
 	flags := device.EnqueueFlags(0)
 	for try := range 100000 {
 		q.Enqueue(dst, k, b, flags, tag(try))
@@ -37,7 +37,7 @@ func (p *rank) enqueue(q device.Queue, dst int, k device.Key, b []byte) error {
 func entries(open func(int) device.World) error {
 	const n, each = 4, 60
 	length := func(limit, i int) int { return []int{0, 1, 8, limit, 33, limit / 2, 7}[i%7] }
-	return run(open(n), withQueue(func(p *rank, q device.Queue) error {
+	return run(open(n), withQueue(func(p *rank, q device.Queues) error {
 		var k device.Key
 		if p.Rank() == 0 {
 			k = q.Create(4 * (q.MaxEntryBytes() + device.EntryOverhead))
@@ -86,7 +86,7 @@ func entries(open func(int) device.World) error {
 // of what is there is lost or written over.
 func fullQueue(open func(int) device.World) error {
 	const fit, refusals = 5, 30 // of a full queue, in a row
-	return run(open(1), withQueue(func(p *rank, q device.Queue) error {
+	return run(open(1), withQueue(func(p *rank, q device.Queues) error {
 		size := q.MaxEntryBytes() / 2
 		k := q.Create(fit * (size + device.EntryOverhead))
 		fill := func(from, to int) error {
@@ -125,7 +125,7 @@ func fullQueue(open func(int) device.World) error {
 func gaplessQueue(open func(int) device.World) error {
 	const n, each, burst, size = 3, 200, 16, 40
 	for seed := range uint64(3) {
-		err := run(open(n), withQueue(func(p *rank, q device.Queue) error {
+		err := run(open(n), withQueue(func(p *rank, q device.Queues) error {
 			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
 			if p.Rank() == 0 {
 				k := q.Create(9 * (size + device.EntryOverhead))
@@ -196,7 +196,7 @@ func gaplessQueue(open func(int) device.World) error {
 // sees that it refuses.
 func quietQueue(open func(int) device.World) error {
 	const many = 50
-	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
+	return run(open(2), withQueue(func(p *rank, q device.Queues) error {
 		if p.Rank() == 0 {
 			k := q.Create(many * (8 + device.EntryOverhead) / 2)
 			p.sendWord(1, uint64(k))
@@ -254,7 +254,7 @@ func quietQueue(open func(int) device.World) error {
 func putThenEnqueue(open func(int) device.World) error {
 	const rounds, size = 50, 30000
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
-		return withQueue(func(p *rank, q device.Queue) error {
+		return withQueue(func(p *rank, q device.Queues) error {
 			if p.Rank() == 0 {
 				b := make([]byte, size)
 				k := q.Create(10 * device.EntryOverhead)
@@ -294,7 +294,7 @@ func putThenEnqueue(open func(int) device.World) error {
 // An entry for a queue that is not there is refused: one that never was, one that was destroyed,
 // though another was created since.
 func noQueue(open func(int) device.World) error {
-	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
+	return run(open(2), withQueue(func(p *rank, q device.Queues) error {
 		if p.Rank() == 0 {
 			gone := q.Create(1000)
 			q.Destroy(gone)
@@ -326,7 +326,7 @@ func noQueue(open func(int) device.World) error {
 // An entry is an event of its receiver.
 func queueEvents(open func(int) device.World) error {
 	const rounds = 200
-	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
+	return run(open(2), withQueue(func(p *rank, q device.Queues) error {
 		return withWatch(func(p *rank, w device.Watch) error {
 			peer, k := 1-p.Rank(), q.Create(1000)
 			p.sendWord(peer, uint64(k))
@@ -357,7 +357,7 @@ func limits(open func(int) device.World) error {
 	any := false
 	for what, send := range map[string]func(p *rank) (there bool){
 		"entry": func(p *rank) bool {
-			q := p.Queue()
+			q := p.Queues()
 			if q != nil {
 				q.Enqueue(0, q.Create(1<<20), make([]byte, q.MaxEntryBytes()+1), 0, tag(0))
 			}

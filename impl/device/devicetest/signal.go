@@ -133,7 +133,7 @@ func masks(open func(int) device.World) error {
 func handlerCalls(open func(int) device.World) error {
 	const rounds = 50
 	return run(open(2), withSignal(func(p *rank, s device.Signal) error {
-		m, q := p.Memory(), p.Queue()
+		m, q := p.Memory(), p.Queues()
 		peer := 1 - p.Rank()
 		var memory, queue device.Key
 		if m != nil {

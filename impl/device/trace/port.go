@@ -85,9 +85,9 @@ func (p *port) Memory() device.Memory {
 	return &p.memory
 }
 
-// Counter implements device.Port.
-func (p *port) Counter() device.Counter {
-	if p.counter.Counter == nil {
+// Counters implements device.Port.
+func (p *port) Counters() device.Counters {
+	if p.counter.Counters == nil {
 		return nil
 	}
 	return &p.counter
@@ -99,8 +99,8 @@ type memory struct {
 	*port
 }
 
-// MaxInlinePut implements device.InlinePutMemory.
-func (m *memory) MaxInlinePut() int { return device.MaxInlinePut(m.Memory) }
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter.
+func (m *memory) MaxPutWithoutCompletion() int { return device.MaxPutWithoutCompletion(m.Memory) }
 
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
@@ -127,20 +127,20 @@ func (p *port) start(done device.Head) {
 
 // counter is a set of counters whose use is noted.
 type counter struct {
-	device.Counter
+	device.Counters
 	*port
 }
 
 func (c *counter) FetchAndStore(dst, r int, value int64) int64 {
 	from := c.Now()
-	was := c.Counter.FetchAndStore(dst, r, value)
+	was := c.Counters.FetchAndStore(dst, r, value)
 	c.appendEvent(Event{Kind: FetchAndStore, From: from, Peer: dst, Amount: int(value)})
 	return was
 }
 
 func (c *counter) FetchAndAdd(dst, r int, delta int64) int64 {
 	from := c.Now()
-	was := c.Counter.FetchAndAdd(dst, r, delta)
+	was := c.Counters.FetchAndAdd(dst, r, delta)
 	c.appendEvent(Event{Kind: FetchAndAdd, From: from, Peer: dst, Amount: int(delta)})
 	return was
 }

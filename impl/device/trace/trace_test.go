@@ -63,7 +63,7 @@ func everything(p device.Port) error {
 	p.Recv(true)
 	p.Memory().Get(1, key, 0, make([]byte, 200), head)
 	p.Recv(true)
-	p.Counter().FetchAndAdd(1, 0, 3)
+	p.Counters().FetchAndAdd(1, 0, 3)
 	p.Send(1, &device.Packet{Head: head})
 	return nil
 }
@@ -127,8 +127,8 @@ func TestAgain(t *testing.T) {
 // bare is a port of a machine that can only send and receive.
 type bare struct{ device.Port }
 
-func (bare) Memory() device.Memory   { return nil }
-func (bare) Counter() device.Counter { return nil }
+func (bare) Memory() device.Memory     { return nil }
+func (bare) Counters() device.Counters { return nil }
 
 type bareWorld struct{ device.World }
 
@@ -139,8 +139,8 @@ func (w bareWorld) Run(program func(device.Port) error) error {
 // A capability that a machine lacks is also missing when it is traced.
 func TestNil(t *testing.T) {
 	err := trace.World(bareWorld{loop.New(1)}, new(trace.Log)).Run(func(p device.Port) error {
-		if p.Memory() != nil || p.Counter() != nil {
-			return fmt.Errorf("memory %v, counter %v", p.Memory(), p.Counter())
+		if p.Memory() != nil || p.Counters() != nil {
+			return fmt.Errorf("memory %v, counter %v", p.Memory(), p.Counters())
 		}
 		return nil
 	})

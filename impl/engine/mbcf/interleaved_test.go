@@ -134,7 +134,7 @@ func (p *turnPort) Copy(dst, src []byte) int           { return copy(dst, src) }
 func (p *turnPort) ChargeOperations(int)               {}
 func (p *turnPort) NotifyExit(rank int, h device.Head) {}
 func (p *turnPort) Memory() device.Memory              { return turnMemory{p} }
-func (p *turnPort) Queue() device.Queue                { return turnQueue{p} }
+func (p *turnPort) Queues() device.Queues              { return turnQueue{p} }
 func (p *turnPort) Watch() device.Watch                { return turnWatch{p} }
 func (p *turnPort) Signal() device.Signal              { return turnSignal{p} }
 func (p *turnPort) Send(dst int, q *device.Packet) {

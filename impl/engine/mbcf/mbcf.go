@@ -260,7 +260,7 @@ func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.self, e.unpriced = r, r.Port(), int32(r.Port().Rank()), r.IsRealTime()
 	e.peers = map[int32]*peer{}
-	if p := e.port; p.Memory() != nil && p.Queue() != nil && p.Watch() != nil && p.Signal() != nil {
+	if p := e.port; p.Memory() != nil && p.Queues() != nil && p.Watch() != nil && p.Signal() != nil {
 		e.hasSelfFIFO = true
 		e.transport = newRemoteTransport(e)
 	} else {

@@ -22,7 +22,7 @@ import (
 type remoteTransport struct {
 	engine *Engine
 	memory device.Memory
-	queue  device.Queue
+	queue  device.Queues
 	watch  device.Watch
 	signal device.Signal
 
@@ -82,10 +82,10 @@ const (
 )
 
 func newRemoteTransport(e *Engine) *remoteTransport {
-	f := &remoteTransport{engine: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
+	f := &remoteTransport{engine: e, memory: e.port.Memory(), queue: e.port.Queues(), watch: e.port.Watch(), signal: e.port.Signal()}
 	f.maxEntryBytes = min(f.queue.MaxEntryBytes(), e.sizes.fifo-device.EntryOverhead)
 	f.entry = make([]byte, max(f.maxEntryBytes, requestLen))
-	if f.maxInlinePutBytes = device.MaxInlinePut(f.memory); f.maxInlinePutBytes < f.maxEntryBytes {
+	if f.maxInlinePutBytes = device.MaxPutWithoutCompletion(f.memory); f.maxInlinePutBytes < f.maxEntryBytes {
 		f.maxInlinePutBytes = 0
 	}
 	f.completionRecord(0)

@@ -328,7 +328,7 @@ func (r *Log) transferName(x any) string {
 	switch x := x.(type) {
 	case string:
 		return x
-	case core.StreamPart:
+	case core.StreamByteRange:
 		name := "data"
 		if i, ok := r.flightOf[x.FirstPacket]; ok {
 			name = r.flights[i].Name
@@ -341,8 +341,8 @@ func (r *Log) transferName(x any) string {
 	return ""
 }
 
-// RequestReport implements core.Probe.
-func (r *Log) RequestReport(x core.ProbeReporter, arg uint64) { x.Report(arg) }
+// ReportIfObserved implements core.Probe.
+func (r *Log) ReportIfObserved(x core.ProbeReporter, arg uint64) { x.Report(arg) }
 
 // notePacketReceived notes that a rank took a packet, or that its wait ended without one if that is
 // nil, with the spans from an index on.

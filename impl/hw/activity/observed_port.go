@@ -124,9 +124,11 @@ type observedMemory struct {
 	port observedPort
 }
 
-// MaxInlinePut implements device.InlinePutMemory: a program behaves alike whether it is observed or
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: a program behaves alike whether it is observed or
 // not.
-func (m observedMemory) MaxInlinePut() int { return device.MaxInlinePut(m.Memory) }
+func (m observedMemory) MaxPutWithoutCompletion() int {
+	return device.MaxPutWithoutCompletion(m.Memory)
+}
 
 func (m observedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Put(dst, k, off, b, done)
@@ -141,27 +143,27 @@ func (m observedMemory) Get(dst int, k device.Key, off int, b []byte, done devic
 	m.port.noteActivity("get", model.SendActivity, 0)
 }
 
-// Counter implements device.Port.
-func (w observedPort) Counter() device.Counter {
-	if c := w.Port.Counter(); c != nil {
+// Counters implements device.Port.
+func (w observedPort) Counters() device.Counters {
+	if c := w.Port.Counters(); c != nil {
 		return observedCounter{c, w}
 	}
 	return nil
 }
 
 type observedCounter struct {
-	device.Counter
+	device.Counters
 	port observedPort
 }
 
 func (c observedCounter) FetchAndAdd(dst, r int, delta int64) int64 {
-	old := c.Counter.FetchAndAdd(dst, r, delta)
+	old := c.Counters.FetchAndAdd(dst, r, delta)
 	c.port.noteActivity("counter", model.WaitActivity, 0)
 	return old
 }
 
 func (c observedCounter) FetchAndStore(dst, r int, value int64) int64 {
-	old := c.Counter.FetchAndStore(dst, r, value)
+	old := c.Counters.FetchAndStore(dst, r, value)
 	c.port.noteActivity("counter", model.WaitActivity, 0)
 	return old
 }

@@ -89,7 +89,7 @@ func TestCompletionsOfEntries(t *testing.T) {
 	w := hwtest.Open(t, hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 2, Seed: 1, Activity: r})
 	const entries = 5
 	err = w.Run(func(p device.Port) error {
-		q := p.Queue()
+		q := p.Queues()
 		k := q.Create(4096) // the first queue of each rank has the same key
 		p.Delay(unit.Millisecond)
 		for range entries {

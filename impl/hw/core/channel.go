@@ -20,34 +20,34 @@ type PriorityNetwork interface {
 
 // channelQueue is the messages of one priority for a rank.
 type channelQueue struct {
-	messages       PacketList
-	occupiedSlots  int     // of these, and of those under way
-	lentPacket     *Packet // lent to the rank until the next Recv
-	refusedSenders []int32 // ranks that wait for room
+	messages            PacketList
+	occupiedSlots       int     // of these, and of those under way
+	lentPacket          *Packet // lent to the rank until the next Recv
+	ranksWaitingForRoom []int32 // ranks that wait for room
 }
 
 // highPriorityClass is the lane of packets of high priority.
 const highPriorityClass = int8(device.HighPriority) + 1
 
-// channelPort is a port as its Channel.
-type channelPort struct{ *Port }
+// channelOfPort is a port as its Channel.
+type channelOfPort struct{ *Port }
 
 // Channel implements device.Port.
 func (p *Port) Channel() device.Channel {
 	if x, ok := p.farNetwork.(PriorityNetwork); !ok || x.QueueCapacity() == 0 {
 		return nil
 	}
-	return channelPort{p}
+	return channelOfPort{p}
 }
 
 // priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
 func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
-func (c channelPort) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
+func (c channelOfPort) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
 
 // Send finds that a queue is full when it sends, as what waits in the network for room makes it
 // known to the sender's interface.
-func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
+func (c channelOfPort) Send(dst int, pri device.Priority, b []byte) bool {
 	c.checkRank(dst)
 	net := c.priorityNetwork()
 	if len(b) > net.MaxMessageBytes() {
@@ -62,7 +62,7 @@ func (c channelPort) Send(dst int, pri device.Priority, b []byte) bool {
 	case t > 0:
 		c.Kernel.Schedule(t, (*bufferFreedEvent)(c.Port), 0)
 	case l.occupiedSlots == net.QueueCapacity():
-		l.refusedSenders = append(l.refusedSenders, c.ID)
+		l.ranksWaitingForRoom = append(l.ranksWaitingForRoom, c.ID)
 	default:
 		l.occupiedSlots++
 		pk := c.newPacket(c.ID, int32(dst), &device.Head{}, b)
@@ -80,10 +80,10 @@ type bufferFreedEvent Port
 // HandleEvent notifies the rank.
 func (r *bufferFreedEvent) HandleEvent(uint64) {
 	r.watchEventCount++
-	(*Port)(r).notifyChange()
+	(*Port)(r).resumeForChange()
 }
 
-func (c channelPort) Recv(pri device.Priority) *device.Packet {
+func (c channelOfPort) Recv(pri device.Priority) *device.Packet {
 	c.ElapseCharges()
 	l := &c.channelQueues[pri]
 	if l.lentPacket != nil {
@@ -104,10 +104,10 @@ func (c channelPort) Recv(pri device.Priority) *device.Packet {
 // freeChannelSlot makes room for a message.
 func (p *Port) freeChannelSlot(l *channelQueue) {
 	l.occupiedSlots--
-	for _, r := range l.refusedSenders {
+	for _, r := range l.ranksWaitingForRoom {
 		(*bufferFreedEvent)(&p.Ports[r]).HandleEvent(0)
 	}
-	l.refusedSenders = l.refusedSenders[:0]
+	l.ranksWaitingForRoom = l.ranksWaitingForRoom[:0]
 }
 
 // appendToChannel puts a message that has arrived into its queue. A message to a rank whose program
@@ -121,7 +121,7 @@ func (p *Port) appendToChannel(pk *Packet) {
 	}
 	l.messages.Push(pk)
 	p.watchEventCount++
-	p.notifyChange()
+	p.resumeForChange()
 }
 
 // dropChannelMessages drops the messages of a rank whose program has ended.

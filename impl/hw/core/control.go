@@ -11,21 +11,21 @@ type controlState struct {
 	broadcasts           []broadcast // that some rank has not taken, the oldest first
 	firstBroadcastNumber int         // number of the first
 	nextWordTime         unit.Time   // from which the network takes the next word
-	combiningRanks       int         // ranks in the combination under way
-	partialResult        uint32      // their result
+	ranksInCombination   int         // ranks in the combination under way
+	combinationSoFar     uint32      // their result
 	combinationResults   [2]uint32   // of the last combinations: no rank begins another before all have its last
 	combinationsEnded    int         // combinations that have ended
 }
 
 // broadcast is a broadcast in flight: words that travel to all ranks.
 type broadcast struct {
-	words        []uint32
-	arrivalTime  unit.Time
-	pendingRanks int // ranks that have not taken them
+	words            []uint32
+	arrivalTime      unit.Time
+	ranksNotReceived int // ranks that have not taken them
 }
 
-// controlPort is a port as its Control.
-type controlPort struct {
+// controlOfPort is a port as its Control.
+type controlOfPort struct {
 	*Port
 	*model.Control
 }
@@ -36,12 +36,12 @@ func (p *Port) Control() device.Control {
 	if c == nil {
 		return nil
 	}
-	return controlPort{p, c}
+	return controlOfPort{p, c}
 }
 
-func (c controlPort) MaxWords() int { return c.Words }
+func (c controlOfPort) MaxWords() int { return c.Words }
 
-func (c controlPort) Broadcast(root int, words []uint32) {
+func (c controlOfPort) Broadcast(root int, words []uint32) {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.checkRank(root)
 	if len(words) > c.Words {
@@ -72,22 +72,22 @@ func (c controlPort) Broadcast(root int, words []uint32) {
 // noteBroadcastTaken counts down the ranks that have not taken broadcast n. When all have taken the
 // oldest, the network has room for another.
 func (s *controlState) noteBroadcastTaken(j *Job, n int) {
-	for s.broadcasts[n-s.firstBroadcastNumber].pendingRanks--; len(s.broadcasts) > 0 && s.broadcasts[0].pendingRanks == 0; s.firstBroadcastNumber++ {
+	for s.broadcasts[n-s.firstBroadcastNumber].ranksNotReceived--; len(s.broadcasts) > 0 && s.broadcasts[0].ranksNotReceived == 0; s.firstBroadcastNumber++ {
 		s.broadcasts = s.broadcasts[1:]
 		j.Kernel.Schedule(j.Kernel.Now(), (*controlNetworkEvent)(j), 0)
 	}
 }
 
-func (c controlPort) Combine(op device.Combination, word uint32) uint32 {
+func (c controlOfPort) Combine(op device.Combination, word uint32) uint32 {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.Charge(c.Control.Send.Time(4))
 	p.ElapseCharges()
-	if s.combiningRanks++; s.combiningRanks > 1 {
-		word = op.Combine(s.partialResult, word)
+	if s.ranksInCombination++; s.ranksInCombination > 1 {
+		word = op.Combine(s.combinationSoFar, word)
 	}
-	s.partialResult = word
-	if s.combiningRanks == len(p.Ports) {
-		s.combiningRanks = 0
+	s.combinationSoFar = word
+	if s.ranksInCombination == len(p.Ports) {
+		s.ranksInCombination = 0
 		p.Kernel.Schedule(p.Kernel.Now()+c.Latency, (*controlNetworkEvent)(p.Job), 1)
 	}
 	n := p.combineCount
@@ -111,7 +111,7 @@ type controlNetworkEvent Job
 // HandleEvent wakes the ranks that listen.
 func (h *controlNetworkEvent) HandleEvent(ended uint64) {
 	if s := &h.controlNetwork; ended > 0 {
-		s.combinationResults[s.combinationsEnded%2] = s.partialResult
+		s.combinationResults[s.combinationsEnded%2] = s.combinationSoFar
 		s.combinationsEnded++
 	}
 	for i := range h.Ports {

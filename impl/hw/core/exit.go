@@ -15,9 +15,9 @@ type exitNoticeRequest struct {
 	head       device.Head
 }
 
-// noticeInProgress replaces the subscriber of a request whose notice is being sent. A rank with
+// subscriberBeingNotified replaces the subscriber of a request whose notice is being sent. A rank with
 // requests has a process.
-const noticeInProgress = -1
+const subscriberBeingNotified = -1
 
 // NotifyExit implements device.Port. For a rank whose program has ended a process of its own sends
 // the notice.
@@ -46,7 +46,7 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 func (p *Port) sendExitNotices() {
 	for asked := p.exitNoticeRequests[p.ID]; len(asked) > 0; asked = p.exitNoticeRequests[p.ID] {
 		x := asked[0]
-		asked[0].subscriber = noticeInProgress // a rank that gets it may ask again at once
+		asked[0].subscriber = subscriberBeingNotified // a rank that gets it may ask again at once
 		p.Probe.WrapPort(p).Send(int(x.subscriber), &device.Packet{Head: x.head})
 		p.ElapseCharges()
 		p.exitNoticeRequests[p.ID] = p.exitNoticeRequests[p.ID][1:] // there may be more by now

@@ -50,7 +50,7 @@ type Job struct {
 	barrierRanksArrived int        // ranks at the hardware's barrier
 	barriersReleased    uint64     // how often it has opened
 	controlNetwork      controlState
-	idlePolls           int // looks for packets in vain since any rank did anything else
+	idlePollsInARow     int // looks for packets in vain since any rank did anything else
 	freePackets         *Packet
 	freeAccesses        *RemoteAccess
 	freeEntries         *QueueEntry

@@ -8,20 +8,20 @@ import (
 
 // RemoteAccess is a remote read or write in progress. Data moves when the last byte arrives.
 type RemoteAccess struct {
-	Job            *Job
-	Network        Network // that carries it
-	Src, Dst       int32   // the rank that asked, and the one whose memory it is
-	IsGet          bool
-	key            device.Key
-	offset         int
-	Data           []byte // at the rank that asked
-	CompletionHead device.Head
-	NoCompletion   bool // its rank does not wait for its end
-	refused        bool
-	inlineCopy     [device.MaxInlinePutWords * 8]byte // its bytes, if it is quiet
-	packetCopy     *Packet                            // that has them if they are more; or nil
-	Transit        Transit
-	nextFreeAccess *RemoteAccess // in the list of those to use again
+	Job                         *Job
+	Network                     Network // that carries it
+	Src, Dst                    int32   // the rank that asked, and the one whose memory it is
+	IsGet                       bool
+	key                         device.Key
+	offset                      int
+	Data                        []byte // at the rank that asked
+	CompletionHead              device.Head
+	NoCompletion                bool // its rank does not wait for its end
+	targetNotExposed            bool
+	bytesOfPutWithoutCompletion [device.MaxWordsOfPutWithoutCompletion * 8]byte // its bytes, if it is quiet
+	packetWithLongerBytes       *Packet                                         // that has them if they are more; or nil
+	Transit                     Transit
+	nextFreeAccess              *RemoteAccess // in the list of those to use again
 }
 
 // Memory implements device.Port.
@@ -32,8 +32,8 @@ func (p *Port) Memory() device.Memory {
 	return p
 }
 
-// Counter implements device.Port.
-func (p *Port) Counter() device.Counter {
+// Counters implements device.Port.
+func (p *Port) Counters() device.Counters {
 	if !p.Job.hasCounters {
 		return nil
 	}
@@ -64,12 +64,12 @@ func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.startRemoteAccess(dst, k, off, b, done, true)
 }
 
-// MaxInlinePut implements device.InlinePutMemory: systems copy what they send.
-func (p *Port) MaxInlinePut() int {
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: systems copy what they send.
+func (p *Port) MaxPutWithoutCompletion() int {
 	if r, ok := p.farNetwork.(RemoteNetwork); ok {
 		return r.MaxEntryBytes()
 	}
-	return 8 * device.MaxInlinePutWords
+	return 8 * device.MaxWordsOfPutWithoutCompletion
 }
 
 func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
@@ -85,14 +85,14 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, CompletionHead: done}
 	if !get && done == device.NoCompletion {
 		x.NoCompletion = true
-		switch most := p.MaxInlinePut(); {
+		switch most := p.MaxPutWithoutCompletion(); {
 		case len(b) > most:
 			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), most))
-		case len(b) > len(x.inlineCopy):
-			x.packetCopy = p.newPacket(p.ID, p.ID, &done, b)
-			x.Data = x.packetCopy.Data
+		case len(b) > len(x.bytesOfPutWithoutCompletion):
+			x.packetWithLongerBytes = p.newPacket(p.ID, p.ID, &done, b)
+			x.Data = x.packetWithLongerBytes.Data
 		default:
-			x.Data = x.inlineCopy[:copy(x.inlineCopy[:], b)]
+			x.Data = x.bytesOfPutWithoutCompletion[:copy(x.bytesOfPutWithoutCompletion[:], b)]
 		}
 	}
 	x.Network.StartAccess(p, x)
@@ -105,32 +105,32 @@ func (x *RemoteAccess) CopyData() {
 	there, ok := p.exposedMemory.Access(x.key, x.offset, len(x.Data))
 	switch {
 	case !ok:
-		x.refused = true
+		x.targetNotExposed = true
 	case x.IsGet:
 		copy(x.Data, there)
 	default:
 		copy(there, x.Data)
 		p.watchEventCount++
-		p.notifyChange()
+		p.resumeForChange()
 	}
 }
 
-// NeedsNoCompletion reports whether an access that has moved is over because no rank is to be
+// EndsWithoutCompletion reports whether an access that has moved is over because no rank is to be
 // notified of its completion.
-func (x *RemoteAccess) NeedsNoCompletion() bool { return x.NoCompletion && !x.refused }
+func (x *RemoteAccess) EndsWithoutCompletion() bool { return x.NoCompletion && !x.targetNotExposed }
 
 // Complete notifies the rank that started the access, which is then complete.
 func (x *RemoteAccess) Complete() {
 	var pk *Packet
-	if !x.NeedsNoCompletion() {
+	if !x.EndsWithoutCompletion() {
 		pk = x.Job.newPacket(x.Src, x.Src, &x.CompletionHead, nil)
-		pk.isCompletion, pk.Refused = true, x.refused
+		pk.isCompletion, pk.Refused = true, x.targetNotExposed
 	}
 	x.Job.Probe.CompletionReported(x, pk)
 	x.Data = nil
-	if x.packetCopy != nil {
-		x.Job.ReleasePacket(x.packetCopy)
-		x.packetCopy = nil
+	if x.packetWithLongerBytes != nil {
+		x.Job.ReleasePacket(x.packetWithLongerBytes)
+		x.packetWithLongerBytes = nil
 	}
 	x.nextFreeAccess, x.Job.freeAccesses = x.Job.freeAccesses, x
 	if pk != nil {
@@ -144,12 +144,12 @@ type RegisterUpdate struct {
 	value         int64
 }
 
-// FetchAndAdd implements device.Counter.
+// FetchAndAdd implements device.Counters.
 func (p *Port) FetchAndAdd(dst, r int, delta int64) int64 {
 	return p.requestRegisterUpdate(dst, r, RegisterUpdate{value: delta})
 }
 
-// FetchAndStore implements device.Counter.
+// FetchAndStore implements device.Counters.
 func (p *Port) FetchAndStore(dst, r int, value int64) int64 {
 	return p.requestRegisterUpdate(dst, r, RegisterUpdate{true, value})
 }
@@ -164,10 +164,10 @@ func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 // UpdateRegisterOf changes a register of a rank at once and returns what was there.
 func (p *Port) UpdateRegisterOf(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
-	old := q.counters[r]
-	if q.counters[r] += c.value; c.replacesValue {
-		q.counters[r] = c.value
+	old := q.counterRegisters[r]
+	if q.counterRegisters[r] += c.value; c.replacesValue {
+		q.counterRegisters[r] = c.value
 	}
-	q.notifyChange()
+	q.resumeForChange()
 	return old
 }

@@ -59,9 +59,9 @@ type CopyBus interface {
 // HasPacket reports whether the inbox has a packet, so that Recv returns at once.
 func (p *Port) HasPacket() bool { return p.inbox.Head != nil }
 
-// Attachment says which ranks a network connects: RankCount ranks from FirstRank on, through a
+// AttachedRanks says which ranks a network connects: RankCount ranks from FirstRank on, through a
 // number of interfaces. If a node has fewer interfaces than ranks, several ranks share one.
-type Attachment struct {
+type AttachedRanks struct {
 	FirstRank, RankCount, InterfaceCount int
 	InterfaceOf                          func(rank int) int // the interface of a rank of the job
 	NamePrefix                           string             // prefix of the names of the network's parts, such as "node 3 "
@@ -137,9 +137,9 @@ func (p *Port) Datagram() device.Datagram {
 	return nil
 }
 
-// EnableEventWaits lets the ranks of the job wait for events (device.Watch) on machines where ranks
+// EnableWatch lets the ranks of the job wait for events (device.Watch) on machines where ranks
 // do not write each other's memory.
-func (j *Job) EnableEventWaits() { j.hasWatch = true }
+func (j *Job) EnableWatch() { j.hasWatch = true }
 
 // NotifyEvent counts an event of the rank, and wakes it if it waits.
 func (p *Port) NotifyEvent() {

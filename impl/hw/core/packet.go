@@ -20,15 +20,15 @@ type Packet struct {
 
 // Transit is the position of a packet or an access in the network, which defines its meaning.
 type Transit struct {
-	Step       int8
-	Position   int
-	Size       int // of all of it
-	NextTime   unit.Time
-	PriorDelay unit.Time // how long the network had delayed the sender before
-	Duration   unit.Time // how long all of it takes at the rate of its source
+	Step              int8
+	Position          int
+	Size              int // of all of it
+	NextTime          unit.Time
+	SenderDelayBefore unit.Time // how long the network had delayed the sender before
+	Duration          unit.Time // how long all of it takes at the rate of its source
 
-	CarriedByEngine bool // carries it, and no processor
-	HighPriority    bool // it goes before what waits for a link
+	IsCarriedByNetworkInterface bool // carries it, and no processor
+	HighPriority                bool // it goes before what waits for a link
 }
 
 // PacketList is a queue of packets. A packet is in one list at most.
@@ -103,5 +103,5 @@ func (pk *Packet) Arrive() {
 	}
 	p.inbox.Push(pk)
 	p.watchEventCount++
-	p.notifyPacket()
+	p.resumeForPacket()
 }

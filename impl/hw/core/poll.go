@@ -96,17 +96,17 @@ func (p *Port) throttleClockReads() {
 
 // resetIdlePolls notes that the rank does something else than looking for packets in vain.
 func (p *Port) resetIdlePolls() {
-	p.idlePolls = 0
+	p.idlePollsInARow = 0
 	p.lastPollFoundNothing = false
 }
 
-// countIdlePoll notes that the rank has looked for packets in vain, and ends the job in a deadlock.
-func (p *Port) countIdlePoll() {
+// failIfAllPollInVain notes that the rank has looked for packets in vain, and ends the job in a deadlock.
+func (p *Port) failIfAllPollInVain() {
 	p.lastPollFoundNothing = true
-	if p.idlePolls++; p.idlePolls < idlePollsBeforeDeadlock {
+	if p.idlePollsInARow++; p.idlePollsInARow < idlePollsBeforeDeadlock {
 		return
 	}
-	p.idlePolls = 0
+	p.idlePollsInARow = 0
 	if !p.canOthersAct() {
 		p.Kernel.Fail(sim.ErrStalled)
 		p.park(awaitingPacket)
@@ -147,7 +147,7 @@ func (p *Port) pollNetworks(block bool) bool {
 		}
 		if !block {
 			if p.inbox.Head == nil {
-				p.countIdlePoll()
+				p.failIfAllPollInVain()
 				p.throttlePolling(&p.recvThrottle, 1)
 			}
 			break
@@ -193,6 +193,6 @@ type waitTimeoutEvent Port
 // HandleEvent wakes the rank if it still sleeps.
 func (a *waitTimeoutEvent) HandleEvent(rest uint64) {
 	if p := (*Port)(a); uint64(p.waitSerial) == rest {
-		p.notifyChange()
+		p.resumeForChange()
 	}
 }

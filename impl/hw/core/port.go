@@ -36,7 +36,7 @@ type Port struct {
 	signals                 *signalState // nil: the rank has neither set a handler nor received a signal
 	loadThrottle            pollThrottle
 	lentPacket              *Packet         // lent to the rank until the next Recv
-	TotalNetworkDelay       unit.Time       // how long networks have delayed the processor
+	DelayByNetworks         unit.Time       // how long networks have delayed the processor
 	polledNetworks          []PolledNetwork // those of its networks that are
 	noise                   Noise
 	programProc             sim.Proc
@@ -44,7 +44,7 @@ type Port struct {
 	recvThrottle, clockThrottle  pollThrottle
 	barriersEntered              uint64 // how many hardware barriers the rank has arrived at
 	broadcastCount, combineCount int    // of device.Control: broadcasts and combinations that the rank has begun
-	counters                     [device.CountersPerRank]int64
+	counterRegisters             [device.CountersPerRank]int64
 	queues                       queueTable
 	channelQueues                [device.NumPriorities]channelQueue
 }

@@ -53,14 +53,14 @@ type Probe interface {
 	// ServerOccupied says that x, or what has a name, takes a part of the network for a time.
 	ServerOccupied(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int)
 
-	// RequestReport calls r.Report(arg) if the run is observed: use it for values that are costly
+	// ReportIfObserved calls r.Report(arg) if the run is observed: use it for values that are costly
 	// to compute.
-	RequestReport(r ProbeReporter, arg uint64)
+	ReportIfObserved(r ProbeReporter, arg uint64)
 }
 
-// StreamPart is bytes of a stream, beginning with those of a packet. It stands for x where they
+// StreamByteRange is bytes of a stream, beginning with those of a packet. It stands for x where they
 // take a part of the network.
-type StreamPart struct {
+type StreamByteRange struct {
 	FirstPacket      *Packet
 	FromByte, ToByte int
 }
@@ -86,4 +86,4 @@ func (nullProbe) LastByteArrived(any, unit.Time)                                
 func (nullProbe) AccessSignalSent(*RemoteAccess, string, int32, int32, unit.Time, unit.Time) {}
 func (nullProbe) CompletionReported(*RemoteAccess, *Packet)                                  {}
 func (nullProbe) ServerOccupied(*sim.Server, any, model.Activity, unit.Time, unit.Time, int) {}
-func (nullProbe) RequestReport(ProbeReporter, uint64)                                        {}
+func (nullProbe) ReportIfObserved(ProbeReporter, uint64)                                     {}

@@ -17,8 +17,8 @@ type RemoteNetwork interface {
 	ChargeSignalHandler(p *Port)                   // charges the way into a handler and back
 }
 
-// EnableRemoteCapabilities gives the ranks of the job the capabilities of a RemoteNetwork.
-func (j *Job) EnableRemoteCapabilities() {
+// EnableMemoryCountersQueuesAndSignals gives the ranks of the job the capabilities of a RemoteNetwork.
+func (j *Job) EnableMemoryCountersQueuesAndSignals() {
 	j.hasRemoteMemory, j.hasCounters, j.hasQueues, j.hasWatch = true, true, true, true
 }
 
@@ -46,38 +46,38 @@ type entryQueue struct {
 	firstEntryCharged        bool         // the first entry has been paid for
 }
 
-// queuePort is a port as its queues' Queue.
-type queuePort struct{ *Port }
+// queuesOfPort is a port as its queues' Queue.
+type queuesOfPort struct{ *Port }
 
-// Queue implements device.Port.
-func (p *Port) Queue() device.Queue {
+// Queues implements device.Port.
+func (p *Port) Queues() device.Queues {
 	if !p.Job.hasQueues {
 		return nil
 	}
-	return queuePort{p}
+	return queuesOfPort{p}
 }
 
-func (q queuePort) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
+func (q queuesOfPort) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
 
-func (q queuePort) Create(size int) device.Key {
+func (q queuesOfPort) Create(size int) device.Key {
 	q.queues = append(q.queues, &entryQueue{capacityBytes: size, writerMustRetry: map[int]bool{}})
 	return device.Key(len(q.queues) - 1)
 }
 
-func (q queuePort) Destroy(k device.Key) {
+func (q queuesOfPort) Destroy(k device.Key) {
 	q.ownQueue(k)
 	q.queues[k] = nil
 }
 
 // ownQueue returns one of the rank's own queues.
-func (q queuePort) ownQueue(k device.Key) *entryQueue {
+func (q queuesOfPort) ownQueue(k device.Key) *entryQueue {
 	if k >= device.Key(len(q.queues)) || q.queues[k] == nil {
 		panic(fmt.Sprintf("hw: rank %d has no queue %d", q.ID, k))
 	}
 	return q.queues[k]
 }
 
-func (q queuePort) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
+func (q queuesOfPort) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 	q.checkRank(dst)
 	net := q.remoteNetworkTo(dst)
 	if len(b) > net.MaxEntryBytes() {
@@ -100,7 +100,7 @@ func (x *QueueEntry) AppendToQueue() (tell bool) {
 	p := &x.Job.Ports[x.Dst]
 	x.refused = !p.appendEntry(x)
 	p.watchEventCount++
-	p.notifyChange()
+	p.resumeForChange()
 	return x.refused || x.enqueueFlags&device.CompleteOnlyIfRefused == 0
 }
 
@@ -133,20 +133,20 @@ func (x *QueueEntry) NewCompletion() *Packet {
 	pk.isCompletion, pk.Refused = true, x.refused
 	x.Job.Probe.CompletionReported(nil, pk)
 	if x.refused {
-		x.release()
+		x.recycle()
 	}
 	return pk
 }
 
-// release takes back an entry that is in no queue.
-func (x *QueueEntry) release() {
+// recycle takes back an entry that is in no queue.
+func (x *QueueEntry) recycle() {
 	j := x.Job
 	j.ReleasePacket(x.Packet)
 	x.Packet = nil
 	x.nextEntry, j.freeEntries = j.freeEntries, x
 }
 
-func (q queuePort) First(k device.Key) *device.Packet {
+func (q queuesOfPort) First(k device.Key) *device.Packet {
 	q.ElapseCharges()
 	q.runSignalHandler()
 	r := q.ownQueue(k)
@@ -161,7 +161,7 @@ func (q queuePort) First(k device.Key) *device.Packet {
 	return &r.first.Packet.Packet
 }
 
-func (q queuePort) IsRefusing(k device.Key) bool {
+func (q queuesOfPort) IsRefusing(k device.Key) bool {
 	for _, refusing := range q.ownQueue(k).writerMustRetry {
 		if refusing {
 			return true
@@ -170,7 +170,7 @@ func (q queuePort) IsRefusing(k device.Key) bool {
 	return false
 }
 
-func (q queuePort) RemoveFirst(k device.Key) {
+func (q queuesOfPort) RemoveFirst(k device.Key) {
 	r := q.ownQueue(k)
 	x := r.first
 	if x == nil {
@@ -178,5 +178,5 @@ func (q queuePort) RemoveFirst(k device.Key) {
 	}
 	r.first, r.firstEntryCharged = x.nextEntry, false
 	r.usedBytes -= len(x.Data) + device.EntryOverhead
-	x.release()
+	x.recycle()
 }

@@ -17,15 +17,15 @@ type pendingSignal struct {
 	head device.Head
 }
 
-// signalPort is a port as the Signal of its rank.
-type signalPort struct{ *Port }
+// signalsOfPort is a port as the Signal of its rank.
+type signalsOfPort struct{ *Port }
 
 // Signal implements device.Port.
 func (p *Port) Signal() device.Signal {
 	if !p.Job.hasQueues {
 		return nil
 	}
-	return signalPort{p}
+	return signalsOfPort{p}
 }
 
 // ensureSignalState returns the rank's signals, and makes their state if there is none.
@@ -36,18 +36,18 @@ func (p *Port) ensureSignalState() *signalState {
 	return p.signals
 }
 
-func (s signalPort) SetHandler(handler func(src int, head device.Head)) {
+func (s signalsOfPort) SetHandler(handler func(src int, head device.Head)) {
 	s.ensureSignalState().handler = handler
 	s.ElapseCharges()
 	s.runSignalHandler()
 }
 
-func (s signalPort) Raise(dst int, head device.Head) {
+func (s signalsOfPort) Raise(dst int, head device.Head) {
 	s.checkRank(dst)
 	s.remoteNetworkTo(dst).SendSignal(s.Port, dst, head)
 }
 
-func (s signalPort) Mask(on bool) {
+func (s signalsOfPort) Mask(on bool) {
 	h := s.ensureSignalState()
 	h.masked = on
 	if !on && len(h.pending) > 0 {
@@ -64,7 +64,7 @@ func (p *Port) DeliverSignal(src int32, head device.Head) {
 	h := p.ensureSignalState()
 	h.pending = append(h.pending, pendingSignal{src, head})
 	if !h.masked && !h.handlerRunning && h.handler != nil {
-		p.notifySignal()
+		p.resumeForSignal()
 	}
 }
 

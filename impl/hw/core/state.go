@@ -59,9 +59,9 @@ func (p *Port) Wake() {
 	}
 }
 
-// notifyChange wakes the rank if it waits for a change: something that it may look for has
+// resumeForChange wakes the rank if it waits for a change: something that it may look for has
 // happened.
-func (p *Port) notifyChange() {
+func (p *Port) resumeForChange() {
 	if p.processState == awaitingChange && !p.isWordUnchanged() {
 		p.resume()
 	}
@@ -101,21 +101,21 @@ func (p *Port) MarkStoreEnded(d unit.Time) {
 	}
 }
 
-// notifyPacket resumes a rank that waits, because a packet has arrived. During a store of the
+// resumeForPacket resumes a rank that waits, because a packet has arrived. During a store of the
 // processor, MarkStoreEnded resumes it.
-func (p *Port) notifyPacket() {
+func (p *Port) resumeForPacket() {
 	if p.isWaiting() && !p.storeInProgress {
 		p.resumeWhenFree()
 	}
 }
 
-// notifySignal resumes a rank whose handler is to run. A running rank finds the signal itself.
-func (p *Port) notifySignal() {
+// resumeForSignal resumes a rank whose handler is to run. A running rank finds the signal itself.
+func (p *Port) resumeForSignal() {
 	switch p.processState {
 	case computing:
 		p.resume()
 	case awaitingChange:
-		p.notifyChange()
+		p.resumeForChange()
 	default:
 		p.Wake()
 	}

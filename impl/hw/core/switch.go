@@ -23,7 +23,7 @@ type Router[R any] interface {
 	ScheduleAccessArrival(x *RemoteAccess, t unit.Time)
 }
 
-// Output is an output of a switch: a link to another switch, or to a node. A chunk takes an output
+// SwitchOutput is an output of a switch: a link to another switch, or to a node. A chunk takes an output
 // when its first byte gets there, and holds it for its length at the rate of links (virtual
 // cut-through). A chunk that finds its output busy waits for it.
 //
@@ -35,33 +35,33 @@ type Router[R any] interface {
 // waits before several outputs gets the smallest of its shares: in random permutations flows then
 // get down to half of their max-min fair share, see impl/hw/torus/contention_test.go. Queues by a
 // hash of the node do the same to nodes whose hashes are equal.
-type Output[R any] struct {
+type SwitchOutput[R any] struct {
 	sim.Server
-	waitingNodes      *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
-	highPriorityQueue *chunk[R] // those that go before: the first, which knows the last; nil: none
+	lastWaitingNodeChunk   *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
+	firstHighPriorityChunk *chunk[R] // those that go before: the first, which knows the last; nil: none
 }
 
 // chunk is a part of a transfer in flight.
 type chunk[R any] struct {
-	network          *SwitchedNetwork[R]
-	transfer         any // the *Packet or *RemoteAccess whose bytes it carries
-	sourceNode       int32
-	remainingRoute   R
-	nextOutput       int32 // its next output
-	leavesNetwork    bool  // behind that is its node
-	isLastOfTransfer bool  // of its transfer
-	hasHighPriority  bool  // it goes before others
-	bytes            int32
-	linkTime         unit.Time // how long it takes an output
-	earliestEnd      unit.Time // when its last byte is at the other side if it does not wait anywhere
+	network               *SwitchedNetwork[R]
+	transfer              any // the *Packet or *RemoteAccess whose bytes it carries
+	sourceNode            int32
+	remainingRoute        R
+	nextOutput            int32 // its next output
+	nextOutputLeadsToNode bool  // behind that is its node
+	isLastOfTransfer      bool  // of its transfer
+	hasHighPriority       bool  // it goes before others
+	bytes                 int32
+	timeOnOutput          unit.Time // how long it takes an output
+	earliestArrival       unit.Time // when its last byte is at the other side if it does not wait anywhere
 
 	nextNodeChunk  *chunk[R] // of the next node that waits for the same output, or of those to use again
 	nextOfSameNode *chunk[R] // of the same node, waits for the same output
 	lastOfSameNode *chunk[R] // the last one behind, or the chunk itself
 }
 
-// Forever is the end of what can be decided where only events decide.
-const Forever = unit.Time(math.MaxInt64)
+// EndOfVirtualTime is the end of what can be decided where only events decide.
+const EndOfVirtualTime = unit.Time(math.MaxInt64)
 
 // injectChunk lets b bytes that leave node a at time t on, within dur, into the network, and
 // returns when the first enters. Until a time the caller knows that nothing happens but what is
@@ -78,7 +78,7 @@ func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, 
 	entered = s.Injectors[a].Reserve(t, hold)
 	s.Job.Probe.ServerOccupied(&s.Injectors[a], of, model.CarryActivity, entered, hold, b)
 	c.transfer, c.sourceNode, c.remainingRoute, c.bytes, c.isLastOfTransfer, c.hasHighPriority = of, int32(a), route, int32(b), last, urgent
-	c.linkTime, c.earliestEnd = hold, entered+flight+dur
+	c.timeOnOutput, c.earliestArrival = hold, entered+flight+dur
 	s.advanceChunk(c, entered, until)
 	return entered
 }
@@ -89,7 +89,7 @@ func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 	k := &s.Job.Kernel
 	for {
 		out, step, exit := s.Router.AdvanceRoute(&c.remainingRoute)
-		c.nextOutput, c.leavesNetwork = out, exit
+		c.nextOutput, c.nextOutputLeadsToNode = out, exit
 		t += step
 		if t > k.Now() && (t > until || !k.IsIdleUntil(t)) {
 			k.Schedule(t, c, 0)
@@ -104,15 +104,15 @@ func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 // HandleEvent lets the chunk reach its next output.
 func (c *chunk[R]) HandleEvent(uint64) {
 	if now := c.network.Job.Kernel.Now(); c.network.requestOutput(c, now) {
-		c.network.advanceChunk(c, now, Forever)
+		c.network.advanceChunk(c, now, EndOfVirtualTime)
 	}
 }
 
 // requestOutput lets a chunk take the output that its first byte reaches at time t, or wait for it.
 // It reports whether the chunk goes on to another.
 func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
-	o := &s.Outputs[c.nextOutput]
-	if (o.waitingNodes != nil || o.highPriorityQueue != nil || o.FreeAt() > t) && !(c.leavesNetwork && s.MemoryArrivalTime != nil) {
+	o := &s.SwitchOutputs[c.nextOutput]
+	if (o.lastWaitingNodeChunk != nil || o.firstHighPriorityChunk != nil || o.FreeAt() > t) && !(c.nextOutputLeadsToNode && s.MemoryArrivalTime != nil) {
 		s.queueChunk(o, c)
 		return false
 	}
@@ -120,14 +120,14 @@ func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
 }
 
 // takeOutput lets a chunk take a free output at time t, and reports whether it goes on to another.
-func (s *SwitchedNetwork[R]) takeOutput(o *Output[R], c *chunk[R], t unit.Time) bool {
-	first := t + s.deliveryTime
-	t = o.Reserve(t, c.linkTime)
-	s.Job.Probe.ServerOccupied(&o.Server, c.transfer, model.CarryActivity, t, c.linkTime, int(c.bytes))
-	if !c.leavesNetwork {
+func (s *SwitchedNetwork[R]) takeOutput(o *SwitchOutput[R], c *chunk[R], t unit.Time) bool {
+	first := t + s.timeFromSwitchToProcessor
+	t = o.Reserve(t, c.timeOnOutput)
+	s.Job.Probe.ServerOccupied(&o.Server, c.transfer, model.CarryActivity, t, c.timeOnOutput, int(c.bytes))
+	if !c.nextOutputLeadsToNode {
 		return true
 	}
-	there := max(t+s.deliveryTime+c.linkTime, c.earliestEnd)
+	there := max(t+s.timeFromSwitchToProcessor+c.timeOnOutput, c.earliestArrival)
 	if s.MemoryArrivalTime != nil {
 		there = s.MemoryArrivalTime(c.transfer, int(c.bytes), first, there)
 	}
@@ -142,7 +142,7 @@ func (s *SwitchedNetwork[R]) takeOutput(o *Output[R], c *chunk[R], t unit.Time) 
 // HoldLinks keeps the links between two nodes busy with bytes that cannot leave the last of them,
 // so that the next ones are in memory at a time.
 func (s *SwitchedNetwork[R]) HoldLinks(from, to int, at unit.Time) {
-	r := &s.scratchRoute // not of its own: it would be allocated, as routers are behind an interface
+	r := &s.holdLinksRoute // not of its own: it would be allocated, as routers are behind an interface
 	way, left := s.Router.RouteBetween(from, to)
 	*r = way
 	for {
@@ -151,26 +151,26 @@ func (s *SwitchedNetwork[R]) HoldLinks(from, to int, at unit.Time) {
 			return
 		}
 		left -= step
-		s.Outputs[out].HoldUntil(at - left)
+		s.SwitchOutputs[out].HoldUntil(at - left)
 	}
 }
 
 // queueChunk queues a chunk at a busy output, after those of its node.
-func (s *SwitchedNetwork[R]) queueChunk(o *Output[R], c *chunk[R]) {
+func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 	c.nextOfSameNode, c.lastOfSameNode = nil, c
-	last := o.waitingNodes
-	if last == nil && o.highPriorityQueue == nil {
+	last := o.lastWaitingNodeChunk
+	if last == nil && o.firstHighPriorityChunk == nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), (*outputFreeEvent[R])(s), uint64(c.nextOutput))
 	}
-	switch first := o.highPriorityQueue; {
+	switch first := o.firstHighPriorityChunk; {
 	case c.hasHighPriority && first == nil:
-		o.highPriorityQueue = c
+		o.firstHighPriorityChunk = c
 		return
 	case c.hasHighPriority:
 		first.lastOfSameNode.nextOfSameNode, first.lastOfSameNode = c, c
 		return
 	case last == nil:
-		o.waitingNodes, c.nextNodeChunk = c, c
+		o.lastWaitingNodeChunk, c.nextNodeChunk = c, c
 		return
 	}
 	for x := last.nextNodeChunk; ; x = x.nextNodeChunk {
@@ -182,7 +182,7 @@ func (s *SwitchedNetwork[R]) queueChunk(o *Output[R], c *chunk[R]) {
 			break
 		}
 	}
-	o.waitingNodes, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
+	o.lastWaitingNodeChunk, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
 }
 
 // outputFreeEvent is the event of an output that is free again while chunks wait for it.
@@ -191,41 +191,41 @@ type outputFreeEvent[R any] SwitchedNetwork[R]
 // HandleEvent lets the next chunk take the output. Its node has its next turn after the others.
 func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	s := (*SwitchedNetwork[R])(v)
-	o := &s.Outputs[out]
+	o := &s.SwitchOutputs[out]
 	if o.FreeAt() > s.Job.Kernel.Now() { // it was held
 		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 		return
 	}
-	c := o.dequeue()
+	c := o.dequeueChunk()
 	now := s.Job.Kernel.Now()
 	on := s.takeOutput(o, c, now)
-	if o.waitingNodes != nil || o.highPriorityQueue != nil {
+	if o.lastWaitingNodeChunk != nil || o.firstHighPriorityChunk != nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 	}
 	if on {
-		s.advanceChunk(c, now, Forever)
+		s.advanceChunk(c, now, EndOfVirtualTime)
 	}
 }
 
-// dequeue removes the chunk whose turn it is from the waiting ones.
-func (o *Output[R]) dequeue() *chunk[R] {
-	if c := o.highPriorityQueue; c != nil {
-		if o.highPriorityQueue = c.nextOfSameNode; c.nextOfSameNode != nil {
+// dequeueChunk removes the chunk whose turn it is from the waiting ones.
+func (o *SwitchOutput[R]) dequeueChunk() *chunk[R] {
+	if c := o.firstHighPriorityChunk; c != nil {
+		if o.firstHighPriorityChunk = c.nextOfSameNode; c.nextOfSameNode != nil {
 			c.nextOfSameNode.lastOfSameNode = c.lastOfSameNode
 		}
 		return c
 	}
-	last, c := o.waitingNodes, o.waitingNodes.nextNodeChunk
+	last, c := o.lastWaitingNodeChunk, o.lastWaitingNodeChunk.nextNodeChunk
 	x := c.nextOfSameNode
 	switch {
 	case x == nil && c == last:
-		o.waitingNodes = nil
+		o.lastWaitingNodeChunk = nil
 	case x == nil:
 		last.nextNodeChunk = c.nextNodeChunk
 	case c == last:
-		o.waitingNodes, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
+		o.lastWaitingNodeChunk, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
 	default:
-		o.waitingNodes, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
+		o.lastWaitingNodeChunk, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
 	}
 	return c
 }

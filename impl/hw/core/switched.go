@@ -12,28 +12,28 @@ import (
 // (switch.go). Its processor knows at once how long the interface made it wait; contention farther
 // on delays only the chunks that wait there.
 type SwitchedNetwork[R any] struct {
-	Attachment
-	Job               *Job
-	Router            Router[R]
-	ProcessorChunking Chunking // of a processor that sends packets
-	Injectors         []sim.Server
-	Outputs           []Output[R] // of the switches
-	linkRate          CachedRate
-	deliveryTime      unit.Time // from the last switch until a processor can see what is there
-	senders           []Sender[R]
+	AttachedRanks
+	Job                       *Job
+	Router                    Router[R]
+	ProcessorChunking         Chunking // of a processor that sends packets
+	Injectors                 []sim.Server
+	SwitchOutputs             []SwitchOutput[R] // of the switches
+	linkRate                  CachedRate
+	timeFromSwitchToProcessor unit.Time // from the last switch until a processor can see what is there
+	senders                   []Sender[R]
 
 	// MemoryArrivalTime says when the memory of a rank has the bytes of a chunk, whose first is
 	// there at a time and whose last otherwise at another; nil: then.
 	MemoryArrivalTime func(of any, bytes int, first, last unit.Time) unit.Time
 	freeChunks        *chunk[R] // chunks to use again
-	scratchRoute      R         // where Hold is
+	holdLinksRoute    R         // where Hold is
 }
 
 // Chunking says how bytes leave their source: in chunks, the first n bytes in TimeOfFirst(n).
 type Chunking struct {
 	ChunkBytes        int
 	LinkOverheadBytes int // bytes of a chunk on a link, beside its own
-	TimeOfFirst       func(n int) unit.Time
+	TimeOfFirstBytes  func(n int) unit.Time
 }
 
 // Sender is the sending side of a rank. As an event it sends the next chunk of its first packet.
@@ -45,8 +45,8 @@ type Sender[R any] struct {
 }
 
 // Init prepares a network for a job. node returns the node of an interface.
-func (s *SwitchedNetwork[R]) Init(j *Job, e Attachment, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
-	s.Job, s.Attachment, s.Router, s.deliveryTime, s.linkRate = j, e, r, deliver, CachedRate{Rate: link}
+func (s *SwitchedNetwork[R]) Init(j *Job, e AttachedRanks, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
+	s.Job, s.AttachedRanks, s.Router, s.timeFromSwitchToProcessor, s.linkRate = j, e, r, deliver, CachedRate{Rate: link}
 	s.Injectors, s.senders = make([]sim.Server, nodes), make([]Sender[R], e.RankCount)
 	for i := range s.senders {
 		s.senders[i].network, s.senders[i].node = s, int32(node(e.InterfaceOf(e.FirstRank+i)))
@@ -73,7 +73,7 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 // next packet before its last one has left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), PriorDelay: p.TotalNetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderDelayBefore: p.DelayByNetworks, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
 	p.Charge(long)
 	p.PendingSends++
 	first := sender.sendQueue.Head == nil
@@ -88,7 +88,7 @@ func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, 
 }
 
 // HandleEvent lets the next chunk of the first packet leave.
-func (r *Sender[R]) HandleEvent(uint64) { r.sendNextChunk(r.sendQueue.Head, Forever) }
+func (r *Sender[R]) HandleEvent(uint64) { r.sendNextChunk(r.sendQueue.Head, EndOfVirtualTime) }
 
 // sendNextChunk lets the next chunk leave, and decides what becomes of it until a time. It advances
 // the storing processor's clock by the time for which the network was late to take the chunk.
@@ -98,7 +98,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	at := w.NextTime
 	late, last := s.SendChunk(pk, w, &s.ProcessorChunking, p.ID, pk.Dst, until)
 	p.Clock += late
-	p.TotalNetworkDelay += late
+	p.DelayByNetworks += late
 	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.BlockedActivity)
 	if !last {
 		s.Job.Kernel.Schedule(w.NextTime, r, 0)
@@ -108,7 +108,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	r.LastDeparture = w.NextTime
 	r.sendQueue.Pop()
 	if next := r.sendQueue.Head; next != nil {
-		next.Transit.NextTime = max(next.Transit.NextTime+p.TotalNetworkDelay-next.Transit.PriorDelay, r.LastDeparture)
+		next.Transit.NextTime = max(next.Transit.NextTime+p.DelayByNetworks-next.Transit.SenderDelayBefore, r.LastDeparture)
 		s.Job.Kernel.Schedule(next.Transit.NextTime, r, 0)
 	}
 }
@@ -116,16 +116,16 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 // SendChunk sends the next chunk of a transfer. It returns how late the network took it, and
 // whether it was the last; w.NextTime is then the time when its last byte has left. The caller has
 // set the time at which it begins, its size, and how long all of it takes. It knows that until a
-// time nothing happens but what is scheduled: its own, or Forever where it is an event.
+// time nothing happens but what is scheduled: its own, or EndOfVirtualTime where it is an event.
 func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *Chunking, from, to int32, until unit.Time) (late unit.Time, last bool) {
 	b := min(f.ChunkBytes, w.Size-w.Position)
 	last = w.Position+b >= w.Size
 	dur := w.Duration
 	if !last {
-		dur = f.TimeOfFirst(w.Position + b)
+		dur = f.TimeOfFirstBytes(w.Position + b)
 	}
 	if w.Position > 0 {
-		dur -= f.TimeOfFirst(w.Position)
+		dur -= f.TimeOfFirstBytes(w.Position)
 	}
 	entered := s.injectChunk(of, w.NextTime, s.NodeOf(from), s.NodeOf(to), b+f.LinkOverheadBytes, dur, last, w.HighPriority, until)
 	if w.Position == 0 {

@@ -128,6 +128,6 @@ func (o *barrierReleaseEvent) HandleEvent(uint64) {
 	o.barriersReleased++
 	for i := range o.Ports {
 		o.Ports[i].watchEventCount++
-		o.Ports[i].notifyChange()
+		o.Ports[i].resumeForChange()
 	}
 }

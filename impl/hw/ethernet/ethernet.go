@@ -254,7 +254,7 @@ func (s *station) endSignal() {
 	}
 	e.lastEnd = signalEndEvent{now, s.index}
 	s.state = idle
-	e.probe.RequestReport((*stationReport)(s), uint64(e.sendingStations))
+	e.probe.ReportIfObserved((*stationReport)(s), uint64(e.sendingStations))
 	if e.sendingStations--; e.sendingStations == 0 {
 		e.statistics.BusyTime += now - e.burstStart
 		e.resumeDeferring()

@@ -14,7 +14,7 @@ import (
 type network struct {
 	*model.Ethernet
 	carrier
-	core.Attachment
+	core.AttachedRanks
 	job        *core.Job
 	statistics *Statistics
 	mss        int // bytes of data in the longest segment
@@ -46,12 +46,12 @@ type processor struct {
 }
 
 // New returns an Ethernet that joins ranks of a job.
-func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
+func New(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
 	if m.UsesMBCF(j.Library) {
 		return newMBCF(j, m, e)
 	}
 	m = m.WithSocketsOf(j.Library)
-	n := &network{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.RankCount)}
+	n := &network{Ethernet: m, AttachedRanks: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.RankCount)}
 	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.hosts {
 		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, stationIndex: e.InterfaceOf(e.FirstRank + i)}
@@ -61,7 +61,7 @@ func New(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
 		for i := range n.hosts {
 			n.hostsOfStation[n.hosts[i].stationIndex] = append(n.hostsOfStation[n.hosts[i].stationIndex], i)
 		}
-		j.EnableEventWaits()
+		j.EnableWatch()
 	}
 	return n
 }
@@ -78,7 +78,7 @@ func statisticsOf(j *core.Job) *Statistics {
 }
 
 // newCarrier returns what carries the frames of a transport: one medium, or switches.
-func newCarrier(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) (c carrier) {
+func newCarrier(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up transport, count *Statistics) (c carrier) {
 	if m.Switches == nil {
 		medium := newMedium(m, &j.Kernel, e.InterfaceCount, j.Seed, j.Probe)
 		medium.transport, medium.statistics, medium.namePrefix = up, count, e.NamePrefix
@@ -86,7 +86,7 @@ func newCarrier(m *model.Ethernet, j *core.Job, e core.Attachment, up transport,
 	} else {
 		c = newSwitchedEthernet(m, j, e, up, count)
 	}
-	j.Probe.RequestReport(c, 0)
+	j.Probe.ReportIfObserved(c, 0)
 	return c
 }
 

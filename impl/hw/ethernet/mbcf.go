@@ -13,7 +13,7 @@ import (
 type mbcf struct {
 	*model.Ethernet
 	carrier
-	core.Attachment
+	core.AttachedRanks
 	job        *core.Job
 	statistics *Statistics
 	tasks      []task
@@ -98,13 +98,13 @@ type packet struct {
 	ack     uint32 // of the circuit back
 }
 
-func newMBCF(j *core.Job, m *model.Ethernet, e core.Attachment) core.Network {
-	n := &mbcf{Ethernet: m, Attachment: e, job: j, statistics: statisticsOf(j), tasks: make([]task, e.RankCount)}
+func newMBCF(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
+	n := &mbcf{Ethernet: m, AttachedRanks: e, job: j, statistics: statisticsOf(j), tasks: make([]task, e.RankCount)}
 	n.carrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.tasks {
 		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
-	j.EnableRemoteCapabilities()
+	j.EnableMemoryCountersQueuesAndSignals()
 	return n
 }
 
@@ -341,7 +341,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 			return
 		}
 		n.job.Probe.LastByteArrived(m.access, n.job.Kernel.Now())
-		if m.access.CopyData(); m.access.NeedsNoCompletion() {
+		if m.access.CopyData(); m.access.EndsWithoutCompletion() {
 			m.access.Complete()
 			return
 		}

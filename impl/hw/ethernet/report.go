@@ -83,7 +83,7 @@ func (f *frame) content() any {
 	if x.length == 0 {
 		return "ack"
 	}
-	p := core.StreamPart{FromByte: x.offset, ToByte: x.offset + x.length}
+	p := core.StreamByteRange{FromByte: x.offset, ToByte: x.offset + x.length}
 	if x.receiver != nil {
 		for pk := x.receiver.peer.outPackets.Head; pk != nil && p.FirstPacket == nil; pk = pk.Next {
 			if pk.Transit.Position > x.offset {

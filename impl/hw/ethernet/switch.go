@@ -55,7 +55,7 @@ const (
 	switchEnd
 )
 
-func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.Attachment, up transport, count *Statistics) *switchedEthernet {
+func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up transport, count *Statistics) *switchedEthernet {
 	w := m.Switches
 	s := &switchedEthernet{Ethernet: m, job: j, transport: up, statistics: count, namePrefix: e.NamePrefix, links: make([]link, e.InterfaceCount), faults: core.NewNoise(j.Seed^stationSeed, -1, 0)}
 	s.waitingBytes = make([]int, w.SwitchOf(e.InterfaceCount-1)+1)
@@ -267,7 +267,7 @@ func (l *line) HandleEvent(uint64) {
 	l.ethernet.statistics.FramesSent++
 	l.ethernet.statistics.PayloadBytes += f.payload
 	f.line, l.lastFrame = l, f
-	l.ethernet.job.Probe.RequestReport((*lineReport)(l), 0)
+	l.ethernet.job.Probe.ReportIfObserved((*lineReport)(l), 0)
 	l.ethernet.job.Kernel.Schedule(l.ethernet.job.Kernel.Now()+l.ethernet.Propagation, (*lineEndEvent)(f), 0)
 	if len(l.queue) > 0 {
 		l.startFrame()

@@ -26,7 +26,7 @@ func TestFramesKeepTheirGap(t *testing.T) {
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
 	x := &sink{j: j}
 	count := new(Statistics)
-	s := newSwitchedEthernet(m, j, core.Attachment{RankCount: 4, InterfaceCount: 4}, x, count)
+	s := newSwitchedEthernet(m, j, core.AttachedRanks{RankCount: 4, InterfaceCount: 4}, x, count)
 	for range 50 {
 		s.send(&frame{src: 0, dst: 3, payload: 1500})
 	}
@@ -58,7 +58,7 @@ func TestMemoryIsShared(t *testing.T) {
 		m.Switches = &model.Switches{IsFullDuplex: true, Ports: x.ports, Latency: 10 * us, Buffer: 40 * 1526, Memory: x.memory, Uplink: 1.25e9}
 		j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
 		to, count := &sink{j: j}, new(Statistics)
-		s := newSwitchedEthernet(m, j, core.Attachment{RankCount: 4, InterfaceCount: 4}, to, count)
+		s := newSwitchedEthernet(m, j, core.AttachedRanks{RankCount: 4, InterfaceCount: 4}, to, count)
 		for range 40 {
 			(*forwardEvent)(&frame{switchedEthernet: s, src: 0, dst: 1, payload: 1500}).HandleEvent(0)
 			(*forwardEvent)(&frame{switchedEthernet: s, src: 3, dst: 2, payload: 1500}).HandleEvent(0)

@@ -254,7 +254,7 @@ func (s *socket) receiveData(x *segment) {
 	count.MaxReceiveBufferBytes = max(count.MaxReceiveBufferBytes, s.arrived-s.read)
 	s.scheduleAcknowledgement(x.arrival)
 	s.owesShortSegment = s.owesShortSegment || x.length < s.host.network.mss
-	s.host.Probe.RequestReport((*arrivalReport)(s), uint64(fresh))
+	s.host.Probe.ReportIfObserved((*arrivalReport)(s), uint64(fresh))
 	if s.host.ProgramEnded() {
 		s.readBytes(s.arrived - s.read)
 		return

@@ -51,7 +51,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		n.enqueueTransfer(int32(n.RankCount)+from, transfer{access: x, from: from, to: n.hostOf(x.Src), size: len(x.Data)})
 	case dataArrived:
 		x.CopyData()
-		if x.IsGet || x.NeedsNoCompletion() {
+		if x.IsGet || x.EndsWithoutCompletion() {
 			x.Complete()
 			return
 		}

@@ -27,7 +27,7 @@ import (
 // senders therefore know at once when a chunk leaves.
 type network struct {
 	*model.Fabric
-	core.Attachment
+	core.AttachedRanks
 	job           *core.Job
 	hosts         []int32 // of ranks
 	links         []link  // of the graph, and behind them one from each host to itself
@@ -45,8 +45,8 @@ type network struct {
 const none = -1
 
 // New returns a fabric that joins ranks of a job.
-func New(j *core.Job, f *model.Fabric, e core.Attachment) core.Network {
-	n := &network{Fabric: f, Attachment: e, job: j, hosts: make([]int32, e.RankCount), links: make([]link, f.Graph.Links()+f.Graph.Hosts),
+func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
+	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), links: make([]link, f.Graph.Links()+f.Graph.Hosts),
 		senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
 	n.random.Seed(j.Seed, 0)
 	for i := range n.hosts {
@@ -72,7 +72,7 @@ func New(j *core.Job, f *model.Fabric, e core.Attachment) core.Network {
 			n.openTransfers[i] = none
 		}
 	}
-	j.Probe.RequestReport(n, 0)
+	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
 

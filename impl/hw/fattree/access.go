@@ -61,12 +61,12 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		if x.IsGet {
 			from, to, f = x.Dst, x.Src, &n.getFlow
 		}
-		if _, last := n.SendChunk(x, w, f, from, to, core.Forever); !last {
+		if _, last := n.SendChunk(x, w, f, from, to, core.EndOfVirtualTime); !last {
 			k.Schedule(w.NextTime, (*accessStep)(x), 0)
 		}
 	case dataArrived:
 		x.CopyData()
-		if x.IsGet || x.NeedsNoCompletion() {
+		if x.IsGet || x.EndsWithoutCompletion() {
 			x.Complete()
 			return
 		}

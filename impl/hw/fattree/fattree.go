@@ -22,19 +22,19 @@ type network struct {
 }
 
 // New returns a fat tree that joins ranks of a job.
-func New(j *core.Job, t *model.FatTree, e core.Attachment) core.Network {
+func New(j *core.Job, t *model.FatTree, e core.AttachedRanks) core.Network {
 	n := newNetwork(t, e.InterfaceCount)
 	n.engines, n.acceptors = make([]sim.Server, e.InterfaceCount), make([]sim.Server, e.InterfaceCount)
 	if e.RankCount > e.InterfaceCount {
 		n.locks = make([]sim.Server, e.InterfaceCount)
 	}
 	top := n.levels[len(n.levels)-1]
-	n.Outputs = make([]core.Output[route], int(top.firstOutput)+top.switches*(t.Arity+top.upLinks))
-	n.ProcessorChunking = core.Chunking{ChunkBytes: t.Packet.Payload, LinkOverheadBytes: t.Packet.Header, TimeOfFirst: n.storeTime}
-	n.putFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirst: t.Put.Bandwidth.Time}
-	n.getFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirst: t.Get.Bandwidth.Time}
+	n.SwitchOutputs = make([]core.SwitchOutput[route], int(top.firstOutput)+top.switches*(t.Arity+top.upLinks))
+	n.ProcessorChunking = core.Chunking{ChunkBytes: t.Packet.Payload, LinkOverheadBytes: t.Packet.Header, TimeOfFirstBytes: n.storeTime}
+	n.putFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: t.Put.Bandwidth.Time}
+	n.getFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: t.Get.Bandwidth.Time}
 	n.Init(j, e, n, e.InterfaceCount, t.Link, t.Deliver, t.Node)
-	j.Probe.RequestReport(n, 0)
+	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
 
@@ -128,7 +128,7 @@ func (n *network) Report(uint64) {
 	}
 	for l, v := range n.levels {
 		for s := range v.switches {
-			of := n.Outputs[int(v.firstOutput)+s*(n.Arity+v.upLinks):]
+			of := n.SwitchOutputs[int(v.firstOutput)+s*(n.Arity+v.upLinks):]
 			for i := range n.Arity {
 				n.Job.Probe.SetServerName(&of[i].Server, "%slevel %d switch %d down %d", n.NamePrefix, l+1, s, i)
 			}

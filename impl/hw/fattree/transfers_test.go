@@ -108,8 +108,8 @@ func TestFatTreeCapabilities(t *testing.T) {
 			m.Network.(*model.FatTree).Put, m.Network.(*model.FatTree).Get = model.Channel{}, model.Channel{}
 		}
 		hwtest.Run(t, m, 2, func(p device.Port) {
-			if got := p.Memory() != nil; got != rdma || p.Counter() != nil {
-				t.Errorf("engine %v: memory %v, counters %v", rdma, got, p.Counter() != nil)
+			if got := p.Memory() != nil; got != rdma || p.Counters() != nil {
+				t.Errorf("engine %v: memory %v, counters %v", rdma, got, p.Counters() != nil)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 // A ring carries one chunk at a time, wherever on it that is.
 type network struct {
 	*model.Hypernodes
-	core.Attachment
+	core.AttachedRanks
 	job       *core.Job
 	ranks     []location   // of the ranks
 	outPorts  []sim.Server // ports of the blocks, to the crossbar
@@ -35,8 +35,8 @@ type location struct {
 }
 
 // New returns hypernodes that join ranks of a job.
-func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
-	n := &network{Hypernodes: h, Attachment: e, job: j, rings: make([]sim.Server, h.Rings),
+func New(j *core.Job, h *model.Hypernodes, e core.AttachedRanks) core.Network {
+	n := &network{Hypernodes: h, AttachedRanks: e, job: j, rings: make([]sim.Server, h.Rings),
 		portRate: core.CachedRate{Rate: h.Port}, ringRate: core.CachedRate{Rate: h.Ring}, usedNodes: h.Used(e.InterfaceCount)}
 	var ends []location
 	blocks := int32(0) // of the hypernodes before
@@ -51,7 +51,7 @@ func New(j *core.Job, h *model.Hypernodes, e core.Attachment) core.Network {
 		n.ranks = append(n.ranks, ends[e.InterfaceOf(e.FirstRank+i)])
 	}
 	n.outPorts, n.inPorts = make([]sim.Server, blocks), make([]sim.Server, blocks)
-	j.Probe.RequestReport(n, 0)
+	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
 

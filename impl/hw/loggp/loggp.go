@@ -16,19 +16,19 @@ import (
 // and no processor, a write o_s, then (k−1)·G + L until it has arrived and its completion is known.
 type network struct {
 	*model.LogGP
-	core.Attachment
+	core.AttachedRanks
 	job                         *core.Job
 	outInterfaces, inInterfaces []sim.Server // by end
 	interfaceOfRank             []int32      // of the ranks
 }
 
 // New returns the machine of the model, which joins ranks of a job.
-func New(j *core.Job, g *model.LogGP, e core.Attachment) core.Network {
-	n := &network{LogGP: g, Attachment: e, job: j, outInterfaces: make([]sim.Server, e.InterfaceCount), inInterfaces: make([]sim.Server, e.InterfaceCount), interfaceOfRank: make([]int32, e.RankCount)}
+func New(j *core.Job, g *model.LogGP, e core.AttachedRanks) core.Network {
+	n := &network{LogGP: g, AttachedRanks: e, job: j, outInterfaces: make([]sim.Server, e.InterfaceCount), inInterfaces: make([]sim.Server, e.InterfaceCount), interfaceOfRank: make([]int32, e.RankCount)}
 	for i := range n.interfaceOfRank {
 		n.interfaceOfRank[i] = int32(e.InterfaceOf(e.FirstRank + i))
 	}
-	j.Probe.RequestReport(n, 0)
+	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
 

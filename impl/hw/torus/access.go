@@ -34,7 +34,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, name, model.SendActivity, 0)
-	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), CarriedByEngine: engine}
+	x.Transit = core.Transit{Step: sendingChunks, Size: len(x.Data), Duration: ch.Bandwidth.Time(len(x.Data)), IsCarriedByNetworkInterface: engine}
 	w := &x.Transit
 	r, leaving := n.rankState(p.ID), n.SenderOfRank(p.ID)
 	if !x.IsGet && !engine {
@@ -87,11 +87,11 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		from, to, f := x.Src, x.Dst, &n.engineFlow
 		if x.IsGet {
 			from, to = x.Dst, x.Src
-			if !w.CarriedByEngine {
+			if !w.IsCarriedByNetworkInterface {
 				f = &n.getFlow
 			}
 		}
-		_, last := n.SendChunk(x, w, f, from, to, core.Forever)
+		_, last := n.SendChunk(x, w, f, from, to, core.EndOfVirtualTime)
 		switch {
 		case !last:
 			k.Schedule(w.NextTime, (*accessStep)(x), 0)
@@ -114,7 +114,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		if r := n.rankState(x.Src); r.currentGet == x {
 			r.currentGet = nil
 		}
-		if x.IsGet || x.NeedsNoCompletion() {
+		if x.IsGet || x.EndsWithoutCompletion() {
 			x.Complete()
 			return
 		}

@@ -5,7 +5,7 @@ func (n *network) Report(uint64) {
 	for i := range n.Injectors {
 		n.Job.Probe.SetServerName(&n.engines[i], "%snode %d engine", n.NamePrefix, i)
 		n.Job.Probe.SetServerName(&n.Injectors[i], "%snode %d inject", n.NamePrefix, i)
-		of := n.Outputs[outputsPerNode*i:]
+		of := n.SwitchOutputs[outputsPerNode*i:]
 		for d, way := range []string{"+x", "-x", "+y", "-y", "+z", "-z"} {
 			n.Job.Probe.SetServerName(&of[d].Server, "%snode %d link %s", n.NamePrefix, i, way)
 		}

@@ -33,12 +33,14 @@ type rankState struct {
 }
 
 // New returns a torus that joins ranks of a job.
-func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
+func New(j *core.Job, t *model.Torus, e core.AttachedRanks) core.Network {
 	n := newNetwork(t, t.Shape(e.InterfaceCount))
 	nodes := len(n.cachedPaths)
 	n.sendRate, n.engines, n.ranks = core.CachedRate{Rate: t.Send.Bandwidth}, make([]sim.Server, nodes), make([]rankState, e.RankCount)
-	n.Outputs = make([]core.Output[route], outputsPerNode*nodes)
-	flow := func(rate unit.Rate) core.Chunking { return core.Chunking{ChunkBytes: t.Chunk, TimeOfFirst: rate.Time} }
+	n.SwitchOutputs = make([]core.SwitchOutput[route], outputsPerNode*nodes)
+	flow := func(rate unit.Rate) core.Chunking {
+		return core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: rate.Time}
+	}
 	n.ProcessorChunking, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
 	n.lineBytes = max(t.MemoryLine, 1)
 	if t.Memory > 0 {
@@ -48,7 +50,7 @@ func New(j *core.Job, t *model.Torus, e core.Attachment) core.Network {
 		n.ranks[i].network, n.ranks[i].port = n, &j.Ports[e.FirstRank+i]
 	}
 	n.Init(j, e, n, nodes, t.Link, t.Deliver, t.Node)
-	j.Probe.RequestReport(n, 0)
+	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
 
@@ -76,7 +78,7 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 // memoryTime occupies the memory of the rank that receives a chunk.
 func (n *network) memoryTime(of any, bytes int, first, last unit.Time) unit.Time {
 	from, to := ranksOf(of)
-	if x, ok := of.(*core.RemoteAccess); ok && !x.IsGet && !x.Transit.CarriedByEngine {
+	if x, ok := of.(*core.RemoteAccess); ok && !x.IsGet && !x.Transit.IsCarriedByNetworkInterface {
 		r := n.rankState(from)
 		if r.chunksInFlight--; r.chunksInFlight == 0 {
 			r.resumePut()

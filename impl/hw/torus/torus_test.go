@@ -101,12 +101,12 @@ type watch struct {
 	last map[any]step
 }
 
-func (w *watch) RequestReport(core.ProbeReporter, uint64) {}
+func (w *watch) ReportIfObserved(core.ProbeReporter, uint64) {}
 
 func (w *watch) ServerOccupied(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
 	out := -1 // an interface, or an engine
-	for i := range w.net.Outputs {
-		if s == &w.net.Outputs[i].Server {
+	for i := range w.net.SwitchOutputs {
+		if s == &w.net.SwitchOutputs[i].Server {
 			out = i % outputsPerNode
 		}
 	}
@@ -131,7 +131,7 @@ func TestOutputsAreTakenWhenReached(t *testing.T) {
 		Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 125e6}, Get: model.Channel{Bandwidth: 50e6}}
 	w := &watch{Probe: core.NullProbe, by: map[*sim.Server][]taken{}, last: map[any]step{}}
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "torus", Timer: 1, Network: to}, Ranks: ranks, Probe: w})
-	n := New(j, to, core.Attachment{RankCount: ranks, InterfaceCount: ranks, InterfaceOf: func(rank int) int { return rank }})
+	n := New(j, to, core.AttachedRanks{RankCount: ranks, InterfaceCount: ranks, InterfaceOf: func(rank int) int { return rank }})
 	w.net = n.(*network)
 	for i := range j.Ports {
 		j.Ports[i].AttachNetworks(n, nil, 0, 0)

@@ -114,7 +114,7 @@ func (s *scene) step(may bool) bool {
 		if s.early {
 			s.claim(i)
 		}
-		if s.left[i] > 0 && (s.slot[i] != noPeer || !s.early && s.Counter().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
+		if s.left[i] > 0 && (s.slot[i] != noPeer || !s.early && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
 			able[n] = i
 			n++
 		}
@@ -136,8 +136,8 @@ func (s *scene) step(may bool) bool {
 
 // claim gives a sender a slot if it needs one and there is one.
 func (s *scene) claim(i int) {
-	if s.left[i] > 0 && s.slot[i] == noPeer && s.Counter().FetchAndAdd(0, 0, 0) < int64(s.slots) {
-		s.slot[i] = int(s.Counter().FetchAndAdd(0, 0, 1))
+	if s.left[i] > 0 && s.slot[i] == noPeer && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots) {
+		s.slot[i] = int(s.Counters().FetchAndAdd(0, 0, 1))
 	}
 }
 

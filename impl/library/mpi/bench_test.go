@@ -188,7 +188,7 @@ func (*mirror) Copy(dst, src []byte) int                    { return copy(dst, s
 func (m *mirror) Send(_ int, p *device.Packet)              { m.packet = *p }
 func (m *mirror) Recv(bool) *device.Packet                  { return &m.packet }
 func (*mirror) Memory() device.Memory                       { return nil }
-func (*mirror) Counter() device.Counter                     { return nil }
+func (*mirror) Counters() device.Counters                   { return nil }
 
 // BenchmarkEngine is what the library itself does for a message of 8 bytes: the send and the
 // receive, with a port that takes no time.

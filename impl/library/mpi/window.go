@@ -29,8 +29,8 @@ type Window struct {
 	key    device.Key  // under which the memory is exposed to it
 	runs   []directRun // of an access, to use again
 
-	counter  device.Counter // has the locks; nil: they are messages
-	register int            // of each rank
+	counter  device.Counters // has the locks; nil: they are messages
+	register int             // of each rank
 
 	conflicts *windowConflicts // nil: the program is not checked for conflicts
 	starts    int              // epochs of Start that have ended

@@ -39,7 +39,7 @@ func lockHolder(exclusive bool) int64 {
 func (w *Window) chooseRegister(used uint) {
 	w.counter = nil
 	if r := bits.TrailingZeros(^used); w.direct && r < device.CountersPerRank && w.c.size <= maxRegisterRanks {
-		if w.counter = w.c.e.Port().Counter(); w.counter != nil {
+		if w.counter = w.c.e.Port().Counters(); w.counter != nil {
 			w.register = r
 			w.c.state.lockRegisters |= 1 << r
 		}

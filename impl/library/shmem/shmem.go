@@ -23,7 +23,7 @@ type PE struct {
 	port          device.Port
 	rank, peCount int
 	memory        device.Memory // nil: packets do what it would
-	counter       device.Counter
+	counter       device.Counters
 	watch         device.Watch
 	barrier       device.Barrier // nil: by words in symmetric memory
 
@@ -31,7 +31,7 @@ type PE struct {
 	block     []byte       // barrier words, then what the user asked for
 	keys      []device.Key // of the blocks of all PEs; nil: as the PE's own
 	puts      int          // of user's bytes that are under way
-	words     [device.MaxInlinePutWords * 8]byte
+	words     [device.MaxWordsOfPutWithoutCompletion * 8]byte
 	epoch     uint64 // barriers that were begun
 
 	exposed  device.Regions // without remote memory: the memory that others may write,
@@ -84,7 +84,7 @@ func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) err
 // of symmetric memory, before they use the port otherwise.
 func New(p device.Port, bytes int) *PE {
 	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), block: make([]byte, symmetricOffset+bytes)}
-	if m, c, w := p.Memory(), p.Counter(), p.Watch(); m != nil && c != nil && w != nil {
+	if m, c, w := p.Memory(), p.Counters(), p.Watch(); m != nil && c != nil && w != nil {
 		e.memory, e.counter, e.watch, e.barrier = m, c, w, p.Barrier()
 		e.symmetric = m.Expose(e.block)
 		e.exchange()

@@ -117,7 +117,7 @@ func TestRequestBlocksDespiteDelays(t *testing.T) {
 func TestSlotsDrawnFromCounter(t *testing.T) {
 	const n, each, slots, slot = 4, 100, 5, 16 // a slot has a number and, behind it, the sender plus 1
 	runWithFaults(t, n, func(p device.Port, r *rand.Rand) error {
-		m, c, w := p.Memory(), p.Counter(), p.Watch()
+		m, c, w := p.Memory(), p.Counters(), p.Watch()
 		pool := make([]byte, slots*slot)
 		k := m.Expose(pool)
 		zero := device.Key(allgather(p, device.Head{uint64(k)})[0][0])

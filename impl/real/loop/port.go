@@ -125,9 +125,9 @@ func (p *port) sendExitNotice(n exitNotice) {
 
 // Memory implements device.Port, as do the others.
 func (p *port) Memory() device.Memory     { return memory{p} }
-func (p *port) Counter() device.Counter   { return counter{p} }
+func (p *port) Counters() device.Counters { return counter{p} }
 func (p *port) Watch() device.Watch       { return watch{p} }
-func (p *port) Queue() device.Queue       { return queue{p} }
+func (p *port) Queues() device.Queues     { return queue{p} }
 func (p *port) Signal() device.Signal     { return signal{p} }
 func (p *port) Channel() device.Channel   { return channel{p} }
 func (p *port) Datagram() device.Datagram { return datagram{p} }

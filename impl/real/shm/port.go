@@ -224,7 +224,7 @@ func (p *port) Memory() device.Memory {
 	return p.memory
 }
 
-func (p *port) Counter() device.Counter { return counter{p} }
+func (p *port) Counters() device.Counters { return counter{p} }
 
 type counter struct{ *port }
 
