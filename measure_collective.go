@@ -78,7 +78,7 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 // the same time; "": they did.
 func newCollectiveMeasurement(set *sample.Set, outcome *microbench.ExperimentResult, noCommonStart string) *Measurement {
 	m := &Measurement{Samples: set, collective: true}
-	if late, all := outcome.LateStartCount, outcome.AgreedStartCount; late > 0 {
+	if late, all := outcome.LateStartCount, outcome.AgreedStartAttempts; late > 0 {
 		m.Notices = append(m.Notices, fmt.Sprintf("%d of %d repetitions were dropped, as a rank came too late to the start that was agreed on", late, all))
 	}
 	if noCommonStart != "" {
@@ -207,5 +207,5 @@ func (m *measurement) collectiveSamples(x *microbench.Experiment, outcome *micro
 		k.Platform, k.Library, k.Clock, k.Place = machine.Name, m.job.Library.Name, m.job.Clock(), place.String()
 	}
 	facts := append(m.headFacts(), sample.Fact{Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
-	return &sample.Set{Series: outcome.Series, Facts: append(facts, microbench.CollectiveStartFact(noCommonStart, outcome.LateStartCount, outcome.AgreedStartCount))}
+	return &sample.Set{Series: outcome.Series, Facts: append(facts, microbench.CollectiveStartFact(noCommonStart, outcome.LateStartCount, outcome.AgreedStartAttempts))}
 }

@@ -24,7 +24,7 @@ type MeasureOptions struct {
 	// Messages between two ranks.
 	Place    string    // the pair: intra, inter, or two ranks such as 0,3; "": the first and the last
 	Pairs    string    // "" or PairsOne; PairsAll: every pair, of ranks drawn at random beyond 4096 pairs
-	Modes    []string  // of microbench.Modes and microbench.NamedModes; "all" is every one of the former; nil: all, or few with PairsAll or Quick
+	Modes    []string  // of microbench.SendModeNames and microbench.OnRequestModeNames; "all" is every one of the former; nil: all, or few with PairsAll or Quick
 	Sizes    []int     // in bytes; nil: those usual on the platform
 	MaxSize  int       // leaves out longer sizes, and without Sizes adds powers of two up to it; 0: no limit
 	Protocol string    // forced, with its T_s and T_s-r measured; ProtocolAuto measures them of the library's choice

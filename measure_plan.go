@@ -27,7 +27,7 @@ const MaxMessage = 1 << 28
 // repetitions returns the repetitions and warm-up rounds of a plan.
 func (m *measurement) repetitions() (reps, warmup int, err error) {
 	if reps = cmp.Or(m.Reps, defaultReps); m.Reps == 0 && m.allPairs() {
-		reps = microbench.PairReps
+		reps = microbench.AllPairsReps
 	}
 	if err := checkRange("Reps", reps, 1, maxReps); err != nil {
 		return 0, 0, err
@@ -65,7 +65,7 @@ func (m *measurement) planSizes() ([]int, error) {
 	switch {
 	case sizes != nil:
 	case m.allPairs():
-		sizes = microbench.PairSizes
+		sizes = microbench.AllPairsSizes
 	case m.Platform == job.TCP && !m.isOnSeveralHosts():
 		sizes = microbench.SplitMessageSizes
 	case m.onTransport() || m.onVendor():
@@ -127,9 +127,9 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.Modes == nil && m.allPairs() && (m.onTransport() || m.onVendor()):
 		return m.servedModes(microbench.QuickModes), nil
 	case m.Modes == nil && m.allPairs():
-		return m.servedModes(microbench.PairModes), nil
+		return m.servedModes(microbench.AllPairsModes), nil
 	case m.namesModes():
-		known := append(microbench.Modes(), microbench.NamedModes()...)
+		known := append(microbench.SendModeNames(), microbench.OnRequestModeNames()...)
 		for _, mode := range m.Modes {
 			if meant := table.Suggestion(mode, known); meant != "" && !slices.Contains(known, mode) {
 				return nil, optionErrorf("Modes", "there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
@@ -137,7 +137,7 @@ func (m *measurement) planModes() ([]string, error) {
 		}
 		return m.Modes, nil
 	}
-	modes := m.servedModes(microbench.Modes())
+	modes := m.servedModes(microbench.SendModeNames())
 	if hasMessages && !m.job.IsLocal() && m.forcedProtocol() == "" && m.Level != LevelMPI {
 		modes = append(modes, microbench.LowLevelMode)
 	}
@@ -184,7 +184,7 @@ func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experime
 	}
 	if m.allPairs() {
 		x.Pairs, x.Modes, x.Sizes = m.rankPairs(m.pairRanks()), plan.Modes, plan.Sizes
-		x.Launches = cmp.Or(m.Launches, microbench.PairLaunches)
+		x.Launches = cmp.Or(m.Launches, microbench.AllPairsLaunches)
 		if m.Budget == 0 {
 			x.Reps, x.Budget = plan.Reps, 0
 		}

@@ -21,7 +21,7 @@ func TestDefaultSizes(t *testing.T) {
 		{MeasureOptions{Platform: "shm"}, microbench.RealMachineSizes},
 		{MeasureOptions{Platform: "mpi"}, microbench.RealMachineSizes},
 		{MeasureOptions{Platform: "t3d"}, microbench.EmulatedMachineSizes},
-		{MeasureOptions{Platform: "t3d", Pairs: PairsAll}, microbench.PairSizes},
+		{MeasureOptions{Platform: "t3d", Pairs: PairsAll}, microbench.AllPairsSizes},
 		{MeasureOptions{Platform: "t3d", MaxSize: 5000}, []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000}},
 		{MeasureOptions{Platform: "t3d", MaxSize: 200_000}, append(slices.Clone(microbench.EmulatedMachineSizes), 131072, 200_000)},
 		{MeasureOptions{Platform: "t3d", Sizes: []int{1, 64, 100}, MaxSize: 70}, []int{1, 64}},

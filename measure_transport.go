@@ -58,10 +58,10 @@ func (m *measurement) runLaunches(ctx context.Context, x *microbench.Experiment)
 // beside --sizes, that choose what it measures.
 func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.ExperimentResult, tooMany string) {
 	switch {
-	case outcome.MissingTaskCount > 0:
-		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", outcome.MissingTaskCount, outcome.TaskCount, tooMany))
-	case outcome.LaunchCount < x.MinLaunches():
-		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.MinLaunches(), tooMany))
+	case outcome.TasksWithoutSamples > 0:
+		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", outcome.TasksWithoutSamples, outcome.TaskCount, tooMany))
+	case outcome.LaunchCount < x.LaunchesIfPrecise():
+		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.LaunchesIfPrecise(), tooMany))
 	}
 }
 
@@ -110,14 +110,14 @@ func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench
 		{Key: "launches", Value: strconv.Itoa(outcome.LaunchCount)},
 		{Key: "order_seed", Value: strconv.FormatUint(x.Seed, 10)},
 		{Key: "took", Value: outcome.WallDuration.Round(time.Millisecond).String()},
-		{Key: "precision", Value: unit.Percent(x.WantedPrecision())},
+		{Key: "precision", Value: unit.Percent(x.PrecisionOrDefault())},
 		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", outcome.PreciseMedianCount, outcome.MedianCount)},
 	}
 	if x.Reps > 0 {
 		facts = append(facts, sample.Fact{Key: "reps", Value: strconv.Itoa(x.Reps)})
 	}
-	if x.TimeLimit() > 0 {
-		facts = append(facts, sample.Fact{Key: "budget", Value: x.TimeLimit().String()})
+	if x.TotalTimeLimit() > 0 {
+		facts = append(facts, sample.Fact{Key: "budget", Value: x.TotalTimeLimit().String()})
 	}
 	if len(outcome.AddedSizes) > 0 {
 		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(outcome.AddedSizes), "[]")})
@@ -134,7 +134,7 @@ func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench
 }
 
 // clockFacts say what is known of the clock of P2's host, relative to that of P1's.
-func clockFacts(bounds []microbench.ClockOffset) []sample.Fact {
+func clockFacts(bounds []microbench.ClockOffsetBounds) []sample.Fact {
 	if len(bounds) == 0 {
 		return nil
 	}

@@ -188,9 +188,9 @@ func rangedTime(e params.Estimate, err error) reports.PredictedTime {
 	switch {
 	case err != nil:
 		return reports.PredictedTime{Position: reports.NotPredictable}
-	case e.BetweenRanges:
+	case e.IsBetweenRanges:
 		x.Position = reports.BetweenRanges
-	case e.OutsideRanges:
+	case e.IsOutsideRanges:
 		x.Position = reports.OutsideRanges
 	case e.IsWeak:
 		x.Position = reports.InsideWideInterval

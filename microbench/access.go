@@ -5,19 +5,19 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// timePut times a put to a window of P2 with its flush, and the flush alone. P2 waits in a barrier
-// meanwhile, in which it answers if accesses are messages. No lock is taken. An access to no bytes
-// is not measured.
-func timePut(b *pairBenchmark, rounds int) {
-	b.timeAccesses(sample.TimerPut, (*mpi.Window).Put, rounds)
+// timeWindowPut times a put to a window of P2 with its flush, and the flush alone. P2 waits in a
+// barrier meanwhile, in which it answers if accesses are messages. No lock is taken. An access to
+// no bytes is not measured.
+func timeWindowPut(b *pairBenchmark, rounds int) {
+	b.timeWindowAccesses(sample.TimerPut, (*mpi.Window).Put, rounds)
 }
 
-// timeGet times a get likewise.
-func timeGet(b *pairBenchmark, rounds int) {
-	b.timeAccesses(sample.TimerGet, (*mpi.Window).Get, rounds)
+// timeWindowGet times a get likewise.
+func timeWindowGet(b *pairBenchmark, rounds int) {
+	b.timeWindowAccesses(sample.TimerGet, (*mpi.Window).Get, rounds)
 }
 
-func (b *pairBenchmark) timeAccesses(timer string, start func(w *mpi.Window, data mpi.Buffer, target, offset, count int, t *mpi.Datatype), rounds int) {
+func (b *pairBenchmark) timeWindowAccesses(timer string, start func(w *mpi.Window, data mpi.Buffer, target, offset, count int, t *mpi.Datatype), rounds int) {
 	n := b.cell.Bytes
 	if n == 0 {
 		return

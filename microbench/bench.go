@@ -24,10 +24,10 @@ type pairBenchmark struct {
 	timers                    []*timerSamples
 
 	// Set for real clocks only:
-	clockReadTime   unit.Time // what a reading of the clock costs
-	dither          *dither   // after each wait; may be nil
-	batchOperations int       // operations in a sample
-	discardSamples  bool      // during rounds of warm-up
+	clockReadTime       unit.Time    // what a reading of the clock costs
+	dither              *clockDither // after each wait; may be nil
+	operationsPerSample int          // operations in a sample
+	discardSamples      bool         // during rounds of warm-up
 }
 
 // measuredMessageTag is the tag of all measured messages.
@@ -67,21 +67,21 @@ func (b *pairBenchmark) barrier() { b.barrierComm.Barrier() }
 
 // waitForArrivals lets P1 wait until all messages on the way have surely arrived.
 func (b *pairBenchmark) waitForArrivals() {
-	b.waitFor(b.waitBeforeTimer12())
+	b.computeFor(b.waitBeforeTimer12())
 	if b.dither != nil {
 		b.dither.spin()
 	}
 }
 
-// maxComputeSlice is the longest wait in one piece on a real machine. During a longer one the
+// maxComputePiece is the longest wait in one piece on a real machine. During a longer one the
 // system might give the processor to another process.
-const maxComputeSlice = 100 * unit.Microsecond
+const maxComputePiece = 100 * unit.Microsecond
 
-func (b *pairBenchmark) waitFor(d unit.Time) { b.Plan.waitFor(b.pairComm, d) }
+func (b *pairBenchmark) computeFor(d unit.Time) { b.Plan.computeFor(b.pairComm, d) }
 
-func (p *Plan) waitFor(c *mpi.Comm, d unit.Time) {
-	for ; p.IsSharedMachine && d > maxComputeSlice; d -= maxComputeSlice {
-		c.Compute(maxComputeSlice)
+func (p *Plan) computeFor(c *mpi.Comm, d unit.Time) {
+	for ; p.IsSharedMachine && d > maxComputePiece; d -= maxComputePiece {
+		c.Compute(maxComputePiece)
 	}
 	c.Compute(d)
 }
@@ -131,9 +131,9 @@ func decodeTime(b []byte) unit.Time    { return unit.Time(binary.LittleEndian.Ui
 
 // timerSamples is the samples of one timer, on the rank that takes them.
 type timerSamples struct {
-	name              string
-	isTakenByThisRank bool           // this rank takes them
-	byRoot            [2][]unit.Time // with each root of the barrier
+	name                 string
+	isTakenByThisRank    bool           // this rank takes them
+	samplesByBarrierRoot [2][]unit.Time // with each root of the barrier
 
 	batchSum            unit.Time // of the operations of the next sample
 	batchOperationsLeft int       // operations that the next sample still needs
@@ -157,16 +157,16 @@ func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
 	if !t.isTakenByThisRank || b.discardSamples {
 		return
 	}
-	if b.batchOperations <= 1 {
+	if b.operationsPerSample <= 1 {
 		b.recordSample(t, d)
 		return
 	}
 	if t.batchOperationsLeft == 0 {
-		t.batchSum, t.batchOperationsLeft = 0, b.batchOperations
+		t.batchSum, t.batchOperationsLeft = 0, b.operationsPerSample
 	}
 	t.batchSum += d
 	if t.batchOperationsLeft--; t.batchOperationsLeft == 0 {
-		b.recordSample(t, meanOperationTime(t.batchSum, b.batchOperations))
+		b.recordSample(t, meanOperationTime(t.batchSum, b.operationsPerSample))
 	}
 }
 
@@ -174,7 +174,7 @@ func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
 // zero.
 func (b *pairBenchmark) recordSample(t *timerSamples, d unit.Time) {
 	if !b.discardSamples && t.isTakenByThisRank {
-		t.byRoot[b.rootIndex] = append(t.byRoot[b.rootIndex], max(d, 0))
+		t.samplesByBarrierRoot[b.rootIndex] = append(t.samplesByBarrierRoot[b.rootIndex], max(d, 0))
 	}
 }
 
@@ -195,12 +195,12 @@ func (b *pairBenchmark) collectSamples() {
 
 // sendSamples sends the samples of a timer, which has as many with one root as with the other.
 func (b *pairBenchmark) sendSamples(t *timerSamples) {
-	raw := make([]byte, 0, 8*(len(t.byRoot[0])+len(t.byRoot[1])))
-	for i := range t.byRoot {
-		for _, d := range t.byRoot[i] {
+	raw := make([]byte, 0, 8*(len(t.samplesByBarrierRoot[0])+len(t.samplesByBarrierRoot[1])))
+	for i := range t.samplesByBarrierRoot {
+		for _, d := range t.samplesByBarrierRoot[i] {
 			raw = binary.LittleEndian.AppendUint64(raw, uint64(d))
 		}
-		t.byRoot[i] = t.byRoot[i][:0]
+		t.samplesByBarrierRoot[i] = t.samplesByBarrierRoot[i][:0]
 	}
 	mpi.Ssend(b.pairComm, raw, b.peerRank, measuredMessageTag)
 }
@@ -210,7 +210,7 @@ func (b *pairBenchmark) receiveSamples(t *timerSamples) {
 	mpi.Recv(b.pairComm, raw, b.peerRank, measuredMessageTag)
 	n := len(raw) / 8
 	for i := range n {
-		t.byRoot[2*i/n] = append(t.byRoot[2*i/n], unit.Time(binary.LittleEndian.Uint64(raw[8*i:])))
+		t.samplesByBarrierRoot[2*i/n] = append(t.samplesByBarrierRoot[2*i/n], unit.Time(binary.LittleEndian.Uint64(raw[8*i:])))
 	}
 }
 
@@ -220,7 +220,7 @@ func (b *pairBenchmark) collectedSeries() []sample.Series {
 	for _, t := range b.timers {
 		all = append(all, sample.Series{
 			Key:   sample.Key{Mode: b.cell.Mode, Bytes: b.cell.Bytes, Timer: t.name},
-			Times: append(t.byRoot[0][:len(t.byRoot[0]):len(t.byRoot[0])], t.byRoot[1]...),
+			Times: append(t.samplesByBarrierRoot[0][:len(t.samplesByBarrierRoot[0]):len(t.samplesByBarrierRoot[0])], t.samplesByBarrierRoot[1]...),
 		})
 	}
 	return all

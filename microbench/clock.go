@@ -29,17 +29,17 @@ func meanClockReadTime(c *mpi.Comm) unit.Time {
 	return (end - begin) / reads
 }
 
-// dither is an additional wait of a fraction of a clock tick. A process that waits until a coarse
-// clock shows a certain time always continues at the same distance after a tick. All its times are
-// then rounded by the same amount, up to a tick, and by another amount in another launch. With the
-// additional wait the process continues at distances that are spread evenly over a tick.
-type dither struct {
+// clockDither is an additional wait of a fraction of a clock tick. A process that waits until a
+// coarse clock shows a certain time always continues at the same distance after a tick. All its
+// times are then rounded by the same amount, up to a tick, and by another amount in another launch.
+// With the additional wait the process continues at distances that are spread evenly over a tick.
+type clockDither struct {
 	loopsPerStep float64 // iterations of an empty loop in a step of the clock
 	phase        float64 // of the next wait, from 0 to 1
 }
 
 // newDither returns a dither for a clock with the given step.
-func newDither(c *mpi.Comm, step unit.Time) dither {
+func newDither(c *mpi.Comm, step unit.Time) clockDither {
 	const series, turns = 20, 20000
 	least := unit.Time(math.MaxInt64)
 	for range series {
@@ -48,17 +48,17 @@ func newDither(c *mpi.Comm, step unit.Time) dither {
 		least = min(least, c.Wtime()-begin)
 	}
 	if least <= 0 {
-		return dither{} // time is not that of this machine
+		return clockDither{} // time is not that of this machine
 	}
-	return dither{loopsPerStep: turns * float64(step) / float64(least)}
+	return clockDither{loopsPerStep: turns * float64(step) / float64(least)}
 }
 
 // spin waits for the next fraction of a step.
-func (d *dither) spin() { runEmptyLoop(d.nextLoopCount()) }
+func (d *clockDither) spin() { runEmptyLoop(d.nextLoopCount()) }
 
 // nextLoopCount returns the iterations of the next wait. The fractions follow the golden section,
 // so that even a few are spread over the whole step.
-func (d *dither) nextLoopCount() int {
+func (d *clockDither) nextLoopCount() int {
 	d.phase += math.Phi - 1
 	if d.phase >= 1 {
 		d.phase--
@@ -74,14 +74,16 @@ func runEmptyLoop(n int) {
 	}
 }
 
-// ClockOffset has bounds of the offset of P2's clock from P1's at a time.
-type ClockOffset struct {
-	At        unit.Time // by P1's clock
+// ClockOffsetBounds has bounds of the offset of P2's clock from P1's at a time.
+type ClockOffsetBounds struct {
+	P1Time    unit.Time // by P1's clock
 	Low, High unit.Time // Low above High: the offset changed during the exchange
 }
 
 // Middle returns the middle of the bounds. It reports whether the bounds are consistent.
-func (c ClockOffset) Middle() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
+func (c ClockOffsetBounds) Middle() (unit.Time, bool) {
+	return c.Low + (c.High-c.Low)/2, c.Low <= c.High
+}
 
 // An exchange lasts at least this long, and has at least this number of round trips, which take
 // longer on a slow network.
@@ -99,7 +101,7 @@ const (
 // P1 returns the bounds, P2 zero.
 //
 // Note: the garbage collector or the system may delay a trip, which widens only its own bounds.
-func (x *rankPair) boundClockOffset() ClockOffset {
+func (x *rankPair) boundClockOffset() ClockOffsetBounds {
 	c, peer := x.commsByBarrierRoot[0], 1-x.commsByBarrierRoot[0].Rank()
 	var more [1]byte
 	var there [8]byte
@@ -108,13 +110,13 @@ func (x *rankPair) boundClockOffset() ClockOffset {
 			mpi.Recv(c, more[:], peer, measuredMessageTag)
 			encodeTime(there[:], c.Wtime())
 			if more[0] == 0 {
-				return ClockOffset{}
+				return ClockOffsetBounds{}
 			}
 			mpi.Send(c, there[:], peer, measuredMessageTag)
 		}
 	}
 	begin := c.Wtime()
-	bounds := ClockOffset{Low: math.MinInt64, High: math.MaxInt64}
+	bounds := ClockOffsetBounds{Low: math.MinInt64, High: math.MaxInt64}
 	more[0] = 1
 	for n := 0; n < minOffsetRoundTrips || c.Wtime()-begin < minOffsetExchangeDuration; n++ {
 		before := c.Wtime()
@@ -125,7 +127,7 @@ func (x *rankPair) boundClockOffset() ClockOffset {
 	}
 	more[0] = 0
 	mpi.Send(c, more[:], peer, measuredMessageTag)
-	bounds.At = begin + (c.Wtime()-begin)/2
+	bounds.P1Time = begin + (c.Wtime()-begin)/2
 	return bounds
 }
 
@@ -133,11 +135,11 @@ func (x *rankPair) boundClockOffset() ClockOffset {
 // millionths, if the rate is constant: between two exchanges the offset grew at least by the later
 // lower bound less the earlier upper bound. It reports whether there are two exchanges with
 // consistent bounds.
-func ClockDriftBounds(clocks []ClockOffset) (low, high float64, ok bool) {
+func ClockDriftBounds(clocks []ClockOffsetBounds) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {
 		for _, a := range clocks[:j] {
-			passed := float64(b.At - a.At)
+			passed := float64(b.P1Time - a.P1Time)
 			low = max(low, float64(b.Low-a.High)/passed*1e6)
 			high = min(high, float64(b.High-a.Low)/passed*1e6)
 			ok = true

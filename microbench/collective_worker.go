@@ -13,7 +13,7 @@ import (
 // rank 0, which broadcasts each command and is the Worker.
 type collectiveWorker struct {
 	*Experiment
-	comm          *mpi.Comm // for commands, barriers and results
+	controlComm   *mpi.Comm // for commands, barriers and results
 	measuredComm  *mpi.Comm // for the operation, with its algorithm
 	clockReadTime unit.Time // what a reading of a real clock costs
 
@@ -30,8 +30,8 @@ type collectiveWorker struct {
 }
 
 func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
-	w := &collectiveWorker{Experiment: e, comm: comm, measuredComm: comm.Dup(), command: barrierCommand(0)}
-	w.operation = w.comm.Barrier
+	w := &collectiveWorker{Experiment: e, controlComm: comm, measuredComm: comm.Dup(), command: barrierCommand(0)}
+	w.operation = w.controlComm.Barrier
 	for _, x := range e.Collectives {
 		in, out := x.bufferSizes()
 		w.sendBuffer, w.receiveBuffer = growBuffer(w.sendBuffer, in), growBuffer(w.receiveBuffer, out)
@@ -55,10 +55,10 @@ const rootRank = 0
 
 // barrierCommand is a command that only runs barriers, by the algorithm of the library.
 func barrierCommand(rounds int) Command {
-	return Command{StageIndex: barrierStage, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
+	return Command{StageIndex: barrierStageIndex, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
 }
 
-const barrierStage, agreedStartStage = 8, 9
+const barrierStageIndex, agreedStartStageIndex = 8, 9
 
 // prepareOperation sets up the operation of a command.
 func (w *collectiveWorker) prepareOperation(c Command) {
@@ -68,7 +68,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 		return
 	}
 	if c.AlgorithmIndex < 0 {
-		w.operation = w.comm.Barrier
+		w.operation = w.controlComm.Barrier
 		return
 	}
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
@@ -115,15 +115,15 @@ func operationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
 	return func() { c.ReduceScatter(in, out, counts, mpi.Sum) }
 }
 
-func (w *collectiveWorker) Now() unit.Time { return w.comm.Wtime() }
+func (w *collectiveWorker) Now() unit.Time { return w.controlComm.Wtime() }
 
 // Execute executes a command on all ranks. Rank 0 calls it.
 func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	w.commandWords = c.EncodeWords()
-	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
+	w.controlComm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 	begin := w.Now()
 	w.executeOnThisRank(c)
-	r := CommandResult{ShortestWarmupRound: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.comm.Size())}
+	r := CommandResult{ShortestWarmupRound: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.controlComm.Size())}
 	for i, t := range w.gatheredTimes {
 		if c.Rounds > 0 {
 			r.Times[i/c.Rounds] = append(r.Times[i/c.Rounds], unit.Time(t))
@@ -136,13 +136,13 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 // exist.
 func (w *collectiveWorker) stopRanks() {
 	w.commandWords = Command{StageIndex: len(stages)}.EncodeWords()
-	w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
+	w.controlComm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 }
 
 // followRootCommands executes the commands of rank 0 until it stops the ranks.
 func (w *collectiveWorker) followRootCommands() {
 	for {
-		w.comm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
+		w.controlComm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
 		c := decodeCommand(w.commandWords)
 		if c.StageIndex == len(stages) {
 			return
@@ -159,7 +159,7 @@ func (w *collectiveWorker) executeOnThisRank(c Command) {
 	w.runWarmupRounds(c.WarmupRounds)
 	w.localTimes = w.localTimes[:0]
 	for range c.Rounds {
-		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].timeRound(w, c.Wait)))
+		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].timeCollectiveRound(w, c.Wait)))
 	}
 	if c.Rounds > 0 {
 		w.gatherTimes()
@@ -168,12 +168,12 @@ func (w *collectiveWorker) executeOnThisRank(c Command) {
 
 // runWarmupRounds runs rounds that do not count, and notes the time of one from barrier to barrier.
 func (w *collectiveWorker) runWarmupRounds(rounds int) {
-	w.comm.Barrier()
+	w.controlComm.Barrier()
 	for i := range rounds {
-		begin := w.comm.Wtime()
+		begin := w.controlComm.Wtime()
 		w.operation()
-		w.comm.Barrier()
-		switch d := w.comm.Wtime() - begin; {
+		w.controlComm.Barrier()
+		switch d := w.controlComm.Wtime() - begin; {
 		case i == 0:
 			w.warmupRoundTime = d
 		case w.IsSharedMachine:
@@ -187,14 +187,14 @@ func (w *collectiveWorker) runWarmupRounds(rounds int) {
 // gatherTimes gathers the times of all ranks at rank 0.
 func (w *collectiveWorker) gatherTimes() {
 	n := len(w.localTimes)
-	if w.comm.Rank() != rootRank {
-		w.comm.Gather(mpi.Of(w.localTimes), mpi.Buffer{}, rootRank)
+	if w.controlComm.Rank() != rootRank {
+		w.controlComm.Gather(mpi.Of(w.localTimes), mpi.Buffer{}, rootRank)
 		return
 	}
-	w.gatheredTimes = slices.Grow(w.gatheredTimes[:0], n*w.comm.Size())[:n*w.comm.Size()]
+	w.gatheredTimes = slices.Grow(w.gatheredTimes[:0], n*w.controlComm.Size())[:n*w.controlComm.Size()]
 	all := mpi.Of(w.gatheredTimes)
 	all.Count = n
-	w.comm.Gather(mpi.Of(w.localTimes), all, rootRank)
+	w.controlComm.Gather(mpi.Of(w.localTimes), all, rootRank)
 }
 
 // maxGarbageBytes is how much the heap may grow between two garbage collections.
@@ -220,11 +220,11 @@ const startLeadRounds = 2
 // A rank that has finished stays quiet for the time of a round, until all have finished. Otherwise
 // ranks that are still in the operation would take in messages of the next one.
 func timeAfterBarrier(w *collectiveWorker, window unit.Time) unit.Time {
-	w.comm.Barrier()
-	begin := w.comm.Wtime()
+	w.controlComm.Barrier()
+	begin := w.controlComm.Wtime()
 	w.operation()
-	end := w.comm.Wtime()
-	w.waitFor(w.comm, window/startLeadRounds)
+	end := w.controlComm.Wtime()
+	w.computeFor(w.controlComm, window/startLeadRounds)
 	return max(0, end-begin-w.clockReadTime)
 }
 
@@ -243,14 +243,14 @@ const maxStartDelay = 200 * unit.Nanosecond
 // time from then until the end on this rank.
 func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 	begin := w.commandWords[:1]
-	begin[0] = int64(w.comm.Wtime() + window)
-	w.comm.Bcast(mpi.Of(begin), rootRank)
+	begin[0] = int64(w.controlComm.Wtime() + window)
+	w.controlComm.Bcast(mpi.Of(begin), rootRank)
 	start := unit.Time(begin[0])
 	late := w.waitUntil(start) > max(maxStartDelay, w.ClockStep)
 	w.operation()
-	end := w.comm.Wtime()
+	end := w.controlComm.Wtime()
 	if over := start + window/startLeadRounds; end < over {
-		w.waitFor(w.comm, over-end)
+		w.computeFor(w.controlComm, over-end)
 	}
 	if late {
 		return LateStartMarker
@@ -261,21 +261,21 @@ func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 // waitUntil waits until a time, and returns how late after it the wait ended.
 func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 	const watching = unit.Microsecond // before a start a rank looks at a real clock all the time
-	now := w.comm.Wtime()
+	now := w.controlComm.Wtime()
 	switch {
 	case now > start:
 	case w.IsSharedMachine:
-		w.waitFor(w.comm, max(0, start-now-watching))
-		for now = w.comm.Wtime(); now < start; now = w.comm.Wtime() {
+		w.computeFor(w.controlComm, max(0, start-now-watching))
+		for now = w.controlComm.Wtime(); now < start; now = w.controlComm.Wtime() {
 		}
 	default:
 		// Ranks come to the end of the wait in the order of their numbers, by picoseconds that no
 		// clock shows: where messages get somewhere at the same time, that order decides which is
 		// the first, as in the model.
-		order := min(start-now, unit.Time(w.comm.Size()-w.comm.Rank()))
-		w.comm.Compute(start - now - order)
-		w.comm.Compute(order)
-		now = w.comm.Wtime()
+		order := min(start-now, unit.Time(w.controlComm.Size()-w.controlComm.Rank()))
+		w.controlComm.Compute(start - now - order)
+		w.controlComm.Compute(order)
+		now = w.controlComm.Wtime()
 	}
 	return now - start
 }

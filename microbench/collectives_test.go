@@ -80,7 +80,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 					}
 				}
 			}
-			if late, of := out.LateStartCount, out.AgreedStartCount; late != 0 || of != 2*len(c.Collectives) {
+			if late, of := out.LateStartCount, out.AgreedStartAttempts; late != 0 || of != 2*len(c.Collectives) {
 				t.Errorf("%s: %d of %d repetitions began too late", name, late, of)
 			}
 		}
@@ -105,7 +105,7 @@ func TestCollectivesWithNoise(t *testing.T) {
 	if want := 4 * len(c.Collectives); n != want {
 		t.Errorf("%d series, of %d", n, want)
 	}
-	if late, of := out.LateStartCount, out.AgreedStartCount; of < reps*len(c.Collectives) || late >= of {
+	if late, of := out.LateStartCount, out.AgreedStartAttempts; of < reps*len(c.Collectives) || late >= of {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }
@@ -141,7 +141,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 				}
 			}
 		}
-		if of := out.AgreedStartCount; common != (of > 0) {
+		if of := out.AgreedStartAttempts; common != (of > 0) {
 			t.Errorf("with a common clock: %v, and %d repetitions were to begin at an agreed time", common, of)
 		}
 	}
@@ -212,7 +212,7 @@ func TestCollectivesTooLate(t *testing.T) {
 			t.Errorf("%v, not %v each time", s.Times, want)
 		}
 	}
-	if late, of := out.LateStartCount, out.AgreedStartCount; late < 3 || of-late < reps {
+	if late, of := out.LateStartCount, out.AgreedStartAttempts; late < 3 || of-late < reps {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // alone decides what to measure, how often, and when to end.
 type Command struct {
 	StageIndex          int       // index in StageTimers
-	ModeOrOperation     int       // index of Modes, len(Modes()) for low-level messages, or a collective.Operation
+	ModeOrOperation     int       // index of SendModeNames, len(SendModeNames()) for low-level messages, or a collective.Operation
 	AlgorithmIndex      int       // index among those of the collective operation; -1: the library chooses
 	Bytes               int       // of a message or a block
 	WarmupRounds        int       // that do not count, before the rounds that do

@@ -83,7 +83,7 @@ func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians
 	ok := make(map[sample.Key]bool)
 	for k, m := range values {
 		k.Disturbed = false
-		ok[k] = ok[k] || estimateOverLaunches(m).isPreciseWithin(e.WantedPrecision(), e.ClockStep)
+		ok[k] = ok[k] || estimateOverLaunches(m).isPreciseWithin(e.PrecisionOrDefault(), e.ClockStep)
 	}
 	for _, yes := range ok {
 		if yes {
@@ -101,11 +101,11 @@ func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians
 
 // Bounds of the search for a break.
 const (
-	maxAddedSizes         = 10
-	minSizeGap            = 32   // bytes between two sizes at which the search ends,
-	minSizeGapDivisor     = 16   // or this part of the lower size
-	minRelativeBend       = 0.05 // of the value: a smaller deviation is no break,
-	bendUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
+	maxAddedSizes          = 10
+	minSizeGap             = 32   // bytes between two sizes at which the search ends,
+	minSizeGapDivisor      = 16   // or this part of the lower size
+	minRelativeBreak       = 0.05 // of the value: a smaller deviation is no break,
+	breakUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
 )
 
 // curvePoint is the median of a timer at a size.
@@ -120,22 +120,22 @@ func extrapolateLine(a, b curvePoint, k int) estimate {
 	return estimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
 }
 
-// relativeBend returns how far the curve between points 1 and 2 of four is from the nearer of the
+// relativeBreak returns how far the curve between points 1 and 2 of four is from the nearer of the
 // lines through the first two and through the last two, relative to its value. It returns 0 if one
 // of the lines agrees within the uncertainty.
-func relativeBend(p [4]curvePoint) float64 {
+func relativeBreak(p [4]curvePoint) float64 {
 	least := math.Inf(1)
 	for _, x := range []struct {
 		of   curvePoint
 		says estimate
 	}{{p[2], extrapolateLine(p[0], p[1], p[2].bytes)}, {p[1], extrapolateLine(p[3], p[2], p[1].bytes)}} {
 		off := math.Abs(x.of.value - x.says.value)
-		if !(off > bendUncertaintyFactor*math.Hypot(x.of.halfWidth, x.says.halfWidth)) {
+		if !(off > breakUncertaintyFactor*math.Hypot(x.of.halfWidth, x.says.halfWidth)) {
 			return 0
 		}
 		least = min(least, off/math.Abs(x.of.value))
 	}
-	if least < minRelativeBend {
+	if least < minRelativeBreak {
 		return 0
 	}
 	return least
@@ -151,7 +151,7 @@ func sizeOfLargestBreak(curves [][]curvePoint) int {
 		slices.SortFunc(c, func(a, b curvePoint) int { return cmp.Compare(a.bytes, b.bytes) })
 		for i := 1; i+2 < len(c); i++ {
 			g := gap{c[i].bytes, c[i+1].bytes}
-			if x := relativeBend([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeGap, g.low/minSizeGapDivisor) {
+			if x := relativeBreak([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeGap, g.low/minSizeGapDivisor) {
 				bends[g] += x
 				if bends[g] > bends[best] {
 					best = g
@@ -168,8 +168,8 @@ func sizeOfLargestBreak(curves [][]curvePoint) int {
 // refineSizes adds sizes around the eager limit, where standard sends and their round trips break
 // most. It comes before all other measurements.
 func (s *Scheduler) refineSizes() {
-	s.visitTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
-	for left := maxAddedSizes; left > 0 && !s.isPartOfTimeOver(maxRefineFraction); left-- {
+	s.takeSamplesOfTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
+	for left := maxAddedSizes; left > 0 && !s.hasUsedPartOfLaunchTime(maxRefineFraction); left-- {
 		k := sizeOfLargestBreak(s.curvesShowingEagerLimit())
 		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // a size that is measured already is not known well enough
 			return
@@ -178,10 +178,10 @@ func (s *Scheduler) refineSizes() {
 		slices.Sort(s.result.AddedSizes)
 		var tasks []*task
 		for _, m := range s.Modes {
-			tasks = append(tasks, s.cellTasks(Cell{m, k})...)
+			tasks = append(tasks, s.listCellTasks(Cell{m, k})...)
 		}
 		s.tasks = append(s.tasks, tasks...)
-		s.visitTasks(slices.DeleteFunc(tasks, func(t *task) bool { return !s.showsEagerLimit(t) }))
+		s.takeSamplesOfTasks(slices.DeleteFunc(tasks, func(t *task) bool { return !s.showsEagerLimit(t) }))
 	}
 }
 

@@ -115,7 +115,7 @@ func (e *Experiment) Check() error {
 // countRequestedSamples returns the number of samples if the number of repetitions is set, else 0.
 func (e *Experiment) countRequestedSamples() int {
 	n := 0
-	for _, t := range e.tasks() {
+	for _, t := range e.listTasks() {
 		n += len(stages[t.stageIndex].timers) * t.barrierRootCount() * stages[t.stageIndex].roundsForReps(e.Reps)
 	}
 	if e.Reps == 0 {
@@ -124,29 +124,29 @@ func (e *Experiment) countRequestedSamples() int {
 	if !e.IsSharedMachine {
 		return n
 	}
-	return n * e.MinLaunches()
+	return n * e.LaunchesIfPrecise()
 }
 
-// MinLaunches returns the number of launches if they differ by no more than the precision and the
-// time suffices.
-func (e *Experiment) MinLaunches() int {
+// LaunchesIfPrecise returns the number of launches if they differ by no more than the precision and
+// the time suffices.
+func (e *Experiment) LaunchesIfPrecise() int {
 	if e.Launches == 0 {
 		return DefaultLaunches
 	}
 	return e.Launches
 }
 
-// TimeLimit returns how long all launches together may take; 0: no limit, as the number of
+// TotalTimeLimit returns how long all launches together may take; 0: no limit, as the number of
 // repetitions is set.
-func (e *Experiment) TimeLimit() time.Duration {
+func (e *Experiment) TotalTimeLimit() time.Duration {
 	if e.Reps > 0 || e.Budget > 0 {
 		return e.Budget
 	}
 	return DefaultBudget
 }
 
-// WantedPrecision returns the precision at which a median counts as known.
-func (e *Experiment) WantedPrecision() float64 {
+// PrecisionOrDefault returns the precision at which a median counts as known.
+func (e *Experiment) PrecisionOrDefault() float64 {
 	if e.Precision == 0 {
 		return defaultPrecision
 	}

@@ -18,15 +18,15 @@ type ExperimentResult struct {
 	WallStart    time.Time
 	WallDuration time.Duration
 
-	MissingTaskCount   int           // tasks without samples, as the time was too short
-	TaskCount          int           // of so many
-	AddedSizes         []int         // around the eager limit
-	PreciseMedianCount int           // whose interval over the launches is within the precision
-	MedianCount        int           // of so many
-	BatchSizes         []BatchSize   // of the timers that had any
-	ClockOffsets       []ClockOffset // of P2's clock from P1's, for each launch
-	LateStartCount     int           // repetitions of collective operations that were dropped, as a rank was late for the agreed start
-	AgreedStartCount   int           // repetitions with an agreed start, late ones included
+	TasksWithoutSamples int                 // tasks without samples, as the time was too short
+	TaskCount           int                 // of so many
+	AddedSizes          []int               // around the eager limit
+	PreciseMedianCount  int                 // whose interval over the launches is within the precision
+	MedianCount         int                 // of so many
+	BatchSizes          []TimerBatchSize    // of the timers that had any
+	ClockOffsets        []ClockOffsetBounds // of P2's clock from P1's, for each launch
+	LateStartCount      int                 // repetitions of collective operations that were dropped, as a rank was late for the agreed start
+	AgreedStartAttempts int                 // repetitions with an agreed start, late ones included
 
 	wasScheduledHere bool // the scheduler of this process has driven the ranks
 }
@@ -44,13 +44,13 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 	for ; s.needsAnotherLaunch(s.now().Sub(begin)); s.result.LaunchCount++ {
 		s.launchIndex, s.launchStart, s.launchBudget = s.result.LaunchCount, s.now(), 0
 		after := s.launchStart.Sub(begin)
-		if s.TimeLimit() > 0 {
-			s.launchBudget = max((s.TimeLimit()-after)/time.Duration(max(1, s.MinLaunches()-s.launchIndex)), 1)
+		if s.TotalTimeLimit() > 0 {
+			s.launchBudget = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesIfPrecise()-s.launchIndex)), 1)
 		}
 		s.reportProgress = nil
 		if progress != nil {
-			from, to := float64(s.launchIndex)/float64(s.MinLaunches()), float64(s.launchIndex+1)/float64(s.MinLaunches())
-			if all := s.TimeLimit(); all > 0 {
+			from, to := float64(s.launchIndex)/float64(s.LaunchesIfPrecise()), float64(s.launchIndex+1)/float64(s.LaunchesIfPrecise())
+			if all := s.TotalTimeLimit(); all > 0 {
 				from, to = float64(after)/float64(all), float64(after+s.launchBudget)/float64(all)
 			}
 			s.reportProgress = func(part float64) { progress(min(1, from+part*(to-from))) }
@@ -63,14 +63,14 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 		}
 	}
 	if s.result.Series = s.Series(); s.result.wasScheduledHere && len(s.result.Series) == 0 {
-		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.TimeLimit())
+		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.TotalTimeLimit())
 	}
 	s.result.WallDuration = s.now().Sub(begin)
 	s.result.PreciseMedianCount, s.result.MedianCount = s.countPreciseMedians(s.result.Series)
 	s.result.TaskCount = len(s.tasks)
 	for _, t := range s.tasks {
 		if len(t.samplesByVisit) == 0 {
-			s.result.MissingTaskCount++
+			s.result.TasksWithoutSamples++
 		}
 	}
 	return &s.result, nil
@@ -88,11 +88,11 @@ func (s *Scheduler) needsAnotherLaunch(took time.Duration) bool {
 		return false
 	case !s.result.wasScheduledHere: // another process decides
 		return true
-	case s.TimeLimit() > 0 && took+2*s.startupDuration >= s.TimeLimit():
+	case s.TotalTimeLimit() > 0 && took+2*s.startupDuration >= s.TotalTimeLimit():
 		return false
-	case n < s.MinLaunches():
+	case n < s.LaunchesIfPrecise():
 		return true
-	case s.TimeLimit() == 0 || s.TimeLimit()-took < took/time.Duration(2*n):
+	case s.TotalTimeLimit() == 0 || s.TotalTimeLimit()-took < took/time.Duration(2*n):
 		return false
 	}
 	series := s.Series()

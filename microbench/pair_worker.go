@@ -16,8 +16,8 @@ type pairWorker struct {
 	*rankPair
 	plan          Plan
 	clockReadTime unit.Time // what a reading of the clock costs
-	dither        dither
-	timeWork      func(*mpi.Comm) unit.Time
+	dither        clockDither
+	timeFixedWork func(*mpi.Comm) unit.Time
 
 	commandBuffer                          [8 * CommandWordCount]byte
 	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes: buffers that stay in place stay in the caches
@@ -27,7 +27,7 @@ type pairWorker struct {
 const commandTag = 2
 
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
-	w := &pairWorker{rankPair: x, plan: *p, timeWork: timeFixedWork}
+	w := &pairWorker{rankPair: x, plan: *p, timeFixedWork: timeFixedWork}
 	most := max(slices.Max(p.Sizes), warmupMessageBytes)
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
@@ -98,12 +98,12 @@ func (w *pairWorker) followP1Commands() {
 // executeOnThisRank executes a command on this rank. The result of P1 has the times of both ranks,
 // but only the work of this rank.
 func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
-	before := w.timeWork(w.commsByBarrierRoot[0])
+	before := w.timeFixedWork(w.commsByBarrierRoot[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
 	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
 	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
 	b := w.rankPair.newBenchmark(&w.plan, cell)
-	b.clockReadTime, b.dither, b.batchOperations = w.clockReadTime, &w.dither, c.OperationsPerSample
+	b.clockReadTime, b.dither, b.operationsPerSample = w.clockReadTime, &w.dither, c.OperationsPerSample
 	if c.Bytes > len(w.sendBuffer) {
 		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(c.Bytes), newTouchedBuffer(c.Bytes), newTouchedBuffer(4*(c.Bytes+mpi.BsendOverhead))
 	}
@@ -116,7 +116,7 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 		// with them lasts.
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
 		b.rootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
-		timePingPong(b, 0)
+		timeFourTimers(b, 0)
 		return CommandResult{ShortestWarmupRound: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
 	}
 	s, warm := stages[c.StageIndex], c.WarmupRounds
@@ -128,10 +128,10 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 		b.discardSamples = false
 		s.runOnPair(b, c.Rounds)
 	}
-	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.timeWork(w.commsByBarrierRoot[0]))}}
+	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.timeFixedWork(w.commsByBarrierRoot[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
-		r.Times = append(r.Times, t.byRoot[0], t.byRoot[1])
+		r.Times = append(r.Times, t.samplesByBarrierRoot[0], t.samplesByBarrierRoot[1])
 	}
 	return r
 }
@@ -192,25 +192,25 @@ func (w *allPairsWorker) selectPair(pair [2]int) {
 	if pair == w.currentPair {
 		return
 	}
-	w.leavePair()
+	w.stopCurrentPair()
 	for _, r := range pair {
 		if r != rootRank {
 			mpi.Send(w.comm, []int64{int64(pair[0]), int64(pair[1])}, r, pairTag)
 		}
 	}
-	w.currentPair, w.localWorker = pair, w.joinPair(pair)
+	w.currentPair, w.localWorker = pair, w.newWorkerIfInPair(pair)
 }
 
-// joinPair returns the worker of this rank, or nil if it is not in the pair.
-func (w *allPairsWorker) joinPair(pair [2]int) *pairWorker {
+// newWorkerIfInPair returns the worker of this rank, or nil if it is not in the pair.
+func (w *allPairsWorker) newWorkerIfInPair(pair [2]int) *pairWorker {
 	if !slices.Contains(pair[:], w.comm.Rank()) {
 		return nil
 	}
 	return w.newPairWorker(createRankPair(w.comm, pair[0], pair[1], func(g mpi.Group) *mpi.Comm { return w.comm.CreateGroup(g, 0) }), w.ClockStep)
 }
 
-// leavePair ends the current pair.
-func (w *allPairsWorker) leavePair() {
+// stopCurrentPair ends the current pair.
+func (w *allPairsWorker) stopCurrentPair() {
 	if w.currentPair[0] == w.currentPair[1] {
 		return
 	}
@@ -225,7 +225,7 @@ func (w *allPairsWorker) leavePair() {
 
 // stopRanks ends followRootCommands on all other ranks.
 func (w *allPairsWorker) stopRanks() {
-	w.leavePair()
+	w.stopCurrentPair()
 	for r := 1; r < w.comm.Size(); r++ {
 		mpi.Send(w.comm, []int64{0, 0}, r, pairTag)
 	}
@@ -242,7 +242,7 @@ func (w *allPairsWorker) followRootCommands() {
 		if pair[0] == pair[1] {
 			return
 		}
-		if me := w.joinPair([2]int{int(pair[0]), int(pair[1])}); me.isP1 {
+		if me := w.newWorkerIfInPair([2]int{int(pair[0]), int(pair[1])}); me.isP1 {
 			w.executeAsP1(me)
 		} else {
 			me.followP1Commands()

@@ -23,7 +23,7 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes           []string  // of sample.Modes
+	Modes           []string  // of sample.SendModeNames
 	Sizes           []int     // lengths of messages in bytes
 	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
 	ForcedProtocol  string    // that the job forces; its sender and delivery times are then measured too
@@ -167,15 +167,15 @@ func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
 // each, and short enough for thousands of pairs. The paper gives the overheads of its tiers at some
 // of these sizes; there are more because a line fit needs three.
 var (
-	PairModes = []string{"send", "ssend", "isend", "issend"}
-	PairSizes = []int{16, 100, 1000, 4000, 10000}
+	AllPairsModes = []string{"send", "ssend", "isend", "issend"}
+	AllPairsSizes = []int{16, 100, 1000, 4000, 10000}
 )
 
-// PairReps is the number of repetitions with each root of the barrier, and PairLaunches that of
-// launches on a real machine.
+// AllPairsReps is the number of repetitions with each root of the barrier, and AllPairsLaunches
+// that of launches on a real machine.
 const (
-	PairReps     = 10
-	PairLaunches = 3
+	AllPairsReps     = 10
+	AllPairsLaunches = 3
 )
 
 // SelectRankPairs returns all pairs of ranks, the lower rank first, in order. If there would be

@@ -26,26 +26,26 @@ type Scheduler struct {
 
 	tasks           []*task
 	processorHealth processorHealth
-	shortestRounds  map[shortestRoundKey]unit.Time // by what tasks share the shortest round
+	shortestRounds  map[shortestRoundSharingKey]unit.Time // by what tasks share the shortest round
 	random          *rand.Rand
 
 	// Of the launch at hand:
-	worker                   Worker
-	launchIndex              int
-	launchStart              time.Time
-	launchBudget             time.Duration // for this launch from launchStart on, except that it may measure for as long as it took to start; 0: no limit
-	startupDuration          time.Duration // of the ranks
-	measureBegin, measureEnd unit.Time     // 0: no limit
-	reportProgress           func(part float64)
-	visitCount               int
-	hasSamples               bool // of this launch or an earlier one
-	err                      error
+	worker                                Worker
+	launchIndex                           int
+	launchStart                           time.Time
+	launchBudget                          time.Duration // for this launch from launchStart on, except that it may measure for as long as it took to start; 0: no limit
+	startupDuration                       time.Duration // of the ranks
+	measurementBegin, measurementDeadline unit.Time     // 0: no limit
+	reportProgress                        func(part float64)
+	visitsInLaunch                        int
+	hasSamples                            bool // of this launch or an earlier one
+	err                                   error
 
 	result ExperimentResult
 }
 
-// shortestRoundKey says which tasks share the shortest round.
-type shortestRoundKey struct {
+// shortestRoundSharingKey says which tasks share the shortest round.
+type shortestRoundSharingKey struct {
 	cell      Cell
 	algorithm string
 	pair      [2]int
@@ -53,7 +53,7 @@ type shortestRoundKey struct {
 
 // NewScheduler returns a scheduler for an experiment.
 func NewScheduler(e *Experiment) *Scheduler {
-	return &Scheduler{Experiment: e, tasks: e.tasks(), shortestRounds: make(map[shortestRoundKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
+	return &Scheduler{Experiment: e, tasks: e.listTasks(), shortestRounds: make(map[shortestRoundSharingKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
 }
 
 func (s *Scheduler) now() time.Time {
@@ -71,11 +71,11 @@ const (
 
 // MeasureLaunch measures one launch with a worker.
 func (s *Scheduler) MeasureLaunch(w Worker) error {
-	s.worker, s.err, s.visitCount = w, nil, 0
-	s.measureBegin, s.measureEnd = w.Now(), 0
+	s.worker, s.err, s.visitsInLaunch = w, nil, 0
+	s.measurementBegin, s.measurementDeadline = w.Now(), 0
 	if s.launchBudget > 0 {
 		s.startupDuration = s.now().Sub(s.launchStart)
-		s.measureEnd = s.measureBegin + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
+		s.measurementDeadline = s.measurementBegin + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
 	}
 	if s.IsSharedMachine {
 		s.warmUpLaunchUntilSteady()
@@ -83,22 +83,22 @@ func (s *Scheduler) MeasureLaunch(w Worker) error {
 	if s.RefineSizes && s.launchIndex == 0 {
 		s.refineSizes()
 	}
-	s.visitTasks(s.tasks)
-	for !s.isPartOfTimeOver(1) {
+	s.takeSamplesOfTasks(s.tasks)
+	for !s.hasUsedPartOfLaunchTime(1) {
 		todo := slices.DeleteFunc(slices.Clone(s.tasks), s.hasEnoughSamples)
 		if len(todo) == 0 {
 			break
 		}
-		s.visitTasks(todo)
+		s.takeSamplesOfTasks(todo)
 	}
 	s.result.wasScheduledHere = true
 	return s.err
 }
 
-// isPartOfTimeOver reports whether a part of the launch's time has passed, or the launch has
+// hasUsedPartOfLaunchTime reports whether a part of the launch's time has passed, or the launch has
 // failed.
-func (s *Scheduler) isPartOfTimeOver(part float64) bool {
-	return s.err != nil || s.measureEnd > 0 && float64(s.worker.Now()-s.measureBegin) >= part*float64(s.measureEnd-s.measureBegin)
+func (s *Scheduler) hasUsedPartOfLaunchTime(part float64) bool {
+	return s.err != nil || s.measurementDeadline > 0 && float64(s.worker.Now()-s.measurementBegin) >= part*float64(s.measurementDeadline-s.measurementBegin)
 }
 
 // execute lets the worker execute a command. After an error it does nothing.
@@ -135,9 +135,9 @@ func (s *Scheduler) warmUpLaunchUntilSteady() {
 	if len(s.Pairs) > 0 {
 		c.Pair = s.Pairs[0]
 	}
-	end := s.measureBegin + maxLaunchWarmupDuration
-	if s.measureEnd > 0 {
-		end = s.measureBegin + unit.Time(maxWarmupFraction*float64(s.measureEnd-s.measureBegin))
+	end := s.measurementBegin + maxLaunchWarmupDuration
+	if s.measurementDeadline > 0 {
+		end = s.measurementBegin + unit.Time(maxWarmupFraction*float64(s.measurementDeadline-s.measurementBegin))
 	}
 	var medians []unit.Time
 	for s.err == nil && s.worker.Now() < end {
@@ -156,10 +156,10 @@ func (s *Scheduler) warmUpLaunchUntilSteady() {
 	}
 }
 
-// visitTasks visits tasks once, as long as there is time, those without samples first. The order is
-// random, but tasks of a mode stay together: branch prediction works best when the same code has
-// just run. One task is measured even if starting took all the time.
-func (s *Scheduler) visitTasks(tasks []*task) {
+// takeSamplesOfTasks visits tasks once, as long as there is time, those without samples first. The
+// order is random, but tasks of a mode stay together: branch prediction works best when the same
+// code has just run. One task is measured even if starting took all the time.
+func (s *Scheduler) takeSamplesOfTasks(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	if turn := s.random.Perm(len(sendModes) + 1); len(s.Collectives) == 0 {
@@ -174,10 +174,10 @@ func (s *Scheduler) visitTasks(tasks []*task) {
 	}
 	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.samplesByVisit)) - min(1, len(b.samplesByVisit)) })
 	for _, t := range tasks {
-		if s.err != nil || s.hasSamples && s.isPartOfTimeOver(1) {
+		if s.err != nil || s.hasSamples && s.hasUsedPartOfLaunchTime(1) {
 			return
 		}
-		s.visitTask(t)
+		s.takeSamplesOfTask(t)
 	}
 }
 
@@ -197,7 +197,7 @@ const maxVisitDuration = unit.Millisecond
 // minSamples returns the least number of samples with each root that a launch should have of a
 // task.
 func (s *Scheduler) minSamples(t *task) int {
-	n := (minSamplesPerTask + t.barrierRootCount()*s.MinLaunches() - 1) / (t.barrierRootCount() * s.MinLaunches())
+	n := (minSamplesPerTask + t.barrierRootCount()*s.LaunchesIfPrecise() - 1) / (t.barrierRootCount() * s.LaunchesIfPrecise())
 	if t.isCollective() {
 		n = max(n, 8)
 	}
@@ -209,7 +209,7 @@ func (s *Scheduler) maxSamples(t *task) int {
 	if s.Reps > 0 {
 		return stages[t.stageIndex].roundsForReps(s.Reps)
 	}
-	rows := sample.MaxRows / max(s.MinLaunches(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
+	rows := sample.MaxRows / max(s.LaunchesIfPrecise(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
 	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
 }
 
@@ -227,16 +227,16 @@ func (s *Scheduler) hasEnoughSamples(t *task) bool {
 		return true
 	case s.Reps > 0 || undisturbed < s.minSamples(t):
 		return false
-	case t.cachedSufficiency.launch == s.launchIndex && 4*have < 5*t.cachedSufficiency.samples: // sorting all samples at each visit would take long
-		return t.cachedSufficiency.known
+	case t.hasEnoughSamplesCache.launch == s.launchIndex && 4*have < 5*t.hasEnoughSamplesCache.samples: // sorting all samples at each visit would take long
+		return t.hasEnoughSamplesCache.known
 	}
-	t.cachedSufficiency.launch, t.cachedSufficiency.samples = s.launchIndex, have
-	t.cachedSufficiency.known = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.processorHealth), func(e estimate) bool { return !e.isPreciseWithin(s.WantedPrecision(), s.ClockStep) })
-	return t.cachedSufficiency.known
+	t.hasEnoughSamplesCache.launch, t.hasEnoughSamplesCache.samples = s.launchIndex, have
+	t.hasEnoughSamplesCache.known = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.processorHealth), func(e estimate) bool { return !e.isPreciseWithin(s.PrecisionOrDefault(), s.ClockStep) })
+	return t.hasEnoughSamplesCache.known
 }
 
-// visitTask takes samples of a task.
-func (s *Scheduler) visitTask(t *task) {
+// takeSamplesOfTask takes samples of a task.
+func (s *Scheduler) takeSamplesOfTask(t *task) {
 	if !t.isCalibrated {
 		s.calibrateTask(t)
 	}
@@ -261,15 +261,15 @@ func (s *Scheduler) visitTask(t *task) {
 	late := t.recordVisit(s.launchIndex, r)
 	s.hasSamples = s.hasSamples || late < c.Rounds
 	t.sampleDuration = max(1, r.RoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.SecondRootWarmupRounds()))
-	if t.stageIndex == agreedStartStage {
-		if s.result.LateStartCount, s.result.AgreedStartCount = s.result.LateStartCount+late, s.result.AgreedStartCount+c.Rounds; 4*late > c.Rounds {
+	if t.stageIndex == agreedStartStageIndex {
+		if s.result.LateStartCount, s.result.AgreedStartAttempts = s.result.LateStartCount+late, s.result.AgreedStartAttempts+c.Rounds; 4*late > c.Rounds {
 			t.Wait = min(2*t.Wait, t.maxWait)
 		}
 	}
-	if s.visitCount++; s.reportProgress != nil {
-		part := float64(s.visitCount) / float64((visitsPerLaunch+1)*len(s.tasks))
-		if s.measureEnd > 0 {
-			part = float64(s.worker.Now()-s.measureBegin) / float64(s.measureEnd-s.measureBegin)
+	if s.visitsInLaunch++; s.reportProgress != nil {
+		part := float64(s.visitsInLaunch) / float64((visitsPerLaunch+1)*len(s.tasks))
+		if s.measurementDeadline > 0 {
+			part = float64(s.worker.Now()-s.measurementBegin) / float64(s.measurementDeadline-s.measurementBegin)
 		}
 		s.reportProgress(min(1, part))
 	}
@@ -309,7 +309,7 @@ func (s *Scheduler) warmupRoundsPerVisit(t *task) int {
 func (s *Scheduler) calibrateTask(t *task) {
 	t.isCalibrated = true
 	c := t.Command
-	this := shortestRoundKey{t.cell, t.algorithm, t.Pair}
+	this := shortestRoundSharingKey{t.cell, t.algorithm, t.Pair}
 	round, ok := s.shortestRounds[this]
 	if !ok {
 		c.WarmupRounds = minNewCellWarmupRounds
@@ -338,17 +338,17 @@ func (s *Scheduler) calibrateTask(t *task) {
 	t.sampleDuration *= unit.Time(t.OperationsPerSample)
 }
 
-// If an operation is shorter than minBatchClockSteps, a sample is a batch of operations.
+// If an operation is shorter than minBatchDurationInClockSteps, a sample is a batch of operations.
 const (
-	minBatchClockSteps    = 100                    // of the clock that a batch should take
-	maxBatchOperations    = 16                     // if each is a round
-	maxBatchRoundTrips    = 64                     // if the batch is one round,
-	minRoundTripBatchTime = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
-	maxBatchDuration      = 200 * unit.Microsecond // above which the batch does not grow
+	minBatchDurationInClockSteps = 100                    // of the clock that a batch should take
+	maxBatchOperations           = 16                     // if each is a round
+	maxBatchRoundTrips           = 64                     // if the batch is one round,
+	minRoundTripBatchTime        = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
+	maxBatchDuration             = 200 * unit.Microsecond // above which the batch does not grow
 )
 
-// BatchSize says that samples of a timer are means of several operations.
-type BatchSize struct {
+// TimerBatchSize says that samples of a timer are means of several operations.
+type TimerBatchSize struct {
 	Timer         string
 	MaxOperations int // the largest number in a sample
 }
@@ -365,19 +365,19 @@ func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 			continue
 		}
 		value := meanEstimate([2]estimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
-		shortest := minBatchClockSteps * float64(s.ClockStep)
+		shortest := minBatchDurationInClockSteps * float64(s.ClockStep)
 		if x.isRoundWholeBatch && s.ClockStep > 0 {
 			shortest = max(shortest, float64(minRoundTripBatchTime))
 		}
-		for n < most && float64(n*x.intervalsBetweenReadings)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
+		for n < most && float64(n*x.operationsBetweenClockReadings)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
 			n *= 2
 		}
 	}
 	for i := range x.timers {
 		if n > 1 && 2*i < len(r.Times) {
-			b := slices.IndexFunc(s.result.BatchSizes, func(b BatchSize) bool { return b.Timer == x.timers[i] })
+			b := slices.IndexFunc(s.result.BatchSizes, func(b TimerBatchSize) bool { return b.Timer == x.timers[i] })
 			if b < 0 {
-				b, s.result.BatchSizes = len(s.result.BatchSizes), append(s.result.BatchSizes, BatchSize{Timer: x.timers[i]})
+				b, s.result.BatchSizes = len(s.result.BatchSizes), append(s.result.BatchSizes, TimerBatchSize{Timer: x.timers[i]})
 			}
 			s.result.BatchSizes[b].MaxOperations = max(s.result.BatchSizes[b].MaxOperations, n)
 		}

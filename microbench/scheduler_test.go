@@ -84,7 +84,7 @@ func runWorker(t *testing.T, e *Experiment, w Worker, now *unit.Time) *Experimen
 	return out
 }
 
-func allModes() Plan { return Plan{Modes: Modes(), Sizes: RealMachineSizes} }
+func allModes() Plan { return Plan{Modes: SendModeNames(), Sizes: RealMachineSizes} }
 
 // A budget is kept, however short it is: it is exceeded by no more than a visit. In scarce time
 // launches together come to as much as they can, each with as many samples as in any other.
@@ -105,7 +105,7 @@ func TestBudget(t *testing.T) {
 		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.WallDuration > c.budget+25*time.Millisecond {
 			t.Errorf("a budget of %v: it took %v", c.budget, time.Duration(w.now/unit.Nanosecond))
 		}
-		if out.LaunchCount < 1 || out.LaunchCount > 2*c.launches || out.TaskCount != len(e.tasks()) {
+		if out.LaunchCount < 1 || out.LaunchCount > 2*c.launches || out.TaskCount != len(e.listTasks()) {
 			t.Errorf("a budget of %v: %d launches, %d tasks", c.budget, out.LaunchCount, out.TaskCount)
 		}
 		done := map[string]bool{}
@@ -115,16 +115,16 @@ func TestBudget(t *testing.T) {
 			}
 			done[fmt.Sprint(s.Mode, s.Bytes, stageIndexOfTimer(s.Timer))] = true
 		}
-		if len(done) != out.TaskCount-out.MissingTaskCount {
-			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.TaskCount, out.MissingTaskCount)
+		if len(done) != out.TaskCount-out.TasksWithoutSamples {
+			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.TaskCount, out.TasksWithoutSamples)
 		}
-		if c.budget > time.Second && out.MissingTaskCount > 0 {
-			t.Errorf("a budget of %v: %d of %d tasks have no samples", c.budget, out.MissingTaskCount, out.TaskCount)
+		if c.budget > time.Second && out.TasksWithoutSamples > 0 {
+			t.Errorf("a budget of %v: %d of %d tasks have no samples", c.budget, out.TasksWithoutSamples, out.TaskCount)
 		}
 	}
 	// Warming up takes all of the time: one task is measured all the same.
-	if out := runOn(t, &Experiment{Plan: allModes(), Budget: 1}, &simulated{time: func(_ *simulated, c Command, _ string) unit.Time { return unit.Second }}); out.MissingTaskCount != out.TaskCount-1 {
-		t.Errorf("in no time %d of %d tasks were measured", out.TaskCount-out.MissingTaskCount, out.TaskCount)
+	if out := runOn(t, &Experiment{Plan: allModes(), Budget: 1}, &simulated{time: func(_ *simulated, c Command, _ string) unit.Time { return unit.Second }}); out.TasksWithoutSamples != out.TaskCount-1 {
+		t.Errorf("in no time %d of %d tasks were measured", out.TaskCount-out.TasksWithoutSamples, out.TaskCount)
 	}
 }
 
@@ -146,8 +146,8 @@ func TestScarceTime(t *testing.T) {
 			twice++
 		}
 	}
-	if out.MissingTaskCount > 0 && twice > out.TaskCount/10 {
-		t.Errorf("%d tasks have no samples, and %d those of several launches", out.MissingTaskCount, twice)
+	if out.TasksWithoutSamples > 0 && twice > out.TaskCount/10 {
+		t.Errorf("%d tasks have no samples, and %d those of several launches", out.TasksWithoutSamples, twice)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestRefines(t *testing.T) {
 func TestTripsAndTrains(t *testing.T) {
 	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, IsSharedMachine: true}, RoundTripSizes: []int{8, 1000}, MaxTrainBytes: 1000}
 	n := map[string]int{}
-	for _, x := range e.tasks() {
+	for _, x := range e.listTasks() {
 		for _, timer := range stages[x.stageIndex].timers {
 			n[fmt.Sprint(x.cell.Mode, " ", x.Bytes, " ", timer)]++
 		}
@@ -441,11 +441,11 @@ func TestLaunches(t *testing.T) {
 func TestExperimentCheck(t *testing.T) {
 	plan := Plan{Modes: []string{"send"}, Sizes: []int{1}}
 	e := Experiment{Plan: plan}
-	if err := e.Check(); err != nil || e.MinLaunches() != 5 || e.TimeLimit() != 4*time.Second || e.WantedPrecision() != 0.02 {
-		t.Errorf("%v: %d launches, %v, %v", err, e.MinLaunches(), e.TimeLimit(), e.WantedPrecision())
+	if err := e.Check(); err != nil || e.LaunchesIfPrecise() != 5 || e.TotalTimeLimit() != 4*time.Second || e.PrecisionOrDefault() != 0.02 {
+		t.Errorf("%v: %d launches, %v, %v", err, e.LaunchesIfPrecise(), e.TotalTimeLimit(), e.PrecisionOrDefault())
 	}
-	if e.Reps = 8; e.TimeLimit() != 0 {
-		t.Errorf("8 repetitions may take %v", e.TimeLimit())
+	if e.Reps = 8; e.TotalTimeLimit() != 0 {
+		t.Errorf("8 repetitions may take %v", e.TotalTimeLimit())
 	}
 	for says, change := range map[string]func(e *Experiment){
 		"1001 launches": func(e *Experiment) { e.Launches = 1001 },
@@ -475,7 +475,7 @@ func TestExperimentCheck(t *testing.T) {
 
 // Dithering spreads the ends of waits over a step of the clock.
 func TestDither(t *testing.T) {
-	d := dither{loopsPerStep: 1000}
+	d := clockDither{loopsPerStep: 1000}
 	var seen [10]int
 	for range 100 {
 		seen[d.nextLoopCount()/100]++

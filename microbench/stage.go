@@ -15,7 +15,7 @@ type sendMode struct {
 	startSend    func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
 }
 
-// sendModes has the modes of sample.Modes. Accesses to windows warm up by messages.
+// sendModes has the modes of sample.SendModeNames. Accesses to windows warm up by messages.
 var sendModes = func() []sendMode {
 	sends := map[string]func(c *mpi.Comm, b []byte, dst, tag int){
 		"send": mpi.Send[byte], "ssend": mpi.Ssend[byte], "rsend": mpi.Rsend[byte], "bsend": mpi.Bsend[byte],
@@ -32,14 +32,14 @@ var sendModes = func() []sendMode {
 	return list
 }()
 
-// Modes returns the names of MPI's eight sends.
-func Modes() []string {
+// SendModeNames returns the names of MPI's eight sends.
+func SendModeNames() []string {
 	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == LowLevelMode || sample.IsOneSidedMode(name) })
 }
 
-// NamedModes returns the names of the modes that are measured only if they are asked for.
-func NamedModes() []string {
-	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return slices.Contains(Modes(), name) })
+// OnRequestModeNames returns the names of the modes that are measured only if they are asked for.
+func OnRequestModeNames() []string {
+	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return slices.Contains(SendModeNames(), name) })
 }
 
 func findSendMode(name string) *sendMode {
@@ -57,45 +57,48 @@ type stage struct {
 	roundsForReps func(reps int) int                 // rounds with each root for a number of repetitions
 	runOnPair     func(b *pairBenchmark, rounds int) // on both ranks of a pair
 
-	isRoundWholeBatch        bool // one round is a batch; else each operation of a batch is a round
-	intervalsBetweenReadings int  // between the readings of the clock
-	isRealMachineOnly        bool // is measured on real machines alone
+	isRoundWholeBatch              bool // one round is a batch; else each operation of a batch is a round
+	operationsBetweenClockReadings int  // between the readings of the clock
+	isRealMachineOnly              bool // is measured on real machines alone
 
 	// Of collective operations, instead of run:
-	timeRound      func(w *collectiveWorker, window unit.Time) unit.Time
-	summarizeRanks func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
+	timeCollectiveRound func(w *collectiveWorker, window unit.Time) unit.Time
+	summarizeRanks      func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
 }
 
 func (s *stage) hasTimer(timer string) bool { return slices.Contains(s.timers, timer) }
 
 // isCollective reports whether the stage is for collective operations.
-func (s *stage) isCollective() bool { return s.timeRound != nil }
+func (s *stage) isCollective() bool { return s.timeCollectiveRound != nil }
 
-// fewerRepsDivisor says how much less often than the paper's timers the others are repeated.
-const fewerRepsDivisor = 4
+// repsDivisorBeyondFourTimers says how much less often than the paper's timers the others are
+// repeated.
+const repsDivisorBeyondFourTimers = 4
 
 // stages is the table of stages. Command.StageIndex is an index.
 var stages = []*stage{
-	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isSend, roundsForReps: roundsForAllReps, runOnPair: timePingPong, intervalsBetweenReadings: 1},
-	{timers: []string{sample.TimerIdle}, appliesToMode: isSend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, intervalsBetweenReadings: 1},
-	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, intervalsBetweenReadings: 1},
-	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, intervalsBetweenReadings: BurstLength - 1},
-	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, intervalsBetweenReadings: 1},
-	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: measuresLowLevelMemory, roundsForReps: roundsForFourthOfReps, runOnPair: timeRemoteMemory, intervalsBetweenReadings: 1},
-	{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, intervalsBetweenReadings: 1, isRealMachineOnly: true},
-	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, intervalsBetweenReadings: 1, isRealMachineOnly: true},
-	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeRound: timeAfterBarrier, summarizeRanks: minMedianMaxTimes, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerCollLast}, timeRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: isMode("put"), roundsForReps: roundsForAllReps, runOnPair: timePut, intervalsBetweenReadings: 1},
-	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: isMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeGet, intervalsBetweenReadings: 1},
+	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isSend, roundsForReps: roundsForAllReps, runOnPair: timeFourTimers, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerIdle}, appliesToMode: isSend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, operationsBetweenClockReadings: BurstLength - 1},
+	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: measuresLowLevelMemory, roundsForReps: roundsForFourthOfReps, runOnPair: timeLowLevelReadAndWrite, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
+	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
+	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeCollectiveRound: timeAfterBarrier, summarizeRanks: minMedianMaxTimes, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: onlyForMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: onlyForMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
 }
 
-func roundsForAllReps(reps int) int         { return reps }
-func roundsForFourthOfReps(reps int) int    { return max(1, reps/fewerRepsDivisor) }
-func roundsForSixteenthOfReps(reps int) int { return max(min(reps, 10), reps/fewerRepsDivisor/4) }
+func roundsForAllReps(reps int) int      { return reps }
+func roundsForFourthOfReps(reps int) int { return max(1, reps/repsDivisorBeyondFourTimers) }
+func roundsForSixteenthOfReps(reps int) int {
+	return max(min(reps, 10), reps/repsDivisorBeyondFourTimers/4)
+}
 
 func isSend(m *sendMode, _ *Plan) bool { return !m.OneSided }
-func isMode(name string) func(*sendMode, *Plan) bool {
+func onlyForMode(name string) func(*sendMode, *Plan) bool {
 	return func(m *sendMode, _ *Plan) bool { return m.Name == name }
 }
 func measuresRoundTrips(m *sendMode, p *Plan) bool {

@@ -21,13 +21,13 @@ func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 	const round = 10 * unit.Microsecond
 	r := CommandResult{ShortestWarmupRound: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
 	w.now += r.RoundsDuration
-	if c.StageIndex == agreedStartStage && c.Rounds > 0 {
+	if c.StageIndex == agreedStartStageIndex && c.Rounds > 0 {
 		w.waits = append(w.waits, c.Wait)
 	}
 	for rank := range r.Times {
 		for i := range c.Rounds {
 			t := round
-			if c.StageIndex == agreedStartStage && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
+			if c.StageIndex == agreedStartStageIndex && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
 				t = LateStartMarker
 			}
 			r.Times[rank] = append(r.Times[rank], t)
@@ -59,8 +59,8 @@ func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
 	if len(w.waits) < 5 || w.waits[0] != first || w.waits[1] != 2*first || w.waits[2] != 4*first || w.waits[3] != 8*first || w.waits[len(w.waits)-1] != 8*first {
 		t.Errorf("starts are agreed on %v ahead", w.waits)
 	}
-	if samples < 40 || out.LateStartCount == 0 || out.AgreedStartCount-out.LateStartCount != samples {
-		t.Errorf("%d samples, %d late starts of %d", samples, out.LateStartCount, out.AgreedStartCount)
+	if samples < 40 || out.LateStartCount == 0 || out.AgreedStartAttempts-out.LateStartCount != samples {
+		t.Errorf("%d samples, %d late starts of %d", samples, out.LateStartCount, out.AgreedStartAttempts)
 	}
 }
 
@@ -69,8 +69,8 @@ func TestStartWindowHasALimit(t *testing.T) {
 	const first = startLeadRounds * 10 * unit.Microsecond
 	w := &lateRanks{needs: unit.Second}
 	samples, out := measureAgreedStarts(t, w)
-	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStartCount != out.AgreedStartCount {
-		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStartCount, out.AgreedStartCount)
+	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStartCount != out.AgreedStartAttempts {
+		t.Errorf("the last start was agreed on %v ahead, %d samples, %d late starts of %d", last, samples, out.LateStartCount, out.AgreedStartAttempts)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestLateStartsWidenTheWindowIfManyRoundsHaveThem(t *testing.T) {
 		w := &lateRanks{needs: 2 * first, late: func(round int) bool { return round%every == every-1 }}
 		samples, out := measureAgreedStarts(t, w)
 		if last := w.waits[len(w.waits)-1]; last != want || samples < 40 || out.LateStartCount == 0 {
-			t.Errorf("with every %d. start late the last one was agreed on %v ahead, %d samples, %d late starts of %d", every, last, samples, out.LateStartCount, out.AgreedStartCount)
+			t.Errorf("with every %d. start late the last one was agreed on %v ahead, %d samples, %d late starts of %d", every, last, samples, out.LateStartCount, out.AgreedStartAttempts)
 		}
 	}
 }

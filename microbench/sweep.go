@@ -71,7 +71,7 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 		return schedulers[i].Series()
 	}, done)
 	for _, s := range schedulers {
-		out.LateStartCount, out.AgreedStartCount = out.LateStartCount+s.result.LateStartCount, out.AgreedStartCount+s.result.AgreedStartCount
+		out.LateStartCount, out.AgreedStartAttempts = out.LateStartCount+s.result.LateStartCount, out.AgreedStartAttempts+s.result.AgreedStartAttempts
 	}
 	return out, err
 }

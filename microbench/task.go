@@ -15,11 +15,11 @@ type task struct {
 	stageIndex int
 	algorithm  string
 
-	isCalibrated      bool
-	sampleDuration    unit.Time // time of a sample with each root
-	maxWait           unit.Time // limit of Command.Wait for collective operations
-	samplesByVisit    []visitSamples
-	cachedSufficiency struct { // of hasEnoughSamples, when it was last computed
+	isCalibrated          bool
+	sampleDuration        unit.Time // time of a sample with each root
+	maxWait               unit.Time // limit of Command.Wait for collective operations
+	samplesByVisit        []visitSamples
+	hasEnoughSamplesCache struct { // of hasEnoughSamples, when it was last computed
 		launch, samples int
 		known           bool
 	}
@@ -32,12 +32,12 @@ type visitSamples struct {
 	fixedWorkTimes []unit.Time      // by rank, before and after the command
 }
 
-// tasks returns all tasks of the experiment.
-func (e *Experiment) tasks() []*task {
+// listTasks returns all tasks of the experiment.
+func (e *Experiment) listTasks() []*task {
 	var all []*task
 	for _, x := range e.Collectives {
-		for _, s := range []int{barrierStage, agreedStartStage} {
-			if s == barrierStage || e.HasCommonClock {
+		for _, s := range []int{barrierStageIndex, agreedStartStageIndex} {
+			if s == barrierStageIndex || e.HasCommonClock {
 				all = append(all, &task{stageIndex: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
 					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: x.algorithmIndex(), Bytes: x.Bytes, OperationsPerSample: 1}})
 			}
@@ -48,7 +48,7 @@ func (e *Experiment) tasks() []*task {
 	}
 	for _, m := range e.Modes {
 		for _, k := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Sizes, e.RoundTripSizes)))) {
-			all = append(all, e.cellTasks(Cell{m, k})...)
+			all = append(all, e.listCellTasks(Cell{m, k})...)
 		}
 	}
 	if len(e.Pairs) == 0 {
@@ -65,8 +65,8 @@ func (e *Experiment) tasks() []*task {
 	return of
 }
 
-// cellTasks returns the tasks of a cell.
-func (e *Experiment) cellTasks(c Cell) []*task {
+// listCellTasks returns the tasks of a cell.
+func (e *Experiment) listCellTasks(c Cell) []*task {
 	var all []*task
 	for _, i := range e.stageIndices(findSendMode(c.Mode)) {
 		switch s := stages[i]; {

@@ -16,11 +16,11 @@ func TestRoundsOfRanks(t *testing.T) {
 		ranks [][]unit.Time // the rounds of each
 		want  [][2][]unit.Time
 	}{
-		{barrierStage, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
-		{barrierStage, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
-		{barrierStage, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
-		{agreedStartStage, [][]unit.Time{{5, 30, 7}, {2, LateStartMarker, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
-		{agreedStartStage, [][]unit.Time{{LateStartMarker}, {LateStartMarker}}, [][2][]unit.Time{{}}},
+		{barrierStageIndex, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
+		{barrierStageIndex, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
+		{barrierStageIndex, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
+		{agreedStartStageIndex, [][]unit.Time{{5, 30, 7}, {2, LateStartMarker, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
+		{agreedStartStageIndex, [][]unit.Time{{LateStartMarker}, {LateStartMarker}}, [][2][]unit.Time{{}}},
 	} {
 		x := &task{stageIndex: c.stage}
 		late := x.recordVisit(0, CommandResult{Times: c.ranks})

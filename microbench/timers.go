@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// timePingPong is the micro-benchmark of Al-Tawil and Moritz, figure 2:
+// timeFourTimers is the micro-benchmark of Al-Tawil and Moritz, figure 2:
 //
 //	P1                                   P2
 //	repeat 10: the same without timers   repeat 10: the same without timers
@@ -25,7 +25,7 @@ import (
 //
 // A receive for a ready send is posted before the barrier, which the figure does not show; it is
 // timed in its two parts, and the second belongs to a blocking receive only.
-func timePingPong(b *pairBenchmark, rounds int) {
+func timeFourTimers(b *pairBenchmark, rounds int) {
 	t11, t12 := b.findOrAddTimer(sample.Timer11, true), b.findOrAddTimer(sample.Timer12, true)
 	t21, t22 := b.findOrAddTimer(sample.Timer21, false), b.findOrAddTimer(sample.Timer22, false)
 	warmup := b.WarmupRounds
@@ -112,12 +112,12 @@ func timeIdleSend(b *pairBenchmark, rounds int) {
 // non-blocking calls the receive completes before the send.
 func timeRoundTrip(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerRTT, true)
-	trips := max(b.batchOperations, 1)
+	trips := max(b.operationsPerSample, 1)
 	for range rounds {
 		b.barrier()
 		if !b.isP1 {
 			for range trips {
-				b.answerMessage()
+				b.receiveAndReply()
 			}
 			continue
 		}
@@ -140,8 +140,8 @@ func (b *pairBenchmark) receiveMessage() {
 	r.Wait()
 }
 
-// answerMessage receives a message and sends one.
-func (b *pairBenchmark) answerMessage() {
+// receiveAndReply receives a message and sends one.
+func (b *pairBenchmark) receiveAndReply() {
 	b.receiveMessage()
 	r := b.startSend()
 	r.Wait()
@@ -206,9 +206,9 @@ func timeDelivery(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeRemoteMemory times a remote read and a remote write, from the call until the completion is
-// seen.
-func timeRemoteMemory(b *pairBenchmark, rounds int) {
+// timeLowLevelReadAndWrite times a remote read and a remote write, from the call until the
+// completion is seen.
+func timeLowLevelReadAndWrite(b *pairBenchmark, rounds int) {
 	m := b.pairComm.Messages()
 	if !m.Remote() {
 		return
@@ -248,12 +248,12 @@ func timeRoundTripTrain(b *pairBenchmark, rounds int) {
 // timeSpacedTrain times PRTT(10, d, s) and subtracts the measured waits. A wait is longer than a
 // round trip, so that no send is delayed by the one before.
 func timeSpacedTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.findOrAddTimer(sample.SpacedTrainTimer(RoundTripTrainLength), true), rounds, b.trainPause())
+	b.timeTrains(b.findOrAddTimer(sample.SpacedTrainTimer(RoundTripTrainLength), true), rounds, b.pauseBetweenTrainSends())
 }
 
-// trainPause returns a wait between two messages after which the second is not delayed by the
-// first.
-func (b *pairBenchmark) trainPause() unit.Time {
+// pauseBetweenTrainSends returns a wait between two messages after which the second is not delayed
+// by the first.
+func (b *pairBenchmark) pauseBetweenTrainSends() unit.Time {
 	if b.warmupRoundTime > 0 && !b.IsSharedMachine {
 		return b.warmupRoundTime
 	}
@@ -270,7 +270,7 @@ func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time)
 			for range RoundTripTrainLength - 1 {
 				b.receiveMessage()
 			}
-			b.answerMessage()
+			b.receiveAndReply()
 			continue
 		}
 		b.waitForArrivals()
@@ -293,6 +293,6 @@ func (b *pairBenchmark) waitBetweenSends(d unit.Time) unit.Time {
 		return 0
 	}
 	begin := b.now()
-	b.waitFor(d)
+	b.computeFor(d)
 	return b.now() - begin + b.clockReadTime
 }

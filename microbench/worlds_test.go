@@ -98,7 +98,7 @@ func TestOnAnyWorld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &microbench.Plan{Modes: append(microbench.Modes(), microbench.LowLevelMode), Sizes: []int{0, 600, 20000}, Reps: 20, WarmupRounds: 3, HasCommonClock: true}
+	plan := &microbench.Plan{Modes: append(microbench.SendModeNames(), microbench.LowLevelMode), Sizes: []int{0, 600, 20000}, Reps: 20, WarmupRounds: 3, HasCommonClock: true}
 	var shapes []string
 	for _, w := range []mpi.World{emulated, loop.New(3)} {
 		var series []sample.Series

@@ -27,7 +27,7 @@ type real struct {
 
 var measuredT3D = sync.OnceValue(func() (x real) {
 	sizes := []int{0, 1, 16, 256, 1000, 3000, 10000, 100000}
-	plans := []*microbench.Plan{{Modes: microbench.Modes(), Sizes: sizes, Reps: 12}, {Modes: []string{microbench.LowLevelMode}, Sizes: sizes, Reps: 12}}
+	plans := []*microbench.Plan{{Modes: microbench.SendModeNames(), Sizes: sizes, Reps: 12}, {Modes: []string{microbench.LowLevelMode}, Sizes: sizes, Reps: 12}}
 	for _, p := range model.Protocols {
 		plans = append(plans, &microbench.Plan{Modes: []string{"isend"}, Sizes: sizes, ForcedProtocol: p.Name, Reps: 4})
 	}

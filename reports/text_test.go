@@ -41,7 +41,7 @@ func example() *fit.Result {
 	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, params.UnitMicros, "timer12", params.GoodVerdict)
 	add("ssend", "L", 16, 16, 40, 39, 41, params.UnitMicros, params.MethodHalfRoundTrip, params.GoodVerdict) // another reading, which never counts
 	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, params.UnitMicros, params.MethodReceiveDifference, params.GoodVerdict)
-	add("ssend", "G", 0, 20000, nan, nan, nan, params.UnitMicrosPerByte, params.MethodBlockingDifference, params.UnidentifiableVerdict)
+	add("ssend", "G", 0, 20000, nan, nan, nan, params.UnitMicrosPerByte, params.MethodReceiveLessWaitDifference, params.UnidentifiableVerdict)
 	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, params.UnitMicrosPerByte, "rtt/2", params.WeakVerdict)
 	draw("isend", "timer11", curve.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, curve.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
 	draw("ssend", "timer11", curve.Point{Bytes: 16, Value: 35.25, Low: 35.25, High: 35.25})

@@ -14,9 +14,9 @@ import (
 
 // calibrateFlags has the flags of the verb.
 type calibrateFlags struct {
-	targets                       []string
-	library, modes, sizes, output string
-	seed                          uint64
+	targets                           []string
+	library, modes, sizes, outputPath string
+	seed                              uint64
 }
 
 func calibrateCommand() *cobra.Command {
@@ -42,16 +42,16 @@ an example.`,
 	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
 	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
-	f.StringVarP(&c.output, "output", "o", "", "platform file to write")
+	f.StringVarP(&c.outputPath, "output", "o", "", "platform file to write")
 	addPrintFlags(cmd)
 	return cmd
 }
 
 func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
-	if err := checkWritableFile(c.output); err != nil {
+	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	d, err := openPlatformDraft(cmd, what)
+	d, err := openDraftOfPlatformFile(cmd, what)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
 	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
 		return newUsageError(cmd, err)
 	}
-	papers, err := paper.ReadAll(publishedPapers())
+	papers, err := paper.ReadAll(publishedPapersFS())
 	if err != nil {
 		return err
 	}
@@ -80,14 +80,14 @@ func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
-	if err := writeFile(cmd, c.output, found.WritePlatform, "platform"); err != nil {
+	if err := writeFile(cmd, c.outputPath, found.WritePlatform, "platform"); err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
 	return printDocument(cmd, found.Document())
 }
 
-// openPlatformDraft opens the file of a platform, to change numbers of it.
-func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
+// openDraftOfPlatformFile opens the file of a platform, to change numbers of it.
+func openDraftOfPlatformFile(cmd *cobra.Command, what string) (*edit.Draft, error) {
 	if _, err := loadEmulatedPlatform(cmd, what); err != nil {
 		return nil, err
 	}
@@ -97,9 +97,9 @@ func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
 
 // sensitivityFlags has the flags of 'platforms sensitivity'.
 type sensitivityFlags struct {
-	publishedRows     []string
-	usesOwnParameters bool
-	library, output   string
+	publishedRows       []string
+	usesOwnParameters   bool
+	library, outputPath string
 }
 
 func sensitivityCommand() *cobra.Command {
@@ -122,7 +122,7 @@ charts.`,
 	f.StringArrayVar(&s.publishedRows, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
 	f.BoolVar(&s.usesOwnParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
-	f.StringVarP(&s.output, "output", "o", "", "file (.csv) or directory to write")
+	f.StringVarP(&s.outputPath, "output", "o", "", "file (.csv) or directory to write")
 	addPrintFlags(cmd)
 	return cmd
 }
@@ -131,14 +131,14 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if s.usesOwnParameters && s.publishedRows != nil {
 		return newUsageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
 	}
-	if err := checkWritableOutput(s.output, ".csv"); err != nil {
+	if err := checkWritableFileOrDirectory(s.outputPath, ".csv"); err != nil {
 		return newUsageError(cmd, err)
 	}
-	d, err := openPlatformDraft(cmd, what)
+	d, err := openDraftOfPlatformFile(cmd, what)
 	if err != nil {
 		return err
 	}
-	papers, err := paper.ReadAll(publishedPapers())
+	papers, err := paper.ReadAll(publishedPapersFS())
 	if err != nil {
 		return err
 	}
@@ -154,12 +154,12 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	}
 	report := found.Document()
 	switch {
-	case fileExtension(s.output) == ".csv":
-		if err := writeFile(cmd, s.output, found.CSV, "sensitivity"); err != nil {
+	case fileExtension(s.outputPath) == ".csv":
+		if err := writeFile(cmd, s.outputPath, found.CSV, "sensitivity"); err != nil {
 			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 		}
-	case s.output != "":
-		if err := writePage(cmd, s.output, report, "sensitivity"); err != nil {
+	case s.outputPath != "":
+		if err := writePage(cmd, s.outputPath, report, "sensitivity"); err != nil {
 			return err
 		}
 	}

@@ -18,10 +18,10 @@ import (
 
 // compareFlags has the flags of the verb.
 type compareFlags struct {
-	samples                           []string
-	paramsFile, output, margin, sizes string
-	failOver                          string
-	schedules                         scheduleFlags
+	sampleFiles                           []string
+	paramsFile, outputPath, margin, sizes string
+	maxSlowdownText                       string
+	schedules                             compareScheduleFlags
 }
 
 func compareCommand() *cobra.Command {
@@ -83,12 +83,12 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&c.samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
+	f.StringArrayVar(&c.sampleFiles, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
 	f.StringVar(&c.paramsFile, "params", "", "file of parameters")
 	f.StringVar(&c.margin, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
-	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
-	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
+	f.StringVar(&c.maxSlowdownText, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
+	f.StringVarP(&c.outputPath, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	c.schedules.addFlags(cmd)
 	addPrintFlags(cmd)
 	return cmd
@@ -100,13 +100,13 @@ func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) e
 		return err
 	}
 	part := 0.0
-	if c.failOver != "" {
+	if c.maxSlowdownText != "" {
 		var err error
-		if part, err = unit.ParsePercent(c.failOver); err != nil || part < 0 {
-			return newUsageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.failOver))
+		if part, err = unit.ParsePercent(c.maxSlowdownText); err != nil || part < 0 {
+			return newUsageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.maxSlowdownText))
 		}
 	}
-	if err := checkWritableFile(c.output); err != nil {
+	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
 	x, err := loggp.CompareRuns(reference, file)
@@ -116,7 +116,7 @@ func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) e
 	if err := c.writeComparison(cmd, x.Rows, x.Document()); err != nil {
 		return err
 	}
-	if c.failOver == "" {
+	if c.maxSlowdownText == "" {
 		return nil
 	}
 	switch r := x.JudgeRegression(part); r.Judgement {
@@ -132,13 +132,13 @@ func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) e
 
 // compareSamples compares machines, or predictions with measurements.
 func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
-	if c.failOver != "" {
+	if c.maxSlowdownText != "" {
 		return newUsageError(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
 	}
-	if err := checkWritableFile(c.output); err != nil {
+	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	o := loggp.CompareOptions{Samples: c.samples, ParamsFile: c.paramsFile}
+	o := loggp.CompareOptions{Samples: c.sampleFiles, ParamsFile: c.paramsFile}
 	var err error
 	if cmd.Flags().Changed("margin") {
 		if o.Margin, err = unit.ParsePercent(c.margin); err != nil {
@@ -153,14 +153,14 @@ func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
 	}
 	x, err := loggp.Compare(cmd.Context(), o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	return c.writeComparison(cmd, x.Rows, x.Document())
 }
 
 // writeComparison prints a comparison. If there is to be a file, it has the CSV.
 func (c *compareFlags) writeComparison(cmd *cobra.Command, rows int, d *doc.Document) error {
-	if err := writeFile(cmd, c.output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
+	if err := writeFile(cmd, c.outputPath, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
 	return printDocument(cmd, d)

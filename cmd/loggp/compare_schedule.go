@@ -14,19 +14,19 @@ import (
 	"github.com/loggp/loggp/model/schedule"
 )
 
-// scheduleFlags has the flags of compare for schedules.
-type scheduleFlags struct {
-	platforms, files             []string
-	library, operations, loggops string
-	ranks                        int
+// compareScheduleFlags has the flags of compare for schedules.
+type compareScheduleFlags struct {
+	platforms, scheduleFiles      []string
+	library, collectives, loggops string
+	ranks                         int
 }
 
-func (s *scheduleFlags) addFlags(cmd *cobra.Command) {
+func (s *compareScheduleFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&s.platforms, "platform", nil, "machine that runs schedules, which are compared with LogGOPS: a name of 'loggp platforms', a file, loggp:PARAMETERS, "+
 		strings.Join(job.LocalPlatforms, " or ")+"; or a list of names; may be given more than once")
-	f.StringArrayVar(&s.files, "schedule", nil, "with --platform: file of a schedule; may be given more than once")
-	f.StringVar(&s.operations, "collective", "", "with --platform: schedules of collective operations by all their algorithms, a list such as bcast,allreduce, or all")
+	f.StringArrayVar(&s.scheduleFiles, "schedule", nil, "with --platform: file of a schedule; may be given more than once")
+	f.StringVar(&s.collectives, "collective", "", "with --platform: schedules of collective operations by all their algorithms, a list such as bcast,allreduce, or all")
 	f.StringVar(&s.library, "library", "", "with --platform: library on the machine (default: its first)")
 	f.StringVar(&s.loggops, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
 	f.IntVarP(&s.ranks, "ranks", "n", 8, "with --collective: number of ranks")
@@ -44,8 +44,8 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 			o.Platform = append(o.Platform, splitList(p)...)
 		}
 	}
-	if s.operations != "" {
-		o.Collective = splitList(s.operations)
+	if s.collectives != "" {
+		o.Collective = splitList(s.collectives)
 	}
 	if s.loggops != "" {
 		p, err := schedule.ParseParams(s.loggops)
@@ -59,7 +59,7 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	}
 	var err error
 	if o.Sizes, err = parseSizes(c.sizes, nil); err == nil {
-		err = checkWritableFile(c.output)
+		err = checkWritableFile(c.outputPath)
 	}
 	if err != nil {
 		return newUsageError(cmd, err)
@@ -69,7 +69,7 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	for _, file := range s.files {
+	for _, file := range s.scheduleFiles {
 		x, err := readSchedule(cmd, file)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	}
 	x, err := loggp.CompareSchedules(cmd.Context(), o)
 	if err != nil || x == nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	printAsWarnings(cmd, x.Warnings)
 	return c.writeComparison(cmd, x.Rows, x.Document())

@@ -23,11 +23,11 @@ import (
 // loadEmulatedPlatform returns an emulated platform.
 func loadEmulatedPlatform(cmd *cobra.Command, name string) (*platform.Platform, error) {
 	p, err := loggp.LoadPlatform(name)
-	return p, optionUsageError(cmd, err)
+	return p, usageErrorOfOption(cmd, err)
 }
 
-// optionUsageError turns the error of an option into an error of usage that names the flag.
-func optionUsageError(cmd *cobra.Command, err error) error {
+// usageErrorOfOption turns the error of an option into an error of usage that names the flag.
+func usageErrorOfOption(cmd *cobra.Command, err error) error {
 	if _, is := err.(*loggp.OptionError); is {
 		return newUsageError(cmd, nameFlagOfOption(err))
 	}
@@ -134,13 +134,13 @@ func addChoiceFlag(cmd *cobra.Command, name string, of []string, preset, help st
 	return &c.value
 }
 
-// inputLimitFlag is the value of a flag that bounds the files of this process.
-type inputLimitFlag struct{}
+// maxInputBytesFlag is the value of a flag that bounds the files of this process.
+type maxInputBytesFlag struct{}
 
-func (inputLimitFlag) String() string { return unit.Bytes(int(input.MaxBytes())) }
-func (inputLimitFlag) Type() string   { return "size" }
+func (maxInputBytesFlag) String() string { return unit.Bytes(int(input.MaxBytes())) }
+func (maxInputBytesFlag) Type() string   { return "size" }
 
-func (inputLimitFlag) Set(s string) error {
+func (maxInputBytesFlag) Set(s string) error {
 	n, err := unit.ParseSize(s)
 	if err == nil && n < 1 {
 		err = errors.New("a file has at least a byte")

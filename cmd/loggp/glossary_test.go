@@ -104,7 +104,7 @@ func glossaryProblems(page string, want map[string][]string) []string {
 func namesInUse(t *testing.T) map[string][]string {
 	names := map[string][]string{
 		"Protocols": model.ProtocolNames(),
-		"Modes":     append(microbench.Modes(), microbench.NamedModes()...),
+		"Modes":     append(microbench.SendModeNames(), microbench.OnRequestModeNames()...),
 		"Columns":   columns(t),
 		"Facts":     constants(t, "../../microbench/sample/facts.go", "RootsFact"),
 		"Timers":    {"prttN", "prttN-d", "stream-pairsN"},

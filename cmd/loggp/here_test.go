@@ -69,7 +69,7 @@ func TestMeasureHere(t *testing.T) {
 			}
 			found[s.Mode+" "+s.Timer] = true
 		}
-		for _, mode := range microbench.Modes() {
+		for _, mode := range microbench.SendModeNames() {
 			if !found[mode+" timer12"] || !found[mode+" timer21"] {
 				t.Errorf("%s was not measured: %v", mode, found)
 			}

@@ -15,15 +15,15 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// joinFlags has the flags of the verb launch.
-type joinFlags struct {
-	address, tokenFile    string
-	rank                  int
-	endsWithStandardInput bool
+// launchFlags has the flags of the verb launch.
+type launchFlags struct {
+	address, tokenFile        string
+	rank                      int
+	endsWhenStandardInputEnds bool
 }
 
 func launchCommand() *cobra.Command {
-	var j joinFlags
+	var j launchFlags
 	cmd := &cobra.Command{
 		Use:   "launch --join ADDRESS:PORT --rank N",
 		Short: "Join a measurement that runs on another host",
@@ -44,11 +44,11 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 	f.StringVar(&j.address, "join", "", "address and port that the other host shows")
 	f.IntVar(&j.rank, "rank", 0, "rank to be, from 1 up")
 	f.StringVar(&j.tokenFile, "token-file", "", "file that has the token (default: standard input)")
-	f.BoolVar(&j.endsWithStandardInput, "until-eof", false, "end when standard input does, as with an ssh that is killed")
+	f.BoolVar(&j.endsWhenStandardInputEnds, "until-eof", false, "end when standard input does, as with an ssh that is killed")
 	return cmd
 }
 
-func (j *joinFlags) run(cmd *cobra.Command) error {
+func (j *launchFlags) run(cmd *cobra.Command) error {
 	if j.address == "" {
 		return newUsageError(cmd, errors.New("--join: name the address and port that the other host shows"))
 	}
@@ -60,15 +60,15 @@ func (j *joinFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkJoinedCommand}
-	if j.endsWithStandardInput {
+	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkCommandOfJoiningRank}
+	if j.endsWhenStandardInputEnds {
 		a.EndWith = in
 	}
 	return a.Serve(cmd.Context())
 }
 
 // readToken reads the token from where it is.
-func (j *joinFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
+func (j *launchFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
 	if j.tokenFile != "" {
 		f, err := os.Open(j.tokenFile)
 		if err != nil {
@@ -89,9 +89,9 @@ func (j *joinFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Token,
 	return auth.ReadToken(in, "standard input")
 }
 
-// checkJoinedCommand complains of a command that a rank of another host is not to run here: it
-// measures over TCP, and writes no file.
-func checkJoinedCommand(args []string) error {
+// checkCommandOfJoiningRank complains of a command that a rank of another host is not to run here:
+// it measures over TCP, and writes no file.
+func checkCommandOfJoiningRank(args []string) error {
 	if len(args) == 0 || args[0] != "measure" {
 		return errors.New("rank 0 orders something else than to measure")
 	}

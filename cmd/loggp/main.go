@@ -86,12 +86,12 @@ type undecidedError struct{ error }
 func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args)
-	out := &checkedOutput{Writer: stdout}
+	out := &firstErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
 	err := checkVerbExists(root, args)
 	if err == nil {
-		err = root.ExecuteContext(context.WithValue(ctx, argumentsKey{}, args))
+		err = root.ExecuteContext(context.WithValue(ctx, argumentsContextKey{}, args))
 	}
 	if err == nil && out.firstError != nil {
 		err = fmt.Errorf("output is lost: %w", out.firstError)
@@ -119,13 +119,14 @@ func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer
 	return exitFailure
 }
 
-// checkedOutput keeps the first error of what is written, which not everything that writes returns.
-type checkedOutput struct {
+// firstErrorWriter keeps the first error of what is written, which not everything that writes
+// returns.
+type firstErrorWriter struct {
 	io.Writer
 	firstError error
 }
 
-func (o *checkedOutput) Write(b []byte) (int, error) {
+func (o *firstErrorWriter) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
 	if o.firstError == nil {
 		o.firstError = err
@@ -135,19 +136,19 @@ func (o *checkedOutput) Write(b []byte) (int, error) {
 
 // underlyingFile returns the file that is written to, if it is one.
 func underlyingFile(w io.Writer) (*os.File, bool) {
-	if o, ok := w.(*checkedOutput); ok {
+	if o, ok := w.(*firstErrorWriter); ok {
 		w = o.Writer
 	}
 	f, ok := w.(*os.File)
 	return f, ok
 }
 
-// argumentsKey is the key of a command's arguments in its context.
-type argumentsKey struct{}
+// argumentsContextKey is the key of a command's arguments in its context.
+type argumentsContextKey struct{}
 
 // commandLine returns the arguments of the program that runs the command.
 func commandLine(cmd *cobra.Command) []string {
-	args, _ := cmd.Context().Value(argumentsKey{}).([]string)
+	args, _ := cmd.Context().Value(argumentsContextKey{}).([]string)
 	return args
 }
 
@@ -194,12 +195,12 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return newUsageError(cmd, addFlagSuggestion(cmd, explainNumberError(err)))
+		return newUsageError(cmd, addFlagSuggestion(cmd, replaceGoFunctionInNumberError(err)))
 	})
 	for _, v := range verbCommands {
 		c := v()
 		if slices.Contains(fileReadingVerbs, c.Name()) {
-			c.PersistentFlags().Var(inputLimitFlag{}, "max-input", "most bytes of text, unpacked, of a file that is read")
+			c.PersistentFlags().Var(maxInputBytesFlag{}, "max-input", "most bytes of text, unpacked, of a file that is read")
 		}
 		reportArgumentErrorsAsUsage(c)
 		root.AddCommand(c)
@@ -207,9 +208,9 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 	return root
 }
 
-// explainNumberError replaces the name of the Go function that could not read a number by what the
-// number should be.
-func explainNumberError(err error) error {
+// replaceGoFunctionInNumberError replaces the name of the Go function that could not read a number
+// by what the number should be.
+func replaceGoFunctionInNumberError(err error) error {
 	text := err.Error()
 	i := strings.Index(text, "strconv.")
 	if i < 0 {

@@ -25,9 +25,9 @@ import (
 // measureFlags has the flags of the verb.
 type measureFlags struct {
 	targetFlags
-	options loggp.MeasureOptions
-	format  *string
-	output  string
+	options    loggp.MeasureOptions
+	format     *string
+	outputPath string
 }
 
 func measureCommand() *cobra.Command {
@@ -67,7 +67,7 @@ compare' sets them beside the model.`,
 	f, o := cmd.Flags(), &m.options
 	m.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
-	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.Modes(), " ")+", or all; and "+strings.Join(microbench.NamedModes(), " "))
+	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OnRequestModeNames(), " "))
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
 	f.String("max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&o.Protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")
@@ -90,7 +90,7 @@ compare' sets them beside the model.`,
 	f.String("collective", "", "measure collective operations of all ranks instead: a list of "+strings.Join(loggp.CollectiveNames(), ", ")+", or all")
 	f.String("algorithm", "all", "with --collective: the algorithm of that name alone, of the operations that have it")
 	f.String("noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
+	f.StringVarP(&m.outputPath, "output", "o", "", "file for the samples")
 	m.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
 	f.StringVar(&o.MPICC, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
 	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
@@ -109,11 +109,11 @@ func (m *measureFlags) run(cmd *cobra.Command) error {
 	}
 	o.Managed = managed
 	if launch.IsRank() {
-		m.output = "" // rank 0 writes, where there is such a directory
+		m.outputPath = "" // rank 0 writes, where there is such a directory
 	}
 	err = m.parseOptions(cmd)
 	if err == nil {
-		err = checkWritableFile(m.output)
+		err = checkWritableFile(m.outputPath)
 	}
 	if err != nil {
 		if managed != nil {
@@ -127,7 +127,7 @@ func (m *measureFlags) run(cmd *cobra.Command) error {
 	x, err := loggp.Measure(cmd.Context(), *o)
 	bar.End()
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	if err := m.writeMeasurement(cmd, x); err != nil {
 		return err
@@ -181,8 +181,8 @@ func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	return m.checkFlagsHaveEffect(cmd)
 }
 
-// zeroMeansDefaultFlags are flags of which zero would mean the default value.
-var zeroMeansDefaultFlags = []string{"reps", "max-size", "delta", "budget", "precision", "launches", "expect", "timeout"}
+// flagsThatMustNotBeZero are flags of which zero would mean the default value.
+var flagsThatMustNotBeZero = []string{"reps", "max-size", "delta", "budget", "precision", "launches", "expect", "timeout"}
 
 // checkFlagsHaveEffect checks that each flag that was given has an effect.
 func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
@@ -197,9 +197,9 @@ func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 			continue
 		}
 		if err := m.options.CheckScope(field); err != nil {
-			return optionUsageError(cmd, err)
+			return usageErrorOfOption(cmd, err)
 		}
-		if slices.Contains(zeroMeansDefaultFlags, flag) && options.Field(i).IsZero() {
+		if slices.Contains(flagsThatMustNotBeZero, flag) && options.Field(i).IsZero() {
 			return fmt.Errorf("--%s %v: it must be above zero", flag, cmd.Flag(flag).Value)
 		}
 	}
@@ -226,13 +226,13 @@ func parseWarmupRounds(text string) (int, error) {
 
 // printsSamplesOnly reports whether samples alone are printed.
 func (m *measureFlags) printsSamplesOnly() bool {
-	return m.output == standardStream || m.output == "" && (*m.format == "csv" || *m.format == "json")
+	return m.outputPath == standardStream || m.outputPath == "" && (*m.format == "csv" || *m.format == "json")
 }
 
 // writeMeasurement saves or prints the samples, and prints what they say.
 func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement) error {
 	write := sample.Write
-	if *m.format == "json" || *m.format != "csv" && fileExtension(m.output) == ".json" {
+	if *m.format == "json" || *m.format != "csv" && fileExtension(m.outputPath) == ".json" {
 		write = sample.WriteJSON
 	}
 	if m.printsSamplesOnly() {
@@ -242,7 +242,7 @@ func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement
 	if err != nil {
 		return err
 	}
-	if err := writeFile(cmd, m.output, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
+	if err := writeFile(cmd, m.outputPath, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
 		return fmt.Errorf("samples: %w", err)
 	}
 	out := cmd.OutOrStdout()

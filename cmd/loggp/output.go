@@ -39,9 +39,9 @@ func checkWritableDirectory(name string) error {
 	return addFlagToError("-o", name, render.CheckDirectory(name))
 }
 
-// checkWritableOutput checks the output of a verb that writes files of some kinds, told apart by
-// how they end, and else a directory.
-func checkWritableOutput(name string, kinds ...string) error {
+// checkWritableFileOrDirectory checks the output of a verb that writes files of some kinds, told
+// apart by how they end, and else a directory.
+func checkWritableFileOrDirectory(name string, kinds ...string) error {
 	for _, k := range kinds {
 		if strings.HasSuffix(name, k) || strings.HasSuffix(name, k+".gz") {
 			return checkWritableFile(name)

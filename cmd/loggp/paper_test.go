@@ -28,7 +28,7 @@ var undecided = []string{"AM-03", "AM-04", "AM-29"}
 // the numbers to be decided hold, and the published values are met that nothing was fitted to.
 func TestPaper(t *testing.T) {
 	long(t)
-	p, err := paper.Read(publishedPapers(), "altawil-moritz")
+	p, err := paper.Read(publishedPapersFS(), "altawil-moritz")
 	if err != nil {
 		t.Fatal(err)
 	}

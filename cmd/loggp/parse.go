@@ -46,8 +46,8 @@ func setterByParser[T any](value *T, parse func(string) (T, error)) func(string)
 	}
 }
 
-// pointerParser returns a function that returns a pointer to what another returns.
-func pointerParser[T any](parse func(string) (T, error)) func(string) (*T, error) {
+// parserToPointer returns a function that returns a pointer to what another returns.
+func parserToPointer[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	return func(text string) (*T, error) {
 		x, err := parse(text)
 		return &x, err

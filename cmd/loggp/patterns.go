@@ -61,16 +61,16 @@ func checkPatternFlags(cmd *cobra.Command, isPatterns bool, name string) (wrong 
 	return wrong
 }
 
-// runPatterns times patterns, or fits parameters of libraries.
-func (r *runFlags) runPatterns(cmd *cobra.Command) error {
+// runPatternBenchmark times patterns, or fits parameters of libraries.
+func (r *runFlags) runPatternBenchmark(cmd *cobra.Command) error {
 	o := loggp.PatternOptions{Platform: r.platform, Ranks: r.ranks, Args: commandLine(cmd)}
 	var err error
 	if o.Sizes, err = parseSizes(r.patterns.sizes, nil); err == nil {
-		err = checkWritableDirectory(r.output)
+		err = checkWritableDirectory(r.outputPath)
 	}
 	if cmd.Flags().Changed("rounds") {
 		var wrong error
-		if o.Rounds, wrong = strconv.Atoi(r.programParameters["rounds"].text); wrong == nil {
+		if o.Rounds, wrong = strconv.Atoi(r.programParameters["rounds"].valueText); wrong == nil {
 			wrong = checkFlagRange("--rounds", o.Rounds, 1, 1000)
 		}
 		err = errors.Join(err, wrong)
@@ -90,10 +90,10 @@ func (r *runFlags) runPatterns(cmd *cobra.Command) error {
 	}
 	d, err := run(cmd.Context(), o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
-	if r.output != "" {
-		if err := render.WritePage(r.output, d); err != nil {
+	if r.outputPath != "" {
+		if err := render.WritePage(r.outputPath, d); err != nil {
 			return err
 		}
 	}

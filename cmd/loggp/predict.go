@@ -18,10 +18,10 @@ import (
 // predictFlags has the flags of the verb.
 type predictFlags struct {
 	targetFlags
-	paramsFile, protocols, sizes, output, diagramFile string
-	mode, collective                                  *string
-	ranksPerNode                                      int
-	printsTerms, drawsTree, isRoundRobin              bool
+	paramsFile, protocols, sizes, outputPath, diagramFile string
+	mode, collective                                      *string
+	ranksPerNode                                          int
+	printsTerms, drawsTree, isRoundRobin                  bool
 }
 
 func predictCommand() *cobra.Command {
@@ -54,7 +54,7 @@ within nodes, unless --place names one tier for all.`,
 	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
-	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
+	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
 	addPrintFlags(cmd)
 	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
@@ -74,7 +74,7 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if err := checkWritableFile(p.output); err != nil {
+	if err := checkWritableFile(p.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
 	if (p.ranksPerNode != 0 || p.isRoundRobin) && *p.collective == "" {
@@ -120,7 +120,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 	}
 	x, err := loggp.Predict(cmd.Context(), o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
 	if p.diagramFile != "" {
@@ -132,7 +132,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 			return fmt.Errorf("diagram: %w", err)
 		}
 	}
-	if err := writeFile(cmd, p.output, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
+	if err := writeFile(cmd, p.outputPath, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
 		return fmt.Errorf("predictions: %w", err)
 	}
 	return printDocument(cmd, x.Document())
@@ -148,10 +148,10 @@ func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.P
 	}
 	x, err := loggp.PredictCollectives(cmd.Context(), o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
-	if err := writeFile(cmd, p.output, x.WriteCSV, "predictions"); err != nil {
+	if err := writeFile(cmd, p.outputPath, x.WriteCSV, "predictions"); err != nil {
 		return fmt.Errorf("predictions: %w", err)
 	}
 	if err := printDocument(cmd, x.Document()); err != nil || !p.drawsTree {

@@ -35,7 +35,7 @@ emulated platform.`,
 			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {
-				return optionUsageError(cmd, err)
+				return usageErrorOfOption(cmd, err)
 			}
 			if dir == "" {
 				return printDocument(cmd, d)

@@ -19,10 +19,10 @@ import (
 
 // reproduceFlags has the flags of the verb.
 type reproduceFlags struct {
-	noise, output string
-	format        *string
-	reps          int
-	seed          uint64
+	noise, outputPath string
+	format            *string
+	reps              int
+	seed              uint64
 }
 
 // runPaper runs the experiments of a paper. Tests run them once for several commands.
@@ -34,8 +34,8 @@ var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*stud
 // for several commands.
 var markAssumedValues = calibrate.SetDecidingNumbers
 
-// publishedPapers are the folders of papers.
-func publishedPapers() fs.FS {
+// publishedPapersFS are the folders of papers.
+func publishedPapersFS() fs.FS {
 	dir, err := fs.Sub(testdata.Published, "published")
 	if err != nil {
 		panic(err) // the directory is part of the program
@@ -45,7 +45,7 @@ func publishedPapers() fs.FS {
 
 // paperNames are the names of the papers.
 func paperNames() []string {
-	names, err := paper.List(publishedPapers())
+	names, err := paper.List(publishedPapersFS())
 	if err != nil {
 		panic(err)
 	}
@@ -80,7 +80,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 	f.Uint64Var(&r.seed, "seed", 1, "seed of the random numbers")
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
 	f.StringVar(&r.noise, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
-	f.StringVarP(&r.output, "output", "o", "", "directory to write")
+	f.StringVarP(&r.outputPath, "output", "o", "", "directory to write")
 	r.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown", "cells", "claims"}, "table", "what to print")
 	return cmd
 }
@@ -105,7 +105,7 @@ func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) erro
 // listPapers prints the papers that can be reproduced.
 func listPapers(cmd *cobra.Command) error {
 	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Heading: "paper", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "source", Kind: doc.ProseColumn}}}
-	papers, err := paper.ReadAll(publishedPapers())
+	papers, err := paper.ReadAll(publishedPapersFS())
 	if err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		err = checkFlagRange("--reps", r.reps, 2, 1_000_000)
 	}
 	if err == nil {
-		err = checkWritableDirectory(r.output)
+		err = checkWritableDirectory(r.outputPath)
 	}
 	if err != nil {
 		return newUsageError(cmd, err)
 	}
-	p, err := paper.Read(publishedPapers(), name)
+	p, err := paper.Read(publishedPapersFS(), name)
 	if err != nil {
 		return err
 	}
@@ -144,8 +144,8 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("reproduce %s: %w", name, err)
 	}
 	study.Facts = append([][2]string{{"loggp", moduleVersion()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
-	if r.output != "" {
-		if err := writePage(cmd, r.output, study.Document(true), "reproduction"); err != nil {
+	if r.outputPath != "" {
+		if err := writePage(cmd, r.outputPath, study.Document(true), "reproduction"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("format") {

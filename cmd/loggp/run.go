@@ -24,26 +24,26 @@ import (
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
 	targetFlags
-	places, collectiveAlgorithms                                 []string
-	protocol, noise, pictureFile, recordFile, phasesFile, output string
-	printsProfile                                                bool
-	checkLevel                                                   *string
-	programParameters                                            map[string]*programParameterFlag
-	patterns                                                     patternFlags
+	places, collectiveAlgorithms                                     []string
+	protocol, noise, pictureFile, recordFile, phasesFile, outputPath string
+	printsProfile                                                    bool
+	checkLevel                                                       *string
+	programParameters                                                map[string]*programParameterFlag
+	patterns                                                         patternFlags
 }
 
 // programParameterFlag is the flag of a parameter of programs.
 type programParameterFlag struct {
 	program.Parameter
-	text string
+	valueText string
 }
 
-func (p *programParameterFlag) String() string { return p.text }
+func (p *programParameterFlag) String() string { return p.valueText }
 func (p *programParameterFlag) Type() string   { return p.Parameter.Type }
 
 // Set implements pflag.Value. What is wrong with a text is found when the program is known.
 func (p *programParameterFlag) Set(text string) (err error) {
-	switch p.text = text; p.Parameter.Type {
+	switch p.valueText = text; p.Parameter.Type {
 	case "int":
 		_, err = strconv.ParseInt(text, 0, 64)
 	case "bool":
@@ -137,12 +137,12 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
-	f.StringVarP(&r.output, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
+	f.StringVarP(&r.outputPath, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
 	f.BoolVar(&r.printsProfile, "profile", false, "also print how often each call was made, and its time")
 	r.checkLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
 	r.programParameters = map[string]*programParameterFlag{}
 	for _, p := range program.Parameters {
-		x := &programParameterFlag{Parameter: p, text: p.Default}
+		x := &programParameterFlag{Parameter: p, valueText: p.Default}
 		r.programParameters[p.Name] = x
 		f.Var(x, p.Name, p.Help)
 		if p.Type == "bool" {
@@ -165,7 +165,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return newUsageError(cmd, err)
 	}
 	if isPatterns {
-		return r.runPatterns(cmd)
+		return r.runPatternBenchmark(cmd)
 	}
 	o, p, err := r.parseOptions(cmd, args)
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	begin := time.Now()
 	x, err := loggp.RunProgram(cmd.Context(), o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	printWarnings(cmd, x.Notes)
 	printDisturbances(cmd, x.Disturbances)
@@ -204,10 +204,10 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	if x.Recording == nil {
 		return x.Failure
 	}
-	if r.output != "" {
+	if r.outputPath != "" {
 		shown := x.Trace()
 		shown.Command = recordedCommandLine(cmd, args...)
-		if err := writeTimeline(cmd, r.output, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
+		if err := writeTimeline(cmd, r.outputPath, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
 			return err
 		}
 	}
@@ -238,7 +238,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	}
 	for name, x := range r.programParameters {
 		if cmd.Flags().Changed(name) {
-			o.Parameters[name] = x.text
+			o.Parameters[name] = x.valueText
 		}
 	}
 	if r.collectiveAlgorithms != nil {
@@ -267,7 +267,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 			err = errors.Join(err, errors.New(strings.Replace(wrong.Error(), "-o", "--record", 1)))
 		}
 	}
-	if err = newUsageError(cmd, errors.Join(err, r.checkRunOutput(isHere))); err != nil {
+	if err = newUsageError(cmd, errors.Join(err, r.checkOutputPath(isHere))); err != nil {
 		return o, p, err
 	}
 	if r.phasesFile != "" {
@@ -281,7 +281,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 			err = errors.New("--seed: this run draws no random numbers; --noise adds some")
 			return o, p, newUsageError(cmd, err)
 		}
-		return o, p, optionUsageError(cmd, err)
+		return o, p, usageErrorOfOption(cmd, err)
 	}
 	return o, p, nil
 }
@@ -294,26 +294,26 @@ const maxProfileSpans = 10_000_000
 // as much as there may be.
 func (r *runFlags) maxSpans() int {
 	switch {
-	case r.printsProfile || fileExtension(r.output) == ".json":
+	case r.printsProfile || fileExtension(r.outputPath) == ".json":
 		return maxProfileSpans
-	case r.output != "":
+	case r.outputPath != "":
 		return 0
 	}
 	return -1
 }
 
-// checkRunOutput checks whether the course of the run can be written.
-func (r *runFlags) checkRunOutput(isHere bool) error {
-	if r.output == "" {
+// checkOutputPath checks whether the course of the run can be written.
+func (r *runFlags) checkOutputPath(isHere bool) error {
+	if r.outputPath == "" {
 		return nil
 	}
-	err := checkTimelineOutput(r.output)
+	err := checkTimelineOutput(r.outputPath)
 	switch {
 	case isHere:
 		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
 	case len(r.places) > 1:
 		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
-	case r.printsProfile && fileExtension(r.output) != ".json":
+	case r.printsProfile && fileExtension(r.outputPath) != ".json":
 		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
 	}
 	return err

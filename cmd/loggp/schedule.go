@@ -15,14 +15,14 @@ import (
 // makeScheduleFlags has the flags of the verb.
 type makeScheduleFlags struct {
 	pattern.Config
-	size, compute, output, placement string
-	seed                             uint64
+	size, compute, outputPath, placement string
+	seed                                 uint64
 }
 
-type scheduleConsumer struct{ name, what string }
+type scheduleFileCommand struct{ name, helpText string }
 
-// scheduleConsumers are the commands that take schedules.
-var scheduleConsumers = []scheduleConsumer{
+// scheduleFileCommands are the commands that take schedules.
+var scheduleFileCommands = []scheduleFileCommand{
 	{"append", "run several files one after the other: each rank begins a file when it has ended the one before"},
 	{"merge", "run several files at the same time, each on ranks of its own (--placement)"},
 	{"check", "check that a file is correct and that its schedule ends"},
@@ -31,7 +31,7 @@ var scheduleConsumers = []scheduleConsumer{
 func scheduleCommand() *cobra.Command {
 	var m makeScheduleFlags
 	help := listHelp(14, pattern.Patterns, func(p *pattern.Pattern) (string, string) { return p.Name, p.What }) +
-		listHelp(14, scheduleConsumers, func(c scheduleConsumer) (string, string) { return c.name, c.what })
+		listHelp(14, scheduleFileCommands, func(c scheduleFileCommand) (string, string) { return c.name, c.helpText })
 	cmd := &cobra.Command{
 		Use:   "schedule PATTERN | append|merge FILE... | check FILE",
 		Short: "Write a communication schedule as a GOAL file",
@@ -59,13 +59,13 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 	f.IntVar(&m.Tensor, "tensor", 1, "ranks of each stage of training")
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
 	f.Uint64Var(&m.seed, "seed", 1, "of a random placement")
-	f.StringVarP(&m.output, "output", "o", "", "file to write (default: standard output)")
+	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
 	cmd.AddCommand(alltoallvCommand())
 	return cmd
 }
 
 func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
-	if err := checkWritableFile(m.output); err != nil {
+	if err := checkWritableFile(m.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
 	var s *schedule.Schedule
@@ -114,10 +114,10 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 			return newUsageError(cmd, err)
 		}
 	}
-	if m.output == "" {
+	if m.outputPath == "" {
 		return s.Write(cmd.OutOrStdout())
 	}
-	return writeFile(cmd, m.output, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
+	return writeFile(cmd, m.outputPath, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
 }
 
 // makePattern makes the schedule of a pattern.

@@ -19,9 +19,9 @@ import (
 
 // alltoallvFlags has the flags of schedule alltoallv.
 type alltoallvFlags struct {
-	recordFile, platform, library, threshold, output, pictureFile string
-	scheduler                                                     *string
-	ranks, listedExchange                                         int
+	recordFile, platform, library, threshold, outputPath, pictureFile string
+	scheduler                                                         *string
+	ranks, listedExchangeIndex                                        int
 }
 
 func alltoallvCommand() *cobra.Command {
@@ -49,10 +49,10 @@ columns source, destination and bytes, and exchange if there are several.`,
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
 	a.scheduler = addChoiceFlag(cmd, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)")
 	f.StringVar(&a.threshold, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
-	f.IntVar(&a.listedExchange, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
+	f.IntVar(&a.listedExchangeIndex, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
 	f.StringVar(&a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
-	f.StringVarP(&a.output, "output", "o", "", "file for the phases, as CSV")
+	f.StringVarP(&a.outputPath, "output", "o", "", "file for the phases, as CSV")
 	addPrintFlags(cmd)
 	addFlagCompletion(cmd, "platform", platform.Names())
 	return cmd
@@ -67,10 +67,10 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 	}
 	o := loggp.ExchangeOptions{From: a.recordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
 	err := setOptionsOfFlags(cmd, []flagSetter{
-		{"threshold", setterByParser(&o.Threshold, pointerParser(unit.ParseSize))},
-		{"exchange", setterByParser(&o.Exchange, pointerParser(strconv.Atoi))},
+		{"threshold", setterByParser(&o.Threshold, parserToPointer(unit.ParseSize))},
+		{"exchange", setterByParser(&o.Exchange, parserToPointer(strconv.Atoi))},
 	})
-	if err := errors.Join(err, checkWritableFile(a.output), checkWritableFile(a.pictureFile)); err != nil {
+	if err := errors.Join(err, checkWritableFile(a.outputPath), checkWritableFile(a.pictureFile)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	if o.Exchanges, err = a.readExchanges(cmd); err != nil {
@@ -78,12 +78,12 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 	}
 	p, err := loggp.PlanExchanges(cmd.Context(), o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	if err := printDocument(cmd, p.Document()); err != nil {
 		return err
 	}
-	if err := writeFile(cmd, a.output, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
+	if err := writeFile(cmd, a.outputPath, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
 		return err
 	}
 	if err := writeFile(cmd, a.pictureFile, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {

@@ -17,11 +17,11 @@ import (
 
 // simulateFlags has the flags of the verb.
 type simulateFlags struct {
-	paramsFile, parameterLibrary, parameterPlace, loggops, finishFile, sweep, noise, output, parameterPlatform string
-	dialect                                                                                                    *string
-	printsCriticalPath                                                                                         bool
-	tolerances                                                                                                 []string
-	seed                                                                                                       uint64
+	paramsFile, parameterLibrary, parameterPlace, loggops, finishFile, parameterSweep, noise, outputPath, parameterPlatform string
+	dialect                                                                                                                 *string
+	printsCriticalPath                                                                                                      bool
+	slowdownLimits                                                                                                          []string
+	seed                                                                                                                    uint64
 }
 
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
@@ -59,11 +59,11 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
-	f.StringVar(&s.sweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
-	f.StringSliceVar(&s.tolerances, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
+	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
+	f.StringSliceVar(&s.slowdownLimits, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
-	f.StringVarP(&s.output, "output", "o", "", timelineOutputHelp)
+	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
 	addPrintFlags(cmd)
 	return cmd
 }
@@ -71,9 +71,9 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 	o := loggp.SimulateOptions{
 		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: commandLine(cmd),
-		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.sweep,
+		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
 	}
-	if err := errors.Join(s.parseOptions(cmd, &o), checkTimelineOutput(s.output), checkWritableFile(s.finishFile)); err != nil {
+	if err := errors.Join(s.parseOptions(cmd, &o), checkTimelineOutput(s.outputPath), checkWritableFile(s.finishFile)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	var err error
@@ -91,7 +91,7 @@ func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 	}
 	sim, err := loggp.Simulate(cmd.Context(), sched, o)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
 	printAsWarnings(cmd, sim.WarningTexts())
 	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
@@ -109,7 +109,7 @@ func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOption
 		}
 		o.LogGOPS = &p
 	}
-	for _, text := range s.tolerances {
+	for _, text := range s.slowdownLimits {
 		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(text), "%") || !(x >= 0 && x <= 1000) {
 			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it is a percentage such as 1%%, up to 1000%%", text))
@@ -151,14 +151,14 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 
 // writeSimulation writes what was simulated, or prints it.
 func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulation) error {
-	if s.output == "" {
+	if s.outputPath == "" {
 		return printDocument(cmd, sim.Document())
 	}
 	ranks := maxTimelineRanks
-	if filepath.Ext(s.output) == ".json" {
+	if filepath.Ext(s.outputPath) == ".json" {
 		ranks = maxEventRanks
 	}
 	t := sim.Trace(ranks)
 	t.Command = recordedCommandLine(cmd)
-	return writeTimeline(cmd, s.output, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
+	return writeTimeline(cmd, s.outputPath, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
 }

@@ -22,7 +22,7 @@ const timelineOutputHelp = "file of trace events (.json), picture (.svg), or dir
 func checkTimelineOutput(output string) error {
 	switch e := fileExtension(output); e {
 	case "", ".json", ".svg":
-		return checkWritableOutput(output, ".json", ".svg")
+		return checkWritableFileOrDirectory(output, ".json", ".svg")
 	default:
 		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", output, e)
 	}

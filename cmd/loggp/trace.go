@@ -18,8 +18,8 @@ import (
 // traceFlags has the flags of the verb.
 type traceFlags struct {
 	targetFlags
-	options loggp.TraceOptions
-	output  string
+	options    loggp.TraceOptions
+	outputPath string
 }
 
 func traceCommand() *cobra.Command {
@@ -49,7 +49,7 @@ The programs are
 	}
 	f, o := cmd.Flags(), &t.options
 	t.targetFlags.addFlags(cmd, helpByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
-	addModeFlag(cmd, microbench.Modes(), "call that sends the message")
+	addModeFlag(cmd, microbench.SendModeNames(), "call that sends the message")
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
 	f.String("late", "", "how long after the sender's call the receive is posted (default: before it)")
@@ -58,7 +58,7 @@ The programs are
 	f.String("compute", "", fmt.Sprintf("how long overlap computes (default %v)", loggp.DefaultTraceCompute))
 	f.String("noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
-	f.StringVarP(&t.output, "output", "o", "", timelineOutputHelp)
+	f.StringVarP(&t.outputPath, "output", "o", "", timelineOutputHelp)
 	addPrintFlags(cmd)
 	addFlagCompletion(cmd, "protocol", model.ProtocolNames())
 	addFlagCompletion(cmd, "program", program.SmallProgramNames())
@@ -67,18 +67,18 @@ The programs are
 
 func (t *traceFlags) run(cmd *cobra.Command) error {
 	err := t.parseOptions(cmd)
-	if err = errors.Join(err, checkTimelineOutput(t.output)); err != nil {
+	if err = errors.Join(err, checkTimelineOutput(t.outputPath)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	shown, err := loggp.Trace(cmd.Context(), t.options)
 	if err != nil {
-		return optionUsageError(cmd, err)
+		return usageErrorOfOption(cmd, err)
 	}
-	if t.output == "" {
+	if t.outputPath == "" {
 		return printDocument(cmd, shown.Document())
 	}
 	shown.Command = recordedCommandLine(cmd)
-	return writeTimeline(cmd, t.output, shown.Title, *shown, shown.Document())
+	return writeTimeline(cmd, t.outputPath, shown.Title, *shown, shown.Document())
 }
 
 // parseOptions makes options of the flags.

@@ -205,8 +205,8 @@ func startWarnings(set *sample.Set) []clean.Warning {
 		warn := func(code, text string) {
 			out = append(out, clean.Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.StartFact, Code: code, Text: text})
 		}
-		if run.LateStartCount*many > run.AgreedStartCount {
-			warn(clean.CodeLateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", run.LateStartCount, run.AgreedStartCount))
+		if run.LateStartCount*many > run.AgreedStartAttempts {
+			warn(clean.CodeLateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", run.LateStartCount, run.AgreedStartAttempts))
 		}
 		if run.NoCommonStartReason != "" {
 			warn(clean.CodeNoCommonStart, run.NoCommonStartReason)

@@ -162,7 +162,7 @@ func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {
 		x, err := params.BlockingCallParameters(q.Parameters, mode)
-		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.IsWithinNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
+		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.ArePlacedWithinNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
 	}
 	x, err := params.ModelParameters(q.Parameters, mode)
 	if err != nil {

@@ -210,9 +210,9 @@ func parameterRowIndex(m params.Mode, name, method string) int {
 	for i, p := range m.Parameters {
 		switch {
 		case p.Mode != m.Name || p.Name != name || (p.Unit == params.UnitMicrosPerByte) != (name == "G"):
-		case method != "" && params.BaseMethod(p.Method) == method:
+		case method != "" && params.MethodWithoutBoundSuffix(p.Method) == method:
 			return i
-		case method != "" || name == "L" && params.AlternativeLatencyMethods[params.BaseMethod(p.Method)]:
+		case method != "" || name == "L" && params.AlternativeLatencyMethods[params.MethodWithoutBoundSuffix(p.Method)]:
 		case best < 0 || math.IsNaN(m.Parameters[best].Value) && !math.IsNaN(p.Value):
 			best = i
 		}

@@ -15,7 +15,7 @@ func (m Mode) addAccessTimes() {
 		return
 	}
 	if flush != nil {
-		call := access.Minus(flush, timer+MethodLessFlush, m.Options.ConfidenceLevel)
+		call := access.Minus(flush, timer+MethodAccessLessFlush, m.Options.ConfidenceLevel)
 		call.CutIntoPieces(m.Options)
 		m.DerivedCurves = append(m.DerivedCurves, *call)
 		m.addSizeRanges(SendOverhead, call)

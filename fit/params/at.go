@@ -14,10 +14,10 @@ import (
 
 // Estimate is what parameters say of messages of one size.
 type Estimate struct {
-	Value         float64 // microseconds, or microseconds a byte
-	BetweenRanges bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
-	OutsideRanges bool    // the size lies outside of all ranges, by less than a factor of two
-	IsWeak        bool    // the line of the parameter is bad, or its interval is wide: half of it is more than a fifth of the value
+	Value           float64 // microseconds, or microseconds a byte
+	IsBetweenRanges bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
+	IsOutsideRanges bool    // the size lies outside of all ranges, by less than a factor of two
+	IsWeak          bool    // the line of the parameter is bad, or its interval is wide: half of it is more than a fifth of the value
 }
 
 // MissingParameterError says that a parameter is not known, and what to do about it.
@@ -57,8 +57,8 @@ func (e *SizeRangeError) Error() string {
 // of up to maxSmallMessageBytes bytes count as equally long.
 const maxSizeRatio = 2
 
-// isSizeTooFar says whether a size is too far from those between two others.
-func isSizeTooFar(k, from, to int) bool {
+// isSizeFarOutside says whether a size is too far from those between two others.
+func isSizeFarOutside(k, from, to int) bool {
 	return k > maxSizeRatio*max(to, maxSmallMessageBytes) || from > maxSizeRatio*max(k, maxSmallMessageBytes)
 }
 
@@ -86,11 +86,11 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 			from, to = min(from, q.From), max(to, q.To)
 		}
 	}
-	if isSizeTooFar(k, from, to) {
+	if isSizeFarOutside(k, from, to) {
 		return Estimate{}, &SizeRangeError{Name: kind.Name(), Mode: mode, RequestedSize: k, MeasuredFrom: from, MeasuredTo: to}
 	}
-	e.OutsideRanges = k < from || k > to
-	e.BetweenRanges = !e.OutsideRanges && (k < p.From || k > p.To)
+	e.IsOutsideRanges = k < from || k > to
+	e.IsBetweenRanges = !e.IsOutsideRanges && (k < p.From || k > p.To)
 	i := slices.IndexFunc(ps, func(q Parameter) bool {
 		return q.Mode == mode && q.Kind() == kindTable[kind].slope && q.From == p.From && q.To == p.To && q.Method == p.Method && !math.IsNaN(q.Value)
 	})
@@ -115,7 +115,7 @@ func IsSizeOutsideRange(ps []Parameter, mode string, k int) (outside bool, err e
 	switch {
 	case to < 0:
 		return false, nil
-	case isSizeTooFar(k, from, to):
+	case isSizeFarOutside(k, from, to):
 		return false, &SizeRangeError{Name: "everything", Mode: mode, RequestedSize: k, MeasuredFrom: from, MeasuredTo: to}
 	}
 	return k < from || k > to, nil
@@ -142,9 +142,9 @@ func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 		}
 		return e, &MissingParameterError{Name: "T", Mode: mode, Remedy: remedy}
 	}
-	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(IsWithinNode(ps), k).Micros()
-	e.OutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
-	e.BetweenRanges = !e.OutsideRanges && isBelowGapPerByteRange(ps, mode, k)
+	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(ArePlacedWithinNode(ps), k).Micros()
+	e.IsOutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
+	e.IsBetweenRanges = !e.IsOutsideRanges && isBelowGapPerByteRange(ps, mode, k)
 	return e, err
 }
 
@@ -158,13 +158,13 @@ func isBelowGapPerByteRange(ps []Parameter, mode string, k int) bool {
 // are from: o_s, o_r and G of low-level messages. It returns a *SizeRangeError as EstimateAt does.
 func CheckEquationRange(ps []Parameter, k int) (Estimate, error) {
 	outside, err := IsSizeOutsideRange(ps, sample.LowLevelMode, k)
-	all := Estimate{OutsideRanges: outside}
+	all := Estimate{IsOutsideRanges: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
 		e, unknown := EstimateAt(ps, sample.LowLevelMode, kind, k)
-		all.OutsideRanges, all.BetweenRanges, all.IsWeak = all.OutsideRanges || e.OutsideRanges, all.BetweenRanges || e.BetweenRanges, all.IsWeak || e.IsWeak
+		all.IsOutsideRanges, all.IsBetweenRanges, all.IsWeak = all.IsOutsideRanges || e.IsOutsideRanges, all.IsBetweenRanges || e.IsBetweenRanges, all.IsWeak || e.IsWeak
 		err = cmp.Or(err, unknown)
 	}
-	all.BetweenRanges = !all.OutsideRanges && (all.BetweenRanges || isBelowGapPerByteRange(ps, sample.LowLevelMode, k))
+	all.IsBetweenRanges = !all.IsOutsideRanges && (all.IsBetweenRanges || isBelowGapPerByteRange(ps, sample.LowLevelMode, k))
 	return all, err
 }
 

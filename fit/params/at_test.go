@@ -36,10 +36,10 @@ func TestAt(t *testing.T) {
 		k    int
 		want Estimate
 	}{
-		{0, Estimate{Value: 2, OutsideRanges: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, BetweenRanges: true}},
-		{350, Estimate{Value: 15, BetweenRanges: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, OutsideRanges: true}},
+		{0, Estimate{Value: 2, IsOutsideRanges: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, IsBetweenRanges: true}},
+		{350, Estimate{Value: 15, IsBetweenRanges: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, IsOutsideRanges: true}},
 	} {
-		if e, err := EstimateAt(ps, "send", OneWayTime, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.BetweenRanges != c.want.BetweenRanges || e.OutsideRanges != c.want.OutsideRanges {
+		if e, err := EstimateAt(ps, "send", OneWayTime, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.IsBetweenRanges != c.want.IsBetweenRanges || e.IsOutsideRanges != c.want.IsOutsideRanges {
 			t.Errorf("%d bytes: %+v, %v, want %+v", c.k, e, err, c.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestAt(t *testing.T) {
 	for i := range ps {
 		ps[i].Mode, ps[i].From, ps[i].To = "bsend", ps[i].From*10, ps[i].To*10
 	}
-	if e, err := EstimateAt(ps, "bsend", SendOverhead, 80); err != nil || !e.OutsideRanges {
+	if e, err := EstimateAt(ps, "bsend", SendOverhead, 80); err != nil || !e.IsOutsideRanges {
 		t.Errorf("half of the smallest size: %+v, %v", e, err)
 	}
 	for _, k := range []int{0, 79} {
@@ -100,10 +100,10 @@ func TestModelWithoutG(t *testing.T) {
 // those that G is from lies between what was measured.
 func TestWay(t *testing.T) {
 	ps := slices.DeleteFunc(ranged("send"), func(p Parameter) bool { return p.Kind() == OneWayTime || p.Kind() == OneWayTimePerByte })
-	if e, err := EstimateOneWayTime(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.BetweenRanges || e.OutsideRanges {
+	if e, err := EstimateOneWayTime(ps, "send", 401); err != nil || math.Abs(e.Value-(2+5+400*0.2+2)) > 1e-6 || e.IsBetweenRanges || e.IsOutsideRanges {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if e, err := EstimateOneWayTime(ps, "send", 100); err != nil || !e.BetweenRanges {
+	if e, err := EstimateOneWayTime(ps, "send", 100); err != nil || !e.IsBetweenRanges {
 		t.Errorf("below the sizes of G: %+v, %v", e, err)
 	}
 	for i := range ps {

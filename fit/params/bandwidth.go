@@ -35,21 +35,21 @@ func (m Mode) addGapPerByte() {
 	}
 	wait, start := m.TimerCurve(sample.Timer21), m.Curve("i"+m.Name, sample.Timer21)
 	if wait == nil {
-		m.addGapPerByteWithoutReceives()
+		m.addGapPerByteWithoutTimedReceives()
 	}
 	if wait != nil && start != nil {
-		wait, late := m.selectEarlyReceiveRoot(wait)
-		m.addGapPerByteFromCurve(wait.Minus(start, MethodBlockingDifference, m.Options.ConfidenceLevel), late)
+		wait, late := m.curveOfEarlyReceiveRoot(wait)
+		m.addGapPerByteFromCurve(wait.Minus(start, MethodReceiveLessWaitDifference, m.Options.ConfidenceLevel), late)
 	}
 	if wait != nil && m.DeriveTrainCurves(m.Name).messageInterval != nil { // other readings
-		m.addGapPerByteWithoutReceives()
+		m.addGapPerByteWithoutTimedReceives()
 	}
 }
 
-// addGapPerByteWithoutReceives adds G of samples in which no receive is timed beside its send, as
-// those of other tools: the slope of what a message adds to a train, to a window or to a burst, and
-// that of half the round trip, which has the slopes of the overheads in it.
-func (m Mode) addGapPerByteWithoutReceives() {
+// addGapPerByteWithoutTimedReceives adds G of samples in which no receive is timed beside its send,
+// as those of other tools: the slope of what a message adds to a train, to a window or to a burst,
+// and that of half the round trip, which has the slopes of the overheads in it.
+func (m Mode) addGapPerByteWithoutTimedReceives() {
 	for _, c := range []*curve.Curve{m.DeriveTrainCurves(m.Name).messageInterval, m.TimerCurve(sample.TimerStream), m.TimerCurve(sample.TimerTrain)} {
 		if c != nil && len(c.Cells) > 1 {
 			m.addGapPerByteFromLastPiece(c, false)
@@ -65,13 +65,15 @@ func (m Mode) addGapPerByteWithoutReceives() {
 // neither finds any.
 const maxReadyToWaitingReceiveRatio = 0.8
 
-// slowerRootTime returns the longer one of the times with the two roots.
-func slowerRootTime(x clean.Cell) float64 { return math.Max(x.Roots[0].Value, x.Roots[1].Value) }
+// longerTimeOfBarrierRoots returns the longer one of the times with the two roots.
+func longerTimeOfBarrierRoots(x clean.Cell) float64 {
+	return math.Max(x.Roots[0].Value, x.Roots[1].Value)
+}
 
-// selectEarlyReceiveRoot returns timer21 with the root with which the receive begins early, if with
-// the other it is late at some size. The skew is then part of every time, and of no slope. It also
-// says whether that was necessary: what is left is doubtful.
-func (m Mode) selectEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late bool) {
+// curveOfEarlyReceiveRoot returns timer21 with the root with which the receive begins early, if
+// with the other it is late at some size. The skew is then part of every time, and of no slope. It
+// also says whether that was necessary: what is left is doubtful.
+func (m Mode) curveOfEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late bool) {
 	if len(wait.Cells) == 0 {
 		return wait, false
 	}
@@ -80,7 +82,7 @@ func (m Mode) selectEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late
 	most := wait.Cells[len(wait.Cells)-1].Bytes
 	for _, x := range wait.Cells {
 		counts := wait.Clock != "real" || x.Bytes*curve.LongSizeRatios[0] >= most
-		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*slowerRootTime(x) {
+		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*longerTimeOfBarrierRoots(x) {
 			found++
 		}
 		for j, r := range x.Roots {
@@ -124,12 +126,12 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	c = c.LongMessages(m.Options)
 	last := len(c.Pieces) - 1
 	if c.IsPieceBent[last] {
-		m.warnIfBent("G", c, last)
+		m.warnIfPieceNotStraight("G", c, last)
 	}
 	p := c.Pieces[last]
 	if p.From == p.To && last > 0 {
 		m.addWarning("G", clean.CodeFewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
-		m.addParameter(m.unidentifiedRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
+		m.addParameter(m.setUnidentified(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
 		return
 	}
 	if lost := c.ExcludedSizes(p.From); len(lost) > 0 {
@@ -139,9 +141,9 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)
 	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[last].MedianDeviation), clean.RoundDigits(c.PieceDeviations[last].LargestDeviation)
 	verdict := JudgePiece(c, last, 0, 1)
-	switch row = m.completeRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
+	switch row = m.setPositiveValue(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
-		row = m.unidentifiedRow(row)
+		row = m.setUnidentified(row)
 	case verdict == BadVerdict && row.Verdict == WeakVerdict:
 		row.Verdict = BadVerdict
 	}

@@ -128,7 +128,7 @@ func TestDifferenceOfLargeTimes(t *testing.T) {
 		set.Series = append(set.Series, wait, start)
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
-	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
+	p := fitcheck.Row(t, r, "send", "G", params.MethodReceiveLessWaitDifference, params.UnitMicrosPerByte)
 	if p.From != 1 || p.To != 1<<16 || math.Abs(p.Value-0.04) > 0.002 {
 		t.Errorf("%+v", p)
 	}
@@ -148,7 +148,7 @@ func TestSkew(t *testing.T) {
 		}
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
-	p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
+	p := fitcheck.Row(t, r, "send", "G", params.MethodReceiveLessWaitDifference, params.UnitMicrosPerByte)
 	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != params.WeakVerdict || !fitcheck.HasWarningOf(r, "send", "G", clean.CodeSkew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
@@ -198,7 +198,7 @@ func TestSkewOfLongMessages(t *testing.T) {
 			add("isend", sample.Timer21, k, 0, 0)
 		}
 		r := fitcheck.Fit(t, set, clean.Options{})
-		p := fitcheck.Row(t, r, "send", "G", params.MethodBlockingDifference, params.UnitMicrosPerByte)
+		p := fitcheck.Row(t, r, "send", "G", params.MethodReceiveLessWaitDifference, params.UnitMicrosPerByte)
 		if math.Abs(p.Value-c.early) > 1e-3*c.early || fitcheck.HasWarningOf(r, "send", "G", clean.CodeSkew) != c.skew || p.To != 128<<10 {
 			t.Errorf("%s: %+v, %v", c.name, p, r.Warnings)
 		}

@@ -13,9 +13,9 @@ import (
 // Limits of what a parameter may be. A reader refuses more, since times computed from it would not
 // be times.
 const (
-	maxMicros       = 1e9 // 17 minutes
-	maxPerByte      = 1e3 // 1 ms a byte
-	maxBytesOrCount = 1e10
+	maxMicrosInFile        = 1e9 // 17 minutes
+	maxMicrosPerByteInFile = 1e3 // 1 ms a byte
+	maxBytesOrCountInFile  = 1e10
 )
 
 var parameterSchema = table.Schema[Parameter]{
@@ -24,20 +24,20 @@ var parameterSchema = table.Schema[Parameter]{
 		table.Name("platform", func(p *Parameter) *string { return &p.Platform }, nil),
 		table.Name("library", func(p *Parameter) *string { return &p.Library }, nil),
 		table.Name("place", func(p *Parameter) *string { return &p.Place }, nil),
-		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, checkModeSpelling),
+		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, rejectMisspelledMode),
 		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(KindNames()...)),
 		table.WholeOrNone("bytes_from", func(p *Parameter) *int { return &p.From }, "a number of bytes"),
 		table.WholeOrNone("bytes_to", func(p *Parameter) *int { return &p.To }, "a number of bytes"),
-		table.Number("value", func(p *Parameter) *float64 { return &p.Value }, maxBytesOrCount),
-		table.Number("ci_low", func(p *Parameter) *float64 { return &p.Low }, maxBytesOrCount),
-		table.Number("ci_high", func(p *Parameter) *float64 { return &p.High }, maxBytesOrCount),
+		table.Number("value", func(p *Parameter) *float64 { return &p.Value }, maxBytesOrCountInFile),
+		table.Number("ci_low", func(p *Parameter) *float64 { return &p.Low }, maxBytesOrCountInFile),
+		table.Number("ci_high", func(p *Parameter) *float64 { return &p.High }, maxBytesOrCountInFile),
 		table.Name("unit", func(p *Parameter) *string { return &p.Unit }, nil),
 		table.Name("method", func(p *Parameter) *string { return &p.Method }, nil),
 		table.Whole("samples", func(p *Parameter) *int { return &p.SampleCount }, "a number of samples", math.MaxInt32),
 		newVerdictColumn(),
 	},
 	Check: func(p *Parameter) (string, error) {
-		limit := map[string]float64{UnitMicros: maxMicros, UnitMicrosPerByte: maxPerByte}[p.Unit]
+		limit := map[string]float64{UnitMicros: maxMicrosInFile, UnitMicrosPerByte: maxMicrosPerByteInFile}[p.Unit]
 		switch {
 		case p.Kind() == NoKind && slices.Contains(KindNames(), p.Name):
 			return "unit", fmt.Errorf("%q is not a unit of %s", p.Unit, p.Name)
@@ -63,9 +63,9 @@ func newVerdictColumn() table.Column[Parameter] {
 	return c
 }
 
-// checkModeSpelling refuses what is probably a misspelled mode. Other names are modes of programs
-// that loggp does not know.
-func checkModeSpelling(s string) error {
+// rejectMisspelledMode refuses what is probably a misspelled mode. Other names are modes of
+// programs that loggp does not know.
+func rejectMisspelledMode(s string) error {
 	if meant := table.Suggestion(s, sample.ModeNames()); meant != "" && meant != s {
 		return fmt.Errorf("%q is not a mode: did you mean %s?", s, meant)
 	}
@@ -100,7 +100,7 @@ func ReadParametersWithFacts(in io.Reader, name string) ([]Parameter, []table.Fa
 		return nil, nil, err
 	}
 	var ps []Parameter
-	rows := fileRows{r, make(map[Parameter]table.Place), make(map[Parameter][]Parameter)}
+	rows := parameterFileRows{r, make(map[Parameter]table.Place), make(map[Parameter][]Parameter)}
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
@@ -119,10 +119,10 @@ func ReadParametersWithFacts(in io.Reader, name string) ([]Parameter, []table.Fa
 	}
 }
 
-// fileRows are the rows of a file so far.
-type fileRows struct {
+// parameterFileRows are the rows of a file so far.
+type parameterFileRows struct {
 	*table.Reader[Parameter]
-	rowPlaces         map[Parameter]table.Place // by identity
+	placeOfRow        map[Parameter]table.Place // by identity
 	rangesOfParameter map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
 }
 
@@ -133,13 +133,13 @@ func (p Parameter) identityKey() Parameter {
 }
 
 // addRow adds the last row. It is an error if it is there already, or its range overlaps another.
-func (r *fileRows) addRow(p Parameter) error {
+func (r *parameterFileRows) addRow(p Parameter) error {
 	at := r.Place("parameter")
 	key := p.identityKey()
-	if first, ok := r.rowPlaces[key]; ok {
+	if first, ok := r.placeOfRow[key]; ok {
 		return r.ErrorAt(at, "parameter", "%s of %s by %s is there twice, first in line %d", p.Name, p.Mode, p.Method, first.Line)
 	}
-	r.rowPlaces[key] = at
+	r.placeOfRow[key] = at
 	if kindTable[p.Kind()].slope == NoKind || math.IsNaN(p.Value) {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (r *fileRows) addRow(p Parameter) error {
 	for _, q := range others[max(0, i-1):min(i+1, len(others))] {
 		if q.From <= p.To && p.From <= q.To {
 			return r.Errorf("bytes_from", "%s of %s by %s: the range from %d to %d bytes overlaps that from %d to %d in line %d",
-				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.rowPlaces[q.identityKey()].Line)
+				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.placeOfRow[q.identityKey()].Line)
 		}
 	}
 	r.rangesOfParameter[key] = slices.Insert(others, i, p)
@@ -158,7 +158,7 @@ func (r *fileRows) addRow(p Parameter) error {
 
 // checkRangesHaveSlopes is an error if a range of several sizes has no slope: times would seem not
 // to depend on size.
-func (r *fileRows) checkRangesHaveSlopes(ps []Parameter) error {
+func (r *parameterFileRows) checkRangesHaveSlopes(ps []Parameter) error {
 	for _, p := range ps {
 		slope := kindTable[p.Kind()].slope
 		if slope == NoKind || math.IsNaN(p.Value) || p.From == p.To {
@@ -166,8 +166,8 @@ func (r *fileRows) checkRangesHaveSlopes(ps []Parameter) error {
 		}
 		key := p.identityKey()
 		key.Unit = slope.Unit()
-		if _, ok := r.rowPlaces[key]; !ok {
-			return r.ErrorAt(r.rowPlaces[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
+		if _, ok := r.placeOfRow[key]; !ok {
+			return r.ErrorAt(r.placeOfRow[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
 		}
 	}
 	return nil

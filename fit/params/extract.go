@@ -76,8 +76,8 @@ func (e *Extraction) addParameter(row Parameter, reps []float64, least int) {
 
 func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
 
-// completeRow completes a row whose value can only be positive.
-func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
+// setPositiveValue completes a row whose value can only be positive.
+func (m Mode) setPositiveValue(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
 		code := clean.CodeUnidentified
 		if row.Name == "L" && value < 0 {
@@ -86,7 +86,7 @@ func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool
 		if row.Method != MethodHalfRoundTripLessGap { // which overheads hide on many sound machines
 			m.addWarning(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
 		}
-		return m.unidentifiedRow(row)
+		return m.setUnidentified(row)
 	}
 	row.Value, row.Low, row.High, row.Verdict = clean.RoundDigits(value), clean.RoundDigits(low), clean.RoundDigits(high), GoodVerdict
 	if doubtful || (high-low)/2 > WeakRelativeHalfWidth*value {
@@ -95,8 +95,8 @@ func (m Mode) completeRow(row Parameter, value, low, high float64, doubtful bool
 	return row
 }
 
-// unidentifiedRow completes a row without a number.
-func (m Mode) unidentifiedRow(row Parameter) Parameter {
+// setUnidentified completes a row without a number.
+func (m Mode) setUnidentified(row Parameter) Parameter {
 	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
 	row.Method += UnidentifiableMethodSuffix
 	row.Verdict = UnidentifiableVerdict

@@ -75,8 +75,8 @@ func KindOf(name, unit string) Kind {
 	return NoKind
 }
 
-// kindNamed returns the kind of a name as models use it: a time, or of rates a time a byte.
-func kindNamed(name string) Kind {
+// kindOfModelName returns the kind of a name as models use it: a time, or of rates a time a byte.
+func kindOfModelName(name string) Kind {
 	for k, row := range kindTable {
 		if k != int(IntraNodeGapPerByte) && row.name == name && (row.unit != UnitMicrosPerByte || name == "G") {
 			return Kind(k)

@@ -30,17 +30,17 @@ func (m Mode) addLatencyFromReceive() {
 	}
 	for _, x := range wait.Cells {
 		if y := ready.CellOf(x.Bytes); y != nil {
-			m.addLatencyUpperBound(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.ConfidenceLevel), x, *y)
+			m.addLatencyBoundOfReceive(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.ConfidenceLevel), x, *y)
 			return
 		}
 	}
 	m.addWarning("L", clean.CodeFewSizes, "timer21 and timer12 have no size in common")
 }
 
-// addLatencyUpperBound adds the bound of L that timer21, x, less timer12, y, is. With one root of
-// the barrier the receive may be late and find its message; that root shows no latency, and the
+// addLatencyBoundOfReceive adds the bound of L that timer21, x, less timer12, y, is. With one root
+// of the barrier the receive may be late and find its message; that root shows no latency, and the
 // other as much as skew and latency together, which then is the bound.
-func (m Mode) addLatencyUpperBound(d, x, y clean.Cell) {
+func (m Mode) addLatencyBoundOfReceive(d, x, y clean.Cell) {
 	if m.isReceiveLate(x, y) {
 		for _, r := range x.Roots {
 			if c := clean.LinearCombination([]clean.Cell{r, y}, []float64{1, -1}, m.Options.ConfidenceLevel); c.Value > d.Value {
@@ -49,7 +49,7 @@ func (m Mode) addLatencyUpperBound(d, x, y clean.Cell) {
 		}
 		m.addWarning("L", clean.CodeSkew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", formatMicros(d.High))
 	}
-	row := m.boundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
+	row := m.setUpperBound(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
 	if row.Verdict == UnidentifiableVerdict && math.IsNaN(row.Value) {
 		m.addWarning("L", clean.CodeNegativeLatency, "timer21 - timer12 is %s: not identifiable", formatMicros(d.Value))
 	}
@@ -82,7 +82,7 @@ func (m Mode) addLatencyFromRoundTrip() {
 		return
 	}
 	if m.Name != "ssend" { // its o_s contains the way already
-		m.addLatencyLessOverheads(rtt, send, receive)
+		m.addHalfRoundTripLessOverheads(rtt, send, receive)
 	}
 	half := clean.LinearCombination(rtt.Cells[:1], []float64{0.5}, m.Options.ConfidenceLevel)
 	m.addLatencyRow(MethodHalfRoundTrip, half)
@@ -91,7 +91,7 @@ func (m Mode) addLatencyFromRoundTrip() {
 	}
 }
 
-func (m Mode) addLatencyLessOverheads(rtt, send, receive *curve.Curve) {
+func (m Mode) addHalfRoundTripLessOverheads(rtt, send, receive *curve.Curve) {
 	if send == nil || receive == nil {
 		m.addUndeterminedLatency(rtt, send, receive)
 		return
@@ -122,7 +122,7 @@ func (m Mode) addUndeterminedLatency(rtt, send, receive *curve.Curve) {
 	x := rtt.Cells[0]
 	m.addWarning("L", clean.CodeUnidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
 		strings.Join(missing, " and "), x.Bytes, formatMicros(x.Value/2))
-	m.addParameter(m.unidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
+	m.addParameter(m.setUnidentified(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
 }
 
 // subtractByteTime takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if
@@ -142,7 +142,7 @@ func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 // addLatencyRow adds L as a cell shows it, if it is more than nothing.
 func (m Mode) addLatencyRow(method string, c clean.Cell) {
 	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.SampleCount)
-	m.addParameter(m.completeRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
+	m.addParameter(m.setPositiveValue(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
 	if c.Bytes > maxSmallMessageBytes {
 		m.addWarning("L", clean.CodeFewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessageBytes)
 	}

@@ -69,7 +69,7 @@ func (m Mode) addSizeRanges(kind Kind, c *curve.Curve) {
 	}
 	for i := range c.Pieces {
 		if c.IsPieceBent[i] {
-			m.warnIfBent(kind.Name(), c, i)
+			m.warnIfPieceNotStraight(kind.Name(), c, i)
 		}
 	}
 	if n := len(c.Cells); n < curve.MinPieceSizes {
@@ -89,7 +89,7 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
 		m.addWarning(kind.Name(), clean.CodeUnidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
-		m.addParameter(m.unidentifiedRow(row), values, p.FewestSamples)
+		m.addParameter(m.setUnidentified(row), values, p.FewestSamples)
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
@@ -109,8 +109,8 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	m.addParameter(row, slopes, p.FewestSamples)
 }
 
-// warnIfBent warns of a piece that is not straight.
-func (m Mode) warnIfBent(name string, c *curve.Curve, piece int) {
+// warnIfPieceNotStraight warns of a piece that is not straight.
+func (m Mode) warnIfPieceNotStraight(name string, c *curve.Curve, piece int) {
 	p := c.Pieces[piece]
 	m.addWarning(name, clean.CodeNotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
 		c.Timer, p.From, p.To, 100*c.PieceDeviations[piece].MedianDeviation, 100*c.PieceDeviations[piece].LargestDeviation)
@@ -142,7 +142,7 @@ func (m Mode) compareSendDirections() {
 // JudgePiece judges an interval of a half width, around a value, by that and by what is wrong
 // with its piece.
 func JudgePiece(c *curve.Curve, piece int, half, value float64) Verdict {
-	if c.PieceDeviations[piece].MedianDeviation > badFitDeviation {
+	if c.PieceDeviations[piece].MedianDeviation > badMedianFitDeviation {
 		return BadVerdict
 	}
 	if half > WeakRelativeHalfWidth*math.Abs(value) || c.IsPieceBent[piece] || len(c.Cells) < curve.MinPieceSizes {

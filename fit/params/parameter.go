@@ -49,15 +49,15 @@ const (
 	MethodHalfRoundTripLessOverheads = "rtt/2-o_s-o_r"                            // L
 	MethodHalfRoundTrip              = "rtt/2"                                    // T; L with both overheads in it; also G of one-way time
 	MethodHalfRoundTripLessGap       = "rtt/2-g"                                  // L of PLogP
-	MethodCountFromPairs             = "pairs"                                    // H and P
-	MethodLessFlush                  = "-flush"                                   // o_s, behind put or get
-	MethodBlockingDifference         = "timer21(blocking)-timer21(non-blocking)"  // G
+	MethodGroupsOfPairs              = "pairs"                                    // H and P
+	MethodAccessLessFlush            = "-flush"                                   // o_s, behind put or get
+	MethodReceiveLessWaitDifference  = "timer21(blocking)-timer21(non-blocking)"  // G
 	MethodTrain                      = "train"                                    // g
 	MethodGapAtMostSendOverhead      = "o_s" + upperBoundMethodSuffix             // g, where the send overhead hides it
 	MethodGapAtMostTrain             = "train" + upperBoundMethodSuffix           // g, where a receiver that is slower than the sender hides it
 	upperBoundMethodSuffix           = ": upper bound"                            // follows the method of a bound
 	UnidentifiableMethodSuffix       = ": not identifiable"                       // follows the method of a row without a number
-	badFitDeviation                  = 0.1                                        // median deviation from a line that is bad, as a part of the times
+	badMedianFitDeviation            = 0.1                                        // median deviation from a line that is bad, as a part of the times
 	WeakRelativeHalfWidth            = 0.2                                        // half width of a weak interval over the value
 	maxSmallMessageBytes             = 16                                         // bytes of the longest message for which L is measured without a warning
 )
@@ -65,8 +65,9 @@ const (
 // AlternativeLatencyMethods are other readings of L, which ValueAt never takes.
 var AlternativeLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
 
-// BaseMethod returns a method without the remark that it gave no number, or only a bound.
-func BaseMethod(method string) string {
+// MethodWithoutBoundSuffix returns a method without the remark that it gave no number, or only a
+// bound.
+func MethodWithoutBoundSuffix(method string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(method, UnidentifiableMethodSuffix), upperBoundMethodSuffix)
 }
 
@@ -90,7 +91,7 @@ func FindParameter(ps []Parameter, mode string, kind Kind, k int) (Parameter, bo
 	best := -1
 	number := func(p Parameter) bool { return !math.IsNaN(p.Value) && !p.IsBound() }
 	for i, p := range ps {
-		if p.Mode != mode || p.Kind() != kind || kind == Latency && AlternativeLatencyMethods[BaseMethod(p.Method)] {
+		if p.Mode != mode || p.Kind() != kind || kind == Latency && AlternativeLatencyMethods[MethodWithoutBoundSuffix(p.Method)] {
 			continue
 		}
 		switch {
@@ -115,6 +116,6 @@ func (p Parameter) sizeDistance(k int) float64 {
 // ValueAt returns a parameter of a mode for messages of k bytes: o_s, o_r, g, L and T in
 // microseconds, G in microseconds a byte. It is EstimateAt without its errors.
 func ValueAt(ps []Parameter, mode, name string, k int) (float64, bool) {
-	e, err := EstimateAt(ps, mode, kindNamed(name), k)
+	e, err := EstimateAt(ps, mode, kindOfModelName(name), k)
 	return e.Value, err == nil
 }

@@ -34,8 +34,8 @@ type TimeInterval struct {
 
 var unknownTimeInterval = TimeInterval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 
-// cellTimeInterval returns what a cell says, if it is more than nothing.
-func cellTimeInterval(c *clean.Cell) TimeInterval {
+// positiveIntervalOfCell returns what a cell says, if it is more than nothing.
+func positiveIntervalOfCell(c *clean.Cell) TimeInterval {
 	if c == nil || c.Value <= 0 {
 		return unknownTimeInterval
 	}
@@ -65,18 +65,18 @@ func (m Mode) addPLogP() {
 	if first != nil {
 		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.ConfidenceLevel)
 		if l.Low > 0 {
-			p.Latency = cellTimeInterval(&l)
+			p.Latency = positiveIntervalOfCell(&l)
 		}
 	}
 	send, receive := m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	for _, x := range rtt.Cells {
-		s := PLogPValues{Bytes: x.Bytes, SendOverhead: cellTimeInterval(send.CellOf(x.Bytes)), RecvOverhead: cellTimeInterval(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
+		s := PLogPValues{Bytes: x.Bytes, SendOverhead: positiveIntervalOfCell(send.CellOf(x.Bytes)), RecvOverhead: positiveIntervalOfCell(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {
 				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.ConfidenceLevel)
 			}
-			s.Gap = cellTimeInterval(&g)
+			s.Gap = positiveIntervalOfCell(&g)
 		}
 		p.ValuesBySize = append(p.ValuesBySize, s)
 	}

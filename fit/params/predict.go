@@ -15,7 +15,7 @@ import (
 // with. L within a node is zero if it is missing, where LoGH{sSP} neglects it; g is the bound if
 // only that is known.
 func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
-	x, err := smallMessageParameters(ps, mode, mode)
+	x, err := parametersOfSmallMessage(ps, mode, mode)
 	if err != nil {
 		return x, err
 	}
@@ -52,7 +52,7 @@ func BlockingCallParameters(ps []Parameter, call string) (model.Parameters, erro
 	if call == "ssend" {
 		sending = "issend"
 	}
-	x, err := smallMessageParameters(ps, call, sending)
+	x, err := parametersOfSmallMessage(ps, call, sending)
 	if err != nil {
 		return x, err
 	}
@@ -94,15 +94,15 @@ func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters
 	} else if longest.Slope > 0 {
 		x.BigGap = unitPerByteFromMicros(longest.Slope)
 	}
-	capGapPerByte(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
+	limitGapPerByteToInterfaceRate(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
 	return x, nil
 }
 
-// capGapPerByte limits G to what interfaces have shown. The longest message of those measured has
-// passed them within T. One that is sent at once had arrived when o_r was left of T; that counts at
-// the end of the last range of o_r up to the eager limit. G as a slope is longer if it contains
-// copies that processors make one after the other.
-func capGapPerByte(x *model.Parameters, longest int, receives []SizeRange) {
+// limitGapPerByteToInterfaceRate limits G to what interfaces have shown. The longest message of
+// those measured has passed them within T. One that is sent at once had arrived when o_r was left
+// of T; that counts at the end of the last range of o_r up to the eager limit. G as a slope is
+// longer if it contains copies that processors make one after the other.
+func limitGapPerByteToInterfaceRate(x *model.Parameters, longest int, receives []SizeRange) {
 	limit := func(k int, t unit.Time) {
 		if k > 1 && t > 0 {
 			x.BigGap = min(x.BigGap, unit.PerByte(t)/unit.PerByte(k-1))
@@ -117,9 +117,9 @@ func capGapPerByte(x *model.Parameters, longest int, receives []SizeRange) {
 	}
 }
 
-// smallMessageParameters returns the overheads and L of a small message of a mode, whose send
+// parametersOfSmallMessage returns the overheads and L of a small message of a mode, whose send
 // overhead is that of another.
-func smallMessageParameters(ps []Parameter, mode, sending string) (model.Parameters, error) {
+func parametersOfSmallMessage(ps []Parameter, mode, sending string) (model.Parameters, error) {
 	var x model.Parameters
 	s, err := EstimateAt(ps, sending, SendOverhead, 0)
 	if err != nil {
@@ -140,7 +140,7 @@ func smallMessageParameters(ps []Parameter, mode, sending string) (model.Paramet
 			err = missing
 		}
 	}
-	if err != nil && !IsWithinNode(ps) {
+	if err != nil && !ArePlacedWithinNode(ps) {
 		return x, err
 	}
 	x.L = unit.FromMicros(l.Value)
@@ -151,8 +151,8 @@ func unitPerByteFromMicros(g float64) unit.PerByte {
 	return unit.PerByte(g * float64(unit.Microsecond))
 }
 
-// IsWithinNode says whether parameters are of a place within a node.
-func IsWithinNode(ps []Parameter) bool {
+// ArePlacedWithinNode says whether parameters are of a place within a node.
+func ArePlacedWithinNode(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 

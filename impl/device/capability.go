@@ -19,16 +19,17 @@ func (NoCapabilities) Barrier() Barrier   { return nil }
 func (NoCapabilities) Control() Control   { return nil }
 func (NoCapabilities) Storage() Storage   { return nil }
 
-// NoCompletion is the head of a put without a completion. The put has at most MaxWordsOfPutWithoutCompletion
-// 8-byte words, which the port has copied when Put returns. A completion with this head arrives
-// only if the put is refused.
+// NoCompletion is the head of a put without a completion. The put has at most
+// MaxWordsOfPutWithoutCompletion 8-byte words, which the port has copied when Put returns. A
+// completion with this head arrives only if the put is refused.
 var NoCompletion = Head{^uint64(0)}
 
-// MaxWordsOfPutWithoutCompletion is how many words a put without a completion has at most, unless the memory is
-// a PutWithoutCompletionLimiter.
+// MaxWordsOfPutWithoutCompletion is how many words a put without a completion has at most, unless
+// the memory is a PutWithoutCompletionLimiter.
 const MaxWordsOfPutWithoutCompletion = 4
 
-// PutWithoutCompletionLimiter is a Memory whose puts without a completion may be longer than MaxWordsOfPutWithoutCompletion.
+// PutWithoutCompletionLimiter is a Memory whose puts without a completion may be longer than
+// MaxWordsOfPutWithoutCompletion.
 type PutWithoutCompletionLimiter interface {
 	Memory
 

@@ -79,7 +79,7 @@ type Experiment struct {
 // ModeNames returns the modes that are measured.
 func (e *Experiment) ModeNames() []string {
 	if e.Modes == nil {
-		return microbench.Modes()
+		return microbench.SendModeNames()
 	}
 	return e.Modes
 }

@@ -44,7 +44,7 @@ var pairsBenchmark = Benchmark{
 func allPairs(s *Site) [][2]int { return microbench.SelectRankPairs(s.Job.Ranks, math.MaxInt, 0) }
 
 func runPairs(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
-	plan := &microbench.Plan{Modes: []string{microbench.LowLevelMode}, Sizes: microbench.PairSizes, Reps: microbench.PairReps, WarmupRounds: 10, HasCommonClock: true}
+	plan := &microbench.Plan{Modes: []string{microbench.LowLevelMode}, Sizes: microbench.AllPairsSizes, Reps: microbench.AllPairsReps, WarmupRounds: 10, HasCommonClock: true}
 	world := func(ctx context.Context, pair int) (mpi.World, error) { return s.Job.World(ctx, seed+uint64(pair)) }
 	series, err := microbench.SweepPairs(ctx, plan, allPairs(s), s.Job.Options(""), world, done)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestMeasureCollectives(t *testing.T) {
 		if launcher, _ := set.Fact("launcher"); !strings.HasSuffix(launcher, "testdata/mpirun -n 3") {
 			t.Errorf("launcher %q", launcher)
 		}
-		if late, of := out.LateStartCount, out.AgreedStartCount; late != 2 || of != 66 {
+		if late, of := out.LateStartCount, out.AgreedStartAttempts; late != 2 || of != 66 {
 			t.Errorf("%d of %d were late", late, of)
 		}
 		first := set.Series[0]
@@ -173,7 +173,7 @@ func TestCollectives(t *testing.T) {
 			}
 			start, _ := set.Fact(sample.StartFact)
 			t.Log(start)
-			if of := out.AgreedStartCount; (of > 0) == strings.HasPrefix(start, sample.NoCommonStartPrefix) {
+			if of := out.AgreedStartAttempts; (of > 0) == strings.HasPrefix(start, sample.NoCommonStartPrefix) {
 				t.Errorf("%d repetitions with a common start: %s", of, start)
 			}
 		}

@@ -337,7 +337,7 @@ func (m *measurement) collectiveFacts(out *microbench.ExperimentResult) []sample
 		{Key: "algorithms", Value: VendorAlgorithm + ": chosen by the library, by length and ranks; it does not report which"},
 		{Key: "elements", Value: "MPI_DOUBLE and MPI_SUM, or MPI_UNSIGNED_CHAR where bytes are no multiple of 8"},
 		{Key: "root", Value: "0"},
-		microbench.CollectiveStartFact(r.reasonForSeparateClocks(), out.LateStartCount, out.AgreedStartCount),
+		microbench.CollectiveStartFact(r.reasonForSeparateClocks(), out.LateStartCount, out.AgreedStartAttempts),
 		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC)"},
 	}...)
 }

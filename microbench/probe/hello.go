@@ -57,7 +57,7 @@ func readGreeting(text string, ranks int) (*launchGreeting, error) {
 		operations = append(operations, o.String())
 	}
 	p.checkNames("stages", first)
-	p.checkNames("modes", append(modes, microbench.Modes()...))
+	p.checkNames("modes", append(modes, microbench.SendModeNames()...))
 	p.checkNames("operations", operations)
 	h.hosts = int(p.readNumber("hosts", 1, int64(ranks)))
 	for range ranks {

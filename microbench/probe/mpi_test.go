@@ -59,7 +59,7 @@ func with(t *testing.T, test func(t *testing.T, compiler string)) {
 func TestMPI(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
-		plan := microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, WarmupRounds: 3}
+		plan := microbench.Plan{Modes: microbench.SendModeNames(), Sizes: []int{0, 8, 5000, 200_000}, WarmupRounds: 3}
 		c := &microbench.Experiment{Plan: plan, Launches: 2, Seed: 3, Budget: time.Second, Precision: 0.9}
 		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
@@ -94,7 +94,7 @@ func TestMPI(t *testing.T) {
 func TestReps(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		const reps = 4
-		c := &microbench.Experiment{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{8}, Reps: reps, WarmupRounds: 3}, Launches: 1}
+		c := &microbench.Experiment{Plan: microbench.Plan{Modes: microbench.SendModeNames(), Sizes: []int{8}, Reps: reps, WarmupRounds: 3}, Launches: 1}
 		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -160,10 +160,10 @@ func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		b := noting(t, compiler)
 		var sessions []*session // started together, as that is mostly waiting
-		for n := range microbench.Modes() {
+		for n := range microbench.SendModeNames() {
 			sessions = append(sessions, begin(t, b, compiler, n))
 		}
-		for n, mode := range microbench.Modes() {
+		for n, mode := range microbench.SendModeNames() {
 			s := sessions[n]
 			h := ready(t, s)
 			if x := h.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {

@@ -130,8 +130,8 @@ const (
 // are started one after the other, as it may have places for one at a time.
 func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.ExperimentResult, error) {
 	begin := time.Now()
-	if len(m.settings.Launcher) == 0 && m.TimeLimit() > 0 && m.TimeLimit() <= maxConcurrentDuration {
-		m.concurrentLaunches = min(m.MinLaunches(), max(1, maxConcurrentRanks/m.ranks))
+	if len(m.settings.Launcher) == 0 && m.TotalTimeLimit() > 0 && m.TotalTimeLimit() <= maxConcurrentDuration {
+		m.concurrentLaunches = min(m.LaunchesIfPrecise(), max(1, maxConcurrentRanks/m.ranks))
 	}
 	first := max(1, m.concurrentLaunches) // what the first says of its clock is for all
 	for range first {
@@ -145,8 +145,8 @@ func (m *measurement) run(ctx context.Context, progress func(part float64)) (*mi
 		}
 	}
 	e := *m.Experiment
-	if m.TimeLimit() > 0 { // a slow launcher may have taken all of it
-		e.Budget = max(m.TimeLimit()/4, m.TimeLimit()-time.Since(begin))
+	if m.TotalTimeLimit() > 0 { // a slow launcher may have taken all of it
+		e.Budget = max(m.TotalTimeLimit()/4, m.TotalTimeLimit()-time.Since(begin))
 	}
 	m.scheduler = microbench.NewScheduler(&e)
 	out, err := m.scheduler.RunLaunches(ctx, m.launch, progress)

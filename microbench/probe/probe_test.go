@@ -138,7 +138,7 @@ func TestRefused(t *testing.T) {
 		"low-level":         {Modes: []string{microbench.LowLevelMode}, Sizes: []int{1}, Reps: 1},
 		"a plan needs":      {Modes: []string{"send"}, Reps: 1},
 		"no mode":           {Modes: []string{"zsend"}, Sizes: []int{1}, Reps: 1},
-		"samples, and at m": {Modes: microbench.Modes(), Sizes: []int{1, 2}, Reps: 1_000_000},
+		"samples, and at m": {Modes: microbench.SendModeNames(), Sizes: []int{1, 2}, Reps: 1_000_000},
 	} {
 		if _, _, err := Measure(t.Context(), &microbench.Experiment{Plan: p}, Settings{Compiler: "/none"}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)

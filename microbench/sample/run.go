@@ -21,8 +21,8 @@ type RunFacts struct {
 	HasAllPairs               bool   // all pairs were measured
 	IsNoisy                   bool   // repetitions on an emulated machine differ
 
-	LateStartCount, AgreedStartCount int    // of collective operations: so many of the starts that ranks agreed on came too late to one
-	NoCommonStartReason              string // why ranks agreed on none
+	LateStartCount, AgreedStartAttempts int    // of collective operations: so many of the starts that ranks agreed on came too late to one
+	NoCommonStartReason                 string // why ranks agreed on none
 }
 
 // Runs are those of the files of a set, in their order.
@@ -93,7 +93,7 @@ func resolveFacts(facts []Fact) (RunFacts, error) {
 		case NoiseFact:
 			r.IsNoisy = !strings.HasPrefix(f.Value, "0% ")
 		case StartFact:
-			r.LateStartCount, r.AgreedStartCount, _ = f.ParseLateStarts()
+			r.LateStartCount, r.AgreedStartAttempts, _ = f.ParseLateStarts()
 			r.NoCommonStartReason, _ = strings.CutPrefix(f.Value, NoCommonStartPrefix)
 			if r.NoCommonStartReason == f.Value {
 				r.NoCommonStartReason = ""

@@ -16,7 +16,7 @@ func TestRuns(t *testing.T) {
 	}}
 	want := Runs{
 		{RootCount: 2, Resolution: 0.5, RankCount: 8, Pair: [2]int{0, 7}, IsNoisy: true, PlatformFile: "t3d"},
-		{RootCount: 2, HasAllPairs: true, Place: "intra", LateStartCount: 3, AgreedStartCount: 20},
+		{RootCount: 2, HasAllPairs: true, Place: "intra", LateStartCount: 3, AgreedStartAttempts: 20},
 		{RootCount: 2, NoCommonStartReason: "no common clock"},
 	}
 	if got, err := set.Runs(); err != nil || !reflect.DeepEqual(got, want) {

@@ -80,7 +80,7 @@ func (x *reproduction) fitParameters(c quantityValues, s *papers.Site, series []
 		slices.DeleteFunc(latency.Warnings, func(w clean.Warning) bool { return !read(w.Parameter, w.Mode) })...)
 	for _, y := range found.Curves {
 		name := y.Timer
-		if name == params.MethodBlockingDifference {
+		if name == params.MethodReceiveLessWaitDifference {
 			name = "transfer"
 		}
 		for _, p := range y.Points {

@@ -124,8 +124,8 @@ type observedMemory struct {
 	port observedPort
 }
 
-// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: a program behaves alike whether it is observed or
-// not.
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: a program behaves alike
+// whether it is observed or not.
 func (m observedMemory) MaxPutWithoutCompletion() int {
 	return device.MaxPutWithoutCompletion(m.Memory)
 }

@@ -15,8 +15,8 @@ type exitNoticeRequest struct {
 	head       device.Head
 }
 
-// subscriberBeingNotified replaces the subscriber of a request whose notice is being sent. A rank with
-// requests has a process.
+// subscriberBeingNotified replaces the subscriber of a request whose notice is being sent. A rank
+// with requests has a process.
 const subscriberBeingNotified = -1
 
 // NotifyExit implements device.Port. For a rank whose program has ended a process of its own sends

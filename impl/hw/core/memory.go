@@ -64,7 +64,8 @@ func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.startRemoteAccess(dst, k, off, b, done, true)
 }
 
-// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: systems copy what they send.
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: systems copy what they
+// send.
 func (p *Port) MaxPutWithoutCompletion() int {
 	if r, ok := p.farNetwork.(RemoteNetwork); ok {
 		return r.MaxEntryBytes()

@@ -100,7 +100,8 @@ func (p *Port) resetIdlePolls() {
 	p.lastPollFoundNothing = false
 }
 
-// failIfAllPollInVain notes that the rank has looked for packets in vain, and ends the job in a deadlock.
+// failIfAllPollInVain notes that the rank has looked for packets in vain, and ends the job in a
+// deadlock.
 func (p *Port) failIfAllPollInVain() {
 	p.lastPollFoundNothing = true
 	if p.idlePollsInARow++; p.idlePollsInARow < idlePollsBeforeDeadlock {

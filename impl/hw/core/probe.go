@@ -53,13 +53,13 @@ type Probe interface {
 	// ServerOccupied says that x, or what has a name, takes a part of the network for a time.
 	ServerOccupied(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int)
 
-	// ReportIfObserved calls r.Report(arg) if the run is observed: use it for values that are costly
-	// to compute.
+	// ReportIfObserved calls r.Report(arg) if the run is observed: use it for values that are
+	// costly to compute.
 	ReportIfObserved(r ProbeReporter, arg uint64)
 }
 
-// StreamByteRange is bytes of a stream, beginning with those of a packet. It stands for x where they
-// take a part of the network.
+// StreamByteRange is bytes of a stream, beginning with those of a packet. It stands for x where
+// they take a part of the network.
 type StreamByteRange struct {
 	FirstPacket      *Packet
 	FromByte, ToByte int

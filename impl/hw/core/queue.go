@@ -17,7 +17,8 @@ type RemoteNetwork interface {
 	ChargeSignalHandler(p *Port)                   // charges the way into a handler and back
 }
 
-// EnableMemoryCountersQueuesAndSignals gives the ranks of the job the capabilities of a RemoteNetwork.
+// EnableMemoryCountersQueuesAndSignals gives the ranks of the job the capabilities of a
+// RemoteNetwork.
 func (j *Job) EnableMemoryCountersQueuesAndSignals() {
 	j.hasRemoteMemory, j.hasCounters, j.hasQueues, j.hasWatch = true, true, true, true
 }

@@ -23,8 +23,8 @@ type Router[R any] interface {
 	ScheduleAccessArrival(x *RemoteAccess, t unit.Time)
 }
 
-// SwitchOutput is an output of a switch: a link to another switch, or to a node. A chunk takes an output
-// when its first byte gets there, and holds it for its length at the rate of links (virtual
+// SwitchOutput is an output of a switch: a link to another switch, or to a node. A chunk takes an
+// output when its first byte gets there, and holds it for its length at the rate of links (virtual
 // cut-through). A chunk that finds its output busy waits for it.
 //
 // Nodes whose chunks wait for an output are served in turn, a chunk at a time: fair queueing, Nagle

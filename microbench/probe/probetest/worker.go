@@ -134,7 +134,7 @@ func hello(ranks int, fault string) string {
 	for _, timers := range microbench.StageTimers()[:8] {
 		fmt.Fprint(&b, " ", timers[0])
 	}
-	fmt.Fprintf(&b, "\nmodes %s\noperations", strings.Join(microbench.Modes(), " "))
+	fmt.Fprintf(&b, "\nmodes %s\noperations", strings.Join(microbench.SendModeNames(), " "))
 	for _, o := range collective.Operations() {
 		fmt.Fprint(&b, " ", o)
 	}
