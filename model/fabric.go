@@ -22,6 +22,8 @@ type Fabric struct {
 	Packet        PacketSize // on links: bytes beside its payload, and the longest payload (MTU)
 	Chunk         int        // bytes of a transfer that hold a link before others may pass: whole packets
 
+	NIC *NIC // the interfaces; nil: those of the numbers below
+
 	Send     Channel   // handing a message over to the interface
 	Receive  unit.Time // taking a message that has arrived
 	Put, Get unit.Time // starting a remote access
@@ -71,8 +73,8 @@ func (f *Fabric) Capacity() int { return f.Graph.Hosts }
 // Node returns the end: each is a node of its own.
 func (f *Fabric) Node(end int) int { return end }
 
-// noCounters says that interfaces have none, see hasCounters.
-func (*Fabric) noCounters() {}
+// hasCounters implements counterNetwork: atomic operations are those of RDMA interfaces.
+func (f *Fabric) hasCounters() bool { return f.NIC != nil && f.NIC.Atomic > 0 }
 
 // WireBytes returns how many bytes n bytes of a message are on a link.
 func (f *Fabric) WireBytes(n int) int {
@@ -118,7 +120,10 @@ func (f *Fabric) on(p Path) carrier {
 	if p.SlowestLink == 0 { // from a host to itself
 		p.SlowestLink = f.Links[topology.HostClass].Rate()
 	}
-	if f.RDMA {
+	switch {
+	case f.NIC != nil:
+		return f.newNICTransfer(p)
+	case f.RDMA:
 		return rdmaFabricTransfer{fabricTransfer{f, p}}
 	}
 	return fabricTransfer{f, p}
@@ -190,6 +195,10 @@ func (f *Fabric) view(x *Parameters, control unit.Time, p Path) {
 	if p.SlowestLink == 0 {
 		p.SlowestLink = f.Links[topology.HostClass].Rate()
 	}
+	if f.NIC != nil {
+		f.viewNIC(x, control, p)
+		return
+	}
 	x.L = p.FirstByte + f.Deliver
 	x.SendO = Curve{{0, control + f.Send.Time(f.Header), perByte(f.Send.Bandwidth)}}
 	x.RecvO = x.RecvO.plus(f.Receive)
@@ -208,11 +217,17 @@ func (f *Fabric) shared(into []Occupation, from, to, bytes int, how movement) []
 	}
 	r := f.Graph.RouteBetween(from, to)
 	links := f.Graph.LinksLeft(r)
+	if f.NIC != nil {
+		into = f.sharedNIC(into, from, bytes, how, false)
+	}
 	for n := range links {
 		link := f.Graph.NextLink(&r)
 		o := occupation("link", int(link), f.linkTime(f.Links[f.Graph.Class(link)].Rate(), bytes))
 		o.AtReceiver = 2*n >= links && links > 1
 		into = append(into, o)
+	}
+	if f.NIC != nil {
+		into = f.sharedNIC(into, int(r.Destination), bytes, how, true)
 	}
 	return into
 }

@@ -159,8 +159,8 @@ func (f *FatTree) on(p Path) carrier {
 	return n
 }
 
-// noCounters says that interfaces have none, see hasCounters.
-func (*FatTree) noCounters() {}
+// hasCounters implements counterNetwork: there are none.
+func (*FatTree) hasCounters() bool { return false }
 
 func (n fatTreeTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{

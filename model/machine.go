@@ -358,10 +358,13 @@ func hasMemory(n Network) bool {
 	return ok
 }
 
+// counterNetwork is a network that says whether its ends have counters. Those of others have them.
+type counterNetwork interface{ hasCounters() bool }
+
 // hasCounters reports whether ends of a network that can access each other's memory have counters.
 func hasCounters(n Network) bool {
-	_, none := n.(interface{ noCounters() })
-	return !none
+	x, ok := n.(counterNetwork)
+	return !ok || x.hasCounters()
 }
 
 // chunkDelays returns how much a slower component on the path delays bytes that are sent at a rate:

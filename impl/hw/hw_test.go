@@ -17,14 +17,14 @@ import (
 )
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
+	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
 			m := hwtest.FatTree(2, 60e6, 1, 2, 3, 1)
 			m.Network.(*model.FatTree).Queue = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
-		case "fabric", "fabric with one queue", "adaptive fabric":
+		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric":
 			p = fabricPlatform(t, name)
 		case "mbcf":
 			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{UsesMBCF: true}}}}
@@ -48,10 +48,11 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// fabricPlatform returns a tree with buffers for a chunk, or a dragonfly with adaptive routing.
+// fabricPlatform returns a tree with buffers for a chunk, or a dragonfly with adaptive routing, with
+// RDMA interfaces or without.
 func fabricPlatform(t *testing.T, name string) *platform.Platform {
 	g, err := topology.NewFatTree(3, 4, []int{2})
-	if name == "adaptive fabric" {
+	if strings.HasPrefix(name, "adaptive") {
 		if g, err = topology.NewDragonfly(9, 4, 4, 2); err == nil {
 			g.Routing = topology.AdaptiveRouting
 		}
@@ -60,7 +61,16 @@ func fabricPlatform(t *testing.T, name string) *platform.Platform {
 		t.Fatal(err)
 	}
 	m := hwtest.Fabric(g)
+	if strings.Contains(name, "RDMA") || strings.Contains(name, "datagram") {
+		m = hwtest.RDMAFabric(g)
+	}
 	f := m.Network.(*model.Fabric)
+	if f.NIC != nil {
+		f.NIC.Registration = &model.Registration{Start: us, PageSize: 4096, Page: 100_000, Entries: 2, Bytes: 1 << 16}
+	}
+	if name == "datagram fabric" {
+		f.NIC.OneSided, f.NIC.Datagrams = false, &model.DatagramCosts{Send: model.Channel{Start: 100_000, Bandwidth: 150e6}, Receive: model.Channel{Start: 50_000, Bandwidth: 300e6}}
+	}
 	if f.Buffer = f.Chunk; name == "fabric with one queue" {
 		f.Arbitration = model.FIFOArbitration
 	}

@@ -126,7 +126,7 @@ var routingsOf = map[string][]struct {
 
 // fabric reads a graph of switches and links.
 func (r *fileReader) fabric() (model.Network, nodeReader) {
-	to := &model.Fabric{}
+	to, nic := &model.Fabric{}, &model.NIC{}
 	var routing, arbitration string
 	var seed int
 	var links, fields []mappingField
@@ -135,12 +135,11 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 		l.Width = 1
 		links = append(links, optional(c.String(), r.mapping(required("bandwidth", r.rate(&l.Bandwidth)), required("latency", r.time(&l.Latency)), optional("width", r.count(&l.Width, 1, maxLanes)))))
 	}
-	remote := []mappingField{optional("put", r.time(&to.Put)), optional("get", r.time(&to.Get))}
 	graphs := r.graphReaders()
 	for _, x := range graphs {
 		fields = append(fields, x.mappingField)
 	}
-	all := r.mapping(append(append(fields,
+	all := r.mapping(append(fields,
 		required("links", r.mapping(links...)),
 		optional("switch", r.mapping(required("latency", r.time(&to.SwitchLatency)), optional("buffer", r.size(&to.Buffer, 1, maxWireBytes)), optional("arbitration", oneOfWords(r, &arbitration, model.ArbitrationNames)))),
 		optional("routing", r.text(&routing, "ecmp")),
@@ -152,14 +151,14 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 			required("payload", r.size(&to.Packet.Payload, 1, maxFrame)),
 		)),
 		required("chunk", r.size(&to.Chunk, 1, maxWireBytes)),
-		required("send", r.channel(&to.Send)),
-		required("receive", r.time(&to.Receive)),
-	), remote...)...)
+		optional("send", r.channel(&to.Send)),
+		optional("receive", r.time(&to.Receive)),
+		optional("put", r.time(&to.Put)),
+		optional("get", r.time(&to.Get)),
+		optional("rdma", r.rdma(nic)),
+	)...)
 	return to, r.withCheck(all, func(path string, n *yaml.Node) {
-		to.RDMA = mappingValue(n, "put") != nil
-		if (mappingValue(n, "put") != nil) != (mappingValue(n, "get") != nil) {
-			r.reportProblem(n, path, "has one of put and get: an interface that accesses memory has both; add the other, or leave out both")
-		}
+		r.checkInterface(path, n, to, nic)
 		if to.Arbitration = model.FairArbitration; arbitration == model.ArbitrationNames[model.FIFOArbitration] {
 			to.Arbitration = model.FIFOArbitration
 		}
@@ -175,6 +174,29 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 			r.reportProblem(mappingValue(n, "chunk"), path+".chunk", "%s is no multiple of packet.payload: write whole packets, such as %s", unit.Bytes(to.Chunk), unit.Bytes((to.Chunk/to.Packet.Payload+1)*to.Packet.Payload))
 		}
 	})
+}
+
+// checkInterface checks that a fabric has the keys of one kind of interface.
+func (r *fileReader) checkInterface(path string, n *yaml.Node, to *model.Fabric, nic *model.NIC) {
+	if mappingValue(n, "rdma") != nil {
+		to.NIC = nic
+		for _, key := range []string{"send", "receive", "put", "get"} {
+			if at := mappingValue(n, key); at != nil {
+				r.reportProblem(at, path+"."+key, "has no effect: rdma has the costs of the interface; leave out %s, or rdma", key)
+			}
+		}
+		return
+	}
+	for _, key := range []string{"send", "receive"} {
+		if mappingValue(n, key) == nil {
+			r.reportProblem(n, path, "missing key %s: add rdma: {doorbell: ..., bus: ..., message: ..., complete: ...} for an RDMA interface, or send: {start: ..., bandwidth: ...} and receive: ... for another one", key)
+			return
+		}
+	}
+	to.RDMA = mappingValue(n, "put") != nil
+	if (mappingValue(n, "put") != nil) != (mappingValue(n, "get") != nil) {
+		r.reportProblem(n, path, "has one of put and get: an interface that accesses memory has both; add the other, or leave out both")
+	}
 }
 
 // buildGraph makes the one graph that a fabric has.

@@ -20,6 +20,7 @@ type RemoteAccess struct {
 	targetNotExposed            bool
 	bytesOfPutWithoutCompletion [device.MaxWordsOfPutWithoutCompletion * 8]byte // its bytes, if it is quiet
 	packetWithLongerBytes       *Packet                                         // that has them if they are more; or nil
+	PolledBy                    CompletionPoller                                // charges the taking of the completion; nil: it takes no time
 	Transit                     Transit
 	nextFreeAccess              *RemoteAccess // in the list of those to use again
 }
@@ -43,6 +44,9 @@ func (p *Port) Counters() device.Counters {
 // Expose implements device.Memory, as do the others.
 func (p *Port) Expose(b []byte) device.Key {
 	p.AwaitStore()
+	if p.memoryRegistrar != nil {
+		p.memoryRegistrar.RegisterMemory(p, b)
+	}
 	return p.exposedMemory.Expose(b)
 }
 
@@ -125,7 +129,7 @@ func (x *RemoteAccess) Complete() {
 	var pk *Packet
 	if !x.EndsWithoutCompletion() {
 		pk = x.Job.newPacket(x.Src, x.Src, &x.CompletionHead, nil)
-		pk.isCompletion, pk.Refused = true, x.targetNotExposed
+		pk.isCompletion, pk.Refused, pk.polledBy = true, x.targetNotExposed, x.PolledBy
 	}
 	x.Job.Probe.CompletionReported(x, pk)
 	x.Data = nil

@@ -49,6 +49,20 @@ func (p *Port) Flush() bool {
 	return !ok || h.Flush(p)
 }
 
+// CompletionPoller is a Network whose processors poll the completions of remote accesses.
+type CompletionPoller interface {
+	Network
+	ChargeCompletion(p *Port) // charges the taking of one
+}
+
+// MemoryRegistrar is a Network that accesses only memory that was registered.
+type MemoryRegistrar interface {
+	Network
+	NeedsRegistration() bool          // whether registration takes time
+	RegisterMemory(p *Port, b []byte) // charges the registration of memory of a rank, unless it is registered
+	RegisterData(p *Port, b []byte)   // likewise of the data of a packet, if the interface reads it there
+}
+
 // CopyBus is a Network of processors that share a memory bus, which their copies use too.
 type CopyBus interface {
 	Network
@@ -75,6 +89,9 @@ func (p *Port) AttachNetworks(far, near Network, first, count int) {
 	for _, n := range []Network{near, far} {
 		if b, ok := n.(CopyBus); ok && b.CarriesCopies() {
 			p.copyBus = b
+		}
+		if r, ok := n.(MemoryRegistrar); ok && r.NeedsRegistration() {
+			p.memoryRegistrar = r
 		}
 		if r, ok := n.(PolledNetwork); ok {
 			p.polledNetworks = append(p.polledNetworks, r)

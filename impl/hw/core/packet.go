@@ -11,8 +11,9 @@ type Packet struct {
 	Job          *Job
 	Network      Network // that carries it
 	Dst          int32
-	isCompletion bool // not from a network: the end of a remote access
-	channelClass int8 // of a Channel, the priority and 1; 0: a packet
+	isCompletion bool             // not from a network: the end of a remote access
+	polledBy     CompletionPoller // of a completion: charges its taking; or nil
+	channelClass int8             // of a Channel, the priority and 1; 0: a packet
 	Next         *Packet
 	buffer       []byte // memory of Data, kept when the packet is used again
 	Transit      Transit

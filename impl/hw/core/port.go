@@ -31,9 +31,10 @@ type Port struct {
 	nearRankCount           uint32
 	farNetwork, nearNetwork Network // nearNetwork joins the nearRankCount ranks from firstNearRank on
 	exposedMemory           device.Regions
-	currentProc             *sim.Proc    // the process that runs for the rank: programProc until the program has ended
-	copyBus                 CopyBus      // nil: copies use no shared bus
-	signals                 *signalState // nil: the rank has neither set a handler nor received a signal
+	currentProc             *sim.Proc       // the process that runs for the rank: programProc until the program has ended
+	copyBus                 CopyBus         // nil: copies use no shared bus
+	memoryRegistrar         MemoryRegistrar // nil: memory needs no registration
+	signals                 *signalState    // nil: the rank has neither set a handler nor received a signal
 	loadThrottle            pollThrottle
 	lentPacket              *Packet         // lent to the rank until the next Recv
 	DelayByNetworks         unit.Time       // how long networks have delayed the processor
@@ -185,6 +186,9 @@ func (p *Port) Send(dst int, x *device.Packet) {
 	}
 	pk := p.newPacket(p.ID, int32(dst), &x.Head, x.Data)
 	pk.Network = p.networkTo(dst)
+	if p.memoryRegistrar != nil && pk.Network == p.memoryRegistrar {
+		p.memoryRegistrar.RegisterData(p, x.Data)
+	}
 	pk.Network.Send(p, pk)
 }
 
@@ -218,8 +222,11 @@ func (p *Port) Recv(block bool) *device.Packet {
 	p.resetIdlePolls()
 	pk := p.inbox.Pop()
 	p.lentPacket = pk
-	if !pk.isCompletion {
+	switch {
+	case !pk.isCompletion:
 		pk.Network.Receive(p, pk)
+	case pk.polledBy != nil:
+		pk.polledBy.ChargeCompletion(p)
 	}
 	return &pk.Packet
 }

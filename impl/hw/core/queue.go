@@ -131,7 +131,7 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 // is used when it Arrives.
 func (x *QueueEntry) NewCompletion() *Packet {
 	pk := x.Job.newPacket(int32(x.Src), int32(x.Src), &x.completion, nil)
-	pk.isCompletion, pk.Refused = true, x.refused
+	pk.isCompletion, pk.Refused, pk.polledBy = true, x.refused, nil
 	x.Job.Probe.CompletionReported(nil, pk)
 	if x.refused {
 		x.recycle()

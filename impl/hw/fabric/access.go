@@ -7,15 +7,22 @@ import (
 
 // Steps of a remote access.
 const (
-	putStarted   = iota // the interface has the request to write
-	getRequested        // the request to read has arrived at the other interface
-	dataArrived         // the last byte has arrived
-	acknowledged        // the acknowledgement has arrived at the writer
+	putStarted    = iota // the interface has the request to write
+	getRequested         // the request to read has arrived at the other interface
+	dataArrived          // the last byte has arrived
+	acknowledged         // the acknowledgement has arrived at the writer
+	doorbellRung         // an RDMA interface has the request
+	requestServed        // and begins to carry it out
+	dataReceived         // an RDMA interface has done with the earlier messages, and with this one
 )
 
 // StartAccess begins an access, which the interfaces carry out. Writes of a rank leave in order
 // with its packets.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
+	if n.nics != nil {
+		n.startAccessByNIC(p, x)
+		return
+	}
 	start, name := n.Put, "fabric.put"
 	if x.IsGet {
 		start, name = n.Get, "fabric.get"
@@ -48,18 +55,53 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		n.enqueueTransfer(x.Src-int32(n.FirstRank), transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data)})
 	case getRequested:
 		from := n.hostOf(x.Dst)
-		n.enqueueTransfer(int32(n.RankCount)+from, transfer{access: x, from: from, to: n.hostOf(x.Src), size: len(x.Data)})
-	case dataArrived:
-		x.CopyData()
-		if x.IsGet || x.EndsWithoutCompletion() {
-			x.Complete()
+		if n.nics != nil {
+			n.answerGetByNIC(x, from)
 			return
 		}
-		x.Transit.Step = acknowledged
-		confirmed := k.Now() + n.latencyBetween(x.Dst, x.Src)
-		n.job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.Schedule(confirmed, (*accessStep)(x), 0)
+		n.enqueueTransfer(int32(n.RankCount)+from, transfer{access: x, from: from, to: n.hostOf(x.Src), size: len(x.Data)})
+	case doorbellRung:
+		x.Transit.Step = requestServed
+		if t := n.reserveSendEngine(n.hostOf(x.Src), x, n.NIC.Message); t > k.Now() {
+			k.Schedule(t, (*accessStep)(x), 0)
+			return
+		}
+		n.advanceAccess(x)
+	case requestServed:
+		n.beginAccessByNIC(x)
+	case dataArrived:
+		if n.nics != nil {
+			receiver := x.Dst
+			if x.IsGet {
+				receiver = x.Src
+			}
+			if t := n.reserveReceiveEngine(n.hostOf(receiver), x); t > k.Now() {
+				x.Transit.Step = dataReceived
+				k.Schedule(t, (*accessStep)(x), 0)
+				return
+			}
+		}
+		n.moveData(x)
+	case dataReceived:
+		n.moveData(x)
 	case acknowledged:
 		x.Complete()
 	}
+}
+
+// moveData moves the data of an access that has arrived, and acknowledges a write.
+func (n *network) moveData(x *core.RemoteAccess) {
+	k := &n.job.Kernel
+	x.CopyData()
+	if x.IsGet || x.EndsWithoutCompletion() {
+		x.Complete()
+		return
+	}
+	x.Transit.Step = acknowledged
+	back := n.firstByteTime(x.Dst, x.Src)
+	if n.nics == nil {
+		back += n.Deliver
+	}
+	n.job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), k.Now()+back)
+	k.Schedule(k.Now()+back, (*accessStep)(x), 0)
 }

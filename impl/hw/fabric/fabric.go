@@ -30,13 +30,16 @@ type network struct {
 	core.AttachedRanks
 	job           *core.Job
 	hosts         []int32 // of ranks
-	links         []link  // of the graph, and behind them one from each host to itself
+	links         []link  // of the graph; behind them one from each host to itself; with RDMA interfaces, the buses
 	flows         []flow
 	chunks        []chunk
 	transfers     []transfer
 	senders       []sender // of the ranks, and behind them one of each interface, which answers gets
-	openTransfers []int32  // with adaptive routing, the first transfer under way from each host
-	random        rand.PCG // of detours
+	isAdaptive    bool
+	openTransfers []int32             // with adaptive routing, the first transfer under way from each host
+	random        rand.PCG            // of detours
+	nics          []nic               // of the hosts; nil: interfaces have no buses
+	registered    []registrationCache // of the ranks; nil: memory needs no registration
 
 	freeFlow, freeChunk, freeTransfer int32 // the first of those to use again
 }
@@ -49,6 +52,9 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), links: make([]link, f.Graph.Links()+f.Graph.Hosts),
 		senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
 	n.random.Seed(j.Seed, 0)
+	if f.NIC != nil {
+		n.addNICs()
+	}
 	for i := range n.hosts {
 		n.hosts[i] = int32(e.InterfaceOf(e.FirstRank + i))
 	}
@@ -56,17 +62,25 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 		l := &n.links[i]
 		l.firstReady, l.lastReady, l.flows = none, none, none
 		class := topology.HostClass
-		if l.endsAtHost = true; i < f.Graph.Links() {
+		switch l.endsAtHost = true; {
+		case i < f.Graph.Links():
 			class = f.Graph.Class(int32(i))
-			l.endsAtHost = f.Graph.IsHost(f.Graph.To(int32(i)))
+			l.endsAtHost = f.Graph.IsHost(f.Graph.To(int32(i))) && f.NIC == nil
 			l.latency = f.HopLatency(int32(i))
+		case f.NIC != nil:
+			l.endsAtHost = int32(i) >= n.busIn(0)
 		}
 		l.rate = core.CachedRate{Rate: f.Links[class].Rate()}
+		if f.NIC != nil && int32(i) >= n.busOut(0) {
+			if l.isBus, l.rate.Rate = true, f.NIC.Bus.Bandwidth; l.endsAtHost {
+				l.latency = f.NIC.Bus.Latency
+			}
+		}
 	}
 	for i := range n.senders {
 		n.senders[i] = sender{none, none}
 	}
-	if f.Graph.Routing == topology.AdaptiveRouting {
+	if n.isAdaptive = f.Graph.Routing == topology.AdaptiveRouting; n.isAdaptive {
 		n.openTransfers = make([]int32, f.Graph.Hosts)
 		for i := range n.openTransfers {
 			n.openTransfers[i] = none
@@ -81,10 +95,14 @@ func (n *network) hostOf(rank int32) int32 { return n.hosts[int(rank)-n.FirstRan
 
 // latencyBetween returns the time of a first byte between two ranks without contention.
 func (n *network) latencyBetween(from, to int32) unit.Time {
+	return n.firstByteTime(from, to) + n.Deliver
+}
+
+// firstByteTime returns the time of a first byte between the interfaces of two ranks.
+func (n *network) firstByteTime(from, to int32) (t unit.Time) {
 	a, b := n.hostOf(from), n.hostOf(to)
-	t := n.Deliver
 	if a == b {
-		return t
+		return 0
 	}
 	r := n.Graph.RouteBetween(int(a), int(b))
 	for at := a; at != r.Destination; {
@@ -97,6 +115,10 @@ func (n *network) latencyBetween(from, to int32) unit.Time {
 
 // Send charges the handing over of a packet. The interface has it when the processor is done.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
+	if n.nics != nil {
+		n.sendByNIC(p, pk)
+		return
+	}
 	p.Charge(n.Fabric.Send.Start)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.send.start", model.SendActivity, 0)
 	p.Probe.PacketSent(p, pk, "fabric.send.bandwidth")
@@ -118,13 +140,13 @@ func (e *handoverEvent) HandleEvent(uint64) {
 }
 
 // Receive charges the taking of a packet.
-func (n *network) Receive(p *core.Port, _ *core.Packet) {
+func (n *network) Receive(p *core.Port, pk *core.Packet) {
+	if n.nics != nil {
+		n.receiveByNIC(p, pk)
+		return
+	}
 	p.Charge(n.Fabric.Receive)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.receive", model.ReceiveActivity, 0)
-}
-
-func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int64 {
-	panic("hw: interfaces of a fabric have no counters")
 }
 
 // Report names the links.
@@ -132,6 +154,7 @@ func (n *network) Report(uint64) {
 	for i, name := range n.Graph.LinkNames() {
 		n.job.Probe.SetServerName(&n.links[i].Server, "%s%s", n.NamePrefix, name)
 	}
+	n.nameNICs()
 	for h := range n.Graph.Hosts {
 		n.job.Probe.SetServerName(&n.links[n.Graph.Links()+h].Server, "%shost %d to itself", n.NamePrefix, h)
 	}

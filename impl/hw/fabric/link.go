@@ -17,6 +17,7 @@ type link struct {
 	flows                 int32     // the first of those that the link knows
 	waitingBytes          int       // of chunks that wait
 	endsAtHost            bool      // which takes all that comes
+	isBus                 bool      // between memory and an interface, without headers of packets
 	isServed              bool      // an event serves the next flow when the link is free
 }
 
@@ -37,17 +38,18 @@ type flow struct {
 
 // chunk is a part of a transfer in flight.
 type chunk struct {
-	route    topology.Route
-	transfer int32
-	source   int32 // the host that sends it
-	link     int32 // the link for which it waits, or which it has taken
-	room     int32 // the flow whose buffer it occupies, or none
-	payload  int32 // bytes of the transfer
-	bytes    int32 // on links
-	isFirst  bool  // of the transfer
-	isLast   bool
-	next     int32     // behind it in the queue, or of those to use again
-	lastByte unit.Time // when its last byte is where its first is, at the earliest
+	route      topology.Route
+	transfer   int32
+	source     int32 // the host that sends it
+	link       int32 // the link for which it waits, or which it has taken
+	room       int32 // the flow whose buffer it occupies, or none
+	payload    int32 // bytes of the transfer
+	bytes      int32 // on links
+	isEntering bool  // it has taken no link yet
+	isFirst    bool  // of the transfer
+	isLast     bool
+	next       int32     // behind it in the queue, or of those to use again
+	lastByte   unit.Time // when its last byte is where its first is, at the earliest
 }
 
 // newChunk returns a chunk to use. It moves the others if there are more than ever.
@@ -94,7 +96,7 @@ func (n *network) advanceChunk(c int32, t unit.Time) {
 // numbers of links (UGAL-L: Singh 2005; Kim et al. 2008).
 func (n *network) chooseLink(i int32, t unit.Time) {
 	c := &n.chunks[i]
-	if n.openTransfers != nil && n.Graph.IsTurn(&c.route) {
+	if n.isAdaptive && n.Graph.IsTurn(&c.route) {
 		if detour, ok := n.Graph.Detour(c.route, n.random.Uint64()); ok {
 			first, second := c.route, detour
 			direct, indirect := n.Graph.NextLink(&first), n.Graph.NextLink(&second)
@@ -102,6 +104,10 @@ func (n *network) chooseLink(i int32, t unit.Time) {
 				c.route = detour
 			}
 		}
+	}
+	if n.nics != nil {
+		c.link = n.nextLink(c)
+		return
 	}
 	c.link = n.Graph.NextLink(&c.route)
 }
@@ -148,10 +154,16 @@ func (n *network) reachLink(i int32, t unit.Time) bool {
 func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	c := &n.chunks[i]
 	l := &n.links[c.link]
-	hold := l.rate.Time(int(c.bytes))
+	bytes := int(c.bytes)
+	if l.isBus {
+		if bytes = int(c.payload); c.isEntering && n.transfers[c.transfer].isInline {
+			bytes = 0
+		}
+	}
+	hold := l.rate.Time(bytes)
 	l.Reserve(t, hold)
 	x := n.transfers[c.transfer].message()
-	n.job.Probe.ServerOccupied(&l.Server, x, model.CarryActivity, t, hold, int(c.bytes))
+	n.job.Probe.ServerOccupied(&l.Server, x, model.CarryActivity, t, hold, bytes)
 	c.lastByte = max(c.lastByte, t+hold) + l.latency
 	before := c.room
 	if c.room = none; !l.endsAtHost && n.Buffer > 0 {
@@ -165,7 +177,8 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 		n.markReady(before, t)
 		n.releaseFlow(before)
 	}
-	isFromHost, by, of, payload, isLast, there := c.route.Links == 1, n.transfers[c.transfer].sender, c.transfer, c.payload, c.isLast, c.lastByte+n.Deliver
+	isFromHost, by, of, payload, isLast, there := c.isEntering, n.transfers[c.transfer].sender, c.transfer, c.payload, c.isLast, c.lastByte+n.Deliver
+	c.isEntering = false
 	if isFromHost && c.isFirst {
 		n.job.Probe.FirstByteDeparted(x, t)
 	}

@@ -14,6 +14,11 @@ type transfer struct {
 	size, position int   // bytes; how many have left
 	next           int32 // behind it in the sender's queue, or of those to use again
 
+	// An RDMA interface reads a transfer from memory, unless it is inline, and gets the first byte
+	// at a time. Datagrams follow as their processor makes them: from a time until another.
+	isInline           bool
+	ready, begin, made unit.Time
+
 	// With adaptive routing chunks overtake each other. A transfer is over when all of it is there,
 	// and all earlier ones between the same hosts.
 	missing  int       // bytes that are not there yet
@@ -50,29 +55,52 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 		return
 	}
 	s.first, s.last = i, i
+	n.resumeSender(by)
+}
+
+// resumeSender sends the next chunk of a sender that waits for nothing but its data.
+func (n *network) resumeSender(by int32) {
 	now := n.job.Kernel.Now()
-	if c, goesOn := n.sendChunk(i, now); goesOn {
+	if c, goesOn := n.sendChunk(n.senders[by].first, now); goesOn {
 		n.advanceChunk(c, now)
 	}
 }
+
+// dataReadyEvent is the event that the data of a sender's next chunk is ready.
+type dataReadyEvent network
+
+// HandleEvent sends the chunk.
+func (e *dataReadyEvent) HandleEvent(by uint64) { (*network)(e).resumeSender(int32(by)) }
 
 // sendChunk brings the next chunk of a transfer to the interface's link at a time. It reports
 // whether the chunk goes on to another link.
 func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	x := &n.transfers[i]
+	bytes := min(n.Chunk, x.size-x.position)
+	if n.nics != nil {
+		if ready := n.readyTime(x, x.position+bytes); ready > t {
+			n.job.Kernel.Schedule(ready, (*dataReadyEvent)(n), uint64(x.sender))
+			return none, false
+		}
+	}
 	if n.openTransfers != nil && x.position == 0 {
 		n.appendOpenTransfer(i)
 	}
-	bytes := min(n.Chunk, x.size-x.position)
 	x.position += bytes
 	c = n.newChunk()
 	q := &n.chunks[c]
-	*q = chunk{transfer: i, source: x.from, payload: int32(bytes), bytes: int32(n.WireBytes(bytes)), isFirst: x.position == bytes, isLast: x.position == x.size, room: none, next: none, lastByte: t}
+	*q = chunk{transfer: i, source: x.from, payload: int32(bytes), bytes: int32(n.WireBytes(bytes)), isEntering: true, isFirst: x.position == bytes, isLast: x.position == x.size, room: none, next: none, lastByte: t}
 	if x.from == x.to {
-		q.link, q.route.Links = int32(n.Graph.Links())+x.from, 1
+		q.route.Destination = x.to
+		q.link = n.selfLink(x.from)
 	} else {
 		q.route = n.Graph.RouteBetween(int(x.from), int(x.to))
-		q.link = n.Graph.NextLink(&q.route)
+		if n.nics == nil {
+			q.link = n.Graph.NextLink(&q.route)
+		}
+	}
+	if n.nics != nil {
+		q.link = n.busOut(x.from)
 	}
 	return c, n.reachLink(c, t)
 }
@@ -140,7 +168,11 @@ func (n *network) endTransfer(i int32, t unit.Time) {
 	x := &n.transfers[i]
 	n.job.Probe.LastByteArrived(x.message(), t)
 	if x.packet != nil {
-		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(x.packet), 0)
+		if n.nics != nil {
+			n.job.Kernel.Schedule(t, (*packetReceivedEvent)(x.packet), 0)
+		} else {
+			n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(x.packet), 0)
+		}
 	} else {
 		x.access.Transit.Step = dataArrived
 		n.job.Kernel.Schedule(t, (*accessStep)(x.access), 0)

@@ -45,6 +45,16 @@ func Fabric(g *topology.Graph) *model.Machine {
 	return &model.Machine{Name: "fabric", Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: f}
 }
 
+// RDMAFabric returns Fabric with RDMA interfaces, whose buses are twice as fast as its links.
+func RDMAFabric(g *topology.Graph) *model.Machine {
+	m := Fabric(g)
+	f := m.Network.(*model.Fabric)
+	f.Send, f.Receive, f.Put, f.Get, f.RDMA = model.Channel{}, 0, 0, 0, false
+	f.NIC = &model.NIC{Doorbell: 200_000, Inline: model.InlineData{Size: 64, Bandwidth: 400e6}, Bus: model.Bus{Latency: 150_000, Bandwidth: 200e6},
+		Message: 500_000, Complete: 100_000, OneSided: true, Atomic: 300_000}
+	return m
+}
+
 // Hypernodes is a machine of hypernodes with round numbers.
 func Hypernodes(sizes ...int) *model.Machine {
 	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.Access{

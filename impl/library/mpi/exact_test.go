@@ -290,6 +290,30 @@ func TestExactFabric(t *testing.T) {
 	}
 }
 
+// TestExactNIC compares every protocol in every mode with RDMA interfaces, whose buses are faster
+// than links, slower, and between the two for whole chunks and shorter ones, with connections and
+// with datagrams that processors make faster or slower than links carry them.
+func TestExactNIC(t *testing.T) {
+	g, err := topology.NewFatTree(3, 4, []int{2})
+	for _, bus := range []unit.Rate{611e6, 97e6, 135e6} {
+		for _, datagrams := range []*model.DatagramCosts{nil, {Send: model.Channel{Start: 120_017, Bandwidth: 1933e6}, Receive: model.Channel{Start: 90_023, Bandwidth: 1531e6}},
+			{Send: model.Channel{Start: 3_120_017, Bandwidth: 533e6}, Receive: model.Channel{Start: 90_023, Bandwidth: 1531e6}}} {
+			m := fabric(t, g, err)
+			f := m.Network.(*model.Fabric)
+			f.Send, f.Receive, f.Put, f.Get, f.RDMA = model.Channel{}, 0, 0, 0, false
+			f.NIC = &model.NIC{Doorbell: 71_003, Inline: model.InlineData{Size: 141, Bandwidth: 1733e6}, Bus: model.Bus{Latency: 131_009, Bandwidth: bus},
+				Message: 9_007, Complete: 43_019, OneSided: datagrams == nil, Datagrams: datagrams}
+			for _, p := range []pair{{64, 5, 62}, {64, 0, 1}} {
+				for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+					for _, k := range []int{0, 1, 100, 101, 141, 142, 215, 216, 983, 984, 1024, 1025, 2048, 12345} {
+						eachWay(t, m, l, k, p, exact)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestExactBusy compares where the sender's call ends later than an answer comes: a send that does
 // not block does not hear it before, nor does one whose message is buffered.
 func TestExactBusy(t *testing.T) {

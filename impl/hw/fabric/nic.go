@@ -1,0 +1,233 @@
+package fabric
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/hw/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// nic is the RDMA interface of a host. A message takes the send engine when the interface has its
+// work request, and the receive engine when its last byte is in memory: each for the time between
+// two messages, which delays those behind it and not the message itself.
+//
+// The buses are links in front of the route and behind it. Inline data passes the first in no time:
+// it went with the doorbell. So the messages of a rank leave in their order.
+type nic struct {
+	sendEngine, receiveEngine sim.Server
+	atomics                   core.RegisterServer
+}
+
+// addNICs adds the interfaces with their buses.
+func (n *network) addNICs() {
+	n.nics = make([]nic, n.Graph.Hosts)
+	n.links = make([]link, int(n.busIn(0))+n.Graph.Hosts)
+	if n.NIC.Registration != nil {
+		n.registered = make([]registrationCache, n.RankCount)
+	}
+}
+
+// selfLink returns the link of a host to itself.
+func (n *network) selfLink(host int32) int32 { return int32(n.Graph.Links()) + host }
+
+// busOut and busIn return the bus from the memory of a host to its interface, and back.
+func (n *network) busOut(host int32) int32 { return int32(n.Graph.Links()+n.Graph.Hosts) + host }
+func (n *network) busIn(host int32) int32  { return int32(n.Graph.Links()+2*n.Graph.Hosts) + host }
+
+// nextLink returns the link behind that of a chunk: from the bus into the graph, through it, and by
+// the other bus into memory.
+func (n *network) nextLink(c *chunk) int32 {
+	links := int32(n.Graph.Links())
+	switch host := c.route.Destination; {
+	case c.link >= n.busOut(0) && n.transfers[c.transfer].from == n.transfers[c.transfer].to:
+		return n.selfLink(host)
+	case c.link >= links && c.link < n.busOut(0), c.link < links && n.Graph.To(c.link) == host:
+		return n.busIn(host)
+	}
+	return n.Graph.NextLink(&c.route)
+}
+
+// nameNICs names the engines and buses for the probe.
+func (n *network) nameNICs() {
+	for h := range n.nics {
+		c, probe := &n.nics[h], n.job.Probe
+		probe.SetServerName(&n.links[n.busOut(int32(h))].Server, "%shost %d bus out", n.NamePrefix, h)
+		probe.SetServerName(&n.links[n.busIn(int32(h))].Server, "%shost %d bus in", n.NamePrefix, h)
+		probe.SetServerName(&c.sendEngine, "%shost %d send engine", n.NamePrefix, h)
+		probe.SetServerName(&c.receiveEngine, "%shost %d receive engine", n.NamePrefix, h)
+		probe.SetServerName(&c.atomics.Server, "%shost %d atomics", n.NamePrefix, h)
+	}
+}
+
+// ringDoorbell charges the work request of a message, with its data if it is inline.
+func (n *network) ringDoorbell(p *core.Port, bytes int, isInline bool) {
+	p.Charge(n.NIC.Doorbell)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.doorbell", model.SendActivity, 0)
+	if isInline && bytes > 0 {
+		p.Charge(n.NIC.Inline.Bandwidth.Time(bytes))
+		p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.inline.bandwidth", model.SendActivity, bytes)
+	}
+}
+
+// sendByNIC charges the work request of a packet, and the making of its datagrams if the processor
+// does that.
+func (n *network) sendByNIC(p *core.Port, pk *core.Packet) {
+	size := n.Header + len(pk.Data)
+	isInline := n.NIC.IsInline(size)
+	p.Probe.PacketSent(p, pk, "")
+	n.ringDoorbell(p, size, isInline)
+	begin, first := p.Clock, p.Clock
+	if d := n.NIC.Datagrams; d != nil {
+		p.Charge(n.DatagramTime(d.Send, size))
+		p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.datagrams.send", model.SendActivity, size)
+		first = min(p.Clock, begin+n.DatagramTime(d.Send, min(size, n.Chunk)))
+	}
+	pk.Transit = core.Transit{NextTime: begin, Duration: p.Clock - begin}
+	p.PendingSends++
+	p.Kernel.Schedule(first+n.NIC.Bus.Latency, (*doorbellEvent)(pk), 0)
+}
+
+// doorbellEvent is the event that an interface has the work request of a packet.
+type doorbellEvent core.Packet
+
+// HandleEvent lets the interface send the packet after the messages before it.
+func (e *doorbellEvent) HandleEvent(isServed uint64) {
+	pk := (*core.Packet)(e)
+	n := pk.Network.(*network)
+	k, size, from := &n.job.Kernel, n.Header+len(pk.Data), n.hostOf(int32(pk.Src))
+	if isServed == 0 {
+		pk.Job.Ports[pk.Src].PendingSends--
+		if t := n.reserveSendEngine(from, pk, n.MessageTime(size)); t > k.Now() {
+			k.Schedule(t, e, 1)
+			return
+		}
+	}
+	x := transfer{packet: pk, from: from, to: n.hostOf(pk.Dst), size: size, isInline: n.NIC.IsInline(size), ready: k.Now()}
+	x.ready += n.readLatency(x.isInline)
+	x.begin, x.made = pk.Transit.NextTime, pk.Transit.NextTime+pk.Transit.Duration
+	n.enqueueTransfer(int32(pk.Src-n.FirstRank), x)
+}
+
+// readyTime returns from when on an interface gets the bytes of a transfer up to a position.
+// Datagrams are ready as long after they were made as the first of them.
+func (n *network) readyTime(x *transfer, position int) unit.Time {
+	if x.made == x.begin {
+		return x.ready
+	}
+	send := n.NIC.Datagrams.Send
+	first := min(x.made, x.begin+n.DatagramTime(send, min(x.size, n.Chunk)))
+	made := x.made
+	if position < x.size {
+		made = min(made, x.begin+n.DatagramTime(send, position))
+	}
+	return x.ready + made - first
+}
+
+// reserveSendEngine returns when an interface begins to send a message, which keeps the next one
+// waiting for a time.
+func (n *network) reserveSendEngine(host int32, of any, hold unit.Time) unit.Time {
+	return n.reserveEngine(&n.nics[host].sendEngine, of, hold)
+}
+
+// reserveReceiveEngine returns when an interface reports a message whose last byte has arrived.
+func (n *network) reserveReceiveEngine(host int32, of any) unit.Time {
+	return n.reserveEngine(&n.nics[host].receiveEngine, of, n.NIC.Message)
+}
+
+func (n *network) reserveEngine(s *sim.Server, of any, hold unit.Time) unit.Time {
+	t := s.Reserve(n.job.Kernel.Now(), hold)
+	if hold > 0 {
+		n.job.Probe.ServerOccupied(s, of, model.CarryActivity, t, hold, 0)
+	}
+	return t
+}
+
+// packetReceivedEvent is the event that the last byte of a packet is in memory.
+type packetReceivedEvent core.Packet
+
+// HandleEvent lets the packet arrive after the messages that the interface has received before it.
+func (e *packetReceivedEvent) HandleEvent(uint64) {
+	pk := (*core.Packet)(e)
+	n := pk.Network.(*network)
+	if t := n.reserveReceiveEngine(n.hostOf(pk.Dst), pk); t > n.job.Kernel.Now() {
+		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(pk), 0)
+		return
+	}
+	pk.Arrive()
+}
+
+// receiveByNIC charges the completion of a packet, and putting its datagrams together.
+func (n *network) receiveByNIC(p *core.Port, pk *core.Packet) {
+	n.ChargeCompletion(p)
+	if d := n.NIC.Datagrams; d != nil {
+		p.Charge(n.DatagramTime(d.Receive, n.Header+len(pk.Data)))
+		p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.datagrams.receive", model.ReceiveActivity, n.Header+len(pk.Data))
+	}
+}
+
+// ChargeCompletion implements core.CompletionPoller.
+func (n *network) ChargeCompletion(p *core.Port) {
+	p.Charge(n.NIC.Complete)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.complete", model.ReceiveActivity, 0)
+}
+
+// startAccessByNIC charges the work request of an access.
+func (n *network) startAccessByNIC(p *core.Port, x *core.RemoteAccess) {
+	isInline := !x.IsGet && n.NIC.IsInline(len(x.Data))
+	if !isInline && !x.NoCompletion {
+		n.RegisterMemory(p, x.Data)
+	}
+	bytes := len(x.Data)
+	if x.IsGet {
+		bytes = 0
+	}
+	p.Probe.AccessStarted(p, x)
+	n.ringDoorbell(p, bytes, isInline)
+	p.ElapseCharges()
+	x.PolledBy = n
+	x.Transit = core.Transit{Step: doorbellRung}
+	p.Kernel.Schedule(p.Kernel.Now()+n.NIC.Bus.Latency, (*accessStep)(x), 0)
+}
+
+// beginAccessByNIC sends the data of a write, or the request to read.
+func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
+	k := &n.job.Kernel
+	if x.IsGet {
+		there := k.Now() + n.latencyBetween(x.Src, x.Dst)
+		n.job.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, k.Now(), there)
+		x.Transit.Step = getRequested
+		k.Schedule(there, (*accessStep)(x), 0)
+		return
+	}
+	y := transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data), isInline: n.NIC.IsInline(len(x.Data)), ready: k.Now()}
+	y.ready += n.readLatency(y.isInline)
+	n.enqueueTransfer(x.Src-int32(n.FirstRank), y)
+}
+
+// answerGetByNIC reads what another interface has asked for, and sends it.
+func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
+	t := n.reserveSendEngine(from, x, n.NIC.Message)
+	n.enqueueTransfer(int32(n.RankCount)+from, transfer{access: x, from: from, to: n.hostOf(x.Src), size: len(x.Data), ready: t + n.readLatency(false)})
+}
+
+// readLatency returns how long a DMA read takes until its first byte: the request and the answer
+// cross the bus.
+func (n *network) readLatency(isInline bool) unit.Time {
+	if isInline {
+		return 0
+	}
+	return 2 * n.NIC.Bus.Latency
+}
+
+// UpdateRegister has an atomic operation carried out by the interface of another rank.
+func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
+	from, to := n.hostOf(p.ID), n.hostOf(int32(dst))
+	n.ringDoorbell(p, 0, false)
+	p.ElapseCharges()
+	p.Sleep(n.NIC.Bus.Latency)
+	wait := n.reserveSendEngine(from, "atomic", n.NIC.Message) - p.Kernel.Now()
+	there, back := n.latencyBetween(p.ID, int32(dst)), n.latencyBetween(int32(dst), p.ID)
+	old := n.nics[to].atomics.Update(p, wait+there, n.NIC.Atomic, back+n.NIC.Bus.Latency, dst, r, c)
+	n.ChargeCompletion(p)
+	return old
+}

@@ -1,0 +1,259 @@
+package model
+
+import (
+	"github.com/loggp/loggp/model/unit"
+)
+
+// NIC is an RDMA interface of a Fabric. A processor builds a work request and rings a doorbell. The
+// interface reads the message from memory by DMA while the processor continues, the other interface
+// writes it into memory, and a processor polls its completion there.
+//
+// A first byte crosses the bus once for the doorbell, once for the request of a DMA read, once for
+// its answer, and once into the memory of the receiver. A message that goes with its doorbell is
+// not read by DMA.
+type NIC struct {
+	Doorbell     unit.Time // processor time to build a work request and ring the doorbell
+	Inline       InlineData
+	Bus          Bus       // between the interface and memory, which ranks of the interface share
+	Message      unit.Time // from a message to the next, at least, where the interface sends and where it receives
+	Complete     unit.Time // processor time to poll a completion
+	OneSided     bool      // the interface accesses remote memory; it sends and receives in any case
+	Atomic       unit.Time // for which an atomic operation occupies the interface of its target; 0: there is none
+	Datagrams    *DatagramCosts
+	Registration *Registration // nil: memory needs none
+}
+
+// InlineData is the messages that the processor writes to the interface with the doorbell.
+type InlineData struct {
+	Size      int       // of the longest, with its header
+	Bandwidth unit.Rate // of the processor's writes
+}
+
+// Bus joins an interface and memory, in each direction.
+type Bus struct {
+	Latency   unit.Time // of a first byte
+	Bandwidth unit.Rate
+}
+
+// DatagramCosts are those of an interface without connections, such as EFA. Its software cuts a
+// message into packets of the fabric and puts them together again, so processors handle each.
+type DatagramCosts struct{ Send, Receive Channel }
+
+// Registration is what it costs to let an interface access memory, with a cache of what was
+// registered before.
+type Registration struct {
+	Start    unit.Time
+	PageSize int
+	Page     unit.Time // for each page
+	Entries  int       // buffers in the cache of a rank; the least recently used leave it
+	Bytes    int       // of them together; 0: unlimited
+}
+
+// Time returns how long the registration of n bytes takes.
+func (r *Registration) Time(n int) unit.Time {
+	return r.Start + unit.Time((n+r.PageSize-1)/r.PageSize)*r.Page
+}
+
+// IsInline reports whether n bytes, with their header, go with the doorbell.
+func (c *NIC) IsInline(n int) bool { return n <= c.Inline.Size }
+
+// DatagramTime returns how long a processor is busy with the packets of n bytes.
+func (f *Fabric) DatagramTime(c Channel, n int) unit.Time {
+	return unit.Time(f.packets(n))*c.Start + c.Bandwidth.Time(n)
+}
+
+// packets returns how many packets n bytes are.
+func (f *Fabric) packets(n int) int { return max(1, (n+f.Packet.Payload-1)/f.Packet.Payload) }
+
+// MessageTime returns for how long a packet of n bytes, with its header, keeps the next one waiting
+// in the interface that sends it: each datagram is a message.
+func (f *Fabric) MessageTime(n int) unit.Time {
+	if f.NIC.Datagrams != nil {
+		return f.NIC.Message * unit.Time(f.packets(n))
+	}
+	return f.NIC.Message
+}
+
+// nicTransfer is a transfer between RDMA interfaces.
+type nicTransfer struct {
+	*Fabric
+	Path
+}
+
+// oneSidedTransfer is one between RDMA interfaces that access memory.
+type oneSidedTransfer struct{ nicTransfer }
+
+// newNICTransfer returns the carrier of a transfer.
+func (f *Fabric) newNICTransfer(p Path) carrier {
+	if f.NIC.OneSided {
+		return oneSidedTransfer{nicTransfer{f, p}}
+	}
+	return nicTransfer{f, p}
+}
+
+// wire returns the terms of n bytes from memory to memory, whose first crosses buses so many times
+// and the network once. The slowest of bus and links determines the time of the data: the others
+// pass a chunk on while it carries the next.
+func (n nicTransfer) wire(w *protocolRun, bytes, buses int, data unit.Time) []Term {
+	link := Term{Name: "fabric.link", Count: 1, Bytes: bytes, Time: data}
+	rate := n.SlowestLink
+	if bus := n.NIC.Bus.Bandwidth; bus.Time(n.Chunk) > rate.Time(n.WireBytes(n.Chunk)) {
+		link.Name, rate = "fabric.rdma.bus.bandwidth", bus
+	}
+	return append([]Term{w.fillTerm(link, NetworkSide, rate)}, n.latency(w, buses, 1, 1)...)
+}
+
+// latency returns the terms of a first byte, or of a signal, that crosses buses, the network and
+// the interface of the other side so many times.
+func (n nicTransfer) latency(w *protocolRun, buses, networks, interfaces int) []Term {
+	term := func(name string, count int, t unit.Time) Term {
+		return w.fillTerm(Term{Name: name, Count: count, Time: unit.Time(count) * t}, NetworkSide, t)
+	}
+	return []Term{term("fabric.rdma.bus.latency", buses, n.NIC.Bus.Latency), term("fabric.latency", networks, n.FirstByte), term("fabric.deliver", interfaces, n.Deliver)}
+}
+
+// chunkTime returns how long the slowest of bus and links takes for a chunk.
+func (f *Fabric) chunkTime(rate unit.Rate, n int) unit.Time {
+	return max(rate.Time(f.WireBytes(n)), f.NIC.Bus.Bandwidth.Time(n))
+}
+
+// dataTime returns how long bus and links take for n bytes, a chunk after the other.
+func (n nicTransfer) dataTime(bytes int) unit.Time {
+	before := max(0, (bytes-1)/n.Chunk)
+	return unit.Time(before)*n.chunkTime(n.SlowestLink, n.Chunk) + n.chunkTime(n.SlowestLink, bytes-before*n.Chunk)
+}
+
+// datagramDataTime returns how long after its processor has made the last datagram of a message bus
+// and links have carried it. They carry chunks as the processor makes them.
+func (n nicTransfer) datagramDataTime(bytes int) unit.Time {
+	send, before := n.NIC.Datagrams.Send, max(0, (bytes-1)/n.Chunk)
+	whole, last := n.chunkTime(n.SlowestLink, n.Chunk), n.chunkTime(n.SlowestLink, bytes-before*n.Chunk)
+	made := n.DatagramTime(send, bytes)
+	t := last
+	for _, chunks := range []int{1, before} { // made before others wait for those, or for the processor
+		if before > 0 {
+			t = max(t, n.DatagramTime(send, chunks*n.Chunk)+unit.Time(before+1-chunks)*whole+last-made)
+		}
+	}
+	return t
+}
+
+// ring occupies the processor of a side with a work request, and returns how often the first byte
+// of its message crosses buses.
+func (n nicTransfer) ring(w *protocolRun, from CostSide, size int) (buses int) {
+	w.occupyProcessor(from, Term{Name: "fabric.rdma.doorbell", Count: 1, Time: n.NIC.Doorbell}, n.NIC.Doorbell)
+	if !n.NIC.IsInline(size) {
+		return 4
+	}
+	if size > 0 {
+		rate := n.NIC.Inline.Bandwidth
+		w.occupyProcessor(from, Term{Name: "fabric.rdma.inline.bandwidth", Count: 1, Bytes: size, Time: rate.Time(size)}, rate)
+	}
+	return 2
+}
+
+// complete occupies the processor of a side with a completion.
+func (n nicTransfer) complete(w *protocolRun, side CostSide) {
+	w.occupyProcessor(side, Term{Name: "fabric.rdma.complete", Count: 1, Time: n.NIC.Complete}, n.NIC.Complete)
+}
+
+// handleDatagrams occupies the processor of a side with the packets of n bytes.
+func (n nicTransfer) handleDatagrams(w *protocolRun, side CostSide, name string, c Channel, bytes int) {
+	count := n.packets(bytes)
+	w.occupyProcessor(side, Term{Name: name + ".start", Count: count, Time: unit.Time(count) * c.Start}, c.Start)
+	if bytes > 0 {
+		w.occupyProcessor(side, Term{Name: name + ".bandwidth", Count: 1, Bytes: bytes, Time: c.Bandwidth.Time(bytes)}, c.Bandwidth)
+	}
+}
+
+func (n nicTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
+	size := n.Header + bytes
+	buses, data := n.ring(w, from, size), n.dataTime(size)
+	if d := n.NIC.Datagrams; d != nil {
+		n.handleDatagrams(w, from, "fabric.rdma.datagrams.send", d.Send, size)
+		data = n.datagramDataTime(size)
+	}
+	depart := w.lanes[from].clock
+	m := w.newPacket(from)
+	m.delay(n.wire(w, size, buses, data)...)
+	w.recordFlight(from, depart, m.at, bytes, false)
+	return m
+}
+
+func (n nicTransfer) receive(w *protocolRun, side CostSide, bytes int) {
+	n.complete(w, side)
+	if d := n.NIC.Datagrams; d != nil {
+		n.handleDatagrams(w, side, "fabric.rdma.datagrams.receive", d.Receive, n.Header+bytes)
+	}
+}
+
+// get waits for the request to cross the bus and the network, and for the data.
+func (n oneSidedTransfer) get(w *protocolRun, side CostSide, bytes int) {
+	w.occupyProcessor(side, Term{Name: "fabric.rdma.doorbell", Count: 1, Time: n.NIC.Doorbell}, n.NIC.Doorbell)
+	request := n.latency(w, 1, 1, 1)
+	data := n.wire(w, bytes, 3, n.dataTime(bytes))
+	sent := w.lanes[side].clock
+	there := sent + sumTimes(request)
+	w.recordFlight(side, sent, there, 0, true)
+	w.recordFlight(otherSide(side), there, there+sumTimes(data), bytes, true)
+	w.waitForWire(side, "get", append(request, data...)...)
+	n.complete(w, side)
+}
+
+// put waits for the data to be in memory, and for the acknowledgement, which the interface sends
+// while it writes the last of them.
+func (n oneSidedTransfer) put(w *protocolRun, side CostSide, bytes int) {
+	data := n.wire(w, bytes, n.ring(w, side, bytes), n.dataTime(bytes))
+	ack := n.latency(w, 0, 1, 0)
+	sent := w.lanes[side].clock
+	there := sent + sumTimes(data)
+	w.recordFlight(side, sent, there, bytes, true)
+	w.recordFlight(otherSide(side), there, there+sumTimes(ack), 0, true)
+	w.waitForWire(side, "put", append(data, ack...)...)
+	n.complete(w, side)
+}
+
+// sumTimes returns the sum of terms.
+func sumTimes(terms []Term) unit.Time { return Terms(terms).Sum() }
+
+// viewNIC is view for RDMA interfaces. L is that of an empty message.
+func (f *Fabric) viewNIC(x *Parameters, control unit.Time, p Path) {
+	c := f.NIC
+	buses := unit.Time(4)
+	sendO := Curve{{0, control + c.Doorbell, 0}}
+	if c.IsInline(f.Header) {
+		buses = 2
+		sendO = Curve{{0, control + c.Doorbell + c.Inline.Bandwidth.Time(f.Header), perByte(c.Inline.Bandwidth)}, {c.Inline.Size - f.Header + 1, control + c.Doorbell, 0}}
+	}
+	x.RecvO = x.RecvO.plus(c.Complete)
+	if d := c.Datagrams; d != nil {
+		sendO = sendO.sum(f.datagramCurve(d.Send))
+		x.RecvO = x.RecvO.sum(f.datagramCurve(d.Receive))
+	}
+	x.SendO = sendO
+	x.L = p.FirstByte + f.Deliver + buses*c.Bus.Latency
+	x.Gap = max(c.Message, p.SlowestLink.Time(f.WireBytes(f.Header)))
+	x.BigGap = unit.PerByte(float64(f.chunkTime(p.SlowestLink, f.Chunk)) / float64(f.Chunk))
+}
+
+// datagramCurve returns DatagramTime as a line through its values for whole packets.
+func (f *Fabric) datagramCurve(c Channel) Curve {
+	return Curve{{0, f.DatagramTime(c, f.Header), perByte(c.Bandwidth) + unit.PerByte(float64(c.Start)/float64(f.Packet.Payload))}}
+}
+
+// sharedNIC appends what a message occupies of interfaces and buses before the links, or behind
+// them. The bytes are those on the bus.
+func (f *Fabric) sharedNIC(into []Occupation, end, bytes int, how movement, receives bool) []Occupation {
+	bus := f.NIC.Bus.Bandwidth.Time(bytes)
+	if receives {
+		return append(into, atReceiver("bus in", end, bus), atReceiver("interface in", end, f.NIC.Message))
+	}
+	message := f.MessageTime(bytes)
+	if how.byAccess {
+		message = f.NIC.Message
+	}
+	if into = append(into, occupation("interface out", end, message)); f.NIC.IsInline(bytes) {
+		return into
+	}
+	return append(into, occupation("bus out", end, bus))
+}
