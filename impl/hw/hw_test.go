@@ -48,8 +48,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// fabricPlatform returns a tree with buffers for a chunk, or a dragonfly with adaptive routing, with
-// RDMA interfaces or without.
+// fabricPlatform returns a tree with buffers for a chunk, or a dragonfly with adaptive routing,
+// with RDMA interfaces or without.
 func fabricPlatform(t *testing.T, name string) *platform.Platform {
 	g, err := topology.NewFatTree(3, 4, []int{2})
 	if strings.HasPrefix(name, "adaptive") {
