@@ -4,10 +4,10 @@ import "slices"
 
 // attachedBuffer is the buffer that a program has lent for its buffered messages.
 type attachedBuffer struct {
-	memory   []byte
-	attached bool
-	used     []bufferSpan // in order of place
-	pending  int          // messages that have not left
+	memory           []byte
+	attached         bool
+	usedSpans        []bufferSpan // in order of place
+	messagesInBuffer int          // messages that have not left
 }
 
 // bufferSpan is a part of the buffer in use.
@@ -17,97 +17,99 @@ type bufferSpan struct{ from, to int }
 // (MPI_BSEND_OVERHEAD).
 const BufferedOverhead = 16
 
-// Attach lends a buffer for buffered messages.
-func (r *Rank) Attach(b []byte) {
+// AttachBuffer lends a buffer for buffered messages.
+func (r *Rank) AttachBuffer(b []byte) {
 	if r.buffer.attached {
 		r.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(r.buffer.memory))
 	}
 	r.buffer.memory, r.buffer.attached = b, true
 }
 
-// Detach returns the buffer when all its messages have left.
-func (r *Rank) Detach() []byte {
+// DetachBuffer returns the buffer when all its messages have left.
+func (r *Rank) DetachBuffer() []byte {
 	if !r.buffer.attached {
 		r.Fail(ErrBuffer, "no buffer is attached")
 	}
-	r.DrainBuffered()
+	r.WaitForBufferedSends()
 	b := r.buffer.memory
 	r.buffer = attachedBuffer{}
 	return b
 }
 
-// DrainBuffered makes progress until no buffered message is left.
-func (r *Rank) DrainBuffered() {
+// WaitForBufferedSends makes progress until no buffered message is left.
+func (r *Rank) WaitForBufferedSends() {
 	r.waitTarget = &r.buffer
-	for r.buffer.pending > 0 {
+	for r.buffer.messagesInBuffer > 0 {
 		r.engine.Progress(true)
 	}
 	r.waitTarget = nil
 }
 
-// Reserve makes o a buffered message of n bytes: it returns memory of the attached buffer to copy
-// them to, which is free again when o is complete. Packets that have arrived may free some first.
-func (r *Rank) Reserve(o *Op, n int) []byte {
+// ReserveBuffered makes o a buffered message of n bytes: it returns memory of the attached buffer
+// to copy them to, which is free again when o is complete. Packets that have arrived may free some
+// first.
+func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 	a := &r.buffer
 	for {
 		if at, ok := a.allocate(n); ok {
-			a.pending++
+			a.messagesInBuffer++
 			o.bufferOffset = int32(at)
-			o.state |= opDetached
+			o.flags |= opDetached
 			return a.memory[at : at+n]
 		}
-		if a.pending == 0 || !r.engine.Progress(false) {
+		if a.messagesInBuffer == 0 || !r.engine.Progress(false) {
 			r.Fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",
-				n, BufferedOverhead, len(a.memory), len(a.used))
+				n, BufferedOverhead, len(a.memory), len(a.usedSpans))
 		}
 	}
 }
 
-// CopyToBuffered returns a send of what a buffered send o has, from memory of the attached buffer.
-func (r *Rank) CopyToBuffered(o *Op) *Op {
+// NewSendOfBuffered returns a send of what a buffered send o has, from memory of the attached
+// buffer.
+func (r *Rank) NewSendOfBuffered(o *Op) *Op {
 	b := r.NewOp()
 	b.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
-	b.Buf = r.Reserve(b, len(o.Buf))
+	b.Buf = r.ReserveBuffered(b, len(o.Buf))
 	r.Copy(b.Buf, o.Buf)
 	return b
 }
 
-// ContinueSend lets a send of the program end before it is known that its message has arrived: it
-// returns a send of the same data that goes on in its place, and whose data Own keeps when it has
-// left for the first time.
-func (r *Rank) ContinueSend(o *Op) *Op {
+// NewDetachedSend lets a send of the program end before it is known that its message has arrived:
+// it returns a send of the same data that goes on in its place, and whose data Own keeps when it
+// has left for the first time.
+func (r *Rank) NewDetachedSend(o *Op) *Op {
 	x := r.NewOp()
 	x.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
-	x.state |= opFreed
+	x.flags |= opFreed
 	r.freedOps++
 	return x
 }
 
-// KeepSendData keeps the data of such a send in memory of the rank. That costs no time: the system
-// below has copied the data in the calls that sent it, and sends it again from there.
-func (r *Rank) KeepSendData(o *Op) {
+// CopyDetachedSendData keeps the data of such a send in memory of the rank. That costs no time: the
+// system below has copied the data in the calls that sent it, and sends it again from there.
+func (r *Rank) CopyDetachedSendData(o *Op) {
 	b := r.ScratchBuffer(len(o.Buf))
 	copy(b, o.Buf)
-	o.Buf, o.ownsBuf = b, true
+	o.Buf, o.isBufOfRank = b, true
 }
 
 // allocate takes the first room that is large enough.
 func (a *attachedBuffer) allocate(n int) (int, bool) {
 	at, i := 0, 0
-	for i < len(a.used) && a.used[i].from-at < n+BufferedOverhead {
-		at = a.used[i].to
+	for i < len(a.usedSpans) && a.usedSpans[i].from-at < n+BufferedOverhead {
+		at = a.usedSpans[i].to
 		i++
 	}
-	if i == len(a.used) && len(a.memory)-at < n+BufferedOverhead {
+	if i == len(a.usedSpans) && len(a.memory)-at < n+BufferedOverhead {
 		return 0, false
 	}
-	a.used = slices.Insert(a.used, i, bufferSpan{at, at + n + BufferedOverhead})
+	a.usedSpans = slices.Insert(a.usedSpans, i, bufferSpan{at, at + n + BufferedOverhead})
 	return at, true
 }
 
 // release gives back the room at a place.
 func (a *attachedBuffer) release(at int) {
-	i := slices.IndexFunc(a.used, func(s bufferSpan) bool { return s.from == at })
-	a.used = slices.Delete(a.used, i, i+1)
-	a.pending--
+	i := slices.IndexFunc(a.usedSpans, func(s bufferSpan) bool { return s.from == at })
+	a.usedSpans = slices.Delete(a.usedSpans, i, i+1)
+	a.messagesInBuffer--
 }

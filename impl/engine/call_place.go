@@ -9,7 +9,7 @@ import (
 // is looked for then.
 func (r *Rank) DescribeCall() func() string {
 	rank := r.port.Rank()
-	if c := r.caller; c != nil {
+	if c := r.callLocator; c != nil {
 		call, at := c.Here()
 		return func() string { return fmt.Sprintf("%s%s of rank %d", call, c.Site(at).Parenthesized(), rank) }
 	}

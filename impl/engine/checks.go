@@ -36,48 +36,49 @@ const (
 	OverlappingReceives   WarningKind = "overlapping receives"
 	SendOfReceiveMemory   WarningKind = "send from memory of a pending receive"
 	ReceiveIntoSendMemory WarningKind = "receive into memory of a pending send"
-	OpenRequests          WarningKind = "open requests"
-	OpenWindows           WarningKind = "open windows"
+	RequestsLeftOpen      WarningKind = "open requests"
+	WindowsLeftOpen       WarningKind = "open windows"
 )
 
 // Warning is what a program does and MPI forbids, in a program that goes on.
 type Warning struct {
-	Kind WarningKind
-	Rank int    // in the job
-	Call string // in which it was found
-	At   Site   // of the program, where the call is
-	Text string
+	Kind     WarningKind
+	Rank     int    // in the job
+	Call     string // in which it was found
+	CallSite Site   // of the program, where the call is
+	Text     string
 }
 
 // String is the warning as a line of text.
 func (w Warning) String() string {
-	return fmt.Sprintf("rank %d: %s%s: %s", w.Rank, w.Call, w.At.Parenthesized(), w.Text)
+	return fmt.Sprintf("rank %d: %s%s: %s", w.Rank, w.Call, w.CallSite.Parenthesized(), w.Text)
 }
 
 // CheckMode returns how the program is checked.
 func (r *Rank) CheckMode() CheckMode { return r.cfg.Check }
 
-// Report makes an error or a warning, as the mode of checking says, of what the current call finds.
-func (r *Rank) Report(kind WarningKind, c Class, format string, args ...any) {
-	r.report(kind, c, func() string { return fmt.Sprintf(format, args...) })
+// ReportViolation makes an error or a warning, as the mode of checking says, of what the current
+// call finds.
+func (r *Rank) ReportViolation(kind WarningKind, c ErrorClass, format string, args ...any) {
+	r.reportViolation(kind, c, func() string { return fmt.Sprintf(format, args...) })
 }
 
-// report makes an error or a warning, as the mode says, of what the current call does. A rank
-// reports each kind once; makeText returns the text.
-func (r *Rank) report(kind WarningKind, c Class, makeText func() string) {
+// reportViolation makes an error or a warning, as the mode says, of what the current call does. A
+// rank reports each kind once; makeText returns the text.
+func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() string) {
 	if r.cfg.Check == CheckStrict {
 		r.Fail(c, "%s; --check=warn (CheckWarn in Go) makes this a warning", makeText())
 	}
-	if r.cfg.Check == CheckOff || r.cfg.Warn == nil || slices.Contains(r.warned, kind) {
+	if r.cfg.Check == CheckOff || r.cfg.OnWarning == nil || slices.Contains(r.reportedKinds, kind) {
 		return
 	}
-	r.warned = append(r.warned, kind)
+	r.reportedKinds = append(r.reportedKinds, kind)
 	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: makeText()}
-	if r.caller == nil {
-		w.At = r.cfg.callSite()
+	if r.callLocator == nil {
+		w.CallSite = r.cfg.callSite()
 	} else {
-		call, at := r.caller.Here()
-		w.Call, w.At = call, r.caller.Site(at)
+		call, at := r.callLocator.Here()
+		w.Call, w.CallSite = call, r.callLocator.Site(at)
 	}
-	r.cfg.Warn(w)
+	r.cfg.OnWarning(w)
 }

@@ -20,10 +20,10 @@ import (
 // Any as a source or a tag matches every source or tag.
 const Any = -1
 
-// NewJobEngines prepares the engines of a job that uses library l. A protocol other than "" carries
-// all messages of the program in place of the library's rules. It is an error if the engine cannot
-// serve the library or does not have the protocol.
-type NewJobEngines func(l *model.Library, protocol string) (JobEngines, error)
+// NewJobEnginesFunc prepares the engines of a job that uses library l. A protocol other than ""
+// carries all messages of the program in place of the library's rules. It is an error if the engine
+// cannot serve the library or does not have the protocol.
+type NewJobEnginesFunc func(l *model.Library, protocol string) (JobEngines, error)
 
 // JobEngines makes the engines of the ranks of one job.
 type JobEngines interface {
@@ -89,22 +89,23 @@ type Engine interface {
 	Cancel(o *Op)
 
 	// ExplainWait describes what an unfinished operation waits for.
-	ExplainWait(o *Op) Wait
+	ExplainWait(o *Op) WaitDescription
 
 	// CountUnexpected returns how many messages have arrived that no receive has taken, and the
 	// first of them in a context, or of all if the context is AnyContext; nil if there is none.
 	UnexpectedMessages(context uint32) (n int, first *UnexpectedMessage)
 
-	// FindUndecided returns a message that has arrived, has no receive, and may be cancelled by
+	// FindCancellable returns a message that has arrived, has no receive, and may be cancelled by
 	// its sender, or nil.
-	UndecidedMessage() *UnexpectedMessage
+	CancellableMessage() *UnexpectedMessage
 
-	// Direct returns the engine's single packets and remote memory access, or nil if it has none.
-	Direct() Direct
+	// LowLevelPort returns the engine's single packets and remote memory access, or nil if it has
+	// none.
+	LowLevelPort() LowLevelPort
 }
 
-// Counter is an Engine with counters of its actions since the rank began.
-type Counter interface {
+// CountingEngine is an Engine with counters of its actions since the rank began.
+type CountingEngine interface {
 	Engine
 	Counts(yield func(name string, n int64) bool)
 }
@@ -121,17 +122,18 @@ type BarrierEngine interface {
 // AnyContext as a context stands for all contexts.
 const AnyContext = 1<<32 - 1
 
-// Direct is what protocols are made of: single packets without matching, and access to the memory
-// of other ranks. It is for measuring, and may not be mixed with messages that are under way.
-type Direct interface {
+// LowLevelPort is what protocols are made of: single packets without matching, and access to the
+// memory of other ranks. It is for measuring, and may not be mixed with messages that are under
+// way.
+type LowLevelPort interface {
 	// SendPacket sends one packet, and RecvPacket takes the next one from any rank and returns
 	// its length.
 	SendPacket(dst int, b []byte)
 	RecvPacket(b []byte) int
 
-	// Remote reports whether the machine has remote memory access. If not, the calls below send
-	// packets, which the other rank handles when it makes progress.
-	Remote() bool
+	// HasRemoteMemory reports whether the machine has remote memory access. If not, the calls below
+	// send packets, which the other rank handles when it makes progress.
+	HasRemoteMemory() bool
 
 	// Expose lets other ranks access b under the key that it returns, until Withdraw.
 	Expose(b []byte) device.Key
@@ -149,12 +151,12 @@ type Signature uint32
 
 // Layout is where data lies that has gaps, or elements of several types.
 type Layout interface {
-	Len() int                  // bytes that travel
-	Flat() ([]byte, bool)      // where they lie, if they lie as they travel
-	Gather(to []byte)          // copies the data into one piece
-	Scatter(from []byte)       // copies the first bytes of the data from one piece to their places
-	Runs(yield func([]byte))   // calls yield for each run of bytes where they lie, in the order in which they travel
-	Signature(n int) Signature // of the first n bytes
+	Len() int                        // bytes that travel
+	ContiguousBytes() ([]byte, bool) // where they lie, if they lie as they travel
+	Gather(to []byte)                // copies the data into one piece
+	Scatter(from []byte)             // copies the first bytes of the data from one piece to their places
+	Runs(yield func([]byte))         // calls yield for each run of bytes where they lie, in the order in which they travel
+	Signature(n int) Signature       // of the first n bytes
 }
 
 // Status describes a received message.

@@ -5,36 +5,36 @@ import (
 	"path/filepath"
 )
 
-// Class is an error class of MPI.
-type Class string
+// ErrorClass is an error class of MPI.
+type ErrorClass string
 
 // The error classes of MPI-1 that can occur.
 const (
-	ErrBuffer   Class = "MPI_ERR_BUFFER"
-	ErrCount    Class = "MPI_ERR_COUNT"
-	ErrTag      Class = "MPI_ERR_TAG"
-	ErrRank     Class = "MPI_ERR_RANK"
-	ErrComm     Class = "MPI_ERR_COMM"
-	ErrGroup    Class = "MPI_ERR_GROUP"
-	ErrTopology Class = "MPI_ERR_TOPOLOGY"
-	ErrDims     Class = "MPI_ERR_DIMS"
-	ErrArg      Class = "MPI_ERR_ARG"
-	ErrRoot     Class = "MPI_ERR_ROOT"
-	ErrOp       Class = "MPI_ERR_OP"
-	ErrType     Class = "MPI_ERR_TYPE"
-	ErrRequest  Class = "MPI_ERR_REQUEST"
-	ErrTruncate Class = "MPI_ERR_TRUNCATE"
-	ErrOther    Class = "MPI_ERR_OTHER"
+	ErrBuffer   ErrorClass = "MPI_ERR_BUFFER"
+	ErrCount    ErrorClass = "MPI_ERR_COUNT"
+	ErrTag      ErrorClass = "MPI_ERR_TAG"
+	ErrRank     ErrorClass = "MPI_ERR_RANK"
+	ErrComm     ErrorClass = "MPI_ERR_COMM"
+	ErrGroup    ErrorClass = "MPI_ERR_GROUP"
+	ErrTopology ErrorClass = "MPI_ERR_TOPOLOGY"
+	ErrDims     ErrorClass = "MPI_ERR_DIMS"
+	ErrArg      ErrorClass = "MPI_ERR_ARG"
+	ErrRoot     ErrorClass = "MPI_ERR_ROOT"
+	ErrOp       ErrorClass = "MPI_ERR_OP"
+	ErrType     ErrorClass = "MPI_ERR_TYPE"
+	ErrRequest  ErrorClass = "MPI_ERR_REQUEST"
+	ErrTruncate ErrorClass = "MPI_ERR_TRUNCATE"
+	ErrOther    ErrorClass = "MPI_ERR_OTHER"
 )
 
 // Error is a failure of a communication. It ends the rank.
 type Error struct {
-	Class Class
-	Rank  int    // in the job; NoRank: it was made by none, or it is not known yet by whom
-	Call  string // the call in which it was found
-	At    Site   // of the program, where the call is
-	Text  string
-	Other *CallPlace // if calls of two ranks do not go together, the other one; its Call is "": it is not known
+	Class     ErrorClass
+	Rank      int    // in the job; NoRank: it was made by none, or it is not known yet by whom
+	Call      string // the call in which it was found
+	CallSite  Site   // of the program, where the call is
+	Text      string
+	OtherCall *CallPlace // if calls of two ranks do not go together, the other one; its Call is "": it is not known
 
 	context uint32
 }
@@ -43,7 +43,7 @@ type Error struct {
 type CallPlace struct {
 	Rank int // in the job
 	Call string
-	At   Site
+	Site Site
 }
 
 // Context returns the context of the communicator on which the call was made; 0: on that of all
@@ -54,9 +54,9 @@ func (e *Error) Context() uint32 { return e.context }
 const NoRank = -1
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%s%s: %s: %s", e.Call, e.At.Parenthesized(), e.Class, e.Text)
-	if o := e.Other; o != nil && o.Call != "" {
-		s += fmt.Sprintf("; rank %d: %s%s", o.Rank, o.Call, o.At.Parenthesized())
+	s := fmt.Sprintf("%s%s: %s: %s", e.Call, e.CallSite.Parenthesized(), e.Class, e.Text)
+	if o := e.OtherCall; o != nil && o.Call != "" {
+		s += fmt.Sprintf("; rank %d: %s%s", o.Rank, o.Call, o.Site.Parenthesized())
 	}
 	if e.Rank == NoRank {
 		return s
@@ -87,30 +87,31 @@ func (s Site) Parenthesized() string {
 }
 
 // newError is an error of the rank's current call.
-func (r *Rank) newError(c Class, format string, args ...any) *Error {
-	r.failed = true
-	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, At: r.cfg.callSite(), context: r.context, Text: fmt.Sprintf(format, args...)}
+func (r *Rank) newError(c ErrorClass, format string, args ...any) *Error {
+	r.hasFailedCall = true
+	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, CallSite: r.cfg.callSite(), context: r.context, Text: fmt.Sprintf(format, args...)}
 }
 
-// FailWith ends the rank with an error of its current call, which does not go with that of another
-// rank.
-func (r *Rank) FailWith(other int, c Class, format string, args ...any) {
-	panic(r.NewErrorWith(other, c, format, args...))
+// FailWithOtherCall ends the rank with an error of its current call, which does not go with that of
+// another rank.
+func (r *Rank) FailWithOtherCall(other int, c ErrorClass, format string, args ...any) {
+	panic(r.NewErrorWithOtherCall(other, c, format, args...))
 }
 
-// NewErrorWith is an error of the rank's current call, which does not go with that of another rank.
-func (r *Rank) NewErrorWith(other int, c Class, format string, args ...any) *Error {
+// NewErrorWithOtherCall is an error of the rank's current call, which does not go with that of
+// another rank.
+func (r *Rank) NewErrorWithOtherCall(other int, c ErrorClass, format string, args ...any) *Error {
 	f := r.newError(c, format, args...)
-	f.Other = &CallPlace{Rank: other}
+	f.OtherCall = &CallPlace{Rank: other}
 	return f
 }
 
 // FailCall ends the rank with an error of a call that it has not entered.
-func (r *Rank) FailCall(call string, c Class, format string, args ...any) {
+func (r *Rank) FailCall(call string, c ErrorClass, format string, args ...any) {
 	f := r.newError(c, format, args...)
 	f.Call = call
 	panic(f)
 }
 
 // Fail ends the rank with an error of its current call.
-func (r *Rank) Fail(c Class, format string, args ...any) { panic(r.newError(c, format, args...)) }
+func (r *Rank) Fail(c ErrorClass, format string, args ...any) { panic(r.newError(c, format, args...)) }

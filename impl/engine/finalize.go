@@ -10,33 +10,33 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Unfinished returns how many operations there are that the program knows and has not completed,
-// and what the first of them waits for. None are counted after a call that failed and whose error
-// the program has handled: it may have left some that it does not know.
-func (r *Rank) Unfinished() (int, Wait) {
-	n := r.OpenOps() - r.buffer.pending - r.freedOps
+// CountUnfinishedOps returns how many operations there are that the program knows and has not
+// completed, and what the first of them waits for. None are counted after a call that failed and
+// whose error the program has handled: it may have left some that it does not know.
+func (r *Rank) CountUnfinishedOps() (int, WaitDescription) {
+	n := r.OpenOps() - r.buffer.messagesInBuffer - r.freedOps
 	if r.service != nil {
 		n -= r.service.openOps
 	}
-	if n == 0 || r.failed {
-		return 0, Wait{}
+	if n == 0 || r.hasFailedCall {
+		return 0, WaitDescription{}
 	}
-	return n, r.explainWait(r.firstOpen(0))
+	return n, r.explainWait(r.firstOpenOpInState(0))
 }
 
-// firstOpen returns the first operation that has not been released and is of those that the program
-// does not know, or of the others.
-func (r *Rank) firstOpen(of opState) *Op {
-	for _, o := range r.unreleased() {
-		if o.state&(opDetached|opFreed|opService) == of {
+// firstOpenOpInState returns the first operation that has not been released and is of those that
+// the program does not know, or of the others.
+func (r *Rank) firstOpenOpInState(of opFlags) *Op {
+	for _, o := range r.listUnreleasedOps() {
+		if o.flags&(opDetached|opFreed|opService) == of {
 			return o
 		}
 	}
 	panic("engine: no operation is open")
 }
 
-// unreleased returns the operations that have not been released.
-func (r *Rank) unreleased() (open []*Op) {
+// listUnreleasedOps returns the operations that have not been released.
+func (r *Rank) listUnreleasedOps() (open []*Op) {
 	unused := make([]bool, len(r.ops))
 	for o := r.freeOps; o != nil; o = o.next {
 		unused[o.id] = true
@@ -49,53 +49,53 @@ func (r *Rank) unreleased() (open []*Op) {
 	return open
 }
 
-// AbandonRequests reports the requests that the program has left open, as the mode of checking
-// says, and frees them. A receive that has no message yet is replaced by one into memory of the
-// rank: its message is received, so that the sender can go on, and dropped.
-func (r *Rank) AbandonRequests(describe func(Wait) string) {
-	n, first := r.Unfinished()
+// ReportAndFreeOpenRequests reports the requests that the program has left open, as the mode of
+// checking says, and frees them. A receive that has no message yet is replaced by one into memory
+// of the rank: its message is received, so that the sender can go on, and dropped.
+func (r *Rank) ReportAndFreeOpenRequests(describe func(WaitDescription) string) {
+	n, first := r.CountUnfinishedOps()
 	if n == 0 {
 		return
 	}
-	open := slices.DeleteFunc(r.unreleased(), func(o *Op) bool { return o.state&(opDetached|opFreed|opService) != 0 })
-	r.report(OpenRequests, ErrRequest, func() string {
+	open := slices.DeleteFunc(r.listUnreleasedOps(), func(o *Op) bool { return o.flags&(opDetached|opFreed|opService) != 0 })
+	r.reportViolation(RequestsLeftOpen, ErrRequest, func() string {
 		was, call := "requests were", ""
 		if n == 1 {
 			was = "request was"
 		}
-		if c := r.callOf(open[0]); c != nil {
-			call = fmt.Sprintf(", of %s%s,", c.name, r.siteOf(c).Parenthesized())
+		if c := r.callThatBegan(open[0]); c != nil {
+			call = fmt.Sprintf(", of %s%s,", c.name, r.siteOfCall(c).Parenthesized())
 		}
 		return fmt.Sprintf("%d %s neither completed nor freed; the first%s waits for %s", n, was, call, describe(first))
 	})
 	var receives []Op // in the order in which they were posted: there may be several for one message
 	for _, o := range open {
 		before, generation := *o, o.generation+1
-		r.Free(o)
-		if !o.Receive || o.state&opFreed == 0 {
+		r.FreeOp(o)
+		if !o.Receive || o.flags&opFreed == 0 {
 			continue
 		}
 		r.engine.Cancel(o)
 		for o.generation == generation { // the sender is asked, or the message is on the way
 			r.engine.Progress(true)
 		}
-		if o.state&opCancelled != 0 {
+		if o.flags&opCancelled != 0 {
 			receives = append(receives, before)
 		}
 	}
-	slices.SortFunc(receives, func(x, y Op) int { return cmp.Compare(x.posted, y.posted) })
+	slices.SortFunc(receives, func(x, y Op) int { return cmp.Compare(x.postingNumber, y.postingNumber) })
 	for _, old := range receives {
 		o := r.Irecv(make([]byte, len(old.Buf)), 0, int(old.Peer), old.Context, int(old.Tag))
-		if r.Free(o); o.state&opFreed != 0 {
-			o.state |= opSubstitute
-			r.substitutes++
+		if r.FreeOp(o); o.flags&opFreed != 0 {
+			o.flags |= opAbandonedReceive
+			r.abandonedReceives++
 		}
 	}
 }
 
-// callOf returns the call that has begun an operation, or nil: it is known in a program that is
-// checked.
-func (r *Rank) callOf(o *Op) *call {
+// callThatBegan returns the call that has begun an operation, or nil: it is known in a program that
+// is checked.
+func (r *Rank) callThatBegan(o *Op) *call {
 	if r.overlapChecker == nil {
 		return nil
 	}
@@ -104,12 +104,12 @@ func (r *Rank) callOf(o *Op) *call {
 
 // FinishDetached makes progress until buffered messages and operations that the program has given
 // up are complete: it may need their memory no longer.
-func (r *Rank) FinishDetached() { r.finishDetached(&r.substitutes) }
+func (r *Rank) FinishDetached() { r.finishDetached(&r.abandonedReceives) }
 
 // finishDetached does so except for a number of operations.
 func (r *Rank) finishDetached(except *int) {
 	r.waitTarget = finalizeWait{}
-	for r.buffer.pending > 0 || r.freedOps > *except {
+	for r.buffer.messagesInBuffer > 0 || r.freedOps > *except {
 		r.engine.Progress(true)
 	}
 	r.waitTarget = nil
@@ -122,17 +122,17 @@ func (r *Rank) finishDetached(except *int) {
 func (r *Rank) Finalize() (int, *UnexpectedMessage) {
 	r.finishDetached(new(int))
 	r.waitTarget = finalizeWait{}
-	for r.engine.UndecidedMessage() != nil {
+	for r.engine.CancellableMessage() != nil {
 		r.engine.Progress(true)
 	}
 	r.waitTarget = nil
 	return r.engine.UnexpectedMessages(AnyContext)
 }
 
-// WaitsForSubstitutes reports whether the rank has ended but for receives that the program has left
-// open: if no rank does anything else, the job has ended.
-func (r *Rank) WaitsForSubstitutes() bool {
-	if _, ok := r.waitTarget.(finalizeWait); !ok || r.buffer.pending > 0 || r.substitutes == 0 || r.freedOps > r.substitutes {
+// WaitsForAbandonedReceives reports whether the rank has ended but for receives that the program
+// has left open: if no rank does anything else, the job has ended.
+func (r *Rank) WaitsForAbandonedReceives() bool {
+	if _, ok := r.waitTarget.(finalizeWait); !ok || r.buffer.messagesInBuffer > 0 || r.abandonedReceives == 0 || r.freedOps > r.abandonedReceives {
 		return false
 	}
 	n, _ := r.engine.UnexpectedMessages(AnyContext)
@@ -142,18 +142,18 @@ func (r *Rank) WaitsForSubstitutes() bool {
 // finalizeWait is what a rank in Finalize waits for.
 type finalizeWait struct{}
 
-func (finalizeWait) waitState(r *Rank) Wait {
-	switch m := r.engine.UndecidedMessage(); {
-	case r.buffer.pending > 0:
+func (finalizeWait) waitState(r *Rank) WaitDescription {
+	switch m := r.engine.CancellableMessage(); {
+	case r.buffer.messagesInBuffer > 0:
 		return r.buffer.waitState(r)
 	case r.freedOps > 0:
-		w := r.explainWait(r.firstOpen(opFreed))
+		w := r.explainWait(r.firstOpenOpInState(opFreed))
 		w.OpenOps = r.freedOps
 		return w
 	case m != nil:
-		return Wait{Cause: WaitSenderCancel, Peer: m.Source, Context: m.Context, Tag: m.Tag, Bytes: m.Bytes}
+		return WaitDescription{Cause: WaitSenderCancel, Peer: m.Source, Context: m.Context, Tag: m.Tag, Bytes: m.Bytes}
 	}
-	return Wait{Peer: Any}
+	return WaitDescription{Peer: Any}
 }
 
 // CheckIdle returns an error if something of the rank is under way, or memory of Room was given
@@ -166,8 +166,8 @@ func (r *Rank) CheckIdle() error {
 	switch {
 	case r.OpenOps() != 0:
 		return fmt.Errorf("%d operations are open", r.OpenOps())
-	case len(r.buffer.used) != 0 || r.buffer.pending != 0:
-		return fmt.Errorf("%d messages are in the attached buffer", len(r.buffer.used))
+	case len(r.buffer.usedSpans) != 0 || r.buffer.messagesInBuffer != 0:
+		return fmt.Errorf("%d messages are in the attached buffer", len(r.buffer.usedSpans))
 	case r.freedOps != 0:
 		return fmt.Errorf("%d operations that were freed are under way", r.freedOps)
 	case len(seen) < len(r.scratch):
@@ -178,13 +178,13 @@ func (r *Rank) CheckIdle() error {
 	return nil
 }
 
-// End ends the use of the rank: a call with it is an error from now on. Nothing is under way.
-func (r *Rank) End() {
+// MarkEnded ends the use of the rank: a call with it is an error from now on. Nothing is under way.
+func (r *Rank) MarkEnded() {
 	r.engine = endedEngine{r.engine, r}
-	r.port, r.realTime = endedPort{r.port, r}, false
+	r.port, r.isRealTime = endedPort{r.port, r}, false
 }
 
-func (r *Rank) failEnded() {
+func (r *Rank) failAfterEnd() {
 	r.Fail(ErrOther, "the program of this rank has ended, and calls are made within it")
 }
 
@@ -194,17 +194,17 @@ type endedEngine struct {
 	r *Rank
 }
 
-func (e endedEngine) Send(model.Mode, []byte, Signature, int, uint32, int) { e.r.failEnded() }
-func (e endedEngine) Isend(*Op)                                            { e.r.failEnded() }
-func (e endedEngine) Irecv(*Op)                                            { e.r.failEnded() }
-func (e endedEngine) Recv(*Op)                                             { e.r.failEnded() }
-func (e endedEngine) Progress(bool) bool                                   { e.r.failEnded(); return false }
-func (e endedEngine) ChargeCompletionCheck(bool)                           { e.r.failEnded() }
-func (e endedEngine) Cancel(*Op)                                           { e.r.failEnded() }
-func (e endedEngine) Direct() Direct                                       { e.r.failEnded(); return nil }
+func (e endedEngine) Send(model.Mode, []byte, Signature, int, uint32, int) { e.r.failAfterEnd() }
+func (e endedEngine) Isend(*Op)                                            { e.r.failAfterEnd() }
+func (e endedEngine) Irecv(*Op)                                            { e.r.failAfterEnd() }
+func (e endedEngine) Recv(*Op)                                             { e.r.failAfterEnd() }
+func (e endedEngine) Progress(bool) bool                                   { e.r.failAfterEnd(); return false }
+func (e endedEngine) ChargeCompletionCheck(bool)                           { e.r.failAfterEnd() }
+func (e endedEngine) Cancel(*Op)                                           { e.r.failAfterEnd() }
+func (e endedEngine) LowLevelPort() LowLevelPort                           { e.r.failAfterEnd(); return nil }
 
 func (e endedEngine) Probe(int, uint32, int, bool) (Status, bool) {
-	e.r.failEnded()
+	e.r.failAfterEnd()
 	return Status{}, false
 }
 
@@ -214,7 +214,7 @@ type endedPort struct {
 	r *Rank
 }
 
-func (p endedPort) Now() unit.Time       { p.r.failEnded(); return 0 }
-func (p endedPort) Delay(unit.Time)      { p.r.failEnded() }
-func (p endedPort) Copy(_, _ []byte) int { p.r.failEnded(); return 0 }
-func (p endedPort) ChargeOperations(int) { p.r.failEnded() }
+func (p endedPort) Now() unit.Time       { p.r.failAfterEnd(); return 0 }
+func (p endedPort) Delay(unit.Time)      { p.r.failAfterEnd() }
+func (p endedPort) Copy(_, _ []byte) int { p.r.failAfterEnd(); return 0 }
+func (p endedPort) ChargeOperations(int) { p.r.failAfterEnd() }

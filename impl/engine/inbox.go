@@ -105,9 +105,9 @@ func (x *Inbox[R, H]) UnexpectedMessages(context uint32) (int, *UnexpectedMessag
 	return CountUnexpected(&x.Unexpected, context, (*ArrivedMessage[H]).describe)
 }
 
-// FindUndecided is Engine.FindUndecided, where senders may cancel messages that are open.
-func (x *Inbox[R, H]) UndecidedMessage(open func(h *H) bool) *UnexpectedMessage {
-	return FindUndecided(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
+// FindCancellable is Engine.FindCancellable, where senders may cancel messages that are open.
+func (x *Inbox[R, H]) CancellableMessage(open func(h *H) bool) *UnexpectedMessage {
+	return FindCancellable(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
 }
 
 // CountUnexpected is Engine.CountUnexpected of an engine that keeps messages without a
@@ -123,9 +123,9 @@ func CountUnexpected[T any](q *match.Queue[T], context uint32, arrival func(T) *
 	return q.Len(), arrival(m.Value)
 }
 
-// FindUndecided is Engine.FindUndecided of such an engine, whose senders may cancel messages
+// FindCancellable is Engine.FindCancellable of such an engine, whose senders may cancel messages
 // that are open.
-func FindUndecided[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
+func FindCancellable[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
 	for m := range q.All() {
 		if open(m.Value) {
 			return arrival(m.Value)

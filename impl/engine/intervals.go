@@ -32,9 +32,9 @@ func compareIntervals(x, y interval) int {
 	return 1
 }
 
-// find returns the chunk in which an interval is, or belongs: the first that does not end before
-// it.
-func (l *intervals) find(x interval) int {
+// chunkIndexOf returns the chunk in which an interval is, or belongs: the first that does not end
+// before it.
+func (l *intervals) chunkIndexOf(x interval) int {
 	return sort.Search(len(l.chunks), func(i int) bool {
 		list := l.chunks[i].intervals
 		return compareIntervals(list[len(list)-1], x) >= 0
@@ -76,7 +76,7 @@ func (l *intervals) insert(x interval) {
 		l.chunks = append(l.chunks, &intervalChunk{[]interval{x}, x.to})
 		return
 	}
-	i := min(l.find(x), len(l.chunks)-1)
+	i := min(l.chunkIndexOf(x), len(l.chunks)-1)
 	c := l.chunks[i]
 	at, _ := slices.BinarySearchFunc(c.intervals, x, compareIntervals)
 	c.intervals = slices.Insert(c.intervals, at, x)
@@ -105,7 +105,7 @@ func (l *intervals) remove(runs []interval) {
 		if x.to == x.from {
 			continue
 		}
-		i := l.find(x)
+		i := l.chunkIndexOf(x)
 		c := l.chunks[i]
 		at, _ := slices.BinarySearchFunc(c.intervals, x, compareIntervals)
 		c.intervals = slices.Delete(c.intervals, at, at+1)

@@ -20,29 +20,29 @@ type Op struct {
 	Mode      model.Mode
 	Receive   bool
 
-	finished     bool
-	ownsBuf      bool // Buf is the rank's
-	state        opState
-	generation   uint32
-	id           uint32    // its place in Rank.ops
-	bufferOffset int32     // place of a buffered message in the attached buffer
-	posted       uint64    // of a receive: its number among those of the rank
-	layout       Layout    // of the user's data, of a receive; nil: it lies as it travels
-	mismatch     *mismatch // of a receive whose message is not what it wants; nil: it is
-	template     *Template
-	next         *Op
+	finished           bool
+	isBufOfRank        bool // Buf is the rank's
+	flags              opFlags
+	generation         uint32
+	id                 uint32           // its place in Rank.ops
+	bufferOffset       int32            // place of a buffered message in the attached buffer
+	postingNumber      uint64           // of a receive: its number among those of the rank
+	layout             Layout           // of the user's data, of a receive; nil: it lies as it travels
+	mismatch           *receiveMismatch // of a receive whose message is not what it wants; nil: it is
+	persistentTemplate *PersistentTemplate
+	next               *Op
 }
 
-// opState is what few operations are, in bits.
-type opState uint8
+// opFlags is what few operations are, in bits.
+type opFlags uint8
 
 const (
-	opDetached   opState = 1 << iota // a buffered message: the program does not know it
-	opFreed                          // the program gave it up
-	opCancelled                      // it has ended, and no message came or went
-	opStarted                        // a persistent operation, that Start has begun
-	opSubstitute                     // a receive in place of one that the program has left open; it is freed, too
-	opService                        // the service's: the program does not know it
+	opDetached         opFlags = 1 << iota // a buffered message: the program does not know it
+	opFreed                                // the program gave it up
+	opCancelled                            // it has ended, and no message came or went
+	opStarted                              // a persistent operation, that Start has begun
+	opAbandonedReceive                     // a receive in place of one that the program has left open; it is freed, too
+	opService                              // the service's: the program does not know it
 )
 
 // IsFinished reports whether the operation is complete.
@@ -62,24 +62,24 @@ func (o *Op) Received() (Status, bool) {
 // Layout returns the layout of the data of a receive, or nil if it lies as it travels.
 func (o *Op) Layout() Layout { return o.layout }
 
-// SetLayout replaces it by one that does the same, for an observer.
-func (o *Op) SetLayout(x Layout) { o.layout = x }
+// ReplaceLayout replaces it by one that does the same, for an observer.
+func (o *Op) ReplaceLayout(x Layout) { o.layout = x }
 
 // IsCancelled reports whether a finished operation was cancelled.
-func (o *Op) IsCancelled() bool { return o.state&opCancelled != 0 }
+func (o *Op) IsCancelled() bool { return o.flags&opCancelled != 0 }
 
 // IsBuffered reports whether the operation is a buffered message, whose data is in the attached
 // buffer.
-func (o *Op) IsBuffered() bool { return o.state&opDetached != 0 }
+func (o *Op) IsBuffered() bool { return o.flags&opDetached != 0 }
 
 // IsService reports whether the operation is one of the rank's service.
-func (o *Op) IsService() bool { return o.state&opService != 0 }
+func (o *Op) IsService() bool { return o.flags&opService != 0 }
 
 // IsPersistent reports whether the operation can be started again.
-func (o *Op) IsPersistent() bool { return o.template != nil }
+func (o *Op) IsPersistent() bool { return o.persistentTemplate != nil }
 
 // IsInactive reports whether the operation is persistent and has not been started.
-func (o *Op) IsInactive() bool { return o.template != nil && o.state&opStarted == 0 }
+func (o *Op) IsInactive() bool { return o.persistentTemplate != nil && o.flags&opStarted == 0 }
 
 // SetSend makes o the send of buf.
 func (o *Op) SetSend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
@@ -95,7 +95,7 @@ func (r *Rank) NewOp() *Op {
 	}
 	r.freeOps = o.next
 	o.next = nil
-	o.finished, o.Receive, o.state = false, false, 0
+	o.finished, o.Receive, o.flags = false, false, 0
 	return o
 }
 
@@ -127,13 +127,13 @@ func (r *Rank) Release(o *Op) {
 	if r.overlapChecker != nil {
 		r.overlapChecker.stopTracking(o)
 	}
-	if o.ownsBuf {
+	if o.isBufOfRank {
 		r.ReleaseScratch(o.Buf)
-		o.ownsBuf = false
+		o.isBufOfRank = false
 	}
 	o.Buf, o.layout, o.mismatch = nil, nil, nil
-	if o.template != nil {
-		o.finished, o.state = false, 0
+	if o.persistentTemplate != nil {
+		o.finished, o.flags = false, 0
 		return
 	}
 	o.generation++
@@ -143,16 +143,16 @@ func (r *Rank) Release(o *Op) {
 // Complete ends an operation.
 func (r *Rank) Complete(o *Op) {
 	o.finished = true
-	if o.Receive && o.state&opCancelled == 0 {
+	if o.Receive && o.flags&opCancelled == 0 {
 		r.traffic.Received[o.Context&1].add(int(o.Peer))
 		if r.overlapChecker != nil {
-			r.overlapChecker.peer(int(o.Peer), o.Context, 1, 1)
+			r.overlapChecker.countPeerMessages(int(o.Peer), o.Context, 1, 1)
 		}
-		if o.ownsBuf {
+		if o.isBufOfRank {
 			o.layout.Scatter(o.Buf[:o.Size])
 		}
 	}
-	if o.state != 0 {
+	if o.flags != 0 {
 		r.finishDetachedOp(o)
 	}
 }
@@ -160,29 +160,29 @@ func (r *Rank) Complete(o *Op) {
 // finishDetachedOp does what is left to do with an operation that the program will not ask for.
 func (r *Rank) finishDetachedOp(o *Op) {
 	switch {
-	case o.state&opDetached != 0:
+	case o.flags&opDetached != 0:
 		r.buffer.release(int(o.bufferOffset))
 		r.Release(o)
-	case o.state&opFreed != 0:
+	case o.flags&opFreed != 0:
 		r.freedOps--
-		if o.state&opSubstitute != 0 {
-			r.substitutes--
+		if o.flags&opAbandonedReceive != 0 {
+			r.abandonedReceives--
 		}
 		r.Release(o)
-	case o.state&opService != 0:
-		r.service.due = true
+	case o.flags&opService != 0:
+		r.service.hasFinishedOps = true
 	}
 }
 
 // FinishCancelled ends an operation that no message comes of.
 func (r *Rank) FinishCancelled(o *Op) {
-	o.state |= opCancelled
+	o.flags |= opCancelled
 	o.Size = 0
 	if t := &r.traffic.Sent[o.Context&1]; !o.Receive {
 		t.Count--
 		t.Peers -= int(o.Peer)
 		if r.overlapChecker != nil {
-			r.overlapChecker.peer(int(o.Peer), o.Context, 0, -1)
+			r.overlapChecker.countPeerMessages(int(o.Peer), o.Context, 0, -1)
 		}
 	}
 	r.Complete(o)

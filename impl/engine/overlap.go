@@ -15,8 +15,8 @@ type overlapChecker struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
-	spare           *call
-	peers           map[int][2]int // messages sent to each rank and received from it
+	freeCalls       *call
+	messagesByPeer  map[int][2]int // messages sent to each rank and received from it
 }
 
 // call is what a program has called.
@@ -43,8 +43,8 @@ func memoryInterval(b []byte, before int, of *call) interval {
 	return interval{from: at, to: at + uintptr(len(b)), call: of, dataOffset: before}
 }
 
-// appendRuns adds where the data with a layout is.
-func appendRuns(all []interval, x Layout, of *call) []interval {
+// appendLayoutIntervals adds where the data with a layout is.
+func appendLayoutIntervals(all []interval, x Layout, of *call) []interval {
 	before := 0
 	x.Runs(func(b []byte) {
 		all = append(all, memoryInterval(b, before, of))
@@ -56,8 +56,8 @@ func appendRuns(all []interval, x Layout, of *call) []interval {
 // trackReceive begins to watch a receive, which nothing under way should meet.
 func (r *Rank) trackReceive(o *Op) {
 	c := r.currentCall()
-	if o.ownsBuf {
-		c.runs = appendRuns(c.runs, o.layout, c)
+	if o.isBufOfRank {
+		c.runs = appendLayoutIntervals(c.runs, o.layout, c)
 	} else {
 		c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
 	}
@@ -77,7 +77,7 @@ func (r *Rank) trackReceive(o *Op) {
 // trackSend begins to watch a send, which no receive under way should meet. The data of a
 // buffered one is copied before the call returns.
 func (r *Rank) trackSend(o *Op) {
-	r.checkRead(memoryInterval(o.Buf, 0, nil))
+	r.checkNotBeingReceived(memoryInterval(o.Buf, 0, nil))
 	if o.Mode == model.BufferedMode {
 		return
 	}
@@ -87,8 +87,8 @@ func (r *Rank) trackSend(o *Op) {
 	r.overlapChecker.calls[o] = c
 }
 
-// checkRead complains if memory that is read now meets a receive under way.
-func (r *Rank) checkRead(all ...interval) {
+// checkNotBeingReceived complains if memory that is read now meets a receive under way.
+func (r *Rank) checkNotBeingReceived(all ...interval) {
 	for _, x := range all {
 		if y, ok := r.overlapChecker.receives.firstOverlapping(x); ok {
 			r.reportOverlap(SendOfReceiveMemory, x, y, "what is sent may have been written over already")
@@ -99,15 +99,15 @@ func (r *Rank) checkRead(all ...interval) {
 // currentCall returns the call that the program is in. To find its line takes several times as long
 // as to note the stack.
 func (r *Rank) currentCall() *call {
-	c := r.overlapChecker.spare
+	c := r.overlapChecker.freeCalls
 	if c == nil {
 		c = new(call)
 	} else {
-		r.overlapChecker.spare = c.next
+		r.overlapChecker.freeCalls = c.next
 	}
 	c.name, c.runs, c.frames = r.call, c.runs[:0], 0
-	if r.caller != nil {
-		c.name, c.stack[0] = r.caller.Here()
+	if r.callLocator != nil {
+		c.name, c.stack[0] = r.callLocator.Here()
 	} else {
 		c.frames = runtime.Callers(1, c.stack[:])
 	}
@@ -116,23 +116,23 @@ func (r *Rank) currentCall() *call {
 
 // reportOverlap reports memory of two calls: y is that of the earlier one.
 func (r *Rank) reportOverlap(kind WarningKind, x, y interval, why string) {
-	r.report(kind, ErrBuffer, func() string {
+	r.reportViolation(kind, ErrBuffer, func() string {
 		from, to := max(x.from, y.from), min(x.to, y.to)
 		return fmt.Sprintf("%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
-			x.bytes(from, to), y.bytes(from, to), y.call.name, r.siteOf(y.call).Parenthesized(), why)
+			x.describeBytes(from, to), y.describeBytes(from, to), y.call.name, r.siteOfCall(y.call).Parenthesized(), why)
 	})
 }
 
-// siteOf returns the line of a call.
-func (r *Rank) siteOf(c *call) Site {
-	if r.caller != nil {
-		return r.caller.Site(c.stack[0])
+// siteOfCall returns the line of a call.
+func (r *Rank) siteOfCall(c *call) Site {
+	if r.callLocator != nil {
+		return r.callLocator.Site(c.stack[0])
 	}
 	return r.cfg.stackSite(c.stack[:c.frames])
 }
 
-// bytes says which of its data are from one address to another.
-func (x interval) bytes(from, to uintptr) string {
+// describeBytes says which of its data are from one address to another.
+func (x interval) describeBytes(from, to uintptr) string {
 	first := x.dataOffset + int(from-x.from)
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
@@ -157,5 +157,5 @@ func (w *overlapChecker) stopTracking(o *Op) {
 	} else {
 		w.sends.remove(c.runs)
 	}
-	c.next, w.spare = w.spare, c
+	c.next, w.freeCalls = w.freeCalls, c
 }

@@ -2,8 +2,8 @@ package engine
 
 import "github.com/loggp/loggp/model"
 
-// Template is what a persistent operation does whenever it is started.
-type Template struct {
+// PersistentTemplate is what a persistent operation does whenever it is started.
+type PersistentTemplate struct {
 	Buf       []byte
 	Signature Signature
 	Layout    Layout // in place of both, of data that has one
@@ -17,16 +17,16 @@ type Template struct {
 
 // NewPersistent returns a persistent operation, which is inactive: it lives until Free, and does
 // nothing until Start. Release makes it inactive again.
-func (r *Rank) NewPersistent(t Template) *Op {
+func (r *Rank) NewPersistent(t PersistentTemplate) *Op {
 	o := r.NewOp()
-	o.template = &t
+	o.persistentTemplate = &t
 	return o
 }
 
-// Start begins an inactive operation. It costs what Isend and Irecv do.
-func (r *Rank) Start(o *Op) {
-	t := o.template
-	o.state = opStarted
+// StartPersistent begins an inactive operation. It costs what Isend and Irecv do.
+func (r *Rank) StartPersistent(o *Op) {
+	t := o.persistentTemplate
+	o.flags = opStarted
 	switch {
 	case t.Null:
 		o.Receive, o.finished = t.Receive, true
@@ -45,15 +45,15 @@ func (r *Rank) Start(o *Op) {
 	}
 }
 
-// Free gives up an operation: it ends by itself if it is under way, and is given back then.
-func (r *Rank) Free(o *Op) {
+// FreeOp gives up an operation: it ends by itself if it is under way, and is given back then.
+func (r *Rank) FreeOp(o *Op) {
 	idle := o.finished || o.IsInactive()
-	o.template = nil
+	o.persistentTemplate = nil
 	if idle {
 		r.Release(o)
 		return
 	}
 	o.generation++ // the program knows it no more
-	o.state |= opFreed
+	o.flags |= opFreed
 	r.freedOps++
 }

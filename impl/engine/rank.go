@@ -17,14 +17,14 @@ type Config struct {
 	// ExplainMismatch says how the collective call to which a message belongs, by its tag (theirs),
 	// differs from the one of a rank that expects messages with the tag ours. It returns no class
 	// if they do not differ; nil: it is not known.
-	ExplainMismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
+	ExplainMismatch func(rank int, context uint32, src, theirs, ours int) (ErrorClass, string)
 
 	// PeerName says what a rank of the job is called by one that communicates with it in a context,
 	// as errors name it; nil: that rank of the job.
 	PeerName func(rank int, context uint32, other int) string
 
-	Check CheckMode     // of the program
-	Warn  func(Warning) // is told of each kind once by each rank; nil: nothing is
+	Check     CheckMode     // of the program
+	OnWarning func(Warning) // is told of each kind once by each rank; nil: nothing is
 
 	// StackSite returns the line of the program on a stack of program counters; nil: it is not
 	// known.
@@ -56,50 +56,50 @@ type CallLocator interface {
 //
 // A program's call enters here (Enter), becomes operations, and goes on in the rank's engine.
 type Rank struct {
-	engine         Engine
-	port           device.Port
-	bufferedSender device.BufferedSender // the port, if sends may leave something with it; nil: they do not
-	cfg            *Config
-	call           string          // the call that the program is in
-	context        uint32          // of the communicator on which it makes it
-	collectiveTag  int             // the tag of a collective call's messages
-	waitTarget     waitTarget      // what the rank waits for; nil: nothing
-	polls          bool            // it looks for that, and does not wait
-	freeOps        *Op             // operations to use again
-	overlapChecker *overlapChecker // nil: the program is not checked
-	caller         CallLocator     // nil: the program is written in Go
-	realTime       bool            // work takes its own time
-	observed       bool            // calls are told to somebody
-	traffic        Traffic         // so far
-	failed         bool            // a call has failed: what it had begun may be left
+	engine          Engine
+	port            device.Port
+	bufferedSender  device.BufferedSender // the port, if sends may leave something with it; nil: they do not
+	cfg             *Config
+	call            string          // the call that the program is in
+	context         uint32          // of the communicator on which it makes it
+	collectiveTag   int             // the tag of a collective call's messages
+	waitTarget      waitTarget      // what the rank waits for; nil: nothing
+	isPolling       bool            // it looks for that, and does not wait
+	freeOps         *Op             // operations to use again
+	overlapChecker  *overlapChecker // nil: the program is not checked
+	callLocator     CallLocator     // nil: the program is written in Go
+	isRealTime      bool            // work takes its own time
+	hasCallObserver bool            // calls are told to somebody
+	traffic         MessageTraffic  // so far
+	hasFailedCall   bool            // a call has failed: what it had begun may be left
 
 	// Fields that few messages need come last.
-	ops            []*Op // all
-	firstOps       [4]*Op
-	scratch        [][]byte // memory to copy messages through, to be used again
-	buffer         attachedBuffer
-	receivesPosted uint64      // by calls that do not block
-	freedOps       int         // operations under way that the program has given up
-	substitutes    int         // of those, receives in place of requests that were left open
-	openRequests   requestList // of operations; the rank waits for the first
-	probedMessage  probedMessage
-	warned         []WarningKind // what the rank has reported
-	handlesErrors  bool          // the program has a handler of errors, and goes on after them
-	keepsErrors    bool          // of messages that were received, for the statuses
-	service        *service      // nil: there is none
-	hasThreads     bool          // several threads of the program call
+	ops                   []*Op // all
+	firstOps              [4]*Op
+	scratch               [][]byte // memory to copy messages through, to be used again
+	buffer                attachedBuffer
+	receivesPosted        uint64             // by calls that do not block
+	freedOps              int                // operations under way that the program has given up
+	abandonedReceives     int                // of those, receives in place of requests that were left open
+	awaitedRequests       awaitedRequestList // of operations; the rank waits for the first
+	probedMessage         probedMessage
+	reportedKinds         []WarningKind // what the rank has reported
+	handlesErrors         bool          // the program has a handler of errors, and goes on after them
+	receiveErrorsInStatus bool          // of messages that were received, for the statuses
+	service               *service      // nil: there is none
+	hasThreads            bool          // several threads of the program call
 }
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
-	_, r.realTime = port.(device.RealTime)
+	_, r.isRealTime = port.(device.RealTime)
 	if h, ok := port.(device.BufferedSender); ok && h.BuffersSends() {
 		r.bufferedSender = h
 	}
-	r.observed = cfg.Check != CheckOff || cfg.OnCall != nil
+	r.hasCallObserver = cfg.Check != CheckOff || cfg.OnCall != nil
 	if cfg.Check != CheckOff {
-		r.overlapChecker = &overlapChecker{owner: goroutineID(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
+		r.overlapChecker = &overlapChecker{owner: goroutineID(), calls: map[*Op]*call{}, messagesByPeer: map[int][2]int{}}
 	}
 	e.Setup(r)
 }
@@ -107,17 +107,17 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 // Port returns the rank's port.
 func (r *Rank) Port() device.Port { return r.port }
 
-// SetCaller says who locates the program's calls. CallLocator returns it; nil: the stacks of
+// SetCallLocator says who locates the program's calls. CallLocator returns it; nil: the stacks of
 // goroutines do.
-func (r *Rank) SetCaller(c CallLocator) { r.caller = c }
-func (r *Rank) Caller() CallLocator     { return r.caller }
+func (r *Rank) SetCallLocator(c CallLocator) { r.callLocator = c }
+func (r *Rank) CallLocator() CallLocator     { return r.callLocator }
 
 // IsRealTime reports whether work takes its own time, so that an engine need not charge any.
-func (r *Rank) IsRealTime() bool { return r.realTime }
+func (r *Rank) IsRealTime() bool { return r.isRealTime }
 
 // Copy copies, and charges that.
 func (r *Rank) Copy(dst, src []byte) int {
-	if r.realTime {
+	if r.isRealTime {
 		return copy(dst, src)
 	}
 	return r.port.Copy(dst, src)
@@ -128,7 +128,7 @@ func (r *Rank) Enter(call string) { r.EnterOn(call, 0) }
 
 // EnterOn notes the call, and the context of the communicator that it is made on.
 func (r *Rank) EnterOn(call string, context uint32) {
-	if r.observed {
+	if r.hasCallObserver {
 		r.observeCall(call)
 	}
 	r.call, r.context = call, context
@@ -166,7 +166,7 @@ func (r *Rank) failOtherGoroutine(call string) {
 	if _, ended := r.port.(endedPort); ended {
 		return
 	}
-	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, At: r.cfg.callSite(),
+	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, CallSite: r.cfg.callSite(),
 		Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"})
 }
 
@@ -193,6 +193,6 @@ func (r *Rank) checkSameCollective(context uint32, src, tag int32) {
 		return
 	}
 	if c, text := r.cfg.ExplainMismatch(r.port.Rank(), context&^1, int(src), int(tag), r.collectiveTag); c != "" {
-		r.FailWith(int(src), c, "%s", text)
+		r.FailWithOtherCall(int(src), c, "%s", text)
 	}
 }

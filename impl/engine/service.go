@@ -8,12 +8,12 @@ import "github.com/loggp/loggp/impl/device"
 
 // service is the service of a rank.
 type service struct {
-	serve   func()
-	due     bool // operations of it have finished
-	running bool
-	openOps int           // that were not released
-	wait    Wait          // what the rank waits for, if it is of the service
-	memory  device.Memory // of the machine; nil: it has none
+	serve          func()
+	hasFinishedOps bool // operations of it have finished
+	running        bool
+	openOps        int             // that were not released
+	wait           WaitDescription // what the rank waits for, if it is of the service
+	memory         device.Memory   // of the machine; nil: it has none
 }
 
 // SetService sets the function that is called in every call that makes progress, after operations
@@ -21,7 +21,7 @@ type service struct {
 // not look for one.
 func (r *Rank) SetService(serve func()) {
 	if r.service == nil {
-		r.engine = servingEngine{r.engine, r}
+		r.engine = engineWithService{r.engine, r}
 		r.service = &service{memory: r.port.Memory()}
 	}
 	r.service.serve = serve
@@ -34,26 +34,26 @@ func (r *Rank) HasService() bool { return r.service != nil || r.hasThreads }
 // RunService calls the service if operations of it have finished, and reports whether it has.
 func (r *Rank) RunService() bool {
 	s := r.service
-	if s == nil || !s.due || s.running {
+	if s == nil || !s.hasFinishedOps || s.running {
 		return false
 	}
 	s.running = true
 	defer func() { s.running = false }() // it may fail, and the program handle that
-	for s.due {
-		s.due = false
+	for s.hasFinishedOps {
+		s.hasFinishedOps = false
 		s.serve()
 	}
 	return true
 }
 
-// servingEngine is the engine of a rank that has a service.
-type servingEngine struct {
+// engineWithService is the engine of a rank that has a service.
+type engineWithService struct {
 	Engine
 	r *Rank
 }
 
 // Progress implements Engine. What the service does is progress, too: the caller may wait for that.
-func (e servingEngine) Progress(block bool) bool {
+func (e engineWithService) Progress(block bool) bool {
 	if e.r.RunService() {
 		return true
 	}
@@ -62,13 +62,13 @@ func (e servingEngine) Progress(block bool) bool {
 	return ok
 }
 
-// carrier returns the engine without the service and the threads.
-func (r *Rank) carrier() Engine {
+// innermostEngine returns the engine without the service and the threads.
+func (r *Rank) innermostEngine() Engine {
 	e := r.engine
-	if s, ok := e.(servingEngine); ok {
+	if s, ok := e.(engineWithService); ok {
 		e = s.Engine
 	}
-	if t, ok := e.(threadedEngine); ok {
+	if t, ok := e.(engineWithThreads); ok {
 		e = t.Engine
 	}
 	return e
@@ -81,10 +81,10 @@ func (r *Rank) AwaitProgress() { r.engine.Progress(true) }
 // ScratchBuffer, and is given back when the operation is released.
 func (r *Rank) ServiceSend(buf []byte, owned bool, dst int, context uint32, tag int) *Op {
 	o := r.newServiceOp()
-	o.ownsBuf = owned
+	o.isBufOfRank = owned
 	o.SetSend(0, buf, 0, dst, context, tag)
 	if r.overlapChecker != nil {
-		r.overlapChecker.peer(dst, context, 0, 1)
+		r.overlapChecker.countPeerMessages(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Isend(o)
@@ -105,7 +105,7 @@ func (r *Rank) ServiceReceive(buf []byte, x Layout, src int, context uint32, tag
 
 func (r *Rank) newServiceOp() *Op {
 	o := r.NewOp()
-	o.state = opService
+	o.flags = opService
 	r.service.openOps++
 	return o
 }
@@ -113,14 +113,14 @@ func (r *Rank) newServiceOp() *Op {
 // ReleaseService gives back an operation of the service that is finished.
 func (r *Rank) ReleaseService(o *Op) {
 	r.service.openOps--
-	o.state = 0
+	o.flags = 0
 	r.Release(o)
 }
 
-// HandOver gives an operation of the service to the program, which completes it as its own.
-func (r *Rank) HandOver(o *Op) {
+// HandOpToProgram gives an operation of the service to the program, which completes it as its own.
+func (r *Rank) HandOpToProgram(o *Op) {
 	r.service.openOps--
-	o.state &^= opService
+	o.flags &^= opService
 }
 
 // StopServiceReceive ends a receive of the service for which no message will come, and gives it
@@ -134,7 +134,7 @@ func (r *Rank) StopServiceReceive(o *Op) {
 }
 
 // AwaitService makes progress until found; w says what the rank waits for.
-func (r *Rank) AwaitService(w Wait, found func() bool) {
+func (r *Rank) AwaitService(w WaitDescription, found func() bool) {
 	if found() {
 		return
 	}
@@ -147,16 +147,16 @@ func (r *Rank) AwaitService(w Wait, found func() bool) {
 }
 
 // PollService takes in what has arrived, and reports whether found.
-func (r *Rank) PollService(w Wait, found func() bool) bool {
+func (r *Rank) PollService(w WaitDescription, found func() bool) bool {
 	r.service.wait = w
-	r.waitTarget, r.polls = &r.service.wait, true
+	r.waitTarget, r.isPolling = &r.service.wait, true
 	ok := found()
 	for i := 0; i < MaxPolledPackets && !ok && r.engine.Progress(false); i++ {
 		ok = found()
 	}
-	r.waitTarget, r.polls = nil, false
+	r.waitTarget, r.isPolling = nil, false
 	r.engine.ChargeCompletionCheck(ok)
 	return ok
 }
 
-func (w *Wait) waitState(*Rank) Wait { return *w }
+func (w *WaitDescription) waitState(*Rank) WaitDescription { return *w }

@@ -5,9 +5,9 @@ import "fmt"
 // MessageTally counts messages, and adds up the ranks at their other ends.
 type MessageTally struct{ Count, Peers int }
 
-// Traffic is what a rank has sent and received: messages of the program, and of collective
+// MessageTraffic is what a rank has sent and received: messages of the program, and of collective
 // operations.
-type Traffic struct{ Sent, Received [2]MessageTally }
+type MessageTraffic struct{ Sent, Received [2]MessageTally }
 
 func (t *MessageTally) add(peer int) {
 	t.Count++
@@ -16,15 +16,15 @@ func (t *MessageTally) add(peer int) {
 
 // HasFailed reports whether a call has failed whose error the program has handled: what it had
 // begun may be left.
-func (r *Rank) HasFailed() bool { return r.failed }
+func (r *Rank) HasFailed() bool { return r.hasFailedCall }
 
-// Traffic returns what the rank has sent and received so far. Messages that were cancelled do not
-// count.
-func (r *Rank) Traffic() Traffic { return r.traffic }
+// MessageTraffic returns what the rank has sent and received so far. Messages that were cancelled
+// do not count.
+func (r *Rank) Traffic() MessageTraffic { return r.traffic }
 
 // Counts yields what the rank's engine counts, if it counts anything.
 func (r *Rank) Counts(yield func(name string, n int64) bool) {
-	if c, ok := r.carrier().(Counter); ok {
+	if c, ok := r.innermostEngine().(CountingEngine); ok {
 		c.Counts(yield)
 	}
 }
@@ -35,15 +35,16 @@ func (r *Rank) MessagesByPeer() map[int][2]int {
 	if r.overlapChecker == nil {
 		return nil
 	}
-	return r.overlapChecker.peers
+	return r.overlapChecker.messagesByPeer
 }
 
-// peer counts n messages of a program that is checked: sent ones (0) or received ones (1).
-func (w *overlapChecker) peer(rank int, context uint32, which, n int) {
+// countPeerMessages counts n messages of a program that is checked: sent ones (0) or received ones
+// (1).
+func (w *overlapChecker) countPeerMessages(rank int, context uint32, which, n int) {
 	if context&1 == 0 {
-		x := w.peers[rank]
+		x := w.messagesByPeer[rank]
 		x[which] += n
-		w.peers[rank] = x
+		w.messagesByPeer[rank] = x
 	}
 }
 

@@ -18,21 +18,21 @@ type ThreadScheduler interface {
 // SetThreads sets the scheduler of the rank's threads. Call it once, before the second thread
 // calls.
 func (r *Rank) SetThreads(s ThreadScheduler) {
-	e := threadedEngine{r.carrier(), s}
+	e := engineWithThreads{r.innermostEngine(), s}
 	if r.engine = e; r.service != nil {
-		r.engine = servingEngine{e, r}
+		r.engine = engineWithService{e, r}
 	}
 	r.hasThreads = true
 }
 
-// threadedEngine is the engine of a rank that has several threads.
-type threadedEngine struct {
+// engineWithThreads is the engine of a rank that has several threads.
+type engineWithThreads struct {
 	Engine
 	threads ThreadScheduler
 }
 
 // Progress implements Engine.
-func (e threadedEngine) Progress(block bool) bool {
+func (e engineWithThreads) Progress(block bool) bool {
 	if block && e.threads.YieldInWait() {
 		return true
 	}
@@ -46,20 +46,20 @@ func (e threadedEngine) Progress(block bool) bool {
 // CallState is what a Rank notes of the call that a thread is in. The zero value is that of a
 // thread that has made no call.
 type CallState struct {
-	call          string
-	context       uint32
-	collectiveTag int
-	waitTarget    waitTarget
-	polls         bool
-	openRequests  requestList
-	probedMessage probedMessage
+	call            string
+	context         uint32
+	collectiveTag   int
+	waitTarget      waitTarget
+	isPolling       bool
+	awaitedRequests awaitedRequestList
+	probedMessage   probedMessage
 }
 
-// SwapCall exchanges the state of the call that the rank is in with s, for another thread to go on
-// in its goroutine.
-func (r *Rank) SwapCall(s *CallState) {
-	before := CallState{r.call, r.context, r.collectiveTag, r.waitTarget, r.polls, r.openRequests, r.probedMessage}
-	r.call, r.context, r.collectiveTag, r.waitTarget, r.polls, r.openRequests, r.probedMessage = s.call, s.context, s.collectiveTag, s.waitTarget, s.polls, s.openRequests, s.probedMessage
+// SwapCallState exchanges the state of the call that the rank is in with s, for another thread to
+// go on in its goroutine.
+func (r *Rank) SwapCallState(s *CallState) {
+	before := CallState{r.call, r.context, r.collectiveTag, r.waitTarget, r.isPolling, r.awaitedRequests, r.probedMessage}
+	r.call, r.context, r.collectiveTag, r.waitTarget, r.isPolling, r.awaitedRequests, r.probedMessage = s.call, s.context, s.collectiveTag, s.waitTarget, s.isPolling, s.awaitedRequests, s.probedMessage
 	*s = before
 }
 

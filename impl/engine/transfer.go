@@ -5,8 +5,8 @@ import "github.com/loggp/loggp/model"
 // Send sends buf and returns when the rank may use it again, as the mode says.
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
 	if r.overlapChecker != nil {
-		r.checkRead(memoryInterval(buf, 0, nil))
-		r.overlapChecker.peer(dst, context, 0, 1)
+		r.checkNotBeingReceived(memoryInterval(buf, 0, nil))
+		r.overlapChecker.countPeerMessages(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Send(m, buf, s, dst, context, tag)
@@ -45,7 +45,7 @@ func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, 
 	o.SetSend(m, o.Buf, s, dst, context, tag)
 	if r.overlapChecker != nil {
 		r.trackSend(o)
-		r.overlapChecker.peer(dst, context, 0, 1)
+		r.overlapChecker.countPeerMessages(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Isend(o)
@@ -71,16 +71,16 @@ func (r *Rank) isendLayout(o *Op, m model.Mode, x Layout, dst int, context uint3
 	buf, gathered := r.gather(x)
 	o.Buf = buf
 	r.isend(o, m, x.Signature(len(buf)), dst, context, tag)
-	o.ownsBuf = gathered
+	o.isBufOfRank = gathered
 }
 
 // gather returns data that is sent, as it travels, and whether that is memory of the rank's.
 func (r *Rank) gather(x Layout) ([]byte, bool) {
-	if flat, ok := x.Flat(); ok {
+	if flat, ok := x.ContiguousBytes(); ok {
 		return flat, false
 	}
 	if r.overlapChecker != nil {
-		r.checkRead(appendRuns(nil, x, nil)...)
+		r.checkNotBeingReceived(appendLayoutIntervals(nil, x, nil)...)
 	}
 	buf := r.ScratchBuffer(x.Len())
 	x.Gather(buf)
@@ -107,7 +107,7 @@ func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
 	st, _ := o.Received()
 	st.Err = r.ReceiveError(o)
 	r.Release(o)
-	if st.Err != nil && !isCollective(context) && !r.keepsErrors {
+	if st.Err != nil && !isCollective(context) && !r.receiveErrorsInStatus {
 		panic(st.Err)
 	}
 	return st
@@ -132,7 +132,7 @@ func (r *Rank) IrecvLayout(x Layout, src int, context uint32, tag int) *Op {
 func (r *Rank) irecv(o *Op, src int, context uint32, tag int) {
 	r.setReceive(o, src, context, tag)
 	r.receivesPosted++
-	o.posted = r.receivesPosted
+	o.postingNumber = r.receivesPosted
 	r.engine.Irecv(o)
 }
 
@@ -146,15 +146,15 @@ func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 
 // setReceiveLayout lets an operation receive data with a layout.
 func (r *Rank) setReceiveLayout(o *Op, x Layout) {
-	flat, ok := x.Flat()
+	flat, ok := x.ContiguousBytes()
 	if !ok {
 		flat = r.ScratchBuffer(x.Len())
 	}
-	o.Buf, o.Signature, o.layout, o.ownsBuf = flat, 0, x, !ok
+	o.Buf, o.Signature, o.layout, o.isBufOfRank = flat, 0, x, !ok
 }
 
-// SetWaiting notes that the rank waits for an operation, or, if it is nil, for nothing any more.
-func (r *Rank) SetWaiting(o *Op) {
+// SetAwaitedOp notes that the rank waits for an operation, or, if it is nil, for nothing any more.
+func (r *Rank) SetAwaitedOp(o *Op) {
 	if o == nil {
 		r.waitTarget = nil
 		return
@@ -203,32 +203,32 @@ const MaxPolledPackets = 256
 // PollFor takes in what has arrived, and reports whether found. It polls for o, an operation among
 // others.
 func (r *Rank) PollFor(o *Op, found func() bool) bool {
-	r.waitTarget, r.polls = o, true
+	r.waitTarget, r.isPolling = o, true
 	ok := found()
 	for i := 0; i < MaxPolledPackets && !ok && r.engine.Progress(false); i++ {
 		ok = found()
 	}
 	r.engine.ChargeCompletionCheck(ok)
-	r.waitTarget, r.polls = nil, false
+	r.waitTarget, r.isPolling = nil, false
 	return ok
 }
 
 // Test reports whether an operation is finished, after a look at what has arrived.
 func (r *Rank) Test(o *Op) bool {
-	r.waitTarget, r.polls = o, true
+	r.waitTarget, r.isPolling = o, true
 	for i := 0; i < MaxPolledPackets && !o.finished && r.engine.Progress(false); i++ {
 	}
 	r.engine.ChargeCompletionCheck(o.finished)
-	r.waitTarget, r.polls = nil, false
+	r.waitTarget, r.isPolling = nil, false
 	return o.finished
 }
 
 // Probe looks for a message that a receive would take, and waits for one if block is true.
 func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
 	r.probedMessage = probedMessage{src, context, tag}
-	r.waitTarget, r.polls = &r.probedMessage, !block
+	r.waitTarget, r.isPolling = &r.probedMessage, !block
 	st, ok := r.engine.Probe(src, context, tag, block)
-	r.waitTarget, r.polls = nil, false
+	r.waitTarget, r.isPolling = nil, false
 	return st, ok
 }
 
@@ -243,7 +243,7 @@ func (r *Rank) Cancel(o *Op) {
 // Barrier returns true when all n ranks have called it, or false if the engine has no barrier of
 // its own: see BarrierEngine.
 func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
-	b, ok := r.carrier().(BarrierEngine)
+	b, ok := r.innermostEngine().(BarrierEngine)
 	return ok && b.Barrier(n, me, rank)
 }
 
@@ -257,7 +257,9 @@ func (r *Rank) SetBarrierPeer(rank int) {
 // barrierWait is the rank whose signal in a barrier a rank waits for.
 type barrierWait int
 
-func (s barrierWait) waitState(*Rank) Wait { return Wait{Cause: WaitBarrier, Peer: int(s), Tag: Any} }
+func (s barrierWait) waitState(*Rank) WaitDescription {
+	return WaitDescription{Cause: WaitBarrier, Peer: int(s), Tag: Any}
+}
 
-// Direct returns the engine's single packets and remote memory access, or nil if it has none.
-func (r *Rank) Direct() Direct { return r.engine.Direct() }
+// LowLevelPort returns the engine's single packets and remote memory access, or nil if it has none.
+func (r *Rank) LowLevelPort() LowLevelPort { return r.engine.LowLevelPort() }

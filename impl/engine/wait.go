@@ -2,8 +2,8 @@ package engine
 
 import "github.com/loggp/loggp/model"
 
-// Wait is what a rank waits for, to explain why a job does not end.
-type Wait struct {
+// WaitDescription is what a rank waits for, to explain why a job does not end.
+type WaitDescription struct {
 	Call  string // it is in; "": in none
 	Cause WaitCause
 
@@ -14,9 +14,9 @@ type Wait struct {
 	Mode     model.Mode
 	Protocol string
 
-	OpenOps int  // operations of the list that the call waits for, if any: this is the first of them
-	AnyOne  bool // of a list, one is enough
-	Polls   bool // the call only looks, and the program makes it again and again
+	OpenOps     int  // operations of the list that the call waits for, if any: this is the first of them
+	OneSuffices bool // of a list, one is enough
+	IsPolling   bool // the call only looks, and the program makes it again and again
 
 	Unexpected *UnexpectedMessage // the first message of the context that has come and that is not received, or nil
 }
@@ -49,37 +49,37 @@ const (
 )
 
 // waitTarget is something to wait for.
-type waitTarget interface{ waitState(r *Rank) Wait }
+type waitTarget interface{ waitState(r *Rank) WaitDescription }
 
 // WaitState returns what the rank waits for.
-func (r *Rank) WaitState() Wait {
-	w := Wait{Peer: Any}
+func (r *Rank) WaitState() WaitDescription {
+	w := WaitDescription{Peer: Any}
 	if r.waitTarget != nil {
 		w = r.waitTarget.waitState(r)
 	}
-	w.Call, w.Polls = r.call, r.polls
-	if r.openRequests.openOps > 0 && r.openRequests.call == r.call {
-		w.OpenOps, w.AnyOne = r.openRequests.openOps, r.openRequests.anyOne
+	w.Call, w.IsPolling = r.call, r.isPolling
+	if r.awaitedRequests.openOps > 0 && r.awaitedRequests.call == r.call {
+		w.OpenOps, w.OneSuffices = r.awaitedRequests.openOps, r.awaitedRequests.anyOne
 	}
 	_, w.Unexpected = r.engine.UnexpectedMessages(w.Context)
 	return w
 }
 
 // explainWait says what an operation waits for.
-func (r *Rank) explainWait(o *Op) Wait {
-	switch t := o.template; {
+func (r *Rank) explainWait(o *Op) WaitDescription {
+	switch t := o.persistentTemplate; {
 	case o.IsInactive():
-		return Wait{Cause: WaitStart, Peer: t.Peer, Context: t.Context, Tag: t.Tag}
+		return WaitDescription{Cause: WaitStart, Peer: t.Peer, Context: t.Context, Tag: t.Tag}
 	case o.finished:
-		return Wait{Cause: WaitFinished, Peer: Any}
+		return WaitDescription{Cause: WaitFinished, Peer: Any}
 	}
 	return r.engine.ExplainWait(o)
 }
 
-func (o *Op) waitState(r *Rank) Wait { return r.explainWait(o) }
+func (o *Op) waitState(r *Rank) WaitDescription { return r.explainWait(o) }
 
-// requestList is a call that waits for several operations.
-type requestList struct {
+// awaitedRequestList is a call that waits for several operations.
+type awaitedRequestList struct {
 	call    string
 	openOps int
 	anyOne  bool
@@ -87,7 +87,9 @@ type requestList struct {
 
 // SetOpenRequests notes how many operations of a list are open, for Waits: one says that the call
 // waits for one of them, not for all. It is called when a rank is stopped.
-func (r *Rank) SetOpenRequests(open int, one bool) { r.openRequests = requestList{r.call, open, one} }
+func (r *Rank) SetOpenRequests(open int, one bool) {
+	r.awaitedRequests = awaitedRequestList{r.call, open, one}
+}
 
 // probedMessage is a message that a probe waits for.
 type probedMessage struct {
@@ -96,10 +98,10 @@ type probedMessage struct {
 	tag     int
 }
 
-func (x *probedMessage) waitState(*Rank) Wait {
-	return Wait{Cause: WaitMessage, Peer: x.src, Context: x.context, Tag: x.tag}
+func (x *probedMessage) waitState(*Rank) WaitDescription {
+	return WaitDescription{Cause: WaitMessage, Peer: x.src, Context: x.context, Tag: x.tag}
 }
 
-func (a *attachedBuffer) waitState(*Rank) Wait {
-	return Wait{Cause: WaitBuffered, Peer: Any, OpenOps: a.pending}
+func (a *attachedBuffer) waitState(*Rank) WaitDescription {
+	return WaitDescription{Cause: WaitBuffered, Peer: Any, OpenOps: a.messagesInBuffer}
 }

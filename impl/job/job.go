@@ -46,7 +46,7 @@ type Job struct {
 
 // engines has the implementation of each engine that a library may name.
 var engines = map[*model.Engine]struct {
-	make     engine.NewJobEngines
+	make     engine.NewJobEnginesFunc
 	describe func(device.Head) (name, detail string) // the packets, for traces
 }{
 	model.ProtoEngine: {proto.New, proto.Describe},
@@ -143,7 +143,7 @@ func (j *Job) RecordAny(ctx context.Context, seed uint64, protocol string, maxEn
 }
 
 func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
-	log.Describe = engine.DescribeAccesses(engines[j.Library.CarriedBy()].describe)
+	log.Describe = engine.DescribeWithAccesses(engines[j.Library.CarriedBy()].describe)
 	cfg := j.config(ctx, seed)
 	cfg.Activity = log
 	if j.Recorder != nil {

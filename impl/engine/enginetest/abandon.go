@@ -126,7 +126,7 @@ func runWithWarning(t testing.TB, s *Subject, w World, program func(c *mpi.Comm)
 		}
 		return program(pair)
 	})
-	if len(warnings) != 1 || warnings[0].Kind != mpi.OpenRequests || warnings[0].At.Line == 0 && warnings[0].Call != mpi.Finalize {
+	if len(warnings) != 1 || warnings[0].Kind != mpi.OpenRequests || warnings[0].CallSite.Line == 0 && warnings[0].Call != mpi.Finalize {
 		return fmt.Errorf("the job returned %v, with the warnings %v", err, warnings)
 	}
 	return err

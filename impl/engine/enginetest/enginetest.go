@@ -31,7 +31,7 @@ const us = unit.Microsecond
 // Subject is an engine with a library, to be tested.
 type Subject struct {
 	Name    string
-	New     engine.NewJobEngines
+	New     engine.NewJobEnginesFunc
 	Library func() *model.Library // a new one for each job: an emulated machine sets its software costs
 	Worlds  []World               // to test it in; nil: those of Worlds
 

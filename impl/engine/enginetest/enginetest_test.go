@@ -25,7 +25,7 @@ type faulty struct {
 	progress func(block bool) bool
 	probe    func(src int, context uint32, tag int, block bool) (engine.Status, bool)
 	cancel   func(o *engine.Op)
-	explain  func(o *engine.Op) engine.Wait
+	explain  func(o *engine.Op) engine.WaitDescription
 	arrived  func(context uint32) (int, *engine.UnexpectedMessage)
 }
 
@@ -33,7 +33,7 @@ func (f *faulty) Isend(o *engine.Op)                                           {
 func (f *faulty) Irecv(o *engine.Op)                                           { f.irecv(o) }
 func (f *faulty) Progress(block bool) bool                                     { return f.progress(block) }
 func (f *faulty) Cancel(o *engine.Op)                                          { f.cancel(o) }
-func (f *faulty) ExplainWait(o *engine.Op) engine.Wait                         { return f.explain(o) }
+func (f *faulty) ExplainWait(o *engine.Op) engine.WaitDescription              { return f.explain(o) }
 func (f *faulty) Recv(o *engine.Op)                                            { f.irecv(o); f.rank.WaitUntilFinished(o) }
 func (f *faulty) UnexpectedMessages(c uint32) (int, *engine.UnexpectedMessage) { return f.arrived(c) }
 func (f *faulty) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
@@ -330,7 +330,7 @@ var faults = []fault{
 		f.arrived = func(uint32) (int, *engine.UnexpectedMessage) { return 0, nil }
 	}},
 	{name: "a wait names another rank", law: "wrong/a deadlock", engine: func(f *faulty) {
-		f.explain = func(o *engine.Op) engine.Wait { w := f.Engine.ExplainWait(o); w.Peer++; return w }
+		f.explain = func(o *engine.Op) engine.WaitDescription { w := f.Engine.ExplainWait(o); w.Peer++; return w }
 	}},
 	{name: "an operation is left", law: "leftovers/after messages", engine: func(f *faulty) {
 		n := 0

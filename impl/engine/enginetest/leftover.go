@@ -100,13 +100,13 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 		return err
 	}
 	setup := port.now
-	r.Attach(make([]byte, 2*at*(300+engine.BufferedOverhead)))
+	r.AttachBuffer(make([]byte, 2*at*(300+engine.BufferedOverhead)))
 	for range rounds {
 		if err := way(r, mode, at); err != nil {
 			return err
 		}
 	}
-	if n, first := r.Unfinished(); n > 0 {
+	if n, first := r.CountUnfinishedOps(); n > 0 {
 		return fmt.Errorf("%d operations are unfinished, the first of kind %d", n, first.Cause)
 	}
 	if n, _ := r.Finalize(); n > 0 {
@@ -193,28 +193,28 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 		for i := range layouts {
 			layouts[i] = gaps(make([]byte, 600))
 		}
-		receive, send := e.NewPersistent(engine.Template{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.Template{Mode: model.SynchronousMode, Layout: layouts[1]})
-		buffered := e.NewPersistent(engine.Template{Mode: model.BufferedMode, Layout: layouts[1]})
-		e.Attach(make([]byte, 1000))
+		receive, send := e.NewPersistent(engine.PersistentTemplate{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.PersistentTemplate{Mode: model.SynchronousMode, Layout: layouts[1]})
+		buffered := e.NewPersistent(engine.PersistentTemplate{Mode: model.BufferedMode, Layout: layouts[1]})
+		e.AttachBuffer(make([]byte, 1000))
 		end := func(o *engine.Op) { e.Wait(o); e.Release(o) }
 		round := func() {
-			e.Start(receive)
+			e.StartPersistent(receive)
 			e.Cancel(receive)
 			end(receive)
-			e.Start(send)
+			e.StartPersistent(send)
 			e.Cancel(send)
 			end(send)
-			e.Start(receive)
-			e.Start(send)
+			e.StartPersistent(receive)
+			e.StartPersistent(send)
 			end(receive)
 			end(send)
-			e.Start(receive)
-			e.Start(buffered)
+			e.StartPersistent(receive)
+			e.StartPersistent(buffered)
 			end(receive)
 			end(buffered)
-			e.DrainBuffered()
-			e.Free(e.IrecvLayout(layouts[2], 0, 0, 1))
-			e.Free(e.IsendLayout(model.SynchronousMode, layouts[3], 0, 0, 1))
+			e.WaitForBufferedSends()
+			e.FreeOp(e.IrecvLayout(layouts[2], 0, 0, 1))
+			e.FreeOp(e.IsendLayout(model.SynchronousMode, layouts[3], 0, 0, 1))
 			for e.OpenOps() > 3 { // the persistent ones
 				e.Probe(0, 0, 2, false)
 			}
@@ -259,7 +259,7 @@ func exchanged(e *engine.Rank, mode model.Mode, at int) error {
 		e.Wait(o)
 		e.Release(o)
 	}
-	e.DrainBuffered()
+	e.WaitForBufferedSends()
 	return nil
 }
 
@@ -268,23 +268,23 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	var receives, sends []*engine.Op
 	for i := range at {
-		receives = append(receives, e.NewPersistent(engine.Template{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
-		sends = append(sends, e.NewPersistent(engine.Template{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		receives = append(receives, e.NewPersistent(engine.PersistentTemplate{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		sends = append(sends, e.NewPersistent(engine.PersistentTemplate{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
 	}
 	for range 3 {
 		for _, r := range receives {
-			e.Start(r)
+			e.StartPersistent(r)
 			e.Cancel(r)
 			e.Wait(r)
 			if !r.IsCancelled() {
 				return fmt.Errorf("a receive is not cancelled")
 			}
 			e.Release(r)
-			e.Start(r)
+			e.StartPersistent(r)
 		}
 		meet(e)
 		for _, s := range sends {
-			e.Start(s)
+			e.StartPersistent(s)
 			e.Cancel(s)
 		}
 		for _, o := range slices.Concat(receives, sends) {
@@ -294,10 +294,10 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 			}
 			e.Release(o)
 		}
-		e.DrainBuffered()
+		e.WaitForBufferedSends()
 	}
 	for _, o := range slices.Concat(receives, sends) {
-		e.Free(o)
+		e.FreeOp(o)
 	}
 	return nil
 }
@@ -306,11 +306,11 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 func givenUp(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	for i := range at {
-		e.Free(e.IrecvLayout(gaps(make([]byte, 600)), peer, 0, i))
+		e.FreeOp(e.IrecvLayout(gaps(make([]byte, 600)), peer, 0, i))
 	}
 	meet(e)
 	for i := range at {
-		e.Free(e.IsendLayout(mode, gaps(make([]byte, 600)), peer, 0, i))
+		e.FreeOp(e.IsendLayout(mode, gaps(make([]byte, 600)), peer, 0, i))
 	}
 	var ops []*engine.Op
 	for i := range at {
@@ -319,7 +319,7 @@ func givenUp(e *engine.Rank, mode model.Mode, at int) error {
 			ops = append(ops, s)
 			continue
 		}
-		e.Free(s)
+		e.FreeOp(s)
 	}
 	for _, s := range ops {
 		e.Wait(s)
@@ -329,8 +329,8 @@ func givenUp(e *engine.Rank, mode model.Mode, at int) error {
 		e.Release(s)
 	}
 	meet(e)
-	for _, o := range []*engine.Op{e.NewFinishedOp(true, engine.Status{}), e.NewPersistent(engine.Template{Null: true})} {
-		e.Free(o)
+	for _, o := range []*engine.Op{e.NewFinishedOp(true, engine.Status{}), e.NewPersistent(engine.PersistentTemplate{Null: true})} {
+		e.FreeOp(o)
 	}
 	return nil
 }
@@ -344,7 +344,7 @@ func toEnded(e *engine.Rank, _ model.Mode, at int) error {
 	for i := range at {
 		s := e.IsendLayout(model.SynchronousMode, gaps(make([]byte, 600)), 1, 0, i)
 		if e.Cancel(s); i%3 == 0 {
-			e.Free(s)
+			e.FreeOp(s)
 			continue
 		}
 		ops = append(ops, s)
@@ -362,9 +362,9 @@ func toEnded(e *engine.Rank, _ model.Mode, at int) error {
 // gaps are bytes; every other one is data.
 type gaps []byte
 
-func (g gaps) Len() int                       { return len(g) / 2 }
-func (g gaps) Flat() ([]byte, bool)           { return nil, false }
-func (g gaps) Signature(int) engine.Signature { return 0 }
+func (g gaps) Len() int                        { return len(g) / 2 }
+func (g gaps) ContiguousBytes() ([]byte, bool) { return nil, false }
+func (g gaps) Signature(int) engine.Signature  { return 0 }
 func (g gaps) Runs(yield func([]byte)) {
 	for i := 0; i < len(g); i += 2 {
 		yield(g[i : i+1])

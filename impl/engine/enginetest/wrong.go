@@ -129,7 +129,7 @@ var wrong = []law{
 
 // with expects an error of a rank in a call, of a class and with one of some texts: it may depend
 // on the engine how far something has come.
-func with(rank int, call string, class engine.Class, texts ...string) func(error) error {
+func with(rank int, call string, class engine.ErrorClass, texts ...string) func(error) error {
 	return func(err error) error {
 		var e *mpi.Error
 		if !errors.As(err, &e) || e.Rank != rank || call != "" && e.Call != call || e.Class != class ||

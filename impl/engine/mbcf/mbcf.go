@@ -219,8 +219,8 @@ type sizeSettings struct {
 	requests int // entries of a request FIFO; 0: none are posted
 }
 
-// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose:
-// who comes first decides.
+// New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
+// choose: who comes first decides.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)
@@ -320,8 +320,8 @@ func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
 
 func (e *Engine) ChargeCompletionCheck(bool) { e.spend(model.MBCFTestCost) }
 
-// Direct returns nil: there is nothing below messages.
-func (e *Engine) Direct() engine.Direct { return nil }
+// LowLevelPort returns nil: there is nothing below messages.
+func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	e.transport.beginEngineUse()
@@ -343,9 +343,9 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	}
 }
 
-func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
 	o := x.EngineOp.(*op)
-	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+	w := engine.WaitDescription{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
 	case o.cancelSerial > 0:
 		w.Cause = engine.WaitCancelAnswer
@@ -365,11 +365,11 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return engine.CountUnexpected(&e.unexpected, context, (*message).arrival)
 }
 
-// UndecidedMessage returns a synchronous message: others are complete at their senders.
-func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
+// CancellableMessage returns a synchronous message: others are complete at their senders.
+func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
-	return engine.FindUndecided(&e.unexpected, func(m *message) bool { return m.mode == model.SynchronousMode }, (*message).arrival)
+	return engine.FindCancellable(&e.unexpected, func(m *message) bool { return m.mode == model.SynchronousMode }, (*message).arrival)
 }
 
 func (m *message) arrival() *engine.UnexpectedMessage {
@@ -395,7 +395,7 @@ var countNames = [numCounts]string{
 	requestsPosted: "requests posted", requestsDropped: "requests dropped", requestsLost: "requests lost", temporaryBuffers: "temporary buffers used", retriedEntries: "FIFO writes retried",
 }
 
-// Counts implements engine.Counter. Requests that were lost are counted where that is found.
+// Counts implements engine.CountingEngine. Requests that were lost are counted where that is found.
 func (e *Engine) Counts(yield func(name string, n int64) bool) {
 	for i, name := range countNames {
 		if !yield(name, e.counts[i]) {

@@ -190,8 +190,8 @@ func (f *packetTransport) handleNextPacket(block bool) bool {
 	if q == nil {
 		return false
 	}
-	if engine.IsAccessEnd(&q.Head) {
-		f.engine.rank.EndAccess(q)
+	if engine.IsAccessCompletion(&q.Head) {
+		f.engine.rank.HandleAccessCompletion(q)
 		return true
 	}
 	e, h := f.engine, decodeHead(&q.Head)

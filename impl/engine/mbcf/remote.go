@@ -296,8 +296,8 @@ func (f *remoteTransport) pollOnce(every bool) bool {
 
 // handlePacket takes in a packet, and reports whether it was news.
 func (f *remoteTransport) handlePacket(q *device.Packet) bool {
-	if engine.IsAccessEnd(&q.Head) {
-		f.engine.rank.EndAccess(q)
+	if engine.IsAccessCompletion(&q.Head) {
+		f.engine.rank.HandleAccessCompletion(q)
 		return true
 	}
 	e, h := f.engine, decodeHead(&q.Head)

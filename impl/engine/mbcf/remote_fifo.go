@@ -16,12 +16,12 @@ func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
 		f.enqueueEntering(p, s)
 		return
 	}
-	x := f.engine.rank.ContinueSend(&s.Op).EngineOp.(*op)
+	x := f.engine.rank.NewDetachedSend(&s.Op).EngineOp.(*op)
 	f.engine.resetSend(x)
 	x.isDetached = true
 	p.detachedBytes += s.Size
 	f.enqueueEntering(p, x)
-	f.engine.rank.KeepSendData(&x.Op)
+	f.engine.rank.CopyDetachedSendData(&x.Op)
 	f.engine.rank.Complete(&s.Op)
 }
 

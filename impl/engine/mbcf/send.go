@@ -25,7 +25,7 @@ func (e *Engine) Isend(o *engine.Op) {
 		e.startSend(o.EngineOp.(*op))
 		return
 	}
-	e.startSend(e.rank.CopyToBuffered(o).EngineOp.(*op))
+	e.startSend(e.rank.NewSendOfBuffered(o).EngineOp.(*op))
 	e.rank.Complete(o)
 }
 

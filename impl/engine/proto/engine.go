@@ -41,7 +41,7 @@ type Engine struct {
 	memory           device.Memory // the machine's, or messages
 	packetMemory     *packetMemory // nil where the machine has remote memory
 	lastCancelSerial uint32        // names the last cancel
-	direct           directQueue
+	lowLevelQueue    lowLevelQueue
 }
 
 // Setup implements engine.Engine.
@@ -96,8 +96,8 @@ func (e *Engine) dispatch(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
 		e.flow.addCredit(p.Src, int(n))
 	}
-	if engine.IsAccessEnd(&p.Head) {
-		e.rank.EndAccess(p)
+	if engine.IsAccessCompletion(&p.Head) {
+		e.rank.HandleAccessCompletion(p)
 		return
 	}
 	e.spend(model.ProtoHandleCost, 1)
@@ -122,13 +122,13 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 	case kindRemainder:
 		r := e.ops[h.to]
 		r.protocol.OnRemainder(e, r, p.Data)
-	case kindDone, kindDirectDone:
+	case kindDone, kindLowLevelDone:
 		if p.Refused {
 			panic(fmt.Sprintf("proto: rank %d: a remote access was refused: its memory is not exposed", e.port.Rank()))
 		}
 		e.handleAccessEnd(&h)
-	case kindDirect:
-		e.direct.waiting = append(e.direct.waiting, directMessage{p.Src, append([]byte(nil), p.Data...)})
+	case kindLowLevel:
+		e.lowLevelQueue.messages = append(e.lowLevelQueue.messages, lowLevelMessage{p.Src, append([]byte(nil), p.Data...)})
 	case kindCancel:
 		e.handleCancel(p.Src, &h)
 	case kindAnswer:
@@ -152,8 +152,8 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 
 // handleAccessEnd goes on where a remote access has ended.
 func (e *Engine) handleAccessEnd(h *head) {
-	if h.kind == kindDirectDone {
-		e.direct.done = true
+	if h.kind == kindLowLevelDone {
+		e.lowLevelQueue.accessDone = true
 		return
 	}
 	o := e.ops[h.to]

@@ -12,21 +12,21 @@ import (
 type kind uint8
 
 const (
-	kindFirst      kind = iota + 1 // RM or R: the first packet of a message
-	kindACK                        // receiver to sender: matched, or received
-	kindFinished                   // sender to receiver: the data is there
-	kindDone                       // from the machine: a remote access has ended
-	kindCredit                     // nothing but credit
-	kindDirect                     // a low-level message
-	kindDirectDone                 // from the machine: a low-level remote access has ended
-	kindGet                        // asks for bytes of exposed memory, where the machine cannot read it
-	kindData                       // the bytes
-	kindPut                        // bytes for exposed memory, where the machine cannot write it
-	kindRemainder                  // sender to receiver: the rest of the data
-	kindCancel                     // sender to receiver: take the message out, if it has no receive
-	kindAnswer                     // receiver to sender: it is out, or was not there
-	kindPeerExit                   // from the world: the program of a rank has ended
-	kindRefused                    // the bytes that were asked for or put are not exposed
+	kindFirst        kind = iota + 1 // RM or R: the first packet of a message
+	kindACK                          // receiver to sender: matched, or received
+	kindFinished                     // sender to receiver: the data is there
+	kindDone                         // from the machine: a remote access has ended
+	kindCredit                       // nothing but credit
+	kindLowLevel                     // a low-level message
+	kindLowLevelDone                 // from the machine: a low-level remote access has ended
+	kindGet                          // asks for bytes of exposed memory, where the machine cannot read it
+	kindData                         // the bytes
+	kindPut                          // bytes for exposed memory, where the machine cannot write it
+	kindRemainder                    // sender to receiver: the rest of the data
+	kindCancel                       // sender to receiver: take the message out, if it has no receive
+	kindAnswer                       // receiver to sender: it is out, or was not there
+	kindPeerExit                     // from the world: the program of a rank has ended
+	kindRefused                      // the bytes that were asked for or put are not exposed
 )
 
 // head is what the engine writes into a packet's head.
@@ -103,7 +103,7 @@ func Describe(words device.Head) (name, detail string) {
 		name = "ACK"
 	case kindFinished:
 		name = "FIN"
-	case kindDone, kindDirectDone, kindData, kindPut, kindRemainder:
+	case kindDone, kindLowLevelDone, kindData, kindPut, kindRemainder:
 		name = "M"
 	case kindGet:
 		name, detail = "get", fmt.Sprintf("%d bytes", h.size)
@@ -118,7 +118,7 @@ func Describe(words device.Head) (name, detail string) {
 		}
 	case kindPeerExit:
 		name = "end"
-	case kindDirect:
+	case kindLowLevel:
 		name = "message"
 	case kindRefused:
 		name = "refused"

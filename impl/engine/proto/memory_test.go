@@ -23,14 +23,14 @@ func meet(t *testing.T, program func(e tested, rank int) error) error {
 func TestMessagesReach(t *testing.T) {
 	keys := make(chan device.Key, 1)
 	err := meet(t, func(e tested, rank int) error {
-		if e.Direct().Remote() {
+		if e.LowLevelPort().HasRemoteMemory() {
 			return fmt.Errorf("the machine has remote memory")
 		}
 		if rank == 1 {
 			b := []byte("abcdef")
-			e.Direct().Withdraw(e.Direct().Expose(make([]byte, 6)))
-			e.Direct().Expose(make([]byte, 6))
-			keys <- e.Direct().Expose(b)
+			e.LowLevelPort().Withdraw(e.LowLevelPort().Expose(make([]byte, 6)))
+			e.LowLevelPort().Expose(make([]byte, 6))
+			keys <- e.LowLevelPort().Expose(b)
 			e.Recv(nil, 0, 0, 0, 1)
 			if string(b) != "XYcdef" {
 				return fmt.Errorf("memory is %q after a put", b)
@@ -38,12 +38,12 @@ func TestMessagesReach(t *testing.T) {
 			return nil
 		}
 		k, got := <-keys, make([]byte, 3)
-		e.e.memory.Get(1, k, 2, got, directDoneHead())
-		e.e.awaitDirect()
+		e.e.memory.Get(1, k, 2, got, lowLevelDoneHead())
+		e.e.awaitLowLevelAccess()
 		if !bytes.Equal(got, []byte("cde")) {
 			return fmt.Errorf("got %q", got)
 		}
-		e.Direct().Put(1, k, []byte("XY"))
+		e.LowLevelPort().Put(1, k, []byte("XY"))
 		e.Send(model.StandardMode, nil, 0, 1, 0, 1)
 		return nil
 	})
@@ -56,18 +56,18 @@ func TestMessagesReach(t *testing.T) {
 // though its place is used again.
 func TestMessagesOutside(t *testing.T) {
 	for name, access := range map[string]func(e tested, stale, k device.Key){
-		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), directDoneHead()) },
-		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), directDoneHead()) },
-		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), directDoneHead()) },
-		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, directDoneHead()) },
+		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), lowLevelDoneHead()) },
+		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), lowLevelDoneHead()) },
+		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), lowLevelDoneHead()) },
+		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, lowLevelDoneHead()) },
 	} {
 		keys := make(chan device.Key, 2)
 		err := meet(t, func(e tested, rank int) error {
 			if rank == 1 {
-				stale := e.Direct().Expose(make([]byte, 6))
-				e.Direct().Withdraw(stale)
+				stale := e.LowLevelPort().Expose(make([]byte, 6))
+				e.LowLevelPort().Withdraw(stale)
 				keys <- stale
-				keys <- e.Direct().Expose(make([]byte, 6))
+				keys <- e.LowLevelPort().Expose(make([]byte, 6))
 			} else {
 				access(e, <-keys, <-keys)
 			}
@@ -79,9 +79,9 @@ func TestMessagesOutside(t *testing.T) {
 		}
 	}
 	err := meet(t, func(e tested, rank int) error {
-		k := e.Direct().Expose(nil)
-		e.Direct().Withdraw(k)
-		e.Direct().Withdraw(k)
+		k := e.LowLevelPort().Expose(nil)
+		e.LowLevelPort().Withdraw(k)
+		e.LowLevelPort().Withdraw(k)
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "does not expose") {

@@ -67,9 +67,9 @@ func (e *Engine) releaseStaging(o *op) {
 }
 
 // ExplainWait implements engine.Engine.
-func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
 	o := x.EngineOp.(*op)
-	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+	w := engine.WaitDescription{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
 	case !o.Receive:
 		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, o.protocol.Name

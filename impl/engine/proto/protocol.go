@@ -56,7 +56,7 @@ type Job struct {
 	rules            [model.NumModes][model.NumTiers][]rule
 }
 
-// New finds the protocols that a job needs. It is an engine.NewJobEngines.
+// New finds the protocols that a job needs. It is an engine.NewJobEnginesFunc.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) { return newJob(l, protocol) }
 
 // Engines implements engine.JobEngines.

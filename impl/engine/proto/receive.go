@@ -43,11 +43,11 @@ func (e *Engine) progressUntil(o *engine.Op) {
 		e.rank.WaitUntilFinished(o)
 		return
 	}
-	e.rank.SetWaiting(o)
+	e.rank.SetAwaitedOp(o)
 	for !o.IsFinished() {
 		e.dispatch(e.nextPacket(true))
 	}
-	e.rank.SetWaiting(nil)
+	e.rank.SetAwaitedOp(nil)
 }
 
 // Irecv implements engine.Engine.
@@ -191,9 +191,9 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return engine.CountUnexpected(&e.unexpected, context, (*unexpectedMessage).arrival)
 }
 
-// UndecidedMessage implements engine.Engine: what its sender has forgotten is not cancelled.
-func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
-	return engine.FindUndecided(&e.unexpected, func(m *unexpectedMessage) bool { return !m.protocol.OneWay }, (*unexpectedMessage).arrival)
+// CancellableMessage implements engine.Engine: what its sender has forgotten is not cancelled.
+func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
+	return engine.FindCancellable(&e.unexpected, func(m *unexpectedMessage) bool { return !m.protocol.OneWay }, (*unexpectedMessage).arrival)
 }
 
 func (m *unexpectedMessage) arrival() *engine.UnexpectedMessage {

@@ -52,7 +52,7 @@ func (e *Engine) startSend(s *op, p *Protocol) {
 	s.protocol, s.cancelling = p, false
 	if s.Mode == model.BufferedMode {
 		from := s.Buf
-		s.Buf = e.rank.Reserve(&s.Op, len(from))
+		s.Buf = e.rank.ReserveBuffered(&s.Op, len(from))
 		e.spend(model.ProtoPackCost, len(from))
 		e.rank.Copy(s.Buf, from)
 	}

@@ -86,7 +86,8 @@ type Engine struct {
 	cancelSerial uint32
 }
 
-// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose.
+// New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
+// choose.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: its engine sends every message alike", l.Name, protocol)
@@ -129,7 +130,7 @@ func (e *Engine) Isend(o *engine.Op) {
 		}
 		return
 	}
-	b := e.rank.CopyToBuffered(o)
+	b := e.rank.NewSendOfBuffered(o)
 	e.sendPacket(int(o.Peer), &h, b.Buf)
 	e.rank.Complete(b)
 	e.rank.Complete(o)
@@ -172,8 +173,8 @@ func (e *Engine) Progress(block bool) bool {
 	if p == nil {
 		return false
 	}
-	if engine.IsAccessEnd(&p.Head) {
-		e.rank.EndAccess(p)
+	if engine.IsAccessCompletion(&p.Head) {
+		e.rank.HandleAccessCompletion(p)
 		return true
 	}
 	e.port.Spend(model.QueueHandleCost, 1)
@@ -250,9 +251,9 @@ func (e *Engine) handleCancel(src int, h head) {
 // isSynchronousSend reports whether the sender of a message waits for its receive.
 func (h *head) isSynchronousSend() bool { return h.mode == model.SynchronousMode }
 
-func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
 	o := x.EngineOp.(*op)
-	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+	w := engine.WaitDescription{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	if !o.Receive {
 		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, "queue"
 		if o.cancelSerial > 0 {
@@ -266,10 +267,10 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return e.inbox.UnexpectedMessages(context)
 }
 
-// UndecidedMessage returns a synchronous message: others are complete at their senders.
-func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
-	return e.inbox.UndecidedMessage((*head).isSynchronousSend)
+// CancellableMessage returns a synchronous message: others are complete at their senders.
+func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
+	return e.inbox.CancellableMessage((*head).isSynchronousSend)
 }
 
-// Direct returns nil: there is nothing below messages.
-func (e *Engine) Direct() engine.Direct { return nil }
+// LowLevelPort returns nil: there is nothing below messages.
+func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }

@@ -33,7 +33,7 @@ type Recorder struct {
 }
 
 // Engine wraps the engine of the job that is recorded.
-func (r *Recorder) Engine(inner engine.NewJobEngines) engine.NewJobEngines {
+func (r *Recorder) Engine(inner engine.NewJobEnginesFunc) engine.NewJobEnginesFunc {
 	return func(l *model.Library, protocol string) (engine.JobEngines, error) {
 		m, err := inner(l, protocol)
 		if err != nil {
@@ -294,7 +294,7 @@ func (l *rankRecorder) appendStarted(o *engine.Op, kind schedule.Kind, waits boo
 			gaps = new(timedLayout)
 		}
 		*gaps = timedLayout{Layout: x, rank: l}
-		o.SetLayout(gaps)
+		o.ReplaceLayout(gaps)
 	}
 	n := l.appendAfterPrevious(operation{kind: kind, peer: o.Peer, tag: o.Tag, context: o.Context, size: uint64(len(o.Buf))})
 	if kind == schedule.Send {
@@ -421,22 +421,22 @@ func (e *recordingEngine) Cancel(o *engine.Op) {
 	e.Engine.Cancel(o)
 }
 
-func (e *recordingEngine) Direct() engine.Direct {
+func (e *recordingEngine) LowLevelPort() engine.LowLevelPort {
 	if e.active {
-		e.fail = errDirect
+		e.fail = errLowLevelNotRecorded
 	}
-	return e.Engine.Direct()
+	return e.Engine.LowLevelPort()
 }
 
-// Counts implements engine.Counter.
+// Counts implements engine.CountingEngine.
 func (e *recordingEngine) Counts(yield func(name string, n int64) bool) {
-	if c, ok := e.Engine.(engine.Counter); ok {
+	if c, ok := e.Engine.(engine.CountingEngine); ok {
 		c.Counts(yield)
 	}
 }
 
-// errDirect is the failure of programs whose operations a schedule cannot have.
-var errDirect = errors.New("the program sends single packets, or uses the memory of other ranks: a schedule has no such operations")
+// errLowLevelNotRecorded is the failure of programs whose operations a schedule cannot have.
+var errLowLevelNotRecorded = errors.New("the program sends single packets, or uses the memory of other ranks: a schedule has no such operations")
 
 // envelope is what the tag of a schedule stands for: a schedule has no communicators.
 type envelope struct {
@@ -572,7 +572,7 @@ func (r *Recorder) EncodeRank(rank int) []int64 {
 func (r *Recorder) DecodeRank(rank int, w []int64) {
 	l := &rankRecorder{}
 	if w[0] == 1 {
-		l.fail = errDirect
+		l.fail = errLowLevelNotRecorded
 	}
 	n, calls := w[1], w[2]
 	for w = w[3:]; calls > 0; calls-- {

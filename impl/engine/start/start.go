@@ -75,8 +75,8 @@ type sizeSettings struct {
 	pinned int                 // memory for transfers
 }
 
-// New makes the engines of a job. It is an engine.NewJobEngines. There are no protocols to choose:
-// the length and the place of the other rank decide.
+// New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
+// choose: the length and the place of the other rank decide.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
@@ -134,7 +134,7 @@ func (e *Engine) Isend(o *engine.Op) {
 		e.startSend(o.EngineOp.(*op))
 		return
 	}
-	e.startSend(e.rank.CopyToBuffered(o).EngineOp.(*op))
+	e.startSend(e.rank.NewSendOfBuffered(o).EngineOp.(*op))
 	e.rank.Complete(o)
 }
 
@@ -214,8 +214,8 @@ func (e *Engine) Progress(wait bool) bool {
 	if p == nil {
 		return false
 	}
-	if engine.IsAccessEnd(&p.Head) {
-		e.rank.EndAccess(p)
+	if engine.IsAccessCompletion(&p.Head) {
+		e.rank.HandleAccessCompletion(p)
 		return true
 	}
 	h := decodeHead(&p.Head)
@@ -313,9 +313,9 @@ func (h *head) isSenderWaiting() bool {
 	return h.mode == model.SynchronousMode || h.kind == kindRequest
 }
 
-func (e *Engine) ExplainWait(x *engine.Op) engine.Wait {
+func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
 	o := x.EngineOp.(*op)
-	w := engine.Wait{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+	w := engine.WaitDescription{Cause: engine.WaitMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
 	switch {
 	case o.Receive && o.isMatched:
 		w.Cause = engine.WaitData
@@ -335,14 +335,14 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return e.inbox.UnexpectedMessages(context)
 }
 
-// UndecidedMessage returns a message whose sender waits for its receive: others are complete at
+// CancellableMessage returns a message whose sender waits for its receive: others are complete at
 // theirs.
-func (e *Engine) UndecidedMessage() *engine.UnexpectedMessage {
-	return e.inbox.UndecidedMessage((*head).isSenderWaiting)
+func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
+	return e.inbox.CancellableMessage((*head).isSenderWaiting)
 }
 
-// Direct returns nil: there is nothing below messages that programs may use.
-func (e *Engine) Direct() engine.Direct { return nil }
+// LowLevelPort returns nil: there is nothing below messages that programs may use.
+func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }
 
 // The counters of an engine.
 const (
@@ -360,7 +360,7 @@ var countNames = [numCounts]string{
 	bytesCopiedIn: "bytes copied to pinned memory", bytesCopiedOut: "bytes copied from pinned memory",
 }
 
-// Counts implements engine.Counter. Transfers by RDMA are counted where they begin.
+// Counts implements engine.CountingEngine. Transfers by RDMA are counted where they begin.
 func (e *Engine) Counts(yield func(name string, n int64) bool) {
 	for i, name := range countNames {
 		if !yield(name, e.counts[i]) {

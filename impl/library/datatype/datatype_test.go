@@ -264,7 +264,7 @@ func checkTouched(touched []int) bool {
 }
 
 func checkPack(t *testing.T, b Buffer, want []byte) {
-	if flat, ok := b.Flat(); ok && !bytes.Equal(flat, want) {
+	if flat, ok := b.ContiguousBytes(); ok && !bytes.Equal(flat, want) {
 		t.Errorf("lies as %v, travels as %v", flat, want)
 	}
 	for from := 0; from <= len(want); from += 1 + len(want)/13 {

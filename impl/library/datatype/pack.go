@@ -55,9 +55,9 @@ func (b Buffer) Part(first, count int) Buffer {
 	return b
 }
 
-// Flat returns the bytes of the buffer's data as they lie in memory, and whether they lie as they
-// travel: then nothing need be copied.
-func (b Buffer) Flat() ([]byte, bool) {
+// ContiguousBytes returns the bytes of the buffer's data as they lie in memory, and whether they
+// lie as they travel: then nothing need be copied.
+func (b Buffer) ContiguousBytes() ([]byte, bool) {
 	if !b.Type.Contiguous() {
 		return nil, false
 	}
@@ -104,7 +104,7 @@ func (b Buffer) Scatter(flat []byte, copy func(dst, src []byte) int) { b.copyFla
 // Runs calls yield for each run of bytes of the buffer's data where they lie, in the order in which
 // they travel.
 func (b Buffer) Runs(yield func([]byte)) {
-	if flat, ok := b.Flat(); ok {
+	if flat, ok := b.ContiguousBytes(); ok {
 		yield(flat)
 		return
 	}

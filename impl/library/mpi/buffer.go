@@ -105,7 +105,7 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 	if x, _, ok := b.PlainBytes(); ok {
 		return x
 	}
-	if x, ok := b.Flat(); ok {
+	if x, ok := b.ContiguousBytes(); ok {
 		return x
 	}
 	x := make([]byte, b.Len())
@@ -118,7 +118,7 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 // scatterFlat puts data that was received to where it belongs in a buffer, unless it is there
 // already.
 func (c *Comm) scatterFlat(b Buffer, flat []byte) {
-	if _, ok := b.Flat(); !ok {
+	if _, ok := b.ContiguousBytes(); !ok {
 		b.Scatter(flat, c.e.Copy)
 	}
 }

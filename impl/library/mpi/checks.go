@@ -35,12 +35,12 @@ func (j *job) completeError(err error) error {
 	}
 	switch {
 	case errors.As(err, &e):
-		if e.Other == nil || j.worlds == nil {
+		if e.OtherCall == nil || j.worlds == nil {
 			break
 		}
-		if one, other := j.worlds[e.Rank], j.worlds[e.Other.Rank]; one != nil && other != nil {
+		if one, other := j.worlds[e.Rank], j.worlds[e.OtherCall.Rank]; one != nil && other != nil {
 			p := one.state.calls.Counterpart(e.Context(), other.state.calls)
-			e.Other.Call, e.Other.At = p.Call, p.At
+			e.OtherCall.Call, e.OtherCall.Site = p.Call, p.Site
 		}
 	case errors.As(err, &d):
 		return j.endOfDeadlock(d)
@@ -80,7 +80,7 @@ func (j *job) endOfDeadlock(d *device.Deadlock) error {
 // waitsForSubstitutes reports whether a rank of this process waits for nothing but receives that
 // the program has left open.
 func (j *job) waitsForSubstitutes(rank int) bool {
-	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].e.WaitsForSubstitutes()
+	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].e.WaitsForAbandonedReceives()
 }
 
 // describeClockError says in which call a rank's clock would have passed the latest time.
@@ -88,17 +88,17 @@ func (j *job) describeClockError(late *device.ClockError) *Error {
 	e := &Error{Class: engine.ErrOther, Rank: late.Rank, Text: late.Text()}
 	if late.Stack == nil {
 		w := j.describeWait(late.Rank)
-		e.Call, e.At = w.Call, w.At
+		e.Call, e.CallSite = w.Call, w.At
 	} else {
-		e.Call, e.At = check.CallOn(late.Stack)
+		e.Call, e.CallSite = check.CallOn(late.Stack)
 	}
 	if j.worlds != nil && j.worlds[late.Rank] != nil {
-		if x := j.worlds[late.Rank].e.Caller(); x != nil {
+		if x := j.worlds[late.Rank].e.CallLocator(); x != nil {
 			call, at := x.Here()
-			e.Call, e.At = call, x.Site(at)
+			e.Call, e.CallSite = call, x.Site(at)
 		}
 	}
-	if e.Call == "" && e.At != (Site{}) {
+	if e.Call == "" && e.CallSite != (Site{}) {
 		e.Call = "between calls of communication"
 	} else if e.Call == "" {
 		e.Call = "after its program"
@@ -136,8 +136,8 @@ func (j *job) describeWait(rank int) *Wait {
 	}
 	c := j.worlds[rank]
 	w := c.e.WaitState()
-	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName), Polls: w.Polls}
-	if x := c.e.Caller(); x != nil && w.Call != "" {
+	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName), Polls: w.IsPolling}
+	if x := c.e.CallLocator(); x != nil && w.Call != "" {
 		call, at := x.Here()
 		out.Call, out.At = call, x.Site(at)
 		if t, ok := x.(interface{ OtherThreads() string }); ok {
@@ -194,7 +194,7 @@ func (s *state) rankName(world int, context uint32) string {
 }
 
 // SetCaller says who locates the calls of this rank's program, if it is not written in Go.
-func (c *Comm) SetCaller(x engine.CallLocator) { c.e.SetCaller(x) }
+func (c *Comm) SetCaller(x engine.CallLocator) { c.e.SetCallLocator(x) }
 
 // noteCollective begins a collective operation whose messages have a tag. In programs that are
 // checked it notes where: ranks make these calls in the same order, so a rank finds another's by
@@ -202,7 +202,7 @@ func (c *Comm) SetCaller(x engine.CallLocator) { c.e.SetCaller(x) }
 func (c *Comm) noteCollective(tag int) {
 	c.e.ExpectCollectiveTag(tag)
 	if c.state.calls != nil {
-		c.state.calls.Record(c.context, c.members, c.e.Call(), tag, c.e.Caller())
+		c.state.calls.Record(c.context, c.members, c.e.Call(), tag, c.e.CallLocator())
 	}
 }
 

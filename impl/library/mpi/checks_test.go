@@ -154,13 +154,13 @@ func TestOtherCall(t *testing.T) {
 					return nil
 				})
 				var e *mpi.Error
-				if !errors.As(err, &e) || e.Rank != 0 || e.Call != "Scan" || e.Other == nil || e.Other.Rank != 2 || !strings.Contains(e.Text, "rank 0 of a communicator of 2 (rank 2 of the job) is in bcast") {
+				if !errors.As(err, &e) || e.Rank != 0 || e.Call != "Scan" || e.OtherCall == nil || e.OtherCall.Rank != 2 || !strings.Contains(e.Text, "rank 0 of a communicator of 2 (rank 2 of the job) is in bcast") {
 					t.Fatalf("%s on %s: %v", c.name, at.Name, err)
 				}
-				if known := c.known && check == mpi.CheckStrict; known != (e.Other.Call == "Bcast") || known != (filepath.Base(e.Other.At.File) == "checks_test.go") || known != strings.Contains(err.Error(), "; rank 2: Bcast (checks_test.go:") {
+				if known := c.known && check == mpi.CheckStrict; known != (e.OtherCall.Call == "Bcast") || known != (filepath.Base(e.OtherCall.Site.File) == "checks_test.go") || known != strings.Contains(err.Error(), "; rank 2: Bcast (checks_test.go:") {
 					t.Errorf("%s on %s, checked %v: %v", c.name, at.Name, check, err)
 				}
-				if p := e.Other.At.Line - e.At.Line; c.known && check == mpi.CheckStrict && p >= 0 {
+				if p := e.OtherCall.Site.Line - e.CallSite.Line; c.known && check == mpi.CheckStrict && p >= 0 {
 					t.Errorf("%s on %s: %v", c.name, at.Name, err)
 				}
 			}
@@ -239,7 +239,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 		r := mpi.Irecv(c, b, other, 1)
 		for name, call := range calls(c, &r) {
 			e, ok := elsewhere(call).(*mpi.Error)
-			if !ok || e.Rank != c.Rank() || e.Call != name || e.Class != mpi.ErrOther || filepath.Base(e.At.File) != "checks_test.go" {
+			if !ok || e.Rank != c.Rank() || e.Call != name || e.Class != mpi.ErrOther || filepath.Base(e.CallSite.File) != "checks_test.go" {
 				return fmt.Errorf("%s: %v", name, e)
 			}
 		}

@@ -46,7 +46,7 @@ func must(t *datatype.Type, err error) *datatype.Type {
 
 // words returns the data of a buffer as words.
 func words(b mpi.Buffer) []uint64 {
-	flat, ok := b.Flat()
+	flat, ok := b.ContiguousBytes()
 	if !ok {
 		panic("a buffer with gaps")
 	}

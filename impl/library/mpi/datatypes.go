@@ -201,8 +201,8 @@ func buildType(call string, counts []int, of []*Datatype, build func() (*Datatyp
 const NoRank = engine.NoRank
 
 // failCall ends a call in which no communicator takes part. Run says which rank made it.
-func failCall(call string, c engine.Class, format string, args ...any) {
-	panic(&Error{Class: c, Rank: NoRank, Call: call, At: check.Where(0), Text: fmt.Sprintf(format, args...)})
+func failCall(call string, c engine.ErrorClass, format string, args ...any) {
+	panic(&Error{Class: c, Rank: NoRank, Call: call, CallSite: check.Where(0), Text: fmt.Sprintf(format, args...)})
 }
 
 // Displacement returns how many bytes behind the beginning of an object one of its parts begins,

@@ -58,7 +58,7 @@ func TestNoType(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		call  string
-		class engine.Class
+		class engine.ErrorClass
 		text  string
 		wrong func()
 	}{
@@ -80,7 +80,7 @@ func TestNoType(t *testing.T) {
 }
 
 // check holds an error to its rank, call, class and words.
-func check(t *testing.T, err error, rank int, call string, class engine.Class, text string) {
+func check(t *testing.T, err error, rank int, call string, class engine.ErrorClass, text string) {
 	t.Helper()
 	var e *mpi.Error
 	if !errors.As(err, &e) || e.Rank != rank || e.Call != call || e.Class != class || !strings.Contains(e.Text, text) {
@@ -159,7 +159,7 @@ func TestPackFaults(t *testing.T) {
 	twice := mpi.Indexed([]int{1, 1}, []int{0, 0}, mpi.Int32).Commit()
 	for name, x := range map[string]struct {
 		call  string
-		class engine.Class
+		class engine.ErrorClass
 		text  string
 		wrong func(c *mpi.Comm)
 	}{

@@ -57,7 +57,7 @@ func (e *AbortError) Error() string {
 func (c *Comm) Pcontrol(_ int) { c.enterCall("Pcontrol") }
 
 // Class is a class of errors.
-type Class = engine.Class
+type Class = engine.ErrorClass
 
 // The error classes of MPI-1.2, §7.4. The library makes no errors of the last four.
 const (
@@ -230,7 +230,7 @@ func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
 	}
 	if h != ErrorsAreFatal {
-		c.e.HandleErrors()
+		c.e.SetHandlesErrors()
 	}
 	c.setHandler(h)
 }
@@ -238,7 +238,7 @@ func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 // KeepReceiveErrors leaves what is wrong with a message that was received to Status.Err, where the
 // caller raises it when it has used the status: it is for program interfaces whose statuses have
 // errors. It holds for all calls of the rank that return statuses.
-func (c *Comm) KeepReceiveErrors() { c.e.KeepReceiveErrors() }
+func (c *Comm) KeepReceiveErrors() { c.e.SetReceiveErrorsInStatus() }
 
 // ErrorHandler returns the handler of errors of calls on c (MPI_Errhandler_get).
 func (c *Comm) ErrorHandler() *ErrorHandler {

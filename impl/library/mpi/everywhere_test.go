@@ -72,7 +72,7 @@ func build(t testing.TB, c hw.Config) device.World {
 }
 
 // engines are those that package mpi is tested on.
-var engines = map[*model.Engine]engine.NewJobEngines{
+var engines = map[*model.Engine]engine.NewJobEnginesFunc{
 	model.ProtoEngine: proto.New,
 	model.QueueEngine: queue.New,
 	model.MBCFEngine:  mbcf.New,

@@ -19,7 +19,7 @@ var failures = []struct {
 	name    string
 	rank    int
 	call    string
-	class   engine.Class
+	class   engine.ErrorClass
 	text    string
 	program func(c *mpi.Comm)
 }{

@@ -171,7 +171,7 @@ func (f *File) access(write bool, offset int, b Buffer) Status {
 		defer syscall.Flock(int(f.system.Fd()), syscall.LOCK_UN)
 	}
 	first, n, done := offset*f.view.etype.Size(), b.Len(), 0
-	flat, inPlace := b.Flat()
+	flat, inPlace := b.ContiguousBytes()
 	if !inPlace && f.piece == nil {
 		f.piece = make([]byte, filePiece)
 	}

@@ -23,7 +23,7 @@ func TestCatch(t *testing.T) {
 		d.SetErrorHandler(mpi.ErrorsReturn)
 		err := c.Catch(sendsNowhere(d))
 		var e *mpi.Error
-		if !errors.As(err, &e) || e.Class != mpi.ErrRank || e.Rank != c.Rank() || e.Call != "Send" || e.At.Line == 0 {
+		if !errors.As(err, &e) || e.Class != mpi.ErrRank || e.Rank != c.Rank() || e.Call != "Send" || e.CallSite.Line == 0 {
 			return fmt.Errorf("caught %v", err)
 		}
 		if err := d.Catch(func() { d.Barrier() }); err != nil {

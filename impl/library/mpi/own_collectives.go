@@ -123,6 +123,6 @@ func (k *Call) Context() uint32 { return k.r.context }
 func (k *Call) Progress() bool { return k.r.e.Progress() }
 
 // Fail ends the rank: the call cannot be carried out.
-func (k *Call) Fail(class engine.Class, format string, args ...any) {
+func (k *Call) Fail(class engine.ErrorClass, format string, args ...any) {
 	k.r.e.Fail(class, format, args...)
 }

@@ -94,7 +94,7 @@ func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
 	sends := c.enterSend("SendrecvReplace", dst, sendTag)
 	copied := c.flatData(c.checkBuffer(b), true)
-	if _, flat := b.Flat(); flat {
+	if _, flat := b.ContiguousBytes(); flat {
 		copied = slices.Clone(copied)
 	}
 	r := c.irecv(nestedCall, &b, src, recvTag)

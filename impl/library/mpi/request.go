@@ -111,7 +111,7 @@ func (r *Request) takeStatus() Status {
 
 // raise fails with what is wrong with a message, unless the caller wants that in the status.
 func (c *Comm) raise(st Status) Status {
-	if st.Err != nil && !c.e.KeepsReceiveErrors() {
+	if st.Err != nil && !c.e.HasReceiveErrorsInStatus() {
 		panic(st.Err)
 	}
 	return st
@@ -131,7 +131,7 @@ func (x *listError) note(c *Comm, st Status) {
 
 // raise fails with it, unless the caller has statuses and wants it there.
 func (x *listError) raise(st []Status) {
-	if x.err != nil && (st == nil || !x.c.e.KeepsReceiveErrors()) {
+	if x.err != nil && (st == nil || !x.c.e.HasReceiveErrorsInStatus()) {
 		panic(x.err)
 	}
 }
@@ -344,9 +344,9 @@ func (c *Comm) BsendInit(b Buffer, dst, tag int) Request {
 // RecvInit returns a persistent request that receives whenever it is started. Source and tag may be
 // AnySource and AnyTag.
 func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
-	p := engine.Template{Receive: true, Peer: ProcNull, Tag: AnyTag, Null: true}
+	p := engine.PersistentTemplate{Receive: true, Peer: ProcNull, Tag: AnyTag, Null: true}
 	if c.enterReceive("RecvInit", src, tag) {
-		p = engine.Template{Receive: true, Peer: c.jobRank(src), Context: c.context, Tag: tag}
+		p = engine.PersistentTemplate{Receive: true, Peer: c.jobRank(src), Context: c.context, Tag: tag}
 		if flat, sign, ok := b.PlainBytes(); ok {
 			p.Buf, p.Signature = flat, engine.Signature(sign)
 		} else {
@@ -357,9 +357,9 @@ func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 }
 
 func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Request {
-	p := engine.Template{Mode: m, Peer: ProcNull, Tag: tag, Null: true}
+	p := engine.PersistentTemplate{Mode: m, Peer: ProcNull, Tag: tag, Null: true}
 	if c.enterSend(call, dst, tag) {
-		p = engine.Template{Mode: m, Peer: c.jobRank(dst), Context: c.context, Tag: tag}
+		p = engine.PersistentTemplate{Mode: m, Peer: c.jobRank(dst), Context: c.context, Tag: tag}
 		if flat, sign, ok := b.PlainBytes(); ok {
 			p.Buf, p.Signature = flat, engine.Signature(sign)
 		} else {
@@ -387,7 +387,7 @@ func (r *Request) start(call string) {
 	case !r.op.IsInactive():
 		r.c.e.Fail(engine.ErrRequest, "the request is active already: wait for it first")
 	}
-	r.c.e.Start(r.op)
+	r.c.e.StartPersistent(r.op)
 }
 
 // Free releases the request, which is then null. An operation in progress completes by itself, and
@@ -395,7 +395,7 @@ func (r *Request) start(call string) {
 // request that is inactive is gone at once.
 func (r *Request) Free() {
 	r.enter("Free")
-	r.c.e.Free(r.op)
+	r.c.e.FreeOp(r.op)
 	*r = Request{}
 }
 

@@ -23,9 +23,9 @@ type World = device.World
 
 // Options say how messages are to travel.
 type Options struct {
-	Engine   engine.NewJobEngines // carries the messages
-	Library  *model.Library       // rules and limits
-	Protocol string               // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
+	Engine   engine.NewJobEnginesFunc // carries the messages
+	Library  *model.Library           // rules and limits
+	Protocol string                   // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 
@@ -60,7 +60,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	}
 	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
 	if o.Warn != nil {
-		j.shared.Warn = j.noteWarning
+		j.shared.OnWarning = j.noteWarning
 	}
 	rules := o.Tuning
 	if rules == nil {
@@ -139,7 +139,7 @@ func (j *job) runRank(p device.Port) (err error) {
 			j.leaveErrorDetail(p, errorDetail{Audit: &a})
 		}
 	}
-	c.e.End()
+	c.e.MarkEnded()
 	ended = true
 	return err
 }
@@ -166,7 +166,7 @@ func (c *Comm) panicError(v any) error {
 		return e
 	case runtime.Error:
 		if call, at := check.NilCall(e); call != "" {
-			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, At: at, Text: "the communicator is nil: this rank is not in it"}
+			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, CallSite: at, Text: "the communicator is nil: this rank is not in it"}
 		}
 	}
 	return nil
@@ -237,5 +237,5 @@ func (c *Comm) finalize() {
 
 // abandonRequests reports requests that the program has left open, and frees them.
 func (c *Comm) abandonRequests() {
-	c.e.AbandonRequests(func(w engine.Wait) string { return check.WaitsFor(w, c.state.rankName) })
+	c.e.ReportAndFreeOpenRequests(func(w engine.WaitDescription) string { return check.WaitsFor(w, c.state.rankName) })
 }

@@ -212,7 +212,7 @@ func (r *round) failMessage(st *collective.Step, got engine.Status) {
 	}
 	err := got.Err
 	if err == nil {
-		err = r.e.NewErrorWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
+		err = r.e.NewErrorWithOtherCall(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
 			r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
 	}
 	if !r.e.HandlesErrors() {
@@ -224,7 +224,7 @@ func (r *round) failMessage(st *collective.Step, got engine.Status) {
 // failMismatch fails because another rank is in a different collective call.
 func (c *Comm) failMismatch(got engine.Status, ours int) {
 	class, text := check.Difference(c.state.rankName(got.Source, c.context), got.Tag, ours)
-	c.e.FailWith(got.Source, class, "%s", text)
+	c.e.FailWithOtherCall(got.Source, class, "%s", text)
 }
 
 // fold leaves in ∘ inout in inout.
@@ -273,7 +273,7 @@ func elementsInMemory(of *Datatype, flat []byte) Buffer {
 
 // flatten puts elements to where they travel from, unless they are there.
 func flatten(b Buffer, flat []byte) {
-	if x, ok := b.Flat(); ok {
+	if x, ok := b.ContiguousBytes(); ok {
 		copy(flat, x)
 		return
 	}

@@ -82,13 +82,13 @@ func (c *Comm) enterSend(call string, dst, tag int) bool {
 // to its data.
 func (c *Comm) AttachBuffer(b []byte) {
 	c.e.Enter("AttachBuffer")
-	c.e.Attach(b)
+	c.e.AttachBuffer(b)
 }
 
 // DetachBuffer returns the attached buffer when all messages in it have left.
 func (c *Comm) DetachBuffer() []byte {
 	c.e.Enter("DetachBuffer")
-	return c.e.Detach()
+	return c.e.DetachBuffer()
 }
 
 // BsendOverhead is what a buffered message takes of the attached buffer in addition to its data.
@@ -101,8 +101,8 @@ type Messages struct{ c *Comm }
 // Messages returns the low-level messages of the communicator's ranks.
 func (c *Comm) Messages() Messages { return Messages{c} }
 
-func (m Messages) direct() engine.Direct {
-	d := m.c.e.Direct()
+func (m Messages) direct() engine.LowLevelPort {
+	d := m.c.e.LowLevelPort()
 	if d == nil {
 		m.c.e.Fail(ErrOther, "the library's engine has no low-level messages")
 	}
@@ -127,7 +127,7 @@ type Key = device.Key
 
 // Remote reports whether the machine has remote memory access. Where it has not, the other methods
 // go by packets, and need the other rank to be in a call.
-func (m Messages) Remote() bool { return m.direct().Remote() }
+func (m Messages) Remote() bool { return m.direct().HasRemoteMemory() }
 
 // Expose lets other ranks access b until Withdraw.
 func (m Messages) Expose(b []byte) Key { return m.direct().Expose(b) }

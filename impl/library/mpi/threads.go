@@ -24,7 +24,7 @@ type CallState struct {
 
 // SwapCall exchanges the state of the rank's current call with s, before another thread goes on.
 func (c *Comm) SwapCall(s *CallState) {
-	c.e.SwapCall(&s.engine)
+	c.e.SwapCallState(&s.engine)
 	x := c.state
 	x.round, s.round = s.round, x.round
 	x.work, s.work = s.work, x.work

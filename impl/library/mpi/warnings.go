@@ -30,7 +30,7 @@ const (
 	OverlappingReceives   = engine.OverlappingReceives
 	SendOfReceiveMemory   = engine.SendOfReceiveMemory
 	ReceiveIntoSendMemory = engine.ReceiveIntoSendMemory
-	OpenRequests          = engine.OpenRequests
+	OpenRequests          = engine.RequestsLeftOpen
 )
 
 // noteWarning notes the warning of a rank: it is delivered now, or left for the process of rank 0.

@@ -70,11 +70,11 @@ func TestForgivenPrograms(t *testing.T) {
 					case check == mpi.CheckOff && (err != nil || warnings != nil), check == mpi.CheckWarn && (err != nil || len(warnings) != 1), check == mpi.CheckStrict && (!errors.As(err, &e) || warnings != nil):
 						t.Fatalf("%v, with the warnings %v", err, warnings)
 					case check == mpi.CheckWarn:
-						if w := warnings[0]; w.Kind != p.kind || w.Call != p.call || !isHere(w.At, w.Call) || !strings.Contains(w.Text, p.text) {
+						if w := warnings[0]; w.Kind != p.kind || w.Call != p.call || !isHere(w.CallSite, w.Call) || !strings.Contains(w.Text, p.text) {
 							t.Errorf("the warning is %+v", w)
 						}
 					case check == mpi.CheckStrict:
-						if e.Call != p.call || !isHere(e.At, e.Call) || !strings.Contains(e.Text, p.text) || !strings.Contains(e.Text, "--check=warn") {
+						if e.Call != p.call || !isHere(e.CallSite, e.Call) || !strings.Contains(e.Text, p.text) || !strings.Contains(e.Text, "--check=warn") {
 							t.Errorf("the error is %v", err)
 						}
 					}

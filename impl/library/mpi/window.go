@@ -233,7 +233,7 @@ func (w *Window) close() {
 // After an error that the program has handled it may not have been able to.
 func (c *Comm) closeWindows() {
 	if n := len(c.state.windows); n > 0 && !c.e.HasFailed() {
-		c.e.Report(engine.OpenWindows, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
+		c.e.ReportViolation(engine.WindowsLeftOpen, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
 	}
 	for len(c.state.windows) > 0 {
 		w := c.state.windows[0]
@@ -275,7 +275,7 @@ func (w *Window) Comm() *Comm { return w.c }
 func (w *Window) Sync() {
 	w.enter("Window.Sync")
 	memoryBarrier.Add(1)
-	found := w.c.e.PollService(engine.Wait{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
+	found := w.c.e.PollService(engine.WaitDescription{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
 	if !found && w.direct {
 		w.c.e.Port().Delay(sharedPollTime) // others store without a message that could end a poll
 	}

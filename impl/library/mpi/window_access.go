@@ -187,7 +187,7 @@ func (w *Window) accessByRequest(a *access) Request {
 	if o == nil {
 		o = w.c.e.NewFinishedOp(false, engine.Status{})
 	} else {
-		w.c.e.HandOver(o)
+		w.c.e.HandOpToProgram(o)
 		w.keepPending(pendingAccess{o, a.target, true, o.Generation()})
 	}
 	return w.c.newRequest(o)
@@ -465,7 +465,7 @@ func (w *Window) gatherOrigin(a *access) ([]byte, bool) {
 	if a.origin.Type == nil {
 		return nil, false
 	}
-	if flat, ok := a.origin.Flat(); ok {
+	if flat, ok := a.origin.ContiguousBytes(); ok {
 		return flat, false
 	}
 	b := w.c.e.ScratchBuffer(a.origin.Len())
@@ -475,7 +475,7 @@ func (w *Window) gatherOrigin(a *access) ([]byte, bool) {
 
 // receiveResult starts to receive the reply to a request.
 func (w *Window) receiveResult(a *access, h *requestHeader, from int) *engine.Op {
-	if flat, ok := a.result.Flat(); ok {
+	if flat, ok := a.result.ContiguousBytes(); ok {
 		return w.c.e.ServiceReceive(flat, nil, from, w.c.context, h.replyTag())
 	}
 	return w.c.e.ServiceReceive(nil, &bufferLayout{a.result, w.c.e.Copy}, from, w.c.context, h.replyTag())
@@ -536,6 +536,6 @@ func (w *Window) completeLocal(target int) {
 }
 
 // waitFor describes what the rank waits for, to explain a deadlock.
-func (w *Window) waitFor(cause engine.WaitCause, rank int) engine.Wait {
-	return engine.Wait{Cause: cause, Peer: w.c.jobRank(rank), Context: w.c.context, Tag: engine.Any}
+func (w *Window) waitFor(cause engine.WaitCause, rank int) engine.WaitDescription {
+	return engine.WaitDescription{Cause: cause, Peer: w.c.jobRank(rank), Context: w.c.context, Tag: engine.Any}
 }

@@ -72,7 +72,7 @@ func TestConflictsAreErrors(t *testing.T) {
 						return nil
 					})
 					var e *mpi.Error
-					if errors.As(err, &e); want && (e == nil || e.Class != mpi.ErrRMAConflict || !text.MatchString(e.Text) || e.At.Line == 0) || !want && err != nil {
+					if errors.As(err, &e); want && (e == nil || e.Class != mpi.ErrRMAConflict || !text.MatchString(e.Text) || e.CallSite.Line == 0) || !want && err != nil {
 						t.Errorf("%s, %s: %s and %s: %v, want an error: %v", world, epoch, first, second, err, want)
 					}
 				}

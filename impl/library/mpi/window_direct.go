@@ -47,7 +47,7 @@ func (w *Window) accessMemory(a *access, h *requestHeader) *engine.Op {
 		return nil
 	}
 	e, to, k := w.c.e, w.c.jobRank(a.target), w.spanOf(a.target).key
-	o := e.StartAccess()
+	o := e.NewAccessOp()
 	for i, x := range w.runs {
 		if a.kind == putRequest {
 			e.AddPut(o, to, k, x.offset, x.bytes)
@@ -67,7 +67,7 @@ func (w *Window) collectRuns(a *access, h *requestHeader) bool {
 	}
 	w.runs = w.runs[:0]
 	most := max(maxDirectRuns, h.size/minLongRun)
-	flat, ok := b.Flat()
+	flat, ok := b.ContiguousBytes()
 	if ok && h.layout == 0 {
 		w.runs = append(w.runs, directRun{h.offset, flat})
 		return true

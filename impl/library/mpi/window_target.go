@@ -258,7 +258,7 @@ func (w *Window) receiveData(r *request) {
 	from := w.c.jobRank(r.from.rank)
 	if r.kind == putRequest {
 		r.data = nil
-		if flat, ok := r.where.Flat(); ok {
+		if flat, ok := r.where.ContiguousBytes(); ok {
 			w.start(r, dataStage, w.c.e.ServiceReceive(flat, nil, from, w.c.context, r.dataTag()))
 		} else {
 			w.start(r, dataStage, w.c.e.ServiceReceive(nil, &bufferLayout{r.where, w.c.e.Copy}, from, w.c.context, r.dataTag()))
@@ -278,7 +278,7 @@ func (w *Window) execute(r *request) {
 			w.scatter(&r.where, r.data)
 		}
 	case getRequest:
-		if flat, ok := r.where.Flat(); ok {
+		if flat, ok := r.where.ContiguousBytes(); ok {
 			w.start(r, replyStage, w.reply(r, flat, false))
 			return
 		}
@@ -417,7 +417,7 @@ func (w *Window) accessHere(a *access, h *requestHeader) {
 	}
 	data, gathered := w.gatherOrigin(a)
 	if a.kind == putRequest {
-		if flat, ok := where.Flat(); ok && !gathered {
+		if flat, ok := where.ContiguousBytes(); ok && !gathered {
 			w.c.e.Copy(flat, data)
 			return
 		}
@@ -430,7 +430,7 @@ func (w *Window) accessHere(a *access, h *requestHeader) {
 	} else {
 		var old []byte
 		if a.kind == getRequest {
-			if flat, ok := where.Flat(); ok {
+			if flat, ok := where.ContiguousBytes(); ok {
 				a.result.Scatter(flat, w.c.e.Copy)
 				return
 			}

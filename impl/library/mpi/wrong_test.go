@@ -167,7 +167,7 @@ func telling(err error) string {
 	var d *mpi.DeadlockError
 	switch {
 	case errors.As(err, &e):
-		return fmt.Sprint(e.Class, e.Call, e.At)
+		return fmt.Sprint(e.Class, e.Call, e.CallSite)
 	case errors.As(err, &d):
 		s := fmt.Sprint(d.Ranks, d.TotalRanks, d.Cycle)
 		for _, w := range d.Waits {
@@ -181,8 +181,8 @@ func telling(err error) string {
 // The full path of the source is known, too.
 func TestSiteHasPath(t *testing.T) {
 	var e *mpi.Error
-	if err := wrong(t, 2, tooLong); !errors.As(err, &e) || !filepath.IsAbs(e.At.File) || filepath.Base(e.At.File) != wrongSource {
-		t.Errorf("the site is %+v", e.At)
+	if err := wrong(t, 2, tooLong); !errors.As(err, &e) || !filepath.IsAbs(e.CallSite.File) || filepath.Base(e.CallSite.File) != wrongSource {
+		t.Errorf("the site is %+v", e.CallSite)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestNilCommunicator(t *testing.T) {
 	} {
 		var e *mpi.Error
 		err := wrong(t, 1, func(*mpi.Comm) { program(nil) })
-		if !errors.As(err, &e) || e.Class != engine.ErrComm || e.Call != call || e.Rank != 0 || filepath.Base(e.At.File) != "wrong_test.go" {
+		if !errors.As(err, &e) || e.Class != engine.ErrComm || e.Call != call || e.Rank != 0 || filepath.Base(e.CallSite.File) != "wrong_test.go" {
 			t.Errorf("%s: %v", call, err)
 		}
 	}
@@ -284,7 +284,7 @@ func TestAfterTheEnd(t *testing.T) {
 			func() {
 				defer func() {
 					e, ok := recover().(*mpi.Error)
-					if !ok || e.Rank != 1 || e.Call != name || !strings.Contains(e.Text, "has ended") || filepath.Base(e.At.File) != "wrong_test.go" {
+					if !ok || e.Rank != 1 || e.Call != name || !strings.Contains(e.Text, "has ended") || filepath.Base(e.CallSite.File) != "wrong_test.go" {
 						t.Errorf("%s on %s: %v", name, at.Name, e)
 					}
 				}()

@@ -102,7 +102,7 @@ func (r *rank) addCallSite() {
 	switch e := recover().(type) {
 	case nil:
 	case *mpi.Error:
-		e.Call, e.At = r.name(), r.site(r.now.caller)
+		e.Call, e.CallSite = r.name(), r.site(r.now.caller)
 		if e.Rank == mpi.NoRank {
 			e.Rank = r.world.Rank()
 		}

@@ -261,7 +261,7 @@ func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Erro
 		if err, _ = v.(*mpi.Error); err == nil {
 			panic(v)
 		}
-		err.Call, err.At = r.name(), r.site(r.now.caller)
+		err.Call, err.CallSite = r.name(), r.site(r.now.caller)
 	}()
 	r.now.comm.Raise(c, format, args...)
 	return nil

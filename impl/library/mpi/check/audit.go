@@ -17,7 +17,7 @@ import (
 type RankAudit struct {
 	Rank    int
 	Failed  bool `json:",omitempty"` // a call has failed and the program has handled the error
-	Traffic engine.Traffic
+	Traffic engine.MessageTraffic
 	Peers   map[int][2]int      `json:",omitempty"` // messages sent to each rank and received from it; of a checked program
 	Calls   map[uint32]LastCall `json:",omitempty"` // collective calls by context; of a checked program
 }
@@ -104,10 +104,10 @@ func compareCalls(all []RankAudit) error {
 			if theirs.Number == mine.Number && theirs.Tag == mine.Tag {
 				continue
 			}
-			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, At: mine.site()}
+			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, CallSite: mine.site()}
 			if theirs.Number == mine.Number {
 				e.Class, e.Text = Difference(fmt.Sprintf("rank %d of the job", i), theirs.Tag, mine.Tag)
-				e.Other = &engine.CallPlace{Rank: i, Call: theirs.Call, At: theirs.site()}
+				e.OtherCall = &engine.CallPlace{Rank: i, Call: theirs.Call, Site: theirs.site()}
 			} else {
 				e.Text = fmt.Sprintf("rank %d of the job has ended without this call: it made %d collective calls on the communicator, this rank %d", i, theirs.Number, mine.Number)
 			}
@@ -130,7 +130,7 @@ func (x LastCall) site() Site {
 type TrafficBalance [2]struct{ messages, src, dst int } // how many, and the sums of their senders and receivers
 
 // AddTraffic adds what a rank has sent and received.
-func (b *TrafficBalance) AddTraffic(rank int, t engine.Traffic) {
+func (b *TrafficBalance) AddTraffic(rank int, t engine.MessageTraffic) {
 	for i := range b {
 		x, sent, received := &b[i], t.Sent[i], t.Received[i]
 		x.messages += sent.Count - received.Count

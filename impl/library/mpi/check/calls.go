@@ -24,7 +24,7 @@ func Untag(tag int) (o collective.Operation, s reduction.Identity, root int) {
 
 // Difference says how the collective call of another rank, which has a name, differs from ours, by
 // the tags of their messages.
-func Difference(name string, theirs, ours int) (engine.Class, string) {
+func Difference(name string, theirs, ours int) (engine.ErrorClass, string) {
 	theirOperation, theirSort, theirRoot := Untag(theirs)
 	operation, sort, root := Untag(ours)
 	switch {
@@ -96,5 +96,5 @@ func (x CallHistory) Counterpart(context uint32, other CallHistory) engine.CallP
 		return engine.CallPlace{}
 	}
 	c := &theirs.last[(mine.n-1)%maxRememberedCalls]
-	return engine.CallPlace{Call: c.name, At: c.site()}
+	return engine.CallPlace{Call: c.name, Site: c.site()}
 }

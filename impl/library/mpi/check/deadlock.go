@@ -117,8 +117,8 @@ const MaxShownRanks = 16
 
 // Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of
 // several.
-func Blocker(w engine.Wait) int {
-	if w.Peer == engine.Any || w.AnyOne && w.OpenOps > 1 {
+func Blocker(w engine.WaitDescription) int {
+	if w.Peer == engine.Any || w.OneSuffices && w.OpenOps > 1 {
 		return -1
 	}
 	return w.Peer
@@ -156,7 +156,7 @@ func Cycle(ranks []int, on map[int]int) []int {
 type RankNames func(rank int, context uint32) string
 
 // WaitsFor describes what a rank waits for.
-func WaitsFor(w engine.Wait, names RankNames) string {
+func WaitsFor(w engine.WaitDescription, names RankNames) string {
 	what := ""
 	who := "any rank"
 	if w.Peer != engine.Any {
@@ -200,7 +200,7 @@ func WaitsFor(w engine.Wait, names RankNames) string {
 	switch {
 	case w.OpenOps <= 1 || what == "":
 		return what
-	case w.AnyOne:
+	case w.OneSuffices:
 		return fmt.Sprintf("one of %d operations, of which the first is %s", w.OpenOps, what)
 	}
 	return fmt.Sprintf("%d operations, of which the first is %s", w.OpenOps, what)
@@ -208,7 +208,7 @@ func WaitsFor(w engine.Wait, names RankNames) string {
 
 // Arrived describes the first message that has come to a rank which waits for another, or returns
 // "".
-func Arrived(w engine.Wait, names RankNames) string {
+func Arrived(w engine.WaitDescription, names RankNames) string {
 	if w.Unexpected == nil || w.Cause != engine.WaitMessage {
 		return ""
 	}
