@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Any as a source or a tag matches every source or tag.
-const Any = -1
+// AnySourceOrTag as a source or a tag matches every source or tag.
+const AnySourceOrTag = -1
 
 // NewJobEnginesFunc prepares the engines of a job that uses library l. A protocol other than ""
 // carries all messages of the program in place of the library's rules. It is an error if the engine
@@ -65,7 +65,7 @@ type Engine interface {
 	Isend(o *Op)
 
 	// Irecv starts the receive that o describes (Buf, Signature, Peer, Context, Tag; Peer and Tag
-	// may be Any). When it is complete, Peer, Tag and Size are those of the message.
+	// may be AnySourceOrTag). When it is complete, Peer, Tag and Size are those of the message.
 	Irecv(o *Op)
 
 	// Recv starts a receive as Irecv does and waits until it is complete.

@@ -153,7 +153,7 @@ func (finalizeWait) waitState(r *Rank) WaitDescription {
 	case m != nil:
 		return WaitDescription{Cause: WaitSenderCancel, Peer: m.Source, Context: m.Context, Tag: m.Tag, Bytes: m.Bytes}
 	}
-	return WaitDescription{Peer: Any}
+	return WaitDescription{Peer: AnySourceOrTag}
 }
 
 // CheckIdle returns an error if something of the rank is under way, or memory of Room was given

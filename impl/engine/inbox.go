@@ -115,7 +115,7 @@ func (x *Inbox[R, H]) CancellableMessage(open func(h *H) bool) *UnexpectedMessag
 func CountUnexpected[T any](q *match.Queue[T], context uint32, arrival func(T) *UnexpectedMessage) (int, *UnexpectedMessage) {
 	m := q.First()
 	if context != AnyContext {
-		m = q.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
+		m = q.Match(match.Envelope{Context: context, Source: match.AnySourceOrTag, Tag: match.AnySourceOrTag})
 	}
 	if m == nil {
 		return q.Len(), nil

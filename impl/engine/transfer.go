@@ -87,7 +87,8 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 	return buf, true
 }
 
-// Recv receives into buf and blocks until the message has arrived. Source and tag may be Any.
+// Recv receives into buf and blocks until the message has arrived. Source and tag may be
+// AnySourceOrTag.
 func (r *Rank) Recv(buf []byte, s Signature, src int, context uint32, tag int) Status {
 	o := r.NewOp()
 	o.Buf, o.Signature = buf, s
@@ -258,7 +259,7 @@ func (r *Rank) SetBarrierPeer(rank int) {
 type barrierWait int
 
 func (s barrierWait) waitState(*Rank) WaitDescription {
-	return WaitDescription{Cause: WaitBarrier, Peer: int(s), Tag: Any}
+	return WaitDescription{Cause: WaitBarrier, Peer: int(s), Tag: AnySourceOrTag}
 }
 
 // LowLevelPort returns the engine's single packets and remote memory access, or nil if it has none.

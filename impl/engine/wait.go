@@ -7,9 +7,9 @@ type WaitDescription struct {
 	Call  string // it is in; "": in none
 	Cause WaitCause
 
-	Peer     int    // in the job, whom it waits for; Any: anybody
+	Peer     int    // in the job, whom it waits for; AnySourceOrTag: anybody
 	Context  uint32 // of the message
-	Tag      int    // of the message, or Any
+	Tag      int    // of the message, or AnySourceOrTag
 	Bytes    int    // of the message, if it is one to be taken
 	Mode     model.Mode
 	Protocol string
@@ -53,7 +53,7 @@ type waitTarget interface{ waitState(r *Rank) WaitDescription }
 
 // WaitState returns what the rank waits for.
 func (r *Rank) WaitState() WaitDescription {
-	w := WaitDescription{Peer: Any}
+	w := WaitDescription{Peer: AnySourceOrTag}
 	if r.waitTarget != nil {
 		w = r.waitTarget.waitState(r)
 	}
@@ -71,7 +71,7 @@ func (r *Rank) explainWait(o *Op) WaitDescription {
 	case o.IsInactive():
 		return WaitDescription{Cause: WaitStart, Peer: t.Peer, Context: t.Context, Tag: t.Tag}
 	case o.finished:
-		return WaitDescription{Cause: WaitFinished, Peer: Any}
+		return WaitDescription{Cause: WaitFinished, Peer: AnySourceOrTag}
 	}
 	return r.engine.ExplainWait(o)
 }
@@ -103,5 +103,5 @@ func (x *probedMessage) waitState(*Rank) WaitDescription {
 }
 
 func (a *attachedBuffer) waitState(*Rank) WaitDescription {
-	return WaitDescription{Cause: WaitBuffered, Peer: Any, OpenOps: a.messagesInBuffer}
+	return WaitDescription{Cause: WaitBuffered, Peer: AnySourceOrTag, OpenOps: a.messagesInBuffer}
 }

@@ -179,10 +179,10 @@ func (j *Job) Options(protocol string) mpi.Options {
 		o.Own = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.StoredSchedules}))
 	}
 	if j.Recorder != nil {
-		o.Engine = j.Recorder.Engine(o.Engine)
+		o.Engine = j.Recorder.WrapEngines(o.Engine)
 		o.Enter = func(rank int, call string) {
-			if j.Recorder.Enter(rank, call); call == mpi.Finalize {
-				j.Recorder.End(rank)
+			if j.Recorder.EnterCall(rank, call); call == mpi.Finalize {
+				j.Recorder.EndRank(rank)
 			}
 		}
 	}

@@ -130,12 +130,12 @@ func (j *Job) TimeRanks(ctx context.Context, protocol string, program func(*mpi.
 		results := c.Dup()
 		begin := startTogether(c)
 		if j.Recorder != nil {
-			j.Recorder.Begin(c.Rank())
+			j.Recorder.BeginRank(c.Rank())
 		}
 		err := program(c)
 		took := c.Wtime() - begin
 		if j.Recorder != nil {
-			j.Recorder.End(c.Rank())
+			j.Recorder.EndRank(c.Rank())
 		}
 		if err != nil {
 			return err

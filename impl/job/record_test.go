@@ -23,7 +23,7 @@ func recorded(t *testing.T, j *Job, program func(*mpi.Comm) error) (*schedule.Sc
 	ends := make([]unit.Time, j.Ranks)
 	_, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 		err := program(c)
-		j.Recorder.End(c.Rank())
+		j.Recorder.EndRank(c.Rank())
 		ends[c.Rank()] = c.Wtime()
 		return err
 	})

@@ -10,14 +10,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// cancels are the rules of cancelling.
-var cancels = []law{
+// cancelLaws are the rules of cancelling.
+var cancelLaws = []law{
 	{name: "receives that have no message are cancelled", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 20
 		if c.Rank() == 1 {
 			mpi.Recv[byte](c, nil, 0, 0)
 			for i := range n {
-				mpi.Send(c, program.Text(lengths[i%len(lengths)], i), 0, 1)
+				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 0, 1)
 			}
 			return nil
 		}
@@ -33,21 +33,21 @@ var cancels = []law{
 			reqs[i].Cancel()
 		}
 		mpi.Send[byte](c, nil, 1, 0)
-		for i, st := range ends(0, reqs) {
+		for i, st := range waitForAllBy(0, reqs) {
 			switch {
-			case i%2 == 0 && st != cancelled:
+			case i%2 == 0 && st != cancelledStatus:
 				return fmt.Errorf("receive %d was not cancelled: %+v", i, st)
 			case i%2 == 1:
-				if err := equal(fmt.Sprint("receive ", i), st, bufs[i], mpi.Status{Source: 1, Tag: 1, Bytes: lengths[i/2%len(lengths)]}, i/2); err != nil {
+				if err := checkReceived(fmt.Sprint("receive ", i), st, bufs[i], mpi.Status{Source: 1, Tag: 1, Bytes: messageLengths[i/2%len(messageLengths)]}, i/2); err != nil {
 					return err
 				}
 			}
 		}
-		freeAll(reqs)
+		freeRequests(reqs)
 		return nil
 	}},
 	{name: "a cancelled receive with gaps writes nothing", ranks: 1, program: func(c *mpi.Comm) error {
-		b := sparsely(40)
+		b := bufferWithGaps(40)
 		r := c.RecvInit(b, 0, 1)
 		r.Start()
 		mpi.Send(c, program.Text(b.Len(), 1), 0, 1)
@@ -55,25 +55,25 @@ var cancels = []law{
 		clear(b.Bytes)
 		r.Start()
 		r.Cancel()
-		if st := r.Wait(); st != cancelled || !bytes.Equal(b.Bytes, make([]byte, len(b.Bytes))) {
+		if st := r.Wait(); st != cancelledStatus || !bytes.Equal(b.Bytes, make([]byte, len(b.Bytes))) {
 			return fmt.Errorf("%+v, or something was written", st)
 		}
 		r.Free()
 		return nil
 	}},
 	{name: "a receive that has its message is not cancelled", ranks: 2, program: func(c *mpi.Comm) error {
-		for i, size := range lengths {
+		for i, size := range messageLengths {
 			if c.Rank() == 0 {
 				r := mpi.Isend(c, program.Text(size, i), 1, 1)
-				synchronize(c)
+				synchronizeComm(c)
 				r.Wait()
 				continue
 			}
 			b := make([]byte, size)
 			r := mpi.Irecv(c, b, 0, 1)
-			synchronize(c)
+			synchronizeComm(c)
 			r.Cancel()
-			if err := equal("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: size}, i); err != nil {
+			if err := checkReceived("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: size}, i); err != nil {
 				return err
 			}
 		}
@@ -89,40 +89,40 @@ var cancels = []law{
 				s.Cancel()
 				s.Free()
 			}
-			synchronize(c)
+			synchronizeComm(c)
 			for range 1000 { // the cancel may come by a signal, beside what was sent behind it
 				if _, ok := c.Iprobe(mpi.AnySource, 1); !ok {
 					break
 				}
-				c.Compute(10 * us)
+				c.Compute(10 * microsecond)
 			}
 			if st, ok := c.Iprobe(mpi.AnySource, 1); ok {
 				return fmt.Errorf("the message is there: %+v", st)
 			}
-			synchronize(c)
+			synchronizeComm(c)
 		}
 		return nil
 	}},
 	{name: "sends without a receive are cancelled", ranks: 2, program: func(c *mpi.Comm) error {
 		for round := range 4 { // the window is not used up
-			for i, size := range lengths {
+			for i, size := range messageLengths {
 				if c.Rank() == 0 {
 					r := mpi.Issend(c, program.Text(size, i), 1, 1)
 					if round%2 == 0 {
 						r.Cancel()
 					}
-					synchronize(c) // it has arrived
+					synchronizeComm(c) // it has arrived
 					r.Cancel()
-					if st := r.Wait(); st != cancelled {
+					if st := r.Wait(); st != cancelledStatus {
 						return fmt.Errorf("%d bytes: %+v", size, st)
 					}
-					synchronize(c)
+					synchronizeComm(c)
 					mpi.Send(c, program.Text(size, i+1), 1, 1)
 					continue
 				}
-				synchronize(c)
-				synchronize(c)
-				if err := recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: size}, i+1); err != nil {
+				synchronizeComm(c)
+				synchronizeComm(c)
+				if err := recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: size}, i+1); err != nil {
 					return err
 				}
 			}
@@ -130,30 +130,30 @@ var cancels = []law{
 		return nil
 	}},
 	{name: "sends with a receive are not cancelled", ranks: 2, program: func(c *mpi.Comm) error {
-		for i, size := range lengths {
+		for i, size := range messageLengths {
 			if c.Rank() == 1 {
 				b := make([]byte, size)
 				r := mpi.Irecv(c, b, 0, 1)
-				synchronize(c)
-				if err := equal("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: size}, i); err != nil {
+				synchronizeComm(c)
+				if err := checkReceived("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: size}, i); err != nil {
 					return err
 				}
-				synchronize(c)
+				synchronizeComm(c)
 				continue
 			}
-			synchronize(c)
+			synchronizeComm(c)
 			r := mpi.Issend(c, program.Text(size, i), 1, 1)
 			r.Cancel()
 			st := r.Wait()
-			if st != null {
+			if st != nullStatus {
 				return fmt.Errorf("%d bytes: %+v", size, st)
 			}
-			synchronize(c)
+			synchronizeComm(c)
 		}
 		return nil
 	}},
 	{name: "a cancel is for the message of its rank", ranks: 3, program: func(c *mpi.Comm) error {
-		for i, size := range lengths {
+		for i, size := range messageLengths {
 			switch c.Rank() {
 			case 0, 1: // the same calls, so the same places
 				r := mpi.Issend(c, program.Text(size, 10*i+c.Rank()), 2, 1)
@@ -171,7 +171,7 @@ var cancels = []law{
 				mpi.Send[byte](c, nil, 1, 2)
 				mpi.Recv[byte](c, nil, 1, 3)
 				mpi.Send[byte](c, nil, 0, 2)
-				if err := recv(c, mpi.AnySource, 1, mpi.Status{Tag: 1, Bytes: size}, 10*i); err != nil {
+				if err := recvAndCheck(c, mpi.AnySource, 1, mpi.Status{Tag: 1, Bytes: size}, 10*i); err != nil {
 					return err
 				}
 				mpi.Recv[byte](c, nil, 0, 3)
@@ -182,17 +182,17 @@ var cancels = []law{
 	{name: "a buffered send is not cancelled", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 1<<17))
-			for i, size := range lengths {
+			for i, size := range messageLengths {
 				r := mpi.Ibsend(c, program.Text(size, i), 1, 1)
 				r.Cancel()
-				if st := r.Wait(); st != null {
+				if st := r.Wait(); st != nullStatus {
 					return fmt.Errorf("%d bytes: %+v", size, st)
 				}
 			}
 			return nil
 		}
-		for i, size := range lengths {
-			if err := recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: size}, i); err != nil {
+		for i, size := range messageLengths {
+			if err := recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: size}, i); err != nil {
 				return err
 			}
 		}
@@ -206,34 +206,34 @@ var cancels = []law{
 			for range 5 {
 				r.Start()
 				r.Cancel()
-				if st := r.Wait(); st != cancelled || r.Null() {
+				if st := r.Wait(); st != cancelledStatus || r.Null() {
 					return fmt.Errorf("the send: %+v", st)
 				}
 			}
-			synchronize(c) // a receive that is to be cancelled would take the message, if its sender looks for receives
-			synchronize(c)
+			synchronizeComm(c) // a receive that is to be cancelled would take the message, if its sender looks for receives
+			synchronizeComm(c)
 			r.Start()
-			synchronize(c)
-			if st := r.Wait(); st != null {
+			synchronizeComm(c)
+			if st := r.Wait(); st != nullStatus {
 				return fmt.Errorf("the send that was not cancelled: %+v", st)
 			}
 			r.Free()
 			return nil
 		}
 		r := mpi.RecvInit(c, b, 0, 1)
-		synchronize(c)
+		synchronizeComm(c)
 		for range 5 {
 			r.Start()
 			r.Cancel()
-			if st := r.Wait(); st != cancelled || r.Null() {
+			if st := r.Wait(); st != cancelledStatus || r.Null() {
 				return fmt.Errorf("the receive: %+v", st)
 			}
 		}
-		synchronize(c)
-		synchronize(c)
+		synchronizeComm(c)
+		synchronizeComm(c)
 		r.Start()
 		defer r.Free()
-		return equal("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 1)
+		return checkReceived("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 1)
 	}},
 	{name: "Finalize answers a cancel", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
@@ -243,9 +243,9 @@ var cancels = []law{
 		}
 		r := mpi.Issend(c, program.Text(3000, 1), 1, 1)
 		mpi.Recv[byte](c, nil, 1, 2)
-		c.Compute(1000 * us)
+		c.Compute(1000 * microsecond)
 		r.Cancel()
-		if st := r.Wait(); st != cancelled {
+		if st := r.Wait(); st != cancelledStatus {
 			return fmt.Errorf("%+v", st)
 		}
 		return nil
@@ -254,24 +254,24 @@ var cancels = []law{
 		if c.Rank() == 1 {
 			b := make([]byte, 3000)
 			r := mpi.Irecv(c, b, 0, 1)
-			synchronize(c)
-			return equal("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 1)
+			synchronizeComm(c)
+			return checkReceived("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 1)
 		}
-		synchronize(c)
+		synchronizeComm(c)
 		r := mpi.Issend(c, program.Text(3000, 1), 1, 1)
-		c.Compute(20000 * us)
+		c.Compute(20000 * microsecond)
 		r.Cancel() // the other rank is gone
-		if st := r.Wait(); st != null {
+		if st := r.Wait(); st != nullStatus {
 			return fmt.Errorf("%+v", st)
 		}
 		return nil
 	}},
 	{name: "messages to a rank that has ended are cancelled", ranks: 3, program: func(c *mpi.Comm) error {
 		if c.Rank() > 0 {
-			c.Compute(unit.Time(c.Rank()-1) * 1000 * us) // and no call of the library
+			c.Compute(unit.Time(c.Rank()-1) * 1000 * microsecond) // and no call of the library
 			return nil
 		}
-		for round, computes := range []unit.Time{0, 0, 3000 * us, 0} { // the others end before the first cancel, or later
+		for round, computes := range []unit.Time{0, 0, 3000 * microsecond, 0} { // the others end before the first cancel, or later
 			b := program.Text(3000, round)
 			again := c.SsendInit(mpi.Of(b), 1, 4)
 			again.Start()
@@ -292,7 +292,7 @@ var cancels = []law{
 				if !done {
 					st = reqs[i].Wait()
 				}
-				if st != cancelled {
+				if st != cancelledStatus {
 					return fmt.Errorf("round %d: send %d is %+v", round, i, st)
 				}
 			}
@@ -301,7 +301,7 @@ var cancels = []law{
 				return fmt.Errorf("round %d: what was not cancelled is %+v", round, st)
 			}
 			kept.Cancel()
-			if st := kept.Wait(); st != cancelled {
+			if st := kept.Wait(); st != cancelledStatus {
 				return fmt.Errorf("round %d: what was cancelled last is %+v", round, st)
 			}
 		}
@@ -315,17 +315,17 @@ var cancels = []law{
 		case 2:
 			got := make([]byte, 3000)
 			r := mpi.Irecv(c, got, 0, 1)
-			c.Compute(20000 * us) // the message comes, and the cancel behind it
-			return equal("the receive", r.Wait(), got, mpi.Status{Tag: 1, Bytes: 3000}, 1)
+			c.Compute(20000 * microsecond) // the message comes, and the cancel behind it
+			return checkReceived("the receive", r.Wait(), got, mpi.Status{Tag: 1, Bytes: 3000}, 1)
 		}
-		c.Compute(2000 * us)
+		c.Compute(2000 * microsecond)
 		received, dropped := mpi.Issend(c, b, 2, 1), mpi.Issend(c, b, 1, 1)
 		received.Cancel()
 		dropped.Cancel()
-		if st := dropped.Wait(); st != cancelled {
+		if st := dropped.Wait(); st != cancelledStatus {
 			return fmt.Errorf("the message to who has ended: %+v", st)
 		}
-		if st := received.Wait(); st != null {
+		if st := received.Wait(); st != nullStatus {
 			return fmt.Errorf("the message that has its receive: %+v", st)
 		}
 		return nil
@@ -335,7 +335,7 @@ var cancels = []law{
 		if c.Rank() == 1 {
 			for i := 0; i < n; i += 3 {
 				b := make([]byte, 3000)
-				if err := equal("the receive", mpi.Recv(c, b, 0, i), b, mpi.Status{Tag: i, Bytes: 3000}, i); err != nil {
+				if err := checkReceived("the receive", mpi.Recv(c, b, 0, i), b, mpi.Status{Tag: i, Bytes: 3000}, i); err != nil {
 					return err
 				}
 			}
@@ -345,14 +345,14 @@ var cancels = []law{
 		for i := range n {
 			reqs = append(reqs, mpi.Issend(c, program.Text(3000, i), 1, i))
 		}
-		c.Compute(3000 * us)
+		c.Compute(3000 * microsecond)
 		for i := range n {
 			if i%3 > 0 {
 				reqs[i].Cancel()
 			}
 		}
 		for i := range n {
-			if st := reqs[i].Wait(); st != null && i%3 == 0 || st != cancelled && i%3 > 0 {
+			if st := reqs[i].Wait(); st != nullStatus && i%3 == 0 || st != cancelledStatus && i%3 > 0 {
 				return fmt.Errorf("send %d is %+v", i, st)
 			}
 		}
@@ -365,7 +365,7 @@ var cancels = []law{
 			reqs, fate := make([]mpi.Request, n), make([]byte, n)
 			if c.Rank() == 0 {
 				for i := range n {
-					reqs[i] = starters(c)[r.IntN(2)](mpi.Of(program.Text(lengths[i%len(lengths)], i)), 1, i)
+					reqs[i] = nonBlockingSends(c)[r.IntN(2)](mpi.Of(program.Text(messageLengths[i%len(messageLengths)], i)), 1, i)
 				}
 				mpi.Send[byte](c, nil, 1, n)
 				for _, i := range r.Perm(n)[:n/2] {
@@ -381,7 +381,7 @@ var cancels = []law{
 					}
 				}
 				mpi.Send(c, fate, 1, n+1)
-				for i, st := range ends(round, reqs) {
+				for i, st := range waitForAllBy(round, reqs) {
 					if st.Cancelled {
 						fate[i] = 1
 					}
@@ -392,7 +392,7 @@ var cancels = []law{
 			}
 			bufs, done := make([][]byte, n), make([]bool, n)
 			for i := range n {
-				bufs[i] = make([]byte, lengths[i%len(lengths)])
+				bufs[i] = make([]byte, messageLengths[i%len(messageLengths)])
 				if r.IntN(2) == 0 {
 					reqs[i] = mpi.Irecv(c, bufs[i], 0, i)
 					done[i] = true
@@ -400,7 +400,7 @@ var cancels = []law{
 			}
 			mpi.Recv[byte](c, nil, 0, n)
 			for i := range n { // while others are cancelled
-				if c.Compute(10 * us); !done[i] && r.IntN(3) == 0 {
+				if c.Compute(10 * microsecond); !done[i] && r.IntN(3) == 0 {
 					reqs[i] = mpi.Irecv(c, bufs[i], 0, i)
 					done[i] = true
 					c.Iprobe(0, n)
@@ -420,12 +420,12 @@ var cancels = []law{
 						continue
 					}
 					reqs[i].Cancel()
-					if st := reqs[i].Wait(); st != cancelled {
+					if st := reqs[i].Wait(); st != cancelledStatus {
 						return fmt.Errorf("round %d: message %d was cancelled and received: %+v", round, i, st)
 					}
 					continue
 				}
-				if err := equal(fmt.Sprint("message ", i), reqs[i].Wait(), bufs[i], mpi.Status{Tag: i, Bytes: len(bufs[i])}, i); err != nil {
+				if err := checkReceived(fmt.Sprint("message ", i), reqs[i].Wait(), bufs[i], mpi.Status{Tag: i, Bytes: len(bufs[i])}, i); err != nil {
 					return err
 				}
 			}

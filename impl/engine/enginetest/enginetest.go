@@ -26,27 +26,27 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-const us = unit.Microsecond
+const microsecond = unit.Microsecond
 
 // Subject is an engine with a library, to be tested.
 type Subject struct {
-	Name    string
-	New     engine.NewJobEnginesFunc
-	Library func() *model.Library // a new one for each job: an emulated machine sets its software costs
-	Worlds  []World               // to test it in; nil: those of Worlds
+	Name          string
+	NewJobEngines engine.NewJobEnginesFunc
+	Library       func() *model.Library // a new one for each job: an emulated machine sets its software costs
+	Worlds        []World               // to test it in; nil: those of Worlds
 
-	// Leftover returns an error if the engine of a rank that has ended still holds something; nil:
-	// it holds nothing but its operations.
-	Leftover func(e engine.Engine) error
+	// CheckNothingHeld returns an error if the engine of a rank that has ended still holds
+	// something; nil: it holds nothing but its operations.
+	CheckNothingHeld func(e engine.Engine) error
 }
 
 // law is a program that holds with every engine, a wrong program, or a check.
 type law struct {
-	name    string
-	ranks   int
-	program func(c *mpi.Comm) error
-	fails   func(err error) error // says what is wrong with the error of a wrong program
-	check   func(t testing.TB, s *Subject, w World) error
+	name       string
+	ranks      int
+	program    func(c *mpi.Comm) error
+	checkError func(err error) error // says what is wrong with the error of a wrong program
+	check      func(t testing.TB, s *Subject, w World) error
 }
 
 // laws are all of them, in groups.
@@ -54,15 +54,15 @@ var laws = []struct {
 	group string
 	laws  []law
 }{
-	{"messages", messages},
-	{"requests", requests},
-	{"cancel", cancels},
-	{"progress", progress},
-	{"wrong", wrong},
-	{"open requests", abandoned},
-	{"open requests of wrong programs", stillWrong},
-	{"leftovers", leftovers},
-	{"random", []law{{name: "programs", check: randomPrograms}}},
+	{"messages", messageLaws},
+	{"requests", requestLaws},
+	{"cancel", cancelLaws},
+	{"progress", progressLaws},
+	{"wrong", wrongPrograms},
+	{"open requests", openRequestLaws},
+	{"open requests of wrong programs", wrongProgramsWithOpenRequests},
+	{"leftovers", memoryLaws},
+	{"random", []law{{name: "programs", check: checkRandomPrograms}}},
 }
 
 // Test tests that an engine keeps the laws.
@@ -77,10 +77,10 @@ func Test(t *testing.T, s Subject) {
 				for _, g := range laws {
 					for _, l := range g.laws {
 						t.Run(g.group+"/"+l.name, func(t *testing.T) {
-							if why := l.skip(w); why != "" {
+							if why := l.reasonToSkip(w); why != "" {
 								t.Skip(why)
 							}
-							if err := l.broken(t, &s, w); err != nil {
+							if err := l.checkLaw(t, &s, w); err != nil {
 								t.Error(err)
 							}
 						})
@@ -91,49 +91,49 @@ func Test(t *testing.T, s Subject) {
 	})
 }
 
-// skip says why a law is not for a world.
-func (l *law) skip(w World) string {
+// reasonToSkip says why a law is not for a world.
+func (l *law) reasonToSkip(w World) string {
 	switch {
 	case !w.CanHold(l.ranks):
 		return fmt.Sprintf("it has at most %d ranks", w.MaxRanks())
 	case w.LosesFrames && l.name != "programs":
 		return "the law is for machines without faults"
-	case w.Processes && l.fails != nil:
+	case w.RanksAreProcesses && l.checkError != nil:
 		return "impl/library/mpi tests the errors of processes"
-	case w.Processes && Racing:
+	case w.RanksAreProcesses && RaceDetectorOn:
 		return "the race detector does not see between processes"
-	case Racing && strings.HasPrefix(l.name, allocationLaws):
+	case RaceDetectorOn && strings.HasPrefix(l.name, allocationLaws):
 		return "the race detector allocates"
 	}
 	return ""
 }
 
-// broken says how an engine breaks the law in a world.
-func (l *law) broken(t testing.TB, s *Subject, w World) error {
+// checkLaw says how an engine breaks the law in a world.
+func (l *law) checkLaw(t testing.TB, s *Subject, w World) error {
 	if l.check != nil {
 		return l.check(t, s, w)
 	}
-	if l.fails != nil {
-		return l.fails(s.run(t, w, l.ranks, mpi.Options{Check: mpi.CheckStrict}, l.program))
+	if l.checkError != nil {
+		return l.checkError(s.run(t, w, l.ranks, mpi.Options{Check: mpi.CheckStrict}, l.program))
 	}
 	return s.run(t, w, l.ranks, mpi.Options{}, l.program)
 }
 
-// patience is how long a job may take. The longest need seconds.
-var patience = time.Minute
+// maxJobDuration is how long a job may take. The longest need seconds.
+var maxJobDuration = time.Minute
 
 // run runs a job and gives up if it does not end.
 func (s *Subject) run(t testing.TB, w World, ranks int, o mpi.Options, p func(c *mpi.Comm) error) error {
-	o.Library, o.Engine = s.Library(), s.New
+	o.Library, o.Engine = s.Library(), s.NewJobEngines
 	world := w.Open(t, o.Library, ranks)
-	if w.Processes {
+	if w.RanksAreProcesses {
 		return mpi.Run(world, o, p) // a rank's process ends in it
 	}
-	return devicetest.RunWithin(patience, func() error { return mpi.Run(world, o, p) })
+	return devicetest.RunWithin(maxJobDuration, func() error { return mpi.Run(world, o, p) })
 }
 
-// equal compares what was received with the text of a seed.
-func equal(what string, got mpi.Status, b []byte, want mpi.Status, seed int) error {
+// checkReceived compares what was received with the text of a seed.
+func checkReceived(what string, got mpi.Status, b []byte, want mpi.Status, seed int) error {
 	if got != want {
 		return fmt.Errorf("%s: status %+v, want %+v", what, got, want)
 	}
@@ -143,22 +143,22 @@ func equal(what string, got mpi.Status, b []byte, want mpi.Status, seed int) err
 	return nil
 }
 
-// recv receives and compares.
-func recv(c *mpi.Comm, src, tag int, want mpi.Status, seed int) error {
+// recvAndCheck receives and compares.
+func recvAndCheck(c *mpi.Comm, src, tag int, want mpi.Status, seed int) error {
 	b := make([]byte, want.Bytes)
-	return equal(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), mpi.Recv(c, b, src, tag), b, want, seed)
+	return checkReceived(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), mpi.Recv(c, b, src, tag), b, want, seed)
 }
 
-// first returns the first error.
-func first(errs ...error) error {
+// firstError returns the first error.
+func firstError(errs ...error) error {
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return errs[i]
 	}
 	return nil
 }
 
-// Alone returns a rank with an engine of its own, without package mpi.
-func Alone[E engine.Engine](p device.Port, m engine.JobEngines) (*engine.Rank, E) {
+// NewStandaloneRank returns a rank with an engine of its own, without package mpi.
+func NewStandaloneRank[E engine.Engine](p device.Port, m engine.JobEngines) (*engine.Rank, E) {
 	e, r := m.Engines(1)(0).(E), new(engine.Rank)
 	r.Setup(p, e, &engine.Config{})
 	return r, e

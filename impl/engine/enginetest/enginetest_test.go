@@ -125,7 +125,7 @@ type fault struct {
 func (x fault) subject() *Subject {
 	return &Subject{
 		Name: x.name,
-		New: func(l *model.Library, protocol string) (engine.JobEngines, error) {
+		NewJobEngines: func(l *model.Library, protocol string) (engine.JobEngines, error) {
 			m, err := queue.New(l, protocol)
 			return faultyMaker{m, x}, err
 		},
@@ -193,16 +193,16 @@ var faults = []fault{
 		}
 	}},
 	{name: "any source is the first", law: "messages/wildcards", engine: changed(func(o *engine.Op) {
-		if o.Peer == engine.Any {
+		if o.Peer == engine.AnySourceOrTag {
 			o.Peer = 0
 		}
 	})},
 	{name: "any tag is 0", law: "messages/a source or a tag alone may be any", engine: changed(func(o *engine.Op) {
-		if o.Tag == engine.Any {
+		if o.Tag == engine.AnySourceOrTag {
 			o.Tag = 0
 		}
 	})},
-	{name: "every tag matches", law: "messages/a blocked message blocks no other", engine: changed(func(o *engine.Op) { o.Tag = engine.Any })},
+	{name: "every tag matches", law: "messages/a blocked message blocks no other", engine: changed(func(o *engine.Op) { o.Tag = engine.AnySourceOrTag })},
 	{name: "contexts are ignored", law: "messages/communicators are separate", engine: func(f *faulty) {
 		f.irecv = func(o *engine.Op) { o.Context &= 1; f.Engine.Irecv(o) }
 		f.isend = func(o *engine.Op) { o.Context &= 1; f.Engine.Isend(o) }
@@ -224,7 +224,7 @@ var faults = []fault{
 	}},
 	{name: "a probe finds what is not there", law: "messages/probe", engine: func(f *faulty) {
 		f.probe = func(src int, context uint32, _ int, block bool) (engine.Status, bool) {
-			return f.Engine.Probe(src, context, engine.Any, block)
+			return f.Engine.Probe(src, context, engine.AnySourceOrTag, block)
 		}
 	}},
 	{name: "a probe says another length", law: "messages/probe", engine: func(f *faulty) {
@@ -396,21 +396,21 @@ func find(t *testing.T, name string) law {
 }
 
 func TestFaultsAreFound(t *testing.T) {
-	defer func(d time.Duration, n int) { patience, *programs = d, n }(patience, *programs)
-	patience = 20 * time.Second
-	*programs = max(*programs, 300) // a few would leave it to chance whether one meets the fault
+	defer func(d time.Duration, n int) { maxJobDuration, *randomProgramCount = d, n }(maxJobDuration, *randomProgramCount)
+	maxJobDuration = 20 * time.Second
+	*randomProgramCount = max(*randomProgramCount, 300) // a few would leave it to chance whether one meets the fault
 	for _, x := range faults {
 		t.Run(x.name, func(t *testing.T) {
 			l := find(t, x.law)
-			if Racing && l.name[:2] == "no" {
+			if RaceDetectorOn && l.name[:2] == "no" {
 				t.Skip("allocations are not counted")
 			}
-			err := l.broken(t, x.subject(), x.world())
+			err := l.checkLaw(t, x.subject(), x.world())
 			if err == nil {
 				t.Errorf("law %q does not notice", x.law)
 			}
 			t.Log(err)
-			if err := l.broken(t, fault{}.subject(), fault{}.world()); err != nil {
+			if err := l.checkLaw(t, fault{}.subject(), fault{}.world()); err != nil {
 				t.Errorf("without the fault: %v", err)
 			}
 		})

@@ -16,21 +16,21 @@ import (
 // allocationLaws begins the names of laws that count allocations.
 const allocationLaws = "no allocation "
 
-// leftovers are the rules of memory: when all messages are received and the ranks have ended,
+// memoryLaws are the rules of memory: when all messages are received and the ranks have ended,
 // nothing is left, and a steady state allocates nothing.
-var leftovers = []law{
-	{name: "after messages", check: nothingLeft(exchanged)},
-	{name: "after persistent operations", check: nothingLeft(startedAgain)},
-	{name: "after freed and cancelled operations", check: nothingLeft(givenUp)},
-	{name: "after sends to a rank that has ended", check: nothingLeft(toEnded)},
-	{name: allocationLaws + "by messages", check: messagesAllocate},
-	{name: allocationLaws + "by requests", check: requestsAllocate},
+var memoryLaws = []law{
+	{name: "after messages", check: checkNothingLeftAfter(exchangeMessages)},
+	{name: "after persistent operations", check: checkNothingLeftAfter(exchangePersistently)},
+	{name: "after freed and cancelled operations", check: checkNothingLeftAfter(freeAndCancelUnderWay)},
+	{name: "after sends to a rank that has ended", check: checkNothingLeftAfter(sendToEndedRank)},
+	{name: allocationLaws + "by messages", check: checkAllocationsOfMessages},
+	{name: allocationLaws + "by requests", check: checkAllocationsOfRequests},
 }
 
 // countingPort counts the pieces of memory that are exposed.
 type countingPort struct {
 	device.Port
-	now, ever int
+	exposedNow, exposedInAll int
 }
 
 func (p *countingPort) Memory() device.Memory {
@@ -46,19 +46,19 @@ type countedMemory struct {
 }
 
 func (c countedMemory) Expose(b []byte) device.Key {
-	c.p.now++
-	c.p.ever++
+	c.p.exposedNow++
+	c.p.exposedInAll++
 	return c.Memory.Expose(b)
 }
 
 func (c countedMemory) Withdraw(k device.Key) {
-	c.p.now--
+	c.p.exposedNow--
 	c.Memory.Withdraw(k)
 }
 
-// open returns the rank of a port and its engine.
-func (s *Subject) open(port device.Port, l *model.Library) (*engine.Rank, engine.Engine, error) {
-	maker, err := s.New(l, "")
+// newRankWithEngine returns the rank of a port and its engine.
+func (s *Subject) newRankWithEngine(port device.Port, l *model.Library) (*engine.Rank, engine.Engine, error) {
+	maker, err := s.NewJobEngines(l, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,24 +67,24 @@ func (s *Subject) open(port device.Port, l *model.Library) (*engine.Rank, engine
 	return r, e, nil
 }
 
-// nothingLeft exchanges messages in some way: 5 at once, 20 times, in each mode. Nothing is left
-// then: no operation, no exposed memory, no room in the attached buffer, no more memory to stage in
-// than was in use at once, and no coroutine.
-func nothingLeft(way func(*engine.Rank, model.Mode, int) error) func(testing.TB, *Subject, World) error {
+// checkNothingLeftAfter exchanges messages in some way: 5 at once, 20 times, in each mode. Nothing
+// is left then: no operation, no exposed memory, no room in the attached buffer, no more memory to
+// stage in than was in use at once, and no coroutine.
+func checkNothingLeftAfter(way func(*engine.Rank, model.Mode, int) error) func(testing.TB, *Subject, World) error {
 	return func(t testing.TB, s *Subject, w World) error {
-		if w.Processes {
+		if w.RanksAreProcesses {
 			return nil // worlds of impl/real/shm and impl/real/tcp have no remote memory
 		}
 		before := runtime.NumGoroutine()
 		for mode := range model.NumModes {
 			l := s.Library()
 			if err := w.Open(t, l, 2).Run(func(p device.Port) error {
-				return s.exchange(&countingPort{Port: p}, l, mode, way)
+				return s.checkMemoryOfExchanges(&countingPort{Port: p}, l, mode, way)
 			}); err != nil {
 				return fmt.Errorf("%v: %w", mode, err)
 			}
 		}
-		for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(maxJobDuration); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) { // those that have ended may still be counted for a moment
 				return fmt.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 			}
@@ -93,13 +93,13 @@ func nothingLeft(way func(*engine.Rank, model.Mode, int) error) func(testing.TB,
 	}
 }
 
-func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode, way func(*engine.Rank, model.Mode, int) error) error {
+func (s *Subject) checkMemoryOfExchanges(port *countingPort, l *model.Library, mode model.Mode, way func(*engine.Rank, model.Mode, int) error) error {
 	const at, rounds = 5, 20 // messages at once, and how often
-	r, e, err := s.open(port, l)
+	r, e, err := s.newRankWithEngine(port, l)
 	if err != nil {
 		return err
 	}
-	setup := port.now
+	setup := port.exposedNow
 	r.AttachBuffer(make([]byte, 2*at*(300+engine.BufferedOverhead)))
 	for range rounds {
 		if err := way(r, mode, at); err != nil {
@@ -112,25 +112,25 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 	if n, _ := r.Finalize(); n > 0 {
 		return fmt.Errorf("%d messages were not received", n)
 	}
-	if port.now != setup {
-		return fmt.Errorf("%d of %d pieces of memory are exposed, and %d were before the first message", port.now, port.ever, setup)
+	if port.exposedNow != setup {
+		return fmt.Errorf("%d of %d pieces of memory are exposed, and %d were before the first message", port.exposedNow, port.exposedInAll, setup)
 	}
-	if s.Leftover != nil {
-		if err := s.Leftover(e); err != nil {
+	if s.CheckNothingHeld != nil {
+		if err := s.CheckNothingHeld(e); err != nil {
 			return err
 		}
 	}
 	return r.CheckIdle()
 }
 
-// messagesAllocate counts allocations where two ranks send in turn. Code that allocates per message
-// does so in every part of the run. The runtime's own allocations and lists that double in size do
-// not, so the part with the fewest counts.
-func messagesAllocate(t testing.TB, s *Subject, w World) error {
+// checkAllocationsOfMessages counts allocations where two ranks send in turn. Code that allocates
+// per message does so in every part of the run. The runtime's own allocations and lists that double
+// in size do not, so the part with the fewest counts.
+func checkAllocationsOfMessages(t testing.TB, s *Subject, w World) error {
 	const parts = 5
 	const rounds = 200 // of a part
 	sizes := []int{100, 5000}
-	if w.Processes {
+	if w.RanksAreProcesses {
 		sizes = []int{8, 20_000}
 	}
 	for _, nonblocking := range []bool{false, true} {
@@ -176,22 +176,22 @@ func messagesAllocate(t testing.TB, s *Subject, w World) error {
 	return nil
 }
 
-// requestsAllocate counts allocations of persistent, freed and cancelled operations, with gaps or
-// without, of a rank that sends to itself.
-func requestsAllocate(t testing.TB, s *Subject, w World) error {
-	if w.Processes {
+// checkAllocationsOfRequests counts allocations of persistent, freed and cancelled operations, with
+// gaps or without, of a rank that sends to itself.
+func checkAllocationsOfRequests(t testing.TB, s *Subject, w World) error {
+	if w.RanksAreProcesses {
 		return nil
 	}
 	const rounds = 100
 	l := s.Library()
 	return w.Open(t, l, 1).Run(func(port device.Port) error {
-		e, _, err := s.open(port, l)
+		e, _, err := s.newRankWithEngine(port, l)
 		if err != nil {
 			return err
 		}
 		var layouts [4]engine.Layout // to pass one takes no memory then
 		for i := range layouts {
-			layouts[i] = gaps(make([]byte, 600))
+			layouts[i] = layoutWithGaps(make([]byte, 600))
 		}
 		receive, send := e.NewPersistent(engine.PersistentTemplate{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.PersistentTemplate{Mode: model.SynchronousMode, Layout: layouts[1]})
 		buffered := e.NewPersistent(engine.PersistentTemplate{Mode: model.BufferedMode, Layout: layouts[1]})
@@ -234,9 +234,9 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 	})
 }
 
-// meet exchanges messages without data with the other rank: its receives are posted then, and what
-// it had sent has come.
-func meet(e *engine.Rank) {
+// synchronizeRanks exchanges messages without data with the other rank: its receives are posted
+// then, and what it had sent has come.
+func synchronizeRanks(e *engine.Rank) {
 	peer := 1 - e.Port().Rank()
 	s := e.Isend(model.StandardMode, nil, 0, peer, 2, 0)
 	e.Recv(nil, 0, peer, 2, 0)
@@ -244,14 +244,14 @@ func meet(e *engine.Rank) {
 	e.Release(s)
 }
 
-// exchanged exchanges messages.
-func exchanged(e *engine.Rank, mode model.Mode, at int) error {
+// exchangeMessages exchanges messages.
+func exchangeMessages(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	var ops []*engine.Op
 	for i := range at {
 		ops = append(ops, e.Irecv(make([]byte, 300), 0, peer, 0, i))
 	}
-	meet(e)
+	synchronizeRanks(e)
 	for i := range at {
 		ops = append(ops, e.Isend(mode, make([]byte, 300), 0, peer, 0, i))
 	}
@@ -263,13 +263,14 @@ func exchanged(e *engine.Rank, mode model.Mode, at int) error {
 	return nil
 }
 
-// startedAgain exchanges messages of persistent operations, and cancels some of them on the way.
-func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
+// exchangePersistently exchanges messages of persistent operations, and cancels some of them on the
+// way.
+func exchangePersistently(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	var receives, sends []*engine.Op
 	for i := range at {
-		receives = append(receives, e.NewPersistent(engine.PersistentTemplate{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
-		sends = append(sends, e.NewPersistent(engine.PersistentTemplate{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		receives = append(receives, e.NewPersistent(engine.PersistentTemplate{Receive: true, Layout: layoutWithGaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		sends = append(sends, e.NewPersistent(engine.PersistentTemplate{Mode: mode, Layout: layoutWithGaps(make([]byte, 600)), Peer: peer, Tag: i}))
 	}
 	for range 3 {
 		for _, r := range receives {
@@ -282,7 +283,7 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 			e.Release(r)
 			e.StartPersistent(r)
 		}
-		meet(e)
+		synchronizeRanks(e)
 		for _, s := range sends {
 			e.StartPersistent(s)
 			e.Cancel(s)
@@ -302,19 +303,19 @@ func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 	return nil
 }
 
-// givenUp gives up what is under way, freed or cancelled.
-func givenUp(e *engine.Rank, mode model.Mode, at int) error {
+// freeAndCancelUnderWay gives up what is under way, freed or cancelled.
+func freeAndCancelUnderWay(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	for i := range at {
-		e.FreeOp(e.IrecvLayout(gaps(make([]byte, 600)), peer, 0, i))
+		e.FreeOp(e.IrecvLayout(layoutWithGaps(make([]byte, 600)), peer, 0, i))
 	}
-	meet(e)
+	synchronizeRanks(e)
 	for i := range at {
-		e.FreeOp(e.IsendLayout(mode, gaps(make([]byte, 600)), peer, 0, i))
+		e.FreeOp(e.IsendLayout(mode, layoutWithGaps(make([]byte, 600)), peer, 0, i))
 	}
 	var ops []*engine.Op
 	for i := range at {
-		s := e.IsendLayout(model.SynchronousMode, gaps(make([]byte, 600)), peer, 4, i)
+		s := e.IsendLayout(model.SynchronousMode, layoutWithGaps(make([]byte, 600)), peer, 4, i)
 		if e.Cancel(s); i%2 == 0 {
 			ops = append(ops, s)
 			continue
@@ -328,21 +329,21 @@ func givenUp(e *engine.Rank, mode model.Mode, at int) error {
 		}
 		e.Release(s)
 	}
-	meet(e)
+	synchronizeRanks(e)
 	for _, o := range []*engine.Op{e.NewFinishedOp(true, engine.Status{}), e.NewPersistent(engine.PersistentTemplate{Null: true})} {
 		e.FreeOp(o)
 	}
 	return nil
 }
 
-// toEnded gives up what is sent to a rank that does nothing and ends.
-func toEnded(e *engine.Rank, _ model.Mode, at int) error {
+// sendToEndedRank gives up what is sent to a rank that does nothing and ends.
+func sendToEndedRank(e *engine.Rank, _ model.Mode, at int) error {
 	if e.Port().Rank() == 1 {
 		return nil
 	}
 	var ops []*engine.Op
 	for i := range at {
-		s := e.IsendLayout(model.SynchronousMode, gaps(make([]byte, 600)), 1, 0, i)
+		s := e.IsendLayout(model.SynchronousMode, layoutWithGaps(make([]byte, 600)), 1, 0, i)
 		if e.Cancel(s); i%3 == 0 {
 			e.FreeOp(s)
 			continue
@@ -359,25 +360,25 @@ func toEnded(e *engine.Rank, _ model.Mode, at int) error {
 	return nil
 }
 
-// gaps are bytes; every other one is data.
-type gaps []byte
+// layoutWithGaps are bytes; every other one is data.
+type layoutWithGaps []byte
 
-func (g gaps) Len() int                        { return len(g) / 2 }
-func (g gaps) ContiguousBytes() ([]byte, bool) { return nil, false }
-func (g gaps) Signature(int) engine.Signature  { return 0 }
-func (g gaps) Runs(yield func([]byte)) {
+func (g layoutWithGaps) Len() int                        { return len(g) / 2 }
+func (g layoutWithGaps) ContiguousBytes() ([]byte, bool) { return nil, false }
+func (g layoutWithGaps) Signature(int) engine.Signature  { return 0 }
+func (g layoutWithGaps) Runs(yield func([]byte)) {
 	for i := 0; i < len(g); i += 2 {
 		yield(g[i : i+1])
 	}
 }
 
-func (g gaps) Gather(to []byte) {
+func (g layoutWithGaps) Gather(to []byte) {
 	for i := range to {
 		to[i] = g[2*i]
 	}
 }
 
-func (g gaps) Scatter(from []byte) {
+func (g layoutWithGaps) Scatter(from []byte) {
 	for i, x := range from {
 		g[2*i] = x
 	}

@@ -7,24 +7,24 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// messages are the rules of order, matching, modes and communicators.
-var messages = []law{
+// messageLaws are the rules of order, matching, modes and communicators.
+var messageLaws = []law{
 	{name: "messages do not overtake", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 60
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 1<<20))
 			var reqs []mpi.Request
 			for i := range n {
-				reqs = append(reqs, starters(c)[i%3](mpi.Of(program.Text(lengths[i*5%len(lengths)], i)), 1, 7))
+				reqs = append(reqs, nonBlockingSends(c)[i%3](mpi.Of(program.Text(messageLengths[i*5%len(messageLengths)], i)), 1, 7))
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil
 		}
 		for i := range n {
 			if i == 20 { // some have come, some are to come
-				c.Compute(2000 * us)
+				c.Compute(2000 * microsecond)
 			}
-			if err := recv(c, 0, []int{7, mpi.AnyTag}[i%2], mpi.Status{Tag: 7, Bytes: lengths[i*5%len(lengths)]}, i); err != nil {
+			if err := recvAndCheck(c, 0, []int{7, mpi.AnyTag}[i%2], mpi.Status{Tag: 7, Bytes: messageLengths[i*5%len(messageLengths)]}, i); err != nil {
 				return fmt.Errorf("message %d: %w", i, err)
 			}
 		}
@@ -35,7 +35,7 @@ var messages = []law{
 		if c.Rank() == 1 {
 			mpi.Recv[byte](c, nil, 0, 0) // all are posted
 			for i := range n {
-				mpi.Send(c, program.Text(lengths[i%len(lengths)], i), 0, 7)
+				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 0, 7)
 			}
 			return nil
 		}
@@ -48,7 +48,7 @@ var messages = []law{
 		st := make([]mpi.Status, n)
 		mpi.WaitAll(reqs, st)
 		for i := range n {
-			if err := equal(fmt.Sprint("receive ", i), st[i], bufs[i][:], mpi.Status{Source: 1, Tag: 7, Bytes: lengths[i%len(lengths)]}, i); err != nil {
+			if err := checkReceived(fmt.Sprint("receive ", i), st[i], bufs[i][:], mpi.Status{Source: 1, Tag: 7, Bytes: messageLengths[i%len(messageLengths)]}, i); err != nil {
 				return err
 			}
 		}
@@ -58,7 +58,7 @@ var messages = []law{
 		const n = 30
 		if c.Rank() > 0 {
 			for i := range n {
-				mpi.Send(c, program.Text(lengths[i%len(lengths)], c.Rank()*1000+i), 0, i%3)
+				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], c.Rank()*1000+i), 0, i%3)
 			}
 			return nil
 		}
@@ -69,7 +69,7 @@ var messages = []law{
 			k := &next[st.Source][st.Tag]
 			i := 3**k + st.Tag
 			*k++
-			if err := equal("any", st, b, mpi.Status{Source: st.Source, Tag: st.Tag, Bytes: lengths[i%len(lengths)]}, st.Source*1000+i); err != nil {
+			if err := checkReceived("any", st, b, mpi.Status{Source: st.Source, Tag: st.Tag, Bytes: messageLengths[i%len(messageLengths)]}, st.Source*1000+i); err != nil {
 				return err
 			}
 		}
@@ -81,24 +81,24 @@ var messages = []law{
 			mpi.Send(c, program.Text(2000, 10*c.Rank()+2), 0, 2)
 			return nil
 		}
-		c.Compute(1000 * us)
-		return first(
-			recv(c, 2, mpi.AnyTag, mpi.Status{Source: 2, Tag: 1, Bytes: 100}, 21),
-			recv(c, 2, mpi.AnyTag, mpi.Status{Source: 2, Tag: 2, Bytes: 2000}, 22),
-			recv(c, mpi.AnySource, 1, mpi.Status{Source: 1, Tag: 1, Bytes: 100}, 11),
-			recv(c, mpi.AnySource, 2, mpi.Status{Source: 1, Tag: 2, Bytes: 2000}, 12),
+		c.Compute(1000 * microsecond)
+		return firstError(
+			recvAndCheck(c, 2, mpi.AnyTag, mpi.Status{Source: 2, Tag: 1, Bytes: 100}, 21),
+			recvAndCheck(c, 2, mpi.AnyTag, mpi.Status{Source: 2, Tag: 2, Bytes: 2000}, 22),
+			recvAndCheck(c, mpi.AnySource, 1, mpi.Status{Source: 1, Tag: 1, Bytes: 100}, 11),
+			recvAndCheck(c, mpi.AnySource, 2, mpi.Status{Source: 1, Tag: 2, Bytes: 2000}, 12),
 		)
 	}},
 	{name: "probe", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
-			for i, n := range lengths {
+			for i, n := range messageLengths {
 				mpi.Send(c, program.Text(n, i), 1, i)
 			}
 			mpi.Recv[byte](c, nil, 1, 0)
 			mpi.Send[byte](c, nil, 1, 99)
 			return nil
 		}
-		for i, n := range lengths {
+		for i, n := range messageLengths {
 			want := mpi.Status{Source: 0, Tag: i, Bytes: n}
 			if st := c.Probe(mpi.AnySource, mpi.AnyTag); st != want {
 				return fmt.Errorf("mpi.Probe: %+v, want %+v", st, want)
@@ -109,7 +109,7 @@ var messages = []law{
 			if _, ok := c.Iprobe(0, i+100); ok {
 				return fmt.Errorf("mpi.Iprobe found a message with tag %d that was not sent", i+100)
 			}
-			if err := recv(c, 0, i, want, i); err != nil {
+			if err := recvAndCheck(c, 0, i, want, i); err != nil {
 				return err
 			}
 		}
@@ -120,7 +120,7 @@ var messages = []law{
 		for ok := false; !ok; {
 			_, ok = c.Iprobe(0, 99)
 		}
-		return recv(c, 0, 99, mpi.Status{Tag: 99}, 0)
+		return recvAndCheck(c, 0, 99, mpi.Status{Tag: 99}, 0)
 	}},
 	{name: "a probe does not see what a posted receive will take", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
@@ -133,10 +133,10 @@ var messages = []law{
 		r := mpi.Irecv(c, b, 0, 1)
 		mpi.Send[byte](c, nil, 0, 0)
 		c.Probe(0, 1)
-		if err := recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 100}, 2); err != nil {
+		if err := recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 100}, 2); err != nil {
 			return err
 		}
-		return equal("Irecv", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 100}, 1)
+		return checkReceived("Irecv", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 100}, 1)
 	}},
 	{name: "a buffered send needs no receiver", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
@@ -158,24 +158,24 @@ var messages = []law{
 			mpi.Send[byte](c, nil, 1, 3)
 			return nil
 		}
-		return first(
-			recv(c, 0, 2, mpi.Status{Tag: 2}, 0),
-			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 20000}, 1),
-			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 5000}, 2),
-			recv(c, 0, 3, mpi.Status{Tag: 3}, 0),
+		return firstError(
+			recvAndCheck(c, 0, 2, mpi.Status{Tag: 2}, 0),
+			recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 20000}, 1),
+			recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 5000}, 2),
+			recvAndCheck(c, 0, 3, mpi.Status{Tag: 3}, 0),
 		)
 	}},
 	{name: "buffered messages leave before their rank does", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 50000))
-			for i, n := range lengths {
+			for i, n := range messageLengths {
 				mpi.Bsend(c, program.Text(n, i), 1, i)
 			}
 			return nil
 		}
-		c.Compute(3000 * us)
-		for i, n := range lengths {
-			if err := recv(c, 0, i, mpi.Status{Tag: i, Bytes: n}, i); err != nil {
+		c.Compute(3000 * microsecond)
+		for i, n := range messageLengths {
+			if err := recvAndCheck(c, 0, i, mpi.Status{Tag: i, Bytes: n}, i); err != nil {
 				return err
 			}
 		}
@@ -194,7 +194,7 @@ var messages = []law{
 			return nil
 		}
 		for i := range n {
-			if err := recv(c, 0, 0, mpi.Status{Bytes: 1 + i*37%1000}, i); err != nil {
+			if err := recvAndCheck(c, 0, 0, mpi.Status{Bytes: 1 + i*37%1000}, i); err != nil {
 				return fmt.Errorf("message %d: %w", i, err)
 			}
 			if i%3 == 2 {
@@ -205,7 +205,7 @@ var messages = []law{
 	}},
 	{name: "a ready send finds its receive", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
-			for i, n := range lengths {
+			for i, n := range messageLengths {
 				mpi.Recv[byte](c, nil, 0, 100)
 				if i%2 == 0 {
 					mpi.Rsend(c, program.Text(n, i), 0, i)
@@ -216,11 +216,11 @@ var messages = []law{
 			}
 			return nil
 		}
-		for i, n := range lengths {
+		for i, n := range messageLengths {
 			b := make([]byte, n)
 			r := mpi.Irecv(c, b, 1, i)
 			mpi.Send[byte](c, nil, 1, 100)
-			if err := equal("ready", r.Wait(), b, mpi.Status{Source: 1, Tag: i, Bytes: n}, i); err != nil {
+			if err := checkReceived("ready", r.Wait(), b, mpi.Status{Source: 1, Tag: i, Bytes: n}, i); err != nil {
 				return err
 			}
 		}
@@ -228,10 +228,10 @@ var messages = []law{
 	}},
 	{name: "exchange", ranks: 5, program: func(c *mpi.Comm) error {
 		right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
-		for i, n := range lengths {
+		for i, n := range messageLengths {
 			b := make([]byte, n)
 			st := mpi.Sendrecv(c, program.Text(n, 100*c.Rank()+i), right, i, b, left, i)
-			if err := equal("Sendrecv", st, b, mpi.Status{Source: left, Tag: i, Bytes: n}, 100*left+i); err != nil {
+			if err := checkReceived("Sendrecv", st, b, mpi.Status{Source: left, Tag: i, Bytes: n}, 100*left+i); err != nil {
 				return err
 			}
 		}
@@ -239,26 +239,26 @@ var messages = []law{
 	}},
 	{name: "to itself", ranks: 1, program: func(c *mpi.Comm) error {
 		c.AttachBuffer(make([]byte, 50000))
-		for i, n := range lengths {
-			for m := range starters(c) {
+		for i, n := range messageLengths {
+			for m := range nonBlockingSends(c) {
 				want := mpi.Status{Tag: m, Bytes: n}
 				b := make([]byte, n)
 				r := mpi.Irecv(c, b, 0, m)
-				senders(c)[m](mpi.Of(program.Text(n, i)), 0, m)
-				if err := equal("receive, then send", r.Wait(), b, want, i); err != nil {
+				blockingSends(c)[m](mpi.Of(program.Text(n, i)), 0, m)
+				if err := checkReceived("receive, then send", r.Wait(), b, want, i); err != nil {
 					return err
 				}
 				r = mpi.Irecv(c, b, mpi.AnySource, m)
-				s := starters(c)[m](mpi.Of(program.Text(n, i+1)), 0, m)
-				if err := equal("receive, then start", r.Wait(), b, want, i+1); err != nil {
+				s := nonBlockingSends(c)[m](mpi.Of(program.Text(n, i+1)), 0, m)
+				if err := checkReceived("receive, then start", r.Wait(), b, want, i+1); err != nil {
 					return err
 				}
 				s.Wait()
 				if m == 3 {
 					continue // a ready send needs a receive
 				}
-				s = starters(c)[m](mpi.Of(program.Text(n, i+2)), 0, m)
-				if err := recv(c, 0, m, want, i+2); err != nil {
+				s = nonBlockingSends(c)[m](mpi.Of(program.Text(n, i+2)), 0, m)
+				if err := recvAndCheck(c, 0, m, want, i+2); err != nil {
 					return err
 				}
 				s.Wait()
@@ -269,9 +269,9 @@ var messages = []law{
 	{name: "ProcNull", ranks: 2, program: func(c *mpi.Comm) error {
 		none := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 		for _, c := range []*mpi.Comm{c, c.Create(c.Group().Include([]int{1, 0}))} {
-			for m := range starters(c) {
-				senders(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
-				r := starters(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
+			for m := range nonBlockingSends(c) {
+				blockingSends(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
+				r := nonBlockingSends(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
 				if _, ok := r.Test(); !ok {
 					return fmt.Errorf("a send to no process is not complete")
 				}
@@ -326,7 +326,7 @@ var messages = []law{
 		for i := range comms {
 			i = 2 - i
 			for src := range 4 {
-				if err := recv(comms[i], src, mpi.AnyTag, mpi.Status{Source: src, Tag: 5, Bytes: 700}, 100*i+src); err != nil {
+				if err := recvAndCheck(comms[i], src, mpi.AnyTag, mpi.Status{Source: src, Tag: 5, Bytes: 700}, 100*i+src); err != nil {
 					return fmt.Errorf("communicator %d: %w", i, err)
 				}
 			}
@@ -359,7 +359,7 @@ var messages = []law{
 				peer := 1 - inner.Rank()
 				b := make([]byte, 100)
 				st := mpi.Sendrecv(inner, program.Text(100, 10*(c.Rank()%2)+inner.Rank()), peer, 1, b, mpi.AnySource, 1)
-				if err := equal("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
+				if err := checkReceived("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
 					return err
 				}
 				// Messages of another communicator are not probed here.
@@ -380,7 +380,7 @@ var messages = []law{
 			right, left := (all.Rank()+1)%3, (all.Rank()+2)%3
 			b := make([]byte, 10)
 			st := mpi.Sendrecv(all, program.Text(10, all.Rank()), right, 1, b, left, 1)
-			if err := equal("Sendrecv", st, b, mpi.Status{Source: left, Tag: 1, Bytes: 10}, left); err != nil {
+			if err := checkReceived("Sendrecv", st, b, mpi.Status{Source: left, Tag: 1, Bytes: 10}, left); err != nil {
 				return err
 			}
 		}
@@ -394,18 +394,18 @@ var messages = []law{
 				reqs = append(reqs, mpi.Issend(c, program.Text(1000, i), 1, 1), mpi.Isend(c, program.Text(3000, i), 1, 2))
 			}
 			for i := range n {
-				mpi.Send(c, program.Text(lengths[i%len(lengths)], i), 1, 3)
+				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 1, 3)
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil
 		}
 		for i := range n {
-			if err := recv(c, 0, 3, mpi.Status{Tag: 3, Bytes: lengths[i%len(lengths)]}, i); err != nil {
+			if err := recvAndCheck(c, 0, 3, mpi.Status{Tag: 3, Bytes: messageLengths[i%len(messageLengths)]}, i); err != nil {
 				return err
 			}
 		}
 		for i := range n {
-			if err := first(recv(c, 0, 2, mpi.Status{Tag: 2, Bytes: 3000}, i), recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 1000}, i)); err != nil {
+			if err := firstError(recvAndCheck(c, 0, 2, mpi.Status{Tag: 2, Bytes: 3000}, i), recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 1000}, i)); err != nil {
 				return err
 			}
 		}
@@ -418,7 +418,7 @@ var messages = []law{
 				sends[dst] = mpi.Isend[byte](c, nil, dst, round)
 			}
 			if c.Rank() == round%c.Size() {
-				c.Compute(100 * us)
+				c.Compute(100 * microsecond)
 			}
 			c.Barrier()
 			for src := range c.Size() {
@@ -428,20 +428,20 @@ var messages = []law{
 		}
 		return nil
 	}},
-	{name: "data of any shape", ranks: 2, program: shapes},
-	{name: "SendrecvReplace", ranks: 3, program: sendrecvReplace},
-	{name: "part of the elements", ranks: 2, program: partOfElements},
+	{name: "data of any shape", ranks: 2, program: checkShapes},
+	{name: "SendrecvReplace", ranks: 3, program: checkSendrecvReplace},
+	{name: "part of the elements", ranks: 2, program: checkPartialElements},
 }
 
-// lengths fall under all rules of all tables.
-var lengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
+// messageLengths fall under all rules of all tables.
+var messageLengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
 
-// senders are the blocking sends, starters the others. Ready sends are last: they need a posted
-// receive.
-func senders(c *mpi.Comm) []func(mpi.Buffer, int, int) {
+// blockingSends are the blocking sends, starters the others. Ready sends are last: they need a
+// posted receive.
+func blockingSends(c *mpi.Comm) []func(mpi.Buffer, int, int) {
 	return []func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}
 }
 
-func starters(c *mpi.Comm) []func(mpi.Buffer, int, int) mpi.Request {
+func nonBlockingSends(c *mpi.Comm) []func(mpi.Buffer, int, int) mpi.Request {
 	return []func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Ibsend, c.Irsend}
 }

@@ -2,5 +2,5 @@
 
 package enginetest
 
-// Racing says that the race detector is on.
-const Racing = false
+// RaceDetectorOn says that the race detector is on.
+const RaceDetectorOn = false

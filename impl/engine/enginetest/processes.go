@@ -11,22 +11,22 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Processes are worlds whose ranks are processes: the binary of the test, which is started again to
-// run the one test that it is wanted for. So a program there can use nothing that another rank has
-// written but messages, and its errors come as text.
-var Processes = []World{
-	processes("shm", launch.Config{}, func(c launch.Config) (device.World, error) { return shm.New(c, shm.Options{}) }),
-	processes("shm, blocking", launch.Config{Wait: launch.Block}, func(c launch.Config) (device.World, error) {
+// ProcessWorlds are worlds whose ranks are processes: the binary of the test, which is started
+// again to run the one test that it is wanted for. So a program there can use nothing that another
+// rank has written but messages, and its errors come as text.
+var ProcessWorlds = []World{
+	newProcessWorld("shm", launch.Config{}, func(c launch.Config) (device.World, error) { return shm.New(c, shm.Options{}) }),
+	newProcessWorld("shm, blocking", launch.Config{Wait: launch.Block}, func(c launch.Config) (device.World, error) {
 		return shm.New(c, shm.Options{NoRemoteMemory: true})
 	}),
-	processes("tcp", launch.Config{}, openTCP),
-	processes("tcp, blocking", launch.Config{Wait: launch.Block}, openTCP),
+	newProcessWorld("tcp", launch.Config{}, openTCP),
+	newProcessWorld("tcp, blocking", launch.Config{Wait: launch.Block}, openTCP),
 }
 
 func openTCP(c launch.Config) (device.World, error) { return tcp.New(c, tcp.Options{}) }
 
-func processes(name string, c launch.Config, open launchtest.Open) World {
-	return World{Name: name, Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+func newProcessWorld(name string, c launch.Config, open launchtest.Open) World {
+	return World{Name: name, RanksAreProcesses: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
 		t.Helper()
 		return launchtest.Worlds(t, open, c)(ranks)
 	}}

@@ -7,58 +7,58 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// progress are the rules of what goes on while ranks make calls.
-var progress = []law{
-	{name: "Ssend waits for its receive", ranks: 2, program: synchronous(func(c *mpi.Comm, b []byte) { mpi.Ssend(c, b, 1, 7) })},
-	{name: "Issend waits for its receive", ranks: 2, program: synchronous(func(c *mpi.Comm, b []byte) {
+// progressLaws are the rules of what goes on while ranks make calls.
+var progressLaws = []law{
+	{name: "Ssend waits for its receive", ranks: 2, program: checkSynchronousSendEnds(func(c *mpi.Comm, b []byte) { mpi.Ssend(c, b, 1, 7) })},
+	{name: "Issend waits for its receive", ranks: 2, program: checkSynchronousSendEnds(func(c *mpi.Comm, b []byte) {
 		r := mpi.Issend(c, b, 1, 7)
 		for ok := false; !ok; {
 			_, ok = r.Test()
 		}
 	})},
-	{name: "many blocked messages block no other", ranks: 2, program: manyBlocked},
-	{name: "a flood of short messages", ranks: 2, program: Flood(20_000, 8)},
-	{name: "a flood of long messages", ranks: 2, program: Flood(2_000, 4096)},
-	during("Recv", func(c *mpi.Comm) { mpi.Recv[byte](c, nil, 1, 2) }),
-	during("Probe", func(c *mpi.Comm) { c.Probe(1, 2); mpi.Recv[byte](c, nil, 1, 2) }),
-	during("Iprobe", func(c *mpi.Comm) {
+	{name: "many blocked messages block no other", ranks: 2, program: checkManyBlockedSends},
+	{name: "a flood of short messages", ranks: 2, program: FloodProgram(20_000, 8)},
+	{name: "a flood of long messages", ranks: 2, program: FloodProgram(2_000, 4096)},
+	lawOfProgressDuring("Recv", func(c *mpi.Comm) { mpi.Recv[byte](c, nil, 1, 2) }),
+	lawOfProgressDuring("Probe", func(c *mpi.Comm) { c.Probe(1, 2); mpi.Recv[byte](c, nil, 1, 2) }),
+	lawOfProgressDuring("Iprobe", func(c *mpi.Comm) {
 		for ok := false; !ok; {
 			_, ok = c.Iprobe(1, 2)
 		}
 		mpi.Recv[byte](c, nil, 1, 2)
 	}),
-	during("Wait", func(c *mpi.Comm) { r := mpi.Irecv[byte](c, nil, 1, 2); r.Wait() }),
-	during("Test", func(c *mpi.Comm) {
+	lawOfProgressDuring("Wait", func(c *mpi.Comm) { r := mpi.Irecv[byte](c, nil, 1, 2); r.Wait() }),
+	lawOfProgressDuring("Test", func(c *mpi.Comm) {
 		r := mpi.Irecv[byte](c, nil, 1, 2)
 		for ok := false; !ok; {
 			_, ok = r.Test()
 		}
 	}),
-	during("WaitAny", func(c *mpi.Comm) { mpi.WaitAny([]mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}) }),
-	during("TestAny", func(c *mpi.Comm) {
+	lawOfProgressDuring("WaitAny", func(c *mpi.Comm) { mpi.WaitAny([]mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}) }),
+	lawOfProgressDuring("TestAny", func(c *mpi.Comm) {
 		reqs := []mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}
 		for ok := false; !ok; {
 			_, _, ok = mpi.TestAny(reqs)
 		}
 	}),
-	during("WaitSome", func(c *mpi.Comm) {
+	lawOfProgressDuring("WaitSome", func(c *mpi.Comm) {
 		mpi.WaitSome([]mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}, make([]int, 1), nil)
 	}),
-	during("TestSome", func(c *mpi.Comm) {
+	lawOfProgressDuring("TestSome", func(c *mpi.Comm) {
 		reqs := []mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}
 		for mpi.TestSome(reqs, make([]int, 1), nil) == 0 {
 		}
 	}),
-	during("WaitAll", func(c *mpi.Comm) { mpi.WaitAll([]mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}, nil) }),
-	during("Ssend", func(c *mpi.Comm) { mpi.Ssend[byte](c, nil, 1, 3); mpi.Recv[byte](c, nil, 1, 2) }),
-	during("Sendrecv", func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 3, nil, 1, 2) }),
-	during("Barrier", func(c *mpi.Comm) { c.Barrier(); mpi.Recv[byte](c, nil, 1, 2) }),
-	during("Finalize", nil),
+	lawOfProgressDuring("WaitAll", func(c *mpi.Comm) { mpi.WaitAll([]mpi.Request{mpi.Irecv[byte](c, nil, 1, 2)}, nil) }),
+	lawOfProgressDuring("Ssend", func(c *mpi.Comm) { mpi.Ssend[byte](c, nil, 1, 3); mpi.Recv[byte](c, nil, 1, 2) }),
+	lawOfProgressDuring("Sendrecv", func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 3, nil, 1, 2) }),
+	lawOfProgressDuring("Barrier", func(c *mpi.Comm) { c.Barrier(); mpi.Recv[byte](c, nil, 1, 2) }),
+	lawOfProgressDuring("Finalize", nil),
 }
 
-// synchronous checks that a synchronous send ends when its receive is posted, and not when its
-// message has arrived. The sender says when it has ended.
-func synchronous(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
+// checkSynchronousSendEnds checks that a synchronous send ends when its receive is posted, and not
+// when its message has arrived. The sender says when it has ended.
+func checkSynchronousSendEnds(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		for _, n := range []int{0, 100, 1000, 10000} {
 			c.Barrier()
@@ -72,7 +72,7 @@ func synchronous(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 				if _, ended := c.Iprobe(0, 8); ended {
 					return fmt.Errorf("a synchronous send of %d bytes was complete before its receive was posted", n)
 				}
-				c.Compute(10 * us)
+				c.Compute(10 * microsecond)
 			}
 			mpi.Recv(c, make([]byte, n), 0, 7)
 			mpi.Recv[byte](c, nil, 0, 8)
@@ -81,13 +81,13 @@ func synchronous(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 	}
 }
 
-// during checks that a matched message makes progress while the receiver is in a call. The call
-// waits for a message that was sent after it.
-func during(name string, call func(c *mpi.Comm)) law {
+// lawOfProgressDuring checks that a matched message makes progress while the receiver is in a call.
+// The call waits for a message that was sent after it.
+func lawOfProgressDuring(name string, call func(c *mpi.Comm)) law {
 	return law{name: "in " + name, ranks: 2, program: func(c *mpi.Comm) error {
 		const bytes = 20000
 		if c.Rank() == 1 {
-			synchronize(c)
+			synchronizeComm(c)
 			mpi.Ssend(c, program.Text(bytes, 1), 0, 1)
 			switch name {
 			case "Ssend", "Sendrecv":
@@ -102,19 +102,19 @@ func during(name string, call func(c *mpi.Comm)) law {
 		}
 		b := make([]byte, bytes)
 		r := mpi.Irecv(c, b, 1, 1)
-		synchronize(c)
+		synchronizeComm(c)
 		if call == nil {
 			r.Free()
 			return nil
 		}
 		call(c)
-		return equal("the message", r.Wait(), b, mpi.Status{Source: 1, Tag: 1, Bytes: bytes}, 1)
+		return checkReceived("the message", r.Wait(), b, mpi.Status{Source: 1, Tag: 1, Bytes: bytes}, 1)
 	}}
 }
 
-// manyBlocked: messages that wait for their receives do not keep others waiting, though there are
-// many.
-func manyBlocked(c *mpi.Comm) error {
+// checkManyBlockedSends: messages that wait for their receives do not keep others waiting, though
+// there are many.
+func checkManyBlockedSends(c *mpi.Comm) error {
 	const n = 2000
 	if c.Rank() == 0 {
 		reqs := make([]mpi.Request, n)
@@ -126,20 +126,20 @@ func manyBlocked(c *mpi.Comm) error {
 		mpi.WaitAll(reqs, nil)
 		return nil
 	}
-	if err := recv(c, 0, 2, mpi.Status{Tag: 2, Bytes: 1000}, 2); err != nil {
+	if err := recvAndCheck(c, 0, 2, mpi.Status{Tag: 2, Bytes: 1000}, 2); err != nil {
 		return err
 	}
 	for range n {
-		if err := recv(c, 0, mpi.AnyTag, mpi.Status{Tag: 1, Bytes: 1000}, 1); err != nil {
+		if err := recvAndCheck(c, 0, mpi.AnyTag, mpi.Status{Tag: 1, Bytes: 1000}, 1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Flood is a program that sends messages from rank 0 to rank 1 while that
+// FloodProgram is a program that sends messages from rank 0 to rank 1 while that
 // makes no progress. None is lost.
-func Flood(messages, bytes int) func(c *mpi.Comm) error {
+func FloodProgram(messages, bytes int) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			const ahead = 200
@@ -154,7 +154,7 @@ func Flood(messages, bytes int) func(c *mpi.Comm) error {
 			mpi.Send[byte](c, nil, 1, 3)
 			return nil
 		}
-		c.Compute(1000 * us)
+		c.Compute(1000 * microsecond)
 		b := make([]byte, bytes)
 		for i := range messages {
 			want := mpi.Status{Tag: i % 3, Bytes: bytes}
@@ -162,11 +162,11 @@ func Flood(messages, bytes int) func(c *mpi.Comm) error {
 				return fmt.Errorf("message %d: %+v, want %+v", i, st, want)
 			}
 			if i%1000 == 0 {
-				if err := equal("message", want, b, want, 1); err != nil {
+				if err := checkReceived("message", want, b, want, 1); err != nil {
 					return err
 				}
 			}
 		}
-		return recv(c, 0, mpi.AnyTag, mpi.Status{Tag: 3}, 0)
+		return recvAndCheck(c, 0, mpi.AnyTag, mpi.Status{Tag: 3}, 0)
 	}
 }

@@ -13,19 +13,19 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 60, "number of random programs")
-	seedFrom = flag.Uint64("seed", 1, "seed of the first random program")
+	randomProgramCount = flag.Int("programs", 60, "number of random programs")
+	firstProgramSeed   = flag.Uint64("seed", 1, "seed of the first random program")
 )
 
-// randomPrograms runs random programs, whose ranks judge what they receive. Each world runs one in
-// sixteen with each library, or all if there are many. A program that fails is made shorter as long
-// as it fails, and printed.
-func randomPrograms(t testing.TB, s *Subject, w World) error {
+// checkRandomPrograms runs random programs, whose ranks judge what they receive. Each world runs
+// one in sixteen with each library, or all if there are many. A program that fails is made shorter
+// as long as it fails, and printed.
+func checkRandomPrograms(t testing.TB, s *Subject, w World) error {
 	share, most := 16, 16
 	switch {
-	case w.Processes: // they take long to start
+	case w.RanksAreProcesses: // they take long to start
 		share, most = 60, 5
-	case *programs > 1000:
+	case *randomProgramCount > 1000:
 		share = 1
 	case testing.Short():
 		share = 20
@@ -35,7 +35,7 @@ func randomPrograms(t testing.TB, s *Subject, w World) error {
 	draw := rand.New(rand.NewPCG(h.Sum64(), 1))
 	played := 0
 	defer func() { t.Logf("%d programs", played) }()
-	for seed := *seedFrom; seed < *seedFrom+uint64(*programs); seed++ {
+	for seed := *firstProgramSeed; seed < *firstProgramSeed+uint64(*randomProgramCount); seed++ {
 		if draw.IntN(share) > 0 {
 			continue
 		}
@@ -44,9 +44,9 @@ func randomPrograms(t testing.TB, s *Subject, w World) error {
 			continue
 		}
 		played++
-		if err := s.play(t, w, p); err != nil {
-			if !w.Processes { // their later runs would follow those that only rank 0 makes
-				p, err = s.shorten(t, w, p, err)
+		if err := s.runRandomProgram(t, w, p); err != nil {
+			if !w.RanksAreProcesses { // their later runs would follow those that only rank 0 makes
+				p, err = s.shortestFailingProgram(t, w, p, err)
 			}
 			return fmt.Errorf("seed %d: %w\nof the program, on %d ranks:\n%v", seed, err, p.Ranks, p)
 		}
@@ -54,22 +54,22 @@ func randomPrograms(t testing.TB, s *Subject, w World) error {
 	return nil
 }
 
-func (s *Subject) play(t testing.TB, w World, p *program.Program) error {
+func (s *Subject) runRandomProgram(t testing.TB, w World, p *program.Program) error {
 	return s.run(t, w, p.Ranks, mpi.Options{Tuning: p.Tuning, Check: []mpi.CheckMode{mpi.CheckStrict, mpi.CheckOff}[p.Seed%2]}, p.Run)
 }
 
-// shorten returns the shortest program that fails as well, and its error.
-func (s *Subject) shorten(t testing.TB, w World, p *program.Program, err error) (*program.Program, error) {
+// shortestFailingProgram returns the shortest program that fails as well, and its error.
+func (s *Subject) shortestFailingProgram(t testing.TB, w World, p *program.Program, err error) (*program.Program, error) {
 	for i := len(p.Actions) - 1; i >= 0; i-- {
 		q := p.Without(i)
 		if q == nil {
 			continue
 		}
 		begun := time.Now()
-		if now := s.play(t, w, q); now != nil {
+		if now := s.runRandomProgram(t, w, q); now != nil {
 			p, err = q, now
 		}
-		if time.Since(begun) > patience/6 {
+		if time.Since(begun) > maxJobDuration/6 {
 			break // a program that hangs is not run again and again
 		}
 	}

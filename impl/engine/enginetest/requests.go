@@ -9,14 +9,14 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// requests are the rules of completing, persistent and freed requests.
-var requests = []law{
+// requestLaws are the rules of completing, persistent and freed requests.
+var requestLaws = []law{
 	{name: "wait for any, some and all", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 12
 		if c.Rank() == 0 {
 			for i := range n { // backwards, one after the other
 				mpi.Recv[byte](c, nil, 1, 0)
-				mpi.Send(c, program.Text(lengths[n-1-i], n-1-i), 1, n-1-i)
+				mpi.Send(c, program.Text(messageLengths[n-1-i], n-1-i), 1, n-1-i)
 			}
 			return nil
 		}
@@ -29,7 +29,7 @@ var requests = []law{
 			if !reqs[at].Null() {
 				return fmt.Errorf("request %d is complete and not null", at)
 			}
-			return equal(fmt.Sprint("request ", at), st, bufs[at-1][:], mpi.Status{Tag: at - 1, Bytes: lengths[at-1]}, at-1)
+			return checkReceived(fmt.Sprint("request ", at), st, bufs[at-1][:], mpi.Status{Tag: at - 1, Bytes: messageLengths[at-1]}, at-1)
 		}
 		for i := range n {
 			mpi.Send[byte](c, nil, 0, 0)
@@ -81,7 +81,7 @@ var requests = []law{
 			for round := range 3 {
 				mpi.Recv[byte](c, nil, 1, 0)
 				for i := range n {
-					mpi.Send(c, program.Text(lengths[i], i), 1, i+round)
+					mpi.Send(c, program.Text(messageLengths[i], i), 1, i+round)
 				}
 				mpi.Send[byte](c, nil, 1, 99)
 			}
@@ -112,7 +112,7 @@ var requests = []law{
 				}
 			}
 			for i := range reqs {
-				if err := equal(fmt.Sprint("request ", i), st[i], bufs[i][:], mpi.Status{Tag: i + round, Bytes: lengths[i]}, i); err != nil {
+				if err := checkReceived(fmt.Sprint("request ", i), st[i], bufs[i][:], mpi.Status{Tag: i + round, Bytes: messageLengths[i]}, i); err != nil {
 					return err
 				}
 			}
@@ -165,7 +165,7 @@ var requests = []law{
 		mpi.WaitAll(recvs, st)
 		mpi.WaitAll(sends, nil)
 		for i := range n {
-			if err := equal(fmt.Sprint("message ", i), st[i], bufs[i], mpi.Status{Source: left, Tag: i, Bytes: i}, 1000*left+i); err != nil {
+			if err := checkReceived(fmt.Sprint("message ", i), st[i], bufs[i], mpi.Status{Source: left, Tag: i, Bytes: i}, 1000*left+i); err != nil {
 				return err
 			}
 		}
@@ -173,13 +173,13 @@ var requests = []law{
 	}},
 	{name: "persistent, in every mode", ranks: 2, program: func(c *mpi.Comm) error {
 		const rounds = 8
-		n := 4 * len(lengths)
+		n := 4 * len(messageLengths)
 		reqs, bufs := make([]mpi.Request, n), make([][]byte, n)
 		c.AttachBuffer(make([]byte, 1<<17))
 		for i := range n {
-			bufs[i] = make([]byte, lengths[i/4])
+			bufs[i] = make([]byte, messageLengths[i/4])
 			if c.Rank() == 0 {
-				reqs[i] = inits(c)[i%4](mpi.Of(bufs[i]), 1, i)
+				reqs[i] = persistentSends(c)[i%4](mpi.Of(bufs[i]), 1, i)
 			} else {
 				reqs[i] = mpi.RecvInit(c, bufs[i], []int{0, mpi.AnySource}[i%2], i)
 			}
@@ -187,9 +187,9 @@ var requests = []law{
 		for round := range rounds {
 			if c.Rank() == 1 {
 				mpi.StartAll(reqs)
-				synchronize(c) // ready sends may come
-				for i, st := range ends(round, reqs) {
-					if err := equal(fmt.Sprint("round ", round, ", message ", i), st, bufs[i], mpi.Status{Tag: i, Bytes: len(bufs[i])}, 1000*round+i); err != nil {
+				synchronizeComm(c) // ready sends may come
+				for i, st := range waitForAllBy(round, reqs) {
+					if err := checkReceived(fmt.Sprint("round ", round, ", message ", i), st, bufs[i], mpi.Status{Tag: i, Bytes: len(bufs[i])}, 1000*round+i); err != nil {
 						return err
 					}
 				}
@@ -198,18 +198,18 @@ var requests = []law{
 			for i := range n {
 				copy(bufs[i], program.Text(len(bufs[i]), 1000*round+i))
 			}
-			synchronize(c)
+			synchronizeComm(c)
 			for i := range n / 2 {
 				reqs[i].Start()
 			}
 			mpi.StartAll(reqs[n/2:])
-			for i, st := range ends(round, reqs) {
-				if st != null {
+			for i, st := range waitForAllBy(round, reqs) {
+				if st != nullStatus {
 					return fmt.Errorf("send %d: %+v", i, st)
 				}
 			}
 		}
-		freeAll(reqs)
+		freeRequests(reqs)
 		if !reqs[0].Null() {
 			return fmt.Errorf("a freed request is not null")
 		}
@@ -217,7 +217,7 @@ var requests = []law{
 	}},
 	{name: "persistent, with gaps", ranks: 2, program: func(c *mpi.Comm) error {
 		for _, n := range []int{1, 40, 300} {
-			b := sparsely(n)
+			b := bufferWithGaps(n)
 			r := c.SendInit(b, 1, 3)
 			if c.Rank() == 1 {
 				r.Free()
@@ -225,14 +225,14 @@ var requests = []law{
 			}
 			for round := range 3 {
 				if c.Rank() == 0 {
-					fill(b, round)
+					fillWithText(b, round)
 				}
 				r.Start()
 				st := r.Wait()
 				if c.Rank() == 0 {
 					continue
 				}
-				if got := what(b); st != (mpi.Status{Tag: 3, Bytes: b.Len()}) || !bytes.Equal(got, program.Text(len(got), round)) {
+				if got := textOf(b); st != (mpi.Status{Tag: 3, Bytes: b.Len()}) || !bytes.Equal(got, program.Text(len(got), round)) {
 					return fmt.Errorf("round %d: %+v, or other bytes", round, st)
 				}
 				if b.Bytes[1] != 0 {
@@ -257,31 +257,31 @@ var requests = []law{
 		}
 		r := mpi.RecvInit(c, b, 0, mpi.AnyTag)
 		defer r.Free()
-		if err := recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 1000}, 1); err != nil {
+		if err := recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 1000}, 1); err != nil {
 			return err
 		}
 		r.Start()
-		if err := equal("the second", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 2); err != nil {
+		if err := checkReceived("the second", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 2); err != nil {
 			return err
 		}
 		r.Start()
-		return equal("the third", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 1000}, 1)
+		return checkReceived("the third", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 1000}, 1)
 	}},
 	{name: "inactive requests count as null", ranks: 1, program: func(c *mpi.Comm) error {
 		b := make([]byte, 8)
 		reqs := []mpi.Request{mpi.RecvInit(c, b, 0, 1), {}, mpi.SendInit(c, program.Text(8, 1), 0, 1), mpi.RecvInit(c, b, mpi.ProcNull, 1)}
 		for range 3 {
 			for how := range 6 {
-				for i, st := range ends(how, reqs) {
-					if empty := how < 2; empty && st != null || !empty && st != (mpi.Status{}) {
+				for i, st := range waitForAllBy(how, reqs) {
+					if empty := how < 2; empty && st != nullStatus || !empty && st != (mpi.Status{}) {
 						return fmt.Errorf("way %d, request %d: %+v", how, i, st)
 					}
 				}
 			}
-			if st := reqs[0].Wait(); st != null {
+			if st := reqs[0].Wait(); st != nullStatus {
 				return fmt.Errorf("mpi.Wait: %+v", st)
 			}
-			if st, ok := reqs[2].Test(); !ok || st != null {
+			if st, ok := reqs[2].Test(); !ok || st != nullStatus {
 				return fmt.Errorf("mpi.Test: %+v, %v", st, ok)
 			}
 			reqs[3].Start() // which is complete
@@ -293,10 +293,10 @@ var requests = []law{
 			}
 			mpi.StartAll([]mpi.Request{reqs[0], reqs[2]})
 			again := reqs[0] // names the same operation
-			if err := equal("the copy", again.Wait(), b, mpi.Status{Tag: 1, Bytes: 8}, 1); err != nil {
+			if err := checkReceived("the copy", again.Wait(), b, mpi.Status{Tag: 1, Bytes: 8}, 1); err != nil {
 				return err
 			}
-			if st := reqs[0].Wait(); st != null {
+			if st := reqs[0].Wait(); st != nullStatus {
 				return fmt.Errorf("mpi.Wait after that of a copy: %+v", st)
 			}
 			reqs[2].Wait()
@@ -323,20 +323,20 @@ var requests = []law{
 			mpi.Send[byte](c, nil, 1, 2)
 			return nil
 		}
-		return first(
-			recv(c, 0, 2, mpi.Status{Tag: 2}, 0),
-			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 3000}, 0),
-			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 3000}, 1),
-			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 3000}, 2),
+		return firstError(
+			recvAndCheck(c, 0, 2, mpi.Status{Tag: 2}, 0),
+			recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 3000}, 0),
+			recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 3000}, 1),
+			recvAndCheck(c, 0, 1, mpi.Status{Tag: 1, Bytes: 3000}, 2),
 		)
 	}},
 	{name: "persistent, with no process", ranks: 1, program: func(c *mpi.Comm) error {
 		none := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 		for i := range 4 {
-			r := inits(c)[i](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
+			r := persistentSends(c)[i](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
 			for range 2 {
 				r.Start()
-				if st, ok := r.Test(); !ok || st != null {
+				if st, ok := r.Test(); !ok || st != nullStatus {
 					return fmt.Errorf("send %d: %+v, %v", i, st, ok)
 				}
 			}
@@ -354,22 +354,22 @@ var requests = []law{
 	}},
 	{name: "operations that are freed complete", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 300
-		for i, size := range lengths {
+		for i, size := range messageLengths {
 			if c.Rank() == 0 {
 				mpi.Recv[byte](c, nil, 1, 5)
 				mpi.Ssend(c, program.Text(size, i), 1, 1)
-				c.Ssend(fill(sparsely(n), i), 1, 2)
+				c.Ssend(fillWithText(bufferWithGaps(n), i), 1, 2)
 				mpi.Ssend(c, program.Text(size, i), 1, 3)
 				mpi.Send[byte](c, nil, 1, 5)
 				continue
 			}
-			b, gaps, again := make([]byte, size), sparsely(n), make([]byte, size)
+			b, gaps, again := make([]byte, size), bufferWithGaps(n), make([]byte, size)
 			reqs := []mpi.Request{mpi.Irecv(c, b, 0, 1), c.Irecv(gaps, 0, 2), mpi.RecvInit(c, again, 0, 3)}
 			reqs[2].Start()
-			freeAll(reqs)
+			freeRequests(reqs)
 			mpi.Send[byte](c, nil, 0, 5)
 			mpi.Recv[byte](c, nil, 0, 5) // what was sent before has ended
-			if !bytes.Equal(b, program.Text(size, i)) || !bytes.Equal(what(gaps), program.Text(gaps.Len(), i)) || !bytes.Equal(again, b) {
+			if !bytes.Equal(b, program.Text(size, i)) || !bytes.Equal(textOf(gaps), program.Text(gaps.Len(), i)) || !bytes.Equal(again, b) {
 				return fmt.Errorf("%d bytes: not all has come", size)
 			}
 		}
@@ -378,21 +378,21 @@ var requests = []law{
 	{name: "sends that are freed arrive", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 1<<17))
-			for i, size := range lengths {
+			for i, size := range messageLengths {
 				for m := range 3 {
-					r := starters(c)[m](mpi.Of(program.Text(size, i)), 1, 6*i+m)
+					r := nonBlockingSends(c)[m](mpi.Of(program.Text(size, i)), 1, 6*i+m)
 					r.Free()
-					r = inits(c)[m](mpi.Of(program.Text(size, i)), 1, 6*i+3+m)
+					r = persistentSends(c)[m](mpi.Of(program.Text(size, i)), 1, 6*i+3+m)
 					r.Start()
 					r.Free()
 				}
 			}
 			return nil // Finalize waits for them
 		}
-		c.Compute(1000 * us)
-		for i, size := range lengths {
+		c.Compute(1000 * microsecond)
+		for i, size := range messageLengths {
 			for k := range 6 {
-				if err := recv(c, 0, 6*i+k, mpi.Status{Tag: 6*i + k, Bytes: size}, i); err != nil {
+				if err := recvAndCheck(c, 0, 6*i+k, mpi.Status{Tag: 6*i + k, Bytes: size}, i); err != nil {
 					return err
 				}
 			}
@@ -417,33 +417,33 @@ var requests = []law{
 }
 
 var (
-	null      = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
-	cancelled = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag, Cancelled: true}
-	sparse    = must(datatype.Vector(10, 1, 3, mpi.Byte)) // 10 of 28 bytes
-	sparsely  = func(n int) mpi.Buffer {                  // n elements with gaps
-		return mpi.Buffer{Bytes: make([]byte, n*sparse.Extent()), Count: n, Type: sparse}
+	nullStatus      = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+	cancelledStatus = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag, Cancelled: true}
+	typeWithGaps    = mustCommit(datatype.Vector(10, 1, 3, mpi.Byte)) // 10 of 28 bytes
+	bufferWithGaps  = func(n int) mpi.Buffer {                        // n elements with gaps
+		return mpi.Buffer{Bytes: make([]byte, n*typeWithGaps.Extent()), Count: n, Type: typeWithGaps}
 	}
 )
 
-// fill puts text into the data of a buffer, and what returns it.
-func fill(b mpi.Buffer, seed int) mpi.Buffer {
+// fillWithText puts text into the data of a buffer, and what returns it.
+func fillWithText(b mpi.Buffer, seed int) mpi.Buffer {
 	b.Scatter(program.Text(b.Len(), seed), func(dst, src []byte) int { return copy(dst, src) })
 	return b
 }
 
-func what(b mpi.Buffer) []byte {
+func textOf(b mpi.Buffer) []byte {
 	flat := make([]byte, b.Len())
 	b.Gather(flat, func(dst, src []byte) int { return copy(dst, src) })
 	return flat
 }
 
-// inits are those that make persistent sends, in the order of starters.
-func inits(c *mpi.Comm) []func(mpi.Buffer, int, int) mpi.Request {
+// persistentSends are those that make persistent sends, in the order of starters.
+func persistentSends(c *mpi.Comm) []func(mpi.Buffer, int, int) mpi.Request {
 	return []func(mpi.Buffer, int, int) mpi.Request{c.SendInit, c.SsendInit, c.BsendInit, c.RsendInit}
 }
 
-// ends waits for all in one of several ways.
-func ends(how int, reqs []mpi.Request) []mpi.Status {
+// waitForAllBy waits for all in one of several ways.
+func waitForAllBy(how int, reqs []mpi.Request) []mpi.Status {
 	st := make([]mpi.Status, len(reqs))
 	index, some := make([]int, len(reqs)), make([]mpi.Status, len(reqs))
 	switch how % 6 {
@@ -478,17 +478,19 @@ func ends(how int, reqs []mpi.Request) []mpi.Status {
 	return st
 }
 
-func freeAll(reqs []mpi.Request) {
+func freeRequests(reqs []mpi.Request) {
 	for i := range reqs {
 		reqs[i].Free()
 	}
 }
 
-// synchronize makes progress until the other of two ranks does, too: what it has sent before has
-// arrived then.
-func synchronize(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1-c.Rank(), 99, nil, 1-c.Rank(), 99) }
+// synchronizeComm makes progress until the other of two ranks does, too: what it has sent before
+// has arrived then.
+func synchronizeComm(c *mpi.Comm) {
+	mpi.Sendrecv[byte, byte](c, nil, 1-c.Rank(), 99, nil, 1-c.Rank(), 99)
+}
 
-func must(t *mpi.Datatype, err error) *mpi.Datatype {
+func mustCommit(t *mpi.Datatype, err error) *mpi.Datatype {
 	if err != nil {
 		panic(err)
 	}

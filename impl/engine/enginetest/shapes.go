@@ -13,29 +13,29 @@ import (
 // wordShapes are types of 8-byte words that lie in several ways.
 func wordShapes() map[string]*mpi.Datatype {
 	return map[string]*mpi.Datatype{
-		"in a row":  must(datatype.Contiguous(6, mpi.Float64)),
-		"columns":   must(datatype.Vector(3, 2, 5, mpi.Float64)),
-		"backwards": must(datatype.Hvector(6, 1, -24, mpi.Float64)),
-		"scattered": must(datatype.Indexed([]int{1, 3, 0, 2}, []int{9, 0, 4, 5}, mpi.Float64)),
-		"bounded":   must(datatype.Struct([]int{1, 6, 1}, []int{-16, 0, 80}, []*mpi.Datatype{datatype.LB, mpi.Float64, datatype.UB})),
+		"in a row":  mustCommit(datatype.Contiguous(6, mpi.Float64)),
+		"columns":   mustCommit(datatype.Vector(3, 2, 5, mpi.Float64)),
+		"backwards": mustCommit(datatype.Hvector(6, 1, -24, mpi.Float64)),
+		"scattered": mustCommit(datatype.Indexed([]int{1, 3, 0, 2}, []int{9, 0, 4, 5}, mpi.Float64)),
+		"bounded":   mustCommit(datatype.Struct([]int{1, 6, 1}, []int{-16, 0, 80}, []*mpi.Datatype{datatype.LB, mpi.Float64, datatype.UB})),
 	}
 }
 
-// of returns a buffer of count elements that just has room, whose bytes are a text.
-func of(t *mpi.Datatype, count, seed int) mpi.Buffer {
+// newTextBuffer returns a buffer of count elements that just has room, whose bytes are a text.
+func newTextBuffer(t *mpi.Datatype, count, seed int) mpi.Buffer {
 	low, end := mpi.Buffer{Count: count, Type: t}.DataRange()
 	return mpi.Buffer{Bytes: program.Text(end-low, seed), Origin: -low, Count: count, Type: t}
 }
 
-func packed(b mpi.Buffer) []byte {
+func packData(b mpi.Buffer) []byte {
 	flat := make([]byte, b.Len())
 	b.Pack(flat, 0)
 	return flat
 }
 
-// shapes: data goes from any shape to any other with the same elements, by all modes, blocking or
-// not, and touches nothing else.
-func shapes(c *mpi.Comm) error {
+// checkShapes: data goes from any shape to any other with the same elements, by all modes, blocking
+// or not, and touches nothing else.
+func checkShapes(c *mpi.Comm) error {
 	c.AttachBuffer(make([]byte, 1<<16))
 	tag := 0
 	names := []string{"in a row", "columns", "backwards", "scattered", "bounded"}
@@ -45,17 +45,17 @@ func shapes(c *mpi.Comm) error {
 			for _, count := range []int{0, 1, 7, 40} {
 				tag++
 				if c.Rank() == 0 {
-					out := of(all[from], count, tag)
-					r := starters(c)[(i+k)%3](out, 1, tag)
+					out := newTextBuffer(all[from], count, tag)
+					r := nonBlockingSends(c)[(i+k)%3](out, 1, tag)
 					r.Wait()
 					clear(out.Bytes)
-					senders(c)[(i+k)%3](of(all[from], count, -tag), 1, tag)
+					blockingSends(c)[(i+k)%3](newTextBuffer(all[from], count, -tag), 1, tag)
 					continue
 				}
 				for _, seed := range []int{tag, -tag} {
-					sent, in := of(all[from], count, seed), of(all[to], count+1, 99)
-					want := of(all[to], count+1, 99)
-					want.Unpack(packed(sent), 0)
+					sent, in := newTextBuffer(all[from], count, seed), newTextBuffer(all[to], count+1, 99)
+					want := newTextBuffer(all[to], count+1, 99)
+					want.Unpack(packData(sent), 0)
 					st := c.Recv(in, 0, tag)
 					if st.Bytes != sent.Len() || !bytes.Equal(in.Bytes, want.Bytes) {
 						return fmt.Errorf("%d elements %s became elements %s: %+v, %v, want %v", count, from, to, st, in.Bytes, want.Bytes)
@@ -68,15 +68,15 @@ func shapes(c *mpi.Comm) error {
 	return nil
 }
 
-// sendrecvReplace replaces what it sends, with gaps and without.
-func sendrecvReplace(c *mpi.Comm) error {
+// checkSendrecvReplace replaces what it sends, with gaps and without.
+func checkSendrecvReplace(c *mpi.Comm) error {
 	next, before := (c.Rank()+1)%3, (c.Rank()+2)%3
 	for tag, name := range []string{"in a row", "columns"} {
-		b, sent := of(wordShapes()[name], 9, c.Rank()), of(wordShapes()[name], 9, before)
+		b, sent := newTextBuffer(wordShapes()[name], 9, c.Rank()), newTextBuffer(wordShapes()[name], 9, before)
 		want := slices.Clone(b.Bytes)
 		wanted := b
 		wanted.Bytes = want
-		wanted.Unpack(packed(sent), 0)
+		wanted.Unpack(packData(sent), 0)
 		if st := c.SendrecvReplace(b, next, tag, before, mpi.AnyTag); st != (mpi.Status{Source: before, Tag: tag, Bytes: sent.Len()}) || !bytes.Equal(b.Bytes, want) {
 			return fmt.Errorf("%s: %+v, %v, want %v", name, st, b.Bytes, want)
 		}
@@ -84,16 +84,16 @@ func sendrecvReplace(c *mpi.Comm) error {
 	return nil
 }
 
-// partOfElements receives fewer elements than it has room for, and one that is not whole.
-func partOfElements(c *mpi.Comm) error {
-	pair := must(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{mpi.Int32, mpi.Float64}))
+// checkPartialElements receives fewer elements than it has room for, and one that is not whole.
+func checkPartialElements(c *mpi.Comm) error {
+	pair := mustCommit(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{mpi.Int32, mpi.Float64}))
 	if c.Rank() == 0 {
-		c.Send(of(pair, 2, 1), 1, 0)
+		c.Send(newTextBuffer(pair, 2, 1), 1, 0)
 		mpi.Send(c, []int32{7}, 1, 1)
 		mpi.Send(c, program.Text(36, 3), 1, 2)
 		return nil
 	}
-	in := of(pair, 4, 2)
+	in := newTextBuffer(pair, 4, 2)
 	st := c.Recv(in, 0, 0)
 	one := c.Recv(in, 0, 1)
 	raw := mpi.Buffer{Bytes: make([]byte, 36), Count: 36, Type: mpi.Packed}

@@ -16,9 +16,9 @@ type World struct {
 	MaxRanks func() int // ranks that it can have; nil: any number
 	Open     func(t testing.TB, l *model.Library, ranks int) device.World
 
-	// Processes says that ranks are processes, which share no memory with each other. They start
-	// slowly, so only programs that end well are run, and few random ones.
-	Processes bool
+	// RanksAreProcesses says that ranks are processes, which share no memory with each other. They
+	// start slowly, so only programs that end well are run, and few random ones.
+	RanksAreProcesses bool
 
 	// LosesFrames says that the world may refuse what there is room for, and takes memory to be
 	// late. Then it is chance which message leaves when, and only random programs are run.
@@ -28,39 +28,39 @@ type World struct {
 // CanHold reports whether the world can have that many ranks.
 func (w World) CanHold(ranks int) bool { return w.MaxRanks == nil || ranks <= w.MaxRanks() }
 
-// Worlds returns impl/real/loop and machines of the catalogue, without noise. "By messages" is
-// without remote memory, which engines then do without. Under the race detector it returns
-// impl/real/loop alone: emulated ranks take turns, so that there are no races to find.
+// Worlds returns impl/real/loop and machines of the catalogue, without noise. "By
+// messages" is without remote memory, which engines then do without. Under the race detector it
+// returns impl/real/loop alone: emulated ranks take turns, so that there are no races to find.
 //
 // It reads no platform: each rank that is a process of a test lists the worlds, and reading takes
 // longer than most programs run.
 func Worlds() []World {
 	goroutines := func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }
-	worlds := []World{{Name: "loop", Open: goroutines}, {Name: "loop by messages", Open: withoutMemory(goroutines)}}
-	if Racing {
+	worlds := []World{{Name: "loop", Open: goroutines}, {Name: "loop by messages", Open: openWithoutMemory(goroutines)}}
+	if RaceDetectorOn {
 		return worlds
 	}
 	for _, name := range []string{"t3d", "convex", "now", "loggp"} {
-		worlds = append(worlds, World{Name: name, MaxRanks: func() int { return Load(name).Machine.Ranks.Max }, Open: Emulated(name, nil, 0)})
+		worlds = append(worlds, World{Name: name, MaxRanks: func() int { return LoadPlatform(name).Machine.Ranks.Max }, Open: OpenEmulated(name, nil, 0)})
 	}
 	return append(worlds,
-		World{Name: "convex, far", MaxRanks: func() int { return 16 }, Open: Emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
+		World{Name: "convex, far", MaxRanks: func() int { return 16 }, Open: OpenEmulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
 			h := *m.Network.(*model.Hypernodes)
 			h.Sizes = []int{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}
 			m.Network = &h
 		}, 0)},
-		World{Name: "t3d by messages", Open: withoutMemory(Emulated("t3d", nil, 0))},
-		World{Name: "t3d with noise", Open: Emulated("t3d", nil, 0.1)})
+		World{Name: "t3d by messages", Open: openWithoutMemory(OpenEmulated("t3d", nil, 0))},
+		World{Name: "t3d with noise", Open: OpenEmulated("t3d", nil, 0.1)})
 }
 
-// Emulated opens a machine of the catalogue, with a change if it is not nil, and with some noise.
-// The library has the software costs of the machine's first one with the same engine, or costs a
-// microsecond a call and a nanosecond a byte.
-func Emulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
+// OpenEmulated opens a machine of the catalogue, with a change if it is not nil, and with some
+// noise. The library has the software costs of the machine's first one with the same engine, or
+// costs a microsecond a call and a nanosecond a byte.
+func OpenEmulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World {
 		t.Helper()
-		p := Load(name)
-		price(l, p.Libraries)
+		p := LoadPlatform(name)
+		setSoftwareCosts(l, p.Libraries)
 		m := *p.Machine
 		if change != nil {
 			change(&m)
@@ -69,7 +69,7 @@ func Emulated(name string, change func(*model.Machine), noise float64) func(test
 	}
 }
 
-func price(l *model.Library, known []*model.Library) {
+func setSoftwareCosts(l *model.Library, known []*model.Library) {
 	for _, k := range known {
 		if k.CarriedBy() == l.CarriedBy() {
 			l.Software = k.Software
@@ -77,55 +77,56 @@ func price(l *model.Library, known []*model.Library) {
 		}
 	}
 	for i, c := range l.CarriedBy().Costs {
-		if l.Software[i] = us; c.PerByte {
-			l.Software[i] = us / 1000
+		if l.Software[i] = microsecond; c.PerByte {
+			l.Software[i] = microsecond / 1000
 		}
 	}
 }
 
-// WorldsOf returns the worlds for library i of several: all for the first one; for another one
-// impl/real/loop with and without remote memory, and two of the rest, which i selects. With more
-// than 1000 random programs it returns all for each.
-func WorldsOf(i int) []World {
+// WorldsOfLibrary returns the worlds for library i of several: all for the first one; for another
+// one impl/real/loop with and without remote memory, and two of the rest, which i selects. With
+// more than 1000 random programs it returns all for each.
+func WorldsOfLibrary(i int) []World {
 	worlds := Worlds()
-	if i == 0 || *programs > 1000 || Racing {
+	if i == 0 || *randomProgramCount > 1000 || RaceDetectorOn {
 		return worlds
 	}
 	rest := worlds[2:]
 	return append(worlds[:2:2], rest[2*i%len(rest)], rest[(2*i+1)%len(rest)])
 }
 
-// loaded are the platforms that were read: to read one takes longer than most programs run.
-var loaded = map[string]*platform.Platform{}
+// loadedPlatforms are the platforms that were read: to read one takes longer than most programs
+// run.
+var loadedPlatforms = map[string]*platform.Platform{}
 
-// Load returns a platform of the catalogue, which it reads once.
-func Load(name string) *platform.Platform {
-	if loaded[name] == nil {
+// LoadPlatform returns a platform of the catalogue, which it reads once.
+func LoadPlatform(name string) *platform.Platform {
+	if loadedPlatforms[name] == nil {
 		p, err := platform.Load(name)
 		if err != nil {
 			panic(err)
 		}
-		loaded[name] = p
+		loadedPlatforms[name] = p
 	}
-	return loaded[name]
+	return loadedPlatforms[name]
 }
 
-// withoutMemory is a kind of world without its remote memory.
-func withoutMemory(open func(testing.TB, *model.Library, int) device.World) func(testing.TB, *model.Library, int) device.World {
+// openWithoutMemory is a kind of world without its remote memory.
+func openWithoutMemory(open func(testing.TB, *model.Library, int) device.World) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World {
-		return WithoutMemory(open(t, l, ranks))
+		return HideRemoteMemory(open(t, l, ranks))
 	}
 }
 
-// WithoutMemory returns a world whose ports hide their remote memory.
-func WithoutMemory(w device.World) device.World { return memoryless{w} }
+// HideRemoteMemory returns a world whose ports hide their remote memory.
+func HideRemoteMemory(w device.World) device.World { return worldWithoutMemory{w} }
 
-type memoryless struct{ device.World }
+type worldWithoutMemory struct{ device.World }
 
-func (w memoryless) Run(program func(device.Port) error) error {
-	return w.World.Run(func(p device.Port) error { return program(memorylessPort{p}) })
+func (w worldWithoutMemory) Run(program func(device.Port) error) error {
+	return w.World.Run(func(p device.Port) error { return program(portWithoutMemory{p}) })
 }
 
-type memorylessPort struct{ device.Port }
+type portWithoutMemory struct{ device.Port }
 
-func (memorylessPort) Memory() device.Memory { return nil }
+func (portWithoutMemory) Memory() device.Memory { return nil }

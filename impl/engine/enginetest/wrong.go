@@ -13,9 +13,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// wrong are wrong programs, each with its error.
-var wrong = []law{
-	{name: "ready without a receive", ranks: 2, fails: with(1, "", engine.ErrOther, "ready message of 600 bytes with tag 3"), program: func(c *mpi.Comm) error {
+// wrongPrograms are wrong programs, each with its error.
+var wrongPrograms = []law{
+	{name: "ready without a receive", ranks: 2, checkError: expectError(1, "", engine.ErrOther, "ready message of 600 bytes with tag 3"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			mpi.Rsend(c, make([]byte, 600), 1, 3)
 			mpi.Recv[byte](c, nil, 1, 0)
@@ -25,7 +25,7 @@ var wrong = []law{
 		c.Probe(0, 3)
 		return nil
 	}},
-	{name: "truncation of what was expected", ranks: 2, fails: with(1, "Recv", engine.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999"), program: func(c *mpi.Comm) error {
+	{name: "truncation of what was expected", ranks: 2, checkError: expectError(1, "Recv", engine.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			mpi.Recv[byte](c, nil, 1, 0)
 			mpi.Send(c, make([]byte, 2000), 1, 3)
@@ -35,7 +35,7 @@ var wrong = []law{
 		mpi.Recv(c, make([]byte, 1999), 0, 3)
 		return nil
 	}},
-	{name: "truncation of what came early", ranks: 2, fails: with(1, "Irecv", engine.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0"), program: func(c *mpi.Comm) error {
+	{name: "truncation of what came early", ranks: 2, checkError: expectError(1, "Irecv", engine.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			mpi.Send(c, make([]byte, 1), 1, 3)
 			return nil
@@ -44,7 +44,7 @@ var wrong = []law{
 		mpi.Irecv[byte](c, nil, 0, 3)
 		return nil
 	}},
-	{name: "elements of another type", ranks: 2, fails: with(1, "Recv", engine.ErrType, "of Float64, the receive of Int64"), program: func(c *mpi.Comm) error {
+	{name: "elements of another type", ranks: 2, checkError: expectError(1, "Recv", engine.ErrType, "of Float64, the receive of Int64"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			mpi.Send(c, make([]float64, 40), 1, 3)
 			return nil
@@ -52,40 +52,40 @@ var wrong = []law{
 		mpi.Recv(c, make([]int64, 50), 0, 3)
 		return nil
 	}},
-	{name: "elements in another order", ranks: 2, fails: with(1, "Irecv", engine.ErrType, "of elements of several kinds, the receive of elements of several kinds"), program: func(c *mpi.Comm) error {
+	{name: "elements in another order", ranks: 2, checkError: expectError(1, "Irecv", engine.ErrType, "of elements of several kinds, the receive of elements of several kinds"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
-			c.Send(two(mpi.Int32, mpi.Float32), 1, 3)
+			c.Send(newBufferOfTwoTypes(mpi.Int32, mpi.Float32), 1, 3)
 			return nil
 		}
 		c.Probe(0, 3)
-		c.Irecv(two(mpi.Float32, mpi.Int32), 0, 3)
+		c.Irecv(newBufferOfTwoTypes(mpi.Float32, mpi.Int32), 0, 3)
 		return nil
 	}},
-	{name: "part of an element of another type", ranks: 2, fails: with(1, "Recv", engine.ErrType, "of Float32, the receive of Int32"), program: func(c *mpi.Comm) error {
+	{name: "part of an element of another type", ranks: 2, checkError: expectError(1, "Recv", engine.ErrType, "of Float32, the receive of Int32"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			mpi.Send(c, make([]float32, 1), 1, 3)
 			return nil
 		}
-		c.Recv(two(mpi.Int32, mpi.Float32), 0, 3)
+		c.Recv(newBufferOfTwoTypes(mpi.Int32, mpi.Float32), 0, 3)
 		return nil
 	}},
-	{name: "buffered without a buffer", ranks: 2, fails: with(0, "Bsend", engine.ErrBuffer, "attached buffer has 0 bytes"), program: only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, 0) })},
-	{name: "a buffer that is too small", ranks: 2, fails: with(0, "Ibsend", engine.ErrBuffer, "no room for a message of 100 bytes"), program: only0(func(c *mpi.Comm) {
+	{name: "buffered without a buffer", ranks: 2, checkError: expectError(0, "Bsend", engine.ErrBuffer, "attached buffer has 0 bytes"), program: programOfRank0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, 0) })},
+	{name: "a buffer that is too small", ranks: 2, checkError: expectError(0, "Ibsend", engine.ErrBuffer, "no room for a message of 100 bytes"), program: programOfRank0(func(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, 100+mpi.BsendOverhead-1))
 		mpi.Ibsend(c, make([]byte, 100), 1, 0)
 	})},
-	{name: "receives are left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, " waits for a message from rank 1 with tag 7"), program: only0(func(c *mpi.Comm) {
+	{name: "receives are left", ranks: 2, checkError: expectError(0, "Finalize", engine.ErrRequest, " waits for a message from rank 1 with tag 7"), program: programOfRank0(func(c *mpi.Comm) {
 		mpi.Irecv(c, make([]byte, 8), 1, 7)
 		mpi.Irecv(c, make([]byte, 8), 1, 8)
 	})},
-	{name: "a send is left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, " waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol "), program: only0(func(c *mpi.Comm) {
+	{name: "a send is left", ranks: 2, checkError: expectError(0, "Finalize", engine.ErrRequest, " waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol "), program: programOfRank0(func(c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 8), 0, 7)
 		r.Free()
 		r = mpi.Issend(c, make([]byte, 8), 1, 6)
 		mpi.Issend(c, make([]byte, 8), 1, 7)
 		r.Free()
 	})},
-	{name: "a complete send is left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for nothing, being complete"), program: func(c *mpi.Comm) error {
+	{name: "a complete send is left", ranks: 2, checkError: expectError(0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for nothing, being complete"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 100))
 			mpi.Ibsend(c, make([]byte, 8), 1, 7)
@@ -94,11 +94,11 @@ var wrong = []law{
 		mpi.Recv(c, make([]byte, 8), 0, 7)
 		return nil
 	}},
-	{name: "a cancel is left", ranks: 2, fails: with(0, "Finalize", engine.ErrRequest, "waits for rank 1 to say whether it can do without a synchronous message of 8 bytes with tag 7", "waits for nothing, being complete"), program: only0(func(c *mpi.Comm) {
+	{name: "a cancel is left", ranks: 2, checkError: expectError(0, "Finalize", engine.ErrRequest, "waits for rank 1 to say whether it can do without a synchronous message of 8 bytes with tag 7", "waits for nothing, being complete"), program: programOfRank0(func(c *mpi.Comm) {
 		r := mpi.Issend(c, make([]byte, 8), 1, 7)
 		r.Cancel()
 	})},
-	{name: "a message is not received", ranks: 2, fails: notReceived, program: func(c *mpi.Comm) error {
+	{name: "a message is not received", ranks: 2, checkError: expectNotReceivedError, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			r, s := mpi.Isend(c, make([]byte, 100), 1, 5), mpi.Isend(c, make([]byte, 200), 1, 6)
 			r.Free()
@@ -108,7 +108,7 @@ var wrong = []law{
 		c.Probe(0, 6)
 		return nil
 	}},
-	{name: "a deadlock", ranks: 5, fails: deadlock, program: func(c *mpi.Comm) error {
+	{name: "a deadlock", ranks: 5, checkError: expectDeadlock, program: func(c *mpi.Comm) error {
 		switch c.Rank() {
 		case 0:
 			mpi.Recv[byte](c, nil, 1, 7)
@@ -127,9 +127,9 @@ var wrong = []law{
 	}},
 }
 
-// with expects an error of a rank in a call, of a class and with one of some texts: it may depend
-// on the engine how far something has come.
-func with(rank int, call string, class engine.ErrorClass, texts ...string) func(error) error {
+// expectError expects an error of a rank in a call, of a class and with one of some texts: it may
+// depend on the engine how far something has come.
+func expectError(rank int, call string, class engine.ErrorClass, texts ...string) func(error) error {
 	return func(err error) error {
 		var e *mpi.Error
 		if !errors.As(err, &e) || e.Rank != rank || call != "" && e.Call != call || e.Class != class ||
@@ -140,17 +140,18 @@ func with(rank int, call string, class engine.ErrorClass, texts ...string) func(
 	}
 }
 
-// notReceived expects an error about the message with tag 5: it depends on the protocol whether the
-// receiver is certain of it, or waits for its cancel, or the sender waits for its receive.
-func notReceived(err error) error {
+// expectNotReceivedError expects an error about the message with tag 5: it depends on the protocol
+// whether the receiver is certain of it, or waits for its cancel, or the sender waits for its
+// receive.
+func expectNotReceivedError(err error) error {
 	if err != nil && strings.Contains(err.Error(), "with tag 5") && regexp.MustCompile("not received|waits for 2 operations").MatchString(err.Error()) {
 		return nil
 	}
 	return fmt.Errorf("the job returned %v, want an error about the message with tag 5", err)
 }
 
-// deadlock expects a report of the five ranks.
-func deadlock(err error) error {
+// expectDeadlock expects a report of the five ranks.
+func expectDeadlock(err error) error {
 	var d *mpi.DeadlockError
 	var below *device.Deadlock
 	if !errors.As(err, &d) || !errors.As(err, &below) || len(below.Ranks) != 5 {
@@ -171,14 +172,15 @@ func deadlock(err error) error {
 	return nil
 }
 
-// two is a buffer of three elements, each of one value of each type, with a gap between.
-func two(first, second *mpi.Datatype) mpi.Buffer {
-	t := must(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{first, second}))
+// newBufferOfTwoTypes is a buffer of three elements, each of one value of each type, with a gap
+// between.
+func newBufferOfTwoTypes(first, second *mpi.Datatype) mpi.Buffer {
+	t := mustCommit(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{first, second}))
 	return mpi.Buffer{Bytes: make([]byte, 3*t.Extent()), Count: 3, Type: t}
 }
 
-// only0 is a program of rank 0 alone.
-func only0(do func(c *mpi.Comm)) func(*mpi.Comm) error {
+// programOfRank0 is a program of rank 0 alone.
+func programOfRank0(do func(c *mpi.Comm)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			do(c)

@@ -24,10 +24,10 @@ const (
 
 func (x Envelope) wildcardClass() int {
 	c := 0
-	if x.Source == Any {
+	if x.Source == AnySourceOrTag {
 		c |= anySource
 	}
-	if x.Tag == Any {
+	if x.Tag == AnySourceOrTag {
 		c |= anyTag
 	}
 	return c
@@ -36,10 +36,10 @@ func (x Envelope) wildcardClass() int {
 // withWildcards returns x with the wildcards of class c.
 func (x Envelope) withWildcards(c int) Envelope {
 	if c&anySource != 0 {
-		x.Source = Any
+		x.Source = AnySourceOrTag
 	}
 	if c&anyTag != 0 {
-		x.Tag = Any
+		x.Tag = AnySourceOrTag
 	}
 	return x
 }

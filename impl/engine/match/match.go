@@ -9,11 +9,11 @@ package match
 
 import "fmt"
 
-// Any in place of a source or tag matches every source or tag.
-const Any = -1
+// AnySourceOrTag in place of a source or tag matches every source or tag.
+const AnySourceOrTag = -1
 
 // Envelope has the fields by which messages are matched. A message has a source and a tag of its
-// own; a receive may have Any in place of either. There is no wildcard for the context.
+// own; a receive may have AnySourceOrTag in place of either. There is no wildcard for the context.
 type Envelope struct {
 	Context     uint32
 	Source, Tag int32
@@ -23,8 +23,8 @@ type Envelope struct {
 // the receive may take the message; for two receives, whether they compete for some message.
 func (x Envelope) Matches(y Envelope) bool {
 	return x.Context == y.Context &&
-		(x.Source == y.Source || x.Source == Any || y.Source == Any) &&
-		(x.Tag == y.Tag || x.Tag == Any || y.Tag == Any)
+		(x.Source == y.Source || x.Source == AnySourceOrTag || y.Source == AnySourceOrTag) &&
+		(x.Tag == y.Tag || x.Tag == AnySourceOrTag || y.Tag == AnySourceOrTag)
 }
 
 // String returns the envelope for diagnostics.
@@ -33,21 +33,21 @@ func (x Envelope) String() string {
 }
 
 func formatOrAny(v int32) string {
-	if v == Any {
+	if v == AnySourceOrTag {
 		return "any"
 	}
 	return fmt.Sprint(v)
 }
 
 // hasWildcard reports whether x has a wildcard.
-func (x Envelope) hasWildcard() bool { return x.Source == Any || x.Tag == Any }
+func (x Envelope) hasWildcard() bool { return x.Source == AnySourceOrTag || x.Tag == AnySourceOrTag }
 
 // mustBeValid panics if x is not a valid envelope.
 func (x Envelope) mustBeValid() {
-	if x.Tag < Any {
+	if x.Tag < AnySourceOrTag {
 		panic("match: negative tag")
 	}
-	if x.Source < Any {
+	if x.Source < AnySourceOrTag {
 		panic("match: negative source")
 	}
 	if x.Context == anyContext {
@@ -55,5 +55,5 @@ func (x Envelope) mustBeValid() {
 	}
 }
 
-// anyContext is Any, converted to a context by mistake.
+// anyContext is AnySourceOrTag, converted to a context by mistake.
 const anyContext = 1<<32 - 1

@@ -14,8 +14,8 @@ type oracle []*Entry[int]
 func (o oracle) match(x Envelope) *Entry[int] {
 	for _, e := range o {
 		if e.Context == x.Context &&
-			(e.Source == x.Source || e.Source == Any || x.Source == Any) &&
-			(e.Tag == x.Tag || e.Tag == Any || x.Tag == Any) {
+			(e.Source == x.Source || e.Source == AnySourceOrTag || x.Source == AnySourceOrTag) &&
+			(e.Tag == x.Tag || e.Tag == AnySourceOrTag || x.Tag == AnySourceOrTag) {
 			return e
 		}
 	}
@@ -36,10 +36,10 @@ type program struct {
 func (p program) envelope(wild bool) Envelope {
 	x := Envelope{uint32(p.choose(p.contexts)), int32(p.choose(p.sources)), int32(p.choose(p.tags))}
 	if wild && p.choose(4) == 0 {
-		x.Source = Any
+		x.Source = AnySourceOrTag
 	}
 	if wild && p.choose(4) == 0 {
-		x.Tag = Any
+		x.Tag = AnySourceOrTag
 	}
 	return x
 }
@@ -134,7 +134,7 @@ func TestMessagesDoNotOvertake(t *testing.T) {
 		for i := range n {
 			q.Add(&Entry[int]{Envelope: Envelope{0, 1, 7}, Value: i})
 		}
-		for i, x := range slices.Repeat([]Envelope{{0, 1, 7}, {0, Any, 7}, {0, 1, Any}, {0, Any, Any}}, n)[:n] {
+		for i, x := range slices.Repeat([]Envelope{{0, 1, 7}, {0, AnySourceOrTag, 7}, {0, 1, AnySourceOrTag}, {0, AnySourceOrTag, AnySourceOrTag}}, n)[:n] {
 			e := q.Match(x)
 			if e == nil || e.Value != i {
 				t.Fatalf("of %d: %v took %v, want message %d", n, x, e, i)
@@ -146,7 +146,7 @@ func TestMessagesDoNotOvertake(t *testing.T) {
 
 // Two receives that match one message: the one posted first gets it, whatever wildcards either has.
 func TestReceivesDoNotOvertake(t *testing.T) {
-	posted := []Envelope{{0, Any, 7}, {0, 1, 7}, {0, Any, Any}, {0, 1, Any}}
+	posted := []Envelope{{0, AnySourceOrTag, 7}, {0, 1, 7}, {0, AnySourceOrTag, AnySourceOrTag}, {0, 1, AnySourceOrTag}}
 	for _, n := range lengths {
 		for turn := range posted {
 			var q Queue[int]
@@ -172,10 +172,10 @@ func TestOthersMayPass(t *testing.T) {
 			q.Add(&Entry[int]{Envelope: Envelope{0, 1, 7}, Value: i})
 		}
 		q.Add(&Entry[int]{Envelope: Envelope{0, 1, 8}, Value: n})
-		if e := q.Match(Envelope{0, Any, 8}); e == nil || e.Value != n {
+		if e := q.Match(Envelope{0, AnySourceOrTag, 8}); e == nil || e.Value != n {
 			t.Errorf("of %d: tag 8 is held up: %v", n, e)
 		}
-		if e := q.Match(Envelope{1, Any, Any}); e != nil {
+		if e := q.Match(Envelope{1, AnySourceOrTag, AnySourceOrTag}); e != nil {
 			t.Errorf("of %d: context 1 got %v", n, e)
 		}
 		if e := q.Match(Envelope{1, 1, 7}); e != nil {
@@ -210,7 +210,7 @@ func TestMistakesPanic(t *testing.T) {
 		{"match: negative tag", func() { q.Match(Envelope{0, 0, -2}) }},
 		{"match: negative tag", func() { q.Add(&Entry[int]{Envelope: Envelope{0, 0, -2}}) }},
 		{"match: negative source", func() { q.Match(Envelope{0, -2, 0}) }},
-		{"match: wildcard context", func() { any := int32(Any); q.Match(Envelope{uint32(any), 0, 0}) }},
+		{"match: wildcard context", func() { any := int32(AnySourceOrTag); q.Match(Envelope{uint32(any), 0, 0}) }},
 		{"match: entry is queued already", func() { q.Add(queued) }},
 		{"match: entry is not in this queue", func() { other.Remove(queued) }},
 		{"match: entry is not in this queue", func() { q.Remove(&Entry[int]{}) }},
@@ -260,7 +260,7 @@ func TestSearchIsShort(t *testing.T) {
 		"square":   func(i int) Envelope { return Envelope{1, int32(i % 320), int32(i / 320)} },
 		"contexts": func(i int) Envelope { return Envelope{uint32(i), 0, 0} },
 		"aligned":  func(i int) Envelope { return Envelope{0, int32(i << 12), int32(i&7) << 20} },
-		"wild":     func(i int) Envelope { return Envelope{0, Any, int32(i)} },
+		"wild":     func(i int) Envelope { return Envelope{0, AnySourceOrTag, int32(i)} },
 	} {
 		var q Queue[int]
 		es := make([]Entry[int], n)
@@ -299,7 +299,7 @@ func TestNoAllocation(t *testing.T) {
 			e := q.Match(last)
 			q.Remove(e)
 			q.Add(e)
-			q.Match(Envelope{0, Any, 0})
+			q.Match(Envelope{0, AnySourceOrTag, 0})
 		})
 		if got != 0 {
 			t.Errorf("depth %d: %v allocations per operation", n, got)
@@ -331,7 +331,7 @@ func BenchmarkMiss(b *testing.B) {
 	for _, n := range []int{8, 100, 100000} {
 		b.Run(fmt.Sprint("depth", n), func(b *testing.B) {
 			q, es := fill(n)
-			for i, x := range []Envelope{{0, Any, 1}, {0, 1, Any}, {2, Any, Any}} {
+			for i, x := range []Envelope{{0, AnySourceOrTag, 1}, {0, 1, AnySourceOrTag}, {2, AnySourceOrTag, AnySourceOrTag}} {
 				q.Remove(&es[i])
 				es[i].Envelope = x
 				q.Add(&es[i])

@@ -23,7 +23,7 @@ import (
 // cancelledFIFOMessage is a message in the FIFO that its sender has cancelled.
 type cancelledFIFOMessage struct {
 	head
-	asked bool // the answer depends on whether a receive takes the message
+	dependsOnReceive bool // the answer depends on whether a receive takes the message
 }
 
 func (e *Engine) Cancel(x *engine.Op) {
@@ -36,17 +36,17 @@ func (e *Engine) Cancel(x *engine.Op) {
 	e.lastCancelSerial++
 	switch p := e.peers[o.Peer]; {
 	case o.Receive && o.list == nil: // it has a message
-	case o.Receive && !o.requestLive:
+	case o.Receive && !o.hasLiveRequest:
 		e.removePending(o)
 	case o.Receive:
 		o.cancelSerial = e.lastCancelSerial
-		e.requestCancel(head{kind: kindVoid, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), to: o.cancelSerial}, o)
-	case o.Peer == e.self && !e.hasSelfFIFO:
+		e.requestCancel(head{kind: kindDiscardRequest, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), to: o.cancelSerial}, o)
+	case o.Peer == e.selfRank && !e.hasSelfFIFO:
 		e.discardSelfMessage(o)
 	case slices.Contains(p.blockedSends, o):
 		p.blockedSends = slices.Delete(p.blockedSends, slices.Index(p.blockedSends, o), slices.Index(p.blockedSends, o)+1)
 		e.rank.FinishCancelled(x)
-	case o.isQueued:
+	case o.isEnteringFIFO:
 		o.cancelSerial = e.lastCancelSerial
 		e.transport.recallMessage(p, o)
 	case o.serial > 0: // a synchronous message, which is in the FIFO
@@ -57,15 +57,15 @@ func (e *Engine) Cancel(x *engine.Op) {
 
 // cancelSend asks the receiver of a message in the FIFO to discard it.
 func (e *Engine) cancelSend(s *op) {
-	e.requestCancel(head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancelSerial}, s)
+	e.requestCancel(head{kind: kindDiscardMessage, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancelSerial}, s)
 }
 
 // requestCancel tells another rank of a cancel, and the world that its end is of interest. A cancel
 // of a message from the rank to itself is decided at once.
 func (e *Engine) requestCancel(h head, o *op) {
 	e.lastCancel = h
-	if o.Peer == e.self {
-		e.handleCancel(e.self, &e.lastCancel)
+	if o.Peer == e.selfRank {
+		e.handleCancel(e.selfRank, &e.lastCancel)
 		return
 	}
 	e.transport.runAtPeer(int(o.Peer), &e.lastCancel)
@@ -75,7 +75,7 @@ func (e *Engine) requestCancel(h head, o *op) {
 // discardSelfMessage cancels a synchronous message of a rank to itself that has no receive.
 func (e *Engine) discardSelfMessage(s *op) {
 	for m := range e.unexpected.All() {
-		if m.Source == e.self && m.Value.sendOp == s.ID() && m.Value.mode == model.SynchronousMode {
+		if m.Source == e.selfRank && m.Value.sendOp == s.ID() && m.Value.mode == model.SynchronousMode {
 			e.unexpected.Remove(m)
 			e.recycleMessage(m.Value)
 			e.rank.FinishCancelled(&s.Op)
@@ -88,7 +88,7 @@ func (e *Engine) discardSelfMessage(s *op) {
 // receives, nor completes operations.
 func (e *Engine) handleCancel(src int32, h *head) {
 	p := e.peer(src)
-	if h.kind == kindVoid {
+	if h.kind == kindDiscardRequest {
 		e.sendCancelAnswer(src, h, e.discardRequest(p, h))
 		return
 	}
@@ -124,18 +124,18 @@ func (e *Engine) discardRequest(p *peer, h *head) bool {
 		return false
 	case h.otherSerial != p.lastSentSerial:
 		return true
-	case !p.cancelledRequest.on || serialBefore(h.serial, p.cancelledRequest.serial):
+	case !p.cancelledRequest.isActive || serialBefore(h.serial, p.cancelledRequest.serial):
 		p.cancelledRequest = cancelledRequest{true, h.serial}
 	}
 	return true
 }
 
 func (e *Engine) sendCancelAnswer(dst int32, h *head, found bool) {
-	if dst == e.self {
+	if dst == e.selfRank {
 		e.handleCancelAnswer(&head{from: h.from, to: h.to, found: found})
 		return
 	}
-	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindAnswer, from: h.from, to: h.to, found: found}).encode()})
+	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindDiscardAnswer, from: h.from, to: h.to, found: found}).encode()})
 }
 
 // isCancelledMessage reports whether the sender of a message has cancelled it, and answers if that
@@ -151,7 +151,7 @@ func (e *Engine) isCancelledMessage(m *message, received bool) bool {
 	}
 	r := p.cancelledMessages[i]
 	p.cancelledMessages = slices.Delete(p.cancelledMessages, i, i+1)
-	if r.asked {
+	if r.dependsOnReceive {
 		e.sendCancelAnswer(m.Source, &r.head, !received)
 		return !received
 	}
@@ -186,7 +186,7 @@ func (e *Engine) handlePeerExit(rank int32) {
 	p := e.peer(rank)
 	e.transport.handlePeerExit(p)
 	for _, o := range e.ops {
-		if o.cancelSerial > 0 && o.Peer == rank && !o.isQueued { // if its message is on the way, it will be asked for
+		if o.cancelSerial > 0 && o.Peer == rank && !o.isEnteringFIFO { // if its message is on the way, it will be asked for
 			e.finishCancelled(o)
 		}
 	}
@@ -197,7 +197,7 @@ func (e *Engine) handleControl(q *device.Packet, h *head) {
 	switch h.kind {
 	case kindACK:
 		e.handleACK(h)
-	case kindAnswer:
+	case kindDiscardAnswer:
 		e.handleCancelAnswer(h)
 	case kindExit:
 		e.handlePeerExit(int32(q.Src))

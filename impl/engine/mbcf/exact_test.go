@@ -26,7 +26,7 @@ func (w *workstations) frame(bytes int) unit.Time {
 // and in the receiver's interrupts.
 func (w *workstations) posted(bytes int) unit.Time {
 	m := w.MBCF
-	ready := w.software[model.MBCFSendCost] + m.Dequeue + w.Copy.Time(requestLen) + w.software[model.MBCFTakeCost]
+	ready := w.software[model.MBCFSendCost] + m.Dequeue + w.Copy.Time(requestBytes) + w.software[model.MBCFTakeCost]
 	var first, second, busy unit.Time // when the links to the switch and from it are free; when the receiver is
 	packet := func(bytes int) {
 		ready += m.Call.Time(bytes)
@@ -46,13 +46,13 @@ func (w *workstations) posted(bytes int) unit.Time {
 	if bytes > 0 {
 		packet(bytes)
 	}
-	packet(recordLen)
+	packet(completionRecordBytes)
 	return busy + w.software[model.MBCFHandleCost] + w.software[model.MBCFTestCost]
 }
 
 // sent is a receive whose message is in the FIFO.
 func (w *workstations) sent(bytes int) unit.Time {
-	t := w.software[model.MBCFReceiveCost] + w.MBCF.Dequeue + w.Copy.Time(headerLen) + w.software[model.MBCFHandleCost]
+	t := w.software[model.MBCFReceiveCost] + w.MBCF.Dequeue + w.Copy.Time(headerBytes) + w.software[model.MBCFHandleCost]
 	if bytes > 0 { // which are dequeued by a call of their own
 		t += w.MBCF.Dequeue + w.Copy.Time(bytes)
 	}
@@ -61,13 +61,13 @@ func (w *workstations) sent(bytes int) unit.Time {
 
 // Where nothing contends, the emulation takes what the algebra says, to the picosecond.
 func TestExact(t *testing.T) {
-	p := enginetest.Load("mbcf-switch")
+	p := enginetest.LoadPlatform("mbcf-switch")
 	library, err := p.Library("sr")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &workstations{p.Machine.Network.(*model.Ethernet), p.Machine.Processor, library.Software}
-	open := enginetest.Emulated("mbcf-switch", func(m *model.Machine) { m.Timer = 1 }, 0)
+	open := enginetest.OpenEmulated("mbcf-switch", func(m *model.Machine) { m.Timer = 1 }, 0)
 	for _, bytes := range []int{0, 1, 10, 100, 1000, 1300} {
 		var begin, end, took unit.Time
 		err := mpi.Run(open(t, library, 2), mpi.Options{Engine: New, Library: library}, func(c *mpi.Comm) error {

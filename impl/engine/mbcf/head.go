@@ -8,27 +8,27 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// kind says what a packet is, or an entry of a FIFO.
-type kind uint8
+// packetKind says what a packet is, or an entry of a FIFO.
+type packetKind uint8
 
 const (
-	kindMessage kind = iota + 1 // header and data: an entry of a message FIFO
-	kindRequest                 // an entry of a request FIFO
-	kindWrite                   // data and completion record of a remote write
-	kindACK                     // a synchronous message that went by the FIFO has met its receive
-	kindRecall                  // sender to receiver: discard a message, if it has no receive
-	kindVoid                    // receiver to sender: discard a request, if it is not answered
-	kindAnswer                  // whether it was discarded
-	kindExit                    // from the world: the program of a rank has ended
-	kindHello                   // the queues of a rank
-	kindPut                     // from the machine: a put has ended
-	kindEntry                   // from the machine: an entry was taken or refused
-	kindLost                    // from the machine: a request was refused
+	kindMessage        packetKind = iota + 1 // header and data: an entry of a message FIFO
+	kindRequest                              // an entry of a request FIFO
+	kindRemoteWrite                          // data and completion record of a remote write
+	kindACK                                  // a synchronous message that went by the FIFO has met its receive
+	kindDiscardMessage                       // sender to receiver: discard a message, if it has no receive
+	kindDiscardRequest                       // receiver to sender: discard a request, if it is not answered
+	kindDiscardAnswer                        // whether it was discarded
+	kindExit                                 // from the world: the program of a rank has ended
+	kindQueueKeys                            // the queues of a rank
+	kindPutEnded                             // from the machine: a put has ended
+	kindEntryEnded                           // from the machine: an entry was taken or refused
+	kindRequestRefused                       // from the machine: a request was refused
 )
 
 // head is what a packet says beside its data, an entry before it.
 type head struct {
-	kind        kind
+	kind        packetKind
 	mode        model.Mode
 	found       bool // of an answer: it was discarded
 	tag         int32
@@ -51,7 +51,7 @@ func (h *head) encode() device.Head {
 }
 
 func decodeHead(w *device.Head) head {
-	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
+	return head{kind: packetKind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
 		serial: uint32(w[2]), otherSerial: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
 }
 
@@ -65,18 +65,18 @@ func Describe(w device.Head) (name, detail string) {
 		return "message", fmt.Sprintf("%v, tag %d, message %d, next request %d", h.mode, h.tag, h.serial, h.otherSerial)
 	case kindRequest:
 		return "request", fmt.Sprintf("tag %d, request %d, accepted message %d", h.tag, h.serial, h.otherSerial)
-	case kindWrite:
+	case kindRemoteWrite:
 		return "remote write", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
-	case kindPut:
+	case kindPutEnded:
 		return "remote write", ""
-	case kindEntry:
+	case kindEntryEnded:
 		return "message", fmt.Sprintf("entry %d", h.to+1)
-	case kindLost:
+	case kindRequestRefused:
 		return "request", ""
-	case kindAnswer:
+	case kindDiscardAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
-	case kindACK, kindRecall, kindVoid, kindExit, kindHello:
-		return map[kind]string{kindACK: "ACK", kindRecall: "cancel", kindVoid: "cancel", kindExit: "exit", kindHello: "queues"}[h.kind], ""
+	case kindACK, kindDiscardMessage, kindDiscardRequest, kindExit, kindQueueKeys:
+		return map[packetKind]string{kindACK: "ACK", kindDiscardMessage: "cancel", kindDiscardRequest: "cancel", kindExit: "exit", kindQueueKeys: "queues"}[h.kind], ""
 	}
 	return "unknown", ""
 }

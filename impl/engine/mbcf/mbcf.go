@@ -88,7 +88,7 @@ type peer struct {
 	lastSentSerial   uint32 // serial of the last message in its FIFO
 	expectedRequest  uint32 // request serial that is expected
 	cancelledRequest cancelledRequest
-	blocked          bool  // a message is being put, and none may leave before it is there
+	isPutUnderWay    bool  // a message is being put, and none may leave before it is there
 	blockedSends     []*op // sends that wait for that
 
 	// As a receiver.
@@ -107,17 +107,17 @@ type peer struct {
 // cancelledRequest is a request that its receiver has cancelled: those with its serial are not
 // used, until the next message by the FIFO makes all requests stale.
 type cancelledRequest struct {
-	on     bool
-	serial uint32
+	isActive bool
+	serial   uint32
 }
 
 // request is what a receiver asks for.
 type request struct {
-	context  uint32
-	tag      int32
-	size     int    // room for data
-	serial   uint32 // request serial
-	accepted uint32 // accepted message number
+	context            uint32
+	tag                int32
+	size               int    // room for data
+	serial             uint32 // request serial
+	lastAcceptedSerial uint32 // accepted message number
 	writeTarget
 }
 
@@ -127,14 +127,14 @@ type op struct {
 	postedEntry match.Entry[*op]
 
 	// Of a receive.
-	list        *receiveList
-	prev, next  *op
-	number      uint64 // in posting order
-	serial      uint32 // of the request that was posted last, if it is live; of a send: of the message
-	requestLive bool   // a request is out that may be answered
+	list           *receiveList
+	prev, next     *op
+	number         uint64 // in posting order
+	serial         uint32 // of the request that was posted last, if it is live; of a send: of the message
+	hasLiveRequest bool   // a request is out that may be answered
 
 	isAcknowledged bool   // of a synchronous send by the FIFO
-	isQueued       bool   // of a send: its message is on the way into the FIFO
+	isEnteringFIFO bool   // of a send: its message is on the way into the FIFO
 	cancelSerial   uint32 // serial of the cancel under way; 0: none
 	transportOp
 }
@@ -172,12 +172,12 @@ type Engine struct {
 	port            device.Port
 	transport       transport
 	packetTransport *packetTransport // the fabric, if it is that
-	unpriced        bool             // nothing is charged to the processor
+	isRealTime      bool             // nothing is charged to the processor
 	sizes           sizeSettings
-	self            int32
+	selfRank        int32
 
 	hasSelfFIFO bool // messages to the rank itself go like others, by FIFOs of its own
-	probing     bool // messages without a receive are of interest
+	isProbing   bool // messages without a receive are of interest
 
 	posted            match.Queue[*op]      // receives without a message
 	unexpected        match.Queue[*message] // messages without a receive: "unexpected" in the thesis
@@ -215,8 +215,8 @@ const (
 
 // sizeSettings are the library's settings.
 type sizeSettings struct {
-	fifo     int // bytes of a message FIFO
-	requests int // entries of a request FIFO; 0: none are posted
+	messageFIFOBytes   int // bytes of a message FIFO
+	requestFIFOEntries int // entries of a request FIFO; 0: none are posted
 }
 
 // New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
@@ -226,17 +226,17 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)
 	}
 	m := jobEngines{sizeSettings: sizeSettings{l.MBCF.FIFOBytes, l.MBCF.Requests}}
-	if m.fifo == 0 {
-		m.fifo = model.DefaultFIFOBytes
+	if m.messageFIFOBytes == 0 {
+		m.messageFIFOBytes = model.DefaultFIFOBytes
 	}
 	switch {
-	case m.requests == 0:
-		m.requests = model.DefaultRequests
-	case m.requests < 0:
-		m.requests = 0
+	case m.requestFIFOEntries == 0:
+		m.requestFIFOEntries = model.DefaultRequests
+	case m.requestFIFOEntries < 0:
+		m.requestFIFOEntries = 0
 	}
-	if m.fifo < model.MinFIFOBytes {
-		return nil, fmt.Errorf("library %s: a message FIFO of %d bytes has no room for a header: at least %d", l.Name, m.fifo, model.MinFIFOBytes)
+	if m.messageFIFOBytes < model.MinFIFOBytes {
+		return nil, fmt.Errorf("library %s: a message FIFO of %d bytes has no room for a header: at least %d", l.Name, m.messageFIFOBytes, model.MinFIFOBytes)
 	}
 	return m, nil
 }
@@ -258,7 +258,7 @@ func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 // Setup implements engine.Engine, as do the methods below. Where the port has queues, ranks tell
 // each other theirs, so it returns when all have called it.
 func (e *Engine) Setup(r *engine.Rank) {
-	e.rank, e.port, e.self, e.unpriced = r, r.Port(), int32(r.Port().Rank()), r.IsRealTime()
+	e.rank, e.port, e.selfRank, e.isRealTime = r, r.Port(), int32(r.Port().Rank()), r.IsRealTime()
 	e.peers = map[int32]*peer{}
 	if p := e.port; p.Memory() != nil && p.Queues() != nil && p.Watch() != nil && p.Signal() != nil {
 		e.hasSelfFIFO = true
@@ -271,7 +271,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 
 // spend charges work to the processor.
 func (e *Engine) spend(w model.CostKey) {
-	if !e.unpriced {
+	if !e.isRealTime {
 		e.port.Spend(w, 1)
 	}
 }
@@ -326,8 +326,8 @@ func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
-	e.probing = true
-	defer func() { e.probing = false }()
+	e.isProbing = true
+	defer func() { e.isProbing = false }()
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
 		for i := 0; i < engine.MaxPolledPackets && e.transport.progress(false); i++ {

@@ -28,15 +28,15 @@ func faulty(_ testing.TB, _ *model.Library, ranks int) device.World {
 func worlds() []enginetest.World {
 	all := []enginetest.World{
 		{Name: "loop with faults", Open: faulty, LosesFrames: true},
-		{Name: "mbcf-hub", Open: enginetest.Emulated("mbcf-hub", anyRanks, 0.05)},
-		{Name: "mbcf-switch, with losses", Open: enginetest.Emulated("mbcf-switch", func(m *model.Machine) {
+		{Name: "mbcf-hub", Open: enginetest.OpenEmulated("mbcf-hub", anyRanks, 0.05)},
+		{Name: "mbcf-switch, with losses", Open: enginetest.OpenEmulated("mbcf-switch", func(m *model.Machine) {
 			anyRanks(m)
 			e := *m.Network.(*model.Ethernet)
 			s := *e.Switches
 			s.Buffer, e.Switches, m.Network = 4000, &s, &e
 		}, 0)},
 	}
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		return all[:1]
 	}
 	return all
@@ -49,15 +49,15 @@ func anyRanks(m *model.Machine) { m.Ranks.Max = 1 << 20 }
 func TestEngine(t *testing.T) {
 	for i, l := range libraries {
 		enginetest.Test(t, enginetest.Subject{
-			Name: l.Name,
-			New:  New,
+			Name:          l.Name,
+			NewJobEngines: New,
 			Library: func() *model.Library {
 				l := l
 				l.Engine = model.MBCFEngine
 				return &l
 			},
-			Worlds:   append(enginetest.WorldsOf(i), worlds()...),
-			Leftover: leftover,
+			Worlds:           append(enginetest.WorldsOfLibrary(i), worlds()...),
+			CheckNothingHeld: leftover,
 		})
 	}
 }
@@ -154,7 +154,7 @@ func leftover(x engine.Engine) error {
 		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.unexpected.Len())
 	}
 	for _, p := range e.peerList {
-		if p.pendingReceives.head != nil || p.partialMessage != nil || len(p.blockedSends)+len(p.enteringMessages) > 0 || p.openCompletions != 0 || p.blocked {
+		if p.pendingReceives.head != nil || p.partialMessage != nil || len(p.blockedSends)+len(p.enteringMessages) > 0 || p.openCompletions != 0 || p.isPutUnderWay {
 			return fmt.Errorf("something is under way with rank %d", p.rank)
 		}
 	}

@@ -10,17 +10,17 @@ import (
 // message is one that comes by the FIFO, or that has come and has no receive.
 type message struct {
 	match.Entry[*message]
-	mode            model.Mode
-	signature       engine.Signature
-	sendOp          uint32 // the sender's operation
-	serial          uint32
-	next            uint32 // request that its sender expects
-	size            int
-	temporaryBuffer []byte // temporary buffer
-	receive         *op    // the receive into whose buffer it goes; nil: into the temporary buffer
-	arrivedBytes    int    // bytes that have come
-	cancelled       bool   // its sender has cancelled it
-	nextFree        *message
+	mode              model.Mode
+	signature         engine.Signature
+	sendOp            uint32 // the sender's operation
+	serial            uint32
+	nextRequestSerial uint32 // request that its sender expects
+	size              int
+	temporaryBuffer   []byte // temporary buffer
+	receive           *op    // the receive into whose buffer it goes; nil: into the temporary buffer
+	arrivedBytes      int    // bytes that have come
+	cancelled         bool   // its sender has cancelled it
+	nextFree          *message
 }
 
 // Irecv starts a receive: with a message that has come, or by a request.
@@ -37,7 +37,7 @@ func (e *Engine) Recv(x *engine.Op) {
 
 func (e *Engine) startReceive(o *op) {
 	e.spend(model.MBCFReceiveCost)
-	o.cancelSerial, o.requestLive = 0, false
+	o.cancelSerial, o.hasLiveRequest = 0, false
 	o.postedEntry.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
 	if m := e.unexpected.Match(o.postedEntry.Envelope); m != nil { // step 1
 		e.unexpected.Remove(m)
@@ -48,7 +48,7 @@ func (e *Engine) startReceive(o *op) {
 	e.addPending(o)
 	from := o.Peer
 	if e.disabledRules&serialForEveryReceive != 0 {
-		from = engine.Any
+		from = engine.AnySourceOrTag
 	}
 	e.transport.drainMessages(from, o) // step 2
 	posted := o.list == nil || e.disabledRules&serialForEveryReceive != 0 && len(e.drainedPeers) > 0
@@ -56,9 +56,9 @@ func (e *Engine) startReceive(o *op) {
 		posted = posted || p.rank == o.Peer
 	}
 	if o.list == nil && e.disabledRules&repostAfterEarlyEnd != 0 {
-		e.clearDrained()
+		e.clearDrainedPeers()
 	}
-	e.repostDrained() // step 3
+	e.repostReceivesOfDrainedPeers() // step 3
 	if !posted {
 		e.postRequest(o) // step 4
 	}
@@ -69,7 +69,7 @@ func (e *Engine) addPending(o *op) {
 	e.posted.Add(&o.postedEntry)
 	e.nextReceiveNumber++
 	o.number = e.nextReceiveNumber
-	if o.Peer == engine.Any {
+	if o.Peer == engine.AnySourceOrTag {
 		e.anySourceCount++
 		e.anySourceReceives.add(o)
 		return
@@ -81,14 +81,14 @@ func (e *Engine) addPending(o *op) {
 func (e *Engine) bindReceive(o *op) {
 	e.posted.Remove(&o.postedEntry)
 	o.list.remove(o)
-	o.requestLive, o.cancelSerial = false, 0
+	o.hasLiveRequest, o.cancelSerial = false, 0
 }
 
 // postRequest posts a request for a receive that is the last one pending. A receive behind one from
 // any source is not posted, but uses a serial, so that none behind it is valid before the sender's
 // next message by the FIFO.
 func (e *Engine) postRequest(o *op) {
-	if o.Peer == engine.Any || o.Peer == e.self && !e.hasSelfFIFO || e.sizes.requests == 0 {
+	if o.Peer == engine.AnySourceOrTag || o.Peer == e.selfRank && !e.hasSelfFIFO || e.sizes.requestFIFOEntries == 0 {
 		return
 	}
 	p := e.peer(o.Peer)
@@ -110,25 +110,25 @@ func (e *Engine) postRequest(o *op) {
 
 // sendRequest puts a request for a receive into the FIFO of its source.
 func (e *Engine) sendRequest(p *peer, o *op) {
-	o.serial, o.requestLive = p.nextRequestSerial, true
+	o.serial, o.hasLiveRequest = p.nextRequestSerial, true
 	p.nextRequestSerial++
 	e.counts[requestsPosted]++
 	e.spend(model.MBCFPostCost)
 	e.transport.postRequest(p, o, head{kind: kindRequest, tag: o.Tag, context: o.Context, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), size: len(o.Buf)})
 }
 
-// noteDrained notes that a message was taken from the FIFO of a rank.
-func (e *Engine) noteDrained(p *peer) {
+// noteFIFODrained notes that a message was taken from the FIFO of a rank.
+func (e *Engine) noteFIFODrained(p *peer) {
 	if !p.wasDrained {
 		p.wasDrained = true
 		e.drainedPeers = append(e.drainedPeers, p)
 	}
 }
 
-// repostDrained posts the receives from ranks again whose FIFOs were drained: their requests are
-// stale. Requests to other ranks are not, and a second one for the same buffer would let two
-// messages into it.
-func (e *Engine) repostDrained() {
+// repostReceivesOfDrainedPeers posts the receives from ranks again whose FIFOs were drained: their
+// requests are stale. Requests to other ranks are not, and a second one for the same buffer would
+// let two messages into it.
+func (e *Engine) repostReceivesOfDrainedPeers() {
 	if len(e.drainedPeers) > 0 && e.disabledRules&repostToDrainedSourceOnly != 0 {
 		e.drainedPeers = append(e.drainedPeers[:0], e.peerList...)
 	}
@@ -137,10 +137,10 @@ func (e *Engine) repostDrained() {
 			e.postRequestsTo(p)
 		}
 	}
-	e.clearDrained()
+	e.clearDrainedPeers()
 }
 
-func (e *Engine) clearDrained() {
+func (e *Engine) clearDrainedPeers() {
 	for _, p := range e.drainedPeers {
 		p.wasDrained = false
 	}
@@ -156,7 +156,7 @@ func (e *Engine) postRequestsTo(p *peer) {
 		switch {
 		case o.cancelSerial > 0:
 			e.removePending(o)
-		case e.sizes.requests == 0:
+		case e.sizes.requestFIFOEntries == 0:
 			return
 		case e.anySourceReceives.head != nil && e.anySourceReceives.head.number < o.number && e.disabledRules&anySourceStopsReposting == 0:
 			p.nextRequestSerial++
@@ -179,10 +179,10 @@ func (e *Engine) removePending(o *op) {
 // that were not answered are stale.
 func (e *Engine) handleHeader(p *peer, h *head) *message {
 	for o := p.pendingReceives.head; o != nil; o = o.next {
-		o.requestLive = false
+		o.hasLiveRequest = false
 	}
 	p.partialMessage = e.newMessage(p.rank, h)
-	e.pairMessage(p.partialMessage)
+	e.matchMessage(p.partialMessage)
 	return p.partialMessage
 }
 
@@ -198,13 +198,13 @@ func (e *Engine) newMessage(src int32, h *head) *message {
 		e.freeMessages = m.nextFree
 	}
 	m.Envelope = match.Envelope{Context: h.context, Source: src, Tag: h.tag}
-	m.mode, m.signature, m.sendOp, m.serial, m.next, m.size, m.arrivedBytes, m.receive, m.cancelled = h.mode, h.signature, h.from, h.serial, h.otherSerial, h.size, 0, nil, true
+	m.mode, m.signature, m.sendOp, m.serial, m.nextRequestSerial, m.size, m.arrivedBytes, m.receive, m.cancelled = h.mode, h.signature, h.from, h.serial, h.otherSerial, h.size, 0, nil, true
 	return m
 }
 
-// pairMessage finds the receive of a message, or a temporary buffer, unless its sender has
+// matchMessage finds the receive of a message, or a temporary buffer, unless its sender has
 // cancelled it.
-func (e *Engine) pairMessage(m *message) {
+func (e *Engine) matchMessage(m *message) {
 	o := e.posted.Match(m.Envelope)
 	if e.isCancelledMessage(m, o != nil) {
 		return
@@ -243,7 +243,7 @@ func (e *Engine) finishArrival(m *message) {
 	switch {
 	case m.cancelled:
 	case m.receive != nil:
-		e.finishPaired(m.receive, m)
+		e.finishMatchedReceive(m.receive, m)
 	default:
 		o := e.posted.Match(m.Envelope)
 		if o == nil {
@@ -260,15 +260,15 @@ func (e *Engine) finishArrival(m *message) {
 func (e *Engine) deliver(o *op, m *message) {
 	e.rank.CheckMessage(&o.Op, m.Context, m.Source, m.Tag, m.size, m.signature)
 	e.rank.Copy(o.Buf, m.temporaryBuffer)
-	e.finishPaired(o, m)
+	e.finishMatchedReceive(o, m)
 }
 
-// finishPaired completes a receive whose data has arrived, and notifies the sender of a synchronous
-// message.
-func (e *Engine) finishPaired(o *op, m *message) {
+// finishMatchedReceive completes a receive whose data has arrived, and notifies the sender of a
+// synchronous message.
+func (e *Engine) finishMatchedReceive(o *op, m *message) {
 	if m.mode == model.SynchronousMode {
 		h := head{kind: kindACK, from: m.sendOp, serial: m.serial}
-		if m.Source == e.self {
+		if m.Source == e.selfRank {
 			e.handleACK(&h)
 		} else {
 			e.sendPacket(int(m.Source), &h, nil)
@@ -284,27 +284,27 @@ func (e *Engine) finishReceive(o *op, src, tag int32, size int) {
 	e.rank.Complete(&o.Op)
 }
 
-// finishWritten completes a receive that a remote write has answered.
-func (e *Engine) finishWritten(o *op, src, tag int32, size int, s engine.Signature) {
+// finishRemotelyWrittenReceive completes a receive that a remote write has answered.
+func (e *Engine) finishRemotelyWrittenReceive(o *op, src, tag int32, size int, s engine.Signature) {
 	e.spend(model.MBCFHandleCost)
 	e.bindReceive(o)
 	e.rank.CheckMessage(&o.Op, o.Context, src, tag, size, s)
 	e.finishReceive(o, src, tag, size)
 }
 
-// noteTaken notes that a message of a rank was taken from the FIFO as a whole.
-func (e *Engine) noteTaken(p *peer, m *message) {
+// noteMessageTaken notes that a message of a rank was taken from the FIFO as a whole.
+func (e *Engine) noteMessageTaken(p *peer, m *message) {
 	p.partialMessage = nil
-	p.lastAcceptedSerial, p.nextRequestSerial = m.serial, m.next
+	p.lastAcceptedSerial, p.nextRequestSerial = m.serial, m.nextRequestSerial
 	p.anySourceCountAtRequest = e.anySourceCount
-	e.noteDrained(p)
+	e.noteFIFODrained(p)
 	e.finishArrival(m)
 }
 
 // handleSelfMessage takes in a message of this rank itself.
 func (e *Engine) handleSelfMessage(h *head, b []byte) {
-	m := e.newMessage(e.self, h)
-	e.pairMessage(m)
+	m := e.newMessage(e.selfRank, h)
+	e.matchMessage(m)
 	e.appendData(m, b)
 	e.finishArrival(m)
 }

@@ -26,65 +26,65 @@ type remoteTransport struct {
 	watch  device.Watch
 	signal device.Signal
 
-	maxEntryBytes     int // length of the longest entry
-	maxInlinePutBytes int // bytes of the longest put without a completion; 0: too short to be used
-	recordKeys        []device.Key
-	signalKey         device.Key // memory with a word for each other rank, which counts its signals in barriers there
-	lastToken         uint32
-	refusingPeers     []*peer // peers whose FIFOs have refused a message
-	idleEventCount    uint64  // Watch.Events after which polling found nothing
-	idlePolledAll     bool    // and that polling covered all FIFOs
-	idleCountValid    bool    // idleEventCount is valid
-	handlerRan        bool    // a handler has run
-	enterDepth        int     // nesting of beginEngineUse
-	currentRequest    request
-	entry             []byte
-	signalWord        [8]byte
+	maxEntryBytes           int // length of the longest entry
+	maxInlinePutBytes       int // bytes of the longest put without a completion; 0: too short to be used
+	recordKeys              []device.Key
+	signalKey               device.Key // memory with a word for each other rank, which counts its signals in barriers there
+	lastToken               uint32
+	refusingPeers           []*peer // peers whose FIFOs have refused a message
+	idleEventCount          uint64  // Watch.Events after which polling found nothing
+	idlePollCoveredAllFIFOs bool    // and that polling covered all FIFOs
+	idleCountValid          bool    // idleEventCount is valid
+	handlerRan              bool    // a handler has run
+	engineUseDepth          int     // nesting of beginEngineUse
+	currentRequest          request
+	entryBuffer             []byte
+	signalWord              [8]byte
 }
 
 // remotePeer is a peer's queues.
 type remotePeer struct {
-	messageFIFO, requestFIFO         device.Key // from the peer, here
-	peerMessageFIFO, peerRequestFIFO device.Key // at the peer
-	peerSignalWord                   device.Key
-	sentSignals, usedSignals         uint64 // signals sent to the peer in barriers, and signals from it that have been used
-	detachedBytes                    int    // bytes of messages in the FIFO, or on the way, whose sends have ended
-	enteringMessages                 []*op  // messages on the way into its FIFO
-	startedMessages                  int    // how many of enteringMessages are started
-	maxStartedMessages               int    // 0: any number, as none was refused yet
-	openCompletions                  int    // outstanding completions of entries with a completion
-	refusedMessage                   *op    // the first of enteringMessages, if its entry refusedEntry was refused; nil: none
-	refusedEntry                     uint32
-	maxStartedEntries                uint32 // entries started at a time; 0: any number, as none was refused yet
-	partlyStarted                    bool   // some entries of the last message are not started
-	needsRetry                       bool   // an entry was refused and dropped: the next one is sent with RetryAfterRefusal
-	hasExited                        bool   // its program has ended
+	messageFIFO, requestFIFO               device.Key // from the peer, here
+	peerMessageFIFO, peerRequestFIFO       device.Key // at the peer
+	peerSignalWord                         device.Key
+	sentBarrierSignals, usedBarrierSignals uint64 // signals sent to the peer in barriers, and signals from it that have been used
+	detachedBytes                          int    // bytes of messages in the FIFO, or on the way, whose sends have ended
+	enteringMessages                       []*op  // messages on the way into its FIFO
+	startedMessages                        int    // how many of enteringMessages are started
+	maxStartedMessages                     int    // 0: any number, as none was refused yet
+	openCompletions                        int    // outstanding completions of entries with a completion
+	refusedMessage                         *op    // the first of enteringMessages, if its entry refusedEntry was refused; nil: none
+	refusedEntry                           uint32
+	maxStartedEntries                      uint32 // entries started at a time; 0: any number, as none was refused yet
+	lastMessagePartlyStarted               bool   // some entries of the last message are not started
+	needsRetry                             bool   // an entry was refused and dropped: the next one is sent with RetryAfterRefusal
+	hasExited                              bool   // its program has ended
 }
 
 // transportOp is what an operation has of its fabric.
 type transportOp struct {
-	targetReceive uint32 // receive that a remote write is for
-	isExposed     bool   // the buffer of the receive, as key
-	key           device.Key
-	requestToken  uint32 // of the request that is out
-	openPuts      int    // that have not ended
-	record        [recordLen]byte
-	header        head
-	isDetached    bool // it goes on in the place of one that has ended
+	targetReceive    uint32 // receive that a remote write is for
+	isExposed        bool   // the buffer of the receive, as key
+	key              device.Key
+	requestToken     uint32 // of the request that is out
+	openPuts         int    // that have not ended
+	completionRecord [completionRecordBytes]byte
+	header           head
+	isDetachedSend   bool // it goes on in the place of one that has ended
 }
 
 // Bytes of what MPI/MBCF adds to data. A word has four, as on the workstations, and a key eight.
 const (
-	headerLen       = 8 * 4     // of a message
-	requestLen      = 7*4 + 2*8 // with the keys of the buffer and of the completion record
-	recordLen       = 4 * 4     // loaded as two words of eight
-	recordsPerChunk = 64        // completion records that are exposed at a time
+	headerBytes                  = 8 * 4     // of a message
+	requestBytes                 = 7*4 + 2*8 // with the keys of the buffer and of the completion record
+	completionRecordBytes        = 4 * 4     // loaded as two words of eight
+	completionRecordsPerExposure = 64        // completion records that are exposed at a time
 )
 
 func newRemoteTransport(e *Engine) *remoteTransport {
 	f := &remoteTransport{engine: e, memory: e.port.Memory(), queue: e.port.Queues(), watch: e.port.Watch(), signal: e.port.Signal()}
-	f.maxEntryBytes = min(f.queue.MaxEntryBytes(), e.sizes.fifo-device.EntryOverhead)
-	f.entry = make([]byte, max(f.maxEntryBytes, requestLen))
+	f.maxEntryBytes = min(f.queue.MaxEntryBytes(), e.sizes.messageFIFOBytes-device.EntryOverhead)
+	f.entryBuffer = make([]byte, max(f.maxEntryBytes, requestBytes))
 	if f.maxInlinePutBytes = device.MaxPutWithoutCompletion(f.memory); f.maxInlinePutBytes < f.maxEntryBytes {
 		f.maxInlinePutBytes = 0
 	}
@@ -95,17 +95,17 @@ func newRemoteTransport(e *Engine) *remoteTransport {
 	f.signalKey = f.memory.Expose(make([]byte, 8*n))
 	for r := range n {
 		p := e.peer(int32(r))
-		p.messageFIFO = f.queue.Create(e.sizes.fifo)
-		p.requestFIFO = f.queue.Create(e.sizes.requests * (requestLen + device.EntryOverhead))
-		if r == int(e.self) {
+		p.messageFIFO = f.queue.Create(e.sizes.messageFIFOBytes)
+		p.requestFIFO = f.queue.Create(e.sizes.requestFIFOEntries * (requestBytes + device.EntryOverhead))
+		if r == int(e.selfRank) {
 			p.peerMessageFIFO, p.peerRequestFIFO = p.messageFIFO, p.requestFIFO
 			continue
 		}
-		b := f.entry[:0]
+		b := f.entryBuffer[:0]
 		for _, k := range []device.Key{p.messageFIFO, p.requestFIFO, f.signalKey} {
 			b = binary.LittleEndian.AppendUint64(b, uint64(k))
 		}
-		e.sendPacket(r, &head{kind: kindHello}, b)
+		e.sendPacket(r, &head{kind: kindQueueKeys}, b)
 	}
 	for range n - 1 {
 		q := e.port.Recv(true)
@@ -123,13 +123,13 @@ func newRemoteTransport(e *Engine) *remoteTransport {
 }
 
 func (f *remoteTransport) beginEngineUse() {
-	if f.enterDepth++; f.enterDepth == 1 {
+	if f.engineUseDepth++; f.engineUseDepth == 1 {
 		f.signal.Mask(true)
 	}
 }
 
 func (f *remoteTransport) endEngineUse() {
-	if f.enterDepth--; f.enterDepth == 0 {
+	if f.engineUseDepth--; f.engineUseDepth == 0 {
 		f.signal.Mask(false)
 	}
 }
@@ -138,7 +138,7 @@ func (f *remoteTransport) runAtPeer(dst int, h *head) { f.signal.Raise(dst, h.en
 
 // packHeader writes the header of a message.
 func packHeader(b []byte, h *head) {
-	for i, w := range [headerLen / 4]uint32{uint32(h.mode), uint32(h.tag), h.context, uint32(h.signature), h.serial, h.otherSerial, h.from, uint32(h.size)} {
+	for i, w := range [headerBytes / 4]uint32{uint32(h.mode), uint32(h.tag), h.context, uint32(h.signature), h.serial, h.otherSerial, h.from, uint32(h.size)} {
 		binary.LittleEndian.PutUint32(b[4*i:], w)
 	}
 }
@@ -149,18 +149,18 @@ func unpackHeader(b []byte) head {
 }
 
 func (f *remoteTransport) oldestRequest(p *peer) *request {
-	if f.engine.sizes.requests == 0 {
+	if f.engine.sizes.requestFIFOEntries == 0 {
 		return nil
 	}
 	q := f.queue.First(p.requestFIFO)
 	if q == nil {
 		return nil
 	}
-	f.engine.port.Copy(f.entry, q.Data)
-	w := func(i int) uint32 { return binary.LittleEndian.Uint32(f.entry[4*i:]) }
-	key := func(i int) device.Key { return device.Key(binary.LittleEndian.Uint64(f.entry[7*4+8*i:])) }
-	f.currentRequest = request{context: w(0), tag: int32(w(1)), size: int(w(2)), serial: w(3), accepted: w(4),
-		writeTarget: writeTarget{key: key(0), recordKey: key(1), recordOffset: int(w(5)), token: w(6)}}
+	f.engine.port.Copy(f.entryBuffer, q.Data)
+	w := func(i int) uint32 { return binary.LittleEndian.Uint32(f.entryBuffer[4*i:]) }
+	key := func(i int) device.Key { return device.Key(binary.LittleEndian.Uint64(f.entryBuffer[7*4+8*i:])) }
+	f.currentRequest = request{context: w(0), tag: int32(w(1)), size: int(w(2)), serial: w(3), lastAcceptedSerial: w(4),
+		writeTarget: writeTarget{key: key(0), recordKey: key(1), recordOffset: int(w(5)), recordToken: w(6)}}
 	f.queue.RemoveFirst(p.requestFIFO)
 	return &f.currentRequest
 }
@@ -172,46 +172,46 @@ func (f *remoteTransport) postRequest(p *peer, o *op, h head) {
 	f.lastToken++
 	o.requestToken = f.lastToken
 	block, off := f.completionRecord(o.ID())
-	b := f.entry[:requestLen]
+	b := f.entryBuffer[:requestBytes]
 	for i, w := range [...]uint32{h.context, uint32(h.tag), uint32(min(h.size, math.MaxUint32)), h.serial, h.otherSerial, uint32(off), o.requestToken} {
 		binary.LittleEndian.PutUint32(b[4*i:], w)
 	}
 	binary.LittleEndian.PutUint64(b[7*4:], uint64(o.key))
 	binary.LittleEndian.PutUint64(b[7*4+8:], uint64(block))
-	f.queue.Enqueue(int(p.rank), p.peerRequestFIFO, b, device.RetryAfterRefusal|device.CompleteOnlyIfRefused, (&head{kind: kindLost}).encode())
+	f.queue.Enqueue(int(p.rank), p.peerRequestFIFO, b, device.RetryAfterRefusal|device.CompleteOnlyIfRefused, (&head{kind: kindRequestRefused}).encode())
 }
 
 // completionRecord returns where the completion record of a receive is, by the number of its
 // operation.
 func (f *remoteTransport) completionRecord(id uint32) (device.Key, int) {
 	i := int(id)
-	for i/recordsPerChunk >= len(f.recordKeys) {
-		f.recordKeys = append(f.recordKeys, f.memory.Expose(make([]byte, recordsPerChunk*recordLen)))
+	for i/completionRecordsPerExposure >= len(f.recordKeys) {
+		f.recordKeys = append(f.recordKeys, f.memory.Expose(make([]byte, completionRecordsPerExposure*completionRecordBytes)))
 	}
-	return f.recordKeys[i/recordsPerChunk], i % recordsPerChunk * recordLen
+	return f.recordKeys[i/completionRecordsPerExposure], i % completionRecordsPerExposure * completionRecordBytes
 }
 
 // writeToTarget puts the data, and the record behind it. A send whose data the port has taken is
 // complete.
 func (f *remoteTransport) writeToTarget(p *peer, s *op, r *request) {
 	dst := int(p.rank)
-	binary.NativeEndian.PutUint64(s.record[:], uint64(r.token)|uint64(s.Size)<<32)
-	binary.NativeEndian.PutUint64(s.record[8:], uint64(uint32(s.Tag))|uint64(s.Signature)<<32)
+	binary.NativeEndian.PutUint64(s.completionRecord[:], uint64(r.recordToken)|uint64(s.Size)<<32)
+	binary.NativeEndian.PutUint64(s.completionRecord[8:], uint64(uint32(s.Tag))|uint64(s.Signature)<<32)
 	if f.maxInlinePutBytes > 0 {
 		for at := 0; at < s.Size; at += f.maxInlinePutBytes {
 			f.memory.Put(dst, r.key, at, s.Buf[at:min(at+f.maxInlinePutBytes, s.Size)], device.NoCompletion)
 		}
-		f.memory.Put(dst, r.recordKey, r.recordOffset, s.record[:], device.NoCompletion)
+		f.memory.Put(dst, r.recordKey, r.recordOffset, s.completionRecord[:], device.NoCompletion)
 		f.engine.rank.Complete(&s.Op)
 		return
 	}
-	done := (&head{kind: kindPut, from: s.ID()}).encode()
+	done := (&head{kind: kindPutEnded, from: s.ID()}).encode()
 	s.openPuts = 1
 	if s.Size > 0 {
 		s.openPuts = 2
 		f.memory.Put(dst, r.key, 0, s.Buf[:s.Size], done)
 	}
-	f.memory.Put(dst, r.recordKey, r.recordOffset, s.record[:], done)
+	f.memory.Put(dst, r.recordKey, r.recordOffset, s.completionRecord[:], done)
 }
 
 // completeAnsweredReceives completes the receives from a rank whose completion records are there.
@@ -220,14 +220,14 @@ func (f *remoteTransport) completeAnsweredReceives(p *peer) bool {
 	any := false
 	for o := p.pendingReceives.head; o != nil; {
 		next := o.next
-		if o.requestLive {
+		if o.hasLiveRequest {
 			block, off := f.completionRecord(o.ID())
 			first := f.watch.LoadWord(block, off)
 			if uint32(first) != o.requestToken {
 				break
 			}
 			what := f.watch.LoadWord(block, off+8)
-			f.engine.finishWritten(o, p.rank, int32(what), int(first>>32), engine.Signature(what>>32))
+			f.engine.finishRemotelyWrittenReceive(o, p.rank, int32(what), int(first>>32), engine.Signature(what>>32))
 			any = true
 		}
 		o = next
@@ -247,10 +247,10 @@ func (f *remoteTransport) progress(block bool) bool {
 			return true
 		}
 		seen, every := f.watch.EventCount(), f.takesAllMessages()
-		if (!f.idleCountValid || seen != f.idleEventCount || every && !f.idlePolledAll) && f.pollOnce(every) {
+		if (!f.idleCountValid || seen != f.idleEventCount || every && !f.idlePollCoveredAllFIFOs) && f.pollOnce(every) {
 			return true
 		}
-		f.idleEventCount, f.idlePolledAll, f.idleCountValid = seen, every, true
+		f.idleEventCount, f.idlePollCoveredAllFIFOs, f.idleCountValid = seen, every, true
 		if !block {
 			return false
 		}
@@ -268,7 +268,7 @@ func (f *remoteTransport) progress(block bool) bool {
 // send ahead needs no temporary buffer.
 func (f *remoteTransport) takesAllMessages() bool {
 	e := f.engine
-	return e.probing || e.anySourceReceives.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.peerList, (*peer).isReceivingParts)
+	return e.isProbing || e.anySourceReceives.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.peerList, (*peer).isReceivingParts)
 }
 
 // pollOnce looks for a packet, a completion record and a message, and takes in the first thing that
@@ -286,8 +286,8 @@ func (f *remoteTransport) pollOnce(every bool) bool {
 		}
 	}
 	for _, p := range e.peerList {
-		if (every || p.pendingReceives.head != nil || p.partialMessage != nil || f.queue.IsRefusing(p.messageFIFO)) && f.takeMessages(p, nil) {
-			e.repostDrained()
+		if (every || p.pendingReceives.head != nil || p.partialMessage != nil || f.queue.IsRefusing(p.messageFIFO)) && f.drainFIFOOfPeer(p, nil) {
+			e.repostReceivesOfDrainedPeers()
 			return true
 		}
 	}
@@ -302,21 +302,21 @@ func (f *remoteTransport) handlePacket(q *device.Packet) bool {
 	}
 	e, h := f.engine, decodeHead(&q.Head)
 	if q.Head == device.NoCompletion {
-		h.kind = kindPut
+		h.kind = kindPutEnded
 	}
 	switch h.kind {
-	case kindPut:
+	case kindPutEnded:
 		if q.Refused {
-			panic(fmt.Sprintf("mbcf: rank %d: a remote write was refused: the buffer is not exposed", e.self))
+			panic(fmt.Sprintf("mbcf: rank %d: a remote write was refused: the buffer is not exposed", e.selfRank))
 		}
 		s := e.ops[h.from]
 		if s.openPuts--; s.openPuts > 0 {
 			return false
 		}
 		e.rank.Complete(&s.Op)
-	case kindEntry:
+	case kindEntryEnded:
 		return f.handleEntryCompletion(q, &h)
-	case kindLost:
+	case kindRequestRefused:
 		e.counts[requestsLost]++
 		return false
 	default:
@@ -337,14 +337,14 @@ func (f *remoteTransport) endRemoteUse(o *op) {
 func (f *remoteTransport) barrier(n, me int, rank func(i int) int) {
 	for step := 1; step < n; step <<= 1 {
 		to, from := f.engine.peer(int32(rank((me+step)%n))), f.engine.peer(int32(rank((me-step+n)%n)))
-		to.sentSignals++
-		binary.NativeEndian.PutUint64(f.signalWord[:], to.sentSignals)
-		f.memory.Put(int(to.rank), to.peerSignalWord, 8*int(f.engine.self), f.signalWord[:], device.NoCompletion)
-		from.usedSignals++
+		to.sentBarrierSignals++
+		binary.NativeEndian.PutUint64(f.signalWord[:], to.sentBarrierSignals)
+		f.memory.Put(int(to.rank), to.peerSignalWord, 8*int(f.engine.selfRank), f.signalWord[:], device.NoCompletion)
+		from.usedBarrierSignals++
 		f.engine.rank.SetBarrierPeer(int(from.rank))
 		for {
 			seen := f.watch.EventCount()
-			if f.watch.LoadWord(f.signalKey, 8*int(from.rank)) >= from.usedSignals {
+			if f.watch.LoadWord(f.signalKey, 8*int(from.rank)) >= from.usedBarrierSignals {
 				break
 			}
 			if f.engine.rank.RunService() {

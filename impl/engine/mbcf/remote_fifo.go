@@ -12,13 +12,13 @@ import (
 // system has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the
 // FIFO holds.
 func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
-	if f.maxInlinePutBytes == 0 || s.Mode == model.SynchronousMode || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.fifo {
+	if f.maxInlinePutBytes == 0 || s.Mode == model.SynchronousMode || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.messageFIFOBytes {
 		f.enqueueEntering(p, s)
 		return
 	}
 	x := f.engine.rank.NewDetachedSend(&s.Op).EngineOp.(*op)
 	f.engine.resetSend(x)
-	x.isDetached = true
+	x.isDetachedSend = true
 	p.detachedBytes += s.Size
 	f.enqueueEntering(p, x)
 	f.engine.rank.CopyDetachedSendData(&x.Op)
@@ -27,14 +27,14 @@ func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
 
 func (f *remoteTransport) enqueueEntering(p *peer, s *op) {
 	s.header = f.engine.nextHeader(p, s)
-	s.isQueued = true
+	s.isEnteringFIFO = true
 	p.enteringMessages = append(p.enteringMessages, s)
 	f.startMessages(p)
 }
 
 // startMessages starts the messages on the way that may be started.
 func (f *remoteTransport) startMessages(p *peer) {
-	for p.refusedMessage == nil && !p.partlyStarted && p.startedMessages < len(p.enteringMessages) && (p.maxStartedMessages == 0 || p.startedMessages < p.maxStartedMessages) {
+	for p.refusedMessage == nil && !p.lastMessagePartlyStarted && p.startedMessages < len(p.enteringMessages) && (p.maxStartedMessages == 0 || p.startedMessages < p.maxStartedMessages) {
 		p.startedMessages++
 		f.startEntries(p, p.enteringMessages[p.startedMessages-1], 0)
 	}
@@ -50,7 +50,7 @@ func (f *remoteTransport) entryCount(s *op) uint32 {
 // refused.
 func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 	n := f.entryCount(s)
-	if p.partlyStarted = p.maxStartedEntries > 0 && n-from > p.maxStartedEntries; p.partlyStarted {
+	if p.lastMessagePartlyStarted = p.maxStartedEntries > 0 && n-from > p.maxStartedEntries; p.lastMessagePartlyStarted {
 		n = from + p.maxStartedEntries
 	}
 	for i := from; i < n; i++ {
@@ -70,13 +70,13 @@ func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.EnqueueFlags) {
 	var b []byte
 	if part == 0 {
-		b = f.entry[:headerLen]
+		b = f.entryBuffer[:headerBytes]
 		packHeader(b, &s.header)
 	} else {
 		at := int(part-1) * f.maxEntryBytes
 		b = s.Buf[at:min(at+f.maxEntryBytes, s.Size)]
 	}
-	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.CompleteOnlyIfRefused == 0}
+	done := head{kind: kindEntryEnded, from: s.ID(), to: part, found: flags&device.CompleteOnlyIfRefused == 0}
 	if done.found {
 		p.openCompletions++
 	}
@@ -97,7 +97,7 @@ func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool 
 		return false
 	case q.Refused: // all that are behind it will be
 		p.refusedMessage, p.refusedEntry, p.startedMessages, p.maxStartedMessages = s, h.to, 1, 1
-		p.maxStartedEntries, p.partlyStarted = 1, false
+		p.maxStartedEntries, p.lastMessagePartlyStarted = 1, false
 		f.refusingPeers = append(f.refusingPeers, p)
 		f.engine.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).encode())
 	case !last: // it was tried again, or is the last of those that were started
@@ -131,8 +131,8 @@ func (f *remoteTransport) noteEntryAccepted(p *peer) {
 // removeEntered removes the first message from those on the way.
 func (f *remoteTransport) removeEntered(p *peer) {
 	s := p.enteringMessages[0]
-	if s.isQueued = false; s.isDetached {
-		s.isDetached = false
+	if s.isEnteringFIFO = false; s.isDetachedSend {
+		s.isDetachedSend = false
 		p.detachedBytes -= s.Size
 	}
 	p.enteringMessages = slices.Delete(p.enteringMessages, 0, 1)
@@ -185,15 +185,15 @@ func (f *remoteTransport) dropRefused(p *peer) {
 // other rank does.
 func (f *remoteTransport) recallMessage(p *peer, s *op) {
 	i := slices.Index(p.enteringMessages, s)
-	for i < p.startedMessages && s.isQueued && (p.refusedMessage == nil || p.openCompletions > 0) {
+	for i < p.startedMessages && s.isEnteringFIFO && (p.refusedMessage == nil || p.openCompletions > 0) {
 		f.handlePacket(f.engine.port.Recv(true))
 		i = slices.Index(p.enteringMessages, s)
 	}
 	switch {
-	case !s.isQueued: // its cancel has gone on
+	case !s.isEnteringFIFO: // its cancel has gone on
 	case i >= p.startedMessages:
 		p.enteringMessages = slices.Delete(p.enteringMessages, i, i+1)
-		s.isQueued = false
+		s.isEnteringFIFO = false
 		f.engine.finishCancelled(s)
 	case p.refusedEntry == 0:
 		f.dropRefused(p)
@@ -207,20 +207,20 @@ func (p *peer) isReceivingParts() bool {
 
 func (f *remoteTransport) drainMessages(src int32, o *op) {
 	f.idleCountValid = false // the rest of a message may be there, which no poll has looked for
-	if src != engine.Any {
-		f.takeMessages(f.engine.peer(src), o)
+	if src != engine.AnySourceOrTag {
+		f.drainFIFOOfPeer(f.engine.peer(src), o)
 		return
 	}
 	for _, p := range f.engine.peerList {
 		if o.list != nil {
-			f.takeMessages(p, o)
+			f.drainFIFOOfPeer(p, o)
 		}
 	}
 }
 
-// takeMessages takes messages from the FIFO of a rank until it is empty, or until o, if it is not
-// nil, has one, or else any receive is complete.
-func (f *remoteTransport) takeMessages(p *peer, o *op) bool {
+// drainFIFOOfPeer takes messages from the FIFO of a rank until it is empty, or until o, if it is
+// not nil, has one, or else any receive is complete.
+func (f *remoteTransport) drainFIFOOfPeer(p *peer, o *op) bool {
 	i := 0
 	for done := false; i < engine.MaxPolledPackets && !done; i++ {
 		q := f.queue.First(p.messageFIFO)
@@ -243,8 +243,8 @@ func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
 		if f.engine.disabledRules&retireAnsweredReceives == 0 {
 			f.completeAnsweredReceives(p)
 		}
-		f.engine.port.Copy(f.entry[:headerLen], q.Data)
-		h := unpackHeader(f.entry)
+		f.engine.port.Copy(f.entryBuffer[:headerBytes], q.Data)
+		h := unpackHeader(f.entryBuffer)
 		m = f.engine.handleHeader(p, &h)
 	} else {
 		f.engine.appendData(m, q.Data)
@@ -253,6 +253,6 @@ func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
 		return false
 	}
 	received := m.receive != nil
-	f.engine.noteTaken(p, m)
+	f.engine.noteMessageTaken(p, m)
 	return received
 }

@@ -37,7 +37,7 @@ type posted struct {
 }
 
 func (r *posted) wants(m *sent) bool {
-	return r.context == m.context && (r.src == engine.Any || r.src == m.src) && (r.tag == engine.Any || r.tag == m.tag)
+	return r.context == m.context && (r.src == engine.AnySourceOrTag || r.src == m.src) && (r.tag == engine.AnySourceOrTag || r.tag == m.tag)
 }
 
 // fill writes the number of a message all over its data.
@@ -68,10 +68,10 @@ func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 	for range 3 + rnd.IntN(12) {
 		r := &posted{context: uint32(2 * rnd.IntN(contexts)), src: 1 + rnd.IntN(senders), tag: rnd.IntN(tags), buf: make([]byte, 800), cancel: rnd.IntN(12) == 0}
 		if wild && rnd.IntN(4) == 0 {
-			r.src = engine.Any
+			r.src = engine.AnySourceOrTag
 		}
 		if rnd.IntN(4) == 0 {
-			r.tag = engine.Any
+			r.tag = engine.AnySourceOrTag
 		}
 		receives = append(receives, r)
 	}
@@ -83,7 +83,7 @@ func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 		}
 		mk := m.(jobEngines)
 		mk.disabledRules = skip
-		r, e := enginetest.Alone[*Engine](port, mk)
+		r, e := enginetest.NewStandaloneRank[*Engine](port, mk)
 		dawdle := func() {
 			for range rnd.IntN(6) {
 				if rnd.IntN(2) == 0 {
@@ -139,7 +139,7 @@ func exchange(seed uint64, skip orderRule, total *[numCounts]int64) error {
 			if e.Progress(false) {
 				idle = 0
 			}
-			e.Probe(engine.Any, 1, 0, false) // takes in messages without a receive, whose senders may wait
+			e.Probe(engine.AnySourceOrTag, 1, 0, false) // takes in messages without a receive, whose senders may wait
 			port.Delay(0)
 			if ended < senders {
 				idle = 0
@@ -235,7 +235,7 @@ func TestRules(t *testing.T) {
 
 // TestRulesAreNeeded leaves out one rule after the other. A wrong order has to be found.
 func TestRulesAreNeeded(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		t.Skip("its ranks take turns, so that there are no races to find")
 	}
 	for _, c := range []struct {

@@ -32,12 +32,12 @@ func (e *Engine) Isend(o *engine.Op) {
 // startSend starts a send.
 func (e *Engine) startSend(s *op) {
 	e.resetSend(s)
-	if s.Peer == e.self && !e.hasSelfFIFO {
+	if s.Peer == e.selfRank && !e.hasSelfFIFO {
 		e.sendToSelf(s)
 		return
 	}
 	p := e.peer(s.Peer)
-	if p.blocked {
+	if p.isPutUnderWay {
 		p.blockedSends = append(p.blockedSends, s)
 		return
 	}
@@ -46,7 +46,7 @@ func (e *Engine) startSend(s *op) {
 
 // resetSend forgets what a send was used for before.
 func (e *Engine) resetSend(s *op) {
-	s.cancelSerial, s.isAcknowledged, s.isQueued, s.serial = 0, false, false, 0
+	s.cancelSerial, s.isAcknowledged, s.isEnteringFIFO, s.serial = 0, false, false, 0
 }
 
 // sendMessage lets a message leave.
@@ -60,9 +60,9 @@ func (e *Engine) sendMessage(p *peer, s *op) {
 
 // resumeSends lets the sends go on that have waited behind another to the same rank.
 func (e *Engine) resumeSends(p *peer) {
-	p.blocked = false
+	p.isPutUnderWay = false
 	n := 0
-	for n < len(p.blockedSends) && !p.blocked {
+	for n < len(p.blockedSends) && !p.isPutUnderWay {
 		n++
 		e.sendMessage(p, p.blockedSends[n-1])
 	}
@@ -71,7 +71,7 @@ func (e *Engine) resumeSends(p *peer) {
 
 // endFIFOSend ends a send whose message is in the FIFO, unless it waits for its receive.
 func (e *Engine) endFIFOSend(s *op) {
-	s.isQueued = false
+	s.isEnteringFIFO = false
 	switch {
 	case s.Mode != model.SynchronousMode || s.isAcknowledged:
 		s.cancelSerial = 0
@@ -86,7 +86,7 @@ func (e *Engine) endFIFOSend(s *op) {
 func (e *Engine) handleACK(h *head) {
 	s := e.ops[h.from]
 	s.isAcknowledged, s.cancelSerial = true, 0
-	if !s.isQueued {
+	if !s.isEnteringFIFO {
 		e.rank.Complete(&s.Op)
 	}
 }
@@ -101,9 +101,9 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 			return nil
 		}
 		e.spend(model.MBCFTakeCost)
-		fresh := r.accepted == p.lastSentSerial || e.disabledRules&refuseStaleRequests != 0
+		fresh := r.lastAcceptedSerial == p.lastSentSerial || e.disabledRules&refuseStaleRequests != 0
 		next := r.serial == p.expectedRequest || e.disabledRules&useRequestsInOrder != 0
-		if fresh && next && !(p.cancelledRequest.on && p.cancelledRequest.serial == r.serial) && r.matchesMessage(context, tag, size) {
+		if fresh && next && !(p.cancelledRequest.isActive && p.cancelledRequest.serial == r.serial) && r.matchesMessage(context, tag, size) {
 			p.expectedRequest = r.serial + 1
 			e.counts[remoteWrites]++
 			e.counts[remoteWriteBytes] += int64(size)
@@ -116,7 +116,7 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 // matchesMessage reports whether a request is for a message. One that is too long goes by the FIFO,
 // so that its receiver finds the mistake.
 func (r *request) matchesMessage(context uint32, tag int32, size int) bool {
-	return r.context == context && (r.tag == match.Any || r.tag == tag) && size <= r.size
+	return r.context == context && (r.tag == match.AnySourceOrTag || r.tag == tag) && size <= r.size
 }
 
 // nextHeader gives a send its place in the FIFO, and returns the header of its message.
@@ -129,7 +129,7 @@ func (e *Engine) nextHeader(p *peer, s *op) head {
 // assignSerial gives a message with a header its place in the FIFO.
 func (e *Engine) assignSerial(p *peer, h head) head {
 	p.lastSentSerial++
-	p.cancelledRequest.on = false
+	p.cancelledRequest.isActive = false
 	e.counts[fifoMessages]++
 	e.counts[fifoBytes] += int64(h.size)
 	h.kind, h.serial, h.otherSerial = kindMessage, p.lastSentSerial, p.expectedRequest

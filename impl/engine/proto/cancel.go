@@ -20,7 +20,7 @@ import (
 // Cancel implements engine.Engine. A message that is forgotten when it has left is not cancelled.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
-	case o.cancelling:
+	case o.cancelRequested:
 	case !o.Receive:
 		e.requestCancel(o)
 	case o.protocol == nil: // it has no message
@@ -34,7 +34,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 func (e *Engine) requestCancel(s *op) {
 	e.lastCancelSerial++
 	s.cancelSerial = e.lastCancelSerial
-	s.cancelling = true
+	s.cancelRequested = true
 	e.sendControl(s.Peer, &head{kind: kindCancel, from: s.ID(), to: s.cancelSerial})
 	e.port.NotifyExit(int(s.Peer), peerExitHead)
 }
@@ -46,7 +46,7 @@ var peerExitHead = (&head{kind: kindPeerExit}).words()
 // what is being cancelled.
 func (e *Engine) handlePeerExit(rank int32) {
 	for _, s := range e.ops {
-		if s.cancelling && s.Peer == rank {
+		if s.cancelRequested && s.Peer == rank {
 			e.finishCancel(s)
 		}
 	}
@@ -56,7 +56,7 @@ func (e *Engine) handlePeerExit(rank int32) {
 // there.
 func (e *Engine) handleCancel(src int, h *head) {
 	e.spend(model.ProtoMatchCost, 1)
-	answer := head{kind: kindAnswer, to: h.from, from: h.to}
+	answer := head{kind: kindCancelAnswer, to: h.from, from: h.to}
 	if m := e.findUnexpected(int32(src), h.from); m != nil {
 		e.unexpected.Remove(&m.Entry)
 		e.flow.noteFreed(src, len(m.data))
@@ -70,7 +70,7 @@ func (e *Engine) handleCancel(src int, h *head) {
 // that its sender has forgotten belongs to none.
 func (e *Engine) findUnexpected(src int32, from uint32) *unexpectedMessage {
 	for m := range e.unexpected.All() {
-		if k := m.Value; k.src == src && k.sendOp == from && !k.protocol.OneWay {
+		if k := m.Value; k.src == src && k.sendOp == from && !k.protocol.EndsWithFirstPacket {
 			return k
 		}
 	}
@@ -81,11 +81,11 @@ func (e *Engine) findUnexpected(src int32, from uint32) *unexpectedMessage {
 // meanwhile.
 func (e *Engine) handleCancelAnswer(h *head) {
 	s := e.ops[h.to]
-	if !s.cancelling || s.cancelSerial != h.from {
+	if !s.cancelRequested || s.cancelSerial != h.from {
 		return
 	}
 	if h.size == 0 {
-		s.cancelling = false
+		s.cancelRequested = false
 		return
 	}
 	e.finishCancel(s)
@@ -93,7 +93,7 @@ func (e *Engine) handleCancelAnswer(h *head) {
 
 // finishCancel ends a send whose message will not be received.
 func (e *Engine) finishCancel(s *op) {
-	s.cancelling = false
+	s.cancelRequested = false
 	if cancel := s.protocol.OnCancel; cancel != nil {
 		cancel(e, s)
 	}

@@ -38,12 +38,12 @@ func (e lowLevelPort) SendPacket(dst int, b []byte) {
 func (e lowLevelPort) RecvPacket(b []byte) int {
 	for len(e.lowLevelQueue.messages) == 0 {
 		p := e.nextPacket(true)
-		if kind(p.Head[0]) == kindLowLevel {
+		if packetKind(p.Head[0]) == kindLowLevel {
 			e.spend(model.ProtoHandleCost, 1)
 			e.checkLowLevelBuffer(b, p.Data)
 			return e.rank.Copy(b, p.Data)
 		}
-		e.dispatch(p)
+		e.dispatchPacket(p)
 	}
 	m := e.lowLevelQueue.messages[0]
 	e.lowLevelQueue.messages = e.lowLevelQueue.messages[1:]

@@ -26,7 +26,7 @@ type Engine struct {
 	rank        *engine.Rank
 	port        device.Port
 	job         *Job
-	unpriced    bool                            // work takes its own time
+	isRealTime  bool                            // work takes its own time
 	unexpected  match.Queue[*unexpectedMessage] // messages without a receive
 	posted      match.Queue[*op]                // receives without a message
 	flow        flowControl
@@ -46,7 +46,7 @@ type Engine struct {
 
 // Setup implements engine.Engine.
 func (e *Engine) Setup(r *engine.Rank) {
-	e.rank, e.port, e.unpriced = r, r.Port(), r.IsRealTime()
+	e.rank, e.port, e.isRealTime = r, r.Port(), r.IsRealTime()
 	e.memory = e.port.Memory()
 	if e.memory == nil {
 		e.packetMemory = &packetMemory{engine: e}
@@ -68,7 +68,7 @@ func (e *Engine) tier(rank int32) model.Tier {
 
 // spend charges work to the processor.
 func (e *Engine) spend(w model.CostKey, n int) {
-	if !e.unpriced {
+	if !e.isRealTime {
 		e.port.Spend(w, n)
 	}
 }
@@ -79,7 +79,7 @@ func (e *Engine) Progress(block bool) bool {
 	if p == nil {
 		return false
 	}
-	e.dispatch(p)
+	e.dispatchPacket(p)
 	return true
 }
 
@@ -91,8 +91,8 @@ func (e *Engine) nextPacket(block bool) *device.Packet {
 	return e.port.Recv(block)
 }
 
-// dispatch does what a packet asks for.
-func (e *Engine) dispatch(p *device.Packet) {
+// dispatchPacket does what a packet asks for.
+func (e *Engine) dispatchPacket(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
 		e.flow.addCredit(p.Src, int(n))
 	}
@@ -104,12 +104,12 @@ func (e *Engine) dispatch(p *device.Packet) {
 	if kindOf(&p.Head) == kindFirst {
 		e.handleFirst(p)
 	} else {
-		e.handleFollowing(p)
+		e.handleLaterPacket(p)
 	}
 }
 
-// handleFollowing does what a packet asks for that is not the first of a message.
-func (e *Engine) handleFollowing(p *device.Packet) {
+// handleLaterPacket does what a packet asks for that is not the first of a message.
+func (e *Engine) handleLaterPacket(p *device.Packet) {
 	var h head
 	h.decode(&p.Head)
 	switch h.kind {
@@ -122,7 +122,7 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 	case kindRemainder:
 		r := e.ops[h.to]
 		r.protocol.OnRemainder(e, r, p.Data)
-	case kindDone, kindLowLevelDone:
+	case kindAccessDone, kindLowLevelDone:
 		if p.Refused {
 			panic(fmt.Sprintf("proto: rank %d: a remote access was refused: its memory is not exposed", e.port.Rank()))
 		}
@@ -131,18 +131,18 @@ func (e *Engine) handleFollowing(p *device.Packet) {
 		e.lowLevelQueue.messages = append(e.lowLevelQueue.messages, lowLevelMessage{p.Src, append([]byte(nil), p.Data...)})
 	case kindCancel:
 		e.handleCancel(p.Src, &h)
-	case kindAnswer:
+	case kindCancelAnswer:
 		e.handleCancelAnswer(&h)
 	case kindPeerExit:
 		e.handlePeerExit(int32(p.Src))
 	case kindCredit:
-	case kindGet:
+	case kindGetRequest:
 		e.packetMemory.answerGet(p, &h)
-	case kindData:
+	case kindGetData:
 		e.packetMemory.receiveGetData(p, &h)
 	case kindPut:
 		e.packetMemory.receivePut(p, &h)
-	case kindRefused:
+	case kindAccessRefused:
 		panic(fmt.Sprintf("proto: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed",
 			e.port.Rank(), h.size, h.offset(), h.key, p.Src))
 	default:

@@ -14,18 +14,18 @@ import (
 // first libraries, one that sends by all protocols among them, has a world of processes of its own.
 func TestEngine(t *testing.T) {
 	for i, l := range enginetest.ProtoLibraries() {
-		worlds := enginetest.WorldsOf(i)
-		if i < len(enginetest.Processes) {
-			worlds = append(worlds, enginetest.Processes[i])
+		worlds := enginetest.WorldsOfLibrary(i)
+		if i < len(enginetest.ProcessWorlds) {
+			worlds = append(worlds, enginetest.ProcessWorlds[i])
 		}
-		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Library: l.New, Leftover: leftover, Worlds: worlds})
+		enginetest.Test(t, enginetest.Subject{Name: l.Name, NewJobEngines: New, Library: l.New, CheckNothingHeld: leftover, Worlds: worlds})
 	}
 }
 
 // TestSockets executes them with libraries that use TCP in different ways, on switches that lose
 // frames.
 func TestSockets(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		t.Skip("emulated ranks take turns")
 	}
 	faults := func(m *model.Machine) {
@@ -34,13 +34,13 @@ func TestSockets(t *testing.T) {
 		s.Loss, s.Reorder = 0.01, 0.02
 		e.Switches, m.Network = &s, &e
 	}
-	for _, l := range enginetest.Load("cc-cluster").Libraries {
+	for _, l := range enginetest.LoadPlatform("cc-cluster").Libraries {
 		if l.CarriedBy() != model.ProtoEngine {
 			continue
 		}
-		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Leftover: leftover,
+		enginetest.Test(t, enginetest.Subject{Name: l.Name, NewJobEngines: New, CheckNothingHeld: leftover,
 			Library: func() *model.Library { l := *l; return &l },
-			Worlds:  []enginetest.World{{Name: "cc-cluster", Open: enginetest.Emulated("cc-cluster", faults, 0)}}})
+			Worlds:  []enginetest.World{{Name: "cc-cluster", Open: enginetest.OpenEmulated("cc-cluster", faults, 0)}}})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func TestFlood(t *testing.T) {
 	for _, f := range []struct{ messages, bytes int }{{100_000, 8}, {10_000, 4096}} {
 		for i, x := range enginetest.ProtoLibraries()[:3] {
-			for _, p := range enginetest.WorldsOf(i) {
+			for _, p := range enginetest.WorldsOfLibrary(i) {
 				messages := f.messages
 				if i > 0 || testing.Short() {
 					messages /= 10 // several windows
@@ -25,7 +25,7 @@ func TestFlood(t *testing.T) {
 					l := x.New()
 					l.Proto.Long = model.EveryTier(model.LongMessage{Stage: l.Proto.Long[0].Stage})
 					w := &counting{World: p.Open(t, l, 2)}
-					err := mpi.Run(w, mpi.Options{Engine: New, Library: l}, enginetest.Flood(messages, f.bytes))
+					err := mpi.Run(w, mpi.Options{Engine: New, Library: l}, enginetest.FloodProgram(messages, f.bytes))
 					if err != nil {
 						t.Error(err)
 					}

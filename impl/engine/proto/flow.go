@@ -26,17 +26,17 @@ type peer struct {
 	creditDueBytes   int   // bytes that we took and have not yet credited
 }
 
-// homeSlot returns where a rank is looked for first, in a table of any length. Four ranks in a row
-// stand together, as many programs go through ranks in their order.
-func homeSlot(rank int) uint64 {
+// firstSlotOfRank returns where a rank is looked for first, in a table of any length. Four ranks in
+// a row stand together, as many programs go through ranks in their order.
+func firstSlotOfRank(rank int) uint64 {
 	return uint64(rank)>>2*0x9e3779b97f4a7c15>>32<<2 | uint64(rank)&3 // the golden ratio's, as in match
 }
 
-// slot returns the place of a rank in the table, which is not full: its own, or the free one that
-// it would have.
-func (f *flowControl) slot(rank int) *peer {
+// slotOfPeer returns the place of a rank in the table, which is not full: its own, or the free one
+// that it would have.
+func (f *flowControl) slotOfPeer(rank int) *peer {
 	last := uint64(len(f.peers) - 1)
-	for i := homeSlot(rank); ; i++ {
+	for i := firstSlotOfRank(rank); ; i++ {
 		if p := &f.peers[i&last]; p.rankPlusOne == int32(rank+1) || p.rankPlusOne == 0 {
 			return p
 		}
@@ -60,31 +60,31 @@ var noPeer peer
 // lookupPeer looks for a peer, and remembers it.
 func (f *flowControl) lookupPeer(rank int) *peer {
 	if len(f.peers) > 0 {
-		if p := f.slot(rank); p.rankPlusOne != 0 {
+		if p := f.slotOfPeer(rank); p.rankPlusOne != 0 {
 			f.lastPeer = p
 			return p
 		}
 	}
 	if 4*f.knownPeers >= 3*len(f.peers) {
-		f.grow()
+		f.growPeerTable()
 	}
 	f.knownPeers++
-	f.lastPeer = f.slot(rank)
+	f.lastPeer = f.slotOfPeer(rank)
 	f.lastPeer.rankPlusOne = int32(rank + 1)
 	return f.lastPeer
 }
 
-// isOpen reports whether bytes are under way to the peer, or due to it. Others need not be
+// hasOpenBytes reports whether bytes are under way to the peer, or due to it. Others need not be
 // remembered.
-func (p *peer) isOpen() bool { return p.outstandingBytes != 0 || p.creditDueBytes != 0 }
+func (p *peer) hasOpenBytes() bool { return p.outstandingBytes != 0 || p.creditDueBytes != 0 }
 
-// grow makes room for more peers: in a table as long as before if half of it has nothing open, else
-// in a longer one, for 12, and then for twice as many each time. So the table of a rank
+// growPeerTable makes room for more peers: in a table as long as before if half of it has nothing
+// open, else in a longer one, for 12, and then for twice as many each time. So the table of a rank
 // that talks to many others in turn stays in the caches.
-func (f *flowControl) grow() {
+func (f *flowControl) growPeerTable() {
 	old, open := f.peers, 0
 	for i := range old {
-		if old[i].isOpen() {
+		if old[i].hasOpenBytes() {
 			open++
 		}
 	}
@@ -97,8 +97,8 @@ func (f *flowControl) grow() {
 	}
 	f.knownPeers, f.lastPeer = open, &noPeer
 	for i := range old {
-		if p := &old[i]; p.isOpen() {
-			*f.slot(int(p.rankPlusOne) - 1) = *p
+		if p := &old[i]; p.hasOpenBytes() {
+			*f.slotOfPeer(int(p.rankPlusOne) - 1) = *p
 		}
 	}
 	clear(old)
@@ -146,7 +146,7 @@ func (f *flowControl) takeCredit(rank int) uint32 {
 		if f.knownPeers == 0 {
 			return 0
 		}
-		p = f.slot(rank)
+		p = f.slotOfPeer(rank)
 	}
 	n := min(p.creditDueBytes, math.MaxUint32)
 	p.creditDueBytes -= n

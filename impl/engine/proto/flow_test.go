@@ -98,7 +98,7 @@ func TestPeers(t *testing.T) {
 				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.outstandingBytes, r, out[r])
 			}
 			if p.rankPlusOne != 0 {
-				far += (i - int(homeSlot(r))) & (len(f.peers) - 1)
+				far += (i - int(firstSlotOfRank(r))) & (len(f.peers) - 1)
 			}
 			delete(out, r)
 		}

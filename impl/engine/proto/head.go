@@ -8,30 +8,30 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// kind says what a packet is.
-type kind uint8
+// packetKind says what a packet is.
+type packetKind uint8
 
 const (
-	kindFirst        kind = iota + 1 // RM or R: the first packet of a message
-	kindACK                          // receiver to sender: matched, or received
-	kindFinished                     // sender to receiver: the data is there
-	kindDone                         // from the machine: a remote access has ended
-	kindCredit                       // nothing but credit
-	kindLowLevel                     // a low-level message
-	kindLowLevelDone                 // from the machine: a low-level remote access has ended
-	kindGet                          // asks for bytes of exposed memory, where the machine cannot read it
-	kindData                         // the bytes
-	kindPut                          // bytes for exposed memory, where the machine cannot write it
-	kindRemainder                    // sender to receiver: the rest of the data
-	kindCancel                       // sender to receiver: take the message out, if it has no receive
-	kindAnswer                       // receiver to sender: it is out, or was not there
-	kindPeerExit                     // from the world: the program of a rank has ended
-	kindRefused                      // the bytes that were asked for or put are not exposed
+	kindFirst         packetKind = iota + 1 // RM or R: the first packet of a message
+	kindACK                                 // receiver to sender: matched, or received
+	kindFinished                            // sender to receiver: the data is there
+	kindAccessDone                          // from the machine: a remote access has ended
+	kindCredit                              // nothing but credit
+	kindLowLevel                            // a low-level message
+	kindLowLevelDone                        // from the machine: a low-level remote access has ended
+	kindGetRequest                          // asks for bytes of exposed memory, where the machine cannot read it
+	kindGetData                             // the bytes
+	kindPut                                 // bytes for exposed memory, where the machine cannot write it
+	kindRemainder                           // sender to receiver: the rest of the data
+	kindCancel                              // sender to receiver: take the message out, if it has no receive
+	kindCancelAnswer                        // receiver to sender: it is out, or was not there
+	kindPeerExit                            // from the world: the program of a rank has ended
+	kindAccessRefused                       // the bytes that were asked for or put are not exposed
 )
 
 // head is what the engine writes into a packet's head.
 type head struct {
-	kind     kind
+	kind     packetKind
 	protocol uint8 // row of the table
 	mode     model.Mode
 	tag      int32
@@ -51,7 +51,7 @@ func (h *head) encode(w *device.Head) {
 }
 
 func (h *head) decode(w *device.Head) {
-	h.kind, h.protocol, h.mode, h.tag = kind(w[0]), uint8(w[0]>>8), model.Mode(w[0]>>16), int32(w[0]>>32)
+	h.kind, h.protocol, h.mode, h.tag = packetKind(w[0]), uint8(w[0]>>8), model.Mode(w[0]>>16), int32(w[0]>>32)
 	h.context, h.credit = uint32(w[1]), uint32(w[1]>>32)
 	h.size = int(w[2])
 	h.from, h.to = uint32(w[3]), uint32(w[3]>>32)
@@ -60,7 +60,7 @@ func (h *head) decode(w *device.Head) {
 
 // Most packets are the first of a message. For their sake parts of a packet's head are read and
 // written where they are: a head of its own goes through memory twice.
-func kindOf(w *device.Head) kind         { return kind(w[0]) }
+func kindOf(w *device.Head) packetKind   { return packetKind(w[0]) }
 func creditOf(w *device.Head) uint32     { return uint32(w[1] >> 32) }
 func setCredit(w *device.Head, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
 
@@ -103,15 +103,15 @@ func Describe(words device.Head) (name, detail string) {
 		name = "ACK"
 	case kindFinished:
 		name = "FIN"
-	case kindDone, kindLowLevelDone, kindData, kindPut, kindRemainder:
+	case kindAccessDone, kindLowLevelDone, kindGetData, kindPut, kindRemainder:
 		name = "M"
-	case kindGet:
+	case kindGetRequest:
 		name, detail = "get", fmt.Sprintf("%d bytes", h.size)
 	case kindCredit:
 		name = "credit"
 	case kindCancel:
 		name = "cancel"
-	case kindAnswer:
+	case kindCancelAnswer:
 		name, detail = "answer", "too late"
 		if h.size > 0 {
 			detail = "cancelled"
@@ -120,7 +120,7 @@ func Describe(words device.Head) (name, detail string) {
 		name = "end"
 	case kindLowLevel:
 		name = "message"
-	case kindRefused:
+	case kindAccessRefused:
 		name = "refused"
 	}
 	if h.credit > 0 {

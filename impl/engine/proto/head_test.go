@@ -19,7 +19,7 @@ func TestHead(t *testing.T) {
 		}
 	}
 	for _, off := range []int{0, 1, 1<<31 - 1, 1 << 31, 1<<32 + 5, 1<<62 + 1, -1} {
-		h := head{kind: kindGet}
+		h := head{kind: kindGetRequest}
 		h.setOffset(off)
 		w := h.words()
 		var got head

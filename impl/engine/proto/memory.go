@@ -54,7 +54,7 @@ func (m *packetMemory) allocateGet() uint32 {
 func (m *packetMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	i := m.allocateGet()
 	m.pendingGets[i] = pendingGet{b, done}
-	h := head{kind: kindGet, key: k, size: len(b), from: i}
+	h := head{kind: kindGetRequest, key: k, size: len(b), from: i}
 	h.setOffset(off)
 	m.engine.sendControl(int32(dst), &h)
 }
@@ -76,7 +76,7 @@ func (m *packetMemory) sendBytes(dst int32, h *head, b []byte) {
 // answerGet sends the bytes that a rank asks for.
 func (m *packetMemory) answerGet(p *device.Packet, h *head) {
 	if b, ok := m.exposedMemory(p.Src, h); ok {
-		m.sendBytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, b)
+		m.sendBytes(int32(p.Src), &head{kind: kindGetData, size: h.size, to: h.from}, b)
 	}
 }
 
@@ -86,7 +86,7 @@ func (m *packetMemory) placeData(src int, words *device.Head, n int) []byte {
 	var h head
 	h.decode(words)
 	switch h.kind {
-	case kindData:
+	case kindGetData:
 		if int(h.to) < len(m.pendingGets) && len(m.pendingGets[h.to].buffer) == n {
 			return m.pendingGets[h.to].buffer
 		}
@@ -133,7 +133,7 @@ func (m *packetMemory) receivePut(p *device.Packet, h *head) {
 func (m *packetMemory) exposedMemory(src int, h *head) ([]byte, bool) {
 	b, ok := m.exposed.Access(h.key, h.offset(), h.size)
 	if !ok {
-		h.kind = kindRefused
+		h.kind = kindAccessRefused
 		m.engine.sendControl(int32(src), h)
 	}
 	return b, ok

@@ -15,7 +15,7 @@ import (
 // meet runs an engine in each of two ranks without remote memory.
 func meet(t *testing.T, program func(e tested, rank int) error) error {
 	j := job(t, quiet("RTA"), "")
-	return enginetest.WithoutMemory(loop.New(2)).Run(func(p device.Port) error { return program(open(p, j), p.Rank()) })
+	return enginetest.HideRemoteMemory(loop.New(2)).Run(func(p device.Port) error { return program(open(p, j), p.Rank()) })
 }
 
 // Low-level accesses reach the memory that they name, whatever else is exposed, and the engine

@@ -10,14 +10,14 @@ import (
 // op is a send or a receive that has been started.
 type op struct {
 	engine.Op
-	postedEntry     match.Entry[*op] // a receive, while it is posted
-	protocol        *Protocol        // nil: a receive without a message
-	isStaged        []byte           // a copy of Buf that others may access, or a bounce buffer
-	key             device.Key       // of memory that was exposed: ours or the peer's
-	position, chunk int              // how far the message is, and what is on its way
-	replyOp         uint32           // the other rank's operation
-	cancelSerial    uint32           // names the cancel that is under way
-	cancelling      bool             // the receiver was asked to take the message out
+	postedEntry           match.Entry[*op] // a receive, while it is posted
+	protocol              *Protocol        // nil: a receive without a message
+	stagingBuffer         []byte           // a copy of Buf that others may access, or a bounce buffer
+	key                   device.Key       // of memory that was exposed: ours or the peer's
+	doneBytes, chunkBytes int              // how far the message is, and what is on its way
+	peerOp                uint32           // the other rank's operation
+	cancelSerial          uint32           // names the cancel that is under way
+	cancelRequested       bool             // the receiver was asked to take the message out
 }
 
 // NewOp implements engine.Engine. The first operation is a part of the engine: many a rank needs no
@@ -36,15 +36,15 @@ func (e *Engine) NewOp() *engine.Op {
 
 // exposedData returns what other ranks are to see of the message.
 func (o *op) exposedData() []byte {
-	if o.isStaged != nil {
-		return o.isStaged
+	if o.stagingBuffer != nil {
+		return o.stagingBuffer
 	}
 	return o.Buf
 }
 
 // complete ends an operation.
 func (e *Engine) complete(o *op) {
-	o.cancelling = false
+	o.cancelRequested = false
 	e.rank.Complete(&o.Op)
 }
 
@@ -53,16 +53,16 @@ func (e *Engine) complete(o *op) {
 func (e *Engine) stageForRemoteAccess(s *op) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
 	if e.job.library.Proto.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.IsBuffered() {
-		s.isStaged = e.rank.ScratchBuffer(len(s.Buf))
-		e.rank.Copy(s.isStaged, s.Buf)
+		s.stagingBuffer = e.rank.ScratchBuffer(len(s.Buf))
+		e.rank.Copy(s.stagingBuffer, s.Buf)
 	}
 }
 
 // releaseStaging gives the copy back.
 func (e *Engine) releaseStaging(o *op) {
-	if o.isStaged != nil {
-		e.rank.ReleaseScratch(o.isStaged)
-		o.isStaged = nil
+	if o.stagingBuffer != nil {
+		e.rank.ReleaseScratch(o.stagingBuffer)
+		o.stagingBuffer = nil
 	}
 }
 
@@ -73,7 +73,7 @@ func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
 	switch {
 	case !o.Receive:
 		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, o.protocol.Name
-		if o.cancelling {
+		if o.cancelRequested {
 			w.Cause = engine.WaitCancelAnswer
 		}
 	case o.protocol != nil:

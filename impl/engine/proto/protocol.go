@@ -11,12 +11,12 @@ import (
 // Protocol is a way for a message to travel: what is done at each step. Steps that it does not have
 // are nil.
 type Protocol struct {
-	Name        string
-	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
-	TwoParts    bool // the first packet carries ProtoSettings.FirstBytes bytes at most, and another the rest
-	Synchronous bool // the sender goes on only after the receive has been found
-	OneWay      bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
-	UsesMemory  bool // reads or writes the other rank's memory: by packets where the machine cannot
+	Name                string
+	Eager               bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
+	SendsInTwoParts     bool // the first packet carries ProtoSettings.FirstBytes bytes at most, and another the rest
+	Synchronous         bool // the sender goes on only after the receive has been found
+	EndsWithFirstPacket bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
+	UsesRemoteMemory    bool // reads or writes the other rank's memory: by packets where the machine cannot
 
 	OnSendStart  func(e *Engine, s *op)                 // at the sender: send the first packet
 	OnMatch      func(e *Engine, r *op, m *firstPacket) // at the receiver: the first packet has met its receive
@@ -51,9 +51,9 @@ type Job struct {
 	library          *model.Library
 	dependsOnTier    bool // how near a peer is matters
 	protocols        []*Protocol
-	forcedProtocol   rule // its protocol is nil where none is
+	forcedProtocol   protocolRule // its protocol is nil where none is
 	fallbackProtocol *Protocol
-	rules            [model.NumModes][model.NumTiers][]rule
+	rules            [model.NumModes][model.NumTiers][]protocolRule
 }
 
 // New finds the protocols that a job needs. It is an engine.NewJobEnginesFunc.
@@ -68,8 +68,8 @@ func (j *Job) Engines(n int) func(i int) engine.Engine {
 	}
 }
 
-// rule is a model.ProtocolRule with its protocol found.
-type rule struct {
+// protocolRule is a model.ProtocolRule with its protocol found.
+type protocolRule struct {
 	maxBytes   int
 	eagerBytes int // most bytes that go with the first packet
 	protocol   *Protocol
@@ -102,14 +102,14 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 }
 
 // resolveRule finds the protocol of a rule.
-func (j *Job) resolveRule(upTo int, name string) (rule, error) {
+func (j *Job) resolveRule(upTo int, name string) (protocolRule, error) {
 	p, err := j.resolveProtocol(name)
 	if err != nil {
-		return rule{}, err
+		return protocolRule{}, err
 	}
-	r := rule{maxBytes: upTo, protocol: p}
+	r := protocolRule{maxBytes: upTo, protocol: p}
 	switch {
-	case p.TwoParts:
+	case p.SendsInTwoParts:
 		r.eagerBytes = j.library.Proto.FirstBytes
 	case p.Eager:
 		r.eagerBytes = math.MaxInt

@@ -12,17 +12,17 @@ import "github.com/loggp/loggp/model"
 // A message that fits into the first part has no M; one that does not is packed as a whole before
 // its first packet. It is CHIMP's protocol over TCP.
 var PTAT = &Protocol{
-	Name:        "PTAT",
-	Eager:       true,
-	TwoParts:    true,
-	Synchronous: true,
+	Name:            "PTAT",
+	Eager:           true,
+	SendsInTwoParts: true,
+	Synchronous:     true,
 	OnSendStart: func(e *Engine, s *op) {
-		e.sendRMPacket(s, s.Buf[:e.firstPartBytes(s)])
+		e.sendFirstPacketWithData(s, s.Buf[:e.firstPartBytes(s)])
 	},
 	OnMatch: func(e *Engine, r *op, m *firstPacket) {
-		r.position = len(m.data)
+		r.doneBytes = len(m.data)
 		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp, from: r.ID()})
-		if r.position == r.Size {
+		if r.doneBytes == r.Size {
 			e.complete(r)
 		}
 	},
@@ -34,7 +34,7 @@ var PTAT = &Protocol{
 		e.complete(s)
 	},
 	OnRemainder: func(e *Engine, r *op, data []byte) {
-		e.copyPacketData(r.Buf[r.position:], data)
+		e.copyPacketData(r.Buf[r.doneBytes:], data)
 		e.complete(r)
 	},
 }

@@ -10,24 +10,24 @@ package proto
 //
 // Al-Tawil and Moritz, section 2; equations (6) and (7), from which the last step is inferred.
 var RAT = &Protocol{
-	Name:        "RAT",
-	Synchronous: true,
-	UsesMemory:  true,
+	Name:             "RAT",
+	Synchronous:      true,
+	UsesRemoteMemory: true,
 	OnSendStart: func(e *Engine, s *op) {
 		e.stageForRemoteAccess(s)
-		e.sendRPacket(s)
+		e.sendFirstPacketWithoutData(s)
 	},
 	OnMatch: func(e *Engine, r *op, m *firstPacket) {
 		r.key = e.memory.Expose(r.Buf[:m.size])
 		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp, from: r.ID(), key: r.key})
 	},
 	OnACK: func(e *Engine, s *op, h head) {
-		s.replyOp = h.from
-		e.memory.Put(int(s.Peer), h.key, 0, s.exposedData(), e.doneHead(s))
+		s.peerOp = h.from
+		e.memory.Put(int(s.Peer), h.key, 0, s.exposedData(), e.accessDoneHead(s))
 	},
 	OnAccessDone: func(e *Engine, s *op) {
 		e.releaseStaging(s)
-		e.sendControl(s.Peer, &head{kind: kindFinished, to: s.replyOp})
+		e.sendControl(s.Peer, &head{kind: kindFinished, to: s.peerOp})
 		e.complete(s)
 	},
 	OnFIN: func(e *Engine, r *op) {

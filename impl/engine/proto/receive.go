@@ -45,7 +45,7 @@ func (e *Engine) progressUntil(o *engine.Op) {
 	}
 	e.rank.SetAwaitedOp(o)
 	for !o.IsFinished() {
-		e.dispatch(e.nextPacket(true))
+		e.dispatchPacket(e.nextPacket(true))
 	}
 	e.rank.SetAwaitedOp(nil)
 }
@@ -60,7 +60,7 @@ func (e *Engine) Irecv(o *engine.Op) {
 // waits.
 func (e *Engine) postReceive(r *op) {
 	e.spend(model.ProtoReceiveCost, 1)
-	r.protocol, r.cancelling = nil, false
+	r.protocol, r.cancelRequested = nil, false
 	x := match.Envelope{Context: r.Context, Source: r.Peer, Tag: r.Tag}
 	r.postedEntry.Envelope = x
 	if m := e.probeUnexpected(x); m != nil {
@@ -142,7 +142,7 @@ func (e *Engine) handleMatch(r *op, m *firstPacket) {
 	if m.protocol.Eager {
 		e.receiveEager(r, m)
 	}
-	if m.protocol.OneWay {
+	if m.protocol.EndsWithFirstPacket {
 		e.complete(r)
 		return
 	}
@@ -193,7 +193,7 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 
 // CancellableMessage implements engine.Engine: what its sender has forgotten is not cancelled.
 func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
-	return engine.FindCancellable(&e.unexpected, func(m *unexpectedMessage) bool { return !m.protocol.OneWay }, (*unexpectedMessage).arrival)
+	return engine.FindCancellable(&e.unexpected, func(m *unexpectedMessage) bool { return !m.protocol.EndsWithFirstPacket }, (*unexpectedMessage).arrival)
 }
 
 func (m *unexpectedMessage) arrival() *engine.UnexpectedMessage {

@@ -11,29 +11,29 @@ import "github.com/loggp/loggp/impl/device"
 // A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz,
 // section 2; equations (4) and (5).
 var RTA = &Protocol{
-	Name:        "RTA",
-	Synchronous: true,
-	UsesMemory:  true,
+	Name:             "RTA",
+	Synchronous:      true,
+	UsesRemoteMemory: true,
 	OnSendStart: func(e *Engine, s *op) {
 		e.stageForRemoteAccess(s)
 		s.key = e.memory.Expose(s.exposedData())
-		e.sendRPacket(s)
+		e.sendFirstPacketWithoutData(s)
 	},
 	OnMatch: func(e *Engine, r *op, m *firstPacket) {
-		r.replyOp, r.key, r.position = m.sendOp, m.key, 0
+		r.peerOp, r.key, r.doneBytes = m.sendOp, m.key, 0
 		e.getNextChunk(r)
 	},
 	OnAccessDone: func(e *Engine, r *op) {
-		if r.isStaged != nil {
-			e.copyPacketData(r.Buf[r.position:], r.isStaged)
+		if r.stagingBuffer != nil {
+			e.copyPacketData(r.Buf[r.doneBytes:], r.stagingBuffer)
 		}
-		r.position += r.chunk
-		if r.position < r.Size {
+		r.doneBytes += r.chunkBytes
+		if r.doneBytes < r.Size {
 			e.getNextChunk(r)
 			return
 		}
 		e.releaseStaging(r)
-		e.sendControl(r.Peer, &head{kind: kindACK, to: r.replyOp})
+		e.sendControl(r.Peer, &head{kind: kindACK, to: r.peerOp})
 		e.complete(r)
 	},
 	OnACK: func(e *Engine, s *op, _ head) {
@@ -49,21 +49,21 @@ var RTA = &Protocol{
 
 // getNextChunk reads the next chunk of the message.
 func (e *Engine) getNextChunk(r *op) {
-	rest := r.Size - r.position
-	into := r.Buf[r.position:r.Size]
+	rest := r.Size - r.doneBytes
+	into := r.Buf[r.doneBytes:r.Size]
 	if b := e.job.library.Proto.Long[e.tier(r.Peer)].Bounce; b > 0 {
-		if r.isStaged == nil {
-			r.isStaged = e.rank.ScratchBuffer(min(b, rest))
+		if r.stagingBuffer == nil {
+			r.stagingBuffer = e.rank.ScratchBuffer(min(b, rest))
 		}
-		r.isStaged = r.isStaged[:min(b, rest)]
-		into = r.isStaged
+		r.stagingBuffer = r.stagingBuffer[:min(b, rest)]
+		into = r.stagingBuffer
 	}
-	r.chunk = len(into)
-	e.memory.Get(int(r.Peer), r.key, r.position, into, e.doneHead(r))
+	r.chunkBytes = len(into)
+	e.memory.Get(int(r.Peer), r.key, r.doneBytes, into, e.accessDoneHead(r))
 }
 
-// doneHead is the head of the packet that tells of the end of a remote access.
-func (e *Engine) doneHead(o *op) device.Head {
-	h := head{kind: kindDone, to: o.ID()}
+// accessDoneHead is the head of the packet that tells of the end of a remote access.
+func (e *Engine) accessDoneHead(o *op) device.Head {
+	h := head{kind: kindAccessDone, to: o.ID()}
 	return h.words()
 }

@@ -10,7 +10,7 @@ import (
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(mode, len(buf), dst, context)
-	if p.OneWay && mode != model.BufferedMode {
+	if p.EndsWithFirstPacket && mode != model.BufferedMode {
 		e.spend(model.ProtoPackCost, len(buf))
 		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendEncoded(int32(dst), buf)
@@ -49,7 +49,7 @@ func (e *Engine) Isend(o *engine.Op) {
 // startSend starts an operation that sends, by a protocol. The data of a buffered message moves to
 // the attached buffer first.
 func (e *Engine) startSend(s *op, p *Protocol) {
-	s.protocol, s.cancelling = p, false
+	s.protocol, s.cancelRequested = p, false
 	if s.Mode == model.BufferedMode {
 		from := s.Buf
 		s.Buf = e.rank.ReserveBuffered(&s.Op, len(from))
@@ -84,15 +84,15 @@ func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) 
 	panic("unreachable")
 }
 
-// sendRMPacket packs the message and sends a first packet with data of it.
-func (e *Engine) sendRMPacket(s *op, data []byte) {
+// sendFirstPacketWithData packs the message and sends a first packet with data of it.
+func (e *Engine) sendFirstPacketWithData(s *op, data []byte) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
 	e.encodeFirstPacket(s)
 	e.sendEncoded(s.Peer, data)
 }
 
-// sendRPacket sends a first packet without.
-func (e *Engine) sendRPacket(s *op) {
+// sendFirstPacketWithoutData sends a first packet without.
+func (e *Engine) sendFirstPacketWithoutData(s *op) {
 	e.spend(model.ProtoControlCost, 1)
 	e.encodeFirstPacket(s)
 	e.packet.Head[4] = uint64(s.key)

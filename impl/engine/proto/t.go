@@ -6,11 +6,11 @@ package proto
 //
 // Al-Tawil and Moritz, section 2; equations (1) and (2).
 var T = &Protocol{
-	Name:   "T",
-	Eager:  true,
-	OneWay: true,
+	Name:                "T",
+	Eager:               true,
+	EndsWithFirstPacket: true,
 	OnSendStart: func(e *Engine, s *op) {
-		e.sendRMPacket(s, s.Buf)
+		e.sendFirstPacketWithData(s, s.Buf)
 		e.complete(s)
 	},
 }

@@ -11,7 +11,7 @@ var TA = &Protocol{
 	Eager:       true,
 	Synchronous: true,
 	OnSendStart: func(e *Engine, s *op) {
-		e.sendRMPacket(s, s.Buf)
+		e.sendFirstPacketWithData(s, s.Buf)
 	},
 	OnMatch: func(e *Engine, r *op, m *firstPacket) {
 		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp})

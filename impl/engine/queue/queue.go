@@ -20,20 +20,20 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// kind is the kind of a packet.
-type kind uint8
+// packetKind is the kind of a packet.
+type packetKind uint8
 
 const (
-	kindData kind = iota + 1
+	kindData packetKind = iota + 1
 	kindACK
 	kindCancel
-	kindAnswer
+	kindCancelAnswer
 	kindExit
 )
 
 // head is a packet's header.
 type head struct {
-	kind         kind
+	kind         packetKind
 	mode         model.Mode
 	tag          int32
 	context      uint32
@@ -52,7 +52,7 @@ func (h *head) encode() device.Head {
 }
 
 func decodeHead(w *device.Head) head {
-	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
+	return head{kind: packetKind(w[0]), mode: model.Mode(w[0] >> 8), tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
 		sender: uint32(w[2]), cancelSerial: uint32(w[2] >> 32), found: w[3] == 1}
 }
 
@@ -61,10 +61,10 @@ func Describe(w device.Head) (name, detail string) {
 	switch h := decodeHead(&w); h.kind {
 	case kindData:
 		return "data", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
-	case kindAnswer:
+	case kindCancelAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
 	case kindACK, kindCancel, kindExit:
-		return map[kind]string{kindACK: "ACK", kindCancel: "cancel", kindExit: "exit"}[h.kind], ""
+		return map[packetKind]string{kindACK: "ACK", kindCancel: "cancel", kindExit: "exit"}[h.kind], ""
 	}
 	return "unknown", ""
 }
@@ -183,25 +183,25 @@ func (e *Engine) Progress(block bool) bool {
 	case kindData:
 		e.handleMessage(p, h)
 	case kindACK:
-		e.endSend(e.ops[h.sender], e.rank.Complete)
+		e.completeSynchronousSend(e.ops[h.sender], e.rank.Complete)
 	case kindCancel:
 		e.handleCancel(p.Src, h)
-	case kindAnswer:
+	case kindCancelAnswer:
 		if o := e.ops[h.sender]; o.cancelSerial == h.cancelSerial && h.found {
-			e.endSend(o, e.rank.FinishCancelled)
+			e.completeSynchronousSend(o, e.rank.FinishCancelled)
 		}
 	case kindExit: // the rank has sent everything, and has not received what is being cancelled
 		for _, o := range e.ops {
 			if o.cancelSerial > 0 && int(o.Peer) == p.Src {
-				e.endSend(o, e.rank.FinishCancelled)
+				e.completeSynchronousSend(o, e.rank.FinishCancelled)
 			}
 		}
 	}
 	return true
 }
 
-// endSend ends a synchronous send.
-func (e *Engine) endSend(o *op, how func(*engine.Op)) {
+// completeSynchronousSend ends a synchronous send.
+func (e *Engine) completeSynchronousSend(o *op, how func(*engine.Op)) {
 	o.cancelSerial = 0
 	how(&o.Op)
 }
@@ -243,7 +243,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 
 // handleCancel removes a message for its sender, unless a receive has taken it.
 func (e *Engine) handleCancel(src int, h head) {
-	a := head{kind: kindAnswer, sender: h.sender, cancelSerial: h.cancelSerial}
+	a := head{kind: kindCancelAnswer, sender: h.sender, cancelSerial: h.cancelSerial}
 	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.sender == h.sender && m.isSynchronousSend() })
 	e.sendPacket(src, &a, nil)
 }

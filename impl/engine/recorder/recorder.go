@@ -32,8 +32,8 @@ type Recorder struct {
 	ranks map[int]*rankRecorder
 }
 
-// Engine wraps the engine of the job that is recorded.
-func (r *Recorder) Engine(inner engine.NewJobEnginesFunc) engine.NewJobEnginesFunc {
+// WrapEngines wraps the engine of the job that is recorded.
+func (r *Recorder) WrapEngines(inner engine.NewJobEnginesFunc) engine.NewJobEnginesFunc {
 	return func(l *model.Library, protocol string) (engine.JobEngines, error) {
 		m, err := inner(l, protocol)
 		if err != nil {
@@ -44,9 +44,9 @@ func (r *Recorder) Engine(inner engine.NewJobEnginesFunc) engine.NewJobEnginesFu
 	}
 }
 
-// Begin starts the recording of a rank anew. Without it the recording starts when the engine is set
-// up.
-func (r *Recorder) Begin(rank int) { r.rankRecorder(rank).reset() }
+// BeginRank starts the recording of a rank anew. Without it the recording starts when the engine is
+// set up.
+func (r *Recorder) BeginRank(rank int) { r.rankRecorder(rank).reset() }
 
 // groupedCalls are the calls whose messages a schedule keeps together: it can be computed in which
 // order such an exchange is best carried out.
@@ -55,21 +55,21 @@ var groupedCalls = []string{"Alltoallv"}
 // namedCalls are all calls that a schedule names.
 var namedCalls = append(groupedCalls, schedule.Ssend)
 
-// Enter notes that a rank enters a call of the message-passing interface.
-func (r *Recorder) Enter(rank int, name string) {
+// EnterCall notes that a rank enters a call of the message-passing interface.
+func (r *Recorder) EnterCall(rank int, name string) {
 	if l := r.rankRecorder(rank); l != nil {
 		l.currentCall = ""
-		if l.active && slices.Contains(groupedCalls, name) {
+		if l.isRecording && slices.Contains(groupedCalls, name) {
 			l.currentCall, l.calls = name, append(l.calls, callSpan{name: name})
 		}
 	}
 }
 
-// End ends the recording of a rank.
-func (r *Recorder) End(rank int) {
-	if l := r.rankRecorder(rank); l.active {
+// EndRank ends the recording of a rank.
+func (r *Recorder) EndRank(rank int) {
+	if l := r.rankRecorder(rank); l.isRecording {
 		l.enterEngine()
-		l.active, l.depth = false, 0
+		l.isRecording, l.engineCallDepth = false, 0
 	}
 }
 
@@ -103,9 +103,9 @@ type callSpan struct {
 
 // rankRecorder is the recording of one rank.
 type rankRecorder struct {
-	workTime func() unit.Time
-	active   bool
-	depth    int // calls of the engine, one within another
+	workTime        func() unit.Time
+	isRecording     bool
+	engineCallDepth int // calls of the engine, one within another
 
 	ops          []operation
 	dependencies []dependency
@@ -113,20 +113,20 @@ type rankRecorder struct {
 	currentCall string     // the call that the rank is in, if it is of those that are kept
 	calls       []callSpan // of which the last may have no operations
 
-	previous       int      // the operation that the next one follows; −1: none
-	previousPosted bool     // it goes on meanwhile: the next one waits for its start
-	insideCall     bool     // its call has not returned
-	completed      []uint32 // operations that the program knows to have ended, since the previous one
-	pending        []pendingOp
-	freeLayout     *timedLayout // to use again
+	previousOperation      int      // the operation that the next one follows; −1: none
+	previousGoesOn         bool     // it goes on meanwhile: the next one waits for its start
+	previousCallOpen       bool     // its call has not returned
+	completedSincePrevious []uint32 // operations that the program knows to have ended, since the previous one
+	pendingOps             []pendingOp
+	freeLayout             *timedLayout // to use again
 
-	idleSince     unit.Time // until then the rank has worked at the end of the last call
-	scatterTime   unit.Time // what it took in it to put received data to where there are gaps
-	emptyWaitTime unit.Time // what the end of a wait took that was for no message
-	foundComplete bool      // this call has found operations complete
-	previousFound bool      // the last one has: what is given up without was not waited for
-	subNanosecond unit.Time // of computing, less than a nanosecond, that no operation has
-	fail          error
+	endOfWorkInLastCall       unit.Time // until then the rank has worked at the end of the last call
+	scatterTime               unit.Time // what it took in it to put received data to where there are gaps
+	emptyWaitTime             unit.Time // what the end of a wait took that was for no message
+	callFoundComplete         bool      // this call has found operations complete
+	previousCallFoundComplete bool      // the last one has: what is given up without was not waited for
+	unrecordedWork            unit.Time // of computing, less than a nanosecond, that no operation has
+	failure                   error
 }
 
 // pendingOp is an operation that the program has not completed. Its memory in the engine is used
@@ -144,20 +144,20 @@ type pendingOp struct {
 
 // reset forgets what there is.
 func (l *rankRecorder) reset() {
-	*l = rankRecorder{workTime: l.workTime, active: true, previous: -1}
-	l.idleSince = l.workTime()
+	*l = rankRecorder{workTime: l.workTime, isRecording: true, previousOperation: -1}
+	l.endOfWorkInLastCall = l.workTime()
 }
 
 // enterEngine notes the begin of a call of the engine. It returns false if the call is nested in
 // another or is not recorded.
 func (l *rankRecorder) enterEngine() bool {
-	l.depth++
-	if l.depth > 1 || !l.active {
+	l.engineCallDepth++
+	if l.engineCallDepth > 1 || !l.isRecording {
 		return false
 	}
-	l.previousFound, l.foundComplete = l.foundComplete, false
-	worked := l.subNanosecond + l.scatterTime + l.workTime() - l.idleSince
-	if l.collectCompleted(nil); len(l.completed) == 0 {
+	l.previousCallFoundComplete, l.callFoundComplete = l.callFoundComplete, false
+	worked := l.unrecordedWork + l.scatterTime + l.workTime() - l.endOfWorkInLastCall
+	if l.collectCompleted(nil); len(l.completedSincePrevious) == 0 {
 		worked += l.emptyWaitTime
 	}
 	l.scatterTime, l.emptyWaitTime = 0, 0
@@ -165,17 +165,17 @@ func (l *rankRecorder) enterEngine() bool {
 		l.setPrevious(l.appendAfterPrevious(operation{kind: schedule.Calc, size: uint64(ns)}), false)
 		worked -= ns * unit.Nanosecond
 	}
-	l.subNanosecond, l.insideCall = max(0, worked), false
+	l.unrecordedWork, l.previousCallOpen = max(0, worked), false
 	return true
 }
 
 // leaveEngine notes the end of a call.
 func (l *rankRecorder) leaveEngine() {
-	if l.depth--; l.depth > 0 || !l.active {
+	if l.engineCallDepth--; l.engineCallDepth > 0 || !l.isRecording {
 		return
 	}
-	for i := range l.pending {
-		p := &l.pending[i]
+	for i := range l.pendingOps {
+		p := &l.pendingOps[i]
 		if !p.finished && p.IsFinished() {
 			l.noteReceived(p)
 		}
@@ -184,7 +184,7 @@ func (l *rankRecorder) leaveEngine() {
 		}
 		p.startingCall = false
 	}
-	l.idleSince, l.insideCall = l.workTime(), false
+	l.endOfWorkInLastCall, l.previousCallOpen = l.workTime(), false
 }
 
 // noteReceived notes what an operation has received.
@@ -200,16 +200,16 @@ func (l *rankRecorder) noteReceived(p *pendingOp) {
 // collectCompleted finds the operations that the program has completed. One whose memory begins
 // another operation now is among them.
 func (l *rankRecorder) collectCompleted(begins *engine.Op) {
-	kept := l.pending[:0]
-	for _, p := range l.pending {
+	kept := l.pendingOps[:0]
+	for _, p := range l.pendingOps {
 		n := len(kept)
 		released := p.Generation() != p.generation || p.IsInactive() || p.Op == begins
 		if released && p.finished && p.scatterLayout != nil {
 			l.appendUnpack(&p)
 		}
 		switch {
-		case released && p.finished && !p.freed && (l.previousFound || p.blocking):
-			l.completed = append(l.completed, p.operation)
+		case released && p.finished && !p.freed && (l.previousCallFoundComplete || p.blocking):
+			l.completedSincePrevious = append(l.completedSincePrevious, p.operation)
 		case released && p.finished:
 		case released && p.Generation() == p.generation+1:
 			p.freed = true
@@ -221,14 +221,14 @@ func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 			l.freeLayout = p.scatterLayout
 		}
 	}
-	clear(l.pending[len(kept):])
-	l.pending = kept
+	clear(l.pendingOps[len(kept):])
+	l.pendingOps = kept
 }
 
 // appendUnpack adds the work of putting received data to its place, which waits for the message
 // only: it is done while the program waits for others.
 func (l *rankRecorder) appendUnpack(p *pendingOp) {
-	took := l.subNanosecond + p.scatterLayout.copiedTime
+	took := l.unrecordedWork + p.scatterLayout.copiedTime
 	p.scatterLayout.copiedTime = 0
 	if ns := took / unit.Nanosecond; ns > 0 {
 		n := l.appendOperation(operation{kind: schedule.Calc, size: uint64(ns)})
@@ -236,10 +236,10 @@ func (l *rankRecorder) appendUnpack(p *pendingOp) {
 		if d := p.scatterLayout.previousOperation; d.before != p.operation {
 			l.dependencies = append(l.dependencies, dependency{n, d.before, d.start})
 		}
-		l.completed = append(l.completed, n)
+		l.completedSincePrevious = append(l.completedSincePrevious, n)
 		took -= ns * unit.Nanosecond
 	}
-	l.subNanosecond = took
+	l.unrecordedWork = took
 }
 
 // appendOperation adds an operation that waits for nothing.
@@ -262,13 +262,13 @@ func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 		}
 		c.to = n + 1
 	}
-	for _, c := range l.completed {
+	for _, c := range l.completedSincePrevious {
 		l.dependencies = append(l.dependencies, dependency{n, c, false})
 	}
-	if l.previous >= 0 && (l.previousPosted || !slices.Contains(l.completed, uint32(l.previous))) {
-		l.dependencies = append(l.dependencies, dependency{n, uint32(l.previous), l.previousPosted})
+	if l.previousOperation >= 0 && (l.previousGoesOn || !slices.Contains(l.completedSincePrevious, uint32(l.previousOperation))) {
+		l.dependencies = append(l.dependencies, dependency{n, uint32(l.previousOperation), l.previousGoesOn})
 	}
-	l.completed = l.completed[:0]
+	l.completedSincePrevious = l.completedSincePrevious[:0]
 	return n
 }
 
@@ -281,11 +281,12 @@ func (l *rankRecorder) nameSend(n uint32, m model.Mode) {
 
 // setPrevious says which operation the next one follows, and whether that one goes on meanwhile.
 func (l *rankRecorder) setPrevious(n uint32, posted bool) {
-	l.previous, l.previousPosted, l.insideCall = int(n), posted, true
+	l.previousOperation, l.previousGoesOn, l.previousCallOpen = int(n), posted, true
 }
 
-// appendStarted adds the operation that o describes, in a call that waits for it or does not.
-func (l *rankRecorder) appendStarted(o *engine.Op, kind schedule.Kind, waits bool) {
+// appendMessageOperation adds the operation that o describes, in a call that waits for it or does
+// not.
+func (l *rankRecorder) appendMessageOperation(o *engine.Op, kind schedule.Kind, waits bool) {
 	l.collectCompleted(o)
 	var gaps *timedLayout
 	if x := o.Layout(); x != nil && kind == schedule.Recv {
@@ -304,7 +305,7 @@ func (l *rankRecorder) appendStarted(o *engine.Op, kind schedule.Kind, waits boo
 	if kind == schedule.Send && o.Mode == model.BufferedMode {
 		return // what the program waits for is that its buffer has been copied
 	}
-	l.pending = append(l.pending, pendingOp{Op: o, generation: o.Generation(), operation: n, startingCall: true, blocking: waits, scatterLayout: gaps})
+	l.pendingOps = append(l.pendingOps, pendingOp{Op: o, generation: o.Generation(), operation: n, startingCall: true, blocking: waits, scatterLayout: gaps})
 }
 
 // timedLayout is the layout of data that is received in a call. The messages of a schedule have no
@@ -320,7 +321,7 @@ func (x *timedLayout) Scatter(from []byte) {
 	before := x.rank.workTime()
 	x.Layout.Scatter(from)
 	x.copiedTime += x.rank.workTime() - before
-	x.previousOperation = dependency{before: uint32(x.rank.previous), start: x.rank.previousPosted || x.rank.insideCall}
+	x.previousOperation = dependency{before: uint32(x.rank.previousOperation), start: x.rank.previousGoesOn || x.rank.previousCallOpen}
 }
 
 type recordingJob struct {
@@ -370,7 +371,7 @@ func (e *recordingEngine) Send(m model.Mode, buf []byte, s engine.Signature, dst
 func (e *recordingEngine) Isend(o *engine.Op) {
 	defer e.leaveEngine()
 	if e.enterEngine() {
-		e.appendStarted(o, schedule.Send, false)
+		e.appendMessageOperation(o, schedule.Send, false)
 	}
 	e.Engine.Isend(o)
 }
@@ -381,7 +382,7 @@ func (e *recordingEngine) Irecv(o *engine.Op) {
 	}
 	defer e.leaveEngine()
 	if e.enterEngine() {
-		e.appendStarted(o, schedule.Recv, false)
+		e.appendMessageOperation(o, schedule.Recv, false)
 	}
 	e.Engine.Irecv(o)
 }
@@ -389,7 +390,7 @@ func (e *recordingEngine) Irecv(o *engine.Op) {
 func (e *recordingEngine) Recv(o *engine.Op) {
 	defer e.leaveEngine()
 	if e.enterEngine() {
-		e.appendStarted(o, schedule.Recv, true)
+		e.appendMessageOperation(o, schedule.Recv, true)
 	}
 	e.Engine.Recv(o)
 }
@@ -405,7 +406,7 @@ func (e *recordingEngine) ChargeCompletionCheck(found bool) {
 	outer := e.enterEngine()
 	before := e.workTime()
 	if e.Engine.ChargeCompletionCheck(found); outer && found {
-		e.emptyWaitTime, e.foundComplete = e.workTime()-before, true
+		e.emptyWaitTime, e.callFoundComplete = e.workTime()-before, true
 	}
 }
 
@@ -422,8 +423,8 @@ func (e *recordingEngine) Cancel(o *engine.Op) {
 }
 
 func (e *recordingEngine) LowLevelPort() engine.LowLevelPort {
-	if e.active {
-		e.fail = errLowLevelNotRecorded
+	if e.isRecording {
+		e.failure = errLowLevelNotRecorded
 	}
 	return e.Engine.LowLevelPort()
 }
@@ -479,8 +480,8 @@ func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	return b.Schedule()
 }
 
-// maxTag is the largest tag that the programs that run a schedule have.
-const maxTag = 1<<31 - 1
+// maxScheduleTag is the largest tag that the programs that run a schedule have.
+const maxScheduleTag = 1<<31 - 1
 
 // assignTags numbers the envelopes of all messages.
 func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
@@ -492,8 +493,8 @@ func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 		if l == nil {
 			return nil, fmt.Errorf("nothing was recorded of rank %d", rank)
 		}
-		if l.fail != nil {
-			return nil, fmt.Errorf("rank %d: %w", rank, l.fail)
+		if l.failure != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, l.failure)
 		}
 		for _, o := range l.ops {
 			if o.kind == schedule.Calc || o.cancelled {
@@ -504,7 +505,7 @@ func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 				continue
 			}
 			switch {
-			case o.tag == engine.Any:
+			case o.tag == engine.AnySourceOrTag:
 				return nil, fmt.Errorf("rank %d: a receive with any tag has not ended", rank)
 			case o.context == 0:
 				tags[x] = uint32(o.tag)
@@ -522,7 +523,7 @@ func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 		return int(int64(a.tag) - int64(b.tag))
 	})
 	used := map[uint32]bool{}
-	if uint64(next)+uint64(len(others)) > maxTag+1 { // there is no room above
+	if uint64(next)+uint64(len(others)) > maxScheduleTag+1 { // there is no room above
 		for x, tag := range tags {
 			if x.context == 0 {
 				used[tag] = true
@@ -544,7 +545,7 @@ func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 func (r *Recorder) EncodeRank(rank int) []int64 {
 	l := r.ranks[rank]
 	failed := int64(0)
-	if l.fail != nil {
+	if l.failure != nil {
 		failed = 1
 	}
 	w := []int64{failed, int64(len(l.ops)), int64(len(l.calls))}
@@ -572,7 +573,7 @@ func (r *Recorder) EncodeRank(rank int) []int64 {
 func (r *Recorder) DecodeRank(rank int, w []int64) {
 	l := &rankRecorder{}
 	if w[0] == 1 {
-		l.fail = errLowLevelNotRecorded
+		l.failure = errLowLevelNotRecorded
 	}
 	n, calls := w[1], w[2]
 	for w = w[3:]; calls > 0; calls-- {

@@ -26,7 +26,7 @@ func library() *model.Library {
 
 // An engine that is recorded obeys the laws of package engine.
 func TestEngine(t *testing.T) {
-	enginetest.Test(t, enginetest.Subject{Name: "recorded", New: (&recorder.Recorder{}).Engine(proto.New), Library: library})
+	enginetest.Test(t, enginetest.Subject{Name: "recorded", NewJobEngines: (&recorder.Recorder{}).WrapEngines(proto.New), Library: library})
 }
 
 const want = `num_ranks 2
@@ -79,9 +79,9 @@ l7 requires l6
 // Each kind of call is in the schedule, with what the program waited for before it.
 func TestSchedule(t *testing.T) {
 	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
-	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(proto.New), Library: library()}, func(c *mpi.Comm) error {
-		r.Begin(c.Rank())
-		defer r.End(c.Rank())
+	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.WrapEngines(proto.New), Library: library()}, func(c *mpi.Comm) error {
+		r.BeginRank(c.Rank())
+		defer r.EndRank(c.Rank())
 		b := make([]byte, 8)
 		if c.Rank() == 1 {
 			c.AttachBuffer(make([]byte, 100))
@@ -135,7 +135,7 @@ func TestSchedule(t *testing.T) {
 func TestCalls(t *testing.T) {
 	const ranks = 3
 	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
-	o := mpi.Options{Engine: r.Engine(proto.New), Library: library(), Enter: r.Enter}
+	o := mpi.Options{Engine: r.WrapEngines(proto.New), Library: library(), Enter: r.EnterCall}
 	err := mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
 		b, n, at := make([]byte, ranks), []int{1, 1, 1}, []int{0, 1, 2}
 		all := mpi.Of(make([]byte, ranks))
@@ -145,7 +145,7 @@ func TestCalls(t *testing.T) {
 		}
 		c.Split(c.Rank(), 0).Alltoallv(mpi.Of(b[:1]), n[:1], at[:1], mpi.Of(make([]byte, 1)), n[:1], at[:1]) // no messages
 		mpi.Alltoall(c, b, all.Bytes)
-		r.End(c.Rank())
+		r.EndRank(c.Rank())
 		return nil
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func TestCalls(t *testing.T) {
 // Synchronous sends are marked, also if they come from another process.
 func TestSynchronous(t *testing.T) {
 	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
-	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(proto.New), Library: library(), Enter: r.Enter}, func(c *mpi.Comm) error {
+	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.WrapEngines(proto.New), Library: library(), Enter: r.EnterCall}, func(c *mpi.Comm) error {
 		b := make([]byte, 8)
 		if c.Rank() == 0 {
 			mpi.Send(c, b, 1, 0)
@@ -191,7 +191,7 @@ func TestSynchronous(t *testing.T) {
 				mpi.Recv(c, b, 0, 0)
 			}
 		}
-		r.End(c.Rank())
+		r.EndRank(c.Rank())
 		return nil
 	})
 	if err != nil {

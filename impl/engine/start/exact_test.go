@@ -116,7 +116,7 @@ func (p *pair) long(bytes int) unit.Time {
 
 // Where nothing contends, the emulation takes what the algebra says, to the picosecond.
 func TestExact(t *testing.T) {
-	x := enginetest.Load("start-x")
+	x := enginetest.LoadPlatform("start-x")
 	library, err := x.Library("mpi-start")
 	if err != nil {
 		t.Fatal(err)

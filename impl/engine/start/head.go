@@ -8,11 +8,11 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// kind is the kind of a packet.
-type kind uint8
+// packetKind is the kind of a packet.
+type packetKind uint8
 
 const (
-	kindShort kind = iota + 1
+	kindShort packetKind = iota + 1
 	kindRequest
 	kindClearToSend
 	kindConnect
@@ -20,7 +20,7 @@ const (
 	kindBlock
 	kindACK
 	kindCancel
-	kindAnswer
+	kindCancelAnswer
 	kindExit
 	kindPutDone // the completion of a put, from the port
 )
@@ -30,7 +30,7 @@ const headBytes = 8 * len(device.Head{})
 
 // head is a packet's header.
 type head struct {
-	kind      kind
+	kind      packetKind
 	mode      model.Mode
 	found     bool // of an answer: the message was removed
 	tag       int32
@@ -52,7 +52,7 @@ func (h *head) encode() device.Head {
 }
 
 func decodeHead(w *device.Head) head {
-	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
+	return head{kind: packetKind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), signature: engine.Signature(w[1] >> 32),
 		from: uint32(w[2]), to: uint32(w[2] >> 32), key: device.Key(w[3]), size: int(w[4])}
 }
 
@@ -67,10 +67,10 @@ func Describe(w device.Head) (name, detail string) {
 		return "grant", fmt.Sprintf("%d bytes", h.size)
 	case kindBlock:
 		return "block", fmt.Sprintf("%d bytes", h.size)
-	case kindAnswer:
+	case kindCancelAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
 	case kindClearToSend, kindConnect, kindACK, kindCancel, kindExit, kindPutDone:
-		return map[kind]string{kindClearToSend: "clear to send", kindConnect: "connect", kindACK: "ACK", kindCancel: "cancel", kindExit: "exit", kindPutDone: "put"}[h.kind], ""
+		return map[packetKind]string{kindClearToSend: "clear to send", kindConnect: "connect", kindACK: "ACK", kindCancel: "cancel", kindExit: "exit", kindPutDone: "put"}[h.kind], ""
 	}
 	return "unknown", ""
 }

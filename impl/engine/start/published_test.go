@@ -45,7 +45,7 @@ func round(t *testing.T, library string, p model.Placement, bytes int) (took uni
 // job runs a program and returns what its ranks have counted.
 func job(t *testing.T, library string, p model.Placement, program func(c *mpi.Comm)) (counts [numCounts]int64) {
 	t.Helper()
-	x := enginetest.Load("start-x")
+	x := enginetest.LoadPlatform("start-x")
 	l, err := x.Library(library)
 	if err != nil {
 		t.Fatal(err)

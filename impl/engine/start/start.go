@@ -64,15 +64,15 @@ type Engine struct {
 	pinnedMemory     pinnedMemory
 	channel          rdmaChannel
 	counts           [numCounts]int64
-	calls            engine.SizeHistogram // of the channel
+	channelCalls     engine.SizeHistogram // of the channel
 	disabledRules    transferRule
 }
 
 // sizeSettings are the library's settings.
 type sizeSettings struct {
-	short  [model.NumTiers]int // longest message that goes at once
-	block  int                 // copied and put at a time
-	pinned int                 // memory for transfers
+	maxShortBytes [model.NumTiers]int // longest message that goes at once
+	blockBytes    int                 // copied and put at a time
+	pinnedBytes   int                 // memory for transfers
 }
 
 // New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
@@ -82,14 +82,14 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
 	}
 	m := jobEngines{sizes: sizeSettings{l.Start.ShortBytes, l.Start.BlockBytes, l.Start.PinnedBytes}}
-	if m.sizes.block == 0 {
-		m.sizes.block = model.DefaultBlockBytes
+	if m.sizes.blockBytes == 0 {
+		m.sizes.blockBytes = model.DefaultBlockBytes
 	}
-	if m.sizes.pinned == 0 {
-		m.sizes.pinned = model.DefaultPinnedBytes
+	if m.sizes.pinnedBytes == 0 {
+		m.sizes.pinnedBytes = model.DefaultPinnedBytes
 	}
-	if least := model.MinPinnedBlocks * m.sizes.block; m.sizes.pinned < least {
-		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.sizes.pinned, model.MinPinnedBlocks, m.sizes.block, least)
+	if least := model.MinPinnedBlocks * m.sizes.blockBytes; m.sizes.pinnedBytes < least {
+		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.sizes.pinnedBytes, model.MinPinnedBlocks, m.sizes.blockBytes, least)
 	}
 	return m, nil
 }
@@ -112,7 +112,7 @@ func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port = r, r.Port()
 	e.memory = e.port.Memory()
-	e.pinnedMemory.free = e.sizes.pinned
+	e.pinnedMemory.free = e.sizes.pinnedBytes
 }
 
 func (e *Engine) NewOp() *engine.Op {
@@ -141,14 +141,14 @@ func (e *Engine) Isend(o *engine.Op) {
 func (e *Engine) startSend(s *op) {
 	s.isMatched, s.movedBytes, s.cancelSerial = false, 0, 0
 	h := head{kind: kindShort, mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, from: s.ID(), size: s.Size}
-	if s.Size > e.sizes.short[e.port.Tier(int(s.Peer))] {
+	if s.Size > e.sizes.maxShortBytes[e.port.Tier(int(s.Peer))] {
 		h.kind = kindRequest
 		e.counts[longMessages]++
 		e.sendChannelControl(int(s.Peer), &h)
 		return
 	}
 	e.counts[shortMessages]++
-	e.calls.Add(headBytes + s.Size)
+	e.channelCalls.Add(headBytes + s.Size)
 	e.sendPacket(int(s.Peer), &h, s.Buf)
 	if s.Mode != model.SynchronousMode {
 		e.rank.Complete(&s.Op)
@@ -166,7 +166,7 @@ func (e *Engine) sendPacket(dst int, h *head, b []byte) {
 
 // sendChannelControl makes a control message of the protocol layer, and gives it to the channel.
 func (e *Engine) sendChannelControl(dst int, h *head) {
-	e.calls.Add(headBytes)
+	e.channelCalls.Add(headBytes)
 	e.sendControl(dst, h)
 }
 
@@ -229,7 +229,7 @@ func (e *Engine) Progress(wait bool) bool {
 	case kindShort, kindRequest:
 		e.handleMessage(p, h)
 	case kindClearToSend:
-		e.handleClear(e.ops[h.to], &h)
+		e.handleClearToSend(e.ops[h.to], &h)
 	case kindConnect:
 		e.channel.waitingReceives.push(e.ops[h.to])
 		e.grantNextTransfer()
@@ -243,7 +243,7 @@ func (e *Engine) Progress(wait bool) bool {
 		e.endSend(e.ops[h.from], e.rank.Complete)
 	case kindCancel:
 		e.handleCancel(p.Src, h)
-	case kindAnswer:
+	case kindCancelAnswer:
 		if o := e.ops[h.from]; o.cancelSerial == h.to && h.found && o.cancelSerial > 0 {
 			e.endSend(o, e.rank.FinishCancelled)
 		} else if o.cancelSerial == h.to {
@@ -303,7 +303,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 
 // handleCancel removes a message for its sender, unless a receive has taken it.
 func (e *Engine) handleCancel(src int, h head) {
-	a := head{kind: kindAnswer, from: h.from, to: h.to}
+	a := head{kind: kindCancelAnswer, from: h.from, to: h.to}
 	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.isSenderWaiting() })
 	e.sendChannelControl(src, &a)
 }
@@ -321,7 +321,7 @@ func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
 		w.Cause = engine.WaitData
 	case !o.Receive:
 		w.Cause, w.Bytes, w.Mode, w.Protocol = engine.WaitReceive, o.Size, o.Mode, "short"
-		if o.Size > e.sizes.short[e.port.Tier(int(o.Peer))] {
+		if o.Size > e.sizes.maxShortBytes[e.port.Tier(int(o.Peer))] {
 			w.Protocol = "rendezvous"
 		}
 		if o.cancelSerial > 0 {
@@ -367,5 +367,5 @@ func (e *Engine) Counts(yield func(name string, n int64) bool) {
 			return
 		}
 	}
-	e.calls.Counts("calls of the channel", yield)
+	e.channelCalls.Counts("calls of the channel", yield)
 }

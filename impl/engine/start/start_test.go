@@ -25,15 +25,15 @@ var libraries = []model.Library{
 func TestEngine(t *testing.T) {
 	for i, l := range libraries {
 		enginetest.Test(t, enginetest.Subject{
-			Name: l.Name,
-			New:  New,
+			Name:          l.Name,
+			NewJobEngines: New,
 			Library: func() *model.Library {
 				l := l
 				l.Engine = model.StartEngine
 				return &l
 			},
-			Worlds:   append(enginetest.WorldsOf(i), worlds(i)...),
-			Leftover: leftover,
+			Worlds:           append(enginetest.WorldsOfLibrary(i), worlds(i)...),
+			CheckNothingHeld: leftover,
 		})
 	}
 }
@@ -42,7 +42,7 @@ func TestEngine(t *testing.T) {
 func smps(processors int, noise float64) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World {
 		t.Helper()
-		p := enginetest.Load("start-x")
+		p := enginetest.LoadPlatform("start-x")
 		l.Software = p.Libraries[0].Software
 		m, nodes := *p.Machine, *p.Machine.Nodes
 		inside, tree := *nodes.Inside.(*model.Hypernodes), *m.Network.(*model.FatTree)
@@ -56,7 +56,7 @@ func smps(processors int, noise float64) func(testing.TB, *model.Library, int) d
 // worlds are SMPs of one processor and of several, so that most messages of a law's few ranks pass
 // between SMPs, some, or few.
 func worlds(i int) []enginetest.World {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		return nil
 	}
 	all := []enginetest.World{
@@ -76,8 +76,8 @@ func leftover(x engine.Engine) error {
 	if c := e.channel; c != (rdmaChannel{}) {
 		return fmt.Errorf("transfers are under way: %+v", c)
 	}
-	if e.pinnedMemory.free != e.sizes.pinned {
-		return fmt.Errorf("%d bytes of pinned memory are in use", e.sizes.pinned-e.pinnedMemory.free)
+	if e.pinnedMemory.free != e.sizes.pinnedBytes {
+		return fmt.Errorf("%d bytes of pinned memory are in use", e.sizes.pinnedBytes-e.pinnedMemory.free)
 	}
 	return nil
 }

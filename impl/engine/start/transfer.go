@@ -64,21 +64,21 @@ func (l *opQueue) pop() *op {
 
 // pinnedMemory is memory that the interface can reach. It is allocated when it is first used.
 type pinnedMemory struct {
-	free   int
-	region []byte   // of the transfer that is received
-	blocks [][]byte // to send from
-	unused []uint32 // indices of blocks that are not in use
+	free         int
+	region       []byte   // of the transfer that is received
+	blocks       [][]byte // to send from
+	unusedBlocks []uint32 // indices of blocks that are not in use
 }
 
 // allocateBlock returns the index of a block to send from, if there is pinned memory for one.
 func (p *pinnedMemory) allocateBlock(size int) (place uint32, ok bool) {
-	n := len(p.unused)
+	n := len(p.unusedBlocks)
 	if p.free < size || n == 0 && len(p.blocks) == model.BlocksInFlight {
 		return 0, false
 	}
 	p.free -= size
 	if n > 0 {
-		place, p.unused = p.unused[n-1], p.unused[:n-1]
+		place, p.unusedBlocks = p.unusedBlocks[n-1], p.unusedBlocks[:n-1]
 		return place, true
 	}
 	p.blocks = append(p.blocks, make([]byte, size))
@@ -87,7 +87,7 @@ func (p *pinnedMemory) allocateBlock(size int) (place uint32, ok bool) {
 
 func (p *pinnedMemory) releaseBlock(place uint32, size int) {
 	p.free += size
-	p.unused = append(p.unused, place)
+	p.unusedBlocks = append(p.unusedBlocks, place)
 }
 
 // usesRDMA reports whether transfers to a rank go by RDMA.
@@ -95,17 +95,17 @@ func (e *Engine) usesRDMA(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.InterNode
 }
 
-// handleClear continues a send whose receive is posted: it asks for a transfer, or sends all blocks
-// if they are packets.
-func (e *Engine) handleClear(s *op, h *head) {
+// handleClearToSend continues a send whose receive is posted: it asks for a transfer, or sends all
+// blocks if they are packets.
+func (e *Engine) handleClearToSend(s *op, h *head) {
 	s.isMatched, s.peerOp = true, h.from
-	e.calls.Add(s.Size)
+	e.channelCalls.Add(s.Size)
 	if e.usesRDMA(s.Peer) {
 		e.requestTransfer(s)
 		return
 	}
 	for s.movedBytes < s.Size {
-		n := min(e.sizes.block, s.Size-s.movedBytes)
+		n := min(e.sizes.blockBytes, s.Size-s.movedBytes)
 		e.counts[rdmaBlocks]++
 		e.sendPacket(int(s.Peer), &head{kind: kindBlock, to: s.peerOp, size: n}, s.Buf[s.movedBytes:][:n])
 		s.movedBytes += n
@@ -125,13 +125,13 @@ func (e *Engine) grantNextTransfer() {
 	if c.waitingReceives.head == nil || c.grantedReceive != nil && e.disabledRules&grantOneTransfer == 0 {
 		return
 	}
-	spare := model.BlocksInFlight * e.sizes.block
+	spare := model.BlocksInFlight * e.sizes.blockBytes
 	if e.disabledRules&reserveSenderMemory != 0 {
 		spare = 0
 	}
 	o := c.waitingReceives.head
 	n := min(p.free-spare, o.Size-o.movedBytes)
-	if n < min(e.sizes.block, o.Size-o.movedBytes) {
+	if n < min(e.sizes.blockBytes, o.Size-o.movedBytes) {
 		return // until blocks have left
 	}
 	c.waitingReceives.pop()
@@ -172,11 +172,11 @@ func (e *Engine) sendBlocks() {
 		c.activeSend.pinnedEnd = c.activeSend.movedBytes
 	}
 	for s := c.activeSend; s.movedBytes < s.transferEnd; {
-		place, ok := e.pinnedMemory.allocateBlock(e.sizes.block)
+		place, ok := e.pinnedMemory.allocateBlock(e.sizes.blockBytes)
 		if !ok {
 			return // until a block has left
 		}
-		n := min(e.sizes.block, s.transferEnd-s.movedBytes)
+		n := min(e.sizes.blockBytes, s.transferEnd-s.movedBytes)
 		b := e.pinnedMemory.blocks[place][:n]
 		e.rank.Copy(b, s.Buf[s.movedBytes:])
 		e.counts[rdmaBlocks]++
@@ -192,7 +192,7 @@ func (e *Engine) handlePutDone(h *head, refused bool) {
 	if refused {
 		panic(fmt.Sprintf("start: rank %d: a transfer to rank %d was refused: its pinned memory is not exposed", e.port.Rank(), s.Peer))
 	}
-	e.pinnedMemory.releaseBlock(h.to, e.sizes.block)
+	e.pinnedMemory.releaseBlock(h.to, e.sizes.blockBytes)
 	e.sendControl(int(s.Peer), &head{kind: kindBlock, to: s.peerOp, size: h.size})
 	if s.pinnedEnd += h.size; s.pinnedEnd == s.transferEnd {
 		if s.movedBytes == s.Size {

@@ -48,7 +48,7 @@ func exchange(t *testing.T, processors, ranks int, l model.Library, skip transfe
 		}
 		mk := m.(jobEngines)
 		mk.disabledRules = skip
-		r, e := enginetest.Alone[*Engine](p, mk)
+		r, e := enginetest.NewStandaloneRank[*Engine](p, mk)
 		me := p.Rank()
 		var ops []*engine.Op
 		got := map[int][]byte{}

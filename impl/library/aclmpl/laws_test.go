@@ -106,10 +106,10 @@ func TestLawsOfPorts(t *testing.T) {
 
 // Processes start slowly, so each law runs once, with most PEs.
 func TestLawsOfProcesses(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		t.Skip("the race detector does not see between processes")
 	}
-	for _, w := range enginetest.Processes[:3] {
+	for _, w := range enginetest.ProcessWorlds[:3] {
 		t.Run(w.Name, func(t *testing.T) {
 			for i, l := range laws {
 				t.Run(l.name, func(t *testing.T) {
@@ -743,7 +743,7 @@ func TestControl(t *testing.T) {
 		w := device.World(loop.New(7))
 		if name != "loop" {
 			var err error
-			if w, err = hw.New(hw.Config{Machine: enginetest.Load(name).Machine, Library: library(), Ranks: 7}); err != nil {
+			if w, err = hw.New(hw.Config{Machine: enginetest.LoadPlatform(name).Machine, Library: library(), Ranks: 7}); err != nil {
 				t.Fatal(err)
 			}
 		}

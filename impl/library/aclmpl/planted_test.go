@@ -14,7 +14,7 @@ const barrierWords = 256
 
 // What a message costs does not grow with the number of messages before it.
 func TestAllocations(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		t.Skip("the race detector allocates")
 	}
 	for name, round := range map[string]func(e *PE, b []byte){
@@ -74,7 +74,7 @@ func TestAllocations(t *testing.T) {
 // Emulated jobs are the same in every run.
 func TestReproducible(t *testing.T) {
 	times := func() (ends [7]unit.Time) {
-		w, err := hw.New(hw.Config{Machine: enginetest.Load("t3d").Machine, Library: library(), Ranks: 7})
+		w, err := hw.New(hw.Config{Machine: enginetest.LoadPlatform("t3d").Machine, Library: library(), Ranks: 7})
 		if err != nil {
 			t.Fatal(err)
 		}

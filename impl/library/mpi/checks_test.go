@@ -41,7 +41,7 @@ func TestReductionsDiffer(t *testing.T) {
 			{own, commutes, "a user's operation, a user's operation that commutes"}, {own, alike, ""},
 		} {
 			for _, at := range places {
-				l := enginetest.Default()
+				l := enginetest.T3DLibrary()
 				err := mpi.Run(at.Open(t, l, 3), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 2 {
 						call(c, ops.other)
@@ -79,7 +79,7 @@ func TestCallsDifferFirst(t *testing.T) {
 		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 8)), mpi.Of(make([]int32, 8)), mpi.Sum) },
 		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 6)), mpi.Of(make([]int32, 6)), mpi.Sum) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T"), Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 7)), mpi.Sum)
 				c.Probe(1, 5) // so that it does not see what the other sends
@@ -102,7 +102,7 @@ func TestCallsWithoutDataDiffer(t *testing.T) {
 		"is in scan, and this one in bcast":    func(c *mpi.Comm) { c.Bcast(none, 0) },
 		"combines by Sum, and this one by Lor": func(c *mpi.Comm) { c.Scan(none, none, mpi.Lor) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(none, none, mpi.Sum)
 				c.Probe(1, 5)
@@ -128,7 +128,7 @@ func TestOtherCall(t *testing.T) {
 	}{{"the first", 0, 0, true}, {"a later one", 7, 0, true}, {"long after", many, 0, true}, {"gone on", 3, 20, true}, {"gone on far", 3, many, false}, {"not come so far", many, -3, false}} {
 		for _, at := range places {
 			for _, check := range []mpi.CheckMode{mpi.CheckStrict, mpi.CheckOff} {
-				l := enginetest.By("T")
+				l := enginetest.LibraryOfProtocol("T")
 				err := mpi.Run(at.Open(t, l, 3), mpi.Options{Engine: carry, Library: l, Check: check}, func(all *mpi.Comm) error {
 					half := all.Split(all.Rank()%2, -all.Rank()) // ranks 2 and 0 of the job, in this order
 					if all.Rank() == 1 {
@@ -171,7 +171,7 @@ func TestOtherCall(t *testing.T) {
 // Of communicators that were freed nothing is kept of the calls on them.
 func TestCallsAreForgotten(t *testing.T) {
 	const many = 2000
-	l := enginetest.By("T")
+	l := enginetest.LibraryOfProtocol("T")
 	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 		use := func() {
 			for range many {
@@ -250,15 +250,15 @@ func TestCallsFromElsewhere(t *testing.T) {
 		return nil
 	}
 	for _, at := range places {
-		l := enginetest.Default()
+		l := enginetest.T3DLibrary()
 		holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program))
 	}
-	for _, at := range enginetest.Processes {
-		if enginetest.Racing {
+	for _, at := range enginetest.ProcessWorlds {
+		if enginetest.RaceDetectorOn {
 			break
 		}
 		t.Run(at.Name, func(t *testing.T) {
-			l := enginetest.Default()
+			l := enginetest.T3DLibrary()
 			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program))
 		})
 	}
@@ -267,7 +267,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 // Use of another rank's communicator fails, and does not disturb that rank.
 func TestCallsOfOtherRanks(t *testing.T) {
 	for _, at := range places {
-		l := enginetest.Default()
+		l := enginetest.T3DLibrary()
 		comms := make(chan *mpi.Comm, 1)
 		rob := func(use func(theirs *mpi.Comm) error) error {
 			return mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
@@ -414,7 +414,7 @@ func TestMemoryOfCalls(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			for _, protocol := range []string{"T", "TA", "RTA", "RAT", "PTAT"} {
 				run := func(check mpi.CheckMode) error {
-					return mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By(protocol), Check: check}, func(c *mpi.Comm) error {
+					return mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol(protocol), Check: check}, func(c *mpi.Comm) error {
 						m.program(c, 1-c.Rank())
 						return nil
 					})
@@ -430,7 +430,7 @@ func TestMemoryOfCalls(t *testing.T) {
 				if !errors.As(err, &e) || e.Class != engine.ErrBuffer || !strings.Contains(e.Text, m.says) || !strings.Contains(e.Text, "checks_test.go:") {
 					t.Errorf("by %s: %v, want %q", protocol, err, m.says)
 				}
-				if enginetest.Racing { // it would see what the programs do wrong
+				if enginetest.RaceDetectorOn { // it would see what the programs do wrong
 					continue
 				}
 				if err := run(mpi.CheckOff); errors.As(err, &e) && e.Class == engine.ErrBuffer {

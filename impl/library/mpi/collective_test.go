@@ -168,7 +168,7 @@ func TestCollectives(t *testing.T) {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
 			for ranks := 1; ranks <= 9; ranks++ {
 				for _, node := range layouts(a, ranks) {
-					o := mpi.Options{Engine: carry, Library: enginetest.By("T"), Tuning: forced(a)}
+					o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(a)}
 					holds(t, mpi.Run(inNodes{loop.New(ranks), node}, o, func(c *mpi.Comm) error {
 						for root := range ranks {
 							for _, n := range []int{0, 2, 14, 1200} {
@@ -204,7 +204,7 @@ func TestCollectivesEverywhere(t *testing.T) {
 func TestBcastOfColumns(t *testing.T) {
 	const rows, columns = 5, 3
 	column := must(datatype.Vector(rows, 1, columns, datatype.Float64))
-	holds(t, mpi.Run(loop.New(3), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+	holds(t, mpi.Run(loop.New(3), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 		matrix, want := make([]float64, rows*columns), make([]float64, rows*columns)
 		for i := range matrix {
 			matrix[i] = float64(100*c.Rank() + i)
@@ -231,7 +231,7 @@ func TestBcastOfColumns(t *testing.T) {
 // Ranks may give and take the same data as elements of several sizes, whatever the algorithm.
 func TestBcastOfOtherElements(t *testing.T) {
 	for _, a := range collective.Of(collective.Bcast) {
-		holds(t, mpi.Run(loop.New(3), mpi.Options{Engine: carry, Library: enginetest.By("T"), Tuning: forced(a)}, func(c *mpi.Comm) error {
+		holds(t, mpi.Run(loop.New(3), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(a)}, func(c *mpi.Comm) error {
 			x := make([]float64, 60)
 			if c.Rank() == 0 {
 				for i := range x {
@@ -258,7 +258,7 @@ func TestMinLoc(t *testing.T) {
 		value float64
 		index int32
 	}
-	holds(t, mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+	holds(t, mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 		mine := []pair{{float64(10 - c.Rank()), int32(c.Rank())}, {5, int32(9 - c.Rank())}}
 		got := make([]pair, 2)
 		as := func(x []pair) mpi.Buffer {
@@ -299,7 +299,7 @@ func TestCollectiveFaults(t *testing.T) {
 		"no type": {func(c *mpi.Comm) { c.Bcast(mpi.Buffer{}, 0) }, []string{"MPI_ERR_TYPE", "Bcast"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error { f.program(c); return nil })
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error { f.program(c); return nil })
 			var e *mpi.Error
 			if !errors.As(err, &e) {
 				t.Fatalf("%v", err)
@@ -316,7 +316,7 @@ func TestCollectiveFaults(t *testing.T) {
 // A rank that hears from the one it expects, which has another root in mind, says so: rank 3 is
 // sent to by rank 2 for either root.
 func TestRootsDiffer(t *testing.T) {
-	o := mpi.Options{Engine: carry, Library: enginetest.By("T"), Tuning: forced(collective.Named(collective.Bcast, "binomial"))}
+	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(collective.Named(collective.Bcast, "binomial"))}
 	err := mpi.Run(loop.New(4), o, func(c *mpi.Comm) error {
 		c.Bcast(mpi.Of(make([]int32, 4)), []int{0, 0, 0, 2}[c.Rank()])
 		return nil

@@ -72,7 +72,7 @@ func TestNoType(t *testing.T) {
 		"too large":  {"Vector", engine.ErrArg, "too large", func() { mpi.Vector(1<<40, 1, 1<<40, mpi.Int32) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 			check(t, panicked(x.wrong), mpi.NoRank, x.call, x.class, x.text)
 		})
@@ -174,7 +174,7 @@ func TestPackFaults(t *testing.T) {
 		"not committed": {"PackSize", engine.ErrType, "not committed", func(c *mpi.Comm) { c.PackSize(1, mpi.Contiguous(2, mpi.Byte)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error { x.wrong(c); return nil })
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error { x.wrong(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 		})
 	}

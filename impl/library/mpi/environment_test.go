@@ -77,7 +77,7 @@ func TestAbort(t *testing.T) {
 func entered(t *testing.T, ranks int, program func(c *mpi.Comm)) []string {
 	t.Helper()
 	var calls []string
-	o := mpi.Options{Engine: carry, Library: enginetest.Default(), Enter: func(rank int, call string) {
+	o := mpi.Options{Engine: carry, Library: enginetest.T3DLibrary(), Enter: func(rank int, call string) {
 		if rank == 0 && call != "" && call != "Finalize" {
 			calls = append(calls, call)
 		}
@@ -140,7 +140,7 @@ func TestNameOfCall(t *testing.T) {
 		"ReduceScatter": {func(c *mpi.Comm) { c.ReduceScatter(x(3), x(2), []int{2, 1}, mpi.Sum) }, func(c *mpi.Comm) { c.Reduce(x(3), mpi.Buffer{}, mpi.Sum, 0); c.Allreduce(x(1), x(1), mpi.Sum) }},
 		"CreateInter":   {func(c *mpi.Comm) { halves[0].CreateInter(0, c, 7, 0) }, func(*mpi.Comm) {}},
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(comm *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.T3DLibrary()}, func(comm *mpi.Comm) error {
 			r := comm.Rank()
 			halves[r], grids[r] = comm.Split(r, 0), comm.CreateCart([]int{2, 1}, []bool{true, true})
 			if r == 0 {
@@ -169,7 +169,7 @@ func TestSendrecvWrong(t *testing.T) {
 		"replaced":         func(c *mpi.Comm) { c.SendrecvReplace(x, 9, 0, 1, 5) },
 		"from no rank":     func(c *mpi.Comm) { c.Sendrecv(x, 1, 7, x, 9, 5) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.T3DLibrary()}, func(c *mpi.Comm) error {
 			if c.Rank() == 1 {
 				mpi.Send(c, []int32{3, 4}, 0, 5)
 				return nil

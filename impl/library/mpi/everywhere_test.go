@@ -24,7 +24,7 @@ import (
 var places = enginetest.Worlds()
 
 // load returns a platform of the catalogue.
-var load = enginetest.Load
+var load = enginetest.LoadPlatform
 
 // emulated returns the world of a catalogue entry's machine, with its first library's software
 // costs.
@@ -98,8 +98,8 @@ var tables = func() []enginetest.Library {
 	return all
 }()
 
-// everywhere runs a program in all places under the first table and in those of enginetest.WorldsOf
-// under the others, and hands what became of it to check.
+// everywhere runs a program in all places under the first table and in those of
+// enginetest.WorldsOfLibrary under the others, and hands what became of it to check.
 func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
 	t.Helper()
 	everywhereChecked(t, ranks, mpi.CheckOff, program, check)
@@ -109,7 +109,7 @@ func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check fu
 func everywhereChecked(t *testing.T, ranks int, mode mpi.CheckMode, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
 	t.Helper()
 	for i, x := range tables {
-		for _, p := range enginetest.WorldsOf(i) {
+		for _, p := range enginetest.WorldsOfLibrary(i) {
 			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {
 				l := x.New()
 				check(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l, Check: mode}, program))
@@ -130,12 +130,12 @@ func holds(t *testing.T, err error) {
 func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 	t.Helper()
 	everywhere(t, ranks, program, holds)
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		return // the detector does not see between processes, and slows them down
 	}
-	for i, p := range enginetest.Processes {
+	for i, p := range enginetest.ProcessWorlds {
 		for k, x := range tables {
-			if testing.Short() && (i+k)%len(tables) > 0 || (i+k)%len(enginetest.Processes) > 0 {
+			if testing.Short() && (i+k)%len(tables) > 0 || (i+k)%len(enginetest.ProcessWorlds) > 0 {
 				continue
 			}
 			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {

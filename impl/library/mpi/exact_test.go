@@ -531,8 +531,8 @@ func TestProtocolTablesAgree(t *testing.T) {
 	}
 	for i, p := range proto.Protocols {
 		m := model.Protocols[i]
-		if p.Name != m.Name || p.Eager != m.Eager() || p.Synchronous != m.Synchronous() || p.UsesMemory != m.Remote() {
-			t.Errorf("%s is eager %v, synchronous %v, remote %v in the library; %s %v, %v, %v in the models", p.Name, p.Eager, p.Synchronous, p.UsesMemory,
+		if p.Name != m.Name || p.Eager != m.Eager() || p.Synchronous != m.Synchronous() || p.UsesRemoteMemory != m.Remote() {
+			t.Errorf("%s is eager %v, synchronous %v, remote %v in the library; %s %v, %v, %v in the models", p.Name, p.Eager, p.Synchronous, p.UsesRemoteMemory,
 				m.Name, m.Eager(), m.Synchronous(), m.Remote())
 		}
 	}

@@ -187,7 +187,7 @@ func TestBufferFull(t *testing.T) {
 	for _, protocol := range []string{"RTA", "RAT", "TA", "PTAT"} {
 		for _, p := range places {
 			t.Run(p.Name+"/"+protocol, func(t *testing.T) {
-				l := enginetest.By(protocol)
+				l := enginetest.LibraryOfProtocol(protocol)
 				err := mpi.Run(p.Open(t, l, 2), mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
 					c.AttachBuffer(make([]byte, 3*(100+mpi.BsendOverhead)))
 					for range 4 {
@@ -209,7 +209,7 @@ func only0Error(do func(c *mpi.Comm)) func(*mpi.Comm) error {
 
 // A rank that waits for its buffered messages to leave says so.
 func TestDeadlockOfBuffered(t *testing.T) {
-	l := enginetest.By("RTA")
+	l := enginetest.LibraryOfProtocol("RTA")
 	w := places[0].Open(t, l, 2)
 	for _, detach := range []bool{false, true} {
 		err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
@@ -239,7 +239,7 @@ func TestNotReceived(t *testing.T) {
 	} {
 		for _, p := range places {
 			t.Run(p.Name+"/"+c.protocol, func(t *testing.T) {
-				l := enginetest.By(c.protocol)
+				l := enginetest.LibraryOfProtocol(c.protocol)
 				err := mpi.Run(p.Open(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 0 {
 						r, s := mpi.Isend(c, make([]byte, 100), 1, 5), mpi.Isend(c, make([]byte, 200), 1, 6)
@@ -261,7 +261,7 @@ func TestNotReceived(t *testing.T) {
 // Operations that a failed call has left do not count as requests of the program, if its error was
 // handled.
 func TestLeftByFailure(t *testing.T) {
-	l := enginetest.By("T")
+	l := enginetest.LibraryOfProtocol("T")
 	w := places[0].Open(t, l, 1)
 	if err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		c.SetErrorHandler(mpi.ErrorsReturn)
@@ -318,7 +318,7 @@ func TestNamesOfRanks(t *testing.T) {
 		"together": {who + " gives Int32, and this one takes Float32", func(h *mpi.Comm) { mpi.Bcast(h, make([]int32, 2), 1) }, func(h *mpi.Comm) { mpi.Bcast(h, make([]float32, 2), 1) }},
 		"same":     {"the message from rank 3 with tag 4 has 8 bytes", nil, nil},
 	} {
-		err := mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(comm *mpi.Comm) error {
+		err := mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: enginetest.T3DLibrary()}, func(comm *mpi.Comm) error {
 			h := comm.Split(comm.Rank()%2, 0)
 			switch {
 			case c.send == nil && comm.Rank() == 3:

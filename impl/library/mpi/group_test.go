@@ -19,7 +19,7 @@ import (
 // locally runs a program on a job of some ranks in memory.
 func locally(t *testing.T, ranks int, program func(c *mpi.Comm) error) {
 	t.Helper()
-	holds(t, mpi.Run(loop.New(ranks), mpi.Options{Engine: carry, Library: enginetest.By("T")}, program))
+	holds(t, mpi.Run(loop.New(ranks), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, program))
 }
 
 // ranksOf returns a group's members as ranks of another.
@@ -341,7 +341,7 @@ func TestGroupFaults(t *testing.T) {
 		"no attribute":       {func(c *mpi.Comm) { c.DeleteAttribute(mpi.NewKeyval(nil, nil)) }, "DeleteAttribute: MPI_ERR_ARG"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 				f.program(c)
 				return nil
 			})

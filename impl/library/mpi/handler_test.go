@@ -153,7 +153,7 @@ func TestNotCaught(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told = nil
 			returned := false
-			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 				c.SetErrorHandler(x.on)
 				err := x.f(c)
 				returned = err != nil
@@ -180,7 +180,7 @@ func TestStoppedInCatch(t *testing.T) {
 	for name, open := range map[string]func(testing.TB, int) (mpi.World, mpi.Options){
 		"emulated": func(t testing.TB, n int) (mpi.World, mpi.Options) { return t3d(t, n) },
 		"here": func(_ testing.TB, n int) (mpi.World, mpi.Options) {
-			return loop.New(n), mpi.Options{Engine: carry, Library: enginetest.By("T")}
+			return loop.New(n), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}
 		},
 	} {
 		w, o := open(t, 1)

@@ -160,7 +160,7 @@ func (c *tally) Pcontrol(level int) {
 // all.
 func TestWrapped(t *testing.T) {
 	var calls []string
-	o := mpi.Options{Engine: carry, Library: enginetest.By("T"), Enter: func(_ int, call string) { calls = append(calls, call) }}
+	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Enter: func(_ int, call string) { calls = append(calls, call) }}
 	holds(t, mpi.Run(loop.New(1), o, func(world *mpi.Comm) error {
 		c := &tally{Comm: world, level: 1}
 		for level := range 2 {

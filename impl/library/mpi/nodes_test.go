@@ -221,8 +221,8 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []enginetest.World{{Name: "loop", Open: places[0].Open}, enginetest.Processes[0]} {
-		if p.Processes && enginetest.Racing {
+	for _, p := range []enginetest.World{{Name: "loop", Open: places[0].Open}, enginetest.ProcessWorlds[0]} {
+		if p.RanksAreProcesses && enginetest.RaceDetectorOn {
 			continue
 		}
 		for name, c := range map[string]struct {
@@ -236,7 +236,7 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 				l.Engine = packetsAlone
 				w := &crossings{inNodes{p.Open(t, &l, ranks), c.node}, make([]*crossing, ranks)}
 				var of device.World = w
-				if p.Processes {
+				if p.RanksAreProcesses {
 					of = checkedCrossings{w}
 				}
 				holds(t, mpi.Run(of, mpi.Options{Engine: carry, Library: &l}, func(comm *mpi.Comm) error {

@@ -74,7 +74,7 @@ func TestOverlap(t *testing.T) {
 // Collective operations make as much garbage as they have calls, and not messages: a rank goes
 // through its schedule by a few closures.
 func TestNoAllocationInCollectives(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		t.Skip("sync.Pool loses things on purpose")
 	}
 	const ranks, warm, rounds = 32, 20, 20
@@ -87,7 +87,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 			collective.Named(collective.Alltoall, "pairwise"), collective.Named(collective.Allgather, "ring"), collective.Named(collective.Allreduce, "ring"),
 		} {
 			t.Run(p.Name+"/"+a.String(), func(t *testing.T) {
-				l := enginetest.By("T")
+				l := enginetest.LibraryOfProtocol("T")
 				var before, after runtime.MemStats
 				err := mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l, Tuning: forced(a)}, func(c *mpi.Comm) error {
 					x, y := make([]int32, ranks), make([]int32, ranks)
@@ -122,7 +122,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 
 // If the forced protocol is not synchronous, synchronous sends follow the library's rules.
 func TestForcedSynchronous(t *testing.T) {
-	l := enginetest.By("TA")
+	l := enginetest.LibraryOfProtocol("TA")
 	for _, p := range places {
 		var posted atomic.Bool
 		err := mpi.Run(p.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Protocol: "T"}, func(c *mpi.Comm) error {

@@ -169,7 +169,7 @@ func play(t *testing.T, script string) string {
 		switch words[0] {
 		case "#":
 		case "machine": // apart: without remote memory
-			open = enginetest.WithoutMemory
+			open = enginetest.HideRemoteMemory
 		case "ranks":
 			ranks = make([][]string, number(words[1]))
 		case "library":

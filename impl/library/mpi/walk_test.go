@@ -89,8 +89,8 @@ func TestWalk(t *testing.T) {
 		}
 		return all
 	}
-	w := &stackWorld{World: emulated(t, "t3d", enginetest.Default(), 2, 0)}
-	l := enginetest.Default()
+	w := &stackWorld{World: emulated(t, "t3d", enginetest.T3DLibrary(), 2, 0)}
+	l := enginetest.T3DLibrary()
 	l.Software = load("t3d").Libraries[0].Software
 	holds(t, mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		if c.Rank() == 0 {

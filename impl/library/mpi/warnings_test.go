@@ -52,15 +52,15 @@ var forgiven = []struct {
 // Such programs end well with one warning a kind, whichever ranks do it and how often; with a
 // strict check the same is an error that names the flag; without a check there is nothing.
 func TestForgivenPrograms(t *testing.T) {
-	if enginetest.Racing { // it would see what the programs do wrong
+	if enginetest.RaceDetectorOn { // it would see what the programs do wrong
 		return
 	}
 	for _, p := range forgiven {
-		for _, at := range slices.Concat(places, enginetest.Processes) {
+		for _, at := range slices.Concat(places, enginetest.ProcessWorlds) {
 			for _, check := range []mpi.CheckMode{mpi.CheckOff, mpi.CheckWarn, mpi.CheckStrict} {
 				t.Run(fmt.Sprintf("%s/%s/%v", p.kind, at.Name, check), func(t *testing.T) {
 					var warnings []mpi.Warning
-					l := enginetest.Default()
+					l := enginetest.T3DLibrary()
 					err := mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: check, Warn: func(w mpi.Warning) { warnings = append(warnings, w) }}, func(c *mpi.Comm) error {
 						p.program(c, 1-c.Rank())
 						return nil
@@ -91,7 +91,7 @@ func isHere(at mpi.Site, call string) bool {
 
 // Kinds are counted apart, in the order in which they are found.
 func TestEachKindIsWarnedOf(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		return
 	}
 	var got []mpi.WarningKind

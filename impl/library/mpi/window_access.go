@@ -537,5 +537,5 @@ func (w *Window) completeLocal(target int) {
 
 // waitFor describes what the rank waits for, to explain a deadlock.
 func (w *Window) waitFor(cause engine.WaitCause, rank int) engine.WaitDescription {
-	return engine.WaitDescription{Cause: cause, Peer: w.c.jobRank(rank), Context: w.c.context, Tag: engine.Any}
+	return engine.WaitDescription{Cause: cause, Peer: w.c.jobRank(rank), Context: w.c.context, Tag: engine.AnySourceOrTag}
 }

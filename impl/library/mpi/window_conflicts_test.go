@@ -83,15 +83,15 @@ func TestConflictsAreErrors(t *testing.T) {
 
 var conflictWorlds = map[string]func(testing.TB, int) device.World{
 	"t3d": func(t testing.TB, n int) device.World {
-		return enginetest.Emulated("t3d", nil, 0)(t, enginetest.By("T"), n)
+		return enginetest.OpenEmulated("t3d", nil, 0)(t, enginetest.LibraryOfProtocol("T"), n)
 	},
 	"t3d by messages": func(t testing.TB, n int) device.World {
-		return enginetest.WithoutMemory(enginetest.Emulated("t3d", nil, 0)(t, enginetest.By("T"), n))
+		return enginetest.HideRemoteMemory(enginetest.OpenEmulated("t3d", nil, 0)(t, enginetest.LibraryOfProtocol("T"), n))
 	},
 }
 
 func runStrictly(t *testing.T, open func(testing.TB, int) device.World, program func(*mpi.Comm) error) error {
-	l := enginetest.By("T")
+	l := enginetest.LibraryOfProtocol("T")
 	return mpi.Run(open(t, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program)
 }
 

@@ -60,8 +60,8 @@ func TestAccessesByTheMachineTakeItsTime(t *testing.T) {
 		{"t3d", 1 << 16, 546 * us, 560 * us, 546 * us, 1100 * us, 1}, // 120 MB/s; gets 60 MB/s, or the transfer engine's 140
 		{"convex", 8, us / 2, 3 * us, us / 2, 3 * us, 5},
 	} {
-		l := enginetest.By("T")
-		open := enginetest.Emulated(x.platform, nil, 0)
+		l := enginetest.LibraryOfProtocol("T")
+		open := enginetest.OpenEmulated(x.platform, nil, 0)
 		put, get := accessTimes(t, open(t, l, 4), l, x.bytes, 0)
 		if put < x.putLow || put > x.putHigh || get < x.getLow || get > x.getHigh {
 			t.Errorf("%s, %d bytes: a put takes %v, want %v to %v; a get takes %v, want %v to %v", x.platform, x.bytes, put, x.putLow, x.putHigh, get, x.getLow, x.getHigh)
@@ -69,7 +69,7 @@ func TestAccessesByTheMachineTakeItsTime(t *testing.T) {
 		if busyPut, busyGet := accessTimes(t, open(t, l, 4), l, x.bytes, unit.Second); busyPut > put+us || busyGet > get+us {
 			t.Errorf("%s, %d bytes: while the target computes a put takes %v and a get %v, else %v and %v", x.platform, x.bytes, busyPut, busyGet, put, get)
 		}
-		byMessagePut, byMessageGet := accessTimes(t, enginetest.WithoutMemory(open(t, l, 4)), l, x.bytes, 0)
+		byMessagePut, byMessageGet := accessTimes(t, enginetest.HideRemoteMemory(open(t, l, 4)), l, x.bytes, 0)
 		if n := x.timesFaster; byMessagePut < n*put || byMessageGet < n*get {
 			t.Errorf("%s, %d bytes: by messages a put takes %v and a get %v, by the machine %v and %v", x.platform, x.bytes, byMessagePut, byMessageGet, put, get)
 		}

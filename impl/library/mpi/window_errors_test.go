@@ -69,7 +69,7 @@ var wrongAccesses = []struct {
 func TestWrongAccessesAreErrorsOfTheirClass(t *testing.T) {
 	for _, x := range wrongAccesses {
 		t.Run(x.name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 				w := c.CreateWindow(make([]byte, 80), 8)
 				if c.Rank() == 0 {
 					x.do(c, w)
@@ -86,7 +86,7 @@ func TestWrongAccessesAreErrorsOfTheirClass(t *testing.T) {
 }
 
 func TestWindowErrorsGoToTheHandlerOfTheWindow(t *testing.T) {
-	holds(t, mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
+	holds(t, mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, func(c *mpi.Comm) error {
 		c.SetErrorHandler(mpi.ErrorsReturn)
 		w := c.AllocateWindow(8, 8, nil)
 		if w.Comm().ErrorHandler() != mpi.ErrorsAreFatal {

@@ -223,7 +223,7 @@ func randomWindowProgram(seed uint64) func(c *mpi.Comm) error {
 // Random programs end as the oracle says, wherever they run and however their messages travel.
 func TestRandomWindows(t *testing.T) {
 	for i, x := range tables {
-		for k, p := range enginetest.WorldsOf(i) {
+		for k, p := range enginetest.WorldsOfLibrary(i) {
 			for seed := range uint64(4) {
 				seed += uint64(100*i + 10*k)
 				l := x.New()

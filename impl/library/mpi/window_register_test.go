@@ -61,8 +61,8 @@ func TestLocksExcludeEachOther(t *testing.T) {
 // windows that have got none wait for it.
 func TestLocksOfRanksThatCompute(t *testing.T) {
 	const busy = unit.Second
-	l := enginetest.By("T")
-	holds(t, mpi.Run(enginetest.Emulated("t3d", nil, 0)(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+	l := enginetest.LibraryOfProtocol("T")
+	holds(t, mpi.Run(enginetest.OpenEmulated("t3d", nil, 0)(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		var all [3]*mpi.Window
 		for i := range all {
 			all[i] = c.AllocateWindow(8, 8, nil)

@@ -59,7 +59,7 @@ func (w *Window) completeFence() {
 	expected := w.c.sumParts(o.issued)
 	clear(o.issued)
 	have := &w.target.fenced[o.fences%2]
-	w.c.e.AwaitService(engine.WaitDescription{Cause: engine.WaitAccessEnd, Peer: engine.Any, Context: w.c.context, Tag: engine.Any}, func() bool { return *have >= expected })
+	w.c.e.AwaitService(engine.WaitDescription{Cause: engine.WaitAccessEnd, Peer: engine.AnySourceOrTag, Context: w.c.context, Tag: engine.AnySourceOrTag}, func() bool { return *have >= expected })
 	w.completeLocal(AnySource)
 	for _, rank := range o.touched {
 		w.targetOf(rank).unacked = false

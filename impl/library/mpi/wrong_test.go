@@ -138,7 +138,7 @@ func TestWrongPrograms(t *testing.T) {
 // wrong runs a wrong program.
 func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	t.Helper()
-	l := enginetest.Default()
+	l := enginetest.T3DLibrary()
 	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error { program(c); return nil })
 	if err == nil {
 		t.Fatal("the program ends")
@@ -152,7 +152,7 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 	for _, p := range wrongPrograms {
 		want := wrong(t, p.ranks, p.program)
 		for _, at := range places {
-			l := enginetest.Default()
+			l := enginetest.T3DLibrary()
 			got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error { p.program(c); return nil })
 			if got == nil || telling(got) != telling(want) {
 				t.Errorf("%s on %s: %v\nwant %v", p.name, at.Name, got, want)
@@ -194,9 +194,9 @@ func TestManyWait(t *testing.T) {
 		mpi.Recv(c, make([]byte, 1), (c.Rank()+1)%ranks, 0)
 		return nil
 	}
-	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", enginetest.Default(), ranks, 0), "loop": loop.New(ranks)} {
+	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", enginetest.T3DLibrary(), ranks, 0), "loop": loop.New(ranks)} {
 		var d *mpi.DeadlockError
-		if err := mpi.Run(w, mpi.Options{Engine: carry, Library: enginetest.Default()}, program); !errors.As(err, &d) {
+		if err := mpi.Run(w, mpi.Options{Engine: carry, Library: enginetest.T3DLibrary()}, program); !errors.As(err, &d) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(d.Waits) != 16 || len(d.Cycle) != ranks {
@@ -273,7 +273,7 @@ func TestAfterTheEnd(t *testing.T) {
 		"Iprobe":  func(c *mpi.Comm) { c.Iprobe(0, 0) },
 	} {
 		for _, at := range places {
-			l := enginetest.Default()
+			l := enginetest.T3DLibrary()
 			var last *mpi.Comm
 			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: map[bool]mpi.CheckMode{true: mpi.CheckStrict}[name == "Send"]}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
@@ -302,18 +302,18 @@ func withoutSite(err error) string {
 // Wrong programs of processes end as those of one process do: with the same error, from whichever
 // rank, and all ranks of a deadlock say where they wait.
 func TestWrongProgramsOfProcesses(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		return // the detector does not see between processes, and slows them down
 	}
 	for _, name := range []string{"allReceiveFirst", "oneLeavesEarly", "withinAGroup", "tooLong", "noSuchRank", "onlyOneCalls", "eachItsOwnRoot", "noReceive"} {
-		for _, at := range enginetest.Processes {
+		for _, at := range enginetest.ProcessWorlds {
 			t.Run(name+"/"+at.Name, func(t *testing.T) {
 				for _, p := range wrongPrograms {
 					if p.name != name {
 						continue
 					}
 					want := wrong(t, p.ranks, p.program)
-					l := enginetest.Default()
+					l := enginetest.T3DLibrary()
 					got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error { p.program(c); return nil })
 					if got == nil || telling(got) != telling(want) {
 						t.Errorf("%v\nwant %v", got, want)
@@ -326,12 +326,12 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 
 // The error detail of a rank is part of a run's end, also for processes that come to the run later.
 func TestErrorDetailOfLaterRuns(t *testing.T) {
-	if enginetest.Racing {
+	if enginetest.RaceDetectorOn {
 		return
 	}
-	for _, at := range enginetest.Processes {
+	for _, at := range enginetest.ProcessWorlds {
 		t.Run(at.Name, func(t *testing.T) {
-			l := enginetest.Default()
+			l := enginetest.T3DLibrary()
 			w := at.Open(t, l, 2)
 			first := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error { tooLong(c); return nil })
 			second := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {

@@ -118,7 +118,7 @@ const MaxShownRanks = 16
 // Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of
 // several.
 func Blocker(w engine.WaitDescription) int {
-	if w.Peer == engine.Any || w.OneSuffices && w.OpenOps > 1 {
+	if w.Peer == engine.AnySourceOrTag || w.OneSuffices && w.OpenOps > 1 {
 		return -1
 	}
 	return w.Peer
@@ -159,14 +159,14 @@ type RankNames func(rank int, context uint32) string
 func WaitsFor(w engine.WaitDescription, names RankNames) string {
 	what := ""
 	who := "any rank"
-	if w.Peer != engine.Any {
+	if w.Peer != engine.AnySourceOrTag {
 		who = names(w.Peer, w.Context)
 	}
 	tag := fmt.Sprintf(" with tag %d", w.Tag)
 	switch {
 	case isCollectiveContext(w.Context):
 		tag = ""
-	case w.Tag == engine.Any:
+	case w.Tag == engine.AnySourceOrTag:
 		tag = " with any tag"
 	}
 	switch w.Cause {
