@@ -94,7 +94,7 @@ func emulate(t *testing.T, platform string, ranks int, sizes []int) map[emulated
 			}
 		}
 	}
-	out, err := microbench.SweepCollectives(t.Context(), e, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
+	out, err := microbench.SweepCollectives(t.Context(), e, j.MPIOptions(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func (c *campaign) parameterOptions(t *testing.T, ranks int) CollectiveOptions {
 	}
 	o := CollectiveOptions{Ranks: ranks, PerNode: c.perNode}
 	for _, tier := range []model.Tier{model.InterNode, model.IntraNode} {
-		pair, err := j.Pair(tier.String())
+		pair, err := j.PairToMeasure(tier.String())
 		if err != nil { // all ranks are in one node, or each is in one of its own
 			o.PerNode = 0
 			continue

@@ -54,7 +54,7 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	if m.Parameters, err = measureCalls(ctx, j, pair); err != nil {
 		return nil, err
 	}
-	near, err := j.Pair(model.IntraNode.String())
+	near, err := j.PairToMeasure(model.IntraNode.String())
 	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.InterNode {
 		x, err := measureCalls(ctx, j, near)
 		if err != nil {
@@ -106,7 +106,7 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 		return nil, err
 	}
 	if max(pair[0], pair[1]) >= measured.Ranks {
-		if pair, err = measured.Pair(model.InterNode.String()); err != nil {
+		if pair, err = measured.PairToMeasure(model.InterNode.String()); err != nil {
 			return nil, err
 		}
 	}
@@ -119,15 +119,15 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 		plan.Sizes = append(plan.Sizes, k)
 	}
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return measured.World(ctx, 1+uint64(cell)) }
-	series, err := microbench.Sweep(ctx, plan, measured.Options(""), open, nil)
+	series, err := microbench.Sweep(ctx, plan, measured.MPIOptions(""), open, nil)
 	machine := j.Platform.Machine
 	if err != nil {
 		return nil, fmt.Errorf("measure single messages on %s: %w", machine.Name, err)
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Protocol = machine.Name, j.Library.Name, measured.Clock(), "auto"
-		k.Place = measured.Place(pair[0], pair[1])
+		k.Platform, k.Library, k.Clock, k.Protocol = machine.Name, j.Library.Name, measured.ClockKind(), "auto"
+		k.Place = measured.PlaceOfPair(pair[0], pair[1])
 	}
 	set := &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}}}
 	found, err := fit.Fit(set, clean.Options{ReplicateCount: 2})

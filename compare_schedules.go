@@ -167,7 +167,7 @@ func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, erro
 	if j.IsLocal() {
 		rounds = collectiveRounds
 	}
-	nodes := j.Nodes()
+	nodes := j.RanksByNode()
 	var all []timedSchedule
 	for _, op := range operations {
 		for _, a := range collective.Of(op) {
@@ -192,7 +192,7 @@ func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, erro
 // openScheduleJob sets up a job of some ranks on a machine, which may be this one.
 func openScheduleJob(platform, library string, ranks int, args []string) (*job.Job, error) {
 	if isThisMachine(platform) {
-		j, err := job.NewLocal(library, ranks, job.LocalOptions{Platform: platform, Pin: true, Command: args})
+		j, err := job.NewLocal(library, ranks, job.LocalOptions{Platform: platform, PinsRanks: true, RankCommand: args})
 		return j, badOption("", err)
 	}
 	p, err := LoadPlatform(platform)
@@ -280,7 +280,7 @@ func runSchedule(ctx context.Context, j *job.Job, s *schedule.Schedule) ([]unit.
 		return nil, err
 	}
 	finish := make([]unit.Time, j.Ranks)
-	err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+	err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 		finish[c.Rank()] = x.Run(c)
 		return nil
 	})

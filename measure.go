@@ -190,7 +190,7 @@ func (m *measurement) openTransport(ctx context.Context) error {
 			return err
 		}
 	}
-	j, err := job.NewLocal(m.Library, m.Ranks, job.LocalOptions{Platform: m.Platform, Team: m.team, Wait: m.Wait, Pin: !m.NoPin, Command: m.Args})
+	j, err := job.NewLocal(m.Library, m.Ranks, job.LocalOptions{Platform: m.Platform, Team: m.team, WaitPolicy: m.Wait, PinsRanks: !m.NoPin, RankCommand: m.Args})
 	m.job = j
 	return badOption("", err)
 }
@@ -237,7 +237,7 @@ func (m *measurement) openWorld(ctx context.Context, n int) (mpi.World, error) {
 
 // sweepPairs measures the plan between its pair of ranks, or all, on an emulated machine.
 func (m *measurement) sweepPairs(ctx context.Context, plan *microbench.Plan) ([]sample.Series, error) {
-	options := m.job.Options(m.forcedProtocol())
+	options := m.job.MPIOptions(m.forcedProtocol())
 	if !m.allPairs() {
 		return microbench.Sweep(ctx, plan, options, m.openWorld, m.reportProgress(len(plan.Cells())))
 	}
@@ -263,9 +263,9 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.Clock(), ProtocolAuto
+		k.Platform, k.Library, k.Clock, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.ClockKind(), ProtocolAuto
 		if k.Place == "" {
-			k.Place = j.Place(p1, p2)
+			k.Place = j.PlaceOfPair(p1, p2)
 		}
 		if m.forcedProtocol() != "" {
 			k.Protocol = m.forcedProtocol()
@@ -287,10 +287,10 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 
 // commonPlace returns the place of all pairs of ranks, or "" if they are in several.
 func commonPlace(j *job.Job) string {
-	place := j.Place(0, j.Ranks-1)
+	place := j.PlaceOfPair(0, j.Ranks-1)
 	for a := range j.Ranks {
 		for b := range a {
-			if j.Place(b, a) != place {
+			if j.PlaceOfPair(b, a) != place {
 				return ""
 			}
 		}

@@ -46,7 +46,7 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 	if err := m.openJob(ctx); err != nil {
 		return nil, err
 	}
-	x, err := m.newCollectiveExperiment(m.job.Ranks, m.job.Nodes())
+	x, err := m.newCollectiveExperiment(m.job.Ranks, m.job.RanksByNode())
 	if err != nil {
 		return nil, badOption("", err)
 	}
@@ -58,7 +58,7 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 		outcome, err = m.runLaunches(ctx, x)
 	} else {
 		x.Reps, x.WarmupRounds = m.emulatedCollectiveRepetitions()
-		outcome, err = microbench.SweepCollectives(ctx, x, m.job.Options(""), m.openWorld, m.reportProgress(len(x.Collectives)))
+		outcome, err = microbench.SweepCollectives(ctx, x, m.job.MPIOptions(""), m.openWorld, m.reportProgress(len(x.Collectives)))
 	}
 	if err != nil {
 		return nil, m.failure(err)
@@ -204,7 +204,7 @@ func (m *measurement) collectiveSamples(x *microbench.Experiment, outcome *micro
 	}
 	for i := range outcome.Series {
 		k := &outcome.Series[i].Key
-		k.Platform, k.Library, k.Clock, k.Place = machine.Name, m.job.Library.Name, m.job.Clock(), place.String()
+		k.Platform, k.Library, k.Clock, k.Place = machine.Name, m.job.Library.Name, m.job.ClockKind(), place.String()
 	}
 	facts := append(m.headFacts(), sample.Fact{Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
 	return &sample.Set{Series: outcome.Series, Facts: append(facts, microbench.CollectiveStartFact(noCommonStart, outcome.LateStartCount, outcome.AgreedStartAttempts))}

@@ -66,7 +66,7 @@ func (m *measurement) planSizes() ([]int, error) {
 	case sizes != nil:
 	case m.allPairs():
 		sizes = microbench.AllPairsSizes
-	case m.Platform == job.TCP && !m.isOnSeveralHosts():
+	case m.Platform == job.TCPPlatform && !m.isOnSeveralHosts():
 		sizes = microbench.SplitMessageSizes
 	case m.onTransport() || m.onVendor():
 		sizes = microbench.RealMachineSizes

@@ -74,9 +74,9 @@ var measureScopes = map[string]measureScope{
 func (o *MeasureOptions) CheckScope(option string) error {
 	kind, about := emulatedMachine, "emulated"
 	switch o.Platform {
-	case job.Shm:
+	case job.SharedMemoryPlatform:
 		kind, about = sharedMemory, "this machine"
-	case job.TCP:
+	case job.TCPPlatform:
 		kind, about = loopbackTCP, "this machine"
 	case probe.PlatformName:
 		kind = installedMPI
@@ -112,7 +112,7 @@ func (o *MeasureOptions) checkScopes() error {
 }
 
 func (k machineKinds) String() string {
-	names := []string{"emulated machines", job.Shm, job.TCP, probe.PlatformName}
+	names := []string{"emulated machines", job.SharedMemoryPlatform, job.TCPPlatform, probe.PlatformName}
 	switch k {
 	case emulatedMachine:
 		return names[0]

@@ -50,7 +50,7 @@ func (m *measurement) runLaunches(ctx context.Context, x *microbench.Experiment)
 		if err != nil {
 			return err
 		}
-		return s.MeasureLaunchInWorld(w, m.job.Options(m.forcedProtocol()))
+		return s.MeasureLaunchInWorld(w, m.job.MPIOptions(m.forcedProtocol()))
 	}, m.reportFraction)
 }
 

@@ -98,7 +98,7 @@ func checkNoise(noise float64) error {
 
 // pairOf returns the pair of ranks of an option Place.
 func pairOf(j *job.Job, place string) ([2]int, error) {
-	pair, err := j.Pair(place)
+	pair, err := j.PairToMeasure(place)
 	return pair, badOption("Place", err)
 }
 

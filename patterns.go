@@ -124,7 +124,7 @@ func FitLibraries(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 				return nil, fmt.Errorf("patterns on %s: %w", o.Platform, err)
 			}
 			for _, x := range series {
-				x.Platform, x.Place, x.Clock = s.job.Platform.Machine.Name, s.job.Place(0, 1), s.job.Clock()
+				x.Platform, x.Place, x.Clock = s.job.Platform.Machine.Name, s.job.PlaceOfPair(0, 1), s.job.ClockKind()
 				set.Series = append(set.Series, x)
 				if x.Timer == sample.TimerRTT {
 					half := quantile.UpperMedian(slices.Sorted(slices.Values(x.Times))).Micros() / 2
@@ -156,14 +156,14 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 		}
 	}
 	open := func(library string) (*job.Job, error) {
-		return job.NewLocal(library, o.Ranks, job.LocalOptions{Platform: o.Platform, Pin: true, AnyLibrary: true, Command: o.Args})
+		return job.NewLocal(library, o.Ranks, job.LocalOptions{Platform: o.Platform, PinsRanks: true, AllowsAnyLibrary: true, RankCommand: o.Args})
 	}
 	if !isThisMachine(o.Platform) {
 		p, err := LoadPlatform(o.Platform)
 		if err != nil {
 			return nil, err
 		}
-		open = func(library string) (*job.Job, error) { return job.NewAny(p, library, o.Ranks, 0) }
+		open = func(library string) (*job.Job, error) { return job.NewForAnyLibrary(p, library, o.Ranks, 0) }
 	}
 	first, err := open("")
 	if err != nil {
@@ -185,14 +185,14 @@ func (o *PatternOptions) open() ([]libraryJob, error) {
 			if !hasPuts {
 				return nil, &OptionError{"Library", name, fmt.Errorf("raw puts need remote memory, which platform %s does not have", o.Platform)}
 			}
-			all = append(all, libraryJob{portable.SHMEM(), first})
+			all = append(all, libraryJob{portable.SHMEMLibrary(), first})
 			continue
 		}
 		j, err := open(name)
 		if err != nil {
 			return nil, badOption("", err)
 		}
-		for _, l := range portable.ByEngine(j.Library, j.Options("")) {
+		for _, l := range portable.LibrariesOfEngine(j.Library, j.MPIOptions("")) {
 			all = append(all, libraryJob{l, j})
 		}
 	}

@@ -51,7 +51,7 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 		return model.Transfer{Machine: machine, Library: job.Library, Protocol: model.FindProtocol(name), Mode: mode, Bytes: k, Path: path}
 	}
 	return predictionSource{
-		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]),
+		platform: machine.Name, library: job.Library.Name, place: job.PlaceOfPair(pair[0], pair[1]),
 		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
 		basis: basisSteps, names: names, call: call, transfer: transfer,
 		predict: func(name string, k int) (reports.Prediction, error) {

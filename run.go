@@ -72,11 +72,11 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 		return nil, err
 	}
 	e := &Execution{name: "program", title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
-	if job.Check, err = parseCheck(o.Check); err != nil {
+	if job.CheckMode, err = parseCheck(o.Check); err != nil {
 		return nil, err
 	}
-	job.Warn = e.warn
-	recording, err := job.Record(ctx, o.Seed, o.Protocol, o.MaxSpans, program)
+	job.OnWarning = e.warn
+	recording, err := job.RecordProgram(ctx, o.Seed, o.Protocol, o.MaxSpans, program)
 	if err != nil {
 		return nil, fmt.Errorf("run on %s: %w", known.Machine.Name, err)
 	}

@@ -51,7 +51,7 @@ func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *
 	if err != nil {
 		return nil, err
 	}
-	if loaded.Ranks > 0 {
+	if loaded.OnlyRankCount > 0 {
 		*p = loaded
 	}
 	r := &programRun{ProgramOptions: o, program: loaded, settings: s, close: closing, outcome: &Execution{}}
@@ -72,11 +72,11 @@ func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, pl
 	if err != nil {
 		return nil, err
 	}
-	if p.Ranks > 0 {
-		if ranks != 0 && ranks != p.Ranks {
-			return nil, &OptionError{"Ranks", fmt.Sprint(ranks), fmt.Errorf("%s has %d ranks: leave it out", p.Name, p.Ranks)}
+	if p.OnlyRankCount > 0 {
+		if ranks != 0 && ranks != p.OnlyRankCount {
+			return nil, &OptionError{"Ranks", fmt.Sprint(ranks), fmt.Errorf("%s has %d ranks: leave it out", p.Name, p.OnlyRankCount)}
 		}
-		ranks = p.Ranks
+		ranks = p.OnlyRankCount
 	}
 	if placement != "" {
 		if known, ranks, err = placeRanks(known, ranks, placement); err != nil {
@@ -86,9 +86,9 @@ func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, pl
 	var j *job.Job
 	switch {
 	case isThisMachine(o.Platform):
-		j, err = job.NewLocal(o.Library, ranks, job.LocalOptions{Platform: o.Platform, Pin: true, AnyLibrary: p.RunAny != nil, Output: o.RankOutput, Command: o.Args})
+		j, err = job.NewLocal(o.Library, ranks, job.LocalOptions{Platform: o.Platform, PinsRanks: true, AllowsAnyLibrary: p.RunAny != nil, RankOutput: o.RankOutput, RankCommand: o.Args})
 	case p.RunAny != nil:
-		j, err = job.NewAny(known, o.Library, ranks, o.Noise)
+		j, err = job.NewForAnyLibrary(known, o.Library, ranks, o.Noise)
 	default:
 		j, err = job.New(known, o.Library, ranks, o.Noise)
 	}
@@ -118,11 +118,11 @@ func (r *programRun) setUpJob() (err error) {
 	if err := r.program.Check(r.settings, j.Ranks); err != nil {
 		return parameterOption(err)
 	}
-	if j.Check, err = parseCheck(r.Check); err != nil {
+	if j.CheckMode, err = parseCheck(r.Check); err != nil {
 		return err
 	}
-	if j.Warn = r.Warn; j.Warn == nil {
-		j.Warn = r.outcome.warn
+	if j.OnWarning = r.Warn; j.OnWarning == nil {
+		j.OnWarning = r.outcome.warn
 	}
 	if !j.Library.CarriedBy().CarriesMPI() {
 		for _, x := range []struct {
@@ -135,7 +135,7 @@ func (r *programRun) setUpJob() (err error) {
 		}
 	}
 	if r.Collective != nil {
-		if j.ForcedRules, err = ParseRules(r.Collective, j.Ranks, j.Nodes()); err != nil {
+		if j.ForcedRules, err = ParseRules(r.Collective, j.Ranks, j.RanksByNode()); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (r *programRun) runRank(c *mpi.Comm) (err error) {
 
 // runAny runs a program for any library on a world.
 func (r *programRun) runAny(w device.World, o mpi.Options) error {
-	library := portable.ByEngine(r.job.Library, o)[0]
+	library := portable.LibrariesOfEngine(r.job.Library, o)[0]
 	return library.Run(w, r.settings.Size, func(x portable.Process) (err error) {
 		r.results[x.Rank()], err = r.program.RunAny(x, r.settings)
 		return err
@@ -172,9 +172,9 @@ func (r *programRun) runAny(w device.World, o mpi.Options) error {
 // record runs the program on an emulated machine.
 func (r *programRun) record(ctx context.Context, maxSpans int) (t *model.Timeline, err error) {
 	if r.program.RunAny != nil {
-		t, err = r.job.RecordAny(ctx, r.Seed, r.Protocol, maxSpans, r.runAny)
+		t, err = r.job.RecordWithAnyLibrary(ctx, r.Seed, r.Protocol, maxSpans, r.runAny)
 	} else {
-		t, err = r.job.Record(ctx, r.Seed, r.Protocol, maxSpans, r.runRank)
+		t, err = r.job.RecordProgram(ctx, r.Seed, r.Protocol, maxSpans, r.runRank)
 	}
 	return t, r.runError(err)
 }
@@ -185,7 +185,7 @@ func (r *programRun) time(ctx context.Context) (*Execution, error) {
 	if r.program.RunAny != nil {
 		w, err := r.job.World(ctx, r.Seed)
 		if err == nil {
-			err = r.runAny(w, r.job.Options(r.Protocol))
+			err = r.runAny(w, r.job.MPIOptions(r.Protocol))
 		}
 		if err != nil {
 			return nil, r.runError(err)
@@ -199,7 +199,7 @@ func (r *programRun) time(ctx context.Context) (*Execution, error) {
 	}
 	e.ends, e.Time = ends, slices.Max(ends)
 	for rank, end := range ends {
-		r.results[rank].Time = end
+		r.results[rank].ScheduleTime = end
 	}
 	r.report(e)
 	return e, r.keepSchedule(e)
@@ -211,7 +211,7 @@ func (r *programRun) runError(err error) error {
 		return nil
 	}
 	name := r.program.Name
-	if r.program.Executable {
+	if r.program.IsExecutable {
 		name = filepath.Base(name)
 	}
 	on := r.job.Platform.Machine.Name

@@ -48,7 +48,7 @@ func RunProgram(ctx context.Context, o ProgramOptions) (*Execution, error) {
 		return nil, err
 	}
 	var disturbances []string
-	if settings.Compute.IsMeasured() {
+	if settings.ComputeCharge.IsMeasured() {
 		disturbances = quickWarnings(ctx, 1) // ranks compute one at a time
 	}
 	e, err := o.run(ctx, p, known, settings)
@@ -115,7 +115,7 @@ func isEthernet(n model.Network) bool {
 
 // resolve finds the program and the machine, and checks what can be known before the run.
 func (o *ProgramOptions) resolve() (p program.Program, known *platform.Platform, s program.Settings, err error) {
-	p, ok := program.Named(o.Program)
+	p, ok := program.ProgramNamed(o.Program)
 	if !ok {
 		return p, nil, s, optionErrorf("", "there is no program %q: there are %s", o.Program, strings.Join(program.Names(), ", "))
 	}
@@ -161,13 +161,13 @@ func (o *ProgramOptions) check(p program.Program) error {
 		{"Place", isHere && o.Place != nil, emulated},
 		{"Profile", isHere && o.Profile, emulated},
 		{"Seed", isHere && o.Seed != 0 && !p.UsesSeed, emulated},
-		{"compute", isHere && compute && p.Executable, emulated + ": computing takes its own time"},
-		{"Arguments", len(o.Arguments) > 0 && !p.Executable, p.Name + " takes none"},
-		{"Collective", o.Collective != nil && p.PointToPoint, noCollective},
-		{"Phases", o.Phases != nil && p.PointToPoint, noCollective},
+		{"compute", isHere && compute && p.IsExecutable, emulated + ": computing takes its own time"},
+		{"Arguments", len(o.Arguments) > 0 && !p.IsExecutable, p.Name + " takes none"},
+		{"Collective", o.Collective != nil && p.HasNoCollectives, noCollective},
+		{"Phases", o.Phases != nil && p.HasNoCollectives, noCollective},
 		{"Phases", o.Phases != nil && p.RunAny != nil, onlyMPI},
 		{"Record", isHere && o.Record && p.RunAny != nil, "on " + o.Platform + " " + onlyMPI},
-		{"Check", o.Check != "" && p.PointToPoint, "each message of a schedule has memory of its own"},
+		{"Check", o.Check != "" && p.HasNoCollectives, "each message of a schedule has memory of its own"},
 		{"Profile", several && o.Profile, oneRun},
 		{"Record", several && o.Record, oneRun},
 		{"Phases, Record", o.Phases != nil && o.Record, "what is recorded are messages without phases: leave one of them out"},

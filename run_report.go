@@ -86,7 +86,7 @@ func benchmarkTable(name string, r *npb.Result, ranks int) *doc.Table {
 		{"Total processes", strconv.Itoa(ranks)},
 		{"Mop/s total", fmt.Sprintf("%.2f", r.Mops())},
 		{"Mop/s/process", fmt.Sprintf("%.2f", r.Mops()/float64(ranks))},
-		{"Operation type", r.Kind},
+		{"Operation type", r.OperationKind},
 		{"Verification", r.Verification()},
 	} {
 		t.AddRow(doc.TextCell(line[0]), doc.TextCell(line[1]))
@@ -103,8 +103,8 @@ func rateTable(name string, r program.Result) *doc.Table {
 		t.AddRow(doc.TextCell("frames a second"), doc.TextCell(fmt.Sprintf("%.4g", 1/seconds)))
 		t.AddRow(doc.TextCell("pixels"), doc.TextCell(fmt.Sprintf("%d x %d", x.Edge, x.Edge)))
 	}
-	if r.Items != portable.Frames {
-		t.AddRow(doc.TextCell(r.Items+" a second"), doc.TextCell(fmt.Sprintf("%.4g", float64(r.Rate.Items)/seconds)))
+	if r.RateItems != portable.FrameItems {
+		t.AddRow(doc.TextCell(r.RateItems+" a second"), doc.TextCell(fmt.Sprintf("%.4g", float64(r.Rate.Items)/seconds)))
 	}
 	return t
 }

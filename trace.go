@@ -66,7 +66,7 @@ func Trace(ctx context.Context, o TraceOptions) (*timeline.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	recording, err := subject.job.Record(ctx, o.Seed, o.Protocol, 0, subject.run)
+	recording, err := subject.job.RecordProgram(ctx, o.Seed, o.Protocol, 0, subject.run)
 	if err != nil {
 		return nil, fmt.Errorf("trace on %s: %w", p.Machine.Name, err)
 	}

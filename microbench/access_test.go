@@ -29,7 +29,7 @@ func measureAccesses(t *testing.T, platform string, sizes []int) []sample.Series
 		t.Fatal(err)
 	}
 	var all []sample.Series
-	if err := mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+	if err := mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 		if got := plan.Measure(c, plan.Cells()); got != nil {
 			all = got
 		}

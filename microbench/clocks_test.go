@@ -53,7 +53,7 @@ func TestClocks(t *testing.T) {
 			}
 			s.begin = unit.Time(n) * 10 * unit.Second
 			s.World = w
-			return x.MeasureLaunchInWorld(s, j.Options(""))
+			return x.MeasureLaunchInWorld(s, j.MPIOptions(""))
 		}, nil)
 		if err != nil {
 			t.Fatal(err)

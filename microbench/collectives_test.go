@@ -40,7 +40,7 @@ func swept(t *testing.T, platform string, noise float64, c *microbench.Experimen
 		t.Fatal(err)
 	}
 	c.HasCommonClock, c.ClockStep = j.HasCommonClock(), j.Platform.Machine.Timer
-	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
+	out, err := microbench.SweepCollectives(t.Context(), c, j.MPIOptions(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 		c := &microbench.Experiment{Collectives: cells(3, nil, 8, 600)}
 		c.IsSharedMachine, c.HasCommonClock, c.Launches, c.Reps, c.ClockStep = true, common, 2, 10, unit.Nanosecond
 		s := microbench.NewScheduler(c)
-		out, err := s.RunLaunches(t.Context(), func(context.Context, int) error { return s.MeasureLaunchInWorld(loop.New(3), j.Options("")) }, nil)
+		out, err := s.RunLaunches(t.Context(), func(context.Context, int) error { return s.MeasureLaunchInWorld(loop.New(3), j.MPIOptions("")) }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestCollectivesTooLate(t *testing.T) {
 	}
 	c := &microbench.Experiment{Collectives: []microbench.CollectiveCell{x}}
 	c.Reps, c.HasCommonClock, c.ClockStep = reps, true, 1
-	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) {
+	out, err := microbench.SweepCollectives(t.Context(), c, j.MPIOptions(""), func(ctx context.Context, i int) (mpi.World, error) {
 		w, err := j.World(ctx, 1)
 		return held{w}, err
 	}, nil)

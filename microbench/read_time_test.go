@@ -20,7 +20,7 @@ func onLogGP(t *testing.T, program func(c *mpi.Comm)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+	err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 		program(c)
 		return nil
 	})

@@ -25,14 +25,14 @@ func measured(t *testing.T, platform string, plan *microbench.Plan, noise float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, err := microbench.Sweep(t.Context(), plan, j.Options(plan.ForcedProtocol),
+	series, err := microbench.Sweep(t.Context(), plan, j.MPIOptions(plan.ForcedProtocol),
 		func(ctx context.Context, cell int) (mpi.World, error) { return j.World(ctx, seed<<16+uint64(cell)) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), "auto"
+		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.ClockKind(), j.PlaceOfPair(0, j.Ranks-1), "auto"
 		if plan.ForcedProtocol != "" {
 			k.Protocol = plan.ForcedProtocol
 		}

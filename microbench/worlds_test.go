@@ -30,7 +30,7 @@ func TestPair(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan := &microbench.Plan{Modes: []string{"ssend"}, Sizes: []int{16}, Reps: 8, WarmupRounds: 3, HasCommonClock: true, Pair: pair}
-		err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+		err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 			s := plan.Measure(c, plan.Cells())
 			if (c.Rank() == pair[0]) != (s != nil) {
 				return fmt.Errorf("rank %d got %d series", c.Rank(), len(s))
@@ -75,7 +75,7 @@ func TestTimers(t *testing.T) {
 		}
 		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, WarmupRounds: 1, HasCommonClock: true}
 		var got []string
-		err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+		err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 			for _, x := range plan.Measure(c, plan.Cells()) {
 				got = append(got, x.Timer)
 			}
@@ -102,7 +102,7 @@ func TestOnAnyWorld(t *testing.T) {
 	var shapes []string
 	for _, w := range []mpi.World{emulated, loop.New(3)} {
 		var series []sample.Series
-		err := mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+		err := mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 			s := plan.Measure(c, plan.Cells())
 			if (c.Rank() == 0) != (s != nil) {
 				return fmt.Errorf("rank %d got %d series", c.Rank(), len(s))
@@ -145,7 +145,7 @@ func TestPairsTakeTurns(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return s.MeasureLaunchInWorld(w, j.Options(""))
+		return s.MeasureLaunchInWorld(w, j.MPIOptions(""))
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

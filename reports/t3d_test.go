@@ -39,14 +39,14 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 	for _, p := range plans {
 		p.WarmupRounds, p.HasCommonClock = 2, true
 		var series []sample.Series
-		series, x.err = microbench.Sweep(context.Background(), p, j.Options(p.ForcedProtocol), func(ctx context.Context, cell int) (mpi.World, error) {
+		series, x.err = microbench.Sweep(context.Background(), p, j.MPIOptions(p.ForcedProtocol), func(ctx context.Context, cell int) (mpi.World, error) {
 			return j.World(ctx, uint64(cell))
 		}, nil)
 		if x.err != nil {
 			return x
 		}
 		for _, s := range series {
-			s.Platform, s.Library, s.Clock, s.Place, s.Protocol = "t3d", j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), p.ForcedProtocol
+			s.Platform, s.Library, s.Clock, s.Place, s.Protocol = "t3d", j.Library.Name, j.ClockKind(), j.PlaceOfPair(0, j.Ranks-1), p.ForcedProtocol
 			if s.Protocol == "" {
 				s.Protocol = "auto"
 			}

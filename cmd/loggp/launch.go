@@ -99,7 +99,7 @@ func checkCommandOfJoiningRank(args []string) error {
 	if err := cmd.ParseFlags(args[1:]); err != nil {
 		return fmt.Errorf("rank 0 orders to measure with flags that are none here: %w", err)
 	}
-	if platform := cmd.Flag("platform").Value.String(); platform != job.TCP || !slices.ContainsFunc([]string{"hosts", "expect"}, cmd.Flags().Changed) {
+	if platform := cmd.Flag("platform").Value.String(); platform != job.TCPPlatform || !slices.ContainsFunc([]string{"hosts", "expect"}, cmd.Flags().Changed) {
 		return fmt.Errorf("rank 0 orders to measure %s, and not this host by TCP", platform)
 	}
 	return nil

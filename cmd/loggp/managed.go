@@ -22,17 +22,17 @@ func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.M
 	switch {
 	case err != nil || m == nil:
 		return nil, false, err
-	case platform == job.TCP && m.IsAgent():
+	case platform == job.TCPPlatform && m.IsAgent():
 		m.Directory = sharedDir // as Measure tells rank 0
 		return nil, true, m.ServeAgent(cmd.Context(), commandLine(cmd))
-	case platform == job.TCP:
+	case platform == job.TCPPlatform:
 		return m, false, nil
 	case !slices.Contains(job.LocalPlatforms, platform) || launch.IsRank():
 		return nil, false, nil
 	case m.Rank > 0:
 		return nil, true, nil // rank 0 complains
 	}
-	return nil, false, newUsageError(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, m.Manager, m.Size, job.TCP))
+	return nil, false, newUsageError(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, m.Manager, m.Size, job.TCPPlatform))
 }
 
 // printJoinInstructions tells the user how ranks join that are not started over ssh.

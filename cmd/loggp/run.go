@@ -104,7 +104,7 @@ The programs that ship with loggp, and kinds of files, are
   loggp run --platform t3d -n 2 --parameters -o parameters patterns
   loggp run --platform shm -n 2 --patterns latency --sizes 8 patterns`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if p, ok := program.Named(append(args, "")[0]); ok && p.Executable {
+			if p, ok := program.ProgramNamed(append(args, "")[0]); ok && p.IsExecutable {
 				return nil
 			}
 			if len(args) > 1 && strings.HasPrefix(args[1], "-") { // flags behind the name of a program that ships with loggp
@@ -178,7 +178,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	printWarnings(cmd, x.Notes)
 	printDisturbances(cmd, x.Disturbances)
-	if p.Executable { // standard output is that of the program
+	if p.IsExecutable { // standard output is that of the program
 		out := cmd.OutOrStdout()
 		cmd.SetOut(cmd.ErrOrStderr())
 		defer cmd.SetOut(out)
@@ -217,7 +217,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 
 // parseOptions makes options of the flags.
 func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
-	p, _ = program.Named(args[0]) // RunProgram complains if there is none
+	p, _ = program.ProgramNamed(args[0]) // RunProgram complains if there is none
 	o = loggp.ProgramOptions{
 		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxSpans()},
 		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
@@ -231,7 +231,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	o.Warn = func(w mpi.Warning) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
 	}
-	if !p.Executable {
+	if !p.IsExecutable {
 		o.Arguments = nil
 	} else {
 		o.RankOutput = os.Stdout

@@ -58,7 +58,7 @@ func TestVirtualTimeEnds(t *testing.T) {
 			if err != nil {
 				continue // its library is not MPI
 			}
-			_, err = j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+			_, err = j.RecordProgram(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 				if c.Rank() == 1 || p.name == "schedule" {
 					p.run(c)
 				} else {

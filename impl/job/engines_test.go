@@ -22,7 +22,7 @@ import (
 // kind, and no other.
 func TestEnginesCharge(t *testing.T) {
 	for _, e := range model.Engines {
-		if engines[e].make == nil || engines[e].describe == nil {
+		if newEnginesByName[e].make == nil || newEnginesByName[e].describe == nil {
 			t.Errorf("engine %s is not in the table", e.Name)
 			continue
 		}
@@ -42,7 +42,7 @@ func TestEnginesCharge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := hw.New(j.config(context.Background(), 1))
+		w, err := hw.New(j.hardwareConfig(context.Background(), 1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestEnginesCharge(t *testing.T) {
 		if e == model.ProtoEngine {
 			protocol = "RTA" // so that there are packets of control
 		}
-		if err := mpi.Run(trace.World(w, &log), j.Options(protocol), all); err != nil {
+		if err := mpi.Run(trace.World(w, &log), j.MPIOptions(protocol), all); err != nil {
 			t.Fatalf("engine %s: %v", e.Name, err)
 		}
 		charged := map[string]bool{}

@@ -11,20 +11,20 @@ import (
 // HasCommonClock reports whether all ranks read the same clock, as those of one machine do.
 func (j *Job) HasCommonClock() bool {
 	for r := range j.Ranks {
-		if j.tier(0, r) != model.IntraNode && j.IsLocal() {
+		if j.tierOfRanks(0, r) != model.IntraNode && j.IsLocal() {
 			return false
 		}
 	}
 	return true
 }
 
-// teamFacts returns a fact for each host of a job with several.
-func (j *Job) teamFacts() []host.Fact {
-	if j.local.Team == nil {
+// factsOfHosts returns a fact for each host of a job with several.
+func (j *Job) factsOfHosts() []host.Fact {
+	if j.localOptions.Team == nil {
 		return nil
 	}
 	var facts []host.Fact
-	for r, h := range j.local.Team.Hosts {
+	for r, h := range j.localOptions.Team.Hosts {
 		about := []string{h.Name, h.Address}
 		for _, f := range h.Facts {
 			about = append(about, f.Key+" "+f.Value)

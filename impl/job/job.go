@@ -27,12 +27,12 @@ import (
 
 // Job is a platform with one of its libraries, set up for a number of ranks.
 type Job struct {
-	Platform *platform.Platform
-	Library  *model.Library
-	Ranks    int
-	Noise    float64           // relative standard deviation of every processor step
-	Check    mpi.CheckMode     // of programs, see mpi.Options
-	Warn     func(mpi.Warning) // is told of warnings of the check; nil: no function
+	Platform  *platform.Platform
+	Library   *model.Library
+	Ranks     int
+	Noise     float64           // relative standard deviation of every processor step
+	CheckMode mpi.CheckMode     // of programs, see mpi.Options
+	OnWarning func(mpi.Warning) // is told of warnings of the check; nil: no function
 
 	ForcedRules []collective.Rule // rules that precede those of the library
 
@@ -40,12 +40,12 @@ type Job struct {
 
 	Recorder *recorder.Recorder // writes down the schedule of the programs; nil: none does
 
-	local         *LocalOptions // nil: the machine is emulated
-	isStartedRank bool          // this process was started as one of the ranks
+	localOptions    *LocalOptions // nil: the machine is emulated
+	isProcessOfRank bool          // this process was started as one of the ranks
 }
 
-// engines has the implementation of each engine that a library may name.
-var engines = map[*model.Engine]struct {
+// newEnginesByName has the implementation of each engine that a library may name.
+var newEnginesByName = map[*model.Engine]struct {
 	make     engine.NewJobEnginesFunc
 	describe func(device.Head) (name, detail string) // the packets, for traces
 }{
@@ -75,7 +75,7 @@ func Open(name, library string, ranks int, noise float64) (*Job, error) {
 		if noise > 0 {
 			return nil, fmt.Errorf("noise of %s on %s: only emulated machines have a level of noise", unit.Percent(noise), name)
 		}
-		return NewLocal(library, ranks, LocalOptions{Platform: name, Pin: true})
+		return NewLocal(library, ranks, LocalOptions{Platform: name, PinsRanks: true})
 	}
 	p, err := platform.Load(name)
 	if err != nil {
@@ -87,16 +87,16 @@ func Open(name, library string, ranks int, noise float64) (*Job, error) {
 // New sets up a job on a platform for programs of MPI. Ranks 0 and an empty library are the
 // platform's defaults.
 func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
-	j, err := NewAny(p, library, ranks, noise)
+	j, err := NewForAnyLibrary(p, library, ranks, noise)
 	if err == nil && !j.Library.CarriedBy().CarriesMPI() {
 		return nil, fmt.Errorf("library %s of platform %s is not MPI: 'loggp run --library %[1]s patterns' times it", j.Library.Name, p.Machine.Name)
 	}
 	return j, err
 }
 
-// NewAny is New with any library. Only World and what does not concern messages is for jobs whose
-// library is not MPI.
-func NewAny(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
+// NewForAnyLibrary is New with any library. Only World and what does not concern messages is for
+// jobs whose library is not MPI.
+func NewForAnyLibrary(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
 	l, err := p.Library(library)
 	if err != nil {
 		return nil, err
@@ -123,28 +123,28 @@ func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 	if j.IsLocal() {
 		return j.openProcesses(ctx)
 	}
-	return hw.New(j.config(ctx, seed))
+	return hw.New(j.hardwareConfig(ctx, seed))
 }
 
-func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
+func (j *Job) hardwareConfig(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
-// Record runs a program on the job's ranks and returns its recording, which has at most maxEntries
-// spans, calls and messages; 0: the default limit of activity.Log.
-func (j *Job) Record(ctx context.Context, seed uint64, protocol string, maxEntries int, program func(*mpi.Comm) error) (*model.Timeline, error) {
-	return j.record(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries}, func(w device.World, o mpi.Options) error { return mpi.Run(w, o, program) })
+// RecordProgram runs a program on the job's ranks and returns its recording, which has at most
+// maxEntries spans, calls and messages; 0: the default limit of activity.Log.
+func (j *Job) RecordProgram(ctx context.Context, seed uint64, protocol string, maxEntries int, program func(*mpi.Comm) error) (*model.Timeline, error) {
+	return j.recordRun(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries}, func(w device.World, o mpi.Options) error { return mpi.Run(w, o, program) })
 }
 
-// RecordAny is Record with any library: run starts the program, with these options if the library
-// is MPI. If maxEntries is negative only the processors are recorded.
-func (j *Job) RecordAny(ctx context.Context, seed uint64, protocol string, maxEntries int, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
-	return j.record(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries, ProcessorsOnly: maxEntries < 0}, run)
+// RecordWithAnyLibrary is Record with any library: run starts the program, with these options if
+// the library is MPI. If maxEntries is negative only the processors are recorded.
+func (j *Job) RecordWithAnyLibrary(ctx context.Context, seed uint64, protocol string, maxEntries int, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
+	return j.recordRun(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries, ProcessorsOnly: maxEntries < 0}, run)
 }
 
-func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
-	log.Describe = engine.DescribeWithAccesses(engines[j.Library.CarriedBy()].describe)
-	cfg := j.config(ctx, seed)
+func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
+	log.Describe = engine.DescribeWithAccesses(newEnginesByName[j.Library.CarriedBy()].describe)
+	cfg := j.hardwareConfig(ctx, seed)
 	cfg.Activity = log
 	if j.Recorder != nil {
 		j.Recorder.WorkTime = log.SoftwareTime
@@ -153,7 +153,7 @@ func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.
 	if err != nil {
 		return nil, err
 	}
-	o := j.Options(protocol)
+	o := j.MPIOptions(protocol)
 	if ends := o.Enter; ends == nil {
 		o.Enter = log.EnterCall
 	} else {
@@ -168,10 +168,10 @@ func (j *Job) record(ctx context.Context, seed uint64, protocol string, log *hw.
 	return log.Timeline(), nil
 }
 
-// Options returns the options to run programs: the protocols of the library's rules, or one
+// MPIOptions returns the options to run programs: the protocols of the library's rules, or one
 // protocol for all messages. Forced rules for collective operations precede those of the library.
-func (j *Job) Options(protocol string) mpi.Options {
-	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check, Warn: j.Warn}
+func (j *Job) MPIOptions(protocol string) mpi.Options {
+	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, Warn: j.OnWarning}
 	if j.ForcedRules != nil {
 		o.Tuning = slices.Concat(j.ForcedRules, collective.Table(j.Library))
 	}
@@ -197,23 +197,23 @@ func mustSucceed[T any](x T, err error) T {
 	return x
 }
 
-// Clock returns the kind of time: real or virtual.
-func (j *Job) Clock() string {
+// ClockKind returns the kind of time: real or virtual.
+func (j *Job) ClockKind() string {
 	if j.IsLocal() {
 		return "real"
 	}
 	return "virtual"
 }
 
-// Place returns whether two ranks are in one node (intra) or not (inter).
-func (j *Job) Place(a, b int) string {
-	return j.tier(a, b).String()
+// PlaceOfPair returns whether two ranks are in one node (intra) or not (inter).
+func (j *Job) PlaceOfPair(a, b int) string {
+	return j.tierOfRanks(a, b).String()
 }
 
-// tier returns the tier of two ranks. A real host is one node.
-func (j *Job) tier(a, b int) model.Tier {
+// tierOfRanks returns the tier of two ranks. A real host is one node.
+func (j *Job) tierOfRanks(a, b int) model.Tier {
 	switch {
-	case j.IsLocal() && j.local.Team.SameHost(a, b):
+	case j.IsLocal() && j.localOptions.Team.SameHost(a, b):
 		return model.IntraNode
 	case j.IsLocal():
 		return model.InterNode

@@ -18,7 +18,7 @@ import (
 
 // LocalPlatforms lists the platforms that are not emulated: this machine with one of its
 // transports.
-var LocalPlatforms = []string{Shm, TCP}
+var LocalPlatforms = []string{SharedMemoryPlatform, TCPPlatform}
 
 // transport is how ranks on this machine communicate.
 type transport struct {
@@ -30,24 +30,24 @@ type transport struct {
 }
 
 // transports has the transport of each platform in LocalPlatforms.
-var transports = map[string]transport{Shm: shmTransport, TCP: tcpTransport}
+var transports = map[string]transport{SharedMemoryPlatform: sharedMemoryTransport, TCPPlatform: tcpTransport}
 
 // LocalOptions is how the ranks of a job on this machine run.
 type LocalOptions struct {
 	Platform string // one of LocalPlatforms; "": the first
 
-	Wait string // spin or block; "": spin if each rank has its own processor
-	Pin  bool   // each rank to a processor of its own
+	WaitPolicy string // spin or block; "": spin if each rank has its own processor
+	PinsRanks  bool   // each rank to a processor of its own
 
-	Output *os.File // of the ranks that are started; nil: what they write to standard output is lost
+	RankOutput *os.File // of the ranks that are started; nil: what they write to standard output is lost
 
-	AnyLibrary bool // the library need not be MPI, as in NewAny
+	AllowsAnyLibrary bool // the library need not be MPI, as in NewForAnyLibrary
 
 	Team *launch.Team // where ranks are, if they are on several machines; nil: on this one
 
-	// Command starts a further process of this program as a rank of the job; nil: the arguments
+	// RankCommand starts a further process of this program as a rank of the job; nil: the arguments
 	// that this process was started with.
-	Command []string
+	RankCommand []string
 }
 
 // NewLocal sets up a job on this machine. Ranks 0 are two.
@@ -76,20 +76,20 @@ func NewLocal(library string, ranks int, how LocalOptions) (*Job, error) {
 		},
 		Libraries: append([]*model.Library{t.newLibrary(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.AclmplEngine}}, mbcfLibraries()...),
 	}
-	if how.Platform == TCP {
-		p.Libraries = append(p.Libraries, newCompiledLibrary())
+	if how.Platform == TCPPlatform {
+		p.Libraries = append(p.Libraries, newTCPCompiledCommunicationLibrary())
 	}
 	open := New
-	if how.AnyLibrary {
-		open = NewAny
+	if how.AllowsAnyLibrary {
+		open = NewForAnyLibrary
 	}
 	j, err := open(p, library, ranks, 0)
 	if err != nil {
 		return nil, err
 	}
-	j.local, j.isStartedRank = &how, launch.IsRank()
-	if how.Command != nil {
-		launch.BeginCommand(how.Command)
+	j.localOptions, j.isProcessOfRank = &how, launch.IsRank()
+	if how.RankCommand != nil {
+		launch.BeginCommand(how.RankCommand)
 	}
 	_, err = j.openProcesses(context.Background())
 	return j, err
@@ -97,12 +97,12 @@ func NewLocal(library string, ranks int, how LocalOptions) (*Job, error) {
 
 // openProcesses returns a world whose ranks are processes.
 func (j *Job) openProcesses(ctx context.Context) (device.World, error) {
-	return transports[j.local.Platform].openWorld(j, ctx)
+	return transports[j.localOptions.Platform].openWorld(j, ctx)
 }
 
-// newOwnLibrary returns this program's library on real machines, where no software costs are
+// newLoggpLibrary returns this program's library on real machines, where no software costs are
 // charged. Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
-func newOwnLibrary(eager int, about string) *model.Library {
+func newLoggpLibrary(eager int, about string) *model.Library {
 	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
 	for m := range model.NumModes {
 		short := model.ProtocolRule{Mode: m, UpTo: eager, Protocol: "T"}
@@ -115,7 +115,7 @@ func newOwnLibrary(eager int, about string) *model.Library {
 }
 
 // IsLocal reports whether the job runs on this machine.
-func (j *Job) IsLocal() bool { return j.local != nil }
+func (j *Job) IsLocal() bool { return j.localOptions != nil }
 
 // TimeRanks runs a program on the ranks of a real job, which begin at one time, and returns how
 // long it took each. Its recorder, if there is one, has the schedules of all ranks then. Processes
@@ -126,9 +126,9 @@ func (j *Job) TimeRanks(ctx context.Context, protocol string, program func(*mpi.
 		return nil, err
 	}
 	var times []unit.Time
-	err = mpi.Run(w, j.Options(protocol), func(c *mpi.Comm) error {
+	err = mpi.Run(w, j.MPIOptions(protocol), func(c *mpi.Comm) error {
 		results := c.Dup()
-		begin := startTogether(c)
+		begin := waitForCommonStart(c)
 		if j.Recorder != nil {
 			j.Recorder.BeginRank(c.Rank())
 		}
@@ -146,8 +146,8 @@ func (j *Job) TimeRanks(ctx context.Context, protocol string, program func(*mpi.
 	return times, err
 }
 
-// startTogether delays each rank until one time on the clock that all share, and returns it.
-func startTogether(c *mpi.Comm) unit.Time {
+// waitForCommonStart delays each rank until one time on the clock that all share, and returns it.
+func waitForCommonStart(c *mpi.Comm) unit.Time {
 	c.Barrier()
 	before := c.Wtime()
 	c.Barrier()
@@ -186,28 +186,28 @@ func (j *Job) gatherTimes(c *mpi.Comm, took unit.Time) []unit.Time {
 
 // HostFacts returns facts on the hosts of a real job, its transport and this machine.
 func (j *Job) HostFacts() []host.Fact {
-	return slices.Concat(j.teamFacts(), transports[j.local.Platform].facts(), host.Facts())
+	return slices.Concat(j.factsOfHosts(), transports[j.localOptions.Platform].facts(), host.Facts())
 }
 
 // WaitPolicy returns how the ranks of a real job wait: spin or block.
 func (j *Job) WaitPolicy() string {
-	if c := j.launchConfig(context.Background()); c.IsBlocking(0) {
+	if c := j.processLaunchConfig(context.Background()); c.IsBlocking(0) {
 		return string(launch.Block)
 	}
 	return string(launch.Spin)
 }
 
-// launchConfig returns the configuration of the job's processes.
-func (j *Job) launchConfig(ctx context.Context) launch.Config {
-	return launch.Config{Ranks: j.Ranks, Wait: launch.Wait(j.local.Wait), Pin: j.local.Pin, Args: j.local.Command, Context: ctx, Output: j.local.Output, Team: j.local.Team}
+// processLaunchConfig returns the configuration of the job's processes.
+func (j *Job) processLaunchConfig(ctx context.Context) launch.Config {
+	return launch.Config{Ranks: j.Ranks, Wait: launch.Wait(j.localOptions.WaitPolicy), Pin: j.localOptions.PinsRanks, Args: j.localOptions.RankCommand, Context: ctx, Output: j.localOptions.RankOutput, Team: j.localOptions.Team}
 }
 
 // DescribePinning describes on which processor each rank of a real job runs.
 func (j *Job) DescribePinning() string {
-	if !j.local.Pin {
+	if !j.localOptions.PinsRanks {
 		return "off: the kernel moves ranks as it likes"
 	}
-	if j.local.Team != nil {
+	if j.localOptions.Team != nil {
 		return "on each host processors in the order of their numbers, by rank"
 	}
 	places := make([]string, j.Ranks)

@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Pair returns the ranks of the job between which to measure, beginning with the one that sends
-// first.
+// PairToMeasure returns the ranks of the job between which to measure, beginning with the one that
+// sends first.
 //
 //	""              the first rank and the last
 //	"intra"         the first two ranks of one node
@@ -18,7 +18,7 @@ import (
 //	"3,0"           these ranks
 //
 // It is an error if the job has no such ranks.
-func (j *Job) Pair(place string) (pair [2]int, err error) {
+func (j *Job) PairToMeasure(place string) (pair [2]int, err error) {
 	switch place {
 	case "":
 		return [2]int{0, j.Ranks - 1}, nil
@@ -35,7 +35,7 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 func (j *Job) intraPair() (pair [2]int, err error) {
 	for a := range j.Ranks {
 		for b := a + 1; b < j.Ranks; b++ {
-			if j.tier(a, b) == model.IntraNode {
+			if j.tierOfRanks(a, b) == model.IntraNode {
 				return [2]int{a, b}, nil
 			}
 		}
@@ -47,7 +47,7 @@ func (j *Job) intraPair() (pair [2]int, err error) {
 // interPair returns rank 0 and the last rank in another node.
 func (j *Job) interPair() (pair [2]int, err error) {
 	for b := j.Ranks - 1; b > 0; b-- {
-		if j.tier(0, b) == model.InterNode {
+		if j.tierOfRanks(0, b) == model.InterNode {
 			return [2]int{0, b}, nil
 		}
 	}
@@ -73,11 +73,11 @@ func (j *Job) parsePair(s string) (pair [2]int, err error) {
 	return pair, nil
 }
 
-// Nodes returns which ranks of the job are near each other.
-func (j *Job) Nodes() *collective.Nodes {
+// RanksByNode returns which ranks of the job are near each other.
+func (j *Job) RanksByNode() *collective.Nodes {
 	names := make([]int, j.Ranks)
 	for r := range names {
-		for j.Place(names[r], r) != model.IntraNode.String() {
+		for j.PlaceOfPair(names[r], r) != model.IntraNode.String() {
 			names[r]++ // to the rank itself at most
 		}
 	}

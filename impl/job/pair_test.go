@@ -45,7 +45,7 @@ func TestPair(t *testing.T) {
 		{torus, 8, "1,2,3", [2]int{}, `"1,2,3" is neither`},
 	} {
 		j := &job.Job{Platform: c.of, Ranks: c.ranks}
-		got, err := j.Pair(c.place)
+		got, err := j.PairToMeasure(c.place)
 		switch {
 		case c.says == "" && (err != nil || got != c.want):
 			t.Errorf("%s, %d ranks, %q: got %v, %v, want %v", c.of.Machine.Name, c.ranks, c.place, got, err, c.want)

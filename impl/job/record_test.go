@@ -21,7 +21,7 @@ func recorded(t *testing.T, j *Job, program func(*mpi.Comm) error) (*schedule.Sc
 	t.Helper()
 	j.Recorder = &recorder.Recorder{}
 	ends := make([]unit.Time, j.Ranks)
-	_, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+	_, err := j.RecordProgram(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 		err := program(c)
 		j.Recorder.EndRank(c.Rank())
 		ends[c.Rank()] = c.Wtime()
@@ -51,7 +51,7 @@ func TestReplay(t *testing.T) {
 		s.Rounds = min(s.Rounds, 5)
 		all = append(all, subject{p.Name, func(c *mpi.Comm, operation unit.Time) error {
 			s := s
-			s.Operation = operation
+			s.OperationTime = operation
 			_, err := p.Run(c, s)
 			return err
 		}})
@@ -71,7 +71,7 @@ func TestReplay(t *testing.T) {
 		return nil
 	}})
 	for _, name := range []string{"npb-is", "npb-mg", "npb-lu"} {
-		p, ok := programs.Named(name)
+		p, ok := programs.ProgramNamed(name)
 		if !ok {
 			t.Fatalf("no %s", name)
 		}
@@ -97,7 +97,7 @@ func TestReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 				finish := make([]unit.Time, j.Ranks)
-				if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+				if _, err := j.RecordProgram(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 					finish[c.Rank()] = e.Run(c)
 					return nil
 				}); err != nil {
@@ -127,7 +127,7 @@ func TestRandomPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		j.Recorder, j.ForcedRules = &recorder.Recorder{}, p.Tuning
-		if _, err := j.Record(t.Context(), seed, "", -1, p.Run); err != nil {
+		if _, err := j.RecordProgram(t.Context(), seed, "", -1, p.Run); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		s, err := j.Recorder.Schedule(p.Ranks)
@@ -143,7 +143,7 @@ func TestRandomPrograms(t *testing.T) {
 			}
 		}
 		j.Recorder = nil
-		if _, err := j.Record(t.Context(), seed, "", -1, func(c *mpi.Comm) error {
+		if _, err := j.RecordProgram(t.Context(), seed, "", -1, func(c *mpi.Comm) error {
 			goal.Execution{Schedule: s}.Run(c)
 			return nil
 		}); err != nil {

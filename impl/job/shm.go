@@ -10,17 +10,17 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Shm is the platform of this machine with ranks as processes that share memory.
-const Shm = "shm"
+// SharedMemoryPlatform is the platform of this machine with ranks as processes that share memory.
+const SharedMemoryPlatform = "shm"
 
-var shmTransport = transport{
+var sharedMemoryTransport = transport{
 	description: "ranks are processes that share memory",
 	maxRanks:    launch.MaxRanks,
 	newLibrary: func() *model.Library {
-		return newOwnLibrary(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
+		return newLoggpLibrary(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
 	},
 	openWorld: func(j *Job, ctx context.Context) (device.World, error) {
-		return shm.New(j.launchConfig(ctx), shm.Options{})
+		return shm.New(j.processLaunchConfig(ctx), shm.Options{})
 	},
 	facts: func() []host.Fact { return nil },
 }

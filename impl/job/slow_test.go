@@ -88,7 +88,7 @@ func setting(t *testing.T, p *platform.Platform, place, protocol string, bytes i
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := j.Pair(place)
+	pair, err := j.PairToMeasure(place)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func delivered(t *testing.T, p *platform.Platform, place, protocol string, bytes
 	}
 	var begin, end unit.Time
 	const settled = 10 * unit.Millisecond
-	err = mpi.Run(w, j.Options(protocol), func(c *mpi.Comm) error {
+	err = mpi.Run(w, j.MPIOptions(protocol), func(c *mpi.Comm) error {
 		b := make([]byte, bytes)
 		switch c.Rank() {
 		case pair[0]:

@@ -65,7 +65,7 @@ func TestStored(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return mpi.Run(w, j.Options(""), program)
+			return mpi.Run(w, j.MPIOptions(""), program)
 		}
 		if err := run(); err != nil || planned == 0 {
 			t.Fatalf("seed %d, level 1: %v, %d messages were planned", seed, err, planned)

@@ -10,24 +10,25 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// TCP is the platform of this machine with ranks as processes that are connected by TCP.
-const TCP = "tcp"
+// TCPPlatform is the platform of this machine with ranks as processes that are connected by
+// TCP.
+const TCPPlatform = "tcp"
 
 var tcpTransport = transport{
 	description: "ranks are processes that are connected by TCP, by the loopback interface",
 	maxRanks:    launch.MaxRanks,
 	newLibrary: func() *model.Library {
-		return newOwnLibrary(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
+		return newLoggpLibrary(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
 	},
 	openWorld: func(j *Job, ctx context.Context) (device.World, error) {
-		return tcp.New(j.launchConfig(ctx), tcp.Options{Datagrams: j.Library.Compiled != nil})
+		return tcp.New(j.processLaunchConfig(ctx), tcp.Options{Datagrams: j.Library.Compiled != nil})
 	},
 	facts: tcp.Facts,
 }
 
-// newCompiledLibrary is the library by which ranks that are connected by TCP multicast, and
-// exchange in phases.
-func newCompiledLibrary() *model.Library {
+// newTCPCompiledCommunicationLibrary is the library by which ranks that are connected by
+// TCP multicast, and exchange in phases.
+func newTCPCompiledCommunicationLibrary() *model.Library {
 	l := tcpTransport.newLibrary()
 	options := ccmpi.Defaults
 	l.Name, l.Compiled = "cc-mpi", &options

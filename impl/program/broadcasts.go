@@ -2,15 +2,15 @@ package program
 
 import "github.com/loggp/loggp/impl/library/mpi"
 
-// broadcasts lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a
+// broadcastsProgram lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a
 // megabyte.
-var broadcasts = Program{
+var broadcastsProgram = Program{
 	Name:        "broadcasts",
 	Description: "each rank in turn broadcasts to all others",
 	SizeUnit:    "bytes of a broadcast",
 	Defaults:    Settings{Size: 64 << 10, Rounds: 1},
 	MaxSize:     1 << 30,
-	Parameters:  sizeAndRounds, Run: onlyChecked(runBroadcasts),
+	Parameters:  sizeAndRoundsParameters, Run: withoutResult(runBroadcasts),
 }
 
 func runBroadcasts(c *mpi.Comm, s Settings) error {

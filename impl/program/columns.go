@@ -4,32 +4,32 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// columns multiplies matrices of single precision that are distributed by columns, as the server of
-// Husbands and Hoe 1998, table 4, does: a command reaches all ranks, each rank in turn broadcasts
-// its columns of the first matrix, and all add what these contribute to their columns of the
-// product.
-var columns = Program{
+// columnsProgram multiplies matrices of single precision that are distributed by columns, as the
+// server of Husbands and Hoe 1998, table 4, does: a command reaches all ranks, each rank in turn
+// broadcasts its columns of the first matrix, and all add what these contribute to their columns of
+// the product.
+var columnsProgram = Program{
 	Name:        "columns",
 	Description: "product of two matrices by broadcasts of columns",
 	SizeUnit:    "rows of a square matrix",
 	Defaults:    Settings{Size: 96, Rounds: 1},
-	Parameters:  withOperations, Run: onlyChecked(runColumns),
+	Parameters:  operationParameters, Run: withoutResult(runColumns),
 }
 
-// maxFullMatrix is the largest matrix that is multiplied element by element. Larger ones have rank
-// one, A = u·v and B = x·y, so that their product follows from v·x, and the run itself is fast. The
-// time of computing is charged in the same way.
-const maxFullMatrix = 256
+// maxFullMatrixOrder is the largest matrix that is multiplied element by element. Larger ones have
+// rank one, A = u·v and B = x·y, so that their product follows from v·x, and the run itself is
+// fast. The time of computing is charged in the same way.
+const maxFullMatrixOrder = 256
 
-func leftFactor(i int) float32  { return float32(i%5 - 2) }
-func rightFactor(i int) float32 { return float32(i%7 - 3) }
-func otherFactor(i int) float32 { return float32(i%3 - 1) }
+func leftFactorElement(i int) float32         { return float32(i%5 - 2) }
+func rightFactorElement(i int) float32        { return float32(i%7 - 3) }
+func secondMatrixFactorElement(i int) float32 { return float32(i%3 - 1) }
 
 // elementA and elementB return elements of the matrices: small whole numbers, whose products and
 // sums single precision has exactly.
 func elementA(n, i, j int) float32 {
-	if n > maxFullMatrix {
-		return leftFactor(i) * rightFactor(j)
+	if n > maxFullMatrixOrder {
+		return leftFactorElement(i) * rightFactorElement(j)
 	}
 	return float32((7*i+3*j)%11 - 5)
 }
@@ -69,7 +69,7 @@ func runColumns(c *mpi.Comm, s Settings) error {
 	for range s.Rounds {
 		var product []float32 // by columns
 		var dot float32       // v·x
-		if n <= maxFullMatrix {
+		if n <= maxFullMatrixOrder {
 			product = make([]float32, n*(end-first))
 		}
 		if !broadcastCommand(c) && err == nil {
@@ -87,16 +87,16 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			}
 			mpi.Bcast(c, a, root)
 			loops := (to - from) * (end - first)
-			compute(c, s, 2*n*loops)
-			c.Compute(s.Loop.Times(loops))
+			chargeOperations(c, s, 2*n*loops)
+			c.Compute(s.LoopStartTime.Times(loops))
 			for k := from; k < to; k++ {
 				column := a[n*(k-from):][:n]
-				if n > maxFullMatrix {
+				if n > maxFullMatrixOrder {
 					vk := column[3] // u(3) is 1
-					dot += vk * otherFactor(k)
+					dot += vk * secondMatrixFactorElement(k)
 					for i, e := range column {
-						if e != leftFactor(i)*vk && err == nil {
-							err = resultError(c, "row %d, column %d of the first matrix is %v, want %v", i, k, e, leftFactor(i)*vk)
+						if e != leftFactorElement(i)*vk && err == nil {
+							err = resultError(c, "row %d, column %d of the first matrix is %v, want %v", i, k, e, leftFactorElement(i)*vk)
 						}
 					}
 					continue
@@ -114,15 +114,15 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			err = checkColumns(c, n, first, end, product, dot)
 		}
 	}
-	return shareError(c, err)
+	return agreeOnError(c, err)
 }
 
 // checkColumns compares columns of a product with what their elements are, each by itself.
 func checkColumns(c *mpi.Comm, n, first, end int, product []float32, dot float32) error {
-	if n > maxFullMatrix {
+	if n > maxFullMatrixOrder {
 		want := float32(0)
 		for k := range n {
-			want += rightFactor(k) * otherFactor(k)
+			want += rightFactorElement(k) * secondMatrixFactorElement(k)
 		}
 		if dot != want {
 			return resultError(c, "the product of the vectors is %v, want %v", dot, want)

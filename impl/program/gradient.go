@@ -6,45 +6,45 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var gradient = Program{
+var gradientProgram = Program{
 	Name: "cg", Description: "conjugate gradients for Poisson's equation on a square; ranks exchange borders, and each iteration has two sums over all ranks",
-	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: withOperations, Run: onlyChecked(runGradient),
+	SizeUnit: "points on a side", Defaults: Settings{Size: 32, Rounds: 40}, Parameters: operationParameters, Run: withoutResult(runGradient),
 }
 
 // poissonRows is a rank's rows of points of the square. Vectors that are multiplied also have a row
 // of each neighbour.
 type poissonRows struct {
-	c            *mpi.Comm
-	s            Settings
-	n, rows      int
-	first        int
-	above, below int
+	c                    *mpi.Comm
+	s                    Settings
+	n, rows              int
+	first                int
+	rankAbove, rankBelow int
 }
 
 func runGradient(c *mpi.Comm, s Settings) error {
-	if err := checkLines(s.Size, c.Size()); err != nil {
+	if err := checkLinesPerRank(s.Size, c.Size()); err != nil {
 		return err
 	}
 	first, end := splitRange(s.Size, c.Size(), c.Rank())
-	y := &poissonRows{c: c, s: s, n: s.Size, rows: end - first, first: first, above: c.Rank() - 1, below: c.Rank() + 1}
-	if y.above < 0 {
-		y.above = mpi.ProcNull
+	y := &poissonRows{c: c, s: s, n: s.Size, rows: end - first, first: first, rankAbove: c.Rank() - 1, rankBelow: c.Rank() + 1}
+	if y.rankAbove < 0 {
+		y.rankAbove = mpi.ProcNull
 	}
-	if y.below == c.Size() {
-		y.below = mpi.ProcNull
+	if y.rankBelow == c.Size() {
+		y.rankBelow = mpi.ProcNull
 	}
 	x, r := y.newVector(), y.newVector()
-	y.eachPoint(func(i int) { r[i] = y.rightHandSide(i) })
+	y.forEachPoint(func(i int) { r[i] = y.rightHandSide(i) })
 	before := y.dotProduct(r, r)
 	left := y.solve(x, r, before)
-	return shareError(c, y.checkSolution(x, before, left))
+	return agreeOnError(c, y.checkSolution(x, before, left))
 }
 
 // newVector returns a vector of the rank's points and its neighbours' rows.
 func (y *poissonRows) newVector() []float64 { return make([]float64, (y.rows+2)*y.n) }
 
-// eachPoint calls do for the index of each of the rank's own points.
-func (y *poissonRows) eachPoint(do func(i int)) {
+// forEachPoint calls do for the index of each of the rank's own points.
+func (y *poissonRows) forEachPoint(do func(i int)) {
 	for i := y.n; i < (y.rows+1)*y.n; i++ {
 		do(i)
 	}
@@ -65,14 +65,14 @@ func (y *poissonRows) solve(x, r []float64, rr float64) float64 {
 		}
 		y.applyMatrix(p, q)
 		alpha := rr / y.dotProduct(p, q)
-		y.eachPoint(func(i int) {
+		y.forEachPoint(func(i int) {
 			x[i] += alpha * p[i]
 			r[i] -= alpha * q[i]
 		})
 		next := y.dotProduct(r, r)
 		beta := next / rr
-		y.eachPoint(func(i int) { p[i] = r[i] + beta*p[i] })
-		compute(y.c, y.s, 6*y.rows*y.n)
+		y.forEachPoint(func(i int) { p[i] = r[i] + beta*p[i] })
+		chargeOperations(y.c, y.s, 6*y.rows*y.n)
 		rr = next
 	}
 	return rr
@@ -82,9 +82,9 @@ func (y *poissonRows) solve(x, r []float64, rr float64) float64 {
 func (y *poissonRows) applyMatrix(p, q []float64) {
 	n := y.n
 	row := func(i int) []byte { return mpi.Raw(p[i*n : (i+1)*n]) }
-	mpi.Sendrecv(y.c, row(1), y.above, 0, row(y.rows+1), y.below, 0)
-	mpi.Sendrecv(y.c, row(y.rows), y.below, 1, row(0), y.above, 1)
-	y.eachPoint(func(i int) {
+	mpi.Sendrecv(y.c, row(1), y.rankAbove, 0, row(y.rows+1), y.rankBelow, 0)
+	mpi.Sendrecv(y.c, row(y.rows), y.rankBelow, 1, row(0), y.rankAbove, 1)
+	y.forEachPoint(func(i int) {
 		q[i] = 4*p[i] - p[i-n] - p[i+n]
 		if i%n > 0 {
 			q[i] -= p[i-1]
@@ -93,14 +93,14 @@ func (y *poissonRows) applyMatrix(p, q []float64) {
 			q[i] -= p[i+1]
 		}
 	})
-	compute(y.c, y.s, 5*y.rows*n)
+	chargeOperations(y.c, y.s, 5*y.rows*n)
 }
 
 // dotProduct returns the scalar product over all ranks.
 func (y *poissonRows) dotProduct(a, b []float64) float64 {
 	sum, all := []float64{0}, []float64{0}
-	y.eachPoint(func(i int) { sum[0] += a[i] * b[i] })
-	compute(y.c, y.s, 2*y.rows*y.n)
+	y.forEachPoint(func(i int) { sum[0] += a[i] * b[i] })
+	chargeOperations(y.c, y.s, 2*y.rows*y.n)
 	y.c.Allreduce(mpi.Of(sum), mpi.Of(all), mpi.Sum)
 	return all[0]
 }
@@ -111,7 +111,7 @@ func (y *poissonRows) checkSolution(x []float64, before, left float64) error {
 	q := y.newVector()
 	y.applyMatrix(x, q)
 	r := y.newVector()
-	y.eachPoint(func(i int) { r[i] = y.rightHandSide(i) - q[i] })
+	y.forEachPoint(func(i int) { r[i] = y.rightHandSide(i) - q[i] })
 	got := y.dotProduct(r, r)
 	if math.Abs(math.Sqrt(got)-math.Sqrt(left)) > 1e-9*math.Sqrt(before) {
 		return resultError(y.c, "the residual is %.3g, and the iteration has %.3g", math.Sqrt(got), math.Sqrt(left))

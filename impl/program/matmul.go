@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var matmul = Program{
+var matmulProgram = Program{
 	Name: "matmul", Description: "product of two square matrices; each rank has rows of all matrices, and the rows of the second rotate through the ranks",
-	SizeUnit: "rows", Defaults: Settings{Size: 64, Rounds: 1}, Parameters: withOperations, Run: onlyChecked(runMatmul),
+	SizeUnit: "rows", Defaults: Settings{Size: 64, Rounds: 1}, Parameters: operationParameters, Run: withoutResult(runMatmul),
 }
 
 func runMatmul(c *mpi.Comm, s Settings) error {
@@ -24,7 +24,7 @@ func runMatmul(c *mpi.Comm, s Settings) error {
 		multiplyRows(c, s, a, product)
 		err = errors.Join(err, checkProduct(c, s, product, first))
 	}
-	return shareError(c, err)
+	return agreeOnError(c, err)
 }
 
 // matrixElement is an element of a matrix, a small whole number so that sums are exact.
@@ -57,7 +57,7 @@ func multiplyRows(c *mpi.Comm, s Settings, a, product []float64) {
 				}
 			}
 		}
-		compute(c, s, 2*len(a)*(hi-lo))
+		chargeOperations(c, s, 2*len(a)*(hi-lo))
 		mpi.WaitAll(moves, nil)
 		have, coming = coming, have
 	}

@@ -36,8 +36,8 @@ func (e *ParameterError) Unwrap() error { return e.Err }
 
 // Parameters of most programs.
 var (
-	sizeAndRounds  = []string{"size", "rounds"}
-	withOperations = []string{"size", "rounds", "operation"}
+	sizeAndRoundsParameters = []string{"size", "rounds"}
+	operationParameters     = []string{"size", "rounds", "operation"}
 )
 
 // Parameters are all parameters.
@@ -51,7 +51,7 @@ var Parameters = []Parameter{
 		return err
 	}},
 	{Name: "operation", Type: "string", Help: "time of an operation of the program (default: the platform's)", parse: func(s *Settings, text string) (err error) {
-		if s.Operation, err = unit.ParseTime(text); err != nil || s.Operation < 0 {
+		if s.OperationTime, err = unit.ParseTime(text); err != nil || s.OperationTime < 0 {
 			return valueErrorf(text, "it is a time such as 50ns, not below zero")
 		}
 		return nil
@@ -69,24 +69,24 @@ var Parameters = []Parameter{
 		return err
 	}},
 	{Name: "compute", Type: "string", Default: "none", Help: "C programs: virtual time of computing between calls: none, measured, measured*FACTOR, or a clock rate such as 150MHz", parse: func(s *Settings, text string) (err error) {
-		s.Compute, err = parseCompute(text)
+		s.ComputeCharge, err = parseCompute(text)
 		return err
 	}},
 	{Name: "stack", Type: "string", Default: "8MiB", Help: "C programs: stack of each rank", parse: func(s *Settings, text string) (err error) {
-		if s.Stack, err = unit.ParseSize(text); err != nil || s.Stack < minStackBytes || s.Stack > maxStackBytes {
+		if s.StackBytes, err = unit.ParseSize(text); err != nil || s.StackBytes < minStackBytes || s.StackBytes > maxStackBytes {
 			return valueErrorf(text, "it is a size from 16KiB to 4GiB")
 		}
 		return nil
 	}},
 	{Name: "limit", Type: "string", Help: "C programs: real time that a rank may compute without a call, or poll in vain (default: any)", parse: func(s *Settings, text string) error {
 		limit, err := unit.ParseTime(text)
-		if s.Limit = time.Duration(limit / unit.Nanosecond); err != nil || s.Limit <= 0 {
+		if s.ComputeTimeLimit = time.Duration(limit / unit.Nanosecond); err != nil || s.ComputeTimeLimit <= 0 {
 			return valueErrorf(text, "it is a time such as 10s")
 		}
 		return nil
 	}},
 	{Name: "tag-output", Type: "bool", Default: "false", Help: "C programs: begin each line of output with the rank", parse: func(s *Settings, text string) (err error) {
-		s.TagOutput, err = strconv.ParseBool(text)
+		s.TagsOutputWithRank, err = strconv.ParseBool(text)
 		return err
 	}},
 }
@@ -139,7 +139,7 @@ func (p Program) unknownParameterError() error {
 		return fmt.Errorf("%s takes no parameters", p.Name)
 	}
 	text := p.Name + " does not take it; it takes " + strings.Join(p.Parameters, ", ")
-	if p.Executable {
+	if p.IsExecutable {
 		text += ", and its own arguments behind its name"
 	}
 	return fmt.Errorf("%s", text)

@@ -34,58 +34,58 @@ type Program struct {
 	MaxSize           int  // largest Settings.Size; 0: 1 Mi
 	DrawsPicture      bool // its result has one
 	HasFlows          bool // its result does, so that the load of links can be drawn
-	PointToPoint      bool // it makes no call of a collective operation, which could be forced to an algorithm
-	Executable        bool // its arguments and its output are its own
+	HasNoCollectives  bool // it makes no call of a collective operation, which could be forced to an algorithm
+	IsExecutable      bool // its arguments and its output are its own
 	UsesSeed          bool // of Settings
-	Ranks             int  // the only number of ranks that it runs on; 0: any
+	OnlyRankCount     int  // the only number of ranks that it runs on; 0: any
 
 	Run    func(c *mpi.Comm, s Settings) (Result, error)
 	RunAny func(p portable.Process, s Settings) (Result, error) // instead of Run, with any message-passing library
 
-	names       func(name string) bool // whether a name is that of a file of this kind; nil: Name is the only one
-	load        func(p *Program, e Environment, s Settings) (closing func(), err error)
-	check       func(s Settings, ranks int) error
-	title       func(s Settings, r Result, ranks int) string
-	note        func(s Settings, ranks []Result) string
-	status      func() error // with which the program has ended, after the run
-	notEmulated string       // the note of a run on this machine
-	isChecked   bool         // the title says that the result is correct
+	matchesName       func(name string) bool // whether a name is that of a file of this kind; nil: Name is the only one
+	loadFile          func(p *Program, e Environment, s Settings) (closing func(), err error)
+	checkSettings     func(s Settings, ranks int) error
+	titleOfRun        func(s Settings, r Result, ranks int) string
+	noteOnTimes       func(s Settings, ranks []Result) string
+	exitStatus        func() error // with which the program has ended, after the run
+	noteOnThisMachine string       // the note of a run on this machine
+	checksResult      bool         // the title says that the result is correct
 }
 
 // Settings are the values of the parameters of a program. A program ignores those that it does not
 // have.
 type Settings struct {
-	Size      int       // of the problem, in units of Program.SizeUnit
-	Rounds    int       // repetitions
-	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
-	Loop      unit.Time // to begin a loop over a vector, in programs that count these
-	Indirect  unit.Time // an access to memory by an index that is read before it, likewise
+	Size               int       // of the problem, in units of Program.SizeUnit
+	Rounds             int       // repetitions
+	OperationTime      unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
+	LoopStartTime      unit.Time // to begin a loop over a vector, in programs that count these
+	IndirectAccessTime unit.Time // an access to memory by an index that is read before it, likewise
 
 	Class  string // of a NAS Parallel Benchmark: S, W or A; "": S
 	Stride int    // of shift: distance to the rank that a rank sends to
 	Root   int    // of incast: the rank that all others send to
 	Seed   uint64 // of permutation
 
-	Arguments []string      // of an executable
-	Compute   cprog.Compute // virtual time of an executable's computing
-	Stack     int           // bytes of the stack of each rank of an executable
-	Limit     time.Duration // that a rank of an executable may compute without a call; 0: any
-	TagOutput bool          // begin each line of an executable's output with the rank
+	Arguments          []string      // of an executable
+	ComputeCharge      cprog.Compute // virtual time of an executable's computing
+	StackBytes         int           // bytes of the stack of each rank of an executable
+	ComputeTimeLimit   time.Duration // that a rank of an executable may compute without a call; 0: any
+	TagsOutputWithRank bool          // begin each line of an executable's output with the rank
 }
 
 // ScaleTo returns the settings with the times of a processor.
 func (s Settings) ScaleTo(p model.Processor) Settings {
-	s.Operation, s.Loop, s.Indirect = p.Operation, p.Loop, p.Indirect
+	s.OperationTime, s.LoopStartTime, s.IndirectAccessTime = p.Operation, p.Loop, p.Indirect
 	return s
 }
 
 // Result is what a rank knows at the end of a program. Which fields are set depends on the program.
 type Result struct {
-	Flows     []model.Flow     // of traffic, at rank 0
-	Benchmark *npb.Result      // of a NAS Parallel Benchmark
-	Rate      *portable.Result // of a program for any library
-	Items     string           // what Rate counts
-	Time      unit.Time        // that the rank's part of a schedule took
+	Flows        []model.Flow     // of traffic, at rank 0
+	Benchmark    *npb.Result      // of a NAS Parallel Benchmark
+	Rate         *portable.Result // of a program for any library
+	RateItems    string           // what Rate counts
+	ScheduleTime unit.Time        // that the rank's part of a schedule took
 }
 
 // Environment is what programs that are read from files need of the job that runs them.
@@ -101,29 +101,29 @@ type Environment struct {
 // Load reads the file of a program, for one run. Others it returns as they are. Call the function
 // that it returns after the run.
 func (p Program) Load(e Environment, s Settings) (Program, func(), error) {
-	if p.load == nil {
+	if p.loadFile == nil {
 		return p, func() {}, nil
 	}
-	closing, err := p.load(&p, e, s)
+	closing, err := p.loadFile(&p, e, s)
 	return p, closing, err
 }
 
 // Check returns an error if the program cannot run with these settings on so many ranks.
 func (p Program) Check(s Settings, ranks int) error {
-	if p.check == nil {
+	if p.checkSettings == nil {
 		return nil
 	}
-	return p.check(s, ranks)
+	return p.checkSettings(s, ranks)
 }
 
 // Title names a run of the program on a machine.
 func (p Program) Title(s Settings, r Result, ranks int, machine, library string) string {
 	what := fmt.Sprintf("%s, %s %d, rounds %d", p.Name, p.SizeUnit, s.Size, s.Rounds)
-	if p.title != nil {
-		what = p.title(s, r, ranks)
+	if p.titleOfRun != nil {
+		what = p.titleOfRun(s, r, ranks)
 	}
 	what += ", on " + machine + ", " + library
-	if p.isChecked {
+	if p.checksResult {
 		what += ": result correct"
 	}
 	return what
@@ -132,21 +132,21 @@ func (p Program) Title(s Settings, r Result, ranks int, machine, library string)
 // Status returns an error after a run that has ended well if an executable has ended with a status
 // other than 0.
 func (p Program) Status() error {
-	if p.status == nil {
+	if p.exitStatus == nil {
 		return nil
 	}
-	return p.status()
+	return p.exitStatus()
 }
 
 // Note says on what the times of a run depend.
 func (p Program) Note(s Settings, ranks []Result, isThisMachine bool) string {
 	switch {
-	case isThisMachine && p.notEmulated != "":
-		return p.notEmulated
-	case p.note != nil:
-		return p.note(s, ranks)
+	case isThisMachine && p.noteOnThisMachine != "":
+		return p.noteOnThisMachine
+	case p.noteOnTimes != nil:
+		return p.noteOnTimes(s, ranks)
 	}
-	return fmt.Sprintf("One operation takes %v.", s.Operation)
+	return fmt.Sprintf("One operation takes %v.", s.OperationTime)
 }
 
 // Usage describes the program and the defaults of its parameters, in a line of help.
@@ -154,7 +154,7 @@ func (p Program) Usage() string {
 	switch {
 	case p.Classes != "":
 		return fmt.Sprintf("%s (--class: %s)", p.Description, strings.Join(strings.Split(p.Classes, ""), ", "))
-	case p.SizeUnit == trafficUnit:
+	case p.SizeUnit == trafficSizeUnit:
 		return fmt.Sprintf("%s (--size: %s)", p.Description, p.SizeUnit)
 	case p.SizeUnit != "":
 		return fmt.Sprintf("%s (--size: %s, %d unless given)", p.Description, p.SizeUnit, p.Defaults.Size)
@@ -162,14 +162,14 @@ func (p Program) Usage() string {
 	return p.Description
 }
 
-// onlyChecked makes a row's Run of a function that has no result but that it is right.
-func onlyChecked(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Settings) (Result, error) {
+// withoutResult makes a row's Run of a function that has no result but that it is right.
+func withoutResult(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Settings) (Result, error) {
 	return func(c *mpi.Comm, s Settings) (Result, error) { return Result{}, run(c, s) }
 }
 
-// compute occupies the processor for a number of operations.
-func compute(c *mpi.Comm, s Settings, operations int) {
-	c.Compute(s.Operation.Times(operations))
+// chargeOperations occupies the processor for a number of operations.
+func chargeOperations(c *mpi.Comm, s Settings, operations int) {
+	c.Compute(s.OperationTime.Times(operations))
 }
 
 // splitRange returns a rank's part of n items: those from first to end−1. Parts are as equal as
@@ -183,8 +183,8 @@ func resultError(c *mpi.Comm, format string, args ...any) error {
 	return fmt.Errorf("rank %d: wrong result: %s", c.Rank(), fmt.Sprintf(format, args...))
 }
 
-// shareError returns an error on every rank if any rank has one, so that all ranks stop together.
-func shareError(c *mpi.Comm, err error) error {
+// agreeOnError returns an error on every rank if any rank has one, so that all ranks stop together.
+func agreeOnError(c *mpi.Comm, err error) error {
 	bad := []int32{0}
 	if err != nil {
 		bad[0] = 1
@@ -197,8 +197,8 @@ func shareError(c *mpi.Comm, err error) error {
 	return err
 }
 
-// checkLines returns an error if some ranks would get none of n lines.
-func checkLines(n, ranks int) error {
+// checkLinesPerRank returns an error if some ranks would get none of n lines.
+func checkLinesPerRank(n, ranks int) error {
 	if n < ranks {
 		return fmt.Errorf("%d lines of points are too few for %d ranks in a row: take a larger problem, or fewer ranks", n, ranks)
 	}

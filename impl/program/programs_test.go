@@ -53,7 +53,7 @@ func TestColumnsOfRankOne(t *testing.T) {
 		for _, world := range []device.World{loop.New(ranks), &altered{World: loop.New(ranks), n: 1}} {
 			_, bad := world.(*altered)
 			err := mpi.Run(world, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-				return runColumns(c, Settings{Size: maxFullMatrix + 1, Rounds: 1})
+				return runColumns(c, Settings{Size: maxFullMatrixOrder + 1, Rounds: 1})
 			})
 			if fails := err != nil; fails != (bad && ranks > 1) {
 				t.Errorf("%d ranks, data changed on its way: %v: %v", ranks, bad, err)
@@ -141,7 +141,7 @@ func TestSingularValues(t *testing.T) {
 	want := known.Values(nil)[:singularValues]
 	for _, ranks := range []int{1, 3, 4} {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			got, err := newLanczos(c, Settings{Size: n}).leadingValues()
+			got, err := newLanczos(c, Settings{Size: n}).leadingSingularValues()
 			if err == nil && !floats.EqualApprox(got, want, 1e-9) {
 				err = resultError(c, "%v, want %v", got, want)
 			}
@@ -170,8 +170,8 @@ func TestProductsOfLargeMatrices(t *testing.T) {
 					y.columns[i], y.values[i] = int32(r.IntN(n)), r.Float64()
 				}
 			}
-			_, err := y.leadingValues()
-			products = append(products, y.products)
+			_, err := y.leadingSingularValues()
+			products = append(products, y.productCount)
 			return err
 		})
 		if err != nil {
@@ -189,9 +189,9 @@ func TestSample(t *testing.T) {
 	for _, ranks := range []int{1, 3} {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
 			y := newLanczos(c, Settings{Size: maxHeldRows + 1})
-			_, err := y.leadingValues()
-			if err == nil && (y.products != sampleProducts || y.columns != nil) {
-				err = resultError(c, "%d products of %d elements, want %d of none", y.products, len(y.columns), sampleProducts)
+			_, err := y.leadingSingularValues()
+			if err == nil && (y.productCount != productsWithoutElements || y.columns != nil) {
+				err = resultError(c, "%d products of %d elements, want %d of none", y.productCount, len(y.columns), productsWithoutElements)
 			}
 			return err
 		})

@@ -2,9 +2,9 @@ package program
 
 import "github.com/loggp/loggp/impl/library/mpi"
 
-var ring = Program{
+var ringProgram = Program{
 	Name: "ring", Description: "numbers pass through all ranks, and each rank adds its own",
-	SizeUnit: "numbers", Defaults: Settings{Size: 1000, Rounds: 3}, Parameters: withOperations, Run: onlyChecked(runRing),
+	SizeUnit: "numbers", Defaults: Settings{Size: 1000, Rounds: 3}, Parameters: operationParameters, Run: withoutResult(runRing),
 }
 
 func runRing(c *mpi.Comm, s Settings) error {
@@ -17,7 +17,7 @@ func runRing(c *mpi.Comm, s Settings) error {
 		for i := range x {
 			x[i] += int64(c.Rank() + i)
 		}
-		compute(c, s, len(x))
+		chargeOperations(c, s, len(x))
 		if c.Size() == 1 {
 			continue
 		}
@@ -36,5 +36,5 @@ func runRing(c *mpi.Comm, s Settings) error {
 			}
 		}
 	}
-	return shareError(c, err)
+	return agreeOnError(c, err)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var sorting = Program{
+var sortProgram = Program{
 	Name: "sort", Description: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
-	SizeUnit: "numbers of each rank", Defaults: Settings{Size: 4096, Rounds: 1}, Parameters: withOperations, Run: onlyChecked(runSort),
+	SizeUnit: "numbers of each rank", Defaults: Settings{Size: 4096, Rounds: 1}, Parameters: operationParameters, Run: withoutResult(runSort),
 }
 
 // keyBits is the length of the numbers.
@@ -23,7 +23,7 @@ func runSort(c *mpi.Comm, s Settings) error {
 	for range s.Rounds {
 		err = errors.Join(err, checkSorted(c, s, sortKeys(c, s, keys)))
 	}
-	return shareError(c, err)
+	return agreeOnError(c, err)
 }
 
 func randomKeys(rank, n int) []uint32 {
@@ -55,11 +55,11 @@ func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 		parted[fill[o]] = k
 		fill[o]++
 	}
-	compute(c, s, 4*len(keys))
+	chargeOperations(c, s, 4*len(keys))
 	mine := make([]uint32, inAt[p-1]+in[p-1])
 	c.Alltoallv(mpi.Of(parted), out, outAt, mpi.Of(mine), in, inAt)
 	slices.Sort(mine)
-	compute(c, s, len(mine)*bits.Len(uint(len(mine))))
+	chargeOperations(c, s, len(mine)*bits.Len(uint(len(mine))))
 	return mine
 }
 

@@ -8,25 +8,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// svd finds the five largest singular values of a sparse random matrix, as PARPACK does for
+// svdProgram finds the five largest singular values of a sparse random matrix, as PARPACK does for
 // Husbands and Hoe 1998, table 5: by a Lanczos iteration with AᵀA that is restarted. Each round is
 // an iteration.
-var svd = Program{
+var svdProgram = Program{
 	Name:        "svd",
 	Description: "leading singular values of a sparse matrix, by a restarted Lanczos iteration with AᵀA",
 	SizeUnit:    "rows of a square matrix",
 	Defaults:    Settings{Size: 200, Rounds: 1},
-	Parameters:  withOperations, Run: onlyChecked(runSVD),
+	Parameters:  operationParameters, Run: withoutResult(runSVD),
 }
 
 func runSVD(c *mpi.Comm, s Settings) error {
 	var err error
 	for range s.Rounds {
-		if _, e := newLanczos(c, s).leadingValues(); e != nil && err == nil {
+		if _, e := newLanczos(c, s).leadingSingularValues(); e != nil && err == nil {
 			err = e
 		}
 	}
-	return shareError(c, err)
+	return agreeOnError(c, err)
 }
 
 const (
@@ -37,44 +37,44 @@ const (
 	// maxHeldRows is how many rows a matrix has at most whose elements are held. For larger ones
 	// the ranks exchange as much data, and are charged as many operations, for so many products
 	// with AᵀA: a sample of an iteration.
-	maxHeldRows    = 2000
-	sampleProducts = 31
+	maxHeldRows             = 2000
+	productsWithoutElements = 31
 )
 
-// lanczos is a rank's rows of the matrix, and its part of vectors.
-type lanczos struct {
-	c          *mpi.Comm
-	s          Settings
-	n          int
-	first, end int
-	data       bool // elements and vectors are computed, and not charged alone
-	columns    []int32
-	values     []float64
-	row        int // elements of each row
-	counts, at []int
-	whole      []float64 // a vector of all ranks
-	sum        []float64
-	products   int // with AᵀA
+// lanczosRank is a rank's rows of the matrix, and its part of vectors.
+type lanczosRank struct {
+	c              *mpi.Comm
+	s              Settings
+	n              int
+	first, end     int
+	holdsElements  bool // elements and vectors are computed, and not charged alone
+	columns        []int32
+	values         []float64
+	elementsPerRow int // elements of each row
+	counts, at     []int
+	wholeVector    []float64 // a vector of all ranks
+	sum            []float64
+	productCount   int // with AᵀA
 }
 
-func newLanczos(c *mpi.Comm, s Settings) *lanczos {
-	y := &lanczos{c: c, s: s, n: s.Size, row: min(s.Size, maxRowElements), data: s.Size <= maxHeldRows, whole: make([]float64, s.Size), sum: make([]float64, s.Size)}
+func newLanczos(c *mpi.Comm, s Settings) *lanczosRank {
+	y := &lanczosRank{c: c, s: s, n: s.Size, elementsPerRow: min(s.Size, maxRowElements), holdsElements: s.Size <= maxHeldRows, wholeVector: make([]float64, s.Size), sum: make([]float64, s.Size)}
 	y.first, y.end = splitRange(y.n, c.Size(), c.Rank())
 	for r := range c.Size() {
 		a, b := splitRange(y.n, c.Size(), r)
 		y.counts, y.at = append(y.counts, b-a), append(y.at, a)
 	}
-	if y.data {
+	if y.holdsElements {
 		y.fillRows()
 	}
 	return y
 }
 
 // fillRows computes the rank's rows.
-func (y *lanczos) fillRows() {
-	y.data = true
+func (y *lanczosRank) fillRows() {
+	y.holdsElements = true
 	for i := y.first; i < y.end; i++ {
-		for j := range y.row {
+		for j := range y.elementsPerRow {
 			column, value := sparseElement(y.n, i, j)
 			y.columns, y.values = append(y.columns, int32(column)), append(y.values, value)
 		}
@@ -92,58 +92,58 @@ func sparseElement(n, i, j int) (column int, value float64) {
 }
 
 // applyNormalMatrix returns the rank's part of AᵀA v, of whose v it has the part.
-func (y *lanczos) applyNormalMatrix(v []float64) []float64 {
-	y.products++
-	y.c.Allgatherv(mpi.Of(v), mpi.Of(y.whole), y.counts, y.at)
-	if y.data {
+func (y *lanczosRank) applyNormalMatrix(v []float64) []float64 {
+	y.productCount++
+	y.c.Allgatherv(mpi.Of(v), mpi.Of(y.wholeVector), y.counts, y.at)
+	if y.holdsElements {
 		clear(y.sum)
 		for i := range y.end - y.first {
-			columns, values := y.columns[i*y.row:][:y.row], y.values[i*y.row:][:y.row]
+			columns, values := y.columns[i*y.elementsPerRow:][:y.elementsPerRow], y.values[i*y.elementsPerRow:][:y.elementsPerRow]
 			sum := 0.0
 			for k, j := range columns {
-				sum += values[k] * y.whole[j]
+				sum += values[k] * y.wholeVector[j]
 			}
 			for k, j := range columns {
 				y.sum[j] += values[k] * sum
 			}
 		}
 	}
-	elements := (y.end - y.first) * y.row
-	compute(y.c, y.s, 4*elements)
-	y.c.Compute(y.s.Indirect.Times(2 * elements))
+	elements := (y.end - y.first) * y.elementsPerRow
+	chargeOperations(y.c, y.s, 4*elements)
+	y.c.Compute(y.s.IndirectAccessTime.Times(2 * elements))
 	w := make([]float64, len(v))
 	y.c.ReduceScatter(mpi.Of(y.sum), mpi.Of(w), y.counts, mpi.Sum)
 	return w
 }
 
 // dotProducts returns the products of w with vectors.
-func (y *lanczos) dotProducts(w []float64, vectors ...[]float64) []float64 {
+func (y *lanczosRank) dotProducts(w []float64, vectors ...[]float64) []float64 {
 	mine, all := make([]float64, len(vectors)), make([]float64, len(vectors))
-	if y.data {
+	if y.holdsElements {
 		for k, v := range vectors {
 			mine[k] = floats.Dot(v, w)
 		}
 	}
-	compute(y.c, y.s, 2*len(w)*len(vectors))
+	chargeOperations(y.c, y.s, 2*len(w)*len(vectors))
 	mpi.Allreduce(y.c, mine, all, mpi.Sum)
 	return all
 }
 
 // addScaled adds multiples of vectors to w.
-func (y *lanczos) addScaled(w []float64, factors []float64, vectors ...[]float64) {
-	if y.data {
+func (y *lanczosRank) addScaled(w []float64, factors []float64, vectors ...[]float64) {
+	if y.holdsElements {
 		for k, v := range vectors {
 			floats.AddScaled(w, factors[k], v)
 		}
 	}
-	compute(y.c, y.s, 2*len(w)*len(vectors))
+	chargeOperations(y.c, y.s, 2*len(w)*len(vectors))
 }
 
-func (y *lanczos) norm(w []float64) float64 { return math.Sqrt(y.dotProducts(w, w)[0]) }
+func (y *lanczosRank) norm(w []float64) float64 { return math.Sqrt(y.dotProducts(w, w)[0]) }
 
 // orthogonalize makes w orthogonal to vectors, by Gram and Schmidt, twice, so that it stays so. It
 // returns the product with the last vector.
-func (y *lanczos) orthogonalize(w []float64, vectors [][]float64) (last float64) {
+func (y *lanczosRank) orthogonalize(w []float64, vectors [][]float64) (last float64) {
 	for pass := range 2 {
 		h := y.dotProducts(w, vectors...)
 		if pass == 0 {
@@ -155,12 +155,12 @@ func (y *lanczos) orthogonalize(w []float64, vectors [][]float64) (last float64)
 	return last
 }
 
-// leadingValues returns the largest singular values, the largest first. Two ways to the residual of
-// the first have to agree.
+// leadingSingularValues returns the largest singular values, the largest first. Two ways to the
+// residual of the first have to agree.
 //
 // The iteration is the thick restart of Wu and Simon 2000, which for a symmetric matrix finds what
 // the implicit restart of ARPACK finds, in the same number of products.
-func (y *lanczos) leadingValues() ([]float64, error) {
+func (y *lanczosRank) leadingSingularValues() ([]float64, error) {
 	v := make([]float64, y.end-y.first)
 	for i := range v {
 		v[i] = 1 + float64((y.first+i)%7)/7
@@ -175,7 +175,7 @@ func (y *lanczos) leadingValues() ([]float64, error) {
 			next = y.applyNormalMatrix(basis[j])
 			t.SetSym(j, j, y.orthogonalize(next, basis))
 			beta = y.norm(next)
-			if y.data && beta <= 1e-9*math.Abs(t.At(0, 0)) { // the basis has all that can be found
+			if y.holdsElements && beta <= 1e-9*math.Abs(t.At(0, 0)) { // the basis has all that can be found
 				m, t = j+1, mat.NewSymDense(j+1, t.SliceSym(0, j+1).(*mat.SymDense).RawSymmetric().Data)
 			}
 			if beta > 0 {
@@ -200,12 +200,12 @@ func (y *lanczos) leadingValues() ([]float64, error) {
 			}
 		}
 		switch {
-		case !y.data && y.products >= sampleProducts:
+		case !y.holdsElements && y.productCount >= productsWithoutElements:
 			return nil, nil
-		case !y.data:
+		case !y.holdsElements:
 			converged = singularValues // as in most restarts of an iteration
 		case converged == singularValues || m < maxBasisVectors:
-			return y.checkedValues(theta, &vectors, basis, beta)
+			return y.singularValuesOfBasis(theta, &vectors, basis, beta)
 		}
 		kept = singularValues + min(converged, (m-singularValues)/2) // as ARPACK
 		ritz := make([][]float64, kept)
@@ -223,8 +223,8 @@ func (y *lanczos) leadingValues() ([]float64, error) {
 // machineEpsilon is the tolerance of ARPACK where none is given: that of the arithmetic.
 const machineEpsilon = 0x1p-53
 
-// checkedValues returns the singular values of a basis that has converged.
-func (y *lanczos) checkedValues(theta []float64, vectors *mat.Dense, basis [][]float64, beta float64) ([]float64, error) {
+// singularValuesOfBasis returns the singular values of a basis that has converged.
+func (y *lanczosRank) singularValuesOfBasis(theta []float64, vectors *mat.Dense, basis [][]float64, beta float64) ([]float64, error) {
 	m := len(theta)
 	x := make([]float64, y.end-y.first)
 	y.addScaled(x, mat.Col(nil, m-1, vectors), basis...)

@@ -14,15 +14,15 @@ import (
 )
 
 // Programs is the table: programs that ship with loggp, and then kinds of files.
-var Programs = slices.Concat(mpiPrograms(), portablePrograms(), benchmarks(), trafficPrograms(), []Program{goalFile, executableFile})
+var Programs = slices.Concat(mpiPrograms(), portablePrograms(), benchmarks(), trafficPrograms(), []Program{goalFileProgram, executableFileProgram})
 
-// Named returns the program of a name, or of a file if it is the name of one.
-func Named(name string) (Program, bool) {
+// ProgramNamed returns the program of a name, or of a file if it is the name of one.
+func ProgramNamed(name string) (Program, bool) {
 	for _, p := range Programs {
 		switch {
-		case p.names == nil && p.Name == name:
+		case p.matchesName == nil && p.Name == name:
 			return p, true
-		case p.names != nil && p.names(name):
+		case p.matchesName != nil && p.matchesName(name):
 			p.Name = name
 			return p, true
 		}
@@ -34,21 +34,22 @@ func Named(name string) (Program, bool) {
 func Names() []string {
 	var names []string
 	for _, p := range Programs {
-		if p.names == nil {
+		if p.matchesName == nil {
 			names = append(names, p.Name)
 		}
 	}
 	return names
 }
 
-// builtInNote is the note of programs whose computing cannot be charged on this machine.
-const builtInNote = "What programs compute takes its own time."
+// noteOnUnchargedComputing is the note of programs whose computing cannot be charged on this
+// machine.
+const noteOnUnchargedComputing = "What programs compute takes its own time."
 
 // mpiPrograms are the programs that run with MPI and check their results.
 func mpiPrograms() []Program {
-	all := []Program{ring, stencil, matmul, sorting, gradient, broadcasts, columns, svd, sdsm}
+	all := []Program{ringProgram, stencilProgram, matmulProgram, sortProgram, gradientProgram, broadcastsProgram, columnsProgram, svdProgram, sdsmProgram}
 	for i := range all {
-		all[i].isChecked, all[i].notEmulated = true, builtInNote
+		all[i].checksResult, all[i].noteOnThisMachine = true, noteOnUnchargedComputing
 	}
 	return all
 }
@@ -56,16 +57,16 @@ func mpiPrograms() []Program {
 // portablePrograms are the programs that run with any library.
 func portablePrograms() (all []Program) {
 	for _, p := range portable.Programs {
-		parameters := withOperations
-		if !p.Computes {
-			parameters = sizeAndRounds
+		parameters := operationParameters
+		if !p.ChargesOperations {
+			parameters = sizeAndRoundsParameters
 		}
 		all = append(all, Program{
 			Name: p.Name, Description: p.Description, Parameters: parameters, SizeUnit: p.SizeUnit, DrawsPicture: p.DrawsPicture,
-			Defaults: Settings{Size: p.Defaults.Size, Rounds: p.Defaults.Rounds}, isChecked: true, notEmulated: builtInNote,
+			Defaults: Settings{Size: p.Defaults.Size, Rounds: p.Defaults.Rounds}, checksResult: true, noteOnThisMachine: noteOnUnchargedComputing,
 			RunAny: func(x portable.Process, s Settings) (Result, error) {
-				r, err := p.Run(x, portable.Settings{Size: s.Size, Rounds: s.Rounds, Operation: s.Operation})
-				return Result{Rate: &r, Items: p.Items}, err
+				r, err := p.Run(x, portable.Settings{Size: s.Size, Rounds: s.Rounds, OperationTime: s.OperationTime})
+				return Result{Rate: &r, RateItems: p.Items}, err
 			},
 		})
 	}
@@ -76,30 +77,30 @@ func portablePrograms() (all []Program) {
 func benchmarks() (all []Program) {
 	for _, b := range npb.Benchmarks {
 		all = append(all, Program{
-			Name: b.Name, Description: b.Description, Parameters: []string{"class", "operation"}, Classes: b.Classes, notEmulated: builtInNote,
+			Name: b.Name, Description: b.Description, Parameters: []string{"class", "operation"}, Classes: b.Classes, noteOnThisMachine: noteOnUnchargedComputing,
 			Run: func(c *mpi.Comm, s Settings) (Result, error) {
-				r, err := b.Run(c, npb.Settings{Class: s.Class, Operation: s.Operation})
+				r, err := b.Run(c, npb.Settings{Class: s.Class, OperationTime: s.OperationTime})
 				return Result{Benchmark: &r}, err
 			},
-			title: func(_ Settings, r Result, _ int) string { return b.Name + ", class " + r.Benchmark.Class },
+			titleOfRun: func(_ Settings, r Result, _ int) string { return b.Name + ", class " + r.Benchmark.Class },
 		})
 	}
 	return all
 }
 
-// goalFile is a communication schedule in a file.
-var goalFile = Program{
-	Name: "FILE.goal", Description: "a communication schedule, which ranks carry out by calls of MPI", PointToPoint: true,
-	names: func(name string) bool { return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".goal") },
-	load:  loadSchedule,
-	note: func(_ Settings, ranks []Result) string {
+// goalFileProgram is a communication schedule in a file.
+var goalFileProgram = Program{
+	Name: "FILE.goal", Description: "a communication schedule, which ranks carry out by calls of MPI", HasNoCollectives: true,
+	matchesName: func(name string) bool { return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".goal") },
+	loadFile:    loadSchedule,
+	noteOnTimes: func(_ Settings, ranks []Result) string {
 		last := 0
 		for rank, r := range ranks {
-			if r.Time > ranks[last].Time {
+			if r.ScheduleTime > ranks[last].ScheduleTime {
 				last = rank
 			}
 		}
-		return fmt.Sprintf("The schedule takes %s us from its common start; rank %d ends last.", ranks[last].Time.MicrosString(), last)
+		return fmt.Sprintf("The schedule takes %s us from its common start; rank %d ends last.", ranks[last].ScheduleTime.MicrosString(), last)
 	},
 }
 
@@ -113,37 +114,37 @@ func loadSchedule(p *Program, e Environment, _ Settings) (func(), error) {
 	if err := x.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	p.Ranks, p.load = s.Ranks(), nil // more runs need not read it again
-	p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{Time: x.Run(c)}, nil }
-	p.title = func(Settings, Result, int) string {
+	p.OnlyRankCount, p.loadFile = s.Ranks(), nil // more runs need not read it again
+	p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{ScheduleTime: x.Run(c)}, nil }
+	p.titleOfRun = func(Settings, Result, int) string {
 		return fmt.Sprintf("%s, %d operations", filepath.Base(p.Name), s.Ops())
 	}
 	return func() {}, nil
 }
 
-// executableFile is a program in C or Fortran.
-var executableFile = Program{
+// executableFileProgram is a program in C or Fortran.
+var executableFileProgram = Program{
 	Name: "./PROGRAM", Description: "a program in C or Fortran that 'loggp cc' or 'loggp fc' has compiled, with its arguments",
-	Parameters: []string{"compute", "stack", "limit", "tag-output"}, Executable: true, notEmulated: "Computing takes its own time.",
-	names: func(name string) bool { return strings.Contains(name, "/") },
-	load: func(p *Program, e Environment, s Settings) (func(), error) {
+	Parameters: []string{"compute", "stack", "limit", "tag-output"}, IsExecutable: true, noteOnThisMachine: "Computing takes its own time.",
+	matchesName: func(name string) bool { return strings.Contains(name, "/") },
+	loadFile: func(p *Program, e Environment, s Settings) (func(), error) {
 		x := &cprog.Program{
-			Path: p.Name, Arguments: s.Arguments, Compute: s.Compute, Stack: s.Stack, Limit: s.Limit, Tag: s.TagOutput,
+			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, Stack: s.StackBytes, Limit: s.ComputeTimeLimit, Tag: s.TagsOutputWithRank,
 			Context: e.Context, Real: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr, AvailableMemory: e.AvailableMemory,
 		}
 		main, err := x.Main()
 		if err != nil {
 			return nil, err
 		}
-		p.status = x.Status
+		p.exitStatus = x.Status
 		if !e.IsThisMachine {
-			p.check = func(_ Settings, ranks int) error { return x.ReserveRanks(ranks) }
+			p.checkSettings = func(_ Settings, ranks int) error { return x.ReserveRanks(ranks) }
 		}
 		p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{}, main(c) }
-		p.title = func(_ Settings, _ Result, ranks int) string {
+		p.titleOfRun = func(_ Settings, _ Result, ranks int) string {
 			return fmt.Sprintf("%s, %d ranks", filepath.Base(p.Name), ranks)
 		}
-		p.note = func(Settings, []Result) string { return computeNote(x.Compute, x.InterruptedShare()) }
+		p.noteOnTimes = func(Settings, []Result) string { return computeNote(x.Compute, x.InterruptedShare()) }
 		return x.Close, nil
 	},
 }

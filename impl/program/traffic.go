@@ -11,31 +11,31 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// traffic is a pattern in which ranks send messages of one length to others, again and again, to
-// see what a network carries. Each sender keeps some messages under way.
-type traffic struct {
+// trafficPattern is a pattern in which ranks send messages of one length to others, again and
+// again, to see what a network carries. Each sender keeps some messages under way.
+type trafficPattern struct {
 	name, description string
-	parameter         string // that it has beside size and rounds; "": none
+	extraParameter    string // that it has beside size and rounds; "": none
 
-	targets func(s Settings, ranks int) []int // the rank that each rank sends to; itself: none
+	targetOfEachRank func(s Settings, ranks int) []int // the rank that each rank sends to; itself: none
 }
 
-// trafficUnit is what the size of traffic counts.
-const trafficUnit = "bytes of a message"
+// trafficSizeUnit is what the size of traffic counts.
+const trafficSizeUnit = "bytes of a message"
 
 // trafficDefaults are settings whose start and end are a small part of the run time.
 var trafficDefaults = Settings{Size: 64 << 10, Rounds: 50, Stride: 1}
 
 // trafficPatterns are all patterns of traffic.
-var trafficPatterns = []traffic{
+var trafficPatterns = []trafficPattern{
 	{"shift", "each rank sends to the rank --stride further on, all at once", "stride", func(s Settings, ranks int) []int {
-		return targets(ranks, func(rank int) int { return ((rank+s.Stride)%ranks + ranks) % ranks })
+		return targetsByRank(ranks, func(rank int) int { return ((rank+s.Stride)%ranks + ranks) % ranks })
 	}},
 	{"incast", "all ranks send to rank --root at once", "root", func(s Settings, ranks int) []int {
-		return targets(ranks, func(int) int { return s.Root })
+		return targetsByRank(ranks, func(int) int { return s.Root })
 	}},
 	{"permutation", "each rank sends to another, by a random permutation of --seed, all at once", "", func(s Settings, ranks int) []int {
-		to := targets(ranks, func(rank int) int { return rank })
+		to := targetsByRank(ranks, func(rank int) int { return rank })
 		r := rand.New(rand.NewPCG(s.Seed, 1))
 		for i := ranks - 1; i > 0; i-- { // one cycle, so that no rank keeps its place: Sattolo 1986
 			j := r.IntN(i)
@@ -48,25 +48,25 @@ var trafficPatterns = []traffic{
 // trafficPrograms are the rows of traffic in the table.
 func trafficPrograms() (all []Program) {
 	for _, t := range trafficPatterns {
-		parameters := sizeAndRounds
-		if t.parameter != "" {
-			parameters = append(slices.Clone(parameters), t.parameter)
+		parameters := sizeAndRoundsParameters
+		if t.extraParameter != "" {
+			parameters = append(slices.Clone(parameters), t.extraParameter)
 		}
 		all = append(all, Program{
-			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
+			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficSizeUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
 			UsesSeed: t.name == "permutation", HasFlows: true,
 			Run: func(c *mpi.Comm, s Settings) (Result, error) {
 				flows, err := t.run(c, s)
 				return Result{Flows: flows}, err
 			},
-			check: t.check,
+			checkSettings: t.check,
 		})
 	}
 	return all
 }
 
-// targets returns the rank that each rank sends to.
-func targets(ranks int, of func(rank int) int) []int {
+// targetsByRank returns the rank that each rank sends to.
+func targetsByRank(ranks int, of func(rank int) int) []int {
 	to := make([]int, ranks)
 	for rank := range to {
 		to[rank] = of(rank)
@@ -75,13 +75,13 @@ func targets(ranks int, of func(rank int) int) []int {
 }
 
 // check returns an error if the traffic has no flow among so many ranks.
-func (t traffic) check(s Settings, ranks int) error {
+func (t trafficPattern) check(s Settings, ranks int) error {
 	switch {
 	case ranks < 2:
 		return fmt.Errorf("%s needs two ranks or more", t.name)
-	case t.parameter == "root" && (s.Root < 0 || s.Root >= ranks):
+	case t.extraParameter == "root" && (s.Root < 0 || s.Root >= ranks):
 		return &ParameterError{"root", strconv.Itoa(s.Root), fmt.Errorf("there are ranks 0 to %d", ranks-1)}
-	case t.parameter == "stride" && s.Stride%ranks == 0:
+	case t.extraParameter == "stride" && s.Stride%ranks == 0:
 		return &ParameterError{"stride", strconv.Itoa(s.Stride), fmt.Errorf("with %d ranks each would send to itself", ranks)}
 	case s.Size > maxBufferBytes/(2*maxMessagesUnderWay*ranks):
 		return &ParameterError{"size", strconv.Itoa(s.Size), fmt.Errorf("the messages of %d ranks that are under way would take more than %d bytes of memory", ranks, maxBufferBytes)}
@@ -95,8 +95,8 @@ const (
 )
 
 // run lets the calling rank take part, and returns all flows at rank 0.
-func (t traffic) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
-	to := t.targets(s, c.Size())
+func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
+	to := t.targetOfEachRank(s, c.Size())
 	me := c.Rank()
 	var sources []int
 	for rank, dst := range to {
@@ -122,12 +122,12 @@ func (t traffic) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 			if round >= window {
 				sends[k].Wait()
 			}
-			writeRound(out[k], round)
+			writeRoundNumber(out[k], round)
 			sends[k] = mpi.Isend(c, out[k], to[me], 0)
 		}
 		for i, src := range sources {
 			receives[i][k].Wait()
-			if bad == nil && !hasRound(in[i][k], round) {
+			if bad == nil && !isMessageOfRound(in[i][k], round) {
 				bad = resultError(c, "message %d of rank %d is another", round, src)
 			}
 			switch {
@@ -141,7 +141,7 @@ func (t traffic) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 	if to[me] != me {
 		mpi.WaitAll(sends, nil)
 	}
-	return gatherFlows(c, to, s, times), shareError(c, bad)
+	return gatherFlows(c, to, s, times), agreeOnError(c, bad)
 }
 
 // gatherFlows collects the flows at rank 0.
@@ -184,16 +184,16 @@ func newBuffers(n, size int) [][]byte {
 	return all
 }
 
-// writeRound writes the number of a message of a flow into it.
-func writeRound(b []byte, round int) {
+// writeRoundNumber writes the number of a message of a flow into it.
+func writeRoundNumber(b []byte, round int) {
 	for i := range min(8, len(b)) {
 		b[i] = byte(round >> (8 * i))
 	}
 }
 
-// hasRound reports whether a message of a flow has this number.
-func hasRound(b []byte, round int) bool {
+// isMessageOfRound reports whether a message of a flow has this number.
+func isMessageOfRound(b []byte, round int) bool {
 	want := make([]byte, min(8, len(b)))
-	writeRound(want, round)
+	writeRoundNumber(want, round)
 	return slices.Equal(b[:len(want)], want)
 }

@@ -89,7 +89,7 @@ func TestTrafficThatIsNone(t *testing.T) {
 // named returns a program of the table.
 func named(t *testing.T, name string) Program {
 	t.Helper()
-	p, ok := Named(name)
+	p, ok := ProgramNamed(name)
 	if !ok {
 		t.Fatalf("there is no program %s", name)
 	}

@@ -33,7 +33,7 @@ func runRank(command []string) error {
 }
 
 func runJob(ctx context.Context, command []string, loads []load, half *[]float64) error {
-	j, err := job.NewLocal("", 2, job.LocalOptions{Platform: command[1], Wait: "spin", Pin: true, Command: command})
+	j, err := job.NewLocal("", 2, job.LocalOptions{Platform: command[1], WaitPolicy: "spin", PinsRanks: true, RankCommand: command})
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func runJob(ctx context.Context, command []string, loads []load, half *[]float64
 }
 
 func pingPongThroughLibrary(j *job.Job, w device.World, loads []load, half *[]float64) error {
-	return mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+	return mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 		for _, l := range loads {
 			out, in := l.buffer(), l.buffer()
 			if c.Rank() == 1 {

@@ -67,7 +67,7 @@ type aclmplTracer struct {
 // trace runs a program and returns the events from its begin to its end.
 func (r *aclmplTracer) trace(ranks int, o aclmpl.Options, program func(*aclmpl.PE)) ([]trace.Event, error) {
 	const begin = unit.Millisecond // until the library has started
-	j, err := job.NewAny(r.site.Job.Platform, r.site.Library, ranks, 0)
+	j, err := job.NewForAnyLibrary(r.site.Job.Platform, r.site.Library, ranks, 0)
 	if err != nil {
 		return nil, err
 	}

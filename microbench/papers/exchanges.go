@@ -54,11 +54,11 @@ func alltoallv(pattern func(ranks, size int) [][]int, by exchangeMethod) func(c 
 	return func(c *mpi.Comm, size int) routine {
 		sizes, rank := pattern(c.Size(), size), c.Rank()
 		out, in := program.NewBlocks(c.Size(), func(i int) int { return sizes[rank][i] }), program.NewBlocks(c.Size(), func(i int) int { return sizes[i][rank] })
-		out.Each(func(i int, b []byte) { fillMessage(b, rank, i) })
+		out.ForEachBlock(func(i int, b []byte) { fillMessage(b, rank, i) })
 		call, phases := by(c, sizes, out, in)
 		return routine{call: call, phases: phases, check: func() (err error) {
 			want := []byte(nil)
-			in.Each(func(i int, b []byte) {
+			in.ForEachBlock(func(i int, b []byte) {
 				want = slices.Grow(want[:0], len(b))[:len(b)]
 				if fillMessage(want, i, rank); !bytes.Equal(b, want) {
 					err = fmt.Errorf("rank %d has received other data than rank %d has sent", rank, i)
@@ -77,38 +77,40 @@ func fillMessage(b []byte, from, to int) {
 }
 
 // ccmpiParts returns blocks as the arguments of CC-MPI's calls.
-func ccmpiParts(b program.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
+func ccmpiParts(b program.BlocksByRank) ccmpi.Parts {
+	return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets)
+}
 
 // exchangeMethod prepares an exchange whose pattern all ranks know. If it computes a schedule
 // beforehand, it returns the number of its phases.
-type exchangeMethod func(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (call func(), phases int)
+type exchangeMethod func(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (call func(), phases int)
 
 // byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
-func byMPI(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
+func byMPI(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
 		c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
 	}, 0
 }
 
-func byData(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
+func byData(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() { ccmpi.AlltoallvData(c, ccmpiParts(out), ccmpiParts(in)) }, 0
 }
 
 // byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the
 // schedule in each call, and byLevel3 computes it beforehand.
-func byLevel1(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) {
+func byLevel1(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
 		ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, ccmpiParts(out)), ccmpiParts(out), ccmpiParts(in))
 	}, 0
 }
 
-func byLevel2(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int) {
+func byLevel2(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
 		ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), ccmpiParts(out), ccmpiParts(in))
 	}, 0
 }
 
-func byLevel3(c *mpi.Comm, pattern [][]int, out, in program.Blocks) (func(), int) {
+func byLevel3(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (func(), int) {
 	s := ccmpi.AlltoallvControl2(c, pattern)
 	return func() { ccmpi.AlltoallvDataTrans2(c, s, ccmpiParts(out), ccmpiParts(in)) }, len(s.Phases)
 }
@@ -123,7 +125,7 @@ const sharedPageBytes = 16384
 // written take no time: they are microseconds beside the milliseconds of an exchange.
 func sharedMemory(by exchangeMethod) func(c *mpi.Comm, pages int) routine {
 	return func(c *mpi.Comm, pages int) routine {
-		m := program.NewSharedMemory(c, sharedPageBytes, pages, func(pattern [][]int, out, in program.Blocks) func() {
+		m := program.NewSharedMemory(c, sharedPageBytes, pages, func(pattern [][]int, out, in program.BlocksByRank) func() {
 			call, _ := by(c, pattern, out, in)
 			return call
 		})
@@ -140,7 +142,7 @@ func sharedMemory(by exchangeMethod) func(c *mpi.Comm, pages int) routine {
 			}
 			m.Barrier()
 		}, check: func() error {
-			for p := range m.Pages() {
+			for p := range m.PageCount() {
 				if b := m.Page(p); b[0] != value(p) || b[len(b)-1] != value(p) {
 					return fmt.Errorf("page %d of rank %d is not consistent", p, c.Rank())
 				}

@@ -58,7 +58,7 @@ func (x *nodePair) run(wordsOnly bool, programs ...func(p device.Port)) error {
 		tree.Send.Burst, tree.Receive.Burst = model.AccessWidth{}, model.AccessWidth{}
 	}
 	machine.Network, on.Machine = &tree, &machine
-	j, err := job.NewAny(&on, x.site.Library, len(programs), x.site.Job.Noise)
+	j, err := job.NewForAnyLibrary(&on, x.site.Library, len(programs), x.site.Job.Noise)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const trialOperationTime = unit.Microsecond
 func runNPB(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
 	parts := 0
 	for _, program := range slices.Concat(slices.Sorted(maps.Keys(e.OneProcess)), slices.Sorted(maps.Keys(e.Operation))) {
-		b, ok := npb.Named("npb-" + strings.ToLower(program))
+		b, ok := npb.BenchmarkNamed("npb-" + strings.ToLower(program))
 		if !ok {
 			return fmt.Errorf("there is no NAS benchmark %q", program)
 		}
@@ -39,7 +39,7 @@ func runNPB(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Resul
 			return err
 		}
 		for _, ranks := range e.Ranks {
-			took, counts, err := runNASBenchmark(ctx, s, b, npb.Settings{Class: e.Class, Operation: operation}, ranks, seed+uint64(parts))
+			took, counts, err := runNASBenchmark(ctx, s, b, npb.Settings{Class: e.Class, OperationTime: operation}, ranks, seed+uint64(parts))
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func operationTime(ctx context.Context, s *Site, b npb.Benchmark, e *Experiment,
 	if err != nil {
 		return 0, err
 	}
-	took, _, err := runNASBenchmark(ctx, s, b, npb.Settings{Class: e.Class, Operation: trialOperationTime}, 1, seed)
+	took, _, err := runNASBenchmark(ctx, s, b, npb.Settings{Class: e.Class, OperationTime: trialOperationTime}, 1, seed)
 	if published := unit.FromMicros(1e6 * e.OneProcess[program]); err == nil && published < rest {
 		return 0, fmt.Errorf("%s on one process is to take %v, and takes %v without computing", program, published, rest)
 	}
@@ -90,7 +90,7 @@ func runNASBenchmark(ctx context.Context, s *Site, b npb.Benchmark, settings npb
 	case err != nil:
 	case failed != nil:
 		err = failed
-	case !b.Skeleton && !result.Verified:
+	case !b.IsSkeleton && !result.IsVerified:
 		err = fmt.Errorf("%s, class %s, on %d ranks: the result differs from the published one", b.Name, settings.Class, ranks)
 	}
 	return result.Time, counts, err

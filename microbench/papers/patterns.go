@@ -68,14 +68,14 @@ func keyName(p patterns.Pattern) string { return strings.ReplaceAll(p.Name, "-",
 // sending.
 func (s *Site) sendingMode(ranks int) (*job.Job, *portable.Library, error) {
 	if s.Library == shmemLibrary {
-		j, err := job.NewAny(s.Job.Platform, "", ranks, s.Job.Noise)
-		return j, portable.SHMEM(), err
+		j, err := job.NewForAnyLibrary(s.Job.Platform, "", ranks, s.Job.Noise)
+		return j, portable.SHMEMLibrary(), err
 	}
-	j, err := job.NewAny(s.Job.Platform, s.Library, ranks, s.Job.Noise)
+	j, err := job.NewForAnyLibrary(s.Job.Platform, s.Library, ranks, s.Job.Noise)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, l := range portable.ByEngine(j.Library, j.Options("")) {
+	for _, l := range portable.LibrariesOfEngine(j.Library, j.MPIOptions("")) {
 		if l.Mode == s.Mode {
 			return j, l, nil
 		}

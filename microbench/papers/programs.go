@@ -29,7 +29,7 @@ var programsBenchmark = Benchmark{
 func runPrograms(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
 	parts := 0
 	for _, name := range e.Programs {
-		p, ok := program.Named(name)
+		p, ok := program.ProgramNamed(name)
 		if !ok || p.Run == nil {
 			return fmt.Errorf("there is no program %q", name)
 		}

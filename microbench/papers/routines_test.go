@@ -46,7 +46,7 @@ func TestRandomPatternHasTheSizesOfTheThesis(t *testing.T) {
 // The check of distributed shared memory finds data that was not moved.
 func TestSharedMemoryChecksItsPages(t *testing.T) {
 	x, s := NewResults(), openSite(t, Subject{ID: "cc", Platform: "cc-cluster", Library: "cc-mpi", Place: "inter"})
-	lazy := func(c *mpi.Comm, _ [][]int, out, in program.Blocks) (func(), int) { return func() {}, 0 }
+	lazy := func(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) { return func() {}, 0 }
 	routines["lazy"] = sharedMemory(lazy)
 	defer delete(routines, "lazy")
 	e := &Experiment{Programs: []string{"lazy"}, Ranks: []int{4}, Sizes: []int{2}}

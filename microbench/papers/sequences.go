@@ -64,7 +64,7 @@ func recordSequence(ctx context.Context, s *Site, seed uint64, name string, prog
 	if err != nil {
 		return err
 	}
-	r, err := j.Record(ctx, seed, "", 0, func(c *mpi.Comm) error {
+	r, err := j.RecordProgram(ctx, seed, "", 0, func(c *mpi.Comm) error {
 		program(c)
 		c.Compute(0) // ends the last call
 		return nil

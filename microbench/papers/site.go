@@ -36,7 +36,7 @@ const shmemLibrary = "shmem"
 func (s *Subject) Open(p *platform.Platform, noise float64) (*Site, error) {
 	newJob := job.New
 	if s.Mode != "" {
-		newJob = job.NewAny
+		newJob = job.NewForAnyLibrary
 	}
 	library := s.Library
 	if library == shmemLibrary {
@@ -46,7 +46,7 @@ func (s *Subject) Open(p *platform.Platform, noise float64) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reproduce on %s: %w", s.Platform, err)
 	}
-	pair, err := j.Pair(s.Place)
+	pair, err := j.PairToMeasure(s.Place)
 	return &Site{s, j, pair}, err
 }
 
@@ -64,7 +64,7 @@ func (s *Site) Facts() []sample.Fact {
 // Label fills in the key of a series, except for its mode, size and timer. The protocol is "" if
 // the library chooses.
 func (s *Site) Label(x *sample.Series, protocol string) {
-	x.Platform, x.Library, x.Place, x.Clock, x.Protocol = s.Platform, s.Library, s.Place, s.Job.Clock(), AutoProtocol
+	x.Platform, x.Library, x.Place, x.Clock, x.Protocol = s.Platform, s.Library, s.Place, s.Job.ClockKind(), AutoProtocol
 	if protocol != "" {
 		x.Protocol = protocol
 	}
@@ -80,7 +80,7 @@ func (s *Site) runProgram(ctx context.Context, protocol string, log *trace.Log, 
 	if log != nil {
 		world = trace.World(w, log)
 	}
-	return mpi.Run(world, s.Job.Options(protocol), func(c *mpi.Comm) error {
+	return mpi.Run(world, s.Job.MPIOptions(protocol), func(c *mpi.Comm) error {
 		program(c)
 		return nil
 	})
@@ -98,7 +98,7 @@ func (s *Site) countEvents(ctx context.Context, seed uint64, on *platform.Platfo
 	if err != nil {
 		return nil, err
 	}
-	counts, options := map[string]int64{}, j.Options("")
+	counts, options := map[string]int64{}, j.MPIOptions("")
 	options.Broadcast = broadcast
 	return counts, mpi.Run(w, options, func(c *mpi.Comm) error {
 		program(c)

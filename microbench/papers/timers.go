@@ -24,7 +24,7 @@ func (e *Experiment) Plan(s *Site) *microbench.Plan {
 // runTimers measures each mode and size, each with a seed of its own.
 func runTimers(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
 	world := func(ctx context.Context, cell int) (mpi.World, error) { return s.Job.World(ctx, seed+uint64(cell)) }
-	series, err := microbench.Sweep(ctx, e.Plan(s), s.Job.Options(e.Protocol), world, done)
+	series, err := microbench.Sweep(ctx, e.Plan(s), s.Job.MPIOptions(e.Protocol), world, done)
 	if err != nil {
 		return fmt.Errorf("measure %v on %s: %w", e.ModeNames(), e.Subject, err)
 	}
@@ -46,7 +46,7 @@ func allPairs(s *Site) [][2]int { return microbench.SelectRankPairs(s.Job.Ranks,
 func runPairs(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
 	plan := &microbench.Plan{Modes: []string{microbench.LowLevelMode}, Sizes: microbench.AllPairsSizes, Reps: microbench.AllPairsReps, WarmupRounds: 10, HasCommonClock: true}
 	world := func(ctx context.Context, pair int) (mpi.World, error) { return s.Job.World(ctx, seed+uint64(pair)) }
-	series, err := microbench.SweepPairs(ctx, plan, allPairs(s), s.Job.Options(""), world, done)
+	series, err := microbench.SweepPairs(ctx, plan, allPairs(s), s.Job.MPIOptions(""), world, done)
 	if err != nil {
 		return fmt.Errorf("measure all pairs of %s: %w", e.Subject, err)
 	}

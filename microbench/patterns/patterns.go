@@ -58,7 +58,7 @@ func rootBytes(ranks, bytes int) int { return (ranks - 1) * bytes }
 // IsTimedBy reports whether a library is timed in the pattern: each collective operation once, by
 // the way of sending that it uses.
 func (p Pattern) IsTimedBy(l *portable.Library) bool {
-	return l.RunsCollectives || p.RootBytes != nil || p.IsRoundTrip
+	return l.HasCollectives || p.RootBytes != nil || p.IsRoundTrip
 }
 
 func pingPong(p portable.Process, _ *portable.Library, out, in []byte) {
@@ -120,13 +120,13 @@ func allToAllInOrder(p portable.Process, s *portable.Library, out, in []byte) {
 func exchangeAll(p portable.Process, s *portable.Library, out, in []byte, to, from func(i int) int) {
 	n := p.Size()
 	for i := 1; i < n; i++ {
-		if s.SendsAllFirst {
+		if s.SendsAllBeforeReceiving {
 			p.Send(to(i), out)
 		} else {
 			p.Exchange(to(i), out, from(i), in)
 		}
 	}
-	for i := 1; s.SendsAllFirst && i < n; i++ {
+	for i := 1; s.SendsAllBeforeReceiving && i < n; i++ {
 		p.Receive(from(i), in)
 	}
 }

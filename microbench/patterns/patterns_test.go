@@ -19,7 +19,7 @@ func openT3D(t *testing.T, library string, ranks int) *job.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := job.NewAny(p, library, ranks, 0)
+	j, err := job.NewForAnyLibrary(p, library, ranks, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,8 +50,8 @@ func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) 
 
 // subjects are the libraries of the T3D.
 func subjects(t *testing.T) (mpiSync, mpiAsync, sync, async, shmem *portable.Library) {
-	m, a := portable.MPI("chimp", openT3D(t, "chimp", 2).Options("")), portable.ACLMPL("aclmpl", aclmpl.Options{})
-	return m[0], m[1], a[0], a[1], portable.SHMEM()
+	m, a := portable.MPILibraries("chimp", openT3D(t, "chimp", 2).MPIOptions("")), portable.ACLMPLLibraries("aclmpl", aclmpl.Options{})
+	return m[0], m[1], a[0], a[1], portable.SHMEMLibrary()
 }
 
 // Every library is timed in each pattern that it has, with numbers of ranks that are powers of two
@@ -102,7 +102,7 @@ func BenchmarkAllToAll(b *testing.B) {
 	for _, ranks := range []int{64, 256, 1024} {
 		b.Run(strconv.Itoa(ranks), func(b *testing.B) {
 			for b.Loop() {
-				j, err := job.NewAny(p, "aclmpl", ranks, 0)
+				j, err := job.NewForAnyLibrary(p, "aclmpl", ranks, 0)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func BenchmarkAllToAll(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := MeasurePattern(w, portable.ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
+				if _, err := MeasurePattern(w, portable.ACLMPLLibraries("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -235,18 +235,18 @@ func measureEmulated(ctx context.Context, p *platform.Platform, library, place s
 		return nil, err
 	}
 	plan.Reps, plan.WarmupRounds, plan.HasCommonClock = benchReps, benchWarmupRounds, true
-	if plan.Pair, err = job.Pair(place); err != nil {
+	if plan.Pair, err = job.PairToMeasure(place); err != nil {
 		return nil, err
 	}
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return job.World(ctx, 1+uint64(cell)) }
-	series, err := microbench.Sweep(ctx, plan, job.Options(plan.ForcedProtocol), open, nil)
+	series, err := microbench.Sweep(ctx, plan, job.MPIOptions(plan.ForcedProtocol), open, nil)
 	if err != nil {
 		return nil, fmt.Errorf("measure %v on %s: %w", plan.Modes, p.Machine.Name, err)
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Protocol = p.Machine.Name, job.Library.Name, job.Clock(), chosenProtocol
-		if k.Place = job.Place(plan.Pair[0], plan.Pair[1]); plan.ForcedProtocol != "" {
+		k.Platform, k.Library, k.Clock, k.Protocol = p.Machine.Name, job.Library.Name, job.ClockKind(), chosenProtocol
+		if k.Place = job.PlaceOfPair(plan.Pair[0], plan.Pair[1]); plan.ForcedProtocol != "" {
 			k.Protocol = plan.ForcedProtocol
 		}
 	}

@@ -87,13 +87,13 @@ func measured(t *testing.T, p *platform.Platform, library string, modes []string
 	}
 	plan := &microbench.Plan{Modes: modes, Sizes: sizes, Reps: 50, WarmupRounds: 10, HasCommonClock: true}
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return job.World(ctx, 77+uint64(cell)) }
-	series, err := microbench.Sweep(context.Background(), plan, job.Options(""), open, nil)
+	series, err := microbench.Sweep(context.Background(), plan, job.MPIOptions(""), open, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = p.Machine.Name, job.Library.Name, "virtual", job.Place(0, job.Ranks-1), chosenProtocol
+		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = p.Machine.Name, job.Library.Name, "virtual", job.PlaceOfPair(0, job.Ranks-1), chosenProtocol
 	}
 	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.Timer.MicrosString()}}}
 }
@@ -504,7 +504,7 @@ func together(t *testing.T, p *platform.Platform, library string, ranks int, of 
 		e.Collectives = append(e.Collectives, microbench.CollectiveCell{Algorithm: collective.Named(o, x.Algorithm), Job: o.Job(ranks, x.Bytes, nil)})
 	}
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return job.World(ctx, uint64(cell)) }
-	out, err := microbench.SweepCollectives(context.Background(), e, job.Options(""), open, nil)
+	out, err := microbench.SweepCollectives(context.Background(), e, job.MPIOptions(""), open, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func TestSuiteEverywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkSuite(t, w, j.Options(""), build(t, dir+"/suite.c"), dir, 3)
+				checkSuite(t, w, j.MPIOptions(""), build(t, dir+"/suite.c"), dir, 3)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ func TestComputingIsProcessorTime(t *testing.T) {
 	}
 	defer p.Close()
 	var ends [2]unit.Time
-	if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+	if _, err := j.RecordProgram(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 		err := main(c)
 		ends[c.Rank()] = c.Wtime()
 		return err

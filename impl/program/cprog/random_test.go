@@ -41,7 +41,7 @@ func TestRandomPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := j.Options("")
+		o := j.MPIOptions("")
 		o.Check = mpi.CheckStrict
 		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{fmt.Sprint(i)}})
 		if err == nil {
@@ -67,7 +67,7 @@ func TestRandomWindowsInC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := j.Options("")
+		o := j.MPIOptions("")
 		o.Check = mpi.CheckStrict
 		if out, err := run(t, w, o, &Program{Path: path, Arguments: []string{fmt.Sprint(seed)}}); err != nil || out != "0 errors\n" {
 			t.Errorf("seed %d on %s, library %s, %d ranks: %v\n%s", seed, x.name, j.Library.Name, 2+i%3, err, out)

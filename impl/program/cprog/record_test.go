@@ -31,7 +31,7 @@ func TestReplay(t *testing.T) {
 	defer p.Close()
 	j.Recorder = &recorder.Recorder{}
 	var ends, again [2]unit.Time
-	if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+	if _, err := j.RecordProgram(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 		err := main(c)
 		ends[c.Rank()] = c.Wtime()
 		return err
@@ -46,7 +46,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("rank 0 computes %d times", n)
 	}
 	j.Recorder = nil
-	if _, err := j.Record(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
+	if _, err := j.RecordProgram(t.Context(), 1, "", -1, func(c *mpi.Comm) error {
 		again[c.Rank()] = goal.Execution{Schedule: s}.Run(c)
 		return nil
 	}); err != nil {
@@ -71,7 +71,7 @@ func TestWindowsAreNotRecorded(t *testing.T) {
 	}
 	defer p.Close()
 	j.Recorder = &recorder.Recorder{}
-	_, err = j.Record(t.Context(), 1, "", -1, main)
+	_, err = j.RecordProgram(t.Context(), 1, "", -1, main)
 	if err == nil || !strings.Contains(err.Error(), "MPI_Win_allocate (rma.c:3): MPI_ERR_OTHER: a program with windows cannot be recorded") {
 		t.Errorf("error %v", err)
 	}

@@ -30,7 +30,7 @@ func runInProcess(path string) {
 	p := &Program{Path: path, Arguments: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr}
 	main, err := p.Main()
 	if err == nil {
-		_, err = j.Record(context.Background(), 1, "", -1, func(c *mpi.Comm) error { return main(c) })
+		_, err = j.RecordProgram(context.Background(), 1, "", -1, func(c *mpi.Comm) error { return main(c) })
 	}
 	if err == nil {
 		err = p.Status()

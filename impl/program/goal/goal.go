@@ -39,14 +39,14 @@ func (x Execution) Run(c *mpi.Comm) unit.Time {
 			e.markSynchronous(call)
 		}
 	}
-	e.site = func(i int) mpi.Site {
+	e.siteOfOp = func(i int) mpi.Site {
 		l := x.Location(c.Rank(), i)
 		return mpi.Site{File: l.File, Line: l.Line}
 	}
 	c.SetCaller(e)
 	e.countRequirements(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
 	begin := c.Wtime()
-	for e.runNext() {
+	for e.beginOrAwaitNextOp() {
 	}
 	c.SetCaller(nil)
 	return c.Wtime() - begin
@@ -54,17 +54,17 @@ func (x Execution) Run(c *mpi.Comm) unit.Time {
 
 // rankExecutor carries out the operations of one rank.
 type rankExecutor struct {
-	c                   *mpi.Comm
-	ops                 []schedule.Op
-	dependants          [][]schedule.Dependant // by operation: what waits for it
-	pendingRequirements []int                  // by operation: for so many others
-	blockedCount        int                    // operations that wait for others
-	endingRequirements  []int                  // by operation: how many that it waits for end together, for releases
-	isSynchronous       []bool                 // by operation: it is a synchronous send; nil: none is
-	ready               [3][]int               // by kind, in the order of the schedule
+	c                          *mpi.Comm
+	ops                        []schedule.Op
+	dependants                 [][]schedule.Dependant // by operation: what waits for it
+	requirementsLeft           []int                  // by operation: for so many others
+	blockedCount               int                    // operations that wait for others
+	requirementsEndingTogether []int                  // by operation: how many that it waits for end together, for releases
+	isSynchronous              []bool                 // by operation: it is a synchronous send; nil: none is
+	readyOpsByKind             [3][]int               // by kind, in the order of the schedule
 
-	current int                  // the operation that is being done, or the first that is waited for
-	site    func(i int) mpi.Site // of an operation in the schedule's file
+	currentOp int                  // the operation that is being done, or the first that is waited for
+	siteOfOp  func(i int) mpi.Site // of an operation in the schedule's file
 
 	startedOps  []int // operations under way
 	requests    []mpi.Request
@@ -74,28 +74,28 @@ type rankExecutor struct {
 
 // Here implements engine.CallLocator, as Site does: the program is the schedule.
 func (e *rankExecutor) Here() (call string, at uintptr) {
-	if e.current >= len(e.ops) {
+	if e.currentOp >= len(e.ops) {
 		return "", 0
 	}
-	return e.ops[e.current].String(), uintptr(e.current)
+	return e.ops[e.currentOp].String(), uintptr(e.currentOp)
 }
 
 // Site returns the line of an operation.
-func (e *rankExecutor) Site(at uintptr) mpi.Site { return e.site(int(at)) }
+func (e *rankExecutor) Site(at uintptr) mpi.Site { return e.siteOfOp(int(at)) }
 
 // countRequirements counts the operations that each operation waits for, and finds those that wait
 // for none.
 func (e *rankExecutor) countRequirements(dependants func(i int) []schedule.Dependant) {
-	e.dependants, e.pendingRequirements, e.endingRequirements = make([][]schedule.Dependant, len(e.ops)), make([]int, len(e.ops)), make([]int, len(e.ops))
+	e.dependants, e.requirementsLeft, e.requirementsEndingTogether = make([][]schedule.Dependant, len(e.ops)), make([]int, len(e.ops)), make([]int, len(e.ops))
 	for i := range e.ops {
 		e.dependants[i] = dependants(i)
 		for _, d := range e.dependants[i] {
-			e.pendingRequirements[d.Op]++
+			e.requirementsLeft[d.Op]++
 		}
 	}
 	for i, o := range e.ops {
-		if e.pendingRequirements[i] == 0 {
-			e.ready[o.Kind] = append(e.ready[o.Kind], i)
+		if e.requirementsLeft[i] == 0 {
+			e.readyOpsByKind[o.Kind] = append(e.readyOpsByKind[o.Kind], i)
 		} else {
 			e.blockedCount++
 		}
@@ -118,30 +118,30 @@ func (e *rankExecutor) releaseDependants(i int, start bool) {
 		if d.Start != start {
 			continue
 		}
-		if e.pendingRequirements[d.Op]--; e.pendingRequirements[d.Op] == 0 {
+		if e.requirementsLeft[d.Op]--; e.requirementsLeft[d.Op] == 0 {
 			e.blockedCount--
 			k := e.ops[d.Op].Kind
-			e.ready[k] = append(e.ready[k], d.Op)
+			e.readyOpsByKind[k] = append(e.readyOpsByKind[k], d.Op)
 		}
 	}
 }
 
-// runNext begins an operation, or waits for one that is under way. It returns false if there is
-// neither.
-func (e *rankExecutor) runNext() bool {
-	for kind := range e.ready {
-		if len(e.ready[kind]) == 0 {
+// beginOrAwaitNextOp begins an operation, or waits for one that is under way. It returns false if
+// there is neither.
+func (e *rankExecutor) beginOrAwaitNextOp() bool {
+	for kind := range e.readyOpsByKind {
+		if len(e.readyOpsByKind[kind]) == 0 {
 			continue
 		}
-		i := e.ready[kind][0]
-		e.ready[kind] = e.ready[kind][1:]
+		i := e.readyOpsByKind[kind][0]
+		e.readyOpsByKind[kind] = e.readyOpsByKind[kind][1:]
 		e.beginOp(i)
 		return true
 	}
 	if len(e.startedOps) == 0 {
 		return false
 	}
-	e.current = e.startedOps[0]
+	e.currentOp = e.startedOps[0]
 	e.waitForOps()
 	return true
 }
@@ -149,7 +149,7 @@ func (e *rankExecutor) runNext() bool {
 // beginOp begins an operation, and also ends it if it computes or if all else waits for it.
 func (e *rankExecutor) beginOp(i int) {
 	o := e.ops[i]
-	e.current = i
+	e.currentOp = i
 	e.releaseDependants(i, true)
 	if o.Kind == schedule.Calc {
 		e.c.Compute(unit.Time(o.Size) * unit.Nanosecond)
@@ -168,7 +168,7 @@ func (e *rankExecutor) beginOp(i int) {
 	if e.isSynchronous != nil && e.isSynchronous[i] {
 		send, isend = mpi.Ssend[byte], mpi.Issend[byte]
 	}
-	switch alone := e.mayBlock(i); {
+	switch alone := e.nothingBeginsBeforeEndOf(i); {
 	case alone && o.Kind == schedule.Send:
 		send(e.c, b, peer, tag)
 		e.finishMessage(i, b)
@@ -182,37 +182,37 @@ func (e *rankExecutor) beginOp(i int) {
 	}
 }
 
-// mayBlock reports whether nothing else can begin until operation i ends, which has just begun:
-// neither is an operation ready, nor would one be after the end of all others that are under way.
-// If one that waited for its start waits for others still, a program has begun it in a call of its
-// own.
-func (e *rankExecutor) mayBlock(i int) bool {
+// nothingBeginsBeforeEndOf reports whether nothing else can begin until operation i ends, which has
+// just begun: neither is an operation ready, nor would one be after the end of all others that are
+// under way. If one that waited for its start waits for others still, a program has begun it in a
+// call of its own.
+func (e *rankExecutor) nothingBeginsBeforeEndOf(i int) bool {
 	for _, d := range e.dependants[i] {
 		if d.Start {
 			return false
 		}
 	}
-	for kind := range e.ready {
-		if len(e.ready[kind]) > 0 {
+	for kind := range e.readyOpsByKind {
+		if len(e.readyOpsByKind[kind]) > 0 {
 			return false
 		}
 	}
-	return !e.wouldRelease(e.startedOps...)
+	return !e.endReleasesAnother(e.startedOps...)
 }
 
-// wouldRelease reports whether the end of some operations lets another begin.
-func (e *rankExecutor) wouldRelease(some ...int) (yes bool) {
+// endReleasesAnother reports whether the end of some operations lets another begin.
+func (e *rankExecutor) endReleasesAnother(some ...int) (yes bool) {
 	for _, i := range some {
 		for _, d := range e.dependants[i] {
 			if !d.Start {
-				e.endingRequirements[d.Op]++
-				yes = yes || e.endingRequirements[d.Op] == e.pendingRequirements[d.Op]
+				e.requirementsEndingTogether[d.Op]++
+				yes = yes || e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op]
 			}
 		}
 	}
 	for _, i := range some {
 		for _, d := range e.dependants[i] {
-			e.endingRequirements[d.Op] = 0
+			e.requirementsEndingTogether[d.Op] = 0
 		}
 	}
 	return yes
@@ -235,7 +235,7 @@ func (e *rankExecutor) waitForOps() {
 			return
 		}
 		for _, n := range needed {
-			if e.wouldRelease(e.startedOps[n]) {
+			if e.endReleasesAnother(e.startedOps[n]) {
 				certain = n
 				break
 			}
@@ -255,7 +255,7 @@ func (e *rankExecutor) requiredOps() (all []int) {
 	for _, i := range e.startedOps {
 		for _, d := range e.dependants[i] {
 			if !d.Start {
-				if e.endingRequirements[d.Op]++; e.endingRequirements[d.Op] == e.pendingRequirements[d.Op] {
+				if e.requirementsEndingTogether[d.Op]++; e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op] {
 					begins++
 				}
 			}
@@ -264,14 +264,14 @@ func (e *rankExecutor) requiredOps() (all []int) {
 	for n, i := range e.startedOps {
 		count := 0
 		for _, d := range e.dependants[i] {
-			if !d.Start && e.endingRequirements[d.Op] == e.pendingRequirements[d.Op] {
+			if !d.Start && e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op] {
 				count++
-				e.endingRequirements[d.Op] = -1 // so that a second dependency does not count
+				e.requirementsEndingTogether[d.Op] = -1 // so that a second dependency does not count
 			}
 		}
 		for _, d := range e.dependants[i] {
-			if e.endingRequirements[d.Op] < 0 {
-				e.endingRequirements[d.Op] = e.pendingRequirements[d.Op]
+			if e.requirementsEndingTogether[d.Op] < 0 {
+				e.requirementsEndingTogether[d.Op] = e.requirementsLeft[d.Op]
 			}
 		}
 		if count == begins {
@@ -280,7 +280,7 @@ func (e *rankExecutor) requiredOps() (all []int) {
 	}
 	for _, i := range e.startedOps {
 		for _, d := range e.dependants[i] {
-			e.endingRequirements[d.Op] = 0
+			e.requirementsEndingTogether[d.Op] = 0
 		}
 	}
 	return all

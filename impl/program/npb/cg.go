@@ -8,16 +8,16 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var cg = Benchmark{
+var cgBenchmark = Benchmark{
 	Name: "npb-cg", Description: "conjugate gradients: the smallest eigenvalue of a random sparse matrix, by sums along rows of ranks and an exchange across the diagonal", Classes: "SWA", Run: runCG,
 }
 
 const (
-	cgIterations = 15
-	cgSteps      = 25  // of conjugate gradients in an iteration
-	cgCondition  = 0.1 // rcond: reciprocal of the matrix's condition number
-	cgSeed       = 314159265
-	cgTolerance  = 1e-10
+	cgIterations          = 15
+	cgStepsPerIteration   = 25  // of conjugate gradients in an iteration
+	cgReciprocalCondition = 0.1 // rcond: reciprocal of the matrix's condition number
+	cgSeed                = 314159265
+	cgTolerance           = 1e-10
 )
 
 // cgClass is a class of CG: order of the matrix, non-zeros of each vector that it is made of, shift
@@ -32,18 +32,18 @@ type cgRank struct {
 	c *mpi.Comm
 	s Settings
 
-	start []int32 // of each row in column and value
-	col   []int32
-	value []float64
+	rowStart    []int32 // of each row in column and value
+	columnIndex []int32
+	value       []float64
 
-	rows, cols      int
-	partners        []int    // for sums along the row of ranks, in order
-	out, in         [][2]int // what is sent to a partner and received from it of a vector of rows: start, length
-	across          int      // rank across the diagonal
-	mine            [2]int   // what is sent across
-	x, z, p, q, r   []float64
-	w, other        []float64
-	sendTwo, gotTwo []float64
+	rows, cols                         int
+	partners                           []int    // for sums along the row of ranks, in order
+	sentRanges, receivedRanges         [][2]int // what is sent to a partner and received from it of a vector of rows: start, length
+	rankAcrossDiagonal                 int      // rank across the diagonal
+	rangeSentAcross                    [2]int   // what is sent across
+	x, z, p, q, r                      []float64
+	w, receivedVector                  []float64
+	dotProductSend, dotProductReceived []float64
 }
 
 // runCG is the kernel of RNR-94-007, section 2.2.3, on the ranks as a rectangle of NAS-95-020: as
@@ -58,22 +58,22 @@ func runCG(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	y := &cgRank{c: c, s: s, sendTwo: make([]float64, 2), gotTwo: make([]float64, 2)}
+	y := &cgRank{c: c, s: s, dotProductSend: make([]float64, 2), dotProductReceived: make([]float64, 2)}
 	y.placeRank(k, log)
-	zeta := y.iterate(k.shift) // touches all data once, as NPB does before it measures
+	zeta := y.iterateInversePowerMethod(k.shift) // touches all data once, as NPB does before it measures
 	time := timeSection(c, func() {
 		for i := range y.x {
 			y.x[i] = 1
 		}
 		for range cgIterations {
-			zeta = y.iterate(k.shift)
+			zeta = y.iterateInversePowerMethod(k.shift)
 		}
 	})
 	per := float64(k.nonzeros * (k.nonzeros + 1))
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprint(k.order), Iterations: cgIterations, Time: time,
-		Operations: 2 * cgIterations * float64(k.order) * (3 + per + cgSteps*(5+per) + 3), Kind: "floating point",
-		Verified: isClose(zeta, k.zeta, cgTolerance),
+		Operations: 2 * cgIterations * float64(k.order) * (3 + per + cgStepsPerIteration*(5+per) + 3), OperationKind: "floating point",
+		IsVerified: isClose(zeta, k.zeta, cgTolerance),
 	}, nil
 }
 
@@ -95,22 +95,22 @@ func (y *cgRank) placeRank(k cgClass, log int) {
 	row, column := me/width, me%width
 	firstRow, rows := splitRange(k.order, height, row)
 	firstCol, cols := splitRange(k.order, width, column)
-	y.mine = [2]int{0, rows}
+	y.rangeSentAcross = [2]int{0, rows}
 	if width == height {
-		y.across = column*width + row
+		y.rankAcrossDiagonal = column*width + row
 	} else { // two ranks share a column of the square and the vector that belongs to it
 		firstCol, cols = splitRange(k.order, height, column/2)
 		half := (cols + 1) / 2
-		y.mine = [2]int{0, (rows + 1) / 2}
+		y.rangeSentAcross = [2]int{0, (rows + 1) / 2}
 		if me%2 == 1 {
 			firstCol, half = firstCol+half, cols-half
-			y.mine = [2]int{(rows + 1) / 2, rows / 2}
+			y.rangeSentAcross = [2]int{(rows + 1) / 2, rows / 2}
 		}
 		cols = half
-		y.across = 2*(column/2*height+row) + me%2
+		y.rankAcrossDiagonal = 2*(column/2*height+row) + me%2
 	}
 	for div := 2; div <= width; div *= 2 {
-		send := y.mine
+		send := y.rangeSentAcross
 		if div == 2 && width != height { // the neighbour keeps the other half
 			send = [2]int{(rows + 1) / 2, rows / 2}
 			if me%2 == 1 {
@@ -118,7 +118,7 @@ func (y *cgRank) placeRank(k cgClass, log int) {
 			}
 		}
 		y.partners = append(y.partners, row*width+(column+div/2)%div+column/div*div)
-		y.out, y.in = append(y.out, send), append(y.in, y.mine)
+		y.sentRanges, y.receivedRanges = append(y.sentRanges, send), append(y.receivedRanges, y.rangeSentAcross)
 	}
 	y.rows, y.cols = rows, cols
 	y.fillMatrix(k, firstRow, firstCol)
@@ -126,7 +126,7 @@ func (y *cgRank) placeRank(k cgClass, log int) {
 	for _, v := range []*[]float64{&y.x, &y.z, &y.p, &y.q, &y.r} {
 		*v = make([]float64, cols)
 	}
-	y.w, y.other = make([]float64, n), make([]float64, n)
+	y.w, y.receivedVector = make([]float64, n), make([]float64, n)
 	for i := range y.x {
 		y.x[i] = 1
 	}
@@ -158,8 +158,8 @@ func (y *cgRank) fillMatrix(k cgClass, firstRow, firstCol int) {
 		rows[row] = append(rows[row], element{int32(col), v})
 	}
 	r := randomNumbers{cgSeed}
-	r.next() // NPB draws the first guess of zeta before
-	weight, ratio := 1.0, math.Pow(cgCondition, 1/float64(k.order))
+	r.nextNumber() // NPB draws the first guess of zeta before
+	weight, ratio := 1.0, math.Pow(cgReciprocalCondition, 1/float64(k.order))
 	for i := range k.order {
 		at, v := sparseVector(&r, k.order, k.nonzeros, i)
 		for a, col := range at {
@@ -173,15 +173,15 @@ func (y *cgRank) fillMatrix(k cgClass, firstRow, firstCol int) {
 		weight *= ratio
 	}
 	for i := range k.order {
-		add(i, i, cgCondition-k.shift)
+		add(i, i, cgReciprocalCondition-k.shift)
 	}
-	y.start = append(y.start, 0)
+	y.rowStart = append(y.rowStart, 0)
 	for _, row := range rows {
 		slices.SortFunc(row, func(a, b element) int { return int(a.col - b.col) })
 		for _, e := range row {
-			y.col, y.value = append(y.col, e.col), append(y.value, e.value)
+			y.columnIndex, y.value = append(y.columnIndex, e.col), append(y.value, e.value)
 		}
-		y.start = append(y.start, int32(len(y.col)))
+		y.rowStart = append(y.rowStart, int32(len(y.columnIndex)))
 	}
 }
 
@@ -192,8 +192,8 @@ func sparseVector(r *randomNumbers, order, nonzeros, i int) (at []int, v []float
 		power *= 2
 	}
 	for len(at) < nonzeros {
-		value := r.next()
-		place := int(float64(power) * r.next())
+		value := r.nextNumber()
+		place := int(float64(power) * r.nextNumber())
 		if place < order && !slices.Contains(at, place) {
 			at, v = append(at, place), append(v, value)
 		}
@@ -206,35 +206,36 @@ func sparseVector(r *randomNumbers, order, nonzeros, i int) (at []int, v []float
 	return at, v
 }
 
-// iterate is a step of the inverse power method. It returns the estimate of the eigenvalue.
-func (y *cgRank) iterate(shift float64) float64 {
-	y.solve()
-	norms := y.sendTwo
+// iterateInversePowerMethod is a step of the inverse power method. It returns the estimate of the
+// eigenvalue.
+func (y *cgRank) iterateInversePowerMethod(shift float64) float64 {
+	y.solveByConjugateGradients()
+	norms := y.dotProductSend
 	clear(norms)
 	for i, z := range y.z {
 		norms[0] += y.x[i] * z
 		norms[1] += z * z
 	}
 	for _, p := range y.partners {
-		exchange(y.c, norms, p, y.gotTwo, p, 0)
-		norms[0] += y.gotTwo[0]
-		norms[1] += y.gotTwo[1]
+		exchange(y.c, norms, p, y.dotProductReceived, p, 0)
+		norms[0] += y.dotProductReceived[0]
+		norms[1] += y.dotProductReceived[1]
 	}
 	scale := 1 / math.Sqrt(norms[1])
 	for i, z := range y.z {
 		y.x[i] = scale * z
 	}
-	y.s.compute(y.c, 5*y.cols)
+	y.s.chargeOperations(y.c, 5*y.cols)
 	return shift + 1/norms[0]
 }
 
-// solve finds z with A·z = x by conjugate gradients, and computes the residual.
-func (y *cgRank) solve() {
+// solveByConjugateGradients finds z with A·z = x by conjugate gradients, and computes the residual.
+func (y *cgRank) solveByConjugateGradients() {
 	clear(y.z)
 	copy(y.r, y.x)
 	copy(y.p, y.x)
 	rho := y.dotProduct(y.r, y.r)
-	for range cgSteps {
+	for range cgStepsPerIteration {
 		y.applyMatrix(y.p, y.q)
 		alpha := rho / y.dotProduct(y.p, y.q)
 		for i := range y.z {
@@ -247,13 +248,13 @@ func (y *cgRank) solve() {
 		for i := range y.p {
 			y.p[i] = y.r[i] + beta*y.p[i]
 		}
-		y.s.compute(y.c, 6*y.cols)
+		y.s.chargeOperations(y.c, 6*y.cols)
 	}
 	y.applyMatrix(y.z, y.r)
 	for i := range y.r {
 		y.r[i] = y.x[i] - y.r[i]
 	}
-	y.s.compute(y.c, y.cols)
+	y.s.chargeOperations(y.c, y.cols)
 	y.dotProduct(y.r, y.r)
 }
 
@@ -261,32 +262,32 @@ func (y *cgRank) solve() {
 func (y *cgRank) applyMatrix(v, result []float64) {
 	for i := range y.rows {
 		sum := 0.0
-		for j := y.start[i]; j < y.start[i+1]; j++ {
-			sum += y.value[j] * v[y.col[j]]
+		for j := y.rowStart[i]; j < y.rowStart[i+1]; j++ {
+			sum += y.value[j] * v[y.columnIndex[j]]
 		}
 		y.w[i] = sum
 	}
 	sums := 0
 	for i, p := range y.partners {
-		out, in := y.out[i], y.in[i]
-		exchange(y.c, y.w[out[0]:out[0]+out[1]], p, y.other[in[0]:in[0]+in[1]], p, 1)
+		out, in := y.sentRanges[i], y.receivedRanges[i]
+		exchange(y.c, y.w[out[0]:out[0]+out[1]], p, y.receivedVector[in[0]:in[0]+in[1]], p, 1)
 		for j := in[0]; j < in[0]+in[1]; j++ {
-			y.w[j] += y.other[j]
+			y.w[j] += y.receivedVector[j]
 		}
 		sums += in[1]
 	}
-	y.s.compute(y.c, 2*len(y.value)+sums)
+	y.s.chargeOperations(y.c, 2*len(y.value)+sums)
 	if len(y.partners) == 0 {
 		copy(result, y.w)
 		return
 	}
-	exchange(y.c, y.w[y.mine[0]:y.mine[0]+y.mine[1]], y.across, result, y.across, 2)
+	exchange(y.c, y.w[y.rangeSentAcross[0]:y.rangeSentAcross[0]+y.rangeSentAcross[1]], y.rankAcrossDiagonal, result, y.rankAcrossDiagonal, 2)
 }
 
 // dotProduct returns the scalar product over the row of ranks, which together have the whole
 // vectors.
 func (y *cgRank) dotProduct(a, b []float64) float64 {
-	sum, got := y.sendTwo[:1], y.gotTwo[:1]
+	sum, got := y.dotProductSend[:1], y.dotProductReceived[:1]
 	sum[0] = 0
 	for i, v := range a {
 		sum[0] += v * b[i]
@@ -295,6 +296,6 @@ func (y *cgRank) dotProduct(a, b []float64) float64 {
 		exchange(y.c, sum, p, got, p, 3)
 		sum[0] += got[0]
 	}
-	y.s.compute(y.c, 2*len(a))
+	y.s.chargeOperations(y.c, 2*len(a))
 	return sum[0]
 }

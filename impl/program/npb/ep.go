@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var ep = Benchmark{
+var epBenchmark = Benchmark{
 	Name: "npb-ep", Description: "embarrassingly parallel: pairs of Gaussian deviates, and three sums at the end", Classes: "SWA", Run: runEP,
 }
 
@@ -18,13 +18,13 @@ type epClass struct {
 }
 
 const (
-	epBatch      = 1 << 16 // pairs that a rank generates at once
-	epPair       = 14      // operations of a pair: two numbers, scaled, and whether they lie in the circle
-	epDeviate    = 12      // further operations of a pair in the circle, a logarithm and a root are one each
-	epSeed       = 271828183
-	epAnnuli     = 10
-	epTolerance  = 1e-8
-	epIterations = 0 // NPB prints 0
+	epPairsPerBatch        = 1 << 16 // pairs that a rank generates at once
+	epOperationsPerPair    = 14      // operations of a pair: two numbers, scaled, and whether they lie in the circle
+	epOperationsPerDeviate = 12      // further operations of a pair in the circle, a logarithm and a root are one each
+	epSeed                 = 271828183
+	epAnnuli               = 10
+	epTolerance            = 1e-8
+	epIterations           = 0 // NPB prints 0
 )
 
 // runEP is the kernel of RNR-94-007, section 2.2.1. The batches are distributed in blocks.
@@ -35,7 +35,7 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	batches := 1 << k.log / epBatch
+	batches := 1 << k.log / epPairsPerBatch
 	if c.Size() > batches {
 		return Result{}, fmt.Errorf("npb-ep has %d batches of numbers, too few for %d ranks", batches, c.Size())
 	}
@@ -46,7 +46,7 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 		var q [epAnnuli]float64
 		for b := c.Rank() * batches / c.Size(); b < (c.Rank()+1)*batches/c.Size(); b++ {
 			inside := countDeviates(b, &x[0], &y[0], &q)
-			s.compute(c, epBatch*epPair+inside*epDeviate)
+			s.chargeOperations(c, epPairsPerBatch*epOperationsPerPair+inside*epOperationsPerDeviate)
 		}
 		mpi.Allreduce(c, x[:], sums[:1], mpi.Sum)
 		mpi.Allreduce(c, y[:], sums[1:], mpi.Sum)
@@ -54,8 +54,8 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 	})
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprint(1 << (k.log + 1)), Iterations: epIterations, Time: time,
-		Operations: float64(int(1) << (k.log + 1)), Kind: "random numbers generated",
-		Verified: isClose(sums[0], k.sx, epTolerance) && isClose(sums[1], k.sy, epTolerance),
+		Operations: float64(int(1) << (k.log + 1)), OperationKind: "random numbers generated",
+		IsVerified: isClose(sums[0], k.sx, epTolerance) && isClose(sums[1], k.sy, epTolerance),
 	}, nil
 }
 
@@ -63,11 +63,11 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 // absolute values. It returns how many pairs lie in the unit circle.
 func countDeviates(batch int, sx, sy *float64, counts *[epAnnuli]float64) int {
 	r := randomNumbers{epSeed}
-	r.skip(2 * epBatch * batch)
+	r.skipNumbers(2 * epPairsPerBatch * batch)
 	inside := 0
-	for range epBatch {
-		x := 2*r.next() - 1
-		y := 2*r.next() - 1
+	for range epPairsPerBatch {
+		x := 2*r.nextNumber() - 1
+		y := 2*r.nextNumber() - 1
 		t := x*x + y*y
 		if t > 1 {
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var ft = Benchmark{
+var ftBenchmark = Benchmark{
 	Name: "npb-ft", Description: "three-dimensional Fourier transforms of a heat equation; ranks exchange all with all between axes", Classes: "SWA", Run: runFT,
 }
 
@@ -21,11 +21,11 @@ type ftClass struct {
 }
 
 const (
-	ftIterations = 6
-	ftSeed       = 314159265
-	ftAlpha      = 1e-6
-	ftTolerance  = 1e-12
-	ftSamples    = 1024 // points in a sum
+	ftIterations       = 6
+	ftSeed             = 314159265
+	ftAlpha            = 1e-6
+	ftTolerance        = 1e-12
+	ftPointsInChecksum = 1024 // points in a sum
 )
 
 // The sums of NPB 3.4, ft.f90, verify.
@@ -44,15 +44,15 @@ var ftClasses = []ftClass{
 // ftRank is a rank's part of the problem. In space it has planes across the third axis; in
 // frequency it has whole lines of the third axis.
 type ftRank struct {
-	c      *mpi.Comm
-	s      Settings
-	n      [3]int
-	planes int // of the rank
-	lines  int // of the rank
-	fft    [3]*fourier.CmplxFFT
-	line   []complex128 // of the first two axes
-	other  []complex128 // what is exchanged
-	decay  []float64    // of each frequency in an iteration
+	c              *mpi.Comm
+	s              Settings
+	n              [3]int
+	planes         int // of the rank
+	lines          int // of the rank
+	fft            [3]*fourier.CmplxFFT
+	line           []complex128 // of the first two axes
+	exchangeBuffer []complex128 // what is exchanged
+	decay          []float64    // of each frequency in an iteration
 }
 
 // runFT is the kernel of RNR-94-007, section 2.2.4, with planes of the third axis on each rank.
@@ -65,20 +65,20 @@ func runFT(c *mpi.Comm, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	y := newFTRank(c, s, k)
-	space, frequency := make([]complex128, len(y.other)), make([]complex128, len(y.other))
+	space, frequency := make([]complex128, len(y.exchangeBuffer)), make([]complex128, len(y.exchangeBuffer))
 	y.fillSpace(space)
-	y.forward(space, frequency) // touches all data once, as NPB does before it measures
+	y.transformToFrequency(space, frequency) // touches all data once, as NPB does before it measures
 	good := true
 	time := timeSection(c, func() {
 		y.fillSpace(space)
 		y.fillDecays()
-		y.forward(space, frequency)
+		y.transformToFrequency(space, frequency)
 		for i := range ftIterations {
 			for j, d := range y.decay {
 				frequency[j] *= complex(d, 0)
 			}
-			s.compute(c, 2*len(frequency))
-			y.inverse(frequency, space)
+			s.chargeOperations(c, 2*len(frequency))
+			y.transformToSpace(frequency, space)
 			got, want := y.checksum(space), k.sums[i]
 			good = good && isClose(real(got), real(want), ftTolerance) && isClose(imag(got), imag(want), ftTolerance)
 		}
@@ -86,8 +86,8 @@ func runFT(c *mpi.Comm, s Settings) (Result, error) {
 	points := float64(y.n[0]) * float64(y.n[1]) * float64(y.n[2])
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", y.n[0], y.n[1], y.n[2]), Iterations: ftIterations, Time: time,
-		Operations: points * (14.8157 + 7.19641*math.Log(points) + (5.23518+7.21113*math.Log(points))*ftIterations), Kind: "floating point",
-		Verified: good,
+		Operations: points * (14.8157 + 7.19641*math.Log(points) + (5.23518+7.21113*math.Log(points))*ftIterations), OperationKind: "floating point",
+		IsVerified: good,
 	}, nil
 }
 
@@ -99,20 +99,20 @@ func newFTRank(c *mpi.Comm, s Settings, k ftClass) *ftRank {
 	}
 	y.planes, y.lines = y.n[2]/c.Size(), y.n[0]*y.n[1]/c.Size()
 	y.line = make([]complex128, y.n[1])
-	y.other = make([]complex128, y.lines*y.n[2])
-	y.decay = make([]float64, len(y.other))
+	y.exchangeBuffer = make([]complex128, y.lines*y.n[2])
+	y.decay = make([]float64, len(y.exchangeBuffer))
 	return y
 }
 
 // fillSpace sets the rank's points to random numbers.
 func (y *ftRank) fillSpace(space []complex128) {
 	r := randomNumbers{ftSeed}
-	r.skip(2 * len(space) * y.c.Rank())
+	r.skipNumbers(2 * len(space) * y.c.Rank())
 	for i := range space {
-		re := r.next()
-		space[i] = complex(re, r.next())
+		re := r.nextNumber()
+		space[i] = complex(re, r.nextNumber())
 	}
-	y.s.compute(y.c, 6*len(space))
+	y.s.chargeOperations(y.c, 6*len(space))
 }
 
 // fillDecays computes by what frequencies decay in an iteration, exp(−4π²α·k²).
@@ -130,13 +130,13 @@ func (y *ftRank) fillDecays() {
 			y.decay[l*y.n[2]+k] = math.Exp(-4 * math.Pi * math.Pi * ftAlpha * (square(i, y.n[0]) + square(j, y.n[1]) + square(k, y.n[2])))
 		}
 	}
-	y.s.compute(y.c, 6*len(y.decay))
+	y.s.chargeOperations(y.c, 6*len(y.decay))
 }
 
 // chargeTransform charges the transforms of a number of lines of an axis: 5·n·log2(n) operations
 // each.
 func (y *ftRank) chargeTransform(axis, count int) {
-	y.s.compute(y.c, count*5*y.n[axis]*bits.Len(uint(y.n[axis]-1)))
+	y.s.chargeOperations(y.c, count*5*y.n[axis]*bits.Len(uint(y.n[axis]-1)))
 }
 
 // transformPlanes transforms the first two axes of the rank's planes.
@@ -161,13 +161,13 @@ func (y *ftRank) transformPlanes(x []complex128, direction func(axis int, line [
 	y.chargeTransform(1, y.planes*y.n[0])
 }
 
-// forward transforms from space to frequency.
-func (y *ftRank) forward(space, frequency []complex128) {
+// transformToFrequency transforms from space to frequency.
+func (y *ftRank) transformToFrequency(space, frequency []complex128) {
 	y.transformPlanes(space, func(axis int, line []complex128) { y.fft[axis].Coefficients(line, line) })
 	n, per := y.n[0]*y.n[1], y.lines*y.planes
 	for p := range y.planes {
 		for l, v := range space[p*n : (p+1)*n] {
-			y.other[l/y.lines*per+l%y.lines*y.planes+p] = v
+			y.exchangeBuffer[l/y.lines*per+l%y.lines*y.planes+p] = v
 		}
 	}
 	got := y.transpose(space)
@@ -186,30 +186,30 @@ func (y *ftRank) forward(space, frequency []complex128) {
 // transpose exchanges all of other with all ranks, and returns what was received: other, or spare.
 func (y *ftRank) transpose(spare []complex128) []complex128 {
 	if y.c.Size() == 1 {
-		return y.other
+		return y.exchangeBuffer
 	}
-	mpi.Alltoall(y.c, y.other, spare)
+	mpi.Alltoall(y.c, y.exchangeBuffer, spare)
 	return spare
 }
 
-// inverse transforms from frequency to space, and leaves frequency as it is.
-func (y *ftRank) inverse(frequency, space []complex128) {
+// transformToSpace transforms from frequency to space, and leaves frequency as it is.
+func (y *ftRank) transformToSpace(frequency, space []complex128) {
 	n, per := y.n[0]*y.n[1], y.lines*y.planes
 	line := make([]complex128, y.n[2])
 	for l := range y.lines {
 		y.fft[2].Sequence(line, frequency[l*y.n[2]:(l+1)*y.n[2]])
 		for to := range y.c.Size() {
-			copy(y.other[to*per+l*y.planes:], line[to*y.planes:(to+1)*y.planes])
+			copy(y.exchangeBuffer[to*per+l*y.planes:], line[to*y.planes:(to+1)*y.planes])
 		}
 	}
 	y.chargeTransform(2, y.lines)
 	got := y.transpose(space)
 	if y.c.Size() > 1 {
-		copy(y.other, got)
+		copy(y.exchangeBuffer, got)
 	}
 	for p := range y.planes {
 		for l := range n {
-			space[p*n+l] = y.other[l/y.lines*per+l%y.lines*y.planes+p]
+			space[p*n+l] = y.exchangeBuffer[l/y.lines*per+l%y.lines*y.planes+p]
 		}
 	}
 	y.transformPlanes(space, func(axis int, line []complex128) { y.fft[axis].Sequence(line, line) })
@@ -219,13 +219,13 @@ func (y *ftRank) inverse(frequency, space []complex128) {
 func (y *ftRank) checksum(space []complex128) complex128 {
 	first := y.c.Rank() * y.planes
 	var sum complex128
-	for j := 1; j <= ftSamples; j++ {
+	for j := 1; j <= ftPointsInChecksum; j++ {
 		if k := 5*j%y.n[2] - first; k >= 0 && k < y.planes {
 			sum += space[j%y.n[0]+y.n[0]*(3*j%y.n[1]+y.n[1]*k)]
 		}
 	}
 	sum /= complex(float64(y.n[0]*y.n[1]*y.n[2]), 0)
-	y.s.compute(y.c, 2*ftSamples/y.c.Size())
+	y.s.chargeOperations(y.c, 2*ftPointsInChecksum/y.c.Size())
 	got := []complex128{0}
 	mpi.Reduce(y.c, []complex128{sum}, got, mpi.Sum, 0)
 	return got[0]

@@ -6,42 +6,42 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var is = Benchmark{
+var isBenchmark = Benchmark{
 	Name: "npb-is", Description: "integer sort: keys are ranked by buckets; a sum and two exchanges of all ranks with all", Classes: "SWA", Run: runIS,
 }
 
 const (
 	isIterations = 10
-	isTests      = 5
+	isTestedKeys = 5
 	isSeed       = 314159265
 )
 
 // isClass is a class of IS: 2^keys keys below 2^largest in 2^buckets buckets. The key at place
 // index[i] of all has rank rank[i] + step[i]·(iteration − late[i]).
 type isClass struct {
-	keys, largest, buckets  int
-	index, rank, step, late [isTests]int
+	keys, largest, buckets             int
+	index, rank, step, iterationOffset [isTestedKeys]int
 }
 
 // isRank is a rank's part of the problem.
 type isRank struct {
-	c     *mpi.Comm
-	s     Settings
-	k     isClass
-	keys  []int32
-	sizes []int32 // of the rank's buckets, and the keys whose ranks are known
-	total []int32 // the same of all ranks
+	c                *mpi.Comm
+	s                Settings
+	k                isClass
+	keys             []int32
+	bucketSizes      []int32 // of the rank's buckets, and the keys whose ranks are known
+	totalBucketSizes []int32 // the same of all ranks
 
-	got         []int32 // keys of the rank's buckets
-	room        []int32
-	count       []int32 // for each value from least on the number of keys up to it
-	least       int     // possible value of a key of the rank
-	lesser      int     // keys of lower ranks
-	passed      int
-	ordered     []int32
-	counts      []int32
-	sendN, at   []int
-	fromN, from []int
+	receivedKeys     []int32 // keys of the rank's buckets
+	receiveBuffer    []int32
+	keysUpToValue    []int32 // for each value from least on the number of keys up to it
+	smallestValue    int     // possible value of a key of the rank
+	keysOfLowerRanks int     // keys of lower ranks
+	passedTests      int
+	keysInBuckets    []int32
+	sendCounts       []int32
+	sendN, at        []int
+	fromN, from      []int
 }
 
 // runIS is the kernel of RNR-94-007, section 2.2.5, with the buckets of NPB 2 and later.
@@ -58,62 +58,62 @@ func runIS(c *mpi.Comm, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	n := c.Size()
-	y := &isRank{c: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), sizes: make([]int32, 1<<k.buckets+isTests), total: make([]int32, 1<<k.buckets+isTests),
-		counts: make([]int32, n), sendN: make([]int, n), at: make([]int, n), fromN: make([]int, n), from: make([]int, n)}
-	y.room, y.ordered = make([]int32, 2*len(y.keys)+1<<k.buckets), make([]int32, len(y.keys))
+	y := &isRank{c: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), bucketSizes: make([]int32, 1<<k.buckets+isTestedKeys), totalBucketSizes: make([]int32, 1<<k.buckets+isTestedKeys),
+		sendCounts: make([]int32, n), sendN: make([]int, n), at: make([]int, n), fromN: make([]int, n), from: make([]int, n)}
+	y.receiveBuffer, y.keysInBuckets = make([]int32, 2*len(y.keys)+1<<k.buckets), make([]int32, len(y.keys))
 	y.generateKeys()
-	y.iterate(1)
-	y.passed = 0
+	y.rankAllKeys(1)
+	y.passedTests = 0
 	time := timeSection(c, func() {
 		for i := 1; i <= isIterations; i++ {
-			y.iterate(i)
+			y.rankAllKeys(i)
 		}
 	})
 	if y.isSorted() {
-		y.passed++
+		y.passedTests++
 	}
 	all := make([]int32, 1)
-	mpi.Allreduce(c, []int32{int32(y.passed)}, all, mpi.Sum)
+	mpi.Allreduce(c, []int32{int32(y.passedTests)}, all, mpi.Sum)
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprint(1 << k.keys), Iterations: isIterations, Time: time,
-		Operations: isIterations * float64(int(1)<<k.keys), Kind: "keys ranked", Verified: int(all[0]) == isIterations*isTests+n,
+		Operations: isIterations * float64(int(1)<<k.keys), OperationKind: "keys ranked", IsVerified: int(all[0]) == isIterations*isTestedKeys+n,
 	}, nil
 }
 
 // generateKeys makes the rank's keys: the sum of four random numbers each.
 func (y *isRank) generateKeys() {
 	r := randomNumbers{isSeed}
-	r.skip(4 * len(y.keys) * y.c.Rank())
+	r.skipNumbers(4 * len(y.keys) * y.c.Rank())
 	quarter := float64(int(1) << y.k.largest / 4)
 	for i := range y.keys {
-		y.keys[i] = int32(quarter * (r.next() + r.next() + r.next() + r.next()))
+		y.keys[i] = int32(quarter * (r.nextNumber() + r.nextNumber() + r.nextNumber() + r.nextNumber()))
 	}
 }
 
-// iterate ranks all keys: each rank gets those of its buckets and counts them.
-func (y *isRank) iterate(iteration int) {
+// rankAllKeys ranks all keys: each rank gets those of its buckets and counts them.
+func (y *isRank) rankAllKeys(iteration int) {
 	if y.c.Rank() == 0 {
 		y.keys[iteration] = int32(iteration)
 		y.keys[iteration+isIterations] = int32(1<<y.k.largest - iteration)
 	}
 	y.fillBuckets()
-	mpi.Allreduce(y.c, y.sizes, y.total, mpi.Sum)
+	mpi.Allreduce(y.c, y.bucketSizes, y.totalBucketSizes, mpi.Sum)
 	first, end := y.distributeKeys()
 	for i, n := range y.sendN {
-		y.counts[i] = int32(n)
+		y.sendCounts[i] = int32(n)
 	}
-	got := make([]int32, len(y.counts))
-	mpi.Alltoall(y.c, y.counts, got)
+	got := make([]int32, len(y.sendCounts))
+	mpi.Alltoall(y.c, y.sendCounts, got)
 	sum := 0
 	for i, n := range got {
 		y.fromN[i], y.from[i] = int(n), sum
 		sum += int(n)
 	}
-	if len(y.room) < sum {
-		y.room = make([]int32, sum)
+	if len(y.receiveBuffer) < sum {
+		y.receiveBuffer = make([]int32, sum)
 	}
-	y.got = y.room[:sum]
-	y.c.Alltoallv(mpi.Of(y.ordered), y.sendN, y.at, mpi.Of(y.got), y.fromN, y.from)
+	y.receivedKeys = y.receiveBuffer[:sum]
+	y.c.Alltoallv(mpi.Of(y.keysInBuckets), y.sendN, y.at, mpi.Of(y.receivedKeys), y.fromN, y.from)
 	y.rankKeys(first, end)
 	y.testRanks(iteration)
 }
@@ -122,25 +122,25 @@ func (y *isRank) bucketShift() int { return y.k.largest - y.k.buckets }
 
 // fillBuckets sorts the rank's keys into buckets and counts them.
 func (y *isRank) fillBuckets() {
-	clear(y.sizes)
+	clear(y.bucketSizes)
 	for i, at := range y.k.index {
 		if at/len(y.keys) == y.c.Rank() {
-			y.sizes[1<<y.k.buckets+i] = y.keys[at%len(y.keys)]
+			y.bucketSizes[1<<y.k.buckets+i] = y.keys[at%len(y.keys)]
 		}
 	}
 	for _, k := range y.keys {
-		y.sizes[k>>y.bucketShift()]++
+		y.bucketSizes[k>>y.bucketShift()]++
 	}
 	next := make([]int32, 1<<y.k.buckets)
 	for i := 1; i < len(next); i++ {
-		next[i] = next[i-1] + y.sizes[i-1]
+		next[i] = next[i-1] + y.bucketSizes[i-1]
 	}
 	for _, k := range y.keys {
 		b := k >> y.bucketShift()
-		y.ordered[next[b]] = k
+		y.keysInBuckets[next[b]] = k
 		next[b]++
 	}
-	y.s.compute(y.c, 5*len(y.keys)+len(next))
+	y.s.chargeOperations(y.c, 5*len(y.keys)+len(next))
 }
 
 // distributeKeys gives each rank the next buckets, until the ranks so far have their share of all
@@ -149,13 +149,13 @@ func (y *isRank) distributeKeys() (first, end int) {
 	to, all, mine, sent, begin := 0, 0, 0, 0, 0
 	clear(y.sendN)
 	for b := range 1 << y.k.buckets {
-		all, mine = all+int(y.total[b]), mine+int(y.sizes[b])
+		all, mine = all+int(y.totalBucketSizes[b]), mine+int(y.bucketSizes[b])
 		if all < (to+1)*len(y.keys) {
 			continue
 		}
 		y.sendN[to], y.at[to] = mine, sent
 		if to == y.c.Rank() {
-			first, end, y.lesser = begin, b+1, 0
+			first, end, y.keysOfLowerRanks = begin, b+1, 0
 		}
 		sent, mine, begin = sent+mine, 0, b+1
 		to++
@@ -164,44 +164,44 @@ func (y *isRank) distributeKeys() (first, end int) {
 		y.at[to] = sent
 	}
 	for b := range first {
-		y.lesser += int(y.total[b])
+		y.keysOfLowerRanks += int(y.totalBucketSizes[b])
 	}
-	y.s.compute(y.c, 4<<y.k.buckets)
+	y.s.chargeOperations(y.c, 4<<y.k.buckets)
 	return first, end
 }
 
 // rankKeys counts the keys of the rank's buckets: the rank of a key is the number of those before
 // it.
 func (y *isRank) rankKeys(first, end int) {
-	y.least = first << y.bucketShift()
+	y.smallestValue = first << y.bucketShift()
 	values := (end - first) << y.bucketShift()
-	if cap(y.count) < values {
-		y.count = make([]int32, values)
+	if cap(y.keysUpToValue) < values {
+		y.keysUpToValue = make([]int32, values)
 	}
-	y.count = y.count[:values]
-	clear(y.count)
-	for _, k := range y.got {
-		y.count[int(k)-y.least]++
+	y.keysUpToValue = y.keysUpToValue[:values]
+	clear(y.keysUpToValue)
+	for _, k := range y.receivedKeys {
+		y.keysUpToValue[int(k)-y.smallestValue]++
 	}
 	for i := 1; i < values; i++ {
-		y.count[i] += y.count[i-1]
+		y.keysUpToValue[i] += y.keysUpToValue[i-1]
 	}
-	y.s.compute(y.c, 2*len(y.got)+2*values)
+	y.s.chargeOperations(y.c, 2*len(y.receivedKeys)+2*values)
 }
 
 // testRanks compares the ranks that are known.
 func (y *isRank) testRanks(iteration int) {
 	for i, want := range y.k.rank {
-		k := int(y.total[1<<y.k.buckets+i]) - y.least
-		if k < 0 || k >= len(y.count) {
+		k := int(y.totalBucketSizes[1<<y.k.buckets+i]) - y.smallestValue
+		if k < 0 || k >= len(y.keysUpToValue) {
 			continue
 		}
-		got := y.lesser
+		got := y.keysOfLowerRanks
 		if k > 0 {
-			got += int(y.count[k-1])
+			got += int(y.keysUpToValue[k-1])
 		}
-		if got == want+y.k.step[i]*(iteration-y.k.late[i]) {
-			y.passed++
+		if got == want+y.k.step[i]*(iteration-y.k.iterationOffset[i]) {
+			y.passedTests++
 		}
 	}
 }
@@ -209,9 +209,9 @@ func (y *isRank) testRanks(iteration int) {
 // isSorted puts the rank's keys at their places and says whether they are in order, also with the
 // last key of the rank before.
 func (y *isRank) isSorted() bool {
-	keys := make([]int32, len(y.got))
-	for _, k := range y.got {
-		i := &y.count[int(k)-y.least]
+	keys := make([]int32, len(y.receivedKeys))
+	for _, k := range y.receivedKeys {
+		i := &y.keysUpToValue[int(k)-y.smallestValue]
 		*i--
 		keys[*i] = k
 	}

@@ -7,31 +7,31 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-var lu = Benchmark{
-	Name: "npb-lu", Description: "exchange skeleton of LU: sweeps across a rectangle of ranks with many small messages", Classes: "SWA", Skeleton: true, Run: runLU,
+var luBenchmark = Benchmark{
+	Name: "npb-lu", Description: "exchange skeleton of LU: sweeps across a rectangle of ranks with many small messages", Classes: "SWA", IsSkeleton: true, Run: runLU,
 }
 
 // luClass is a class of LU: points on a side, and iterations.
 type luClass struct{ side, iterations int }
 
-// luRight is the fraction of the operations of an iteration that is in the right-hand side. The
-// rest is in the two sweeps; the fraction luJacobian of a sweep is done before data from other
-// ranks is needed. Assumed.
+// luRightSideShare is the fraction of the operations of an iteration that is in the right-hand
+// side. The rest is in the two sweeps; the fraction luJacobianShare of a sweep is done before data
+// from other ranks is needed. Assumed.
 const (
-	luRight    = 0.25
-	luJacobian = 0.5
+	luRightSideShare = 0.25
+	luJacobianShare  = 0.5
 )
 
 // luRank is a rank's part of the problem: columns of points on a rectangle of ranks.
 type luRank struct {
-	c                        *mpi.Comm
-	s                        Settings
-	nx, ny, nz               int
-	inner                    [2]int // points in x and in y that are not at the border of the cube
-	north, south, west, east int    // neighbours, or ProcNull: lower and upper in x, lower and upper in y
-	top, bottom, left, right bool   // whether there is none
-	operations               float64
-	out, in                  []float64
+	c                         *mpi.Comm
+	s                         Settings
+	nx, ny, nz                int
+	innerPoints               [2]int // points in x and in y that are not at the border of the cube
+	north, south, west, east  int    // neighbours, or ProcNull: lower and upper in x, lower and upper in y
+	top, bottom, left, right  bool   // whether there is none
+	operations                float64
+	sendBuffer, receiveBuffer []float64
 }
 
 // runLU sends the messages of the application of RNR-94-007, section 3.3.1, on the ranks as a
@@ -52,15 +52,15 @@ func runLU(c *mpi.Comm, s Settings) (Result, error) {
 	y := &luRank{c: c, s: s, nz: k.side}
 	y.placeRank(k, rows, columns)
 	n := float64(k.side)
-	total := 1984.77*n*n*n - 10923.3*n*n + 27770.9*n - 144010                   // operations of an iteration: lu.f90 of NPB 3.4
-	y.operations = total * float64(y.inner[0]*y.inner[1]) / ((n - 2) * (n - 2)) // the work is at the inner points
-	y.exchangeFaces()                                                           // for the right-hand side of the exact solution
-	y.iterate(1, false)
-	time := y.iterate(k.iterations, true)
+	total := 1984.77*n*n*n - 10923.3*n*n + 27770.9*n - 144010                               // operations of an iteration: lu.f90 of NPB 3.4
+	y.operations = total * float64(y.innerPoints[0]*y.innerPoints[1]) / ((n - 2) * (n - 2)) // the work is at the inner points
+	y.exchangeFaces()                                                                       // for the right-hand side of the exact solution
+	y.runIterations(1, false)
+	time := y.runIterations(k.iterations, true)
 	y.integrateSurface()
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
-		Operations: total * float64(k.iterations), Kind: "floating point", Skeleton: true,
+		Operations: total * float64(k.iterations), OperationKind: "floating point", IsSkeleton: true,
 	}, nil
 }
 
@@ -70,31 +70,31 @@ func (y *luRank) placeRank(k luClass, rows, columns int) {
 	_, y.ny = splitRange(k.side, columns, column)
 	y.top, y.bottom, y.left, y.right = row == 0, row == rows-1, column == 0, column == columns-1
 	y.north, y.south, y.west, y.east = mpi.ProcNull, mpi.ProcNull, mpi.ProcNull, mpi.ProcNull
-	y.inner = [2]int{y.nx, y.ny}
+	y.innerPoints = [2]int{y.nx, y.ny}
 	for _, n := range []struct {
 		none       bool
 		axis, rank int
 		neighbour  *int
 	}{{y.top, 0, y.c.Rank() - 1, &y.north}, {y.bottom, 0, y.c.Rank() + 1, &y.south}, {y.left, 1, y.c.Rank() - rows, &y.west}, {y.right, 1, y.c.Rank() + rows, &y.east}} {
 		if n.none {
-			y.inner[n.axis]--
+			y.innerPoints[n.axis]--
 		} else {
 			*n.neighbour = n.rank
 		}
 	}
 	most := 10 * k.side * k.side
-	y.out, y.in = make([]float64, most), make([]float64, most)
+	y.sendBuffer, y.receiveBuffer = make([]float64, most), make([]float64, most)
 }
 
-// iterate is the solver: the right-hand side, and then iterations. The last one of all has two
-// norms. NPB stops the time of one iteration, to touch all data, and then that of all; the recorded
-// messages are those of both.
-func (y *luRank) iterate(iterations int, norms bool) unit.Time {
+// runIterations is the solver: the right-hand side, and then iterations. The last one of all has
+// two norms. NPB stops the time of one iteration, to touch all data, and then that of all; the
+// recorded messages are those of both.
+func (y *luRank) runIterations(iterations int, norms bool) unit.Time {
 	y.exchangeRightSide()
 	return timeSection(y.c, func() {
 		for i := range iterations {
-			y.sweep(y.north, y.south, y.west, y.east)
-			y.sweep(y.south, y.north, y.east, y.west)
+			y.sweepPlanes(y.north, y.south, y.west, y.east)
+			y.sweepPlanes(y.south, y.north, y.east, y.west)
 			if norms && i == iterations-1 {
 				y.exchangeNorm()
 			}
@@ -106,30 +106,30 @@ func (y *luRank) iterate(iterations int, norms bool) unit.Time {
 	})
 }
 
-// sweep solves plane after plane, from the corner of two neighbours to that of the others.
-func (y *luRank) sweep(fromX, toX, fromY, toY int) {
-	x, z := 5*y.inner[1], 5*y.inner[0]
-	plane := y.operations * (1 - luRight) / 2 / float64(y.nz-2)
+// sweepPlanes solves plane after plane, from the corner of two neighbours to that of the others.
+func (y *luRank) sweepPlanes(fromX, toX, fromY, toY int) {
+	x, z := 5*y.innerPoints[1], 5*y.innerPoints[0]
+	plane := y.operations * (1 - luRightSideShare) / 2 / float64(y.nz-2)
 	for range y.nz - 2 {
-		y.s.compute(y.c, int(plane*luJacobian))
-		mpi.Recv(y.c, y.in[:x], fromX, 0)
-		mpi.Recv(y.c, y.in[:z], fromY, 1)
-		y.s.compute(y.c, int(plane*(1-luJacobian)))
-		mpi.Send(y.c, y.out[:x], toX, 0)
-		mpi.Send(y.c, y.out[:z], toY, 1)
+		y.s.chargeOperations(y.c, int(plane*luJacobianShare))
+		mpi.Recv(y.c, y.receiveBuffer[:x], fromX, 0)
+		mpi.Recv(y.c, y.receiveBuffer[:z], fromY, 1)
+		y.s.chargeOperations(y.c, int(plane*(1-luJacobianShare)))
+		mpi.Send(y.c, y.sendBuffer[:x], toX, 0)
+		mpi.Send(y.c, y.sendBuffer[:z], toY, 1)
 	}
 }
 
 // exchangeNorm is the norm of the five variables.
 func (y *luRank) exchangeNorm() {
-	y.s.compute(y.c, 10*y.nx*y.ny*y.nz)
-	mpi.Allreduce(y.c, y.out[:5], y.in[:5], mpi.Sum)
+	y.s.chargeOperations(y.c, 10*y.nx*y.ny*y.nz)
+	mpi.Allreduce(y.c, y.sendBuffer[:5], y.receiveBuffer[:5], mpi.Sum)
 }
 
 // exchangeRightSide exchanges two layers of points and computes the right-hand side.
 func (y *luRank) exchangeRightSide() {
 	y.exchangeFaces()
-	y.s.compute(y.c, int(y.operations*luRight))
+	y.s.chargeOperations(y.c, int(y.operations*luRightSideShare))
 }
 
 // exchangeFaces exchanges two layers of points with all neighbours.
@@ -137,10 +137,10 @@ func (y *luRank) exchangeFaces() {
 	x, z := 10*y.ny*y.nz, 10*y.nx*y.nz
 	for tag, f := range []struct{ n, to, from int }{{x, y.south, y.north}, {x, y.north, y.south}, {z, y.east, y.west}, {z, y.west, y.east}} {
 		if f.from == mpi.ProcNull {
-			mpi.Send(y.c, y.out[:f.n], f.to, 5+tag)
+			mpi.Send(y.c, y.sendBuffer[:f.n], f.to, 5+tag)
 			continue
 		}
-		exchange(y.c, y.out[:f.n], f.to, y.in[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
+		exchange(y.c, y.sendBuffer[:f.n], f.to, y.receiveBuffer[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
 	}
 }
 
@@ -148,8 +148,8 @@ func (y *luRank) exchangeFaces() {
 // points at the lower neighbours.
 func (y *luRank) integrateSurface() {
 	pass := func(n, to, from int) {
-		mpi.Recv(y.c, y.in[:n], from, 4)
-		mpi.Send(y.c, y.out[:n], to, 4)
+		mpi.Recv(y.c, y.receiveBuffer[:n], from, 4)
+		mpi.Send(y.c, y.sendBuffer[:n], to, 4)
 	}
 	pass(2*y.nx, y.west, y.east)
 	pass(2*(y.ny+2), y.north, y.south)

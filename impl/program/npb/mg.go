@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var mg = Benchmark{
+var mgBenchmark = Benchmark{
 	Name: "npb-mg", Description: "multigrid: V-cycles for Poisson's equation in a periodic cube, by exchanges of faces at all distances", Classes: "SWA", Run: runMG,
 }
 
@@ -27,17 +27,17 @@ const (
 // Coefficients of the operators by the number of coordinates in which a neighbour differs.
 // RNR-94-007, section 2.2.2; those that are 0 are left out.
 const (
-	mgA0, mgA2, mgA3 = -8.0 / 3, 1.0 / 6, 1.0 / 12
-	mgC0, mgC1, mgC2 = -3.0 / 8, 1.0 / 32, -1.0 / 64
+	mgResidualFactor0, mgResidualFactor2, mgResidualFactor3 = -8.0 / 3, 1.0 / 6, 1.0 / 12
+	mgSmoothFactor0, mgSmoothFactor1, mgSmoothFactor2       = -3.0 / 8, 1.0 / 32, -1.0 / 64
 )
 
 // Operations of a point.
 const (
-	mgResidual = 15
-	mgSmooth   = 16
-	mgProject  = 24 // of the coarse grid
-	mgAdd      = 20 // of the coarse grid
-	mgNorm     = 4
+	mgResidualOperations    = 15
+	mgSmoothOperations      = 16
+	mgProjectOperations     = 24 // of the coarse grid
+	mgInterpolateOperations = 20 // of the coarse grid
+	mgNormOperations        = 4
 )
 
 // grid is a rank's part of a level's grid with a border of one point, the first coordinate fastest.
@@ -56,25 +56,25 @@ func (g grid) points() int { return (g.n[0] - 2) * (g.n[1] - 2) * (g.n[2] - 2) }
 // points than ranks in an axis: then some ranks have no part, and finer levels give them what they
 // need.
 type gridLevel struct {
-	u, r       grid
-	idle       bool      // the rank has no points
-	neighbour  [3][2]int // by axis: in the direction down, up
-	give, take [3]bool   // by axis: the rank passes its border to one that is idle on the next coarser level, or gets it
+	u, r                                   grid
+	isIdle                                 bool      // the rank has no points
+	neighbour                              [3][2]int // by axis: in the direction down, up
+	givesBorderToIdle, takesBorderWhenIdle [3]bool   // by axis: the rank passes its border to one that is idle on the next coarser level, or gets it
 }
 
 // mgRank is a rank's part of the problem.
 type mgRank struct {
-	c            *mpi.Comm
-	s            Settings
-	levels       []gridLevel // the coarsest first
-	v            grid        // right-hand side, on the finest level
-	first        [3]int      // first point of the rank in the cube
-	side         int
-	down, up     []float64 // buffers of what is sent
-	fromUp, from []float64 // of what is received from the neighbours up and down
-	near, far    []float64 // partial sums along a row
-	any          bool      // receives are from any source
-	cleared      int       // numbers of a receive buffer, which is cleared before it is used
+	c                                  *mpi.Comm
+	s                                  Settings
+	levels                             []gridLevel // the coarsest first
+	v                                  grid        // right-hand side, on the finest level
+	first                              [3]int      // first point of the rank in the cube
+	side                               int
+	sendDownBuffer, sendUpBuffer       []float64 // buffers of what is sent
+	receiveUpBuffer, receiveDownBuffer []float64 // of what is received from the neighbours up and down
+	nearSums, farSums                  []float64 // partial sums along a row
+	receivesFromAnySource              bool      // receives are from any source
+	clearedNumbers                     int       // numbers of a receive buffer, which is cleared before it is used
 }
 
 // runMG is the kernel of RNR-94-007, section 2.2.2. Class W is that of NPB 2.
@@ -113,7 +113,7 @@ func runMG(c *mpi.Comm, s Settings) (Result, error) {
 	points := float64(y.side * y.side * y.side)
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", y.side, y.side, y.side), Iterations: k.cycles, Time: time,
-		Operations: 58 * float64(k.cycles) * points, Kind: "floating point", Verified: isClose(norm, k.norm, mgTolerance),
+		Operations: 58 * float64(k.cycles) * points, OperationKind: "floating point", IsVerified: isClose(norm, k.norm, mgTolerance),
 	}, nil
 }
 
@@ -136,11 +136,11 @@ func (y *mgRank) placeLevels(levels, log int) {
 				step[a] *= 2
 			}
 			if l+1 < levels {
-				y.levels[l+1].give[a] = next == 0 && mine == 1
-				y.levels[l+1].take[a] = next == 1 && mine == 0
+				y.levels[l+1].givesBorderToIdle[a] = next == 0 && mine == 1
+				y.levels[l+1].takesBorderWhenIdle[a] = next == 1 && mine == 0
 			}
 			n[a] = mine + 2
-			v.idle = v.idle || mine == 0
+			v.isIdle = v.isIdle || mine == 0
 		}
 		v.u, v.r = newGrid(n), newGrid(n)
 		for a := range 3 {
@@ -156,11 +156,13 @@ func (y *mgRank) placeLevels(levels, log int) {
 		y.first[a] = me[a] * y.side / side[a]
 	}
 	y.v = newGrid(n)
-	y.any = !slices.ContainsFunc(y.levels, func(v gridLevel) bool { return v.idle || v.give != [3]bool{} || v.take != [3]bool{} })
+	y.receivesFromAnySource = !slices.ContainsFunc(y.levels, func(v gridLevel) bool {
+		return v.isIdle || v.givesBorderToIdle != [3]bool{} || v.takesBorderWhenIdle != [3]bool{}
+	})
 	most := 2 * slices.Max(n[:]) * slices.Max(n[:])
-	y.cleared = most
-	y.down, y.up, y.from, y.fromUp = make([]float64, most), make([]float64, most), make([]float64, most), make([]float64, most)
-	y.near, y.far = make([]float64, n[0]), make([]float64, n[0])
+	y.clearedNumbers = most
+	y.sendDownBuffer, y.sendUpBuffer, y.receiveDownBuffer, y.receiveUpBuffer = make([]float64, most), make([]float64, most), make([]float64, most), make([]float64, most)
+	y.nearSums, y.farSums = make([]float64, n[0]), make([]float64, n[0])
 }
 
 // chargePoints sets the right-hand side to +1 at the points with the ten largest random numbers, to
@@ -168,20 +170,20 @@ func (y *mgRank) placeLevels(levels, log int) {
 func (y *mgRank) chargePoints() {
 	g := y.v
 	r := randomNumbers{mgSeed}
-	r.skip(y.first[0] + y.side*(y.first[1]+y.side*y.first[2]))
+	r.skipNumbers(y.first[0] + y.side*(y.first[1]+y.side*y.first[2]))
 	var least, most []float64 // in ascending order
 	for k := 1; k < g.n[2]-1; k++ {
 		plane := r
 		for j := 1; j < g.n[1]-1; j++ {
 			row := plane
 			for i := 1; i < g.n[0]-1; i++ {
-				x := row.next()
+				x := row.nextNumber()
 				g.v[g.index(i, j, k)] = x
 				least, most = keepExtremes(least, most, x)
 			}
-			plane.skip(y.side)
+			plane.skipNumbers(y.side)
 		}
-		r.skip(y.side * y.side)
+		r.skipNumbers(y.side * y.side)
 	}
 	ranks := y.c.Size()
 	all := make([]float64, 2*mgCharges*ranks)
@@ -255,8 +257,8 @@ func (y *mgRank) runCycle() {
 	}
 }
 
-// eachRow calls do for each row of inner points, with the index of its first point.
-func (g grid) eachRow(do func(at int)) {
+// forEachRow calls do for each row of inner points, with the index of its first point.
+func (g grid) forEachRow(do func(at int)) {
 	for k := 1; k < g.n[2]-1; k++ {
 		for j := 1; j < g.n[1]-1; j++ {
 			do(g.index(0, j, k))
@@ -273,7 +275,7 @@ func (y *mgRank) neighbourSums(g grid, at int, byRows bool) (near, far []float64
 	if byRows {
 		second, third = third, second
 	}
-	near, far = y.near[:g.n[0]], y.far[:g.n[0]]
+	near, far = y.nearSums[:g.n[0]], y.farSums[:g.n[0]]
 	v := g.v
 	for i := range near {
 		p := at + i
@@ -287,28 +289,28 @@ func (y *mgRank) neighbourSums(g grid, at int, byRows bool) (near, far []float64
 // round otherwise.
 func (y *mgRank) setResidual(l *gridLevel, v grid) {
 	u, r := l.u, l.r
-	u.eachRow(func(at int) {
+	u.forEachRow(func(at int) {
 		near, far := y.neighbourSums(u, at, false)
 		for i := 1; i < u.n[0]-1; i++ {
 			p := at + i
-			r.v[p] = v.v[p] - float64(mgA0*u.v[p]) - float64(mgA2*(far[i]+near[i-1]+near[i+1])) - float64(mgA3*(far[i-1]+far[i+1]))
+			r.v[p] = v.v[p] - float64(mgResidualFactor0*u.v[p]) - float64(mgResidualFactor2*(far[i]+near[i-1]+near[i+1])) - float64(mgResidualFactor3*(far[i-1]+far[i+1]))
 		}
 	})
-	y.s.compute(y.c, mgResidual*u.points())
+	y.s.chargeOperations(y.c, mgResidualOperations*u.points())
 	y.exchangeFaces(l, r)
 }
 
 // smooth adds C·r to u.
 func (y *mgRank) smooth(l *gridLevel) {
 	u, r := l.u, l.r
-	u.eachRow(func(at int) {
+	u.forEachRow(func(at int) {
 		near, far := y.neighbourSums(r, at, false)
 		for i := 1; i < u.n[0]-1; i++ {
 			p := at + i
-			u.v[p] = u.v[p] + float64(mgC0*r.v[p]) + mgC1*(r.v[p-1]+r.v[p+1]+near[i]) + mgC2*(far[i]+near[i-1]+near[i+1])
+			u.v[p] = u.v[p] + float64(mgSmoothFactor0*r.v[p]) + mgSmoothFactor1*(r.v[p-1]+r.v[p+1]+near[i]) + mgSmoothFactor2*(far[i]+near[i-1]+near[i+1])
 		}
 	})
-	y.s.compute(y.c, mgSmooth*u.points())
+	y.s.chargeOperations(y.c, mgSmoothOperations*u.points())
 	y.exchangeFaces(l, u)
 }
 
@@ -337,7 +339,7 @@ func (y *mgRank) projectResidual(fine, coarse *gridLevel) {
 			}
 		}
 	}
-	y.s.compute(y.c, mgProject*g.points())
+	y.s.chargeOperations(y.c, mgProjectOperations*g.points())
 	y.exchangeFaces(coarse, g)
 }
 
@@ -345,7 +347,7 @@ func (y *mgRank) projectResidual(fine, coarse *gridLevel) {
 func (y *mgRank) addInterpolated(coarse, fine *gridLevel) {
 	z, u := coarse.u, fine.u
 	d := projectionShift(u)
-	sum := y.near[:z.n[0]]
+	sum := y.nearSums[:z.n[0]]
 	zj, zk := z.n[0], z.n[0]*z.n[1]
 	// Fine points lie at a coarse one (e = 0) or between two (e = 1), in each axis.
 	for ek := range 2 {
@@ -378,20 +380,20 @@ func (y *mgRank) addInterpolated(coarse, fine *gridLevel) {
 			}
 		}
 	}
-	y.s.compute(y.c, mgAdd*z.points())
+	y.s.chargeOperations(y.c, mgInterpolateOperations*z.points())
 	y.expandFaces(fine, u)
 }
 
 // norm returns the root of the mean square, over all ranks.
 func (y *mgRank) norm(g grid) float64 {
 	sum, most, got := 0.0, 0.0, make([]float64, 1)
-	g.eachRow(func(at int) {
+	g.forEachRow(func(at int) {
 		for _, x := range g.v[at+1 : at+g.n[0]-1] {
 			sum += x * x
 			most = max(most, math.Abs(x))
 		}
 	})
-	y.s.compute(y.c, mgNorm*g.points())
+	y.s.chargeOperations(y.c, mgNormOperations*g.points())
 	mpi.Allreduce(y.c, []float64{most}, got, mpi.Max)
 	mpi.Allreduce(y.c, []float64{sum}, got, mpi.Sum)
 	return math.Sqrt(got[0] / float64(y.side*y.side*y.side))
@@ -400,9 +402,9 @@ func (y *mgRank) norm(g grid) float64 {
 // indexBox is a part of a grid, from first to end−1 in each axis.
 type indexBox struct{ first, end [3]int }
 
-// face returns a part of a grid across an axis, from first to end−1 there. Axes before it include
-// the borders, which earlier exchanges have filled; those behind it do if full.
-func (g grid) face(axis, first, end int, full bool) indexBox {
+// faceBox returns a part of a grid across an axis, from first to end−1 there. Axes before it
+// include the borders, which earlier exchanges have filled; those behind it do if full.
+func (g grid) faceBox(axis, first, end int, full bool) indexBox {
 	b := indexBox{end: g.n}
 	for a := range 3 {
 		if a > axis && !full {
@@ -445,7 +447,7 @@ func faceTag(axis, direction int) int { return 2*axis + direction }
 // the tag tells the direction. If neighbours differ between levels that is not enough, so that they
 // are named then, as in NPB 3.
 func (y *mgRank) neighbour(l *gridLevel, axis, direction int) int {
-	if y.any {
+	if y.receivesFromAnySource {
 		return mpi.AnySource
 	}
 	return l.neighbour[axis][direction]
@@ -456,21 +458,21 @@ func (y *mgRank) neighbour(l *gridLevel, axis, direction int) int {
 // before that, and with one rank it copies the whole of both send buffers: each number is an
 // operation.
 func (y *mgRank) exchangeFaces(l *gridLevel, g grid) {
-	if l.idle {
+	if l.isIdle {
 		clear(g.v)
 		return
 	}
 	for a := range 3 {
 		n := g.n[a]
-		down, up := g.pack(g.face(a, 1, 2, false), y.down), g.pack(g.face(a, n-2, n-1, false), y.up)
+		down, up := g.pack(g.faceBox(a, 1, 2, false), y.sendDownBuffer), g.pack(g.faceBox(a, n-2, n-1, false), y.sendUpBuffer)
 		fromUp, from := down, up
-		moved := 2*y.cleared + 2*(len(down)+len(up))
+		moved := 2*y.clearedNumbers + 2*(len(down)+len(up))
 		if y.c.Size() == 1 {
-			moved += 2 * y.cleared
+			moved += 2 * y.clearedNumbers
 		}
-		y.s.compute(y.c, moved)
+		y.s.chargeOperations(y.c, moved)
 		if y.c.Size() > 1 {
-			fromUp, from = y.fromUp[:len(down)], y.from[:len(up)]
+			fromUp, from = y.receiveUpBuffer[:len(down)], y.receiveDownBuffer[:len(up)]
 			x := mpi.Irecv(y.c, fromUp, y.neighbour(l, a, 1), faceTag(a, 0))
 			z := mpi.Irecv(y.c, from, y.neighbour(l, a, 0), faceTag(a, 1))
 			mpi.Send(y.c, up, l.neighbour[a][1], faceTag(a, 1))
@@ -478,8 +480,8 @@ func (y *mgRank) exchangeFaces(l *gridLevel, g grid) {
 			x.Wait()
 			z.Wait()
 		}
-		g.unpack(g.face(a, n-1, n, false), fromUp)
-		g.unpack(g.face(a, 0, 1, false), from)
+		g.unpack(g.faceBox(a, n-1, n, false), fromUp)
+		g.unpack(g.faceBox(a, 0, 1, false), from)
 	}
 }
 
@@ -487,10 +489,10 @@ func (y *mgRank) exchangeFaces(l *gridLevel, g grid) {
 func (y *mgRank) expandFaces(l *gridLevel, g grid) {
 	for a := range 3 {
 		n := g.n[a]
-		if l.take[a] {
-			last, first := g.face(a, n-1, n, true), g.face(a, 0, 2, true)
+		if l.takesBorderWhenIdle[a] {
+			last, first := g.faceBox(a, n-1, n, true), g.faceBox(a, 0, 2, true)
 			size := len(g.v) / n
-			fromUp, from := y.fromUp[:size], y.from[:2*size]
+			fromUp, from := y.receiveUpBuffer[:size], y.receiveDownBuffer[:2*size]
 			x := mpi.Irecv(y.c, fromUp, l.neighbour[a][1], faceTag(a, 0))
 			z := mpi.Irecv(y.c, from, l.neighbour[a][0], faceTag(a, 1))
 			x.Wait()
@@ -498,9 +500,9 @@ func (y *mgRank) expandFaces(l *gridLevel, g grid) {
 			z.Wait()
 			g.unpack(first, from)
 		}
-		if l.give[a] {
-			mpi.Send(y.c, g.pack(g.face(a, n-2, n, true), y.up), l.neighbour[a][1], faceTag(a, 1))
-			mpi.Send(y.c, g.pack(g.face(a, 1, 2, true), y.down), l.neighbour[a][0], faceTag(a, 0))
+		if l.givesBorderToIdle[a] {
+			mpi.Send(y.c, g.pack(g.faceBox(a, n-2, n, true), y.sendUpBuffer), l.neighbour[a][1], faceTag(a, 1))
+			mpi.Send(y.c, g.pack(g.faceBox(a, 1, 2, true), y.sendDownBuffer), l.neighbour[a][0], faceTag(a, 0))
 		}
 	}
 }

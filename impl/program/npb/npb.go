@@ -28,26 +28,26 @@ import (
 type Benchmark struct {
 	Name, Description string
 	Classes           string // the letters of its classes, the smallest first
-	Skeleton          bool   // it sends the messages and computes no data
+	IsSkeleton        bool   // it sends the messages and computes no data
 	Run               func(c *mpi.Comm, s Settings) (Result, error)
 }
 
 // Settings are how much a benchmark has to do.
 type Settings struct {
-	Class     string    // S, W or A; empty: S
-	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
+	Class         string    // S, W or A; empty: S
+	OperationTime unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
 }
 
 // Result is what a benchmark reports.
 type Result struct {
-	Class      string
-	Size       string // of the problem
-	Iterations int
-	Time       unit.Time // of the timed part: that of the slowest rank
-	Operations float64   // that NPB counts for Mop/s, which differ from those that are charged
-	Kind       string    // of operations
-	Verified   bool      // the result agrees with the published one; false for a skeleton
-	Skeleton   bool      // no data was computed
+	Class         string
+	Size          string // of the problem
+	Iterations    int
+	Time          unit.Time // of the timed part: that of the slowest rank
+	Operations    float64   // that NPB counts for Mop/s, which differ from those that are charged
+	OperationKind string    // of operations
+	IsVerified    bool      // the result agrees with the published one; false for a skeleton
+	IsSkeleton    bool      // no data was computed
 }
 
 // Outcomes of the verification of a benchmark.
@@ -60,9 +60,9 @@ const (
 // Verification returns the outcome of the verification, as NPB prints it.
 func (r Result) Verification() string {
 	switch {
-	case r.Verified:
+	case r.IsVerified:
 		return Successful
-	case r.Skeleton:
+	case r.IsSkeleton:
 		return NotPerformed
 	}
 	return Unsuccessful
@@ -78,10 +78,10 @@ func (r Result) Mops() float64 {
 }
 
 // Benchmarks are all benchmarks.
-var Benchmarks = []Benchmark{ep, is, cg, mg, ft, lu, sp, bt}
+var Benchmarks = []Benchmark{epBenchmark, isBenchmark, cgBenchmark, mgBenchmark, ftBenchmark, luBenchmark, spBenchmark, btBenchmark}
 
-// Named returns the benchmark of a name such as npb-cg, or false.
-func Named(name string) (Benchmark, bool) {
+// BenchmarkNamed returns the benchmark of a name such as npb-cg, or false.
+func BenchmarkNamed(name string) (Benchmark, bool) {
 	i := slices.IndexFunc(Benchmarks, func(b Benchmark) bool { return b.Name == name })
 	if i < 0 {
 		return Benchmark{}, false
@@ -126,9 +126,9 @@ func timeSection(c *mpi.Comm, run func()) unit.Time {
 	return unit.Time(most[0])
 }
 
-// compute occupies the processor for a number of operations.
-func (s Settings) compute(c *mpi.Comm, operations int) {
-	c.Compute(s.Operation.Times(operations))
+// chargeOperations occupies the processor for a number of operations.
+func (s Settings) chargeOperations(c *mpi.Comm, operations int) {
+	c.Compute(s.OperationTime.Times(operations))
 }
 
 // exchange sends to one rank and receives from one, which may be the same, or the rank itself.
@@ -148,22 +148,22 @@ func isClose(got, want, tolerance float64) bool {
 type randomNumbers struct{ x uint64 }
 
 const (
-	multiplier = 1220703125 // 5^13
-	modulus    = 1 << 46
+	randomMultiplier = 1220703125 // 5^13
+	randomModulus    = 1 << 46
 )
 
-// next returns the next number between 0 and 1.
-func (r *randomNumbers) next() float64 {
-	r.x = r.x * multiplier % modulus
-	return float64(r.x) * (1.0 / modulus)
+// nextNumber returns the next number between 0 and 1.
+func (r *randomNumbers) nextNumber() float64 {
+	r.x = r.x * randomMultiplier % randomModulus
+	return float64(r.x) * (1.0 / randomModulus)
 }
 
-// skip leaves out n numbers.
-func (r *randomNumbers) skip(n int) {
-	for a := uint64(multiplier); n > 0; n >>= 1 {
+// skipNumbers leaves out n numbers.
+func (r *randomNumbers) skipNumbers(n int) {
+	for a := uint64(randomMultiplier); n > 0; n >>= 1 {
 		if n&1 != 0 {
-			r.x = r.x * a % modulus
+			r.x = r.x * a % randomModulus
 		}
-		a = a * a % modulus
+		a = a * a % randomModulus
 	}
 }

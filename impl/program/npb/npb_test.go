@@ -127,7 +127,7 @@ func list[V any](m map[int]V) string {
 // and kernels pass the verification. Larger rows are for soak.
 func TestRecorded(t *testing.T) {
 	for _, row := range recorded(t) {
-		b, ok := Named("npb-" + strings.ToLower(row.bench))
+		b, ok := BenchmarkNamed("npb-" + strings.ToLower(row.bench))
 		if !ok {
 			continue
 		}
@@ -136,7 +136,7 @@ func TestRecorded(t *testing.T) {
 				t.Skip("LOGGP_SOAK is not set")
 			}
 			got, w := run(t, b, row.class, row.ranks)
-			if !b.Skeleton && !got.Verified {
+			if !b.IsSkeleton && !got.IsVerified {
 				t.Errorf("the result is wrong")
 			}
 			row.compare(t, w)
@@ -147,9 +147,9 @@ func TestRecorded(t *testing.T) {
 // Kernels verify with more ranks than were recorded: some of those of MG have no points on the
 // coarsest level then.
 func TestManyRanks(t *testing.T) {
-	for _, b := range []Benchmark{is, cg, mg, ft} {
+	for _, b := range []Benchmark{isBenchmark, cgBenchmark, mgBenchmark, ftBenchmark} {
 		for _, ranks := range []int{32, 64} {
-			if got, _ := run(t, b, "S", ranks); !got.Verified {
+			if got, _ := run(t, b, "S", ranks); !got.IsVerified {
 				t.Errorf("%s on %d ranks: the result is wrong", b.Name, ranks)
 			}
 		}
@@ -162,7 +162,7 @@ func TestClassA(t *testing.T) {
 		t.Skip("LOGGP_SOAK is not set")
 	}
 	for _, b := range Benchmarks {
-		if got, _ := run(t, b, "A", 4); !b.Skeleton && !got.Verified {
+		if got, _ := run(t, b, "A", 4); !b.IsSkeleton && !got.IsVerified {
 			t.Errorf("%s: the result is wrong", b.Name)
 		}
 	}
@@ -174,7 +174,7 @@ func TestCharges(t *testing.T) {
 	var times [3]unit.Time
 	for i, d := range []unit.Time{0, unit.Nanosecond, 2 * unit.Nanosecond} {
 		err := mpi.Run(&charged{World: loop.New(1)}, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			r, err := cg.Run(c, Settings{Operation: d})
+			r, err := cgBenchmark.Run(c, Settings{OperationTime: d})
 			times[i] = r.Time
 			return err
 		})
@@ -184,7 +184,7 @@ func TestCharges(t *testing.T) {
 	}
 	// In an iteration, conjugate gradients make 26 products with a matrix of 78148 elements (as NPB
 	// says), and vector operations.
-	least := unit.Time(cgIterations*(cgSteps+1)*2*78148) * unit.Nanosecond
+	least := unit.Time(cgIterations*(cgStepsPerIteration+1)*2*78148) * unit.Nanosecond
 	if times[0] != 0 || times[1] < least || times[1] > 2*least || times[2] != 2*times[1] {
 		t.Errorf("times %v, expected 0, from %v to twice that, and double", times, least)
 	}
@@ -223,7 +223,7 @@ func TestSynchronous(t *testing.T) {
 				}
 			} else if err != nil {
 				t.Errorf("%s on %d ranks: %v", b.Name, ranks, err)
-			} else if !b.Skeleton && !got.Verified {
+			} else if !b.IsSkeleton && !got.IsVerified {
 				t.Errorf("%s on %d ranks: the result is wrong", b.Name, ranks)
 			}
 		}
@@ -267,7 +267,7 @@ func (p *alteringPort) Send(dst int, q *device.Packet) {
 // If one number changes on its way, the verification fails.
 func TestAltered(t *testing.T) {
 	for b, nth := range map[string]int{"npb-cg": 500, "npb-mg": 200, "npb-ft": 8} {
-		b, _ := Named(b)
+		b, _ := BenchmarkNamed(b)
 		var got Result
 		err := mpi.Run(&altering{loop.New(4), nth}, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
 			r, err := b.Run(c, Settings{})
@@ -276,7 +276,7 @@ func TestAltered(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil || got.Verified {
+		if err != nil || got.IsVerified {
 			t.Errorf("%s: message %d was changed, and the result was accepted: %v", b.Name, nth, err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-var sp = Benchmark{
-	Name: "npb-sp", Description: "exchange skeleton of SP: faces of cells, and scalar line solvers that pass from cell to cell", Classes: "SWA", Skeleton: true,
+var spBenchmark = Benchmark{
+	Name: "npb-sp", Description: "exchange skeleton of SP: faces of cells, and scalar line solvers that pass from cell to cell", Classes: "SWA", IsSkeleton: true,
 	Run: func(c *mpi.Comm, s Settings) (Result, error) {
 		k, err := classOf(s, "npb-sp", partitionClass{12, 100}, partitionClass{36, 400}, partitionClass{64, 400})
 		if err != nil {
@@ -23,12 +23,12 @@ var sp = Benchmark{
 				}
 			}
 			return 22 * inner, 10 * inner
-		}, spProduct)
+		}, spProductShare)
 	},
 }
 
-var bt = Benchmark{
-	Name: "npb-bt", Description: "exchange skeleton of BT: faces of cells, and block line solvers that pass from cell to cell", Classes: "SWA", Skeleton: true,
+var btBenchmark = Benchmark{
+	Name: "npb-bt", Description: "exchange skeleton of BT: faces of cells, and block line solvers that pass from cell to cell", Classes: "SWA", IsSkeleton: true,
 	Run: func(c *mpi.Comm, s Settings) (Result, error) {
 		k, err := classOf(s, "npb-bt", partitionClass{12, 60}, partitionClass{24, 200}, partitionClass{64, 200})
 		if err != nil {
@@ -47,31 +47,31 @@ var bt = Benchmark{
 // partitionClass is a class of SP or BT: points on a side, and iterations.
 type partitionClass struct{ side, iterations int }
 
-// Shares of the operations of an iteration. The right-hand side has partitionRight, and the lines
-// of the three axes have the rest. Of that the left-hand side, the elimination and the back
-// substitution have these shares. In SP half of the last is a product with a matrix in each point,
-// which follows. Assumed.
+// Shares of the operations of an iteration. The right-hand side has partitionRightSideShare, and
+// the lines of the three axes have the rest. Of that the left-hand side, the elimination and the
+// back substitution have these shares. In SP half of the last is a product with a matrix in each
+// point, which follows. Assumed.
 const (
-	partitionRight = 0.25
-	partitionLeft  = 0.25
-	partitionDown  = 0.55
-	partitionUp    = 0.2
-	spProduct      = 0.1
+	partitionRightSideShare    = 0.25
+	partitionLeftSideShare     = 0.25
+	partitionEliminationShare  = 0.55
+	partitionSubstitutionShare = 0.2
+	spProductShare             = 0.1
 )
 
 // partitionRank is a rank's part of the cube by multi-partitioning: the cube has width³ cells, and
 // each rank has one in each layer of each axis, so that no rank waits while a line is solved.
 // NAS-95-020, section 4.
 type partitionRank struct {
-	c                      *mpi.Comm
-	s                      Settings
-	side, width            int
-	cells                  [][3]int // of the rank, by the third axis
-	successor, predecessor [3]int
-	operations             float64                                               // of an iteration
-	passed                 func(y *partitionRank, cell, axis int) (down, up int) // how many numbers pass to the next cell of a line, and back
-	product                float64                                               // share of the operations of lines
-	out, in                [6][]float64
+	c                           *mpi.Comm
+	s                           Settings
+	side, width                 int
+	cells                       [][3]int // of the rank, by the third axis
+	successor, predecessor      [3]int
+	operations                  float64                                               // of an iteration
+	numbersPassed               func(y *partitionRank, cell, axis int) (down, up int) // how many numbers pass to the next cell of a line, and back
+	productShare                float64                                               // share of the operations of lines
+	sendBuffers, receiveBuffers [6][]float64
 }
 
 func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total float64, passed func(y *partitionRank, cell, axis int) (down, up int), product float64) (Result, error) {
@@ -82,7 +82,7 @@ func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total 
 	if width*width != c.Size() || k.side/width < 3 {
 		return Result{}, fmt.Errorf("%s of class %s runs on a square number of ranks, at most %d: not on %d", name, s.classLetter(), (k.side/3)*(k.side/3), c.Size())
 	}
-	y := &partitionRank{c: c, s: s, side: k.side, width: width, operations: total, passed: passed, product: product}
+	y := &partitionRank{c: c, s: s, side: k.side, width: width, operations: total, numbersPassed: passed, productShare: product}
 	y.placeCells()
 	y.runStep() // touches all data once, as NPB does before it measures
 	time := timeSection(c, func() {
@@ -93,7 +93,7 @@ func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total 
 	y.exchangeFaces() // for the norm of the right-hand side
 	return Result{
 		Class: s.classLetter(), Size: fmt.Sprintf("%dx%dx%d", k.side, k.side, k.side), Iterations: k.iterations, Time: time,
-		Operations: total * float64(k.iterations), Kind: "floating point", Skeleton: true,
+		Operations: total * float64(k.iterations), OperationKind: "floating point", IsSkeleton: true,
 	}, nil
 }
 
@@ -109,8 +109,8 @@ func (y *partitionRank) placeCells() {
 	y.successor = [3]int{rank(row+1, column), rank(row, column+1), rank(row-1, column+1)}
 	y.predecessor = [3]int{rank(row-1, column), rank(row, column-1), rank(row+1, column-1)}
 	most := y.side/w + 1
-	for i := range y.out {
-		y.out[i], y.in[i] = make([]float64, max(30, 10*w)*most*most), make([]float64, max(30, 10*w)*most*most)
+	for i := range y.sendBuffers {
+		y.sendBuffers[i], y.receiveBuffers[i] = make([]float64, max(30, 10*w)*most*most), make([]float64, max(30, 10*w)*most*most)
 	}
 }
 
@@ -136,15 +136,15 @@ func (y *partitionRank) innerSize(cell, axis int) int {
 func (y *partitionRank) runStep() {
 	y.exchangeFaces()
 	for cell := range y.cells {
-		y.chargeCell(cell, noCell, partitionRight)
+		y.chargeCell(cell, noLinesSolved, partitionRightSideShare)
 	}
 	for axis := range 3 {
 		y.solveLines(axis)
 	}
 }
 
-// noCell in place of an axis means that lines are not solved.
-const noCell = -1
+// noLinesSolved in place of an axis means that lines are not solved.
+const noLinesSolved = -1
 
 // chargeCell charges a cell's part of a share of an iteration's operations. The work is at the
 // inner points of the cube, and in the axis of lines also at their ends, so that cells at the
@@ -157,7 +157,7 @@ func (y *partitionRank) chargeCell(cell, axis int, share float64) {
 		}
 		share *= float64(mine) / float64(all)
 	}
-	y.s.compute(y.c, int(share*y.operations))
+	y.s.chargeOperations(y.c, int(share*y.operations))
 }
 
 // exchangeFaces exchanges two layers of points of all cells, in a message to each neighbour.
@@ -168,13 +168,13 @@ func (y *partitionRank) exchangeFaces() {
 	var requests [12]mpi.Request // receives first, as in copy_faces.f
 	for axis := range 3 {
 		up, down := y.neighbourLayers(axis)
-		requests[2*axis] = mpi.Irecv(y.c, y.in[2*axis][:up], y.successor[axis], 2*axis)
-		requests[2*axis+1] = mpi.Irecv(y.c, y.in[2*axis+1][:down], y.predecessor[axis], 2*axis+1)
+		requests[2*axis] = mpi.Irecv(y.c, y.receiveBuffers[2*axis][:up], y.successor[axis], 2*axis)
+		requests[2*axis+1] = mpi.Irecv(y.c, y.receiveBuffers[2*axis+1][:down], y.predecessor[axis], 2*axis+1)
 	}
 	for axis := range 3 {
 		up, down := y.neighbourLayers(axis)
-		requests[6+2*axis] = mpi.Isend(y.c, y.out[2*axis][:up], y.successor[axis], 2*axis+1)
-		requests[6+2*axis+1] = mpi.Isend(y.c, y.out[2*axis+1][:down], y.predecessor[axis], 2*axis)
+		requests[6+2*axis] = mpi.Isend(y.c, y.sendBuffers[2*axis][:up], y.successor[axis], 2*axis+1)
+		requests[6+2*axis+1] = mpi.Isend(y.c, y.sendBuffers[2*axis+1][:down], y.predecessor[axis], 2*axis)
 	}
 	mpi.WaitAll(requests[:], nil)
 }
@@ -204,7 +204,7 @@ func (y *partitionRank) neighbourLayers(axis int) (up, down int) {
 // and on the way back in SP that of the cell before. All ranks send around a ring at the same time.
 func (y *partitionRank) solveLines(axis int) {
 	const tag = 6
-	share := (1 - partitionRight) / 3
+	share := (1 - partitionRightSideShare) / 3
 	at := func(layer int) int {
 		for cell, where := range y.cells {
 			if where[axis] == layer {
@@ -216,35 +216,35 @@ func (y *partitionRank) solveLines(axis int) {
 	var sent mpi.Request
 	for layer := range y.width {
 		cell := at(layer)
-		down, _ := y.passed(y, cell, axis)
+		down, _ := y.numbersPassed(y, cell, axis)
 		var received mpi.Request
 		if layer > 0 {
-			received = mpi.Irecv(y.c, y.in[0][:down], y.predecessor[axis], tag)
+			received = mpi.Irecv(y.c, y.receiveBuffers[0][:down], y.predecessor[axis], tag)
 		}
-		y.chargeCell(cell, axis, share*partitionLeft)
+		y.chargeCell(cell, axis, share*partitionLeftSideShare)
 		if layer > 0 {
 			sent.Wait()
 			received.Wait()
 		}
-		y.chargeCell(cell, axis, share*partitionDown)
+		y.chargeCell(cell, axis, share*partitionEliminationShare)
 		if layer < y.width-1 {
-			sent = mpi.Isend(y.c, y.out[0][:down], y.successor[axis], tag)
+			sent = mpi.Isend(y.c, y.sendBuffers[0][:down], y.successor[axis], tag)
 		}
 	}
 	for layer := y.width - 1; layer >= 0; layer-- {
 		cell := at(layer)
-		_, up := y.passed(y, cell, axis)
+		_, up := y.numbersPassed(y, cell, axis)
 		if layer < y.width-1 {
-			received := mpi.Irecv(y.c, y.in[0][:up], y.successor[axis], tag+1)
-			y.chargeCell(at(layer+1), axis, share*y.product)
+			received := mpi.Irecv(y.c, y.receiveBuffers[0][:up], y.successor[axis], tag+1)
+			y.chargeCell(at(layer+1), axis, share*y.productShare)
 			sent.Wait()
 			received.Wait()
 		}
-		y.chargeCell(cell, axis, share*(partitionUp-y.product))
+		y.chargeCell(cell, axis, share*(partitionSubstitutionShare-y.productShare))
 		if layer > 0 {
-			sent = mpi.Isend(y.c, y.out[0][:up], y.predecessor[axis], tag+1)
+			sent = mpi.Isend(y.c, y.sendBuffers[0][:up], y.predecessor[axis], tag+1)
 		}
 	}
-	y.chargeCell(at(0), axis, share*y.product)
+	y.chargeCell(at(0), axis, share*y.productShare)
 	sent.Wait()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-var exchange = Program{
+var exchangeProgram = Program{
 	Name: "exchange-all", Description: "each rank exchanges messages with each other, one after the other", Items: "messages",
 	SizeUnit: "bytes of a message", Defaults: Settings{Size: 1024, Rounds: 1}, Run: runExchange,
 }
@@ -37,7 +37,7 @@ func runExchange(p Process, s Settings) (Result, error) {
 	}
 	p.Barrier()
 	took := p.Now() - begin
-	return Result{Rounds: s.Rounds, Items: n * (n - 1), Time: took / unit.Time(s.Rounds)}, shareError(p, wrong)
+	return Result{Rounds: s.Rounds, Items: n * (n - 1), Time: took / unit.Time(s.Rounds)}, agreeOnError(p, wrong)
 }
 
 // fillMessage fills a message with what only its sender has, in its first bytes and its last.

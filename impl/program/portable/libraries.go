@@ -14,16 +14,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// MPI returns the ways of a library of MPI: sync is by synchronous sends (MPI_Ssend), async by
-// standard ones (MPI_Send). Collective operations are the same in both.
-func MPI(library string, o mpi.Options) []*Library {
+// MPILibraries returns the ways of a library of MPI: sync is by synchronous sends
+// (MPI_Ssend), async by standard ones (MPI_Send). Collective operations are the same in both.
+func MPILibraries(library string, o mpi.Options) []*Library {
 	by := func(send func(*mpi.Comm, []byte, int, int), exchange func(c *mpi.Comm, dst int, out []byte, src int, in []byte)) func(device.World, int, func(Process) error) error {
 		return func(w device.World, _ int, program func(Process) error) error {
 			return mpi.Run(w, o, func(c *mpi.Comm) error { return program(mpiProcess{c, send, exchange}) })
 		}
 	}
 	return []*Library{
-		{Name: library, Mode: "sync", IsSynchronous: true, RunsCollectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+		{Name: library, Mode: "sync", IsSynchronous: true, HasCollectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
 			r := mpi.Irecv(c, in, src, 0)
 			mpi.Ssend(c, out, dst, 0)
 			r.Wait()
@@ -49,12 +49,12 @@ func (p mpiProcess) Exchange(dst int, out []byte, src int, in []byte) {
 	p.exchange(p.Comm, dst, out, src, in)
 }
 
-func (p mpiProcess) Reduce(x []float64, op Op)       { reduceByMPI(p, x, op) }
-func (p mpiProcess) ReduceSingle(x []float32, op Op) { reduceByMPI(p, x, op) }
+func (p mpiProcess) Reduce(x []float64, op ReductionOp)       { reduceByMPI(p, x, op) }
+func (p mpiProcess) ReduceSingle(x []float32, op ReductionOp) { reduceByMPI(p, x, op) }
 
-func reduceByMPI[T float32 | float64](p mpiProcess, x []T, op Op) {
+func reduceByMPI[T float32 | float64](p mpiProcess, x []T, op ReductionOp) {
 	sum := make([]T, len(x))
-	mpi.Reduce(p.Comm, x, sum, map[Op]*mpi.Op{Sum: mpi.Sum, Max: mpi.Max}[op], 0)
+	mpi.Reduce(p.Comm, x, sum, map[ReductionOp]*mpi.Op{Sum: mpi.Sum, Max: mpi.Max}[op], 0)
 	copy(x, sum)
 }
 
@@ -82,13 +82,14 @@ func asPixels(x []float32) []Pixel {
 	return unsafe.Slice((*Pixel)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/len(Pixel{}))
 }
 
-// ACLMPL returns the two groups of calls of ACLMPL. Collective operations are of the first.
-func ACLMPL(library string, o aclmpl.Options) []*Library {
+// ACLMPLLibraries returns the two groups of calls of ACLMPL. Collective operations are of
+// the first.
+func ACLMPLLibraries(library string, o aclmpl.Options) []*Library {
 	return []*Library{
-		{Name: library, Mode: "sync", IsSynchronous: o.Port != aclmpl.PVM, RunsCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "sync", IsSynchronous: o.Port != aclmpl.PVM, HasCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
 		}},
-		{Name: library, Mode: "async", SendsAllFirst: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "async", SendsAllBeforeReceiving: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(asyncPE{syncPE{e}}) })
 		}},
 	}
@@ -100,8 +101,10 @@ func (p syncPE) Receive(src int, b []byte) { p.PE.Receive(src, b) }
 
 func (p syncPE) Exchange(dst int, out []byte, src int, in []byte) { p.SendReceive(dst, out, src, in) }
 
-func (p syncPE) Reduce(x []float64, op Op) { aclmpl.Reduce(p.PE, x, combineElements[float64](op)) }
-func (p syncPE) ReduceSingle(x []float32, op Op) {
+func (p syncPE) Reduce(x []float64, op ReductionOp) {
+	aclmpl.Reduce(p.PE, x, combineElements[float64](op))
+}
+func (p syncPE) ReduceSingle(x []float32, op ReductionOp) {
 	aclmpl.Reduce(p.PE, x, combineElements[float32](op))
 }
 
@@ -110,10 +113,10 @@ func (p syncPE) Composite(x []Pixel, combine func(lower, higher, result []Pixel)
 	aclmpl.Reduce(p.PE, x, combine)
 }
 
-// CMMD returns the library of the CM-5's vendor: ACLMPL's synchronous calls, and broadcasts by the
-// control network.
-func CMMD(library string) []*Library {
-	return []*Library{{Name: library, Mode: "sync", IsSynchronous: true, RunsCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+// CMMDLibraries returns the library of the CM-5's vendor: ACLMPL's synchronous calls, and
+// broadcasts by the control network.
+func CMMDLibraries(library string) []*Library {
+	return []*Library{{Name: library, Mode: "sync", IsSynchronous: true, HasCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 		return aclmpl.Run(w, aclmpl.Options{}, func(e *aclmpl.PE) error { return program(cmmdPE{syncPE{e}}) })
 	}}}
 }
@@ -122,9 +125,9 @@ type cmmdPE struct{ syncPE }
 
 func (p cmmdPE) Broadcast(b []byte) { p.ControlBroadcast(b) }
 
-// PVM returns PVM's psend and precv.
-func PVM(library string) []*Library {
-	return []*Library{{Name: library, Mode: "psend", RunsCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+// PVMLibraries returns PVM's psend and precv.
+func PVMLibraries(library string) []*Library {
+	return []*Library{{Name: library, Mode: "psend", HasCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 		return pvm.Run(w, pvm.Options{}, func(t *pvm.Task) error { return program(pvmTask{t}) })
 	}}}
 }
@@ -139,10 +142,10 @@ func (p pvmTask) Exchange(dst int, out []byte, src int, in []byte) {
 	p.Receive(src, in)
 }
 
-func (p pvmTask) Reduce(x []float64, op Op)       { reduceByPVM(p, x, op) }
-func (p pvmTask) ReduceSingle(x []float32, op Op) { reduceByPVM(p, x, op) }
+func (p pvmTask) Reduce(x []float64, op ReductionOp)       { reduceByPVM(p, x, op) }
+func (p pvmTask) ReduceSingle(x []float32, op ReductionOp) { reduceByPVM(p, x, op) }
 
-func reduceByPVM[T float32 | float64](p pvmTask, x []T, op Op) {
+func reduceByPVM[T float32 | float64](p pvmTask, x []T, op ReductionOp) {
 	p.Task.Reduce(asBytes(x), int(unsafe.Sizeof(*new(T))), func(lower, higher []byte) {
 		a, b := mpi.View[T](lower), mpi.View[T](higher)
 		combineElements[T](op)(a, b, a)
@@ -172,10 +175,10 @@ func (p asyncPE) Exchange(dst int, out []byte, src int, in []byte) {
 	p.Receive(src, in)
 }
 
-// SHMEM returns raw puts: a message is put into the receiver's one buffer, which all senders share,
-// and a flag word says that it has arrived. The sender never waits for the receiver.
-func SHMEM() *Library {
-	return &Library{Name: "shmem", Mode: "put", SendsAllFirst: true, OverwritesBuffers: true,
+// SHMEMLibrary returns raw puts: a message is put into the receiver's one buffer, which all senders
+// share, and a flag word says that it has arrived. The sender never waits for the receiver.
+func SHMEMLibrary() *Library {
+	return &Library{Name: "shmem", Mode: "put", SendsAllBeforeReceiving: true, OverwritesBuffers: true,
 		Run: func(w device.World, bytes int, program func(Process) error) error {
 			return shmem.Run(w, func(ranks int) int { return 16*ranks + 8 + bytes }, func(e *shmem.PE) error {
 				return program(&shmemProcess{PE: e, sent: make([]uint64, e.Size()), received: make([]uint64, e.Size())})
@@ -231,38 +234,39 @@ func (p *shmemProcess) Broadcast(b []byte) {
 }
 
 // Reduce is for the timer, of a number.
-func (p *shmemProcess) Reduce(x []float64, op Op) {
+func (p *shmemProcess) Reduce(x []float64, op ReductionOp) {
 	p.PutWords(0, p.sequenceCounter(p.Rank()), math.Float64bits(x[0]))
 	p.Barrier()
 	for src := range p.Size() {
 		if p.Rank() == 0 && src > 0 {
-			x[0] = combine(op, x[0], math.Float64frombits(p.Load(p.sequenceCounter(src))))
+			x[0] = combineNumbers(op, x[0], math.Float64frombits(p.Load(p.sequenceCounter(src))))
 		}
 	}
 	p.Barrier()
 }
 
 // ReduceSingle is Reduce of a number of single precision.
-func (p *shmemProcess) ReduceSingle(x []float32, op Op) {
+func (p *shmemProcess) ReduceSingle(x []float32, op ReductionOp) {
 	wide := []float64{float64(x[0])}
 	p.Reduce(wide, op)
 	x[0] = float32(wide[0])
 }
 
-// ByEngine returns the ways of sending of a library that an engine carries. o is for those of MPI.
-func ByEngine(by *model.Library, o mpi.Options) []*Library {
+// LibrariesOfEngine returns the ways of sending of a library that an engine carries. o is for those
+// of MPI.
+func LibrariesOfEngine(by *model.Library, o mpi.Options) []*Library {
 	library := by.Name
 	switch by.CarriedBy() {
 	case model.AclmplEngine:
-		return ACLMPL(library, aclmpl.Options{Slots: by.Aclmpl.Slots})
+		return ACLMPLLibraries(library, aclmpl.Options{Slots: by.Aclmpl.Slots})
 	case model.AclmplArenaEngine:
-		return ACLMPL(library, aclmpl.Options{Port: aclmpl.Arena})
+		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.Arena})
 	case model.AclmplPVMEngine:
-		return ACLMPL(library, aclmpl.Options{Port: aclmpl.PVM})
+		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.PVM})
 	case model.PVMEngine:
-		return PVM(library)
+		return PVMLibraries(library)
 	case model.CMMDEngine:
-		return CMMD(library)
+		return CMMDLibraries(library)
 	}
-	return MPI(library, o)
+	return MPILibraries(library, o)
 }

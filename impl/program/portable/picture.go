@@ -35,8 +35,8 @@ func colourLevel(v float32) uint8 {
 // made: sums of single precision in another order.
 const pixelTolerance = 1e-5
 
-// compareTo returns an error unless two pictures are the same.
-func (x *Picture) compareTo(want *Picture) error {
+// checkEqualTo returns an error unless two pictures are the same.
+func (x *Picture) checkEqualTo(want *Picture) error {
 	for i, p := range x.Pixels {
 		for j, v := range p {
 			if d := math.Abs(float64(v - want.Pixels[i][j])); !(d <= pixelTolerance) {
@@ -61,7 +61,7 @@ func renderFrames(p Process, s Settings, edge, items int, part func(frame, rank,
 	for frame := range s.Rounds {
 		var operations int
 		x, operations = part(frame, p.Rank(), p.Size())
-		compute(p, s, operations)
+		chargeOperations(p, s, operations)
 		c.Composite(x, combine)
 	}
 	r := Result{Rounds: s.Rounds, Items: items}
@@ -70,7 +70,7 @@ func renderFrames(p Process, s Settings, edge, items int, part func(frame, rank,
 		r.Time = (p.Now() - begin) / unit.Time(s.Rounds)
 		r.Picture = &Picture{edge, x}
 		alone, _ := part(s.Rounds-1, 0, 1)
-		wrong = r.Picture.compareTo(&Picture{edge, alone})
+		wrong = r.Picture.checkEqualTo(&Picture{edge, alone})
 	}
-	return r, shareError(p, wrong)
+	return r, agreeOnError(p, wrong)
 }

@@ -1,5 +1,5 @@
-// Package portable is what programs see that run by any message-passing library, MPI or not: a
-// Process. It has the libraries, and a few programs.
+// Package portable is what programs see that run by any message-passing library, MPI or
+// not: a Process. It has the libraries, and a few programs.
 package portable
 
 import (
@@ -21,8 +21,8 @@ type Process interface {
 	Receive(src int, b []byte)
 	Exchange(dst int, out []byte, src int, in []byte) // both at once
 	Broadcast(b []byte)                               // of rank 0
-	Reduce(x []float64, op Op)                        // in place, to rank 0; what others have then is undefined
-	ReduceSingle(x []float32, op Op)                  // the same in single precision
+	Reduce(x []float64, op ReductionOp)               // in place, to rank 0; what others have then is undefined
+	ReduceSingle(x []float32, op ReductionOp)         // the same in single precision
 	Barrier()
 }
 
@@ -33,17 +33,17 @@ type Compositor interface {
 	Composite(x []Pixel, combine func(lower, higher, result []Pixel))
 }
 
-// Op combines two numbers.
-type Op uint8
+// ReductionOp combines two numbers.
+type ReductionOp uint8
 
 // The operations.
 const (
-	Sum Op = iota
+	Sum ReductionOp = iota
 	Max
 )
 
-// combine applies the operation.
-func combine[T float32 | float64](o Op, a, b T) T {
+// combineNumbers applies the operation.
+func combineNumbers[T float32 | float64](o ReductionOp, a, b T) T {
 	if o == Max {
 		return max(a, b)
 	}
@@ -51,10 +51,10 @@ func combine[T float32 | float64](o Op, a, b T) T {
 }
 
 // combineElements applies the operation to each element.
-func combineElements[T float32 | float64](o Op) func(lower, higher, result []T) {
+func combineElements[T float32 | float64](o ReductionOp) func(lower, higher, result []T) {
 	return func(lower, higher, result []T) {
 		for i := range result {
-			result[i] = combine(o, lower[i], higher[i])
+			result[i] = combineNumbers(o, lower[i], higher[i])
 		}
 	}
 }
@@ -64,11 +64,11 @@ type Pixel [4]float32
 
 // Library is a message-passing library with a way to send.
 type Library struct {
-	Name, Mode        string
-	SendsAllFirst     bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
-	OverwritesBuffers bool // senders write over each other's data
-	IsSynchronous     bool // a send returns when its receive has been called
-	RunsCollectives   bool // collective operations go this way: of the ways of a library, one has them
+	Name, Mode              string
+	SendsAllBeforeReceiving bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
+	OverwritesBuffers       bool // senders write over each other's data
+	IsSynchronous           bool // a send returns when its receive has been called
+	HasCollectives          bool // collective operations go this way: of the ways of a library, one has them
 
 	// Run runs a program on all ranks. No message is longer than bytes.
 	Run func(w device.World, bytes int, program func(Process) error) error

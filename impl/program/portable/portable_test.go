@@ -20,7 +20,7 @@ func libraries() []*Library {
 		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
 	}
 	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
-	return append(ACLMPL("aclmpl", aclmpl.Options{SwapFrom: 100}), MPI("mpi", mpi.Options{Engine: proto.New, Library: l})...)
+	return append(ACLMPLLibraries("aclmpl", aclmpl.Options{SwapFrom: 100}), MPILibraries("mpi", mpi.Options{Engine: proto.New, Library: l})...)
 }
 
 // run runs a program by a library between goroutines.
@@ -96,7 +96,7 @@ func (s swapped) Exchange(dst int, out []byte, src int, in []byte) {
 // Programs find results that are wrong.
 func TestProgramsFindFaults(t *testing.T) {
 	for _, l := range libraries() {
-		for fault, p := range map[string]Program{"order": volume, "lost": spheres, "damaged": exchange} {
+		for fault, p := range map[string]Program{"order": volumeProgram, "lost": spheresProgram, "damaged": exchangeProgram} {
 			_, err := run(t, l, p, 4, 30, func(p Process) Process { return swapped{p, fault} })
 			if err == nil || !strings.Contains(err.Error(), "wrong") {
 				t.Errorf("%s: a fault, %s, is not found: %v", p.Name, fault, err)

@@ -14,15 +14,15 @@ type Program struct {
 	Defaults          Settings
 	Items             string // what Result.Items counts
 	DrawsPicture      bool   // and needs a Compositor
-	Computes          bool   // it charges the time of operations
+	ChargesOperations bool   // it charges the time of operations
 	Run               func(p Process, s Settings) (Result, error)
 }
 
 // Settings are the amount of work of a program.
 type Settings struct {
-	Size      int       // of the problem, in units of Program.Size
-	Rounds    int       // repetitions
-	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
+	Size          int       // of the problem, in units of Program.Size
+	Rounds        int       // repetitions
+	OperationTime unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
 }
 
 // Result is what rank 0 knows at the end of a program.
@@ -33,17 +33,19 @@ type Result struct {
 	Picture *Picture  // the last; nil: none
 }
 
-// Frames is Program.Items of a program whose items are its pictures.
-const Frames = "frames"
+// FrameItems is Program.Items of a program whose items are its pictures.
+const FrameItems = "frames"
 
 // Programs are all programs.
-var Programs = []Program{exchange, volume, spheres}
+var Programs = []Program{exchangeProgram, volumeProgram, spheresProgram}
 
-// compute occupies the processor for a number of operations.
-func compute(p Process, s Settings, operations int) { p.Compute(s.Operation.Times(operations)) }
+// chargeOperations occupies the processor for a number of operations.
+func chargeOperations(p Process, s Settings, operations int) {
+	p.Compute(s.OperationTime.Times(operations))
+}
 
-// shareError returns an error on every rank if any rank has one, so that all ranks stop together.
-func shareError(p Process, err error) error {
+// agreeOnError returns an error on every rank if any rank has one, so that all ranks stop together.
+func agreeOnError(p Process, err error) error {
 	bad := []float64{0}
 	if err != nil {
 		bad[0] = 1

@@ -5,17 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-var spheres = Program{
+var spheresProgram = Program{
 	Name: "spheres", Description: "rendering of spheres: ranks draw equal shares of them, and pictures are combined by depth", Items: "spheres",
-	SizeUnit: "spheres", Defaults: Settings{Size: 4096, Rounds: 1}, DrawsPicture: true, Computes: true, Run: runSpheres,
+	SizeUnit: "spheres", Defaults: Settings{Size: 4096, Rounds: 1}, DrawsPicture: true, ChargesOperations: true, Run: runSpheres,
 }
 
-// spheresEdge is the pixels on a side of the picture, and sphereOperations and pointOperations what
-// a sphere and each of its pixels take: projection, and normal, depth and shading.
+// spheresPictureEdge is the pixels on a side of the picture, and operationsPerSphere and
+// operationsPerPixel what a sphere and each of its pixels take: projection, and normal, depth and
+// shading.
 const (
-	spheresEdge      = 128
-	sphereOperations = 30
-	pointOperations  = 12
+	spheresPictureEdge  = 128
+	operationsPerSphere = 30
+	operationsPerPixel  = 12
 )
 
 // runSpheres draws spheres at random places in a cube, seen from the front. The last value of a
@@ -25,7 +26,7 @@ func runSpheres(p Process, s Settings) (Result, error) {
 	part := func(frame, rank, ranks int) ([]Pixel, int) {
 		return drawSpheres(s.Size, rank*s.Size/ranks, (rank+1)*s.Size/ranks, frame)
 	}
-	return renderFrames(p, s, spheresEdge, s.Size, part, combineNearest)
+	return renderFrames(p, s, spheresPictureEdge, s.Size, part, combineNearest)
 }
 
 // combineNearest takes of two pictures what is nearer at each pixel.
@@ -40,20 +41,20 @@ func combineNearest(lower, higher, result []Pixel) {
 
 // drawSpheres draws the spheres from first to end-1 of n.
 func drawSpheres(n, first, end, frame int) (x []Pixel, operations int) {
-	x = make([]Pixel, spheresEdge*spheresEdge)
+	x = make([]Pixel, spheresPictureEdge*spheresPictureEdge)
 	radius := 0.5 / math.Cbrt(float64(n)) // as far apart as they are large
 	for i := first; i < end; i++ {
 		r := rand.New(rand.NewPCG(uint64(i), uint64(frame)))
 		at := [3]float64{r.Float64(), r.Float64(), r.Float64()}
 		hue := [3]float32{r.Float32(), r.Float32(), r.Float32()}
-		operations += sphereOperations + pointOperations*drawSphere(x, at, radius, hue)
+		operations += operationsPerSphere + operationsPerPixel*drawSphere(x, at, radius, hue)
 	}
 	return x, operations
 }
 
 // drawSphere draws a sphere and returns how many pixels it covers.
 func drawSphere(x []Pixel, at [3]float64, radius float64, hue [3]float32) (covered int) {
-	const edge = spheresEdge
+	const edge = spheresPictureEdge
 	low := func(v float64) int { return max(0, int(math.Ceil((v-radius)*edge-0.5))) }
 	high := func(v float64) int { return min(edge-1, int(math.Floor((v+radius)*edge-0.5))) }
 	for v := low(at[1]); v <= high(at[1]); v++ {

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-var volume = Program{
-	Name: "volume", Description: "volume rendering: ranks cast rays through slabs of a cube, and binary swap composites their pictures", Items: Frames,
-	SizeUnit: "voxels on an edge, and half of the pixels", Defaults: Settings{Size: 32, Rounds: 2}, DrawsPicture: true, Computes: true, Run: runVolume,
+var volumeProgram = Program{
+	Name: "volume", Description: "volume rendering: ranks cast rays through slabs of a cube, and binary swap composites their pictures", Items: FrameItems,
+	SizeUnit: "voxels on an edge, and half of the pixels", Defaults: Settings{Size: 32, Rounds: 2}, DrawsPicture: true, ChargesOperations: true, Run: runVolume,
 }
 
-// sampleOperations is how many operations a sample takes: its place, opacity and colour, and the
+// operationsPerSample is how many operations a sample takes: its place, opacity and colour, and the
 // accumulation.
-const sampleOperations = 20
+const operationsPerSample = 20
 
 // runVolume has slabs of equal thickness, the first ranks in front. The cube turns by a few degrees
 // from frame to frame, so little that the order of slabs remains that of ranks (Ma et al. 1994).
@@ -96,5 +96,5 @@ func (c voxelCube) castRays(edge, from, to int, angle float64) (x []Pixel, opera
 			}
 		}
 	}
-	return x, samples * sampleOperations
+	return x, samples * operationsPerSample
 }

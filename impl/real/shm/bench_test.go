@@ -44,11 +44,11 @@ func pingPongProgram(n int, again func() bool) func(c *mpi.Comm) error {
 
 // pingPong is half's job.
 func pingPong(n int, args []string, again func() bool) error {
-	j, err := job.NewLocal("", 2, job.LocalOptions{Wait: "spin"})
+	j, err := job.NewLocal("", 2, job.LocalOptions{WaitPolicy: "spin"})
 	if err != nil {
 		return err
 	}
-	return mpi.Run(openPinned(args), j.Options(""), pingPongProgram(n, again))
+	return mpi.Run(openPinned(args), j.MPIOptions(""), pingPongProgram(n, again))
 }
 
 const pingPongJob = "ping-pong"
@@ -96,12 +96,12 @@ func BenchmarkPingPong(b *testing.B) {
 // arrived, before the first message leaves. It returns the time of half of a round trip in the best
 // batch.
 func postedPingPong(library string, n int, args []string) (best time.Duration, err error) {
-	j, err := job.NewLocal(library, 2, job.LocalOptions{Wait: "spin"})
+	j, err := job.NewLocal(library, 2, job.LocalOptions{WaitPolicy: "spin"})
 	if err != nil {
 		return 0, err
 	}
 	best = math.MaxInt64
-	err = mpi.Run(openPinned(args), j.Options(""), func(c *mpi.Comm) error {
+	err = mpi.Run(openPinned(args), j.MPIOptions(""), func(c *mpi.Comm) error {
 		out, in, peer := make([]byte, n), make([]byte, n), 1-c.Rank()
 		var all [roundTripsPerBatch]mpi.Request
 		for range 200 {

@@ -17,12 +17,12 @@ import (
 // shared memory.
 func TestMoreSendsThanSharedRegions(t *testing.T) {
 	const sends, size = 10_000, 8 << 10
-	j, err := job.NewLocal("", 2, job.LocalOptions{Wait: "block"})
+	j, err := job.NewLocal("", 2, job.LocalOptions{WaitPolicy: "block"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := launchtest.Worlds(t, open, launch.Config{Wait: launch.Block})(2)
-	err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+	err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			b := make([]byte, size)
 			mpi.Recv(c, b[:0], 0, sends) // behind all others
