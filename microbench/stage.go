@@ -60,6 +60,7 @@ type stage struct {
 	isRoundWholeBatch              bool // one round is a batch; else each operation of a batch is a round
 	operationsBetweenClockReadings int  // between the readings of the clock
 	isRealMachineOnly              bool // is measured on real machines alone
+	isOnRequest                    bool // is measured only if the plan names a timer of it
 
 	// Of collective operations, instead of run:
 	timeCollectiveRound func(w *collectiveWorker, window unit.Time) unit.Time
@@ -89,6 +90,8 @@ var stages = []*stage{
 	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
 	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: onlyForMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: onlyForMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerStream}, appliesToMode: onlyForMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: WindowLength, isOnRequest: true},
+	{timers: []string{sample.TimerStreamBoth}, appliesToMode: onlyForMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStreamBoth, operationsBetweenClockReadings: WindowLength, isOnRequest: true},
 }
 
 func roundsForAllReps(reps int) int      { return reps }
@@ -124,7 +127,7 @@ func canSendInTrains(m *sendMode, _ *Plan) bool {
 func (p *Plan) stageIndices(m *sendMode) []int {
 	var all []int
 	for i, s := range stages {
-		if !s.isCollective() && s.appliesToMode(m, p) && (p.IsSharedMachine || !s.isRealMachineOnly) && (p.Timers == nil || slices.ContainsFunc(p.Timers, s.hasTimer)) {
+		if !s.isCollective() && s.appliesToMode(m, p) && (p.IsSharedMachine || !s.isRealMachineOnly) && (p.Timers == nil && !s.isOnRequest || slices.ContainsFunc(p.Timers, s.hasTimer)) {
 			all = append(all, i)
 		}
 	}

@@ -174,6 +174,66 @@ func timeBurst(b *pairBenchmark, rounds int) {
 	}
 }
 
+// WindowLength is the number of messages of a window, as in the OSU benchmarks.
+const WindowLength = 64
+
+// windowAnswerBytes is the length of the message that ends a window, as in the OSU benchmarks.
+const windowAnswerBytes = 4
+
+// timeStream times a window of non-blocking sends, for which P2 has posted receives when its turn
+// comes, with P2's short answer: osu_bw. The sample is the mean time per message.
+func timeStream(b *pairBenchmark, rounds int) {
+	t := b.findOrAddTimer(sample.TimerStream, true)
+	var window [WindowLength]mpi.Request
+	var answer [windowAnswerBytes]byte
+	for range rounds {
+		b.barrier()
+		if !b.isP1 {
+			b.postWindow(window[:])
+			mpi.WaitAll(window[:], nil)
+			mpi.Send(b.pairComm, answer[:], b.peerRank, measuredMessageTag)
+			continue
+		}
+		b.waitForArrivals()
+		begin := b.now()
+		b.startWindow(window[:])
+		mpi.WaitAll(window[:], nil)
+		mpi.Recv(b.pairComm, answer[:], b.peerRank, measuredMessageTag)
+		b.recordOperation(t, meanOperationTime(b.elapsedSince(begin), WindowLength))
+	}
+}
+
+// timeStreamBoth times a window in each direction at a time: osu_bibw. The sample is the mean time
+// per message of one direction.
+func timeStreamBoth(b *pairBenchmark, rounds int) {
+	t := b.findOrAddTimer(sample.TimerStreamBoth, true)
+	var received, sent [WindowLength]mpi.Request
+	for range rounds {
+		b.barrier()
+		begin := b.now()
+		b.postWindow(received[:])
+		b.startWindow(sent[:])
+		mpi.WaitAll(sent[:], nil)
+		mpi.WaitAll(received[:], nil)
+		b.recordOperation(t, meanOperationTime(b.elapsedSince(begin), WindowLength))
+	}
+}
+
+// postWindow posts a receive for each message of a window. All have the same buffer, as in the OSU
+// benchmarks.
+func (b *pairBenchmark) postWindow(window []mpi.Request) {
+	for i := range window {
+		window[i] = b.postReceive()
+	}
+}
+
+// startWindow starts the sends of a window.
+func (b *pairBenchmark) startWindow(window []mpi.Request) {
+	for i := range window {
+		window[i] = b.startSend()
+	}
+}
+
 // timeDelivery times what equations (1) to (7) of the paper describe: P1's send with the receive
 // posted before (T_s) and, if both ranks read the same clock, the time until P2 has the message
 // (T_s-r).

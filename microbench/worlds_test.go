@@ -68,12 +68,16 @@ func TestTimers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for timer, want := range map[string]string{sample.TimerRTT: "rtt", sample.Timer12: "timer11 timer12 timer21 timer22"} {
+	for timer, want := range map[string]string{sample.TimerRTT: "rtt", sample.Timer12: "timer11 timer12 timer21 timer22", sample.TimerStream: "stream", sample.TimerStreamBoth: "stream-both"} {
+		mode := "send"
+		if strings.HasPrefix(timer, sample.TimerStream) {
+			mode = "isend"
+		}
 		w, err := j.World(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, WarmupRounds: 1, HasCommonClock: true}
+		plan := &microbench.Plan{Modes: []string{mode}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, WarmupRounds: 1, HasCommonClock: true}
 		var got []string
 		err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
 			for _, x := range plan.Measure(c, plan.Cells()) {
