@@ -45,7 +45,7 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	m.Fold = unit.PerByte(machine.Processor.Operation) / elementBytes
 	m.Copy = copyCurve(machine.Processor.Copy)
 	m.source = "calls on " + machine.Name + ", " + j.Library.Name
-	m.isPlatform = true
+	m.isPlatform, m.calibrated = true, j.Library
 	if place == "" {
 		m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 			return machine.Shared(into, j.Library, from, to, bytes)

@@ -17,6 +17,7 @@ import (
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/doc"
@@ -30,7 +31,8 @@ type Measurement struct {
 
 	forced     string // protocol; "": the library's choice
 	collective bool
-	routes     []route // that were measured, on an emulated machine
+	library    *model.Library // of an emulated machine; else nil
+	routes     []route        // that were measured, on an emulated machine
 }
 
 // Measure sends messages of many sizes between two ranks, with the timers of Al-Tawil and Moritz,
@@ -70,6 +72,9 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		return nil, err
 	}
 	measured.forced, measured.Disturbances = m.forcedProtocol(), m.disturbances
+	if m.job != nil {
+		measured.library = m.job.Library
+	}
 	if len(m.disturbances) > 0 {
 		measured.Samples.Facts = append(measured.Samples.Facts, sample.Fact{Key: sample.FailedChecksFact, Value: strings.Join(m.disturbances, "; ")})
 	}
@@ -83,13 +88,17 @@ func (m *Measurement) Document() (*doc.Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return reports.CollectiveTimes(compare.WithoutPrediction(times)), nil
+		d := reports.CollectiveTimes(compare.WithoutPrediction(times))
+		addExpectedError(d, m.library, true)
+		return d, nil
 	}
 	result, err := fit.Fit(m.Samples, clean.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return reports.Measured(m.Samples, result), nil
+	d := reports.Measured(m.Samples, result)
+	addExpectedError(d, m.library, false)
+	return d, nil
 }
 
 // Steps sets the times of a forced protocol on an emulated machine beside the sums of all steps. It

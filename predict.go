@@ -121,6 +121,7 @@ func (p *Predictions) dropUnknownSizes() {
 // Document shows the predictions.
 func (p *Predictions) Document() *doc.Document {
 	d := reports.Predictions(p.source.title, p.Messages, p.explain)
+	addExpectedError(d, p.source.calibrated, false)
 	d.Files = []doc.File{{Name: "predictions.csv", Write: p.WriteCSV}}
 	return d
 }
@@ -146,6 +147,7 @@ type predictionSource struct {
 	warnings                 []string
 	predict                  func(name string, bytes int) (reports.Prediction, error)
 	transfer                 func(name string, bytes int) model.Transfer // for time lines; nil: unknown
+	calibrated               *model.Library                              // of an emulated machine; else nil
 }
 
 // The basis of predictions.

@@ -250,6 +250,7 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 func (p *CollectivePredictions) Document() *doc.Document {
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.Ranks, p.model.source)
 	d := reports.PredictedCollectives(title, p.Operations, p.model.trustNote(p.Operations))
+	addExpectedError(d, p.model.calibrated, true)
 	d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
 	return d
 }

@@ -55,6 +55,7 @@ func (r *programRun) report(e *Execution) {
 			e.Failure = fmt.Errorf("%s, class %s, on %s: verification unsuccessful: the result differs from the published one", name, b.Class, machine)
 		}
 	}
+	addExpectedError(e.document, j.Library, true)
 	if result.Rate != nil {
 		e.Picture = result.Rate.Picture
 		e.document.AddTables("rate", "How fast "+r.program.Name+" is", rateTable(r.program.Name, result))

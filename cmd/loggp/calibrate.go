@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,67 +17,80 @@ import (
 // calibrateFlags has the flags of the verb.
 type calibrateFlags struct {
 	targets                           []string
+	samples                           []string
 	library, modes, sizes, outputPath string
+	template                          string
+	size                              calibrate.TwinOptions
 	seed                              uint64
 }
 
 func calibrateCommand() *cobra.Command {
 	var c calibrateFlags
 	cmd := &cobra.Command{
-		Use:   "calibrate PLATFORM.yaml",
+		Use:   "calibrate PLATFORM.yaml | calibrate --template NAME SAMPLES.csv...",
 		Short: "Fit numbers of a platform to samples or published results",
 		Long: `calibrate fits the numbers that a platform file marks as free, so that the emulated machine comes as
 near as possible to the targets: published rows, or samples of 'loggp measure'. It prints the
 remaining errors, and how well the targets determine each number. -o writes the platform file with
 the fitted numbers, whose basis is then fitted; comments and order are kept. docs/calibrate.md has
+an example.
+
+With --template it makes the file of a machine of your own: a platform of the catalogue, of the size
+that you say, fitted to samples or imported results of other tools. It also leaves a third of the
+targets out, three times, and says how well it predicts those: the error to expect. docs/twin.md has
 an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
   loggp calibrate my.yaml --to mine.csv -o fitted.yaml
-  loggp calibrate fitted.yaml --modes send`,
-		Args:              requireOneArg("platform file"),
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
+  loggp calibrate fitted.yaml --modes send
+  loggp calibrate --template hdr-fattree --samples latency.csv bandwidth.csv --nodes 512 -o mine.yaml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if c.template != "" {
+				return nil
+			}
+			return requireOneArg("platform file")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if c.template != "" {
+				return c.makeTwin(cmd, append(c.samples, args...))
+			}
+			return c.calibrateFile(cmd, args[0])
+		},
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.targets, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
+	f.StringVar(&c.template, "template", "", "platform of which to make a file of your own machine, fitted to --samples")
+	addFlagCompletion(cmd, "template", platform.Names())
+	f.StringArrayVar(&c.samples, "samples", nil, "with --template: files of samples; further arguments are files, too")
+	f.IntVar(&c.size.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
+	f.IntVar(&c.size.RanksPerNode, "ranks-per-node", 0, "with --template: ranks of a node (default: the template's)")
 	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
 	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
-	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode)")
+	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode, with --template all)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
 	f.StringVarP(&c.outputPath, "output", "o", "", "platform file to write")
 	addPrintFlags(cmd)
 	return cmd
 }
 
-func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
+// calibrateFile fits the free numbers of a platform file.
+func (c *calibrateFlags) calibrateFile(cmd *cobra.Command, what string) error {
 	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
+	}
+	if c.samples != nil || c.size != (calibrate.TwinOptions{}) {
+		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they are for --template; name targets of a platform file with --to"))
 	}
 	d, err := openDraftOfPlatformFile(cmd, what)
 	if err != nil {
 		return err
 	}
-	part := calibrate.SampleSelection{Library: c.library}
-	if c.modes != "" {
-		part.Modes = splitList(c.modes)
-	}
-	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
-		return newUsageError(cmd, err)
-	}
-	papers, err := paper.ReadAll(publishedPapersFS())
+	b, err := c.bench(cmd, d, c.targets)
 	if err != nil {
 		return err
 	}
-	b, err := calibrate.TargetBench(cmd.Context(), d, papers, c.targets, part)
-	if errors.Is(err, calibrate.ErrNoTargets) {
-		return newUsageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
-	}
-	if err != nil {
-		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
-	}
-	const steps = 120 // at most: forty from each of three starts
-	bar := newProgressBar(cmd.ErrOrStderr(), steps)
-	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: func(step, _ int) { bar.SetDone(min(step, steps)) }})
+	bar := newProgressBar(cmd.ErrOrStderr(), 1)
+	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: bar.Report})
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
@@ -84,6 +99,70 @@ func (c *calibrateFlags) run(cmd *cobra.Command, what string) error {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
 	return printDocument(cmd, found.Document())
+}
+
+// makeTwin makes a platform file of a template and files of samples.
+func (c *calibrateFlags) makeTwin(cmd *cobra.Command, samples []string) error {
+	extension := fileExtension(c.outputPath)
+	switch c.size.Name = strings.TrimSuffix(filepath.Base(c.outputPath), extension); {
+	case len(samples) == 0:
+		return newUsageError(cmd, errors.New("--template: name files of samples of your machine, such as 'loggp import' writes, with --samples"))
+	case c.targets != nil:
+		return newUsageError(cmd, errors.New("--to, --template: name the files of samples with --samples"))
+	case extension != ".yaml" && extension != ".yml":
+		return newUsageError(cmd, fmt.Errorf("--output %q: name the platform file to write, such as mine.yaml", c.outputPath))
+	case c.size.Nodes < 0 || c.size.RanksPerNode < 0:
+		return newUsageError(cmd, errors.New("--nodes, --ranks-per-node: give at least 1"))
+	}
+	if err := checkWritableFile(c.outputPath); err != nil {
+		return newUsageError(cmd, err)
+	}
+	template, err := openDraftOfPlatformFile(cmd, c.template)
+	if err != nil {
+		return err
+	}
+	d, err := calibrate.Resize(template, c.size)
+	if err != nil {
+		return newUsageError(cmd, fmt.Errorf("%s: %w", c.outputPath, err))
+	}
+	b, err := c.bench(cmd, d, samples)
+	if err != nil {
+		return err
+	}
+	bar := newProgressBar(cmd.ErrOrStderr(), 1)
+	twin, err := calibrate.MakeTwin(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: bar.Report})
+	bar.End()
+	if err != nil {
+		return fmt.Errorf("calibrate %s to %s: %w", c.template, strings.Join(samples, ", "), err)
+	}
+	if err := writeFile(cmd, c.outputPath, twin.WritePlatform, "platform"); err != nil {
+		return err
+	}
+	return printDocument(cmd, twin.Document())
+}
+
+// bench returns the bench of the targets.
+func (c *calibrateFlags) bench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
+	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.template != ""}
+	if c.modes != "" {
+		part.Modes = splitList(c.modes)
+	}
+	var err error
+	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
+		return nil, newUsageError(cmd, err)
+	}
+	papers, err := paper.ReadAll(publishedPapersFS())
+	if err != nil {
+		return nil, err
+	}
+	b, err := calibrate.TargetBench(cmd.Context(), d, papers, targets, part)
+	if errors.Is(err, calibrate.ErrNoTargets) {
+		return nil, newUsageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
+	}
+	return b, nil
 }
 
 // openDraftOfPlatformFile opens the file of a platform, to change numbers of it.

@@ -44,6 +44,7 @@ func (r *fileReader) libraryFields(l *model.Library, tunings *[]collectiveRule) 
 	return []mappingField{
 		required("name", r.platformName(&l.Name)),
 		required("description", r.text(&l.Description, `"what the library is"`)),
+		optional("expected_error", r.percent(&l.ExpectedError, 10)),
 		optional("engine", oneOfWords(r, new(string), names)),
 		required("software", r.software(l)),
 		optional("collectives", r.collectiveRules(tunings)),

@@ -25,7 +25,8 @@ type Calibration struct {
 	Correlations   [][]float64 // the correlations of the numbers: 1 or −1 if only a combination is known
 	RMSBefore      float64     // root mean square of the targets' deviations: 0.1 is about 10 %
 	RMSAfter       float64
-	PlatformsTried int // platforms
+	PlatformsTried int
+	Measured       []float64 // all quantities of the bench with the numbers that were found
 }
 
 // FittedNumber is a free number, and what was found for it.
@@ -67,6 +68,7 @@ const clockResolutionPath = "machine.timer.resolution"
 const (
 	maxCombinations   = 64
 	maxSearchStarts   = 3
+	maxSteps          = 120  // of a search that progress shows: forty from each start
 	goodDeviation     = 0.01 // root mean square of Off with which no further start is tried, and the least that targets are off
 	wideIntervalRatio = 2    // ratio of the ends of an interval from which it is wide
 	fittedDigits      = 4    // of a number that was found
@@ -159,12 +161,14 @@ func (s *calibrationSearch) residuals(values map[string]string) ([]float64, []fl
 		all[path] = v
 	}
 	p, err := s.draft.With(all)
-	if err != nil {
+	if err != nil && s.before == nil {
 		return nil, nil, err
 	}
-	measured, err := s.bench.Measure(s.ctx, p)
-	if err != nil {
-		return nil, nil, err
+	measured := slices.Repeat([]float64{math.NaN()}, len(s.bench.Quantities)) // of numbers that a file cannot have together
+	if err == nil {
+		if measured, err = s.bench.Measure(s.ctx, p); err != nil {
+			return nil, nil, err
+		}
 	}
 	r := make([]float64, len(s.targets))
 	for k, i := range s.targets {
@@ -282,7 +286,7 @@ func (s *calibrationSearch) fitNumbers(chosen map[string]string, starts int) (*l
 	}
 	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: goodDeviation, Deviation: goodDeviation}
 	if s.options.Progress != nil {
-		o.Progress = func(step int) { s.options.Progress(step, 0) }
+		o.Progress = func(step int) { s.options.Progress(min(step, maxSteps), maxSteps) }
 	}
 	solution, err := leastsquares.Solve(p, o)
 	if err == nil {
@@ -351,6 +355,7 @@ func (s *calibrationSearch) result() (*Calibration, error) {
 	if s.after, r, err = s.residuals(final); err != nil {
 		return nil, err
 	}
+	c.Measured = s.after
 	choice := slices.Contains(s.moved, true)
 	for k, i := range s.targets {
 		q := s.bench.Quantities[i]

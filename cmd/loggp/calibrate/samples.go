@@ -25,9 +25,10 @@ const maxSizesPerMode = 8
 // SampleSelection is a part of a samples file. The zero value is all modes, and of each as many as
 // eight sizes, spread evenly.
 type SampleSelection struct {
-	Library string // of the platform, that is to behave as the samples; "": the one that is named in them, or else the first
-	Modes   []string
-	Sizes   []int
+	Library  string // of the platform, that is to behave as the samples; "": the one that is named in them, or else the first
+	Modes    []string
+	Sizes    []int
+	AllSizes bool // if there are no Sizes: all, and not eight
 }
 
 // sweepKey is what is measured in one sweep.
@@ -58,7 +59,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	}
 	b := &Bench{Libraries: []string{l.Name}}
 	var groups []sweepKey
-	sizes := map[sweepKey][]int{}
+	sizes, timers := map[sweepKey][]int{}, map[sweepKey][]string{}
 	var keys []sample.Key // of the quantities
 	to := SamplesPrefix + file
 	for _, c := range found.Curves {
@@ -76,6 +77,9 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 			if !slices.Contains(sizes[g], x.Bytes) {
 				sizes[g] = append(sizes[g], x.Bytes)
 			}
+			if !slices.Contains(timers[g], c.Timer) {
+				timers[g] = append(timers[g], c.Timer)
+			}
 			keys = append(keys, sample.Key{Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Bytes: x.Bytes})
 			name := fmt.Sprintf("%s %s %s", c.Timer, c.Mode, unit.Bytes(x.Bytes))
 			for _, w := range []string{c.Place, c.Protocol} {
@@ -88,14 +92,14 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	}
 	for g, all := range sizes {
 		slices.Sort(all)
-		if len(part.Sizes) == 0 {
+		if len(part.Sizes) == 0 && !part.AllSizes {
 			sizes[g] = spreadEvenly(all, maxSizesPerMode)
 		}
 	}
 	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
 		all := medians{}
 		for _, g := range groups {
-			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], IsSharedMachine: of.Clock == "real"} // with the wait before timer12 that real machines have
+			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], Timers: append(timers[g], sample.Timer11), IsSharedMachine: of.Clock == "real"} // Timer11 warms up; with the wait before timer12 that real machines have
 			if g.protocol != chosenProtocol {
 				plan.ForcedProtocol = g.protocol
 			}

@@ -20,9 +20,10 @@ import (
 type Draft struct {
 	*platform.Platform // as the file is
 
-	text    []byte
-	lines   []int                 // offsets of the lines
-	numbers map[string]*yaml.Node // the mapping of each number, by its path
+	text     []byte
+	document *yaml.Node
+	lines    []int                 // offsets of the lines
+	numbers  map[string]*yaml.Node // the mapping of each number, by its path
 }
 
 // Fitted is a new value of a number, and what it was fitted to.
@@ -50,7 +51,7 @@ func New(file string, text []byte) (*Draft, error) {
 	if err := yaml.Unmarshal(text, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	d := &Draft{Platform: p, text: text, lines: []int{0}, numbers: map[string]*yaml.Node{}}
+	d := &Draft{Platform: p, text: text, document: doc, lines: []int{0}, numbers: map[string]*yaml.Node{}}
 	for i, c := range text {
 		if c == '\n' {
 			d.lines = append(d.lines, i+1)
@@ -152,6 +153,69 @@ func (d *Draft) Fit(numbers []Fitted) ([]byte, error) {
 	return text, nil
 }
 
+// Rename returns the text with another name and description of the platform, without the comments
+// above them, which are of the platform that it was.
+func (d *Draft) Rename(name, description string) ([]byte, error) {
+	top := d.document.Content[0]
+	var edits []splice
+	for key, text := range map[string]string{"name": name, "description": strconv.Quote(description)} {
+		from, to, err := d.extent(value(top, key))
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, splice{from, to, text})
+	}
+	if begin := d.offset(top); begin > 0 {
+		edits = append(edits, splice{0, begin, ""})
+	}
+	return d.apply(edits), nil
+}
+
+// Assumption is another value of a number, and why.
+type Assumption struct{ Path, Value, Why string }
+
+// Assume returns the text with other values of numbers, which are then assumed.
+func (d *Draft) Assume(numbers []Assumption) ([]byte, error) {
+	var edits []splice
+	for _, n := range numbers {
+		for key, text := range map[string]string{"value": n.Value, "basis": string(platform.BasisAssumed), "source": strconv.Quote(n.Why)} {
+			e, err := d.replaced(n.Path, key, text)
+			if err != nil {
+				return nil, err
+			}
+			edits = append(edits, e)
+		}
+	}
+	return d.apply(edits), nil
+}
+
+// SetExpectedError returns the text in which a library has an expected error, in place of one that
+// it has.
+func (d *Draft) SetExpectedError(library, percent, source string) ([]byte, error) {
+	const key = "expected_error"
+	number := fmt.Sprintf("{value: %s, basis: derived, source: %s}", percent, strconv.Quote(source))
+	for _, l := range value(d.document.Content[0], "libraries").Content {
+		if value(l, "name").Value != library {
+			continue
+		}
+		if old := value(l, key); old != nil {
+			from, to, err := d.extent(old)
+			return d.apply([]splice{{from, to, number}}), err
+		}
+		description := value(l, "description")
+		_, to, err := d.extent(description)
+		if err != nil {
+			return nil, err
+		}
+		text := ", " + key + ": " + number
+		if l.Style&yaml.FlowStyle == 0 {
+			text = "\n" + strings.Repeat(" ", l.Column-1) + key + ": " + number
+		}
+		return d.apply([]splice{{to, to, text}}), nil
+	}
+	return nil, fmt.Errorf("%s: there is no library %s", d.File, library)
+}
+
 // to returns the edit that sets the key to of a number.
 func (d *Draft) to(f Fitted) (splice, error) {
 	var rows []string
@@ -207,7 +271,7 @@ func (d *Draft) replaced(path, key, text string) (splice, error) {
 func (d *Draft) extent(n *yaml.Node) (from, to int, err error) {
 	from = d.offset(n)
 	rest := d.text[from:]
-	flow := n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0
+	flow := n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0
 	switch {
 	case flow:
 		if i := closing(rest); i > 0 {
@@ -252,7 +316,7 @@ func quoted(s []byte) int {
 	return 0
 }
 
-// closing returns the length of the list in brackets with which a text begins, or 0.
+// closing returns the length of the list or mapping in brackets with which a text begins, or 0.
 func closing(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -269,9 +333,9 @@ func closing(s []byte) int {
 					i++
 				}
 			}
-		case '[':
+		case '[', '{':
 			depth++
-		case ']':
+		case ']', '}':
 			if depth--; depth == 0 {
 				return i + 1
 			}
