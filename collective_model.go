@@ -20,7 +20,7 @@ type collectiveModel struct {
 	nodes      *collective.Nodes // of the ranks; nil: all are equally far apart
 	source     string            // of the parameters, for titles
 	isPlatform bool              // parameters are of an emulated platform
-	calibrated *model.Library    // of that platform
+	calibrated *model.Library    // on that platform
 
 	call   string               // whose parameters were measured
 	params [][]params.Parameter // by place; nil: those of a platform, which hold for all sizes

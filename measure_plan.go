@@ -71,7 +71,7 @@ func (m *measurement) planSizes() ([]int, error) {
 	case m.onTransport() || m.onVendor():
 		sizes = microbench.RealMachineSizes
 	default:
-		sizes = microbench.EmulatedMachineSizes
+		sizes = microbench.DefaultSizes(m.job.Platform.Machine)
 	}
 	if m.MaxSize != 0 {
 		if m.MaxSize < 0 || m.MaxSize > MaxMessage {

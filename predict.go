@@ -29,7 +29,7 @@ type PredictOptions struct {
 	Place    string   // intra, inter, or two ranks such as 0,3; "": the first and the last, or the first place of the parameters
 	Mode     string   // of the send calls: send, ssend, rsend or bsend; "": send, or with parameters all
 	Protocol []string // nil: all that serve the mode, or with parameters whole calls
-	Sizes    []int    // in bytes; nil: microbench.EmulatedMachineSizes, without those too far from all that were measured
+	Sizes    []int    // in bytes; nil: microbench.DefaultSizes, without those too far from all that were measured
 	Explain  bool     // show the terms of every sum
 }
 
@@ -61,7 +61,11 @@ func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
 	}
 	p := &Predictions{source: source, explain: o.Explain, Warnings: source.warnings}
 	sizes := o.Sizes
-	if sizes == nil {
+	switch {
+	case sizes != nil:
+	case source.machine != nil:
+		sizes = microbench.DefaultSizes(source.machine)
+	default:
 		sizes = microbench.EmulatedMachineSizes
 	}
 	first := p.predict(sizes)
@@ -147,7 +151,8 @@ type predictionSource struct {
 	warnings                 []string
 	predict                  func(name string, bytes int) (reports.Prediction, error)
 	transfer                 func(name string, bytes int) model.Transfer // for time lines; nil: unknown
-	calibrated               *model.Library                              // of an emulated machine; else nil
+	machine                  *model.Machine                              // that is emulated; else nil
+	calibrated               *model.Library                              // on that machine
 }
 
 // The basis of predictions.

@@ -52,8 +52,8 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 	}
 	return predictionSource{
 		platform: machine.Name, library: job.Library.Name, place: job.PlaceOfPair(pair[0], pair[1]),
-		title:      fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
-		calibrated: job.Library, basis: basisSteps, names: names, call: call, transfer: transfer,
+		title:   fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
+		machine: machine, calibrated: job.Library, basis: basisSteps, names: names, call: call, transfer: transfer,
 		predict: func(name string, k int) (reports.Prediction, error) {
 			c := transfer(name, k).Cost()
 			return reports.Prediction{Mode: call, Protocol: name, Bytes: k, SenderTime: reports.PredictedTime{Time: c.Sender.Sum()}, DeliveryTime: reports.PredictedTime{Time: c.Delivery.Sum()}, Terms: c}, nil

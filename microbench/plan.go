@@ -39,9 +39,22 @@ type Plan struct {
 // LowLevelMode is the mode of low-level messages.
 const LowLevelMode = sample.LowLevelMode
 
-// EmulatedMachineSizes are the default lengths of messages on emulated machines: 0 to 100,000
+// EmulatedMachineSizes are the lengths of messages on emulated machines of the papers: 0 to 100,000
 // bytes, with those at which the paper prints numbers.
 var EmulatedMachineSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
+
+// DefaultSizes returns the default lengths of messages on an emulated machine, as its platform's
+// file says: powers of two with 0, or EmulatedMachineSizes.
+func DefaultSizes(m *model.Machine) []int {
+	if m.SizesUpTo == 0 {
+		return EmulatedMachineSizes
+	}
+	sizes := []int{0}
+	for k := 1; k <= m.SizesUpTo; k *= 2 {
+		sizes = append(sizes, k)
+	}
+	return sizes
+}
 
 // BurstLength is the number of messages in a burst.
 const BurstLength = 32

@@ -30,8 +30,8 @@ type Library struct {
 	Engine      *Engine             // carries the messages; nil: the first of Engines
 	Software    [MaxCosts]unit.Time // cost of one unit of each kind of the engine's work, by CostKey
 
-	// ExpectedError is the part within which nine of ten times of single messages are predicted: those
-	// that a calibration left out when it was tried (loggp calibrate); 0: not known.
+	// ExpectedError is the part within which nine of ten times of single messages are predicted:
+	// those that a calibration left out when it was tried (loggp calibrate); 0: not known.
 	ExpectedError float64
 
 	// The settings of each engine that has some. An engine reads its own.

@@ -28,6 +28,7 @@ type Machine struct {
 	Noise       Noise
 	Processor   Processor
 	Files       Channel // of an access to a file, on a file system that all ranks share; of no bandwidth: files take no time
+	SizesUpTo   int     // messages are measured, unless a user says otherwise, in powers of two up to it; 0: in the sizes of the LogGP paper
 	Private     bool    // no processor can access another's memory, even if the network could
 
 	Network Network // between the ranks, or between the nodes if there are Nodes

@@ -31,6 +31,7 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 		optional("processor", r.mapping(required("copy", r.channel(&m.Processor.Copy)), optional("operation", r.positiveTime(&m.Processor.Operation)),
 			optional("loop", r.time(&m.Processor.Loop)), optional("indirect", r.time(&m.Processor.Indirect)))),
 		optional("files", r.channel(&m.Files)),
+		optional("sizes", r.mapping(required("up_to", r.size(&m.SizesUpTo, 1, unit.MaxSize)))),
 		optional("private", r.boolean(&m.Private)),
 		optional("nodes", r.nodes(nodes)),
 	}, kinds...)...)

@@ -61,8 +61,8 @@ func CrossValidate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Cr
 	return x, nil
 }
 
-// withProgressOf returns the options of one of several calibrations, of which the progress is a part
-// of that of all.
+// withProgressOf returns the options of one of several calibrations, of which the progress is a
+// part of that of all.
 func (o Options) withProgressOf(index, count int) Options {
 	if report := o.Progress; report != nil {
 		o.Progress = func(done, total int) { report(index*total+done, count*total) }
