@@ -28,8 +28,8 @@ func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collectiv
 		names := servingAlgorithms(o.Job(ranks, 0, nodes), o)
 		switch a := collective.Named(o, algorithm); {
 		case a == nil:
-			return nil, optionErrorf("Collective", "%v has no algorithm %q: for these ranks there are %s", o, algorithm, strings.Join(names, ", "))
-		case !slices.Contains(names, algorithm):
+			return nil, optionErrorf("Collective", "%v has no algorithm %q: for these ranks there are %s; names with parameters and those of libraries are %s", o, algorithm, strings.Join(names, ", "), strings.Join(collective.Forms(o), ", "))
+		case !a.Serves(o.Job(ranks, 0, nodes)):
 			return nil, optionErrorf("Collective", "%v is for %s, and %s: there are %s", a, a.Needs(), describeRanks(ranks, nodes), strings.Join(names, ", "))
 		}
 		rules = append(rules, collective.Rule{Operation: o, Peers: model.AllPeers, Bytes: -1, Algorithm: algorithm})

@@ -171,12 +171,12 @@ func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm
 func (m *measurement) noAlgorithmError(operations []collective.Operation, ranks int, nodes *collective.Nodes) error {
 	var names []string
 	for _, o := range operations {
-		for _, a := range collective.Of(o) {
-			if a.Name == m.Algorithm {
-				return optionErrorf("Algorithm", "%v is for %s, and %s", a, a.Needs(), describeRanks(ranks, nodes))
-			}
-			if !slices.Contains(names, a.Name) {
-				names = append(names, a.Name)
+		if a := collective.Named(o, m.Algorithm); a != nil {
+			return optionErrorf("Algorithm", "%v is for %s, and %s", a, a.Needs(), describeRanks(ranks, nodes))
+		}
+		for _, name := range collective.Forms(o) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
 			}
 		}
 	}

@@ -121,6 +121,9 @@ func namesInUse(t *testing.T) map[string][]string {
 	for _, a := range collective.Algorithms {
 		names["Collective operations"] = append(names["Collective operations"], a.Operation.String(), a.Name)
 	}
+	for _, o := range collective.Operations() {
+		names["Collective operations"] = append(names["Collective operations"], collective.Forms(o)...)
+	}
 	elsewhere := slices.Concat(names["Modes"], names["Collective operations"])
 	for _, verb := range newRootCommand().Commands() {
 		eachFlag(verb, func(f *pflag.Flag) {

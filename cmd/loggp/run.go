@@ -152,8 +152,10 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	r.patterns.addFlags(cmd)
 	addPrintFlags(cmd)
 	var rules []string
-	for _, a := range collective.Algorithms {
-		rules = append(rules, a.Operation.String()+"="+a.Name)
+	for _, o := range collective.Operations() {
+		for _, a := range slices.Concat(collective.Of(o), collective.Extended(o)) {
+			rules = append(rules, o.String()+"="+a.Name)
+		}
 	}
 	addFlagCompletion(cmd, "collective", rules)
 }

@@ -45,6 +45,33 @@ func bruckAllgather(s *Script, j Job, rank int) {
 	rotate(s, j, Tmp, Out, mod(-rank, j.Ranks))
 }
 
+// neighborAllgather exchanges blocks with one neighbor and the other in turn: the own block at
+// first, and then the two that arrived last. Chen, Zhang, Zhang, Yuan 2005.
+func neighborAllgather(s *Script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.block(Out, rank))
+	if j.Ranks == 1 {
+		return
+	}
+	side := 1 // of the first neighbor
+	if rank%2 == 1 {
+		side = -1
+	}
+	first := mod(rank+side, j.Ranks)
+	s.exchange(first, j.block(Out, rank), first, j.block(Out, first))
+	pair := rank / 2
+	two := func(pair int) Span { return Span{Out, 2 * pair * j.Bytes, 2 * j.Bytes} }
+	give, pairs := pair, j.Ranks/2
+	for i := 1; i < pairs; i++ {
+		to, take := mod(rank-side, j.Ranks), pair-side*(i+1)/2
+		if i%2 == 0 {
+			to, take = first, pair+side*i/2
+		}
+		take = mod(take, pairs)
+		s.exchange(to, two(give), to, two(take))
+		give = take
+	}
+}
+
 func gatherBcast(s *Script, j Job, rank int) {
 	j.Root = 0
 	binomialGather(s, j, rank)

@@ -1,5 +1,7 @@
 package collective
 
+import "github.com/loggp/loggp/model/unit"
+
 var allreduces = []*Algorithm{
 	{Operation: Allreduce, Name: "reduce-bcast", schedule: reduceBcast},
 	{Operation: Allreduce, Name: "recursive-doubling", schedule: doublingAllreduce},
@@ -78,16 +80,29 @@ func (p power) end(s *Script, j Job, rank int) {
 
 // ringAllreduce sends parts of the data around a ring twice. They are combined in the first round,
 // and distributed in the second. Patarasuk and Yuan 2009.
-func ringAllreduce(s *Script, j Job, rank int) {
-	begin := j.blocks()
-	part := func(a Area, i int) Span { i = mod(i, j.Ranks); return span(a, begin, i, i+1) }
-	s.local(Copy, j.whole(In), j.whole(Out))
-	next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
-	for i := range j.Ranks - 1 {
-		s.exchange(next, part(Out, rank-i), before, part(Tmp, rank-i-1))
-		s.fold(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
+func ringAllreduce(s *Script, j Job, rank int) { segmentedRingAllreduce(unit.MaxSize)(s, j, rank) }
+
+// segmentedRingAllreduce goes around the ring once for each segment of the parts, and then with the
+// whole parts to distribute them.
+func segmentedRingAllreduce(segment int) schedule {
+	return func(s *Script, j Job, rank int) {
+		begin := j.blocks()
+		s.local(Copy, j.whole(In), j.whole(Out))
+		next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
+		segment := j.segment(segment)
+		for phase := range max((begin(1)+segment-1)/segment, 1) { // part 0 is the longest
+			part := func(a Area, i int) Span {
+				i = mod(i, j.Ranks)
+				from := min(begin(i)+phase*segment, begin(i+1))
+				return Span{a, from, min(segment, begin(i+1)-from)}
+			}
+			for i := range j.Ranks - 1 {
+				s.exchange(next, part(Out, rank-i), before, part(Tmp, rank-i-1))
+				s.fold(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
+			}
+		}
+		ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return span(Out, begin, i, i+1) })
 	}
-	ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return part(Out, i) })
 }
 
 // scatterAllgatherAllreduce combines a part of the data at each rank by recursive halving, and
@@ -102,6 +117,45 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 		doubling(s, p, at, spans(Out, begin))
 	}
 	p.end(s, j, rank)
+}
+
+// multiplyingAllreduce exchanges the data with the radix − 1 ranks whose numbers differ in one digit
+// to that base, for each digit, and combines it. Ranks beyond a power of the radix give their data
+// to one of the others first, and receive the result from it at the end.
+func multiplyingAllreduce(radix int) schedule {
+	return func(s *Script, j Job, rank int) {
+		s.local(Copy, j.whole(In), j.whole(Out))
+		power := 1
+		for power*radix <= j.Ranks {
+			power *= radix
+		}
+		if rank >= power {
+			s.send(rank%power, j.whole(Out))
+			s.recv(rank%power, j.whole(Out))
+			return
+		}
+		into := func(i int) Span { return Span{Tmp, i * j.Bytes, j.Bytes} }
+		for other := rank + power; other < j.Ranks; other += power {
+			s.recv(other, into(0))
+			s.fold(into(0), j.whole(Out), false)
+		}
+		for far := 1; far < power; far *= radix {
+			digit := rank / far % radix
+			for i := radix - 1; i > 0; i-- {
+				s.post(None, Span{}, rank+(mod(digit-i, radix)-digit)*far, into(i-1))
+			}
+			for i := 1; i < radix; i++ {
+				s.post(rank+(mod(digit+i, radix)-digit)*far, j.whole(Out), None, Span{})
+			}
+			s.wait()
+			for i := range radix - 1 {
+				s.fold(into(i), j.whole(Out), false)
+			}
+		}
+		for other := rank + power; other < j.Ranks; other += power {
+			s.send(other, j.whole(Out))
+		}
+	}
 }
 
 // twoLevelAllreduce combines within the nodes, then between the leaders, and broadcasts the result

@@ -39,14 +39,46 @@ func rankedAlltoall(s *Script, j Job, rank int) {
 // each i. With a power of two of ranks both are the rank whose number differs by exclusive or with
 // i.
 func pairwiseAlltoall(s *Script, j Job, rank int) {
+	if !powerOfTwo(j) {
+		shiftedAlltoall(s, j, rank)
+		return
+	}
 	s.local(Copy, j.block(In, rank), j.block(Out, rank))
-	pairs := powerOfTwo(j)
 	for i := 1; i < j.Ranks; i++ {
-		to, from := rank^i, rank^i
-		if !pairs {
-			to, from = mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
-		}
+		s.exchange(rank^i, j.block(In, rank^i), rank^i, j.block(Out, rank^i))
+	}
+}
+
+// shiftedAlltoall is pairwise, but for any number of ranks as for those that are no power of two.
+func shiftedAlltoall(s *Script, j Job, rank int) {
+	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	for i := 1; i < j.Ranks; i++ {
+		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
 		s.exchange(to, j.block(In, to), from, j.block(Out, from))
+	}
+}
+
+// synchronizedAlltoall posts receives from so many of the next ranks and sends to as many of those
+// before, and waits for them. Then it goes on with the ranks after these. 0: with all at once.
+func synchronizedAlltoall(ranks int) schedule {
+	return func(s *Script, j Job, rank int) {
+		window := ranks
+		if window == 0 {
+			window = j.Ranks
+		}
+		s.local(Copy, j.block(In, rank), j.block(Out, rank))
+		for i := 1; i < j.Ranks; i += window {
+			end := min(i+window, j.Ranks)
+			for k := i; k < end; k++ {
+				from := mod(rank+k, j.Ranks)
+				s.post(None, Span{}, from, j.block(Out, from))
+			}
+			for k := i; k < end; k++ {
+				to := mod(rank-k, j.Ranks)
+				s.post(to, j.block(In, to), None, Span{})
+			}
+			s.wait()
+		}
 	}
 }
 

@@ -58,3 +58,52 @@ func twoLevelBarrier(s *Script, j Job, rank int) {
 	between.do(j, disseminationBarrier)
 	inside.do(j, func(s *Script, j Job, at int) { binomialDown(s, j, at, nothing) })
 }
+
+// radixDisseminationBarrier notifies in each round radix − 1 ranks, and waits for as many.
+func radixDisseminationBarrier(radix int) schedule {
+	return func(s *Script, j Job, rank int) {
+		for far := 1; far < j.Ranks; far *= radix {
+			for i := 1; i < radix && i*far < j.Ranks; i++ {
+				s.post(None, Span{}, mod(rank-i*far, j.Ranks), Span{})
+				s.post(mod(rank+i*far, j.Ranks), Span{}, None, Span{})
+			}
+			s.wait()
+		}
+	}
+}
+
+// doubleRingBarrier passes a notification around a ring of all ranks twice.
+func doubleRingBarrier(s *Script, j Job, rank int) {
+	next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
+	for range 2 {
+		switch {
+		case j.Ranks == 1:
+		case rank == 0:
+			s.send(next, Span{})
+			s.recv(before, Span{})
+		default:
+			s.recv(before, Span{})
+			s.send(next, Span{})
+		}
+	}
+}
+
+// doublingBarrier lets ranks notify the rank 1, 2, 4 … away. Ranks beyond a power of two notify one
+// of the others first, and hear from it at the end.
+func doublingBarrier(s *Script, j Job, rank int) {
+	power := powerOf(j.Ranks).ranks
+	if rank >= power {
+		s.exchange(rank-power, Span{}, rank-power, Span{})
+		return
+	}
+	beyond := rank+power < j.Ranks
+	if beyond {
+		s.recv(rank+power, Span{})
+	}
+	for far := 1; far < power; far *= 2 {
+		s.exchange(rank^far, Span{}, rank^far, Span{})
+	}
+	if beyond {
+		s.send(rank+power, Span{})
+	}
+}

@@ -1,15 +1,13 @@
 package collective
 
-import "fmt"
-
 var bcasts = []*Algorithm{
 	{Operation: Bcast, Name: "linear", schedule: linearBcast},
 	{Operation: Bcast, Name: "binomial", schedule: binomialBcast},
 	{Operation: Bcast, Name: "posted", schedule: postedBcast},
 	{Operation: Bcast, Name: "binomial-posted", schedule: binomialPostedBcast},
-	pipelinedBcast(1 << 10),
-	pipelinedBcast(8 << 10),
-	pipelinedBcast(64 << 10),
+	{Operation: Bcast, Name: "pipelined-1KiB", schedule: pipelinedBcast(1 << 10)},
+	{Operation: Bcast, Name: "pipelined-8KiB", schedule: pipelinedBcast(8 << 10)},
+	{Operation: Bcast, Name: "pipelined-64KiB", schedule: pipelinedBcast(64 << 10)},
 	{Operation: Bcast, Name: "scatter-allgather", schedule: scatterAllgatherBcast},
 	{Operation: Bcast, Name: "two-level", TwoLevel: true, schedule: twoLevelBcast(binomialBcast)},
 	{Operation: Bcast, Name: "two-level-scatter", TwoLevel: true, schedule: twoLevelBcast(scatterAllgatherBcast)},
@@ -82,10 +80,10 @@ func binomialPostedBcast(s *Script, j Job, rank int) {
 	s.wait()
 }
 
-// pipelinedBcast passes segments along a chain of all ranks. A rank forwards a segment while the
-// next one is on its way.
-func pipelinedBcast(segment int) *Algorithm {
-	return &Algorithm{Operation: Bcast, Name: fmt.Sprintf("pipelined-%dKiB", segment>>10), schedule: func(s *Script, j Job, rank int) {
+// pipelinedBcast passes segments along a chain of all ranks. A rank receives a segment, forwards it,
+// and receives the next one.
+func pipelinedBcast(segment int) schedule {
+	return func(s *Script, j Job, rank int) {
 		at := mod(rank-j.Root, j.Ranks)
 		for from := 0; from < max(j.Bytes, 1); from += segment {
 			part := Span{Out, from, min(segment, j.Bytes-from)}
@@ -96,7 +94,7 @@ func pipelinedBcast(segment int) *Algorithm {
 				s.send(mod(rank+1, j.Ranks), part)
 			}
 		}
-	}}
+	}
 }
 
 // scatterAllgatherBcast scatters the data by a binomial tree, and gathers the parts around a ring.
@@ -106,6 +104,39 @@ func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	binomialDown(s, j, rank, func(from, to int) Span { return span(Out, begin, from, to) })
 	at := mod(rank-j.Root, j.Ranks)
 	ring(s, j.Ranks, rank, at, func(i int) Span { return span(Out, begin, i, i+1) })
+}
+
+// scatterDoublingBcast scatters the data by a binomial tree, and gathers the parts by recursive
+// doubling. If the number of ranks is no power of two, some ranks have no partner in a round. Those
+// receive the parts that they lack from ranks that have them, along a tree.
+func scatterDoublingBcast(s *Script, j Job, rank int) {
+	begin := j.blocks()
+	part := spans(Out, begin)
+	binomialDown(s, j, rank, part)
+	at := mod(rank-j.Root, j.Ranks)
+	other := func(number int) int { return mod(j.Root+number, j.Ranks) }
+	for far := 1; far < j.Ranks; far *= 2 {
+		first := at &^ (2*far - 1) // of the ranks that have each other's parts after the round
+		upper, end := first+far, min(first+2*far, j.Ranks)
+		if upper >= end {
+			continue
+		}
+		switch partner := at ^ far; {
+		case at >= upper:
+			s.exchange(other(partner), part(upper, end), other(partner), part(first, upper))
+		case partner < end:
+			s.exchange(other(partner), part(first, upper), other(partner), part(upper, end))
+		}
+		for near := far / 2; near > 0 && at < upper; near /= 2 {
+			had := at&^(2*near-1) + end - upper // ranks before it of the next 2·near have the parts
+			switch partner := at ^ near; {
+			case at < had && partner >= had:
+				s.send(other(partner), part(upper, end))
+			case at >= had && partner < had:
+				s.recv(other(partner), part(upper, end))
+			}
+		}
+	}
 }
 
 // ring sends the block that a rank received last to the next rank, until all have all blocks. A

@@ -56,7 +56,8 @@ type Job struct {
 
 func (j Job) unit() int { return max(j.Unit, 1) }
 
-// Area is a part of a rank's memory.
+// Area is a part of a rank's memory. Among the receives that are posted together, the one that ends
+// last in Tmp comes first, so that Tmp need not grow while another one is under way.
 type Area uint8
 
 // The areas. A rank whose schedule uses an area has memory for it, even if the rank has no data or
@@ -106,6 +107,7 @@ type Algorithm struct {
 	NeedsCommutative bool // does not combine data in the order of ranks
 	TwoLevel         bool // needs several nodes, and several ranks in one of them
 	PowerOfTwo       bool // needs a power of two of ranks
+	EvenRanks        bool // needs an even number of ranks
 	schedule         schedule
 }
 
@@ -119,7 +121,12 @@ func Unknown(o Operation, name string) *Algorithm {
 
 // Serves reports whether the algorithm can execute a job.
 func (a *Algorithm) Serves(j Job) bool {
-	return (!a.PowerOfTwo || powerOfTwo(j)) && (!a.TwoLevel || j.Nodes.Tiered())
+	return a.servesCount(j.Ranks) && (!a.TwoLevel || j.Nodes.Tiered())
+}
+
+// servesCount reports whether the algorithm can serve a number of ranks, wherever they are.
+func (a *Algorithm) servesCount(ranks int) bool {
+	return (!a.PowerOfTwo || isPowerOfTwo(ranks)) && (!a.EvenRanks || ranks%2 == 0)
 }
 
 // Needs returns what ranks the algorithm needs, or "" if it serves any.
@@ -129,6 +136,8 @@ func (a *Algorithm) Needs() string {
 		return "three ranks or more, of which some are in one node and some are not"
 	case a.PowerOfTwo:
 		return "a power of two of ranks"
+	case a.EvenRanks:
+		return "an even number of ranks"
 	}
 	return ""
 }
@@ -164,16 +173,22 @@ func Of(o Operation) []*Algorithm {
 	return of
 }
 
-// Named returns the algorithm of the name for an operation, or nil.
+// Named returns the algorithm of the name for an operation, or nil. Names are those of Algorithms,
+// of particular libraries, and of families with parameters, as Forms has them.
 func Named(o Operation, name string) *Algorithm {
-	i := slices.IndexFunc(Algorithms, func(a *Algorithm) bool { return a.Operation == o && a.Name == name })
-	if i < 0 {
-		return nil
+	for _, list := range [][]*Algorithm{Algorithms, libraryAlgorithms} {
+		if i := slices.IndexFunc(list, func(a *Algorithm) bool { return a.Operation == o && a.Name == name }); i >= 0 {
+			return list[i]
+		}
 	}
-	return Algorithms[i]
+	if a, known := members.Load(o.String() + " " + name); known {
+		return a.(*Algorithm)
+	}
+	return memberNamed(o, name)
 }
 
-// Algorithms are all algorithms, the simplest of each operation first.
+// Algorithms are those that comparisons of all contain, the simplest of each operation first.
+// Extended has more.
 var Algorithms = slices.Concat(barriers, bcasts, scatters, gathers, allgathers, alltoalls, reduces, allreduces, reduceScatters, scans)
 
 // Performer executes steps.
@@ -268,7 +283,9 @@ func (s *Script) fold(what, into Span, before bool) {
 func mod(a, n int) int { return (a%n + n) % n }
 
 // powerOfTwo reports whether a job has 1, 2, 4 … ranks.
-func powerOfTwo(j Job) bool { return j.Ranks&(j.Ranks-1) == 0 }
+func powerOfTwo(j Job) bool { return isPowerOfTwo(j.Ranks) }
+
+func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
 // blocks divides the data of a job into one part per rank, as equal as elements allow. It returns
 // the beginning of part i; that of part j.Ranks is the end of the data.

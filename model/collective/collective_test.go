@@ -239,10 +239,40 @@ func want(o Operation, j Job, rank, i int) symbols {
 	return nil
 }
 
-// TestSchedules carries out every algorithm on 1 to 17 ranks, with all roots, and data that does
+// extendedAlgorithms are all algorithms that are no members of families, and one of each family.
+func extendedAlgorithms() []*Algorithm {
+	all := slices.Clone(Algorithms)
+	for _, o := range Operations() {
+		all = append(all, Extended(o)...)
+	}
+	return all
+}
+
+// triedAlgorithms are extendedAlgorithms, and members of each family with several radices, and with
+// segments shorter than the data.
+func triedAlgorithms() []*Algorithm {
+	all := extendedAlgorithms()
+	for _, f := range families {
+		suffixes := []string{"", "-8B"}
+		if f.radix != absent {
+			suffixes = []string{"-1", "-2", "-3", "-7", "-1-4B", "-2-8B", "-3-12B", "-30-8B"}
+		}
+		for _, suffix := range suffixes {
+			if a := Named(f.operation, f.name+suffix); a != nil && !slices.Contains(all, a) {
+				all = append(all, a)
+			}
+		}
+	}
+	for _, name := range []string{"in-order-binary-8B+binary-8B", "rabenseifner+scatter-doubling", "two-level+two-level", "scatter-gather+chain-2-4B"} {
+		all = append(all, Named(Allreduce, name))
+	}
+	return all
+}
+
+// TestSchedules carries out every algorithm on 1 to 20 ranks, with all roots, and data that does
 // and does not divide evenly.
 func TestSchedules(t *testing.T) {
-	for _, a := range Algorithms {
+	for _, a := range triedAlgorithms() {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
 			for _, j := range jobs(a) {
 				for rank, out := range run(t, a, j) {
@@ -266,9 +296,12 @@ func TestSchedules(t *testing.T) {
 func jobs(a *Algorithm) []Job {
 	rooted := a.Operation == Bcast || a.Operation == Scatter || a.Operation == Gather || a.Operation == Reduce
 	var all []Job
-	for ranks := 1; ranks <= 17; ranks++ {
+	for ranks := 1; ranks <= 20; ranks++ {
 		for _, bytes := range []int{0, 4, 20, 64} {
 			for root := range ranks {
+				if ranks > 8 && root > 1 && root < ranks-1 {
+					continue
+				}
 				for _, nodes := range layouts(a, ranks) {
 					j := Job{Ranks: ranks, Root: root, Bytes: bytes, Unit: 4, Nodes: nodes}
 					if (root == 0 || rooted) && a.Serves(j) {
@@ -278,7 +311,7 @@ func jobs(a *Algorithm) []Job {
 			}
 		}
 	}
-	if strings.HasPrefix(a.Name, "pipelined") {
+	if strings.Contains(a.Name, "KiB") && !a.Operation.ByBlocks() {
 		all = append(all, Job{Ranks: 4, Root: 1, Bytes: 200_000}, Job{Ranks: 3, Bytes: 1024})
 	}
 	return all
@@ -312,7 +345,10 @@ func layouts(a *Algorithm, ranks int) []*Nodes {
 // A barrier holds everybody until all have come: no rank's schedule may end before each other
 // rank's has begun. So what a rank hears must come from all.
 func TestBarriers(t *testing.T) {
-	for _, a := range Of(Barrier) {
+	for _, a := range triedAlgorithms() {
+		if a.Operation != Barrier {
+			continue
+		}
 		for ranks := 1; ranks <= 33; ranks++ {
 			for _, nodes := range layouts(a, ranks) {
 				j := Job{Ranks: ranks, Nodes: nodes}
@@ -354,7 +390,7 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 						copied[k] = true
 					}
 					queues[st.To] = append(queues[st.To], message{r, copied})
-					sent[r] = true
+					sent[r], moved = true, true
 				}
 				i := slices.IndexFunc(queues[r], func(m message) bool { return m.from == st.From })
 				if st.From != None && i < 0 {
@@ -424,7 +460,7 @@ func TestLeadersDouble(t *testing.T) {
 
 // Two-level algorithms serve no job whose nodes are unknown, or whose ranks are all equally near.
 func TestTiered(t *testing.T) {
-	for _, a := range Algorithms {
+	for _, a := range triedAlgorithms() {
 		for _, c := range []struct {
 			nodes  *Nodes
 			tiered bool
@@ -456,7 +492,7 @@ func TestAlgorithms(t *testing.T) {
 
 // A schedule stops when its reader stops.
 func TestStop(t *testing.T) {
-	for _, a := range Algorithms {
+	for _, a := range triedAlgorithms() {
 		n := 0
 		for range a.Steps(Job{Ranks: 8, Bytes: 64, Unit: 1, Nodes: NewNodes([]int{0, 0, 0, 1, 1, 1, 1, 2})}, 3) {
 			if n++; n == 2 {

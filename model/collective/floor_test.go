@@ -103,7 +103,7 @@ func TestNoJobEndsBeforeItsInterfaces(t *testing.T) {
 	const seed = 3
 	r := rand.New(rand.NewPCG(seed, 0))
 	known := parameterSets()
-	for _, a := range Algorithms {
+	for _, a := range extendedAlgorithms() {
 		jobs, ranksServed := 0, 0
 		for _, ranks := range []int{2, 3, 8, 61, 256, 1024, 4096} {
 			names := make([]int, ranks)

@@ -129,6 +129,20 @@ func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	}
 }
 
+// ringReduceScatter passes the blocks around a ring, each to the rank that it is for, and combines
+// them on their way. Tmp has the block to send, then a buffer to receive.
+func ringReduceScatter(s *Script, j Job, rank int) {
+	own := func(i int) Span { return j.block(In, mod(rank-1-i, j.Ranks)) }
+	into := func(i int) Span { return Span{Tmp, i % 2 * j.Bytes, j.Bytes} }
+	what := own(0)
+	for i := 1; i < j.Ranks; i++ {
+		s.exchange(mod(rank+1, j.Ranks), what, mod(rank-1, j.Ranks), into(i))
+		s.fold(own(i), into(i), false)
+		what = into(i)
+	}
+	s.local(Copy, what, j.whole(Out))
+}
+
 // halvingReduceScatter halves the number of blocks that a rank still combines in each round.
 func halvingReduceScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes

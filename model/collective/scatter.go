@@ -19,6 +19,20 @@ func linearScatter(s *Script, j Job, rank int) {
 	}
 }
 
+// postedScatter begins to send to all ranks from the root, and waits.
+func postedScatter(s *Script, j Job, rank int) {
+	if rank != j.Root {
+		s.recv(j.Root, j.whole(Out))
+		return
+	}
+	for i := 1; i < j.Ranks; i++ {
+		to := mod(j.Root+i, j.Ranks)
+		s.post(to, j.block(In, to), None, Span{})
+	}
+	s.local(Copy, j.block(In, rank), j.whole(Out))
+	s.wait()
+}
+
 // binomialScatter halves the data in each round. Blocks are sent in the order of ranks from the
 // root on, so the root first rotates them.
 func binomialScatter(s *Script, j Job, rank int) {
@@ -78,6 +92,35 @@ func linearGather(s *Script, j Job, rank int) {
 	for i := 1; i < j.Ranks; i++ {
 		from := mod(j.Root+i, j.Ranks)
 		s.recv(from, j.block(Out, from))
+	}
+}
+
+// synchronizedGather lets the root tell each rank in turn when to send. A rank then sends its first
+// segment, and the rest of its data, which the root no longer waits for.
+func synchronizedGather(segment int) schedule {
+	return func(s *Script, j Job, rank int) {
+		first := j.Bytes
+		if segment > 0 {
+			first = min(j.segment(segment), j.Bytes)
+		}
+		if rank != j.Root {
+			s.recv(j.Root, Span{})
+			s.send(j.Root, Span{In, 0, first})
+			if first < j.Bytes {
+				s.send(j.Root, Span{In, first, j.Bytes - first})
+			}
+			return
+		}
+		s.local(Copy, j.whole(In), j.block(Out, rank))
+		for i := 1; i < j.Ranks; i++ {
+			from := mod(j.Root+i, j.Ranks)
+			into := j.block(Out, from)
+			s.exchange(from, Span{}, from, Span{Out, into.From, first})
+			if first < j.Bytes {
+				s.post(None, Span{}, from, Span{Out, into.From + first, j.Bytes - first})
+			}
+		}
+		s.wait()
 	}
 }
 

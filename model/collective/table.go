@@ -126,7 +126,7 @@ type jobClass struct {
 // by reports whether a rule applies to such jobs and its algorithm serves them.
 func (k *jobClass) by(r *Rule) bool {
 	a := Named(r.Operation, r.Algorithm)
-	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (!a.PowerOfTwo || powerOfTwo(k.Job)) && (k.tiered || !a.TwoLevel) && (k.commutes || !a.NeedsCommutative)
+	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && a.servesCount(k.Ranks) && (k.tiered || !a.TwoLevel) && (k.commutes || !a.NeedsCommutative)
 }
 
 // corners returns the largest job of each class to which a rule applies. An earlier rule that
@@ -140,12 +140,14 @@ func (r *Rule) corners() []jobClass {
 	if bytes < 0 {
 		bytes = many
 	}
-	power := powerOf(ranks).ranks
-	if power == ranks {
-		ranks-- // the largest number that is not a power of two, from 3 on
+	counts := []int{powerOf(ranks).ranks}
+	for n := max(ranks-2, 3); n <= ranks; n++ { // the largest odd and even numbers that are no powers of two
+		if !isPowerOfTwo(n) {
+			counts = append(counts, n)
+		}
 	}
 	var all []jobClass
-	for _, n := range []int{power, ranks} {
+	for _, n := range counts {
 		for _, commutes := range []bool{true, false} {
 			k := jobClass{operation: r.Operation, Job: Job{Ranks: n, Bytes: bytes}, commutes: commutes}
 			for tier, least := range [model.NumTiers]int{model.IntraNode: 1, model.InterNode: 2} {

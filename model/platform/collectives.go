@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/model"
@@ -51,7 +52,7 @@ func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		for _, o := range to.operations {
 			if collective.Named(o, to.Algorithm) == nil {
-				r.reportProblem(to.readAlgorithm(), joinPath(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggestName(to.Algorithm, formatNames(collective.Of(o))))
+				r.reportProblem(to.readAlgorithm(), joinPath(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggestName(to.Algorithm, slices.Concat(formatNames(collective.Of(o)), formatNames(collective.Extended(o)))))
 			}
 		}
 	})

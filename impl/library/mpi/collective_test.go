@@ -161,10 +161,19 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	return nil
 }
 
+// extendedAlgorithms are all algorithms, and a member of each family.
+func extendedAlgorithms() []*collective.Algorithm {
+	all := slices.Clone(collective.Algorithms)
+	for _, o := range collective.Operations() {
+		all = append(all, collective.Extended(o)...)
+	}
+	return all
+}
+
 // Every algorithm does what its operation says, on 1 to 9 ranks, one call after another without
 // barriers between. Those of two levels do wherever ranks are.
 func TestCollectives(t *testing.T) {
-	for _, a := range collective.Algorithms {
+	for _, a := range extendedAlgorithms() {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
 			for ranks := 1; ranks <= 9; ranks++ {
 				for _, node := range layouts(a, ranks) {
@@ -331,7 +340,7 @@ func TestRootsDiffer(t *testing.T) {
 // picosecond, those of two levels when the ranks know where they are.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
-	for _, a := range collective.Algorithms {
+	for _, a := range extendedAlgorithms() {
 		m.Fold = unit.PerByte(syntheticOperation) / 16 // an operation for each pair of words
 		if a.NeedsCommutative {
 			m.Fold *= 2 // for each word

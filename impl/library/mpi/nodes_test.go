@@ -71,7 +71,7 @@ func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Ma
 // the picosecond, whether it has two levels or not, and in whatever order ranks are.
 func TestCollectivesOnTwoTiers(t *testing.T) {
 	tried := 0
-	for _, a := range collective.Algorithms {
+	for _, a := range extendedAlgorithms() {
 		for _, ranks := range []int{4, 7, 8, 12} {
 			for _, stride := range []int{1, 5} { // 5 has no divisor in common with any number of ranks
 				w, o, m := twoTiers(t, ranks)

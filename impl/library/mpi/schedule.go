@@ -105,6 +105,9 @@ func (r *round) chooseAlgorithm(j *collective.Job) *collective.Algorithm {
 func (r *round) spanBytes(s collective.Span) []byte {
 	end := s.From + s.Len
 	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
+		if len(r.posted) > 0 {
+			panic("mpi: scratch memory grows during a posted transfer")
+		}
 		work := slices.Grow(r.state.work, end-len(r.state.work)) // keeps the contents
 		r.state.work = work[:cap(work)]
 		r.areas[collective.Tmp] = r.state.work

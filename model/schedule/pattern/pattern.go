@@ -105,11 +105,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	a := collective.Of(o)[0]
 	if c.Algorithm != "" {
 		if a = collective.Named(o, c.Algorithm); a == nil {
-			var names []string
-			for _, a := range collective.Of(o) {
-				names = append(names, a.Name)
-			}
-			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, names)
+			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, collective.Forms(o))
 		}
 	}
 	job := o.Job(c.Ranks, c.Size, c.Nodes)

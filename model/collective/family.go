@@ -1,0 +1,215 @@
+package collective
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// family is a set of algorithms with parameters in their names: a radix, then the bytes of a
+// segment, as in knomial-4 and chain-2-64KiB.
+type family struct {
+	operation Operation
+	name      string
+	radix     presence
+	label     string // what the radix is, if not a radix
+	segment   presence
+	minRadix  int
+	example   string // the parameters of a member for lists and tests
+	make      func(p parameters) *Algorithm
+}
+
+// presence says whether a name has a parameter.
+type presence uint8
+
+const (
+	absent presence = iota
+	optional
+	required
+)
+
+// parameters are those in the name of an algorithm.
+type parameters struct {
+	radix   int // 0: not given
+	segment int // bytes; 0: the data is sent as a whole
+}
+
+// maxRadix bounds the radix in a name.
+const maxRadix = 1 << 20
+
+// trees are the trees of families.
+var trees = []struct {
+	name     string
+	radix    presence
+	label    string
+	minRadix int
+	example  string
+	tree     func(radix int) tree
+}{
+	{"binary", absent, "", 0, "1KiB", func(int) tree { return binaryTree{} }},
+	{"chain", required, "FANOUT", 1, "4-64KiB", func(radix int) tree { return chainTree(radix) }},
+	{"knomial", required, "", 2, "4", func(radix int) tree { return knomialTree(radix) }},
+}
+
+// families are all families.
+var families = slices.Concat(treeFamilies(), []family{
+	{operation: Bcast, name: "pipelined", segment: required, example: "32KiB", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: pipelinedBcast(p.segment)}
+	}},
+	{operation: Bcast, name: "binomial-posted", segment: optional, example: "32KiB", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: treeBcast(highBitTree{}, p.segment)}
+	}},
+	{operation: Bcast, name: "split-binary", segment: optional, example: "1KiB", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: splitBinaryBcast(p.segment)}
+	}},
+	{operation: Gather, name: "linear-sync", segment: optional, example: "1KiB", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: synchronizedGather(p.segment)}
+	}},
+	{operation: Alltoall, name: "linear-sync", radix: optional, label: "RANKS", minRadix: 1, example: "4", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: synchronizedAlltoall(p.radix)}
+	}},
+	{operation: Reduce, name: "in-order-binary", segment: optional, example: "1KiB", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: inOrderReduce(p.segment)}
+	}},
+	{operation: Allreduce, name: "ring", segment: required, example: "1KiB", make: func(p parameters) *Algorithm {
+		return &Algorithm{NeedsCommutative: true, schedule: segmentedRingAllreduce(p.segment)}
+	}},
+	{operation: Allreduce, name: "recursive-multiplying", radix: required, minRadix: 2, example: "4", make: func(p parameters) *Algorithm {
+		return &Algorithm{NeedsCommutative: true, schedule: multiplyingAllreduce(p.radix)}
+	}},
+	{operation: Barrier, name: "dissemination", radix: required, minRadix: 2, example: "4", make: func(p parameters) *Algorithm {
+		return &Algorithm{schedule: radixDisseminationBarrier(p.radix)}
+	}},
+})
+
+// treeFamilies returns the families of broadcasts and reductions along trees.
+func treeFamilies() []family {
+	var all []family
+	for _, t := range trees {
+		f := family{operation: Bcast, name: t.name, radix: t.radix, label: t.label, segment: optional, minRadix: t.minRadix, example: t.example}
+		f.make = func(p parameters) *Algorithm { return &Algorithm{schedule: treeBcast(t.tree(p.radix), p.segment)} }
+		all = append(all, f)
+		f.operation = Reduce
+		f.make = func(p parameters) *Algorithm {
+			return &Algorithm{NeedsCommutative: true, schedule: treeReduce(t.tree(p.radix), p.segment)}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// form returns how the names of a family are written: knomial-RADIX[-SEGMENT].
+func (f *family) form() string {
+	form := f.name
+	for _, p := range []struct {
+		presence
+		name string
+	}{{f.radix, cmp.Or(f.label, "RADIX")}, {f.segment, "SEGMENT"}} {
+		switch p.presence {
+		case optional:
+			form += "[-" + p.name + "]"
+		case required:
+			form += "-" + p.name
+		}
+	}
+	return form
+}
+
+// parse reads the parameters in a name, and reports whether it is of the family.
+func (f *family) parse(name string) (p parameters, ok bool) {
+	rest, ok := strings.CutPrefix(name, f.name)
+	if !ok || rest != "" && rest[0] != '-' {
+		return p, false
+	}
+	words := strings.Split(rest, "-")[1:]
+	if len(words) > 0 && f.radix != absent {
+		n, err := strconv.Atoi(words[0])
+		switch {
+		case err == nil && n >= f.minRadix && n <= maxRadix:
+			p.radix, words = n, words[1:]
+		case f.radix == required:
+			return p, false
+		}
+	}
+	if len(words) > 0 && f.segment != absent {
+		n, err := unit.ParseSize(words[0])
+		if err != nil || n < 1 || n > unit.MaxSize {
+			return p, false
+		}
+		p.segment, words = n, words[1:]
+	}
+	return p, len(words) == 0 && (f.radix != required || p.radix > 0) && (f.segment != required || p.segment > 0)
+}
+
+// contains reports whether an algorithm is a member of the family.
+func (f *family) contains(a *Algorithm) bool {
+	_, ok := f.parse(a.Name)
+	return ok && a.Operation == f.operation
+}
+
+// member returns the algorithm with some parameters.
+func (f *family) member(p parameters) *Algorithm {
+	a := f.make(p)
+	a.Operation, a.Name = f.operation, f.name
+	if p.radix > 0 {
+		a.Name += "-" + strconv.Itoa(p.radix)
+	}
+	if p.segment > 0 {
+		a.Name += "-" + unit.Bytes(p.segment)
+	}
+	return a
+}
+
+// members has the algorithms that were named so far and are not in a list, by operation and name,
+// so that one name is always one algorithm.
+var members sync.Map
+
+// memberNamed returns the algorithm of a family, or the sequence of two algorithms, that has a
+// name, or nil.
+func memberNamed(o Operation, name string) *Algorithm {
+	a := sequenceNamed(o, name)
+	for i := range families {
+		if f := &families[i]; f.operation == o && a == nil {
+			if p, ok := f.parse(name); ok {
+				a = f.member(p)
+			}
+		}
+	}
+	switch {
+	case a == nil:
+		return nil
+	case a.Name != name: // the name has a size such as 1024B
+		return Named(o, a.Name)
+	}
+	known, _ := members.LoadOrStore(a.String(), a)
+	return known.(*Algorithm)
+}
+
+// sequenceForm is how the name of a sequence is written.
+const sequenceForm = "REDUCE+BCAST"
+
+// sequenceNamed returns the allreduce that reduces to rank 0 by one algorithm and broadcasts by
+// another, if the name is that of the first, a plus sign, and that of the other.
+func sequenceNamed(o Operation, name string) *Algorithm {
+	first, second, ok := strings.Cut(name, "+")
+	if o != Allreduce || !ok {
+		return nil
+	}
+	reduce, bcast := Named(Reduce, first), Named(Bcast, second)
+	if reduce == nil || bcast == nil {
+		return nil
+	}
+	return &Algorithm{
+		Operation: o, Name: reduce.Name + "+" + bcast.Name,
+		NeedsCommutative: reduce.NeedsCommutative, EvenRanks: reduce.EvenRanks || bcast.EvenRanks, TwoLevel: reduce.TwoLevel || bcast.TwoLevel, PowerOfTwo: reduce.PowerOfTwo || bcast.PowerOfTwo,
+		schedule: func(s *Script, j Job, rank int) {
+			j.Root = 0
+			reduce.schedule(s, j, rank)
+			bcast.schedule(s, j, rank)
+		},
+	}
+}

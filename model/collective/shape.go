@@ -1,0 +1,189 @@
+package collective
+
+// tree says along which edges ranks send, by their numbers from the root on.
+type tree interface {
+	parent(at, ranks int) int // of the root: None
+
+	// child returns child i of a rank, or None. A broadcast sends to child 0 first, and a reduction
+	// receives from it last.
+	child(at, ranks, i int) int
+}
+
+// children returns how many children a rank has.
+func children(t tree, at, ranks int) int {
+	n := 0
+	for t.child(at, ranks, n) != None {
+		n++
+	}
+	return n
+}
+
+// below returns a number if there is such a rank, and else None.
+func below(ranks, number int) int {
+	if number < ranks {
+		return number
+	}
+	return None
+}
+
+// knomialTree has for each digit but 0 of a rank's number to the base of the radix the children in
+// which a lower digit differs. The farthest child is first.
+type knomialTree int
+
+func (t knomialTree) parent(at, _ int) int {
+	if at == 0 {
+		return None
+	}
+	step := int(t)
+	for at%step == 0 {
+		step *= int(t)
+	}
+	return at - at%step
+}
+
+func (t knomialTree) child(at, ranks, i int) int {
+	radix := int(t)
+	step := 1
+	for step < ranks && at%(step*radix) == 0 {
+		step *= radix
+	}
+	for step /= radix; step > 0; step /= radix {
+		here := min((ranks-1-at)/step, radix-1) // children at this distance
+		if i < here {
+			return at + (i+1)*step
+		}
+		i -= here
+	}
+	return None
+}
+
+// highBitTree is a binomial tree in which the parent of a rank is that without its highest bit. The
+// nearest child is first.
+type highBitTree struct{}
+
+func (highBitTree) parent(at, _ int) int {
+	if at == 0 {
+		return None
+	}
+	return at - highBit(at)
+}
+
+func (highBitTree) child(at, ranks, i int) int {
+	return below(ranks, at+max(2*highBit(at), 1)<<i)
+}
+
+// highBit returns the highest power of two in a number, or 0.
+func highBit(n int) int {
+	bit := 0
+	for b := 1; b <= n; b *= 2 {
+		bit = b
+	}
+	return bit
+}
+
+// chainTree has as many chains of neighbors below the root as its number says. The first ones are
+// longer by one rank if they cannot be equal.
+type chainTree int
+
+// chains returns the number of chains, the ranks of each, and how many have one more.
+func (t chainTree) chains(ranks int) (n, length, longer int) {
+	n = max(min(int(t), ranks-1), 1)
+	return n, (ranks - 1) / n, (ranks - 1) % n
+}
+
+// head returns the first rank of a chain.
+func (t chainTree) head(ranks, chain int) int {
+	_, length, longer := t.chains(ranks)
+	return 1 + chain*length + min(chain, longer)
+}
+
+func (t chainTree) parent(at, ranks int) int {
+	switch {
+	case at == 0:
+		return None
+	case at == t.head(ranks, t.chain(ranks, at)):
+		return 0
+	}
+	return at - 1
+}
+
+// chain returns the number of the chain that a rank is in.
+func (t chainTree) chain(ranks, at int) int {
+	_, length, longer := t.chains(ranks)
+	if long := longer * (length + 1); at-1 >= long {
+		return longer + (at-1-long)/length
+	}
+	return (at - 1) / (length + 1)
+}
+
+func (t chainTree) child(at, ranks, i int) int {
+	n, _, _ := t.chains(ranks)
+	switch {
+	case at == 0 && i < n:
+		return below(ranks, t.head(ranks, i))
+	case at == 0 || i > 0 || at+1 >= ranks || t.chain(ranks, at+1) != t.chain(ranks, at):
+		return None
+	}
+	return at + 1
+}
+
+// binaryTree is a binary tree whose levels are filled in the order of ranks. Ranks of a level take
+// turns to have a child, so the ranks below one child of the root are odd, and those below the
+// other even.
+type binaryTree struct{}
+
+func (binaryTree) parent(at, _ int) int {
+	if at == 0 {
+		return None
+	}
+	above := highBit(at+1) / 2 // ranks of the level above
+	return above - 1 + (at+1)%above
+}
+
+func (binaryTree) child(at, ranks, i int) int {
+	if i > 1 {
+		return None
+	}
+	return below(ranks, at+(i+1)*highBit(at+1))
+}
+
+// inOrderTree is a binary tree below the last rank. The ranks of each subtree are consecutive, and
+// its root is the last one of them. A rank's own data stands after that of child 1, and that after
+// the data of child 0.
+type inOrderTree struct{}
+
+func (inOrderTree) parent(at, ranks int) int {
+	parent, _, _ := inOrderTree{}.find(at, ranks)
+	return parent
+}
+
+func (inOrderTree) child(at, ranks, i int) int {
+	_, first, size := inOrderTree{}.find(at, ranks)
+	low := size / 2 // ranks below child 0
+	switch {
+	case i == 0 && low > 0 && size > 2:
+		return first + low - 1
+	case i == 0 && size == 2, i == 1 && size > 2:
+		return at - 1
+	}
+	return None
+}
+
+// find returns the parent of a rank, and the first rank and the size of its subtree.
+func (inOrderTree) find(at, ranks int) (parent, first, size int) {
+	parent, size = None, ranks
+	for root := ranks - 1; at != root; {
+		parent = root
+		low := size / 2
+		if size == 2 {
+			low = 0
+		}
+		if at < first+low {
+			size = low
+		} else {
+			first, size = first+low, size-low-1
+		}
+		root = first + size - 1
+	}
+	return parent, first, size
+}
