@@ -119,9 +119,9 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	p.end(s, j, rank)
 }
 
-// multiplyingAllreduce exchanges the data with the radix − 1 ranks whose numbers differ in one digit
-// to that base, for each digit, and combines it. Ranks beyond a power of the radix give their data
-// to one of the others first, and receive the result from it at the end.
+// multiplyingAllreduce exchanges the data with the radix − 1 ranks whose numbers differ in one
+// digit to that base, for each digit, and combines it. Ranks beyond a power of the radix give their
+// data to one of the others first, and receive the result from it at the end.
 func multiplyingAllreduce(radix int) schedule {
 	return func(s *Script, j Job, rank int) {
 		s.local(Copy, j.whole(In), j.whole(Out))

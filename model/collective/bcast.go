@@ -80,8 +80,8 @@ func binomialPostedBcast(s *Script, j Job, rank int) {
 	s.wait()
 }
 
-// pipelinedBcast passes segments along a chain of all ranks. A rank receives a segment, forwards it,
-// and receives the next one.
+// pipelinedBcast passes segments along a chain of all ranks. A rank receives a segment, forwards
+// it, and receives the next one.
 func pipelinedBcast(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		at := mod(rank-j.Root, j.Ranks)

@@ -2,7 +2,8 @@ package collective
 
 import "slices"
 
-// libraryAlgorithms are algorithms of particular libraries, which comparisons of all do not contain.
+// libraryAlgorithms are algorithms of particular libraries, which comparisons of all do not
+// contain.
 var libraryAlgorithms = []*Algorithm{
 	{Operation: Barrier, Name: "double-ring", schedule: doubleRingBarrier},
 	{Operation: Barrier, Name: "recursive-doubling", schedule: doublingBarrier},
