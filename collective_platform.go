@@ -43,7 +43,7 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 		return nil, err
 	}
 	m.Fold = unit.PerByte(machine.Processor.Operation) / elementBytes
-	m.Copy = copyCurve(machine.Processor.Copy)
+	m.Copy = copyCurve(machine)
 	m.source = "calls on " + machine.Name + ", " + j.Library.Name
 	m.isPlatform, m.calibrated = true, j.Library
 	if place == "" {
@@ -76,9 +76,13 @@ func isLogGP(j *job.Job) bool {
 const elementBytes = 8
 
 // copyCurve returns the time of a copy.
-func copyCurve(c model.Channel) model.Curve {
+func copyCurve(m *model.Machine) (curve model.Curve) {
 	const long = 1 << 20
-	return model.Curve{{At: c.Start, PerByte: unit.PerByte(c.Time(long)-c.Start) / long}}
+	for _, from := range append([]int{0}, m.CopySteps()...) {
+		c := m.CopyChannel(from)
+		curve = append(curve, model.Piece{From: from, At: c.Time(from), PerByte: unit.PerByte(c.Time(long)-c.Start) / long})
+	}
+	return curve
 }
 
 // measureCalls returns the parameters of standard sends between two ranks of a job. If the machine

@@ -115,7 +115,7 @@ var never = []struct {
 
 // siblings are packages that do not import each other: networks and engines.
 var siblings = [][]string{
-	{"impl/hw/ethernet", "impl/hw/fabric", "impl/hw/fattree", "impl/hw/hypernodes", "impl/hw/loggp", "impl/hw/torus"},
+	{"impl/hw/ethernet", "impl/hw/fabric", "impl/hw/fattree", "impl/hw/hypernodes", "impl/hw/loggp", "impl/hw/numa", "impl/hw/torus"},
 	{"impl/engine/mbcf", "impl/engine/proto", "impl/engine/queue", "impl/engine/start"},
 }
 

@@ -182,6 +182,22 @@ type Processor struct {
 	Indirect  unit.Time // an access to memory by an index that is read before it; 0: no time of its own
 }
 
+// CopyChannel returns the cost of a copy of so many bytes by a processor of the machine.
+func (m *Machine) CopyChannel(bytes int) Channel {
+	if x, ok := m.Between(IntraNode).(copyNetwork); ok {
+		return x.CopyChannel(m.Processor.Copy, bytes)
+	}
+	return m.Processor.Copy
+}
+
+// CopySteps returns the sizes from which on copies have other costs, in ascending order.
+func (m *Machine) CopySteps() []int {
+	if x, ok := m.Between(IntraNode).(copyNetwork); ok {
+		return x.copySteps()
+	}
+	return nil
+}
+
 // Channel moves bytes after a start-up: Start + k/Bandwidth for k bytes.
 type Channel struct {
 	Start     unit.Time
@@ -217,11 +233,21 @@ type Network interface {
 	shared(into []Occupation, from, to, bytes int, how movement) []Occupation
 }
 
+// distanceNetwork is a network with routes between ends of one node.
+type distanceNetwork interface{ routeInside(from, to int) Path }
+
+// copyNetwork is a network of processors whose copies depend on their size. c is the cost of a copy
+// that fits no cache, and copySteps are the sizes from which on copies have other costs.
+type copyNetwork interface {
+	CopyChannel(c Channel, bytes int) Channel
+	copySteps() []int
+}
+
 // byLibrary is a network that libraries use in different ways.
 type byLibrary interface{ by(*Library) Network }
 
 // NetworkKinds has a nil network of each kind, for its methods Kind.
-var NetworkKinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil), (*Fabric)(nil)}
+var NetworkKinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil), (*Fabric)(nil), (*NUMA)(nil)}
 
 // carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
 type carrier interface {
@@ -269,7 +295,7 @@ func (p Peers) Contains(t Tier) bool { return p == AllPeers || p == t.Peers() }
 // Path is the route between two ranks.
 type Path struct {
 	Tier  Tier
-	Hops  int // links from switch to switch; hypernodes on the ring; switches of a fat tree
+	Hops  int // links from switch to switch; hypernodes on the ring; switches of a fat tree; the Distance of cores
 	Turns int // changes of dimension
 
 	// Of a fabric, the time of a first byte over all links and switches, and the rate of the
@@ -346,8 +372,10 @@ func (m *Machine) Path(ranks, a, b int) Path {
 		net, ends, from, to = n.Inside, end-first, a-first, b-first
 	}
 	var p Path
-	if from, to = net.Node(from), net.Node(to); from != to {
-		p = net.route(ends, from, to)
+	if a, b := net.Node(from), net.Node(to); a != b {
+		p = net.route(ends, a, b)
+	} else if x, ok := net.(distanceNetwork); ok {
+		p = x.routeInside(from, to)
 	}
 	p.Tier = t
 	return p

@@ -111,8 +111,12 @@ func LowLevelParameters(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
 	}
-	handle, c := lib.Software[ProtoHandleCost], m.Processor.Copy
-	x := Parameters{RecvO: Curve{{0, handle, 0}, {1, handle + c.Time(1), perByte(c.Bandwidth)}}}
+	handle := lib.Software[ProtoHandleCost]
+	x := Parameters{RecvO: Curve{{0, handle, 0}}}
+	for _, k := range append([]int{1}, m.CopySteps()...) {
+		c := m.CopyChannel(k)
+		x.RecvO = append(x.RecvO, Piece{k, handle + c.Time(k), perByte(c.Bandwidth)})
+	}
 	m.Between(path.Tier).view(&x, lib.Software[ProtoControlCost], path)
 	return x
 }

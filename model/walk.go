@@ -229,7 +229,7 @@ func (w *protocolRun) chargeWork(side CostSide, work CostKey, n int) {
 // chargeCopy charges a copy in memory.
 func (w *protocolRun) chargeCopy(side CostSide, n int) {
 	if n > 0 {
-		c := w.Machine.Processor.Copy
+		c := w.Machine.CopyChannel(n)
 		w.occupyProcessor(side, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c)
 	}
 }

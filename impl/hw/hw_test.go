@@ -17,7 +17,7 @@ import (
 )
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
+	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "numa", "numa nodes", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
@@ -26,6 +26,16 @@ func TestLaws(t *testing.T) {
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric":
 			p = fabricPlatform(t, name)
+		case "numa": // a law has up to 128 ranks
+			m := hwtest.NUMA()
+			m.Network.(*model.NUMA).Cores, m.Ranks.Max = 16, 128
+			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
+		case "numa nodes":
+			m := hwtest.Torus()
+			inside := hwtest.NUMA().Network.(*model.NUMA)
+			inside.Order = model.RoundRobinOrder
+			m.Nodes = &model.Nodes{Ranks: 5, Interfaces: 2, Inside: inside}
+			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 		case "mbcf":
 			p = &platform.Platform{Machine: hwtest.MBCFWorkstations(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{UsesMBCF: true}}}}
 		case "mbcf with losses":

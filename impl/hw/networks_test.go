@@ -62,7 +62,7 @@ var naming = map[string][]string{
 
 // A kind of network is named in its own files only, so that the list of them is complete.
 func TestKindsAreNamedInTheirFiles(t *testing.T) {
-	for _, name := range []string{"Torus", "Hypernodes", "Ethernet", "LogGP", "FatTree", "Fabric"} {
+	for _, name := range []string{"Torus", "Hypernodes", "Ethernet", "LogGP", "FatTree", "Fabric", "NUMA"} {
 		own := strings.ToLower(name)
 		for _, file := range sources(t, "../..") {
 			b, err := os.ReadFile("../../" + file)

@@ -19,6 +19,7 @@ import (
 	"github.com/loggp/loggp/impl/hw/fattree"
 	"github.com/loggp/loggp/impl/hw/hypernodes"
 	"github.com/loggp/loggp/impl/hw/loggp"
+	"github.com/loggp/loggp/impl/hw/numa"
 	"github.com/loggp/loggp/impl/hw/torus"
 	"github.com/loggp/loggp/model"
 )
@@ -31,6 +32,7 @@ var networks = []networkKind{
 	networkOf(loggp.New),
 	networkOf(fattree.New),
 	networkOf(fabric.New),
+	networkOf(numa.New),
 }
 
 // networkKind is a kind of network: of is a network of that kind, and build makes one that joins

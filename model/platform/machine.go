@@ -18,6 +18,7 @@ var networkReaders = []func(*fileReader) (model.Network, nodeReader){
 	(*fileReader).loggp,
 	(*fileReader).fattree,
 	(*fileReader).fabric,
+	(*fileReader).numa,
 }
 
 // machine reads the hardware.
@@ -56,6 +57,7 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 			at := mappingValue(mappingValue(mappingValue(n, "ranks"), "max"), "value")
 			r.checkNetworkCapacity(at, joinPath(path, "ranks.max.value"), m.Network, m.Ranks.Max, m.Ends(m.Ranks.Max))
 			r.checkRails(n, path, m)
+			r.checkSharedMemory(n, path, m)
 		}
 	}}
 }

@@ -16,6 +16,7 @@ const (
 	computing                                   // in Delay, until the time has passed or a signal comes
 	awaitingOwnStoreEnd                         // until the store ends; the charges since then stay
 	awaitingStoreAndCharges                     // until the store ends and the processor has spent its charges
+	movingBytes                                 // in AwaitTransfer, until EndTransfer
 	awaitingWordCheck                           // until the processor is free to look at the awaited word
 
 	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
@@ -75,6 +76,17 @@ func (g *wordCheckEvent) HandleEvent(uint64) {
 	if p := (*Port)(g); p.isWordUnchanged() {
 		p.processState = awaitingChange
 	} else {
+		p.resume()
+	}
+}
+
+// AwaitTransfer stops the rank while its processor moves bytes, until the network calls
+// EndTransfer.
+func (p *Port) AwaitTransfer() { p.park(movingBytes) }
+
+// EndTransfer continues a rank whose processor has moved its bytes.
+func (p *Port) EndTransfer() {
+	if p.processState == movingBytes {
 		p.resume()
 	}
 }

@@ -67,6 +67,19 @@ func Hypernodes(sizes ...int) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
+// NUMA is a node with round numbers: two sockets of two domains of two clusters of two cores. A
+// packet takes 1 µs and 10 ns a byte of its sender, beyond the caches a memory 2.5 ns for each access
+// and a link 5 ns a byte.
+func NUMA() *model.Machine {
+	n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 2, Caches: []model.CacheCopy{{UpTo: 1000, Bandwidth: 400e6}, {UpTo: 2000, Bandwidth: 250e6}},
+		Memory: 400e6, Link: 200e6, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: 200_000,
+		Put: model.Channel{Start: us, Bandwidth: 100e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}, Page: model.PageCost{Size: 4096, Time: 50_000}, Counter: us}
+	for d := range n.Distances {
+		n.Distances[d] = model.CoreAccess{Latency: unit.Time(1+d) * 100_000, Fetch: unit.PerByte(d) * 1000}
+	}
+	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, Timer: 1, Network: n, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
+}
+
 // SMPCluster returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a
 // torus with a switch for each interface.
 func SMPCluster(interfaces int) *model.Machine {

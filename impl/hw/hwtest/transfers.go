@@ -49,6 +49,12 @@ func MakeReceivesFree(m *model.Machine) {
 			h.Access[t].Receive, h.Access[t].Fetch = 0, 0
 		}
 	}
+	if n, ok := m.Network.(*model.NUMA); ok {
+		n.Receive = 0
+		for d := range n.Distances {
+			n.Distances[d].Fetch = 0
+		}
+	}
 }
 
 // RandomTransfers runs random transfers. Even ranks send packets to odd ones, which do nothing but
@@ -104,7 +110,7 @@ func RandomTransfers(t *testing.T, m *model.Machine, ranks int, seed uint64, wat
 				} else {
 					p.Memory().Put(dst, 0, 0, make([]byte, n), done)
 				}
-				if m.Network.Kind() == "hypernodes" { // it has ended
+				if k := m.Network.Kind(); k == "hypernodes" || k == "numa" { // it has ended
 					end()
 				}
 			default:

@@ -220,6 +220,40 @@ func TestExactHypernodes(t *testing.T) {
 	}
 }
 
+// cores is a node of cores that share memory, with numbers that no two sums have in common. A core
+// moves bytes faster than memory from socket to socket only.
+func cores() *model.Machine {
+	n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 2, Caches: []model.CacheCopy{{UpTo: 1024, Bandwidth: 407e6}, {UpTo: 4096, Bandwidth: 251e6}},
+		Memory: 409e6, Link: 83e6, Header: 41, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Receive: 270_031,
+		Put: model.Channel{Start: 190_027, Bandwidth: 89e6}, Get: model.Channel{Start: 130_043, Bandwidth: 217e6}, Page: model.PageCost{Size: 4096, Time: 53_003}, Counter: us}
+	for d := range n.Distances {
+		n.Distances[d] = model.CoreAccess{Latency: 310_003 + unit.Time(d)*101_009, Fetch: 123.4 + unit.PerByte(d)*1013.7}
+	}
+	n.Distances[model.SameSocket].Bandwidth = 91e6
+	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, Timer: 1, Network: n,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// TestExactNUMA compares every protocol in every mode at every distance, at all sizes around which
+// something changes there, in both orders of ranks, without caches, and where memory is slower than
+// a core.
+func TestExactNUMA(t *testing.T) {
+	m, plain, slow := cores(), cores(), cores()
+	plain.Network.(*model.NUMA).Caches, plain.Network.(*model.NUMA).Page = nil, model.PageCost{}
+	slow.Network.(*model.NUMA).Memory, slow.Network.(*model.NUMA).Order = 61e6, model.RoundRobinOrder
+	for _, p := range []pair{{16, 0, 1}, {16, 3, 0}, {16, 1, 6}, {16, 15, 7}, {3, 2, 0}} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 983, 984, 1024, 1025, 4055, 4056, 4096, 4097, 8192, 12345} {
+				eachWay(t, m, l, k, p, exact)
+			}
+			for _, k := range []int{0, 1, 1025, 5000} {
+				eachWay(t, plain, l, k, p, exact)
+				eachWay(t, slow, l, k, p, exact)
+			}
+		}
+	}
+}
+
 // tree is a fat tree with numbers that no two sums have in common.
 func tree(up ...int) *model.Machine {
 	f := &model.FatTree{Arity: 4, UpLinks: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, InterfaceLock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
@@ -440,8 +474,8 @@ func TestExactMessages(t *testing.T) {
 	slow := machine()
 	slow.Processor.Copy.Start = 30011
 	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow),
-		shared(16, 16, 32), shared(4, 60), tree(2, 4)} {
-		p := pair{64, 5, 42}
+		shared(16, 16, 32), shared(4, 60), tree(2, 4), cores()} {
+		p := pair{min(64, m.Ranks.Max), 5, min(42, m.Ranks.Max-1)}
 		l := odd(true, 1024)
 		path := m.Path(p.ranks, p.from, p.to)
 		for _, k := range edges {
@@ -558,7 +592,7 @@ func TestExactComposed(t *testing.T) {
 	one.Network.(*model.Torus).ProcessorsPerNode = 1
 	gpus, err := topology.NewMesh(4)
 	leaves, wrong := topology.NewFatTree(2, 4, nil)
-	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network, fabric(t, gpus, err).Network}
+	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network, fabric(t, gpus, err).Network, cores().Network}
 	sizes := []int{0, 1, 1024, 5000}
 	for i, net := range inside {
 		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations(), tree(2), fabric(t, leaves, wrong)} {

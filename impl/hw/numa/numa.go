@@ -1,0 +1,192 @@
+// Package numa emulates the cores of a node that share memory.
+package numa
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// network is the cores of a node. A core moves all bytes itself, so a transfer is time of its rank.
+// One that uses nothing which others use, neither memory nor a link between sockets, is no more
+// than a charge; all others are flows, which share memories and links (flow.go).
+type network struct {
+	*model.NUMA
+	core.Attachment
+	job      *core.Job
+	ranks    []rankState // of the ranks
+	memories []resource  // by domain
+	links    []resource  // by LinkBetween
+
+	active       []*flow
+	resources    []*resource // that active flows use, in the order in which they began to
+	lastChange   unit.Time   // of active
+	scheduledEnd unit.Time   // time of the latest scheduled event; 0: none
+}
+
+// rankState is where a rank is, and what its core moves.
+type rankState struct {
+	end, domain, socket int
+	flow                flow
+	registers           core.RegisterServer
+}
+
+// New returns cores that join ranks of a job.
+func New(j *core.Job, m *model.NUMA, e core.Attachment) core.Network {
+	if m.Memory <= 0 || m.Sockets > 1 && m.Link <= 0 {
+		panic("numa: memory or link without bandwidth")
+	}
+	n := &network{NUMA: m, Attachment: e, job: j, ranks: make([]rankState, e.RankCount),
+		memories: make([]resource, m.Sockets*m.Domains), links: make([]resource, m.Sockets*m.Sockets),
+		active: make([]*flow, 0, e.RankCount)}
+	for i := range n.ranks {
+		end := e.InterfaceOf(e.FirstRank + i)
+		n.ranks[i] = rankState{end: end, domain: m.DomainOf(end), socket: m.SocketOf(end)}
+	}
+	for i := range n.memories {
+		n.memories[i].capacity = float64(m.Memory)
+	}
+	for i := range n.links {
+		n.links[i].capacity = float64(m.Link)
+	}
+	n.resources = make([]*resource, 0, len(n.memories)+len(n.links))
+	j.Probe.RequestReport(n, nameReport)
+	return n
+}
+
+// What a network is asked to report.
+const (
+	nameReport  = iota // the names of what transfers share
+	shareReport        // what active flows have taken of it since the last change
+)
+
+// Report implements core.ProbeReporter.
+func (n *network) Report(what uint64) {
+	if what == shareReport {
+		n.reportShares()
+		return
+	}
+	for i := range n.memories {
+		n.job.Probe.SetServerName(&n.memories[i].Server, "%sdomain %d memory", n.NamePrefix, i)
+	}
+	for from := range n.Sockets {
+		for to := range n.Sockets {
+			if from != to {
+				n.job.Probe.SetServerName(&n.links[n.LinkBetween(from, to)].Server, "%slink %d to %d", n.NamePrefix, from, to)
+			}
+		}
+	}
+	for i := range n.ranks {
+		n.job.Probe.SetServerName(&n.ranks[i].registers.Server, "%srank %d counters", n.NamePrefix, n.FirstRank+i)
+	}
+}
+
+// stateOf returns what a rank of the job has here.
+func (n *network) stateOf(rank int32) *rankState { return &n.ranks[int(rank)-n.FirstRank] }
+
+// distance returns the distance of two ranks of the job.
+func (n *network) distance(a, b int32) model.Distance {
+	return n.DistanceBetween(n.stateOf(a).end, n.stateOf(b).end)
+}
+
+// costKeys are the keys of a distance's costs in platform files, which name the costs to the probe.
+var costKeys = func() (all [model.NumDistances]struct{ latency, fetch string }) {
+	for d := range model.Distance(model.NumDistances) {
+		all[d].latency, all[d].fetch = "numa."+d.String()+".latency", "numa."+d.String()+".fetch"
+	}
+	return all
+}()
+
+// moveBytes lets the core of p move bytes of x from the memory of a rank to that of another, one of
+// which is its own. Its clock is then the time at which the last byte has passed.
+func (n *network) moveBytes(p *core.Port, x any, key string, ch model.Channel, from, to int32, bytes int) {
+	p.Probe.FirstByteDeparted(x, p.Clock)
+	d := n.distance(from, to)
+	name, rate := n.SlowestPart(d, key, ch, bytes)
+	source, target := n.stateOf(from), n.stateOf(to)
+	crosses, cached := source.socket != target.socket, n.FitsCache(bytes)
+	if bytes == 0 || cached && !crosses {
+		p.Charge(rate.Time(bytes))
+		p.Probe.ProcessorActivityUntil(p, p.Clock, name, model.SendActivity, bytes)
+		return
+	}
+	p.ElapseCharges()
+	f := n.beginFlow(p, x, rate, bytes)
+	if !cached {
+		f.use(&n.memories[source.domain])
+		f.use(&n.memories[target.domain])
+	}
+	if crosses {
+		f.use(&n.links[n.LinkBetween(source.socket, target.socket)])
+	}
+	undisturbed := p.Clock + f.rate.Time(bytes)
+	n.awaitFlow(p, f)
+	p.Probe.ProcessorActivityUntil(p, undisturbed, name, model.SendActivity, bytes)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "network", model.BlockedActivity, 0)
+}
+
+// CarriesCopies implements core.CopyBus, as ChargeCopy does.
+func (n *network) CarriesCopies() bool { return true }
+
+// ChargeCopy reads memory and writes it, unless the bytes fit a cache.
+func (n *network) ChargeCopy(p *core.Port, bytes int) {
+	ch := n.CopyChannel(p.Machine.Processor.Copy, bytes)
+	if n.FitsCache(bytes) {
+		p.Charge(ch.Time(bytes))
+		return
+	}
+	p.Charge(ch.Start)
+	p.ElapseCharges()
+	f := n.beginFlow(p, "copy", ch.Bandwidth, bytes)
+	memory := &n.memories[n.stateOf(p.ID).domain]
+	f.use(memory)
+	f.use(memory)
+	n.awaitFlow(p, f)
+}
+
+// Send lets the core write the packet into the queue of its receiver.
+func (n *network) Send(p *core.Port, pk *core.Packet) {
+	p.Probe.PacketSent(p, pk, "numa.send.start")
+	p.Charge(n.NUMA.Send.Start)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "numa.send.start", model.SendActivity, 0)
+	n.moveBytes(p, pk, "send", n.NUMA.Send, p.ID, pk.Dst, n.Header+len(pk.Data))
+	there := p.Clock + n.Distances[n.distance(p.ID, pk.Dst)].Latency
+	p.Probe.LastByteArrived(pk, there)
+	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
+}
+
+// Receive takes the packet off the queue. Its rank copies the data.
+func (n *network) Receive(p *core.Port, pk *core.Packet) {
+	d := n.distance(int32(pk.Src), p.ID)
+	fetch := n.Distances[d].Fetch.Time(len(pk.Data))
+	p.Charge(n.NUMA.Receive + fetch)
+	p.Probe.ProcessorActivityUntil(p, p.Clock-fetch, "numa.receive", model.ReceiveActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys[d].fetch, model.ReceiveActivity, len(pk.Data))
+}
+
+// StartAccess carries out a remote access: a single copy by the rank that asks for it.
+func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
+	ch, key, start, from, to := n.Put, "put", "numa.put.start", x.Src, x.Dst
+	if x.IsGet {
+		ch, key, start, from, to = n.Get, "get", "numa.get.start", x.Dst, x.Src
+	}
+	d := n.distance(from, to)
+	p.Probe.AccessStarted(p, x)
+	p.Charge(ch.Start)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, start, model.SendActivity, 0)
+	p.Charge(n.Page.Time.Times(n.Page.Count(len(x.Data))))
+	p.Probe.ProcessorActivityUntil(p, p.Clock, "numa.page.time", model.SendActivity, 0)
+	n.moveBytes(p, x, key, ch, from, to, len(x.Data))
+	p.Charge(n.Distances[d].Latency)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys[d].latency, model.SendActivity, 0)
+	p.Probe.LastByteArrived(x, p.Clock)
+	p.ElapseCharges()
+	x.CopyData()
+	x.Complete()
+}
+
+// UpdateRegister takes the cache line of the register there and back.
+func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
+	latency := n.Distances[n.distance(p.ID, int32(dst))].Latency
+	return n.stateOf(int32(dst)).registers.Update(p, latency, n.Counter, latency, dst, r, c)
+}

@@ -1,0 +1,315 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// NUMA is the cores of a node that share memory: sockets, in each of them NUMA domains with memory
+// of their own, in each of those clusters of cores that share a last-level cache. Each end is a
+// core. Cores move all bytes themselves: a packet is written into the queue of its receiver, which
+// copies it from there (copy-in copy-out), and a remote access is one copy by the core that asks
+// for it (single copy, as by CMA and XPMEM).
+//
+// Data that fits a cache stays there. All other data passes the memory of the domains where it is
+// and where it goes, and data of another socket passes the link between the two. Transfers that use
+// one of them at a time get their max-min fair shares.
+type NUMA struct {
+	Sockets, Domains, Clusters, Cores int // domains of a socket, clusters of a domain, cores of a cluster
+	Order                             CoreOrder
+	Distances                         [NumDistances]CoreAccess
+	Caches                            []CacheCopy // in ascending order; none: all data passes the memory
+	Memory                            unit.Rate   // of a domain, reading and writing together
+	Link                              unit.Rate   // from a socket to another
+	Header                            int         // bytes of a packet beside its payload
+	Send                              Channel     // a packet written into the queue of its receiver
+	Receive                           unit.Time   // taking one packet off the queue
+	Put, Get                          Channel     // single copies into and out of the memory of another rank
+	Page                              PageCost
+	Counter                           unit.Time // a fetch-and-add at the register, without the round trip
+}
+
+// CoreOrder says on which cores the ends of a job are.
+type CoreOrder uint8
+
+const (
+	// BlockOrder fills one cluster, domain and socket after the other.
+	BlockOrder CoreOrder = iota
+
+	// RoundRobinOrder takes the sockets in turn, and fills each as BlockOrder does. It is what Open
+	// MPI 4.1 does by default for more than two ranks (--map-by socket).
+	RoundRobinOrder
+)
+
+// CoreOrderNames are the words for the orders in platform files.
+var CoreOrderNames = []string{"block", "round-robin"}
+
+// Distance says what two cores have in common.
+type Distance uint8
+
+const (
+	SameCluster  Distance = iota // a last-level cache
+	SameDomain                   // memory
+	SameSocket                   // a socket, with memories of two domains
+	OtherSocket                  // only the link between their sockets
+	NumDistances = 4
+)
+
+// String returns the key of the distance in platform files.
+func (d Distance) String() string { return [...]string{"cluster", "domain", "socket", "remote"}[d] }
+
+// CoreAccess is the access of a core to what another one at some distance has written.
+type CoreAccess struct {
+	Latency   unit.Time    // of a cache line, from a write until the other core can see it
+	Fetch     unit.PerByte // of a packet's data, added to the cost of a copy from a core's own cache
+	Bandwidth unit.Rate    // of a core at most; 0: of its channels
+}
+
+// CacheCopy is the bandwidth of copies that fit a cache.
+type CacheCopy struct {
+	UpTo      int // bytes of the longest copy
+	Bandwidth unit.Rate
+}
+
+// PageCost is what a single copy takes besides for each page of memory, which the system looks up
+// and pins.
+type PageCost struct {
+	Size int // bytes; 0: pages take no time
+	Time unit.Time
+}
+
+// Count returns how many pages so many bytes take, if pages take time.
+func (p PageCost) Count(bytes int) int {
+	if p.Size == 0 {
+		return 0
+	}
+	return (bytes + p.Size - 1) / p.Size
+}
+
+// Kind implements Network.
+func (*NUMA) Kind() string { return "numa" }
+
+func (n *NUMA) String() string {
+	return fmt.Sprintf("%d sockets of %d cores, %d NUMA domains with memory of %v", n.Sockets, n.coresOfSocket(), n.Sockets*n.Domains, n.Memory)
+}
+
+// Node returns 0: all ends are in one node.
+func (*NUMA) Node(int) int { return 0 }
+
+// Capacity returns how many cores there are.
+func (n *NUMA) Capacity() int { return n.Sockets * n.coresOfSocket() }
+
+func (n *NUMA) coresOfSocket() int { return n.Domains * n.Clusters * n.Cores }
+
+// CoreOf returns the core of an end, counted from the first of the first socket.
+func (n *NUMA) CoreOf(end int) int {
+	if n.Order == RoundRobinOrder {
+		return end%n.Sockets*n.coresOfSocket() + end/n.Sockets
+	}
+	return end
+}
+
+// DomainOf returns the NUMA domain of an end, counted from the first of the first socket.
+func (n *NUMA) DomainOf(end int) int { return n.CoreOf(end) / (n.Clusters * n.Cores) }
+
+// SocketOf returns the socket of an end.
+func (n *NUMA) SocketOf(end int) int { return n.CoreOf(end) / n.coresOfSocket() }
+
+// LinkBetween returns the number of the link from a socket to another one.
+func (n *NUMA) LinkBetween(from, to int) int { return from*n.Sockets + to }
+
+// DistanceBetween returns the distance of two ends.
+func (n *NUMA) DistanceBetween(a, b int) Distance {
+	switch {
+	case n.SocketOf(a) != n.SocketOf(b):
+		return OtherSocket
+	case n.DomainOf(a) != n.DomainOf(b):
+		return SameSocket
+	case n.CoreOf(a)/n.Cores != n.CoreOf(b)/n.Cores:
+		return SameDomain
+	}
+	return SameCluster
+}
+
+// route is not used: there is one node.
+func (*NUMA) route(_, _, _ int) Path { return Path{} }
+
+// routeInside has the distance of two ends as its hops.
+func (n *NUMA) routeInside(from, to int) Path { return Path{Hops: int(n.DistanceBetween(from, to))} }
+
+// FitsCache reports whether a transfer of so many bytes stays in caches.
+func (n *NUMA) FitsCache(bytes int) bool {
+	return len(n.Caches) > 0 && bytes <= n.Caches[len(n.Caches)-1].UpTo
+}
+
+// CopyChannel returns the cost of a local copy of so many bytes. c is that of one which fits no
+// cache: it reads memory and writes it.
+func (n *NUMA) CopyChannel(c Channel, bytes int) Channel {
+	for _, x := range n.Caches {
+		if bytes <= x.UpTo {
+			return Channel{c.Start, x.Bandwidth}
+		}
+	}
+	return Channel{c.Start, min(c.Bandwidth, n.Memory/2)}
+}
+
+// copySteps returns the sizes from which on copies have other costs.
+func (n *NUMA) copySteps() (steps []int) {
+	for _, x := range n.Caches {
+		steps = append(steps, x.UpTo+1)
+	}
+	return steps
+}
+
+// SlowestPart returns what limits a transfer of so many bytes that a core moves alone, by a channel
+// with a key of platform files, and its rate.
+func (n *NUMA) SlowestPart(d Distance, key string, ch Channel, bytes int) (name string, rate unit.Rate) {
+	name, rate = numaKeys[d][key], ch.Bandwidth
+	slower := func(key string, r unit.Rate) {
+		if r < rate {
+			name, rate = numaKeys[d][key], r
+		}
+	}
+	if x := n.Distances[d].Bandwidth; x > 0 {
+		slower("bandwidth", x)
+	}
+	if !n.FitsCache(bytes) {
+		if d <= SameDomain { // it reads the memory and writes it
+			slower("memory", n.Memory/2)
+		} else {
+			slower("memory", n.Memory)
+		}
+	}
+	if d == OtherSocket {
+		slower("link", n.Link)
+	}
+	return name, rate
+}
+
+// numaKeys are the paths in platform files of the costs of a distance.
+var numaKeys = func() (all [NumDistances]map[string]string) {
+	for d := range Distance(NumDistances) {
+		all[d] = map[string]string{"memory": "numa.memory", "link": "numa.link"}
+		for _, key := range []string{"latency", "fetch", "bandwidth"} {
+			all[d][key] = "numa." + d.String() + "." + key
+		}
+		for _, key := range []string{"send", "put", "get"} {
+			all[d][key] = "numa." + key + ".bandwidth"
+		}
+	}
+	return all
+}()
+
+// numaTransfer is a transfer between cores.
+type numaTransfer struct {
+	*NUMA
+	Path
+}
+
+func (n *NUMA) on(p Path) carrier { return numaTransfer{n, p} }
+
+func (n numaTransfer) distance() Distance { return Distance(n.Hops) }
+
+// access returns what the distance costs.
+func (n numaTransfer) access() *CoreAccess { return &n.Distances[n.distance()] }
+
+// move keeps a side's core busy with moving bytes.
+func (n numaTransfer) move(w *protocolRun, side CostSide, key string, ch Channel, bytes int) {
+	name, rate := n.SlowestPart(n.distance(), key, ch, bytes)
+	w.occupyProcessor(side, Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, rate)
+}
+
+func (n numaTransfer) latency() Term {
+	return Term{Name: numaKeys[n.distance()]["latency"], Count: 1, Time: n.access().Latency}
+}
+
+func (n numaTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
+	w.occupyProcessor(from, Term{Name: "numa.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
+	depart := w.lanes[from].clock
+	n.move(w, from, "send", n.Send, n.Header+bytes)
+	m := w.newPacket(from)
+	m.delay(w.fillTerm(n.latency(), NetworkSide, n.access().Latency))
+	w.recordFlight(from, depart, m.at, bytes, false)
+	return m
+}
+
+func (n numaTransfer) receive(w *protocolRun, side CostSide, bytes int) {
+	fetch := n.access().Fetch
+	w.occupyProcessor(side, Term{Name: "numa.receive", Count: 1, Time: n.Receive}, n.Receive)
+	w.occupyProcessor(side, Term{Name: numaKeys[n.distance()]["fetch"], Count: 1, Bytes: bytes, Time: fetch.Time(bytes)}, fetch)
+}
+
+func (n numaTransfer) get(w *protocolRun, side CostSide, bytes int) {
+	n.copyOnce(w, side, otherSide(side), "get", n.Get, bytes)
+}
+
+func (n numaTransfer) put(w *protocolRun, side CostSide, bytes int) {
+	n.copyOnce(w, side, side, "put", n.Put, bytes)
+}
+
+// copyOnce keeps a side's core busy with a single copy of the memory of one side, until the bytes
+// can be seen.
+func (n numaTransfer) copyOnce(w *protocolRun, side, source CostSide, key string, ch Channel, bytes int) {
+	w.occupyProcessor(side, Term{Name: "numa." + key + ".start", Count: 1, Time: ch.Start}, ch.Start)
+	pages := n.Page.Count(bytes)
+	w.occupyProcessor(side, Term{Name: "numa.page.time", Count: pages, Time: n.Page.Time.Times(pages)}, n.Page.Time)
+	depart := w.lanes[side].clock
+	n.move(w, side, key, ch, bytes)
+	w.occupyProcessor(side, n.latency(), n.access().Latency)
+	w.recordFlight(source, depart, w.lanes[side].clock, bytes, true)
+}
+
+// view has curves with a step where data no longer fits the caches.
+func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
+	d := Distance(path.Hops)
+	a := &n.Distances[d]
+	gap := func(key string, ch Channel, bytes int) unit.PerByte {
+		_, rate := n.SlowestPart(d, key, ch, bytes)
+		return perByte(rate)
+	}
+	long := unit.MaxSize
+	x.L = a.Latency
+	x.SendO = nil
+	from := []int{0}
+	if len(n.Caches) > 0 {
+		from = append(from, max(1, n.Caches[len(n.Caches)-1].UpTo+1-n.Header))
+	}
+	for _, k := range from {
+		g := gap("send", n.Send, n.Header+k)
+		x.SendO = append(x.SendO, Piece{k, control + n.Send.Start + g.Time(n.Header+k), g})
+	}
+	x.RecvO = x.RecvO.plus(n.Receive)
+	for i := range x.RecvO[1:] {
+		p := &x.RecvO[1+i]
+		p.At += a.Fetch.Time(p.From)
+		p.PerByte += a.Fetch
+	}
+	x.Gap = unit.PerByte(gap("send", n.Send, n.Header)).Time(n.Header)
+	x.BigGap, x.GetGap, x.PutGap = gap("send", n.Send, long), gap("get", n.Get, long), gap("put", n.Put, long)
+	if n.Page.Size > 0 {
+		page := unit.PerByte(n.Page.Time) / unit.PerByte(n.Page.Size)
+		x.GetGap, x.PutGap = x.GetGap+page, x.PutGap+page
+	}
+	x.SenderStoresBytes = true
+}
+
+// shared has the link between two sockets and, of data that fits no cache, the memory of the
+// domains where it is and where it goes. What the receiver copies passes its memory twice more.
+func (n *NUMA) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
+	moved := bytes
+	if !how.byAccess {
+		moved += n.Header
+	}
+	source, target := n.DomainOf(from), n.DomainOf(to)
+	if !n.FitsCache(moved) {
+		into = append(into, occupation("memory", source, n.Memory.Time(moved)), atReceiver("memory", target, n.Memory.Time(moved)))
+	}
+	if a, b := n.SocketOf(from), n.SocketOf(to); a != b {
+		into = append(into, occupation("link", n.LinkBetween(a, b), n.Link.Time(moved)))
+	}
+	if how.copied && !n.FitsCache(bytes) {
+		into = append(into, atReceiver("memory", target, 2*n.Memory.Time(bytes)))
+	}
+	return into
+}
