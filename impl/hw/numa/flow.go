@@ -200,7 +200,7 @@ func (f *flow) remainingAt(now unit.Time) float64 {
 // takeShares reports what flows have taken since the last change, if the run is observed.
 func (n *network) takeShares(now unit.Time) {
 	if len(n.active) > 0 && now > n.lastChange {
-		n.job.Probe.RequestReport(n, shareReport)
+		n.job.Probe.ReportIfObserved(n, shareReport)
 	}
 	n.lastChange = now
 }

@@ -12,7 +12,7 @@ import (
 // than a charge; all others are flows, which share memories and links (flow.go).
 type network struct {
 	*model.NUMA
-	core.Attachment
+	core.AttachedRanks
 	job      *core.Job
 	ranks    []rankState // of the ranks
 	memories []resource  // by domain
@@ -32,11 +32,11 @@ type rankState struct {
 }
 
 // New returns cores that join ranks of a job.
-func New(j *core.Job, m *model.NUMA, e core.Attachment) core.Network {
+func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 	if m.Memory <= 0 || m.Sockets > 1 && m.Link <= 0 {
 		panic("numa: memory or link without bandwidth")
 	}
-	n := &network{NUMA: m, Attachment: e, job: j, ranks: make([]rankState, e.RankCount),
+	n := &network{NUMA: m, AttachedRanks: e, job: j, ranks: make([]rankState, e.RankCount),
 		memories: make([]resource, m.Sockets*m.Domains), links: make([]resource, m.Sockets*m.Sockets),
 		active: make([]*flow, 0, e.RankCount)}
 	for i := range n.ranks {
@@ -50,7 +50,7 @@ func New(j *core.Job, m *model.NUMA, e core.Attachment) core.Network {
 		n.links[i].capacity = float64(m.Link)
 	}
 	n.resources = make([]*resource, 0, len(n.memories)+len(n.links))
-	j.Probe.RequestReport(n, nameReport)
+	j.Probe.ReportIfObserved(n, nameReport)
 	return n
 }
 
