@@ -68,8 +68,8 @@ func Hypernodes(sizes ...int) *model.Machine {
 }
 
 // NUMA is a node with round numbers: two sockets of two domains of two clusters of two cores. A
-// packet takes 1 µs and 10 ns a byte of its sender, beyond the caches a memory 2.5 ns for each access
-// and a link 5 ns a byte.
+// packet takes 1 µs and 10 ns a byte of its sender, beyond the caches a memory 2.5 ns for each
+// access and a link 5 ns a byte.
 func NUMA() *model.Machine {
 	n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 2, Caches: []model.CacheCopy{{UpTo: 1000, Bandwidth: 400e6}, {UpTo: 2000, Bandwidth: 250e6}},
 		Memory: 400e6, Link: 200e6, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: 200_000,
