@@ -81,15 +81,34 @@ type ProtocolRule struct {
 	Peers    Peers // tiers of peers to which it applies
 	UpTo     int   // longest message in bytes; negative: no limit
 	Protocol string
+
+	// CopyFirst says that the sender copies the data of the first packet into memory that its
+	// interface knows, and sends it from there. A buffered message is in such memory already.
+	CopyFirst bool
 }
 
 // Protocol returns the name of the protocol for a message of k bytes sent in mode m to a peer, or
 // "" if no rule applies.
 func (s *ProtoSettings) Protocol(m Mode, peer Tier, k int) string {
-	for _, r := range s.Rules {
-		if r.Mode == m && r.Peers.Contains(peer) && (r.UpTo < 0 || k <= r.UpTo) {
-			return r.Protocol
-		}
+	if r := s.rule(m, peer, k); r != nil {
+		return r.Protocol
 	}
 	return ""
+}
+
+// rule returns the rule for a message, or nil.
+func (s *ProtoSettings) rule(m Mode, peer Tier, k int) *ProtocolRule {
+	for i := range s.Rules {
+		if r := &s.Rules[i]; r.Mode == m && r.Peers.Contains(peer) && (r.UpTo < 0 || k <= r.UpTo) {
+			return r
+		}
+	}
+	return nil
+}
+
+// copiesFirst reports whether the rule for a message says that its sender copies it first, whatever
+// protocol carries it.
+func (s *ProtoSettings) copiesFirst(m Mode, peer Tier, k int) bool {
+	r := s.rule(m, peer, k)
+	return r != nil && r.CopyFirst && m != BufferedMode
 }

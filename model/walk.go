@@ -126,6 +126,9 @@ func (w *protocolRun) transmit(s Step, first bool) {
 		if s.Data == NoData && w.longMessageSettings().Stage && w.Mode != BufferedMode { // a buffered message is staged already
 			w.chargeCopy(s.From, w.Bytes) // so that the receiver can read it
 		}
+		if bytes > 0 && w.lib.Proto.copiesFirst(w.Mode, w.Path.Tier, w.Bytes) {
+			w.chargeCopy(s.From, bytes) // so that the interface can
+		}
 	}
 	if !first || s.Data == NoData { // a first packet with data is part of the call
 		w.chargeWork(s.From, ProtoControlCost, 1)

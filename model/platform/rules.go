@@ -16,6 +16,7 @@ type protocolRule struct {
 	peers    model.Peers
 	upTo     int // negative: no limit
 	protocol string
+	copy     bool
 }
 
 // protocolRule reads a rule.
@@ -26,6 +27,7 @@ func (r *fileReader) protocolRule(to *protocolRule) nodeReader {
 		optional("peer", r.peerTier(&to.peers)),
 		optional("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
 		required("protocol", oneOfWords(r, &to.protocol, model.ProtocolNames())),
+		optional("copy", r.boolean(&to.copy)),
 	)
 }
 
@@ -109,7 +111,7 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 					done.add(m, t, x.upTo)
 				}
 			}
-			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol})
+			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol, CopyFirst: x.copy})
 		}
 	}
 	for m, next := range done {
@@ -153,6 +155,10 @@ func (r *fileReader) checkRuleApplies(x protocolRule, m model.Mode, done *ruleCo
 		r.reportProblem(x.node, x.path, "never applies to %s messages: %s", m, why)
 	case why != "":
 		r.reportProblem(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
+	case x.copy && !p.Eager():
+		r.reportProblem(mappingValue(x.node, "copy"), x.path+".copy", "has no effect: %s sends no data with its first packet; leave it out", x.protocol)
+	case x.copy && m == model.BufferedMode && len(x.modes) == 1:
+		r.reportProblem(mappingValue(x.node, "copy"), x.path+".copy", "has no effect: a buffered message is copied anyway; leave it out")
 	case m == model.SynchronousMode && !p.Synchronous():
 		r.reportProblem(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
 	}

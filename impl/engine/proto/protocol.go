@@ -50,6 +50,7 @@ func (e *Engine) protocolIndex(p *Protocol) uint8 {
 type Job struct {
 	library          *model.Library
 	dependsOnTier    bool // how near a peer is matters
+	hasCopies        bool // some rule copies first
 	protocols        []*Protocol
 	forcedProtocol   protocolRule // its protocol is nil where none is
 	fallbackProtocol *Protocol
@@ -72,6 +73,7 @@ func (j *Job) Engines(n int) func(i int) engine.Engine {
 type protocolRule struct {
 	maxBytes   int
 	eagerBytes int // most bytes that go with the first packet
+	copyFirst  bool
 	protocol   *Protocol
 }
 
@@ -82,6 +84,8 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 		if err != nil {
 			return nil, err
 		}
+		found.copyFirst = r.CopyFirst && r.Mode != model.BufferedMode
+		j.hasCopies = j.hasCopies || found.copyFirst
 		for t := range model.NumTiers {
 			if r.Peers.Contains(t) {
 				j.rules[r.Mode][t] = append(j.rules[r.Mode][t], found)

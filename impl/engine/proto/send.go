@@ -12,8 +12,9 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 	p := e.chooseProtocol(mode, len(buf), dst, context)
 	if p.EndsWithFirstPacket && mode != model.BufferedMode {
 		e.spend(model.ProtoPackCost, len(buf))
+		bounce := e.copyFirst(mode, len(buf), int32(dst), buf)
 		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
-		e.sendEncoded(int32(dst), buf)
+		e.sendFirstData(int32(dst), buf, bounce)
 		e.spend(model.SendEpilogueCost(mode), 1)
 		return
 	}
@@ -87,8 +88,37 @@ func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) 
 // sendFirstPacketWithData packs the message and sends a first packet with data of it.
 func (e *Engine) sendFirstPacketWithData(s *op, data []byte) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
+	bounce := e.copyFirst(s.Mode, len(s.Buf), s.Peer, data)
 	e.encodeFirstPacket(s)
-	e.sendEncoded(s.Peer, data)
+	e.sendFirstData(s.Peer, data, bounce)
+}
+
+// copyFirst copies the data of a first packet to where the interface can read it, and returns the
+// copy, if the rule for the message says so.
+func (e *Engine) copyFirst(mode model.Mode, size int, dst int32, data []byte) (bounce []byte) {
+	if !e.job.hasCopies || len(data) == 0 {
+		return nil
+	}
+	for i, rules := 0, e.job.rules[mode][e.tier(dst)]; i < len(rules); i++ {
+		if r := &rules[i]; r.maxBytes < 0 || size <= r.maxBytes {
+			if r.copyFirst {
+				bounce = e.rank.ScratchBuffer(len(data))
+				e.rank.Copy(bounce, data)
+			}
+			return bounce
+		}
+	}
+	return nil
+}
+
+// sendFirstData sends the first packet, whose head is written, with data or the copy of it.
+func (e *Engine) sendFirstData(dst int32, data, bounce []byte) {
+	if bounce == nil {
+		e.sendEncoded(dst, data)
+		return
+	}
+	e.sendEncoded(dst, bounce)
+	e.rank.ReleaseScratch(bounce)
 }
 
 // sendFirstPacketWithoutData sends a first packet without.

@@ -337,13 +337,32 @@ func TestExactNIC(t *testing.T) {
 			f.Send, f.Receive, f.Put, f.Get, f.RDMA = model.Channel{}, 0, 0, 0, false
 			f.NIC = &model.NIC{Doorbell: 71_003, Inline: model.InlineData{Size: 141, Bandwidth: 1733e6}, Bus: model.Bus{Latency: 131_009, Bandwidth: bus},
 				Message: 9_007, Complete: 43_019, OneSided: datagrams == nil, Datagrams: datagrams}
-			for _, p := range []pair{{64, 5, 62}, {64, 0, 1}} {
-				for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
-					for _, k := range []int{0, 1, 100, 101, 141, 142, 215, 216, 983, 984, 1024, 1025, 2048, 12345} {
-						eachWay(t, m, l, k, p, exact)
-					}
-				}
+			for _, k := range []int{0, 100, 101, 142, 216, 983, 984, 1025, 12345} {
+				eachWay(t, m, odd(k%2 == 0, k%3*512), k, pair{64, 5, 62}, exact)
 			}
+		}
+	}
+}
+
+// TestExactCopy compares where a rule lets the sender copy what it sends with the first packet, with
+// each protocol.
+func TestExactCopy(t *testing.T) {
+	g, err := topology.NewFatTree(3, 4, []int{2})
+	m := fabric(t, g, err)
+	l := odd(true, 0)
+	l.Proto.Rules = nil
+	for mode := range model.NumModes {
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: mode, UpTo: 99, Protocol: "TA"}, model.ProtocolRule{Mode: mode, UpTo: 2000, Protocol: "TA", CopyFirst: true}, model.ProtocolRule{Mode: mode, UpTo: -1, Protocol: "RTA"})
+	}
+	for _, k := range []int{0, 99, 100, 1500, 2000, 2001} {
+		eachWay(t, m, l, k, pair{64, 5, 62}, exact)
+		x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(64, 5, 62)}
+		isCopied := false
+		for _, term := range x.Cost().Sender {
+			isCopied = isCopied || term.Name == "processor.copy" && term.Step == model.KindRM && term.Side == model.SenderSide
+		}
+		if want := k >= 100 && k <= 2000; isCopied != want {
+			t.Errorf("%d B are copied first: %v, want %v", k, isCopied, want)
 		}
 	}
 }
