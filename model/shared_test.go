@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/loggp/loggp/model/topology"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -34,6 +35,13 @@ func TestShared(t *testing.T) {
 	switched.Switches = &Switches{IsFullDuplex: true, Ports: 4, Uplink: 1e6}
 	half := switched
 	half.Switches = &Switches{Ports: 4, Uplink: 1e6}
+	star, err := topology.NewStar(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rdma := &Machine{Name: "rdma", Network: &Fabric{Graph: star, Packet: PacketSize{Payload: 4096}, Chunk: 4096, NIC: &NIC{Inline: InlineData{Size: 128}, Bus: Bus{Bandwidth: 1e9}, Message: 20 * unit.Nanosecond, OneSided: true}},
+		Nodes: &Nodes{Ranks: 2, Interfaces: 1, Inside: &LogGP{}}}
+	rdma.Network.(*Fabric).Links[topology.HostClass] = FabricLink{Bandwidth: 2e9, Width: 1}
 	on := func(n Network) *Machine { return &Machine{Name: "machine", Network: n} }
 	for name, c := range map[string]struct {
 		machine *Machine
@@ -41,6 +49,10 @@ func TestShared(t *testing.T) {
 		a, b    [2]int
 		want    []string
 	}{
+		"ranks of an RDMA interface":              {rdma, 100_000, [2]int{0, 2}, [2]int{1, 4}, []string{"interface out", "bus out", "link"}},
+		"ranks of an RDMA interface, inline":      {rdma, 100, [2]int{0, 2}, [2]int{1, 4}, []string{"interface out", "link"}},
+		"to an RDMA interface":                    {rdma, 100_000, [2]int{0, 2}, [2]int{4, 3}, []string{"link", "bus in", "interface in"}},
+		"out of an RDMA interface and into it":    {rdma, 100_000, [2]int{0, 2}, [2]int{4, 1}, nil},
 		"LogGP":                                   {on(&LogGP{}), 100, [2]int{0, 1}, [2]int{0, 1}, nil},
 		"one cable":                               {on(cable), 100, [2]int{0, 1}, [2]int{2, 3}, []string{"medium"}},
 		"links of full duplex, both ways":         {on(&switched), 100, [2]int{0, 1}, [2]int{1, 0}, nil},
@@ -60,6 +72,12 @@ func TestShared(t *testing.T) {
 	} {
 		if got := common(c.machine, long, c.bytes, c.a, c.b); !slices.Equal(got, c.want) {
 			t.Errorf("%s: messages %v and %v share %v, not %v", name, c.a, c.b, got, c.want)
+		}
+	}
+	for _, o := range rdma.Shared(nil, long, 0, 2, 100_000) {
+		want := map[string]unit.Time{"interface out": 20 * unit.Nanosecond, "bus out": 100 * unit.Microsecond, "link": 50 * unit.Microsecond, "bus in": 100 * unit.Microsecond, "interface in": 20 * unit.Nanosecond}[o.Name]
+		if o.Time != want || o.AtReceiver != (o.Name == "bus in" || o.Name == "interface in" || o.Name == "link" && o.Index%2 == 1) {
+			t.Errorf("%s %d is occupied for %v, at the receiver: %v; want %v", o.Name, o.Index, o.Time, o.AtReceiver, want)
 		}
 	}
 	// Two segments of 1,460 bytes with headers of 40, and an acknowledgement of 40, at 1 B/us.

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -104,6 +105,7 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 	var all []model.ProtocolRule
 	var done ruleCoverage
 	for _, x := range rules {
+		r.checkCopy(x)
 		for _, m := range x.modes {
 			r.checkRuleApplies(x, m, &done, s)
 			for t := range model.NumTiers {
@@ -118,6 +120,22 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 		r.checkModeCovered(path, node, model.Mode(m), next)
 	}
 	return all
+}
+
+// checkCopy checks that a rule that copies first has something to copy.
+func (r *fileReader) checkCopy(x protocolRule) {
+	why := ""
+	switch {
+	case !x.copy:
+		return
+	case !model.FindProtocol(x.protocol).Eager():
+		why = x.protocol + " sends no data with its first packet"
+	case !slices.ContainsFunc(x.modes, func(m model.Mode) bool { return m != model.BufferedMode }):
+		why = "a buffered message is copied anyway"
+	default:
+		return
+	}
+	r.reportProblem(mappingValue(x.node, "copy"), x.path+".copy", "has no effect: %s; leave it out", why)
 }
 
 // checkModeCovered checks that every message of a mode has a protocol. next is the shortest of each
@@ -155,10 +173,6 @@ func (r *fileReader) checkRuleApplies(x protocolRule, m model.Mode, done *ruleCo
 		r.reportProblem(x.node, x.path, "never applies to %s messages: %s", m, why)
 	case why != "":
 		r.reportProblem(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
-	case x.copy && !p.Eager():
-		r.reportProblem(mappingValue(x.node, "copy"), x.path+".copy", "has no effect: %s sends no data with its first packet; leave it out", x.protocol)
-	case x.copy && m == model.BufferedMode && len(x.modes) == 1:
-		r.reportProblem(mappingValue(x.node, "copy"), x.path+".copy", "has no effect: a buffered message is copied anyway; leave it out")
 	case m == model.SynchronousMode && !p.Synchronous():
 		r.reportProblem(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
 	}

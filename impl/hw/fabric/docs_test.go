@@ -33,6 +33,10 @@ func TestSharesByHand(t *testing.T) {
 		{"rails", "2 to 7 → 0", "node 0 receives 3 flows on each of 2 rails: 10/3", 10. / 3, map[int]int{0: 2, 1: 3, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0}, []int{2, 3, 4, 5, 6, 7}},
 		{"dragonfly", "0 to 3 → 4 to 7", "4 flows on the cable between two groups: 10/4", 2.5, map[int]int{0: 4, 1: 5, 2: 6, 3: 7}, []int{0, 1, 2, 3}},
 		{"dragonfly", "0, 1 → 4, 8", "two cables, to two groups", 10, map[int]int{0: 4, 1: 8}, []int{0, 1}},
+		{"rdma", "0 → 4 alone", "its bus, slower than its link", 8, map[int]int{0: 4}, []int{0}},
+		{"rdma", "0, 2 → 4, 8", "2 ranks share the bus of interface 0: 8/2", 4, map[int]int{0: 4, 2: 8}, []int{0, 2}},
+		{"rdma", "0, 1 → 4, 5", "two interfaces", 8, map[int]int{0: 4, 1: 5}, []int{0, 1}},
+		{"rdma", "0 → 4 and 4 → 0", "a bus carries as much in each direction", 8, map[int]int{0: 4, 4: 0}, []int{0, 4}},
 		{"graph", "0, 1, 2 → 5, 3, 4 and 3 → 6", "3 flows on s0 s1: 10/3", 10. / 3, map[int]int{0: 5, 1: 3, 2: 4, 3: 6}, []int{0, 1, 2}},
 		{"graph", "the same: 3 → 6", "beside 0 → 5 on s1 s2: 10 − 10/3", 20. / 3, map[int]int{0: 5, 1: 3, 2: 4, 3: 6}, []int{3}},
 	} {
