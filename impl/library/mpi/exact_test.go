@@ -344,8 +344,8 @@ func TestExactNIC(t *testing.T) {
 	}
 }
 
-// TestExactCopy compares where a rule lets the sender copy what it sends with the first packet, with
-// each protocol.
+// TestExactCopy compares where a rule lets the sender copy what it sends with the first packet,
+// with each protocol.
 func TestExactCopy(t *testing.T) {
 	g, err := topology.NewFatTree(3, 4, []int{2})
 	m := fabric(t, g, err)
