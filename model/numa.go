@@ -13,8 +13,10 @@ import (
 // for it (single copy, as by CMA and XPMEM).
 //
 // Data that fits a cache stays there. All other data passes the memory of the domains where it is
-// and where it goes, and data of another socket passes the link between the two. Transfers that use
-// one of them at a time get their max-min fair shares.
+// and where it goes, and data of another socket passes the link between the two. The system pins
+// pages for a single copy under a lock of the process whose memory it is: Chakraborty, Subramoni
+// and Panda 2017, Contention-Aware Kernel-Assisted MPI Collectives for Multi-/Many-Core Systems.
+// Transfers that use one of these at a time get their max-min fair shares.
 type NUMA struct {
 	Sockets, Domains, Clusters, Cores int // domains of a socket, clusters of a domain, cores of a cluster
 	Order                             CoreOrder
@@ -40,10 +42,13 @@ const (
 	// RoundRobinOrder takes the sockets in turn, and fills each as BlockOrder does. It is what Open
 	// MPI 4.1 does by default for more than two ranks (--map-by socket).
 	RoundRobinOrder
+
+	// DomainRoundRobinOrder takes the domains in turn (--map-by numa).
+	DomainRoundRobinOrder
 )
 
 // CoreOrderNames are the words for the orders in platform files.
-var CoreOrderNames = []string{"block", "round-robin"}
+var CoreOrderNames = []string{"block", "round-robin", "round-robin-domains"}
 
 // Distance says what two cores have in common.
 type Distance uint8
@@ -72,19 +77,18 @@ type CacheCopy struct {
 	Bandwidth unit.Rate
 }
 
-// PageCost is what a single copy takes besides for each page of memory, which the system looks up
-// and pins.
+// PageCost is what a single copy takes besides for each page of memory, which the system pins.
 type PageCost struct {
 	Size int // bytes; 0: pages take no time
 	Time unit.Time
 }
 
-// Count returns how many pages so many bytes take, if pages take time.
-func (p PageCost) Count(bytes int) int {
+// PerByte returns what a byte takes of a page's time.
+func (p PageCost) PerByte() unit.PerByte {
 	if p.Size == 0 {
 		return 0
 	}
-	return (bytes + p.Size - 1) / p.Size
+	return unit.PerByte(float64(p.Time) / float64(p.Size))
 }
 
 // Kind implements Network.
@@ -104,10 +108,14 @@ func (n *NUMA) coresOfSocket() int { return n.Domains * n.Clusters * n.Cores }
 
 // CoreOf returns the core of an end, counted from the first of the first socket.
 func (n *NUMA) CoreOf(end int) int {
-	if n.Order == RoundRobinOrder {
-		return end%n.Sockets*n.coresOfSocket() + end/n.Sockets
+	groups := 1
+	switch n.Order {
+	case RoundRobinOrder:
+		groups = n.Sockets
+	case DomainRoundRobinOrder:
+		groups = n.Sockets * n.Domains
 	}
-	return end
+	return end%groups*(n.Capacity()/groups) + end/groups
 }
 
 // DomainOf returns the NUMA domain of an end, counted from the first of the first socket.
@@ -162,44 +170,64 @@ func (n *NUMA) copySteps() (steps []int) {
 	return steps
 }
 
-// SlowestPart returns what limits a transfer of so many bytes that a core moves alone, by a channel
-// with a key of platform files, and its rate.
-func (n *NUMA) SlowestPart(d Distance, key string, ch Channel, bytes int) (name string, rate unit.Rate) {
-	name, rate = numaKeys[d][key], ch.Bandwidth
-	slower := func(key string, r unit.Rate) {
-		if r < rate {
-			name, rate = numaKeys[d][key], r
+// CoreTransfer is a way in which a core moves bytes.
+type CoreTransfer uint8
+
+const (
+	PacketTransfer CoreTransfer = iota // into the queue of a packet's receiver
+	PutTransfer
+	GetTransfer
+	NumCoreTransfers = 3
+)
+
+// String returns the key of the transfer in platform files.
+func (t CoreTransfer) String() string { return [...]string{"send", "put", "get"}[t] }
+
+// Channel returns the costs of a way to move bytes.
+func (n *NUMA) Channel(t CoreTransfer) Channel {
+	return [...]Channel{n.Send, n.Put, n.Get}[t]
+}
+
+// PinTime returns what the pages of so many bytes take.
+func (n *NUMA) PinTime(t CoreTransfer, bytes int) unit.Time {
+	if t == PacketTransfer {
+		return 0
+	}
+	return n.Page.PerByte().Time(bytes)
+}
+
+// TransferRate returns the rate at which a core alone moves bytes that fit a cache or do not, and
+// the key of what limits it beside pages, with the rate of that:
+//
+//	1 / (1/slowest + page.time/page.size)
+func (n *NUMA) TransferRate(t CoreTransfer, d Distance, cached bool) (key string, slowest, whole unit.Rate) {
+	key, slowest = "numa."+t.String()+".bandwidth", n.Channel(t).Bandwidth
+	slower := func(k string, r unit.Rate) {
+		if r < slowest {
+			key, slowest = k, r
 		}
 	}
 	if x := n.Distances[d].Bandwidth; x > 0 {
-		slower("bandwidth", x)
+		slower(n.DistanceKey(d, "bandwidth"), x)
 	}
-	if !n.FitsCache(bytes) {
-		if d <= SameDomain { // it reads the memory and writes it
-			slower("memory", n.Memory/2)
-		} else {
-			slower("memory", n.Memory)
-		}
+	switch {
+	case cached:
+	case d <= SameDomain: // it reads the memory and writes it
+		slower("numa.memory", n.Memory/2)
+	default:
+		slower("numa.memory", n.Memory)
 	}
 	if d == OtherSocket {
-		slower("link", n.Link)
+		slower("numa.link", n.Link)
 	}
-	return name, rate
+	if page := n.Page.PerByte(); t != PacketTransfer && page > 0 {
+		return key, slowest, unit.Rate(float64(unit.Second) / float64(perByte(slowest)+page))
+	}
+	return key, slowest, slowest
 }
 
-// numaKeys are the paths in platform files of the costs of a distance.
-var numaKeys = func() (all [NumDistances]map[string]string) {
-	for d := range Distance(NumDistances) {
-		all[d] = map[string]string{"memory": "numa.memory", "link": "numa.link"}
-		for _, key := range []string{"latency", "fetch", "bandwidth"} {
-			all[d][key] = "numa." + d.String() + "." + key
-		}
-		for _, key := range []string{"send", "put", "get"} {
-			all[d][key] = "numa." + key + ".bandwidth"
-		}
-	}
-	return all
-}()
+// DistanceKey returns the path in platform files of a cost of a distance.
+func (*NUMA) DistanceKey(d Distance, key string) string { return "numa." + d.String() + "." + key }
 
 // numaTransfer is a transfer between cores.
 type numaTransfer struct {
@@ -215,19 +243,22 @@ func (n numaTransfer) distance() Distance { return Distance(n.Hops) }
 func (n numaTransfer) access() *CoreAccess { return &n.Distances[n.distance()] }
 
 // move keeps a side's core busy with moving bytes.
-func (n numaTransfer) move(w *protocolRun, side CostSide, key string, ch Channel, bytes int) {
-	name, rate := n.SlowestPart(n.distance(), key, ch, bytes)
-	w.occupyProcessor(side, Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, rate)
+func (n numaTransfer) move(w *protocolRun, side CostSide, t CoreTransfer, bytes int) {
+	key, slowest, whole := n.TransferRate(t, n.distance(), n.FitsCache(bytes))
+	pages := n.PinTime(t, bytes)
+	w.occupyProcessor(side, Term{Name: "numa.page.time", Count: 1, Bytes: bytes, Time: pages}, n.Page.PerByte())
+	w.occupyProcessor(side, Term{Name: key, Count: 1, Bytes: bytes, Time: whole.Time(bytes) - pages}, slowest)
 }
 
+// latency returns the term of a cache line.
 func (n numaTransfer) latency() Term {
-	return Term{Name: numaKeys[n.distance()]["latency"], Count: 1, Time: n.access().Latency}
+	return Term{Name: n.DistanceKey(n.distance(), "latency"), Count: 1, Time: n.access().Latency}
 }
 
 func (n numaTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	w.occupyProcessor(from, Term{Name: "numa.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
-	n.move(w, from, "send", n.Send, n.Header+bytes)
+	n.move(w, from, PacketTransfer, n.Header+bytes)
 	m := w.newPacket(from)
 	m.delay(w.fillTerm(n.latency(), NetworkSide, n.access().Latency))
 	w.recordFlight(from, depart, m.at, bytes, false)
@@ -237,25 +268,24 @@ func (n numaTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 func (n numaTransfer) receive(w *protocolRun, side CostSide, bytes int) {
 	fetch := n.access().Fetch
 	w.occupyProcessor(side, Term{Name: "numa.receive", Count: 1, Time: n.Receive}, n.Receive)
-	w.occupyProcessor(side, Term{Name: numaKeys[n.distance()]["fetch"], Count: 1, Bytes: bytes, Time: fetch.Time(bytes)}, fetch)
+	w.occupyProcessor(side, Term{Name: n.DistanceKey(n.distance(), "fetch"), Count: 1, Bytes: bytes, Time: fetch.Time(bytes)}, fetch)
 }
 
 func (n numaTransfer) get(w *protocolRun, side CostSide, bytes int) {
-	n.copyOnce(w, side, otherSide(side), "get", n.Get, bytes)
+	n.copyOnce(w, side, otherSide(side), GetTransfer, bytes)
 }
 
 func (n numaTransfer) put(w *protocolRun, side CostSide, bytes int) {
-	n.copyOnce(w, side, side, "put", n.Put, bytes)
+	n.copyOnce(w, side, side, PutTransfer, bytes)
 }
 
 // copyOnce keeps a side's core busy with a single copy of the memory of one side, until the bytes
 // can be seen.
-func (n numaTransfer) copyOnce(w *protocolRun, side, source CostSide, key string, ch Channel, bytes int) {
-	w.occupyProcessor(side, Term{Name: "numa." + key + ".start", Count: 1, Time: ch.Start}, ch.Start)
-	pages := n.Page.Count(bytes)
-	w.occupyProcessor(side, Term{Name: "numa.page.time", Count: pages, Time: n.Page.Time.Times(pages)}, n.Page.Time)
+func (n numaTransfer) copyOnce(w *protocolRun, side, source CostSide, t CoreTransfer, bytes int) {
+	start := n.Channel(t).Start
+	w.occupyProcessor(side, Term{Name: "numa." + t.String() + ".start", Count: 1, Time: start}, start)
 	depart := w.lanes[side].clock
-	n.move(w, side, key, ch, bytes)
+	n.move(w, side, t, bytes)
 	w.occupyProcessor(side, n.latency(), n.access().Latency)
 	w.recordFlight(source, depart, w.lanes[side].clock, bytes, true)
 }
@@ -264,11 +294,10 @@ func (n numaTransfer) copyOnce(w *protocolRun, side, source CostSide, key string
 func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
 	d := Distance(path.Hops)
 	a := &n.Distances[d]
-	gap := func(key string, ch Channel, bytes int) unit.PerByte {
-		_, rate := n.SlowestPart(d, key, ch, bytes)
+	gap := func(t CoreTransfer, cached bool) unit.PerByte {
+		_, _, rate := n.TransferRate(t, d, cached)
 		return perByte(rate)
 	}
-	long := unit.MaxSize
 	x.L = a.Latency
 	x.SendO = nil
 	from := []int{0}
@@ -276,7 +305,7 @@ func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
 		from = append(from, max(1, n.Caches[len(n.Caches)-1].UpTo+1-n.Header))
 	}
 	for _, k := range from {
-		g := gap("send", n.Send, n.Header+k)
+		g := gap(PacketTransfer, n.FitsCache(n.Header+k))
 		x.SendO = append(x.SendO, Piece{k, control + n.Send.Start + g.Time(n.Header+k), g})
 	}
 	x.RecvO = x.RecvO.plus(n.Receive)
@@ -285,17 +314,14 @@ func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
 		p.At += a.Fetch.Time(p.From)
 		p.PerByte += a.Fetch
 	}
-	x.Gap = unit.PerByte(gap("send", n.Send, n.Header)).Time(n.Header)
-	x.BigGap, x.GetGap, x.PutGap = gap("send", n.Send, long), gap("get", n.Get, long), gap("put", n.Put, long)
-	if n.Page.Size > 0 {
-		page := unit.PerByte(n.Page.Time) / unit.PerByte(n.Page.Size)
-		x.GetGap, x.PutGap = x.GetGap+page, x.PutGap+page
-	}
+	x.Gap = gap(PacketTransfer, n.FitsCache(n.Header)).Time(n.Header)
+	x.BigGap, x.GetGap, x.PutGap = gap(PacketTransfer, false), gap(GetTransfer, false), gap(PutTransfer, false)
 	x.SenderStoresBytes = true
 }
 
-// shared has the link between two sockets and, of data that fits no cache, the memory of the
-// domains where it is and where it goes. What the receiver copies passes its memory twice more.
+// shared has the link between two sockets, the lock for the pages of a single copy and, of data
+// that fits no cache, the memory of the domains where it is and where it goes. What the receiver
+// copies passes its memory twice more.
 func (n *NUMA) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
 	moved := bytes
 	if !how.byAccess {
@@ -307,6 +333,13 @@ func (n *NUMA) shared(into []Occupation, from, to, bytes int, how movement) []Oc
 	}
 	if a, b := n.SocketOf(from), n.SocketOf(to); a != b {
 		into = append(into, occupation("link", n.LinkBetween(a, b), n.Link.Time(moved)))
+	}
+	if t := n.PinTime(GetTransfer, bytes); how.byAccess && t > 0 {
+		if how.byPut {
+			into = append(into, occupation("pages", to, t))
+		} else {
+			into = append(into, occupation("pages", from, t))
+		}
 	}
 	if how.copied && !n.FitsCache(bytes) {
 		into = append(into, atReceiver("memory", target, 2*n.Memory.Time(bytes)))

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Component is a part of a machine that messages of several ranks may want at the same time.
 type Component struct {
@@ -32,6 +36,7 @@ func atReceiver(name string, index int, t unit.Time) Occupation {
 // movement is how a library moves the data of a message.
 type movement struct {
 	byAccess bool // by remote access of interfaces or processors, not in a packet
+	byPut    bool // the sender writes it, if it is by remote access, and the receiver reads it otherwise
 	copied   bool // the receiver copies it from where it arrives
 }
 
@@ -63,7 +68,8 @@ func (m *Machine) movement(lib *Library, tier Tier, bytes int) movement {
 		return movement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}
 	case engine == ProtoEngine:
 		if p := FindProtocol(lib.Proto.Protocol(StandardMode, tier, bytes)); p != nil && p.Remote() {
-			return movement{byAccess: true, copied: lib.Proto.Long[tier].Bounce > 0}
+			byPut := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Means == ByPut })
+			return movement{byAccess: true, byPut: byPut, copied: lib.Proto.Long[tier].Bounce > 0}
 		}
 		return packet
 	default:

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -42,9 +43,7 @@ func (r *fileReader) numa() (model.Network, nodeReader) {
 		required("counter", r.time(&to.Counter)),
 	}, distances...)...)
 	return to, r.withCheck(all, func(path string, n *yaml.Node) {
-		if to.Order = model.BlockOrder; order == model.CoreOrderNames[model.RoundRobinOrder] {
-			to.Order = model.RoundRobinOrder
-		}
+		to.Order = model.CoreOrder(max(0, slices.Index(model.CoreOrderNames, order)))
 		if cores := to.Capacity(); cores > maxCores {
 			r.reportProblem(n, path, "%d cores: write at most %d in all sockets", cores, maxCores)
 		}

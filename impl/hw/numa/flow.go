@@ -22,7 +22,8 @@ import (
 // are rounded.
 const leastShare = 1e-12
 
-// resource is what flows share: the memory of a domain, or a link between sockets.
+// resource is what flows share: the memory of a domain, a link between sockets, or the lock under
+// which pages of a process are pinned.
 type resource struct {
 	sim.Server           // its name; it is never reserved
 	capacity   float64   // bytes a second
@@ -32,12 +33,15 @@ type resource struct {
 	reported   unit.Time // until then what has been taken of it is reported
 }
 
+// maxUses is how many resources a flow uses at most: two memories, a link and a lock.
+const maxUses = 4
+
 // flow is bytes that a core moves. A flow that reads a memory and writes it uses it twice.
 type flow struct {
 	port     *core.Port
 	of       any       // what is moved, for the probe
 	limit    unit.Rate // of the core
-	uses     [3]*resource
+	uses     [maxUses]*resource
 	useCount int
 
 	rate      unit.Rate // its share

@@ -8,15 +8,16 @@ import (
 )
 
 // network is the cores of a node. A core moves all bytes itself, so a transfer is time of its rank.
-// One that uses nothing which others use, neither memory nor a link between sockets, is no more
-// than a charge; all others are flows, which share memories and links (flow.go).
+// One that uses nothing which others use is no more than a charge. All others are flows: they share
+// memories, links between sockets, and locks of processes for their pages (flow.go).
 type network struct {
 	*model.NUMA
 	core.AttachedRanks
 	job      *core.Job
-	ranks    []rankState // of the ranks
-	memories []resource  // by domain
-	links    []resource  // by LinkBetween
+	parts    [model.NumCoreTransfers][model.NumDistances][2]part // of cached data, and of other
+	ranks    []rankState                                         // of the ranks
+	memories []resource                                          // by domain
+	links    []resource                                          // by LinkBetween
 
 	active       []*flow
 	resources    []*resource // that active flows use, in the order in which they began to
@@ -24,9 +25,16 @@ type network struct {
 	scheduledEnd unit.Time   // time of the latest scheduled event; 0: none
 }
 
+// part is how a core alone moves bytes: what limits it, for the probe, and at which rate.
+type part struct {
+	key  string
+	rate core.CachedRate
+}
+
 // rankState is where a rank is, and what its core moves.
 type rankState struct {
 	end, domain, socket int
+	pages               resource // the lock under which the system pins its pages
 	flow                flow
 	registers           core.RegisterServer
 }
@@ -42,6 +50,17 @@ func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 	for i := range n.ranks {
 		end := e.InterfaceOf(e.FirstRank + i)
 		n.ranks[i] = rankState{end: end, domain: m.DomainOf(end), socket: m.SocketOf(end)}
+		if m.Page.Time > 0 {
+			n.ranks[i].pages.capacity = float64(unit.Second) / float64(m.Page.PerByte())
+		}
+	}
+	for t := range model.CoreTransfer(model.NumCoreTransfers) {
+		for d := range model.Distance(model.NumDistances) {
+			for i, cached := range []bool{true, false} {
+				key, _, rate := m.TransferRate(t, d, cached)
+				n.parts[t][d][i] = part{key, core.CachedRate{Rate: rate}}
+			}
+		}
 	}
 	for i := range n.memories {
 		n.memories[i].capacity = float64(m.Memory)
@@ -49,7 +68,7 @@ func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 	for i := range n.links {
 		n.links[i].capacity = float64(m.Link)
 	}
-	n.resources = make([]*resource, 0, len(n.memories)+len(n.links))
+	n.resources = make([]*resource, 0, len(n.memories)+len(n.links)+len(n.ranks))
 	j.Probe.ReportIfObserved(n, nameReport)
 	return n
 }
@@ -78,6 +97,7 @@ func (n *network) Report(what uint64) {
 	}
 	for i := range n.ranks {
 		n.job.Probe.SetServerName(&n.ranks[i].registers.Server, "%srank %d counters", n.NamePrefix, n.FirstRank+i)
+		n.job.Probe.SetServerName(&n.ranks[i].pages.Server, "%srank %d pages", n.NamePrefix, n.FirstRank+i)
 	}
 }
 
@@ -89,39 +109,64 @@ func (n *network) distance(a, b int32) model.Distance {
 	return n.DistanceBetween(n.stateOf(a).end, n.stateOf(b).end)
 }
 
-// costKeys are the keys of a distance's costs in platform files, which name the costs to the probe.
-var costKeys = func() (all [model.NumDistances]struct{ latency, fetch string }) {
+// costKeys are the keys of costs in platform files, which name the costs to the probe.
+var costKeys = func() (all struct {
+	start          [model.NumCoreTransfers]string
+	latency, fetch [model.NumDistances]string
+}) {
+	for t := range model.CoreTransfer(model.NumCoreTransfers) {
+		all.start[t] = "numa." + t.String() + ".start"
+	}
 	for d := range model.Distance(model.NumDistances) {
-		all[d].latency, all[d].fetch = "numa."+d.String()+".latency", "numa."+d.String()+".fetch"
+		all.latency[d], all.fetch[d] = (*model.NUMA)(nil).DistanceKey(d, "latency"), (*model.NUMA)(nil).DistanceKey(d, "fetch")
 	}
 	return all
 }()
 
+// chargeStart charges the start of a transfer.
+func (n *network) chargeStart(p *core.Port, t model.CoreTransfer) {
+	p.Charge(n.Channel(t).Start)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.start[t], model.SendActivity, 0)
+}
+
 // moveBytes lets the core of p move bytes of x from the memory of a rank to that of another, one of
 // which is its own. Its clock is then the time at which the last byte has passed.
-func (n *network) moveBytes(p *core.Port, x any, key string, ch model.Channel, from, to int32, bytes int) {
+func (n *network) moveBytes(p *core.Port, x any, t model.CoreTransfer, from, to int32, bytes int) {
 	p.Probe.FirstByteDeparted(x, p.Clock)
-	d := n.distance(from, to)
-	name, rate := n.SlowestPart(d, key, ch, bytes)
-	source, target := n.stateOf(from), n.stateOf(to)
-	crosses, cached := source.socket != target.socket, n.FitsCache(bytes)
-	if bytes == 0 || cached && !crosses {
-		p.Charge(rate.Time(bytes))
-		p.Probe.ProcessorActivityUntil(p, p.Clock, name, model.SendActivity, bytes)
+	d, cached := n.distance(from, to), n.FitsCache(bytes)
+	alone := &n.parts[t][d][1]
+	if cached {
+		alone = &n.parts[t][d][0]
+	}
+	pins := t != model.PacketTransfer && n.Page.Time > 0
+	if bytes == 0 || cached && d != model.OtherSocket && !pins {
+		p.Charge(alone.rate.Time(bytes))
+		p.Probe.ProcessorActivityUntil(p, p.Clock, alone.key, model.SendActivity, bytes)
 		return
 	}
 	p.ElapseCharges()
-	f := n.beginFlow(p, x, rate, bytes)
+	f := n.beginFlow(p, x, alone.rate.Rate, bytes)
+	source, target := n.stateOf(from), n.stateOf(to)
 	if !cached {
 		f.use(&n.memories[source.domain])
 		f.use(&n.memories[target.domain])
 	}
-	if crosses {
+	if d == model.OtherSocket {
 		f.use(&n.links[n.LinkBetween(source.socket, target.socket)])
 	}
-	undisturbed := p.Clock + f.rate.Time(bytes)
+	if pins {
+		other := source
+		if from == p.ID {
+			other = target
+		}
+		f.use(&other.pages)
+	}
+	begin, undisturbed := p.Clock, p.Clock+f.rate.Time(bytes)
 	n.awaitFlow(p, f)
-	p.Probe.ProcessorActivityUntil(p, undisturbed, name, model.SendActivity, bytes)
+	if pins {
+		p.Probe.ProcessorActivityUntil(p, begin+n.PinTime(t, bytes), "numa.page.time", model.SendActivity, bytes)
+	}
+	p.Probe.ProcessorActivityUntil(p, undisturbed, alone.key, model.SendActivity, bytes)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "network", model.BlockedActivity, 0)
 }
 
@@ -146,10 +191,9 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 
 // Send lets the core write the packet into the queue of its receiver.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
-	p.Probe.PacketSent(p, pk, "numa.send.start")
-	p.Charge(n.NUMA.Send.Start)
-	p.Probe.ProcessorActivityUntil(p, p.Clock, "numa.send.start", model.SendActivity, 0)
-	n.moveBytes(p, pk, "send", n.NUMA.Send, p.ID, pk.Dst, n.Header+len(pk.Data))
+	p.Probe.PacketSent(p, pk, costKeys.start[model.PacketTransfer])
+	n.chargeStart(p, model.PacketTransfer)
+	n.moveBytes(p, pk, model.PacketTransfer, p.ID, pk.Dst, n.Header+len(pk.Data))
 	there := p.Clock + n.Distances[n.distance(p.ID, pk.Dst)].Latency
 	p.Probe.LastByteArrived(pk, there)
 	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
@@ -161,24 +205,21 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	fetch := n.Distances[d].Fetch.Time(len(pk.Data))
 	p.Charge(n.NUMA.Receive + fetch)
 	p.Probe.ProcessorActivityUntil(p, p.Clock-fetch, "numa.receive", model.ReceiveActivity, 0)
-	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys[d].fetch, model.ReceiveActivity, len(pk.Data))
+	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.fetch[d], model.ReceiveActivity, len(pk.Data))
 }
 
 // StartAccess carries out a remote access: a single copy by the rank that asks for it.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
-	ch, key, start, from, to := n.Put, "put", "numa.put.start", x.Src, x.Dst
+	t, from, to := model.PutTransfer, x.Src, x.Dst
 	if x.IsGet {
-		ch, key, start, from, to = n.Get, "get", "numa.get.start", x.Dst, x.Src
+		t, from, to = model.GetTransfer, x.Dst, x.Src
 	}
-	d := n.distance(from, to)
 	p.Probe.AccessStarted(p, x)
-	p.Charge(ch.Start)
-	p.Probe.ProcessorActivityUntil(p, p.Clock, start, model.SendActivity, 0)
-	p.Charge(n.Page.Time.Times(n.Page.Count(len(x.Data))))
-	p.Probe.ProcessorActivityUntil(p, p.Clock, "numa.page.time", model.SendActivity, 0)
-	n.moveBytes(p, x, key, ch, from, to, len(x.Data))
+	n.chargeStart(p, t)
+	n.moveBytes(p, x, t, from, to, len(x.Data))
+	d := n.distance(from, to)
 	p.Charge(n.Distances[d].Latency)
-	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys[d].latency, model.SendActivity, 0)
+	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.latency[d], model.SendActivity, 0)
 	p.Probe.LastByteArrived(x, p.Clock)
 	p.ElapseCharges()
 	x.CopyData()
