@@ -213,8 +213,20 @@ func (f *Fabric) shared(into []Occupation, from, to, bytes int, how movement) []
 		return into
 	}
 	if !how.byAccess {
-		bytes += f.Header
+		return f.sharedOnRail(into, from, to, f.Header+bytes, how)
 	}
+	if f.NIC == nil {
+		return f.sharedOnRail(into, from, to, bytes, how)
+	}
+	parts, part := f.Stripes(bytes)
+	for i := range parts {
+		into = f.sharedOnRail(into, f.StripeEnd(from, i), to, min(part, bytes-i*part), how)
+	}
+	return into
+}
+
+// sharedOnRail is shared for bytes that leave by one end, with the header that they have.
+func (f *Fabric) sharedOnRail(into []Occupation, from, to, bytes int, how movement) []Occupation {
 	r := f.Graph.RouteBetween(from, to)
 	links := f.Graph.LinksLeft(r)
 	if f.NIC != nil {

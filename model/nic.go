@@ -21,6 +21,7 @@ type NIC struct {
 	Atomic       unit.Time // for which an atomic operation occupies the interface of its target; 0: there is none
 	Datagrams    *DatagramCosts
 	Registration *Registration // nil: memory needs none
+	StripeFrom   int           // shortest remote access that is divided over all rails; 0: none is
 }
 
 // InlineData is the messages that the processor writes to the interface with the doorbell.
@@ -72,6 +73,25 @@ func (f *Fabric) MessageTime(n int) unit.Time {
 		return f.NIC.Message * unit.Time(f.packets(n))
 	}
 	return f.NIC.Message
+}
+
+// Stripes returns into how many parts a remote access to n bytes is divided, one for each rail, and
+// how many bytes a part has at most: whole packets, and no fewer than the next part.
+func (f *Fabric) Stripes(n int) (parts, bytes int) {
+	rails := f.Graph.Rails()
+	if f.NIC.StripeFrom == 0 || n < f.NIC.StripeFrom || rails == 1 {
+		return 1, n
+	}
+	bytes = (f.packets(n) + rails - 1) / rails * f.Packet.Payload
+	return (n + bytes - 1) / bytes, min(n, bytes)
+}
+
+// StripeEnd returns the end by which part i of a divided access leaves the node of an end: the
+// first by that end itself, the others by the next ones.
+func (f *Fabric) StripeEnd(end, i int) int {
+	rails := f.Graph.Rails()
+	rail := end % rails
+	return end - rail + (rail+i)%rails
 }
 
 // nicTransfer is a transfer between RDMA interfaces.
@@ -141,7 +161,7 @@ func (n nicTransfer) datagramDataTime(bytes int) unit.Time {
 // ring occupies the processor of a side with a work request, and returns how often the first byte
 // of its message crosses buses.
 func (n nicTransfer) ring(w *protocolRun, from CostSide, size int) (buses int) {
-	w.occupyProcessor(from, Term{Name: "fabric.rdma.doorbell", Count: 1, Time: n.NIC.Doorbell}, n.NIC.Doorbell)
+	n.ringDoorbells(w, from, 1)
 	if !n.NIC.IsInline(size) {
 		return 4
 	}
@@ -150,6 +170,11 @@ func (n nicTransfer) ring(w *protocolRun, from CostSide, size int) (buses int) {
 		w.occupyProcessor(from, Term{Name: "fabric.rdma.inline.bandwidth", Count: 1, Bytes: size, Time: rate.Time(size)}, rate)
 	}
 	return 2
+}
+
+// ringDoorbells occupies the processor of a side with work requests.
+func (n nicTransfer) ringDoorbells(w *protocolRun, from CostSide, count int) {
+	w.occupyProcessor(from, Term{Name: "fabric.rdma.doorbell", Count: count, Time: unit.Time(count) * n.NIC.Doorbell}, n.NIC.Doorbell)
 }
 
 // complete occupies the processor of a side with a completion.
@@ -187,11 +212,13 @@ func (n nicTransfer) receive(w *protocolRun, side CostSide, bytes int) {
 	}
 }
 
-// get waits for the request to cross the bus and the network, and for the data.
+// get waits for the request to cross the bus and the network, and for the data: of an access that
+// is divided, which has a work request for each rail, for the longest part.
 func (n oneSidedTransfer) get(w *protocolRun, side CostSide, bytes int) {
-	w.occupyProcessor(side, Term{Name: "fabric.rdma.doorbell", Count: 1, Time: n.NIC.Doorbell}, n.NIC.Doorbell)
+	parts, part := n.Stripes(bytes)
+	n.ringDoorbells(w, side, parts)
 	request := n.latency(w, 1, 1, 1)
-	data := n.wire(w, bytes, 3, n.dataTime(bytes))
+	data := n.wire(w, part, 3, n.dataTime(part))
 	sent := w.lanes[side].clock
 	there := sent + sumTimes(request)
 	w.recordFlight(side, sent, there, 0, true)
@@ -203,7 +230,11 @@ func (n oneSidedTransfer) get(w *protocolRun, side CostSide, bytes int) {
 // put waits for the data to be in memory, and for the acknowledgement, which the interface sends
 // while it writes the last of them.
 func (n oneSidedTransfer) put(w *protocolRun, side CostSide, bytes int) {
-	data := n.wire(w, bytes, n.ring(w, side, bytes), n.dataTime(bytes))
+	parts, part := n.Stripes(bytes)
+	if parts > 1 {
+		n.ringDoorbells(w, side, parts-1)
+	}
+	data := n.wire(w, part, n.ring(w, side, bytes), n.dataTime(part))
 	ack := n.latency(w, 0, 1, 0)
 	sent := w.lanes[side].clock
 	there := sent + sumTimes(data)

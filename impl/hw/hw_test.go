@@ -17,14 +17,14 @@ import (
 )
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "numa", "numa nodes", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
+	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "numa", "numa nodes", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
 			m := hwtest.FatTree(2, 60e6, 1, 2, 3, 1)
 			m.Network.(*model.FatTree).Queue = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
-		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "adaptive RDMA fabric", "datagram fabric":
+		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric":
 			p = fabricPlatform(t, name)
 		case "numa": // a law has up to 128 ranks
 			m := hwtest.NUMA()
@@ -62,7 +62,10 @@ func TestLaws(t *testing.T) {
 // with RDMA interfaces or without.
 func fabricPlatform(t *testing.T, name string) *platform.Platform {
 	g, err := topology.NewFatTree(3, 4, []int{2})
-	if strings.HasPrefix(name, "adaptive") {
+	switch {
+	case strings.HasPrefix(name, "striped"):
+		g, err = topology.NewRails(3, 2, 8, nil)
+	case strings.HasPrefix(name, "adaptive"):
 		if g, err = topology.NewDragonfly(9, 4, 4, 2); err == nil {
 			g.Routing = topology.AdaptiveRouting
 		}
@@ -77,6 +80,10 @@ func fabricPlatform(t *testing.T, name string) *platform.Platform {
 	f := m.Network.(*model.Fabric)
 	if f.NIC != nil {
 		f.NIC.Registration = &model.Registration{Start: us, PageSize: 4096, Page: 100_000, Entries: 2, Bytes: 1 << 16}
+	}
+	if strings.HasPrefix(name, "striped") {
+		f.NIC.StripeFrom = 100
+		m.Nodes = &model.Nodes{Ranks: 3, Interfaces: 3, Inside: &model.LogGP{L: us, SendO: us, RecvO: us, Gap: us}}
 	}
 	if name == "datagram fabric" {
 		f.NIC.OneSided, f.NIC.Datagrams = false, &model.DatagramCosts{Send: model.Channel{Start: 100_000, Bandwidth: 150e6}, Receive: model.Channel{Start: 50_000, Bandwidth: 300e6}}

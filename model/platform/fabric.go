@@ -165,6 +165,10 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 		if r.buildGraph(path, n, to, graphs); to.Graph == nil {
 			return
 		}
+		if to.NIC != nil && to.NIC.StripeFrom > 0 && to.Graph.Rails() == 1 {
+			at := mappingValue(mappingValue(n, "rdma"), "striped")
+			r.reportProblem(at, path+".rdma.striped", "has no effect: the graph, %s, has one rail; leave it out, or write rails", to.Graph.Kind)
+		}
 		r.checkRouting(path, n, to, routing, seed)
 		r.checkLinks(path, n, to)
 		if to.WireBytes(to.Chunk) > maxWireBytes {

@@ -20,6 +20,7 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 		required("message", r.time(&to.Message)),
 		required("complete", r.time(&to.Complete)),
 		optional("one_sided", r.boolean(&to.OneSided)),
+		optional("striped", r.size(&to.StripeFrom, 1, unit.MaxSize)),
 		optional("atomic", r.positiveTime(&to.Atomic)),
 		optional("datagrams", r.mapping(required("send", r.channel(&datagrams.Send)), required("receive", r.channel(&datagrams.Receive)))),
 		optional("register", r.mapping(
@@ -37,8 +38,14 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 		if mappingValue(n, "register") != nil {
 			to.Registration = memory
 		}
+		if at := mappingValue(n, "striped"); at != nil && to.StripeFrom <= to.Inline.Size {
+			r.reportProblem(at, path+".striped", "%s are inline: write more than inline.size, %s", unit.Bytes(to.StripeFrom), unit.Bytes(to.Inline.Size))
+		}
 		if to.OneSided {
 			return
+		}
+		if at := mappingValue(n, "striped"); at != nil {
+			r.reportProblem(at, path+".striped", "has no effect: only remote accesses are divided, and one_sided: false excludes them; leave one of them out")
 		}
 		if at := mappingValue(n, "atomic"); at != nil {
 			r.reportProblem(at, path+".atomic", "has no effect: atomic operations are remote accesses, and one_sided: false excludes them; leave one of them out")

@@ -71,15 +71,8 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		n.beginAccessByNIC(x)
 	case dataArrived:
 		if n.nics != nil {
-			receiver := x.Dst
-			if x.IsGet {
-				receiver = x.Src
-			}
-			if t := n.reserveReceiveEngine(n.hostOf(receiver), x); t > k.Now() {
-				x.Transit.Step = dataReceived
-				k.Schedule(t, (*accessStep)(x), 0)
-				return
-			}
+			n.receivePart(x)
+			return
 		}
 		n.moveData(x)
 	case dataReceived:

@@ -34,7 +34,8 @@ type network struct {
 	flows         []flow
 	chunks        []chunk
 	transfers     []transfer
-	senders       []sender // of the ranks, and behind them one of each interface, which answers gets
+	senders       []sender     // of the ranks, and behind them one of each interface, which answers gets
+	writeOrders   []writeOrder // of the ranks, if their writes are divided over rails; or nil
 	isAdaptive    bool
 	openTransfers []int32             // with adaptive routing, the first transfer under way from each host
 	random        rand.PCG            // of detours

@@ -25,6 +25,10 @@ func (n *network) addNICs() {
 	if n.NIC.Registration != nil {
 		n.registered = make([]registrationCache, n.RankCount)
 	}
+	if n.NIC.StripeFrom > 0 && n.Graph.Rails() > 1 {
+		n.writeOrders = make([]writeOrder, n.RankCount)
+		n.senders = make([]sender, n.firstRailSender()+n.RankCount*n.Graph.Rails())
+	}
 }
 
 // selfLink returns the link of a host to itself.
@@ -105,6 +109,9 @@ func (e *doorbellEvent) HandleEvent(isServed uint64) {
 	x := transfer{packet: pk, from: from, to: n.hostOf(pk.Dst), size: size, isInline: n.NIC.IsInline(size), ready: k.Now()}
 	x.ready += n.readLatency(x.isInline)
 	x.begin, x.made = pk.Transit.NextTime, pk.Transit.NextTime+pk.Transit.Duration
+	if n.writeOrders != nil {
+		pk.Transit.Position = n.writeOrderOf(int32(pk.Src)).nextSerial()
+	}
 	n.enqueueTransfer(int32(pk.Src-n.FirstRank), x)
 }
 
@@ -145,10 +152,17 @@ func (n *network) reserveEngine(s *sim.Server, of any, hold unit.Time) unit.Time
 // packetReceivedEvent is the event that the last byte of a packet is in memory.
 type packetReceivedEvent core.Packet
 
-// HandleEvent lets the packet arrive after the messages that the interface has received before it.
+// HandleEvent lets the packet arrive after divided writes before it.
 func (e *packetReceivedEvent) HandleEvent(uint64) {
 	pk := (*core.Packet)(e)
 	n := pk.Network.(*network)
+	if n.writeOrders == nil || !n.writeOrderOf(int32(pk.Src)).hold(arrival{packet: pk}) {
+		n.receivePacket(pk)
+	}
+}
+
+// receivePacket lets a packet arrive after the messages that the interface has received before it.
+func (n *network) receivePacket(pk *core.Packet) {
 	if t := n.reserveReceiveEngine(n.hostOf(pk.Dst), pk); t > n.job.Kernel.Now() {
 		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(pk), 0)
 		return
@@ -178,10 +192,14 @@ func (n *network) startAccessByNIC(p *core.Port, x *core.RemoteAccess) {
 		n.RegisterMemory(p, x.Data)
 	}
 	bytes := len(x.Data)
+	parts, _ := n.Stripes(bytes)
 	if x.IsGet {
 		bytes = 0
 	}
 	p.Probe.AccessStarted(p, x)
+	for range parts - 1 {
+		n.ringDoorbell(p, 0, false)
+	}
 	n.ringDoorbell(p, bytes, isInline)
 	p.ElapseCharges()
 	x.PolledBy = n
@@ -201,13 +219,23 @@ func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 	}
 	y := transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data), isInline: n.NIC.IsInline(len(x.Data)), ready: k.Now()}
 	y.ready += n.readLatency(y.isInline)
+	x.Transit.Position = 1
+	if n.writeOrders != nil {
+		n.beginDividedWrite(x, y)
+		return
+	}
 	n.enqueueTransfer(x.Src-int32(n.FirstRank), y)
 }
 
 // answerGetByNIC reads what another interface has asked for, and sends it.
 func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
-	t := n.reserveSendEngine(from, x, n.NIC.Message)
-	n.enqueueTransfer(int32(n.RankCount)+from, transfer{access: x, from: from, to: n.hostOf(x.Src), size: len(x.Data), ready: t + n.readLatency(false)})
+	parts, part := n.Stripes(len(x.Data))
+	x.Transit.Position = parts
+	for i := range parts {
+		by := int32(n.StripeEnd(int(from), i))
+		t := n.reserveSendEngine(by, x, n.NIC.Message)
+		n.enqueueTransfer(int32(n.RankCount)+by, transfer{access: x, from: by, to: n.hostOf(x.Src), size: min(part, len(x.Data)-i*part), ready: t + n.readLatency(false)})
+	}
 }
 
 // readLatency returns how long a DMA read takes until its first byte: the request and the answer

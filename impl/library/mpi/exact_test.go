@@ -344,6 +344,22 @@ func TestExactNIC(t *testing.T) {
 	}
 }
 
+// TestExactStripes compares remote accesses that are divided over rails, with parts of a packet to
+// whole chunks.
+func TestExactStripes(t *testing.T) {
+	g, err := topology.NewRails(3, 2, 4, []int{2})
+	m := fabric(t, g, err)
+	f := m.Network.(*model.Fabric)
+	f.Send, f.Receive, f.Put, f.Get, f.RDMA = model.Channel{}, 0, 0, 0, false
+	f.NIC = &model.NIC{Doorbell: 71_003, Inline: model.InlineData{Size: 141, Bandwidth: 1733e6}, Bus: model.Bus{Latency: 131_009, Bandwidth: 97e6},
+		Message: 9_007, Complete: 43_019, OneSided: true, StripeFrom: 250}
+	m.Nodes = &model.Nodes{Ranks: 4, Interfaces: 3, Inside: shared(4).Network}
+	m.Ranks.Max = 64
+	for _, k := range []int{0, 249, 250, 256, 257, 512, 513, 768, 769, 3072, 3073, 12345} {
+		eachWay(t, m, odd(k%2 == 0, k%3*512), k, pair{64, 5, 46}, exact)
+	}
+}
+
 // TestExactCopy compares where a rule lets the sender copy what it sends with the first packet,
 // with each protocol.
 func TestExactCopy(t *testing.T) {
