@@ -41,6 +41,7 @@ type Library struct {
 	Aclmpl AclmplSettings
 
 	// The settings of MPI above the engine, and of the machine's TCP below it.
+	Decisions   string                 // name of the collective decisions that follow Collectives (model/collective); none: the usual ones
 	Collectives []CollectiveRule       // the first that applies chooses a collective algorithm; none: not known
 	Exchange    ExchangeOrder          // order of sends in MPI_Alltoallv; "": ExchangeInTurn
 	Compiled    *CompiledCommunication // compiled communication; nil: none

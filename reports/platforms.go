@@ -141,7 +141,11 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 		}
 		t.AddRow(doc.TextCell(c.Operation), doc.TextCell(where), doc.TextCell(bytes), doc.TextCell(c.Algorithm))
 	}
-	if len(l.Collectives) > 0 {
+	switch {
+	case l.Decisions != "":
+		t.AddRow(doc.TextCell("any"), doc.TextCell("any"), doc.TextCell("any"), doc.TextCell("as "+l.Decisions+" decides"))
+		t.AddNote("The first row that applies is used; model/collective/decisions/" + l.Decisions + ".txt has the decisions and their source.")
+	case len(l.Collectives) > 0:
 		t.AddNote("The first row that applies is used; if none does, the default table in docs/collectives.md.")
 	}
 	return t

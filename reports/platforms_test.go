@@ -28,6 +28,11 @@ func TestProtocolTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
+	l.Decisions = "mpich-4"
+	rows := algorithmTable(toy(), l).Groups[0].Rows
+	if last := rows[len(rows)-1]; len(rows) != 4 || last[3].Text != "as mpich-4 decides" {
+		t.Errorf("%d rows, the last is %v", len(rows), last)
+	}
 }
 
 // A library that has rules for collective operations has a table of them.
@@ -48,5 +53,10 @@ func TestAlgorithmTable(t *testing.T) {
 	want := []string{"bcast: in several nodes: any: two-level", "bcast: in one node, to 8: to 4 KB: linear", "scan: any, to 9: to 0 B: linear"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+	l.Decisions = "mpich-4"
+	rows := algorithmTable(toy(), l).Groups[0].Rows
+	if last := rows[len(rows)-1]; len(rows) != 4 || last[3].Text != "as mpich-4 decides" {
+		t.Errorf("%d rows, the last is %v", len(rows), last)
 	}
 }

@@ -107,7 +107,7 @@ type Algorithm struct {
 	NeedsCommutative bool // does not combine data in the order of ranks
 	TwoLevel         bool // needs several nodes, and several ranks in one of them
 	PowerOfTwo       bool // needs a power of two of ranks
-	EvenRanks        bool // needs an even number of ranks
+	EvenRanks        bool // needs an even number of ranks, or one
 	schedule         schedule
 }
 
@@ -126,7 +126,7 @@ func (a *Algorithm) Serves(j Job) bool {
 
 // servesCount reports whether the algorithm can serve a number of ranks, wherever they are.
 func (a *Algorithm) servesCount(ranks int) bool {
-	return (!a.PowerOfTwo || isPowerOfTwo(ranks)) && (!a.EvenRanks || ranks%2 == 0)
+	return (!a.PowerOfTwo || isPowerOfTwo(ranks)) && (!a.EvenRanks || ranks%2 == 0 || ranks == 1)
 }
 
 // Needs returns what ranks the algorithm needs, or "" if it serves any.
@@ -137,7 +137,7 @@ func (a *Algorithm) Needs() string {
 	case a.PowerOfTwo:
 		return "a power of two of ranks"
 	case a.EvenRanks:
-		return "an even number of ranks"
+		return "an even number of ranks, or one"
 	}
 	return ""
 }

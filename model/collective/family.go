@@ -38,6 +38,9 @@ type parameters struct {
 	segment int // bytes; 0: the data is sent as a whole
 }
 
+// segmentLabel stands for the bytes of a segment in the form of a name.
+const segmentLabel = "SEGMENT"
+
 // maxRadix bounds the radix in a name.
 const maxRadix = 1 << 20
 
@@ -108,7 +111,7 @@ func (f *family) form() string {
 	for _, p := range []struct {
 		presence
 		name string
-	}{{f.radix, cmp.Or(f.label, "RADIX")}, {f.segment, "SEGMENT"}} {
+	}{{f.radix, cmp.Or(f.label, "RADIX")}, {f.segment, segmentLabel}} {
 		switch p.presence {
 		case optional:
 			form += "[-" + p.name + "]"

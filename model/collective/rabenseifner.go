@@ -110,32 +110,76 @@ func rabenseifnerAllreduce(by pairing) schedule {
 
 // rabenseifnerReduce combines as rabenseifnerAllreduce does, and gathers the parts at the root. If
 // the root does not take part, its neighbor gathers them for it.
-func rabenseifnerReduce(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.whole(Out))
-	p := powerOf(j.Ranks)
-	root, collector := j.Root-p.more, j.Root
-	if j.Root < 2*p.more {
-		root, collector = j.Root/2, j.Root&^1
-	}
-	if at := p.beginSplit(s, j, rank); at != None {
-		few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
-		part := spans(Out, few.blocks())
-		w := nearHalving(s, p, at, p.evenRank, part, spans(Tmp, few.blocks()))
-		for far := p.ranks / 2; far >= 1; far /= 2 {
-			if at&far != root&far {
-				s.send(p.evenRank(at^far), w.span(part))
-				break
+func rabenseifnerReduce(by pairing) schedule {
+	return func(s *Script, j Job, rank int) {
+		s.local(Copy, j.whole(In), j.whole(Out))
+		p := powerOf(j.Ranks)
+		root := j.Root - p.more
+		if j.Root < 2*p.more {
+			root = j.Root / 2
+		}
+		if at := by.begin(p, s, j, rank); at != None {
+			few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
+			part := spans(Out, few.blocks())
+			of := func(number int) int { return by.rank(p, number) }
+			w := nearHalving(s, p, at, of, part, spans(Tmp, few.blocks()))
+			for far := p.ranks / 2; far >= 1; far /= 2 {
+				if at&far != root&far {
+					s.send(of(at^far), w.span(part))
+					break
+				}
+				all, other := w.grow(at, far)
+				s.recv(of(at^far), other.span(part))
+				w = all
 			}
-			all, other := w.grow(at, far)
-			s.recv(p.evenRank(at^far), other.span(part))
-			w = all
+		}
+		switch collector := by.rank(p, root); {
+		case collector == j.Root:
+		case rank == collector:
+			s.send(j.Root, j.whole(Out))
+		case rank == j.Root:
+			s.recv(collector, j.whole(Out))
 		}
 	}
-	switch {
-	case collector == j.Root:
-	case rank == collector:
-		s.send(j.Root, j.whole(Out))
-	case rank == j.Root:
-		s.recv(collector, j.whole(Out))
+}
+
+// foldedReduceScatter halves the blocks that a rank still combines in each round, for any number of
+// ranks: even ranks of pairs give all of their data to the odd ones first. near says that the first
+// rounds are with the nearest ranks; the blocks then have to go to the ranks that they are for. Tmp
+// has the data, and then room for what is received.
+func foldedReduceScatter(near bool) schedule {
+	return func(s *Script, j Job, rank int) {
+		n := j.Ranks * j.Bytes
+		data, room := Span{Tmp, 0, n}, Span{Tmp, n, n}
+		p := powerOf(j.Ranks)
+		at := rank - p.more
+		s.local(Copy, Span{In, 0, n}, data)
+		if rank < 2*p.more {
+			if rank%2 == 0 {
+				s.send(rank+1, data)
+				s.recv(rank+1, j.whole(Out))
+				return
+			}
+			s.recv(rank-1, room)
+			s.fold(room, data, true)
+			at = rank / 2
+		}
+		mine := spans(Tmp, func(i int) int { return (i + min(i, p.more)) * j.Bytes })
+		theirs := func(from, to int) Span {
+			into := mine(from, to)
+			into.From += n
+			return into
+		}
+		if near {
+			if w := nearHalving(s, p, at, p.rank, mine, theirs); w.from != at {
+				s.exchange(p.rank(w.from), w.span(mine), p.rank(w.from), mine(at, at+1))
+			}
+		} else {
+			halving(s, p, at, mine, theirs)
+		}
+		if rank < 2*p.more {
+			s.send(rank-1, j.block(Tmp, rank-1))
+		}
+		s.local(Copy, j.block(Tmp, rank), j.whole(Out))
 	}
 }

@@ -14,11 +14,47 @@ type Rule struct {
 	Ranks     int         // at most; 0: any number
 	Bytes     int         // at most; negative: any number
 	Algorithm string
+
+	// Conditions that libraries of today have besides.
+	Total       bool        // Bytes counts the blocks of all ranks together
+	Commutative bool        // only for data that is combined in any order
+	PowerOfTwo  bool        // only for a power of two of ranks
+	MinElements MinElements // of the data
 }
+
+// MinElements is the least number of elements for which a rule applies.
+type MinElements uint8
+
+// The least numbers of elements.
+const (
+	AnyElements       MinElements = iota
+	ElementPerRank                // one for each rank
+	ElementPerPowerOf             // one for each rank of the largest power of two of them
+)
 
 // within reports whether a rule applies to a job of its operation whose ranks are of a tier.
 func (r *Rule) within(tier model.Tier, j *Job) bool {
-	return r.Peers.Contains(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
+	return r.Peers.Contains(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || r.size(j) <= r.Bytes) &&
+		(!r.PowerOfTwo || powerOfTwo(*j)) && j.Bytes/j.unit() >= r.minElements(j.Ranks)
+}
+
+// size returns the bytes of a job that a rule compares with its own.
+func (r *Rule) size(j *Job) int {
+	if r.Total && r.Operation.ByBlocks() {
+		return j.Bytes * j.Ranks
+	}
+	return j.Bytes
+}
+
+// minElements returns the least number of elements of a number of ranks.
+func (r *Rule) minElements(ranks int) int {
+	switch r.MinElements {
+	case ElementPerRank:
+		return ranks
+	case ElementPerPowerOf:
+		return powerOf(ranks).ranks
+	}
+	return 0
 }
 
 // Tuning is a table of rules with their algorithms.
@@ -73,14 +109,15 @@ func (t *Tuning) Choose(o Operation, j *Job, commutes bool) *Algorithm {
 	choices := t[o].choices
 	last := len(choices) - 1
 	for i := range choices[:last] {
-		if c := &choices[i]; c.rule.within(tier, j) && c.Serves(*j) && (commutes || !c.NeedsCommutative) {
+		if c := &choices[i]; c.rule.within(tier, j) && c.Serves(*j) && (commutes || !c.NeedsCommutative && !c.rule.Commutative) {
 			return c.Algorithm
 		}
 	}
 	return choices[last].Algorithm
 }
 
-// Table returns the rules of a library, followed by Defaults. Unknown names panic.
+// Table returns the rules of a library, followed by the decisions that it names, and by Defaults.
+// Unknown names panic.
 func Table(l *model.Library) []Rule {
 	var rules []Rule
 	for _, c := range l.Collectives {
@@ -88,7 +125,14 @@ func Table(l *model.Library) []Rule {
 		if !known || Named(o, c.Algorithm) == nil {
 			panic(fmt.Sprintf("collective: library %s: no %s %s", l.Name, c.Operation, c.Algorithm))
 		}
-		rules = append(rules, Rule{o, c.Peers, c.Ranks, c.UpTo, c.Algorithm})
+		rules = append(rules, Rule{Operation: o, Peers: c.Peers, Ranks: c.Ranks, Bytes: c.UpTo, Algorithm: c.Algorithm})
+	}
+	if l.Decisions != "" {
+		d := FindDecisions(l.Decisions)
+		if d == nil {
+			panic(fmt.Sprintf("collective: library %s: no decisions %s", l.Name, l.Decisions))
+		}
+		rules = append(rules, d.Rules...)
 	}
 	return append(rules, Defaults...)
 }
@@ -141,8 +185,11 @@ func (r *Rule) corners() []jobClass {
 		bytes = many
 	}
 	counts := []int{powerOf(ranks).ranks}
-	for n := max(ranks-2, 3); n <= ranks; n++ { // the largest odd and even numbers that are no powers of two
-		if !isPowerOfTwo(n) {
+	for _, n := range []int{ranks, ranks - 1} { // the largest odd and even numbers that are no powers of two
+		for n > 2 && isPowerOfTwo(n) {
+			n -= 2
+		}
+		if n > 2 {
 			counts = append(counts, n)
 		}
 	}
@@ -163,32 +210,29 @@ func (r *Rule) corners() []jobClass {
 	return all
 }
 
-// anywhere is the tier of rules that do not depend on it.
-const anywhere = model.AllPeers
-
 // Defaults are rules for most machines: trees for short data, and algorithms that send each byte
 // few times for long data. The lengths are round numbers near those of MPICH. Thakur, Rabenseifner
 // and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
 var Defaults = []Rule{
-	{Barrier, anywhere, 0, -1, "binomial"},
-	{Bcast, anywhere, 0, 12 << 10, "binomial"},
-	{Bcast, anywhere, 7, -1, "binomial"},
-	{Bcast, anywhere, 0, -1, "scatter-allgather"},
-	{Scatter, anywhere, 0, -1, "binomial"},
-	{Gather, anywhere, 0, -1, "binomial"},
-	{Allgather, anywhere, 0, 8 << 10, "recursive-doubling"},
-	{Allgather, anywhere, 0, 8 << 10, "bruck"},
-	{Allgather, anywhere, 0, -1, "ring"},
-	{Alltoall, anywhere, 0, 256, "bruck"},
-	{Alltoall, anywhere, 0, -1, "pairwise"},
-	{Reduce, anywhere, 0, 2 << 10, "binomial"},
-	{Reduce, anywhere, 0, -1, "scatter-gather"},
-	{Reduce, anywhere, 0, -1, "binomial"},
-	{Allreduce, anywhere, 0, 2 << 10, "recursive-doubling"},
-	{Allreduce, anywhere, 0, -1, "scatter-allgather"},
-	{Allreduce, anywhere, 0, -1, "recursive-doubling"},
-	{ReduceScatter, anywhere, 0, 64 << 10, "recursive-halving"},
-	{ReduceScatter, anywhere, 0, -1, "pairwise"},
-	{ReduceScatter, anywhere, 0, -1, "reduce-then-scatter"},
-	{Scan, anywhere, 0, -1, "recursive-doubling"},
+	{Operation: Barrier, Bytes: -1, Algorithm: "binomial"},
+	{Operation: Bcast, Bytes: 12 << 10, Algorithm: "binomial"},
+	{Operation: Bcast, Ranks: 7, Bytes: -1, Algorithm: "binomial"},
+	{Operation: Bcast, Bytes: -1, Algorithm: "scatter-allgather"},
+	{Operation: Scatter, Bytes: -1, Algorithm: "binomial"},
+	{Operation: Gather, Bytes: -1, Algorithm: "binomial"},
+	{Operation: Allgather, Bytes: 8 << 10, Algorithm: "recursive-doubling"},
+	{Operation: Allgather, Bytes: 8 << 10, Algorithm: "bruck"},
+	{Operation: Allgather, Bytes: -1, Algorithm: "ring"},
+	{Operation: Alltoall, Bytes: 256, Algorithm: "bruck"},
+	{Operation: Alltoall, Bytes: -1, Algorithm: "pairwise"},
+	{Operation: Reduce, Bytes: 2 << 10, Algorithm: "binomial"},
+	{Operation: Reduce, Bytes: -1, Algorithm: "scatter-gather"},
+	{Operation: Reduce, Bytes: -1, Algorithm: "binomial"},
+	{Operation: Allreduce, Bytes: 2 << 10, Algorithm: "recursive-doubling"},
+	{Operation: Allreduce, Bytes: -1, Algorithm: "scatter-allgather"},
+	{Operation: Allreduce, Bytes: -1, Algorithm: "recursive-doubling"},
+	{Operation: ReduceScatter, Bytes: 64 << 10, Algorithm: "recursive-halving"},
+	{Operation: ReduceScatter, Bytes: -1, Algorithm: "pairwise"},
+	{Operation: ReduceScatter, Bytes: -1, Algorithm: "reduce-then-scatter"},
+	{Operation: Scan, Bytes: -1, Algorithm: "recursive-doubling"},
 }

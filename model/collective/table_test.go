@@ -11,12 +11,12 @@ import (
 // A rule counts where ranks lie as it says, and an algorithm where it serves.
 func TestChoose(t *testing.T) {
 	rules := []Rule{
-		{Bcast, model.IntraPeers, 4, 100, "linear"},
-		{Bcast, model.InterPeers, 0, -1, "two-level"},
-		{Reduce, model.AllPeers, 0, -1, "two-level"},
-		{Reduce, model.AllPeers, 0, 100, "scatter-gather"},
-		{Bcast, model.AllPeers, 0, -1, "scatter-allgather"},
-		{Scan, model.IntraPeers, 0, -1, "recursive-doubling"},
+		{Operation: Bcast, Peers: model.IntraPeers, Ranks: 4, Bytes: 100, Algorithm: "linear"},
+		{Operation: Bcast, Peers: model.InterPeers, Ranks: 0, Bytes: -1, Algorithm: "two-level"},
+		{Operation: Reduce, Peers: model.AllPeers, Ranks: 0, Bytes: -1, Algorithm: "two-level"},
+		{Operation: Reduce, Peers: model.AllPeers, Ranks: 0, Bytes: 100, Algorithm: "scatter-gather"},
+		{Operation: Bcast, Peers: model.AllPeers, Ranks: 0, Bytes: -1, Algorithm: "scatter-allgather"},
+		{Operation: Scan, Peers: model.IntraPeers, Ranks: 0, Bytes: -1, Algorithm: "recursive-doubling"},
 	}
 	one, several, alone := NewNodes([]int{0, 0, 0, 0}), NewNodes([]int{0, 1, 0, 1}), NewNodes([]int{0, 1, 2, 3})
 	tuning := Tuned(rules)
@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 // Usual stands behind what a library says.
 func TestTable(t *testing.T) {
 	l := &model.Library{Name: "x", Collectives: []model.CollectiveRule{{Operation: "bcast", Peers: model.InterPeers, Ranks: 9, UpTo: 100, Algorithm: "two-level"}}}
-	if got := Table(l); got[0] != (Rule{Bcast, model.InterPeers, 9, 100, "two-level"}) || !slices.Equal(got[1:], Defaults) {
+	if got := Table(l); got[0] != (Rule{Operation: Bcast, Peers: model.InterPeers, Ranks: 9, Bytes: 100, Algorithm: "two-level"}) || !slices.Equal(got[1:], Defaults) {
 		t.Errorf("%+v", got)
 	}
 	defer func() {
@@ -80,8 +80,8 @@ func TestBefore(t *testing.T) {
 		rules := make([]Rule, 1+random.IntN(5))
 		for i := range rules {
 			o := Operation(pick(int(Reduce), int(Allgather), int(Allreduce)))
-			of := Of(o)
-			rules[i] = Rule{o, model.Peers(pick(0, 1, 2)), pick(0, 0, 2, 3, 4, 6), pick(-1, -1, 0, 8), of[random.IntN(len(of))].Name}
+			of := slices.Concat(Of(o), Extended(o))
+			rules[i] = Rule{Operation: o, Peers: model.Peers(pick(0, 1, 2)), Ranks: pick(0, 0, 2, 3, 4, 6), Bytes: pick(-1, -1, 0, 8), Algorithm: of[random.IntN(len(of))].Name}
 		}
 		last := len(rules) - 1
 		before, serves := Before(rules, last)
@@ -130,4 +130,23 @@ func smallJobs() []Job {
 		}
 	}
 	return all
+}
+
+// A library's own rules come before the decisions that it names, and these before the usual rules.
+func TestTableOfDecisions(t *testing.T) {
+	l := &model.Library{Name: "x", Decisions: "openmpi-4.1", Collectives: []model.CollectiveRule{{Operation: "bcast", Ranks: 9, UpTo: 100, Algorithm: "linear"}}}
+	tuning := Tuned(Table(l))
+	for _, c := range []struct {
+		o    Operation
+		j    Job
+		want string
+	}{
+		{Bcast, Job{Ranks: 8, Bytes: 8}, "linear"},
+		{Bcast, Job{Ranks: 64, Bytes: 8}, "knomial-4"},
+		{Scan, Job{Ranks: 8, Bytes: 8}, "linear"},
+	} {
+		if got := tuning.Choose(c.o, &c.j, true); got.Name != c.want {
+			t.Errorf("%v of %+v: %v, not %s", c.o, c.j, got, c.want)
+		}
+	}
 }

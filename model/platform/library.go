@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/unit"
 	"go.yaml.in/yaml/v3"
@@ -48,6 +49,7 @@ func (r *fileReader) libraryFields(l *model.Library, tunings *[]collectiveRule) 
 		optional("engine", oneOfWords(r, new(string), names)),
 		required("software", r.software(l)),
 		optional("collectives", r.collectiveRules(tunings)),
+		optional("decisions", oneOfWords(r, &l.Decisions, collective.DecisionNames())),
 		optional("sockets", r.socketsOf(&l.Sockets)),
 		optional("exchange", oneOfWords(r, &l.Exchange, model.ExchangeOrders)),
 		optional("compiled", r.compiledCommunication(&l.Compiled)),

@@ -1,0 +1,128 @@
+package collective
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// decisionRule is a rule with the least ranks and bytes that rules before it leave for it.
+type decisionRule struct {
+	Rule
+	minRanks, minBytes int
+}
+
+// rulesOf returns the rules of an operation's table.
+func (d *Decisions) rulesOf(o Operation) []decisionRule {
+	var rules []decisionRule
+	var minRanks [2][2]int // of the next row, by its conditions
+	bit := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	for _, row := range d.operations[o].rows {
+		next := &minRanks[bit(row.commutative)][bit(row.powerOfTwo)]
+		minBytes := 0
+		for _, c := range row.choices {
+			r := decisionRule{
+				Rule:     Rule{Operation: o, Ranks: max(row.below-1, 0), Bytes: c.below - 1, Total: d.operations[o].total, Commutative: row.commutative, PowerOfTwo: row.powerOfTwo},
+				minRanks: *next, minBytes: minBytes,
+			}
+			a := d.operations[o].find(c.key)
+			rules = append(rules, d.alternatives(r, a, func(p forcedParameter) int { return p.decided })...)
+			minBytes = c.below
+		}
+		*next = row.below
+	}
+	return rules
+}
+
+// nonoverlapping is the form of an allreduce that reduces and broadcasts by the library's own
+// decisions.
+const nonoverlapping = "reduce+bcast"
+
+// alternatives returns a rule for each form of an algorithm: the first that serves a job is taken.
+// An @ separates a form from the least number of elements that it is for.
+func (d *Decisions) alternatives(r decisionRule, a *libraryAlgorithm, value func(forcedParameter) int) []decisionRule {
+	var rules []decisionRule
+	for _, form := range a.forms {
+		r := r
+		form, least, _ := strings.Cut(form, "@")
+		switch least {
+		case "ranks":
+			r.MinElements = ElementPerRank
+		case "power":
+			r.MinElements = ElementPerPowerOf
+		}
+		if form == nonoverlapping {
+			rules = append(rules, d.reduceAndBcast(r)...)
+			continue
+		}
+		for _, p := range d.parameters {
+			form = setParameter(form, p.label, value(p))
+		}
+		named := Named(r.Operation, form)
+		if named == nil {
+			panic(fmt.Sprintf("collective: decisions %s: no %v %s", d.Name, r.Operation, form))
+		}
+		r.Algorithm = named.Name
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// setParameter puts a value in place of a parameter in a form such as chain-FANOUT[-SEGMENT]. An
+// optional one is left out if the value is 0.
+func setParameter(form, label string, value int) string {
+	text := strconv.Itoa(value)
+	if label == segmentLabel {
+		text += "B"
+	}
+	if value == 0 {
+		form = strings.Replace(form, "[-"+label+"]", "", 1)
+	}
+	form = strings.Replace(form, "[-"+label+"]", "-"+text, 1)
+	return strings.Replace(form, label, text, 1)
+}
+
+// reduceAndBcast returns rules for the jobs that a rule is for, for an allreduce by reduce and bcast
+// as the library decides.
+func (d *Decisions) reduceAndBcast(r decisionRule) []decisionRule {
+	var rules []decisionRule
+	for _, reduce := range d.rulesOf(Reduce) {
+		if reduce.Commutative != r.Commutative && !(r.Ranks == 0 && r.Bytes < 0) {
+			continue
+		}
+		x, ok := r.intersect(reduce)
+		if !ok {
+			continue
+		}
+		for _, bcast := range d.rulesOf(Bcast) {
+			if y, ok := x.intersect(bcast); ok {
+				y.Algorithm = reduce.Algorithm + "+" + bcast.Algorithm
+				rules = append(rules, y)
+			}
+		}
+	}
+	return rules
+}
+
+// intersect returns a rule for the jobs that two rules are for, and whether there are any.
+func (r decisionRule) intersect(other decisionRule) (decisionRule, bool) {
+	smaller := func(a, b, unlimited int) int {
+		switch {
+		case a == unlimited:
+			return b
+		case b == unlimited:
+			return a
+		}
+		return min(a, b)
+	}
+	r.Ranks, r.Bytes = smaller(r.Ranks, other.Ranks, 0), smaller(r.Bytes, other.Bytes, -1)
+	r.minRanks, r.minBytes = max(r.minRanks, other.minRanks), max(r.minBytes, other.minBytes)
+	r.Commutative, r.PowerOfTwo = r.Commutative || other.Commutative, r.PowerOfTwo || other.PowerOfTwo
+	r.MinElements = max(r.MinElements, other.MinElements)
+	return r, (r.Ranks == 0 || r.minRanks <= r.Ranks) && (r.Bytes < 0 || r.minBytes <= r.Bytes)
+}

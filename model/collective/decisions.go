@@ -1,0 +1,222 @@
+package collective
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Decisions are how a library of today chooses algorithms, and how its users force them. Their files
+// are in folder decisions; README.md there describes the format.
+type Decisions struct {
+	Name  string
+	Rules []Rule
+
+	force      string // the variable that forces an algorithm, with OPERATION in place of its name
+	enable     string // the variable that has to be 1 for that; "": none
+	parameters []forcedParameter
+	operations [NumOperations]libraryOperation
+}
+
+// forcedParameter is a parameter of algorithms that users set.
+type forcedParameter struct {
+	label    string // in the forms of names
+	variable string // with OPERATION in place of its name
+	value    int    // of forced algorithms, if it is not set; 0: left out
+	decided  int    // of algorithms that the library decides for
+}
+
+// libraryOperation has the algorithms of an operation in a library, and its table.
+type libraryOperation struct {
+	total      bool
+	algorithms []libraryAlgorithm
+	rows       []decisionRow
+}
+
+// libraryAlgorithm is an algorithm as a library names it.
+type libraryAlgorithm struct {
+	key, name string // a number and a name, or the name twice
+	ranks     int    // the only number of ranks that it is for; 0: any
+	forms     []string
+}
+
+// decisionRow is the table for communicators of less than so many ranks.
+type decisionRow struct {
+	below       int // 0: any number
+	powerOfTwo  bool
+	commutative bool
+	choices     []sizeChoice
+}
+
+// sizeChoice is the algorithm for data of less than so many bytes.
+type sizeChoice struct {
+	below int // 0: any number
+	key   string
+}
+
+//go:embed decisions/*.txt
+var decisionFiles embed.FS
+
+// AllDecisions are those of all libraries.
+var AllDecisions = []*Decisions{readDecisions("openmpi-4.1"), readDecisions("openmpi-5.0"), readDecisions("mpich-4")}
+
+// DecisionNames returns the names of AllDecisions.
+func DecisionNames() []string {
+	var names []string
+	for _, d := range AllDecisions {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// FindDecisions returns the decisions of a name, or nil.
+func FindDecisions(name string) *Decisions {
+	i := slices.IndexFunc(AllDecisions, func(d *Decisions) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return AllDecisions[i]
+}
+
+// readDecisions reads a file. It panics if it is wrong.
+func readDecisions(name string) *Decisions {
+	d := &Decisions{Name: name}
+	d.include(name)
+	for o := range d.operations {
+		for _, r := range d.rulesOf(Operation(o)) {
+			d.Rules = append(d.Rules, r.Rule)
+		}
+	}
+	return d
+}
+
+// include reads the lines of a file.
+func (d *Decisions) include(name string) {
+	text, err := decisionFiles.ReadFile("decisions/" + name + ".txt")
+	if err != nil {
+		panic("collective: " + err.Error())
+	}
+	r := decisionReader{Decisions: d}
+	lines := bufio.NewScanner(strings.NewReader(string(text)))
+	for n := 1; lines.Scan(); n++ {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		if words := strings.Fields(line); len(words) > 0 {
+			if err := r.line(words); err != nil {
+				panic(fmt.Sprintf("collective: decisions/%s.txt:%d: %v", name, n, err))
+			}
+		}
+	}
+}
+
+// decisionReader reads the lines of a file of decisions.
+type decisionReader struct {
+	*Decisions
+	operation   *libraryOperation // that the lines are for
+	commutative bool
+}
+
+// line reads one line, in words.
+func (r *decisionReader) line(words []string) error {
+	switch first := words[0]; {
+	case first == "include" && len(words) == 2:
+		r.include(words[1])
+	case first == "force" && len(words) == 2:
+		r.force = words[1]
+	case first == "enable" && len(words) == 2:
+		r.enable = words[1]
+	case first == "parameter" && len(words) == 5:
+		value, err := strconv.Atoi(words[3])
+		decided, err2 := strconv.Atoi(words[4])
+		if err != nil || err2 != nil {
+			return fmt.Errorf("%v: values are numbers", words)
+		}
+		r.parameters = append(r.parameters, forcedParameter{words[1], words[2], value, decided})
+	case first == "operation" && len(words) == 3 && (words[2] == "own" || words[2] == "total"):
+		o, known := OperationNamed(words[1])
+		if !known {
+			return fmt.Errorf("no operation %s", words[1])
+		}
+		r.operation, r.commutative = &r.operations[o], false
+		r.operation.total = words[2] == "total"
+	case r.operation == nil:
+		return fmt.Errorf("%v: an operation is to come first", words)
+	case first == "algorithm" && len(words) == 4:
+		a := libraryAlgorithm{key: words[1], name: words[2], forms: strings.Split(words[3], "|")}
+		a.ranks, a.forms[0] = cutRanks(a.forms[0])
+		r.operation.algorithms = append(r.operation.algorithms, a)
+	case first == "commutative" && len(words) == 1:
+		r.commutative = true
+	case first == "any" && len(words) == 1:
+		r.commutative = false
+	default:
+		return r.row(words)
+	}
+	return nil
+}
+
+// cutRanks returns the number of ranks before a colon in a form, and the rest.
+func cutRanks(form string) (int, string) {
+	if number, rest, ok := strings.Cut(form, ":"); ok {
+		n, _ := strconv.Atoi(number)
+		return n, rest
+	}
+	return 0, form
+}
+
+// row reads which ranks a row is for, and its choices.
+func (r *decisionReader) row(words []string) error {
+	row := decisionRow{commutative: r.commutative}
+	below := func(word string) (int, error) {
+		n, err := strconv.Atoi(strings.TrimPrefix(word, "<"))
+		if err != nil || n < 1 || word[0] != '<' {
+			return 0, fmt.Errorf("%q is no bound such as <8", word)
+		}
+		return n, nil
+	}
+	var err error
+	switch words[0] {
+	case "*":
+	case "pow2":
+		row.powerOfTwo = true
+	default:
+		if row.below, err = below(words[0]); err != nil {
+			return err
+		}
+	}
+	for rest := words[1:]; len(rest) > 0; {
+		c := sizeChoice{key: rest[0]}
+		if rest = rest[1:]; c.key[0] == '<' {
+			if len(rest) == 0 {
+				return fmt.Errorf("no algorithm follows %s", c.key)
+			}
+			if c.below, err = below(c.key); err != nil {
+				return err
+			}
+			c.key, rest = rest[0], rest[1:]
+		}
+		if (c.below == 0) != (len(rest) == 0) {
+			return fmt.Errorf("only the last algorithm of %v is for any number of bytes", words)
+		}
+		if r.operation.find(c.key) == nil {
+			return fmt.Errorf("no algorithm %s", c.key)
+		}
+		row.choices = append(row.choices, c)
+	}
+	if len(row.choices) == 0 {
+		return fmt.Errorf("%v: no algorithm", words)
+	}
+	r.operation.rows = append(r.operation.rows, row)
+	return nil
+}
+
+// find returns the algorithm of a number or a name, or nil.
+func (o *libraryOperation) find(key string) *libraryAlgorithm {
+	i := slices.IndexFunc(o.algorithms, func(a libraryAlgorithm) bool { return a.key == key || a.name == key })
+	if i < 0 {
+		return nil
+	}
+	return &o.algorithms[i]
+}

@@ -1,0 +1,192 @@
+package collective
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Setting is a variable of a library, as users set it, such as coll_tuned_bcast_algorithm 6.
+type Setting struct{ Name, Value string }
+
+// forcedAlgorithm is what settings say of an operation.
+type forcedAlgorithm struct {
+	by        *libraryAlgorithm // nil: not forced
+	setting   Setting
+	given     []Setting // parameters
+	parameter map[string]int
+}
+
+// Force returns the rules that settings of the library ask for, for jobs of a number of ranks.
+func (d *Decisions) Force(settings []Setting, ranks int) ([]Rule, error) {
+	var forced [NumOperations]forcedAlgorithm
+	enabled := d.enable == ""
+	seen := map[string]bool{}
+	for _, s := range settings {
+		if seen[s.Name] {
+			return nil, fmt.Errorf("%s is set twice", s.Name)
+		}
+		seen[s.Name] = true
+		if s.Name == d.enable {
+			on, err := strconv.ParseBool(s.Value)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: write 1 or 0", s.Name, s.Value)
+			}
+			enabled = on
+			continue
+		}
+		if err := d.set(&forced, s); err != nil {
+			return nil, err
+		}
+	}
+	var rules []Rule
+	for o := range forced {
+		f := &forced[o]
+		switch {
+		case f.by == nil && len(f.given) > 0:
+			return nil, fmt.Errorf("%s has no effect unless %s forces an algorithm", f.given[0].Name, d.variable(d.force, Operation(o)))
+		case f.by == nil:
+			continue
+		case !enabled:
+			return nil, fmt.Errorf("%s has no effect unless %s is 1", f.setting.Name, d.enable)
+		case f.by.ranks != 0 && f.by.ranks != ranks:
+			return nil, fmt.Errorf("%s %s is for %d ranks, and there are %d", f.setting.Name, f.setting.Value, f.by.ranks, ranks)
+		}
+		more, err := d.forcedRules(Operation(o), f)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
+	}
+	return rules, nil
+}
+
+// forcedRules returns the rules for an algorithm with the parameters that are given.
+func (d *Decisions) forcedRules(o Operation, f *forcedAlgorithm) ([]Rule, error) {
+	for _, s := range f.given {
+		label := d.labelOf(o, s.Name)
+		if !strings.Contains(strings.Join(f.by.forms, "|"), label) {
+			return nil, fmt.Errorf("%s has no effect on %v %s", s.Name, o, f.by.name)
+		}
+	}
+	value := func(p forcedParameter) int {
+		if n, given := f.parameter[p.label]; given {
+			return n
+		}
+		return p.value
+	}
+	for _, form := range f.by.forms {
+		form, _, _ := strings.Cut(form, "@")
+		for _, p := range d.parameters {
+			form = setParameter(form, p.label, value(p))
+		}
+		if form != nonoverlapping && Named(o, form) == nil {
+			return nil, fmt.Errorf("%s %s: there is no %v %s: it has %s", f.given[0].Name, f.given[0].Value, o, form, strings.Join(Forms(o), ", "))
+		}
+	}
+	var rules []Rule
+	for _, r := range d.alternatives(decisionRule{Rule: Rule{Operation: o, Bytes: -1}}, f.by, value) {
+		rules = append(rules, r.Rule)
+	}
+	return rules, nil
+}
+
+// set notes a setting that forces an algorithm or gives a parameter.
+func (d *Decisions) set(forced *[NumOperations]forcedAlgorithm, s Setting) error {
+	for o := range d.operations {
+		algorithms := d.operations[o].algorithms
+		switch {
+		case len(algorithms) == 0:
+			continue
+		case s.Name == d.variable(d.force, Operation(o)):
+			f := &forced[o]
+			f.setting = s
+			if s.Value == "0" || s.Value == "ignore" || s.Value == "auto" {
+				return nil // the library decides
+			}
+			if f.by = d.operations[o].find(s.Value); f.by == nil || f.by.name == "-" {
+				return fmt.Errorf("%s %s: %v has no such algorithm: %s", s.Name, s.Value, Operation(o), d.operations[o].list())
+			}
+			return nil
+		case d.labelOf(Operation(o), s.Name) != "":
+			n, err := unit.ParseSize(s.Value)
+			if err != nil || n > unit.MaxSize {
+				return fmt.Errorf("%s %s: write a number", s.Name, s.Value)
+			}
+			f := &forced[o]
+			if f.parameter == nil {
+				f.parameter = map[string]int{}
+			}
+			f.parameter[d.labelOf(Operation(o), s.Name)], f.given = n, append(f.given, s)
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no variable %s that acts on collective operations: it has %s", d.Name, s.Name, strings.Join(d.Variables(), ", "))
+}
+
+// list names the algorithms that users can force, with their numbers.
+func (o *libraryOperation) list() string {
+	var names []string
+	for _, a := range o.algorithms {
+		switch {
+		case a.name == "-":
+		case a.key == a.name:
+			names = append(names, a.name)
+		default:
+			names = append(names, a.key+" "+a.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// variable returns the name of a variable for an operation.
+func (d *Decisions) variable(pattern string, o Operation) string {
+	name := strings.ReplaceAll(o.String(), "-", "_")
+	if strings.HasPrefix(pattern, "MPIR_") {
+		name = strings.ToUpper(name)
+	}
+	return strings.Replace(pattern, "OPERATION", name, 1)
+}
+
+// labelOf returns the label of the parameter of an operation that a variable sets, or "".
+func (d *Decisions) labelOf(o Operation, variable string) string {
+	for _, p := range d.parameters {
+		if d.variable(p.variable, o) == variable {
+			return p.label
+		}
+	}
+	return ""
+}
+
+// Variables returns the names of the variables that act on collective operations, with OPERATION in
+// place of an operation.
+func (d *Decisions) Variables() []string {
+	names := []string{d.force}
+	if d.enable != "" {
+		names = []string{d.enable, d.force}
+	}
+	for _, p := range d.parameters {
+		names = append(names, p.variable)
+	}
+	return names
+}
+
+// Decide returns the number and the name, in the library's own words, of the algorithm that the
+// library takes for so many ranks and bytes; bytes are those that its table for the operation
+// counts.
+func (d *Decisions) Decide(o Operation, ranks, bytes int, commutes bool) (number, name string) {
+	for _, row := range d.operations[o].rows {
+		if row.below > 0 && ranks >= row.below || row.powerOfTwo && !isPowerOfTwo(ranks) || row.commutative && !commutes {
+			continue
+		}
+		for _, c := range row.choices {
+			if c.below == 0 || bytes < c.below {
+				a := d.operations[o].find(c.key)
+				return a.key, a.name
+			}
+		}
+	}
+	return "", ""
+}
