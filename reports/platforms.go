@@ -144,7 +144,7 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 	switch {
 	case l.Decisions != "":
 		t.AddRow(doc.TextCell("any"), doc.TextCell("any"), doc.TextCell("any"), doc.TextCell("as "+l.Decisions+" decides"))
-		t.AddNote("The first row that applies is used; model/collective/decisions/" + l.Decisions + ".txt has the decisions and their source.")
+		t.AddNote("The first row that applies is used; model/collective/decisions/%s.txt has the decisions and their source.", l.Decisions)
 	case len(l.Collectives) > 0:
 		t.AddNote("The first row that applies is used; if none does, the default table in docs/collectives.md.")
 	}

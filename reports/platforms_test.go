@@ -28,11 +28,6 @@ func TestProtocolTable(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
-	l.Decisions = "mpich-4"
-	rows := algorithmTable(toy(), l).Groups[0].Rows
-	if last := rows[len(rows)-1]; len(rows) != 4 || last[3].Text != "as mpich-4 decides" {
-		t.Errorf("%d rows, the last is %v", len(rows), last)
-	}
 }
 
 // A library that has rules for collective operations has a table of them.

@@ -87,8 +87,8 @@ func setParameter(form, label string, value int) string {
 	return strings.Replace(form, label, text, 1)
 }
 
-// reduceAndBcast returns rules for the jobs that a rule is for, for an allreduce by reduce and bcast
-// as the library decides.
+// reduceAndBcast returns rules for the jobs that a rule is for, for an allreduce by reduce and
+// bcast as the library decides.
 func (d *Decisions) reduceAndBcast(r decisionRule) []decisionRule {
 	var rules []decisionRule
 	for _, reduce := range d.rulesOf(Reduce) {

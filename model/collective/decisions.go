@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Decisions are how a library of today chooses algorithms, and how its users force them. Their files
-// are in folder decisions; README.md there describes the format.
+// Decisions are how a library of today chooses algorithms, and how its users force them. Their
+// files are in folder decisions; README.md there describes the format.
 type Decisions struct {
 	Name  string
 	Rules []Rule
