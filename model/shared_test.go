@@ -42,6 +42,8 @@ func TestShared(t *testing.T) {
 	rdma := &Machine{Name: "rdma", Network: &Fabric{Graph: star, Packet: PacketSize{Payload: 4096}, Chunk: 4096, NIC: &NIC{Inline: InlineData{Size: 128}, Bus: Bus{Bandwidth: 1e9}, Message: 20 * unit.Nanosecond, OneSided: true}},
 		Nodes: &Nodes{Ranks: 2, Interfaces: 1, Inside: &LogGP{}}}
 	rdma.Network.(*Fabric).Links[topology.HostClass] = FabricLink{Bandwidth: 2e9, Width: 1}
+	numa := &NUMA{Sockets: 2, Domains: 2, Clusters: 1, Cores: 2, Caches: []CacheCopy{{1000, 1e9}}, Memory: 1e9, Link: 1e9, Put: Channel{Bandwidth: 1e9}, Get: Channel{Bandwidth: 1e9}, Page: PageCost{4000, 2 * unit.Microsecond}}
+	eager := &Library{Engine: ProtoEngine, Proto: ProtoSettings{Rules: []ProtocolRule{{UpTo: 1 << 20, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}}
 	on := func(n Network) *Machine { return &Machine{Name: "machine", Network: n} }
 	for name, c := range map[string]struct {
 		machine *Machine
@@ -78,6 +80,32 @@ func TestShared(t *testing.T) {
 		want := map[string]unit.Time{"interface out": 20 * unit.Nanosecond, "bus out": 100 * unit.Microsecond, "link": 50 * unit.Microsecond, "bus in": 100 * unit.Microsecond, "interface in": 20 * unit.Nanosecond}[o.Name]
 		if o.Time != want || o.AtReceiver != (o.Name == "bus in" || o.Name == "interface in" || o.Name == "link" && o.Index%2 == 1) {
 			t.Errorf("%s %d is occupied for %v, at the receiver: %v; want %v", o.Name, o.Index, o.Time, o.AtReceiver, want)
+		}
+	}
+	for _, c := range []struct {
+		what  string
+		bytes int
+		a, b  [2]int
+		want  []string
+	}{
+		{"short, of a socket", 1000, [2]int{0, 2}, [2]int{1, 3}, nil},
+		{"short, to another socket", 1000, [2]int{0, 4}, [2]int{2, 6}, []string{"link"}},
+		{"both ways between sockets", 1000, [2]int{0, 4}, [2]int{5, 1}, nil},
+		{"out of a domain", 2000, [2]int{0, 2}, [2]int{1, 4}, []string{"memory"}},
+		{"into a domain, and copied there", 2000, [2]int{2, 0}, [2]int{4, 1}, []string{"memory", "memory"}},
+		{"other domains", 2000, [2]int{0, 1}, [2]int{2, 3}, nil},
+		{"read from one process", 2 << 20, [2]int{0, 2}, [2]int{0, 4}, []string{"memory", "pages"}},
+		{"read from two processes", 2 << 20, [2]int{0, 2}, [2]int{1, 3}, []string{"memory", "memory"}},
+	} {
+		if got := common(on(numa), eager, c.bytes, c.a, c.b); !slices.Equal(got, c.want) {
+			t.Errorf("NUMA, %s: messages %v and %v share %v, not %v", c.what, c.a, c.b, got, c.want)
+		}
+	}
+	for name, want := range map[string]unit.Time{"memory": 4000 * unit.Microsecond, "link": 4000 * unit.Microsecond, "pages": 2000 * unit.Microsecond} {
+		for _, o := range on(numa).Shared(nil, eager, 0, 4, 4_000_000) {
+			if o.Name == name && o.Time != want {
+				t.Errorf("NUMA: %s is occupied for %v, want %v", o.Name, o.Time, want)
+			}
 		}
 	}
 	// Two segments of 1,460 bytes with headers of 40, and an acknowledgement of 40, at 1 B/us.

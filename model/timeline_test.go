@@ -39,7 +39,8 @@ func random(r *rand.Rand) model.Transfer {
 	rate := func() unit.Rate { return unit.Rate(1e6 + r.Float64()*300e6) }
 	m := &model.Machine{Processor: model.Processor{Copy: model.Channel{Start: time(), Bandwidth: rate()}}}
 	tier := model.InterNode
-	switch r.IntN(3) {
+	hops := r.IntN(5)
+	switch r.IntN(4) {
 	case 0:
 		m.Network = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
 	case 1:
@@ -56,6 +57,17 @@ func random(r *rand.Rand) model.Transfer {
 		a := model.Access{Latency: time(), Send: model.Channel{Start: time(), Bandwidth: rate()}, Settle: time() * unit.Time(r.IntN(2)), Receive: time(),
 			Fetch: unit.PerByte(r.Float64() * 1e4), Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
 		h.Access = [model.NumTiers]model.Access{a, a}
+	case 3:
+		tier, hops = model.IntraNode, r.IntN(model.NumDistances)
+		n := &model.NUMA{Memory: rate(), Link: rate(), Header: r.IntN(100), Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
+			Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}, Page: model.PageCost{Size: r.IntN(2) * 4096, Time: time()}}
+		if r.IntN(2) == 0 {
+			n.Caches = []model.CacheCopy{{UpTo: r.IntN(10000), Bandwidth: rate()}}
+		}
+		for d := range n.Distances {
+			n.Distances[d] = model.CoreAccess{Latency: time(), Fetch: unit.PerByte(r.Float64() * 1e4), Bandwidth: rate() * unit.Rate(r.IntN(2))}
+		}
+		m.Network = n
 	}
 	l := &model.Library{Proto: model.ProtoSettings{FirstBytes: r.IntN(5000), Long: model.EveryTier(model.LongMessage{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}}
 	for w := range l.Software {
@@ -63,7 +75,7 @@ func random(r *rand.Rand) model.Transfer {
 	}
 	l.Software[model.ProtoPackCost] /= 1000
 	l.Software[model.ProtoUnpackCost] /= 1000
-	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Tier: tier, Hops: r.IntN(5), Turns: r.IntN(3)},
+	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Tier: tier, Hops: hops, Turns: r.IntN(3)},
 		Protocol: model.Protocols[r.IntN(len(model.Protocols))], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
 	if x.Mode == model.SynchronousMode && !x.Protocol.Synchronous() {
 		x.Protocol = model.ProtocolTA
@@ -272,6 +284,34 @@ func TestPathHypernodes(t *testing.T) {
 	}
 }
 
+// TestPathNUMA has the distances of cores, where ranks fill a socket after the other and where they
+// take the sockets in turn, in a whole machine and in the second node of a composed one.
+func TestPathNUMA(t *testing.T) {
+	const cluster, domain, socket, remote = int(model.SameCluster), int(model.SameDomain), int(model.SameSocket), int(model.OtherSocket)
+	for _, c := range []struct {
+		order model.CoreOrder
+		b     int // from rank 1
+		want  int
+	}{
+		{model.BlockOrder, 1, cluster}, {model.BlockOrder, 2, cluster}, {model.BlockOrder, 3, domain}, {model.BlockOrder, 6, socket}, {model.BlockOrder, 11, socket}, {model.BlockOrder, 12, remote},
+		{model.RoundRobinOrder, 0, remote}, {model.RoundRobinOrder, 5, cluster}, {model.RoundRobinOrder, 7, domain}, {model.RoundRobinOrder, 13, socket},
+		{model.DomainRoundRobinOrder, 0, socket}, {model.DomainRoundRobinOrder, 2, remote}, {model.DomainRoundRobinOrder, 9, cluster}, {model.DomainRoundRobinOrder, 13, domain},
+	} {
+		n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 3, Order: c.order}
+		want := model.Path{Tier: model.IntraNode, Hops: c.want}
+		if got := (&model.Machine{Network: n}).Path(24, 1, c.b); got != want {
+			t.Errorf("order %v, ranks 1 and %d: %+v, want %+v", c.order, c.b, got, want)
+		}
+		nodes := &model.Machine{Network: &example, Nodes: &model.Nodes{Ranks: 24, Interfaces: 1, Inside: n}}
+		if got := nodes.Path(72, 25, 24+c.b); got != want {
+			t.Errorf("order %v, ranks 1 and %d of the second node: %+v, want %+v", c.order, c.b, got, want)
+		}
+		if got := nodes.Path(72, 1, 24+c.b); got.Tier != model.InterNode || got.Hops != 0 {
+			t.Errorf("from node to node: %+v", got)
+		}
+	}
+}
+
 // near is a machine with the rounded numbers of a Convex Exemplar.
 func near() *model.Machine {
 	a := model.Access{Latency: us, Send: model.Channel{Start: 2 * us, Bandwidth: 100e6}, Settle: 5 * us, Receive: us, Fetch: 10_000,
@@ -303,12 +343,21 @@ func messageCost(m *model.Machine, lib *model.Library, by model.TransportMeans, 
 	return c
 }
 
+// cores is a node of cores that share memory. The link limits their short packets, and the memory
+// the long ones.
+func cores() *model.Machine {
+	n := &model.NUMA{Caches: []model.CacheCopy{{UpTo: 90, Bandwidth: 400e6}, {UpTo: 4100, Bandwidth: 300e6}}, Memory: 260e6, Link: 270e6, Header: 64,
+		Send: model.Channel{Start: us, Bandwidth: 350e6}, Receive: us, Put: model.Channel{Start: us, Bandwidth: 80e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}, Page: model.PageCost{Size: 4096, Time: us}}
+	n.Distances[model.OtherSocket] = model.CoreAccess{Latency: 300_000, Fetch: 1000}
+	return &model.Machine{Name: "numa", Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 170e6}}, Network: n}
+}
+
 // TestMessageView compares the view of low-level messages with their costs: within a picosecond, as
 // a curve rounds once where a sum rounds each term.
 func TestMessageView(t *testing.T) {
 	l := chimp()
 	path := model.Path{Hops: 3, Turns: 1}
-	for _, m := range []*model.Machine{t3d(), near(), {Network: &example, Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 171e6}}}} {
+	for _, m := range []*model.Machine{t3d(), near(), cores(), {Network: &example, Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 171e6}}}} {
 		v := model.LowLevelParameters(m, l, path)
 		for _, k := range []int{0, 1, 2, 100, 4056, 5000, 1 << 20} {
 			c := messageCost(m, l, model.ByPacket, k, path)

@@ -160,7 +160,7 @@ func TestWatched(t *testing.T) {
 		torus, hypernodes := hwtest.Torus(), hwtest.Hypernodes(3, 3)
 		torus.Network.(*model.Torus).Link = 130e6
 		hypernodes.Network.(*model.Hypernodes).Port, hypernodes.Network.(*model.Hypernodes).Rings, hypernodes.Network.(*model.Hypernodes).Ring = 130e6, 1, 60e6
-		for _, m := range []*model.Machine{torus, hypernodes} {
+		for _, m := range []*model.Machine{torus, hypernodes, hwtest.NUMA()} {
 			a, b := hwtest.RandomTransfers(t, m, 6, seed, true), hwtest.RandomTransfers(t, m, 6, seed, false)
 			for i := range a.Packets {
 				if a.Packets[i].EndTime != b.Packets[i].EndTime {

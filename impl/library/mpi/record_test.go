@@ -115,6 +115,9 @@ func TestRecordingIsTheTimeline(t *testing.T) {
 				h := shared(4, 4)
 				eachWay(t, h, l, k, p, same)
 			}
+			for _, p := range []pair{{16, 0, 1}, {16, 9, 2}} {
+				eachWay(t, cores(), l, k, p, same)
+			}
 			eachWay(t, synthetic, l, k, pair{2, 0, 1}, same)
 			wide := tree(2, 2)
 			wide.Network.(*model.FatTree).Link = 400e6 // so that stores do not wait, which the closed form adds up at their end
@@ -204,7 +207,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
 	slow.Network.(*model.Torus).Link = 9e6 // every sender is held up
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
-	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "ethernet": workstations(), "ethernet, buffered sends": workstations(), "loggp": synthetic} {
+	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "numa": cores(), "ethernet": workstations(), "ethernet, buffered sends": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
 		if os.Getenv("LOGGP_SOAK") == "" {
 			seeds = 2
