@@ -25,12 +25,12 @@ const leastShare = 1e-12
 // resource is what flows share: the memory of a domain, a link between sockets, or the lock under
 // which pages of a process are pinned.
 type resource struct {
-	sim.Server           // its name; it is never reserved
-	capacity   float64   // bytes a second
-	users      int       // uses by active flows
-	left       float64   // while shares are computed: of the capacity, for flows without a share
-	open       int       // while shares are computed: uses by these
-	reported   unit.Time // until then what has been taken of it is reported
+	sim.Server         // its name; it is never reserved
+	capacity   float64 // bytes a second
+	users      int     // uses by active flows
+	left       float64 // while shares are computed: of the capacity, for flows without a share
+	open       int     // while shares are computed: uses by these
+	reported   float64 // picoseconds until which what has been taken of it is reported
 }
 
 // maxUses is how many resources a flow uses at most: two memories, a link and a lock.
@@ -50,7 +50,7 @@ type flow struct {
 	remaining float64   // bytes at that time
 	end       unit.Time // when the last byte passes if the rate stays
 	size      int       // of all of it
-	reported  int       // bytes whose use of resources is reported
+	reported  float64   // bytes whose use of resources is reported
 }
 
 // beginFlow returns the flow of a rank's core, which does not use anything yet. Its rate alone is
@@ -214,18 +214,19 @@ func (n *network) takeShares(now unit.Time) {
 func (n *network) reportShares() {
 	now := n.job.Kernel.Now()
 	for _, r := range n.resources {
-		r.reported = n.lastChange
+		r.reported = float64(n.lastChange)
 	}
 	for _, f := range n.active {
-		passed := f.size
+		left := 0.0
 		if now < f.end {
-			passed = f.size - int(math.RoundToEven(f.remainingAt(now)))
+			left = f.remainingAt(now)
 		}
+		passed := float64(f.size) - left
+		bytes := int(passed) - int(f.reported)
 		for _, r := range f.uses[:f.useCount] {
-			long := unit.Time(float64(passed-f.reported) * float64(unit.Second) / r.capacity)
-			long = min(long, now-r.reported)
-			n.job.Probe.ServerOccupied(&r.Server, f.of, model.CarryActivity, r.reported, long, passed-f.reported)
-			r.reported += long
+			from := r.reported
+			r.reported = min(from+(passed-f.reported)*float64(unit.Second)/r.capacity, float64(now))
+			n.job.Probe.ServerOccupied(&r.Server, f.of, model.CarryActivity, unit.Time(from), unit.Time(r.reported)-unit.Time(from), bytes)
 		}
 		f.reported = passed
 	}

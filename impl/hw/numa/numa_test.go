@@ -299,6 +299,66 @@ func TestPutsEndWhenTheyAreSeen(t *testing.T) {
 	})
 }
 
+// What an observer is told of memories and links adds up to the bytes that passed them, one after
+// the other, at their bandwidths, and within the time of the run. Observing changes nothing.
+func TestReportedSharesAddUp(t *testing.T) {
+	m := hwtest.NUMA()
+	n := m.Network.(*model.NUMA)
+	n.Caches = nil
+	const ranks, size, rounds = 16, 6000, 5
+	program := func(end []unit.Time) func(p device.Port) {
+		return func(p device.Port) {
+			r := rand.New(rand.NewPCG(1, uint64(p.Rank())))
+			for i := range rounds {
+				p.Delay(unit.Time(r.IntN(int(50 * us))))
+				p.Send((p.Rank()+8)%ranks, &device.Packet{Data: make([]byte, size)}) // to the other socket
+				p.Recv(true)
+				p.Copy(make([]byte, size), make([]byte, size-1000*i))
+			}
+			end[p.Rank()] = p.Now()
+		}
+	}
+	observed, alone := make([]unit.Time, ranks), make([]unit.Time, ranks)
+	line := hwtest.TimelineOf(t, m, ranks, program(observed))
+	hwtest.Run(t, m, ranks, program(alone))
+	if !slices.Equal(observed, alone) {
+		t.Errorf("ranks end at %v, observed at %v", alone, observed)
+	}
+	copied := 0
+	for i := range rounds {
+		copied += size - 1000*i
+	}
+	// Four ranks of a domain copy, and send and receive what they got.
+	want := map[string]int{"link 0 to 1": 8 * rounds * size, "link 1 to 0": 8 * rounds * size}
+	for d := range 4 {
+		want[fmt.Sprintf("domain %d memory", d)] = 4 * (2*rounds*size + 2*copied)
+	}
+	for _, x := range line.Resources {
+		bytes, ok := want[x.Name]
+		if !ok {
+			continue
+		}
+		delete(want, x.Name)
+		rate := n.Memory
+		if x.Name[0] == 'l' {
+			rate = n.Link
+		}
+		if busy := x.Totals[model.CarryActivity]; x.Bytes != bytes || busy > rate.Time(bytes)+unit.Time(len(x.Spans)) || busy < rate.Time(bytes)-unit.Time(len(x.Spans)) {
+			t.Errorf("%s carried %d bytes in %v, want %d in %v", x.Name, x.Bytes, busy, bytes, rate.Time(bytes))
+		}
+		at := unit.Time(0)
+		for _, s := range x.Spans {
+			if s.From < at || s.To > slices.Max(observed) {
+				t.Fatalf("%s is taken from %v to %v, after %v", x.Name, s.From, s.To, at)
+			}
+			at = s.To
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("nothing is reported of %v", want)
+	}
+}
+
 // Messages of any length, cached or not, contending or not, allocate nothing once a run has begun.
 func TestTransfersAllocateNothing(t *testing.T) {
 	allocated := func(rounds int) float64 {
