@@ -118,6 +118,9 @@ func (n *NUMA) CoreOf(end int) int {
 	return end%groups*(n.Capacity()/groups) + end/groups
 }
 
+// ClusterOf returns the cluster of an end, counted from the first of the first socket.
+func (n *NUMA) ClusterOf(end int) int { return n.CoreOf(end) / n.Cores }
+
 // DomainOf returns the NUMA domain of an end, counted from the first of the first socket.
 func (n *NUMA) DomainOf(end int) int { return n.CoreOf(end) / (n.Clusters * n.Cores) }
 
@@ -134,7 +137,7 @@ func (n *NUMA) DistanceBetween(a, b int) Distance {
 		return OtherSocket
 	case n.DomainOf(a) != n.DomainOf(b):
 		return SameSocket
-	case n.CoreOf(a)/n.Cores != n.CoreOf(b)/n.Cores:
+	case n.ClusterOf(a) != n.ClusterOf(b):
 		return SameDomain
 	}
 	return SameCluster

@@ -19,6 +19,9 @@ type network struct {
 	memories []resource                                          // by domain
 	links    []resource                                          // by LinkBetween
 
+	copiedBytes int       // of the last copy that fitted a cache
+	copyTime    unit.Time // of that
+
 	active       []*flow
 	resources    []*resource // that active flows use, in the order in which they began to
 	lastChange   unit.Time   // of active
@@ -33,10 +36,10 @@ type part struct {
 
 // rankState is where a rank is, and what its core moves.
 type rankState struct {
-	end, domain, socket int
-	pages               resource // the lock under which the system pins its pages
-	flow                flow
-	registers           core.RegisterServer
+	cluster, domain, socket int
+	pages                   resource // the lock under which the system pins its pages
+	flow                    flow
+	registers               core.RegisterServer
 }
 
 // New returns cores that join ranks of a job.
@@ -49,7 +52,7 @@ func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 		active: make([]*flow, 0, e.RankCount)}
 	for i := range n.ranks {
 		end := e.InterfaceOf(e.FirstRank + i)
-		n.ranks[i] = rankState{end: end, domain: m.DomainOf(end), socket: m.SocketOf(end)}
+		n.ranks[i] = rankState{cluster: m.ClusterOf(end), domain: m.DomainOf(end), socket: m.SocketOf(end)}
 		if m.Page.Time > 0 {
 			n.ranks[i].pages.capacity = float64(unit.Second) / float64(m.Page.PerByte())
 		}
@@ -106,7 +109,16 @@ func (n *network) stateOf(rank int32) *rankState { return &n.ranks[int(rank)-n.F
 
 // distance returns the distance of two ranks of the job.
 func (n *network) distance(a, b int32) model.Distance {
-	return n.DistanceBetween(n.stateOf(a).end, n.stateOf(b).end)
+	x, y := n.stateOf(a), n.stateOf(b)
+	switch {
+	case x.cluster == y.cluster:
+		return model.SameCluster
+	case x.domain == y.domain:
+		return model.SameDomain
+	case x.socket == y.socket:
+		return model.SameSocket
+	}
+	return model.OtherSocket
 }
 
 // costKeys are the keys of costs in platform files, which name the costs to the probe.
@@ -175,11 +187,14 @@ func (n *network) CarriesCopies() bool { return true }
 
 // ChargeCopy reads memory and writes it, unless the bytes fit a cache.
 func (n *network) ChargeCopy(p *core.Port, bytes int) {
-	ch := n.CopyChannel(p.Machine.Processor.Copy, bytes)
 	if n.FitsCache(bytes) {
-		p.Charge(ch.Time(bytes))
+		if bytes != n.copiedBytes { // copies of one length often follow each other
+			n.copiedBytes, n.copyTime = bytes, n.CopyChannel(p.Machine.Processor.Copy, bytes).Time(bytes)
+		}
+		p.Charge(n.copyTime)
 		return
 	}
+	ch := n.CopyChannel(p.Machine.Processor.Copy, bytes)
 	p.Charge(ch.Start)
 	p.ElapseCharges()
 	f := n.beginFlow(p, "copy", ch.Bandwidth, bytes)

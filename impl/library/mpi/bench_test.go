@@ -59,6 +59,8 @@ func BenchmarkMachines(b *testing.B) {
 		{"t3d", "t3d", 8, load("t3d").Machine},
 		{"convex/intra", "convex", 8, load("convex").Machine},
 		{"convex/inter", "convex", 8, scattered(2)},
+		{"numa/cluster", "convex", 8, cores()},
+		{"numa/100KB", "convex", 100_000, cores()},
 		{"now", "now", 8, load("now").Machine},
 		{"now/100KB", "now", 100_000, load("now").Machine},
 	} {
