@@ -118,8 +118,8 @@ var routingsOf = map[string][]struct {
 	word    string
 	routing topology.Routing
 }{
-	"fattree":   {{"d-mod-k", topology.DeterministicRouting}, {"ecmp", topology.HashRouting}},
-	"rails":     {{"d-mod-k", topology.DeterministicRouting}, {"ecmp", topology.HashRouting}},
+	"fattree":   {{"d-mod-k", topology.DeterministicRouting}, {"ecmp", topology.HashRouting}, {"spray", topology.SprayRouting}},
+	"rails":     {{"d-mod-k", topology.DeterministicRouting}, {"ecmp", topology.HashRouting}, {"spray", topology.SprayRouting}},
 	"dragonfly": {{"minimal", topology.DeterministicRouting}, {"ugal", topology.AdaptiveRouting}},
 	"graph":     {{"shortest", topology.DeterministicRouting}, {"ecmp", topology.HashRouting}},
 }

@@ -155,7 +155,7 @@ func (g *Graph) nextByDistance(r *Route) int32 {
 		}
 	}
 	choice := int(r.Destination) % nearer
-	if g.Routing == HashRouting {
+	if g.usesHash() {
 		choice = int(hash64(uint64(r.hash)^uint64(at)<<32) % uint64(nearer))
 	}
 	for _, link := range outs {

@@ -151,7 +151,7 @@ func (g *Graph) nextInFatTree(r *Route) int32 {
 	}
 	if r.top > 0 {
 		port := destination / v.twins % v.up
-		if g.Routing == HashRouting {
+		if g.usesHash() {
 			port = int(hash64(uint64(r.hash)^uint64(r.level)<<40) % uint64(v.up))
 		}
 		above := &t.levels[r.level]

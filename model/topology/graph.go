@@ -36,6 +36,7 @@ type Routing uint8
 const (
 	DeterministicRouting Routing = iota // by the digits of the destination: D-mod-K, or minimal
 	HashRouting                         // equal-cost multipath: by a hash of both hosts and a seed
+	SprayRouting                        // of equally short routes, another for each part of a message, at random
 	AdaptiveRouting                     // minimal or through another group, by the queues: UGAL
 )
 

@@ -21,11 +21,17 @@ func (g *Graph) RouteBetween(from, to int) Route {
 	if g.parameters.arity > 0 {
 		r.top = int8(g.parameters.topLevel(from/g.parameters.rails, to/g.parameters.rails))
 	}
-	if g.Routing == HashRouting {
+	if g.usesHash() {
 		r.hash = uint32(hash64(g.Seed ^ hash64(uint64(from)<<32|uint64(to))))
 	}
 	return r
 }
+
+// usesHash reports whether a hash chooses among equally short routes.
+func (g *Graph) usesHash() bool { return g.Routing == HashRouting || g.Routing == SprayRouting }
+
+// Spray gives a route that has not begun the hash of a random number.
+func (g *Graph) Spray(r *Route, random uint64) { r.hash = uint32(hash64(random)) }
 
 // NextLink advances a route that has not ended by a link, and returns the link.
 func (g *Graph) NextLink(r *Route) (link int32) {

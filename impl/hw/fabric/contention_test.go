@@ -119,6 +119,28 @@ func TestDetoursAvoidTheSharedCable(t *testing.T) {
 	}
 }
 
+// Two hosts of a switch whose targets have the same digit share a cable up by D-mod-K. Sprayed over
+// all cables each gets its link, and messages stay in order, with any interface and buffer.
+func TestSprayedFlowsUseAllCables(t *testing.T) {
+	target := []int{8, 12, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} // others put to themselves
+	for routing, want := range map[topology.Routing]float64{topology.DeterministicRouting: 50, topology.SprayRouting: 100} {
+		g, err := topology.NewFatTree(2, 4, nil)
+		generated(t, g, err)
+		g.Routing = routing
+		for i, rate := range hwtest.MeasurePutRates(t, hwtest.Fabric(g), target, 100*unit.Millisecond)[:2] {
+			if got := rate / 1e6; got < 0.95*want || got > 1.01*want {
+				t.Errorf("routing %d: host %d puts %.1f MB/s, want %.0f", routing, i, got, want)
+			}
+		}
+		for _, buffer := range []int{1, 12_288, 0} {
+			for _, m := range []*model.Machine{hwtest.Fabric(g), hwtest.RDMAFabric(g)} {
+				m.Network.(*model.Fabric).Buffer = buffer
+				sendAtRandom(t, "sprayed", m, g.Hosts, uint64(buffer))
+			}
+		}
+	}
+}
+
 // With one queue for all, congestion spreads: hosts 1 to 3 of a switch fill the buffers on the way
 // to host 4 and stop host 0, which wants to go elsewhere. With a queue for each sender it gets what
 // is left of the shared cable.

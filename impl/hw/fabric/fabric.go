@@ -34,11 +34,12 @@ type network struct {
 	flows         []flow
 	chunks        []chunk
 	transfers     []transfer
-	senders       []sender     // of the ranks, and behind them one of each interface, which answers gets
-	writeOrders   []writeOrder // of the ranks, if their writes are divided over rails; or nil
-	isAdaptive    bool
-	openTransfers []int32             // with adaptive routing, the first transfer under way from each host
-	random        rand.PCG            // of detours
+	senders       []sender            // of the ranks, and behind them one of each interface, which answers gets
+	writeOrders   []writeOrder        // of the ranks, if their writes are divided over rails; or nil
+	isAdaptive    bool                // a router may choose a detour
+	isSprayed     bool                // each chunk has a route of its own
+	openTransfers []int32             // with either of these, the first transfer under way from each host
+	random        rand.PCG            // of detours and of sprayed routes
 	nics          []nic               // of the hosts; nil: interfaces have no buses
 	registered    []registrationCache // of the ranks; nil: memory needs no registration
 
@@ -81,7 +82,8 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 	for i := range n.senders {
 		n.senders[i] = sender{none, none}
 	}
-	if n.isAdaptive = f.Graph.Routing == topology.AdaptiveRouting; n.isAdaptive {
+	n.isAdaptive, n.isSprayed = f.Graph.Routing == topology.AdaptiveRouting, f.Graph.Routing == topology.SprayRouting
+	if n.isAdaptive || n.isSprayed {
 		n.openTransfers = make([]int32, f.Graph.Hosts)
 		for i := range n.openTransfers {
 			n.openTransfers[i] = none

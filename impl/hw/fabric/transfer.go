@@ -19,7 +19,7 @@ type transfer struct {
 	isInline           bool
 	ready, begin, made unit.Time
 
-	// With adaptive routing chunks overtake each other. A transfer is over when all of it is there,
+	// With adaptive or sprayed routes chunks overtake each other. A transfer is over when all of it is there,
 	// and all earlier ones between the same hosts.
 	missing  int       // bytes that are not there yet
 	end      unit.Time // when the last of the others are
@@ -95,6 +95,9 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 		q.link = n.selfLink(x.from)
 	} else {
 		q.route = n.Graph.RouteBetween(int(x.from), int(x.to))
+		if n.isSprayed {
+			n.Graph.Spray(&q.route, n.random.Uint64())
+		}
 		if n.nics == nil {
 			q.link = n.Graph.NextLink(&q.route)
 		}
