@@ -19,8 +19,8 @@ type transfer struct {
 	isInline           bool
 	ready, begin, made unit.Time
 
-	// With adaptive or sprayed routes chunks overtake each other. A transfer is over when all of it is there,
-	// and all earlier ones between the same hosts.
+	// With adaptive or sprayed routes chunks overtake each other. A transfer is over when all of it
+	// is there, and all earlier ones between the same hosts.
 	missing  int       // bytes that are not there yet
 	end      unit.Time // when the last of the others are
 	nextOpen int32     // the transfer from its host that began next
