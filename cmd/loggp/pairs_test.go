@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -55,6 +56,32 @@ func TestPlaceOfOneTier(t *testing.T) {
 		out := mustRun(t, strings.Fields("measure --pairs all --ranks 4 --sizes 16,100,1000 --modes send,isend --reps 5 --platform "+platform)...)
 		if !strings.Contains(out, "LogGP parameters of "+platform) || !strings.Contains(out, ", "+place+"\n") {
 			t.Errorf("no %q in\n%s", place, out)
+		}
+	}
+}
+
+// From pairs alone fit finds the clusters, domains and sockets of a node, and the nodes, though
+// processors are noisy: each tier has its distance.
+func TestTiersOfNUMANode(t *testing.T) {
+	file := absolute(t, "../../docs/numa-node.yaml")
+	t.Chdir(t.TempDir())
+	mustRun(t, strings.Fields("measure --platform "+file+" --ranks 40 --pairs all --modes send --sizes 16,1000 --reps 5 --noise 2% -o pairs.csv")...)
+	mustRun(t, strings.Fields("fit pairs.csv -o params.csv")...)
+	b, err := os.ReadFile("params.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tier, size := range []int{4, 8, 16, 32, 40} {
+		var groups []string
+		for rank := range 40 {
+			if rank%size == 0 {
+				groups = append(groups, "; "+strconv.Itoa(rank))
+			} else {
+				groups[len(groups)-1] += " " + strconv.Itoa(rank)
+			}
+		}
+		if want := fmt.Sprintf("# groups: numa-node; mpi; tier%d%s\n", tier+1, strings.Join(groups, "")); !strings.Contains(string(b), want) {
+			t.Errorf("no %q in\n%.2000s", want, b)
 		}
 	}
 }
