@@ -128,7 +128,7 @@ func (r *programRun) setUpJob() (err error) {
 		for _, x := range []struct {
 			option string
 			given  bool
-		}{{"Protocol", r.Protocol != ""}, {"Collective", r.Collective != nil}, {"Record", r.Record}, {"Profile", r.Profile}, {"Check", r.Check != ""}} {
+		}{{"Protocol", r.Protocol != ""}, {"Collective", r.Collective != nil}, {"MCA", r.MCA != nil}, {"Genv", r.Genv != nil}, {"Record", r.Record}, {"Profile", r.Profile}, {"Check", r.Check != ""}} {
 			if x.given {
 				return optionErrorf(x.option, "it is for libraries of MPI, which %s is not", j.Library.Name)
 			}
@@ -138,6 +138,16 @@ func (r *programRun) setUpJob() (err error) {
 		if j.ForcedRules, err = ParseRules(r.Collective, j.Ranks, j.RanksByNode()); err != nil {
 			return err
 		}
+	}
+	for _, x := range []struct {
+		option string
+		words  []string
+	}{{"MCA", r.MCA}, {"Genv", r.Genv}} {
+		rules, err := rulesOfSettings(x.option, x.words, j)
+		if err != nil {
+			return err
+		}
+		j.ForcedRules = append(j.ForcedRules, rules...)
 	}
 	if r.Phases != nil && j.Library.Compiled == nil {
 		return optionErrorf("Phases", "library %s of %s does not exchange in phases; cc-mpi of cc-cluster does", j.Library.Name, r.Platform)

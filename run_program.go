@@ -29,6 +29,8 @@ type ProgramOptions struct {
 
 	Place      []string           // how many ranks each node has, such as 4+4 or 2x4; of several placements what each costs is compared
 	Collective []string           // algorithms of collective operations, such as bcast=binomial
+	MCA        []string           // variables of an Open MPI that force algorithms, such as coll_tuned_bcast_algorithm=6
+	Genv       []string           // those of an MPICH, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
 	Phases     []*phases.Schedule // by which MPI_Alltoallv exchanges, by a library that can
 	Record     bool               // record the schedule of the program
 	Profile    bool               // also report how often each call was made, and its time
@@ -164,6 +166,8 @@ func (o *ProgramOptions) check(p program.Program) error {
 		{"compute", isHere && compute && p.IsExecutable, emulated + ": computing takes its own time"},
 		{"Arguments", len(o.Arguments) > 0 && !p.IsExecutable, p.Name + " takes none"},
 		{"Collective", o.Collective != nil && p.HasNoCollectives, noCollective},
+		{"MCA", o.MCA != nil && p.HasNoCollectives, noCollective},
+		{"Genv", o.Genv != nil && p.HasNoCollectives, noCollective},
 		{"Phases", o.Phases != nil && p.HasNoCollectives, noCollective},
 		{"Phases", o.Phases != nil && p.RunAny != nil, onlyMPI},
 		{"Record", isHere && o.Record && p.RunAny != nil, "on " + o.Platform + " " + onlyMPI},

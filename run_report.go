@@ -24,9 +24,7 @@ func (r *programRun) report(e *Execution) {
 	e.title = r.program.Title(r.settings, result, j.Ranks, machine, library)
 	note := r.program.Note(r.settings, r.results, j.IsLocal())
 	if e.Recording != nil {
-		for _, rule := range j.ForcedRules {
-			note += fmt.Sprintf(" %v uses %s.", rule.Operation, rule.Algorithm)
-		}
+		note += describeForcedRules(j.ForcedRules)
 	}
 	switch {
 	case result.Flows != nil:

@@ -85,7 +85,7 @@ type undecidedError struct{ error }
 // runCommandLine runs a command line and returns the exit status.
 func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
-	root.SetArgs(args)
+	root.SetArgs(joinSettings(root, args))
 	out := &firstErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)

@@ -24,7 +24,7 @@ import (
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
 	targetFlags
-	places, collectiveAlgorithms                                     []string
+	places, collectiveAlgorithms, mcaSettings, genvSettings          []string
 	protocol, noise, pictureFile, recordFile, phasesFile, outputPath string
 	printsProfile                                                    bool
 	checkLevel                                                       *string
@@ -133,6 +133,8 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
+	f.StringArrayVar(&r.mcaSettings, "mca", nil, "force algorithms as Open MPI's mpirun does, on a platform whose library is an Open MPI: a variable and its value, such as coll_tuned_bcast_algorithm 6; may be given more than once")
+	f.StringArrayVar(&r.genvSettings, "genv", nil, "force algorithms as MPICH's mpiexec does, on a platform whose library is an MPICH: a variable and its value, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM binomial")
 	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG; of shift, incast and permutation the load of each link of a network of kind fabric, as SVG")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
@@ -243,6 +245,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 			o.Parameters[name] = x.valueText
 		}
 	}
+	o.MCA, o.Genv = r.mcaSettings, r.genvSettings
 	if r.collectiveAlgorithms != nil {
 		o.Collective = splitList(strings.Join(r.collectiveAlgorithms, ","))
 	}

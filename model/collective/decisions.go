@@ -15,6 +15,7 @@ type Decisions struct {
 	Name  string
 	Rules []Rule
 
+	Option     string // of mpirun or mpiexec that sets variables: mca or genv
 	force      string // the variable that forces an algorithm, with OPERATION in place of its name
 	enable     string // the variable that has to be 1 for that; "": none
 	parameters []forcedParameter
@@ -125,6 +126,8 @@ func (r *decisionReader) line(words []string) error {
 		r.include(words[1])
 	case first == "force" && len(words) == 2:
 		r.force = words[1]
+	case first == "option" && len(words) == 2:
+		r.Option = words[1]
 	case first == "enable" && len(words) == 2:
 		r.enable = words[1]
 	case first == "parameter" && len(words) == 5:

@@ -1,0 +1,66 @@
+package loggp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// rulesOfSettings reads by which algorithms a job does collective operations from variables of its
+// library, such as coll_tuned_bcast_algorithm=6, which an option has.
+func rulesOfSettings(option string, words []string, j *job.Job) ([]collective.Rule, error) {
+	if words == nil {
+		return nil, nil
+	}
+	d := collective.FindDecisions(j.Library.Decisions)
+	if d == nil || !strings.EqualFold(d.Option, option) {
+		var names []string
+		for _, d := range collective.AllDecisions {
+			if strings.EqualFold(d.Option, option) {
+				names = append(names, d.Name)
+			}
+		}
+		return nil, optionErrorf(option, "library %s has no such variables: they are of libraries with decisions: %s", j.Library.Name, strings.Join(names, " or "))
+	}
+	var settings []collective.Setting
+	for _, word := range words {
+		name, value, ok := strings.Cut(word, "=")
+		if !ok || name == "" || value == "" {
+			return nil, &OptionError{option, word, errors.New("write a variable and its value")}
+		}
+		settings = append(settings, collective.Setting{Name: name, Value: value})
+	}
+	rules, err := d.Force(settings, j.Ranks)
+	if err != nil {
+		return nil, &OptionError{option, "", err}
+	}
+	for _, r := range rules {
+		if slices.ContainsFunc(j.ForcedRules, func(other collective.Rule) bool { return other.Operation == r.Operation }) {
+			return nil, &OptionError{option + ", Collective", "", fmt.Errorf("both force %v", r.Operation)}
+		}
+	}
+	return rules, nil
+}
+
+// describeForcedRules says which algorithms operations use by rules that force them: the first that
+// serves a call.
+func describeForcedRules(rules []collective.Rule) string {
+	const listed = 3
+	var text strings.Builder
+	for len(rules) > 0 {
+		o := rules[0].Operation
+		var names []string
+		for len(rules) > 0 && rules[0].Operation == o {
+			names, rules = append(names, rules[0].Algorithm), rules[1:]
+		}
+		if len(names) > listed {
+			names = append(names[:listed], "others by size")
+		}
+		fmt.Fprintf(&text, " %v uses %s.", o, strings.Join(names, ", or "))
+	}
+	return text.String()
+}
