@@ -30,6 +30,8 @@ var runFlagEffects = map[string]runFlag{
 	"place":      {args: "--place 1+3"},
 	"protocol":   {args: "--protocol RAT"},
 	"collective": {args: "--collective allreduce=ring,bcast=linear"},
+	"mca":        {base: "--platform ./openmpi.yaml -n 4", args: "--platform ./openmpi.yaml -n 4 --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 1 --mca coll_tuned_bcast_algorithm 2 --mca coll_tuned_alltoall_algorithm 2"},
+	"genv":       {base: "--platform ./mpich.yaml -n 4", args: "--platform ./mpich.yaml -n 4 --genv MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM reduce_scatter_allgather --genv MPIR_CVAR_BCAST_INTRA_ALGORITHM scatter_ring_allgather --genv MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM brucks"},
 	"noise":      {args: "--noise 5%"},
 	"seed":       {base: "--platform smp-torus -n 4 --noise 5%", args: "--platform smp-torus -n 4 --noise 5% --seed 2"},
 	"record":     {args: "--record out.goal", file: "out.goal"},
@@ -71,6 +73,11 @@ int main(int argc, char **argv) {
 // Each flag of run has an effect on each kind of program, or is refused by an error that names it.
 func TestRunFlagsHaveEffects(t *testing.T) {
 	t.Chdir(t.TempDir())
+	for name, decisions := range map[string]string{"openmpi.yaml": "openmpi-4.1", "mpich.yaml": "mpich-4"} {
+		if err := os.Rename(writeLibrary(t, "smp-torus", decisions), name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	mustRun(t, "schedule", "bcast", "-n", "4", "--size", "8KiB", "-o", "bcast.goal")
 	mustRun(t, "run", "--platform", "cc-cluster", "--library", "cc-mpi", "-n", "4", "--record", "sort.goal", "sort")
 	mustRun(t, "schedule", "alltoallv", "--from", "sort.goal", "-o", "phases.csv")

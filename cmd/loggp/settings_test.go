@@ -7,17 +7,16 @@ import (
 	"testing"
 )
 
-// writeLibrary writes a platform file whose library decides as one of today, and returns its name.
-func writeLibrary(t *testing.T, decisions string) string {
+// writeLibrary writes a platform file like that of a platform, whose library decides as one of
+// today, and returns its name.
+func writeLibrary(t *testing.T, platform, decisions string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../model/platform/loggp.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mustRun(t, "platforms", "show", platform, "--yaml")
 	name := t.TempDir() + "/machine.yaml"
-	changed := strings.Replace(string(text), "  - name: none\n", "  - name: none\n    decisions: "+decisions+"\n", 1)
-	changed = strings.Replace(changed, "name: loggp\n", "name: machine\n", 1)
-	if err := os.WriteFile(name, []byte(changed), 0o666); err != nil {
+	head, libraries, _ := strings.Cut(text, "\nlibraries:\n")
+	first, rest, _ := strings.Cut(libraries, "\n")
+	head = strings.Replace(head, "name: "+platform+"\n", "name: machine\n", 1)
+	if err := os.WriteFile(name, []byte(head+"\nlibraries:\n"+first+"\n    decisions: "+decisions+"\n"+rest), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -33,7 +32,7 @@ func TestSettingsForceAlgorithms(t *testing.T) {
 		{"mpich-4", "--genv MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM recursive_doubling", "allreduce=recursive-doubling"},
 		{"openmpi-5.0", "", "allreduce=recursive-doubling"}, // 8 ranks, 8 bytes
 	} {
-		platform := writeLibrary(t, c.decisions)
+		platform := writeLibrary(t, "loggp", c.decisions)
 		run := func(flags string) string {
 			args := slices.Concat([]string{"run", "--platform", platform, "-n", "8"}, strings.Fields(flags), []string{"cg"})
 			times, _, _ := strings.Cut(mustRun(t, args...), "Overhead")
@@ -48,7 +47,7 @@ func TestSettingsForceAlgorithms(t *testing.T) {
 
 // A variable that there is not, or that has no effect, is an error.
 func TestSettingsWithoutEffect(t *testing.T) {
-	openMPI, mpich := writeLibrary(t, "openmpi-4.1"), writeLibrary(t, "mpich-4")
+	openMPI, mpich := writeLibrary(t, "loggp", "openmpi-4.1"), writeLibrary(t, "loggp", "mpich-4")
 	for _, c := range []struct{ platform, flags, want string }{
 		{openMPI, "--mca coll_tuned_bcast_algorithm 6", "--mca: coll_tuned_bcast_algorithm has no effect unless coll_tuned_use_dynamic_rules is 1"},
 		{openMPI, "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_bcast_algorithm 10", "no such algorithm: 1 basic_linear"},
