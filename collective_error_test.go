@@ -81,7 +81,7 @@ func emulate(t *testing.T, platform string, ranks int, sizes []int) map[emulated
 	}
 	nodes := route{j.Platform, ranks, [2]int{}}.nodes()
 	e := &microbench.Experiment{}
-	e.Reps, e.WarmupRounds, e.HasCommonClock, e.ClockStep = 1, 1, j.HasCommonClock(), j.Platform.Machine.Timer
+	e.Reps, e.WarmupRounds, e.HasCommonClock, e.ClockStep = 1, 1, j.HasCommonClock(), j.Platform.Machine.TimerResolution
 	for _, a := range collective.Algorithms {
 		for i, k := range sizes {
 			x := microbench.CollectiveCell{Algorithm: a, Job: a.Operation.Job(ranks, k, nodes)}

@@ -45,11 +45,11 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 // copyOfReceives returns the time of a copy, as far as receives show it: a receive of a message
 // that has arrived copies it, and by that is longer with each byte.
 func copyOfReceives(x model.Parameters) model.Curve {
-	if x.Eager == 0 {
+	if x.EagerLimit == 0 {
 		return nil
 	}
-	perByte := x.RecvO.Time(x.Eager) - x.RecvO.Time(0)
-	return model.Curve{{PerByte: unit.PerByte(max(perByte, 0)) / unit.PerByte(x.Eager)}}
+	perByte := x.RecvOverhead.Time(x.EagerLimit) - x.RecvOverhead.Time(0)
+	return model.Curve{{PerByte: unit.PerByte(max(perByte, 0)) / unit.PerByte(x.EagerLimit)}}
 }
 
 // checkSize reports whether a size is outside of those that were measured. It is an error if the
@@ -98,6 +98,6 @@ func MessageModel(p *platform.Platform, library string, ranks int) (*job.Job, co
 	if err != nil {
 		return nil, collective.Machine{}, err
 	}
-	x := model.LowLevelParameters(p.Machine, j.Library, p.Machine.Path(j.Ranks, 0, j.Ranks-1))
+	x := model.LowLevelParameters(p.Machine, j.Library, p.Machine.PathBetweenRanks(j.Ranks, 0, j.Ranks-1))
 	return j, collective.Machine{Parameters: x}, nil
 }

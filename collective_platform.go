@@ -48,14 +48,14 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	m.isPlatform, m.calibrated = true, j.Library
 	if place == "" {
 		m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
-			return machine.Shared(into, j.Library, from, to, bytes)
+			return machine.AppendOccupations(into, j.Library, from, to, bytes)
 		}
 	}
 	if m.Parameters, err = measureCalls(ctx, j, pair); err != nil {
 		return nil, err
 	}
 	near, err := j.PairToMeasure(model.IntraNode.String())
-	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.InterNode {
+	if place == "" && err == nil && machine.TierOfRanks(pair[0], pair[1]) == model.InterNode {
 		x, err := measureCalls(ctx, j, near)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func copyCurve(m *model.Machine) (curve model.Curve) {
 	const long = 1 << 20
 	for _, from := range append([]int{0}, m.CopySteps()...) {
 		c := m.CopyChannel(from)
-		curve = append(curve, model.Piece{From: from, At: c.Time(from), PerByte: unit.PerByte(c.Time(long)-c.Start) / long})
+		curve = append(curve, model.Piece{From: from, ValueAtFrom: c.Time(from), PerByte: unit.PerByte(c.Time(long)-c.Start) / long})
 	}
 	return curve
 }
@@ -90,7 +90,7 @@ func copyCurve(m *model.Machine) (curve model.Curve) {
 func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameters, error) {
 	machine := j.Platform.Machine
 	if isLogGP(j) {
-		return model.LowLevelParameters(machine, j.Library, machine.Path(j.Ranks, pair[0], pair[1])), nil
+		return model.LowLevelParameters(machine, j.Library, machine.PathBetweenRanks(j.Ranks, pair[0], pair[1])), nil
 	}
 	if j.Ranks == 1 { // it sends no messages
 		return model.Parameters{}, nil
@@ -133,7 +133,7 @@ func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter,
 		k.Platform, k.Library, k.Clock, k.Protocol = machine.Name, j.Library.Name, measured.ClockKind(), "auto"
 		k.Place = measured.PlaceOfPair(pair[0], pair[1])
 	}
-	set := &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}}}
+	set := &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: machine.TimerResolution.MicrosString()}}}
 	found, err := fit.Fit(set, clean.Options{ReplicateCount: 2})
 	if err != nil {
 		return nil, err

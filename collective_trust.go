@@ -66,10 +66,10 @@ func (m collectiveModel) missingSentence() string {
 	x := &m.Parameters
 	if len(x.OneWayCurve) == 0 {
 		missing = append(missing, "T (a rendezvous costs what a short message does)")
-	} else if x.Eager == 0 {
+	} else if x.EagerLimit == 0 {
 		missing = append(missing, "S (no send waits for its receiver, unless o_r contains the transfer)")
 	}
-	if x.BigGap == 0 {
+	if x.GapPerByte == 0 {
 		missing = append(missing, "G (interfaces carry any number of bytes at once)")
 	}
 	if len(x.Start) == 0 {
@@ -91,7 +91,7 @@ func (m collectiveModel) contentionSentence(operations []reports.PredictedCollec
 	for _, o := range operations {
 		for _, a := range o.Algorithms {
 			for i, c := range a.Costs {
-				if longer := float64(m.BigGap.Time(c.Bytes)) / float64(c.Last); longer > most && a.Positions[i] != reports.NotPredictable {
+				if longer := float64(m.GapPerByte.Time(c.Bytes)) / float64(c.Last); longer > most && a.Positions[i] != reports.NotPredictable {
 					most, name, bytes = longer, o.Operation+" "+a.Name, o.Sizes[i]
 				}
 			}

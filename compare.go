@@ -117,7 +117,7 @@ func compareMachines(ctx context.Context, machines []sample.Machine, o CompareOp
 	if err := checkSubjects(t, o.Sizes); err != nil {
 		return nil, err
 	}
-	return &Comparison{len(t.Rows), reports.SideBySide(t, o.Sizes)}, ctx.Err()
+	return &Comparison{len(t.Rows), reports.SubjectComparison(t, o.Sizes)}, ctx.Err()
 }
 
 // checkSubjects says what is missing if no two subjects can be compared.
@@ -172,5 +172,5 @@ func CompareRuns(reference, file string) (*RunComparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RunComparison{Comparison{len(all.Changes), reports.Changes(reference, file, all)}, all}, nil
+	return &RunComparison{Comparison{len(all.Changes), reports.TimeChanges(reference, file, all)}, all}, nil
 }

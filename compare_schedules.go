@@ -130,7 +130,7 @@ func (o *ScheduleOptions) rankCounts() []int {
 		counts = append(counts, o.Ranks)
 	}
 	for _, s := range o.Schedule {
-		counts = append(counts, s.Schedule.Ranks())
+		counts = append(counts, s.Schedule.CountRanks())
 	}
 	slices.Sort(counts)
 	return slices.Compact(counts)
@@ -146,7 +146,7 @@ func (o *ScheduleOptions) schedulesOf(j *job.Job) ([]timedSchedule, error) {
 		}
 	}
 	for _, s := range o.Schedule {
-		if s.Schedule.Ranks() == j.Ranks {
+		if s.Schedule.CountRanks() == j.Ranks {
 			all = append(all, timedSchedule{s.Name, "", -1, s.Schedule, 1})
 		}
 	}
@@ -241,7 +241,7 @@ func (o *ScheduleOptions) timeSchedules(ctx context.Context, j *job.Job, schedul
 			return nil, nil, fmt.Errorf("%s %s: %w", s.group, s.name, err)
 		}
 		n := unit.Time(s.rounds)
-		m.Schedules = append(m.Schedules, timeline.ScheduleTime{Group: s.group, Name: s.name, Bytes: s.bytes, MachineTime: max(1, quantile.UpperMedian(times)/n), SimulatedTime: simulated.Last / n})
+		m.Schedules = append(m.Schedules, timeline.ScheduleTime{Group: s.group, Name: s.name, Bytes: s.bytes, MachineTime: max(1, quantile.UpperMedian(times)/n), SimulatedTime: simulated.LastFinish / n})
 	}
 	return m, notes, nil
 }

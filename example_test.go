@@ -86,7 +86,7 @@ func ExampleSimulate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(sim.Result.Last)
+	fmt.Println(sim.Result.LastFinish)
 	// Output: 4.999us
 }
 

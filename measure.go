@@ -96,7 +96,7 @@ func (m *Measurement) Document() (*doc.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := reports.Measured(m.Samples, result)
+	d := reports.MeasurementSummary(m.Samples, result)
 	addExpectedError(d, m.library, false)
 	return d, nil
 }
@@ -284,7 +284,7 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 	if !j.IsLocal() {
 		facts = append(facts, m.emulationFacts(plan.Reps, plan.WarmupRounds)...)
 	}
-	facts = append(facts, sample.Fact{Key: sample.RootsFact, Value: "2"}, sample.Fact{Key: sample.ResolutionFact, Value: j.Platform.Machine.Timer.MicrosString()})
+	facts = append(facts, sample.Fact{Key: sample.RootsFact, Value: "2"}, sample.Fact{Key: sample.ResolutionFact, Value: j.Platform.Machine.TimerResolution.MicrosString()})
 	if place := commonPlace(j); m.allPairs() && place != "" {
 		facts = append(facts, sample.Fact{Key: sample.OnePlaceFact, Value: place})
 	}

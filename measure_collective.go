@@ -50,7 +50,7 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 	if err != nil {
 		return nil, badOption("", err)
 	}
-	x.ClockStep = m.job.Platform.Machine.Timer
+	x.ClockStep = m.job.Platform.Machine.TimerResolution
 	noCommonStart := reasonForNoCommonStart(m.job)
 	x.HasCommonClock = noCommonStart == ""
 	var outcome *microbench.ExperimentResult
@@ -206,6 +206,6 @@ func (m *measurement) collectiveSamples(x *microbench.Experiment, outcome *micro
 		k := &outcome.Series[i].Key
 		k.Platform, k.Library, k.Clock, k.Place = machine.Name, m.job.Library.Name, m.job.ClockKind(), place.String()
 	}
-	facts := append(m.headFacts(), sample.Fact{Key: sample.ResolutionFact, Value: machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
+	facts := append(m.headFacts(), sample.Fact{Key: sample.ResolutionFact, Value: machine.TimerResolution.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
 	return &sample.Set{Series: outcome.Series, Facts: append(facts, microbench.CollectiveStartFact(noCommonStart, outcome.LateStartCount, outcome.AgreedStartAttempts))}
 }

@@ -137,7 +137,7 @@ func FitLibraries(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 	if len(set.Series) == 0 { // this process was started as another rank
 		return &doc.Document{Title: title}, nil
 	}
-	set.Facts = []sample.Fact{{Key: sample.RootsFact, Value: "1"}, {Key: sample.ResolutionFact, Value: subjects[0].job.Platform.Machine.Timer.MicrosString()}}
+	set.Facts = []sample.Fact{{Key: sample.RootsFact, Value: "1"}, {Key: sample.ResolutionFact, Value: subjects[0].job.Platform.Machine.TimerResolution.MicrosString()}}
 	found, err := fit.Fit(&set, clean.Options{})
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func PlanExchanges(ctx context.Context, o ExchangeOptions) (*ExchangePlans, erro
 	if err != nil {
 		return nil, err
 	}
-	threshold := compiled.Threshold
+	threshold := compiled.ShortMessageThreshold
 	if o.Threshold != nil {
 		threshold = *o.Threshold
 	}
@@ -117,10 +117,10 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 			if _, known := barriers[n]; !known {
 				x := collective.Job{Ranks: n}
 				a := collective.Tuned(collective.Table(j.Library)).Choose(collective.Barrier, &x, true)
-				if compiled.Barrier > 0 {
+				if compiled.BarrierTimePerRank > 0 {
 					a = collective.Named(collective.Barrier, "linear")
 				}
-				barriers[n] = messages.Cost(a, x).Last + unit.Time(n-1)*compiled.Barrier
+				barriers[n] = messages.Cost(a, x).Last + unit.Time(n-1)*compiled.BarrierTimePerRank
 			}
 			return barriers[n]
 		},
@@ -131,7 +131,7 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 // the end of its receive.
 func deliveryTime(j *job.Job, bytes int) unit.Time {
 	m, last := j.Platform.Machine, j.Ranks-1
-	name := j.Library.Proto.Protocol(model.StandardMode, m.Tier(0, last), bytes)
-	t := model.Transfer{Machine: m, Library: j.Library, Protocol: model.FindProtocol(name), Mode: model.StandardMode, Bytes: bytes, Path: m.Path(j.Ranks, 0, last)}
+	name := j.Library.Proto.Protocol(model.StandardMode, m.TierOfRanks(0, last), bytes)
+	t := model.Transfer{Machine: m, Library: j.Library, Protocol: model.FindProtocol(name), Mode: model.StandardMode, Bytes: bytes, Path: m.PathBetweenRanks(j.Ranks, 0, last)}
 	return t.Cost().Delivery.Sum()
 }

@@ -194,7 +194,7 @@ func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) 
 	if o.Ranks > known.Machine.Ranks.Max {
 		m.Near = nil
 	}
-	return known.Machine.Node, cmp.Or(o.Ranks, job.Ranks), nil
+	return known.Machine.NodeOfRank, cmp.Or(o.Ranks, job.Ranks), nil
 }
 
 // useParameters takes the parameters of whole calls, of one place or, with PerNode, of both tiers.

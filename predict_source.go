@@ -41,12 +41,12 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 	mode, _ := SendMode(call)
 	if mode == model.SynchronousMode {
 		all := names
-		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.FindProtocol(name).Synchronous() })
+		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.FindProtocol(name).IsSynchronous() })
 		if o.Protocol != nil && len(names) < len(all) {
 			return none, &OptionError{"Protocol", strings.Join(o.Protocol, ","), errNotSynchronous}
 		}
 	}
-	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])
+	machine, path := job.Platform.Machine, job.Platform.Machine.PathBetweenRanks(job.Ranks, pair[0], pair[1])
 	transfer := func(name string, k int) model.Transfer {
 		return model.Transfer{Machine: machine, Library: job.Library, Protocol: model.FindProtocol(name), Mode: mode, Bytes: k, Path: path}
 	}
@@ -132,8 +132,8 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	s.basis, s.call = basisEquations, microbench.LowLevelMode
 	s.title = fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", s.platform, s.library, s.place)
 	s.transfer = func(name string, k int) model.Transfer {
-		m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
-		return model.Transfer{Machine: &model.Machine{Name: s.platform, Timer: 1, Network: m}, Protocol: model.FindProtocol(name), Bytes: k}
+		m := &model.LogGP{L: max(0, x.L), SendOverhead: x.SendOverhead.Time(0), RecvOverhead: x.RecvOverhead.Time(0), Gap: x.Gap, GapPerByte: x.GapPerByte}
+		return model.Transfer{Machine: &model.Machine{Name: s.platform, TimerResolution: 1, Network: m}, Protocol: model.FindProtocol(name), Bytes: k}
 	}
 	s.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.FindProtocol(name)

@@ -185,7 +185,7 @@ func protocolTimelines(r route, l *model.Library) []*chart.Chart {
 	var charts []*chart.Chart
 	for _, p := range model.Protocols {
 		mode := model.StandardMode
-		if p.Synchronous() {
+		if p.IsSynchronous() {
 			mode = model.SynchronousMode
 		}
 		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: bytes, Path: r.path()}

@@ -21,20 +21,20 @@ type route struct {
 // allPairs stands for all pairs, which have no one path.
 var allPairs = [2]int{-1, -1}
 
-func (r route) path() model.Path { return r.Machine.Path(r.ranks, r.pair[0], r.pair[1]) }
+func (r route) path() model.Path { return r.Machine.PathBetweenRanks(r.ranks, r.pair[0], r.pair[1]) }
 
 func (r route) place() string {
 	if r.pair == allPairs {
 		return ""
 	}
-	return r.Machine.Tier(r.pair[0], r.pair[1]).String()
+	return r.Machine.TierOfRanks(r.pair[0], r.pair[1]).String()
 }
 
 // nodes returns which ranks are near each other.
 func (r route) nodes() *collective.Nodes {
 	names := make([]int, r.ranks)
 	for rank := range names {
-		names[rank] = r.Machine.Node(rank)
+		names[rank] = r.Machine.NodeOfRank(rank)
 	}
 	return collective.NewNodes(names)
 }

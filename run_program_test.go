@@ -94,7 +94,7 @@ func TestRunProgramByName(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !strings.HasPrefix(e.Document().Title, name) || e.Time <= 0 || e.Failure != nil || e.Schedule.Ranks() != 4 {
+		if !strings.HasPrefix(e.Document().Title, name) || e.Time <= 0 || e.Failure != nil || e.Schedule.CountRanks() != 4 {
 			t.Errorf("%s: %q takes %v: %v", name, e.Document().Title, e.Time, e.Failure)
 		}
 	}

@@ -20,12 +20,13 @@ import (
 )
 
 // SimulateOptions say how Simulate computes and what it reports. The zero value computes the
-// finishing time with the parameters of schedule.Default, by the rules of loggp, without noise.
+// finishing time with the parameters of schedule.DefaultParams, by the rules of loggp, without
+// noise.
 type SimulateOptions struct {
 	Name string // of the schedule, in the title of the document; "": "schedule"
 
 	// LogGOPS parameters: at most one of these.
-	LogGOPS  *schedule.Params // nil: schedule.Default
+	LogGOPS  *schedule.Params // nil: schedule.DefaultParams
 	Params   Parameters       // as fitted to a machine
 	Platform string           // a machine to fit them to: emulated, or shm or tcp
 
@@ -73,7 +74,7 @@ func (o *SimulateOptions) parameters(ctx context.Context) (p schedule.Params, no
 	case o.LogGOPS != nil:
 		return *o.LogGOPS, nil, nil
 	}
-	return schedule.Default, nil, nil
+	return schedule.DefaultParams, nil, nil
 }
 
 // Simulation is the outcome of Simulate.
@@ -109,7 +110,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 	if err != nil {
 		return nil, &OptionError{"Sweep", o.Sweep, err}
 	}
-	options := schedule.Options{Params: params, Dialect: o.Dialect, Noise: o.Noise, Explain: true}
+	options := schedule.Options{Params: params, Dialect: o.Dialect, Noise: o.Noise, RecordsPath: true}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
@@ -117,7 +118,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	path := res.Path(pathSteps)
+	path := res.CriticalPath(pathSteps)
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "schedule"), Footer: "Made by loggp."}
 	d.AddTables("simulation", "Finishing time", resultTable(s, options, res), partsTable(path))
 	if o.CriticalPath {
@@ -155,8 +156,8 @@ func (s *Simulation) Trace(ranks int) timeline.Trace {
 // Page is the document with the time line of a trace, and when the schedule ends.
 func (s *Simulation) Page(t timeline.Trace) *doc.Document {
 	d := *s.document
-	last := slices.Max(s.Result.Finish)
-	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(s.Result.Finish, last), len(s.Result.Finish))
+	last := slices.Max(s.Result.FinishTimes)
+	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(s.Result.FinishTimes, last), len(s.Result.FinishTimes))
 	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.FullWidth, t.Chart())}}, d.Sections...)
 	d.Files = append(slices.Clone(d.Files), doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
 	return &d
@@ -167,7 +168,7 @@ func (s *Simulation) WriteFinish(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "rank,finish_ns")
 	line := []byte{}
-	for rank, t := range s.Result.Finish {
+	for rank, t := range s.Result.FinishTimes {
 		line = strconv.AppendInt(line[:0], int64(rank), 10)
 		line = append(append(line, ','), formatNanoseconds(t)...)
 		b.Write(append(line, '\n'))
@@ -192,9 +193,9 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	add("finishing time", "%s ns", formatNanoseconds(res.Last))
-	add("last rank", "%d of %d", res.LastRank, s.Ranks())
-	add("operations", "%d", s.Ops())
+	add("finishing time", "%s ns", formatNanoseconds(res.LastFinish))
+	add("last rank", "%d of %d", res.LastRank, s.CountRanks())
+	add("operations", "%d", s.CountOps())
 	add("messages", "%d", res.Messages)
 	add("events", "%d", res.Events)
 	add("dialect", "%v", o.Dialect)
@@ -203,20 +204,20 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 }
 
 // partsTable says where the time of the critical path went.
-func partsTable(p *schedule.Path) *doc.Table {
+func partsTable(p *schedule.CriticalPath) *doc.Table {
 	t := &doc.Table{Name: "parts", Title: "Time of the critical path", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "share\n%", Kind: doc.NumberColumn}}}
 	sum := p.Parts.Sum()
 	for part, time := range p.Parts {
-		if schedule.Part(part) == schedule.Detour && time == 0 {
+		if schedule.PathPart(part) == schedule.DetourPart && time == 0 {
 			continue
 		}
-		t.AddRow(doc.TextCell(schedule.Part(part).String()), microsCell(time), doc.TextCell(format.WithDecimals(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
+		t.AddRow(doc.TextCell(schedule.PathPart(part).String()), microsCell(time), doc.TextCell(format.WithDecimals(100*time.Micros()/math.Max(sum.Micros(), 1e-12), 1)))
 	}
 	return t
 }
 
 // stepsTable lists the critical path.
-func stepsTable(p *schedule.Path) *doc.Table {
+func stepsTable(p *schedule.CriticalPath) *doc.Table {
 	t := &doc.Table{Name: "critical-path", Title: fmt.Sprintf("Critical path, %d steps", p.Count), TerminalRows: 40, Columns: []doc.Column{
 		{Heading: "from\nus", Kind: doc.NumberColumn}, {Heading: "to\nus", Kind: doc.NumberColumn}, {Heading: "rank", Kind: doc.NumberColumn, IsKey: true}, {Heading: "step"},
 		{Heading: "operation"}, {Heading: "line", Kind: doc.NumberColumn}, {Heading: "waited for"}, {Heading: "parts, us", Kind: doc.ProseColumn},
@@ -229,10 +230,10 @@ func stepsTable(p *schedule.Path) *doc.Table {
 		var parts []string
 		for part, time := range st.Parts {
 			if time > 0 {
-				parts = append(parts, schedule.Part(part).String()+" "+format.Number(time.Micros()))
+				parts = append(parts, schedule.PathPart(part).String()+" "+format.Number(time.Micros()))
 			}
 		}
-		t.AddRow(microsCell(st.From), microsCell(st.To), doc.CountCell(st.Rank), doc.TextCell(st.What), doc.TextCell(st.Op.String()), line, doc.TextCell(st.Why), doc.TextCell(strings.Join(parts, ", ")))
+		t.AddRow(microsCell(st.From), microsCell(st.To), doc.CountCell(st.Rank), doc.TextCell(st.Action), doc.TextCell(st.Op.String()), line, doc.TextCell(st.Cause), doc.TextCell(strings.Join(parts, ", ")))
 	}
 	if more := p.Count - len(p.Steps); more > 0 {
 		t.AddNote("%d steps before these are left out", more)
@@ -317,15 +318,15 @@ func parseSweep(s string, p schedule.Params) (sweep, error) {
 		case "L":
 			p.L = unit.Time(x)
 		case "o":
-			p.O = unit.Time(x)
+			p.Overhead = unit.Time(x)
 		case "g":
 			p.Gap = unit.Time(x)
 		case "G":
-			p.BigG = unit.PerByte(x)
+			p.GapPerByte = unit.PerByte(x)
 		case "O":
-			p.BigO = unit.PerByte(x)
+			p.OverheadPerByte = unit.PerByte(x)
 		case "S":
-			p.S = uint64(x)
+			p.EagerLimit = uint64(x)
 		}
 		all = append(all, p)
 	}
@@ -333,7 +334,7 @@ func parseSweep(s string, p schedule.Params) (sweep, error) {
 }
 
 // sweepTable lists the finishing times of a sweep of the named parameter.
-func sweepTable(name string, points []schedule.Point) *doc.Table {
+func sweepTable(name string, points []schedule.SweepPoint) *doc.Table {
 	head := map[string]string{"G": "\nns/B", "O": "\nns/B", "S": "\nB"}
 	unitOf, ok := head[name]
 	if !ok {
@@ -347,17 +348,17 @@ func sweepTable(name string, points []schedule.Point) *doc.Table {
 		case "L":
 			x = microsCell(p.Params.L)
 		case "o":
-			x = microsCell(p.Params.O)
+			x = microsCell(p.Params.Overhead)
 		case "g":
 			x = microsCell(p.Params.Gap)
 		case "G":
-			x = doc.NumberCell(float64(p.Params.BigG) / 1000)
+			x = doc.NumberCell(float64(p.Params.GapPerByte) / 1000)
 		case "O":
-			x = doc.NumberCell(float64(p.Params.BigO) / 1000)
+			x = doc.NumberCell(float64(p.Params.OverheadPerByte) / 1000)
 		case "S":
-			x = doc.CountCell(int(p.Params.S))
+			x = doc.CountCell(int(p.Params.EagerLimit))
 		}
-		t.AddRow(x, microsCell(p.Last), doc.CountCell(p.LastRank))
+		t.AddRow(x, microsCell(p.LastFinish), doc.CountCell(p.LastRank))
 	}
 	return t
 }

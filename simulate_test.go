@@ -19,16 +19,16 @@ func TestFormatNanoseconds(t *testing.T) {
 }
 
 func TestParseSweep(t *testing.T) {
-	p := schedule.Default
+	p := schedule.DefaultParams
 	for _, c := range []struct {
 		sweep string
 		n     int
 		last  func(schedule.Params) bool
 	}{
 		{"L=0..10us/0.5us", 21, func(p schedule.Params) bool { return p.L == 10*unit.Microsecond }},
-		{"G=0..6ns/4ns", 2, func(p schedule.Params) bool { return p.BigG == 4000 }},
-		{"G=0..0.3ps/0.1ps", 4, func(p schedule.Params) bool { return math.Abs(float64(p.BigG)-0.3) < 1e-12 }},
-		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.S == 65536 }},
+		{"G=0..6ns/4ns", 2, func(p schedule.Params) bool { return p.GapPerByte == 4000 }},
+		{"G=0..0.3ps/0.1ps", 4, func(p schedule.Params) bool { return math.Abs(float64(p.GapPerByte)-0.3) < 1e-12 }},
+		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.EagerLimit == 65536 }},
 	} {
 		sweep, err := parseSweep(c.sweep, p)
 		if err != nil || len(sweep.params) != c.n || !c.last(sweep.params[len(sweep.params)-1]) {

@@ -27,7 +27,7 @@ func (o *TraceOptions) messageSubject(j *job.Job, pair [2]int) (*traceSubject, e
 	if mode == model.ReadyMode && o.Late != nil {
 		return nil, optionErrorf("Late", "%s may only be called when the receive has been posted", o.Mode)
 	}
-	if p := model.FindProtocol(o.Protocol); p != nil && mode == model.SynchronousMode && !p.Synchronous() {
+	if p := model.FindProtocol(o.Protocol); p != nil && mode == model.SynchronousMode && !p.IsSynchronous() {
 		return nil, &OptionError{"Protocol", o.Protocol, errNotSynchronous}
 	}
 	m := tracedMessage{pair, o.Mode, o.Size, o.Late}

@@ -39,7 +39,7 @@ func swept(t *testing.T, platform string, noise float64, c *microbench.Experimen
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.HasCommonClock, c.ClockStep = j.HasCommonClock(), j.Platform.Machine.Timer
+	c.HasCommonClock, c.ClockStep = j.HasCommonClock(), j.Platform.Machine.TimerResolution
 	out, err := microbench.SweepCollectives(t.Context(), c, j.MPIOptions(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +52,9 @@ func swept(t *testing.T, platform string, noise float64, c *microbench.Experimen
 // is left.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	for name, p := range map[string]model.LogGP{
-		"loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B":    {L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000},
-		"loggp:L=1us,o_s=1us,o_r=0us,g=100us,G=0.001us/B": {L: 1 * us, SendO: 1 * us, Gap: 100 * us, BigGap: 1000},
-		"loggp:L=1us,o_s=0us,o_r=2us,g=0us,G=1us/B":       {L: 1 * us, RecvO: 2 * us, BigGap: 1000_000},
+		"loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B":    {L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000},
+		"loggp:L=1us,o_s=1us,o_r=0us,g=100us,G=0.001us/B": {L: 1 * us, SendOverhead: 1 * us, Gap: 100 * us, GapPerByte: 1000},
+		"loggp:L=1us,o_s=0us,o_r=2us,g=0us,G=1us/B":       {L: 1 * us, RecvOverhead: 2 * us, GapPerByte: 1000_000},
 	} {
 		m := collective.Machine{Parameters: p.Parameters()}
 		for _, ranks := range []int{2, 5, 8} {

@@ -99,7 +99,7 @@ func (p *Plan) Check() error {
 		if protocol != nil && sendModes[i].OneSided {
 			return fmt.Errorf("accesses to windows have no protocol: %s cannot be forced on %s", p.ForcedProtocol, m)
 		}
-		if protocol != nil && sendModes[i].Synchronous && !protocol.Synchronous() {
+		if protocol != nil && sendModes[i].Synchronous && !protocol.IsSynchronous() {
 			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.ForcedProtocol, m)
 		}
 	}

@@ -53,22 +53,22 @@ func decade(rng *rand.Rand, low unit.Time) unit.Time {
 // not hide.
 func machine(rng *rand.Rand) model.LogGP {
 	m := model.LogGP{
-		L: decade(rng, unit.Microsecond/10), SendO: decade(rng, unit.Microsecond/10), RecvO: decade(rng, unit.Microsecond/10),
-		Gap: decade(rng, unit.Microsecond/10), BigGap: unit.PerByte(decade(rng, 100)),
+		L: decade(rng, unit.Microsecond/10), SendOverhead: decade(rng, unit.Microsecond/10), RecvOverhead: decade(rng, unit.Microsecond/10),
+		Gap: decade(rng, unit.Microsecond/10), GapPerByte: unit.PerByte(decade(rng, 100)),
 	}
 	if rng.IntN(2) == 0 {
-		m.Gap = max(m.SendO, m.RecvO) * 3 / 2
+		m.Gap = max(m.SendOverhead, m.RecvOverhead) * 3 / 2
 	}
 	return m
 }
 
 func spec(m model.LogGP) string {
-	return fmt.Sprintf("loggp:L=%v,o_s=%v,o_r=%v,g=%v,G=%v", m.L, m.SendO, m.RecvO, m.Gap, m.BigGap)
+	return fmt.Sprintf("loggp:L=%v,o_s=%v,o_r=%v,g=%v,G=%v", m.L, m.SendOverhead, m.RecvOverhead, m.Gap, m.GapPerByte)
 }
 
 // truth is what a fit should find, in microseconds and microseconds a byte.
 func truth(m model.LogGP) map[string]float64 {
-	return map[string]float64{"L": m.L.Micros(), "o_s": m.SendO.Micros(), "o_r": m.RecvO.Micros(), "g": m.Gap.Micros(), "G": m.BigGap.Micros()}
+	return map[string]float64{"L": m.L.Micros(), "o_s": m.SendOverhead.Micros(), "o_r": m.RecvOverhead.Micros(), "g": m.Gap.Micros(), "G": m.GapPerByte.Micros()}
 }
 
 // Sizes with more bytes at the long end, where G shows.
@@ -88,7 +88,7 @@ func TestParametersComeBack(t *testing.T) {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 20, WarmupRounds: 2}, 0, seed)
 			for name, want := range truth(m) {
 				got, ok := params.ValueAt(r.Parameters, modes[0], name, 1)
-				hidden := name == "g" && m.Gap <= max(m.SendO, m.RecvO)
+				hidden := name == "g" && m.Gap <= max(m.SendOverhead, m.RecvOverhead)
 				switch {
 				case hidden:
 				case !ok:
@@ -108,7 +108,7 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 	if testing.Short() {
 		seeds = 10
 	}
-	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}
+	m := model.LogGP{L: 5 * unit.Microsecond, SendOverhead: 2 * unit.Microsecond, RecvOverhead: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, GapPerByte: 10000}
 	for _, modes := range [][]string{{"send", "isend"}, {microbench.LowLevelMode}} {
 		held := map[string]int{}
 		for seed := range seeds {
@@ -146,7 +146,7 @@ func first(ps []params.Parameter, mode, name string) *params.Parameter {
 // Sender and delivery times of the protocol that the library chooses are those of the model; of
 // low-level messages there are none.
 func TestDeliveries(t *testing.T) {
-	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10_000}
+	m := model.LogGP{L: 5 * unit.Microsecond, SendOverhead: 2 * unit.Microsecond, RecvOverhead: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, GapPerByte: 10_000}
 	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.LowLevelMode}, Sizes: []int{1, 1001}, Reps: 4, HasCommonClock: true, MeasureDelivery: true}, 0, 1)
 	got := map[string]float64{}
 	for _, c := range r.Curves {

@@ -49,11 +49,11 @@ func TestPair(t *testing.T) {
 	if a := round[[2]int{0, 7}]; round[[2]int{}] != a || round[[2]int{7, 0}] != a {
 		t.Errorf("the first and the last rank: %v", round)
 	}
-	path := func(p [2]int) model.Path { return j.Platform.Machine.Path(j.Ranks, p[0], p[1]) }
+	path := func(p [2]int) model.Path { return j.Platform.Machine.PathBetweenRanks(j.Ranks, p[0], p[1]) }
 	for _, p := range [][2]int{{4, 5}, {0, 2}} {
 		far, near := path([2]int{0, 7}), path(p)
 		torus := j.Platform.Machine.Network.(*model.Torus)
-		hops := unit.Time(far.Hops-near.Hops)*torus.Hop + unit.Time(far.Turns-near.Turns)*torus.Turn
+		hops := unit.Time(far.Hops-near.Hops)*torus.HopLatency + unit.Time(far.Turns-near.Turns)*torus.TurnLatency
 		// A synchronous message and its answers cross the same links, so that each way counts at
 		// least twice a round trip.
 		if d := round[[2]int{0, 7}] - round[p]; d < 2*hops || hops <= 0 {

@@ -2,12 +2,12 @@ package model
 
 // The work of MBCFEngine.
 const (
-	MBCFSendCost    CostKey = iota // a send call
-	MBCFReceiveCost                // a receive call
-	MBCFTestCost                   // a wait, a test or a probe
-	MBCFPostCost                   // posting a request
-	MBCFTakeCost                   // taking a request out of its FIFO
-	MBCFHandleCost                 // taking a message out of its FIFO, or finding a remote write complete
+	MBCFSendCost          CostKey = iota // a send call
+	MBCFReceiveCost                      // a receive call
+	MBCFTestCost                         // a wait, a test or a probe
+	MBCFPostRequestCost                  // posting a request
+	MBCFTakeRequestCost                  // taking a request out of its FIFO
+	MBCFHandleMessageCost                // taking a message out of its FIFO, or finding a remote write complete
 )
 
 // MBCFEngine is the engine of MPI/MBCF, in which receivers post requests and senders write to
@@ -18,24 +18,24 @@ var MBCFEngine = &Engine{
 	UsesMBCF:    true,
 	Settings:    []Setting{{Key: "fifo", Optional: true}, {Key: "requests", Optional: true}},
 	Costs: []SoftwareCost{
-		MBCFSendCost:    {Key: "send", Description: "a send call"},
-		MBCFReceiveCost: {Key: "receive", Description: "a receive call"},
-		MBCFTestCost:    {Key: "test", Description: "a wait, a test or a probe"},
-		MBCFPostCost:    {Key: "post", Description: "posting a request for sending"},
-		MBCFTakeCost:    {Key: "take", Description: "taking a request for sending out of its FIFO"},
-		MBCFHandleCost:  {Key: "handle", Description: "taking a message out of its FIFO, or finding a remote write complete"},
+		MBCFSendCost:          {Key: "send", Description: "a send call"},
+		MBCFReceiveCost:       {Key: "receive", Description: "a receive call"},
+		MBCFTestCost:          {Key: "test", Description: "a wait, a test or a probe"},
+		MBCFPostRequestCost:   {Key: "post", Description: "posting a request for sending"},
+		MBCFTakeRequestCost:   {Key: "take", Description: "taking a request for sending out of its FIFO"},
+		MBCFHandleMessageCost: {Key: "handle", Description: "taking a message out of its FIFO, or finding a remote write complete"},
 	},
 }
 
 // Defaults and bounds of MBCFSettings. The sources do not say how long its FIFOs were.
 const (
-	DefaultFIFOBytes = 64 << 10 // bytes
-	MinFIFOBytes     = 64       // bytes: room for a header and an entry's overhead, and some data
-	DefaultRequests  = 64       // entries
+	DefaultFIFOBytes          = 64 << 10 // bytes
+	MinFIFOBytes              = 64       // bytes: room for a header and an entry's overhead, and some data
+	DefaultRequestFIFOEntries = 64       // entries
 )
 
 // MBCFSettings are the settings of libraries that MBCFEngine carries.
 type MBCFSettings struct {
 	FIFOBytes int // of each message FIFO; 0: DefaultFIFOBytes
-	Requests  int // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests
+	Requests  int // entries of a request FIFO; 0: DefaultRequestFIFOEntries; negative: receivers post no requests
 }

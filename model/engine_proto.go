@@ -3,25 +3,25 @@ package model
 // The work of Proto. A call is a prologue, what the protocol does, the wait if it blocks, and an
 // epilogue.
 const (
-	ProtoSendCost        CostKey = iota // prologue of every send call
-	ProtoStandardCost                   // epilogue of a standard send; the next three likewise, in the order of Mode
-	ProtoSynchronousCost                // epilogue of a synchronous send
-	ProtoReadyCost                      // epilogue of a ready send
-	ProtoBufferedCost                   // epilogue of a buffered send
-	ProtoReceiveCost                    // prologue of every receive call
-	ProtoReceivedCost                   // epilogue of a blocking receive
-	ProtoPostedCost                     // epilogue of a non-blocking receive
-	ProtoHandleCost                     // taking in one packet or one completion of a remote access
-	ProtoMatchCost                      // looking for the receive of a first packet, or for the message of a receive
-	ProtoControlCost                    // making a packet other than a first one with data, which is part of the call
-	ProtoCompleteCost                   // finding a request complete in a wait or test
-	ProtoPollCost                       // finding nothing
-	ProtoPackCost                       // per byte, at the sender
-	ProtoUnpackCost                     // per byte, where a receiver copies
+	ProtoSendCost               CostKey = iota // prologue of every send call
+	ProtoStandardSendCost                      // epilogue of a standard send; the next three likewise, in the order of Mode
+	ProtoSynchronousSendCost                   // epilogue of a synchronous send
+	ProtoReadySendCost                         // epilogue of a ready send
+	ProtoBufferedSendCost                      // epilogue of a buffered send
+	ProtoReceiveCost                           // prologue of every receive call
+	ProtoReceiveEpilogueCost                   // epilogue of a blocking receive
+	ProtoNonblockingReceiveCost                // epilogue of a non-blocking receive
+	ProtoHandleCost                            // taking in one packet or one completion of a remote access
+	ProtoMatchCost                             // looking for the receive of a first packet, or for the message of a receive
+	ProtoControlCost                           // making a packet other than a first one with data, which is part of the call
+	ProtoCompleteCost                          // finding a request complete in a wait or test
+	ProtoVainPollCost                          // finding nothing
+	ProtoPackCost                              // per byte, at the sender
+	ProtoUnpackCost                            // per byte, where a receiver copies
 )
 
 // SendEpilogueCost returns the work that ends a send call of mode m.
-func SendEpilogueCost(m Mode) CostKey { return ProtoStandardCost + CostKey(m) }
+func SendEpilogueCost(m Mode) CostKey { return ProtoStandardSendCost + CostKey(m) }
 
 // ProtoEngine is the engine of protocols T, TA, RTA, RAT and PTAT (impl/engine/proto). The closed
 // forms of messages are those of its libraries.
@@ -39,47 +39,47 @@ var ProtoEngine = &Engine{
 		{Key: "intra", Optional: true},
 	},
 	Costs: []SoftwareCost{
-		ProtoSendCost:        {Key: "send", Description: "beginning of a send call"},
-		ProtoStandardCost:    {Key: "standard", Description: "end of a standard send call"},
-		ProtoSynchronousCost: {Key: "synchronous", Description: "end of a synchronous send call"},
-		ProtoReadyCost:       {Key: "ready", Description: "end of a ready send call"},
-		ProtoBufferedCost:    {Key: "buffered", Description: "end of a buffered send call"},
-		ProtoReceiveCost:     {Key: "receive", Description: "beginning of a receive call"},
-		ProtoReceivedCost:    {Key: "received", Description: "end of a blocking receive"},
-		ProtoPostedCost:      {Key: "posted", Description: "end of a non-blocking receive"},
-		ProtoHandleCost:      {Key: "handle", Description: "taking in a packet, or the end of a remote access"},
-		ProtoMatchCost:       {Key: "match", Description: "looking for the receive of a message, or for the message of a receive"},
-		ProtoControlCost:     {Key: "control", Description: "making a packet without the first data of a message"},
-		ProtoCompleteCost:    {Key: "complete", Description: "finding a request complete in a wait or test"},
-		ProtoPollCost:        {Key: "poll", Description: "finding none complete"},
-		ProtoPackCost:        {Key: "pack", PerByte: true, Description: "each byte that is sent"},
-		ProtoUnpackCost:      {Key: "unpack", PerByte: true, Description: "each byte that a receiver copies"},
+		ProtoSendCost:               {Key: "send", Description: "beginning of a send call"},
+		ProtoStandardSendCost:       {Key: "standard", Description: "end of a standard send call"},
+		ProtoSynchronousSendCost:    {Key: "synchronous", Description: "end of a synchronous send call"},
+		ProtoReadySendCost:          {Key: "ready", Description: "end of a ready send call"},
+		ProtoBufferedSendCost:       {Key: "buffered", Description: "end of a buffered send call"},
+		ProtoReceiveCost:            {Key: "receive", Description: "beginning of a receive call"},
+		ProtoReceiveEpilogueCost:    {Key: "received", Description: "end of a blocking receive"},
+		ProtoNonblockingReceiveCost: {Key: "posted", Description: "end of a non-blocking receive"},
+		ProtoHandleCost:             {Key: "handle", Description: "taking in a packet, or the end of a remote access"},
+		ProtoMatchCost:              {Key: "match", Description: "looking for the receive of a message, or for the message of a receive"},
+		ProtoControlCost:            {Key: "control", Description: "making a packet without the first data of a message"},
+		ProtoCompleteCost:           {Key: "complete", Description: "finding a request complete in a wait or test"},
+		ProtoVainPollCost:           {Key: "poll", Description: "finding none complete"},
+		ProtoPackCost:               {Key: "pack", PerByte: true, Description: "each byte that is sent"},
+		ProtoUnpackCost:             {Key: "unpack", PerByte: true, Description: "each byte that a receiver copies"},
 	},
 }
 
 // ProtoSettings are the settings of libraries that Proto carries.
 type ProtoSettings struct {
-	Rules      []ProtocolRule        // the first that applies chooses the protocol
-	Fallback   string                // protocol if the window has no room for a first packet's data
-	Window     int                   // bytes of message data in RM packets that a receiver buffers for each peer
-	FirstBytes int                   // most bytes of a message by PTAT that go with its first packet
-	Long       [NumTiers]LongMessage // by the tier of the peer
+	Rules        []ProtocolRule        // the first that applies chooses the protocol
+	Fallback     string                // protocol if the window has no room for a first packet's data
+	WindowBytes  int                   // bytes of message data in RM packets that a receiver buffers for each peer
+	FirstBytes   int                   // most bytes of a message by PTAT that go with its first packet
+	LongMessages [NumTiers]LongMessage // by the tier of the peer
 }
 
-// EveryTier returns x for peers of every tier.
-func EveryTier(x LongMessage) [NumTiers]LongMessage { return [NumTiers]LongMessage{x, x} }
+// ForEveryTier returns x for peers of every tier.
+func ForEveryTier(x LongMessage) [NumTiers]LongMessage { return [NumTiers]LongMessage{x, x} }
 
 // LongMessage says how a library moves long messages.
 type LongMessage struct {
-	Stage  bool // they are first copied into memory that the receiver can access
-	Bounce int  // bytes that a receiver gets at a time into a bounce buffer; 0: into the user's buffer
+	CopiesToAccessibleMemory bool // they are first copied into memory that the receiver can access
+	BounceBufferBytes        int  // bytes that a receiver gets at a time into a bounce buffer; 0: into the user's buffer
 }
 
 // ProtocolRule chooses the protocol of a message.
 type ProtocolRule struct {
 	Mode     Mode
 	Peers    Peers // tiers of peers to which it applies
-	UpTo     int   // longest message in bytes; negative: no limit
+	MaxBytes int   // longest message in bytes; negative: no limit
 	Protocol string
 
 	// CopyFirst says that the sender copies the data of the first packet into memory that its
@@ -99,7 +99,7 @@ func (s *ProtoSettings) Protocol(m Mode, peer Tier, k int) string {
 // rule returns the rule for a message, or nil.
 func (s *ProtoSettings) rule(m Mode, peer Tier, k int) *ProtocolRule {
 	for i := range s.Rules {
-		if r := &s.Rules[i]; r.Mode == m && r.Peers.Contains(peer) && (r.UpTo < 0 || k <= r.UpTo) {
+		if r := &s.Rules[i]; r.Mode == m && r.Peers.Contains(peer) && (r.MaxBytes < 0 || k <= r.MaxBytes) {
 			return r
 		}
 	}

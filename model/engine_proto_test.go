@@ -9,9 +9,9 @@ import (
 
 func TestRulesIncludeTheirLimit(t *testing.T) {
 	s := model.ProtoSettings{Rules: []model.ProtocolRule{
-		{Mode: model.StandardMode, Peers: model.IntraPeers, UpTo: 100, Protocol: "TA"},
-		{Mode: model.StandardMode, UpTo: 10, Protocol: "T"},
-		{Mode: model.StandardMode, UpTo: -1, Protocol: "RTA"},
+		{Mode: model.StandardMode, Peers: model.IntraPeers, MaxBytes: 100, Protocol: "TA"},
+		{Mode: model.StandardMode, MaxBytes: 10, Protocol: "T"},
+		{Mode: model.StandardMode, MaxBytes: -1, Protocol: "RTA"},
 	}}
 	for _, c := range []struct {
 		mode  model.Mode
@@ -39,8 +39,8 @@ func TestBufferedMessagesAreStagedOnce(t *testing.T) {
 		x := random(r)
 		x.Protocol, x.Bytes = model.ProtocolRTA, 5000
 		staged, direct := *x.Library, *x.Library
-		for i := range staged.Proto.Long {
-			staged.Proto.Long[i].Stage, direct.Proto.Long[i].Stage = true, false
+		for i := range staged.Proto.LongMessages {
+			staged.Proto.LongMessages[i].CopiesToAccessibleMemory, direct.Proto.LongMessages[i].CopiesToAccessibleMemory = true, false
 		}
 		for m, copies := range map[model.Mode]int{model.BufferedMode: 0, model.ReadyMode: 1} {
 			x.Mode = m

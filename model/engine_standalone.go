@@ -31,7 +31,7 @@ var AclmplEngine = &Engine{
 
 // AclmplSettings are the settings of AclmplEngine.
 type AclmplSettings struct {
-	Slots int // in the pool of each PE; 0: the library's default
+	PoolSlots int // in the pool of each PE; 0: the library's default
 }
 
 // AclmplArenaEngine is ACLMPL on memory that all processors share, with the work of AclmplEngine.

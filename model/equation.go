@@ -9,23 +9,23 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Symbol is a quantity of the equations.
-type Symbol uint8
+// EquationSymbol is a quantity of the equations.
+type EquationSymbol uint8
 
 // The symbols, in the order in which the source prints them.
 const (
-	SymbolSendO     Symbol = iota // o_s
-	SymbolL                       // L
-	SymbolRecvO                   // o_r
-	SymbolLongBytes               // (k−1) G
+	SymbolSendOverhead EquationSymbol = iota // o_s
+	SymbolL                                  // L
+	SymbolRecvOverhead                       // o_r
+	SymbolLongBytes                          // (k−1) G
 	numSymbols
 )
 
-func (s Symbol) String() string { return [...]string{"o_s", "L", "o_r", "(k−1) G"}[s] }
+func (s EquationSymbol) String() string { return [...]string{"o_s", "L", "o_r", "(k−1) G"}[s] }
 
-// factor is an occurrence of a symbol in the time of a step.
-type factor struct {
-	symbol Symbol
+// symbolOccurrence is an occurrence of a symbol in the time of a step.
+type symbolOccurrence struct {
+	symbol EquationSymbol
 	step   Step
 }
 
@@ -38,15 +38,15 @@ func (c Coefficients) String() string {
 	for s, n := range c {
 		switch {
 		case n == 1:
-			sum = append(sum, Symbol(s).String())
+			sum = append(sum, EquationSymbol(s).String())
 		case n != 0:
-			sum = append(sum, fmt.Sprintf("%d %v", n, Symbol(s)))
+			sum = append(sum, fmt.Sprintf("%d %v", n, EquationSymbol(s)))
 		}
 	}
 	return strings.Join(sum, " + ")
 }
 
-func countSymbols(path []factor) Coefficients {
+func countSymbols(path []symbolOccurrence) Coefficients {
 	var c Coefficients
 	for _, f := range path {
 		c[f.symbol]++
@@ -64,47 +64,48 @@ type Equations struct {
 // Equations derives equations (1) to (7), and those of PTAT that the source does not print, from
 // the steps of the protocol.
 func (p *Protocol) Equations() Equations {
-	s, r := p.paths()
-	return Equations{countSymbols(s), countSymbols(p.delivery()), countSymbols(r)}
+	s, r := p.symbolsOnPaths()
+	return Equations{countSymbols(s), countSymbols(p.symbolsOfDelivery()), countSymbols(r)}
 }
 
-// paths returns the symbols on the path to the end of each side. A packet costs o_s, L and o_r.
-// Pulled data arrives after L and (k−1) G: the request costs nothing. Pushed data costs its sender
-// o_s, (k−1) G and L, and the receiver nothing. The packet with the rest of a message is long and
-// has (k−1) G as well. A side that waits for a packet continues the path of the packet's sender.
-func (p *Protocol) paths() (sender, receiver []factor) {
-	var paths [2][]factor
+// symbolsOnPaths returns the symbols on the path to the end of each side. A packet costs o_s, L and
+// o_r. Pulled data arrives after L and (k−1) G: the request costs nothing. Pushed data costs its
+// sender o_s, (k−1) G and L, and the receiver nothing. The packet with the rest of a message is
+// long and has (k−1) G as well. A side that waits for a packet continues the path of the packet's
+// sender.
+func (p *Protocol) symbolsOnPaths() (sender, receiver []symbolOccurrence) {
+	var paths [2][]symbolOccurrence
 	for _, s := range p.Steps {
 		path := &paths[s.From]
 		if s.Means == ByGet {
 			path = &paths[s.To()]
 		}
-		add := func(symbols ...Symbol) {
+		add := func(symbols ...EquationSymbol) {
 			for _, x := range symbols {
-				*path = append(*path, factor{x, s})
+				*path = append(*path, symbolOccurrence{x, s})
 			}
 		}
 		switch s.Means {
 		case ByGet:
 			add(SymbolL, SymbolLongBytes)
 		case ByPut:
-			add(SymbolSendO, SymbolLongBytes, SymbolL)
+			add(SymbolSendOverhead, SymbolLongBytes, SymbolL)
 		case ByPacket:
-			add(SymbolSendO)
+			add(SymbolSendOverhead)
 			sent := slices.Clone(*path)
 			path = &paths[s.To()]
 			*path = sent
 			if s.Data == RestData {
 				add(SymbolLongBytes)
 			}
-			add(SymbolL, SymbolRecvO)
+			add(SymbolL, SymbolRecvOverhead)
 		}
 	}
 	return paths[SenderSide], paths[ReceiverSide]
 }
 
-func (p *Protocol) delivery() []factor {
-	s, r := p.paths()
+func (p *Protocol) symbolsOfDelivery() []symbolOccurrence {
+	s, r := p.symbolsOnPaths()
 	if p.HasOneTime {
 		return s
 	}
@@ -123,7 +124,7 @@ func (p *Protocol) delivery() []factor {
 // and o_r of k bytes, other packets have those of an empty packet. RTA has the G of pulled data,
 // RAT the G of pushed data.
 func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
-	s, _ := p.paths()
+	s, _ := p.symbolsOnPaths()
 	return x.sum(s, k)
 }
 
@@ -137,18 +138,18 @@ func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 //
 // Al-Tawil and Moritz, section 3.2; PTAT follows in the same way. Parameters are as for SenderTime.
 // (2) and (3) have no G, because they are for short messages.
-func DeliveryTime(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
+func DeliveryTime(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.symbolsOfDelivery(), k) }
 
 // CompletionTime returns the time from the start of a send until the receiver is done. It differs
 // from Delivery for TA, whose receiver is done when it has sent the ACK:
 //
 //	2 o_s + L + o_r
 func CompletionTime(p *Protocol, x Parameters, k int) unit.Time {
-	_, r := p.paths()
+	_, r := p.symbolsOnPaths()
 	return x.sum(r, k)
 }
 
-func (x Parameters) sum(path []factor, k int) unit.Time {
+func (x Parameters) sum(path []symbolOccurrence, k int) unit.Time {
 	var t unit.Time
 	for _, f := range path {
 		t += x.value(f, k)
@@ -156,22 +157,22 @@ func (x Parameters) sum(path []factor, k int) unit.Time {
 	return t
 }
 
-func (x Parameters) value(f factor, k int) unit.Time {
+func (x Parameters) value(f symbolOccurrence, k int) unit.Time {
 	n := 0
 	if f.step.Data == AllData && f.step.Means == ByPacket {
 		n = k
 	}
 	switch {
-	case f.symbol == SymbolSendO:
-		return x.SendO.Time(n)
-	case f.symbol == SymbolRecvO:
-		return x.RecvO.Time(n)
+	case f.symbol == SymbolSendOverhead:
+		return x.SendOverhead.Time(n)
+	case f.symbol == SymbolRecvOverhead:
+		return x.RecvOverhead.Time(n)
 	case f.symbol == SymbolL:
 		return x.L
 	case f.step.Means == ByGet:
-		return longMessageTime(cmp.Or(x.GetGap, x.BigGap), k)
+		return longMessageTime(cmp.Or(x.GapPerPulledByte, x.GapPerByte), k)
 	case f.step.Means == ByPut:
-		return longMessageTime(cmp.Or(x.PutGap, x.BigGap), k)
+		return longMessageTime(cmp.Or(x.GapPerPushedByte, x.GapPerByte), k)
 	}
-	return longMessageTime(x.BigGap, k)
+	return longMessageTime(x.GapPerByte, k)
 }

@@ -149,8 +149,8 @@ func TestProperties(t *testing.T) {
 		{model.ProtocolRAT, false, true, true},
 		{model.ProtocolPTAT, true, true, false},
 	} {
-		if c.p.Eager() != c.eager || c.p.Synchronous() != c.synchronous || c.p.Remote() != c.remote {
-			t.Errorf("%s: eager %v, synchronous %v, remote %v", c.p.Name, c.p.Eager(), c.p.Synchronous(), c.p.Remote())
+		if c.p.IsEager() != c.eager || c.p.IsSynchronous() != c.synchronous || c.p.UsesRemoteMemory() != c.remote {
+			t.Errorf("%s: eager %v, synchronous %v, remote %v", c.p.Name, c.p.IsEager(), c.p.IsSynchronous(), c.p.UsesRemoteMemory())
 		}
 		if model.FindProtocol(c.p.Name) != c.p {
 			t.Errorf("Named(%q) is another", c.p.Name)
@@ -162,7 +162,7 @@ func TestProperties(t *testing.T) {
 }
 
 // example has five parameters that differ, as the synthetic platform of the catalogue.
-var example = model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 0.01 * 1e6}
+var example = model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 0.01 * 1e6}
 
 // TestEvaluate has the equations' values computed by hand for a message of 1001 bytes, whose (k−1)
 // G is 10 us.
@@ -195,10 +195,10 @@ func TestEvaluate(t *testing.T) {
 // message has which.
 func TestEvaluateSizes(t *testing.T) {
 	x := model.Parameters{
-		L:      1000 * us,
-		SendO:  model.Curve{{From: 0, At: 1 * us}, {From: 1, At: 10 * us}},
-		RecvO:  model.Curve{{From: 0, At: 100 * us}, {From: 1, At: 200 * us}},
-		BigGap: 7e6, GetGap: 1e10, PutGap: 2e10, // ps/B
+		L:            1000 * us,
+		SendOverhead: model.Curve{{From: 0, ValueAtFrom: 1 * us}, {From: 1, ValueAtFrom: 10 * us}},
+		RecvOverhead: model.Curve{{From: 0, ValueAtFrom: 100 * us}, {From: 1, ValueAtFrom: 200 * us}},
+		GapPerByte:   7e6, GapPerPulledByte: 1e10, GapPerPushedByte: 2e10, // ps/B
 	}
 	for _, c := range []struct {
 		p                *model.Protocol
@@ -213,7 +213,7 @@ func TestEvaluateSizes(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v, %v", c.p.Name, s, d, c.sender, c.delivery)
 		}
 	}
-	x.GetGap, x.PutGap = 0, 0
+	x.GapPerPulledByte, x.GapPerPushedByte = 0, 0
 	if d := model.DeliveryTime(model.ProtocolRTA, x, 2); d != 2109*us {
 		t.Errorf("without a G of its own, pulling takes %v, want 2109us", d)
 	}
@@ -222,8 +222,8 @@ func TestEvaluateSizes(t *testing.T) {
 // TestTwoLevels computes (8) and (9) from the printed coefficients.
 func TestTwoLevels(t *testing.T) {
 	x := model.LoGH{
-		Between: model.Parameters{L: 11 * us, SendO: model.ConstantCurve(13 * us), RecvO: model.ConstantCurve(17 * us), BigGap: 19e6},
-		Inside:  model.Parameters{L: 1000 * us, SendO: model.ConstantCurve(23 * us), RecvO: model.ConstantCurve(29 * us), BigGap: 31e6},
+		BetweenHypernodes: model.Parameters{L: 11 * us, SendOverhead: model.ConstantCurve(13 * us), RecvOverhead: model.ConstantCurve(17 * us), GapPerByte: 19e6},
+		InsideHypernode:   model.Parameters{L: 1000 * us, SendOverhead: model.ConstantCurve(23 * us), RecvOverhead: model.ConstantCurve(29 * us), GapPerByte: 31e6},
 	}
 	found := 0
 	for _, row := range table(t, "equations.csv") {
@@ -237,7 +237,7 @@ func TestTwoLevels(t *testing.T) {
 		for i, value := range []unit.Time{13 * us, 11 * us, 17 * us, (k - 1) * 19 * us, 23 * us, 29 * us, (k - 1) * 31 * us} {
 			want += unit.Time(c[i]) * value
 		}
-		if got := x.OneWay(row["number"] == "8", k); got != want {
+		if got := x.OneWayTime(row["number"] == "8", k); got != want {
 			t.Errorf("(%s) gives %v, want %v", row["number"], got, want)
 		}
 	}

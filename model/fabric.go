@@ -200,15 +200,15 @@ func (f *Fabric) view(x *Parameters, control unit.Time, p Path) {
 		return
 	}
 	x.L = p.FirstByte + f.Deliver
-	x.SendO = Curve{{0, control + f.Send.Time(f.Header), perByte(f.Send.Bandwidth)}}
-	x.RecvO = x.RecvO.plus(f.Receive)
+	x.SendOverhead = Curve{{0, control + f.Send.Time(f.Header), perByte(f.Send.Bandwidth)}}
+	x.RecvOverhead = x.RecvOverhead.shiftedBy(f.Receive)
 	x.Gap = p.SlowestLink.Time(f.WireBytes(f.Header))
-	x.BigGap = unit.PerByte(float64(p.SlowestLink.Time(f.WireBytes(f.Chunk))) / float64(f.Chunk))
+	x.GapPerByte = unit.PerByte(float64(p.SlowestLink.Time(f.WireBytes(f.Chunk))) / float64(f.Chunk))
 }
 
 // shared has the links of the route. Those of its second half are occupied when the message
 // arrives.
-func (f *Fabric) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
+func (f *Fabric) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	if from == to {
 		return into
 	}
@@ -234,7 +234,7 @@ func (f *Fabric) sharedOnRail(into []Occupation, from, to, bytes int, how moveme
 	}
 	for n := range links {
 		link := f.Graph.NextLink(&r)
-		o := occupation("link", int(link), f.linkTime(f.Links[f.Graph.Class(link)].Rate(), bytes))
+		o := newOccupation("link", int(link), f.linkTime(f.Links[f.Graph.Class(link)].Rate(), bytes))
 		o.AtReceiver = 2*n >= links && links > 1
 		into = append(into, o)
 	}

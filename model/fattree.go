@@ -16,18 +16,18 @@ import (
 // Leiserson 1985; that a switch has several links up, to switches that are alike, is the extended
 // generalized fat tree of Öhring, Ibel, Das and Kumar 1995, XGFT(h; a, ..., a; 1, Up...).
 type FatTree struct {
-	Arity         int       // links down of each switch
-	UpLinks       []int     // links up of each switch of a level, but of the top: the tree has a level more
-	Hop           unit.Time // through a switch, with the link behind it
-	Deliver       unit.Time // from the last switch until a processor can see the packet
-	Link          unit.Rate // each direction of each link
-	Header        int       // bytes of a message beside its payload
-	Packet        PacketSize
-	Send          PIO       // the sender's stores into the interface, for each packet
-	InterfaceLock unit.Time // taking and giving back the lock of the interface, for each message sent or received
-	Receive       PIO       // the receiver's loads
-	Queue         int       // messages of each priority that wait for a rank, under way or received by its interface. 0: no priorities
-	Control       Control   // of 0 words: there is none
+	Arity               int       // links down of each switch
+	UpLinks             []int     // links up of each switch of a level, but of the top: the tree has a level more
+	HopLatency          unit.Time // through a switch, with the link behind it
+	Deliver             unit.Time // from the last switch until a processor can see the packet
+	Link                unit.Rate // each direction of each link
+	Header              int       // bytes of a message beside its payload
+	Packet              PacketSize
+	Send                PIO       // the sender's stores into the interface, for each packet
+	InterfaceLock       unit.Time // taking and giving back the lock of the interface, for each message sent or received
+	Receive             PIO       // the receiver's loads
+	PriorityQueueLength int       // messages of each priority that wait for a rank, under way or received by its interface. 0: no priorities
+	Control             Control   // of 0 words: there is none
 
 	Chunk      int     // bytes of a remote access that hold a link before others may pass
 	Put, Get   Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
@@ -91,8 +91,8 @@ func (f *FatTree) Packets(bytes int) int {
 	return max(1, (bytes+f.Packet.Payload-1)/f.Packet.Payload)
 }
 
-// Moved returns how long a processor takes to move the first bytes of a message.
-func (f *FatTree) Moved(p PIO, bytes int) unit.Time {
+// ProcessorTimeOfBytes returns how long a processor takes to move the first bytes of a message.
+func (f *FatTree) ProcessorTimeOfBytes(p PIO, bytes int) unit.Time {
 	h, most := f.Packet.Header, f.Packet.Payload
 	t := unit.Time(bytes/most) * p.Time(h+most)
 	if rest := bytes % most; rest > 0 || bytes == 0 {
@@ -115,8 +115,9 @@ func (f *FatTree) Capacity() int {
 	return n
 }
 
-// Top returns the first level above both of two ends, from 1 on. From an end to itself it is 0.
-func (f *FatTree) Top(from, to int) int {
+// TopLevelBetween returns the first level above both of two ends, from 1 on. From an end to itself
+// it is 0.
+func (f *FatTree) TopLevelBetween(from, to int) int {
 	level := 0
 	for ; from != to; level++ {
 		from, to = from/f.Arity, to/f.Arity
@@ -127,7 +128,7 @@ func (f *FatTree) Top(from, to int) int {
 // Latency returns the time of a first byte through so many switches.
 //
 //	hops·hop + deliver
-func (f *FatTree) Latency(hops int) unit.Time { return f.Hop*unit.Time(hops) + f.Deliver }
+func (f *FatTree) Latency(hops int) unit.Time { return f.HopLatency*unit.Time(hops) + f.Deliver }
 
 // Kind implements Network.
 func (*FatTree) Kind() string { return "fattree" }
@@ -140,7 +141,7 @@ func (f *FatTree) String() string {
 func (f *FatTree) Node(end int) int { return end }
 
 // route passes a switch of each level up to the top and down again.
-func (f *FatTree) route(_, from, to int) Path { return Path{Hops: 2*f.Top(from, to) - 1} }
+func (f *FatTree) route(_, from, to int) Path { return Path{Hops: 2*f.TopLevelBetween(from, to) - 1} }
 
 // fatTreeTransfer is a transfer on a fat tree.
 type fatTreeTransfer struct {
@@ -164,18 +165,18 @@ func (*FatTree) hasCounters() bool { return false }
 
 func (n fatTreeTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{
-		w.fillTerm(Term{Name: "fattree.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, NetworkSide, n.Hop),
+		w.fillTerm(Term{Name: "fattree.hop", Count: n.Hops, Time: n.HopLatency * unit.Time(n.Hops)}, NetworkSide, n.HopLatency),
 		w.fillTerm(Term{Name: "fattree.deliver", Count: 1, Time: n.Deliver}, NetworkSide, n.Deliver),
 	}
 }
 
-func (n fatTreeTransfer) link(w *protocolRun, where CostSide, bytes int, d unit.Time) Term {
+func (n fatTreeTransfer) linkTerm(w *protocolRun, where CostSide, bytes int, d unit.Time) Term {
 	return w.fillTerm(Term{Name: "fattree.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
-// moved keeps a side busy with moving a message of so many bytes.
-func (n fatTreeTransfer) moved(w *protocolRun, side CostSide, name string, p PIO, bytes int) {
-	w.occupyProcessor(side, Term{Name: name, Count: n.Packets(bytes), Bytes: bytes, Time: n.Moved(p, bytes)}, p)
+// chargeProgrammedIO keeps a side busy with moving a message of so many bytes.
+func (n fatTreeTransfer) chargeProgrammedIO(w *protocolRun, side CostSide, name string, p PIO, bytes int) {
+	w.occupyProcessor(side, Term{Name: name, Count: n.Packets(bytes), Bytes: bytes, Time: n.ProcessorTimeOfBytes(p, bytes)}, p)
 }
 
 // send stores packet after packet. Each packet but the last delays the next where the link takes
@@ -186,39 +187,39 @@ func (n fatTreeTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	hold := func(b int) unit.Time { return n.Link.Time(header + b) }
 	last := size - (packets-1)*full
 	left := unit.Time(packets-1) * max(0, hold(full)-n.Send.Time(header+full))
-	n.lock(w, from)
+	n.chargeInterfaceLock(w, from)
 	depart := w.lanes[from].clock
-	n.moved(w, from, "fattree.send", n.Send, size)
-	w.occupyProcessor(from, n.link(w, from, size, left), n.Link)
+	n.chargeProgrammedIO(w, from, "fattree.send", n.Send, size)
+	w.occupyProcessor(from, n.linkTerm(w, from, size, left), n.Link)
 	m := w.newPacket(from)
-	m.delay(n.link(w, NetworkSide, size, max(0, hold(last)-n.Send.Time(header+last))))
+	m.delay(n.linkTerm(w, NetworkSide, size, max(0, hold(last)-n.Send.Time(header+last))))
 	m.delay(n.latencyTerms(w)...)
 	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
 }
 
-// lock keeps a side busy with the lock, which nobody else has.
-func (n fatTreeTransfer) lock(w *protocolRun, side CostSide) {
+// chargeInterfaceLock keeps a side busy with the lock, which nobody else has.
+func (n fatTreeTransfer) chargeInterfaceLock(w *protocolRun, side CostSide) {
 	w.occupyProcessor(side, Term{Name: "fattree.lock", Count: 1, Time: n.InterfaceLock}, n.InterfaceLock)
 }
 
 func (n fatTreeTransfer) receive(w *protocolRun, side CostSide, bytes int) {
-	n.lock(w, side)
-	n.moved(w, side, "fattree.receive", n.Receive, n.Header+bytes)
+	n.chargeInterfaceLock(w, side)
+	n.chargeProgrammedIO(w, side, "fattree.receive", n.Receive, n.Header+bytes)
 }
 
-// access returns the terms and the time of moving the bytes of a remote access.
-func (n rdmaTransfer) access(w *protocolRun, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
+// accessTerms returns the terms and the time of moving the bytes of a remote access.
+func (n rdmaTransfer) accessTerms(w *protocolRun, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
 	_, there := chunkDelays(bytes, n.Chunk, rate, n.Link)
 	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, NetworkSide, rate)
-	return []Term{x, n.link(w, NetworkSide, bytes, there)}, x.Time + there
+	return []Term{x, n.linkTerm(w, NetworkSide, bytes, there)}, x.Time + there
 }
 
 // get takes the latency twice: for the request and for the answer.
 func (n rdmaTransfer) get(w *protocolRun, side CostSide, bytes int) {
 	w.occupyProcessor(side, Term{Name: "fattree.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
-	data, d := n.access(w, "fattree.get.bandwidth", bytes, n.Get.Bandwidth)
+	data, d := n.accessTerms(w, "fattree.get.bandwidth", bytes, n.Get.Bandwidth)
 	w.recordFlight(side, t, t+latency, 0, true)
 	w.recordFlight(otherSide(side), t+latency, t+latency+d+latency, bytes, true)
 	w.waitForWire(side, "get", slices.Concat(terms, data, terms)...)
@@ -228,7 +229,7 @@ func (n rdmaTransfer) get(w *protocolRun, side CostSide, bytes int) {
 func (n rdmaTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	w.occupyProcessor(side, Term{Name: "fattree.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
-	data, d := n.access(w, "fattree.put.bandwidth", bytes, n.Put.Bandwidth)
+	data, d := n.accessTerms(w, "fattree.put.bandwidth", bytes, n.Put.Bandwidth)
 	w.recordFlight(side, t, t+d+latency, bytes, true)
 	w.recordFlight(otherSide(side), t+d+latency, t+d+latency+latency, 0, true)
 	w.waitForWire(side, "put", slices.Concat(data, terms, terms)...)
@@ -240,22 +241,22 @@ func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
 		return unit.PerByte(float64(p.Time(f.Packet.Header+f.Packet.Payload)) / float64(f.Packet.Payload))
 	}
 	x.L = f.Latency(p.Hops)
-	x.SendO = Curve{{0, control + f.InterfaceLock + f.Moved(f.Send, f.Header), slope(f.Send)}}
-	x.RecvO = x.RecvO.plus(f.InterfaceLock + f.Moved(f.Receive, f.Header))
-	x.RecvO[1].At += slope(f.Receive).Time(1)
-	x.RecvO[1].PerByte += slope(f.Receive)
+	x.SendOverhead = Curve{{0, control + f.InterfaceLock + f.ProcessorTimeOfBytes(f.Send, f.Header), slope(f.Send)}}
+	x.RecvOverhead = x.RecvOverhead.shiftedBy(f.InterfaceLock + f.ProcessorTimeOfBytes(f.Receive, f.Header))
+	x.RecvOverhead[1].ValueAtFrom += slope(f.Receive).Time(1)
+	x.RecvOverhead[1].PerByte += slope(f.Receive)
 	x.Gap = f.Link.Time(f.Packet.Header + f.Header)
-	x.BigGap, x.SenderStoresBytes = slope(f.Send), true
+	x.GapPerByte, x.SenderStoresBytes = slope(f.Send), true
 	if f.Put.Bandwidth > 0 {
-		x.GetGap, x.PutGap = perByte(f.Get.Bandwidth), perByte(f.Put.Bandwidth)
+		x.GapPerPulledByte, x.GapPerPushedByte = perByte(f.Get.Bandwidth), perByte(f.Put.Bandwidth)
 	}
 }
 
 // shared has the interfaces, which processors occupy while they move a message themselves, and the
 // links between switches. A packet goes up by those that the digits of its destination select.
-func (f *FatTree) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
+func (f *FatTree) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	leaving, arriving := "out", "in"
-	send, receive := f.InterfaceLock+f.Moved(f.Send, f.Header+bytes), f.InterfaceLock+f.Moved(f.Receive, f.Header+bytes)
+	send, receive := f.InterfaceLock+f.ProcessorTimeOfBytes(f.Send, f.Header+bytes), f.InterfaceLock+f.ProcessorTimeOfBytes(f.Receive, f.Header+bytes)
 	switch {
 	case how.byAccess:
 		send, receive = f.Put.Bandwidth.Time(bytes), f.Put.Bandwidth.Time(bytes)
@@ -265,17 +266,17 @@ func (f *FatTree) shared(into []Occupation, from, to, bytes int, how movement) [
 	case f.InterfaceLock > 0:
 		leaving, arriving = "lock", "lock"
 	}
-	into = append(into, occupation(leaving, from, send))
+	into = append(into, newOccupation(leaving, from, send))
 	link := f.Link.Time(f.Packets(f.Header+bytes)*f.Packet.Header + f.Header + bytes)
 	twins, twin, below := 1, 0, 1 // of the switches of a level: how many have the same ends below, which of them, and how many ends
-	for level := 1; level < min(f.Top(from, to), f.Levels()); level++ {
+	for level := 1; level < min(f.TopLevelBetween(from, to), f.Levels()); level++ {
 		below *= f.Arity
 		up := f.UpLinks[level-1]
 		digit := to / twins % up
 		first := level << 32 // of the numbers of a level
-		into = append(into, occupation("up", first+(from/below*twins+twin)*up+digit, link))
+		into = append(into, newOccupation("up", first+(from/below*twins+twin)*up+digit, link))
 		twin, twins = twin*up+digit, twins*up
-		into = append(into, atReceiver("down", first+to/below*twins+twin, link))
+		into = append(into, newOccupationAtReceiver("down", first+to/below*twins+twin, link))
 	}
-	return append(into, atReceiver(arriving, to, receive))
+	return append(into, newOccupationAtReceiver(arriving, to, receive))
 }

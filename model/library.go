@@ -64,22 +64,22 @@ var ExchangeOrders = []ExchangeOrder{ExchangeInTurn, ExchangePosted, ExchangeByR
 // CompiledCommunication is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and
 // exchanges in phases.
 type CompiledCommunication struct {
-	Window       int       // packets of a sender that not all receivers have acknowledged, at most
-	Packet       int       // bytes of a packet with its header; 0: as many as a datagram has room for
-	Timeout      unit.Time // until a packet is sent again, if nothing new was acknowledged
-	Scheduler    string    // of exchanges whose pattern is found at run time: a name of model/phases
-	Threshold    int       // messages shorter than so many bytes form the last phase together
-	ScheduleTime unit.Time // to schedule a message at run time
-	Barrier      unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
-	Unicast      int       // longest message of MPI_Allgather that is sent without phases
-	Multicast    int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
-	Aggregate    int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
+	WindowPackets         int       // packets of a sender that not all receivers have acknowledged, at most
+	PacketBytes           int       // bytes of a packet with its header; 0: as many as a datagram has room for
+	RetransmitTimeout     unit.Time // until a packet is sent again, if nothing new was acknowledged
+	Scheduler             string    // of exchanges whose pattern is found at run time: a name of model/phases
+	ShortMessageThreshold int       // messages shorter than so many bytes form the last phase together
+	ScheduleTime          unit.Time // to schedule a message at run time
+	BarrierTimePerRank    unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
+	MaxUnicastBytes       int       // longest message of MPI_Allgather that is sent without phases
+	MaxMulticastBytes     int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
+	MaxAggregateBytes     int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
 }
 
 // Sockets is how a library uses the TCP of an Ethernet.
 type Sockets struct {
-	Buffer        int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
-	SendsTogether bool // data that finds no room in a socket waits in the library, which writes to other sockets meanwhile
+	BufferBytes       int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
+	BuffersUnsentData bool // data that finds no room in a socket waits in the library, which writes to other sockets meanwhile
 
 	// ReadsWholePackets says that a rank which begins to read a packet waits for all of it, and
 	// that a rank whose send waits reads only if it sends to a rank above its own.
@@ -91,8 +91,8 @@ type Sockets struct {
 type CollectiveRule struct {
 	Operation string
 	Peers     Peers // IntraPeers: all ranks are in one node; InterPeers: they are in several
-	Ranks     int   // at most; 0: any number
-	UpTo      int   // longest data in bytes, or longest block if each rank has one; negative: no limit
+	MaxRanks  int   // at most; 0: any number
+	MaxBytes  int   // longest data in bytes, or longest block if each rank has one; negative: no limit
 	Algorithm string
 }
 

@@ -21,15 +21,15 @@ import (
 // Machine is the hardware of a platform: ranks on a network, or nodes of several ranks on a
 // network.
 type Machine struct {
-	Name        string // short, as given to --platform
-	Description string
-	Ranks       RankLimits
-	Timer       unit.Time // resolution of the clock that programs read
-	Noise       Noise
-	Processor   Processor
-	Files       Channel // of an access to a file, on a file system that all ranks share; of no bandwidth: files take no time
-	SizesUpTo   int     // messages are measured, unless a user says otherwise, in powers of two up to it; 0: in the sizes of the LogGP paper
-	Private     bool    // no processor can access another's memory, even if the network could
+	Name                        string // short, as given to --platform
+	Description                 string
+	Ranks                       RankLimits
+	TimerResolution             unit.Time // resolution of the clock that programs read
+	Noise                       Noise
+	Processor                   Processor
+	FileAccess                  Channel // of an access to a file, on a file system that all ranks share; of no bandwidth: files take no time
+	SizesUpTo                   int     // messages are measured, unless a user says otherwise, in powers of two up to it; 0: in the sizes of the LogGP paper
+	ProcessorsCannotShareMemory bool    // no processor can access another's memory, even if the network could
 
 	Network Network // between the ranks, or between the nodes if there are Nodes
 	Nodes   *Nodes  // nil: the network joins the ranks themselves
@@ -126,9 +126,9 @@ func (n *Nodes) place(rank int) (node, first, next int) {
 	return len(n.Placed) + node, first, first + n.Ranks
 }
 
-// Members returns the ranks of the node of a rank, from the first to before the end, in a job of so
-// many.
-func (m *Machine) Members(ranks, rank int) (first, end int) {
+// RanksOfNode returns the ranks of the node of a rank, from the first to before the end, in a job
+// of so many.
+func (m *Machine) RanksOfNode(ranks, rank int) (first, end int) {
 	_, first, end = m.Nodes.place(rank)
 	return first, min(end, ranks)
 }
@@ -139,14 +139,14 @@ func (m *Machine) HasRemoteMemory() bool {
 	if m.Nodes != nil && !hasMemory(m.Nodes.Inside) {
 		return false
 	}
-	return hasMemory(m.network()) && !m.Private
+	return hasMemory(m.network()) && !m.ProcessorsCannotShareMemory
 }
 
-// Barrier returns how long after the last arrival all ranks see that the hardware's barrier is
-// open; 0: there is none, or not for ranks that need not be on nodes of their own.
-func (m *Machine) Barrier() unit.Time {
-	if t, ok := m.Network.(*Torus); ok && m.Nodes == nil && !m.Private {
-		return t.Barrier
+// BarrierReleaseTime returns how long after the last arrival all ranks see that the hardware's
+// barrier is open; 0: there is none, or not for ranks that need not be on nodes of their own.
+func (m *Machine) BarrierReleaseTime() unit.Time {
+	if t, ok := m.Network.(*Torus); ok && m.Nodes == nil && !m.ProcessorsCannotShareMemory {
+		return t.BarrierReleaseTime
 	}
 	return 0
 }
@@ -159,8 +159,8 @@ func (m *Machine) Control() *Control {
 	return nil
 }
 
-// Counters reports whether processors can change each other's counters.
-func (m *Machine) Counters() bool {
+// HasCounters reports whether processors can change each other's counters.
+func (m *Machine) HasCounters() bool {
 	return m.HasRemoteMemory() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))
 }
 
@@ -184,7 +184,7 @@ type Processor struct {
 
 // CopyChannel returns the cost of a copy of so many bytes by a processor of the machine.
 func (m *Machine) CopyChannel(bytes int) Channel {
-	if x, ok := m.Between(IntraNode).(copyNetwork); ok {
+	if x, ok := m.NetworkOfTier(IntraNode).(copyNetwork); ok {
 		return x.CopyChannel(m.Processor.Copy, bytes)
 	}
 	return m.Processor.Copy
@@ -192,7 +192,7 @@ func (m *Machine) CopyChannel(bytes int) Channel {
 
 // CopySteps returns the sizes from which on copies have other costs, in ascending order.
 func (m *Machine) CopySteps() []int {
-	if x, ok := m.Between(IntraNode).(copyNetwork); ok {
+	if x, ok := m.NetworkOfTier(IntraNode).(copyNetwork); ok {
 		return x.copySteps()
 	}
 	return nil
@@ -230,7 +230,7 @@ type Network interface {
 
 	// shared appends what a message from an end to another occupies of what several ends or ranks
 	// share, see Machine.Shared.
-	shared(into []Occupation, from, to, bytes int, how movement) []Occupation
+	shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation
 }
 
 // distanceNetwork is a network with routes between ends of one node.
@@ -243,8 +243,8 @@ type copyNetwork interface {
 	copySteps() []int
 }
 
-// byLibrary is a network that libraries use in different ways.
-type byLibrary interface{ by(*Library) Network }
+// networkByLibrary is a network that libraries use in different ways.
+type networkByLibrary interface{ by(*Library) Network }
 
 // NetworkKinds has a nil network of each kind, for its methods Kind.
 var NetworkKinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil), (*Fabric)(nil), (*NUMA)(nil)}
@@ -255,8 +255,9 @@ type carrier interface {
 	receive(w *protocolRun, side CostSide, bytes int)
 }
 
-// memory is implemented by carriers through which processors can access each other's memory.
-type memory interface {
+// remoteMemoryCarrier is implemented by carriers through which processors can access each other's
+// memory.
+type remoteMemoryCarrier interface {
 	get(w *protocolRun, side CostSide, bytes int) // until the side knows that the bytes have arrived
 	put(w *protocolRun, side CostSide, bytes int) // likewise
 }
@@ -312,8 +313,8 @@ func (m *Machine) network() Network {
 	return m.Network
 }
 
-// Between returns the network that joins ranks of a tier.
-func (m *Machine) Between(t Tier) Network {
+// NetworkOfTier returns the network that joins ranks of a tier.
+func (m *Machine) NetworkOfTier(t Tier) Network {
 	if m.Nodes != nil && t == IntraNode {
 		return m.Nodes.Inside
 	}
@@ -328,8 +329,8 @@ func (m *Machine) Interconnect() string {
 	return m.network().String()
 }
 
-// Ends returns how many ends of the machine's network a job with that many ranks uses.
-func (m *Machine) Ends(ranks int) int {
+// CountEnds returns how many ends of the machine's network a job with that many ranks uses.
+func (m *Machine) CountEnds(ranks int) int {
 	if n := m.Nodes; n != nil {
 		node, _, _ := n.place(ranks - 1)
 		return (node + 1) * n.Interfaces
@@ -337,8 +338,8 @@ func (m *Machine) Ends(ranks int) int {
 	return ranks
 }
 
-// End returns the end of the machine's network that a rank uses.
-func (m *Machine) End(rank int) int {
+// EndOfRank returns the end of the machine's network that a rank uses.
+func (m *Machine) EndOfRank(rank int) int {
 	if n := m.Nodes; n != nil {
 		node, first, _ := n.place(rank)
 		return node*n.Interfaces + (rank-first)%n.Interfaces
@@ -346,8 +347,9 @@ func (m *Machine) End(rank int) int {
 	return rank
 }
 
-// Node returns the node of a rank. If the network has one tier, each rank is a node of its own.
-func (m *Machine) Node(rank int) int {
+// NodeOfRank returns the node of a rank. If the network has one tier, each rank is a node of its
+// own.
+func (m *Machine) NodeOfRank(rank int) int {
 	if m.Nodes != nil {
 		node, _, _ := m.Nodes.place(rank)
 		return node
@@ -355,20 +357,20 @@ func (m *Machine) Node(rank int) int {
 	return m.network().Node(rank)
 }
 
-// Tier returns the tier of two ranks.
-func (m *Machine) Tier(a, b int) Tier {
-	if m.Node(a) == m.Node(b) {
+// TierOfRanks returns the tier of two ranks.
+func (m *Machine) TierOfRanks(a, b int) Tier {
+	if m.NodeOfRank(a) == m.NodeOfRank(b) {
 		return IntraNode
 	}
 	return InterNode
 }
 
-// Path returns the route between two ranks of a job.
-func (m *Machine) Path(ranks, a, b int) Path {
-	t := m.Tier(a, b)
-	net, ends, from, to := m.network(), m.Ends(ranks), m.End(a), m.End(b)
+// PathBetweenRanks returns the route between two ranks of a job.
+func (m *Machine) PathBetweenRanks(ranks, a, b int) Path {
+	t := m.TierOfRanks(a, b)
+	net, ends, from, to := m.network(), m.CountEnds(ranks), m.EndOfRank(a), m.EndOfRank(b)
 	if n := m.Nodes; n != nil && t == IntraNode {
-		first, end := m.Members(ranks, a)
+		first, end := m.RanksOfNode(ranks, a)
 		net, ends, from, to = n.Inside, end-first, a-first, b-first
 	}
 	var p Path
@@ -383,7 +385,7 @@ func (m *Machine) Path(ranks, a, b int) Path {
 
 // hasMemory reports whether ends of a network can read and write each other's memory.
 func hasMemory(n Network) bool {
-	_, ok := n.on(Path{}).(memory)
+	_, ok := n.on(Path{}).(remoteMemoryCarrier)
 	return ok
 }
 

@@ -256,15 +256,15 @@ func (f *Fabric) viewNIC(x *Parameters, control unit.Time, p Path) {
 		buses = 2
 		sendO = Curve{{0, control + c.Doorbell + c.Inline.Bandwidth.Time(f.Header), perByte(c.Inline.Bandwidth)}, {c.Inline.Size - f.Header + 1, control + c.Doorbell, 0}}
 	}
-	x.RecvO = x.RecvO.plus(c.Complete)
+	x.RecvOverhead = x.RecvOverhead.shiftedBy(c.Complete)
 	if d := c.Datagrams; d != nil {
-		sendO = sendO.sum(f.datagramCurve(d.Send))
-		x.RecvO = x.RecvO.sum(f.datagramCurve(d.Receive))
+		sendO = sendO.plusCurve(f.datagramCurve(d.Send))
+		x.RecvOverhead = x.RecvOverhead.plusCurve(f.datagramCurve(d.Receive))
 	}
-	x.SendO = sendO
+	x.SendOverhead = sendO
 	x.L = p.FirstByte + f.Deliver + buses*c.Bus.Latency
 	x.Gap = max(c.Message, p.SlowestLink.Time(f.WireBytes(f.Header)))
-	x.BigGap = unit.PerByte(float64(f.chunkTime(p.SlowestLink, f.Chunk)) / float64(f.Chunk))
+	x.GapPerByte = unit.PerByte(float64(f.chunkTime(p.SlowestLink, f.Chunk)) / float64(f.Chunk))
 }
 
 // datagramCurve returns DatagramTime as a line through its values for whole packets.
@@ -274,17 +274,17 @@ func (f *Fabric) datagramCurve(c Channel) Curve {
 
 // sharedNIC appends what a message occupies of interfaces and buses before the links, or behind
 // them. The bytes are those on the bus.
-func (f *Fabric) sharedNIC(into []Occupation, end, bytes int, how movement, receives bool) []Occupation {
+func (f *Fabric) sharedNIC(into []Occupation, end, bytes int, how dataMovement, receives bool) []Occupation {
 	bus := f.NIC.Bus.Bandwidth.Time(bytes)
 	if receives {
-		return append(into, atReceiver("bus in", end, bus), atReceiver("interface in", end, f.NIC.Message))
+		return append(into, newOccupationAtReceiver("bus in", end, bus), newOccupationAtReceiver("interface in", end, f.NIC.Message))
 	}
 	message := f.MessageTime(bytes)
 	if how.byAccess {
 		message = f.NIC.Message
 	}
-	if into = append(into, occupation("interface out", end, message)); f.NIC.IsInline(bytes) {
+	if into = append(into, newOccupation("interface out", end, message)); f.NIC.IsInline(bytes) {
 		return into
 	}
-	return append(into, occupation("bus out", end, bus))
+	return append(into, newOccupation("bus out", end, bus))
 }

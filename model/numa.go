@@ -302,50 +302,50 @@ func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
 		return perByte(rate)
 	}
 	x.L = a.Latency
-	x.SendO = nil
+	x.SendOverhead = nil
 	from := []int{0}
 	if len(n.Caches) > 0 {
 		from = append(from, max(1, n.Caches[len(n.Caches)-1].UpTo+1-n.Header))
 	}
 	for _, k := range from {
 		g := gap(PacketTransfer, n.FitsCache(n.Header+k))
-		x.SendO = append(x.SendO, Piece{k, control + n.Send.Start + g.Time(n.Header+k), g})
+		x.SendOverhead = append(x.SendOverhead, Piece{k, control + n.Send.Start + g.Time(n.Header+k), g})
 	}
-	x.RecvO = x.RecvO.plus(n.Receive)
-	for i := range x.RecvO[1:] {
-		p := &x.RecvO[1+i]
-		p.At += a.Fetch.Time(p.From)
+	x.RecvOverhead = x.RecvOverhead.shiftedBy(n.Receive)
+	for i := range x.RecvOverhead[1:] {
+		p := &x.RecvOverhead[1+i]
+		p.ValueAtFrom += a.Fetch.Time(p.From)
 		p.PerByte += a.Fetch
 	}
 	x.Gap = gap(PacketTransfer, n.FitsCache(n.Header)).Time(n.Header)
-	x.BigGap, x.GetGap, x.PutGap = gap(PacketTransfer, false), gap(GetTransfer, false), gap(PutTransfer, false)
+	x.GapPerByte, x.GapPerPulledByte, x.GapPerPushedByte = gap(PacketTransfer, false), gap(GetTransfer, false), gap(PutTransfer, false)
 	x.SenderStoresBytes = true
 }
 
 // shared has the link between two sockets, the lock for the pages of a single copy and, of data
 // that fits no cache, the memory of the domains where it is and where it goes. What the receiver
 // copies passes its memory twice more.
-func (n *NUMA) shared(into []Occupation, from, to, bytes int, how movement) []Occupation {
+func (n *NUMA) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	moved := bytes
 	if !how.byAccess {
 		moved += n.Header
 	}
 	source, target := n.DomainOf(from), n.DomainOf(to)
 	if !n.FitsCache(moved) {
-		into = append(into, occupation("memory", source, n.Memory.Time(moved)), atReceiver("memory", target, n.Memory.Time(moved)))
+		into = append(into, newOccupation("memory", source, n.Memory.Time(moved)), newOccupationAtReceiver("memory", target, n.Memory.Time(moved)))
 	}
 	if a, b := n.SocketOf(from), n.SocketOf(to); a != b {
-		into = append(into, occupation("link", n.LinkBetween(a, b), n.Link.Time(moved)))
+		into = append(into, newOccupation("link", n.LinkBetween(a, b), n.Link.Time(moved)))
 	}
 	if t := n.PinTime(GetTransfer, bytes); how.byAccess && t > 0 {
 		if how.byPut {
-			into = append(into, occupation("pages", to, t))
+			into = append(into, newOccupation("pages", to, t))
 		} else {
-			into = append(into, occupation("pages", from, t))
+			into = append(into, newOccupation("pages", from, t))
 		}
 	}
 	if how.copied && !n.FitsCache(bytes) {
-		into = append(into, atReceiver("memory", target, 2*n.Memory.Time(bytes)))
+		into = append(into, newOccupationAtReceiver("memory", target, 2*n.Memory.Time(bytes)))
 	}
 	return into
 }

@@ -14,14 +14,14 @@ import (
 // They may describe low-level messages, as equations (1) to (7) need, or whole calls of MPI, as (8)
 // and (9) need. The caller knows which.
 type Parameters struct {
-	L      unit.Time    // latency. A fit may find a negative one
-	SendO  Curve        // o_s: the processor is busy sending
-	RecvO  Curve        // o_r: the processor is busy receiving
-	Gap    unit.Time    // g: least time between the starts of messages
-	BigGap unit.PerByte // G: per byte of a long message after the first
-	GetGap unit.PerByte // G of pulled data; 0: BigGap. The paper takes both as equal
-	PutGap unit.PerByte // G of pushed data; 0: BigGap
-	P      int          // processors; 0: unknown
+	L                unit.Time    // latency. A fit may find a negative one
+	SendOverhead     Curve        // o_s: the processor is busy sending
+	RecvOverhead     Curve        // o_r: the processor is busy receiving
+	Gap              unit.Time    // g: least time between the starts of messages
+	GapPerByte       unit.PerByte // G: per byte of a long message after the first
+	GapPerPulledByte unit.PerByte // G of pulled data; 0: BigGap. The paper takes both as equal
+	GapPerPushedByte unit.PerByte // G of pushed data; 0: BigGap
+	Processors       int          // processors; 0: unknown
 
 	// OneWayCurve is the one-way time of whole calls, with both overheads. If it is empty, it is
 	// o_s + L + (k−1) G + o_r. It may be less than that: o_s may contain work that follows the
@@ -32,35 +32,35 @@ type Parameters struct {
 	// the message is sent, with both of its calls. If they are empty they are o_s and o_r. Messages
 	// longer than Eager bytes are sent by rendezvous; 0: none are.
 	Start, Posted Curve
-	Eager         int
+	EagerLimit    int
 
 	// SenderStoresBytes says that the processor itself sends the bytes, as if it stores them in
 	// remote memory, so that o_s(k) includes G per byte.
 	SenderStoresBytes bool
 }
 
-// Flow returns the time of the bytes of a message beside the overheads: (k−1) G, or 0 if o_s(k)
-// includes it.
-func (x Parameters) Flow(k int) unit.Time {
+// TimeOfBytes returns the time of the bytes of a message beside the overheads: (k−1) G, or 0 if
+// o_s(k) includes it.
+func (x Parameters) TimeOfBytes(k int) unit.Time {
 	if x.SenderStoresBytes {
 		return 0
 	}
-	return longMessageTime(x.BigGap, k)
+	return longMessageTime(x.GapPerByte, k)
 }
 
 // Parameters returns the parameters of the machine.
 func (g LogGP) Parameters() Parameters {
-	return Parameters{L: g.L, SendO: ConstantCurve(g.SendO), RecvO: ConstantCurve(g.RecvO), Gap: g.Gap, BigGap: g.BigGap}
+	return Parameters{L: g.L, SendOverhead: ConstantCurve(g.SendOverhead), RecvOverhead: ConstantCurve(g.RecvOverhead), Gap: g.Gap, GapPerByte: g.GapPerByte}
 }
 
-// OneWay returns the time of a long message, protocol messages ignored: LogGP itself, and between
-// hypernodes
+// OneWayTime returns the time of a long message, protocol messages ignored: LogGP itself, and
+// between hypernodes
 //
 //	(9) T_s-r = o_s + o_r + (k−1) G + L
 //
 // Al-Tawil and Moritz, equation (9); Alexandrov et al. 1995. With k = 1 it is equation (2).
-func (x Parameters) OneWay(k int) unit.Time {
-	return x.SendO.Time(k) + x.RecvO.Time(k) + x.Flow(k) + x.L
+func (x Parameters) OneWayTime(k int) unit.Time {
+	return x.SendOverhead.Time(k) + x.RecvOverhead.Time(k) + x.TimeOfBytes(k) + x.L
 }
 
 // longMessageTime returns (k−1)·G.
@@ -112,12 +112,12 @@ func LowLevelParameters(m *Machine, lib *Library, path Path) Parameters {
 		lib = &Library{}
 	}
 	handle := lib.Software[ProtoHandleCost]
-	x := Parameters{RecvO: Curve{{0, handle, 0}}}
+	x := Parameters{RecvOverhead: Curve{{0, handle, 0}}}
 	for _, k := range append([]int{1}, m.CopySteps()...) {
 		c := m.CopyChannel(k)
-		x.RecvO = append(x.RecvO, Piece{k, handle + c.Time(k), perByte(c.Bandwidth)})
+		x.RecvOverhead = append(x.RecvOverhead, Piece{k, handle + c.Time(k), perByte(c.Bandwidth)})
 	}
-	m.Between(path.Tier).view(&x, lib.Software[ProtoControlCost], path)
+	m.NetworkOfTier(path.Tier).view(&x, lib.Software[ProtoControlCost], path)
 	return x
 }
 
@@ -130,13 +130,13 @@ type Curve []Piece
 
 // Piece is a line from a size to the next piece.
 type Piece struct {
-	From    int       // bytes
-	At      unit.Time // the time there
-	PerByte unit.PerByte
+	From        int       // bytes
+	ValueAtFrom unit.Time // the time there
+	PerByte     unit.PerByte
 }
 
 // ConstantCurve returns a curve that does not depend on the size.
-func ConstantCurve(t unit.Time) Curve { return Curve{{At: t}} }
+func ConstantCurve(t unit.Time) Curve { return Curve{{ValueAtFrom: t}} }
 
 // Time returns the time at k bytes, to the nearest picosecond. Below the first piece it is
 // constant.
@@ -150,31 +150,31 @@ func (c Curve) Time(k int) unit.Time {
 func (c Curve) piece(k int) Piece {
 	i := sort.Search(len(c), func(i int) bool { return c[i].From > k })
 	if i == 0 {
-		return Piece{From: k, At: c[0].At}
+		return Piece{From: k, ValueAtFrom: c[0].ValueAtFrom}
 	}
 	return c[i-1]
 }
 
-func (p Piece) time(k int) unit.Time { return p.At + p.PerByte.Time(k-p.From) }
+func (p Piece) time(k int) unit.Time { return p.ValueAtFrom + p.PerByte.Time(k-p.From) }
 
-// plus returns the curve moved up by t.
-func (c Curve) plus(t unit.Time) Curve {
+// shiftedBy returns the curve moved up by t.
+func (c Curve) shiftedBy(t unit.Time) Curve {
 	if len(c) == 0 {
 		return ConstantCurve(t)
 	}
 	c = slices.Clone(c)
 	for i := range c {
-		c[i].At += t
+		c[i].ValueAtFrom += t
 	}
 	return c
 }
 
-// sum returns the sum of two curves.
-func (c Curve) sum(d Curve) Curve {
+// plusCurve returns the sum of two curves.
+func (c Curve) plusCurve(d Curve) Curve {
 	var s Curve
 	for _, k := range pieceStarts(c, d) {
 		p, q := pieceStartingAt(c, k), pieceStartingAt(d, k)
-		s = append(s, Piece{k, p.At + q.At, p.PerByte + q.PerByte})
+		s = append(s, Piece{k, p.ValueAtFrom + q.ValueAtFrom, p.PerByte + q.PerByte})
 	}
 	return s
 }
@@ -195,12 +195,12 @@ func largerCurve(a, b Curve) Curve {
 	var c Curve
 	for i, k := range from {
 		p, q := pieceStartingAt(a, k), pieceStartingAt(b, k)
-		if q.At > p.At {
+		if q.ValueAtFrom > p.ValueAtFrom {
 			p, q = q, p
 		}
 		c = append(c, p)
 		if q.PerByte > p.PerByte { // q may overtake p in this piece
-			x := k + 1 + int(float64(p.At-q.At)/float64(q.PerByte-p.PerByte))
+			x := k + 1 + int(float64(p.ValueAtFrom-q.ValueAtFrom)/float64(q.PerByte-p.PerByte))
 			if i+1 == len(from) || x < from[i+1] {
 				c = append(c, Piece{x, q.time(x), q.PerByte})
 			}

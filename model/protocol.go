@@ -107,12 +107,12 @@ func FindProtocol(name string) *Protocol {
 	return nil
 }
 
-// Eager reports whether the first packet carries data, for which the receiver needs buffer space.
-func (p *Protocol) Eager() bool { return p.Steps[0].Data != NoData }
+// IsEager reports whether the first packet carries data, for which the receiver needs buffer space.
+func (p *Protocol) IsEager() bool { return p.Steps[0].Data != NoData }
 
-// Synchronous reports whether the sender learns that the receive has been posted, as a synchronous
-// send must.
-func (p *Protocol) Synchronous() bool {
+// IsSynchronous reports whether the sender learns that the receive has been posted, as a
+// synchronous send must.
+func (p *Protocol) IsSynchronous() bool {
 	for _, s := range p.Steps {
 		if s.From == ReceiverSide {
 			return true
@@ -121,8 +121,8 @@ func (p *Protocol) Synchronous() bool {
 	return false
 }
 
-// Remote reports whether the protocol accesses remote memory.
-func (p *Protocol) Remote() bool {
+// UsesRemoteMemory reports whether the protocol accesses remote memory.
+func (p *Protocol) UsesRemoteMemory() bool {
 	for _, s := range p.Steps {
 		if s.Means != ByPacket {
 			return true

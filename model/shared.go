@@ -21,58 +21,58 @@ type Occupation struct {
 	AtReceiver bool      // it is occupied when the message arrives, and not when it leaves
 }
 
-// occupation returns that of a component of the network.
-func occupation(name string, index int, t unit.Time) Occupation {
+// newOccupation returns that of a component of the network.
+func newOccupation(name string, index int, t unit.Time) Occupation {
 	return Occupation{Component: Component{Name: name, Index: index}, Time: t}
 }
 
-// atReceiver returns the occupation of a component when the message arrives.
-func atReceiver(name string, index int, t unit.Time) Occupation {
-	o := occupation(name, index, t)
+// newOccupationAtReceiver returns the occupation of a component when the message arrives.
+func newOccupationAtReceiver(name string, index int, t unit.Time) Occupation {
+	o := newOccupation(name, index, t)
 	o.AtReceiver = true
 	return o
 }
 
-// movement is how a library moves the data of a message.
-type movement struct {
+// dataMovement is how a library moves the data of a message.
+type dataMovement struct {
 	byAccess bool // by remote access of interfaces or processors, not in a packet
 	byPut    bool // the sender writes it, if it is by remote access, and the receiver reads it otherwise
 	copied   bool // the receiver copies it from where it arrives
 }
 
-// Shared appends what a message of a library, with so many bytes, occupies on its way from one rank
-// to another: interfaces of nodes, media, ports and links. Times are those of the message alone, in
-// the order in which it passes. Links of a torus are left out, as its processors use them in part
-// only.
-func (m *Machine) Shared(into []Occupation, lib *Library, from, to, bytes int) []Occupation {
-	tier, node, a, b := m.Tier(from, to), 0, m.End(from), m.End(to)
+// AppendOccupations appends what a message of a library, with so many bytes, occupies on its way
+// from one rank to another: interfaces of nodes, media, ports and links. Times are those of the
+// message alone, in the order in which it passes. Links of a torus are left out, as its processors
+// use them in part only.
+func (m *Machine) AppendOccupations(into []Occupation, lib *Library, from, to, bytes int) []Occupation {
+	tier, node, a, b := m.TierOfRanks(from, to), 0, m.EndOfRank(from), m.EndOfRank(to)
 	if m.Nodes != nil && tier == IntraNode {
 		n, first, _ := m.Nodes.place(from)
 		node, a, b = n+1, from-first, to-first
 	}
 	begin := len(into)
-	into = m.Between(tier).shared(into, a, b, bytes, m.movement(lib, tier, bytes))
+	into = m.NetworkOfTier(tier).shared(into, a, b, bytes, m.movementOfMessage(lib, tier, bytes))
 	for i := begin; i < len(into); i++ {
 		into[i].Node = node
 	}
 	return into
 }
 
-// movement returns how the data of a standard send of a library moves.
-func (m *Machine) movement(lib *Library, tier Tier, bytes int) movement {
-	packet := movement{copied: true}
+// movementOfMessage returns how the data of a standard send of a library moves.
+func (m *Machine) movementOfMessage(lib *Library, tier Tier, bytes int) dataMovement {
+	packet := dataMovement{copied: true}
 	switch engine := lib.CarriedBy(); {
 	case !m.HasRemoteMemory():
 		return packet
 	case engine == StartEngine:
-		return movement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}
+		return dataMovement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}
 	case engine == ProtoEngine:
-		if p := FindProtocol(lib.Proto.Protocol(StandardMode, tier, bytes)); p != nil && p.Remote() {
+		if p := FindProtocol(lib.Proto.Protocol(StandardMode, tier, bytes)); p != nil && p.UsesRemoteMemory() {
 			byPut := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Means == ByPut })
-			return movement{byAccess: true, byPut: byPut, copied: lib.Proto.Long[tier].Bounce > 0}
+			return dataMovement{byAccess: true, byPut: byPut, copied: lib.Proto.LongMessages[tier].BounceBufferBytes > 0}
 		}
 		return packet
 	default:
-		return movement{byAccess: engine.UsesMBCF}
+		return dataMovement{byAccess: engine.UsesMBCF}
 	}
 }

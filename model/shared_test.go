@@ -11,8 +11,8 @@ import (
 // common returns the names of the components that two messages share.
 func common(m *Machine, lib *Library, bytes int, a, b [2]int) []string {
 	var names []string
-	second := m.Shared(nil, lib, b[0], b[1], bytes)
-	for _, o := range m.Shared(nil, lib, a[0], a[1], bytes) {
+	second := m.AppendOccupations(nil, lib, b[0], b[1], bytes)
+	for _, o := range m.AppendOccupations(nil, lib, a[0], a[1], bytes) {
 		if slices.ContainsFunc(second, func(x Occupation) bool { return x.Component == o.Component }) {
 			names = append(names, o.Name)
 		}
@@ -30,11 +30,11 @@ func TestShared(t *testing.T) {
 	interfaces.Put, interfaces.Get, interfaces.HalfDuplex, interfaces.InterfaceLock = Channel{Bandwidth: 6e7}, Channel{Bandwidth: 6e7}, true, unit.Microsecond
 	bus := &Hypernodes{Sizes: []int{8}, ProcessorsPerBlock: 8, Port: 1e9, CopiesPassPort: true}
 	nodes := &Machine{Name: "nodes", Network: &interfaces, Nodes: &Nodes{Ranks: 8, Interfaces: 1, Inside: bus}}
-	cable := &Ethernet{Rate: 1e6, MTU: 1500, Slot: 51200 * unit.Nanosecond, TCP: TCP{Header: 40, AckEvery: 2}}
+	cable := &Ethernet{Rate: 1e6, MTU: 1500, BackoffSlot: 51200 * unit.Nanosecond, TCP: TCP{Header: 40, AckEvery: 2}}
 	switched := *cable
-	switched.Switches = &Switches{IsFullDuplex: true, Ports: 4, Uplink: 1e6}
+	switched.Switches = &Switches{IsFullDuplex: true, StationsPerSwitch: 4, Uplink: 1e6}
 	half := switched
-	half.Switches = &Switches{Ports: 4, Uplink: 1e6}
+	half.Switches = &Switches{StationsPerSwitch: 4, Uplink: 1e6}
 	star, err := topology.NewStar(4)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestShared(t *testing.T) {
 			t.Errorf("%s: messages %v and %v share %v, not %v", name, c.a, c.b, got, c.want)
 		}
 	}
-	for _, o := range rdma.Shared(nil, long, 0, 2, 100_000) {
+	for _, o := range rdma.AppendOccupations(nil, long, 0, 2, 100_000) {
 		want := map[string]unit.Time{"interface out": 20 * unit.Nanosecond, "bus out": 100 * unit.Microsecond, "link": 50 * unit.Microsecond, "bus in": 100 * unit.Microsecond, "interface in": 20 * unit.Nanosecond}[o.Name]
 		if o.Time != want || o.AtReceiver != (o.Name == "bus in" || o.Name == "interface in" || o.Name == "link" && o.Index%2 == 1) {
 			t.Errorf("%s %d is occupied for %v, at the receiver: %v; want %v", o.Name, o.Index, o.Time, o.AtReceiver, want)
@@ -109,7 +109,7 @@ func TestShared(t *testing.T) {
 		}
 	}
 	// Two segments of 1,460 bytes with headers of 40, and an acknowledgement of 40, at 1 B/us.
-	medium := on(cable).Shared(nil, long, 0, 1, 2920)[0]
+	medium := on(cable).AppendOccupations(nil, long, 0, 1, 2920)[0]
 	if want := (2*1500 + 40) * unit.Microsecond; medium.Time != want || medium.Contention.Micros() < 2*87 || medium.Contention.Micros() > 2*89 {
 		t.Errorf("the medium is occupied for %v, not %v, and with contention for %v more", medium.Time, want, medium.Contention)
 	}

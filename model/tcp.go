@@ -4,8 +4,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// stream computes the time of a packet of more than one segment. It follows the segments one by one
-// through four servers. A segment waits until the server has finished the one before it:
+// tcpStream computes the time of a packet of more than one segment. It follows the segments one by
+// one through four servers. A segment waits until the server has finished the one before it:
 //
 //	sender     write, copy and output; waits while its buffer is full, until half of it is free
 //	medium     one frame after the other, in the order in which they are ready
@@ -15,26 +15,26 @@ import (
 // It leaves out collisions of acknowledgements with data, which are random: frames after a
 // collision arrive later, and so fall into other reads. impl/library/mpi/ethernet_test.go bounds
 // the error.
-type stream struct {
+type tcpStream struct {
 	*ethernetTransfer
-	w            *protocolRun
-	from, to     CostSide
-	written      int // by the sender
-	sent         int
-	acked        int
-	limit        int       // the window allows sending up to here
-	readerFree   unit.Time // until then the receiver's processor is busy
-	systemFree   unit.Time // until then its operating system is busy
-	arrival      unit.Time // when the last segment arrived
-	segments     []segment // in the receiver's buffer
-	arrived      int
-	read         int
-	edge         int               // right edge of the window, as last announced to the sender
-	unacked      int               // segments that are not acknowledged
-	unackedSince unit.Time         // when the first of them was taken in
-	readyAcks    []acknowledgement // waiting for the medium
-	sentAcks     []acknowledgement // on their way to the sender, or arrived and not yet processed
-	last         pendingRead
+	w                   *protocolRun
+	from, to            CostSide
+	writtenBytes        int // by the sender
+	sentBytes           int
+	ackedBytes          int
+	windowLimit         int       // the window allows sending up to here
+	readerFree          unit.Time // until then the receiver's processor is busy
+	systemFree          unit.Time // until then its operating system is busy
+	arrival             unit.Time // when the last segment arrived
+	segments            []segment // in the receiver's buffer
+	arrivedBytes        int
+	readBytes           int
+	announcedWindowEdge int                  // right edge of the window, as last announced to the sender
+	unacked             int                  // segments that are not acknowledged
+	unackedSince        unit.Time            // when the first of them was taken in
+	readyAcks           []tcpAcknowledgement // waiting for the medium
+	sentAcks            []tcpAcknowledgement // on their way to the sender, or arrived and not yet processed
+	lastPendingRead     pendingRead
 }
 
 // segment is a segment in the receiver's buffer.
@@ -43,37 +43,37 @@ type segment struct {
 	bytes int
 }
 
-// acknowledgement is an acknowledgement.
-type acknowledgement struct {
+// tcpAcknowledgement is an acknowledgement.
+type tcpAcknowledgement struct {
 	at         unit.Time
 	upTo, edge int
 }
 
 func (n *ethernetTransfer) stream(w *protocolRun, from CostSide, size int) packet {
 	t := &n.TCP
-	x := stream{ethernetTransfer: n, w: w, from: from, to: otherSide(from), limit: t.ReceiveBuffer, edge: t.ReceiveBuffer}
+	x := tcpStream{ethernetTransfer: n, w: w, from: from, to: otherSide(from), windowLimit: t.ReceiveBuffer, announcedWindowEdge: t.ReceiveBuffer}
 	x.readerFree = w.lanes[x.to].clock
 	x.unacked = n.ackStates[x.to].unacked
 	depart := w.lanes[from].clock
 	for {
-		k := min(size-x.written, t.SendBuffer-(x.written-x.acked))
-		n.callWrite(w, from, 1)
-		for end := x.written + k; x.written < end; {
-			k := min(end-x.written, x.MaxSegmentData()-(x.written-x.sent)%x.MaxSegmentData())
-			n.copyIn(w, from, 1, k)
-			x.written += k
-			x.push()
+		k := min(size-x.writtenBytes, t.SendBuffer-(x.writtenBytes-x.ackedBytes))
+		n.chargeWriteCalls(w, from, 1)
+		for end := x.writtenBytes + k; x.writtenBytes < end; {
+			k := min(end-x.writtenBytes, x.MaxSegmentData()-(x.writtenBytes-x.sentBytes)%x.MaxSegmentData())
+			n.chargeWriteCopies(w, from, 1, k)
+			x.writtenBytes += k
+			x.sendAllowed()
 		}
-		if x.written == size {
+		if x.writtenBytes == size {
 			break
 		}
-		for t.SendBuffer-(x.written-x.acked) < min(size-x.written, t.SendBuffer/2) {
+		for t.SendBuffer-(x.writtenBytes-x.ackedBytes) < min(size-x.writtenBytes, t.SendBuffer/2) {
 			x.awaitAck()
 		}
 		w.occupyProcessor(from, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
 	}
 	m := w.newPacket(from)
-	for x.sent < x.written { // the window is closed: the sender's system continues when it opens
+	for x.sentBytes < x.writtenBytes { // the window is closed: the sender's system continues when it opens
 		x.awaitAck()
 	}
 	m.delay(w.fillTerm(Term{Name: "ethernet.rate", Count: 1, Time: x.arrival - n.Propagation - m.at}, NetworkSide, n.Rate),
@@ -82,62 +82,62 @@ func (n *ethernetTransfer) stream(w *protocolRun, from CostSide, size int) packe
 	for len(x.segments) > 0 {
 		x.readAvailable()
 	}
-	n.pending = x.last
-	n.pending.arrived = m.at
-	n.ackStates[x.to] = ackState{unacked: x.unacked, unannounced: x.read + t.ReceiveBuffer - x.edge - x.last.bytes}
-	n.open[from] = &x
+	n.pendingRead = x.lastPendingRead
+	n.pendingRead.arrived = m.at
+	n.ackStates[x.to] = ackState{unacked: x.unacked, unannounced: x.readBytes + t.ReceiveBuffer - x.announcedWindowEdge - x.lastPendingRead.bytes}
+	n.lastStreams[from] = &x
 	return m
 }
 
 // awaitRoom lets the sender wait until its buffer has room for another packet after the stream.
-func (x *stream) awaitRoom(size int) {
+func (x *tcpStream) awaitRoom(size int) {
 	t := &x.TCP
-	if t.SendBuffer-(x.written-x.acked) < size {
+	if t.SendBuffer-(x.writtenBytes-x.ackedBytes) < size {
 		x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.write.start", Count: 1, Time: t.Write.Start}, t.Write.Start)
-		for t.SendBuffer-(x.written-x.acked) < size {
+		for t.SendBuffer-(x.writtenBytes-x.ackedBytes) < size {
 			x.awaitAck()
 		}
 		x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.poll", Count: 1, Time: t.Poll}, t.Poll)
 	}
-	x.written += size
-	x.sent += size
+	x.writtenBytes += size
+	x.sentBytes += size
 }
 
-// push sends what the window allows.
-func (x *stream) push() {
-	for x.sent < x.written {
-		left := x.written - x.sent
-		k := min(left, x.MaxSegmentData(), x.limit-x.sent)
+// sendAllowed sends what the window allows.
+func (x *tcpStream) sendAllowed() {
+	for x.sentBytes < x.writtenBytes {
+		left := x.writtenBytes - x.sentBytes
+		k := min(left, x.MaxSegmentData(), x.windowLimit-x.sentBytes)
 		if k < left && k < x.MaxSegmentData() && 2*k < x.TCP.ReceiveBuffer {
 			return
 		}
-		x.output(x.w, x.from, 1)
+		x.chargeSegmentOutput(x.w, x.from, 1)
 		x.transmit(x.w.lanes[x.from].clock, k)
 	}
 }
 
 // transmit sends k bytes over the medium, after acknowledgements that were ready before, and lets
 // the receiver take them in.
-func (x *stream) transmit(t unit.Time, k int) {
+func (x *tcpStream) transmit(t unit.Time, k int) {
 	for len(x.segments) > 0 {
-		if _, there, _ := x.way(x.from, t, k); x.readTime() >= there+x.TCP.Input {
+		if _, there, _ := x.routeSegment(x.from, t, k); x.nextReadTime() >= there+x.TCP.Input {
 			break
 		}
 		x.readAvailable()
 	}
 	for len(x.readyAcks) > 0 {
-		if leaves, _, _ := x.way(x.from, t, k); x.readyAcks[0].at > leaves {
+		if leaves, _, _ := x.routeSegment(x.from, t, k); x.readyAcks[0].at > leaves {
 			break
 		}
 		x.sendAck()
 	}
-	_, x.arrival = x.carry(x.from, t, k)
-	x.sent += k
-	x.arrived += k
-	x.interrupt(x.arrival, x.TCP.Input)
+	_, x.arrival = x.reserveLinks(x.from, t, k)
+	x.sentBytes += k
+	x.arrivedBytes += k
+	x.interruptReceiver(x.arrival, x.TCP.Input)
 	x.segments = append(x.segments, segment{x.systemFree, k})
 	if x.unacked++; x.unacked >= x.TCP.AckEvery {
-		x.interrupt(x.systemFree, x.TCP.Output)
+		x.interruptReceiver(x.systemFree, x.TCP.Output)
 		x.acknowledge(x.systemFree)
 		return
 	}
@@ -146,8 +146,9 @@ func (x *stream) transmit(t unit.Time, k int) {
 	}
 }
 
-// interrupt keeps the receiver's system busy from t on, and delays its processor if that is busy.
-func (x *stream) interrupt(t, d unit.Time) {
+// interruptReceiver keeps the receiver's system busy from t on, and delays its processor if that is
+// busy.
+func (x *tcpStream) interruptReceiver(t, d unit.Time) {
 	x.systemFree = max(x.systemFree, t) + d
 	if x.readerFree > t {
 		x.readerFree += d
@@ -155,35 +156,35 @@ func (x *stream) interrupt(t, d unit.Time) {
 }
 
 // acknowledge queues an acknowledgement for the medium.
-func (x *stream) acknowledge(t unit.Time) {
-	x.unacked, x.edge = 0, x.read+x.TCP.ReceiveBuffer
-	x.readyAcks = append(x.readyAcks, acknowledgement{t, x.arrived, x.edge})
+func (x *tcpStream) acknowledge(t unit.Time) {
+	x.unacked, x.announcedWindowEdge = 0, x.readBytes+x.TCP.ReceiveBuffer
+	x.readyAcks = append(x.readyAcks, tcpAcknowledgement{t, x.arrivedBytes, x.announcedWindowEdge})
 }
 
 // sendAck sends the first acknowledgement that is ready.
-func (x *stream) sendAck() {
+func (x *tcpStream) sendAck() {
 	a := x.readyAcks[0]
 	x.readyAcks = x.readyAcks[1:]
-	_, a.at = x.carry(x.to, a.at, 0)
+	_, a.at = x.reserveLinks(x.to, a.at, 0)
 	x.sentAcks = append(x.sentAcks, a)
 }
 
-// readTime returns when the receiver will next look into its buffer.
-func (x *stream) readTime() unit.Time {
+// nextReadTime returns when the receiver will next look into its buffer.
+func (x *tcpStream) nextReadTime() unit.Time {
 	return max(x.readerFree, x.segments[0].at) + x.TCP.Poll + x.TCP.Read.Start
 }
 
 // readAvailable lets the receiver read what is there.
-func (x *stream) readAvailable() {
-	begin, look, k := max(x.readerFree, x.segments[0].at), x.readTime(), 0
+func (x *tcpStream) readAvailable() {
+	begin, look, k := max(x.readerFree, x.segments[0].at), x.nextReadTime(), 0
 	for len(x.segments) > 0 && x.segments[0].at <= look {
 		k += x.segments[0].bytes
 		x.segments = x.segments[1:]
 	}
 	x.readerFree = look + x.TCP.Read.Bandwidth.Time(k)
-	x.read += k
-	x.last = pendingRead{reads: begin, bytes: k}
-	if x.read+x.TCP.ReceiveBuffer-x.edge >= min(2*x.MaxSegmentData(), x.TCP.ReceiveBuffer/2) {
+	x.readBytes += k
+	x.lastPendingRead = pendingRead{reads: begin, bytes: k}
+	if x.readBytes+x.TCP.ReceiveBuffer-x.announcedWindowEdge >= min(2*x.MaxSegmentData(), x.TCP.ReceiveBuffer/2) {
 		x.readerFree += x.TCP.Output
 		x.acknowledge(x.readerFree)
 	}
@@ -191,7 +192,7 @@ func (x *stream) readAvailable() {
 
 // awaitAck lets the sender wait for the next acknowledgement, and send what that allows. An
 // acknowledgement that arrives while the sender is busy interrupts it.
-func (x *stream) awaitAck() {
+func (x *tcpStream) awaitAck() {
 	for len(x.sentAcks) == 0 {
 		switch {
 		case len(x.readyAcks) > 0:
@@ -199,7 +200,7 @@ func (x *stream) awaitAck() {
 		case len(x.segments) > 0:
 			x.readAvailable()
 		default:
-			x.interrupt(x.unackedSince+x.TCP.AckDelay, x.TCP.Output)
+			x.interruptReceiver(x.unackedSince+x.TCP.AckDelay, x.TCP.Output)
 			x.acknowledge(x.systemFree)
 		}
 	}
@@ -207,9 +208,9 @@ func (x *stream) awaitAck() {
 	x.sentAcks = x.sentAcks[1:]
 	l := &x.w.lanes[x.from]
 	if d := a.at - l.clock; d > 0 {
-		x.w.waitForWire(x.from, "send_buffer", x.w.fillTerm(Term{Name: "ethernet.tcp.send_buffer", Count: 1, Time: d}, NetworkSide, bytes(x.TCP.SendBuffer)))
+		x.w.waitForWire(x.from, "send_buffer", x.w.fillTerm(Term{Name: "ethernet.tcp.send_buffer", Count: 1, Time: d}, NetworkSide, byteCount(x.TCP.SendBuffer)))
 	}
 	x.w.occupyProcessor(x.from, Term{Name: "ethernet.tcp.input", Count: 1, Time: x.TCP.Input}, x.TCP.Input)
-	x.acked, x.limit = max(x.acked, a.upTo), max(x.limit, a.edge)
-	x.push()
+	x.ackedBytes, x.windowLimit = max(x.ackedBytes, a.upTo), max(x.windowLimit, a.edge)
+	x.sendAllowed()
 }

@@ -55,8 +55,8 @@ type Span struct {
 	Count    int // how many consecutive spans of the same name were merged; 0 and 1: one
 }
 
-// Time returns the duration of the span.
-func (s Span) Time() unit.Time { return s.To - s.From }
+// Duration returns the duration of the span.
+func (s Span) Duration() unit.Time { return s.To - s.From }
 
 // End returns when the last span of the track ends.
 func (t Track) End() unit.Time {
@@ -174,8 +174,9 @@ type SpanSum struct {
 	Time     unit.Time
 }
 
-// Sums adds up the spans by activity and name, ordered by activity and then by first appearance.
-func (t Track) Sums() []SpanSum {
+// SumSpans adds up the spans by activity and name, ordered by activity and then by first
+// appearance.
+func (t Track) SumSpans() []SpanSum {
 	var sums []SpanSum
 	for _, s := range t.Spans {
 		i := slices.IndexFunc(sums, func(x SpanSum) bool { return x.Name == s.Name && x.Activity == s.Activity })
@@ -186,7 +187,7 @@ func (t Track) Sums() []SpanSum {
 		x := &sums[i]
 		x.Count += max(s.Count, 1)
 		x.Bytes += s.Bytes
-		x.Time += s.Time()
+		x.Time += s.Duration()
 	}
 	slices.SortStableFunc(sums, func(a, b SpanSum) int { return int(a.Activity) - int(b.Activity) })
 	return sums

@@ -15,7 +15,7 @@ func t3d() *model.Machine {
 	return &model.Machine{
 		Name:      "torus",
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Network: &model.Torus{ProcessorsPerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+		Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: 13333, TurnLatency: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
 			Put: model.Channel{Start: 1200000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}},
 	}
@@ -24,11 +24,11 @@ func t3d() *model.Machine {
 // chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and
 // bounces.
 func chimp() *model.Library {
-	l := &model.Library{Name: "chimp", Proto: model.ProtoSettings{Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 1024}), Rules: []model.ProtocolRule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}}
+	l := &model.Library{Name: "chimp", Proto: model.ProtoSettings{LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: true, BounceBufferBytes: 1024}), Rules: []model.ProtocolRule{{MaxBytes: 512, Protocol: "T"}, {MaxBytes: -1, Protocol: "RTA"}}}}
 	for w := range l.Software {
 		l.Software[w] = us
 	}
-	l.Software[model.ProtoSendCost], l.Software[model.ProtoStandardCost] = 8*us, 20*us
+	l.Software[model.ProtoSendCost], l.Software[model.ProtoStandardSendCost] = 8*us, 20*us
 	l.Software[model.ProtoPackCost], l.Software[model.ProtoUnpackCost] = 1700, 0
 	return l
 }
@@ -42,13 +42,13 @@ func random(r *rand.Rand) model.Transfer {
 	hops := r.IntN(5)
 	switch r.IntN(4) {
 	case 0:
-		m.Network = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
+		m.Network = &model.LogGP{L: time(), SendOverhead: time(), RecvOverhead: time(), Gap: 3 * time(), GapPerByte: unit.PerByte(r.Float64() * 1e4)}
 	case 1:
-		m.Network = &model.Torus{ProcessorsPerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
+		m.Network = &model.Torus{ProcessorsPerNode: 2, HopLatency: time(), TurnLatency: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
 			Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
 			Put: model.Channel{Start: time(), Bandwidth: rate()}, WriteBuffer: r.IntN(2) * r.IntN(500), Get: model.Channel{Start: time(), Bandwidth: rate()}}
 		if r.IntN(2) == 0 {
-			m.Network.(*model.Torus).Engine = model.Channel{Start: time(), Bandwidth: rate()}
+			m.Network.(*model.Torus).TransferEngine = model.Channel{Start: time(), Bandwidth: rate()}
 		}
 	case 2:
 		tier = model.Tier(r.IntN(2))
@@ -69,7 +69,7 @@ func random(r *rand.Rand) model.Transfer {
 		}
 		m.Network = n
 	}
-	l := &model.Library{Proto: model.ProtoSettings{FirstBytes: r.IntN(5000), Long: model.EveryTier(model.LongMessage{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}}
+	l := &model.Library{Proto: model.ProtoSettings{FirstBytes: r.IntN(5000), LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: r.IntN(2) == 0, BounceBufferBytes: r.IntN(2) * r.IntN(2000)})}}
 	for w := range l.Software {
 		l.Software[w] = unit.Time(r.Int64N(int64(5*us))) * unit.Time(r.IntN(2))
 	}
@@ -117,8 +117,8 @@ func TestTimeline(t *testing.T) {
 		}
 		// Where answers are waited for in turn, all that a side does is on its path, and nothing
 		// that it does not. A sender that settles does so while the answer may be on its way.
-		settles := x.Machine.Network.Kind() == "hypernodes" && x.Machine.Network.(*model.Hypernodes).Access[x.Path.Tier].Settle > 0
-		if !x.Nonblocking && x.Mode != model.BufferedMode && !settles {
+		settles := x.Machine.Network.Kind() == "hypernodes" && x.Machine.Network.(*model.Hypernodes).Access[x.Path.Tier].SettleTime > 0
+		if !x.IsNonblocking && x.Mode != model.BufferedMode && !settles {
 			for side, l := range map[model.CostSide]model.Track{model.SenderSide: sender, model.ReceiverSide: receiver} {
 				path, sum := c.Sender, unit.Time(0)
 				if side == model.ReceiverSide {
@@ -206,7 +206,7 @@ func TestOverlap(t *testing.T) {
 	if got := x.Timeline().Ranks[model.SenderSide]; got.Calls[0].To != 20*us || !slices.Equal(waits(got), []model.Span{{Name: "ACK", Step: "ACK", Activity: model.WaitActivity, From: 2 * us, To: 17 * us}}) {
 		t.Errorf("blocking: %+v, want a call of 20us that waits from 2us to 17us", got)
 	}
-	x.Nonblocking = true
+	x.IsNonblocking = true
 	if got := x.Timeline().Ranks[model.SenderSide]; got.Calls[0].To != 2*us || got.End() != 20*us {
 		t.Errorf("non-blocking: %+v, want a call of 2us and an end at 20us", got)
 	}
@@ -241,8 +241,8 @@ func TestPath(t *testing.T) {
 						differ++
 					}
 				}
-				want := model.Path{Tier: m.Tier(a, b), Hops: far[place(b)], Turns: max(differ-1, 0)}
-				if got := m.Path(ranks, a, b); got != want {
+				want := model.Path{Tier: m.TierOfRanks(a, b), Hops: far[place(b)], Turns: max(differ-1, 0)}
+				if got := m.PathBetweenRanks(ranks, a, b); got != want {
 					t.Fatalf("from %d to %d of %d ranks, shape %v: %+v, want %+v", a, b, ranks, s, got, want)
 				}
 			}
@@ -254,7 +254,7 @@ func TestPath(t *testing.T) {
 // too.
 func TestPathTier(t *testing.T) {
 	for _, m := range []*model.Machine{{Network: &example}, {Network: &model.Ethernet{}}} {
-		if near, far := m.Path(4, 2, 2), m.Path(4, 2, 3); near != (model.Path{Tier: model.IntraNode}) || far != (model.Path{Tier: model.InterNode}) {
+		if near, far := m.PathBetweenRanks(4, 2, 2), m.PathBetweenRanks(4, 2, 3); near != (model.Path{Tier: model.IntraNode}) || far != (model.Path{Tier: model.InterNode}) {
 			t.Errorf("to itself %+v, to another %+v", near, far)
 		}
 	}
@@ -278,8 +278,8 @@ func TestPathHypernodes(t *testing.T) {
 		{3, 0, 2, model.Path{Hops: 2}},
 		{2, 0, 1, model.Path{Tier: model.IntraNode}},
 	} {
-		if got := m.Path(c.ranks, c.a, c.b); got != c.want || m.Tier(c.a, c.b) != c.want.Tier {
-			t.Errorf("from %d to %d of %d ranks: %+v, tier %v, want %+v", c.a, c.b, c.ranks, got, m.Tier(c.a, c.b), c.want)
+		if got := m.PathBetweenRanks(c.ranks, c.a, c.b); got != c.want || m.TierOfRanks(c.a, c.b) != c.want.Tier {
+			t.Errorf("from %d to %d of %d ranks: %+v, tier %v, want %+v", c.a, c.b, c.ranks, got, m.TierOfRanks(c.a, c.b), c.want)
 		}
 	}
 }
@@ -314,11 +314,11 @@ func TestPathNUMA(t *testing.T) {
 
 // near is a machine with the rounded numbers of a Convex Exemplar.
 func near() *model.Machine {
-	a := model.Access{Latency: us, Send: model.Channel{Start: 2 * us, Bandwidth: 100e6}, Settle: 5 * us, Receive: us, Fetch: 10_000,
+	a := model.MemoryAccess{Latency: us, Send: model.Channel{Start: 2 * us, Bandwidth: 100e6}, SettleTime: 5 * us, Receive: us, FetchPerByte: 10_000,
 		Put: model.Channel{Start: us, Bandwidth: 80e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}}
 	return &model.Machine{Name: "hypernodes", Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
 		Network: &model.Hypernodes{Sizes: []int{8, 8}, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 50e6, Hop: 100_000, Chunk: 4096, Header: 64,
-			Access: [model.NumTiers]model.Access{a, a}}}
+			Access: [model.NumTiers]model.MemoryAccess{a, a}}}
 }
 
 // messageCost returns what a low-level message of k bytes costs: that of a protocol which is no
@@ -363,21 +363,21 @@ func TestMessageView(t *testing.T) {
 			c := messageCost(m, l, model.ByPacket, k, path)
 			wire, settle := v.L, unit.Time(0)
 			if m.Network.Kind() == "hypernodes" {
-				settle = m.Network.(*model.Hypernodes).Access[path.Tier].Settle
+				settle = m.Network.(*model.Hypernodes).Access[path.Tier].SettleTime
 			}
 			if m.Network.Kind() == "loggp" {
-				wire += example.BigGap.Time(max(k-1, 0))
+				wire += example.GapPerByte.Time(max(k-1, 0))
 			}
-			if d := v.SendO.Time(k) - c.Sender.Sum(); d < -1 || d > 1 {
-				t.Errorf("%s: o_s(%d) = %v, the call takes %v", m.Name, k, v.SendO.Time(k), c.Sender.Sum())
+			if d := v.SendOverhead.Time(k) - c.Sender.Sum(); d < -1 || d > 1 {
+				t.Errorf("%s: o_s(%d) = %v, the call takes %v", m.Name, k, v.SendOverhead.Time(k), c.Sender.Sum())
 			}
-			if d := v.SendO.Time(k) - settle + wire + v.RecvO.Time(k) - c.Delivery.Sum(); d < -2 || d > 2 {
+			if d := v.SendOverhead.Time(k) - settle + wire + v.RecvOverhead.Time(k) - c.Delivery.Sum(); d < -2 || d > 2 {
 				t.Errorf("%s: o_s + L + o_r of %d bytes is %v off %v", m.Name, k, d, c.Delivery.Sum())
 			}
 			// The slope of remote accesses is their G.
-			for by, g := range map[model.TransportMeans]unit.PerByte{model.ByGet: v.GetGap, model.ByPut: v.PutGap} {
+			for by, g := range map[model.TransportMeans]unit.PerByte{model.ByGet: v.GapPerPulledByte, model.ByPut: v.GapPerPushedByte} {
 				if g == 0 {
-					g = v.BigGap
+					g = v.GapPerByte
 				}
 				d := messageCost(m, l, by, k+1000, path).Sender.Sum() - messageCost(m, l, by, k, path).Sender.Sum() - g.Time(1000)
 				if k > 0 && (d < -1 || d > 1) {
@@ -389,7 +389,7 @@ func TestMessageView(t *testing.T) {
 	// By hand: 1 + 1.2 + 40/120; 0.147 + 1; 3·0.013333 + 0.006667 + 0.1; 40/300; 1e6/120, 1e6/60
 	// ps.
 	v := model.LowLevelParameters(t3d(), l, path)
-	if got := fmt.Sprint(v.SendO.Time(0), v.RecvO.Time(0), v.RecvO.Time(170), v.L, v.Gap); got != "2.533333us 1.147us 2.147us 146.666ns 133.333ns" {
+	if got := fmt.Sprint(v.SendOverhead.Time(0), v.RecvOverhead.Time(0), v.RecvOverhead.Time(170), v.L, v.Gap); got != "2.533333us 1.147us 2.147us 146.666ns 133.333ns" {
 		t.Errorf("o_s, o_r, o_r(170), L, g = %s", got)
 	}
 	// In a hypernode: 1 + 2 + 64/100 + 5; 1 + 1; the same, 1700/170 and 1700/100; 1; 64/250.
@@ -397,12 +397,12 @@ func TestMessageView(t *testing.T) {
 	for tier, want := range []string{"9.28us 2us 29us 1.3us 1.28us", "8.64us 2us 29us 1us 256ns"} {
 		path := model.Path{Tier: model.Tier(tier), Hops: 3 - 3*tier}
 		v := model.LowLevelParameters(near(), l, path)
-		if got := fmt.Sprint(v.SendO.Time(0), v.RecvO.Time(0), v.RecvO.Time(1700), v.L, v.Gap); got != want {
+		if got := fmt.Sprint(v.SendOverhead.Time(0), v.RecvOverhead.Time(0), v.RecvOverhead.Time(1700), v.L, v.Gap); got != want {
 			t.Errorf("%v: o_s, o_r, o_r(1700), L, g = %s, want %s", path.Tier, got, want)
 		}
 	}
-	if v.BigGap != v.PutGap || v.GetGap != 2*v.PutGap || v.PutGap.Time(120) != us {
-		t.Errorf("G = %v, pulled %v, pushed %v", v.BigGap, v.GetGap, v.PutGap)
+	if v.GapPerByte != v.GapPerPushedByte || v.GapPerPulledByte != 2*v.GapPerPushedByte || v.GapPerPushedByte.Time(120) != us {
+		t.Errorf("G = %v, pulled %v, pushed %v", v.GapPerByte, v.GapPerPulledByte, v.GapPerPushedByte)
 	}
 }
 

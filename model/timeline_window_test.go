@@ -31,7 +31,7 @@ func TestTimelineSums(t *testing.T) {
 	x := model.Track{Spans: []model.Span{{Name: "RM", Activity: model.WaitActivity, To: 5}, {Name: "match", From: 5, To: 7}, {Name: "copy", Activity: model.CopyActivity, From: 7, To: 10, Bytes: 3},
 		{Name: "match", From: 10, To: 11, Count: 2}, {Name: "RM", Activity: model.WaitActivity, From: 11, To: 20}}}
 	want := []model.SpanSum{{"match", model.SoftwareActivity, 3, 0, 3}, {"copy", model.CopyActivity, 1, 3, 3}, {"RM", model.WaitActivity, 2, 0, 14}}
-	if got := x.Sums(); !reflect.DeepEqual(got, want) {
+	if got := x.SumSpans(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

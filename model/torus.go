@@ -11,35 +11,37 @@ import (
 // dimension-order routing and virtual cut-through.
 type Torus struct {
 	ProcessorsPerNode int       // processors that share a switch
-	Hop               unit.Time // per switch-to-switch link
-	Turn              unit.Time // per change of dimension
+	HopLatency        unit.Time // per switch-to-switch link
+	TurnLatency       unit.Time // per change of dimension
 	Deliver           unit.Time // from the last switch until a processor can see the packet in its memory
 	Link              unit.Rate // each direction of each link
 	Chunk             int       // bytes of a transfer that hold a link before others may pass
 	Header            int       // bytes of a packet beside its payload
 
-	Send        Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
-	Receive     unit.Time // taking one arrived packet off the queue
-	Put         Channel   // remote write by the stores of a processor, which is busy until the last bytes are in its write buffer
-	WriteBuffer int       // bytes of that
-	Get         Channel   // remote read by prefetches of a processor, which is busy until it has the last byte
-	Engine      Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
-	Memory      unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
-	MemoryLine  int       // bytes of a line of it
-	PageReopen  unit.Time // that each line which others use costs a processor that reads there besides: its page is closed
-	Counter     unit.Time // a fetch-and-increment at the register, without the round trip
-	Acknowledge unit.Time // of a put: until the writer's interface has counted the acknowledgement, beside the latency back
-	Barrier     unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
+	Send               Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
+	Receive            unit.Time // taking one arrived packet off the queue
+	Put                Channel   // remote write by the stores of a processor, which is busy until the last bytes are in its write buffer
+	WriteBuffer        int       // bytes of that
+	Get                Channel   // remote read by prefetches of a processor, which is busy until it has the last byte
+	TransferEngine     Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
+	MemoryRate         unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
+	MemoryLineBytes    int       // bytes of a line of it
+	PageReopen         unit.Time // that each line which others use costs a processor that reads there besides: its page is closed
+	CounterTime        unit.Time // a fetch-and-increment at the register, without the round trip
+	Acknowledge        unit.Time // of a put: until the writer's interface has counted the acknowledgement, beside the latency back
+	BarrierReleaseTime unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
 }
 
-// ByEngine reports whether the node's engine carries a remote access of so many bytes: where it
-// takes no longer than the processor, whose channel is given.
-func (t *Torus) ByEngine(c Channel, bytes int) bool {
-	return t.Engine.Bandwidth > 0 && t.Engine.Time(bytes) <= c.Time(bytes)
+// IsCarriedByEngine reports whether the node's engine carries a remote access of so many bytes:
+// where it takes no longer than the processor, whose channel is given.
+func (t *Torus) IsCarriedByEngine(c Channel, bytes int) bool {
+	return t.TransferEngine.Bandwidth > 0 && t.TransferEngine.Time(bytes) <= c.Time(bytes)
 }
 
-// Buffered returns how long before the last bytes of a put have left its processor is free.
-func (t *Torus) Buffered(bytes int) unit.Time { return t.Put.Bandwidth.Time(min(bytes, t.WriteBuffer)) }
+// BufferDrainTime returns how long before the last bytes of a put have left its processor is free.
+func (t *Torus) BufferDrainTime(bytes int) unit.Time {
+	return t.Put.Bandwidth.Time(min(bytes, t.WriteBuffer))
+}
 
 // Shape returns the dimensions x ≥ y ≥ z of the torus for a number of ends: their product is the
 // number of nodes, and they are as nearly equal as its factors allow.
@@ -100,41 +102,41 @@ func (t *Torus) String() string {
 	return fmt.Sprintf("torus of links of %v", t.Link)
 }
 
-// latency returns the latency of a path:
+// latencyOfPath returns the latency of a path:
 //
 //	hops·hop + turns·turn + deliver
-func (t *Torus) latency(p Path) unit.Time {
-	return t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver
+func (t *Torus) latencyOfPath(p Path) unit.Time {
+	return t.HopLatency*unit.Time(p.Hops) + t.TurnLatency*unit.Time(p.Turns) + t.Deliver
 }
 
 // latencyTerms returns the terms of the latency.
 func (n torusTransfer) latencyTerms(w *protocolRun) []Term {
 	return []Term{
-		w.fillTerm(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, NetworkSide, n.Hop),
-		w.fillTerm(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, NetworkSide, n.Turn),
+		w.fillTerm(Term{Name: "torus.hop", Count: n.Hops, Time: n.HopLatency * unit.Time(n.Hops)}, NetworkSide, n.HopLatency),
+		w.fillTerm(Term{Name: "torus.turn", Count: n.Turns, Time: n.TurnLatency * unit.Time(n.Turns)}, NetworkSide, n.TurnLatency),
 		w.fillTerm(Term{Name: "torus.deliver", Count: 1, Time: n.Deliver}, NetworkSide, n.Deliver),
 	}
 }
 
-// flow returns how much links and memory delay bytes that are sent at a rate: how much later the
-// last byte leaves, and how much later it is in memory. Memory takes a chunk after the one before
-// it, and delays nobody but them.
-func (t *Torus) flow(bytes int, rate unit.Rate) (left, there unit.Time) {
+// delaysByLinksAndMemory returns how much links and memory delay bytes that are sent at a rate: how
+// much later the last byte leaves, and how much later it is in memory. Memory takes a chunk after
+// the one before it, and delays nobody but them.
+func (t *Torus) delaysByLinksAndMemory(bytes int, rate unit.Rate) (left, there unit.Time) {
 	left, there = chunkDelays(bytes, t.Chunk, rate, t.Link)
-	if t.Memory == 0 || t.Memory >= min(rate, t.Link) {
+	if t.MemoryRate == 0 || t.MemoryRate >= min(rate, t.Link) {
 		return left, there
 	}
 	var entered, taken unit.Time // when a chunk leaves; when memory has it
 	for pos := 0; pos < bytes; pos += t.Chunk {
 		end := min(pos+t.Chunk, bytes)
-		taken = max(taken, entered) + t.Memory.Time(end-pos)
+		taken = max(taken, entered) + t.MemoryRate.Time(end-pos)
 		entered += max(rate.Time(end)-rate.Time(pos), t.Link.Time(end-pos))
 	}
 	return left, max(there, taken-rate.Time(bytes))
 }
 
-// link returns the term of the time that slow links add.
-func (n torusTransfer) link(w *protocolRun, where CostSide, bytes int, d unit.Time) Term {
+// linkTerm returns the term of the time that slow links add.
+func (n torusTransfer) linkTerm(w *protocolRun, where CostSide, bytes int, d unit.Time) Term {
 	return w.fillTerm(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
@@ -142,47 +144,47 @@ func (n torusTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	w.occupyProcessor(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
 	size := n.Header + bytes
-	left, there := n.flow(size, n.Send.Bandwidth)
+	left, there := n.delaysByLinksAndMemory(size, n.Send.Bandwidth)
 	w.occupyProcessor(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
-	w.occupyProcessor(from, n.link(w, from, size, left), n.Link)
+	w.occupyProcessor(from, n.linkTerm(w, from, size, left), n.Link)
 	m := w.newPacket(from)
-	m.delay(n.link(w, NetworkSide, size, there-left))
+	m.delay(n.linkTerm(w, NetworkSide, size, there-left))
 	m.delay(n.latencyTerms(w)...)
 	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
 }
 
-// access returns the terms and the time of moving the bytes of a remote access at a rate, where
-// links and memory delay the last of them.
-func (n torusTransfer) access(w *protocolRun, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
+// accessTerms returns the terms and the time of moving the bytes of a remote access at a rate,
+// where links and memory delay the last of them.
+func (n torusTransfer) accessTerms(w *protocolRun, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
 	x := w.fillTerm(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, NetworkSide, rate)
-	return []Term{x, n.link(w, NetworkSide, bytes, there)}, x.Time + there
+	return []Term{x, n.linkTerm(w, NetworkSide, bytes, there)}, x.Time + there
 }
 
 func (n torusTransfer) receive(w *protocolRun, side CostSide, _ int) {
 	w.occupyProcessor(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 
-// channel returns what carries a remote access of so many bytes, and its name: the node's engine,
-// or the processor by the channel that is given.
-func (n torusTransfer) channel(c Channel, name string, bytes int) (Channel, string, bool) {
-	if n.ByEngine(c, bytes) {
-		return n.Engine, "torus.engine", true
+// accessChannel returns what carries a remote access of so many bytes, and its name: the node's
+// engine, or the processor by the channel that is given.
+func (n torusTransfer) accessChannel(c Channel, name string, bytes int) (Channel, string, bool) {
+	if n.IsCarriedByEngine(c, bytes) {
+		return n.TransferEngine, "torus.engine", true
 	}
 	return c, name, false
 }
 
 // get takes the latency twice: for the request and for the answer.
 func (n torusTransfer) get(w *protocolRun, side CostSide, bytes int) {
-	c, name, _ := n.channel(n.Get, "torus.get", bytes)
+	c, name, _ := n.accessChannel(n.Get, "torus.get", bytes)
 	w.occupyProcessor(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
-	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
+	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latencyOfPath(n.Path)
 	slow := n.Link
-	if n.Memory > 0 { // the chunks are read from memory one after the other
-		slow = min(slow, n.Memory)
+	if n.MemoryRate > 0 { // the chunks are read from memory one after the other
+		slow = min(slow, n.MemoryRate)
 	}
 	_, late := chunkDelays(bytes, n.Chunk, c.Bandwidth, slow)
-	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, late)
+	data, d := n.accessTerms(w, name+".bandwidth", bytes, c.Bandwidth, late)
 	w.recordFlight(side, t, t+latency, 0, true)
 	w.recordFlight(otherSide(side), t+latency, t+latency+d+latency, bytes, true)
 	w.waitForWire(side, "get", slices.Concat(terms, data, terms)...)
@@ -190,20 +192,20 @@ func (n torusTransfer) get(w *protocolRun, side CostSide, bytes int) {
 
 // put takes the latency twice: for the data and for the acknowledgement.
 func (n torusTransfer) put(w *protocolRun, side CostSide, bytes int) {
-	c, name, engine := n.channel(n.Put, "torus.put", bytes)
+	c, name, engine := n.accessChannel(n.Put, "torus.put", bytes)
 	w.occupyProcessor(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
-	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
-	left, there := n.flow(bytes, c.Bandwidth)
-	if !engine && n.Memory > 0 { // it stops the processor
-		left, there = chunkDelays(bytes, n.Chunk, c.Bandwidth, min(n.Link, n.Memory))
+	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latencyOfPath(n.Path)
+	left, there := n.delaysByLinksAndMemory(bytes, c.Bandwidth)
+	if !engine && n.MemoryRate > 0 { // it stops the processor
+		left, there = chunkDelays(bytes, n.Chunk, c.Bandwidth, min(n.Link, n.MemoryRate))
 	}
-	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, there)
+	data, d := n.accessTerms(w, name+".bandwidth", bytes, c.Bandwidth, there)
 	if !engine {
-		rest := n.Buffered(bytes)
+		rest := n.BufferDrainTime(bytes)
 		stored := Term{Name: name + ".bandwidth", Count: 1, Bytes: bytes, Time: c.Bandwidth.Time(bytes) - rest}
 		w.occupyProcessor(side, stored, c.Bandwidth)
-		w.occupyProcessor(side, n.link(w, side, bytes, left), n.Link)
-		data = []Term{w.fillTerm(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.WriteBuffer), Time: rest}, NetworkSide, c.Bandwidth), n.link(w, NetworkSide, bytes, there-left)}
+		w.occupyProcessor(side, n.linkTerm(w, side, bytes, left), n.Link)
+		data = []Term{w.fillTerm(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.WriteBuffer), Time: rest}, NetworkSide, c.Bandwidth), n.linkTerm(w, NetworkSide, bytes, there-left)}
 	}
 	w.recordFlight(side, t, t+d+latency, bytes, true)
 	back := append(terms[:len(terms):len(terms)], w.fillTerm(Term{Name: "torus.acknowledge", Count: 1, Time: n.Acknowledge}, NetworkSide, n.Acknowledge))
@@ -212,17 +214,17 @@ func (n torusTransfer) put(w *protocolRun, side CostSide, bytes int) {
 }
 
 func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
-	x.L = t.latency(p)
-	x.SendO = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
-	x.RecvO = x.RecvO.plus(t.Receive)
+	x.L = t.latencyOfPath(p)
+	x.SendOverhead = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
+	x.RecvOverhead = x.RecvOverhead.shiftedBy(t.Receive)
 	x.Gap = t.Link.Time(t.Header)
-	x.BigGap, x.SenderStoresBytes = perByte(t.Send.Bandwidth), true
-	x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
+	x.GapPerByte, x.SenderStoresBytes = perByte(t.Send.Bandwidth), true
+	x.GapPerPulledByte, x.GapPerPushedByte = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
 }
 
 // shared has the interfaces of both nodes. The links between them are left out: a processor uses a
 // part of their bandwidth only.
-func (t *Torus) shared(into []Occupation, from, to, bytes int, _ movement) []Occupation {
+func (t *Torus) shared(into []Occupation, from, to, bytes int, _ dataMovement) []Occupation {
 	long := t.Link.Time(t.Header + bytes)
-	return append(into, occupation("out", t.Node(from), long), atReceiver("in", t.Node(to), long))
+	return append(into, newOccupation("out", t.Node(from), long), newOccupationAtReceiver("in", t.Node(to), long))
 }

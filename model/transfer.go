@@ -17,9 +17,9 @@ type Transfer struct {
 	Bytes    int // k
 	Path     Path
 
-	// Nonblocking says that the sender's call only starts the message. The sender waits for it at
+	// IsNonblocking says that the sender's call only starts the message. The sender waits for it at
 	// once.
-	Nonblocking bool
+	IsNonblocking bool
 }
 
 // Cost is what a transfer costs, as sums of terms in the order in which time passes.
@@ -84,23 +84,23 @@ func (t Terms) add(x Term) Terms {
 
 // Cost returns what the transfer costs. A protocol that cannot carry the message panics.
 func (t Transfer) Cost() Cost {
-	w := t.walk()
-	return Cost{w.call, w.lanes[ReceiverSide].path}
+	w := t.runToEnd()
+	return Cost{w.senderPathAtReturn, w.lanes[ReceiverSide].path}
 }
 
 // Timeline returns the course of the transfer, with the sender as rank 0 and the receiver as rank
 // 1. Al-Tawil and Moritz, figures 3 to 5. Time begins with the sender's call, which takes T_s. The
 // receiver's ends at T_s-r.
 func (t Transfer) Timeline() *Timeline {
-	w := t.walk()
+	w := t.runToEnd()
 	track := func(side CostSide, call string, end unit.Time) Track {
 		return Track{Name: side.String(), Calls: []Span{{Name: call, To: end}}, Spans: w.lanes[side].spans}
 	}
-	return &Timeline{Ranks: []Track{track(SenderSide, "T_s", w.lanes[SenderSide].call), track(ReceiverSide, "T_s-r", w.lanes[ReceiverSide].clock)}, Flights: w.flights}
+	return &Timeline{Ranks: []Track{track(SenderSide, "T_s", w.lanes[SenderSide].callReturnTime), track(ReceiverSide, "T_s-r", w.lanes[ReceiverSide].clock)}, Flights: w.flights}
 }
 
-// protocol returns the protocol by which the message goes.
-func (t Transfer) protocol() *Protocol {
+// protocolOrChosen returns the protocol by which the message goes.
+func (t Transfer) protocolOrChosen() *Protocol {
 	p := t.Protocol
 	if p == nil && t.Library != nil {
 		p = FindProtocol(t.Library.Proto.Protocol(t.Mode, t.Path.Tier, t.Bytes))
@@ -108,7 +108,7 @@ func (t Transfer) protocol() *Protocol {
 	switch {
 	case p == nil:
 		panic(fmt.Sprintf("model: no protocol for a %v message of %d bytes", t.Mode, t.Bytes))
-	case t.Mode == SynchronousMode && !p.Synchronous():
+	case t.Mode == SynchronousMode && !p.IsSynchronous():
 		panic("model: protocol " + p.Name + " does not tell a synchronous sender that the receive was there")
 	}
 	return p
@@ -156,38 +156,38 @@ func (m TimedTransfer) ReturnTimes() ReturnTimes {
 	if m.SendStart < 0 || m.ReceiveStart < 0 {
 		panic("model: a meeting at a negative time")
 	}
-	w := m.start()
-	m.each(w.net, func(s *Socket, e *ackState) { *e = s.ackState })
-	defer m.each(w.net, func(s *Socket, e *ackState) { s.ackState = *e })
+	w := m.newRun()
+	m.forEachSocket(w.carrier, func(s *Socket, e *ackState) { *e = s.ackState })
+	defer m.forEachSocket(w.carrier, func(s *Socket, e *ackState) { s.ackState = *e })
 	w.lanes[SenderSide].clock, w.lanes[ReceiverSide].clock = m.SendStart, m.ReceiveStart
 	if !m.IsPosted {
 		w.chargeWork(ReceiverSide, ProtoReceiveCost, 1)
 		w.chargeWork(ReceiverSide, ProtoMatchCost, 1)
 		if m.IsBlocking {
-			w.lastReceiverWork = ProtoReceivedCost
+			w.lastReceiverWork = ProtoReceiveEpilogueCost
 		} else {
-			w.chargeWork(ReceiverSide, ProtoPostedCost, 1)
+			w.chargeWork(ReceiverSide, ProtoNonblockingReceiveCost, 1)
 		}
 	}
 	e := ReturnTimes{ReceiveCall: w.lanes[ReceiverSide].clock}
-	w.run()
+	w.runSteps()
 	e.ReceiveWait = w.lanes[ReceiverSide].clock
-	if w.lastReceiverWork == ProtoReceivedCost {
+	if w.lastReceiverWork == ProtoReceiveEpilogueCost {
 		e.ReceiveCall = e.ReceiveWait
 	}
-	e.SendCall = w.lanes[SenderSide].call
+	e.SendCall = w.lanes[SenderSide].callReturnTime
 	e.SendWait = w.lanes[SenderSide].clock
 	if m.Mode == BufferedMode {
 		e.SendWait = e.SendCall
-		if m.Nonblocking {
+		if m.IsNonblocking {
 			e.SendWait += w.lib.Software[ProtoCompleteCost]
 		}
 	}
 	return e
 }
 
-// each calls f for each side that has a socket, with the side's state in the network.
-func (m TimedTransfer) each(net carrier, f func(*Socket, *ackState)) {
+// forEachSocket calls f for each side that has a socket, with the side's state in the network.
+func (m TimedTransfer) forEachSocket(net carrier, f func(*Socket, *ackState)) {
 	n, ok := net.(connectionStateHolder)
 	if !ok {
 		return

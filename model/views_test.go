@@ -17,25 +17,25 @@ func TestLogGP(t *testing.T) {
 		t.Errorf("LogGP there and back: %+v", got)
 	}
 	for k, want := range map[int]unit.Time{0: 10 * us, 1: 10 * us, 1001: 20 * us} {
-		if got := example.Parameters().OneWay(k); got != want {
+		if got := example.Parameters().OneWayTime(k); got != want {
 			t.Errorf("%d bytes take %v, want %v", k, got, want)
 		}
 	}
 	// With k = 1, (9) is (2): claim AM-21.
-	if x := example.Parameters(); x.OneWay(1) != model.DeliveryTime(model.ProtocolT, x, 1) {
+	if x := example.Parameters(); x.OneWayTime(1) != model.DeliveryTime(model.ProtocolT, x, 1) {
 		t.Error("(9) with k = 1 is not (2)")
 	}
 }
 
 func TestLogP(t *testing.T) {
 	x := example.Parameters()
-	x.P = 8
+	x.Processors = 8
 	got := x.LogP()
-	if want := (model.LogP{L: 5 * us, Overhead: 2500 * unit.Nanosecond, Gap: 4 * us, P: 8}); got != want {
+	if want := (model.LogP{L: 5 * us, Overhead: 2500 * unit.Nanosecond, Gap: 4 * us, Processors: 8}); got != want {
 		t.Errorf("LogP %+v, want %+v", got, want)
 	}
-	if got.OneWay() != 10*us {
-		t.Errorf("a message takes %v, want 10us", got.OneWay())
+	if got.OneWayTime() != 10*us {
+		t.Errorf("a message takes %v, want 10us", got.OneWayTime())
 	}
 	if again := got.Parameters().LogP(); again != got {
 		t.Errorf("LogP there and back: %+v", again)
@@ -50,7 +50,7 @@ func TestLogGPS(t *testing.T) {
 		513:  35120 * unit.Nanosecond, // 15.12 and a request and an answer of 10 each
 		1001: 40 * us,
 	} {
-		if got := x.OneWay(k); got != want {
+		if got := x.OneWayTime(k); got != want {
 			t.Errorf("%d bytes take %v, want %v", k, got, want)
 		}
 	}
@@ -64,21 +64,21 @@ func TestEagerLimit(t *testing.T) {
 		l    *model.Library
 		want int
 	}{
-		{rules(model.ProtocolRule{UpTo: 512, Protocol: "T"}, model.ProtocolRule{UpTo: 16384, Protocol: "TA"}, model.ProtocolRule{UpTo: -1, Protocol: "RTA"}), 16384},
-		{rules(model.ProtocolRule{UpTo: 512, Protocol: "T"}, model.ProtocolRule{UpTo: 600, Protocol: "RTA"}, model.ProtocolRule{UpTo: -1, Protocol: "TA"}), 512},
-		{rules(model.ProtocolRule{UpTo: 512, Protocol: "T"}, model.ProtocolRule{UpTo: 100, Protocol: "RTA"}, model.ProtocolRule{UpTo: -1, Protocol: "TA"}), model.NoLimit},
-		{rules(model.ProtocolRule{UpTo: -1, Protocol: "T"}), model.NoLimit},
-		{rules(model.ProtocolRule{UpTo: -1, Protocol: "RAT"}), -1},
-		{rules(model.ProtocolRule{Mode: model.ReadyMode, UpTo: -1, Protocol: "T"}, model.ProtocolRule{UpTo: 0, Protocol: "T"}, model.ProtocolRule{UpTo: -1, Protocol: "RTA"}), 0},
-		{rules(model.ProtocolRule{UpTo: -1, Protocol: "PTAT"}), 1000},
-		{rules(model.ProtocolRule{UpTo: 700, Protocol: "PTAT"}, model.ProtocolRule{UpTo: 2000, Protocol: "T"}, model.ProtocolRule{UpTo: -1, Protocol: "PTAT"}), 2000},
-		{rules(model.ProtocolRule{UpTo: 1200, Protocol: "PTAT"}, model.ProtocolRule{UpTo: -1, Protocol: "T"}), 1000},
+		{rules(model.ProtocolRule{MaxBytes: 512, Protocol: "T"}, model.ProtocolRule{MaxBytes: 16384, Protocol: "TA"}, model.ProtocolRule{MaxBytes: -1, Protocol: "RTA"}), 16384},
+		{rules(model.ProtocolRule{MaxBytes: 512, Protocol: "T"}, model.ProtocolRule{MaxBytes: 600, Protocol: "RTA"}, model.ProtocolRule{MaxBytes: -1, Protocol: "TA"}), 512},
+		{rules(model.ProtocolRule{MaxBytes: 512, Protocol: "T"}, model.ProtocolRule{MaxBytes: 100, Protocol: "RTA"}, model.ProtocolRule{MaxBytes: -1, Protocol: "TA"}), model.NoLimit},
+		{rules(model.ProtocolRule{MaxBytes: -1, Protocol: "T"}), model.NoLimit},
+		{rules(model.ProtocolRule{MaxBytes: -1, Protocol: "RAT"}), -1},
+		{rules(model.ProtocolRule{Mode: model.ReadyMode, MaxBytes: -1, Protocol: "T"}, model.ProtocolRule{MaxBytes: 0, Protocol: "T"}, model.ProtocolRule{MaxBytes: -1, Protocol: "RTA"}), 0},
+		{rules(model.ProtocolRule{MaxBytes: -1, Protocol: "PTAT"}), 1000},
+		{rules(model.ProtocolRule{MaxBytes: 700, Protocol: "PTAT"}, model.ProtocolRule{MaxBytes: 2000, Protocol: "T"}, model.ProtocolRule{MaxBytes: -1, Protocol: "PTAT"}), 2000},
+		{rules(model.ProtocolRule{MaxBytes: 1200, Protocol: "PTAT"}, model.ProtocolRule{MaxBytes: -1, Protocol: "T"}), 1000},
 	} {
 		if got := c.l.EagerLimit(model.StandardMode, model.InterNode); got != c.want {
 			t.Errorf("library %d leaves eager protocols at %d, want %d", i, got, c.want)
 		}
 	}
-	near := rules(model.ProtocolRule{UpTo: 64, Protocol: "T"}, model.ProtocolRule{Peers: model.IntraPeers, UpTo: -1, Protocol: "TA"}, model.ProtocolRule{UpTo: -1, Protocol: "RTA"})
+	near := rules(model.ProtocolRule{MaxBytes: 64, Protocol: "T"}, model.ProtocolRule{Peers: model.IntraPeers, MaxBytes: -1, Protocol: "TA"}, model.ProtocolRule{MaxBytes: -1, Protocol: "RTA"})
 	if inter, intra := near.EagerLimit(model.StandardMode, model.InterNode), near.EagerLimit(model.StandardMode, model.IntraNode); inter != 64 || intra != model.NoLimit {
 		t.Errorf("by tier: %d and %d, want 64 and no limit", inter, intra)
 	}
@@ -90,18 +90,18 @@ func TestPLogP(t *testing.T) {
 		t.Errorf("L = %v, g(0) = %v, g(1) = %v, g(1001) = %v, want 6us, 4us, 4us, 14us", p.L, p.Gap.Time(0), p.Gap.Time(1), p.Gap.Time(1001))
 	}
 	for _, k := range []int{1, 2, 1001, 1 << 20} {
-		if got, want := p.OneWay(k), example.Parameters().OneWay(k); got != want {
+		if got, want := p.OneWayTime(k), example.Parameters().OneWayTime(k); got != want {
 			t.Errorf("%d bytes take %v in PLogP, %v in LogGP", k, got, want)
 		}
 	}
 	// The way back: G = g(m)/m is (g + (m−1) G) / m, 0.01000399 us for a million.
 	x := p.Parameters(1e6)
 	back := x.LogGP()
-	if back.L != example.L || back.SendO != example.SendO || back.RecvO != example.RecvO || back.Gap != example.Gap {
+	if back.L != example.L || back.SendOverhead != example.SendOverhead || back.RecvOverhead != example.RecvOverhead || back.Gap != example.Gap {
 		t.Errorf("PLogP there and back: %+v", back)
 	}
-	if math.Abs(float64(back.BigGap)-10003.99) > 1e-6 {
-		t.Errorf("G = %v ps, want 10003.99", float64(back.BigGap))
+	if math.Abs(float64(back.GapPerByte)-10003.99) > 1e-6 {
+		t.Errorf("G = %v ps, want 10003.99", float64(back.GapPerByte))
 	}
 	if o := x.LogP().Overhead; o != 2500*unit.Nanosecond {
 		t.Errorf("o = %v, want 2.5us", o)
@@ -125,12 +125,12 @@ func TestPLogPOverheads(t *testing.T) {
 
 // TestPLogPRandom compares g(m) with the maximum of what it is the maximum of.
 func TestPLogPRandom(t *testing.T) {
-	x := model.Parameters{Gap: 900, BigGap: 3.3,
-		SendO: model.Curve{{At: 100, PerByte: 9.7}, {From: 100, At: 400, PerByte: 1.1}, {From: 300, At: 2500, PerByte: 0.2}},
-		RecvO: model.Curve{{At: 700}, {From: 1, At: 50, PerByte: 7.9}, {From: 250, At: 10, PerByte: 3.4}}}
+	x := model.Parameters{Gap: 900, GapPerByte: 3.3,
+		SendOverhead: model.Curve{{ValueAtFrom: 100, PerByte: 9.7}, {From: 100, ValueAtFrom: 400, PerByte: 1.1}, {From: 300, ValueAtFrom: 2500, PerByte: 0.2}},
+		RecvOverhead: model.Curve{{ValueAtFrom: 700}, {From: 1, ValueAtFrom: 50, PerByte: 7.9}, {From: 250, ValueAtFrom: 10, PerByte: 3.4}}}
 	p := x.PLogP()
 	for k := range 3000 {
-		want := max(x.Gap+x.BigGap.Time(max(k-1, 0)), x.SendO.Time(k), x.RecvO.Time(k))
+		want := max(x.Gap+x.GapPerByte.Time(max(k-1, 0)), x.SendOverhead.Time(k), x.RecvOverhead.Time(k))
 		if got := p.Gap.Time(k); got < want-1 || got > want+1 { // lines that begin elsewhere round elsewhere
 			t.Fatalf("g(%d) = %v, want %v", k, got, want)
 		}
@@ -139,7 +139,7 @@ func TestPLogPRandom(t *testing.T) {
 
 // line returns the curve through two points that is constant before the first.
 func line(j int, atJ unit.Time, k int, atK unit.Time) model.Curve {
-	return model.Curve{{From: j, At: atJ, PerByte: unit.PerByte(float64(atK-atJ) / float64(k-j))}}
+	return model.Curve{{From: j, ValueAtFrom: atJ, PerByte: unit.PerByte(float64(atK-atJ) / float64(k-j))}}
 }
 
 func TestCurve(t *testing.T) {
@@ -153,7 +153,7 @@ func TestCurve(t *testing.T) {
 			t.Errorf("o_s(%d) = %v, want %v", k, got, want)
 		}
 	}
-	step := model.Curve{{From: 10, At: 1}, {From: 20, At: 100, PerByte: 2}}
+	step := model.Curve{{From: 10, ValueAtFrom: 1}, {From: 20, ValueAtFrom: 100, PerByte: 2}}
 	for k, want := range map[int]unit.Time{0: 1, 10: 1, 19: 1, 20: 100, 25: 110} {
 		if got := step.Time(k); got != want {
 			t.Errorf("step(%d) = %v, want %v", k, got, want)
@@ -169,16 +169,16 @@ func convex() model.LoGH {
 	}
 	o, s := overhead(30*us, 200*us), overhead(2*us, 20*us)
 	return model.LoGH{
-		Between: model.Parameters{L: 10 * us, SendO: o, RecvO: o, BigGap: 0.05 * 1e6},
-		H:       2,
-		Inside:  model.Parameters{SendO: s, RecvO: s, BigGap: 0.01 * 1e6},
-		P:       4,
+		BetweenHypernodes:      model.Parameters{L: 10 * us, SendOverhead: o, RecvOverhead: o, GapPerByte: 0.05 * 1e6},
+		Hypernodes:             2,
+		InsideHypernode:        model.Parameters{SendOverhead: s, RecvOverhead: s, GapPerByte: 0.01 * 1e6},
+		ProcessorsPerHypernode: 4,
 	}
 }
 
 func ExampleLoGH() {
-	fmt.Println("inside: ", convex().OneWay(true, 10000))
-	fmt.Println("between:", convex().OneWay(false, 10000))
+	fmt.Println("inside: ", convex().OneWayTime(true, 10000))
+	fmt.Println("between:", convex().OneWayTime(false, 10000))
 	// Output:
 	// inside:  139.99us
 	// between: 909.95us

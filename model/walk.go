@@ -11,22 +11,22 @@ import (
 // message's path, so at the end the path is the critical path.
 type protocolRun struct {
 	Transfer
-	net              carrier
-	lib              Library
-	step             PacketKind
-	lanes            [2]sideClock
-	flights          []Flight
-	signal           string  // name of what a remote access sends beside its data: get, done
-	isReceiving      bool    // a packet is being received
-	call             Terms   // path of the sender when its call returned
-	lastReceiverWork CostKey // work with which the receiver ends
+	carrier            carrier
+	lib                Library
+	step               PacketKind
+	lanes              [2]sideClock
+	flights            []Flight
+	accessSignalName   string  // name of what a remote access sends beside its data: get, done
+	isReceiving        bool    // a packet is being received
+	senderPathAtReturn Terms   // path of the sender when its call returned
+	lastReceiverWork   CostKey // work with which the receiver ends
 }
 
 type sideClock struct {
-	spans []Span    // work and waits of the side, in the order of time
-	call  unit.Time // when the sender's call returns
-	clock unit.Time
-	path  Terms
+	spans          []Span    // work and waits of the side, in the order of time
+	callReturnTime unit.Time // when the sender's call returns
+	clock          unit.Time
+	path           Terms
 }
 
 // packet is under way from one side to the other.
@@ -45,40 +45,40 @@ func (m *packet) delay(terms ...Term) {
 	}
 }
 
-func (t Transfer) start() *protocolRun {
+func (t Transfer) newRun() *protocolRun {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	net := t.Machine.Between(t.Path.Tier)
-	if x, ok := net.(byLibrary); ok {
+	net := t.Machine.NetworkOfTier(t.Path.Tier)
+	if x, ok := net.(networkByLibrary); ok {
 		net = x.by(t.Library)
 	}
-	w := &protocolRun{Transfer: t, net: net.on(t.Path), lastReceiverWork: ProtoCompleteCost}
+	w := &protocolRun{Transfer: t, carrier: net.on(t.Path), lastReceiverWork: ProtoCompleteCost}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}
 	return w
 }
 
-// walk goes through the transfer.
-func (t Transfer) walk() *protocolRun {
-	w := t.start()
-	w.run()
+// runToEnd goes through the transfer.
+func (t Transfer) runToEnd() *protocolRun {
+	w := t.newRun()
+	w.runSteps()
 	return w
 }
 
-// run goes through the transfer from where the clocks of its sides are.
-func (w *protocolRun) run() {
+// runSteps goes through the transfer from where the clocks of its sides are.
+func (w *protocolRun) runSteps() {
 	w.chargeWork(SenderSide, ProtoSendCost, 1)
 	if w.Mode == BufferedMode {
 		w.chargeWork(SenderSide, ProtoPackCost, w.Bytes)
 		w.chargeCopy(SenderSide, w.Bytes)
 	}
-	for i, s := range w.protocol().Steps {
+	for i, s := range w.protocolOrChosen().Steps {
 		w.step = s.Kind
 		switch s.Means {
 		case ByPacket:
-			if s.Data == RestData && w.bytes(s) == 0 {
+			if s.Data == RestData && w.bytesOfStep(s) == 0 {
 				continue
 			}
 			w.transmit(s, i == 0)
@@ -99,7 +99,7 @@ func (w *protocolRun) run() {
 }
 
 // returnsAtDeparture reports whether the sender's call returns when the first packet has left.
-func (w *protocolRun) returnsAtDeparture() bool { return w.Nonblocking || w.Mode == BufferedMode }
+func (w *protocolRun) returnsAtDeparture() bool { return w.IsNonblocking || w.Mode == BufferedMode }
 
 // endCall records the return of the sender's call.
 func (w *protocolRun) endCall() {
@@ -107,23 +107,23 @@ func (w *protocolRun) endCall() {
 	w.step = ""
 	w.chargeWork(SenderSide, SendEpilogueCost(w.Mode), 1)
 	l := &w.lanes[SenderSide]
-	l.call = l.clock
-	w.call = slices.Clone(l.path)
-	if w.Nonblocking && w.Mode == BufferedMode { // the program's wait finds its own request complete
+	l.callReturnTime = l.clock
+	w.senderPathAtReturn = slices.Clone(l.path)
+	if w.IsNonblocking && w.Mode == BufferedMode { // the program's wait finds its own request complete
 		w.chargeWork(SenderSide, ProtoCompleteCost, 1)
 	}
 	w.step = step
 }
 
-// bytes returns how many bytes of the message a step carries.
-func (w *protocolRun) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.Proto.FirstBytes) }
+// bytesOfStep returns how many bytes of the message a step carries.
+func (w *protocolRun) bytesOfStep(s Step) int { return s.Bytes(w.Bytes, w.lib.Proto.FirstBytes) }
 
 // transmit makes a packet, sends it and takes it in.
 func (w *protocolRun) transmit(s Step, first bool) {
-	bytes := w.bytes(s)
+	bytes := w.bytesOfStep(s)
 	if first {
-		w.chargeWork(s.From, ProtoPackCost, w.Bytes)                                     // the whole message is packed before the first packet
-		if s.Data == NoData && w.longMessageSettings().Stage && w.Mode != BufferedMode { // a buffered message is staged already
+		w.chargeWork(s.From, ProtoPackCost, w.Bytes)                                                        // the whole message is packed before the first packet
+		if s.Data == NoData && w.longMessageSettings().CopiesToAccessibleMemory && w.Mode != BufferedMode { // a buffered message is staged already
 			w.chargeCopy(s.From, w.Bytes) // so that the receiver can read it
 		}
 		if bytes > 0 && w.lib.Proto.copiesFirst(w.Mode, w.Path.Tier, w.Bytes) {
@@ -133,7 +133,7 @@ func (w *protocolRun) transmit(s Step, first bool) {
 	if !first || s.Data == NoData { // a first packet with data is part of the call
 		w.chargeWork(s.From, ProtoControlCost, 1)
 	}
-	m := w.net.send(w, s.From, bytes)
+	m := w.carrier.send(w, s.From, bytes)
 	if first && w.returnsAtDeparture() {
 		w.endCall()
 	}
@@ -150,7 +150,7 @@ func (w *protocolRun) receivePacket(side CostSide, m packet, bytes int) {
 		w.waitForPacket(l, string(w.step), m)
 	}
 	w.isReceiving = true
-	w.net.receive(w, side, bytes)
+	w.carrier.receive(w, side, bytes)
 	w.isReceiving = false
 	w.chargeWork(side, ProtoHandleCost, 1)
 }
@@ -165,15 +165,15 @@ func (w *protocolRun) copyToUser(side CostSide, bytes int) {
 // them and another one carries them.
 func (w *protocolRun) get(side CostSide, bytes int) {
 	if w.Machine.HasRemoteMemory() {
-		w.signal = "get"
-		w.net.(memory).get(w, side, bytes)
+		w.accessSignalName = "get"
+		w.carrier.(remoteMemoryCarrier).get(w, side, bytes)
 		w.chargeWork(side, ProtoHandleCost, 1)
 		return
 	}
 	step := w.step
 	w.step = KindGet
 	w.chargeWork(side, ProtoControlCost, 1)
-	w.receivePacket(otherSide(side), w.net.send(w, side, 0), 0)
+	w.receivePacket(otherSide(side), w.carrier.send(w, side, 0), 0)
 	w.step = step
 	w.sendInsteadOfAccess(otherSide(side), bytes)
 }
@@ -182,8 +182,8 @@ func (w *protocolRun) get(side CostSide, bytes int) {
 // them.
 func (w *protocolRun) put(side CostSide, bytes int) {
 	if w.Machine.HasRemoteMemory() {
-		w.signal = "done"
-		w.net.(memory).put(w, side, bytes)
+		w.accessSignalName = "done"
+		w.carrier.(remoteMemoryCarrier).put(w, side, bytes)
 		w.chargeWork(side, ProtoHandleCost, 1)
 		return
 	}
@@ -193,14 +193,14 @@ func (w *protocolRun) put(side CostSide, bytes int) {
 // sendInsteadOfAccess sends bytes in a packet that takes the place of a remote access.
 func (w *protocolRun) sendInsteadOfAccess(from CostSide, bytes int) {
 	w.chargeWork(from, ProtoControlCost, 1)
-	w.receivePacket(otherSide(from), w.net.send(w, from, bytes), bytes)
+	w.receivePacket(otherSide(from), w.carrier.send(w, from, bytes), bytes)
 	w.copyToUser(otherSide(from), bytes)
 }
 
 // readMessage reads the message from the other side, at once or in parts through a bounce buffer.
 // An empty message is read as well.
 func (w *protocolRun) readMessage(side CostSide) {
-	bounce := w.longMessageSettings().Bounce
+	bounce := w.longMessageSettings().BounceBufferBytes
 	for pos := 0; ; {
 		n := w.Bytes - pos
 		if bounce > 0 {
@@ -217,7 +217,7 @@ func (w *protocolRun) readMessage(side CostSide) {
 }
 
 // longMessageSettings returns how the library moves long messages to this peer.
-func (w *protocolRun) longMessageSettings() LongMessage { return w.lib.Proto.Long[w.Path.Tier] }
+func (w *protocolRun) longMessageSettings() LongMessage { return w.lib.Proto.LongMessages[w.Path.Tier] }
 
 // chargeWork charges n units of software work.
 func (w *protocolRun) chargeWork(side CostSide, work CostKey, n int) {
@@ -298,7 +298,7 @@ func (w *protocolRun) newPacket(from CostSide) packet {
 func (w *protocolRun) recordFlight(from CostSide, depart, arrive unit.Time, bytes int, hardware bool) {
 	name := string(w.step)
 	if hardware && bytes == 0 {
-		name = w.signal
+		name = w.accessSignalName
 	}
 	w.flights = append(w.flights, Flight{Name: name, Step: w.step, From: int(from), To: int(otherSide(from)), Initiator: int(from), Sent: depart, Depart: depart, Arrive: arrive,
 		TakenIn: arrive, Bytes: bytes, IsRemoteAccess: hardware})

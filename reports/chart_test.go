@@ -25,7 +25,7 @@ func pictures(t *testing.T) []*chart.Chart {
 	all := placeCharts(fittedPlaces(x.result), x.compare)
 	for _, p := range model.Protocols {
 		for _, k := range []int{0, 1000, 20000} {
-			if p.Eager() && k > 1000 {
+			if p.IsEager() && k > 1000 {
 				continue
 			}
 			d := model.Transfer{Machine: x.machine.Machine, Library: x.machine.Libraries[0], Protocol: p, Bytes: k, Path: model.Path{Hops: 1}}.Timeline()

@@ -129,7 +129,7 @@ func (r *CollectiveReport) costSentence() string {
 }
 
 // operationSection is the section of what one operation took.
-func (r *CollectiveReport) operationSection(all []subject, operation string) doc.Section {
+func (r *CollectiveReport) operationSection(all []reportSubject, operation string) doc.Section {
 	s := doc.Section{ID: "of-" + format.FileName(operation), Title: operation}
 	several := false
 	for i, x := range all {
@@ -235,10 +235,10 @@ func collectiveTable(subjects []compare.CollectiveSubject, c *compare.Table) *do
 }
 
 // subjects are the subjects as a page shows them.
-func (r *CollectiveReport) subjects() []subject {
-	var all []subject
+func (r *CollectiveReport) subjects() []reportSubject {
+	var all []reportSubject
 	for i, e := range r.Subjects {
-		x := subject{name: transportName(e.Platform, e.Library, e.Name), colorIndex: i}
+		x := reportSubject{name: transportName(e.Platform, e.Library, e.Name), colorIndex: i}
 		for _, m := range e.Machines {
 			x.facts = append(x.facts, r.Machines[m].FactsByFile()...)
 			x.launches = max(x.launches, countLaunches(r.Machines[m], e.Platform, e.Library, ""))
@@ -286,14 +286,14 @@ func measuredRankCounts(cs []compare.CollectiveComparison) []int {
 // hasPredictions says whether there is a model of what was measured.
 func hasPredictions(c compare.CollectiveComparison) bool { return c.Model != "" }
 
-// measurementKey is what was measured, without its times.
-type measurementKey struct {
+// collectiveMeasurementKey is what was measured, without its times.
+type collectiveMeasurementKey struct {
 	platform, library, place, operation, algorithm string
 	ranks, bytes                                   int
 }
 
-func measurementKeyOf(c compare.CollectiveTimes) measurementKey {
-	return measurementKey{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
+func measurementKeyOf(c compare.CollectiveTimes) collectiveMeasurementKey {
+	return collectiveMeasurementKey{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
 }
 
 // operationTitle names an operation of so many ranks.
@@ -305,7 +305,7 @@ func operationTitle(operation string, ranks int) string {
 func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 	var all doc.TableList
 	model := slices.ContainsFunc(cs, hasPredictions)
-	best := map[measurementKey]bool{}
+	best := map[collectiveMeasurementKey]bool{}
 	for _, f := range compare.FastestAlgorithms(cs) {
 		best[measurementKeyOf(f.CollectiveTimes)] = true
 	}

@@ -234,7 +234,7 @@ func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 
 // subjectCharts are one for each operation and number of ranks of which there are several lengths:
 // a line for each subject.
-func (r *CollectiveReport) subjectCharts(all []subject) []*chart.Chart {
+func (r *CollectiveReport) subjectCharts(all []reportSubject) []*chart.Chart {
 	var out []*chart.Chart
 	for i, c := range r.SideBySide.Rows {
 		same := func(d compare.Row) bool { return d.Name == c.Name && d.Ranks == c.Ranks }

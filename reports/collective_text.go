@@ -16,7 +16,7 @@ import (
 )
 
 // trustSentences says in a few sentences how far the numbers go.
-func (r *CollectiveReport) trustSentences(all []subject) []string {
+func (r *CollectiveReport) trustSentences(all []reportSubject) []string {
 	var out []string
 	for i := range all {
 		out = append(out, soundnessSentence(all[i].name, r.Times[i]))
@@ -32,7 +32,7 @@ func (r *CollectiveReport) trustSentences(all []subject) []string {
 			out = append(out, once)
 		}
 		if v := all[i].factValues(sample.FailedChecksFact); v != "" {
-			out = append(out, all[i].name+" was disturbed: "+truncate(v)+".")
+			out = append(out, all[i].name+" was disturbed: "+truncateToColumn(v)+".")
 		}
 	}
 	return append(out, differingSettings(all)...)
@@ -94,7 +94,7 @@ func soundnessSentence(name string, cs []compare.CollectiveComparison) string {
 }
 
 // repetitionStartSentences says how repetitions began.
-func repetitionStartSentences(x *subject) []string {
+func repetitionStartSentences(x *reportSubject) []string {
 	late, of := 0, 0
 	var out []string
 	for _, facts := range x.facts {
@@ -148,7 +148,7 @@ func (r *CollectiveReport) measuredSentence() string {
 
 // keyNumbers are what the fastest algorithm takes for the shortest data among the most ranks, of
 // each operation, if these are few.
-func (r *CollectiveReport) keyNumbers(all []subject) []doc.KeyNumber {
+func (r *CollectiveReport) keyNumbers(all []reportSubject) []doc.KeyNumber {
 	const most = 8
 	var out []doc.KeyNumber
 	for _, operation := range r.operationNames() {

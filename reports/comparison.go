@@ -17,10 +17,11 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// SideBySide is subjects side by side: their overheads at some sizes and their parameters with
-// ratios to the first subject, from which size on calls that do not block pay, and which subject is
-// faster up to which size. Without sizes it takes those nearest to 16 bytes, 1 and 10 KB.
-func SideBySide(c *compare.Table, sizes []int) *doc.Document {
+// SubjectComparison is subjects side by side: their overheads at some sizes and their parameters
+// with ratios to the first subject, from which size on calls that do not block pay, and which
+// subject is faster up to which size. Without sizes it takes those nearest to 16 bytes, 1 and 10
+// KB.
+func SubjectComparison(c *compare.Table, sizes []int) *doc.Document {
 	d := &doc.Document{Title: "Comparison", Files: []doc.File{tableFile(c)}}
 	c = nameTransports(c)
 	parameters := parameterTable(c)
@@ -57,13 +58,13 @@ var quantityHeadings = map[string]string{
 // tableAtSizes has the rows of some sizes that two subjects have.
 func tableAtSizes(c *compare.Table, sizes []int) *doc.Table {
 	if len(sizes) == 0 {
-		sizes = slices.Compact(nearestSizes(c.Sizes(), smallBytes, 1000, largeBytes))
+		sizes = slices.Compact(nearestSizes(c.Sizes(), smallMessageBytes, 1000, largeMessageBytes))
 	}
 	t := subjectColumnsTable(c, "comparison-overheads", "Overheads side by side", doc.Column{Heading: "mode", IsKey: true}, doc.Column{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn})
 	for _, r := range c.Rows {
 		if r.DependsOnSize() && len(r.Values) > 1 && slices.Contains(sizes, r.Bytes) {
 			t.BeginGroup(quantityHeadings[r.Name])
-			addSubjects(t, c, &r, displayUnit{r.Unit, 1}, doc.TextCell(r.Mode), doc.Cell{Text: strconv.Itoa(r.Bytes), Values: []float64{float64(r.Bytes)}})
+			addSubjectsRow(t, c, &r, displayUnit{r.Unit, 1}, doc.TextCell(r.Mode), doc.Cell{Text: strconv.Itoa(r.Bytes), Values: []float64{float64(r.Bytes)}})
 		}
 	}
 	return t
@@ -84,7 +85,7 @@ func parameterTable(c *compare.Table) *doc.Table {
 				unit = in
 			}
 			t.BeginGroup(strings.Replace(heading, params.UnitMicrosPerByte, in.unit, 1))
-			addSubjects(t, c, &r, unit, doc.TextCell(r.Mode))
+			addSubjectsRow(t, c, &r, unit, doc.TextCell(r.Mode))
 		}
 	}
 	if slices.ContainsFunc(c.Subjects, func(s compare.Subject) bool { return s.Place == "intra" }) {
@@ -131,8 +132,8 @@ func subjectColumnsTable(c *compare.Table, name, title string, keys ...doc.Colum
 	return t
 }
 
-// addSubjects adds a row: the values of the subjects and their ratios.
-func addSubjects(t *doc.Table, c *compare.Table, r *compare.Row, in displayUnit, keys ...doc.Cell) {
+// addSubjectsRow adds a row: the values of the subjects and their ratios.
+func addSubjectsRow(t *doc.Table, c *compare.Table, r *compare.Row, in displayUnit, keys ...doc.Cell) {
 	values, ratios := slices.Repeat([]doc.Cell{doc.EmptyCell}, len(c.Subjects)), slices.Repeat([]doc.Cell{doc.EmptyCell}, len(c.Subjects))
 	for i, v := range r.Values {
 		p := in.convert(v.Parameter)
@@ -237,8 +238,8 @@ func formatCrossing(x compare.Crossing) string {
 	return format.Size(x.Bytes) + " (" + format.SizeRange(x.Low, x.High) + ")"
 }
 
-// maxChanges is how many times an answer may change before its sizes are listed instead.
-const maxChanges = 2
+// maxAnswerChanges is how many times an answer may change before its sizes are listed instead.
+const maxAnswerChanges = 2
 
 // listSidesBySize lists the sizes of each answer, of a crossover that changes often.
 func listSidesBySize(x compare.Crossover, longer, shorter string) string {
@@ -273,7 +274,7 @@ func listZones(x compare.Crossover, side compare.Side) string {
 
 // describeZones tells the zones of a crossover in order, by who or what is meant by either side.
 func describeZones(x compare.Crossover, longer, shorter string) string {
-	if len(x.Crossings) > maxChanges {
+	if len(x.Crossings) > maxAnswerChanges {
 		return listSidesBySize(x, longer, shorter)
 	}
 	name := map[compare.Side]string{compare.LongerSide: longer, compare.ShorterSide: shorter, compare.NeitherSide: "alike", compare.UndecidedSide: "undecided"}
@@ -347,7 +348,7 @@ func fasterSubjectTable(c *compare.Table) *doc.Table {
 
 // overlapZones lists the sizes at which it pays not to block, of a crossover that changes often.
 func overlapZones(x compare.Crossover) string {
-	if len(x.Crossings) < maxChanges {
+	if len(x.Crossings) < maxAnswerChanges {
 		return describeOverlap(x)
 	}
 	return listZones(x, compare.LongerSide)
@@ -453,9 +454,9 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 	return d
 }
 
-// Changes is how times differ between a reference and another data set: a summary by timer and
+// TimeChanges is how times differ between a reference and another data set: a summary by timer and
 // mode, and each time.
-func Changes(before, after string, set *compare.ChangeSet) *doc.Document {
+func TimeChanges(before, after string, set *compare.ChangeSet) *doc.Document {
 	all := set.Changes
 	d := &doc.Document{Title: "Changes"}
 	percent := func(ratio float64) doc.Cell {

@@ -25,8 +25,8 @@ var modeOrder = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "
 // The sizes at which overheads are shown, or the nearest that were measured: those of table 3 of
 // Al-Tawil and Moritz.
 const (
-	smallBytes = 16
-	largeBytes = 10000
+	smallMessageBytes = 16
+	largeMessageBytes = 10000
 )
 
 // Parameters is what a fit found: the tiers of ranks where all pairs were measured, for each place
@@ -53,9 +53,9 @@ func parameterFile(ps []params.Parameter) doc.File {
 type fittedPlace struct {
 	platform, library, place string
 
-	rows       []params.Parameter
-	curves     []curve.Curve
-	handshakes []params.EagerLimitEvidence
+	parameters         []params.Parameter
+	curves             []curve.Curve
+	eagerLimitEvidence []params.EagerLimitEvidence
 }
 
 // fittedPlaces splits a result, in the order of its parameters and then of its curves.
@@ -72,7 +72,7 @@ func fittedPlaces(r *fit.Result) []*fittedPlace {
 	}
 	for _, x := range r.Parameters {
 		p := at(x.Platform, x.Library, x.Place)
-		p.rows = append(p.rows, x)
+		p.parameters = append(p.parameters, x)
 	}
 	for _, x := range r.Curves {
 		p := at(x.Platform, x.Library, x.Place)
@@ -80,7 +80,7 @@ func fittedPlaces(r *fit.Result) []*fittedPlace {
 	}
 	for _, x := range r.EagerLimitEvidence {
 		p := at(x.Platform, x.Library, x.Place)
-		p.handshakes = append(p.handshakes, x)
+		p.eagerLimitEvidence = append(p.eagerLimitEvidence, x)
 	}
 	return all
 }
@@ -91,7 +91,7 @@ func (p *fittedPlace) String() string { return format.PlaceName(p.platform, p.li
 // modeNames returns the modes that the place has parameters of. H and P are of none.
 func (p *fittedPlace) modeNames() []string {
 	var all []string
-	for _, x := range p.rows {
+	for _, x := range p.parameters {
 		if x.Unit != params.UnitCount && !slices.Contains(all, x.Mode) {
 			all = append(all, x.Mode)
 		}
@@ -147,13 +147,13 @@ func (p *fittedPlace) shownSizes() []int {
 			}
 		}
 	}
-	for _, x := range p.rows { // of a file there are no curves
+	for _, x := range p.parameters { // of a file there are no curves
 		if len(p.curves) == 0 && (x.Name == "o_s" || x.Name == "o_r") {
 			all = append(all, x.From, x.To)
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(nearestSizes(slices.Compact(all), smallBytes, largeBytes))
+	return slices.Compact(nearestSizes(slices.Compact(all), smallMessageBytes, largeMessageBytes))
 }
 
 // nearestSizes returns for each wish the nearest of some sizes, by their ratio.
@@ -205,7 +205,7 @@ func (p *fittedPlace) overheadAt(mode, name string, k int) (float64, bool) {
 			return x.Value, true
 		}
 	}
-	return params.ValueAt(p.rows, mode, name, k)
+	return params.ValueAt(p.parameters, mode, name, k)
 }
 
 // measuredPoint returns what was measured of a parameter at a size, or nil.
@@ -328,7 +328,7 @@ func (p *fittedPlace) addLegend(t *doc.Table) {
 func (p *fittedPlace) eagerLimitTable() *doc.Table {
 	t := &doc.Table{Name: "eager-limits", Title: "Eager limit, " + p.String(), Columns: []doc.Column{{Heading: "mode", IsKey: true},
 		{Heading: "S", Kind: doc.NumberColumn}, {Heading: "jump\nus", Kind: doc.NumberColumn}, {Heading: "round trip\nus", Kind: doc.NumberColumn}, {Heading: "evidence"}}}
-	for _, h := range p.handshakes {
+	for _, h := range p.eagerLimitEvidence {
 		evidence := "round trip; other timers do not contradict it"
 		if !h.IsConfirmed {
 			evidence = "round trip only: no other timer changes there"
@@ -355,7 +355,7 @@ func (p *fittedPlace) rangeTable() *doc.Table {
 func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 	var words []string
 	first := p.firstRow(mode, name)
-	for _, x := range p.rows {
+	for _, x := range p.parameters {
 		if x.Mode != mode || x.Name != name || x.Unit != params.UnitMicros || x.From < 0 || x.Method != first.Method {
 			continue
 		}
@@ -383,8 +383,8 @@ func (p *fittedPlace) pieceTable() *doc.Table {
 		{Heading: "at its begin\nus", Kind: doc.NumberColumn}, {Heading: "each byte adds\nus/B", Kind: doc.NumberColumn}, {Heading: "samples", Kind: doc.NumberColumn}}}
 	for _, mode := range p.modeNames() {
 		for _, name := range []string{"o_s", "o_r"} {
-			for i := range p.rows {
-				x := &p.rows[i]
+			for i := range p.parameters {
+				x := &p.parameters[i]
 				if x.Mode == mode && x.Name == name && x.Unit == params.UnitMicros && x.From >= 0 {
 					t.AddRow(doc.TextCell(mode), doc.TextCell(name), doc.BytesCell(x.From), doc.BytesCell(x.To), parameterCell(t, x), parameterCell(t, p.slopeRow(x)), doc.CountCell(x.SampleCount))
 				}
@@ -404,8 +404,8 @@ func (p *fittedPlace) slopeRow(of *params.Parameter) *params.Parameter {
 
 // findRow returns the first row of a parameter that is as wanted, or nil.
 func (p *fittedPlace) findRow(mode, name string, is func(*params.Parameter) bool) *params.Parameter {
-	for i := range p.rows {
-		if x := &p.rows[i]; x.Mode == mode && x.Name == name && is(x) {
+	for i := range p.parameters {
+		if x := &p.parameters[i]; x.Mode == mode && x.Name == name && is(x) {
 			return x
 		}
 	}

@@ -54,7 +54,7 @@ func overviewTable(p *platform.Platform) *doc.Table {
 	t.AddRow(doc.TextCell("machine"), doc.TextCell(p.Machine.Description))
 	t.AddRow(doc.TextCell("libraries"), doc.TextCell(libraryNames(p)))
 	t.AddRow(doc.TextCell("ranks"), doc.TextCell(formatRankLimits(p)))
-	t.AddRow(doc.TextCell("timer"), doc.TextCell(p.Machine.Timer.String()))
+	t.AddRow(doc.TextCell("timer"), doc.TextCell(p.Machine.TimerResolution.String()))
 	t.AddRow(doc.TextCell("its numbers"), doc.TextCell(formatBasisCounts(p)))
 	t.AddRow(doc.TextCell("file"), doc.TextCell(p.File))
 	return t
@@ -115,12 +115,12 @@ func describeProtocols(l *model.Library, m model.Mode, peer model.Tier) string {
 	next := 0
 	for _, r := range l.Proto.Rules {
 		switch {
-		case r.Mode != m || !r.Peers.Contains(peer) || r.UpTo >= 0 && r.UpTo < next:
-		case r.UpTo < 0:
+		case r.Mode != m || !r.Peers.Contains(peer) || r.MaxBytes >= 0 && r.MaxBytes < next:
+		case r.MaxBytes < 0:
 			return strings.Join(append(words, r.Protocol+" from "+format.Size(next)), ", ")
 		default:
-			words = append(words, r.Protocol+" to "+format.Size(r.UpTo))
-			next = r.UpTo + 1
+			words = append(words, r.Protocol+" to "+format.Size(r.MaxBytes))
+			next = r.MaxBytes + 1
 		}
 	}
 	return strings.Join(words, ", ")
@@ -132,12 +132,12 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 		{Heading: "operation", IsKey: true}, {Heading: "ranks"}, {Heading: "bytes"}, {Heading: "algorithm"}}}
 	for _, c := range l.Collectives {
 		where := map[model.Peers]string{model.AllPeers: "any", model.IntraPeers: "in one node", model.InterPeers: "in several nodes"}[c.Peers]
-		if c.Ranks > 0 {
-			where = fmt.Sprintf("%s, to %d", where, c.Ranks)
+		if c.MaxRanks > 0 {
+			where = fmt.Sprintf("%s, to %d", where, c.MaxRanks)
 		}
 		bytes := "any"
-		if c.UpTo >= 0 {
-			bytes = "to " + format.Size(c.UpTo)
+		if c.MaxBytes >= 0 {
+			bytes = "to " + format.Size(c.MaxBytes)
 		}
 		t.AddRow(doc.TextCell(c.Operation), doc.TextCell(where), doc.TextCell(bytes), doc.TextCell(c.Algorithm))
 	}

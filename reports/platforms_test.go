@@ -14,11 +14,11 @@ import (
 // message is not mentioned.
 func TestProtocolTable(t *testing.T) {
 	l := &model.Library{Name: "lib", Proto: model.ProtoSettings{Rules: []model.ProtocolRule{
-		{Mode: model.StandardMode, Peers: model.IntraPeers, UpTo: 4000, Protocol: "T"},
-		{Mode: model.StandardMode, UpTo: 512, Protocol: "TA"},
-		{Mode: model.StandardMode, UpTo: -1, Protocol: "PTAT"},
-		{Mode: model.ReadyMode, Peers: model.IntraPeers, UpTo: -1, Protocol: "T"},
-		{Mode: model.ReadyMode, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
+		{Mode: model.StandardMode, Peers: model.IntraPeers, MaxBytes: 4000, Protocol: "T"},
+		{Mode: model.StandardMode, MaxBytes: 512, Protocol: "TA"},
+		{Mode: model.StandardMode, MaxBytes: -1, Protocol: "PTAT"},
+		{Mode: model.ReadyMode, Peers: model.IntraPeers, MaxBytes: -1, Protocol: "T"},
+		{Mode: model.ReadyMode, Peers: model.InterPeers, MaxBytes: -1, Protocol: "T"},
 	}}}
 	var got []string
 	for _, row := range protocolTable(toy(), l).Groups[0].Rows {
@@ -37,9 +37,9 @@ func TestAlgorithmTable(t *testing.T) {
 		t.Errorf("%d rows of a library without such rules", n)
 	}
 	l.Collectives = []model.CollectiveRule{
-		{Operation: "bcast", Peers: model.InterPeers, UpTo: -1, Algorithm: "two-level"},
-		{Operation: "bcast", Peers: model.IntraPeers, Ranks: 8, UpTo: 4000, Algorithm: "linear"},
-		{Operation: "scan", Ranks: 9, UpTo: 0, Algorithm: "linear"},
+		{Operation: "bcast", Peers: model.InterPeers, MaxBytes: -1, Algorithm: "two-level"},
+		{Operation: "bcast", Peers: model.IntraPeers, MaxRanks: 8, MaxBytes: 4000, Algorithm: "linear"},
+		{Operation: "scan", MaxRanks: 9, MaxBytes: 0, Algorithm: "linear"},
 	}
 	var got []string
 	for _, row := range algorithmTable(toy(), l).Groups[0].Rows {

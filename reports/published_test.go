@@ -35,7 +35,7 @@ func papers() PublishedRows {
 // What is measured is set beside the right number, and differs by so much.
 func TestAnswer(t *testing.T) {
 	p := fittedPlaces(example())[0]
-	p.rows = append(p.rows, params.Parameter{Name: "P", From: -1, To: -1, Value: 8, Low: 8, High: 8, Unit: params.UnitCount})
+	p.parameters = append(p.parameters, params.Parameter{Name: "P", From: -1, To: -1, Value: 8, Low: 8, High: 8, Unit: params.UnitCount})
 	for _, x := range []struct {
 		row  PublishedRow
 		want string

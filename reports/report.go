@@ -71,7 +71,7 @@ func (r *Report) Document() *doc.Document {
 	} else {
 		r.addEmulation(d, places, warnings)
 	}
-	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
+	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: reportTerms})
 	return d
 }
 
@@ -149,7 +149,7 @@ func (r *Report) addEmulation(d *doc.Document, places []*fittedPlace, warnings [
 // addPerformance adds what the reports on samples begin with, of emulated machines as of real ones:
 // what a message costs, latency and bandwidth, overheads, and where calls that do not block pay.
 // The table may be nil.
-func addPerformance(d *doc.Document, all []subject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
+func addPerformance(d *doc.Document, all []reportSubject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
 	d.Answer, d.FrontFigures = costSentence(all), doc.Figures(doc.FullWidth, oneWayChart(all, cs))
 	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.SingleWidth, bandwidthChart(all))}
 	for i := range all {
@@ -174,7 +174,7 @@ func addPerformance(d *doc.Document, all []subject, machines []sample.Machine, c
 
 // subjects returns the fitted places, and the subjects of the report: those of the comparison in
 // its order and with the names that it gives them, or else the places.
-func (r *Report) subjects() (places []*fittedPlace, all []subject) {
+func (r *Report) subjects() (places []*fittedPlace, all []reportSubject) {
 	byMachine := make([][]*fittedPlace, len(r.Results))
 	for i, x := range r.Results {
 		byMachine[i] = fittedPlaces(x)
@@ -182,12 +182,12 @@ func (r *Report) subjects() (places []*fittedPlace, all []subject) {
 	}
 	if r.SideBySide == nil {
 		for i, p := range places {
-			all = append(all, subject{fittedPlace: p, name: p.String(), colorIndex: i, launches: 1})
+			all = append(all, reportSubject{fittedPlace: p, name: p.String(), colorIndex: i, launches: 1})
 		}
 		return places, all
 	}
 	for i, x := range r.SideBySide.Subjects {
-		s := subject{fittedPlace: &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}, name: transportName(x.Platform, x.Library, x.Name), colorIndex: i, launches: 1}
+		s := reportSubject{fittedPlace: &fittedPlace{platform: x.Platform, library: x.Library, place: x.Place}, name: transportName(x.Platform, x.Library, x.Name), colorIndex: i, launches: 1}
 		for _, p := range byMachine[x.MachineIndex] {
 			if p.platform == x.Platform && p.library == x.Library && p.place == x.Place {
 				s.fittedPlace = p
@@ -203,9 +203,9 @@ func (r *Report) subjects() (places []*fittedPlace, all []subject) {
 }
 
 // costSentence answers in a sentence what a message costs, or "" if no round trips were measured.
-func costSentence(all []subject) string {
+func costSentence(all []reportSubject) string {
 	type cost struct {
-		*subject
+		*reportSubject
 		small, large curve.Point
 	}
 	var known []cost
@@ -223,7 +223,7 @@ func costSentence(all []subject) string {
 			}
 			from, to = nearestSizes(sizes, 8)[0], sizes[len(sizes)-1]
 		}
-		x := cost{subject: &all[i]}
+		x := cost{reportSubject: &all[i]}
 		a, b := slices.IndexFunc(half, func(p curve.Point) bool { return p.Bytes == from }), slices.IndexFunc(half, func(p curve.Point) bool { return p.Bytes == to })
 		if a >= 0 && b >= 0 {
 			x.small, x.large = half[a], half[b]
@@ -268,7 +268,7 @@ func costSentence(all []subject) string {
 func keyNumbers(places []*fittedPlace) []doc.KeyNumber {
 	var out []doc.KeyNumber
 	for _, x := range places {
-		for _, p := range x.rows {
+		for _, p := range x.parameters {
 			if p.Unit == params.UnitCount && !math.IsNaN(p.Value) {
 				out = append(out, doc.KeyNumber{Name: p.Name, Value: parameterCell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
 			}
@@ -363,8 +363,8 @@ func (p *fittedPlace) keyNumbers(named bool) []doc.KeyNumber {
 	return out
 }
 
-// glossary explains the parameters and what they are measured with.
-var glossary = []doc.Term{
+// reportTerms explains the parameters and what they are measured with.
+var reportTerms = []doc.Term{
 	{Name: "o_s", Meaning: "Send overhead: how long a processor is busy with a send call. It depends on the call and on the size of the message."},
 	{Name: "o_r", Meaning: "Receive overhead: how long a processor is busy with a receive call whose message is there already; of a non-blocking receive, with starting it."},
 	{Name: "L", Meaning: "Latency: how long a small message is on its way after the sender's overhead and before the receiver's. What is measured is an upper bound."},

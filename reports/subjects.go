@@ -17,9 +17,9 @@ import (
 	"github.com/loggp/loggp/reports/render"
 )
 
-// subject is one of several that a report sets side by side: a platform, library, place or
+// reportSubject is one of several that a report sets side by side: a platform, library, place or
 // transport.
-type subject struct {
+type reportSubject struct {
 	*fittedPlace                 // its parameters and curves
 	name         string          // short: shm, Open MPI 4.1.4
 	colorIndex   int             // among the subjects: its colour and shape
@@ -28,7 +28,7 @@ type subject struct {
 }
 
 // pointStyle is how points of calls that block look, or, with dashed, of those that do not.
-func (s *subject) pointStyle(dashed bool) chart.Style {
+func (s *reportSubject) pointStyle(dashed bool) chart.Style {
 	x := subjectStyle(s.colorIndex)
 	if dashed {
 		x.Glyph, x.Dashed = chart.Hollow[s.colorIndex%len(chart.Hollow)], true
@@ -75,7 +75,7 @@ func subjectFacts(m sample.Machine, x compare.Subject) [][]sample.Fact {
 }
 
 // isImported says whether another tool has measured all of it.
-func (s *subject) isImported() bool {
+func (s *reportSubject) isImported() bool {
 	return len(s.facts) > 0 && !slices.ContainsFunc(s.facts, func(facts []sample.Fact) bool {
 		return !slices.ContainsFunc(facts, func(f sample.Fact) bool { return f.Key == sample.ImportedAsFact })
 	})
@@ -83,7 +83,7 @@ func (s *subject) isImported() bool {
 
 // singleLaunchNote notes that the variation between launches is unknown for subjects with one
 // launch.
-func singleLaunchNote(all []subject) string {
+func singleLaunchNote(all []reportSubject) string {
 	var names []string
 	advice := ""
 	for i := range all {
@@ -102,7 +102,7 @@ func singleLaunchNote(all []subject) string {
 
 // factValues returns what the files of a subject say under the first of some keys that any of them
 // has, each answer once.
-func (s *subject) factValues(keys ...string) string {
+func (s *reportSubject) factValues(keys ...string) string {
 	for _, key := range keys {
 		var answers []string
 		for _, facts := range s.facts {
@@ -121,7 +121,7 @@ func (s *subject) factValues(keys ...string) string {
 
 // groupFactsBySubjects returns what the facts of subjects are under some keys: the subjects with
 // each.
-func groupFactsBySubjects(all []subject, keys ...string) (g wordGroups) {
+func groupFactsBySubjects(all []reportSubject, keys ...string) (g wordGroups) {
 	for i := range all {
 		if v := all[i].factValues(keys...); v != "" {
 			g.add(v, all[i].name)
@@ -173,7 +173,7 @@ func countLaunches(m sample.Machine, platform, library, place string) int {
 
 // mainMode is the mode that is shown first of a transport: blocking standard sends, or else
 // low-level messages.
-func (s *subject) mainMode() string {
+func (s *reportSubject) mainMode() string {
 	for _, timer := range []string{sample.TimerRTT, sample.Timer11, sample.TimerStream, sample.TimerTrain} {
 		if s.timerCurve("send", timer) != nil {
 			return "send"
@@ -184,7 +184,7 @@ func (s *subject) mainMode() string {
 
 // protocolLimits returns the sizes from which on a library says that it changes its protocol, as
 // far as they are known to be of the transport that it uses.
-func (s *subject) protocolLimits() []float64 {
+func (s *reportSubject) protocolLimits() []float64 {
 	var out []float64
 	for _, w := range strings.Fields(s.factValues("eager_limits")) {
 		name, value, ok := strings.Cut(w, "=")
@@ -199,7 +199,7 @@ func (s *subject) protocolLimits() []float64 {
 
 // usesLimit says whether a limit of Open MPI is of what carries messages inside a node: its names
 // begin with btl_ and that of the component.
-func (s *subject) usesLimit(limit string) bool {
+func (s *reportSubject) usesLimit(limit string) bool {
 	if !strings.HasPrefix(limit, "btl_") {
 		return true
 	}
@@ -209,7 +209,7 @@ func (s *subject) usesLimit(limit string) bool {
 // burstCurve returns the curve of what a message takes among others that are on their way, or nil.
 // Of calls that do not block, the time between two calls says nothing of when messages arrive: what
 // does is a round-trip train, or a window that an answer ends.
-func (s *subject) burstCurve() *curve.Curve {
+func (s *reportSubject) burstCurve() *curve.Curve {
 	ends := func(c *curve.Curve) bool { return c.Timer == sample.TimerStream || params.IsPerMessageTimer(c.Timer) }
 	blocks := func(c *curve.Curve) bool { return c.Timer == sample.TimerTrain }
 	for _, q := range []struct {
@@ -228,7 +228,7 @@ func (s *subject) burstCurve() *curve.Curve {
 // addProvenance adds where the samples are from, and how to measure them again. All facts are
 // shown, or of several subjects, which are set side by side by what is known of each, a file has
 // them.
-func addProvenance(d *doc.Document, machines []sample.Machine, all []subject) {
+func addProvenance(d *doc.Document, machines []sample.Machine, all []reportSubject) {
 	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Heading: "fact", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	var commands []string
 	for _, m := range machines {
@@ -296,7 +296,7 @@ var settingRows = []struct {
 }
 
 // settingTable says how each transport was measured.
-func settingTable(all []subject) *doc.Table {
+func settingTable(all []reportSubject) *doc.Table {
 	t := &doc.Table{Name: "settings", Title: "How each transport was measured", Columns: []doc.Column{{Heading: "", IsKey: true}}}
 	for _, x := range all {
 		t.Columns = append(t.Columns, doc.Column{Heading: x.name, Kind: doc.ProseColumn})
@@ -310,7 +310,7 @@ func settingTable(all []subject) *doc.Table {
 			}
 			c := doc.EmptyCell
 			if v != "" {
-				c, known = doc.TextCell(truncate(v)), true
+				c, known = doc.TextCell(truncateToColumn(v)), true
 			}
 			row = append(row, c)
 		}
@@ -321,8 +321,8 @@ func settingTable(all []subject) *doc.Table {
 	return t
 }
 
-// truncate returns as much of a long text as a table has room for.
-func truncate(v string) string {
+// truncateToColumn returns as much of a long text as a table has room for.
+func truncateToColumn(v string) string {
 	const most = 160
 	if r := []rune(v); len(r) > most {
 		return strings.TrimSpace(string(r[:most])) + "…"
@@ -332,7 +332,7 @@ func truncate(v string) string {
 
 // differingSettings names what was not alike for all transports, and makes their numbers harder to
 // compare.
-func differingSettings(all []subject) []string {
+func differingSettings(all []reportSubject) []string {
 	if len(all) < 2 {
 		return nil
 	}
@@ -363,12 +363,12 @@ func differingSettings(all []subject) []string {
 }
 
 // subtractsClockCost says whether what reading the clock costs is taken out of the times.
-func (s *subject) subtractsClockCost() bool {
+func (s *reportSubject) subtractsClockCost() bool {
 	return s.factValues(sample.ClockCostHandlingFact) == sample.ClockCostSubtracted || strings.Contains(s.factValues("timer"), sample.ClockCostSubtracted)
 }
 
 // machineName says where it was measured, if all transports agree on it.
-func machineName(all []subject) string {
+func machineName(all []reportSubject) string {
 	var words []string
 	for _, q := range []struct {
 		keys   []string

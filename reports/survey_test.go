@@ -211,7 +211,7 @@ func TestLimits(t *testing.T) {
 		{"intra", "unknown", nil},
 		{"intra", "", nil},
 	} {
-		s := subject{fittedPlace: &fittedPlace{place: c.place}, facts: [][]sample.Fact{{{Key: "eager_limits", Value: c.text}}}}
+		s := reportSubject{fittedPlace: &fittedPlace{place: c.place}, facts: [][]sample.Fact{{{Key: "eager_limits", Value: c.text}}}}
 		if got := s.protocolLimits(); !slices.Equal(got, c.want) {
 			t.Errorf("%s, %q: %v, want %v", c.place, c.text, got, c.want)
 		}
@@ -233,7 +233,7 @@ func TestBurst(t *testing.T) {
 		{[]curve.Curve{of("isend", "(prtt10-d-rtt)/9"), of("send", "stream")}, "send stream"},
 	} {
 		got := ""
-		if x := (&subject{fittedPlace: &fittedPlace{curves: c.curves}}).burstCurve(); x != nil {
+		if x := (&reportSubject{fittedPlace: &fittedPlace{curves: c.curves}}).burstCurve(); x != nil {
 			got = x.Mode + " " + x.Timer
 		}
 		if got != c.want {
@@ -317,7 +317,7 @@ func TestRows(t *testing.T) {
 	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.UnitMicros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, ReferenceIndex: 1}
 	c := &compare.Table{Subjects: make([]compare.Subject, 3), RatiosToBest: true}
 	table := subjectColumnsTable(c, "", "", doc.Column{IsKey: true})
-	addSubjects(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
+	addSubjectsRow(table, c, row, displayUnitOf(row.Unit, 0.3, 0.2), doc.TextCell(rowName(row)))
 	var got []string
 	for _, c := range table.Groups[0].Rows[0] {
 		got = append(got, format.SingleLine(c.Text))

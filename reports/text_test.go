@@ -57,13 +57,13 @@ func example() *fit.Result {
 // toy is a platform as small as can be.
 func toy() *platform.Platform {
 	l := &model.Library{Name: "lib", Description: "a library with two protocols", Proto: model.ProtoSettings{Fallback: "RTA", Rules: []model.ProtocolRule{
-		{Mode: model.StandardMode, UpTo: 512, Protocol: "T"}, {Mode: model.StandardMode, UpTo: -1, Protocol: "RTA"},
-		{Mode: model.SynchronousMode, UpTo: -1, Protocol: "RTA"}, {Mode: model.ReadyMode, UpTo: -1, Protocol: "T"}, {Mode: model.BufferedMode, UpTo: -1, Protocol: "RAT"}}}}
+		{Mode: model.StandardMode, MaxBytes: 512, Protocol: "T"}, {Mode: model.StandardMode, MaxBytes: -1, Protocol: "RTA"},
+		{Mode: model.SynchronousMode, MaxBytes: -1, Protocol: "RTA"}, {Mode: model.ReadyMode, MaxBytes: -1, Protocol: "T"}, {Mode: model.BufferedMode, MaxBytes: -1, Protocol: "RAT"}}}}
 	l.Software[model.ProtoSendCost] = 3 * unit.Microsecond
 	return &platform.Platform{File: "toy.yaml",
 		Machine: &model.Machine{Name: "toy", Description: "two processors and a wire, of which nothing more is known than what is printed here",
-			Ranks: model.RankLimits{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
-			Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}},
+			Ranks: model.RankLimits{Default: 2, Min: 2, Max: 64}, TimerResolution: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
+			Network: &model.LogGP{L: 5 * unit.Microsecond, SendOverhead: 2 * unit.Microsecond, RecvOverhead: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, GapPerByte: 10000}},
 		Libraries: []*model.Library{l},
 		Numbers: []platform.Number{
 			{Path: "machine.loggp.L", Value: "5us", Basis: platform.BasisPublished, Source: "[1] table 1"},
@@ -125,7 +125,7 @@ var texts = []pagetest.NamedDocument{
 	{Name: "terms", Document: func() *doc.Document { return Predictions("Terms", predictions()[2:], true) }},
 	{Name: "comparisons", Document: func() *doc.Document { return PredictionErrors(comparisons()) }},
 	{Name: "collectives", Document: func() *doc.Document { return CollectiveTimes(broadcasts()) }},
-	{Name: "comparison", Document: func() *doc.Document { return SideBySide(contrasted(), nil) }},
+	{Name: "comparison", Document: func() *doc.Document { return SubjectComparison(contrasted(), nil) }},
 	{Name: "platforms", Document: func() *doc.Document { return PlatformList([]*platform.Platform{toy(), toy()}) }},
 	{Name: "platform", Document: func() *doc.Document { return Platform(toy()) }},
 	{Name: "published", Document: func() *doc.Document {

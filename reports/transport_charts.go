@@ -12,7 +12,7 @@ import (
 
 // oneWayChart is the chart of one-way times over sizes, with what was fitted to them, what was
 // predicted, and what the fit leaves.
-func oneWayChart(all []subject, cs []compare.Comparison) *chart.Chart {
+func oneWayChart(all []reportSubject, cs []compare.Comparison) *chart.Chart {
 	p, declared := oneWayPanels(all)
 	if len(p.Upper.Series) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func oneWayChart(all []subject, cs []compare.Comparison) *chart.Chart {
 const maxSingleSubjects = 4
 
 // predictedOneWay returns what was predicted of the one-way times, or nothing if subjects are many.
-func predictedOneWay(all []subject, cs []compare.Comparison) (out []chart.Series) {
+func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.Series) {
 	if len(all) > maxSingleSubjects {
 		return nil
 	}
@@ -61,7 +61,7 @@ func predictedOneWay(all []subject, cs []compare.Comparison) (out []chart.Series
 }
 
 // oneWayPanels returns the parts of that chart, and whether a library names a limit.
-func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
+func oneWayPanels(all []reportSubject) (p chart.Stacked, declared bool) {
 	p = chart.Stacked{Upper: chart.XY{YLabel: "one-way time (us)"}, Lower: chart.XY{YLabel: "measured above fitted (%)", Signed: true}}
 	for i := range all {
 		t := &all[i]
@@ -88,7 +88,7 @@ func oneWayPanels(all []subject) (p chart.Stacked, declared bool) {
 }
 
 // bandwidthChart is the chart of bandwidths: of one way, and of bursts.
-func bandwidthChart(all []subject) *chart.Chart {
+func bandwidthChart(all []reportSubject) *chart.Chart {
 	x := chart.XY{YLabel: "bandwidth (MB/s)"}
 	for i := range all {
 		t := &all[i]
@@ -108,7 +108,7 @@ func bandwidthChart(all []subject) *chart.Chart {
 
 // overheadChart is the chart of o_s or o_r over sizes: of calls that block, and of those that do
 // not.
-func overheadChart(all []subject, name string) *chart.Chart {
+func overheadChart(all []reportSubject, name string) *chart.Chart {
 	x := chart.XY{YLabel: name + " (us)"}
 	for i := range all {
 		t := &all[i]
@@ -140,7 +140,7 @@ func overheadChart(all []subject, name string) *chart.Chart {
 
 // overlapShareCharts are charts, one a subject, of what a send that does not block leaves of the
 // time of a way.
-func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
+func overlapShareCharts(table *compare.Table, all []reportSubject) []*chart.Chart {
 	var out []*chart.Chart
 	for i := range all {
 		t := &all[i]
@@ -170,7 +170,7 @@ func overlapShareCharts(table *compare.Table, all []subject) []*chart.Chart {
 }
 
 // launchChart is the chart of what launches say.
-func (s transports) launchChart() *chart.Chart {
+func (s transportComparison) launchChart() *chart.Chart {
 	x := chart.Strip{XLabel: "above the median of all launches (%)", Signed: true}
 	several := false
 	for i := range s.subjects {

@@ -16,7 +16,7 @@ import (
 var overlapSizes = []int{8, 1024, 8192, 65536, 1 << 20}
 
 // overlapShareTable is how much of a way is free, at some sizes.
-func overlapShareTable(table *compare.Table, all []subject) *doc.Table {
+func overlapShareTable(table *compare.Table, all []reportSubject) *doc.Table {
 	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
 		{Heading: "half round\ntrip us", Kind: doc.NumberColumn}, {Heading: "send\nus", Kind: doc.NumberColumn}, {Heading: "processor\nbusy us", Kind: doc.NumberColumn}, {Heading: "free\nus", Kind: doc.NumberColumn}, {Heading: "free\n%", Kind: doc.NumberColumn}}}
 	for i := range all {
@@ -60,7 +60,7 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 }
 
 // launchTable is what launches differ by, in numbers.
-func (s transports) launchTable() *doc.Table {
+func (s transportComparison) launchTable() *doc.Table {
 	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "launches", Kind: doc.NumberColumn},
 		{Heading: "median", Kind: doc.NumberColumn}, {Heading: "least", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "variation\n%", Kind: doc.NumberColumn}}}
 	for i := range s.Scatters {
@@ -84,7 +84,7 @@ func nonEmptyTables(ts ...*doc.Table) []*doc.Table {
 }
 
 // tailTable is how single samples are distributed.
-func (s transports) tailTable() *doc.Table {
+func (s transportComparison) tailTable() *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
 		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
 	for _, q := range s.Tails {

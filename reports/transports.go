@@ -17,7 +17,7 @@ import (
 
 // addTransportHead adds what stands above all of transports: what was measured, and two numbers of
 // each.
-func (r *Report) addTransportHead(d *doc.Document, all []subject) {
+func (r *Report) addTransportHead(d *doc.Document, all []reportSubject) {
 	d.Footer, d.Files = "Made by loggp from the samples and facts above.", slices.Insert(d.Files, 1, tableFile(r.SideBySide))
 	if d.Title == "" {
 		var names []string
@@ -45,8 +45,8 @@ func (r *Report) addTransportHead(d *doc.Document, all []subject) {
 
 // addTransports adds what is shown of transports below their performance: their parameters side by
 // side, how far to trust them, what launches differ by, and how all of it was measured.
-func (r *Report) addTransports(d *doc.Document, all []subject, warnings []clean.Warning) {
-	s := transports{r.SideBySide, all}
+func (r *Report) addTransports(d *doc.Document, all []reportSubject, warnings []clean.Warning) {
+	s := transportComparison{r.SideBySide, all}
 	d.AddTables("parameters", "Parameters", s.summaryTable())
 	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", ShortTitle: "Trust", Items: s.trustSentences()})
 	d.AddSection(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.HalfWidth, s.launchChart()), Tables: nonEmptyTables(s.launchTable(), s.tailTable())})
@@ -61,14 +61,15 @@ func (r *Report) addTransports(d *doc.Document, all []subject, warnings []clean.
 	addProvenance(d, r.Machines, all)
 }
 
-// transports are subjects that were measured by real clocks, and their numbers side by side.
-type transports struct {
+// transportComparison are subjects that were measured by real clocks, and their numbers side by
+// side.
+type transportComparison struct {
 	*compare.Table
-	subjects []subject
+	subjects []reportSubject
 }
 
 // mainRows are the most important ones, of calls or else of low-level messages.
-func (s transports) mainRows() []*compare.Row {
+func (s transportComparison) mainRows() []*compare.Row {
 	var out []*compare.Row
 	add := func(r *compare.Row) {
 		if r != nil && !slices.Contains(out, r) {
@@ -99,11 +100,11 @@ func (s transports) mainRows() []*compare.Row {
 
 // summaryTable is the table that one looks at first: a row a number, a column a transport, and how
 // far each is from the best.
-func (s transports) summaryTable() *doc.Table {
+func (s transportComparison) summaryTable() *doc.Table {
 	t := subjectColumnsTable(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Heading: "", IsKey: true})
 	t.WrapsKeys = true
 	for _, r := range s.mainRows() {
-		t.BeginGroup(rowGroup(r))
+		t.BeginGroup(groupOfRow(r))
 		var values []float64
 		for _, v := range r.Values {
 			values = append(values, v.Value)
@@ -119,7 +120,7 @@ func (s transports) summaryTable() *doc.Table {
 			}
 			t.AddNote("The longest messages: %s.", strings.Join(words, ", "))
 		}
-		addSubjects(t, s.Table, r, in, doc.TextCell(label))
+		addSubjectsRow(t, s.Table, r, in, doc.TextCell(label))
 	}
 	s.addLimitRows(t)
 	s.addMethodNotes(t)
@@ -127,7 +128,7 @@ func (s transports) summaryTable() *doc.Table {
 	return t
 }
 
-func rowGroup(r *compare.Row) string {
+func groupOfRow(r *compare.Row) string {
 	level := ""
 	if r.Mode == sample.LowLevelMode {
 		level = ", low-level messages"
@@ -177,7 +178,7 @@ func shortRowName(r *compare.Row) string {
 }
 
 // addLimitRows adds from which size on a library changes its ways: as found, and as it says itself.
-func (s transports) addLimitRows(t *doc.Table) {
+func (s transportComparison) addLimitRows(t *doc.Table) {
 	found, says, eager := []doc.Cell{doc.TextCell("pieces of rtt/2 end")}, []doc.Cell{doc.TextCell("the library says")}, []doc.Cell{doc.TextCell("S, eager limit of LogGPS")}
 	some, any, sent := false, false, false
 	for i := range s.subjects {
@@ -230,7 +231,7 @@ func listBreaks(bs []curve.Break) string {
 }
 
 // addMethodNotes notes by which timers numbers came about.
-func (s transports) addMethodNotes(t *doc.Table) {
+func (s transportComparison) addMethodNotes(t *doc.Table) {
 	var parts []string
 	for _, x := range s.mainRows() {
 		if x.Name == "L" || x.Name == compare.OneWay || x.Name == compare.AchievedBandwidth || x.Name == compare.Bandwidth {
@@ -257,7 +258,7 @@ func (s transports) addMethodNotes(t *doc.Table) {
 }
 
 // trustSentences says in a few sentences how far the numbers go.
-func (s transports) trustSentences() []string {
+func (s transportComparison) trustSentences() []string {
 	var out []string
 	for i := range s.subjects {
 		out = append(out, s.countVerdicts(i, s.subjects[i].name))
@@ -266,14 +267,14 @@ func (s transports) trustSentences() []string {
 	out = append(out, s.launchSentences()...)
 	for i := range s.subjects {
 		if v := s.subjects[i].factValues("spoiled"); v != "" {
-			out = append(out, s.subjects[i].name+" was disturbed: "+truncate(v)+".")
+			out = append(out, s.subjects[i].name+" was disturbed: "+truncateToColumn(v)+".")
 		}
 	}
 	return append(out, differingSettings(s.subjects)...)
 }
 
 // countVerdicts counts the numbers of a transport by what they are worth.
-func (s transports) countVerdicts(i int, name string) string {
+func (s transportComparison) countVerdicts(i int, name string) string {
 	var good int
 	var weak, unknown []string
 	for _, x := range s.mainRows() {
@@ -303,7 +304,7 @@ func (s transports) countVerdicts(i int, name string) string {
 }
 
 // fitErrorSentences says how far the fit is from what was measured.
-func (s transports) fitErrorSentences() []string {
+func (s transportComparison) fitErrorSentences() []string {
 	var words []string
 	for i := range s.subjects {
 		if c := s.subjects[i].timerCurve(s.subjects[i].mainMode(), sample.TimerRTT); c != nil && len(c.Points) > 2 {
@@ -319,7 +320,7 @@ func (s transports) fitErrorSentences() []string {
 }
 
 // launchSentences gives the differences between launches.
-func (s transports) launchSentences() []string {
+func (s transportComparison) launchSentences() []string {
 	var out []string
 	if once := singleLaunchNote(s.subjects); once != "" {
 		out = append(out, once)

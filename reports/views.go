@@ -78,8 +78,8 @@ func (p *fittedPlace) loggpsTable() *doc.Table {
 
 // meanOverheadCell returns o of the smallest messages.
 func (p *fittedPlace) meanOverheadCell(mode string) doc.Cell {
-	send, ok := params.ValueAt(p.rows, mode, "o_s", 0)
-	receive, both := params.ValueAt(p.rows, mode, "o_r", 0)
+	send, ok := params.ValueAt(p.parameters, mode, "o_s", 0)
+	receive, both := params.ValueAt(p.parameters, mode, "o_r", 0)
 	if !ok || !both {
 		return doc.EmptyCell
 	}
@@ -130,16 +130,16 @@ func HoldOutErrors(hs []compare.HoldOutError) *doc.Document {
 	return d
 }
 
-// Measured is what a fit found, below what a message costs, in a sentence and as the table that
-// everybody knows.
-func Measured(set *sample.Set, r *fit.Result) *doc.Document {
+// MeasurementSummary is what a fit found, below what a message costs, in a sentence and as the
+// table that everybody knows.
+func MeasurementSummary(set *sample.Set, r *fit.Result) *doc.Document {
 	d := Parameters(r)
 	var tables []*doc.Table
-	var all []subject
+	var all []reportSubject
 	ps := fittedPlaces(r)
 	for i, p := range ps {
 		name := strings.TrimPrefix(p.String(), format.PlaceName(ps[0].platform, ps[0].library, "")+", ") // places of one library differ by their rest
-		tables, all = append(tables, p.performanceTable(set)), append(all, subject{fittedPlace: p, name: name, colorIndex: i, launches: 1})
+		tables, all = append(tables, p.performanceTable(set)), append(all, reportSubject{fittedPlace: p, name: name, colorIndex: i, launches: 1})
 	}
 	d.Answer = costSentence(all)
 	if tables = nonEmptyTables(tables...); len(tables) > 0 {
@@ -164,7 +164,7 @@ func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 			trips[s.Bytes] = append(trips[s.Bytes], s.Times...)
 		}
 	}
-	stream := (&subject{fittedPlace: p}).burstCurve()
+	stream := (&reportSubject{fittedPlace: p}).burstCurve()
 	for _, k := range slices.Sorted(maps.Keys(trips)) {
 		times := trips[k]
 		slices.Sort(times)

@@ -201,7 +201,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s := x.Schedule; s != nil {
-		if err := addFlagToError("--record", r.recordFile, writeFile(cmd, r.recordFile, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())); err != nil {
+		if err := addFlagToError("--record", r.recordFile, writeFile(cmd, r.recordFile, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())); err != nil {
 			return err
 		}
 	}

@@ -97,7 +97,7 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 				return fmt.Errorf("check: %w", err)
 			}
 			s := all[0]
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %d ranks with %d CPUs and %d interfaces each: all of them end\n", s.Ops(), s.Ranks(), s.CPUs(), s.NICs())
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %d ranks with %d CPUs and %d interfaces each: all of them end\n", s.CountOps(), s.CountRanks(), s.CPUsPerRank(), s.NICsPerRank())
 			return nil
 		}
 		if err != nil {
@@ -117,7 +117,7 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 	if m.outputPath == "" {
 		return s.Write(cmd.OutOrStdout())
 	}
-	return writeFile(cmd, m.outputPath, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
+	return writeFile(cmd, m.outputPath, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())
 }
 
 // makePattern makes the schedule of a pattern.

@@ -55,7 +55,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.parameterPlatform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
 	f.StringVar(&s.parameterLibrary, "library", "", "library of the machine, or of the parameters if the file has several")
 	f.StringVar(&s.parameterPlace, "place", "", "place of the parameters if the file has several")
-	f.StringVar(&s.loggops, "loggops", schedule.Default.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
+	f.StringVar(&s.loggops, "loggops", schedule.DefaultParams.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
 	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
@@ -94,7 +94,7 @@ func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 		return usageErrorOfOption(cmd, err)
 	}
 	printAsWarnings(cmd, sim.WarningTexts())
-	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.Finish)); err != nil {
+	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.FinishTimes)); err != nil {
 		return err
 	}
 	return s.writeSimulation(cmd, sim)

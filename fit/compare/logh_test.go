@@ -61,7 +61,7 @@ func TestCall(t *testing.T) {
 			t.Errorf("%s: %v", c.call, err)
 			continue
 		}
-		if got := (model.LoGH{Between: x, Inside: x}).OneWay(c.inside, 1001); got < unit.FromMicros(c.want-0.001) || got > unit.FromMicros(c.want+0.001) {
+		if got := (model.LoGH{BetweenHypernodes: x, InsideHypernode: x}).OneWayTime(c.inside, 1001); got < unit.FromMicros(c.want-0.001) || got > unit.FromMicros(c.want+0.001) {
 			t.Errorf("%s, inside %v: %v, want %v us", c.call, c.inside, got, c.want)
 		}
 		p, ok := PredictFromParameters(PredictionQuery{Mode: c.call, Quantity: OneWay, Bytes: 1001, Parameters: c.ps}) // compare says what predict says

@@ -162,7 +162,7 @@ func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {
 		x, err := params.BlockingCallParameters(q.Parameters, mode)
-		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.ArePlacedWithinNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
+		return Prediction{model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(params.ArePlacedWithinNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
 	}
 	x, err := params.ModelParameters(q.Parameters, mode)
 	if err != nil {
@@ -174,8 +174,8 @@ func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	case q.Quantity == OneWay:
 		// Where an overhead has the bytes in it, G has them once more: the rest is what small
 		// messages cost.
-		small := model.Parameters{SendO: model.ConstantCurve(x.SendO.Time(0)), RecvO: model.ConstantCurve(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
-		t = small.OneWay(q.Bytes)
+		small := model.Parameters{SendOverhead: model.ConstantCurve(x.SendOverhead.Time(0)), RecvOverhead: model.ConstantCurve(x.RecvOverhead.Time(0)), L: x.L, GapPerByte: x.GapPerByte}
+		t = small.OneWayTime(q.Bytes)
 	case q.Quantity == sample.TimerSender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does
 		t = model.SenderTime(p, x, q.Bytes)
 	case q.Quantity == sample.TimerOneWay && p != nil:

@@ -301,7 +301,7 @@ func TestLogGOPS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := [6]float64{float64(p.L), float64(p.O), float64(p.Gap), float64(p.BigG), float64(p.BigO), float64(p.S)}
+	got := [6]float64{float64(p.L), float64(p.Overhead), float64(p.Gap), float64(p.GapPerByte), float64(p.OverheadPerByte), float64(p.EagerLimit)}
 	unit := 1.0 // of the command line, in picoseconds
 	if want[0] < got[0]/2 {
 		unit = 1000
@@ -311,7 +311,7 @@ func TestLogGOPS(t *testing.T) {
 			t.Errorf("parameter %d is %v ps, and that of LogGOPSim %v times %v", i, x, want[i], unit)
 		}
 	}
-	if got[5] != want[5] || p.L == 0 || p.BigG == 0 {
+	if got[5] != want[5] || p.L == 0 || p.GapPerByte == 0 {
 		t.Errorf("%v, and LogGOPSim has %v", p, want)
 	}
 	for _, c := range []struct {
@@ -319,8 +319,10 @@ func TestLogGOPS(t *testing.T) {
 		right   func(q schedule.Params) bool
 		noted   string
 	}{
-		{"L", func(q schedule.Params) bool { return q.L == 0 && q.O > 0 && q.BigO <= q.BigG }, ", L: o_s and o_r overlap"},
-		{"S", func(q schedule.Params) bool { return q.S == math.MaxUint64 && q.L == p.L && q.O == p.O }, ", S: no eager limit"},
+		{"L", func(q schedule.Params) bool { return q.L == 0 && q.Overhead > 0 && q.OverheadPerByte <= q.GapPerByte }, ", L: o_s and o_r overlap"},
+		{"S", func(q schedule.Params) bool {
+			return q.EagerLimit == math.MaxUint64 && q.L == p.L && q.Overhead == p.Overhead
+		}, ", S: no eager limit"},
 	} {
 		all := without(machineOf(), c.missing)
 		way := all[0]

@@ -132,11 +132,11 @@ func LogGOPSParameters(ps []params.Parameter, o Options) (p schedule.Params, not
 	}
 	time := func(i int) unit.Time { return unit.Time(math.Round(options[i].picos)) }
 	p = schedule.Params{
-		L: time(0), O: time(1), Gap: time(2),
-		BigG: roundPerByte(options[3].picos), BigO: roundPerByte(options[4].picos), S: uint64(m.eager.value),
+		L: time(0), Overhead: time(1), Gap: time(2),
+		GapPerByte: roundPerByte(options[3].picos), OverheadPerByte: roundPerByte(options[4].picos), EagerLimit: uint64(m.eager.value),
 	}
 	if m.hasNoEagerLimit {
-		p.S = math.MaxUint64
+		p.EagerLimit = math.MaxUint64
 	}
 	return p, m.notes, nil
 }

@@ -63,7 +63,7 @@ type step struct {
 func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 	var s schedule.Builder
 	for rank := range ranks {
-		s.Rank()
+		s.BeginRank()
 		x, peer := a, ranks-1
 		switch rank {
 		case 0:
@@ -77,9 +77,9 @@ func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 			if !yes {
 				return
 			}
-			n := s.Add(o)
+			n := s.AddOp(o)
 			if previous >= 0 {
-				s.Depend(n, previous, false)
+				s.AddDependency(n, previous, false)
 			}
 			previous = n
 		}
@@ -92,7 +92,7 @@ func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 			add(schedule.Op{Kind: schedule.Calc, Size: uint64(x.after / unit.Nanosecond)}, x.after > 0)
 		}
 	}
-	made, err := s.Schedule()
+	made, err := s.Build()
 	if err != nil {
 		panic(err)
 	}
@@ -135,7 +135,7 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 		recvs[i] = max(0, a/singleRounds-float64(pauseTime))
 	}
 	_, end := next()
-	p := schedule.Params{S: math.MaxUint64}
+	p := schedule.Params{EagerLimit: math.MaxUint64}
 	o := (sends[0] + recvs[0]) / 2
 	o = min(o, way[0]/2)
 	l := way[0] - 2*o
@@ -143,17 +143,17 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 	for i := range pingPongSizes {
 		prompt, _ := next()
 		late, _ := next()
-		if late-prompt > float64(pauseTime)/2 && p.S == math.MaxUint64 {
-			p.S = 0
+		if late-prompt > float64(pauseTime)/2 && p.EagerLimit == math.MaxUint64 {
+			p.EagerLimit = 0
 			if i > 0 {
-				p.S = uint64(pingPongSizes[i-1])
+				p.EagerLimit = uint64(pingPongSizes[i-1])
 			}
 		}
 	}
 	var top, bottom float64
 	for i, k := range pingPongSizes[1:] {
 		at, base, weight := float64(k-1), 2*o+l, 1/(way[i+1]*way[i+1])
-		if uint64(k) > p.S {
+		if uint64(k) > p.EagerLimit {
 			base = 6*o + 3*l
 		}
 		top += at * (way[i+1] - base) * weight
@@ -161,8 +161,8 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 	}
 	big := max(0, top/bottom)
 	perByte := min(big, max(0, (sends[1]-sends[0]+recvs[1]-recvs[0])/2/(longMessageBytes-1)))
-	p.O, p.L, p.Gap = unit.Time(math.Round(o)), unit.Time(math.Round(l)), unit.Time(math.Round(g))
-	p.BigG, p.BigO = unit.PerByte(roundToPicosecond(big)), unit.PerByte(roundToPicosecond(perByte))
+	p.Overhead, p.L, p.Gap = unit.Time(math.Round(o)), unit.Time(math.Round(l)), unit.Time(math.Round(g))
+	p.GapPerByte, p.OverheadPerByte = unit.PerByte(roundToPicosecond(big)), unit.PerByte(roundToPicosecond(perByte))
 	return p, nil
 }
 

@@ -26,7 +26,7 @@ func TestFit(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				times = append(times, res.Finish)
+				times = append(times, res.FinishTimes)
 			}
 			got, err := Fit(times)
 			if err != nil {
@@ -38,12 +38,12 @@ func TestFit(t *testing.T) {
 				}
 			}
 			near("L", float64(got.L), float64(p.L), 0.001)
-			near("o", float64(got.O), float64(p.O), 0.001)
+			near("o", float64(got.Overhead), float64(p.Overhead), 0.001)
 			near("g", float64(got.Gap), float64(p.Gap), 0.01)
-			near("G", float64(got.BigG)*1e6, float64(p.BigG)*1e6, 0.01)
-			near("O", float64(got.BigO)*1e6, float64(p.BigO)*1e6, 0.01)
-			if got.S != p.S {
-				t.Errorf("%s: S is %d", want, got.S)
+			near("G", float64(got.GapPerByte)*1e6, float64(p.GapPerByte)*1e6, 0.01)
+			near("O", float64(got.OverheadPerByte)*1e6, float64(p.OverheadPerByte)*1e6, 0.01)
+			if got.EagerLimit != p.EagerLimit {
+				t.Errorf("%s: S is %d", want, got.EagerLimit)
 			}
 		}
 	}

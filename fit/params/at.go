@@ -142,7 +142,7 @@ func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 		}
 		return e, &MissingParameterError{Name: "T", Mode: mode, Remedy: remedy}
 	}
-	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(ArePlacedWithinNode(ps), k).Micros()
+	e.Value = model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(ArePlacedWithinNode(ps), k).Micros()
 	e.IsOutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
 	e.IsBetweenRanges = !e.IsOutsideRanges && isBelowGapPerByteRange(ps, mode, k)
 	return e, err

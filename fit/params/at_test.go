@@ -87,7 +87,7 @@ func TestAt(t *testing.T) {
 // No model computes with a G that is not known as if bytes took no time.
 func TestModelWithoutG(t *testing.T) {
 	ps := ranged(sample.LowLevelMode)
-	if x, err := ModelParameters(ps, sample.LowLevelMode); err != nil || x.BigGap == 0 || x.Gap == 0 {
+	if x, err := ModelParameters(ps, sample.LowLevelMode); err != nil || x.GapPerByte == 0 || x.Gap == 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
 	var missing *MissingParameterError
@@ -131,10 +131,10 @@ func TestGapPerByteOfInterfaces(t *testing.T) {
 	ps[slices.IndexFunc(ps, func(p Parameter) bool { return p.Kind() == Gap })].Verdict = UnidentifiableVerdict
 	perByte := func(ps []Parameter) float64 {
 		x, err := BlockingCallParametersBySize(ps, "send")
-		if err != nil || x.Gap != 0 || x.Eager != 100 {
+		if err != nil || x.Gap != 0 || x.EagerLimit != 100 {
 			t.Errorf("%+v, %v", x, err)
 		}
-		return x.BigGap.Micros()
+		return x.GapPerByte.Micros()
 	}
 	if got, want := perByte(ps), 80./999; math.Abs(got-want) > 1e-9 {
 		t.Errorf("G is %v, and 1000 bytes in 80 us show %v", got, want)

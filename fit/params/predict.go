@@ -19,7 +19,7 @@ func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 	if err != nil {
 		return x, err
 	}
-	x.SendO, x.RecvO = overheadCurve(ps, mode, SendOverhead), overheadCurve(ps, mode, RecvOverhead)
+	x.SendOverhead, x.RecvOverhead = overheadCurve(ps, mode, SendOverhead), overheadCurve(ps, mode, RecvOverhead)
 	if g, ok := FindParameter(ps, mode, Gap, 0); ok && g.Value > 0 {
 		x.Gap = unit.FromMicros(g.Value)
 	}
@@ -30,14 +30,14 @@ func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
 		g := unitPerByteFromMicros(p.Value)
 		switch {
 		case p.Method == sample.TimerGet:
-			x.GetGap = g
+			x.GapPerPulledByte = g
 		case p.Method == sample.TimerPut:
-			x.PutGap = g
-		case x.BigGap == 0:
-			x.BigGap = g
+			x.GapPerPushedByte = g
+		case x.GapPerByte == 0:
+			x.GapPerByte = g
 		}
 	}
-	if x.BigGap == 0 {
+	if x.GapPerByte == 0 {
 		return x, &MissingParameterError{Name: "G", Mode: mode, Remedy: remedyForMissing(ps, mode)}
 	}
 	return x, nil
@@ -60,7 +60,7 @@ func BlockingCallParameters(ps []Parameter, call string) (model.Parameters, erro
 	if err != nil {
 		return x, &MissingParameterError{Name: "G", Mode: call, Remedy: "measure both " + call + " and i" + call}
 	}
-	x.BigGap = unitPerByteFromMicros(g.Value)
+	x.GapPerByte = unitPerByteFromMicros(g.Value)
 	return x, nil
 }
 
@@ -72,7 +72,7 @@ func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters
 	if len(way) == 0 {
 		return BlockingCallParameters(ps, call)
 	}
-	x := model.Parameters{SendO: overheadCurve(ps, call, SendOverhead), RecvO: overheadCurve(ps, call, RecvOverhead), OneWayCurve: way}
+	x := model.Parameters{SendOverhead: overheadCurve(ps, call, SendOverhead), RecvOverhead: overheadCurve(ps, call, RecvOverhead), OneWayCurve: way}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
 		if _, err := EstimateAt(ps, call, kind, 0); err != nil && !errors.As(err, new(*SizeRangeError)) {
 			return x, err
@@ -85,14 +85,14 @@ func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters
 		x.Start, x.Posted = overheadCurve(ps, "isend", SendOverhead), overheadCurve(ps, "rsend", RecvOverhead)
 	}
 	if limit, _, err := FindEagerLimit(ps, call); err == nil {
-		x.Eager = int(limit)
+		x.EagerLimit = int(limit)
 	}
 	ways := SizeRanges(ps, call, OneWayTime)
 	longest := ways[len(ways)-1]
 	if g, err := EstimateAt(ps, call, GapPerByte, 0); err == nil {
-		x.BigGap = unitPerByteFromMicros(g.Value)
+		x.GapPerByte = unitPerByteFromMicros(g.Value)
 	} else if longest.Slope > 0 {
-		x.BigGap = unitPerByteFromMicros(longest.Slope)
+		x.GapPerByte = unitPerByteFromMicros(longest.Slope)
 	}
 	limitGapPerByteToInterfaceRate(&x, longest.To, SizeRanges(ps, call, RecvOverhead))
 	return x, nil
@@ -105,13 +105,13 @@ func BlockingCallParametersBySize(ps []Parameter, call string) (model.Parameters
 func limitGapPerByteToInterfaceRate(x *model.Parameters, longest int, receives []SizeRange) {
 	limit := func(k int, t unit.Time) {
 		if k > 1 && t > 0 {
-			x.BigGap = min(x.BigGap, unit.PerByte(t)/unit.PerByte(k-1))
+			x.GapPerByte = min(x.GapPerByte, unit.PerByte(t)/unit.PerByte(k-1))
 		}
 	}
 	limit(longest, x.OneWayCurve.Time(longest))
 	for _, r := range slices.Backward(receives) {
-		if k := r.To; k <= x.Eager {
-			limit(k, x.OneWayCurve.Time(k)-x.RecvO.Time(k))
+		if k := r.To; k <= x.EagerLimit {
+			limit(k, x.OneWayCurve.Time(k)-x.RecvOverhead.Time(k))
 			return
 		}
 	}
@@ -129,7 +129,7 @@ func parametersOfSmallMessage(ps []Parameter, mode, sending string) (model.Param
 	if err != nil {
 		return x, err
 	}
-	x.SendO, x.RecvO = model.ConstantCurve(unit.FromMicros(s.Value)), model.ConstantCurve(unit.FromMicros(r.Value))
+	x.SendOverhead, x.RecvOverhead = model.ConstantCurve(unit.FromMicros(s.Value)), model.ConstantCurve(unit.FromMicros(r.Value))
 	l, err := EstimateAt(ps, mode, Latency, 0)
 	var missing *MissingParameterError
 	if errors.As(err, &missing) && mode != sample.LowLevelMode {
@@ -189,7 +189,7 @@ func SizeRanges(ps []Parameter, mode string, kind Kind) []SizeRange {
 func overheadCurve(ps []Parameter, mode string, kind Kind) model.Curve {
 	var c model.Curve
 	for _, r := range SizeRanges(ps, mode, kind) {
-		piece := model.Piece{From: max(r.From, 0), At: unit.FromMicros(r.ValueAtFrom)}
+		piece := model.Piece{From: max(r.From, 0), ValueAtFrom: unit.FromMicros(r.ValueAtFrom)}
 		if r.Slope > 0 {
 			piece.PerByte = unitPerByteFromMicros(r.Slope)
 		}

@@ -22,7 +22,7 @@ func TestLaws(t *testing.T) {
 		switch name {
 		case "tree":
 			m := hwtest.FatTree(2, 60e6, 1, 2, 3, 1)
-			m.Network.(*model.FatTree).Queue = 5
+			m.Network.(*model.FatTree).PriorityQueueLength = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric":
 			p = fabricPlatform(t, name)

@@ -118,7 +118,7 @@ func (w *World) Run(program func(device.Port) error) error {
 // attachRanks builds the networks of the machine and joins the ranks of a job by them.
 func attachRanks(j *core.Job) {
 	m := j.Machine
-	far := builderOf(m.Network)(j, m.Network, core.AttachedRanks{RankCount: j.Ranks, InterfaceCount: m.Ends(j.Ranks), InterfaceOf: m.End})
+	far := builderOf(m.Network)(j, m.Network, core.AttachedRanks{RankCount: j.Ranks, InterfaceCount: m.CountEnds(j.Ranks), InterfaceOf: m.EndOfRank})
 	if m.Nodes == nil {
 		for i := range j.Ports {
 			j.Ports[i].AttachNetworks(far, nil, 0, 0)
@@ -127,9 +127,9 @@ func attachRanks(j *core.Job) {
 	}
 	build := builderOf(m.Nodes.Inside)
 	for first, end := 0, 0; first < j.Ranks; first = end {
-		_, end = m.Members(j.Ranks, first)
+		_, end = m.RanksOfNode(j.Ranks, first)
 		n, first := end-first, first
-		near := build(j, m.Nodes.Inside, core.AttachedRanks{FirstRank: first, RankCount: n, InterfaceCount: n, InterfaceOf: func(rank int) int { return rank - first }, NamePrefix: fmt.Sprintf("node %d ", m.Node(first))})
+		near := build(j, m.Nodes.Inside, core.AttachedRanks{FirstRank: first, RankCount: n, InterfaceCount: n, InterfaceOf: func(rank int) int { return rank - first }, NamePrefix: fmt.Sprintf("node %d ", m.NodeOfRank(first))})
 		for i := range n {
 			j.Ports[first+i].AttachNetworks(far, near, first, n)
 		}

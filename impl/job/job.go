@@ -218,5 +218,5 @@ func (j *Job) tierOfRanks(a, b int) model.Tier {
 	case j.IsLocal():
 		return model.InterNode
 	}
-	return j.Platform.Machine.Tier(a, b)
+	return j.Platform.Machine.TierOfRanks(a, b)
 }

@@ -69,10 +69,10 @@ func NewLocal(library string, ranks int, how LocalOptions) (*Job, error) {
 	resolution, _ := host.ClockStepAndCost()
 	p := &platform.Platform{
 		Machine: &model.Machine{
-			Name:        how.Platform,
-			Description: about,
-			Ranks:       model.RankLimits{Default: 2, Min: 1, Max: t.maxRanks},
-			Timer:       resolution,
+			Name:            how.Platform,
+			Description:     about,
+			Ranks:           model.RankLimits{Default: 2, Min: 1, Max: t.maxRanks},
+			TimerResolution: resolution,
 		},
 		Libraries: append([]*model.Library{t.newLibrary(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.AclmplEngine}}, mbcfLibraries()...),
 	}
@@ -103,13 +103,13 @@ func (j *Job) openProcesses(ctx context.Context) (device.World, error) {
 // newLoggpLibrary returns this program's library on real machines, where no software costs are
 // charged. Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
 func newLoggpLibrary(eager int, about string) *model.Library {
-	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
+	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 20}}
 	for m := range model.NumModes {
-		short := model.ProtocolRule{Mode: m, UpTo: eager, Protocol: "T"}
+		short := model.ProtocolRule{Mode: m, MaxBytes: eager, Protocol: "T"}
 		if m == model.SynchronousMode {
 			short.Protocol = "TA"
 		}
-		l.Proto.Rules = append(l.Proto.Rules, short, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, short, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "RTA"})
 	}
 	return l
 }

@@ -134,8 +134,8 @@ func TestRandomPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		params := schedule.Default
-		params.S = math.MaxUint64
+		params := schedule.DefaultParams
+		params.EagerLimit = math.MaxUint64
 		for d := schedule.LogGP; d <= schedule.LogGOPSim; d++ {
 			res, err := s.Simulate(schedule.Options{Params: params, Dialect: d})
 			if err != nil || len(res.Warnings) > 0 {

@@ -92,7 +92,7 @@ func setting(t *testing.T, p *platform.Platform, place, protocol string, bytes i
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j, pair, model.Transfer{Machine: p.Machine, Library: j.Library, Protocol: model.FindProtocol(protocol), Bytes: bytes, Path: p.Machine.Path(j.Ranks, pair[0], pair[1])}
+	return j, pair, model.Transfer{Machine: p.Machine, Library: j.Library, Protocol: model.FindProtocol(protocol), Bytes: bytes, Path: p.Machine.PathBetweenRanks(j.Ranks, pair[0], pair[1])}
 }
 
 // closed is T_s-r by the closed form.
@@ -106,7 +106,7 @@ func closed(t *testing.T, p *platform.Platform, place, protocol string, bytes in
 // posted before is complete.
 func delivered(t *testing.T, p *platform.Platform, place, protocol string, bytes int) unit.Time {
 	t.Helper()
-	p.Machine.Timer = unit.Picosecond
+	p.Machine.TimerResolution = unit.Picosecond
 	j, pair, _ := setting(t, p, place, protocol, bytes)
 	w, err := j.World(context.Background(), 1)
 	if err != nil {

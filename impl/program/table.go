@@ -114,10 +114,10 @@ func loadSchedule(p *Program, e Environment, _ Settings) (func(), error) {
 	if err := x.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
-	p.OnlyRankCount, p.loadFile = s.Ranks(), nil // more runs need not read it again
+	p.OnlyRankCount, p.loadFile = s.CountRanks(), nil // more runs need not read it again
 	p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{ScheduleTime: x.Run(c)}, nil }
 	p.titleOfRun = func(Settings, Result, int) string {
-		return fmt.Sprintf("%s, %d operations", filepath.Base(p.Name), s.Ops())
+		return fmt.Sprintf("%s, %d operations", filepath.Base(p.Name), s.CountOps())
 	}
 	return func() {}, nil
 }

@@ -30,7 +30,7 @@ func runMessages(ctx context.Context, s *Site, e *Experiment, _ uint64, out *Res
 				mpi.Recv(c, b, s.Pair[0], 0)
 			case c.Rank() == s.Pair[0]:
 				c.Compute(unit.Second) // until the receive is posted
-				if p.Synchronous() {
+				if p.IsSynchronous() {
 					mpi.Ssend(c, b, s.Pair[1], 0)
 				} else {
 					mpi.Send(c, b, s.Pair[1], 0)

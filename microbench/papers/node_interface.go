@@ -43,7 +43,7 @@ func newNodePair(ctx context.Context, s *Site, seed uint64) (*nodePair, error) {
 		return nil, err
 	}
 	tree, ok := on.Machine.Network.(*model.FatTree)
-	if !ok || tree.Queue == 0 {
+	if !ok || tree.PriorityQueueLength == 0 {
 		return nil, fmt.Errorf("%s: platform %s has no interface with programmed I/O and priorities", s.Name, s.Platform)
 	}
 	return &nodePair{ctx, seed, s, tree, *on}, nil
@@ -53,7 +53,7 @@ func newNodePair(ctx context.Context, s *Site, seed uint64) (*nodePair, error) {
 // accesses.
 func (x *nodePair) run(wordsOnly bool, programs ...func(p device.Port)) error {
 	machine, tree, on := *x.platform.Machine, *x.tree, x.platform
-	machine.Timer = 1 // times are shorter than the resolution of the machine's clock
+	machine.TimerResolution = 1 // times are shorter than the resolution of the machine's clock
 	if wordsOnly {
 		tree.Send.Burst, tree.Receive.Burst = model.AccessWidth{}, model.AccessWidth{}
 	}

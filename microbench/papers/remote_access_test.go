@@ -22,7 +22,7 @@ func TestRemoteAccessTakesTheTimeOfItsParts(t *testing.T) {
 		write := e.MBCF.Call.Time(bytes) + frame + e.Propagation + e.MBCF.Input.Time(bytes)
 		for kind, want := range map[string]unit.Time{"write": write, "fifo": write + e.MBCF.Dequeue + hub.Processor.Copy.Time(bytes)} {
 			key := fmt.Sprintf("one_way(sr,%s,%d)", kind, bytes)
-			if got := x.Numbers[key]; math.Abs(got-want.Micros()) > hub.Timer.Micros() {
+			if got := x.Numbers[key]; math.Abs(got-want.Micros()) > hub.TimerResolution.Micros() {
 				t.Errorf("%s is %v us, by algebra %v", key, got, want)
 			}
 		}

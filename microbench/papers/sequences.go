@@ -128,7 +128,7 @@ var sequences = map[string]struct {
 			mpi.Recv(c, make([]byte, sequenceBytes), 0, 0)
 		}
 	}},
-	"many":  {2, false, func(c *mpi.Comm) { sendSequence(c, 2*model.DefaultRequests, 50*unit.Millisecond, 0) }},
+	"many":  {2, false, func(c *mpi.Comm) { sendSequence(c, 2*model.DefaultRequestFIFOEntries, 50*unit.Millisecond, 0) }},
 	"trips": {2, false, func(c *mpi.Comm) { timePostedTrips(c, sequenceBytes, 10) }},
 	"collectives": {8, false, func(c *mpi.Comm) {
 		mine, all := []int64{int64(c.Rank())}, make([]int64, 8)

@@ -53,12 +53,12 @@ func (s *Subject) Open(p *platform.Platform, noise float64) (*Site, error) {
 // Paths returns the path of messages from the first rank of the pair to the second, and that back.
 func (s *Site) Paths() (there, back model.Path) {
 	m, n := s.Job.Platform.Machine, s.Job.Ranks
-	return m.Path(n, s.Pair[0], s.Pair[1]), m.Path(n, s.Pair[1], s.Pair[0])
+	return m.PathBetweenRanks(n, s.Pair[0], s.Pair[1]), m.PathBetweenRanks(n, s.Pair[1], s.Pair[0])
 }
 
 // Facts returns those facts of the samples that a fit depends on.
 func (s *Site) Facts() []sample.Fact {
-	return []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: s.Job.Platform.Machine.Timer.MicrosString()}}
+	return []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: s.Job.Platform.Machine.TimerResolution.MicrosString()}}
 }
 
 // Label fills in the key of a series, except for its mode, size and timer. The protocol is "" if

@@ -39,7 +39,7 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 		return Costs{}, fmt.Errorf("library %s: its engine is %s, not %s", l.Name, l.CarriedBy().Name, model.AclmplEngine.Name)
 	}
 	return Costs{
-		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, buffered: t.Buffered, latency: t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver,
+		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, buffered: t.BufferDrainTime, latency: t.HopLatency*unit.Time(p.Hops) + t.TurnLatency*unit.Time(p.Turns) + t.Deliver,
 		send: l.Software[model.AclmplSendCost], receive: l.Software[model.AclmplReceiveCost], read: l.Software[model.AclmplReadCost], combine: l.Software[model.AclmplCombineCost],
 	}, nil
 }

@@ -12,7 +12,7 @@ import (
 const us = unit.Microsecond
 
 func machineOf(l, send, recv, g unit.Time, big unit.PerByte) Machine {
-	return Machine{Parameters: model.Parameters{L: l, SendO: model.ConstantCurve(send), RecvO: model.ConstantCurve(recv), Gap: g, BigGap: big}}
+	return Machine{Parameters: model.Parameters{L: l, SendOverhead: model.ConstantCurve(send), RecvOverhead: model.ConstantCurve(recv), Gap: g, GapPerByte: big}}
 }
 
 // Closed forms, derived by hand from the definitions of the algorithms for machines on which no
@@ -21,7 +21,7 @@ func TestClosedForms(t *testing.T) {
 	const send, recv, l = 3 * us, 2 * us, 7 * us
 	m := machineOf(l, send, recv, us, unit.PerByte(us)/2000)
 	for _, k := range []int{1, 100, 2001} {
-		long := m.BigGap.Time(k - 1)
+		long := m.GapPerByte.Time(k - 1)
 		way := send + long + l + recv
 		for ranks := 2; ranks <= 64; ranks++ {
 			rounds := unit.Time(bits.Len(uint(ranks - 1)))
@@ -53,8 +53,8 @@ func TestClosedForms(t *testing.T) {
 // Start; and of two rendezvous that ranks exchange each proceeds during the other.
 func TestWays(t *testing.T) {
 	m := machineOf(0, 30*us, 15*us, 0, 0)
-	m.OneWayCurve = model.Curve{{From: 0, At: 22 * us}, {From: 1000, At: 40 * us}}
-	m.Start, m.Posted, m.Eager = model.ConstantCurve(9*us), model.ConstantCurve(29*us), 999
+	m.OneWayCurve = model.Curve{{From: 0, ValueAtFrom: 22 * us}, {From: 1000, ValueAtFrom: 40 * us}}
+	m.Start, m.Posted, m.EagerLimit = model.ConstantCurve(9*us), model.ConstantCurve(29*us), 999
 	for ranks := 2; ranks <= 16; ranks *= 2 {
 		p, rounds := unit.Time(ranks), unit.Time(bits.Len(uint(ranks-1)))
 		for _, c := range []struct {
@@ -103,7 +103,7 @@ func TestTwoLevels(t *testing.T) {
 	near := machineOf(7*us, 3*us, 2*us, us, unit.PerByte(us)/2000).Parameters
 	m.Near = &near
 	way := func(x model.Parameters, k int) unit.Time {
-		return x.SendO.Time(k) + x.L + x.BigGap.Time(max(k-1, 0)) + x.RecvO.Time(k)
+		return x.SendOverhead.Time(k) + x.L + x.GapPerByte.Time(max(k-1, 0)) + x.RecvOverhead.Time(k)
 	}
 	for _, node := range []func(rank int) int{func(r int) int { return r / 4 }, func(r int) int { return r % 4 }} {
 		names := make([]int, 16)

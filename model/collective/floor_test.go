@@ -21,19 +21,19 @@ func parameterSets() []namedMachine {
 	const gbps12 = unit.PerByte(1000) / 12
 	plain := machineOf(us, us/2, us/2, us/5, gbps12)
 	stored := machineOf(us/10, 30*us, 15*us, 0, 8333)
-	stored.SendO, stored.SenderStoresBytes = model.Curve{{At: 30 * us, PerByte: 8333}}, true
+	stored.SendOverhead, stored.SenderStoresBytes = model.Curve{{ValueAtFrom: 30 * us, PerByte: 8333}}, true
 	calls := Machine{Parameters: model.Parameters{ // as fitted to an interface of 100 Gbit/s with RDMA
-		SendO:       model.Curve{{From: 0, At: 206_000, PerByte: 62}, {From: 16384, At: 3_263_000, PerByte: 83.38}},
-		RecvO:       model.Curve{{From: 0, At: 286_000}, {From: 1, At: 307_000, PerByte: 161.8}, {From: 8192, At: 1_834_000, PerByte: 83.33}},
-		OneWayCurve: model.Curve{{From: 0, At: 613_000, PerByte: 223.7}, {From: 16384, At: 2_888_000, PerByte: 83.33}},
-		Start:       model.Curve{{From: 0, At: 206_000, PerByte: 62}, {From: 16384, At: 246_000}},
-		Posted:      model.Curve{{From: 0, At: 336_000, PerByte: 161.6}, {From: 16384, At: 2_567_000, PerByte: 83.33}},
-		Eager:       8192, BigGap: 83.33,
+		SendOverhead: model.Curve{{From: 0, ValueAtFrom: 206_000, PerByte: 62}, {From: 16384, ValueAtFrom: 3_263_000, PerByte: 83.38}},
+		RecvOverhead: model.Curve{{From: 0, ValueAtFrom: 286_000}, {From: 1, ValueAtFrom: 307_000, PerByte: 161.8}, {From: 8192, ValueAtFrom: 1_834_000, PerByte: 83.33}},
+		OneWayCurve:  model.Curve{{From: 0, ValueAtFrom: 613_000, PerByte: 223.7}, {From: 16384, ValueAtFrom: 2_888_000, PerByte: 83.33}},
+		Start:        model.Curve{{From: 0, ValueAtFrom: 206_000, PerByte: 62}, {From: 16384, ValueAtFrom: 246_000}},
+		Posted:       model.Curve{{From: 0, ValueAtFrom: 336_000, PerByte: 161.6}, {From: 16384, ValueAtFrom: 2_567_000, PerByte: 83.33}},
+		EagerLimit:   8192, GapPerByte: 83.33,
 	}}
 	unknown := calls
-	unknown.Eager = 0
+	unknown.EagerLimit = 0
 	tiers := calls
-	tiers.Near = &model.Parameters{SendO: model.ConstantCurve(us / 10), RecvO: model.ConstantCurve(us / 10), L: us / 5, BigGap: 20}
+	tiers.Near = &model.Parameters{SendOverhead: model.ConstantCurve(us / 10), RecvOverhead: model.ConstantCurve(us / 10), L: us / 5, GapPerByte: 20}
 	return []namedMachine{{"calls", calls}, {"plain", plain}, {"stored", stored}, {"calls without S", unknown}, {"two tiers", tiers}}
 }
 
@@ -41,8 +41,8 @@ func parameterSets() []namedMachine {
 func randomMachine(r *rand.Rand) Machine {
 	t := func() unit.Time { return unit.Time(r.Int64N(int64(50 * us))) }
 	curve := func() model.Curve {
-		c := model.Curve{{At: t(), PerByte: unit.PerByte(r.Float64() * 2000)}}
-		return append(c, model.Piece{From: 1 + r.IntN(1<<20), At: t(), PerByte: unit.PerByte(r.Float64() * 2000)})
+		c := model.Curve{{ValueAtFrom: t(), PerByte: unit.PerByte(r.Float64() * 2000)}}
+		return append(c, model.Piece{From: 1 + r.IntN(1<<20), ValueAtFrom: t(), PerByte: unit.PerByte(r.Float64() * 2000)})
 	}
 	maybe := func(c model.Curve) model.Curve {
 		if r.IntN(2) == 0 {
@@ -51,11 +51,11 @@ func randomMachine(r *rand.Rand) Machine {
 		return c
 	}
 	m := Machine{Parameters: model.Parameters{
-		L: t(), SendO: curve(), RecvO: curve(), Gap: t(), BigGap: unit.PerByte(r.Float64() * 2000),
+		L: t(), SendOverhead: curve(), RecvOverhead: curve(), Gap: t(), GapPerByte: unit.PerByte(r.Float64() * 2000),
 		OneWayCurve: maybe(curve()), Start: maybe(curve()), Posted: maybe(curve()), SenderStoresBytes: r.IntN(4) == 0,
 	}}
 	if len(m.OneWayCurve) > 0 {
-		m.Eager = r.IntN(1 << 18)
+		m.EagerLimit = r.IntN(1 << 18)
 	}
 	if r.IntN(2) == 0 {
 		near := randomMachine(r).Parameters
@@ -76,7 +76,7 @@ func busiest(m Machine, a *Algorithm, j Job, limit int) (unit.Time, bool) {
 				continue
 			}
 			x := m.parameters(j.Nodes, rank, st.To)
-			long := x.Gap + x.BigGap.Time(max(st.Send.Len-1, 0))
+			long := x.Gap + x.GapPerByte.Time(max(st.Send.Len-1, 0))
 			out[rank] += long
 			in[st.To] += long
 			gap = max(gap, x.Gap)

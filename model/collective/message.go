@@ -36,23 +36,23 @@ type timing struct {
 //
 // If o_r contains the bytes, T − o_r < (k−1) G, the message is a rendezvous as well.
 func timingOf(x *model.Parameters, k int, posted bool) timing {
-	t := timing{flow: x.BigGap.Time(max(k-1, 0)), gap: x.Gap, send: x.SendO.Time(k), receive: x.RecvO.Time(k)}
+	t := timing{flow: x.GapPerByte.Time(max(k-1, 0)), gap: x.Gap, send: x.SendOverhead.Time(k), receive: x.RecvOverhead.Time(k)}
 	latency := max(x.L, 0)
 	if posted && len(x.Start) > 0 {
 		t.send, t.queued = x.Start.Time(k), true
 	}
-	arrival := t.send + x.Flow(k) + latency
+	arrival := t.send + x.TimeOfBytes(k) + latency
 	if len(x.OneWayCurve) > 0 {
 		t.way = x.OneWayCurve.Time(k)
 		t.receive = min(t.receive, t.way)
 		arrival = t.way - t.receive
-		t.rendezvous = x.Eager > 0 && k > x.Eager || arrival < t.flow
+		t.rendezvous = x.EagerLimit > 0 && k > x.EagerLimit || arrival < t.flow
 		latency = 0
 	}
 	if t.rendezvous {
 		t.leave = min(t.send, arrival)
 		t.flight = arrival - t.leave
-		t.afterReceive = x.SendO.Time(k) - t.way
+		t.afterReceive = x.SendOverhead.Time(k) - t.way
 		t.way = max(t.way, t.flow)
 		return t
 	}

@@ -19,14 +19,14 @@ const call = "Alltoallv"
 // Recorded returns the exchanges of a recorded program, in an order that agrees with the order of
 // calls at every rank. Messages without bytes, and those of a rank to itself, are left out.
 func Recorded(s *schedule.Schedule) ([]Exchange, error) {
-	calls := make([][]exchangePart, s.Ranks()) // that are left, by rank
+	calls := make([][]exchangePart, s.CountRanks()) // that are left, by rank
 	left := 0
 	for rank := range calls {
 		for _, c := range s.Calls(rank) {
 			if c.Name != call {
 				continue
 			}
-			x, err := partOf(rank, s.Of(rank)[c.First:c.First+c.Ops])
+			x, err := partOf(rank, s.OpsOfRank(rank)[c.First:c.First+c.Ops])
 			if err != nil {
 				return nil, fmt.Errorf("rank %d, %s number %d: %w", rank, call, len(calls[rank]), err)
 			}

@@ -16,19 +16,19 @@ func record(t *testing.T, ranks int, calls []Exchange, ranked bool) *schedule.Sc
 	t.Helper()
 	var b schedule.Builder
 	for rank := range ranks {
-		b.Rank()
-		b.Add(schedule.Op{Kind: schedule.Send, Size: 5, Peer: uint32((rank + 1) % ranks), Tag: 9}) // of the program
+		b.BeginRank()
+		b.AddOp(schedule.Op{Kind: schedule.Send, Size: 5, Peer: uint32((rank + 1) % ranks), Tag: 9}) // of the program
 		for _, x := range calls {
 			n := len(x.Members)
 			me := slices.Index(x.Members, rank)
 			if me < 0 {
 				continue
 			}
-			b.Call("Alltoallv", 2*n-1)
+			b.NameCall("Alltoallv", 2*n-1)
 			for i := 1; i < n; i++ {
-				b.Add(schedule.Op{Kind: schedule.Recv, Peer: uint32(x.Members[(me-i+n)%n])})
+				b.AddOp(schedule.Op{Kind: schedule.Recv, Peer: uint32(x.Members[(me-i+n)%n])})
 			}
-			b.Add(schedule.Op{Kind: schedule.Calc, Size: 3})
+			b.AddOp(schedule.Op{Kind: schedule.Calc, Size: 3})
 			for i := range n {
 				to, size := x.Members[(me+i)%n], 0
 				if ranked {
@@ -42,12 +42,12 @@ func record(t *testing.T, ranks int, calls []Exchange, ranked bool) *schedule.Sc
 						size = m.Bytes
 					}
 				}
-				b.Add(schedule.Op{Kind: schedule.Send, Size: uint64(size), Peer: uint32(to)})
+				b.AddOp(schedule.Op{Kind: schedule.Send, Size: uint64(size), Peer: uint32(to)})
 			}
 		}
-		b.Add(schedule.Op{Kind: schedule.Recv, Size: 5, Peer: uint32((rank - 1 + ranks) % ranks), Tag: 9})
+		b.AddOp(schedule.Op{Kind: schedule.Recv, Size: 5, Peer: uint32((rank - 1 + ranks) % ranks), Tag: 9})
 	}
-	s, err := b.Schedule()
+	s, err := b.Build()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.Co
 		for _, o := range x.operations {
 			x.Operation = o
 			rules, from = append(rules, x.Rule), append(from, i)
-			all = append(all, model.CollectiveRule{Operation: o.String(), Peers: x.Peers, Ranks: x.Ranks, UpTo: x.Bytes, Algorithm: x.Algorithm})
+			all = append(all, model.CollectiveRule{Operation: o.String(), Peers: x.Peers, MaxRanks: x.Ranks, MaxBytes: x.Bytes, Algorithm: x.Algorithm})
 			switch before, serves := collective.Before(rules, len(rules)-1); {
 			case !serves:
 				r.reportProblem(x.readAlgorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.Named(o, x.Algorithm).Needs())
@@ -102,7 +102,7 @@ func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.Co
 func (r *fileReader) checkNodes(m *model.Machine, tunings []collectiveRule) {
 	var near, far bool
 	for a := 0; a+1 < m.Ranks.Max && !(near && far); a++ {
-		near, far = near || m.Tier(a, a+1) == model.IntraNode, far || m.Tier(a, a+1) == model.InterNode
+		near, far = near || m.TierOfRanks(a, a+1) == model.IntraNode, far || m.TierOfRanks(a, a+1) == model.InterNode
 	}
 	why := "no two ranks of the machine are in one node"
 	if near {

@@ -13,9 +13,9 @@ import (
 // its bytes: to a picosecond for each of the three rounded times, and without the sender's work
 // after the message has left.
 func TestOneMessage(t *testing.T) {
-	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.InterNode].Settle} {
+	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.InterNode].SettleTime} {
 		p := load(t, name)
-		l, path := p.Libraries[0], p.Machine.Path(p.Machine.Ranks.Default, 0, p.Machine.Ranks.Default-1)
+		l, path := p.Libraries[0], p.Machine.PathBetweenRanks(p.Machine.Ranks.Default, 0, p.Machine.Ranks.Default-1)
 		m := collective.Machine{Parameters: model.LowLevelParameters(p.Machine, l, path)}
 		bare := &model.Library{} // whose calls cost what it takes to make a packet and to take it in
 		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoHandleCost] = l.Software[model.ProtoControlCost], l.Software[model.ProtoHandleCost]
@@ -34,11 +34,11 @@ func TestOneMessage(t *testing.T) {
 func TestCollectives(t *testing.T) {
 	p := load(t, "testdata/good.yaml")
 	want := []model.CollectiveRule{
-		{Operation: "barrier", Peers: model.InterPeers, UpTo: -1, Algorithm: "two-level"},
-		{Operation: "bcast", Ranks: 16, UpTo: 8 << 10, Algorithm: "binomial"},
-		{Operation: "reduce", Ranks: 16, UpTo: 8 << 10, Algorithm: "binomial"},
-		{Operation: "reduce", UpTo: -1, Algorithm: "scatter-gather"},
-		{Operation: "reduce", UpTo: -1, Algorithm: "binomial"},
+		{Operation: "barrier", Peers: model.InterPeers, MaxBytes: -1, Algorithm: "two-level"},
+		{Operation: "bcast", MaxRanks: 16, MaxBytes: 8 << 10, Algorithm: "binomial"},
+		{Operation: "reduce", MaxRanks: 16, MaxBytes: 8 << 10, Algorithm: "binomial"},
+		{Operation: "reduce", MaxBytes: -1, Algorithm: "scatter-gather"},
+		{Operation: "reduce", MaxBytes: -1, Algorithm: "binomial"},
 	}
 	if got := p.Libraries[0].Collectives; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

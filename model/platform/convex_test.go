@@ -17,7 +17,7 @@ func TestConvex(t *testing.T) {
 		t.Errorf("hypernodes %+v", *h)
 	}
 	r := p.Machine.Ranks
-	if r.Default != 16 || p.Machine.Tier(0, r.Default-1) != model.InterNode || p.Machine.Tier(0, 1) != model.IntraNode {
+	if r.Default != 16 || p.Machine.TierOfRanks(0, r.Default-1) != model.InterNode || p.Machine.TierOfRanks(0, 1) != model.IntraNode {
 		t.Errorf("ranks %+v: the first and the last should be in different hypernodes, the first two in one", r)
 	}
 	// Remote memory is read in lines of 64 bytes, and each line costs a miss:
@@ -27,7 +27,7 @@ func TestConvex(t *testing.T) {
 		if line := a.Get.Bandwidth.Time(64); line < miss {
 			t.Errorf("%v: a line is read in %v", model.Tier(tier), line)
 		}
-		if line := p.Machine.Processor.Copy.Bandwidth.Time(64) + a.Fetch.Time(64); line < miss {
+		if line := p.Machine.Processor.Copy.Bandwidth.Time(64) + a.FetchPerByte.Time(64); line < miss {
 			t.Errorf("%v: a line of a packet is copied in %v", model.Tier(tier), line)
 		}
 	}
@@ -37,7 +37,7 @@ func TestConvex(t *testing.T) {
 // time until it is received.
 func convex(t *testing.T, p *Platform, peer, k int) (send, delivery float64) {
 	m := p.Machine
-	c := model.Transfer{Machine: m, Library: p.Libraries[0], Bytes: k, Path: m.Path(m.Ranks.Default, 0, peer), Nonblocking: true}.Cost()
+	c := model.Transfer{Machine: m, Library: p.Libraries[0], Bytes: k, Path: m.PathBetweenRanks(m.Ranks.Default, 0, peer), IsNonblocking: true}.Cost()
 	return c.Sender.Sum().Micros(), c.Delivery.Sum().Micros()
 }
 
@@ -73,7 +73,7 @@ func TestConvexTiers(t *testing.T) {
 			t.Errorf("%d bytes: a send takes %.4g us and %.4g us between hypernodes, until it is there %.4g and %.4g us", k, s, o, near, far)
 		}
 		m := t3d.Machine
-		x := model.Transfer{Machine: m, Library: t3d.Libraries[0], Bytes: k, Path: m.Path(4, 0, 3), Nonblocking: true}
+		x := model.Transfer{Machine: m, Library: t3d.Libraries[0], Bytes: k, Path: m.PathBetweenRanks(4, 0, 3), IsNonblocking: true}
 		if other := x.Cost().Sender.Sum().Micros(); o < other || o > 2*other || s >= other {
 			t.Errorf("%d bytes: a send takes %.4g us, and %.4g us between hypernodes; on a T3D %.4g us", k, s, o, other)
 		}

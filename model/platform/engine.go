@@ -56,7 +56,7 @@ func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 	var long, near model.LongMessage
 	var rendezvous []string // protocols that need no buffer space at the receiver
 	for _, p := range model.Protocols {
-		if !p.Eager() {
+		if !p.IsEager() {
 			rendezvous = append(rendezvous, p.Name)
 		}
 	}
@@ -68,18 +68,18 @@ func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 				r.protocolRule(&rules[i]).read(rules[i].path, n)
 			}),
 		"fallback": oneOfWords(r, &s.Fallback, rendezvous),
-		"window":   r.size(&s.Window, 0, maxWindow),
+		"window":   r.size(&s.WindowBytes, 0, maxWindow),
 		"first":    r.size(&s.FirstBytes, 0, unit.MaxSize),
-		"stage":    r.boolean(&long.Stage),
-		"bounce":   r.size(&long.Bounce, 0, unit.MaxSize),
+		"stage":    r.boolean(&long.CopiesToAccessibleMemory),
+		"bounce":   r.size(&long.BounceBufferBytes, 0, unit.MaxSize),
 		"intra": r.mapping(
-			required("stage", r.boolean(&near.Stage)),
-			required("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
+			required("stage", r.boolean(&near.CopiesToAccessibleMemory)),
+			required("bounce", r.size(&near.BounceBufferBytes, 0, unit.MaxSize)),
 		),
 	}, func(path string, n *yaml.Node) {
-		s.Long = model.EveryTier(long)
+		s.LongMessages = model.ForEveryTier(long)
 		if mappingValue(n, "intra") != nil {
-			s.Long[model.IntraNode] = near
+			s.LongMessages[model.IntraNode] = near
 		}
 		r.checkFirstPartLength(path, n, rules)
 		s.Rules = r.convertRules(path+".rules", mappingValue(n, "rules"), rules, s)
@@ -103,7 +103,7 @@ func (r *fileReader) checkFirstPartLength(path string, n *yaml.Node, rules []pro
 // mbcfSettings reads the settings of model.MBCFEngine.
 func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 	s := &l.MBCF
-	s.Requests = model.DefaultRequests
+	s.Requests = model.DefaultRequestFIFOEntries
 	return settingReaders{map[string]nodeReader{
 		"fifo":     r.size(&s.FIFOBytes, model.MinFIFOBytes, maxWindow),
 		"requests": r.count(&s.Requests, 0, maxRequest),
@@ -129,7 +129,7 @@ func (r *fileReader) startSettings(l *model.Library) settingReaders {
 
 // aclmplSettings reads the settings of model.AclmplEngine.
 func (r *fileReader) aclmplSettings(l *model.Library) settingReaders {
-	return settingReaders{map[string]nodeReader{"slots": r.count(&l.Aclmpl.Slots, 1, maxRequest)}, nil}
+	return settingReaders{map[string]nodeReader{"slots": r.count(&l.Aclmpl.PoolSlots, 1, maxRequest)}, nil}
 }
 
 // software reads the cost of each kind of work that the library's engine declares.

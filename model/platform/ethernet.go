@@ -26,13 +26,13 @@ func (r *fileReader) ethernet() (model.Network, nodeReader) {
 		required("preamble", r.size(&to.Preamble, 0, maxFrame)),
 		required("header", r.size(&to.Header, 0, maxFrame)),
 		required("fcs", r.size(&to.FCS, 0, maxFrame)),
-		required("gap", r.size(&to.Gap, 0, maxFrame)),
+		required("gap", r.size(&to.InterframeGapBytes, 0, maxFrame)),
 		required("min_payload", r.size(&to.MinPayload, 0, maxFrame)),
 		required("mtu", r.size(&to.MTU, 1, maxFrame)),
-		required("slot", r.time(&to.Slot)),
-		required("jam", r.size(&to.Jam, 0, maxFrame)),
-		required("backoff", r.count(&to.Backoff, 1, maxBackoff)),
-		required("attempts", r.count(&to.Attempts, 2, maxCount)), // of one, all would start again together
+		required("slot", r.time(&to.BackoffSlot)),
+		required("jam", r.size(&to.JamBytes, 0, maxFrame)),
+		required("backoff", r.count(&to.MaxBackoffDoublings, 1, maxBackoff)),
+		required("attempts", r.count(&to.MaxCollisionsOfFrame, 2, maxCount)), // of one, all would start again together
 		required("propagation", r.time(&to.Propagation)),
 		optional("switches", r.switches(&to.Switches)),
 		required("tcp", r.tcp(&to.TCP)),
@@ -47,7 +47,7 @@ func (r *fileReader) ethernet() (model.Network, nodeReader) {
 func (r *fileReader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
 	// A fragment has a preamble and the jam, the shortest frame no padding beyond min_payload. A
 	// station detects a collision after up to two propagation times.
-	fragment, frame := e.Rate.Time(e.Preamble+e.Jam), e.Rate.Time(e.Preamble+e.Header+e.MinPayload+e.FCS)
+	fragment, frame := e.Rate.Time(e.Preamble+e.JamBytes), e.Rate.Time(e.Preamble+e.Header+e.MinPayload+e.FCS)
 	if most := min(fragment, frame/2); e.Propagation > most {
 		r.reportProblem(mappingValue(n, "propagation"), path+".propagation", "%s is more than %s: a station could have sent its frame before it hears of a collision; write less",
 			e.Propagation, most)
@@ -57,14 +57,14 @@ func (r *fileReader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet)
 		for _, x := range []struct {
 			key  string
 			room int
-		}{{"buffer", s.Buffer}, {"memory", s.Memory}} {
+		}{{"buffer", s.LinkBufferBytes}, {"memory", s.SharedBufferBytes}} {
 			if x.room < frame && (x.room > 0 || x.key == "buffer") {
 				r.reportProblem(mappingValue(n, "switches"), path+".switches."+x.key, "%s has no room for the longest frame: write at least %s", unit.Bytes(x.room), unit.Bytes(frame))
 			}
 		}
 	}
-	if m := e.MBCF; m != nil && m.Header+m.Limit > e.MTU {
-		r.reportProblem(mappingValue(n, "mbcf"), path+".mbcf.limit", "%s and a header of %s are more than the mtu of %s: write less", unit.Bytes(m.Limit), unit.Bytes(m.Header), unit.Bytes(e.MTU))
+	if m := e.MBCF; m != nil && m.Header+m.MaxDataBytes > e.MTU {
+		r.reportProblem(mappingValue(n, "mbcf"), path+".mbcf.limit", "%s and a header of %s are more than the mtu of %s: write less", unit.Bytes(m.MaxDataBytes), unit.Bytes(m.Header), unit.Bytes(e.MTU))
 	}
 	if u := e.UDP; u != nil && u.Header >= e.MTU {
 		r.reportProblem(mappingValue(n, "udp"), path+".udp.header", "%s leaves no room for data in an mtu of %s: write less", unit.Bytes(u.Header), unit.Bytes(e.MTU))
@@ -80,13 +80,13 @@ func (r *fileReader) switches(to **model.Switches) nodeReader {
 	duplex := "full"
 	fields := r.mapping(
 		required("duplex", oneOfWords(r, &duplex, []string{"full", "half"})),
-		required("ports", r.count(&x.Ports, 1, maxCount)),
+		required("ports", r.count(&x.StationsPerSwitch, 1, maxCount)),
 		required("latency", r.time(&x.Latency)),
-		required("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
-		optional("memory", r.size(&x.Memory, 1, math.MaxInt32)),
+		required("buffer", r.size(&x.LinkBufferBytes, 1, math.MaxInt32)),
+		optional("memory", r.size(&x.SharedBufferBytes, 1, math.MaxInt32)),
 		required("uplink", r.rate(&x.Uplink)),
-		optional("loss", r.percent(&x.Loss, maxFaultShare)),
-		optional("reorder", r.percent(&x.Reorder, maxFaultShare)),
+		optional("loss", r.percent(&x.LossProbability, maxFaultShare)),
+		optional("reorder", r.percent(&x.ReorderProbability, maxFaultShare)),
 	)
 	return r.withCheck(fields, func(string, *yaml.Node) { x.IsFullDuplex, *to = duplex == "full", x })
 }
@@ -115,12 +115,12 @@ func (r *fileReader) socketsOf(to **model.Sockets) nodeReader {
 	x := &model.Sockets{}
 	write, read := "in-turn", "parts"
 	fields := r.mapping(
-		optional("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
+		optional("buffer", r.size(&x.BufferBytes, 1, math.MaxInt32)),
 		optional("write", oneOfWords(r, &write, []string{"in-turn", "together"})),
 		optional("read", oneOfWords(r, &read, []string{"parts", "whole"})),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
-		x.SendsTogether, x.ReadsWholePackets, *to = write == "together", read == "whole", x
+		x.BuffersUnsentData, x.ReadsWholePackets, *to = write == "together", read == "whole", x
 		r.socketPositions = append(r.socketPositions, nodePosition{path, n})
 	})
 }
@@ -139,9 +139,9 @@ func (r *fileReader) checkSockets(m *model.Machine) {
 func (r *fileReader) congestion(to **model.Congestion) nodeReader {
 	x := &model.Congestion{}
 	fields := r.mapping(
-		required("initial", r.count(&x.Initial, 1, maxCount)),
-		required("duplicates", r.count(&x.Duplicates, 1, maxCount)),
-		optional("quick", r.count(&x.Quick, 0, maxCount)),
+		required("initial", r.count(&x.InitialWindowSegments, 1, maxCount)),
+		required("duplicates", r.count(&x.ReorderToleranceSegments, 1, maxCount)),
+		optional("quick", r.count(&x.QuickAckSegments, 0, maxCount)),
 	)
 	return r.withCheck(fields, func(string, *yaml.Node) { *to = x })
 }
@@ -166,11 +166,11 @@ func (r *fileReader) mbcf(to **model.MBCF) nodeReader {
 	x := &model.MBCF{}
 	fields := r.mapping(
 		required("header", r.size(&x.Header, 1, maxFrame)),
-		required("limit", r.size(&x.Limit, minMBCFPacket, maxFrame)),
+		required("limit", r.size(&x.MaxDataBytes, minMBCFPacket, maxFrame)),
 		required("call", r.channel(&x.Call)),
 		required("input", r.channel(&x.Input)),
 		required("ack", r.time(&x.Ack)),
-		required("trap", r.time(&x.Trap)),
+		required("trap", r.time(&x.InterruptEntryAndExit)),
 		required("output", r.channel(&x.Output)),
 		required("dequeue", r.time(&x.Dequeue)),
 		required("upcall", r.time(&x.Upcall)),

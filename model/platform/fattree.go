@@ -21,7 +21,7 @@ func (r *fileReader) fattree() (model.Network, nodeReader) {
 	fields := r.mapping(append([]mappingField{
 		required("arity", r.count(&to.Arity, 2, maxCount)),
 		optional("up", r.countList(&to.UpLinks, maxLevels-1)),
-		required("hop", r.time(&to.Hop)),
+		required("hop", r.time(&to.HopLatency)),
 		required("deliver", r.time(&to.Deliver)),
 		required("link", r.rate(&to.Link)),
 		required("header", r.size(&to.Header, 0, unit.MaxSize)),
@@ -40,7 +40,7 @@ func (r *fileReader) fattree() (model.Network, nodeReader) {
 			required("receive", r.pio(&to.Control.Receive)),
 		)),
 		optional("lock", r.time(&to.InterfaceLock)),
-		optional("queue", r.count(&to.Queue, 1, maxCount)),
+		optional("queue", r.count(&to.PriorityQueueLength, 1, maxCount)),
 		duplex,
 	}, remote...)...)
 	return to, r.withCheck(fields, func(path string, n *yaml.Node) {

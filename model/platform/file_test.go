@@ -151,8 +151,8 @@ func TestPeers(t *testing.T) {
 			t.Errorf("%d bytes to %v peers go by %s, want %s", c.bytes, c.tier, got, c.want)
 		}
 	}
-	if want := [model.NumTiers]model.LongMessage{model.InterNode: {Stage: true, Bounce: 1024}, model.IntraNode: {Bounce: 8192}}; l.Proto.Long != want || l.Proto.FirstBytes != 2048 {
-		t.Errorf("long messages %+v, want %+v; first part %d, want 2048", l.Proto.Long, want, l.Proto.FirstBytes)
+	if want := [model.NumTiers]model.LongMessage{model.InterNode: {CopiesToAccessibleMemory: true, BounceBufferBytes: 1024}, model.IntraNode: {BounceBufferBytes: 8192}}; l.Proto.LongMessages != want || l.Proto.FirstBytes != 2048 {
+		t.Errorf("long messages %+v, want %+v; first part %d, want 2048", l.Proto.LongMessages, want, l.Proto.FirstBytes)
 	}
 }
 
@@ -195,13 +195,13 @@ func FuzzParse(f *testing.F) {
 func usable(t *testing.T, p *Platform) {
 	t.Helper()
 	m := p.Machine
-	if m.Name == "" || m.Description == "" || m.Timer < 1 || m.Ranks.Min > m.Ranks.Default || m.Ranks.Default > m.Ranks.Max {
+	if m.Name == "" || m.Description == "" || m.TimerResolution < 1 || m.Ranks.Min > m.Ranks.Default || m.Ranks.Default > m.Ranks.Max {
 		t.Errorf("machine %+v", m)
 	}
 	if m.Network == nil {
 		t.Errorf("machine %s: no network", m.Name)
 	}
-	if h, ok := m.Network.(*model.Hypernodes); ok && (h.Processors() != m.Ends(m.Ranks.Max) || h.Used(m.Ends(m.Ranks.Max)) != len(h.Sizes) || h.ProcessorsPerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
+	if h, ok := m.Network.(*model.Hypernodes); ok && (h.CountProcessors() != m.CountEnds(m.Ranks.Max) || h.CountUsed(m.CountEnds(m.Ranks.Max)) != len(h.Sizes) || h.ProcessorsPerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
 		t.Errorf("machine %s: %d ranks in hypernodes %+v", m.Name, m.Ranks.Max, *h)
 	}
 	if m.Processor.Copy.Bandwidth <= 0 {

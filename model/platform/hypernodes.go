@@ -42,16 +42,16 @@ func (r *fileReader) hypernodes() (model.Network, nodeReader) {
 }
 
 // access reads the costs of access to the memory of another processor.
-func (r *fileReader) access(to *model.Access) nodeReader {
+func (r *fileReader) access(to *model.MemoryAccess) nodeReader {
 	return r.mapping(
 		required("latency", r.time(&to.Latency)),
 		required("send", r.channel(&to.Send)),
-		required("settle", r.time(&to.Settle)),
+		required("settle", r.time(&to.SettleTime)),
 		required("receive", r.time(&to.Receive)),
-		required("fetch", r.perByte(&to.Fetch)),
+		required("fetch", r.perByte(&to.FetchPerByte)),
 		required("put", r.channel(&to.Put)),
 		required("get", r.channel(&to.Get)),
-		required("counter", r.time(&to.Counter)),
+		required("counter", r.time(&to.CounterTime)),
 	)
 }
 

@@ -64,20 +64,20 @@ func (r *fileReader) compiledCommunication(to **model.CompiledCommunication) nod
 		names = append(names, s.Name)
 	}
 	fields := r.mapping(
-		required("window", r.count(&x.Window, 1, maxCount)),
-		optional("packet", r.size(&x.Packet, 64, unit.MaxSize)),
-		required("timeout", r.time(&x.Timeout)),
+		required("window", r.count(&x.WindowPackets, 1, maxCount)),
+		optional("packet", r.size(&x.PacketBytes, 64, unit.MaxSize)),
+		required("timeout", r.time(&x.RetransmitTimeout)),
 		required("scheduler", oneOfWords(r, &x.Scheduler, names)),
-		required("threshold", r.size(&x.Threshold, 0, unit.MaxSize)),
+		required("threshold", r.size(&x.ShortMessageThreshold, 0, unit.MaxSize)),
 		required("schedule", r.time(&x.ScheduleTime)),
-		optional("barrier", r.time(&x.Barrier)),
-		required("unicast", r.size(&x.Unicast, 0, unit.MaxSize)),
-		required("multicast", r.size(&x.Multicast, 0, unit.MaxSize)),
-		required("aggregate", r.size(&x.Aggregate, 0, unit.MaxSize)),
+		optional("barrier", r.time(&x.BarrierTimePerRank)),
+		required("unicast", r.size(&x.MaxUnicastBytes, 0, unit.MaxSize)),
+		required("multicast", r.size(&x.MaxMulticastBytes, 0, unit.MaxSize)),
+		required("aggregate", r.size(&x.MaxAggregateBytes, 0, unit.MaxSize)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		*to = x
-		if x.Timeout == 0 {
+		if x.RetransmitTimeout == 0 {
 			r.reportProblem(mappingValue(mappingValue(n, "timeout"), "value"), path+".timeout.value", "0: packets would be sent again before they can be acknowledged")
 		}
 		r.multicastPositions = append(r.multicastPositions, nodePosition{path, n})

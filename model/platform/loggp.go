@@ -14,10 +14,10 @@ func (r *fileReader) loggp() (model.Network, nodeReader) {
 	to := &model.LogGP{}
 	return to, r.mapping(
 		required("L", r.time(&to.L)),
-		required("o_s", r.time(&to.SendO)),
-		required("o_r", r.time(&to.RecvO)),
+		required("o_s", r.time(&to.SendOverhead)),
+		required("o_r", r.time(&to.RecvOverhead)),
 		required("g", r.time(&to.Gap)),
-		required("G", r.perByte(&to.BigGap)),
+		required("G", r.perByte(&to.GapPerByte)),
 	)
 }
 
@@ -34,11 +34,11 @@ var specParameters = []struct {
 	set       func(p *Platform, value string) error
 }{
 	{"L", "machine.loggp.L", func(p *Platform, s string) error { return parseTimeInto(&p.loggpNetwork().L, s) }},
-	{"o_s", "machine.loggp.o_s", func(p *Platform, s string) error { return parseTimeInto(&p.loggpNetwork().SendO, s) }},
-	{"o_r", "machine.loggp.o_r", func(p *Platform, s string) error { return parseTimeInto(&p.loggpNetwork().RecvO, s) }},
+	{"o_s", "machine.loggp.o_s", func(p *Platform, s string) error { return parseTimeInto(&p.loggpNetwork().SendOverhead, s) }},
+	{"o_r", "machine.loggp.o_r", func(p *Platform, s string) error { return parseTimeInto(&p.loggpNetwork().RecvOverhead, s) }},
 	{"g", "machine.loggp.g", func(p *Platform, s string) error { return parseTimeInto(&p.loggpNetwork().Gap, s) }},
 	{"G", "machine.loggp.G", func(p *Platform, s string) (err error) {
-		g := &p.loggpNetwork().BigGap
+		g := &p.loggpNetwork().GapPerByte
 		if *g, err = unit.ParsePerByte(s); err != nil {
 			return err
 		}

@@ -27,13 +27,13 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 	nodes := &model.Nodes{}
 	all := r.mapping(append([]mappingField{
 		required("ranks", r.ranks(&m.Ranks)),
-		required("timer", r.mapping(required("resolution", r.positiveTime(&m.Timer)))),
+		required("timer", r.mapping(required("resolution", r.positiveTime(&m.TimerResolution)))),
 		required("noise", r.mapping(required("relative", r.percent(&m.Noise.Relative, 1)))),
 		optional("processor", r.mapping(required("copy", r.channel(&m.Processor.Copy)), optional("operation", r.positiveTime(&m.Processor.Operation)),
 			optional("loop", r.time(&m.Processor.Loop)), optional("indirect", r.time(&m.Processor.Indirect)))),
-		optional("files", r.channel(&m.Files)),
+		optional("files", r.channel(&m.FileAccess)),
 		optional("sizes", r.mapping(required("up_to", r.size(&m.SizesUpTo, 1, unit.MaxSize)))),
-		optional("private", r.boolean(&m.Private)),
+		optional("private", r.boolean(&m.ProcessorsCannotShareMemory)),
 		optional("nodes", r.nodes(nodes)),
 	}, kinds...)...)
 	return nodeReader{all.example, func(path string, n *yaml.Node) {
@@ -55,7 +55,7 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 		}
 		if len(r.problems) == before {
 			at := mappingValue(mappingValue(mappingValue(n, "ranks"), "max"), "value")
-			r.checkNetworkCapacity(at, joinPath(path, "ranks.max.value"), m.Network, m.Ranks.Max, m.Ends(m.Ranks.Max))
+			r.checkNetworkCapacity(at, joinPath(path, "ranks.max.value"), m.Network, m.Ranks.Max, m.CountEnds(m.Ranks.Max))
 			r.checkRails(n, path, m)
 			r.checkSharedMemory(n, path, m)
 		}

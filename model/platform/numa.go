@@ -108,7 +108,7 @@ func (r *fileReader) checkSharedMemory(at *yaml.Node, path string, m *model.Mach
 		r.reportProblem(mappingValue(at, "numa"), path+".numa", "it joins nodes, which share no memory: write it below nodes, and another network here")
 		return
 	}
-	n, is := m.Between(model.IntraNode).(*model.NUMA)
+	n, is := m.NetworkOfTier(model.IntraNode).(*model.NUMA)
 	if !is || len(n.Caches) == 0 {
 		return
 	}

@@ -128,9 +128,9 @@ func TestLoadFile(t *testing.T) {
 // To change a platform changes one copy of it only.
 func TestLoadCopies(t *testing.T) {
 	p := load(t, "t3d")
-	p.Machine.Network.(*model.Torus).Hop = 0
+	p.Machine.Network.(*model.Torus).HopLatency = 0
 	p.Libraries[0].Proto.Rules[0].Protocol = ""
-	if q := load(t, "t3d"); q.Machine.Network.(*model.Torus).Hop == 0 || q.Libraries[0].Proto.Rules[0].Protocol == "" {
+	if q := load(t, "t3d"); q.Machine.Network.(*model.Torus).HopLatency == 0 || q.Libraries[0].Proto.Rules[0].Protocol == "" {
 		t.Error("the second load sees what was done to the first")
 	}
 }
@@ -174,7 +174,7 @@ func TestSynthetic(t *testing.T) {
 	const spec = "loggp:L=7us, o_s=1ns,o_r=2.5us,g=0,G=0.02us/B,ranks=8"
 	p := load(t, spec)
 	usable(t, p)
-	want := model.LogGP{L: 7 * unit.Microsecond, SendO: unit.Nanosecond, RecvO: 2500 * unit.Nanosecond, BigGap: 20000}
+	want := model.LogGP{L: 7 * unit.Microsecond, SendOverhead: unit.Nanosecond, RecvOverhead: 2500 * unit.Nanosecond, GapPerByte: 20000}
 	if *p.Machine.Network.(*model.LogGP) != want {
 		t.Errorf("%+v, want %+v", *p.Machine.Network.(*model.LogGP), want)
 	}
@@ -203,7 +203,7 @@ func TestSynthetic(t *testing.T) {
 // The synthetic machine charges nothing beside its five parameters.
 func TestSyntheticIsFree(t *testing.T) {
 	p := load(t, "loggp")
-	want := model.LogGP{L: 5000000, SendO: 2000000, RecvO: 3000000, Gap: 4000000, BigGap: 10000}
+	want := model.LogGP{L: 5000000, SendOverhead: 2000000, RecvOverhead: 3000000, Gap: 4000000, GapPerByte: 10000}
 	if *p.Machine.Network.(*model.LogGP) != want {
 		t.Errorf("%+v, want %+v", *p.Machine.Network.(*model.LogGP), want)
 	}
@@ -214,7 +214,7 @@ func TestSyntheticIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Software != [model.MaxCosts]unit.Time{} || l.Proto.Long != [model.NumTiers]model.LongMessage{} || l.Proto.Window != 1<<40 {
+	if l.Software != [model.MaxCosts]unit.Time{} || l.Proto.LongMessages != [model.NumTiers]model.LongMessage{} || l.Proto.WindowBytes != 1<<40 {
 		t.Errorf("library %+v", l)
 	}
 	for mode, want := range []string{"T", "TA", "T", "T"} {
@@ -235,7 +235,7 @@ func TestT3D(t *testing.T) {
 	for what, c := range map[string]struct {
 		got    unit.Time
 		cycles float64
-	}{"timer": {p.Machine.Timer, 1}, "turn": {m.Turn, 1}, "hop": {m.Hop, 2}} {
+	}{"timer": {p.Machine.TimerResolution, 1}, "turn": {m.TurnLatency, 1}, "hop": {m.HopLatency, 2}} {
 		if d := float64(c.got) - c.cycles*cycle; d < -1 || d > 1 {
 			t.Errorf("%s %v, want %v cycles of %v ps", what, c.got, c.cycles, cycle)
 		}
@@ -245,7 +245,7 @@ func TestT3D(t *testing.T) {
 	}
 	// Single-hop latency of 1 to 2 us (section 2): a short packet from the start of the store to
 	// the end of its receipt.
-	if d := m.Send.Start + m.Hop + m.Deliver + m.Receive; d < unit.Microsecond || d > 2*unit.Microsecond {
+	if d := m.Send.Start + m.HopLatency + m.Deliver + m.Receive; d < unit.Microsecond || d > 2*unit.Microsecond {
 		t.Errorf("a short packet takes %v", d)
 	}
 	if p.Machine.Ranks != (model.RankLimits{Default: 4, Min: 1, Max: 2048}) {
@@ -284,11 +284,11 @@ func TestNOW(t *testing.T) {
 		"preamble and delimiter": {8 * e.Preamble, 64},
 		"shortest frame":         {8 * (e.Header + e.MinPayload + e.FCS), 512},
 		"longest frame":          {8 * (e.Header + e.MTU + e.FCS), 12144},
-		"gap":                    {8 * e.Gap, 96},
-		"jam":                    {8 * e.Jam, 32},
-		"slot":                   {int(e.Slot / bit), 512},
-		"back-off limit":         {e.Backoff, 10},
-		"attempts":               {e.Attempts, 16},
+		"gap":                    {8 * e.InterframeGapBytes, 96},
+		"jam":                    {8 * e.JamBytes, 32},
+		"slot":                   {int(e.BackoffSlot / bit), 512},
+		"back-off limit":         {e.MaxBackoffDoublings, 10},
+		"attempts":               {e.MaxCollisionsOfFrame, 16},
 		"data of a segment":      {e.MaxSegmentData(), 1460},
 	} {
 		if c[0] != c[1] {

@@ -113,7 +113,7 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 					done.add(m, t, x.upTo)
 				}
 			}
-			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol, CopyFirst: x.copy})
+			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, MaxBytes: x.upTo, Protocol: x.protocol, CopyFirst: x.copy})
 		}
 	}
 	for m, next := range done {
@@ -128,7 +128,7 @@ func (r *fileReader) checkCopy(x protocolRule) {
 	switch {
 	case !x.copy:
 		return
-	case !model.FindProtocol(x.protocol).Eager():
+	case !model.FindProtocol(x.protocol).IsEager():
 		why = x.protocol + " sends no data with its first packet"
 	case !slices.ContainsFunc(x.modes, func(m model.Mode) bool { return m != model.BufferedMode }):
 		why = "a buffered message is copied anyway"
@@ -173,7 +173,7 @@ func (r *fileReader) checkRuleApplies(x protocolRule, m model.Mode, done *ruleCo
 		r.reportProblem(x.node, x.path, "never applies to %s messages: %s", m, why)
 	case why != "":
 		r.reportProblem(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
-	case m == model.SynchronousMode && !p.Synchronous():
+	case m == model.SynchronousMode && !p.IsSynchronous():
 		r.reportProblem(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
 	}
 }
@@ -186,8 +186,8 @@ func explainUnreachableRule(x protocolRule, p *model.Protocol, next int, s *mode
 		return "a rule before it takes them all; leave it out or move it up"
 	case x.upTo >= 0 && x.upTo < next:
 		return fmt.Sprintf("a rule before it takes those up to %s; leave it out or move it up", unit.Bytes(next-1))
-	case p.Steps[0].Bytes(next, s.FirstBytes) > s.Window:
-		return fmt.Sprintf("those of %s and more do not fit into the window of %s; write the fallback", unit.Bytes(next), unit.Bytes(s.Window))
+	case p.Steps[0].Bytes(next, s.FirstBytes) > s.WindowBytes:
+		return fmt.Sprintf("those of %s and more do not fit into the window of %s; write the fallback", unit.Bytes(next), unit.Bytes(s.WindowBytes))
 	}
 	return ""
 }

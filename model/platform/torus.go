@@ -10,8 +10,8 @@ func (r *fileReader) torus() (model.Network, nodeReader) {
 	to := &model.Torus{}
 	return to, r.mapping(
 		required("per_node", r.count(&to.ProcessorsPerNode, 1, maxCount)),
-		required("hop", r.time(&to.Hop)),
-		required("turn", r.time(&to.Turn)),
+		required("hop", r.time(&to.HopLatency)),
+		required("turn", r.time(&to.TurnLatency)),
 		required("deliver", r.time(&to.Deliver)),
 		required("link", r.rate(&to.Link)),
 		required("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
@@ -21,12 +21,12 @@ func (r *fileReader) torus() (model.Network, nodeReader) {
 		required("put", r.channel(&to.Put)),
 		optional("buffer", r.size(&to.WriteBuffer, 0, unit.MaxSize)),
 		required("get", r.channel(&to.Get)),
-		optional("engine", r.channel(&to.Engine)),
-		optional("memory", r.rate(&to.Memory)),
-		optional("line", r.size(&to.MemoryLine, 1, unit.MaxSize)),
+		optional("engine", r.channel(&to.TransferEngine)),
+		optional("memory", r.rate(&to.MemoryRate)),
+		optional("line", r.size(&to.MemoryLineBytes, 1, unit.MaxSize)),
 		optional("reopen", r.time(&to.PageReopen)),
-		required("counter", r.time(&to.Counter)),
+		required("counter", r.time(&to.CounterTime)),
 		optional("acknowledge", r.time(&to.Acknowledge)),
-		optional("barrier", r.time(&to.Barrier)),
+		optional("barrier", r.time(&to.BarrierReleaseTime)),
 	)
 }

@@ -15,10 +15,10 @@ func build(tb testing.TB, ranks int, rank func(b *Builder, r int)) *Schedule {
 	tb.Helper()
 	var b Builder
 	for r := range ranks {
-		b.Rank()
+		b.BeginRank()
 		rank(&b, r)
 	}
-	s, err := b.Schedule()
+	s, err := b.Build()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -31,12 +31,12 @@ func binomial(tb testing.TB, ranks int, size uint64) *Schedule {
 		round := bits.Len(uint(v))
 		recv := -1
 		if v > 0 {
-			recv = b.Add(Op{Kind: Recv, Size: size, Peer: uint32(v - 1<<(round-1))})
+			recv = b.AddOp(Op{Kind: Recv, Size: size, Peer: uint32(v - 1<<(round-1))})
 		}
 		for ; v+1<<round < ranks; round++ {
-			send := b.Add(Op{Kind: Send, Size: size, Peer: uint32(v + 1<<round)})
+			send := b.AddOp(Op{Kind: Send, Size: size, Peer: uint32(v + 1<<round)})
 			if recv >= 0 {
-				b.Depend(send, recv, false)
+				b.AddDependency(send, recv, false)
 			}
 		}
 	})
@@ -47,11 +47,11 @@ func dissemination(tb testing.TB, ranks int) *Schedule {
 	return build(tb, ranks, func(b *Builder, r int) {
 		last := -1
 		for d := 1; d < ranks; d *= 2 {
-			send := b.Add(Op{Kind: Send, Size: 1, Peer: uint32((r + d) % ranks)})
-			recv := b.Add(Op{Kind: Recv, Size: 1, Peer: uint32((r - d + ranks) % ranks)})
+			send := b.AddOp(Op{Kind: Send, Size: 1, Peer: uint32((r + d) % ranks)})
+			recv := b.AddOp(Op{Kind: Recv, Size: 1, Peer: uint32((r - d + ranks) % ranks)})
 			if last >= 0 {
-				b.Depend(send, last, false)
-				b.Depend(recv, last, false)
+				b.AddDependency(send, last, false)
+				b.AddDependency(recv, last, false)
 			}
 			last = recv
 		}
@@ -64,12 +64,12 @@ func alltoall(tb testing.TB, ranks int, pairwise bool) *Schedule {
 	return build(tb, ranks, func(b *Builder, r int) {
 		last := -1
 		for d := 1; d < ranks; d++ {
-			recv := b.Add(Op{Kind: Recv, Size: 8, Peer: uint32((r - d + ranks) % ranks)})
-			send := b.Add(Op{Kind: Send, Size: 8, Peer: uint32((r + d) % ranks)})
+			recv := b.AddOp(Op{Kind: Recv, Size: 8, Peer: uint32((r - d + ranks) % ranks)})
+			send := b.AddOp(Op{Kind: Send, Size: 8, Peer: uint32((r + d) % ranks)})
 			if pairwise {
 				if last >= 0 {
-					b.Depend(recv, last, false)
-					b.Depend(send, last, false)
+					b.AddDependency(recv, last, false)
+					b.AddDependency(send, last, false)
 				}
 				last = recv
 			}
@@ -80,11 +80,11 @@ func alltoall(tb testing.TB, ranks int, pairwise bool) *Schedule {
 func gather(tb testing.TB, ranks int) *Schedule {
 	return build(tb, ranks, func(b *Builder, r int) {
 		if r > 0 {
-			b.Add(Op{Kind: Send, Size: 8})
+			b.AddOp(Op{Kind: Send, Size: 8})
 			return
 		}
 		for from := 1; from < ranks; from++ {
-			b.Add(Op{Kind: Recv, Size: 8, Peer: uint32(from)})
+			b.AddOp(Op{Kind: Recv, Size: 8, Peer: uint32(from)})
 		}
 	})
 }
@@ -143,7 +143,7 @@ func BenchmarkTextToAnswer(b *testing.B) {
 				runtime.GC()
 				for b.Loop() {
 					s := readFile(b, name)
-					res, err := s.Simulate(Options{Params: Default, Dialect: d, Explain: true})
+					res, err := s.Simulate(Options{Params: DefaultParams, Dialect: d, RecordsPath: true})
 					if err != nil {
 						b.Fatal(err)
 					}

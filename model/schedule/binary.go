@@ -22,14 +22,14 @@ import (
 //	    u32 number, u32 index of the first in the list of dependants
 //	  the list of dependants: u32 each
 const (
-	cookie     = 4223
-	cookieSize = 8
-	nodeSize   = 39
+	binaryCookie      = 4223
+	binaryCookieBytes = 8
+	binaryNodeBytes   = 39
 )
 
 // isBinary reports whether a file begins like one of txt2bin.
 func isBinary(head []byte) bool {
-	return len(head) >= cookieSize && binary.LittleEndian.Uint64(head) == cookie
+	return len(head) >= binaryCookieBytes && binary.LittleEndian.Uint64(head) == binaryCookie
 }
 
 // readBinary reads what txt2bin writes.
@@ -45,41 +45,41 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 		return fail(int(memory), "the file is longer than %s; %s", unit.Bytes(int(memory)), input.RaiseHint)
 	}
 	le := binary.LittleEndian
-	if len(b) < cookieSize+6 {
+	if len(b) < binaryCookieBytes+6 {
 		return fail(len(b), "the file ends in its header")
 	}
-	body := b[cookieSize:]
+	body := b[binaryCookieBytes:]
 	ranks := le.Uint32(body)
 	if ranks == 0 || ranks > MaxRanks {
-		return fail(cookieSize, "it has %d ranks: a schedule has 1 to %d", ranks, MaxRanks)
+		return fail(binaryCookieBytes, "it has %d ranks: a schedule has 1 to %d", ranks, MaxRanks)
 	}
 	table := body[6:]
 	if uint64(len(table)) < 16*uint64(ranks) {
 		return fail(len(b), "the file ends in the table of %d ranks", ranks)
 	}
-	p := &part{}
+	p := &schedulePart{}
 	for r := range ranks {
-		at := cookieSize + 6 + 16*int(r)
+		at := binaryCookieBytes + 6 + 16*int(r)
 		from, to := le.Uint64(table[16*r:]), le.Uint64(table[16*r+8:])
 		if from > to || to > uint64(len(body)) {
 			return fail(at, "rank %d stands at %d to %d of %d bytes: the file was cut, or this is wrong", r, from, to, len(body))
 		}
-		mine, base := body[from:to], cookieSize+int(from)
+		mine, base := body[from:to], binaryCookieBytes+int(from)
 		if len(mine) < 8 {
 			return fail(base, "rank %d has %d bytes, too few for its numbers of operations and roots", r, len(mine))
 		}
 		n, roots := uint64(le.Uint32(mine)), uint64(le.Uint32(mine[4:]))
-		if roots > n || uint64(len(mine)) < 8+4*roots+nodeSize*n {
+		if roots > n || uint64(len(mine)) < 8+4*roots+binaryNodeBytes*n {
 			return fail(base, "rank %d has %d bytes, too few for %d operations of which %d are roots", r, len(mine), n, roots)
 		}
-		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*opMemory+int64(len(p.deps))*depMemory > memory {
-			return fail(base, "%s", tooLarge(int(r), memory))
+		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*bytesPerOp+int64(len(p.deps))*bytesPerDependency > memory {
+			return fail(base, "%s", describeTooLarge(int(r), memory))
 		}
-		nodes, list := mine[8+4*roots:8+4*roots+nodeSize*n], mine[8+4*roots+nodeSize*n:]
-		p.begin()
+		nodes, list := mine[8+4*roots:8+4*roots+binaryNodeBytes*n], mine[8+4*roots+binaryNodeBytes*n:]
+		p.beginRank()
 		first := uint32(len(p.ops))
 		for i := range n {
-			node, at := nodes[nodeSize*i:nodeSize*(i+1)], base+8+4*int(roots)+nodeSize*int(i)
+			node, at := nodes[binaryNodeBytes*i:binaryNodeBytes*(i+1)], base+8+4*int(roots)+binaryNodeBytes*int(i)
 			o := Op{Kind: Kind(node[4] - 1), Peer: le.Uint32(node[5:]), Size: le.Uint64(node[9:]), Tag: le.Uint32(node[17:]), CPU: node[21], NIC: node[22]}
 			switch {
 			case node[4] < 1 || node[4] > 3:
@@ -91,31 +91,31 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 			case o.Peer >= ranks && !(o.Kind == Recv && o.Peer == Any):
 				return fail(at+5, "rank %d, operation %d: rank %d, and there are %d ranks", r, i, o.Peer, ranks)
 			}
-			p.add(o)
+			p.addOp(o)
 		}
 		for i := range n {
 			for kind := range uint64(2) { // those that wait for the end, and for the start
-				place := nodeSize*i + 23 + 8*kind
+				place := binaryNodeBytes*i + 23 + 8*kind
 				count, begin := uint64(le.Uint32(nodes[place:])), uint64(le.Uint32(nodes[place+4:]))
 				at := base + 8 + 4*int(roots) + int(place)
 				if count > 0 && 4*(begin+count) > uint64(len(list)) {
 					return fail(at, "rank %d, operation %d: dependants %d to %d of %d", r, i, begin, begin+count, len(list)/4)
 				}
-				if uint64(len(p.pairs))+count > math.MaxUint32/2 || int64(len(p.pairs)+len(p.deps))*depMemory > memory {
-					return fail(at, "%s", tooLarge(int(r), memory))
+				if uint64(len(p.dependencies))+count > math.MaxUint32/2 || int64(len(p.dependencies)+len(p.deps))*bytesPerDependency > memory {
+					return fail(at, "%s", describeTooLarge(int(r), memory))
 				}
 				for k := begin; k < begin+count; k++ {
 					d := le.Uint32(list[4*k:])
 					if uint64(d) >= n {
-						return fail(base+8+4*int(roots)+nodeSize*int(n)+4*int(k), "rank %d: operation %d waits, and there are %d", r, d, n)
+						return fail(base+8+4*int(roots)+binaryNodeBytes*int(n)+4*int(k), "rank %d: operation %d waits, and there are %d", r, d, n)
 					}
-					p.depend(first+d, first+uint32(i), kind == 1)
+					p.addDependency(first+d, first+uint32(i), kind == 1)
 				}
 			}
 		}
-		if d := p.end(); d != nil {
+		if d := p.endRank(); d != nil {
 			return fail(base, "rank %d waits for itself: operation %d is in a cycle of dependencies", r, d.after>>1-first)
 		}
 	}
-	return joinParts(name, []*part{p}), nil
+	return joinParts(name, []*schedulePart{p}), nil
 }

@@ -17,13 +17,13 @@ func (s *Schedule) writeBinary() []byte {
 			panic(err) // a buffer takes all
 		}
 	}
-	start := 6 + 16*uint64(s.Ranks())
-	for r := range s.Ranks() {
+	start := 6 + 16*uint64(s.CountRanks())
+	for r := range s.CountRanks() {
 		put(&table, start+uint64(out.Len()))
-		from, to := s.first[r], s.first[r+1]
+		from, to := s.firstOpOfRank[r], s.firstOpOfRank[r+1]
 		waits := make([]uint32, to-from)
 		roots := []uint32{}
-		for _, d := range s.deps[s.after[from]:s.after[to]] {
+		for _, d := range s.dependants[s.firstDependant[from]:s.firstDependant[to]] {
 			waits[d>>1-from]++
 		}
 		for i, n := range waits {
@@ -44,7 +44,7 @@ func (s *Schedule) writeBinary() []byte {
 			put(&out, [2]uint8{o.CPU, o.NIC})
 			for start := range uint32(2) {
 				at := uint32(len(list))
-				for _, d := range s.deps[s.after[op]:s.after[op+1]] {
+				for _, d := range s.dependants[s.firstDependant[op]:s.firstDependant[op+1]] {
 					if d&1 == start {
 						list = append(list, d>>1-from)
 					}
@@ -56,8 +56,8 @@ func (s *Schedule) writeBinary() []byte {
 		put(&table, start+uint64(out.Len()))
 	}
 	var all bytes.Buffer
-	put(&all, uint64(cookie))
-	put(&all, uint32(s.Ranks()))
+	put(&all, uint64(binaryCookie))
+	put(&all, uint32(s.CountRanks()))
 	put(&all, [2]uint8{uint8(s.cpus - 1), uint8(s.nics - 1)})
 	all.Write(table.Bytes())
 	all.Write(out.Bytes())
@@ -77,20 +77,20 @@ func TestReadBinary(t *testing.T) {
 		}
 		// Text keeps the order of what waits for the start and for the end of an operation.
 		for d := LogGP; d <= LGS; d++ {
-			want, err := s.Simulate(Options{Params: Default, Dialect: d})
-			again, errAgain := got.Simulate(Options{Params: Default, Dialect: d})
-			if (err == nil) != (errAgain == nil) || err == nil && want.Last != again.Last {
+			want, err := s.Simulate(Options{Params: DefaultParams, Dialect: d})
+			again, errAgain := got.Simulate(Options{Params: DefaultParams, Dialect: d})
+			if (err == nil) != (errAgain == nil) || err == nil && want.LastFinish != again.LastFinish {
 				t.Fatalf("seed %d: %v, %v\n%s\n%s", seed, err, errAgain, text0(s), text0(got))
 			}
 		}
 		for range 50 {
-			cut := file[:cookieSize+rnd.IntN(len(file)-cookieSize)]
+			cut := file[:binaryCookieBytes+rnd.IntN(len(file)-binaryCookieBytes)]
 			var e *Error
 			if _, err := Read(bytes.NewReader(cut), "x", 0); !errors.As(err, &e) || e.Line != 0 {
 				t.Fatalf("seed %d: cut to %d of %d bytes: %v", seed, len(cut), len(file), err)
 			}
 			wrong := bytes.Clone(file)
-			wrong[cookieSize+rnd.IntN(len(file)-cookieSize)] ^= 1 << rnd.IntN(8)
+			wrong[binaryCookieBytes+rnd.IntN(len(file)-binaryCookieBytes)] ^= 1 << rnd.IntN(8)
 			Read(bytes.NewReader(wrong), "x", 1<<20)
 		}
 	}

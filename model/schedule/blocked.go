@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Blocked is the error of a schedule that does not end: the operations that can never end, and why.
-type Blocked struct {
+// BlockedError is the error of a schedule that does not end: the operations that can never end, and
+// why.
+type BlockedError struct {
 	Receives int // posted receives without a message
 	Messages int // messages that have arrived, or were announced, without a receive
 	Waiting  int // operations that have not begun
@@ -43,7 +44,7 @@ func (s *Schedule) location(op uint32) Location {
 	return l
 }
 
-func (b *Blocked) Error() string {
+func (b *BlockedError) Error() string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "the schedule does not end: %d receives without a message, %d messages without a receive, %d operations not begun", b.Receives, b.Messages, b.Waiting)
 	if len(b.Cycle) > 0 {
@@ -60,7 +61,7 @@ func (b *Blocked) Error() string {
 		switch {
 		case i == 0:
 			t.WriteString("; without a partner:")
-		case i == shownUnmatched:
+		case i == maxShownUnmatched:
 			fmt.Fprintf(&t, "\n  …")
 			return t.String()
 		}
@@ -75,13 +76,13 @@ func (b *Blocked) Error() string {
 
 // Limits of the search for operations without a partner, and of what is shown of them.
 const (
-	shownUnmatched = 10
-	mostLooked     = 1000
+	maxShownUnmatched = 10
+	maxLookedAtOps    = 1000
 )
 
-// blocked explains why a run has stopped before all operations ended.
-func (r *run) blocked() *Blocked {
-	b := &Blocked{}
+// blockedError explains why a run has stopped before all operations ended.
+func (r *run) blockedError() *BlockedError {
+	b := &BlockedError{}
 	const (
 		ended = iota
 		stuck // begun
@@ -90,17 +91,17 @@ func (r *run) blocked() *Blocked {
 	state := make([]uint8, len(r.ops))
 	waitsFor := map[uint32]uint32{} // of those that have not begun
 	var queue, open []uint32
-	for i := range r.match.buckets {
-		q := &r.match.buckets[i]
-		for op := q.posted.head; op != 0; op = r.match.nextInQueue[op-1] {
+	for i := range r.matcher.buckets {
+		q := &r.matcher.buckets[i]
+		for op := q.postedReceives.head; op != 0; op = r.matcher.nextInQueue[op-1] {
 			b.Receives++
 			state[op-1] = stuck
 			queue, open = append(queue, op-1), append(open, op-1)
 		}
-		for op := q.early.head; op != 0; op = r.match.nextInQueue[op-1] {
+		for op := q.earlyMessages.head; op != 0; op = r.matcher.nextInQueue[op-1] {
 			b.Messages++
 			open = append(open, op-1)
-			if r.messageBytes(&r.ops[op-1]) > r.S {
+			if r.messageBytes(&r.ops[op-1]) > r.eagerLimit {
 				state[op-1] = stuck
 				queue = append(queue, op-1)
 			}
@@ -109,7 +110,7 @@ func (r *run) blocked() *Blocked {
 	for len(queue) > 0 {
 		op := queue[0]
 		queue = queue[1:]
-		for _, d := range r.deps[r.after[op]:r.after[op+1]] {
+		for _, d := range r.dependants[r.firstDependant[op]:r.firstDependant[op+1]] {
 			if begun := d&1 != 0 && state[op] != never; begun || state[d>>1] != ended {
 				continue
 			}
@@ -126,19 +127,19 @@ func (r *run) blocked() *Blocked {
 		if o.Peer == Any {
 			return 0, false
 		}
-		for i, p := range r.Of(int(o.Peer)) {
-			other := r.first[o.Peer] + uint32(i)
+		for i, p := range r.OpsOfRank(int(o.Peer)) {
+			other := r.firstOpOfRank[o.Peer] + uint32(i)
 			if state[other] != never || p.Kind == Calc || p.Kind == o.Kind {
 				continue
 			}
-			if o.Kind == Recv && p.Peer == o.rank && r.match.isMatch(o, &p) || o.Kind == Send && r.match.isMatch(&p, o) {
+			if o.Kind == Recv && p.Peer == o.rank && r.matcher.isMatch(o, &p) || o.Kind == Send && r.matcher.isMatch(&p, o) {
 				return other, true
 			}
 		}
 		return 0, false
 	}
-	if len(open) > mostLooked {
-		open = open[:mostLooked]
+	if len(open) > maxLookedAtOps {
+		open = open[:maxLookedAtOps]
 	}
 	visit := map[uint32]int{} // in which walk an operation was met
 	for walk, from := range open {
@@ -162,7 +163,7 @@ func (r *run) blocked() *Blocked {
 			next, ok := waitsFor[op]
 			if !ok {
 				if next, ok = partner(op); !ok {
-					if len(b.Unmatched) <= shownUnmatched {
+					if len(b.Unmatched) <= maxShownUnmatched {
 						b.Unmatched = append(b.Unmatched, r.location(op))
 					}
 					break

@@ -5,7 +5,7 @@ import "errors"
 // CheckEnds returns an error if an operation of the schedule never ends, or if the schedule does
 // what a simulation warns of.
 func (s *Schedule) CheckEnds() error {
-	res, err := s.Simulate(Options{Params: Default})
+	res, err := s.Simulate(Options{Params: DefaultParams})
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,13 @@ import (
 // A statement ends with its line. Blanks may stand between words, and comments (// and /* */) at
 // the ends of lines.
 type parser struct {
-	file *text
+	file *goalText
 	b    []byte // a newline and eight zeros follow
 	i    int
 	line int // newlines before i, in the file
 	err  *Error
 
-	*part
+	*schedulePart
 	rank   int
 	labels labelTable
 }
@@ -49,8 +49,8 @@ func encodeWord(w string) uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// letters marks the bytes of words: 1 for letters, 2 for what may stand behind the first one.
-var letters = func() (t [256]uint8) {
+// letterClasses marks the bytes of words: 1 for letters, 2 for what may stand behind the first one.
+var letterClasses = func() (t [256]uint8) {
 	for c := range t {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
@@ -62,116 +62,116 @@ var letters = func() (t [256]uint8) {
 	return t
 }()
 
-// header reads the number of ranks.
-func (p *parser) header(c *chunk) *Error {
+// parseHeader reads the number of ranks.
+func (p *parser) parseHeader(c *textChunk) *Error {
 	p.b, p.line = c.text, c.line
-	p.space(true)
+	p.skipSpace(true)
 	at := p.i
-	if w := p.word(); string(w) != "num_ranks" {
-		p.fail(at, "a schedule begins with num_ranks and a number, not with %s", p.shown(at))
+	if w := p.parseWord(); string(w) != "num_ranks" {
+		p.fail(at, "a schedule begins with num_ranks and a number, not with %s", p.quoteTextAt(at))
 		return p.err
 	}
-	at = p.after()
-	n := p.number("number of ranks", MaxRanks)
+	at = p.skipBlanks()
+	n := p.parseNumber("number of ranks", MaxRanks)
 	if n == 0 && p.err == nil {
 		p.fail(at, "a schedule has at least one rank")
 	}
-	p.end()
+	p.expectEndOfStatement()
 	p.file.ranks, c.skip = uint32(n), p.i
 	return p.err
 }
 
-// chunk reads all ranks of a chunk.
-func (p *parser) chunk(c *chunk) {
+// parseChunk reads all ranks of a chunk.
+func (p *parser) parseChunk(c *textChunk) {
 	p.b, p.i, p.err = c.text, c.skip, nil
 	p.line = c.line + bytes.Count(c.text[:c.skip], []byte{'\n'})
-	p.part = newPart(p.part)
-	c.part = p.part
+	p.schedulePart = newPart(p.schedulePart)
+	c.part = p.schedulePart
 	for n := 0; ; n++ {
-		p.space(true)
+		p.skipSpace(true)
 		if p.i >= len(p.b) {
 			break
 		}
 		at := p.i
-		if p.code(p.word()) != wordRank {
-			p.fail(at, "a rank must begin here: rank, its number and {, not %s", p.shown(at))
+		if p.encodeAnyWord(p.parseWord()) != wordRank {
+			p.fail(at, "a rank must begin here: rank, its number and {, not %s", p.quoteTextAt(at))
 			break
 		}
-		at = p.after()
-		rank := int(p.number("rank", math.MaxUint32))
+		at = p.skipBlanks()
+		rank := int(p.parseNumber("rank", math.MaxUint32))
 		switch {
 		case p.err != nil:
 		case rank >= int(p.file.ranks):
 			p.fail(at, "rank %d: num_ranks says %d", rank, p.file.ranks)
 		case n == 0:
-			c.from, c.at = rank, [2]int{p.line + 1, p.column(at)}
+			c.from, c.lineAndColumn = rank, [2]int{p.line + 1, p.columnOf(at)}
 		case rank != p.rank+1:
 			p.fail(at, "%s", orderError(p.rank+1, rank))
 		}
-		if p.after(); p.err == nil && p.b[:cap(p.b)][p.i] != '{' {
-			p.fail(p.i, "{ must follow the number of the rank, not %s", p.shown(p.i))
+		if p.skipBlanks(); p.err == nil && p.b[:cap(p.b)][p.i] != '{' {
+			p.fail(p.i, "{ must follow the number of the rank, not %s", p.quoteTextAt(p.i))
 		}
 		if p.err != nil {
 			break
 		}
 		p.i++
 		p.rank = rank
-		p.begin()
+		p.beginRank()
 		p.labels.clear()
-		p.statements()
+		p.parseStatements()
 		if p.err != nil {
-			p.part.first = p.part.first[:len(p.part.first)-1] // its dependencies are not in order
-			p.part.ops, p.part.lines = p.part.ops[:len(p.part.after)], p.part.lines[:len(p.part.after)]
+			p.schedulePart.first = p.schedulePart.first[:len(p.schedulePart.first)-1] // its dependencies are not in order
+			p.schedulePart.ops, p.schedulePart.lines = p.schedulePart.ops[:len(p.schedulePart.after)], p.schedulePart.lines[:len(p.schedulePart.after)]
 			break
 		}
-		if d := p.part.end(); d != nil {
+		if d := p.schedulePart.endRank(); d != nil {
 			p.err = &Error{p.file.name, int(d.line), int(d.column), fmt.Sprintf("rank %d waits for itself: the dependencies of the operations in lines %s form a cycle", rank, p.cycleLines(d))}
-			p.part.first = p.part.first[:len(p.part.first)-1]
+			p.schedulePart.first = p.schedulePart.first[:len(p.schedulePart.first)-1]
 			break
 		}
 	}
-	p.file.used.Add(int64(len(p.part.ops))*opMemory + int64(len(p.part.deps))*depMemory)
+	p.file.usedMemory.Add(int64(len(p.schedulePart.ops))*bytesPerOp + int64(len(p.schedulePart.deps))*bytesPerDependency)
 	c.err = p.err
 }
 
 // newPart returns an empty part with room for as much as another one has, and some more.
-func newPart(like *part) *part {
+func newPart(like *schedulePart) *schedulePart {
 	if like == nil {
-		return &part{}
+		return &schedulePart{}
 	}
 	room := func(n int) int { return n + n/16 + 64 }
-	return &part{
+	return &schedulePart{
 		first: make([]uint32, 0, room(len(like.first))), ops: make([]Op, 0, room(len(like.ops))), lines: make([]uint32, 0, room(len(like.lines))),
 		after: make([]uint32, 0, room(len(like.after))), deps: make([]uint32, 0, room(len(like.deps))),
-		pairs: like.pairs[:0], count: like.count[:0],
+		dependencies: like.dependencies[:0], count: like.count[:0],
 	}
 }
 
 // cycleLines names the two operations of a dependency.
-func (p *parser) cycleLines(d *pair) string {
-	return fmt.Sprintf("%d and %d", p.part.lines[d.before], p.part.lines[d.after>>1])
+func (p *parser) cycleLines(d *dependencyPair) string {
+	return fmt.Sprintf("%d and %d", p.schedulePart.lines[d.before], p.schedulePart.lines[d.after>>1])
 }
 
-// statements reads what a rank does, and the bracket that closes it.
-func (p *parser) statements() {
+// parseStatements reads what a rank does, and the bracket that closes it.
+func (p *parser) parseStatements() {
 	for p.err == nil {
-		p.space(true)
+		p.skipSpace(true)
 		at := p.i
 		if p.b[:cap(p.b)][at] == '}' {
 			p.i++
 			return
 		}
-		w := p.word()
+		w := p.parseWord()
 		if w == nil {
 			if at >= len(p.b) {
 				p.fail(len(p.b), "} of rank %d is missing", p.rank)
 			} else {
-				p.fail(at, "an operation, a label or } must stand here, not %s", p.shown(at))
+				p.fail(at, "an operation, a label or } must stand here, not %s", p.quoteTextAt(at))
 			}
 			return
 		}
-		k := p.code(w)
-		c := p.b[:cap(p.b)][p.after()]
+		k := p.encodeAnyWord(w)
+		c := p.b[:cap(p.b)][p.skipBlanks()]
 		switch {
 		case k == wordRank:
 			p.fail(at, "} of rank %d is missing before the next rank", p.rank)
@@ -181,50 +181,50 @@ func (p *parser) statements() {
 				return
 			}
 			p.i++
-			from := p.after()
-			p.op(from, p.code(p.word()))
-			if old, ok := p.labels.put(p.b, at, len(w), k, uint32(len(p.part.ops)-1)); p.err == nil && !ok {
-				p.fail(at, "label %s is already that of line %d", w, p.part.lines[old])
+			from := p.skipBlanks()
+			p.parseOp(from, p.encodeAnyWord(p.parseWord()))
+			if old, ok := p.labels.addLabel(p.b, at, len(w), k, uint32(len(p.schedulePart.ops)-1)); p.err == nil && !ok {
+				p.fail(at, "label %s is already that of line %d", w, p.schedulePart.lines[old])
 			}
 		case k == wordSend || k == wordRecv || k == wordCalc:
-			p.op(at, k)
+			p.parseOp(at, k)
 		default:
-			p.dependency(at, w, k)
+			p.parseDependency(at, w, k)
 		}
-		p.end()
+		p.expectEndOfStatement()
 	}
 }
 
-// op reads an operation, whose name has been read and stands at a place.
-func (p *parser) op(at int, name uint64) {
+// parseOp reads an operation, whose name has been read and stands at a place.
+func (p *parser) parseOp(at int, name uint64) {
 	o := Op{}
 	line := p.line
 	switch name {
 	case wordCalc:
 		o.Kind = Calc
-		p.after()
-		o.Size = p.number("time of calc in ns", maxCalc)
+		p.skipBlanks()
+		o.Size = p.parseNumber("time of calc in ns", maxCalc)
 	case wordSend, wordRecv:
 		way := wordTo
 		if name == wordRecv {
 			o.Kind, way = Recv, wordFrom
 		}
-		p.after()
-		o.Size = p.number("size", maxSize)
-		from := p.after()
-		if p.code(p.word()) != wordB {
-			p.fail(from, "b must follow the size, as in %d"+"b, not %s", o.Size, p.shown(from))
+		p.skipBlanks()
+		o.Size = p.parseNumber("size", maxSize)
+		from := p.skipBlanks()
+		if p.encodeAnyWord(p.parseWord()) != wordB {
+			p.fail(from, "b must follow the size, as in %d"+"b, not %s", o.Size, p.quoteTextAt(from))
 			return
 		}
-		from = p.after()
-		if p.code(p.word()) != way {
-			p.fail(from, "%s must follow the size of a %v, not %s", decodeWord(way), o.Kind, p.shown(from))
+		from = p.skipBlanks()
+		if p.encodeAnyWord(p.parseWord()) != way {
+			p.fail(from, "%s must follow the size of a %v, not %s", decodeWord(way), o.Kind, p.quoteTextAt(from))
 			return
 		}
-		from = p.after()
-		if o.Kind == Recv && p.any() {
+		from = p.skipBlanks()
+		if o.Kind == Recv && p.parseMinusOne() {
 			o.Peer = Any
-		} else if n := p.number("rank", math.MaxUint32); o.Kind == Recv && n == Any {
+		} else if n := p.parseNumber("rank", math.MaxUint32); o.Kind == Recv && n == Any {
 			o.Peer = Any
 		} else if n >= uint64(p.file.ranks) && p.err == nil {
 			p.fail(from, "rank %d: there are %d ranks, from 0 to %d", n, p.file.ranks, p.file.ranks-1)
@@ -233,51 +233,51 @@ func (p *parser) op(at int, name uint64) {
 		}
 	default:
 		if !p.failPortals(at) {
-			p.fail(at, "send, recv or calc must stand here, not %s", p.shown(at))
+			p.fail(at, "send, recv or calc must stand here, not %s", p.quoteTextAt(at))
 		}
 		return
 	}
-	p.options(&o)
+	p.parseOptions(&o)
 	if p.err == nil {
-		if len(p.part.ops) == MaxOps {
+		if len(p.schedulePart.ops) == MaxOps {
 			p.fail(at, "more than %d operations", MaxOps)
 			return
 		}
-		if int64(len(p.part.ops))*opMemory > p.file.memory {
-			p.fail(at, "%s", tooLarge(int(p.rank), p.file.memory))
+		if int64(len(p.schedulePart.ops))*bytesPerOp > p.file.memory {
+			p.fail(at, "%s", describeTooLarge(int(p.rank), p.file.memory))
 			return
 		}
-		p.add(o)
-		p.part.lines = append(p.part.lines, uint32(line+1))
+		p.addOp(o)
+		p.schedulePart.lines = append(p.schedulePart.lines, uint32(line+1))
 	}
 }
 
-// options reads tag, cpu and nic.
-func (p *parser) options(o *Op) {
+// parseOptions reads tag, cpu and nic.
+func (p *parser) parseOptions(o *Op) {
 	given := 0
 	for p.err == nil {
-		at := p.after()
-		w := p.word()
+		at := p.skipBlanks()
+		w := p.parseWord()
 		if w == nil {
 			return
 		}
-		p.after()
+		p.skipBlanks()
 		bit := 0
-		switch k := p.code(w); {
+		switch k := p.encodeAnyWord(w); {
 		case k == wordTag && o.Kind != Calc:
-			if bit = 1; p.any() {
+			if bit = 1; p.parseMinusOne() {
 				o.Tag = Any
 			} else {
-				o.Tag = uint32(p.number("tag", math.MaxUint32)) // the largest is Any
+				o.Tag = uint32(p.parseNumber("tag", math.MaxUint32)) // the largest is Any
 			}
 		case k == wordCPU:
 			bit = 2
-			o.CPU = uint8(p.number("cpu", math.MaxUint8))
+			o.CPU = uint8(p.parseNumber("cpu", math.MaxUint8))
 		case k == wordNIC && o.Kind != Calc:
 			bit = 4
-			o.NIC = uint8(p.number("nic", math.MaxUint8))
+			o.NIC = uint8(p.parseNumber("nic", math.MaxUint8))
 		default:
-			p.fail(at, "unknown option %s of %v: it has %s", p.shown(at), o.Kind, map[bool]string{true: "cpu", false: "tag, cpu and nic"}[o.Kind == Calc])
+			p.fail(at, "unknown option %s of %v: it has %s", p.quoteTextAt(at), o.Kind, map[bool]string{true: "cpu", false: "tag, cpu and nic"}[o.Kind == Calc])
 		}
 		if given&bit != 0 {
 			p.fail(at, "%s stands twice", w)
@@ -292,7 +292,7 @@ var portalsStatements = []string{"append", "put", "get", "atomic", "tput", "tget
 // failPortals fails if a statement of Portals is at a place, and reports whether it is.
 func (p *parser) failPortals(at int) bool {
 	for _, s := range portalsStatements {
-		if p.shown(at) == strconv.Quote(s) {
+		if p.quoteTextAt(at) == strconv.Quote(s) {
 			p.fail(at, "%s is a Portals statement: schedules for Portals (append, put, get, tput and others) cannot be read, only those of send, recv and calc", s)
 			return true
 		}
@@ -300,54 +300,54 @@ func (p *parser) failPortals(at int) bool {
 	return false
 }
 
-// any reads −1. Generators that keep ranks and tags as unsigned numbers write 4294967295.
-func (p *parser) any() bool {
-	if b := p.b[:cap(p.b)]; b[p.i] == '-' && b[p.i+1] == '1' && letters[b[p.i+2]] == 0 {
+// parseMinusOne reads −1. Generators that keep ranks and tags as unsigned numbers write 4294967295.
+func (p *parser) parseMinusOne() bool {
+	if b := p.b[:cap(p.b)]; b[p.i] == '-' && b[p.i+1] == '1' && letterClasses[b[p.i+2]] == 0 {
 		p.i += 2
 		return true
 	}
 	return false
 }
 
-// dependency reads that one label requires another. The first one has been read.
-func (p *parser) dependency(at int, w []byte, k uint64) {
+// parseDependency reads that one label requires another. The first one has been read.
+func (p *parser) parseDependency(at int, w []byte, k uint64) {
 	from := p.i
-	verb := p.word()
+	verb := p.parseWord()
 	start := string(verb) == "irequires"
-	if !start && p.code(verb) != wordRequires {
+	if !start && p.encodeAnyWord(verb) != wordRequires {
 		if p.failPortals(at) {
 			return
 		}
-		p.fail(from, "behind %s stands \":\" and an operation, or requires or irequires and a label, not %s", w, p.shown(from))
+		p.fail(from, "behind %s stands \":\" and an operation, or requires or irequires and a label, not %s", w, p.quoteTextAt(from))
 		return
 	}
-	to := p.after()
-	other := p.word()
+	to := p.skipBlanks()
+	other := p.parseWord()
 	if other == nil {
-		p.fail(to, "the label of an operation must follow, not %s", p.shown(to))
+		p.fail(to, "the label of an operation must follow, not %s", p.quoteTextAt(to))
 		return
 	}
-	after, ok := p.labels.get(p.b, at, len(w), k)
+	after, ok := p.labels.opOf(p.b, at, len(w), k)
 	if !ok {
 		p.fail(at, "no operation of rank %d above has the label %s", p.rank, w)
 		return
 	}
-	before, ok := p.labels.get(p.b, to, len(other), p.code(other))
+	before, ok := p.labels.opOf(p.b, to, len(other), p.encodeAnyWord(other))
 	if !ok {
 		p.fail(to, "no operation of rank %d above has the label %s", p.rank, other)
 		return
 	}
-	if int64(len(p.part.pairs))*pairMemory > p.file.memory {
-		p.fail(at, "%s", tooLarge(int(p.rank), p.file.memory))
+	if int64(len(p.schedulePart.dependencies))*bytesPerPair > p.file.memory {
+		p.fail(at, "%s", describeTooLarge(int(p.rank), p.file.memory))
 		return
 	}
-	p.depend(after, before, start)
-	d := &p.part.pairs[len(p.part.pairs)-1]
-	d.line, d.column = uint32(p.line+1), uint32(p.column(at))
+	p.addDependency(after, before, start)
+	d := &p.schedulePart.dependencies[len(p.schedulePart.dependencies)-1]
+	d.line, d.column = uint32(p.line+1), uint32(p.columnOf(at))
 }
 
-// after skips blanks and returns where it is then.
-func (p *parser) after() int {
+// skipBlanks skips blanks and returns where it is then.
+func (p *parser) skipBlanks() int {
 	b := p.b[:cap(p.b)]
 	for b[p.i] == ' ' || b[p.i] == '\t' {
 		p.i++
@@ -355,8 +355,8 @@ func (p *parser) after() int {
 	return p.i
 }
 
-// space skips blanks and comments, and newlines if lines is true.
-func (p *parser) space(lines bool) {
+// skipSpace skips blanks and comments, and newlines if lines is true.
+func (p *parser) skipSpace(lines bool) {
 	b := p.b[:cap(p.b)]
 	for p.i < len(p.b) {
 		switch c := b[p.i]; {
@@ -371,7 +371,7 @@ func (p *parser) space(lines bool) {
 		case c == '/' && b[p.i+1] == '/':
 			n := bytes.IndexByte(b[p.i:len(p.b)+1], '\n')
 			if lines {
-				p.comment(b[p.i : p.i+n])
+				p.parseComment(b[p.i : p.i+n])
 			}
 			p.i += n
 		case c == '/' && b[p.i+1] == '*':
@@ -389,41 +389,42 @@ func (p *parser) space(lines bool) {
 	}
 }
 
-// comment takes note of a comment that says to which call the operations below it belong.
-func (p *parser) comment(b []byte) {
+// parseComment takes note of a comment that says to which call the operations below it belong.
+func (p *parser) parseComment(b []byte) {
 	rest, ok := bytes.CutPrefix(b, []byte("// "))
 	name, rest, found := bytes.Cut(rest, []byte(": "))
 	count, whole := bytes.CutSuffix(bytes.TrimSuffix(rest, []byte("\r")), []byte(" operations"))
 	n, err := strconv.ParseUint(string(count), 10, 32)
-	if !ok || !found || !whole || err != nil || p.part == nil || len(p.part.first) == 0 {
+	if !ok || !found || !whole || err != nil || p.schedulePart == nil || len(p.schedulePart.first) == 0 {
 		return
 	}
-	p.part.calls = append(p.part.calls, call{string(name), uint32(len(p.part.ops)), uint32(n)})
+	p.schedulePart.calls = append(p.schedulePart.calls, call{string(name), uint32(len(p.schedulePart.ops)), uint32(n)})
 }
 
-// end checks that a statement ends here.
-func (p *parser) end() {
+// expectEndOfStatement checks that a statement ends here.
+func (p *parser) expectEndOfStatement() {
 	line := p.line
-	if p.space(false); p.err == nil && p.line == line && p.i < len(p.b) && p.b[p.i] != '\n' && p.b[p.i] != '}' {
-		p.fail(p.i, "the line must end here, before %s", p.shown(p.i))
+	if p.skipSpace(false); p.err == nil && p.line == line && p.i < len(p.b) && p.b[p.i] != '\n' && p.b[p.i] != '}' {
+		p.fail(p.i, "the line must end here, before %s", p.quoteTextAt(p.i))
 	}
 }
 
-// word reads a word, or returns nil if there is none.
-func (p *parser) word() []byte {
+// parseWord reads a word, or returns nil if there is none.
+func (p *parser) parseWord() []byte {
 	b, i := p.b[:cap(p.b)], p.i
-	if letters[b[i]] != 3 {
+	if letterClasses[b[i]] != 3 {
 		return nil
 	}
-	for i++; letters[b[i]] != 0; i++ {
+	for i++; letterClasses[b[i]] != 0; i++ {
 	}
 	w := b[p.i:i]
 	p.i = i
 	return w
 }
 
-// code returns a word as code does, and a hash of a longer one, which is no code of a word.
-func (p *parser) code(w []byte) uint64 {
+// encodeAnyWord returns a word as code does, and a hash of a longer one, which is no code of a
+// word.
+func (p *parser) encodeAnyWord(w []byte) uint64 {
 	if len(w) <= 8 {
 		if len(w) == 0 {
 			return 0
@@ -444,8 +445,8 @@ func decodeWord(k uint64) string {
 	return string(bytes.TrimRight(b[:], "\x00"))
 }
 
-// number reads a number of at most the given value.
-func (p *parser) number(what string, most uint64) uint64 {
+// parseNumber reads a number of at most the given value.
+func (p *parser) parseNumber(what string, most uint64) uint64 {
 	b, from := p.b[:cap(p.b)], p.i
 	n := uint64(0)
 	for c := b[p.i] - '0'; c <= 9; c = b[p.i] - '0' {
@@ -461,7 +462,7 @@ func (p *parser) number(what string, most uint64) uint64 {
 	}
 	switch {
 	case p.i == from:
-		p.fail(from, "a number, the %s, must stand here, not %s", what, p.shown(from))
+		p.fail(from, "a number, the %s, must stand here, not %s", what, p.quoteTextAt(from))
 		return 0
 	case n > most:
 		p.fail(from, "%s %d is too large: at most %d", what, n, most)
@@ -479,17 +480,17 @@ func (p *parser) fail(at int, format string, args ...any) {
 	if back := p.i - at; back > 0 { // the place may be before newlines that have been read
 		line -= bytes.Count(p.b[at:min(p.i, len(p.b))], []byte{'\n'})
 	}
-	p.err = &Error{p.file.name, line, p.column(at), fmt.Sprintf(format, args...)}
+	p.err = &Error{p.file.name, line, p.columnOf(at), fmt.Sprintf(format, args...)}
 }
 
-// column returns the column of a place, from 1.
-func (p *parser) column(at int) int {
+// columnOf returns the column of a place, from 1.
+func (p *parser) columnOf(at int) int {
 	at = min(at, len(p.b))
 	return at - bytes.LastIndexByte(p.b[:at], '\n')
 }
 
-// shown quotes the text at a place, up to the next blank.
-func (p *parser) shown(at int) string {
+// quoteTextAt quotes the text at a place, up to the next blank.
+func (p *parser) quoteTextAt(at int) string {
 	if at >= len(p.b) {
 		return "the end of the file"
 	}
@@ -529,8 +530,8 @@ func (l *labelTable) clear() {
 	}
 }
 
-// find returns the slot of a label, or the empty one where it belongs.
-func (l *labelTable) find(b []byte, at, length int, key uint64) *labelEntry {
+// slotOf returns the slot of a label, or the empty one where it belongs.
+func (l *labelTable) slotOf(b []byte, at, length int, key uint64) *labelEntry {
 	mask := uint64(len(l.entries) - 1)
 	for i := key * 0x9e3779b97f4a7c15 >> 32; ; i++ {
 		s := &l.entries[i&mask]
@@ -540,14 +541,14 @@ func (l *labelTable) find(b []byte, at, length int, key uint64) *labelEntry {
 	}
 }
 
-func (l *labelTable) get(b []byte, at, length int, key uint64) (op uint32, ok bool) {
-	s := l.find(b, at, length, key)
+func (l *labelTable) opOf(b []byte, at, length int, key uint64) (op uint32, ok bool) {
+	s := l.slotOf(b, at, length, key)
 	return s.op, s.generation == l.generation
 }
 
-// put enters a label. It returns the operation that has it already, and false.
-func (l *labelTable) put(b []byte, at, length int, key uint64, op uint32) (old uint32, ok bool) {
-	s := l.find(b, at, length, key)
+// addLabel enters a label. It returns the operation that has it already, and false.
+func (l *labelTable) addLabel(b []byte, at, length int, key uint64, op uint32) (old uint32, ok bool) {
+	s := l.slotOf(b, at, length, key)
 	if s.generation == l.generation {
 		return s.op, false
 	}
@@ -557,15 +558,15 @@ func (l *labelTable) put(b []byte, at, length int, key uint64, op uint32) (old u
 		l.entries = make([]labelEntry, 4*len(full))
 		for _, s := range full {
 			if s.generation == l.generation {
-				*l.find(b, int(s.start), int(s.length), s.key) = s
+				*l.slotOf(b, int(s.start), int(s.length), s.key) = s
 			}
 		}
 	}
 	return 0, true
 }
 
-// append appends the operation as in a GOAL file.
-func (o Op) append(b []byte) []byte {
+// appendText appends the operation as in a GOAL file.
+func (o Op) appendText(b []byte) []byte {
 	b = append(b, kindNames[o.Kind]...)
 	b = strconv.AppendUint(append(b, ' '), o.Size, 10)
 	if o.Kind != Calc {
@@ -599,16 +600,16 @@ func appendNumber(b []byte, n uint32) []byte {
 // others depend on, or that depend on others, have the labels l0, l1 …
 func (s *Schedule) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 256<<10)
-	line := append(strconv.AppendInt([]byte("num_ranks "), int64(s.Ranks()), 10), '\n')
+	line := append(strconv.AppendInt([]byte("num_ranks "), int64(s.CountRanks()), 10), '\n')
 	out.Write(line)
 	var waits []bool
-	for r := range s.Ranks() {
-		from, to := s.first[r], s.first[r+1]
+	for r := range s.CountRanks() {
+		from, to := s.firstOpOfRank[r], s.firstOpOfRank[r+1]
 		line = append(strconv.AppendInt(append(line[:0], "\nrank "...), int64(r), 10), " {\n"...)
 		out.Write(line)
 		line = line[:0]
 		waits = append(waits[:0], make([]bool, to-from)...)
-		for _, d := range s.deps[s.after[from]:s.after[to]] {
+		for _, d := range s.dependants[s.firstDependant[from]:s.firstDependant[to]] {
 			waits[d>>1-from] = true
 		}
 		label := func(op uint32) { line = strconv.AppendUint(append(line, 'l'), uint64(op-from), 10) }
@@ -617,16 +618,16 @@ func (s *Schedule) Write(w io.Writer) error {
 			for ; len(calls) > 0 && calls[0].First == int(op-from); calls = calls[1:] {
 				fmt.Fprintf(out, "// %s: %d operations\n", calls[0].Name, calls[0].Ops)
 			}
-			if waits[op-from] || s.after[op] < s.after[op+1] {
+			if waits[op-from] || s.firstDependant[op] < s.firstDependant[op+1] {
 				label(op)
 				line = append(line, ": "...)
 			}
-			line = append(s.ops[op].append(line), '\n')
+			line = append(s.ops[op].appendText(line), '\n')
 			out.Write(line)
 			line = line[:0]
 		}
 		for op := from; op < to; op++ {
-			for _, d := range s.deps[s.after[op]:s.after[op+1]] {
+			for _, d := range s.dependants[s.firstDependant[op]:s.firstDependant[op+1]] {
 				label(d >> 1)
 				verb := " requires "
 				if d&1 != 0 {

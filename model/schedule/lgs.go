@@ -23,21 +23,21 @@ package schedule
 // becomes ready at once is put there in the order in which it was released, that of the rank which
 // the event has touched last first; at the beginning in that of the file.
 
-func (r *run) lgs() {
+func (r *run) simulateLGS() {
 	r.readyAt = make([]uint64, len(r.ops))
-	r.timeOnly = true
+	r.orderedByTimeOnly = true
 	r.scheduleFirstOps()
 	for !r.empty() {
 		e := r.pop()
 		op := e.what >> 3
 		o := &r.ops[op]
 		r.lastTouchedRank = o.rank
-		if e.what&7 == messageArrives {
+		if e.what&7 == messageArrivesAction {
 			r.lastTouchedRank = o.Peer
 		}
 		cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 		switch {
-		case e.what&7 == messageArrives:
+		case e.what&7 == messageArrivesAction:
 			r.lgsMessage(e, op, o)
 		case o.Kind == Calc:
 			if free := r.cpuFree[cpu]; free > e.at {
@@ -56,33 +56,33 @@ func (r *run) lgs() {
 			bytes := r.messageBytes(o) - 1
 			r.releaseOnStart(op)
 			r.noteOccupation(e, cpu, nic, -1)
-			r.cpuFree[cpu] = e.at + r.o + r.O.rounded(bytes)
-			r.outFree[nic] = e.at + r.g + r.G.truncated(bytes)
-			r.schedule(r.cpuFree[cpu]+r.L+r.G.truncated(bytes), op<<3|messageArrives)
+			r.cpuFree[cpu] = e.at + r.overhead + r.overheadPerByte.rounded(bytes)
+			r.outFree[nic] = e.at + r.gap + r.gapPerByte.truncated(bytes)
+			r.addEvent(r.cpuFree[cpu]+r.latency+r.gapPerByte.truncated(bytes), op<<3|messageArrivesAction)
 			r.messages++
-			if r.messageBytes(o) <= r.S {
+			if r.messageBytes(o) <= r.eagerLimit {
 				r.finishOp(op, r.cpuFree[cpu])
 			}
 		default:
 			r.releaseOnStart(op)
-			if send, ok := r.match.matchReceive(op); ok {
+			if send, ok := r.matcher.matchReceive(op); ok {
 				if e.at < r.readyAt[send] {
 					if r.earlyReceives == 0 {
 						r.firstEarlyReceive = op
 					}
 					r.earlyReceives++
 				}
-				if r.messageBytes(o) > r.S {
+				if r.messageBytes(o) > r.eagerLimit {
 					r.lastTouchedRank = r.ops[send].rank
 				}
 				r.checkPairSizes(send, op)
 				r.noteOccupation(e, cpu, nic, -1)
-				r.inFree[nic] = max(r.outFree[nic], e.at) + r.g
-				r.cpuFree[cpu] = r.inFree[nic] + r.o + r.O.rounded(r.messageBytes(o)-1)
+				r.inFree[nic] = max(r.outFree[nic], e.at) + r.gap
+				r.cpuFree[cpu] = r.inFree[nic] + r.overhead + r.overheadPerByte.rounded(r.messageBytes(o)-1)
 				if r.pathLog != nil {
 					r.pathLog.in[nic] = uint32(len(r.pathLog.entries))
 				}
-				if r.messageBytes(o) > r.S {
+				if r.messageBytes(o) > r.eagerLimit {
 					r.endWaitingSend(send, r.cpuFree[cpu], r.cpuFree[cpu], r.inFree[nic], o)
 				}
 				r.finishOp(op, r.cpuFree[cpu])
@@ -103,7 +103,7 @@ func (r *run) flushLGS() {
 		case Calc:
 			at = max(at, r.cpuFree[int(o.rank)*r.cpus+int(o.CPU)])
 		}
-		r.schedule(at, op<<3+beginOp)
+		r.addEvent(at, op<<3+beginOpAction)
 	}
 	for _, op := range r.lateOps {
 		if r.ops[op].rank == r.lastTouchedRank {
@@ -120,22 +120,22 @@ func (r *run) flushLGS() {
 
 // lgsMessage lets a message arrive.
 func (r *run) lgsMessage(e event, op uint32, o *Op) {
-	recv, ok := r.match.matchMessage(op)
+	recv, ok := r.matcher.matchMessage(op)
 	if !ok {
 		r.readyAt[op] = e.at
 		return
 	}
 	cpu, nic := int(o.Peer)*r.cpus+int(r.ops[recv].CPU), int(o.Peer)*r.nics+int(o.NIC)
 	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
-		r.match.requeueReceive(recv)
+		r.matcher.requeueReceive(recv)
 		r.push(event{free, e.serial, e.what})
 		return
 	}
 	r.checkPairSizes(op, recv)
 	r.noteOccupation(e, cpu, -1, nic)
-	r.inFree[nic] = max(r.inFree[nic], e.at) + r.g
-	r.cpuFree[cpu] = r.inFree[nic] + r.o + r.O.rounded(r.messageBytes(o)-1)
-	if r.messageBytes(o) > r.S {
+	r.inFree[nic] = max(r.inFree[nic], e.at) + r.gap
+	r.cpuFree[cpu] = r.inFree[nic] + r.overhead + r.overheadPerByte.rounded(r.messageBytes(o)-1)
+	if r.messageBytes(o) > r.eagerLimit {
 		r.endWaitingSend(op, r.cpuFree[cpu], r.cpuFree[cpu], r.inFree[nic], o)
 	}
 	r.finishOp(recv, r.cpuFree[cpu])

@@ -23,8 +23,8 @@ import "slices"
 
 // Classes of events that wait for one resource: calcs of each CPU, then sends and messages of each
 // CPU and interface.
-func (r *run) sends(o *Op) int    { return r.cpus + int(o.CPU)*r.nics + int(o.NIC) }
-func (r *run) arrivals(o *Op) int { return r.sends(o) + r.cpus*r.nics }
+func (r *run) sendWaitClass(o *Op) int    { return r.cpus + int(o.CPU)*r.nics + int(o.NIC) }
+func (r *run) arrivalWaitClass(o *Op) int { return r.sendWaitClass(o) + r.cpus*r.nics }
 
 // resourcesPerRank returns how many classes a rank has.
 func (r *run) resourcesPerRank() int { return r.cpus * (1 + 2*r.nics) }
@@ -32,16 +32,16 @@ func (r *run) resourcesPerRank() int { return r.cpus * (1 + 2*r.nics) }
 // maxWaitQueues bounds the memory for classes. With more, all events stand in the queue.
 const maxWaitQueues = 1 << 26
 
-func (r *run) loggopsim() {
-	r.queuesAll = r.o < r.O.integer || r.g < r.G.integer || // then an empty message frees a resource again
-		r.Ranks()*r.resourcesPerRank() > maxWaitQueues
+func (r *run) simulateLogGOPSim() {
+	r.queuesAll = r.overhead < r.overheadPerByte.integer || r.gap < r.gapPerByte.integer || // then an empty message frees a resource again
+		r.CountRanks()*r.resourcesPerRank() > maxWaitQueues
 	r.scheduleFirstOps()
 	for !r.empty() {
 		e := r.pop()
 		op := e.what >> 3
 		o := &r.ops[op]
 		switch {
-		case e.what&7 == messageArrives:
+		case e.what&7 == messageArrivesAction:
 			r.simsMessageArrives(e, op, o)
 		case o.Kind == Calc:
 			cpu := int(o.rank)*r.cpus + int(o.CPU)
@@ -57,24 +57,24 @@ func (r *run) loggopsim() {
 		case o.Kind == Send:
 			cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 			if free := max(r.cpuFree[cpu], r.outFree[nic]); free > e.at {
-				r.postpone(o.rank, r.sends(o), e, free)
+				r.postpone(o.rank, r.sendWaitClass(o), e, free)
 				continue
 			}
 			r.releaseOnStart(op)
 			r.noteOccupation(e, cpu, nic, -1)
-			r.cpuFree[cpu] = e.at + r.o + (o.Size-1)*r.O.integer
-			r.outFree[nic] = e.at + r.g + (o.Size-1)*r.G.integer
-			r.scheduleNextWaiting(o.rank, r.sends(o), e, max(r.cpuFree[cpu], r.outFree[nic]))
-			r.schedule(e.at+r.o+r.L, op<<3|messageArrives)
+			r.cpuFree[cpu] = e.at + r.overhead + (o.Size-1)*r.overheadPerByte.integer
+			r.outFree[nic] = e.at + r.gap + (o.Size-1)*r.gapPerByte.integer
+			r.scheduleNextWaiting(o.rank, r.sendWaitClass(o), e, max(r.cpuFree[cpu], r.outFree[nic]))
+			r.addEvent(e.at+r.overhead+r.latency, op<<3|messageArrivesAction)
 			r.messages++
-			if o.Size <= r.S {
+			if o.Size <= r.eagerLimit {
 				r.finishOp(op, e.at)
 			}
 		default:
 			r.releaseOnStart(op)
-			if send, ok := r.match.matchReceive(op); ok {
+			if send, ok := r.matcher.matchReceive(op); ok {
 				r.checkPairSizes(send, op)
-				if o.Size > r.S {
+				if o.Size > r.eagerLimit {
 					r.noteReceive(e)
 					r.endWaitingSend(send, e.at, e.at, e.at, o)
 				}
@@ -89,16 +89,16 @@ func (r *run) loggopsim() {
 func (r *run) simsMessageArrives(e event, op uint32, o *Op) {
 	cpu, nic := int(o.Peer)*r.cpus+int(o.CPU), int(o.Peer)*r.nics+int(o.NIC)
 	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
-		r.postpone(o.Peer, r.arrivals(o), e, free)
+		r.postpone(o.Peer, r.arrivalWaitClass(o), e, free)
 		return
 	}
 	r.noteOccupation(e, cpu, -1, nic)
-	r.cpuFree[cpu] = e.at + r.o + max((o.Size-1)*r.O.integer, (o.Size-1)*r.G.integer)
-	r.inFree[nic] = e.at + r.g + (o.Size-1)*r.G.integer
-	r.scheduleNextWaiting(o.Peer, r.arrivals(o), e, max(r.cpuFree[cpu], r.inFree[nic]))
-	if recv, ok := r.match.matchMessage(op); ok {
+	r.cpuFree[cpu] = e.at + r.overhead + max((o.Size-1)*r.overheadPerByte.integer, (o.Size-1)*r.gapPerByte.integer)
+	r.inFree[nic] = e.at + r.gap + (o.Size-1)*r.gapPerByte.integer
+	r.scheduleNextWaiting(o.Peer, r.arrivalWaitClass(o), e, max(r.cpuFree[cpu], r.inFree[nic]))
+	if recv, ok := r.matcher.matchMessage(op); ok {
 		r.checkPairSizes(op, recv)
-		if o.Size > r.S {
+		if o.Size > r.eagerLimit {
 			r.endWaitingSend(op, e.at, e.at, e.at, o)
 		}
 		r.finishOp(recv, e.at)
@@ -109,7 +109,7 @@ func (r *run) simsMessageArrives(e event, op uint32, o *Op) {
 // sender are occupied until certain times; their indices are those of the operation that was
 // matched last.
 func (r *run) endWaitingSend(send uint32, end, cpuTime, nicTime uint64, by *Op) {
-	if r.messageBytes(&r.ops[send]) > r.S {
+	if r.messageBytes(&r.ops[send]) > r.eagerLimit {
 		r.finishOp(send, end)
 	} else { // it has ended before
 		r.releaseOnEnd(send, end)
@@ -127,9 +127,9 @@ func (r *run) endTwice() bool {
 	for i := range r.ops {
 		switch o := &r.ops[i]; o.Kind {
 		case Recv:
-			long = long || r.messageBytes(o) > r.S
+			long = long || r.messageBytes(o) > r.eagerLimit
 		case Send:
-			short = short || r.messageBytes(o) <= r.S
+			short = short || r.messageBytes(o) <= r.eagerLimit
 		}
 	}
 	return long && short
@@ -148,12 +148,12 @@ func (r *run) scheduleFirstOps() {
 	if r.endTwice() {
 		r.readyBits = make([]uint64, len(r.ops)/64+1)
 	}
-	for i, n := range r.state {
+	for i, n := range r.stateOfOp {
 		if n == 0 {
 			r.lateOps = append(r.lateOps, uint32(i))
 			r.begunOps++
 		}
-		if o := r.ops[i]; i+1 == int(r.first[o.rank+1]) {
+		if o := r.ops[i]; i+1 == int(r.firstOpOfRank[o.rank+1]) {
 			r.scheduleReadyOps()
 		}
 	}
@@ -162,11 +162,11 @@ func (r *run) scheduleFirstOps() {
 // releaseOnStart lets operations go on that wait for the start of another one. In dialect LGS those
 // that have waited for nothing else lately begin at time 0.
 func (r *run) releaseOnStart(op uint32) {
-	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
+	for _, d := range r.dependants[r.firstDependant[op]:r.firstDependant[op+1]] {
 		if d&1 == 0 || r.isReady(d>>1) {
 			continue
 		}
-		if r.readyAt != nil && r.state[d>>1] == 1 {
+		if r.readyAt != nil && r.stateOfOp[d>>1] == 1 {
 			r.readyAt[d>>1] = 0
 			r.noteCause(d>>1, 0)
 		}
@@ -182,13 +182,13 @@ func (r *run) finishOp(op uint32, at uint64) {
 
 // releaseOnEnd lets operations go on that wait for the end of another one.
 func (r *run) releaseOnEnd(op uint32, at uint64) {
-	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
+	for _, d := range r.dependants[r.firstDependant[op]:r.firstDependant[op+1]] {
 		if d&1 != 0 || r.isReady(d>>1) {
 			continue
 		}
 		if r.readyAt != nil && at >= r.readyAt[d>>1] {
 			r.readyAt[d>>1] = at
-			r.noteCause(d>>1, byReady)
+			r.noteCause(d>>1, causeReady)
 		}
 		r.countDown(d >> 1)
 	}
@@ -200,7 +200,7 @@ func (r *run) isReady(op uint32) bool {
 }
 
 func (r *run) countDown(op uint32) {
-	if r.state[op]--; r.state[op] == 0 {
+	if r.stateOfOp[op]--; r.stateOfOp[op] == 0 {
 		if r.readyBits != nil {
 			r.readyBits[op>>6] |= 1 << (op & 63)
 		}
@@ -236,12 +236,12 @@ func (r *run) scheduleReadyOps() {
 		cpu := int(o.rank)*r.cpus + int(o.CPU)
 		at := r.cpuFree[cpu]
 		if r.pathLog != nil && o.Kind == Recv {
-			r.pathLog.causes[op] = causeBy(r.pathLog.cpu[cpu], byCPU)
+			r.pathLog.causes[op] = encodeCause(r.pathLog.cpu[cpu], causeCPU)
 		}
 		if o.Kind == Send {
 			at = max(at, r.outFree[int(o.rank)*r.nics+int(o.NIC)])
 		}
-		r.schedule(at, op<<3+beginOp)
+		r.addEvent(at, op<<3+beginOpAction)
 	}
 	r.lateOps = r.lateOps[:0]
 }
@@ -285,7 +285,7 @@ func (r *run) waitQueueOf(rank uint32, class int) *waitQueue {
 	}
 	size := r.resourcesPerRank()
 	if r.waitBlocks == nil {
-		r.waitBlocks = make([]int32, r.Ranks())
+		r.waitBlocks = make([]int32, r.CountRanks())
 		for i := range r.waitBlocks {
 			r.waitBlocks[i] = -1
 		}

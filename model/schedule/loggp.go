@@ -25,16 +25,16 @@ package schedule
 // So one message between idle ranks takes o + L + k max(G, O) + o, and one of more than S bytes
 // 6 o + 3 L + k max(G, O), as in LogGPS (Ino, Fujimoto and Hagihara 2001; model.LogGPS).
 
-func (r *run) loggp() {
+func (r *run) simulateLogGP() {
 	r.readyAt = make([]uint64, len(r.ops))
 	if r.cpus > 1 {
 		r.cpuHeld = make([]bool, len(r.cpuFree))
-		r.heldRequests = map[int][]request{}
+		r.heldRequests = map[int][]cpuRequest{}
 	}
-	for i, n := range r.state {
+	for i, n := range r.stateOfOp {
 		if n == 0 {
 			r.begunOps++
-			r.schedule(0, uint32(i)<<3)
+			r.addEvent(0, uint32(i)<<3)
 		}
 	}
 	for !r.empty() {
@@ -42,29 +42,29 @@ func (r *run) loggp() {
 		op := e.what >> 3
 		o := &r.ops[op]
 		switch what := e.what & 7; what {
-		case beginOp:
+		case beginOpAction:
 			r.opReady(e.at, op)
-		case messageArrives:
-			_, taken := r.enterInterface(e.at, o.Peer, op, messageArrives, o.NIC, r.firstMessageBytes(o))
-			r.noteCause(op, byData)
-			if recv, ok := r.match.matchMessage(op); ok {
+		case messageArrivesAction:
+			_, taken := r.enterInterface(e.at, o.Peer, op, messageArrivesAction, o.NIC, r.firstMessageBytes(o))
+			r.noteCause(op, causeData)
+			if recv, ok := r.matcher.matchMessage(op); ok {
 				r.pairMessage(e.at, taken, op, recv, true)
 			} else {
 				r.readyAt[op] = taken
 			}
-		case answerArrives:
-			begin, _ := r.enterInterface(e.at, o.rank, op, answerArrives, o.NIC, 0)
-			r.noteCause(op, byAnswer)
-			r.askOrSchedule(e.at, begin, op, sendData)
-		case dataArrives:
-			_, taken := r.enterInterface(e.at, o.Peer, op, dataArrives, o.NIC, bytesAfterFirst(o))
-			recv := r.state[op] - 1
-			r.noteCause(recv, byData)
-			r.askOrSchedule(e.at, taken, recv, takeMessage)
-		case messageLeaves:
-			r.leaveInterface(e.at, op, r.injection(op), r.readyAt[op])
+		case answerArrivesAction:
+			begin, _ := r.enterInterface(e.at, o.rank, op, answerArrivesAction, o.NIC, 0)
+			r.noteCause(op, causeAnswer)
+			r.requestOrScheduleCPU(e.at, begin, op, sendDataAction)
+		case dataArrivesAction:
+			_, taken := r.enterInterface(e.at, o.Peer, op, dataArrivesAction, o.NIC, bytesAfterFirst(o))
+			recv := r.stateOfOp[op] - 1
+			r.noteCause(recv, causeData)
+			r.requestOrScheduleCPU(e.at, taken, recv, takeMessageAction)
+		case messageLeavesAction:
+			r.leaveInterface(e.at, op, r.injectedMessage(op), r.readyAt[op])
 		default:
-			r.askCPU(e.at, op, what)
+			r.requestCPU(e.at, op, what)
 		}
 	}
 }
@@ -74,25 +74,25 @@ func bytesAfterFirst(o *Op) uint64 { return max(o.Size, 1) - 1 }
 
 // firstMessageBytes returns k of what a send sends first: its message, or a request.
 func (r *run) firstMessageBytes(o *Op) uint64 {
-	if o.Size > r.S {
+	if o.Size > r.eagerLimit {
 		return 0
 	}
 	return bytesAfterFirst(o)
 }
 
-// askOrSchedule asks for the CPU of an operation at a time, which may be now.
-func (r *run) askOrSchedule(now, at uint64, op uint32, what uint32) {
+// requestOrScheduleCPU asks for the CPU of an operation at a time, which may be now.
+func (r *run) requestOrScheduleCPU(now, at uint64, op uint32, what uint32) {
 	if at > now {
-		r.schedule(at, op<<3|what)
+		r.addEvent(at, op<<3|what)
 	} else {
-		r.askCPU(now, op, what)
+		r.requestCPU(now, op, what)
 	}
 }
 
 // releaseDependants lets operations go on that wait for the end, or the start, of another one,
 // which the entry of a path says that occupied its CPU last.
 func (r *run) releaseDependants(op uint32, at uint64, start uint32, by uint32) {
-	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
+	for _, d := range r.dependants[r.firstDependant[op]:r.firstDependant[op+1]] {
 		if d&1 != start {
 			continue
 		}
@@ -100,12 +100,12 @@ func (r *run) releaseDependants(op uint32, at uint64, start uint32, by uint32) {
 		if at >= r.readyAt[d] {
 			r.readyAt[d] = at
 			if r.pathLog != nil {
-				r.pathLog.causes[d] = causeBy(by, byReady)
+				r.pathLog.causes[d] = encodeCause(by, causeReady)
 			}
 		}
-		if r.state[d]--; r.state[d] == 0 {
+		if r.stateOfOp[d]--; r.stateOfOp[d] == 0 {
 			r.begunOps++
-			r.schedule(r.readyAt[d], d<<3)
+			r.addEvent(r.readyAt[d], d<<3)
 		}
 	}
 }
@@ -119,16 +119,16 @@ func (r *run) endOp(op uint32, cpu int) {
 // opReady lets an operation begin that has nothing to wait for.
 func (r *run) opReady(at uint64, op uint32) {
 	if r.ops[op].Kind != Recv {
-		r.askCPU(at, op, beginOp)
+		r.requestCPU(at, op, beginOpAction)
 		return
 	}
 	by := uint32(0)
-	if r.pathLog != nil && r.after[op] < r.after[op+1] {
-		by = r.pathLog.addEntry(at, op<<3+beginOp, r.pathLog.causes[op])
-		r.noteCause(op, byReady)
+	if r.pathLog != nil && r.firstDependant[op] < r.firstDependant[op+1] {
+		by = r.pathLog.addEntry(at, op<<3+beginOpAction, r.pathLog.causes[op])
+		r.noteCause(op, causeReady)
 	}
 	r.releaseDependants(op, at, 1, by)
-	if send, ok := r.match.matchReceive(op); ok {
+	if send, ok := r.matcher.matchReceive(op); ok {
 		r.pairMessage(at, r.readyAt[send], send, op, false)
 	}
 }
@@ -137,52 +137,52 @@ func (r *run) opReady(at uint64, op uint32) {
 // from a time on. last says that the message came later.
 func (r *run) pairMessage(at, taken uint64, send, recv uint32, last bool) {
 	r.checkPairSizes(send, recv)
-	r.state[recv], r.state[send] = send, recv+1
+	r.stateOfOp[recv], r.stateOfOp[send] = send, recv+1
 	if r.pathLog != nil && (last || taken > at) {
 		r.pathLog.causes[recv] = r.pathLog.causes[send]
 	}
-	what := uint32(takeMessage)
-	if r.ops[send].Size > r.S {
-		what = sendAnswer
+	what := uint32(takeMessageAction)
+	if r.ops[send].Size > r.eagerLimit {
+		what = sendAnswerAction
 	}
-	r.askOrSchedule(at, max(at, taken), recv, what)
+	r.requestOrScheduleCPU(at, max(at, taken), recv, what)
 }
 
-// request is work for a CPU that waits for it.
-type request struct {
+// cpuRequest is work for a CPU that waits for it.
+type cpuRequest struct {
 	at   uint64
 	op   uint32
 	what uint32
 }
 
-// askCPU asks for the CPU of an operation. If until when the CPU is occupied is known, so is when
-// it does this work. It is not if the CPU waits for an interface that others use, too.
-func (r *run) askCPU(at uint64, op, what uint32) {
+// requestCPU asks for the CPU of an operation. If until when the CPU is occupied is known, so is
+// when it does this work. It is not if the CPU waits for an interface that others use, too.
+func (r *run) requestCPU(at uint64, op, what uint32) {
 	o := &r.ops[op]
 	if cpu := int(o.rank)*r.cpus + int(o.CPU); r.cpuHeld != nil && r.cpuHeld[cpu] {
-		r.heldRequests[cpu] = append(r.heldRequests[cpu], request{at, op, what})
+		r.heldRequests[cpu] = append(r.heldRequests[cpu], cpuRequest{at, op, what})
 		return
 	}
-	r.work(at, op, what)
+	r.workOrWait(at, op, what)
 }
 
-// work lets the CPU of an operation do what was asked for at a time, as soon as it is free.
-func (r *run) work(at uint64, op, what uint32) {
+// workOrWait lets the CPU of an operation do what was asked for at a time, as soon as it is free.
+func (r *run) workOrWait(at uint64, op, what uint32) {
 	o := &r.ops[op]
 	cpu := int(o.rank)*r.cpus + int(o.CPU)
 	begin := max(at, r.cpuFree[cpu])
 	if r.pathLog != nil {
 		c := r.pathLog.causes[op]
 		if begin > at {
-			c = causeBy(r.pathLog.cpu[cpu], byCPU)
+			c = encodeCause(r.pathLog.cpu[cpu], causeCPU)
 		}
 		r.pathLog.cpu[cpu] = r.pathLog.addEntry(begin, op<<3|what, c)
 	}
-	work := r.o
+	work := r.overhead
 	switch {
-	case what == takeMessage:
-		k := bytesAfterFirst(&r.ops[r.state[op]])
-		r.cpuFree[cpu] = r.Noise.endOfWork(o.rank, begin, r.o+r.bytes(k))
+	case what == takeMessageAction:
+		k := bytesAfterFirst(&r.ops[r.stateOfOp[op]])
+		r.cpuFree[cpu] = r.Noise.endOfWork(o.rank, begin, r.overhead+r.timeOfOverheadBytes(k))
 		r.endOp(op, cpu)
 		return
 	case o.Kind == Calc:
@@ -190,15 +190,15 @@ func (r *run) work(at uint64, op, what uint32) {
 		r.releaseDependants(op, begin, 1, r.pathLog.lastEntryOnCPU(cpu))
 		r.endOp(op, cpu)
 		return
-	case what == beginOp:
+	case what == beginOpAction:
 		r.releaseDependants(op, begin, 1, r.pathLog.lastEntryOnCPU(cpu))
 		r.messages++
 	default:
-		work = 2 * r.o
+		work = 2 * r.overhead
 	}
 	ready := r.Noise.endOfWork(o.rank, begin, work)
 	if r.pathLog != nil {
-		r.pathLog.causes[op] = causeBy(r.pathLog.cpu[cpu], byMessage)
+		r.pathLog.causes[op] = encodeCause(r.pathLog.cpu[cpu], causeMessage)
 	}
 	if r.cpuHeld == nil {
 		r.leaveInterface(ready, op, what, begin)
@@ -206,18 +206,18 @@ func (r *run) work(at uint64, op, what uint32) {
 	}
 	r.cpuHeld[cpu] = true
 	r.readyAt[op] = begin
-	r.schedule(ready, op<<3|messageLeaves)
+	r.addEvent(ready, op<<3|messageLeavesAction)
 }
 
-// injection returns what an operation sends whose message is to leave.
-func (r *run) injection(op uint32) uint32 {
+// injectedMessage returns what an operation sends whose message is to leave.
+func (r *run) injectedMessage(op uint32) uint32 {
 	switch {
 	case r.ops[op].Kind == Recv:
-		return sendAnswer
-	case r.state[op] != 0: // it has met its receive
-		return sendData
+		return sendAnswerAction
+	case r.stateOfOp[op] != 0: // it has met its receive
+		return sendDataAction
 	}
-	return beginOp
+	return beginOpAction
 }
 
 // leaveInterface lets a message leave that is ready at a time. Its CPU began to work on it before.
@@ -225,42 +225,42 @@ func (r *run) leaveInterface(ready uint64, op, what uint32, begin uint64) {
 	o := &r.ops[op]
 	send, k := op, uint64(0)
 	switch what {
-	case beginOp:
+	case beginOpAction:
 		k = r.firstMessageBytes(o)
-	case sendData:
+	case sendDataAction:
 		k = bytesAfterFirst(o)
-	case sendAnswer:
-		send = r.state[op]
+	case sendAnswerAction:
+		send = r.stateOfOp[op]
 	}
 	cpu, out := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(r.ops[send].NIC)
 	end := ready
-	if work := r.bytes(k); work > 0 {
+	if work := r.timeOfOverheadBytes(k); work > 0 {
 		end = r.Noise.endOfWork(o.rank, ready, work)
 	}
 	left := max(ready, r.outFree[out])
 	if r.pathLog != nil {
 		last := r.pathLog.causes[op] >> 3
 		if left > ready {
-			last = r.pathLog.addEntry(left, op<<3|messageLeaves, causeBy(r.pathLog.out[out], byInterface))
+			last = r.pathLog.addEntry(left, op<<3|messageLeavesAction, encodeCause(r.pathLog.out[out], causeInterface))
 			if left >= end {
 				r.pathLog.cpu[cpu] = last
 			}
 		}
 		r.pathLog.out[out] = last
-		r.pathLog.causes[send] = causeBy(last, byMessage)
+		r.pathLog.causes[send] = encodeCause(last, causeMessage)
 	}
 	r.cpuFree[cpu] = max(left, end)
-	r.outFree[out] = left + r.g + r.flow(k)
+	r.outFree[out] = left + r.gap + r.timeOfGapBytes(k)
 	switch what {
-	case beginOp:
-		r.schedule(left+r.L, op<<3|messageArrives)
-		if o.Size <= r.S {
+	case beginOpAction:
+		r.addEvent(left+r.latency, op<<3|messageArrivesAction)
+		if o.Size <= r.eagerLimit {
 			r.endOp(op, cpu)
 		}
-	case sendAnswer:
-		r.schedule(left+r.L, send<<3|answerArrives)
-	case sendData:
-		r.schedule(left+r.L, op<<3|dataArrives)
+	case sendAnswerAction:
+		r.addEvent(left+r.latency, send<<3|answerArrivesAction)
+	case sendDataAction:
+		r.addEvent(left+r.latency, op<<3|dataArrivesAction)
 		r.endOp(op, cpu)
 	}
 	if r.cpuHeld == nil {
@@ -271,7 +271,7 @@ func (r *run) leaveInterface(ready uint64, op, what uint32, begin uint64) {
 	for len(asked) > 0 && !r.cpuHeld[cpu] {
 		next := asked[0]
 		asked = asked[1:]
-		r.work(next.at, next.op, next.what)
+		r.workOrWait(next.at, next.op, next.what)
 	}
 	if len(asked) > 0 {
 		r.heldRequests[cpu] = asked
@@ -280,9 +280,13 @@ func (r *run) leaveInterface(ready uint64, op, what uint32, begin uint64) {
 	}
 }
 
-// flow returns k G, and bytes k O.
-func (r *run) flow(k uint64) uint64  { return r.G.rounded(k)*r.unitsPerByteCost + r.dG*k }
-func (r *run) bytes(k uint64) uint64 { return r.O.rounded(k)*r.unitsPerByteCost + r.dO*k }
+// timeOfGapBytes returns k G, and bytes k O.
+func (r *run) timeOfGapBytes(k uint64) uint64 {
+	return r.gapPerByte.rounded(k)*r.unitsPerByteCost + r.extraGapPerByte*k
+}
+func (r *run) timeOfOverheadBytes(k uint64) uint64 {
+	return r.overheadPerByte.rounded(k)*r.unitsPerByteCost + r.extraOverheadPerByte*k
+}
 
 // enterInterface lets a message into an interface of its receiver. It returns when that begins, and
 // when a CPU may begin to take the message.
@@ -292,13 +296,13 @@ func (r *run) enterInterface(at uint64, rank, op, what uint32, nic uint8, k uint
 	if r.pathLog != nil {
 		c := r.pathLog.causes[op]
 		if begin > at {
-			c = causeBy(r.pathLog.in[in], byInterface)
+			c = encodeCause(r.pathLog.in[in], causeInterface)
 		}
 		r.pathLog.in[in] = r.pathLog.addEntry(begin, op<<3|what, c)
 	}
-	flow := r.flow(k)
-	r.inFree[in] = begin + r.g + flow
-	if work := r.bytes(k); flow > work {
+	flow := r.timeOfGapBytes(k)
+	r.inFree[in] = begin + r.gap + flow
+	if work := r.timeOfOverheadBytes(k); flow > work {
 		return begin, begin + flow - work
 	}
 	return begin, begin

@@ -17,14 +17,14 @@ import (
 // a period. Each rank begins at a random point of the period, drawn from the seed. A detour
 // suspends the work of a CPU. A nil Noise has no detours.
 type Noise struct {
-	detours []detour // in the order of their starts
-	period  uint64
-	seed    uint64
-	free    uint64 // of a period, without detours
+	detours       []detour // in the order of their starts
+	period        uint64
+	seed          uint64
+	workPerPeriod uint64 // of a period, without detours
 }
 
 // detour is an interval without work. before is the time for work in the period before it.
-type detour struct{ from, to, before uint64 }
+type detour struct{ from, to, workBefore uint64 }
 
 // ParseNoise reads noise such as period=1ms,length=20us: one detour in each period.
 func ParseNoise(s string, seed uint64) (*Noise, error) {
@@ -121,19 +121,19 @@ func newNoise(detours []detour, period, seed uint64) (*Noise, error) {
 		if d.from < at || d.to < d.from || d.to > period {
 			return nil, fmt.Errorf("detour %d, from %v to %v: detours follow each other and end before the period of %v", i+1, unit.Time(d.from), unit.Time(d.to), unit.Time(period))
 		}
-		n.free += d.from - at
-		d.before, at = n.free, d.to
+		n.workPerPeriod += d.from - at
+		d.workBefore, at = n.workPerPeriod, d.to
 	}
-	if n.free += period - at; n.free == 0 || period-n.free > n.free*1000 {
+	if n.workPerPeriod += period - at; n.workPerPeriod == 0 || period-n.workPerPeriod > n.workPerPeriod*1000 {
 		return nil, errors.New("noise leaves less than a thousandth of the time for work")
 	}
 	return n, nil
 }
 
-// offset returns the place of a rank in the period at time 0: a number that is drawn from the seed
-// by SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA
+// offsetOfRank returns the place of a rank in the period at time 0: a number that is drawn from the
+// seed by SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA
 // 2014).
-func (n *Noise) offset(rank uint32) uint64 {
+func (n *Noise) offsetOfRank(rank uint32) uint64 {
 	z := n.seed + (uint64(rank)+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
@@ -146,7 +146,7 @@ func (n *Noise) endOfWork(rank uint32, at, work uint64) uint64 {
 	if n == nil || work == 0 {
 		return at + work
 	}
-	offset := n.offset(rank)
+	offset := n.offsetOfRank(rank)
 	at += offset
 	periods, rest := at/n.period, at%n.period
 	i, _ := slices.BinarySearchFunc(n.detours, rest, func(d detour, t uint64) int {
@@ -158,18 +158,18 @@ func (n *Noise) endOfWork(rank uint32, at, work uint64) uint64 {
 	done := rest // of this period's time for work; the i detours before have begun
 	if i > 0 {
 		d := n.detours[i-1]
-		done = d.before + max(rest, d.to) - d.to
+		done = d.workBefore + max(rest, d.to) - d.to
 	}
 	done += work
-	periods, done = periods+(done-1)/n.free, (done-1)%n.free+1
+	periods, done = periods+(done-1)/n.workPerPeriod, (done-1)%n.workPerPeriod+1
 	i, _ = slices.BinarySearchFunc(n.detours, done, func(d detour, t uint64) int {
-		if d.before < t {
+		if d.workBefore < t {
 			return -1
 		}
 		return 1
 	})
 	if i > 0 {
-		done += n.detours[i-1].to - n.detours[i-1].before
+		done += n.detours[i-1].to - n.detours[i-1].workBefore
 	}
 	if periods > math.MaxInt64/n.period {
 		return 1 << 63

@@ -63,15 +63,15 @@ type slowParams struct {
 
 func slow(s *Schedule, p slowParams, d Dialect) *slowRun {
 	x := &slowRun{dialect: d, p: p, touched: map[int]bool{}}
-	for r := range s.Ranks() {
+	for r := range s.CountRanks() {
 		x.ranks = append(x.ranks, &slowRank{})
 		var mine []*slowOp
-		for i, o := range s.Of(r) {
+		for i, o := range s.OpsOfRank(r) {
 			mine = append(mine, &slowOp{Op: o, rank: r, index: i})
 		}
 		for i := range mine {
 			for _, d := range s.Dependants(r, i) {
-				if d.Start {
+				if d.WaitsForStart {
 					mine[i].begins = append(mine[i].begins, mine[d.Op])
 					mine[d.Op].starts++
 				} else {
@@ -590,17 +590,17 @@ func random(rnd *rand.Rand) *Schedule {
 	var b Builder
 	density := rnd.IntN(4)
 	for _, mine := range ops {
-		b.Rank()
+		b.BeginRank()
 		for i, o := range mine {
-			b.Add(o)
+			b.AddOp(o)
 			for range density {
 				if i > 0 && rnd.IntN(2) == 0 {
-					b.Depend(i, max(0, i-1-rnd.IntN(4)), starts && rnd.IntN(3) == 0)
+					b.AddDependency(i, max(0, i-1-rnd.IntN(4)), starts && rnd.IntN(3) == 0)
 				}
 			}
 		}
 	}
-	s, err := b.Schedule()
+	s, err := b.Build()
 	if err != nil {
 		panic(err)
 	}
@@ -635,29 +635,29 @@ func TestAgainstSlowModels(t *testing.T) {
 				if d == LogGP {
 					scale = 1
 				}
-				perByteG := float64(p.BigG) / scale
+				perByteG := float64(p.GapPerByte) / scale
 				if d != LogGOPSim && rnd.IntN(2) == 0 { // digits as they stand on the command line of ATLAHS
 					text := fmt.Sprintf("%.*f", 1+rnd.IntN(5), 1.4*rnd.Float64())
-					if p.BigG, err = parsePerByte(text + "ns"); err != nil {
+					if p.GapPerByte, err = parsePerByte(text + "ns"); err != nil {
 						t.Fatal(err)
 					}
 					if perByteG, err = strconv.ParseFloat(text, 64); err != nil {
 						t.Fatal(err)
 					}
 					if d == LogGP {
-						perByteG = float64(p.BigG)
+						perByteG = float64(p.GapPerByte)
 					}
 				}
 				x := slow(s, slowParams{
-					L: uint64(p.L) / uint64(scale), o: uint64(p.O) / uint64(scale), g: uint64(p.Gap) / uint64(scale), S: p.S,
-					G: perByteG, O: float64(p.BigO) / scale,
+					L: uint64(p.L) / uint64(scale), o: uint64(p.Overhead) / uint64(scale), g: uint64(p.Gap) / uint64(scale), S: p.EagerLimit,
+					G: perByteG, O: float64(p.OverheadPerByte) / scale,
 				}, d)
 				if d == LogGP {
 					x.ours()
 				} else {
 					x.reference()
 				}
-				res, err := s.Simulate(Options{Params: p, Dialect: d, Explain: rnd.IntN(2) == 0})
+				res, err := s.Simulate(Options{Params: p, Dialect: d, RecordsPath: rnd.IntN(2) == 0})
 				open := 0
 				for _, op := range x.ops {
 					if !op.ended {
@@ -674,7 +674,7 @@ func TestAgainstSlowModels(t *testing.T) {
 				if d == LogGOPSim && unmatched == 0 { // it prints times whatever has not ended
 					open = 0
 				}
-				var b *Blocked
+				var b *BlockedError
 				if (open != 0) != (errors.As(err, &b) || err == nil && d == LGS && len(res.Warnings) > 0 && res.Warnings[len(res.Warnings)-1].Kind == "unmatched") {
 					if err != nil && b == nil {
 						continue // below zero
@@ -688,7 +688,7 @@ func TestAgainstSlowModels(t *testing.T) {
 				good++
 				for r, h := range x.ranks {
 					want := slices.Max(h.cpu[:])
-					if got := res.Finish[r]; got != unit.Time(want*uint64(scale)) {
+					if got := res.FinishTimes[r]; got != unit.Time(want*uint64(scale)) {
 						t.Fatalf("seed %d: rank %d finishes at %v, want %d, with %v\n%s", seed, r, got, want, p, text0(s))
 					}
 				}

@@ -12,32 +12,32 @@ import (
 // Params are the parameters of LogGOPS. Hoefler, Schneider and Lumsdaine, LogGOPSim, HPDC 2010,
 // section 2.
 type Params struct {
-	L    unit.Time    // latency
-	O    unit.Time    // o: the CPU is busy sending or receiving a message
-	Gap  unit.Time    // g: an interface is busy with a message
-	BigG unit.PerByte // G: for each byte after the first, longer
-	BigO unit.PerByte // O: for each byte after the first, the CPU is busy longer
-	S    uint64       // bytes of the longest message that is sent at once; longer ones wait for their receive
+	L               unit.Time    // latency
+	Overhead        unit.Time    // o: the CPU is busy sending or receiving a message
+	Gap             unit.Time    // g: an interface is busy with a message
+	GapPerByte      unit.PerByte // G: for each byte after the first, longer
+	OverheadPerByte unit.PerByte // O: for each byte after the first, the CPU is busy longer
+	EagerLimit      uint64       // bytes of the longest message that is sent at once; longer ones wait for their receive
 }
 
-// Default are the parameters that LogGOPSim has if none are given.
-var Default = Params{L: 2500 * unit.Nanosecond, O: 1500 * unit.Nanosecond, Gap: 1000 * unit.Nanosecond, BigG: 6000, S: 65535}
+// DefaultParams are the parameters that LogGOPSim has if none are given.
+var DefaultParams = Params{L: 2500 * unit.Nanosecond, Overhead: 1500 * unit.Nanosecond, Gap: 1000 * unit.Nanosecond, GapPerByte: 6000, EagerLimit: 65535}
 
 // String prints the parameters as ParseParams reads them.
 func (p Params) String() string {
 	per := func(g unit.PerByte) string { return strings.TrimSuffix(g.String(), "/B") }
-	text := fmt.Sprintf("L=%v,o=%v,g=%v,G=%s,O=%s", p.L, p.O, p.Gap, per(p.BigG), per(p.BigO))
-	if p.S == math.MaxUint64 {
+	text := fmt.Sprintf("L=%v,o=%v,g=%v,G=%s,O=%s", p.L, p.Overhead, p.Gap, per(p.GapPerByte), per(p.OverheadPerByte))
+	if p.EagerLimit == math.MaxUint64 {
 		return text
 	}
-	return fmt.Sprintf("%s,S=%d", text, p.S)
+	return fmt.Sprintf("%s,S=%d", text, p.EagerLimit)
 }
 
 // ParseParams reads parameters such as L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=65535: L, o and g
 // are times, G and O times per byte (G=6ns and G=6ns/B are the same), S is a size. What is not
 // given is 0; an S that is not given is no limit.
 func ParseParams(s string) (Params, error) {
-	p := Params{S: math.MaxUint64}
+	p := Params{EagerLimit: math.MaxUint64}
 	given := map[string]bool{}
 	for _, item := range strings.Split(s, ",") {
 		name, value, ok := strings.Cut(strings.TrimSpace(item), "=")
@@ -54,16 +54,16 @@ func ParseParams(s string) (Params, error) {
 		case "L":
 			p.L, err = unit.ParseTime(value)
 		case "o":
-			p.O, err = unit.ParseTime(value)
+			p.Overhead, err = unit.ParseTime(value)
 		case "g":
 			p.Gap, err = unit.ParseTime(value)
 		case "G":
-			p.BigG, err = parsePerByte(value)
+			p.GapPerByte, err = parsePerByte(value)
 		case "O":
-			p.BigO, err = parsePerByte(value)
+			p.OverheadPerByte, err = parsePerByte(value)
 		case "S":
 			size, err = unit.ParseSize(value)
-			p.S = uint64(size)
+			p.EagerLimit = uint64(size)
 		default:
 			err = errors.New("there is none: the parameters are L, o, g, G, O and S")
 		}
@@ -88,35 +88,35 @@ func (p Params) Rounded(d Dialect) Params {
 		return p
 	}
 	const ns = unit.Nanosecond
-	p.L, p.O, p.Gap = (p.L+ns/2)/ns*ns, (p.O+ns/2)/ns*ns, (p.Gap+ns/2)/ns*ns
-	p.BigO = unit.PerByte(math.Round(float64(p.BigO)/1000) * 1000)
+	p.L, p.Overhead, p.Gap = (p.L+ns/2)/ns*ns, (p.Overhead+ns/2)/ns*ns, (p.Gap+ns/2)/ns*ns
+	p.OverheadPerByte = unit.PerByte(math.Round(float64(p.OverheadPerByte)/1000) * 1000)
 	if d == LogGOPSim {
-		p.BigG = unit.PerByte(math.Round(float64(p.BigG)/1000) * 1000)
+		p.GapPerByte = unit.PerByte(math.Round(float64(p.GapPerByte)/1000) * 1000)
 	}
 	return p
 }
 
 // Most that a parameter may be, so that sums of many stay within a time.
 const (
-	longest     = 1000 * unit.Second
-	longestByte = unit.PerByte(unit.Second)
+	longestTime        = 1000 * unit.Second
+	longestTimePerByte = unit.PerByte(unit.Second)
 )
 
 func (p Params) check() error {
 	for _, x := range []struct {
 		name string
 		time unit.Time
-	}{{"L", p.L}, {"o", p.O}, {"g", p.Gap}} {
-		if x.time < 0 || x.time > longest {
-			return fmt.Errorf("parameter %s is %v: it must be between 0 and %v", x.name, x.time, longest)
+	}{{"L", p.L}, {"o", p.Overhead}, {"g", p.Gap}} {
+		if x.time < 0 || x.time > longestTime {
+			return fmt.Errorf("parameter %s is %v: it must be between 0 and %v", x.name, x.time, longestTime)
 		}
 	}
 	for _, x := range []struct {
 		name string
 		gap  unit.PerByte
-	}{{"G", p.BigG}, {"O", p.BigO}} {
-		if !(x.gap >= 0 && x.gap <= longestByte) {
-			return fmt.Errorf("parameter %s is %v: it must be between 0 and %v", x.name, x.gap, longestByte)
+	}{{"G", p.GapPerByte}, {"O", p.OverheadPerByte}} {
+		if !(x.gap >= 0 && x.gap <= longestTimePerByte) {
+			return fmt.Errorf("parameter %s is %v: it must be between 0 and %v", x.name, x.gap, longestTimePerByte)
 		}
 	}
 	return nil

@@ -25,16 +25,16 @@ type pathEntry struct {
 
 // How an entry makes another one wait.
 const (
-	byReady     = iota // the operation waits for the end, or the start, of another one
-	byCPU              // the CPU was occupied
-	byInterface        // the interface was occupied
-	byMessage          // the message had to arrive
-	byData             // its last byte had to be in
-	byAnswer           // the answer had to be in
+	causeReady     = iota // the operation waits for the end, or the start, of another one
+	causeCPU              // the CPU was occupied
+	causeInterface        // the interface was occupied
+	causeMessage          // the message had to arrive
+	causeData             // its last byte had to be in
+	causeAnswer           // the answer had to be in
 )
 
-// causeBy returns a cause. entry is plus 1.
-func causeBy(entry, how uint32) uint32 {
+// encodeCause returns a cause. entry is plus 1.
+func encodeCause(entry, how uint32) uint32 {
 	if entry == 0 {
 		return 0
 	}
@@ -58,7 +58,7 @@ func (l *pathLog) lastEntryOnCPU(cpu int) uint32 {
 // noteCause notes that the next entry of an operation waits for the last entry of all.
 func (r *run) noteCause(op, how uint32) {
 	if r.pathLog != nil {
-		r.pathLog.causes[op] = causeBy(uint32(len(r.pathLog.entries)), how)
+		r.pathLog.causes[op] = encodeCause(uint32(len(r.pathLog.entries)), how)
 	}
 }
 
@@ -72,11 +72,11 @@ func (r *run) noteOccupation(e event, cpu, out, in int) {
 	c := l.causes[e.what>>3]
 	switch {
 	case r.cpuFree[cpu] == e.at && l.cpu[cpu] != 0:
-		c = causeBy(l.cpu[cpu], byCPU)
+		c = encodeCause(l.cpu[cpu], causeCPU)
 	case out >= 0 && r.outFree[out] == e.at && l.out[out] != 0:
-		c = causeBy(l.out[out], byInterface)
+		c = encodeCause(l.out[out], causeInterface)
 	case in >= 0 && r.inFree[in] == e.at && l.in[in] != 0:
-		c = causeBy(l.in[in], byInterface)
+		c = encodeCause(l.in[in], causeInterface)
 	}
 	i := l.addEntry(e.at, e.what, c)
 	l.cpu[cpu] = i
@@ -86,8 +86,8 @@ func (r *run) noteOccupation(e event, cpu, out, in int) {
 	if in >= 0 {
 		l.in[in] = i
 	}
-	if e.what&7 == beginOp && r.ops[e.what>>3].Kind == Send {
-		l.causes[e.what>>3] = causeBy(i, byMessage)
+	if e.what&7 == beginOpAction && r.ops[e.what>>3].Kind == Send {
+		l.causes[e.what>>3] = encodeCause(i, causeMessage)
 	}
 }
 
@@ -112,32 +112,32 @@ func (r *run) noteRelease(cpuTime, nicTime uint64, cpu, nic int) {
 	}
 }
 
-// Part is a part of the finishing time.
-type Part uint8
+// PathPart is a part of the finishing time.
+type PathPart uint8
 
 // The parts of the finishing time: the parameters, what the program computes, time that noise
 // takes, and time in which nothing on the path works.
 const (
-	PartO Part = iota
-	PartL
-	PartGap
-	PartBigG
-	PartBigO
-	Computing
-	Detour
-	Waiting
-	NumParts
+	OverheadPart PathPart = iota
+	LatencyPart
+	GapPart
+	GapPerBytePart
+	OverheadPerBytePart
+	ComputingPart
+	DetourPart
+	WaitingPart
+	NumPathParts
 )
 
-var partNames = [NumParts]string{"o", "L", "g", "G", "O", "computing", "noise", "waiting"}
+var partNames = [NumPathParts]string{"o", "L", "g", "G", "O", "computing", "noise", "waiting"}
 
-func (p Part) String() string { return partNames[p] }
+func (p PathPart) String() string { return partNames[p] }
 
-// Parts are times by their parts.
-type Parts [NumParts]unit.Time
+// PathParts are times by their parts.
+type PathParts [NumPathParts]unit.Time
 
 // Sum returns the sum of all parts.
-func (p *Parts) Sum() unit.Time {
+func (p *PathParts) Sum() unit.Time {
 	var sum unit.Time
 	for _, t := range p {
 		sum += t
@@ -145,33 +145,33 @@ func (p *Parts) Sum() unit.Time {
 	return sum
 }
 
-// Step is a step of the critical path: what an operation did, until what follows on the path could
-// begin.
-type Step struct {
+// PathStep is a step of the critical path: what an operation did, until what follows on the path
+// could begin.
+type PathStep struct {
 	Location
 	Rank     int    // on which it happened
-	What     string // compute, send, receive, arrive, request, answer, data or enter
+	Action   string // compute, send, receive, arrive, request, answer, data or enter
 	From, To unit.Time
-	Why      string // what it had to wait for: start, operation, CPU, interface, message or data
-	Parts    Parts
+	Cause    string // what it had to wait for: start, operation, CPU, interface, message or data
+	Parts    PathParts
 }
 
-// Path is the critical path: operations each of which waits for the one before it, up to the end of
-// the rank that finishes last. Their times add up to the finishing time.
-type Path struct {
-	Steps []Step // the last ones, in the order of time
-	Count int    // of all
-	Parts Parts  // of all
+// CriticalPath is the critical path: operations each of which waits for the one before it, up to
+// the end of the rank that finishes last. Their times add up to the finishing time.
+type CriticalPath struct {
+	Steps []PathStep // the last ones, in the order of time
+	Count int        // of all
+	Parts PathParts  // of all
 }
 
-// Path returns the critical path with at most the given number of steps; the parts are those of
-// all. It panics unless Options.Explain was set.
-func (res *Result) Path(most int) *Path {
+// CriticalPath returns the critical path with at most the given number of steps; the parts are
+// those of all. It panics unless Options.Explain was set.
+func (res *Result) CriticalPath(most int) *CriticalPath {
 	r := res.run
 	if r.pathLog == nil {
 		panic("schedule: Path without Options.Explain")
 	}
-	p := &Path{}
+	p := &CriticalPath{}
 	scale := unit.Time(r.unitPicoseconds())
 	best := res.LastRank * r.cpus
 	for c := best; c < (res.LastRank+1)*r.cpus; c++ {
@@ -179,64 +179,64 @@ func (res *Result) Path(most int) *Path {
 			best = c
 		}
 	}
-	to, how := r.cpuFree[best], uint32(byCPU)
+	to, how := r.cpuFree[best], uint32(causeCPU)
 	for i := r.pathLog.cpu[best]; i != 0; {
 		e := r.pathLog.entries[i-1]
-		parts := r.split(e, how, to-e.at)
+		parts := r.splitIntoParts(e, how, to-e.at)
 		p.Count++
 		for part, t := range parts {
 			p.Parts[part] += t * scale
 			parts[part] = t * scale
 		}
 		if len(p.Steps) < most {
-			p.Steps = append(p.Steps, Step{
-				Location: r.location(e.what >> 3), Rank: r.rankOf(e), What: r.did(e),
-				From: unit.Time(e.at) * scale, To: unit.Time(to) * scale, Why: reasons[e.cause&7], Parts: parts,
+			p.Steps = append(p.Steps, PathStep{
+				Location: r.location(e.what >> 3), Rank: r.rankOf(e), Action: r.nameOfEntryAction(e),
+				From: unit.Time(e.at) * scale, To: unit.Time(to) * scale, Cause: causeNames[e.cause&7], Parts: parts,
 			})
 			if e.cause == 0 {
-				p.Steps[len(p.Steps)-1].Why = "start"
+				p.Steps[len(p.Steps)-1].Cause = "start"
 			}
 		}
 		to, how, i = e.at, e.cause&7, e.cause>>3
 	}
-	p.Parts[Waiting] += unit.Time(to) * scale // before the first one
+	p.Parts[WaitingPart] += unit.Time(to) * scale // before the first one
 	slices.Reverse(p.Steps)
 	return p
 }
 
-var reasons = [...]string{byReady: "operation", byCPU: "CPU", byInterface: "interface", byMessage: "message", byData: "data", byAnswer: "message"}
+var causeNames = [...]string{causeReady: "operation", causeCPU: "CPU", causeInterface: "interface", causeMessage: "message", causeData: "data", causeAnswer: "message"}
 
 // rankOf returns on which rank an entry happened.
 func (r *run) rankOf(e pathEntry) int {
 	o := &r.ops[e.what>>3]
-	if w := e.what & 7; w == messageArrives || w == dataArrives {
+	if w := e.what & 7; w == messageArrivesAction || w == dataArrivesAction {
 		return int(o.Peer)
 	}
 	return int(o.rank)
 }
 
-// did names what an entry is.
-func (r *run) did(e pathEntry) string {
+// nameOfEntryAction names what an entry is.
+func (r *run) nameOfEntryAction(e pathEntry) string {
 	switch o := &r.ops[e.what>>3]; e.what & 7 {
-	case messageArrives, answerArrives, dataArrives:
+	case messageArrivesAction, answerArrivesAction, dataArrivesAction:
 		return "arrive"
-	case takeMessage:
+	case takeMessageAction:
 		return "receive"
-	case sendAnswer:
+	case sendAnswerAction:
 		return "answer"
-	case sendData:
+	case sendDataAction:
 		return "data"
-	case messageLeaves:
+	case messageLeavesAction:
 		return "enter"
 	default:
 		return [...]string{Send: "send", Recv: "receive", Calc: "compute"}[o.Kind]
 	}
 }
 
-// split says of which parts the time is that an entry made another one wait.
-func (r *run) split(e pathEntry, how uint32, long uint64) (parts Parts) {
+// splitIntoParts says of which parts the time is that an entry made another one wait.
+func (r *run) splitIntoParts(e pathEntry, how uint32, long uint64) (parts PathParts) {
 	rest := long
-	give := func(part Part, most uint64) {
+	give := func(part PathPart, most uint64) {
 		t := min(most, rest)
 		parts[part] += unit.Time(t)
 		rest -= t
@@ -244,71 +244,71 @@ func (r *run) split(e pathEntry, how uint32, long uint64) (parts Parts) {
 	o := &r.ops[e.what>>3]
 	what := e.what & 7
 	k := r.messageBytes(o) - 1
-	work := r.o
-	if what == sendAnswer || what == sendData {
+	work := r.overhead
+	if what == sendAnswerAction || what == sendDataAction {
 		work *= 2
 	}
-	if what == messageLeaves || how == byData || what == messageArrives || what == dataArrives || what == answerArrives {
+	if what == messageLeavesAction || how == causeData || what == messageArrivesAction || what == dataArrivesAction || what == answerArrivesAction {
 		work = 0
 	}
 	const all = math.MaxUint64
 	switch {
 	case r.Dialect == LogGP:
 		switch how {
-		case byReady, byCPU:
+		case causeReady, causeCPU:
 			if o.Kind == Calc {
-				give(Computing, o.Size*1000)
+				give(ComputingPart, o.Size*1000)
 				break
 			}
-			give(PartO, work)
+			give(OverheadPart, work)
 			if r.Noise == nil {
-				give(PartBigO, all)
+				give(OverheadPerBytePart, all)
 			} else if k = bytesAfterFirst(o); k > 0 {
-				give(PartBigO, r.bytes(k))
+				give(OverheadPerBytePart, r.timeOfOverheadBytes(k))
 			}
-		case byInterface:
-			give(PartO, work)
-			give(PartGap, r.g)
-			give(PartBigG, all)
-		case byMessage:
-			give(PartO, work)
-			if r.Noise != nil && rest > r.L {
-				give(Detour, rest-r.L)
+		case causeInterface:
+			give(OverheadPart, work)
+			give(GapPart, r.gap)
+			give(GapPerBytePart, all)
+		case causeMessage:
+			give(OverheadPart, work)
+			if r.Noise != nil && rest > r.latency {
+				give(DetourPart, rest-r.latency)
 			}
-			give(PartL, r.L)
-		case byData:
-			give(PartBigG, all)
+			give(LatencyPart, r.latency)
+		case causeData:
+			give(GapPerBytePart, all)
 		}
 		if r.Noise != nil {
-			give(Detour, all)
+			give(DetourPart, all)
 		}
 	case o.Kind == Calc:
-		give(Computing, o.Size)
-	case how == byInterface:
-		give(PartGap, r.g)
-		give(PartBigG, all)
-	case how == byMessage && r.Dialect == LogGOPSim:
-		give(PartO, r.o)
-		give(PartL, r.L)
-	case how == byMessage:
-		give(PartO, r.o)
-		give(PartL, r.L)
-		give(PartBigO, r.O.rounded(k))
-		give(PartBigG, r.G.truncated(k))
-	case what == messageArrives && r.Dialect == LogGOPSim:
-		give(PartO, r.o)
-		if r.G.integer >= r.O.integer {
-			give(PartBigG, all)
+		give(ComputingPart, o.Size)
+	case how == causeInterface:
+		give(GapPart, r.gap)
+		give(GapPerBytePart, all)
+	case how == causeMessage && r.Dialect == LogGOPSim:
+		give(OverheadPart, r.overhead)
+		give(LatencyPart, r.latency)
+	case how == causeMessage:
+		give(OverheadPart, r.overhead)
+		give(LatencyPart, r.latency)
+		give(OverheadPerBytePart, r.overheadPerByte.rounded(k))
+		give(GapPerBytePart, r.gapPerByte.truncated(k))
+	case what == messageArrivesAction && r.Dialect == LogGOPSim:
+		give(OverheadPart, r.overhead)
+		if r.gapPerByte.integer >= r.overheadPerByte.integer {
+			give(GapPerBytePart, all)
 		}
-		give(PartBigO, all)
-	case r.Dialect == LGS && (what == messageArrives || o.Kind == Recv):
-		give(PartO, r.o)
-		give(PartGap, r.g)
-		give(PartBigO, r.O.rounded(k))
+		give(OverheadPerBytePart, all)
+	case r.Dialect == LGS && (what == messageArrivesAction || o.Kind == Recv):
+		give(OverheadPart, r.overhead)
+		give(GapPart, r.gap)
+		give(OverheadPerBytePart, r.overheadPerByte.rounded(k))
 	case o.Kind == Send:
-		give(PartO, r.o)
-		give(PartBigO, all)
+		give(OverheadPart, r.overhead)
+		give(OverheadPerBytePart, all)
 	}
-	give(Waiting, all)
+	give(WaitingPart, all)
 	return parts
 }

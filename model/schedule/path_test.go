@@ -19,14 +19,14 @@ func ended(t *testing.T, n int, d Dialect, p Params) (all []*Schedule) {
 	t.Helper()
 	for seed := uint64(0); len(all) < n; seed++ {
 		s := random(rand.New(rand.NewPCG(seed, 77)))
-		if res, err := s.Simulate(Options{Params: p, Dialect: d}); err == nil && !s.wild && len(res.Warnings) == 0 && res.Last > 0 {
+		if res, err := s.Simulate(Options{Params: p, Dialect: d}); err == nil && !s.hasWildcards && len(res.Warnings) == 0 && res.LastFinish > 0 {
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-var pathParams = Params{L: 3_000_000, O: 800_000, Gap: 2_000_000, BigG: 9000, BigO: 5000, S: 256}
+var pathParams = Params{L: 3_000_000, Overhead: 800_000, Gap: 2_000_000, GapPerByte: 9000, OverheadPerByte: 5000, EagerLimit: 256}
 
 // The parts of the path add up to the finishing time, nothing on it waits, and its parts are what
 // the derivatives say where both sides agree.
@@ -34,14 +34,14 @@ func TestPath(t *testing.T) {
 	for d := LogGP; d <= LogGOPSim; d++ {
 		agreed := 0
 		for i, s := range ended(t, 300, d, pathParams) {
-			o := Options{Params: pathParams, Dialect: d, Explain: true}
+			o := Options{Params: pathParams, Dialect: d, RecordsPath: true}
 			res, err := s.Simulate(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := res.Path(1 << 20)
-			if p.Parts.Sum() != res.Last || d == LogGP && p.Parts[Waiting] != 0 || p.Count != len(p.Steps) {
-				t.Fatalf("%v %d: parts %v of %v, %d of %d steps\n%s", d, i, p.Parts, res.Last, len(p.Steps), p.Count, text0(s))
+			p := res.CriticalPath(1 << 20)
+			if p.Parts.Sum() != res.LastFinish || d == LogGP && p.Parts[WaitingPart] != 0 || p.Count != len(p.Steps) {
+				t.Fatalf("%v %d: parts %v of %v, %d of %d steps\n%s", d, i, p.Parts, res.LastFinish, len(p.Steps), p.Count, text0(s))
 			}
 			for j, st := range p.Steps {
 				if st.Parts.Sum() != st.To-st.From || j > 0 && p.Steps[j-1].To != st.From {
@@ -56,9 +56,9 @@ func TestPath(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j, x := range []struct {
-				part Part
+				part PathPart
 				of   float64
-			}{{PartL, float64(pathParams.L)}, {PartO, float64(pathParams.O)}, {PartGap, float64(pathParams.Gap)}} {
+			}{{LatencyPart, float64(pathParams.L)}, {OverheadPart, float64(pathParams.Overhead)}, {GapPart, float64(pathParams.Gap)}} {
 				if ds[j].Left == ds[j].Right {
 					agreed++
 					if got := float64(p.Parts[x.part]) / x.of; got != ds[j].Right {
@@ -95,19 +95,19 @@ func TestSensitivity(t *testing.T) {
 						case 0:
 							p.L += by
 						case 1:
-							p.O += by
+							p.Overhead += by
 						case 2:
 							p.Gap += by
 						case 3:
-							p.BigG += unit.PerByte(by)
+							p.GapPerByte += unit.PerByte(by)
 						case 4:
-							p.BigO += unit.PerByte(by)
+							p.OverheadPerByte += unit.PerByte(by)
 						}
 						points, err := s.Sweep(o, []Params{pathParams, p})
 						if err != nil {
 							t.Fatal(err)
 						}
-						return float64(points[1].Last-points[0].Last) / float64(by)
+						return float64(points[1].LastFinish-points[0].LastFinish) / float64(by)
 					}
 					one := change(1)
 					if math.Abs(one-change(2)) > 1e-9*math.Abs(one) || math.Abs(one-change(3)) > 1e-9*math.Abs(one) {
@@ -141,7 +141,7 @@ func TestTolerance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return points[0].Last
+			return points[0].LastFinish
 		}
 		for _, part := range []float64{0.01, 0.05} {
 			limit := at(pathParams.L) + unit.Time(math.Floor(float64(at(pathParams.L))*part))
@@ -150,7 +150,7 @@ func TestTolerance(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !ok {
-				if at(longest) > limit {
+				if at(longestTime) > limit {
 					t.Errorf("%d: no limit is found, and there is one", i)
 				}
 				continue
@@ -177,7 +177,7 @@ func TestTolerance(t *testing.T) {
 // largest L is a linear program: maximize L, such that each operation ends o or what it computes
 // after the one before it, each receive L + o after its send as well, and all within the limit.
 func TestToleranceByLinearProgram(t *testing.T) {
-	p := Params{L: 3 * unit.Microsecond, O: 800 * unit.Nanosecond, S: math.MaxUint64}
+	p := Params{L: 3 * unit.Microsecond, Overhead: 800 * unit.Nanosecond, EagerLimit: math.MaxUint64}
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		ranks := 2 + rnd.IntN(3)
@@ -209,14 +209,14 @@ func TestToleranceByLinearProgram(t *testing.T) {
 		}
 		var b Builder
 		for _, mine := range ops {
-			b.Rank()
+			b.BeginRank()
 			for i, o := range mine {
-				if b.Add(o); i > 0 {
-					b.Depend(i, i-1, false)
+				if b.AddOp(o); i > 0 {
+					b.AddDependency(i, i-1, false)
 				}
 			}
 		}
-		s, err := b.Schedule()
+		s, err := b.Build()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestToleranceByLinearProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Variables: L, and when each operation ends, in microseconds. G x ≤ h.
-		limit := math.Floor(float64(res.Last)*(1+part)) / 1e6
+		limit := math.Floor(float64(res.LastFinish)*(1+part)) / 1e6
 		var g []float64
 		var h []float64
 		row := func(bound float64, coefficients map[int]float64) {
@@ -241,7 +241,7 @@ func TestToleranceByLinearProgram(t *testing.T) {
 			g, h = append(g, x...), append(h, bound)
 		}
 		for i, o := range all {
-			work := p.O.Micros()
+			work := p.Overhead.Micros()
 			if o.Kind == Calc {
 				work = float64(o.Size) / 1e3
 			}
@@ -280,19 +280,19 @@ func TestNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Simulate(Options{Noise: noise, Explain: true})
+	res, err := s.Simulate(Options{Noise: noise, RecordsPath: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range res.Finish[:2] { // 1 ms of work at 95 us in each period: 10 or 11 detours
+	for _, f := range res.FinishTimes[:2] { // 1 ms of work at 95 us in each period: 10 or 11 detours
 		if d := f - unit.Millisecond; d < 50*unit.Microsecond || d > 55*unit.Microsecond {
 			t.Errorf("a rank takes %v", f)
 		}
 	}
-	if res.Finish[2] != 100*unit.Microsecond && (res.Finish[2] < 95*unit.Microsecond || res.Finish[2] > 100*unit.Microsecond) {
-		t.Errorf("the last rank takes %v", res.Finish[2])
+	if res.FinishTimes[2] != 100*unit.Microsecond && (res.FinishTimes[2] < 95*unit.Microsecond || res.FinishTimes[2] > 100*unit.Microsecond) {
+		t.Errorf("the last rank takes %v", res.FinishTimes[2])
 	}
-	if p := res.Path(10); p.Parts[Computing] != unit.Millisecond || p.Parts[Computing]+p.Parts[Detour] != res.Last {
+	if p := res.CriticalPath(10); p.Parts[ComputingPart] != unit.Millisecond || p.Parts[ComputingPart]+p.Parts[DetourPart] != res.LastFinish {
 		t.Errorf("parts %v", p.Parts)
 	}
 	// The same by steps of a nanosecond, for random detours.
@@ -309,7 +309,7 @@ func TestNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		offset := n.offset(7)
+		offset := n.offsetOfRank(7)
 		begin, work := uint64(rnd.IntN(50)), uint64(rnd.IntN(40))
 		now := begin
 		for left := work; left > 0; now++ {
@@ -334,7 +334,7 @@ func TestNoise(t *testing.T) {
 	if _, err := ReadNoise(strings.NewReader("# x\n10 2\n5 1\n100\n"), "n", 1); err == nil {
 		t.Error("detours out of order are noise")
 	}
-	if n, err := ReadNoise(strings.NewReader("# x\n10 2\n50.5 1\n100\n"), "n", 1); err != nil || n.free != 97_000 {
+	if n, err := ReadNoise(strings.NewReader("# x\n10 2\n50.5 1\n100\n"), "n", 1); err != nil || n.workPerPeriod != 97_000 {
 		t.Error(n, err)
 	}
 	for text, want := range map[string]string{
@@ -382,9 +382,9 @@ func TestSimulationsOfLongTimesAreBounded(t *testing.T) {
 	} {
 		s := parse(t, c.text)
 		for d := LogGP; d <= LGS; d++ {
-			res, err := s.Simulate(Options{Params: Default, Dialect: d})
+			res, err := s.Simulate(Options{Params: DefaultParams, Dialect: d})
 			switch {
-			case c.want == "" && (err != nil || res.Last < 60*unit.Second):
+			case c.want == "" && (err != nil || res.LastFinish < 60*unit.Second):
 				t.Errorf("%s, dialect %v: %v", name, d, err)
 			case c.want != "" && d != LogGOPSim && (err == nil || !strings.HasPrefix(err.Error(), c.want)):
 				t.Errorf("%s, dialect %v: %v, want %s", name, d, err, c.want)
@@ -406,7 +406,7 @@ func TestSimulationsOfLongTimesAreBounded(t *testing.T) {
 func TestRecording(t *testing.T) {
 	for d := LogGP; d <= LGS; d++ {
 		for i, s := range ended(t, 100, d, pathParams) {
-			res, err := s.Simulate(Options{Params: pathParams, Dialect: d, Explain: true})
+			res, err := s.Simulate(Options{Params: pathParams, Dialect: d, RecordsPath: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -422,8 +422,8 @@ func TestRecording(t *testing.T) {
 				}
 				end = max(end, at)
 			}
-			if d == LogGP && end != res.Last {
-				t.Errorf("%d: the last span ends at %v, and the schedule at %v\n%s", i, end, res.Last, text0(s))
+			if d == LogGP && end != res.LastFinish {
+				t.Errorf("%d: the last span ends at %v, and the schedule at %v\n%s", i, end, res.LastFinish, text0(s))
 			}
 			messages := 0
 			for _, f := range r.Flights {
@@ -439,7 +439,7 @@ func TestRecording(t *testing.T) {
 			}
 		}
 	}
-	res, err := dissemination(t, 100).Simulate(Options{Params: Default, Explain: true})
+	res, err := dissemination(t, 100).Simulate(Options{Params: DefaultParams, RecordsPath: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,25 +10,25 @@ type event struct {
 	what   uint32 // an operation, and what happens to it
 }
 
-// events is a queue of events.
-type events struct {
-	ordered  eventqueue.Queue[uint32, uint32] // by time and serial
-	byTime   []event                          // in place of that, if timeOnly: a heap
-	timeOnly bool                             // events of one time come in another order, see pushByTime
+// eventList is a queue of events.
+type eventList struct {
+	ordered           eventqueue.Queue[uint32, uint32] // by time and serial
+	byTime            []event                          // in place of that, if timeOnly: a heap
+	orderedByTimeOnly bool                             // events of one time come in another order, see pushByTime
 
 	latest    uint64 // events after this time are dropped
 	firstLate *event // the first that was
 }
 
-func (q *events) empty() bool { return len(q.byTime) == 0 && q.ordered.IsEmpty() }
+func (q *eventList) empty() bool { return len(q.byTime) == 0 && q.ordered.IsEmpty() }
 
 // push adds an event.
-func (q *events) push(e event) {
+func (q *eventList) push(e event) {
 	if e.at > q.latest {
 		q.dropLate(e)
 		return
 	}
-	if q.timeOnly {
+	if q.orderedByTimeOnly {
 		q.pushByTime(e)
 		return
 	}
@@ -36,15 +36,15 @@ func (q *events) push(e event) {
 }
 
 // dropLate drops an event that is too late.
-func (q *events) dropLate(e event) {
+func (q *eventList) dropLate(e event) {
 	if q.firstLate == nil {
 		q.firstLate = &e
 	}
 }
 
 // pop takes the first event. The queue must not be empty.
-func (q *events) pop() event {
-	if q.timeOnly {
+func (q *eventList) pop() event {
+	if q.orderedByTimeOnly {
 		return q.popByTime()
 	}
 	at, serial, what := q.ordered.Pop()
@@ -54,13 +54,13 @@ func (q *events) pop() event {
 // pushByTime adds an event to a binary heap by time alone. It and popByTime do as std::push_heap
 // and std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
 // std::priority_queue.
-func (q *events) pushByTime(e event) {
+func (q *eventList) pushByTime(e event) {
 	q.byTime = append(q.byTime, e)
 	q.siftUp(len(q.byTime)-1, e)
 }
 
 // siftUp puts an event into a hole, or above it.
-func (q *events) siftUp(hole int, e event) {
+func (q *eventList) siftUp(hole int, e event) {
 	h := q.byTime
 	for hole > 0 {
 		up := (hole - 1) / 2
@@ -75,7 +75,7 @@ func (q *events) siftUp(hole int, e event) {
 
 // popByTime lets the hole sink to a leaf, and puts the last event there. Of two below a hole the
 // right one moves up unless it is later.
-func (q *events) popByTime() event {
+func (q *eventList) popByTime() event {
 	first, n := q.byTime[0], len(q.byTime)-1
 	last := q.byTime[n]
 	q.byTime = q.byTime[:n]
@@ -158,27 +158,27 @@ func (w *waitQueue) pop() event {
 type matcher struct {
 	ops         []Op
 	firstBucket []uint32 // bucket of each rank; a bucket more for the end
-	buckets     []bucket
+	buckets     []matchBucket
 	nextInQueue []uint32 // by operation: the next one in its queue, plus 1
 	noWildcards bool     // there are no wildcards, or they mean nothing
 	queuedOps   int      // what is in all queues
 }
 
-// bucket has the first and the last of each queue, plus 1; 0: it is empty.
-type bucket struct{ posted, early queueEnds }
+// matchBucket has the first and the last of each queue, plus 1; 0: it is empty.
+type matchBucket struct{ postedReceives, earlyMessages queueEnds }
 
 type queueEnds struct{ head, tail uint32 }
 
 // init makes empty queues. link is used for operations that are in a queue.
 func (m *matcher) init(s *Schedule, exact bool, link []uint32) {
-	m.ops, m.nextInQueue, m.noWildcards = s.ops, link, exact || !s.wild
-	m.firstBucket = make([]uint32, s.Ranks()+1)
+	m.ops, m.nextInQueue, m.noWildcards = s.ops, link, exact || !s.hasWildcards
+	m.firstBucket = make([]uint32, s.CountRanks()+1)
 	n := uint32(0)
-	for r := range s.Ranks() {
+	for r := range s.CountRanks() {
 		m.firstBucket[r] = n
 		receives := uint32(0)
 		if m.noWildcards {
-			for _, o := range s.Of(r) {
+			for _, o := range s.OpsOfRank(r) {
 				if o.Kind == Recv {
 					receives++
 				}
@@ -186,12 +186,12 @@ func (m *matcher) init(s *Schedule, exact bool, link []uint32) {
 		}
 		n += 1 + receives/8
 	}
-	m.firstBucket[s.Ranks()] = n
-	m.buckets = make([]bucket, n)
+	m.firstBucket[s.CountRanks()] = n
+	m.buckets = make([]matchBucket, n)
 }
 
 // bucket returns the bucket of messages from a source to a rank with a tag.
-func (m *matcher) bucket(rank, source, tag uint32) *bucket {
+func (m *matcher) bucket(rank, source, tag uint32) *matchBucket {
 	at := m.firstBucket[rank]
 	if n := m.firstBucket[rank+1] - at; n > 1 {
 		h := (uint64(source)<<32 | uint64(tag)) * 0x9e3779b97f4a7c15
@@ -200,8 +200,8 @@ func (m *matcher) bucket(rank, source, tag uint32) *bucket {
 	return &m.buckets[at]
 }
 
-// append puts an operation to the end of a queue.
-func (m *matcher) append(q *queueEnds, op uint32) {
+// appendToQueue puts an operation to the end of a queue.
+func (m *matcher) appendToQueue(q *queueEnds, op uint32) {
 	m.nextInQueue[op] = 0
 	if q.head == 0 {
 		q.head = op + 1
@@ -212,8 +212,8 @@ func (m *matcher) append(q *queueEnds, op uint32) {
 	m.queuedOps++
 }
 
-// remove takes an operation out of a queue. before is the one before it, plus 1.
-func (m *matcher) remove(q *queueEnds, before, op uint32) {
+// removeFromQueue takes an operation out of a queue. before is the one before it, plus 1.
+func (m *matcher) removeFromQueue(q *queueEnds, before, op uint32) {
 	next := m.nextInQueue[op]
 	if before == 0 {
 		q.head = next
@@ -240,14 +240,14 @@ func (m *matcher) matchMessage(send uint32) (recv uint32, ok bool) {
 	o := &m.ops[send]
 	b := m.bucket(o.Peer, o.rank, o.Tag)
 	before := uint32(0)
-	for i := b.posted.head; i != 0; i = m.nextInQueue[i-1] {
+	for i := b.postedReceives.head; i != 0; i = m.nextInQueue[i-1] {
 		if m.isMatch(&m.ops[i-1], o) {
-			m.remove(&b.posted, before, i-1)
+			m.removeFromQueue(&b.postedReceives, before, i-1)
 			return i - 1, true
 		}
 		before = i
 	}
-	m.append(&b.early, send)
+	m.appendToQueue(&b.earlyMessages, send)
 	return 0, false
 }
 
@@ -257,19 +257,19 @@ func (m *matcher) matchReceive(recv uint32) (send uint32, ok bool) {
 	o := &m.ops[recv]
 	b := m.bucket(o.rank, o.Peer, o.Tag)
 	before := uint32(0)
-	for i := b.early.head; i != 0; i = m.nextInQueue[i-1] {
+	for i := b.earlyMessages.head; i != 0; i = m.nextInQueue[i-1] {
 		if m.isMatch(o, &m.ops[i-1]) {
-			m.remove(&b.early, before, i-1)
+			m.removeFromQueue(&b.earlyMessages, before, i-1)
 			return i - 1, true
 		}
 		before = i
 	}
-	m.append(&b.posted, recv)
+	m.appendToQueue(&b.postedReceives, recv)
 	return 0, false
 }
 
 // requeueReceive puts a receive to the end of its queue.
 func (m *matcher) requeueReceive(recv uint32) {
 	o := &m.ops[recv]
-	m.append(&m.bucket(o.rank, o.Peer, o.Tag).posted, recv)
+	m.appendToQueue(&m.bucket(o.rank, o.Peer, o.Tag).postedReceives, recv)
 }

@@ -42,11 +42,11 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 		return nil, err
 	}
 	b := bufio.NewReaderSize(in, 64<<10)
-	if head, _ := b.Peek(cookieSize); isBinary(head) {
+	if head, _ := b.Peek(binaryCookieBytes); isBinary(head) {
 		return readBinary(b, name, memory)
 	}
-	t := &text{name: name, memory: memory, in: b}
-	return t.read()
+	t := &goalText{name: name, memory: memory, in: b}
+	return t.readSchedule()
 }
 
 // readError is an error of reading a file, with its name.
@@ -60,13 +60,13 @@ func readError(name string, err error) error {
 // Memory of an operation, of a dependency, and of a dependency of the rank that is being read, in
 // bytes.
 const (
-	opMemory   = 24 + 4 + 4
-	depMemory  = 4
-	pairMemory = 16
+	bytesPerOp         = 24 + 4 + 4
+	bytesPerDependency = 4
+	bytesPerPair       = 16
 )
 
-// tooLarge describes the error of a schedule whose operations exceed the limit of memory.
-func tooLarge(rank int, memory int64) string {
+// describeTooLarge describes the error of a schedule whose operations exceed the limit of memory.
+func describeTooLarge(rank int, memory int64) string {
 	text := fmt.Sprintf("rank %d: the operations up to here take more than %s of memory", rank, unit.Bytes(int(memory)))
 	if memory < input.MaxBytes() {
 		return text + ", which is what this machine can spare for a schedule; use fewer ranks or operations, or a machine with more memory"
@@ -77,38 +77,38 @@ func tooLarge(rank int, memory int64) string {
 // chunkSize is how much text one worker reads at a time, about.
 const chunkSize = 1 << 20
 
-// text reads GOAL text. Ranks do not refer to each other, so chunks of whole ranks are read in
+// goalText reads GOAL text. Ranks do not refer to each other, so chunks of whole ranks are read in
 // parallel.
-type text struct {
-	name   string
-	memory int64
-	in     io.Reader
-	ranks  uint32
-	used   atomic.Int64 // memory of the chunks that have been read
-	failed atomic.Bool
+type goalText struct {
+	name       string
+	memory     int64
+	in         io.Reader
+	ranks      uint32
+	usedMemory atomic.Int64 // memory of the chunks that have been read
+	failed     atomic.Bool
 }
 
-// chunk is text of whole ranks.
-type chunk struct {
-	text []byte // a newline and eight zeros follow it
-	skip int    // bytes of the header
-	line int    // newlines before it
-	from int    // the first rank that it has
-	at   [2]int // its line and column
-	part *part  // nil: it was not read
-	err  *Error
+// textChunk is text of whole ranks.
+type textChunk struct {
+	text          []byte        // a newline and eight zeros follow it
+	skip          int           // bytes of the header
+	line          int           // newlines before it
+	from          int           // the first rank that it has
+	lineAndColumn [2]int        // its line and column
+	part          *schedulePart // nil: it was not read
+	err           *Error
 }
 
-func (t *text) read() (*Schedule, error) {
-	work := make(chan *chunk)
+func (t *goalText) readSchedule() (*Schedule, error) {
+	work := make(chan *textChunk)
 	var workers sync.WaitGroup
 	free := make(chan []byte, runtime.GOMAXPROCS(0)+1)
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			p := parser{file: t}
 			for c := range work {
-				p.chunk(c)
-				if c.err != nil || t.used.Load() > t.memory {
+				p.parseChunk(c)
+				if c.err != nil || t.usedMemory.Load() > t.memory {
 					t.failed.Store(true)
 				}
 				select {
@@ -119,10 +119,10 @@ func (t *text) read() (*Schedule, error) {
 			}
 		})
 	}
-	chunks, lines, err := t.cut(work, free)
+	chunks, lines, err := t.cutIntoChunks(work, free)
 	close(work)
 	workers.Wait()
-	next, failed := t.first(chunks)
+	next, failed := t.firstErrorOf(chunks)
 	switch {
 	case failed != nil:
 		return nil, failed
@@ -131,22 +131,23 @@ func (t *text) read() (*Schedule, error) {
 	case next < int(t.ranks):
 		return nil, &Error{t.name, lines + 1, 1, fmt.Sprintf("rank %d is missing: num_ranks says %d", next, t.ranks)}
 	}
-	parts := make([]*part, len(chunks))
+	parts := make([]*schedulePart, len(chunks))
 	for i, c := range chunks {
 		parts[i] = c.part
 	}
 	return joinParts(t.name, parts), nil
 }
 
-// first returns the first error of a file, in its order, or nil, and how many ranks come before it.
-func (t *text) first(chunks []*chunk) (next int, err *Error) {
+// firstErrorOf returns the first error of a file, in its order, or nil, and how many ranks come
+// before it.
+func (t *goalText) firstErrorOf(chunks []*textChunk) (next int, err *Error) {
 	used := int64(0)
 	for _, c := range chunks {
 		if c.part == nil {
 			return next, c.err
 		}
 		if len(c.part.first) > 0 && c.from != next {
-			return next, &Error{t.name, c.at[0], c.at[1], orderError(next, c.from)}
+			return next, &Error{t.name, c.lineAndColumn[0], c.lineAndColumn[1], orderError(next, c.from)}
 		}
 		next += len(c.part.first)
 		for i, f := range c.part.first {
@@ -157,11 +158,11 @@ func (t *text) first(chunks []*chunk) (next int, err *Error) {
 					deps = int(c.part.after[ops])
 				}
 			}
-			if used+int64(ops)*opMemory+int64(deps)*depMemory > t.memory {
-				return next, &Error{t.name, c.rankLine(f), 1, tooLarge(c.from+i, t.memory)}
+			if used+int64(ops)*bytesPerOp+int64(deps)*bytesPerDependency > t.memory {
+				return next, &Error{t.name, c.rankLine(f), 1, describeTooLarge(c.from+i, t.memory)}
 			}
 		}
-		used += int64(len(c.part.ops))*opMemory + int64(len(c.part.deps))*depMemory
+		used += int64(len(c.part.ops))*bytesPerOp + int64(len(c.part.deps))*bytesPerDependency
 		if c.err != nil {
 			return next, c.err
 		}
@@ -170,7 +171,7 @@ func (t *text) first(chunks []*chunk) (next int, err *Error) {
 }
 
 // rankLine returns the line of the operation from which a rank of a chunk begins.
-func (c *chunk) rankLine(op uint32) int {
+func (c *textChunk) rankLine(op uint32) int {
 	if int(op) < len(c.part.lines) {
 		return int(c.part.lines[op])
 	}
@@ -184,9 +185,9 @@ func orderError(want, got int) string {
 	return fmt.Sprintf("rank %d: rank %d is missing before it; ranks come in the order 0, 1, 2 …", got, want)
 }
 
-// cut reads the text and passes it on in chunks that begin with a rank. It returns all of them, and
-// how many newlines there were.
-func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, line int, err error) {
+// cutIntoChunks reads the text and passes it on in chunks that begin with a rank. It returns all of
+// them, and how many newlines there were.
+func (t *goalText) cutIntoChunks(work chan<- *textChunk, free <-chan []byte) (chunks []*textChunk, line int, err error) {
 	var rest []byte // read and not yet passed on
 	ended := false
 	whole := false // there are comments of several lines, which a cut might fall into
@@ -225,12 +226,12 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 			}
 		}
 		rest = append(rest[:0], b[end:]...)
-		c := &chunk{text: b[:end], line: line}
+		c := &textChunk{text: b[:end], line: line}
 		line += bytes.Count(c.text, []byte{'\n'})
 		c.text = append(c.text, '\n', 0, 0, 0, 0, 0, 0, 0, 0)[:end]
 		if len(chunks) == 0 {
 			p := parser{file: t}
-			if e := p.header(c); e != nil {
+			if e := p.parseHeader(c); e != nil {
 				return nil, line, e
 			}
 		}

@@ -87,8 +87,8 @@ func TestUnsignedAny(t *testing.T) {
 		for _, tag := range []string{"-1", "4294967295"} {
 			s := parse(t, "num_ranks 2\nrank 0 {\nl1: recv 8b from "+from+" tag "+tag+"\n}\nrank 1 {\nl1: send 8b to 0 tag 7\n}\n")
 			for _, d := range []Dialect{LogGP, LogGOPSim} {
-				res, err := s.Simulate(Options{Params: Default, Dialect: d})
-				if err != nil || res.Last != 5542*unit.Nanosecond {
+				res, err := s.Simulate(Options{Params: DefaultParams, Dialect: d})
+				if err != nil || res.LastFinish != 5542*unit.Nanosecond {
 					t.Errorf("from %s tag %s, dialect %v: %v, %v", from, tag, d, res, err)
 				}
 			}
@@ -112,8 +112,8 @@ func TestReadForms(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("read\n%s\nwant\n%s", out.String(), want)
 	}
-	if s.CPUs() != 256 || s.NICs() != 2 || s.Ops() != 4 || s.Ranks() != 2 || !s.wild {
-		t.Errorf("%d CPUs, %d interfaces, %d operations, %d ranks", s.CPUs(), s.NICs(), s.Ops(), s.Ranks())
+	if s.CPUsPerRank() != 256 || s.NICsPerRank() != 2 || s.CountOps() != 4 || s.CountRanks() != 2 || !s.hasWildcards {
+		t.Errorf("%d CPUs, %d interfaces, %d operations, %d ranks", s.CPUsPerRank(), s.NICsPerRank(), s.CountOps(), s.CountRanks())
 	}
 	if d := s.Dependants(0, 0); len(d) != 2 || d[0] != (Dependant{1, false}) || d[1] != (Dependant{1, true}) {
 		t.Errorf("dependants %v", d)
@@ -124,8 +124,8 @@ func TestReadForms(t *testing.T) {
 // there.
 func TestReadChunks(t *testing.T) {
 	s := dissemination(t, 1<<12)
-	for rank := 2505; rank < s.Ranks(); rank += 100 {
-		s.calls = append(s.calls, call{"Alltoallv", s.first[rank] + 1, 2})
+	for rank := 2505; rank < s.CountRanks(); rank += 100 {
+		s.calls = append(s.calls, call{"Alltoallv", s.firstOpOfRank[rank] + 1, 2})
 	}
 	var text bytes.Buffer
 	if err := s.Write(&text); err != nil {
@@ -208,7 +208,7 @@ func TestBlocked(t *testing.T) {
 		},
 	} {
 		for d := LogGP; d <= LGS; d++ {
-			res, err := parse(t, c.text).Simulate(Options{Params: Default, Dialect: d})
+			res, err := parse(t, c.text).Simulate(Options{Params: DefaultParams, Dialect: d})
 			got := fmt.Sprint(err)
 			if d == LGS {
 				got = strings.TrimPrefix(res.Warnings[0].Text, "the finishing times mean nothing: ")
@@ -231,8 +231,8 @@ func TestOneMessage(t *testing.T) {
 		want unit.Time
 	}{{0, 120_000}, {1, 120_000}, {2, 120_300}, {1001, 360_000 + 300_000}} {
 		s := parse(t, fmt.Sprintf("num_ranks 2\nrank 0 {\nsend %db to 1\n}\nrank 1 {\nrecv %db from 0\n}\n", c.size, c.size))
-		if res, err := s.Simulate(Options{Params: p}); err != nil || res.Last != c.want {
-			t.Errorf("%d bytes: %v, %v, want %v", c.size, res.Last, err, c.want)
+		if res, err := s.Simulate(Options{Params: p}); err != nil || res.LastFinish != c.want {
+			t.Errorf("%d bytes: %v, %v, want %v", c.size, res.LastFinish, err, c.want)
 		}
 	}
 }
@@ -253,11 +253,11 @@ func FuzzRead(f *testing.F) {
 		if text0(again) != text {
 			t.Fatalf("read again differs\n%s", text)
 		}
-		if s.CPUs()*s.NICs()*s.Ranks() > 1000 {
+		if s.CPUsPerRank()*s.NICsPerRank()*s.CountRanks() > 1000 {
 			return
 		}
 		for d := LogGP; d <= LGS; d++ {
-			if res, err := s.Simulate(Options{Params: Default, Dialect: d, Explain: true}); err == nil && len(res.Finish) != s.Ranks() {
+			if res, err := s.Simulate(Options{Params: DefaultParams, Dialect: d, RecordsPath: true}); err == nil && len(res.FinishTimes) != s.CountRanks() {
 				t.Fatal(res)
 			}
 		}

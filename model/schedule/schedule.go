@@ -58,44 +58,51 @@ type Op struct {
 }
 
 // String prints the operation as in a GOAL file.
-func (o Op) String() string { return string(o.append(nil)) }
+func (o Op) String() string { return string(o.appendText(nil)) }
 
 // Schedule is the operations of all ranks. It is immutable, so simulations may share it. Operations
 // are numbered from 0 in the order of ranks and, within a rank, of the file.
 type Schedule struct {
-	first []uint32 // operations of rank r: first[r] up to first[r+1]
-	ops   []Op
-	lines []uint32 // of the file, by operation; empty: unknown
-	after []uint32 // the dependants of operation i are deps[after[i]:after[i+1]]
-	deps  []uint32 // twice the number of an operation, plus 1 if it waits for the start only
-	cpus  int      // 1 + the largest index that is used
-	nics  int
-	wild  bool // an operation is for any source or any tag
-	calls []call
-	name  string
+	firstOpOfRank  []uint32 // operations of rank r: first[r] up to first[r+1]
+	ops            []Op
+	lines          []uint32 // of the file, by operation; empty: unknown
+	firstDependant []uint32 // the dependants of operation i are deps[after[i]:after[i+1]]
+	dependants     []uint32 // twice the number of an operation, plus 1 if it waits for the start only
+	cpus           int      // 1 + the largest index that is used
+	nics           int
+	hasWildcards   bool // an operation is for any source or any tag
+	calls          []call
+	name           string
 }
 
-// Ranks returns the number of ranks.
-func (s *Schedule) Ranks() int { return len(s.first) - 1 }
+// CountRanks returns the number of ranks.
+func (s *Schedule) CountRanks() int { return len(s.firstOpOfRank) - 1 }
 
-// Ops returns the number of operations of all ranks.
-func (s *Schedule) Ops() int { return len(s.ops) }
+// CountOps returns the number of operations of all ranks.
+func (s *Schedule) CountOps() int { return len(s.ops) }
 
-// CPUs returns the number of CPUs of each rank: 1 + the largest index that an operation uses.
-func (s *Schedule) CPUs() int { return s.cpus }
+// CPUsPerRank returns the number of CPUsPerRank of each rank: 1 + the largest index that an
+// operation uses.
+func (s *Schedule) CPUsPerRank() int { return s.cpus }
 
-// NICs returns the number of network interfaces of each rank: 1 + the largest index that is used.
-func (s *Schedule) NICs() int { return s.nics }
+// NICsPerRank returns the number of network interfaces of each rank: 1 + the largest index that is
+// used.
+func (s *Schedule) NICsPerRank() int { return s.nics }
 
 // Location returns where an operation of a rank is in the schedule's file.
-func (s *Schedule) Location(rank, i int) Location { return s.location(s.first[rank] + uint32(i)) }
+func (s *Schedule) Location(rank, i int) Location {
+	return s.location(s.firstOpOfRank[rank] + uint32(i))
+}
 
-// Of returns the operations of a rank. They must not be changed.
-func (s *Schedule) Of(rank int) []Op { return s.ops[s.first[rank]:s.first[rank+1]] }
+// OpsOfRank returns the operations of a rank. They must not be changed.
+func (s *Schedule) OpsOfRank(rank int) []Op {
+	return s.ops[s.firstOpOfRank[rank]:s.firstOpOfRank[rank+1]]
+}
 
-// Ssend is the name of a Call of one synchronous send, which ends when its receive has begun. A
-// program that runs the schedule sends it synchronously; a simulation takes it for a standard send.
-const Ssend = "Ssend"
+// SynchronousSendCall is the name of a Call of one synchronous send, which ends when its receive
+// has begun. A program that runs the schedule sends it synchronously; a simulation takes it for a
+// standard send.
+const SynchronousSendCall = "Ssend"
 
 // Call is a call of a recorded program whose messages belong together, such as Alltoallv. In a file
 // it is a comment above its operations: "// Alltoallv: 14 operations".
@@ -112,7 +119,7 @@ type call struct {
 
 // Calls returns the named calls of a rank, in order.
 func (s *Schedule) Calls(rank int) []Call {
-	from, to := s.first[rank], s.first[rank+1]
+	from, to := s.firstOpOfRank[rank], s.firstOpOfRank[rank+1]
 	at, _ := slices.BinarySearchFunc(s.calls, from, func(c call, op uint32) int { return cmp.Compare(c.first, op) })
 	var all []Call
 	for _, c := range s.calls[at:] {
@@ -126,27 +133,27 @@ func (s *Schedule) Calls(rank int) []Call {
 
 // Dependant is an operation that waits for another operation of its rank.
 type Dependant struct {
-	Op    int  // index in the operations of the rank
-	Start bool // it waits for the start (irequires), not for the end
+	Op            int  // index in the operations of the rank
+	WaitsForStart bool // it waits for the start (irequires), not for the end
 }
 
 // Dependants returns the operations that wait for operation i of a rank, in the order of the file.
 // An operation that waits for it twice is there twice.
 func (s *Schedule) Dependants(rank, i int) []Dependant {
-	op := s.first[rank] + uint32(i)
+	op := s.firstOpOfRank[rank] + uint32(i)
 	var out []Dependant
-	for _, d := range s.deps[s.after[op]:s.after[op+1]] {
-		out = append(out, Dependant{int(d>>1 - s.first[rank]), d&1 != 0})
+	for _, d := range s.dependants[s.firstDependant[op]:s.firstDependant[op+1]] {
+		out = append(out, Dependant{int(d>>1 - s.firstOpOfRank[rank]), d&1 != 0})
 	}
 	return out
 }
 
-// where returns the file and line of an operation, if known, its rank and its text.
-func (s *Schedule) where(op uint32) string { return s.location(op).String() }
+// describeLocation returns the file and line of an operation, if known, its rank and its text.
+func (s *Schedule) describeLocation(op uint32) string { return s.location(op).String() }
 
-// part is consecutive ranks of a schedule while it is built. Numbers of operations count from its
-// first one.
-type part struct {
+// schedulePart is consecutive ranks of a schedule while it is built. Numbers of operations count
+// from its first one.
+type schedulePart struct {
 	first []uint32 // as in Schedule, without the end of the last rank
 	ops   []Op
 	lines []uint32
@@ -157,21 +164,21 @@ type part struct {
 	wild  bool
 	calls []call
 
-	pairs []pair // dependencies of the rank that is being built, in the order of the file
-	count []uint32
+	dependencies []dependencyPair // dependencies of the rank that is being built, in the order of the file
+	count        []uint32
 }
 
-// pair is a dependency between operations of a part.
-type pair struct {
+// dependencyPair is a dependency between operations of a part.
+type dependencyPair struct {
 	before, after uint32 // after as in Schedule.deps
 	line, column  uint32 // its place in the file
 }
 
-// begin begins the next rank.
-func (p *part) begin() { p.first = append(p.first, uint32(len(p.ops))) }
+// beginRank begins the next rank.
+func (p *schedulePart) beginRank() { p.first = append(p.first, uint32(len(p.ops))) }
 
-// add adds an operation to the rank that was begun last.
-func (p *part) add(o Op) uint32 {
+// addOp adds an operation to the rank that was begun last.
+func (p *schedulePart) addOp(o Op) uint32 {
 	if len(p.ops) == cap(p.ops) { // grow by half: double takes more memory than many schedules need
 		p.ops = append(make([]Op, 0, 1024+len(p.ops)*3/2), p.ops...)
 	}
@@ -181,28 +188,28 @@ func (p *part) add(o Op) uint32 {
 	return uint32(len(p.ops) - 1)
 }
 
-// depend makes an operation of the rank wait for another one, or for its start.
-func (p *part) depend(after, before uint32, start bool) {
-	p.pairs = append(p.pairs, pair{before: before, after: after<<1 | bit(start)})
+// addDependency makes an operation of the rank wait for another one, or for its start.
+func (p *schedulePart) addDependency(after, before uint32, start bool) {
+	p.dependencies = append(p.dependencies, dependencyPair{before: before, after: after<<1 | bitOf(start)})
 }
 
-func bit(b bool) uint32 {
+func bitOf(b bool) uint32 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// end sorts the dependencies of the rank by the operation that is waited for, stably. It returns a
-// dependency that is in a cycle, or nil.
-func (p *part) end() *pair {
+// endRank sorts the dependencies of the rank by the operation that is waited for, stably. It
+// returns a dependency that is in a cycle, or nil.
+func (p *schedulePart) endRank() *dependencyPair {
 	from := p.first[len(p.first)-1]
 	n := uint32(len(p.ops)) - from
 	base := uint32(len(p.deps))
 	p.count = slices.Grow(p.count[:0], int(n)+1)[:n+1]
 	clear(p.count)
 	backward := false
-	for _, d := range p.pairs {
+	for _, d := range p.dependencies {
 		p.count[d.before-from+1]++
 		backward = backward || d.after>>1 <= d.before
 	}
@@ -210,24 +217,24 @@ func (p *part) end() *pair {
 		p.after = append(p.after, base+p.count[i])
 		p.count[i+1] += p.count[i]
 	}
-	p.deps = slices.Grow(p.deps, len(p.pairs))[:len(p.deps)+len(p.pairs)]
+	p.deps = slices.Grow(p.deps, len(p.dependencies))[:len(p.deps)+len(p.dependencies)]
 	at := p.count
-	for _, d := range p.pairs {
+	for _, d := range p.dependencies {
 		i := d.before - from
 		p.deps[base+at[i]] = d.after
 		at[i]++
 	}
 	if backward {
-		return p.cycle(from, n)
+		return p.dependencyInCycle(from, n)
 	}
-	p.pairs = p.pairs[:0]
+	p.dependencies = p.dependencies[:0]
 	return nil
 }
 
-// cycle returns a dependency of the last rank that is in a cycle, or nil.
-func (p *part) cycle(from, n uint32) *pair {
+// dependencyInCycle returns a dependency of the last rank that is in a cycle, or nil.
+func (p *schedulePart) dependencyInCycle(from, n uint32) *dependencyPair {
 	waits := make([]uint32, n) // for how many operations each waits
-	for _, d := range p.pairs {
+	for _, d := range p.dependencies {
 		waits[d.after>>1-from]++
 	}
 	var ready []uint32
@@ -259,12 +266,12 @@ func (p *part) cycle(from, n uint32) *pair {
 		}
 	}
 	if at == math.MaxUint32 {
-		p.pairs = p.pairs[:0]
+		p.dependencies = p.dependencies[:0]
 		return nil
 	}
 	for {
-		for i := range p.pairs {
-			if d := &p.pairs[i]; d.after>>1-from == at && waits[d.before-from] > 0 {
+		for i := range p.dependencies {
+			if d := &p.dependencies[i]; d.after>>1-from == at && waits[d.before-from] > 0 {
 				if seen[at] {
 					return d
 				}
@@ -277,7 +284,7 @@ func (p *part) cycle(from, n uint32) *pair {
 }
 
 // joinParts makes a schedule of parts, which it empties.
-func joinParts(name string, parts []*part) *Schedule {
+func joinParts(name string, parts []*schedulePart) *Schedule {
 	ranks, ops, deps, lines := 0, 0, 0, 0
 	for _, p := range parts {
 		ranks, ops, deps, lines = ranks+len(p.first), ops+len(p.ops), deps+len(p.deps), lines+len(p.lines)
@@ -294,16 +301,16 @@ func joinParts(name string, parts []*part) *Schedule {
 			}
 		}
 		return &Schedule{
-			first: append(p.first, uint32(ops)), ops: p.ops, lines: p.lines, after: append(p.after, uint32(deps)), deps: p.deps,
-			cpus: int(p.cpus) + 1, nics: int(p.nics) + 1, wild: p.wild, calls: p.calls, name: name,
+			firstOpOfRank: append(p.first, uint32(ops)), ops: p.ops, lines: p.lines, firstDependant: append(p.after, uint32(deps)), dependants: p.deps,
+			cpus: int(p.cpus) + 1, nics: int(p.nics) + 1, hasWildcards: p.wild, calls: p.calls, name: name,
 		}
 	}
 	s := &Schedule{
-		first: make([]uint32, 0, ranks+1), ops: make([]Op, 0, ops), lines: make([]uint32, 0, lines),
-		after: make([]uint32, 0, ops+1), deps: make([]uint32, 0, deps), cpus: 1, nics: 1, name: name,
+		firstOpOfRank: make([]uint32, 0, ranks+1), ops: make([]Op, 0, ops), lines: make([]uint32, 0, lines),
+		firstDependant: make([]uint32, 0, ops+1), dependants: make([]uint32, 0, deps), cpus: 1, nics: 1, name: name,
 	}
 	for i, p := range parts {
-		op, dep := uint32(len(s.ops)), uint32(len(s.deps))
+		op, dep := uint32(len(s.ops)), uint32(len(s.dependants))
 		s.ops = append(s.ops, p.ops...)
 		s.lines = append(s.lines, p.lines...)
 		for _, c := range p.calls {
@@ -316,20 +323,20 @@ func joinParts(name string, parts []*part) *Schedule {
 			}
 			mine := s.ops[op+f : int(op)+to]
 			for i := range mine {
-				mine[i].rank = uint32(len(s.first))
+				mine[i].rank = uint32(len(s.firstOpOfRank))
 			}
-			s.first = append(s.first, op+f)
+			s.firstOpOfRank = append(s.firstOpOfRank, op+f)
 		}
 		for _, a := range p.after {
-			s.after = append(s.after, dep+a)
+			s.firstDependant = append(s.firstDependant, dep+a)
 		}
 		for _, d := range p.deps {
-			s.deps = append(s.deps, d+op<<1)
+			s.dependants = append(s.dependants, d+op<<1)
 		}
-		s.cpus, s.nics, s.wild = max(s.cpus, int(p.cpus)+1), max(s.nics, int(p.nics)+1), s.wild || p.wild
+		s.cpus, s.nics, s.hasWildcards = max(s.cpus, int(p.cpus)+1), max(s.nics, int(p.nics)+1), s.hasWildcards || p.wild
 		parts[i] = nil
 	}
-	s.first, s.after = append(s.first, uint32(len(s.ops))), append(s.after, uint32(len(s.deps)))
+	s.firstOpOfRank, s.firstDependant = append(s.firstOpOfRank, uint32(len(s.ops))), append(s.firstDependant, uint32(len(s.dependants)))
 	return s
 }
 
@@ -337,58 +344,59 @@ func joinParts(name string, parts []*part) *Schedule {
 // ranks. The methods panic if they are called in the wrong order or with operations that do not
 // exist. Errors in the data, such as a peer that is not a rank, are returned by Schedule.
 type Builder struct {
-	part part
+	part schedulePart
 	err  error
 }
 
-// Rank begins the next rank; the first one is rank 0.
-func (b *Builder) Rank() {
-	b.close()
-	b.part.begin()
+// BeginRank begins the next rank; the first one is rank 0.
+func (b *Builder) BeginRank() {
+	b.endLastRank()
+	b.part.beginRank()
 }
 
-func (b *Builder) close() {
+func (b *Builder) endLastRank() {
 	if len(b.part.first) == 0 {
 		return
 	}
-	if d := b.part.end(); d != nil && b.err == nil {
+	if d := b.part.endRank(); d != nil && b.err == nil {
 		b.err = fmt.Errorf("rank %d: operation %d waits for itself: its dependencies form a cycle", len(b.part.first)-1, d.after>>1-b.part.first[len(b.part.first)-1])
-		b.part.pairs = b.part.pairs[:0]
+		b.part.dependencies = b.part.dependencies[:0]
 	}
 }
 
-// Add adds an operation to the rank, and returns its index there.
-func (b *Builder) Add(o Op) int {
+// AddOp adds an operation to the rank, and returns its index there.
+func (b *Builder) AddOp(o Op) int {
 	if len(b.part.first) == 0 {
 		panic("schedule: an operation before the first rank")
 	}
-	if b.Ops() == MaxOps {
+	if b.CountOps() == MaxOps {
 		b.err = errors.Join(b.err, fmt.Errorf("more than %d operations", MaxOps))
 		return 0
 	}
-	return int(b.part.add(o) - b.part.first[len(b.part.first)-1])
+	return int(b.part.addOp(o) - b.part.first[len(b.part.first)-1])
 }
 
-// Call names the call of the program to which the next n operations of the rank belong.
-func (b *Builder) Call(name string, n int) {
+// NameCall names the call of the program to which the next n operations of the rank belong.
+func (b *Builder) NameCall(name string, n int) {
 	b.part.calls = append(b.part.calls, call{name, uint32(len(b.part.ops)), uint32(n)})
 }
 
-// Ops returns the number of operations of all ranks so far.
-func (b *Builder) Ops() int { return len(b.part.ops) }
+// CountOps returns the number of operations of all ranks so far.
+func (b *Builder) CountOps() int { return len(b.part.ops) }
 
-// Depend makes operation after of the rank wait for the end of operation before, or for its start.
-func (b *Builder) Depend(after, before int, start bool) {
+// AddDependency makes operation after of the rank wait for the end of operation before, or for its
+// start.
+func (b *Builder) AddDependency(after, before int, start bool) {
 	from := int(b.part.first[len(b.part.first)-1])
 	if n := len(b.part.ops) - from; after < 0 || after >= n || before < 0 || before >= n {
 		panic(fmt.Sprintf("schedule: operation %d waits for %d, of %d", after, before, n))
 	}
-	b.part.depend(uint32(from+after), uint32(from+before), start)
+	b.part.addDependency(uint32(from+after), uint32(from+before), start)
 }
 
-// Schedule returns what was built. The builder is empty afterwards.
-func (b *Builder) Schedule() (*Schedule, error) {
-	b.close()
+// Build returns what was built. The builder is empty afterwards.
+func (b *Builder) Build() (*Schedule, error) {
+	b.endLastRank()
 	p, err := b.part, b.err
 	*b = Builder{}
 	if err != nil {
@@ -398,10 +406,10 @@ func (b *Builder) Schedule() (*Schedule, error) {
 	if ranks == 0 {
 		return nil, errors.New("a schedule without ranks")
 	}
-	s := joinParts("", []*part{&p})
+	s := joinParts("", []*schedulePart{&p})
 	for i, o := range s.ops {
 		if o.Kind != Calc && o.Peer >= ranks && !(o.Kind == Recv && o.Peer == Any) {
-			return nil, fmt.Errorf("%s: there are %d ranks", s.where(uint32(i)), ranks)
+			return nil, fmt.Errorf("%s: there are %d ranks", s.describeLocation(uint32(i)), ranks)
 		}
 	}
 	return s, nil

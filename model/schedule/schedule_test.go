@@ -52,7 +52,7 @@ func TestLogGOPSimExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := readFile(t, filepath.Join("testdata", row[0]))
-		res, err := s.Simulate(Options{Params: p, Dialect: LogGOPSim, Explain: true})
+		res, err := s.Simulate(Options{Params: p, Dialect: LogGOPSim, RecordsPath: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,15 +63,15 @@ func TestLogGOPSimExamples(t *testing.T) {
 			}
 			return n
 		}
-		if s.Ranks() != number(7) || s.Ops() != number(8) || res.Events != number(9) || res.Last != unit.Time(number(10))*unit.Nanosecond {
-			t.Errorf("%s: %d ranks, %d operations, %d events, last at %v, want %v", row[0], s.Ranks(), s.Ops(), res.Events, res.Last, row[7:])
+		if s.CountRanks() != number(7) || s.CountOps() != number(8) || res.Events != number(9) || res.LastFinish != unit.Time(number(10))*unit.Nanosecond {
+			t.Errorf("%s: %d ranks, %d operations, %d events, last at %v, want %v", row[0], s.CountRanks(), s.CountOps(), res.Events, res.LastFinish, row[7:])
 		}
 		want, err := os.ReadFile(filepath.Join("testdata", row[11]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got strings.Builder
-		for rank, end := range res.Finish {
+		for rank, end := range res.FinishTimes {
 			fmt.Fprintln(&got, rank, int64(end/unit.Nanosecond))
 		}
 		if got.String() != string(want) {
@@ -84,9 +84,9 @@ func TestLogGOPSimExamples(t *testing.T) {
 // LogGOPSim has by default: it sends first what its queue has first. In the order of the file it
 // would be 310,700 ns.
 func TestATLAHSBroadcast(t *testing.T) {
-	res, err := binomial(t, 1024, 4096).Simulate(Options{Params: Default, Dialect: LGS})
-	if err != nil || res.Last != 842_170*unit.Nanosecond {
-		t.Errorf("%v, %v", res.Last, err)
+	res, err := binomial(t, 1024, 4096).Simulate(Options{Params: DefaultParams, Dialect: LGS})
+	if err != nil || res.LastFinish != 842_170*unit.Nanosecond {
+		t.Errorf("%v, %v", res.LastFinish, err)
 	}
 }
 
@@ -94,11 +94,11 @@ func TestATLAHSBroadcast(t *testing.T) {
 // assertion fails if its message arrives later.
 func TestATLAHSAssertion(t *testing.T) {
 	s := parse(t, "num_ranks 2\nrank 0 {\na: calc 100000\nb: calc 1\nr: recv 8b from 1\nb requires a\nr irequires b\n}\nrank 1 {\nsend 8b to 0\n}\n")
-	res, err := s.Simulate(Options{Params: Default, Dialect: LGS})
+	res, err := s.Simulate(Options{Params: DefaultParams, Dialect: LGS})
 	if err != nil || len(res.Warnings) != 1 || res.Warnings[0].Kind != "assertion" || !strings.HasPrefix(res.Warnings[0].Text, "test.goal:5: rank 0: recv 8b from 1 begins before its message arrives") {
 		t.Errorf("%v, %v", res, err)
 	}
-	if res, err := s.Simulate(Options{Params: Default, Dialect: LogGOPSim}); err != nil || len(res.Warnings) > 0 {
+	if res, err := s.Simulate(Options{Params: DefaultParams, Dialect: LogGOPSim}); err != nil || len(res.Warnings) > 0 {
 		t.Errorf("%v, %v", res, err)
 	}
 }

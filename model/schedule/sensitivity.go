@@ -29,23 +29,23 @@ func (s *Schedule) Sensitivity(o Options) ([]Derivative, error) {
 	if o.Noise != nil || o.Dialect == LGS {
 		return nil, errors.New("derivatives: with noise, and in dialect lgs, the finishing time is not a smooth function of the parameters")
 	}
-	o.Explain = false
+	o.RecordsPath = false
 	base, err := s.Simulate(o)
 	if err != nil {
 		return nil, err
 	}
 	names := []string{"L", "o", "g", "G", "O"}
-	values := []float64{float64(o.Params.L), float64(o.Params.O), float64(o.Params.Gap), float64(o.Params.BigG), float64(o.Params.BigO)}
+	values := []float64{float64(o.Params.L), float64(o.Params.Overhead), float64(o.Params.Gap), float64(o.Params.GapPerByte), float64(o.Params.OverheadPerByte)}
 	out := make([]Derivative, len(names))
 	err = forEachParallel(2*len(names), func(i int) error {
 		d := &out[i/2]
 		d.Name = names[i/2]
 		if i%2 == 0 {
-			d.Right, err = s.derivative(o, base.Last, i/2, 1)
+			d.Right, err = s.derivative(o, base.LastFinish, i/2, 1)
 			return err
 		}
 		if d.Left = math.NaN(); values[i/2] > 0 {
-			d.Left, err = s.derivative(o, base.Last, i/2, -1)
+			d.Left, err = s.derivative(o, base.LastFinish, i/2, -1)
 		}
 		return err
 	})
@@ -59,32 +59,32 @@ func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int
 		return 0, err
 	}
 	// All times are multiples of a common divisor of their unit. It is divided into parts.
-	common := gcd(gcd(gcd(r.L, r.o), gcd(r.g, r.unitsPerNanosecond)), 1000)
-	if r.G.isInteger && r.O.isInteger {
-		common = gcd(common, gcd(r.G.integer, r.O.integer))
+	common := gcd(gcd(gcd(r.latency, r.overhead), gcd(r.gap, r.unitsPerNanosecond)), 1000)
+	if r.gapPerByte.isInteger && r.overheadPerByte.isInteger {
+		common = gcd(common, gcd(r.gapPerByte.integer, r.overheadPerByte.integer))
 	} else {
 		common = 1
 	}
 	end := uint64(last) / r.unitPicoseconds() / common
-	parts := uint64(math.MaxInt64) / 4 / max(end, r.g/common, 1)
+	parts := uint64(math.MaxInt64) / 4 / max(end, r.gap/common, 1)
 	if parts < 4 {
 		return math.NaN(), nil
 	}
 	parts = min(parts, 1<<50)
 	change := [5]uint64{}
 	change[parameter] = uint64(side)
-	r.L, r.o, r.g = r.L/common*parts+change[0], r.o/common*parts+change[1], r.g/common*parts+change[2]
+	r.latency, r.overhead, r.gap = r.latency/common*parts+change[0], r.overhead/common*parts+change[1], r.gap/common*parts+change[2]
 	if common > 1 {
-		r.G, r.O = newByteCost(float64(r.G.integer/common)), newByteCost(float64(r.O.integer/common))
+		r.gapPerByte, r.overheadPerByte = newByteCost(float64(r.gapPerByte.integer/common)), newByteCost(float64(r.overheadPerByte.integer/common))
 	}
-	r.unitsPerByteCost, r.unitsPerNanosecond, r.dG, r.dO = parts, r.unitsPerNanosecond/common*parts, change[3], change[4]
+	r.unitsPerByteCost, r.unitsPerNanosecond, r.extraGapPerByte, r.extraOverheadPerByte = parts, r.unitsPerNanosecond/common*parts, change[3], change[4]
 	if o.Dialect == LogGOPSim {
-		r.G.integer, r.O.integer = r.G.integer*parts+r.dG, r.O.integer*parts+r.dO
+		r.gapPerByte.integer, r.overheadPerByte.integer = r.gapPerByte.integer*parts+r.extraGapPerByte, r.overheadPerByte.integer*parts+r.extraOverheadPerByte
 	}
 	r.latest = math.MaxUint64 // it is in parts, and takes as long as before
-	r.simulate()
+	r.runEvents()
 	if r.pendingOps > 0 {
-		return 0, r.blocked()
+		return 0, r.blockedError()
 	}
 	last2 := uint64(0)
 	for _, t := range r.cpuFree {
@@ -119,17 +119,17 @@ func forEachParallel(n int, do func(i int) error) error {
 	return cmp.Or(errs...)
 }
 
-// Point is the result of a simulation in a sweep.
-type Point struct {
-	Params   Params
-	Last     unit.Time
-	LastRank int
+// SweepPoint is the result of a simulation in a sweep.
+type SweepPoint struct {
+	Params     Params
+	LastFinish unit.Time
+	LastRank   int
 }
 
 // Sweep simulates the schedule with each of some parameters, on all cores.
-func (s *Schedule) Sweep(o Options, params []Params) ([]Point, error) {
-	o.Explain = false
-	points := make([]Point, len(params))
+func (s *Schedule) Sweep(o Options, params []Params) ([]SweepPoint, error) {
+	o.RecordsPath = false
+	points := make([]SweepPoint, len(params))
 	err := forEachParallel(len(params), func(i int) error {
 		with := o
 		with.Params = params[i]
@@ -137,7 +137,7 @@ func (s *Schedule) Sweep(o Options, params []Params) ([]Point, error) {
 		if err != nil {
 			return fmt.Errorf("with %v: %w", params[i], err)
 		}
-		points[i] = Point{params[i], res.Last, res.LastRank}
+		points[i] = SweepPoint{params[i], res.LastFinish, res.LastRank}
 		return nil
 	})
 	return points, err
@@ -153,9 +153,9 @@ func (s *Schedule) Tolerance(o Options, part float64) (most unit.Time, ok bool, 
 	if err != nil {
 		return 0, false, err
 	}
-	limit := float64(base.Last) + math.Floor(float64(base.Last)*part)
+	limit := float64(base.LastFinish) + math.Floor(float64(base.LastFinish)*part)
 	step := unit.Time(o.unitPicoseconds())
-	low, high := Point{o.Params, base.Last, 0}, Point{Last: -1}
+	low, high := SweepPoint{o.Params, base.LastFinish, 0}, SweepPoint{LastFinish: -1}
 	with := func(l unit.Time) Params {
 		p := o.Params
 		p.L = l
@@ -165,36 +165,36 @@ func (s *Schedule) Tolerance(o Options, part float64) (most unit.Time, ok bool, 
 	try := func(ls ...unit.Time) error {
 		var ps []Params
 		for _, l := range ls {
-			if l > low.Params.L && (high.Last < 0 || l < high.Params.L) && l <= longest {
+			if l > low.Params.L && (high.LastFinish < 0 || l < high.Params.L) && l <= longestTime {
 				ps = append(ps, with(l))
 			}
 		}
 		points, err := s.Sweep(o, ps)
 		for _, p := range points {
-			if float64(p.Last) > limit && (high.Last < 0 || p.Params.L < high.Params.L) {
+			if float64(p.LastFinish) > limit && (high.LastFinish < 0 || p.Params.L < high.Params.L) {
 				high = p
 			}
 		}
 		for _, p := range points {
-			if float64(p.Last) <= limit && p.Params.L > low.Params.L && (high.Last < 0 || p.Params.L < high.Params.L) {
+			if float64(p.LastFinish) <= limit && p.Params.L > low.Params.L && (high.LastFinish < 0 || p.Params.L < high.Params.L) {
 				low = p
 			}
 		}
 		return err
 	}
-	for by := (unit.Time(limit)-base.Last)/step*step + step; high.Last < 0; by *= 8 {
-		if low.Params.L == longest {
-			return longest, false, nil
+	for by := (unit.Time(limit)-base.LastFinish)/step*step + step; high.LastFinish < 0; by *= 8 {
+		if low.Params.L == longestTime {
+			return longestTime, false, nil
 		}
-		at := min(o.Params.L+by, longest)
+		at := min(o.Params.L+by, longestTime)
 		if err := try(at-by/2/step*step, at); err != nil {
 			return 0, false, err
 		}
 	}
 	for high.Params.L-low.Params.L > step {
 		// On a straight line between both, this is the answer, and the next one exceeds it.
-		slope := float64(high.Last-low.Last) / float64(high.Params.L-low.Params.L)
-		cut := low.Params.L + unit.Time((limit-float64(low.Last))/slope)/step*step
+		slope := float64(high.LastFinish-low.LastFinish) / float64(high.Params.L-low.Params.L)
+		cut := low.Params.L + unit.Time((limit-float64(low.LastFinish))/slope)/step*step
 		middle := low.Params.L + (high.Params.L-low.Params.L)/2/step*step
 		if err := try(cut, cut+step, middle); err != nil {
 			return 0, false, err

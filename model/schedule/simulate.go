@@ -26,20 +26,20 @@ func (d Dialect) String() string { return Dialects[d] }
 
 // Options are the options of a simulation.
 type Options struct {
-	Params  Params
-	Dialect Dialect
-	Noise   *Noise // for dialect LogGP only; nil: none
-	Explain bool   // record what Path and Recording need, about 16 bytes an event
+	Params      Params
+	Dialect     Dialect
+	Noise       *Noise // for dialect LogGP only; nil: none
+	RecordsPath bool   // record what CriticalPath and Recording need, about 16 bytes an event
 }
 
 // Result is the result of a simulation.
 type Result struct {
-	Finish   []unit.Time // by rank: when its last CPU becomes free
-	Last     unit.Time   // the latest of these
-	LastRank int         // the first rank that finishes then
-	Events   int         // operations and messages, as LogGOPSim counts them
-	Messages int
-	Warnings []Warning
+	FinishTimes []unit.Time // by rank: when its last CPU becomes free
+	LastFinish  unit.Time   // the latest of these
+	LastRank    int         // the first rank that finishes then
+	Events      int         // operations and messages, as LogGOPSim counts them
+	Messages    int
+	Warnings    []Warning
 
 	run *run
 }
@@ -51,24 +51,25 @@ type Warning struct {
 }
 
 // Simulate computes when each rank finishes. All ranks begin at time 0. If operations can never end
-// the error is a *Blocked, except in dialect LGS, which does not notice: there it is a warning.
+// the error is a *BlockedError, except in dialect LGS, which does not notice: there it is a
+// warning.
 func (s *Schedule) Simulate(o Options) (*Result, error) {
 	r, err := s.start(o)
 	if err != nil {
 		return nil, err
 	}
-	r.simulate()
-	return r.result()
+	r.runEvents()
+	return r.summarize()
 }
 
-func (r *run) simulate() {
+func (r *run) runEvents() {
 	switch r.Dialect {
 	case LogGP:
-		r.loggp()
+		r.simulateLogGP()
 	case LogGOPSim:
-		r.loggopsim()
+		r.simulateLogGOPSim()
 	case LGS:
-		r.lgs()
+		r.simulateLGS()
 	}
 }
 
@@ -85,14 +86,14 @@ func (o Options) unitPicoseconds() uint64 {
 type run struct {
 	*Schedule
 	Options
-	events
+	eventList
 	serial     uint32
 	begunOps   int // operations that have become ready
 	pendingOps int // operations that have not ended
 
-	state   []uint32 // by operation: for how many others it waits; then what match, or a protocol, makes of it
-	readyAt []uint64 // by operation, not in LogGOPSim: when what it waited for has ended; then what a protocol makes of it
-	match   matcher
+	stateOfOp []uint32 // by operation: for how many others it waits; then what match, or a protocol, makes of it
+	readyAt   []uint64 // by operation, not in LogGOPSim: when what it waited for has ended; then what a protocol makes of it
+	matcher   matcher
 
 	cpuFree         []uint64 // until then each CPU is occupied
 	outFree, inFree []uint64 // and each interface, by messages that it sends and that it receives
@@ -104,8 +105,8 @@ type run struct {
 	waitQueues []waitQueue // a block for each rank in which something waited
 	queuesAll  bool        // no events are kept out of the queue
 
-	cpuHeld      []bool            // in dialect LogGP with several CPUs: one waits for an interface
-	heldRequests map[int][]request // and what is asked of it meanwhile
+	cpuHeld      []bool               // in dialect LogGP with several CPUs: one waits for an interface
+	heldRequests map[int][]cpuRequest // and what is asked of it meanwhile
 
 	pathLog           *pathLog // nil: nothing is kept
 	messages          int
@@ -114,11 +115,11 @@ type run struct {
 	earlyReceives     int    // in dialect LGS: receives that have taken messages which arrive later
 	firstEarlyReceive uint32 // the first of them
 
-	L, o, g, S         uint64
-	dG, dO             uint64 // what G and O are more; in a run for a derivative
-	unitsPerByteCost   uint64 // how many of the unit of time a unit of G and O has: 1; more in such a run
-	unitsPerNanosecond uint64 // and how many a nanosecond of a calc has
-	G, O               byteCost
+	latency, overhead, gap, eagerLimit    uint64
+	extraGapPerByte, extraOverheadPerByte uint64 // what G and O are more; in a run for a derivative
+	unitsPerByteCost                      uint64 // how many of the unit of time a unit of G and O has: 1; more in such a run
+	unitsPerNanosecond                    uint64 // and how many a nanosecond of a calc has
+	gapPerByte, overheadPerByte           byteCost
 }
 
 // maxResources bounds the memory for CPUs and interfaces: 12 bytes each.
@@ -132,22 +133,22 @@ func (s *Schedule) start(o Options) (*run, error) {
 	if o.Noise != nil && o.Dialect != LogGP {
 		return nil, fmt.Errorf("noise: dialect %v of this program has none; use dialect loggp", o.Dialect)
 	}
-	r := &run{Schedule: s, Options: o, pendingOps: len(s.ops), S: o.Params.S, state: make([]uint32, len(s.ops))}
+	r := &run{Schedule: s, Options: o, pendingOps: len(s.ops), eagerLimit: o.Params.EagerLimit, stateOfOp: make([]uint32, len(s.ops))}
 	if err := r.setParameters(); err != nil {
 		return nil, err
 	}
-	for _, d := range s.deps {
-		r.state[d>>1]++
+	for _, d := range s.dependants {
+		r.stateOfOp[d>>1]++
 	}
-	ranks := s.Ranks()
+	ranks := s.CountRanks()
 	if n := ranks * (s.cpus + 2*s.nics); n > maxResources {
 		return nil, fmt.Errorf("%d ranks with %d CPUs and %d interfaces each, as the largest indices say, are %d to simulate; at most %d", ranks, s.cpus, s.nics, n, maxResources)
 	}
 	r.cpuFree = make([]uint64, ranks*s.cpus)
 	r.outFree = make([]uint64, ranks*s.nics)
 	r.inFree = make([]uint64, ranks*s.nics)
-	r.match.init(s, o.Dialect == LGS, r.state)
-	if o.Explain {
+	r.matcher.init(s, o.Dialect == LGS, r.stateOfOp)
+	if o.RecordsPath {
 		r.pathLog = &pathLog{entries: make([]pathEntry, 0, len(s.ops)+len(s.ops)/2+16), causes: make([]uint32, len(s.ops)), cpu: make([]uint32, len(r.cpuFree)), out: make([]uint32, len(r.outFree)), in: make([]uint32, len(r.inFree))}
 	}
 	return r, nil
@@ -162,15 +163,15 @@ func (r *run) setParameters() (err error) {
 		name string
 		t    unit.Time
 		to   *uint64
-	}{{"L", p.L, &r.L}, {"o", p.O, &r.o}, {"g", p.Gap, &r.g}} {
+	}{{"L", p.L, &r.latency}, {"o", p.Overhead, &r.overhead}, {"g", p.Gap, &r.gap}} {
 		if uint64(x.t)%scale != 0 {
 			return fmt.Errorf("parameter %s is %v: dialect %v has whole nanoseconds; use dialect loggp", x.name, x.t, r.Dialect)
 		}
 		*x.to = uint64(x.t) / scale
 	}
-	r.G, r.O = newByteCost(gapInUnits(p.BigG, scale)), newByteCost(gapInUnits(p.BigO, scale))
-	if r.Dialect != LogGP && (!r.O.isInteger || r.Dialect == LogGOPSim && !r.G.isInteger) {
-		return fmt.Errorf("parameters G and O are %v and %v: dialect %v has whole nanoseconds a byte; use dialect loggp", p.BigG, p.BigO, r.Dialect)
+	r.gapPerByte, r.overheadPerByte = newByteCost(gapInUnits(p.GapPerByte, scale)), newByteCost(gapInUnits(p.OverheadPerByte, scale))
+	if r.Dialect != LogGP && (!r.overheadPerByte.isInteger || r.Dialect == LogGOPSim && !r.gapPerByte.isInteger) {
+		return fmt.Errorf("parameters G and O are %v and %v: dialect %v has whole nanoseconds a byte; use dialect loggp", p.GapPerByte, p.OverheadPerByte, r.Dialect)
 	}
 	r.unitsPerByteCost, r.unitsPerNanosecond = 1, 1000/scale
 	return r.checkTimeBound()
@@ -193,7 +194,7 @@ func (r *run) checkTimeBound() error {
 		return nil
 	}
 	r.latest = longest
-	perRank := make([]uint64, r.Ranks())
+	perRank := make([]uint64, r.CountRanks())
 	for i := range r.ops {
 		o := &r.ops[i]
 		d := r.longestDuration(o)
@@ -203,7 +204,7 @@ func (r *run) checkTimeBound() error {
 		}
 		for _, rank := range occupied {
 			if perRank[rank] = addBounded(perRank[rank], d); perRank[rank] > longest {
-				return fmt.Errorf("%s: up to here the operations of rank %d, one after the other, take longer than %v, the longest time of a simulation", r.where(uint32(i)), rank, unit.Time(math.MaxInt64))
+				return fmt.Errorf("%s: up to here the operations of rank %d, one after the other, take longer than %v, the longest time of a simulation", r.describeLocation(uint32(i)), rank, unit.Time(math.MaxInt64))
 			}
 		}
 	}
@@ -216,11 +217,11 @@ func (r *run) longestDuration(o *Op) uint64 {
 	if o.Kind == Calc {
 		return multiplyBounded(o.Size, r.unitsPerNanosecond)
 	}
-	d := 6*(r.o+r.g) + 3*r.L
+	d := 6*(r.overhead+r.gap) + 3*r.latency
 	if o.Size > maxSize {
 		return math.MaxUint64
 	}
-	return addBounded(d, multiplyBounded(uint64(math.Ceil(r.G.perByte+r.O.perByte)), 3*o.Size))
+	return addBounded(d, multiplyBounded(uint64(math.Ceil(r.gapPerByte.perByte+r.overheadPerByte.perByte)), 3*o.Size))
 }
 
 // addBounded returns a sum, or the largest number if it is larger.
@@ -275,20 +276,20 @@ func (c byteCost) truncated(bytes uint64) uint64 {
 
 // What happens to an operation, of event.what beside eight times the operation.
 const (
-	beginOp        = iota
-	messageArrives // of a send: its message, or the request of a rendezvous
-	takeMessage    // of a receive: a CPU takes the message
-	sendAnswer     // of a receive: a CPU takes the request and sends the answer
-	answerArrives  // of a send: the answer arrives
-	sendData       // of a send: a CPU takes the answer and sends the data
-	dataArrives    // of a send: the data arrives
-	messageLeaves  // of a send or receive, in a path: its message could enter the network only now
+	beginOpAction        = iota
+	messageArrivesAction // of a send: its message, or the request of a rendezvous
+	takeMessageAction    // of a receive: a CPU takes the message
+	sendAnswerAction     // of a receive: a CPU takes the request and sends the answer
+	answerArrivesAction  // of a send: the answer arrives
+	sendDataAction       // of a send: a CPU takes the answer and sends the data
+	dataArrivesAction    // of a send: the data arrives
+	messageLeavesAction  // of a send or receive, in a path: its message could enter the network only now
 )
 
 // timeError is the error if a simulation takes too long for times.
 func (r *run) timeError() error {
 	late := func(op uint32, what string) error {
-		return fmt.Errorf("%s: %s later than %v, the longest time of a simulation", r.where(op), what, unit.Time(math.MaxInt64))
+		return fmt.Errorf("%s: %s later than %v, the longest time of a simulation", r.describeLocation(op), what, unit.Time(math.MaxInt64))
 	}
 	if r.firstLate != nil {
 		return late(r.firstLate.what>>3, "its time is")
@@ -301,19 +302,19 @@ func (r *run) timeError() error {
 			return late(r.pathLog.entries[r.pathLog.cpu[cpu]-1].what>>3, "it ends")
 		}
 		o := r.Options
-		o.Explain = true
+		o.RecordsPath = true
 		explained, err := r.start(o)
 		if err != nil {
 			return err
 		}
-		explained.simulate()
+		explained.runEvents()
 		return explained.timeError()
 	}
 	return nil
 }
 
-// schedule adds an event.
-func (r *run) schedule(at uint64, what uint32) {
+// addEvent adds an event.
+func (r *run) addEvent(at uint64, what uint32) {
 	r.push(event{at, r.serial, what})
 	r.serial++
 }
@@ -328,21 +329,21 @@ func (r *run) checkPairSizes(send, recv uint32) {
 	}
 }
 
-// result sums up.
-func (r *run) result() (*Result, error) {
+// summarize sums up.
+func (r *run) summarize() (*Result, error) {
 	if err := r.timeError(); err != nil {
 		return nil, err
 	}
-	res := &Result{Finish: make([]unit.Time, r.Ranks()), Events: int(r.begunOps) + r.messages, Messages: r.messages, run: r}
-	for i := range res.Finish {
+	res := &Result{FinishTimes: make([]unit.Time, r.CountRanks()), Events: int(r.begunOps) + r.messages, Messages: r.messages, run: r}
+	for i := range res.FinishTimes {
 		for _, t := range r.cpuFree[i*r.cpus : (i+1)*r.cpus] {
 			if t > math.MaxInt64/r.unitPicoseconds() {
 				return nil, fmt.Errorf("rank %d: the finishing time in dialect %v is below 0 and wraps around: an overhead or gap is smaller than the O or G that an empty message saves", i, r.Dialect)
 			}
-			res.Finish[i] = max(res.Finish[i], unit.Time(t*r.unitPicoseconds()))
+			res.FinishTimes[i] = max(res.FinishTimes[i], unit.Time(t*r.unitPicoseconds()))
 		}
-		if res.Finish[i] > res.Last {
-			res.Last, res.LastRank = res.Finish[i], i
+		if res.FinishTimes[i] > res.LastFinish {
+			res.LastFinish, res.LastRank = res.FinishTimes[i], i
 		}
 	}
 	if r.sizeMismatches > 0 {
@@ -350,23 +351,23 @@ func (r *run) result() (*Result, error) {
 		if r.sizeMismatches > 1 {
 			more = fmt.Sprintf(", and %d more pairs", r.sizeMismatches-1)
 		}
-		res.Warnings = append(res.Warnings, Warning{"size", fmt.Sprintf("%s receives a message of another size%s", r.where(r.firstMismatch), more)})
+		res.Warnings = append(res.Warnings, Warning{"size", fmt.Sprintf("%s receives a message of another size%s", r.describeLocation(r.firstMismatch), more)})
 	}
 	if r.earlyReceives > 0 {
 		more := ""
 		if r.earlyReceives > 1 {
 			more = fmt.Sprintf(", and at %d more receives", r.earlyReceives-1)
 		}
-		res.Warnings = append(res.Warnings, Warning{"assertion", fmt.Sprintf("%s begins before its message arrives: ATLAHS prints no times, because an assertion fails here%s", r.where(r.firstEarlyReceive), more)})
+		res.Warnings = append(res.Warnings, Warning{"assertion", fmt.Sprintf("%s begins before its message arrives: ATLAHS prints no times, because an assertion fails here%s", r.describeLocation(r.firstEarlyReceive), more)})
 	}
-	if r.pendingOps == 0 && r.match.queuedOps == 0 {
+	if r.pendingOps == 0 && r.matcher.queuedOps == 0 {
 		return res, nil
 	}
-	if r.Dialect == LogGOPSim && r.match.queuedOps == 0 {
+	if r.Dialect == LogGOPSim && r.matcher.queuedOps == 0 {
 		res.Warnings = append(res.Warnings, Warning{"unfinished", fmt.Sprintf("%d operations have not ended: a send of more than S bytes waits for ever if the receive that takes its message is of fewer", r.pendingOps)})
 		return res, nil
 	}
-	b := r.blocked()
+	b := r.blockedError()
 	if r.Dialect == LGS {
 		res.Warnings = append(res.Warnings, Warning{"unmatched", "the finishing times mean nothing: " + b.Error()})
 		return res, nil

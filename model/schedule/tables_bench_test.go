@@ -23,11 +23,11 @@ func BenchmarkLabels(b *testing.B) {
 			for b.Loop() {
 				l.clear()
 				for i, k := range keys {
-					l.put(text, 0, 5, k, uint32(i))
+					l.addLabel(text, 0, 5, k, uint32(i))
 				}
 				for _, k := range keys {
-					l.get(text, 0, 5, k)
-					l.get(text, 0, 5, k)
+					l.opOf(text, 0, 5, k)
+					l.opOf(text, 0, 5, k)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/label")
@@ -62,14 +62,14 @@ func (m *mapMatcher) match(key [3]uint32, op uint32, isMessage bool) (uint32, bo
 	q, ok := m.queues[key]
 	if ok && (m.ops[q.head-1].Kind == Send) != isMessage {
 		first := q.head - 1
-		if m.remove(&q, 0, first); q.head == 0 {
+		if m.removeFromQueue(&q, 0, first); q.head == 0 {
 			delete(m.queues, key)
 		} else {
 			m.queues[key] = q
 		}
 		return first, true
 	}
-	m.append(&q, op)
+	m.appendToQueue(&q, op)
 	m.queues[key] = q
 	return 0, false
 }
@@ -80,10 +80,10 @@ func BenchmarkBuckets(b *testing.B) {
 	for _, ranks := range []int{16, 256} {
 		s := build(b, ranks, func(b *Builder, r int) {
 			for i := 1; i < ranks; i++ {
-				b.Add(Op{Kind: Recv, Size: 8, Peer: uint32((r + ranks - i) % ranks)})
+				b.AddOp(Op{Kind: Recv, Size: 8, Peer: uint32((r + ranks - i) % ranks)})
 			}
 			for i := ranks - 1; i > 0; i-- {
-				b.Add(Op{Kind: Send, Size: 8, Peer: uint32((r + i) % ranks)})
+				b.AddOp(Op{Kind: Send, Size: 8, Peer: uint32((r + i) % ranks)})
 			}
 		})
 		messages := ranks * (ranks - 1)

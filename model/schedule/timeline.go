@@ -17,16 +17,16 @@ func (res *Result) Timeline(most int) *model.Timeline {
 		panic("schedule: Timeline without Options.Explain")
 	}
 	x := &timelineBuilder{run: r, scale: unit.Time(r.unitPicoseconds()), trackOf: map[int]int{}, departures: map[uint32]departure{}, flightOf: map[uint32]int{}, out: &model.Timeline{}}
-	n := min(most, r.Ranks())
+	n := min(most, r.CountRanks())
 	shown := map[int]bool{}
 	for i := range n {
-		rank := i * r.Ranks() / n
-		if (i+1)*r.Ranks()/n > res.LastRank && rank <= res.LastRank {
+		rank := i * r.CountRanks() / n
+		if (i+1)*r.CountRanks()/n > res.LastRank && rank <= res.LastRank {
 			rank = res.LastRank
 		}
 		shown[rank] = true
 	}
-	for rank := range r.Ranks() {
+	for rank := range r.CountRanks() {
 		for c := 0; c < r.cpus && shown[rank]; c++ {
 			t := model.Track{Name: fmt.Sprintf("rank %d", rank)}
 			if r.cpus > 1 {
@@ -36,7 +36,7 @@ func (res *Result) Timeline(most int) *model.Timeline {
 			x.out.Ranks = append(x.out.Ranks, t)
 		}
 	}
-	x.out.OtherRanks = r.Ranks() - len(shown)
+	x.out.OtherRanks = r.CountRanks() - len(shown)
 	for _, e := range r.pathLog.entries {
 		x.addEntry(e)
 	}
@@ -66,69 +66,69 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 	if r.Dialect == LogGP {
 		k = bytesAfterFirst(o)
 	} else {
-		work := r.o + k*r.O.integer
+		work := r.overhead + k*r.overheadPerByte.integer
 		switch {
-		case what == messageArrives:
+		case what == messageArrivesAction:
 			to := int(o.Peer)*r.cpus + int(o.CPU)
 			x.addFlight(op, cpu, to, "message", e.at, o)
 			if r.Dialect == LogGOPSim {
-				work = r.o + max(k*r.O.integer, k*r.G.integer)
+				work = r.overhead + max(k*r.overheadPerByte.integer, k*r.gapPerByte.integer)
 			} else {
-				work += r.g
+				work += r.gap
 			}
 			x.addSpan(to, model.ReceiveActivity, "receive", e.at, e.at+work, o)
 		case o.Kind == Calc:
 			x.addSpan(cpu, model.ComputeActivity, "calc", e.at, e.at+o.Size, o)
 		case o.Kind == Send:
 			x.addSpan(cpu, model.SendActivity, "send", e.at, e.at+work, o)
-			x.departures[op] = departure{e.at, e.at + r.o}
+			x.departures[op] = departure{e.at, e.at + r.overhead}
 		case r.Dialect == LGS:
-			x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, e.at+r.g+work, o)
+			x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, e.at+r.gap+work, o)
 		}
 		return
 	}
 	inject := func(activity model.Activity, name string, work, k uint64, send uint32) {
 		ready := r.Noise.endOfWork(o.rank, e.at, work)
-		x.addSpan(cpu, activity, name, e.at, r.Noise.endOfWork(o.rank, ready, r.O.rounded(k)), o)
+		x.addSpan(cpu, activity, name, e.at, r.Noise.endOfWork(o.rank, ready, r.overheadPerByte.rounded(k)), o)
 		x.departures[send] = departure{e.at, ready}
 	}
 	switch what {
-	case beginOp:
+	case beginOpAction:
 		switch {
 		case o.Kind == Calc:
 			x.addSpan(cpu, model.ComputeActivity, "calc", e.at, r.Noise.endOfWork(o.rank, e.at, o.Size*r.unitsPerNanosecond), o)
 		case o.Kind == Send:
-			inject(model.SendActivity, "send", r.o, r.firstMessageBytes(o), op)
+			inject(model.SendActivity, "send", r.overhead, r.firstMessageBytes(o), op)
 		}
-	case messageLeaves:
+	case messageLeavesAction:
 		send := op
 		if o.Kind == Recv {
-			send = r.state[op]
+			send = r.stateOfOp[op]
 		}
 		d := x.departures[send]
 		x.addSpan(cpu, model.BlockedActivity, "interface", d.leftAt, e.at, o)
 		x.departures[send] = departure{d.beganAt, e.at}
-	case messageArrives, dataArrives:
+	case messageArrivesAction, dataArrivesAction:
 		name := "message"
-		if what == dataArrives {
+		if what == dataArrivesAction {
 			name = "data"
 		}
-		if what == messageArrives && o.Size > r.S {
+		if what == messageArrivesAction && o.Size > r.eagerLimit {
 			name, k = "request", 0
 		}
-		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.G.rounded(k), r.O.rounded(k)), o)
-	case answerArrives:
+		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.gapPerByte.rounded(k), r.overheadPerByte.rounded(k)), o)
+	case answerArrivesAction:
 		x.addFlight(op, int(o.Peer)*r.cpus, cpu, "answer", e.at, o)
-	case takeMessage:
-		send := r.state[op]
-		x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.o+r.O.rounded(bytesAfterFirst(&r.ops[send]))), o)
+	case takeMessageAction:
+		send := r.stateOfOp[op]
+		x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.overhead+r.overheadPerByte.rounded(bytesAfterFirst(&r.ops[send]))), o)
 		x.noteTaken(send, e.at)
-	case sendAnswer:
-		x.noteTaken(r.state[op], e.at)
-		inject(model.SendActivity, "answer", 2*r.o, 0, r.state[op])
-	case sendData:
+	case sendAnswerAction:
+		x.noteTaken(r.stateOfOp[op], e.at)
+		inject(model.SendActivity, "answer", 2*r.overhead, 0, r.stateOfOp[op])
+	case sendDataAction:
 		x.noteTaken(op, e.at)
-		inject(model.SendActivity, "data", 2*r.o, bytesAfterFirst(o), op)
+		inject(model.SendActivity, "data", 2*r.overhead, bytesAfterFirst(o), op)
 	}
 }
 
@@ -157,7 +157,7 @@ func (x *timelineBuilder) addSpan(cpu int, a model.Activity, name string, from, 
 		return
 	}
 	t.Spans = append(t.Spans, s)
-	t.Totals[a] += s.Time()
+	t.Totals[a] += s.Duration()
 }
 
 // addFlight adds a message between CPUs.

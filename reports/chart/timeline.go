@@ -63,7 +63,7 @@ func BusyRanks(r *model.Timeline) (shown []model.Track, more int) {
 func BusyResources(r *model.Timeline) (shown []model.Track, more int) {
 	busy := func(x model.Track) (sum unit.Time) {
 		for _, s := range x.Spans {
-			sum += s.Time()
+			sum += s.Duration()
 		}
 		return sum
 	}
@@ -150,7 +150,7 @@ func (l *timelineState) countSpan(s model.Span) {
 		l.namesByTime = append(l.namesByTime, name)
 	}
 	l.countByName[name] += max(s.Count, 1)
-	l.timeByName[name] += s.Time()
+	l.timeByName[name] += s.Duration()
 }
 
 // rowOf returns the place of a rank among those that are drawn, or -1.
@@ -276,7 +276,7 @@ func (l *timelineLanes) drawableSpans(d *timelineCanvas, t model.Track) (out []m
 	var run []model.Span
 	flush := func() {
 		if len(run) > 0 {
-			longest := slices.MaxFunc(run, func(a, b model.Span) int { return int(min(max(a.Time()-b.Time(), -1), 1)) })
+			longest := slices.MaxFunc(run, func(a, b model.Span) int { return int(min(max(a.Duration()-b.Duration(), -1), 1)) })
 			out = append(out, model.Span{Name: SpanName(longest), Activity: longest.Activity, From: run[0].From, To: run[len(run)-1].To, Count: len(run)})
 			run = run[:0]
 		}
@@ -385,10 +385,10 @@ func (l *timelineLanes) drawResource(d *timelineCanvas, t model.Track, y vg.Leng
 func (l *timelineLanes) drawUses(d *timelineCanvas, t model.Track, y vg.Length) (busy unit.Time) {
 	for at := 0; at < len(t.Spans); {
 		s := t.Spans[at]
-		busy += s.Time()
+		busy += s.Duration()
 		from, to := d.x(s.From), d.x(s.To)
 		for at++; at < len(t.Spans) && t.Spans[at].Activity == s.Activity && d.x(t.Spans[at].From)-to < 0.5; at++ { // too near to be told apart
-			busy += t.Spans[at].Time()
+			busy += t.Spans[at].Duration()
 			to = d.x(t.Spans[at].To)
 		}
 		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + resourceHeight}}

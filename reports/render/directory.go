@@ -16,9 +16,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// markerFile is the file that lists what was written into a directory, itself left out. A directory
-// with other files than these is not ours.
-const markerFile = ".loggp-report"
+// fileListName is the file that lists what was written into a directory, itself left out. A
+// directory with other files than these is not ours.
+const fileListName = ".loggp-report"
 
 // ReplaceDirectory makes a directory whole or not at all: fill writes files into a new one beside
 // it, which then takes its name.
@@ -50,7 +50,7 @@ func ReplaceDirectory(dir string, fill func(add func(name string, write func(io.
 		return sample.Save(path, write)
 	})
 	if err == nil {
-		err = sample.Save(filepath.Join(made, markerFile), func(w io.Writer) error {
+		err = sample.Save(filepath.Join(made, fileListName), func(w io.Writer) error {
 			_, err := io.WriteString(w, strings.Join(names, "\n")+"\n")
 			return err
 		})
@@ -88,11 +88,11 @@ func replaceableDirectory(dir string) (string, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return path, nil
 	}
-	list, err := os.ReadFile(filepath.Join(path, markerFile))
+	list, err := os.ReadFile(filepath.Join(path, fileListName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	known := []string{".", markerFile}
+	known := []string{".", fileListName}
 	for name := range strings.Lines(string(list)) {
 		for name = strings.TrimSpace(name); name != "."; name = pathpkg.Dir(name) { // and the directories that it is in
 			known = append(known, name)

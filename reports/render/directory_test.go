@@ -49,25 +49,25 @@ func TestDirectory(t *testing.T) {
 	if err := ReplaceDirectory(dir, write("a", "b/c")); err != nil {
 		t.Fatal(err)
 	}
-	check(dir, "a", "b/c", markerFile)
+	check(dir, "a", "b/c", fileListName)
 	if err := ReplaceDirectory(dir, write("a", "broken")); err == nil {
 		t.Error("an error of a file is lost")
 	}
-	check(dir, "a", "b/c", markerFile)
+	check(dir, "a", "b/c", fileListName)
 	if err := os.WriteFile(filepath.Join(dir, "b", "mine"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := ReplaceDirectory(dir, write("c")); err == nil || !strings.Contains(err.Error(), "b/mine") {
 		t.Errorf("error %v, want one that names b/mine", err)
 	}
-	check(dir, "a", "b/c", "b/mine", markerFile)
+	check(dir, "a", "b/c", "b/mine", fileListName)
 	if err := os.Remove(filepath.Join(dir, "b", "mine")); err != nil {
 		t.Fatal(err)
 	}
 	if err := ReplaceDirectory(dir, write("c")); err != nil {
 		t.Fatal(err)
 	}
-	check(dir, "c", markerFile)
+	check(dir, "c", fileListName)
 
 	mine := filepath.Join(dir, "thesis.tex")
 	if err := os.WriteFile(mine, nil, 0o666); err != nil {
@@ -76,7 +76,7 @@ func TestDirectory(t *testing.T) {
 	if err := ReplaceDirectory(dir, write("d")); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
 		t.Errorf("error %v, want one that names thesis.tex", err)
 	}
-	check(dir, "c", markerFile, "thesis.tex")
+	check(dir, "c", fileListName, "thesis.tex")
 
 	empty := filepath.Join(top, "empty")
 	if err := os.Mkdir(empty, 0o777); err != nil {
@@ -85,7 +85,7 @@ func TestDirectory(t *testing.T) {
 	if err := ReplaceDirectory(empty, write("a")); err != nil {
 		t.Error(err)
 	}
-	check(empty, "a", markerFile)
+	check(empty, "a", fileListName)
 
 	link := filepath.Join(top, "link")
 	if err := os.Symlink(empty, link); err != nil {
@@ -94,7 +94,7 @@ func TestDirectory(t *testing.T) {
 	if err := ReplaceDirectory(link, write("e")); err != nil {
 		t.Error(err)
 	}
-	check(empty, "e", markerFile)
+	check(empty, "e", fileListName)
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v, %v", info, err)
 	}

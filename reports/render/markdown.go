@@ -60,7 +60,7 @@ func WriteMarkdown(w io.Writer, d *doc.Document) error {
 			}
 		}
 	}
-	_, err := w.Write(replaceGlue(b.Bytes()))
+	_, err := w.Write(replaceNonBreakingSpaces(b.Bytes()))
 	return err
 }
 

@@ -40,22 +40,22 @@ func WritePage(dir string, d *doc.Document) error {
 	return ReplaceDirectory(dir, newPage(d).writeFiles)
 }
 
-// page is a document with its charts drawn and its tables named by files.
-type page struct {
+// renderedPage is a document with its charts drawn and its tables named by files.
+type renderedPage struct {
 	*doc.Document
 	Style        template.CSS
 	Script       template.JS
-	FrontFigures []*figure // not those of the document, but drawn
-	Sections     []section
+	FrontFigures []*drawnFigure // not those of the document, but drawn
+	Sections     []renderedSection
 
 	files    []doc.File
 	charts   []*chart.Chart
 	rowCount int // of all tables
 }
 
-type section struct {
+type renderedSection struct {
 	doc.Section
-	Figures []figure
+	Figures []drawnFigure
 	Tables  []tableView
 }
 
@@ -75,8 +75,8 @@ const (
 	maxRows       = 2000
 )
 
-// figure is a chart, drawn for phones and, if that is not enough, for wide windows too.
-type figure struct {
+// drawnFigure is a chart, drawn for phones and, if that is not enough, for wide windows too.
+type drawnFigure struct {
 	doc.Figure
 	ID                        string
 	IsUntitled                bool // the heading above is its title
@@ -99,8 +99,8 @@ var figureWidths = map[doc.FigureWidth]struct {
 	doc.FullWidth:   {1100, "alone", "chart wide across"},
 }
 
-func newPage(d *doc.Document) *page {
-	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkStyleRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
+func newPage(d *doc.Document) *renderedPage {
+	p := &renderedPage{Document: d, Style: template.CSS(pageStyle + chart.DarkStyleRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
 	for _, s := range d.Sections {
 		for _, t := range s.Tables {
 			p.rowCount += t.CountRows()
@@ -111,7 +111,7 @@ func newPage(d *doc.Document) *page {
 		p.FrontFigures = append(p.FrontFigures, &drawn)
 	}
 	for _, s := range d.Sections {
-		x := section{Section: s}
+		x := renderedSection{Section: s}
 		for _, f := range s.Figures {
 			x.Figures = append(x.Figures, p.addFigure(f, s.Title))
 		}
@@ -133,7 +133,7 @@ func newPage(d *doc.Document) *page {
 }
 
 // addFigure draws a chart and keeps it as a file. One of a name that was taken gets a number.
-func (p *page) addFigure(f doc.Figure, heading string) figure {
+func (p *renderedPage) addFigure(f doc.Figure, heading string) drawnFigure {
 	c := *f.Chart
 	base := c.Name
 	for n := 2; slices.ContainsFunc(p.charts, func(o *chart.Chart) bool { return o.Name == c.Name }); n++ {
@@ -141,12 +141,12 @@ func (p *page) addFigure(f doc.Figure, heading string) figure {
 	}
 	p.charts = append(p.charts, &c)
 	at := figureWidths[f.Width]
-	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, IsUntitled: c.Title == heading || c.Title == p.Title, Class: at.class}
+	out := drawnFigure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, IsUntitled: c.Title == heading || c.Title == p.Title, Class: at.class}
 	return out
 }
 
 // drawChart draws a chart for the page.
-func (f *figure) drawChart() {
+func (f *drawnFigure) drawChart() {
 	at := figureWidths[f.Width]
 	if at.width == 0 {
 		f.PhonePicture = template.HTML(f.Inline(phoneWidth, "chart"))
@@ -156,7 +156,7 @@ func (f *figure) drawChart() {
 }
 
 // addTable names a table's file, and keeps it unless the document has it.
-func (p *page) addTable(t *doc.Table) tableView {
+func (p *renderedPage) addTable(t *doc.Table) tableView {
 	v := tableView{Table: t}
 	if t.File == "" {
 		x := *t
@@ -217,7 +217,7 @@ func (v tableView) StepOrdinal() string {
 }
 
 // writeFiles writes what belongs into the directory.
-func (p *page) writeFiles(add func(name string, write func(io.Writer) error) error) error {
+func (p *renderedPage) writeFiles(add func(name string, write func(io.Writer) error) error) error {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		return fmt.Errorf("make the page: %w", err)

@@ -45,7 +45,7 @@ func (s Style) writeTable(b *bytes.Buffer, t *doc.Table) error {
 	return nil
 }
 
-func replaceGlue(text []byte) []byte {
+func replaceNonBreakingSpaces(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(format.NonBreakingSpace), []byte(" "))
 }
 

@@ -66,7 +66,7 @@ func WriteText(w io.Writer, d *doc.Document, s Style) error {
 			s.writeWarnings(&b, x.Title, x.Warnings)
 		}
 	}
-	_, err := w.Write(replaceGlue(b.Bytes()))
+	_, err := w.Write(replaceNonBreakingSpaces(b.Bytes()))
 	return err
 }
 

@@ -51,9 +51,9 @@ func (r *Finding) blindValue() float64 {
 	return r.Blind.Value
 }
 
-// countedError is the kind as which a published value counts, and its error there: blind
+// errorKindAndPercent is the kind as which a published value counts, and its error there: blind
 // predictions are a kind of their own, whatever was fitted later.
-func (r *Finding) countedError() (kind string, percent float64) {
+func (r *Finding) errorKindAndPercent() (kind string, percent float64) {
 	if r.Blind != nil {
 		return BlindClass, r.BlindErrorPercent()
 	}
@@ -70,8 +70,8 @@ func (s *Study) blindFindings() (all []*Finding) {
 	return all
 }
 
-// absoluteErrors are the sizes of errors that are known, in order.
-func absoluteErrors(all []*Finding, off func(*Finding) float64) (errors []float64) {
+// sortedAbsoluteErrors are the sizes of errors that are known, in order.
+func sortedAbsoluteErrors(all []*Finding, off func(*Finding) float64) (errors []float64) {
 	for _, r := range all {
 		if e := math.Abs(off(r)); !math.IsNaN(e) && !math.IsInf(e, 0) {
 			errors = append(errors, e)
@@ -96,7 +96,7 @@ func (s *Study) blindSentence() string {
 	if len(all) == 0 {
 		return ""
 	}
-	errors, agree := absoluteErrors(all, (*Finding).BlindErrorPercent), 0
+	errors, agree := sortedAbsoluteErrors(all, (*Finding).BlindErrorPercent), 0
 	for _, e := range errors {
 		if e <= agreementPercent {
 			agree++
@@ -170,7 +170,7 @@ func (s *Study) errorTable() *doc.Table {
 				blind = append(blind, r)
 			}
 		}
-		now, then := absoluteErrors(free, (*Finding).ErrorPercent), absoluteErrors(blind, (*Finding).BlindErrorPercent)
+		now, then := sortedAbsoluteErrors(free, (*Finding).ErrorPercent), sortedAbsoluteErrors(blind, (*Finding).BlindErrorPercent)
 		largest := func(sorted []float64) float64 {
 			if len(sorted) == 0 {
 				return math.NaN()

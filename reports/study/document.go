@@ -106,7 +106,7 @@ func (s *Study) answerSentence() string {
 	for _, k := range []struct{ basis, words string }{{BlindClass, "that were predicted blind"}, {compare.ValidationBasis, "that validate"}, {BasisAssumed, "that assumed numbers decide"}, {BasisUnexamined, "that are unexamined"}} {
 		var errors []float64
 		s.forEachFinding(func(r *Finding) {
-			if kind, off := r.countedError(); kind == k.basis && !r.isTextual() && !r.IsRepeated && !math.IsNaN(off) {
+			if kind, off := r.errorKindAndPercent(); kind == k.basis && !r.isTextual() && !r.IsRepeated && !math.IsNaN(off) {
 				errors = append(errors, math.Abs(off))
 			}
 		})

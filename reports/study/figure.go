@@ -244,7 +244,7 @@ func (s *Study) ratioChart() *chart.Chart {
 		close := 0
 		for j := range a.Rows {
 			r := &a.Rows[j]
-			name, off := r.countedError()
+			name, off := r.errorKindAndPercent()
 			kind, known := kinds[name]
 			ratio := 1 + off/100
 			if !known || r.isTextual() || r.IsRepeated || !(ratio > 0) || math.IsInf(ratio, 0) {

@@ -158,15 +158,15 @@ func (s *Study) CountClaims(verdict, rests string) int {
 // with it.
 const agreementPercent = 20
 
-// agreementCount is how many published values there are of a basis, and how many agree with what
+// agreementCounts is how many published values there are of a basis, and how many agree with what
 // was found.
-type agreementCount struct{ all, agree int }
+type agreementCounts struct{ all, agree int }
 
 // countNumbers counts the published numbers of a basis, or those of BlindClass, whose error is that
 // of the blind prediction. Each counts once, and blind ones as such alone.
-func (s *Study) countNumbers(basis string) (t agreementCount) {
+func (s *Study) countNumbers(basis string) (t agreementCounts) {
 	s.forEachFinding(func(r *Finding) {
-		if kind, off := r.countedError(); kind == basis && !r.isTextual() && !r.IsRepeated {
+		if kind, off := r.errorKindAndPercent(); kind == basis && !r.isTextual() && !r.IsRepeated {
 			t.all++
 			if math.Abs(off) <= agreementPercent {
 				t.agree++
@@ -177,7 +177,7 @@ func (s *Study) countNumbers(basis string) (t agreementCount) {
 }
 
 // countWords counts the answers in words to which nothing was fitted and that can be compared.
-func (s *Study) countWords() (t agreementCount) {
+func (s *Study) countWords() (t agreementCounts) {
 	s.forEachFinding(func(r *Finding) {
 		if r.Basis == compare.ValidationBasis && r.Agreement != "" && !r.IsRepeated {
 			t.all++

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) { pagetest.Main(m) }
 var nan = math.NaN()
 
 // machine is two processors and a wire.
-var machine = &model.Machine{Name: "toy", Ranks: model.RankLimits{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
-	Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}}
+var machine = &model.Machine{Name: "toy", Ranks: model.RankLimits{Default: 2, Min: 2, Max: 64}, TimerResolution: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
+	Network: &model.LogGP{L: 5 * unit.Microsecond, SendOverhead: 2 * unit.Microsecond, RecvOverhead: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, GapPerByte: 10000}}
 
 // smallStudy has one of everything: a value, a range, words, a contradiction, a calibration row, a
 // figure with gaps, each verdict.
@@ -230,11 +230,11 @@ func TestStudyCounts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.Artefacts[1].Rows[1].Measured = 150
-	if n := s.countNumbers(compare.ValidationBasis); n != (agreementCount{2, 2}) {
+	if n := s.countNumbers(compare.ValidationBasis); n != (agreementCounts{2, 2}) {
 		t.Errorf("%v", n)
 	}
 	s.Artefacts[1].Rows[1].Measured = nan
-	if n := s.countNumbers(compare.ValidationBasis); n != (agreementCount{2, 1}) {
+	if n := s.countNumbers(compare.ValidationBasis); n != (agreementCounts{2, 1}) {
 		t.Errorf("%v, of which one was not measured", n)
 	}
 }
@@ -413,7 +413,7 @@ func TestBlindPredictionsCountApart(t *testing.T) {
 	s.Claims[0].BlindVerdict = VerdictFails
 	for _, later := range []string{compare.ValidationBasis, compare.CalibrationBasis} {
 		blind.Measured, blind.Basis = 130, later
-		if n := s.countNumbers(BlindClass); n != (agreementCount{1, 1}) {
+		if n := s.countNumbers(BlindClass); n != (agreementCounts{1, 1}) {
 			t.Errorf("%s: %v", later, n)
 		}
 		if n := s.countNumbers(compare.ValidationBasis); n.all != 0 {

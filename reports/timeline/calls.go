@@ -149,18 +149,18 @@ func totalCalls(r *model.Timeline) []callTotals {
 			if !ok {
 				i = len(all)
 				at[c.Name] = i
-				all = append(all, callTotals{name: c.Name, shortest: c.Time()})
+				all = append(all, callTotals{name: c.Name, shortest: c.Duration()})
 			}
 			e := &all[i]
 			e.callCount++
-			e.total += c.Time()
-			e.shortest, e.longest = min(e.shortest, c.Time()), max(e.longest, c.Time())
-			waits = visitDuring(waits, c, func(s model.Span) unit.Time { return s.From }, func(s model.Span) {
+			e.total += c.Duration()
+			e.shortest, e.longest = min(e.shortest, c.Duration()), max(e.longest, c.Duration())
+			waits = visitThingsInCall(waits, c, func(s model.Span) unit.Time { return s.From }, func(s model.Span) {
 				if s.Activity == model.WaitActivity || s.Activity == model.BlockedActivity {
-					e.waiting += s.Time()
+					e.waiting += s.Duration()
 				}
 			})
-			sends = visitDuring(sends, c, func(f model.Flight) unit.Time { return f.Sent }, func(f model.Flight) { e.bytes += f.Bytes })
+			sends = visitThingsInCall(sends, c, func(f model.Flight) unit.Time { return f.Sent }, func(f model.Flight) { e.bytes += f.Bytes })
 		}
 	}
 	slices.SortStableFunc(all, func(a, b callTotals) int { return cmp.Compare(b.total, a.total) })
@@ -179,10 +179,10 @@ func flightsSentBy(all []model.Flight, rank int) []model.Flight {
 	return of
 }
 
-// visitDuring tells of the things that begin in a call, and returns those from which on to look for
-// the next one. Things are in the order of time, and a call that takes no time has what happens at
-// that time.
-func visitDuring[T any](things []T, call model.Span, when func(T) unit.Time, tell func(T)) []T {
+// visitThingsInCall tells of the things that begin in a call, and returns those from which on to
+// look for the next one. Things are in the order of time, and a call that takes no time has what
+// happens at that time.
+func visitThingsInCall[T any](things []T, call model.Span, when func(T) unit.Time, tell func(T)) []T {
 	for len(things) > 0 {
 		at := when(things[0])
 		if at > call.From && at >= call.To {

@@ -36,7 +36,7 @@ func (t Trace) Document() *doc.Document {
 	d.AddTables("time", "Where the time went", t.activityTables()...)
 	d.AddSection(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: []string{t.Command},
 		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing, which can zoom. The same command gives the same run again:"}})
-	d.AddSection(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: glossary})
+	d.AddSection(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: traceTerms})
 	return d
 }
 
@@ -86,7 +86,7 @@ func (t Trace) answerSentence() string {
 	for _, r := range ranks {
 		var sum, largest unit.Time
 		what := ""
-		for _, s := range r.Sums() {
+		for _, s := range r.SumSpans() {
 			if s.Activity == model.WaitActivity {
 				continue
 			}
@@ -117,8 +117,8 @@ const (
 	maxPageRows = 2000
 )
 
-// step is a step of a run.
-type step struct {
+// traceStep is a step of a run.
+type traceStep struct {
 	start, duration unit.Time
 	depth           int // of what is at one time, what is around the others comes first
 	row             []doc.Cell
@@ -144,14 +144,14 @@ func (t Trace) stepTable() *doc.Table {
 }
 
 // steps returns all steps in the order of time.
-func (t Trace) steps() []step {
-	var all []step
+func (t Trace) steps() []traceStep {
+	var all []traceStep
 	put := func(at, to unit.Time, depth int, where string, what doc.Cell, of string) {
 		long := doc.EmptyCell
 		if to > at {
 			long = doc.TextCell((to - at).MicrosString())
 		}
-		all = append(all, step{at, to - at, depth, []doc.Cell{doc.TextCell(at.MicrosString()), long, doc.TextCell(where), what, doc.TextCell(of)}})
+		all = append(all, traceStep{at, to - at, depth, []doc.Cell{doc.TextCell(at.MicrosString()), long, doc.TextCell(where), what, doc.TextCell(of)}})
 	}
 	calls := callExchanges(t.Recording)
 	for rank, r := range t.Recording.Ranks {
@@ -178,7 +178,7 @@ func (t Trace) steps() []step {
 		}
 		put(f.Depart, to, 3, where, doc.TextCell(f.Name).WithTone(doc.StrongTone), flightDetail(f))
 	}
-	slices.SortStableFunc(all, func(a, b step) int {
+	slices.SortStableFunc(all, func(a, b traceStep) int {
 		switch {
 		case a.start != b.start:
 			return int(min(max(a.start-b.start, -1), 1))
@@ -259,7 +259,7 @@ func (t Trace) activityTable(name, title, total string, tracks []model.Track) *d
 	for _, x := range tracks {
 		out.BeginGroup(x.Name)
 		var busy unit.Time
-		for _, s := range x.Sums() {
+		for _, s := range x.SumSpans() {
 			bytes := doc.EmptyCell
 			if s.Bytes > 0 {
 				bytes = doc.TextCell(fmt.Sprint(s.Bytes))
@@ -310,8 +310,8 @@ func (t Trace) keyNumbers() []doc.KeyNumber {
 	return out
 }
 
-// glossary explains the terms of the report.
-var glossary = []doc.Term{
+// traceTerms explains the terms of the report.
+var traceTerms = []doc.Term{
 	{Name: "software", Meaning: "What the library does, by the names of its costs in the platform's file."},
 	{Name: "copy", Meaning: "The processor copies in its own memory."},
 	{Name: "send, receive", Meaning: "The processor brings a packet onto the network, or takes one off it."},

@@ -24,9 +24,9 @@ var processNames = [...]string{ranksProcess: "ranks", networkProcess: "network",
 // own number for its main one.
 const firstThreadID = 10
 
-// event is an event of the Trace Event Format (Google), which chrome://tracing and ui.perfetto.dev
-// load. Times are microseconds with as many places as there are.
-type event struct {
+// traceEvent is an event of the Trace Event Format (Google), which chrome://tracing and
+// ui.perfetto.dev load. Times are microseconds with as many places as there are.
+type traceEvent struct {
 	Phase    string      `json:"ph"`
 	Name     string      `json:"name"`
 	Category string      `json:"cat,omitempty"`
@@ -51,8 +51,8 @@ func WriteEvents(w io.Writer, t Trace) error {
 	}
 	fmt.Fprintf(e.w, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[", title)
 	for p := ranksProcess; p <= messagesProcess; p++ {
-		e.write(event{Phase: "M", Name: "process_name", Process: p, Args: map[string]any{"name": processNames[p]}})
-		e.write(event{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
+		e.write(traceEvent{Phase: "M", Name: "process_name", Process: p, Args: map[string]any{"name": processNames[p]}})
+		e.write(traceEvent{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
 	}
 	thread := firstThreadID
 	calls := callExchanges(t.Recording)
@@ -84,7 +84,7 @@ type eventWriter struct {
 }
 
 // write writes an event, one a line.
-func (e *eventWriter) write(x event) {
+func (e *eventWriter) write(x traceEvent) {
 	b, err := json.Marshal(x)
 	if e.err == nil {
 		e.err = err
@@ -104,10 +104,10 @@ func (e *eventWriter) writeTrack(process, thread int, t model.Track, calls []cal
 	if len(t.Spans)+len(t.Calls) == 0 {
 		return
 	}
-	e.write(event{Phase: "M", Name: "thread_name", Process: process, Thread: thread, Args: map[string]any{"name": t.Name}})
-	e.write(event{Phase: "M", Name: "thread_sort_index", Process: process, Thread: thread, Args: map[string]any{"sort_index": thread}})
+	e.write(traceEvent{Phase: "M", Name: "thread_name", Process: process, Thread: thread, Args: map[string]any{"name": t.Name}})
+	e.write(traceEvent{Phase: "M", Name: "thread_sort_index", Process: process, Thread: thread, Args: map[string]any{"sort_index": thread}})
 	put := func(s model.Span, name, category string, args any) {
-		e.write(event{Phase: "X", Name: name, Category: category, Process: process, Thread: thread, Time: jsonMicros(s.From), Duration: jsonMicros(s.Time()), Args: args})
+		e.write(traceEvent{Phase: "X", Name: name, Category: category, Process: process, Thread: thread, Time: jsonMicros(s.From), Duration: jsonMicros(s.Duration()), Args: args})
 	}
 	for i, c := range t.Calls {
 		put(c, c.Name, "call", calls[i].eventArgs())
@@ -134,7 +134,7 @@ func (e *eventWriter) writeFlight(id string, f model.Flight, r *model.Timeline) 
 			args["of"] = f.Detail
 		}
 		name := fmt.Sprintf("%s %d → %d", f.Name, f.From, f.To)
-		begin := event{Phase: "b", Name: name, Category: category, Process: messagesProcess, Thread: messagesProcess, Time: jsonMicros(f.Depart), ID: id, Args: args}
+		begin := traceEvent{Phase: "b", Name: name, Category: category, Process: messagesProcess, Thread: messagesProcess, Time: jsonMicros(f.Depart), ID: id, Args: args}
 		end := begin
 		end.Phase, end.Time, end.Args = "e", jsonMicros(f.Arrive), nil
 		e.write(begin)
@@ -145,7 +145,7 @@ func (e *eventWriter) writeFlight(id string, f model.Flight, r *model.Timeline) 
 		taker = f.Initiator
 	}
 	if isActiveAt(r, f.Initiator, f.Sent) && isActiveAt(r, taker, f.TakenIn) {
-		arrow := event{Name: f.Name, Category: category, Process: ranksProcess, ID: id}
+		arrow := traceEvent{Name: f.Name, Category: category, Process: ranksProcess, ID: id}
 		arrow.Phase, arrow.Thread, arrow.Time = "s", firstThreadID+f.Initiator, jsonMicros(f.Sent)
 		e.write(arrow)
 		arrow.Phase, arrow.Thread, arrow.Time, arrow.Bind = "f", firstThreadID+taker, jsonMicros(f.TakenIn), "e"

@@ -152,8 +152,8 @@ func callExchanges(r *model.Timeline) [][]callExchange {
 		sends, takes := sortFlights(sent[rank], begun), sortFlights(taken[rank], came)
 		for _, c := range x.Calls {
 			var e callExchange
-			sends = visitDuring(sends, c, begun, func(f model.Flight) { e.sends.add(f.To, f) })
-			takes = visitDuring(takes, c, came, func(f model.Flight) { e.receives.add(f.From, f) })
+			sends = visitThingsInCall(sends, c, begun, func(f model.Flight) { e.sends.add(f.To, f) })
+			takes = visitThingsInCall(takes, c, came, func(f model.Flight) { e.receives.add(f.From, f) })
 			if !tagCalls.MatchString(c.Name) {
 				e.sends.tags, e.receives.tags = nil, nil
 			}

@@ -250,7 +250,7 @@ func measureEmulated(ctx context.Context, p *platform.Platform, library, place s
 			k.Protocol = plan.ForcedProtocol
 		}
 	}
-	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.Timer.MicrosString()}}}, nil
+	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.TimerResolution.MicrosString()}}}, nil
 }
 
 // medians are medians of timers in microseconds, by place, mode, protocol, timer and size.

@@ -95,7 +95,7 @@ func measured(t *testing.T, p *platform.Platform, library string, modes []string
 		k := &series[i].Key
 		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = p.Machine.Name, job.Library.Name, "virtual", job.PlaceOfPair(0, job.Ranks-1), chosenProtocol
 	}
-	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.Timer.MicrosString()}}}
+	return &sample.Set{Series: series, Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}, {Key: sample.ResolutionFact, Value: p.Machine.TimerResolution.MicrosString()}}}
 }
 
 // torus are the numbers of the t3d with lean that are to be found, with values to begin with.

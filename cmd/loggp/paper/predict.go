@@ -66,7 +66,7 @@ func newAlgebraicBenchmark(s *papers.Site, cell microbench.Cell, protocol string
 	name, nonblocking := strings.CutPrefix(cell.Mode, "i")
 	mode := model.Mode(slices.Index(modeNames[:], name))
 	there, back := s.Paths()
-	message := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
+	message := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Mode: mode, Bytes: cell.Bytes, IsNonblocking: nonblocking}
 	if protocol != "" {
 		message.Protocol = model.FindProtocol(protocol)
 	}
@@ -93,7 +93,7 @@ func (x *algebraicBenchmark) timers() []timerSamples {
 			all[i].times = append(all[i].times, t)
 		}
 	}
-	if x.messageToP2.Mode == model.StandardMode && x.isBlocking && microbench.BurstLength*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.Window {
+	if x.messageToP2.Mode == model.StandardMode && x.isBlocking && microbench.BurstLength*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.WindowBytes {
 		t := x.predictBurst()
 		all = append(all, timerSamples{sample.TimerTrain, []unit.Time{t, t}})
 	}
@@ -154,7 +154,7 @@ func newBlockingMeeting(message model.Transfer, sender, receiver *rankState) mod
 // postingTime is what it costs to post a receive.
 func (x *algebraicBenchmark) postingTime() unit.Time {
 	w := x.messageToP2.Library.Software
-	return w[model.ProtoReceiveCost] + w[model.ProtoMatchCost] + w[model.ProtoPostedCost]
+	return w[model.ProtoReceiveCost] + w[model.ProtoMatchCost] + w[model.ProtoNonblockingReceiveCost]
 }
 
 // predictBarrier lets the root receive a message from the other rank and send one back.
@@ -194,14 +194,14 @@ func (x *reproduction) addPlatformValues(s *papers.Site) {
 	m, library := s.Job.Platform.Machine, s.Job.Library
 	there, _ := s.Paths()
 	x.measured[expr.QuantityKey("wire", s.ID)] = expr.ExactValue(model.LowLevelParameters(m, library, there).L.Micros())
-	x.measured[expr.QuantityKey("after_protocol", s.ID, "ssend")] = expr.ExactValue((library.Software[model.ProtoSynchronousCost] - library.Software[model.ProtoCompleteCost]).Micros())
+	x.measured[expr.QuantityKey("after_protocol", s.ID, "ssend")] = expr.ExactValue((library.Software[model.ProtoSynchronousSendCost] - library.Software[model.ProtoCompleteCost]).Micros())
 	if n, ok := m.Network.(*model.Hypernodes); ok {
 		x.predicted[expr.QuantityKey("H", s.ID)] = expr.ExactValue(float64(len(n.Sizes)))
 		x.predicted[expr.QuantityKey("P", s.ID)] = expr.ExactValue(float64(n.Sizes[0]))
 	}
 	for name, text := range map[string]string{
 		"description":  m.Description,
-		"clock":        fmt.Sprintf("programs read a clock of %s MHz", expr.FormatDigits(float64(unit.Microsecond)/float64(m.Timer))),
+		"clock":        fmt.Sprintf("programs read a clock of %s MHz", expr.FormatDigits(float64(unit.Microsecond)/float64(m.TimerResolution))),
 		"interconnect": m.Interconnect(),
 		"ranks":        fmt.Sprintf("%d ranks run", s.Job.Ranks),
 	} {
@@ -218,14 +218,14 @@ func (x *reproduction) addEquations() {
 	}
 	// One parameter of the model of long messages is 1 and all others are 0.
 	const one = unit.Microsecond
-	half := []model.Parameters{{SendO: model.ConstantCurve(one)}, {L: one}, {RecvO: model.ConstantCurve(one)}, {BigGap: unit.PerByte(one)}}
+	half := []model.Parameters{{SendOverhead: model.ConstantCurve(one)}, {L: one}, {RecvOverhead: model.ConstantCurve(one)}, {GapPerByte: unit.PerByte(one)}}
 	for _, inside := range []bool{false, true} {
 		var n []int
 		for _, h := range half {
-			n = append(n, int(model.LoGH{Between: h}.OneWay(inside, 2)/one))
+			n = append(n, int(model.LoGH{BetweenHypernodes: h}.OneWayTime(inside, 2)/one))
 		}
 		for _, i := range []int{0, 2, 3} {
-			n = append(n, int(model.LoGH{Inside: half[i]}.OneWay(inside, 2)/one))
+			n = append(n, int(model.LoGH{InsideHypernode: half[i]}.OneWayTime(inside, 2)/one))
 		}
 		where := map[bool]string{false: "inter-hypernode, long", true: "intra-hypernode, long"}[inside]
 		x.textsByCell[expr.QuantityKey("equation", where, "T_s-r")] = formatSum(n)
@@ -248,8 +248,8 @@ func formatSum(coefficients []int) string {
 var claimFunctions = map[string]func() (holds bool, evidence string){
 	// Each parameter has a value that no sum of the others has.
 	"simple_model_is_protocol_model": func() (bool, string) {
-		x := model.Parameters{L: 1, SendO: model.ConstantCurve(10), RecvO: model.ConstantCurve(100), BigGap: 1000}
-		protocol, simple := model.DeliveryTime(model.ProtocolT, x, 1), x.OneWay(1)
+		x := model.Parameters{L: 1, SendOverhead: model.ConstantCurve(10), RecvOverhead: model.ConstantCurve(100), GapPerByte: 1000}
+		protocol, simple := model.DeliveryTime(model.ProtocolT, x, 1), x.OneWayTime(1)
 		return protocol == simple, fmt.Sprintf("with L = 1, o_s = 10, o_r = 100, G = 1000 and k = 1 the protocol T takes %d, the simple model %d", protocol, simple)
 	},
 }

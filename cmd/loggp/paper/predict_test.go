@@ -57,7 +57,7 @@ func TestAlgebraIsExact(t *testing.T) {
 			compared++
 			n := len(x.Times) / 2
 			for root, got := range []unit.Time{x.Times[n-1], x.Times[2*n-1]} {
-				exact := 2 * s.Job.Platform.Machine.Timer
+				exact := 2 * s.Job.Platform.Machine.TimerResolution
 				if s.Job.Platform.Machine.Network.Kind() == "ethernet" {
 					exact = got / 4
 				}

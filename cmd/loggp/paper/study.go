@@ -375,7 +375,7 @@ func (x *reproduction) drawTimeline(a *Artefact, t TimelinePicture) *chart.Chart
 			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.results.Recordings[expr.QuantityKey(t.Program, s.ID)])
 	}
 	there, _ := s.Paths()
-	m := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
+	m := model.Transfer{Machine: s.Job.Platform.Machine, Library: s.Job.Library, Bytes: bytes, Path: there, IsNonblocking: t.Nonblocking}
 	for mode := range model.NumModes {
 		if model.Mode(mode).String() == t.Mode {
 			m.Mode = model.Mode(mode)

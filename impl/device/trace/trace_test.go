@@ -21,9 +21,9 @@ const us = unit.Microsecond
 
 // torus is two processors in a node.
 func torus(t testing.TB, ranks int) device.World {
-	m := &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e8}},
-		Network: &model.Torus{ProcessorsPerNode: 2, Hop: us, Deliver: us, Link: 3e8, Chunk: 100, Header: 40, Receive: us,
-			Send: model.Channel{Start: us, Bandwidth: 1e8}, Put: model.Channel{Start: us, Bandwidth: 1e8}, Get: model.Channel{Start: us, Bandwidth: 1e8}, Engine: model.Channel{Start: us, Bandwidth: 1e8}, Counter: us}}
+	m := &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 64}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e8}},
+		Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: us, Deliver: us, Link: 3e8, Chunk: 100, Header: 40, Receive: us,
+			Send: model.Channel{Start: us, Bandwidth: 1e8}, Put: model.Channel{Start: us, Bandwidth: 1e8}, Get: model.Channel{Start: us, Bandwidth: 1e8}, TransferEngine: model.Channel{Start: us, Bandwidth: 1e8}, CounterTime: us}}
 	l := &model.Library{Name: "lib"}
 	for w := range l.Software {
 		l.Software[w] = us

@@ -29,9 +29,9 @@ const testWindowBytes = 4096
 // LibraryOfProtocol returns a library of one protocol, except for synchronous messages that it
 // cannot send.
 func LibraryOfProtocol(protocol string) *model.Library {
-	l := &model.Library{Name: "by " + protocol, Proto: model.ProtoSettings{Fallback: "RTA", Window: testWindowBytes, FirstBytes: 300}}
+	l := &model.Library{Name: "by " + protocol, Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: testWindowBytes, FirstBytes: 300}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: protocol})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: protocol})
 	}
 	if protocol == "T" {
 		l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
@@ -41,10 +41,10 @@ func LibraryOfProtocol(protocol string) *model.Library {
 
 // LibraryOfAllProtocols returns a library in which neighbouring sizes go different ways.
 func LibraryOfAllProtocols() *model.Library {
-	l := &model.Library{Name: "mixed", Proto: model.ProtoSettings{Fallback: "RAT", Window: testWindowBytes, FirstBytes: 700, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 300})}}
+	l := &model.Library{Name: "mixed", Proto: model.ProtoSettings{Fallback: "RAT", WindowBytes: testWindowBytes, FirstBytes: 700, LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: true, BounceBufferBytes: 300})}}
 	for m := range model.NumModes {
-		for _, r := range []model.ProtocolRule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
-			{UpTo: 1000, Protocol: "PTAT"}, {UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
+		for _, r := range []model.ProtocolRule{{MaxBytes: 7, Protocol: "TA"}, {MaxBytes: 64, Protocol: "T"}, {MaxBytes: 200, Protocol: "RTA"}, {MaxBytes: 500, Protocol: "TA"},
+			{MaxBytes: 1000, Protocol: "PTAT"}, {MaxBytes: 1500, Protocol: "RAT"}, {MaxBytes: 3000, Protocol: "T"}, {MaxBytes: -1, Protocol: "RTA"}} {
 			if r.Mode = m; m == model.SynchronousMode && r.Protocol == "T" {
 				r.Protocol = "RAT"
 			}

@@ -26,20 +26,20 @@ func (w *workstations) frame(bytes int) unit.Time {
 // and in the receiver's interrupts.
 func (w *workstations) posted(bytes int) unit.Time {
 	m := w.MBCF
-	ready := w.software[model.MBCFSendCost] + m.Dequeue + w.Copy.Time(requestBytes) + w.software[model.MBCFTakeCost]
+	ready := w.software[model.MBCFSendCost] + m.Dequeue + w.Copy.Time(requestBytes) + w.software[model.MBCFTakeRequestCost]
 	var first, second, busy unit.Time // when the links to the switch and from it are free; when the receiver is
 	packet := func(bytes int) {
 		ready += m.Call.Time(bytes)
 		leaves := max(ready, first)
 		at := leaves + w.frame(bytes)
-		first = at + w.Rate.Time(w.Gap)
+		first = at + w.Rate.Time(w.InterframeGapBytes)
 		leaves = max(at+w.Propagation+w.Switches.Latency, second)
 		at = leaves + w.frame(bytes)
-		second = at + w.Rate.Time(w.Gap)
+		second = at + w.Rate.Time(w.InterframeGapBytes)
 		at += w.Propagation
 		cost := m.Input.Time(bytes)
 		if at < busy {
-			cost -= m.Trap
+			cost -= m.InterruptEntryAndExit
 		}
 		busy = max(busy, at) + cost
 	}
@@ -47,12 +47,12 @@ func (w *workstations) posted(bytes int) unit.Time {
 		packet(bytes)
 	}
 	packet(completionRecordBytes)
-	return busy + w.software[model.MBCFHandleCost] + w.software[model.MBCFTestCost]
+	return busy + w.software[model.MBCFHandleMessageCost] + w.software[model.MBCFTestCost]
 }
 
 // sent is a receive whose message is in the FIFO.
 func (w *workstations) sent(bytes int) unit.Time {
-	t := w.software[model.MBCFReceiveCost] + w.MBCF.Dequeue + w.Copy.Time(headerBytes) + w.software[model.MBCFHandleCost]
+	t := w.software[model.MBCFReceiveCost] + w.MBCF.Dequeue + w.Copy.Time(headerBytes) + w.software[model.MBCFHandleMessageCost]
 	if bytes > 0 { // which are dequeued by a call of their own
 		t += w.MBCF.Dequeue + w.Copy.Time(bytes)
 	}
@@ -67,7 +67,7 @@ func TestExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := &workstations{p.Machine.Network.(*model.Ethernet), p.Machine.Processor, library.Software}
-	open := enginetest.OpenEmulated("mbcf-switch", func(m *model.Machine) { m.Timer = 1 }, 0)
+	open := enginetest.OpenEmulated("mbcf-switch", func(m *model.Machine) { m.TimerResolution = 1 }, 0)
 	for _, bytes := range []int{0, 1, 10, 100, 1000, 1300} {
 		var begin, end, took unit.Time
 		err := mpi.Run(open(t, library, 2), mpi.Options{Engine: New, Library: library}, func(c *mpi.Comm) error {

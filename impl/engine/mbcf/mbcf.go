@@ -231,7 +231,7 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	}
 	switch {
 	case m.requestFIFOEntries == 0:
-		m.requestFIFOEntries = model.DefaultRequests
+		m.requestFIFOEntries = model.DefaultRequestFIFOEntries
 	case m.requestFIFOEntries < 0:
 		m.requestFIFOEntries = 0
 	}

@@ -33,7 +33,7 @@ func worlds() []enginetest.World {
 			anyRanks(m)
 			e := *m.Network.(*model.Ethernet)
 			s := *e.Switches
-			s.Buffer, e.Switches, m.Network = 4000, &s, &e
+			s.LinkBufferBytes, e.Switches, m.Network = 4000, &s, &e
 		}, 0)},
 	}
 	if enginetest.RaceDetectorOn {

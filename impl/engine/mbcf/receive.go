@@ -113,7 +113,7 @@ func (e *Engine) sendRequest(p *peer, o *op) {
 	o.serial, o.hasLiveRequest = p.nextRequestSerial, true
 	p.nextRequestSerial++
 	e.counts[requestsPosted]++
-	e.spend(model.MBCFPostCost)
+	e.spend(model.MBCFPostRequestCost)
 	e.transport.postRequest(p, o, head{kind: kindRequest, tag: o.Tag, context: o.Context, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), size: len(o.Buf)})
 }
 
@@ -189,7 +189,7 @@ func (e *Engine) handleHeader(p *peer, h *head) *message {
 // newMessage returns a message whose header has come, and whose data is dropped unless pair says
 // more.
 func (e *Engine) newMessage(src int32, h *head) *message {
-	e.spend(model.MBCFHandleCost)
+	e.spend(model.MBCFHandleMessageCost)
 	m := e.freeMessages
 	if m == nil {
 		m = new(message)
@@ -286,7 +286,7 @@ func (e *Engine) finishReceive(o *op, src, tag int32, size int) {
 
 // finishRemotelyWrittenReceive completes a receive that a remote write has answered.
 func (e *Engine) finishRemotelyWrittenReceive(o *op, src, tag int32, size int, s engine.Signature) {
-	e.spend(model.MBCFHandleCost)
+	e.spend(model.MBCFHandleMessageCost)
 	e.bindReceive(o)
 	e.rank.CheckMessage(&o.Op, o.Context, src, tag, size, s)
 	e.finishReceive(o, src, tag, size)

@@ -100,7 +100,7 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 		if r == nil {
 			return nil
 		}
-		e.spend(model.MBCFTakeCost)
+		e.spend(model.MBCFTakeRequestCost)
 		fresh := r.lastAcceptedSerial == p.lastSentSerial || e.disabledRules&refuseStaleRequests != 0
 		next := r.serial == p.expectedRequest || e.disabledRules&useRequestsInOrder != 0
 		if fresh && next && !(p.cancelledRequest.isActive && p.cancelledRequest.serial == r.serial) && r.matchesMessage(context, tag, size) {

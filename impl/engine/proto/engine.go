@@ -55,7 +55,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 			p.SetPlacement(e.packetMemory.placeData)
 		}
 	}
-	e.flow.windowBytes, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.Window, &noPeer, e.flow.firstPeers[:]
+	e.flow.windowBytes, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.WindowBytes, &noPeer, e.flow.firstPeers[:]
 }
 
 // tier says how near a rank is. It does not ask the port if the library treats all alike.

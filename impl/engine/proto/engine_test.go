@@ -31,7 +31,7 @@ func TestSockets(t *testing.T) {
 	faults := func(m *model.Machine) {
 		e := *m.Network.(*model.Ethernet)
 		s := *e.Switches
-		s.Loss, s.Reorder = 0.01, 0.02
+		s.LossProbability, s.ReorderProbability = 0.01, 0.02
 		e.Switches, m.Network = &s, &e
 	}
 	for _, l := range enginetest.LoadPlatform("cc-cluster").Libraries {

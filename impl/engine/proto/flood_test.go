@@ -23,13 +23,13 @@ func TestFlood(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%d of %d/%s/%s", messages, f.bytes, p.Name, x.Name), func(t *testing.T) {
 					l := x.New()
-					l.Proto.Long = model.EveryTier(model.LongMessage{Stage: l.Proto.Long[0].Stage})
+					l.Proto.LongMessages = model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: l.Proto.LongMessages[0].CopiesToAccessibleMemory})
 					w := &counting{World: p.Open(t, l, 2)}
 					err := mpi.Run(w, mpi.Options{Engine: New, Library: l}, enginetest.FloodProgram(messages, f.bytes))
 					if err != nil {
 						t.Error(err)
 					}
-					if most := int64(max(l.Proto.Window, f.bytes)); w.most > most {
+					if most := int64(max(l.Proto.WindowBytes, f.bytes)); w.most > most {
 						t.Errorf("%d bytes were sent ahead of the receiver, the window is %d", w.most, most)
 					}
 				})

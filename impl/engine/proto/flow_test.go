@@ -12,9 +12,9 @@ import (
 
 // quiet is a library of protocol T with a window of 100 bytes.
 func quiet(fallback string) *model.Library {
-	l := &model.Library{Name: "quiet", Proto: model.ProtoSettings{Window: 100, Fallback: fallback}}
+	l := &model.Library{Name: "quiet", Proto: model.ProtoSettings{WindowBytes: 100, Fallback: fallback}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "T"})
 	}
 	return l
 }
@@ -25,7 +25,7 @@ func parted() *model.Library {
 	l.Proto.FirstBytes = 10
 	var rules []model.ProtocolRule
 	for m := range model.NumModes {
-		rules = append(rules, model.ProtocolRule{Mode: m, UpTo: 1, Protocol: "T"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "PTAT"})
+		rules = append(rules, model.ProtocolRule{Mode: m, MaxBytes: 1, Protocol: "T"}, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "PTAT"})
 	}
 	l.Proto.Rules = rules
 	return l

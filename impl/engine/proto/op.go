@@ -52,7 +52,7 @@ func (e *Engine) complete(o *op) {
 // that and it is not there.
 func (e *Engine) stageForRemoteAccess(s *op) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
-	if e.job.library.Proto.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.IsBuffered() {
+	if e.job.library.Proto.LongMessages[e.tier(s.Peer)].CopiesToAccessibleMemory && len(s.Buf) > 0 && !s.IsBuffered() {
 		s.stagingBuffer = e.rank.ScratchBuffer(len(s.Buf))
 		e.rank.Copy(s.stagingBuffer, s.Buf)
 	}

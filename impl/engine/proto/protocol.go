@@ -78,9 +78,9 @@ type protocolRule struct {
 }
 
 func newJob(l *model.Library, protocol string) (*Job, error) {
-	j := &Job{library: l, protocols: Protocols, dependsOnTier: l.Proto.Long[model.IntraNode] != l.Proto.Long[model.InterNode]}
+	j := &Job{library: l, protocols: Protocols, dependsOnTier: l.Proto.LongMessages[model.IntraNode] != l.Proto.LongMessages[model.InterNode]}
 	for _, r := range l.Proto.Rules {
-		found, err := j.resolveRule(r.UpTo, r.Protocol)
+		found, err := j.resolveRule(r.MaxBytes, r.Protocol)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func job(t *testing.T, l *model.Library, protocol string) *Job {
 // A protocol that does not exist is found before any rank runs, wherever it is named.
 func TestUnknownProtocol(t *testing.T) {
 	rules := quiet("")
-	rules.Proto.Rules = append(rules.Proto.Rules, model.ProtocolRule{Mode: model.ReadyMode, UpTo: -1, Protocol: "XYZ"})
+	rules.Proto.Rules = append(rules.Proto.Rules, model.ProtocolRule{Mode: model.ReadyMode, MaxBytes: -1, Protocol: "XYZ"})
 	for _, c := range []struct {
 		where    string
 		library  *model.Library

@@ -31,7 +31,7 @@ type unexpectedMessage struct {
 func (e *Engine) Recv(o *engine.Op) {
 	e.postReceive(o.EngineOp.(*op))
 	e.progressUntil(o)
-	e.spend(model.ProtoReceivedCost, 1)
+	e.spend(model.ProtoReceiveEpilogueCost, 1)
 }
 
 // progressUntil is Rank.Await without a call through an interface for each packet.
@@ -53,7 +53,7 @@ func (e *Engine) progressUntil(o *engine.Op) {
 // Irecv implements engine.Engine.
 func (e *Engine) Irecv(o *engine.Op) {
 	e.postReceive(o.EngineOp.(*op))
-	e.spend(model.ProtoPostedCost, 1)
+	e.spend(model.ProtoNonblockingReceiveCost, 1)
 }
 
 // postReceive starts an operation that receives: with a message that came early, or as one that
@@ -166,7 +166,7 @@ func (e *Engine) ChargeCompletionCheck(found bool) {
 	if found {
 		e.spend(model.ProtoCompleteCost, 1)
 	} else {
-		e.spend(model.ProtoPollCost, 1)
+		e.spend(model.ProtoVainPollCost, 1)
 	}
 }
 

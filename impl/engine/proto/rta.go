@@ -51,7 +51,7 @@ var RTA = &Protocol{
 func (e *Engine) getNextChunk(r *op) {
 	rest := r.Size - r.doneBytes
 	into := r.Buf[r.doneBytes:r.Size]
-	if b := e.job.library.Proto.Long[e.tier(r.Peer)].Bounce; b > 0 {
+	if b := e.job.library.Proto.LongMessages[e.tier(r.Peer)].BounceBufferBytes; b > 0 {
 		if r.stagingBuffer == nil {
 			r.stagingBuffer = e.rank.ScratchBuffer(min(b, rest))
 		}

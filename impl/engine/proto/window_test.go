@@ -64,9 +64,9 @@ func TestCreditIsSentFromHalfAWindow(t *testing.T) {
 
 func TestProtocolFollowsLengthAndWindow(t *testing.T) {
 	const limit, window = 10, 100
-	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Window: window, Fallback: "RTA", FirstBytes: 30, Rules: []model.ProtocolRule{
-		{Mode: model.StandardMode, UpTo: limit, Protocol: "TA"},
-		{Mode: model.StandardMode, UpTo: -1, Protocol: "PTAT"},
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{WindowBytes: window, Fallback: "RTA", FirstBytes: 30, Rules: []model.ProtocolRule{
+		{Mode: model.StandardMode, MaxBytes: limit, Protocol: "TA"},
+		{Mode: model.StandardMode, MaxBytes: -1, Protocol: "PTAT"},
 	}}}
 	e := &Engine{job: job(t, l, "")}
 	e.flow = flowControl{windowBytes: window, lastPeer: &noPeer}

@@ -53,7 +53,7 @@ func (r *Recorder) BeginRank(rank int) { r.rankRecorder(rank).reset() }
 var groupedCalls = []string{"Alltoallv"}
 
 // namedCalls are all calls that a schedule names.
-var namedCalls = append(groupedCalls, schedule.Ssend)
+var namedCalls = append(groupedCalls, schedule.SynchronousSendCall)
 
 // EnterCall notes that a rank enters a call of the message-passing interface.
 func (r *Recorder) EnterCall(rank int, name string) {
@@ -275,7 +275,7 @@ func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 // nameSend names a send whose mode a schedule keeps.
 func (l *rankRecorder) nameSend(n uint32, m model.Mode) {
 	if m == model.SynchronousMode && l.currentCall == "" {
-		l.calls = append(l.calls, callSpan{schedule.Ssend, n, n + 1})
+		l.calls = append(l.calls, callSpan{schedule.SynchronousSendCall, n, n + 1})
 	}
 }
 
@@ -455,29 +455,29 @@ func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	}
 	var b schedule.Builder
 	for rank := range n {
-		b.Rank()
+		b.BeginRank()
 		l := r.ranks[rank]
 		calls := l.calls
 		for i, o := range l.ops {
 			for ; len(calls) > 0 && int(calls[0].from) <= i; calls = calls[1:] {
 				if c := calls[0]; c.to > 0 {
-					b.Call(c.name, int(c.to-c.from))
+					b.NameCall(c.name, int(c.to-c.from))
 				}
 			}
 			switch {
 			case o.cancelled:
-				b.Add(schedule.Op{Kind: schedule.Calc})
+				b.AddOp(schedule.Op{Kind: schedule.Calc})
 			case o.kind == schedule.Calc:
-				b.Add(schedule.Op{Kind: o.kind, Size: o.size})
+				b.AddOp(schedule.Op{Kind: o.kind, Size: o.size})
 			default:
-				b.Add(schedule.Op{Kind: o.kind, Size: o.size, Peer: uint32(o.peer), Tag: tags[envelope{o.context, o.tag}]})
+				b.AddOp(schedule.Op{Kind: o.kind, Size: o.size, Peer: uint32(o.peer), Tag: tags[envelope{o.context, o.tag}]})
 			}
 		}
 		for _, d := range l.dependencies {
-			b.Depend(int(d.after), int(d.before), d.start)
+			b.AddDependency(int(d.after), int(d.before), d.start)
 		}
 	}
-	return b.Schedule()
+	return b.Build()
 }
 
 // maxScheduleTag is the largest tag that the programs that run a schedule have.

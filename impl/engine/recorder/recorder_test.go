@@ -16,9 +16,9 @@ import (
 )
 
 func library() *model.Library {
-	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 16}}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 16}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "T"})
 	}
 	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	return l
@@ -165,7 +165,7 @@ func TestCalls(t *testing.T) {
 				if c.Name != "Alltoallv" || c.Ops != 2*(ranks-1) {
 					t.Errorf("rank %d: %v", rank, c)
 				}
-				for i, o := range s.Of(rank)[c.First:][:c.Ops] {
+				for i, o := range s.OpsOfRank(rank)[c.First:][:c.Ops] {
 					if send := o.Kind == schedule.Send; o.Size != 1 || send != (i >= ranks-1) {
 						t.Errorf("rank %d: operation %d of a call is %v", rank, i, o)
 					}
@@ -202,7 +202,7 @@ func TestSynchronous(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Calls(0); !slices.Equal(got, []schedule.Call{{Name: schedule.Ssend, First: 1, Ops: 1}, {Name: schedule.Ssend, First: 2, Ops: 1}}) || len(s.Calls(1)) > 0 {
+		if got := s.Calls(0); !slices.Equal(got, []schedule.Call{{Name: schedule.SynchronousSendCall, First: 1, Ops: 1}, {Name: schedule.SynchronousSendCall, First: 2, Ops: 1}}) || len(s.Calls(1)) > 0 {
 			t.Errorf("calls %v and %v", got, s.Calls(1))
 		}
 		r.DecodeRank(0, r.EncodeRank(0))

@@ -22,7 +22,7 @@ type pair struct {
 }
 
 // latency is that of one switch, which joins all SMPs.
-func (p *pair) latency() unit.Time { return p.Hop + p.Deliver }
+func (p *pair) latency() unit.Time { return p.HopLatency + p.Deliver }
 
 // stores is how long a processor is busy with sending a packet of the channel, and how much longer
 // its last bytes take to leave. The interface has room for one packet of its own: where the link
@@ -65,7 +65,7 @@ func (p *pair) short(bytes int) unit.Time {
 func (p *pair) inside(bytes int) unit.Time {
 	a := p.memory.Access[model.IntraNode]
 	t := p.software[model.StartSendCost] + a.Send.Start + a.Send.Bandwidth.Time(p.memory.Header+bytes) + a.Latency
-	t += a.Receive + a.Fetch.Time(bytes) + p.software[model.StartHandleCost]
+	t += a.Receive + a.FetchPerByte.Time(bytes) + p.software[model.StartHandleCost]
 	if bytes > 0 {
 		t += p.Copy.Time(bytes)
 	}
@@ -149,7 +149,7 @@ func once(t *testing.T, on *model.Machine, library *model.Library, p model.Place
 		t.Fatal(err)
 	}
 	m := *placed
-	m.Timer = 1
+	m.TimerResolution = 1
 	w := hwtest.Open(t, hw.Config{Machine: &m, Library: library, Ranks: 2, Seed: 1})
 	var begin, end unit.Time
 	if err := mpi.Run(w, mpi.Options{Engine: New, Library: library}, func(c *mpi.Comm) error {

@@ -56,9 +56,9 @@ func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
 // second waits before it, and with it its rank.
 func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 	h := &model.Hypernodes{Sizes: []int{4}, ProcessorsPerBlock: 2, Port: 100e6, Rings: 1, Ring: 1e12, Chunk: 1000}
-	a := model.Access{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
-	h.Access = [model.NumTiers]model.Access{a, a}
-	m := &model.Machine{Name: "hypernode", Ranks: model.RankLimits{Min: 1, Max: 4}, Timer: 1, Network: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+	a := model.MemoryAccess{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
+	h.Access = [model.NumTiers]model.MemoryAccess{a, a}
+	m := &model.Machine{Name: "hypernode", Ranks: model.RankLimits{Min: 1, Max: 4}, TimerResolution: 1, Network: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
 	r := hwtest.TimelineOf(t, m, 4, func(p device.Port) {
 		switch p.Rank() {
 		case 0, 1:
@@ -90,7 +90,7 @@ func TestRecordingOfAnInterrupt(t *testing.T) {
 	there := r.Resources[i].Spans[0].To + m.Network.(*model.Ethernet).Propagation
 	input := m.Network.(*model.Ethernet).TCP.Input
 	s := r.Ranks[1].Spans
-	if s[0].Name != "compute" || s[1].Name != "ethernet.tcp.input" || s[2].Name != "compute" || s[0].To != there || s[1].Time() != input || s[2].To != work+input {
+	if s[0].Name != "compute" || s[1].Name != "ethernet.tcp.input" || s[2].Name != "compute" || s[0].To != there || s[1].Duration() != input || s[2].To != work+input {
 		t.Errorf("the frame is there at %v, the rank does %q", there, told(s[:3]))
 	}
 	if f := r.Flights[0]; f.Arrive != there || f.TakenIn != work+input {

@@ -34,7 +34,7 @@ func TestTotals(t *testing.T) {
 					var sums [model.NumActivities]int64
 					bytes := 0
 					for _, s := range x.Spans {
-						sums[s.Activity] += int64(s.Time())
+						sums[s.Activity] += int64(s.Duration())
 						bytes += s.Bytes
 					}
 					if i >= len(now.Ranks) && x.Bytes != bytes {

@@ -60,7 +60,7 @@ type Job struct {
 // NewJob returns a job whose ports have no networks.
 func NewJob(cfg Config) *Job {
 	m := cfg.Machine
-	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), hasRemoteMemory: m.HasRemoteMemory(), hasWatch: m.HasRemoteMemory(), hasCounters: m.Counters(), copyRate: CachedRate{Rate: m.Processor.Copy.Bandwidth}}
+	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), hasRemoteMemory: m.HasRemoteMemory(), hasWatch: m.HasRemoteMemory(), hasCounters: m.HasCounters(), copyRate: CachedRate{Rate: m.Processor.Copy.Bandwidth}}
 	if cfg.Library != nil {
 		j.softwareCosts = cfg.Library.Software
 	}

@@ -53,7 +53,7 @@ func (p *Port) throttlePolling(l *pollThrottle, free int) {
 		l.loopStart, l.pollsWithoutTime = now, 0
 	}
 	if l.pollsWithoutTime++; l.pollsWithoutTime > free {
-		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.Timer), maxPollSleep))
+		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.TimerResolution), maxPollSleep))
 		l.pollsWithoutTime = free - 1 // a rank that ends its loop may look once more
 	}
 	l.lastPollTime = p.Kernel.Now()
@@ -68,7 +68,7 @@ func (p *Port) Now() unit.Time {
 	p.resetIdlePolls()
 	p.throttleClockReads()
 	now := p.Kernel.Now()
-	return now - now%p.Machine.Timer
+	return now - now%p.Machine.TimerResolution
 }
 
 // throttleClockReads lets time pass if the rank has read the clock more than maxFreePolls times
@@ -83,7 +83,7 @@ func (p *Port) throttleClockReads() {
 	}
 	if l.pollsWithoutTime++; l.pollsWithoutTime > maxFreePolls {
 		lasted := p.Kernel.Now() - l.loopStart
-		d := min(max(lasted/8, p.Machine.Timer), maxPollSleep)
+		d := min(max(lasted/8, p.Machine.TimerResolution), maxPollSleep)
 		if lasted > longClockLoopDuration {
 			d = min(lasted/clockSleepDivisor, maxClockPollSleep)
 		}

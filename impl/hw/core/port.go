@@ -113,15 +113,15 @@ func (p *Port) Rank() int { return int(p.ID) }
 func (p *Port) Size() int { return len(p.Ports) }
 
 // Tier implements device.Port.
-func (p *Port) Tier(rank int) model.Tier { return p.Machine.Tier(int(p.ID), rank) }
+func (p *Port) Tier(rank int) model.Tier { return p.Machine.TierOfRanks(int(p.ID), rank) }
 
 // Node implements device.Port.
 func (p *Port) Node() string {
-	return fmt.Sprintf("%s, node %d", p.Machine.Name, p.Machine.Node(int(p.ID)))
+	return fmt.Sprintf("%s, node %d", p.Machine.Name, p.Machine.NodeOfRank(int(p.ID)))
 }
 
 // Tick implements device.Port: readings are multiples of it.
-func (p *Port) Tick() unit.Time { return p.Machine.Timer }
+func (p *Port) Tick() unit.Time { return p.Machine.TimerResolution }
 
 // Spend implements device.Port.
 func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w].Times(n)) }

@@ -167,7 +167,7 @@ func TestCounter(t *testing.T) {
 func TestTimer(t *testing.T) {
 	for _, timer := range []unit.Time{1, 6667, us} {
 		m := hwtest.Torus()
-		m.Timer = timer
+		m.TimerResolution = timer
 		hwtest.Run(t, m, 2, func(p device.Port) {
 			before := unit.Time(0)
 			for i := range 1000 {
@@ -216,7 +216,7 @@ func TestPrivate(t *testing.T) {
 	for _, name := range []string{"t3d", "convex", "loggp", "now"} {
 		for _, private := range []bool{false, true} {
 			p := hwtest.LoadPlatform(t, name)
-			p.Machine.Private = private
+			p.Machine.ProcessorsCannotShareMemory = private
 			w := hwtest.OpenPlatform(t, p, 2, 0)
 			want := !private && name != "now"
 			if err := w.Run(func(p device.Port) error {
@@ -238,7 +238,7 @@ func TestEngine(t *testing.T) {
 		var last unit.Time
 		m := hwtest.Torus()
 		channel := model.Channel{Start: us, Bandwidth: 125e6}
-		m.Network.(*model.Torus).Engine = channel
+		m.Network.(*model.Torus).TransferEngine = channel
 		hwtest.Run(t, m, 10, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, n))
 			if p.Rank() > 1 {
@@ -281,7 +281,7 @@ func TestOperate(t *testing.T) {
 // at no cost or wait.
 func TestBarrier(t *testing.T) {
 	m := hwtest.Torus()
-	m.Network.(*model.Torus).Barrier = 3 * us
+	m.Network.(*model.Torus).BarrierReleaseTime = 3 * us
 	hwtest.Run(t, m, 7, func(p device.Port) {
 		b, w := p.Barrier(), p.Watch()
 		for i := range 5 {

@@ -4,7 +4,7 @@ import "github.com/loggp/loggp/impl/device"
 
 // Storage implements device.Port.
 func (p *Port) Storage() device.Storage {
-	if p.Machine.Files.Bandwidth == 0 {
+	if p.Machine.FileAccess.Bandwidth == 0 {
 		return nil
 	}
 	return p
@@ -14,8 +14,8 @@ func (p *Port) Storage() device.Storage {
 // system; the start-ups of accesses go on side by side.
 func (p *Port) AccessFile(n int) {
 	p.ElapseCharges()
-	moving := p.Machine.Files.Bandwidth.Time(n)
+	moving := p.Machine.FileAccess.Bandwidth.Time(n)
 	begin := p.files.Reserve(p.Kernel.Now(), moving)
-	p.Sleep(begin + moving + p.Machine.Files.Start - p.Kernel.Now())
+	p.Sleep(begin + moving + p.Machine.FileAccess.Start - p.Kernel.Now())
 	p.AdvanceToKernel()
 }

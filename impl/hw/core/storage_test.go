@@ -27,7 +27,7 @@ func TestFiles(t *testing.T) {
 		}
 	})
 
-	p.Machine.Files = model.Channel{Start: 10 * unit.Millisecond, Bandwidth: 1e6}
+	p.Machine.FileAccess = model.Channel{Start: 10 * unit.Millisecond, Bandwidth: 1e6}
 	var ends [ranks]unit.Time
 	run(func(p device.Port) {
 		if p.Rank() == 2 { // it comes when the others have passed

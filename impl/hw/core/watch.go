@@ -31,8 +31,8 @@ func (p *Port) EventCount() uint64 {
 // events.
 func (p *Port) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	p.ElapseCharges()
-	if late := deadline % p.Machine.Timer; deadline <= sim.Latest && late > 0 {
-		deadline += p.Machine.Timer - late // when the clock shows it
+	if late := deadline % p.Machine.TimerResolution; deadline <= sim.Latest && late > 0 {
+		deadline += p.Machine.TimerResolution - late // when the clock shows it
 	}
 	p.runSignalHandler()
 	for p.watchEventCount == seen && p.Kernel.Now() < deadline {
@@ -97,7 +97,7 @@ func (p *Port) isWordUnchanged() bool {
 
 // Barrier implements device.Port.
 func (p *Port) Barrier() device.Barrier {
-	if p.Machine.Barrier() == 0 {
+	if p.Machine.BarrierReleaseTime() == 0 {
 		return nil
 	}
 	return p
@@ -109,7 +109,7 @@ func (p *Port) ArriveAtBarrier() {
 	p.barriersEntered++
 	if p.barrierRanksArrived++; p.barrierRanksArrived == len(p.Ports) {
 		p.barrierRanksArrived = 0
-		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.Barrier(), (*barrierReleaseEvent)(p.Job), 0)
+		p.Kernel.Schedule(p.Kernel.Now()+p.Machine.BarrierReleaseTime(), (*barrierReleaseEvent)(p.Job), 0)
 	}
 }
 

@@ -56,7 +56,7 @@ const maxBurstSegments = 3
 // initCongestion is the beginning of a connection.
 func (s *socket) initCongestion() {
 	if c := s.host.network.TCP.Congestion; c != nil {
-		s.congestion = congestion{window: c.Initial * s.host.network.mss, threshold: s.host.network.TCP.ReceiveBuffer}
+		s.congestion = congestion{window: c.InitialWindowSegments * s.host.network.mss, threshold: s.host.network.TCP.ReceiveBuffer}
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *socket) restartIdleWindow() {
 	}
 	x, now := &s.congestion, s.host.Kernel.Now()
 	if s.sent == s.acked {
-		first := c.Initial * s.host.network.mss
+		first := c.InitialWindowSegments * s.host.network.mss
 		for idle := now - x.lastSend - s.retryTime; idle > 0 && x.window > first; idle -= s.retryTime {
 			x.threshold = max(x.threshold, x.window/4*3)
 			x.window = max(x.window/2, first)
@@ -159,7 +159,7 @@ func (s *socket) detectLoss() {
 	if len(c.sacked) == 0 || c.phase == restarting {
 		return
 	}
-	most := s.host.network.TCP.Congestion.Duplicates
+	most := s.host.network.TCP.Congestion.ReorderToleranceSegments
 	high := c.sacked[len(c.sacked)-1].to
 	if c.phase == noLoss {
 		if c.duplicateAcks < most && high-s.acked <= most*mss && c.lostBelow <= s.acked {

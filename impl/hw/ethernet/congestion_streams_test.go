@@ -15,13 +15,13 @@ import (
 // careful is workstations of 100 Mbit/s on a switch, whose TCP has congestion windows.
 func careful(buffer int) (*model.Machine, *model.Ethernet) {
 	m := hwtest.UDPWorkstations("udp")
-	m.Timer = 1
+	m.TimerResolution = 1
 	e := m.Network.(*model.Ethernet)
-	e.Switches.Ports, e.Switches.Buffer = 8, buffer
+	e.Switches.StationsPerSwitch, e.Switches.LinkBufferBytes = 8, buffer
 	e.TCP.SendBuffer, e.TCP.ReceiveBuffer, e.TCP.Retransmit = 65536, 65536, 200*unit.Millisecond
 	e.TCP.Write.Start, e.TCP.Write.Bandwidth, e.TCP.Read.Start, e.TCP.Read.Bandwidth = 5*us, 400e6, 5*us, 400e6
 	e.TCP.Output, e.TCP.Input, e.TCP.Poll = 3*us, 5*us, 5*us
-	e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 3}
+	e.TCP.Congestion = &model.Congestion{InitialWindowSegments: 2, ReorderToleranceSegments: 3}
 	return m, e
 }
 
@@ -176,9 +176,9 @@ func TestIdle(t *testing.T) {
 func TestFastRetransmission(t *testing.T) {
 	const bytes = 4 << 20
 	m, e := careful(1 << 20)
-	e.Switches.Loss = 0.005
+	e.Switches.LossProbability = 0.005
 	fast, s := streams(t, m, map[int]int{0: 1}, bytes)
-	e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 1000}
+	e.TCP.Congestion = &model.Congestion{InitialWindowSegments: 2, ReorderToleranceSegments: 1000}
 	slow, s1000 := streams(t, m, map[int]int{0: 1}, bytes)
 	if s.FramesLostToFaults == 0 || s.FastRetransmits < s.FramesLostToFaults/4 || s.TCPTimeouts > s.FastRetransmits || s1000.FastRetransmits != 0 || s1000.TCPTimeouts < 5 {
 		t.Errorf("losses: %+v; without fast retransmission: %+v", s, s1000)
@@ -195,7 +195,7 @@ func TestFastRetransmission(t *testing.T) {
 // but for at most a segment at a timeout.
 func TestSelective(t *testing.T) {
 	m, e := careful(1 << 20)
-	e.Switches.Latency, e.Switches.Loss = 2*unit.Millisecond, 0.04
+	e.Switches.Latency, e.Switches.LossProbability = 2*unit.Millisecond, 0.04
 	fast := 0
 	for seed := range uint64(50) {
 		_, s := seeded(t, m, seed, map[int]int{0: 1}, 100*e.MaxSegmentData())
@@ -218,7 +218,7 @@ func TestSocketsTogether(t *testing.T) {
 	m, e := careful(1 << 20)
 	whole := e.Rate.Time(bytes * 1538 / 1460)
 	for _, together := range []bool{false, true} {
-		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, SendsTogether: together}}})
+		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{BufferBytes: 32768, BuffersUnsentData: together}}})
 		var came [4]unit.Time
 		var sent, flushed unit.Time
 		err := w.Run(func(p device.Port) error {

@@ -10,8 +10,8 @@ import (
 
 // sender is a socket that has sent some segments of 100 bytes, with a window of as many.
 func sender(segments int) *socket {
-	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: tenMegabit()}, Ranks: 2})
-	e := &model.Ethernet{TCP: model.TCP{SendBuffer: 1 << 16, ReceiveBuffer: 1 << 16, Congestion: &model.Congestion{Initial: 2, Duplicates: 3}}}
+	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", TimerResolution: 1, Network: tenMegabit()}, Ranks: 2})
+	e := &model.Ethernet{TCP: model.TCP{SendBuffer: 1 << 16, ReceiveBuffer: 1 << 16, Congestion: &model.Congestion{InitialWindowSegments: 2, ReorderToleranceSegments: 3}}}
 	s := newSocket(&host{network: &network{Ethernet: e, job: j, mss: 100, statistics: new(Statistics)}})
 	s.sent, s.window = 100*segments, 100*segments
 	s.written = s.sent

@@ -136,7 +136,7 @@ type signalEndEvent struct {
 const stationSeed = 0x6574686572
 
 func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64, probe core.Probe) *medium {
-	e := &medium{Ethernet: m, kernel: kernel, interframeGap: m.Rate.Time(m.Gap), preambleTime: m.Rate.Time(m.Preamble), jamTime: m.Rate.Time(m.Jam),
+	e := &medium{Ethernet: m, kernel: kernel, interframeGap: m.Rate.Time(m.InterframeGapBytes), preambleTime: m.Rate.Time(m.Preamble), jamTime: m.Rate.Time(m.JamBytes),
 		frameRate: core.CachedRate{Rate: m.Rate}, stations: make([]station, stations), statistics: new(Statistics), probe: probe}
 	e.lastEnd, e.lastEndOfOther = signalEndEvent{-e.interframeGap - m.Propagation, -1}, signalEndEvent{-e.interframeGap - m.Propagation, -1}
 	for i := range e.stations {
@@ -289,10 +289,10 @@ func (s *station) frameSent(now unit.Time) {
 // backOff lets the station wait for a while that is drawn from a range that doubles with each
 // collision, or give up.
 func (s *station) backOff(now unit.Time) {
-	if s.collisions++; s.collisions < s.Attempts {
-		slots := s.random.Uint64() & (1<<min(s.collisions, s.Backoff) - 1)
-		s.retryAt(now + s.Slot*unit.Time(slots))
-		s.probe.ServerOccupied(&s.track, "back-off", model.BackoffActivity, now, s.Slot*unit.Time(slots), 0)
+	if s.collisions++; s.collisions < s.MaxCollisionsOfFrame {
+		slots := s.random.Uint64() & (1<<min(s.collisions, s.MaxBackoffDoublings) - 1)
+		s.retryAt(now + s.BackoffSlot*unit.Time(slots))
+		s.probe.ServerOccupied(&s.track, "back-off", model.BackoffActivity, now, s.BackoffSlot*unit.Time(slots), 0)
 		return
 	}
 	s.collisions = 0

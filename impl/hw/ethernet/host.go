@@ -221,7 +221,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 // BuffersSends implements core.BufferingNetwork.
 func (n *network) BuffersSends() bool {
 	l := n.job.Library
-	return l != nil && l.Sockets != nil && l.Sockets.SendsTogether
+	return l != nil && l.Sockets != nil && l.Sockets.BuffersUnsentData
 }
 
 // offerToSocket writes what there is room for. The rest waits behind it.

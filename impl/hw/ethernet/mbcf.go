@@ -277,7 +277,7 @@ func (n *mbcf) frameArrived(f *frame) {
 	}
 	to := f.mbcf.circuit.to
 	if to.interruptedUntil > n.job.Kernel.Now() {
-		d = max(d-n.MBCF.Trap, 0)
+		d = max(d-n.MBCF.InterruptEntryAndExit, 0)
 	}
 	n.job.Kernel.Schedule(to.interrupt(d, "ethernet.mbcf.input"), (*inputEvent)(f), 0)
 }
@@ -404,8 +404,8 @@ func (n *mbcf) deliverPacket(pk *core.Packet) {
 // one as well.
 func (n *mbcf) splitIntoPackets(bytes int, yield func(bytes int, first, last bool)) {
 	first := true
-	for ; bytes > n.MBCF.Limit; bytes -= n.MBCF.Limit {
-		yield(n.MBCF.Limit, first, false)
+	for ; bytes > n.MBCF.MaxDataBytes; bytes -= n.MBCF.MaxDataBytes {
+		yield(n.MBCF.MaxDataBytes, first, false)
 		first = false
 	}
 	yield(bytes, first, true)
@@ -436,7 +436,7 @@ func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 }
 
 // MaxEntryBytes implements core.RemoteNetwork, as do the others.
-func (n *mbcf) MaxEntryBytes() int { return n.MBCF.Limit }
+func (n *mbcf) MaxEntryBytes() int { return n.MBCF.MaxDataBytes }
 
 func (n *mbcf) ChargeDequeue(p *core.Port) {
 	n.taskOf(p.ID).spendInSystem(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.ReceiveActivity)

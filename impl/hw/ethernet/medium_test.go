@@ -16,8 +16,8 @@ const us = unit.Microsecond
 
 // tenMegabit is an Ethernet of 10 Mbit/s.
 func tenMegabit() *model.Ethernet {
-	return &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
-		Backoff: 10, Attempts: 16, Propagation: us}
+	return &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, InterframeGapBytes: 12, MinPayload: 46, MTU: 1500, BackoffSlot: 51_200_000, JamBytes: 4,
+		MaxBackoffDoublings: 10, MaxCollisionsOfFrame: 16, Propagation: us}
 }
 
 // flood is a transport whose stations always have something to send: frames go round the stations,
@@ -67,7 +67,7 @@ func TestSaturation(t *testing.T) {
 	const d = 20 * unit.Second
 	e := tenMegabit()
 	for i, payload := range payloads {
-		full := float64(e.Header+payload+e.FCS) / float64(e.Preamble+e.Header+payload+e.FCS+e.Gap)
+		full := float64(e.Header+payload+e.FCS) / float64(e.Preamble+e.Header+payload+e.FCS+e.InterframeGapBytes)
 		lastUse, lastCollisions := 2.0, -1.0
 		for _, n := range []int{1, 2, 4, 8, 16} {
 			s := saturate(t, e, n, payload, 1, d)
@@ -179,7 +179,7 @@ func (o *once) frameArrived(*frame) {
 // A station that has collided too often gives its frame up, and goes on with the next.
 func TestGivingUp(t *testing.T) {
 	e := *tenMegabit()
-	e.Attempts = 2
+	e.MaxCollisionsOfFrame = 2
 	s := saturate(t, &e, 8, 1500, 1, 10*unit.Second)
 	if s.FramesAbandoned == 0 || s.LostBytes != 1500*s.FramesAbandoned || s.FramesSent == 0 {
 		t.Errorf("of frames that may collide once, %d are dropped with %d bytes, %d arrive", s.FramesAbandoned, s.LostBytes, s.FramesSent)

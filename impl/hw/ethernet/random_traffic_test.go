@@ -109,7 +109,7 @@ func lawful(e *model.Ethernet, out [][]parcel, s hw.EthernetStatistics, wall uni
 			n := e.TCP.Record + x.bytes
 			stream += n
 			segments := (n + e.MTU - e.TCP.Header - 1) / (e.MTU - e.TCP.Header)
-			frames := e.Rate.Time(n + segments*(e.Preamble+e.Header+e.TCP.Header+e.FCS) + (segments-1)*e.Gap)
+			frames := e.Rate.Time(n + segments*(e.Preamble+e.Header+e.TCP.Header+e.FCS) + (segments-1)*e.InterframeGapBytes)
 			if took := x.came - x.sent; took < frames+e.Propagation {
 				wrong("%d bytes from %d to %d took %v, their wire takes %v", x.bytes, src, x.dst, took, frames+e.Propagation)
 			}
@@ -148,7 +148,7 @@ func TestEthernetPhysics(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m := hwtest.Workstations()
 		e := m.Network.(*model.Ethernet)
-		e.Attempts = []int{16, 16, 3, 2}[r.IntN(4)]
+		e.MaxCollisionsOfFrame = []int{16, 16, 3, 2}[r.IntN(4)]
 		e.Propagation = []unit.Time{0, us, 9 * us}[r.IntN(3)]
 		e.TCP.SendBuffer = []int{4096, 100, 1460, 65536}[r.IntN(4)]
 		e.TCP.ReceiveBuffer = []int{4096, 512, 3000, 65536}[r.IntN(4)]

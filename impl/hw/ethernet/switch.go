@@ -78,13 +78,13 @@ func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.AttachedRanks, u
 }
 
 func (s *switchedEthernet) newLine(rate unit.Rate, room int, name string, forward func(*frame)) line {
-	return line{ethernet: s, rate: core.CachedRate{Rate: rate}, interframeGap: rate.Time(s.Gap), maxWaiting: room, name: name, forward: forward}
+	return line{ethernet: s, rate: core.CachedRate{Rate: rate}, interframeGap: rate.Time(s.InterframeGapBytes), maxWaiting: room, name: name, forward: forward}
 }
 
 // newSwitchLine is a line from a switch, whose memory it shares with others.
 func (s *switchedEthernet) newSwitchLine(rate unit.Rate, from int, name string, forward func(*frame)) line {
-	l := s.newLine(rate, s.Switches.Buffer, name, forward)
-	if s.Switches.Memory > 0 {
+	l := s.newLine(rate, s.Switches.LinkBufferBytes, name, forward)
+	if s.Switches.SharedBufferBytes > 0 {
 		l.switchWaiting = &s.waitingBytes[from]
 	}
 	return l
@@ -110,15 +110,15 @@ func (s *switchedEthernet) send(f *frame) {
 // hold it back for as long as some others take.
 func (s *switchedEthernet) receiveAtSwitch(f *frame) {
 	w := s.Switches
-	if s.drawFault(w.Loss) {
+	if s.drawFault(w.LossProbability) {
 		s.statistics.FramesLostToFaults++
 		s.statistics.LostBytes += f.payload
 		s.transport.frameDropped(f)
 		return
 	}
 	t := s.job.Kernel.Now() + w.Latency
-	if s.drawFault(w.Reorder) {
-		t += s.Rate.Time(s.Preamble+s.Header+s.MTU+s.FCS+s.Gap) * unit.Time(1+s.faults.Uint64()%maxReorderFrames)
+	if s.drawFault(w.ReorderProbability) {
+		t += s.Rate.Time(s.Preamble+s.Header+s.MTU+s.FCS+s.InterframeGapBytes) * unit.Time(1+s.faults.Uint64()%maxReorderFrames)
 	}
 	s.job.Kernel.Schedule(t, (*forwardEvent)(f), 0)
 }
@@ -173,7 +173,7 @@ func (s *switchedEthernet) flood(f *frame) {
 			}
 		}
 	}
-	for i := at * w.Ports; i < min((at+1)*w.Ports, len(s.links)); i++ {
+	for i := at * w.StationsPerSwitch; i < min((at+1)*w.StationsPerSwitch, len(s.links)); i++ {
 		if i != f.src {
 			s.links[i].sendToStation(s.copyFrame(f, i))
 		}
@@ -196,7 +196,7 @@ func (l *link) sendToStation(f *frame) {
 		return
 	}
 	n := l.ethernet.frameBytes(f)
-	if l.waitingBytes+n > l.ethernet.Switches.Buffer {
+	if l.waitingBytes+n > l.ethernet.Switches.LinkBufferBytes {
 		l.ethernet.dropOverflow(f)
 		return
 	}
@@ -234,7 +234,7 @@ func (s *switchedEthernet) dropOverflow(f *frame) {
 // send transmits a frame over the line, after those that wait for it.
 func (l *line) send(f *frame) {
 	n := l.ethernet.frameBytes(f)
-	if l.maxWaiting > 0 && l.waitingBytes+n > l.maxWaiting || l.switchWaiting != nil && *l.switchWaiting+n > l.ethernet.Switches.Memory {
+	if l.maxWaiting > 0 && l.waitingBytes+n > l.maxWaiting || l.switchWaiting != nil && *l.switchWaiting+n > l.ethernet.Switches.SharedBufferBytes {
 		l.ethernet.dropOverflow(f)
 		return
 	}

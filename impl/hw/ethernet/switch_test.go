@@ -22,8 +22,8 @@ func (s *sink) frameDropped(*frame) {}
 // Frames of a station follow each other a gap apart, and so they arrive.
 func TestFramesKeepTheirGap(t *testing.T) {
 	m := tenMegabit()
-	m.Switches = &model.Switches{IsFullDuplex: true, Ports: 2, Latency: 10 * us, Buffer: 1 << 20, Uplink: 1.25e6}
-	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
+	m.Switches = &model.Switches{IsFullDuplex: true, StationsPerSwitch: 2, Latency: 10 * us, LinkBufferBytes: 1 << 20, Uplink: 1.25e6}
+	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", TimerResolution: 1, Network: m}, Ranks: 4})
 	x := &sink{j: j}
 	count := new(Statistics)
 	s := newSwitchedEthernet(m, j, core.AttachedRanks{RankCount: 4, InterfaceCount: 4}, x, count)
@@ -55,8 +55,8 @@ func TestMemoryIsShared(t *testing.T) {
 		{70 * 1526, 2, 0},         // each is on a switch of its own
 	} {
 		m := tenMegabit()
-		m.Switches = &model.Switches{IsFullDuplex: true, Ports: x.ports, Latency: 10 * us, Buffer: 40 * 1526, Memory: x.memory, Uplink: 1.25e9}
-		j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
+		m.Switches = &model.Switches{IsFullDuplex: true, StationsPerSwitch: x.ports, Latency: 10 * us, LinkBufferBytes: 40 * 1526, SharedBufferBytes: x.memory, Uplink: 1.25e9}
+		j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", TimerResolution: 1, Network: m}, Ranks: 4})
 		to, count := &sink{j: j}, new(Statistics)
 		s := newSwitchedEthernet(m, j, core.AttachedRanks{RankCount: 4, InterfaceCount: 4}, to, count)
 		for range 40 {

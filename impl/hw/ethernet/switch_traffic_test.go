@@ -22,12 +22,12 @@ func TestSwitchPhysics(t *testing.T) {
 		e.Switches.Uplink = []unit.Rate{0.5e6, 1.25e6, 125e6}[r.IntN(3)]
 		e.TCP.Retransmit = 50 * unit.Millisecond
 		if seed%2 == 1 {
-			e.TCP.Congestion = &model.Congestion{Initial: 1 + r.IntN(4), Duplicates: 1 + r.IntN(3)}
+			e.TCP.Congestion = &model.Congestion{InitialWindowSegments: 1 + r.IntN(4), ReorderToleranceSegments: 1 + r.IntN(3)}
 		}
 		if seed%3 == 2 {
-			e.Switches.Loss, e.Switches.Reorder = 0.02, 0.05
+			e.Switches.LossProbability, e.Switches.ReorderProbability = 0.02, 0.05
 		}
-		roomy := e.Switches.Buffer == 100_000
+		roomy := e.Switches.LinkBufferBytes == 100_000
 		if roomy {
 			e.TCP.Retransmit = 20 * unit.Second // longer than anything waits
 		}
@@ -39,9 +39,9 @@ func TestSwitchPhysics(t *testing.T) {
 				n := e.TCP.Record + x.bytes
 				stream += n
 				segments := (n + e.MTU - e.TCP.Header - 1) / (e.MTU - e.TCP.Header)
-				bytes := n + segments*(e.Preamble+e.Header+e.TCP.Header+e.FCS) + (segments-1)*e.Gap
+				bytes := n + segments*(e.Preamble+e.Header+e.TCP.Header+e.FCS) + (segments-1)*e.InterframeGapBytes
 				last := min(n, n-(segments-1)*(e.MTU-e.TCP.Header)) + e.Preamble + e.Header + e.TCP.Header + e.FCS
-				hops := m.Path(ranks, src, x.dst).Hops
+				hops := m.PathBetweenRanks(ranks, src, x.dst).Hops
 				least := e.Rate.Time(bytes) + e.Rate.Time(last) + unit.Time(2+hops)*e.Propagation + unit.Time(1+hops)*e.Switches.Latency + unit.Time(hops)*e.Switches.Uplink.Time(last)
 				if took := x.came - x.sent; took < least {
 					t.Errorf("seed %d: %d bytes from %d to %d took %v, their wires take %v", seed, x.bytes, src, x.dst, took, least)
@@ -51,7 +51,7 @@ func TestSwitchPhysics(t *testing.T) {
 		if s.TCPBytesSent != stream || s.TCPBytesReceived != stream || s.MaxReceiveBufferBytes > e.TCP.ReceiveBuffer {
 			t.Errorf("seed %d: TCP sent %d bytes and brought %d, the packets have %d; a buffer of %d held %d", seed, s.TCPBytesSent, s.TCPBytesReceived, stream, e.TCP.ReceiveBuffer, s.MaxReceiveBufferBytes)
 		}
-		if roomy && s.FramesOverflowed == 0 && s.FramesAbandoned == 0 && e.Switches.Loss == 0 && s.TCPBytesRetransmitted > 0 {
+		if roomy && s.FramesOverflowed == 0 && s.FramesAbandoned == 0 && e.Switches.LossProbability == 0 && s.TCPBytesRetransmitted > 0 {
 			t.Errorf("seed %d: nothing was lost, and %d bytes were sent again", seed, s.TCPBytesRetransmitted)
 		}
 		if e.Switches.IsFullDuplex && s.Collisions > 0 {

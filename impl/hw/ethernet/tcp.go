@@ -269,7 +269,7 @@ func (s *socket) receiveData(x *segment) {
 func (s *socket) scheduleAcknowledgement(came unit.Time) {
 	t := &s.host.network.TCP
 	if c := t.Congestion; c != nil && (s.lastArrival == 0 || came-s.lastArrival > t.Retransmit) {
-		s.quickAcks = c.Quick
+		s.quickAcks = c.QuickAckSegments
 	}
 	s.lastArrival = came
 	s.unacknowledged++
@@ -296,7 +296,7 @@ func (s *socket) readBytes(n int) {
 		s.host.AppendToInbox(q.Pop())
 	}
 	net := s.host.network
-	if c := net.TCP.Congestion; c != nil && c.Quick > 0 && s.owesShortSegment && !s.isBidirectional && s.read == s.arrived {
+	if c := net.TCP.Congestion; c != nil && c.QuickAckSegments > 0 && s.owesShortSegment && !s.isBidirectional && s.read == s.arrived {
 		s.acknowledgeNow = true // Linux 2.4: a read that empties the buffer acknowledges the end of a message
 	}
 	if room := s.read + net.TCP.ReceiveBuffer - s.offeredLimit; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {

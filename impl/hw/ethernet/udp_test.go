@@ -18,7 +18,7 @@ func TestMulticastTimes(t *testing.T) {
 	const bytes = 1000
 	m := hwtest.UDPWorkstations("udp")
 	e := m.Network.(*model.Ethernet)
-	m.Timer = 1
+	m.TimerResolution = 1
 	for _, source := range []int{0, 5} {
 		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 12})
 		came := make([]unit.Time, 12)

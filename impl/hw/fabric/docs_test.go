@@ -44,7 +44,7 @@ func TestSharesByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Machine.Timer = 1
+		p.Machine.TimerResolution = 1
 		target := make([]int, p.Machine.Ranks.Max)
 		for i := range target {
 			if to, ok := c.pairs[i]; ok {

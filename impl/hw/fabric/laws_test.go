@@ -55,8 +55,8 @@ func TestBytesAreConserved(t *testing.T) {
 		for _, track := range x.Resources {
 			for i, s := range track.Spans {
 				carried[track.Name] += s.Bytes
-				if s.Time() != unit.Rate(100e6).Time(s.Bytes) {
-					t.Fatalf("%s: %s carries %d bytes in %v", name, track.Name, s.Bytes, s.Time())
+				if s.Duration() != unit.Rate(100e6).Time(s.Bytes) {
+					t.Fatalf("%s: %s carries %d bytes in %v", name, track.Name, s.Bytes, s.Duration())
 				}
 				if i > 0 && s.From < track.Spans[i-1].To {
 					t.Fatalf("%s: %s carries a chunk from %v on, the one before it until %v", name, track.Name, s.From, track.Spans[i-1].To)
@@ -96,7 +96,7 @@ func sendAtRandom(t *testing.T, name string, m *model.Machine, ranks int, seed u
 	t.Helper()
 	const each = 3
 	latency := func(from, to int) unit.Time {
-		return m.Path(ranks, from, to).FirstByte + m.Network.(*model.Fabric).Deliver
+		return m.PathBetweenRanks(ranks, from, to).FirstByte + m.Network.(*model.Fabric).Deliver
 	}
 	hwtest.Run(t, m, ranks, func(p device.Port) {
 		r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))

@@ -145,8 +145,8 @@ func TestBusesConserveBytes(t *testing.T) {
 			continue
 		}
 		for i, s := range track.Spans {
-			if carried[track.Name] += s.Bytes; s.Time() != f.NIC.Bus.Bandwidth.Time(s.Bytes) {
-				t.Errorf("%s carries %d bytes in %v", track.Name, s.Bytes, s.Time())
+			if carried[track.Name] += s.Bytes; s.Duration() != f.NIC.Bus.Bandwidth.Time(s.Bytes) {
+				t.Errorf("%s carries %d bytes in %v", track.Name, s.Bytes, s.Duration())
 			}
 			if i > 0 && s.From < track.Spans[i-1].To {
 				t.Errorf("%s carries a chunk from %v on, the one before it until %v", track.Name, s.From, track.Spans[i-1].To)

@@ -44,7 +44,9 @@ func newNetwork(t *model.FatTree, ends int) *network {
 }
 
 // storeTime returns how long a processor takes to store the first n bytes of a message.
-func (n *network) storeTime(bytes int) unit.Time { return n.Moved(n.FatTree.Send, bytes) }
+func (n *network) storeTime(bytes int) unit.Time {
+	return n.ProcessorTimeOfBytes(n.FatTree.Send, bytes)
+}
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	bytes := n.Header + len(pk.Data)
@@ -55,7 +57,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 }
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
-	long := n.Moved(n.FatTree.Receive, n.Header+len(pk.Data))
+	long := n.ProcessorTimeOfBytes(n.FatTree.Receive, n.Header+len(pk.Data))
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "", model.ReceiveActivity, 0) // ends a wait
 	n.acquireLock(p, long)
 	p.Charge(long)
@@ -66,7 +68,7 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 // channel is one packet.
 func (n *network) MaxMessageBytes() int { return n.Packet.Payload }
 
-func (n *network) QueueCapacity() int { return n.Queue }
+func (n *network) QueueCapacity() int { return n.PriorityQueueLength }
 
 // BusyUntil returns until when a message of high priority waits for transfers of both interfaces,
 // whose packets use the queues of high priority.
@@ -91,7 +93,7 @@ func (n *network) SendMessage(p *core.Port, pk *core.Packet) {
 }
 
 func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
-	p.Charge(n.Moved(n.FatTree.Receive, len(pk.Data)))
+	p.Charge(n.ProcessorTimeOfBytes(n.FatTree.Receive, len(pk.Data)))
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 

@@ -15,7 +15,7 @@ func TestRoutes(t *testing.T) {
 	for _, tree := range []*model.FatTree{
 		{Arity: 4, UpLinks: []int{4, 4}}, {Arity: 4, UpLinks: []int{2, 2, 4}}, {Arity: 2, UpLinks: []int{2, 2, 2, 2}}, {Arity: 3, UpLinks: []int{2, 5}}, {Arity: 16}, {Arity: 2, UpLinks: []int{1, 1, 3}},
 	} {
-		tree.Hop, tree.Deliver = 1000, 7
+		tree.HopLatency, tree.Deliver = 1000, 7
 		for _, ends := range []int{2, 3, tree.Arity + 1, tree.Capacity() / 2, tree.Capacity()} {
 			if ends > tree.Capacity() {
 				continue
@@ -57,7 +57,7 @@ func TestRoutes(t *testing.T) {
 				if level != 0 || at != b {
 					t.Fatalf("%+v of %d ends: the route from %d to %d ends at %d", tree, ends, a, b, at)
 				}
-				if path := m.Path(ends, a, b); path.Hops != hops || flight != tree.Latency(hops) {
+				if path := m.PathBetweenRanks(ends, a, b); path.Hops != hops || flight != tree.Latency(hops) {
 					t.Fatalf("%+v, %d to %d: %d hops in %v, package model has %+v", tree, a, b, hops, flight, path)
 				}
 			}

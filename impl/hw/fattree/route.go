@@ -52,7 +52,7 @@ type route struct {
 
 // RouteBetween implements core.Router: routes go up to the first level that is above both ends.
 func (n *network) RouteBetween(from, to int) (route, unit.Time) {
-	top := n.Top(from, to)
+	top := n.TopLevelBetween(from, to)
 	r := route{destination: int32(to), atSwitch: int32(from / n.Arity), topLevel: int8(top)}
 	if top == 0 {
 		r.topLevel, r.toItself = 1, true
@@ -70,7 +70,7 @@ func (n *network) AdvanceRoute(r *route) (out int32, step unit.Time, last bool) 
 		r.level = 1
 	}
 	if !r.toItself {
-		step = n.Hop
+		step = n.HopLatency
 	}
 	v := &n.levels[r.level-1]
 	base := v.firstOutput + r.atSwitch*int32(n.Arity+v.upLinks)

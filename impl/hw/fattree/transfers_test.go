@@ -120,7 +120,7 @@ func smpsOf(ranks int) *model.Machine {
 	m := hwtest.FatTree(4, 60e6, 4)
 	m.Network.(*model.FatTree).InterfaceLock = us
 	m.Nodes = &model.Nodes{Ranks: ranks, Interfaces: 1, Inside: &model.Hypernodes{Sizes: []int{ranks}, ProcessorsPerBlock: ranks, Port: 1e9, Rings: 1, Chunk: 1000,
-		Access: [model.NumTiers]model.Access{model.IntraNode: {Send: model.Channel{Bandwidth: 1e8}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}}}}
+		Access: [model.NumTiers]model.MemoryAccess{model.IntraNode: {Send: model.Channel{Bandwidth: 1e8}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}}}}
 	return m
 }
 
@@ -196,7 +196,7 @@ func TestOneConnection(t *testing.T) {
 // prioritized returns a tree of SMPs of one rank whose interfaces have queues of two priorities.
 func prioritized() *model.Machine {
 	m := smpsOf(1)
-	m.Network.(*model.FatTree).Queue = 8
+	m.Network.(*model.FatTree).PriorityQueueLength = 8
 	return m
 }
 
@@ -246,7 +246,7 @@ func TestPriorityOnLinks(t *testing.T) {
 	last := func(pri device.Priority) (at unit.Time) {
 		m := prioritized()
 		f := m.Network.(*model.FatTree)
-		f.Link, f.Queue = 20e6, 100
+		f.Link, f.PriorityQueueLength = 20e6, 100
 		hwtest.Run(t, m, 8, func(p device.Port) {
 			p.Delay(us)
 			switch r := p.Rank(); r {

@@ -150,10 +150,12 @@ func switchedNetworkModelOf(m *model.Machine) switchedNetworkModel {
 			func(p model.Path) unit.Time { return f.Deliver + p.FirstByte }, func(_, from, to int) []string { return fabricResources(f.Graph, from, to) }}
 	}
 	if f, ok := m.Network.(*model.FatTree); ok {
-		return switchedNetworkModel{f.Put, uniform(f.Link), func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
+		return switchedNetworkModel{f.Put, uniform(f.Link), func(p model.Path) unit.Time { return f.Deliver + f.HopLatency*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
 	}
 	n := m.Network.(*model.Torus)
-	return switchedNetworkModel{n.Put, uniform(n.Link), func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
+	return switchedNetworkModel{n.Put, uniform(n.Link), func(p model.Path) unit.Time {
+		return n.Deliver + n.HopLatency*unit.Time(p.Hops) + n.TurnLatency*unit.Time(p.Turns)
+	},
 		func(nodes, from, to int) []string { return TorusResources(n.Shape(nodes), from, to) }}
 }
 
@@ -168,7 +170,7 @@ func MeasurePutRates(t *testing.T, m *model.Machine, target []int, lasts unit.Ti
 	Run(t, m, len(target), func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, putBytes))
 		data := make([]byte, putBytes)
-		path := m.Path(len(target), p.Rank(), target[p.Rank()])
+		path := m.PathBetweenRanks(len(target), p.Rank(), target[p.Rank()])
 		wire := n.putChannel.Time(putBytes) + 2*n.firstByteLatency(path)
 		p.Delay(us) // memory is exposed
 		var started []unit.Time

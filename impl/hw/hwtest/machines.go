@@ -13,25 +13,25 @@ const us = unit.Microsecond
 // Torus is a torus with round numbers: a packet of n bytes keeps its sender busy for 1 µs and 10
 // ns a byte, a link for 5 ns.
 func Torus() *model.Machine {
-	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
-		Network: &model.Torus{ProcessorsPerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
+	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
+		Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: 50_000, TurnLatency: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
 			Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: 200_000,
-			Put: model.Channel{Start: 2 * us, Bandwidth: 125e6}, Get: model.Channel{Start: 3 * us, Bandwidth: 50e6}, Counter: us, Barrier: us}}
+			Put: model.Channel{Start: 2 * us, Bandwidth: 125e6}, Get: model.Channel{Start: 3 * us, Bandwidth: 50e6}, CounterTime: us, BarrierReleaseTime: us}}
 }
 
 // TorusAtRate returns a torus with rounded numbers of a Cray T3D and one rank a node.
 func TorusAtRate(source unit.Rate) *model.Machine {
 	channel := model.Channel{Start: us, Bandwidth: source}
-	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Network: &model.Torus{ProcessorsPerNode: 1,
-		Hop: 13_333, Turn: 6_667, Deliver: 100_000, Link: 300e6, Chunk: 4096, Send: channel, Put: channel, Get: channel, Counter: us}}
+	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, TimerResolution: 1, Network: &model.Torus{ProcessorsPerNode: 1,
+		HopLatency: 13_333, TurnLatency: 6_667, Deliver: 100_000, Link: 300e6, Chunk: 4096, Send: channel, Put: channel, Get: channel, CounterTime: us}}
 }
 
 // FatTree returns a fat tree with rounded numbers, whose interfaces access memory at a rate.
 func FatTree(arity int, source unit.Rate, up ...int) *model.Machine {
 	channel := model.Channel{Start: us, Bandwidth: source}
 	pio := model.PIO{Start: 300_000, Word: model.AccessWidth{Size: 8, Time: 100_000}}
-	return &model.Machine{Name: "tree", Ranks: model.RankLimits{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, UpLinks: up,
-		Hop: 150_000, Deliver: 300_000, Link: 100e6, Packet: model.PacketSize{Header: 8, Payload: 88}, Send: pio, Receive: pio,
+	return &model.Machine{Name: "tree", Ranks: model.RankLimits{Min: 1, Max: 4096}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, UpLinks: up,
+		HopLatency: 150_000, Deliver: 300_000, Link: 100e6, Packet: model.PacketSize{Header: 8, Payload: 88}, Send: pio, Receive: pio,
 		Chunk: 4096, Put: channel, Get: channel}}
 }
 
@@ -42,7 +42,7 @@ func Fabric(g *topology.Graph) *model.Machine {
 	for c := range f.Links {
 		f.Links[c] = model.FabricLink{Bandwidth: 50e6, Width: 2, Latency: 50_000}
 	}
-	return &model.Machine{Name: "fabric", Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: f}
+	return &model.Machine{Name: "fabric", Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: f}
 }
 
 // RDMAFabric returns Fabric with RDMA interfaces, whose buses are twice as fast as its links.
@@ -57,13 +57,13 @@ func RDMAFabric(g *topology.Graph) *model.Machine {
 
 // Hypernodes is a machine of hypernodes with round numbers.
 func Hypernodes(sizes ...int) *model.Machine {
-	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.Access{
-		model.IntraNode: {Latency: 300_000, Send: model.Channel{Start: us, Bandwidth: 100e6}, Settle: us, Receive: 200_000, Fetch: 5000,
-			Put: model.Channel{Start: us, Bandwidth: 100e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}, Counter: us},
-		model.InterNode: {Latency: 700_000, Send: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Settle: 20 * us, Receive: 500_000, Fetch: 20_000,
-			Put: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Get: model.Channel{Start: 2 * us, Bandwidth: 25e6}, Counter: 2 * us},
+	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.MemoryAccess{
+		model.IntraNode: {Latency: 300_000, Send: model.Channel{Start: us, Bandwidth: 100e6}, SettleTime: us, Receive: 200_000, FetchPerByte: 5000,
+			Put: model.Channel{Start: us, Bandwidth: 100e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}, CounterTime: us},
+		model.InterNode: {Latency: 700_000, Send: model.Channel{Start: 4 * us, Bandwidth: 50e6}, SettleTime: 20 * us, Receive: 500_000, FetchPerByte: 20_000,
+			Put: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Get: model.Channel{Start: 2 * us, Bandwidth: 25e6}, CounterTime: 2 * us},
 	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.RankLimits{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.RankLimits{Min: 1, Max: h.CountProcessors()}, TimerResolution: 1, Network: h,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
@@ -77,7 +77,7 @@ func NUMA() *model.Machine {
 	for d := range n.Distances {
 		n.Distances[d] = model.CoreAccess{Latency: unit.Time(1+d) * 100_000, Fetch: unit.PerByte(d) * 1000}
 	}
-	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, Timer: 1, Network: n, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
+	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, TimerResolution: 1, Network: n, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
 // SMPCluster returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a
@@ -86,17 +86,17 @@ func SMPCluster(interfaces int) *model.Machine {
 	m := Torus()
 	t := m.Network.(*model.Torus)
 	t.ProcessorsPerNode, t.Link = 1, 100e6
-	a := model.Access{Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
+	a := model.MemoryAccess{Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
 	m.Nodes = &model.Nodes{Ranks: 2, Interfaces: interfaces, Inside: &model.Hypernodes{Sizes: []int{2}, ProcessorsPerBlock: 2, Port: 100e6, Rings: 1, Chunk: 1000,
-		Access: [model.NumTiers]model.Access{model.IntraNode: a}}}
+		Access: [model.NumTiers]model.MemoryAccess{model.IntraNode: a}}}
 	return m
 }
 
 // Workstations is an Ethernet of 10 Mbit/s with hosts that are fast enough to saturate it.
 func Workstations() *model.Machine {
-	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
-		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
-			Backoff: 10, Attempts: 16, Propagation: us,
+	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 64}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
+		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, InterframeGapBytes: 12, MinPayload: 46, MTU: 1500, BackoffSlot: 51_200_000, JamBytes: 4,
+			MaxBackoffDoublings: 10, MaxCollisionsOfFrame: 16, Propagation: us,
 			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
 				Write: model.Channel{Start: 20 * us, Bandwidth: 50e6}, Read: model.Channel{Start: 20 * us, Bandwidth: 50e6},
 				Poll: 10 * us, Output: 20 * us, Input: 30 * us, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
@@ -107,7 +107,7 @@ func Workstations() *model.Machine {
 func SwitchedWorkstations(full bool, ports, buffer int) *model.Machine {
 	m := Workstations()
 	e := m.Network.(*model.Ethernet)
-	e.Switches = &model.Switches{IsFullDuplex: full, Ports: ports, Latency: 10 * us, Buffer: buffer, Uplink: 12.5e6}
+	e.Switches = &model.Switches{IsFullDuplex: full, StationsPerSwitch: ports, Latency: 10 * us, LinkBufferBytes: buffer, Uplink: 12.5e6}
 	e.TCP.SendBuffer, e.TCP.ReceiveBuffer = 16384, 16384
 	return m
 }
@@ -117,7 +117,7 @@ func SwitchedWorkstations(full bool, ports, buffer int) *model.Machine {
 func UDPWorkstations(name string) *model.Machine {
 	m := SwitchedWorkstations(true, 4, 100_000)
 	e := m.Network.(*model.Ethernet)
-	e.Rate, e.Slot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
+	e.Rate, e.BackoffSlot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
 	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * us, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * us, Bandwidth: 100e6},
 		Input: 5 * us, Buffer: 32768, MaxGroups: 20}
 	e.TCP.Retransmit = 20 * unit.Millisecond
@@ -125,10 +125,10 @@ func UDPWorkstations(name string) *model.Machine {
 	case "udp on a hub":
 		e.Switches = nil
 	case "congestion with faults":
-		e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 3}
+		e.TCP.Congestion = &model.Congestion{InitialWindowSegments: 2, ReorderToleranceSegments: 3}
 		fallthrough
 	case "udp with faults":
-		e.Switches.Loss, e.Switches.Reorder = 0.05, 0.1
+		e.Switches.LossProbability, e.Switches.ReorderProbability = 0.05, 0.1
 	}
 	return m
 }
@@ -137,9 +137,9 @@ func UDPWorkstations(name string) *model.Machine {
 func MBCFWorkstations(full bool, buffer int) *model.Machine {
 	m := SwitchedWorkstations(full, 16, buffer)
 	e := m.Network.(*model.Ethernet)
-	e.Rate, e.Slot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
-	e.MBCF = &model.MBCF{Header: 36, Limit: 1408, Call: model.Channel{Start: 7 * us, Bandwidth: 31e6}, Input: model.Channel{Start: 11 * us, Bandwidth: 31e6},
-		Ack: 4 * us, Trap: 3 * us, Output: model.Channel{Start: 4 * us, Bandwidth: 31e6}, Dequeue: 5 * us, Upcall: 20 * us,
+	e.Rate, e.BackoffSlot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
+	e.MBCF = &model.MBCF{Header: 36, MaxDataBytes: 1408, Call: model.Channel{Start: 7 * us, Bandwidth: 31e6}, Input: model.Channel{Start: 11 * us, Bandwidth: 31e6},
+		Ack: 4 * us, InterruptEntryAndExit: 3 * us, Output: model.Channel{Start: 4 * us, Bandwidth: 31e6}, Dequeue: 5 * us, Upcall: 20 * us,
 		Window: 16, AckEvery: 8, AckDelay: 1000 * us, Retransmit: 50_000 * us}
 	return m
 }

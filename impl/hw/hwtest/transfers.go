@@ -46,7 +46,7 @@ func MakeReceivesFree(m *model.Machine) {
 	}
 	if h, ok := m.Network.(*model.Hypernodes); ok {
 		for t := range h.Access {
-			h.Access[t].Receive, h.Access[t].Fetch = 0, 0
+			h.Access[t].Receive, h.Access[t].FetchPerByte = 0, 0
 		}
 	}
 	if n, ok := m.Network.(*model.NUMA); ok {

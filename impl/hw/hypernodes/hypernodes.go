@@ -37,7 +37,7 @@ type location struct {
 // New returns hypernodes that join ranks of a job.
 func New(j *core.Job, h *model.Hypernodes, e core.AttachedRanks) core.Network {
 	n := &network{Hypernodes: h, AttachedRanks: e, job: j, rings: make([]sim.Server, h.Rings),
-		portRate: core.CachedRate{Rate: h.Port}, ringRate: core.CachedRate{Rate: h.Ring}, usedNodes: h.Used(e.InterfaceCount)}
+		portRate: core.CachedRate{Rate: h.Port}, ringRate: core.CachedRate{Rate: h.Ring}, usedNodes: h.CountUsed(e.InterfaceCount)}
 	var ends []location
 	blocks := int32(0) // of the hypernodes before
 	for node, size := range h.Sizes {
@@ -91,7 +91,7 @@ type accessCostKeys struct {
 type channelCostKeys struct{ start, bandwidth string }
 
 // accessCosts returns what a rank pays for the memory of another.
-func (n *network) accessCosts(a, b int32) (*model.Access, model.Tier) {
+func (n *network) accessCosts(a, b int32) (*model.MemoryAccess, model.Tier) {
 	t := model.InterNode
 	if n.locationOf(a).node == n.locationOf(b).node {
 		t = model.IntraNode
@@ -192,12 +192,12 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	there := p.Clock + a.Latency + n.ringTime(tier)
 	p.Probe.LastByteArrived(pk, there)
 	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
-	p.Charge(a.Settle)
+	p.Charge(a.SettleTime)
 }
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	a, tier := n.accessCosts(p.ID, int32(pk.Src))
-	fetch := a.Fetch.Time(len(pk.Data))
+	fetch := a.FetchPerByte.Time(len(pk.Data))
 	p.Charge(a.Receive + fetch)
 	p.Probe.ProcessorActivityUntil(p, p.Clock-fetch, costKeysOfTier[tier].receive, model.ReceiveActivity, 0)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.ReceiveActivity, len(pk.Data))
@@ -240,5 +240,5 @@ func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate
 	if there > 0 {
 		back = n.usedNodes - there
 	}
-	return n.locationOf(int32(dst)).registers.Update(p, a.Latency+n.Hop*unit.Time(there), a.Counter, a.Latency+n.Hop*unit.Time(back), dst, r, c)
+	return n.locationOf(int32(dst)).registers.Update(p, a.Latency+n.Hop*unit.Time(there), a.CounterTime, a.Latency+n.Hop*unit.Time(back), dst, r, c)
 }

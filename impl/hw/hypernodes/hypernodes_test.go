@@ -42,7 +42,7 @@ func TestHypernodesPhysics(t *testing.T) {
 		x := hwtest.RandomTransfers(t, m, ranks, seed, true)
 		passed := map[string][]hwtest.Transfer{}
 		pass := func(c hwtest.Transfer, ch model.Channel, after unit.Time) {
-			path := m.Path(ranks, c.Src, c.Dst)
+			path := m.PathBetweenRanks(ranks, c.Src, c.Dst)
 			if least := ch.Time(c.Bytes) + after; c.EndTime-c.StartTime < least {
 				t.Errorf("seed %d: %d bytes from %d to %d (get %v) took %v, they need %v", seed, c.Bytes, c.Src, c.Dst, c.Get, c.EndTime-c.StartTime, least)
 			}
@@ -59,13 +59,13 @@ func TestHypernodesPhysics(t *testing.T) {
 			}
 		}
 		for _, c := range x.Packets {
-			path := m.Path(ranks, c.Src, c.Dst)
+			path := m.PathBetweenRanks(ranks, c.Src, c.Dst)
 			a := h.Access[path.Tier]
 			c.Bytes += h.Header
 			pass(c, a.Send, a.Latency+h.Hop*unit.Time(path.Hops))
 		}
 		for _, c := range x.Accesses {
-			path := m.Path(ranks, c.Src, c.Dst)
+			path := m.PathBetweenRanks(ranks, c.Src, c.Dst)
 			a, around := h.Access[path.Tier], h.Hop*unit.Time(path.Hops)
 			if c.Get {
 				pass(c, a.Get, around)
@@ -136,7 +136,7 @@ func TestHypernodesSharing(t *testing.T) {
 				for _, ch := range []*model.Channel{&a.Send, &a.Put, &a.Get} {
 					*ch = model.Channel{Start: us, Bandwidth: 100e6}
 				}
-				a.Settle, a.Fetch = 0, 0
+				a.SettleTime, a.FetchPerByte = 0, 0
 			}
 			var sent, there [16]unit.Time
 			hwtest.Run(t, m, 16, func(p device.Port) {
@@ -210,7 +210,7 @@ func TestHypernodesWaitingBlocksNoPort(t *testing.T) {
 		}
 	})
 	a := h.Access[model.IntraNode]
-	alone := unit.Time(packets) * (a.Send.Time(n) + a.Settle)
+	alone := unit.Time(packets) * (a.Send.Time(n) + a.SettleTime)
 	if there > alone+alone/5 {
 		t.Errorf("a stream inside a hypernode takes %v beside a busy ring, alone %v", there, alone)
 	}
@@ -267,7 +267,7 @@ func TestHypernodesNoise(t *testing.T) {
 	for _, n := range []int{1000, 10_000} {
 		m := hwtest.Hypernodes(2)
 		a := &m.Network.(*model.Hypernodes).Access[model.IntraNode]
-		a.Send.Start, a.Settle = 0, 0
+		a.Send.Start, a.SettleTime = 0, 0
 		w := hwtest.Open(t, hw.Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
 		mean, square, want := 0.0, 0.0, float64(a.Send.Time(n))
 		if err := w.Run(func(p device.Port) error {

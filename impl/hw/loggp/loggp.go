@@ -48,10 +48,10 @@ func (n *network) Report(uint64) {
 func (n *network) interfaceOf(rank int32) int32 { return n.interfaceOfRank[int(rank)-n.FirstRank] }
 
 // lengthTime returns (k−1)·G.
-func (n *network) lengthTime(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
+func (n *network) lengthTime(k int) unit.Time { return n.GapPerByte.Time(max(k-1, 0)) }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
-	p.Charge(n.SendO)
+	p.Charge(n.SendOverhead)
 	p.Probe.PacketSent(p, pk, "loggp.o_s")
 	s := n.occupyOutInterface(p, pk, len(pk.Data))
 	p.Probe.ProcessorActivityUntil(p, s, "g", model.WaitActivity, 0)
@@ -97,7 +97,7 @@ func (n *network) occupyInInterface(pk *core.Packet) {
 }
 
 func (n *network) Receive(p *core.Port, _ *core.Packet) {
-	p.Charge(n.RecvO)
+	p.Charge(n.RecvOverhead)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "loggp.o_r", model.ReceiveActivity, 0)
 }
 
@@ -106,7 +106,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Probe.AccessStarted(p, x)
 	p.Probe.FirstByteDeparted(x, t)
 	if !x.IsGet {
-		p.Charge(n.SendO)
+		p.Charge(n.SendOverhead)
 		t = n.occupyOutInterface(p, x, len(x.Data))
 	}
 	p.Probe.LastByteArrived(x, t+long+n.L)
@@ -124,7 +124,7 @@ func (o *accessEndEvent) HandleEvent(uint64) {
 }
 
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
-	p.Charge(n.SendO)
+	p.Charge(n.SendOverhead)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "loggp.o_s", model.SendActivity, 0)
 	p.ElapseCharges()
 	p.Sleep(n.L)

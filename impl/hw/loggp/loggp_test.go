@@ -14,8 +14,8 @@ const us = unit.Microsecond
 // On the LogGP machine a short packet may not overtake a long one, also where no gap keeps them
 // apart.
 func TestOrderWithoutGap(t *testing.T) {
-	for _, g := range []model.LogGP{{}, {L: us}, {L: us, BigGap: 1000}, {L: us, SendO: us, BigGap: 1000}, {L: us, Gap: 100_000, BigGap: 1000}} {
-		m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 2}, Timer: 1, Network: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+	for _, g := range []model.LogGP{{}, {L: us}, {L: us, GapPerByte: 1000}, {L: us, SendOverhead: us, GapPerByte: 1000}, {L: us, Gap: 100_000, GapPerByte: 1000}} {
+		m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 2}, TimerResolution: 1, Network: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
 		sizes := []int{1001, 0, 1, 501, 500, 1, 1, 0, 3000, 2}
 		hwtest.Run(t, m, 2, func(p device.Port) {
 			for i, n := range sizes {
@@ -31,8 +31,8 @@ func TestOrderWithoutGap(t *testing.T) {
 
 // A LogGP machine takes a message every g + (k−1)·G, wherever they come from.
 func TestGap(t *testing.T) {
-	g := &model.LogGP{L: 5 * us, Gap: 3 * us, BigGap: 1000}
-	m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 8}, Timer: 1, Network: g}
+	g := &model.LogGP{L: 5 * us, Gap: 3 * us, GapPerByte: 1000}
+	m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 8}, TimerResolution: 1, Network: g}
 	hwtest.Run(t, m, 5, func(p device.Port) {
 		if p.Rank() > 0 {
 			p.Send(0, &device.Packet{Data: make([]byte, 1001)})

@@ -46,7 +46,7 @@ func TestSharesByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := p.Machine
-		m.Timer = 1
+		m.TimerResolution = 1
 		sum := 0.0
 		for i, rate := range measureRates(t, m, c.all, 5<<18, 4*unit.Millisecond)[:c.count] {
 			if sum += rate / 1e9; rate < 0.99e9*c.want || rate > 1.01e9*c.want {

@@ -27,9 +27,9 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	if x.IsGet {
 		ch, name = n.Get, "torus.get.start"
 	}
-	engine := n.ByEngine(ch, len(x.Data))
+	engine := n.IsCarriedByEngine(ch, len(x.Data))
 	if engine {
-		ch, name = n.Engine, "torus.engine.start"
+		ch, name = n.TransferEngine, "torus.engine.start"
 	}
 	p.Charge(ch.Start)
 	p.Probe.AccessStarted(p, x)
@@ -72,9 +72,9 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 	switch w.Step {
 	case sendingChunks:
 		if x.IsGet {
-			if n.Memory > 0 {
+			if n.MemoryRate > 0 {
 				bytes := min(n.Chunk, len(x.Data)-w.Position)
-				if t := n.occupyMemory(x, x.Dst, x.Dst, k.Now(), bytes) - n.Memory.Time(bytes); t > k.Now() {
+				if t := n.occupyMemory(x, x.Dst, x.Dst, k.Now(), bytes) - n.MemoryRate.Time(bytes); t > k.Now() {
 					w.Step, w.NextTime = chunkRead, t
 					k.Schedule(t, (*accessStep)(x), 0)
 					return
@@ -103,7 +103,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 			}
 		}
 	case dataArrived:
-		if from, to := ranksOf(x); n.Memory > 0 {
+		if from, to := ranksOf(x); n.MemoryRate > 0 {
 			if t := n.rankState(to).memory.endOfTransfer(x, from, k.Now()); t > k.Now() { // other transfers have come
 				n.holdLinks(from, to, t)
 				k.Schedule(t, (*accessStep)(x), 0)
@@ -130,7 +130,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 // occupyMemory occupies the memory of a rank from time t on, to write bytes of a transfer or to
 // read them. It returns when that ends, unless other transfers come.
 func (n *network) occupyMemory(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
-	r, hold, lines := n.rankState(rank), n.Memory.Time(bytes), (bytes+n.lineBytes-1)/n.lineBytes
+	r, hold, lines := n.rankState(rank), n.MemoryRate.Time(bytes), (bytes+n.lineBytes-1)/n.lineBytes
 	r.memoryUsedByOthers += hold + n.PageReopen*unit.Time(lines)
 	return r.memory.addStream(of, from, t, hold)
 }

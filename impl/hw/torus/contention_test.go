@@ -127,8 +127,8 @@ func TestBytesAreConserved(t *testing.T) {
 		carried := 0
 		for i, s := range track.Spans {
 			carried += s.Bytes
-			if s.Time() != n.Link.Time(s.Bytes) {
-				t.Errorf("%s carries %d bytes in %v, at its rate they take %v", track.Name, s.Bytes, s.Time(), n.Link.Time(s.Bytes))
+			if s.Duration() != n.Link.Time(s.Bytes) {
+				t.Errorf("%s carries %d bytes in %v, at its rate they take %v", track.Name, s.Bytes, s.Duration(), n.Link.Time(s.Bytes))
 			}
 			if i > 0 && s.From < track.Spans[i-1].To {
 				t.Errorf("%s carries a chunk from %v on, the one before it until %v", track.Name, s.From, track.Spans[i-1].To)

@@ -51,7 +51,7 @@ func TestProcessorMovesData(t *testing.T) {
 		n := m.Network.(*model.Torus)
 		n.WriteBuffer = 250
 		if c.engine {
-			n.Engine = model.Channel{Start: us, Bandwidth: 125e6}
+			n.TransferEngine = model.Channel{Start: us, Bandwidth: 125e6}
 		}
 		hwtest.Run(t, m, 4, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, bytes))
@@ -76,7 +76,7 @@ func TestProcessorMovesData(t *testing.T) {
 // Whether the engine or the processor carries a put, it takes effect behind those before it.
 func TestPutsByBothWaysKeepTheirOrder(t *testing.T) {
 	m := hwtest.Torus()
-	m.Network.(*model.Torus).Engine = model.Channel{Start: 20 * us, Bandwidth: 140e6} // from some 20 KB on
+	m.Network.(*model.Torus).TransferEngine = model.Channel{Start: 20 * us, Bandwidth: 140e6} // from some 20 KB on
 	const long, times = 50_000, 30
 	hwtest.Run(t, m, 4, func(p device.Port) {
 		b := make([]byte, long)
@@ -118,7 +118,7 @@ func TestHotSpot(t *testing.T) {
 		for senders := 1; senders <= 4; senders++ {
 			m := hwtest.Torus()
 			n := m.Network.(*model.Torus)
-			n.Memory, n.Link = memory, 300e6
+			n.MemoryRate, n.Link = memory, 300e6
 			target := map[int]int{}
 			for i := range senders {
 				target[2+3*i] = 0 // of different nodes
@@ -150,7 +150,7 @@ func TestMemoryIsShared(t *testing.T) {
 	for _, memory := range []unit.Rate{0, 250e6, 500e6} {
 		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
-		n.Memory, n.Link = memory, 1000e6
+		n.MemoryRate, n.Link = memory, 1000e6
 		for what, c := range map[string]struct {
 			target map[int]int
 			taken  int // bytes written to a rank for each byte that it stores
@@ -178,8 +178,8 @@ func TestFloodStopsSenders(t *testing.T) {
 	const bytes = 5000
 	m := hwtest.Torus()
 	n := m.Network.(*model.Torus)
-	n.Memory, n.MemoryLine, n.Link = 50e6, 32, 1000e6
-	flood := n.Memory.Time(3 * bytes)
+	n.MemoryRate, n.MemoryLineBytes, n.Link = 50e6, 32, 1000e6
+	flood := n.MemoryRate.Time(3 * bytes)
 	var second [16]unit.Time
 	hwtest.Run(t, m, 16, func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, bytes))
@@ -206,7 +206,7 @@ func TestFloodHoldsLinks(t *testing.T) {
 	const bytes = 5000
 	m := hwtest.Torus()
 	n := m.Network.(*model.Torus)
-	n.Memory, n.MemoryLine, n.Link = 10e6, 32, 1000e6
+	n.MemoryRate, n.MemoryLineBytes, n.Link = 10e6, 32, 1000e6
 	var took [16]unit.Time
 	hwtest.Run(t, m, 16, func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, bytes))
@@ -229,7 +229,7 @@ func TestFloodHoldsLinks(t *testing.T) {
 		}
 		p.Delay(unit.Second)
 	})
-	chunk := n.Memory.Time(n.Chunk) // has its turn before
+	chunk := n.MemoryRate.Time(n.Chunk) // has its turn before
 	if took[5] < chunk/2 || took[8] > 10*us {
 		t.Errorf("memory takes %v for a chunk: a put behind one takes %v, one by another link %v", chunk, took[5], took[8])
 	}
@@ -241,8 +241,8 @@ func TestPagesAreClosed(t *testing.T) {
 	for _, reopen := range []unit.Time{0, 100 * unit.Nanosecond} {
 		m := hwtest.Torus()
 		n := m.Network.(*model.Torus)
-		n.Memory, n.MemoryLine, n.PageReopen, n.Link = 500e6, 32, reopen, 1000e6
-		want := unit.Time(times)*(2*us+n.Put.Bandwidth.Time(bytes)+reopen*(bytes/32)) + n.Memory.Time(times*bytes)
+		n.MemoryRate, n.MemoryLineBytes, n.PageReopen, n.Link = 500e6, 32, reopen, 1000e6
+		want := unit.Time(times)*(2*us+n.Put.Bandwidth.Time(bytes)+reopen*(bytes/32)) + n.MemoryRate.Time(times*bytes)
 		for r, end := range putters(t, m, map[int]int{0: 6, 6: 0}, times, bytes) {
 			if end < want-want/20 || end > want+want/20 {
 				t.Errorf("pages that cost %v: the puts of rank %d end after %v, want about %v", reopen, r, end, want)

@@ -85,9 +85,9 @@ func (n *network) AdvanceRoute(r *route) (out int32, step unit.Time, last bool) 
 		r.linksLeft[d]--
 		out = outputsPerNode*r.node + 2*int32(d) + int32(r.downward>>d&1)
 		r.node = n.neighbours[out]
-		step = n.Hop
+		step = n.HopLatency
 		if r.dimension >= 0 && r.dimension != d {
-			step += n.Torus.Turn
+			step += n.Torus.TurnLatency
 		}
 		r.dimension = d
 		return out, step, false

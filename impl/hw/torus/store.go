@@ -106,7 +106,7 @@ func (r *rankState) advancePut(runs bool) {
 			r.step = chunkReady
 		case chunkReady:
 			r.step = awaitingPreviousChunk
-			if n.Memory > 0 && r.chunksInFlight > 0 {
+			if n.MemoryRate > 0 && r.chunksInFlight > 0 {
 				r.isSuspended = true
 				return
 			}
@@ -145,14 +145,14 @@ func (r *rankState) storeChunk(leaving *core.Sender[route]) {
 	w.NextTime = max(w.NextTime, r.busyUntil)
 	before := w.Position
 	r.includedMemoryUse = r.memoryUsedByOthers
-	if r.lastTarget = x.Dst; n.Memory > 0 {
+	if r.lastTarget = x.Dst; n.MemoryRate > 0 {
 		r.chunksInFlight++
 	}
 	_, r.lastChunkLeft = n.SendChunk(x, w, &n.putFlow, r.port.ID, x.Dst, w.NextTime)
 	leaving.LastDeparture = w.NextTime
 	free := w.NextTime
 	if r.lastChunkLeft {
-		free -= n.Buffered(size)
+		free -= n.BufferDrainTime(size)
 	}
 	r.occupyProcessorUntil(free, "torus.put.bandwidth", model.SendActivity, min(size, before+n.Chunk)-before)
 	r.busyUntil = free // which may be earlier, if the last chunk is shorter than the buffer
@@ -162,7 +162,7 @@ func (r *rankState) storeChunk(leaving *core.Sender[route]) {
 // as far as is known: it leaves as fast as memory takes it. The network has small buffers, so a
 // rank whose memory is overloaded stops the processors that put to it.
 func (n *network) previousPutsDeparture(r *rankState) unit.Time {
-	if n.Memory == 0 {
+	if n.MemoryRate == 0 {
 		return r.busyUntil
 	}
 	return n.rankState(r.lastTarget).memory.endOfTransfer(nil, r.port.ID, r.busyUntil) - n.LatencyBetween(r.port.ID, r.lastTarget)

@@ -41,9 +41,9 @@ func New(j *core.Job, t *model.Torus, e core.AttachedRanks) core.Network {
 	flow := func(rate unit.Rate) core.Chunking {
 		return core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: rate.Time}
 	}
-	n.ProcessorChunking, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
-	n.lineBytes = max(t.MemoryLine, 1)
-	if t.Memory > 0 {
+	n.ProcessorChunking, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.TransferEngine.Bandwidth)
+	n.lineBytes = max(t.MemoryLineBytes, 1)
+	if t.MemoryRate > 0 {
 		n.MemoryArrivalTime = n.memoryTime
 	}
 	for i := range n.ranks {
@@ -99,10 +99,10 @@ func (n *network) holdLinks(from, to int32, until unit.Time) {
 
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	there, back := n.LatencyBetween(p.ID, int32(dst)), n.LatencyBetween(int32(dst), p.ID)
-	return n.rankState(int32(dst)).registers.Update(p, there, n.Counter, back, dst, r, c)
+	return n.rankState(int32(dst)).registers.Update(p, there, n.CounterTime, back, dst, r, c)
 }
 
 // firstByteTime returns the time of a first byte over links with turns, and its delivery.
 func (n *network) firstByteTime(links, turns int) unit.Time {
-	return n.Hop*unit.Time(links) + n.Torus.Turn*unit.Time(turns) + n.Deliver
+	return n.HopLatency*unit.Time(links) + n.Torus.TurnLatency*unit.Time(turns) + n.Deliver
 }

@@ -14,7 +14,7 @@ import (
 // A route goes by the dimensions, the shorter way round, and turns between them. Package model
 // counts it in another way.
 func TestRoutes(t *testing.T) {
-	m := &model.Machine{Network: &model.Torus{ProcessorsPerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000}}
+	m := &model.Machine{Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: 50_000, TurnLatency: 7_000, Deliver: 100_000}}
 	r := rand.New(rand.NewPCG(1, 0))
 	for _, ranks := range []int{2, 3, 4, 6, 8, 10, 16, 24, 36, 54, 64, 90, 128, 250, 256, 512, 1000, 1024, 2047, 2048} {
 		shape := m.Network.(*model.Torus).Shape(ranks)
@@ -60,7 +60,7 @@ func TestRoutes(t *testing.T) {
 			if hops != want {
 				t.Fatalf("torus %v: the route from %d to %d has %d hops, want %d", shape, a, b, hops, want)
 			}
-			path := m.Path(ranks, 2*a, 2*b)
+			path := m.PathBetweenRanks(ranks, 2*a, 2*b)
 			if path.Hops != hops || path.Turns != turns {
 				t.Fatalf("torus %v, %d to %d: %d hops and %d turns, package model has %+v", shape, a, b, hops, turns, path)
 			}
@@ -113,10 +113,10 @@ func (w *watch) ServerOccupied(s *sim.Server, x any, _ model.Activity, from, lon
 	if last := w.last[x]; out >= 0 {
 		reached := last.at
 		if out != ejectOutput {
-			reached += w.net.Hop
+			reached += w.net.HopLatency
 		}
 		if out != ejectOutput && last.out >= 0 && last.out/2 != out/2 {
-			reached += w.net.Torus.Turn
+			reached += w.net.Torus.TurnLatency
 		}
 		w.by[s] = append(w.by[s], taken{reached, from, from + long})
 	}
@@ -127,10 +127,10 @@ func (w *watch) ServerOccupied(s *sim.Server, x any, _ model.Activity, from, lon
 // arrives, never while another chunk holds the output, and it does not wait for a free one.
 func TestOutputsAreTakenWhenReached(t *testing.T) {
 	const seed, ranks, puts = 3, 27, 40
-	to := &model.Torus{ProcessorsPerNode: 1, Hop: 50_000, Turn: 7_001, Deliver: 100_003, Link: 130e6, Chunk: 4000,
+	to := &model.Torus{ProcessorsPerNode: 1, HopLatency: 50_000, TurnLatency: 7_001, Deliver: 100_003, Link: 130e6, Chunk: 4000,
 		Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 125e6}, Get: model.Channel{Bandwidth: 50e6}}
 	w := &watch{Probe: core.NullProbe, by: map[*sim.Server][]taken{}, last: map[any]step{}}
-	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "torus", Timer: 1, Network: to}, Ranks: ranks, Probe: w})
+	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "torus", TimerResolution: 1, Network: to}, Ranks: ranks, Probe: w})
 	n := New(j, to, core.AttachedRanks{RankCount: ranks, InterfaceCount: ranks, InterfaceOf: func(rank int) int { return rank }})
 	w.net = n.(*network)
 	for i := range j.Ports {

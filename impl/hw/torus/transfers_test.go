@@ -104,8 +104,8 @@ func TestPhysics(t *testing.T) {
 		x := hwtest.RandomTransfers(t, m, ranks, seed, true)
 		n := m.Network.(*model.Torus)
 		latency := func(a, b int) unit.Time {
-			p := m.Path(ranks, a, b)
-			return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns)
+			p := m.PathBetweenRanks(ranks, a, b)
+			return n.Deliver + n.HopLatency*unit.Time(p.Hops) + n.TurnLatency*unit.Time(p.Turns)
 		}
 		var in, out [100]load
 		pass := func(c hwtest.Transfer, bytes int, least unit.Time) {

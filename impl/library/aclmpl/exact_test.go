@@ -48,7 +48,7 @@ func took(t *testing.T, ranks, of int, o Options, program func(*PE)) unit.Time {
 // The closed forms are the emulation, to the picosecond, where nothing contends.
 func TestClosedForms(t *testing.T) {
 	m, l := alone()
-	c, err := closed.New(m, l, m.Path(2, 0, 1))
+	c, err := closed.New(m, l, m.PathBetweenRanks(2, 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestClosedForms(t *testing.T) {
 // From the predicted number of elements on, and not below, binary swap is faster in the emulation.
 func TestCrossover(t *testing.T) {
 	m, l := alone()
-	c, err := closed.New(m, l, m.Path(2, 0, 1))
+	c, err := closed.New(m, l, m.PathBetweenRanks(2, 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

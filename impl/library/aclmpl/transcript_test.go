@@ -20,9 +20,9 @@ func round() (*model.Machine, *model.Library) {
 		l.Software[i] = us / 5
 	}
 	put := model.Channel{Start: us, Bandwidth: 100e6}
-	return &model.Machine{Name: "round", Ranks: model.RankLimits{Min: 1, Max: 1024}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
-		Network: &model.Torus{ProcessorsPerNode: 2, Hop: us / 20, Deliver: us / 10, Link: 1e9, Chunk: 1 << 20,
-			Send: put, Put: put, Get: put, Counter: us}}, l
+	return &model.Machine{Name: "round", Ranks: model.RankLimits{Min: 1, Max: 1024}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
+		Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: us / 20, Deliver: us / 10, Link: 1e9, Chunk: 1 << 20,
+			Send: put, Put: put, Get: put, CounterTime: us}}, l
 }
 
 // transcript returns what PEs 0 and 2 do in a program that begins when all have started, in

@@ -21,7 +21,7 @@ type Options struct {
 }
 
 // Defaults are for machines without measured values.
-var Defaults = model.CompiledCommunication{Scheduler: phases.AllToAllBased.Name, Unicast: 512, Multicast: 4096, Aggregate: 50}
+var Defaults = model.CompiledCommunication{Scheduler: phases.AllToAllBased.Name, MaxUnicastBytes: 512, MaxMulticastBytes: 4096, MaxAggregateBytes: 50}
 
 // New returns what makes the collective operations of a job's ranks (mpi.Options).
 func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), error) {
@@ -34,7 +34,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 		return nil, fmt.Errorf("unknown scheduler of phases %q", name)
 	}
 	return func(p device.Port) (device.Port, mpi.Collectives, error) {
-		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, PacketBytes: o.Compiled.Packet, Timeout: o.Compiled.Timeout})
+		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.WindowPackets, PacketBytes: o.Compiled.PacketBytes, Timeout: o.Compiled.RetransmitTimeout})
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiled communication: %w", err)
 		}

@@ -26,12 +26,12 @@ func options(t testing.TB, o Options) mpi.Options {
 	if o.Compiled == (model.CompiledCommunication{}) {
 		o.Compiled = Defaults
 	}
-	if o.Compiled.Timeout == 0 {
-		o.Compiled.Timeout = unit.Millisecond
+	if o.Compiled.RetransmitTimeout == 0 {
+		o.Compiled.RetransmitTimeout = unit.Millisecond
 	}
-	l := &model.Library{Name: "cc-mpi", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
+	l := &model.Library{Name: "cc-mpi", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 20}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 16384, Protocol: "TA"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: 16384, Protocol: "TA"}, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "RTA"})
 	}
 	own, err := New(o)
 	if err != nil {
@@ -50,7 +50,7 @@ func ethernet(t testing.TB, ranks int) device.World {
 	m := *p.Machine
 	e := *m.Network.(*model.Ethernet)
 	m.Network, m.Ranks.Max = &e, 32
-	e.Switches = &model.Switches{IsFullDuplex: true, Ports: 5, Latency: 10 * unit.Microsecond, Buffer: 1 << 18, Uplink: e.Rate}
+	e.Switches = &model.Switches{IsFullDuplex: true, StationsPerSwitch: 5, Latency: 10 * unit.Microsecond, LinkBufferBytes: 1 << 18, Uplink: e.Rate}
 	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * unit.Microsecond, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * unit.Microsecond, Bandwidth: 100e6},
 		Input: 5 * unit.Microsecond, Buffer: 65536, MaxGroups: 20}
 	w, err := hw.New(hw.Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks})
@@ -74,7 +74,7 @@ func TestRandomPrograms(t *testing.T) {
 	for seed := range uint64(24) {
 		p := program.New(100+seed, 9)
 		for name, w := range worlds(t, p.Ranks) {
-			o := options(t, Options{Compiled: model.CompiledCommunication{Scheduler: []string{"greedy", "all-to-all"}[seed%2], Unicast: 16, Multicast: 256, Aggregate: 64, Threshold: 32, Window: 3}})
+			o := options(t, Options{Compiled: model.CompiledCommunication{Scheduler: []string{"greedy", "all-to-all"}[seed%2], MaxUnicastBytes: 16, MaxMulticastBytes: 256, MaxAggregateBytes: 64, ShortMessageThreshold: 32, WindowPackets: 3}})
 			o.Check = []mpi.CheckMode{mpi.CheckStrict, mpi.CheckOff}[seed%2]
 			if err := mpi.Run(w, o, p.Run); err != nil {
 				t.Fatalf("%s, seed %d: %v\nof the program\n%v", name, p.Seed, err, p)
@@ -226,7 +226,7 @@ func TestGroupManagement(t *testing.T) {
 		{"dynamic", 1 + calls, calls, 2 * calls},
 		{"compiler-assisted", 1 + 1, 1, 1 + calls}, // the lengths once
 	} {
-		err := mpi.Run(loop.New(ranks), options(t, Options{Compiled: model.CompiledCommunication{Timeout: unit.Second}}), func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(ranks), options(t, Options{Compiled: model.CompiledCommunication{RetransmitTimeout: unit.Second}}), func(c *mpi.Comm) error {
 			counts, offsets := make([]int, ranks), make([]int, ranks)
 			for i := range 6 {
 				counts[i], offsets[i] = 1, i
@@ -388,7 +388,7 @@ func TestBarrierTime(t *testing.T) {
 	const ranks, extra = 6, unit.Millisecond
 	took := func(barrier unit.Time, call func(c *mpi.Comm)) (all unit.Time) {
 		o := Options{Compiled: Defaults}
-		o.Compiled.Barrier = barrier
+		o.Compiled.BarrierTimePerRank = barrier
 		err := mpi.Run(ethernet(t, ranks), options(t, o), func(c *mpi.Comm) error {
 			call(c)
 			all = max(all, c.Wtime())

@@ -23,7 +23,7 @@ func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
 
 // Scatter implements mpi.Collectives: one multicast of all parts, if they are short.
 func (r *rank) Scatter(k *mpi.Call, in, out []byte) bool {
-	return len(out) <= r.options.Compiled.Aggregate && r.scatter(k, in, out)
+	return len(out) <= r.options.Compiled.MaxAggregateBytes && r.scatter(k, in, out)
 }
 
 // scatter multicasts the parts of all ranks, which have equal lengths.
@@ -45,9 +45,9 @@ func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
 // Allgather implements mpi.Collectives. The method depends on the length.
 func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
 	switch o := r.options.Compiled; {
-	case len(in) <= o.Unicast:
+	case len(in) <= o.MaxUnicastBytes:
 		r.allgather(k, Unicast, in, out)
-	case len(in) <= o.Multicast:
+	case len(in) <= o.MaxMulticastBytes:
 		r.allgather(k, Multicast, in, out)
 	default:
 		r.allgather(k, Phased, in, out)
@@ -198,7 +198,7 @@ func (r *rank) schedulePhases(k *mpi.Call, pattern [][]int) *phases.Schedule {
 	messages := phases.Messages(pattern)
 	r.counts.scheduled += int64(len(messages))
 	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.ScheduleTime)
-	s, err := r.scheduler.Plan(len(pattern), messages, r.options.Compiled.Threshold)
+	s, err := r.scheduler.Plan(len(pattern), messages, r.options.Compiled.ShortMessageThreshold)
 	if err != nil {
 		k.Fail(engine.ErrArg, "%v", err)
 	}

@@ -78,7 +78,7 @@ func (r *rank) destroyGroup(k *mpi.Call, g *group) {
 // creates the static group of the communicator, as a program's first barrier ends its
 // initialization.
 func (r *rank) Barrier(k *mpi.Call) bool {
-	if r.options.Compiled.Barrier == 0 {
+	if r.options.Compiled.BarrierTimePerRank == 0 {
 		return false
 	}
 	r.staticGroup(k)
@@ -88,7 +88,7 @@ func (r *rank) Barrier(k *mpi.Call) bool {
 
 // barrier is a barrier of the communicator within a call.
 func (r *rank) barrier(k *mpi.Call) {
-	if r.options.Compiled.Barrier == 0 {
+	if r.options.Compiled.BarrierTimePerRank == 0 {
 		k.Barrier()
 		return
 	}
@@ -98,7 +98,7 @@ func (r *rank) barrier(k *mpi.Call) {
 // barrierMax is a barrier of the communicator that returns the highest of the numbers that its
 // ranks give.
 func (r *rank) barrierMax(k *mpi.Call, v byte) byte {
-	if r.options.Compiled.Barrier == 0 {
+	if r.options.Compiled.BarrierTimePerRank == 0 {
 		return byte(k.Highest(uint32(v)))
 	}
 	b := [1]byte{v}
@@ -112,7 +112,7 @@ func (r *rank) barrierWithData(k *mpi.Call, b []byte) {
 	for i := range k.Comm().Size() {
 		r.members = append(r.members, i)
 	}
-	r.linearBarrier(k, r.members, r.options.Compiled.Barrier, b)
+	r.linearBarrier(k, r.members, r.options.Compiled.BarrierTimePerRank, b)
 }
 
 // linearBarrier is a linear barrier of some ranks: all send to the first, which answers. The first

@@ -195,9 +195,9 @@ func (*mirror) Counters() device.Counters                   { return nil }
 // BenchmarkEngine is what the library itself does for a message of 8 bytes: the send and the
 // receive, with a port that takes no time.
 func BenchmarkEngine(b *testing.B) {
-	l := &model.Library{Name: "own", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 20}}
+	l := &model.Library{Name: "own", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 20}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 4096, Protocol: "T"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: 4096, Protocol: "T"}, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "RTA"})
 	}
 	l.Proto.Rules[2*model.SynchronousMode].Protocol = "TA"
 	b.ReportAllocs()

@@ -339,7 +339,7 @@ func TestRootsDiffer(t *testing.T) {
 // Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the
 // picosecond, those of two levels when the ranks know where they are.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
-	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
+	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}.Parameters()}
 	for _, a := range extendedAlgorithms() {
 		m.Fold = unit.PerByte(syntheticOperation) / 16 // an operation for each pair of words
 		if a.NeedsCommutative {
@@ -480,7 +480,7 @@ func TestVectors(t *testing.T) {
 // A communicator takes the algorithm that it is tuned to, others the job's, and it too when it is
 // tuned to nothing: the time of each broadcast is that of its algorithm.
 func TestTune(t *testing.T) {
-	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
+	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}.Parameters()}
 	const ranks = 8
 	cost := func(name string) unit.Time {
 		return m.Cost(collective.Named(collective.Bcast, name), collective.Job{Ranks: ranks, Bytes: 160}).Last

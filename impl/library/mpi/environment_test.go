@@ -23,8 +23,8 @@ func TestWhereabouts(t *testing.T) {
 	w, o := t3d(t, 4)
 	holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
 		names[c.Rank()] = c.ProcessorName()
-		if tick := c.Wtick(); tick != machine().Timer {
-			return fmt.Errorf("the clock has steps of %v, not of %v", tick, machine().Timer)
+		if tick := c.Wtick(); tick != machine().TimerResolution {
+			return fmt.Errorf("the clock has steps of %v, not of %v", tick, machine().TimerResolution)
 		}
 		return nil
 	}))

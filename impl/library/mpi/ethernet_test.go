@@ -13,10 +13,10 @@ import (
 
 // workstations is an Ethernet whose costs no two sums have in common.
 func workstations() *model.Machine {
-	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 16}, Timer: 1,
+	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 16}, TimerResolution: 1,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 31e6}},
-		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
-			Backoff: 10, Attempts: 16, Propagation: 1_000_003,
+		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, InterframeGapBytes: 12, MinPayload: 46, MTU: 1500, BackoffSlot: 51_200_000, JamBytes: 4,
+			MaxBackoffDoublings: 10, MaxCollisionsOfFrame: 16, Propagation: 1_000_003,
 			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
 				Write: model.Channel{Start: 80_000_009, Bandwidth: 12e6}, Read: model.Channel{Start: 70_000_027, Bandwidth: 13e6},
 				Poll: 90_000_049, Output: 81_000_001, Input: 110_000_017, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
@@ -25,7 +25,7 @@ func workstations() *model.Machine {
 // switched is the same with switches of so many ports.
 func switched(full bool, ports int) *model.Machine {
 	m := workstations()
-	m.Network.(*model.Ethernet).Switches = &model.Switches{IsFullDuplex: full, Ports: ports, Latency: 11_000_003, Buffer: 1 << 20, Uplink: 3.7e6}
+	m.Network.(*model.Ethernet).Switches = &model.Switches{IsFullDuplex: full, StationsPerSwitch: ports, Latency: 11_000_003, LinkBufferBytes: 1 << 20, Uplink: 3.7e6}
 	return m
 }
 
@@ -104,15 +104,15 @@ func streams(t *testing.T, m *model.Machine, between pair, most, mostOfCalls flo
 // with what LogGP sees of it.
 func TestExactEthernetMessages(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
-	path := m.Path(2, 0, 1)
+	path := m.PathBetweenRanks(2, 0, 1)
 	view := model.LowLevelParameters(m, l, path)
 	for _, k := range []int{0, 1, 16, 1000, 1420} {
 		got, want := emulateMessage(t, m, l, model.ByPacket, k, pair{2, 0, 1}), messageCost(m, l, model.ByPacket, k, path)
 		if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 			t.Errorf("%d bytes: emulated %v and %v, closed form %v and %v", k, got.sender, got.delivery, want.Sender.Sum(), want.Delivery.Sum())
 		}
-		one := view.SendO.Time(k) + view.L + m.Network.(*model.Ethernet).Rate.Time(k) + view.RecvO.Time(k)
-		for _, c := range [][2]unit.Time{{view.SendO.Time(k), want.Sender.Sum()}, {one, want.Delivery.Sum()}} {
+		one := view.SendOverhead.Time(k) + view.L + m.Network.(*model.Ethernet).Rate.Time(k) + view.RecvOverhead.Time(k)
+		for _, c := range [][2]unit.Time{{view.SendOverhead.Time(k), want.Sender.Sum()}, {one, want.Delivery.Sum()}} {
 			if d := c[0] - c[1]; d < -10 || d > 10 { // rounded a few times
 				t.Errorf("%d bytes: LogGP has %v, the closed form %v", k, c[0], c[1])
 			}
@@ -120,7 +120,7 @@ func TestExactEthernetMessages(t *testing.T) {
 	}
 	// Of a long message the medium shows: an address, 1460 bytes and silence take as long as 1538
 	// bytes.
-	if g, want := view.BigGap.Micros(), 1538/1.25/1460; math.Abs(g-want) > 1e-9 {
+	if g, want := view.GapPerByte.Micros(), 1538/1.25/1460; math.Abs(g-want) > 1e-9 {
 		t.Errorf("G is %v us/B, want %v", g, want)
 	}
 }
@@ -156,7 +156,7 @@ func TestExactEthernetMeeting(t *testing.T) {
 func TestEthernetLateReceive(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{5000, 20000, 50000} {
-		x := model.TimedTransfer{Transfer: model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1), Protocol: model.ProtocolT}, ReceiveStart: 60 * unit.Millisecond, IsBlocking: true}
+		x := model.TimedTransfer{Transfer: model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.PathBetweenRanks(2, 0, 1), Protocol: model.ProtocolT}, ReceiveStart: 60 * unit.Millisecond, IsBlocking: true}
 		got, want := emulateMeeting(t, x), x.ReturnTimes()
 		if off := float64(want.ReceiveWait-x.ReceiveStart)/float64(got.ReceiveWait-x.ReceiveStart) - 1; math.Abs(off) > 0.1 {
 			t.Errorf("%d bytes: received %v after the call, model %v, %+.1f %%", k, got.ReceiveWait-x.ReceiveStart, want.ReceiveWait-x.ReceiveStart, 100*off)
@@ -171,7 +171,7 @@ func TestLongMessagesShareLinks(t *testing.T) {
 	const bytes = 1 << 20
 	m := switched(true, 8)
 	l := odd(true, 1024)
-	l.Proto.Fallback, l.Proto.FirstBytes, l.Sockets = "RTA", 0, &model.Sockets{SendsTogether: true}
+	l.Proto.Fallback, l.Proto.FirstBytes, l.Sockets = "RTA", 0, &model.Sockets{BuffersUnsentData: true}
 	for i := range l.Proto.Rules {
 		l.Proto.Rules[i].Protocol = "PTAT"
 	}

@@ -149,13 +149,13 @@ func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 const us = unit.Microsecond
 
 func lib() *model.Library {
-	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 1024})}}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 16, LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: true, BounceBufferBytes: 1024})}}
 	for w := range l.Software {
 		l.Software[w] = unit.Microsecond
 	}
 	l.Software[model.ProtoPackCost], l.Software[model.ProtoUnpackCost] = 1700, 500
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 512, Protocol: "TA"}, model.ProtocolRule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: 512, Protocol: "TA"}, model.ProtocolRule{Mode: m, MaxBytes: 16384, Protocol: "RAT"}, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "RTA"})
 		if m != model.SynchronousMode {
 			l.Proto.Rules[len(l.Proto.Rules)-3].Protocol = "T"
 		}
@@ -165,12 +165,12 @@ func lib() *model.Library {
 
 func machine() *model.Machine {
 	return &model.Machine{
-		Name: "torus", Ranks: model.RankLimits{Default: 4, Min: 1, Max: 2048}, Timer: 1,
+		Name: "torus", Ranks: model.RankLimits{Default: 4, Min: 1, Max: 2048}, TimerResolution: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Network: &model.Torus{ProcessorsPerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+		Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: 13333, TurnLatency: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
 			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6},
-			Engine: model.Channel{Start: 1500000, Bandwidth: 120e6}, Counter: us},
+			TransferEngine: model.Channel{Start: 1500000, Bandwidth: 120e6}, CounterTime: us},
 	}
 }
 
@@ -189,12 +189,12 @@ func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
 
 // syntheticOf is a machine that is LogGP, copies at some rate, and takes a time for an operation.
 func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
-	m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
+	m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Default: 2, Min: 1, Max: 1 << 20}, TimerResolution: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}, Operation: syntheticOperation},
-		Network:   &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
-	l := &model.Library{Name: "none", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 40}}
+		Network:   &model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}}
+	l := &model.Library{Name: "none", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 40}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "T"})
 	}
 	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks, Seed: 1})

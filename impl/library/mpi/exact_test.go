@@ -23,7 +23,7 @@ func odd(stage bool, bounce int) *model.Library {
 	l := lib()
 	l.Software = [model.MaxCosts]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
 		1900009, 2000003, 2100001, 2200013, 1709, 509}
-	l.Proto.Long = model.EveryTier(model.LongMessage{Stage: stage, Bounce: bounce})
+	l.Proto.LongMessages = model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: stage, BounceBufferBytes: bounce})
 	l.Proto.FirstBytes = 1024
 	return l
 }
@@ -48,13 +48,13 @@ func world(t testing.TB, m *model.Machine, l *model.Library, ranks int) device.W
 // withoutMemory returns a machine that has no remote memory and is the same otherwise.
 func withoutMemory(m *model.Machine) *model.Machine {
 	x := *m
-	x.Private = true
+	x.ProcessorsCannotShareMemory = true
 	return &x
 }
 
 // call makes the sender's call of a transfer. The request of one that blocks is null.
 func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
-	if x.Nonblocking {
+	if x.IsNonblocking {
 		return [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](mpi.Of(b), to, 7)
 	}
 	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](mpi.Of(b), to, 7)
@@ -114,7 +114,7 @@ func exact(t *testing.T, x model.Transfer, p pair) {
 
 func describeTransfer(x model.Transfer, p pair) string {
 	return fmt.Sprintf("%v %s, %d B, nonblocking %v, stage %v, bounce %d, ranks %d to %d of %d on %s", x.Mode, x.Protocol.Name, x.Bytes,
-		x.Nonblocking, x.Library.Proto.Long[0].Stage, x.Library.Proto.Long[0].Bounce, p.from, p.to, p.ranks, x.Machine.Name)
+		x.IsNonblocking, x.Library.Proto.LongMessages[0].CopiesToAccessibleMemory, x.Library.Proto.LongMessages[0].BounceBufferBytes, p.from, p.to, p.ranks, x.Machine.Name)
 }
 
 func terms(sum model.Terms) (s string) {
@@ -127,11 +127,11 @@ func terms(sum model.Terms) (s string) {
 // eachWay runs a test for every way in which k bytes can travel between a pair.
 func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, test func(*testing.T, model.Transfer, pair)) {
 	t.Helper()
-	x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}
+	x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.PathBetweenRanks(p.ranks, p.from, p.to)}
 	for _, x.Protocol = range model.Protocols {
 		for x.Mode = range model.NumModes {
-			for _, x.Nonblocking = range []bool{false, true} {
-				if x.Protocol.Synchronous() || x.Mode != model.SynchronousMode {
+			for _, x.IsNonblocking = range []bool{false, true} {
+				if x.Protocol.IsSynchronous() || x.Mode != model.SynchronousMode {
 					test(t, x, p)
 				}
 			}
@@ -141,7 +141,7 @@ func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, te
 
 // copyingLogGP is a LogGP machine with a processor that copies.
 func copyingLogGP(g model.LogGP) *model.Machine {
-	return &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 1 << 20}, Timer: 1, Network: &g,
+	return &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 1 << 20}, TimerResolution: 1, Network: &g,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -175,13 +175,13 @@ func TestExactTorus(t *testing.T) {
 
 // shared is a machine of hypernodes, with numbers that no two sums have in common.
 func shared(sizes ...int) *model.Machine {
-	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.Access{
-		model.IntraNode: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Settle: 450_007, Receive: 270_031, Fetch: 5123.4,
-			Put: model.Channel{Start: 190_027, Bandwidth: 89e6}, Get: model.Channel{Start: 130_043, Bandwidth: 117e6}, Counter: us},
-		model.InterNode: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, Settle: 22_000_051, Receive: 530_053, Fetch: 22_654.3,
-			Put: model.Channel{Start: 4_300_057, Bandwidth: 67e6}, Get: model.Channel{Start: 2_200_069, Bandwidth: 31e6}, Counter: us},
+	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.MemoryAccess{
+		model.IntraNode: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, SettleTime: 450_007, Receive: 270_031, FetchPerByte: 5123.4,
+			Put: model.Channel{Start: 190_027, Bandwidth: 89e6}, Get: model.Channel{Start: 130_043, Bandwidth: 117e6}, CounterTime: us},
+		model.InterNode: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, SettleTime: 22_000_051, Receive: 530_053, FetchPerByte: 22_654.3,
+			Put: model.Channel{Start: 4_300_057, Bandwidth: 67e6}, Get: model.Channel{Start: 2_200_069, Bandwidth: 31e6}, CounterTime: us},
 	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.RankLimits{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.RankLimits{Min: 1, Max: h.CountProcessors()}, TimerResolution: 1, Network: h,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -230,7 +230,7 @@ func cores() *model.Machine {
 		n.Distances[d] = model.CoreAccess{Latency: 310_003 + unit.Time(d)*101_009, Fetch: 123.4 + unit.PerByte(d)*1013.7}
 	}
 	n.Distances[model.SameSocket].Bandwidth = 91e6
-	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, Timer: 1, Network: n,
+	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, TimerResolution: 1, Network: n,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -256,11 +256,11 @@ func TestExactNUMA(t *testing.T) {
 
 // tree is a fat tree with numbers that no two sums have in common.
 func tree(up ...int) *model.Machine {
-	f := &model.FatTree{Arity: 4, UpLinks: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, InterfaceLock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
+	f := &model.FatTree{Arity: 4, UpLinks: up, HopLatency: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, InterfaceLock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
 		Send:    model.PIO{Start: 333_023, Word: model.AccessWidth{Size: 8, Time: 133_007}, Burst: model.AccessWidth{Size: 64, Time: 66_041}},
 		Receive: model.PIO{Start: 233_029, Word: model.AccessWidth{Size: 8, Time: 1_383_043}, Burst: model.AccessWidth{Size: 64, Time: 3_267_049}},
 		Chunk:   1024, Put: model.Channel{Start: 2_000_057, Bandwidth: 61e6}, Get: model.Channel{Start: 2_300_069, Bandwidth: 53e6}}
-	return &model.Machine{Name: "fattree", Ranks: model.RankLimits{Min: 1, Max: f.Capacity()}, Timer: 1, Network: f,
+	return &model.Machine{Name: "fattree", Ranks: model.RankLimits{Min: 1, Max: f.Capacity()}, TimerResolution: 1, Network: f,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -296,7 +296,7 @@ func fabric(t testing.TB, g *topology.Graph, err error) *model.Machine {
 	for c := range f.Links {
 		f.Links[c] = model.FabricLink{Bandwidth: unit.Rate(173e6 - 31e6*float64(c)), Width: 1 + c%2, Latency: 51_001 + unit.Time(c)*7_013}
 	}
-	return &model.Machine{Name: g.Kind, Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, Timer: 1, Network: f,
+	return &model.Machine{Name: g.Kind, Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, TimerResolution: 1, Network: f,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -368,11 +368,11 @@ func TestExactCopy(t *testing.T) {
 	l := odd(true, 0)
 	l.Proto.Rules = nil
 	for mode := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: mode, UpTo: 99, Protocol: "TA"}, model.ProtocolRule{Mode: mode, UpTo: 2000, Protocol: "TA", CopyFirst: true}, model.ProtocolRule{Mode: mode, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: mode, MaxBytes: 99, Protocol: "TA"}, model.ProtocolRule{Mode: mode, MaxBytes: 2000, Protocol: "TA", CopyFirst: true}, model.ProtocolRule{Mode: mode, MaxBytes: -1, Protocol: "RTA"})
 	}
 	for _, k := range []int{0, 99, 100, 1500, 2000, 2001} {
 		eachWay(t, m, l, k, pair{64, 5, 62}, exact)
-		x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(64, 5, 62)}
+		x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.PathBetweenRanks(64, 5, 62)}
 		isCopied := false
 		for _, term := range x.Cost().Sender {
 			isCopied = isCopied || term.Name == "processor.copy" && term.Step == model.KindRM && term.Side == model.SenderSide
@@ -424,8 +424,8 @@ func TestExactProcessor(t *testing.T) {
 		for _, engine := range []unit.Rate{0, 93.7e6} {
 			m := machine()
 			n := m.Network.(*model.Torus)
-			n.Memory, n.WriteBuffer = memory, 131
-			n.Engine = model.Channel{Start: 61 * us, Bandwidth: engine} // faster from some length on
+			n.MemoryRate, n.WriteBuffer = memory, 131
+			n.TransferEngine = model.Channel{Start: 61 * us, Bandwidth: engine} // faster from some length on
 			for _, k := range []int{0, 1, 130, 131, 132, 1000, 4096, 4097, 20000} {
 				eachWay(t, m, odd(true, 0), k, pair{8, 0, 7}, func(t *testing.T, x model.Transfer, p pair) { exact(t, x, p) })
 			}
@@ -437,7 +437,7 @@ func TestExactProcessor(t *testing.T) {
 // messages wait for it.
 func TestExactLogGP(t *testing.T) {
 	for _, gap := range []unit.Time{4 * us, 100 * us} {
-		m := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: gap, BigGap: 9876.5})
+		m := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: gap, GapPerByte: 9876.5})
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 100000} {
 				eachWay(t, m, l, k, pair{2, 0, 1}, exact)
@@ -451,7 +451,7 @@ func TestExactLogGP(t *testing.T) {
 func TestExactByMessages(t *testing.T) {
 	torus := machine()
 	torus.Processor.Copy.Start = 30011
-	loggp := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	loggp := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})
 	for _, m := range []*model.Machine{withoutMemory(torus), withoutMemory(loggp)} {
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 5000, 100000} {
@@ -477,11 +477,11 @@ func TestEquations(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	time := func(most unit.Time) unit.Time { return unit.Time(r.Int64N(int64(most) + 1)) }
 	for i := range 300 {
-		g := model.LogGP{L: time(100 * us), SendO: time(50 * us), RecvO: time(50 * us), BigGap: unit.PerByte(r.Float64() * 1e5)}
-		g.Gap = time(g.L + g.SendO)
+		g := model.LogGP{L: time(100 * us), SendOverhead: time(50 * us), RecvOverhead: time(50 * us), GapPerByte: unit.PerByte(r.Float64() * 1e5)}
+		g.Gap = time(g.L + g.SendOverhead)
 		k := 1 + r.IntN(5000)
 		params := g.Parameters()
-		free := &model.Library{Name: "free", Proto: model.ProtoSettings{Window: 1 << 20}}
+		free := &model.Library{Name: "free", Proto: model.ProtoSettings{WindowBytes: 1 << 20}}
 		m := copyingLogGP(g)
 		m.Processor.Copy = model.Channel{Bandwidth: 1e30}
 		for _, p := range model.Protocols {
@@ -490,7 +490,7 @@ func TestEquations(t *testing.T) {
 				k = 1
 			}
 			x := model.Transfer{Machine: m, Library: free, Protocol: p, Bytes: k}
-			if p.Synchronous() {
+			if p.IsSynchronous() {
 				x.Mode = model.SynchronousMode
 			}
 			got := emulate(t, x, pair{2, 0, 1}, p.Name)
@@ -508,11 +508,11 @@ func TestEquations(t *testing.T) {
 func TestExactMessages(t *testing.T) {
 	slow := machine()
 	slow.Processor.Copy.Start = 30011
-	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow),
+	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5}), withoutMemory(slow),
 		shared(16, 16, 32), shared(4, 60), tree(2, 4), cores()} {
 		p := pair{min(64, m.Ranks.Max), 5, min(42, m.Ranks.Max-1)}
 		l := odd(true, 1024)
-		path := m.Path(p.ranks, p.from, p.to)
+		path := m.PathBetweenRanks(p.ranks, p.from, p.to)
 		for _, k := range edges {
 			for _, by := range []model.TransportMeans{model.ByPacket, model.ByGet, model.ByPut} {
 				got, want := emulateMessage(t, m, l, by, k, p), messageCost(m, l, by, k, path)
@@ -600,9 +600,9 @@ func TestProtocolTablesAgree(t *testing.T) {
 	}
 	for i, p := range proto.Protocols {
 		m := model.Protocols[i]
-		if p.Name != m.Name || p.Eager != m.Eager() || p.Synchronous != m.Synchronous() || p.UsesRemoteMemory != m.Remote() {
+		if p.Name != m.Name || p.Eager != m.IsEager() || p.Synchronous != m.IsSynchronous() || p.UsesRemoteMemory != m.UsesRemoteMemory() {
 			t.Errorf("%s is eager %v, synchronous %v, remote %v in the library; %s %v, %v, %v in the models", p.Name, p.Eager, p.Synchronous, p.UsesRemoteMemory,
-				m.Name, m.Eager(), m.Synchronous(), m.Remote())
+				m.Name, m.IsEager(), m.IsSynchronous(), m.UsesRemoteMemory())
 		}
 	}
 }
@@ -622,7 +622,7 @@ func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *mod
 // networks of every kind inside and between. Pairs are not of the first node, nor of the first
 // ranks of theirs, and the last node is not full.
 func TestExactComposed(t *testing.T) {
-	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})
 	one := machine()
 	one.Network.(*model.Torus).ProcessorsPerNode = 1
 	gpus, err := topology.NewMesh(4)
@@ -636,7 +636,7 @@ func TestExactComposed(t *testing.T) {
 			l := odd(i%2 == 0, 1024*(i/2))
 			for _, p := range []pair{{11, 6, 5}, {11, 5, 10}, {11, 9, 2}} {
 				for _, k := range sizes {
-					if k > 1420 && streams && m.Tier(p.from, p.to) == model.InterNode {
+					if k > 1420 && streams && m.TierOfRanks(p.from, p.to) == model.InterNode {
 						continue // packets of several segments are told by a recurrence
 					}
 					eachWay(t, m, l, k, p, func(t *testing.T, x model.Transfer, p pair) {
@@ -692,7 +692,7 @@ func emulateMeeting(t testing.TB, x model.TimedTransfer) (e model.ReturnTimes) {
 // TestExactMeeting lets the receive begin long before the send, with it, at odd moments after it,
 // and when the message has been there for long.
 func TestExactMeeting(t *testing.T) {
-	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
+	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})} {
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 			for _, k := range []int{0, 16, 1025, 5000} {
 				eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, _ pair) {
@@ -728,11 +728,11 @@ func TestExactPlaced(t *testing.T) {
 	}
 	nodes := []int{0, 0, 1, 2, 2, 2, 3, 3, 3, 3, 4}
 	for a, x := range nodes {
-		if want := []int{0, 1, 2, 4, 5, 4, 6, 7, 6, 7, 8}[a]; m.End(a) != want {
-			t.Errorf("rank %d of %v uses interface %d, want %d", a, m.Nodes.Placed, m.End(a), want)
+		if want := []int{0, 1, 2, 4, 5, 4, 6, 7, 6, 7, 8}[a]; m.EndOfRank(a) != want {
+			t.Errorf("rank %d of %v uses interface %d, want %d", a, m.Nodes.Placed, m.EndOfRank(a), want)
 		}
 		for b, y := range nodes {
-			if got := m.Tier(a, b) == model.IntraNode; got != (x == y) {
+			if got := m.TierOfRanks(a, b) == model.IntraNode; got != (x == y) {
 				t.Errorf("ranks %d and %d of %v are near: %v", a, b, m.Nodes.Placed, got)
 			}
 		}

@@ -16,7 +16,7 @@ func TestFileTimes(t *testing.T) {
 	p := hwtest.LoadPlatform(t, "loggp")
 	m, l := *p.Machine, p.Libraries[0]
 	m.Noise.Relative = 0
-	m.Files = model.Channel{Start: unit.Millisecond, Bandwidth: 1e6}
+	m.FileAccess = model.Channel{Start: unit.Millisecond, Bandwidth: 1e6}
 	path := filepath.Join(t.TempDir(), "data")
 	err := mpi.Run(world(t, &m, l, 1), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 		start := c.Wtime()

@@ -55,15 +55,15 @@ func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
 // between them: hypernodes without copies, where nothing holds a port or a ring for any time.
 func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Machine) {
 	free := unit.Rate(math.Inf(1))
-	of := func(l, send, recv unit.Time) model.Access {
-		return model.Access{Latency: l, Send: model.Channel{Start: send, Bandwidth: free}, Receive: recv}
+	of := func(l, send, recv unit.Time) model.MemoryAccess {
+		return model.MemoryAccess{Latency: l, Send: model.Channel{Start: send, Bandwidth: free}, Receive: recv}
 	}
 	h := &model.Hypernodes{Sizes: []int{3, 1, 4, 4}, ProcessorsPerBlock: 1, Port: free, Rings: 1, Ring: free, Chunk: 1 << 20}
 	h.Access[model.IntraNode], h.Access[model.InterNode] = of(7*us, 3*us, 2*us), of(70*us, 30*us, 20*us)
-	m := &model.Machine{Name: "two tiers", Ranks: model.RankLimits{Default: 12, Min: 1, Max: 12}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Network: h}
+	m := &model.Machine{Name: "two tiers", Ranks: model.RankLimits{Default: 12, Min: 1, Max: 12}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Network: h}
 	_, o := syntheticOf(t, ranks, free)
 	near := model.LowLevelParameters(m, o.Library, model.Path{Tier: model.IntraNode})
-	cost := collective.Machine{Parameters: model.LowLevelParameters(m, o.Library, m.Path(12, 0, 11)), Near: &near}
+	cost := collective.Machine{Parameters: model.LowLevelParameters(m, o.Library, m.PathBetweenRanks(12, 0, 11)), Near: &near}
 	return build(t, hw.Config{Machine: m, Library: o.Library, Ranks: ranks, Seed: 1}), o, cost
 }
 

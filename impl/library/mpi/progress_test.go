@@ -22,7 +22,7 @@ func TestOverlap(t *testing.T) {
 	// Recv. Computing begins when ready says so.
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {
 		l := lib()
-		l.Proto.Long = model.EveryTier(model.LongMessage{})
+		l.Proto.LongMessages = model.ForEveryTier(model.LongMessage{})
 		l.Software[model.ProtoPackCost] = 0 // which is work before the transfer begins
 		w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
 		if err != nil {

@@ -105,7 +105,7 @@ func same(t *testing.T, x model.Transfer, p pair) {
 func TestRecordingIsTheTimeline(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
-	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 40 * us, BigGap: 9876.5})
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 40 * us, GapPerByte: 9876.5})
 	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 		for _, k := range []int{0, 1, 1024, 4057, 12345} {
 			for _, p := range []pair{{2, 0, 1}, {64, 5, 42}} {
@@ -165,7 +165,7 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 		ordered("spans", x.Name, x.Spans, false)
 		ordered("calls", x.Name, x.Calls, true)
 		var sum unit.Time
-		for _, s := range x.Sums() {
+		for _, s := range x.SumSpans() {
 			sum += s.Time
 		}
 		if end := x.Spans[len(x.Spans)-1].To; end != sum {
@@ -215,10 +215,10 @@ func TestRecordingChangesNothing(t *testing.T) {
 		for seed := range seeds {
 			for _, noise := range []float64{0, 0.3} {
 				l := odd(true, 1024)
-				l.Proto.Window, l.Proto.Fallback = 1<<20, "RTA"
-				l.Proto.Rules = []model.ProtocolRule{{Mode: model.StandardMode, UpTo: 5000, Protocol: "T"}, {Mode: model.StandardMode, UpTo: -1, Protocol: "RAT"}, {Mode: model.SynchronousMode, UpTo: -1, Protocol: "RTA"}}
+				l.Proto.WindowBytes, l.Proto.Fallback = 1<<20, "RTA"
+				l.Proto.Rules = []model.ProtocolRule{{Mode: model.StandardMode, MaxBytes: 5000, Protocol: "T"}, {Mode: model.StandardMode, MaxBytes: -1, Protocol: "RAT"}, {Mode: model.SynchronousMode, MaxBytes: -1, Protocol: "RTA"}}
 				if strings.HasSuffix(name, "buffered sends") {
-					l.Sockets = &model.Sockets{Buffer: 4096, SendsTogether: true}
+					l.Sockets = &model.Sockets{BufferBytes: 4096, BuffersUnsentData: true}
 				}
 				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
 				r, again := recorder(), recorder()
@@ -257,7 +257,7 @@ func TestRecordingIsTheTimelineOnEthernet(t *testing.T) {
 // anybody hears it.
 func TestRecordingOfLostFrames(t *testing.T) {
 	m := workstations()
-	m.Network.(*model.Ethernet).Attempts = 3
+	m.Network.(*model.Ethernet).MaxCollisionsOfFrame = 3
 	l := odd(false, 0)
 	for seed := range uint64(5) {
 		r := recorder()

@@ -14,15 +14,15 @@ import (
 // byPeer is a library that treats peers of its node otherwise: in its rules, in how long messages
 // move, or in both.
 func byPeer(rules, long bool) *model.Library {
-	l := &model.Library{Name: "by peer", Proto: model.ProtoSettings{Fallback: "RTA", Window: 4096, Long: model.EveryTier(model.LongMessage{Stage: true, Bounce: 600})}}
+	l := &model.Library{Name: "by peer", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 4096, LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: true, BounceBufferBytes: 600})}}
 	if long {
-		l.Proto.Long[model.IntraNode] = model.LongMessage{}
+		l.Proto.LongMessages[model.IntraNode] = model.LongMessage{}
 	}
 	for m := range model.NumModes {
 		if rules {
-			l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, Peers: model.IntraPeers, UpTo: 100, Protocol: "RAT"})
+			l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, Peers: model.IntraPeers, MaxBytes: 100, Protocol: "RAT"})
 		}
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: 200, Protocol: "TA"}, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: 200, Protocol: "TA"}, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "RTA"})
 	}
 	return l
 }
@@ -99,7 +99,7 @@ func TestExactByPeer(t *testing.T) {
 	l.Software = odd(false, 0).Software
 	for _, p := range []pair{{4, 0, 1}, {4, 0, 2}, {4, 3, 2}, {4, 3, 0}} {
 		for _, k := range []int{0, 100, 101, 200, 201, 1000} {
-			x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}
+			x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.PathBetweenRanks(p.ranks, p.from, p.to)}
 			got, want := emulate(t, x, p, ""), x.Cost()
 			if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 				t.Errorf("%d bytes, %+v: emulated %v and %v, closed form %v and %v", k, p, got.sender, got.delivery, want.Sender.Sum(), want.Delivery.Sum())

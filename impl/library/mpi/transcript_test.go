@@ -161,7 +161,7 @@ func sendsOfTranscript(packets string, rank int) (all []string) {
 func play(t *testing.T, script string) string {
 	t.Helper()
 	o := mpi.Options{Engine: carry, Library: lib()}
-	o.Library.Proto.Long = model.EveryTier(model.LongMessage{})
+	o.Library.Proto.LongMessages = model.ForEveryTier(model.LongMessage{})
 	open := func(w device.World) device.World { return w }
 	ranks := make([][]string, 2)
 	for _, line := range strings.Split(strings.TrimSpace(script), "\n") {
@@ -227,26 +227,26 @@ func algorithm(t *testing.T, operation, name string) collective.Rule {
 
 // about sets what a script says of the library.
 func about(t *testing.T, o *mpi.Options, words []string) {
-	long := o.Library.Proto.Long[0]
-	defer func() { o.Library.Proto.Long = model.EveryTier(long) }()
+	long := o.Library.Proto.LongMessages[0]
+	defer func() { o.Library.Proto.LongMessages = model.ForEveryTier(long) }()
 	for i := 0; i < len(words); i++ {
 		switch l := o.Library; words[i] {
 		case "stage":
-			long.Stage = true
+			long.CopiesToAccessibleMemory = true
 		case "bounce":
 			i++
-			long.Bounce = number(words[i])
+			long.BounceBufferBytes = number(words[i])
 		case "first":
 			i++
 			l.Proto.FirstBytes = number(words[i])
 		case "window":
 			i++
-			l.Proto.Window = number(words[i])
+			l.Proto.WindowBytes = number(words[i])
 		case "all": // by one protocol, as long as the window allows
 			i++
 			l.Proto.Rules = nil
 			for m := range model.NumModes {
-				l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: words[i]})
+				l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: words[i]})
 			}
 		case "force":
 			i++

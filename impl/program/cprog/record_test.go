@@ -42,7 +42,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(slices.DeleteFunc(slices.Clone(s.Of(0)), func(o schedule.Op) bool { return o.Kind != schedule.Calc })); n < 100 {
+	if n := len(slices.DeleteFunc(slices.Clone(s.OpsOfRank(0)), func(o schedule.Op) bool { return o.Kind != schedule.Calc })); n < 100 {
 		t.Errorf("rank 0 computes %d times", n)
 	}
 	j.Recorder = nil

@@ -17,8 +17,8 @@ type Execution struct{ *schedule.Schedule }
 
 // Check returns an error if MPI cannot carry the schedule.
 func (x Execution) Check() error {
-	for rank := range x.Ranks() {
-		for _, o := range x.Of(rank) {
+	for rank := range x.CountRanks() {
+		for _, o := range x.OpsOfRank(rank) {
 			switch {
 			case o.Kind == schedule.Calc:
 			case o.Size > unit.MaxSize:
@@ -33,9 +33,9 @@ func (x Execution) Check() error {
 
 // Run lets the calling rank do its operations, and returns how long that took.
 func (x Execution) Run(c *mpi.Comm) unit.Time {
-	e := &rankExecutor{c: c, ops: x.Of(c.Rank()), freeBuffers: map[int][][]byte{}}
+	e := &rankExecutor{c: c, ops: x.OpsOfRank(c.Rank()), freeBuffers: map[int][][]byte{}}
 	for _, call := range x.Calls(c.Rank()) {
-		if call.Name == schedule.Ssend {
+		if call.Name == schedule.SynchronousSendCall {
 			e.markSynchronous(call)
 		}
 	}
@@ -115,7 +115,7 @@ func (e *rankExecutor) markSynchronous(c schedule.Call) {
 // releaseDependants lets operations begin that waited for the start of operation i, or for its end.
 func (e *rankExecutor) releaseDependants(i int, start bool) {
 	for _, d := range e.dependants[i] {
-		if d.Start != start {
+		if d.WaitsForStart != start {
 			continue
 		}
 		if e.requirementsLeft[d.Op]--; e.requirementsLeft[d.Op] == 0 {
@@ -188,7 +188,7 @@ func (e *rankExecutor) beginOp(i int) {
 // call of its own.
 func (e *rankExecutor) nothingBeginsBeforeEndOf(i int) bool {
 	for _, d := range e.dependants[i] {
-		if d.Start {
+		if d.WaitsForStart {
 			return false
 		}
 	}
@@ -204,7 +204,7 @@ func (e *rankExecutor) nothingBeginsBeforeEndOf(i int) bool {
 func (e *rankExecutor) endReleasesAnother(some ...int) (yes bool) {
 	for _, i := range some {
 		for _, d := range e.dependants[i] {
-			if !d.Start {
+			if !d.WaitsForStart {
 				e.requirementsEndingTogether[d.Op]++
 				yes = yes || e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op]
 			}
@@ -254,7 +254,7 @@ func (e *rankExecutor) requiredOps() (all []int) {
 	begins := 0 // operations that begin when all have ended
 	for _, i := range e.startedOps {
 		for _, d := range e.dependants[i] {
-			if !d.Start {
+			if !d.WaitsForStart {
 				if e.requirementsEndingTogether[d.Op]++; e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op] {
 					begins++
 				}
@@ -264,7 +264,7 @@ func (e *rankExecutor) requiredOps() (all []int) {
 	for n, i := range e.startedOps {
 		count := 0
 		for _, d := range e.dependants[i] {
-			if !d.Start && e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op] {
+			if !d.WaitsForStart && e.requirementsEndingTogether[d.Op] == e.requirementsLeft[d.Op] {
 				count++
 				e.requirementsEndingTogether[d.Op] = -1 // so that a second dependency does not count
 			}

@@ -20,9 +20,9 @@ import (
 
 // library sends every message of a program as one packet, within the call that sends it.
 func library() *model.Library {
-	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "T", Window: 1 << 30}}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "T", WindowBytes: 1 << 30}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "T"})
 	}
 	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	return l

@@ -258,7 +258,7 @@ func LibrariesOfEngine(by *model.Library, o mpi.Options) []*Library {
 	library := by.Name
 	switch by.CarriedBy() {
 	case model.AclmplEngine:
-		return ACLMPLLibraries(library, aclmpl.Options{Slots: by.Aclmpl.Slots})
+		return ACLMPLLibraries(library, aclmpl.Options{Slots: by.Aclmpl.PoolSlots})
 	case model.AclmplArenaEngine:
 		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.Arena})
 	case model.AclmplPVMEngine:

@@ -15,9 +15,9 @@ import (
 
 // libraries are those that have all calls, without remote memory's costs.
 func libraries() []*Library {
-	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", Window: 1 << 16}}
+	l := &model.Library{Name: "test", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 16}}
 	for m := range model.NumModes {
-		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, UpTo: -1, Protocol: "T"})
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "T"})
 	}
 	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
 	return append(ACLMPLLibraries("aclmpl", aclmpl.Options{SwapFrom: 100}), MPILibraries("mpi", mpi.Options{Engine: proto.New, Library: l})...)

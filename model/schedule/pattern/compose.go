@@ -17,54 +17,54 @@ func Append(all ...*schedule.Schedule) (*schedule.Schedule, error) {
 		return nil, errors.New("append: there is no schedule")
 	}
 	for _, s := range all {
-		if s.Ranks() != all[0].Ranks() {
-			return nil, fmt.Errorf("append: schedules of %d and %d ranks do not follow each other", all[0].Ranks(), s.Ranks())
+		if s.CountRanks() != all[0].CountRanks() {
+			return nil, fmt.Errorf("append: schedules of %d and %d ranks do not follow each other", all[0].CountRanks(), s.CountRanks())
 		}
 	}
 	var b schedule.Builder
-	for rank := range all[0].Ranks() {
-		b.Rank()
+	for rank := range all[0].CountRanks() {
+		b.BeginRank()
 		var last []int // operations of the schedule before for whose end nothing of it waits
 		for _, s := range all {
 			last = add(&b, s, rank, func(r int) int { return r }, last)
 			if len(last) > 1 { // one operation instead of many that all of the next schedule waits for
-				joint := b.Add(schedule.Op{Kind: schedule.Calc})
+				joint := b.AddOp(schedule.Op{Kind: schedule.Calc})
 				for _, i := range last {
-					b.Depend(joint, i, false)
+					b.AddDependency(joint, i, false)
 				}
 				last = []int{joint}
 			}
 		}
 	}
-	return b.Schedule()
+	return b.Build()
 }
 
 // add adds the operations of a rank of a schedule. What waits for nothing waits for the given
 // operations. It returns those for whose end nothing waits.
 func add(b *schedule.Builder, s *schedule.Schedule, rank int, of func(int) int, after []int) (last []int) {
-	ops := s.Of(rank)
+	ops := s.OpsOfRank(rank)
 	at := make([]int, len(ops))
 	waits, waited := make([]bool, len(ops)), make([]bool, len(ops))
 	calls := s.Calls(rank)
 	for i, o := range ops {
 		for ; len(calls) > 0 && calls[0].First == i; calls = calls[1:] {
-			b.Call(calls[0].Name, calls[0].Ops)
+			b.NameCall(calls[0].Name, calls[0].Ops)
 		}
 		if o.Kind != schedule.Calc && o.Peer != schedule.Any {
 			o.Peer = uint32(of(int(o.Peer)))
 		}
-		at[i] = b.Add(o)
+		at[i] = b.AddOp(o)
 	}
 	for i := range ops {
 		for _, d := range s.Dependants(rank, i) {
-			b.Depend(at[d.Op], at[i], d.Start)
-			waits[d.Op], waited[i] = true, waited[i] || !d.Start
+			b.AddDependency(at[d.Op], at[i], d.WaitsForStart)
+			waits[d.Op], waited[i] = true, waited[i] || !d.WaitsForStart
 		}
 	}
 	for i := range ops {
 		for _, before := range after {
 			if !waits[i] {
-				b.Depend(at[i], before, false)
+				b.AddDependency(at[i], before, false)
 			}
 		}
 		if !waited[i] {
@@ -90,8 +90,8 @@ func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error
 	from := map[int]origin{}
 	ranks := 0
 	for job, s := range all {
-		if len(places[job]) != s.Ranks() {
-			return nil, fmt.Errorf("merge: schedule %d has %d ranks, and there are places for %d", job+1, s.Ranks(), len(places[job]))
+		if len(places[job]) != s.CountRanks() {
+			return nil, fmt.Errorf("merge: schedule %d has %d ranks, and there are places for %d", job+1, s.CountRanks(), len(places[job]))
 		}
 		for rank, at := range places[job] {
 			if other, taken := from[at]; taken {
@@ -105,12 +105,12 @@ func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error
 	}
 	var b schedule.Builder
 	for at := range ranks {
-		b.Rank()
+		b.BeginRank()
 		if x, ok := from[at]; ok {
 			add(&b, all[x.job], x.rank, func(r int) int { return places[x.job][r] }, nil)
 		}
 	}
-	return b.Schedule()
+	return b.Build()
 }
 
 // Placements are the names of rules for the places of merged schedules.
@@ -129,7 +129,7 @@ func Place(rule string, seed uint64, all ...*schedule.Schedule) ([][]int, error)
 	switch rule {
 	case "consecutive", "random":
 		for job, s := range all {
-			for range s.Ranks() {
+			for range s.CountRanks() {
 				put(job)
 			}
 		}
@@ -145,11 +145,11 @@ func Place(rule string, seed uint64, all ...*schedule.Schedule) ([][]int, error)
 	case "interleaved":
 		most := 0
 		for _, s := range all {
-			most = max(most, s.Ranks())
+			most = max(most, s.CountRanks())
 		}
 		for rank := range most {
 			for job, s := range all {
-				if rank < s.Ranks() {
+				if rank < s.CountRanks() {
 					put(job)
 				}
 			}

@@ -96,7 +96,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 			}
 		}
 		p.make(b, c)
-		return b.Schedule()
+		return b.Build()
 	}
 	o, ok := collective.OperationNamed(name)
 	if !ok {
@@ -120,7 +120,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 			b.collective(a, job, rank, c, func(r int) int { return r })
 		}
 	}
-	return b.Schedule()
+	return b.Build()
 }
 
 // builder builds ranks whose operations follow each other in steps.
@@ -131,15 +131,15 @@ type builder struct {
 
 // rank begins the next rank.
 func (b *builder) rank() {
-	b.Rank()
+	b.BeginRank()
 	b.last, b.step = b.last[:0], b.step[:0]
 }
 
 // do adds an operation to the step.
 func (b *builder) do(o schedule.Op) int {
-	i := b.Add(o)
+	i := b.AddOp(o)
 	for _, before := range b.last {
-		b.Depend(i, before, false)
+		b.AddDependency(i, before, false)
 	}
 	b.step = append(b.step, i)
 	return i

@@ -13,8 +13,8 @@ import (
 
 func end(t *testing.T, s *schedule.Schedule, d schedule.Dialect) unit.Time {
 	t.Helper()
-	p := schedule.Default
-	p.S = 1 << 40
+	p := schedule.DefaultParams
+	p.EagerLimit = 1 << 40
 	res, err := s.Simulate(schedule.Options{Params: p, Dialect: d})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func end(t *testing.T, s *schedule.Schedule, d schedule.Dialect) unit.Time {
 	if len(res.Warnings) > 0 {
 		t.Error(res.Warnings)
 	}
-	return res.Last
+	return res.LastFinish
 }
 
 // Every pattern and algorithm ends in every dialect, for any number of ranks, without messages of
@@ -62,12 +62,12 @@ func TestPatternsEnd(t *testing.T) {
 
 // A binomial broadcast is as long as its longest way, and an incast as its receiver's work.
 func TestPatternTimes(t *testing.T) {
-	p := schedule.Default
+	p := schedule.DefaultParams
 	s, err := Make("bcast", Config{Ranks: 1024, Size: 1, Algorithm: "binomial"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := end(t, s, schedule.LogGP), 10*(2*p.O+p.L); got != want {
+	if got, want := end(t, s, schedule.LogGP), 10*(2*p.Overhead+p.L); got != want {
 		t.Errorf("a broadcast takes %v, want %v", got, want)
 	}
 	// Each rank sends in the order of the file.
@@ -79,8 +79,8 @@ func TestPatternTimes(t *testing.T) {
 	}
 	// Computing and a way up, and again down; of two children the second costs one o more at either
 	// end.
-	way := 2*p.O + p.L
-	for ranks, want := range map[int]unit.Time{2: 2*unit.Microsecond + 2*way, 3: 2*unit.Microsecond + 2*way + 2*p.O} {
+	way := 2*p.Overhead + p.L
+	for ranks, want := range map[int]unit.Time{2: 2*unit.Microsecond + 2*way, 3: 2*unit.Microsecond + 2*way + 2*p.Overhead} {
 		if s, err = Make("tree", Config{Ranks: ranks, Size: 1, Compute: unit.Microsecond, Root: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +92,8 @@ func TestPatternTimes(t *testing.T) {
 	if s, err = Make("incast", Config{Ranks: senders + 1, Size: size}); err != nil {
 		t.Fatal(err)
 	}
-	flow := p.BigG.Time(size - 1)
-	if got, want := end(t, s, schedule.LogGP), 2*p.O+p.L+senders*flow+(senders-1)*p.Gap; got != want {
+	flow := p.GapPerByte.Time(size - 1)
+	if got, want := end(t, s, schedule.LogGP), 2*p.Overhead+p.L+senders*flow+(senders-1)*p.Gap; got != want {
 		t.Errorf("an incast takes %v, want %v", got, want)
 	}
 	if got := end(t, s, schedule.LGS); got > 2*flow {
@@ -128,10 +128,10 @@ func TestCompose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, long := end(t, beside, schedule.LogGP), max(end(t, a, schedule.LogGP), end(t, b, schedule.LogGP)); got != long || beside.Ranks() != want.ranks || beside.Ops() != 2*a.Ops()+b.Ops() {
-			t.Errorf("%s: %v, want %v, %d ranks", rule, got, long, beside.Ranks())
+		if got, long := end(t, beside, schedule.LogGP), max(end(t, a, schedule.LogGP), end(t, b, schedule.LogGP)); got != long || beside.CountRanks() != want.ranks || beside.CountOps() != 2*a.CountOps()+b.CountOps() {
+			t.Errorf("%s: %v, want %v, %d ranks", rule, got, long, beside.CountRanks())
 		}
-		if peer := int(beside.Of(0)[1].Peer); want.peer >= 0 && peer != want.peer {
+		if peer := int(beside.OpsOfRank(0)[1].Peer); want.peer >= 0 && peer != want.peer {
 			t.Errorf("%s: rank 0 receives from %d", rule, peer)
 		}
 	}
@@ -146,12 +146,12 @@ func TestCompose(t *testing.T) {
 	}
 	var build schedule.Builder
 	for rank := range uint32(2) {
-		build.Rank()
-		build.Add(schedule.Op{Kind: schedule.Recv, Peer: 1 - rank})
-		build.Call(schedule.Ssend, 1)
-		build.Add(schedule.Op{Kind: schedule.Send, Peer: 1 - rank})
+		build.BeginRank()
+		build.AddOp(schedule.Op{Kind: schedule.Recv, Peer: 1 - rank})
+		build.NameCall(schedule.SynchronousSendCall, 1)
+		build.AddOp(schedule.Op{Kind: schedule.Send, Peer: 1 - rank})
 	}
-	named, err := build.Schedule()
+	named, err := build.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if calls := twice.Calls(1); len(calls) != 2 || twice.Of(1)[calls[1].First].Kind != schedule.Send {
+	if calls := twice.Calls(1); len(calls) != 2 || twice.OpsOfRank(1)[calls[1].First].Kind != schedule.Send {
 		t.Errorf("one after the other, the calls are %v", calls)
 	}
 	if _, err := Append(a, both, func() *schedule.Schedule { s, _ := Make("ring", Config{Ranks: 5}); return s }()); err == nil {
@@ -188,9 +188,9 @@ func TestMakeErrors(t *testing.T) {
 func TestAgainstCost(t *testing.T) {
 	early := []string{"allgather gather-bcast", "allreduce recursive-doubling", "allreduce reduce-bcast", "allreduce scatter-allgather", "barrier binomial", "bcast scatter-allgather",
 		"gather binomial", "reduce binomial", "reduce linear", "reduce-scatter reduce-then-scatter", "scan recursive-doubling"}
-	p := schedule.Default
-	p.S = math.MaxUint64
-	m := collective.Machine{Parameters: model.Parameters{L: p.L, SendO: model.ConstantCurve(p.O), RecvO: model.ConstantCurve(p.O), Gap: p.Gap, BigGap: p.BigG}}
+	p := schedule.DefaultParams
+	p.EagerLimit = math.MaxUint64
+	m := collective.Machine{Parameters: model.Parameters{L: p.L, SendOverhead: model.ConstantCurve(p.Overhead), RecvOverhead: model.ConstantCurve(p.Overhead), Gap: p.Gap, GapPerByte: p.GapPerByte}}
 	for _, a := range collective.Algorithms {
 		less := 0
 		for ranks := 2; ranks <= 17; ranks++ {
@@ -208,11 +208,11 @@ func TestAgainstCost(t *testing.T) {
 					t.Fatal(err)
 				}
 				cost := m.Cost(a, job).Last
-				if cost < res.Last {
+				if cost < res.LastFinish {
 					less++
 				}
-				if cost > res.Last || cost < res.Last && !slices.Contains(early, a.String()) {
-					t.Errorf("%v of %d bytes by %d ranks costs %v, and its schedule takes %v", a, size, ranks, cost, res.Last)
+				if cost > res.LastFinish || cost < res.LastFinish && !slices.Contains(early, a.String()) {
+					t.Errorf("%v of %d bytes by %d ranks costs %v, and its schedule takes %v", a, size, ranks, cost, res.LastFinish)
 				}
 			}
 		}
