@@ -226,7 +226,7 @@ func (f *Fabric) shared(into []Occupation, from, to, bytes int, how dataMovement
 }
 
 // sharedOnRail is shared for bytes that leave by one end, with the header that they have.
-func (f *Fabric) sharedOnRail(into []Occupation, from, to, bytes int, how movement) []Occupation {
+func (f *Fabric) sharedOnRail(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	r := f.Graph.RouteBetween(from, to)
 	links := f.Graph.LinksLeft(r)
 	if f.NIC != nil {

@@ -83,7 +83,7 @@ func fabricPlatform(t *testing.T, name string) *platform.Platform {
 	}
 	if strings.HasPrefix(name, "striped") {
 		f.NIC.StripeFrom = 100
-		m.Nodes = &model.Nodes{Ranks: 3, Interfaces: 3, Inside: &model.LogGP{L: us, SendO: us, RecvO: us, Gap: us}}
+		m.Nodes = &model.Nodes{Ranks: 3, Interfaces: 3, Inside: &model.LogGP{L: us, SendOverhead: us, RecvOverhead: us, Gap: us}}
 	}
 	if name == "datagram fabric" {
 		f.NIC.OneSided, f.NIC.Datagrams = false, &model.DatagramCosts{Send: model.Channel{Start: 100_000, Bandwidth: 150e6}, Receive: model.Channel{Start: 50_000, Bandwidth: 300e6}}
