@@ -43,7 +43,7 @@ func TestShared(t *testing.T) {
 		Nodes: &Nodes{Ranks: 2, Interfaces: 1, Inside: &LogGP{}}}
 	rdma.Network.(*Fabric).Links[topology.HostClass] = FabricLink{Bandwidth: 2e9, Width: 1}
 	numa := &NUMA{Sockets: 2, Domains: 2, Clusters: 1, Cores: 2, Caches: []CacheCopy{{1000, 1e9}}, Memory: 1e9, Link: 1e9, Put: Channel{Bandwidth: 1e9}, Get: Channel{Bandwidth: 1e9}, Page: PageCost{4000, 2 * unit.Microsecond}}
-	eager := &Library{Engine: ProtoEngine, Proto: ProtoSettings{Rules: []ProtocolRule{{UpTo: 1 << 20, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}}
+	eager := &Library{Engine: ProtoEngine, Proto: ProtoSettings{Rules: []ProtocolRule{{MaxBytes: 1 << 20, Protocol: "T"}, {MaxBytes: -1, Protocol: "RTA"}}}}
 	on := func(n Network) *Machine { return &Machine{Name: "machine", Network: n} }
 	for name, c := range map[string]struct {
 		machine *Machine
@@ -102,7 +102,7 @@ func TestShared(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]unit.Time{"memory": 4000 * unit.Microsecond, "link": 4000 * unit.Microsecond, "pages": 2000 * unit.Microsecond} {
-		for _, o := range on(numa).Shared(nil, eager, 0, 4, 4_000_000) {
+		for _, o := range on(numa).AppendOccupations(nil, eager, 0, 4, 4_000_000) {
 			if o.Name == name && o.Time != want {
 				t.Errorf("NUMA: %s is occupied for %v, want %v", o.Name, o.Time, want)
 			}

@@ -54,9 +54,9 @@ func random(r *rand.Rand) model.Transfer {
 		tier = model.Tier(r.IntN(2))
 		h := &model.Hypernodes{Port: rate(), Ring: rate(), Hop: time(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100)}
 		m.Network = h
-		a := model.Access{Latency: time(), Send: model.Channel{Start: time(), Bandwidth: rate()}, Settle: time() * unit.Time(r.IntN(2)), Receive: time(),
-			Fetch: unit.PerByte(r.Float64() * 1e4), Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
-		h.Access = [model.NumTiers]model.Access{a, a}
+		a := model.MemoryAccess{Latency: time(), Send: model.Channel{Start: time(), Bandwidth: rate()}, SettleTime: time() * unit.Time(r.IntN(2)), Receive: time(),
+			FetchPerByte: unit.PerByte(r.Float64() * 1e4), Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
+		h.Access = [model.NumTiers]model.MemoryAccess{a, a}
 	case 3:
 		tier, hops = model.IntraNode, r.IntN(model.NumDistances)
 		n := &model.NUMA{Memory: rate(), Link: rate(), Header: r.IntN(100), Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
@@ -76,8 +76,8 @@ func random(r *rand.Rand) model.Transfer {
 	l.Software[model.ProtoPackCost] /= 1000
 	l.Software[model.ProtoUnpackCost] /= 1000
 	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Tier: tier, Hops: hops, Turns: r.IntN(3)},
-		Protocol: model.Protocols[r.IntN(len(model.Protocols))], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
-	if x.Mode == model.SynchronousMode && !x.Protocol.Synchronous() {
+		Protocol: model.Protocols[r.IntN(len(model.Protocols))], Mode: model.Mode(r.IntN(4)), IsNonblocking: r.IntN(2) == 0}
+	if x.Mode == model.SynchronousMode && !x.Protocol.IsSynchronous() {
 		x.Protocol = model.ProtocolTA
 	}
 	return x
@@ -299,7 +299,7 @@ func TestPathNUMA(t *testing.T) {
 	} {
 		n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 3, Order: c.order}
 		want := model.Path{Tier: model.IntraNode, Hops: c.want}
-		if got := (&model.Machine{Network: n}).Path(24, 1, c.b); got != want {
+		if got := (&model.Machine{Network: n}).CriticalPath(24, 1, c.b); got != want {
 			t.Errorf("order %v, ranks 1 and %d: %+v, want %+v", c.order, c.b, got, want)
 		}
 		nodes := &model.Machine{Network: &example, Nodes: &model.Nodes{Ranks: 24, Interfaces: 1, Inside: n}}
