@@ -299,7 +299,7 @@ func TestPathNUMA(t *testing.T) {
 	} {
 		n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 3, Order: c.order}
 		want := model.Path{Tier: model.IntraNode, Hops: c.want}
-		if got := (&model.Machine{Network: n}).CriticalPath(24, 1, c.b); got != want {
+		if got := (&model.Machine{Network: n}).PathBetweenRanks(24, 1, c.b); got != want {
 			t.Errorf("order %v, ranks 1 and %d: %+v, want %+v", c.order, c.b, got, want)
 		}
 		nodes := &model.Machine{Network: &example, Nodes: &model.Nodes{Ranks: 24, Interfaces: 1, Inside: n}}

@@ -125,7 +125,7 @@ func Table(l *model.Library) []Rule {
 		if !known || Named(o, c.Algorithm) == nil {
 			panic(fmt.Sprintf("collective: library %s: no %s %s", l.Name, c.Operation, c.Algorithm))
 		}
-		rules = append(rules, Rule{Operation: o, Peers: c.Peers, Ranks: c.CountRanks, Bytes: c.MaxBytes, Algorithm: c.Algorithm})
+		rules = append(rules, Rule{Operation: o, Peers: c.Peers, Ranks: c.MaxRanks, Bytes: c.MaxBytes, Algorithm: c.Algorithm})
 	}
 	if l.Decisions != "" {
 		d := FindDecisions(l.Decisions)
