@@ -23,12 +23,12 @@ func TestWindowsReachTheRateOfTheLink(t *testing.T) {
 	const window, rounds, bytes = 64, 3, 256 << 10
 	for _, rule := range []model.ProtocolRule{{Protocol: "T"}, {Protocol: "T", CopyFirst: true}, {Protocol: "RTA"}, {Protocol: "RAT"}} {
 		l := lib()
-		l.Proto.Window, l.Proto.Long = 1<<30, model.EveryTier(model.LongMessage{})
+		l.Proto.WindowBytes, l.Proto.LongMessages = 1<<30, model.ForEveryTier(model.LongMessage{})
 		l.Proto.Rules = nil
 		l.Software[model.ProtoPackCost], l.Software[model.ProtoUnpackCost] = 0, 0
 		for mode := range model.NumModes {
 			r := rule
-			r.Mode, r.UpTo = mode, -1
+			r.Mode, r.MaxBytes = mode, -1
 			l.Proto.Rules = append(l.Proto.Rules, r)
 		}
 		var took unit.Time

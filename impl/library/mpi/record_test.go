@@ -206,7 +206,7 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
 	slow.Network.(*model.Torus).Link = 9e6 // every sender is held up
-	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})
 	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "numa": cores(), "ethernet": workstations(), "ethernet, buffered sends": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
 		if os.Getenv("LOGGP_SOAK") == "" {
