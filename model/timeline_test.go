@@ -303,7 +303,7 @@ func TestPathNUMA(t *testing.T) {
 			t.Errorf("order %v, ranks 1 and %d: %+v, want %+v", c.order, c.b, got, want)
 		}
 		nodes := &model.Machine{Network: &example, Nodes: &model.Nodes{Ranks: 24, Interfaces: 1, Inside: n}}
-		if got := nodes.CriticalPath(72, 25, 24+c.b); got != want {
+		if got := nodes.PathBetweenRanks(72, 25, 24+c.b); got != want {
 			t.Errorf("order %v, ranks 1 and %d of the second node: %+v, want %+v", c.order, c.b, got, want)
 		}
 		if got := nodes.Path(72, 1, 24+c.b); got.Tier != model.InterNode || got.Hops != 0 {
