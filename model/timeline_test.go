@@ -306,7 +306,7 @@ func TestPathNUMA(t *testing.T) {
 		if got := nodes.PathBetweenRanks(72, 25, 24+c.b); got != want {
 			t.Errorf("order %v, ranks 1 and %d of the second node: %+v, want %+v", c.order, c.b, got, want)
 		}
-		if got := nodes.Path(72, 1, 24+c.b); got.Tier != model.InterNode || got.Hops != 0 {
+		if got := nodes.PathBetweenRanks(72, 1, 24+c.b); got.Tier != model.InterNode || got.Hops != 0 {
 			t.Errorf("from node to node: %+v", got)
 		}
 	}

@@ -57,7 +57,7 @@ func TestChoose(t *testing.T) {
 
 // Usual stands behind what a library says.
 func TestTable(t *testing.T) {
-	l := &model.Library{Name: "x", Collectives: []model.CollectiveRule{{Operation: "bcast", Peers: model.InterPeers, MaxRanks: 9, UpTo: 100, Algorithm: "two-level"}}}
+	l := &model.Library{Name: "x", Collectives: []model.CollectiveRule{{Operation: "bcast", Peers: model.InterPeers, MaxRanks: 9, MaxBytes: 100, Algorithm: "two-level"}}}
 	if got := Table(l); got[0] != (Rule{Operation: Bcast, Peers: model.InterPeers, Ranks: 9, Bytes: 100, Algorithm: "two-level"}) || !slices.Equal(got[1:], Defaults) {
 		t.Errorf("%+v", got)
 	}
@@ -134,7 +134,7 @@ func smallJobs() []Job {
 
 // A library's own rules come before the decisions that it names, and these before the usual rules.
 func TestTableOfDecisions(t *testing.T) {
-	l := &model.Library{Name: "x", Decisions: "openmpi-4.1", Collectives: []model.CollectiveRule{{Operation: "bcast", Ranks: 9, UpTo: 100, Algorithm: "linear"}}}
+	l := &model.Library{Name: "x", Decisions: "openmpi-4.1", Collectives: []model.CollectiveRule{{Operation: "bcast", MaxRanks: 9, MaxBytes: 100, Algorithm: "linear"}}}
 	tuning := Tuned(Table(l))
 	for _, c := range []struct {
 		o    Operation
