@@ -109,8 +109,8 @@ func (r *fileReader) network(of string) (fields []mappingField, choose func(path
 // checkNetworkCapacity checks that a network with a fixed number of processors has as many as the
 // largest job of that many ranks needs, and that one with room for some has room for them.
 func (r *fileReader) checkNetworkCapacity(at *yaml.Node, path string, n model.Network, ranks, ends int) {
-	if x, ok := n.(interface{ Processors() int }); ok && x.Processors() != ends {
-		r.reportProblem(at, path, "%d, but the %s have %d processors: write %d", ranks, n.Kind(), x.Processors(), x.Processors()*ranks/ends)
+	if x, ok := n.(interface{ CountProcessors() int }); ok && x.CountProcessors() != ends {
+		r.reportProblem(at, path, "%d, but the %s have %d processors: write %d", ranks, n.Kind(), x.CountProcessors(), x.CountProcessors()*ranks/ends)
 	}
 	if x, ok := n.(interface{ Capacity() int }); ok && x.Capacity() < ends {
 		r.reportProblem(at, path, "%d, but the %s has room for %d ends: write at most %d", ranks, n.Kind(), x.Capacity(), x.Capacity()*ranks/ends)
