@@ -233,12 +233,15 @@ func TestMessagesAllocateNothing(t *testing.T) {
 }
 
 // BenchmarkAlltoall is an exchange of 1 KiB between all ranks of 32 nodes with an interface each,
-// on a tree.
+// on a tree, with RDMA interfaces and without.
 func BenchmarkAlltoall(b *testing.B) {
 	g, err := topology.NewFatTree(2, 8, nil)
-	for _, perNode := range []int{1, 36} {
-		b.Run(fmt.Sprintf("%d ranks", 32*perNode), func(b *testing.B) {
-			m := hwtest.Fabric(generated(b, g, err))
+	for _, c := range []struct {
+		perNode int
+		machine func(*topology.Graph) *model.Machine
+	}{{1, hwtest.Fabric}, {36, hwtest.Fabric}, {36, hwtest.RDMAFabric}} {
+		m, perNode := c.machine(generated(b, g, err)), c.perNode
+		b.Run(fmt.Sprintf("%d ranks, RDMA %v", 32*perNode, m.Network.(*model.Fabric).NIC != nil), func(b *testing.B) {
 			f := m.Network.(*model.Fabric)
 			f.Buffer = 1 << 16
 			ranks := 32 * perNode
