@@ -247,7 +247,16 @@ func (n oneSidedTransfer) put(w *protocolRun, side CostSide, bytes int) {
 // sumTimes returns the sum of terms.
 func sumTimes(terms []Term) unit.Time { return Terms(terms).Sum() }
 
-// viewNIC is view for RDMA interfaces. L is that of an empty message.
+// viewNIC is view for RDMA interfaces:
+//
+//	o_s(k) = control + doorbell + (header + k) / inline.bandwidth
+//	o_r(k) = complete + handle + copy(k)
+//	L      = 2 bus.latency + latency of the links + deliver
+//	g      = max{message, header / link}
+//	G      = a chunk by the slower of bus and link, divided by its bytes
+//
+// Longer messages, that are not inline, have no last term of o_s, and 4 bus.latency; so has L if an
+// empty message is not inline. Datagrams add their times to both overheads.
 func (f *Fabric) viewNIC(x *Parameters, control unit.Time, p Path) {
 	c := f.NIC
 	buses := unit.Time(4)

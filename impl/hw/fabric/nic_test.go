@@ -190,19 +190,18 @@ func TestRDMAFairShares(t *testing.T) {
 	}
 }
 
-// A slow bus of the receiver fills the buffers on the way to it and stops its senders: they get no
-// more than it carries, and with one queue for all others behind them wait as well.
+// A slow bus of the receiver fills the buffers on the way to it and stops its senders: together
+// they get what it carries.
 func TestSlowBusStopsItsSenders(t *testing.T) {
 	edges := []topology.Edge{{A: 0, B: 4}, {A: 1, B: 4}, {A: 2, B: 5}, {A: 3, B: 5}, {A: 4, B: 5, Class: topology.TrunkClass}}
 	g, err := topology.NewEdges(4, 2, edges)
-	for by, most := range map[model.Arbitration]float64{model.FairArbitration: 60e6, model.FIFOArbitration: 31e6} {
+	for _, by := range []model.Arbitration{model.FairArbitration, model.FIFOArbitration} {
 		m := hwtest.RDMAFabric(generated(t, g, err))
 		f := m.Network.(*model.Fabric)
-		f.Arbitration = by
-		f.NIC.Bus.Bandwidth = 30e6
-		rates := hwtest.MeasurePutRates(t, m, []int{2, 2, 2, 3}, 100*unit.Millisecond)
-		if sum := rates[0] + rates[1]; sum > 31e6 || sum > most {
-			t.Errorf("%v: two hosts put %.1f MB/s through a bus of 30", by, sum/1e6)
+		f.Arbitration, f.NIC.Bus.Bandwidth = by, 30e6
+		rates := hwtest.MeasurePutRates(t, m, []int{2, 2, 3, 2}, 100*unit.Millisecond)
+		if sum := (rates[0] + rates[1] + rates[3]) / 1e6; sum < 29 || sum > 31 {
+			t.Errorf("%s: three hosts put %.1f MB/s through a bus of 30", model.ArbitrationNames[by], sum)
 		}
 	}
 }
