@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxRegistrations limits the buffers of a registration cache, which is searched.
-const maxRegistrations = 1 << 12
+// maxRegistrations limits the buffers of a registration cache.
+const maxRegistrations = 1 << 16
 
 // rdma reads the RDMA interfaces of a fabric.
 func (r *fileReader) rdma(to *model.NIC) nodeReader {

@@ -236,6 +236,16 @@ func TestRegistrationCache(t *testing.T) {
 			{large, us + 40*100_000},
 			{make([]byte, 1<<20), us + 1049*100_000}, // is never kept
 			{large, 0},
+			{first[5000:9000], us + 4*100_000},
+			{first[2000:3000], us + 100_000},
+			{first[2000:6000], us + 4*100_000}, // is no part of either; the second is one of it
+			{first[5500:9000], 0},
+			{first[2500:5500], 0},
+			{first[1000:9000], us + 8*100_000}, // has all as parts
+			{first[8000:8500], 0},
+			{second, us + 20*100_000},
+			{third, us + 6*100_000},
+			{first[2000:6000], 0},
 		} {
 			begin := p.Now()
 			p.Send(2, &device.Packet{Data: c.b})
@@ -248,7 +258,7 @@ func TestRegistrationCache(t *testing.T) {
 			}
 		}
 		begin := p.Now()
-		p.Memory().Withdraw(p.Memory().Expose(third))
+		p.Memory().Withdraw(p.Memory().Expose(make([]byte, 5_500)))
 		if took := p.Now() - begin; took != us+6*100_000 {
 			t.Errorf("exposing a buffer takes %v, want its registration", took)
 		}

@@ -1,19 +1,28 @@
 package fabric
 
 import (
+	"slices"
+	"sort"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/model"
 )
 
-// registrationCache has the buffers of a rank that are registered, the last used first.
+// registrationCache has the buffers of a rank that are registered, by their addresses. None is a
+// part of another, so of those that begin before an address the last one ends last.
 //
 // It holds on to them: memory that it knows is not given to another buffer, so what a run costs
 // does not depend on the garbage collector.
 type registrationCache struct {
-	buffers [][]byte
+	buffers []registeredBuffer
 	bytes   int
+	uses    int // of all buffers so far
+}
+
+type registeredBuffer struct {
+	memory  []byte
+	lastUse int
 }
 
 // NeedsRegistration implements core.MemoryRegistrar, as do the others.
@@ -37,34 +46,50 @@ func (n *network) RegisterData(p *core.Port, b []byte) {
 	}
 }
 
-// use moves the buffer of which b is a part to the front and reports whether there is one. If not,
-// b becomes the first, and the last ones leave while there are too many.
+// use reports whether b is a part of a registered buffer. If not, it is registered in place of its
+// own parts, and those that were not used for the longest time leave while there are too many.
 func (c *registrationCache) use(b []byte, r *model.Registration) bool {
-	for i, known := range c.buffers {
-		if isPartOf(b, known) {
-			copy(c.buffers[1:i+1], c.buffers[:i])
-			c.buffers[0] = known
+	c.uses++
+	at := sort.Search(len(c.buffers), func(i int) bool { return addressOf(c.buffers[i].memory) > addressOf(b) })
+	if at > 0 {
+		if x := &c.buffers[at-1]; isPartOf(b, x.memory) {
+			x.lastUse = c.uses
 			return true
 		}
 	}
 	if r.Entries == 0 || r.Bytes > 0 && len(b) > r.Bytes {
 		return false
 	}
-	for len(c.buffers) == r.Entries || r.Bytes > 0 && c.bytes+len(b) > r.Bytes {
-		last := len(c.buffers) - 1
-		c.bytes -= len(c.buffers[last])
-		c.buffers[last] = nil
-		c.buffers = c.buffers[:last]
+	if at > 0 && addressOf(c.buffers[at-1].memory) == addressOf(b) {
+		at-- // a part of it
 	}
-	c.buffers = append(c.buffers, nil)
-	copy(c.buffers[1:], c.buffers)
-	c.buffers[0] = b
+	for at < len(c.buffers) && isPartOf(c.buffers[at].memory, b) {
+		c.remove(at)
+	}
+	c.buffers = slices.Insert(c.buffers, at, registeredBuffer{b, c.uses})
 	c.bytes += len(b)
+	for len(c.buffers) > r.Entries || r.Bytes > 0 && c.bytes > r.Bytes {
+		oldest := 0
+		for i := range c.buffers {
+			if c.buffers[i].lastUse < c.buffers[oldest].lastUse {
+				oldest = i
+			}
+		}
+		c.remove(oldest)
+	}
 	return false
 }
 
+func (c *registrationCache) remove(i int) {
+	c.bytes -= len(c.buffers[i].memory)
+	c.buffers = slices.Delete(c.buffers, i, i+1)
+}
+
+// addressOf returns where a buffer begins.
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
 // isPartOf reports whether all bytes of a buffer, which has some, are in another.
 func isPartOf(b, whole []byte) bool {
-	from, start := uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(unsafe.Pointer(unsafe.SliceData(whole)))
+	from, start := addressOf(b), addressOf(whole)
 	return from >= start && from-start+uintptr(len(b)) <= uintptr(len(whole))
 }
