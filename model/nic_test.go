@@ -23,19 +23,19 @@ func TestParametersOfRDMAInterfaces(t *testing.T) {
 		f := &Fabric{Graph: g, NIC: &c, SwitchLatency: 100_000, Deliver: 300_000, Header: 40, Packet: PacketSize{Header: 60, Payload: 4096}, Chunk: 8192}
 		f.Links[topology.HostClass] = FabricLink{Bandwidth: 10e9, Width: 1, Latency: 50_000}
 		m := &Machine{Network: f, Processor: Processor{Copy: Channel{Bandwidth: 1e18}}}
-		x := LowLevelParameters(m, nil, m.Path(2, 0, 1))
+		x := LowLevelParameters(m, nil, m.PathBetweenRanks(2, 0, 1))
 		message := func(k int) unit.Time {
-			return Transfer{Machine: m, Protocol: ProtocolT, Bytes: k, Path: m.Path(2, 0, 1)}.Cost().Delivery.Sum()
+			return Transfer{Machine: m, Protocol: ProtocolT, Bytes: k, Path: m.PathBetweenRanks(2, 0, 1)}.Cost().Delivery.Sum()
 		}
 		header := f.Links[topology.HostClass].Rate().Time(f.WireBytes(f.Header))
-		if got, want := x.SendO.Time(0)+x.L+x.RecvO.Time(0)+header, message(0); got < want-1 || got > want+1 {
+		if got, want := x.SendOverhead.Time(0)+x.L+x.RecvOverhead.Time(0)+header, message(0); got < want-1 || got > want+1 {
 			t.Errorf("%+v: an empty message takes %v by the parameters, %v as a transfer", c, got, want)
 		}
 		const k = 1 << 20
-		byPut := Transfer{Machine: m, Protocol: ProtocolRAT, Path: m.Path(2, 0, 1)}
+		byPut := Transfer{Machine: m, Protocol: ProtocolRAT, Path: m.PathBetweenRanks(2, 0, 1)}
 		short, long := byPut, byPut
 		short.Bytes, long.Bytes = k, 2*k
-		if got, want := x.BigGap.Time(k), long.Cost().Delivery.Sum()-short.Cost().Delivery.Sum(); got < want-unit.Nanosecond || got > want+unit.Nanosecond {
+		if got, want := x.GapPerByte.Time(k), long.Cost().Delivery.Sum()-short.Cost().Delivery.Sum(); got < want-unit.Nanosecond || got > want+unit.Nanosecond {
 			t.Errorf("%+v: %d bytes take %v more by G, %v as a transfer", c, k, got, want)
 		}
 		if want := max(c.Message, header); x.Gap != want {
