@@ -175,6 +175,9 @@ func (j *Job) MPIOptions(protocol string) mpi.Options {
 	if j.ForcedRules != nil {
 		o.Tuning = slices.Concat(j.ForcedRules, collective.Table(j.Library))
 	}
+	if j.Library.Decisions != "" && !j.IsLocal() {
+		o.Nodes = j.RanksByNode() // as libraries of today hear it from their launcher
+	}
 	if x := j.Library.Compiled; x != nil && j.Recorder == nil { // messages are recorded, and no multicasts
 		o.Own = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.StoredSchedules}))
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,10 +77,18 @@ func (j *Job) parsePair(s string) (pair [2]int, err error) {
 // RanksByNode returns which ranks of the job are near each other.
 func (j *Job) RanksByNode() *collective.Nodes {
 	names := make([]int, j.Ranks)
+	var first []int // ranks of nodes
 	for r := range names {
-		for j.PlaceOfPair(names[r], r) != model.IntraNode.String() {
-			names[r]++ // to the rank itself at most
+		isNear := func(other int) bool { return j.PlaceOfPair(other, r) == model.IntraNode.String() }
+		if r > 0 && isNear(r-1) {
+			names[r] = names[r-1]
+			continue
 		}
+		if i := slices.IndexFunc(first, isNear); i >= 0 {
+			names[r] = first[i]
+			continue
+		}
+		names[r], first = r, append(first, r)
 	}
 	return collective.NewNodes(names)
 }

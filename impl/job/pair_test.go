@@ -54,3 +54,21 @@ func TestPair(t *testing.T) {
 		}
 	}
 }
+
+// Ranks of a node are found whatever their order is: as if each looked for the first rank near it.
+func TestRanksByNode(t *testing.T) {
+	for platform, ranks := range map[string]int{"convex": 16, "t3d": 7, "smp-torus": 10, "loggp": 3} {
+		j, err := Open(platform, "", ranks, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes := j.RanksByNode()
+		for a := range ranks {
+			for b := range ranks {
+				if near := j.PlaceOfPair(a, b) == model.IntraNode.String(); nodes.Together(a, b) != near {
+					t.Errorf("%s: ranks %d and %d share a node: %v", platform, a, b, !near)
+				}
+			}
+		}
+	}
+}

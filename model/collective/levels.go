@@ -203,6 +203,15 @@ func NewNodes(names []int) *Nodes {
 	return n
 }
 
+// Part returns the nodes of some of the ranks, in a new order.
+func (n *Nodes) Part(ranks []int) *Nodes {
+	names := make([]int, len(ranks))
+	for i, r := range ranks {
+		names[i] = int(n.of[r])
+	}
+	return NewNodes(names)
+}
+
 // Count returns the number of nodes.
 func (n *Nodes) Count() int { return len(n.begin) - 1 }
 

@@ -139,6 +139,7 @@ const MaxTag = 1<<31 - 1
 // state is the state, apart from the engine, that all communicators of a rank share.
 type state struct {
 	tuning        *collective.Tuning
+	nodes         *collective.Nodes      // of the job's ranks; nil: unknown
 	own           Collectives            // of the library; nil: none
 	broadcast     func(bytes int)        // is told of broadcasts; nil: no function
 	exchange      model.ExchangeOrder    // of the library

@@ -262,3 +262,33 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 		}
 	}
 }
+
+// Ranks that know from their launcher who shares a node do not ask each other, on communicators of
+// some of them either, and two levels work by what they know.
+func TestKnownNodesNeedNoExchange(t *testing.T) {
+	names := []int{0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 3, 3}
+	two := collective.Named(collective.Bcast, "two-level")
+	took := func(nodes *collective.Nodes, isPart bool) unit.Time {
+		w, o, _ := twoTiers(t, len(names))
+		o.Nodes, o.Tuning = nodes, forced(two)
+		ends := make([]unit.Time, len(names))
+		holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
+			if isPart {
+				c = c.Create(c.Group().Include([]int{11, 1, 8, 0, 5, 4}))
+			}
+			if c == nil {
+				return nil
+			}
+			err := works(c, two, 2, 0)
+			ends[c.Rank()] = c.Wtime()
+			return err
+		}))
+		return slices.Max(ends)
+	}
+	for _, isPart := range []bool{false, true} {
+		known, asked := took(collective.NewNodes(names), isPart), took(nil, isPart)
+		if known >= asked {
+			t.Errorf("of a part %v: with known nodes %v, without %v", isPart, known, asked)
+		}
+	}
+}

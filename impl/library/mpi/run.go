@@ -29,6 +29,8 @@ type Options struct {
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 
+	Nodes *collective.Nodes // which ranks share a node, if the library knows it from its launcher; nil: ranks tell each other
+
 	// Check looks at the memory of operations under way (what a receive writes, nothing else should
 	// use), at requests that are left open, at who makes calls (the rank's goroutine alone), and at
 	// where collective calls are made, for others to be told. It takes real time, and no virtual.
@@ -66,7 +68,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if rules == nil {
 		rules = collective.Table(o.Library)
 	}
-	j.tuning = collective.Tuned(rules)
+	j.tuning, j.nodes = collective.Tuned(rules), o.Nodes
 	if x, ok := w.(device.CheckedWorld); ok {
 		err = x.RunChecked(j.runRank, j.compareRemoteAudits)
 	} else if err = w.Run(j.runRank); err == nil {
@@ -81,6 +83,7 @@ type job struct {
 	maker     engine.JobEngines
 	program   func(*Comm) error
 	tuning    *collective.Tuning
+	nodes     *collective.Nodes
 	check     CheckMode
 	warn      func(Warning)
 	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
@@ -200,7 +203,7 @@ func (j *job) newRankMemory(ranks int) (*rankMemory, engine.Engine) {
 
 func (j *job) newWorldComm(p device.Port) *Comm {
 	r, e := j.newRankMemory(p.Size())
-	r.state.tuning, r.state.segments = j.tuning, &j.segments
+	r.state.tuning, r.state.nodes, r.state.segments = j.tuning, j.nodes, &j.segments
 	if j.check != CheckOff {
 		r.state.calls = check.CallHistory{}
 	}

@@ -295,11 +295,17 @@ func (c *Comm) Tune(rules []collective.Rule) {
 }
 
 // findNodes returns which ranks of the communicator are near each other. A rank knows only how near
-// others are to itself, so the first operation that needs it begins with an exchange: each rank
-// gives the first rank of its node.
+// others are to itself, unless the launcher has told it more, so the first operation that needs it
+// begins with an exchange: each rank gives the first rank of its node.
 func (r *round) findNodes() *collective.Nodes {
 	x := r.rareFieldsOf()
 	if x.nodes != nil {
+		return x.nodes
+	}
+	if known := r.state.nodes; known != nil {
+		if x.nodes = known; r.members != nil {
+			x.nodes = known.Part(r.members)
+		}
 		return x.nodes
 	}
 	first := 0
