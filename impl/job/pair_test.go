@@ -58,7 +58,7 @@ func TestPair(t *testing.T) {
 // Ranks of a node are found whatever their order is: as if each looked for the first rank near it.
 func TestRanksByNode(t *testing.T) {
 	for platform, ranks := range map[string]int{"convex": 16, "t3d": 7, "smp-torus": 10, "loggp": 3} {
-		j, err := Open(platform, "", ranks, 0)
+		j, err := job.Open(platform, "", ranks, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
