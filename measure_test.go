@@ -6,7 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 )
 
 // On one machine TCP is measured with messages of many parts; elsewhere, where a long message may
@@ -26,7 +29,7 @@ func TestDefaultSizes(t *testing.T) {
 		{MeasureOptions{Platform: "t3d", MaxSize: 200_000}, append(slices.Clone(microbench.EmulatedMachineSizes), 131072, 200_000)},
 		{MeasureOptions{Platform: "t3d", Sizes: []int{1, 64, 100}, MaxSize: 70}, []int{1, 64}},
 	} {
-		m := measurement{MeasureOptions: c.options}
+		m := measurement{MeasureOptions: c.options, job: &job.Job{Platform: &platform.Platform{Machine: &model.Machine{}}}}
 		if got, err := m.planSizes(); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s, hosts %q, up to %d: %v, %v; want %v", c.options.Platform, c.options.Hosts, c.options.MaxSize, got, err, c.want)
 		}
