@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *
 		*p = loaded
 	}
 	r := &programRun{ProgramOptions: o, program: loaded, settings: s, close: closing, outcome: &Execution{}}
-	if r.job, err = o.openJob(known, loaded, placement); err == nil {
+	if r.job, err = o.openJob(known, loaded, s.SpareRanks, placement); err == nil {
 		err = r.setUpJob()
 	}
 	if err != nil {
@@ -66,8 +67,8 @@ func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *
 	return r, nil
 }
 
-// openJob sets up the job of a run.
-func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, placement string) (*job.Job, error) {
+// openJob sets up the job of a run, which has spare ranks beside those of the program.
+func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, spare int, placement string) (*job.Job, error) {
 	ranks, err := o.Ranks, checkNoise(o.Noise)
 	if err != nil {
 		return nil, err
@@ -77,6 +78,9 @@ func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, pl
 			return nil, &OptionError{"Ranks", fmt.Sprint(ranks), fmt.Errorf("%s has %d ranks: leave it out", p.Name, p.OnlyRankCount)}
 		}
 		ranks = p.OnlyRankCount
+	}
+	if spare > 0 {
+		ranks = cmp.Or(ranks, known.Machine.Ranks.Default, job.DefaultLocalRanks) + spare
 	}
 	if placement != "" {
 		if known, ranks, err = placeRanks(known, ranks, placement); err != nil {
@@ -115,8 +119,12 @@ func placeRanks(known *platform.Platform, ranks int, placement string) (*platfor
 // setUpJob checks the program and the options against the job, and sets the job's options.
 func (r *programRun) setUpJob() (err error) {
 	j := r.job
-	if err := r.program.Check(r.settings, j.Ranks); err != nil {
+	j.Spare, j.Started = r.settings.SpareRanks, r.program.Started
+	if err := r.program.Check(r.settings, j.Ranks-j.Spare); err != nil {
 		return parameterOption(err)
+	}
+	if j.Spare > 0 && (r.Record || j.Library.Compiled != nil) {
+		return parameterOption(&program.ParameterError{Parameter: "spare", Value: fmt.Sprint(j.Spare), Err: fmt.Errorf("programs that start others cannot be recorded, nor run by a library that compiles communication")})
 	}
 	if j.CheckMode, err = parseCheck(r.Check); err != nil {
 		return err

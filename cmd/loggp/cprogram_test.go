@@ -89,3 +89,24 @@ func TestLostOutput(t *testing.T) {
 		}
 	}
 }
+
+// Programs start others, and connect, where ranks are processes as on an emulated machine.
+func TestStartedProgramsOnThisMachine(t *testing.T) {
+	if !compiled(t) {
+		t.Skip("C programs cannot be compiled here")
+	}
+	const dir = "../../impl/program/cprog/testdata/spawn/"
+	path := filepath.Join(t.TempDir(), "suite")
+	mustRun(t, "cc", "-g", "-w", dir+"suite.c", "-o", path)
+	want := read(t, dir+"2.txt")
+	for _, platform := range []string{"shm", "tcp", "t3d"} {
+		if out := mustRun(t, "run", "--platform", platform, "-n", "2", "--spare", "3", path); out != want {
+			t.Errorf("%s: the output is\n%s\nwant\n%s", platform, out, want)
+		}
+		var out, errs strings.Builder
+		status := runCommandLine(t.Context(), []string{"run", "--platform", platform, "-n", "2", "--spare", "1", path, "two_children"}, &out, &errs)
+		if text := "MPI_ERR_SPAWN: 2 processes are to be started, and 1 spare rank is free: reserve more with --spare"; status != exitFailure || !strings.Contains(errs.String(), text) {
+			t.Errorf("%s with too few spare ranks: status %d:\n%s", platform, status, errs.String())
+		}
+	}
+}

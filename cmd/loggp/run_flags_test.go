@@ -47,6 +47,7 @@ var runFlagEffects = map[string]runFlag{
 	"stride":     {args: "--stride 2", only: "shift"},
 	"root":       {args: "--root 2", only: "incast"},
 	"compute":    {args: "--compute measured*1000", only: "./hello"},
+	"spare":      {args: "--spare 1", only: "./hello"},
 	"tag-output": {args: "--tag-output", only: "./hello"},
 	"stack":      {args: "--stack 64KiB", only: "./hello", unseen: true},
 	"limit":      {args: "--limit 60s", only: "./hello", unseen: true},

@@ -15,14 +15,16 @@ type ThreadScheduler interface {
 	NoteProgress()
 }
 
-// SetThreads sets the scheduler of the rank's threads. Call it once, before the second thread
-// calls.
+// SetThreads sets the scheduler of the rank's threads. Call it once in a program, before the second
+// thread calls. nil: the rank has another program from now on, of one thread.
 func (r *Rank) SetThreads(s ThreadScheduler) {
-	e := engineWithThreads{r.innermostEngine(), s}
+	e := r.innermostEngine()
+	if r.hasThreads = s != nil; r.hasThreads {
+		e = engineWithThreads{e, s}
+	}
 	if r.engine = e; r.service != nil {
 		r.engine = engineWithService{e, r}
 	}
-	r.hasThreads = true
 }
 
 // engineWithThreads is the engine of a rank that has several threads.

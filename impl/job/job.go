@@ -40,6 +40,9 @@ type Job struct {
 
 	Recorder *recorder.Recorder // writes down the schedule of the programs; nil: none does
 
+	Spare   int                                               // of the ranks, those that have no program at first: see mpi.Options
+	Started func(world, parent *mpi.Comm, start []byte) error // their program
+
 	localOptions    *LocalOptions // nil: the machine is emulated
 	isProcessOfRank bool          // this process was started as one of the ranks
 }
@@ -171,7 +174,7 @@ func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *
 // MPIOptions returns the options to run programs: the protocols of the library's rules, or one
 // protocol for all messages. Forced rules for collective operations precede those of the library.
 func (j *Job) MPIOptions(protocol string) mpi.Options {
-	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, Warn: j.OnWarning}
+	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, Warn: j.OnWarning, Spare: j.Spare, Started: j.Started}
 	if j.ForcedRules != nil {
 		o.Tuning = slices.Concat(j.ForcedRules, collective.Table(j.Library))
 	}

@@ -50,10 +50,13 @@ type LocalOptions struct {
 	RankCommand []string
 }
 
-// NewLocal sets up a job on this machine. Ranks 0 are two.
+// DefaultLocalRanks is how many ranks a job on this machine has if nothing else is said.
+const DefaultLocalRanks = 2
+
+// NewLocal sets up a job on this machine. Ranks 0 are the default.
 func NewLocal(library string, ranks int, how LocalOptions) (*Job, error) {
 	if ranks == 0 {
-		ranks = 2
+		ranks = DefaultLocalRanks
 	}
 	if how.Platform == "" {
 		how.Platform = LocalPlatforms[0]

@@ -85,6 +85,12 @@ var Parameters = []Parameter{
 		}
 		return nil
 	}},
+	{Name: "spare", Type: "int", Default: "0", Help: "C programs: further ranks, on which MPI_Comm_spawn starts programs", parse: func(s *Settings, text string) (err error) {
+		if s.SpareRanks, err = parseInteger(text); err != nil || s.SpareRanks < 0 {
+			return valueErrorf(text, "it is a number of ranks")
+		}
+		return nil
+	}},
 	{Name: "tag-output", Type: "bool", Default: "false", Help: "C programs: begin each line of output with the rank", parse: func(s *Settings, text string) (err error) {
 		s.TagsOutputWithRank, err = strconv.ParseBool(text)
 		return err

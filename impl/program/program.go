@@ -42,6 +42,8 @@ type Program struct {
 	Run    func(c *mpi.Comm, s Settings) (Result, error)
 	RunAny func(p portable.Process, s Settings) (Result, error) // instead of Run, with any message-passing library
 
+	Started func(world, parent *mpi.Comm, start []byte) error // of an executable: the programs that it starts, for mpi.Options
+
 	matchesName       func(name string) bool // whether a name is that of a file of this kind; nil: Name is the only one
 	loadFile          func(p *Program, e Environment, s Settings) (closing func(), err error)
 	checkSettings     func(s Settings, ranks int) error
@@ -70,6 +72,7 @@ type Settings struct {
 	ComputeCharge      cprog.Compute // virtual time of an executable's computing
 	StackBytes         int           // bytes of the stack of each rank of an executable
 	ComputeTimeLimit   time.Duration // that a rank of an executable may compute without a call; 0: any
+	SpareRanks         int           // on which an executable may start programs
 	TagsOutputWithRank bool          // begin each line of an executable's output with the rank
 }
 

@@ -125,7 +125,7 @@ func loadSchedule(p *Program, e Environment, _ Settings) (func(), error) {
 // executableFileProgram is a program in C or Fortran.
 var executableFileProgram = Program{
 	Name: "./PROGRAM", Description: "a program in C or Fortran that 'loggp cc' or 'loggp fc' has compiled, with its arguments",
-	Parameters: []string{"compute", "stack", "limit", "tag-output"}, IsExecutable: true, noteOnThisMachine: "Computing takes its own time.",
+	Parameters: []string{"compute", "stack", "limit", "spare", "tag-output"}, IsExecutable: true, noteOnThisMachine: "Computing takes its own time.",
 	matchesName: func(name string) bool { return strings.Contains(name, "/") },
 	loadFile: func(p *Program, e Environment, s Settings) (func(), error) {
 		x := &cprog.Program{
@@ -136,13 +136,17 @@ var executableFileProgram = Program{
 		if err != nil {
 			return nil, err
 		}
-		p.exitStatus = x.Status
+		p.exitStatus, p.Started = x.Status, x.Started
 		if !e.IsThisMachine {
 			p.checkSettings = func(_ Settings, ranks int) error { return x.ReserveRanks(ranks) }
 		}
 		p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{}, main(c) }
-		p.titleOfRun = func(_ Settings, _ Result, ranks int) string {
-			return fmt.Sprintf("%s, %d ranks", filepath.Base(p.Name), ranks)
+		p.titleOfRun = func(s Settings, _ Result, ranks int) string {
+			title := fmt.Sprintf("%s, %d ranks", filepath.Base(p.Name), ranks-s.SpareRanks)
+			if s.SpareRanks > 0 {
+				title += fmt.Sprintf(" and %d spare", s.SpareRanks)
+			}
+			return title
 		}
 		p.noteOnTimes = func(Settings, []Result) string { return computeNote(x.Compute, x.InterruptedShare()) }
 		return x.Close, nil

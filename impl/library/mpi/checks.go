@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
@@ -66,7 +67,7 @@ func (j *job) endOfDeadlock(d *device.Deadlock) error {
 	for _, r := range d.Ranks {
 		detail := parseErrorDetail(d.RankDetails[r])
 		j.deliverWarnings(detail.Warnings)
-		ended = ended && (detail.Ended || j.waitsForSubstitutes(r))
+		ended = ended && (detail.Ended || detail.Idle || j.isIdle(r) || j.waitsForSubstitutes(r))
 	}
 	switch {
 	case !ended:
@@ -81,6 +82,20 @@ func (j *job) endOfDeadlock(d *device.Deadlock) error {
 // the program has left open.
 func (j *job) waitsForSubstitutes(rank int) bool {
 	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].e.WaitsForAbandonedReceives()
+}
+
+// isIdle reports whether a rank of this process is a spare one that has no program.
+func (j *job) isIdle(rank int) bool {
+	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].state.idle
+}
+
+// withoutIdle returns a deadlock without spare ranks that have no program.
+func (j *job) withoutIdle(d *device.Deadlock) *device.Deadlock {
+	if j.spare == 0 {
+		return d
+	}
+	ranks := slices.DeleteFunc(slices.Clone(d.Ranks), func(r int) bool { return j.isIdle(r) || parseErrorDetail(d.RankDetails[r]).Idle })
+	return &device.Deadlock{Ranks: ranks, TotalRanks: d.TotalRanks - len(d.Ranks) + len(ranks), RankDetails: d.RankDetails}
 }
 
 // describeClockError says in which call a rank's clock would have passed the latest time.
@@ -108,6 +123,7 @@ func (j *job) describeClockError(late *device.ClockError) *Error {
 
 // describeDeadlock says what the ranks of a deadlock wait for.
 func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
+	d = j.withoutIdle(d)
 	e := &DeadlockError{Deadlock: d}
 	on := make(map[int]int, len(d.Ranks))
 	for i, r := range d.Ranks {
@@ -137,6 +153,9 @@ func (j *job) describeWait(rank int) *Wait {
 	c := j.worlds[rank]
 	w := c.e.WaitState()
 	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName), Polls: w.IsPolling}
+	if text, ok := processWaits[w.Context]; ok {
+		out.For = text
+	}
 	if x := c.e.CallLocator(); x != nil && w.Call != "" {
 		call, at := x.Here()
 		out.Call, out.At = call, x.Site(at)
@@ -153,7 +172,7 @@ func (j *job) noteStopped(p device.Port) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.sites.Record(p.Rank(), 2)
-	j.leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank()), Ended: j.waitsForSubstitutes(p.Rank())})
+	j.leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank()), Ended: j.waitsForSubstitutes(p.Rank()), Idle: j.isIdle(p.Rank())})
 }
 
 // describeMismatch says how the collective call of another rank differs, for an engine that has
@@ -268,6 +287,7 @@ type errorDetail struct {
 	Abort *AbortError      `json:",omitempty"`
 	Wait  *Wait            `json:",omitempty"`
 	Ended bool             `json:",omitempty"` // the rank waits for nothing but receives that were left open
+	Idle  bool             `json:",omitempty"` // it is a spare rank that has no program
 	Audit *check.RankAudit `json:",omitempty"` // of a rank that has ended well
 
 	Warnings []Warning `json:",omitempty"`

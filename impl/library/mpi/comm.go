@@ -156,6 +156,8 @@ type state struct {
 	segments      *sharedSegments        // of the job
 	noFile        *Comm                  // of errors without a file; nil: not used
 	threads       bool                   // several threads of the program call
+	directory     processDirectory       // of the job; nil: there is none
+	idle          bool                   // a spare rank, which has no program
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

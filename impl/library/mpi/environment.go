@@ -95,6 +95,12 @@ const (
 	ErrRMAFlavor   Class = "MPI_ERR_RMA_FLAVOR"
 	ErrRMAConflict Class = "MPI_ERR_RMA_CONFLICT"
 
+	// Of processes that a program starts or connects to.
+	ErrSpawn   Class = "MPI_ERR_SPAWN"
+	ErrPort    Class = "MPI_ERR_PORT"
+	ErrName    Class = "MPI_ERR_NAME"
+	ErrService Class = "MPI_ERR_SERVICE"
+
 	// Of files.
 	ErrFile                 Class = "MPI_ERR_FILE"
 	ErrAccess               Class = "MPI_ERR_ACCESS"
@@ -146,6 +152,11 @@ var classMeanings = map[Class]string{
 	ErrRMAShared:   "memory cannot be shared",
 	ErrRMAConflict: "accesses to a window conflict",
 	ErrRMAFlavor:   "the call is for windows of another flavor",
+
+	ErrSpawn:   "processes cannot be started",
+	ErrPort:    "a port was closed, or is none",
+	ErrName:    "the name of a service was not published",
+	ErrService: "the name of a service cannot be published, or withdrawn",
 
 	ErrFile:                 "a file was closed, or is none",
 	ErrAccess:               "the rights of the user, or the mode of the file, do not allow the access",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,6 +42,13 @@ type Options struct {
 	// The rank's messages go through the port that it returns. nil: the library has none.
 	Own func(p device.Port) (device.Port, Collectives, error)
 
+	// Spare is how many ranks of the world, its last ones, have no program until Comm.Spawn starts one
+	// on them. Started is their program: world is the communicator of those that were started
+	// together, parent the one to the group that has started them, and start what Spawn's root gave.
+	// nil: programs are not started, and do not connect to each other.
+	Spare   int
+	Started func(world, parent *Comm, start []byte) error
+
 	Broadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function
 	Enter     func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
 }
@@ -56,7 +64,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{segments: sharedSegments{made: map[segmentKey]*segment{}, conflicts: map[segmentKey]*windowConflicts{}}, program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast}
+	j := &job{segments: sharedSegments{made: map[segmentKey]*segment{}, conflicts: map[segmentKey]*windowConflicts{}}, program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast, spare: o.Spare, startedProgram: o.Started}
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
@@ -89,6 +97,10 @@ type job struct {
 	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
 	broadcast func(bytes int)
 	exchange  model.ExchangeOrder
+
+	spare          int
+	startedProgram func(world, parent *Comm, start []byte) error
+	directory      *memoryDirectory // of ranks in one process
 
 	mu           sync.Mutex
 	startedRanks int                       // ranks that have
@@ -128,16 +140,25 @@ func (j *job) runRank(p device.Port) (err error) {
 			return err
 		}
 	}
-	if _, far := p.(device.ErrorDetailer); far && p.Rank() > 0 {
+	_, far := p.(device.ErrorDetailer)
+	if far && p.Rank() > 0 {
 		j.farRank = true
 	}
 	c = j.newWorldComm(through)
 	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
-	err = nameRank(p.Rank(), j.program(c))
+	if err = j.openDirectory(c, far); err != nil {
+		return err
+	}
+	isSpare := p.Rank() >= p.Size()-j.spare
+	if isSpare {
+		err = j.runSpare(c)
+	} else {
+		err = nameRank(p.Rank(), j.program(c))
+	}
 	c.state.ended = true
 	if err == nil {
-		c.finalize()
-		if _, far := p.(device.ErrorDetailer); far {
+		c.finalize(j.spare > 0 && !isSpare)
+		if far {
 			a := c.rankAudit().WithLines()
 			j.leaveErrorDetail(p, errorDetail{Audit: &a})
 		}
@@ -210,6 +231,14 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 	r.rank.Setup(p, e, &j.shared)
 	c := &r.comm
 	*c = Comm{e: &r.rank, rank: p.Rank(), size: p.Size(), last: &r.last, state: &r.state}
+	if j.spare > 0 { // the members are not all ranks of the job
+		c.size -= j.spare
+		c.members = c.jobRanks()
+		c.ranks = slices.Repeat([]int32{-1}, p.Size())
+		for i := range c.members {
+			c.ranks[i] = int32(i)
+		}
+	}
 	j.mu.Lock()
 	if j.worlds == nil {
 		j.worlds = make([]*Comm, p.Size())
@@ -223,19 +252,33 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 // ends in it.
 const Finalize = "Finalize"
 
-// finalize ends a rank's communication.
-func (c *Comm) finalize() {
+// finalize ends a rank's communication. If there are spare ranks, it leaves the job: a spare rank has
+// done so when its program had ended.
+func (c *Comm) finalize(leaves bool) {
 	c.e.Enter(Finalize)
 	if o := c.state.own; o != nil {
 		o.End()
 	}
+	c.closeProgram()
+	if leaves {
+		c.leaveJob(false)
+	}
+	c.finishMessages()
+	c.e.Enter("")
+}
+
+// closeProgram gives back what the program has left open.
+func (c *Comm) closeProgram() {
 	c.closeWindows()
 	c.abandonRequests()
+}
+
+// finishMessages waits for messages under way. One that was not received is an error.
+func (c *Comm) finishMessages() {
 	if n, m := c.e.Finalize(); n > 0 {
 		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
 			n, check.Plural(n, "message was", "messages were"), c.state.rankName(m.Source, m.Context), m.Tag, m.Bytes)
 	}
-	c.e.Enter("")
 }
 
 // abandonRequests reports requests that the program has left open, and frees them.

@@ -196,24 +196,35 @@ func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) *segment
 }
 
 // shareByFile returns memory of a file that ranks in several processes map.
-func (c *Comm) shareByFile(total int) ([]byte, error) {
+func (c *Comm) shareByFile(total int) (memory []byte, err error) {
+	err = c.shareFile("loggp-window-", func(f *os.File) error { return reserveFile(f, int64(total)) }, func(f *os.File) (err error) {
+		defer f.Close()
+		memory, err = syscall.Mmap(int(f.Fd()), 0, total, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		return err
+	})
+	if err != nil && memory != nil {
+		syscall.Munmap(memory)
+		memory = nil
+	}
+	return memory, err
+}
+
+// shareFile makes a file in memory, which rank 0 fills and each rank uses. It has no name then. An
+// error is one of all ranks.
+func (c *Comm) shareFile(prefix string, fill, use func(f *os.File) error) error {
 	name, f, err := "", (*os.File)(nil), error(nil)
 	if c.rank == 0 {
-		if f, err = os.CreateTemp(sharedMemoryDir(), "loggp-window-"); err == nil {
+		if f, err = os.CreateTemp(sharedMemoryDir(), prefix); err == nil {
 			name = f.Name()
-			err = reserveFile(f, int64(total))
+			err = fill(f)
 		}
 	}
 	name = string(c.broadcastBytes([]byte(name), 0))
 	if c.rank != 0 && name != "" {
 		f, err = os.OpenFile(name, os.O_RDWR, 0)
 	}
-	var memory []byte
 	if err == nil && f != nil {
-		memory, err = syscall.Mmap(int(f.Fd()), 0, total, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	}
-	if f != nil {
-		f.Close()
+		err = use(f)
 	}
 	failed := uint32(0)
 	if err != nil || name == "" {
@@ -223,16 +234,10 @@ func (c *Comm) shareByFile(total int) ([]byte, error) {
 	if c.rank == 0 && name != "" {
 		os.Remove(name)
 	}
-	if anyFailed == 0 {
-		return memory, nil
+	if anyFailed != 0 && err == nil {
+		err = fmt.Errorf("another rank could not open it")
 	}
-	if memory != nil {
-		syscall.Munmap(memory)
-	}
-	if err == nil {
-		err = fmt.Errorf("another rank could not map it")
-	}
-	return nil, err
+	return err
 }
 
 // reserveFile makes a file of some bytes. A file in memory that is not all there would end a rank

@@ -162,18 +162,18 @@ func attrGet(of objectKind) handler {
 }
 
 const (
-	appnum       = 506 // MPI_APPNUM, which has no value
+	appnum       = 506 // MPI_APPNUM, which has no value in the programs with which the job begins
 	lastUsedCode = 507
 )
 
 // libraryAttribute returns the address of the value of a predefined attribute, or 0 for others.
 func (r *rank) libraryAttribute(h int) uintptr {
-	if h < 501 || h > 507 || h == appnum {
+	if h < 501 || h > 507 || h == appnum && !r.wasStarted {
 		return 0
 	}
 	values := (*[8]int32)(unsafe.Pointer(&r.h.predefined))
 	if values[lastUsedCode-501] == 0 {
-		*values = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.Size()), 0, lastCode, 0}
+		*values = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.UniverseSize()), int32(r.command), lastCode, 0}
 	}
 	return uintptr(unsafe.Pointer(&values[h-501]))
 }

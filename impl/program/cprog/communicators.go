@@ -130,6 +130,7 @@ func commFree(r *rank, a args) {
 		r.raiseError(mpi.ErrComm, "%s cannot be freed", c.name)
 	}
 	r.deleteAll(h, &c.attributes)
+	r.noteParting(c)
 	c.Free()
 	r.comms.remove(h)
 	storeAt(a[0], uintptr(commNull))

@@ -158,7 +158,9 @@ var writtenHandlers = map[string]handler{
 
 	"MPI_Comm_dup":   commDup,
 	"MPI_Comm_split": commSplit, "MPI_Comm_split_type": commSplitType, "MPI_Comm_free": commFree,
-	"MPI_Comm_disconnect": commFree, "MPI_Comm_get_parent": func(_ *rank, a args) { storeAt(a[0], uintptr(commNull)) },
+	"MPI_Comm_disconnect": commFree, "MPI_Comm_get_parent": commGetParent, "MPI_Comm_spawn": commSpawn, "MPI_Comm_spawn_multiple": commSpawnMultiple,
+	"MPI_Open_port": openPort, "MPI_Close_port": closePort, "MPI_Comm_accept": commAccept, "MPI_Comm_connect": commConnect, "MPI_Comm_join": commJoin,
+	"MPI_Publish_name": publishName, "MPI_Lookup_name": lookupName, "MPI_Unpublish_name": unpublishName,
 
 	"MPI_Intercomm_create": intercommCreate, "MPI_Comm_set_name": commSetName, "MPI_Comm_get_name": commGetName,
 

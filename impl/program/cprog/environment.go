@@ -24,6 +24,9 @@ func (r *rank) init() {
 }
 
 func finalize(r *rank, _ args) {
+	if r.wasStarted {
+		r.world.NoteLeaving()
+	}
 	if r.self != nil {
 		r.deleteAll(commSelf, &r.self.attributes)
 	}

@@ -104,7 +104,7 @@ func (r *rank) addCallSite() {
 	case *mpi.Error:
 		e.Call, e.CallSite = r.name(), r.site(r.now.caller)
 		if e.Rank == mpi.NoRank {
-			e.Rank = r.world.Rank()
+			e.Rank = r.world.JobRank()
 		}
 		panic(e)
 	case addressError:
@@ -171,11 +171,11 @@ func (r *rank) exitError() error {
 	case status != 0 && (r.finalized || r.hadSession && !r.initialized):
 		r.status = status
 	case status != 0:
-		return statusError(r.world.Rank(), status, r.lastCall)
+		return statusError(r.world.JobRank(), status, r.lastCall)
 	case r.initialized && !r.finalized:
-		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.lastCallText()}
+		return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.lastCallText()}
 	case r.openSessions > 0:
-		return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "the program ended without MPI_Session_finalize" + r.lastCallText()}
+		return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "the program ended without MPI_Session_finalize" + r.lastCallText()}
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (r *rank) crashError() error {
 			what = fmt.Sprintf("signal: %v", s)
 		}
 	}
-	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + code, Reason: what + at + r.lastCallText()}
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + code, Reason: what + at + r.lastCallText()}
 }
 
 // crashSite returns the line in which the program cannot go on: if that is in a library, the line
@@ -268,5 +268,5 @@ func (r *rank) faultText(a uintptr) string {
 // overwrittenError is the error of a rank in which loggp itself fails: the program has its memory,
 // too.
 func (r *rank) overwrittenError(v any) error {
-	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.lastCallText())}
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.lastCallText())}
 }

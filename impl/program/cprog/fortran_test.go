@@ -64,6 +64,19 @@ func TestFortranWindows(t *testing.T) {
 	}
 }
 
+// A Fortran program starts others, by each of the modules. Open MPI 4.1 prints the same.
+func TestStartedFortranPrograms(t *testing.T) {
+	want, err := os.ReadFile("testdata/spawn/fortran.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range []string{"-DF90", "-DF08"} {
+		if out, err := runWithSpare(t, simple, 3, 3, buildFortran(t, module, "testdata/spawn/suite.F90")); out != string(want) || err != nil {
+			t.Errorf("%s: %v, output\n%swant\n%s", module, err, out, want)
+		}
+	}
+}
+
 func checkFortranSuite(t *testing.T, path, dir string) {
 	for _, ranks := range []int{1, 2, 3, 4, 7} {
 		w, o := emulated(t, simple, ranks)
@@ -106,12 +119,12 @@ func TestMissingProcedure(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source := filepath.Join(dir, "x.f")
-	if err := os.WriteFile(source, []byte("      call MPI_COMM_SPAWN()\n      end\n"), 0o666); err != nil {
+	if err := os.WriteFile(source, []byte("      call MPI_NOT_THERE()\n      end\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	command := c.Command(t.Context(), []string{source, "-o", filepath.Join(dir, "x")})
 	out, err := command.CombinedOutput()
-	if err == nil || !bytes.Contains(out, []byte("undefined reference to `mpi_comm_spawn_'")) {
+	if err == nil || !bytes.Contains(out, []byte("undefined reference to `mpi_not_there_'")) {
 		t.Errorf("linking: %v\n%s", err, out)
 	}
 }

@@ -145,6 +145,7 @@ type comm struct {
 	started       int            // non-blocking collective operations
 	initialized   int            // persistent ones
 	partitioned   int            // the tag of the next partition that is sent
+	toStarted     bool           // to programs that the rank has started
 }
 
 // request is an operation that the program has started: of messages, or collective.

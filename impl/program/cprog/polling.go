@@ -55,5 +55,5 @@ func (r *rank) checkPolling(number int, a args) error {
 	}
 	at := r.site(uintptr(r.h.r.caller)).Parenthesized()
 	text := fmt.Sprintf("it polled in vain for %v, longer than --limit allows%s%s", r.p.Limit, at, r.lastCallText())
-	return &mpi.AbortError{Rank: r.world.Rank(), Code: 128 + int(syscall.SIGXCPU), Reason: text}
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + int(syscall.SIGXCPU), Reason: text}
 }

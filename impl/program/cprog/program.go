@@ -53,6 +53,9 @@ type program struct {
 	ended        chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
 	dead         bool          // a rank has died: the heap may be broken, and nothing of C's is freed
 
+	first   *Program // with which the job has begun; nil: this one
+	started startedPrograms
+
 	hasOtherThreads bool // libraries such as OpenMP's start threads, which do not run in turn
 	startsThreads   bool // they may use their copy of the program, and the stack, when the rank has ended
 }
@@ -173,16 +176,19 @@ func (p *Program) prepareImage() error {
 	return nil
 }
 
-// rank is the program of a rank.
-func (p *Program) rank(c *mpi.Comm) (err error) {
+// rank is the program of a rank with which the job begins.
+func (p *Program) rank(c *mpi.Comm) error { return p.runProgram(c, nil) }
+
+// runProgram runs the program in a rank. The origin is nil where no other program has started it.
+func (p *Program) runProgram(c *mpi.Comm, o *origin) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a wrong buffer is an error of this rank
 	var statuses *mpi.Comm                                   // tells rank 0 of statuses in other processes
-	if p.Real {
+	if p.Real && o == nil {
 		statuses = c.Dup()
 	}
-	r, err := p.newRank(c)
+	r, err := p.newRank(c, o)
 	if err != nil {
-		return fmt.Errorf("rank %d of %s: %w", c.Rank(), p.name, err)
+		return fmt.Errorf("rank %d of %s: %w", c.JobRank(), p.name, err)
 	}
 	if err := p.runRank(r); err != nil {
 		if e, ok := err.(*mpi.AbortError); ok {
@@ -190,10 +196,14 @@ func (p *Program) rank(c *mpi.Comm) (err error) {
 		}
 		return err
 	}
-	if p.Real {
+	switch first := p.firstProgram(); {
+	case statuses != nil:
 		p.gatherStatuses(r, statuses)
-	} else if r.status != 0 && (p.status == nil || c.Rank() < p.status.Rank) {
-		p.status = statusError(c.Rank(), r.status, -1)
+	case r.status == 0:
+	case p.Real: // rank 0 may have ended, and knows statuses of its own group only
+		panic(statusError(c.JobRank(), r.status, -1))
+	case first.status == nil || c.JobRank() < first.status.Rank:
+		first.status = statusError(c.JobRank(), r.status, -1)
 	}
 	return nil
 }
@@ -230,7 +240,7 @@ func (p *Program) runRank(r *rank) (err error) {
 			p.arena.released++
 		}
 		if err == nil && p.lost != nil && ended {
-			err = &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: fmt.Sprintf("output is lost: %v", p.lost)}
+			err = &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("output is lost: %v", p.lost)}
 		}
 	}()
 	err = r.run()
@@ -250,13 +260,13 @@ func (p *Program) gatherStatuses(r *rank, c *mpi.Comm) {
 }
 
 // newRank loads a copy of the program.
-func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
+func (p *Program) newRank(c *mpi.Comm, o *origin) (*rank, error) {
 	index, before, err := p.arena.place(p, c)
 	if err != nil {
 		return nil, err
 	}
 	reads := C.int(0)
-	if c.Rank() == 0 {
+	if c.Rank() == 0 && o == nil {
 		reads = 1
 	}
 	measure := C.int(0)
@@ -283,6 +293,7 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	}
 	r.base = uintptr(h.base)
 	r.setup()
+	r.setOrigin(o)
 	return r, nil
 }
 

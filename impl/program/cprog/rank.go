@@ -27,6 +27,10 @@ type rank struct {
 	base  uintptr // where its copy of the program was loaded
 	world *mpi.Comm
 
+	wasStarted bool    // by another program
+	parent     uintptr // the communicator to the group that has started the program; 0: none
+	command    int     // of those that were started together, the one whose program this is
+
 	now     call   // the function that the program is in
 	attempt func() // carries it out
 

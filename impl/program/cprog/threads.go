@@ -397,7 +397,7 @@ func sleepThread(r *rank, a args) {
 
 // raiseThreadDeadlock ends a rank whose threads all wait for each other.
 func (r *rank) raiseThreadDeadlock() {
-	panic(endInCallback{&mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: "deadlock of its threads: " + r.describeThreads(nil)}})
+	panic(endInCallback{&mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "deadlock of its threads: " + r.describeThreads(nil)}})
 }
 
 // OtherThreads says where the other threads of the rank wait, for errors.
@@ -506,7 +506,7 @@ func (r *rank) checkThread() error {
 
 // threadError says that a thread has called MPI that must not.
 func (r *rank) threadError(number int, at mpi.Site) error {
-	return &mpi.AbortError{Rank: r.world.Rank(), Code: 1, Reason: fmt.Sprintf("%s%s is called in a thread that the program has started: only the thread that runs main may call MPI, as MPI_Init_thread has not provided MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("%s%s is called in a thread that the program has started: only the thread that runs main may call MPI, as MPI_Init_thread has not provided MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
 		functionName(number), at.Parenthesized())}
 }
 

@@ -16,6 +16,8 @@ func (p *Program) reserveRanks(ranks int) error { return nil }
 
 func (p *Program) exitStatus() error { return nil }
 
+func (p *Program) Started(world, parent *mpi.Comm, start []byte) error { return errors.New(missing) }
+
 func (p *Program) close() {}
 
 const missing = "this loggp cannot run C programs: build it on Linux for amd64 or arm64 with a C compiler and CGO_ENABLED=1"

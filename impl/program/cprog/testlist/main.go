@@ -31,6 +31,7 @@ import (
 type settings struct {
 	loggp    string        // the command
 	platform string        // for loggp run
+	spare    int           // for loggp run
 	include  []string      // folders of headers
 	support  []string      // sources that are linked into all programs of their language
 	limit    time.Duration // of a program that states none
@@ -40,6 +41,7 @@ func main() {
 	var s settings
 	flag.StringVar(&s.loggp, "loggp", "loggp", "the command loggp")
 	flag.StringVar(&s.platform, "platform", "shm", "platform to run on")
+	flag.IntVar(&s.spare, "spare", 0, "spare ranks, on which programs start others")
 	include := flag.String("include", "", "folders of headers, separated by commas")
 	support := flag.String("support", "", "sources that are linked into all programs of their language: patterns, separated by commas")
 	flag.DurationVar(&s.limit, "limit", time.Minute, "longest time of a program that states none")
@@ -171,20 +173,25 @@ func printResults(w io.Writer, folder string, results []result) error {
 	return t.Flush()
 }
 
-// runProgram compiles and runs a program.
-func (s *settings) runProgram(ctx context.Context, p program, path string) result {
-	r := result{program: p, outcome: notBuilt}
+// runProgram compiles and runs a program in a directory that it makes: the program may start itself
+// by its name.
+func (s *settings) runProgram(ctx context.Context, p program, dir string) result {
+	r, path := result{program: p, outcome: notBuilt}, filepath.Join(dir, p.name)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		r.reason = err.Error()
+		return r
+	}
 	verb, sources, err := p.sources(s.support)
 	if err != nil {
 		r.reason = err.Error()
 		return r
 	}
 	args := []string{verb, "-w", "-g", "-I" + p.folder}
-	for _, dir := range s.include {
-		args = append(args, "-I"+dir)
+	for _, headers := range s.include {
+		args = append(args, "-I"+headers)
 	}
 	if verb == "fc" {
-		args = append(args, "-J", filepath.Dir(path))
+		args = append(args, "-J", dir)
 	}
 	args = append(append(args, sources...), "-o", path, "-lm")
 	if out, err := exec.CommandContext(ctx, s.loggp, args...).CombinedOutput(); err != nil {
@@ -198,10 +205,10 @@ func (s *settings) runProgram(ctx context.Context, p program, path string) resul
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	var errs strings.Builder
-	cmd := exec.CommandContext(ctx, s.loggp, append([]string{"run", "--platform", s.platform, "-n", fmt.Sprint(p.ranks), path}, p.arguments...)...)
+	cmd := exec.CommandContext(ctx, s.loggp, append([]string{"run", "--platform", s.platform, "-n", fmt.Sprint(p.ranks), "--spare", fmt.Sprint(s.spare), path}, p.arguments...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	cmd.Dir, cmd.Env, cmd.Stderr = p.folder, append(os.Environ(), p.environment...), &errs
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), p.environment...), &errs
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		r.outcome, r.reason = timedOut, "after "+limit.String()

@@ -23,7 +23,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := settings{loggp: loggp, platform: "t3d", include: []string{root}, limit: time.Minute}
+	s := settings{loggp: loggp, platform: "t3d", include: []string{root}, spare: 1, limit: time.Minute}
 	if err := s.findSupport(filepath.Join(root, "*.c")); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,8 @@ func TestRun(t *testing.T) {
 		"/errors/well: failed: it ends well and ought to end with an error\n",
 		"   pt2pt         5       2          1       1          1\n",
 		"  errors         2       1          0       1          0\n",
-		"     all         7       3          1       2          1\n",
+		"   spawn         1       1          0       0          0\n",
+		"     all         8       4          1       2          1\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, out.String())

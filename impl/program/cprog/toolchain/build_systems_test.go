@@ -128,6 +128,9 @@ func TestInstallWrappers(t *testing.T) {
 	if out := runIn(t, dir, []string{"LOGGP_PLATFORM=t3d"}, "./mpirun", "-n", "3", "a"); out != "run --platform t3d -n 3 a\n" {
 		t.Errorf("with LOGGP_PLATFORM: %q", out)
 	}
+	if out := runIn(t, dir, []string{"LOGGP_SPARE=2"}, "./mpirun", "-n", "3", "a"); out != "run --platform shm --spare 2 -n 3 a\n" {
+		t.Errorf("with LOGGP_SPARE: %q", out)
+	}
 	for name, replace := range map[string]func(path string) error{
 		"mpicc":       func(path string) error { return os.WriteFile(path, []byte("#!/bin/sh\n"), 0o777) },
 		"loggp-mpicc": func(path string) error { return os.WriteFile(path, []byte("mine\n"), 0o777) },

@@ -54,6 +54,9 @@ var places = []struct{ name, kind, block string }{
 	{"MPI_WEIGHTS_EMPTY", "INTEGER MPI_WEIGHTS_EMPTY", "loggp_weights_empty"},
 	{"MPI_STATUS_IGNORE", "INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)", "loggp_status_ignore"},
 	{"MPI_STATUSES_IGNORE", "INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)", "loggp_statuses_ignore"},
+	{"MPI_ERRCODES_IGNORE", "INTEGER MPI_ERRCODES_IGNORE(1)", "loggp_errcodes_ignore"},
+	{"MPI_ARGV_NULL", "CHARACTER*1 MPI_ARGV_NULL(1)", "loggp_argv_null"},
+	{"MPI_ARGVS_NULL", "CHARACTER*1 MPI_ARGVS_NULL(1,1)", "loggp_argvs_null"},
 }
 
 // attributeFunctions copy and delete attributes. Keys are made with them or with the program's.
@@ -181,6 +184,10 @@ func (f Function) declaration(p parsed) string {
 		return "        integer(8) :: " + p.name + "\n"
 	case p.of == "void*":
 		return fmt.Sprintf("        !GCC$ ATTRIBUTES NO_ARG_CHECK :: %s\n        type(*), dimension(*) :: %[1]s\n", p.name)
+	case p.name == "array_of_argv":
+		return "        character(len=*) :: array_of_argv(count,*)\n"
+	case p.of == "char*" && p.array:
+		return "        character(len=*) :: " + p.name + "(*)\n"
 	case p.of == "char*":
 		return "        character(len=*) :: " + p.name + "\n"
 	case p.of == "MPI_Status*" && strings.HasPrefix(p.name, "array_of"):
@@ -233,7 +240,7 @@ func (f Function) parameters() []parsed {
 func (f Function) fortranParameters() []string {
 	var names []string
 	for _, p := range f.parameters() {
-		if p.name == "argc" || p.name == "argv" {
+		if slices.Contains(f.Parameters, "argc") && (p.name == "argc" || p.name == "argv") {
 			continue
 		}
 		names = append(names, p.name)

@@ -62,6 +62,11 @@ func Fortran08Module() string {
 	for _, p := range places {
 		kind := "integer :: " + p.name
 		switch {
+		case strings.HasPrefix(p.name, "MPI_ARG"):
+			_, shape, _ := strings.Cut(p.kind, p.name)
+			kind = "character(1) :: " + p.name + shape
+		case strings.HasPrefix(p.name, "MPI_ERRCODES_"):
+			kind += "(1)"
 		case strings.HasPrefix(p.name, "MPI_STATUS_"):
 			kind = "type(MPI_Status) :: " + p.name
 		case strings.HasPrefix(p.name, "MPI_STATUSES_"):

@@ -37,9 +37,9 @@ func (w wrapper) script(loggp string) string {
 		return fmt.Sprintf("#!/bin/sh\n# %s: compiles for 'loggp run'.\nexec %s %s \"$@\"\n", scriptMark, quoted, w.verb)
 	}
 	return fmt.Sprintf(`#!/bin/sh
-# %s: runs a program on the platform that LOGGP_PLATFORM names, or on this machine.
+# %s: runs a program on the platform that LOGGP_PLATFORM names, or on this machine, with LOGGP_SPARE spare ranks.
 if [ "$1" = -np ]; then shift; set -- -n "$@"; fi
-exec %s run --platform "${LOGGP_PLATFORM:-shm}" "$@"
+exec %s run --platform "${LOGGP_PLATFORM:-shm}" ${LOGGP_SPARE:+--spare "$LOGGP_SPARE"} "$@"
 `, scriptMark, quoted)
 }
 

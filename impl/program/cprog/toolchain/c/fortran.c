@@ -28,6 +28,9 @@ BLOCK int loggp_unweighted_;
 BLOCK int loggp_weights_empty_;
 BLOCK int loggp_status_ignore_[8];
 BLOCK int loggp_statuses_ignore_[8];
+BLOCK int loggp_errcodes_ignore_;
+BLOCK char loggp_argv_null_;
+BLOCK char loggp_argvs_null_;
 
 static inline intptr_t buffer_of(void *b) { return b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : (intptr_t)b; }
 static inline intptr_t weights_of(void *b) {
@@ -125,6 +128,65 @@ void pmpi_info_create_env_(int *info, int *ierror) {
 void pmpi_pcontrol_(int *level) { ENTER(MPI_Pcontrol, *level); }
 intptr_t pmpi_aint_add_(intptr_t *base, intptr_t *disp) { return *base + *disp; }
 intptr_t pmpi_aint_diff_(intptr_t *a, intptr_t *b) { return *a - *b; }
+
+/* Arguments of programs: texts of one length, the last of which is blank. */
+static char **arguments_of(const char *first, size_t stride, size_t length) {
+	int n = 0;
+	while (trimmed(first + n * stride, length) > 0) n++;
+	char **all = malloc((n + 1) * sizeof *all);
+	for (int i = 0; i < n; i++) all[i] = strndup(first + i * stride, trimmed(first + i * stride, length));
+	all[n] = NULL;
+	return all;
+}
+static void free_arguments(char **all) {
+	for (int i = 0; all && all[i]; i++) free(all[i]);
+	free(all);
+}
+static intptr_t codes_or_null(void *codes) { return codes == &loggp_errcodes_ignore_ ? 0 : (intptr_t)codes; }
+
+/* Only the root's arguments are read. */
+static int is_root(int comm, int root) {
+	int rank;
+	return PMPI_Comm_rank((MPI_Comm)(intptr_t)comm, &rank) == 0 && rank == root;
+}
+
+void pmpi_comm_spawn_(char *command, char *argv, int *maxprocs, int *info, int *root, int *comm, int *intercomm, int *codes, int *ierror, size_t l_command, size_t l_argv) {
+	intptr_t h = *intercomm;
+	if (!is_root(*comm, *root)) {
+		*error_of(ierror) = ENTER(MPI_Comm_spawn, 0, 0, 0, (intptr_t)MPI_INFO_NULL, *root, *comm, (intptr_t)&h, codes_or_null(codes));
+		*intercomm = h;
+		return;
+	}
+	TEXT_IN(s, command, l_command, 1)
+	char **arguments = argv == &loggp_argv_null_ ? NULL : arguments_of(argv, l_argv, l_argv);
+	*error_of(ierror) = ENTER(MPI_Comm_spawn, (intptr_t)s, (intptr_t)arguments, *maxprocs, *info, *root, *comm, (intptr_t)&h, codes_or_null(codes));
+	*intercomm = h;
+	free_arguments(arguments);
+}
+
+void pmpi_comm_spawn_multiple_(int *count, char *commands, char *argv, int *maxprocs, int *infos, int *root, int *comm, int *intercomm, int *codes, int *ierror, size_t l_command, size_t l_argv) {
+	intptr_t h = *intercomm;
+	if (!is_root(*comm, *root)) {
+		*error_of(ierror) = ENTER(MPI_Comm_spawn_multiple, 0, 0, 0, 0, 0, *root, *comm, (intptr_t)&h, codes_or_null(codes));
+		*intercomm = h;
+		return;
+	}
+	int n = *count > 0 ? *count : 0;
+	char *names[n + 1], **arguments[n + 1];
+	HANDLES(i, infos, n)
+	for (int k = 0; k < n; k++) {
+		char *name = commands + k * l_command;
+		int skip = blanks(name, l_command);
+		names[k] = strndup(name + skip, trimmed(name + skip, l_command - skip));
+		arguments[k] = argv == &loggp_argvs_null_ ? NULL : arguments_of(argv + k * l_argv, n * l_argv, l_argv);
+	}
+	*error_of(ierror) = ENTER(MPI_Comm_spawn_multiple, *count, (intptr_t)names, (intptr_t)(argv == &loggp_argvs_null_ ? NULL : arguments), (intptr_t)maxprocs, (intptr_t)i, *root, *comm, (intptr_t)&h, codes_or_null(codes));
+	*intercomm = h;
+	for (int k = 0; k < n; k++) {
+		free(names[k]);
+		free_arguments(arguments[k]);
+	}
+}
 
 /* Requests are counted from 1. */
 
