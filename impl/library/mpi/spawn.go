@@ -11,8 +11,8 @@ import (
 )
 
 // Programs that a program starts on spare ranks, and connections between groups that share no
-// communicator. All are ranks of one job, so a connection is a communicator between two groups whose
-// members and contexts the roots have told each other.
+// communicator. All are ranks of one job, so a connection is a communicator between two groups
+// whose members and contexts the roots have told each other.
 
 // startMessage tells a spare rank which program to run.
 type startMessage struct {
@@ -65,8 +65,8 @@ func (x connection) join(c *Comm) *Comm {
 // reserveContext returns a context that no communicator has.
 func (c *Comm) reserveContext() uint32 { return reservedBit | c.reserve()<<1 }
 
-// Spawn starts programs on spare ranks, and returns the communicator to them (MPI_Comm_spawn), or an
-// error. request is called at the root: how many ranks to start, and what tells Options.Started
+// Spawn starts programs on spare ranks, and returns the communicator to them (MPI_Comm_spawn), or
+// an error. request is called at the root: how many ranks to start, and what tells Options.Started
 // which program each of them runs, or why none can be started. wanted is that number, at all ranks.
 func (c *Comm) Spawn(root int, request func() (ranks int, program []byte, problem *Error)) (inter *Comm, wanted int, err *Error) {
 	c.enterCall("Spawn")

@@ -21,9 +21,9 @@ var (
 	update = flag.Bool("update", false, "write what it prints there to testdata")
 )
 
-// Programs start others with Open MPI as testdata says. Each of them runs by itself, as Open MPI 4.1
-// waits without end when many have been started; in the one that is left out it does so always. MPICH
-// with UCX cannot start programs.
+// Programs start others with Open MPI as testdata says. Each of them runs by itself, as Open MPI
+// 4.1 waits without end when many have been started; in the one that is left out it does so always.
+// MPICH with UCX cannot start programs.
 func TestStartedProgramsWithOthers(t *testing.T) {
 	if *others == 0 {
 		t.Skip("it takes a minute: -others 7")
