@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// This file has what all ranks of a job know of its processes: which ranks are spare, the ports that
-// are open, and the names of services. Looking something up there takes no virtual time.
+// This file has what all ranks of a job know of its processes: which ranks are spare, the ports
+// that are open, and the names of services. Looking something up there takes no virtual time.
 
 // processTable is that.
 type processTable struct {
@@ -109,8 +109,8 @@ func (d fileDirectory) write(t processTable) error {
 	return err
 }
 
-// openDirectory gives the rank the directory of the job. All ranks of the job call it. Ranks that are
-// processes have none if no program needs it.
+// openDirectory gives the rank the directory of the job. All ranks of the job call it. Ranks that
+// are processes have none if no program needs it.
 func (j *job) openDirectory(c *Comm, separateProcesses bool) error {
 	if separateProcesses && j.startedProgram == nil {
 		return nil

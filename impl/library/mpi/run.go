@@ -42,10 +42,10 @@ type Options struct {
 	// The rank's messages go through the port that it returns. nil: the library has none.
 	Own func(p device.Port) (device.Port, Collectives, error)
 
-	// Spare is how many ranks of the world, its last ones, have no program until Comm.Spawn starts one
-	// on them. Started is their program: world is the communicator of those that were started
-	// together, parent the one to the group that has started them, and start what Spawn's root gave.
-	// nil: programs are not started, and do not connect to each other.
+	// Spare is how many ranks of the world, its last ones, have no program until Comm.Spawn starts
+	// one on them. Started is their program: world is the communicator of those that were started
+	// together, parent the one to the group that has started them, and start what Spawn's root
+	// gave. nil: programs are not started, and do not connect to each other.
 	Spare   int
 	Started func(world, parent *Comm, start []byte) error
 
@@ -252,8 +252,8 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 // ends in it.
 const Finalize = "Finalize"
 
-// finalize ends a rank's communication. If there are spare ranks, it leaves the job: a spare rank has
-// done so when its program had ended.
+// finalize ends a rank's communication. If there are spare ranks, it leaves the job: a spare rank
+// has done so when its program had ended.
 func (c *Comm) finalize(leaves bool) {
 	c.e.Enter(Finalize)
 	if o := c.state.own; o != nil {
