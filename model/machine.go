@@ -142,6 +142,18 @@ func (m *Machine) HasRemoteMemory() bool {
 	return hasMemory(m.network()) && !m.ProcessorsCannotShareMemory
 }
 
+// HasRemoteMemoryAt reports whether processors can read and write the memory of others of a tier.
+// Within nodes they can if the system copies between processes, whatever the network between nodes
+// can: a library uses that where it has a choice.
+func (m *Machine) HasRemoteMemoryAt(t Tier) bool {
+	if m.Nodes != nil && t == IntraNode && !m.ProcessorsCannotShareMemory {
+		if _, bySystem := m.Nodes.Inside.(interface{ copiesBetweenProcesses() }); bySystem {
+			return true
+		}
+	}
+	return m.HasRemoteMemory()
+}
+
 // BarrierReleaseTime returns how long after the last arrival all ranks see that the hardware's
 // barrier is open; 0: there is none, or not for ranks that need not be on nodes of their own.
 func (m *Machine) BarrierReleaseTime() unit.Time {

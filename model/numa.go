@@ -232,6 +232,9 @@ func (n *NUMA) TransferRate(t CoreTransfer, d Distance, cached bool) (key string
 // DistanceKey returns the path in platform files of a cost of a distance.
 func (*NUMA) DistanceKey(d Distance, key string) string { return "numa." + d.String() + "." + key }
 
+// copiesBetweenProcesses says that the system does, see HasRemoteMemoryAt.
+func (*NUMA) copiesBetweenProcesses() {}
+
 // numaTransfer is a transfer between cores.
 type numaTransfer struct {
 	*NUMA

@@ -62,7 +62,7 @@ func (m *Machine) AppendOccupations(into []Occupation, lib *Library, from, to, b
 func (m *Machine) movementOfMessage(lib *Library, tier Tier, bytes int) dataMovement {
 	packet := dataMovement{copied: true}
 	switch engine := lib.CarriedBy(); {
-	case !m.HasRemoteMemory():
+	case !m.HasRemoteMemory() && (engine != ProtoEngine || !m.HasRemoteMemoryAt(tier)):
 		return packet
 	case engine == StartEngine:
 		return dataMovement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}

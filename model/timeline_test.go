@@ -312,6 +312,27 @@ func TestPathNUMA(t *testing.T) {
 	}
 }
 
+// Within nodes of cores that share memory a message is read by a single copy, though the network
+// between nodes has no remote memory. Hypernodes in nodes do without it, as machines of that time.
+func TestNodeMemory(t *testing.T) {
+	ethernet := &model.Ethernet{Rate: 1e9, MTU: 1500, TCP: model.TCP{Write: model.Channel{Bandwidth: 1e9}, Read: model.Channel{Bandwidth: 1e9}}}
+	hypernodes := near().Network
+	for _, c := range []struct {
+		inside  model.Network
+		private bool
+		want    bool
+	}{{cores().Network, false, true}, {cores().Network, true, false}, {hypernodes, false, false}} {
+		m := &model.Machine{Name: "nodes", Private: c.private, Network: ethernet, Nodes: &model.Nodes{Ranks: 16, Interfaces: 1, Inside: c.inside}, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+		if m.HasRemoteMemory() || m.HasRemoteMemoryAt(model.InterNode) || m.HasRemoteMemoryAt(model.IntraNode) != c.want {
+			t.Errorf("%s in nodes, private %v: remote memory %v, between nodes %v, in nodes %v", c.inside.Kind(), c.private, m.HasRemoteMemory(), m.HasRemoteMemoryAt(model.InterNode), m.HasRemoteMemoryAt(model.IntraNode))
+		}
+		x := model.Transfer{Machine: m, Library: chimp(), Protocol: model.ProtocolRTA, Bytes: 10_000, Path: model.Path{Tier: model.IntraNode}}
+		if got := slices.ContainsFunc(x.Cost().Delivery, func(x model.Term) bool { return x.Name == "numa.get.start" }); got != c.want {
+			t.Errorf("%s in nodes, private %v: a single copy: %v", c.inside.Kind(), c.private, got)
+		}
+	}
+}
+
 // near is a machine with the rounded numbers of a Convex Exemplar.
 func near() *model.Machine {
 	a := model.MemoryAccess{Latency: us, Send: model.Channel{Start: 2 * us, Bandwidth: 100e6}, SettleTime: 5 * us, Receive: us, FetchPerByte: 10_000,

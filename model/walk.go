@@ -164,7 +164,7 @@ func (w *protocolRun) copyToUser(side CostSide, bytes int) {
 // get reads bytes of the other side's memory. On a machine without remote access, a packet requests
 // them and another one carries them.
 func (w *protocolRun) get(side CostSide, bytes int) {
-	if w.Machine.HasRemoteMemory() {
+	if w.Machine.HasRemoteMemoryAt(w.Path.Tier) {
 		w.accessSignalName = "get"
 		w.carrier.(remoteMemoryCarrier).get(w, side, bytes)
 		w.chargeWork(side, ProtoHandleCost, 1)
@@ -181,7 +181,7 @@ func (w *protocolRun) get(side CostSide, bytes int) {
 // put writes bytes to the other side's memory. On a machine without remote access, a packet carries
 // them.
 func (w *protocolRun) put(side CostSide, bytes int) {
-	if w.Machine.HasRemoteMemory() {
+	if w.Machine.HasRemoteMemoryAt(w.Path.Tier) {
 		w.accessSignalName = "done"
 		w.carrier.(remoteMemoryCarrier).put(w, side, bytes)
 		w.chargeWork(side, ProtoHandleCost, 1)

@@ -144,6 +144,22 @@ type BufferedSender interface {
 	Flush() (done bool)
 }
 
+// NodeMemoryPort is a Port that may have remote memory of the ranks of its own node alone, where
+// the system copies between processes and the network between nodes has no remote memory. Memory
+// returns nil then, and NodeMemory what keeps the laws of Memory for ranks of the node; else nil.
+type NodeMemoryPort interface {
+	Port
+	NodeMemory() Memory
+}
+
+// NodeMemoryOf returns the NodeMemory of a port, or nil.
+func NodeMemoryOf(p Port) Memory {
+	if x, ok := p.(NodeMemoryPort); ok {
+		return x.NodeMemory()
+	}
+	return nil
+}
+
 // DirectPlacer is a Port that can put the data of a packet directly where it is to be.
 type DirectPlacer interface {
 	Port

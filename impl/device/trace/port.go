@@ -12,12 +12,13 @@ import (
 // port is a port that notes what passes through it.
 type port struct {
 	device.Port
-	engine  *model.Engine
-	memory  memory
-	counter counter
-	mutex   sync.Mutex // handlers of signals run beside the rank's program
-	events  []Event
-	started []device.Head // remote accesses that have not ended
+	engine     *model.Engine
+	memory     memory
+	nodeMemory memory
+	counter    counter
+	mutex      sync.Mutex // handlers of signals run beside the rank's program
+	events     []Event
+	started    []device.Head // remote accesses that have not ended
 }
 
 // appendEvent adds an event that has just ended.
@@ -83,6 +84,14 @@ func (p *port) Memory() device.Memory {
 		return nil
 	}
 	return &p.memory
+}
+
+// NodeMemory implements device.NodeMemoryPort.
+func (p *port) NodeMemory() device.Memory {
+	if p.nodeMemory.Memory == nil {
+		return nil
+	}
+	return &p.nodeMemory
 }
 
 // Counters implements device.Port.

@@ -76,7 +76,7 @@ func (l *Log) port(p device.Port) *port {
 	if q.engine == nil {
 		q.engine = model.Engines[0]
 	}
-	q.memory, q.counter = memory{p.Memory(), q}, counter{p.Counters(), q}
+	q.memory, q.nodeMemory, q.counter = memory{p.Memory(), q}, memory{device.NodeMemoryOf(p), q}, counter{p.Counters(), q}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if l.ranks == nil {

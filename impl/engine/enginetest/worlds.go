@@ -49,6 +49,9 @@ func Worlds() []World {
 			h.Sizes = []int{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}
 			m.Network = &h
 		}, 0)},
+		World{Name: "now, nodes with memory", MaxRanks: func() int { return LoadPlatform("now").Machine.Ranks.Max }, Open: OpenEmulated("now", func(m *model.Machine) { // and none between them
+			m.Nodes = &model.Nodes{Ranks: 3, Interfaces: 1, Inside: hwtest.NUMA().Network}
+		}, 0)},
 		World{Name: "t3d by messages", Open: openWithoutMemory(OpenEmulated("t3d", nil, 0))},
 		World{Name: "t3d with noise", Open: OpenEmulated("t3d", nil, 0.1)})
 }

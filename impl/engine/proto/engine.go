@@ -40,6 +40,7 @@ type Engine struct {
 	freeUnexpected   *unexpectedMessage
 	memory           device.Memory // the machine's, or messages
 	packetMemory     *packetMemory // nil where the machine has remote memory
+	nodeMemory       device.Memory // of the ranks of the node, where the machine has no other; or nil
 	lastCancelSerial uint32        // names the last cancel
 	lowLevelQueue    lowLevelQueue
 }
@@ -50,7 +51,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 	e.memory = e.port.Memory()
 	if e.memory == nil {
 		e.packetMemory = &packetMemory{engine: e}
-		e.memory = e.packetMemory
+		e.memory, e.nodeMemory = e.packetMemory, device.NodeMemoryOf(e.port)
 		if p, ok := e.port.(device.DirectPlacer); ok {
 			p.SetPlacement(e.packetMemory.placeData)
 		}
@@ -64,6 +65,14 @@ func (e *Engine) tier(rank int32) model.Tier {
 		return 0
 	}
 	return e.port.Tier(int(rank))
+}
+
+// memoryOf returns the memory by which a message from a rank or to it travels.
+func (e *Engine) memoryOf(rank int32) device.Memory {
+	if e.nodeMemory != nil && e.port.Tier(int(rank)) == model.IntraNode {
+		return e.nodeMemory
+	}
+	return e.memory
 }
 
 // spend charges work to the processor.

@@ -18,12 +18,12 @@ var RAT = &Protocol{
 		e.sendFirstPacketWithoutData(s)
 	},
 	OnMatch: func(e *Engine, r *op, m *firstPacket) {
-		r.key = e.memory.Expose(r.Buf[:m.size])
+		r.key = e.memoryOf(m.src).Expose(r.Buf[:m.size])
 		e.sendControl(m.src, &head{kind: kindACK, to: m.sendOp, from: r.ID(), key: r.key})
 	},
 	OnACK: func(e *Engine, s *op, h head) {
 		s.peerOp = h.from
-		e.memory.Put(int(s.Peer), h.key, 0, s.exposedData(), e.accessDoneHead(s))
+		e.memoryOf(s.Peer).Put(int(s.Peer), h.key, 0, s.exposedData(), e.accessDoneHead(s))
 	},
 	OnAccessDone: func(e *Engine, s *op) {
 		e.releaseStaging(s)
@@ -31,7 +31,7 @@ var RAT = &Protocol{
 		e.complete(s)
 	},
 	OnFIN: func(e *Engine, r *op) {
-		e.memory.Withdraw(r.key)
+		e.memoryOf(r.Peer).Withdraw(r.key)
 		e.complete(r)
 	},
 	OnCancel: func(e *Engine, s *op) {

@@ -16,7 +16,7 @@ var RTA = &Protocol{
 	UsesRemoteMemory: true,
 	OnSendStart: func(e *Engine, s *op) {
 		e.stageForRemoteAccess(s)
-		s.key = e.memory.Expose(s.exposedData())
+		s.key = e.memoryOf(s.Peer).Expose(s.exposedData())
 		e.sendFirstPacketWithoutData(s)
 	},
 	OnMatch: func(e *Engine, r *op, m *firstPacket) {
@@ -37,12 +37,12 @@ var RTA = &Protocol{
 		e.complete(r)
 	},
 	OnACK: func(e *Engine, s *op, _ head) {
-		e.memory.Withdraw(s.key)
+		e.memoryOf(s.Peer).Withdraw(s.key)
 		e.releaseStaging(s)
 		e.complete(s)
 	},
 	OnCancel: func(e *Engine, s *op) {
-		e.memory.Withdraw(s.key)
+		e.memoryOf(s.Peer).Withdraw(s.key)
 		e.releaseStaging(s)
 	},
 }
@@ -59,7 +59,7 @@ func (e *Engine) getNextChunk(r *op) {
 		into = r.stagingBuffer
 	}
 	r.chunkBytes = len(into)
-	e.memory.Get(int(r.Peer), r.key, r.doneBytes, into, e.accessDoneHead(r))
+	e.memoryOf(r.Peer).Get(int(r.Peer), r.key, r.doneBytes, into, e.accessDoneHead(r))
 }
 
 // accessDoneHead is the head of the packet that tells of the end of a remote access.

@@ -119,6 +119,14 @@ func (w observedPort) Memory() device.Memory {
 	return nil
 }
 
+// NodeMemory implements device.NodeMemoryPort.
+func (w observedPort) NodeMemory() device.Memory {
+	if m := w.emulated.NodeMemory(); m != nil {
+		return observedMemory{m, w}
+	}
+	return nil
+}
+
 type observedMemory struct {
 	device.Memory
 	port observedPort

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
 )
 
 // RemoteAccess is a remote read or write in progress. Data moves when the last byte arrives.
@@ -31,6 +32,22 @@ func (p *Port) Memory() device.Memory {
 		return nil
 	}
 	return p
+}
+
+// nodeMemory is the memory of the ranks of a node, which needs no registration with an interface.
+type nodeMemory struct{ *Port }
+
+// NodeMemory implements device.NodeMemoryPort.
+func (p *Port) NodeMemory() device.Memory {
+	if p.hasRemoteMemory || !p.Machine.HasRemoteMemoryAt(model.IntraNode) {
+		return nil
+	}
+	return nodeMemory{p}
+}
+
+func (m nodeMemory) Expose(b []byte) device.Key {
+	m.AwaitStore()
+	return m.exposedMemory.Expose(b)
 }
 
 // Counters implements device.Port.
