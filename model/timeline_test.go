@@ -322,7 +322,7 @@ func TestNodeMemory(t *testing.T) {
 		private bool
 		want    bool
 	}{{cores().Network, false, true}, {cores().Network, true, false}, {hypernodes, false, false}} {
-		m := &model.Machine{Name: "nodes", Private: c.private, Network: ethernet, Nodes: &model.Nodes{Ranks: 16, Interfaces: 1, Inside: c.inside}, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+		m := &model.Machine{Name: "nodes", ProcessorsCannotShareMemory: c.private, Network: ethernet, Nodes: &model.Nodes{Ranks: 16, Interfaces: 1, Inside: c.inside}, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
 		if m.HasRemoteMemory() || m.HasRemoteMemoryAt(model.InterNode) || m.HasRemoteMemoryAt(model.IntraNode) != c.want {
 			t.Errorf("%s in nodes, private %v: remote memory %v, between nodes %v, in nodes %v", c.inside.Kind(), c.private, m.HasRemoteMemory(), m.HasRemoteMemoryAt(model.InterNode), m.HasRemoteMemoryAt(model.IntraNode))
 		}
