@@ -38,6 +38,7 @@ const (
 	ReceiveIntoSendMemory WarningKind = "receive into memory of a pending send"
 	RequestsLeftOpen      WarningKind = "open requests"
 	WindowsLeftOpen       WarningKind = "open windows"
+	FilesLeftOpen         WarningKind = "open files"
 )
 
 // Warning is what a program does and MPI forbids, in a program that goes on.

@@ -152,6 +152,7 @@ type state struct {
 	comms         []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
 	reserved      uint32                 // numbers for communicators
 	windows       []*Window              // that are not freed, in the order in which they were made
+	files         []*File                // that are not closed, likewise
 	lockRegisters uint                   // registers that have the locks of windows, in bits
 	segments      *sharedSegments        // of the job
 	noFile        *Comm                  // of errors without a file; nil: not used

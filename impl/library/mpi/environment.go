@@ -271,6 +271,7 @@ func (c *Comm) Raise(class Class, format string, args ...any) {
 func (c *Comm) Settle() {
 	c.enterCall("Settle")
 	c.closeWindows()
+	c.closeFiles()
 	if c.e.CheckMode() != CheckStrict { // the end of the job makes an error of them
 		c.abandonRequests()
 	}

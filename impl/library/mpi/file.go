@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi/check"
 )
 
 // File is a file of this computer that the ranks of a communicator have opened together (MPI-4.1,
@@ -117,6 +119,7 @@ func (c *Comm) OpenFile(path string, mode FileMode) *File {
 		f.unmap = func() { syscall.Munmap(memory) }
 	}
 	f.shared = (*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(memory)))
+	c.state.files = append(c.state.files, f)
 	f.chargeAccess(0)
 	if mode&FileAppend != 0 {
 		f.position = f.endPosition()
@@ -166,6 +169,21 @@ func (f *File) Close() {
 	f.c.setHandler(ErrorsAreFatal)
 }
 
+// closeFiles reports files that the program has left open, and closes them on this rank. After an
+// error that the program has handled it may not have been able to.
+func (c *Comm) closeFiles() {
+	if n := len(c.state.files); n > 0 && !c.e.HasFailed() {
+		c.e.ReportViolation(engine.FilesLeftOpen, ErrFile, "%d %s not closed; the first is %s", n, check.Plural(n, "file was", "files were"), c.state.files[0].path)
+	}
+	for len(c.state.files) > 0 {
+		f := c.state.files[0]
+		f.discard()
+		if f.c.rank == 0 && f.mode&FileDeleteOnClose != 0 {
+			os.Remove(f.path)
+		}
+	}
+}
+
 // discard closes the file on this rank.
 func (f *File) discard() (err error) {
 	if f.system != nil {
@@ -175,6 +193,8 @@ func (f *File) discard() (err error) {
 		f.unmap()
 	}
 	delete(f.c.state.calls, f.c.context)
+	s := f.c.state
+	s.files = slices.DeleteFunc(s.files, func(x *File) bool { return x == f })
 	f.closed = true
 	return err
 }

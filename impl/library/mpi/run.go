@@ -270,6 +270,7 @@ func (c *Comm) finalize(leaves bool) {
 // closeProgram gives back what the program has left open.
 func (c *Comm) closeProgram() {
 	c.closeWindows()
+	c.closeFiles()
 	c.abandonRequests()
 }
 

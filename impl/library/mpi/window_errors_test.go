@@ -2,6 +2,8 @@ package mpi_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -163,6 +165,30 @@ func TestOpenWindowsAreReported(t *testing.T) {
 	world, o = synthetic(t, 2)
 	o.Check = mpi.CheckStrict
 	if err := mpi.Run(world, o, program); mpi.ErrorClass(err) != mpi.ErrWin {
+		t.Errorf("strict: %v", err)
+	}
+}
+
+// So is a file that is left open.
+func TestOpenFilesAreReported(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	program := func(c *mpi.Comm) error {
+		c.OpenFile(path, mpi.FileReadWrite|mpi.FileCreate).Close()
+		c.OpenFile(path, mpi.FileReadWrite|mpi.FileDeleteOnClose)
+		return nil
+	}
+	var warnings []mpi.Warning
+	world, o := synthetic(t, 2)
+	o.Check, o.Warn = mpi.CheckWarn, func(x mpi.Warning) { warnings = append(warnings, x) }
+	if err := mpi.Run(world, o, program); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "1 file was not closed; the first is "+path) {
+		t.Errorf("%v, warnings %v", err, warnings)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is there after the job: %v", err)
+	}
+	world, o = synthetic(t, 2)
+	o.Check = mpi.CheckStrict
+	if err := mpi.Run(world, o, program); mpi.ErrorClass(err) != mpi.ErrFile {
 		t.Errorf("strict: %v", err)
 	}
 }
