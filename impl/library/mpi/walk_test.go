@@ -104,7 +104,7 @@ func TestWalk(t *testing.T) {
 	if got := steps(down); len(got) < len(w.sent) || !slices.Equal(got[:len(w.sent)], w.sent) {
 		t.Errorf("the page has\n%s\nand the message is sent by\n%s", strings.Join(got, "\n"), strings.Join(w.sent, "\n"))
 	}
-	from := slices.IndexFunc(w.copied, func(s string) bool { return strings.HasSuffix(s, ": dispatch") })
+	from := slices.IndexFunc(w.copied, func(s string) bool { return strings.HasSuffix(s, ": dispatchPacket") })
 	if from < 0 || !strings.Contains(strings.Join(steps(up), "\n"), strings.Join(w.copied[from:len(w.copied)-1], "\n")) {
 		t.Errorf("the page has\n%s\nand the data is copied by\n%s", strings.Join(steps(up), "\n"), strings.Join(w.copied, "\n"))
 	}
