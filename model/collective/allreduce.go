@@ -80,29 +80,27 @@ func (p power) end(s *Script, j Job, rank int) {
 
 // ringAllreduce sends parts of the data around a ring twice. They are combined in the first round,
 // and distributed in the second. Patarasuk and Yuan 2009.
-func ringAllreduce(s *Script, j Job, rank int) { segmentedRingAllreduce(unit.MaxSize)(s, j, rank) }
+func ringAllreduce(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, rank, unit.MaxSize) }
 
 // segmentedRingAllreduce goes around the ring once for each segment of the parts, and then with the
 // whole parts to distribute them.
-func segmentedRingAllreduce(segment int) schedule {
-	return func(s *Script, j Job, rank int) {
-		begin := j.blocks()
-		s.local(Copy, j.whole(In), j.whole(Out))
-		next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
-		segment := j.segment(segment)
-		for phase := range max((begin(1)+segment-1)/segment, 1) { // part 0 is the longest
-			part := func(a Area, i int) Span {
-				i = mod(i, j.Ranks)
-				from := min(begin(i)+phase*segment, begin(i+1))
-				return Span{a, from, min(segment, begin(i+1)-from)}
-			}
-			for i := range j.Ranks - 1 {
-				s.exchange(next, part(Out, rank-i), before, part(Tmp, rank-i-1))
-				s.fold(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
-			}
+func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
+	begin := j.blocks()
+	s.local(Copy, j.whole(In), j.whole(Out))
+	next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
+	segment = j.segment(segment)
+	for phase := range max((begin(1)+segment-1)/segment, 1) { // part 0 is the longest
+		part := func(a Area, i int) Span {
+			i = mod(i, j.Ranks)
+			from := min(begin(i)+phase*segment, begin(i+1))
+			return Span{a, from, min(segment, begin(i+1)-from)}
 		}
-		ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return span(Out, begin, i, i+1) })
+		for i := range j.Ranks - 1 {
+			s.exchange(next, part(Out, rank-i), before, part(Tmp, rank-i-1))
+			s.fold(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
+		}
 	}
+	ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return span(Out, begin, i, i+1) })
 }
 
 // scatterAllgatherAllreduce combines a part of the data at each rank by recursive halving, and

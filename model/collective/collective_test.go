@@ -516,3 +516,22 @@ func TestAlltoallOrders(t *testing.T) {
 		}
 	}
 }
+
+// ignoredSteps is a Performer that does nothing.
+type ignoredSteps struct{}
+
+func (ignoredSteps) Do(*Step) bool { return true }
+
+// The steps of a rank allocate nothing, but for those of two levels.
+func TestSchedulesAllocateNothing(t *testing.T) {
+	s := &Script{By: ignoredSteps{}}
+	for _, a := range extendedAlgorithms() {
+		j := Job{Ranks: 64, Bytes: 4096, Unit: 8}
+		if !a.Serves(j) {
+			continue
+		}
+		if n := testing.AllocsPerRun(10, func() { a.Perform(j, 5, s) }); n > 0 {
+			t.Errorf("%v allocates %v times", a, n)
+		}
+	}
+}

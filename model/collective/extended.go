@@ -11,13 +11,13 @@ var libraryAlgorithms = []*Algorithm{
 	{Operation: Scatter, Name: "posted", schedule: postedScatter},
 	{Operation: Allgather, Name: "neighbor-exchange", EvenRanks: true, schedule: neighborAllgather},
 	{Operation: Alltoall, Name: "pairwise-shift", schedule: shiftedAlltoall},
-	{Operation: Reduce, Name: "rabenseifner", NeedsCommutative: true, schedule: rabenseifnerReduce(splitPairs)},
-	{Operation: Reduce, Name: "rabenseifner-fold", NeedsCommutative: true, schedule: rabenseifnerReduce(foldPairs)},
-	{Operation: Allreduce, Name: "rabenseifner", NeedsCommutative: true, schedule: rabenseifnerAllreduce(splitPairs)},
-	{Operation: Allreduce, Name: "rabenseifner-fold", NeedsCommutative: true, schedule: rabenseifnerAllreduce(foldPairs)},
+	{Operation: Reduce, Name: "rabenseifner", NeedsCommutative: true, schedule: splitPairs.reduce},
+	{Operation: Reduce, Name: "rabenseifner-fold", NeedsCommutative: true, schedule: foldPairs.reduce},
+	{Operation: Allreduce, Name: "rabenseifner", NeedsCommutative: true, schedule: splitPairs.allreduce},
+	{Operation: Allreduce, Name: "rabenseifner-fold", NeedsCommutative: true, schedule: foldPairs.allreduce},
 	{Operation: ReduceScatter, Name: "ring", NeedsCommutative: true, schedule: ringReduceScatter},
-	{Operation: ReduceScatter, Name: "recursive-halving-fold", NeedsCommutative: true, schedule: foldedReduceScatter(false)},
-	{Operation: ReduceScatter, Name: "butterfly", NeedsCommutative: true, schedule: foldedReduceScatter(true)},
+	{Operation: ReduceScatter, Name: "recursive-halving-fold", NeedsCommutative: true, schedule: foldedHalvingReduceScatter},
+	{Operation: ReduceScatter, Name: "butterfly", NeedsCommutative: true, schedule: butterflyReduceScatter},
 }
 
 // Extended returns algorithms for an operation that comparisons of all do not contain: those of

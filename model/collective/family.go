@@ -79,7 +79,7 @@ var families = slices.Concat(treeFamilies(), []family{
 		return &Algorithm{schedule: inOrderReduce(p.segment)}
 	}},
 	{operation: Allreduce, name: "ring", segment: required, example: "1KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{NeedsCommutative: true, schedule: segmentedRingAllreduce(p.segment)}
+		return &Algorithm{NeedsCommutative: true, schedule: func(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, rank, p.segment) }}
 	}},
 	{operation: Allreduce, name: "recursive-multiplying", radix: required, minRadix: 2, example: "4", make: func(p parameters) *Algorithm {
 		return &Algorithm{NeedsCommutative: true, schedule: multiplyingAllreduce(p.radix)}

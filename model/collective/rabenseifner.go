@@ -87,59 +87,55 @@ func (w halvingWindow) grow(at, far int) (all, other halvingWindow) {
 // span returns the data of a window.
 func (w halvingWindow) span(of func(from, to int) Span) Span { return of(w.from, w.from+w.parts) }
 
-// rabenseifnerAllreduce combines a part of the data at each rank by vector halving and distance
-// doubling, and gathers the parts in the reverse order.
-func rabenseifnerAllreduce(by pairing) schedule {
-	return func(s *Script, j Job, rank int) {
-		s.local(Copy, j.whole(In), j.whole(Out))
-		p := powerOf(j.Ranks)
-		if at := by.begin(p, s, j, rank); at != None {
-			few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
-			part := spans(Out, few.blocks())
-			of := func(number int) int { return by.rank(p, number) }
-			w := nearHalving(s, p, at, of, part, spans(Tmp, few.blocks()))
-			for far := p.ranks / 2; far >= 1; far /= 2 {
-				all, other := w.grow(at, far)
-				s.exchange(of(at^far), w.span(part), of(at^far), other.span(part))
-				w = all
-			}
+// allreduce combines a part of the data at each rank by vector halving and distance doubling, and
+// gathers the parts in the reverse order. Rabenseifner 2004.
+func (by *pairing) allreduce(s *Script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.whole(Out))
+	p := powerOf(j.Ranks)
+	if at := by.begin(p, s, j, rank); at != None {
+		few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
+		part := spans(Out, few.blocks())
+		of := func(number int) int { return by.rank(p, number) }
+		w := nearHalving(s, p, at, of, part, spans(Tmp, few.blocks()))
+		for far := p.ranks / 2; far >= 1; far /= 2 {
+			all, other := w.grow(at, far)
+			s.exchange(of(at^far), w.span(part), of(at^far), other.span(part))
+			w = all
 		}
-		by.end(p, s, j, rank)
 	}
+	by.end(p, s, j, rank)
 }
 
-// rabenseifnerReduce combines as rabenseifnerAllreduce does, and gathers the parts at the root. If
-// the root does not take part, its neighbor gathers them for it.
-func rabenseifnerReduce(by pairing) schedule {
-	return func(s *Script, j Job, rank int) {
-		s.local(Copy, j.whole(In), j.whole(Out))
-		p := powerOf(j.Ranks)
-		root := j.Root - p.more
-		if j.Root < 2*p.more {
-			root = j.Root / 2
-		}
-		if at := by.begin(p, s, j, rank); at != None {
-			few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
-			part := spans(Out, few.blocks())
-			of := func(number int) int { return by.rank(p, number) }
-			w := nearHalving(s, p, at, of, part, spans(Tmp, few.blocks()))
-			for far := p.ranks / 2; far >= 1; far /= 2 {
-				if at&far != root&far {
-					s.send(of(at^far), w.span(part))
-					break
-				}
-				all, other := w.grow(at, far)
-				s.recv(of(at^far), other.span(part))
-				w = all
+// reduce combines as allreduce does, and gathers the parts at the root. If the root does not take
+// part, its neighbor gathers them for it.
+func (by *pairing) reduce(s *Script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.whole(Out))
+	p := powerOf(j.Ranks)
+	root := j.Root - p.more
+	if j.Root < 2*p.more {
+		root = j.Root / 2
+	}
+	if at := by.begin(p, s, j, rank); at != None {
+		few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
+		part := spans(Out, few.blocks())
+		of := func(number int) int { return by.rank(p, number) }
+		w := nearHalving(s, p, at, of, part, spans(Tmp, few.blocks()))
+		for far := p.ranks / 2; far >= 1; far /= 2 {
+			if at&far != root&far {
+				s.send(of(at^far), w.span(part))
+				break
 			}
+			all, other := w.grow(at, far)
+			s.recv(of(at^far), other.span(part))
+			w = all
 		}
-		switch collector := by.rank(p, root); {
-		case collector == j.Root:
-		case rank == collector:
-			s.send(j.Root, j.whole(Out))
-		case rank == j.Root:
-			s.recv(collector, j.whole(Out))
-		}
+	}
+	switch collector := by.rank(p, root); {
+	case collector == j.Root:
+	case rank == collector:
+		s.send(j.Root, j.whole(Out))
+	case rank == j.Root:
+		s.recv(collector, j.whole(Out))
 	}
 }
 
@@ -147,39 +143,41 @@ func rabenseifnerReduce(by pairing) schedule {
 // ranks: even ranks of pairs give all of their data to the odd ones first. near says that the first
 // rounds are with the nearest ranks; the blocks then have to go to the ranks that they are for. Tmp
 // has the data, and then room for what is received.
-func foldedReduceScatter(near bool) schedule {
-	return func(s *Script, j Job, rank int) {
-		n := j.Ranks * j.Bytes
-		data, room := Span{Tmp, 0, n}, Span{Tmp, n, n}
-		p := powerOf(j.Ranks)
-		at := rank - p.more
-		s.local(Copy, Span{In, 0, n}, data)
-		if rank < 2*p.more {
-			if rank%2 == 0 {
-				s.send(rank+1, data)
-				s.recv(rank+1, j.whole(Out))
-				return
-			}
-			s.recv(rank-1, room)
-			s.fold(room, data, true)
-			at = rank / 2
+func foldedReduceScatter(s *Script, j Job, rank int, near bool) {
+	n := j.Ranks * j.Bytes
+	data, room := Span{Tmp, 0, n}, Span{Tmp, n, n}
+	p := powerOf(j.Ranks)
+	at := rank - p.more
+	s.local(Copy, Span{In, 0, n}, data)
+	if rank < 2*p.more {
+		if rank%2 == 0 {
+			s.send(rank+1, data)
+			s.recv(rank+1, j.whole(Out))
+			return
 		}
-		mine := spans(Tmp, func(i int) int { return (i + min(i, p.more)) * j.Bytes })
-		theirs := func(from, to int) Span {
-			into := mine(from, to)
-			into.From += n
-			return into
-		}
-		if near {
-			if w := nearHalving(s, p, at, p.rank, mine, theirs); w.from != at {
-				s.exchange(p.rank(w.from), w.span(mine), p.rank(w.from), mine(at, at+1))
-			}
-		} else {
-			halving(s, p, at, mine, theirs)
-		}
-		if rank < 2*p.more {
-			s.send(rank-1, j.block(Tmp, rank-1))
-		}
-		s.local(Copy, j.block(Tmp, rank), j.whole(Out))
+		s.recv(rank-1, room)
+		s.fold(room, data, true)
+		at = rank / 2
 	}
+	mine := spans(Tmp, func(i int) int { return (i + min(i, p.more)) * j.Bytes })
+	theirs := func(from, to int) Span {
+		into := mine(from, to)
+		into.From += n
+		return into
+	}
+	if near {
+		if w := nearHalving(s, p, at, p.rank, mine, theirs); w.from != at {
+			s.exchange(p.rank(w.from), w.span(mine), p.rank(w.from), mine(at, at+1))
+		}
+	} else {
+		halving(s, p, at, mine, theirs)
+	}
+	if rank < 2*p.more {
+		s.send(rank-1, j.block(Tmp, rank-1))
+	}
+	s.local(Copy, j.block(Tmp, rank), j.whole(Out))
 }
+
+func butterflyReduceScatter(s *Script, j Job, rank int) { foldedReduceScatter(s, j, rank, true) }
+
+func foldedHalvingReduceScatter(s *Script, j Job, rank int) { foldedReduceScatter(s, j, rank, false) }
