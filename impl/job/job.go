@@ -182,7 +182,7 @@ func (j *Job) MPIOptions(protocol string) mpi.Options {
 		o.Nodes = j.RanksByNode() // as libraries of today hear it from their launcher
 	}
 	if x := j.Library.Compiled; x != nil && j.Recorder == nil { // messages are recorded, and no multicasts
-		o.Own = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.StoredSchedules}))
+		o.Own = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, StoredSchedules: j.StoredSchedules}))
 	}
 	if j.Recorder != nil {
 		o.Engine = j.Recorder.WrapEngines(o.Engine)

@@ -98,7 +98,7 @@ func (r *aclmplTracer) trace(ranks int, o aclmpl.Options, program func(*aclmpl.P
 func (r *aclmplTracer) countMessageSteps(mode string, list bool) error {
 	o := aclmpl.Options{}
 	if list {
-		o.Slots = 1
+		o.PoolSlots = 1
 	}
 	events, err := r.trace(2, o, func(p *aclmpl.PE) {
 		b := make([]byte, r.bytes)
@@ -142,14 +142,14 @@ func (r *aclmplTracer) countMessageSteps(mode string, list bool) error {
 func (r *aclmplTracer) overflowPool() error {
 	const messages = 100
 	refusals, ordered := 0, 1.0
-	_, err := r.trace(2, aclmpl.Options{Slots: 8}, func(p *aclmpl.PE) {
+	_, err := r.trace(2, aclmpl.Options{PoolSlots: 8}, func(p *aclmpl.PE) {
 		b := make([]byte, 8)
 		if p.Rank() == 0 {
 			for i := range messages {
 				b[0] = byte(i)
 				p.SendAsync(1, 0, b)
 			}
-			refusals = p.Statistics().PoolFull
+			refusals = p.Statistics().FullPoolEncounters
 			return
 		}
 		p.Compute(unit.Millisecond)
@@ -192,7 +192,7 @@ func (r *aclmplTracer) countBroadcastPhases(n int) error {
 // reduced by binary swap, shorter ones by a tree.
 func (r *aclmplTracer) timeReduction(algorithm string, swapFrom, n, elements int) error {
 	var begin, end unit.Time
-	_, err := r.trace(n, aclmpl.Options{SwapFrom: swapFrom}, func(p *aclmpl.PE) {
+	_, err := r.trace(n, aclmpl.Options{MinBinarySwapElements: swapFrom}, func(p *aclmpl.PE) {
 		x := make([]float64, elements)
 		p.Barrier()
 		begin = max(begin, p.Now())

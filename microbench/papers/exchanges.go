@@ -77,8 +77,8 @@ func fillMessage(b []byte, from, to int) {
 }
 
 // ccmpiParts returns blocks as the arguments of CC-MPI's calls.
-func ccmpiParts(b program.BlocksByRank) ccmpi.Parts {
-	return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets)
+func ccmpiParts(b program.BlocksByRank) ccmpi.PartsByRank {
+	return ccmpi.PartsOf(mpi.Of(b.Bytes), b.Counts, b.Offsets)
 }
 
 // exchangeMethod prepares an exchange whose pattern all ranks know. If it computes a schedule

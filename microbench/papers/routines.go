@@ -114,8 +114,8 @@ var routines = map[string]func(c *mpi.Comm, size int) routine{
 		all, mine, counts, offsets := scatterToFive(c, size)
 		return routine{call: func() { c.Scatterv(all, counts, offsets, mine, 0) }}
 	},
-	"scatterv_static":  scattervIn(ccmpi.Static),
-	"scatterv_dynamic": scattervIn(ccmpi.Dynamic),
+	"scatterv_static":  scattervIn(ccmpi.StaticGroup),
+	"scatterv_dynamic": scattervIn(ccmpi.DynamicGroup),
 	"scatterv_compiled": func(c *mpi.Comm, size int) routine {
 		all, mine, counts, offsets := scatterToFive(c, size)
 		g := ccmpi.ScattervOpenGroup(c, counts, mpi.Byte, 0) // network control, before the loop
@@ -125,9 +125,9 @@ var routines = map[string]func(c *mpi.Comm, size int) routine{
 		all, mine := newBuffers(c, size)
 		return routine{call: func() { c.Allgather(mine, all) }}
 	},
-	"allgather_multicast": allgatherBy(ccmpi.Multicast),
-	"allgather_unicast":   allgatherBy(ccmpi.Unicast),
-	"allgather_phased":    allgatherBy(ccmpi.Phased),
+	"allgather_multicast": allgatherBy(ccmpi.MulticastAllgather),
+	"allgather_unicast":   allgatherBy(ccmpi.UnicastAllgather),
+	"allgather_phased":    allgatherBy(ccmpi.PhasedAllgather),
 	"alltoall": func(c *mpi.Comm, size int) routine {
 		from, _ := newBuffers(c, size)
 		into, _ := newBuffers(c, size)
@@ -168,7 +168,7 @@ func scatterToFive(c *mpi.Comm, size int) (all, mine mpi.Buffer, counts, offsets
 	return mpi.Of(make([]byte, receivers*size)), mpi.Of(make([]byte, counts[c.Rank()])), counts, offsets
 }
 
-func scattervIn(grouping ccmpi.Grouping) func(c *mpi.Comm, size int) routine {
+func scattervIn(grouping ccmpi.GroupManagement) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, mine, counts, offsets := scatterToFive(c, size)
 		return routine{call: func() { ccmpi.Scatterv(c, grouping, all, counts, offsets, mine, 0) }}

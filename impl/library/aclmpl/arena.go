@@ -39,9 +39,9 @@ type arenaTransport struct {
 
 // newArenaTransport makes the arenas of a PE.
 func newArenaTransport(e *PE) *arenaTransport {
-	a := &arenaTransport{PE: e, slotsPerSender: max(1, e.options.Slots/e.peCount), sentSegments: make([]uint64, e.peCount), receivedSegments: make([]uint64, e.peCount), filledSlots: make([]uint64, e.peCount), clearedSlots: make([]uint64, e.peCount)}
+	a := &arenaTransport{PE: e, slotsPerSender: max(1, e.options.PoolSlots/e.peCount), sentSegments: make([]uint64, e.peCount), receivedSegments: make([]uint64, e.peCount), filledSlots: make([]uint64, e.peCount), clearedSlots: make([]uint64, e.peCount)}
 	e.segmentTaker = a.takeSegment
-	e.memory = shmem.New(e.port, a.senderSlotOffset(e.peCount, 0))
+	e.memory = shmem.NewPE(e.port, a.senderSlotOffset(e.peCount, 0))
 	e.memory.Barrier(nil)
 	return a
 }
@@ -58,18 +58,18 @@ func (a *arenaTransport) regionOffset() int          { return 8 * 5 * a.peCount 
 // senderSlotOffset returns where slot i of a sender begins: a header as that of the pool's slots,
 // whose last word has the number of the segment in place of a status, then the data.
 func (a *arenaTransport) senderSlotOffset(sender, i int) int {
-	return a.regionOffset() + a.options.Arena + (sender*a.slotsPerSender+i)*(slotHeader+8+a.options.SlotSize)
+	return a.regionOffset() + a.options.ArenaBytes + (sender*a.slotsPerSender+i)*(slotHeaderBytes+8+a.options.SlotBytes)
 }
 
 // awaitWordAtLeast waits until a word is at least a number.
 func (a *arenaTransport) awaitWordAtLeast(at int, least uint64) {
 	for {
-		seen := a.memory.Events()
-		if a.memory.Load(at) >= least {
+		seen := a.memory.EventCount()
+		if a.memory.LoadWord(at) >= least {
 			a.spend(model.AclmplReadCost, 1)
 			return
 		}
-		a.memory.Wait(seen)
+		a.memory.WaitForEvent(seen)
 	}
 }
 
@@ -101,16 +101,16 @@ func (a *arenaTransport) exchange(dst int, out []byte, src int, in []byte) int {
 	put, got := 0, 0
 	copied, sending, receiving := false, true, true // copied: the region has the next segment
 	for sending || receiving {
-		seen, moved := a.memory.Events(), false
-		if sending && !copied && a.memory.Load(a.announcedOffset(dst)) >= a.sentSegments[dst] {
+		seen, moved := a.memory.EventCount(), false
+		if sending && !copied && a.memory.LoadWord(a.announcedOffset(dst)) >= a.sentSegments[dst] {
 			a.copyToRegion(out, put)
 			copied, moved = true, true
 		}
-		if copied && a.memory.Load(a.readyOffset(dst)) > a.sentSegments[dst] {
+		if copied && a.memory.LoadWord(a.readyOffset(dst)) > a.sentSegments[dst] {
 			put += a.announceSegment(dst, out, put)
 			copied, moved, sending = false, true, put < len(out)
 		}
-		if receiving && a.memory.Load(a.publishedOffset(src)+8) > a.receivedSegments[src] {
+		if receiving && a.memory.LoadWord(a.publishedOffset(src)+8) > a.receivedSegments[src] {
 			n, more := a.copyFromRegion(src, in, got)
 			got += n
 			if moved, receiving = true, more; more {
@@ -118,7 +118,7 @@ func (a *arenaTransport) exchange(dst int, out []byte, src int, in []byte) int {
 			}
 		}
 		if !moved {
-			a.memory.Wait(seen)
+			a.memory.WaitForEvent(seen)
 		}
 	}
 	a.awaitWordAtLeast(a.announcedOffset(dst), a.sentSegments[dst])
@@ -140,13 +140,13 @@ func (a *arenaTransport) publishSegment(dst int, b []byte, done int) int {
 
 // copyToRegion copies the segment of b from done on into the PE's region.
 func (a *arenaTransport) copyToRegion(b []byte, done int) {
-	a.memory.PutSymmetric(a.rank, a.regionOffset(), b[done:min(len(b), done+a.options.Arena)])
+	a.memory.PutSymmetric(a.rank, a.regionOffset(), b[done:min(len(b), done+a.options.ArenaBytes)])
 	a.memory.Quiet()
 }
 
 // announceSegment publishes the segment. Its place says whether it is the last.
 func (a *arenaTransport) announceSegment(dst int, b []byte, done int) int {
-	n := min(len(b)-done, a.options.Arena)
+	n := min(len(b)-done, a.options.ArenaBytes)
 	place := uint64(a.regionOffset())
 	if done+n < len(b) {
 		place |= 1 << (segmentBits - 1)
@@ -160,12 +160,12 @@ func (a *arenaTransport) announceSegment(dst int, b []byte, done int) int {
 func (a *arenaTransport) copyFromRegion(src int, b []byte, done int) (n int, more bool) {
 	at := a.publishedOffset(src)
 	a.awaitWordAtLeast(at+8, a.receivedSegments[src]+1)
-	word := a.memory.Load(at)
+	word := a.memory.LoadWord(at)
 	n = int(word & (1<<segmentBits - 1))
 	place := int(word >> segmentBits)
 	more = place>>(segmentBits-1) != 0
 	if done+n > len(b) {
-		a.fail("%d bytes or more from PE %d, and the receive has a buffer of %d", done+n, src, len(b))
+		a.failCall("%d bytes or more from PE %d, and the receive has a buffer of %d", done+n, src, len(b))
 	}
 	a.memory.GetSymmetric(src, place&(1<<(segmentBits-1)-1), b[done:done+n])
 	a.receivedSegments[src]++
@@ -177,11 +177,11 @@ func (a *arenaTransport) sendAsync(dst, tag int, b []byte) {
 	a.spend(model.AclmplSendAsyncCost, 1)
 	a.pool.serial++
 	what := uint64(len(b))<<32 | uint64(a.pool.serial)
-	for offset := 0; offset == 0 || offset < len(b); offset += a.options.SlotSize {
+	for offset := 0; offset == 0 || offset < len(b); offset += a.options.SlotBytes {
 		a.awaitSlot(dst)
 		at := a.senderSlotOffset(a.rank, int(a.filledSlots[dst]%uint64(a.slotsPerSender)))
 		a.filledSlots[dst]++
-		a.memory.PutSymmetric(dst, at+slotHeader+8, b[offset:min(offset+a.options.SlotSize, len(b))])
+		a.memory.PutSymmetric(dst, at+slotHeaderBytes+8, b[offset:min(offset+a.options.SlotBytes, len(b))])
 		a.memory.PutWords(dst, at, uint64(a.rank)<<32|uint64(uint32(tag)), what, uint64(offset)<<32, a.filledSlots[dst])
 		a.memory.Quiet()
 	}
@@ -190,16 +190,16 @@ func (a *arenaTransport) sendAsync(dst, tag int, b []byte) {
 // awaitSlot waits until the next slot for dst is free.
 func (a *arenaTransport) awaitSlot(dst int) {
 	for full := false; ; full = true {
-		seen := a.memory.Events()
+		seen := a.memory.EventCount()
 		a.spend(model.AclmplReadCost, 1)
-		if a.filledSlots[dst]-a.memory.Load(a.freedOffset(dst)) < uint64(a.slotsPerSender) {
+		if a.filledSlots[dst]-a.memory.LoadWord(a.freedOffset(dst)) < uint64(a.slotsPerSender) {
 			return
 		}
 		if !full {
-			a.stats.PoolFull++
+			a.stats.FullPoolEncounters++
 		}
 		if !a.clearSlots() {
-			a.memory.Wait(seen)
+			a.memory.WaitForEvent(seen)
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (a *arenaTransport) clearSlots() bool {
 		}
 	}
 	if some {
-		a.stats.Drains++
+		a.stats.PoolDrains++
 	}
 	return some
 }
@@ -223,12 +223,12 @@ func (a *arenaTransport) clearSlots() bool {
 // nextSegment returns the next segment in the slots of a sender.
 func (a *arenaTransport) nextSegment(src int) (segment, bool) {
 	at := a.senderSlotOffset(src, int(a.clearedSlots[src]%uint64(a.slotsPerSender)))
-	if a.memory.Load(at+24) != a.clearedSlots[src]+1 {
+	if a.memory.LoadWord(at+24) != a.clearedSlots[src]+1 {
 		return segment{}, false
 	}
 	s := a.readSegmentHeader(at)
-	n := min(s.total-s.offset, a.options.SlotSize)
-	s.data = a.memory.Symmetric()[at+slotHeader+8:][:n]
+	n := min(s.total-s.offset, a.options.SlotBytes)
+	s.data = a.memory.Symmetric()[at+slotHeaderBytes+8:][:n]
 	return s, true
 }
 
@@ -246,7 +246,7 @@ func (a *arenaTransport) receiveAsync(src, tag int, b []byte, wait bool) (Status
 func (a *arenaTransport) takeSegment(w segmentPattern, b []byte, wait bool) (segment, bool) {
 	a.spend(model.AclmplReadCost, 1)
 	for {
-		seen := a.memory.Events()
+		seen := a.memory.EventCount()
 		if s, ok := a.takeFromList(&w, b); ok {
 			return s, true
 		}
@@ -256,7 +256,7 @@ func (a *arenaTransport) takeSegment(w segmentPattern, b []byte, wait bool) (seg
 		if !wait {
 			return segment{}, false
 		}
-		a.memory.Wait(seen)
+		a.memory.WaitForEvent(seen)
 	}
 }
 
@@ -278,7 +278,7 @@ func (a *arenaTransport) takeFromSlots(w *segmentPattern, b []byte) (segment, bo
 			}
 			a.copyToUser(&s, b)
 			a.freeSlot(src)
-			a.stats.FromPool++
+			a.stats.ReceivedFromPool++
 			a.firstPolledSender = src + 1
 			return s, true
 		}
@@ -291,7 +291,7 @@ func (a *arenaTransport) barrier() { a.memory.Barrier(func() { a.clearSlots() })
 
 func (a *arenaTransport) countUnreceived() (n int, first Status) {
 	a.clearSlots()
-	for s := a.pool.list.head; s != nil; s = s.next {
+	for s := a.pool.segmentsNotReceived.head; s != nil; s = s.next {
 		if s.offset > 0 {
 			continue
 		}

@@ -15,22 +15,23 @@ type Status struct {
 	Source, Tag, Bytes int
 }
 
-// pool is the state of a PE's asynchronous messages. The slots are in its symmetric memory:
+// asyncMessagePool is the state of a PE's asynchronous messages. The slots are in its symmetric
+// memory:
 //
 //	source (4 bytes)  tag (4)  length of the message (4)  serial (4)  offset (4)  status (4)  data
 //
 // The messages of the slots below low have been received.
-type pool struct {
-	low    int
-	list   segmentList
-	serial uint32 // of the last message that was sent
+type asyncMessagePool struct {
+	firstFreeSlotHint   int
+	segmentsNotReceived segmentList
+	serial              uint32 // of the last message that was sent
 }
 
-// slotHeader is the bytes of a slot in front of its data. The word with the status, which is put
-// last, begins at slotFlag.
+// slotHeaderBytes is the bytes of a slot in front of its data. The word with the status, which is
+// put last, begins at slotStatusOffset.
 const (
-	slotHeader = 24
-	slotFlag   = 16
+	slotHeaderBytes  = 24
+	slotStatusOffset = 16
 )
 
 // States of a slot. The state is the last word of the slot's header.
@@ -69,39 +70,41 @@ func (w *segmentPattern) matches(s *segment) bool {
 
 // slotOffset returns where a slot begins.
 func (e *PE) slotOffset(i int) int {
-	return e.completionOffset() + completionSize + i*(slotHeader+e.options.SlotSize)
+	return e.completionOffset() + completionBlockBytes + i*(slotHeaderBytes+e.options.SlotBytes)
 }
 
 // slotStatus returns the state of a slot. If it is written, header and data have arrived.
-func (e *PE) slotStatus(i int) uint32 { return uint32(e.memory.Load(e.slotOffset(i) + slotFlag)) }
+func (e *PE) slotStatus(i int) uint32 {
+	return uint32(e.memory.LoadWord(e.slotOffset(i) + slotStatusOffset))
+}
 
-func (e *PE) setSlotStatus(i int, s uint64) { e.memory.Store(e.slotOffset(i)+slotFlag, s) }
+func (e *PE) setSlotStatus(i int, s uint64) { e.memory.StoreWord(e.slotOffset(i)+slotStatusOffset, s) }
 
 // readSegment returns the segment in a slot that has been written.
 func (e *PE) readSegment(i int) segment {
 	at := e.slotOffset(i)
 	s := e.readSegmentHeader(at)
-	s.data = e.memory.Symmetric()[at+slotHeader:][:min(s.total-s.offset, e.options.SlotSize)]
+	s.data = e.memory.Symmetric()[at+slotHeaderBytes:][:min(s.total-s.offset, e.options.SlotBytes)]
 	return s
 }
 
 // readSegmentHeader returns the segment in a slot without its data.
 func (e *PE) readSegmentHeader(at int) segment {
-	where, what, offset := e.memory.Load(at), e.memory.Load(at+8), int(e.memory.Load(at+slotFlag)>>32)
+	where, what, offset := e.memory.LoadWord(at), e.memory.LoadWord(at+8), int(e.memory.LoadWord(at+slotStatusOffset)>>32)
 	return segment{source: int(where >> 32), tag: int(int32(where)), total: int(what >> 32), serial: uint32(what), offset: offset}
 }
 
 // SendAsync sends b to dst, which may be the PE itself, with a tag that is not negative. It returns
 // when the message is in the pool of dst, and waits for that while the pool is full.
 func (e *PE) SendAsync(dst, tag int, b []byte) {
-	e.enter("SendAsync", dst)
-	e.check(dst)
+	e.enterCall("SendAsync", dst)
+	e.checkRank(dst)
 	e.checkTag(tag, false)
-	if len(b) > maxBytes {
-		e.fail("%d bytes: a message has at most %d", len(b), maxBytes)
+	if len(b) > maxMessageBytes {
+		e.failCall("%d bytes: a message has at most %d", len(b), maxMessageBytes)
 	}
 	e.transport.sendAsync(dst, tag, b)
-	e.leave()
+	e.leaveCall()
 }
 
 func (e putTransport) sendAsync(dst, tag int, b []byte) {
@@ -109,12 +112,12 @@ func (e putTransport) sendAsync(dst, tag int, b []byte) {
 	e.drainIfFull()
 	e.pool.serial++
 	what := uint64(len(b))<<32 | uint64(e.pool.serial)
-	for offset := 0; offset == 0 || offset < len(b); offset += e.options.SlotSize {
+	for offset := 0; offset == 0 || offset < len(b); offset += e.options.SlotBytes {
 		at := e.slotOffset(e.claimSlot(dst))
 		e.memory.PutWords(dst, at, uint64(e.rank)<<32|uint64(uint32(tag)), what)
-		e.memory.PutSymmetric(dst, at+slotHeader, b[offset:min(offset+e.options.SlotSize, len(b))])
+		e.memory.PutSymmetric(dst, at+slotHeaderBytes, b[offset:min(offset+e.options.SlotBytes, len(b))])
 		e.memory.Quiet()
-		e.memory.PutWords(dst, at+slotFlag, uint64(offset)<<32|slotWritten)
+		e.memory.PutWords(dst, at+slotStatusOffset, uint64(offset)<<32|slotWritten)
 	}
 }
 
@@ -124,12 +127,12 @@ func (e putTransport) sendAsync(dst, tag int, b []byte) {
 // drained.
 func (e putTransport) claimSlot(dst int) int {
 	for {
-		if i := e.memory.FetchInc(dst); i < int64(e.options.Slots) {
+		if i := e.memory.FetchAndIncrement(dst); i < int64(e.options.PoolSlots) {
 			return int(i)
 		}
-		e.stats.PoolFull++
+		e.stats.FullPoolEncounters++
 		e.drainIfFull()
-		e.memory.Poll()
+		e.memory.PollPackets()
 	}
 }
 
@@ -147,14 +150,14 @@ func (e *PE) TryReceive(src, tag int, b []byte) (Status, bool) {
 }
 
 func (e *PE) receiveAsync(call string, src, tag int, b []byte, wait bool) (Status, bool) {
-	e.enter(call, noPeer)
+	e.enterCall(call, noAwaitedPE)
 	if src != AnyPE {
-		e.check(src)
-		e.peer = src
+		e.checkRank(src)
+		e.awaitedPE = src
 	}
 	e.checkTag(tag, true)
 	s, ok := e.transport.receiveAsync(src, tag, b, wait)
-	e.leave()
+	e.leaveCall()
 	return s, ok
 }
 
@@ -168,19 +171,19 @@ func (e *PE) receiveSegments(src, tag int, b []byte, wait bool) (Status, bool) {
 	w := segmentPattern{source: src, tag: tag}
 	first, ok := e.segmentTaker(w, b, wait)
 	if !ok {
-		e.memory.Poll()
+		e.memory.PollPackets()
 		return Status{}, false
 	}
 	w = segmentPattern{source: first.source, serial: first.serial}
-	for w.offset = e.options.SlotSize; w.offset < first.total; w.offset += e.options.SlotSize {
+	for w.offset = e.options.SlotBytes; w.offset < first.total; w.offset += e.options.SlotBytes {
 		e.segmentTaker(w, b, true)
 	}
 	return Status{first.source, first.tag, first.total}, true
 }
 
 func (e *PE) checkTag(tag int, wild bool) {
-	if tag < 0 && !(wild && tag == AnyTag) || tag > maxBytes {
-		e.fail("tag %d: tags are from 0 to %d", tag, maxBytes)
+	if tag < 0 && !(wild && tag == AnyTag) || tag > maxMessageBytes {
+		e.failCall("tag %d: tags are from 0 to %d", tag, maxMessageBytes)
 	}
 }
 
@@ -192,7 +195,7 @@ func (e *PE) checkTag(tag int, wild bool) {
 func (e putTransport) takeSegment(w segmentPattern, b []byte, wait bool) (segment, bool) {
 	e.spend(model.AclmplReadCost, 1)
 	for waited := false; ; waited = true {
-		seen := e.memory.Events()
+		seen := e.memory.EventCount()
 		e.drainWhileWaiting()
 		if s, ok := e.takeFromList(&w, b); ok {
 			return s, true
@@ -201,15 +204,15 @@ func (e putTransport) takeSegment(w segmentPattern, b []byte, wait bool) (segmen
 			return s, true
 		}
 		if !wait {
-			e.spend(model.AclmplReadCost, e.options.Slots)
+			e.spend(model.AclmplReadCost, e.options.PoolSlots)
 			return segment{}, false
 		}
-		e.memory.Wait(seen)
+		e.memory.WaitForEvent(seen)
 	}
 }
 
 func (e *PE) takeFromList(w *segmentPattern, b []byte) (segment, bool) {
-	l := &e.pool.list
+	l := &e.pool.segmentsNotReceived
 	var before *segment
 	for s := l.head; s != nil; before, s = s, s.next {
 		if !w.matches(s) {
@@ -225,41 +228,41 @@ func (e *PE) takeFromList(w *segmentPattern, b []byte) (segment, bool) {
 			l.tail = before
 		}
 		s.next, l.freeSegments = l.freeSegments, s
-		e.stats.FromList++
+		e.stats.ReceivedFromList++
 		return *s, true
 	}
 	return segment{}, false
 }
 
 func (e *PE) takeFromPool(w *segmentPattern, b []byte, waited bool) (segment, bool) {
-	i, s := e.findSlot(w, e.options.Slots)
-	if i == noPeer {
+	i, s := e.findSlot(w, e.options.PoolSlots)
+	if i == noAwaitedPE {
 		return s, false
 	}
 	// The source may have written a slot after the search had found it free, and then this one.
 	// What it sent before this message has arrived by now.
 	same := *w
 	same.source = s.source
-	if k, earlier := e.findSlot(&same, i); k != noPeer {
+	if k, earlier := e.findSlot(&same, i); k != noAwaitedPE {
 		i, s = k, earlier
 	}
 	if waited {
-		e.spend(model.AclmplReadCost, (e.options.Slots+1)/2)
+		e.spend(model.AclmplReadCost, (e.options.PoolSlots+1)/2)
 	} else {
 		e.spend(model.AclmplReadCost, i+1)
 	}
 	e.copyToUser(&s, b)
 	e.setSlotStatus(i, slotReceived)
-	for e.pool.low < e.options.Slots && e.slotStatus(e.pool.low) == slotReceived {
-		e.pool.low++
+	for e.pool.firstFreeSlotHint < e.options.PoolSlots && e.slotStatus(e.pool.firstFreeSlotHint) == slotReceived {
+		e.pool.firstFreeSlotHint++
 	}
-	e.stats.FromPool++
+	e.stats.ReceivedFromPool++
 	return s, true
 }
 
 // findSlot returns the first slot below end that has what is wanted, or none.
 func (e *PE) findSlot(w *segmentPattern, end int) (int, segment) {
-	for i := e.pool.low; i < end; i++ {
+	for i := e.pool.firstFreeSlotHint; i < end; i++ {
 		if e.slotStatus(i) != slotWritten {
 			continue
 		}
@@ -267,13 +270,13 @@ func (e *PE) findSlot(w *segmentPattern, end int) (int, segment) {
 			return i, s
 		}
 	}
-	return noPeer, segment{}
+	return noAwaitedPE, segment{}
 }
 
 // copyToUser copies a segment to where the program wants the message.
 func (e *PE) copyToUser(s *segment, b []byte) {
 	if s.total > len(b) {
-		e.fail("a message of %d bytes from PE %d with tag %d does not fit a buffer of %d", s.total, s.source, s.tag, len(b))
+		e.failCall("a message of %d bytes from PE %d with tag %d does not fit a buffer of %d", s.total, s.source, s.tag, len(b))
 	}
 	e.port.Copy(b[s.offset:], s.data)
 }
@@ -286,7 +289,7 @@ func (e putTransport) drainIfFull() {
 
 // drainWhileWaiting is drainIfFull without its cost, for loops that wait.
 func (e putTransport) drainWhileWaiting() {
-	if e.slotStatus(e.options.Slots-1) != slotFree {
+	if e.slotStatus(e.options.PoolSlots-1) != slotFree {
 		e.drainPool()
 	}
 }
@@ -295,27 +298,27 @@ func (e putTransport) drainWhileWaiting() {
 // may be later than that of the last one, so it waits for all of them. It resets the register last:
 // from then on senders claim slots again.
 func (e *PE) drainPool() {
-	for i := range e.options.Slots {
+	for i := range e.options.PoolSlots {
 		for {
-			seen := e.memory.Events()
+			seen := e.memory.EventCount()
 			if e.slotStatus(i) != slotFree {
 				break
 			}
-			e.memory.Wait(seen)
+			e.memory.WaitForEvent(seen)
 		}
 	}
-	e.spend(model.AclmplReadCost, e.options.Slots)
-	for i := range e.options.Slots {
+	e.spend(model.AclmplReadCost, e.options.PoolSlots)
+	for i := range e.options.PoolSlots {
 		if e.slotStatus(i) == slotWritten {
 			e.appendToList(e.readSegment(i))
 		}
 	}
-	for i := range e.options.Slots {
+	for i := range e.options.PoolSlots {
 		e.setSlotStatus(i, slotFree)
 	}
-	e.pool.low = 0
-	e.memory.Reset()
-	e.stats.Drains++
+	e.pool.firstFreeSlotHint = 0
+	e.memory.ResetRegister()
+	e.stats.PoolDrains++
 }
 
 func (e putTransport) barrier() { e.memory.Barrier(e.drainWhileWaiting) }
@@ -323,7 +326,7 @@ func (e putTransport) barrier() { e.memory.Barrier(e.drainWhileWaiting) }
 // appendToList appends a copy of a segment to the list.
 func (e *PE) appendToList(s segment) {
 	e.spend(model.AclmplKeepCost, 1)
-	l := &e.pool.list
+	l := &e.pool.segmentsNotReceived
 	k := l.freeSegments
 	if k == nil {
 		k = new(segment)
@@ -356,10 +359,10 @@ func (e putTransport) countUnreceived() (n int, first Status) {
 			first = Status{s.source, s.tag, s.total}
 		}
 	}
-	for s := e.pool.list.head; s != nil; s = s.next {
+	for s := e.pool.segmentsNotReceived.head; s != nil; s = s.next {
 		note(*s)
 	}
-	for i := e.pool.low; i < e.options.Slots; i++ {
+	for i := e.pool.firstFreeSlotHint; i < e.options.PoolSlots; i++ {
 		if e.slotStatus(i) == slotWritten {
 			note(e.readSegment(i))
 		}

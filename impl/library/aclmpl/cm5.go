@@ -14,8 +14,8 @@ import (
 // ControlBroadcast is Broadcast by the control network of the machine, without messages. The source
 // does not describe how CMMD uses it: here in words, as many at a time as the network takes.
 func (e *PE) ControlBroadcast(b []byte) {
-	e.enter("ControlBroadcast", noPeer)
-	c := e.control()
+	e.enterCall("ControlBroadcast", noAwaitedPE)
+	c := e.controlNetwork()
 	var words [64]uint32
 	var word [4]byte
 	most := min(4*c.MaxWords(), 4*len(words))
@@ -36,23 +36,23 @@ func (e *PE) ControlBroadcast(b []byte) {
 		}
 		b = b[n:]
 	}
-	e.leave()
+	e.leaveCall()
 }
 
 // ControlCombine combines a word of each PE by the control network, and returns the result at all
 // of them.
 func (e *PE) ControlCombine(op device.Combination, word uint32) uint32 {
-	e.enter("ControlCombine", noPeer)
-	word = e.control().Combine(op, word)
-	e.leave()
+	e.enterCall("ControlCombine", noAwaitedPE)
+	word = e.controlNetwork().Combine(op, word)
+	e.leaveCall()
 	return word
 }
 
-// control returns the control network.
-func (e *PE) control() device.Control {
+// controlNetwork returns the control network.
+func (e *PE) controlNetwork() device.Control {
 	c := e.port.Control()
 	if c == nil {
-		e.fail("the machine has no control network: use Broadcast or Reduce")
+		e.failCall("the machine has no control network: use Broadcast or Reduce")
 	}
 	return c
 }

@@ -10,7 +10,7 @@ import (
 // 1, the PEs whose numbers are multiples of 2^(l-i+1) send to the PE 2^(l-i) above, if there is
 // one; l is the logarithm of the number of PEs, rounded up. Painter et al. 1995, section 4.3.
 func (e *PE) Broadcast(b []byte) {
-	e.enter("Broadcast", noPeer)
+	e.enterCall("Broadcast", noAwaitedPE)
 	for d := 1 << bits.Len(uint(e.peCount-1)) / 2; d > 0; d /= 2 {
 		switch {
 		case e.rank%(2*d) == 0 && e.rank+d < e.peCount:
@@ -19,13 +19,13 @@ func (e *PE) Broadcast(b []byte) {
 			e.checkLength(e.rank-d, len(b), e.receiveByPut(e.rank-d, b))
 		}
 	}
-	e.leave()
+	e.leaveCall()
 }
 
-// Operator combines arrays element by element: lower of PEs with lower numbers, higher of PEs with
-// higher ones. result may be the memory of lower or of higher. It has to be associative, and need
-// not commute.
-type Operator[T any] func(lower, higher, result []T)
+// ElementOperator combines arrays element by element: lower of PEs with lower numbers, higher of
+// PEs with higher ones. result may be the memory of lower or of higher. It has to be associative,
+// and need not commute.
+type ElementOperator[T any] func(lower, higher, result []T)
 
 // Reduce combines the x of all PEs, in the order of the PEs, and leaves the result in the x of PE
 // 0. What is in the x of the others is undefined then. All have the same number of elements, whose
@@ -33,37 +33,38 @@ type Operator[T any] func(lower, higher, result []T)
 //
 // Arrays of Options.SwapFrom elements or more are reduced by binary swap, shorter ones by a tree.
 // Painter et al. 1995, section 4.3.
-func Reduce[T any](e *PE, x []T, op Operator[T]) {
-	e.enter("Reduce", noPeer)
+func Reduce[T any](e *PE, x []T, op ElementOperator[T]) {
+	e.enterCall("Reduce", noAwaitedPE)
 	t := reflect.TypeFor[T]()
 	if hasPointers(t) {
-		e.fail("elements of type %v have pointers", t)
+		e.failCall("elements of type %v have pointers", t)
 	}
 	if t.Size() == 0 || len(x) == 0 || e.peCount == 1 {
-		e.leave()
+		e.leaveCall()
 		return
 	}
-	if len(e.work) < len(x)*int(t.Size()) {
-		e.work = bytesOf(make([]uint64, (len(x)*int(t.Size())+7)/8)) // aligned for every type
+	if len(e.reductionBuffer) < len(x)*int(t.Size()) {
+		e.reductionBuffer = bytesOf(make([]uint64, (len(x)*int(t.Size())+7)/8)) // aligned for every type
 	}
-	r := reduction[T]{e, x, unsafe.Slice((*T)(unsafe.Pointer(&e.work[0])), len(x)), op}
-	if len(x) >= e.options.SwapFrom {
-		r.swap()
+	r := pendingReduction[T]{e, x, unsafe.Slice((*T)(unsafe.Pointer(&e.reductionBuffer[0])), len(x)), op}
+	if len(x) >= e.options.MinBinarySwapElements {
+		r.reduceByBinarySwap()
 	} else {
-		r.tree()
+		r.reduceByTree()
 	}
-	e.leave()
+	e.leaveCall()
 }
 
-// reduction is a Reduce under way: x has the PE's operand, and in has room for another's.
-type reduction[T any] struct {
+// pendingReduction is a Reduce under way: x has the PE's operand, and in has room for another's.
+type pendingReduction[T any] struct {
 	*PE
 	x, in []T
-	op    Operator[T]
+	op    ElementOperator[T]
 }
 
-// tree combines neighbours, then neighbours of these, and so on. A PE that has sent is done.
-func (r *reduction[T]) tree() {
+// reduceByTree combines neighbours, then neighbours of these, and so on. A PE that has sent is
+// done.
+func (r *pendingReduction[T]) reduceByTree() {
 	for d := 1; d < r.peCount; d *= 2 {
 		if r.rank&d != 0 {
 			r.sendByPut(r.rank-d, bytesOf(r.x))
@@ -76,10 +77,11 @@ func (r *reduction[T]) tree() {
 	}
 }
 
-// swap lets partners exchange halves of what they share, so that each combines the half it keeps.
-// At the end each of q PEs, a power of two, has a part of the result, and PE 0 gathers the parts.
-// If there are more than q PEs, the first ones combine their operands in pairs before.
-func (r *reduction[T]) swap() {
+// reduceByBinarySwap lets partners exchange halves of what they share, so that each combines the
+// half it keeps. At the end each of q PEs, a power of two, has a part of the result, and PE 0
+// gathers the parts. If there are more than q PEs, the first ones combine their operands in pairs
+// before.
+func (r *pendingReduction[T]) reduceByBinarySwap() {
 	q := 1 << (bits.Len(uint(r.peCount)) - 1)
 	pairs := r.peCount - q
 	me := r.rank - pairs // number among the q
@@ -107,12 +109,12 @@ func (r *reduction[T]) swap() {
 		partner := pe(me ^ d)
 		if me&d == 0 {
 			in := r.in[from:middle]
-			r.swapWith(partner, r.x[middle:to], in)
+			r.exchangeWithPartner(partner, r.x[middle:to], in)
 			to = middle
 			r.combine(r.x[from:to], in, r.x[from:to])
 		} else {
 			in := r.in[middle:to]
-			r.swapWith(partner, r.x[from:middle], in)
+			r.exchangeWithPartner(partner, r.x[from:middle], in)
 			from = middle
 			r.combine(in, r.x[from:to], r.x[from:to])
 		}
@@ -127,17 +129,17 @@ func (r *reduction[T]) swap() {
 	}
 }
 
-func (r *reduction[T]) combine(lower, higher, result []T) {
+func (r *pendingReduction[T]) combine(lower, higher, result []T) {
 	r.op(lower, higher, result)
-	r.spend(r.element, len(result))
+	r.spend(r.elementCost, len(result))
 }
 
-func (r *reduction[T]) receive(src int, x []T) {
+func (r *pendingReduction[T]) receive(src int, x []T) {
 	b := bytesOf(x)
 	r.checkLength(src, len(b), r.receiveByPut(src, b))
 }
 
-func (r *reduction[T]) swapWith(partner int, out, in []T) {
+func (r *pendingReduction[T]) exchangeWithPartner(partner int, out, in []T) {
 	b := bytesOf(in)
 	r.checkLength(partner, len(b), r.exchange(partner, bytesOf(out), partner, b))
 }
@@ -145,7 +147,7 @@ func (r *reduction[T]) swapWith(partner int, out, in []T) {
 // checkLength fails if a PE has sent less than this one expects.
 func (e *PE) checkLength(src, want, got int) {
 	if got != want {
-		e.fail("%d bytes from PE %d, and %d here: all PEs have to give the same length", got, src, want)
+		e.failCall("%d bytes from PE %d, and %d here: all PEs have to give the same length", got, src, want)
 	}
 }
 

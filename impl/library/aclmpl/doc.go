@@ -25,9 +25,9 @@
 //
 // Broadcast and Reduce are made of synchronous messages. Their root is PE 0.
 //
-// This is the port to machines with put and fetch-and-increment. Options.Port chooses another one:
-// messages by an arena of shared memory (arena.go), or by PVM (pvm.go), whose Send does not wait
-// for its receive.
+// This is the port to machines with put and fetch-and-increment. Options.Port chooses another
+// one: messages by an arena of shared memory (arena.go), or by PVM (pvm.go), whose Send does
+// not wait for its receive.
 //
 // # Guarantees
 //

@@ -72,10 +72,10 @@ func TestClosedForms(t *testing.T) {
 			reduce := func(o Options) unit.Time {
 				return took(t, ranks, 0, o, func(e *PE) { Reduce(e, make([]float64, n), func(lower, higher, result []float64) {}) })
 			}
-			if got, want := reduce(Options{SwapFrom: 1 << 30}), c.Tree(ranks, n, 8); got != want {
+			if got, want := reduce(Options{MinBinarySwapElements: 1 << 30}), c.Tree(ranks, n, 8); got != want {
 				t.Errorf("a tree of %d elements among %d takes %v, by the closed form %v", n, ranks, got, want)
 			}
-			if got, want := reduce(Options{SwapFrom: 1}), c.Swap(ranks, n, 8); got != want {
+			if got, want := reduce(Options{MinBinarySwapElements: 1}), c.Swap(ranks, n, 8); got != want {
 				t.Errorf("binary swap of %d elements among %d takes %v, by the closed form %v", n, ranks, got, want)
 			}
 		}
@@ -95,7 +95,7 @@ func TestCrossover(t *testing.T) {
 			t.Fatalf("%d PEs: crossover %d, %v", ranks, n, ok)
 		}
 		time := func(n, from int) unit.Time {
-			return took(t, ranks, 0, Options{SwapFrom: from}, func(e *PE) { Reduce(e, make([]float64, n), func(lower, higher, result []float64) {}) })
+			return took(t, ranks, 0, Options{MinBinarySwapElements: from}, func(e *PE) { Reduce(e, make([]float64, n), func(lower, higher, result []float64) {}) })
 		}
 		if swap, tree := time(n, 1), time(n, 1<<30); swap >= tree {
 			t.Errorf("%d PEs, %d elements: binary swap takes %v, the tree %v", ranks, n, swap, tree)

@@ -81,9 +81,9 @@ func (w sceneWatch) LoadWord(k device.Key, off int) uint64 {
 	}
 	word := w.Watch.LoadWord(k, off)
 	if w.s.hasty {
-		e := PE{peCount: 1, options: Options{SlotSize: 8}}
+		e := PE{peCount: 1, options: Options{SlotBytes: 8}}
 		for i := range w.s.slots - 1 {
-			if off == barrierWords+e.slotOffset(i)+slotFlag && word == slotFree && w.Watch.LoadWord(k, barrierWords+e.slotOffset(w.s.slots-1)+slotFlag) != slotFree {
+			if off == barrierWords+e.slotOffset(i)+slotStatusOffset && word == slotFree && w.Watch.LoadWord(k, barrierWords+e.slotOffset(w.s.slots-1)+slotStatusOffset) != slotFree {
 				return slotReceived
 			}
 		}
@@ -108,13 +108,13 @@ func (s *scene) step(may bool) bool {
 	var able [8]int
 	n := 0
 	if may {
-		able[0], n = noPeer, 1
+		able[0], n = noAwaitedPE, 1
 	}
 	for i := range s.left {
 		if s.early {
 			s.claim(i)
 		}
-		if s.left[i] > 0 && (s.slot[i] != noPeer || !s.early && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
+		if s.left[i] > 0 && (s.slot[i] != noAwaitedPE || !s.early && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
 			able[n] = i
 			n++
 		}
@@ -126,7 +126,7 @@ func (s *scene) step(may bool) bool {
 	if n > 1 {
 		c = able[s.x.choose(n)]
 	}
-	if c == noPeer {
+	if c == noAwaitedPE {
 		return false
 	}
 	s.claim(c)
@@ -136,7 +136,7 @@ func (s *scene) step(may bool) bool {
 
 // claim gives a sender a slot if it needs one and there is one.
 func (s *scene) claim(i int) {
-	if s.left[i] > 0 && s.slot[i] == noPeer && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots) {
+	if s.left[i] > 0 && s.slot[i] == noAwaitedPE && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots) {
 		s.slot[i] = int(s.Counters().FetchAndAdd(0, 0, 1))
 	}
 }
@@ -144,18 +144,18 @@ func (s *scene) claim(i int) {
 // write puts the message of a sender into its slot: data, header, then status. Messages are
 // numbered down.
 func (s *scene) write(i int) {
-	e := PE{peCount: 1, options: Options{SlotSize: 8}}
+	e := PE{peCount: 1, options: Options{SlotBytes: 8}}
 	at := barrierWords + e.slotOffset(s.slot[i])
 	var b [24]byte
 	binary.NativeEndian.PutUint64(b[:], uint64(s.left[i]))
-	s.Port.Memory().Put(0, s.key, at+slotHeader, b[:8], device.NoCompletion)
+	s.Port.Memory().Put(0, s.key, at+slotHeaderBytes, b[:8], device.NoCompletion)
 	binary.NativeEndian.PutUint64(b[:], uint64(i)<<32)
 	binary.NativeEndian.PutUint64(b[8:], 8<<32|uint64(s.left[i]))
-	s.Port.Memory().Put(0, s.key, at, b[:slotFlag], device.NoCompletion)
-	binary.NativeEndian.PutUint64(b[slotFlag:], slotWritten)
-	s.Port.Memory().Put(0, s.key, at+slotFlag, b[slotFlag:], device.NoCompletion)
+	s.Port.Memory().Put(0, s.key, at, b[:slotStatusOffset], device.NoCompletion)
+	binary.NativeEndian.PutUint64(b[slotStatusOffset:], slotWritten)
+	s.Port.Memory().Put(0, s.key, at+slotStatusOffset, b[slotStatusOffset:], device.NoCompletion)
 	s.left[i]--
-	s.slot[i] = noPeer
+	s.slot[i] = noAwaitedPE
 }
 
 // sceneWorld is one rank.
@@ -184,10 +184,10 @@ func explore(t *testing.T, slots int, messages []int, early, hasty bool, change 
 		s := &scene{x: &x, slots: slots, early: early, hasty: hasty}
 		total := 0
 		for _, n := range messages {
-			s.left, s.slot = append(s.left, n), append(s.slot, noPeer)
+			s.left, s.slot = append(s.left, n), append(s.slot, noAwaitedPE)
 			total += n
 		}
-		err := Run(sceneWorld{loop.New(1), s}, Options{Slots: slots, SlotSize: 8}, func(e *PE) error {
+		err := Run(sceneWorld{loop.New(1), s}, Options{PoolSlots: slots, SlotBytes: 8}, func(e *PE) error {
 			if change != nil {
 				change(e)
 			}
@@ -233,17 +233,17 @@ func TestInterleavingsFindFaults(t *testing.T) {
 		p := putTransport{e}
 		e.segmentTaker = func(w segmentPattern, b []byte, wait bool) (segment, bool) {
 			for {
-				seen := e.memory.Events()
+				seen := e.memory.EventCount()
 				p.drainWhileWaiting()
 				if s, ok := e.takeFromList(&w, b); ok {
 					return s, true
 				}
-				if i, s := e.findSlot(&w, e.options.Slots); i != noPeer {
+				if i, s := e.findSlot(&w, e.options.PoolSlots); i != noAwaitedPE {
 					e.copyToUser(&s, b)
 					e.setSlotStatus(i, slotReceived)
 					return s, true
 				}
-				e.memory.Wait(seen)
+				e.memory.WaitForEvent(seen)
 			}
 		}
 	}

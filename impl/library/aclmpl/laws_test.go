@@ -28,8 +28,8 @@ type law struct {
 }
 
 var (
-	few  = []Options{{Slots: 1, SlotSize: 8}, {Slots: 3, SlotSize: 64}} // slots, so that pools are often full
-	some = []Options{{Slots: 3, SlotSize: 64}}
+	few  = []Options{{PoolSlots: 1, SlotBytes: 8}, {PoolSlots: 3, SlotBytes: 64}} // slots, so that pools are often full
+	some = []Options{{PoolSlots: 3, SlotBytes: 64}}
 	all  = []Options{{}}
 )
 
@@ -45,13 +45,13 @@ var laws = []law{
 	{"full pool", []int{2, 5}, few, fullPool},
 	{"two with full pools", []int{2}, few, bothFull},
 	{"all have full pools", []int{6}, some, allFull},
-	{"drained while slots are written", []int{6}, []Options{{Slots: 4, SlotSize: 2048}}, drainEarly},
+	{"drained while slots are written", []int{6}, []Options{{PoolSlots: 4, SlotBytes: 2048}}, drainEarly},
 	{"nothing there", []int{2}, all, nothing},
 	{"to itself", []int{1, 2}, few, itself},
-	{"copies", []int{2}, []Options{{Slots: 4, SlotSize: 64}}, copies},
+	{"copies", []int{2}, []Options{{PoolSlots: 4, SlotBytes: 64}}, copies},
 	{"broadcast", []int{1, 2, 3, 4, 7, 8}, all, broadcasts},
-	{"reduce by a tree", []int{1, 2, 3, 4, 6, 7, 8, 13}, []Options{{SwapFrom: 1 << 30}}, reductions},
-	{"reduce by binary swap", []int{1, 2, 3, 4, 6, 7, 8, 13}, []Options{{SwapFrom: 1}}, reductions},
+	{"reduce by a tree", []int{1, 2, 3, 4, 6, 7, 8, 13}, []Options{{MinBinarySwapElements: 1 << 30}}, reductions},
+	{"reduce by binary swap", []int{1, 2, 3, 4, 6, 7, 8, 13}, []Options{{MinBinarySwapElements: 1}}, reductions},
 	{"random programs", []int{2, 3, 7}, slices.Concat(few, all), random(0)},
 }
 
@@ -85,7 +85,7 @@ func TestLaws(t *testing.T) {
 // every world.
 func TestLawsOfPorts(t *testing.T) {
 	own := map[string]bool{"copies": true}
-	for name, port := range map[string]Port{"arena": Arena, "PVM": PVM} {
+	for name, port := range map[string]PortKind{"arena": ArenaPort, "PVM": PVMPort} {
 		for _, w := range worlds {
 			t.Run(name+", "+w.Name, func(t *testing.T) {
 				for i, l := range laws {
@@ -94,7 +94,7 @@ func TestLawsOfPorts(t *testing.T) {
 						continue
 					}
 					o := l.options[i%len(l.options)]
-					o.Port, o.Arena = port, 512<<(3*(i%3)) // segments of 512, 4096 or 32768 bytes
+					o.Port, o.ArenaBytes = port, 512<<(3*(i%3)) // segments of 512, 4096 or 32768 bytes
 					if err := runIn(w.Open(t, library(), n), o, l.program); err != nil {
 						t.Errorf("%s, %d PEs, %+v: %v", l.name, n, o, err)
 					}
@@ -129,7 +129,7 @@ func TestRandom(t *testing.T) {
 			for i := range *randoms {
 				s := *first + uint64(i)
 				r := rand.New(rand.NewPCG(s, 7))
-				n, o := 1+r.IntN(7), Options{Slots: 1 + r.IntN(6), SlotSize: 8 << r.IntN(8), SwapFrom: 1 + r.IntN(40)}
+				n, o := 1+r.IntN(7), Options{PoolSlots: 1 + r.IntN(6), SlotBytes: 8 << r.IntN(8), MinBinarySwapElements: 1 + r.IntN(40)}
 				if err := runIn(w.Open(t, library(), n), o, random(s)); err != nil {
 					t.Fatalf("-first %d -random 1: %d PEs, %+v: %v", s, n, o, err)
 				}
@@ -472,20 +472,20 @@ func copies(e *PE) error {
 	for i := range 4 { // the pool is full at the last, which only the next call can find out
 		e.ReceiveAsync(0, 3-i, nil)
 	}
-	if got := e.Statistics(); got.FromList+got.FromPool != 4 || got.Drains > 1 {
+	if got := e.Statistics(); got.ReceivedFromList+got.ReceivedFromPool != 4 || got.PoolDrains > 1 {
 		return fmt.Errorf("after four messages that filled the pool: %+v", got)
 	}
 	before := e.Statistics()
 	e.TryReceive(0, 0, nil)
-	if got := e.Statistics(); got.Drains != 1 {
-		return fmt.Errorf("the pool was full, and was drained %d times", got.Drains)
+	if got := e.Statistics(); got.PoolDrains != 1 {
+		return fmt.Errorf("the pool was full, and was drained %d times", got.PoolDrains)
 	}
 	e.Send(0, nil)
 	e.Receive(0, nil)
 	for range 3 {
 		e.ReceiveAsync(0, AnyTag, nil)
 	}
-	if got := e.Statistics(); got.FromPool != before.FromPool+3 || got.FromList != before.FromList {
+	if got := e.Statistics(); got.ReceivedFromPool != before.ReceivedFromPool+3 || got.ReceivedFromList != before.ReceivedFromList {
 		return fmt.Errorf("three messages of a pool that is not full: %+v, and before %+v", got, before)
 	}
 	return nil

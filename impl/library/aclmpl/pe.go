@@ -15,33 +15,34 @@ import (
 
 // Options change the library. The zero value is as described.
 type Options struct {
-	Slots    int // in the pool of each PE; 0: 32
-	SlotSize int // bytes of message data in a slot; 0: 4096
+	PoolSlots int // in the pool of each PE; 0: 32
+	SlotBytes int // bytes of message data in a slot; 0: 4096
 
-	Port  Port // to what kind of machine; 0: Puts
-	Arena int  // bytes of the part of the arena of each PE that has synchronous messages; 0: 65536
+	Port       PortKind // to what kind of machine; 0: PutPort
+	ArenaBytes int      // bytes of the part of the arena of each PE that has synchronous messages; 0: 65536
 
-	// SwapFrom is the least number of elements that Reduce reduces by binary swap; 0: 1024.
-	SwapFrom int
+	// MinBinarySwapElements is the least number of elements that Reduce reduces by binary swap; 0:
+	// 1024.
+	MinBinarySwapElements int
 }
 
 // The defaults of Options.
 const (
-	DefaultSlots    = 32
-	DefaultSlotSize = 4096
-	DefaultSwapFrom = 1024
-	DefaultArena    = 1 << 16
+	DefaultSlots                 = 32
+	DefaultSlotBytes             = 4096
+	DefaultMinBinarySwapElements = 1024
+	DefaultArenaBytes            = 1 << 16
 )
 
-// Port is how the library uses a machine.
-type Port uint8
+// PortKind is how the library uses a machine.
+type PortKind uint8
 
 // The ports.
 const (
-	Puts  Port = iota // put and fetch-and-increment, as on the Cray T3D
-	Arena             // memory that all share, as on the SGI Power Challenge
-	PVM               // messages of PVM
-	numPorts
+	PutPort   PortKind = iota // put and fetch-and-increment, as on the Cray T3D
+	ArenaPort                 // memory that all share, as on the SGI Power Challenge
+	PVMPort                   // messages of PVM
+	numPortKinds
 )
 
 // transport carries messages: a port.
@@ -68,52 +69,52 @@ func (e *Error) Error() string { return fmt.Sprintf("PE %d: %s: %s", e.PE, e.Cal
 // PE is a processing element, one rank of a job, as its program sees it. Only the program's own
 // goroutine may use it.
 type PE struct {
-	port         device.Port
-	transport    transport
-	element      model.CostKey                                               // the cost of combining two elements
-	memory       *shmem.PE                                                   // of the ports Puts and Arena
-	segmentTaker func(w segmentPattern, b []byte, wait bool) (segment, bool) // how these receive a segment
-	rank         int
-	peCount      int
-	options      Options
-	call         string // the call that the program is in, for errors
-	peer         int    // the PE that it waits for, or none
-	pool         pool
-	stats        Statistics
-	work         []byte // of reductions
+	port            device.Port
+	transport       transport
+	elementCost     model.CostKey                                               // the cost of combining two elements
+	memory          *shmem.PE                                                   // of the ports PutPort and ArenaPort
+	segmentTaker    func(w segmentPattern, b []byte, wait bool) (segment, bool) // how these receive a segment
+	rank            int
+	peCount         int
+	options         Options
+	call            string // the call that the program is in, for errors
+	awaitedPE       int    // the PE that it waits for, or none
+	pool            asyncMessagePool
+	stats           Statistics
+	reductionBuffer []byte // of reductions
 }
 
-// noPeer is the peer of a call that does not wait for a particular PE.
-const noPeer = -1
+// noAwaitedPE is the peer of a call that does not wait for a particular PE.
+const noAwaitedPE = -1
 
 // Statistics count what the asynchronous calls of a PE did, in segments of at most a slot.
 type Statistics struct {
-	FromPool int // received from the pool: copied once
-	FromList int // received from the list: copied twice
-	Drains   int // how often the pool was drained
-	PoolFull int // how often a sender found a pool full
+	ReceivedFromPool   int // received from the pool: copied once
+	ReceivedFromList   int // received from the list: copied twice
+	PoolDrains         int // how often the pool was drained
+	FullPoolEncounters int // how often a sender found a pool full
 }
 
 // Run runs a program on all ranks of a world. A message that was sent and not received is an error.
 func Run(w device.World, o Options, program func(*PE) error) error {
-	if o.Slots < 0 || o.SlotSize < 0 || o.SwapFrom < 0 {
+	if o.PoolSlots < 0 || o.SlotBytes < 0 || o.MinBinarySwapElements < 0 {
 		panic("aclmpl: negative number in Options")
 	}
-	o.Slots = cmp.Or(o.Slots, DefaultSlots)
-	o.SlotSize = (cmp.Or(o.SlotSize, DefaultSlotSize) + 7) &^ 7 // whole words
-	o.SwapFrom = cmp.Or(o.SwapFrom, DefaultSwapFrom)
-	o.Arena = (cmp.Or(o.Arena, DefaultArena) + 7) &^ 7
-	if o.Port >= numPorts {
+	o.PoolSlots = cmp.Or(o.PoolSlots, DefaultSlots)
+	o.SlotBytes = (cmp.Or(o.SlotBytes, DefaultSlotBytes) + 7) &^ 7 // whole words
+	o.MinBinarySwapElements = cmp.Or(o.MinBinarySwapElements, DefaultMinBinarySwapElements)
+	o.ArenaBytes = (cmp.Or(o.ArenaBytes, DefaultArenaBytes) + 7) &^ 7
+	if o.Port >= numPortKinds {
 		panic("aclmpl: no such port")
 	}
 	var left stoppedCalls
-	err := w.Run(func(p device.Port) error { return run(p, o, &left, program) })
+	err := w.Run(func(p device.Port) error { return runPE(p, o, &left, program) })
 	return left.explain(err)
 }
 
-// run runs the program of a PE on its port.
-func run(p device.Port, o Options, left *stoppedCalls, program func(*PE) error) (err error) {
-	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), options: o, peer: noPeer, element: model.AclmplCombineCost}
+// runPE runs the program of a PE on its port.
+func runPE(p device.Port, o Options, left *stoppedCalls, program func(*PE) error) (err error) {
+	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), options: o, awaitedPE: noAwaitedPE, elementCost: model.AclmplCombineCost}
 	ended := false
 	defer func() {
 		v := recover()
@@ -130,12 +131,12 @@ func run(p device.Port, o Options, left *stoppedCalls, program func(*PE) error) 
 	}()
 	e.call = "Run"
 	switch o.Port {
-	case Arena:
+	case ArenaPort:
 		e.transport = newArenaTransport(e)
-	case PVM:
-		e.transport, e.element = newPVMTransport(e), model.AclmplPVMCombineCost
+	case PVMPort:
+		e.transport, e.elementCost = newPVMTransport(e), model.AclmplPVMCombineCost
 	default:
-		e.memory = shmem.New(p, e.slotOffset(o.Slots))
+		e.memory = shmem.NewPE(p, e.slotOffset(o.PoolSlots))
 		e.memory.Barrier(nil)
 		e.transport, e.segmentTaker = putTransport{e}, putTransport{e}.takeSegment
 	}
@@ -167,34 +168,34 @@ func (e *PE) Statistics() Statistics { return e.stats }
 // Barrier returns when all PEs have called it. The paper has no barrier; programs that measure need
 // one.
 func (e *PE) Barrier() {
-	e.enter("Barrier", noPeer)
+	e.enterCall("Barrier", noAwaitedPE)
 	e.transport.barrier()
-	e.leave()
+	e.leaveCall()
 }
 
 // awaitProgramEnds returns when all PEs have come to the end of their programs.
 func (e *PE) awaitProgramEnds() {
-	e.enter("end of the program", noPeer)
+	e.enterCall("end of the program", noAwaitedPE)
 	e.transport.barrier()
 	if n, s := e.transport.countUnreceived(); n > 0 {
-		e.fail("%d asynchronous %s not received; the first is from PE %d with tag %d, of %d bytes", n, plural(n, "message was", "messages were"), s.Source, s.Tag, s.Bytes)
+		e.failCall("%d asynchronous %s not received; the first is from PE %d with tag %d, of %d bytes", n, plural(n, "message was", "messages were"), s.Source, s.Tag, s.Bytes)
 	}
 }
 
-// enter notes that the program has called the library. A call that waits says for which PE.
-func (e *PE) enter(call string, peer int) { e.call, e.peer = call, peer }
+// enterCall notes that the program has called the library. A call that waits says for which PE.
+func (e *PE) enterCall(call string, peer int) { e.call, e.awaitedPE = call, peer }
 
-func (e *PE) leave() { e.enter("", noPeer) }
+func (e *PE) leaveCall() { e.enterCall("", noAwaitedPE) }
 
-// check fails unless there is a PE of that number.
-func (e *PE) check(rank int) {
+// checkRank fails unless there is a PE of that number.
+func (e *PE) checkRank(rank int) {
 	if rank < 0 || rank >= e.peCount {
-		e.fail("there is no PE %d: the job has PEs 0 to %d", rank, e.peCount-1)
+		e.failCall("there is no PE %d: the job has PEs 0 to %d", rank, e.peCount-1)
 	}
 }
 
-// fail ends the program of the PE.
-func (e *PE) fail(format string, args ...any) {
+// failCall ends the program of the PE.
+func (e *PE) failCall(format string, args ...any) {
 	panic(&Error{PE: e.rank, Call: e.call, Text: fmt.Sprintf(format, args...)})
 }
 
@@ -219,8 +220,8 @@ func (s *stoppedCalls) recordCall(p device.Port, e *PE) {
 		return
 	}
 	text := e.call
-	if e.peer != noPeer {
-		text = fmt.Sprintf("%s with PE %d", e.call, e.peer)
+	if e.awaitedPE != noAwaitedPE {
+		text = fmt.Sprintf("%s with PE %d", e.call, e.awaitedPE)
 	}
 	if x, ok := p.(device.ErrorDetailer); ok {
 		x.SetErrorDetail([]byte(text))

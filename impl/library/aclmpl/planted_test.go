@@ -78,7 +78,7 @@ func TestReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = Run(w, Options{Slots: 3, SlotSize: 64}, func(e *PE) error {
+		err = Run(w, Options{PoolSlots: 3, SlotBytes: 64}, func(e *PE) error {
 			err := errors.Join(random(5)(e), drainEarly(e))
 			ends[e.Rank()] = e.Now()
 			return err

@@ -12,7 +12,7 @@ type pvmTransport struct {
 }
 
 func newPVMTransport(e *PE) *pvmTransport {
-	t := &pvmTransport{e, pvm.New(e.port, pvm.Options{})}
+	t := &pvmTransport{e, pvm.NewTask(e.port, pvm.Options{})}
 	t.task.Barrier()
 	return t
 }
@@ -32,7 +32,7 @@ func (t *pvmTransport) receive(src int, b []byte) int {
 
 func (t *pvmTransport) exchange(dst int, out []byte, src int, in []byte) int {
 	t.send(dst, out)
-	t.peer = src
+	t.awaitedPE = src
 	return t.receive(src, in)
 }
 
@@ -53,7 +53,7 @@ func (t *pvmTransport) receiveWhere(matches func(pvm.Status) bool, b []byte, wai
 	defer func() {
 		if v := recover(); v != nil {
 			if x, ok := v.(*pvm.Error); ok {
-				t.fail("%s", x.Text)
+				t.failCall("%s", x.Text)
 			}
 			panic(v)
 		}
@@ -64,7 +64,7 @@ func (t *pvmTransport) receiveWhere(matches func(pvm.Status) bool, b []byte, wai
 func (t *pvmTransport) barrier() { t.task.Barrier() }
 
 func (t *pvmTransport) countUnreceived() (n int, first Status) {
-	for s := range t.task.Pending {
+	for s := range t.task.ForEachPending {
 		if s.Tag == syncTag {
 			continue
 		}

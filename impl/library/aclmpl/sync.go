@@ -12,22 +12,22 @@ import (
 //	request     buffer (8 bytes)  length (4)  flag (4)
 //	completion                    length (4)  flag (4)
 const (
-	requestSize    = 16
-	completionSize = 8
+	requestBlockBytes    = 16
+	completionBlockBytes = 8
 )
 
 // Flags of both blocks. The block is there when its flag is.
 const (
-	wordEmpty     = 0 // also pending
-	wordRequested = 1 // a request has been made
-	wordDone      = 1 // and carried out
+	requestWordEmpty   = 0 // also pending
+	requestWordPending = 1 // a request has been made
+	requestWordDone    = 1 // and carried out
 )
 
-// maxBytes is the longest message: lengths have 32 bits.
-const maxBytes = math.MaxInt32
+// maxMessageBytes is the longest message: lengths have 32 bits.
+const maxMessageBytes = math.MaxInt32
 
-func (e *PE) requestOffset(receiver int) int { return receiver * requestSize }
-func (e *PE) completionOffset() int          { return e.peCount * requestSize }
+func (e *PE) requestOffset(receiver int) int { return receiver * requestBlockBytes }
+func (e *PE) completionOffset() int          { return e.peCount * requestBlockBytes }
 
 // packLengthAndFlag is a word with a length and a flag.
 func packLengthAndFlag(length, flag int) uint64 { return uint64(length)<<32 | uint64(flag) }
@@ -35,52 +35,52 @@ func packLengthAndFlag(length, flag int) uint64 { return uint64(length)<<32 | ui
 // Send sends b to dst and returns when it is in the buffer of the receive that dst has called, or
 // calls later.
 func (e *PE) Send(dst int, b []byte) {
-	e.enter("Send", dst)
-	e.check(dst)
+	e.enterCall("Send", dst)
+	e.checkRank(dst)
 	if dst == e.rank {
-		e.fail("a PE does not meet itself: use SendReceive")
+		e.failCall("a PE does not meet itself: use SendReceive")
 	}
 	e.sendByPut(dst, b)
-	e.leave()
+	e.leaveCall()
 }
 
 // Receive receives a message of src and returns its length, which is at most that of b.
 func (e *PE) Receive(src int, b []byte) int {
-	e.enter("Receive", src)
-	e.check(src)
+	e.enterCall("Receive", src)
+	e.checkRank(src)
 	if src == e.rank {
-		e.fail("a PE does not meet itself: use SendReceive")
+		e.failCall("a PE does not meet itself: use SendReceive")
 	}
 	n := e.receiveByPut(src, b)
-	e.leave()
+	e.leaveCall()
 	return n
 }
 
 // SendReceive does Send and Receive at the same time. It returns the length of the message that was
 // received. dst and src may be the same, and may be the PE itself. The buffers must not overlap.
 func (e *PE) SendReceive(dst int, out []byte, src int, in []byte) int {
-	e.enter("SendReceive", dst)
-	e.check(dst)
-	e.check(src)
+	e.enterCall("SendReceive", dst)
+	e.checkRank(dst)
+	e.checkRank(src)
 	n := e.exchange(dst, out, src, in)
-	e.leave()
+	e.leaveCall()
 	return n
 }
 
 // sendByPut, get and exchange are what Send, Receive and SendReceive do. Collective calls use them,
 // too.
 func (e *PE) sendByPut(dst int, b []byte) {
-	e.peer = dst
+	e.awaitedPE = dst
 	e.transport.send(dst, b)
 }
 
 func (e *PE) receiveByPut(src int, b []byte) int {
-	e.peer = src
+	e.awaitedPE = src
 	return e.transport.receive(src, b)
 }
 
 func (e *PE) exchange(dst int, out []byte, src int, in []byte) int {
-	e.peer = dst
+	e.awaitedPE = dst
 	return e.transport.exchange(dst, out, src, in)
 }
 
@@ -102,18 +102,18 @@ func (e putTransport) exchange(dst int, out []byte, src int, in []byte) int {
 	k := e.postRequest(src, in)
 	e.spend(model.AclmplSendCost, 1)
 	e.serveRequest(dst, out)
-	e.peer = src
+	e.awaitedPE = src
 	return e.awaitPut(k)
 }
 
 // postRequest asks src for a message.
 func (e *PE) postRequest(src int, b []byte) device.Key {
-	if len(b) > maxBytes {
-		b = b[:maxBytes]
+	if len(b) > maxMessageBytes {
+		b = b[:maxMessageBytes]
 	}
 	k := e.memory.Expose(b)
-	e.memory.Store(e.completionOffset(), wordEmpty)
-	e.memory.PutWords(src, e.requestOffset(e.rank), uint64(k), packLengthAndFlag(len(b), wordRequested))
+	e.memory.StoreWord(e.completionOffset(), requestWordEmpty)
+	e.memory.PutWords(src, e.requestOffset(e.rank), uint64(k), packLengthAndFlag(len(b), requestWordPending))
 	return k
 }
 
@@ -122,22 +122,22 @@ func (e *PE) postRequest(src int, b []byte) device.Key {
 // from the completion block, since one-sided hardware in general does not keep puts in order.
 func (e *PE) serveRequest(dst int, b []byte) {
 	at := e.requestOffset(dst)
-	w := e.memory.WaitWord(at+8, wordEmpty)
-	k := device.Key(e.memory.Load(at))
+	w := e.memory.WaitWord(at+8, requestWordEmpty)
+	k := device.Key(e.memory.LoadWord(at))
 	e.spend(model.AclmplReadCost, 1)
 	room := int(w >> 32)
 	if len(b) > room {
-		e.fail("%d bytes for PE %d, whose receive has a buffer of %d", len(b), dst, room)
+		e.failCall("%d bytes for PE %d, whose receive has a buffer of %d", len(b), dst, room)
 	}
-	e.memory.Store(at+8, wordEmpty)
+	e.memory.StoreWord(at+8, requestWordEmpty)
 	e.memory.Put(dst, k, 0, b)
 	e.memory.Quiet()
-	e.memory.PutWords(dst, e.completionOffset(), packLengthAndFlag(len(b), wordDone))
+	e.memory.PutWords(dst, e.completionOffset(), packLengthAndFlag(len(b), requestWordDone))
 }
 
 // awaitPut waits until a request that was made has been carried out.
 func (e *PE) awaitPut(k device.Key) int {
-	n := int(e.memory.WaitWord(e.completionOffset(), wordEmpty) >> 32)
+	n := int(e.memory.WaitWord(e.completionOffset(), requestWordEmpty) >> 32)
 	e.spend(model.AclmplReadCost, 1)
 	e.memory.Withdraw(k)
 	return n

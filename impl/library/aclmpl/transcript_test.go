@@ -107,7 +107,7 @@ func TestAsynchronousTranscript(t *testing.T) {
 
 // It is copied twice if the pool is drained before it is received: here that has one slot.
 func TestListTranscript(t *testing.T) {
-	got := transcript(t, Options{Slots: 1}, func(e *PE) {
+	got := transcript(t, Options{PoolSlots: 1}, func(e *PE) {
 		b := make([]byte, 1000)
 		if e.Rank() == 0 {
 			e.SendAsync(2, 0, b)
@@ -154,7 +154,7 @@ func TestArenaTranscript(t *testing.T) {
 		t.Fatal(err)
 	}
 	log.Engine = l.Engine
-	if err := Run(trace.World(w, &log), Options{Port: Arena}, func(e *PE) error {
+	if err := Run(trace.World(w, &log), Options{Port: ArenaPort}, func(e *PE) error {
 		b := make([]byte, 1000)
 		e.Compute(begin - e.Now())
 		if e.Rank() == 0 {

@@ -20,7 +20,7 @@ func Bcast(c *mpi.Comm, b mpi.Buffer, root int) {
 	}
 	c.Carry("Bcast", collective.Bcast, root, in, out, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := rankOf(own, k)
-		r.broadcast(k, r.needStatic(k), root, append(in, out...)[0])
+		r.broadcast(k, r.staticGroupOrFail(k), root, append(in, out...)[0])
 	})
 }
 
@@ -28,21 +28,21 @@ func Bcast(c *mpi.Comm, b mpi.Buffer, root int) {
 func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 	var in []mpi.Buffer
 	if c.Rank() == root {
-		in = []mpi.Buffer{send.Part(0, c.Size()*send.Count)}
+		in = []mpi.Buffer{send.SubBuffer(0, c.Size()*send.Count)}
 	}
 	c.Carry("Scatter", collective.Scatter, root, in, []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := rankOf(own, k)
-		r.needStatic(k)
+		r.staticGroupOrFail(k)
 		var all []byte
 		if len(in) > 0 {
 			all = in[0]
 		}
-		r.scatter(k, all, out[0])
+		r.scatterByMulticast(k, all, out[0])
 	})
 }
 
-// needStatic returns the static group. The call fails if the communicator has none.
-func (r *rank) needStatic(k *mpi.Call) *group {
+// staticGroupOrFail returns the static group. The call fails if the communicator has none.
+func (r *rank) staticGroupOrFail(k *mpi.Call) *group {
 	g := r.staticGroup(k)
 	if g == nil {
 		k.Fail(engine.ErrOther, "the communicator has no multicast group, because one of its ranks is in as many as its network interface allows: close some, or free communicators")
@@ -50,24 +50,24 @@ func (r *rank) needStatic(k *mpi.Call) *group {
 	return g
 }
 
-// Grouping is how the multicast group of a one-to-many exchange is managed.
-type Grouping string
+// GroupManagement is how the multicast group of a one-to-many exchange is managed.
+type GroupManagement string
 
 // Group management of a single call. ScattervOpenGroup is the third scheme.
 const (
-	Static  Grouping = "static"  // the group of the communicator
-	Dynamic Grouping = "dynamic" // a group for each call, of the root and the ranks whose parts are not empty
+	StaticGroup  GroupManagement = "static"  // the group of the communicator
+	DynamicGroup GroupManagement = "dynamic" // a group for each call, of the root and the ranks whose parts are not empty
 )
 
 // Scatterv is Comm.Scatterv by two multicasts, first of the lengths of the parts and then of the
 // parts. With a static group all ranks receive both. With a dynamic group all ranks take part in
 // its creation, and only those whose parts are not empty receive the second multicast.
-func Scatterv(c *mpi.Comm, by Grouping, send mpi.Buffer, counts, offsets []int, recv mpi.Buffer, root int) {
+func Scatterv(c *mpi.Comm, by GroupManagement, send mpi.Buffer, counts, offsets []int, recv mpi.Buffer, root int) {
 	c.Carry("Scatterv", collective.Scatter, root, partsAtRoot(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := rankOf(own, k)
-		g := r.needStatic(k)
+		g := r.staticGroupOrFail(k)
 		sizes := r.multicastLengths(k, g, root, in)
-		if by == Dynamic {
+		if by == DynamicGroup {
 			members := groupMembers(root, sizes)
 			if g = r.createGroup(k, k.NewContext(), members); g == nil {
 				return
@@ -77,7 +77,7 @@ func Scatterv(c *mpi.Comm, by Grouping, send mpi.Buffer, counts, offsets []int, 
 			}
 			defer r.destroyGroup(k, g)
 		}
-		r.aggregate(k, g, root, sizes, in, out[0])
+		r.multicastAllParts(k, g, root, sizes, in, out[0])
 	})
 }
 
@@ -88,7 +88,7 @@ func partsAtRoot(c *mpi.Comm, b mpi.Buffer, counts, offsets []int, root int) []m
 	}
 	all := make([]mpi.Buffer, min(len(counts), len(offsets)))
 	for i := range all {
-		all[i] = b.Part(offsets[i], counts[i])
+		all[i] = b.SubBuffer(offsets[i], counts[i])
 	}
 	return all
 }
@@ -123,7 +123,7 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 				in = append(in, b[:n*of_.Size()])
 			}
 		}
-		s.sizes = r.multicastLengths(k, r.needStatic(k), root, in)
+		s.sizes = r.multicastLengths(k, r.staticGroupOrFail(k), root, in)
 		s.group = r.createGroup(k, k.NewContext(), groupMembers(root, s.sizes))
 		if s.group != nil && s.group.Group == nil {
 			k.Fail(engine.ErrOther, "no multicast group: a rank is in as many as its network interface allows; close one, or use Scatterv, whose static group is there")
@@ -132,28 +132,28 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 	return s
 }
 
-// Member reports whether this rank is in the group.
-func (s *ScattervGroup) Member() bool { return s.group != nil }
+// IsMember reports whether this rank is in the group.
+func (s *ScattervGroup) IsMember() bool { return s.group != nil }
 
 // DataMovement is Scatterv on the group, by one multicast (MPI_Scatterv_data_movement). It is
 // collective over the members, and does nothing at other ranks. send and offsets are significant at
 // the root only.
 func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, recv mpi.Buffer) {
-	if !s.Member() {
+	if !s.IsMember() {
 		return
 	}
 	s.c.Carry("Scatterv_data_movement", collective.Scatter, s.root, partsAtRoot(s.c, send, counts, offsets, s.root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		if s.group.Group == nil {
 			k.Fail(engine.ErrOther, "the group was closed")
 		}
-		rankOf(own, k).aggregate(k, s.group, s.root, s.sizes, in, out[0])
+		rankOf(own, k).multicastAllParts(k, s.group, s.root, s.sizes, in, out[0])
 	})
 }
 
 // CloseGroup destroys the group (MPI_Scatterv_close_group). It is collective over the members, and
 // does nothing at other ranks.
 func (s *ScattervGroup) CloseGroup() {
-	if !s.Member() {
+	if !s.IsMember() {
 		return
 	}
 	s.c.Carry("Scatterv_close_group", collective.Scatter, s.root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
@@ -163,33 +163,33 @@ func (s *ScattervGroup) CloseGroup() {
 
 // Allgather is Comm.Allgather by one of the three methods.
 func Allgather(c *mpi.Comm, by AllgatherMethod, send, recv mpi.Buffer) {
-	c.Carry("Allgather", collective.Allgather, 0, []mpi.Buffer{send}, []mpi.Buffer{recv.Part(0, c.Size()*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.Carry("Allgather", collective.Allgather, 0, []mpi.Buffer{send}, []mpi.Buffer{recv.SubBuffer(0, c.Size()*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := rankOf(own, k)
-		if by == Multicast {
-			r.needStatic(k)
+		if by == MulticastAllgather {
+			r.staticGroupOrFail(k)
 		}
-		r.allgather(k, by, in[0], out[0])
+		r.allgatherBy(k, by, in[0], out[0])
 	})
 }
 
 // Schedule is the phases of an exchange, the same at all ranks.
 type Schedule = phases.Schedule
 
-// Parts are what a rank sends to each rank, or receives from each, by rank.
-type Parts []mpi.Buffer
+// PartsByRank are what a rank sends to each rank, or receives from each, by rank.
+type PartsByRank []mpi.Buffer
 
-// Of returns the parts of a buffer, each of so many elements that begin at an offset.
-func Of(b mpi.Buffer, counts, offsets []int) Parts {
-	all := make(Parts, len(counts))
+// PartsOf returns the parts of a buffer, each of so many elements that begin at an offset.
+func PartsOf(b mpi.Buffer, counts, offsets []int) PartsByRank {
+	all := make(PartsByRank, len(counts))
 	for i := range all {
-		all[i] = b.Part(offsets[i], counts[i])
+		all[i] = b.SubBuffer(offsets[i], counts[i])
 	}
 	return all
 }
 
 // AlltoallvControl1 gathers what all ranks send, and computes the phases of the exchange: the
 // control of level 1 (MPI_Alltoallv_control1).
-func AlltoallvControl1(c *mpi.Comm, send Parts) *Schedule {
+func AlltoallvControl1(c *mpi.Comm, send PartsByRank) *Schedule {
 	var s *Schedule
 	c.Carry("Alltoallv_control1", collective.Alltoall, 0, send, nil, func(own mpi.Collectives, k *mpi.Call, in, _ [][]byte) {
 		r := rankOf(own, k)
@@ -209,15 +209,15 @@ func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 }
 
 // AlltoallvDataTrans2 exchanges messages in the phases of a schedule (MPI_Alltoallv_data_trans2).
-func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv Parts) {
+func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv PartsByRank) {
 	c.Carry("Alltoallv_data_trans2", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		rankOf(own, k).transmit(k, s, in, out)
+		rankOf(own, k).exchangeByPhases(k, s, in, out)
 	})
 }
 
 // AlltoallvData exchanges messages without phases: each rank starts all of its receives and sends
 // in the order of ranks and waits for them (the data routine without control).
-func AlltoallvData(c *mpi.Comm, send, recv Parts) {
+func AlltoallvData(c *mpi.Comm, send, recv PartsByRank) {
 	c.Carry("Alltoallv_data", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		rankOf(own, k)
 		me := c.Rank()

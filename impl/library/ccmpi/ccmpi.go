@@ -16,8 +16,8 @@ import (
 
 // Options are those of a job.
 type Options struct {
-	Compiled model.CompiledCommunication // the zero value is Defaults
-	Stored   []*phases.Schedule          // level 3: those of successive MPI_Alltoallv calls, used cyclically, each for its members; nil: level 1
+	Compiled        model.CompiledCommunication // the zero value is Defaults
+	StoredSchedules []*phases.Schedule          // level 3: those of successive MPI_Alltoallv calls, used cyclically, each for its members; nil: level 1
 }
 
 // Defaults are for machines without measured values.
@@ -34,28 +34,28 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 		return nil, fmt.Errorf("unknown scheduler of phases %q", name)
 	}
 	return func(p device.Port) (device.Port, mpi.Collectives, error) {
-		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.WindowPackets, PacketBytes: o.Compiled.PacketBytes, Timeout: o.Compiled.RetransmitTimeout})
+		m, err := multicast.New(p, multicast.Options{WindowPackets: o.Compiled.WindowPackets, PacketBytes: o.Compiled.PacketBytes, RetransmitTimeout: o.Compiled.RetransmitTimeout})
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiled communication: %w", err)
 		}
-		return m, &rank{options: o, scheduler: phases.Schedulers[i], port: m, groups: map[*mpi.Comm]*group{}}, nil
+		return m, &rank{options: o, scheduler: phases.Schedulers[i], port: m, staticGroups: map[*mpi.Comm]*group{}}, nil
 	}, nil
 }
 
 // rank is the state of a rank.
 type rank struct {
-	options   Options
-	scheduler *phases.Scheduler
-	port      *multicast.Port
-	groups    map[*mpi.Comm]*group // the static ones
-	stored    int                  // the next of the stored schedules
-	members   []int                // of a communicator
-	counts    counts
-	buffer    []byte
+	options            Options
+	scheduler          *phases.Scheduler
+	port               *multicast.Port
+	staticGroups       map[*mpi.Comm]*group // the static ones
+	nextStoredSchedule int                  // the next of the stored schedules
+	members            []int                // of a communicator
+	counts             actionCounts
+	buffer             []byte
 }
 
-// counts are of operations in which a rank has taken part.
-type counts struct {
+// actionCounts are of operations in which a rank has taken part.
+type actionCounts struct {
 	created, destroyed int64 // groups
 	multicasts         int64 // messages to groups, sent or received
 	phases             int64 // of exchanges
@@ -97,4 +97,4 @@ func rankOf(own mpi.Collectives, k *mpi.Call) *rank {
 }
 
 // isOutOfGroups reports whether the network interface allows no more groups.
-func isOutOfGroups(err error) bool { return errors.Is(err, multicast.ErrGroups) }
+func isOutOfGroups(err error) bool { return errors.Is(err, multicast.ErrTooManyGroups) }

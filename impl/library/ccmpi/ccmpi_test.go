@@ -94,7 +94,7 @@ func message(src, dst, n int) []byte {
 }
 
 // exchange is the buffers of a rank for messages with lengths by source and destination.
-func exchange(me int, lengths [][]int) (send, recv Parts, check func() error) {
+func exchange(me int, lengths [][]int) (send, recv PartsByRank, check func() error) {
 	var in [][]byte
 	for other := range lengths {
 		send = append(send, mpi.Of(message(me, other, lengths[me][other])))
@@ -126,10 +126,10 @@ func TestCalls(t *testing.T) {
 						lengths[i][j] = []int{0, 1, 100, 5000}[r.IntN(4)]
 					}
 				}
-				for i, call := range []func(send, recv Parts){
-					func(send, recv Parts) { AlltoallvDataTrans2(c, AlltoallvControl1(c, send), send, recv) },
-					func(send, recv Parts) { AlltoallvDataTrans2(c, AlltoallvControl2(c, lengths), send, recv) },
-					func(send, recv Parts) { AlltoallvData(c, send, recv) },
+				for i, call := range []func(send, recv PartsByRank){
+					func(send, recv PartsByRank) { AlltoallvDataTrans2(c, AlltoallvControl1(c, send), send, recv) },
+					func(send, recv PartsByRank) { AlltoallvDataTrans2(c, AlltoallvControl2(c, lengths), send, recv) },
+					func(send, recv PartsByRank) { AlltoallvData(c, send, recv) },
 				} {
 					send, recv, check := exchange(me, lengths)
 					call(send, recv)
@@ -185,7 +185,7 @@ func scatterv(c *mpi.Comm, root int, lengths []int) error {
 		all = append(all, message(root, i, n)...)
 	}
 	g := (*ScattervGroup)(nil)
-	for _, way := range []string{string(Static), string(Dynamic), "opened", "again"} {
+	for _, way := range []string{string(StaticGroup), string(DynamicGroup), "opened", "again"} {
 		mine := make([]byte, lengths[c.Rank()])
 		switch way {
 		case "opened", "again":
@@ -194,7 +194,7 @@ func scatterv(c *mpi.Comm, root int, lengths []int) error {
 			}
 			g.DataMovement(mpi.Of(all), lengths, offsets, mpi.Of(mine))
 		default:
-			Scatterv(c, Grouping(way), mpi.Of(all), lengths, offsets, mpi.Of(mine), root)
+			Scatterv(c, GroupManagement(way), mpi.Of(all), lengths, offsets, mpi.Of(mine), root)
 		}
 		if !bytes.Equal(mine, message(root, c.Rank(), len(mine))) {
 			return fmt.Errorf("rank %d: Scatterv %s", c.Rank(), way)
@@ -213,9 +213,9 @@ func counted(c *mpi.Comm) map[string]int64 {
 	return all
 }
 
-// The worked example of figure 3.1: a loop of 1000 Scatterv from 30 processes to 5. Dynamic groups
-// are made and destroyed in each call, that of compiler-assisted management once. And Scatterv
-// multicasts twice, the data movement once.
+// The worked example of figure 3.1: a loop of 1000 Scatterv from 30 processes to 5. DynamicGroup
+// groups are made and destroyed in each call, that of compiler-assisted management once. And
+// Scatterv multicasts twice, the data movement once.
 func TestGroupManagement(t *testing.T) {
 	const ranks, calls = 30, 1000
 	for _, x := range []struct {
@@ -240,7 +240,7 @@ func TestGroupManagement(t *testing.T) {
 				if g != nil {
 					g.DataMovement(send, counts, offsets, mpi.Of(mine))
 				} else {
-					Scatterv(c, Grouping(x.scheme), send, counts, offsets, mpi.Of(mine), 0)
+					Scatterv(c, GroupManagement(x.scheme), send, counts, offsets, mpi.Of(mine), 0)
 				}
 			}
 			if g != nil {
@@ -340,7 +340,7 @@ func TestStored(t *testing.T) {
 		{[][][]int{none}, "it is of another exchange; make the schedule again from a record of this program"},
 		{[][][]int{lengths, lengths}, "it is of another exchange"},
 	} {
-		err := mpi.Run(loop.New(ranks), options(t, Options{Stored: []*phases.Schedule{s, empty}}), func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(ranks), options(t, Options{StoredSchedules: []*phases.Schedule{s, empty}}), func(c *mpi.Comm) error {
 			for _, p := range x.patterns {
 				if err := alltoallv(c, p); err != nil {
 					return err

@@ -23,11 +23,11 @@ func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
 
 // Scatter implements mpi.Collectives: one multicast of all parts, if they are short.
 func (r *rank) Scatter(k *mpi.Call, in, out []byte) bool {
-	return len(out) <= r.options.Compiled.MaxAggregateBytes && r.scatter(k, in, out)
+	return len(out) <= r.options.Compiled.MaxAggregateBytes && r.scatterByMulticast(k, in, out)
 }
 
-// scatter multicasts the parts of all ranks, which have equal lengths.
-func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
+// scatterByMulticast multicasts the parts of all ranks, which have equal lengths.
+func (r *rank) scatterByMulticast(k *mpi.Call, in, out []byte) bool {
 	g := r.staticGroup(k)
 	if g == nil {
 		return false
@@ -46,11 +46,11 @@ func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
 func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
 	switch o := r.options.Compiled; {
 	case len(in) <= o.MaxUnicastBytes:
-		r.allgather(k, Unicast, in, out)
+		r.allgatherBy(k, UnicastAllgather, in, out)
 	case len(in) <= o.MaxMulticastBytes:
-		r.allgather(k, Multicast, in, out)
+		r.allgatherBy(k, MulticastAllgather, in, out)
 	default:
-		r.allgather(k, Phased, in, out)
+		r.allgatherBy(k, PhasedAllgather, in, out)
 	}
 	return true
 }
@@ -60,23 +60,23 @@ type AllgatherMethod string
 
 // The methods.
 const (
-	Unicast   AllgatherMethod = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
-	Multicast AllgatherMethod = "multicast" // broadcasts by all ranks in order, by multicast
-	Phased    AllgatherMethod = "phased"    // messages between all ranks, in phases
+	UnicastAllgather   AllgatherMethod = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
+	MulticastAllgather AllgatherMethod = "multicast" // broadcasts by all ranks in order, by multicast
+	PhasedAllgather    AllgatherMethod = "phased"    // messages between all ranks, in phases
 )
 
 // AllgatherMethods are all methods.
-var AllgatherMethods = []AllgatherMethod{Multicast, Unicast, Phased}
+var AllgatherMethods = []AllgatherMethod{MulticastAllgather, UnicastAllgather, PhasedAllgather}
 
 // binomialBcast is the algorithm of broadcasts over TCP, that of LAM/MPI.
 var binomialBcast = collective.Named(collective.Bcast, "binomial-posted")
 
-func (r *rank) allgather(k *mpi.Call, way AllgatherMethod, in, out []byte) {
+func (r *rank) allgatherBy(k *mpi.Call, way AllgatherMethod, in, out []byte) {
 	c, n := k.Comm(), len(in)
 	part := func(rank int) []byte { return out[n*rank:][:n] }
 	k.Port().Copy(part(c.Rank()), in)
 	switch way {
-	case Multicast:
+	case MulticastAllgather:
 		if g := r.staticGroup(k); g != nil {
 			for root := range c.Size() {
 				r.broadcast(k, g, root, part(root))
@@ -84,11 +84,11 @@ func (r *rank) allgather(k *mpi.Call, way AllgatherMethod, in, out []byte) {
 			return
 		}
 		fallthrough // without a group
-	case Unicast:
+	case UnicastAllgather:
 		for root := range c.Size() {
 			k.Bcast(binomialBcast, root, part(root))
 		}
-	case Phased:
+	case PhasedAllgather:
 		r.exchangeInPhases(k, func(int) []byte { return in }, part)
 	default:
 		k.Fail(engine.ErrArg, "unknown method of Allgather: %q", string(way))
@@ -138,25 +138,25 @@ func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
 
 // Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.
 func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
-	s := r.storedFor(k)
+	s := r.takeStoredSchedule(k)
 	if s == nil {
 		s = r.schedulePhases(k, r.gatherPattern(k, in))
 	}
-	r.transmit(k, s, in, out)
+	r.exchangeByPhases(k, s, in, out)
 	return true
 }
 
-// storedFor returns the next stored schedule of which this rank is a member, or nil if none is
-// stored. A communicator of one rank has no schedule, as it exchanges nothing.
-func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
-	stored, c := r.options.Stored, k.Comm()
+// takeStoredSchedule returns the next stored schedule of which this rank is a member, or nil if
+// none is stored. A communicator of one rank has no schedule, as it exchanges nothing.
+func (r *rank) takeStoredSchedule(k *mpi.Call) *phases.Schedule {
+	stored, c := r.options.StoredSchedules, k.Comm()
 	if stored == nil || c.Size() == 1 {
 		return nil
 	}
 	me := k.JobRank(c.Rank())
 	for range stored {
-		s := stored[r.stored%len(stored)]
-		r.stored++
+		s := stored[r.nextStoredSchedule%len(stored)]
+		r.nextStoredSchedule++
 		if !s.Has(me) {
 			continue
 		}
@@ -205,8 +205,9 @@ func (r *rank) schedulePhases(k *mpi.Call, pattern [][]int) *phases.Schedule {
 	return s
 }
 
-// transmit exchanges messages in the phases of a schedule, which must have been computed for them.
-func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
+// exchangeByPhases exchanges messages in the phases of a schedule, which must have been computed
+// for them.
+func (r *rank) exchangeByPhases(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
 	me := k.Comm().Rank()
 	if err := checkSchedule(s, me, in, out); err != nil {
 		k.Fail(engine.ErrArg, "%v", err)

@@ -49,7 +49,7 @@ func (r *rank) createGroup(k *mpi.Call, context uint32, members []int) *group {
 			failed, g.Group = 1, nil
 		}
 	}
-	if r.barrierMax(k, failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
+	if r.barrierWithMaximum(k, failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
 		if g.Group != nil {
 			g.Group.Close()
 		}
@@ -95,9 +95,9 @@ func (r *rank) barrier(k *mpi.Call) {
 	r.barrierWithData(k, nil)
 }
 
-// barrierMax is a barrier of the communicator that returns the highest of the numbers that its
-// ranks give.
-func (r *rank) barrierMax(k *mpi.Call, v byte) byte {
+// barrierWithMaximum is a barrier of the communicator that returns the highest of the numbers that
+// its ranks give.
+func (r *rank) barrierWithMaximum(k *mpi.Call, v byte) byte {
 	if r.options.Compiled.BarrierTimePerRank == 0 {
 		return byte(k.Highest(uint32(v)))
 	}
@@ -143,14 +143,14 @@ func (r *rank) linearBarrier(k *mpi.Call, members []int, each unit.Time, b []byt
 // first call creates it.
 func (r *rank) staticGroup(k *mpi.Call) *group {
 	c := k.Comm()
-	g, known := r.groups[c]
+	g, known := r.staticGroups[c]
 	if !known {
 		all := make([]int, c.Size())
 		for i := range all {
 			all[i] = i
 		}
 		g = r.createGroup(k, k.Context(), all)
-		r.groups[c] = g
+		r.staticGroups[c] = g
 	}
 	if g.Group == nil {
 		return nil
@@ -160,19 +160,19 @@ func (r *rank) staticGroup(k *mpi.Call) *group {
 
 // Free implements mpi.Collectives: the static group is destroyed.
 func (r *rank) Free(k *mpi.Call) {
-	if g := r.groups[k.Comm()]; g != nil {
+	if g := r.staticGroups[k.Comm()]; g != nil {
 		r.destroyGroup(k, g)
-		delete(r.groups, k.Comm())
+		delete(r.staticGroups, k.Comm())
 	}
 }
 
 // End implements mpi.Collectives. The rank acknowledges packets until all members of its static
 // groups have received them: a rank that waits for an acknowledgement has not entered the barrier.
 func (r *rank) End() {
-	open := slices.SortedFunc(maps.Keys(r.groups), func(a, b *mpi.Comm) int { return cmp.Compare(r.groups[a].context, r.groups[b].context) })
+	open := slices.SortedFunc(maps.Keys(r.staticGroups), func(a, b *mpi.Comm) int { return cmp.Compare(r.staticGroups[a].context, r.staticGroups[b].context) })
 	for _, c := range open {
 		c.Carry(mpi.Finalize, collective.Barrier, 0, nil, nil, func(_ mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
-			if r.groups[c].Group != nil {
+			if r.staticGroups[c].Group != nil {
 				r.barrier(k)
 			}
 		})
@@ -228,8 +228,9 @@ func decodeLengths(b []byte) []int {
 	return n
 }
 
-// aggregate multicasts the concatenated parts of the root, from which each rank copies its own.
-func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]byte, out []byte) {
+// multicastAllParts multicasts the concatenated parts of the root, from which each rank copies its
+// own.
+func (r *rank) multicastAllParts(k *mpi.Call, g *group, root int, sizes []int, in [][]byte, out []byte) {
 	me, at, total := k.Comm().Rank(), 0, 0
 	for i, n := range sizes {
 		if i == me {

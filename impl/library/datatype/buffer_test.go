@@ -16,7 +16,7 @@ func TestPartStartsAtAMultipleOfTheExtent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Buffer{Bytes: make([]byte, 48), Count: 4, Type: padded.Commit()}.Part(3, 1)
+	p := Buffer{Bytes: make([]byte, 48), Count: 4, Type: padded.Commit()}.SubBuffer(3, 1)
 	if p.Origin != 36 || p.Count != 1 {
 		t.Errorf("part of element 3 begins at byte %d with %d elements: want byte 36 and 1 element", p.Origin, p.Count)
 	}

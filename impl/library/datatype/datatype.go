@@ -46,27 +46,27 @@ const (
 type Type struct {
 	name string
 	layout
-	state atomic.Uint32
-	flat  bool   // data lies as it travels
-	plain bool   // and all elements are of one kind
-	sign  uint32 // of that kind
+	state        atomic.Uint32
+	isContiguous bool   // data lies as it travels
+	hasOneKind   bool   // and all elements are of one kind
+	signOfKind   uint32 // of that kind
 }
 
 // The states of a type.
 const (
-	made uint32 = iota
-	committed
-	freed
+	stateMade uint32 = iota
+	stateCommitted
+	stateFreed
 )
 
 // newType makes a type of a layout.
 func newType(name string, l layout) *Type {
 	t := &Type{name: name, layout: l}
-	t.flat = t.Size() == 0 || t.body.kind == kindRun && t.extent() == t.Size()
-	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.flat && t.kinds.uniformKind() != 0
-	t.sign = signOfKind(t.kinds.uniformKind())
+	t.isContiguous = t.Size() == 0 || t.body.kind == kindRun && t.extent() == t.Size()
+	t.hasOneKind = t.Size() > 0 && t.Size() <= maxPlainElementBytes && t.isContiguous && t.kinds.uniformKind() != 0
+	t.signOfKind = signOfKind(t.kinds.uniformKind())
 	if name != "" {
-		t.state.Store(committed)
+		t.state.Store(stateCommitted)
 	}
 	return t
 }
@@ -74,7 +74,7 @@ func newType(name string, l layout) *Type {
 // Commit makes a type fit for messages, and returns it (MPI_Type_commit). Basic types are from the
 // beginning.
 func (t *Type) Commit() *Type {
-	t.state.CompareAndSwap(made, committed)
+	t.state.CompareAndSwap(stateMade, stateCommitted)
 	return t
 }
 
@@ -84,7 +84,7 @@ func (t *Type) Free() error {
 	if t.name != "" {
 		return fmt.Errorf("%v is no type that was made", t)
 	}
-	t.state.Store(freed)
+	t.state.Store(stateFreed)
 	return nil
 }
 
@@ -92,14 +92,14 @@ func (t *Type) Free() error {
 func (t *Type) Copy() *Type { return newType("", t.layout) }
 
 // IsFreed reports whether the type was freed: nothing more is made of it.
-func (t *Type) IsFreed() bool { return t.state.Load() == freed }
+func (t *Type) IsFreed() bool { return t.state.Load() == stateFreed }
 
 // CheckUsable returns an error if the type is not committed, or was freed.
 func (t *Type) CheckUsable() error {
 	switch t.state.Load() {
-	case made:
+	case stateMade:
 		return fmt.Errorf("%v is not committed", t)
-	case freed:
+	case stateFreed:
 		return fmt.Errorf("%v was freed", t)
 	}
 	return nil
@@ -112,63 +112,63 @@ type layout struct {
 	low, end int       // of the first byte that holds data, and behind the last
 	align    int       // the strictest of any element
 
-	markLow, markEnd bound // bounds that were set by LB and UB
+	explicitLowerBound, explicitUpperBound optionalBound // bounds that were set by LB and UB
 }
 
-// bound is an optional bound.
-type bound struct {
-	set bool
-	at  int
+// optionalBound is an optional bound.
+type optionalBound struct {
+	isSet        bool
+	displacement int
 }
 
 // The basic types. Elements are aligned to their size, complex ones to that of their parts.
 var (
-	Byte       = newBasic("Byte", KindByte, 1, 1)
-	Packed     = newBasic("Packed", KindPacked, 1, 1)
-	Bool       = newBasic("Bool", KindBool, 1, 1)
-	Int8       = newBasic("Int8", KindInt8, 1, 1)
-	Int16      = newBasic("Int16", KindInt16, 2, 2)
-	Int32      = newBasic("Int32", KindInt32, 4, 4)
-	Int64      = newBasic("Int64", KindInt64, 8, 8)
-	Uint8      = newBasic("Uint8", KindUint8, 1, 1)
-	Uint16     = newBasic("Uint16", KindUint16, 2, 2)
-	Uint32     = newBasic("Uint32", KindUint32, 4, 4)
-	Uint64     = newBasic("Uint64", KindUint64, 8, 8)
-	Float32    = newBasic("Float32", KindFloat32, 4, 4)
-	Float64    = newBasic("Float64", KindFloat64, 8, 8)
-	Complex64  = newBasic("Complex64", KindComplex64, 8, 4)
-	Complex128 = newBasic("Complex128", KindComplex128, 16, 8)
-	LongDouble = newBasic("LongDouble", KindLongDouble, 16, 16) // of C, which Go has not: only operations of the user's are for it
+	Byte       = newBasicType("Byte", KindByte, 1, 1)
+	Packed     = newBasicType("Packed", KindPacked, 1, 1)
+	Bool       = newBasicType("Bool", KindBool, 1, 1)
+	Int8       = newBasicType("Int8", KindInt8, 1, 1)
+	Int16      = newBasicType("Int16", KindInt16, 2, 2)
+	Int32      = newBasicType("Int32", KindInt32, 4, 4)
+	Int64      = newBasicType("Int64", KindInt64, 8, 8)
+	Uint8      = newBasicType("Uint8", KindUint8, 1, 1)
+	Uint16     = newBasicType("Uint16", KindUint16, 2, 2)
+	Uint32     = newBasicType("Uint32", KindUint32, 4, 4)
+	Uint64     = newBasicType("Uint64", KindUint64, 8, 8)
+	Float32    = newBasicType("Float32", KindFloat32, 4, 4)
+	Float64    = newBasicType("Float64", KindFloat64, 8, 8)
+	Complex64  = newBasicType("Complex64", KindComplex64, 8, 4)
+	Complex128 = newBasicType("Complex128", KindComplex128, 16, 8)
+	LongDouble = newBasicType("LongDouble", KindLongDouble, 16, 16) // of C, which Go has not: only operations of the user's are for it
 )
 
 // LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has
 // (MPI_LB, MPI_UB).
 var (
-	LB = newType("LB", layout{markLow: bound{set: true}})
-	UB = newType("UB", layout{markEnd: bound{set: true}})
+	LB = newType("LB", layout{explicitLowerBound: optionalBound{isSet: true}})
+	UB = newType("UB", layout{explicitUpperBound: optionalBound{isSet: true}})
 )
 
-func newBasic(name string, k Kind, size, align int) *Type {
-	return newType(name, layout{body: newRun(size), kinds: oneElement(k, size), end: size, align: align})
+func newBasicType(name string, k Kind, size, align int) *Type {
+	return newType(name, layout{body: newRun(size), kinds: signatureOfElement(k, size), end: size, align: align})
 }
 
 // Size returns how many bytes of data an element of the type has (MPI_Type_size).
 func (t *Type) Size() int { return t.body.countBytes() }
 
-// Lower returns the lower bound of the type (MPI_Type_lb): the least displacement of its data, or
-// what LB says.
-func (t *Type) Lower() int { return t.lower() }
+// LowerBound returns the lower bound of the type (MPI_Type_lb): the least displacement of its data,
+// or what LB says.
+func (t *Type) LowerBound() int { return t.lower() }
 
-// Upper returns the upper bound (MPI_Type_ub): what UB says, or else the end of its data, moved up
-// so that the extent is a multiple of the strictest alignment.
-func (t *Type) Upper() int { return t.upper() }
+// UpperBound returns the upper bound (MPI_Type_ub): what UB says, or else the end of its data,
+// moved up so that the extent is a multiple of the strictest alignment.
+func (t *Type) UpperBound() int { return t.upper() }
 
 // Extent returns how far apart consecutive elements of the type begin (MPI_Type_extent): upper less
 // lower bound.
 func (t *Type) Extent() int { return t.extent() }
 
-// TrueLower returns the least displacement of the type's data, without regard to LB.
-func (t *Type) TrueLower() int { return t.low }
+// TrueLowerBound returns the least displacement of the type's data, without regard to LB.
+func (t *Type) TrueLowerBound() int { return t.low }
 
 // TrueExtent returns how many bytes there are from the first that holds data to the last.
 func (t *Type) TrueExtent() int { return t.end - t.low }
@@ -176,8 +176,8 @@ func (t *Type) TrueExtent() int { return t.end - t.low }
 // Elements returns of how many basic elements an element of the type consists.
 func (t *Type) Elements() int { return t.kinds.elements }
 
-// Contiguous reports whether the data of consecutive elements lies in memory as it travels.
-func (t *Type) Contiguous() bool { return t.flat }
+// IsContiguous reports whether the data of consecutive elements lies in memory as it travels.
+func (t *Type) IsContiguous() bool { return t.isContiguous }
 
 // String returns the name of a basic type, and of others their size and extent.
 func (t *Type) String() string {
@@ -192,8 +192,8 @@ func (t *Type) String() string {
 
 func (l *layout) lower() int {
 	switch {
-	case l.markLow.set:
-		return l.markLow.at
+	case l.explicitLowerBound.isSet:
+		return l.explicitLowerBound.displacement
 	case l.body == nil:
 		return 0
 	}
@@ -202,8 +202,8 @@ func (l *layout) lower() int {
 
 func (l *layout) upper() int {
 	switch {
-	case l.markEnd.set:
-		return l.markEnd.at
+	case l.explicitUpperBound.isSet:
+		return l.explicitUpperBound.displacement
 	case l.body == nil:
 		return 0
 	}
@@ -218,7 +218,9 @@ func (l *layout) upper() int {
 func (l *layout) extent() int { return l.upper() - l.lower() }
 
 // isEmpty reports whether there is neither data nor a bound.
-func (l *layout) isEmpty() bool { return l.body == nil && !l.markLow.set && !l.markEnd.set }
+func (l *layout) isEmpty() bool {
+	return l.body == nil && !l.explicitLowerBound.isSet && !l.explicitUpperBound.isSet
+}
 
 // errTooLarge is what does not fit an int.
 var errTooLarge = errors.New("the type is too large: a size or a displacement does not fit 63 bits")

@@ -195,8 +195,8 @@ func FuzzType(f *testing.F) {
 
 func checkBounds(t *testing.T, typ *Type, all typemap) {
 	low, end := all.bounds()
-	if typ.Lower() != low || typ.Upper() != end || typ.Extent() != end-low {
-		t.Errorf("bounds %d and %d, extent %d; of the map %d and %d: %v", typ.Lower(), typ.Upper(), typ.Extent(), low, end, all)
+	if typ.LowerBound() != low || typ.UpperBound() != end || typ.Extent() != end-low {
+		t.Errorf("bounds %d and %d, extent %d; of the map %d and %d: %v", typ.LowerBound(), typ.UpperBound(), typ.Extent(), low, end, all)
 	}
 	size := 0
 	for i, e := range all.data() {
@@ -209,8 +209,8 @@ func checkBounds(t *testing.T, typ *Type, all typemap) {
 	if typ.Size() != size || typ.Elements() != len(all.data()) {
 		t.Errorf("%d bytes in %d elements; of the map %d in %d: %v", typ.Size(), typ.Elements(), size, len(all.data()), all)
 	}
-	if size > 0 && (typ.TrueLower() != low || typ.TrueExtent() != end-low) {
-		t.Errorf("data at %d, %d bytes long; of the map %d, %d: %v", typ.TrueLower(), typ.TrueExtent(), low, end-low, all)
+	if size > 0 && (typ.TrueLowerBound() != low || typ.TrueExtent() != end-low) {
+		t.Errorf("data at %d, %d bytes long; of the map %d, %d: %v", typ.TrueLowerBound(), typ.TrueExtent(), low, end-low, all)
 	}
 }
 
@@ -300,10 +300,10 @@ func checkSums(t *testing.T, b Buffer, data typemap) {
 		if got := b.Elements(bytes); got != i {
 			t.Fatalf("%d elements in %d bytes, of the map %d", got, bytes, i)
 		}
-		if got, want := b.Sum(bytes), sumOf(data[:i]); got != want {
+		if got, want := b.KindSum(bytes), sumOf(data[:i]); got != want {
 			t.Fatalf("sum of %d elements %x, of the map %x", i, got, want)
 		}
-		if got := b.Sign(bytes); got&^mixedSign != 0 && got&mixedSign == 0 && got != uint32(data[0].kind) || (got&mixedSign != 0) != several(data[:i]) {
+		if got := b.KindSign(bytes); got&^mixedSign != 0 && got&mixedSign == 0 && got != uint32(data[0].kind) || (got&mixedSign != 0) != several(data[:i]) {
 			t.Fatalf("sign of %d elements %x: %v", i, got, data[:i])
 		}
 		if i == len(data) {
@@ -329,7 +329,7 @@ func several(data typemap) bool {
 func sumOf(data typemap) uint64 {
 	var s signature
 	for _, e := range data {
-		s = s.followedBy(oneElement(e.kind, e.size))
+		s = s.followedBy(signatureOfElement(e.kind, e.size))
 	}
 	return s.sum
 }
@@ -346,7 +346,7 @@ func TestSums(t *testing.T) {
 			lengths[j], offsets[j] = 1, 16*j
 		}
 		typ := must(Struct(lengths, offsets, types))
-		sum := Buffer{Count: 1, Type: typ}.Sum(typ.Size())
+		sum := Buffer{Count: 1, Type: typ}.KindSum(typ.Size())
 		if j, twice := seen[sum]; twice {
 			t.Errorf("%v and %v have one sum", sequences[j], types)
 		}
@@ -403,7 +403,7 @@ func TestShared(t *testing.T) {
 			}
 			b := Buffer{Bytes: memory[low:], Type: vector.Commit()}
 			for range 1 + draw.IntN(3) {
-				all = append(all, b.Part(draw.IntN(8), draw.IntN(3)))
+				all = append(all, b.SubBuffer(draw.IntN(8), draw.IntN(3)))
 			}
 			return all
 		}

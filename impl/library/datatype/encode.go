@@ -16,12 +16,12 @@ func (b Buffer) AppendLayout(to []byte) []byte {
 }
 
 func appendNode(to []byte, n *dataNode) []byte {
-	to = binary.AppendVarint(append(to, byte(n.kind)), int64(n.at))
+	to = binary.AppendVarint(append(to, byte(n.kind)), int64(n.displacement))
 	switch n.kind {
 	case kindRun:
 		to = binary.AppendUvarint(to, uint64(n.size))
 	case kindLoop:
-		to = binary.AppendVarint(binary.AppendUvarint(to, uint64(n.n)), int64(n.stride))
+		to = binary.AppendVarint(binary.AppendUvarint(to, uint64(n.loopCount)), int64(n.stride))
 		to = appendNode(to, n.inner)
 	case kindList:
 		to = binary.AppendUvarint(to, uint64(len(n.nodes)))
@@ -66,17 +66,17 @@ func (p *layoutParser) node(depth int) (n *dataNode, low, end int) {
 	}
 	n.kind = nodeKind(p.rest[0])
 	p.rest = p.rest[1:]
-	n.at = p.number(binary.Varint)
+	n.displacement = p.number(binary.Varint)
 	switch n.kind {
 	case kindRun:
 		n.size = p.count()
 		end = n.size
 	case kindLoop:
-		n.n, n.stride = p.count(), p.number(binary.Varint)
+		n.loopCount, n.stride = p.count(), p.number(binary.Varint)
 		n.inner, low, end = p.node(depth + 1)
-		size, err := multiplyChecked(n.n, n.inner.size)
-		far, tooFar := multiplyChecked(n.n-1, n.stride)
-		p.failed = p.failed || err != nil || tooFar != nil || n.n < 1
+		size, err := multiplyChecked(n.loopCount, n.inner.size)
+		far, tooFar := multiplyChecked(n.loopCount-1, n.stride)
+		p.failed = p.failed || err != nil || tooFar != nil || n.loopCount < 1
 		n.size = size
 		low, end = low+min(far, 0), end+max(far, 0)
 	case kindList:
@@ -92,7 +92,7 @@ func (p *layoutParser) node(depth int) (n *dataNode, low, end int) {
 	default:
 		p.failed = true
 	}
-	return n, low + n.at, end + n.at
+	return n, low + n.displacement, end + n.displacement
 }
 
 func (p *layoutParser) number(read func([]byte) (int64, int)) int {

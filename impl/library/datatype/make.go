@@ -81,7 +81,7 @@ func Resized(t *Type, lower, extent int) (*Type, error) {
 		return nil, errTooLarge
 	}
 	l := t.layout
-	l.markLow, l.markEnd = bound{true, lower}, bound{true, lower + extent}
+	l.explicitLowerBound, l.explicitUpperBound = optionalBound{true, lower}, optionalBound{true, lower + extent}
 	return newDerived(l, nil)
 }
 
@@ -106,8 +106,8 @@ func (l layout) repeated(n, stride int) (layout, error) {
 	}
 	down, up := min(far, 0), max(far, 0)
 	l.low, l.end = l.low+down, l.end+up
-	l.markLow.at += down
-	l.markEnd.at += up
+	l.explicitLowerBound.displacement += down
+	l.explicitUpperBound.displacement += up
 	l.kinds = l.kinds.repeated(n)
 	l.body = newLoop(n, stride, l.body)
 	return l, l.check()
@@ -122,8 +122,8 @@ func (l layout) shifted(by int) (layout, error) {
 		return l, nil
 	}
 	l.low, l.end = l.low+by, l.end+by
-	l.markLow.at += by
-	l.markEnd.at += by
+	l.explicitLowerBound.displacement += by
+	l.explicitUpperBound.displacement += by
 	l.body = l.body.shifted(by)
 	return l, l.check()
 }
@@ -134,8 +134,8 @@ func joinLayouts(blocks []layout) (layout, error) {
 	var bodies []*dataNode
 	var kinds []signature
 	for _, b := range blocks {
-		all.markLow = all.markLow.orElse(b.markLow, func(a, b int) int { return min(a, b) })
-		all.markEnd = all.markEnd.orElse(b.markEnd, func(a, b int) int { return max(a, b) })
+		all.explicitLowerBound = all.explicitLowerBound.combinedWith(b.explicitLowerBound, func(a, b int) int { return min(a, b) })
+		all.explicitUpperBound = all.explicitUpperBound.combinedWith(b.explicitUpperBound, func(a, b int) int { return max(a, b) })
 		if b.body == nil {
 			continue
 		}
@@ -155,20 +155,20 @@ func joinLayouts(blocks []layout) (layout, error) {
 	return all, all.check()
 }
 
-// orElse returns the one of two bounds that there is, or what choose makes of both.
-func (a bound) orElse(b bound, choose func(a, b int) int) bound {
+// combinedWith returns the one of two bounds that there is, or what choose makes of both.
+func (a optionalBound) combinedWith(b optionalBound, choose func(a, b int) int) optionalBound {
 	switch {
-	case !b.set:
+	case !b.isSet:
 		return a
-	case !a.set:
+	case !a.isSet:
 		return b
 	}
-	return bound{true, choose(a.at, b.at)}
+	return optionalBound{true, choose(a.displacement, b.displacement)}
 }
 
 // check returns an error for what is too large to compute with.
 func (l *layout) check() error {
-	for _, x := range []int{l.low, l.end, l.markLow.at, l.markEnd.at, l.body.countBytes(), l.kinds.elements} {
+	for _, x := range []int{l.low, l.end, l.explicitLowerBound.displacement, l.explicitUpperBound.displacement, l.body.countBytes(), l.kinds.elements} {
 		if abs(x) > maxDisplacement {
 			return errTooLarge
 		}

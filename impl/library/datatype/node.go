@@ -4,13 +4,13 @@ package datatype
 // Displacements of what is inside count from that of the node itself. The nil node has no bytes.
 // Nodes never change.
 type dataNode struct {
-	kind   nodeKind
-	at     int         // displacement
-	size   int         // bytes of data in all
-	n      int         // of a loop: how often
-	stride int         // of a loop: bytes from one to the next
-	inner  *dataNode   // of a loop
-	nodes  []*dataNode // of a list
+	kind         nodeKind
+	displacement int         // displacement
+	size         int         // bytes of data in all
+	loopCount    int         // of a loop: how often
+	stride       int         // of a loop: bytes from one to the next
+	inner        *dataNode   // of a loop
+	nodes        []*dataNode // of a list
 }
 
 type nodeKind uint8
@@ -36,7 +36,7 @@ func (n *dataNode) shifted(by int) *dataNode {
 		return n
 	}
 	moved := *n
-	moved.at += by
+	moved.displacement += by
 	return &moved
 }
 
@@ -47,11 +47,11 @@ func newLoop(count, stride int, n *dataNode) *dataNode {
 	case n == nil || count == 1:
 		return n
 	case n.kind == kindRun && stride == n.size:
-		return &dataNode{kind: kindRun, at: n.at, size: count * n.size}
-	case n.kind == kindLoop && stride == n.n*n.stride:
-		return &dataNode{kind: kindLoop, at: n.at, size: count * n.size, n: count * n.n, stride: n.stride, inner: n.inner}
+		return &dataNode{kind: kindRun, displacement: n.displacement, size: count * n.size}
+	case n.kind == kindLoop && stride == n.loopCount*n.stride:
+		return &dataNode{kind: kindLoop, displacement: n.displacement, size: count * n.size, loopCount: count * n.loopCount, stride: n.stride, inner: n.inner}
 	}
-	return &dataNode{kind: kindLoop, at: n.at, size: count * n.size, n: count, stride: stride, inner: n.shifted(-n.at)}
+	return &dataNode{kind: kindLoop, displacement: n.displacement, size: count * n.size, loopCount: count, stride: stride, inner: n.shifted(-n.displacement)}
 }
 
 // newList returns nodes one after another, runs without gaps as one.
@@ -62,8 +62,8 @@ func newList(nodes []*dataNode) *dataNode {
 		size += n.size
 		if len(kept) > 0 {
 			last := kept[len(kept)-1]
-			if n.kind == kindRun && last.kind == kindRun && n.at == last.at+last.size {
-				kept[len(kept)-1] = &dataNode{kind: kindRun, at: last.at, size: last.size + n.size}
+			if n.kind == kindRun && last.kind == kindRun && n.displacement == last.displacement+last.size {
+				kept[len(kept)-1] = &dataNode{kind: kindRun, displacement: last.displacement, size: last.size + n.size}
 				continue
 			}
 		}

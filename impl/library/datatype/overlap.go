@@ -33,10 +33,10 @@ type byteRange struct{ from, to int }
 type runCollector struct{ list []byteRange }
 
 func (s *runCollector) addNode(n *dataNode, at int) bool {
-	at += n.at
+	at += n.displacement
 	switch n.kind {
 	case kindLoop:
-		return s.addLoop(n.inner, n.n, n.stride, at)
+		return s.addLoop(n.inner, n.loopCount, n.stride, at)
 	case kindList:
 		for _, m := range n.nodes {
 			if !s.addNode(m, at) {
@@ -51,7 +51,7 @@ func (s *runCollector) addNode(n *dataNode, at int) bool {
 
 func (s *runCollector) addLoop(n *dataNode, count, stride, at int) bool {
 	if n.kind == kindRun && stride == n.size {
-		return s.addNode(&dataNode{at: n.at, size: count * n.size}, at)
+		return s.addNode(&dataNode{displacement: n.displacement, size: count * n.size}, at)
 	}
 	for range count {
 		if !s.addNode(n, at) {

@@ -45,9 +45,9 @@ func (b Buffer) DataRange() (low, end int) {
 	return all.low, all.end
 }
 
-// Part returns count elements, from the one that is first extents behind the beginning of the
+// SubBuffer returns count elements, from the one that is first extents behind the beginning of the
 // buffer.
-func (b Buffer) Part(first, count int) Buffer {
+func (b Buffer) SubBuffer(first, count int) Buffer {
 	if b.Type != nil { // of none, Check complains
 		b.Origin += first * b.Type.extent()
 	}
@@ -58,7 +58,7 @@ func (b Buffer) Part(first, count int) Buffer {
 // ContiguousBytes returns the bytes of the buffer's data as they lie in memory, and whether they
 // lie as they travel: then nothing need be copied.
 func (b Buffer) ContiguousBytes() ([]byte, bool) {
-	if !b.Type.Contiguous() {
+	if !b.Type.IsContiguous() {
 		return nil, false
 	}
 	n := b.Len()
@@ -69,22 +69,23 @@ func (b Buffer) ContiguousBytes() ([]byte, bool) {
 	return b.Bytes[at : at+n : at+n], true
 }
 
-// plainSize bounds an element, and plainCount their number, where Plain looks at data.
-const plainSize, plainCount = 1 << 20, 1 << 40
+// maxPlainElementBytes bounds an element, and maxPlainElements their number, where Plain looks at
+// data.
+const maxPlainElementBytes, maxPlainElements = 1 << 20, 1 << 40
 
 // PlainBytes returns the data of a buffer that lies as it travels, with its Sign, if a short look
 // shows that the buffer is good: committed, of one kind, and within its bytes. Others may be good
 // as well.
 func (b *Buffer) PlainBytes() (flat []byte, sign uint32, ok bool) {
 	t := b.Type
-	if t == nil || !t.plain || t.state.Load() != committed || uint(b.Count) > plainCount {
+	if t == nil || !t.hasOneKind || t.state.Load() != stateCommitted || uint(b.Count) > maxPlainElements {
 		return nil, 0, false
 	}
 	at, n := b.Origin+t.low, b.Count*t.body.size
 	if uint(at) > uint(len(b.Bytes)) || n > len(b.Bytes)-at {
 		return nil, 0, false
 	}
-	return b.Bytes[at : at+n : at+n], t.sign, true
+	return b.Bytes[at : at+n : at+n], t.signOfKind, true
 }
 
 // Pack copies the data of the buffer, as it travels, from byte from on, to flat until that is full
@@ -133,13 +134,13 @@ func (c *copier) copyNode(n *dataNode, at int) {
 		c.skip -= n.size
 		return
 	}
-	at += n.at
+	at += n.displacement
 	switch n.kind {
 	case kindRun:
 		c.copyRun(at+c.skip, n.size-c.skip)
 		c.skip = 0
 	case kindLoop:
-		c.copyLoop(n.inner, n.n, n.stride, at)
+		c.copyLoop(n.inner, n.loopCount, n.stride, at)
 	case kindList:
 		for _, m := range n.nodes {
 			if len(c.flat) == 0 {
@@ -156,7 +157,7 @@ func (c *copier) copyLoop(n *dataNode, count, stride, at int) {
 	c.skip -= first * n.size
 	at, count = at+first*stride, count-first
 	if n.kind == kindRun && c.skip == 0 {
-		c.copyRuns(at+n.at, n.size, stride, count)
+		c.copyRuns(at+n.displacement, n.size, stride, count)
 		return
 	}
 	for ; count > 0 && len(c.flat) > 0; count-- {

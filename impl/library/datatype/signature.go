@@ -10,13 +10,13 @@ import "math/bits"
 //
 //	Σ kind(i)·base^(n−1−i)  mod 2^61 − 1
 type signature struct {
-	elements int
-	bytes    int
-	sum      uint64
-	power    uint64 // base^elements
-	kind     Kind   // of all elements if there are no parts
-	times    int    // of the parts in a row
-	parts    []signature
+	elements    int
+	bytes       int
+	sum         uint64
+	power       uint64 // base^elements
+	kind        Kind   // of all elements if there are no parts
+	repetitions int    // of the parts in a row
+	parts       []signature
 }
 
 // hashPrime is a Mersenne prime, and base any number below it.
@@ -25,8 +25,8 @@ const (
 	hashBase  = 0x123456789abcdef
 )
 
-func oneElement(k Kind, size int) signature {
-	return signature{elements: 1, bytes: size, sum: uint64(k), power: hashBase, kind: k, times: 1}
+func signatureOfElement(k Kind, size int) signature {
+	return signature{elements: 1, bytes: size, sum: uint64(k), power: hashBase, kind: k, repetitions: 1}
 }
 
 // multiplyModulo returns a·b modulo the prime.
@@ -53,9 +53,9 @@ func (s signature) repeated(n int) signature {
 		return s
 	}
 	out := s.repeatedSums(n)
-	if out.times = n; s.parts == nil {
-		out.kind, out.times = s.kind, s.times*n
-	} else if out.parts = []signature{s}; s.times == 1 {
+	if out.repetitions = n; s.parts == nil {
+		out.kind, out.repetitions = s.kind, s.repetitions*n
+	} else if out.parts = []signature{s}; s.repetitions == 1 {
 		out.parts = s.parts
 	}
 	return out
@@ -102,21 +102,21 @@ func joinSignatures(parts []signature) signature {
 	for _, p := range parts {
 		out = out.followedBy(p)
 	}
-	out.times, out.parts = 1, parts
+	out.repetitions, out.parts = 1, parts
 	return out
 }
 
-// prefix returns the sums of the elements that lie wholly in the first n bytes, where n is at most
-// all.
-func (s signature) prefix(n int) signature {
+// prefixOfBytes returns the sums of the elements that lie wholly in the first n bytes, where n is
+// at most all.
+func (s signature) prefixOfBytes(n int) signature {
 	if n >= s.bytes {
 		return s.sumsOnly()
 	}
-	each := s.single()
+	each := s.withoutRepetition()
 	whole := n / each.bytes
 	out, rest := each.repeatedSums(whole), n-whole*each.bytes
 	for _, p := range s.parts {
-		out = out.followedBy(p.prefix(rest))
+		out = out.followedBy(p.prefixOfBytes(rest))
 		if rest -= p.bytes; rest <= 0 {
 			break
 		}
@@ -124,8 +124,8 @@ func (s signature) prefix(n int) signature {
 	return out
 }
 
-// single returns what is there s.times.
-func (s signature) single() signature {
+// withoutRepetition returns what is there s.times.
+func (s signature) withoutRepetition() signature {
 	if s.parts != nil {
 		var out signature
 		for _, p := range s.parts {
@@ -133,7 +133,7 @@ func (s signature) single() signature {
 		}
 		return out
 	}
-	return oneElement(s.kind, s.bytes/s.elements)
+	return signatureOfElement(s.kind, s.bytes/s.elements)
 }
 
 // uniformKind returns the kind of all elements, or 0 if there are several or none.
@@ -153,22 +153,22 @@ func (s signature) uniformKind() Kind {
 // mixedSign marks signs of elements of several kinds.
 const mixedSign = 1 << 31
 
-// Sign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if
+// KindSign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if
 // they have one, else what is left of Sum. It is 0 for no data, for Packed, and for Byte, which
 // match all. Of Byte the standard does not say so, but programs rely on it.
-func (b Buffer) Sign(n int) uint32 {
-	all := b.Type.kinds.repeated(b.Count).prefix(n)
+func (b Buffer) KindSign(n int) uint32 {
+	all := b.Type.kinds.repeated(b.Count).prefixOfBytes(n)
 	switch first := b.Type.kinds.firstKind(); {
 	case all.elements == 0:
 		return 0
-	case all.sum == oneElement(first, 1).repeatedSums(all.elements).sum:
+	case all.sum == signatureOfElement(first, 1).repeatedSums(all.elements).sum:
 		return signOfKind(first)
 	}
 	return uint32(all.sum^all.sum>>31) | mixedSign
 }
 
-// Sign returns the sign of data of the type if it is all of one kind, else 0.
-func (t *Type) Sign() uint32 { return t.sign }
+// KindSign returns the sign of data of the type if it is all of one kind, else 0.
+func (t *Type) KindSign() uint32 { return t.signOfKind }
 
 func signOfKind(k Kind) uint32 {
 	if k == KindPacked || k == KindByte {
@@ -185,8 +185,8 @@ func (s signature) firstKind() Kind {
 	return s.kind
 }
 
-// DescribeSign says what a sign stands for.
-func DescribeSign(sign uint32) string {
+// DescribeKindSign says what a sign stands for.
+func DescribeKindSign(sign uint32) string {
 	if sign == 0 || int64(sign) > int64(len(basicTypes)) {
 		return "elements of several kinds"
 	}
@@ -196,13 +196,13 @@ func DescribeSign(sign uint32) string {
 // basicTypes are the basic types in the order of their kinds.
 var basicTypes = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LongDouble}
 
-// Sum stands for the kinds of the first n bytes of the buffer's data: it is the same for the same
-// kinds in the same order, and almost surely another for others.
-func (b Buffer) Sum(n int) uint64 { return b.Type.kinds.repeated(b.Count).prefix(n).sum }
+// KindSum stands for the kinds of the first n bytes of the buffer's data: it is the same for the
+// same kinds in the same order, and almost surely another for others.
+func (b Buffer) KindSum(n int) uint64 { return b.Type.kinds.repeated(b.Count).prefixOfBytes(n).sum }
 
 // Elements returns how many basic elements lie wholly in the first n bytes of the buffer's data
 // (MPI_Get_elements).
-func (b Buffer) Elements(n int) int { return b.Type.kinds.repeated(b.Count).prefix(n).elements }
+func (b Buffer) Elements(n int) int { return b.Type.kinds.repeated(b.Count).prefixOfBytes(n).elements }
 
 // ElementType returns the basic type of all elements of a type, or nil if they are of several
 // kinds.

@@ -24,14 +24,14 @@ func TestTilesAreTheDataOfABuffer(t *testing.T) {
 		want := make([]byte, 1+r.IntN(b.Len()-from))
 		b.Pack(want, from)
 		var got []byte
-		typ.Tile(from, len(want), func(at, size int) bool {
+		typ.RunsOfData(from, len(want), func(at, size int) bool {
 			got = append(got, memory[at-low:at-low+size]...)
 			return true
 		})
 		if string(got) != string(want) {
 			t.Fatalf("%v from %d: the runs hold %v, the buffer %v", typ, from, got, want)
 		}
-		if n := typ.DataBefore(typ.TrueLower() + typ.TrueExtent()); n != typ.Size() {
+		if n := typ.DataBefore(typ.TrueLowerBound() + typ.TrueExtent()); n != typ.Size() {
 			t.Fatalf("%v has %d bytes before its end", typ, n)
 		}
 	}

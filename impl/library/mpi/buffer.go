@@ -31,9 +31,11 @@ type bufferLayout struct {
 	copy func(dst, src []byte) int
 }
 
-func (s *bufferLayout) Gather(to []byte)                 { s.Buffer.Gather(to, s.copy) }
-func (s *bufferLayout) Scatter(from []byte)              { s.Buffer.Scatter(from, s.copy) }
-func (s *bufferLayout) Signature(n int) engine.Signature { return engine.Signature(s.Buffer.Sign(n)) }
+func (s *bufferLayout) Gather(to []byte)    { s.Buffer.Gather(to, s.copy) }
+func (s *bufferLayout) Scatter(from []byte) { s.Buffer.Scatter(from, s.copy) }
+func (s *bufferLayout) Signature(n int) engine.Signature {
+	return engine.Signature(s.Buffer.KindSign(n))
+}
 
 // checkBuffer fails if a buffer is not valid, and returns it.
 func (c *Comm) checkBuffer(b Buffer) Buffer {
@@ -63,8 +65,8 @@ func (c *Comm) checkSameData(send, recv *Buffer) {
 	if given, taken := send.Len(), recv.Len(); given != taken {
 		c.e.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
 	}
-	if given, taken := send.Type.Sign(), recv.Type.Sign(); given != taken && given != 0 && taken != 0 {
-		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.DescribeSign(given), datatype.DescribeSign(taken))
+	if given, taken := send.Type.KindSign(), recv.Type.KindSign(); given != taken && given != 0 && taken != 0 {
+		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.DescribeKindSign(given), datatype.DescribeKindSign(taken))
 	}
 }
 

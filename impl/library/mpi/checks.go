@@ -21,7 +21,7 @@ type Site = engine.Site
 type DeadlockError = check.DeadlockError
 
 // Wait is where a rank waits.
-type Wait = check.Wait
+type Wait = check.RankWait
 
 // completeError completes the error of a run: a deadlock with what its ranks wait for, an error
 // about ranks whose collective calls differ with where the other's was. An error of a rank in
@@ -103,9 +103,9 @@ func (j *job) describeClockError(late *device.ClockError) *Error {
 	e := &Error{Class: engine.ErrOther, Rank: late.Rank, Text: late.Text()}
 	if late.Stack == nil {
 		w := j.describeWait(late.Rank)
-		e.Call, e.CallSite = w.Call, w.At
+		e.Call, e.CallSite = w.Call, w.CallSite
 	} else {
-		e.Call, e.CallSite = check.CallOn(late.Stack)
+		e.Call, e.CallSite = check.CallOnStack(late.Stack)
 	}
 	if j.worlds != nil && j.worlds[late.Rank] != nil {
 		if x := j.worlds[late.Rank].e.CallLocator(); x != nil {
@@ -130,25 +130,25 @@ func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
 		w := parseErrorDetail(d.RankDetails[r]).Wait
 		switch {
 		case w != nil:
-			on[r] = w.On
+			on[r] = w.WaitsOnRank
 		case i < check.MaxShownRanks:
 			w = j.describeWait(r)
-			on[r] = w.On
+			on[r] = w.WaitsOnRank
 		case j.worlds != nil && j.worlds[r] != nil:
-			on[r] = check.Blocker(j.worlds[r].e.WaitState())
+			on[r] = check.BlockingRank(j.worlds[r].e.WaitState())
 		}
 		if i < check.MaxShownRanks {
 			e.Waits = append(e.Waits, *w)
 		}
 	}
-	e.Cycle = check.Cycle(d.Ranks, on)
+	e.Cycle = check.FindCycle(d.Ranks, on)
 	return e
 }
 
 // describeWait says where a rank waits, as far as this process knows.
 func (j *job) describeWait(rank int) *Wait {
 	if j.worlds == nil || j.worlds[rank] == nil {
-		return &Wait{Rank: rank, On: -1}
+		return &Wait{Rank: rank, WaitsOnRank: -1}
 	}
 	c := j.worlds[rank]
 	w := c.e.WaitState()
@@ -158,9 +158,9 @@ func (j *job) describeWait(rank int) *Wait {
 	}
 	if x := c.e.CallLocator(); x != nil && w.Call != "" {
 		call, at := x.Here()
-		out.Call, out.At = call, x.Site(at)
+		out.Call, out.CallSite = call, x.Site(at)
 		if t, ok := x.(interface{ OtherThreads() string }); ok {
-			out.Threads = t.OtherThreads()
+			out.OtherThreads = t.OtherThreads()
 		}
 	}
 	return out
@@ -182,7 +182,7 @@ func (j *job) describeMismatch(rank int, context uint32, src, theirs, ours int) 
 	if theirs == ours {
 		return "", ""
 	}
-	return check.Difference(j.rankName(rank, context, src), theirs, ours)
+	return check.DescribeDifference(j.rankName(rank, context, src), theirs, ours)
 }
 
 // rankName returns the name of another rank of the job for a rank that communicates with it in a
@@ -247,7 +247,7 @@ func (j *job) compareAudits() error {
 	for r, c := range j.worlds {
 		all[r] = c.rankAudit()
 	}
-	return check.Compare(all)
+	return check.CompareAudits(all)
 }
 
 // compareRemoteAudits does the same for ranks in other processes.
@@ -263,7 +263,7 @@ func (j *job) compareRemoteAudits(details [][]byte) error {
 		}
 		all[r] = *a
 	}
-	if err := check.Compare(all); err != nil {
+	if err := check.CompareAudits(all); err != nil {
 		return remoteError{err.(*Error)}
 	}
 	return nil

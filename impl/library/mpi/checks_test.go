@@ -71,8 +71,8 @@ func TestReductionsDiffer(t *testing.T) {
 func TestCallsDifferFirst(t *testing.T) {
 	for want, program := range map[string]func(c *mpi.Comm){
 		"is in scan, and this one in bcast":              func(c *mpi.Comm) { c.Bcast(mpi.Of(make([]float64, 4)), 0) },
-		"is in scan, and this one in allgather":          func(c *mpi.Comm) { c.Allgather(mpi.Of(make([]int32, 1)), mpi.Of(make([]int32, 2)).Part(0, 1)) },
-		"is in scan, and this one in gather":             func(c *mpi.Comm) { c.Gather(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 14)).Part(0, 7), 1) },
+		"is in scan, and this one in allgather":          func(c *mpi.Comm) { c.Allgather(mpi.Of(make([]int32, 1)), mpi.Of(make([]int32, 2)).SubBuffer(0, 1)) },
+		"is in scan, and this one in gather":             func(c *mpi.Comm) { c.Gather(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 14)).SubBuffer(0, 7), 1) },
 		"combines by Sum, and this one by Max":           func(c *mpi.Comm) { c.Scan(mpi.Of(make([]float32, 7)), mpi.Of(make([]float32, 7)), mpi.Max) },
 		"gives Int32, and this one takes Float32":        func(c *mpi.Comm) { c.Scan(mpi.Of(make([]float32, 7)), mpi.Of(make([]float32, 7)), mpi.Sum) },
 		"is in scan, and this one in barrier":            func(c *mpi.Comm) { c.Dup() },
@@ -141,7 +141,7 @@ func TestOtherCall(t *testing.T) {
 					if half.Rank() == 0 { // sends, and goes on
 						half.Bcast(mpi.Of(make([]int32, 1)), 0)
 						for range c.after {
-							half.Scatter(mpi.Of(make([]int32, 2)).Part(0, 1), mpi.Of(make([]int32, 1)), 0)
+							half.Scatter(mpi.Of(make([]int32, 2)).SubBuffer(0, 1), mpi.Of(make([]int32, 1)), 0)
 						}
 						mpi.Send(all, []int32{0}, 0, 1)
 						return nil

@@ -51,7 +51,7 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 	r := c.newRound(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
-		all := c.checkBuffer(send.Part(0, c.size*send.Count))
+		all := c.checkBuffer(send.SubBuffer(0, c.size*send.Count))
 		c.checkSameData(&send, &recv)
 		c.checkDisjoint(&all, &recv)
 		in = c.flatData(all, true)
@@ -73,7 +73,7 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 		r.runSchedule(r.collectiveJob(in), in, nil)
 		return
 	}
-	all := c.checkBuffer(recv.Part(0, c.size*recv.Count))
+	all := c.checkBuffer(recv.SubBuffer(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &all)
 	out := c.flatData(all, false)
@@ -89,7 +89,7 @@ func (c *Comm) Allgather(send, recv Buffer) {
 
 func (c *Comm) allgather(send, recv Buffer) {
 	r := c.newRound(collective.Allgather, 0, send.Type)
-	all := c.checkBuffer(recv.Part(0, c.size*recv.Count))
+	all := c.checkBuffer(recv.SubBuffer(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &all)
 	in, out := c.flatData(send, true), c.flatData(all, false)
@@ -104,7 +104,7 @@ func (c *Comm) allgather(send, recv Buffer) {
 func (c *Comm) Alltoall(send, recv Buffer) {
 	c.enterCollective("Alltoall", 0, send)
 	r := c.newRound(collective.Alltoall, 0, send.Type)
-	given, all := c.checkBuffer(send.Part(0, c.size*send.Count)), c.checkBuffer(recv.Part(0, c.size*recv.Count))
+	given, all := c.checkBuffer(send.SubBuffer(0, c.size*send.Count)), c.checkBuffer(recv.SubBuffer(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&given, &all)
 	in, out := c.flatData(given, true), c.flatData(all, false)

@@ -26,7 +26,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	}
 	c.checkRecvParts(&send, &recv, counts, offsets)
 	for i := range c.size {
-		part := recv.Part(offsets[i], counts[i])
+		part := recv.SubBuffer(offsets[i], counts[i])
 		data := c.flatData(part, false)
 		if i == root {
 			r.copyOwn(data, mine)
@@ -59,7 +59,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 		c.checkShared(bufferParts(send, counts, offsets), []Buffer{recv})
 	}
 	for i := range c.size {
-		part := c.flatData(send.Part(offsets[i], counts[i]), true)
+		part := c.flatData(send.SubBuffer(offsets[i], counts[i]), true)
 		if i == root {
 			r.copyOwn(data, part)
 			c.scatterFlat(recv, data)
@@ -76,7 +76,7 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	r := c.newRound(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
 	for i := range data {
-		data[i] = c.flatData(recv.Part(offsets[i], counts[i]), false)
+		data[i] = c.flatData(recv.SubBuffer(offsets[i], counts[i]), false)
 	}
 	r.copyOwn(data[c.rank], c.flatData(send, true))
 	next, before := (c.rank+1)%c.size, (c.rank+c.size-1)%c.size
@@ -85,7 +85,7 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	}
 	r.raiseError()
 	for i := range data {
-		c.scatterFlat(recv.Part(offsets[i], counts[i]), data[i])
+		c.scatterFlat(recv.SubBuffer(offsets[i], counts[i]), data[i])
 	}
 }
 
@@ -109,8 +109,8 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 			return
 		}
 	}
-	r.exchange(func(to int) Buffer { return send.Part(sendOffsets[to], sendCounts[to]) },
-		func(from int) Buffer { return recv.Part(recvOffsets[from], recvCounts[from]) })
+	r.exchange(func(to int) Buffer { return send.SubBuffer(sendOffsets[to], sendCounts[to]) },
+		func(from int) Buffer { return recv.SubBuffer(recvOffsets[from], recvCounts[from]) })
 }
 
 // Alltoallw is Alltoall with a buffer for each rank to send from, and one to receive into
@@ -187,7 +187,7 @@ func (c *Comm) checkParts(b Buffer, counts, offsets []int) {
 		c.e.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
 	}
 	for i := range counts {
-		c.checkBuffer(b.Part(offsets[i], counts[i]))
+		c.checkBuffer(b.SubBuffer(offsets[i], counts[i]))
 	}
 }
 
@@ -205,7 +205,7 @@ func (c *Comm) checkRecvParts(send, recv *Buffer, counts, offsets []int) {
 func bufferParts(b Buffer, counts, offsets []int) []Buffer {
 	all := make([]Buffer, len(counts))
 	for i := range all {
-		all[i] = b.Part(offsets[i], counts[i])
+		all[i] = b.SubBuffer(offsets[i], counts[i])
 	}
 	return all
 }

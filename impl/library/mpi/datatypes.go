@@ -202,7 +202,7 @@ const NoRank = engine.NoRank
 
 // failCall ends a call in which no communicator takes part. Run says which rank made it.
 func failCall(call string, c engine.ErrorClass, format string, args ...any) {
-	panic(&Error{Class: c, Rank: NoRank, Call: call, CallSite: check.Where(0), Text: fmt.Sprintf(format, args...)})
+	panic(&Error{Class: c, Rank: NoRank, Call: call, CallSite: check.CurrentCallSite(0), Text: fmt.Sprintf(format, args...)})
 }
 
 // Displacement returns how many bytes behind the beginning of an object one of its parts begins,

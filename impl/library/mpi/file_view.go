@@ -58,7 +58,7 @@ func (v *fileView) check() error {
 		return v.filetype.CheckUsable()
 	case v.etype.Size() == 0 || v.filetype.Size()%v.etype.Size() != 0:
 		return wrong(engine.ErrArg, "the type of the file is not made of elementary types")
-	case v.filetype.Size() > 0 && (v.filetype.TrueLower() < 0 || v.filetype.Extent() <= 0):
+	case v.filetype.Size() > 0 && (v.filetype.TrueLowerBound() < 0 || v.filetype.Extent() <= 0):
 		return wrong(engine.ErrArg, "the type of the file has negative displacements")
 	case v.representation != "native" && v.representation != "internal":
 		return wrong(ErrUnsupportedDatarep, "the data representation is "+v.representation+": it must be native or internal")
@@ -75,7 +75,7 @@ func (f *File) View() (displacement int, etype, filetype *Datatype, representati
 
 // runs yields the runs of the file that hold size bytes of the view's data, from byte first on.
 func (v *fileView) runs(first, size int, yield func(at, size int) bool) {
-	v.filetype.Tile(first, size, func(at, size int) bool { return yield(v.displacement+at, size) })
+	v.filetype.RunsOfData(first, size, func(at, size int) bool { return yield(v.displacement+at, size) })
 }
 
 // lastOffset bounds offsets, so that places in the file fit an int.
@@ -110,12 +110,12 @@ func (f *File) TypeExtent(t *Datatype) int {
 // file.
 func (f *File) endPosition() int {
 	t, rest := f.view.filetype, f.size()-f.view.displacement
-	rest -= t.Lower()
+	rest -= t.LowerBound()
 	if rest <= 0 || t.Size() == 0 {
 		return 0
 	}
 	tiles := rest / t.Extent()
-	data := tiles*t.Size() + t.DataBefore(rest-tiles*t.Extent()+t.Lower())
+	data := tiles*t.Size() + t.DataBefore(rest-tiles*t.Extent()+t.LowerBound())
 	unit := f.view.etype.Size()
 	return (data + unit - 1) / unit
 }

@@ -188,7 +188,7 @@ func TestStoppedInCatch(t *testing.T) {
 			return c.Catch(func() { mpi.Recv[byte](c, nil, 0, 0) })
 		})
 		var d *mpi.DeadlockError
-		if !errors.As(err, &d) || !strings.HasPrefix(d.Waits[0].At.String(), "handler_test.go:") || mpi.ErrorClass(err) != mpi.ErrOther {
+		if !errors.As(err, &d) || !strings.HasPrefix(d.Waits[0].CallSite.String(), "handler_test.go:") || mpi.ErrorClass(err) != mpi.ErrOther {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

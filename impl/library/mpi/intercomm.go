@@ -134,10 +134,10 @@ func (c *Comm) exchangeBytes(b []byte, with, tag int) []byte {
 }
 
 func (c *Comm) exchangeBytesIn(context uint32, b []byte, with, tag int) []byte {
-	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag)
+	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.KindSign()), c.jobRank(with), context, tag)
 	st, _ := c.e.Probe(c.jobRank(with), context, tag, true)
 	theirs := make([]byte, st.Bytes)
-	if got := c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.jobRank(with), context, tag); got.Err != nil {
+	if got := c.e.Recv(theirs, engine.Signature(Byte.KindSign()), c.jobRank(with), context, tag); got.Err != nil {
 		panic(got.Err)
 	}
 	c.e.Wait(out)

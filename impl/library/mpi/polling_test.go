@@ -45,7 +45,7 @@ func TestEndlessPollsAreADeadlock(t *testing.T) {
 			if !errors.As(err, &d) || !slices.Equal(d.Ranks, []int{0, 1}) {
 				t.Fatalf("%s by %s: %v, want a deadlock of ranks 0 and 1", name, x.Name, err)
 			}
-			if w := d.Waits[0]; w.Call != name || !w.Polls || w.For != "a message from rank 1 with tag 3" || w.On != 1 || w.At.Line == 0 || d.Waits[1].Polls {
+			if w := d.Waits[0]; w.Call != name || !w.IsPolling || w.WaitsFor != "a message from rank 1 with tag 3" || w.WaitsOnRank != 1 || w.CallSite.Line == 0 || d.Waits[1].IsPolling {
 				t.Errorf("%s by %s: rank 0: %+v; rank 1: %+v", name, x.Name, w, d.Waits[1])
 			}
 		}

@@ -99,7 +99,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	}
 	r := c.irecv(nestedCall, &b, src, recvTag)
 	if sends {
-		c.e.Send(model.StandardMode, copied, engine.Signature(b.Sign(b.Len())), c.jobRank(dst), c.context, sendTag)
+		c.e.Send(model.StandardMode, copied, engine.Signature(b.KindSign(b.Len())), c.jobRank(dst), c.context, sendTag)
 	}
 	return r.wait(nestedCall)
 }

@@ -75,7 +75,7 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 		c.e.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
 	}
 	send.Count = total
-	part := send.Part(0, recv.Count)
+	part := send.SubBuffer(0, recv.Count)
 	c.checkSameData(&part, &recv)
 	c.checkDisjoint(&send, &recv)
 	r := c.newReductionRound(collective.ReduceScatter, 0, send, op)
@@ -119,7 +119,7 @@ func (c *Comm) newReductionRound(o collective.Operation, root int, of Buffer, op
 	}
 	r := c.newRound(o, root, of.Type)
 	r.op, r.of, r.combine, r.commutes = op, of.Type, op.FlatCombiner(of.Type), op.Commutes()
-	r.tag = check.Tag(o, op.Identity(), root)
+	r.tag = check.EncodeTag(o, op.Identity(), root)
 	c.e.ExpectCollectiveTag(r.tag)
 	return r
 }

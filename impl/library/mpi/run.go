@@ -68,7 +68,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
-	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
+	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeKindSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
 	if o.Warn != nil {
 		j.shared.OnWarning = j.noteWarning
 	}
@@ -189,7 +189,7 @@ func (c *Comm) panicError(v any) error {
 	case *AbortError:
 		return e
 	case runtime.Error:
-		if call, at := check.NilCall(e); call != "" {
+		if call, at := check.CallOnNilCommunicator(e); call != "" {
 			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, CallSite: at, Text: "the communicator is nil: this rank is not in it"}
 		}
 	}
@@ -284,5 +284,5 @@ func (c *Comm) finishMessages() {
 
 // abandonRequests reports requests that the program has left open, and frees them.
 func (c *Comm) abandonRequests() {
-	c.e.ReportAndFreeOpenRequests(func(w engine.WaitDescription) string { return check.WaitsFor(w, c.state.rankName) })
+	c.e.ReportAndFreeOpenRequests(func(w engine.WaitDescription) string { return check.DescribeWait(w, c.state.rankName) })
 }

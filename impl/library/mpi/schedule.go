@@ -37,13 +37,13 @@ type round struct {
 
 // newRound begins a collective operation on data of a type.
 func (c *Comm) newRound(o collective.Operation, root int, of *Datatype) *round {
-	tag := check.Tag(o, 0, root)
+	tag := check.EncodeTag(o, 0, root)
 	c.noteCollective(tag)
 	r := &c.state.round
 	if r.busy {
 		r = new(round)
 	}
-	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.Sign()), tag: tag, posted: r.posted[:0]}
+	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.KindSign()), tag: tag, posted: r.posted[:0]}
 	return r
 }
 
@@ -226,7 +226,7 @@ func (r *round) failMessage(st *collective.Step, got engine.Status) {
 
 // failMismatch fails because another rank is in a different collective call.
 func (c *Comm) failMismatch(got engine.Status, ours int) {
-	class, text := check.Difference(c.state.rankName(got.Source, c.context), got.Tag, ours)
+	class, text := check.DescribeDifference(c.state.rankName(got.Source, c.context), got.Tag, ours)
 	c.e.FailWithOtherCall(got.Source, class, "%s", text)
 }
 
@@ -265,8 +265,8 @@ func (r *round) chargeReduction(data []byte) {
 // gaps.
 func elementsInMemory(of *Datatype, flat []byte) Buffer {
 	n := len(flat) / of.Size()
-	if of.Contiguous() {
-		return Buffer{Bytes: flat, Origin: -of.TrueLower(), Count: n, Type: of}
+	if of.IsContiguous() {
+		return Buffer{Bytes: flat, Origin: -of.TrueLowerBound(), Count: n, Type: of}
 	}
 	low, end := Buffer{Count: n, Type: of}.DataRange()
 	b := Buffer{Bytes: make([]byte, max(end-low, n*of.Extent())), Origin: -low, Count: n, Type: of}
@@ -315,7 +315,7 @@ func (r *round) findNodes() *collective.Nodes {
 	const word = 4
 	mine, all := make([]byte, word), make([]byte, word*r.size)
 	binary.LittleEndian.PutUint32(mine, uint32(first))
-	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.Sign()), tag: r.tag}
+	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.KindSign()), tag: r.tag}
 	tell.runAlgorithm(bruckAllgather, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
 	tell.raiseError()
 	names := make([]int, r.size)

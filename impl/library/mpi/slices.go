@@ -22,7 +22,7 @@ func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) R
 }
 
 // signatureOf returns the sign of elements.
-func signatureOf[T Element]() engine.Signature { return engine.Signature(TypeOf[T]().Sign()) }
+func signatureOf[T Element]() engine.Signature { return engine.Signature(TypeOf[T]().KindSign()) }
 
 // Send sends in standard mode: see Comm.Send.
 func Send[T Element](c *Comm, x []T, dst, tag int) {

@@ -303,10 +303,10 @@ func elementOf(t *Datatype, op *Op) *Datatype {
 		return t.ElementType()
 	}
 	size := t.Size()
-	kinds := Buffer{Count: 1, Type: t}.Sum(size)
+	kinds := Buffer{Count: 1, Type: t}.KindSum(size)
 	for _, pair := range accumulateTypes[firstPairType:] {
 		n := size / pair.Size()
-		if n*pair.Size() == size && kinds == (Buffer{Count: n, Type: pair}).Sum(size) {
+		if n*pair.Size() == size && kinds == (Buffer{Count: n, Type: pair}).KindSum(size) {
 			return pair
 		}
 	}
@@ -333,7 +333,7 @@ func (w *Window) checkRange(a *access, h *requestHeader) {
 		}
 		h.offset = a.offset * s.unit
 	}
-	if a.of.Contiguous() {
+	if a.of.IsContiguous() {
 		h.offset += low
 		return
 	}

@@ -163,7 +163,7 @@ func spansOf(a *access, h *requestHeader) (all []byteSpan) {
 	if h.layout == 0 {
 		return []byteSpan{{h.offset, h.offset + h.size}}
 	}
-	a.of.Tile(0, h.size, func(at, size int) bool {
+	a.of.RunsOfData(0, h.size, func(at, size int) bool {
 		all = append(all, byteSpan{h.offset + at, h.offset + at + size})
 		return len(all) < maxConflictRuns
 	})

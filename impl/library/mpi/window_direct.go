@@ -93,7 +93,7 @@ func (w *Window) collectRuns(a *access, h *requestHeader) bool {
 		return add(h.offset, h.size)
 	}
 	fits := true
-	a.of.Tile(0, h.size, func(at, size int) bool {
+	a.of.RunsOfData(0, h.size, func(at, size int) bool {
 		fits = add(h.offset+at, size)
 		return fits
 	})

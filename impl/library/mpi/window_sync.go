@@ -76,7 +76,7 @@ func (c *Comm) sumParts(each []int64) int64 {
 
 // barrier is Barrier within a call, by messages during which others are served.
 func (c *Comm) barrier() {
-	c.noteCollective(check.Tag(collective.Barrier, 0, 0))
+	c.noteCollective(check.EncodeTag(collective.Barrier, 0, 0))
 	c.convergeOnTree(0, nil, nil, nil)
 }
 

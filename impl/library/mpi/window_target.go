@@ -227,7 +227,7 @@ func (w *Window) locate(r *request, layout []byte) {
 			w.c.e.Fail(ErrIntern, "%v", err)
 		}
 		r.where.Count = 1
-		low, end = t.TrueLower(), t.TrueLower()+t.TrueExtent()
+		low, end = t.TrueLowerBound(), t.TrueLowerBound()+t.TrueExtent()
 	}
 	r.where.Type = t
 	r.where.Bytes, r.where.Origin = w.memoryAt(r.from.rank, r.offset, low, end)

@@ -171,7 +171,7 @@ func telling(err error) string {
 	case errors.As(err, &d):
 		s := fmt.Sprint(d.Ranks, d.TotalRanks, d.Cycle)
 		for _, w := range d.Waits {
-			s += fmt.Sprint(w.Rank, w.Call, w.At, w.On)
+			s += fmt.Sprint(w.Rank, w.Call, w.CallSite, w.WaitsOnRank)
 		}
 		return s
 	}
@@ -203,7 +203,7 @@ func TestManyWait(t *testing.T) {
 			t.Errorf("%s: %d ranks are shown, and a cycle of %d", name, len(d.Waits), len(d.Cycle))
 		}
 		for i, w := range d.Waits {
-			if w.Rank != i || w.On != i+1 || filepath.Base(w.At.File) != "wrong_test.go" {
+			if w.Rank != i || w.WaitsOnRank != i+1 || filepath.Base(w.CallSite.File) != "wrong_test.go" {
 				t.Errorf("%s: place %d has %+v", name, i, w)
 			}
 		}

@@ -27,23 +27,23 @@ import (
 
 // Options of the protocol. Zero means the value of Defaults.
 type Options struct {
-	Window      int       // most packets of a sender that are not acknowledged by all receivers
-	PacketBytes int       // bytes of a packet with its header; 0: the longest datagram
-	Timeout     unit.Time // without a new acknowledgement until a packet is retransmitted; doubles with each retransmission
-	MaxTimeout  unit.Time // upper bound of the timeout
-	MaxTries    int       // retransmissions of a packet without a new acknowledgement until the sender fails
+	WindowPackets        int       // most packets of a sender that are not acknowledged by all receivers
+	PacketBytes          int       // bytes of a packet with its header; 0: the longest datagram
+	RetransmitTimeout    unit.Time // without a new acknowledgement until a packet is retransmitted; doubles with each retransmission
+	MaxRetransmitTimeout unit.Time // upper bound of the timeout
+	MaxRetransmissions   int       // retransmissions of a packet without a new acknowledgement until the sender fails
 }
 
 // Defaults let a receiver compute for some minutes without receiving.
-var Defaults = Options{Window: 8, Timeout: 10 * unit.Millisecond, MaxTimeout: unit.Second, MaxTries: 600}
+var Defaults = Options{WindowPackets: 8, RetransmitTimeout: 10 * unit.Millisecond, MaxRetransmitTimeout: unit.Second, MaxRetransmissions: 600}
 
-// ErrGroups says that a rank is in as many groups as its network interface allows.
-var ErrGroups = errors.New("no more multicast groups")
+// ErrTooManyGroups says that a rank is in as many groups as its network interface allows.
+var ErrTooManyGroups = errors.New("no more multicast groups")
 
 // Port is a port with reliable multicast. A rank must use it in place of the port that it wraps.
 type Port struct {
 	device.Port
-	Counts Counts
+	Counts PacketCounts
 
 	options   Options
 	datagrams device.Datagram
@@ -52,11 +52,11 @@ type Port struct {
 	packet    []byte // the next to send
 }
 
-// Counts are of a rank, since its port was created.
-type Counts struct {
+// PacketCounts are of a rank, since its port was created.
+type PacketCounts struct {
 	Packets, Retransmitted   int // data packets sent, and retransmissions among them
 	Acknowledged, Duplicates int // acknowledgements and duplicate packets received
-	MostGroups               int // opened
+	MaxOpenGroups            int // opened
 }
 
 // New returns a port with reliable multicast, or an error if the machine has no multicast or cannot
@@ -72,15 +72,15 @@ func New(p device.Port, o Options) (*Port, error) {
 	if o.PacketBytes <= headBytes {
 		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.PacketBytes, headBytes)
 	}
-	if o.Window < 0 || o.Timeout < 0 || o.MaxTimeout < 0 || o.MaxTries < 0 {
+	if o.WindowPackets < 0 || o.RetransmitTimeout < 0 || o.MaxRetransmitTimeout < 0 || o.MaxRetransmissions < 0 {
 		return nil, fmt.Errorf("negative multicast options: %+v", o)
 	}
-	for _, f := range []struct{ value, normal *int }{{&o.Window, &Defaults.Window}, {&o.MaxTries, &Defaults.MaxTries}} {
+	for _, f := range []struct{ value, normal *int }{{&o.WindowPackets, &Defaults.WindowPackets}, {&o.MaxRetransmissions, &Defaults.MaxRetransmissions}} {
 		if *f.value == 0 {
 			*f.value = *f.normal
 		}
 	}
-	for _, f := range []struct{ value, normal *unit.Time }{{&o.Timeout, &Defaults.Timeout}, {&o.MaxTimeout, &Defaults.MaxTimeout}} {
+	for _, f := range []struct{ value, normal *unit.Time }{{&o.RetransmitTimeout, &Defaults.RetransmitTimeout}, {&o.MaxRetransmitTimeout, &Defaults.MaxRetransmitTimeout}} {
 		if *f.value == 0 {
 			*f.value = *f.normal
 		}
@@ -133,8 +133,8 @@ func (p *Port) SetPlacement(where func(src int, head *device.Head, n int) []byte
 const (
 	headBytes = 16
 
-	kindData        = 1 // a data packet
-	kindAcknowledge = 2 // an acknowledgement of all packets below a number
+	kindData            = 1 // a data packet
+	kindAcknowledgement = 2 // an acknowledgement of all packets below a number
 )
 
 func (p *Port) encodeHead(kind byte, last bool, group uint32, number uint64) {
@@ -169,44 +169,44 @@ func (p *Port) processDatagrams() bool {
 		number := binary.LittleEndian.Uint64(q.Data[8:])
 		switch q.Data[0] {
 		case kindData:
-			g.storePacket(&g.from[member], q, number)
-		case kindAcknowledge:
+			g.storePacket(&g.streamsByMember[member], q, number)
+		case kindAcknowledgement:
 			p.Counts.Acknowledged++
-			g.acked[member] = max(g.acked[member], number)
+			g.acknowledgedByMember[member] = max(g.acknowledgedByMember[member], number)
 		}
 	}
 }
 
 // Group is a multicast group that the rank is a member of.
 type Group struct {
-	port    *Port
-	id      uint32
-	members []int
-	self    int // index of the rank among them
+	port      *Port
+	id        uint32
+	members   []int
+	selfIndex int // index of the rank among them
 
-	next  uint64   // number of the next packet that the rank sends
-	acked []uint64 // by member: it has acknowledged all packets of this rank below
+	nextPacketNumber     uint64   // number of the next packet that the rank sends
+	acknowledgedByMember []uint64 // by member: it has acknowledged all packets of this rank below
 
-	from []receiveStream // by member
+	streamsByMember []receiveStream // by member
 }
 
 // receiveStream is the packets that a rank has received from another member.
 type receiveStream struct {
 	src                            int
-	firstUndelivered, firstMissing uint64   // packets below taken were delivered to the program; all below have were received
-	lastAcknowledged               uint64   // number of the last acknowledgement
-	ring                           []packet // two windows of packets from taken on
+	firstUndelivered, firstMissing uint64         // packets below taken were delivered to the program; all below have were received
+	lastAcknowledged               uint64         // number of the last acknowledgement
+	ring                           []storedPacket // two windows of packets from taken on
 }
 
-type packet struct {
+type storedPacket struct {
 	hasArrived, last bool
 	data             []byte
 }
 
 // Open makes the rank a member of a group of ranks, which includes it. An id names one group of the
 // job at a time, and all members must give the same members in the same order. Packets that are
-// sent before a member has opened the group reach it by retransmission only. The error is ErrGroups
-// if the interface allows no more groups.
+// sent before a member has opened the group reach it by retransmission only. The error is
+// ErrTooManyGroups if the interface allows no more groups.
 func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	self := slices.Index(members, p.Rank())
 	switch {
@@ -215,14 +215,14 @@ func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	case p.groups[id] != nil:
 		return nil, fmt.Errorf("rank %d opens multicast group %d, which it has open", p.Rank(), id)
 	case !p.datagrams.Join(id):
-		return nil, fmt.Errorf("rank %d opens multicast group %d: it is in %d already: %w", p.Rank(), id, p.datagrams.MaxGroups(), ErrGroups)
+		return nil, fmt.Errorf("rank %d opens multicast group %d: it is in %d already: %w", p.Rank(), id, p.datagrams.MaxGroups(), ErrTooManyGroups)
 	}
-	g := &Group{port: p, id: id, members: slices.Clone(members), self: self, acked: make([]uint64, len(members)), from: make([]receiveStream, len(members))}
+	g := &Group{port: p, id: id, members: slices.Clone(members), selfIndex: self, acknowledgedByMember: make([]uint64, len(members)), streamsByMember: make([]receiveStream, len(members))}
 	for i, m := range members {
-		g.from[i].src = m
+		g.streamsByMember[i].src = m
 	}
 	p.groups[id] = g
-	p.Counts.MostGroups++
+	p.Counts.MaxOpenGroups++
 	return g, nil
 }
 
@@ -242,7 +242,7 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 	}
 	p, o := g.port, &g.port.options
 	room := len(p.packet) - headBytes
-	first, base := g.next, g.next
+	first, base := g.nextPacketNumber, g.nextPacketNumber
 	end := first + uint64(max(1, (len(b)+room-1)/room))
 	transmit := func(number uint64) {
 		from := int(number-first) * room
@@ -251,8 +251,8 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 		p.datagrams.Multicast(g.id, p.packet[:headBytes+copy(p.packet[headBytes:], part)])
 		p.Counts.Packets++
 	}
-	g.acked[g.self] = end
-	wait, tries := o.Timeout, 0
+	g.acknowledgedByMember[g.selfIndex] = end
+	wait, tries := o.RetransmitTimeout, 0
 	deadline := p.Now() + wait
 	for {
 		seen := p.watch.EventCount()
@@ -260,23 +260,23 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 		if progress != nil && progress() {
 			came = true
 		}
-		if now := slices.Min(g.acked); now != base {
-			base, wait, tries, deadline = now, o.Timeout, 0, p.Now()+o.Timeout
+		if now := slices.Min(g.acknowledgedByMember); now != base {
+			base, wait, tries, deadline = now, o.RetransmitTimeout, 0, p.Now()+o.RetransmitTimeout
 		}
 		switch {
 		case base == end:
 			return nil
-		case g.next != end && g.next-base < uint64(o.Window):
-			transmit(g.next)
-			g.next++
+		case g.nextPacketNumber != end && g.nextPacketNumber-base < uint64(o.WindowPackets):
+			transmit(g.nextPacketNumber)
+			g.nextPacketNumber++
 		case came:
 		case p.Now() >= deadline:
-			if tries++; tries > o.MaxTries {
+			if tries++; tries > o.MaxRetransmissions {
 				return g.unresponsiveError(base)
 			}
 			transmit(base)
 			p.Counts.Retransmitted++
-			wait = min(2*wait, o.MaxTimeout)
+			wait = min(2*wait, o.MaxRetransmitTimeout)
 			deadline = p.Now() + wait
 		default:
 			p.watch.WaitForEvent(seen, deadline)
@@ -287,12 +287,12 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 // unresponsiveError returns the error of receivers that do not acknowledge.
 func (g *Group) unresponsiveError(base uint64) error {
 	var silent []int
-	for i, n := range g.acked {
+	for i, n := range g.acknowledgedByMember {
 		if n == base {
 			silent = append(silent, g.members[i])
 		}
 	}
-	return fmt.Errorf("rank %d multicasts to group %d: no answer from ranks %v to a packet that was sent %d times", g.port.Rank(), g.id, silent, g.port.options.MaxTries+1)
+	return fmt.Errorf("rank %d multicasts to group %d: no answer from ranks %v to a packet that was sent %d times", g.port.Rank(), g.id, silent, g.port.options.MaxRetransmissions+1)
 }
 
 // Recv receives the next message of another member, given by its rank, and returns its length. It
@@ -300,10 +300,10 @@ func (g *Group) unresponsiveError(base uint64) error {
 // error.
 func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	i := slices.Index(g.members, src)
-	if i < 0 || i == g.self {
+	if i < 0 || i == g.selfIndex {
 		return 0, fmt.Errorf("rank %d receives from rank %d, which is no other member of multicast group %d", g.port.Rank(), src, g.id)
 	}
-	p, s := g.port, &g.from[i]
+	p, s := g.port, &g.streamsByMember[i]
 	n := 0
 	for {
 		seen := p.watch.EventCount()
@@ -339,9 +339,9 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 // storePacket stores a packet. The sender stays within a window of the last acknowledgement, which
 // is within a window of what was delivered to the program, so there is room for it.
 func (g *Group) storePacket(s *receiveStream, q *device.Packet, number uint64) {
-	size := uint64(2 * g.port.options.Window)
+	size := uint64(2 * g.port.options.WindowPackets)
 	if s.ring == nil {
-		s.ring = make([]packet, size)
+		s.ring = make([]storedPacket, size)
 	}
 	if number-s.firstUndelivered < size && !s.ring[number%size].hasArrived {
 		x := &s.ring[number%size]
@@ -359,11 +359,11 @@ func (g *Group) storePacket(s *receiveStream, q *device.Packet, number uint64) {
 // acknowledgeableNumber returns the highest number that may be acknowledged: at most a window
 // beyond what was delivered to the program.
 func (g *Group) acknowledgeableNumber(s *receiveStream) uint64 {
-	return s.firstUndelivered + min(s.firstMissing-s.firstUndelivered, uint64(g.port.options.Window))
+	return s.firstUndelivered + min(s.firstMissing-s.firstUndelivered, uint64(g.port.options.WindowPackets))
 }
 
 func (g *Group) acknowledge(s *receiveStream) {
 	s.lastAcknowledged = g.acknowledgeableNumber(s)
-	g.port.encodeHead(kindAcknowledge, false, g.id, s.lastAcknowledged)
+	g.port.encodeHead(kindAcknowledgement, false, g.id, s.lastAcknowledged)
 	g.port.datagrams.Send(s.src, g.port.packet[:headBytes])
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // impatient is for tests, whose ranks answer soon.
-var impatient = Options{Timeout: 200 * unit.Microsecond, MaxTimeout: 5 * unit.Millisecond}
+var impatient = Options{RetransmitTimeout: 200 * unit.Microsecond, MaxRetransmitTimeout: 5 * unit.Millisecond}
 
 // run runs a program on a world whose ranks have multicast.
 func run(t *testing.T, w device.World, o Options, program func(p *Port) error) error {
@@ -65,7 +65,7 @@ func TestReliable(t *testing.T) {
 		f.Seed = uint64(seed)
 		for _, window := range []int{1, 3, 0} {
 			o := impatient
-			o.Window = window
+			o.WindowPackets = window
 			slow := (seed + window) % ranks
 			err := run(t, loop.NewFaulty(ranks, f), o, func(p *Port) error {
 				var groups []*Group
@@ -139,7 +139,7 @@ func TestAcknowledgements(t *testing.T) {
 // length.
 func acknowledged(t *testing.T, packet int) {
 	const ranks, length = 6, 10_000
-	err := run(t, loop.New(ranks), Options{Window: 4, PacketBytes: packet, Timeout: unit.Second}, func(p *Port) error {
+	err := run(t, loop.New(ranks), Options{WindowPackets: 4, PacketBytes: packet, RetransmitTimeout: unit.Second}, func(p *Port) error {
 		g, err := p.Open(7, []int{0, 1, 2, 3, 4, 5})
 		if err != nil {
 			return err
@@ -157,7 +157,7 @@ func acknowledged(t *testing.T, packet int) {
 			room = 100 - headBytes
 		}
 		packets := (length + room - 1) / room
-		if want := (Counts{Packets: packets, Acknowledged: packets * (ranks - 1), MostGroups: 1}); p.Counts != want {
+		if want := (PacketCounts{Packets: packets, Acknowledged: packets * (ranks - 1), MaxOpenGroups: 1}); p.Counts != want {
 			return fmt.Errorf("%+v instead of %+v", p.Counts, want)
 		}
 		return nil
@@ -170,7 +170,7 @@ func acknowledged(t *testing.T, packet int) {
 // Where nothing is lost nothing is sent again: a receiver that is late says when it has room.
 func TestLateReceiver(t *testing.T) {
 	const length = 100_000
-	err := run(t, loop.New(2), Options{Timeout: unit.Second}, func(p *Port) error {
+	err := run(t, loop.New(2), Options{RetransmitTimeout: unit.Second}, func(p *Port) error {
 		g, err := p.Open(1, []int{0, 1})
 		if err != nil {
 			return err
@@ -195,7 +195,7 @@ func TestLateReceiver(t *testing.T) {
 
 // A receiver that does not answer is named.
 func TestSilent(t *testing.T) {
-	err := run(t, loop.New(4), Options{Timeout: 100 * unit.Microsecond, MaxTimeout: unit.Millisecond, MaxTries: 20}, func(p *Port) error {
+	err := run(t, loop.New(4), Options{RetransmitTimeout: 100 * unit.Microsecond, MaxRetransmitTimeout: unit.Millisecond, MaxRetransmissions: 20}, func(p *Port) error {
 		members := []int{0, 1, 2, 3}
 		g, err := p.Open(1, members)
 		if err != nil {
@@ -277,7 +277,7 @@ func TestGroups(t *testing.T) {
 			}
 			last = g
 		}
-		if _, err := p.Open(100, members); !errors.Is(err, ErrGroups) || !strings.Contains(err.Error(), "in 20 already") {
+		if _, err := p.Open(100, members); !errors.Is(err, ErrTooManyGroups) || !strings.Contains(err.Error(), "in 20 already") {
 			return fmt.Errorf("group 21: %v", err)
 		}
 		barrier(p)

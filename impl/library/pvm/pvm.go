@@ -25,11 +25,11 @@ import (
 
 // Options change the library. The zero value is as described.
 type Options struct {
-	DataMax int // bytes of the longest message that goes with its header; 0: 4096
+	MaxBytesWithHeader int // bytes of the longest message that goes with its header; 0: 4096
 }
 
-// DefaultDataMax is the default of Options.DataMax.
-const DefaultDataMax = 4096
+// DefaultMaxBytesWithHeader is the default of Options.DataMax.
+const DefaultMaxBytesWithHeader = 4096
 
 // AnyTask and AnyTag stand for every source and every tag where a receive asks for a message.
 const (
@@ -58,33 +58,33 @@ type Task struct {
 	rank, taskCount int
 	dataMax         int
 
-	first, last *pendingMessage // that have come and were not received, in their order
-	spare       *pendingMessage
-	kept        map[device.Key][]byte // long messages that were sent and not fetched
-	free        [][]byte              // their memory, to use again
-	buffer      []byte                // of a message that goes with its header
-	packet      device.Packet
-	got         bool // a get has ended
-	epoch       uint64
-	seen        [32]uint64 // barriers of which others have told, by round
+	first, last        *pendingMessage // that have come and were not received, in their order
+	freeMessages       *pendingMessage
+	sentNotFetched     map[device.Key][]byte // long messages that were sent and not fetched
+	freeLongBuffers    [][]byte              // their memory, to use again
+	buffer             []byte                // of a message that goes with its header
+	packet             device.Packet
+	getHasEnded        bool // a get has ended
+	barrierCount       uint64
+	barrierSignalsSeen [32]uint64 // barriers of which others have told, by round
 }
 
 // pendingMessage is one that was not received when it came.
 type pendingMessage struct {
 	Status
-	data []byte     // that came with it
-	key  device.Key // of the memory where it is, if it is long
-	long bool
-	next *pendingMessage
+	data   []byte     // that came with it
+	key    device.Key // of the memory where it is, if it is long
+	isLong bool
+	next   *pendingMessage
 }
 
 // kinds of packets
 const (
-	kindWhole   = iota + 1 // a message: tag
-	kindOffer              // a long one: tag, length, key
-	kindFetched            // it has been fetched: key
-	kindGetEnd             // the end of a get
-	kindBarrier            // at a barrier: round, epoch
+	kindMessage          = iota + 1 // a message: tag
+	kindLongMessageOffer            // a long one: tag, length, key
+	kindFetched                     // it has been fetched: key
+	kindGetEnded                    // the end of a get
+	kindBarrier                     // at a barrier: round, epoch
 )
 
 // Run runs a program on all ranks of a world. A message that was sent and not received is an error.
@@ -98,7 +98,7 @@ func Run(w device.World, o Options, program func(*Task) error) error {
 				panic(v)
 			}
 		}()
-		t := New(p, o)
+		t := NewTask(p, o)
 		if err := program(t); err != nil {
 			return err
 		}
@@ -106,19 +106,19 @@ func Run(w device.World, o Options, program func(*Task) error) error {
 	})
 }
 
-// New begins message passing on a port. All ranks of a job call it.
-func New(p device.Port, o Options) *Task {
-	if o.DataMax < 0 {
+// NewTask begins message passing on a port. All ranks of a job call it.
+func NewTask(p device.Port, o Options) *Task {
+	if o.MaxBytesWithHeader < 0 {
 		panic("pvm: negative number in Options")
 	}
-	return &Task{port: p, memory: p.Memory(), rank: p.Rank(), taskCount: p.Size(), dataMax: cmp.Or(o.DataMax, DefaultDataMax), kept: map[device.Key][]byte{}}
+	return &Task{port: p, memory: p.Memory(), rank: p.Rank(), taskCount: p.Size(), dataMax: cmp.Or(o.MaxBytesWithHeader, DefaultMaxBytesWithHeader), sentNotFetched: map[device.Key][]byte{}}
 }
 
 // End waits until all tasks have come to the end of their programs. It is an error if there are
 // messages that were not received.
 func (t *Task) End() error {
 	if m := t.first; m == nil {
-		for len(t.kept) > 0 {
+		for len(t.sentNotFetched) > 0 {
 			t.handlePacket(t.port.Recv(true))
 		}
 	}
@@ -153,21 +153,21 @@ func (t *Task) Send(dst, tag int, b []byte) {
 			t.buffer = make([]byte, len(b))
 		}
 		t.port.Copy(t.buffer[:len(b)], b)
-		t.sendPacket(dst, device.Head{kindWhole, uint64(tag)}, t.buffer[:len(b)])
+		t.sendPacket(dst, device.Head{kindMessage, uint64(tag)}, t.buffer[:len(b)])
 		return
 	}
 	c := t.longBuffer(len(b))
 	t.port.Copy(c, b)
 	k := t.memory.Expose(c)
-	t.kept[k] = c
-	t.sendPacket(dst, device.Head{kindOffer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
+	t.sentNotFetched[k] = c
+	t.sendPacket(dst, device.Head{kindLongMessageOffer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
 }
 
 // longBuffer returns memory for a long message.
 func (t *Task) longBuffer(n int) []byte {
-	if last := len(t.free) - 1; last >= 0 {
-		c := t.free[last]
-		t.free = t.free[:last]
+	if last := len(t.freeLongBuffers) - 1; last >= 0 {
+		c := t.freeLongBuffers[last]
+		t.freeLongBuffers = t.freeLongBuffers[:last]
 		if cap(c) >= n {
 			return c[:n]
 		}
@@ -242,9 +242,9 @@ func (t *Task) takeMessage(before, m *pendingMessage, b []byte) Status {
 	if t.last == m {
 		t.last = before
 	}
-	if m.long {
-		t.memory.Get(m.Source, m.key, 0, b[:m.Bytes], device.Head{kindGetEnd})
-		for t.got = false; !t.got; {
+	if m.isLong {
+		t.memory.Get(m.Source, m.key, 0, b[:m.Bytes], device.Head{kindGetEnded})
+		for t.getHasEnded = false; !t.getHasEnded; {
 			t.handlePacket(t.port.Recv(true))
 		}
 		t.sendPacket(m.Source, device.Head{kindFetched, uint64(m.key)}, nil)
@@ -255,24 +255,24 @@ func (t *Task) takeMessage(before, m *pendingMessage, b []byte) Status {
 			t.port.Spend(model.PvmUnpackShortCost, m.Bytes)
 		}
 	}
-	m.next, t.spare = t.spare, m
+	m.next, t.freeMessages = t.freeMessages, m
 	return m.Status
 }
 
 // handlePacket does what a packet says.
 func (t *Task) handlePacket(q *device.Packet) {
 	switch q.Head[0] {
-	case kindWhole, kindOffer:
+	case kindMessage, kindLongMessageOffer:
 		t.port.Spend(model.PvmHandleCost, 1)
-		m := t.spare
+		m := t.freeMessages
 		if m == nil {
 			m = new(pendingMessage)
 		} else {
-			t.spare = m.next
+			t.freeMessages = m.next
 		}
 		m.Status, m.next = Status{q.Src, int(q.Head[1]), len(q.Data)}, nil
 		m.data = append(m.data[:0], q.Data...)
-		if m.long = q.Head[0] == kindOffer; m.long {
+		if m.isLong = q.Head[0] == kindLongMessageOffer; m.isLong {
 			m.Bytes, m.key = int(q.Head[2]), device.Key(q.Head[3])
 		}
 		if t.last == nil {
@@ -284,20 +284,20 @@ func (t *Task) handlePacket(q *device.Packet) {
 	case kindFetched:
 		k := device.Key(q.Head[1])
 		t.memory.Withdraw(k)
-		t.free = append(t.free, t.kept[k])
-		delete(t.kept, k)
-	case kindGetEnd:
+		t.freeLongBuffers = append(t.freeLongBuffers, t.sentNotFetched[k])
+		delete(t.sentNotFetched, k)
+	case kindGetEnded:
 		if q.Refused {
 			panic("pvm: get of a message that is not there")
 		}
-		t.got = true
+		t.getHasEnded = true
 	case kindBarrier:
-		t.seen[q.Head[1]] = max(t.seen[q.Head[1]], q.Head[2])
+		t.barrierSignalsSeen[q.Head[1]] = max(t.barrierSignalsSeen[q.Head[1]], q.Head[2])
 	}
 }
 
-// Pending calls yield for each message that has come and was not received.
-func (t *Task) Pending(yield func(Status) bool) {
+// ForEachPending calls yield for each message that has come and was not received.
+func (t *Task) ForEachPending(yield func(Status) bool) {
 	for m := t.first; m != nil && yield(m.Status); m = m.next {
 	}
 }
@@ -305,10 +305,10 @@ func (t *Task) Pending(yield func(Status) bool) {
 // Barrier returns when all tasks have called it (pvm_barrier; Hensgen, Finkel and Manber 1988:
 // dissemination).
 func (t *Task) Barrier() {
-	t.epoch++
+	t.barrierCount++
 	for r := range bits.Len(uint(t.taskCount - 1)) {
-		t.sendPacket((t.rank+1<<r)%t.taskCount, device.Head{kindBarrier, uint64(r), t.epoch}, nil)
-		for t.seen[r] < t.epoch {
+		t.sendPacket((t.rank+1<<r)%t.taskCount, device.Head{kindBarrier, uint64(r), t.barrierCount}, nil)
+		for t.barrierSignalsSeen[r] < t.barrierCount {
 			t.handlePacket(t.port.Recv(true))
 		}
 	}

@@ -80,7 +80,7 @@ func TestRandomMessages(t *testing.T) {
 	for _, w := range enginetest.Worlds() {
 		for i, ranks := range []int{1, 2, 5} {
 			if w.CanHold(ranks) {
-				if err := Run(w.Open(t, library, ranks), Options{DataMax: 100}, program(uint64(i))); err != nil {
+				if err := Run(w.Open(t, library, ranks), Options{MaxBytesWithHeader: 100}, program(uint64(i))); err != nil {
 					t.Errorf("%s, %d tasks: %v", w.Name, ranks, err)
 				}
 			}
@@ -91,7 +91,7 @@ func TestRandomMessages(t *testing.T) {
 // Broadcast and Reduce are right for any number of tasks, in the order of tasks.
 func TestCollectives(t *testing.T) {
 	for ranks := 1; ranks <= 9; ranks++ {
-		err := Run(loop.New(ranks), Options{DataMax: 4}, func(p *Task) error {
+		err := Run(loop.New(ranks), Options{MaxBytesWithHeader: 4}, func(p *Task) error {
 			b := []byte("of others")
 			if p.Rank() == 0 {
 				b = []byte("of task 0")
@@ -160,7 +160,7 @@ func (p spendCounter) Spend(k model.CostKey, n int) {
 func TestBytesAreChargedBySizeRange(t *testing.T) {
 	err := loop.New(2).Run(func(port device.Port) error {
 		p := spendCounter{port, map[model.CostKey]int{}}
-		task := New(p, Options{DataMax: 100})
+		task := NewTask(p, Options{MaxBytesWithHeader: 100})
 		for _, n := range []int{100, 7, 101, 500} {
 			if task.Rank() == 0 {
 				task.Send(1, n, make([]byte, n))

@@ -6,15 +6,15 @@ import (
 	"github.com/loggp/loggp/impl/library/datatype"
 )
 
-// pair is a value and an index, as datatypes of pairs lay them out.
-type pair[V, I ordered] struct {
+// valueWithIndex is a value and an index, as datatypes of pairs lay them out.
+type valueWithIndex[V, I ordered] struct {
 	Value V
 	Index I
 }
 
-// newLocating makes an operation on pairs that keeps the better value, and of equal ones that with
-// the lesser index: MAXLOC and MINLOC of §4.9.3.
-func newLocating(name string, better func(order int) bool) *Op {
+// newLocationOp makes an operation on pairs that keeps the better value, and of equal ones that
+// with the lesser index: MAXLOC and MINLOC of §4.9.3.
+func newLocationOp(name string, better func(order int) bool) *Op {
 	return &Op{name: name, commutes: true, pairs: map[*datatype.Type]combineElements{
 		datatype.Float32Int32: keepBetter[float32, int32](better),
 		datatype.Float64Int32: keepBetter[float64, int32](better),
@@ -31,7 +31,7 @@ func newLocating(name string, better func(order int) bool) *Op {
 
 func keepBetter[V, I ordered](better func(order int) bool) combineElements {
 	return func(in, inout []byte) {
-		x, y := elementsOf[pair[V, I]](in), elementsOf[pair[V, I]](inout)
+		x, y := elementsOf[valueWithIndex[V, I]](in), elementsOf[valueWithIndex[V, I]](inout)
 		for i := range y {
 			switch order := cmp.Compare(x[i].Value, y[i].Value); {
 			case order == 0:

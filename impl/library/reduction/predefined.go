@@ -14,19 +14,19 @@ type number interface {
 
 // The operations of MPI-1.2, §4.9.2, and the kinds of elements that they are for.
 var (
-	Max  = newPredefined("Max", forIntegers(maxOf[int8], maxOf[int16], maxOf[int32], maxOf[int64], maxOf[uint8], maxOf[uint16], maxOf[uint32], maxOf[uint64]), forFloats(maxOf[float32], maxOf[float64]))
-	Min  = newPredefined("Min", forIntegers(minOf[int8], minOf[int16], minOf[int32], minOf[int64], minOf[uint8], minOf[uint16], minOf[uint32], minOf[uint64]), forFloats(minOf[float32], minOf[float64]))
-	Sum  = newPredefined("Sum", forIntegers(sum[int8], sum[int16], sum[int32], sum[int64], sum[uint8], sum[uint16], sum[uint32], sum[uint64]), forFloats(sum[float32], sum[float64]), forComplexes(sum[complex64], sum[complex128]))
-	Prod = newPredefined("Prod", forIntegers(prod[int8], prod[int16], prod[int32], prod[int64], prod[uint8], prod[uint16], prod[uint32], prod[uint64]), forFloats(prod[float32], prod[float64]), forComplexes(prod[complex64], prod[complex128]))
-	Land = newPredefined("Land", forIntegers(land[int8], land[int16], land[int32], land[int64], land[uint8], land[uint16], land[uint32], land[uint64]), forKind(datatype.KindBool, land[uint8]))
-	Lor  = newPredefined("Lor", forIntegers(lor[int8], lor[int16], lor[int32], lor[int64], lor[uint8], lor[uint16], lor[uint32], lor[uint64]), forKind(datatype.KindBool, lor[uint8]))
-	Lxor = newPredefined("Lxor", forIntegers(lxor[int8], lxor[int16], lxor[int32], lxor[int64], lxor[uint8], lxor[uint16], lxor[uint32], lxor[uint64]), forKind(datatype.KindBool, lxor[uint8]))
-	Band = newPredefined("Band", forBits(band))
-	Bor  = newPredefined("Bor", forBits(bor))
-	Bxor = newPredefined("Bxor", forBits(bxor))
+	Max  = newPredefinedOp("Max", forIntegers(maxElements[int8], maxElements[int16], maxElements[int32], maxElements[int64], maxElements[uint8], maxElements[uint16], maxElements[uint32], maxElements[uint64]), forFloats(maxElements[float32], maxElements[float64]))
+	Min  = newPredefinedOp("Min", forIntegers(minElements[int8], minElements[int16], minElements[int32], minElements[int64], minElements[uint8], minElements[uint16], minElements[uint32], minElements[uint64]), forFloats(minElements[float32], minElements[float64]))
+	Sum  = newPredefinedOp("Sum", forIntegers(sumElements[int8], sumElements[int16], sumElements[int32], sumElements[int64], sumElements[uint8], sumElements[uint16], sumElements[uint32], sumElements[uint64]), forFloats(sumElements[float32], sumElements[float64]), forComplexes(sumElements[complex64], sumElements[complex128]))
+	Prod = newPredefinedOp("Prod", forIntegers(multiplyElements[int8], multiplyElements[int16], multiplyElements[int32], multiplyElements[int64], multiplyElements[uint8], multiplyElements[uint16], multiplyElements[uint32], multiplyElements[uint64]), forFloats(multiplyElements[float32], multiplyElements[float64]), forComplexes(multiplyElements[complex64], multiplyElements[complex128]))
+	Land = newPredefinedOp("Land", forIntegers(logicalAndElements[int8], logicalAndElements[int16], logicalAndElements[int32], logicalAndElements[int64], logicalAndElements[uint8], logicalAndElements[uint16], logicalAndElements[uint32], logicalAndElements[uint64]), forKind(datatype.KindBool, logicalAndElements[uint8]))
+	Lor  = newPredefinedOp("Lor", forIntegers(logicalOrElements[int8], logicalOrElements[int16], logicalOrElements[int32], logicalOrElements[int64], logicalOrElements[uint8], logicalOrElements[uint16], logicalOrElements[uint32], logicalOrElements[uint64]), forKind(datatype.KindBool, logicalOrElements[uint8]))
+	Lxor = newPredefinedOp("Lxor", forIntegers(logicalXorElements[int8], logicalXorElements[int16], logicalXorElements[int32], logicalXorElements[int64], logicalXorElements[uint8], logicalXorElements[uint16], logicalXorElements[uint32], logicalXorElements[uint64]), forKind(datatype.KindBool, logicalXorElements[uint8]))
+	Band = newPredefinedOp("Band", combineBytesForAllKinds(bitwiseAnd))
+	Bor  = newPredefinedOp("Bor", combineBytesForAllKinds(bitwiseOr))
+	Bxor = newPredefinedOp("Bxor", combineBytesForAllKinds(bitwiseXor))
 
-	MaxLoc = newLocating("MaxLoc", func(order int) bool { return order > 0 })
-	MinLoc = newLocating("MinLoc", func(order int) bool { return order < 0 })
+	MaxLoc = newLocationOp("MaxLoc", func(order int) bool { return order > 0 })
+	MinLoc = newLocationOp("MinLoc", func(order int) bool { return order < 0 })
 )
 
 // The operations of one-sided communication alone, which reductions do not take.
@@ -35,35 +35,37 @@ var (
 	NoOp    = &Op{name: "NoOp"}    // the second operand stays
 )
 
-// kindTable sets what an operation does to some kinds of elements.
-type kindTable func(o *Op)
+// combinersByKind sets what an operation does to some kinds of elements.
+type combinersByKind func(o *Op)
 
-func newPredefined(name string, tables ...kindTable) *Op {
-	o := &Op{name: name, commutes: true, sort: identityOf(name)}
+func newPredefinedOp(name string, tables ...combinersByKind) *Op {
+	o := &Op{name: name, commutes: true, identity: identityOf(name)}
 	for _, t := range tables {
 		t(o)
 	}
 	return o
 }
 
-func forKind(k datatype.Kind, f combineElements) kindTable { return func(o *Op) { o.kinds[k] = f } }
+func forKind(k datatype.Kind, f combineElements) combinersByKind {
+	return func(o *Op) { o.kinds[k] = f }
+}
 
 // forIntegers takes functions for the kinds from Int8 to Uint64, in order.
-func forIntegers(f ...combineElements) kindTable {
+func forIntegers(f ...combineElements) combinersByKind {
 	return func(o *Op) { copy(o.kinds[datatype.KindInt8:datatype.KindUint64+1], f) }
 }
 
-func forFloats(f32, f64 combineElements) kindTable {
+func forFloats(f32, f64 combineElements) combinersByKind {
 	return func(o *Op) { o.kinds[datatype.KindFloat32], o.kinds[datatype.KindFloat64] = f32, f64 }
 }
 
-func forComplexes(c64, c128 combineElements) kindTable {
+func forComplexes(c64, c128 combineElements) combinersByKind {
 	return func(o *Op) { o.kinds[datatype.KindComplex64], o.kinds[datatype.KindComplex128] = c64, c128 }
 }
 
-// forBits is for bytes and whatever consists of bits alone: what is done to each byte is done to
-// the element.
-func forBits(f combineElements) kindTable {
+// combineBytesForAllKinds is for bytes and whatever consists of bits alone: what is done to each
+// byte is done to the element.
+func combineBytesForAllKinds(f combineElements) combinersByKind {
 	return func(o *Op) {
 		o.kinds[datatype.KindByte] = f
 		for k := datatype.KindInt8; k <= datatype.KindUint64; k++ {
@@ -72,49 +74,49 @@ func forBits(f combineElements) kindTable {
 	}
 }
 
-func maxOf[T ordered](in, inout []byte) {
+func maxElements[T ordered](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = max(x[i], y[i])
 	}
 }
 
-func minOf[T ordered](in, inout []byte) {
+func minElements[T ordered](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = min(x[i], y[i])
 	}
 }
 
-func sum[T number](in, inout []byte) {
+func sumElements[T number](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = x[i] + y[i]
 	}
 }
 
-func prod[T number](in, inout []byte) {
+func multiplyElements[T number](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = x[i] * y[i]
 	}
 }
 
-func land[T integer](in, inout []byte) {
+func logicalAndElements[T integer](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = boolValue[T](x[i] != 0 && y[i] != 0)
 	}
 }
 
-func lor[T integer](in, inout []byte) {
+func logicalOrElements[T integer](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = boolValue[T](x[i] != 0 || y[i] != 0)
 	}
 }
 
-func lxor[T integer](in, inout []byte) {
+func logicalXorElements[T integer](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = boolValue[T]((x[i] != 0) != (y[i] != 0))
@@ -128,19 +130,19 @@ func boolValue[T integer](b bool) T {
 	return 0
 }
 
-func band(in, inout []byte) {
+func bitwiseAnd(in, inout []byte) {
 	for i := range inout {
 		inout[i] &= in[i]
 	}
 }
 
-func bor(in, inout []byte) {
+func bitwiseOr(in, inout []byte) {
 	for i := range inout {
 		inout[i] |= in[i]
 	}
 }
 
-func bxor(in, inout []byte) {
+func bitwiseXor(in, inout []byte) {
 	for i := range inout {
 		inout[i] ^= in[i]
 	}

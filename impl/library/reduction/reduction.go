@@ -17,13 +17,13 @@ import (
 
 // Op is an operation. The nil Op is none.
 type Op struct {
-	name     string
-	sort     Identity
-	commutes bool
-	kinds    [numKinds]combineElements // by the kind of element; nil: not for these
-	pairs    map[*datatype.Type]combineElements
-	user     Function
-	freed    atomic.Bool
+	name         string
+	identity     Identity
+	commutes     bool
+	kinds        [numKinds]combineElements // by the kind of element; nil: not for these
+	pairs        map[*datatype.Type]combineElements
+	userFunction UserFunction
+	freed        atomic.Bool
 }
 
 // combineElements combines all elements of in with those of inout.
@@ -32,17 +32,17 @@ type combineElements func(in, inout []byte)
 // numKinds is how many kinds of elements there are.
 const numKinds = datatype.KindLongDouble + 1
 
-// Function is an operation of a user's: it combines count elements of a type, which lie in memory
-// as the type says, displacement 0 of the first at the beginning of each slice, or where the origin
-// of a buffer would be.
-type Function func(in, inout datatype.Buffer)
+// UserFunction is an operation of a user's: it combines count elements of a type, which lie in
+// memory as the type says, displacement 0 of the first at the beginning of each slice, or where the
+// origin of a buffer would be.
+type UserFunction func(in, inout datatype.Buffer)
 
 // New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the
 // order of ranks need not be kept.
-func New(f Function, commutes bool) *Op {
-	o := &Op{name: "user's", sort: userDefined, commutes: commutes, user: f}
+func New(f UserFunction, commutes bool) *Op {
+	o := &Op{name: "user's", identity: userDefined, commutes: commutes, userFunction: f}
 	if commutes {
-		o.sort = userDefinedCommutative
+		o.identity = userDefinedCommutative
 	}
 	return o
 }
@@ -50,7 +50,7 @@ func New(f Function, commutes bool) *Op {
 // Free ends the use of an operation (MPI_Op_free): one that is under way goes on, the next is an
 // error. One of MPI's cannot be freed.
 func (o *Op) Free() error {
-	if o.user == nil {
+	if o.userFunction == nil {
 		return fmt.Errorf("%v is no operation that was made", o)
 	}
 	o.freed.Store(true)
@@ -100,7 +100,7 @@ func (o *Op) Identity() Identity {
 	if o == nil {
 		return 0
 	}
-	return o.sort
+	return o.identity
 }
 
 // Check returns an error if the operation is not for elements of the type.
@@ -110,7 +110,7 @@ func (o *Op) Check(t *datatype.Type) error {
 		return fmt.Errorf("there is no operation")
 	case o.freed.Load():
 		return fmt.Errorf("the operation was freed")
-	case o.user == nil && o.combinerOf(t) == nil:
+	case o.userFunction == nil && o.combinerOf(t) == nil:
 		return fmt.Errorf("%v is not for elements of %v", o, t)
 	}
 	return nil
@@ -127,8 +127,8 @@ func (o *Op) combinerOf(t *datatype.Type) combineElements {
 // Apply leaves in ∘ inout in inout. Both are buffers of as many elements of one type, for which the
 // operation is.
 func (o *Op) Apply(in, inout datatype.Buffer) {
-	if o.user != nil {
-		o.user(in, inout)
+	if o.userFunction != nil {
+		o.userFunction(in, inout)
 		return
 	}
 	n := inout.Count * inout.Type.Extent()
@@ -138,7 +138,7 @@ func (o *Op) Apply(in, inout datatype.Buffer) {
 // FlatCombiner returns what leaves in ∘ inout in inout, of elements that lie as they travel, and
 // nil if those of the type do not, or the operation is a user's.
 func (o *Op) FlatCombiner(t *datatype.Type) func(in, inout []byte) {
-	if o.user != nil || !t.Contiguous() {
+	if o.userFunction != nil || !t.IsContiguous() {
 		return nil
 	}
 	return o.combinerOf(t)

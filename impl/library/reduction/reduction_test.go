@@ -48,12 +48,12 @@ var combinations = []combined{
 	{Band, datatype.Byte, raw[byte](0xf0), raw[byte](0x3c), raw[byte](0x30)},
 	{Bor, datatype.Int32, raw[int32](1 << 20), raw[int32](5), raw[int32](1<<20 | 5)},
 	{Bxor, datatype.Uint64, raw[uint64](1<<63 | 1), raw[uint64](3), raw[uint64](1<<63 | 2)},
-	{MaxLoc, datatype.Float64Int32, raw(pair[float64, int32]{2, 7}), raw(pair[float64, int32]{1, 3}), raw(pair[float64, int32]{2, 7})},
-	{MaxLoc, datatype.Int32Int32, raw(pair[int32, int32]{2, 7}), raw(pair[int32, int32]{2, 3}), raw(pair[int32, int32]{2, 3})},
-	{MinLoc, datatype.Float64Float64, raw(pair[float64, float64]{2, 7}), raw(pair[float64, float64]{2, 3}), raw(pair[float64, float64]{2, 3})},
-	{MaxLoc, datatype.Float32Float32, raw(pair[float32, float32]{2, 7}), raw(pair[float32, float32]{1, 3}), raw(pair[float32, float32]{2, 7})},
-	{MinLoc, datatype.Int16Int32, raw(pair[int16, int32]{-2, 7}), raw(pair[int16, int32]{2, 3}), raw(pair[int16, int32]{-2, 7})},
-	{MinLoc, datatype.Float32Int32, raw(pair[float32, int32]{1, 7}), raw(pair[float32, int32]{1, 9}), raw(pair[float32, int32]{1, 7})},
+	{MaxLoc, datatype.Float64Int32, raw(valueWithIndex[float64, int32]{2, 7}), raw(valueWithIndex[float64, int32]{1, 3}), raw(valueWithIndex[float64, int32]{2, 7})},
+	{MaxLoc, datatype.Int32Int32, raw(valueWithIndex[int32, int32]{2, 7}), raw(valueWithIndex[int32, int32]{2, 3}), raw(valueWithIndex[int32, int32]{2, 3})},
+	{MinLoc, datatype.Float64Float64, raw(valueWithIndex[float64, float64]{2, 7}), raw(valueWithIndex[float64, float64]{2, 3}), raw(valueWithIndex[float64, float64]{2, 3})},
+	{MaxLoc, datatype.Float32Float32, raw(valueWithIndex[float32, float32]{2, 7}), raw(valueWithIndex[float32, float32]{1, 3}), raw(valueWithIndex[float32, float32]{2, 7})},
+	{MinLoc, datatype.Int16Int32, raw(valueWithIndex[int16, int32]{-2, 7}), raw(valueWithIndex[int16, int32]{2, 3}), raw(valueWithIndex[int16, int32]{-2, 7})},
+	{MinLoc, datatype.Float32Int32, raw(valueWithIndex[float32, int32]{1, 7}), raw(valueWithIndex[float32, int32]{1, 9}), raw(valueWithIndex[float32, int32]{1, 7})},
 }
 
 // data returns the bytes of elements without what lies between them.
@@ -82,7 +82,7 @@ func TestFlat(t *testing.T) {
 	some := 0
 	for _, c := range combinations {
 		flat := c.op.FlatCombiner(c.of)
-		if (flat == nil) == c.of.Contiguous() {
+		if (flat == nil) == c.of.IsContiguous() {
 			t.Errorf("%v of %v is combined as it travels: %v", c.op, c.of, flat != nil)
 		}
 		if flat == nil {
@@ -145,13 +145,13 @@ func TestUser(t *testing.T) {
 // Pairs lie in memory as Go's structs do.
 func TestPairs(t *testing.T) {
 	for typ, size := range map[*datatype.Type]uintptr{
-		datatype.Float32Int32: unsafe.Sizeof(pair[float32, int32]{}),
-		datatype.Float64Int32: unsafe.Sizeof(pair[float64, int32]{}),
-		datatype.Int16Int32:   unsafe.Sizeof(pair[int16, int32]{}),
-		datatype.Int32Int32:   unsafe.Sizeof(pair[int32, int32]{}),
-		datatype.Int64Int32:   unsafe.Sizeof(pair[int64, int32]{}),
-		datatype.Int64Int64:   unsafe.Sizeof(pair[int64, int64]{}),
-		datatype.Float64Int64: unsafe.Sizeof(pair[float64, int64]{}),
+		datatype.Float32Int32: unsafe.Sizeof(valueWithIndex[float32, int32]{}),
+		datatype.Float64Int32: unsafe.Sizeof(valueWithIndex[float64, int32]{}),
+		datatype.Int16Int32:   unsafe.Sizeof(valueWithIndex[int16, int32]{}),
+		datatype.Int32Int32:   unsafe.Sizeof(valueWithIndex[int32, int32]{}),
+		datatype.Int64Int32:   unsafe.Sizeof(valueWithIndex[int64, int32]{}),
+		datatype.Int64Int64:   unsafe.Sizeof(valueWithIndex[int64, int64]{}),
+		datatype.Float64Int64: unsafe.Sizeof(valueWithIndex[float64, int64]{}),
 	} {
 		if typ.Extent() != int(size) {
 			t.Errorf("%v is %d bytes long, the struct %d", typ, typ.Extent(), size)

@@ -23,32 +23,32 @@ type PE struct {
 	port          device.Port
 	rank, peCount int
 	memory        device.Memory // nil: packets do what it would
-	counter       device.Counters
+	counters      device.Counters
 	watch         device.Watch
 	barrier       device.Barrier // nil: by words in symmetric memory
 
-	symmetric device.Key
-	block     []byte       // barrier words, then what the user asked for
-	keys      []device.Key // of the blocks of all PEs; nil: as the PE's own
-	puts      int          // of user's bytes that are under way
-	words     [device.MaxWordsOfPutWithoutCompletion * 8]byte
-	epoch     uint64 // barriers that were begun
+	symmetric       device.Key
+	symmetricMemory []byte       // barrier words, then what the user asked for
+	symmetricKeys   []device.Key // of the blocks of all PEs; nil: as the PE's own
+	openPuts        int          // of user's bytes that are under way
+	words           [device.MaxWordsOfPutWithoutCompletion * 8]byte
+	barrierCount    uint64 // barriers that were begun
 
-	exposed  device.Regions // without remote memory: the memory that others may write,
-	register int64          // the register,
-	handled  uint64         // how many packets were handled,
-	answer   int64          // and the answer to a fetch-and-increment,
-	answered bool           // if it has come
-	into     []byte         // for what was asked of another's memory
-	packet   device.Packet
-	reply    device.Packet
+	exposed           device.Regions // without remote memory: the memory that others may write,
+	register          int64          // the register,
+	handledPackets    uint64         // how many packets were handled,
+	answer            int64          // and the answer to a fetch-and-increment,
+	hasAnswer         bool           // if it has come
+	answerDestination []byte         // for what was asked of another's memory
+	packet            device.Packet
+	reply             device.Packet
 }
 
-// rounds is the largest number of rounds of a barrier. Each round has a word in front of the
+// barrierRounds is the largest number of rounds of a barrier. Each round has a word in front of the
 // symmetric memory.
 const (
-	rounds          = 32
-	symmetricOffset = rounds * 8
+	barrierRounds   = 32
+	symmetricOffset = barrierRounds * 8
 )
 
 // kinds of packets
@@ -70,7 +70,7 @@ const minPlacedBytes = 256
 // number.
 func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) error {
 	return w.Run(func(p device.Port) error {
-		e := New(p, bytes(p.Size()))
+		e := NewPE(p, bytes(p.Size()))
 		e.Barrier(nil)
 		err := program(e)
 		if err == nil {
@@ -80,17 +80,17 @@ func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) err
 	})
 }
 
-// New begins shared memory on a port. All ranks of the job call it, with the same number of bytes
+// NewPE begins shared memory on a port. All ranks of the job call it, with the same number of bytes
 // of symmetric memory, before they use the port otherwise.
-func New(p device.Port, bytes int) *PE {
-	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), block: make([]byte, symmetricOffset+bytes)}
+func NewPE(p device.Port, bytes int) *PE {
+	e := &PE{port: p, rank: p.Rank(), peCount: p.Size(), symmetricMemory: make([]byte, symmetricOffset+bytes)}
 	if m, c, w := p.Memory(), p.Counters(), p.Watch(); m != nil && c != nil && w != nil {
-		e.memory, e.counter, e.watch, e.barrier = m, c, w, p.Barrier()
-		e.symmetric = m.Expose(e.block)
-		e.exchange()
+		e.memory, e.counters, e.watch, e.barrier = m, c, w, p.Barrier()
+		e.symmetric = m.Expose(e.symmetricMemory)
+		e.exchangeKeys()
 		return e
 	}
-	e.symmetric = e.exposed.Expose(e.block)
+	e.symmetric = e.exposed.Expose(e.symmetricMemory)
 	if x, ok := p.(device.DirectPlacer); ok {
 		x.SetPlacement(e.placeData)
 	}
@@ -109,12 +109,12 @@ func (e *PE) Now() unit.Time { return e.port.Now() }
 // Compute keeps the processor busy for d.
 func (e *PE) Compute(d unit.Time) { e.port.Delay(d) }
 
-// OneSided reports whether the machine carries out puts and fetch-and-increments itself.
-func (e *PE) OneSided() bool { return e.memory != nil }
+// HasRemoteMemory reports whether the machine carries out puts and fetch-and-increments itself.
+func (e *PE) HasRemoteMemory() bool { return e.memory != nil }
 
-// exchange tells all PEs the keys of all, in rounds in which the number of known keys doubles
+// exchangeKeys tells all PEs the keys of all, in rounds in which the number of known keys doubles
 // (Bruck et al. 1997, section 3).
-func (e *PE) exchange() {
+func (e *PE) exchangeKeys() {
 	n := e.peCount
 	known := make([]byte, 8*n) // of the PEs from this one on
 	binary.NativeEndian.PutUint64(known, uint64(e.symmetric))
@@ -135,7 +135,7 @@ func (e *PE) exchange() {
 		alike = alike && k == e.symmetric
 	}
 	if !alike {
-		e.keys = keys
+		e.symmetricKeys = keys
 	}
 }
 
@@ -166,7 +166,7 @@ func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
 		e.sendRequest(dst, device.Head{kindPut, uint64(k), uint64(off)}, b)
 		return
 	}
-	e.puts++
+	e.openPuts++
 	e.memory.Put(dst, k, off, b, device.Head{kindCompleted})
 }
 
@@ -183,14 +183,14 @@ func (e *PE) GetSymmetric(src, off int, b []byte) {
 	}
 	if e.memory != nil {
 		e.Quiet()
-		e.puts++
+		e.openPuts++
 		e.memory.Get(src, e.symmetricKey(src), symmetricOffset+off, b, device.Head{kindCompleted})
 		e.Quiet()
 		return
 	}
-	e.into, e.answered = b, false
+	e.answerDestination, e.hasAnswer = b, false
 	e.sendRequest(src, device.Head{kindGet, uint64(symmetricOffset + off), uint64(len(b))}, nil)
-	for !e.answered {
+	for !e.hasAnswer {
 		e.handlePacket(e.port.Recv(true))
 	}
 }
@@ -213,40 +213,40 @@ func (e *PE) putWords(dst, off int, words ...uint64) {
 
 // symmetricKey returns the key of the symmetric memory of a PE.
 func (e *PE) symmetricKey(dst int) device.Key {
-	if e.keys == nil {
+	if e.symmetricKeys == nil {
 		return e.symmetric
 	}
-	return e.keys[dst]
+	return e.symmetricKeys[dst]
 }
 
 // Quiet waits until all puts of bytes have taken effect and their bytes may be used again. Without
 // remote memory they may only be used again.
 func (e *PE) Quiet() {
-	for e.puts > 0 {
+	for e.openPuts > 0 {
 		e.handlePacket(e.port.Recv(true))
 	}
 }
 
-// FetchInc increments the register of dst by one and returns what was there.
-func (e *PE) FetchInc(dst int) int64 {
+// FetchAndIncrement increments the register of dst by one and returns what was there.
+func (e *PE) FetchAndIncrement(dst int) int64 {
 	switch {
 	case e.memory != nil:
-		return e.counter.FetchAndAdd(dst, 0, 1)
+		return e.counters.FetchAndAdd(dst, 0, 1)
 	case dst == e.rank:
 		e.register++
 		return e.register - 1
 	}
 	e.sendRequest(dst, device.Head{kindIncrement}, nil)
-	for e.answered = false; !e.answered; {
+	for e.hasAnswer = false; !e.hasAnswer; {
 		e.handlePacket(e.port.Recv(true))
 	}
 	return e.answer
 }
 
-// Reset sets the PE's own register to 0.
-func (e *PE) Reset() {
+// ResetRegister sets the PE's own register to 0.
+func (e *PE) ResetRegister() {
 	if e.memory != nil {
-		e.counter.FetchAndStore(e.rank, 0, 0)
+		e.counters.FetchAndStore(e.rank, 0, 0)
 		return
 	}
 	e.register = 0
@@ -254,39 +254,39 @@ func (e *PE) Reset() {
 
 // Symmetric returns the PE's own symmetric memory. Use Load to read a word that other PEs may be
 // writing.
-func (e *PE) Symmetric() []byte { return e.block[symmetricOffset:] }
+func (e *PE) Symmetric() []byte { return e.symmetricMemory[symmetricOffset:] }
 
-// Load returns a word of the PE's own symmetric memory. Data that was put before that word has
+// LoadWord returns a word of the PE's own symmetric memory. Data that was put before that word has
 // arrived as well.
-func (e *PE) Load(off int) uint64 { return e.loadWord(symmetricOffset + off) }
+func (e *PE) LoadWord(off int) uint64 { return e.loadWord(symmetricOffset + off) }
 
 func (e *PE) loadWord(off int) uint64 {
 	if e.memory != nil {
 		return e.watch.LoadWord(e.symmetric, off)
 	}
-	return binary.NativeEndian.Uint64(e.block[off:])
+	return binary.NativeEndian.Uint64(e.symmetricMemory[off:])
 }
 
-// Store writes a word of the PE's own symmetric memory.
-func (e *PE) Store(off int, word uint64) {
-	binary.NativeEndian.PutUint64(e.block[symmetricOffset+off:], word)
+// StoreWord writes a word of the PE's own symmetric memory.
+func (e *PE) StoreWord(off int, word uint64) {
+	binary.NativeEndian.PutUint64(e.symmetricMemory[symmetricOffset+off:], word)
 }
 
-// Events returns how many events the PE has seen, for Wait: puts that took effect, above all.
-func (e *PE) Events() uint64 {
+// EventCount returns how many events the PE has seen, for Wait: puts that took effect, above all.
+func (e *PE) EventCount() uint64 {
 	if e.memory != nil {
 		return e.watch.EventCount()
 	}
-	return e.handled
+	return e.handledPackets
 }
 
-// Wait waits until there are more events than seen, as device.Watch does.
-func (e *PE) Wait(seen uint64) {
+// WaitForEvent waits until there are more events than seen, as device.Watch does.
+func (e *PE) WaitForEvent(seen uint64) {
 	if e.memory != nil {
 		e.watch.WaitForEvent(seen, device.Forever)
 		return
 	}
-	for e.handled == seen {
+	for e.handledPackets == seen {
 		e.handlePacket(e.port.Recv(true))
 	}
 }
@@ -296,14 +296,14 @@ func (e *PE) WaitWord(off int, old uint64) uint64 {
 	if e.memory != nil {
 		return device.WaitWord(e.watch, e.symmetric, symmetricOffset+off, old)
 	}
-	for e.Load(off) == old {
-		e.Wait(e.handled)
+	for e.LoadWord(off) == old {
+		e.WaitForEvent(e.handledPackets)
 	}
-	return e.Load(off)
+	return e.LoadWord(off)
 }
 
-// Poll takes in what has come, for loops that do not wait.
-func (e *PE) Poll() {
+// PollPackets takes in what has come, for loops that do not wait.
+func (e *PE) PollPackets() {
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
 		e.handlePacket(q)
 	}
@@ -318,24 +318,24 @@ func (e *PE) Barrier(idle func()) {
 		e.waitUntil(idle, e.barrier.IsBarrierReleased)
 		return
 	}
-	e.epoch++
+	e.barrierCount++
 	for r := range bits.Len(uint(e.peCount - 1)) {
-		e.putWords((e.rank+1<<r)%e.peCount, 8*r, e.epoch)
-		e.waitUntil(idle, func() bool { return e.loadWord(8*r) >= e.epoch }) // the other may be in the next barrier
+		e.putWords((e.rank+1<<r)%e.peCount, 8*r, e.barrierCount)
+		e.waitUntil(idle, func() bool { return e.loadWord(8*r) >= e.barrierCount }) // the other may be in the next barrier
 	}
 }
 
 // waitUntil waits until something is so. Meanwhile it calls idle, if that is not nil.
 func (e *PE) waitUntil(idle func(), so func() bool) {
 	for {
-		seen := e.Events()
+		seen := e.EventCount()
 		if idle != nil {
 			idle()
 		}
 		if so() {
 			return
 		}
-		e.Wait(seen)
+		e.WaitForEvent(seen)
 	}
 }
 
@@ -356,9 +356,9 @@ func (e *PE) handlePacket(q *device.Packet) {
 	}
 	switch q.Head[0] {
 	case kindCompleted:
-		e.puts--
+		e.openPuts--
 	case kindPut:
-		e.handled++
+		e.handledPackets++
 		there, ok := e.exposed.Access(device.Key(q.Head[1]), int(q.Head[2]), len(q.Data))
 		if !ok {
 			panic(fmt.Sprintf("shmem: PE %d put to memory that PE %d does not expose", q.Src, e.rank))
@@ -371,7 +371,7 @@ func (e *PE) handlePacket(q *device.Packet) {
 		e.port.Send(q.Src, &e.reply)
 		e.register++
 	case kindGet:
-		e.reply.Head, e.reply.Data = device.Head{kindGetReply}, e.block[q.Head[1]:][:q.Head[2]]
+		e.reply.Head, e.reply.Data = device.Head{kindGetReply}, e.symmetricMemory[q.Head[1]:][:q.Head[2]]
 		if q.Src == e.rank {
 			e.handlePacket(&e.reply)
 		} else {
@@ -379,10 +379,10 @@ func (e *PE) handlePacket(q *device.Packet) {
 		}
 		e.reply.Data = nil
 	case kindGetReply:
-		copy(e.into, q.Data)
-		e.answered = true
+		copy(e.answerDestination, q.Data)
+		e.hasAnswer = true
 	case kindFetched:
-		e.answer, e.answered = int64(q.Head[1]), true
+		e.answer, e.hasAnswer = int64(q.Head[1]), true
 	}
 }
 

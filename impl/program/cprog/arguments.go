@@ -19,8 +19,8 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	t := r.datatype(h)
 	r.checkCount(count, t)
 	var low, end int
-	if t.Contiguous() {
-		low = t.TrueLower()
+	if t.IsContiguous() {
+		low = t.TrueLowerBound()
 		end = low + count*t.Size()
 	} else {
 		low, end = mpi.Buffer{Count: count, Type: t}.DataRange()

@@ -31,7 +31,7 @@ func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
 
 // copyOwnPart returns a copy of the part of this rank, for what it gives in place.
 func copyOwnPart(c *comm, b mpi.Buffer) mpi.Buffer {
-	return flatCopy(b.Part(c.Rank()*b.Count, b.Count))
+	return flatCopy(b.SubBuffer(c.Rank()*b.Count, b.Count))
 }
 
 // flatCopy returns a buffer with the same data in memory of its own, of no more than it reaches.
@@ -128,7 +128,7 @@ func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 }
 
 // part returns that of a rank.
-func (p parts) part(i int) mpi.Buffer { return p.all.Part(p.offsets[i], p.counts[i]) }
+func (p parts) part(i int) mpi.Buffer { return p.all.SubBuffer(p.offsets[i], p.counts[i]) }
 
 func gatherv(r *rank, a args) {
 	c, root := r.comm(a[8]), int(a[7])

@@ -194,12 +194,12 @@ func typeSize(r *rank, a args) {
 
 func getExtent(r *rank, a args) {
 	t := r.datatype(a[0])
-	storeAt(a[1], t.Lower())
+	storeAt(a[1], t.LowerBound())
 	storeAt(a[2], t.Extent())
 }
 func trueExtent(r *rank, a args) {
 	t := r.datatype(a[0])
-	storeAt(a[1], t.TrueLower())
+	storeAt(a[1], t.TrueLowerBound())
 	storeAt(a[2], t.TrueExtent())
 }
 func getAddress(_ *rank, a args) { storeAt(a[1], a[0]) }

@@ -60,8 +60,8 @@ var generatedHandlers = map[string]handler{
 		giveStatus(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), receiveTag(int(a[6]))))
 	},
 	"MPI_Type_extent":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Extent()) },
-	"MPI_Type_lb":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Lower()) },
-	"MPI_Type_ub":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Upper()) },
+	"MPI_Type_lb":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).LowerBound()) },
+	"MPI_Type_ub":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).UpperBound()) },
 	"MPI_Get_elements":       func(r *rank, a args) { r.storeCount(a[2], getStatus(a[0]).Elements(r.datatype(a[1]))) },
 	"MPI_Type_size_x":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Size()) },
 	"MPI_Group_size":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Size())) },

@@ -32,7 +32,7 @@ func (p *pending) broadcast(b func() mpi.Buffer, at uintptr) {
 }
 
 // block returns the part of rank i of a buffer that has as much for each rank.
-func block(b mpi.Buffer, i int) mpi.Buffer { return b.Part(i*b.Count, b.Count) }
+func block(b mpi.Buffer, i int) mpi.Buffer { return b.SubBuffer(i*b.Count, b.Count) }
 
 func igather(r *rank, a args) *pending {
 	p := r.newCollective(a[7])
@@ -40,7 +40,7 @@ func igather(r *rank, a args) *pending {
 	if here {
 		all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 		if p.copyRootPart(here, a[0]) {
-			r.checkDisjoint(r.buffer(a[0], int(a[1]), a[2]), all.Part(0, p.ranks*all.Count))
+			r.checkDisjoint(r.buffer(a[0], int(a[1]), a[2]), all.SubBuffer(0, p.ranks*all.Count))
 		}
 		p.receiveFromAll(a[0] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
 	}
@@ -95,7 +95,7 @@ func iscatter(r *rank, a args) *pending {
 	if there || p.copyRootPart(here, a[3]) {
 		into := r.buffer(a[3], int(a[4]), a[5])
 		if here {
-			r.checkDisjoint(all.Part(0, p.ranks*all.Count), into)
+			r.checkDisjoint(all.SubBuffer(0, p.ranks*all.Count), into)
 		}
 		p.recv(into, root)
 	}
@@ -121,7 +121,7 @@ func iallgather(r *rank, a args) *pending {
 	p := r.newCollective(a[6])
 	all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 	if a[0] != inPlace {
-		r.checkDisjoint(r.buffer(a[0], int(a[1]), a[2]), all.Part(0, p.ranks*all.Count))
+		r.checkDisjoint(r.buffer(a[0], int(a[1]), a[2]), all.SubBuffer(0, p.ranks*all.Count))
 	}
 	p.gatherAll(a[0] == inPlace, a, func(i int) mpi.Buffer { return block(all, i) })
 	return p
@@ -151,7 +151,7 @@ func ialltoall(r *rank, a args) *pending {
 	from := cloneBuffer(into)
 	if a[0] != inPlace {
 		from = r.blocks(p.ranks, a[0], int(a[1]), a[2])
-		r.checkDisjoint(from.Part(0, p.ranks*from.Count), into.Part(0, p.ranks*into.Count))
+		r.checkDisjoint(from.SubBuffer(0, p.ranks*from.Count), into.SubBuffer(0, p.ranks*into.Count))
 	}
 	p.receiveFromAll(false, func(i int) mpi.Buffer { return block(into, i) })
 	p.sendToAll(false, func(i int) mpi.Buffer { return block(from, i) })

@@ -134,7 +134,7 @@ func (p *pending) reduceParts(a args, counts []int) *pending {
 		all := p.finish
 		p.finish = func() {
 			all()
-			mine := whole.Part(offsets[p.c.Rank()], counts[p.c.Rank()])
+			mine := whole.SubBuffer(offsets[p.c.Rank()], counts[p.c.Rank()])
 			flat := make([]byte, mine.Len())
 			mine.Pack(flat, 0)
 			out.Unpack(flat, 0)
@@ -142,7 +142,7 @@ func (p *pending) reduceParts(a args, counts []int) *pending {
 		p.sendToAll(true, func(int) mpi.Buffer { return in })
 		return p
 	}
-	part := func(i int) mpi.Buffer { return in.Part(offsets[i], counts[i]) }
+	part := func(i int) mpi.Buffer { return in.SubBuffer(offsets[i], counts[i]) }
 	p.combine(0, p.ranks, part(p.me), out, o, a[3])
 	p.sendToAll(true, part)
 	return p

@@ -133,7 +133,7 @@ func (x *partitioned) receive(p *pending) {
 		case each == 0:
 			b = zero
 		default:
-			b = x.b.Part(i*(size/each), size/each)
+			b = x.b.SubBuffer(i*(size/each), size/each)
 		}
 		p.reqs = append(p.reqs, x.aside.Irecv(b, x.peer, x.message+i))
 	}

@@ -86,7 +86,7 @@ func asPixels(x []float32) []Pixel {
 // the first.
 func ACLMPLLibraries(library string, o aclmpl.Options) []*Library {
 	return []*Library{
-		{Name: library, Mode: "sync", IsSynchronous: o.Port != aclmpl.PVM, HasCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "sync", IsSynchronous: o.Port != aclmpl.PVMPort, HasCollectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
 		}},
 		{Name: library, Mode: "async", SendsAllBeforeReceiving: true, Run: func(w device.World, _ int, program func(Process) error) error {
@@ -209,11 +209,11 @@ func (p *shmemProcess) Send(dst int, b []byte) {
 func (p *shmemProcess) Receive(src int, _ []byte) {
 	p.received[src]++
 	for {
-		seen := p.Events()
-		if p.Load(p.arrivalCounter(src)) >= p.received[src] {
+		seen := p.EventCount()
+		if p.LoadWord(p.arrivalCounter(src)) >= p.received[src] {
 			return
 		}
-		p.Wait(seen)
+		p.WaitForEvent(seen)
 	}
 }
 
@@ -229,7 +229,7 @@ func (p *shmemProcess) Broadcast(b []byte) {
 	}
 	p.Barrier()
 	if p.Rank() > 0 {
-		binary.NativeEndian.PutUint64(b, p.Load(p.controlWord()))
+		binary.NativeEndian.PutUint64(b, p.LoadWord(p.controlWord()))
 	}
 }
 
@@ -239,7 +239,7 @@ func (p *shmemProcess) Reduce(x []float64, op ReductionOp) {
 	p.Barrier()
 	for src := range p.Size() {
 		if p.Rank() == 0 && src > 0 {
-			x[0] = combineNumbers(op, x[0], math.Float64frombits(p.Load(p.sequenceCounter(src))))
+			x[0] = combineNumbers(op, x[0], math.Float64frombits(p.LoadWord(p.sequenceCounter(src))))
 		}
 	}
 	p.Barrier()
@@ -258,11 +258,11 @@ func LibrariesOfEngine(by *model.Library, o mpi.Options) []*Library {
 	library := by.Name
 	switch by.CarriedBy() {
 	case model.AclmplEngine:
-		return ACLMPLLibraries(library, aclmpl.Options{Slots: by.Aclmpl.PoolSlots})
+		return ACLMPLLibraries(library, aclmpl.Options{PoolSlots: by.Aclmpl.PoolSlots})
 	case model.AclmplArenaEngine:
-		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.Arena})
+		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.ArenaPort})
 	case model.AclmplPVMEngine:
-		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.PVM})
+		return ACLMPLLibraries(library, aclmpl.Options{Port: aclmpl.PVMPort})
 	case model.PVMEngine:
 		return PVMLibraries(library)
 	case model.CMMDEngine:

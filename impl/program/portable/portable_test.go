@@ -20,7 +20,7 @@ func libraries() []*Library {
 		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: m, MaxBytes: -1, Protocol: "T"})
 	}
 	l.Proto.Rules[model.SynchronousMode].Protocol = "TA"
-	return append(ACLMPLLibraries("aclmpl", aclmpl.Options{SwapFrom: 100}), MPILibraries("mpi", mpi.Options{Engine: proto.New, Library: l})...)
+	return append(ACLMPLLibraries("aclmpl", aclmpl.Options{MinBinarySwapElements: 100}), MPILibraries("mpi", mpi.Options{Engine: proto.New, Library: l})...)
 }
 
 // run runs a program by a library between goroutines.

@@ -24,12 +24,12 @@ type RankAudit struct {
 
 // LastCall is how many collective calls a rank has made on a communicator, and the last of them.
 type LastCall struct {
-	Number  int
-	Members []int `json:",omitempty"` // ranks of the job; nil: all
-	Call    string
-	Tag     int             // of its messages
-	At      Site            // as far as it was looked up
-	noted   *collectiveCall // of this process; nil: its line was looked up
+	Number       int
+	Members      []int `json:",omitempty"` // ranks of the job; nil: all
+	Call         string
+	Tag          int             // of its messages
+	CallSite     Site            // as far as it was looked up
+	recordedCall *collectiveCall // of this process; nil: its line was looked up
 }
 
 // LastCalls returns the record of the last call on each communicator.
@@ -39,8 +39,8 @@ func (x CallHistory) LastCalls() map[uint32]LastCall {
 	}
 	last := make(map[uint32]LastCall, len(x))
 	for context, h := range x {
-		c := &h.last[(h.n-1)%maxRememberedCalls]
-		last[context] = LastCall{Number: h.n, Members: h.members, Call: c.name, Tag: c.tag, noted: c}
+		c := &h.lastCalls[(h.callCount-1)%maxRememberedCalls]
+		last[context] = LastCall{Number: h.callCount, Members: h.members, Call: c.name, Tag: c.tag, recordedCall: c}
 	}
 	return last
 }
@@ -48,14 +48,15 @@ func (x CallHistory) LastCalls() map[uint32]LastCall {
 // WithLines fills in the lines of the last calls, for another process.
 func (a RankAudit) WithLines() RankAudit {
 	for context, x := range a.Calls {
-		x.At = x.site()
+		x.CallSite = x.site()
 		a.Calls[context] = x
 	}
 	return a
 }
 
-// Compare returns an error if the audits of ranks that have all ended without errors do not match.
-func Compare(all []RankAudit) error {
+// CompareAudits returns an error if the audits of ranks that have all ended without errors do not
+// match.
+func CompareAudits(all []RankAudit) error {
 	var b TrafficBalance
 	for _, a := range all {
 		if a.Failed {
@@ -106,7 +107,7 @@ func compareCalls(all []RankAudit) error {
 			}
 			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, CallSite: mine.site()}
 			if theirs.Number == mine.Number {
-				e.Class, e.Text = Difference(fmt.Sprintf("rank %d of the job", i), theirs.Tag, mine.Tag)
+				e.Class, e.Text = DescribeDifference(fmt.Sprintf("rank %d of the job", i), theirs.Tag, mine.Tag)
 				e.OtherCall = &engine.CallPlace{Rank: i, Call: theirs.Call, Site: theirs.site()}
 			} else {
 				e.Text = fmt.Sprintf("rank %d of the job has ended without this call: it made %d collective calls on the communicator, this rank %d", i, theirs.Number, mine.Number)
@@ -118,10 +119,10 @@ func compareCalls(all []RankAudit) error {
 }
 
 func (x LastCall) site() Site {
-	if x.noted != nil {
-		return x.noted.site()
+	if x.recordedCall != nil {
+		return x.recordedCall.site()
 	}
-	return x.At
+	return x.CallSite
 }
 
 // TrafficBalance is the messages of all ranks that were sent and not received: those of the

@@ -9,24 +9,24 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Tag returns the tag of the messages of a collective operation. It says what ranks have to agree
-// upon: the operation, how it combines, and the root. So ranks whose calls differ find out, and
-// others pay nothing. Messages that create communicators have the tag of a barrier, 0.
-func Tag(o collective.Operation, s reduction.Identity, root int) int {
+// EncodeTag returns the tag of the messages of a collective operation. It says what ranks have to
+// agree upon: the operation, how it combines, and the root. So ranks whose calls differ find out,
+// and others pay nothing. Messages that create communicators have the tag of a barrier, 0.
+func EncodeTag(o collective.Operation, s reduction.Identity, root int) int {
 	return (root*int(reduction.NumIdentities)+int(s))*int(collective.NumOperations) + int(o)
 }
 
-// Untag is the inverse of Tag.
-func Untag(tag int) (o collective.Operation, s reduction.Identity, root int) {
+// DecodeTag is the inverse of EncodeTag.
+func DecodeTag(tag int) (o collective.Operation, s reduction.Identity, root int) {
 	const operations, sorts = int(collective.NumOperations), int(reduction.NumIdentities)
 	return collective.Operation(tag % operations), reduction.Identity(tag / operations % sorts), tag / operations / sorts
 }
 
-// Difference says how the collective call of another rank, which has a name, differs from ours, by
-// the tags of their messages.
-func Difference(name string, theirs, ours int) (engine.ErrorClass, string) {
-	theirOperation, theirSort, theirRoot := Untag(theirs)
-	operation, sort, root := Untag(ours)
+// DescribeDifference says how the collective call of another rank, which has a name, differs from
+// ours, by the tags of their messages.
+func DescribeDifference(name string, theirs, ours int) (engine.ErrorClass, string) {
+	theirOperation, theirSort, theirRoot := DecodeTag(theirs)
+	operation, sort, root := DecodeTag(ours)
 	switch {
 	case theirOperation != operation:
 		return engine.ErrOther, fmt.Sprintf("%s is in %v, and this one in %v: all ranks call the same collective operations in the same order", name, theirOperation, operation)
@@ -41,9 +41,9 @@ type CallHistory map[uint32]*commHistory
 
 // commHistory is the last calls on a communicator.
 type commHistory struct {
-	n       int   // how many there were
-	members []int // ranks of the job; nil: all
-	last    []collectiveCall
+	callCount int   // how many there were
+	members   []int // ranks of the job; nil: all
+	lastCalls []collectiveCall
 }
 
 // collectiveCall is a collective call, and the stack on which it was made, from the library to the
@@ -75,26 +75,26 @@ func (x CallHistory) Record(context uint32, members []int, name string, tag int,
 		h = &commHistory{members: members}
 		x[context] = h
 	}
-	if len(h.last) < maxRememberedCalls {
-		h.last = append(h.last, collectiveCall{})
+	if len(h.lastCalls) < maxRememberedCalls {
+		h.lastCalls = append(h.lastCalls, collectiveCall{})
 	}
-	c := &h.last[h.n%maxRememberedCalls]
+	c := &h.lastCalls[h.callCount%maxRememberedCalls]
 	c.name, c.tag, c.frames, c.caller = name, tag, 0, caller
 	if caller != nil {
 		c.name, c.stack[0] = caller.Here()
 	} else {
 		c.frames = runtime.Callers(2, c.stack[:])
 	}
-	h.n++
+	h.callCount++
 }
 
 // Counterpart returns the call of another rank that belongs to the last one of this rank, or none
 // if the other has not come so far, or has gone on too far.
 func (x CallHistory) Counterpart(context uint32, other CallHistory) engine.CallPlace {
 	mine, theirs := x[context], other[context]
-	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= maxRememberedCalls {
+	if mine == nil || theirs == nil || mine.callCount > theirs.callCount || theirs.callCount-mine.callCount >= maxRememberedCalls {
 		return engine.CallPlace{}
 	}
-	c := &theirs.last[(mine.n-1)%maxRememberedCalls]
+	c := &theirs.lastCalls[(mine.callCount-1)%maxRememberedCalls]
 	return engine.CallPlace{Call: c.name, Site: c.site()}
 }

@@ -13,36 +13,36 @@ import (
 // DeadlockError says which rank waits for what.
 type DeadlockError struct {
 	*device.Deadlock
-	Waits []Wait // of the first MaxShownRanks ranks
-	Cycle []int  // each of these ranks waits for the next alone, and the last for the first; nil: no cycle
+	Waits []RankWait // of the first MaxShownRanks ranks
+	Cycle []int      // each of these ranks waits for the next alone, and the last for the first; nil: no cycle
 }
 
-// Wait is where a rank waits.
-type Wait struct {
-	Rank int    // in the job
-	Call string // it is in; "": it is not known
-	At   Site   // of the program, where the call is
-	For  string // what it waits for; "": it is not known
-	On   int    // the one rank of the job that has to go on before this one can, or −1
-	Has  string // the first message that has come and is not received, or ""
+// RankWait is where a rank waits.
+type RankWait struct {
+	Rank           int    // in the job
+	Call           string // it is in; "": it is not known
+	CallSite       Site   // of the program, where the call is
+	WaitsFor       string // what it waits for; "": it is not known
+	WaitsOnRank    int    // the one rank of the job that has to go on before this one can, or −1
+	ArrivedMessage string // the first message that has come and is not received, or ""
 
-	Threads string // where other threads of the rank wait, or ""
+	OtherThreads string // where other threads of the rank wait, or ""
 
-	Polls bool // it makes the call again and again, which does not wait
+	IsPolling bool // it makes the call again and again, which does not wait
 }
 
 // String is for a line of a report.
-func (w Wait) String() string {
+func (w RankWait) String() string {
 	if w.Call == "" {
 		return fmt.Sprintf("rank %d: waits, and has not said where", w.Rank)
 	}
-	s := fmt.Sprintf("rank %d: in %s%s", w.Rank, w.Call, w.At.Parenthesized())
-	if w.For != "" {
+	s := fmt.Sprintf("rank %d: in %s%s", w.Rank, w.Call, w.CallSite.Parenthesized())
+	if w.WaitsFor != "" {
 		verb := "waits"
-		if w.Polls {
+		if w.IsPolling {
 			verb = "polls"
 		}
-		s += fmt.Sprintf(", %s for %s", verb, w.For)
+		s += fmt.Sprintf(", %s for %s", verb, w.WaitsFor)
 	}
 	return s
 }
@@ -57,14 +57,14 @@ func (e *DeadlockError) Error() string {
 	b.WriteString(" and nothing is under way")
 	for _, w := range e.Waits {
 		fmt.Fprintf(&b, "\n  %v", w)
-		if w.On >= 0 && e.hasEnded(w.On) {
-			fmt.Fprintf(&b, "; rank %d has ended", w.On)
+		if w.WaitsOnRank >= 0 && e.hasEnded(w.WaitsOnRank) {
+			fmt.Fprintf(&b, "; rank %d has ended", w.WaitsOnRank)
 		}
-		if w.Has != "" {
-			fmt.Fprintf(&b, "; %s has come", w.Has)
+		if w.ArrivedMessage != "" {
+			fmt.Fprintf(&b, "; %s has come", w.ArrivedMessage)
 		}
-		if w.Threads != "" {
-			fmt.Fprintf(&b, "; %s", w.Threads)
+		if w.OtherThreads != "" {
+			fmt.Fprintf(&b, "; %s", w.OtherThreads)
 		}
 	}
 	if n := len(e.Ranks) - len(e.Waits); n > 0 {
@@ -115,18 +115,18 @@ func (e *DeadlockError) Unwrap() error { return e.Deadlock }
 // MaxShownRanks is how many ranks a report shows.
 const MaxShownRanks = 16
 
-// Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of
-// several.
-func Blocker(w engine.WaitDescription) int {
+// BlockingRank returns the rank that must go on before one that waits can, or −1 if it may be one
+// of several.
+func BlockingRank(w engine.WaitDescription) int {
 	if w.Peer == engine.AnySourceOrTag || w.OneSuffices && w.OpenOps > 1 {
 		return -1
 	}
 	return w.Peer
 }
 
-// Cycle returns the first cycle of ranks that wait for each other, from the lowest on, or nil. on
-// is the rank for which each waits; −1: for no single rank.
-func Cycle(ranks []int, on map[int]int) []int {
+// FindCycle returns the first cycle of ranks that wait for each other, from the lowest on, or nil.
+// on is the rank for which each waits; −1: for no single rank.
+func FindCycle(ranks []int, on map[int]int) []int {
 	walk := make(map[int]int, len(on)) // which of the ranks came by first
 	for _, first := range ranks {
 		r, known := first, true
@@ -155,8 +155,8 @@ func Cycle(ranks []int, on map[int]int) []int {
 // context.
 type RankNames func(rank int, context uint32) string
 
-// WaitsFor describes what a rank waits for.
-func WaitsFor(w engine.WaitDescription, names RankNames) string {
+// DescribeWait describes what a rank waits for.
+func DescribeWait(w engine.WaitDescription, names RankNames) string {
 	what := ""
 	who := "any rank"
 	if w.Peer != engine.AnySourceOrTag {
@@ -206,9 +206,9 @@ func WaitsFor(w engine.WaitDescription, names RankNames) string {
 	return fmt.Sprintf("%d operations, of which the first is %s", w.OpenOps, what)
 }
 
-// Arrived describes the first message that has come to a rank which waits for another, or returns
-// "".
-func Arrived(w engine.WaitDescription, names RankNames) string {
+// DescribeArrived describes the first message that has come to a rank which waits for another, or
+// returns "".
+func DescribeArrived(w engine.WaitDescription, names RankNames) string {
 	if w.Unexpected == nil || w.Cause != engine.WaitMessage {
 		return ""
 	}
@@ -216,7 +216,7 @@ func Arrived(w engine.WaitDescription, names RankNames) string {
 	if !isCollectiveContext(w.Context) {
 		return fmt.Sprintf("a message from %s with tag %d", who, w.Unexpected.Tag)
 	}
-	operation, sort, root := Untag(w.Unexpected.Tag)
+	operation, sort, root := DecodeTag(w.Unexpected.Tag)
 	what := fmt.Sprintf("a message from %s in %v", who, operation)
 	if sort != 0 {
 		what += fmt.Sprintf(" by %v", sort)
@@ -245,7 +245,7 @@ func (s *StopSites) Record(rank, skip int) {
 		return
 	}
 	s.ranks = slices.Insert(s.ranks, i, rank)
-	s.lines = slices.Insert(s.lines, i, Where(skip+1))
+	s.lines = slices.Insert(s.lines, i, CurrentCallSite(skip+1))
 	if len(s.ranks) > MaxShownRanks {
 		s.ranks, s.lines = s.ranks[:MaxShownRanks], s.lines[:MaxShownRanks]
 	}

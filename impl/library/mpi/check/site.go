@@ -15,19 +15,19 @@ type Site = engine.Site
 // Packages by their paths: the library's (package mpi), and those that it calls and that call back
 // into it.
 var (
-	this     = reflect.TypeFor[CallHistory]().PkgPath()
-	library  = strings.TrimSuffix(this, "/check")
-	programs = strings.TrimSuffix(library, "/library/mpi") + "/program/cprog" // C programs, whose lines are not on Go's stack
-	internal = map[string]bool{library: true, this: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
+	packageOfCheck     = reflect.TypeFor[CallHistory]().PkgPath()
+	packageOfLibrary   = strings.TrimSuffix(packageOfCheck, "/check")
+	packageOfPrograms  = strings.TrimSuffix(packageOfLibrary, "/library/mpi") + "/program/cprog" // C programs, whose lines are not on Go's stack
+	packageOfInternals = map[string]bool{packageOfLibrary: true, packageOfCheck: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
 )
 
-// Where returns the line of the program that made the current call, or nothing outside a call. It
-// is called when something has gone wrong, on top of the rank's stack, which is complete also while
-// a panic or runtime.Goexit unwinds it. It skips so many frames of package mpi above those of the
-// call.
+// CurrentCallSite returns the line of the program that made the current call, or nothing outside a
+// call. It is called when something has gone wrong, on top of the rank's stack, which is complete
+// also while a panic or runtime.Goexit unwinds it. It skips so many frames of package mpi above
+// those of the call.
 //
 // Note: packages below the library are not recognized by their names, as there may be any.
-func Where(skip int) Site {
+func CurrentCallSite(skip int) Site {
 	pcs := make([]uintptr, 128)
 	return SiteOf(pcs[:runtime.Callers(2+skip, pcs)])
 }
@@ -39,42 +39,42 @@ func SiteOf(pcs []uintptr) Site {
 		var f runtime.Frame
 		f, more = frames.Next()
 		switch in := packagePath(f.Function); {
-		case in == library && strings.HasSuffix(f.Function, ".(*job).runRank"):
+		case in == packageOfLibrary && strings.HasSuffix(f.Function, ".(*job).runRank"):
 			return Site{}
 		case f.Function == "runtime.gopanic":
 			inside = false // the frames above are of deferred calls
-		case in == library:
+		case in == packageOfLibrary:
 			inside = true
-		case inside && in == programs:
+		case inside && in == packageOfPrograms:
 			return Site{}
-		case inside && !internal[in]:
+		case inside && !packageOfInternals[in]:
 			return Site{File: f.File, Line: f.Line}
 		}
 	}
 	return Site{}
 }
 
-// CallOn returns the call of the library that is on a stack, and the line of the program that made
-// it.
-func CallOn(stack []uintptr) (call string, at Site) {
+// CallOnStack returns the call of the library that is on a stack, and the line of the program that
+// made it.
+func CallOnStack(stack []uintptr) (call string, at Site) {
 	frames := runtime.CallersFrames(stack)
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
 		switch in := packagePath(f.Function); {
-		case in == library:
+		case in == packageOfLibrary:
 			name, _, _ := strings.Cut(f.Function, "[")
 			call = name[strings.LastIndexByte(name, '.')+1:]
-		case call != "" && !internal[in]:
+		case call != "" && !packageOfInternals[in]:
 			return call, SiteOf(stack)
 		}
 	}
 	return call, Site{}
 }
 
-// NilCall returns the call that failed because the communicator is nil, and where, or "" if a panic
-// has another reason. It is called in a deferred function.
-func NilCall(e runtime.Error) (call string, at Site) {
+// CallOnNilCommunicator returns the call that failed because the communicator is nil, and where, or
+// "" if a panic has another reason. It is called in a deferred function.
+func CallOnNilCommunicator(e runtime.Error) (call string, at Site) {
 	if !strings.Contains(e.Error(), "nil pointer") {
 		return "", Site{}
 	}
@@ -87,9 +87,9 @@ func NilCall(e runtime.Error) (call string, at Site) {
 		case in == "runtime":
 			panicked = panicked || f.Function == "runtime.gopanic"
 		case !panicked:
-		case call == "" && !strings.HasPrefix(f.Function, library+".(*Comm)."):
+		case call == "" && !strings.HasPrefix(f.Function, packageOfLibrary+".(*Comm)."):
 			return "", Site{}
-		case in == library:
+		case in == packageOfLibrary:
 			name, _, _ := strings.Cut(f.Function, "[")
 			call = name[strings.LastIndexByte(name, '.')+1:]
 		default:

@@ -9,11 +9,11 @@ import (
 
 // Stacks are read by the paths of packages, so the paths must be those of packages that exist.
 func TestSitePackagesExist(t *testing.T) {
-	root, _, _ := strings.Cut(this, "/impl/")
-	for pkg := range internal {
+	root, _, _ := strings.Cut(packageOfCheck, "/impl/")
+	for pkg := range packageOfInternals {
 		checkPackage(t, root, pkg)
 	}
-	checkPackage(t, root, programs)
+	checkPackage(t, root, packageOfPrograms)
 }
 
 func checkPackage(t *testing.T, root, pkg string) {
