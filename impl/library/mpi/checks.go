@@ -152,9 +152,9 @@ func (j *job) describeWait(rank int) *Wait {
 	}
 	c := j.worlds[rank]
 	w := c.e.WaitState()
-	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.SiteOf(rank), For: check.WaitsFor(w, c.state.rankName), On: check.Blocker(w), Has: check.Arrived(w, c.state.rankName), Polls: w.IsPolling}
+	out := &Wait{Rank: rank, Call: w.Call, CallSite: j.sites.SiteOf(rank), WaitsFor: checkRank.WaitsFor(w, c.state.rankName), WaitsOnRank: checkRank.Blocker(w), ArrivedMessage: checkRank.Arrived(w, c.state.rankName), IsPolling: w.IsPolling}
 	if text, ok := processWaits[w.Context]; ok {
-		out.For = text
+		out.WaitsFor = text
 	}
 	if x := c.e.CallLocator(); x != nil && w.Call != "" {
 		call, at := x.Here()

@@ -220,7 +220,7 @@ func (c *Comm) sendControl(v any, to int, context uint32, tag int) {
 	if err != nil {
 		panic("mpi: " + err.Error())
 	}
-	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.Sign()), to, context, tag)
+	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.KindSign()), to, context, tag)
 	c.e.Wait(out)
 	c.e.Release(out)
 }
@@ -229,7 +229,7 @@ func (c *Comm) sendControl(v any, to int, context uint32, tag int) {
 func (c *Comm) receiveControl(v any, from int, context uint32, tag int) int {
 	st, _ := c.e.Probe(from, context, tag, true)
 	b := make([]byte, st.Bytes)
-	got := c.e.Recv(b, engine.Signature(Byte.Sign()), st.Source, context, tag)
+	got := c.e.Recv(b, engine.Signature(Byte.KindSign()), st.Source, context, tag)
 	if got.Err != nil {
 		panic(got.Err)
 	}
