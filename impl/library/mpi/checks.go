@@ -152,7 +152,7 @@ func (j *job) describeWait(rank int) *Wait {
 	}
 	c := j.worlds[rank]
 	w := c.e.WaitState()
-	out := &Wait{Rank: rank, Call: w.Call, CallSite: j.sites.SiteOf(rank), WaitsFor: checkRank.WaitsFor(w, c.state.rankName), WaitsOnRank: checkRank.Blocker(w), ArrivedMessage: checkRank.Arrived(w, c.state.rankName), IsPolling: w.IsPolling}
+	out := &Wait{Rank: rank, Call: w.Call, CallSite: j.sites.SiteOf(rank), WaitsFor: check.DescribeWait(w, c.state.rankName), WaitsOnRank: check.BlockingRank(w), ArrivedMessage: check.DescribeArrived(w, c.state.rankName), IsPolling: w.IsPolling}
 	if text, ok := processWaits[w.Context]; ok {
 		out.WaitsFor = text
 	}
