@@ -1,11 +1,15 @@
 package engine
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // attachedBuffer is the buffer that a program has lent for its buffered messages.
 type attachedBuffer struct {
 	memory           []byte
 	attached         bool
+	grows            bool         // it is the library's
 	usedSpans        []bufferSpan // in order of place
 	messagesInBuffer int          // messages that have not left
 }
@@ -23,6 +27,13 @@ func (r *Rank) AttachBuffer(b []byte) {
 		r.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(r.buffer.memory))
 	}
 	r.buffer.memory, r.buffer.attached = b, true
+}
+
+// AttachGrowingBuffer lets the library make the buffer, as large as messages need
+// (MPI_BUFFER_AUTOMATIC).
+func (r *Rank) AttachGrowingBuffer() {
+	r.AttachBuffer(nil)
+	r.buffer.grows = true
 }
 
 // DetachBuffer returns the buffer when all its messages have left.
@@ -56,6 +67,10 @@ func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 			o.bufferOffset = int32(at)
 			o.flags |= opDetached
 			return a.memory[at : at+n]
+		}
+		if a.grows && len(a.memory)+n+BufferedOverhead <= math.MaxInt32/2 {
+			a.memory = make([]byte, 2*(len(a.memory)+n+BufferedOverhead)) // messages that are in it keep what it was
+			continue
 		}
 		if a.messagesInBuffer == 0 || !r.engine.Progress(false) {
 			r.Fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",

@@ -85,6 +85,12 @@ func (c *Comm) AttachBuffer(b []byte) {
 	c.e.AttachBuffer(b)
 }
 
+// AttachGrowingBuffer lets the library make a buffer for buffered sends, as large as they need.
+func (c *Comm) AttachGrowingBuffer() {
+	c.e.Enter("AttachGrowingBuffer")
+	c.e.AttachGrowingBuffer()
+}
+
 // DetachBuffer returns the attached buffer when all messages in it have left.
 func (c *Comm) DetachBuffer() []byte {
 	c.e.Enter("DetachBuffer")

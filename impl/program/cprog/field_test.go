@@ -61,6 +61,7 @@ var fieldPrograms = []struct {
 	{source: "commidup_inter.c", ranks: 2, want: ""},
 	{source: "idup_groups.c", ranks: 5, want: "0 of 2 and 3: 0\n1 of 3 and 2: 0\n"},
 	{source: "truncated.c", ranks: 2, want: "bad 0\n"},
+	{source: "automatic.c", ranks: 2, want: "0: wrong 0, the library's 1, size 0\n1: wrong 0, the library's 1, size 0\n"},
 	{source: "truncated_collectives.c", ranks: 3, want: "bad 0\nbad 0\nbad 0\n"},
 	{source: "dtor.c", ranks: 2, want: "atexit 0\ndestructor 0\natexit 1\ndestructor 1\n"},
 	{source: "cxxstatic.cpp", ranks: 2, want: "destroyed 1\ndestroyed 1\n"},

@@ -25,7 +25,10 @@ const (
 	requestNull    = 0x180
 	datatypeNull   = 0x200
 
-	inPlace   = 1
+	inPlace = 1
+
+	bufferAutomatic = 2
+
 	anySource = -1
 	anyTag    = -2
 	procNull  = -3

@@ -47,20 +47,32 @@ func bufferAttach(r *rank, a args) {
 	if n < 0 {
 		r.raiseError(mpi.ErrArg, "the buffer has %d bytes: a size is not negative", n)
 	}
-	r.world.AttachBuffer(sliceAt[byte](a[0], n))
+	if a[0] == bufferAutomatic {
+		r.world.AttachGrowingBuffer()
+	} else {
+		r.world.AttachBuffer(sliceAt[byte](a[0], n))
+	}
 	r.attached = a[0]
 }
 
 func bufferDetach(r *rank, a args) {
-	b := r.world.DetachBuffer()
+	n := len(r.world.DetachBuffer())
+	if r.attached == bufferAutomatic {
+		n = 0
+	}
 	storeAt(a[0], r.attached)
-	r.storeCount(a[1], len(b))
+	r.storeCount(a[1], n)
 	r.attached = 0
 }
 
 // flushBuffer waits until the messages in the attached buffer have left it.
 func (r *rank) flushBuffer() {
-	if r.attached != 0 {
+	switch r.attached {
+	case 0:
+	case bufferAutomatic:
+		r.world.DetachBuffer()
+		r.world.AttachGrowingBuffer()
+	default:
 		r.world.AttachBuffer(r.world.DetachBuffer())
 	}
 }

@@ -50,6 +50,7 @@ func constants() []constant {
 var places = []struct{ name, kind, block string }{
 	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
 	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
+	{"MPI_BUFFER_AUTOMATIC", "INTEGER MPI_BUFFER_AUTOMATIC", "loggp_buffer_automatic"},
 	{"MPI_UNWEIGHTED", "INTEGER MPI_UNWEIGHTED", "loggp_unweighted"},
 	{"MPI_WEIGHTS_EMPTY", "INTEGER MPI_WEIGHTS_EMPTY", "loggp_weights_empty"},
 	{"MPI_STATUS_IGNORE", "INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)", "loggp_status_ignore"},

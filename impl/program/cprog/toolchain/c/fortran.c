@@ -24,6 +24,7 @@ int64_t loggp_set_window_origin(MPI_Win, void *);
 #define BLOCK __attribute__((common, visibility("hidden")))
 BLOCK int loggp_bottom_;
 BLOCK int loggp_in_place_;
+BLOCK int loggp_buffer_automatic_;
 BLOCK int loggp_unweighted_;
 BLOCK int loggp_weights_empty_;
 BLOCK int loggp_status_ignore_[8];
@@ -32,7 +33,9 @@ BLOCK int loggp_errcodes_ignore_;
 BLOCK char loggp_argv_null_;
 BLOCK char loggp_argvs_null_;
 
-static inline intptr_t buffer_of(void *b) { return b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : (intptr_t)b; }
+static inline intptr_t buffer_of(void *b) {
+	return b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : b == &loggp_buffer_automatic_ ? (intptr_t)MPI_BUFFER_AUTOMATIC : (intptr_t)b;
+}
 static inline intptr_t weights_of(void *b) {
 	return b == &loggp_unweighted_ ? (intptr_t)MPI_UNWEIGHTED : b == &loggp_weights_empty_ ? (intptr_t)MPI_WEIGHTS_EMPTY : (intptr_t)b;
 }
