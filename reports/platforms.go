@@ -42,7 +42,14 @@ var basisOrder = []platform.Basis{platform.BasisPublished, platform.BasisDerived
 func platformList(ps []*platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "platforms", Columns: []doc.Column{
 		{Heading: "platform", IsKey: true}, {Heading: "libraries", Kind: doc.ProseColumn}, {Heading: "what it is", Kind: doc.ProseColumn}, {Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "its numbers", Kind: doc.ProseColumn}}}
+	isModern := func(p *platform.Platform) bool { return platform.IsModern(p.Machine.Name) }
 	for _, p := range ps {
+		switch {
+		case isModern(p):
+			t.BeginGroup("Of today")
+		case slices.ContainsFunc(ps, isModern):
+			t.BeginGroup("Of papers, and synthetic")
+		}
 		t.AddRow(doc.TextCell(p.Machine.Name).WithTone(doc.StrongTone), doc.TextCell(libraryNames(p)), doc.TextCell(p.Machine.Description), doc.TextCell(formatRankLimits(p)), doc.TextCell(formatBasisCounts(p)))
 	}
 	return t

@@ -14,23 +14,40 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// catalogueNames lists the platforms in the order in which they are shown. Each is in the file of
-// its name.
-var catalogueNames = []string{
-	"t3d",
-	"now",
-	"convex",
-	"challenge",
-	"cm5",
-	"smp-torus",
-	"smp-ethernet",
-	"mbcf-hub",
-	"mbcf-switch-half",
-	"mbcf-switch",
-	"cc-cluster",
-	"start-x",
-	"loggp",
-}
+// modernNames and historicNames list the platforms in the order in which they are shown: clusters
+// and nodes of today, and the machines of the papers. Each is in the file of its name.
+var (
+	modernNames = []string{
+		"hdr-fattree",
+		"slingshot-dragonfly",
+		"roce-clos",
+		"c5n-efa",
+		"hpc6a-efa",
+		"ethernet-tcp",
+		"dgx-a100",
+		"dgx-h100",
+		"gh200",
+	}
+	historicNames = []string{
+		"t3d",
+		"now",
+		"convex",
+		"challenge",
+		"cm5",
+		"smp-torus",
+		"smp-ethernet",
+		"mbcf-hub",
+		"mbcf-switch-half",
+		"mbcf-switch",
+		"cc-cluster",
+		"start-x",
+		"loggp",
+	}
+	catalogueNames = slices.Concat(modernNames, historicNames)
+)
+
+// IsModern reports whether a platform of the catalogue is one of today.
+func IsModern(name string) bool { return slices.Contains(modernNames, name) }
 
 //go:embed *.yaml
 var catalogueFiles embed.FS
