@@ -26,6 +26,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -230,7 +231,17 @@ const chosenProtocol = "auto"
 // measureEmulated measures a plan without noise, between ranks of a place, and returns a data set.
 // Of the plan, the modes, the sizes and the protocol count.
 func measureEmulated(ctx context.Context, p *platform.Platform, library, place string, plan *microbench.Plan) (*sample.Set, error) {
-	job, err := job.New(p, library, 0, 0)
+	ranks := 0
+	if m := p.Machine; place == model.InterNode.String() && m.Nodes != nil && m.Ranks.Min <= 2 { // two nodes full of ranks that take no part cost time
+		placed, err := m.WithPlacement(model.Placement{1, 1})
+		if err != nil {
+			return nil, err
+		}
+		of := *p
+		of.Machine, ranks = placed, 2
+		p = &of
+	}
+	job, err := job.New(p, library, ranks, 0)
 	if err != nil {
 		return nil, err
 	}
