@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,7 +218,7 @@ func (s *calibrationSearch) solve() error {
 	for i, c := range combinations {
 		starts := 1
 		if len(combinations) == 1 {
-			starts = maxSearchStarts
+			starts = cmp.Or(s.options.Starts, maxSearchStarts)
 		}
 		var err error
 		if solutions[i], err = s.fitNumbers(c, starts); err != nil {
@@ -228,7 +229,7 @@ func (s *calibrationSearch) solve() error {
 	best := slices.Index(sums, slices.Min(sums))
 	s.chosen, s.solution = combinations[best], solutions[best]
 	if len(combinations) > 1 && len(s.free) > 0 {
-		more, err := s.fitNumbers(s.chosen, maxSearchStarts)
+		more, err := s.fitNumbers(s.chosen, cmp.Or(s.options.Starts, maxSearchStarts))
 		if err != nil {
 			return err
 		}

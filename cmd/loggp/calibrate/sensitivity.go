@@ -98,6 +98,7 @@ func (s *Sensitivity) DecidingNumbers(quantity int, limit float64) []VariedNumbe
 type Options struct {
 	Bases    []platform.Basis // of numbers that are varied; none: assumed and fitted
 	Seed     uint64           // of the starts of a search
+	Starts   int              // from which a search begins at most; 0: three
 	Progress func(done, total int)
 }
 
