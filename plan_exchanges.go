@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 
 	"github.com/loggp/loggp/impl/job"
@@ -117,10 +118,12 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 			if _, known := barriers[n]; !known {
 				x := collective.Job{Ranks: n}
 				a := collective.Tuned(collective.Table(j.Library)).Choose(collective.Barrier, &x, true)
-				if compiled.BarrierTimePerRank > 0 {
-					a = collective.Named(collective.Barrier, "linear")
+				if compiled.BarrierTimePerMessage > 0 {
+					a = collective.Named(collective.Barrier, "binomial")
 				}
-				barriers[n] = messages.Cost(a, x).Last + unit.Time(n-1)*compiled.BarrierTimePerRank
+				// Messages that are received one after the other, up the tree and down: at most.
+				way := 2 * bits.Len(uint(n-1))
+				barriers[n] = messages.Cost(a, x).Last + unit.Time(way)*compiled.BarrierTimePerMessage
 			}
 			return barriers[n]
 		},

@@ -69,7 +69,7 @@ const (
 // PVMEngine is PVM's psend and precv (impl/library/pvm), a library of its own.
 var PVMEngine = &Engine{
 	Name:        "pvm",
-	Description: "messages that both sides copy, the long ones fetched by their receivers",
+	Description: "messages that their receivers copy; the long ones are copied by their senders and fetched",
 	Costs: []SoftwareCost{
 		PvmSendCost:        {Key: "send", Description: "a send call"},
 		PvmReceiveCost:     {Key: "receive", Description: "a receive call"},

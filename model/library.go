@@ -64,16 +64,18 @@ var ExchangeOrders = []ExchangeOrder{ExchangeInTurn, ExchangePosted, ExchangeByR
 // CompiledCommunication is compiled communication as in CC-MPI (impl/library/ccmpi): multicast, and
 // exchanges in phases.
 type CompiledCommunication struct {
-	WindowPackets         int       // packets of a sender that not all receivers have acknowledged, at most
-	PacketBytes           int       // bytes of a packet with its header; 0: as many as a datagram has room for
-	RetransmitTimeout     unit.Time // until a packet is sent again, if nothing new was acknowledged
-	Scheduler             string    // of exchanges whose pattern is found at run time: a name of model/phases
-	ShortMessageThreshold int       // messages shorter than so many bytes form the last phase together
-	ScheduleTime          unit.Time // to schedule a message at run time
-	BarrierTimePerRank    unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
-	MaxUnicastBytes       int       // longest message of MPI_Allgather that is sent without phases
-	MaxMulticastBytes     int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
-	MaxAggregateBytes     int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
+	WindowPackets         int          // packets of a sender that not all receivers have acknowledged, at most
+	PacketBytes           int          // bytes of a packet with its header; 0: as many as a datagram has room for
+	RetransmitTimeout     unit.Time    // until a packet is sent again, if nothing new was acknowledged
+	PacketCost            unit.Time    // of the sender's processor for a packet of a multicast, beside the datagram's
+	ByteCost              unit.PerByte // of it for a byte of a packet
+	Scheduler             string       // of exchanges whose pattern is found at run time: a name of model/phases
+	ShortMessageThreshold int          // messages shorter than so many bytes form the last phase together
+	ScheduleTime          unit.Time    // to schedule a message at run time
+	BarrierTimePerMessage unit.Time    // processor time for a message that a rank receives in a barrier, beside the message's
+	MaxUnicastBytes       int          // longest message of MPI_Allgather that is sent without phases
+	MaxMulticastBytes     int          // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
+	MaxAggregateBytes     int          // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
 }
 
 // Sockets is how a library uses the TCP of an Ethernet.

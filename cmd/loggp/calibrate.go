@@ -179,7 +179,11 @@ type sensitivityFlags struct {
 	publishedRows       []string
 	usesOwnParameters   bool
 	library, outputPath string
+	basis               *string
 }
+
+// variedBases are the bases of numbers that are varied, by what --basis says.
+var variedBases = map[string][]platform.Basis{"both": nil, "assumed": {platform.BasisAssumed}, "fitted": {platform.BasisFitted}}
 
 func sensitivityCommand() *cobra.Command {
 	var s sensitivityFlags
@@ -201,6 +205,7 @@ charts.`,
 	f.StringArrayVar(&s.publishedRows, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
 	f.BoolVar(&s.usesOwnParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
+	s.basis = addChoiceFlag(cmd, "basis", []string{"both", "assumed", "fitted"}, "both", "numbers to vary: those that are assumed, those that are fitted, or both")
 	f.StringVarP(&s.outputPath, "output", "o", "", "file (.csv) or directory to write")
 	addPrintFlags(cmd)
 	return cmd
@@ -226,7 +231,7 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Progress: bar.Report})
+	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: variedBases[*s.basis], Progress: bar.Report})
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)

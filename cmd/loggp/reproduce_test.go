@@ -133,7 +133,7 @@ func TestReproduceFormats(t *testing.T) {
 		t.Errorf("what is printed is not what is written: %v", err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(mustRun(t, strings.Fields(base+"claims")...))).ReadAll()
-	if err != nil || len(rows) != 30 || strings.Join(rows[0], ",") != "id,verdict,evidence,rests_on,note,blind_verdict" {
+	if err != nil || len(rows) != 30 || strings.Join(rows[0], ",") != "id,verdict,evidence,rests_on,note,blind_verdict,cause" {
 		t.Errorf("%d rows of claims, %v", len(rows), err)
 	}
 	for _, row := range rows[min(1, len(rows)):] {

@@ -28,3 +28,25 @@ func TestRemoteAccessTakesTheTimeOfItsParts(t *testing.T) {
 		}
 	}
 }
+
+// On a hub acknowledgements collide with data, by chance. The throughput of a stream does not show
+// it: it is the same with other random numbers, as of writes and of entries of a queue, and changes
+// little if a few more packets are acknowledged together.
+func TestStreamOnHubIsSmooth(t *testing.T) {
+	s := openSite(t, Subject{ID: "sr", Platform: "mbcf-hub", Library: "sr", Place: "inter"})
+	e := s.Job.Platform.Machine.Network.(*model.Ethernet)
+	before := 0.0
+	for _, every := range []int{7, 8, 9, 10} {
+		e.MBCF.AckEvery = every
+		x := NewResults()
+		measure(t, "access", s, Experiment{Sizes: []int{1408}, Reps: 5}, x)
+		write, fifo := x.Numbers["stream(sr,write,1408)"], x.Numbers["stream(sr,fifo,1408)"]
+		if math.Abs(fifo/write-1) > 0.01 {
+			t.Errorf("acknowledgements of %d packets: %v MB/s by writes, %v by a queue", every, write, fifo)
+		}
+		if before > 0 && math.Abs(write/before-1) > 0.05 {
+			t.Errorf("acknowledgements of %d packets: %v MB/s, of one packet less %v", every, write, before)
+		}
+		before = write
+	}
+}

@@ -203,7 +203,11 @@ func (s *Study) claimTable(page bool) *doc.Table {
 		if page {
 			t.BeginGroup(fmt.Sprintf("%s: %d", cmp.Or(verdictCells[c.Verdict].Text, c.Verdict), s.CountClaims(c.Verdict, "")))
 		}
-		row := []doc.Cell{doc.TextCell(c.ID), c.verdictCell(), doc.TextCell(c.Basis), doc.TextCell(c.Text), doc.TextCell(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
+		evidence := c.Evidence + "\n" + c.Note
+		if c.Cause != "" {
+			evidence = "Cause: " + c.Cause + "\n" + evidence
+		}
+		row := []doc.Cell{doc.TextCell(c.ID), c.verdictCell(), doc.TextCell(c.Basis), doc.TextCell(c.Text), doc.TextCell(strings.TrimSpace(evidence))}
 		if page {
 			if c.Location != "" {
 				row[3].Text += " (said in " + c.Location + ")"
@@ -408,9 +412,9 @@ func (s *Study) WriteCells(w io.Writer) error {
 
 // WriteClaims writes a row for each claim as CSV.
 func (s *Study) WriteClaims(w io.Writer) error {
-	t := &doc.Table{Name: "claims", Columns: doc.TextColumns("id", "verdict", "evidence", "rests_on", "note", "blind_verdict")}
+	t := &doc.Table{Name: "claims", Columns: doc.TextColumns("id", "verdict", "evidence", "rests_on", "note", "blind_verdict", "cause")}
 	for _, c := range s.Claims {
-		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Basis, c.Note, c.BlindVerdict)...)
+		t.AddRow(doc.TextCells(c.ID, c.Verdict, c.Evidence, c.Basis, c.Note, c.BlindVerdict, c.Cause)...)
 	}
 	return render.WriteTableCSV(w, t)
 }

@@ -139,6 +139,7 @@ type Claim struct {
 	Verdict                   string // VerdictHolds, VerdictFails, VerdictUndecided, VerdictContradicted or VerdictNotApplicable
 	Evidence                  string // the numbers that decided
 	Basis                     string // BasisNothingFitted, BasisFitted or BasisTrueByConstruction; "" where nothing was compared
+	Cause                     string // of a failure, in one sentence
 	Note                      string // the reason of a failure, the contradiction, how near the threshold is
 	BlindVerdict              string // by what was predicted before the claim was known; "": it was
 }

@@ -61,7 +61,7 @@ func smallStudy() *Study {
 		Claims: []Claim{
 			{ID: "T-1", Text: "A toy is a toy", Location: "section 2", Check: "toy == toy", Verdict: VerdictHolds, Evidence: "1 = 1", Basis: BasisNothingFitted},
 			{ID: "T-2", Text: "A toy is one", Check: "toys == 1", Verdict: VerdictHolds, Evidence: "1 = 1", Note: "Some number of toy was fitted to this.", Basis: BasisFitted},
-			{ID: "T-3", Text: "Toys, however many, are cheap", Check: "price < 1", Verdict: VerdictFails, Evidence: "2 at 16 B, 3 at 10000 B", Note: "They are not cheap here.", Basis: BasisFitted},
+			{ID: "T-3", Text: "Toys, however many, are cheap", Check: "price < 1", Verdict: VerdictFails, Evidence: "2 at 16 B, 3 at 10000 B", Cause: "The toy is slow.", Note: "They are not cheap here.", Basis: BasisFitted},
 			{ID: "T-4", Text: "A toy is itself", Check: "toy == toy", Verdict: VerdictHolds, Evidence: "1 = 1", Basis: BasisTrueByConstruction},
 			{ID: "T-5", Text: "Toys are fast", Check: "speed > 1", Verdict: VerdictUndecided, Evidence: "1.0 ±0.1", Basis: BasisNothingFitted},
 			{ID: "T-6", Text: "Toys are ten times smaller", Check: "9 < ratio < 11", Verdict: VerdictContradicted, Note: "Table 4 has 5."},

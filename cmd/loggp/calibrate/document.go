@@ -47,7 +47,7 @@ func (s *Sensitivity) Document() *doc.Document {
 	}
 	d := &doc.Document{Title: "Sensitivity of platform " + name, Answer: s.summary(), Footer: "Made by loggp."}
 	d.AddSection(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.HalfWidth, charts...), Text: []string{
-		fmt.Sprintf("Assumed and fitted numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
+		fmt.Sprintf("Numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
 			len(s.Numbers), len(s.Quantities), formatPercent(DecisiveChange), decided)}})
 	d.AddTables("numbers", "Numbers", all)
 	d.AddSection(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvariedNumbers()})

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,9 @@ import (
 // closeMargin is how near a value may be to the constant it is compared with, relative to that,
 // before the claim's note says so.
 const closeMargin = 0.1
+
+// unknownCause stands where a claim fails and the paper's file has no cause.
+const unknownCause = "The cause is not known."
 
 // judgeClaim decides a claim. One that names no subject, by a free variable s, is decided on the
 // subject that decides; where others would decide it the other way the note says so.
@@ -67,13 +71,13 @@ func (x *reproduction) judgeClaim(c *Claim) study.Claim {
 		out.Verdict = study.VerdictUndecided
 		out.Note = joinSentences("The interval of what is compared contains the threshold.", out.Note)
 	case expr.False:
-		out.Verdict = study.VerdictFails
+		out.Verdict, out.Cause = study.VerdictFails, cmp.Or(c.Cause, unknownCause)
 		out.Note = joinSentences("What should be and is not: "+out.Check+".", out.Note)
 	case expr.True:
 		out.Verdict = study.VerdictHolds
 	}
 	if c.Undecided != "" {
-		out.Verdict, out.Note = study.VerdictUndecided, joinSentences(c.Undecided, out.Note)
+		out.Verdict, out.Cause, out.Note = study.VerdictUndecided, "", joinSentences(c.Undecided, out.Note)
 	}
 	_, doubts := x.fitWarnings(env)
 	out.Note = joinSentences(out.Note, doubts)

@@ -1,7 +1,9 @@
 package paper
 
 import (
+	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,4 +209,70 @@ func TestThreshold(t *testing.T) {
 	if got := found["AM-01"]; strings.Contains(got.Note, "threshold") {
 		t.Errorf("AM-01: %s", got.Note)
 	}
+}
+
+// The cause of a failing claim is in the study; a claim that holds has none, and where the file
+// says nothing it is not known. A cause is one sentence, of a claim that is decided.
+func TestFailingClaimsHaveACause(t *testing.T) {
+	p := read(t)
+	p.Claims[slices.IndexFunc(p.Claims, func(c Claim) bool { return c.ID == broken[0].id })].Cause = "The test breaks it."
+	if got := verdicts(p, sound(p))[broken[0].id]; got.Cause != "" {
+		t.Errorf("%s holds, and its cause is %q", got.ID, got.Cause)
+	}
+	for i, want := range map[int]string{0: "The test breaks it.", len(broken) - 1: unknownCause} {
+		b, c := broken[i], sound(p)
+		c[b.key] = expr.ExactValue(b.factor * c[b.key].Center)
+		if got := verdicts(p, c)[b.id]; got.Cause != want {
+			t.Errorf("%s fails, and its cause is %q, want %q", b.id, got.Cause, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"cause: 'No stop', check":                            "write a sentence, with a full stop",
+		"cause: 'One. Two.', check":                          "write one sentence, on one line",
+		"cause: 'Its own.', undecided: By the table., check": "it is undecided, which needs none",
+	} {
+		_, err := Read(os.DirFS(write(t, invented, "{id: T-2, check", "{id: T-2, "+in)), "toys")
+		if want := "toys/paper.yaml: cause of claim T-2: " + want; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// docs/reproduce.md has each failing claim with its cause. That no others fail is shown by
+// TestPapers of the command.
+func TestDocsShowCauses(t *testing.T) {
+	b, err := os.ReadFile("../../../docs/reproduce.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := fs.Sub(testdata.Published, "published")
+	if err != nil {
+		t.Fatal(err)
+	}
+	papers, err := ReadAll(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, p := range papers {
+		for _, c := range p.Claims {
+			if c.Cause == "" {
+				continue
+			}
+			rows++
+			if want := fmt.Sprintf("| %s | %s |", c.ID, c.Cause); !strings.Contains(string(b), want) {
+				t.Errorf("docs/reproduce.md does not have\n%s", want)
+			}
+		}
+	}
+	if want := fmt.Sprintf("%d of %d claims fail", rows, countClaims(papers)); !strings.Contains(string(b), want) {
+		t.Errorf("docs/reproduce.md does not say that %s", want)
+	}
+}
+
+func countClaims(papers []*Paper) (n int) {
+	for _, p := range papers {
+		n += len(p.Claims)
+	}
+	return n
 }

@@ -13,6 +13,7 @@
 package paper
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,6 +84,7 @@ type Claim struct {
 	Contradicted   string         // why the source itself contradicts it
 	NotApplicable  string         `yaml:"not_applicable"` // why nothing can decide it
 	Undecided      string         // why the printed numbers themselves do not decide it
+	Cause          string         // of its failure, in one sentence; "": it holds, as far as is known
 	Note           string
 	Otherwise      string // why other subjects may decide it the other way
 
@@ -295,6 +297,9 @@ func (p *Paper) parseClaims(dir fs.FS) error {
 			if !c.Check.parsed.IsCondition() {
 				return p.errorAt(c.Check.node, 0, "a check is a condition, not a number")
 			}
+			if why := checkCause(c.Cause); why != "" || c.Cause != "" && c.Undecided != "" {
+				return fmt.Errorf("%s: cause of claim %s: %s", paperFile, c.ID, cmp.Or(why, "it is undecided, which needs none"))
+			}
 			if c.namesNoSubject() && p.decidingSubject() == nil {
 				return p.errorAt(c.Check.node, 0, "it names no subject, and no subject decides")
 			}
@@ -306,6 +311,18 @@ func (p *Paper) parseClaims(dir fs.FS) error {
 		return fmt.Errorf("%s: %s has no check for claim %s", rows[0].position, paperFile, rows[0].cells["id"])
 	}
 	return nil
+}
+
+// checkCause says what is wrong with the cause of a failing claim, or returns "".
+func checkCause(cause string) string {
+	switch {
+	case cause == "":
+	case !strings.HasSuffix(cause, "."):
+		return "write a sentence, with a full stop"
+	case strings.Contains(cause, ". "), strings.Contains(cause, "\n"):
+		return "write one sentence, on one line"
+	}
+	return ""
 }
 
 // parse parses an expression that begins at an offset of a text.

@@ -116,8 +116,13 @@ func (o *experimentSelection) selectExperiment(e Experiment) (Experiment, bool) 
 	if o == nil {
 		return e, true
 	}
-	if e.Benchmark == "patterns" {
-		return o.selectPatterns(e)
+	switch e.Benchmark {
+	case "patterns":
+		return o.selectCells(e, func(e *Experiment) *[]string { return &e.Patterns }, []string{"time", "throughput"})
+	case "routines":
+		if e.Scheduler == "" && !o.quantities["routine_count"] && !o.quantities["phases"] {
+			return o.selectCells(e, func(e *Experiment) *[]string { return &e.Programs }, []string{"routine"})
+		}
 	}
 	if e.Benchmark != "timers" {
 		for name := range papers.Benchmarks[e.Benchmark].Numbers {
@@ -149,23 +154,28 @@ func (o *experimentSelection) timerNames() []string {
 	return all
 }
 
-// selectPatterns returns what has to be measured of an experiment with patterns, or false if that
-// is nothing.
-func (o *experimentSelection) selectPatterns(e Experiment) (Experiment, bool) {
-	asked := func(pattern string, ranks, k int) bool {
-		of := []string{e.Subject, pattern, strconv.Itoa(ranks), strconv.Itoa(k)}
-		return o.keys[expr.QuantityKey("time", of...)] || o.keys[expr.QuantityKey("throughput", of...)]
+// selectCells returns what has to be measured of an experiment that measures quantities of subject,
+// name, ranks and size, or false if that is nothing. names are what the experiment has for the name,
+// such as its patterns.
+func (o *experimentSelection) selectCells(e Experiment, names func(*Experiment) *[]string, quantities []string) (Experiment, bool) {
+	asked := func(name string, ranks, k int) bool {
+		of := []string{e.Subject, name, strconv.Itoa(ranks), strconv.Itoa(k)}
+		return slices.ContainsFunc(quantities, func(q string) bool { return o.keys[expr.QuantityKey(q, of...)] })
 	}
-	some := func(wanted func(pattern string, ranks, k int) bool) bool {
-		return slices.ContainsFunc(e.Patterns, func(pattern string) bool {
-			return slices.ContainsFunc(e.Ranks, func(ranks int) bool {
-				return slices.ContainsFunc(e.Sizes, func(k int) bool { return wanted(pattern, ranks, k) && asked(pattern, ranks, k) })
+	ranks, sizes := e.Ranks, e.Sizes
+	if len(sizes) == 0 {
+		sizes = []int{0}
+	}
+	some := func(wanted func(name string, ranks, k int) bool) bool {
+		return slices.ContainsFunc(*names(&e), func(name string) bool {
+			return slices.ContainsFunc(ranks, func(n int) bool {
+				return slices.ContainsFunc(sizes, func(k int) bool { return wanted(name, n, k) && asked(name, n, k) })
 			})
 		})
 	}
 	all := e
-	all.Patterns = slices.DeleteFunc(slices.Clone(e.Patterns), func(x string) bool { return !some(func(p string, _, _ int) bool { return p == x }) })
+	*names(&all) = slices.DeleteFunc(slices.Clone(*names(&e)), func(x string) bool { return !some(func(name string, _, _ int) bool { return name == x }) })
 	all.Ranks = slices.DeleteFunc(slices.Clone(e.Ranks), func(x int) bool { return !some(func(_ string, n, _ int) bool { return n == x }) })
 	all.Sizes = slices.DeleteFunc(slices.Clone(e.Sizes), func(x int) bool { return !some(func(_ string, _, k int) bool { return k == x }) })
-	return all, len(all.Patterns) > 0
+	return all, len(*names(&all)) > 0
 }

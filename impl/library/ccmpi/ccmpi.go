@@ -34,7 +34,8 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 		return nil, fmt.Errorf("unknown scheduler of phases %q", name)
 	}
 	return func(p device.Port) (device.Port, mpi.Collectives, error) {
-		m, err := multicast.New(p, multicast.Options{WindowPackets: o.Compiled.WindowPackets, PacketBytes: o.Compiled.PacketBytes, RetransmitTimeout: o.Compiled.RetransmitTimeout})
+		m, err := multicast.New(p, multicast.Options{WindowPackets: o.Compiled.WindowPackets, PacketBytes: o.Compiled.PacketBytes, RetransmitTimeout: o.Compiled.RetransmitTimeout,
+			PacketCost: o.Compiled.PacketCost, ByteCost: o.Compiled.ByteCost})
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiled communication: %w", err)
 		}

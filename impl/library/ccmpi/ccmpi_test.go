@@ -383,12 +383,13 @@ func TestNeedsMulticast(t *testing.T) {
 }
 
 // What a platform adds to barriers is charged between phases, in MPI_Barrier, and when a group is
-// created: to rank 0, for each other rank.
+// created: for each message that a rank receives in a binomial tree. Of 6 ranks the first receives
+// from three, one after the other, and then two receive on the way down.
 func TestBarrierTime(t *testing.T) {
-	const ranks, extra = 6, unit.Millisecond
+	const ranks, received, extra = 6, 3 + 2, 100 * unit.Millisecond // longer than a message takes
 	took := func(barrier unit.Time, call func(c *mpi.Comm)) (all unit.Time) {
 		o := Options{Compiled: Defaults}
-		o.Compiled.BarrierTimePerRank = barrier
+		o.Compiled.BarrierTimePerMessage = barrier
 		err := mpi.Run(ethernet(t, ranks), options(t, o), func(c *mpi.Comm) error {
 			call(c)
 			all = max(all, c.Wtime())
@@ -415,8 +416,70 @@ func TestBarrierTime(t *testing.T) {
 			c.Alltoall(b, mpi.Buffer{Bytes: make([]byte, 8*ranks), Count: 8, Type: mpi.Byte})
 		}},
 	} {
-		if n := (took(1+extra, x.call) - took(1, x.call)) / extra; n < unit.Time(x.barriers*(ranks-1)) || n > unit.Time(x.barriers*(ranks-1)+1) {
+		if n := (took(1+extra, x.call) - took(1, x.call)) / extra; n < unit.Time(x.barriers*received-1) || n > unit.Time(x.barriers*received) {
 			t.Errorf("%s: %d times more for %d barriers of %d ranks", x.name, n, x.barriers, ranks)
+		}
+	}
+}
+
+// What a platform adds to a multicast is charged to its sender: for each packet, and for each byte of
+// it with its header.
+func TestMulticastTime(t *testing.T) {
+	const ranks, bytes, packet, head = 4, 5000, 1016, 16
+	took := func(change func(o *model.CompiledCommunication)) (all unit.Time) {
+		o := Options{Compiled: Defaults}
+		o.Compiled.PacketBytes, o.Compiled.RetransmitTimeout = packet, unit.Second
+		change(&o.Compiled)
+		err := mpi.Run(ethernet(t, ranks), options(t, o), func(c *mpi.Comm) error {
+			begin := c.Wtime()
+			c.Bcast(mpi.Of(make([]byte, bytes)), 0)
+			all = max(all, c.Wtime()-begin)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := took(func(*model.CompiledCommunication) {})
+	for name, x := range map[string]struct {
+		extra  unit.Time
+		change func(o *model.CompiledCommunication)
+	}{
+		"packets": {5 * 100 * unit.Millisecond, func(o *model.CompiledCommunication) { o.PacketCost = 100 * unit.Millisecond }},
+		"bytes":   {(bytes + 5*head) * 100 * unit.Microsecond, func(o *model.CompiledCommunication) { o.ByteCost = unit.PerByte(100 * unit.Microsecond) }},
+	} {
+		if d := took(x.change) - before; d < x.extra-before || d > x.extra+x.extra/10 {
+			t.Errorf("%s: %v more, want about %v", name, d, x.extra)
+		}
+	}
+}
+
+// An Allreduce that is a reduction and a broadcast takes the library's own broadcast.
+func TestAllreduceMulticasts(t *testing.T) {
+	const ranks = 5
+	for name, want := range map[string]int64{"reduce-bcast": 1, "recursive-doubling": 0} {
+		o := options(t, Options{})
+		o.Library.Collectives = []model.CollectiveRule{{Operation: "allreduce", MaxBytes: -1, Algorithm: name}}
+		err := mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
+			sum := []int32{0}
+			c.Allreduce(mpi.Of([]int32{int32(c.Rank())}), mpi.Of(sum), mpi.Sum)
+			if sum[0] != 10 {
+				return fmt.Errorf("rank %d: %d", c.Rank(), sum[0])
+			}
+			got := int64(0)
+			for counter, n := range c.Counts {
+				if counter == "multicasts" {
+					got = n
+				}
+			}
+			if got != want {
+				return fmt.Errorf("rank %d: %d multicasts by %s, want %d", c.Rank(), got, name, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

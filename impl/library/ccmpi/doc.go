@@ -7,8 +7,8 @@
 //
 //   - Bcast is a reliable multicast to the communicator's group (package multicast).
 //   - Scatter multicasts the blocks of all ranks together if they are short.
-//   - Allgather is a broadcast by each rank over TCP, or by multicast, or an exchange in phases, by
-//     length.
+//   - Allgather is a gather and a broadcast over TCP, a multicast by each rank, or an exchange in
+//     phases, by length.
 //   - Alltoall is an exchange in phases: no rank sends or receives twice in a phase, and there is a
 //     barrier between phases.
 //   - Alltoallv gathers the lengths, computes phases (package phases) and exchanges the messages in

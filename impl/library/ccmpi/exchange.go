@@ -60,7 +60,7 @@ type AllgatherMethod string
 
 // The methods.
 const (
-	UnicastAllgather   AllgatherMethod = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
+	UnicastAllgather   AllgatherMethod = "unicast"   // to rank 0, and from there by a tree, over TCP
 	MulticastAllgather AllgatherMethod = "multicast" // broadcasts by all ranks in order, by multicast
 	PhasedAllgather    AllgatherMethod = "phased"    // messages between all ranks, in phases
 )
@@ -85,9 +85,15 @@ func (r *rank) allgatherBy(k *mpi.Call, way AllgatherMethod, in, out []byte) {
 		}
 		fallthrough // without a group
 	case UnicastAllgather:
-		for root := range c.Size() {
-			k.Bcast(binomialBcast, root, part(root))
+		for from := 1; from < c.Size(); from++ {
+			switch c.Rank() {
+			case 0:
+				k.Transfer(collective.None, nil, from, part(from))
+			case from:
+				k.Transfer(0, in, collective.None, nil)
+			}
 		}
+		k.Bcast(binomialBcast, 0, out[:n*c.Size()])
 	case PhasedAllgather:
 		r.exchangeInPhases(k, func(int) []byte { return in }, part)
 	default:

@@ -68,7 +68,7 @@ func (r *rank) destroyGroup(k *mpi.Call, g *group) {
 	if g.Group == nil {
 		return
 	}
-	r.linearBarrier(k, g.members, 0, nil)
+	r.binomialBarrier(k, g.members, 0, nil)
 	g.Group.Close()
 	g.Group = nil
 	r.counts.destroyed++
@@ -78,7 +78,7 @@ func (r *rank) destroyGroup(k *mpi.Call, g *group) {
 // creates the static group of the communicator, as a program's first barrier ends its
 // initialization.
 func (r *rank) Barrier(k *mpi.Call) bool {
-	if r.options.Compiled.BarrierTimePerRank == 0 {
+	if r.options.Compiled.BarrierTimePerMessage == 0 {
 		return false
 	}
 	r.staticGroup(k)
@@ -88,7 +88,7 @@ func (r *rank) Barrier(k *mpi.Call) bool {
 
 // barrier is a barrier of the communicator within a call.
 func (r *rank) barrier(k *mpi.Call) {
-	if r.options.Compiled.BarrierTimePerRank == 0 {
+	if r.options.Compiled.BarrierTimePerMessage == 0 {
 		k.Barrier()
 		return
 	}
@@ -98,7 +98,7 @@ func (r *rank) barrier(k *mpi.Call) {
 // barrierWithMaximum is a barrier of the communicator that returns the highest of the numbers that
 // its ranks give.
 func (r *rank) barrierWithMaximum(k *mpi.Call, v byte) byte {
-	if r.options.Compiled.BarrierTimePerRank == 0 {
+	if r.options.Compiled.BarrierTimePerMessage == 0 {
 		return byte(k.Highest(uint32(v)))
 	}
 	b := [1]byte{v}
@@ -106,36 +106,42 @@ func (r *rank) barrierWithMaximum(k *mpi.Call, v byte) byte {
 	return b[0]
 }
 
-// barrierWithData is meet of the communicator, by the barrier of the library.
+// barrierWithData is binomialBarrier of the communicator, with the cost of the library.
 func (r *rank) barrierWithData(k *mpi.Call, b []byte) {
 	r.members = r.members[:0]
 	for i := range k.Comm().Size() {
 		r.members = append(r.members, i)
 	}
-	r.linearBarrier(k, r.members, r.options.Compiled.BarrierTimePerRank, b)
+	r.binomialBarrier(k, r.members, r.options.Compiled.BarrierTimePerMessage, b)
 }
 
-// linearBarrier is a linear barrier of some ranks: all send to the first, which answers. The first
-// needs a time for each of the others in addition to that of its messages. If b has a byte, it
+// binomialBarrier is a barrier of some ranks: messages go up a binomial tree to the first, and down
+// again. Each message that a rank receives takes a time in addition to its own. If b has a byte, it
 // becomes the highest of all members.
-func (r *rank) linearBarrier(k *mpi.Call, members []int, each unit.Time, b []byte) {
-	if k.Comm().Rank() != members[0] {
-		k.Transfer(members[0], b, collective.None, nil)
-		k.Transfer(collective.None, nil, members[0], b)
-		return
+func (r *rank) binomialBarrier(k *mpi.Call, members []int, each unit.Time, b []byte) {
+	at, n := slices.Index(members, k.Comm().Rank()), len(members)
+	receive := func(from int, b []byte) {
+		k.Transfer(collective.None, nil, members[from], b)
+		k.Port().Delay(each)
 	}
-	n := len(b)
-	theirs := r.workBuffer(n * len(members))
-	for i, m := range members[1:] {
-		k.Receive(m, theirs[n*i:][:n])
+	theirs := r.workBuffer(len(b))
+	mask := 1
+	for ; mask < n && at&mask == 0; mask <<= 1 {
+		if child := at | mask; child < n {
+			receive(child, theirs)
+			for i, v := range theirs {
+				b[i] = max(b[i], v)
+			}
+		}
 	}
-	k.Wait()
-	for _, v := range theirs[:n*(len(members)-1)] {
-		b[0] = max(b[0], v)
+	if at != 0 {
+		k.Transfer(members[at^mask], b, collective.None, nil)
+		receive(at^mask, b)
 	}
-	k.Port().Delay(unit.Time(len(members)-1) * each)
-	for _, m := range members[1:] {
-		k.Transfer(m, b, collective.None, nil)
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if child := at | mask; child < n {
+			k.Transfer(members[child], b, collective.None, nil)
+		}
 	}
 }
 

@@ -108,9 +108,20 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 	in, out := c.flatData(send, true), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
-	r.runSchedule(r.collectiveJob(in), in, out)
+	j := r.collectiveJob(in)
+	a := r.chooseAlgorithm(&j)
+	if o == collective.Allreduce && a == reduceThenBcast && c.state.own != nil { // whose broadcast it is
+		c.reduce(send, recv, op, 0)
+		c.bcast(recv, 0)
+		return
+	}
+	r.runAlgorithm(a, j, in, out)
+	r.raiseError()
 	c.scatterFlat(recv, out)
 }
+
+// reduceThenBcast is the algorithm of Allreduce that is made of two other operations.
+var reduceThenBcast = collective.Named(collective.Allreduce, "reduce-bcast")
 
 // newReductionRound returns the round of an operation that combines elements.
 func (c *Comm) newReductionRound(o collective.Operation, root int, of Buffer, op *Op) *round {

@@ -32,6 +32,9 @@ type Options struct {
 	RetransmitTimeout    unit.Time // without a new acknowledgement until a packet is retransmitted; doubles with each retransmission
 	MaxRetransmitTimeout unit.Time // upper bound of the timeout
 	MaxRetransmissions   int       // retransmissions of a packet without a new acknowledgement until the sender fails
+
+	PacketCost unit.Time    // processor time of a data packet that is sent, beside the datagram's
+	ByteCost   unit.PerByte // processor time of a byte of it, with the header
 }
 
 // Defaults let a receiver compute for some minutes without receiving.
@@ -72,7 +75,7 @@ func New(p device.Port, o Options) (*Port, error) {
 	if o.PacketBytes <= headBytes {
 		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.PacketBytes, headBytes)
 	}
-	if o.WindowPackets < 0 || o.RetransmitTimeout < 0 || o.MaxRetransmitTimeout < 0 || o.MaxRetransmissions < 0 {
+	if o.WindowPackets < 0 || o.RetransmitTimeout < 0 || o.MaxRetransmitTimeout < 0 || o.MaxRetransmissions < 0 || o.PacketCost < 0 || o.ByteCost < 0 {
 		return nil, fmt.Errorf("negative multicast options: %+v", o)
 	}
 	for _, f := range []struct{ value, normal *int }{{&o.WindowPackets, &Defaults.WindowPackets}, {&o.MaxRetransmissions, &Defaults.MaxRetransmissions}} {
@@ -248,7 +251,9 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 		from := int(number-first) * room
 		part := b[from:min(len(b), from+room)]
 		p.encodeHead(kindData, number == end-1, g.id, number)
-		p.datagrams.Multicast(g.id, p.packet[:headBytes+copy(p.packet[headBytes:], part)])
+		n := headBytes + copy(p.packet[headBytes:], part)
+		p.Delay(o.PacketCost + o.ByteCost.Time(n))
+		p.datagrams.Multicast(g.id, p.packet[:n])
 		p.Counts.Packets++
 	}
 	g.acknowledgedByMember[g.selfIndex] = end

@@ -1,16 +1,16 @@
-// Package pvm is message passing in the manner of PVM 3: pvm_psend, which copies a message and
-// returns, and pvm_precv, which waits for one. It is for comparison with other libraries, and a
+// Package pvm is message passing in the manner of PVM 3: pvm_psend, which returns when the message
+// may be changed, and pvm_precv, which waits for one. It is for comparison with other libraries, and a
 // library of its own: programs call it in place of MPI.
 //
-// A message of up to Options.DataMax bytes goes with its header. A longer one stays in a buffer of
-// its sender, and its receiver gets it by remote memory; where there is none, it goes with its
-// header, too. So a message is copied at both sides, and Send does not wait for the receiver.
+// A message of up to Options.DataMax bytes goes with its header, from where it is. A longer one is
+// copied into a buffer of its sender, from which its receiver gets it by remote memory; where there
+// is none, it goes with its header, too. Send does not wait for the receiver.
 //
 // The sources do not say how PVM's messages travel on the Cray T3D. This package follows its
 // documentation: psend, precv, and PVM_DATA_MAX, the environment variable with the longest
 // message that goes with its header. A short and a long message cost a different time a byte. Those
-// of Broadcast and Reduce are not unpacked: on the T3D a step of a broadcast takes less than a
-// message.
+// of Broadcast and Reduce are neither queued nor unpacked: on the T3D a step of a broadcast takes
+// less than a message.
 package pvm
 
 import (
@@ -62,7 +62,6 @@ type Task struct {
 	freeMessages       *pendingMessage
 	sentNotFetched     map[device.Key][]byte // long messages that were sent and not fetched
 	freeLongBuffers    [][]byte              // their memory, to use again
-	buffer             []byte                // of a message that goes with its header
 	packet             device.Packet
 	getHasEnded        bool // a get has ended
 	barrierCount       uint64
@@ -149,11 +148,7 @@ func (t *Task) Send(dst, tag int, b []byte) {
 	}
 	t.port.Spend(model.PvmSendCost, 1)
 	if len(b) <= t.dataMax || t.memory == nil {
-		if cap(t.buffer) < len(b) {
-			t.buffer = make([]byte, len(b))
-		}
-		t.port.Copy(t.buffer[:len(b)], b)
-		t.sendPacket(dst, device.Head{kindMessage, uint64(tag)}, t.buffer[:len(b)])
+		t.sendPacket(dst, device.Head{kindMessage, uint64(tag)}, b)
 		return
 	}
 	c := t.longBuffer(len(b))
@@ -263,7 +258,9 @@ func (t *Task) takeMessage(before, m *pendingMessage, b []byte) Status {
 func (t *Task) handlePacket(q *device.Packet) {
 	switch q.Head[0] {
 	case kindMessage, kindLongMessageOffer:
-		t.port.Spend(model.PvmHandleCost, 1)
+		if int(q.Head[1]) != collectiveTag {
+			t.port.Spend(model.PvmHandleCost, 1)
+		}
 		m := t.freeMessages
 		if m == nil {
 			m = new(pendingMessage)
