@@ -54,8 +54,8 @@ type accessTiming struct {
 // streamLength is the number of messages in a stream.
 const streamLength = 500
 
-// streamAccesses is the number of accesses in a stream. With the ten rounds of a paper neither the time
-// of the last completion matters, nor the chance by which stations of a hub get it.
+// streamAccesses is the number of accesses in a stream. With the ten rounds of a paper neither the
+// time of the last completion matters, nor the chance by which stations of a hub get it.
 func (a *accessTiming) streamAccesses() int { return 4 * streamLength * a.rounds }
 
 // runRank is the program of ranks 0 and 1; others do nothing. The receiver polls until it has the

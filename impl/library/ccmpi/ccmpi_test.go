@@ -422,8 +422,8 @@ func TestBarrierTime(t *testing.T) {
 	}
 }
 
-// What a platform adds to a multicast is charged to its sender: for each packet, and for each byte of
-// it with its header.
+// What a platform adds to a multicast is charged to its sender: for each packet, and for each byte
+// of it with its header.
 func TestMulticastTime(t *testing.T) {
 	const ranks, bytes, packet, head = 4, 5000, 1016, 16
 	took := func(change func(o *model.CompiledCommunication)) (all unit.Time) {

@@ -1,6 +1,6 @@
 // Package pvm is message passing in the manner of PVM 3: pvm_psend, which returns when the message
-// may be changed, and pvm_precv, which waits for one. It is for comparison with other libraries, and a
-// library of its own: programs call it in place of MPI.
+// may be changed, and pvm_precv, which waits for one. It is for comparison with other libraries,
+// and a library of its own: programs call it in place of MPI.
 //
 // A message of up to Options.DataMax bytes goes with its header, from where it is. A longer one is
 // copied into a buffer of its sender, from which its receiver gets it by remote memory; where there
