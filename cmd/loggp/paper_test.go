@@ -63,8 +63,8 @@ func TestPaper(t *testing.T) {
 
 var papers = flag.String("papers", "", "papers that TestPapers reproduces, with commas between them")
 
-// TestPapers reproduces papers that take long: the claims that fail are those that have a cause, and
-// no others do.
+// TestPapers reproduces papers that take long: the claims that fail are those that have a cause,
+// and no others do.
 func TestPapers(t *testing.T) {
 	if *papers == "" {
 		t.Skip("-papers is not given, as make soak does")

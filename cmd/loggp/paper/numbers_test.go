@@ -24,9 +24,9 @@ const numbersFile = "../../../testdata/numbers.csv"
 // missingReason stands in the list where a number changed and nothing says why.
 const missingReason = "?"
 
-// No number that nobody published changes unnoticed: a commit that gives one another value, basis or
-// target changes the list too, and says why. A number that was changed because of a published row is
-// fitted to it, and rows that numbers are fitted to prove nothing.
+// No number that nobody published changes unnoticed: a commit that gives one another value, basis
+// or target changes the list too, and says why. A number that was changed because of a published
+// row is fitted to it, and rows that numbers are fitted to prove nothing.
 func TestUnpublishedNumbersAreListed(t *testing.T) {
 	listed := map[[2]string][]string{}
 	if f, err := os.Open(numbersFile); err == nil {

@@ -155,8 +155,8 @@ func (o *experimentSelection) timerNames() []string {
 }
 
 // selectCells returns what has to be measured of an experiment that measures quantities of subject,
-// name, ranks and size, or false if that is nothing. names are what the experiment has for the name,
-// such as its patterns.
+// name, ranks and size, or false if that is nothing. names are what the experiment has for the
+// name, such as its patterns.
 func (o *experimentSelection) selectCells(e Experiment, names func(*Experiment) *[]string, quantities []string) (Experiment, bool) {
 	asked := func(name string, ranks, k int) bool {
 		of := []string{e.Subject, name, strconv.Itoa(ranks), strconv.Itoa(k)}
