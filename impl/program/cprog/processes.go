@@ -48,7 +48,6 @@ type startedPrograms struct {
 
 type startedProgram struct {
 	Program
-	main  func(*mpi.Comm, *origin) error
 	ranks int // that have not ended
 }
 

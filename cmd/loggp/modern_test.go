@@ -1,0 +1,99 @@
+package main
+
+import (
+	"cmp"
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The table of docs/machines.md has the errors of docs/predictions/modern.csv, whose collective
+// operations were predicted before they were compared with what others measured.
+func TestBlindErrorsOfMachinesOfToday(t *testing.T) {
+	text, err := os.ReadFile("../../docs/machines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictions, err := os.Open("../../docs/predictions/modern.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer predictions.Close()
+	packed, err := os.Open("../../testdata/modern/collectives.csv.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	measurements, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	predicted, _ := readMeasurements(t, predictions)
+	measured, order := readMeasurements(t, measurements)
+	factors := map[string][]float64{}
+	var subjects []string
+	for _, key := range order {
+		p, ok := predicted[key]
+		if !ok {
+			t.Fatalf("%s is not predicted", key)
+		}
+		columns := strings.Split(key, "\t")
+		library := "Open MPI"
+		if strings.HasPrefix(columns[1], "Intel") {
+			library = "Intel MPI"
+		} else if !strings.Contains(columns[1], library) {
+			library = "unknown"
+		}
+		subject := fmt.Sprintf("%s, %s | %s", columns[0], library, columns[3])
+		if factors[subject] == nil {
+			subjects = append(subjects, subject)
+		}
+		factors[subject] = append(factors[subject], math.Max(p/measured[key], measured[key]/p))
+	}
+	for _, s := range subjects {
+		f := factors[s]
+		slices.Sort(f)
+		below := func(limit float64) int {
+			n, _ := slices.BinarySearchFunc(f, limit, func(x, limit float64) int {
+				if x <= limit {
+					return -1
+				}
+				return cmp.Compare(x, limit)
+			})
+			return (100*n + len(f)/2) / len(f)
+		}
+		row := fmt.Sprintf("| %s | %d | %.2f | %d %% | %d %% |", s, len(f), f[len(f)/2], below(1.3), below(2))
+		if !strings.Contains(string(text), row) {
+			t.Errorf("docs/machines.md has no row\n%s", row)
+		}
+	}
+}
+
+// readMeasurements reads rows of measurements or predictions by what they are of, and the order of
+// these.
+func readMeasurements(t *testing.T, from io.Reader) (values map[string]float64, order []string) {
+	t.Helper()
+	rows, err := csv.NewReader(from).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(rows[0], "value")
+	values = map[string]float64{}
+	for _, r := range rows[1:] {
+		x, err := strconv.ParseFloat(r[at], 64)
+		if err != nil || !(x > 0) {
+			t.Fatalf("%v: %v", r, err)
+		}
+		key := strings.Join(r[:at], "\t")
+		values[key] = x
+		order = append(order, key)
+	}
+	return values, order
+}
