@@ -174,7 +174,7 @@ func TestRunSchedule(t *testing.T) {
 		"--check: ":                                {"--check", "off"},
 		"--ranks 3: ":                              {"-n", "3"},
 		"deadlock: 2 of 2 ranks wait":              nil,
-		"--platform: say on what to run: t3d, now": {"--platform", ""},
+		"--platform: say on what to run: hdr-fattree, slingshot": {"--platform", ""},
 	} {
 		write(t, file, "num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\nrecv 8b from 0\n}\n")
 		var out, errs buffer

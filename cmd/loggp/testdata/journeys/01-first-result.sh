@@ -1,6 +1,6 @@
 # A first result: what a message costs on a machine of the catalogue, as a table, a file and a page.
 loggp platforms >platforms.txt
-grep '^t3d  *chimp' platforms.txt
+grep '^ *t3d  *chimp' platforms.txt
 
 loggp measure --platform t3d --modes send,isend --max-size 10K --reps 20 -o t3d.csv >measured.txt
 head -n 1 measured.txt | grep '^A message of 4 B takes 22\.' # the answer first
