@@ -170,10 +170,10 @@ func TestRunSchedule(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"x.goal takes no parameters":               {"--size", "3"},
-		"--check: ":                                {"--check", "off"},
-		"--ranks 3: ":                              {"-n", "3"},
-		"deadlock: 2 of 2 ranks wait":              nil,
+		"x.goal takes no parameters":  {"--size", "3"},
+		"--check: ":                   {"--check", "off"},
+		"--ranks 3: ":                 {"-n", "3"},
+		"deadlock: 2 of 2 ranks wait": nil,
 		"--platform: say on what to run: hdr-fattree, slingshot": {"--platform", ""},
 	} {
 		write(t, file, "num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\nrecv 8b from 0\n}\n")

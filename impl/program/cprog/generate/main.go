@@ -27,7 +27,7 @@ var methods = map[string]string{
 	"MPI_Sendrecv": "Comm.Sendrecv", "MPI_Sendrecv_replace": "Comm.SendrecvReplace", "MPI_Probe": "Comm.Probe",
 	"MPI_Get_count": "Status.Count", "MPI_Get_elements": "Status.Elements",
 
-	"MPI_Type_extent": "Datatype.Extent", "MPI_Type_lb": "Datatype.Lower", "MPI_Type_ub": "Datatype.Upper", "MPI_Type_size_x": "Datatype.Size",
+	"MPI_Type_extent": "Datatype.Extent", "MPI_Type_lb": "Datatype.LowerBound", "MPI_Type_ub": "Datatype.UpperBound", "MPI_Type_size_x": "Datatype.Size",
 
 	"MPI_Group_size": "Group.Size", "MPI_Group_rank": "Group.Rank", "MPI_Group_compare": "Group.Compare",
 	"MPI_Group_union": "Group.Union", "MPI_Group_intersection": "Group.Intersection", "MPI_Group_difference": "Group.Difference",
