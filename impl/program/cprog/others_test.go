@@ -43,8 +43,8 @@ func TestStartedProgramsWithOthers(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile(`RUN\((\w+)\)`).FindAllSubmatch(source, -1) {
 			name := string(m[1])
-			if ranks > *others || name == "freed_parent" {
-				continue
+			if ranks > *others || name == "freed_parent" || name == "tasks" {
+				continue // Open MPI 4.1 hangs in the one, and at times in the other, which starts 20 programs in a row
 			}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
