@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -155,17 +154,13 @@ func emulationReport(files []string) (*reports.Report, error) {
 
 // publishedValues returns what the papers in testdata published.
 func publishedValues() (reports.PublishedRows, error) {
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		return nil, err
-	}
-	names, err := paper.List(dir)
+	names, err := paper.List(testdata.Published)
 	if err != nil {
 		return nil, err
 	}
 	var all reports.PublishedRows
 	for _, name := range names {
-		p, err := paper.Read(dir, name)
+		p, err := paper.Read(testdata.Published, name)
 		if err != nil {
 			return nil, err
 		}

@@ -2,9 +2,19 @@
 // Patterns like ./... do not see the package, but whoever imports it gets it.
 package testdata
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+)
 
-// Published is a directory for each source, with a README that names it.
-//
 //go:embed published
-var Published embed.FS
+var files embed.FS
+
+// Published has a directory for each source, with a README that names it.
+var Published = func() fs.FS {
+	dir, err := fs.Sub(files, "published")
+	if err != nil { // only for a name that is no path
+		panic(err)
+	}
+	return dir
+}()

@@ -12,6 +12,7 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/testdata"
 )
 
 // calibrateFlags has the flags of the verb.
@@ -151,7 +152,7 @@ func (c *calibrateFlags) bench(cmd *cobra.Command, d *edit.Draft, targets []stri
 	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
 		return nil, newUsageError(cmd, err)
 	}
-	papers, err := paper.ReadAll(publishedPapersFS())
+	papers, err := paper.ReadAll(testdata.Published)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +223,7 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if err != nil {
 		return err
 	}
-	papers, err := paper.ReadAll(publishedPapersFS())
+	papers, err := paper.ReadAll(testdata.Published)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/reports/study"
+	"github.com/loggp/loggp/testdata"
 )
 
 // maxPublishedDeviation is within how many percent of a published value that nothing was fitted to
@@ -28,7 +29,7 @@ var undecided = []string{"AM-03", "AM-04", "AM-29"}
 // the numbers to be decided hold, and the published values are met that nothing was fitted to.
 func TestPaper(t *testing.T) {
 	long(t)
-	p, err := paper.Read(publishedPapersFS(), "altawil-moritz")
+	p, err := paper.Read(testdata.Published, "altawil-moritz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestPapers(t *testing.T) {
 					fail = append(fail, r[0])
 				}
 			}
-			p, err := paper.Read(publishedPapersFS(), name)
+			p, err := paper.Read(testdata.Published, name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -34,18 +33,9 @@ var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*stud
 // for several commands.
 var markAssumedValues = calibrate.SetDecidingNumbers
 
-// publishedPapersFS are the folders of papers.
-func publishedPapersFS() fs.FS {
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		panic(err) // the directory is part of the program
-	}
-	return dir
-}
-
 // paperNames are the names of the papers.
 func paperNames() []string {
-	names, err := paper.List(publishedPapersFS())
+	names, err := paper.List(testdata.Published)
 	if err != nil {
 		panic(err)
 	}
@@ -105,7 +95,7 @@ func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) erro
 // listPapers prints the papers that can be reproduced.
 func listPapers(cmd *cobra.Command) error {
 	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Heading: "paper", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "source", Kind: doc.ProseColumn}}}
-	papers, err := paper.ReadAll(publishedPapersFS())
+	papers, err := paper.ReadAll(testdata.Published)
 	if err != nil {
 		return err
 	}
@@ -129,7 +119,7 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return newUsageError(cmd, err)
 	}
-	p, err := paper.Read(publishedPapersFS(), name)
+	p, err := paper.Read(testdata.Published, name)
 	if err != nil {
 		return err
 	}

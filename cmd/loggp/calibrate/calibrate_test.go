@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"reflect"
@@ -67,11 +66,7 @@ func start(t *testing.T, name string, values map[string]string) *edit.Draft {
 // published returns the papers of testdata.
 func published(t *testing.T) []*paper.Paper {
 	t.Helper()
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := paper.Read(dir, "altawil-moritz")
+	p, err := paper.Read(testdata.Published, "altawil-moritz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -17,11 +16,7 @@ import (
 // read reads a paper of testdata.
 func read(t *testing.T) *Paper {
 	t.Helper()
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Read(dir, "altawil-moritz")
+	p, err := Read(testdata.Published, "altawil-moritz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,11 +240,7 @@ func TestDocsShowCauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		t.Fatal(err)
-	}
-	papers, err := ReadAll(dir)
+	papers, err := ReadAll(testdata.Published)
 	if err != nil {
 		t.Fatal(err)
 	}

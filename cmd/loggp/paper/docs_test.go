@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	entries, err := fs.ReadDir(testdata.Published, "published/altawil-moritz")
+	entries, err := fs.ReadDir(testdata.Published, "altawil-moritz")
 	if err != nil {
 		t.Fatal(err)
 	}

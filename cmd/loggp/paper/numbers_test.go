@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/csv"
 	"flag"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -92,11 +91,7 @@ func TestUnpublishedNumbersAreListed(t *testing.T) {
 // platformsOfPapers are the platforms of all subjects, in order.
 func platformsOfPapers(t *testing.T) (names []string) {
 	t.Helper()
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		t.Fatal(err)
-	}
-	papers, err := ReadAll(dir)
+	papers, err := ReadAll(testdata.Published)
 	if err != nil {
 		t.Fatal(err)
 	}

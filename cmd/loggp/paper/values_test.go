@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -84,11 +83,7 @@ func TestMeasureElsewhere(t *testing.T) {
 // latency of one word, and the broadcast of 1 KiB to 32 PEs. No number of the platform was fitted
 // to them.
 func TestMeasurePatterns(t *testing.T) {
-	dir, err := fs.Sub(testdata.Published, "published")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Read(dir, "aclmpl")
+	p, err := Read(testdata.Published, "aclmpl")
 	if err != nil {
 		t.Fatal(err)
 	}
