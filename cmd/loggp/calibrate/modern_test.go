@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // medianErrors are the median errors in percent, at most, of round trips and windows of the OSU
@@ -63,4 +67,69 @@ func TestMachinesOfToday(t *testing.T) {
 			t.Errorf("docs/machines.md has no row of %s", name)
 		}
 	}
+}
+
+// Chunks of long transfers are fine enough: with half of them an exchange among all ranks, in which
+// flows contend for links, takes the same time but for 2 %, as the sources of these numbers say.
+func TestChunksOfMachinesOfToday(t *testing.T) {
+	const most = 0.02
+	for _, name := range platform.Names() {
+		if !platform.IsModern(name) {
+			continue
+		}
+		d := open(t, name)
+		for _, n := range d.Numbers {
+			if !strings.HasSuffix(n.Path, ".chunk") {
+				continue
+			}
+			whole, err := unit.ParseSize(n.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			halved, err := d.With(map[string]string{n.Path: unit.Bytes(whole / 2)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			placement := model.Placement{3, 3, 3, 3}
+			if strings.HasPrefix(n.Path, "machine.nodes.") {
+				placement = model.Placement{4}
+			}
+			for _, bytes := range []int{16 << 10, 100_000, 300_000} {
+				long, short := exchangeTime(t, d.Platform, placement, bytes), exchangeTime(t, halved, placement, bytes)
+				if math.Abs(short.Micros()/long.Micros()-1) > most {
+					t.Errorf("%s, exchange of %d B: %s of %s, %v; half of it, %v", name, bytes, n.Path, n.Value, long, short)
+				}
+			}
+		}
+	}
+}
+
+// exchangeTime returns how long an MPI_Alltoall takes on a machine without noise: until the last
+// rank has ended.
+func exchangeTime(t *testing.T, p *platform.Platform, placement model.Placement, bytes int) unit.Time {
+	t.Helper()
+	placed, err := p.Machine.WithPlacement(placement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := *p
+	of.Machine = placed
+	j, err := job.New(&of, "", placement.Ranks(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := j.World(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last unit.Time
+	err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
+		mpi.Alltoall(c, make([]byte, bytes*c.Size()), make([]byte, bytes*c.Size()))
+		last = max(last, c.Wtime())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return last
 }
