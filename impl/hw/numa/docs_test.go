@@ -10,10 +10,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The table of docs/platforms.md has the shares that are worked out there by hand, and those that
+// The table of docs/platform-keys.md has the shares that are worked out there by hand, and those that
 // the emulation measures, which agree within 1 %.
 func TestSharesByHand(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/platforms.md")
+	data, err := os.ReadFile("../../../docs/platform-keys.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestSharesByHand(t *testing.T) {
 			}
 		}
 		if row := fmt.Sprintf("| %s | %s | %.2f | %.2f |", c.ranks, c.why, c.want, sum/float64(c.count)); !strings.Contains(string(data), row) {
-			t.Errorf("docs/platforms.md has no row\n%s", row)
+			t.Errorf("docs/platform-keys.md has no row\n%s", row)
 		}
 	}
 }
