@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The table of docs/platform-keys.md has the shares that are worked out there by hand, and those that
-// the emulation measures, which agree within 1 %.
+// The table of docs/platform-keys.md has the shares that are worked out there by hand, and those
+// that the emulation measures, which agree within 1 %.
 func TestSharesByHand(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/platform-keys.md")
 	if err != nil {
