@@ -45,6 +45,7 @@ var laws = []law{
 	{"full pool", []int{2, 5}, few, fullPool},
 	{"two with full pools", []int{2}, few, bothFull},
 	{"all have full pools", []int{6}, some, allFull},
+	{"polled more often than it polls", []int{3, 4}, few[:1], fullChain},
 	{"drained while slots are written", []int{6}, []Options{{PoolSlots: 4, SlotBytes: 2048}}, drainEarly},
 	{"nothing there", []int{2}, all, nothing},
 	{"to itself", []int{1, 2}, few, itself},
@@ -366,6 +367,36 @@ func fullPool(e *PE) error {
 func bothFull(e *PE) error { return flood(e, 60, 1) }
 
 func allFull(e *PE) error { return flood(e, 20, e.Size()-1) }
+
+// A PE that waits for a full pool is asked for slots of its own by all others, again and again, and
+// still goes on.
+func fullChain(e *PE) error {
+	const count = 20
+	last := e.Size() - 1
+	dst, senders := 0, []int{}
+	switch e.Rank() {
+	case 0:
+		dst = last
+		for src := 1; src <= last; src++ {
+			senders = append(senders, src)
+		}
+	case last:
+		senders = []int{0}
+	}
+	for i := range count {
+		e.SendAsync(dst, i, program.Text(25, e.Rank()*count+i))
+	}
+	in := make([]byte, 25)
+	for i := range count {
+		for _, src := range senders {
+			e.ReceiveAsync(src, i, in)
+			if err := equal(e, "ReceiveAsync", in, 25, src*count+i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // flood sends to some PEs above, and then receives from as many below.
 func flood(e *PE, count, peers int) error {

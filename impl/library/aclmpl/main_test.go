@@ -1,7 +1,6 @@
 package aclmpl
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -21,10 +20,7 @@ func TestMain(m *testing.M) { launchtest.Main(m, nil, nil) }
 // worlds are the places where the library runs: by remote memory where there is some, else by
 // packets. In those with delays puts take effect late, so that slots are being written while others
 // are there.
-//
-// Workstations whose nodes share memory are left out: the library is not offered on such machines,
-// and polling by packets does not always end there (TestRandom -first 1002 -random 1).
-var worlds = append(slices.DeleteFunc(enginetest.Worlds(), func(w enginetest.World) bool { return w.Name == "now, nodes with memory" }),
+var worlds = append(enginetest.Worlds(),
 	enginetest.World{Name: "loop with delays", Open: func(_ testing.TB, _ *model.Library, ranks int) device.World {
 		return loop.NewFaulty(ranks, loop.Faults{Seed: 1, Delay: 0.3})
 	}})

@@ -192,12 +192,17 @@ func matchesSourceAndTag(src, tag int) func(Status) bool {
 	return func(s Status) bool { return (src == AnyTask || s.Source == src) && (tag == AnyTag || s.Tag == tag) }
 }
 
+// maxPolledPackets is how many packets a receive that does not wait takes in at most: others may
+// send faster than they can be taken in.
+const maxPolledPackets = 256
+
 // ReceiveWhere receives the first message that matches, as after pvm_recvf. If there is none, it
 // waits or returns false.
 func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Status, bool) {
 	t.port.Spend(model.PvmReceiveCost, 1)
 	var before *pendingMessage
-	for looked := false; ; {
+	looked := false
+	for polled := 0; ; polled++ {
 		m := t.first
 		if looked { // all before have been looked at
 			m = before.nextAfter(t.first)
@@ -208,6 +213,9 @@ func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Sta
 			}
 		}
 		looked = true
+		if !wait && polled == maxPolledPackets {
+			return Status{}, false
+		}
 		q := t.port.Recv(wait)
 		if q == nil {
 			return Status{}, false

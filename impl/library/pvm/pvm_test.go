@@ -2,6 +2,7 @@ package pvm
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -85,6 +86,37 @@ func TestRandomMessages(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// floodedPort has a packet whenever it is polled.
+type floodedPort struct {
+	device.Port
+	polls int
+}
+
+func (p *floodedPort) Recv(block bool) *device.Packet {
+	const limit = 100_000
+	if p.polls++; p.polls > limit {
+		panic("polled without end")
+	}
+	return &device.Packet{Head: device.Head{kindMessage, 1}}
+}
+
+// TryReceive ends while messages that it does not ask for come without end.
+func TestTryReceiveEndsInAFlood(t *testing.T) {
+	err := loop.New(1).Run(func(p device.Port) error {
+		task := &Task{port: &floodedPort{Port: p}, taskCount: 1}
+		if s, ok := task.TryReceive(AnyTask, 2, nil); ok {
+			return fmt.Errorf("received %+v", s)
+		}
+		if _, ok := task.TryReceive(AnyTask, 1, nil); !ok {
+			return errors.New("a message that has come is not received")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -302,9 +302,18 @@ func (e *PE) WaitWord(off int, old uint64) uint64 {
 	return e.LoadWord(off)
 }
 
+// maxPolledPacketsPerPE is how many packets of each PE a call that does not wait takes in at most:
+// what a message of ACLMPL has. PEs that try a fetch-and-increment again and again may ask faster
+// than they can be answered.
+const maxPolledPacketsPerPE = 4
+
 // PollPackets takes in what has come, for loops that do not wait.
 func (e *PE) PollPackets() {
-	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
+	for range maxPolledPacketsPerPE * e.peCount {
+		q := e.port.Recv(false)
+		if q == nil {
+			return
+		}
 		e.handlePacket(q)
 	}
 }
