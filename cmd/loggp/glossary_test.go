@@ -27,12 +27,18 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// docs/glossary.md has every name that users meet in files and flags, and no name that is gone.
+// docs/glossary.md has every name that users meet in files and flags, docs/collectives.md those of
+// collective operations and their algorithms, and no name that is gone.
 func TestGlossary(t *testing.T) {
 	page, err := os.ReadFile("../../docs/glossary.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	collectives, err := os.ReadFile("../../docs/collectives.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page = append(page, collectives...)
 	for _, problem := range glossaryProblems(string(page), namesInUse(t)) {
 		t.Error(problem)
 	}
@@ -117,14 +123,14 @@ func namesInUse(t *testing.T) map[string][]string {
 		names["Timers"] = append(names["Timers"], x.Name)
 	}
 	names["Parameters"] = params.KindNames()
-	names["Collective operations"] = []string{"vendor"}
+	names["Algorithms"] = []string{"vendor"}
 	for _, a := range collective.Algorithms {
-		names["Collective operations"] = append(names["Collective operations"], a.Operation.String(), a.Name)
+		names["Algorithms"] = append(names["Algorithms"], a.Operation.String(), a.Name)
 	}
 	for _, o := range collective.Operations() {
-		names["Collective operations"] = append(names["Collective operations"], collective.Forms(o)...)
+		names["Algorithms"] = append(names["Algorithms"], collective.Forms(o)...)
 	}
-	elsewhere := slices.Concat(names["Modes"], names["Collective operations"])
+	elsewhere := slices.Concat(names["Modes"], names["Algorithms"])
 	for _, verb := range newRootCommand().Commands() {
 		eachFlag(verb, func(f *pflag.Flag) {
 			if c, ok := f.Value.(*choiceFlag); ok {
