@@ -19,8 +19,8 @@ func ccCommand() *cobra.Command {
 		Short: "Compile a C program that calls MPI, for 'loggp run'",
 		Long: `cc calls the C compiler (environment variable CC, or cc) with the flags, mpi.h and start-up code
 that programs for 'loggp run' need, as mpicc does. It passes all other arguments to the compiler. A
-function that loggp does not provide is an undefined reference when the program is linked; docs/c.md
-lists those that are missing.
+function that loggp does not provide is an undefined reference when the program is linked;
+docs/c-reference.md lists those that are missing.
 
 With --show it prints the command without running it; with --showme:compile and --showme:link, and
 the like of Open MPI and MPICH, it prints what it adds, for build systems.
@@ -67,7 +67,7 @@ func fcCommand() *cobra.Command {
 		Long: `fc calls gfortran (or the compiler that the environment variable FC names) with the flags, mpif.h,
 module mpi and start-up code that programs for 'loggp run' need, as mpifort does. It passes all
 other arguments to the compiler. A procedure that loggp does not provide is an undefined reference
-when the program is linked; docs/c.md lists those that are missing.
+when the program is linked; docs/c-reference.md lists those that are missing.
 
 With --show it prints the command without running it; with --showme:compile and --showme:link it
 prints what it adds, for build systems.`,

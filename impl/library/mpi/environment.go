@@ -10,7 +10,7 @@ import (
 )
 
 // Version returns the version of the standard that programs in C and Fortran see (MPI_Get_version).
-// docs/c.md lists what is missing.
+// docs/c-reference.md lists what is missing.
 func Version() (version, subversion int) { return 4, 1 }
 
 // Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's

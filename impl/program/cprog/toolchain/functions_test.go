@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the table of functions to docs/c.md")
+var update = flag.Bool("update", false, "write the table of functions to docs/c-reference.md")
 
 // chapter is a chapter of the standard and its functions.
 type chapter struct {
@@ -36,8 +36,8 @@ func standard(t *testing.T) []chapter {
 	return all
 }
 
-// functionTable returns the table of docs/c.md: for each chapter how many functions there are, and
-// what is missing.
+// functionTable returns the table of docs/c-reference.md: for each chapter how many functions there
+// are, and what is missing.
 func functionTable(chapters []chapter) string {
 	declared := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\b(MPI_\w+)\(`).FindAllStringSubmatch(Header(), -1) {
@@ -92,9 +92,9 @@ func shorten(name string, all []string, missing func(string) bool) string {
 	return name
 }
 
-// docs/c.md has the table, and every function of functions.txt is one of the standard.
+// docs/c-reference.md has the table, and every function of functions.txt is one of the standard.
 func TestTableOfFunctions(t *testing.T) {
-	const path, begin, end = "../../../../docs/c.md", "<!-- functions of MPI 4.1 -->\n", "<!-- end -->\n"
+	const path, begin, end = "../../../../docs/c-reference.md", "<!-- functions of MPI 4.1 -->\n", "<!-- end -->\n"
 	chapters := standard(t)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestTableOfFunctions(t *testing.T) {
 	before, rest, ok := strings.Cut(string(text), begin)
 	got, after, ended := strings.Cut(rest, end)
 	if !ok || !ended {
-		t.Fatal("docs/c.md has no table of functions")
+		t.Fatal("docs/c-reference.md has no table of functions")
 	}
 	want := functionTable(chapters)
 	if *update {
@@ -111,7 +111,7 @@ func TestTableOfFunctions(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if got != want {
-		t.Errorf("the table of functions in docs/c.md is not up to date: go test ./impl/program/cprog/toolchain -update\n%s", want)
+		t.Errorf("the table of functions in docs/c-reference.md is not up to date: go test ./impl/program/cprog/toolchain -update\n%s", want)
 	}
 	names := map[string]bool{}
 	for _, c := range chapters {
