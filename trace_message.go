@@ -59,10 +59,10 @@ func (m *tracedMessage) send(c *mpi.Comm) {
 	send := map[string]func(mpi.Buffer, int, int){"send": c.Send, "ssend": c.Ssend, "rsend": c.Rsend, "bsend": c.Bsend}
 	isend := map[string]func(mpi.Buffer, int, int) mpi.Request{"isend": c.Isend, "issend": c.Issend, "irsend": c.Irsend, "ibsend": c.Ibsend}
 	if f := send[m.call]; f != nil {
-		f(mpi.Of(b), m.pair[1], 0)
+		f(mpi.BufferOf(b), m.pair[1], 0)
 		return
 	}
-	r := isend[m.call](mpi.Of(b), m.pair[1], 0)
+	r := isend[m.call](mpi.BufferOf(b), m.pair[1], 0)
 	r.Wait()
 }
 

@@ -116,7 +116,7 @@ func (b *pairBenchmark) startSend() mpi.Request {
 func (b *pairBenchmark) postReceive() mpi.Request {
 	switch {
 	case b.mode.Name == LowLevelMode:
-		b.pairComm.Messages().Recv(b.receiveBuffer)
+		b.pairComm.LowLevelMessages().Recv(b.receiveBuffer)
 	case b.mode.Blocking:
 		mpi.Recv(b.pairComm, b.receiveBuffer, b.peerRank, measuredMessageTag)
 	default:

@@ -74,7 +74,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
 		return int(x.Operation) == c.ModeOrOperation && x.algorithmIndex() == c.AlgorithmIndex && x.Bytes == c.Bytes
 	})]
-	w.measuredComm.Tune([]collective.Rule{{Operation: x.Operation, Bytes: -1, Algorithm: x.Name}})
+	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, Bytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()
 	w.operation = operationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
 }
@@ -120,7 +120,7 @@ func (w *collectiveWorker) Now() unit.Time { return w.controlComm.Wtime() }
 // Execute executes a command on all ranks. Rank 0 calls it.
 func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	w.commandWords = c.EncodeWords()
-	w.controlComm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
+	w.controlComm.Bcast(mpi.BufferOf(w.commandWords[:]), rootRank)
 	begin := w.Now()
 	w.executeOnThisRank(c)
 	r := CommandResult{ShortestWarmupRound: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.controlComm.Size())}
@@ -136,13 +136,13 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 // exist.
 func (w *collectiveWorker) stopRanks() {
 	w.commandWords = Command{StageIndex: len(stages)}.EncodeWords()
-	w.controlComm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
+	w.controlComm.Bcast(mpi.BufferOf(w.commandWords[:]), rootRank)
 }
 
 // followRootCommands executes the commands of rank 0 until it stops the ranks.
 func (w *collectiveWorker) followRootCommands() {
 	for {
-		w.controlComm.Bcast(mpi.Of(w.commandWords[:]), rootRank)
+		w.controlComm.Bcast(mpi.BufferOf(w.commandWords[:]), rootRank)
 		c := decodeCommand(w.commandWords)
 		if c.StageIndex == len(stages) {
 			return
@@ -188,13 +188,13 @@ func (w *collectiveWorker) runWarmupRounds(rounds int) {
 func (w *collectiveWorker) gatherTimes() {
 	n := len(w.localTimes)
 	if w.controlComm.Rank() != rootRank {
-		w.controlComm.Gather(mpi.Of(w.localTimes), mpi.Buffer{}, rootRank)
+		w.controlComm.Gather(mpi.BufferOf(w.localTimes), mpi.Buffer{}, rootRank)
 		return
 	}
 	w.gatheredTimes = slices.Grow(w.gatheredTimes[:0], n*w.controlComm.Size())[:n*w.controlComm.Size()]
-	all := mpi.Of(w.gatheredTimes)
+	all := mpi.BufferOf(w.gatheredTimes)
 	all.Count = n
-	w.controlComm.Gather(mpi.Of(w.localTimes), all, rootRank)
+	w.controlComm.Gather(mpi.BufferOf(w.localTimes), all, rootRank)
 }
 
 // maxGarbageBytes is how much the heap may grow between two garbage collections.
@@ -244,7 +244,7 @@ const maxStartDelay = 200 * unit.Nanosecond
 func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 	begin := w.commandWords[:1]
 	begin[0] = int64(w.controlComm.Wtime() + window)
-	w.controlComm.Bcast(mpi.Of(begin), rootRank)
+	w.controlComm.Bcast(mpi.BufferOf(begin), rootRank)
 	start := unit.Time(begin[0])
 	late := w.waitUntil(start) > max(maxStartDelay, w.ClockStep)
 	w.operation()

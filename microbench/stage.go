@@ -19,7 +19,7 @@ type sendMode struct {
 var sendModes = func() []sendMode {
 	sends := map[string]func(c *mpi.Comm, b []byte, dst, tag int){
 		"send": mpi.Send[byte], "ssend": mpi.Ssend[byte], "rsend": mpi.Rsend[byte], "bsend": mpi.Bsend[byte],
-		LowLevelMode: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) },
+		LowLevelMode: func(c *mpi.Comm, b []byte, dst, _ int) { c.LowLevelMessages().Send(b, dst) },
 		"put":        mpi.Send[byte], "get": mpi.Send[byte],
 	}
 	starts := map[string]func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request{

@@ -274,8 +274,8 @@ func timeDelivery(b *pairBenchmark, rounds int) {
 // timeLowLevelReadAndWrite times a remote read and a remote write, from the call until the
 // completion is seen.
 func timeLowLevelReadAndWrite(b *pairBenchmark, rounds int) {
-	m := b.pairComm.Messages()
-	if !m.Remote() {
+	m := b.pairComm.LowLevelMessages()
+	if !m.HasRemoteMemory() {
 		return
 	}
 	get, put := b.findOrAddTimer(sample.TimerGet, true), b.findOrAddTimer(sample.TimerPut, true)
@@ -289,7 +289,7 @@ func timeLowLevelReadAndWrite(b *pairBenchmark, rounds int) {
 		return
 	}
 	mpi.Recv(b.pairComm, key[:], b.peerRank, measuredMessageTag)
-	k := mpi.Key(decodeTime(key[:]))
+	k := mpi.MemoryKey(decodeTime(key[:]))
 	for range rounds {
 		begin := b.now()
 		m.Get(b.sendBuffer, b.peerRank, k)

@@ -115,10 +115,10 @@ func (r *Rank) finishDetached(except *int) {
 	r.waitTarget = nil
 }
 
-// Finalize makes progress until nothing of the rank is under way: what Settle waits for, and
-// messages without a receive whose senders may yet cancel them.
-// It returns how many messages have arrived that were not received, and the first of them: to look
-// for more would take time from programs that have none.
+// Finalize makes progress until nothing of the rank is under way: what DrainOperations waits for,
+// and messages without a receive whose senders may yet cancel them. It returns how many messages
+// have arrived that were not received, and the first of them: to look for more would take time from
+// programs that have none.
 func (r *Rank) Finalize() (int, *UnexpectedMessage) {
 	r.finishDetached(new(int))
 	r.waitTarget = finalizeWait{}

@@ -157,10 +157,10 @@ func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *
 		return nil, err
 	}
 	o := j.MPIOptions(protocol)
-	if ends := o.Enter; ends == nil {
-		o.Enter = log.EnterCall
+	if ends := o.OnCall; ends == nil {
+		o.OnCall = log.EnterCall
 	} else {
-		o.Enter = func(rank int, call string) {
+		o.OnCall = func(rank int, call string) {
 			ends(rank, call)
 			log.EnterCall(rank, call)
 		}
@@ -174,7 +174,7 @@ func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *
 // MPIOptions returns the options to run programs: the protocols of the library's rules, or one
 // protocol for all messages. Forced rules for collective operations precede those of the library.
 func (j *Job) MPIOptions(protocol string) mpi.Options {
-	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, Warn: j.OnWarning, Spare: j.Spare, Started: j.Started}
+	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, OnWarning: j.OnWarning, SpareRanks: j.Spare, SpawnedProgram: j.Started}
 	if j.ForcedRules != nil {
 		o.Tuning = slices.Concat(j.ForcedRules, collective.Table(j.Library))
 	}
@@ -182,12 +182,12 @@ func (j *Job) MPIOptions(protocol string) mpi.Options {
 		o.Nodes = j.RanksByNode() // as libraries of today hear it from their launcher
 	}
 	if x := j.Library.Compiled; x != nil && j.Recorder == nil { // messages are recorded, and no multicasts
-		o.Own = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, StoredSchedules: j.StoredSchedules}))
+		o.NewCollectives = mustSucceed(ccmpi.New(ccmpi.Options{Compiled: *x, StoredSchedules: j.StoredSchedules}))
 	}
 	if j.Recorder != nil {
 		o.Engine = j.Recorder.WrapEngines(o.Engine)
-		o.Enter = func(rank int, call string) {
-			if j.Recorder.EnterCall(rank, call); call == mpi.Finalize {
+		o.OnCall = func(rank int, call string) {
+			if j.Recorder.EnterCall(rank, call); call == mpi.FinalizeCall {
 				j.Recorder.EndRank(rank)
 			}
 		}

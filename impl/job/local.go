@@ -156,7 +156,7 @@ func waitForCommonStart(c *mpi.Comm) unit.Time {
 	c.Barrier()
 	now := c.Wtime()
 	latest := []int64{0}
-	c.Allreduce(mpi.Of([]int64{int64(now + 8*(now-before))}), mpi.Of(latest), mpi.Max)
+	c.Allreduce(mpi.BufferOf([]int64{int64(now + 8*(now-before))}), mpi.BufferOf(latest), mpi.Max)
 	begin := unit.Time(latest[0])
 	c.Compute(max(0, begin-c.Wtime()))
 	return begin
@@ -170,15 +170,15 @@ func (j *Job) gatherTimes(c *mpi.Comm, took unit.Time) []unit.Time {
 	}
 	length := []int64{int64(len(words))}
 	if c.Rank() != 0 {
-		mpi.Send(c, mpi.Raw(length), 0, 0)
-		mpi.Send(c, mpi.Raw(words), 0, 1)
+		mpi.Send(c, mpi.BytesOf(length), 0, 0)
+		mpi.Send(c, mpi.BytesOf(words), 0, 1)
 		return nil
 	}
 	times := []unit.Time{took}
 	for src := 1; src < c.Size(); src++ {
-		mpi.Recv(c, mpi.Raw(length), src, 0)
+		mpi.Recv(c, mpi.BytesOf(length), src, 0)
 		words = make([]int64, length[0])
-		mpi.Recv(c, mpi.Raw(words), src, 1)
+		mpi.Recv(c, mpi.BytesOf(words), src, 1)
 		times = append(times, unit.Time(words[0]))
 		if j.Recorder != nil {
 			j.Recorder.DecodeRank(src, words[1:])

@@ -40,7 +40,7 @@ func TestStored(t *testing.T) {
 					want = append(want, bytes.Repeat([]byte{byte(10*k + me)}, recvs[k])...)
 				}
 				in := make([]byte, len(want))
-				if on.Alltoallv(mpi.Of(out), sends, from, mpi.Of(in), recvs, to); !bytes.Equal(in, want) {
+				if on.Alltoallv(mpi.BufferOf(out), sends, from, mpi.BufferOf(in), recvs, to); !bytes.Equal(in, want) {
 					return fmt.Errorf("rank %d: exchange %d brings the wrong data", c.Rank(), i)
 				}
 			}

@@ -81,7 +81,7 @@ func (y *poissonRows) solve(x, r []float64, rr float64) float64 {
 // applyMatrix sets q to A·p: four times each point minus its neighbours.
 func (y *poissonRows) applyMatrix(p, q []float64) {
 	n := y.n
-	row := func(i int) []byte { return mpi.Raw(p[i*n : (i+1)*n]) }
+	row := func(i int) []byte { return mpi.BytesOf(p[i*n : (i+1)*n]) }
 	mpi.Sendrecv(y.c, row(1), y.rankAbove, 0, row(y.rows+1), y.rankBelow, 0)
 	mpi.Sendrecv(y.c, row(y.rows), y.rankBelow, 1, row(0), y.rankAbove, 1)
 	y.forEachPoint(func(i int) {
@@ -101,7 +101,7 @@ func (y *poissonRows) dotProduct(a, b []float64) float64 {
 	sum, all := []float64{0}, []float64{0}
 	y.forEachPoint(func(i int) { sum[0] += a[i] * b[i] })
 	chargeOperations(y.c, y.s, 2*y.rows*y.n)
-	y.c.Allreduce(mpi.Of(sum), mpi.Of(all), mpi.Sum)
+	y.c.Allreduce(mpi.BufferOf(sum), mpi.BufferOf(all), mpi.Sum)
 	return all[0]
 }
 

@@ -47,7 +47,7 @@ func multiplyRows(c *mpi.Comm, s Settings, a, product []float64) {
 		var moves []mpi.Request
 		if turn < p-1 {
 			l, h := splitRange(n, p, (owner-1+p)%p)
-			moves = []mpi.Request{mpi.Irecv(c, mpi.Raw(coming[:(h-l)*n]), before, turn), mpi.Isend(c, mpi.Raw(have[:(hi-lo)*n]), next, turn)}
+			moves = []mpi.Request{mpi.Irecv(c, mpi.BytesOf(coming[:(h-l)*n]), before, turn), mpi.Isend(c, mpi.BytesOf(have[:(hi-lo)*n]), next, turn)}
 		}
 		for i := range len(a) / n {
 			for k := lo; k < hi; k++ {

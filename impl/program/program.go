@@ -193,7 +193,7 @@ func agreeOnError(c *mpi.Comm, err error) error {
 		bad[0] = 1
 	}
 	all := []int32{0}
-	c.Allreduce(mpi.Of(bad), mpi.Of(all), mpi.Sum)
+	c.Allreduce(mpi.BufferOf(bad), mpi.BufferOf(all), mpi.Sum)
 	if err == nil && all[0] > 0 {
 		err = fmt.Errorf("rank %d: the result of %d other ranks is wrong", c.Rank(), all[0])
 	}

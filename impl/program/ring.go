@@ -12,7 +12,7 @@ func runRing(c *mpi.Comm, s Settings) error {
 	before, next := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
 	for range s.Rounds {
 		if c.Rank() > 0 {
-			mpi.Recv(c, mpi.Raw(x), before, 0)
+			mpi.Recv(c, mpi.BytesOf(x), before, 0)
 		}
 		for i := range x {
 			x[i] += int64(c.Rank() + i)
@@ -21,9 +21,9 @@ func runRing(c *mpi.Comm, s Settings) error {
 		if c.Size() == 1 {
 			continue
 		}
-		mpi.Send(c, mpi.Raw(x), next, 0)
+		mpi.Send(c, mpi.BytesOf(x), next, 0)
 		if c.Rank() == 0 {
-			mpi.Recv(c, mpi.Raw(x), before, 0)
+			mpi.Recv(c, mpi.BytesOf(x), before, 0)
 		}
 	}
 	var err error

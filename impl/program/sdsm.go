@@ -147,7 +147,7 @@ func (m *SharedMemory) copyFromBlock(block []byte, pages []int) {
 func runSDSM(c *mpi.Comm, s Settings) error {
 	m := NewSharedMemory(c, sdsmPageBytes, s.Size, func(_ [][]int, out, in BlocksByRank) func() {
 		return func() {
-			c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
+			c.Alltoallv(mpi.BufferOf(out.Bytes), out.Counts, out.Offsets, mpi.BufferOf(in.Bytes), in.Counts, in.Offsets)
 		}
 	})
 	from, to := m.WrittenPages()

@@ -45,7 +45,7 @@ func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 	for _, k := range keys {
 		counts[ownerOf(k, p)]++
 	}
-	one := func(x []int32) mpi.Buffer { b := mpi.Of(x); b.Count = 1; return b }
+	one := func(x []int32) mpi.Buffer { b := mpi.BufferOf(x); b.Count = 1; return b }
 	c.Alltoall(one(counts), one(arriving))
 	out, outAt := blockOffsets(counts)
 	in, inAt := blockOffsets(arriving)
@@ -57,7 +57,7 @@ func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 	}
 	chargeOperations(c, s, 4*len(keys))
 	mine := make([]uint32, inAt[p-1]+in[p-1])
-	c.Alltoallv(mpi.Of(parted), out, outAt, mpi.Of(mine), in, inAt)
+	c.Alltoallv(mpi.BufferOf(parted), out, outAt, mpi.BufferOf(mine), in, inAt)
 	slices.Sort(mine)
 	chargeOperations(c, s, len(mine)*bits.Len(uint(len(mine))))
 	return mine

@@ -96,7 +96,7 @@ func (t *tile) exchangeBorders() {
 // exchangeColumn sends column j to a rank, and receives another one.
 func (t *tile) exchangeColumn(j, to, into, from, tag int) {
 	column := func(j int) mpi.Buffer {
-		return mpi.Buffer{Bytes: mpi.Raw(t.currentHeat), Origin: 8 * t.index(0, j), Count: 1, Type: t.columnType}
+		return mpi.Buffer{Bytes: mpi.BytesOf(t.currentHeat), Origin: 8 * t.index(0, j), Count: 1, Type: t.columnType}
 	}
 	t.c.Sendrecv(column(j), to, tag, column(into), from, tag)
 }

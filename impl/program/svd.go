@@ -94,7 +94,7 @@ func sparseElement(n, i, j int) (column int, value float64) {
 // applyNormalMatrix returns the rank's part of AᵀA v, of whose v it has the part.
 func (y *lanczosRank) applyNormalMatrix(v []float64) []float64 {
 	y.productCount++
-	y.c.Allgatherv(mpi.Of(v), mpi.Of(y.wholeVector), y.counts, y.at)
+	y.c.Allgatherv(mpi.BufferOf(v), mpi.BufferOf(y.wholeVector), y.counts, y.at)
 	if y.holdsElements {
 		clear(y.sum)
 		for i := range y.end - y.first {
@@ -112,7 +112,7 @@ func (y *lanczosRank) applyNormalMatrix(v []float64) []float64 {
 	chargeOperations(y.c, y.s, 4*elements)
 	y.c.Compute(y.s.IndirectAccessTime.Times(2 * elements))
 	w := make([]float64, len(v))
-	y.c.ReduceScatter(mpi.Of(y.sum), mpi.Of(w), y.counts, mpi.Sum)
+	y.c.ReduceScatter(mpi.BufferOf(y.sum), mpi.BufferOf(w), y.counts, mpi.Sum)
 	return w
 }
 

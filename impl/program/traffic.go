@@ -148,7 +148,7 @@ func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.Flow) {
 	if c.Rank() != 0 {
 		if len(times) > 0 {
-			mpi.Send(c, mpi.Raw(times), 0, 1)
+			mpi.Send(c, mpi.BytesOf(times), 0, 1)
 		}
 		return nil
 	}
@@ -163,7 +163,7 @@ func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.
 		case dst == 0:
 			copy(received[dst], times)
 		case received[dst] != nil:
-			mpi.Recv(c, mpi.Raw(received[dst]), dst, 1)
+			mpi.Recv(c, mpi.BytesOf(received[dst]), dst, 1)
 		}
 	}
 	for src, dst := range to {

@@ -78,7 +78,7 @@ func fillMessage(b []byte, from, to int) {
 
 // ccmpiParts returns blocks as the arguments of CC-MPI's calls.
 func ccmpiParts(b program.BlocksByRank) ccmpi.PartsByRank {
-	return ccmpi.PartsOf(mpi.Of(b.Bytes), b.Counts, b.Offsets)
+	return ccmpi.PartsOf(mpi.BufferOf(b.Bytes), b.Counts, b.Offsets)
 }
 
 // exchangeMethod prepares an exchange whose pattern all ranks know. If it computes a schedule
@@ -88,7 +88,7 @@ type exchangeMethod func(c *mpi.Comm, pattern [][]int, out, in program.BlocksByR
 // byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
 func byMPI(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
-		c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
+		c.Alltoallv(mpi.BufferOf(out.Bytes), out.Counts, out.Offsets, mpi.BufferOf(in.Bytes), in.Counts, in.Offsets)
 	}, 0
 }
 

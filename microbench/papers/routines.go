@@ -99,7 +99,7 @@ type routine struct {
 // bytes for each rank.
 var routines = map[string]func(c *mpi.Comm, size int) routine{
 	"bcast": func(c *mpi.Comm, size int) routine {
-		b := mpi.Of(make([]byte, size))
+		b := mpi.BufferOf(make([]byte, size))
 		return routine{call: func() { c.Bcast(b, 0) }}
 	},
 	"scatter": func(c *mpi.Comm, size int) routine {
@@ -152,7 +152,7 @@ var routines = map[string]func(c *mpi.Comm, size int) routine{
 
 // newBuffers returns a buffer with the blocks of all ranks, and one with a single block.
 func newBuffers(c *mpi.Comm, size int) (all, one mpi.Buffer) {
-	all, one = mpi.Of(make([]byte, c.Size()*size)), mpi.Of(make([]byte, size))
+	all, one = mpi.BufferOf(make([]byte, c.Size()*size)), mpi.BufferOf(make([]byte, size))
 	all.Count = size
 	return all, one
 }
@@ -165,7 +165,7 @@ func scatterToFive(c *mpi.Comm, size int) (all, mine mpi.Buffer, counts, offsets
 	for i := 1; i <= receivers; i++ {
 		counts[i], offsets[i] = size, (i-1)*size
 	}
-	return mpi.Of(make([]byte, receivers*size)), mpi.Of(make([]byte, counts[c.Rank()])), counts, offsets
+	return mpi.BufferOf(make([]byte, receivers*size)), mpi.BufferOf(make([]byte, counts[c.Rank()])), counts, offsets
 }
 
 func scattervIn(grouping ccmpi.GroupManagement) func(c *mpi.Comm, size int) routine {
@@ -224,7 +224,7 @@ func unicast(disturbed bool) func(c *mpi.Comm, size int) routine {
 		case c.Rank() == 1:
 			r.call = func() { mpi.Recv(c, b, 0, 0) }
 		case disturbed:
-			r.call = func() { ccmpi.Bcast(others, mpi.Of(b), 0) }
+			r.call = func() { ccmpi.Bcast(others, mpi.BufferOf(b), 0) }
 		}
 		return r
 	}

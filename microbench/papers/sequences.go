@@ -85,7 +85,7 @@ func recordSequence(ctx context.Context, s *Site, seed uint64, name string, prog
 	copies := 0
 	for i := range r.Ranks {
 		t := &r.Ranks[i]
-		t.Calls = slices.DeleteFunc(t.Calls, func(c model.Span) bool { return c.Name == mpi.Finalize || c.Name == "Barrier" })
+		t.Calls = slices.DeleteFunc(t.Calls, func(c model.Span) bool { return c.Name == mpi.FinalizeCall || c.Name == "Barrier" })
 		for _, span := range t.Spans {
 			if span.Activity == model.CopyActivity && span.Bytes >= sequenceBytes {
 				copies++
@@ -133,11 +133,11 @@ var sequences = map[string]struct {
 	"collectives": {8, false, func(c *mpi.Comm) {
 		mine, all := []int64{int64(c.Rank())}, make([]int64, 8)
 		for range 3 {
-			c.Bcast(mpi.Of(all), 0)
-			c.Allreduce(mpi.Of(all), mpi.Of(make([]int64, 8)), mpi.Sum)
+			c.Bcast(mpi.BufferOf(all), 0)
+			c.Allreduce(mpi.BufferOf(all), mpi.BufferOf(make([]int64, 8)), mpi.Sum)
 			mpi.Allgather(c, mine, all)
 			mpi.Alltoall(c, all, make([]int64, 8))
-			c.Reduce(mpi.Of(all), mpi.Of(make([]int64, 8)), mpi.Sum, 0)
+			c.Reduce(mpi.BufferOf(all), mpi.BufferOf(make([]int64, 8)), mpi.Sum, 0)
 		}
 	}},
 }

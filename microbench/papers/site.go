@@ -99,7 +99,7 @@ func (s *Site) countEvents(ctx context.Context, seed uint64, on *platform.Platfo
 		return nil, err
 	}
 	counts, options := map[string]int64{}, j.MPIOptions("")
-	options.Broadcast = broadcast
+	options.OnBroadcast = broadcast
 	return counts, mpi.Run(w, options, func(c *mpi.Comm) error {
 		program(c)
 		for name, n := range c.Counts {

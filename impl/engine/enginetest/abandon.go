@@ -58,8 +58,8 @@ var openRequestLaws = []law{
 	})},
 	{name: "persistent requests", ranks: 2, check: expectSuccessWithWarning(func(c *mpi.Comm) error {
 		b := make([]byte, 10)
-		c.SendInit(mpi.Of(b), 1-c.Rank(), 7)
-		r := c.RecvInit(mpi.Of(b), 1-c.Rank(), 7)
+		c.SendInit(mpi.BufferOf(b), 1-c.Rank(), 7)
+		r := c.RecvInit(mpi.BufferOf(b), 1-c.Rank(), 7)
 		r.Start()
 		return nil
 	})},
@@ -120,14 +120,14 @@ func runWithWarning(t testing.TB, s *Subject, w World, program func(c *mpi.Comm)
 	if w.CanHold(3) {
 		ranks = 3
 	}
-	err := s.run(t, w, ranks, mpi.Options{Check: mpi.CheckWarn, Warn: func(x mpi.Warning) { warnings = append(warnings, x) }}, func(c *mpi.Comm) error {
+	err := s.run(t, w, ranks, mpi.Options{Check: mpi.CheckWarn, OnWarning: func(x mpi.Warning) { warnings = append(warnings, x) }}, func(c *mpi.Comm) error {
 		pair := c.Split(c.Rank()/2, 0)
 		if pair.Size() == 1 {
 			return nil
 		}
 		return program(pair)
 	})
-	if len(warnings) != 1 || warnings[0].Kind != mpi.OpenRequests || warnings[0].CallSite.Line == 0 && warnings[0].Call != mpi.Finalize {
+	if len(warnings) != 1 || warnings[0].Kind != mpi.RequestsLeftOpen || warnings[0].CallSite.Line == 0 && warnings[0].Call != mpi.FinalizeCall {
 		return fmt.Errorf("the job returned %v, with the warnings %v", err, warnings)
 	}
 	return err

@@ -206,7 +206,7 @@ var cancelLaws = []law{
 			for range 5 {
 				r.Start()
 				r.Cancel()
-				if st := r.Wait(); st != cancelledStatus || r.Null() {
+				if st := r.Wait(); st != cancelledStatus || r.IsNull() {
 					return fmt.Errorf("the send: %+v", st)
 				}
 			}
@@ -225,7 +225,7 @@ var cancelLaws = []law{
 		for range 5 {
 			r.Start()
 			r.Cancel()
-			if st := r.Wait(); st != cancelledStatus || r.Null() {
+			if st := r.Wait(); st != cancelledStatus || r.IsNull() {
 				return fmt.Errorf("the receive: %+v", st)
 			}
 		}
@@ -273,7 +273,7 @@ var cancelLaws = []law{
 		}
 		for round, computes := range []unit.Time{0, 0, 3000 * microsecond, 0} { // the others end before the first cancel, or later
 			b := program.Text(3000, round)
-			again := c.SsendInit(mpi.Of(b), 1, 4)
+			again := c.SsendInit(mpi.BufferOf(b), 1, 4)
 			again.Start()
 			reqs := []mpi.Request{mpi.Issend(c, b, 1, 1), mpi.Issend(c, b[:8], 2, 2), mpi.Issend(c, b, 2, 3), again}
 			kept := mpi.Issend(c, b, 1, 6) // cancelled last
@@ -365,7 +365,7 @@ var cancelLaws = []law{
 			reqs, fate := make([]mpi.Request, n), make([]byte, n)
 			if c.Rank() == 0 {
 				for i := range n {
-					reqs[i] = nonBlockingSends(c)[r.IntN(2)](mpi.Of(program.Text(messageLengths[i%len(messageLengths)], i)), 1, i)
+					reqs[i] = nonBlockingSends(c)[r.IntN(2)](mpi.BufferOf(program.Text(messageLengths[i%len(messageLengths)], i)), 1, i)
 				}
 				mpi.Send[byte](c, nil, 1, n)
 				for _, i := range r.Perm(n)[:n/2] {
@@ -416,7 +416,7 @@ var cancelLaws = []law{
 			mpi.Recv(c, fate, 0, n+2)
 			for i := range n {
 				if fate[i] == 1 {
-					if reqs[i].Null() {
+					if reqs[i].IsNull() {
 						continue
 					}
 					reqs[i].Cancel()

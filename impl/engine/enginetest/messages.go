@@ -15,7 +15,7 @@ var messageLaws = []law{
 			c.AttachBuffer(make([]byte, 1<<20))
 			var reqs []mpi.Request
 			for i := range n {
-				reqs = append(reqs, nonBlockingSends(c)[i%3](mpi.Of(program.Text(messageLengths[i*5%len(messageLengths)], i)), 1, 7))
+				reqs = append(reqs, nonBlockingSends(c)[i%3](mpi.BufferOf(program.Text(messageLengths[i*5%len(messageLengths)], i)), 1, 7))
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil
@@ -244,12 +244,12 @@ var messageLaws = []law{
 				want := mpi.Status{Tag: m, Bytes: n}
 				b := make([]byte, n)
 				r := mpi.Irecv(c, b, 0, m)
-				blockingSends(c)[m](mpi.Of(program.Text(n, i)), 0, m)
+				blockingSends(c)[m](mpi.BufferOf(program.Text(n, i)), 0, m)
 				if err := checkReceived("receive, then send", r.Wait(), b, want, i); err != nil {
 					return err
 				}
 				r = mpi.Irecv(c, b, mpi.AnySource, m)
-				s := nonBlockingSends(c)[m](mpi.Of(program.Text(n, i+1)), 0, m)
+				s := nonBlockingSends(c)[m](mpi.BufferOf(program.Text(n, i+1)), 0, m)
 				if err := checkReceived("receive, then start", r.Wait(), b, want, i+1); err != nil {
 					return err
 				}
@@ -257,7 +257,7 @@ var messageLaws = []law{
 				if m == 3 {
 					continue // a ready send needs a receive
 				}
-				s = nonBlockingSends(c)[m](mpi.Of(program.Text(n, i+2)), 0, m)
+				s = nonBlockingSends(c)[m](mpi.BufferOf(program.Text(n, i+2)), 0, m)
 				if err := recvAndCheck(c, 0, m, want, i+2); err != nil {
 					return err
 				}
@@ -270,8 +270,8 @@ var messageLaws = []law{
 		none := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 		for _, c := range []*mpi.Comm{c, c.Create(c.Group().Include([]int{1, 0}))} {
 			for m := range nonBlockingSends(c) {
-				blockingSends(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
-				r := nonBlockingSends(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
+				blockingSends(c)[m](mpi.BufferOf([]byte("lost")), mpi.ProcNull, 1)
+				r := nonBlockingSends(c)[m](mpi.BufferOf([]byte("lost")), mpi.ProcNull, 1)
 				if _, ok := r.Test(); !ok {
 					return fmt.Errorf("a send to no process is not complete")
 				}

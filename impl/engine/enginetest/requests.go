@@ -26,7 +26,7 @@ var requestLaws = []law{
 			reqs[i+1] = mpi.Irecv(c, bufs[i][:], 0, i) // a null request at each end
 		}
 		check := func(at int, st mpi.Status) error {
-			if !reqs[at].Null() {
+			if !reqs[at].IsNull() {
 				return fmt.Errorf("request %d is complete and not null", at)
 			}
 			return checkReceived(fmt.Sprint("request ", at), st, bufs[at-1][:], mpi.Status{Tag: at - 1, Bytes: messageLengths[at-1]}, at-1)
@@ -179,7 +179,7 @@ var requestLaws = []law{
 		for i := range n {
 			bufs[i] = make([]byte, messageLengths[i/4])
 			if c.Rank() == 0 {
-				reqs[i] = persistentSends(c)[i%4](mpi.Of(bufs[i]), 1, i)
+				reqs[i] = persistentSends(c)[i%4](mpi.BufferOf(bufs[i]), 1, i)
 			} else {
 				reqs[i] = mpi.RecvInit(c, bufs[i], []int{0, mpi.AnySource}[i%2], i)
 			}
@@ -210,7 +210,7 @@ var requestLaws = []law{
 			}
 		}
 		freeRequests(reqs)
-		if !reqs[0].Null() {
+		if !reqs[0].IsNull() {
 			return fmt.Errorf("a freed request is not null")
 		}
 		return nil
@@ -288,7 +288,7 @@ var requestLaws = []law{
 			if !mpi.TestAll(reqs, nil) {
 				return fmt.Errorf("not all are complete that are active")
 			}
-			if reqs[0].Null() || reqs[2].Null() {
+			if reqs[0].IsNull() || reqs[2].IsNull() {
 				return fmt.Errorf("a persistent request is null")
 			}
 			mpi.StartAll([]mpi.Request{reqs[0], reqs[2]})
@@ -333,7 +333,7 @@ var requestLaws = []law{
 	{name: "persistent, with no process", ranks: 1, program: func(c *mpi.Comm) error {
 		none := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 		for i := range 4 {
-			r := persistentSends(c)[i](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
+			r := persistentSends(c)[i](mpi.BufferOf([]byte("lost")), mpi.ProcNull, 1)
 			for range 2 {
 				r.Start()
 				if st, ok := r.Test(); !ok || st != nullStatus {
@@ -380,9 +380,9 @@ var requestLaws = []law{
 			c.AttachBuffer(make([]byte, 1<<17))
 			for i, size := range messageLengths {
 				for m := range 3 {
-					r := nonBlockingSends(c)[m](mpi.Of(program.Text(size, i)), 1, 6*i+m)
+					r := nonBlockingSends(c)[m](mpi.BufferOf(program.Text(size, i)), 1, 6*i+m)
 					r.Free()
-					r = persistentSends(c)[m](mpi.Of(program.Text(size, i)), 1, 6*i+3+m)
+					r = persistentSends(c)[m](mpi.BufferOf(program.Text(size, i)), 1, 6*i+3+m)
 					r.Start()
 					r.Free()
 				}

@@ -112,7 +112,7 @@ func TestSchedule(t *testing.T) {
 		got.Wait()
 		c.Compute(0)
 		c.Barrier()
-		c.Combine(mpi.Sum, mpi.Of([]int32{1}), mpi.Of([]int32{1}))
+		c.ReduceLocal(mpi.Sum, mpi.BufferOf([]int32{1}), mpi.BufferOf([]int32{1}))
 		return nil
 	})
 	if err != nil {
@@ -135,15 +135,15 @@ func TestSchedule(t *testing.T) {
 func TestCalls(t *testing.T) {
 	const ranks = 3
 	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
-	o := mpi.Options{Engine: r.WrapEngines(proto.New), Library: library(), Enter: r.EnterCall}
+	o := mpi.Options{Engine: r.WrapEngines(proto.New), Library: library(), OnCall: r.EnterCall}
 	err := mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
 		b, n, at := make([]byte, ranks), []int{1, 1, 1}, []int{0, 1, 2}
-		all := mpi.Of(make([]byte, ranks))
+		all := mpi.BufferOf(make([]byte, ranks))
 		for range 2 {
-			c.Alltoallv(mpi.Of(b), n, at, all, n, at)
+			c.Alltoallv(mpi.BufferOf(b), n, at, all, n, at)
 			c.Barrier()
 		}
-		c.Split(c.Rank(), 0).Alltoallv(mpi.Of(b[:1]), n[:1], at[:1], mpi.Of(make([]byte, 1)), n[:1], at[:1]) // no messages
+		c.Split(c.Rank(), 0).Alltoallv(mpi.BufferOf(b[:1]), n[:1], at[:1], mpi.BufferOf(make([]byte, 1)), n[:1], at[:1]) // no messages
 		mpi.Alltoall(c, b, all.Bytes)
 		r.EndRank(c.Rank())
 		return nil
@@ -179,7 +179,7 @@ func TestCalls(t *testing.T) {
 // Synchronous sends are marked, also if they come from another process.
 func TestSynchronous(t *testing.T) {
 	r := recorder.Recorder{WorkTime: func(int) unit.Time { return 0 }}
-	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.WrapEngines(proto.New), Library: library(), Enter: r.EnterCall}, func(c *mpi.Comm) error {
+	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.WrapEngines(proto.New), Library: library(), OnCall: r.EnterCall}, func(c *mpi.Comm) error {
 		b := make([]byte, 8)
 		if c.Rank() == 0 {
 			mpi.Send(c, b, 1, 0)

@@ -18,7 +18,7 @@ func Bcast(c *mpi.Comm, b mpi.Buffer, root int) {
 	} else {
 		out = []mpi.Buffer{b}
 	}
-	c.Carry("Bcast", collective.Bcast, root, in, out, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.RunLibraryCollective("Bcast", collective.Bcast, root, in, out, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		r := rankOf(own, k)
 		r.broadcast(k, r.staticGroupOrFail(k), root, append(in, out...)[0])
 	})
@@ -30,7 +30,7 @@ func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 	if c.Rank() == root {
 		in = []mpi.Buffer{send.SubBuffer(0, c.Size()*send.Count)}
 	}
-	c.Carry("Scatter", collective.Scatter, root, in, []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.RunLibraryCollective("Scatter", collective.Scatter, root, in, []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		r := rankOf(own, k)
 		r.staticGroupOrFail(k)
 		var all []byte
@@ -42,7 +42,7 @@ func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 }
 
 // staticGroupOrFail returns the static group. The call fails if the communicator has none.
-func (r *rank) staticGroupOrFail(k *mpi.Call) *group {
+func (r *rank) staticGroupOrFail(k *mpi.CollectiveCall) *group {
 	g := r.staticGroup(k)
 	if g == nil {
 		k.Fail(engine.ErrOther, "the communicator has no multicast group, because one of its ranks is in as many as its network interface allows: close some, or free communicators")
@@ -63,13 +63,13 @@ const (
 // parts. With a static group all ranks receive both. With a dynamic group all ranks take part in
 // its creation, and only those whose parts are not empty receive the second multicast.
 func Scatterv(c *mpi.Comm, by GroupManagement, send mpi.Buffer, counts, offsets []int, recv mpi.Buffer, root int) {
-	c.Carry("Scatterv", collective.Scatter, root, partsAtRoot(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.RunLibraryCollective("Scatterv", collective.Scatter, root, partsAtRoot(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		r := rankOf(own, k)
 		g := r.staticGroupOrFail(k)
 		sizes := r.multicastLengths(k, g, root, in)
 		if by == DynamicGroup {
 			members := groupMembers(root, sizes)
-			if g = r.createGroup(k, k.NewContext(), members); g == nil {
+			if g = r.createGroup(k, k.NewCommNumber(), members); g == nil {
 				return
 			}
 			if g.Group == nil {
@@ -107,7 +107,7 @@ type ScattervGroup struct {
 // significant at the root only. The call fails if a member cannot join another group.
 func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *ScattervGroup {
 	s := &ScattervGroup{c: c, root: root}
-	c.Carry("Scatterv_open_group", collective.Scatter, root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
+	c.RunLibraryCollective("Scatterv_open_group", collective.Scatter, root, nil, nil, func(own mpi.Collectives, k *mpi.CollectiveCall, _, _ [][]byte) {
 		r := rankOf(own, k)
 		in := make([][]byte, 0, c.Size())
 		if c.Rank() == root {
@@ -124,7 +124,7 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 			}
 		}
 		s.sizes = r.multicastLengths(k, r.staticGroupOrFail(k), root, in)
-		s.group = r.createGroup(k, k.NewContext(), groupMembers(root, s.sizes))
+		s.group = r.createGroup(k, k.NewCommNumber(), groupMembers(root, s.sizes))
 		if s.group != nil && s.group.Group == nil {
 			k.Fail(engine.ErrOther, "no multicast group: a rank is in as many as its network interface allows; close one, or use Scatterv, whose static group is there")
 		}
@@ -142,7 +142,7 @@ func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, rec
 	if !s.IsMember() {
 		return
 	}
-	s.c.Carry("Scatterv_data_movement", collective.Scatter, s.root, partsAtRoot(s.c, send, counts, offsets, s.root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	s.c.RunLibraryCollective("Scatterv_data_movement", collective.Scatter, s.root, partsAtRoot(s.c, send, counts, offsets, s.root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		if s.group.Group == nil {
 			k.Fail(engine.ErrOther, "the group was closed")
 		}
@@ -156,14 +156,14 @@ func (s *ScattervGroup) CloseGroup() {
 	if !s.IsMember() {
 		return
 	}
-	s.c.Carry("Scatterv_close_group", collective.Scatter, s.root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
+	s.c.RunLibraryCollective("Scatterv_close_group", collective.Scatter, s.root, nil, nil, func(own mpi.Collectives, k *mpi.CollectiveCall, _, _ [][]byte) {
 		rankOf(own, k).destroyGroup(k, s.group)
 	})
 }
 
 // Allgather is Comm.Allgather by one of the three methods.
 func Allgather(c *mpi.Comm, by AllgatherMethod, send, recv mpi.Buffer) {
-	c.Carry("Allgather", collective.Allgather, 0, []mpi.Buffer{send}, []mpi.Buffer{recv.SubBuffer(0, c.Size()*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.RunLibraryCollective("Allgather", collective.Allgather, 0, []mpi.Buffer{send}, []mpi.Buffer{recv.SubBuffer(0, c.Size()*recv.Count)}, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		r := rankOf(own, k)
 		if by == MulticastAllgather {
 			r.staticGroupOrFail(k)
@@ -191,7 +191,7 @@ func PartsOf(b mpi.Buffer, counts, offsets []int) PartsByRank {
 // control of level 1 (MPI_Alltoallv_control1).
 func AlltoallvControl1(c *mpi.Comm, send PartsByRank) *Schedule {
 	var s *Schedule
-	c.Carry("Alltoallv_control1", collective.Alltoall, 0, send, nil, func(own mpi.Collectives, k *mpi.Call, in, _ [][]byte) {
+	c.RunLibraryCollective("Alltoallv_control1", collective.Alltoall, 0, send, nil, func(own mpi.Collectives, k *mpi.CollectiveCall, in, _ [][]byte) {
 		r := rankOf(own, k)
 		s = r.schedulePhases(k, r.gatherPattern(k, in))
 	})
@@ -202,7 +202,7 @@ func AlltoallvControl1(c *mpi.Comm, send PartsByRank) *Schedule {
 // rank sends to each other one (MPI_Alltoallv_control2). It is a local call.
 func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 	var s *Schedule
-	c.Carry("Alltoallv_control2", collective.Alltoall, 0, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
+	c.RunLibraryCollective("Alltoallv_control2", collective.Alltoall, 0, nil, nil, func(own mpi.Collectives, k *mpi.CollectiveCall, _, _ [][]byte) {
 		s = rankOf(own, k).schedulePhases(k, pattern)
 	})
 	return s
@@ -210,7 +210,7 @@ func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 
 // AlltoallvDataTrans2 exchanges messages in the phases of a schedule (MPI_Alltoallv_data_trans2).
 func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv PartsByRank) {
-	c.Carry("Alltoallv_data_trans2", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.RunLibraryCollective("Alltoallv_data_trans2", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		rankOf(own, k).exchangeByPhases(k, s, in, out)
 	})
 }
@@ -218,7 +218,7 @@ func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv PartsByRank) {
 // AlltoallvData exchanges messages without phases: each rank starts all of its receives and sends
 // in the order of ranks and waits for them (the data routine without control).
 func AlltoallvData(c *mpi.Comm, send, recv PartsByRank) {
-	c.Carry("Alltoallv_data", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+	c.RunLibraryCollective("Alltoallv_data", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.CollectiveCall, in, out [][]byte) {
 		rankOf(own, k)
 		me := c.Rank()
 		k.Port().Copy(out[me], in[me])

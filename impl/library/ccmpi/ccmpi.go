@@ -89,7 +89,7 @@ func (r *rank) workBuffer(n int) []byte {
 }
 
 // rankOf returns the state of the calling rank.
-func rankOf(own mpi.Collectives, k *mpi.Call) *rank {
+func rankOf(own mpi.Collectives, k *mpi.CollectiveCall) *rank {
 	r, ok := own.(*rank)
 	if !ok {
 		k.Fail(engine.ErrOther, "the library has no compiled communication: use library cc-mpi")

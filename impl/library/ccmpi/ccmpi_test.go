@@ -37,7 +37,7 @@ func options(t testing.TB, o Options) mpi.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mpi.Options{Engine: proto.New, Library: l, Own: own}
+	return mpi.Options{Engine: proto.New, Library: l, NewCollectives: own}
 }
 
 // ethernet is PCs on two switches with UDP, of which 5 are on the first.
@@ -97,9 +97,9 @@ func message(src, dst, n int) []byte {
 func exchange(me int, lengths [][]int) (send, recv PartsByRank, check func() error) {
 	var in [][]byte
 	for other := range lengths {
-		send = append(send, mpi.Of(message(me, other, lengths[me][other])))
+		send = append(send, mpi.BufferOf(message(me, other, lengths[me][other])))
 		in = append(in, make([]byte, lengths[other][me]))
-		recv = append(recv, mpi.Of(in[other]))
+		recv = append(recv, mpi.BufferOf(in[other]))
 	}
 	return send, recv, func() error {
 		for src, b := range in {
@@ -142,15 +142,15 @@ func TestCalls(t *testing.T) {
 				if me != root {
 					clear(b)
 				}
-				Bcast(c, mpi.Of(b), root)
+				Bcast(c, mpi.BufferOf(b), root)
 				if !bytes.Equal(b, message(root, root, n)) {
 					return fmt.Errorf("rank %d: Bcast", me)
 				}
 				for _, way := range AllgatherMethods {
 					all := make([]byte, ranks*n)
-					recv := mpi.Of(all)
+					recv := mpi.BufferOf(all)
 					recv.Count = n
-					Allgather(c, way, mpi.Of(message(me, 0, n)), recv)
+					Allgather(c, way, mpi.BufferOf(message(me, 0, n)), recv)
 					for i := range ranks {
 						if !bytes.Equal(all[n*i:][:n], message(i, 0, n)) {
 							return fmt.Errorf("rank %d: Allgather %s", me, way)
@@ -161,9 +161,9 @@ func TestCalls(t *testing.T) {
 				for i := range ranks {
 					all = append(all, message(root, i, n)...)
 				}
-				send, mine := mpi.Of(all), make([]byte, n)
+				send, mine := mpi.BufferOf(all), make([]byte, n)
 				send.Count = n
-				Scatter(c, send, mpi.Of(mine), root)
+				Scatter(c, send, mpi.BufferOf(mine), root)
 				if !bytes.Equal(mine, message(root, me, n)) {
 					return fmt.Errorf("rank %d: Scatter", me)
 				}
@@ -192,9 +192,9 @@ func scatterv(c *mpi.Comm, root int, lengths []int) error {
 			if way == "opened" {
 				g = ScattervOpenGroup(c, lengths, mpi.Byte, root)
 			}
-			g.DataMovement(mpi.Of(all), lengths, offsets, mpi.Of(mine))
+			g.DataMovement(mpi.BufferOf(all), lengths, offsets, mpi.BufferOf(mine))
 		default:
-			Scatterv(c, GroupManagement(way), mpi.Of(all), lengths, offsets, mpi.Of(mine), root)
+			Scatterv(c, GroupManagement(way), mpi.BufferOf(all), lengths, offsets, mpi.BufferOf(mine), root)
 		}
 		if !bytes.Equal(mine, message(root, c.Rank(), len(mine))) {
 			return fmt.Errorf("rank %d: Scatterv %s", c.Rank(), way)
@@ -231,16 +231,16 @@ func TestGroupManagement(t *testing.T) {
 			for i := range 6 {
 				counts[i], offsets[i] = 1, i
 			}
-			send, mine := mpi.Of(message(0, 0, 6)), make([]byte, counts[c.Rank()])
+			send, mine := mpi.BufferOf(message(0, 0, 6)), make([]byte, counts[c.Rank()])
 			var g *ScattervGroup
 			if x.scheme == "compiler-assisted" {
 				g = ScattervOpenGroup(c, counts, mpi.Byte, 0)
 			}
 			for range calls {
 				if g != nil {
-					g.DataMovement(send, counts, offsets, mpi.Of(mine))
+					g.DataMovement(send, counts, offsets, mpi.BufferOf(mine))
 				} else {
-					Scatterv(c, GroupManagement(x.scheme), send, counts, offsets, mpi.Of(mine), 0)
+					Scatterv(c, GroupManagement(x.scheme), send, counts, offsets, mpi.BufferOf(mine), 0)
 				}
 			}
 			if g != nil {
@@ -325,7 +325,7 @@ func TestStored(t *testing.T) {
 			want = append(want, message(other, me, lengths[other][me])...)
 		}
 		in := make([]byte, n)
-		c.Alltoallv(mpi.Of(out), sends[:], from[:], mpi.Of(in), recvs[:], to[:])
+		c.Alltoallv(mpi.BufferOf(out), sends[:], from[:], mpi.BufferOf(in), recvs[:], to[:])
 		if !bytes.Equal(in, want) {
 			return fmt.Errorf("rank %d has the wrong data", me)
 		}
@@ -373,9 +373,9 @@ func TestNeedsMulticast(t *testing.T) {
 		t.Error(err)
 	}
 	o := options(t, Options{})
-	o.Own = nil
+	o.NewCollectives = nil
 	if err := mpi.Run(loop.New(2), o, func(c *mpi.Comm) error {
-		Bcast(c, mpi.Of([]byte{1}), 0)
+		Bcast(c, mpi.BufferOf([]byte{1}), 0)
 		return nil
 	}); err == nil || !strings.Contains(err.Error(), "use library cc-mpi") {
 		t.Error(err)
@@ -411,7 +411,7 @@ func TestBarrierTime(t *testing.T) {
 			}
 		}},
 		{"phases", ranks - 2, func(c *mpi.Comm) {
-			b := mpi.Of(make([]byte, 8*ranks))
+			b := mpi.BufferOf(make([]byte, 8*ranks))
 			b.Count = 8
 			c.Alltoall(b, mpi.Buffer{Bytes: make([]byte, 8*ranks), Count: 8, Type: mpi.Byte})
 		}},
@@ -432,7 +432,7 @@ func TestMulticastTime(t *testing.T) {
 		change(&o.Compiled)
 		err := mpi.Run(ethernet(t, ranks), options(t, o), func(c *mpi.Comm) error {
 			begin := c.Wtime()
-			c.Bcast(mpi.Of(make([]byte, bytes)), 0)
+			c.Bcast(mpi.BufferOf(make([]byte, bytes)), 0)
 			all = max(all, c.Wtime()-begin)
 			return nil
 		})
@@ -463,7 +463,7 @@ func TestAllreduceMulticasts(t *testing.T) {
 		o.Library.Collectives = []model.CollectiveRule{{Operation: "allreduce", MaxBytes: -1, Algorithm: name}}
 		err := mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
 			sum := []int32{0}
-			c.Allreduce(mpi.Of([]int32{int32(c.Rank())}), mpi.Of(sum), mpi.Sum)
+			c.Allreduce(mpi.BufferOf([]int32{int32(c.Rank())}), mpi.BufferOf(sum), mpi.Sum)
 			if sum[0] != 10 {
 				return fmt.Errorf("rank %d: %d", c.Rank(), sum[0])
 			}
@@ -500,9 +500,9 @@ func TestSendsContinueInCollectives(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := map[string]func(c *mpi.Comm){
-		"allreduce": func(c *mpi.Comm) { c.Allreduce(mpi.Of([]int32{1}), mpi.Of([]int32{0}), mpi.Sum) },
+		"allreduce": func(c *mpi.Comm) { c.Allreduce(mpi.BufferOf([]int32{1}), mpi.BufferOf([]int32{0}), mpi.Sum) },
 		"barrier":   func(c *mpi.Comm) { c.Barrier() },
-		"bcast":     func(c *mpi.Comm) { c.Bcast(mpi.Of(make([]byte, 5000)), 0) },
+		"bcast":     func(c *mpi.Comm) { c.Bcast(mpi.BufferOf(make([]byte, 5000)), 0) },
 	}
 	for name, call := range calls {
 		for _, ranks := range []int{2, 3} {
@@ -510,7 +510,7 @@ func TestSendsContinueInCollectives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, Own: own, Tuning: collective.Table(l)}, func(c *mpi.Comm) error {
+			err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, NewCollectives: own, Tuning: collective.Table(l)}, func(c *mpi.Comm) error {
 				const messages, bytes = 4, 64 << 10
 				var all []mpi.Request
 				for i := range messages {

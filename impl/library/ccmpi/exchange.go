@@ -12,7 +12,7 @@ import (
 )
 
 // Bcast implements mpi.Collectives: one multicast to the static group.
-func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
+func (r *rank) Bcast(k *mpi.CollectiveCall, b []byte) bool {
 	g := r.staticGroup(k)
 	if g == nil {
 		return false
@@ -22,12 +22,12 @@ func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
 }
 
 // Scatter implements mpi.Collectives: one multicast of all parts, if they are short.
-func (r *rank) Scatter(k *mpi.Call, in, out []byte) bool {
+func (r *rank) Scatter(k *mpi.CollectiveCall, in, out []byte) bool {
 	return len(out) <= r.options.Compiled.MaxAggregateBytes && r.scatterByMulticast(k, in, out)
 }
 
 // scatterByMulticast multicasts the parts of all ranks, which have equal lengths.
-func (r *rank) scatterByMulticast(k *mpi.Call, in, out []byte) bool {
+func (r *rank) scatterByMulticast(k *mpi.CollectiveCall, in, out []byte) bool {
 	g := r.staticGroup(k)
 	if g == nil {
 		return false
@@ -43,7 +43,7 @@ func (r *rank) scatterByMulticast(k *mpi.Call, in, out []byte) bool {
 }
 
 // Allgather implements mpi.Collectives. The method depends on the length.
-func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
+func (r *rank) Allgather(k *mpi.CollectiveCall, in, out []byte) bool {
 	switch o := r.options.Compiled; {
 	case len(in) <= o.MaxUnicastBytes:
 		r.allgatherBy(k, UnicastAllgather, in, out)
@@ -71,7 +71,7 @@ var AllgatherMethods = []AllgatherMethod{MulticastAllgather, UnicastAllgather, P
 // binomialBcast is the algorithm of broadcasts over TCP, that of LAM/MPI.
 var binomialBcast = collective.Named(collective.Bcast, "binomial-posted")
 
-func (r *rank) allgatherBy(k *mpi.Call, way AllgatherMethod, in, out []byte) {
+func (r *rank) allgatherBy(k *mpi.CollectiveCall, way AllgatherMethod, in, out []byte) {
 	c, n := k.Comm(), len(in)
 	part := func(rank int) []byte { return out[n*rank:][:n] }
 	k.Port().Copy(part(c.Rank()), in)
@@ -88,9 +88,9 @@ func (r *rank) allgatherBy(k *mpi.Call, way AllgatherMethod, in, out []byte) {
 		for from := 1; from < c.Size(); from++ {
 			switch c.Rank() {
 			case 0:
-				k.Transfer(collective.None, nil, from, part(from))
+				k.Sendrecv(collective.None, nil, from, part(from))
 			case from:
-				k.Transfer(0, in, collective.None, nil)
+				k.Sendrecv(0, in, collective.None, nil)
 			}
 		}
 		k.Bcast(binomialBcast, 0, out[:n*c.Size()])
@@ -103,24 +103,24 @@ func (r *rank) allgatherBy(k *mpi.Call, way AllgatherMethod, in, out []byte) {
 
 // exchangeUnscheduled starts all messages of an exchange between all ranks in the order of ranks,
 // and waits for them. All ranks send to rank 0 first. Messages without bytes are not sent.
-func exchangeUnscheduled(k *mpi.Call, in, out func(rank int) []byte) {
+func exchangeUnscheduled(k *mpi.CollectiveCall, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for from := range n {
 		if b := out(from); from != me && len(b) > 0 {
-			k.Receive(from, b)
+			k.StartReceive(from, b)
 		}
 	}
 	for to := range n {
 		if b := in(to); to != me && len(b) > 0 {
-			k.Send(to, b)
+			k.StartSend(to, b)
 		}
 	}
-	k.Wait()
+	k.WaitAll()
 }
 
 // exchangeInPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j
 // sends to rank j+p+1. A barrier stands between phases.
-func (r *rank) exchangeInPhases(k *mpi.Call, in, out func(rank int) []byte) {
+func (r *rank) exchangeInPhases(k *mpi.CollectiveCall, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for p := range n - 1 {
 		if p > 0 {
@@ -128,12 +128,12 @@ func (r *rank) exchangeInPhases(k *mpi.Call, in, out func(rank int) []byte) {
 		}
 		r.counts.phases++
 		to, from := (me+p+1)%n, (me-p-1+n)%n
-		k.Transfer(to, in(to), from, out(from))
+		k.Sendrecv(to, in(to), from, out(from))
 	}
 }
 
 // Alltoall implements mpi.Collectives: in phases.
-func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
+func (r *rank) Alltoall(k *mpi.CollectiveCall, in, out []byte) bool {
 	n := len(in) / max(k.Comm().Size(), 1)
 	part := func(b []byte) func(int) []byte { return func(rank int) []byte { return b[n*rank:][:n] } }
 	me := k.Comm().Rank()
@@ -143,7 +143,7 @@ func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
 }
 
 // Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.
-func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
+func (r *rank) Alltoallv(k *mpi.CollectiveCall, in, out [][]byte) bool {
 	s := r.takeStoredSchedule(k)
 	if s == nil {
 		s = r.schedulePhases(k, r.gatherPattern(k, in))
@@ -154,7 +154,7 @@ func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
 
 // takeStoredSchedule returns the next stored schedule of which this rank is a member, or nil if
 // none is stored. A communicator of one rank has no schedule, as it exchanges nothing.
-func (r *rank) takeStoredSchedule(k *mpi.Call) *phases.Schedule {
+func (r *rank) takeStoredSchedule(k *mpi.CollectiveCall) *phases.Schedule {
 	stored, c := r.options.StoredSchedules, k.Comm()
 	if stored == nil || c.Size() == 1 {
 		return nil
@@ -185,7 +185,7 @@ func (r *rank) takeStoredSchedule(k *mpi.Call) *phases.Schedule {
 const recordAgainAdvice = "it is of another exchange; make the schedule again from a record of this program"
 
 // gatherPattern gathers how many bytes each rank sends to each other one.
-func (r *rank) gatherPattern(k *mpi.Call, in [][]byte) [][]int {
+func (r *rank) gatherPattern(k *mpi.CollectiveCall, in [][]byte) [][]int {
 	n := k.Comm().Size()
 	mine, all := make([]byte, lengthBytes*n), make([]byte, lengthBytes*n*n)
 	for to, b := range in {
@@ -200,7 +200,7 @@ func (r *rank) gatherPattern(k *mpi.Call, in [][]byte) [][]int {
 }
 
 // schedulePhases computes the phases of a pattern.
-func (r *rank) schedulePhases(k *mpi.Call, pattern [][]int) *phases.Schedule {
+func (r *rank) schedulePhases(k *mpi.CollectiveCall, pattern [][]int) *phases.Schedule {
 	messages := phases.Messages(pattern)
 	r.counts.scheduled += int64(len(messages))
 	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.ScheduleTime)
@@ -213,7 +213,7 @@ func (r *rank) schedulePhases(k *mpi.Call, pattern [][]int) *phases.Schedule {
 
 // exchangeByPhases exchanges messages in the phases of a schedule, which must have been computed
 // for them.
-func (r *rank) exchangeByPhases(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
+func (r *rank) exchangeByPhases(k *mpi.CollectiveCall, s *phases.Schedule, in, out [][]byte) {
 	me := k.Comm().Rank()
 	if err := checkSchedule(s, me, in, out); err != nil {
 		k.Fail(engine.ErrArg, "%v", err)
@@ -250,25 +250,25 @@ func (r *rank) exchangeByPhases(k *mpi.Call, s *phases.Schedule, in, out [][]byt
 		if from != collective.None {
 			into = out[from]
 		}
-		k.Transfer(to, data, from, into)
+		k.Sendrecv(to, data, from, into)
 	}
 }
 
 // exchangeShortMessages exchanges the messages of a phase in which ranks may send and receive
 // several.
-func exchangeShortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
+func exchangeShortMessages(k *mpi.CollectiveCall, phase []phases.Message, in, out [][]byte) {
 	me := k.Comm().Rank()
 	for _, m := range phase {
 		if m.Dst == me {
-			k.Receive(m.Src, out[m.Src])
+			k.StartReceive(m.Src, out[m.Src])
 		}
 	}
 	for _, m := range phase {
 		if m.Src == me {
-			k.Send(m.Dst, in[m.Dst])
+			k.StartSend(m.Dst, in[m.Dst])
 		}
 	}
-	k.Wait()
+	k.WaitAll()
 }
 
 // checkSchedule returns an error unless a schedule has exactly the messages of a rank.

@@ -25,14 +25,14 @@ type group struct {
 // groupID returns the number of a group. Two groups that have a rank in common differ in their
 // contexts, and two groups of the same context differ in their first rank, so no two groups of a
 // job have the same number.
-func groupID(k *mpi.Call, context uint32, first int) uint32 {
+func groupID(k *mpi.CollectiveCall, context uint32, first int) uint32 {
 	return context*uint32(k.Port().Size()) + uint32(k.JobRank(first))
 }
 
 // createGroup creates a group of some ranks of the communicator. All ranks of the communicator call
 // it; those that are not members get nil. If a member cannot join another group, Group is nil at
 // all members.
-func (r *rank) createGroup(k *mpi.Call, context uint32, members []int) *group {
+func (r *rank) createGroup(k *mpi.CollectiveCall, context uint32, members []int) *group {
 	member := slices.Contains(members, k.Comm().Rank())
 	g := &group{id: groupID(k, context, members[0]), context: context, members: members}
 	failed := byte(0)
@@ -64,7 +64,7 @@ func (r *rank) createGroup(k *mpi.Call, context uint32, members []int) *group {
 }
 
 // destroyGroup leaves a group, and is called by its members.
-func (r *rank) destroyGroup(k *mpi.Call, g *group) {
+func (r *rank) destroyGroup(k *mpi.CollectiveCall, g *group) {
 	if g.Group == nil {
 		return
 	}
@@ -77,7 +77,7 @@ func (r *rank) destroyGroup(k *mpi.Call, g *group) {
 // Barrier implements mpi.Collectives, if the platform says what a barrier costs. The first call
 // creates the static group of the communicator, as a program's first barrier ends its
 // initialization.
-func (r *rank) Barrier(k *mpi.Call) bool {
+func (r *rank) Barrier(k *mpi.CollectiveCall) bool {
 	if r.options.Compiled.BarrierTimePerMessage == 0 {
 		return false
 	}
@@ -87,7 +87,7 @@ func (r *rank) Barrier(k *mpi.Call) bool {
 }
 
 // barrier is a barrier of the communicator within a call.
-func (r *rank) barrier(k *mpi.Call) {
+func (r *rank) barrier(k *mpi.CollectiveCall) {
 	if r.options.Compiled.BarrierTimePerMessage == 0 {
 		k.Barrier()
 		return
@@ -97,9 +97,9 @@ func (r *rank) barrier(k *mpi.Call) {
 
 // barrierWithMaximum is a barrier of the communicator that returns the highest of the numbers that
 // its ranks give.
-func (r *rank) barrierWithMaximum(k *mpi.Call, v byte) byte {
+func (r *rank) barrierWithMaximum(k *mpi.CollectiveCall, v byte) byte {
 	if r.options.Compiled.BarrierTimePerMessage == 0 {
-		return byte(k.Highest(uint32(v)))
+		return byte(k.AllreduceMax(uint32(v)))
 	}
 	b := [1]byte{v}
 	r.barrierWithData(k, b[:])
@@ -107,7 +107,7 @@ func (r *rank) barrierWithMaximum(k *mpi.Call, v byte) byte {
 }
 
 // barrierWithData is binomialBarrier of the communicator, with the cost of the library.
-func (r *rank) barrierWithData(k *mpi.Call, b []byte) {
+func (r *rank) barrierWithData(k *mpi.CollectiveCall, b []byte) {
 	r.members = r.members[:0]
 	for i := range k.Comm().Size() {
 		r.members = append(r.members, i)
@@ -118,10 +118,10 @@ func (r *rank) barrierWithData(k *mpi.Call, b []byte) {
 // binomialBarrier is a barrier of some ranks: messages go up a binomial tree to the first, and down
 // again. Each message that a rank receives takes a time in addition to its own. If b has a byte, it
 // becomes the highest of all members.
-func (r *rank) binomialBarrier(k *mpi.Call, members []int, each unit.Time, b []byte) {
+func (r *rank) binomialBarrier(k *mpi.CollectiveCall, members []int, each unit.Time, b []byte) {
 	at, n := slices.Index(members, k.Comm().Rank()), len(members)
 	receive := func(from int, b []byte) {
-		k.Transfer(collective.None, nil, members[from], b)
+		k.Sendrecv(collective.None, nil, members[from], b)
 		k.Port().Delay(each)
 	}
 	theirs := r.workBuffer(len(b))
@@ -135,19 +135,19 @@ func (r *rank) binomialBarrier(k *mpi.Call, members []int, each unit.Time, b []b
 		}
 	}
 	if at != 0 {
-		k.Transfer(members[at^mask], b, collective.None, nil)
+		k.Sendrecv(members[at^mask], b, collective.None, nil)
 		receive(at^mask, b)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := at | mask; child < n {
-			k.Transfer(members[child], b, collective.None, nil)
+			k.Sendrecv(members[child], b, collective.None, nil)
 		}
 	}
 }
 
 // staticGroup returns the group of all ranks of a communicator, or nil if it cannot have one. The
 // first call creates it.
-func (r *rank) staticGroup(k *mpi.Call) *group {
+func (r *rank) staticGroup(k *mpi.CollectiveCall) *group {
 	c := k.Comm()
 	g, known := r.staticGroups[c]
 	if !known {
@@ -155,7 +155,7 @@ func (r *rank) staticGroup(k *mpi.Call) *group {
 		for i := range all {
 			all[i] = i
 		}
-		g = r.createGroup(k, k.Context(), all)
+		g = r.createGroup(k, k.CommNumber(), all)
 		r.staticGroups[c] = g
 	}
 	if g.Group == nil {
@@ -165,7 +165,7 @@ func (r *rank) staticGroup(k *mpi.Call) *group {
 }
 
 // Free implements mpi.Collectives: the static group is destroyed.
-func (r *rank) Free(k *mpi.Call) {
+func (r *rank) Free(k *mpi.CollectiveCall) {
 	if g := r.staticGroups[k.Comm()]; g != nil {
 		r.destroyGroup(k, g)
 		delete(r.staticGroups, k.Comm())
@@ -177,7 +177,7 @@ func (r *rank) Free(k *mpi.Call) {
 func (r *rank) End() {
 	open := slices.SortedFunc(maps.Keys(r.staticGroups), func(a, b *mpi.Comm) int { return cmp.Compare(r.staticGroups[a].context, r.staticGroups[b].context) })
 	for _, c := range open {
-		c.Carry(mpi.Finalize, collective.Barrier, 0, nil, nil, func(_ mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
+		c.RunLibraryCollective(mpi.FinalizeCall, collective.Barrier, 0, nil, nil, func(_ mpi.Collectives, k *mpi.CollectiveCall, _, _ [][]byte) {
 			if r.staticGroups[c].Group != nil {
 				r.barrier(k)
 			}
@@ -186,14 +186,14 @@ func (r *rank) End() {
 }
 
 // multicastMessage multicasts a message of this rank, and receive receives one of another rank.
-func (r *rank) multicastMessage(k *mpi.Call, g *group, b []byte) {
+func (r *rank) multicastMessage(k *mpi.CollectiveCall, g *group, b []byte) {
 	r.counts.multicasts++
 	if err := g.Send(b, k.Progress); err != nil {
 		k.Fail(engine.ErrOther, "%v", err)
 	}
 }
 
-func (r *rank) receiveMulticast(k *mpi.Call, g *group, root int, b []byte) {
+func (r *rank) receiveMulticast(k *mpi.CollectiveCall, g *group, root int, b []byte) {
 	r.counts.multicasts++
 	switch n, err := g.Recv(k.JobRank(root), b, k.Progress); {
 	case err != nil:
@@ -204,7 +204,7 @@ func (r *rank) receiveMulticast(k *mpi.Call, g *group, root int, b []byte) {
 }
 
 // broadcast multicasts the root's b.
-func (r *rank) broadcast(k *mpi.Call, g *group, root int, b []byte) {
+func (r *rank) broadcast(k *mpi.CollectiveCall, g *group, root int, b []byte) {
 	if k.Comm().Rank() == root {
 		r.multicastMessage(k, g, b)
 	} else {
@@ -213,7 +213,7 @@ func (r *rank) broadcast(k *mpi.Call, g *group, root int, b []byte) {
 }
 
 // multicastLengths multicasts the lengths of the root's parts.
-func (r *rank) multicastLengths(k *mpi.Call, g *group, root int, in [][]byte) []int {
+func (r *rank) multicastLengths(k *mpi.CollectiveCall, g *group, root int, in [][]byte) []int {
 	b := make([]byte, lengthBytes*k.Comm().Size())
 	for i := range in {
 		binary.LittleEndian.PutUint32(b[lengthBytes*i:], uint32(len(in[i])))
@@ -236,7 +236,7 @@ func decodeLengths(b []byte) []int {
 
 // multicastAllParts multicasts the concatenated parts of the root, from which each rank copies its
 // own.
-func (r *rank) multicastAllParts(k *mpi.Call, g *group, root int, sizes []int, in [][]byte, out []byte) {
+func (r *rank) multicastAllParts(k *mpi.CollectiveCall, g *group, root int, sizes []int, in [][]byte, out []byte) {
 	me, at, total := k.Comm().Rank(), 0, 0
 	for i, n := range sizes {
 		if i == me {

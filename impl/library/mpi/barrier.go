@@ -11,17 +11,17 @@ import (
 func (c *Comm) Barrier() {
 	c.enterCall("Barrier")
 	c.checkIntra()
-	r := c.newRound(collective.Barrier, 0, Byte)
-	if r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Barrier(k) }) {
+	r := c.newCollectiveOperation(collective.Barrier, 0, Byte)
+	if r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Barrier(k) }) {
 		return
 	}
-	if !r.tuningTable().Asked(collective.Barrier) && c.e.Barrier(c.size, c.rank, c.jobRank) {
+	if !r.tuningTable().Asked(collective.Barrier) && c.engine.Barrier(c.size, c.rank, c.jobRank) {
 		return
 	}
 	j := collective.Job{Ranks: c.size}
 	a := r.chooseAlgorithm(&j)
 	if a == binomialBarrier {
-		c.convergeOnTree(0, nil, nil, nil) // on fewer frames: a job may have a million ranks
+		c.allreduceOnTree(0, nil, nil, nil) // on fewer frames: a job may have a million ranks
 		return
 	}
 	r.runAlgorithm(a, j, nil, nil)
@@ -30,37 +30,37 @@ func (c *Comm) Barrier() {
 
 var binomialBarrier = collective.Named(collective.Barrier, "binomial")
 
-// convergeOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into mine,
-// rank 0 has the result, and mine of all ranks becomes that.
-func (c *Comm) convergeOnTree(tag int, mine, theirs []byte, merge func()) {
+// allreduceOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into
+// mine, rank 0 has the result, and mine of all ranks becomes that.
+func (c *Comm) allreduceOnTree(tag int, mine, theirs []byte, merge func()) {
 	mask := 1
 	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.recvConverge(theirs, child, tag)
+			c.receiveFromTree(theirs, child, tag)
 			if merge != nil {
 				merge()
 			}
 		}
 	}
 	if c.rank != 0 {
-		c.e.Send(model.StandardMode, mine, 0, c.jobRank(c.rank^mask), c.context+1, tag)
-		c.recvConverge(mine, c.rank^mask, tag)
+		c.engine.Send(model.StandardMode, mine, 0, c.jobRank(c.rank^mask), c.context+1, tag)
+		c.receiveFromTree(mine, c.rank^mask, tag)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.e.Send(model.StandardMode, mine, 0, c.jobRank(child), c.context+1, tag)
+			c.engine.Send(model.StandardMode, mine, 0, c.jobRank(child), c.context+1, tag)
 		}
 	}
 }
 
-// recvConverge receives a message of convergeOnTree. With the tag 0, that of a barrier, any other
-// message is an error.
-func (c *Comm) recvConverge(b []byte, src, tag int) {
+// receiveFromTree receives a message of convergeOnTree. With the tag 0, that of a barrier, any
+// other message is an error.
+func (c *Comm) receiveFromTree(b []byte, src, tag int) {
 	want := tag
 	if tag == 0 {
 		want = AnyTag
 	}
-	got := c.e.Recv(b, 0, c.jobRank(src), c.context+1, want)
+	got := c.engine.Recv(b, 0, c.jobRank(src), c.context+1, want)
 	if got.Tag != tag {
 		c.failMismatch(got, tag)
 	}

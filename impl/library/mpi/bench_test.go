@@ -119,7 +119,7 @@ func BenchmarkAllreduce(b *testing.B) {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
 			together(b, ranks, func(c *mpi.Comm) {
 				x, y := []int64{int64(c.Rank())}, []int64{0}
-				c.Allreduce(mpi.Of(x), mpi.Of(y), mpi.Sum)
+				c.Allreduce(mpi.BufferOf(x), mpi.BufferOf(y), mpi.Sum)
 			})
 		})
 	}

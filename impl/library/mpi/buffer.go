@@ -14,13 +14,15 @@ type Buffer = datatype.Buffer
 type Datatype = datatype.Type
 
 // sendLayout checks a buffer that is not plain, and returns it as the engine sends it.
-func (c *Comm) sendLayout(b *Buffer) *bufferLayout { return &bufferLayout{c.checkBuffer(*b), c.e.Copy} }
+func (c *Comm) sendLayout(b *Buffer) *bufferLayout {
+	return &bufferLayout{c.checkBuffer(*b), c.engine.Copy}
+}
 
 // recvLayout checks a buffer that is not plain, and returns it as the engine receives into it.
 func (c *Comm) recvLayout(b *Buffer) *bufferLayout {
 	x := c.sendLayout(b)
 	if b.Overlaps() {
-		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
+		c.engine.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
 	}
 	return x
 }
@@ -28,11 +30,11 @@ func (c *Comm) recvLayout(b *Buffer) *bufferLayout {
 // bufferLayout is a buffer as the engine sees it.
 type bufferLayout struct {
 	Buffer
-	copy func(dst, src []byte) int
+	copyBytes func(dst, src []byte) int
 }
 
-func (s *bufferLayout) Gather(to []byte)    { s.Buffer.Gather(to, s.copy) }
-func (s *bufferLayout) Scatter(from []byte) { s.Buffer.Scatter(from, s.copy) }
+func (s *bufferLayout) Gather(to []byte)    { s.Buffer.Gather(to, s.copyBytes) }
+func (s *bufferLayout) Scatter(from []byte) { s.Buffer.Scatter(from, s.copyBytes) }
 func (s *bufferLayout) Signature(n int) engine.Signature {
 	return engine.Signature(s.Buffer.KindSign(n))
 }
@@ -43,7 +45,7 @@ func (c *Comm) checkBuffer(b Buffer) Buffer {
 		return b
 	}
 	if err := c.checkType(b).Check(); err != nil {
-		c.e.Fail(engine.ErrBuffer, "%v", err)
+		c.engine.Fail(engine.ErrBuffer, "%v", err)
 	}
 	return b
 }
@@ -51,10 +53,10 @@ func (c *Comm) checkBuffer(b Buffer) Buffer {
 // checkType fails if a buffer's datatype cannot be used for messages, and returns the buffer.
 func (c *Comm) checkType(b Buffer) Buffer {
 	if b.Type == nil {
-		c.e.Fail(engine.ErrType, "the buffer has no datatype")
+		c.engine.Fail(engine.ErrType, "the buffer has no datatype")
 	}
 	if err := b.Type.CheckUsable(); err != nil {
-		c.e.Fail(engine.ErrType, "%v", err)
+		c.engine.Fail(engine.ErrType, "%v", err)
 	}
 	return b
 }
@@ -63,37 +65,38 @@ func (c *Comm) checkType(b Buffer) Buffer {
 // of the same type.
 func (c *Comm) checkSameData(send, recv *Buffer) {
 	if given, taken := send.Len(), recv.Len(); given != taken {
-		c.e.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
+		c.engine.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
 	}
 	if given, taken := send.Type.KindSign(), recv.Type.KindSign(); given != taken && given != 0 && taken != 0 {
-		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.DescribeKindSign(given), datatype.DescribeKindSign(taken))
+		c.engine.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.DescribeKindSign(given), datatype.DescribeKindSign(taken))
 	}
 }
 
 // checkDisjoint fails if the buffers that a rank sends from and receives into share bytes.
 func (c *Comm) checkDisjoint(send, recv *Buffer) {
 	if datatype.RangesOverlap(send, recv) {
-		c.checkShared([]Buffer{*send}, []Buffer{*recv})
+		c.checkBuffersDisjoint([]Buffer{*send}, []Buffer{*recv})
 	}
 }
 
-// checkShared is checkDisjoint for parts of two buffers that are near each other in memory.
-func (c *Comm) checkShared(send, recv []Buffer) {
-	if text := describeShared(send, recv); text != "" {
-		c.e.Fail(engine.ErrBuffer, "%s", text)
+// checkBuffersDisjoint is checkDisjoint for parts of two buffers that are near each other in
+// memory.
+func (c *Comm) checkBuffersDisjoint(send, recv []Buffer) {
+	if text := describeOverlap(send, recv); text != "" {
+		c.engine.Fail(engine.ErrBuffer, "%s", text)
 	}
 }
 
-// DescribeShared says which bytes the buffers of a collective operation, to send from and to
+// DescribeOverlap says which bytes the buffers of a collective operation, to send from and to
 // receive into, share, which is wrong; "": none.
-func DescribeShared(send, recv Buffer) string {
+func DescribeOverlap(send, recv Buffer) string {
 	if !datatype.RangesOverlap(&send, &recv) {
 		return ""
 	}
-	return describeShared([]Buffer{send}, []Buffer{recv})
+	return describeOverlap([]Buffer{send}, []Buffer{recv})
 }
 
-func describeShared(send, recv []Buffer) string {
+func describeOverlap(send, recv []Buffer) string {
 	n, given, taken := datatype.FirstSharedRun(send, recv)
 	if n == 0 {
 		return ""
@@ -112,7 +115,7 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 	}
 	x := make([]byte, b.Len())
 	if pack {
-		b.Gather(x, c.e.Copy)
+		b.Gather(x, c.engine.Copy)
 	}
 	return x
 }
@@ -121,16 +124,16 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 // already.
 func (c *Comm) scatterFlat(b Buffer, flat []byte) {
 	if _, ok := b.ContiguousBytes(); !ok {
-		b.Scatter(flat, c.e.Copy)
+		b.Scatter(flat, c.engine.Copy)
 	}
 }
 
 // Pack copies the data of b into bytes from at on, and returns where the next may go (MPI_Pack).
-// The bytes are sent with Packing, whatever was packed, and may be received as what they are made
-// of.
+// The bytes are sent as a PackedBuffer, whatever was packed, and may be received as what they are
+// made of.
 func (c *Comm) Pack(b Buffer, into []byte, at int) int {
 	c.enterCall("Pack")
-	b.Gather(c.packedBytes(c.checkBuffer(b), into, at), c.e.Copy)
+	b.Gather(c.packedBytes(c.checkBuffer(b), into, at), c.engine.Copy)
 	return at + b.Len()
 }
 
@@ -140,19 +143,19 @@ func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 	c.enterCall("Unpack")
 	x := c.packedBytes(c.checkBuffer(b), from, at)
 	if b.Overlaps() {
-		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
+		c.engine.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
 	}
-	b.Scatter(x, c.e.Copy)
+	b.Scatter(x, c.engine.Copy)
 	return at + b.Len()
 }
 
 // packedBytes returns the bytes from at on that the data of a buffer has when it is packed.
 func (c *Comm) packedBytes(b Buffer, bytes []byte, at int) []byte {
 	if at < 0 || at > len(bytes) {
-		c.e.Fail(engine.ErrArg, "position %d is not within %d bytes", at, len(bytes))
+		c.engine.Fail(engine.ErrArg, "position %d is not within %d bytes", at, len(bytes))
 	}
 	if n := b.Len(); n > len(bytes)-at {
-		c.e.Fail(engine.ErrTruncate, "%d of %v take %d bytes, and behind position %d of %d there are %d", b.Count, b.Type, n, at, len(bytes), len(bytes)-at)
+		c.engine.Fail(engine.ErrTruncate, "%d of %v take %d bytes, and behind position %d of %d there are %d", b.Count, b.Type, n, at, len(bytes), len(bytes)-at)
 	}
 	return bytes[at : at+b.Len()]
 }
@@ -162,10 +165,10 @@ func (c *Comm) packedBytes(b Buffer, bytes []byte, at int) []byte {
 func (c *Comm) PackSize(count int, t *Datatype) int {
 	c.enterCall("PackSize")
 	if count < 0 {
-		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", count)
+		c.engine.Fail(engine.ErrCount, "%d elements: a count is not negative", count)
 	}
 	return c.checkType(Buffer{Count: count, Type: t}).Len()
 }
 
-// Packing returns bytes that were packed, or room for some, as a buffer.
-func Packing(b []byte) Buffer { return Buffer{Bytes: b, Count: len(b), Type: Packed} }
+// PackedBuffer returns bytes that were packed, or room for some, as a buffer.
+func PackedBuffer(b []byte) Buffer { return Buffer{Bytes: b, Count: len(b), Type: Packed} }

@@ -14,14 +14,14 @@ import (
 // This file passes the records of ranks to package check, which explains what is wrong with a
 // program.
 
-// Site is a line of a program.
-type Site = engine.Site
+// CallSite is a line of a program.
+type CallSite = engine.Site
 
 // DeadlockError says which rank waits for what.
 type DeadlockError = check.DeadlockError
 
-// Wait is where a rank waits.
-type Wait = check.RankWait
+// RankWait is where a rank waits.
+type RankWait = check.RankWait
 
 // completeError completes the error of a run: a deadlock with what its ranks wait for, an error
 // about ranks whose collective calls differ with where the other's was. An error of a rank in
@@ -40,11 +40,11 @@ func (j *job) completeError(err error) error {
 			break
 		}
 		if one, other := j.worlds[e.Rank], j.worlds[e.OtherCall.Rank]; one != nil && other != nil {
-			p := one.state.calls.Counterpart(e.Context(), other.state.calls)
+			p := one.state.callHistory.Counterpart(e.Context(), other.state.callHistory)
 			e.OtherCall.Call, e.OtherCall.Site = p.Call, p.Site
 		}
 	case errors.As(err, &d):
-		return j.endOfDeadlock(d)
+		return j.deadlockError(d)
 	case errors.As(err, &late):
 		return j.describeClockError(late)
 	case errors.As(err, &remote):
@@ -60,14 +60,14 @@ func (j *job) completeError(err error) error {
 	return err
 }
 
-// endOfDeadlock returns the error of a deadlock: none if all its ranks have ended but for receives
+// deadlockError returns the error of a deadlock: none if all its ranks have ended but for receives
 // that were left open.
-func (j *job) endOfDeadlock(d *device.Deadlock) error {
+func (j *job) deadlockError(d *device.Deadlock) error {
 	ended := true
 	for _, r := range d.Ranks {
 		detail := parseErrorDetail(d.RankDetails[r])
 		j.deliverWarnings(detail.Warnings)
-		ended = ended && (detail.Ended || detail.Idle || j.isIdle(r) || j.waitsForSubstitutes(r))
+		ended = ended && (detail.ProgramEnded || detail.IsIdleSpare || j.isIdle(r) || j.waitsOnlyForLeftOpen(r))
 	}
 	switch {
 	case !ended:
@@ -78,23 +78,23 @@ func (j *job) endOfDeadlock(d *device.Deadlock) error {
 	return j.compareAudits()
 }
 
-// waitsForSubstitutes reports whether a rank of this process waits for nothing but receives that
+// waitsOnlyForLeftOpen reports whether a rank of this process waits for nothing but receives that
 // the program has left open.
-func (j *job) waitsForSubstitutes(rank int) bool {
-	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].e.WaitsForAbandonedReceives()
+func (j *job) waitsOnlyForLeftOpen(rank int) bool {
+	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].engine.WaitsForAbandonedReceives()
 }
 
 // isIdle reports whether a rank of this process is a spare one that has no program.
 func (j *job) isIdle(rank int) bool {
-	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].state.idle
+	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].state.isIdleSpare
 }
 
-// withoutIdle returns a deadlock without spare ranks that have no program.
-func (j *job) withoutIdle(d *device.Deadlock) *device.Deadlock {
-	if j.spare == 0 {
+// excludeIdleSpares returns a deadlock without spare ranks that have no program.
+func (j *job) excludeIdleSpares(d *device.Deadlock) *device.Deadlock {
+	if j.spareRanks == 0 {
 		return d
 	}
-	ranks := slices.DeleteFunc(slices.Clone(d.Ranks), func(r int) bool { return j.isIdle(r) || parseErrorDetail(d.RankDetails[r]).Idle })
+	ranks := slices.DeleteFunc(slices.Clone(d.Ranks), func(r int) bool { return j.isIdle(r) || parseErrorDetail(d.RankDetails[r]).IsIdleSpare })
 	return &device.Deadlock{Ranks: ranks, TotalRanks: d.TotalRanks - len(d.Ranks) + len(ranks), RankDetails: d.RankDetails}
 }
 
@@ -108,12 +108,12 @@ func (j *job) describeClockError(late *device.ClockError) *Error {
 		e.Call, e.CallSite = check.CallOnStack(late.Stack)
 	}
 	if j.worlds != nil && j.worlds[late.Rank] != nil {
-		if x := j.worlds[late.Rank].e.CallLocator(); x != nil {
+		if x := j.worlds[late.Rank].engine.CallLocator(); x != nil {
 			call, at := x.Here()
 			e.Call, e.CallSite = call, x.Site(at)
 		}
 	}
-	if e.Call == "" && e.CallSite != (Site{}) {
+	if e.Call == "" && e.CallSite != (CallSite{}) {
 		e.Call = "between calls of communication"
 	} else if e.Call == "" {
 		e.Call = "after its program"
@@ -123,7 +123,7 @@ func (j *job) describeClockError(late *device.ClockError) *Error {
 
 // describeDeadlock says what the ranks of a deadlock wait for.
 func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
-	d = j.withoutIdle(d)
+	d = j.excludeIdleSpares(d)
 	e := &DeadlockError{Deadlock: d}
 	on := make(map[int]int, len(d.Ranks))
 	for i, r := range d.Ranks {
@@ -135,7 +135,7 @@ func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
 			w = j.describeWait(r)
 			on[r] = w.WaitsOnRank
 		case j.worlds != nil && j.worlds[r] != nil:
-			on[r] = check.BlockingRank(j.worlds[r].e.WaitState())
+			on[r] = check.BlockingRank(j.worlds[r].engine.WaitState())
 		}
 		if i < check.MaxShownRanks {
 			e.Waits = append(e.Waits, *w)
@@ -146,17 +146,17 @@ func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
 }
 
 // describeWait says where a rank waits, as far as this process knows.
-func (j *job) describeWait(rank int) *Wait {
+func (j *job) describeWait(rank int) *RankWait {
 	if j.worlds == nil || j.worlds[rank] == nil {
-		return &Wait{Rank: rank, WaitsOnRank: -1}
+		return &RankWait{Rank: rank, WaitsOnRank: -1}
 	}
 	c := j.worlds[rank]
-	w := c.e.WaitState()
-	out := &Wait{Rank: rank, Call: w.Call, CallSite: j.sites.SiteOf(rank), WaitsFor: check.DescribeWait(w, c.state.rankName), WaitsOnRank: check.BlockingRank(w), ArrivedMessage: check.DescribeArrived(w, c.state.rankName), IsPolling: w.IsPolling}
-	if text, ok := processWaits[w.Context]; ok {
+	w := c.engine.WaitState()
+	out := &RankWait{Rank: rank, Call: w.Call, CallSite: j.stopSites.SiteOf(rank), WaitsFor: check.DescribeWait(w, c.state.rankName), WaitsOnRank: check.BlockingRank(w), ArrivedMessage: check.DescribeArrived(w, c.state.rankName), IsPolling: w.IsPolling}
+	if text, ok := processWaitTexts[w.Context]; ok {
 		out.WaitsFor = text
 	}
-	if x := c.e.CallLocator(); x != nil && w.Call != "" {
+	if x := c.engine.CallLocator(); x != nil && w.Call != "" {
 		call, at := x.Here()
 		out.Call, out.CallSite = call, x.Site(at)
 		if t, ok := x.(interface{ OtherThreads() string }); ok {
@@ -166,13 +166,13 @@ func (j *job) describeWait(rank int) *Wait {
 	return out
 }
 
-// noteStopped notes where a rank is that does not come to its end. It is called by a deferred
+// noteStopSite notes where a rank is that does not come to its end. It is called by a deferred
 // function.
-func (j *job) noteStopped(p device.Port) {
+func (j *job) noteStopSite(p device.Port) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.sites.Record(p.Rank(), 2)
-	j.leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank()), Ended: j.waitsForSubstitutes(p.Rank()), Idle: j.isIdle(p.Rank())})
+	j.stopSites.Record(p.Rank(), 2)
+	j.leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank()), ProgramEnded: j.waitsOnlyForLeftOpen(p.Rank()), IsIdleSpare: j.isIdle(p.Rank())})
 }
 
 // describeMismatch says how the collective call of another rank differs, for an engine that has
@@ -191,55 +191,55 @@ func (j *job) rankName(rank int, context uint32, other int) string {
 	return j.worlds[rank].state.rankName(other, context)
 }
 
-func (s *state) rankName(world int, context uint32) string {
+func (s *rankState) rankName(world int, context uint32) string {
 	var c *Comm // that has the context, if it was created and is still used
-	for _, p := range s.comms {
+	for _, p := range s.createdComms {
 		if x := p.Value(); x != nil && x.context == context&^1 {
 			c = x
 			break
 		}
 	}
 	switch {
-	case c == nil || c.ranks == nil:
+	case c == nil || c.rankOfJobRank == nil:
 		return fmt.Sprintf("rank %d", world)
 	case c.interFields() != nil:
-		return fmt.Sprintf("rank %d of the other group of %d (rank %d of the job)", c.ranks[world], len(c.members), world)
+		return fmt.Sprintf("rank %d of the other group of %d (rank %d of the job)", c.rankOfJobRank[world], len(c.members), world)
 	}
-	name := fmt.Sprintf("rank %d of a communicator of %d", c.ranks[world], len(c.members))
-	if int(c.ranks[world]) != world {
+	name := fmt.Sprintf("rank %d of a communicator of %d", c.rankOfJobRank[world], len(c.members))
+	if int(c.rankOfJobRank[world]) != world {
 		name += fmt.Sprintf(" (rank %d of the job)", world)
 	}
 	return name
 }
 
-// SetCaller says who locates the calls of this rank's program, if it is not written in Go.
-func (c *Comm) SetCaller(x engine.CallLocator) { c.e.SetCallLocator(x) }
+// SetCallLocator says who locates the calls of this rank's program, if it is not written in Go.
+func (c *Comm) SetCallLocator(x engine.CallLocator) { c.engine.SetCallLocator(x) }
 
-// noteCollective begins a collective operation whose messages have a tag. In programs that are
+// beginCollective begins a collective operation whose messages have a tag. In programs that are
 // checked it notes where: ranks make these calls in the same order, so a rank finds another's by
 // its number.
-func (c *Comm) noteCollective(tag int) {
-	c.e.ExpectCollectiveTag(tag)
-	if c.state.calls != nil {
-		c.state.calls.Record(c.context, c.members, c.e.Call(), tag, c.e.CallLocator())
+func (c *Comm) beginCollective(tag int) {
+	c.engine.ExpectCollectiveTag(tag)
+	if c.state.callHistory != nil {
+		c.state.callHistory.Record(c.context, c.members, c.engine.Call(), tag, c.engine.CallLocator())
 	}
 }
 
 // rankAudit returns what this rank did.
 func (c *Comm) rankAudit() check.RankAudit {
-	return check.RankAudit{Rank: c.e.Port().Rank(), Failed: c.e.HasFailed(), Traffic: c.e.Traffic(), Peers: c.e.MessagesByPeer(), Calls: c.state.calls.LastCalls()}
+	return check.RankAudit{Rank: c.engine.Port().Rank(), Failed: c.engine.HasFailed(), Traffic: c.engine.Traffic(), Peers: c.engine.MessagesByPeer(), Calls: c.state.callHistory.LastCalls()}
 }
 
 // compareAudits returns an error if the audits of the ranks in this process, which have all ended
 // without errors, do not match.
 func (j *job) compareAudits() error {
-	if j.check == CheckOff { // a job may have a million ranks, so nothing is made for each of them
+	if j.checkMode == CheckOff { // a job may have a million ranks, so nothing is made for each of them
 		var b check.TrafficBalance
 		for r, c := range j.worlds {
-			if c.e.HasFailed() {
+			if c.engine.HasFailed() {
 				return nil
 			}
-			b.AddTraffic(r, c.e.Traffic())
+			b.AddTraffic(r, c.engine.Traffic())
 		}
 		return b.CheckLost(nil)
 	}
@@ -283,12 +283,12 @@ func (r remoteError) ErrorDetail() []byte {
 
 // errorDetail is the error information that a rank sends to Run's caller in another process.
 type errorDetail struct {
-	Error *Error           `json:",omitempty"`
-	Abort *AbortError      `json:",omitempty"`
-	Wait  *Wait            `json:",omitempty"`
-	Ended bool             `json:",omitempty"` // the rank waits for nothing but receives that were left open
-	Idle  bool             `json:",omitempty"` // it is a spare rank that has no program
-	Audit *check.RankAudit `json:",omitempty"` // of a rank that has ended well
+	Error        *Error           `json:",omitempty"`
+	Abort        *AbortError      `json:",omitempty"`
+	Wait         *RankWait        `json:",omitempty"`
+	ProgramEnded bool             `json:",omitempty"` // the rank waits for nothing but receives that were left open
+	IsIdleSpare  bool             `json:",omitempty"` // it is a spare rank that has no program
+	Audit        *check.RankAudit `json:",omitempty"` // of a rank that has ended well
 
 	Warnings []Warning `json:",omitempty"`
 }
@@ -299,7 +299,7 @@ func (j *job) leaveErrorDetail(p device.Port, d errorDetail) {
 	if !ok {
 		return
 	}
-	if j.farRank {
+	if j.isRemote {
 		d.Warnings = j.warnings
 	}
 	if text, err := json.Marshal(d); err == nil {

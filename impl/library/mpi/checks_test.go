@@ -22,7 +22,7 @@ import (
 func TestReductionsDiffer(t *testing.T) {
 	keeps := func(in, inout mpi.Buffer) {}
 	own, alike, commutes := reduction.New(keeps, false), reduction.New(keeps, false), reduction.New(keeps, true)
-	x := func(n int) mpi.Buffer { return mpi.Of(make([]int32, n)) }
+	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	calls := map[string]func(c *mpi.Comm, op *mpi.Op){
 		"Reduce":        func(c *mpi.Comm, op *mpi.Op) { c.Reduce(x(6), x(6), op, 0) },
 		"Allreduce":     func(c *mpi.Comm, op *mpi.Op) { c.Allreduce(x(6), x(6), op) },
@@ -70,18 +70,22 @@ func TestReductionsDiffer(t *testing.T) {
 // Data of another kind or length is the smaller trouble where the calls differ.
 func TestCallsDifferFirst(t *testing.T) {
 	for want, program := range map[string]func(c *mpi.Comm){
-		"is in scan, and this one in bcast":              func(c *mpi.Comm) { c.Bcast(mpi.Of(make([]float64, 4)), 0) },
-		"is in scan, and this one in allgather":          func(c *mpi.Comm) { c.Allgather(mpi.Of(make([]int32, 1)), mpi.Of(make([]int32, 2)).SubBuffer(0, 1)) },
-		"is in scan, and this one in gather":             func(c *mpi.Comm) { c.Gather(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 14)).SubBuffer(0, 7), 1) },
-		"combines by Sum, and this one by Max":           func(c *mpi.Comm) { c.Scan(mpi.Of(make([]float32, 7)), mpi.Of(make([]float32, 7)), mpi.Max) },
-		"gives Int32, and this one takes Float32":        func(c *mpi.Comm) { c.Scan(mpi.Of(make([]float32, 7)), mpi.Of(make([]float32, 7)), mpi.Sum) },
+		"is in scan, and this one in bcast": func(c *mpi.Comm) { c.Bcast(mpi.BufferOf(make([]float64, 4)), 0) },
+		"is in scan, and this one in allgather": func(c *mpi.Comm) {
+			c.Allgather(mpi.BufferOf(make([]int32, 1)), mpi.BufferOf(make([]int32, 2)).SubBuffer(0, 1))
+		},
+		"is in scan, and this one in gather": func(c *mpi.Comm) {
+			c.Gather(mpi.BufferOf(make([]int32, 7)), mpi.BufferOf(make([]int32, 14)).SubBuffer(0, 7), 1)
+		},
+		"combines by Sum, and this one by Max":           func(c *mpi.Comm) { c.Scan(mpi.BufferOf(make([]float32, 7)), mpi.BufferOf(make([]float32, 7)), mpi.Max) },
+		"gives Int32, and this one takes Float32":        func(c *mpi.Comm) { c.Scan(mpi.BufferOf(make([]float32, 7)), mpi.BufferOf(make([]float32, 7)), mpi.Sum) },
 		"is in scan, and this one in barrier":            func(c *mpi.Comm) { c.Dup() },
-		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 8)), mpi.Of(make([]int32, 8)), mpi.Sum) },
-		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 6)), mpi.Of(make([]int32, 6)), mpi.Sum) },
+		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.BufferOf(make([]int32, 8)), mpi.BufferOf(make([]int32, 8)), mpi.Sum) },
+		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.BufferOf(make([]int32, 6)), mpi.BufferOf(make([]int32, 6)), mpi.Sum) },
 	} {
 		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
-				c.Scan(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 7)), mpi.Sum)
+				c.Scan(mpi.BufferOf(make([]int32, 7)), mpi.BufferOf(make([]int32, 7)), mpi.Sum)
 				c.Probe(1, 5) // so that it does not see what the other sends
 			} else {
 				program(c)
@@ -96,7 +100,7 @@ func TestCallsDifferFirst(t *testing.T) {
 
 // Messages without data tell calls apart as well.
 func TestCallsWithoutDataDiffer(t *testing.T) {
-	none := mpi.Of([]int32{})
+	none := mpi.BufferOf([]int32{})
 	for want, program := range map[string]func(c *mpi.Comm){
 		"is in scan, and this one in barrier":  func(c *mpi.Comm) { c.Barrier() },
 		"is in scan, and this one in bcast":    func(c *mpi.Comm) { c.Bcast(none, 0) },
@@ -135,22 +139,22 @@ func TestOtherCall(t *testing.T) {
 						return nil
 					}
 					for range c.before {
-						half.Bcast(mpi.Of(make([]int32, 1)), 0)
+						half.Bcast(mpi.BufferOf(make([]int32, 1)), 0)
 						mpi.Allreduce(half, []int32{1}, make([]int32, 1), mpi.Sum)
 					}
 					if half.Rank() == 0 { // sends, and goes on
-						half.Bcast(mpi.Of(make([]int32, 1)), 0)
+						half.Bcast(mpi.BufferOf(make([]int32, 1)), 0)
 						for range c.after {
-							half.Scatter(mpi.Of(make([]int32, 2)).SubBuffer(0, 1), mpi.Of(make([]int32, 1)), 0)
+							half.Scatter(mpi.BufferOf(make([]int32, 2)).SubBuffer(0, 1), mpi.BufferOf(make([]int32, 1)), 0)
 						}
 						mpi.Send(all, []int32{0}, 0, 1)
 						return nil
 					}
 					for range -c.after {
-						half.Gather(mpi.Of(make([]int32, 1)), mpi.Of([]int32{}), 0)
+						half.Gather(mpi.BufferOf(make([]int32, 1)), mpi.BufferOf([]int32{}), 0)
 					}
 					mpi.Recv(all, []int32{0}, 2, 1)
-					half.Scan(mpi.Of(make([]int32, 1)), mpi.Of(make([]int32, 1)), mpi.Sum)
+					half.Scan(mpi.BufferOf(make([]int32, 1)), mpi.BufferOf(make([]int32, 1)), mpi.Sum)
 					return nil
 				})
 				var e *mpi.Error
@@ -215,11 +219,11 @@ func TestCallsFromElsewhere(t *testing.T) {
 		return map[string]func(){
 			"Send":      func() { mpi.Send(c, b, 0, 9) },
 			"Isend":     func() { mpi.Isend(c, b, 0, 9) },
-			"Recv":      func() { c.Recv(mpi.Of(b), 0, 9) },
+			"Recv":      func() { c.Recv(mpi.BufferOf(b), 0, 9) },
 			"Irecv":     func() { mpi.Irecv(c, b, 0, 9) },
-			"Sendrecv":  func() { c.Sendrecv(mpi.Of(b), 0, 9, mpi.Of(b), 0, 9) },
+			"Sendrecv":  func() { c.Sendrecv(mpi.BufferOf(b), 0, 9, mpi.BufferOf(b), 0, 9) },
 			"Iprobe":    func() { c.Iprobe(mpi.AnySource, 9) },
-			"SendInit":  func() { c.SendInit(mpi.Of(b), 0, 9) },
+			"SendInit":  func() { c.SendInit(mpi.BufferOf(b), 0, 9) },
 			"Wait":      func() { r.Wait() },
 			"Test":      func() { r.Test() },
 			"Cancel":    func() { r.Cancel() },
@@ -275,7 +279,7 @@ func TestCallsOfOtherRanks(t *testing.T) {
 					return use(<-comms)
 				}
 				comms <- c
-				c.Recv(mpi.Of([]byte{0}), 1, 1)
+				c.Recv(mpi.BufferOf([]byte{0}), 1, 1)
 				return nil
 			})
 		}
@@ -297,7 +301,7 @@ func TestCallsOfOtherRanks(t *testing.T) {
 
 // column is a column of a matrix of three rows and columns.
 func column(matrix []int32, i int) mpi.Buffer {
-	return mpi.Buffer{Bytes: mpi.Raw(matrix), Origin: 4 * i, Count: 1, Type: columns}
+	return mpi.Buffer{Bytes: mpi.BytesOf(matrix), Origin: 4 * i, Count: 1, Type: columns}
 }
 
 var columns = mpi.Vector(3, 1, 3, mpi.Int32).Commit()
@@ -382,7 +386,7 @@ var memories = []struct {
 		mpi.Sendrecv(c, x, other, 0, x, other, 0)
 	}},
 	{"there and back in place", "", func(c *mpi.Comm, other int) {
-		c.SendrecvReplace(mpi.Of(make([]byte, 100)), other, 0, other, 0)
+		c.SendrecvReplace(mpi.BufferOf(make([]byte, 100)), other, 0, other, 0)
 	}},
 	{"columns beside each other", "", func(c *mpi.Comm, other int) {
 		m := make([]int32, 9)
@@ -448,7 +452,7 @@ func TestCheckTakesNoTime(t *testing.T) {
 		w, o := t3d(t, 4)
 		o.Check = check
 		holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
-			c.SendrecvReplace(mpi.Of(make([]byte, 3000)), (c.Rank()+1)%4, 0, (c.Rank()+3)%4, 0)
+			c.SendrecvReplace(mpi.BufferOf(make([]byte, 3000)), (c.Rank()+1)%4, 0, (c.Rank()+3)%4, 0)
 			mpi.Alltoall(c, make([]int32, 400), make([]int32, 400))
 			if c.Rank() == 3 {
 				ends[i] = c.Wtime()

@@ -10,17 +10,17 @@ import (
 
 // Collectives are the collective operations of a library that has ways of its own for them, of one
 // rank. They get data as it travels, and return false to leave an operation to this package; all
-// ranks of a communicator do so alike. A Call is theirs until they return.
+// ranks of a communicator do so alike. A CollectiveCall is theirs until they return.
 type Collectives interface {
-	Barrier(k *Call) bool
-	Bcast(k *Call, b []byte) bool
-	Scatter(k *Call, in, out []byte) bool         // in is nil but at the root
-	Allgather(k *Call, in, out []byte) bool       // in order of ranks, as that of Alltoall
-	Alltoall(k *Call, in, out []byte) bool        // each part is of the same length
-	Alltoallv(k *Call, in, out [][]byte) bool     // by rank
-	Free(k *Call)                                 // the communicator is freed
-	End()                                         // the program of the rank has returned
-	Counts(yield func(name string, n int64) bool) // what they have counted, by names
+	Barrier(k *CollectiveCall) bool
+	Bcast(k *CollectiveCall, b []byte) bool
+	Scatter(k *CollectiveCall, in, out []byte) bool     // in is nil but at the root
+	Allgather(k *CollectiveCall, in, out []byte) bool   // in order of ranks, as that of Alltoall
+	Alltoall(k *CollectiveCall, in, out []byte) bool    // each part is of the same length
+	Alltoallv(k *CollectiveCall, in, out [][]byte) bool // by rank
+	Free(k *CollectiveCall)                             // the communicator is freed
+	End()                                               // the program of the rank has returned
+	Counts(yield func(name string, n int64) bool)       // what they have counted, by names
 }
 
 // Bcast brings the root's data to all ranks.
@@ -31,12 +31,12 @@ func (c *Comm) Bcast(b Buffer, root int) {
 
 // bcast is Bcast within a call, as are other functions whose names begin with a small letter.
 func (c *Comm) bcast(b Buffer, root int) {
-	r := c.newRound(collective.Bcast, root, b.Type)
+	r := c.newCollectiveOperation(collective.Bcast, root, b.Type)
 	data := c.flatData(b, c.rank == root)
-	if tell := c.state.broadcast; tell != nil && c.rank == root {
+	if tell := c.state.onBroadcast; tell != nil && c.rank == root {
 		tell(len(data))
 	}
-	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Bcast(k, data) }) {
+	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Bcast(k, data) }) {
 		r.runSchedule(r.collectiveJob(data), nil, data)
 	}
 	if c.rank != root {
@@ -48,7 +48,7 @@ func (c *Comm) bcast(b Buffer, root int) {
 // one after another in the order of ranks, send.Count for each. send counts at the root only.
 func (c *Comm) Scatter(send, recv Buffer, root int) {
 	c.enterCollective("Scatter", root, recv)
-	r := c.newRound(collective.Scatter, root, recv.Type)
+	r := c.newCollectiveOperation(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
 		all := c.checkBuffer(send.SubBuffer(0, c.size*send.Count))
@@ -57,7 +57,7 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 		in = c.flatData(all, true)
 	}
 	out := c.flatData(recv, false)
-	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Scatter(k, in, out) }) {
+	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Scatter(k, in, out) }) {
 		r.runSchedule(r.collectiveJob(out), in, out)
 	}
 	c.scatterFlat(recv, out)
@@ -67,7 +67,7 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 // elements of each. recv counts at the root only.
 func (c *Comm) Gather(send, recv Buffer, root int) {
 	c.enterCollective("Gather", root, send)
-	r := c.newRound(collective.Gather, root, send.Type)
+	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
 	in := c.flatData(send, true)
 	if c.rank != root {
 		r.runSchedule(r.collectiveJob(in), in, nil)
@@ -88,12 +88,12 @@ func (c *Comm) Allgather(send, recv Buffer) {
 }
 
 func (c *Comm) allgather(send, recv Buffer) {
-	r := c.newRound(collective.Allgather, 0, send.Type)
+	r := c.newCollectiveOperation(collective.Allgather, 0, send.Type)
 	all := c.checkBuffer(recv.SubBuffer(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &all)
 	in, out := c.flatData(send, true), c.flatData(all, false)
-	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Allgather(k, in, out) }) {
+	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Allgather(k, in, out) }) {
 		r.runSchedule(r.collectiveJob(in), in, out)
 	}
 	c.scatterFlat(all, out)
@@ -103,12 +103,12 @@ func (c *Comm) allgather(send, recv Buffer) {
 // order of ranks.
 func (c *Comm) Alltoall(send, recv Buffer) {
 	c.enterCollective("Alltoall", 0, send)
-	r := c.newRound(collective.Alltoall, 0, send.Type)
+	r := c.newCollectiveOperation(collective.Alltoall, 0, send.Type)
 	given, all := c.checkBuffer(send.SubBuffer(0, c.size*send.Count)), c.checkBuffer(recv.SubBuffer(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&given, &all)
 	in, out := c.flatData(given, true), c.flatData(all, false)
-	if !r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Alltoall(k, in, out) }) {
+	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Alltoall(k, in, out) }) {
 		r.runSchedule(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
 	}
 	c.scatterFlat(all, out)
@@ -119,7 +119,7 @@ func (c *Comm) enterCollective(call string, root int, b Buffer) {
 	c.enterCall(call)
 	c.checkIntra()
 	if root < 0 || root >= c.size {
-		c.e.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
+		c.engine.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
 	}
 	c.checkBuffer(b)
 }
@@ -127,26 +127,26 @@ func (c *Comm) enterCollective(call string, root int, b Buffer) {
 // collectiveJob describes an operation whose block is data. Data that is not combined may be
 // divided at any byte, as ranks may describe it by different types and have to divide it in the
 // same way.
-func (r *round) collectiveJob(data []byte) collective.Job {
+func (r *collectiveOperation) collectiveJob(data []byte) collective.Job {
 	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
-	if r.of != nil {
-		j.Unit = r.of.Size()
+	if r.elementType != nil {
+		j.Unit = r.elementType.Size()
 	}
 	return j
 }
 
 // sendAndReceive sends data to one rank and receives from another, as a step of a schedule does;
 // either may be None.
-func (r *round) sendAndReceive(to int, out []byte, from int, in []byte) {
-	r.areas[collective.In], r.areas[collective.Out] = out, in
+func (r *collectiveOperation) sendAndReceive(to int, out []byte, from int, in []byte) {
+	r.areaMemory[collective.In], r.areaMemory[collective.Out] = out, in
 	r.transfer(&collective.Step{To: to, From: from,
 		Send: collective.Span{Area: collective.In, Len: len(out)}, Recv: collective.Span{Area: collective.Out, Len: len(in)}})
 }
 
-// copyOwn copies a rank's contribution to itself.
-func (r *round) copyOwn(into, data []byte) {
+// copyOwnPart copies a rank's contribution to itself.
+func (r *collectiveOperation) copyOwnPart(into, data []byte) {
 	if len(into) != len(data) {
-		r.e.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))
+		r.engine.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))
 	}
-	r.e.Port().Copy(into, data)
+	r.engine.Port().Copy(into, data)
 }

@@ -50,7 +50,7 @@ func words(b mpi.Buffer) []uint64 {
 	if !ok {
 		panic("a buffer with gaps")
 	}
-	return mpi.View[uint64](flat)
+	return mpi.SliceOf[uint64](flat)
 }
 
 // given is word i of what a rank gives. Even as factors they lose nothing: all are odd.
@@ -98,11 +98,11 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 		return composed(last, i/2)[i%2]
 	}
 	as := func(x []uint64) mpi.Buffer {
-		b := mpi.Of(x)
+		b := mpi.BufferOf(x)
 		b.Count, b.Type = len(x)/per, typ
 		return b
 	}
-	plain := func(x []uint64, n int) mpi.Buffer { b := mpi.Of(x); b.Count = n; return b }
+	plain := func(x []uint64, n int) mpi.Buffer { b := mpi.BufferOf(x); b.Count = n; return b }
 	var got []uint64
 	want := func(i int) uint64 { return 0 }
 	switch a.Operation {
@@ -112,22 +112,22 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 		if got = make([]uint64, n); me == root {
 			got = giving(me, n)
 		}
-		c.Bcast(mpi.Of(got), root)
+		c.Bcast(mpi.BufferOf(got), root)
 		want = func(i int) uint64 { return given(root, i) }
 	case collective.Scatter:
 		got = make([]uint64, n)
-		c.Scatter(plain(giving(me, n*p), n), mpi.Of(got), root)
+		c.Scatter(plain(giving(me, n*p), n), mpi.BufferOf(got), root)
 		want = func(i int) uint64 { return given(root, me*n+i) }
 	case collective.Gather:
 		all := make([]uint64, n*p)
-		c.Gather(mpi.Of(giving(me, n)), plain(all, n), root)
+		c.Gather(mpi.BufferOf(giving(me, n)), plain(all, n), root)
 		if me == root {
 			got = all
 		}
 		want = func(i int) uint64 { return given(i/n, i%n) }
 	case collective.Allgather:
 		got = make([]uint64, n*p)
-		c.Allgather(mpi.Of(giving(me, n)), plain(got, n))
+		c.Allgather(mpi.BufferOf(giving(me, n)), plain(got, n))
 		want = func(i int) uint64 { return given(i/n, i%n) }
 	case collective.Alltoall:
 		got = make([]uint64, n*p)
@@ -219,7 +219,7 @@ func TestBcastOfColumns(t *testing.T) {
 			matrix[i] = float64(100*c.Rank() + i)
 		}
 		copy(want, matrix)
-		b := mpi.Of(matrix)
+		b := mpi.BufferOf(matrix)
 		b.Count, b.Type = 1, column
 		if c.Rank() == 1 {
 			b.Origin = 8
@@ -247,7 +247,7 @@ func TestBcastOfOtherElements(t *testing.T) {
 					x[i] = float64(i)
 				}
 			}
-			b := mpi.Of(x)
+			b := mpi.BufferOf(x)
 			b.Count = []int{60, 15, 4}[c.Rank()]
 			b.Type = must(datatype.Contiguous(60/b.Count, mpi.Float64))
 			c.Bcast(b, 0)
@@ -271,7 +271,7 @@ func TestMinLoc(t *testing.T) {
 		mine := []pair{{float64(10 - c.Rank()), int32(c.Rank())}, {5, int32(9 - c.Rank())}}
 		got := make([]pair, 2)
 		as := func(x []pair) mpi.Buffer {
-			return mpi.Buffer{Bytes: mpi.Raw(x), Count: len(x), Type: datatype.Float64Int32}
+			return mpi.Buffer{Bytes: mpi.BytesOf(x), Count: len(x), Type: datatype.Float64Int32}
 		}
 		c.Allreduce(as(mine), as(got), mpi.MinLoc)
 		if want := []pair{{7, 3}, {5, 6}}; !reflect.DeepEqual(got, want) {
@@ -283,7 +283,7 @@ func TestMinLoc(t *testing.T) {
 
 // Ranks that do not call the same are told, with class, rank and call.
 func TestCollectiveFaults(t *testing.T) {
-	x := func(n int) mpi.Buffer { return mpi.Of(make([]int32, n)) }
+	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	for name, f := range map[string]struct {
 		program func(c *mpi.Comm)
 		says    []string
@@ -299,7 +299,7 @@ func TestCollectiveFaults(t *testing.T) {
 		"less than expected": {func(c *mpi.Comm) { c.Bcast(x(4+c.Rank()), 0) }, []string{"MPI_ERR_TRUNCATE", "rank 1", "Bcast", "16 bytes", "20"}},
 		"no root":            {func(c *mpi.Comm) { c.Bcast(x(4), 2) }, []string{"MPI_ERR_ROOT", "Bcast", "root 2", "2"}},
 		"no operation":       {func(c *mpi.Comm) { c.Allreduce(x(4), x(4), nil) }, []string{"MPI_ERR_OP", "Allreduce"}},
-		"not for the type":   {func(c *mpi.Comm) { c.Scan(mpi.Of([]float64{1}), mpi.Of([]float64{1}), mpi.Band) }, []string{"MPI_ERR_OP", "Scan", "Band", "Float64"}},
+		"not for the type":   {func(c *mpi.Comm) { c.Scan(mpi.BufferOf([]float64{1}), mpi.BufferOf([]float64{1}), mpi.Band) }, []string{"MPI_ERR_OP", "Scan", "Band", "Float64"}},
 		"short buffer": {func(c *mpi.Comm) {
 			b := x(4)
 			b.Count = 5
@@ -327,7 +327,7 @@ func TestCollectiveFaults(t *testing.T) {
 func TestRootsDiffer(t *testing.T) {
 	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(collective.Named(collective.Bcast, "binomial"))}
 	err := mpi.Run(loop.New(4), o, func(c *mpi.Comm) error {
-		c.Bcast(mpi.Of(make([]int32, 4)), []int{0, 0, 0, 2}[c.Rank()])
+		c.Bcast(mpi.BufferOf(make([]int32, 4)), []int{0, 0, 0, 2}[c.Rank()])
 		return nil
 	})
 	var e *mpi.Error
@@ -436,26 +436,26 @@ func TestVectors(t *testing.T) {
 				give[outAt[i]+k] = given(me, 10*i+k)
 			}
 		}
-		c.Alltoallv(mpi.Of(give), outs, outAt, mpi.Of(take), ins, inAt)
+		c.Alltoallv(mpi.BufferOf(give), outs, outAt, mpi.BufferOf(take), ins, inAt)
 		if err := check("Alltoallv", take, ins, inAt, func(i, k int) uint64 { return given(i, 10*me+k) }); err != nil {
 			return err
 		}
 		const root = 2
 		lengths, at := counts(func(i int) int { return length(i, root) })
 		all, mine := room(), giving(me, lengths[me])
-		c.Allgatherv(mpi.Of(mine), mpi.Of(all), lengths, at)
+		c.Allgatherv(mpi.BufferOf(mine), mpi.BufferOf(all), lengths, at)
 		if err := check("Allgatherv", all, lengths, at, given); err != nil {
 			return err
 		}
 		gathered := room()
-		c.Gatherv(mpi.Of(mine), mpi.Of(gathered), lengths, at, root)
+		c.Gatherv(mpi.BufferOf(mine), mpi.BufferOf(gathered), lengths, at, root)
 		if me == root {
 			if err := check("Gatherv", gathered, lengths, at, given); err != nil {
 				return err
 			}
 		}
 		back := make([]uint64, lengths[me])
-		c.Scatterv(mpi.Of(all), lengths, at, mpi.Of(back), root)
+		c.Scatterv(mpi.BufferOf(all), lengths, at, mpi.BufferOf(back), root)
 		if !slices.Equal(back, mine) {
 			return fmt.Errorf("Scatterv: rank %d has %v, not %v", me, back, mine)
 		}
@@ -467,7 +467,7 @@ func TestVectors(t *testing.T) {
 		for _, n := range lengths[:me] {
 			first += n
 		}
-		c.ReduceScatter(mpi.Of(giving(me, sum)), mpi.Of(back), lengths, mpi.Sum)
+		c.ReduceScatter(mpi.BufferOf(giving(me, sum)), mpi.BufferOf(back), lengths, mpi.Sum)
 		for k := range back {
 			if want := total(p, first+k); back[k] != want {
 				return fmt.Errorf("ReduceScatter: word %d of rank %d is %d, not %d", k, me, back[k], want)
@@ -491,14 +491,14 @@ func TestTune(t *testing.T) {
 	took := make([]unit.Time, 4)
 	holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
 		d := c.Dup()
-		d.Tune(linear)
+		d.SetCollectiveRules(linear)
 		for i, by := range []*mpi.Comm{d, c, d.Dup(), d} {
 			if i == 3 {
-				d.Tune(nil)
+				d.SetCollectiveRules(nil)
 			}
 			begin := unit.Time(i+1) * unit.Millisecond
 			c.Compute(begin - c.Wtime())
-			by.Bcast(mpi.Of(make([]byte, 160)), 0)
+			by.Bcast(mpi.BufferOf(make([]byte, 160)), 0)
 			if c.Rank() == ranks-1 { // the last in both
 				took[i] = c.Wtime() - begin
 			}

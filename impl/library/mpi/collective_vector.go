@@ -18,7 +18,7 @@ import (
 // recv, counts and offsets count at the root only.
 func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	c.enterCollective("Gatherv", root, send)
-	r := c.newRound(collective.Gather, root, send.Type)
+	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
 	mine := c.flatData(send, true)
 	if c.rank != root {
 		r.sendAndReceive(root, mine, collective.None, nil)
@@ -29,7 +29,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 		part := recv.SubBuffer(offsets[i], counts[i])
 		data := c.flatData(part, false)
 		if i == root {
-			r.copyOwn(data, mine)
+			r.copyOwnPart(data, mine)
 		} else {
 			r.sendAndReceive(collective.None, nil, i, data)
 		}
@@ -46,7 +46,7 @@ func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 }
 
 func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
-	r := c.newRound(collective.Scatter, root, recv.Type)
+	r := c.newCollectiveOperation(collective.Scatter, root, recv.Type)
 	data := c.flatData(recv, false)
 	if c.rank != root {
 		r.sendAndReceive(collective.None, nil, root, data)
@@ -56,12 +56,12 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 	}
 	c.checkParts(send, counts, offsets)
 	if datatype.RangesOverlap(&send, &recv) {
-		c.checkShared(bufferParts(send, counts, offsets), []Buffer{recv})
+		c.checkBuffersDisjoint(bufferParts(send, counts, offsets), []Buffer{recv})
 	}
 	for i := range c.size {
 		part := c.flatData(send.SubBuffer(offsets[i], counts[i]), true)
 		if i == root {
-			r.copyOwn(data, part)
+			r.copyOwnPart(data, part)
 			c.scatterFlat(recv, data)
 		} else {
 			r.sendAndReceive(i, part, collective.None, nil)
@@ -73,12 +73,12 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	c.enterCollective("Allgatherv", 0, send)
 	c.checkRecvParts(&send, &recv, counts, offsets)
-	r := c.newRound(collective.Allgather, 0, send.Type)
+	r := c.newCollectiveOperation(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
 	for i := range data {
 		data[i] = c.flatData(recv.SubBuffer(offsets[i], counts[i]), false)
 	}
-	r.copyOwn(data[c.rank], c.flatData(send, true))
+	r.copyOwnPart(data[c.rank], c.flatData(send, true))
 	next, before := (c.rank+1)%c.size, (c.rank+c.size-1)%c.size
 	for i := range c.size - 1 {
 		r.sendAndReceive(next, data[(c.rank-i+c.size)%c.size], before, data[(c.rank-i-1+c.size)%c.size])
@@ -98,18 +98,18 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 	c.checkParts(recv, recvCounts, recvOffsets)
 	c.checkPartsDisjoint(recv.Type, recvCounts, recvOffsets)
 	if datatype.RangesOverlap(&send, &recv) {
-		c.checkShared(bufferParts(send, sendCounts, sendOffsets), bufferParts(recv, recvCounts, recvOffsets))
+		c.checkBuffersDisjoint(bufferParts(send, sendCounts, sendOffsets), bufferParts(recv, recvCounts, recvOffsets))
 	}
-	r := c.newRound(collective.Alltoall, 0, send.Type)
-	if c.state.own != nil {
+	r := c.newCollectiveOperation(collective.Alltoall, 0, send.Type)
+	if c.state.collectives != nil {
 		in, out := c.flatParts(bufferParts(send, sendCounts, sendOffsets), true), bufferParts(recv, recvCounts, recvOffsets)
 		into := c.flatParts(out, false)
-		if r.runOwnMethod(func(o Collectives, k *Call) bool { return o.Alltoallv(k, in, into) }) {
+		if r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Alltoallv(k, in, into) }) {
 			c.unflattenParts(out, into)
 			return
 		}
 	}
-	r.exchange(func(to int) Buffer { return send.SubBuffer(sendOffsets[to], sendCounts[to]) },
+	r.exchangeParts(func(to int) Buffer { return send.SubBuffer(sendOffsets[to], sendCounts[to]) },
 		func(from int) Buffer { return recv.SubBuffer(recvOffsets[from], recvCounts[from]) })
 }
 
@@ -119,15 +119,15 @@ func (c *Comm) Alltoallw(send, recv []Buffer) {
 	c.enterCall("Alltoallw")
 	c.checkIntra()
 	if len(send) != c.size || len(recv) != c.size {
-		c.e.Fail(engine.ErrCount, "%d and %d buffers, and the communicator has %d ranks", len(send), len(recv), c.size)
+		c.engine.Fail(engine.ErrCount, "%d and %d buffers, and the communicator has %d ranks", len(send), len(recv), c.size)
 	}
 	for i := range c.size {
 		c.checkBuffer(send[i])
 		c.checkBuffer(recv[i])
 	}
-	c.checkShared(send, recv)
-	r := c.newRound(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
-	r.exchange(func(to int) Buffer { return send[to] }, func(from int) Buffer { return recv[from] })
+	c.checkBuffersDisjoint(send, recv)
+	r := c.newCollectiveOperation(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
+	r.exchangeParts(func(to int) Buffer { return send[to] }, func(from int) Buffer { return recv[from] })
 }
 
 // flatParts returns the data of buffers as it travels.
@@ -145,10 +145,10 @@ func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
 	}
 }
 
-// exchange lets each rank send a part to each other one, in the order that the library has. A rank
-// posts all its receives before it sends.
-func (r *round) exchange(send, recv func(rank int) Buffer) {
-	order := r.state.exchange
+// exchangeParts lets each rank send a part to each other one, in the order that the library has. A
+// rank posts all its receives before it sends.
+func (r *collectiveOperation) exchangeParts(send, recv func(rank int) Buffer) {
+	order := r.state.exchangeOrder
 	in := make([][]byte, r.size)
 	for i := range r.size {
 		from := i
@@ -160,7 +160,7 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 			r.startRecv(from, in[from])
 		}
 	}
-	r.copyOwn(in[r.rank], r.flatData(send(r.rank), true))
+	r.copyOwnPart(in[r.rank], r.flatData(send(r.rank), true))
 	for i := range r.size {
 		to := i
 		if order != model.ExchangeByRank {
@@ -171,7 +171,7 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 		case order == model.ExchangePosted || order == model.ExchangeByRank:
 			r.startSend(to, r.flatData(b, true))
 		default:
-			r.e.Send(model.StandardMode, r.flatData(b, true), r.sign, r.jobRank(to), r.context+1, r.tag)
+			r.engine.Send(model.StandardMode, r.flatData(b, true), r.signature, r.jobRank(to), r.context+1, r.tag)
 		}
 	}
 	r.waitPosted()
@@ -184,7 +184,7 @@ func (r *round) exchange(send, recv func(rank int) Buffer) {
 // checkParts fails if counts and offsets do not describe a part of the buffer for each rank.
 func (c *Comm) checkParts(b Buffer, counts, offsets []int) {
 	if len(counts) != c.size || len(offsets) != c.size {
-		c.e.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
+		c.engine.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
 	}
 	for i := range counts {
 		c.checkBuffer(b.SubBuffer(offsets[i], counts[i]))
@@ -197,7 +197,7 @@ func (c *Comm) checkRecvParts(send, recv *Buffer, counts, offsets []int) {
 	c.checkParts(*recv, counts, offsets)
 	c.checkPartsDisjoint(recv.Type, counts, offsets)
 	if datatype.RangesOverlap(send, recv) {
-		c.checkShared([]Buffer{*send}, bufferParts(*recv, counts, offsets))
+		c.checkBuffersDisjoint([]Buffer{*send}, bufferParts(*recv, counts, offsets))
 	}
 }
 
@@ -232,7 +232,7 @@ func (c *Comm) checkPartsDisjoint(t *Datatype, counts, offsets []int) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
 	for k := range len(order) - 1 {
 		if a, b := order[k], order[k+1]; offsets[a]+counts[a] > offsets[b] {
-			c.e.Fail(engine.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
+			c.engine.Fail(engine.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
 				a, counts[a], offsets[a], b, counts[b], offsets[b])
 		}
 	}

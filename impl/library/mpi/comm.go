@@ -1,9 +1,17 @@
 // Package mpi is the message-passing interface that programs see: communicators, sends in four
-// modes, receives, requests, probes and barriers, with the semantics of MPI.
+// modes, receives, requests, probes, collective operations, one-sided communication, files and
+// processes, with the semantics of MPI.
 //
-// A program is a function that every rank of a job runs with its own Comm. Communication does not
-// return errors: a failure ends the rank, and Run returns it, with the MPI error class, the rank
-// and the call.
+// A program is a function that every rank of a job runs with its own Comm. Names are those of MPI
+// without the prefix: MPI_Comm_dup is Comm.Dup. Communication does not return errors: a failure
+// ends the rank, and Run returns it, with the MPI error class, the rank and the call.
+//
+// Messages are carried by an engine (package engine): one engine.Rank for each rank. A context is
+// the number that separates the messages of communicators. A collective operation runs the schedule
+// of an algorithm of package collective, or the method of a library that brings its own
+// (Collectives). One-sided accesses are requests that the target rank serves within its own calls,
+// unless the machine carries them out directly. Spare ranks have no program until Spawn starts one
+// on them; the process table, which the ranks of a job share, lists them and the open ports.
 package mpi
 
 import (
@@ -27,15 +35,15 @@ const (
 
 // Comm is a communicator: ranks that talk among themselves. It belongs to one rank of the job.
 type Comm struct {
-	e       *engine.Rank
-	rank    int
-	size    int         // of those that can be addressed
-	context uint32      // of what the program sends; the one above it is for collective operations
-	members []int       // ranks of the job; nil: the same
-	ranks   []int32     // by rank of the job, the rank here, or −1; nil: the same
-	last    *uint32     // the highest context that this rank has used
-	state   *state      // of the rank, the same in all its communicators
-	extras  *rareFields // what few communicators have; nil: nothing
+	engine        *engine.Rank
+	rank          int
+	size          int             // of those that can be addressed
+	context       uint32          // of what the program sends; the one above it is for collective operations
+	members       []int           // ranks of the job; nil: the same
+	rankOfJobRank []int32         // by rank of the job, the rank here, or −1; nil: the same
+	lastContext   *uint32         // the highest context that this rank has used
+	state         *rankState      // of the rank, the same in all its communicators
+	optional      *optionalFields // what few communicators have; nil: nothing
 }
 
 // Rank returns the rank of the caller, from 0 to Size()−1.
@@ -52,31 +60,31 @@ func (c *Comm) Size() int {
 // Counts yields, by name, the counters of the rank's engine, such as requests, and those of the
 // library's own collective operations, if they have any.
 func (c *Comm) Counts(yield func(name string, n int64) bool) {
-	c.e.CheckGoroutine("Counts")
+	c.engine.CheckGoroutine("Counts")
 	more := true
-	c.e.Counts(func(name string, n int64) bool {
+	c.engine.Counts(func(name string, n int64) bool {
 		more = yield(name, n)
 		return more
 	})
-	if c.state.own != nil && more {
-		c.state.own.Counts(yield)
+	if c.state.collectives != nil && more {
+		c.state.collectives.Counts(yield)
 	}
 }
 
 // Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
 func (c *Comm) Wtime() unit.Time {
-	c.e.CheckGoroutine("Wtime")
-	return c.e.Port().Now()
+	c.engine.CheckGoroutine("Wtime")
+	return c.engine.Port().Now()
 }
 
 // Compute keeps the processor busy for d. Transfers go on meanwhile. On an emulated machine it is
 // an error if virtual time would end before that.
 func (c *Comm) Compute(d unit.Time) {
-	c.e.CheckGoroutine("Compute")
+	c.engine.CheckGoroutine("Compute")
 	if d < 0 {
-		c.e.FailCall("Compute", engine.ErrArg, "a time of %v is negative", d)
+		c.engine.FailCall("Compute", engine.ErrArg, "a time of %v is negative", d)
 	}
-	c.e.Port().Delay(d)
+	c.engine.Port().Delay(d)
 }
 
 // jobRank returns the rank in the job.
@@ -89,10 +97,10 @@ func (c *Comm) jobRank(rank int) int {
 
 // rankOf returns the rank in the communicator of a rank of the job.
 func (c *Comm) rankOf(world int) int {
-	if c.ranks == nil || world < 0 {
+	if c.rankOfJobRank == nil || world < 0 {
 		return world
 	}
-	return int(c.ranks[world])
+	return int(c.rankOfJobRank[world])
 }
 
 // allreduceMax returns the largest value that a rank gives.
@@ -100,10 +108,10 @@ func (c *Comm) allreduceMax(v uint32) uint32 { return c.allreduceMaxTagged(v, 0)
 
 // allreduceMaxTagged is allreduceMax by messages with a tag, for threads that call it at a time.
 func (c *Comm) allreduceMaxTagged(v uint32, tag int) uint32 {
-	c.noteCollective(tag)
+	c.beginCollective(tag)
 	var mine, theirs [4]byte
 	binary.LittleEndian.PutUint32(mine[:], v)
-	c.convergeOnTree(tag, mine[:], theirs[:], func() {
+	c.allreduceOnTree(tag, mine[:], theirs[:], func() {
 		if binary.LittleEndian.Uint32(theirs[:]) > binary.LittleEndian.Uint32(mine[:]) {
 			mine = theirs
 		}
@@ -120,11 +128,11 @@ func (c *Comm) checkRank(r int) {
 // failRank and failTag are functions of their own so that the checks are inlined.
 func (c *Comm) failRank(r int) {
 	c.checkNotFreed()
-	c.e.Fail(engine.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
+	c.engine.Fail(engine.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
 }
 
 func (c *Comm) failTag(tag int) {
-	c.e.Fail(engine.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
+	c.engine.Fail(engine.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
 }
 
 func (c *Comm) checkTag(tag int) {
@@ -136,29 +144,29 @@ func (c *Comm) checkTag(tag int) {
 // MaxTag is the largest tag (MPI_TAG_UB).
 const MaxTag = 1<<31 - 1
 
-// state is the state, apart from the engine, that all communicators of a rank share.
-type state struct {
-	tuning        *collective.Tuning
-	nodes         *collective.Nodes      // of the job's ranks; nil: unknown
-	own           Collectives            // of the library; nil: none
-	broadcast     func(bytes int)        // is told of broadcasts; nil: no function
-	exchange      model.ExchangeOrder    // of the library
-	round         round                  // the collective operation under way; there is one at a time
-	work          []byte                 // memory for it
-	handlers      map[uint32]handledComm // of errors, by the context of a communicator; none: ErrorsAreFatal
-	ended         bool                   // the rank's program has returned
-	scratch       []byte                 // memory for a result that is not used
-	calls         check.CallHistory      // nil: not noted
-	comms         []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
-	reserved      uint32                 // numbers for communicators
-	windows       []*Window              // that are not freed, in the order in which they were made
-	files         []*File                // that are not closed, likewise
-	lockRegisters uint                   // registers that have the locks of windows, in bits
-	segments      *sharedSegments        // of the job
-	noFile        *Comm                  // of errors without a file; nil: not used
-	threads       bool                   // several threads of the program call
-	directory     processDirectory       // of the job; nil: there is none
-	idle          bool                   // a spare rank, which has no program
+// rankState is the state, apart from the engine, that all communicators of a rank share.
+type rankState struct {
+	tuning          *collective.Tuning
+	nodes           *collective.Nodes      // of the job's ranks; nil: unknown
+	collectives     Collectives            // of the library; nil: none
+	onBroadcast     func(bytes int)        // is told of broadcasts; nil: no function
+	exchangeOrder   model.ExchangeOrder    // of the library
+	operation       collectiveOperation    // the collective operation under way; there is one at a time
+	workBuffer      []byte                 // memory for it
+	errorHandlers   map[uint32]commHandler // of errors, by the context of a communicator; none: ErrorsAreFatal
+	programEnded    bool                   // the rank's program has returned
+	scratchBuffer   []byte                 // memory for a result that is not used
+	callHistory     check.CallHistory      // nil: not noted
+	createdComms    []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
+	reservedNumbers uint32                 // numbers for communicators
+	windows         []*Window              // that are not freed, in the order in which they were made
+	files           []*File                // that are not closed, likewise
+	lockRegisters   uint                   // registers that have the locks of windows, in bits
+	processMemory   *processMemory         // of the job
+	nullFileComm    *Comm                  // of errors without a file; nil: not used
+	isMultithreaded bool                   // several threads of the program call
+	directory       processDirectory       // of the job; nil: there is none
+	isIdleSpare     bool                   // a spare rank, which has no program
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and
@@ -176,8 +184,8 @@ func NewKeyval(copy func(c *Comm, value any) (copied any, keep bool), delete fun
 	return &Keyval{copy: copy, delete: delete}
 }
 
-// Keep copies an attribute as it is (MPI_DUP_FN).
-func Keep(_ *Comm, value any) (any, bool) { return value, true }
+// CopyAttribute copies an attribute as it is (MPI_DUP_FN).
+func CopyAttribute(_ *Comm, value any) (any, bool) { return value, true }
 
 // Free ends the use of the name for new attributes (MPI_Keyval_free). Those that there are stay.
 func (k *Keyval) Free() { k.freed = true }
@@ -190,15 +198,15 @@ var (
 	WtimeIsGlobal = &Keyval{} // whether all clocks show the same, as far as is known: false
 )
 
-// attributes are kept in the order in which they were set.
-type attributes []attribute
+// attributeList are kept in the order in which they were set.
+type attributeList []attribute
 
 type attribute struct {
 	key   *Keyval
 	value any
 }
 
-func (a attributes) indexOf(k *Keyval) int {
+func (a attributeList) indexOf(k *Keyval) int {
 	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
 }
 
@@ -207,13 +215,13 @@ func (c *Comm) SetAttribute(k *Keyval, value any) {
 	c.enterCall("SetAttribute")
 	switch {
 	case k == nil || k.freed:
-		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
+		c.engine.Fail(engine.ErrArg, "the key was freed, or is none")
 	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
-		c.e.Fail(engine.ErrArg, "the attribute is the library's")
+		c.engine.Fail(engine.ErrArg, "the attribute is the library's")
 	}
-	a := &c.rareFieldsOf().attributes
+	a := &c.ensureOptional().attributes
 	if i := a.indexOf(k); i >= 0 {
-		c.callDelete(k, (*a)[i].value)
+		c.callDeleteFunction(k, (*a)[i].value)
 		(*a)[i].value = value
 		return
 	}
@@ -233,30 +241,30 @@ func (c *Comm) Attribute(k *Keyval) (any, bool) {
 	case WtimeIsGlobal:
 		return false, true
 	}
-	if c.extras == nil {
+	if c.optional == nil {
 		return nil, false
 	}
-	i := c.extras.attributes.indexOf(k)
+	i := c.optional.attributes.indexOf(k)
 	if i < 0 {
 		return nil, false
 	}
-	return c.extras.attributes[i].value, true
+	return c.optional.attributes[i].value, true
 }
 
 // DeleteAttribute takes an attribute away (MPI_Attr_delete).
 func (c *Comm) DeleteAttribute(k *Keyval) {
 	c.enterCall("DeleteAttribute")
-	a := &c.rareFieldsOf().attributes
+	a := &c.ensureOptional().attributes
 	i := a.indexOf(k)
 	if i < 0 {
-		c.e.Fail(engine.ErrArg, "the communicator has no such attribute")
+		c.engine.Fail(engine.ErrArg, "the communicator has no such attribute")
 	}
 	value := (*a)[i].value
 	*a = slices.Delete(*a, i, i+1)
-	c.callDelete(k, value)
+	c.callDeleteFunction(k, value)
 }
 
-func (c *Comm) callDelete(k *Keyval, value any) {
+func (c *Comm) callDeleteFunction(k *Keyval, value any) {
 	if k.delete != nil {
 		k.delete(c, value)
 	}

@@ -18,7 +18,7 @@ import (
 // communicator is between the two; where one of them is empty, all get nil.
 func (c *Comm) Create(g Group) *Comm {
 	c.enterCall("Create")
-	c.checkWithin("Create", g)
+	c.checkGroupWithin("Create", g)
 	x := c.interFields()
 	if x == nil {
 		return c.newComm(g.members, c.newContext())
@@ -38,30 +38,30 @@ func (c *Comm) CreateGroup(g Group, tag int) *Comm {
 	c.enterCall("CreateGroup")
 	c.checkIntra()
 	if tag < 0 || tag > MaxTag {
-		c.e.Fail(engine.ErrTag, "tag %d: it must be 0 to %d", tag, MaxTag)
+		c.engine.Fail(engine.ErrTag, "tag %d: it must be 0 to %d", tag, MaxTag)
 	}
-	c.checkWithin("CreateGroup", g)
-	among := c.newComm(g.members, c.context|groupBit)
+	c.checkGroupWithin("CreateGroup", g)
+	among := c.newComm(g.members, c.context|groupContextBit)
 	if among == nil {
 		return nil
 	}
 	context := c.noteContext(among.allreduceMaxTagged(c.proposeContext(), min(tag, MaxTag-1)+1)) // 0 matches all tags
-	delete(c.state.calls, among.context)
+	delete(c.state.callHistory, among.context)
 	return c.newComm(g.members, context)
 }
 
-// groupBit marks contexts of messages in which groups agree on theirs.
-const groupBit = 1 << 28
+// groupContextBit marks contexts of messages in which groups agree on theirs.
+const groupContextBit = 1 << 28
 
-// checkWithin fails for a group that has other ranks than those of this side.
-func (c *Comm) checkWithin(call string, g Group) {
+// checkGroupWithin fails for a group that has other ranks than those of this side.
+func (c *Comm) checkGroupWithin(call string, g Group) {
 	own := c
 	if x := c.interFields(); x != nil {
 		own = x.comm
 	}
 	for _, m := range g.checkValid(call).members {
 		if own.rankOf(m) < 0 || own.rankOf(m) >= own.size {
-			c.e.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
+			c.engine.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
 		}
 	}
 }
@@ -73,42 +73,43 @@ func (c *Comm) Dup() *Comm {
 	return c.dup()
 }
 
-// Reserve returns a number for DupAs that no rank has got before (part of MPI_Comm_idup).
-func (c *Comm) Reserve() uint32 {
-	c.enterCall("Reserve")
-	return c.reserve()
+// ReserveNumber returns a number for DupWithNumber that no rank has got before (part of
+// MPI_Comm_idup).
+func (c *Comm) ReserveNumber() uint32 {
+	c.enterCall("ReserveNumber")
+	return c.reserveNumber()
 }
 
-// reserve is Reserve within a call.
-func (c *Comm) reserve() uint32 {
-	each := uint32(1 << 27 / c.e.Port().Size())
-	if c.state.reserved == each {
-		c.e.Fail(engine.ErrOther, "the rank has reserved %d numbers for communicators, and there are no more", each)
+// reserveNumber is ReserveNumber within a call.
+func (c *Comm) reserveNumber() uint32 {
+	each := uint32(1 << 27 / c.engine.Port().Size())
+	if c.state.reservedNumbers == each {
+		c.engine.Fail(engine.ErrOther, "the rank has reserved %d numbers for communicators, and there are no more", each)
 	}
-	c.state.reserved++
-	return uint32(c.e.Port().Rank())*each + c.state.reserved - 1
+	c.state.reservedNumbers++
+	return uint32(c.engine.Port().Rank())*each + c.state.reservedNumbers - 1
 }
 
-// DupAs is Dup without a message: all ranks, of both groups if there are two, give the number that
-// one of them has reserved.
-func (c *Comm) DupAs(number uint32) *Comm {
-	c.enterCall("DupAs")
-	return c.dupWith(reservedBit | number<<1)
+// DupWithNumber is Dup without a message: all ranks, of both groups if there are two, give the
+// number that one of them has reserved.
+func (c *Comm) DupWithNumber(number uint32) *Comm {
+	c.enterCall("DupWithNumber")
+	return c.dupWithContext(reservedContextBit | number<<1)
 }
 
-// reservedBit marks contexts of reserved numbers.
-const reservedBit = 1 << 29
+// reservedContextBit marks contexts of reserved numbers.
+const reservedContextBit = 1 << 29
 
 // dup is Dup within a call.
 func (c *Comm) dup() *Comm {
 	if x := c.interFields(); x != nil {
-		return c.dupWith(x.newContext(c))
+		return c.dupWithContext(x.newContext(c))
 	}
-	return c.dupWith(c.newContext())
+	return c.dupWithContext(c.newContext())
 }
 
-// dupWith returns a duplicate whose messages have a context.
-func (c *Comm) dupWith(context uint32) *Comm {
+// dupWithContext returns a duplicate whose messages have a context.
+func (c *Comm) dupWithContext(context uint32) *Comm {
 	if x := c.interFields(); x != nil {
 		return c.copyProperties(newInterComm(c, x.comm, c.members, context))
 	}
@@ -117,14 +118,14 @@ func (c *Comm) dupWith(context uint32) *Comm {
 
 // copyProperties copies properties of the communicator to a duplicate.
 func (c *Comm) copyProperties(n *Comm) *Comm {
-	if c.extras != nil {
-		n.rareFieldsOf().topology = c.extras.topology
-		for _, x := range c.extras.attributes {
+	if c.optional != nil {
+		n.ensureOptional().topology = c.optional.topology
+		for _, x := range c.optional.attributes {
 			if x.key.copy == nil {
 				continue
 			}
 			if v, keep := x.key.copy(c, x.value); keep {
-				n.rareFieldsOf().attributes = append(n.rareFieldsOf().attributes, attribute{x.key, v})
+				n.ensureOptional().attributes = append(n.ensureOptional().attributes, attribute{x.key, v})
 			}
 		}
 	}
@@ -138,7 +139,7 @@ func (c *Comm) copyProperties(n *Comm) *Comm {
 func (c *Comm) Split(colour, key int) *Comm {
 	c.enterCall("Split")
 	if colour < 0 && colour != Undefined {
-		c.e.Fail(engine.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
+		c.engine.Fail(engine.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
 	}
 	return c.split(colour, key)
 }
@@ -148,24 +149,24 @@ func (c *Comm) split(colour, key int) *Comm {
 	x := c.interFields()
 	if x == nil {
 		context := c.newContext()
-		return c.newComm(ranksOfColour(colour, c.gatherChoices(colour, key)), context)
+		return c.newComm(ranksWithColour(colour, c.gatherSplitArguments(colour, key)), context)
 	}
 	context := x.newContext(c)
-	all := x.comm.gatherChoices(colour, key)
-	other := ranksOfColour(colour, decodeInts(x.exchangeAcross(c, encodeInts(all))))
-	own := x.comm.newComm(ranksOfColour(colour, all), c.nextContext(context))
+	all := x.comm.gatherSplitArguments(colour, key)
+	other := ranksWithColour(colour, decodeInts(x.exchangeAcross(c, encodeInts(all))))
+	own := x.comm.newComm(ranksWithColour(colour, all), c.nextContext(context))
 	if own == nil || len(other) == 0 {
 		return nil
 	}
 	return newInterComm(c, own, other, context)
 }
 
-// gatherChoices returns colour, key and rank in the job of all ranks.
-func (c *Comm) gatherChoices(colour, key int) []int {
+// gatherSplitArguments returns colour, key and rank in the job of all ranks.
+func (c *Comm) gatherSplitArguments(colour, key int) []int {
 	all := make([]int64, 3*c.size)
-	into := Of(all)
+	into := BufferOf(all)
 	into.Count = 3
-	c.allgather(Of([]int64{int64(colour), int64(key), int64(c.e.Port().Rank())}), into)
+	c.allgather(BufferOf([]int64{int64(colour), int64(key), int64(c.engine.Port().Rank())}), into)
 	out := make([]int, len(all))
 	for i, x := range all {
 		out[i] = int(x)
@@ -173,8 +174,8 @@ func (c *Comm) gatherChoices(colour, key int) []int {
 	return out
 }
 
-// ranksOfColour returns the ranks in the job that have chosen a colour, by their keys.
-func ranksOfColour(colour int, choices []int) []int {
+// ranksWithColour returns the ranks in the job that have chosen a colour, by their keys.
+func ranksWithColour(colour int, choices []int) []int {
 	if colour == Undefined {
 		return nil
 	}
@@ -198,34 +199,35 @@ const selfContext = 1 << 31
 // Self returns a communicator of the caller alone (MPI_COMM_SELF). A rank makes one of them.
 func (c *Comm) Self() *Comm {
 	c.enterCall("Self")
-	return c.newComm([]int{c.e.Port().Rank()}, selfContext)
+	return c.newComm([]int{c.engine.Port().Rank()}, selfContext)
 }
 
-// separateBit marks contexts of messages that are apart from the program's. Those of communicators
-// are smaller.
-const separateBit = 1 << 30
+// internalContextBit marks contexts of messages that are apart from the program's. Those of
+// communicators are smaller.
+const internalContextBit = 1 << 30
 
-// Aside returns a communicator of the same ranks, whose messages are apart from those of c, for
-// collective operations that are made of messages. It needs no message, and has no attributes and
-// no topology. It is not freed.
-func (c *Comm) Aside() *Comm {
-	c.enterCall("Aside")
+// InternalComm returns a communicator of the same ranks, whose messages are apart from those of c,
+// for collective operations that are made of messages. It needs no message, and has no attributes
+// and no topology. It is not freed.
+func (c *Comm) InternalComm() *Comm {
+	c.enterCall("InternalComm")
 	n := *c
-	n.context |= separateBit
-	n.extras = nil
+	n.context |= internalContextBit
+	n.optional = nil
 	if h := c.ErrorHandler(); h != n.ErrorHandler() {
 		n.setHandler(h)
 	}
 	return &n
 }
 
-// LocalAside is Aside for the group that the caller is in, of a communicator between two groups.
-func (c *Comm) LocalAside() *Comm {
-	c.enterCall("LocalAside")
+// InternalLocalComm is InternalComm for the group that the caller is in, of a communicator between
+// two groups.
+func (c *Comm) InternalLocalComm() *Comm {
+	c.enterCall("InternalLocalComm")
 	c.checkInter()
 	n := *c.interFields().comm
-	n.context = c.context | separateBit
-	n.extras = nil
+	n.context = c.context | internalContextBit
+	n.optional = nil
 	n.setHandler(c.ErrorHandler())
 	return &n
 }
@@ -233,9 +235,9 @@ func (c *Comm) LocalAside() *Comm {
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
 	c.enterCall("Compare")
-	c.e.SetContext(d.context)
+	c.engine.SetContext(d.context)
 	d.checkNotFreed()
-	c.e.SetContext(c.context)
+	c.engine.SetContext(c.context)
 	switch {
 	case c.context == d.context:
 		return Identical
@@ -244,7 +246,7 @@ func (c *Comm) Compare(d *Comm) Comparison {
 	}
 	groups := c.group().Compare(d.group())
 	if x := c.interFields(); x != nil {
-		groups = max(groups, Group{c.e, c.members}.Compare(Group{d.e, d.members}))
+		groups = max(groups, Group{c.engine, c.members}.Compare(Group{d.engine, d.members}))
 	}
 	if groups == Identical {
 		return Congruent
@@ -256,18 +258,18 @@ func (c *Comm) Compare(d *Comm) Comparison {
 // still arrive (MPI_Comm_free).
 func (c *Comm) Free() {
 	c.enterCall("Free")
-	if o := c.state.own; o != nil && c.interFields() == nil {
-		o.Free(&Call{r: c.newRound(collective.Barrier, 0, Packed)})
+	if o := c.state.collectives; o != nil && c.interFields() == nil {
+		o.Free(&CollectiveCall{operation: c.newCollectiveOperation(collective.Barrier, 0, Packed)})
 	}
-	if c.extras != nil {
-		for _, x := range slices.Backward(c.extras.attributes) {
-			c.callDelete(x.key, x.value)
+	if c.optional != nil {
+		for _, x := range slices.Backward(c.optional.attributes) {
+			c.callDeleteFunction(x.key, x.value)
 		}
 	}
-	x := c.rareFieldsOf()
-	*x = rareFields{freed: true}
+	x := c.ensureOptional()
+	*x = optionalFields{freed: true}
 	c.setHandler(ErrorsAreFatal)
-	delete(c.state.calls, c.context)
+	delete(c.state.callHistory, c.context)
 	c.size = 0 // so that no rank can be addressed
 }
 
@@ -277,19 +279,19 @@ func (c *Comm) newContext() uint32 { return c.noteContext(c.allreduceMax(c.propo
 // proposeContext returns a context that this rank has not used. The largest proposal is one that no
 // rank has. Where several threads agree on contexts at a time, a rank reserves what it proposes.
 func (c *Comm) proposeContext() uint32 {
-	if !c.state.threads {
-		return *c.last + 2
+	if !c.state.isMultithreaded {
+		return *c.lastContext + 2
 	}
-	first := c.reserve()
-	c.reserve() // for nextContext
-	return reservedBit | first<<1
+	first := c.reserveNumber()
+	c.reserveNumber() // for nextContext
+	return reservedContextBit | first<<1
 }
 
 // noteContext notes a context that was agreed on, and returns it.
 func (c *Comm) noteContext(context uint32) uint32 {
 	context &^= 1
-	if context < reservedBit {
-		*c.last = context
+	if context < reservedContextBit {
+		*c.lastContext = context
 	}
 	return context
 }
@@ -299,11 +301,11 @@ func (c *Comm) nextContext(context uint32) uint32 { return c.noteContext(context
 
 // newComm returns a communicator of ranks of the job, or nil if this one is not among them.
 func (c *Comm) newComm(members []int, context uint32) *Comm {
-	me := slices.Index(members, c.e.Port().Rank())
+	me := slices.Index(members, c.engine.Port().Rank())
 	if me < 0 {
 		return nil
 	}
-	n := &Comm{e: c.e, rank: me, context: context, last: c.last, state: c.state}
+	n := &Comm{engine: c.engine, rank: me, context: context, lastContext: c.lastContext, state: c.state}
 	n.setMembers(members)
 	n.setHandler(c.ErrorHandler())
 	return n
@@ -313,54 +315,54 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 func (c *Comm) setMembers(members []int) {
 	c.state.noteComm(c)
 	c.members, c.size = members, len(members)
-	c.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
+	c.rankOfJobRank = slices.Repeat([]int32{-1}, c.engine.Port().Size())
 	for i, m := range members {
-		c.ranks[m] = int32(i)
+		c.rankOfJobRank[m] = int32(i)
 	}
 }
 
 // noteComm notes a communicator, to name its ranks in errors.
-func (s *state) noteComm(c *Comm) {
-	if len(s.comms) == cap(s.comms) { // forget those that are not used any more
-		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
+func (s *rankState) noteComm(c *Comm) {
+	if len(s.createdComms) == cap(s.createdComms) { // forget those that are not used any more
+		s.createdComms = slices.DeleteFunc(s.createdComms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
 	}
-	s.comms = append(s.comms, weak.Make(c))
+	s.createdComms = append(s.createdComms, weak.Make(c))
 }
 
-// rareFields are fields that few communicators need.
-type rareFields struct {
+// optionalFields are fields that few communicators need.
+type optionalFields struct {
 	freed      bool
-	attributes attributes
+	attributes attributeList
 	topology   topology
 	inter      *interComm
 	tuning     *collective.Tuning // nil: the job's
 	nodes      *collective.Nodes  // which ranks are near each other; nil: not known yet
 }
 
-// rareFieldsOf returns the extras of a communicator, and makes them if there are none.
-func (c *Comm) rareFieldsOf() *rareFields {
-	if c.extras == nil {
-		c.extras = &rareFields{}
+// ensureOptional returns the optional fields of a communicator, and allocates them if it has none.
+func (c *Comm) ensureOptional() *optionalFields {
+	if c.optional == nil {
+		c.optional = &optionalFields{}
 	}
-	return c.extras
+	return c.optional
 }
 
 // enterCall notes a call, and fails if the communicator was freed.
 func (c *Comm) enterCall(call string) {
-	c.e.EnterOn(call, c.context)
+	c.engine.EnterOn(call, c.context)
 	c.checkNotFreed()
 }
 
 // checkNotFreed fails if the communicator was freed.
 func (c *Comm) checkNotFreed() {
-	if c.extras != nil && c.extras.freed {
-		c.e.Fail(engine.ErrComm, "the communicator was freed")
+	if c.optional != nil && c.optional.freed {
+		c.engine.Fail(engine.ErrComm, "the communicator was freed")
 	}
 }
 
 // checkIntra fails for a communicator between two groups, on which the call cannot be made.
 func (c *Comm) checkIntra() {
 	if c.interFields() != nil {
-		c.e.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
+		c.engine.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
 	}
 }

@@ -48,20 +48,20 @@ func TypeOf[T Element]() *Datatype {
 	return Complex128
 }
 
-// Of returns the elements of a slice as a buffer. Nothing is copied.
-func Of[T Element](x []T) Buffer {
-	return Buffer{Bytes: Raw(x), Count: len(x), Type: TypeOf[T]()}
+// BufferOf returns the elements of a slice as a buffer. Nothing is copied.
+func BufferOf[T Element](x []T) Buffer {
+	return Buffer{Bytes: BytesOf(x), Count: len(x), Type: TypeOf[T]()}
 }
 
-// Raw returns the memory of a slice as bytes. Its elements may be structs, whose layout a datatype
-// describes, without pointers.
-func Raw[T any](x []T) []byte {
+// BytesOf returns the memory of a slice as bytes. Its elements may be structs, whose layout a
+// datatype describes, without pointers.
+func BytesOf[T any](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }
 
-// View returns bytes as elements, the inverse of Raw.
-func View[T Element](b []byte) []T {
+// SliceOf returns bytes as elements, the inverse of BytesOf.
+func SliceOf[T Element](b []byte) []T {
 	var one T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
 }

@@ -42,7 +42,7 @@ func TestTypes(t *testing.T) {
 				continue
 			}
 			got := make([]byte, len(x.want))
-			if n := c.Recv(mpi.Packing(got), 0, 3).Bytes; n != len(got) || !slices.Equal(got, x.want) {
+			if n := c.Recv(mpi.PackedBuffer(got), 0, 3).Bytes; n != len(got) || !slices.Equal(got, x.want) {
 				return fmt.Errorf("%s sends %d bytes, %v, not %v", x.name, n, got, x.want)
 			}
 		}
@@ -132,16 +132,16 @@ func TestPack(t *testing.T) {
 		}
 		x := make([]byte, size+3)
 		if c.Rank() == 0 {
-			at := c.Pack(mpi.Buffer{Bytes: mpi.Raw(numbers), Count: 1, Type: every}, x, 0)
-			at = c.Pack(mpi.Of(rest), x, at)
-			c.Send(mpi.Packing(x[:at]), 1, 3)
-			c.Send(mpi.Packing(x[:12]), 1, 4)
+			at := c.Pack(mpi.Buffer{Bytes: mpi.BytesOf(numbers), Count: 1, Type: every}, x, 0)
+			at = c.Pack(mpi.BufferOf(rest), x, at)
+			c.Send(mpi.PackedBuffer(x[:at]), 1, 3)
+			c.Send(mpi.PackedBuffer(x[:12]), 1, 4)
 			return nil
 		}
-		n := c.Recv(mpi.Packing(x), 0, 3).Bytes
+		n := c.Recv(mpi.PackedBuffer(x), 0, 3).Bytes
 		into, floats := []int32{9, 9, 9, 9, 9}, []float64{9, 9}
-		at := c.Unpack(x, 0, mpi.Buffer{Bytes: mpi.Raw(into), Count: 1, Type: every})
-		if end := c.Unpack(x, at, mpi.Of(floats)); at != 12 || end != n || n != size {
+		at := c.Unpack(x, 0, mpi.Buffer{Bytes: mpi.BytesOf(into), Count: 1, Type: every})
+		if end := c.Unpack(x, at, mpi.BufferOf(floats)); at != 12 || end != n || n != size {
 			return fmt.Errorf("unpacked up to %d and %d of %d", at, end, n)
 		}
 		if !slices.Equal(into, []int32{1, 9, 2, 9, 3}) || !slices.Equal(floats, rest) {
@@ -163,10 +163,10 @@ func TestPackFaults(t *testing.T) {
 		text  string
 		wrong func(c *mpi.Comm)
 	}{
-		"no room":    {"Pack", engine.ErrTruncate, "1 of Int32 take 4 bytes, and behind position 5 of 8 there are 3", func(c *mpi.Comm) { c.Pack(mpi.Of([]int32{1}), make([]byte, 8), 5) }},
-		"outside":    {"Pack", engine.ErrArg, "position 9 is not within 8 bytes", func(c *mpi.Comm) { c.Pack(mpi.Of([]int32{}), make([]byte, 8), 9) }},
-		"before":     {"Unpack", engine.ErrArg, "position -1", func(c *mpi.Comm) { c.Unpack(make([]byte, 8), -1, mpi.Of([]int32{1})) }},
-		"too little": {"Unpack", engine.ErrTruncate, "2 of Float64 take 16 bytes", func(c *mpi.Comm) { c.Unpack(make([]byte, 15), 0, mpi.Of([]float64{1, 2})) }},
+		"no room":    {"Pack", engine.ErrTruncate, "1 of Int32 take 4 bytes, and behind position 5 of 8 there are 3", func(c *mpi.Comm) { c.Pack(mpi.BufferOf([]int32{1}), make([]byte, 8), 5) }},
+		"outside":    {"Pack", engine.ErrArg, "position 9 is not within 8 bytes", func(c *mpi.Comm) { c.Pack(mpi.BufferOf([]int32{}), make([]byte, 8), 9) }},
+		"before":     {"Unpack", engine.ErrArg, "position -1", func(c *mpi.Comm) { c.Unpack(make([]byte, 8), -1, mpi.BufferOf([]int32{1})) }},
+		"too little": {"Unpack", engine.ErrTruncate, "2 of Float64 take 16 bytes", func(c *mpi.Comm) { c.Unpack(make([]byte, 15), 0, mpi.BufferOf([]float64{1, 2})) }},
 		"overlap": {"Unpack", engine.ErrType, "overlap", func(c *mpi.Comm) {
 			c.Unpack(make([]byte, 8), 0, mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: twice})
 		}},
@@ -196,11 +196,11 @@ func TestDisplacement(t *testing.T) {
 	locally(t, 2, func(c *mpi.Comm) error {
 		all := []particle{{1, [3]float64{1, 2, 3}, [7]byte{7}}}
 		if c.Rank() == 0 {
-			c.Send(mpi.Buffer{Bytes: mpi.Raw(all), Count: 1, Type: of}, 1, 0)
+			c.Send(mpi.Buffer{Bytes: mpi.BytesOf(all), Count: 1, Type: of}, 1, 0)
 			return nil
 		}
 		got := make([]particle, 1)
-		c.Recv(mpi.Buffer{Bytes: mpi.Raw(got), Count: 1, Type: of}, 0, 0)
+		c.Recv(mpi.Buffer{Bytes: mpi.BytesOf(got), Count: 1, Type: of}, 0, 0)
 		if want := (particle{class: 1, place: all[0].place}); got[0] != want {
 			return fmt.Errorf("received %v, not %v", got[0], want)
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are
-// not 0 are given, and stay (MPI_Dims_create). There are at most 2³¹−1 ranks.
-func (c *Comm) Dims(ranks int, dims []int) []int {
-	c.enterCall("Dims")
+// CreateDims divides ranks among dimensions as evenly as can be, the larger numbers first. Those
+// that are not 0 are given, and stay (MPI_Dims_create). There are at most 2³¹−1 ranks.
+func (c *Comm) CreateDims(ranks int, dims []int) []int {
+	c.enterCall("CreateDims")
 	out := slices.Clone(dims)
 	rest, free := ranks, 0
 	for _, d := range dims {
@@ -18,13 +18,13 @@ func (c *Comm) Dims(ranks int, dims []int) []int {
 		case d == 0:
 			free++
 		case d < 0 || rest%d != 0:
-			c.e.Fail(engine.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
+			c.engine.Fail(engine.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
 		default:
 			rest /= d
 		}
 	}
 	if free == 0 && rest != 1 || ranks < 1 || ranks > math.MaxInt32 {
-		c.e.Fail(engine.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
+		c.engine.Fail(engine.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
 	}
 	parts := balancedFactors(rest, free)
 	for i := range out {
@@ -55,7 +55,7 @@ func balancedFactors(ranks, n int) []int {
 			break // as the smallest is at most the root, they differ by more
 		}
 		x := boundedFactors{divisors, largest, map[[2]int][]int{}}
-		if f := x.balance(ranks, n); f != nil && (best == nil || f[0]-f[n-1] <= best[0]-best[n-1]) {
+		if f := x.largestFactors(ranks, n); f != nil && (best == nil || f[0]-f[n-1] <= best[0]-best[n-1]) {
 			best = f
 		}
 	}
@@ -66,12 +66,12 @@ func balancedFactors(ranks, n int) []int {
 type boundedFactors struct {
 	divisors []int // of all products, in order
 	bound    int
-	known    map[[2]int][]int // factors by product and number; nil: there are none
+	memo     map[[2]int][]int // factors by product and number; nil: there are none
 }
 
-// balance returns n factors of a product, the larger first: the smallest is as large as possible,
-// then the next, and so on; or nil if there are none.
-func (x *boundedFactors) balance(product, n int) []int {
+// largestFactors returns n factors of a product, the larger first: the smallest is as large as
+// possible, then the next, and so on; or nil if there are none.
+func (x *boundedFactors) largestFactors(product, n int) []int {
 	if n == 1 {
 		if product > x.bound {
 			return nil
@@ -79,7 +79,7 @@ func (x *boundedFactors) balance(product, n int) []int {
 		return []int{product}
 	}
 	key := [2]int{product, n}
-	if f, ok := x.known[key]; ok {
+	if f, ok := x.memo[key]; ok {
 		return f
 	}
 	var found []int
@@ -87,12 +87,12 @@ func (x *boundedFactors) balance(product, n int) []int {
 		if product%smallest != 0 || !isPowerAtMost(smallest, n, product) {
 			continue
 		}
-		if rest := x.balance(product/smallest, n-1); rest != nil && rest[n-2] >= smallest {
+		if rest := x.largestFactors(product/smallest, n-1); rest != nil && rest[n-2] >= smallest {
 			found = append(slices.Clone(rest), smallest)
 			break
 		}
 	}
-	x.known[key] = found
+	x.memo[key] = found
 	return found
 }
 

@@ -23,7 +23,7 @@ func TestDims(t *testing.T) {
 			{1_000_000_007, []int{0, 0, 0}, []int{1_000_000_007, 1, 1}}, {1 << 30, []int{0, 0, 0}, []int{1024, 1024, 1024}}, {2_147_483_647, []int{0, 0}, []int{2_147_483_647, 1}},
 			{735_134_400, []int{0, 0, 0, 0, 0}, nil}, // it has 1344 divisors
 		} {
-			got := c.Dims(x.ranks, x.dims)
+			got := c.CreateDims(x.ranks, x.dims)
 			product := 1
 			for _, d := range got {
 				product *= d
@@ -32,7 +32,7 @@ func TestDims(t *testing.T) {
 				return fmt.Errorf("%d ranks in %v: %v, not %v", x.ranks, x.dims, got, x.want)
 			}
 		}
-		if got := c.Dims(12, make([]int, 1000)); !slices.Equal(got[:4], []int{3, 2, 2, 1}) || got[999] != 1 {
+		if got := c.CreateDims(12, make([]int, 1000)); !slices.Equal(got[:4], []int{3, 2, 2, 1}) || got[999] != 1 {
 			return fmt.Errorf("12 ranks in 1000 dimensions: %v ...", got[:8])
 		}
 		return nil
@@ -63,7 +63,7 @@ func TestDimsAreBalanced(t *testing.T) {
 				best = nil
 				divide(ranks, nil, n)
 				slices.Reverse(best)
-				if got := c.Dims(ranks, make([]int, n)); !slices.Equal(got, best) {
+				if got := c.CreateDims(ranks, make([]int, n)); !slices.Equal(got, best) {
 					return fmt.Errorf("%d ranks in %d dimensions: %v, not %v", ranks, n, got, best)
 				}
 			}

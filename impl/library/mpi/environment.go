@@ -16,23 +16,23 @@ func Version() (version, subversion int) { return 4, 1 }
 // Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's
 // program to its end, as Run does what MPI_Init and MPI_Finalize do. A nil c cannot, so that a
 // function may be called with a communicator or without.
-func (c *Comm) Initialized() bool { return c != nil && !c.state.ended }
+func (c *Comm) Initialized() bool { return c != nil && !c.state.programEnded }
 
 // ProcessorName names the hardware that the rank runs on: the node of an emulated machine, or the
 // host (MPI_Get_processor_name). Ranks that are near each other have the same.
 func (c *Comm) ProcessorName() string {
-	c.e.Enter("ProcessorName")
-	return c.e.Port().Node()
+	c.engine.Enter("ProcessorName")
+	return c.engine.Port().Node()
 }
 
 // Wtick returns the resolution of the clock that Wtime reads: that of the emulated machine's timer,
 // or the measured one of this machine's clock (MPI_Wtick).
-func (c *Comm) Wtick() unit.Time { return c.e.Port().Tick() }
+func (c *Comm) Wtick() unit.Time { return c.engine.Port().Tick() }
 
 // Abort ends the job, all of its ranks, with an *AbortError (MPI_Abort). It does not return.
 func (c *Comm) Abort(code int) {
-	c.e.Enter("Abort")
-	panic(&AbortError{Rank: c.e.Port().Rank(), Code: code})
+	c.engine.Enter("Abort")
+	panic(&AbortError{Rank: c.engine.Port().Rank(), Code: code})
 }
 
 // AbortError is what Run returns when a rank has called Abort. Where ranks are processes, the
@@ -51,7 +51,7 @@ func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d: Abort: the program ends the job with code %d", e.Rank, e.Code)
 }
 
-// Pcontrol tells Options.Enter that the program is here (MPI_Pcontrol). The library ignores the
+// Pcontrol tells Options.OnCall that the program is here (MPI_Pcontrol). The library ignores the
 // level, as the standard says: a profiler that wraps the communicator defines it, by convention 0
 // for off, 1 for on, and 2 for writing out what was collected.
 func (c *Comm) Pcontrol(_ int) { c.enterCall("Pcontrol") }
@@ -205,9 +205,9 @@ func ErrorString(c Class) string {
 // ErrorHandler determines how errors of calls on a communicator are handled
 // (MPI_Errhandler_create). Ranks may have different handlers on one communicator.
 type ErrorHandler struct {
-	name  string
-	call  func(c *Comm, err *Error) // nil: none
-	freed atomic.Bool
+	name     string
+	function func(c *Comm, err *Error) // nil: none
+	freed    atomic.Bool
 }
 
 // The handlers that there are. With ErrorsAreFatal, which communicators have unless another is set,
@@ -220,7 +220,9 @@ var (
 
 // NewErrorHandler makes a handler from a function. It is called with the error and the communicator
 // before Catch, or Run if there is no Catch, returns the error.
-func NewErrorHandler(call func(c *Comm, err *Error)) *ErrorHandler { return &ErrorHandler{call: call} }
+func NewErrorHandler(call func(c *Comm, err *Error)) *ErrorHandler {
+	return &ErrorHandler{function: call}
+}
 
 // Free ends the use of a handler for other communicators (MPI_Errhandler_free). Those that have it
 // keep it. One of the library's cannot be freed.
@@ -238,23 +240,23 @@ func (h *ErrorHandler) Free() error {
 func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.enterCall("SetErrorHandler")
 	if h == nil || h.freed.Load() {
-		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
+		c.engine.Fail(engine.ErrArg, "the error handler was freed, or is none")
 	}
 	if h != ErrorsAreFatal {
-		c.e.SetHandlesErrors()
+		c.engine.SetHandlesErrors()
 	}
 	c.setHandler(h)
 }
 
-// KeepReceiveErrors leaves what is wrong with a message that was received to Status.Err, where the
-// caller raises it when it has used the status: it is for program interfaces whose statuses have
-// errors. It holds for all calls of the rank that return statuses.
-func (c *Comm) KeepReceiveErrors() { c.e.SetReceiveErrorsInStatus() }
+// StoreErrorsInStatus leaves what is wrong with a message that was received to Status.Err, where
+// the caller raises it when it has used the status: it is for program interfaces whose statuses
+// have errors. It holds for all calls of the rank that return statuses.
+func (c *Comm) StoreErrorsInStatus() { c.engine.SetReceiveErrorsInStatus() }
 
 // ErrorHandler returns the handler of errors of calls on c (MPI_Errhandler_get).
 func (c *Comm) ErrorHandler() *ErrorHandler {
-	if x, ok := c.state.handlers[c.context]; ok {
-		return x.by
+	if x, ok := c.state.errorHandlers[c.context]; ok {
+		return x.handler
 	}
 	return ErrorsAreFatal
 }
@@ -262,49 +264,49 @@ func (c *Comm) ErrorHandler() *ErrorHandler {
 // Raise makes an error of the program's own, as a call on c that fails (MPI_Comm_call_errhandler).
 func (c *Comm) Raise(class Class, format string, args ...any) {
 	c.enterCall("Raise")
-	c.e.Fail(class, format, args...)
+	c.engine.Fail(class, format, args...)
 }
 
-// Settle blocks until the rank's sends from an attached buffer, and the requests that it has freed
-// or left open, are complete, or use no memory of the program. It is for programs that release
-// their memory before the job ends (part of MPI_Finalize).
-func (c *Comm) Settle() {
-	c.enterCall("Settle")
+// DrainOperations blocks until the rank's sends from an attached buffer, and the requests that it
+// has freed or left open, are complete, or use no memory of the program. It is for programs that
+// release their memory before the job ends (part of MPI_Finalize).
+func (c *Comm) DrainOperations() {
+	c.enterCall("DrainOperations")
 	c.closeWindows()
 	c.closeFiles()
-	if c.e.CheckMode() != CheckStrict { // the end of the job makes an error of them
-		c.abandonRequests()
+	if c.engine.CheckMode() != CheckStrict { // the end of the job makes an error of them
+		c.freeOpenRequests()
 	}
-	c.e.FinishDetached()
+	c.engine.FinishDetached()
 }
 
-// handledComm is a communicator with another handler than ErrorsAreFatal.
-type handledComm struct {
-	comm *Comm
-	by   *ErrorHandler
+// commHandler is a communicator with another handler than ErrorsAreFatal.
+type commHandler struct {
+	comm    *Comm
+	handler *ErrorHandler
 }
 
 // setHandler notes the handler of a communicator.
 func (c *Comm) setHandler(h *ErrorHandler) {
 	if h == ErrorsAreFatal {
-		delete(c.state.handlers, c.context)
+		delete(c.state.errorHandlers, c.context)
 		return
 	}
-	if c.state.handlers == nil {
-		c.state.handlers = make(map[uint32]handledComm)
+	if c.state.errorHandlers == nil {
+		c.state.errorHandlers = make(map[uint32]commHandler)
 	}
-	c.state.handlers[c.context] = handledComm{c, h}
+	c.state.errorHandlers[c.context] = commHandler{c, h}
 }
 
 // callHandler calls the handler of an error of this rank, and reports whether Catch returns the
 // error.
 func (c *Comm) callHandler(err *Error) bool {
 	if err.Rank == NoRank {
-		err.Rank = c.e.Port().Rank()
+		err.Rank = c.engine.Port().Rank()
 	}
-	x, ok := c.state.handlers[err.Context()]
-	if ok && x.by.call != nil {
-		x.by.call(x.comm, err)
+	x, ok := c.state.errorHandlers[err.Context()]
+	if ok && x.handler.function != nil {
+		x.handler.function(x.comm, err)
 	}
 	return ok
 }

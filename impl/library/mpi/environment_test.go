@@ -77,7 +77,7 @@ func TestAbort(t *testing.T) {
 func entered(t *testing.T, ranks int, program func(c *mpi.Comm)) []string {
 	t.Helper()
 	var calls []string
-	o := mpi.Options{Engine: carry, Library: enginetest.T3DLibrary(), Enter: func(rank int, call string) {
+	o := mpi.Options{Engine: carry, Library: enginetest.T3DLibrary(), OnCall: func(rank int, call string) {
 		if rank == 0 && call != "" && call != "Finalize" {
 			calls = append(calls, call)
 		}
@@ -90,7 +90,7 @@ func entered(t *testing.T, ranks int, program func(c *mpi.Comm)) []string {
 
 // A call of the program is one call, whatever the library calls within it.
 func TestOneCall(t *testing.T) {
-	x := func(n int) mpi.Buffer { return mpi.Of(make([]int32, n)) }
+	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	for name, call := range map[string]func(c *mpi.Comm){
 		"Sendrecv": func(c *mpi.Comm) { c.Sendrecv(x(1), 1-c.Rank(), 0, x(1), 1-c.Rank(), 0) },
 		"SendrecvReplace": func(c *mpi.Comm) {
@@ -133,7 +133,7 @@ var halves, grids [2]*mpi.Comm
 // An error within a call that calls others has its name: ranks go apart when the first of the calls
 // within has been carried out.
 func TestNameOfCall(t *testing.T) {
-	x := func(n int) mpi.Buffer { return mpi.Of(make([]int32, n)) }
+	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	for name, c := range map[string]struct{ call, other func(c *mpi.Comm) }{
 		"Split":         {func(c *mpi.Comm) { c.Split(0, 0) }, func(c *mpi.Comm) { c.Create(c.Group()); c.Bcast(x(1), 1) }},
 		"CartSub":       {func(c *mpi.Comm) { grids[0].CartSub([]bool{true, false}) }, func(c *mpi.Comm) { grids[1].Create(c.Group()); grids[1].Bcast(x(1), 1) }},
@@ -161,7 +161,7 @@ func TestNameOfCall(t *testing.T) {
 // been received is there for another receive.
 func TestSendrecvWrong(t *testing.T) {
 	bare := mpi.Buffer{Bytes: make([]byte, 64), Count: 2}
-	x := mpi.Of(make([]int32, 2))
+	x := mpi.BufferOf(make([]int32, 2))
 	for name, call := range map[string]func(c *mpi.Comm){
 		"to no rank":       func(c *mpi.Comm) { c.Sendrecv(x, 9, 0, x, 1, 5) },
 		"with a wrong tag": func(c *mpi.Comm) { c.Sendrecv(x, 1, -3, x, 1, 5) },

@@ -181,7 +181,7 @@ func TestLongMessagesShareLinks(t *testing.T) {
 	}
 	var came [3]unit.Time
 	err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
-		b := mpi.Of(make([]byte, bytes))
+		b := mpi.BufferOf(make([]byte, bytes))
 		if c.Rank() > 0 {
 			c.Recv(b, 0, 0)
 			came[c.Rank()] = c.Wtime()
@@ -225,7 +225,7 @@ func TestExchangeOrders(t *testing.T) {
 				out[i] = byte(c.Rank() + i/bytes)
 			}
 			for range 8 { // the windows of TCP grow
-				c.Alltoallv(mpi.Of(out), counts, offsets, mpi.Of(in), counts, offsets)
+				c.Alltoallv(mpi.BufferOf(out), counts, offsets, mpi.BufferOf(in), counts, offsets)
 			}
 			for i, b := range in {
 				if b != byte(c.Rank()+i/bytes) {

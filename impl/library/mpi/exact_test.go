@@ -55,9 +55,9 @@ func withoutMemory(m *model.Machine) *model.Machine {
 // call makes the sender's call of a transfer. The request of one that blocks is null.
 func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
 	if x.IsNonblocking {
-		return [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](mpi.Of(b), to, 7)
+		return [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](mpi.BufferOf(b), to, 7)
 	}
-	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](mpi.Of(b), to, 7)
+	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](mpi.BufferOf(b), to, 7)
 	return r
 }
 
@@ -560,11 +560,11 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.T
 			start = c.Wtime()
 			switch by {
 			case model.ByPacket:
-				c.Messages().Send(b, p.to)
+				c.LowLevelMessages().Send(b, p.to)
 			case model.ByGet:
-				c.Messages().Get(b, p.to, key)
+				c.LowLevelMessages().Get(b, p.to, key)
 			case model.ByPut:
-				c.Messages().Put(b, p.to, key)
+				c.LowLevelMessages().Put(b, p.to, key)
 			}
 			took.sender = c.Wtime() - start
 			if by != model.ByPacket {
@@ -575,13 +575,13 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.T
 			}
 		case p.to:
 			if by != model.ByPacket {
-				key = c.Messages().Expose(b)
+				key = c.LowLevelMessages().Expose(b)
 				if !m.HasRemoteMemory() {
 					mpi.Recv[byte](c, nil, p.from, 7) // whose progress answers
 				}
 				return nil
 			}
-			c.Messages().Recv(b)
+			c.LowLevelMessages().Recv(b)
 			took.delivery = c.Wtime() - start
 		}
 		return nil

@@ -20,17 +20,17 @@ import (
 // on a machine that says how long files take. Calls that all ranks make, such as OpenFile, exchange
 // messages.
 type File struct {
-	c        *Comm // of the messages of the file's calls, and of its error handler
-	system   *os.File
-	path     string
-	mode     FileMode
-	view     fileView
-	position int           // the individual file pointer, in elementary types from the view's beginning
-	shared   *atomic.Int64 // the shared file pointer, likewise
-	unmap    func()        // gives back the memory of that; nil: there is nothing to give back
-	locking  bool          // accesses are atomic
-	piece    []byte        // memory for data that does not lie as it travels
-	closed   bool
+	comm          *Comm // of the messages of the file's calls, and of its error handler
+	osFile        *os.File
+	path          string
+	mode          FileMode
+	view          fileView
+	position      int           // the individual file pointer, in elementary types from the view's beginning
+	sharedPointer *atomic.Int64 // the shared file pointer, likewise
+	unmapShared   func()        // gives back the memory of that; nil: there is nothing to give back
+	isAtomic      bool          // accesses are atomic
+	stagingBuffer []byte        // memory for data that does not lie as it travels
+	closed        bool
 }
 
 // FileMode says how a file is opened: a set of bits, with the values of mpi.h.
@@ -52,15 +52,15 @@ const (
 // noFileContext is the context of the communicators of errors that belong to no file.
 const noFileContext = selfContext + 2
 
-// NoFile returns the communicator of this rank alone whose error handler gets the errors of calls
-// that have no file, such as OpenFile, and is that of files that are opened (MPI_FILE_NULL). It is
-// ErrorsReturn unless another one is set.
-func (c *Comm) NoFile() *Comm {
-	if c.state.noFile == nil {
-		c.state.noFile = c.newComm([]int{c.e.Port().Rank()}, noFileContext)
-		c.state.noFile.setHandler(ErrorsReturn)
+// NullFileComm returns the communicator of this rank alone whose error handler gets the errors of
+// calls that have no file, such as OpenFile, and is that of files that are opened (MPI_FILE_NULL).
+// It is ErrorsReturn unless another one is set.
+func (c *Comm) NullFileComm() *Comm {
+	if c.state.nullFileComm == nil {
+		c.state.nullFileComm = c.newComm([]int{c.engine.Port().Rank()}, noFileContext)
+		c.state.nullFileComm.setHandler(ErrorsReturn)
 	}
-	return c.state.noFile
+	return c.state.nullFileComm
 }
 
 // check returns what is wrong with a mode.
@@ -82,15 +82,15 @@ func (m FileMode) check() error {
 
 // OpenFile opens a file (MPI_File_open). All ranks of c call it, with the same mode.
 func (c *Comm) OpenFile(path string, mode FileMode) *File {
-	none := c.NoFile()
-	c.e.EnterOn("OpenFile", none.context)
+	none := c.NullFileComm()
+	c.engine.EnterOn("OpenFile", none.context)
 	c.checkNotFreed()
 	c.checkIntra()
-	f := &File{c: c.newComm(c.jobRanks(), c.newContext()), path: path, mode: mode, view: bytesView}
-	f.c.setHandler(none.ErrorHandler())
+	f := &File{comm: c.newComm(c.jobRanks(), c.newContext()), path: path, mode: mode, view: initialFileView}
+	f.comm.setHandler(none.ErrorHandler())
 	err := mode.check()
-	all, oneProcess := f.c.allgatherInts(int(mode), processID), true
-	for i := range f.c.size {
+	all, oneProcess := f.comm.allgatherInts(int(mode), processID), true
+	for i := range f.comm.size {
 		if all[2*i] != all[0] && err == nil {
 			err = &fileError{ErrNotSame, "ranks open the file with different modes"}
 		}
@@ -99,26 +99,26 @@ func (c *Comm) OpenFile(path string, mode FileMode) *File {
 	class := f.agreeOnError(err)
 	for _, first := range []bool{true, false} { // the first rank creates the file
 		if class == "" {
-			if (f.c.rank == 0) == first {
-				f.system, err = os.OpenFile(path, mode.systemFlags(first), 0o666)
+			if (f.comm.rank == 0) == first {
+				f.osFile, err = os.OpenFile(path, mode.systemFlags(first), 0o666)
 			}
 			class = f.agreeOnError(err)
 		}
 	}
 	if class != "" {
-		f.discard()
-		f.fail(class, err)
+		f.closeLocally()
+		f.failCall(class, err)
 	}
 	var memory []byte
 	if oneProcess {
-		memory = f.c.shareWithinProcess(8, func(int) []byte { return Raw(make([]int64, 1)) }).memory
+		memory = f.comm.shareWithinProcess(8, func(int) []byte { return BytesOf(make([]int64, 1)) }).memory
 	} else {
-		if memory, err = f.c.shareByFile(8); err != nil {
-			f.c.e.Fail(ErrRMAShared, "the shared file pointer: 8 bytes of memory cannot be shared: %v", err)
+		if memory, err = f.comm.mapSharedFile(8); err != nil {
+			f.comm.engine.Fail(ErrRMAShared, "the shared file pointer: 8 bytes of memory cannot be shared: %v", err)
 		}
-		f.unmap = func() { syscall.Munmap(memory) }
+		f.unmapShared = func() { syscall.Munmap(memory) }
 	}
-	f.shared = (*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(memory)))
+	f.sharedPointer = (*atomic.Int64)(unsafe.Pointer(unsafe.SliceData(memory)))
 	c.state.files = append(c.state.files, f)
 	f.chargeAccess(0)
 	if mode&FileAppend != 0 {
@@ -148,62 +148,62 @@ func (m FileMode) systemFlags(first bool) int {
 
 // DeleteFile deletes a file (MPI_File_delete).
 func (c *Comm) DeleteFile(path string) {
-	none := c.NoFile()
-	c.e.EnterOn("DeleteFile", none.context)
+	none := c.NullFileComm()
+	c.engine.EnterOn("DeleteFile", none.context)
 	if err := os.Remove(path); err != nil {
-		c.e.Fail(classOfFileError(err), "%v", err)
+		c.engine.Fail(classOfFileError(err), "%v", err)
 	}
 }
 
 // Close ends the use of the file (MPI_File_close). All ranks call it.
 func (f *File) Close() {
-	f.enter("File.Close")
-	err := f.discard()
-	f.c.barrier()
-	if f.c.rank == 0 && f.mode&FileDeleteOnClose != 0 {
+	f.enterCall("File.Close")
+	err := f.closeLocally()
+	f.comm.barrier()
+	if f.comm.rank == 0 && f.mode&FileDeleteOnClose != 0 {
 		err = errors.Join(err, os.Remove(f.path))
 	}
 	if class := f.agreeOnError(err); class != "" {
-		f.fail(class, err)
+		f.failCall(class, err)
 	}
-	f.c.setHandler(ErrorsAreFatal)
+	f.comm.setHandler(ErrorsAreFatal)
 }
 
 // closeFiles reports files that the program has left open, and closes them on this rank. After an
 // error that the program has handled it may not have been able to.
 func (c *Comm) closeFiles() {
-	if n := len(c.state.files); n > 0 && !c.e.HasFailed() {
-		c.e.ReportViolation(engine.FilesLeftOpen, ErrFile, "%d %s not closed; the first is %s", n, check.Plural(n, "file was", "files were"), c.state.files[0].path)
+	if n := len(c.state.files); n > 0 && !c.engine.HasFailed() {
+		c.engine.ReportViolation(engine.FilesLeftOpen, ErrFile, "%d %s not closed; the first is %s", n, check.Plural(n, "file was", "files were"), c.state.files[0].path)
 	}
 	for len(c.state.files) > 0 {
 		f := c.state.files[0]
-		f.discard()
-		if f.c.rank == 0 && f.mode&FileDeleteOnClose != 0 {
+		f.closeLocally()
+		if f.comm.rank == 0 && f.mode&FileDeleteOnClose != 0 {
 			os.Remove(f.path)
 		}
 	}
 }
 
-// discard closes the file on this rank.
-func (f *File) discard() (err error) {
-	if f.system != nil {
-		err = f.system.Close()
+// closeLocally closes the file on this rank.
+func (f *File) closeLocally() (err error) {
+	if f.osFile != nil {
+		err = f.osFile.Close()
 	}
-	if f.unmap != nil {
-		f.unmap()
+	if f.unmapShared != nil {
+		f.unmapShared()
 	}
-	delete(f.c.state.calls, f.c.context)
-	s := f.c.state
+	delete(f.comm.state.callHistory, f.comm.context)
+	s := f.comm.state
 	s.files = slices.DeleteFunc(s.files, func(x *File) bool { return x == f })
 	f.closed = true
 	return err
 }
 
-// enter enters a call on the file.
-func (f *File) enter(call string) {
-	f.c.e.EnterOn(call, f.c.context)
+// enterCall enters a call on the file.
+func (f *File) enterCall(call string) {
+	f.comm.engine.EnterOn(call, f.comm.context)
 	if f.closed {
-		f.c.e.Fail(ErrFile, "%s was closed", f.path)
+		f.comm.engine.Fail(ErrFile, "%s was closed", f.path)
 	}
 }
 
@@ -215,8 +215,8 @@ type fileError struct {
 
 func (e *fileError) Error() string { return e.text }
 
-// fileClasses are the classes of errors that the system reports.
-var fileClasses = []struct {
+// systemErrorClasses are the classes of errors that the system reports.
+var systemErrorClasses = []struct {
 	err   error
 	class Class
 }{
@@ -230,7 +230,7 @@ func classOfFileError(err error) Class {
 	if errors.As(err, &own) {
 		return own.class
 	}
-	for _, x := range fileClasses {
+	for _, x := range systemErrorClasses {
 		if errors.Is(err, x.err) {
 			return x.class
 		}
@@ -238,8 +238,8 @@ func classOfFileError(err error) Class {
 	return ErrIO
 }
 
-// agreedClasses are the classes of errors that all ranks learn of, if one has one.
-var agreedClasses = []Class{"", ErrIO, ErrBadFile, ErrAccess, ErrReadOnly, ErrNoSpace, ErrQuota, ErrFileInUse, ErrNoSuchFile, ErrFileExists,
+// agreedErrorClasses are the classes of errors that all ranks learn of, if one has one.
+var agreedErrorClasses = []Class{"", ErrIO, ErrBadFile, ErrAccess, ErrReadOnly, ErrNoSpace, ErrQuota, ErrFileInUse, ErrNoSuchFile, ErrFileExists,
 	ErrUnsupportedDatarep, ErrUnsupportedOperation, ErrArg, ErrType, ErrAmode, ErrNotSame}
 
 // agreeOnError returns the class of an error that a rank has, the same one on all ranks. All call
@@ -248,56 +248,56 @@ func (f *File) agreeOnError(err error) Class {
 	mine := uint32(0)
 	if err != nil {
 		mine = 1
-		for i, c := range agreedClasses {
+		for i, c := range agreedErrorClasses {
 			if c == classOfFileError(err) {
 				mine = uint32(i)
 			}
 		}
 	}
-	return agreedClasses[f.c.allreduceMax(mine)]
+	return agreedErrorClasses[f.comm.allreduceMax(mine)]
 }
 
-// fail ends the call with an error, which may be another rank's.
-func (f *File) fail(class Class, err error) {
+// failCall ends the call with an error, which may be another rank's.
+func (f *File) failCall(class Class, err error) {
 	if err == nil {
-		f.c.e.Fail(class, "%s: the call has failed on another rank", f.path)
+		f.comm.engine.Fail(class, "%s: the call has failed on another rank", f.path)
 	}
 	var system *fs.PathError
 	if errors.As(err, &system) { // it has the path
-		f.c.e.Fail(class, "%v", err)
+		f.comm.engine.Fail(class, "%v", err)
 	}
-	f.c.e.Fail(class, "%s: %v", f.path, err)
+	f.comm.engine.Fail(class, "%s: %v", f.path, err)
 }
 
-// failIf ends the call if there is an error.
-func (f *File) failIf(err error) {
+// failCallIf ends the call if there is an error.
+func (f *File) failCallIf(err error) {
 	if err != nil {
-		f.fail(classOfFileError(err), err)
+		f.failCall(classOfFileError(err), err)
 	}
 }
 
 // Comm returns the communicator of errors: its error handler is that of the file
 // (MPI_File_set_errhandler). It is not for messages.
-func (f *File) Comm() *Comm { return f.c }
+func (f *File) Comm() *Comm { return f.comm }
 
 // Mode returns the mode in which the file was opened (MPI_File_get_amode).
 func (f *File) Mode() FileMode { return f.mode }
 
 // Group returns the ranks that have opened the file (MPI_File_get_group).
 func (f *File) Group() Group {
-	f.enter("File.Group")
-	return f.c.group()
+	f.enterCall("File.Group")
+	return f.comm.group()
 }
 
 // Size returns the bytes of the file (MPI_File_get_size).
 func (f *File) Size() int {
-	f.enter("File.Size")
+	f.enterCall("File.Size")
 	return f.size()
 }
 
 func (f *File) size() int {
-	info, err := f.system.Stat()
-	f.failIf(err)
+	info, err := f.osFile.Stat()
+	f.failCallIf(err)
 	return int(info.Size())
 }
 
@@ -309,7 +309,7 @@ func (f *File) SetSize(size int) { f.resize("File.SetSize", size, true) }
 func (f *File) Preallocate(size int) { f.resize("File.Preallocate", size, false) }
 
 func (f *File) resize(call string, size int, shorten bool) {
-	f.enter(call)
+	f.enterCall(call)
 	var err error
 	switch {
 	case size < 0:
@@ -319,53 +319,53 @@ func (f *File) resize(call string, size int, shorten bool) {
 	}
 	class := f.agreeOnError(err)
 	if class == "" {
-		if f.c.rank == 0 && (shorten || size > f.size()) {
-			err = f.system.Truncate(int64(size))
+		if f.comm.rank == 0 && (shorten || size > f.size()) {
+			err = f.osFile.Truncate(int64(size))
 		}
 		class = f.agreeOnError(err)
 	}
 	if class != "" {
-		f.fail(class, err)
+		f.failCall(class, err)
 	}
 }
 
 // Sync makes the system write the file to its device (MPI_File_sync). All ranks call it.
 func (f *File) Sync() {
-	f.enter("File.Sync")
+	f.enterCall("File.Sync")
 	var err error
 	if f.mode&FileReadOnly == 0 {
-		err = f.system.Sync()
+		err = f.osFile.Sync()
 		f.chargeAccess(0)
 	}
 	if errors.Is(err, syscall.EINVAL) { // there is no device
 		err = nil
 	}
 	if class := f.agreeOnError(err); class != "" {
-		f.fail(class, err)
+		f.failCall(class, err)
 	}
 }
 
 // SetAtomicity makes each access one step for all ranks, or no longer (MPI_File_set_atomicity). All
 // ranks call it. Ranks of one process take turns, so their accesses are atomic anyway.
 func (f *File) SetAtomicity(atomic bool) {
-	f.enter("File.SetAtomicity")
-	f.c.barrier()
-	f.locking = atomic
+	f.enterCall("File.SetAtomicity")
+	f.comm.barrier()
+	f.isAtomic = atomic
 }
 
 // Atomicity reports whether accesses are atomic (MPI_File_get_atomicity).
-func (f *File) Atomicity() bool { return f.locking }
+func (f *File) Atomicity() bool { return f.isAtomic }
 
 // checkPointers fails for a sequential file, which has only the shared file pointer.
 func (f *File) checkPointers() {
 	if f.mode&FileSequential != 0 {
-		f.c.e.Fail(ErrUnsupportedOperation, "%s was opened with MPI_MODE_SEQUENTIAL: only its shared file pointer can be used", f.path)
+		f.comm.engine.Fail(ErrUnsupportedOperation, "%s was opened with MPI_MODE_SEQUENTIAL: only its shared file pointer can be used", f.path)
 	}
 }
 
 // checkOffset fails for an offset that no file has.
 func (f *File) checkOffset(offset int) {
 	if offset < 0 || offset > f.view.lastOffset() {
-		f.c.e.Fail(engine.ErrArg, "%s: offset %d is not within a file", f.path, offset)
+		f.comm.engine.Fail(engine.ErrArg, "%s: offset %d is not within a file", f.path, offset)
 	}
 }

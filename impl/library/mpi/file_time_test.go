@@ -28,9 +28,9 @@ func TestFileTimes(t *testing.T) {
 		}
 		f := c.OpenFile(path, mpi.FileCreate|mpi.FileReadWrite)
 		took("opening", unit.Millisecond)
-		f.WriteAt(0, mpi.Of(make([]byte, 5000)))
+		f.WriteAt(0, mpi.BufferOf(make([]byte, 5000)))
 		took("writing 5000 bytes", 6*unit.Millisecond)
-		f.ReadAt(3000, mpi.Of(make([]byte, 5000)))
+		f.ReadAt(3000, mpi.BufferOf(make([]byte, 5000)))
 		took("reading the last 2000 bytes", 3*unit.Millisecond)
 		f.Sync()
 		took("synchronizing", unit.Millisecond)

@@ -15,8 +15,8 @@ type fileView struct {
 	representation string
 }
 
-// bytesView is the view that a file has at first.
-var bytesView = fileView{0, Byte, Byte, "native"}
+// initialFileView is the view that a file has at first.
+var initialFileView = fileView{0, Byte, Byte, "native"}
 
 // CurrentDisplacement is where the shared file pointer of a sequential file is
 // (MPI_DISPLACEMENT_CURRENT).
@@ -25,22 +25,22 @@ const CurrentDisplacement = -1
 // SetView sets the view of this rank, and both file pointers to its beginning (MPI_File_set_view).
 // All ranks call it, with elementary types of one size.
 func (f *File) SetView(displacement int, etype, filetype *Datatype, representation string) {
-	f.enter("File.SetView")
+	f.enterCall("File.SetView")
 	sequential := f.mode&FileSequential != 0
-	f.c.barrier()
+	f.comm.barrier()
 	if sequential && displacement == CurrentDisplacement {
-		displacement = f.view.byteOffset(int(f.shared.Load()))
+		displacement = f.view.byteOffset(int(f.sharedPointer.Load()))
 	}
 	v := fileView{displacement, etype, filetype, representation}
 	err := v.check()
-	all := f.c.allgatherInts(etype.Size())
+	all := f.comm.allgatherInts(etype.Size())
 	for _, size := range all {
 		if size != all[0] && err == nil {
 			err = &fileError{ErrNotSame, "ranks have elementary types of different sizes"}
 		}
 	}
 	if class := f.agreeOnError(err); class != "" {
-		f.fail(class, err)
+		f.failCall(class, err)
 	}
 	f.view, f.position = v, 0
 	f.setSharedPosition(0)
@@ -68,7 +68,7 @@ func (v *fileView) check() error {
 
 // View returns the view of this rank (MPI_File_get_view).
 func (f *File) View() (displacement int, etype, filetype *Datatype, representation string) {
-	f.enter("File.View")
+	f.enterCall("File.View")
 	v := f.view
 	return v.displacement, v.etype, v.filetype, v.representation
 }
@@ -94,7 +94,7 @@ func (v *fileView) byteOffset(offset int) int {
 
 // ByteOffset returns where in the file the data at an offset begins (MPI_File_get_byte_offset).
 func (f *File) ByteOffset(offset int) int {
-	f.enter("File.ByteOffset")
+	f.enterCall("File.ByteOffset")
 	f.checkPointers()
 	f.checkOffset(offset)
 	return f.view.byteOffset(offset)
@@ -102,7 +102,7 @@ func (f *File) ByteOffset(offset int) int {
 
 // TypeExtent returns the extent of a datatype in the file (MPI_File_get_type_extent).
 func (f *File) TypeExtent(t *Datatype) int {
-	f.enter("File.TypeExtent")
+	f.enterCall("File.TypeExtent")
 	return t.Extent()
 }
 

@@ -12,22 +12,22 @@ const Undefined = -3
 // Group is some ranks of the job, in an order. It never changes. The zero Group is none
 // (MPI_GROUP_NULL): groups come from communicators.
 type Group struct {
-	e       *engine.Rank
+	engine  *engine.Rank
 	members []int // ranks of the job
 }
 
 // Group returns the ranks of the communicator, of one between two groups those of this side
 // (MPI_Comm_group).
 func (c *Comm) Group() Group {
-	c.e.Enter("Group")
+	c.engine.Enter("Group")
 	return c.group()
 }
 
 func (c *Comm) group() Group {
 	if x := c.interFields(); x != nil {
-		return Group{c.e, x.comm.jobRanks()}
+		return Group{c.engine, x.comm.jobRanks()}
 	}
-	return Group{c.e, c.jobRanks()}
+	return Group{c.engine, c.jobRanks()}
 }
 
 // Free makes g an invalid group (MPI_Group_free). Copies of g, and communicators and groups that
@@ -36,7 +36,7 @@ func (g *Group) Free() { *g = Group{} }
 
 // checkValid returns the group, and fails if it is the zero value.
 func (g Group) checkValid(call string) Group {
-	if g.e == nil {
+	if g.engine == nil {
 		failCall(call, engine.ErrGroup, "the group was freed, or is none")
 	}
 	return g
@@ -58,7 +58,7 @@ func (c *Comm) jobRanks() []int {
 func (g Group) Size() int { return len(g.checkValid("Size").members) }
 
 // Rank returns the rank of the caller in the group, or Undefined.
-func (g Group) Rank() int { return g.indexOf(g.checkValid("Rank").e.Port().Rank()) }
+func (g Group) Rank() int { return g.indexOf(g.checkValid("Rank").engine.Port().Rank()) }
 
 // indexOf returns the place of a rank of the job, or Undefined.
 func (g Group) indexOf(world int) int {
@@ -77,14 +77,14 @@ func (g Group) memberIndex() map[int]int {
 	return at
 }
 
-// Translate returns the ranks in another group of ranks of this one; Undefined for those that are
-// not in it (MPI_Group_translate_ranks).
-func (g Group) Translate(ranks []int, to Group) []int {
-	g.checkValid("Translate")
-	at := to.checkValid("Translate").memberIndex()
+// TranslateRanks returns the ranks in another group of ranks of this one; Undefined for those that
+// are not in it (MPI_Group_translate_ranks).
+func (g Group) TranslateRanks(ranks []int, to Group) []int {
+	g.checkValid("TranslateRanks")
+	at := to.checkValid("TranslateRanks").memberIndex()
 	out := make([]int, len(ranks))
 	for i, r := range ranks {
-		g.checkRank("Translate", r)
+		g.checkRank("TranslateRanks", r)
 		out[i] = Undefined
 		if there, ok := at[g.members[r]]; ok {
 			out[i] = there
@@ -123,7 +123,7 @@ func (g Group) Compare(h Group) Comparison {
 // Union returns the ranks of g, followed by those of h that are not in g.
 func (g Group) Union(h Group) Group {
 	g, h = g.checkValid("Union"), h.checkValid("Union")
-	return Group{g.e, slices.Concat(g.members, h.selectMembers(g, false).members)}
+	return Group{g.engine, slices.Concat(g.members, h.selectMembers(g, false).members)}
 }
 
 // Intersection returns the ranks of g that are in h, in the order of g.
@@ -144,7 +144,7 @@ func (g Group) selectMembers(h Group, want bool) Group {
 			kept = append(kept, m)
 		}
 	}
-	return Group{g.e, kept}
+	return Group{g.engine, kept}
 }
 
 // Include returns some ranks of the group, in the order given (MPI_Group_incl).
@@ -154,13 +154,13 @@ func (g Group) Include(ranks []int) Group {
 	for i, r := range g.checkDistinct("Include", ranks) {
 		members[i] = g.members[r]
 	}
-	return Group{g.e, members}
+	return Group{g.engine, members}
 }
 
 // Exclude returns the group without some ranks (MPI_Group_excl).
 func (g Group) Exclude(ranks []int) Group {
 	g.checkValid("Exclude")
-	return g.Difference(Group{g.e, g.Include(ranks).members})
+	return g.Difference(Group{g.engine, g.Include(ranks).members})
 }
 
 // Range is the ranks First, First+Stride, … up to Last.
@@ -178,12 +178,12 @@ func (g Group) expandRanges(ranges []Range) []int {
 	for _, r := range ranges {
 		g.checkRank("Range", r.First)
 		if r.Stride == 0 {
-			g.e.Enter("Range")
-			g.e.Fail(engine.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
+			g.engine.Enter("Range")
+			g.engine.Fail(engine.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
 		}
 		if (r.Last < r.First) == (r.Stride > 0) && r.Last != r.First {
-			g.e.Enter("Range")
-			g.e.Fail(engine.ErrArg, "a range from %d to %d with stride %d has no ranks", r.First, r.Last, r.Stride)
+			g.engine.Enter("Range")
+			g.engine.Fail(engine.ErrArg, "a range from %d to %d with stride %d has no ranks", r.First, r.Last, r.Stride)
 		}
 		for x := r.First; r.Stride > 0 && x <= r.Last || r.Stride < 0 && x >= r.Last; x += r.Stride {
 			g.checkRank("Range", x)
@@ -199,8 +199,8 @@ func (g Group) checkDistinct(call string, ranks []int) []int {
 	for _, r := range ranks {
 		g.checkRank(call, r)
 		if seen[r] {
-			g.e.Enter(call)
-			g.e.Fail(engine.ErrRank, "rank %d is named twice", r)
+			g.engine.Enter(call)
+			g.engine.Fail(engine.ErrRank, "rank %d is named twice", r)
 		}
 		seen[r] = true
 	}
@@ -209,7 +209,7 @@ func (g Group) checkDistinct(call string, ranks []int) []int {
 
 func (g Group) checkRank(call string, r int) {
 	if r < 0 || r >= len(g.members) {
-		g.e.Enter(call)
-		g.e.Fail(engine.ErrRank, "rank %d is not in a group of %d", r, len(g.members))
+		g.engine.Enter(call)
+		g.engine.Fail(engine.ErrRank, "rank %d is not in a group of %d", r, len(g.members))
 	}
 }

@@ -28,7 +28,7 @@ func ranksOf(g, in mpi.Group) []int {
 	for i := range all {
 		all[i] = i
 	}
-	return g.Translate(all, in)
+	return g.TranslateRanks(all, in)
 }
 
 // Set operations on random groups, against the definitions in MPI-1.2, §5.3.2, written with lists.
@@ -113,8 +113,8 @@ func TestSplit(t *testing.T) {
 			return fmt.Errorf("colour %d has %v", colour, got)
 		}
 		got := make([]int32, s.Size())
-		mine := mpi.Of([]int32{int32(c.Rank())})
-		into := mpi.Of(got)
+		mine := mpi.BufferOf([]int32{int32(c.Rank())})
+		into := mpi.BufferOf(got)
 		into.Count = 1
 		s.Allgather(mine, into)
 		for i, r := range order {
@@ -190,7 +190,7 @@ func TestAttributes(t *testing.T) {
 		say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 		twice := mpi.NewKeyval(func(_ *mpi.Comm, v any) (any, bool) { return 2 * v.(int), true }, func(_ *mpi.Comm, v any) { say("delete %v", v) })
 		never := mpi.NewKeyval(func(*mpi.Comm, any) (any, bool) { return nil, false }, nil)
-		kept, dropped := mpi.NewKeyval(mpi.Keep, nil), mpi.NewKeyval(nil, func(_ *mpi.Comm, v any) { say("drop %v", v) })
+		kept, dropped := mpi.NewKeyval(mpi.CopyAttribute, nil), mpi.NewKeyval(nil, func(_ *mpi.Comm, v any) { say("drop %v", v) })
 		d := c.Dup()
 		d.SetAttribute(twice, 4)
 		d.SetAttribute(twice, 5)
@@ -281,7 +281,7 @@ func TestFreeOp(t *testing.T) {
 	}
 	locally(t, 2, func(c *mpi.Comm) error {
 		op := mpi.NewOp(func(in, inout mpi.Buffer) {
-			x, y := mpi.View[int32](in.Bytes), mpi.View[int32](inout.Bytes)
+			x, y := mpi.SliceOf[int32](in.Bytes), mpi.SliceOf[int32](inout.Bytes)
 			for i := range y {
 				y[i] = 10*x[i] + y[i]
 			}
@@ -335,7 +335,7 @@ func TestGroupFaults(t *testing.T) {
 		"grid too large":     {func(c *mpi.Comm) { c.CreateCart([]int{2, 2}, []bool{true, true}) }, "CreateCart: MPI_ERR_DIMS"},
 		"no grid":            {func(c *mpi.Comm) { c.CartCoords(0) }, "CartCoords: MPI_ERR_TOPOLOGY: the communicator is no grid"},
 		"outside":            {func(c *mpi.Comm) { c.CreateCart([]int{2}, []bool{false}).CartRank([]int{2}) }, "CartRank: MPI_ERR_ARG: coordinate 2"},
-		"no division":        {func(c *mpi.Comm) { c.Dims(6, []int{4, 0}) }, "Dims: MPI_ERR_DIMS: 6 ranks"},
+		"no division":        {func(c *mpi.Comm) { c.CreateDims(6, []int{4, 0}) }, "CreateDims: MPI_ERR_DIMS: 6 ranks"},
 		"one group":          {func(c *mpi.Comm) { c.RemoteSize() }, "RemoteSize: MPI_ERR_COMM"},
 		"key of the library": {func(c *mpi.Comm) { c.SetAttribute(mpi.IO, 1) }, "SetAttribute: MPI_ERR_ARG: the attribute is the library's"},
 		"no attribute":       {func(c *mpi.Comm) { c.DeleteAttribute(mpi.NewKeyval(nil, nil)) }, "DeleteAttribute: MPI_ERR_ARG"},

@@ -63,7 +63,7 @@ func TestTruncatedCollectives(t *testing.T) {
 			counts, offsets := []int{n, n, n}, []int{0, n, 2 * n}
 			err := errors.Join(
 				expect("Bcast", n, mpi.ErrTruncate, func() { mpi.Bcast(c, taken[:few], 0) }),
-				expect("Scatterv", n, mpi.ErrTruncate, func() { c.Scatterv(mpi.Of(given), counts, offsets, mpi.Of(taken[:few]), 0) }),
+				expect("Scatterv", n, mpi.ErrTruncate, func() { c.Scatterv(mpi.BufferOf(given), counts, offsets, mpi.BufferOf(taken[:few]), 0) }),
 				expect("Bcast of another type", n, mpi.ErrType, func() {
 					if c.Rank() == last {
 						mpi.Bcast(c, other, 0)

@@ -30,7 +30,7 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	other := decodeInts(mine.broadcastBytes(there, leader))
 	context = c.noteContext(max(context, uint32(other[0])))
 	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
-		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
+		c.engine.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
 	}
 	return newInterComm(c, mine, other[1:], context)
 }
@@ -38,10 +38,10 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 // newInterComm returns a communicator between two groups: that of the communicator own, and other
 // ranks of the job.
 func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
-	n := &Comm{e: c.e, rank: own.rank, context: context, last: c.last, state: c.state}
+	n := &Comm{engine: c.engine, rank: own.rank, context: context, lastContext: c.lastContext, state: c.state}
 	n.setMembers(other)
 	n.setHandler(c.ErrorHandler())
-	n.rareFieldsOf().inter = &interComm{own}
+	n.ensureOptional().inter = &interComm{own}
 	return n
 }
 
@@ -91,21 +91,21 @@ func (c *Comm) RemoteSize() int {
 func (c *Comm) RemoteGroup() Group {
 	c.enterCall("RemoteGroup")
 	c.checkInter()
-	return Group{c.e, c.members}
+	return Group{c.engine, c.members}
 }
 
 func (c *Comm) checkInter() {
 	if c.interFields() == nil {
-		c.e.Fail(engine.ErrComm, "the communicator is of one group")
+		c.engine.Fail(engine.ErrComm, "the communicator is of one group")
 	}
 }
 
 // interFields returns the fields of a communicator between two groups, or nil.
 func (c *Comm) interFields() *interComm {
-	if c.extras == nil {
+	if c.optional == nil {
 		return nil
 	}
-	return c.extras.inter
+	return c.optional.inter
 }
 
 // newContext returns a context that no rank of either group has used: the first ranks of the groups
@@ -121,7 +121,7 @@ func (x *interComm) newContext(c *Comm) uint32 {
 func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
 	var theirs []byte
 	if x.comm.rank == 0 {
-		theirs = c.exchangeBytesIn(c.context+1, mine, 0, 0)
+		theirs = c.exchangeBytesInContext(c.context+1, mine, 0, 0)
 	}
 	return x.comm.broadcastBytes(theirs, 0)
 }
@@ -130,29 +130,29 @@ func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
 func (c *Comm) exchangeBytes(b []byte, with, tag int) []byte {
 	c.checkRank(with)
 	c.checkTag(tag)
-	return c.exchangeBytesIn(c.context, b, with, tag)
+	return c.exchangeBytesInContext(c.context, b, with, tag)
 }
 
-func (c *Comm) exchangeBytesIn(context uint32, b []byte, with, tag int) []byte {
-	out := c.e.Isend(model.StandardMode, b, engine.Signature(Byte.KindSign()), c.jobRank(with), context, tag)
-	st, _ := c.e.Probe(c.jobRank(with), context, tag, true)
+func (c *Comm) exchangeBytesInContext(context uint32, b []byte, with, tag int) []byte {
+	out := c.engine.Isend(model.StandardMode, b, engine.Signature(Byte.KindSign()), c.jobRank(with), context, tag)
+	st, _ := c.engine.Probe(c.jobRank(with), context, tag, true)
 	theirs := make([]byte, st.Bytes)
-	if got := c.e.Recv(theirs, engine.Signature(Byte.KindSign()), c.jobRank(with), context, tag); got.Err != nil {
+	if got := c.engine.Recv(theirs, engine.Signature(Byte.KindSign()), c.jobRank(with), context, tag); got.Err != nil {
 		panic(got.Err)
 	}
-	c.e.Wait(out)
-	c.e.Release(out)
+	c.engine.Wait(out)
+	c.engine.Release(out)
 	return theirs
 }
 
 // broadcastBytes sends a byte string of any length from a rank to all.
 func (c *Comm) broadcastBytes(b []byte, root int) []byte {
 	n := []int64{int64(len(b))}
-	c.bcast(Of(n), root)
+	c.bcast(BufferOf(n), root)
 	if c.rank != root {
 		b = make([]byte, n[0])
 	}
-	c.bcast(Of(b), root)
+	c.bcast(BufferOf(b), root)
 	return b
 }
 

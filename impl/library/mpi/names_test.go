@@ -156,16 +156,16 @@ func (c *tally) Pcontrol(level int) {
 	c.Comm.Pcontrol(level)
 }
 
-// A tool that wraps a communicator sees the calls that it replaces, and Options.Enter is told of
+// A tool that wraps a communicator sees the calls that it replaces, and Options.OnCall is told of
 // all.
 func TestWrapped(t *testing.T) {
 	var calls []string
-	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Enter: func(_ int, call string) { calls = append(calls, call) }}
+	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), OnCall: func(_ int, call string) { calls = append(calls, call) }}
 	holds(t, mpi.Run(loop.New(1), o, func(world *mpi.Comm) error {
 		c := &tally{Comm: world, level: 1}
 		for level := range 2 {
 			c.Pcontrol(level)
-			c.Send(mpi.Of([]int32{1}), mpi.ProcNull, 0)
+			c.Send(mpi.BufferOf([]int32{1}), mpi.ProcNull, 0)
 			mpi.Send(c.Comm, []int32{1}, mpi.ProcNull, 0)
 		}
 		if c.sends != 1 {

@@ -113,7 +113,7 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 			if c.Rank()%nodes != all.Rank()/per {
 				return fmt.Errorf("rank %d of the job is rank %d", all.Rank(), c.Rank())
 			}
-			c.Tune(forced(a))
+			c.SetCollectiveRules(forced(a))
 			if err := works(c, a, 2, 0); err != nil {
 				return err
 			}

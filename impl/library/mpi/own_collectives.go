@@ -8,121 +8,121 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// runOwnMethod lets the library carry out the operation in a way of its own, and reports whether it
-// has one. Somebody who asks for an algorithm gets that.
-func (r *round) runOwnMethod(by func(o Collectives, k *Call) bool) bool {
-	o := r.state.own
+// runLibraryMethod lets the library carry out the operation in a way of its own, and reports
+// whether it has one. Somebody who asks for an algorithm gets that.
+func (r *collectiveOperation) runLibraryMethod(by func(o Collectives, k *CollectiveCall) bool) bool {
+	o := r.state.collectives
 	if o == nil || r.tuningTable().Asked(r.operation) {
 		return false
 	}
-	r.busy = true
-	done := by(o, &Call{r: r})
-	r.busy = false
+	r.inUse = true
+	done := by(o, &CollectiveCall{operation: r})
+	r.inUse = false
 	r.raiseError()
 	return done
 }
 
-// Carry makes a collective call that is not MPI's but of a library beside it. f carries it out, and
-// gets the data of buffers as it travels. The messages of an operation have the tag of one that MPI
-// has.
-func (c *Comm) Carry(call string, o collective.Operation, root int, in, out []Buffer, f func(own Collectives, k *Call, in, out [][]byte)) {
+// RunLibraryCollective makes a collective call that is not MPI's but of a library beside it. f
+// carries it out, and gets the data of buffers as it travels. The messages of an operation have the
+// tag of one that MPI has.
+func (c *Comm) RunLibraryCollective(call string, o collective.Operation, root int, in, out []Buffer, f func(own Collectives, k *CollectiveCall, in, out [][]byte)) {
 	c.enterCall(call)
 	c.checkIntra()
 	c.checkRank(root)
 	for _, b := range slices.Concat(in, out) {
 		c.checkBuffer(b)
 	}
-	c.checkShared(in, out)
-	r := c.newRound(o, root, Packed)
+	c.checkBuffersDisjoint(in, out)
+	r := c.newCollectiveOperation(o, root, Packed)
 	from, to := c.flatParts(in, true), c.flatParts(out, false)
-	r.busy = true
-	f(c.state.own, &Call{r: r}, from, to)
-	r.busy = false
+	r.inUse = true
+	f(c.state.collectives, &CollectiveCall{operation: r}, from, to)
+	r.inUse = false
 	r.raiseError()
 	c.unflattenParts(out, to)
 }
 
-// Call is a collective operation that is carried out by Collectives.
-type Call struct {
-	r      *round
-	within [2]*round // the barriers in it, and the broadcasts
+// CollectiveCall is a collective operation that is carried out by Collectives.
+type CollectiveCall struct {
+	operation *collectiveOperation
+	nested    [2]*collectiveOperation // the barriers in it, and the broadcasts
 }
 
 // Comm is the communicator of the call, and Root its root.
-func (k *Call) Comm() *Comm { return k.r.Comm }
+func (k *CollectiveCall) Comm() *Comm { return k.operation.Comm }
 
-func (k *Call) Root() int { return k.r.root }
+func (k *CollectiveCall) Root() int { return k.operation.root }
 
 // JobRank returns the rank in the job of a rank of the communicator.
-func (k *Call) JobRank(rank int) int { return k.r.jobRank(rank) }
+func (k *CollectiveCall) JobRank(rank int) int { return k.operation.jobRank(rank) }
 
 // Port is the rank's port.
-func (k *Call) Port() device.Port { return k.r.e.Port() }
+func (k *CollectiveCall) Port() device.Port { return k.operation.engine.Port() }
 
-// Transfer sends to one rank and receives from another at the same time; either may be
+// Sendrecv sends to one rank and receives from another at the same time; either may be
 // collective.None. The received message is as long as in.
-func (k *Call) Transfer(to int, out []byte, from int, in []byte) {
-	k.r.sendAndReceive(to, out, from, in)
+func (k *CollectiveCall) Sendrecv(to int, out []byte, from int, in []byte) {
+	k.operation.sendAndReceive(to, out, from, in)
 }
 
-// Send starts to send to a rank, and Receive to receive from one; Wait ends all that has been
-// started.
-func (k *Call) Send(to int, b []byte) { k.r.startSend(to, b) }
+// StartSend starts to send to a rank, StartReceive starts to receive from one; WaitAll ends all
+// that has been started.
+func (k *CollectiveCall) StartSend(to int, b []byte) { k.operation.startSend(to, b) }
 
-// Receive starts to receive from a rank.
-func (k *Call) Receive(from int, b []byte) { k.r.startRecv(from, b) }
+// StartReceive starts to receive from a rank.
+func (k *CollectiveCall) StartReceive(from int, b []byte) { k.operation.startRecv(from, b) }
 
-// Wait waits for all sends and receives that have been started.
-func (k *Call) Wait() { k.r.waitPosted() }
+// WaitAll waits for all sends and receives that have been started.
+func (k *CollectiveCall) WaitAll() { k.operation.waitPosted() }
 
 // Barrier is a barrier of the communicator within the call.
-func (k *Call) Barrier() {
-	r := k.r
-	if !r.tuningTable().Asked(collective.Barrier) && r.e.Barrier(r.size, r.rank, r.jobRank) {
+func (k *CollectiveCall) Barrier() {
+	r := k.operation
+	if !r.tuningTable().Asked(collective.Barrier) && r.engine.Barrier(r.size, r.rank, r.jobRank) {
 		return
 	}
 	j := collective.Job{Ranks: r.size}
-	in := k.round(0, collective.Barrier)
+	in := k.nestedOperation(0, collective.Barrier)
 	in.runAlgorithm(in.chooseAlgorithm(&j), j, nil, nil)
 	in.raiseError()
 }
 
 // Bcast is a broadcast of the communicator within the call, by an algorithm.
-func (k *Call) Bcast(by *collective.Algorithm, root int, b []byte) {
-	in := k.round(1, collective.Bcast)
-	in.runAlgorithm(by, collective.Job{Ranks: k.r.size, Root: root, Bytes: len(b)}, nil, b)
+func (k *CollectiveCall) Bcast(by *collective.Algorithm, root int, b []byte) {
+	in := k.nestedOperation(1, collective.Bcast)
+	in.runAlgorithm(by, collective.Job{Ranks: k.operation.size, Root: root, Bytes: len(b)}, nil, b)
 	in.raiseError()
 }
 
-func (k *Call) round(i int, o collective.Operation) *round {
-	if k.within[i] == nil {
-		k.within[i] = &round{Comm: k.r.Comm, operation: o, sign: k.r.sign, tag: k.r.tag}
+func (k *CollectiveCall) nestedOperation(i int, o collective.Operation) *collectiveOperation {
+	if k.nested[i] == nil {
+		k.nested[i] = &collectiveOperation{Comm: k.operation.Comm, operation: o, signature: k.operation.signature, tag: k.operation.tag}
 	}
-	return k.within[i]
+	return k.nested[i]
 }
 
-// Highest returns the largest of the numbers that the ranks of the communicator give.
-func (k *Call) Highest(v uint32) uint32 {
-	v = k.r.allreduceMax(v)
-	k.r.e.ExpectCollectiveTag(k.r.tag)
+// AllreduceMax returns the largest of the numbers that the ranks of the communicator give.
+func (k *CollectiveCall) AllreduceMax(v uint32) uint32 {
+	v = k.operation.allreduceMax(v)
+	k.operation.engine.ExpectCollectiveTag(k.operation.tag)
 	return v
 }
 
-// NewContext returns a number that no two groups of ranks with a rank in common have, which all
+// NewCommNumber returns a number that no two groups of ranks with a rank in common have, which all
 // ranks of the communicator agree upon. It is that of a communicator which is not made.
-func (k *Call) NewContext() uint32 {
-	context := k.r.newContext()
-	k.r.e.ExpectCollectiveTag(k.r.tag)
+func (k *CollectiveCall) NewCommNumber() uint32 {
+	context := k.operation.newContext()
+	k.operation.engine.ExpectCollectiveTag(k.operation.tag)
 	return context
 }
 
-// Context returns the number of the communicator, as NewContext does.
-func (k *Call) Context() uint32 { return k.r.context }
+// CommNumber returns the number of the communicator, as NewContext does.
+func (k *CollectiveCall) CommNumber() uint32 { return k.operation.context }
 
 // Progress lets messages go on, and reports whether there was something to do.
-func (k *Call) Progress() bool { return k.r.e.Progress() }
+func (k *CollectiveCall) Progress() bool { return k.operation.engine.Progress() }
 
 // Fail ends the rank: the call cannot be carried out.
-func (k *Call) Fail(class engine.ErrorClass, format string, args ...any) {
-	k.r.e.Fail(class, format, args...)
+func (k *CollectiveCall) Fail(class engine.ErrorClass, format string, args ...any) {
+	k.operation.engine.Fail(class, format, args...)
 }

@@ -42,7 +42,7 @@ func TestWindowsReachTheRateOfTheLink(t *testing.T) {
 				}
 				for i := range requests {
 					if c.Rank() == 0 {
-						requests[i] = c.Isend(mpi.Of(b), 1, 0)
+						requests[i] = c.Isend(mpi.BufferOf(b), 1, 0)
 					} else {
 						requests[i] = mpi.Irecv(c, b, 0, 0)
 					}
@@ -53,7 +53,7 @@ func TestWindowsReachTheRateOfTheLink(t *testing.T) {
 				if c.Rank() == 0 {
 					mpi.Recv(c, b[:4], 1, 1)
 				} else {
-					c.Send(mpi.Of(b[:4]), 0, 1)
+					c.Send(mpi.BufferOf(b[:4]), 0, 1)
 				}
 			}
 			took = c.Wtime() - begin

@@ -14,7 +14,7 @@ type Status struct {
 	Bytes       int
 	Cancelled   bool // it was cancelled: no message came or went (MPI_Test_cancelled)
 
-	// Err is what is wrong with the message, after Comm.KeepReceiveErrors.
+	// Err is what is wrong with the message, after Comm.StoreErrorsInStatus.
 	Err *Error
 }
 
@@ -61,9 +61,9 @@ func (c *Comm) Recv(b Buffer, src, tag int) Status {
 		return procNullStatus
 	}
 	if flat, sign, ok := b.PlainBytes(); ok {
-		return c.newStatus(c.e.Recv(flat, engine.Signature(sign), c.jobRank(src), c.context, tag))
+		return c.newStatus(c.engine.Recv(flat, engine.Signature(sign), c.jobRank(src), c.context, tag))
 	}
-	return c.newStatus(c.e.RecvLayout(c.recvLayout(&b), c.jobRank(src), c.context, tag))
+	return c.newStatus(c.engine.RecvLayout(c.recvLayout(&b), c.jobRank(src), c.context, tag))
 }
 
 // Irecv starts to receive a message into b.
@@ -71,12 +71,12 @@ func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &
 
 func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if !c.enterReceive(call, src, tag) {
-		return c.newRequest(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
+		return c.newRequest(c.engine.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	if flat, sign, ok := b.PlainBytes(); ok {
-		return c.newRequest(c.e.Irecv(flat, engine.Signature(sign), c.jobRank(src), c.context, tag))
+		return c.newRequest(c.engine.Irecv(flat, engine.Signature(sign), c.jobRank(src), c.context, tag))
 	}
-	return c.newRequest(c.e.IrecvLayout(c.recvLayout(b), c.jobRank(src), c.context, tag))
+	return c.newRequest(c.engine.IrecvLayout(c.recvLayout(b), c.jobRank(src), c.context, tag))
 }
 
 // Sendrecv sends one message and receives another at the same time. If an argument is wrong,
@@ -99,7 +99,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	}
 	r := c.irecv(nestedCall, &b, src, recvTag)
 	if sends {
-		c.e.Send(model.StandardMode, copied, engine.Signature(b.KindSign(b.Len())), c.jobRank(dst), c.context, sendTag)
+		c.engine.Send(model.StandardMode, copied, engine.Signature(b.KindSign(b.Len())), c.jobRank(dst), c.context, sendTag)
 	}
 	return r.wait(nestedCall)
 }
@@ -109,7 +109,7 @@ func (c *Comm) Probe(src, tag int) Status {
 	if !c.enterReceive("Probe", src, tag) {
 		return procNullStatus
 	}
-	st, _ := c.e.Probe(c.jobRank(src), c.context, tag, true)
+	st, _ := c.engine.Probe(c.jobRank(src), c.context, tag, true)
 	return c.newStatus(st)
 }
 
@@ -118,7 +118,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 	if !c.enterReceive("Iprobe", src, tag) {
 		return procNullStatus, true
 	}
-	st, ok := c.e.Probe(c.jobRank(src), c.context, tag, false)
+	st, ok := c.engine.Probe(c.jobRank(src), c.context, tag, false)
 	if !ok {
 		return emptyStatus, false
 	}
@@ -128,7 +128,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 // enterReceive checks the arguments of a receive, and says whether there is anything to do.
 func (c *Comm) enterReceive(call string, src, tag int) bool {
 	if call != nestedCall {
-		c.e.EnterOn(call, c.context)
+		c.engine.EnterOn(call, c.context)
 	}
 	if src == ProcNull {
 		return false

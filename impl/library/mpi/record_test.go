@@ -22,7 +22,7 @@ func record(t testing.TB, r *hw.ActivityLog, cfg hw.Config, o mpi.Options, progr
 	t.Helper()
 	cfg.Activity = r
 	if r != nil {
-		o.Enter = r.EnterCall
+		o.OnCall = r.EnterCall
 	}
 	w, err := hw.New(cfg)
 	if err != nil {
@@ -137,7 +137,7 @@ func crowded(seed uint64) func(c *mpi.Comm) error {
 			to, from := (c.Rank()+n)%c.Size(), (c.Rank()-n+c.Size())%c.Size()
 			in := mpi.Irecv(c, make([]byte, size), from, 0)
 			c.Compute(unit.Time(r.Int64N(int64(100 * us))))
-			out := []func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend}[r.IntN(2)](mpi.Of(make([]byte, size)), to, 0)
+			out := []func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend}[r.IntN(2)](mpi.BufferOf(make([]byte, size)), to, 0)
 			for !func() bool { _, ok := in.Test(); return ok }() {
 				c.Compute(unit.Time(r.Int64N(int64(20 * us))))
 			}

@@ -14,7 +14,7 @@ func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 }
 
 func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
-	r := c.newReductionRound(collective.Reduce, root, send, op)
+	r := c.newReductionOperation(collective.Reduce, root, send, op)
 	in := c.flatData(send, true)
 	if c.rank != root {
 		r.runSchedule(r.collectiveJob(in), in, nil)
@@ -39,7 +39,7 @@ func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.
 // it is (MPI_Exscan). It is a Scan, whose results move on by a rank.
 func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	c.enterCollective("Exscan", 0, send)
-	r := c.newReductionRound(collective.Scan, 0, send, op)
+	r := c.newReductionOperation(collective.Scan, 0, send, op)
 	in, own, out := c.flatData(send, true), make([]byte, send.Len()), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
@@ -72,13 +72,13 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	}
 	c.checkParts(send, counts, offsets)
 	if recv.Count != counts[c.rank] {
-		c.e.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
+		c.engine.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
 	}
 	send.Count = total
 	part := send.SubBuffer(0, recv.Count)
 	c.checkSameData(&part, &recv)
 	c.checkDisjoint(&send, &recv)
-	r := c.newReductionRound(collective.ReduceScatter, 0, send, op)
+	r := c.newReductionOperation(collective.ReduceScatter, 0, send, op)
 	in, out := c.flatData(send, true), c.flatData(recv, false)
 	if equal {
 		r.runSchedule(r.collectiveJob(out), in, out)
@@ -95,22 +95,22 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	c.scatterv(all, counts, offsets, recv, 0)
 }
 
-// Combine leaves in ∘ inout in inout, and charges that, for collective operations that are made of
-// messages.
-func (c *Comm) Combine(op *Op, in, inout Buffer) {
-	c.e.Port().ChargeOperations(inout.Count)
+// ReduceLocal leaves in ∘ inout in inout, and charges that, for collective operations that are made
+// of messages.
+func (c *Comm) ReduceLocal(op *Op, in, inout Buffer) {
+	c.engine.Port().ChargeOperations(inout.Count)
 	op.Apply(in, inout)
 }
 
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
 	c.enterCollective(call, 0, send)
-	r := c.newReductionRound(o, 0, send, op)
+	r := c.newReductionOperation(o, 0, send, op)
 	in, out := c.flatData(send, true), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
 	j := r.collectiveJob(in)
 	a := r.chooseAlgorithm(&j)
-	if o == collective.Allreduce && a == reduceThenBcast && c.state.own != nil { // whose broadcast it is
+	if o == collective.Allreduce && a == reduceThenBcast && c.state.collectives != nil { // whose broadcast it is
 		c.reduce(send, recv, op, 0)
 		c.bcast(recv, 0)
 		return
@@ -123,14 +123,14 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 // reduceThenBcast is the algorithm of Allreduce that is made of two other operations.
 var reduceThenBcast = collective.Named(collective.Allreduce, "reduce-bcast")
 
-// newReductionRound returns the round of an operation that combines elements.
-func (c *Comm) newReductionRound(o collective.Operation, root int, of Buffer, op *Op) *round {
+// newReductionOperation returns a collective operation that combines elements.
+func (c *Comm) newReductionOperation(o collective.Operation, root int, of Buffer, op *Op) *collectiveOperation {
 	if err := op.Check(of.Type); err != nil {
-		c.e.Fail(engine.ErrOp, "%v", err)
+		c.engine.Fail(engine.ErrOp, "%v", err)
 	}
-	r := c.newRound(o, root, of.Type)
-	r.op, r.of, r.combine, r.commutes = op, of.Type, op.FlatCombiner(of.Type), op.Commutes()
+	r := c.newCollectiveOperation(o, root, of.Type)
+	r.op, r.elementType, r.combine, r.commutes = op, of.Type, op.FlatCombiner(of.Type), op.Commutes()
 	r.tag = check.EncodeTag(o, op.Identity(), root)
-	c.e.ExpectCollectiveTag(r.tag)
+	c.engine.ExpectCollectiveTag(r.tag)
 	return r
 }

@@ -13,21 +13,21 @@ import (
 // Copies of a request name the same operation. When the request has become null its copies are
 // stale, and using one is an error.
 type Request struct {
-	c   *Comm
-	op  *engine.Op
-	use uint32
+	comm       *Comm
+	op         *engine.Op
+	generation uint32
 }
 
 func (c *Comm) newRequest(op *engine.Op) Request { return Request{c, op, op.Generation()} }
 
-// Null reports whether r is the null request.
-func (r *Request) Null() bool { return r.op == nil }
+// IsNull reports whether r is the null request.
+func (r *Request) IsNull() bool { return r.op == nil }
 
-// Active reports whether there is an operation to wait for.
-func (r *Request) Active() bool { return !r.isIdle() }
+// IsActive reports whether there is an operation to wait for.
+func (r *Request) IsActive() bool { return !r.isIdle() }
 
-// Complete reports whether the operation is complete, and leaves it (MPI_Request_get_status).
-func (r *Request) Complete() bool { return !r.enterActive("Complete") || r.c.e.Test(r.op) }
+// IsComplete reports whether the operation is complete, and leaves it (MPI_Request_get_status).
+func (r *Request) IsComplete() bool { return !r.enterActive("Complete") || r.comm.engine.Test(r.op) }
 
 // Status returns the status of an operation that is complete, and leaves it.
 func (r *Request) Status() Status {
@@ -37,7 +37,7 @@ func (r *Request) Status() Status {
 		st.Cancelled = true
 		return st
 	case ok:
-		return r.c.newStatus(got)
+		return r.comm.newStatus(got)
 	}
 	return emptyStatus
 }
@@ -46,8 +46,8 @@ func (r *Request) Status() Status {
 func (r *Request) Wait() Status { return r.wait("Wait") }
 
 func (r *Request) wait(call string) Status {
-	c := r.c // which the request may have no more after that
-	return c.raise(r.finish(call))
+	c := r.comm // which the request may have no more after that
+	return c.raiseStatusError(r.finish(call))
 }
 
 // finish waits, and leaves what is wrong with the message to the status.
@@ -55,7 +55,7 @@ func (r *Request) finish(call string) Status {
 	if !r.enterActive(call) {
 		return emptyStatus
 	}
-	r.c.e.Wait(r.op)
+	r.comm.engine.Wait(r.op)
 	return r.takeStatus()
 }
 
@@ -64,11 +64,11 @@ func (r *Request) Test() (Status, bool) {
 	if !r.enterActive("Test") {
 		return emptyStatus, true
 	}
-	c := r.c
-	if !c.e.Test(r.op) {
+	c := r.comm
+	if !c.engine.Test(r.op) {
 		return emptyStatus, false
 	}
-	return c.raise(r.takeStatus()), true
+	return c.raiseStatusError(r.takeStatus()), true
 }
 
 // enterActive enters a call, unless it is nested, and reports whether an operation is in progress.
@@ -78,9 +78,9 @@ func (r *Request) enterActive(call string) bool {
 		return false
 	}
 	if call != nestedCall {
-		r.c.e.EnterOn(call, r.c.context)
+		r.comm.engine.EnterOn(call, r.comm.context)
 	} else {
-		r.c.e.SetContext(r.c.context)
+		r.comm.engine.SetContext(r.comm.context)
 	}
 	r.checkOwner()
 	return !r.op.IsInactive()
@@ -90,8 +90,8 @@ func (r *Request) enterActive(call string) bool {
 func (r *Request) isIdle() bool { return r.op == nil || r.op.IsInactive() }
 
 func (r *Request) checkOwner() {
-	if r.op.Generation() != r.use {
-		r.c.e.Fail(engine.ErrRequest, "the request was completed before, or freed")
+	if r.op.Generation() != r.generation {
+		r.comm.engine.Fail(engine.ErrRequest, "the request was completed before, or freed")
 	}
 }
 
@@ -100,45 +100,46 @@ func (r *Request) checkOwner() {
 func (r *Request) takeStatus() Status {
 	r.checkOwner()
 	st := r.Status()
-	e := r.c.e
+	e := r.comm.engine
 	st.Err = e.ReceiveError(r.op)
 	e.Release(r.op)
-	if r.op.Generation() != r.use {
+	if r.op.Generation() != r.generation {
 		*r = Request{}
 	}
 	return st
 }
 
-// raise fails with what is wrong with a message, unless the caller wants that in the status.
-func (c *Comm) raise(st Status) Status {
-	if st.Err != nil && !c.e.HasReceiveErrorsInStatus() {
+// raiseStatusError fails with what is wrong with a message, unless the caller wants that in the
+// status.
+func (c *Comm) raiseStatusError(st Status) Status {
+	if st.Err != nil && !c.engine.HasReceiveErrorsInStatus() {
 		panic(st.Err)
 	}
 	return st
 }
 
-// listError is the first error of the messages of a list, whose operations are all completed.
-type listError struct {
-	c   *Comm
-	err *Error // nil: there is none
+// firstListError is the first error of the messages of a list, whose operations are all completed.
+type firstListError struct {
+	comm *Comm
+	err  *Error // nil: there is none
 }
 
-func (x *listError) note(c *Comm, st Status) {
+func (x *firstListError) note(c *Comm, st Status) {
 	if x.err == nil && st.Err != nil {
-		x.c, x.err = c, st.Err
+		x.comm, x.err = c, st.Err
 	}
 }
 
 // raise fails with it, unless the caller has statuses and wants it there.
-func (x *listError) raise(st []Status) {
-	if x.err != nil && (st == nil || !x.c.e.HasReceiveErrorsInStatus()) {
+func (x *firstListError) raise(st []Status) {
+	if x.err != nil && (st == nil || !x.comm.engine.HasReceiveErrorsInStatus()) {
 		panic(x.err)
 	}
 }
 
 // WaitAll waits until all operations are complete. The statuses go to st unless it is nil.
 func WaitAll(reqs []Request, st []Status) {
-	var failed listError
+	var failed firstListError
 	all := false
 	defer func() {
 		if !all {
@@ -147,7 +148,7 @@ func WaitAll(reqs []Request, st []Status) {
 	}()
 	call := "WaitAll"
 	for i := range reqs {
-		c := reqs[i].c
+		c := reqs[i].comm
 		s := reqs[i].finish(call)
 		if c != nil {
 			call = nestedCall
@@ -170,34 +171,34 @@ func noteOpenRequests(reqs []Request, one bool) {
 			open++
 		}
 	}
-	if r := firstActive(reqs); r != nil {
-		r.c.e.SetOpenRequests(open, one)
+	if r := firstActiveRequest(reqs); r != nil {
+		r.comm.engine.SetOpenRequests(open, one)
 	}
 }
 
 // WaitAny waits until one operation is complete, and returns its index, or −1 if there is none.
 func WaitAny(reqs []Request) (int, Status) {
 	i := -1
-	if !waitUntil(reqs, "WaitAny", func() bool { i = nextFinished(reqs, 0); return i >= 0 }) {
+	if !waitRequests(reqs, "WaitAny", func() bool { i = nextFinishedRequest(reqs, 0); return i >= 0 }) {
 		return -1, emptyStatus
 	}
-	c := reqs[i].c
-	return i, c.raise(reqs[i].takeStatus())
+	c := reqs[i].comm
+	return i, c.raiseStatusError(reqs[i].takeStatus())
 }
 
 // WaitSome waits until at least one operation is complete, puts the indices of all that are into
 // index and their statuses into st unless it is nil, and returns how many, or −1 if there was none
 // to wait for.
 func WaitSome(reqs []Request, index []int, st []Status) int {
-	if !waitUntil(reqs, "WaitSome", func() bool { return nextFinished(reqs, 0) >= 0 }) {
+	if !waitRequests(reqs, "WaitSome", func() bool { return nextFinishedRequest(reqs, 0) >= 0 }) {
 		return -1
 	}
-	return endFinished(reqs, index, st)
+	return endFinishedRequests(reqs, index, st)
 }
 
 // TestAll reports whether all operations are complete, and ends them if so.
 func TestAll(reqs []Request, st []Status) bool {
-	done := pollOnce(reqs, "TestAll", func() bool {
+	done := testRequests(reqs, "TestAll", func() bool {
 		for i := range reqs {
 			if !reqs[i].isIdle() && !reqs[i].op.IsFinished() {
 				return false
@@ -206,11 +207,11 @@ func TestAll(reqs []Request, st []Status) bool {
 		return true
 	})
 	if done {
-		var failed listError
+		var failed firstListError
 		for i := range reqs {
 			s := emptyStatus
 			if !reqs[i].isIdle() {
-				c := reqs[i].c
+				c := reqs[i].comm
 				s = reqs[i].takeStatus()
 				failed.note(c, s)
 			}
@@ -227,27 +228,27 @@ func TestAll(reqs []Request, st []Status) bool {
 // there is none it returns −1 and true.
 func TestAny(reqs []Request) (int, Status, bool) {
 	i := -1
-	if !pollOnce(reqs, "TestAny", func() bool { i = nextFinished(reqs, 0); return i >= 0 }) {
+	if !testRequests(reqs, "TestAny", func() bool { i = nextFinishedRequest(reqs, 0); return i >= 0 }) {
 		return -1, emptyStatus, false
 	}
 	if i < 0 {
 		return -1, emptyStatus, true
 	}
-	c := reqs[i].c
-	return i, c.raise(reqs[i].takeStatus()), true
+	c := reqs[i].comm
+	return i, c.raiseStatusError(reqs[i].takeStatus()), true
 }
 
 // TestSome is WaitSome without waiting: it may return 0.
 func TestSome(reqs []Request, index []int, st []Status) int {
-	if firstActive(reqs) == nil {
+	if firstActiveRequest(reqs) == nil {
 		return -1
 	}
-	pollOnce(reqs, "TestSome", func() bool { return nextFinished(reqs, 0) >= 0 })
-	return endFinished(reqs, index, st)
+	testRequests(reqs, "TestSome", func() bool { return nextFinishedRequest(reqs, 0) >= 0 })
+	return endFinishedRequests(reqs, index, st)
 }
 
-// firstActive returns a request that is active, or nil.
-func firstActive(reqs []Request) *Request {
+// firstActiveRequest returns a request that is active, or nil.
+func firstActiveRequest(reqs []Request) *Request {
 	for i := range reqs {
 		if !reqs[i].isIdle() {
 			return &reqs[i]
@@ -256,8 +257,8 @@ func firstActive(reqs []Request) *Request {
 	return nil
 }
 
-// nextFinished returns the index of a finished operation at or after from, or −1.
-func nextFinished(reqs []Request, from int) int {
+// nextFinishedRequest returns the index of a finished operation at or after from, or −1.
+func nextFinishedRequest(reqs []Request, from int) int {
 	for i := from; i < len(reqs); i++ {
 		if reqs[i].op != nil && reqs[i].op.IsFinished() {
 			return i
@@ -266,12 +267,12 @@ func nextFinished(reqs []Request, from int) int {
 	return -1
 }
 
-// endFinished ends all operations that are finished.
-func endFinished(reqs []Request, index []int, st []Status) int {
-	var failed listError
+// endFinishedRequests ends all operations that are finished.
+func endFinishedRequests(reqs []Request, index []int, st []Status) int {
+	var failed firstListError
 	n := 0
-	for i := nextFinished(reqs, 0); i >= 0; i = nextFinished(reqs, i+1) {
-		c := reqs[i].c
+	for i := nextFinishedRequest(reqs, 0); i >= 0; i = nextFinishedRequest(reqs, i+1) {
+		c := reqs[i].comm
 		s := reqs[i].takeStatus()
 		failed.note(c, s)
 		index[n] = i
@@ -284,9 +285,9 @@ func endFinished(reqs []Request, index []int, st []Status) int {
 	return n
 }
 
-// waitUntil waits until found, and reports whether there was any request.
-func waitUntil(reqs []Request, call string, found func() bool) bool {
-	r := enterAll(reqs, call)
+// waitRequests waits until found, and reports whether there was any request.
+func waitRequests(reqs []Request, call string, found func() bool) bool {
+	r := enterAllRequests(reqs, call)
 	if r == nil {
 		return false
 	}
@@ -296,26 +297,27 @@ func waitUntil(reqs []Request, call string, found func() bool) bool {
 			noteOpenRequests(reqs, true)
 		}
 	}()
-	r.c.e.ProgressUntil(r.op, found)
+	r.comm.engine.ProgressUntil(r.op, found)
 	enough = true
 	return true
 }
 
-// pollOnce looks once whether found. Where there is no request, it is.
-func pollOnce(reqs []Request, call string, found func() bool) bool {
-	r := enterAll(reqs, call)
-	return r == nil || r.c.e.PollFor(r.op, found)
+// testRequests looks once whether found. Where there is no request, it is.
+func testRequests(reqs []Request, call string, found func() bool) bool {
+	r := enterAllRequests(reqs, call)
+	return r == nil || r.comm.engine.PollFor(r.op, found)
 }
 
-// enterAll enters a call for all requests of a list, and returns one that is active, or nil.
-func enterAll(reqs []Request, call string) *Request {
+// enterAllRequests enters a call for all requests of a list, and returns one that is active, or
+// nil.
+func enterAllRequests(reqs []Request, call string) *Request {
 	for i := range reqs {
-		if !reqs[i].Null() {
+		if !reqs[i].IsNull() {
 			reqs[i].enterActive(call)
 			call = nestedCall
 		}
 	}
-	return firstActive(reqs)
+	return firstActiveRequest(reqs)
 }
 
 // SendInit returns a persistent request that sends in standard mode whenever it is started. It
@@ -353,7 +355,7 @@ func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 			p.Layout = c.recvLayout(&b)
 		}
 	}
-	return c.newRequest(c.e.NewPersistent(p))
+	return c.newRequest(c.engine.NewPersistent(p))
 }
 
 func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Request {
@@ -366,7 +368,7 @@ func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Requ
 			p.Layout = c.sendLayout(b)
 		}
 	}
-	return c.newRequest(c.e.NewPersistent(p))
+	return c.newRequest(c.engine.NewPersistent(p))
 }
 
 // Start begins the operation of a persistent request that is inactive.
@@ -383,11 +385,11 @@ func (r *Request) start(call string) {
 	r.enter(call)
 	switch {
 	case !r.op.IsPersistent():
-		r.c.e.Fail(engine.ErrRequest, "the request is not persistent: it was started when it was made")
+		r.comm.engine.Fail(engine.ErrRequest, "the request is not persistent: it was started when it was made")
 	case !r.op.IsInactive():
-		r.c.e.Fail(engine.ErrRequest, "the request is active already: wait for it first")
+		r.comm.engine.Fail(engine.ErrRequest, "the request is active already: wait for it first")
 	}
-	r.c.e.StartPersistent(r.op)
+	r.comm.engine.StartPersistent(r.op)
 }
 
 // Free releases the request, which is then null. An operation in progress completes by itself, and
@@ -395,7 +397,7 @@ func (r *Request) start(call string) {
 // request that is inactive is gone at once.
 func (r *Request) Free() {
 	r.enter("Free")
-	r.c.e.FreeOp(r.op)
+	r.comm.engine.FreeOp(r.op)
 	*r = Request{}
 }
 
@@ -410,9 +412,9 @@ func (r *Request) Free() {
 func (r *Request) Cancel() {
 	r.enter("Cancel")
 	if r.op.IsInactive() {
-		r.c.e.Fail(engine.ErrRequest, "the request is not active")
+		r.comm.engine.Fail(engine.ErrRequest, "the request is not active")
 	}
-	r.c.e.Cancel(r.op)
+	r.comm.engine.Cancel(r.op)
 }
 
 // enter enters a call on a request, and fails if it is null.
@@ -420,6 +422,6 @@ func (r *Request) enter(call string) {
 	if r.op == nil {
 		failCall(call, engine.ErrRequest, "the request is null")
 	}
-	r.c.e.EnterOn(call, r.c.context)
+	r.comm.engine.EnterOn(call, r.comm.context)
 	r.checkOwner()
 }

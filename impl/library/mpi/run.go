@@ -35,22 +35,23 @@ type Options struct {
 	// Check looks at the memory of operations under way (what a receive writes, nothing else should
 	// use), at requests that are left open, at who makes calls (the rank's goroutine alone), and at
 	// where collective calls are made, for others to be told. It takes real time, and no virtual.
-	Check CheckMode
-	Warn  func(Warning) // is told of each kind of warning once, in the process of rank 0; nil: no function
+	Check     CheckMode
+	OnWarning func(Warning) // is told of each kind of warning once, in the process of rank 0; nil: no function
 
-	// Own makes for each rank what carries out collective operations in ways of the library's own.
-	// The rank's messages go through the port that it returns. nil: the library has none.
-	Own func(p device.Port) (device.Port, Collectives, error)
+	// NewCollectives makes for each rank what carries out collective operations in ways of the
+	// library's own. The rank's messages go through the port that it returns. nil: the library has
+	// none.
+	NewCollectives func(p device.Port) (device.Port, Collectives, error)
 
-	// Spare is how many ranks of the world, its last ones, have no program until Comm.Spawn starts
-	// one on them. Started is their program: world is the communicator of those that were started
-	// together, parent the one to the group that has started them, and start what Spawn's root
-	// gave. nil: programs are not started, and do not connect to each other.
-	Spare   int
-	Started func(world, parent *Comm, start []byte) error
+	// SpareRanks is how many ranks of the world, its last ones, have no program until Comm.Spawn
+	// starts one on them. SpawnedProgram is their program: world is the communicator of those that
+	// were started together, parent the one to the group that has started them, and start what
+	// Spawn's root gave. nil: programs are not started, and do not connect to each other.
+	SpareRanks     int
+	SpawnedProgram func(world, parent *Comm, start []byte) error
 
-	Broadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function
-	Enter     func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
+	OnBroadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function
+	OnCall      func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, what it has under way
@@ -64,13 +65,13 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{segments: sharedSegments{made: map[segmentKey]*segment{}, conflicts: map[segmentKey]*windowConflicts{}}, program: program, check: o.Check, warn: o.Warn, maker: maker, own: o.Own, broadcast: o.Broadcast, spare: o.Spare, startedProgram: o.Started}
+	j := &job{processMemory: processMemory{segments: map[commKey]*lockedMemory{}, conflicts: map[commKey]*windowConflicts{}}, program: program, checkMode: o.Check, onWarning: o.OnWarning, engines: maker, newCollectives: o.NewCollectives, onBroadcast: o.OnBroadcast, spareRanks: o.SpareRanks, spawnedProgram: o.SpawnedProgram}
 	if o.Library != nil {
-		j.exchange = o.Library.Exchange
+		j.exchangeOrder = o.Library.Exchange
 	}
-	j.shared = engine.Config{OnCall: o.Enter, TypeNames: func(s engine.Signature) string { return datatype.DescribeKindSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
-	if o.Warn != nil {
-		j.shared.OnWarning = j.noteWarning
+	j.engineConfig = engine.Config{OnCall: o.OnCall, TypeNames: func(s engine.Signature) string { return datatype.DescribeKindSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
+	if o.OnWarning != nil {
+		j.engineConfig.OnWarning = j.noteWarning
 	}
 	rules := o.Tuning
 	if rules == nil {
@@ -87,30 +88,30 @@ func Run(w World, o Options, program func(*Comm) error) error {
 
 // job is what the ranks of a job in this process share.
 type job struct {
-	shared    engine.Config
-	maker     engine.JobEngines
-	program   func(*Comm) error
-	tuning    *collective.Tuning
-	nodes     *collective.Nodes
-	check     CheckMode
-	warn      func(Warning)
-	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
-	broadcast func(bytes int)
-	exchange  model.ExchangeOrder
+	engineConfig   engine.Config
+	engines        engine.JobEngines
+	program        func(*Comm) error
+	tuning         *collective.Tuning
+	nodes          *collective.Nodes
+	checkMode      CheckMode
+	onWarning      func(Warning)
+	newCollectives func(p device.Port) (device.Port, Collectives, error) // nil: none
+	onBroadcast    func(bytes int)
+	exchangeOrder  model.ExchangeOrder
 
-	spare          int
-	startedProgram func(world, parent *Comm, start []byte) error
-	directory      *memoryDirectory // of ranks in one process
+	spareRanks     int
+	spawnedProgram func(world, parent *Comm, start []byte) error
+	directory      *memoryProcessDirectory // of ranks in one process
 
-	mu           sync.Mutex
-	startedRanks int                       // ranks that have
-	room         []rankMemory              // for those that have not
-	engine       func(i int) engine.Engine // of those
-	worlds       []*Comm                   // by rank
-	segments     sharedSegments            // of windows
-	sites        check.StopSites           // where ranks were stopped
-	farRank      bool                      // the rank of this process is not that of Run's caller
-	warnings     []Warning                 // of each kind the first
+	mu            sync.Mutex
+	startedRanks  int                       // ranks that have
+	rankMemories  []rankMemory              // for those that have not
+	engineAt      func(i int) engine.Engine // of those
+	worlds        []*Comm                   // by rank
+	processMemory processMemory             // of windows
+	stopSites     check.StopSites           // where ranks were stopped
+	isRemote      bool                      // the rank of this process is not that of Run's caller
+	warnings      []Warning                 // of each kind the first
 }
 
 // runRank is one rank's life. Its frames stay small: a job may have a million.
@@ -128,48 +129,49 @@ func (j *job) runRank(p device.Port) (err error) {
 			return
 		}
 		if !ended {
-			j.noteStopped(p)
+			j.noteStopSite(p)
 		}
 		if v != nil {
 			panic(v)
 		}
 	}()
 	through, own := p, Collectives(nil)
-	if j.own != nil {
-		if through, own, err = j.own(p); err != nil {
+	if j.newCollectives != nil {
+		if through, own, err = j.newCollectives(p); err != nil {
 			return err
 		}
 	}
 	_, far := p.(device.ErrorDetailer)
 	if far && p.Rank() > 0 {
-		j.farRank = true
+		j.isRemote = true
 	}
 	c = j.newWorldComm(through)
-	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
+	c.state.collectives, c.state.exchangeOrder, c.state.onBroadcast = own, j.exchangeOrder, j.onBroadcast
 	if err = j.openDirectory(c, far); err != nil {
 		return err
 	}
-	isSpare := p.Rank() >= p.Size()-j.spare
+	isSpare := p.Rank() >= p.Size()-j.spareRanks
 	if isSpare {
-		err = j.runSpare(c)
+		err = j.runSpareRank(c)
 	} else {
-		err = nameRank(p.Rank(), j.program(c))
+		err = addRankToError(p.Rank(), j.program(c))
 	}
-	c.state.ended = true
+	c.state.programEnded = true
 	if err == nil {
-		c.finalize(j.spare > 0 && !isSpare)
+		c.finalize(j.spareRanks > 0 && !isSpare)
 		if far {
 			a := c.rankAudit().WithLines()
 			j.leaveErrorDetail(p, errorDetail{Audit: &a})
 		}
 	}
-	c.e.MarkEnded()
+	c.engine.MarkEnded()
 	ended = true
 	return err
 }
 
-// nameRank adds the rank to an error that its program has returned, unless the error names it.
-func nameRank(rank int, err error) error {
+// addRankToError adds the rank to an error that its program has returned, unless the error names
+// it.
+func addRankToError(rank int, err error) error {
 	if err == nil || errors.As(err, new(*Error)) || errors.As(err, new(*AbortError)) {
 		return err
 	}
@@ -190,7 +192,7 @@ func (c *Comm) panicError(v any) error {
 		return e
 	case runtime.Error:
 		if call, at := check.CallOnNilCommunicator(e); call != "" {
-			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, CallSite: at, Text: "the communicator is nil: this rank is not in it"}
+			return &Error{Class: engine.ErrComm, Rank: c.engine.Port().Rank(), Call: call, CallSite: at, Text: "the communicator is nil: this rank is not in it"}
 		}
 	}
 	return nil
@@ -198,10 +200,10 @@ func (c *Comm) panicError(v any) error {
 
 // rankMemory is what a rank has.
 type rankMemory struct {
-	comm  Comm
-	state state
-	last  uint32
-	rank  engine.Rank
+	comm        Comm
+	state       rankState
+	lastContext uint32
+	rank        engine.Rank
 }
 
 // newRankMemory returns memory for a rank. There is one piece for all but the first that begins:
@@ -212,31 +214,31 @@ func (j *job) newRankMemory(ranks int) (*rankMemory, engine.Engine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.startedRanks++; j.startedRanks == 1 {
-		return new(rankMemory), j.maker.Engines(1)(0)
+		return new(rankMemory), j.engines.Engines(1)(0)
 	}
-	if len(j.room) == 0 {
-		j.room, j.engine = make([]rankMemory, ranks-1), j.maker.Engines(ranks-1)
+	if len(j.rankMemories) == 0 {
+		j.rankMemories, j.engineAt = make([]rankMemory, ranks-1), j.engines.Engines(ranks-1)
 	}
-	m, e := &j.room[0], j.engine(ranks-1-len(j.room))
-	j.room = j.room[1:]
+	m, e := &j.rankMemories[0], j.engineAt(ranks-1-len(j.rankMemories))
+	j.rankMemories = j.rankMemories[1:]
 	return m, e
 }
 
 func (j *job) newWorldComm(p device.Port) *Comm {
 	r, e := j.newRankMemory(p.Size())
-	r.state.tuning, r.state.nodes, r.state.segments = j.tuning, j.nodes, &j.segments
-	if j.check != CheckOff {
-		r.state.calls = check.CallHistory{}
+	r.state.tuning, r.state.nodes, r.state.processMemory = j.tuning, j.nodes, &j.processMemory
+	if j.checkMode != CheckOff {
+		r.state.callHistory = check.CallHistory{}
 	}
-	r.rank.Setup(p, e, &j.shared)
+	r.rank.Setup(p, e, &j.engineConfig)
 	c := &r.comm
-	*c = Comm{e: &r.rank, rank: p.Rank(), size: p.Size(), last: &r.last, state: &r.state}
-	if j.spare > 0 { // the members are not all ranks of the job
-		c.size -= j.spare
+	*c = Comm{engine: &r.rank, rank: p.Rank(), size: p.Size(), lastContext: &r.lastContext, state: &r.state}
+	if j.spareRanks > 0 { // the members are not all ranks of the job
+		c.size -= j.spareRanks
 		c.members = c.jobRanks()
-		c.ranks = slices.Repeat([]int32{-1}, p.Size())
+		c.rankOfJobRank = slices.Repeat([]int32{-1}, p.Size())
 		for i := range c.members {
-			c.ranks[i] = int32(i)
+			c.rankOfJobRank[i] = int32(i)
 		}
 	}
 	j.mu.Lock()
@@ -248,41 +250,41 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 	return c
 }
 
-// Finalize is the call of Options.Enter when the program of a rank has returned: what is under way
-// ends in it.
-const Finalize = "Finalize"
+// FinalizeCall is the call of Options.OnCall when the program of a rank has returned: what is under
+// way ends in it.
+const FinalizeCall = "Finalize"
 
 // finalize ends a rank's communication. If there are spare ranks, it leaves the job: a spare rank
 // has done so when its program had ended.
 func (c *Comm) finalize(leaves bool) {
-	c.e.Enter(Finalize)
-	if o := c.state.own; o != nil {
+	c.engine.Enter(FinalizeCall)
+	if o := c.state.collectives; o != nil {
 		o.End()
 	}
-	c.closeProgram()
+	c.releaseProgramResources()
 	if leaves {
 		c.leaveJob(false)
 	}
-	c.finishMessages()
-	c.e.Enter("")
+	c.finishOperations()
+	c.engine.Enter("")
 }
 
-// closeProgram gives back what the program has left open.
-func (c *Comm) closeProgram() {
+// releaseProgramResources gives back what the program has left open.
+func (c *Comm) releaseProgramResources() {
 	c.closeWindows()
 	c.closeFiles()
-	c.abandonRequests()
+	c.freeOpenRequests()
 }
 
-// finishMessages waits for messages under way. One that was not received is an error.
-func (c *Comm) finishMessages() {
-	if n, m := c.e.Finalize(); n > 0 {
-		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
+// finishOperations waits for messages under way. One that was not received is an error.
+func (c *Comm) finishOperations() {
+	if n, m := c.engine.Finalize(); n > 0 {
+		c.engine.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
 			n, check.Plural(n, "message was", "messages were"), c.state.rankName(m.Source, m.Context), m.Tag, m.Bytes)
 	}
 }
 
-// abandonRequests reports requests that the program has left open, and frees them.
-func (c *Comm) abandonRequests() {
-	c.e.ReportAndFreeOpenRequests(func(w engine.WaitDescription) string { return check.DescribeWait(w, c.state.rankName) })
+// freeOpenRequests reports requests that the program has left open, and frees them.
+func (c *Comm) freeOpenRequests() {
+	c.engine.ReportAndFreeOpenRequests(func(w engine.WaitDescription) string { return check.DescribeWait(w, c.state.rankName) })
 }

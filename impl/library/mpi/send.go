@@ -46,20 +46,20 @@ func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {
 		return
 	}
 	if flat, sign, ok := b.PlainBytes(); ok {
-		c.e.Send(m, flat, engine.Signature(sign), c.jobRank(dst), c.context, tag)
+		c.engine.Send(m, flat, engine.Signature(sign), c.jobRank(dst), c.context, tag)
 		return
 	}
-	c.e.SendLayout(m, c.sendLayout(b), c.jobRank(dst), c.context, tag)
+	c.engine.SendLayout(m, c.sendLayout(b), c.jobRank(dst), c.context, tag)
 }
 
 func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request {
 	if !c.enterSend(call, dst, tag) {
-		return c.newRequest(c.e.NewFinishedOp(false, engine.Status{}))
+		return c.newRequest(c.engine.NewFinishedOp(false, engine.Status{}))
 	}
 	if flat, sign, ok := b.PlainBytes(); ok {
-		return c.newRequest(c.e.Isend(m, flat, engine.Signature(sign), c.jobRank(dst), c.context, tag))
+		return c.newRequest(c.engine.Isend(m, flat, engine.Signature(sign), c.jobRank(dst), c.context, tag))
 	}
-	return c.newRequest(c.e.IsendLayout(m, c.sendLayout(b), c.jobRank(dst), c.context, tag))
+	return c.newRequest(c.engine.IsendLayout(m, c.sendLayout(b), c.jobRank(dst), c.context, tag))
 }
 
 // nestedCall in place of a call says that the program is in one already.
@@ -68,7 +68,7 @@ const nestedCall = ""
 // enterSend enters a send, checks its arguments, and reports whether there is anything to send.
 func (c *Comm) enterSend(call string, dst, tag int) bool {
 	if call != nestedCall {
-		c.e.EnterOn(call, c.context)
+		c.engine.EnterOn(call, c.context)
 	}
 	if dst == ProcNull {
 		return false
@@ -81,77 +81,78 @@ func (c *Comm) enterSend(call string, dst, tag int) bool {
 // AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it in addition
 // to its data.
 func (c *Comm) AttachBuffer(b []byte) {
-	c.e.Enter("AttachBuffer")
-	c.e.AttachBuffer(b)
+	c.engine.Enter("AttachBuffer")
+	c.engine.AttachBuffer(b)
 }
 
 // AttachGrowingBuffer lets the library make a buffer for buffered sends, as large as they need.
 func (c *Comm) AttachGrowingBuffer() {
-	c.e.Enter("AttachGrowingBuffer")
-	c.e.AttachGrowingBuffer()
+	c.engine.Enter("AttachGrowingBuffer")
+	c.engine.AttachGrowingBuffer()
 }
 
 // DetachBuffer returns the attached buffer when all messages in it have left.
 func (c *Comm) DetachBuffer() []byte {
-	c.e.Enter("DetachBuffer")
-	return c.e.DetachBuffer()
+	c.engine.Enter("DetachBuffer")
+	return c.engine.DetachBuffer()
 }
 
 // BsendOverhead is what a buffered message takes of the attached buffer in addition to its data.
 const BsendOverhead = engine.BufferedOverhead
 
-// Messages sends low-level messages: the single packets without matching that protocols consist of.
-// They are for measuring, and may not be mixed with other communication that is under way.
-type Messages struct{ c *Comm }
+// LowLevelMessages sends low-level messages: the single packets without matching that protocols
+// consist of. They are for measuring, and may not be mixed with other communication that is under
+// way.
+type LowLevelMessages struct{ comm *Comm }
 
-// Messages returns the low-level messages of the communicator's ranks.
-func (c *Comm) Messages() Messages { return Messages{c} }
+// LowLevelMessages returns the low-level messages of the communicator's ranks.
+func (c *Comm) LowLevelMessages() LowLevelMessages { return LowLevelMessages{c} }
 
-func (m Messages) direct() engine.LowLevelPort {
-	d := m.c.e.LowLevelPort()
+func (m LowLevelMessages) lowLevelPort() engine.LowLevelPort {
+	d := m.comm.engine.LowLevelPort()
 	if d == nil {
-		m.c.e.Fail(ErrOther, "the library's engine has no low-level messages")
+		m.comm.engine.Fail(ErrOther, "the library's engine has no low-level messages")
 	}
 	return d
 }
 
 // Send sends one low-level message.
-func (m Messages) Send(b []byte, dst int) {
-	m.c.e.Enter("Messages.Send")
-	m.c.checkRank(dst)
-	m.direct().SendPacket(m.c.jobRank(dst), b)
+func (m LowLevelMessages) Send(b []byte, dst int) {
+	m.comm.engine.Enter("Messages.Send")
+	m.comm.checkRank(dst)
+	m.lowLevelPort().SendPacket(m.comm.jobRank(dst), b)
 }
 
 // Recv receives the next one from any rank and returns its length.
-func (m Messages) Recv(b []byte) int {
-	m.c.e.Enter("Messages.Recv")
-	return m.direct().RecvPacket(b)
+func (m LowLevelMessages) Recv(b []byte) int {
+	m.comm.engine.Enter("Messages.Recv")
+	return m.lowLevelPort().RecvPacket(b)
 }
 
-// Key names memory that a rank has exposed.
-type Key = device.Key
+// MemoryKey names memory that a rank has exposed.
+type MemoryKey = device.Key
 
-// Remote reports whether the machine has remote memory access. Where it has not, the other methods
-// go by packets, and need the other rank to be in a call.
-func (m Messages) Remote() bool { return m.direct().HasRemoteMemory() }
+// HasRemoteMemory reports whether the machine has remote memory access. Where it has not, the other
+// methods go by packets, and need the other rank to be in a call.
+func (m LowLevelMessages) HasRemoteMemory() bool { return m.lowLevelPort().HasRemoteMemory() }
 
 // Expose lets other ranks access b until Withdraw.
-func (m Messages) Expose(b []byte) Key { return m.direct().Expose(b) }
+func (m LowLevelMessages) Expose(b []byte) MemoryKey { return m.lowLevelPort().Expose(b) }
 
 // Withdraw ends that.
-func (m Messages) Withdraw(k Key) { m.direct().Withdraw(k) }
+func (m LowLevelMessages) Withdraw(k MemoryKey) { m.lowLevelPort().Withdraw(k) }
 
 // Get reads memory that rank src has exposed into b, and returns when the bytes are there.
-func (m Messages) Get(b []byte, src int, k Key) {
-	m.c.e.Enter("Messages.Get")
-	m.c.checkRank(src)
-	m.direct().Get(m.c.jobRank(src), k, b)
+func (m LowLevelMessages) Get(b []byte, src int, k MemoryKey) {
+	m.comm.engine.Enter("Messages.Get")
+	m.comm.checkRank(src)
+	m.lowLevelPort().Get(m.comm.jobRank(src), k, b)
 }
 
 // Put writes b into memory that rank dst has exposed, and returns when the bytes are known to be
 // there.
-func (m Messages) Put(b []byte, dst int, k Key) {
-	m.c.e.Enter("Messages.Put")
-	m.c.checkRank(dst)
-	m.direct().Put(m.c.jobRank(dst), k, b)
+func (m LowLevelMessages) Put(b []byte, dst int, k MemoryKey) {
+	m.comm.engine.Enter("Messages.Put")
+	m.comm.checkRank(dst)
+	m.lowLevelPort().Put(m.comm.jobRank(dst), k, b)
 }

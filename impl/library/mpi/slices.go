@@ -10,15 +10,15 @@ import (
 
 func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
 	if c.enterSend(call, dst, tag) {
-		c.e.Send(m, Raw(x), signatureOf[T](), c.jobRank(dst), c.context, tag)
+		c.engine.Send(m, BytesOf(x), signatureOf[T](), c.jobRank(dst), c.context, tag)
 	}
 }
 
 func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) Request {
 	if !c.enterSend(call, dst, tag) {
-		return c.newRequest(c.e.NewFinishedOp(false, engine.Status{}))
+		return c.newRequest(c.engine.NewFinishedOp(false, engine.Status{}))
 	}
-	return c.newRequest(c.e.Isend(m, Raw(x), signatureOf[T](), c.jobRank(dst), c.context, tag))
+	return c.newRequest(c.engine.Isend(m, BytesOf(x), signatureOf[T](), c.jobRank(dst), c.context, tag))
 }
 
 // signatureOf returns the sign of elements.
@@ -69,64 +69,76 @@ func Recv[T Element](c *Comm, x []T, src, tag int) Status {
 	if !c.enterReceive("Recv", src, tag) {
 		return procNullStatus
 	}
-	return c.newStatus(c.e.Recv(Raw(x), signatureOf[T](), c.jobRank(src), c.context, tag))
+	return c.newStatus(c.engine.Recv(BytesOf(x), signatureOf[T](), c.jobRank(src), c.context, tag))
 }
 
 // Irecv starts to receive: see Comm.Irecv.
 func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
 	if !c.enterReceive("Irecv", src, tag) {
-		return c.newRequest(c.e.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
+		return c.newRequest(c.engine.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
-	return c.newRequest(c.e.Irecv(Raw(x), signatureOf[T](), c.jobRank(src), c.context, tag))
+	return c.newRequest(c.engine.Irecv(BytesOf(x), signatureOf[T](), c.jobRank(src), c.context, tag))
 }
 
 // SendInit returns a persistent request that sends in standard mode: see Comm.SendInit.
-func SendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.SendInit(Of(x), dst, tag) }
+func SendInit[T Element](c *Comm, x []T, dst, tag int) Request {
+	return c.SendInit(BufferOf(x), dst, tag)
+}
 
 // SsendInit returns a persistent request that sends in synchronous mode: see Comm.SsendInit.
-func SsendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.SsendInit(Of(x), dst, tag) }
+func SsendInit[T Element](c *Comm, x []T, dst, tag int) Request {
+	return c.SsendInit(BufferOf(x), dst, tag)
+}
 
 // RsendInit returns a persistent request that sends in ready mode: see Comm.RsendInit.
-func RsendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.RsendInit(Of(x), dst, tag) }
+func RsendInit[T Element](c *Comm, x []T, dst, tag int) Request {
+	return c.RsendInit(BufferOf(x), dst, tag)
+}
 
 // BsendInit returns a persistent request that sends in buffered mode: see Comm.BsendInit.
-func BsendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.BsendInit(Of(x), dst, tag) }
+func BsendInit[T Element](c *Comm, x []T, dst, tag int) Request {
+	return c.BsendInit(BufferOf(x), dst, tag)
+}
 
 // RecvInit returns a persistent request that receives: see Comm.RecvInit.
-func RecvInit[T Element](c *Comm, x []T, src, tag int) Request { return c.RecvInit(Of(x), src, tag) }
+func RecvInit[T Element](c *Comm, x []T, src, tag int) Request {
+	return c.RecvInit(BufferOf(x), src, tag)
+}
 
 // Sendrecv sends and receives at the same time: see Comm.Sendrecv.
 func Sendrecv[S, R Element](c *Comm, send []S, dst, sendTag int, recv []R, src, recvTag int) Status {
-	return c.Sendrecv(Of(send), dst, sendTag, Of(recv), src, recvTag)
+	return c.Sendrecv(BufferOf(send), dst, sendTag, BufferOf(recv), src, recvTag)
 }
 
 // Bcast brings the root's elements to all ranks: see Comm.Bcast.
-func Bcast[T Element](c *Comm, x []T, root int) { c.Bcast(Of(x), root) }
+func Bcast[T Element](c *Comm, x []T, root int) { c.Bcast(BufferOf(x), root) }
 
 // Reduce combines the elements of all ranks at the root: see Comm.Reduce.
 func Reduce[T Element](c *Comm, send, recv []T, op *Op, root int) {
-	c.Reduce(Of(send), Of(recv), op, root)
+	c.Reduce(BufferOf(send), BufferOf(recv), op, root)
 }
 
 // Allreduce combines the elements of all ranks on all: see Comm.Allreduce.
-func Allreduce[T Element](c *Comm, send, recv []T, op *Op) { c.Allreduce(Of(send), Of(recv), op) }
+func Allreduce[T Element](c *Comm, send, recv []T, op *Op) {
+	c.Allreduce(BufferOf(send), BufferOf(recv), op)
+}
 
 // Scan combines the elements of the ranks up to this one: see Comm.Scan.
-func Scan[T Element](c *Comm, send, recv []T, op *Op) { c.Scan(Of(send), Of(recv), op) }
+func Scan[T Element](c *Comm, send, recv []T, op *Op) { c.Scan(BufferOf(send), BufferOf(recv), op) }
 
 // Scatter gives each rank its part of the root's elements, as many as recv has: see Comm.Scatter.
 func Scatter[T Element](c *Comm, send, recv []T, root int) {
-	c.Scatter(bufferPerRank(send, len(recv)), Of(recv), root)
+	c.Scatter(bufferPerRank(send, len(recv)), BufferOf(recv), root)
 }
 
 // Gather brings the elements of all ranks to the root: see Comm.Gather.
 func Gather[T Element](c *Comm, send, recv []T, root int) {
-	c.Gather(Of(send), bufferPerRank(recv, len(send)), root)
+	c.Gather(BufferOf(send), bufferPerRank(recv, len(send)), root)
 }
 
 // Allgather brings the elements of all ranks to all: see Comm.Allgather.
 func Allgather[T Element](c *Comm, send, recv []T) {
-	c.Allgather(Of(send), bufferPerRank(recv, len(send)))
+	c.Allgather(BufferOf(send), bufferPerRank(recv, len(send)))
 }
 
 // Alltoall sends to each rank an equal part of the elements: see Comm.Alltoall.
@@ -137,7 +149,7 @@ func Alltoall[T Element](c *Comm, send, recv []T) {
 
 // bufferPerRank returns a buffer with count elements for each rank.
 func bufferPerRank[T Element](x []T, count int) Buffer {
-	b := Of(x)
+	b := BufferOf(x)
 	b.Count = count
 	return b
 }

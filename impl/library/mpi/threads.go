@@ -7,33 +7,35 @@ import "github.com/loggp/loggp/impl/engine"
 // ThreadScheduler runs the threads of a rank in turn.
 type ThreadScheduler = engine.ThreadScheduler
 
-// SetThreads lets several threads of the rank's program make calls, in goroutines that a scheduler
-// resumes (MPI_Init_thread with MPI_THREAD_MULTIPLE). Call it once, before the second thread calls.
-func (c *Comm) SetThreads(s ThreadScheduler) {
-	c.state.threads = true
-	c.e.SetThreads(s)
+// SetThreadScheduler lets several threads of the rank's program make calls, in goroutines that a
+// scheduler resumes (MPI_Init_thread with MPI_THREAD_MULTIPLE). Call it once, before the second
+// thread calls.
+func (c *Comm) SetThreadScheduler(s ThreadScheduler) {
+	c.state.isMultithreaded = true
+	c.engine.SetThreads(s)
 }
 
 // CallState is what a rank keeps of the call that one of its threads is in. The zero value is that
 // of a thread that has made no call.
 type CallState struct {
-	engine        engine.CallState
-	round         round
-	work, scratch []byte
+	engine                    engine.CallState
+	operation                 collectiveOperation
+	workBuffer, scratchBuffer []byte
 }
 
-// SwapCall exchanges the state of the rank's current call with s, before another thread goes on.
-func (c *Comm) SwapCall(s *CallState) {
-	c.e.SwapCallState(&s.engine)
+// SwapCallState exchanges the state of the rank's current call with s, before another thread goes
+// on.
+func (c *Comm) SwapCallState(s *CallState) {
+	c.engine.SwapCallState(&s.engine)
 	x := c.state
-	x.round, s.round = s.round, x.round
-	x.work, s.work = s.work, x.work
-	x.scratch, s.scratch = s.scratch, x.scratch
+	x.operation, s.operation = s.operation, x.operation
+	x.workBuffer, s.workBuffer = s.workBuffer, x.workBuffer
+	x.scratchBuffer, s.scratchBuffer = s.scratchBuffer, x.scratchBuffer
 }
 
 // Progress takes in one thing that has happened, without waiting, and reports whether there was
 // one.
-func (c *Comm) Progress() bool { return c.e.Progress() }
+func (c *Comm) Progress() bool { return c.engine.Progress() }
 
 // AdoptGoroutine makes the goroutine that calls it the one that may call the rank.
-func (c *Comm) AdoptGoroutine() { c.e.AdoptGoroutine() }
+func (c *Comm) AdoptGoroutine() { c.engine.AdoptGoroutine() }

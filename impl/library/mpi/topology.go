@@ -34,17 +34,17 @@ func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {
 func (c *Comm) CartMap(dims []int, periodic []bool) int {
 	c.enterCall("CartMap")
 	_, places := c.newCart(dims, periodic)
-	return c.rankAmong(places)
+	return c.rankAmongFirst(places)
 }
 
 // GraphMap is CartMap for a graph (MPI_Graph_map).
 func (c *Comm) GraphMap(neighbours [][]int) int {
 	c.enterCall("GraphMap")
-	return c.rankAmong(len(c.newGraph(neighbours).Neighbours))
+	return c.rankAmongFirst(len(c.newGraph(neighbours).Neighbours))
 }
 
-// rankAmong returns the caller's rank among the first ranks, or Undefined.
-func (c *Comm) rankAmong(places int) int {
+// rankAmongFirst returns the caller's rank among the first ranks, or Undefined.
+func (c *Comm) rankAmongFirst(places int) int {
 	if c.rank < places {
 		return c.rank
 	}
@@ -57,12 +57,12 @@ func (c *Comm) newCart(dims []int, periodic []bool) (*Cart, int) {
 	places := 1
 	for _, d := range dims {
 		if d < 1 || d > c.size/places {
-			c.e.Fail(engine.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
+			c.engine.Fail(engine.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
 		}
 		places *= d
 	}
 	if len(periodic) != len(dims) {
-		c.e.Fail(engine.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
+		c.engine.Fail(engine.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
 	}
 	return (&Cart{dims, periodic}).clone(), places
 }
@@ -78,12 +78,12 @@ func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 func (c *Comm) newGraph(neighbours [][]int) *Graph {
 	c.checkIntra()
 	if len(neighbours) > c.size {
-		c.e.Fail(engine.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
+		c.engine.Fail(engine.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
 	}
 	for r, list := range neighbours {
 		for _, n := range list {
 			if n < 0 || n >= len(neighbours) {
-				c.e.Fail(engine.ErrTopology, "rank %d has the neighbour %d, and the graph has %d ranks", r, n, len(neighbours))
+				c.engine.Fail(engine.ErrTopology, "rank %d has the neighbour %d, and the graph has %d ranks", r, n, len(neighbours))
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (c *Comm) newGraph(neighbours [][]int) *Graph {
 func (c *Comm) withTopology(places int, t topology) *Comm {
 	n := c.newComm(c.jobRanks()[:places], c.newContext())
 	if n != nil {
-		n.rareFieldsOf().topology = t
+		n.ensureOptional().topology = t
 	}
 	return n
 }
@@ -102,10 +102,10 @@ func (c *Comm) withTopology(places int, t topology) *Comm {
 // none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their kin).
 func (c *Comm) Topology() (*Cart, *Graph) {
 	c.enterCall("Topology")
-	if c.extras == nil {
+	if c.optional == nil {
 		return nil, nil
 	}
-	return c.extras.topology.cart.clone(), c.extras.topology.graph.clone()
+	return c.optional.topology.cart.clone(), c.optional.topology.graph.clone()
 }
 
 func (g *Cart) clone() *Cart {
@@ -129,10 +129,10 @@ func (g *Graph) clone() *Graph {
 // requireCart returns the grid, which there must be.
 func (c *Comm) requireCart(call string) *Cart {
 	c.enterCall(call)
-	if c.extras == nil || c.extras.topology.cart == nil {
-		c.e.Fail(engine.ErrTopology, "the communicator is no grid")
+	if c.optional == nil || c.optional.topology.cart == nil {
+		c.engine.Fail(engine.ErrTopology, "the communicator is no grid")
 	}
-	return c.extras.topology.cart
+	return c.optional.topology.cart
 }
 
 // CartRank returns the rank at some coordinates (MPI_Cart_rank). Those of dimensions whose ends
@@ -140,18 +140,18 @@ func (c *Comm) requireCart(call string) *Cart {
 func (c *Comm) CartRank(coords []int) int {
 	g := c.requireCart("CartRank")
 	if len(coords) != len(g.Dims) {
-		c.e.Fail(engine.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
+		c.engine.Fail(engine.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
 	}
 	for i, x := range coords {
-		if !g.hasPlace(i, x) {
-			c.e.Fail(engine.ErrArg, "coordinate %d is outside of a dimension of %d", x, g.Dims[i])
+		if !g.isWithin(i, x) {
+			c.engine.Fail(engine.ErrArg, "coordinate %d is outside of a dimension of %d", x, g.Dims[i])
 		}
 	}
 	return g.rankAt(coords)
 }
 
-// hasPlace says whether there is a place in a dimension.
-func (g *Cart) hasPlace(dimension, x int) bool {
+// isWithin says whether there is a place in a dimension.
+func (g *Cart) isWithin(dimension, x int) bool {
 	return g.Periodic[dimension] || x >= 0 && x < g.Dims[dimension]
 }
 
@@ -184,11 +184,11 @@ func (g *Cart) coordsOf(rank int) []int {
 func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	g := c.requireCart("CartShift")
 	if dimension < 0 || dimension >= len(g.Dims) {
-		c.e.Fail(engine.ErrArg, "there is no dimension %d in a grid of %v", dimension, g.Dims)
+		c.engine.Fail(engine.ErrArg, "there is no dimension %d in a grid of %v", dimension, g.Dims)
 	}
 	at := func(by int) int {
 		x := g.coordsOf(c.rank)
-		if x[dimension] += by; !g.hasPlace(dimension, x[dimension]) {
+		if x[dimension] += by; !g.isWithin(dimension, x[dimension]) {
 			return ProcNull
 		}
 		return g.rankAt(x)
@@ -201,7 +201,7 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 func (c *Comm) CartSub(keep []bool) *Comm {
 	g := c.requireCart("CartSub")
 	if len(keep) != len(g.Dims) {
-		c.e.Fail(engine.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
+		c.engine.Fail(engine.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
 	}
 	sub := &Cart{}
 	colour, key := 0, 0
@@ -214,16 +214,16 @@ func (c *Comm) CartSub(keep []bool) *Comm {
 		}
 	}
 	n := c.split(colour, key)
-	n.rareFieldsOf().topology.cart = sub
+	n.ensureOptional().topology.cart = sub
 	return n
 }
 
 // Neighbours returns the neighbours of a rank in the graph (MPI_Graph_neighbors).
 func (c *Comm) Neighbours(rank int) []int {
 	c.enterCall("Neighbours")
-	if c.extras == nil || c.extras.topology.graph == nil {
-		c.e.Fail(engine.ErrTopology, "the communicator has no graph")
+	if c.optional == nil || c.optional.topology.graph == nil {
+		c.engine.Fail(engine.ErrTopology, "the communicator has no graph")
 	}
 	c.checkRank(rank)
-	return slices.Clone(c.extras.topology.graph.Neighbours[rank])
+	return slices.Clone(c.optional.topology.graph.Neighbours[rank])
 }

@@ -274,9 +274,9 @@ func (p *player) do(call []string) error {
 		"sendinit": p.SendInit, "ssendinit": p.SsendInit, "rsendinit": p.RsendInit, "bsendinit": p.BsendInit, "recvinit": p.RecvInit}
 	switch name := call[0]; {
 	case send[name] != nil:
-		send[name](mpi.Of(make([]byte, arg(1))), arg(2), arg(3))
+		send[name](mpi.BufferOf(make([]byte, arg(1))), arg(2), arg(3))
 	case isend[name] != nil:
-		p.open = append(p.open, isend[name](mpi.Of(make([]byte, arg(1))), arg(2), arg(3)))
+		p.open = append(p.open, isend[name](mpi.BufferOf(make([]byte, arg(1))), arg(2), arg(3)))
 	case name == "recv":
 		mpi.Recv(p.Comm, make([]byte, arg(1)), arg(2), arg(3))
 	case name == "probe":
@@ -310,11 +310,11 @@ func (p *player) do(call []string) error {
 func (p *player) together(call []string) error {
 	arg := func(i int) int { return number(call[i]) }
 	blocks := func(n int) mpi.Buffer {
-		b := mpi.Of(make([]byte, n*p.Size()))
+		b := mpi.BufferOf(make([]byte, n*p.Size()))
 		b.Count = n
 		return b
 	}
-	mine := func(n int) mpi.Buffer { return mpi.Of(make([]byte, n)) }
+	mine := func(n int) mpi.Buffer { return mpi.BufferOf(make([]byte, n)) }
 	switch call[0] {
 	case "barrier":
 		p.Barrier()
@@ -352,7 +352,7 @@ func (p *player) wait(said []string) error {
 			return fmt.Errorf("request %d: %+v", i, st[i])
 		}
 	}
-	p.open = slices.DeleteFunc(p.open, func(r mpi.Request) bool { return r.Null() })
+	p.open = slices.DeleteFunc(p.open, func(r mpi.Request) bool { return r.IsNull() })
 	return nil
 }
 

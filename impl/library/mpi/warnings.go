@@ -30,12 +30,12 @@ const (
 	OverlappingReceives   = engine.OverlappingReceives
 	SendOfReceiveMemory   = engine.SendOfReceiveMemory
 	ReceiveIntoSendMemory = engine.ReceiveIntoSendMemory
-	OpenRequests          = engine.RequestsLeftOpen
+	RequestsLeftOpen      = engine.RequestsLeftOpen
 )
 
 // noteWarning notes the warning of a rank: it is delivered now, or left for the process of rank 0.
 func (j *job) noteWarning(w Warning) {
-	if !j.farRank {
+	if !j.isRemote {
 		j.deliverWarnings([]Warning{w})
 		return
 	}
@@ -44,7 +44,7 @@ func (j *job) noteWarning(w Warning) {
 
 // deliverWarnings passes on the warnings of kinds that are new.
 func (j *job) deliverWarnings(all []Warning) {
-	if j.warn == nil {
+	if j.onWarning == nil {
 		return
 	}
 	j.mu.Lock()
@@ -52,7 +52,7 @@ func (j *job) deliverWarnings(all []Warning) {
 	for _, w := range all {
 		if !slices.ContainsFunc(j.warnings, func(x Warning) bool { return x.Kind == w.Kind }) {
 			j.warnings = append(j.warnings, w)
-			j.warn(w)
+			j.onWarning(w)
 		}
 	}
 }

@@ -44,7 +44,7 @@ var forgiven = []struct {
 		r := mpi.Irecv(c, x, other, 0)
 		mpi.WaitAll([]mpi.Request{s, r}, nil)
 	}},
-	{mpi.OpenRequests, mpi.Finalize, "1 request was neither completed nor freed; the first, of Irecv (warnings_test.go:", func(c *mpi.Comm, other int) {
+	{mpi.RequestsLeftOpen, mpi.FinalizeCall, "1 request was neither completed nor freed; the first, of Irecv (warnings_test.go:", func(c *mpi.Comm, other int) {
 		mpi.Irecv(c, make([]byte, 100), other, 0)
 	}},
 }
@@ -61,7 +61,7 @@ func TestForgivenPrograms(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/%v", p.kind, at.Name, check), func(t *testing.T) {
 					var warnings []mpi.Warning
 					l := enginetest.T3DLibrary()
-					err := mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: check, Warn: func(w mpi.Warning) { warnings = append(warnings, w) }}, func(c *mpi.Comm) error {
+					err := mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: check, OnWarning: func(w mpi.Warning) { warnings = append(warnings, w) }}, func(c *mpi.Comm) error {
 						p.program(c, 1-c.Rank())
 						return nil
 					})
@@ -85,8 +85,8 @@ func TestForgivenPrograms(t *testing.T) {
 }
 
 // isHere reports whether a call is of this file, unless it has no line.
-func isHere(at mpi.Site, call string) bool {
-	return call == mpi.Finalize || filepath.Base(at.File) == "warnings_test.go" && at.Line > 0
+func isHere(at mpi.CallSite, call string) bool {
+	return call == mpi.FinalizeCall || filepath.Base(at.File) == "warnings_test.go" && at.Line > 0
 }
 
 // Kinds are counted apart, in the order in which they are found.
@@ -96,7 +96,7 @@ func TestEachKindIsWarnedOf(t *testing.T) {
 	}
 	var got []mpi.WarningKind
 	w, o := t3d(t, 2)
-	o.Check, o.Warn = mpi.CheckWarn, func(w mpi.Warning) { got = append(got, w.Kind) }
+	o.Check, o.OnWarning = mpi.CheckWarn, func(w mpi.Warning) { got = append(got, w.Kind) }
 	holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
 		for range 2 {
 			for _, p := range forgiven[:3] {
@@ -115,7 +115,7 @@ func TestWarningsTakeNoTime(t *testing.T) {
 	var ends []string
 	for _, check := range []mpi.CheckMode{mpi.CheckOff, mpi.CheckWarn} {
 		w, o := t3d(t, 2)
-		o.Check, o.Warn = check, func(mpi.Warning) {}
+		o.Check, o.OnWarning = check, func(mpi.Warning) {}
 		holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
 			forgiven[0].program(c, 1-c.Rank())
 			ends = append(ends, fmt.Sprint(c.Rank(), c.Wtime()))

@@ -17,37 +17,37 @@ import (
 // its own: of any kind, as all make progress. Where the standard lets a rank's memory and the
 // public copy of it differ, they are the same (the unified model).
 type Window struct {
-	c      *Comm // of the window's messages and nothing else
-	flavor WindowFlavor
-	memory []byte // of this rank
-	unit   int
-	spans  []windowSpan  // by rank, or one for all: see spanOf; of a dynamic window nil
-	shared *sharedMemory // nil: it is not
-	freed  bool
+	comm             *Comm // of the window's messages and nothing else
+	flavor           WindowFlavor
+	memory           []byte // of this rank
+	displacementUnit int
+	rankSpans        []windowSpan  // by rank, or one for all: see spanOf; of a dynamic window nil
+	sharedMemory     *sharedMemory // nil: it is not
+	freed            bool
 
-	direct bool        // puts and gets are carried out without the target
-	key    device.Key  // under which the memory is exposed to it
-	runs   []directRun // of an access, to use again
+	hasDirectAccess bool        // puts and gets are carried out without the target
+	memoryKey       device.Key  // under which the memory is exposed to it
+	directRuns      []directRun // of an access, to use again
 
-	counter  device.Counters // has the locks; nil: they are messages
-	register int             // of each rank
+	lockCounters device.Counters // has the locks; nil: they are messages
+	lockRegister int             // of each rank
 
-	conflicts *windowConflicts // nil: the program is not checked for conflicts
-	starts    int              // epochs of Start that have ended
-	local     []localAccess    // memory of this rank that its accesses use
+	conflicts        *windowConflicts // nil: the program is not checked for conflicts
+	endedStartEpochs int              // epochs of Start that have ended
+	localAccesses    []localAccess    // memory of this rank that its accesses use
 
-	regions []windowRegion // of a dynamic window, by address
+	attachedRegions []windowRegion // of a dynamic window, by address
 
 	origin windowOrigin // accesses to memory of others
 	target windowTarget // accesses of others to memory of this rank
 
-	// Origin is the address from which displacements in a dynamic window count: those that this
-	// rank gives to others.
-	Origin int
+	// BaseAddress is the address from which displacements in a dynamic window count: those that
+	// this rank gives to others.
+	BaseAddress int
 
-	// Combiner returns what combines elements of a type in place of an operation of MPI's, for
+	// SubstituteOp returns what combines elements of a type in place of an operation of MPI's, for
 	// types that Go has not; nil: the operation does.
-	Combiner func(op *Op, t *Datatype) *Op
+	SubstituteOp func(op *Op, t *Datatype) *Op
 }
 
 // WindowFlavor says where the memory of a window comes from.
@@ -63,8 +63,8 @@ const (
 
 // windowSpan is the memory of a rank in a window.
 type windowSpan struct {
-	size, unit int
-	key        device.Key // for the machine, if it carries out accesses
+	size, displacementUnit int
+	memoryKey              device.Key // for the machine, if it carries out accesses
 }
 
 // CreateWindow makes memory of each rank a window (MPI_Win_create). All ranks of c call it.
@@ -78,14 +78,14 @@ func (c *Comm) CreateWindow(memory []byte, unit int) *Window {
 // returns; nil: Go's memory. Ranks of one node of a real machine share it. It is gone after Free.
 func (c *Comm) AllocateWindow(size, unit int, allocate func(size int) []byte) *Window {
 	c.enterWindow("AllocateWindow", size, unit)
-	if c.e.IsRealTime() {
-		if p := c.gatherPlacement(size); p.farRank < 0 {
+	if c.engine.IsRealTime() {
+		if p := c.gatherPlacement(size); p.firstRemoteRank < 0 {
 			if m, err := c.shareMemory(p, cacheLineBytes, allocate); err == nil {
 				return c.newWindow(AllocatedWindow, m.parts[c.rank], unit, m)
 			}
 		}
 	}
-	return c.newWindow(AllocatedWindow, allocateOr(allocate)(size), unit, nil)
+	return c.newWindow(AllocatedWindow, allocatorOrDefault(allocate)(size), unit, nil)
 }
 
 // CreateDynamicWindow makes a window without memory (MPI_Win_create_dynamic). Ranks attach memory,
@@ -99,7 +99,7 @@ func (c *Comm) CreateDynamicWindow() *Window {
 // none shares a line with another.
 const cacheLineBytes = 64
 
-func allocateOr(allocate func(int) []byte) func(int) []byte {
+func allocatorOrDefault(allocate func(int) []byte) func(int) []byte {
 	if allocate == nil {
 		return func(size int) []byte { return make([]byte, size) }
 	}
@@ -111,32 +111,32 @@ func (c *Comm) enterWindow(call string, size, unit int) {
 	c.checkIntra()
 	switch {
 	case size < 0:
-		c.e.Fail(ErrSize, "a window of %d bytes: a size is not negative", size)
+		c.engine.Fail(ErrSize, "a window of %d bytes: a size is not negative", size)
 	case unit <= 0:
-		c.e.Fail(ErrDisp, "displacement unit %d: it must be positive", unit)
+		c.engine.Fail(ErrDisp, "displacement unit %d: it must be positive", unit)
 	}
 }
 
 // newWindow makes a window, within a call.
 func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int, shared *sharedMemory) *Window {
-	w := &Window{c: c.sameRanks(c.newContext()), flavor: flavor, memory: memory, unit: unit, shared: shared}
+	w := &Window{comm: c.withContext(c.newContext()), flavor: flavor, memory: memory, displacementUnit: unit, sharedMemory: shared}
 	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
-	c.e.SetService(c.state.serveWindows)
+	c.engine.SetService(c.state.serveWindows)
 	if flavor != DynamicWindow {
 		var used uint
-		w.spans, used = w.c.gatherSpans(windowSpan{len(memory), unit, w.expose()})
-		w.chooseRegister(used)
+		w.rankSpans, used = w.comm.gatherSpans(windowSpan{len(memory), unit, w.exposeMemory()})
+		w.allocateLockRegister(used)
 	}
 	c.state.windows = append(c.state.windows, w)
-	w.joinConflicts()
+	w.startConflictChecks()
 	w.postRequestReceive()
 	return w
 }
 
-// sameRanks returns a communicator of the same ranks with another context, which shares their
+// withContext returns a communicator of the same ranks with another context, which shares their
 // tables with c.
-func (c *Comm) sameRanks(context uint32) *Comm {
-	n := &Comm{e: c.e, rank: c.rank, size: c.size, context: context, members: c.members, ranks: c.ranks, last: c.last, state: c.state}
+func (c *Comm) withContext(context uint32) *Comm {
+	n := &Comm{engine: c.engine, rank: c.rank, size: c.size, context: context, members: c.members, rankOfJobRank: c.rankOfJobRank, lastContext: c.lastContext, state: c.state}
 	c.state.noteComm(n)
 	return n
 }
@@ -144,7 +144,7 @@ func (c *Comm) sameRanks(context uint32) *Comm {
 // gatherSpans returns the spans of all ranks, and the registers that are in use at any of them. It
 // is only the first span if all are equal, as a job may have many ranks.
 func (c *Comm) gatherSpans(mine windowSpan) (_ []windowSpan, usedRegisters uint) {
-	all := c.allgatherInts(mine.size, mine.unit, int(mine.key), int(c.state.lockRegisters))
+	all := c.allgatherInts(mine.size, mine.displacementUnit, int(mine.memoryKey), int(c.state.lockRegisters))
 	spans := make([]windowSpan, c.size)
 	equal := true
 	for i := range spans {
@@ -161,10 +161,10 @@ func (c *Comm) gatherSpans(mine windowSpan) (_ []windowSpan, usedRegisters uint)
 
 // spanOf returns the memory of a rank.
 func (w *Window) spanOf(rank int) windowSpan {
-	if len(w.spans) == 1 {
+	if len(w.rankSpans) == 1 {
 		rank = 0
 	}
-	return w.spans[rank]
+	return w.rankSpans[rank]
 }
 
 // allgatherInts returns the numbers of all ranks, by rank.
@@ -174,9 +174,9 @@ func (c *Comm) allgatherInts(mine ...int) []int {
 	for i, v := range mine {
 		own[i] = int64(v)
 	}
-	into := Of(all)
+	into := BufferOf(all)
 	into.Count = len(mine)
-	c.allgather(Of(own), into)
+	c.allgather(BufferOf(own), into)
 	out := make([]int, len(all))
 	for i, v := range all {
 		out[i] = int(v)
@@ -185,99 +185,101 @@ func (c *Comm) allgatherInts(mine ...int) []int {
 }
 
 // serveWindows carries out what other ranks ask for.
-func (s *state) serveWindows() {
+func (s *rankState) serveWindows() {
 	for _, w := range s.windows {
-		w.serve()
+		w.serveRequests()
 	}
 }
 
 // Free ends the use of the window (MPI_Win_free). All ranks call it when they have completed their
 // accesses, and it returns when all have called it. Memory of the program is its own again.
 func (w *Window) Free() {
-	w.enter("Window.Free")
+	w.enterCall("Window.Free")
 	switch {
 	case w.origin.epoch == startEpoch || w.origin.epoch == lockEpoch || w.origin.epoch == lockAllEpoch:
 		w.failSync("%v is open", w.origin.epoch)
-	case w.origin.epoch == fenceEpoch && w.origin.used:
+	case w.origin.epoch == fenceEpoch && w.origin.hasAccesses:
 		w.failSync("accesses since the last fence are not complete: call Fence before")
-	case w.target.exposed != nil:
+	case w.target.postGroup != nil:
 		w.failSync("the memory is exposed by Post, and Wait was not called")
 	}
-	w.close()
+	w.freeWithinCall()
 }
 
-// close ends the use of the window within a call.
-func (w *Window) close() {
-	if w.direct {
+// freeWithinCall ends the use of the window within a call.
+func (w *Window) freeWithinCall() {
+	if w.hasDirectAccess {
 		w.completeLocal(AnySource)
 		w.completeReleases()
 	}
-	w.c.barrier()
-	w.leaveConflicts()
-	w.withdraw()
-	w.releaseRegister()
-	incoming := w.target.incoming
-	w.target.incoming = nil
-	w.c.e.StopServiceReceive(incoming)
+	w.comm.barrier()
+	w.stopConflictChecks()
+	w.withdrawMemory()
+	w.freeLockRegister()
+	incoming := w.target.requestReceive
+	w.target.requestReceive = nil
+	w.comm.engine.StopServiceReceive(incoming)
 	w.completeLocal(AnySource)
-	w.c.state.windows = slices.DeleteFunc(w.c.state.windows, func(x *Window) bool { return x == w })
-	if w.shared != nil && w.shared.unmap != nil {
-		w.shared.unmap()
+	w.comm.state.windows = slices.DeleteFunc(w.comm.state.windows, func(x *Window) bool { return x == w })
+	if w.sharedMemory != nil && w.sharedMemory.unmap != nil {
+		w.sharedMemory.unmap()
 	}
-	w.c.setHandler(ErrorsAreFatal)
-	delete(w.c.state.calls, w.c.context)
+	w.comm.setHandler(ErrorsAreFatal)
+	delete(w.comm.state.callHistory, w.comm.context)
 	w.freed = true
 }
 
 // closeWindows reports windows that the program has not freed, and frees them with the other ranks.
 // After an error that the program has handled it may not have been able to.
 func (c *Comm) closeWindows() {
-	if n := len(c.state.windows); n > 0 && !c.e.HasFailed() {
-		c.e.ReportViolation(engine.WindowsLeftOpen, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
+	if n := len(c.state.windows); n > 0 && !c.engine.HasFailed() {
+		c.engine.ReportViolation(engine.WindowsLeftOpen, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
 	}
 	for len(c.state.windows) > 0 {
 		w := c.state.windows[0]
 		w.completeLocal(AnySource)
-		w.close()
+		w.freeWithinCall()
 	}
 }
 
-// enter enters a call on the window.
-func (w *Window) enter(call string) {
-	w.c.e.EnterOn(call, w.c.context)
+// enterCall enters a call on the window.
+func (w *Window) enterCall(call string) {
+	w.comm.engine.EnterOn(call, w.comm.context)
 	if w.freed {
-		w.c.e.Fail(ErrWin, "the window was freed")
+		w.comm.engine.Fail(ErrWin, "the window was freed")
 	}
 }
 
-func (w *Window) failSync(format string, args ...any) { w.c.e.Fail(ErrRMASync, format, args...) }
+func (w *Window) failSync(format string, args ...any) {
+	w.comm.engine.Fail(ErrRMASync, format, args...)
+}
 
 // Memory returns the memory of this rank, and Unit its displacement unit (MPI_WIN_BASE,
 // MPI_WIN_SIZE, MPI_WIN_DISP_UNIT). A dynamic window has none, and unit 1.
-func (w *Window) Memory() []byte { return w.memory }
-func (w *Window) Unit() int      { return w.unit }
+func (w *Window) Memory() []byte        { return w.memory }
+func (w *Window) DisplacementUnit() int { return w.displacementUnit }
 
 // Flavor returns where the memory comes from (MPI_WIN_CREATE_FLAVOR).
 func (w *Window) Flavor() WindowFlavor { return w.flavor }
 
 // Group returns the ranks of the window (MPI_Win_get_group).
 func (w *Window) Group() Group {
-	w.enter("Window.Group")
-	return w.c.group()
+	w.enterCall("Window.Group")
+	return w.comm.group()
 }
 
 // Comm returns the communicator of errors: its error handler is that of the window
 // (MPI_Win_set_errhandler), and Raise makes an error of the window. It is not for messages.
-func (w *Window) Comm() *Comm { return w.c }
+func (w *Window) Comm() *Comm { return w.comm }
 
 // Sync lets the rank see what others have stored to its memory, and others what it has stored
 // (MPI_Win_sync). It makes progress: a loop that waits for a value calls it.
 func (w *Window) Sync() {
-	w.enter("Window.Sync")
+	w.enterCall("Window.Sync")
 	memoryBarrier.Add(1)
-	found := w.c.e.PollService(engine.WaitDescription{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
-	if !found && w.direct {
-		w.c.e.Port().Delay(sharedPollTime) // others store without a message that could end a poll
+	found := w.comm.engine.PollService(engine.WaitDescription{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
+	if !found && w.hasDirectAccess {
+		w.comm.engine.Port().Delay(sharedPollTime) // others store without a message that could end a poll
 	}
 }
 

@@ -30,13 +30,13 @@ type windowConflicts struct {
 // notedAccess is bytes of a rank's memory that an access reads or writes.
 type notedAccess struct {
 	byteSpan
-	origin   int
-	kind     requestKind
-	op       *Op
-	period   accessPeriod
-	started  int  // which epoch of Start of the origin's it is
-	isAlone  bool // an exclusive lock keeps other ranks away, even if the access has to wait for it
-	describe func() string
+	origin      int
+	kind        requestKind
+	op          *Op
+	period      accessPeriod
+	startEpoch  int  // which epoch of Start of the origin's it is
+	isExclusive bool // an exclusive lock keeps other ranks away, even if the access has to wait for it
+	describe    func() string
 }
 
 // byteSpan is bytes of a window, or of memory by their addresses.
@@ -53,9 +53,9 @@ type accessPeriod struct {
 // localAccess is memory of the rank that an access of its own uses.
 type localAccess struct {
 	byteSpan
-	target   int
-	written  bool
-	describe func() string
+	target    int
+	isWritten bool
+	describe  func() string
 }
 
 // isRead reports whether an access leaves the target's memory as it is.
@@ -69,7 +69,7 @@ func (a *notedAccess) isAccumulate() bool {
 // have one, and a compare-and-swap is taken for the same operation as others.
 func (a *notedAccess) conflictsWith(b *notedAccess) bool {
 	switch {
-	case a.isRead() && b.isRead(), a.origin != b.origin && (a.isAlone || b.isAlone):
+	case a.isRead() && b.isRead(), a.origin != b.origin && (a.isExclusive || b.isExclusive):
 		return false
 	case a.isAccumulate() && b.isAccumulate():
 		return a.op != b.op && a.origin != b.origin && a.op != nil && b.op != nil && a.op != NoOp && b.op != NoOp
@@ -77,12 +77,12 @@ func (a *notedAccess) conflictsWith(b *notedAccess) bool {
 	return true
 }
 
-// joinConflicts begins to look for conflicts.
-func (w *Window) joinConflicts() {
-	if w.c.e.CheckMode() != CheckStrict {
+// startConflictChecks begins to look for conflicts.
+func (w *Window) startConflictChecks() {
+	if w.comm.engine.CheckMode() != CheckStrict {
 		return
 	}
-	s, key := w.c.state.segments, w.segmentKey()
+	s, key := w.comm.state.processMemory, w.commKey()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.conflicts = s.conflicts[key]; w.conflicts == nil {
@@ -92,56 +92,56 @@ func (w *Window) joinConflicts() {
 	w.conflicts.users++
 }
 
-// leaveConflicts ends that.
-func (w *Window) leaveConflicts() {
+// stopConflictChecks ends that.
+func (w *Window) stopConflictChecks() {
 	if w.conflicts == nil {
 		return
 	}
-	s := w.c.state.segments
+	s := w.comm.state.processMemory
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.conflicts.users--; w.conflicts.users == 0 {
-		delete(s.conflicts, w.segmentKey())
+		delete(s.conflicts, w.commKey())
 	}
 }
 
-func (w *Window) segmentKey() segmentKey { return segmentKey{w.c.context, w.c.jobRank(0)} }
+func (w *Window) commKey() commKey { return commKey{w.comm.context, w.comm.jobRank(0)} }
 
 // checkConflicts fails if an access conflicts with another one, and notes it.
 func (w *Window) checkConflicts(a *access, h *requestHeader) {
 	if w.conflicts == nil {
 		return
 	}
-	describe := w.c.e.DescribeCall()
+	describe := w.comm.engine.DescribeCall()
 	w.checkLocalConflicts(a, describe)
 	x := w.conflicts
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	n := notedAccess{origin: w.c.rank, kind: a.kind, op: a.op, describe: describe, period: accessPeriod{kind: lockEpoch}}
+	n := notedAccess{origin: w.comm.rank, kind: a.kind, op: a.op, describe: describe, period: accessPeriod{kind: lockEpoch}}
 	switch w.origin.epoch {
 	case lockEpoch:
 		t := w.targetOf(a.target)
-		n.isAlone = t.lock == locked && t.exclusive
+		n.isExclusive = t.lock == locked && t.exclusive
 	case fenceEpoch:
-		n.period = accessPeriod{fenceEpoch, w.origin.fences}
+		n.period = accessPeriod{fenceEpoch, w.origin.fenceCount}
 	case startEpoch:
-		n.period, n.started = accessPeriod{startEpoch, x.exposures[a.target]}, w.starts
+		n.period, n.startEpoch = accessPeriod{startEpoch, x.exposures[a.target]}, w.endedStartEpochs
 	}
 	known := x.targets[a.target]
 	for i, span := range spansOf(a, h) {
 		n.byteSpan = span
 		for k := range known {
 			y := &known[k]
-			if y.period == n.period && (y.origin != n.origin || y.started == n.started) && y.overlaps(span) && n.conflictsWith(y) {
+			if y.period == n.period && (y.origin != n.origin || y.startEpoch == n.startEpoch) && y.overlaps(span) && n.conflictsWith(y) {
 				from, to := max(y.from, span.from), min(y.to, span.to)
-				w.c.e.Fail(ErrRMAConflict, "bytes %d to %d of the window's memory of rank %d are %s here and %s by %s, and nothing orders the two; --check=warn does not look for that",
+				w.comm.engine.Fail(ErrRMAConflict, "bytes %d to %d of the window's memory of rank %d are %s here and %s by %s, and nothing orders the two; --check=warn does not look for that",
 					from, to, a.target, n.verb(), y.verb(), y.describe())
 			}
 		}
 		if i >= maxConflictRuns {
 			return
 		}
-		if !a.request || a.kind == putRequest || a.kind == accumulateRequest {
+		if !a.byRequest || a.kind == putRequest || a.kind == accumulateRequest {
 			x.targets[a.target] = append(x.targets[a.target], n)
 		}
 	}
@@ -160,10 +160,10 @@ func (a *notedAccess) verb() string {
 
 // spansOf returns the runs of bytes of an access, as far as they are compared.
 func spansOf(a *access, h *requestHeader) (all []byteSpan) {
-	if h.layout == 0 {
+	if h.layoutBytes == 0 {
 		return []byteSpan{{h.offset, h.offset + h.size}}
 	}
-	a.of.RunsOfData(0, h.size, func(at, size int) bool {
+	a.targetType.RunsOfData(0, h.size, func(at, size int) bool {
 		all = append(all, byteSpan{h.offset + at, h.offset + at + size})
 		return len(all) < maxConflictRuns
 	})
@@ -187,20 +187,20 @@ func (w *Window) checkLocalConflicts(a *access, describe func() string) {
 	add(a.origin, false)
 	add(a.result, true)
 	for _, x := range mine {
-		for _, y := range w.local {
-			if x.overlaps(y.byteSpan) && (x.written || y.written) {
-				w.c.e.Fail(ErrRMAConflict, "%d bytes of local memory are %s here and %s by %s, which is not complete; --check=warn does not look for that",
+		for _, y := range w.localAccesses {
+			if x.overlaps(y.byteSpan) && (x.isWritten || y.isWritten) {
+				w.comm.engine.Fail(ErrRMAConflict, "%d bytes of local memory are %s here and %s by %s, which is not complete; --check=warn does not look for that",
 					min(x.to, y.to)-max(x.from, y.from), x.verb(), y.verb(), y.describe())
 			}
 		}
 	}
-	if !a.request {
-		w.local = append(w.local, mine...)
+	if !a.byRequest {
+		w.localAccesses = append(w.localAccesses, mine...)
 	}
 }
 
 func (x *localAccess) verb() string {
-	if x.written {
+	if x.isWritten {
 		return "written"
 	}
 	return "read"
@@ -209,31 +209,31 @@ func (x *localAccess) verb() string {
 // forgetLocal forgets local memory of accesses to a rank, or to all: they are complete here.
 func (w *Window) forgetLocal(target int) {
 	if w.conflicts != nil {
-		w.local = slices.DeleteFunc(w.local, func(x localAccess) bool { return target == AnySource || x.target == target })
+		w.localAccesses = slices.DeleteFunc(w.localAccesses, func(x localAccess) bool { return target == AnySource || x.target == target })
 	}
 }
 
 // forgetAccesses forgets this rank's accesses with locks to a rank, or to all: they are complete,
 // or only gets are.
 func (w *Window) forgetAccesses(target int, onlyGets bool) {
-	w.forgetNoted(func(rank int, n *notedAccess) bool {
-		return (target == AnySource || rank == target) && n.origin == w.c.rank && n.period.kind == lockEpoch && (!onlyGets || n.kind == getRequest)
+	w.forgetMatching(func(rank int, n *notedAccess) bool {
+		return (target == AnySource || rank == target) && n.origin == w.comm.rank && n.period.kind == lockEpoch && (!onlyGets || n.kind == getRequest)
 	})
 }
 
 // forgetFence forgets accesses before the last fence.
 func (w *Window) forgetFence(before int) {
-	w.forgetNoted(func(target int, n *notedAccess) bool {
-		return n.period.kind == fenceEpoch && n.period.number < before && (target == w.c.rank || n.origin == w.c.rank)
+	w.forgetMatching(func(target int, n *notedAccess) bool {
+		return n.period.kind == fenceEpoch && n.period.number < before && (target == w.comm.rank || n.origin == w.comm.rank)
 	})
 }
 
 // forgetExposure forgets accesses to this rank's memory while it was exposed.
 func (w *Window) forgetExposure() {
-	w.forgetNoted(func(target int, n *notedAccess) bool { return n.period.kind == startEpoch && target == w.c.rank })
+	w.forgetMatching(func(target int, n *notedAccess) bool { return n.period.kind == startEpoch && target == w.comm.rank })
 	if x := w.conflicts; x != nil {
 		x.mu.Lock()
-		x.exposures[w.c.rank]++
+		x.exposures[w.comm.rank]++
 		x.mu.Unlock()
 	}
 }
@@ -241,19 +241,19 @@ func (w *Window) forgetExposure() {
 // forgetStarted forgets this rank's accesses since Start, if the end of their exposure is not seen
 // because other ranks are in other processes.
 func (w *Window) forgetStarted() {
-	if w.starts++; w.conflicts == nil {
+	if w.endedStartEpochs++; w.conflicts == nil {
 		return
 	}
-	s := w.c.state.segments
+	s := w.comm.state.processMemory
 	s.mu.Lock()
 	users := w.conflicts.users
 	s.mu.Unlock()
-	if users < w.c.size {
-		w.forgetNoted(func(_ int, n *notedAccess) bool { return n.period.kind == startEpoch && n.origin == w.c.rank })
+	if users < w.comm.size {
+		w.forgetMatching(func(_ int, n *notedAccess) bool { return n.period.kind == startEpoch && n.origin == w.comm.rank })
 	}
 }
 
-func (w *Window) forgetNoted(has func(target int, n *notedAccess) bool) {
+func (w *Window) forgetMatching(has func(target int, n *notedAccess) bool) {
 	if x := w.conflicts; x != nil {
 		x.mu.Lock()
 		for target, all := range x.targets {

@@ -32,7 +32,7 @@ var conflictAccesses = map[string]windowAccess{
 	},
 	"strided put": func(w *mpi.Window, at int) {
 		t := must(datatype.Vector(3, 1, 2, mpi.Int64))
-		w.Put(mpi.Of(make([]int64, 3)), 0, at, 1, t)
+		w.Put(mpi.BufferOf(make([]int64, 3)), 0, at, 1, t)
 	},
 }
 

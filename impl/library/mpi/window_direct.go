@@ -14,8 +14,8 @@ import (
 
 // runs of bytes of an access by the machine, at most: more are one message, unless they are long.
 const (
-	maxDirectRuns = 64
-	minLongRun    = 512
+	maxDirectRuns   = 64
+	minLongRunBytes = 512
 )
 
 // directRun is bytes of an access that lie in one run at the origin and at the target.
@@ -24,37 +24,37 @@ type directRun struct {
 	bytes  []byte
 }
 
-// expose lets the machine access the window's memory, and returns the key.
-func (w *Window) expose() device.Key {
-	m := w.c.e.ServiceMemory()
-	if w.direct = w.shared != nil || m != nil; w.shared == nil && m != nil {
-		w.key = m.Expose(w.memory)
+// exposeMemory lets the machine access the window's memory, and returns the key.
+func (w *Window) exposeMemory() device.Key {
+	m := w.comm.engine.ServiceMemory()
+	if w.hasDirectAccess = w.sharedMemory != nil || m != nil; w.sharedMemory == nil && m != nil {
+		w.memoryKey = m.Expose(w.memory)
 	}
-	return w.key
+	return w.memoryKey
 }
 
-// withdraw ends that.
-func (w *Window) withdraw() {
-	if w.direct && w.shared == nil {
-		w.c.e.ServiceMemory().Withdraw(w.key)
+// withdrawMemory ends that.
+func (w *Window) withdrawMemory() {
+	if w.hasDirectAccess && w.sharedMemory == nil {
+		w.comm.engine.ServiceMemory().Withdraw(w.memoryKey)
 	}
 }
 
-// accessMemory lets the machine carry out a put or a get, and returns its operation; nil: the
+// accessDirectly lets the machine carry out a put or a get, and returns its operation; nil: the
 // access has to be a message.
-func (w *Window) accessMemory(a *access, h *requestHeader) *engine.Op {
-	if !w.direct || a.kind > getRequest || !w.collectRuns(a, h) {
+func (w *Window) accessDirectly(a *access, h *requestHeader) *engine.Op {
+	if !w.hasDirectAccess || a.kind > getRequest || !w.collectRuns(a, h) {
 		return nil
 	}
-	e, to, k := w.c.e, w.c.jobRank(a.target), w.spanOf(a.target).key
+	e, to, k := w.comm.engine, w.comm.jobRank(a.target), w.spanOf(a.target).memoryKey
 	o := e.NewAccessOp()
-	for i, x := range w.runs {
+	for i, x := range w.directRuns {
 		if a.kind == putRequest {
 			e.AddPut(o, to, k, x.offset, x.bytes)
 		} else {
 			e.AddGet(o, to, k, x.offset, x.bytes)
 		}
-		w.runs[i].bytes = nil
+		w.directRuns[i].bytes = nil
 	}
 	return o
 }
@@ -65,11 +65,11 @@ func (w *Window) collectRuns(a *access, h *requestHeader) bool {
 	if a.kind == getRequest {
 		b = &a.result
 	}
-	w.runs = w.runs[:0]
-	most := max(maxDirectRuns, h.size/minLongRun)
+	w.directRuns = w.directRuns[:0]
+	most := max(maxDirectRuns, h.size/minLongRunBytes)
 	flat, ok := b.ContiguousBytes()
-	if ok && h.layout == 0 {
-		w.runs = append(w.runs, directRun{h.offset, flat})
+	if ok && h.layoutBytes == 0 {
+		w.directRuns = append(w.directRuns, directRun{h.offset, flat})
 		return true
 	}
 	var local [][]byte
@@ -79,9 +79,9 @@ func (w *Window) collectRuns(a *access, h *requestHeader) bool {
 		b.Runs(func(run []byte) { local = append(local, run) })
 	}
 	add := func(at, size int) bool {
-		for size > 0 && len(w.runs) < most {
+		for size > 0 && len(w.directRuns) < most {
 			n := min(size, len(local[0]))
-			w.runs = append(w.runs, directRun{at, local[0][:n]})
+			w.directRuns = append(w.directRuns, directRun{at, local[0][:n]})
 			at, size = at+n, size-n
 			if local[0] = local[0][n:]; len(local[0]) == 0 {
 				local = local[1:]
@@ -89,11 +89,11 @@ func (w *Window) collectRuns(a *access, h *requestHeader) bool {
 		}
 		return size == 0
 	}
-	if h.layout == 0 {
+	if h.layoutBytes == 0 {
 		return add(h.offset, h.size)
 	}
 	fits := true
-	a.of.RunsOfData(0, h.size, func(at, size int) bool {
+	a.targetType.RunsOfData(0, h.size, func(at, size int) bool {
 		fits = add(h.offset+at, size)
 		return fits
 	})

@@ -63,7 +63,7 @@ var wrongAccesses = []struct {
 		w.Lock(mpi.LockShared, 0, 0)
 		w.Put(one(int64(1)), 0, 16, 1, mpi.Int64)
 	}, mpi.ErrRMARange, "rank 0 accesses 8 bytes that are not within memory that rank 0 has attached to the window"},
-	{"shared memory of another window", func(_ *mpi.Comm, w *mpi.Window) { w.Shared(0) }, mpi.ErrRMAFlavor, "the window is not shared"},
+	{"shared memory of another window", func(_ *mpi.Comm, w *mpi.Window) { w.SharedMemory(0) }, mpi.ErrRMAFlavor, "the window is not shared"},
 	{"size", func(c *mpi.Comm, _ *mpi.Window) { c.AllocateWindow(-1, 1, nil) }, mpi.ErrSize, "a window of -1 bytes: a size is not negative"},
 	{"displacement unit", func(c *mpi.Comm, _ *mpi.Window) { c.CreateWindow(nil, 0) }, mpi.ErrDisp, "displacement unit 0: it must be positive"},
 }
@@ -158,7 +158,7 @@ func TestOpenWindowsAreReported(t *testing.T) {
 	}
 	var warnings []mpi.Warning
 	world, o := synthetic(t, 2)
-	o.Check, o.Warn = mpi.CheckWarn, func(x mpi.Warning) { warnings = append(warnings, x) }
+	o.Check, o.OnWarning = mpi.CheckWarn, func(x mpi.Warning) { warnings = append(warnings, x) }
 	if err := mpi.Run(world, o, program); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "1 window was not freed") {
 		t.Errorf("%v, warnings %v", err, warnings)
 	}
@@ -179,7 +179,7 @@ func TestOpenFilesAreReported(t *testing.T) {
 	}
 	var warnings []mpi.Warning
 	world, o := synthetic(t, 2)
-	o.Check, o.Warn = mpi.CheckWarn, func(x mpi.Warning) { warnings = append(warnings, x) }
+	o.Check, o.OnWarning = mpi.CheckWarn, func(x mpi.Warning) { warnings = append(warnings, x) }
 	if err := mpi.Run(world, o, program); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0].Text, "1 file was not closed; the first is "+path) {
 		t.Errorf("%v, warnings %v", err, warnings)
 	}

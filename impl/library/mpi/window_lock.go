@@ -32,7 +32,7 @@ const (
 
 func (w *Window) checkAssert(a, allowed Assert) {
 	if a&^allowed != 0 {
-		w.c.e.Fail(ErrAssert, "assertion %#x is not for this call", uint(a&^allowed))
+		w.comm.engine.Fail(ErrAssert, "assertion %#x is not for this call", uint(a&^allowed))
 	}
 }
 
@@ -40,27 +40,27 @@ func (w *Window) checkAssert(a, allowed Assert) {
 // not wait: accesses wait at the other rank until the lock is granted. For memory to which the rank
 // can load and store, its own and that of a shared window, it waits.
 func (w *Window) Lock(kind LockType, rank int, a Assert) {
-	w.enter("Window.Lock")
+	w.enterCall("Window.Lock")
 	if kind > LockExclusive {
-		w.c.e.Fail(ErrLockType, "lock type %d is neither LockShared nor LockExclusive", kind)
+		w.comm.engine.Fail(ErrLockType, "lock type %d is neither LockShared nor LockExclusive", kind)
 	}
 	w.checkAssert(a, NoCheck)
 	if rank == ProcNull {
 		w.beginLockEpoch(lockEpoch)
 		return
 	}
-	w.c.checkRank(rank)
+	w.comm.checkRank(rank)
 	t := w.targetOf(rank)
 	if w.origin.epoch == lockEpoch && t.lock != unlocked {
 		w.failSync("rank %d is locked already", rank)
 	}
 	w.beginLockEpoch(lockEpoch)
-	w.origin.locks++
+	w.origin.lockedCount++
 	if a&NoCheck != 0 {
 		t.lock = lockedNoCheck
 		return
 	}
-	w.lock(t, kind == LockExclusive, rank == w.c.rank || w.direct)
+	w.acquireLock(t, kind == LockExclusive, rank == w.comm.rank || w.hasDirectAccess)
 }
 
 // beginLockEpoch fails if another epoch is open, unless that is one of fences without accesses.
@@ -68,24 +68,24 @@ func (w *Window) beginLockEpoch(x epoch) {
 	switch o := &w.origin; {
 	case o.epoch == lockEpoch && x == lockEpoch:
 		return
-	case o.epoch == noEpoch, o.epoch == fenceEpoch && !o.used:
-		o.epoch, o.used = x, false
+	case o.epoch == noEpoch, o.epoch == fenceEpoch && !o.hasAccesses:
+		o.epoch, o.hasAccesses = x, false
 		return
 	}
 	w.failSync("%v is open", w.origin.epoch)
 }
 
-// lock asks for a lock of a rank's memory, and waits for it if wait is set.
-func (w *Window) lock(t *targetState, exclusive, wait bool) {
+// acquireLock asks for a lock of a rank's memory, and waits for it if wait is set.
+func (w *Window) acquireLock(t *targetState, exclusive, wait bool) {
 	t.lock, t.exclusive = locked, exclusive
-	if w.counter != nil && w.tryLock(t.rank, exclusive, false) {
+	if w.lockCounters != nil && w.tryLock(t.rank, exclusive, false) {
 		return
 	}
-	if t.rank == w.c.rank {
+	if t.rank == w.comm.rank {
 		s := w.originOf(t.rank)
-		s.lock = originLock{exclusive: exclusive, waits: true}
-		w.requestLock(s)
-		w.c.e.AwaitService(w.waitFor(engine.WaitLock, t.rank), func() bool { return !s.lock.waits })
+		s.lock = originLock{exclusive: exclusive, isQueued: true}
+		w.grantOrQueueLock(s)
+		w.comm.engine.AwaitService(w.describeWait(engine.WaitLock, t.rank), func() bool { return !s.lock.isQueued })
 		return
 	}
 	h := requestHeader{kind: lockRequest}
@@ -105,57 +105,57 @@ func (w *Window) sendControl(to int, h *requestHeader) {
 	if h.serial == 0 {
 		w.nextSerial(h)
 	}
-	b := w.c.e.ScratchBuffer(requestHeaderBytes)
+	b := w.comm.engine.ScratchBuffer(requestHeaderBytes)
 	h.encode(b)
-	w.addPending(w.c.e.ServiceSend(b, true, w.c.jobRank(to), w.c.context, requestTag), to)
+	w.trackOperation(w.comm.engine.ServiceSend(b, true, w.comm.jobRank(to), w.comm.context, requestTag), to)
 }
 
 // sendForReply sends a request, and returns the operation that receives the reply.
 func (w *Window) sendForReply(to int, h *requestHeader) *engine.Op {
 	w.nextSerial(h)
-	reply := w.c.e.ServiceReceive(nil, nil, w.c.jobRank(to), w.c.context, h.replyTag())
+	reply := w.comm.engine.ServiceReceive(nil, nil, w.comm.jobRank(to), w.comm.context, h.replyTag())
 	w.sendControl(to, h)
 	return reply
 }
 
 // awaitReply waits for the reply to a request.
 func (w *Window) awaitReply(cause engine.WaitCause, from int, reply *engine.Op) {
-	w.c.e.AwaitService(w.waitFor(cause, from), reply.IsFinished)
-	w.c.e.ReleaseService(reply)
+	w.comm.engine.AwaitService(w.describeWait(cause, from), reply.IsFinished)
+	w.comm.engine.ReleaseService(reply)
 }
 
 // Unlock ends the epoch of Lock: accesses to the rank are complete, here and there
 // (MPI_Win_unlock).
 func (w *Window) Unlock(rank int) {
-	w.enter("Window.Unlock")
+	w.enterCall("Window.Unlock")
 	if w.origin.epoch != lockEpoch {
 		w.failSync("rank %d is not locked", rank)
 	}
 	if rank != ProcNull {
-		w.c.checkRank(rank)
+		w.comm.checkRank(rank)
 		t := w.targetOf(rank)
 		if t.lock == unlocked {
 			w.failSync("rank %d is not locked", rank)
 		}
-		if w.direct {
+		if w.hasDirectAccess {
 			w.completeLocal(rank)
 		}
-		w.unlock([]int{rank})
+		w.releaseLocks([]int{rank})
 		w.completeLocal(rank)
-		w.origin.locks--
+		w.origin.lockedCount--
 	}
-	if w.origin.locks == 0 {
+	if w.origin.lockedCount == 0 {
 		w.origin.epoch = noEpoch
 	}
 }
 
-// unlock completes accesses to ranks, and gives back their locks.
-func (w *Window) unlock(ranks []int) {
+// releaseLocks completes accesses to ranks, and gives back their locks.
+func (w *Window) releaseLocks(ranks []int) {
 	for _, rank := range ranks {
 		w.forgetAccesses(rank, false)
 	}
-	if w.counter != nil {
-		w.unlockRegisters(ranks)
+	if w.lockCounters != nil {
+		w.releaseRegisterLocks(ranks)
 		return
 	}
 	replies := make([]*engine.Op, len(ranks))
@@ -164,11 +164,11 @@ func (w *Window) unlock(ranks []int) {
 		state := t.lock
 		t.lock = unlocked
 		switch {
-		case rank == w.c.rank && state == locked:
-			w.releaseLock(w.originOf(rank))
-		case rank != w.c.rank && state == locked:
+		case rank == w.comm.rank && state == locked:
+			w.releaseHeldLock(w.originOf(rank))
+		case rank != w.comm.rank && state == locked:
 			replies[i] = w.sendForReply(rank, &requestHeader{kind: unlockRequest})
-		case rank != w.c.rank && t.unacked:
+		case rank != w.comm.rank && t.mayHaveIncomplete:
 			replies[i] = w.sendForReply(rank, &requestHeader{kind: flushRequest})
 		}
 	}
@@ -182,7 +182,7 @@ func (w *Window) awaitReplies(ranks []int, replies []*engine.Op) (waited bool) {
 			w.awaitReply(engine.WaitAccess, rank, replies[i])
 			waited = true
 		}
-		w.targetOf(rank).unacked = false
+		w.targetOf(rank).mayHaveIncomplete = false
 	}
 	return waited
 }
@@ -190,27 +190,27 @@ func (w *Window) awaitReplies(ranks []int, replies []*engine.Op) (waited bool) {
 // LockAll begins an epoch in which the rank may access memory of all (MPI_Win_lock_all), by shared
 // locks. A rank's memory is locked when it is accessed first.
 func (w *Window) LockAll(a Assert) {
-	w.enter("Window.LockAll")
+	w.enterCall("Window.LockAll")
 	w.checkAssert(a, NoCheck)
 	w.beginLockEpoch(lockAllEpoch)
 	w.origin.noCheck = a&NoCheck != 0
 	if w.flavor == SharedWindow && !w.origin.noCheck { // any memory may be loaded and stored to
-		for rank := range w.c.size {
-			w.lock(w.targetOf(rank), false, true)
+		for rank := range w.comm.size {
+			w.acquireLock(w.targetOf(rank), false, true)
 		}
 	}
 }
 
 // UnlockAll ends the epoch of LockAll (MPI_Win_unlock_all).
 func (w *Window) UnlockAll() {
-	w.enter("Window.UnlockAll")
+	w.enterCall("Window.UnlockAll")
 	if w.origin.epoch != lockAllEpoch {
 		w.failSync("LockAll was not called: this is %v", w.origin.epoch)
 	}
-	if w.direct {
+	if w.hasDirectAccess {
 		w.completeLocal(AnySource)
 	}
-	w.unlock(slices.Clone(w.origin.touched))
+	w.releaseLocks(slices.Clone(w.origin.targetRanks))
 	w.completeLocal(AnySource)
 	w.origin.epoch = noEpoch
 }
@@ -218,78 +218,79 @@ func (w *Window) UnlockAll() {
 // Flush completes accesses to a rank, here and there, in an epoch of Lock or LockAll
 // (MPI_Win_flush).
 func (w *Window) Flush(rank int) {
-	w.enter("Window.Flush")
+	w.enterCall("Window.Flush")
 	if w.enterFlush(rank) {
-		w.flush([]int{rank})
+		w.flushRanks([]int{rank})
 		w.completeLocal(rank)
 	}
 }
 
 // FlushAll is Flush for all ranks.
 func (w *Window) FlushAll() {
-	w.enter("Window.FlushAll")
-	w.checkPassive()
-	w.flush(slices.Clone(w.origin.touched))
+	w.enterCall("Window.FlushAll")
+	w.checkPassiveEpoch()
+	w.flushRanks(slices.Clone(w.origin.targetRanks))
 	w.completeLocal(AnySource)
 }
 
-func (w *Window) flush(ranks []int) {
+func (w *Window) flushRanks(ranks []int) {
 	for _, rank := range ranks {
 		w.forgetAccesses(rank, false)
 	}
 	replies := make([]*engine.Op, len(ranks))
 	for i, rank := range ranks {
-		if w.targetOf(rank).unacked && rank != w.c.rank {
+		if w.targetOf(rank).mayHaveIncomplete && rank != w.comm.rank {
 			replies[i] = w.sendForReply(rank, &requestHeader{kind: flushRequest})
 		}
 	}
 	if !w.awaitReplies(ranks, replies) {
-		w.poll()
+		w.pollProgress()
 	}
 }
 
 // FlushLocal completes accesses to a rank at this one: the program may use its own memory again
 // (MPI_Win_flush_local).
 func (w *Window) FlushLocal(rank int) {
-	w.enter("Window.FlushLocal")
+	w.enterCall("Window.FlushLocal")
 	if w.enterFlush(rank) {
 		w.completeLocal(rank)
 		w.forgetAccesses(rank, true)
-		w.poll()
+		w.pollProgress()
 	}
 }
 
 // FlushLocalAll is FlushLocal for all ranks.
 func (w *Window) FlushLocalAll() {
-	w.enter("Window.FlushLocalAll")
-	w.checkPassive()
+	w.enterCall("Window.FlushLocalAll")
+	w.checkPassiveEpoch()
 	w.completeLocal(AnySource)
 	w.forgetAccesses(AnySource, true)
-	w.poll()
+	w.pollProgress()
 }
 
 // enterFlush checks the arguments of a flush, and reports whether there is anything to do.
 func (w *Window) enterFlush(rank int) bool {
-	w.checkPassive()
+	w.checkPassiveEpoch()
 	if rank == ProcNull {
 		return false
 	}
-	w.c.checkRank(rank)
+	w.comm.checkRank(rank)
 	if w.origin.epoch == lockEpoch && w.targetOf(rank).lock == unlocked {
 		w.failSync("rank %d is not locked", rank)
 	}
 	return true
 }
 
-func (w *Window) checkPassive() {
+func (w *Window) checkPassiveEpoch() {
 	if w.origin.epoch != lockEpoch && w.origin.epoch != lockAllEpoch {
 		w.failSync("Lock or LockAll was not called: this is %v", w.origin.epoch)
 	}
 }
 
-// poll makes progress, for programs that call in a loop until another rank has done something.
-func (w *Window) poll() {
-	w.c.e.PollService(w.waitFor(engine.WaitAccess, w.c.rank), func() bool { return false })
+// pollProgress makes progress, for programs that call in a loop until another rank has done
+// something.
+func (w *Window) pollProgress() {
+	w.comm.engine.PollService(w.describeWait(engine.WaitAccess, w.comm.rank), func() bool { return false })
 }
 
 // windowLocks are the locks of a rank's memory.
@@ -302,16 +303,16 @@ type windowLocks struct {
 // originLock is a lock that a rank has asked for.
 type originLock struct {
 	exclusive bool
-	waits     bool
+	isQueued  bool
 	reply     requestHeader // to be answered if it has replyFlag
 }
 
-func originLockOf(r *request) originLock {
-	return originLock{exclusive: r.flags&exclusiveFlag != 0, waits: true, reply: r.requestHeader}
+func originLockOf(r *windowRequest) originLock {
+	return originLock{exclusive: r.flags&exclusiveFlag != 0, isQueued: true, reply: r.requestHeader}
 }
 
-// requestLock grants a lock, or lets the rank wait for it.
-func (w *Window) requestLock(s *originState) {
+// grantOrQueueLock grants a lock, or lets the rank wait for it.
+func (w *Window) grantOrQueueLock(s *originState) {
 	w.target.locks.waiting = append(w.target.locks.waiting, s)
 	w.grantLocks()
 }
@@ -321,22 +322,22 @@ func (w *Window) grantLocks() {
 	l := &w.target.locks
 	for len(l.waiting) > 0 {
 		s := l.waiting[0]
-		if !w.takeOwnLock(s.lock.exclusive) {
+		if !w.tryOwnLock(s.lock.exclusive) {
 			return
 		}
 		l.waiting = slices.Delete(l.waiting, 0, 1)
-		s.lock.waits = false
+		s.lock.isQueued = false
 		if s.lock.reply.flags&replyFlag != 0 {
-			w.sendReply(s.rank, &s.lock.reply)
+			w.sendEmptyReply(s.rank, &s.lock.reply)
 		}
-		w.advance(s)
+		w.beginQueuedRequests(s)
 	}
 }
 
-// takeOwnLock takes the lock of this rank's memory for one that has waited, if it is free.
-func (w *Window) takeOwnLock(exclusive bool) bool {
-	if w.counter != nil {
-		return w.tryLock(w.c.rank, exclusive, true)
+// tryOwnLock takes the lock of this rank's memory for one that has waited, if it is free.
+func (w *Window) tryOwnLock(exclusive bool) bool {
+	if w.lockCounters != nil {
+		return w.tryLock(w.comm.rank, exclusive, true)
 	}
 	l := &w.target.locks
 	if l.holders > 0 && (l.exclusive || exclusive) {
@@ -347,8 +348,8 @@ func (w *Window) takeOwnLock(exclusive bool) bool {
 	return true
 }
 
-// releaseLock takes back the lock of a rank.
-func (w *Window) releaseLock(s *originState) {
+// releaseHeldLock takes back the lock of a rank.
+func (w *Window) releaseHeldLock(s *originState) {
 	w.target.locks.holders--
 	s.lock = originLock{}
 	w.grantLocks()

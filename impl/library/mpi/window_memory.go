@@ -27,33 +27,33 @@ type windowRegion struct {
 // Attach lets others access memory of this rank by a dynamic window, and returns the displacement
 // of its first byte there, which is its address (MPI_Win_attach). Other ranks have to be told.
 func (w *Window) Attach(memory []byte) int {
-	w.enter("Window.Attach")
+	w.enterCall("Window.Attach")
 	w.checkFlavor(DynamicWindow, "memory is attached to dynamic windows only")
 	x := windowRegion{int(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))), memory}
-	for _, y := range w.regions {
+	for _, y := range w.attachedRegions {
 		if max(x.address, y.address) < min(x.address+len(x.memory), y.address+len(y.memory)) {
-			w.c.e.Fail(ErrRMAAttach, "the %d bytes overlap %d bytes that are attached already", len(x.memory), len(y.memory))
+			w.comm.engine.Fail(ErrRMAAttach, "the %d bytes overlap %d bytes that are attached already", len(x.memory), len(y.memory))
 		}
 	}
-	w.regions = append(w.regions, x)
-	slices.SortFunc(w.regions, func(a, b windowRegion) int { return cmp.Compare(a.address, b.address) })
-	return x.address - w.Origin
+	w.attachedRegions = append(w.attachedRegions, x)
+	slices.SortFunc(w.attachedRegions, func(a, b windowRegion) int { return cmp.Compare(a.address, b.address) })
+	return x.address - w.BaseAddress
 }
 
 // Detach ends that, for memory that begins at the displacement (MPI_Win_detach).
 func (w *Window) Detach(displacement int) {
-	w.enter("Window.Detach")
+	w.enterCall("Window.Detach")
 	w.checkFlavor(DynamicWindow, "memory is detached from dynamic windows only")
-	i := slices.IndexFunc(w.regions, func(x windowRegion) bool { return x.address == displacement+w.Origin })
+	i := slices.IndexFunc(w.attachedRegions, func(x windowRegion) bool { return x.address == displacement+w.BaseAddress })
 	if i < 0 {
-		w.c.e.Fail(ErrRMAAttach, "no memory that begins there is attached")
+		w.comm.engine.Fail(ErrRMAAttach, "no memory that begins there is attached")
 	}
-	w.regions = slices.Delete(w.regions, i, i+1)
+	w.attachedRegions = slices.Delete(w.attachedRegions, i, i+1)
 }
 
 func (w *Window) checkFlavor(want WindowFlavor, text string) {
 	if w.flavor != want {
-		w.c.e.Fail(ErrRMAFlavor, "%s", text)
+		w.comm.engine.Fail(ErrRMAFlavor, "%s", text)
 	}
 }
 
@@ -67,42 +67,42 @@ const sharedPollTime = 100 * unit.Nanosecond
 func (c *Comm) AllocateSharedWindow(size, unit int, allocate func(size int) []byte) *Window {
 	c.enterWindow("AllocateSharedWindow", size, unit)
 	p := c.gatherPlacement(size)
-	if p.farRank >= 0 {
-		c.e.Fail(ErrRMAShared, "ranks %d and 0 are on different nodes, which share no memory: divide the communicator by MPI_COMM_TYPE_SHARED", p.farRank)
+	if p.firstRemoteRank >= 0 {
+		c.engine.Fail(ErrRMAShared, "ranks %d and 0 are on different nodes, which share no memory: divide the communicator by MPI_COMM_TYPE_SHARED", p.firstRemoteRank)
 	}
 	m, err := c.shareMemory(p, 1, allocate)
 	if err != nil {
-		c.e.Fail(ErrRMAShared, "%d bytes of memory cannot be shared: %v", p.totalBytes(1), err)
+		c.engine.Fail(ErrRMAShared, "%d bytes of memory cannot be shared: %v", p.totalBytes(1), err)
 	}
 	return c.newWindow(SharedWindow, m.parts[c.rank], unit, m)
 }
 
-// placement is where the ranks of a window are, and how much memory each wants.
-type placement struct {
-	sizes      []int
-	farRank    int // the first rank on another node than rank 0; negative: none
-	oneProcess bool
+// windowPlacement is where the ranks of a window are, and how much memory each wants.
+type windowPlacement struct {
+	rankBytes       []int
+	firstRemoteRank int // the first rank on another node than rank 0; negative: none
+	isOneProcess    bool
 }
 
 // gatherPlacement returns that of all ranks.
-func (c *Comm) gatherPlacement(size int) *placement {
+func (c *Comm) gatherPlacement(size int) *windowPlacement {
 	node := fnv.New64a()
-	node.Write([]byte(c.e.Port().Node()))
+	node.Write([]byte(c.engine.Port().Node()))
 	all := c.allgatherInts(size, int(node.Sum64()), processID)
-	p := &placement{sizes: make([]int, c.size), farRank: -1, oneProcess: true}
-	for i := range p.sizes {
-		p.sizes[i] = all[3*i]
-		p.oneProcess = p.oneProcess && all[3*i+2] == processID
-		if all[3*i+1] != all[1] && p.farRank < 0 {
-			p.farRank = i
+	p := &windowPlacement{rankBytes: make([]int, c.size), firstRemoteRank: -1, isOneProcess: true}
+	for i := range p.rankBytes {
+		p.rankBytes[i] = all[3*i]
+		p.isOneProcess = p.isOneProcess && all[3*i+2] == processID
+		if all[3*i+1] != all[1] && p.firstRemoteRank < 0 {
+			p.firstRemoteRank = i
 		}
 	}
 	return p
 }
 
 // totalBytes returns how much memory all ranks want, each a multiple of align.
-func (p *placement) totalBytes(align int) (total int) {
-	for _, n := range p.sizes {
+func (p *windowPlacement) totalBytes(align int) (total int) {
+	for _, n := range p.rankBytes {
 		total += roundUp(n, align)
 	}
 	return total
@@ -118,23 +118,23 @@ type sharedMemory struct {
 }
 
 // shareMemory returns memory of all ranks of a node, in pieces that begin at multiples of align.
-func (c *Comm) shareMemory(p *placement, align int, allocate func(int) []byte) (*sharedMemory, error) {
+func (c *Comm) shareMemory(p *windowPlacement, align int, allocate func(int) []byte) (*sharedMemory, error) {
 	m := &sharedMemory{parts: make([][]byte, c.size)}
 	total := p.totalBytes(align)
 	var memory []byte
-	if p.oneProcess {
-		x := c.shareWithinProcess(total, allocateOr(allocate))
+	if p.isOneProcess {
+		x := c.shareWithinProcess(total, allocatorOrDefault(allocate))
 		memory, m.lock = x.memory, &x.lock
 	} else {
 		lockAt := roundUp(total, 8)
-		all, err := c.shareByFile(lockAt + 8)
+		all, err := c.mapSharedFile(lockAt + 8)
 		if err != nil {
 			return nil, err
 		}
 		memory, m.lock = all, (*spinLock)(unsafe.Pointer(&all[lockAt]))
 		m.unmap = func() { syscall.Munmap(all) }
 	}
-	for i, n := range p.sizes {
+	for i, n := range p.rankBytes {
 		m.parts[i], memory = memory[:n:n], memory[roundUp(n, align):]
 	}
 	return m, nil
@@ -153,51 +153,51 @@ func (l *spinLock) Lock() {
 
 func (l *spinLock) Unlock() { atomic.StoreUint32((*uint32)(l), 0) }
 
-// sharedSegments is memory that ranks of one process share, while a window is made.
-type sharedSegments struct {
-	mu   sync.Mutex
-	made map[segmentKey]*segment
+// processMemory is memory that ranks of one process share, while a window is made.
+type processMemory struct {
+	mu       sync.Mutex
+	segments map[commKey]*lockedMemory
 
-	conflicts map[segmentKey]*windowConflicts // of windows, for longer
+	conflicts map[commKey]*windowConflicts // of windows, for longer
 }
 
-// segmentKey names a communicator: those of different ranks may have the same context.
-type segmentKey struct {
+// commKey names a communicator: those of different ranks may have the same context.
+type commKey struct {
 	context uint32
 	first   int // its first rank, in the job
 }
 
-// segment is memory with its lock.
-type segment struct {
+// lockedMemory is memory with its lock.
+type lockedMemory struct {
 	memory []byte
 	lock   sync.Mutex
 }
 
 // shareWithinProcess returns memory that the first rank allocates, at all ranks.
-func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) *segment {
-	s, key := c.state.segments, segmentKey{c.context, c.jobRank(0)}
+func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) *lockedMemory {
+	s, key := c.state.processMemory, commKey{c.context, c.jobRank(0)}
 	if c.rank == 0 {
 		memory := allocate(total)
 		s.mu.Lock()
-		s.made[key] = &segment{memory: memory}
+		s.segments[key] = &lockedMemory{memory: memory}
 		s.mu.Unlock()
 	}
 	c.barrier()
 	s.mu.Lock()
-	x := s.made[key]
+	x := s.segments[key]
 	s.mu.Unlock()
 	c.barrier()
 	if c.rank == 0 {
 		s.mu.Lock()
-		delete(s.made, key)
+		delete(s.segments, key)
 		s.mu.Unlock()
 	}
 	return x
 }
 
-// shareByFile returns memory of a file that ranks in several processes map.
-func (c *Comm) shareByFile(total int) (memory []byte, err error) {
-	err = c.shareFile("loggp-window-", func(f *os.File) error { return reserveFile(f, int64(total)) }, func(f *os.File) (err error) {
+// mapSharedFile returns memory of a file that ranks in several processes map.
+func (c *Comm) mapSharedFile(total int) (memory []byte, err error) {
+	err = c.createSharedFile("loggp-window-", func(f *os.File) error { return reserveFile(f, int64(total)) }, func(f *os.File) (err error) {
 		defer f.Close()
 		memory, err = syscall.Mmap(int(f.Fd()), 0, total, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 		return err
@@ -209,9 +209,9 @@ func (c *Comm) shareByFile(total int) (memory []byte, err error) {
 	return memory, err
 }
 
-// shareFile makes a file in memory, which rank 0 fills and each rank uses. It has no name then. An
-// error is one of all ranks.
-func (c *Comm) shareFile(prefix string, fill, use func(f *os.File) error) error {
+// createSharedFile makes a file in memory, which rank 0 fills and each rank uses. It has no name
+// then. An error is one of all ranks.
+func (c *Comm) createSharedFile(prefix string, fill, use func(f *os.File) error) error {
 	name, f, err := "", (*os.File)(nil), error(nil)
 	if c.rank == 0 {
 		if f, err = os.CreateTemp(sharedMemoryDir(), prefix); err == nil {
@@ -261,14 +261,14 @@ func sharedMemoryDir() string {
 	return filepath.Clean(os.TempDir())
 }
 
-// Shared returns the memory of a rank in a shared window, and its displacement unit, for loads and
-// stores; of ProcNull, that of the first rank that has any (MPI_Win_shared_query).
-func (w *Window) Shared(rank int) (memory []byte, unit int) {
-	w.enter("Window.Shared")
+// SharedMemory returns the memory of a rank in a shared window, and its displacement unit, for
+// loads and stores; of ProcNull, that of the first rank that has any (MPI_Win_shared_query).
+func (w *Window) SharedMemory(rank int) (memory []byte, unit int) {
+	w.enterCall("Window.SharedMemory")
 	w.checkFlavor(SharedWindow, "the window is not shared")
 	if rank == ProcNull {
-		rank = max(0, slices.IndexFunc(w.shared.parts, func(b []byte) bool { return len(b) > 0 }))
+		rank = max(0, slices.IndexFunc(w.sharedMemory.parts, func(b []byte) bool { return len(b) > 0 }))
 	}
-	w.c.checkRank(rank)
-	return w.shared.parts[rank], w.spanOf(rank).unit
+	w.comm.checkRank(rank)
+	return w.sharedMemory.parts[rank], w.spanOf(rank).displacementUnit
 }

@@ -108,7 +108,7 @@ func (a *randomAccess) start(w *mpi.Window, passive bool) (result []int64, reque
 	for i := range data {
 		data[i] = a.value + int64(i)
 	}
-	in, out := mpi.Of(data), mpi.Of(result)
+	in, out := mpi.BufferOf(data), mpi.BufferOf(result)
 	op := mpi.Sum
 	if a.kind == randomReplace {
 		op = mpi.Replace
@@ -181,7 +181,7 @@ func (x *windowRound) run(c *mpi.Comm, w *mpi.Window) [][]int64 {
 func randomWindow(c *mpi.Comm, flavor, bytes int) *mpi.Window {
 	switch {
 	case flavor == 0:
-		return c.CreateWindow(mpi.Raw(make([]int64, bytes/8)), 8)
+		return c.CreateWindow(mpi.BytesOf(make([]int64, bytes/8)), 8)
 	case flavor == 1 && nodeComm(c).Size() == c.Size():
 		return c.AllocateSharedWindow(bytes, 8, nil)
 	}
@@ -192,7 +192,7 @@ func randomWindowProgram(seed uint64) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := randomWindow(c, r.IntN(3), 8*(partCells*c.Size()+sumCells))
-		mine := mpi.View[int64](w.Memory())
+		mine := mpi.SliceOf[int64](w.Memory())
 		model := make([][]int64, c.Size())
 		for i := range model {
 			model[i] = make([]int64, len(mine))

@@ -27,84 +27,84 @@ const (
 // maxRegisterRanks is how many ranks can use a register.
 const maxRegisterRanks = exclusiveHolder - 1
 
-func lockHolder(exclusive bool) int64 {
+func holderCount(exclusive bool) int64 {
 	if exclusive {
 		return exclusiveHolder
 	}
 	return sharedHolder
 }
 
-// chooseRegister takes a register that no rank of the window uses for another window, of those that
-// are in use at any of them; without one locks are messages.
-func (w *Window) chooseRegister(used uint) {
-	w.counter = nil
-	if r := bits.TrailingZeros(^used); w.direct && r < device.CountersPerRank && w.c.size <= maxRegisterRanks {
-		if w.counter = w.c.e.Port().Counters(); w.counter != nil {
-			w.register = r
-			w.c.state.lockRegisters |= 1 << r
+// allocateLockRegister takes a register that no rank of the window uses for another window, of
+// those that are in use at any of them; without one locks are messages.
+func (w *Window) allocateLockRegister(used uint) {
+	w.lockCounters = nil
+	if r := bits.TrailingZeros(^used); w.hasDirectAccess && r < device.CountersPerRank && w.comm.size <= maxRegisterRanks {
+		if w.lockCounters = w.comm.engine.Port().Counters(); w.lockCounters != nil {
+			w.lockRegister = r
+			w.comm.state.lockRegisters |= 1 << r
 		}
 	}
 }
 
-// releaseRegister ends the use of the register, when no rank uses the window any more.
-func (w *Window) releaseRegister() {
-	if w.counter != nil {
-		w.counter.FetchAndStore(w.c.jobRank(w.c.rank), w.register, 0)
-		w.c.state.lockRegisters &^= 1 << w.register
+// freeLockRegister ends the use of the register, when no rank uses the window any more.
+func (w *Window) freeLockRegister() {
+	if w.lockCounters != nil {
+		w.lockCounters.FetchAndStore(w.comm.jobRank(w.comm.rank), w.lockRegister, 0)
+		w.comm.state.lockRegisters &^= 1 << w.lockRegister
 	}
 }
 
 // tryLock takes the lock of a rank's memory if that is free. If it is not, and the attempt is for
 // one that does not yet wait, that waits from then on.
 func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
-	to, self := w.c.jobRank(rank), lockHolder(exclusive)
-	old := w.counter.FetchAndAdd(to, w.register, self)
+	to, self := w.comm.jobRank(rank), holderCount(exclusive)
+	old := w.lockCounters.FetchAndAdd(to, w.lockRegister, self)
 	isFree := old%lockWaiter/exclusiveHolder == 0 && (!exclusive || old%exclusiveHolder == 0)
 	switch {
 	case isFree && waits:
-		w.counter.FetchAndAdd(to, w.register, -lockWaiter)
+		w.lockCounters.FetchAndAdd(to, w.lockRegister, -lockWaiter)
 	case waits:
-		w.counter.FetchAndAdd(to, w.register, -self)
+		w.lockCounters.FetchAndAdd(to, w.lockRegister, -self)
 	case !isFree || old >= lockWaiter:
-		w.counter.FetchAndAdd(to, w.register, lockWaiter-self)
+		w.lockCounters.FetchAndAdd(to, w.lockRegister, lockWaiter-self)
 		return false
 	}
 	return isFree
 }
 
-// unlockRegister gives back the lock of a rank's memory, to which accesses are complete.
-func (w *Window) unlockRegister(t *targetState) {
-	if old := w.counter.FetchAndAdd(w.c.jobRank(t.rank), w.register, -lockHolder(t.exclusive)); old < lockWaiter {
+// releaseRegisterLock gives back the lock of a rank's memory, to which accesses are complete.
+func (w *Window) releaseRegisterLock(t *targetState) {
+	if old := w.lockCounters.FetchAndAdd(w.comm.jobRank(t.rank), w.lockRegister, -holderCount(t.exclusive)); old < lockWaiter {
 		return
 	}
-	if t.rank == w.c.rank {
+	if t.rank == w.comm.rank {
 		w.grantLocks()
 		return
 	}
 	o := &w.origin
-	o.releases = slices.DeleteFunc(o.releases, func(p pendingAccess) bool {
+	o.pendingReleases = slices.DeleteFunc(o.pendingReleases, func(p pendingAccess) bool {
 		finished := p.op.IsFinished()
 		if finished {
-			w.c.e.ReleaseService(p.op)
+			w.comm.engine.ReleaseService(p.op)
 		}
 		return finished
 	})
-	o.releases = append(o.releases, pendingAccess{op: w.sendForReply(t.rank, &requestHeader{kind: releasedRequest}), target: t.rank})
+	o.pendingReleases = append(o.pendingReleases, pendingAccess{op: w.sendForReply(t.rank, &requestHeader{kind: registerFreeRequest}), target: t.rank})
 }
 
 // completeReleases waits until other ranks have heard of the locks that this one has given back.
 func (w *Window) completeReleases() {
-	for _, p := range w.origin.releases {
+	for _, p := range w.origin.pendingReleases {
 		w.awaitReply(engine.WaitAccess, p.target, p.op)
 	}
-	w.origin.releases = nil
+	w.origin.pendingReleases = nil
 }
 
-// unlockRegisters completes accesses to ranks, and gives back their locks.
-func (w *Window) unlockRegisters(ranks []int) {
+// releaseRegisterLocks completes accesses to ranks, and gives back their locks.
+func (w *Window) releaseRegisterLocks(ranks []int) {
 	replies := make([]*engine.Op, len(ranks))
 	for i, rank := range ranks {
-		if rank != w.c.rank && w.targetOf(rank).unacked {
+		if rank != w.comm.rank && w.targetOf(rank).mayHaveIncomplete {
 			replies[i] = w.sendForReply(rank, &requestHeader{kind: flushRequest})
 		}
 	}
@@ -112,7 +112,7 @@ func (w *Window) unlockRegisters(ranks []int) {
 	for _, rank := range ranks {
 		t := w.targetOf(rank)
 		if t.lock == locked {
-			w.unlockRegister(t)
+			w.releaseRegisterLock(t)
 		}
 		t.lock = unlocked
 	}

@@ -28,9 +28,9 @@ func TestLocksExcludeEachOther(t *testing.T) {
 			c.Compute(unit.Time(r.IntN(20)) * unit.Microsecond)
 			if r.IntN(2) == 0 {
 				w.Lock(mpi.LockShared, target, 0)
-				w.Get(mpi.Of(both[:1]), target, 0, 1, mpi.Int64)
+				w.Get(mpi.BufferOf(both[:1]), target, 0, 1, mpi.Int64)
 				w.Flush(target)
-				w.Get(mpi.Of(both[1:]), target, 1, 1, mpi.Int64)
+				w.Get(mpi.BufferOf(both[1:]), target, 1, 1, mpi.Int64)
 				w.Unlock(target)
 				if both[0] != both[1] {
 					return fmt.Errorf("rank %d sees %v under a shared lock of rank %d", c.Rank(), both, target)
@@ -38,7 +38,7 @@ func TestLocksExcludeEachOther(t *testing.T) {
 				continue
 			}
 			w.Lock(mpi.LockExclusive, target, 0)
-			w.Get(mpi.Of(both[:1]), target, 0, 1, mpi.Int64)
+			w.Get(mpi.BufferOf(both[:1]), target, 0, 1, mpi.Int64)
 			w.Flush(target)
 			w.Put(one(both[0]+1), target, 0, 1, mpi.Int64)
 			w.Flush(target)
@@ -48,7 +48,7 @@ func TestLocksExcludeEachOther(t *testing.T) {
 		}
 		c.Barrier()
 		for _, w := range all {
-			if both := mpi.View[int64](w.Memory()); both[0] != both[1] {
+			if both := mpi.SliceOf[int64](w.Memory()); both[0] != both[1] {
 				return fmt.Errorf("rank %d has %v in the end", c.Rank(), both)
 			}
 			w.Free()

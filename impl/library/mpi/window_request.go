@@ -22,7 +22,7 @@ const (
 	compareRequest
 	lockRequest
 	unlockRequest
-	releasedRequest // the lock may be free, which is in a register
+	registerFreeRequest // the lock may be free, which is in a register
 	flushRequest
 	postRequest     // from the rank whose memory it is: it is exposed
 	completeRequest // of all accesses since Start
@@ -34,21 +34,21 @@ const (
 	replyFlag                       // the lock is to be confirmed
 	fenceFlag                       // the access is between two fences
 	oddFenceFlag                    // whose number is odd
-	layoutFollows
-	dataFollows
+	layoutFlag
+	dataFlag
 )
 
 // requestHeader is the header of a request.
 type requestHeader struct {
-	kind    requestKind
-	op      uint8 // index in accumulateOps
-	element uint8 // index in accumulateTypes
-	flags   uint8
-	serial  uint32 // of the rank's requests: tags come from it
-	offset  int    // in the window, in bytes; of a dynamic one, the address
-	size    int    // of the memory's data, as it travels
-	layout  int    // bytes of the layout; 0: the data lies in one piece
-	data    int    // bytes of the data in the request or behind it
+	kind        requestKind
+	op          uint8 // index in accumulateOps
+	element     uint8 // index in accumulateTypes
+	flags       uint8
+	serial      uint32 // of the rank's requests: tags come from it
+	offset      int    // in the window, in bytes; of a dynamic one, the address
+	size        int    // of the memory's data, as it travels
+	layoutBytes int    // bytes of the layout; 0: the data lies in one piece
+	dataBytes   int    // bytes of the data in the request or behind it
 }
 
 const (
@@ -59,7 +59,7 @@ const (
 func (h *requestHeader) encode(b []byte) {
 	b[0], b[1], b[2], b[3] = byte(h.kind), h.op, h.element, h.flags
 	binary.LittleEndian.PutUint32(b[4:], h.serial)
-	for i, v := range [...]int{h.offset, h.size, h.layout, h.data} {
+	for i, v := range [...]int{h.offset, h.size, h.layoutBytes, h.dataBytes} {
 		binary.LittleEndian.PutUint64(b[8+8*i:], uint64(v))
 	}
 }
@@ -67,7 +67,7 @@ func (h *requestHeader) encode(b []byte) {
 func (h *requestHeader) decode(b []byte) {
 	h.kind, h.op, h.element, h.flags = requestKind(b[0]), b[1], b[2], b[3]
 	h.serial = binary.LittleEndian.Uint32(b[4:])
-	for i, v := range [...]*int{&h.offset, &h.size, &h.layout, &h.data} {
+	for i, v := range [...]*int{&h.offset, &h.size, &h.layoutBytes, &h.dataBytes} {
 		*v = int(binary.LittleEndian.Uint64(b[8+8*i:]))
 	}
 }

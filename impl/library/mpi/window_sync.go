@@ -14,38 +14,38 @@ import (
 // Fence completes all accesses since the last fence, those of the rank and those of others to its
 // memory, and begins an epoch of the next ones (MPI_Win_fence). All ranks of the window call it.
 func (w *Window) Fence(a Assert) {
-	w.enter("Window.Fence")
+	w.enterCall("Window.Fence")
 	w.checkAssert(a, NoStore|NoPut|NoPrecede|NoSucceed)
 	o := &w.origin
 	if o.epoch != noEpoch && o.epoch != fenceEpoch {
 		w.failSync("%v is open", o.epoch)
 	}
-	if w.target.exposed != nil {
+	if w.target.postGroup != nil {
 		w.failSync("the memory is exposed by Post, and Wait was not called")
 	}
 	if a&NoPrecede != 0 {
-		if o.used {
+		if o.hasAccesses {
 			w.failSync("NoPrecede, and there were accesses since the last fence")
 		}
-		w.c.barrier()
-	} else if w.direct {
-		w.flush(o.touched)
+		w.comm.barrier()
+	} else if w.hasDirectAccess {
+		w.flushRanks(o.targetRanks)
 		w.completeLocal(AnySource)
-		w.c.barrier()
+		w.comm.barrier()
 	} else {
 		w.completeFence()
 	}
-	w.target.fenced[o.fences%2] = 0
-	o.fences++
-	o.epoch, o.used = fenceEpoch, false
-	w.forgetFence(o.fences)
+	w.target.endedAfterFence[o.fenceCount%2] = 0
+	o.fenceCount++
+	o.epoch, o.hasAccesses = fenceEpoch, false
+	w.forgetFence(o.fenceCount)
 	if a&NoSucceed != 0 {
 		o.epoch = noEpoch
 	}
-	early := w.target.early
-	w.target.early = nil
+	early := w.target.earlyOrigins
+	w.target.earlyOrigins = nil
 	for _, s := range early {
-		w.advance(s)
+		w.beginQueuedRequests(s)
 	}
 }
 
@@ -53,40 +53,40 @@ func (w *Window) Fence(a Assert) {
 // how many there were.
 func (w *Window) completeFence() {
 	o := &w.origin
-	if o.issued == nil {
-		o.issued = make([]int64, w.c.size)
+	if o.issuedByRank == nil {
+		o.issuedByRank = make([]int64, w.comm.size)
 	}
-	expected := w.c.sumParts(o.issued)
-	clear(o.issued)
-	have := &w.target.fenced[o.fences%2]
-	w.c.e.AwaitService(engine.WaitDescription{Cause: engine.WaitAccessEnd, Peer: engine.AnySourceOrTag, Context: w.c.context, Tag: engine.AnySourceOrTag}, func() bool { return *have >= expected })
+	expected := w.comm.sumAndScatter(o.issuedByRank)
+	clear(o.issuedByRank)
+	have := &w.target.endedAfterFence[o.fenceCount%2]
+	w.comm.engine.AwaitService(engine.WaitDescription{Cause: engine.WaitAccessEnd, Peer: engine.AnySourceOrTag, Context: w.comm.context, Tag: engine.AnySourceOrTag}, func() bool { return *have >= expected })
 	w.completeLocal(AnySource)
-	for _, rank := range o.touched {
-		w.targetOf(rank).unacked = false
+	for _, rank := range o.targetRanks {
+		w.targetOf(rank).mayHaveIncomplete = false
 	}
 }
 
-// sumParts adds up what the ranks give, and returns the number that has this rank's place.
-func (c *Comm) sumParts(each []int64) int64 {
-	r := c.newReductionRound(collective.ReduceScatter, 0, Of(each), Sum)
+// sumAndScatter adds up what the ranks give, and returns the number that has this rank's place.
+func (c *Comm) sumAndScatter(each []int64) int64 {
+	r := c.newReductionOperation(collective.ReduceScatter, 0, BufferOf(each), Sum)
 	sum := []int64{0}
-	r.runSchedule(r.collectiveJob(Raw(sum)), Raw(each), Raw(sum))
+	r.runSchedule(r.collectiveJob(BytesOf(sum)), BytesOf(each), BytesOf(sum))
 	return sum[0]
 }
 
 // barrier is Barrier within a call, by messages during which others are served.
 func (c *Comm) barrier() {
-	c.noteCollective(check.EncodeTag(collective.Barrier, 0, 0))
-	c.convergeOnTree(0, nil, nil, nil)
+	c.beginCollective(check.EncodeTag(collective.Barrier, 0, 0))
+	c.allreduceOnTree(0, nil, nil, nil)
 }
 
 // windowRanks returns the ranks in the window of a group.
 func (w *Window) windowRanks(g Group) []int {
-	members := g.checkValid(w.c.e.Call()).members
+	members := g.checkValid(w.comm.engine.Call()).members
 	ranks := make([]int, len(members))
 	for i, m := range members {
-		if ranks[i] = w.c.rankOf(m); ranks[i] < 0 || ranks[i] >= w.c.size {
-			w.c.e.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the window", m)
+		if ranks[i] = w.comm.rankOf(m); ranks[i] < 0 || ranks[i] >= w.comm.size {
+			w.comm.engine.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the window", m)
 		}
 	}
 	return ranks
@@ -95,20 +95,20 @@ func (w *Window) windowRanks(g Group) []int {
 // Post exposes this rank's memory to accesses of a group, until Wait (MPI_Win_post). It does not
 // wait.
 func (w *Window) Post(g Group, a Assert) {
-	w.enter("Window.Post")
+	w.enterCall("Window.Post")
 	w.checkAssert(a, NoCheck|NoStore|NoPut)
-	if w.target.exposed != nil {
+	if w.target.postGroup != nil {
 		w.failSync("the memory is exposed already: call Wait before")
 	}
 	ranks := w.windowRanks(g)
 	w.endEmptyFence()
-	w.target.exposed = ranks
+	w.target.postGroup = ranks
 	if a&NoCheck != 0 {
 		return
 	}
 	for _, rank := range ranks {
-		if rank == w.c.rank {
-			w.targetOf(rank).posts++
+		if rank == w.comm.rank {
+			w.targetOf(rank).unusedPosts++
 		} else {
 			w.sendControl(rank, &requestHeader{kind: postRequest})
 		}
@@ -119,7 +119,7 @@ func (w *Window) Post(g Group, a Assert) {
 // kind.
 func (w *Window) endEmptyFence() {
 	if w.origin.epoch == fenceEpoch {
-		if w.origin.used {
+		if w.origin.hasAccesses {
 			w.failSync("accesses since the last fence are not complete: call Fence before")
 		}
 		w.origin.epoch = noEpoch
@@ -129,69 +129,69 @@ func (w *Window) endEmptyFence() {
 // Start begins accesses to memory of a group, until Complete (MPI_Win_start). The first access to a
 // rank waits until that has called Post.
 func (w *Window) Start(g Group, a Assert) {
-	w.enter("Window.Start")
+	w.enterCall("Window.Start")
 	w.checkAssert(a, NoCheck)
 	ranks := w.windowRanks(g)
 	w.endEmptyFence()
 	if w.origin.epoch != noEpoch {
 		w.failSync("%v is open", w.origin.epoch)
 	}
-	w.origin.epoch, w.origin.used, w.origin.started = startEpoch, false, ranks
+	w.origin.epoch, w.origin.hasAccesses, w.origin.startGroup = startEpoch, false, ranks
 	for _, rank := range ranks {
-		w.targetOf(rank).waitsIn = a&NoCheck == 0
+		w.targetOf(rank).awaitsExposure = a&NoCheck == 0
 	}
 }
 
 // awaitExposure waits until a rank of the group of Start has exposed its memory.
 func (w *Window) awaitExposure(t *targetState) {
-	if !t.waitsIn {
+	if !t.awaitsExposure {
 		return
 	}
-	w.c.e.AwaitService(w.waitFor(engine.WaitExposure, t.rank), func() bool { return t.posts > 0 })
-	t.posts--
-	t.waitsIn = false
+	w.comm.engine.AwaitService(w.describeWait(engine.WaitExposure, t.rank), func() bool { return t.unusedPosts > 0 })
+	t.unusedPosts--
+	t.awaitsExposure = false
 }
 
 // Complete ends the epoch of Start: the rank's accesses are complete here, and at the others when
 // Wait returns there (MPI_Win_complete).
 func (w *Window) Complete() {
-	w.enter("Window.Complete")
+	w.enterCall("Window.Complete")
 	if w.origin.epoch != startEpoch {
 		w.failSync("Start was not called: this is %v", w.origin.epoch)
 	}
-	if w.direct {
+	if w.hasDirectAccess {
 		w.completeLocal(AnySource)
 	}
-	for _, rank := range w.origin.started {
+	for _, rank := range w.origin.startGroup {
 		t := w.targetOf(rank)
 		w.awaitExposure(t)
-		t.unacked = false
-		if rank == w.c.rank {
+		t.mayHaveIncomplete = false
+		if rank == w.comm.rank {
 			w.noteCompleted(rank)
 		} else {
 			w.sendControl(rank, &requestHeader{kind: completeRequest})
 		}
 	}
 	w.completeLocal(AnySource)
-	w.origin.epoch, w.origin.started = noEpoch, nil
+	w.origin.epoch, w.origin.startGroup = noEpoch, nil
 	w.forgetStarted()
 }
 
 // noteCompleted notes that a rank has ended an epoch of Start.
 func (w *Window) noteCompleted(rank int) {
-	if w.target.completed == nil {
-		w.target.completed = make([]int, w.c.size)
+	if w.target.completeCounts == nil {
+		w.target.completeCounts = make([]int, w.comm.size)
 	}
-	w.target.completed[rank]++
+	w.target.completeCounts[rank]++
 }
 
 // Wait waits until all ranks of the group of Post have called Complete, and their accesses to this
 // rank's memory are complete (MPI_Win_wait).
 func (w *Window) Wait() {
-	w.enter("Window.Wait")
+	w.enterCall("Window.Wait")
 	w.checkExposed()
-	for _, rank := range w.target.exposed {
-		w.c.e.AwaitService(w.waitFor(engine.WaitAccessEnd, rank), func() bool { return w.hasCompleted(rank) })
+	for _, rank := range w.target.postGroup {
+		w.comm.engine.AwaitService(w.describeWait(engine.WaitAccessEnd, rank), func() bool { return w.hasRankCompleted(rank) })
 	}
 	w.endExposure()
 }
@@ -199,11 +199,11 @@ func (w *Window) Wait() {
 // Test is Wait that does not wait: it reports whether all have called Complete, and the exposure
 // has ended if so (MPI_Win_test).
 func (w *Window) Test() bool {
-	w.enter("Window.Test")
+	w.enterCall("Window.Test")
 	w.checkExposed()
-	rank := w.c.rank
-	all := w.c.e.PollService(w.waitFor(engine.WaitAccessEnd, rank), func() bool {
-		return !slices.ContainsFunc(w.target.exposed, func(r int) bool { return !w.hasCompleted(r) })
+	rank := w.comm.rank
+	all := w.comm.engine.PollService(w.describeWait(engine.WaitAccessEnd, rank), func() bool {
+		return !slices.ContainsFunc(w.target.postGroup, func(r int) bool { return !w.hasRankCompleted(r) })
 	})
 	if all {
 		w.endExposure()
@@ -212,19 +212,19 @@ func (w *Window) Test() bool {
 }
 
 func (w *Window) checkExposed() {
-	if w.target.exposed == nil {
+	if w.target.postGroup == nil {
 		w.failSync("the memory is not exposed: Post was not called")
 	}
 }
 
-func (w *Window) hasCompleted(rank int) bool {
-	return w.target.completed != nil && w.target.completed[rank] > 0
+func (w *Window) hasRankCompleted(rank int) bool {
+	return w.target.completeCounts != nil && w.target.completeCounts[rank] > 0
 }
 
 func (w *Window) endExposure() {
-	for _, rank := range w.target.exposed {
-		w.target.completed[rank]--
+	for _, rank := range w.target.postGroup {
+		w.target.completeCounts[rank]--
 	}
-	w.target.exposed = nil
+	w.target.postGroup = nil
 	w.forgetExposure()
 }

@@ -12,41 +12,41 @@ import (
 
 // windowTarget is what a rank knows of accesses of others to its memory.
 type windowTarget struct {
-	incoming *engine.Op // receives the next request
-	inbox    [maxRequestBytes]byte
-	origins  map[int]*originState
-	active   []*request // whose operations are under way
-	free     *request
-	replies  []*engine.Op // without data, that are being sent
+	requestReceive *engine.Op // receives the next request
+	requestBuffer  [maxRequestBytes]byte
+	origins        map[int]*originState
+	activeRequests []*windowRequest // whose operations are under way
+	freeRequests   *windowRequest
+	sentReplies    []*engine.Op // without data, that are being sent
 
 	locks windowLocks
 
-	exposed   []int          // ranks of the group of Post; nil: the memory is not exposed
-	completed []int          // how often each rank has called Complete, less the epochs of Post; nil: never
-	fenced    [2]int64       // accesses that have ended after an even fence, and after an odd one
-	early     []*originState // ranks whose accesses wait for the end of this rank's fence
+	postGroup       []int          // ranks of the group of Post; nil: the memory is not exposed
+	completeCounts  []int          // how often each rank has called Complete, less the epochs of Post; nil: never
+	endedAfterFence [2]int64       // accesses that have ended after an even fence, and after an odd one
+	earlyOrigins    []*originState // ranks whose accesses wait for the end of this rank's fence
 }
 
 // originState is what a rank knows of the accesses of another one.
 type originState struct {
 	rank        int
-	queue       []*request // that have to wait, in order
-	accesses    int        // that are under way
-	accumulates int        // of those
+	queue       []*windowRequest // that have to wait, in order
+	accesses    int              // that are under way
+	accumulates int              // of those
 	lock        originLock
 }
 
-// request is an access, or something else that another rank asks for.
-type request struct {
+// windowRequest is an access, or something else that another rank asks for.
+type windowRequest struct {
 	requestHeader
-	from   *originState
-	inline []byte     // what the request itself has behind its header
-	op     *engine.Op // under way; nil: none
-	stage  requestStage
-	data   []byte // of the origin
-	buffer []byte // memory of ScratchBuffer that data is in, or nil
-	where  Buffer // the data in the window
-	next   *request
+	origin     *originState
+	inlineData []byte     // what the request itself has behind its header
+	op         *engine.Op // under way; nil: none
+	stage      requestStage
+	data       []byte // of the origin
+	buffer     []byte // memory of ScratchBuffer that data is in, or nil
+	windowData Buffer // the data in the window
+	nextFree   *windowRequest
 }
 
 // requestStage is what a request's operation does.
@@ -61,42 +61,43 @@ const (
 
 // postRequestReceive lets the next request come.
 func (w *Window) postRequestReceive() {
-	w.target.incoming = w.c.e.ServiceReceive(w.target.inbox[:], nil, AnySource, w.c.context, requestTag)
+	w.target.requestReceive = w.comm.engine.ServiceReceive(w.target.requestBuffer[:], nil, AnySource, w.comm.context, requestTag)
 }
 
-// serve takes in requests that have come, and goes on with those whose operations are finished.
-func (w *Window) serve() {
-	for w.target.incoming != nil && w.target.incoming.IsFinished() {
-		got, _ := w.target.incoming.Received()
-		r := w.newRequest(w.target.inbox[:got.Bytes], w.c.rankOf(got.Source))
-		w.c.e.ReleaseService(w.target.incoming)
+// serveRequests takes in requests that have come, and goes on with those whose operations are
+// finished.
+func (w *Window) serveRequests() {
+	for w.target.requestReceive != nil && w.target.requestReceive.IsFinished() {
+		got, _ := w.target.requestReceive.Received()
+		r := w.newRequest(w.target.requestBuffer[:got.Bytes], w.comm.rankOf(got.Source))
+		w.comm.engine.ReleaseService(w.target.requestReceive)
 		w.postRequestReceive()
-		r.from.queue = append(r.from.queue, r)
-		w.advance(r.from)
+		r.origin.queue = append(r.origin.queue, r)
+		w.beginQueuedRequests(r.origin)
 	}
 	w.releaseReplies()
-	for i := 0; i < len(w.target.active); {
-		r := w.target.active[i]
+	for i := 0; i < len(w.target.activeRequests); {
+		r := w.target.activeRequests[i]
 		if !r.op.IsFinished() {
 			i++
 			continue
 		}
-		w.target.active = slices.Delete(w.target.active, i, i+1)
-		w.c.e.ReleaseService(r.op)
+		w.target.activeRequests = slices.Delete(w.target.activeRequests, i, i+1)
+		w.comm.engine.ReleaseService(r.op)
 		r.op = nil
 		w.continueRequest(r)
 	}
 }
 
 // newRequest returns a request that has come.
-func (w *Window) newRequest(b []byte, from int) *request {
-	r := w.target.free
+func (w *Window) newRequest(b []byte, from int) *windowRequest {
+	r := w.target.freeRequests
 	if r == nil {
-		r = new(request)
+		r = new(windowRequest)
 	} else {
-		w.target.free = r.next
+		w.target.freeRequests = r.nextFree
 	}
-	*r = request{inline: append(r.inline[:0], b[requestHeaderBytes:]...), from: w.originOf(from)}
+	*r = windowRequest{inlineData: append(r.inlineData[:0], b[requestHeaderBytes:]...), origin: w.originOf(from)}
 	r.decode(b)
 	return r
 }
@@ -111,126 +112,128 @@ func (w *Window) originOf(rank int) *originState {
 	return s
 }
 
-// advance begins what a rank has asked for, in order, as far as that need not wait.
-func (w *Window) advance(s *originState) {
+// beginQueuedRequests begins what a rank has asked for, in order, as far as that need not wait.
+func (w *Window) beginQueuedRequests(s *originState) {
 	for len(s.queue) > 0 && s.canBegin(s.queue[0]) {
 		r := s.queue[0]
-		if r.flags&fenceFlag != 0 && r.fence() != w.origin.fences%2 {
-			if !slices.Contains(w.target.early, s) {
-				w.target.early = append(w.target.early, s)
+		if r.flags&fenceFlag != 0 && r.fenceParity() != w.origin.fenceCount%2 {
+			if !slices.Contains(w.target.earlyOrigins, s) {
+				w.target.earlyOrigins = append(w.target.earlyOrigins, s)
 			}
 			return
 		}
 		s.queue = slices.Delete(s.queue, 0, 1)
-		w.begin(r)
+		w.beginRequest(r)
 	}
 }
 
 // canBegin reports whether a request need not wait for earlier ones of its rank: all for a lock,
 // accumulates for each other, and the ends of accesses for those.
-func (s *originState) canBegin(r *request) bool {
+func (s *originState) canBegin(r *windowRequest) bool {
 	switch r.kind {
 	case accumulateRequest, getAccumulateRequest, compareRequest:
-		return !s.lock.waits && s.accumulates == 0
+		return !s.lock.isQueued && s.accumulates == 0
 	case unlockRequest, flushRequest, completeRequest:
-		return !s.lock.waits && s.accesses == 0
+		return !s.lock.isQueued && s.accesses == 0
 	}
-	return !s.lock.waits
+	return !s.lock.isQueued
 }
 
-// begin begins a request.
-func (w *Window) begin(r *request) {
+// beginRequest begins a request.
+func (w *Window) beginRequest(r *windowRequest) {
 	switch r.kind {
 	case lockRequest:
-		r.from.lock = originLockOf(r)
-		w.requestLock(r.from)
+		r.origin.lock = originLockOf(r)
+		w.grantOrQueueLock(r.origin)
 	case unlockRequest:
-		w.sendReply(r.from.rank, &r.requestHeader)
-		w.releaseLock(r.from)
-	case releasedRequest:
-		w.sendReply(r.from.rank, &r.requestHeader)
+		w.sendEmptyReply(r.origin.rank, &r.requestHeader)
+		w.releaseHeldLock(r.origin)
+	case registerFreeRequest:
+		w.sendEmptyReply(r.origin.rank, &r.requestHeader)
 		w.grantLocks()
 	case flushRequest:
-		w.sendReply(r.from.rank, &r.requestHeader)
+		w.sendEmptyReply(r.origin.rank, &r.requestHeader)
 	case postRequest:
-		w.targetOf(r.from.rank).posts++
+		w.targetOf(r.origin.rank).unusedPosts++
 	case completeRequest:
-		w.noteCompleted(r.from.rank)
+		w.noteCompleted(r.origin.rank)
 	default:
 		w.beginAccess(r)
 		return
 	}
-	w.recycle(r)
+	w.recycleRequest(r)
 }
 
-// fence returns whether the number of the fence before an access is even (0) or odd (1).
-func (r *request) fence() int {
+// fenceParity returns whether the number of the fence before an access is even (0) or odd (1).
+func (r *windowRequest) fenceParity() int {
 	if r.flags&oddFenceFlag != 0 {
 		return 1
 	}
 	return 0
 }
 
-func (r *request) isAccumulate() bool { return r.kind >= accumulateRequest && r.kind <= compareRequest }
+func (r *windowRequest) isAccumulate() bool {
+	return r.kind >= accumulateRequest && r.kind <= compareRequest
+}
 
-func (w *Window) beginAccess(r *request) {
-	r.from.accesses++
+func (w *Window) beginAccess(r *windowRequest) {
+	r.origin.accesses++
 	if r.isAccumulate() {
-		r.from.accumulates++
+		r.origin.accumulates++
 	}
-	if r.flags&layoutFollows != 0 {
-		r.buffer = w.c.e.ScratchBuffer(r.layout)
-		w.start(r, layoutStage, w.c.e.ServiceReceive(r.buffer, nil, w.c.jobRank(r.from.rank), w.c.context, r.layoutTag()))
+	if r.flags&layoutFlag != 0 {
+		r.buffer = w.comm.engine.ScratchBuffer(r.layoutBytes)
+		w.startStage(r, layoutStage, w.comm.engine.ServiceReceive(r.buffer, nil, w.comm.jobRank(r.origin.rank), w.comm.context, r.layoutTag()))
 		return
 	}
-	w.locate(r, r.inline[:r.layout])
-	r.data = r.inline[r.layout:]
+	w.locateData(r, r.inlineData[:r.layoutBytes])
+	r.data = r.inlineData[r.layoutBytes:]
 	w.receiveData(r)
 }
 
-// start notes an operation of a request, or goes on if it is finished.
-func (w *Window) start(r *request, stage requestStage, o *engine.Op) {
+// startStage notes an operation of a request, or goes on if it is finished.
+func (w *Window) startStage(r *windowRequest, stage requestStage, o *engine.Op) {
 	r.stage = stage
 	if o.IsFinished() {
-		w.c.e.ReleaseService(o)
+		w.comm.engine.ReleaseService(o)
 		w.continueRequest(r)
 		return
 	}
 	r.op = o
-	w.target.active = append(w.target.active, r)
+	w.target.activeRequests = append(w.target.activeRequests, r)
 }
 
 // continueRequest goes on with a request whose operation is finished.
-func (w *Window) continueRequest(r *request) {
+func (w *Window) continueRequest(r *windowRequest) {
 	switch r.stage {
 	case layoutStage:
-		w.locate(r, r.buffer)
-		w.c.e.ReleaseScratch(r.buffer)
-		r.buffer, r.data = nil, r.inline
+		w.locateData(r, r.buffer)
+		w.comm.engine.ReleaseScratch(r.buffer)
+		r.buffer, r.data = nil, r.inlineData
 		w.receiveData(r)
 	case dataStage:
-		w.execute(r)
+		w.executeAccess(r)
 	case replyStage:
 		w.endAccess(r)
 	case sentStage:
-		w.recycle(r)
+		w.recycleRequest(r)
 	}
 }
 
-// locate finds where the data of a request is in the window.
-func (w *Window) locate(r *request, layout []byte) {
+// locateData finds where the data of a request is in the window.
+func (w *Window) locateData(r *windowRequest, layout []byte) {
 	t, low, end := Byte, 0, r.size
-	r.where.Count = r.size
-	if r.layout > 0 {
+	r.windowData.Count = r.size
+	if r.layoutBytes > 0 {
 		var err error
 		if t, err = datatype.ParseLayout(layout); err != nil {
-			w.c.e.Fail(ErrIntern, "%v", err)
+			w.comm.engine.Fail(ErrIntern, "%v", err)
 		}
-		r.where.Count = 1
+		r.windowData.Count = 1
 		low, end = t.TrueLowerBound(), t.TrueLowerBound()+t.TrueExtent()
 	}
-	r.where.Type = t
-	r.where.Bytes, r.where.Origin = w.memoryAt(r.from.rank, r.offset, low, end)
+	r.windowData.Type = t
+	r.windowData.Bytes, r.windowData.Origin = w.memoryAt(r.origin.rank, r.offset, low, end)
 }
 
 // memoryAt returns memory that has bytes low to end behind an offset, and where the offset is in
@@ -239,99 +242,99 @@ func (w *Window) memoryAt(from, offset, low, end int) ([]byte, int) {
 	if w.flavor != DynamicWindow {
 		return w.memory, offset
 	}
-	for _, x := range w.regions {
-		if at := offset + w.Origin - x.address; at+low >= 0 && at+end <= len(x.memory) {
+	for _, x := range w.attachedRegions {
+		if at := offset + w.BaseAddress - x.address; at+low >= 0 && at+end <= len(x.memory) {
 			return x.memory, at
 		}
 	}
-	w.c.e.Fail(ErrRMARange, "rank %d accesses %d bytes that are not within memory that rank %d has attached to the window", from, end-low, w.c.rank)
+	w.comm.engine.Fail(ErrRMARange, "rank %d accesses %d bytes that are not within memory that rank %d has attached to the window", from, end-low, w.comm.rank)
 	return nil, 0
 }
 
 // receiveData waits for the data of a request if it does not have it: that of a put goes where it
 // belongs.
-func (w *Window) receiveData(r *request) {
-	if r.flags&dataFollows == 0 {
-		w.execute(r)
+func (w *Window) receiveData(r *windowRequest) {
+	if r.flags&dataFlag == 0 {
+		w.executeAccess(r)
 		return
 	}
-	from := w.c.jobRank(r.from.rank)
+	from := w.comm.jobRank(r.origin.rank)
 	if r.kind == putRequest {
 		r.data = nil
-		if flat, ok := r.where.ContiguousBytes(); ok {
-			w.start(r, dataStage, w.c.e.ServiceReceive(flat, nil, from, w.c.context, r.dataTag()))
+		if flat, ok := r.windowData.ContiguousBytes(); ok {
+			w.startStage(r, dataStage, w.comm.engine.ServiceReceive(flat, nil, from, w.comm.context, r.dataTag()))
 		} else {
-			w.start(r, dataStage, w.c.e.ServiceReceive(nil, &bufferLayout{r.where, w.c.e.Copy}, from, w.c.context, r.dataTag()))
+			w.startStage(r, dataStage, w.comm.engine.ServiceReceive(nil, &bufferLayout{r.windowData, w.comm.engine.Copy}, from, w.comm.context, r.dataTag()))
 		}
 		return
 	}
-	r.buffer = w.c.e.ScratchBuffer(r.requestHeader.data)
+	r.buffer = w.comm.engine.ScratchBuffer(r.requestHeader.dataBytes)
 	r.data = r.buffer
-	w.start(r, dataStage, w.c.e.ServiceReceive(r.buffer, nil, from, w.c.context, r.dataTag()))
+	w.startStage(r, dataStage, w.comm.engine.ServiceReceive(r.buffer, nil, from, w.comm.context, r.dataTag()))
 }
 
-// execute carries out an access that has its data.
-func (w *Window) execute(r *request) {
+// executeAccess carries out an access that has its data.
+func (w *Window) executeAccess(r *windowRequest) {
 	switch r.kind {
 	case putRequest:
-		if r.flags&dataFollows == 0 {
-			w.scatter(&r.where, r.data)
+		if r.flags&dataFlag == 0 {
+			w.scatterToWindow(&r.windowData, r.data)
 		}
 	case getRequest:
-		if flat, ok := r.where.ContiguousBytes(); ok {
-			w.start(r, replyStage, w.reply(r, flat, false))
+		if flat, ok := r.windowData.ContiguousBytes(); ok {
+			w.startStage(r, replyStage, w.sendDataReply(r, flat, false))
 			return
 		}
-		w.start(r, replyStage, w.reply(r, w.gather(&r.where), true))
+		w.startStage(r, replyStage, w.sendDataReply(r, w.gatherFromWindow(&r.windowData), true))
 		return
 	default:
-		old := w.combine(&r.requestHeader, &r.where, r.data)
+		old := w.combineIntoWindow(&r.requestHeader, &r.windowData, r.data)
 		if r.kind == accumulateRequest {
-			w.c.e.ReleaseScratch(old)
+			w.comm.engine.ReleaseScratch(old)
 			break
 		}
-		r.op = w.reply(r, old, true)
+		r.op = w.sendDataReply(r, old, true)
 	}
 	w.endAccess(r)
 }
 
-// gather returns a copy of data of the window, in memory of ScratchBuffer.
-func (w *Window) gather(where *Buffer) []byte {
-	b := w.c.e.ScratchBuffer(where.Len())
-	where.Gather(b, w.c.e.Copy)
+// gatherFromWindow returns a copy of data of the window, in memory of ScratchBuffer.
+func (w *Window) gatherFromWindow(where *Buffer) []byte {
+	b := w.comm.engine.ScratchBuffer(where.Len())
+	where.Gather(b, w.comm.engine.Copy)
 	return b
 }
 
-// scatter puts data into the window.
-func (w *Window) scatter(where *Buffer, data []byte) { where.Scatter(data, w.c.e.Copy) }
+// scatterToWindow puts data into the window.
+func (w *Window) scatterToWindow(where *Buffer, data []byte) { where.Scatter(data, w.comm.engine.Copy) }
 
-// combine combines data with that of the window, and returns what was there before, in memory of
-// ScratchBuffer.
-func (w *Window) combine(h *requestHeader, where *Buffer, data []byte) []byte {
-	old := w.gather(where)
+// combineIntoWindow combines data with that of the window, and returns what was there before, in
+// memory of ScratchBuffer.
+func (w *Window) combineIntoWindow(h *requestHeader, where *Buffer, data []byte) []byte {
+	old := w.gatherFromWindow(where)
 	if h.kind == compareRequest {
 		if n := len(data) / 2; bytes.Equal(old, data[:n]) {
-			w.scatter(where, data[n:])
+			w.scatterToWindow(where, data[n:])
 		}
 		return old
 	}
 	switch op := accumulateOps[h.op]; op {
 	case NoOp:
 	case Replace:
-		w.scatter(where, data)
+		w.scatterToWindow(where, data)
 	default:
 		t := accumulateTypes[h.element]
-		if w.Combiner != nil {
-			if other := w.Combiner(op, t); other != nil {
+		if w.SubstituteOp != nil {
+			if other := w.SubstituteOp(op, t); other != nil {
 				op = other
 			}
 		}
-		sum := w.c.e.ScratchBuffer(len(old))
+		sum := w.comm.engine.ScratchBuffer(len(old))
 		copy(sum, old)
-		w.c.e.Port().ChargeOperations(len(old) / t.Size())
+		w.comm.engine.Port().ChargeOperations(len(old) / t.Size())
 		combineFlat(op, t, data, sum)
-		w.scatter(where, sum)
-		w.c.e.ReleaseScratch(sum)
+		w.scatterToWindow(where, sum)
+		w.comm.engine.ReleaseScratch(sum)
 	}
 	return old
 }
@@ -344,25 +347,25 @@ func combineFlat(op *Op, t *Datatype, in, inout []byte) {
 	}
 	result := elementsInMemory(t, inout)
 	op.Apply(elementsInMemory(t, in), result)
-	flatten(result, inout)
+	flattenBuffer(result, inout)
 }
 
-// reply sends the reply to a request.
-func (w *Window) reply(r *request, b []byte, owned bool) *engine.Op {
-	return w.c.e.ServiceSend(b, owned, w.c.jobRank(r.from.rank), w.c.context, r.replyTag())
+// sendDataReply sends the reply to a request.
+func (w *Window) sendDataReply(r *windowRequest, b []byte, owned bool) *engine.Op {
+	return w.comm.engine.ServiceSend(b, owned, w.comm.jobRank(r.origin.rank), w.comm.context, r.replyTag())
 }
 
-// sendReply sends a reply without data.
-func (w *Window) sendReply(to int, h *requestHeader) {
-	w.target.replies = append(w.target.replies, w.c.e.ServiceSend(nil, false, w.c.jobRank(to), w.c.context, h.replyTag()))
+// sendEmptyReply sends a reply without data.
+func (w *Window) sendEmptyReply(to int, h *requestHeader) {
+	w.target.sentReplies = append(w.target.sentReplies, w.comm.engine.ServiceSend(nil, false, w.comm.jobRank(to), w.comm.context, h.replyTag()))
 	w.releaseReplies()
 }
 
 // releaseReplies gives back replies that have been sent.
 func (w *Window) releaseReplies() {
-	w.target.replies = slices.DeleteFunc(w.target.replies, func(o *engine.Op) bool {
+	w.target.sentReplies = slices.DeleteFunc(w.target.sentReplies, func(o *engine.Op) bool {
 		if o.IsFinished() {
-			w.c.e.ReleaseService(o)
+			w.comm.engine.ReleaseService(o)
 			return true
 		}
 		return false
@@ -370,80 +373,80 @@ func (w *Window) releaseReplies() {
 }
 
 // endAccess ends an access, and begins what has waited for that. Its reply may still be under way.
-func (w *Window) endAccess(r *request) {
-	s := r.from
+func (w *Window) endAccess(r *windowRequest) {
+	s := r.origin
 	s.accesses--
 	if r.isAccumulate() {
 		s.accumulates--
 	}
 	if r.flags&fenceFlag != 0 {
-		w.target.fenced[r.fence()]++
+		w.target.endedAfterFence[r.fenceParity()]++
 	}
 	if r.buffer != nil {
-		w.c.e.ReleaseScratch(r.buffer)
+		w.comm.engine.ReleaseScratch(r.buffer)
 		r.buffer = nil
 	}
 	if o := r.op; o != nil {
 		r.op = nil
-		w.start(r, sentStage, o)
+		w.startStage(r, sentStage, o)
 	} else {
-		w.recycle(r)
+		w.recycleRequest(r)
 	}
-	w.advance(s)
+	w.beginQueuedRequests(s)
 }
 
-// recycle keeps a request for the next one.
-func (w *Window) recycle(r *request) {
-	r.from, r.data, r.where = nil, nil, Buffer{}
-	r.next, w.target.free = w.target.free, r
+// recycleRequest keeps a request for the next one.
+func (w *Window) recycleRequest(r *windowRequest) {
+	r.origin, r.data, r.windowData = nil, nil, Buffer{}
+	r.nextFree, w.target.freeRequests = w.target.freeRequests, r
 }
 
-// accessHere carries out an access of the rank to its own memory, or to memory that ranks share.
-func (w *Window) accessHere(a *access, h *requestHeader) {
-	where := Buffer{Count: a.count, Type: a.of}
+// accessLocally carries out an access of the rank to its own memory, or to memory that ranks share.
+func (w *Window) accessLocally(a *access, h *requestHeader) {
+	where := Buffer{Count: a.count, Type: a.targetType}
 	low, end := where.DataRange()
 	first := h.offset
-	if h.layout == 0 {
+	if h.layoutBytes == 0 {
 		first -= low
 	}
-	if w.shared != nil {
-		where.Bytes, where.Origin = w.shared.parts[a.target], first
+	if w.sharedMemory != nil {
+		where.Bytes, where.Origin = w.sharedMemory.parts[a.target], first
 		if a.kind > getRequest {
-			w.shared.lock.Lock()
-			defer w.shared.lock.Unlock()
+			w.sharedMemory.lock.Lock()
+			defer w.sharedMemory.lock.Unlock()
 		}
 	} else {
-		where.Bytes, where.Origin = w.memoryAt(w.c.rank, first, low, end)
+		where.Bytes, where.Origin = w.memoryAt(w.comm.rank, first, low, end)
 	}
 	data, gathered := w.gatherOrigin(a)
 	if a.kind == putRequest {
 		if flat, ok := where.ContiguousBytes(); ok && !gathered {
-			w.c.e.Copy(flat, data)
+			w.comm.engine.Copy(flat, data)
 			return
 		}
 		if !gathered {
 			from := data
-			data, gathered = w.c.e.ScratchBuffer(len(from)), true // it may be of the same memory
+			data, gathered = w.comm.engine.ScratchBuffer(len(from)), true // it may be of the same memory
 			copy(data, from)
 		}
-		w.scatter(&where, data)
+		w.scatterToWindow(&where, data)
 	} else {
 		var old []byte
 		if a.kind == getRequest {
 			if flat, ok := where.ContiguousBytes(); ok {
-				a.result.Scatter(flat, w.c.e.Copy)
+				a.result.Scatter(flat, w.comm.engine.Copy)
 				return
 			}
-			old = w.gather(&where)
+			old = w.gatherFromWindow(&where)
 		} else {
-			old = w.combine(h, &where, data)
+			old = w.combineIntoWindow(h, &where, data)
 		}
 		if a.result.Type != nil {
-			a.result.Scatter(old, w.c.e.Copy)
+			a.result.Scatter(old, w.comm.engine.Copy)
 		}
-		w.c.e.ReleaseScratch(old)
+		w.comm.engine.ReleaseScratch(old)
 	}
 	if gathered {
-		w.c.e.ReleaseScratch(data)
+		w.comm.engine.ReleaseScratch(data)
 	}
 }

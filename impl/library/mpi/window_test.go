@@ -13,21 +13,21 @@ import (
 )
 
 // one returns a number as a buffer.
-func one[T mpi.Element](x T) mpi.Buffer { return mpi.Of([]T{x}) }
+func one[T mpi.Element](x T) mpi.Buffer { return mpi.BufferOf([]T{x}) }
 
 // windowPrograms hold on every world. Each leaves its window freed.
 var windowPrograms = map[string]func(c *mpi.Comm) error{
 	"fence completes puts, gets and accumulates of all sizes": func(c *mpi.Comm) error {
 		for _, n := range []int{1, 100, 3000, 40000} {
 			memory := make([]int32, c.Size()*n+1)
-			w := c.CreateWindow(mpi.Raw(memory), 4)
+			w := c.CreateWindow(mpi.BytesOf(memory), 4)
 			mine := make([]int32, n)
 			for i := range mine {
 				mine[i] = int32(c.Rank()*1000 + i)
 			}
 			w.Fence(mpi.NoPrecede)
 			for to := range c.Size() {
-				w.Put(mpi.Of(mine), to, c.Rank()*n, n, mpi.Int32)
+				w.Put(mpi.BufferOf(mine), to, c.Rank()*n, n, mpi.Int32)
 				w.Accumulate(one(int32(1+to)), to, c.Size()*n, 1, mpi.Int32, mpi.Sum)
 			}
 			w.Fence(0)
@@ -43,7 +43,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 			}
 			back := make([]int32, n)
 			next := (c.Rank() + 1) % c.Size()
-			w.Get(mpi.Of(back), next, c.Rank()*n, n, mpi.Int32)
+			w.Get(mpi.BufferOf(back), next, c.Rank()*n, n, mpi.Int32)
 			w.Fence(mpi.NoSucceed)
 			if !slices.Equal(back, mine) {
 				return fmt.Errorf("rank %d: got %d.. of %d elements from rank %d", c.Rank(), back[0], n, next)
@@ -56,15 +56,15 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		const rows = 300
 		column := must(datatype.Vector(rows, 1, 3, mpi.Float64))
 		memory := make([]float64, rows*3)
-		w := c.CreateWindow(mpi.Raw(memory), 8)
+		w := c.CreateWindow(mpi.BytesOf(memory), 8)
 		own := make([]float64, rows*3)
 		for i := range own {
 			own[i] = float64(c.Rank()*10000 + i)
 		}
 		w.Fence(0)
 		next, last := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
-		w.Put(mpi.Buffer{Bytes: mpi.Raw(own), Count: 1, Type: column}, next, 1, 1, column)
-		w.Accumulate(mpi.Buffer{Bytes: mpi.Raw(own), Count: 1, Type: column}, next, 2, 1, column, mpi.Sum)
+		w.Put(mpi.Buffer{Bytes: mpi.BytesOf(own), Count: 1, Type: column}, next, 1, 1, column)
+		w.Accumulate(mpi.Buffer{Bytes: mpi.BytesOf(own), Count: 1, Type: column}, next, 2, 1, column, mpi.Sum)
 		w.Fence(0)
 		for i := range rows {
 			if x := float64(last*10000 + 3*i); memory[3*i] != 0 || memory[3*i+1] != x || memory[3*i+2] != x {
@@ -72,7 +72,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 			}
 		}
 		got := make([]float64, rows*3)
-		w.Get(mpi.Buffer{Bytes: mpi.Raw(got), Origin: 8, Count: 1, Type: column}, last, 2, 1, column)
+		w.Get(mpi.Buffer{Bytes: mpi.BytesOf(got), Origin: 8, Count: 1, Type: column}, last, 2, 1, column)
 		w.Fence(0)
 		w.Free()
 		for i := range rows {
@@ -84,7 +84,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	},
 	"post, start, complete, wait": func(c *mpi.Comm) error {
 		memory := make([]int64, 2*c.Size())
-		w := c.CreateWindow(mpi.Raw(memory), 8)
+		w := c.CreateWindow(mpi.BytesOf(memory), 8)
 		all := w.Group()
 		for round := range 3 {
 			w.Post(all, 0)
@@ -111,16 +111,16 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	},
 	"exclusive locks keep ranks apart": func(c *mpi.Comm) error {
 		memory := make([]int64, 2)
-		w := c.CreateWindow(mpi.Raw(memory), 8)
+		w := c.CreateWindow(mpi.BytesOf(memory), 8)
 		const rounds = 5
 		for range rounds {
 			w.Lock(mpi.LockExclusive, 0, 0)
 			both := make([]int64, 2)
-			w.Get(mpi.Of(both), 0, 0, 2, mpi.Int64)
+			w.Get(mpi.BufferOf(both), 0, 0, 2, mpi.Int64)
 			w.Flush(0)
 			both[0]++
 			both[1] -= 2
-			w.Put(mpi.Of(both), 0, 0, 2, mpi.Int64)
+			w.Put(mpi.BufferOf(both), 0, 0, 2, mpi.Int64)
 			w.Unlock(0)
 		}
 		c.Barrier()
@@ -135,13 +135,13 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	},
 	"atomic operations on one element": func(c *mpi.Comm) error {
 		w := c.AllocateWindow(16, 8, nil)
-		memory := mpi.View[int64](w.Memory())
+		memory := mpi.SliceOf[int64](w.Memory())
 		c.Barrier()
 		w.LockAll(0)
 		const rounds = 6
 		seen := make([]int64, rounds)
 		for i := range seen {
-			w.FetchAndOp(one(int64(1)), mpi.Of(seen[i:i+1]), 0, 0, mpi.Sum)
+			w.FetchAndOp(one(int64(1)), mpi.BufferOf(seen[i:i+1]), 0, 0, mpi.Sum)
 			w.Flush(0)
 		}
 		for i := range rounds - 1 {
@@ -151,7 +151,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		}
 		for was, done := int64(0), false; !done; { // an increment by compare-and-swap
 			got := make([]int64, 1)
-			w.CompareAndSwap(one(was+1), one(was), mpi.Of(got), 0, 1)
+			w.CompareAndSwap(one(was+1), one(was), mpi.BufferOf(got), 0, 1)
 			w.FlushLocal(0)
 			done = got[0] == was
 			was = got[0]
@@ -167,7 +167,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	"a flush completes long accesses at the target": func(c *mpi.Comm) error {
 		const n = 100000
 		memory := make([]int32, n)
-		w := c.CreateWindow(mpi.Raw(memory), 4)
+		w := c.CreateWindow(mpi.BytesOf(memory), 4)
 		w.LockAll(0)
 		for round := range int32(3) {
 			got := []int32{-1}
@@ -175,15 +175,15 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 			case 1:
 				values := slices.Repeat([]int32{round + 1}, n)
 				if round == 1 {
-					w.Accumulate(mpi.Of(values), 0, 0, n, mpi.Int32, mpi.Replace)
+					w.Accumulate(mpi.BufferOf(values), 0, 0, n, mpi.Int32, mpi.Replace)
 				} else {
-					w.Put(mpi.Of(values), 0, 0, n, mpi.Int32)
+					w.Put(mpi.BufferOf(values), 0, 0, n, mpi.Int32)
 				}
 				w.Flush(0)
 				mpi.Send(c, []byte{1}, 2, 0) // tells rank 2, which has made no access
 			case 2:
 				mpi.Recv(c, make([]byte, 1), 1, 0)
-				w.Get(mpi.Of(got), 0, n-1, 1, mpi.Int32)
+				w.Get(mpi.BufferOf(got), 0, n-1, 1, mpi.Int32)
 				w.Flush(0)
 				if got[0] != round+1 {
 					return fmt.Errorf("round %d: rank 2 reads %d after rank 1 has flushed", round, got[0])
@@ -200,9 +200,9 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		got := []int64{7}
 		w.Lock(mpi.LockShared, mpi.ProcNull, 0)
 		w.Put(one(int64(1)), mpi.ProcNull, 99, 1, mpi.Int64)
-		w.FetchAndOp(one(int64(1)), mpi.Of(got), mpi.ProcNull, 0, mpi.Sum)
-		w.CompareAndSwap(one(int64(1)), one(int64(1)), mpi.Of(got), mpi.ProcNull, 0)
-		q := w.Rget(mpi.Of(got), mpi.ProcNull, 0, 1, mpi.Int64)
+		w.FetchAndOp(one(int64(1)), mpi.BufferOf(got), mpi.ProcNull, 0, mpi.Sum)
+		w.CompareAndSwap(one(int64(1)), one(int64(1)), mpi.BufferOf(got), mpi.ProcNull, 0)
+		q := w.Rget(mpi.BufferOf(got), mpi.ProcNull, 0, 1, mpi.Int64)
 		q.Wait()
 		w.Flush(mpi.ProcNull)
 		w.Unlock(mpi.ProcNull)
@@ -215,14 +215,14 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	"get and accumulate, replace and no operation": func(c *mpi.Comm) error {
 		const n = 500
 		memory := slices.Repeat([]int32{7}, n)
-		w := c.CreateWindow(mpi.Raw(memory), 4)
+		w := c.CreateWindow(mpi.BytesOf(memory), 4)
 		c.Barrier()
 		next := (c.Rank() + 1) % c.Size()
 		old, now := make([]int32, n), make([]int32, n)
 		w.Lock(mpi.LockShared, next, 0)
-		r := w.RgetAccumulate(mpi.Of(slices.Repeat([]int32{int32(c.Rank())}, n)), mpi.Of(old), next, 0, n, mpi.Int32, mpi.Replace)
+		r := w.RgetAccumulate(mpi.BufferOf(slices.Repeat([]int32{int32(c.Rank())}, n)), mpi.BufferOf(old), next, 0, n, mpi.Int32, mpi.Replace)
 		r.Wait()
-		w.GetAccumulate(mpi.Buffer{}, mpi.Of(now), next, 0, n, mpi.Int32, mpi.NoOp)
+		w.GetAccumulate(mpi.Buffer{}, mpi.BufferOf(now), next, 0, n, mpi.Int32, mpi.NoOp)
 		w.Unlock(next)
 		if old[0] != 7 || old[n-1] != 7 || now[0] != int32(c.Rank()) || now[n-1] != int32(c.Rank()) {
 			return fmt.Errorf("rank %d: %d, then %d", c.Rank(), old[0], now[0])
@@ -233,18 +233,18 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	"requests of accesses": func(c *mpi.Comm) error {
 		const n = 5000
 		memory := make([]int64, n)
-		w := c.CreateWindow(mpi.Raw(memory), 8)
+		w := c.CreateWindow(mpi.BytesOf(memory), 8)
 		next := (c.Rank() + 1) % c.Size()
 		w.LockAll(mpi.NoCheck)
-		put := w.Rput(mpi.Of(slices.Repeat([]int64{int64(c.Rank())}, n)), next, 0, n, mpi.Int64)
+		put := w.Rput(mpi.BufferOf(slices.Repeat([]int64{int64(c.Rank())}, n)), next, 0, n, mpi.Int64)
 		put.Wait()
 		w.Flush(next)
-		add := w.Raccumulate(mpi.Of(slices.Repeat([]int64{5}, n)), next, 0, n, mpi.Int64, mpi.Sum)
+		add := w.Raccumulate(mpi.BufferOf(slices.Repeat([]int64{5}, n)), next, 0, n, mpi.Int64, mpi.Sum)
 		got := make([]int64, n)
 		add.Wait()
 		w.Flush(next)
-		get := w.Rget(mpi.Of(got), next, 0, n, mpi.Int64)
-		nothing := w.Rget(mpi.Of(got), mpi.ProcNull, 0, n, mpi.Int64)
+		get := w.Rget(mpi.BufferOf(got), next, 0, n, mpi.Int64)
+		nothing := w.Rget(mpi.BufferOf(got), mpi.ProcNull, 0, n, mpi.Int64)
 		mpi.WaitAll([]mpi.Request{get, nothing}, nil)
 		w.UnlockAll()
 		w.Free()
@@ -256,13 +256,13 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	"memory attached to a dynamic window": func(c *mpi.Comm) error {
 		w := c.CreateDynamicWindow()
 		first, second := make([]int64, 10), make([]int64, 3000)
-		places := []int64{int64(w.Attach(mpi.Raw(first))), int64(w.Attach(mpi.Raw(second)))}
+		places := []int64{int64(w.Attach(mpi.BytesOf(first))), int64(w.Attach(mpi.BytesOf(second)))}
 		all := make([]int64, 2*c.Size())
 		mpi.Allgather(c, places, all)
 		next := (c.Rank() + 1) % c.Size()
 		w.LockAll(0)
 		w.Put(one(int64(c.Rank())), next, int(all[2*next])+16, 1, mpi.Int64)
-		w.Put(mpi.Of(slices.Repeat([]int64{int64(c.Rank())}, len(second))), next, int(all[2*next+1]), len(second), mpi.Int64)
+		w.Put(mpi.BufferOf(slices.Repeat([]int64{int64(c.Rank())}, len(second))), next, int(all[2*next+1]), len(second), mpi.Int64)
 		w.UnlockAll()
 		c.Barrier()
 		last := int64((c.Rank() + c.Size() - 1) % c.Size())
@@ -279,10 +279,10 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 			index int32
 		}
 		memory := []pair{{-1, -1}, {-1, -1}}
-		w := c.CreateWindow(mpi.Raw(memory), 16)
+		w := c.CreateWindow(mpi.BytesOf(memory), 16)
 		w.Fence(0)
 		mine := []pair{{float64(c.Rank() % 3), int32(c.Rank())}}
-		w.Accumulate(mpi.Buffer{Bytes: mpi.Raw(mine), Count: 1, Type: mpi.Float64Int32}, 0, 1, 1, mpi.Float64Int32, mpi.MaxLoc)
+		w.Accumulate(mpi.Buffer{Bytes: mpi.BytesOf(mine), Count: 1, Type: mpi.Float64Int32}, 0, 1, 1, mpi.Float64Int32, mpi.MaxLoc)
 		w.Fence(0)
 		w.Free()
 		if best := min(c.Size()-1, 2); c.Rank() == 0 && (memory[1] != pair{float64(best), int32(best)} || memory[0].index != -1) {
@@ -292,12 +292,12 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	},
 	"pairs in derived types": func(c *mpi.Comm) error {
 		memory := slices.Repeat([]int32{-1}, 12)
-		w := c.CreateWindow(mpi.Raw(memory), 4)
+		w := c.CreateWindow(mpi.BytesOf(memory), 4)
 		everySecond := must(datatype.Vector(3, 1, 2, mpi.Int32Int32))
 		two := must(datatype.Contiguous(2, mpi.Int32)) // what MPI_2INT is made of
 		r := int32(c.Rank())
 		w.Fence(0)
-		w.Accumulate(mpi.Buffer{Bytes: mpi.Raw([]int32{r, r, 7, r, -2, 0}), Count: 3, Type: two}, 0, 0, 1, everySecond, mpi.MaxLoc)
+		w.Accumulate(mpi.Buffer{Bytes: mpi.BytesOf([]int32{r, r, 7, r, -2, 0}), Count: 3, Type: two}, 0, 0, 1, everySecond, mpi.MaxLoc)
 		w.Fence(0)
 		w.Free()
 		last := int32(c.Size() - 1)
@@ -310,25 +310,25 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		near := nodeComm(c)
 		w := near.AllocateSharedWindow(8*(1+near.Rank()), 8, nil)
 		if near.Rank() > 0 {
-			before, _ := w.Shared(near.Rank() - 1)
-			own, _ := w.Shared(near.Rank())
+			before, _ := w.SharedMemory(near.Rank() - 1)
+			own, _ := w.SharedMemory(near.Rank())
 			if len(before) != 8*near.Rank() || uintptr(unsafe.Pointer(&before[0]))+uintptr(len(before)) != uintptr(unsafe.Pointer(&own[0])) {
 				return fmt.Errorf("rank %d: the memory of the ranks is not one piece", c.Rank())
 			}
 		}
 		w.Fence(0)
-		next, _ := w.Shared((near.Rank() + 1) % near.Size())
-		mpi.View[int64](next)[0] = int64(near.Rank())
+		next, _ := w.SharedMemory((near.Rank() + 1) % near.Size())
+		mpi.SliceOf[int64](next)[0] = int64(near.Rank())
 		w.Fence(0)
 		last := int64((near.Rank() + near.Size() - 1) % near.Size())
-		if got := mpi.View[int64](w.Memory())[0]; got != last {
+		if got := mpi.SliceOf[int64](w.Memory())[0]; got != last {
 			return fmt.Errorf("rank %d: %d, want %d", c.Rank(), got, last)
 		}
 		w.Fence(0)
 		w.Accumulate(one(int64(1)), 0, 0, 1, mpi.Int64, mpi.Sum)
 		w.Fence(0)
-		first, unit := w.Shared(mpi.ProcNull)
-		if got, want := mpi.View[int64](first)[0], int64(2*near.Size()-1); got != want || unit != 8 {
+		first, unit := w.SharedMemory(mpi.ProcNull)
+		if got, want := mpi.SliceOf[int64](first)[0], int64(2*near.Size()-1); got != want || unit != 8 {
 			return fmt.Errorf("rank %d: %d in units of %d, want %d", c.Rank(), got, unit, want)
 		}
 		w.Fence(0)
@@ -337,7 +337,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	},
 	"several windows of one rank's memory": func(c *mpi.Comm) error {
 		memory := make([]int32, 8)
-		a, b := c.CreateWindow(mpi.Raw(memory), 4), c.CreateWindow(mpi.Raw(memory[4:]), 4)
+		a, b := c.CreateWindow(mpi.BytesOf(memory), 4), c.CreateWindow(mpi.BytesOf(memory[4:]), 4)
 		next := (c.Rank() + 1) % c.Size()
 		a.Lock(mpi.LockExclusive, next, 0)
 		b.Lock(mpi.LockExclusive, next, 0)

@@ -167,7 +167,7 @@ func noBuffer(c *mpi.Comm) {
 }
 
 func notCommitted(c *mpi.Comm) {
-	matrix := mpi.Of(make([]float64, 100))
+	matrix := mpi.BufferOf(make([]float64, 100))
 	matrix.Count, matrix.Type = 1, mpi.Vector(10, 1, 10, mpi.Float64)
 	c.Bcast(matrix, 0)
 }
@@ -217,8 +217,8 @@ func inPlace(c *mpi.Comm) {
 }
 
 func partsOverlap(c *mpi.Comm) {
-	x := mpi.Of(make([]int32, 7))
-	c.Allgatherv(mpi.Of(make([]int32, 4)), x, []int{4, 4}, []int{0, 3})
+	x := mpi.BufferOf(make([]int32, 7))
+	c.Allgatherv(mpi.BufferOf(make([]int32, 4)), x, []int{4, 4}, []int{0, 3})
 }
 
 func takesLess(c *mpi.Comm) {

@@ -247,7 +247,7 @@ func TestNilCommunicator(t *testing.T) {
 		"Rank":      func(c *mpi.Comm) { c.Rank() },
 		"Wtime":     func(c *mpi.Comm) { c.Wtime() },
 		"Send":      func(c *mpi.Comm) { mpi.Send(c, []byte{1}, 0, 0) },
-		"Irecv":     func(c *mpi.Comm) { c.Irecv(mpi.Of([]byte{1}), 0, 0) },
+		"Irecv":     func(c *mpi.Comm) { c.Irecv(mpi.BufferOf([]byte{1}), 0, 0) },
 		"Allreduce": func(c *mpi.Comm) { mpi.Allreduce(c, []int{1}, []int{2}, mpi.Sum) },
 		"Free":      func(c *mpi.Comm) { c.Free() },
 	} {

@@ -207,7 +207,7 @@ func alltoallw(r *rank, a args) {
 
 // checkDisjoint fails if two buffers of a collective operation share bytes.
 func (r *rank) checkDisjoint(send, recv mpi.Buffer) {
-	if text := mpi.DescribeShared(send, recv); text != "" {
+	if text := mpi.DescribeOverlap(send, recv); text != "" {
 		r.raiseError(mpi.ErrBuffer, "%s", text)
 	}
 }

@@ -37,25 +37,25 @@ func (r *rank) idup(of, at, request uintptr) {
 		p.shareNumber(number)
 	} else {
 		if c.Rank() == 0 {
-			number[0] = c.Reserve()
+			number[0] = c.ReserveNumber()
 		}
-		p.broadcast(func() mpi.Buffer { return mpi.Of(number) }, 0)
+		p.broadcast(func() mpi.Buffer { return mpi.BufferOf(number) }, 0)
 	}
-	p.finish = func() { x.Comm = c.DupAs(number[0]) }
+	p.finish = func() { x.Comm = c.DupWithNumber(number[0]) }
 	p.storeHandle(request)
 }
 
 // shareNumber gives the ranks of two groups a number that the first rank of one of them reserves:
 // of the group whose first rank is first in the job.
 func (p *pending) shareNumber(number []uint32) {
-	own, data := p.c.LocalAside(), mpi.Of(number)
+	own, data := p.c.InternalLocalComm(), mpi.BufferOf(number)
 	switch {
 	case !p.c.IsLowerGroup():
 		p.recv(data, 0)
 	case p.c.Rank() > 0:
 		p.reqs = append(p.reqs, own.Irecv(data, 0, p.tag))
 	default:
-		number[0] = p.c.Reserve()
+		number[0] = p.c.ReserveNumber()
 		for i := 1; i < own.Size(); i++ {
 			p.reqs = append(p.reqs, own.Isend(data, i, p.tag))
 		}

@@ -25,13 +25,13 @@ func (r *rank) init() {
 
 func finalize(r *rank, _ args) {
 	if r.wasStarted {
-		r.world.NoteLeaving()
+		r.world.AnnounceExit()
 	}
 	if r.self != nil {
 		r.deleteAll(commSelf, &r.self.attributes)
 	}
 	r.deleteAll(commWorld, &r.own.attributes)
-	r.world.Settle()
+	r.world.DrainOperations()
 	r.finalized = true
 }
 

@@ -224,7 +224,7 @@ func (r *rank) handleOf(c *mpi.Comm) uintptr {
 			return s.value.handle
 		}
 	}
-	if c == r.world.NoFile() {
+	if c == r.world.NullFileComm() {
 		return fileNull
 	}
 	return commWorld

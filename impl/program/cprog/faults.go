@@ -227,7 +227,7 @@ func (r *rank) crashError() error {
 // crashSite returns the line in which the program cannot go on: if that is in a library, the line
 // that has called it, whose address is the last one on the stack that a call in the program returns
 // to.
-func (r *rank) crashSite() mpi.Site {
+func (r *rank) crashSite() mpi.CallSite {
 	s := r.site(uintptr(r.h.r.caller))
 	from, to := uintptr(r.h.fault_sp)&^7, uintptr(unsafe.Pointer(r.h.stack))+uintptr(r.h.stack_size)
 	if s.File != "" || from+8 > to || to-from > uintptr(r.h.stack_size) {

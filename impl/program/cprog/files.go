@@ -33,7 +33,7 @@ func (r *rank) file(h uintptr) *file {
 		r.now.comm = (*f).Comm()
 		return *f
 	}
-	r.now.comm = r.world.NoFile()
+	r.now.comm = r.world.NullFileComm()
 	if h == fileNull {
 		r.raiseError(mpi.ErrFile, "the file is MPI_FILE_NULL")
 	}
@@ -45,7 +45,7 @@ func (r *rank) file(h uintptr) *file {
 // without a file.
 func fileHandled(r *rank, h uintptr) *mpi.Comm {
 	if h == fileNull {
-		r.now.comm = r.world.NoFile()
+		r.now.comm = r.world.NullFileComm()
 		return r.now.comm
 	}
 	return r.file(h).Comm()
@@ -53,7 +53,7 @@ func fileHandled(r *rank, h uintptr) *mpi.Comm {
 
 func fileOpen(r *rank, a args) {
 	c := r.comm(a[0])
-	r.now.comm = r.world.NoFile()
+	r.now.comm = r.world.NullFileComm()
 	storeAt(a[4], uintptr(fileNull)) // which an error leaves there
 	r.checkInfo(a[3])
 	f := &file{File: c.OpenFile(r.text(a[1]), mpi.FileMode(int(a[2])))}
@@ -78,7 +78,7 @@ func fileClose(r *rank, a args) {
 }
 
 func fileDelete(r *rank, a args) {
-	r.now.comm = r.world.NoFile()
+	r.now.comm = r.world.NullFileComm()
 	r.checkInfo(a[1])
 	r.world.DeleteFile(r.text(a[0]))
 }
@@ -135,6 +135,6 @@ const maxRepresentation = 128 // MPI_MAX_DATAREP_STRING
 
 // registerDatarep fails: files have the representation of memory.
 func registerDatarep(r *rank, a args) {
-	r.now.comm = r.world.NoFile()
+	r.now.comm = r.world.NullFileComm()
 	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", r.text(a[0]))
 }

@@ -27,12 +27,12 @@ func TestForgivenPrograms(t *testing.T) {
 		warns, strict string
 	}{
 		"receives": {mpi.OverlappingReceives, fmt.Sprintf(`^rank 1: MPI_Irecv \(forgiven.c:%d\): bytes 0 to 3 of this call and bytes 0 to 3 of MPI_Irecv \(forgiven.c:%[1]d\)`, line("else MPI_Irecv")), "rank 1: MPI_Irecv (forgiven.c:"},
-		"open":     {mpi.OpenRequests, fmt.Sprintf(`^rank 1: MPI_Finalize \(forgiven.c:%d\): 2 requests were neither completed nor freed; the first, of MPI_Irecv \(forgiven.c:%d\), waits for a message from rank 0 with tag 7$`, line("MPI_Finalize"), line("MPI_Irecv(never")), "rank 1: Finalize: "},
+		"open":     {mpi.RequestsLeftOpen, fmt.Sprintf(`^rank 1: MPI_Finalize \(forgiven.c:%d\): 2 requests were neither completed nor freed; the first, of MPI_Irecv \(forgiven.c:%d\), waits for a message from rank 0 with tag 7$`, line("MPI_Finalize"), line("MPI_Irecv(never")), "rank 1: Finalize: "},
 	} {
 		run := func(check mpi.CheckMode) (string, []mpi.Warning, error) {
 			var warnings []mpi.Warning
 			w, o := emulated(t, "t3d", 2)
-			o.Check, o.Warn = check, func(w mpi.Warning) { warnings = append(warnings, w) }
+			o.Check, o.OnWarning = check, func(w mpi.Warning) { warnings = append(warnings, w) }
 			out, err := run(t, w, o, &Program{Path: path, Arguments: []string{what}})
 			lines := strings.Split(strings.TrimSpace(out), "\n")
 			slices.Sort(lines)

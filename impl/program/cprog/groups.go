@@ -17,7 +17,7 @@ func groupTranslateRanks(r *rank, a args) {
 			ranks = append(ranks, int(n))
 		}
 	}
-	there := g.Translate(ranks, h)
+	there := g.TranslateRanks(ranks, h)
 	for i, n := range in {
 		if out[i] = procNull; n != procNull {
 			out[i], there = rankOut(there[0]), there[1:]

@@ -297,7 +297,7 @@ func (r *rank) requestOf(h uintptr) (mpi.Request, *request) {
 func (r *rank) storeRequest(at uintptr, q mpi.Request) {
 	h := pointerAt[uintptr](at)
 	switch {
-	case !q.Null():
+	case !q.IsNull():
 		r.requests.get(kindRequest, *h).q = q
 	case *h != requestNull:
 		r.requests.remove(*h)

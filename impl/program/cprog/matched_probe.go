@@ -28,7 +28,7 @@ func (r *rank) storeMatch(c *comm, s mpi.Status, at uintptr) {
 		return
 	}
 	m := &message{data: make([]byte, s.Bytes), status: s}
-	c.Recv(mpi.Packing(m.data), s.Source, s.Tag)
+	c.Recv(mpi.PackedBuffer(m.data), s.Source, s.Tag)
 	storeAt(at, r.messages.add(kindMessage, m))
 }
 

@@ -83,7 +83,7 @@ func distGraphCreate(r *rank, a args) {
 		total += int(n)
 	}
 	all := make([]int32, total)
-	c.Allgatherv(mpi.Of(mine), mpi.Of(all), each, offsets)
+	c.Allgatherv(mpi.BufferOf(mine), mpi.BufferOf(all), each, offsets)
 	n := neighbourhood{weighted: weighted}
 	for e := range slices.Chunk(all, 3) {
 		if int(e[1]) == c.Rank() {

@@ -42,7 +42,7 @@ const tags = 1 << 20
 // newCollective begins an operation on a communicator.
 func (r *rank) newCollective(h uintptr) *pending {
 	c := r.comm(h)
-	p := &pending{r: r, c: c, aside: c.Aside(), ranks: c.Size(), me: c.Rank()}
+	p := &pending{r: r, c: c, aside: c.InternalComm(), ranks: c.Size(), me: c.Rank()}
 	if k := r.now.persistent; k == nil {
 		r.collectives++
 		c.started = (c.started + 1) % tags

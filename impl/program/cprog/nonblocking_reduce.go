@@ -27,7 +27,7 @@ func (p *pending) combine(first, last int, mine, out mpi.Buffer, o *mpi.Op, data
 		p.r.combined = datatype
 		result := operands[len(operands)-1]
 		for i := len(operands) - 2; i >= 0; i-- {
-			p.c.Combine(o, operands[i], result)
+			p.c.ReduceLocal(o, operands[i], result)
 		}
 		flat := make([]byte, result.Len())
 		result.Pack(flat, 0)

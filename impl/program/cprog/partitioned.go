@@ -42,7 +42,7 @@ func precvInit(r *rank, a args) { r.initPartitioned(a, false) }
 func (r *rank) initPartitioned(a args, sends bool) {
 	c, n, count := r.comm(a[6]), int(a[1]), int(a[2])
 	r.checkInfo(a[7])
-	x := &partitioned{c: c, aside: c.Aside(), sends: sends, peer: destination(int(a[4])), tag: sendTag(int(a[5])), partitions: n}
+	x := &partitioned{c: c, aside: c.InternalComm(), sends: sends, peer: destination(int(a[4])), tag: sendTag(int(a[5])), partitions: n}
 	switch {
 	case n < 1 || n > firstDescriptionTag-firstPartitionTag:
 		r.raiseError(mpi.ErrArg, "%d partitions: there are 1 to %d", n, firstDescriptionTag-firstPartitionTag)
@@ -71,10 +71,10 @@ func (x *partitioned) describe() {
 		x.message = x.c.partitioned
 		x.c.partitioned += x.partitions
 		x.description = []int64{int64(x.tag), int64(x.partitions), int64(x.b.Len()), int64(x.message)}
-		x.described = x.aside.Isend(mpi.Of(x.description), x.peer, tag)
+		x.described = x.aside.Isend(mpi.BufferOf(x.description), x.peer, tag)
 	default:
 		x.description = make([]int64, 4)
-		x.described = x.aside.Irecv(mpi.Of(x.description), x.peer, tag)
+		x.described = x.aside.Irecv(mpi.BufferOf(x.description), x.peer, tag)
 	}
 }
 
@@ -83,7 +83,7 @@ func (x *partitioned) begin(p *pending) {
 	p.idle, p.done, p.reqs = false, false, nil
 	if x.sends {
 		x.ready, x.unready = make([]bool, x.partitions), x.partitions
-	} else if x.described.Null() {
+	} else if x.described.IsNull() {
 		x.receive(p)
 	}
 	p.finish = func() { x.complete(p) }
@@ -129,7 +129,7 @@ func (x *partitioned) receive(p *pending) {
 		b := mpi.Buffer{}
 		switch {
 		case x.staged != nil:
-			b = mpi.Packing(x.staged[i*size : (i+1)*size])
+			b = mpi.PackedBuffer(x.staged[i*size : (i+1)*size])
 		case each == 0:
 			b = zero
 		default:
@@ -144,7 +144,7 @@ func (x *partitioned) wait(p *pending) {
 	if x.sends && x.unready > 0 {
 		p.r.raiseError(mpi.ErrPending, "the rank waits for a send of which %d partitions are not marked ready", x.unready)
 	}
-	if !x.described.Null() {
+	if !x.described.IsNull() {
 		x.described.Wait()
 		if !x.sends {
 			x.receive(p)
@@ -155,7 +155,7 @@ func (x *partitioned) wait(p *pending) {
 
 // test reports whether the messages have been sent or received.
 func (x *partitioned) test(p *pending) bool {
-	if !x.described.Null() {
+	if !x.described.IsNull() {
 		if _, done := x.described.Test(); !done {
 			return false
 		}
@@ -178,12 +178,12 @@ func (x *partitioned) arrived(p *pending, i int) bool {
 		return true
 	}
 	size := x.b.Len()
-	if !x.described.Null() || size == 0 {
+	if !x.described.IsNull() || size == 0 {
 		return false
 	}
 	theirs := int(x.description[2])
 	for k := i * size / theirs; k*theirs < (i+1)*size; k++ {
-		if !p.reqs[k].Complete() {
+		if !p.reqs[k].IsComplete() {
 			return false
 		}
 	}
@@ -217,7 +217,7 @@ func (x *partitioned) complete(p *pending) {
 
 // free lets the description go on by itself if it was never waited for.
 func (x *partitioned) free() {
-	if !x.described.Null() {
+	if !x.described.IsNull() {
 		x.described.Free()
 	}
 }

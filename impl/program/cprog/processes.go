@@ -57,7 +57,7 @@ type origin struct {
 	command int       // MPI_APPNUM
 }
 
-// Started is the program of ranks that another program has started: mpi.Options.Started.
+// Started is the program of ranks that another program has started: mpi.Options.SpawnedProgram.
 func (p *Program) Started(world, parent *mpi.Comm, start []byte) error {
 	var q startRequest
 	if err := json.Unmarshal(start, &q); err != nil {
@@ -246,9 +246,9 @@ func commGetParent(r *rank, a args) {
 func (r *rank) noteParting(c *comm) {
 	switch {
 	case c.handle == r.parent:
-		r.world.NoteLeaving()
+		r.world.AnnounceExit()
 	case c.toStarted:
-		c.NoteOthersLeaving()
+		c.AnnounceRemoteExit()
 	}
 }
 
@@ -313,7 +313,7 @@ func commJoin(r *rank, a args) {
 		fail(err)
 	}
 	const size = 64
-	mine := self.Introduce()
+	mine := self.JoinAddress()
 	text := fmt.Sprintf("loggp %d %d", mine.Rank, mine.Context)
 	if _, err := syscall.Write(fd, append([]byte(text), make([]byte, size-len(text))...)); err != nil {
 		fail(err)
@@ -331,7 +331,7 @@ func commJoin(r *rank, a args) {
 			n += k
 		}
 	}
-	var theirs mpi.Introduction
+	var theirs mpi.JoinAddress
 	if _, err := fmt.Sscanf(string(record[:]), "loggp %d %d", &theirs.Rank, &theirs.Context); err != nil {
 		fail(fmt.Errorf("the other end does not call MPI_Comm_join: %w", err))
 	}

@@ -278,7 +278,7 @@ func (p *Program) newRank(c *mpi.Comm, o *origin) (*rank, error) {
 	if h == nil {
 		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err)
 	}
-	c.KeepReceiveErrors()
+	c.StoreErrorsInStatus()
 	r := &rank{p: p, h: h, world: c}
 	if err := r.load(); err != nil {
 		return nil, err

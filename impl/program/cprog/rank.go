@@ -137,10 +137,10 @@ func (r *rank) Here() (call string, at uintptr) {
 	}
 	return call, r.now.caller
 }
-func (r *rank) Site(at uintptr) mpi.Site { return r.site(at) }
+func (r *rank) Site(at uintptr) mpi.CallSite { return r.site(at) }
 
 func (r *rank) setup() {
-	r.world.SetCaller(r)
+	r.world.SetCallLocator(r)
 	r.attempt = r.handle
 	r.level, r.lastCall = threadFunneled, -1
 	r.current = &thread{until: never, turn: make(chan struct{}, 1)}

@@ -21,7 +21,7 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 			s = r.endOperation(at, x.p)
 		}
 		return s, true, done
-	case !q.Active():
+	case !q.IsActive():
 		return s, false, true
 	}
 	s, done = r.testMessage(at, q)
@@ -140,8 +140,8 @@ func (r *rank) allComplete(count, at uintptr) bool {
 		case x == nil, x.p != nil && x.p.idle:
 		case x.p != nil:
 			all = x.p.test() && all
-		case q.Active():
-			all = q.Complete() && all
+		case q.IsActive():
+			all = q.IsComplete() && all
 		}
 	}
 	return all

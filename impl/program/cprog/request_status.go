@@ -20,9 +20,9 @@ func (r *rank) peekRequest(h uintptr) (s mpi.Status, active, done bool) {
 		if done = x.p.test(); done {
 			s = x.p.result()
 		}
-	case q.Active():
+	case q.IsActive():
 		active = true
-		if done = q.Complete(); done {
+		if done = q.IsComplete(); done {
 			s = q.Status()
 		}
 	}

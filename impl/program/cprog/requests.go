@@ -89,7 +89,7 @@ func startall(r *rank, a args) {
 	}
 	q := r.requestList(a[0], a[1])
 	for i := range q {
-		if q[i].Null() {
+		if q[i].IsNull() {
 			r.raiseError(mpi.ErrRequest, "request %d is MPI_REQUEST_NULL", i)
 		}
 	}

@@ -51,7 +51,7 @@ func sessionFinalize(r *rank, a args) {
 	r.sessions.remove(h)
 	storeAt(a[0], uintptr(sessionNull))
 	if r.openSessions--; r.openSessions == 0 && (!r.initialized || r.finalized) {
-		r.world.Settle()
+		r.world.DrainOperations()
 	}
 }
 
@@ -132,6 +132,6 @@ func intercommCreateFromGroups(r *rank, a args) {
 	if local == nil {
 		r.raiseError(mpi.ErrGroup, "the rank is not in its group")
 	}
-	peer := other.Translate([]int{remote}, r.world.Group())[0]
-	r.storeFromGroup(a[7], local.CreateInter(leader, r.world.Aside(), peer, leaderTag), a[6])
+	peer := other.TranslateRanks([]int{remote}, r.world.Group())[0]
+	r.storeFromGroup(a[7], local.CreateInter(leader, r.world.InternalComm(), peer, leaderTag), a[6])
 }

@@ -18,14 +18,14 @@ type lines struct {
 
 // site returns the line of the program at an address of this rank's copy, less one if it is where a
 // call returns to.
-func (r *rank) site(pc uintptr) mpi.Site {
+func (r *rank) site(pc uintptr) mpi.CallSite {
 	if pc < r.base {
-		return mpi.Site{}
+		return mpi.CallSite{}
 	}
 	return r.p.lines.of(r.p.Path, uint64(pc-r.base)-1)
 }
 
-func (l *lines) of(path string, pc uint64) mpi.Site {
+func (l *lines) of(path string, pc uint64) mpi.CallSite {
 	l.once.Do(func() {
 		f, err := elf.Open(path)
 		if err != nil {
@@ -35,19 +35,19 @@ func (l *lines) of(path string, pc uint64) mpi.Site {
 		l.data, _ = f.DWARF()
 	})
 	if l.data == nil {
-		return mpi.Site{}
+		return mpi.CallSite{}
 	}
 	unit, err := l.data.Reader().SeekPC(pc)
 	if err != nil {
-		return mpi.Site{}
+		return mpi.CallSite{}
 	}
 	table, err := l.data.LineReader(unit)
 	if err != nil || table == nil {
-		return mpi.Site{}
+		return mpi.CallSite{}
 	}
 	var at dwarf.LineEntry
 	if err := table.SeekPC(pc, &at); err != nil {
-		return mpi.Site{}
+		return mpi.CallSite{}
 	}
-	return mpi.Site{File: at.File.Name, Line: at.Line}
+	return mpi.CallSite{File: at.File.Name, Line: at.Line}
 }

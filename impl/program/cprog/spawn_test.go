@@ -22,7 +22,7 @@ func runWithSpare(t testing.TB, platform string, ranks, spare int, path string, 
 	t.Helper()
 	w, o := emulated(t, platform, ranks+spare)
 	p := &Program{Path: path, Arguments: arguments}
-	o.Spare, o.Started = spare, p.Started
+	o.SpareRanks, o.SpawnedProgram = spare, p.Started
 	return run(t, w, o, p)
 }
 
@@ -71,7 +71,7 @@ func TestStartedProgramsWithEachEngine(t *testing.T) {
 		}
 		x := &Program{Path: build(t, "spawn/suite.c")}
 		o := j.MPIOptions("")
-		o.Spare, o.Started = spareRanks, x.Started
+		o.SpareRanks, o.SpawnedProgram = spareRanks, x.Started
 		out, err := run(t, w, o, x)
 		if err != nil {
 			t.Errorf("%s: %v", l.Name, err)
@@ -120,7 +120,7 @@ func TestWrongStarts(t *testing.T) {
 		w, o := emulated(t, simple, 2+2)
 		o.Check = mpi.CheckWarn
 		p := &Program{Path: path, Arguments: c.how}
-		o.Spare, o.Started = 2, p.Started
+		o.SpareRanks, o.SpawnedProgram = 2, p.Started
 		out, err := run(t, w, o, p)
 		if err == nil {
 			err = p.Status()

@@ -79,7 +79,7 @@ type callState struct {
 
 // swapCall exchanges the state of the call that the rank is in with s.
 func (r *rank) swapCall(s *callState) {
-	r.world.SwapCall(&s.mpi)
+	r.world.SwapCallState(&s.mpi)
 	r.now, s.now = s.now, r.now
 	r.reqs, s.reqs = s.reqs, r.reqs
 	r.statuses, s.statuses = s.statuses, r.statuses
@@ -256,7 +256,7 @@ func (r *rank) awaitTurn(t *thread) {
 // newThread starts the goroutine of a thread that the program starts.
 func newThread(r *rank, _ args) {
 	if len(r.all) == 1 && r.started == 0 {
-		r.world.SetThreads(r)
+		r.world.SetThreadScheduler(r)
 	}
 	r.started++
 	t := &thread{c: C.loggp_make_thread(r.h, C.int64_t(r.started)), number: r.started, until: never, turn: make(chan struct{}, 1), ended: make(chan struct{})}
@@ -505,7 +505,7 @@ func (r *rank) checkThread() error {
 }
 
 // threadError says that a thread has called MPI that must not.
-func (r *rank) threadError(number int, at mpi.Site) error {
+func (r *rank) threadError(number int, at mpi.CallSite) error {
 	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("%s%s is called in a thread that the program has started: only the thread that runs main may call MPI, as MPI_Init_thread has not provided MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
 		functionName(number), at.Parenthesized())}
 }

@@ -51,7 +51,7 @@ func cartCreate(r *rank, a args) {
 
 func dimsCreate(r *rank, a args) {
 	n := r.dims(a[1])
-	setInts(a[2], r.world.Dims(int(a[0]), intsAt(a[2], n)), n)
+	setInts(a[2], r.world.CreateDims(int(a[0]), intsAt(a[2], n)), n)
 }
 
 // neighbourLists returns the lists of a graph: index has where each ends among the edges.

@@ -55,8 +55,8 @@ func windowHandled(r *rank, h uintptr) *mpi.Comm { return r.window(h).Comm() }
 
 // addWindow stores the handle of a new window.
 func (r *rank) addWindow(at, hints uintptr, x *window) {
-	x.Combiner = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return longDouble[t][op] }
-	x.values = windowValues{int64(len(x.Memory())), int32(min(x.Unit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
+	x.SubstituteOp = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return longDouble[t][op] }
+	x.values = windowValues{int64(len(x.Memory())), int32(min(x.DisplacementUnit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
 	x.hints.set(defaultHints)
 	if hints != infoNull {
 		x.hints.set(r.info(hints))
@@ -141,12 +141,12 @@ func winAttach(r *rank, a args) {
 
 func winDetach(r *rank, a args) {
 	w := r.window(a[0])
-	w.Detach(int(a[1]) - w.Origin)
+	w.Detach(int(a[1]) - w.BaseAddress)
 }
 
 func winSharedQuery(r *rank, a args) {
 	w := r.window(a[0])
-	b, unit := w.Shared(destination(int(a[1])))
+	b, unit := w.SharedMemory(destination(int(a[1])))
 	storeAt(a[2], len(b))
 	if r.now.large {
 		storeAt(a[3], unit)

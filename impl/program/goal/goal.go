@@ -39,16 +39,16 @@ func (x Execution) Run(c *mpi.Comm) unit.Time {
 			e.markSynchronous(call)
 		}
 	}
-	e.siteOfOp = func(i int) mpi.Site {
+	e.siteOfOp = func(i int) mpi.CallSite {
 		l := x.Location(c.Rank(), i)
-		return mpi.Site{File: l.File, Line: l.Line}
+		return mpi.CallSite{File: l.File, Line: l.Line}
 	}
-	c.SetCaller(e)
+	c.SetCallLocator(e)
 	e.countRequirements(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
 	begin := c.Wtime()
 	for e.beginOrAwaitNextOp() {
 	}
-	c.SetCaller(nil)
+	c.SetCallLocator(nil)
 	return c.Wtime() - begin
 }
 
@@ -63,8 +63,8 @@ type rankExecutor struct {
 	isSynchronous              []bool                 // by operation: it is a synchronous send; nil: none is
 	readyOpsByKind             [3][]int               // by kind, in the order of the schedule
 
-	currentOp int                  // the operation that is being done, or the first that is waited for
-	siteOfOp  func(i int) mpi.Site // of an operation in the schedule's file
+	currentOp int                      // the operation that is being done, or the first that is waited for
+	siteOfOp  func(i int) mpi.CallSite // of an operation in the schedule's file
 
 	startedOps  []int // operations under way
 	requests    []mpi.Request
@@ -81,7 +81,7 @@ func (e *rankExecutor) Here() (call string, at uintptr) {
 }
 
 // Site returns the line of an operation.
-func (e *rankExecutor) Site(at uintptr) mpi.Site { return e.siteOfOp(int(at)) }
+func (e *rankExecutor) Site(at uintptr) mpi.CallSite { return e.siteOfOp(int(at)) }
 
 // countRequirements counts the operations that each operation waits for, and finds those that wait
 // for none.

@@ -113,7 +113,7 @@ func (y *isRank) rankAllKeys(iteration int) {
 		y.receiveBuffer = make([]int32, sum)
 	}
 	y.receivedKeys = y.receiveBuffer[:sum]
-	y.c.Alltoallv(mpi.Of(y.keysInBuckets), y.sendN, y.at, mpi.Of(y.receivedKeys), y.fromN, y.from)
+	y.c.Alltoallv(mpi.BufferOf(y.keysInBuckets), y.sendN, y.at, mpi.BufferOf(y.receivedKeys), y.fromN, y.from)
 	y.rankKeys(first, end)
 	y.testRanks(iteration)
 }

@@ -122,7 +122,7 @@ func timeSection(c *mpi.Comm, run func()) unit.Time {
 	mine := []int64{int64(c.Wtime() - begin)}
 	c.Pcontrol(0)
 	most := []int64{0}
-	c.Allreduce(mpi.Of(mine), mpi.Of(most), mpi.Max)
+	c.Allreduce(mpi.BufferOf(mine), mpi.BufferOf(most), mpi.Max)
 	return unit.Time(most[0])
 }
 

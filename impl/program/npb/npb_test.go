@@ -102,7 +102,7 @@ func run(t *testing.T, b Benchmark, class string, ranks int) (Result, *counter) 
 	t.Helper()
 	w := counting(ranks)
 	var got Result
-	err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library(), Enter: w.enter}, func(c *mpi.Comm) error {
+	err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library(), OnCall: w.enter}, func(c *mpi.Comm) error {
 		r, err := b.Run(c, Settings{Class: class})
 		if c.Rank() == 0 {
 			got = r
@@ -384,7 +384,7 @@ func (row record) compare(t *testing.T, w *counter) {
 func collectiveBytes(t *testing.T, name string, n, ranks int) int {
 	t.Helper()
 	w := counting(ranks)
-	err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library(), Enter: w.enter}, func(c *mpi.Comm) error {
+	err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library(), OnCall: w.enter}, func(c *mpi.Comm) error {
 		c.Pcontrol(1)
 		switch name {
 		case "allreduce":

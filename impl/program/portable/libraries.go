@@ -64,7 +64,7 @@ var pixelType = mpi.Contiguous(len(Pixel{}), mpi.Float32).Commit()
 // Composite implements Compositor.
 func (p mpiProcess) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
 	op := mpi.NewOp(func(in, inout mpi.Buffer) {
-		lower, higher := asPixels(mpi.View[float32](in.Bytes)), asPixels(mpi.View[float32](inout.Bytes))
+		lower, higher := asPixels(mpi.SliceOf[float32](in.Bytes)), asPixels(mpi.SliceOf[float32](inout.Bytes))
 		combine(lower, higher, higher)
 	}, false)
 	all := make([]Pixel, len(x))
@@ -73,7 +73,7 @@ func (p mpiProcess) Composite(x []Pixel, combine func(lower, higher, result []Pi
 }
 
 func pixelBuffer(x []Pixel) mpi.Buffer {
-	b := mpi.Of(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*len(Pixel{})))
+	b := mpi.BufferOf(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*len(Pixel{})))
 	b.Type, b.Count = pixelType, len(x)
 	return b
 }
@@ -147,7 +147,7 @@ func (p pvmTask) ReduceSingle(x []float32, op ReductionOp) { reduceByPVM(p, x, o
 
 func reduceByPVM[T float32 | float64](p pvmTask, x []T, op ReductionOp) {
 	p.Task.Reduce(asBytes(x), int(unsafe.Sizeof(*new(T))), func(lower, higher []byte) {
-		a, b := mpi.View[T](lower), mpi.View[T](higher)
+		a, b := mpi.SliceOf[T](lower), mpi.SliceOf[T](higher)
 		combineElements[T](op)(a, b, a)
 	})
 }
@@ -155,7 +155,7 @@ func reduceByPVM[T float32 | float64](p pvmTask, x []T, op ReductionOp) {
 // Composite implements Compositor.
 func (p pvmTask) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
 	p.Task.Reduce(asBytes(x), int(unsafe.Sizeof(Pixel{})), func(lower, higher []byte) {
-		a, b := asPixels(mpi.View[float32](lower)), asPixels(mpi.View[float32](higher))
+		a, b := asPixels(mpi.SliceOf[float32](lower)), asPixels(mpi.SliceOf[float32](higher))
 		combine(a, b, a)
 	})
 }

@@ -30,7 +30,7 @@ func (w *generator) operation() {
 		do = func(c *mpi.Comm) error { c.Barrier(); return nil }
 		if rules := w.rules(); w.IntN(2) == 0 {
 			i.name = "tune"
-			do = func(c *mpi.Comm) error { c.Tune(rules); return nil }
+			do = func(c *mpi.Comm) error { c.SetCollectiveRules(rules); return nil }
 		}
 	case collective.Bcast:
 		do = w.bcast(i, p, root)

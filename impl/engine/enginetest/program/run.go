@@ -93,7 +93,7 @@ func (x *runner) sendUnreceived() error {
 	var reqs []mpi.Request
 	for range draw.IntN(4) {
 		to := draw.IntN(c.Size())
-		b := mpi.Of(make([]byte, []int{0, 30, 3000, 20000}[draw.IntN(4)]))
+		b := mpi.BufferOf(make([]byte, []int{0, 30, 3000, 20000}[draw.IntN(4)]))
 		reqs = append(reqs, c.Issend(b, to, unreceivedTag))
 		switch draw.IntN(4) {
 		case 0:
@@ -360,7 +360,7 @@ func (x *runner) exchange(t *communicator, out, in *message, replace bool) error
 	dst, src, sendTag, tag := mpi.ProcNull, mpi.ProcNull, 0, 0
 	var send, recv mpi.Buffer
 	if replace && in == nil {
-		recv = mpi.Of([]int32{})
+		recv = mpi.BufferOf([]int32{})
 	}
 	var got *receipt
 	if in != nil {
@@ -374,10 +374,10 @@ func (x *runner) exchange(t *communicator, out, in *message, replace bool) error
 	switch {
 	case !replace:
 		if out == nil {
-			send = mpi.Of([]int32{})
+			send = mpi.BufferOf([]int32{})
 		}
 		if in == nil {
-			recv = mpi.Of([]int32{})
+			recv = mpi.BufferOf([]int32{})
 		}
 		st = c.Sendrecv(send, dst, sendTag, recv, src, tag)
 	case out == nil:
