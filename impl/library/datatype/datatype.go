@@ -39,7 +39,16 @@ const (
 	KindComplex64
 	KindComplex128
 	KindLongDouble
+	KindLongComplex
+	KindFloat16
+	KindFloat128
+	KindComplex32
+	KindComplex256
+	KindInt128
 )
+
+// NumKinds is one more than the last kind.
+const NumKinds = KindInt128 + 1
 
 // Type is a datatype. The nil Type is none. A type that a program makes may be used for messages
 // from Commit to Free.
@@ -138,7 +147,18 @@ var (
 	Float64    = newBasicType("Float64", KindFloat64, 8, 8)
 	Complex64  = newBasicType("Complex64", KindComplex64, 8, 4)
 	Complex128 = newBasicType("Complex128", KindComplex128, 16, 8)
-	LongDouble = newBasicType("LongDouble", KindLongDouble, 16, 16) // of C, which Go has not: only operations of the user's are for it
+)
+
+// The basic types that C or Fortran has and Go has not: only operations of the user's are for them.
+// LongDouble and LongComplex are C's long double, alone and as parts of a complex number.
+var (
+	LongDouble  = newBasicType("LongDouble", KindLongDouble, 16, 16)
+	LongComplex = newBasicType("LongComplex", KindLongComplex, 32, 16)
+	Float16     = newBasicType("Float16", KindFloat16, 2, 2)
+	Float128    = newBasicType("Float128", KindFloat128, 16, 16)
+	Complex32   = newBasicType("Complex32", KindComplex32, 4, 2)
+	Complex256  = newBasicType("Complex256", KindComplex256, 32, 16)
+	Int128      = newBasicType("Int128", KindInt128, 16, 16)
 )
 
 // LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has

@@ -194,7 +194,8 @@ func DescribeKindSign(sign uint32) string {
 }
 
 // basicTypes are the basic types in the order of their kinds.
-var basicTypes = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LongDouble}
+var basicTypes = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128,
+	LongDouble, LongComplex, Float16, Float128, Complex32, Complex256, Int128}
 
 // KindSum stands for the kinds of the first n bytes of the buffer's data: it is the same for the
 // same kinds in the same order, and almost surely another for others.

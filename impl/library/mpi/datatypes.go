@@ -83,7 +83,15 @@ var (
 	Float64    = datatype.Float64
 	Complex64  = datatype.Complex64
 	Complex128 = datatype.Complex128
-	LongDouble = datatype.LongDouble // of C
+
+	// Those of C or Fortran alone: no operation of this package is for them.
+	LongDouble  = datatype.LongDouble
+	LongComplex = datatype.LongComplex
+	Float16     = datatype.Float16
+	Float128    = datatype.Float128
+	Complex32   = datatype.Complex32
+	Complex256  = datatype.Complex256
+	Int128      = datatype.Int128
 )
 
 // Pairs of a value and an index, for MaxLoc and MinLoc.

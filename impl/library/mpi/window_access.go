@@ -143,10 +143,10 @@ func (w *Window) FetchAndOp(origin, result Buffer, target, offset int, op *Op) {
 func (w *Window) CompareAndSwap(origin, compare, result Buffer, target, offset int) {
 	w.enterCall("Window.CompareAndSwap")
 	t := result.Type
-	if i, basic := elementIndex(t); !basic || accumulateTypes[i] == Packed || i > slices.Index(accumulateTypes[:], Uint64) {
+	if i, basic := elementIndex(t); !basic || t == Packed || t != Int128 && i > slices.Index(accumulateTypes[:], Uint64) {
 		w.comm.engine.Fail(engine.ErrType, "%v cannot be compared: elements are integers, bytes or truth values", t)
 	}
-	var both [16]byte
+	var both [32]byte
 	n := t.Size()
 	w.comm.checkBuffer(compare).Pack(both[:n], 0)
 	w.comm.checkBuffer(origin).Pack(both[n:2*n], 0)

@@ -92,8 +92,9 @@ var (
 )
 
 // accumulateTypes are the types of elements, by their number in requests.
-var accumulateTypes = [...]*Datatype{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LongDouble,
+var accumulateTypes = [...]*Datatype{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128,
+	LongDouble, LongComplex, Float16, Float128, Complex32, Complex256, Int128,
 	Float32Int32, Float64Int32, Int16Int32, Int32Int32, Int64Int32, Int64Int64, Float64Int64, Float32Float32, Float64Float64, LongDoubleInt32}
 
 // firstPairType is the place of the first type of pairs, which are the last types.
-const firstPairType = 16
+const firstPairType = 22

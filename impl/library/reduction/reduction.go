@@ -20,7 +20,7 @@ type Op struct {
 	name         string
 	identity     Identity
 	commutes     bool
-	kinds        [numKinds]combineElements // by the kind of element; nil: not for these
+	kinds        [datatype.NumKinds]combineElements // by the kind of element; nil: not for these
 	pairs        map[*datatype.Type]combineElements
 	userFunction UserFunction
 	freed        atomic.Bool
@@ -28,9 +28,6 @@ type Op struct {
 
 // combineElements combines all elements of in with those of inout.
 type combineElements func(in, inout []byte)
-
-// numKinds is how many kinds of elements there are.
-const numKinds = datatype.KindLongDouble + 1
 
 // UserFunction is an operation of a user's: it combines count elements of a type, which lie in
 // memory as the type says, displacement 0 of the first at the beginning of each slice, or where the

@@ -24,9 +24,9 @@ const (
 	combinerStruct
 	combinerSubarray
 	combinerDarray
-	_ // of Fortran 90's kinds
-	_
-	_
+	combinerF90Integer
+	combinerF90Real
+	combinerF90Complex
 	combinerResized
 )
 
@@ -37,6 +37,7 @@ type recipe struct {
 	addresses []int
 	large     []int // counts of constructors with large counts
 	types     []ingredient
+	layout    uintptr // of a kind of Fortran's: the predefined datatype with its layout, as in named
 }
 
 // addDatatype stores the handle of a new datatype at an address, and keeps how it was made: of the
@@ -131,7 +132,7 @@ func (r *rank) storeContents(h uintptr, x recipe, maxIntegers, maxAddresses, max
 	copy(sliceAt[int](addresses, len(x.addresses)), x.addresses)
 	for i, t := range x.types {
 		h := t.handle
-		if t.made != nil {
+		if t.made != nil && !t.made.isSelected() {
 			h = r.types.add(kindType, &madeType{Datatype: t.made.Copy(), recipe: t.made.recipe})
 		}
 		sliceAt[uintptr](types, len(x.types))[i] = h

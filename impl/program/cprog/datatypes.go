@@ -26,8 +26,8 @@ var named = []struct {
 	{0x08, "MPI_SHORT", mpi.Int16}, {0x09, "MPI_INT", mpi.Int32}, {0x0a, "MPI_LONG", mpi.Int64}, {0x0b, "MPI_LONG_LONG", mpi.Int64},
 	{0x0c, "MPI_UNSIGNED_SHORT", mpi.Uint16}, {0x0d, "MPI_UNSIGNED", mpi.Uint32}, {0x0e, "MPI_UNSIGNED_LONG", mpi.Uint64}, {0x0f, "MPI_UNSIGNED_LONG_LONG", mpi.Uint64},
 	{0x10, "MPI_FLOAT", mpi.Float32}, {0x12, "MPI_C_FLOAT_COMPLEX", mpi.Complex64}, {0x14, "MPI_DOUBLE", mpi.Float64}, {0x16, "MPI_C_DOUBLE_COMPLEX", mpi.Complex128},
-	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble}, {0x24, "MPI_C_LONG_DOUBLE_COMPLEX", longComplex},
-	{0x13, "MPI_CXX_FLOAT_COMPLEX", mpi.Complex64}, {0x17, "MPI_CXX_DOUBLE_COMPLEX", mpi.Complex128}, {0x25, "MPI_CXX_LONG_DOUBLE_COMPLEX", longComplex}, {0x39, "MPI_CXX_BOOL", mpi.Bool},
+	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble}, {0x24, "MPI_C_LONG_DOUBLE_COMPLEX", mpi.LongComplex},
+	{0x13, "MPI_CXX_FLOAT_COMPLEX", mpi.Complex64}, {0x17, "MPI_CXX_DOUBLE_COMPLEX", mpi.Complex128}, {0x25, "MPI_CXX_LONG_DOUBLE_COMPLEX", mpi.LongComplex}, {0x39, "MPI_CXX_BOOL", mpi.Bool},
 	{0x28, "MPI_FLOAT_INT", mpi.Float32Int32}, {0x29, "MPI_DOUBLE_INT", mpi.Float64Int32}, {0x2a, "MPI_LONG_INT", mpi.Int64Int32}, {0x2b, "MPI_2INT", mpi.Int32Int32},
 	{0x2c, "MPI_SHORT_INT", mpi.Int16Int32}, {0x2d, "MPI_LONG_DOUBLE_INT", mpi.LongDoubleInt32},
 	{0x38, "MPI_C_BOOL", mpi.Bool}, {0x3c, "MPI_WCHAR", mpi.Int32},
@@ -40,6 +40,8 @@ var named = []struct {
 	{0xc0, "MPI_LOGICAL1", mpi.Int8}, {0xc8, "MPI_LOGICAL2", mpi.Int16}, {0xd0, "MPI_LOGICAL4", mpi.Int32}, {0xd8, "MPI_LOGICAL8", mpi.Int64},
 	{0xc1, "MPI_INTEGER1", mpi.Int8}, {0xc9, "MPI_INTEGER2", mpi.Int16}, {0xd1, "MPI_INTEGER4", mpi.Int32}, {0xd9, "MPI_INTEGER8", mpi.Int64},
 	{0xd2, "MPI_REAL4", mpi.Float32}, {0xda, "MPI_REAL8", mpi.Float64}, {0xdb, "MPI_COMPLEX8", mpi.Complex64}, {0xe3, "MPI_COMPLEX16", mpi.Complex128},
+	{0xe0, "MPI_LOGICAL16", mpi.Int128}, {0xe1, "MPI_INTEGER16", mpi.Int128}, {0xca, "MPI_REAL2", mpi.Float16}, {0xe2, "MPI_REAL16", mpi.Float128},
+	{0xd3, "MPI_COMPLEX4", mpi.Complex32}, {0xeb, "MPI_COMPLEX32", mpi.Complex256},
 	{0xfe, "MPI_LB", mpi.LB}, {0xff, "MPI_UB", mpi.UB},
 }
 
@@ -50,18 +52,6 @@ var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string
 	}
 	return
 }()
-
-// longComplex is the type of two numbers of C's long double.
-var longComplex = mpi.Contiguous(2, mpi.LongDouble).Commit()
-
-// longDouble are the operations on C's long double, which is no type of Go's, by the type of
-// elements.
-var longDouble = map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{
-	mpi.LongDouble: {mpi.Sum: longOp(C.op_sum, C.elements_real), mpi.Min: longOp(C.op_min, C.elements_real), mpi.Max: longOp(C.op_max, C.elements_real),
-		mpi.Prod: longOp(C.op_prod, C.elements_real)},
-	mpi.LongDoubleInt32: {mpi.MinLoc: longOp(C.op_min, C.elements_indexed), mpi.MaxLoc: longOp(C.op_max, C.elements_indexed)},
-	longComplex:         {mpi.Sum: longOp(C.op_sum, C.elements_complex), mpi.Prod: longOp(C.op_prod, C.elements_complex)},
-}
 
 // Constructors. n is checked before arrays of as many elements are read.
 
@@ -182,6 +172,9 @@ func typeFree(r *rank, a args) {
 	if r.types.get(kindType, h) == nil {
 		r.raiseError(mpi.ErrType, "%s cannot be freed", basicNames[h-datatypeNull])
 	}
+	if r.typeOf(h).isSelected() {
+		r.raiseError(mpi.ErrType, "a datatype of a kind of Fortran's cannot be freed")
+	}
 	r.deleteAll(h, &r.typeOf(h).attributes)
 	t.Free()
 	r.types.remove(h)
@@ -226,9 +219,9 @@ type ingredient struct {
 // typeMatchSize returns the datatype of a class that has a size.
 func typeMatchSize(r *rank, a args) {
 	classes := map[int]map[int]uintptr{
-		192: {1: 0xc1, 2: 0xc9, 4: 0xd1, 8: 0xd9}, // integers
-		193: {4: 0xd2, 8: 0xda, 16: 0x20},
-		194: {8: 0xdb, 16: 0xe3, 32: 0x24},
+		192: {1: 0xc1, 2: 0xc9, 4: 0xd1, 8: 0xd9, 16: 0xe1}, // integers
+		193: {2: 0xca, 4: 0xd2, 8: 0xda, 16: 0xe2},
+		194: {4: 0xd3, 8: 0xdb, 16: 0xe3, 32: 0xeb},
 	}
 	sizes, size := classes[int(a[0])], int(a[1])
 	switch {

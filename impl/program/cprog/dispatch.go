@@ -110,6 +110,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Type_dup": typeDup, "MPI_Type_commit": typeCommit, "MPI_Type_free": typeFree, "MPI_Type_size": typeSize,
 	"MPI_Type_get_extent": getExtent, "MPI_Type_get_true_extent": trueExtent,
 	"MPI_Type_get_envelope": typeEnvelope, "MPI_Type_get_contents": typeContents, "MPI_Type_get_envelope_c": typeEnvelopeLarge, "MPI_Type_get_contents_c": typeContentsLarge, "MPI_Type_create_darray": typeDarray, "MPI_Type_match_size": typeMatchSize,
+	"MPI_Type_create_f90_integer": typeSelectInteger, "MPI_Type_create_f90_real": typeSelectReal, "MPI_Type_create_f90_complex": typeSelectComplex,
 	"MPI_Type_set_name": typeSetName, "MPI_Type_get_name": typeGetName,
 	"MPI_Address": getAddress, "MPI_Get_address": getAddress, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
 	"MPI_Pack_external": packExternal, "MPI_Unpack_external": unpackExternal, "MPI_Pack_external_size": packExternalSize,

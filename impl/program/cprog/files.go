@@ -99,7 +99,7 @@ func fileGetInfo(r *rank, a args) {
 
 // viewType returns a datatype as a view keeps it.
 func (r *rank) viewType(h uintptr) viewType {
-	if m := r.types.get(kindType, h); m != nil {
+	if m := r.types.get(kindType, h); m != nil && !(*m).isSelected() {
 		return viewType{made: *m}
 	}
 	return viewType{handle: h}

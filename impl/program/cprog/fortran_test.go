@@ -52,6 +52,14 @@ func TestFortranLargeCounts(t *testing.T) {
 	}
 }
 
+// Datatypes of the compiler's kinds carry and combine its numbers.
+func TestFortranKinds(t *testing.T) {
+	w, o := emulated(t, simple, 3)
+	if out, err := run(t, w, o, &Program{Path: buildFortran(t, "testdata/fortran/kinds.f90")}); out != "ok\n" || err != nil {
+		t.Errorf("%v, output %q", err, out)
+	}
+}
+
 // Windows of a Fortran program. Open MPI 4.1 prints the same.
 func TestFortranWindows(t *testing.T) {
 	want, err := os.ReadFile("testdata/fortran/windows.txt")

@@ -132,6 +132,8 @@ type handles struct {
 	nextKeyval int
 	library    map[uintptr]*madeType // datatypes of the library's to which the program has given something
 
+	selectedTypes map[selectedType]uintptr // handles of those of Fortran's kinds
+
 	collectives int // non-blocking collective operations that were started
 
 	combined uintptr // the datatype of the reduction under way

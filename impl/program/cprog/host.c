@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
@@ -747,6 +748,53 @@ struct indexed {
 	int index;
 };
 
+#ifdef __FLT16_MAX__
+enum { has_half = 1 };
+typedef _Float16 half;
+typedef _Float16 _Complex half_complex;
+#else
+enum { has_half = 0 };
+typedef float half;
+typedef float _Complex half_complex;
+#endif
+#if LDBL_MANT_DIG == 113
+typedef long double quad;
+typedef long double _Complex quad_complex;
+#else
+typedef __float128 quad;
+typedef _Complex float quad_complex __attribute__((mode(TC)));
+#endif
+
+int loggp_has_elements(int elements) { return has_half || (elements != elements_half && elements != elements_half_complex); }
+
+#define CASE_COMPLEX(elements, type)                                                                      \
+	case elements: {                                                                                  \
+		const type *x = in;                                                                       \
+		type *y = inout;                                                                          \
+		for (int64_t i = 0; i < n; i++) y[i] = op == op_sum ? x[i] + y[i] : x[i] * y[i];          \
+		return;                                                                                   \
+	}
+#define CASE_REAL(elements, type, more)                                                                   \
+	case elements: {                                                                                  \
+		const type *x = in;                                                                       \
+		type *y = inout;                                                                          \
+		for (int64_t i = 0; i < n; i++) switch (op) {                                             \
+			case op_sum: y[i] = x[i] + y[i]; break;                                           \
+			case op_min: y[i] = x[i] < y[i] ? x[i] : y[i]; break;                             \
+			case op_max: y[i] = x[i] > y[i] ? x[i] : y[i]; break;                             \
+			case op_prod: y[i] = x[i] * y[i]; break;                                          \
+			more                                                                              \
+			}                                                                                 \
+		return;                                                                                   \
+	}
+#define CASES_OF_BITS                                     \
+	case op_band: y[i] = x[i] & y[i]; break;          \
+	case op_bor: y[i] = x[i] | y[i]; break;           \
+	case op_bxor: y[i] = x[i] ^ y[i]; break;          \
+	case op_land: y[i] = x[i] && y[i]; break;         \
+	case op_lor: y[i] = x[i] || y[i]; break;          \
+	case op_lxor: y[i] = !x[i] != !y[i]; break;
+
 void loggp_reduce(int op, int elements, const void *in, void *inout, int64_t n) {
 	switch (elements) {
 	case elements_indexed: {
@@ -762,19 +810,12 @@ void loggp_reduce(int op, int elements, const void *in, void *inout, int64_t n) 
 		}
 		return;
 	}
-	case elements_complex: {
-		const long double _Complex *x = in;
-		long double _Complex *y = inout;
-		for (int64_t i = 0; i < n; i++) y[i] = op == op_sum ? x[i] + y[i] : x[i] * y[i];
-		return;
+	CASE_REAL(elements_long_double, long double, )
+	CASE_REAL(elements_half, half, )
+	CASE_REAL(elements_quad, quad, )
+	CASE_REAL(elements_int128, __int128, CASES_OF_BITS)
+	CASE_COMPLEX(elements_long_complex, long double _Complex)
+	CASE_COMPLEX(elements_half_complex, half_complex)
+	CASE_COMPLEX(elements_quad_complex, quad_complex)
 	}
-	}
-	const long double *x = in;
-	long double *y = inout;
-	for (int64_t i = 0; i < n; i++) switch (op) {
-		case op_sum: y[i] = x[i] + y[i]; break;
-		case op_min: y[i] = x[i] < y[i] ? x[i] : y[i]; break;
-		case op_max: y[i] = x[i] > y[i] ? x[i] : y[i]; break;
-		case op_prod: y[i] = x[i] * y[i]; break;
-		}
 }

@@ -140,8 +140,11 @@ int loggp_mapped(uintptr_t at, uint64_t size);
 // loggp_function is the name of a function of the table, for messages.
 extern const char **loggp_function;
 
-enum { op_sum, op_min, op_max, op_prod };
-enum { elements_real, elements_indexed, elements_complex };
+enum { op_sum, op_min, op_max, op_prod, op_band, op_bor, op_bxor, op_land, op_lor, op_lxor };
+enum { elements_long_double, elements_indexed, elements_long_complex, elements_half, elements_half_complex, elements_quad, elements_quad_complex, elements_int128 };
 
-// loggp_reduce leaves in ∘ inout in inout, of n elements of long double, of long double with an int, or of complex.
+// loggp_has_elements reports whether the compiler has the type of elements.
+int loggp_has_elements(int elements);
+
+// loggp_reduce leaves in ∘ inout in inout, of n elements: elements_indexed are a long double with an int each.
 void loggp_reduce(int op, int elements, const void *in, void *inout, int64_t n);

@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -20,7 +21,35 @@ import (
 var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod, 0x28: mpi.Band, 0x29: mpi.Bor, 0x2a: mpi.Bxor,
 	0x30: mpi.Land, 0x31: mpi.Lor, 0x32: mpi.Lxor, 0x38: mpi.MinLoc, 0x39: mpi.MaxLoc}
 
-func longOp(op, elements C.int) *mpi.Op {
+// opsInC are the operations on elements that Go has no type for, by the type of elements.
+var opsInC = func() map[*mpi.Datatype]map[*mpi.Op]*mpi.Op {
+	codes := map[*mpi.Op]C.int{mpi.Sum: C.op_sum, mpi.Prod: C.op_prod, mpi.Min: C.op_min, mpi.Max: C.op_max, mpi.MinLoc: C.op_min, mpi.MaxLoc: C.op_max,
+		mpi.Band: C.op_band, mpi.Bor: C.op_bor, mpi.Bxor: C.op_bxor, mpi.Land: C.op_land, mpi.Lor: C.op_lor, mpi.Lxor: C.op_lxor}
+	numbers, sums, places := []*mpi.Op{mpi.Sum, mpi.Prod, mpi.Min, mpi.Max}, []*mpi.Op{mpi.Sum, mpi.Prod}, []*mpi.Op{mpi.MinLoc, mpi.MaxLoc}
+	bits := []*mpi.Op{mpi.Band, mpi.Bor, mpi.Bxor, mpi.Land, mpi.Lor, mpi.Lxor}
+	all := map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{}
+	for _, x := range []struct {
+		of       *mpi.Datatype
+		elements C.int
+		ops      []*mpi.Op
+	}{
+		{mpi.LongDouble, C.elements_long_double, numbers}, {mpi.LongDoubleInt32, C.elements_indexed, places}, {mpi.LongComplex, C.elements_long_complex, sums},
+		{mpi.Float16, C.elements_half, numbers}, {mpi.Complex32, C.elements_half_complex, sums},
+		{mpi.Float128, C.elements_quad, numbers}, {mpi.Complex256, C.elements_quad_complex, sums},
+		{mpi.Int128, C.elements_int128, slices.Concat(numbers, bits)},
+	} {
+		if C.loggp_has_elements(x.elements) == 0 {
+			continue
+		}
+		all[x.of] = map[*mpi.Op]*mpi.Op{}
+		for _, o := range x.ops {
+			all[x.of][o] = opInC(codes[o], x.elements)
+		}
+	}
+	return all
+}()
+
+func opInC(op, elements C.int) *mpi.Op {
 	return mpi.NewOp(func(in, inout mpi.Buffer) {
 		if inout.Count > 0 {
 			C.loggp_reduce(op, elements, unsafe.Pointer(&in.Bytes[in.Origin]), unsafe.Pointer(&inout.Bytes[inout.Origin]), C.int64_t(inout.Count))
@@ -32,8 +61,8 @@ func longOp(op, elements C.int) *mpi.Op {
 func (r *rank) op(h, datatype uintptr) *mpi.Op {
 	r.combined = datatype
 	if o := basicOps[h]; o != nil {
-		if l := longDouble[r.datatype(datatype)][o]; l != nil {
-			return l
+		if c := opsInC[r.datatype(datatype)][o]; c != nil {
+			return c
 		}
 		return o
 	}

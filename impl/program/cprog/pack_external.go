@@ -14,12 +14,15 @@ import (
 // numbers are big-endian, C's long has 4 bytes and C's long double 16.
 
 // externalElement is a number in a basic datatype: its bytes in memory and in external32.
-type externalElement struct{ native, external int }
+type externalElement struct {
+	native, external int
+	isExtended       bool // C's long double of 80 bits in memory
+}
 
 // externalElements returns those of a basic datatype, by the handle less that of MPI_DATATYPE_NULL.
 func externalElements(at uintptr) []externalElement {
-	same := func(n int) externalElement { return externalElement{n, n} }
-	long, longDouble := externalElement{8, 4}, same(16)
+	same := func(n int) externalElement { return externalElement{native: n, external: n} }
+	long, longDouble := externalElement{native: 8, external: 4}, externalElement{16, 16, runtime.GOARCH == "amd64"}
 	switch at {
 	case 0x0a, 0x0e: // MPI_LONG, MPI_UNSIGNED_LONG
 		return []externalElement{long}
@@ -27,6 +30,12 @@ func externalElements(at uintptr) []externalElement {
 		return []externalElement{same(4), same(4)}
 	case 0x16, 0x17, 0x1d, 0xe3:
 		return []externalElement{same(8), same(8)}
+	case 0xd3:
+		return []externalElement{same(2), same(2)}
+	case 0xeb:
+		return []externalElement{same(16), same(16)}
+	case 0x20:
+		return []externalElement{longDouble}
 	case 0x24, 0x25:
 		return []externalElement{longDouble, longDouble}
 	case 0x28, 0x2b, 0x30, 0x32: // pairs
@@ -49,7 +58,11 @@ func externalElements(at uintptr) []externalElement {
 
 // copies returns how often each ingredient of a datatype is in it, in order.
 func (m *madeType) copies(yield func(of ingredient, n int)) {
-	if m.recipe.combiner == combinerStruct {
+	switch {
+	case m.isSelected():
+		yield(ingredient{handle: datatypeNull + m.recipe.layout}, 1)
+		return
+	case m.recipe.combiner == combinerStruct:
 		lengths := slices.Concat(m.recipe.integers, m.recipe.large)[1:]
 		for i, of := range m.recipe.types {
 			yield(of, lengths[i])
@@ -109,7 +122,7 @@ func (r *rank) ingredientOf(h uintptr) ingredient {
 // encode appends a number in memory to external data.
 func (e externalElement) encode(to, native []byte) []byte {
 	switch {
-	case e.native == 16 && runtime.GOARCH == "amd64":
+	case e.isExtended:
 		native = quadOfExtended(native)
 	case e.native > e.external:
 		native = native[:e.external]
@@ -125,7 +138,7 @@ func (e externalElement) decode(to, external []byte) []byte {
 	native := slices.Clone(external)
 	slices.Reverse(native)
 	switch {
-	case e.native == 16 && runtime.GOARCH == "amd64":
+	case e.isExtended:
 		native = extendedOfQuad(native)
 	case e.native > e.external:
 		native = binary.LittleEndian.AppendUint64(nil, uint64(int32(binary.LittleEndian.Uint32(native))))

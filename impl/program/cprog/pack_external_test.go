@@ -9,7 +9,7 @@ import (
 
 // Numbers of C's long double have the bits of a quadruple in external32, and come back.
 func TestLongDoubleInExternal32(t *testing.T) {
-	e := externalElement{16, 16}
+	e := externalElement{native: 16, external: 16, isExtended: true}
 	for native, want := range map[string]string{
 		"0000000000000080ff3f":      "3fff0000000000000000000000000000", // 1
 		"00000000000000c000c0":      "c0008000000000000000000000000000", // -3

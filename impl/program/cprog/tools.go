@@ -32,6 +32,7 @@ const (
 	userBasic     = 9
 	allHandles    = 1
 
+	countHandle   = datatypeNull + 0x02
 	unsignedLong  = datatypeNull + 0x0e
 	doubleHandle  = datatypeNull + 0x14
 	toolCategory  = "loggp"
@@ -51,7 +52,7 @@ type toolVariable struct {
 
 // controlVariables are constant during a run.
 var controlVariables = []toolVariable{
-	{"stack_size", "bytes of the stack of each rank", unsignedLong, 0, func(r *rank) any { return uint64(r.p.Stack) }},
+	{"stack_size", "bytes of the stack of each rank", countHandle, 0, func(r *rank) any { return uint64(r.p.Stack) }},
 	{"compute_factor", "virtual time of computing between calls, over processor time; 0: computing takes no time", doubleHandle, 0, func(r *rank) any { return r.p.Compute.Factor }},
 	{"poll_limit", "seconds after which a rank that only polls ends the run; 0: never", doubleHandle, 0, func(r *rank) any { return r.p.Limit.Seconds() }},
 }
@@ -391,12 +392,30 @@ func countPerformance(r *rank) int { return len(r.performanceVariables()) }
 func countNone(*rank) int          { return 0 }
 func countCategories(*rank) int    { return 1 }
 
-// noEnumeration is the answer to questions about enumerations, which no variable has.
-func noEnumeration(*rank, args) int { return toolInvalidHandle }
+// There are no enumerations, no events and no sources of them, so no index, name or handle of one is
+// valid.
+var (
+	noToolHandle = toolHandler(func(*rank, args) int { return toolInvalidHandle })
+	noToolIndex  = toolHandler(func(*rank, args) int { return toolInvalidIndex })
+	noToolCount  = toolCount(func(*rank) int { return 0 })
+	noToolName   = toolHandler(func(_ *rank, a args) int { return toolIndex(nil, a[0], a[1], 0) })
+)
+
+// categoryEvents stores that the category has no events.
+func categoryEvents(_ *rank, a args) int {
+	switch {
+	case int(a[0]) != 0:
+		return toolInvalidIndex
+	case a[1] == 0:
+		return toolInvalid
+	}
+	storeAt(a[1], int32(0))
+	return 0
+}
 
 var toolHandlers = map[string]handler{
 	"MPI_T_init_thread": toolInit, "MPI_T_finalize": toolHandler(toolFinalize),
-	"MPI_T_enum_get_info": toolHandler(noEnumeration), "MPI_T_enum_get_item": toolHandler(noEnumeration),
+	"MPI_T_enum_get_info": noToolHandle, "MPI_T_enum_get_item": noToolHandle,
 
 	"MPI_T_cvar_get_num": toolCount(countControl), "MPI_T_cvar_get_info": toolHandler(controlInfo),
 	"MPI_T_cvar_get_index":    toolHandler(func(_ *rank, a args) int { return toolIndex(controlVariables, a[0], a[1], 0) }),
@@ -413,5 +432,13 @@ var toolHandlers = map[string]handler{
 
 	"MPI_T_category_get_num": toolCount(countCategories), "MPI_T_category_get_info": toolHandler(categoryInfo), "MPI_T_category_get_index": toolHandler(categoryIndex),
 	"MPI_T_category_get_cvars": categoryMembers(countControl), "MPI_T_category_get_pvars": categoryMembers(countPerformance),
-	"MPI_T_category_get_categories": categoryMembers(countNone), "MPI_T_category_changed": toolCount(countNone),
+	"MPI_T_category_get_categories": categoryMembers(countNone), "MPI_T_category_changed": noToolCount,
+	"MPI_T_category_get_num_events": toolHandler(categoryEvents), "MPI_T_category_get_events": categoryMembers(countNone),
+
+	"MPI_T_source_get_num": noToolCount, "MPI_T_source_get_info": noToolIndex, "MPI_T_source_get_timestamp": noToolIndex,
+	"MPI_T_event_get_num": noToolCount, "MPI_T_event_get_info": noToolIndex, "MPI_T_event_get_index": noToolName, "MPI_T_event_handle_alloc": noToolIndex,
+	"MPI_T_event_handle_set_info": noToolHandle, "MPI_T_event_handle_get_info": noToolHandle, "MPI_T_event_handle_free": noToolHandle,
+	"MPI_T_event_register_callback": noToolHandle, "MPI_T_event_callback_set_info": noToolHandle, "MPI_T_event_callback_get_info": noToolHandle,
+	"MPI_T_event_set_dropped_handler": noToolHandle,
+	"MPI_T_event_read":                noToolHandle, "MPI_T_event_copy": noToolHandle, "MPI_T_event_get_timestamp": noToolHandle, "MPI_T_event_get_source": noToolHandle,
 }

@@ -55,7 +55,7 @@ func windowHandled(r *rank, h uintptr) *mpi.Comm { return r.window(h).Comm() }
 
 // addWindow stores the handle of a new window.
 func (r *rank) addWindow(at, hints uintptr, x *window) {
-	x.SubstituteOp = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return longDouble[t][op] }
+	x.SubstituteOp = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return opsInC[t][op] }
 	x.values = windowValues{int64(len(x.Memory())), int32(min(x.DisplacementUnit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
 	x.hints.set(defaultHints)
 	if hints != infoNull {

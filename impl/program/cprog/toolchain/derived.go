@@ -48,7 +48,8 @@ var largeParameters = []string{"count", "sendcount", "recvcount", "sendcounts", 
 // withoutLargeForm are functions that MPI-4 has not extended, though they have such parameters, and
 // those whose large forms have other parameters, which functions.txt has.
 var withoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct", "MPI_Type_extent", "MPI_Type_match_size", "MPI_Status_set_elements",
-	"MPI_Status_set_elements_x", "MPI_Type_size_x", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x", "MPI_Get_elements_x", "MPI_Fetch_and_op", "MPI_Type_get_envelope", "MPI_Type_get_contents"}
+	"MPI_Status_set_elements_x", "MPI_Type_size_x", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x", "MPI_Get_elements_x", "MPI_Fetch_and_op", "MPI_Type_get_envelope", "MPI_Type_get_contents",
+	"MPI_T_event_get_info"}
 
 // largeForms returns the functions with large counts: those of datatypes, of buffers and of the
 // memory of windows, with MPI_Count for each number of elements and MPI_Aint for displacements of

@@ -30,7 +30,7 @@ static void control(void) {
 		CHECK(MPI_T_cvar_handle_alloc(i, NULL, &h, &count) == MPI_SUCCESS && count == 1);
 		double d = -1;
 		unsigned long u = 0;
-		CHECK(type == MPI_DOUBLE || type == MPI_UNSIGNED_LONG);
+		CHECK(type == MPI_DOUBLE || type == MPI_COUNT);
 		CHECK(MPI_T_cvar_read(h, type == MPI_DOUBLE ? (void *)&d : (void *)&u) == MPI_SUCCESS);
 		if (strcmp(name, "stack_size") == 0) CHECK(u == 8 << 20);
 		if (strcmp(name, "compute_factor") == 0) CHECK(d == 0);
@@ -104,8 +104,44 @@ static void categories(void) {
 	CHECK(MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, &n, NULL, NULL) == MPI_T_ERR_INVALID_HANDLE);
 }
 
+/* There are no events and no sources of them. */
+static void on_event(MPI_T_event_instance i, MPI_T_event_registration r, MPI_T_cb_safety s, void *data) { CHECK(0); }
+static void on_free(MPI_T_event_registration r, MPI_T_cb_safety s, void *data) { CHECK(0); }
+static void on_drop(MPI_Count n, MPI_T_event_registration r, int source, MPI_T_cb_safety s, void *data) { CHECK(0); }
+
+static void events(void) {
+	int n = -1, m = -1, length = 10, index, bind, verbosity, list[1];
+	char name[10];
+	MPI_Count ticks, most, when;
+	MPI_Info info;
+	MPI_T_event_registration r = NULL;
+	MPI_T_source_order order;
+	CHECK(MPI_T_event_get_num(&n) == MPI_SUCCESS && n == 0);
+	CHECK(MPI_T_source_get_num(&m) == MPI_SUCCESS && m == 0);
+	CHECK(MPI_T_event_get_num(NULL) == MPI_T_ERR_INVALID);
+	CHECK(MPI_T_event_get_info(0, name, &length, &verbosity, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind) == MPI_T_ERR_INVALID_INDEX);
+	CHECK(MPI_T_event_get_index("another", &index) == MPI_T_ERR_INVALID_NAME);
+	CHECK(MPI_T_event_get_index(NULL, &index) == MPI_T_ERR_INVALID);
+	CHECK(MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, &r) == MPI_T_ERR_INVALID_INDEX);
+	CHECK(MPI_T_event_handle_set_info(r, MPI_INFO_NULL) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_handle_get_info(r, &info) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_register_callback(r, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, on_event) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_callback_set_info(r, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_callback_get_info(r, MPI_T_CB_REQUIRE_MPI_RESTRICTED, &info) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_set_dropped_handler(r, on_drop) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_handle_free(r, NULL, on_free) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_read(NULL, 0, name) == MPI_T_ERR_INVALID_HANDLE && MPI_T_event_copy(NULL, name) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_event_get_timestamp(NULL, &when) == MPI_T_ERR_INVALID_HANDLE && MPI_T_event_get_source(NULL, &index) == MPI_T_ERR_INVALID_HANDLE);
+	CHECK(MPI_T_source_get_info(0, name, &length, NULL, NULL, &order, &ticks, &most, &info) == MPI_T_ERR_INVALID_INDEX);
+	CHECK(MPI_T_source_get_timestamp(0, &when) == MPI_T_ERR_INVALID_INDEX);
+	CHECK(MPI_T_category_get_num_events(0, &n) == MPI_SUCCESS && n == 0);
+	CHECK(MPI_T_category_get_num_events(1, &n) == MPI_T_ERR_INVALID_INDEX);
+	CHECK(MPI_T_category_get_events(0, 1, list) == MPI_SUCCESS);
+}
+
 int main(int argc, char **argv) {
 	int n, provided;
+	CHECK(MPI_T_event_get_num(&n) == MPI_T_ERR_NOT_INITIALIZED);
 	CHECK(MPI_T_cvar_get_num(&n) == MPI_T_ERR_NOT_INITIALIZED);
 	CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS && provided == MPI_THREAD_SINGLE);
 	CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
@@ -114,6 +150,7 @@ int main(int argc, char **argv) {
 	control();
 	performance();
 	categories();
+	events();
 	MPI_Finalize();
 	CHECK(MPI_T_finalize() == MPI_SUCCESS);
 	CHECK(MPI_T_cvar_get_num(&n) == MPI_SUCCESS);

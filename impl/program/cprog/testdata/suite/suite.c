@@ -193,6 +193,7 @@ int main(int argc, char **argv) {
 	RUN(recipes)
 	RUN(darrays)
 	RUN(match_sizes)
+	RUN(selected_kinds)
 	RUN(type_attributes)
 	RUN(duplicates_later)
 	RUN(of_groups)

@@ -450,3 +450,46 @@ static void large_counts(void) {
 	say(" %d", (int)n);
 	MPI_Type_free(&t);
 }
+
+/* Datatypes of Fortran's kinds: predefined, one for the same arguments, with the arguments as contents. */
+static void selected_kind(const char *name, int e, MPI_Datatype t, MPI_Datatype again) {
+	int n, addresses, types, combiner, x[2] = {0, 0}, bytes;
+	if (e) {
+		say(" %s none", name);
+		return;
+	}
+	MPI_Type_size(t, &bytes);
+	MPI_Type_get_envelope(t, &n, &addresses, &types, &combiner);
+	MPI_Type_get_contents(t, n, 0, 0, x, NULL, NULL);
+	const char *kind = combiner == MPI_COMBINER_F90_REAL ? "real" : combiner == MPI_COMBINER_F90_COMPLEX ? "complex" : combiner == MPI_COMBINER_F90_INTEGER ? "integer" : "?";
+	say(" %s %d %s(%d,%d) %d %d %d", name, bytes, kind, x[0], x[1], n + addresses + types, t == again, t == MPI_REAL8);
+}
+
+static void selected_kinds(void) {
+	MPI_Datatype t, again, derived;
+	MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+	for (int p = 6; p < 16; p += 3) {
+		int e = MPI_Type_create_f90_real(p, 30, &t);
+		MPI_Type_create_f90_real(p, 30, &again);
+		selected_kind("r", e, t, again);
+	}
+	int e = MPI_Type_create_f90_complex(MPI_UNDEFINED, 200, &t);
+	MPI_Type_create_f90_complex(10, 200, &again);
+	selected_kind("c", e, t, again);
+	for (int p = 2; p < 20; p += 5) {
+		e = MPI_Type_create_f90_integer(p, &t);
+		MPI_Type_create_f90_integer(p, &again);
+		selected_kind("i", e, t, again);
+	}
+	say(" %d %d", MPI_Type_create_f90_integer(400, &t) != MPI_SUCCESS, MPI_Type_create_f90_real(100, 10, &t) != MPI_SUCCESS);
+	double x[2] = {rank, 2 * rank}, y[2] = {-1, -1};
+	MPI_Type_create_f90_real(15, MPI_UNDEFINED, &t);
+	MPI_Sendrecv(x, 2, t, next(), 0, y, 2, MPI_DOUBLE_PRECISION, before(), 0, W, MPI_STATUS_IGNORE);
+	say(" %g %g", y[0], y[1]);
+	MPI_Type_contiguous(2, t, &derived);
+	MPI_Type_commit(&derived);
+	MPI_Sendrecv(x, 1, derived, next(), 0, y, 2, t, before(), 0, W, MPI_STATUS_IGNORE);
+	say(" %g %g", y[0], y[1]);
+	MPI_Type_free(&derived);
+	MPI_Comm_set_errhandler(W, MPI_ERRORS_ARE_FATAL);
+}

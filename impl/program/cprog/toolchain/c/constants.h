@@ -134,6 +134,12 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_REAL8 ((MPI_Datatype)0x000002da)
 #define MPI_COMPLEX8 ((MPI_Datatype)0x000002db)
 #define MPI_COMPLEX16 ((MPI_Datatype)0x000002e3)
+#define MPI_LOGICAL16 ((MPI_Datatype)0x000002e0)
+#define MPI_INTEGER16 ((MPI_Datatype)0x000002e1)
+#define MPI_REAL2 ((MPI_Datatype)0x000002ca)
+#define MPI_REAL16 ((MPI_Datatype)0x000002e2)
+#define MPI_COMPLEX4 ((MPI_Datatype)0x000002d3)
+#define MPI_COMPLEX32 ((MPI_Datatype)0x000002eb)
 
 typedef struct MPI_ABI_Win *MPI_Win;
 #define MPI_WIN_NULL ((MPI_Win)0x00000110)
@@ -399,6 +405,19 @@ enum {
 	MPI_T_PVAR_CLASS_TIMER = 9,
 	MPI_T_PVAR_CLASS_GENERIC = 10
 };
+
+typedef struct MPI_T_event_registration_t *MPI_T_event_registration;
+typedef struct MPI_T_event_instance_t *MPI_T_event_instance;
+typedef enum {
+	MPI_T_CB_REQUIRE_NONE = 0,
+	MPI_T_CB_REQUIRE_MPI_RESTRICTED = 3,
+	MPI_T_CB_REQUIRE_THREAD_SAFE = 15,
+	MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE = 63
+} MPI_T_cb_safety;
+typedef enum { MPI_T_SOURCE_ORDERED = 1, MPI_T_SOURCE_UNORDERED = 2 } MPI_T_source_order;
+typedef void(MPI_T_event_cb_function)(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, void *user_data);
+typedef void(MPI_T_event_free_cb_function)(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, void *user_data);
+typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_registration event_registration, int source_index, MPI_T_cb_safety cb_safety, void *user_data);
 
 typedef void(MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
 typedef void(MPI_User_function_c)(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *datatype);

@@ -1,0 +1,89 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"runtime"
+
+	"github.com/loggp/loggp/impl/library/mpi"
+)
+
+// Datatypes of the kinds that Fortran selects by precision and range (MPI-4.1, 19.1.5). They are
+// predefined: committed, the same for the same arguments, and never freed.
+
+// fortranKind is a number with its decimal digits and the range of its exponent, or of an integer.
+type fortranKind struct {
+	precision, exponents int
+	number, complex      uintptr // handles of the datatypes with its layout, less that of MPI_DATATYPE_NULL
+}
+
+// realKinds are those of gfortran, in the order in which it selects them.
+var realKinds = func() []fortranKind {
+	kinds := []fortranKind{{6, 37, 0xd2, 0xdb}, {15, 307, 0xda, 0xe3}}
+	if runtime.GOARCH == "amd64" {
+		kinds = append(kinds, fortranKind{18, 4931, 0x20, 0x24})
+	}
+	return append(kinds, fortranKind{33, 4931, 0xe2, 0xeb})
+}()
+
+var integerKinds = []fortranKind{{exponents: 2, number: 0xc1}, {exponents: 4, number: 0xc9}, {exponents: 9, number: 0xd1}, {exponents: 18, number: 0xd9}, {exponents: 38, number: 0xe1}}
+
+// selectedType is what a program has asked for.
+type selectedType struct{ combiner, precision, exponents int }
+
+// selectKind returns the first kind that has the precision and the range; either may be
+// MPI_UNDEFINED.
+func (r *rank) selectKind(kinds []fortranKind, precision, exponents int) fortranKind {
+	switch {
+	case precision < 0 && precision != undefined, exponents < 0 && exponents != undefined:
+		r.raiseError(mpi.ErrArg, "a precision of %d digits and a range of %d: neither is negative", precision, exponents)
+	case precision == undefined && exponents == undefined:
+		r.raiseError(mpi.ErrArg, "the precision or the range must be given")
+	}
+	for _, k := range kinds {
+		if precision <= k.precision && exponents <= k.exponents {
+			return k
+		}
+	}
+	last := kinds[len(kinds)-1]
+	if precision != undefined && precision > last.precision {
+		r.raiseError(mpi.ErrArg, "no kind has a precision of %d digits: the largest has %d", precision, last.precision)
+	}
+	r.raiseError(mpi.ErrArg, "no kind has a range of %d: the largest has %d", exponents, last.exponents)
+	return fortranKind{}
+}
+
+// storeSelectedType stores the handle of a selected datatype, which has the layout of another one.
+func (r *rank) storeSelectedType(at uintptr, s selectedType, layout uintptr, integers ...int) {
+	h, known := r.selectedTypes[s]
+	if !known {
+		m := &madeType{Datatype: basicTypes[layout], recipe: recipe{combiner: s.combiner, integers: integers, layout: layout}}
+		h = r.types.add(kindType, m)
+		if r.selectedTypes == nil {
+			r.selectedTypes = map[selectedType]uintptr{}
+		}
+		r.selectedTypes[s] = h
+	}
+	storeAt(at, h)
+}
+
+// isSelected reports whether a datatype is that of a kind.
+func (m *madeType) isSelected() bool { return m.recipe.layout != 0 }
+
+func typeSelectInteger(r *rank, a args) {
+	digits := int(int32(a[0]))
+	k := r.selectKind(integerKinds, undefined, digits)
+	r.storeSelectedType(a[1], selectedType{combinerF90Integer, 0, digits}, k.number, digits)
+}
+
+func typeSelectReal(r *rank, a args) {
+	precision, exponents := int(int32(a[0])), int(int32(a[1]))
+	k := r.selectKind(realKinds, precision, exponents)
+	r.storeSelectedType(a[2], selectedType{combinerF90Real, precision, exponents}, k.number, precision, exponents)
+}
+
+func typeSelectComplex(r *rank, a args) {
+	precision, exponents := int(int32(a[0])), int(int32(a[1]))
+	k := r.selectKind(realKinds, precision, exponents)
+	r.storeSelectedType(a[2], selectedType{combinerF90Complex, precision, exponents}, k.complex, precision, exponents)
+}
