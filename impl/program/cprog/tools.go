@@ -392,8 +392,8 @@ func countPerformance(r *rank) int { return len(r.performanceVariables()) }
 func countNone(*rank) int          { return 0 }
 func countCategories(*rank) int    { return 1 }
 
-// There are no enumerations, no events and no sources of them, so no index, name or handle of one is
-// valid.
+// There are no enumerations, no events and no sources of them, so no index, name or handle of one
+// is valid.
 var (
 	noToolHandle = toolHandler(func(*rank, args) int { return toolInvalidHandle })
 	noToolIndex  = toolHandler(func(*rank, args) int { return toolInvalidIndex })
