@@ -32,7 +32,7 @@ type Config struct {
 // Pattern is a kind of schedule.
 type Pattern struct {
 	Name, What string
-	make       func(b *builder, c Config)
+	make       func(b *StepBuilder, c Config)
 	check      func(c Config) error
 }
 
@@ -84,7 +84,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	case c.Compute < 0 || c.Compute%unit.Nanosecond != 0:
 		return nil, fmt.Errorf("computing for %v: it must be whole nanoseconds", c.Compute)
 	}
-	b := &builder{}
+	b := &StepBuilder{CopyTime: c.Copy, FoldTime: c.Fold}
 	if i := slices.IndexFunc(Patterns, func(p *Pattern) bool { return p.Name == name }); i >= 0 {
 		p := Patterns[i]
 		if c.Algorithm != "" {
@@ -114,151 +114,68 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 		return nil, fmt.Errorf("%v needs %s", a, a.Needs())
 	}
 	for rank := range c.Ranks {
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
-			b.compute(c.Compute)
-			b.collective(a, job, rank, c, func(r int) int { return r })
+			b.Compute(c.Compute)
+			b.AddCollective(a, job, rank, func(r int) int { return r })
 		}
 	}
 	return b.Build()
 }
 
-// builder builds ranks whose operations follow each other in steps.
-type builder struct {
-	schedule.Builder
-	last, step []int // operations of the step before, and of this one
-}
-
-// rank begins the next rank.
-func (b *builder) rank() {
-	b.BeginRank()
-	b.last, b.step = b.last[:0], b.step[:0]
-}
-
-// do adds an operation to the step.
-func (b *builder) do(o schedule.Op) int {
-	i := b.AddOp(o)
-	for _, before := range b.last {
-		b.AddDependency(i, before, false)
-	}
-	b.step = append(b.step, i)
-	return i
-}
-
-func (b *builder) send(to, size int) {
-	b.do(schedule.Op{Kind: schedule.Send, Peer: uint32(to), Size: uint64(size)})
-}
-
-func (b *builder) recv(from, size int) {
-	b.do(schedule.Op{Kind: schedule.Recv, Peer: uint32(from), Size: uint64(size)})
-}
-
-// next ends the step: what follows waits for all of it.
-func (b *builder) next() {
-	if len(b.step) > 0 {
-		b.last, b.step = b.step, b.last[:0]
-	}
-}
-
-// compute is a step of computing, if there is anything to compute.
-func (b *builder) compute(t unit.Time) {
-	if t > 0 {
-		b.do(schedule.Op{Kind: schedule.Calc, Size: uint64(t / unit.Nanosecond)})
-		b.next()
-	}
-}
-
-// collective adds the steps of a rank in a collective operation, among ranks that of names.
-func (b *builder) collective(a *collective.Algorithm, j collective.Job, rank int, c Config, of func(rank int) int) {
-	for st := range a.Steps(j, rank) {
-		switch st.Kind {
-		case collective.Transfer:
-			if st.From != collective.None {
-				b.recv(of(st.From), st.Recv.Len)
-			}
-			if st.To != collective.None {
-				b.send(of(st.To), st.Send.Len)
-			}
-			if !st.Post {
-				b.next()
-			}
-		case collective.Wait:
-			b.joint()
-		case collective.Copy:
-			b.compute(whole(c.Copy.Time(st.Send.Len)))
-		default:
-			b.compute(whole(c.Fold.Time(st.Send.Len)))
-		}
-	}
-}
-
-// whole rounds a time to nanoseconds.
-func whole(t unit.Time) unit.Time {
-	return (t + unit.Nanosecond/2) / unit.Nanosecond * unit.Nanosecond
-}
-
-func dissemination(b *builder, c Config) {
+func dissemination(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			for far := 1; far < c.Ranks; far *= 2 {
 				b.send((r+far)%c.Ranks, c.Size)
 				b.recv((r-far+c.Ranks)%c.Ranks, c.Size)
-				b.next()
+				b.EndStep()
 			}
 		}
 	}
 }
 
-func exchange(b *builder, c Config) {
+func exchange(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			for far := 1; far < c.Ranks; far++ {
 				b.recv((r-far+c.Ranks)%c.Ranks, c.Size)
 				b.send((r+far)%c.Ranks, c.Size)
 			}
-			b.joint()
+			b.Join()
 		}
 	}
 }
 
-// joint ends a step of many operations by an empty one, so that the next step has few dependencies.
-func (b *builder) joint() {
-	b.next()
-	if len(b.last) > 2 {
-		b.do(schedule.Op{Kind: schedule.Calc})
-		b.next()
-	}
-}
-
-func incast(b *builder, c Config)  { star(b, c, b.recv, b.send) }
-func outcast(b *builder, c Config) { star(b, c, b.send, b.recv) }
+func incast(b *StepBuilder, c Config)  { star(b, c, b.recv, b.send) }
+func outcast(b *StepBuilder, c Config) { star(b, c, b.send, b.recv) }
 
 // star lets the root do one thing with every other rank, and these another with the root.
-func star(b *builder, c Config, root, leaf func(peer, size int)) {
+func star(b *StepBuilder, c Config, root, leaf func(peer, size int)) {
 	for r := range c.Ranks {
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			if r != c.Root {
 				leaf(c.Root, c.Size)
-				b.next()
+				b.EndStep()
 				continue
 			}
 			for i := 1; i < c.Ranks; i++ {
 				root((c.Root+i)%c.Ranks, c.Size)
 			}
-			b.joint()
+			b.Join()
 		}
 	}
 }
 
 // tree has at place v of the tree the rank v places behind the root; its children are at 2 v + 1
 // and 2 v + 2.
-func tree(b *builder, c Config) {
+func tree(b *StepBuilder, c Config) {
 	rank := func(place int) int { return (c.Root + place) % c.Ranks }
 	for r := range c.Ranks {
 		place := (r - c.Root + c.Ranks) % c.Ranks
@@ -266,31 +183,31 @@ func tree(b *builder, c Config) {
 			for child := 2*place + 1; child <= 2*place+2 && child < c.Ranks; child++ {
 				do(rank(child), c.Size)
 			}
-			b.next()
+			b.EndStep()
 		}
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
 			children(b.recv)
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			if place > 0 {
 				b.send(rank((place-1)/2), c.Size)
-				b.next()
+				b.EndStep()
 				b.recv(rank((place-1)/2), c.Size)
-				b.next()
+				b.EndStep()
 			}
 			children(b.send)
 		}
 	}
 }
 
-func ring(b *builder, c Config) {
+func ring(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			b.recv((r-1+c.Ranks)%c.Ranks, c.Size)
 			b.send((r+1)%c.Ranks, c.Size)
-			b.next()
+			b.EndStep()
 		}
 	}
 }
@@ -302,36 +219,36 @@ func grid(ranks int) (rows, columns int) {
 	return rows, ranks / rows
 }
 
-func halo(b *builder, c Config) {
+func halo(b *StepBuilder, c Config) {
 	rows, columns := grid(c.Ranks)
 	for r := range c.Ranks {
 		y, x := r/columns, r%columns
 		at := func(y, x int) int { return (y+rows)%rows*columns + (x+columns)%columns }
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			// A tag for each direction: with two ranks in a row both neighbours are one.
 			for tag, d := range [4][2]int{{0, 1}, {0, -1}, {1, 0}, {-1, 0}} {
-				b.do(schedule.Op{Kind: schedule.Recv, Peer: uint32(at(y-d[0], x-d[1])), Size: uint64(c.Size), Tag: uint32(tag)})
-				b.do(schedule.Op{Kind: schedule.Send, Peer: uint32(at(y+d[0], x+d[1])), Size: uint64(c.Size), Tag: uint32(tag)})
+				b.Add(schedule.Op{Kind: schedule.Recv, Peer: uint32(at(y-d[0], x-d[1])), Size: uint64(c.Size), Tag: uint32(tag)})
+				b.Add(schedule.Op{Kind: schedule.Send, Peer: uint32(at(y+d[0], x+d[1])), Size: uint64(c.Size), Tag: uint32(tag)})
 			}
-			b.joint()
+			b.Join()
 		}
 	}
 }
 
-func pipeline(b *builder, c Config) {
+func pipeline(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
-		b.rank()
+		b.BeginRank()
 		for range c.Rounds {
 			if r > 0 {
 				b.recv(r-1, c.Size)
-				b.next()
+				b.EndStep()
 			}
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			if r+1 < c.Ranks {
 				b.send(r+1, c.Size)
-				b.next()
+				b.EndStep()
 			}
 		}
 	}
@@ -340,11 +257,11 @@ func pipeline(b *builder, c Config) {
 // sweep is the communication of Sweep3D: Hoisie, Lubeck and Wasserman, Performance and Scalability
 // Analysis of Teraflop-Scale Parallel Architectures Using Multidimensional Wavefront Applications,
 // 2000.
-func sweep(b *builder, c Config) {
+func sweep(b *StepBuilder, c Config) {
 	rows, columns := grid(c.Ranks)
 	for r := range c.Ranks {
 		y, x := r/columns, r%columns
-		b.rank()
+		b.BeginRank()
 		for corner, d := range [4][2]int{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
 			neighbour := func(dy, dx int) (int, bool) {
 				ny, nx := y+dy, x+dx
@@ -352,17 +269,17 @@ func sweep(b *builder, c Config) {
 			}
 			transfer := func(k schedule.Kind, dy, dx int) {
 				if peer, ok := neighbour(dy, dx); ok {
-					b.do(schedule.Op{Kind: k, Peer: uint32(peer), Size: uint64(c.Size), Tag: uint32(corner)})
+					b.Add(schedule.Op{Kind: k, Peer: uint32(peer), Size: uint64(c.Size), Tag: uint32(corner)})
 				}
 			}
 			for range c.Rounds {
 				transfer(schedule.Recv, -d[0], 0)
 				transfer(schedule.Recv, 0, -d[1])
-				b.next()
-				b.compute(c.Compute)
+				b.EndStep()
+				b.Compute(c.Compute)
 				transfer(schedule.Send, d[0], 0)
 				transfer(schedule.Send, 0, d[1])
-				b.next()
+				b.EndStep()
 			}
 		}
 	}
@@ -376,7 +293,7 @@ func trains(c Config) error {
 }
 
 // training has rank (copy·stages + stage)·tensor + place.
-func training(b *builder, c Config) {
+func training(b *StepBuilder, c Config) {
 	stages, tensor := max(c.Pipeline, 1), max(c.Tensor, 1)
 	copies := c.Ranks / (stages * tensor)
 	combine := collective.Named(collective.Allreduce, "ring")
@@ -384,20 +301,20 @@ func training(b *builder, c Config) {
 		place, stage, model := r%tensor, r/tensor%stages, r/(tensor*stages)
 		together := func() {
 			if tensor > 1 {
-				b.collective(combine, collective.Allreduce.Job(tensor, c.Size, nil), place, c, func(i int) int { return r - place + i })
+				b.AddCollective(combine, collective.Allreduce.Job(tensor, c.Size, nil), place, func(i int) int { return r - place + i })
 			}
 		}
-		b.rank()
+		b.BeginRank()
 		pass := func(from, to int) {
 			if from >= 0 && from < stages {
 				b.recv(r+(from-stage)*tensor, c.Size)
-				b.next()
+				b.EndStep()
 			}
-			b.compute(c.Compute)
+			b.Compute(c.Compute)
 			together()
 			if to >= 0 && to < stages {
 				b.send(r+(to-stage)*tensor, c.Size)
-				b.next()
+				b.EndStep()
 			}
 		}
 		for range c.Rounds {
@@ -407,7 +324,7 @@ func training(b *builder, c Config) {
 			pass(stage+1, stage-1)
 		}
 		if copies > 1 {
-			b.collective(combine, collective.Allreduce.Job(copies, c.Size, nil), model, c, func(i int) int { return r + (i-model)*tensor*stages })
+			b.AddCollective(combine, collective.Allreduce.Job(copies, c.Size, nil), model, func(i int) int { return r + (i-model)*tensor*stages })
 		}
 	}
 }
