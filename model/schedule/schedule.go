@@ -381,6 +381,11 @@ func (b *Builder) NameCall(name string, n int) {
 	b.part.calls = append(b.part.calls, call{name, uint32(len(b.part.ops)), uint32(n)})
 }
 
+// NameLastCall names the call of the program to which the last n operations of the rank belong.
+func (b *Builder) NameLastCall(name string, n int) {
+	b.part.calls = append(b.part.calls, call{name, uint32(len(b.part.ops) - n), uint32(n)})
+}
+
 // CountOps returns the number of operations of all ranks so far.
 func (b *Builder) CountOps() int { return len(b.part.ops) }
 
