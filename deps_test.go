@@ -129,6 +129,7 @@ var others = []struct {
 	test   bool // for test files only
 }{
 	{"gonum.org/v1/gonum", []string{"fit", "impl/program", "model"}, false},
+	{"google.golang.org/protobuf", []string{"model/trace"}, false}, // the wire format of Chakra traces
 	{"gonum.org/v1/plot", []string{"reports"}, false},
 	{"golang.org/x/image", []string{"reports"}, false}, // the fonts of plot
 	{"github.com/olekukonko/tablewriter", []string{"reports"}, false},

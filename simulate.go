@@ -23,7 +23,8 @@ import (
 // finishing time with the parameters of schedule.DefaultParams, by the rules of loggp, without
 // noise.
 type SimulateOptions struct {
-	Name string // of the schedule, in the title of the document; "": "schedule"
+	Name   string     // of the schedule, in the title of the document; "": "schedule"
+	Source *doc.Table // what the schedule was made of, for the document; nil: nothing to say
 
 	// LogGOPS parameters: at most one of these.
 	LogGOPS  *schedule.Params // nil: schedule.DefaultParams
@@ -121,6 +122,9 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 	path := res.CriticalPath(pathSteps)
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "schedule"), Footer: "Made by loggp."}
 	d.AddTables("simulation", "Finishing time", resultTable(s, options, res), partsTable(path))
+	if o.Source != nil {
+		d.AddTables("source", "What was simulated", o.Source)
+	}
 	if o.CriticalPath {
 		d.AddTables("critical-path", "Critical path", stepsTable(path))
 		if o.Noise == nil && o.Dialect != schedule.LGS {

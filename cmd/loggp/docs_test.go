@@ -165,6 +165,11 @@ func linked(t *testing.T, name string) string {
 func outputs(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "dane-latency.txt": "dane-latency.txt", "dane-bw.txt": "dane-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv"}
+	for rank := range 8 {
+		name := fmt.Sprintf("all_reduce_8.%d.et", rank)
+		files[name] = "../../../model/trace/testdata/" + name
+	}
+	files["step.0.et.gz"] = "../../../model/trace/testdata/training_step.0.et.gz"
 	for name, from := range files {
 		b, err := os.ReadFile(filepath.Join("../../microbench/foreign/testdata", from))
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // read.
 var (
 	outputFlagNames    = []string{"output", "finish", "record", "diagram", "picture"}
-	inputFileFlagNames = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program", "template"}
+	inputFileFlagNames = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program", "template", "groups"}
 )
 
 // rejectOverwrittenInput says which output of a verb is one of its inputs, which would be lost: the

@@ -38,7 +38,7 @@ func scheduleCommand() *cobra.Command {
 		Long: `schedule writes a schedule for 'loggp simulate' and for the simulators that read GOAL, LogGOPSim and ATLAHS. A pattern is a collective
 operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 ` + help + `
-'loggp schedule alltoallv' divides what a recorded program exchanges into phases.`,
+'loggp schedule alltoallv' divides what a recorded program exchanges into phases; 'loggp schedule trace' reads execution traces.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 1024 --size 4KiB -o bcast.goal
   loggp schedule halo -n 16 --size 8KiB --rounds 10 --compute 50us -o halo.goal
   loggp schedule training -n 8 --pipeline 2 --tensor 2 --rounds 4 --size 64KiB --compute 100us -o step.goal
@@ -60,7 +60,7 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
 	f.Uint64Var(&m.seed, "seed", 1, "of a random placement")
 	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
-	cmd.AddCommand(alltoallvCommand())
+	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand())
 	return cmd
 }
 

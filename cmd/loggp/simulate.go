@@ -21,6 +21,7 @@ type simulateFlags struct {
 	dialect                                                                                                                 *string
 	printsCriticalPath                                                                                                      bool
 	slowdownLimits                                                                                                          []string
+	trace                                                                                                                   executionTraceFlags
 	seed                                                                                                                    uint64
 }
 
@@ -34,10 +35,12 @@ const (
 func simulateCommand() *cobra.Command {
 	var s simulateFlags
 	cmd := &cobra.Command{
-		Use:   "simulate FILE.goal|-",
+		Use:   "simulate FILE.goal|- | TRACE.0.et TRACE.1.et ...",
 		Short: "Compute when a communication schedule ends, by LogGOPS",
 		Long: `simulate reads a schedule, in GOAL text or in the format of LogGOPSim's txt2bin, also compressed by gzip, and computes by LogGOPS when each
 rank finishes. It prints the finishing time and where the time of the critical path went.
+
+Chakra execution traces, one file a rank (.et or .json), are simulated as the schedule that 'loggp schedule trace' writes.
 
 Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/schedule.md.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 64 --size 4KiB -o bcast.goal
@@ -46,9 +49,10 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --platform t3d
   loggp simulate bcast.goal --critical-path --tolerance 1%,5%
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
-  loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg`,
-		Args: requireOneArg("file of a schedule, or - for standard input"),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+  loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg
+  loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns`,
+		Args: atLeastOneArg("file of a schedule, - for standard input, or the files of a trace"),
+		RunE: s.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' keeps them")
@@ -64,11 +68,21 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
+	s.trace.addTo(cmd)
 	addPrintFlags(cmd)
 	return cmd
 }
 
-func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
+func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
+	name, isTrace := args[0], traceFileName.MatchString(args[0])
+	if !isTrace {
+		if len(args) > 1 {
+			return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et or .json", args[1]))
+		}
+		if err := rejectGivenFlags(cmd, "--%s: it is for traces, whose files end with .et or .json", executionTraceFlagNames...); err != nil {
+			return err
+		}
+	}
 	o := loggp.SimulateOptions{
 		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: commandLine(cmd),
 		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
@@ -85,8 +99,14 @@ func (s *simulateFlags) run(cmd *cobra.Command, name string) error {
 	if o.Noise, err = s.readNoise(cmd); err != nil {
 		return err
 	}
-	sched, err := readSchedule(cmd, name)
-	if err != nil {
+	var sched *schedule.Schedule
+	if isTrace {
+		traced, err := s.trace.readTrace(cmd, args)
+		if err != nil {
+			return err
+		}
+		sched, o.Source = traced.Schedule, traced.Table()
+	} else if sched, err = readSchedule(cmd, name); err != nil {
 		return err
 	}
 	sim, err := loggp.Simulate(cmd.Context(), sched, o)

@@ -72,7 +72,7 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 		if roots > n || uint64(len(mine)) < 8+4*roots+binaryNodeBytes*n {
 			return fail(base, "rank %d has %d bytes, too few for %d operations of which %d are roots", r, len(mine), n, roots)
 		}
-		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*bytesPerOp+int64(len(p.deps))*bytesPerDependency > memory {
+		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*BytesPerOp+int64(len(p.deps))*bytesPerDependency > memory {
 			return fail(base, "%s", describeTooLarge(int(r), memory))
 		}
 		nodes, list := mine[8+4*roots:8+4*roots+binaryNodeBytes*n], mine[8+4*roots+binaryNodeBytes*n:]

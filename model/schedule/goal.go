@@ -130,7 +130,7 @@ func (p *parser) parseChunk(c *textChunk) {
 			break
 		}
 	}
-	p.file.usedMemory.Add(int64(len(p.schedulePart.ops))*bytesPerOp + int64(len(p.schedulePart.deps))*bytesPerDependency)
+	p.file.usedMemory.Add(int64(len(p.schedulePart.ops))*BytesPerOp + int64(len(p.schedulePart.deps))*bytesPerDependency)
 	c.err = p.err
 }
 
@@ -243,7 +243,7 @@ func (p *parser) parseOp(at int, name uint64) {
 			p.fail(at, "more than %d operations", MaxOps)
 			return
 		}
-		if int64(len(p.schedulePart.ops))*bytesPerOp > p.file.memory {
+		if int64(len(p.schedulePart.ops))*BytesPerOp > p.file.memory {
 			p.fail(at, "%s", describeTooLarge(int(p.rank), p.file.memory))
 			return
 		}

@@ -57,10 +57,11 @@ func readError(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// Memory of an operation, of a dependency, and of a dependency of the rank that is being read, in
-// bytes.
+// BytesPerOp is the memory of an operation of a schedule, in bytes.
+const BytesPerOp = 24 + 4 + 4
+
+// Memory of a dependency, and of one of the rank that is being read, in bytes.
 const (
-	bytesPerOp         = 24 + 4 + 4
 	bytesPerDependency = 4
 	bytesPerPair       = 16
 )
@@ -158,11 +159,11 @@ func (t *goalText) firstErrorOf(chunks []*textChunk) (next int, err *Error) {
 					deps = int(c.part.after[ops])
 				}
 			}
-			if used+int64(ops)*bytesPerOp+int64(deps)*bytesPerDependency > t.memory {
+			if used+int64(ops)*BytesPerOp+int64(deps)*bytesPerDependency > t.memory {
 				return next, &Error{t.name, c.rankLine(f), 1, describeTooLarge(c.from+i, t.memory)}
 			}
 		}
-		used += int64(len(c.part.ops))*bytesPerOp + int64(len(c.part.deps))*bytesPerDependency
+		used += int64(len(c.part.ops))*BytesPerOp + int64(len(c.part.deps))*bytesPerDependency
 		if c.err != nil {
 			return next, c.err
 		}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,20 +25,62 @@ var DefaultAlgorithms = map[collective.Operation]string{
 
 // Algorithm returns the algorithm for an operation of a group of ranks.
 func (x Expansion) Algorithm(o collective.Operation, job collective.Job) (*collective.Algorithm, error) {
-	name, chosen := x.Algorithms[o]
-	if !chosen {
-		name = DefaultAlgorithms[o]
-	}
-	a := collective.Of(o)[0]
-	if name != "" {
-		if a = collective.Named(o, name); a == nil {
-			return nil, fmt.Errorf("%v has no algorithm %q: it has %v", o, name, collective.Forms(o))
-		}
+	name := x.AlgorithmName(o)
+	a := collective.Named(o, name)
+	if a == nil {
+		return nil, fmt.Errorf("%v has no algorithm %q: it has %v", o, name, collective.Forms(o))
 	}
 	if !a.Serves(job) {
 		return nil, fmt.Errorf("%v with %d ranks: %s needs %s", o, job.Ranks, a.Name, a.Needs())
 	}
 	return a, nil
+}
+
+// AlgorithmName returns the name of the algorithm for an operation.
+func (x Expansion) AlgorithmName(o collective.Operation) string {
+	if name, chosen := x.Algorithms[o]; chosen {
+		return name
+	}
+	return cmp.Or(DefaultAlgorithms[o], collective.Of(o)[0].Name)
+}
+
+// EstimateOps returns how many operations Schedule makes, about: each step of the first member of a
+// group counts as a send, a receive and computing of all members.
+func (w *Workload) EstimateOps(x Expansion) (int, error) {
+	type key struct {
+		o     collective.Operation
+		ranks int
+		bytes uint64
+	}
+	steps := map[key]int{}
+	total := 0
+	for rank, r := range w.Ranks {
+		total += len(r.Program.ops)
+		for i, o := range r.Program.ops {
+			if o.Kind != Collective {
+				continue
+			}
+			group := w.Groups[r.Groups[o.Peer]].Ranks
+			if group[0] != rank {
+				continue
+			}
+			k := key{o.Operation, len(group), o.Size}
+			n, known := steps[k]
+			if !known {
+				job := o.Job(len(group))
+				a, err := x.Algorithm(o.Operation, job)
+				if err != nil {
+					return 0, fmt.Errorf("%s, rank %d: %w", r.Program.Describe(i), rank, err)
+				}
+				for range a.Steps(job, 0) {
+					n++
+				}
+				steps[k] = n
+			}
+			total += 3 * n * len(group)
+		}
+	}
+	return total, nil
 }
 
 // Schedule expands a workload, which Check accepts, into messages. Operations of stream s run on

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/model/input"
+	"github.com/loggp/loggp/model/trace"
+)
+
+// executionTraceFlags are the flags of verbs that take execution traces.
+type executionTraceFlags struct {
+	groupFile, computeRate, collectives string
+	ranks                               int
+}
+
+// executionTraceFlagNames are the flags of executionTraceFlags.
+var executionTraceFlagNames = []string{"ranks", "groups", "compute-rate", "collective"}
+
+// traceFileName is the form of the names of trace files.
+var traceFileName = regexp.MustCompile(`\.(et|json)(\.gz)?$`)
+
+func (t *executionTraceFlags) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVarP(&t.ranks, "ranks", "n", 0, "ranks of a trace: each that has no file repeats that of the nearest rank below it (default: one for each file)")
+	f.StringVar(&t.groupFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
+	f.StringVar(&t.computeRate, "compute-rate", "", "operations a second, such as 300e12, of nodes of a trace that have a number of operations (default: their recorded time)")
+	f.StringVar(&t.collectives, "collective", "", "algorithms of the collective operations of a trace: a list such as allreduce=ring,bcast=binomial")
+}
+
+// readTrace reads the files of a trace, and prints what was restored or dropped.
+func (t *executionTraceFlags) readTrace(cmd *cobra.Command, names []string) (*loggp.ExecutionTrace, error) {
+	o := loggp.ExecutionTraceOptions{Options: trace.Options{Ranks: t.ranks}}
+	if t.collectives != "" {
+		o.Collective = splitList(t.collectives)
+	}
+	if cmd.Flags().Changed("ranks") {
+		if err := checkFlagRange("ranks", t.ranks, 1, 1<<20); err != nil {
+			return nil, newUsageError(cmd, err)
+		}
+	}
+	if t.computeRate != "" {
+		n, err := fmt.Sscanf(t.computeRate, "%g", &o.ComputeRate)
+		if n != 1 || err != nil || !(o.ComputeRate > 0) || o.ComputeRate > 1e24 {
+			return nil, newUsageError(cmd, fmt.Errorf("--compute-rate %s: it is a number of operations a second, such as 300e12", t.computeRate))
+		}
+	}
+	if t.groupFile != "" {
+		f, err := input.Open(t.groupFile)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if o.Groups, err = trace.ReadGroups(f, t.groupFile); err != nil {
+			return nil, err
+		}
+	}
+	s, err := loggp.ReadExecutionTrace(names, o)
+	if err != nil {
+		return nil, usageErrorOfOption(cmd, err)
+	}
+	printWarnings(cmd, s.WarningTexts())
+	return s, nil
+}
+
+// scheduleTraceCommand is 'loggp schedule trace'.
+func scheduleTraceCommand() *cobra.Command {
+	var t executionTraceFlags
+	var outputPath string
+	cmd := &cobra.Command{
+		Use:   "trace FILE.0.et FILE.1.et ...",
+		Short: "Write the schedule of an execution trace",
+		Long: `trace reads Chakra execution traces, one file a rank, as protobuf or JSON, and writes what the ranks compute, send and receive as a GOAL file.
+Collective operations become messages by the algorithms of --collective.`,
+		Example: `  loggp schedule trace step.0.et.gz -n 8 -o step.goal`,
+		Args:    atLeastOneArg("files of a trace, one a rank: step.0.et step.1.et ..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkWritableFile(outputPath); err != nil {
+				return newUsageError(cmd, err)
+			}
+			s, err := t.readTrace(cmd, args)
+			if err != nil {
+				return err
+			}
+			if outputPath == "" {
+				return s.Write(cmd.OutOrStdout())
+			}
+			return writeFile(cmd, outputPath, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())
+		},
+	}
+	t.addTo(cmd)
+	cmd.Flags().StringVarP(&outputPath, "output", "o", "", "file to write (default: standard output)")
+	return cmd
+}
