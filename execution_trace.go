@@ -16,8 +16,9 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// ExecutionTraceOptions say how ReadExecutionTrace makes a schedule of a trace. The zero value takes the trace as it
-// was recorded, and expands collective operations by workload.DefaultAlgorithms.
+// ExecutionTraceOptions say how ReadExecutionTrace makes a schedule of a trace. The zero value
+// takes the trace as it was recorded, and expands collective operations by
+// workload.DefaultAlgorithms.
 type ExecutionTraceOptions struct {
 	trace.Options
 	Collective []string // algorithms of collective operations, such as allreduce=ring
@@ -31,8 +32,8 @@ type ExecutionTrace struct {
 	expansion   workload.Expansion
 }
 
-// ReadExecutionTrace reads execution traces, one file a rank, and expands their collective operations into
-// messages.
+// ReadExecutionTrace reads execution traces, one file a rank, and expands their collective
+// operations into messages.
 func ReadExecutionTrace(names []string, o ExecutionTraceOptions) (*ExecutionTrace, error) {
 	x, err := parseAlgorithms(o.Collective)
 	if err != nil {

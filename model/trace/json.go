@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// readJSON reads the JSON forms of a trace: an object with a list workload_graph, or the messages of
-// the protobuf form as one object after the other. Names of keys are compared without case and
+// readJSON reads the JSON forms of a trace: an object with a list workload_graph, or the messages
+// of the protobuf form as one object after the other. Names of keys are compared without case and
 // underscores, as both forms write them differently.
 func readJSON(in io.Reader, name string) ([]node, error) {
 	var nodes []node

@@ -77,7 +77,8 @@ type rankFile struct {
 var rankInName = regexp.MustCompile(`\.(\d{1,9})\.(?:et|json)(?:\.gz)?$`)
 
 // Read makes a workload of the files of a trace. Their names end with the rank: NAME.RANK.et; files
-// without one are ranks 0, 1, ... in order. An error has the file and, where there is one, the node.
+// without one are ranks 0, 1, ... in order. An error has the file and, where there is one, the
+// node.
 func Read(files []File, o Options) (*workload.Workload, *Report, error) {
 	if len(files) == 0 {
 		return nil, nil, errors.New("a trace without files")
