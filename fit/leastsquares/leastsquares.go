@@ -189,13 +189,15 @@ func (x *search) levenbergMarquardt(start []float64) (*point, error) {
 		return nil, err
 	}
 	at, damping := some[0], 1e-2
+	var j *mat.Dense // at the position; nil: not known
 	for range x.Iterations {
 		if rootMeanSquare(at.residuals) < 1e-9 {
 			break
 		}
-		j, err := x.jacobian(at)
-		if err != nil {
-			return nil, err
+		if j == nil {
+			if j, err = x.jacobian(at); err != nil {
+				return nil, err
+			}
 		}
 		// Each iteration tries several dampings at once. If none leads down, the steps are too
 		// long.
@@ -231,7 +233,7 @@ func (x *search) levenbergMarquardt(start []float64) (*point, error) {
 		// Parameters that the residuals hardly determine should stay near their start: stop at
 		// small gains, and keep some damping.
 		done := next.sum > at.sum*(1-1e-4) || moved < 1e-7
-		at, damping = next, math.Max(tried[best], minSingularValue*minSingularValue)
+		at, damping, j = next, math.Max(tried[best], minSingularValue*minSingularValue), nil
 		if done {
 			break
 		}

@@ -50,6 +50,20 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// Where no step leads down, the derivatives at the position are not computed again.
+func TestDerivativesAreComputedOnce(t *testing.T) {
+	p := Problem{
+		Parameters: []Parameter{{1, 100, 10}},
+		Residuals: func(x []float64) ([]float64, error) { // a kink: the derivative on one side points to the other
+			return []float64{1 + math.Abs(math.Log(x[0]/10))}, nil
+		},
+	}
+	const perAttempt = 4 // dampings; the first is evaluated with the derivative, and so is the solution
+	if s := solve(t, p, Options{Starts: 1}); (s.Evaluations-3)%perAttempt != 0 {
+		t.Errorf("%d evaluations: those beyond the start and the derivatives there and of the solution are not of attempts alone", s.Evaluations)
+	}
+}
+
 // The interval holds the true numbers in about 95 of 100 data sets, and is no wider than that
 // takes.
 func TestInterval(t *testing.T) {

@@ -21,6 +21,15 @@ var routinesBenchmark = Benchmark{
 	Run: runRoutines,
 }
 
+// RoutineName returns the name that the quantities of a routine have: with its scheduler, if the
+// experiment names one.
+func (e *Experiment) RoutineName(program string) string {
+	if e.Scheduler == "" {
+		return program
+	}
+	return program + "_" + map[string]string{phases.Greedy.Name: "greedy", phases.AllToAllBased.Name: "all"}[e.Scheduler]
+}
+
 // runRoutines measures routine(subject, routine, ranks, size) in microseconds per call, and the
 // library's counters over all calls, routine_count(subject, counter, routine, ranks, size). For
 // routines whose schedule is computed beforehand it also counts phases(subject, routine).
@@ -35,9 +44,7 @@ func runRoutines(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 		if !ok {
 			return fmt.Errorf("there is no routine %q", name)
 		}
-		if e.Scheduler != "" {
-			name += "_" + map[string]string{phases.Greedy.Name: "greedy", phases.AllToAllBased.Name: "all"}[e.Scheduler]
-		}
+		name = e.RoutineName(name)
 		for _, ranks := range orDefault(e.Ranks, s.Job.Ranks) {
 			for _, size := range orDefault(e.Sizes, 0) {
 				var sum unit.Time

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/loggp/loggp/fit/leastsquares"
 	"github.com/loggp/loggp/model/platform"
@@ -81,6 +83,9 @@ const (
 // bench and the seed. It is an error if no number is free, or if no target depends on one.
 func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibration, error) {
 	s := &calibrationSearch{ctx: ctx, draft: d, bench: b, options: o}
+	if s.options.measured == nil {
+		s.options.measured = &measurements{}
+	}
 	for _, n := range d.Numbers {
 		switch {
 		case n.Free == nil:
@@ -161,15 +166,19 @@ func (s *calibrationSearch) residuals(values map[string]string) ([]float64, []fl
 	for path, v := range values {
 		all[path] = v
 	}
-	p, err := s.draft.With(all)
-	if err != nil && s.before == nil {
-		return nil, nil, err
-	}
-	measured := slices.Repeat([]float64{math.NaN()}, len(s.bench.Quantities)) // of numbers that a file cannot have together
-	if err == nil {
-		if measured, err = s.bench.Measure(s.ctx, p); err != nil {
+	measured, ok := s.options.measured.lookUp(all)
+	if !ok {
+		p, err := s.draft.With(all)
+		if err != nil && s.before == nil {
 			return nil, nil, err
 		}
+		measured = slices.Repeat([]float64{math.NaN()}, len(s.bench.Quantities)) // of numbers that a file cannot have together
+		if err == nil {
+			if measured, err = s.bench.Measure(s.ctx, p); err != nil {
+				return nil, nil, err
+			}
+		}
+		s.options.measured.add(all, measured)
 	}
 	r := make([]float64, len(s.targets))
 	for k, i := range s.targets {
@@ -179,6 +188,40 @@ func (s *calibrationSearch) residuals(values map[string]string) ([]float64, []fl
 		}
 	}
 	return measured, r, nil
+}
+
+// measurements keeps the quantities that were measured of a file with some values of its numbers.
+// Searches that begin at the same numbers measure them once.
+type measurements struct {
+	mu       sync.Mutex
+	byValues map[string][]float64
+}
+
+// keyOfValues returns a key for values by path.
+func keyOfValues(values map[string]string) string {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(values)) {
+		fmt.Fprintf(&b, "%s=%s\n", path, values[path])
+	}
+	return b.String()
+}
+
+// lookUp returns the quantities with some values, if they were measured.
+func (m *measurements) lookUp(values map[string]string) ([]float64, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	quantities, ok := m.byValues[keyOfValues(values)]
+	return quantities, ok
+}
+
+// add keeps the quantities with some values.
+func (m *measurements) add(values map[string]string, quantities []float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byValues == nil {
+		m.byValues = map[string][]float64{}
+	}
+	m.byValues[keyOfValues(values)] = quantities
 }
 
 // numberValues returns the values of the numbers within bounds, by path, beside those of the

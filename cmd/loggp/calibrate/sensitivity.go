@@ -100,6 +100,8 @@ type Options struct {
 	Seed     uint64           // of the starts of a search
 	Starts   int              // from which a search begins at most; 0: three
 	Progress func(done, total int)
+
+	measured *measurements // of the same file and bench, by other searches; nil: none
 }
 
 // VaryNumbers halves and doubles the numbers of a platform, one at a time, and measures a bench

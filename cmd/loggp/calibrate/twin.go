@@ -143,7 +143,7 @@ func Resize(d *edit.Draft, o TwinOptions) (*edit.Draft, error) {
 // template's numbers, which are near.
 func MakeTwin(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Twin, error) {
 	t := &Twin{Library: b.Libraries[0]}
-	o.Starts = 1
+	o.Starts, o.measured = 1, &measurements{}
 	var err error
 	if t.Validation, err = CrossValidate(ctx, d, b, o); err != nil {
 		return nil, fmt.Errorf("cross-validation: %w", err)

@@ -1,12 +1,15 @@
 package calibrate
 
 import (
+	"context"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -63,9 +66,19 @@ func TestMakeTwin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	measure, atStart := b.Measure, atomic.Int64{}
+	b.Measure = func(ctx context.Context, p *platform.Platform) ([]float64, error) {
+		if *p.Machine.Network.(*model.LogGP) == *d.Machine.Network.(*model.LogGP) {
+			atStart.Add(1)
+		}
+		return measure(ctx, p)
+	}
 	twin, err := MakeTwin(t.Context(), d, b, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := atStart.Load(); n > 2 { // as the file has them, and as the search formats them
+		t.Errorf("the numbers at which all four searches begin were measured %d times", n)
 	}
 	var text strings.Builder
 	if err := twin.WritePlatform(&text); err != nil {

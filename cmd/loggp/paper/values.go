@@ -118,10 +118,10 @@ func (o *experimentSelection) selectExperiment(e Experiment) (Experiment, bool) 
 	}
 	switch e.Benchmark {
 	case "patterns":
-		return o.selectCells(e, func(e *Experiment) *[]string { return &e.Patterns }, []string{"time", "throughput"})
+		return o.selectCells(e, func(e *Experiment) *[]string { return &e.Patterns }, func(name string) string { return name }, []string{"time", "throughput"})
 	case "routines":
-		if e.Scheduler == "" && !o.quantities["routine_count"] && !o.quantities["phases"] {
-			return o.selectCells(e, func(e *Experiment) *[]string { return &e.Programs }, []string{"routine"})
+		if !o.quantities["routine_count"] && !o.quantities["phases"] {
+			return o.selectCells(e, func(e *Experiment) *[]string { return &e.Programs }, e.RoutineName, []string{"routine"})
 		}
 	}
 	if e.Benchmark != "timers" {
@@ -156,10 +156,10 @@ func (o *experimentSelection) timerNames() []string {
 
 // selectCells returns what has to be measured of an experiment that measures quantities of subject,
 // name, ranks and size, or false if that is nothing. names are what the experiment has for the
-// name, such as its patterns.
-func (o *experimentSelection) selectCells(e Experiment, names func(*Experiment) *[]string, quantities []string) (Experiment, bool) {
+// name, such as its patterns, and quantityName is what the quantities have for one of them.
+func (o *experimentSelection) selectCells(e Experiment, names func(*Experiment) *[]string, quantityName func(string) string, quantities []string) (Experiment, bool) {
 	asked := func(name string, ranks, k int) bool {
-		of := []string{e.Subject, name, strconv.Itoa(ranks), strconv.Itoa(k)}
+		of := []string{e.Subject, quantityName(name), strconv.Itoa(ranks), strconv.Itoa(k)}
 		return slices.ContainsFunc(quantities, func(q string) bool { return o.keys[expr.QuantityKey(q, of...)] })
 	}
 	ranks, sizes := e.Ranks, e.Sizes

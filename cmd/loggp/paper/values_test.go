@@ -101,3 +101,24 @@ func TestMeasurePatterns(t *testing.T) {
 		}
 	}
 }
+
+// A row of a routine measures that routine alone, and not those of other sizes or by a scheduler.
+func TestMeasureRoutines(t *testing.T) {
+	p, err := Read(testdata.Published, "cc-mpi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, published := range map[string]float64{"table-4.1 MPICH NA 16 1024 time_ms": 5, "table-4.3 CC-MPI greedy 1 16 time_ms": 125.5} {
+		runs := 0
+		got, err := p.Measure(t.Context(), Options{Seed: 1, Progress: func(_, total int) { runs = total }}, []string{row}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runs != 1 {
+			t.Errorf("%s: %d measurements for one number", row, runs)
+		}
+		if d := got[0]/published - 1; !(math.Abs(d) <= 0.35) {
+			t.Errorf("%s is %v, published is %v", row, got[0], published)
+		}
+	}
+}

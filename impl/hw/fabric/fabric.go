@@ -30,7 +30,7 @@ type network struct {
 	core.AttachedRanks
 	job           *core.Job
 	hosts         []int32 // of ranks
-	links         []link  // of the graph; behind them one from each host to itself; with RDMA interfaces, the buses
+	links         []*link // nil: not used yet
 	flows         []flow
 	chunks        []chunk
 	transfers     []transfer
@@ -51,33 +51,14 @@ const none = -1
 
 // New returns a fabric that joins ranks of a job.
 func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
-	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), links: make([]link, f.Graph.Links()+f.Graph.Hosts),
-		senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
+	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
+	n.links = make([]*link, n.countLinks())
 	n.random.Seed(j.Seed, 0)
 	if f.NIC != nil {
 		n.addNICs()
 	}
 	for i := range n.hosts {
 		n.hosts[i] = int32(e.InterfaceOf(e.FirstRank + i))
-	}
-	for i := range n.links {
-		l := &n.links[i]
-		l.firstReady, l.lastReady, l.flows = none, none, none
-		class := topology.HostClass
-		switch l.endsAtHost = true; {
-		case i < f.Graph.Links():
-			class = f.Graph.Class(int32(i))
-			l.endsAtHost = f.Graph.IsHost(f.Graph.To(int32(i))) && f.NIC == nil
-			l.latency = f.HopLatency(int32(i))
-		case f.NIC != nil:
-			l.endsAtHost = int32(i) >= n.busIn(0)
-		}
-		l.rate = core.CachedRate{Rate: f.Links[class].Rate()}
-		if f.NIC != nil && int32(i) >= n.busOut(0) {
-			if l.isBus, l.rate.Rate = true, f.NIC.Bus.Bandwidth; l.endsAtHost {
-				l.latency = f.NIC.Bus.Latency
-			}
-		}
 	}
 	for i := range n.senders {
 		n.senders[i] = sender{none, none}
@@ -110,7 +91,7 @@ func (n *network) firstByteTime(from, to int32) (t unit.Time) {
 	r := n.Graph.RouteBetween(int(a), int(b))
 	for at := a; at != r.Destination; {
 		link := n.Graph.NextLink(&r)
-		t += n.links[link].latency
+		t += n.link(link).latency
 		at = n.Graph.To(link)
 	}
 	return t
@@ -155,10 +136,10 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 // Report names the links.
 func (n *network) Report(uint64) {
 	for i, name := range n.Graph.LinkNames() {
-		n.job.Probe.SetServerName(&n.links[i].Server, "%s%s", n.NamePrefix, name)
+		n.job.Probe.SetServerName(&n.link(int32(i)).Server, "%s%s", n.NamePrefix, name)
 	}
 	n.nameNICs()
 	for h := range n.Graph.Hosts {
-		n.job.Probe.SetServerName(&n.links[n.Graph.Links()+h].Server, "%shost %d to itself", n.NamePrefix, h)
+		n.job.Probe.SetServerName(&n.link(n.selfLink(int32(h))).Server, "%shost %d to itself", n.NamePrefix, h)
 	}
 }

@@ -11,7 +11,7 @@ func (n *network) flowKey(c *chunk) (source int32, channel int16) {
 	if n.Arbitration == model.FairArbitration {
 		source = c.source
 	}
-	if n.links[c.link].endsAtHost {
+	if n.link(c.link).endsAtHost {
 		return source, 0
 	}
 	return source, n.Graph.Channel(&c.route)
@@ -30,7 +30,7 @@ func (n *network) findFlow(c *chunk) int32 {
 			return f
 		}
 	}
-	for f := n.links[c.link].flows; f != none; f = n.flows[f].next {
+	for f := n.link(c.link).flows; f != none; f = n.flows[f].next {
 		if isOf(f) {
 			if c.room != none {
 				n.flows[c.room].onward = f
@@ -43,7 +43,7 @@ func (n *network) findFlow(c *chunk) int32 {
 
 // newFlow adds the flow of a chunk to its link.
 func (n *network) newFlow(c *chunk) int32 {
-	l := &n.links[c.link]
+	l := n.link(c.link)
 	f := n.freeFlow
 	if f == none {
 		f = int32(len(n.flows))
@@ -73,7 +73,7 @@ func (n *network) releaseFlow(f int32) {
 	if q.previous != none {
 		n.flows[q.previous].next = q.next
 	} else {
-		n.links[q.link].flows = q.next
+		n.link(q.link).flows = q.next
 	}
 	q.link, q.next, n.freeFlow = none, n.freeFlow, f
 }
@@ -82,7 +82,7 @@ func (n *network) releaseFlow(f int32) {
 // takes any chunk.
 func (n *network) hasRoom(f, bytes int32) bool {
 	room := n.flows[f].room
-	return n.Buffer == 0 || n.links[n.flows[f].link].endsAtHost || room >= bytes || int(room) == n.Buffer
+	return n.Buffer == 0 || n.link(n.flows[f].link).endsAtHost || room >= bytes || int(room) == n.Buffer
 }
 
 // markReady queues a flow for its link if a chunk waits and has room.
@@ -92,7 +92,7 @@ func (n *network) markReady(f int32, t unit.Time) {
 		return
 	}
 	q.isReady, q.nextReady = true, none
-	l := &n.links[q.link]
+	l := n.link(q.link)
 	if l.firstReady == none {
 		l.firstReady = f
 	} else {

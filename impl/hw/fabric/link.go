@@ -21,6 +21,52 @@ type link struct {
 	isServed              bool      // an event serves the next flow when the link is free
 }
 
+// link returns a link, by its number: those of the graph, behind them one from each host to itself,
+// and with RDMA interfaces the buses. Links are set up when they are first used: a job of a few
+// ranks uses few of the links of a large fabric.
+func (n *network) link(i int32) *link {
+	if l := n.links[i]; l != nil {
+		return l
+	}
+	return n.setUpLinks(i)
+}
+
+// countLinks returns how many links there are.
+func (n *network) countLinks() int {
+	if n.NIC == nil {
+		return int(n.busOut(0))
+	}
+	return int(n.busIn(0)) + n.Graph.Hosts
+}
+
+// setUpLinks sets up a link and some around it, and returns it.
+func (n *network) setUpLinks(wanted int32) *link {
+	const count = 32
+	first := wanted - wanted%count
+	links := make([]link, min(count, len(n.links)-int(first)))
+	for k := range links {
+		i, l := first+int32(k), &links[k]
+		n.links[i] = l
+		l.firstReady, l.lastReady, l.flows = none, none, none
+		class := topology.HostClass
+		switch l.endsAtHost = true; {
+		case int(i) < n.Graph.Links():
+			class = n.Graph.Class(i)
+			l.endsAtHost = n.Graph.IsHost(n.Graph.To(i)) && n.NIC == nil
+			l.latency = n.HopLatency(i)
+		case n.NIC != nil:
+			l.endsAtHost = i >= n.busIn(0)
+		}
+		l.rate = core.CachedRate{Rate: n.Links[class].Rate()}
+		if n.NIC != nil && i >= n.busOut(0) {
+			if l.isBus, l.rate.Rate = true, n.NIC.Bus.Bandwidth; l.endsAtHost {
+				l.latency = n.NIC.Bus.Latency
+			}
+		}
+	}
+	return &links[wanted-first]
+}
+
 // flow is the chunks that share a queue before a link and the buffer behind it: those of a host and
 // a virtual channel with fair arbitration, and those of a channel without. A link knows a flow as
 // long as a chunk waits for the link, or occupies the buffer.
@@ -80,7 +126,7 @@ func (e *chunkEvent) HandleEvent(c uint64) {
 func (n *network) advanceChunk(c int32, t unit.Time) {
 	k := &n.job.Kernel
 	for {
-		t += n.links[n.chunks[c].link].latency
+		t += n.link(n.chunks[c].link).latency
 		if t > k.Now() && !k.IsIdleUntil(t) {
 			k.Schedule(t, (*chunkEvent)(n), uint64(c))
 			return
@@ -114,7 +160,7 @@ func (n *network) chooseLink(i int32, t unit.Time) {
 
 // queueTime returns how long a link takes for what it carries at a time and what waits for it.
 func (n *network) queueTime(i int32, t unit.Time) unit.Time {
-	l := &n.links[i]
+	l := n.link(i)
 	return max(0, l.FreeAt()-t) + l.rate.Rate.Time(l.waitingBytes)
 }
 
@@ -122,7 +168,7 @@ func (n *network) queueTime(i int32, t unit.Time) unit.Time {
 // on to another.
 func (n *network) reachLink(i int32, t unit.Time) bool {
 	c := &n.chunks[i]
-	l := &n.links[c.link]
+	l := n.link(c.link)
 	f := int32(none)
 	isLimited := n.Buffer > 0 && !l.endsAtHost
 	if isLimited || l.flows != none {
@@ -153,7 +199,7 @@ func (n *network) reachLink(i int32, t unit.Time) bool {
 // let it go on to another. It occupies room behind the link, and frees that behind the one before.
 func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	c := &n.chunks[i]
-	l := &n.links[c.link]
+	l := n.link(c.link)
 	bytes := int(c.bytes)
 	if l.isBus {
 		if bytes = int(c.payload); c.isEntering && n.transfers[c.transfer].isInline {
@@ -207,7 +253,7 @@ type linkFreeEvent network
 func (e *linkFreeEvent) HandleEvent(arg uint64) {
 	n := (*network)(e)
 	now := n.job.Kernel.Now()
-	l := &n.links[arg]
+	l := n.link(int32(arg))
 	l.isServed = false
 	f := l.firstReady
 	if f == none {
@@ -239,7 +285,7 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 
 // scheduleService schedules the service of a link for which flows are ready.
 func (n *network) scheduleService(i int32, t unit.Time) {
-	l := &n.links[i]
+	l := n.link(i)
 	if l.firstReady != none && !l.isServed {
 		l.isServed = true
 		n.job.Kernel.Schedule(max(t, l.FreeAt()), (*linkFreeEvent)(n), uint64(i))

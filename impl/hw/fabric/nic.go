@@ -21,7 +21,6 @@ type nic struct {
 // addNICs adds the interfaces with their buses.
 func (n *network) addNICs() {
 	n.nics = make([]nic, n.Graph.Hosts)
-	n.links = make([]link, int(n.busIn(0))+n.Graph.Hosts)
 	if n.NIC.Registration != nil {
 		n.registered = make([]registrationCache, n.RankCount)
 	}
@@ -55,8 +54,8 @@ func (n *network) nextLink(c *chunk) int32 {
 func (n *network) nameNICs() {
 	for h := range n.nics {
 		c, probe := &n.nics[h], n.job.Probe
-		probe.SetServerName(&n.links[n.busOut(int32(h))].Server, "%shost %d bus out", n.NamePrefix, h)
-		probe.SetServerName(&n.links[n.busIn(int32(h))].Server, "%shost %d bus in", n.NamePrefix, h)
+		probe.SetServerName(&n.link(n.busOut(int32(h))).Server, "%shost %d bus out", n.NamePrefix, h)
+		probe.SetServerName(&n.link(n.busIn(int32(h))).Server, "%shost %d bus in", n.NamePrefix, h)
 		probe.SetServerName(&c.sendEngine, "%shost %d send engine", n.NamePrefix, h)
 		probe.SetServerName(&c.receiveEngine, "%shost %d receive engine", n.NamePrefix, h)
 		probe.SetServerName(&c.atomics.Server, "%shost %d atomics", n.NamePrefix, h)

@@ -129,7 +129,7 @@ func (n *network) dequeueTransfer(by int32) {
 // link.
 func (n *network) continueSender(by int32, t unit.Time) {
 	if c, goesOn := n.sendChunk(n.senders[by].first, t); goesOn {
-		n.job.Kernel.Schedule(t+n.links[n.chunks[c].link].latency, (*chunkEvent)(n), uint64(c))
+		n.job.Kernel.Schedule(t+n.link(n.chunks[c].link).latency, (*chunkEvent)(n), uint64(c))
 	}
 }
 
