@@ -12,6 +12,14 @@ import (
 // copies it from there (copy-in copy-out), and a remote access is one copy by the core that asks
 // for it (single copy, as by CMA and XPMEM).
 //
+// Senders take the places of a queue in turn, by an atomic operation on a line of it that is in the
+// cache of the last of them. The lines of a place are in the cache of the receiver, which has read
+// them before. So a line goes to its writer first and then to its reader: half of what a distance
+// costs is the sender's. A store does not stop the sender, but its next atomic operation waits for
+// the stores before it (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3,
+// section 9.2). Costs of lines: Ramos and Hoefler 2013, Modeling Communication in Cache-Coherent
+// SMP Systems.
+//
 // Data that fits a cache stays there. All other data passes the memory of the domains where it is
 // and where it goes, and data of another socket passes the link between the two. The system pins
 // pages for a single copy under a lock of the process whose memory it is: Chakraborty, Subramoni
@@ -66,10 +74,19 @@ func (d Distance) String() string { return [...]string{"cluster", "domain", "soc
 
 // CoreAccess is the access of a core to what another one at some distance has written.
 type CoreAccess struct {
-	Latency   unit.Time    // of a cache line, from a write until the other core can see it
-	Fetch     unit.PerByte // of a packet's data, added to the cost of a copy from a core's own cache
+	Latency   unit.Time    // of a cache line, from a write until the other core can see it: to its writer and back
+	Fetch     unit.PerByte // of a packet's lines, to its writer and back, added to the cost of a copy from a core's own cache
 	Bandwidth unit.Rate    // of a core at most; 0: of its channels
 }
+
+// LineTime returns how long a cache line takes from one core to another.
+func (a *CoreAccess) LineTime() unit.Time { return a.Latency / 2 }
+
+// WriteTime returns how long a core waits for the lines into which it writes a packet's data.
+func (a *CoreAccess) WriteTime(bytes int) unit.Time { return a.Fetch.Time(bytes) / 2 }
+
+// ReadTime returns how long a core waits for the lines in which it finds a packet's data.
+func (a *CoreAccess) ReadTime(bytes int) unit.Time { return a.Fetch.Time(bytes) - a.WriteTime(bytes) }
 
 // CacheCopy is the bandwidth of copies that fit a cache.
 type CacheCopy struct {
@@ -263,6 +280,7 @@ func (n numaTransfer) latency() Term {
 
 func (n numaTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	w.occupyProcessor(from, Term{Name: "numa.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
+	n.waitForLines(w, from, bytes, n.access().WriteTime(bytes))
 	depart := w.lanes[from].clock
 	n.move(w, from, PacketTransfer, n.Header+bytes)
 	m := w.newPacket(from)
@@ -272,9 +290,13 @@ func (n numaTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 }
 
 func (n numaTransfer) receive(w *protocolRun, side CostSide, bytes int) {
-	fetch := n.access().Fetch
 	w.occupyProcessor(side, Term{Name: "numa.receive", Count: 1, Time: n.Receive}, n.Receive)
-	w.occupyProcessor(side, Term{Name: n.DistanceKey(n.distance(), "fetch"), Count: 1, Bytes: bytes, Time: fetch.Time(bytes)}, fetch)
+	n.waitForLines(w, side, bytes, n.access().ReadTime(bytes))
+}
+
+// waitForLines occupies the processor of a side with the lines of a packet's data.
+func (n numaTransfer) waitForLines(w *protocolRun, side CostSide, bytes int, t unit.Time) {
+	w.occupyProcessor(side, Term{Name: n.DistanceKey(n.distance(), "fetch"), Count: 1, Bytes: bytes, Time: t}, n.access().Fetch/2)
 }
 
 func (n numaTransfer) get(w *protocolRun, side CostSide, bytes int) {
@@ -312,13 +334,13 @@ func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
 	}
 	for _, k := range from {
 		g := gap(PacketTransfer, n.FitsCache(n.Header+k))
-		x.SendOverhead = append(x.SendOverhead, Piece{k, control + n.Send.Start + g.Time(n.Header+k), g})
+		x.SendOverhead = append(x.SendOverhead, Piece{k, control + n.Send.Start + a.WriteTime(k) + g.Time(n.Header+k), g + a.Fetch/2})
 	}
 	x.RecvOverhead = x.RecvOverhead.shiftedBy(n.Receive)
 	for i := range x.RecvOverhead[1:] {
 		p := &x.RecvOverhead[1+i]
-		p.ValueAtFrom += a.Fetch.Time(p.From)
-		p.PerByte += a.Fetch
+		p.ValueAtFrom += a.ReadTime(p.From)
+		p.PerByte += a.Fetch / 2
 	}
 	x.Gap = gap(PacketTransfer, n.FitsCache(n.Header)).Time(n.Header)
 	x.GapPerByte, x.GapPerPulledByte, x.GapPerPushedByte = gap(PacketTransfer, false), gap(GetTransfer, false), gap(PutTransfer, false)

@@ -38,6 +38,8 @@ type part struct {
 type rankState struct {
 	cluster, domain, socket int
 	pages                   resource // the lock under which the system pins its pages
+	queue                   queue
+	storesEnd               unit.Time // until when the line of the last packet is on its way to this core
 	flow                    flow
 	registers               core.RegisterServer
 }
@@ -52,7 +54,7 @@ func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 		active: make([]*flow, 0, e.RankCount)}
 	for i := range n.ranks {
 		end := e.InterfaceOf(e.FirstRank + i)
-		n.ranks[i] = rankState{cluster: m.ClusterOf(end), domain: m.DomainOf(end), socket: m.SocketOf(end)}
+		n.ranks[i] = rankState{cluster: m.ClusterOf(end), domain: m.DomainOf(end), socket: m.SocketOf(end), queue: queue{lastSender: none}}
 		if m.Page.Time > 0 {
 			n.ranks[i].pages.capacity = float64(unit.Second) / float64(m.Page.PerByte())
 		}
@@ -206,10 +208,18 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 
 // Send lets the core write the packet into the queue of its receiver.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
+	d := n.distance(p.ID, pk.Dst)
+	access := &n.Distances[d]
+	n.takePlace(p, pk.Dst)
 	p.Probe.PacketSent(p, pk, costKeys.start[model.PacketTransfer])
 	n.chargeStart(p, model.PacketTransfer)
+	if lines := access.WriteTime(len(pk.Data)); lines > 0 {
+		p.Charge(lines)
+		p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.fetch[d], model.SendActivity, len(pk.Data))
+	}
 	n.moveBytes(p, pk, model.PacketTransfer, p.ID, pk.Dst, n.Header+len(pk.Data))
-	there := p.Clock + n.Distances[n.distance(p.ID, pk.Dst)].Latency
+	n.stateOf(p.ID).storesEnd = p.Clock + access.LineTime()
+	there := p.Clock + access.Latency
 	p.Probe.LastByteArrived(pk, there)
 	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
 }
@@ -217,7 +227,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 // Receive takes the packet off the queue. Its rank copies the data.
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	d := n.distance(int32(pk.Src), p.ID)
-	fetch := n.Distances[d].Fetch.Time(len(pk.Data))
+	fetch := n.Distances[d].ReadTime(len(pk.Data))
 	p.Charge(n.NUMA.Receive + fetch)
 	p.Probe.ProcessorActivityUntil(p, p.Clock-fetch, "numa.receive", model.ReceiveActivity, 0)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.fetch[d], model.ReceiveActivity, len(pk.Data))
