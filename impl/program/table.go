@@ -129,14 +129,14 @@ var executableFileProgram = Program{
 	matchesName: func(name string) bool { return strings.Contains(name, "/") },
 	loadFile: func(p *Program, e Environment, s Settings) (func(), error) {
 		x := &cprog.Program{
-			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, Stack: s.StackBytes, Limit: s.ComputeTimeLimit, Tag: s.TagsOutputWithRank,
-			Context: e.Context, Real: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr, AvailableMemory: e.AvailableMemory,
+			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, StackBytes: s.StackBytes, StallLimit: s.ComputeTimeLimit, TagOutput: s.TagsOutputWithRank,
+			Context: e.Context, RanksAreProcesses: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr, AvailableMemory: e.AvailableMemory,
 		}
 		main, err := x.Main()
 		if err != nil {
 			return nil, err
 		}
-		p.exitStatus, p.Started = x.Status, x.Started
+		p.exitStatus, p.Started = x.ExitError, x.RunSpawned
 		if !e.IsThisMachine {
 			p.checkSettings = func(_ Settings, ranks int) error { return x.ReserveRanks(ranks) }
 		}

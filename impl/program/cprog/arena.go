@@ -28,28 +28,28 @@ import (
 
 // arena is the memory of the ranks in this process.
 type arena struct {
-	c             *C.struct_host_arena
+	cArena        *C.struct_host_arena
 	ranks         int
 	arguments     []byte // of each rank, each with its end
-	placed        int    // ranks that have got their memory
-	released      int    // and that do not need it any more
+	placedRanks   int    // ranks that have their memory
+	releasedRanks int    // ranks that no longer need it
 	sharesCode    bool   // each rank maps the code of the program, where others have copies of it
 	mappingsKnown bool   // the process may have enough mappings
 }
 
-// place returns which of the ranks in this process a rank is, and how many mappings the process has
-// if the ranks' mappings are not yet known. The first one reserves the memory of all.
-func (a *arena) place(p *Program, c *mpi.Comm) (index, mappings int, err error) {
+// placeRank returns which of the ranks in this process a rank is, and how many mappings the process
+// has if the ranks' mappings are not yet known. The first one reserves the memory of all.
+func (a *arena) placeRank(p *Program, c *mpi.Comm) (index, mappings int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ranks := 1
-	if !p.Real {
+	if !p.RanksAreProcesses {
 		index, ranks = c.Rank(), c.Size()
 	}
 	if err := a.reserve(p, ranks); err != nil {
 		return 0, 0, err
 	}
-	a.placed++
+	a.placedRanks++
 	if !a.mappingsKnown {
 		mappings, _ = countMappings()
 	}
@@ -65,63 +65,63 @@ func (p *Program) reserveRanks(ranks int) error {
 // reserve reserves the memory of a number of ranks, once. It is an error if the system has less
 // than they need.
 func (a *arena) reserve(p *Program, ranks int) error {
-	if a.c != nil {
+	if a.cArena != nil {
 		return nil
 	}
 	a.ranks = ranks
 	words := append([]string{p.Path}, p.Arguments...)
 	a.arguments = []byte(strings.Join(words, "\x00") + "\x00")
-	stack := p.Stack + (len(words)+1)*int(unsafe.Sizeof(uintptr(0))) + len(a.arguments)
+	stack := p.StackBytes + (len(words)+1)*int(unsafe.Sizeof(uintptr(0))) + len(a.arguments)
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	var t *C.struct_loggp_template
 	sharesText, guardMappings, copied := C.int(0), C.int(0), len(p.image)
-	if guardsAreMappings() {
+	if guardsSplitMappings() {
 		guardMappings = 1
 	}
 	if p.template != nil {
 		each := 2 * int(guardMappings) // mappings of a rank
 		if checkMappings(ranks, each+2) == nil {
-			sharesText, each, copied = 1, each+2, max(0, copied-int(p.template.fixed))
+			sharesText, each, copied = 1, each+2, max(0, copied-int(p.template.readOnlyBytes))
 		}
 		if err := checkMappings(ranks, each); err != nil {
 			return err
 		}
 		a.mappingsKnown = true
-		t = p.template.inC(&pin)
+		t = p.template.cTemplate(&pin)
 	}
-	if err := p.checkMemory(ranks, copied+memoryPerRank); err != nil {
+	if err := p.checkMemory(ranks, copied+minBytesPerRank); err != nil {
 		return err
 	}
 	a.sharesCode = sharesText != 0
 	var failure *C.char
-	a.c = C.loggp_reserve(C.uint64_t(ranks), C.uint64_t(unsafe.Sizeof(C.struct_host_rank{})), C.uint64_t(stack), t, sharesText, guardMappings, &failure)
+	a.cArena = C.loggp_reserve(C.uint64_t(ranks), C.uint64_t(unsafe.Sizeof(C.struct_host_rank{})), C.uint64_t(stack), t, sharesText, guardMappings, &failure)
 	switch {
-	case a.c != nil:
+	case a.cArena != nil:
 		return nil
 	case C.GoString(failure) == C.GoString(C.strerror(C.ENOMEM)):
 		return fmt.Errorf("%d ranks, each with a stack of %s, take more address space than the system gives (ulimit -v, vm.overcommit_memory): use a smaller --stack, or fewer ranks",
-			ranks, unit.Bytes(p.Stack))
+			ranks, unit.Bytes(p.StackBytes))
 	}
 	return p.loadError(C.GoString(failure))
 }
 
-// guardsAreMappings reports whether a guard divides the mapping that it is in, as it does before
+// guardsSplitMappings reports whether a guard divides the mapping that it is in, as it does before
 // Linux 6.13.
-var guardsAreMappings = sync.OnceValue(func() bool { return C.loggp_guards_are_mappings() != 0 })
+var guardsSplitMappings = sync.OnceValue(func() bool { return C.loggp_guards_are_mappings() != 0 })
 
 // release frees the memory of all ranks, if none needs it.
 func (a *arena) release() {
-	if a.c != nil && a.released == a.placed {
-		C.loggp_unreserve(a.c)
-		a.c = nil
+	if a.cArena != nil && a.releasedRanks == a.placedRanks {
+		C.loggp_unreserve(a.cArena)
+		a.cArena = nil
 	}
 }
 
-// memoryPerRank is the least memory that a rank takes beside its copy of the program: three pages
+// minBytesPerRank is the least memory that a rank takes beside its copy of the program: three pages
 // of its stack and one of page tables, the streams of the C library, and what this package and the
 // library of MPI know of it.
-const memoryPerRank = 40 << 10
+const minBytesPerRank = 40 << 10
 
 // checkMemory returns an error if ranks take more memory than is available, each so many bytes.
 func (p *Program) checkMemory(ranks, each int) error {
@@ -161,9 +161,10 @@ func maxMappings() (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// noteMappings is called when the first rank has got all of its mappings, before which there were
-// some. It returns an error if the process may not have as many for each of the others.
-func (a *arena) noteMappings(before int) error {
+// checkMappingsPerRank is called when the first rank has got all of its mappings; before is the
+// number of mappings before that. It returns an error if the process may not have as many for each
+// of the other ranks.
+func (a *arena) checkMappingsPerRank(before int) error {
 	if a.mappingsKnown || before == 0 {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 
 // Arguments of C as values of package mpi, and back.
 
-// maxMemory is the size of the memory that a process can have.
-const maxMemory = 1 << 47
+// maxMemoryBytes is the size of the memory that a process can have.
+const maxMemoryBytes = 1 << 47
 
 // buffer returns count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
@@ -25,7 +25,7 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	} else {
 		low, end = mpi.Buffer{Count: count, Type: t}.DataRange()
 	}
-	return r.memory(at, low, end, count, t)
+	return r.bufferInRange(at, low, end, count, t)
 }
 
 // checkCount fails if a count is negative, or of more elements than memory can have.
@@ -33,25 +33,25 @@ func (r *rank) checkCount(count int, t *mpi.Datatype) {
 	if count < 0 {
 		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
 	}
-	if exceedsMemory(count, max(t.Size(), t.Extent(), -t.Extent())) {
+	if productExceedsMemory(count, max(t.Size(), t.Extent(), -t.Extent())) {
 		r.raiseError(mpi.ErrCount, "%d elements of %d bytes are more than memory can have", count, t.Extent())
 	}
 }
 
-// exceedsMemory reports whether a product of two numbers that are not negative is more than the
-// bytes that memory can have.
-func exceedsMemory(a, b int) bool {
+// productExceedsMemory reports whether a product of two numbers that are not negative is more than
+// the bytes that memory can have.
+func productExceedsMemory(a, b int) bool {
 	high, low := bits.Mul64(uint64(a), uint64(b))
-	return high > 0 || low > maxMemory
+	return high > 0 || low > maxMemoryBytes
 }
 
-// memory returns a buffer with data from offset low to end of an address.
-func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buffer {
+// bufferInRange returns a buffer with data from offset low to end of an address.
+func (r *rank) bufferInRange(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buffer {
 	if end <= low {
 		return mpi.Buffer{Count: count, Type: t}
 	}
 	first := at + uintptr(low)
-	if first < firstAddress {
+	if first < minValidAddress {
 		r.raiseError(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
 	}
 	if !isMapped(first, uintptr(end-low)) {
@@ -59,7 +59,7 @@ func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buff
 	}
 	b := unsafe.Slice(pointerAt[byte](first), end-low)
 	r.checkAvailable(b, count*t.Size())
-	if r.p.Real {
+	if r.program.RanksAreProcesses {
 		readPages(b) // where ranks are processes, system calls of other ranks would fail
 	}
 	return mpi.Buffer{Bytes: b, Origin: -low, Count: count, Type: t}
@@ -82,7 +82,7 @@ func cloneBuffer(b mpi.Buffer) mpi.Buffer {
 	return b
 }
 
-func destination(n int) int {
+func destinationRank(n int) int {
 	switch {
 	case n == procNull:
 		return mpi.ProcNull
@@ -92,22 +92,22 @@ func destination(n int) int {
 	return n
 }
 
-func source(n int) int {
+func sourceRank(n int) int {
 	if n == anySource {
 		return mpi.AnySource
 	}
-	return destination(n)
+	return destinationRank(n)
 }
 
-// countOut returns a count as C programs get it.
-func countOut(n int) int {
+// countForC returns a count as C programs get it.
+func countForC(n int) int {
 	if n == mpi.Undefined {
 		return undefined
 	}
 	return n
 }
 
-func rankOut(n int) int32 {
+func rankForC(n int) int32 {
 	switch n {
 	case mpi.ProcNull:
 		return procNull

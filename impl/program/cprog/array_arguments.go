@@ -12,22 +12,22 @@ import (
 
 // countsAt returns n counts at an address.
 func (r *rank) countsAt(at uintptr, n int) []int {
-	return r.readOnce(at, func() []int {
-		if r.now.large {
-			return words(at, n)
+	return r.resolveArray(at, func() []int {
+		if r.currentCall.hasLargeCounts {
+			return aintsAt(at, n)
 		}
 		return intsAt(at, n)
 	})
 }
 
-// wordsAt returns n values of MPI_Aint or MPI_Count at an address.
-func (r *rank) wordsAt(at uintptr, n int) []int {
-	return r.readOnce(at, func() []int { return words(at, n) })
+// countsOrAintsAt returns n values of MPI_Aint or MPI_Count at an address.
+func (r *rank) countsOrAintsAt(at uintptr, n int) []int {
+	return r.resolveArray(at, func() []int { return aintsAt(at, n) })
 }
 
 // handlesAt returns n handles at an address.
 func (r *rank) handlesAt(at uintptr, n int) []uintptr {
-	k := r.now.persistent
+	k := r.currentCall.persistent
 	if k != nil && !k.resolved.recording {
 		return k.resolved.handles[at]
 	}
@@ -38,10 +38,10 @@ func (r *rank) handlesAt(at uintptr, n int) []uintptr {
 	return all
 }
 
-// readOnce returns what a persistent operation has read at an address when it was initialized.
-// Other calls read it now.
-func (r *rank) readOnce(at uintptr, read func() []int) []int {
-	k := r.now.persistent
+// resolveArray returns the values that a persistent operation read at an address when it was
+// initialized. For other calls it reads them now.
+func (r *rank) resolveArray(at uintptr, read func() []int) []int {
+	k := r.currentCall.persistent
 	if k == nil {
 		return read()
 	}
@@ -53,7 +53,7 @@ func (r *rank) readOnce(at uintptr, read func() []int) []int {
 
 // countAt returns the count at an address.
 func (r *rank) countAt(at uintptr) int {
-	if r.now.large {
+	if r.currentCall.hasLargeCounts {
 		return *pointerAt[int](at)
 	}
 	return int(*pointerAt[int32](at))
@@ -62,11 +62,11 @@ func (r *rank) countAt(at uintptr) int {
 // storeCount stores a count. One that the type of the result cannot have is MPI_UNDEFINED.
 func (r *rank) storeCount(at uintptr, n int) {
 	switch {
-	case r.now.large:
-		storeAt(at, countOut(n))
+	case r.currentCall.hasLargeCounts:
+		storeAt(at, countForC(n))
 	case n > math.MaxInt32:
 		storeAt(at, int32(undefined))
 	default:
-		storeAt(at, int32(countOut(n)))
+		storeAt(at, int32(countForC(n)))
 	}
 }

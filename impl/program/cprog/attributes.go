@@ -20,10 +20,10 @@ import (
 type keyval struct {
 	handle       int
 	copy, delete uintptr // functions of the program's; 0: none, 1 in place of copy: MPI_COMM_DUP_FN
-	extra        uintptr
+	extraState   uintptr
 	freed        bool
 	uses         int // attributes that there are
-	of           objectKind
+	kind         objectKind
 }
 
 // objectKind is the kind of the objects that have attributes.
@@ -40,10 +40,10 @@ type attribute struct {
 	value uintptr
 }
 
-func keyvalCreate(of objectKind) handler {
+func keyvalCreateHandler(of objectKind) handler {
 	return func(r *rank, a args) {
 		r.nextKeyval++
-		k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extra: a[3], of: of}
+		k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extraState: a[3], kind: of}
 		r.keyvals[k.handle] = k
 		storeAt(a[2], int32(k.handle))
 	}
@@ -60,12 +60,12 @@ func (r *rank) keyval(of objectKind, h int) *keyval {
 }
 
 func (r *rank) checkKeyKind(k *keyval, of objectKind) {
-	if k.of != of {
-		r.raiseError(errKeyval, "attribute key %d is for %s, and not for %s", k.handle, k.of, of)
+	if k.kind != of {
+		r.raiseError(errKeyval, "attribute key %d is for %s, and not for %s", k.handle, k.kind, of)
 	}
 }
 
-func keyvalFree(of objectKind) handler {
+func keyvalFreeHandler(of objectKind) handler {
 	return func(r *rank, a args) {
 		h := int(*pointerAt[int32](a[0]))
 		k := r.keyvals[h]
@@ -91,7 +91,7 @@ func (r *rank) attributesOf(of objectKind, h uintptr) *attributes {
 	case communicators:
 		return &r.comm(h).attributes
 	case datatypes:
-		return &r.typeOf(h).attributes
+		return &r.userTypeOf(h).attributes
 	}
 	return &r.window(h).attributes
 }
@@ -112,7 +112,7 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 		r.withScratch(func(s *scratch) {
 			s[0], s[1] = 0, 0
 			value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
-			if code := r.callback(k.copy, of, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
+			if code := r.callback(k.copy, of, uintptr(k.handle), k.extraState, x.value, value, flag); code != 0 {
 				r.raiseError(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
 			}
 			if int32(s[1]) != 0 {
@@ -124,7 +124,7 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 	return out
 }
 
-func attrPut(of objectKind) handler {
+func attrPutHandler(of objectKind) handler {
 	return func(r *rank, a args) {
 		all, k := r.attributesOf(of, a[0]), r.keyval(of, int(a[1]))
 		if i := all.index(k.handle); i >= 0 {
@@ -139,7 +139,7 @@ func attrPut(of objectKind) handler {
 	}
 }
 
-func attrGet(of objectKind) handler {
+func attrGetHandler(of objectKind) handler {
 	return func(r *rank, a args) {
 		all, h := r.attributesOf(of, a[0]), int(a[1])
 		if v := r.libraryAttribute(h); v != 0 {
@@ -168,17 +168,17 @@ const (
 
 // libraryAttribute returns the address of the value of a predefined attribute, or 0 for others.
 func (r *rank) libraryAttribute(h int) uintptr {
-	if h < 501 || h > 507 || h == appnum && !r.wasStarted {
+	if h < 501 || h > 507 || h == appnum && !r.wasSpawned {
 		return 0
 	}
-	values := (*[8]int32)(unsafe.Pointer(&r.h.predefined))
+	values := (*[8]int32)(unsafe.Pointer(&r.hostRank.predefined))
 	if values[lastUsedCode-501] == 0 {
-		*values = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.UniverseSize()), int32(r.command), lastCode, 0}
+		*values = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.UniverseSize()), int32(r.appNumber), lastCode, 0}
 	}
 	return uintptr(unsafe.Pointer(&values[h-501]))
 }
 
-func attrDelete(of objectKind) handler {
+func attrDeleteHandler(of objectKind) handler {
 	return func(r *rank, a args) {
 		all, h := r.attributesOf(of, a[0]), int(a[1])
 		i := all.index(h)
@@ -194,7 +194,7 @@ func attrDelete(of objectKind) handler {
 // the attribute, unless the function has done so.
 func (r *rank) deleteAttribute(of uintptr, all *attributes, x attribute) {
 	if x.key.delete != 0 {
-		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extra); code != 0 {
+		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extraState); code != 0 {
 			r.raiseError(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
 		}
 	}
@@ -204,8 +204,9 @@ func (r *rank) deleteAttribute(of uintptr, all *attributes, x attribute) {
 	}
 }
 
-// deleteAll deletes the attributes that there are. Those that delete functions set are left.
-func (r *rank) deleteAll(of uintptr, all *attributes) {
+// deleteAttributes deletes the attributes that an object has when it is called. Attributes that
+// their delete functions set stay.
+func (r *rank) deleteAttributes(of uintptr, all *attributes) {
 	for _, x := range slices.Backward(slices.Clone(*all)) {
 		if slices.Contains(*all, x) {
 			r.deleteAttribute(of, all, x)

@@ -18,18 +18,18 @@ func (p *Program) availableMemory() int64 {
 	return p.AvailableMemory()
 }
 
-// minLargeMessage is the size from which on messages are compared with the memory that is
+// minMessageBytesToCheck is the size from which on messages are compared with the memory that is
 // available.
-const minLargeMessage = 256 << 20
+const minMessageBytesToCheck = 256 << 20
 
 // checkAvailable fails if there is less memory than a call may take for a message of n bytes: for a
 // copy of the message, and for what is not in memory of the program's buffer. The system would end
 // the process else.
 func (r *rank) checkAvailable(b []byte, n int) {
-	if max(n, len(b)) < minLargeMessage {
+	if max(n, len(b)) < minMessageBytesToCheck {
 		return
 	}
-	need, available := int64(n)+absentBytes(b, n), r.p.availableMemory()
+	need, available := int64(n)+absentBytes(b, n), r.program.availableMemory()
 	if available >= 0 && need > available {
 		r.raiseError(errNoMem, "a message of %s takes up to %s of memory, and %s are available",
 			unit.Bytes(n), unit.Bytes(int(need>>20<<20)), unit.Bytes(int(available>>20<<20)))

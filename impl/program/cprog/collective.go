@@ -17,11 +17,11 @@ func bcast(r *rank, a args) {
 	c.Bcast(r.buffer(a[0], int(a[1]), a[2]), int(a[3]))
 }
 
-// blocks returns n times count elements of a datatype as a buffer of count elements that has all of
-// them.
-func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
+// rankBlocksAt returns n times count elements of a datatype as a buffer of count elements that has
+// all of them.
+func (r *rank) rankBlocksAt(n int, at uintptr, count int, h uintptr) mpi.Buffer {
 	t := r.datatype(h)
-	if r.checkCount(count, t); exceedsMemory(count*t.Size(), n) {
+	if r.checkCount(count, t); productExceedsMemory(count*t.Size(), n) {
 		r.raiseError(mpi.ErrCount, "%d elements of %d bytes for each of %d ranks are more than memory can have", count, t.Size(), n)
 	}
 	b := r.buffer(at, n*count, h)
@@ -31,11 +31,11 @@ func (r *rank) blocks(n int, at uintptr, count int, h uintptr) mpi.Buffer {
 
 // copyOwnPart returns a copy of the part of this rank, for what it gives in place.
 func copyOwnPart(c *comm, b mpi.Buffer) mpi.Buffer {
-	return flatCopy(b.SubBuffer(c.Rank()*b.Count, b.Count))
+	return packedCopy(b.SubBuffer(c.Rank()*b.Count, b.Count))
 }
 
-// flatCopy returns a buffer with the same data in memory of its own, of no more than it reaches.
-func flatCopy(b mpi.Buffer) mpi.Buffer {
+// packedCopy returns a copy of a buffer in memory of its own, no longer than the span of the data.
+func packedCopy(b mpi.Buffer) mpi.Buffer {
 	low, end := b.DataRange()
 	if end <= low {
 		b.Bytes, b.Origin = nil, 0
@@ -50,7 +50,7 @@ func gather(r *rank, a args) {
 	c, root := r.comm(a[7]), int(a[6])
 	var recv mpi.Buffer
 	if c.Rank() == root {
-		recv = r.blocks(c.Size(), a[3], int(a[4]), a[5])
+		recv = r.rankBlocksAt(c.Size(), a[3], int(a[4]), a[5])
 	}
 	if a[0] == inPlace && c.Rank() == root {
 		c.Gather(copyOwnPart(c, recv), recv, root)
@@ -63,7 +63,7 @@ func scatter(r *rank, a args) {
 	c, root := r.comm(a[7]), int(a[6])
 	var send mpi.Buffer
 	if c.Rank() == root {
-		send = r.blocks(c.Size(), a[0], int(a[1]), a[2])
+		send = r.rankBlocksAt(c.Size(), a[0], int(a[1]), a[2])
 	}
 	if a[3] == inPlace && c.Rank() == root {
 		c.Scatter(send, copyOwnPart(c, send), root)
@@ -74,7 +74,7 @@ func scatter(r *rank, a args) {
 
 func allgather(r *rank, a args) {
 	c := r.comm(a[6])
-	recv := r.blocks(c.Size(), a[3], int(a[4]), a[5])
+	recv := r.rankBlocksAt(c.Size(), a[3], int(a[4]), a[5])
 	if a[0] == inPlace {
 		c.Allgather(copyOwnPart(c, recv), recv)
 		return
@@ -84,24 +84,24 @@ func allgather(r *rank, a args) {
 
 func alltoall(r *rank, a args) {
 	c := r.comm(a[6])
-	recv := r.blocks(c.Size(), a[3], int(a[4]), a[5])
+	recv := r.rankBlocksAt(c.Size(), a[3], int(a[4]), a[5])
 	if a[0] == inPlace {
 		c.Alltoall(cloneBuffer(recv), recv)
 		return
 	}
-	c.Alltoall(r.blocks(c.Size(), a[0], int(a[1]), a[2]), recv)
+	c.Alltoall(r.rankBlocksAt(c.Size(), a[0], int(a[1]), a[2]), recv)
 }
 
-// parts is a buffer that has a part for each rank: part i is counts[i] elements, offsets[i] extents
-// behind its beginning.
-type parts struct {
-	all             mpi.Buffer
+// rankParts is a buffer that has a part for each rank: part i is counts[i] elements, offsets[i]
+// extents behind its beginning.
+type rankParts struct {
+	buffer          mpi.Buffer
 	counts, offsets []int
 }
 
-func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
+func (r *rank) rankPartsAt(n int, at, counts, offsets, h uintptr) rankParts {
 	t := r.datatype(h)
-	p := parts{counts: r.countsAt(counts, n), offsets: r.countsAt(offsets, n)}
+	p := rankParts{counts: r.countsAt(counts, n), offsets: r.countsAt(offsets, n)}
 	if n > 0 && counts == 0 {
 		r.raiseError(mpi.ErrArg, "the array of counts is a null pointer")
 	}
@@ -110,7 +110,7 @@ func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 		if r.checkCount(count, t); count == 0 {
 			continue
 		}
-		if offset := p.offsets[i]; exceedsMemory(max(offset, -offset), max(t.Extent(), -t.Extent())) {
+		if offset := p.offsets[i]; productExceedsMemory(max(offset, -offset), max(t.Extent(), -t.Extent())) {
 			r.raiseError(mpi.ErrArg, "displacement %d of elements of %d bytes is more than memory can have", offset, t.Extent())
 		}
 		l, e := mpi.Buffer{Count: count, Type: t}.DataRange()
@@ -123,12 +123,12 @@ func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 			}
 		}
 	}
-	p.all = r.memory(at, low, end, 0, t)
+	p.buffer = r.bufferInRange(at, low, end, 0, t)
 	return p
 }
 
 // part returns that of a rank.
-func (p parts) part(i int) mpi.Buffer { return p.all.SubBuffer(p.offsets[i], p.counts[i]) }
+func (p rankParts) part(i int) mpi.Buffer { return p.buffer.SubBuffer(p.offsets[i], p.counts[i]) }
 
 func gatherv(r *rank, a args) {
 	c, root := r.comm(a[8]), int(a[7])
@@ -136,12 +136,12 @@ func gatherv(r *rank, a args) {
 		c.Gatherv(r.buffer(a[0], int(a[1]), a[2]), mpi.Buffer{}, nil, nil, root)
 		return
 	}
-	p := r.parts(c.Size(), a[3], a[4], a[5], a[6])
+	p := r.rankPartsAt(c.Size(), a[3], a[4], a[5], a[6])
 	if a[0] == inPlace {
-		c.Gatherv(flatCopy(p.part(root)), p.all, p.counts, p.offsets, root)
+		c.Gatherv(packedCopy(p.part(root)), p.buffer, p.counts, p.offsets, root)
 		return
 	}
-	c.Gatherv(r.buffer(a[0], int(a[1]), a[2]), p.all, p.counts, p.offsets, root)
+	c.Gatherv(r.buffer(a[0], int(a[1]), a[2]), p.buffer, p.counts, p.offsets, root)
 }
 
 func scatterv(r *rank, a args) {
@@ -150,34 +150,34 @@ func scatterv(r *rank, a args) {
 		c.Scatterv(mpi.Buffer{}, nil, nil, r.buffer(a[4], int(a[5]), a[6]), root)
 		return
 	}
-	p := r.parts(c.Size(), a[0], a[1], a[2], a[3])
+	p := r.rankPartsAt(c.Size(), a[0], a[1], a[2], a[3])
 	if a[4] == inPlace {
-		c.Scatterv(p.all, p.counts, p.offsets, flatCopy(p.part(root)), root)
+		c.Scatterv(p.buffer, p.counts, p.offsets, packedCopy(p.part(root)), root)
 		return
 	}
-	c.Scatterv(p.all, p.counts, p.offsets, r.buffer(a[4], int(a[5]), a[6]), root)
+	c.Scatterv(p.buffer, p.counts, p.offsets, r.buffer(a[4], int(a[5]), a[6]), root)
 }
 
 func allgatherv(r *rank, a args) {
 	c := r.comm(a[7])
-	p := r.parts(c.Size(), a[3], a[4], a[5], a[6])
+	p := r.rankPartsAt(c.Size(), a[3], a[4], a[5], a[6])
 	if a[0] == inPlace {
-		c.Allgatherv(flatCopy(p.part(c.Rank())), p.all, p.counts, p.offsets)
+		c.Allgatherv(packedCopy(p.part(c.Rank())), p.buffer, p.counts, p.offsets)
 		return
 	}
-	c.Allgatherv(r.buffer(a[0], int(a[1]), a[2]), p.all, p.counts, p.offsets)
+	c.Allgatherv(r.buffer(a[0], int(a[1]), a[2]), p.buffer, p.counts, p.offsets)
 }
 
 func alltoallv(r *rank, a args) {
 	c := r.comm(a[8])
-	into := r.parts(c.Size(), a[4], a[5], a[6], a[7])
+	into := r.rankPartsAt(c.Size(), a[4], a[5], a[6], a[7])
 	from := into
 	if a[0] == inPlace {
-		from.all = cloneBuffer(into.all)
+		from.buffer = cloneBuffer(into.buffer)
 	} else {
-		from = r.parts(c.Size(), a[0], a[1], a[2], a[3])
+		from = r.rankPartsAt(c.Size(), a[0], a[1], a[2], a[3])
 	}
-	c.Alltoallv(from.all, from.counts, from.offsets, into.all, into.counts, into.offsets)
+	c.Alltoallv(from.buffer, from.counts, from.offsets, into.buffer, into.counts, into.offsets)
 }
 
 // buffers returns a buffer for each rank, at displacements in bytes.
@@ -197,7 +197,7 @@ func alltoallw(r *rank, a args) {
 	if a[0] == inPlace {
 		from = make([]mpi.Buffer, len(into))
 		for i := range into {
-			from[i] = flatCopy(into[i])
+			from[i] = packedCopy(into[i])
 		}
 	} else {
 		from = r.buffers(a[0], a[1], r.countsAt(a[2], c.Size()), a[3])
@@ -212,11 +212,11 @@ func (r *rank) checkDisjoint(send, recv mpi.Buffer) {
 	}
 }
 
-// pair returns the buffers of a reduction that leaves its result at this rank.
-func (r *rank) pair(send, recv uintptr, count int, h uintptr) (in, out mpi.Buffer) {
+// resultBuffersAt returns the buffers of a reduction that leaves its result at this rank.
+func (r *rank) resultBuffersAt(send, recv uintptr, count int, h uintptr) (in, out mpi.Buffer) {
 	out = r.buffer(recv, count, h)
 	if send == inPlace {
-		return flatCopy(out), out
+		return packedCopy(out), out
 	}
 	return r.buffer(send, count, h), out
 }
@@ -228,15 +228,15 @@ func reduce(r *rank, a args) {
 		c.Reduce(r.buffer(a[0], int(a[2]), a[3]), mpi.Buffer{}, o, root)
 		return
 	}
-	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	in, out := r.resultBuffersAt(a[0], a[1], int(a[2]), a[3])
 	c.Reduce(in, out, o, root)
 }
 
-func reduceAll(f func(c *mpi.Comm, send, recv mpi.Buffer, op *mpi.Op)) handler {
+func reduceAllHandler(f func(c *mpi.Comm, send, recv mpi.Buffer, op *mpi.Op)) handler {
 	return func(r *rank, a args) {
 		c := r.comm(a[5])
 		o := r.op(a[4], a[3])
-		in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+		in, out := r.resultBuffersAt(a[0], a[1], int(a[2]), a[3])
 		f(c.Comm, in, out, o)
 	}
 }
@@ -247,10 +247,10 @@ func exscan(r *rank, a args) {
 	o := r.op(a[4], a[3])
 	if c.Rank() == 0 && a[0] != inPlace && a[0] != a[1] { // else it is wrong there, too
 		in := r.buffer(a[0], int(a[2]), a[3])
-		c.Exscan(in, flatCopy(in), o)
+		c.Exscan(in, packedCopy(in), o)
 		return
 	}
-	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	in, out := r.resultBuffersAt(a[0], a[1], int(a[2]), a[3])
 	c.Exscan(in, out, o)
 }
 
@@ -281,7 +281,7 @@ func (r *rank) reduceParts(c *comm, send, recv uintptr, counts []int, h, op uint
 	o := r.op(op, h)
 	var in mpi.Buffer
 	if send == inPlace {
-		in = flatCopy(r.buffer(recv, total, h))
+		in = packedCopy(r.buffer(recv, total, h))
 	} else {
 		in = r.buffer(send, total, h)
 	}

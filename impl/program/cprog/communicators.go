@@ -11,11 +11,11 @@ import (
 
 // Communicators.
 
-func commDup(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[1]) }
+func commDup(r *rank, a args) { r.storeDup(r.comm(a[0]).Dup(), a[0], a[1]) }
 
-// dup stores the handle of a copy of the communicator of a handle. An error leaves MPI_COMM_NULL
-// there.
-func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
+// storeDup stores the handle of a copy of the communicator of a handle. An error leaves
+// MPI_COMM_NULL there.
+func (r *rank) storeDup(d *mpi.Comm, of, at uintptr) *comm {
 	storeAt(at, uintptr(commNull))
 	c := r.comm(of)
 	copied := r.copyAttributes(of, c.attributes)
@@ -26,41 +26,41 @@ func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
 	return x
 }
 
-// idup is dup without waiting: the copy may be used when the request is complete, as its number is
-// known then, which the first rank gives it.
-func (r *rank) idup(of, at, request uintptr) {
+// startIdup is storeDup without waiting: the copy may be used when the request is complete, as its
+// number is known then, which the first rank gives it.
+func (r *rank) startIdup(of, at, request uintptr) {
 	c := r.comm(of)
-	x := r.dup(nil, of, at)
+	x := r.storeDup(nil, of, at)
 	p := r.newCollective(of)
 	number := []uint32{0}
 	if c.IsInter() {
-		p.shareNumber(number)
+		p.agreeOnNumber(number)
 	} else {
 		if c.Rank() == 0 {
 			number[0] = c.ReserveNumber()
 		}
 		p.broadcast(func() mpi.Buffer { return mpi.BufferOf(number) }, 0)
 	}
-	p.finish = func() { x.Comm = c.DupWithNumber(number[0]) }
+	p.onCompletion = func() { x.Comm = c.DupWithNumber(number[0]) }
 	p.storeHandle(request)
 }
 
-// shareNumber gives the ranks of two groups a number that the first rank of one of them reserves:
+// agreeOnNumber gives the ranks of two groups a number that the first rank of one of them reserves:
 // of the group whose first rank is first in the job.
-func (p *pending) shareNumber(number []uint32) {
-	own, data := p.c.InternalLocalComm(), mpi.BufferOf(number)
+func (p *pendingOperation) agreeOnNumber(number []uint32) {
+	own, data := p.comm.InternalLocalComm(), mpi.BufferOf(number)
 	switch {
-	case !p.c.IsLowerGroup():
-		p.recv(data, 0)
-	case p.c.Rank() > 0:
+	case !p.comm.IsLowerGroup():
+		p.startRecv(data, 0)
+	case p.comm.Rank() > 0:
 		p.reqs = append(p.reqs, own.Irecv(data, 0, p.tag))
 	default:
-		number[0] = p.c.ReserveNumber()
+		number[0] = p.comm.ReserveNumber()
 		for i := 1; i < own.Size(); i++ {
 			p.reqs = append(p.reqs, own.Isend(data, i, p.tag))
 		}
 		for i := range p.ranks {
-			p.send(data, i)
+			p.startSend(data, i)
 		}
 	}
 }
@@ -129,8 +129,8 @@ func commFree(r *rank, a args) {
 	if h == commWorld || h == commSelf {
 		r.raiseError(mpi.ErrComm, "%s cannot be freed", c.name)
 	}
-	r.deleteAll(h, &c.attributes)
-	r.noteParting(c)
+	r.deleteAttributes(h, &c.attributes)
+	r.noteDisconnect(c)
 	c.Free()
 	r.comms.remove(h)
 	storeAt(a[0], uintptr(commNull))
@@ -145,5 +145,5 @@ func intercommCreate(r *rank, a args) {
 	storeAt(a[5], r.addComm(c.CreateInter(int(a[1]), peer, int(a[3]), sendTag(int(a[4])))))
 }
 
-func commSetName(r *rank, a args) { c := r.comm(a[0]); c.name = r.text(a[1]) }
-func commGetName(r *rank, a args) { setText(a[1], r.comm(a[0]).name, maxName, a[2]) }
+func commSetName(r *rank, a args) { c := r.comm(a[0]); c.name = r.stringAt(a[1]) }
+func commGetName(r *rank, a args) { storeText(a[1], r.comm(a[0]).name, maxName, a[2]) }

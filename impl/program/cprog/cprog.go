@@ -5,21 +5,28 @@
 // so that its global variables are private, and runs it on a stack of its own, both in memory that
 // is reserved for all ranks at once (arena):
 //
-//	program in C → stub in the program → loggp_swap → rank.run (Go) → handler → mpi
+//	program in C → stub in the program → loggp_swap → rank.runCurrentThread (Go) → handler → mpi
 //
 // A stub stores the number and the arguments of its function and switches to the stack of the
-// thread that has resumed the program. That thread is in loggp_resume, called from Go, which
-// returns now. So a function of MPI costs one call from Go to C and none from C to Go. The handler
+// thread that has resumed the program. That thread is in loggp_resume, called from Go, which now
+// returns. So a function of MPI costs one call from Go to C and none from C to Go. The handler
 // carries out the function by package mpi. It runs in the rank's goroutine and may block there. If
 // a function calls back into the program, as user-defined operations, error handlers and attribute
 // copy functions do, the rank is resumed with the callback, which runs on the program's stack and
 // may call MPI.
 //
-// Buffers are used in place. rank.serve catches the errors of the library and hands them to the
+// A handler has the name of its function without the prefix: cartCreate carries out
+// MPI_Cart_create, pvarRead MPI_T_pvar_read. A name that begins with i, as ibcast, starts the
+// operation for its non-blocking, persistent and intercommunicator forms; a name that ends with
+// Handler returns a handler. Arguments are words. Methods of rank convert them: rank.comm and
+// rank.datatype return the object of a handle, rank.buffer the memory at an address, and storeAt
+// stores a result.
+//
+// Buffers are used in place. rank.serveCall catches the errors of the library and hands them to the
 // communicator's error handler.
 //
-// Ranks share the heap, the current directory, environment variables, open files, the locale.
-// toolchain/c/runtime.c has the parts of the C library that are private.
+// Ranks share the heap, the current directory, environment variables, open files and the locale.
+// toolchain/c/runtime.c has the parts of the C library that are private to a rank.
 package cprog
 
 import (
@@ -35,18 +42,20 @@ type Program struct {
 	Path      string
 	Arguments []string // without the name of the program
 
-	Stack   int     // bytes of a rank's stack; 0: UsualStack
-	Compute Compute // the virtual time of computing between calls
+	StackBytes int     // bytes of a rank's stack; 0: DefaultStackBytes
+	Compute    Compute // the virtual time of computing between calls
 
-	// Real says that the ranks are processes of this machine, where sleeping takes real time.
-	Real bool
+	// RanksAreProcesses says that the ranks are processes of this machine, where sleeping takes
+	// real time.
+	RanksAreProcesses bool
 
 	Stdout, Stderr io.Writer
-	Tag            bool // begin each line of output with the rank
+	TagOutput      bool // begin each line of output with the rank
 
-	// Limit ends the run with an error if a rank computes for longer without a call, or if ranks do
-	// nothing for longer but look whether something has happened, or read clocks; 0: no limit.
-	Limit time.Duration
+	// StallLimit ends the run with an error if a rank computes for longer without a call, or if
+	// ranks do nothing for longer but look whether something has happened, or read clocks; 0: no
+	// limit.
+	StallLimit time.Duration
 
 	// Context ends the run when it is done, also while a rank computes without a call; nil: no
 	// context.
@@ -59,8 +68,8 @@ type Program struct {
 	program // fields that need cgo
 }
 
-// UsualStack is the default stack size of Linux. Memory is allocated when it is used.
-const UsualStack = 8 << 20
+// DefaultStackBytes is the default stack size of Linux. Memory is allocated when it is used.
+const DefaultStackBytes = 8 << 20
 
 // Compute says how much virtual time computing between calls of MPI takes. The zero value is none,
 // so that a run is the same every time.
@@ -84,10 +93,10 @@ func (p *Program) ReserveRanks(ranks int) error { return p.reserveRanks(ranks) }
 // processor of a rank. It is not charged, but caches and clock rates suffer.
 func (p *Program) InterruptedShare() float64 { return p.interruptedShare() }
 
-// Status returns the error of the first rank whose program has ended with a status other than 0
+// ExitError returns the error of the first rank whose program has ended with a status other than 0
 // after MPI_Finalize, when the run has ended well: such a rank lets the others go on. Where ranks
 // are processes the process of rank 0 knows it.
-func (p *Program) Status() error { return p.exitStatus() }
+func (p *Program) ExitError() error { return p.exitError() }
 
 // Close releases what Main has set up.
 func (p *Program) Close() { p.close() }

@@ -255,9 +255,9 @@ func TestWrongPrograms(t *testing.T) {
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			w, o := emulated(t, simple, 2)
-			p := &Program{Path: path, Arguments: []string{c.how}, Stack: 256 << 10}
+			p := &Program{Path: path, Arguments: []string{c.how}, StackBytes: 256 << 10}
 			if c.how == "endless" {
-				p.Limit = 100 * time.Millisecond
+				p.StallLimit = 100 * time.Millisecond
 			}
 			_, err := run(t, w, o, p)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -281,7 +281,7 @@ func TestInterrupt(t *testing.T) {
 // Lines of output are whole, and say by whom they are.
 func TestOutput(t *testing.T) {
 	w, o := emulated(t, simple, 3)
-	out, err := run(t, w, o, &Program{Path: build(t, "print.c"), Arguments: []string{"a b", "c"}, Tag: true})
+	out, err := run(t, w, o, &Program{Path: build(t, "print.c"), Arguments: []string{"a b", "c"}, TagOutput: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ int main(int argc, char **argv) {
 	}
 	compile(t, source, path)
 	w, o := emulated(t, simple, 2)
-	out, err := run(t, w, o, &Program{Path: path, Tag: true})
+	out, err := run(t, w, o, &Program{Path: path, TagOutput: true})
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	slices.Sort(lines)
 	if want := []string{"[0] 7 of 0", "[0] after 1 hour", "[1] 1 of 1", "[1] after 1 hour"}; err != nil || !slices.Equal(lines, want) {

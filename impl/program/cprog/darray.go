@@ -11,7 +11,7 @@ import (
 // typeDarray makes the part of one rank of an array that is distributed over a grid of ranks, whose
 // last dimension is that of neighbouring ranks.
 func typeDarray(r *rank, a args) {
-	n := r.count(a[2])
+	n := r.checkedCount(a[2])
 	sizes, kinds, blocks, grid, order, t := r.countsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7]), r.datatype(a[8])
 	rank, ranks := int(a[1]), 1
 	for _, g := range grid {
@@ -50,7 +50,7 @@ func typeDarray(r *rank, a args) {
 		stride = r.nextStride(stride, sizes[d])
 		part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
 	}
-	r.addDatatype(a[9], part, combinerDarray, slices.Concat(intsOf(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
+	r.addDatatype(a[9], part, combinerDarray, slices.Concat(intArguments(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
 }
 
 // Of mpi.h.

@@ -30,48 +30,48 @@ const (
 	combinerResized
 )
 
-// recipe is how a datatype was made.
-type recipe struct {
-	combiner  int
-	integers  []int
-	addresses []int
-	large     []int // counts of constructors with large counts
-	types     []ingredient
-	layout    uintptr // of a kind of Fortran's: the predefined datatype with its layout, as in named
+// typeConstructor is how a datatype was made.
+type typeConstructor struct {
+	combiner    int
+	integers    []int
+	addresses   []int
+	largeCounts []int // counts of constructors with large counts
+	types       []componentType
+	layout      uintptr // of a kind of Fortran's: the predefined datatype with its layout, as in predefinedTypes
 }
 
 // addDatatype stores the handle of a new datatype at an address, and keeps how it was made: of the
 // types of handles, and the arguments of its constructor.
 func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
-	m := &madeType{Datatype: t, recipe: recipe{combiner: combiner, integers: integers, addresses: addresses}}
-	if r.now.large {
-		m.recipe.separateLarge()
+	m := &userType{Datatype: t, constructor: typeConstructor{combiner: combiner, integers: integers, addresses: addresses}}
+	if r.currentCall.hasLargeCounts {
+		m.constructor.separateLargeCounts()
 	}
 	for _, h := range of {
-		i := ingredient{handle: h}
+		i := componentType{handle: h}
 		if x := r.types.get(kindType, h); x != nil {
-			i.made = *x
+			i.userType = *x
 		}
-		m.recipe.types = append(m.recipe.types, i)
+		m.constructor.types = append(m.constructor.types, i)
 	}
 	storeAt(at, r.types.add(kindType, m))
 }
 
-// separateLarge moves the arguments of a constructor that are large counts.
-func (x *recipe) separateLarge() {
+// separateLargeCounts moves the arguments of a constructor that are large counts.
+func (x *typeConstructor) separateLargeCounts() {
 	switch n := len(x.integers); x.combiner {
 	case combinerSubarray: // dimensions; sizes, parts and starts; order
-		x.integers, x.large = []int{x.integers[0], x.integers[n-1]}, x.integers[1:n-1]
+		x.integers, x.largeCounts = []int{x.integers[0], x.integers[n-1]}, x.integers[1:n-1]
 	case combinerDarray: // ranks, rank, dimensions; sizes; three arrays, order
 		d := x.integers[2]
-		x.integers, x.large = slices.Concat(x.integers[:3], x.integers[3+d:]), x.integers[3:3+d]
+		x.integers, x.largeCounts = slices.Concat(x.integers[:3], x.integers[3+d:]), x.integers[3:3+d]
 	default:
-		x.large, x.integers, x.addresses = slices.Concat(x.integers, x.addresses), nil, nil
+		x.largeCounts, x.integers, x.addresses = slices.Concat(x.integers, x.addresses), nil, nil
 	}
 }
 
-// intsOf returns arguments that are integers in C.
-func intsOf(words ...uintptr) []int {
+// intArguments returns arguments that are integers in C.
+func intArguments(words ...uintptr) []int {
 	out := make([]int, len(words))
 	for i, w := range words {
 		out[i] = int(w)
@@ -79,17 +79,18 @@ func intsOf(words ...uintptr) []int {
 	return out
 }
 
-// intRecipe returns the recipe of a datatype whose constructor has no large counts.
-func (r *rank) intRecipe(h uintptr) recipe {
-	x := r.typeOf(h).recipe
-	if len(x.large) > 0 {
-		r.raiseError(mpi.ErrType, "the datatype was made with large counts: %s_c returns them", r.name())
+// constructorWithoutLargeCounts returns how a datatype was made whose constructor has no large
+// counts.
+func (r *rank) constructorWithoutLargeCounts(h uintptr) typeConstructor {
+	x := r.userTypeOf(h).constructor
+	if len(x.largeCounts) > 0 {
+		r.raiseError(mpi.ErrType, "the datatype was made with large counts: %s_c returns them", r.functionName())
 	}
 	return x
 }
 
 func typeEnvelope(r *rank, a args) {
-	x := r.intRecipe(a[0])
+	x := r.constructorWithoutLargeCounts(a[0])
 	storeAt(a[1], int32(len(x.integers)))
 	storeAt(a[2], int32(len(x.addresses)))
 	storeAt(a[3], int32(len(x.types)))
@@ -97,30 +98,30 @@ func typeEnvelope(r *rank, a args) {
 }
 
 func typeEnvelopeLarge(r *rank, a args) {
-	x := r.typeOf(a[0]).recipe
+	x := r.userTypeOf(a[0]).constructor
 	storeAt(a[1], len(x.integers))
 	storeAt(a[2], len(x.addresses))
-	storeAt(a[3], len(x.large))
+	storeAt(a[3], len(x.largeCounts))
 	storeAt(a[4], len(x.types))
 	storeAt(a[5], int32(x.combiner))
 }
 
 func typeContentsLarge(r *rank, a args) {
-	x := r.typeOf(a[0]).recipe
-	if int(a[3]) < len(x.large) {
-		r.raiseError(mpi.ErrArg, "the array has room for %d large counts of %d", int(a[3]), len(x.large))
+	x := r.userTypeOf(a[0]).constructor
+	if int(a[3]) < len(x.largeCounts) {
+		r.raiseError(mpi.ErrArg, "the array has room for %d large counts of %d", int(a[3]), len(x.largeCounts))
 	}
 	r.storeContents(a[0], x, a[1], a[2], a[4], a[5], a[6], a[8])
-	copy(sliceAt[int](a[7], len(x.large)), x.large)
+	copy(sliceAt[int](a[7], len(x.largeCounts)), x.largeCounts)
 }
 
 func typeContents(r *rank, a args) {
-	r.storeContents(a[0], r.intRecipe(a[0]), a[1], a[2], a[3], a[4], a[5], a[6])
+	r.storeContents(a[0], r.constructorWithoutLargeCounts(a[0]), a[1], a[2], a[3], a[4], a[5], a[6])
 }
 
 // storeContents stores the integers, addresses and datatypes of a recipe in arrays that have room
 // for so many.
-func (r *rank) storeContents(h uintptr, x recipe, maxIntegers, maxAddresses, maxTypes, integers, addresses, types uintptr) {
+func (r *rank) storeContents(h uintptr, x typeConstructor, maxIntegers, maxAddresses, maxTypes, integers, addresses, types uintptr) {
 	switch {
 	case x.combiner == combinerNamed:
 		r.raiseError(mpi.ErrType, "%s is not made of other datatypes", basicNames[h-datatypeNull])
@@ -128,12 +129,12 @@ func (r *rank) storeContents(h uintptr, x recipe, maxIntegers, maxAddresses, max
 		r.raiseError(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
 			int(maxIntegers), int(maxAddresses), int(maxTypes), len(x.integers), len(x.addresses), len(x.types))
 	}
-	setInts(integers, x.integers, len(x.integers))
+	storeInts(integers, x.integers, len(x.integers))
 	copy(sliceAt[int](addresses, len(x.addresses)), x.addresses)
 	for i, t := range x.types {
 		h := t.handle
-		if t.made != nil && !t.made.isSelected() {
-			h = r.types.add(kindType, &madeType{Datatype: t.made.Copy(), recipe: t.made.recipe})
+		if t.userType != nil && !t.userType.isSelected() {
+			h = r.types.add(kindType, &userType{Datatype: t.userType.Copy(), constructor: t.userType.constructor})
 		}
 		sliceAt[uintptr](types, len(x.types))[i] = h
 	}

@@ -15,9 +15,9 @@ import (
 
 // Datatypes and explicit packing.
 
-// named are the datatypes of mpi.h: the handle, less that of MPI_DATATYPE_NULL, the name and the
-// type.
-var named = []struct {
+// predefinedTypes are the datatypes of mpi.h: the handle, less that of MPI_DATATYPE_NULL, the name
+// and the type.
+var predefinedTypes = []struct {
 	at   int
 	name string
 	t    *mpi.Datatype
@@ -47,7 +47,7 @@ var named = []struct {
 
 // basicTypes has the same by handle.
 var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string) {
-	for _, n := range named {
+	for _, n := range predefinedTypes {
 		types[n.at], names[n.at] = n.t, n.name
 	}
 	return
@@ -55,7 +55,7 @@ var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string
 
 // Constructors. n is checked before arrays of as many elements are read.
 
-func (r *rank) count(n uintptr) int {
+func (r *rank) checkedCount(n uintptr) int {
 	if int(n) < 0 {
 		r.raiseError(mpi.ErrCount, "%d: a count is not negative", int(n))
 	}
@@ -63,46 +63,46 @@ func (r *rank) count(n uintptr) int {
 }
 
 func typeContiguous(r *rank, a args) {
-	r.addDatatype(a[2], mpi.Contiguous(r.count(a[0]), r.datatype(a[1])), combinerContiguous, intsOf(a[0]), nil, a[1])
+	r.addDatatype(a[2], mpi.Contiguous(r.checkedCount(a[0]), r.datatype(a[1])), combinerContiguous, intArguments(a[0]), nil, a[1])
 }
 
 func typeVector(r *rank, a args) {
-	r.addDatatype(a[4], mpi.Vector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerVector, intsOf(a[0], a[1], a[2]), nil, a[3])
+	r.addDatatype(a[4], mpi.Vector(r.checkedCount(a[0]), r.checkedCount(a[1]), int(a[2]), r.datatype(a[3])), combinerVector, intArguments(a[0], a[1], a[2]), nil, a[3])
 }
 
 func typeHvector(r *rank, a args) {
-	r.addDatatype(a[4], mpi.Hvector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerHvector, intsOf(a[0], a[1]), []int{int(a[2])}, a[3])
+	r.addDatatype(a[4], mpi.Hvector(r.checkedCount(a[0]), r.checkedCount(a[1]), int(a[2]), r.datatype(a[3])), combinerHvector, intArguments(a[0], a[1]), []int{int(a[2])}, a[3])
 }
 
 func typeIndexed(r *rank, a args) {
-	n := r.count(a[0])
+	n := r.checkedCount(a[0])
 	lengths, offsets := r.countsAt(a[1], n), r.countsAt(a[2], n)
 	r.addDatatype(a[4], mpi.Indexed(lengths, offsets, r.datatype(a[3])), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
 }
 
 func typeHindexed(r *rank, a args) {
-	n := r.count(a[0])
-	lengths, offsets := r.countsAt(a[1], n), words(a[2], n)
+	n := r.checkedCount(a[0])
+	lengths, offsets := r.countsAt(a[1], n), aintsAt(a[2], n)
 	r.addDatatype(a[4], mpi.Hindexed(lengths, offsets, r.datatype(a[3])), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
 }
 
 func typeIndexedBlock(r *rank, a args) {
-	n := r.count(a[0])
+	n := r.checkedCount(a[0])
 	offsets := r.countsAt(a[2], n)
-	t := mpi.Indexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
-	r.addDatatype(a[4], t, combinerIndexedBlock, slices.Concat(intsOf(a[0], a[1]), offsets), nil, a[3])
+	t := mpi.Indexed(slices.Repeat([]int{r.checkedCount(a[1])}, n), offsets, r.datatype(a[3]))
+	r.addDatatype(a[4], t, combinerIndexedBlock, slices.Concat(intArguments(a[0], a[1]), offsets), nil, a[3])
 }
 
 func typeHindexedBlock(r *rank, a args) {
-	n := r.count(a[0])
-	offsets := words(a[2], n)
-	t := mpi.Hindexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
-	r.addDatatype(a[4], t, combinerHindexedBlock, intsOf(a[0], a[1]), offsets, a[3])
+	n := r.checkedCount(a[0])
+	offsets := aintsAt(a[2], n)
+	t := mpi.Hindexed(slices.Repeat([]int{r.checkedCount(a[1])}, n), offsets, r.datatype(a[3]))
+	r.addDatatype(a[4], t, combinerHindexedBlock, intArguments(a[0], a[1]), offsets, a[3])
 }
 
 func typeStruct(r *rank, a args) {
-	n := r.count(a[0])
-	lengths, offsets, of := r.countsAt(a[1], n), words(a[2], n), sliceAt[uintptr](a[3], n)
+	n := r.checkedCount(a[0])
+	lengths, offsets, of := r.countsAt(a[1], n), aintsAt(a[2], n), sliceAt[uintptr](a[3], n)
 	types := make([]*mpi.Datatype, n)
 	for i, h := range of {
 		types[i] = r.datatype(h)
@@ -117,20 +117,20 @@ func typeResized(r *rank, a args) {
 func typeDup(r *rank, a args) {
 	storeAt(a[1], uintptr(datatypeNull)) // which an error leaves there
 	t := r.datatype(a[0])
-	copied := r.copyAttributes(a[0], r.typeOf(a[0]).attributes)
+	copied := r.copyAttributes(a[0], r.userTypeOf(a[0]).attributes)
 	d := t.Copy()
 	if t.CheckUsable() == nil {
 		d.Commit()
 	}
 	r.addDatatype(a[1], d, combinerDup, nil, nil, a[0])
-	r.typeOf(*pointerAt[uintptr](a[1])).attributes = copied
+	r.userTypeOf(*pointerAt[uintptr](a[1])).attributes = copied
 }
 
 // typeSubarray makes loops from the dimension that changes fastest to the slowest one.
 func typeSubarray(r *rank, a args) {
-	n := r.count(a[0])
+	n := r.checkedCount(a[0])
 	sizes, parts, starts, t := r.countsAt(a[1], n), r.countsAt(a[2], n), r.countsAt(a[3], n), r.datatype(a[5])
-	arguments := slices.Concat([]int{n}, sizes, parts, starts, intsOf(a[4]))
+	arguments := slices.Concat([]int{n}, sizes, parts, starts, intArguments(a[4]))
 	switch {
 	case n < 1:
 		r.raiseError(mpi.ErrArg, "the array has %d dimensions", n)
@@ -158,7 +158,7 @@ func typeSubarray(r *rank, a args) {
 
 // nextStride returns the bytes of a dimension of size elements that are stride apart.
 func (r *rank) nextStride(stride, size int) int {
-	if exceedsMemory(max(stride, -stride), size) {
+	if productExceedsMemory(max(stride, -stride), size) {
 		r.raiseError(mpi.ErrArg, "a dimension of %d elements of %d bytes is more than memory can have", size, stride)
 	}
 	return stride * size
@@ -172,10 +172,10 @@ func typeFree(r *rank, a args) {
 	if r.types.get(kindType, h) == nil {
 		r.raiseError(mpi.ErrType, "%s cannot be freed", basicNames[h-datatypeNull])
 	}
-	if r.typeOf(h).isSelected() {
+	if r.userTypeOf(h).isSelected() {
 		r.raiseError(mpi.ErrType, "a datatype of a kind of Fortran's cannot be freed")
 	}
-	r.deleteAll(h, &r.typeOf(h).attributes)
+	r.deleteAttributes(h, &r.userTypeOf(h).attributes)
 	t.Free()
 	r.types.remove(h)
 	storeAt(a[0], uintptr(datatypeNull))
@@ -185,35 +185,35 @@ func typeSize(r *rank, a args) {
 	r.storeCount(a[1], r.datatype(a[0]).Size())
 }
 
-func getExtent(r *rank, a args) {
+func typeGetExtent(r *rank, a args) {
 	t := r.datatype(a[0])
 	storeAt(a[1], t.LowerBound())
 	storeAt(a[2], t.Extent())
 }
-func trueExtent(r *rank, a args) {
+func typeGetTrueExtent(r *rank, a args) {
 	t := r.datatype(a[0])
 	storeAt(a[1], t.TrueLowerBound())
 	storeAt(a[2], t.TrueExtent())
 }
 func getAddress(_ *rank, a args) { storeAt(a[1], a[0]) }
-func aintAdd(r *rank, a args)    { r.now.result = int64(a[0]) + int64(a[1]) }
-func aintDiff(r *rank, a args)   { r.now.result = int64(a[0]) - int64(a[1]) }
+func aintAdd(r *rank, a args)    { r.currentCall.result = int64(a[0]) + int64(a[1]) }
+func aintDiff(r *rank, a args)   { r.currentCall.result = int64(a[0]) - int64(a[1]) }
 
 func typeSetName(r *rank, a args) {
-	r.typeOf(a[0]).name = r.text(a[1])
+	r.userTypeOf(a[0]).name = r.stringAt(a[1])
 }
 
 func typeGetName(r *rank, a args) {
-	setText(a[1], r.typeOf(a[0]).name, maxName, a[2])
+	storeText(a[1], r.userTypeOf(a[0]).name, maxName, a[2])
 }
 
 const maxName = 128 // MPI_MAX_OBJECT_NAME
 
-// ingredient is a datatype that another one is made of. One that the program has made is kept after
-// it was freed.
-type ingredient struct {
-	handle uintptr // of the library's
-	made   *madeType
+// componentType is a datatype that another one is made of. One that the program has made is kept
+// after it was freed.
+type componentType struct {
+	handle   uintptr // of the library's
+	userType *userType
 }
 
 // typeMatchSize returns the datatype of a class that has a size.

@@ -30,7 +30,7 @@ var handlers = func() []handler {
 		if access := fileAccessHandler(name); access != nil {
 			written = access
 		}
-		if start := starters[f.Collective()]; start != nil {
+		if start := collectiveStarters[f.Collective()]; start != nil {
 			written = start.handler(f)
 		}
 		switch {
@@ -45,9 +45,9 @@ var handlers = func() []handler {
 	return all
 }()
 
-// starters has the collective operations whose messages are all started at once, by the names of
-// their blocking forms. It carries out the non-blocking and the persistent forms.
-var starters = map[string]starter{
+// collectiveStarters has the collective operations whose messages are all started at once, by the
+// names of their blocking forms. It carries out the non-blocking and the persistent forms.
+var collectiveStarters = map[string]collectiveStarter{
 	"MPI_Barrier":              ibarrier,
 	"MPI_Bcast":                ibcast,
 	"MPI_Gather":               igather,
@@ -75,16 +75,16 @@ var starters = map[string]starter{
 // writtenHandlers has the handlers written by hand.
 var writtenHandlers = map[string]handler{
 	"MPI_Iprobe":               iprobe,
-	"MPI_Status_set_elements":  setElements,
-	"MPI_Test_cancelled":       func(_ *rank, a args) { storeAt(a[1], intOfBool(getStatus(a[0]).Cancelled)) },
+	"MPI_Status_set_elements":  statusSetElements,
+	"MPI_Test_cancelled":       func(_ *rank, a args) { storeAt(a[1], intOfBool(loadStatus(a[0]).Cancelled)) },
 	"MPI_Status_set_cancelled": func(_ *rank, a args) { pointerAt[status](a[0]).cancelled = intOfBool(int32(a[1]) != 0) },
 	"MPI_Wait":                 wait, "MPI_Test": test, "MPI_Waitall": waitall, "MPI_Testall": testall, "MPI_Waitany": waitany, "MPI_Testany": testany,
-	"MPI_Waitsome": completeSome(true, mpi.WaitSome), "MPI_Testsome": completeSome(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
+	"MPI_Waitsome": completeSomeHandler(true, mpi.WaitSome), "MPI_Testsome": completeSomeHandler(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
 	"MPI_Psend_init": psendInit, "MPI_Precv_init": precvInit, "MPI_Pready": pready, "MPI_Pready_range": preadyRange, "MPI_Pready_list": preadyList, "MPI_Parrived": parrived,
-	"MPI_Session_init": sessionInit, "MPI_Session_finalize": sessionFinalize, "MPI_Session_get_num_psets": sessionCountSets, "MPI_Session_get_nth_pset": sessionGetSet,
-	"MPI_Session_get_info": sessionGetInfo, "MPI_Session_get_pset_info": sessionGetSetInfo, "MPI_Group_from_session_pset": groupFromSet,
-	"MPI_Session_create_errhandler": errhandlerCreate, "MPI_Session_set_errhandler": errhandlerSet(sessionHandled), "MPI_Session_get_errhandler": errhandlerGet(sessionHandled),
-	"MPI_Session_call_errhandler": callErrhandler(sessionHandled),
+	"MPI_Session_init": sessionInit, "MPI_Session_finalize": sessionFinalize, "MPI_Session_get_num_psets": sessionGetNumPsets, "MPI_Session_get_nth_pset": sessionGetNthPset,
+	"MPI_Session_get_info": sessionGetInfo, "MPI_Session_get_pset_info": sessionGetPsetInfo, "MPI_Group_from_session_pset": groupFromSessionPset,
+	"MPI_Session_create_errhandler": errhandlerCreate, "MPI_Session_set_errhandler": errhandlerSetHandler(sessionErrorTarget), "MPI_Session_get_errhandler": errhandlerGetHandler(sessionErrorTarget),
+	"MPI_Session_call_errhandler": callErrhandlerHandler(sessionErrorTarget),
 	"MPI_Comm_create_from_group":  commCreateFromGroup, "MPI_Intercomm_create_from_groups": intercommCreateFromGroups,
 	"MPI_Request_get_status_all": requestGetStatusAll, "MPI_Request_get_status_any": requestGetStatusAny, "MPI_Request_get_status_some": requestGetStatusSome,
 	"MPI_Status_get_error":     func(_ *rank, a args) { storeAt(a[1], pointerAt[status](a[0]).err) },
@@ -108,34 +108,34 @@ var writtenHandlers = map[string]handler{
 	"MPI_Type_create_indexed_block": typeIndexedBlock, "MPI_Type_create_hindexed_block": typeHindexedBlock,
 	"MPI_Type_struct": typeStruct, "MPI_Type_create_struct": typeStruct, "MPI_Type_create_resized": typeResized, "MPI_Type_create_subarray": typeSubarray,
 	"MPI_Type_dup": typeDup, "MPI_Type_commit": typeCommit, "MPI_Type_free": typeFree, "MPI_Type_size": typeSize,
-	"MPI_Type_get_extent": getExtent, "MPI_Type_get_true_extent": trueExtent,
+	"MPI_Type_get_extent": typeGetExtent, "MPI_Type_get_true_extent": typeGetTrueExtent,
 	"MPI_Type_get_envelope": typeEnvelope, "MPI_Type_get_contents": typeContents, "MPI_Type_get_envelope_c": typeEnvelopeLarge, "MPI_Type_get_contents_c": typeContentsLarge, "MPI_Type_create_darray": typeDarray, "MPI_Type_match_size": typeMatchSize,
-	"MPI_Type_create_f90_integer": typeSelectInteger, "MPI_Type_create_f90_real": typeSelectReal, "MPI_Type_create_f90_complex": typeSelectComplex,
+	"MPI_Type_create_f90_integer": typeCreateF90Integer, "MPI_Type_create_f90_real": typeCreateF90Real, "MPI_Type_create_f90_complex": typeCreateF90Complex,
 	"MPI_Type_set_name": typeSetName, "MPI_Type_get_name": typeGetName,
 	"MPI_Address": getAddress, "MPI_Get_address": getAddress, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
 	"MPI_Pack_external": packExternal, "MPI_Unpack_external": unpackExternal, "MPI_Pack_external_size": packExternalSize,
 	"MPI_Pack": pack, "MPI_Unpack": unpack, "MPI_Pack_size": packSize,
 
-	"MPI_Barrier": blockingOrInter(barrier, ibarrier, 0), "MPI_Bcast": blockingOrInter(bcast, ibcast, 4),
-	"MPI_Gather": blockingOrInter(gather, igather, 7), "MPI_Gatherv": blockingOrInter(gatherv, igatherv, 8), "MPI_Scatter": blockingOrInter(scatter, iscatter, 7), "MPI_Scatterv": blockingOrInter(scatterv, iscatterv, 8),
-	"MPI_Allgather": blockingOrInter(allgather, iallgather, 6), "MPI_Allgatherv": blockingOrInter(allgatherv, iallgatherv, 7),
-	"MPI_Alltoall": blockingOrInter(alltoall, ialltoall, 6), "MPI_Alltoallv": blockingOrInter(alltoallv, ialltoallv, 8), "MPI_Alltoallw": blockingOrInter(alltoallw, ialltoallw, 8),
-	"MPI_Reduce": blockingOrInter(reduce, ireduce, 6), "MPI_Allreduce": blockingOrInter(reduceAll((*mpi.Comm).Allreduce), iallreduce, 5),
-	"MPI_Reduce_scatter": blockingOrInter(reduceScatter, ireduceScatter, 5), "MPI_Reduce_scatter_block": blockingOrInter(reduceScatterBlock, ireduceScatterBlock, 5),
-	"MPI_Scan": reduceAll((*mpi.Comm).Scan), "MPI_Exscan": exscan, "MPI_Reduce_local": reduceLocal,
+	"MPI_Barrier": blockingOrInterHandler(barrier, ibarrier, 0), "MPI_Bcast": blockingOrInterHandler(bcast, ibcast, 4),
+	"MPI_Gather": blockingOrInterHandler(gather, igather, 7), "MPI_Gatherv": blockingOrInterHandler(gatherv, igatherv, 8), "MPI_Scatter": blockingOrInterHandler(scatter, iscatter, 7), "MPI_Scatterv": blockingOrInterHandler(scatterv, iscatterv, 8),
+	"MPI_Allgather": blockingOrInterHandler(allgather, iallgather, 6), "MPI_Allgatherv": blockingOrInterHandler(allgatherv, iallgatherv, 7),
+	"MPI_Alltoall": blockingOrInterHandler(alltoall, ialltoall, 6), "MPI_Alltoallv": blockingOrInterHandler(alltoallv, ialltoallv, 8), "MPI_Alltoallw": blockingOrInterHandler(alltoallw, ialltoallw, 8),
+	"MPI_Reduce": blockingOrInterHandler(reduce, ireduce, 6), "MPI_Allreduce": blockingOrInterHandler(reduceAllHandler((*mpi.Comm).Allreduce), iallreduce, 5),
+	"MPI_Reduce_scatter": blockingOrInterHandler(reduceScatter, ireduceScatter, 5), "MPI_Reduce_scatter_block": blockingOrInterHandler(reduceScatterBlock, ireduceScatterBlock, 5),
+	"MPI_Scan": reduceAllHandler((*mpi.Comm).Scan), "MPI_Exscan": exscan, "MPI_Reduce_local": reduceLocal,
 	"MPI_Op_create": opCreate, "MPI_Op_free": opFree, "MPI_Op_commutative": opCommutative,
 
 	"MPI_Mprobe": mprobe, "MPI_Improbe": improbe, "MPI_Mrecv": mrecv, "MPI_Imrecv": imrecv,
 
-	"MPI_Neighbor_allgather": blocking(ineighborAllgather), "MPI_Neighbor_allgatherv": blocking(ineighborAllgatherv), "MPI_Neighbor_alltoall": blocking(ineighborAlltoall),
-	"MPI_Neighbor_alltoallv": blocking(ineighborAlltoallv), "MPI_Neighbor_alltoallw": blocking(ineighborAlltoallw),
+	"MPI_Neighbor_allgather": blockingHandler(ineighborAllgather), "MPI_Neighbor_allgatherv": blockingHandler(ineighborAllgatherv), "MPI_Neighbor_alltoall": blockingHandler(ineighborAlltoall),
+	"MPI_Neighbor_alltoallv": blockingHandler(ineighborAlltoallv), "MPI_Neighbor_alltoallw": blockingHandler(ineighborAlltoallw),
 
-	"MPI_Status_set_elements_x": setElements,
+	"MPI_Status_set_elements_x": statusSetElements,
 	"MPI_Add_error_class":       addErrorClass, "MPI_Add_error_code": addErrorCode, "MPI_Add_error_string": addErrorString,
 
-	"MPI_Type_get_extent_x": getExtent, "MPI_Type_get_true_extent_x": trueExtent,
+	"MPI_Type_get_extent_x": typeGetExtent, "MPI_Type_get_true_extent_x": typeGetTrueExtent,
 	"MPI_Get_elements_x": func(r *rank, a args) {
-		n := getStatus(a[0]).Elements(r.datatype(a[1]))
+		n := loadStatus(a[0]).Elements(r.datatype(a[1]))
 		if n == mpi.Undefined {
 			n = undefined
 		}
@@ -143,12 +143,12 @@ var writtenHandlers = map[string]handler{
 	},
 	"MPI_Comm_dup_with_info": func(r *rank, a args) {
 		r.checkInfo(a[1])
-		r.dup(r.comm(a[0]).Dup(), a[0], a[2])
+		r.storeDup(r.comm(a[0]).Dup(), a[0], a[2])
 	},
-	"MPI_Comm_idup": func(r *rank, a args) { r.idup(a[0], a[1], a[2]) },
+	"MPI_Comm_idup": func(r *rank, a args) { r.startIdup(a[0], a[1], a[2]) },
 	"MPI_Comm_idup_with_info": func(r *rank, a args) {
 		r.checkInfo(a[1])
-		r.idup(a[0], a[2], a[3])
+		r.startIdup(a[0], a[2], a[3])
 	},
 	"MPI_Comm_create_group": commCreateGroup, "MPI_Comm_set_info": commSetInfo, "MPI_Comm_get_info": commGetInfo,
 	"MPI_Info_get_valuelen": infoGetValueLength, "MPI_Info_get_string": infoGetString, "MPI_Info_create_env": infoCreateEnv,
@@ -165,27 +165,27 @@ var writtenHandlers = map[string]handler{
 
 	"MPI_Intercomm_create": intercommCreate, "MPI_Comm_set_name": commSetName, "MPI_Comm_get_name": commGetName,
 
-	"MPI_Keyval_create": keyvalCreate(communicators), "MPI_Comm_create_keyval": keyvalCreate(communicators), "MPI_Type_create_keyval": keyvalCreate(datatypes),
-	"MPI_Keyval_free": keyvalFree(communicators), "MPI_Comm_free_keyval": keyvalFree(communicators), "MPI_Type_free_keyval": keyvalFree(datatypes),
-	"MPI_Attr_put": attrPut(communicators), "MPI_Comm_set_attr": attrPut(communicators), "MPI_Type_set_attr": attrPut(datatypes),
-	"MPI_Attr_get": attrGet(communicators), "MPI_Comm_get_attr": attrGet(communicators), "MPI_Type_get_attr": attrGet(datatypes),
-	"MPI_Attr_delete": attrDelete(communicators), "MPI_Comm_delete_attr": attrDelete(communicators), "MPI_Type_delete_attr": attrDelete(datatypes),
+	"MPI_Keyval_create": keyvalCreateHandler(communicators), "MPI_Comm_create_keyval": keyvalCreateHandler(communicators), "MPI_Type_create_keyval": keyvalCreateHandler(datatypes),
+	"MPI_Keyval_free": keyvalFreeHandler(communicators), "MPI_Comm_free_keyval": keyvalFreeHandler(communicators), "MPI_Type_free_keyval": keyvalFreeHandler(datatypes),
+	"MPI_Attr_put": attrPutHandler(communicators), "MPI_Comm_set_attr": attrPutHandler(communicators), "MPI_Type_set_attr": attrPutHandler(datatypes),
+	"MPI_Attr_get": attrGetHandler(communicators), "MPI_Comm_get_attr": attrGetHandler(communicators), "MPI_Type_get_attr": attrGetHandler(datatypes),
+	"MPI_Attr_delete": attrDeleteHandler(communicators), "MPI_Comm_delete_attr": attrDeleteHandler(communicators), "MPI_Type_delete_attr": attrDeleteHandler(datatypes),
 
 	"MPI_Topo_test": topoTest, "MPI_Cart_create": cartCreate, "MPI_Dims_create": dimsCreate, "MPI_Graph_create": graphCreate,
-	"MPI_Dist_graph_create": distGraphCreate, "MPI_Dist_graph_create_adjacent": distGraphCreateAdjacent, "MPI_Dist_graph_neighbors_count": distGraphCount, "MPI_Dist_graph_neighbors": distGraphNeighbors,
+	"MPI_Dist_graph_create": distGraphCreate, "MPI_Dist_graph_create_adjacent": distGraphCreateAdjacent, "MPI_Dist_graph_neighbors_count": distGraphNeighborsCount, "MPI_Dist_graph_neighbors": distGraphNeighbors,
 	"MPI_Graphdims_get": graphdimsGet, "MPI_Graph_get": graphGet,
 	"MPI_Cartdim_get": cartdimGet, "MPI_Cart_get": cartGet, "MPI_Cart_rank": cartRank, "MPI_Cart_coords": cartCoords,
-	"MPI_Graph_neighbors_count": graphNeighborsCount, "MPI_Graph_neighbors": graphNeighborsGet, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
+	"MPI_Graph_neighbors_count": graphNeighborsCount, "MPI_Graph_neighbors": graphNeighbors, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
 
-	"MPI_Get_processor_name": func(r *rank, a args) { setText(a[0], r.world.ProcessorName(), 256, a[1]) },
-	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": errhandlerSet(commHandled), "MPI_Comm_set_errhandler": errhandlerSet(commHandled),
-	"MPI_Errhandler_get": errhandlerGet(commHandled), "MPI_Comm_get_errhandler": errhandlerGet(commHandled), "MPI_Errhandler_free": errhandlerFree, "MPI_Comm_call_errhandler": callErrhandler(commHandled),
+	"MPI_Get_processor_name": func(r *rank, a args) { storeText(a[0], r.world.ProcessorName(), 256, a[1]) },
+	"MPI_Errhandler_create":  errhandlerCreate, "MPI_Comm_create_errhandler": errhandlerCreate, "MPI_Errhandler_set": errhandlerSetHandler(commErrorTarget), "MPI_Comm_set_errhandler": errhandlerSetHandler(commErrorTarget),
+	"MPI_Errhandler_get": errhandlerGetHandler(commErrorTarget), "MPI_Comm_get_errhandler": errhandlerGetHandler(commErrorTarget), "MPI_Errhandler_free": errhandlerFree, "MPI_Comm_call_errhandler": callErrhandlerHandler(commErrorTarget),
 	"MPI_Error_string": errorString, "MPI_Error_class": errorClass,
-	"MPI_Wtime":          func(r *rank, _ args) { r.now.real = float64(r.world.Wtime()) / float64(unit.Second) },
-	"MPI_Wtick":          func(r *rank, _ args) { r.now.real = float64(r.world.Wtick()) / float64(unit.Second) },
-	"MPI_Init":           func(r *rank, _ args) { r.init() },
+	"MPI_Wtime":          func(r *rank, _ args) { r.currentCall.realResult = float64(r.world.Wtime()) / float64(unit.Second) },
+	"MPI_Wtick":          func(r *rank, _ args) { r.currentCall.realResult = float64(r.world.Wtick()) / float64(unit.Second) },
+	"MPI_Init":           func(r *rank, _ args) { r.initialize() },
 	"MPI_Init_thread":    initThread,
-	"MPI_Query_thread":   func(r *rank, a args) { storeAt(a[0], int32(r.level)) },
+	"MPI_Query_thread":   func(r *rank, a args) { storeAt(a[0], int32(r.providedLevel)) },
 	"MPI_Is_thread_main": isThreadMain,
 	"MPI_Finalize":       finalize,
 	"MPI_Initialized":    func(r *rank, a args) { storeAt(a[0], intOfBool(r.initialized)) },
@@ -196,39 +196,39 @@ var writtenHandlers = map[string]handler{
 		storeAt(a[0], int32(version))
 		storeAt(a[1], int32(sub))
 	},
-	"MPI_Get_library_version": func(_ *rank, a args) { setText(a[0], libraryVersion, 8192, a[1]) },
+	"MPI_Get_library_version": func(_ *rank, a args) { storeText(a[0], libraryVersion, 8192, a[1]) },
 	"MPI_Pcontrol":            func(r *rank, a args) { r.world.Pcontrol(int(a[0])) },
 	"MPI_Alloc_mem":           allocMem,
 	"MPI_Free_mem":            freeMem,
 
-	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoCountKeys,
-	"MPI_Info_get_nthkey": infoGetKey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,
+	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoGetNkeys,
+	"MPI_Info_get_nthkey": infoGetNthkey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,
 
 	"MPI_Win_create": winCreate, "MPI_Win_allocate": winAllocate, "MPI_Win_allocate_shared": winAllocateShared, "MPI_Win_create_dynamic": winCreateDynamic,
 	"MPI_Win_attach": winAttach, "MPI_Win_detach": winDetach, "MPI_Win_shared_query": winSharedQuery, "MPI_Win_free": winFree,
 	"MPI_Win_get_group": func(r *rank, a args) { storeAt(a[1], r.addGroup(r.window(a[0]).Group())) },
 	"MPI_Win_set_info":  winSetInfo, "MPI_Win_get_info": winGetInfo,
-	"MPI_Win_set_name":      func(r *rank, a args) { r.window(a[0]).name = r.text(a[1]) },
-	"MPI_Win_get_name":      func(r *rank, a args) { setText(a[1], r.window(a[0]).name, maxName, a[2]) },
-	"MPI_Win_create_keyval": keyvalCreate(windows), "MPI_Win_free_keyval": keyvalFree(windows),
-	"MPI_Win_set_attr": attrPut(windows), "MPI_Win_get_attr": winGetAttr, "MPI_Win_delete_attr": attrDelete(windows),
-	"MPI_Win_create_errhandler": errhandlerCreate, "MPI_Win_set_errhandler": errhandlerSet(windowHandled),
-	"MPI_Win_get_errhandler": errhandlerGet(windowHandled), "MPI_Win_call_errhandler": callErrhandler(windowHandled),
+	"MPI_Win_set_name":      func(r *rank, a args) { r.window(a[0]).name = r.stringAt(a[1]) },
+	"MPI_Win_get_name":      func(r *rank, a args) { storeText(a[1], r.window(a[0]).name, maxName, a[2]) },
+	"MPI_Win_create_keyval": keyvalCreateHandler(windows), "MPI_Win_free_keyval": keyvalFreeHandler(windows),
+	"MPI_Win_set_attr": attrPutHandler(windows), "MPI_Win_get_attr": winGetAttr, "MPI_Win_delete_attr": attrDeleteHandler(windows),
+	"MPI_Win_create_errhandler": errhandlerCreate, "MPI_Win_set_errhandler": errhandlerSetHandler(windowErrorTarget),
+	"MPI_Win_get_errhandler": errhandlerGetHandler(windowErrorTarget), "MPI_Win_call_errhandler": callErrhandlerHandler(windowErrorTarget),
 	"loggp_set_window_origin": func(r *rank, a args) { r.window(a[0]).BaseAddress = int(a[1]) },
 
 	"MPI_Put": put, "MPI_Get": get, "MPI_Accumulate": accumulate, "MPI_Get_accumulate": getAccumulate, "MPI_Fetch_and_op": fetchAndOp, "MPI_Compare_and_swap": compareAndSwap,
 	"MPI_Rput": rput, "MPI_Rget": rget, "MPI_Raccumulate": raccumulate, "MPI_Rget_accumulate": rgetAccumulate,
-	"MPI_Win_fence":    func(r *rank, a args) { r.window(a[1]).Fence(r.assert(a[0])) },
-	"MPI_Win_start":    func(r *rank, a args) { w := r.window(a[2]); w.Start(r.group(a[0]), r.assert(a[1])) },
+	"MPI_Win_fence":    func(r *rank, a args) { r.window(a[1]).Fence(r.assertions(a[0])) },
+	"MPI_Win_start":    func(r *rank, a args) { w := r.window(a[2]); w.Start(r.group(a[0]), r.assertions(a[1])) },
 	"MPI_Win_complete": func(r *rank, a args) { r.window(a[0]).Complete() },
-	"MPI_Win_post":     func(r *rank, a args) { w := r.window(a[2]); w.Post(r.group(a[0]), r.assert(a[1])) },
+	"MPI_Win_post":     func(r *rank, a args) { w := r.window(a[2]); w.Post(r.group(a[0]), r.assertions(a[1])) },
 	"MPI_Win_wait":     func(r *rank, a args) { r.window(a[0]).Wait() },
 	"MPI_Win_test":     func(r *rank, a args) { storeAt(a[1], intOfBool(r.window(a[0]).Test())) },
-	"MPI_Win_lock":     winLock, "MPI_Win_lock_all": func(r *rank, a args) { r.window(a[1]).LockAll(r.assert(a[0])) },
-	"MPI_Win_unlock":     func(r *rank, a args) { r.window(a[1]).Unlock(destination(int(a[0]))) },
+	"MPI_Win_lock":     winLock, "MPI_Win_lock_all": func(r *rank, a args) { r.window(a[1]).LockAll(r.assertions(a[0])) },
+	"MPI_Win_unlock":     func(r *rank, a args) { r.window(a[1]).Unlock(destinationRank(int(a[0]))) },
 	"MPI_Win_unlock_all": func(r *rank, a args) { r.window(a[0]).UnlockAll() },
-	"MPI_Win_flush":      func(r *rank, a args) { r.window(a[1]).Flush(destination(int(a[0]))) }, "MPI_Win_flush_all": func(r *rank, a args) { r.window(a[0]).FlushAll() },
-	"MPI_Win_flush_local":     func(r *rank, a args) { r.window(a[1]).FlushLocal(destination(int(a[0]))) },
+	"MPI_Win_flush":      func(r *rank, a args) { r.window(a[1]).Flush(destinationRank(int(a[0]))) }, "MPI_Win_flush_all": func(r *rank, a args) { r.window(a[0]).FlushAll() },
+	"MPI_Win_flush_local":     func(r *rank, a args) { r.window(a[1]).FlushLocal(destinationRank(int(a[0]))) },
 	"MPI_Win_flush_local_all": func(r *rank, a args) { r.window(a[0]).FlushLocalAll() },
 	"MPI_Win_sync":            func(r *rank, a args) { r.window(a[0]).Sync() },
 
@@ -248,13 +248,13 @@ var writtenHandlers = map[string]handler{
 	"MPI_File_set_atomicity":       func(r *rank, a args) { r.file(a[0]).SetAtomicity(int32(a[1]) != 0) },
 	"MPI_File_get_atomicity":       func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], intOfBool(f.Atomicity())) },
 	"MPI_File_sync":                func(r *rank, a args) { r.file(a[0]).Sync() },
-	"MPI_File_create_errhandler":   errhandlerCreate, "MPI_File_set_errhandler": errhandlerSet(fileHandled),
-	"MPI_File_get_errhandler": errhandlerGet(fileHandled), "MPI_File_call_errhandler": callErrhandler(fileHandled),
+	"MPI_File_create_errhandler":   errhandlerCreate, "MPI_File_set_errhandler": errhandlerSetHandler(fileErrorTarget),
+	"MPI_File_get_errhandler": errhandlerGetHandler(fileErrorTarget), "MPI_File_call_errhandler": callErrhandlerHandler(fileErrorTarget),
 	"MPI_Register_datarep": registerDatarep, "MPI_Register_datarep_c": registerDatarep,
 
-	"loggp_now":        func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
+	"loggp_now":        func(r *rank, _ args) { r.currentCall.result = int64(r.world.Wtime() / unit.Nanosecond) },
 	"loggp_sleep":      sleepThread,
-	"loggp_new_thread": newThread, "loggp_drop_thread": dropThread, "loggp_block": blockThread, "loggp_unblock": unblockThreads,
-	"loggp_yield": func(r *rank, _ args) { r.yield() },
-	"loggp_tick":  func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
+	"loggp_new_thread": newThread, "loggp_drop_thread": cancelNewThread, "loggp_block": blockThread, "loggp_unblock": unblockThreads,
+	"loggp_yield": func(r *rank, _ args) { r.yieldThread() },
+	"loggp_tick":  func(r *rank, _ args) { r.currentCall.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
 }

@@ -16,21 +16,21 @@ import (
 // libraryVersion is what MPI_Get_library_version tells.
 const libraryVersion = "loggp: MPI 4.1 on emulated machines and on transports of this computer"
 
-func (r *rank) init() {
+func (r *rank) initialize() {
 	if r.initialized {
 		r.raiseError(mpi.ErrOther, "it was already called")
 	}
-	r.initialized, r.initializedBy = true, r.current.number
+	r.initialized, r.initThreadNumber = true, r.current.number
 }
 
 func finalize(r *rank, _ args) {
-	if r.wasStarted {
+	if r.wasSpawned {
 		r.world.AnnounceExit()
 	}
-	if r.self != nil {
-		r.deleteAll(commSelf, &r.self.attributes)
+	if r.selfComm != nil {
+		r.deleteAttributes(commSelf, &r.selfComm.attributes)
 	}
-	r.deleteAll(commWorld, &r.own.attributes)
+	r.deleteAttributes(commWorld, &r.worldComm.attributes)
 	r.world.DrainOperations()
 	r.finalized = true
 }

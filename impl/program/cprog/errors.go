@@ -15,16 +15,16 @@ import (
 
 // Error classes, codes and handlers.
 
-// codes has the number of each class of errors.
-var codes = map[mpi.Class]int32{
+// classNumbers has the number of each class of errors.
+var classNumbers = map[mpi.Class]int32{
 	mpi.Success: 0, mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7, mpi.ErrRoot: 8,
 	mpi.ErrGroup: 9, mpi.ErrOp: 10, mpi.ErrTopology: 11, mpi.ErrDims: 12, mpi.ErrArg: 13, mpi.ErrUnknown: 14, mpi.ErrTruncate: 15, mpi.ErrOther: 16,
 	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
 }
 
-// laterClasses are the error classes of MPI-2 and later by number, from 20 on. The library raises
+// mpi2Classes are the error classes of MPI-2 and later by number, from 20 on. The library raises
 // few of them.
-var laterClasses = [...]struct {
+var mpi2Classes = [...]struct {
 	class mpi.Class
 	text  string
 }{
@@ -45,15 +45,15 @@ var laterClasses = [...]struct {
 }
 
 func init() {
-	for i, l := range laterClasses {
-		codes[l.class] = int32(20 + i)
+	for i, l := range mpi2Classes {
+		classNumbers[l.class] = int32(20 + i)
 	}
 }
 
-// classText describes an error class.
-func classText(c mpi.Class) string {
-	if i := codes[c] - 20; i >= 0 {
-		return laterClasses[i].text
+// describeClass describes an error class.
+func describeClass(c mpi.Class) string {
+	if i := classNumbers[c] - 20; i >= 0 {
+		return mpi2Classes[i].text
 	}
 	return mpi.ErrorString(c)
 }
@@ -71,22 +71,22 @@ const (
 
 const lastCode = 0x3fff // MPI_ERR_LASTCODE
 
-// code returns the number of an error's class, as the function returns it.
-func (r *rank) code(err error) int32 {
+// errorCodeOf returns the number of an error's class, as the function returns it.
+func (r *rank) errorCodeOf(err error) int32 {
 	switch {
-	case r.now.userCode != 0:
-		return r.now.userCode
-	case r.now.errorInStatuses:
-		return codes[mpi.ErrInStatus]
+	case r.currentCall.userErrorCode != 0:
+		return r.currentCall.userErrorCode
+	case r.currentCall.errorInStatuses:
+		return classNumbers[mpi.ErrInStatus]
 	}
-	if n, ok := codes[mpi.ErrorClass(err)]; ok {
+	if n, ok := classNumbers[mpi.ErrorClass(err)]; ok {
 		return n
 	}
-	return codes[mpi.ErrOther]
+	return classNumbers[mpi.ErrOther]
 }
 
 func classOf(code int) mpi.Class {
-	for c, n := range codes {
+	for c, n := range classNumbers {
 		if int(n) == code {
 			return c
 		}
@@ -94,23 +94,24 @@ func classOf(code int) mpi.Class {
 	return mpi.ErrUnknown
 }
 
-// errorCode is one that the program has added, or a class.
-type errorCode struct {
+// userErrorCode is an error code, or an error class, that the program has added.
+type userErrorCode struct {
 	class   int
 	text    string
 	removed bool
 }
 
 // userError returns the error class or code that the program has added under a number, or nil.
-func (r *rank) userError(n int) *errorCode {
-	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) && !r.errors[i].removed {
-		return &r.errors[i]
+func (r *rank) userError(n int) *userErrorCode {
+	if i := n - lastCode - 1; i >= 0 && i < len(r.userErrorCodes) && !r.userErrorCodes[i].removed {
+		return &r.userErrorCodes[i]
 	}
 	return nil
 }
 
-// addedError returns one that the program has added, which is an error if it has not.
-func (r *rank) addedError(n int) *errorCode {
+// requireUserError returns the error code or class that the program has added under a number, and
+// fails if there is none.
+func (r *rank) requireUserError(n int) *userErrorCode {
 	e := r.userError(n)
 	if e == nil {
 		r.raiseError(mpi.ErrArg, "the program has not added error code %d, or has removed it", n)
@@ -120,8 +121,8 @@ func (r *rank) addedError(n int) *errorCode {
 
 func removeErrorClass(r *rank, a args) {
 	n := int(a[0])
-	e := r.addedError(n)
-	for i, other := range r.errors {
+	e := r.requireUserError(n)
+	for i, other := range r.userErrorCodes {
 		if code := lastCode + 1 + i; code != n && other.class == n && !other.removed {
 			r.raiseError(mpi.ErrArg, "error class %d has code %d: remove that first", n, code)
 		}
@@ -133,20 +134,20 @@ func removeErrorClass(r *rank, a args) {
 }
 
 func removeErrorCode(r *rank, a args) {
-	e := r.addedError(int(a[0]))
+	e := r.requireUserError(int(a[0]))
 	if e.class == int(a[0]) {
 		r.raiseError(mpi.ErrArg, "%d is an error class, not a code", int(a[0]))
 	}
 	e.removed = true
 }
 
-func removeErrorString(r *rank, a args) { r.addedError(int(a[0])).text = "" }
+func removeErrorString(r *rank, a args) { r.requireUserError(int(a[0])).text = "" }
 
 func (r *rank) addError(class int, at uintptr) {
-	r.errors = append(r.errors, errorCode{class: class})
-	n := lastCode + len(r.errors)
+	r.userErrorCodes = append(r.userErrorCodes, userErrorCode{class: class})
+	n := lastCode + len(r.userErrorCodes)
 	if class < 0 {
-		r.errors[len(r.errors)-1].class = n
+		r.userErrorCodes[len(r.userErrorCodes)-1].class = n
 	}
 	storeAt(at, int32(n))
 	storeAt(r.libraryAttribute(lastUsedCode), int32(n))
@@ -162,19 +163,19 @@ func addErrorCode(r *rank, a args) {
 }
 
 func addErrorString(r *rank, a args) {
-	r.addedError(int(a[0])).text = r.text(a[1])
+	r.requireUserError(int(a[0])).text = r.stringAt(a[1])
 }
 
 func errorString(r *rank, a args) {
 	if e := r.userError(int(a[0])); e != nil {
-		setText(a[1], e.text, 512, a[2])
+		storeText(a[1], e.text, 512, a[2])
 		return
 	}
 	c := classOf(int(a[0]))
 	if c == mpi.ErrUnknown && int(a[0]) != 14 {
 		r.raiseError(mpi.ErrArg, "%d is not an error code", int(a[0]))
 	}
-	setText(a[1], string(c)+": "+classText(c), 512, a[2])
+	storeText(a[1], string(c)+": "+describeClass(c), 512, a[2])
 }
 
 func errorClass(r *rank, a args) {
@@ -191,7 +192,7 @@ func errhandlerCreate(r *rank, a args) {
 	f := a[0]
 	h := mpi.NewErrorHandler(func(c *mpi.Comm, err *mpi.Error) {
 		r.withScratch(func(s *scratch) {
-			s[0], s[1] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.code(err))
+			s[0], s[1] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.errorCodeOf(err))
 			r.callback(f, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))
 		})
 	})
@@ -201,26 +202,26 @@ func errhandlerCreate(r *rank, a args) {
 // handleOf returns the handle of a communicator, or of the session, window or file that it stands
 // for.
 func (r *rank) handleOf(c *mpi.Comm) uintptr {
-	if r.self != nil && r.self.Comm == c {
+	if r.selfComm != nil && r.selfComm.Comm == c {
 		return commSelf
 	}
 	for _, s := range r.comms.slots {
-		if s.used && s.value.Comm == c {
+		if s.inUse && s.value.Comm == c {
 			return s.value.handle
 		}
 	}
 	for i, s := range r.sessions.slots {
-		if s.used && s.value.comm == c {
-			return kindSession<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
+		if s.inUse && s.value.comm == c {
+			return kindSession<<kindShift | uintptr(s.generation)<<20 | uintptr(i)
 		}
 	}
 	for _, s := range r.windows.slots {
-		if s.used && s.value.Comm() == c {
+		if s.inUse && s.value.Comm() == c {
 			return s.value.handle
 		}
 	}
 	for _, s := range r.files.slots {
-		if s.used && s.value.Comm() == c {
+		if s.inUse && s.value.Comm() == c {
 			return s.value.handle
 		}
 	}
@@ -230,13 +231,14 @@ func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	return commWorld
 }
 
-// handled returns the communicator whose error handler is that of the object with a handle.
-type handled func(r *rank, h uintptr) *mpi.Comm
+// errorTargetFunc returns the communicator whose error handler gets the errors of the object with a
+// handle.
+type errorTargetFunc func(r *rank, h uintptr) *mpi.Comm
 
-func commHandled(r *rank, h uintptr) *mpi.Comm    { return r.comm(h).Comm }
-func sessionHandled(r *rank, h uintptr) *mpi.Comm { return r.session(h).comm }
+func commErrorTarget(r *rank, h uintptr) *mpi.Comm    { return r.comm(h).Comm }
+func sessionErrorTarget(r *rank, h uintptr) *mpi.Comm { return r.session(h).comm }
 
-func errhandlerSet(of handled) handler {
+func errhandlerSetHandler(of errorTargetFunc) handler {
 	return func(r *rank, a args) { of(r, a[0]).SetErrorHandler(r.errorHandlerOf(a[1])) }
 }
 
@@ -255,7 +257,7 @@ func (r *rank) errorHandlerOf(h uintptr) *mpi.ErrorHandler {
 	return (*x).ErrorHandler
 }
 
-func errhandlerGet(of handled) handler {
+func errhandlerGetHandler(of errorTargetFunc) handler {
 	return func(r *rank, a args) { storeAt(a[1], r.handlerHandle(of(r, a[0]).ErrorHandler())) }
 }
 
@@ -268,9 +270,9 @@ func (r *rank) handlerHandle(h *mpi.ErrorHandler) uintptr {
 		return errorsReturn
 	}
 	for i, s := range r.handlers.slots {
-		if s.used && s.value.ErrorHandler == h {
+		if s.inUse && s.value.ErrorHandler == h {
 			s.value.uses++
-			return kindErrhandler<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
+			return kindErrhandler<<kindShift | uintptr(s.generation)<<20 | uintptr(i)
 		}
 	}
 	return r.handlers.add(kindErrhandler, &errorHandler{h, 1}) // the program has freed it, and the communicator has it still
@@ -288,13 +290,13 @@ func errhandlerFree(r *rank, a args) {
 	storeAt(a[0], uintptr(errhandlerNull))
 }
 
-func callErrhandler(of handled) handler {
+func callErrhandlerHandler(of errorTargetFunc) handler {
 	return func(r *rank, a args) {
 		c := of(r, a[0])
 		if c.ErrorHandler() == mpi.ErrorsReturn {
 			return
 		}
-		r.now.userCode = int32(a[1])
+		r.currentCall.userErrorCode = int32(a[1])
 		c.Raise(classOf(int(a[1])), "the program calls the error handler with code %d", int(a[1]))
 	}
 }

@@ -30,9 +30,9 @@ import (
 
 // executable is such a program.
 type executable struct {
-	library []byte
-	nameAt  [2]C.uint64_t              // of the library's name in the program and in the library
-	c       *C.struct_loggp_executable // in memory of C, as the ranks keep it
+	library            []byte
+	libraryNameOffsets [2]C.uint64_t              // of the library's name in the program and in the library
+	cExecutable        *C.struct_loggp_executable // in memory of C, as the ranks keep it
 }
 
 // abiLibraryPrefix begins the names of libraries of the standard ABI.
@@ -58,7 +58,7 @@ func prepareExecutable(ctx context.Context, path string, f *elf.File, image []by
 	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_TLS }) {
 		return nil, cannot("it has variables of threads, of which there is one set for each process")
 	}
-	e := &executable{c: (*C.struct_loggp_executable)(C.calloc(1, C.size_t(unsafe.Sizeof(C.struct_loggp_executable{}))))}
+	e := &executable{cExecutable: (*C.struct_loggp_executable)(C.calloc(1, C.size_t(unsafe.Sizeof(C.struct_loggp_executable{}))))}
 	if e.library, err = toolchain.LoadABILibrary(ctx); err != nil {
 		return nil, err
 	}
@@ -66,21 +66,21 @@ func prepareExecutable(ctx context.Context, path string, f *elf.File, image []by
 	if err != nil {
 		return nil, err
 	}
-	if e.nameAt[1], err = findName(library, e.library, elf.DT_SONAME, toolchain.ABILibrary); err != nil {
+	if e.libraryNameOffsets[1], err = findLibraryName(library, e.library, elf.DT_SONAME, toolchain.ABILibrary); err != nil {
 		return nil, err
 	}
 	name := libraries[slices.IndexFunc(libraries, isABILibrary)]
 	if len(name) < len(toolchain.ABILibrary) {
 		return nil, cannot(fmt.Sprintf("it is linked to %s, whose name is too short", name))
 	}
-	if e.nameAt[0], err = findName(f, image, elf.DT_NEEDED, name); err != nil {
+	if e.libraryNameOffsets[0], err = findLibraryName(f, image, elf.DT_NEEDED, name); err != nil {
 		return nil, err
 	}
-	e.c.entry = C.uint64_t(f.Entry)
-	if err := e.changeDynamic(f, image); err != nil {
+	e.cExecutable.entry = C.uint64_t(f.Entry)
+	if err := e.rewriteDynamicSection(f, image); err != nil {
 		return nil, cannot(err.Error())
 	}
-	if err := e.changeCopies(f, image); err != nil {
+	if err := e.removeCopyRelocations(f, image); err != nil {
 		return nil, cannot(err.Error())
 	}
 	return e, nil
@@ -88,8 +88,8 @@ func prepareExecutable(ctx context.Context, path string, f *elf.File, image []by
 
 func isABILibrary(name string) bool { return strings.HasPrefix(name, abiLibraryPrefix) }
 
-// offsetOf returns where in the file an address is.
-func offsetOf(f *elf.File, address uint64) (uint64, error) {
+// fileOffset returns where in the file an address is.
+func fileOffset(f *elf.File, address uint64) (uint64, error) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz {
 			return p.Off + address - p.Vaddr, nil
@@ -116,13 +116,13 @@ func dynamicEntries(f *elf.File, image []byte, found func(tag elf.DynTag, value 
 	return nil
 }
 
-// findName returns where in the file the name is that an entry of the dynamic section has.
-func findName(f *elf.File, image []byte, tag elf.DynTag, name string) (at C.uint64_t, err error) {
+// findLibraryName returns where in the file the name is that an entry of the dynamic section has.
+func findLibraryName(f *elf.File, image []byte, tag elf.DynTag, name string) (at C.uint64_t, err error) {
 	names, err := f.DynValue(elf.DT_STRTAB)
 	if err != nil || len(names) != 1 {
 		return 0, errors.New("it has no table of names")
 	}
-	begin, err := offsetOf(f, names[0])
+	begin, err := fileOffset(f, names[0])
 	if err != nil {
 		return 0, err
 	}
@@ -138,9 +138,9 @@ func findName(f *elf.File, image []byte, tag elf.DynTag, name string) (at C.uint
 	return at, err
 }
 
-// changeDynamic removes the mark of an executable, and the tables of constructors and destructors,
-// which it keeps.
-func (e *executable) changeDynamic(f *elf.File, image []byte) error {
+// rewriteDynamicSection removes the mark of an executable, and the tables of constructors and
+// destructors, which it keeps.
+func (e *executable) rewriteDynamicSection(f *elf.File, image []byte) error {
 	const isExecutable = 0x08000000 // DF_1_PIE
 	return dynamicEntries(f, image, func(tag elf.DynTag, value []byte) {
 		x := binary.LittleEndian.Uint64(value)
@@ -148,21 +148,21 @@ func (e *executable) changeDynamic(f *elf.File, image []byte) error {
 		case elf.DT_FLAGS_1:
 			binary.LittleEndian.PutUint64(value, x&^isExecutable)
 		case elf.DT_INIT_ARRAY:
-			e.c.constructors = C.uint64_t(x)
+			e.cExecutable.constructors = C.uint64_t(x)
 		case elf.DT_FINI_ARRAY:
-			e.c.destructors = C.uint64_t(x)
+			e.cExecutable.destructors = C.uint64_t(x)
 		case elf.DT_INIT_ARRAYSZ:
-			e.c.constructors_size = C.int64_t(x / 8)
+			e.cExecutable.constructors_size = C.int64_t(x / 8)
 			binary.LittleEndian.PutUint64(value, 0)
 		case elf.DT_FINI_ARRAYSZ:
-			e.c.destructors_size = C.int64_t(x / 8)
+			e.cExecutable.destructors_size = C.int64_t(x / 8)
 			binary.LittleEndian.PutUint64(value, 0)
 		}
 	})
 }
 
-// changeCopies removes the relocations that copy variables of libraries, which it keeps.
-func (e *executable) changeCopies(f *elf.File, image []byte) error {
+// removeCopyRelocations removes the relocations that copy variables of libraries, which it keeps.
+func (e *executable) removeCopyRelocations(f *elf.File, image []byte) error {
 	symbols, err := f.DynamicSymbols()
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (e *executable) changeCopies(f *elf.File, image []byte) error {
 	}); err != nil || size == 0 {
 		return err
 	}
-	at, err := offsetOf(f, table)
+	at, err := fileOffset(f, table)
 	if err != nil || at+size > uint64(len(image)) {
 		return errors.Join(err, errors.New("its relocations are cut off"))
 	}
@@ -199,8 +199,8 @@ func (e *executable) changeCopies(f *elf.File, image []byte) error {
 	if len(all) == 0 {
 		return nil
 	}
-	e.c.copies_size = C.int64_t(len(all))
-	e.c.copies = (*C.struct_loggp_copy)(C.calloc(C.size_t(len(all)), C.size_t(unsafe.Sizeof(all[0]))))
-	copy(unsafe.Slice(e.c.copies, len(all)), all)
+	e.cExecutable.copies_size = C.int64_t(len(all))
+	e.cExecutable.copies = (*C.struct_loggp_copy)(C.calloc(C.size_t(len(all)), C.size_t(unsafe.Sizeof(all[0]))))
+	copy(unsafe.Slice(e.cExecutable.copies, len(all)), all)
 	return nil
 }

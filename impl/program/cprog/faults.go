@@ -24,9 +24,9 @@ import (
 
 // Errors of programs that give wrong addresses, are hit by signals, or end too early.
 
-// firstAddress is the first address that may be one of memory. Those below are null pointers, and
-// constants of MPI's.
-const firstAddress = 4096
+// minValidAddress is the first address that may be one of memory. Those below are null pointers,
+// and constants of MPI's.
+const minValidAddress = 4096
 
 // addressError is what functions that use the program's addresses panic with.
 type addressError struct {
@@ -37,9 +37,9 @@ type addressError struct {
 // argumentError is what functions panic with that have no rank for an error.
 type argumentError string
 
-// results has the parameters of each function that are addresses of one value, which may not be
-// null pointers.
-var results = func() [][]int {
+// resultParameters has the parameters of each function that are addresses of one value, which may
+// not be null pointers.
+var resultParameters = func() [][]int {
 	all := make([][]int, len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
 		if strings.HasPrefix(f.Name, "MPI_T_") { // their results are optional
@@ -55,19 +55,19 @@ var results = func() [][]int {
 	return all
 }()
 
-// minCheckedSize is the size from which on it is checked that memory is there before it is used:
+// minCheckedBytes is the size from which on it is checked that memory is there before it is used:
 // less than that is soon copied, and what is made for it does no harm.
-const minCheckedSize = 1 << 20
+const minCheckedBytes = 1 << 20
 
 // isMapped reports whether there is memory at an address, if it is so much that it matters. The Go
 // runtime has reserved addresses without access, which only the list of mappings tells from memory.
 func isMapped(a, size uintptr) bool {
 	switch {
-	case size < minCheckedSize:
+	case size < minCheckedBytes:
 		return true
 	case C.loggp_mapped(C.uintptr_t(a), C.uint64_t(size)) == 0, C.loggp_crosses_guard(C.uintptr_t(a), C.uint64_t(size)) != 0:
 		return false
-	case size < 64*minCheckedSize:
+	case size < 64*minCheckedBytes:
 		return true
 	}
 	mapped := true
@@ -102,7 +102,7 @@ func (r *rank) addCallSite() {
 	switch e := recover().(type) {
 	case nil:
 	case *mpi.Error:
-		e.Call, e.CallSite = r.name(), r.site(r.now.caller)
+		e.Call, e.CallSite = r.functionName(), r.siteAt(r.currentCall.callerAddress)
 		if e.Rank == mpi.NoRank {
 			e.Rank = r.world.JobRank()
 		}
@@ -111,12 +111,12 @@ func (r *rank) addCallSite() {
 		if e.size > 0 {
 			panic(r.callError(mpi.ErrBuffer, "an argument stands for %d bytes, which is more memory than there is at its address", e.size))
 		}
-		panic(r.callError(mpi.ErrArg, "an argument that must be an address is %s", nullText(e.address)))
+		panic(r.callError(mpi.ErrArg, "an argument that must be an address is %s", textOrNull(e.address)))
 	case argumentError:
 		panic(r.callError(mpi.ErrArg, "%s", string(e)))
 	case runtime.Error:
 		if fault, ok := e.(interface{ Addr() uintptr }); ok {
-			panic(r.callError(mpi.ErrBuffer, "the memory of the buffer or the result %s cannot be accessed", r.addressText(fault.Addr())))
+			panic(r.callError(mpi.ErrBuffer, "the memory of the buffer or the result %s cannot be accessed", r.describeAddress(fault.Addr())))
 		}
 		panic(r.callError(mpi.ErrIntern, "an error of loggp, which wrong arguments may have caused: %v", e))
 	case string:
@@ -126,22 +126,22 @@ func (r *rank) addCallSite() {
 	}
 }
 
-func nullText(a uintptr) string {
+func textOrNull(a uintptr) string {
 	if a == 0 {
 		return "a null pointer"
 	}
 	return fmt.Sprintf("%d", a)
 }
 
-// addressText says where an address is. Those that the system chooses are not the same in each run,
-// so that the text has no such number.
-func (r *rank) addressText(a uintptr) string {
-	bottom := uintptr(unsafe.Pointer(r.h.stack))
+// describeAddress says where an address is. Those that the system chooses are not the same in each
+// run, so that the text has no such number.
+func (r *rank) describeAddress(a uintptr) string {
+	bottom := uintptr(unsafe.Pointer(r.hostRank.stack))
 	switch {
 	case a < 1<<20:
-	case a-r.base < uintptr(r.h.image_size):
-		return fmt.Sprintf("at address %#x of the program's file", a-r.base)
-	case a-bottom < uintptr(r.h.stack_size):
+	case a-r.loadAddress < uintptr(r.hostRank.image_size):
+		return fmt.Sprintf("at address %#x of the program's file", a-r.loadAddress)
+	case a-bottom < uintptr(r.hostRank.stack_size):
 		return "in the rank's stack"
 	case isNearMemory(a):
 		return "at an address outside of the program's variables and stack"
@@ -160,22 +160,22 @@ func isNearMemory(a uintptr) bool {
 	return found
 }
 
-// endInCallback ends a rank whose program has ended in a callback; err is nil: it has ended well.
-type endInCallback struct{ err error }
+// callbackExit ends a rank whose program has ended in a callback; err is nil: it has ended well.
+type callbackExit struct{ err error }
 
 // exitError ends a rank whose program has returned from main or called exit. A status after
 // MPI_Finalize lets the other ranks go on.
 func (r *rank) exitError() error {
-	status := int(*pointerAt[int](uintptr(unsafe.Pointer(r.h.r.args))))
+	status := int(*pointerAt[int](uintptr(unsafe.Pointer(r.hostRank.r.args))))
 	switch {
 	case status != 0 && (r.finalized || r.hadSession && !r.initialized):
 		r.status = status
 	case status != 0:
 		return statusError(r.world.JobRank(), status, r.lastCall)
 	case r.initialized && !r.finalized:
-		return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.lastCallText()}
+		return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "the program ended without MPI_Finalize" + r.describeLastCall()}
 	case r.openSessions > 0:
-		return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "the program ended without MPI_Session_finalize" + r.lastCallText()}
+		return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "the program ended without MPI_Session_finalize" + r.describeLastCall()}
 	}
 	return nil
 }
@@ -183,13 +183,13 @@ func (r *rank) exitError() error {
 // statusError is the error of a rank whose program has ended with a status other than 0, after a
 // call of a function.
 func statusError(rank, status, call int) *mpi.AbortError {
-	return &mpi.AbortError{Rank: rank, Code: status, Reason: fmt.Sprintf("the program ended with exit status %d%s", status, callText(call))}
+	return &mpi.AbortError{Rank: rank, Code: status, Reason: fmt.Sprintf("the program ended with exit status %d%s", status, describeCall(call))}
 }
 
-// lastCallText says which function of MPI the program called last.
-func (r *rank) lastCallText() string { return callText(r.lastCall) }
+// describeLastCall says which function of MPI the program called last.
+func (r *rank) describeLastCall() string { return describeCall(r.lastCall) }
 
-func callText(i int) string {
+func describeCall(i int) string {
 	if i < 0 {
 		return ""
 	}
@@ -198,7 +198,7 @@ func callText(i int) string {
 
 // crashError returns the error of a program that cannot go on.
 func (r *rank) crashError() error {
-	h := &r.h.r
+	h := &r.hostRank.r
 	at := r.crashSite().Parenthesized()
 	code, what := int(syscall.SIGABRT), "the program called abort, or an assertion failed"
 	switch h.event {
@@ -208,34 +208,34 @@ func (r *rank) crashError() error {
 		code = int(h.signal)
 		switch s := syscall.Signal(h.signal); s {
 		case 0:
-			code, what = int(syscall.SIGSEGV), fmt.Sprintf("stack overflow: the stack has %d KiB; --stack makes it larger", r.p.Stack>>10)
+			code, what = int(syscall.SIGSEGV), fmt.Sprintf("stack overflow: the stack has %d KiB; --stack makes it larger", r.program.StackBytes>>10)
 		case syscall.SIGXCPU:
-			if r.p.Context != nil && r.p.Context.Err() != nil {
-				return context.Cause(r.p.Context)
+			if r.program.Context != nil && r.program.Context.Err() != nil {
+				return context.Cause(r.program.Context)
 			}
-			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.p.Limit)
+			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.program.StallLimit)
 			code = 1 - 128
 		case syscall.SIGSEGV, syscall.SIGBUS:
-			what = fmt.Sprintf("signal: %v%s", s, r.faultText(uintptr(h.address)))
+			what = fmt.Sprintf("signal: %v%s", s, r.describeFault(uintptr(h.address)))
 		default:
 			what = fmt.Sprintf("signal: %v", s)
 		}
 	}
-	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + code, Reason: what + at + r.lastCallText()}
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + code, Reason: what + at + r.describeLastCall()}
 }
 
 // crashSite returns the line in which the program cannot go on: if that is in a library, the line
 // that has called it, whose address is the last one on the stack that a call in the program returns
 // to.
 func (r *rank) crashSite() mpi.CallSite {
-	s := r.site(uintptr(r.h.r.caller))
-	from, to := uintptr(r.h.fault_sp)&^7, uintptr(unsafe.Pointer(r.h.stack))+uintptr(r.h.stack_size)
-	if s.File != "" || from+8 > to || to-from > uintptr(r.h.stack_size) {
+	s := r.siteAt(uintptr(r.hostRank.r.caller))
+	from, to := uintptr(r.hostRank.fault_sp)&^7, uintptr(unsafe.Pointer(r.hostRank.stack))+uintptr(r.hostRank.stack_size)
+	if s.File != "" || from+8 > to || to-from > uintptr(r.hostRank.stack_size) {
 		return s
 	}
 	for _, pc := range unsafe.Slice(pointerAt[uintptr](from), min((to-from)/8, 1<<16)) {
-		if code := uintptr(r.h.code); pc >= code+7 && pc-code < uintptr(r.h.code_size) && followsCall(pc) {
-			if s = r.site(pc); s.File != "" {
+		if code := uintptr(r.hostRank.code); pc >= code+7 && pc-code < uintptr(r.hostRank.code_size) && followsCall(pc) {
+			if s = r.siteAt(pc); s.File != "" {
 				return s
 			}
 		}
@@ -254,19 +254,19 @@ func followsCall(pc uintptr) bool {
 	return b[2] == 0xe8 || indirect(5) || indirect(4) || indirect(3) || indirect(1) || indirect(0)
 }
 
-// faultText says where the address of a signal is.
-func (r *rank) faultText(a uintptr) string {
+// describeFault says where the address of a signal is.
+func (r *rank) describeFault(a uintptr) string {
 	switch C.intptr_t(a) {
 	case C.LOGGP_NO_ADDRESS:
 		return ""
 	case C.LOGGP_NO_MEMORY:
 		return ", at an address that no memory can have"
 	}
-	return ", " + r.addressText(a)
+	return ", " + r.describeAddress(a)
 }
 
 // overwrittenError is the error of a rank in which loggp itself fails: the program has its memory,
 // too.
 func (r *rank) overwrittenError(v any) error {
-	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.lastCallText())}
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.describeLastCall())}
 }

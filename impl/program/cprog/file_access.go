@@ -28,8 +28,8 @@ var fileAccesses = map[string]fileAccess{
 
 // splitAccess is a collective access between the call that begins and the one that ends it.
 type splitAccess struct {
-	begun  string // the function
-	status mpi.Status
+	beginFunction string // the function
+	status        mpi.Status
 }
 
 // fileAccessHandler returns the handler of a function that accesses a file; nil: the function does
@@ -40,7 +40,7 @@ func fileAccessHandler(function string) handler {
 		return nil
 	}
 	if operation, ends := strings.CutSuffix(name, "_end"); ends {
-		return endSplitAccess("MPI_File_" + operation + "_begin")
+		return endSplitAccessHandler("MPI_File_" + operation + "_begin")
 	}
 	name, begins := strings.CutSuffix(name, "_begin")
 	name = strings.TrimSuffix(name, "_all")
@@ -59,31 +59,31 @@ func fileAccessHandler(function string) handler {
 	}
 	return func(r *rank, a args) {
 		f := r.file(a[0])
-		if begins && f.split != nil {
-			r.raiseError(mpi.ErrOther, "%s was begun and not ended", f.split.begun)
+		if begins && f.splitAccess != nil {
+			r.raiseError(mpi.ErrOther, "%s was begun and not ended", f.splitAccess.beginFunction)
 		}
 		s := access(f.File, int(a[1]), r.bufferAt(a, at))
 		switch {
 		case begins:
-			f.split = &splitAccess{function, s}
+			f.splitAccess = &splitAccess{function, s}
 		case nonblocking:
-			r.collectives++ // lists are looked at one by one
-			(&pending{r: r, done: true, status: &s}).storeHandle(a[at+3])
+			r.startedCollectives++ // lists are looked at one by one
+			(&pendingOperation{rank: r, isComplete: true, status: &s}).storeHandle(a[at+3])
 		default:
-			setStatus(a[at+3], s)
+			storeStatus(a[at+3], s)
 		}
 	}
 }
 
-// endSplitAccess returns the handler of the function that ends what another one has begun.
-func endSplitAccess(begin string) handler {
+// endSplitAccessHandler returns the handler of the function that ends what another one has begun.
+func endSplitAccessHandler(begin string) handler {
 	return func(r *rank, a args) {
 		f := r.file(a[0])
-		if f.split == nil || f.split.begun != begin {
+		if f.splitAccess == nil || f.splitAccess.beginFunction != begin {
 			r.raiseError(mpi.ErrOther, "%s was not called before", begin)
 		}
-		setStatus(a[2], f.split.status)
-		f.split = nil
+		storeStatus(a[2], f.splitAccess.status)
+		f.splitAccess = nil
 	}
 }
 

@@ -18,46 +18,46 @@ type file struct {
 	handle          uintptr
 	hints           info
 	etype, filetype viewType
-	split           *splitAccess // that was begun and not ended; nil: there is none
+	splitAccess     *splitAccess // that was begun and not ended; nil: there is none
 }
 
 // viewType is a datatype of a view. The program may free its own, and gets copies of them.
 type viewType struct {
-	handle uintptr   // of the library's
-	made   *madeType // by the program; nil: it is the library's
+	handle   uintptr   // of the library's
+	userType *userType // by the program; nil: it is the library's
 }
 
 // file returns that of a handle. Errors of the call are errors of the file from then on.
 func (r *rank) file(h uintptr) *file {
 	if f := r.files.get(kindFile, h); f != nil {
-		r.now.comm = (*f).Comm()
+		r.currentCall.comm = (*f).Comm()
 		return *f
 	}
-	r.now.comm = r.world.NullFileComm()
+	r.currentCall.comm = r.world.NullFileComm()
 	if h == fileNull {
 		r.raiseError(mpi.ErrFile, "the file is MPI_FILE_NULL")
 	}
-	r.raiseError(mpi.ErrFile, "invalid file%s: it was closed, or never opened", handleText(h))
+	r.raiseError(mpi.ErrFile, "invalid file%s: it was closed, or never opened", describeHandle(h))
 	return nil
 }
 
-// fileHandled returns the communicator of a file's error handler; of MPI_FILE_NULL, that of calls
-// without a file.
-func fileHandled(r *rank, h uintptr) *mpi.Comm {
+// fileErrorTarget returns the communicator of a file's error handler; of MPI_FILE_NULL, that of
+// calls without a file.
+func fileErrorTarget(r *rank, h uintptr) *mpi.Comm {
 	if h == fileNull {
-		r.now.comm = r.world.NullFileComm()
-		return r.now.comm
+		r.currentCall.comm = r.world.NullFileComm()
+		return r.currentCall.comm
 	}
 	return r.file(h).Comm()
 }
 
 func fileOpen(r *rank, a args) {
 	c := r.comm(a[0])
-	r.now.comm = r.world.NullFileComm()
+	r.currentCall.comm = r.world.NullFileComm()
 	storeAt(a[4], uintptr(fileNull)) // which an error leaves there
 	r.checkInfo(a[3])
-	f := &file{File: c.OpenFile(r.text(a[1]), mpi.FileMode(int(a[2])))}
-	f.etype = r.viewType(datatypeByte)
+	f := &file{File: c.OpenFile(r.stringAt(a[1]), mpi.FileMode(int(a[2])))}
+	f.etype = r.keepViewType(datatypeByte)
 	f.filetype = f.etype
 	r.setFileHints(f, a[3])
 	f.handle = r.files.add(kindFile, f)
@@ -69,8 +69,8 @@ const datatypeByte = 0x247 // MPI_BYTE
 func fileClose(r *rank, a args) {
 	h := *pointerAt[uintptr](a[0])
 	f := r.file(h)
-	if f.split != nil {
-		r.raiseError(mpi.ErrOther, "%s was begun and not ended", f.split.begun)
+	if f.splitAccess != nil {
+		r.raiseError(mpi.ErrOther, "%s was begun and not ended", f.splitAccess.beginFunction)
 	}
 	r.files.remove(h)
 	storeAt(a[0], uintptr(fileNull))
@@ -78,9 +78,9 @@ func fileClose(r *rank, a args) {
 }
 
 func fileDelete(r *rank, a args) {
-	r.now.comm = r.world.NullFileComm()
+	r.currentCall.comm = r.world.NullFileComm()
 	r.checkInfo(a[1])
-	r.world.DeleteFile(r.text(a[0]))
+	r.world.DeleteFile(r.stringAt(a[0]))
 }
 
 // setFileHints sets hints, all of which are ignored.
@@ -97,28 +97,28 @@ func fileGetInfo(r *rank, a args) {
 	storeAt(a[1], r.infos.add(kindInfo, &info{slices.Clone(f.hints.keys), slices.Clone(f.hints.values)}))
 }
 
-// viewType returns a datatype as a view keeps it.
-func (r *rank) viewType(h uintptr) viewType {
+// keepViewType returns a datatype as a view keeps it.
+func (r *rank) keepViewType(h uintptr) viewType {
 	if m := r.types.get(kindType, h); m != nil && !(*m).isSelected() {
-		return viewType{made: *m}
+		return viewType{userType: *m}
 	}
 	return viewType{handle: h}
 }
 
 // handleOfView returns a handle of a view's datatype for the program.
 func (r *rank) handleOfView(t viewType) uintptr {
-	if t.made == nil {
+	if t.userType == nil {
 		return t.handle
 	}
-	return r.types.add(kindType, &madeType{Datatype: t.made.Copy().Commit(), recipe: t.made.recipe})
+	return r.types.add(kindType, &userType{Datatype: t.userType.Copy().Commit(), constructor: t.userType.constructor})
 }
 
 func fileSetView(r *rank, a args) {
 	f := r.file(a[0])
 	etype, filetype := r.datatype(a[2]), r.datatype(a[3])
 	r.checkInfo(a[5])
-	f.SetView(int(a[1]), etype, filetype, r.text(a[4]))
-	f.etype, f.filetype = r.viewType(a[2]), r.viewType(a[3])
+	f.SetView(int(a[1]), etype, filetype, r.stringAt(a[4]))
+	f.etype, f.filetype = r.keepViewType(a[2]), r.keepViewType(a[3])
 	r.setFileHints(f, a[5])
 }
 
@@ -128,13 +128,13 @@ func fileGetView(r *rank, a args) {
 	storeAt(a[1], displacement)
 	storeAt(a[2], r.handleOfView(f.etype))
 	storeAt(a[3], r.handleOfView(f.filetype))
-	setText(a[4], representation, maxRepresentation, 0)
+	storeText(a[4], representation, maxRepresentation, 0)
 }
 
 const maxRepresentation = 128 // MPI_MAX_DATAREP_STRING
 
 // registerDatarep fails: files have the representation of memory.
 func registerDatarep(r *rank, a args) {
-	r.now.comm = r.world.NullFileComm()
-	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", r.text(a[0]))
+	r.currentCall.comm = r.world.NullFileComm()
+	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", r.stringAt(a[0]))
 }

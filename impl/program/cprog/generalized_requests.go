@@ -11,37 +11,37 @@ import (
 
 // Generalized requests.
 
-// generalized is an operation of the program's own: its functions and their argument.
-type generalized struct {
-	query, free, cancel, extra uintptr
-	freed                      bool // by MPI_Request_free, before it was complete
+// generalizedRequest is an operation of the program's own: its functions and their argument.
+type generalizedRequest struct {
+	query, free, cancel, extraState uintptr
+	freed                           bool // by MPI_Request_free, before it was complete
 }
 
 func grequestStart(r *rank, a args) {
-	r.collectives++ // lists are looked at one by one
-	(&pending{r: r, g: &generalized{query: a[0], free: a[1], cancel: a[2], extra: a[3]}}).storeHandle(a[4])
+	r.startedCollectives++ // lists are looked at one by one
+	(&pendingOperation{rank: r, generalized: &generalizedRequest{query: a[0], free: a[1], cancel: a[2], extraState: a[3]}}).storeHandle(a[4])
 }
 
-// address stands for the operation where threads wait for an address.
-func (p *pending) address() uintptr { return uintptr(unsafe.Pointer(p)) }
+// waitAddress stands for the operation where threads wait for an address.
+func (p *pendingOperation) waitAddress() uintptr { return uintptr(unsafe.Pointer(p)) }
 
 // awaitThread waits until another thread of the rank has completed a generalized request.
-func (r *rank) awaitThread(p *pending) {
+func (r *rank) awaitThread(p *pendingOperation) {
 	t := r.current
-	for !p.done {
-		t.address, t.function, t.caller = p.address(), r.name(), r.now.caller
-		r.waitForAddress(never)
+	for !p.isComplete {
+		t.address, t.function, t.caller = p.waitAddress(), r.functionName(), r.currentCall.callerAddress
+		r.waitForAddress(noWakeTime)
 	}
 }
 
 func grequestComplete(r *rank, a args) {
 	x := r.requests.get(kindRequest, a[0])
-	if x == nil || x.p == nil || x.p.g == nil {
+	if x == nil || x.pending == nil || x.pending.generalized == nil {
 		r.raiseError(mpi.ErrRequest, "the request is not a generalized request")
 	}
-	p := x.p
-	r.wake(p.address(), math.MaxInt)
-	if p.done = true; p.g.freed {
-		r.freeHandle(a[0])
+	p := x.pending
+	r.wakeThreads(p.waitAddress(), math.MaxInt)
+	if p.isComplete = true; p.generalized.freed {
+		r.freeOperation(a[0])
 	}
 }

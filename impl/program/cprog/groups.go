@@ -10,7 +10,7 @@ import (
 
 func groupTranslateRanks(r *rank, a args) {
 	g, h := r.group(a[0]), r.group(a[3])
-	in, out := sliceAt[int32](a[2], r.count(a[1])), sliceAt[int32](a[4], r.count(a[1]))
+	in, out := sliceAt[int32](a[2], r.checkedCount(a[1])), sliceAt[int32](a[4], r.checkedCount(a[1]))
 	var ranks []int
 	for _, n := range in {
 		if n != procNull {
@@ -20,16 +20,16 @@ func groupTranslateRanks(r *rank, a args) {
 	there := g.TranslateRanks(ranks, h)
 	for i, n := range in {
 		if out[i] = procNull; n != procNull {
-			out[i], there = rankOut(there[0]), there[1:]
+			out[i], there = rankForC(there[0]), there[1:]
 		}
 	}
 }
 
-var comparisons = map[mpi.Comparison]int32{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
+var comparisonCodes = map[mpi.Comparison]int32{mpi.Identical: 201, mpi.Congruent: 202, mpi.Similar: 203, mpi.Unequal: 204}
 
 func groupRangesHandler(f func(g mpi.Group, ranges []mpi.Range) mpi.Group) handler {
 	return func(r *rank, a args) {
-		all := sliceAt[[3]int32](a[2], r.count(a[1]))
+		all := sliceAt[[3]int32](a[2], r.checkedCount(a[1]))
 		ranges := make([]mpi.Range, len(all))
 		for i, x := range all {
 			ranges[i] = mpi.Range{First: int(x[0]), Last: int(x[1]), Stride: int(x[2])}

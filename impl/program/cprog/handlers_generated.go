@@ -7,78 +7,84 @@ package cprog
 // generatedHandlers has the handlers of functions that only convert arguments.
 var generatedHandlers = map[string]handler{
 	"MPI_Send": func(r *rank, a args) {
-		r.comm(a[5]).Send(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
+		r.comm(a[5]).Send(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4])))
 	},
 	"MPI_Recv": func(r *rank, a args) {
-		giveStatus(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
+		storeStatusOrFail(a[6], r.comm(a[5]).Recv(r.buffer(a[0], int(a[1]), a[2]), sourceRank(int(a[3])), receiveTag(int(a[4]))))
 	},
-	"MPI_Get_count": func(r *rank, a args) { r.storeCount(a[2], getStatus(a[0]).Count(r.datatype(a[1]))) },
+	"MPI_Get_count": func(r *rank, a args) { r.storeCount(a[2], loadStatus(a[0]).Count(r.datatype(a[1]))) },
 	"MPI_Bsend": func(r *rank, a args) {
-		r.comm(a[5]).Bsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
+		r.comm(a[5]).Bsend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4])))
 	},
 	"MPI_Ssend": func(r *rank, a args) {
-		r.comm(a[5]).Ssend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
+		r.comm(a[5]).Ssend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4])))
 	},
 	"MPI_Rsend": func(r *rank, a args) {
-		r.comm(a[5]).Rsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])))
+		r.comm(a[5]).Rsend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4])))
 	},
 	"MPI_Isend": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).Isend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).Isend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Ibsend": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).Ibsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).Ibsend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Issend": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).Issend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).Issend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Irsend": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).Irsend(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).Irsend(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Irecv": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).Irecv(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).Irecv(r.buffer(a[0], int(a[1]), a[2]), sourceRank(int(a[3])), receiveTag(int(a[4]))))
 	},
-	"MPI_Probe": func(r *rank, a args) { giveStatus(a[3], r.comm(a[2]).Probe(source(int(a[0])), receiveTag(int(a[1])))) },
+	"MPI_Probe": func(r *rank, a args) {
+		storeStatusOrFail(a[3], r.comm(a[2]).Probe(sourceRank(int(a[0])), receiveTag(int(a[1]))))
+	},
 	"MPI_Send_init": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).SendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).SendInit(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Bsend_init": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).BsendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).BsendInit(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Ssend_init": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).SsendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).SsendInit(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Rsend_init": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).RsendInit(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).RsendInit(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4]))))
 	},
 	"MPI_Recv_init": func(r *rank, a args) {
-		r.addRequest(a[6], r.comm(a[5]).RecvInit(r.buffer(a[0], int(a[1]), a[2]), source(int(a[3])), receiveTag(int(a[4]))))
+		r.addRequest(a[6], r.comm(a[5]).RecvInit(r.buffer(a[0], int(a[1]), a[2]), sourceRank(int(a[3])), receiveTag(int(a[4]))))
 	},
 	"MPI_Sendrecv": func(r *rank, a args) {
-		giveStatus(a[11], r.comm(a[10]).Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), r.buffer(a[5], int(a[6]), a[7]), source(int(a[8])), receiveTag(int(a[9]))))
+		storeStatusOrFail(a[11], r.comm(a[10]).Sendrecv(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4])), r.buffer(a[5], int(a[6]), a[7]), sourceRank(int(a[8])), receiveTag(int(a[9]))))
 	},
 	"MPI_Sendrecv_replace": func(r *rank, a args) {
-		giveStatus(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destination(int(a[3])), sendTag(int(a[4])), source(int(a[5])), receiveTag(int(a[6]))))
+		storeStatusOrFail(a[8], r.comm(a[7]).SendrecvReplace(r.buffer(a[0], int(a[1]), a[2]), destinationRank(int(a[3])), sendTag(int(a[4])), sourceRank(int(a[5])), receiveTag(int(a[6]))))
 	},
 	"MPI_Type_extent":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Extent()) },
 	"MPI_Type_lb":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).LowerBound()) },
 	"MPI_Type_ub":            func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).UpperBound()) },
-	"MPI_Get_elements":       func(r *rank, a args) { r.storeCount(a[2], getStatus(a[0]).Elements(r.datatype(a[1]))) },
+	"MPI_Get_elements":       func(r *rank, a args) { r.storeCount(a[2], loadStatus(a[0]).Elements(r.datatype(a[1]))) },
 	"MPI_Type_size_x":        func(r *rank, a args) { storeAt(a[1], r.datatype(a[0]).Size()) },
-	"MPI_Group_size":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Size())) },
-	"MPI_Group_rank":         func(r *rank, a args) { storeAt(a[1], rankOut(r.group(a[0]).Rank())) },
-	"MPI_Group_compare":      func(r *rank, a args) { storeAt(a[2], comparisons[r.group(a[0]).Compare(r.group(a[1]))]) },
+	"MPI_Group_size":         func(r *rank, a args) { storeAt(a[1], rankForC(r.group(a[0]).Size())) },
+	"MPI_Group_rank":         func(r *rank, a args) { storeAt(a[1], rankForC(r.group(a[0]).Rank())) },
+	"MPI_Group_compare":      func(r *rank, a args) { storeAt(a[2], comparisonCodes[r.group(a[0]).Compare(r.group(a[1]))]) },
 	"MPI_Comm_group":         func(r *rank, a args) { storeAt(a[1], r.addGroup(r.comm(a[0]).Group())) },
 	"MPI_Group_union":        func(r *rank, a args) { storeAt(a[2], r.addGroup(r.group(a[0]).Union(r.group(a[1])))) },
 	"MPI_Group_intersection": func(r *rank, a args) { storeAt(a[2], r.addGroup(r.group(a[0]).Intersection(r.group(a[1])))) },
 	"MPI_Group_difference":   func(r *rank, a args) { storeAt(a[2], r.addGroup(r.group(a[0]).Difference(r.group(a[1])))) },
-	"MPI_Group_incl":         func(r *rank, a args) { storeAt(a[3], r.addGroup(r.group(a[0]).Include(intsAt(a[2], r.count(a[1]))))) },
-	"MPI_Group_excl":         func(r *rank, a args) { storeAt(a[3], r.addGroup(r.group(a[0]).Exclude(intsAt(a[2], r.count(a[1]))))) },
-	"MPI_Comm_size":          func(r *rank, a args) { storeAt(a[1], rankOut(r.comm(a[0]).Size())) },
-	"MPI_Comm_rank":          func(r *rank, a args) { storeAt(a[1], rankOut(r.comm(a[0]).Rank())) },
-	"MPI_Comm_compare":       func(r *rank, a args) { storeAt(a[2], comparisons[r.comm(a[0]).Compare(r.comm(a[1]).Comm)]) },
-	"MPI_Comm_create":        func(r *rank, a args) { storeAt(a[2], r.addComm(r.comm(a[0]).Create(r.group(a[1])))) },
-	"MPI_Comm_test_inter":    func(r *rank, a args) { storeAt(a[1], intOfBool(r.comm(a[0]).IsInter())) },
-	"MPI_Comm_remote_size":   func(r *rank, a args) { storeAt(a[1], rankOut(r.comm(a[0]).RemoteSize())) },
-	"MPI_Comm_remote_group":  func(r *rank, a args) { storeAt(a[1], r.addGroup(r.comm(a[0]).RemoteGroup())) },
-	"MPI_Intercomm_merge":    func(r *rank, a args) { storeAt(a[2], r.addComm(r.comm(a[0]).Merge(int32(a[1]) != 0))) },
+	"MPI_Group_incl": func(r *rank, a args) {
+		storeAt(a[3], r.addGroup(r.group(a[0]).Include(intsAt(a[2], r.checkedCount(a[1])))))
+	},
+	"MPI_Group_excl": func(r *rank, a args) {
+		storeAt(a[3], r.addGroup(r.group(a[0]).Exclude(intsAt(a[2], r.checkedCount(a[1])))))
+	},
+	"MPI_Comm_size":         func(r *rank, a args) { storeAt(a[1], rankForC(r.comm(a[0]).Size())) },
+	"MPI_Comm_rank":         func(r *rank, a args) { storeAt(a[1], rankForC(r.comm(a[0]).Rank())) },
+	"MPI_Comm_compare":      func(r *rank, a args) { storeAt(a[2], comparisonCodes[r.comm(a[0]).Compare(r.comm(a[1]).Comm)]) },
+	"MPI_Comm_create":       func(r *rank, a args) { storeAt(a[2], r.addComm(r.comm(a[0]).Create(r.group(a[1])))) },
+	"MPI_Comm_test_inter":   func(r *rank, a args) { storeAt(a[1], intOfBool(r.comm(a[0]).IsInter())) },
+	"MPI_Comm_remote_size":  func(r *rank, a args) { storeAt(a[1], rankForC(r.comm(a[0]).RemoteSize())) },
+	"MPI_Comm_remote_group": func(r *rank, a args) { storeAt(a[1], r.addGroup(r.comm(a[0]).RemoteGroup())) },
+	"MPI_Intercomm_merge":   func(r *rank, a args) { storeAt(a[2], r.addComm(r.comm(a[0]).Merge(int32(a[1]) != 0))) },
 }

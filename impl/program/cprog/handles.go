@@ -54,20 +54,20 @@ const (
 
 const kindShift = 27
 
-// table has the objects of one kind that a rank has made.
-type table[T any] struct {
+// handleTable holds the objects of one kind that a rank has created, by handle.
+type handleTable[T any] struct {
 	slots []slot[T]
 	free  []int32
 }
 
 type slot[T any] struct {
-	value T
-	used  bool
-	turn  uint8
+	value      T
+	inUse      bool
+	generation uint8
 }
 
 // add returns a handle of an object.
-func (t *table[T]) add(kind uintptr, v T) uintptr {
+func (t *handleTable[T]) add(kind uintptr, v T) uintptr {
 	var i int32
 	if n := len(t.free); n > 0 {
 		i, t.free = t.free[n-1], t.free[:n-1]
@@ -76,87 +76,87 @@ func (t *table[T]) add(kind uintptr, v T) uintptr {
 		t.slots = append(t.slots, slot[T]{})
 	}
 	s := &t.slots[i]
-	s.value, s.used = v, true
-	return kind<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
+	s.value, s.inUse = v, true
+	return kind<<kindShift | uintptr(s.generation)<<20 | uintptr(i)
 }
 
 // get returns the object of a handle; nil: it was never created, or was freed.
-func (t *table[T]) get(kind, h uintptr) *T {
+func (t *handleTable[T]) get(kind, h uintptr) *T {
 	i := h & (1<<20 - 1)
 	if h>>kindShift != kind || i >= uintptr(len(t.slots)) {
 		return nil
 	}
 	s := &t.slots[i]
-	if !s.used || s.turn != uint8(h>>20&127) {
+	if !s.inUse || s.generation != uint8(h>>20&127) {
 		return nil
 	}
 	return &s.value
 }
 
-func (t *table[T]) remove(h uintptr) {
+func (t *handleTable[T]) remove(h uintptr) {
 	i := h & (1<<20 - 1)
 	s := &t.slots[i]
 	var none T
-	s.value, s.used = none, false
-	s.turn = (s.turn + 1) & 127
+	s.value, s.inUse = none, false
+	s.generation = (s.generation + 1) & 127
 	t.free = append(t.free, int32(i))
 }
 
 // handles are the objects of a rank.
 type handles struct {
-	comms    table[*comm]
-	groups   table[mpi.Group]
-	types    table[*madeType]
-	ops      table[*mpi.Op]
-	handlers table[*errorHandler]
-	requests table[request]
-	infos    table[*info]
-	messages table[*message]
-	sessions table[*session]
+	comms    handleTable[*comm]
+	groups   handleTable[mpi.Group]
+	types    handleTable[*userType]
+	ops      handleTable[*mpi.Op]
+	handlers handleTable[*errorHandler]
+	requests handleTable[request]
+	infos    handleTable[*info]
+	messages handleTable[*matchedMessage]
+	sessions handleTable[*session]
 
-	toolUsers           int            // calls of MPI_T_init_thread less those of MPI_T_finalize
-	performance         []toolVariable // nil: they were not asked for
-	controlHandles      table[int]     // indices of control variables
-	performanceSessions table[bool]
-	performanceHandles  table[*performanceHandle]
-	windows             table[*window]
-	files               table[*file]
+	toolInitCount int              // calls of MPI_T_init_thread less those of MPI_T_finalize
+	pvarTable     []toolVariable   // nil: they were not asked for
+	cvarHandles   handleTable[int] // indices of control variables
+	pvarSessions  handleTable[bool]
+	pvarHandles   handleTable[*pvarHandle]
+	windows       handleTable[*window]
+	files         handleTable[*file]
 
-	own, self *comm // of all ranks; of this one alone, when it was asked for
-	reqs      []mpi.Request
-	statuses  []mpi.Status
-	indices   []int
-	attached  uintptr // the buffer of buffered sends
+	worldComm, selfComm *comm // of all ranks; of this one alone, when it was asked for
+	requestBuffer       []mpi.Request
+	statusBuffer        []mpi.Status
+	indexBuffer         []int
+	attachedBuffer      uintptr // the buffer of buffered sends
 
-	keyvals    map[int]*keyval
-	nextKeyval int
-	library    map[uintptr]*madeType // datatypes of the library's to which the program has given something
+	keyvals      map[int]*keyval
+	nextKeyval   int
+	libraryTypes map[uintptr]*userType // datatypes of the library's to which the program has given something
 
 	selectedTypes map[selectedType]uintptr // handles of those of Fortran's kinds
 
-	collectives int // non-blocking collective operations that were started
+	startedCollectives int // non-blocking collective operations that were started
 
-	combined uintptr // the datatype of the reduction under way
-	errors   []errorCode
+	combinedType   uintptr // the datatype of the reduction under way
+	userErrorCodes []userErrorCode
 }
 
 // comm is a communicator.
 type comm struct {
 	*mpi.Comm
-	handle        uintptr
-	name          string
-	attributes    attributes
-	neighbourhood *neighbourhood // nil: it has none
-	started       int            // non-blocking collective operations
-	initialized   int            // persistent ones
-	partitioned   int            // the tag of the next partition that is sent
-	toStarted     bool           // to programs that the rank has started
+	handle                uintptr
+	name                  string
+	attributes            attributes
+	neighbourhood         *neighbourhood // nil: it has none
+	startedCollectives    int            // non-blocking collective operations
+	persistentCollectives int            // persistent ones
+	nextPartitionTag      int            // the tag of the next partition that is sent
+	toSpawned             bool           // to programs that the rank has started
 }
 
 // request is an operation that the program has started: of messages, or collective.
 type request struct {
-	q mpi.Request
-	p *pending // nil: it is q
+	messageRequest mpi.Request
+	pending        *pendingOperation // nil: it is messageRequest
 }
 
 // errorHandler is one that the program has created.
@@ -165,23 +165,23 @@ type errorHandler struct {
 	uses int // handles that the program has got, less those that it has freed
 }
 
-// madeType is a datatype that a program has made, or to which it has given something.
-type madeType struct {
+// userType is a datatype that a program has made, or to which it has given something.
+type userType struct {
 	*mpi.Datatype
-	name       string
-	recipe     recipe
-	attributes attributes
+	name        string
+	constructor typeConstructor
+	attributes  attributes
 }
 
 func (x *handles) init(world *mpi.Comm) {
-	x.own = &comm{Comm: world, handle: commWorld, name: "MPI_COMM_WORLD"}
+	x.worldComm = &comm{Comm: world, handle: commWorld, name: "MPI_COMM_WORLD"}
 	x.keyvals, x.nextKeyval = map[int]*keyval{}, 1000
 }
 
 // comm returns a communicator.
 func (r *rank) comm(h uintptr) *comm {
 	if h == commWorld {
-		return r.own
+		return r.worldComm
 	}
 	if c := r.comms.get(kindComm, h); c != nil {
 		if (*c).Comm == nil {
@@ -191,20 +191,20 @@ func (r *rank) comm(h uintptr) *comm {
 	}
 	switch h {
 	case commSelf:
-		if r.self == nil {
-			r.self = &comm{Comm: r.world.Self(), handle: commSelf, name: "MPI_COMM_SELF"}
+		if r.selfComm == nil {
+			r.selfComm = &comm{Comm: r.world.Self(), handle: commSelf, name: "MPI_COMM_SELF"}
 		}
-		return r.self
+		return r.selfComm
 	case commNull:
 		r.raiseError(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or freed it")
 	}
-	r.raiseError(mpi.ErrComm, "invalid communicator%s: it was freed, or never created", handleText(h))
+	r.raiseError(mpi.ErrComm, "invalid communicator%s: it was freed, or never created", describeHandle(h))
 	return nil
 }
 
-// handleText shows a handle, unless it is none: what has an address in its place differs from run
-// to run.
-func handleText(h uintptr) string {
+// describeHandle shows a handle. It omits a value that cannot be a handle: it may be an address,
+// which differs from run to run.
+func describeHandle(h uintptr) string {
 	if h>>32 != 0 {
 		return ""
 	}
@@ -246,36 +246,36 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 			return t
 		}
 	}
-	k := r.now.persistent
+	k := r.currentCall.persistent
 	if k != nil && k.resolved.types[h] != nil {
 		return k.resolved.types[h]
 	}
 	if t := r.types.get(kindType, h); t != nil {
 		if k != nil {
-			k.resolved.types[h] = r.keptType((*t).Datatype)
+			k.resolved.types[h] = r.copyType((*t).Datatype)
 		}
 		return (*t).Datatype
 	}
 	if h == datatypeNull {
 		r.raiseError(mpi.ErrType, "the datatype is MPI_DATATYPE_NULL")
 	}
-	r.raiseError(mpi.ErrType, "invalid datatype%s: it was freed, or never created", handleText(h))
+	r.raiseError(mpi.ErrType, "invalid datatype%s: it was freed, or never created", describeHandle(h))
 	return nil
 }
 
-// typeOf returns the name, attributes and recipe of a datatype.
-func (r *rank) typeOf(h uintptr) *madeType {
+// userTypeOf returns the name, attributes and constructor of a datatype.
+func (r *rank) userTypeOf(h uintptr) *userType {
 	t := r.datatype(h)
 	if m := r.types.get(kindType, h); m != nil {
 		return *m
 	}
-	if r.library == nil {
-		r.library = map[uintptr]*madeType{}
+	if r.libraryTypes == nil {
+		r.libraryTypes = map[uintptr]*userType{}
 	}
-	if r.library[h] == nil {
-		r.library[h] = &madeType{Datatype: t, name: basicNames[h-datatypeNull], recipe: recipe{combiner: combinerNamed}}
+	if r.libraryTypes[h] == nil {
+		r.libraryTypes[h] = &userType{Datatype: t, name: basicNames[h-datatypeNull], constructor: typeConstructor{combiner: combinerNamed}}
 	}
-	return r.library[h]
+	return r.libraryTypes[h]
 }
 
 // request returns the request at an address.
@@ -292,7 +292,7 @@ func (r *rank) requestOf(h uintptr) (mpi.Request, *request) {
 	if q == nil {
 		r.raiseError(mpi.ErrRequest, "invalid request: it was completed or freed before")
 	}
-	return q.q, q
+	return q.messageRequest, q
 }
 
 // storeRequest stores the new state of a request. A complete one becomes MPI_REQUEST_NULL.
@@ -300,7 +300,7 @@ func (r *rank) storeRequest(at uintptr, q mpi.Request) {
 	h := pointerAt[uintptr](at)
 	switch {
 	case !q.IsNull():
-		r.requests.get(kindRequest, *h).q = q
+		r.requests.get(kindRequest, *h).messageRequest = q
 	case *h != requestNull:
 		r.requests.remove(*h)
 		*h = requestNull
@@ -308,5 +308,5 @@ func (r *rank) storeRequest(at uintptr, q mpi.Request) {
 }
 
 func (r *rank) addRequest(at uintptr, q mpi.Request) {
-	storeAt(at, r.requests.add(kindRequest, request{q: q}))
+	storeAt(at, r.requests.add(kindRequest, request{messageRequest: q}))
 }

@@ -41,7 +41,7 @@ func (r *rank) info(h uintptr) *info {
 		return *x
 	}
 	if h == infoEnv {
-		return r.environment()
+		return r.environmentInfo()
 	}
 	r.raiseError(errInfo, "invalid info: it is MPI_INFO_NULL, or was freed")
 	return nil
@@ -60,7 +60,7 @@ func infoFree(r *rank, a args) {
 }
 
 func infoSet(r *rank, a args) {
-	x, key, value := r.info(a[0]), r.text(a[1]), r.text(a[2])
+	x, key, value := r.info(a[0]), r.stringAt(a[1]), r.stringAt(a[2])
 	if key == "" || len(key) >= 256 {
 		r.raiseError(errInfoKey, "the key has %d characters: it must have 1 to 255", len(key))
 	}
@@ -79,16 +79,16 @@ func infoGet(r *rank, a args) {
 	if int(a[2]) < 0 {
 		r.raiseError(mpi.ErrArg, "the value has room for %d characters: a length is not negative", int(a[2]))
 	}
-	i := slices.Index(x.keys, r.text(a[1]))
+	i := slices.Index(x.keys, r.stringAt(a[1]))
 	storeAt(a[4], intOfBool(i >= 0))
 	if i >= 0 {
-		setText(a[3], x.values[i], int(a[2])+1, 0)
+		storeText(a[3], x.values[i], int(a[2])+1, 0)
 	}
 }
 
 func infoGetValueLength(r *rank, a args) {
 	x := r.info(a[0])
-	i := slices.Index(x.keys, r.text(a[1]))
+	i := slices.Index(x.keys, r.stringAt(a[1]))
 	if storeAt(a[3], intOfBool(i >= 0)); i >= 0 {
 		storeAt(a[2], int32(len(x.values[i])))
 	}
@@ -98,44 +98,44 @@ func infoGetValueLength(r *rank, a args) {
 // that it needs, with the byte that ends it.
 func infoGetString(r *rank, a args) {
 	x := r.info(a[0])
-	i := slices.Index(x.keys, r.text(a[1]))
+	i := slices.Index(x.keys, r.stringAt(a[1]))
 	storeAt(a[4], intOfBool(i >= 0))
 	if i < 0 {
 		return
 	}
 	if room := int(*pointerAt[int32](a[2])); room > 0 {
-		setText(a[3], x.values[i], room, 0)
+		storeText(a[3], x.values[i], room, 0)
 	} else if room < 0 {
 		r.raiseError(mpi.ErrArg, "the value has room for %d characters: a length is not negative", room)
 	}
 	storeAt(a[2], int32(len(x.values[i])+1))
 }
 
-// environment returns what MPI_INFO_ENV has: how the program was started.
-func (r *rank) environment() *info {
+// environmentInfo returns what MPI_INFO_ENV has: how the program was started.
+func (r *rank) environmentInfo() *info {
 	size := strconv.Itoa(r.world.Size())
 	directory, _ := os.Getwd()
 	return &info{[]string{"command", "argv", "maxprocs", "soft", "host", "arch", "wdir", "thread_level"},
-		[]string{r.p.Path, strings.Join(r.p.Arguments, " "), size, size, r.world.ProcessorName(), runtime.GOARCH, directory, "MPI_THREAD_FUNNELED"}}
+		[]string{r.program.Path, strings.Join(r.program.Arguments, " "), size, size, r.world.ProcessorName(), runtime.GOARCH, directory, "MPI_THREAD_FUNNELED"}}
 }
 
-func infoCreateEnv(r *rank, a args) { storeAt(a[2], r.infos.add(kindInfo, r.environment())) }
+func infoCreateEnv(r *rank, a args) { storeAt(a[2], r.infos.add(kindInfo, r.environmentInfo())) }
 
-func infoCountKeys(r *rank, a args) { storeAt(a[1], int32(len(r.info(a[0]).keys))) }
+func infoGetNkeys(r *rank, a args) { storeAt(a[1], int32(len(r.info(a[0]).keys))) }
 
-func infoGetKey(r *rank, a args) {
+func infoGetNthkey(r *rank, a args) {
 	x, n := r.info(a[0]), int(a[1])
 	if n < 0 || n >= len(x.keys) {
 		r.raiseError(mpi.ErrArg, "key %d: the info has %d keys, counted from 0", n, len(x.keys))
 	}
-	setText(a[2], x.keys[n], 256, 0)
+	storeText(a[2], x.keys[n], 256, 0)
 }
 
 func infoDelete(r *rank, a args) {
 	x := r.info(a[0])
-	i := slices.Index(x.keys, r.text(a[1]))
+	i := slices.Index(x.keys, r.stringAt(a[1]))
 	if i < 0 {
-		r.raiseError(errInfoNoKey, "the info has no key %q", r.text(a[1]))
+		r.raiseError(errInfoNoKey, "the info has no key %q", r.stringAt(a[1]))
 	}
 	x.keys, x.values = slices.Delete(x.keys, i, i+1), slices.Delete(x.values, i, i+1)
 }

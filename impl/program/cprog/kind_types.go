@@ -28,7 +28,7 @@ var realKinds = func() []fortranKind {
 
 var integerKinds = []fortranKind{{exponents: 2, number: 0xc1}, {exponents: 4, number: 0xc9}, {exponents: 9, number: 0xd1}, {exponents: 18, number: 0xd9}, {exponents: 38, number: 0xe1}}
 
-// selectedType is what a program has asked for.
+// selectedType identifies a datatype by the arguments with which a program asks for it.
 type selectedType struct{ combiner, precision, exponents int }
 
 // selectKind returns the first kind that has the precision and the range; either may be
@@ -57,7 +57,7 @@ func (r *rank) selectKind(kinds []fortranKind, precision, exponents int) fortran
 func (r *rank) storeSelectedType(at uintptr, s selectedType, layout uintptr, integers ...int) {
 	h, known := r.selectedTypes[s]
 	if !known {
-		m := &madeType{Datatype: basicTypes[layout], recipe: recipe{combiner: s.combiner, integers: integers, layout: layout}}
+		m := &userType{Datatype: basicTypes[layout], constructor: typeConstructor{combiner: s.combiner, integers: integers, layout: layout}}
 		h = r.types.add(kindType, m)
 		if r.selectedTypes == nil {
 			r.selectedTypes = map[selectedType]uintptr{}
@@ -67,22 +67,22 @@ func (r *rank) storeSelectedType(at uintptr, s selectedType, layout uintptr, int
 	storeAt(at, h)
 }
 
-// isSelected reports whether a datatype is that of a kind.
-func (m *madeType) isSelected() bool { return m.recipe.layout != 0 }
+// isSelected reports whether a datatype was selected by precision and range.
+func (m *userType) isSelected() bool { return m.constructor.layout != 0 }
 
-func typeSelectInteger(r *rank, a args) {
+func typeCreateF90Integer(r *rank, a args) {
 	digits := int(int32(a[0]))
 	k := r.selectKind(integerKinds, undefined, digits)
 	r.storeSelectedType(a[1], selectedType{combinerF90Integer, 0, digits}, k.number, digits)
 }
 
-func typeSelectReal(r *rank, a args) {
+func typeCreateF90Real(r *rank, a args) {
 	precision, exponents := int(int32(a[0])), int(int32(a[1]))
 	k := r.selectKind(realKinds, precision, exponents)
 	r.storeSelectedType(a[2], selectedType{combinerF90Real, precision, exponents}, k.number, precision, exponents)
 }
 
-func typeSelectComplex(r *rank, a args) {
+func typeCreateF90Complex(r *rank, a args) {
 	precision, exponents := int(int32(a[0])), int(int32(a[1]))
 	k := r.selectKind(realKinds, precision, exponents)
 	r.storeSelectedType(a[2], selectedType{combinerF90Complex, precision, exponents}, k.complex, precision, exponents)

@@ -15,8 +15,8 @@ const (
 	messageNoProc = 0x129
 )
 
-// message is one that was matched.
-type message struct {
+// matchedMessage is a message that a matched probe has found.
+type matchedMessage struct {
 	data   []byte // packed
 	status mpi.Status
 }
@@ -27,25 +27,25 @@ func (r *rank) storeMatch(c *comm, s mpi.Status, at uintptr) {
 		storeAt(at, uintptr(messageNoProc))
 		return
 	}
-	m := &message{data: make([]byte, s.Bytes), status: s}
+	m := &matchedMessage{data: make([]byte, s.Bytes), status: s}
 	c.Recv(mpi.PackedBuffer(m.data), s.Source, s.Tag)
 	storeAt(at, r.messages.add(kindMessage, m))
 }
 
 func mprobe(r *rank, a args) {
 	c := r.comm(a[2])
-	s := c.Probe(source(int(a[0])), receiveTag(int(a[1])))
+	s := c.Probe(sourceRank(int(a[0])), receiveTag(int(a[1])))
 	r.storeMatch(c, s, a[3])
-	setStatus(a[4], s)
+	storeStatus(a[4], s)
 }
 
 func improbe(r *rank, a args) {
 	c := r.comm(a[2])
-	s, ok := c.Iprobe(source(int(a[0])), receiveTag(int(a[1])))
+	s, ok := c.Iprobe(sourceRank(int(a[0])), receiveTag(int(a[1])))
 	storeAt(a[3], intOfBool(ok))
 	if ok {
 		r.storeMatch(c, s, a[4])
-		setStatus(a[5], s)
+		storeStatus(a[5], s)
 	}
 }
 
@@ -71,11 +71,13 @@ func (r *rank) receiveMatched(b mpi.Buffer, at uintptr) mpi.Status {
 	return s
 }
 
-func mrecv(r *rank, a args) { setStatus(a[4], r.receiveMatched(r.buffer(a[0], int(a[1]), a[2]), a[3])) }
+func mrecv(r *rank, a args) {
+	storeStatus(a[4], r.receiveMatched(r.buffer(a[0], int(a[1]), a[2]), a[3]))
+}
 
 func imrecv(r *rank, a args) {
 	s := r.receiveMatched(r.buffer(a[0], int(a[1]), a[2]), a[3])
-	r.collectives++ // lists are looked at one by one
-	p := &pending{r: r, done: true, status: &s}
+	r.startedCollectives++ // lists are looked at one by one
+	p := &pendingOperation{rank: r, isComplete: true, status: &s}
 	p.storeHandle(a[4])
 }

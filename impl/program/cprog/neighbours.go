@@ -25,8 +25,8 @@ const (
 	weightsEmpty = 11
 )
 
-// weights returns those of n edges.
-func (r *rank) weights(at uintptr, n int) (list []int, weighted bool) {
+// weightsAt returns the weights of n edges at an address.
+func (r *rank) weightsAt(at uintptr, n int) (list []int, weighted bool) {
 	switch at {
 	case unweighted:
 		return slices.Repeat([]int{1}, n), false
@@ -39,8 +39,8 @@ func (r *rank) weights(at uintptr, n int) (list []int, weighted bool) {
 	return intsAt(at, n), true
 }
 
-// ranksOf checks a list of ranks.
-func (r *rank) ranksOf(c *comm, at uintptr, n int) []int {
+// ranksAt returns n ranks of a communicator at an address, and fails if one is not in it.
+func (r *rank) ranksAt(c *comm, at uintptr, n int) []int {
 	list := intsAt(at, n)
 	for _, x := range list {
 		if x < 0 || x >= c.Size() {
@@ -52,22 +52,22 @@ func (r *rank) ranksOf(c *comm, at uintptr, n int) []int {
 
 func distGraphCreateAdjacent(r *rank, a args) {
 	c := r.comm(a[0])
-	n := neighbourhood{from: r.ranksOf(c, a[2], r.count(a[1])), to: r.ranksOf(c, a[5], r.count(a[4]))}
-	n.fromWeights, n.weighted = r.weights(a[3], len(n.from))
-	n.toWeights, _ = r.weights(a[6], len(n.to))
+	n := neighbourhood{from: r.ranksAt(c, a[2], r.checkedCount(a[1])), to: r.ranksAt(c, a[5], r.checkedCount(a[4]))}
+	n.fromWeights, n.weighted = r.weightsAt(a[3], len(n.from))
+	n.toWeights, _ = r.weightsAt(a[6], len(n.to))
 	r.addNeighbourhood(c, n, a[9])
 }
 
 // distGraphCreate tells all ranks of all edges.
 func distGraphCreate(r *rank, a args) {
 	c := r.comm(a[0])
-	sources, degrees := r.ranksOf(c, a[2], r.count(a[1])), intsAt(a[3], int(a[1]))
+	sources, degrees := r.ranksAt(c, a[2], r.checkedCount(a[1])), intsAt(a[3], int(a[1]))
 	edges := 0
 	for _, d := range degrees {
-		edges += r.count(uintptr(d))
+		edges += r.checkedCount(uintptr(d))
 	}
-	to := r.ranksOf(c, a[4], edges)
-	weights, weighted := r.weights(a[5], edges)
+	to := r.ranksAt(c, a[4], edges)
+	weights, weighted := r.weightsAt(a[5], edges)
 	var mine []int32 // source, destination and weight
 	for i, s := range sources {
 		for range degrees[i] {
@@ -111,7 +111,7 @@ func (r *rank) neighbourhood(h uintptr) *neighbourhood {
 	return n
 }
 
-func distGraphCount(r *rank, a args) {
+func distGraphNeighborsCount(r *rank, a args) {
 	n := r.neighbourhood(a[0])
 	storeAt(a[1], int32(len(n.from)))
 	storeAt(a[2], int32(len(n.to)))
@@ -120,40 +120,40 @@ func distGraphCount(r *rank, a args) {
 
 func distGraphNeighbors(r *rank, a args) {
 	n := r.neighbourhood(a[0])
-	setInts(a[2], n.from, int(a[1]))
-	setInts(a[5], n.to, int(a[4]))
+	storeInts(a[2], n.from, int(a[1]))
+	storeInts(a[5], n.to, int(a[4]))
 	if n.weighted {
 		if a[3] != unweighted && a[3] != weightsEmpty {
-			setInts(a[3], n.fromWeights, int(a[1]))
+			storeInts(a[3], n.fromWeights, int(a[1]))
 		}
 		if a[6] != unweighted && a[6] != weightsEmpty {
-			setInts(a[6], n.toWeights, int(a[4]))
+			storeInts(a[6], n.toWeights, int(a[4]))
 		}
 	}
 }
 
-// neighbours is an operation under way between neighbours.
-type neighbours struct {
-	*pending
+// neighbourCollective is a neighbourhood collective operation under way.
+type neighbourCollective struct {
+	*pendingOperation
 	from, to []int
 	order    []int // in which parts are received, so that several of one rank arrive as it sends them
 }
 
-func (r *rank) newNeighbours(h uintptr) neighbours {
-	n := neighbours{pending: r.newCollective(h)}
-	cart, graph := n.c.Topology()
+func (r *rank) newNeighbourCollective(h uintptr) neighbourCollective {
+	n := neighbourCollective{pendingOperation: r.newCollective(h)}
+	cart, graph := n.comm.Topology()
 	switch {
-	case n.c.neighbourhood != nil:
-		n.from, n.to = n.c.neighbourhood.from, n.c.neighbourhood.to
+	case n.comm.neighbourhood != nil:
+		n.from, n.to = n.comm.neighbourhood.from, n.comm.neighbourhood.to
 	case cart != nil:
 		for d := range cart.Dims {
-			below, above := n.c.CartShift(d, 1)
+			below, above := n.comm.CartShift(d, 1)
 			n.from = append(n.from, below, above)
 			n.order = append(n.order, 2*d+1, 2*d) // a rank below and above sends first what it sends to its own below
 		}
 		n.to = n.from
 	case graph != nil:
-		n.from = graph.Neighbours[n.c.Rank()]
+		n.from = graph.Neighbours[n.comm.Rank()]
 		n.to = n.from
 	default:
 		r.raiseError(mpi.ErrTopology, "the communicator has no topology")
@@ -166,43 +166,43 @@ func (r *rank) newNeighbours(h uintptr) neighbours {
 	return n
 }
 
-// exchange starts the messages.
-func (n neighbours) exchange(into, from func(i int) mpi.Buffer) *pending {
+// startExchange starts to receive a part from each neighbour and to send a part to each.
+func (n neighbourCollective) startExchange(into, from func(i int) mpi.Buffer) *pendingOperation {
 	for _, i := range n.order {
-		n.recv(into(i), n.from[i])
+		n.startRecv(into(i), n.from[i])
 	}
 	for i, to := range n.to {
-		n.send(from(i), to)
+		n.startSend(from(i), to)
 	}
-	return n.pending
+	return n.pendingOperation
 }
 
-func ineighborAllgather(r *rank, a args) *pending {
-	n := r.newNeighbours(a[6])
-	into, mine := r.blocks(len(n.from), a[3], int(a[4]), a[5]), r.buffer(a[0], int(a[1]), a[2])
-	return n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(int) mpi.Buffer { return mine })
+func ineighborAllgather(r *rank, a args) *pendingOperation {
+	n := r.newNeighbourCollective(a[6])
+	into, mine := r.rankBlocksAt(len(n.from), a[3], int(a[4]), a[5]), r.buffer(a[0], int(a[1]), a[2])
+	return n.startExchange(func(i int) mpi.Buffer { return rankBlock(into, i) }, func(int) mpi.Buffer { return mine })
 }
 
-func ineighborAllgatherv(r *rank, a args) *pending {
-	n := r.newNeighbours(a[7])
+func ineighborAllgatherv(r *rank, a args) *pendingOperation {
+	n := r.newNeighbourCollective(a[7])
 	mine := r.buffer(a[0], int(a[1]), a[2])
-	return n.exchange(r.parts(len(n.from), a[3], a[4], a[5], a[6]).part, func(int) mpi.Buffer { return mine })
+	return n.startExchange(r.rankPartsAt(len(n.from), a[3], a[4], a[5], a[6]).part, func(int) mpi.Buffer { return mine })
 }
 
-func ineighborAlltoall(r *rank, a args) *pending {
-	n := r.newNeighbours(a[6])
-	into, from := r.blocks(len(n.from), a[3], int(a[4]), a[5]), r.blocks(len(n.to), a[0], int(a[1]), a[2])
-	return n.exchange(func(i int) mpi.Buffer { return block(into, i) }, func(i int) mpi.Buffer { return block(from, i) })
+func ineighborAlltoall(r *rank, a args) *pendingOperation {
+	n := r.newNeighbourCollective(a[6])
+	into, from := r.rankBlocksAt(len(n.from), a[3], int(a[4]), a[5]), r.rankBlocksAt(len(n.to), a[0], int(a[1]), a[2])
+	return n.startExchange(func(i int) mpi.Buffer { return rankBlock(into, i) }, func(i int) mpi.Buffer { return rankBlock(from, i) })
 }
 
-func ineighborAlltoallv(r *rank, a args) *pending {
-	n := r.newNeighbours(a[8])
-	return n.exchange(r.parts(len(n.from), a[4], a[5], a[6], a[7]).part, r.parts(len(n.to), a[0], a[1], a[2], a[3]).part)
+func ineighborAlltoallv(r *rank, a args) *pendingOperation {
+	n := r.newNeighbourCollective(a[8])
+	return n.startExchange(r.rankPartsAt(len(n.from), a[4], a[5], a[6], a[7]).part, r.rankPartsAt(len(n.to), a[0], a[1], a[2], a[3]).part)
 }
 
-func ineighborAlltoallw(r *rank, a args) *pending {
-	n := r.newNeighbours(a[8])
-	into := r.buffers(a[4], a[5], r.wordsAt(a[6], len(n.from)), a[7])
-	from := r.buffers(a[0], a[1], r.wordsAt(a[2], len(n.to)), a[3])
-	return n.exchange(func(i int) mpi.Buffer { return into[i] }, func(i int) mpi.Buffer { return from[i] })
+func ineighborAlltoallw(r *rank, a args) *pendingOperation {
+	n := r.newNeighbourCollective(a[8])
+	into := r.buffers(a[4], a[5], r.countsOrAintsAt(a[6], len(n.from)), a[7])
+	from := r.buffers(a[0], a[1], r.countsOrAintsAt(a[2], len(n.to)), a[3])
+	return n.startExchange(func(i int) mpi.Buffer { return into[i] }, func(i int) mpi.Buffer { return from[i] })
 }

@@ -14,74 +14,75 @@ import (
 // completed. So an operation makes progress in any call, as messages do. With many ranks it has
 // more messages than the algorithms of blocking operations.
 
-// pending is an operation under way.
-type pending struct {
-	r        *rank
-	c        *comm
-	aside    *mpi.Comm // carries the messages, apart from the program's
-	ranks    int       // of the communicator, or of the other group
-	me       int       // this rank among them; -1: it is of the other group
-	tag      int
-	reqs     []mpi.Request
-	finish   func() // called when all messages have arrived; nil: nothing
-	done     bool
-	silent   bool         // its messages are not sent
-	statuses []mpi.Status // of the messages; nil: they are not needed
-	status   *mpi.Status  // nil: it has none
-	g        *generalized // nil: it is not a generalized request
+// pendingOperation is an operation under way that is not a single message: a collective,
+// generalized or partitioned one.
+type pendingOperation struct {
+	rank         *rank
+	comm         *comm
+	internalComm *mpi.Comm // carries the messages, apart from the program's
+	ranks        int       // of the communicator, or of the other group
+	myRank       int       // this rank among them; -1: it is of the other group
+	tag          int
+	reqs         []mpi.Request
+	onCompletion func() // called when all messages have arrived; nil: nothing
+	isComplete   bool
+	isMuted      bool                // its messages are not sent
+	statuses     []mpi.Status        // of the messages; nil: they are not needed
+	status       *mpi.Status         // nil: it has none
+	generalized  *generalizedRequest // nil: it is not a generalized request
 
-	persistent *persistent  // nil: it is not a persistent collective operation
-	partitions *partitioned // nil: it is not partitioned
-	idle       bool         // it is persistent and not started
+	persistent  *persistentCollective // nil: it is not a persistent collective operation
+	partitioned *partitionedOperation // nil: it is not partitioned
+	isInactive  bool                  // it is persistent and not started
 }
 
-// tags is the number of operations of a communicator that can be under way at once, and of those
-// that are persistent.
-const tags = 1 << 20
+// maxOpenCollectives is the number of operations of a communicator that can be under way at once,
+// and the number of those that are persistent.
+const maxOpenCollectives = 1 << 20
 
 // newCollective begins an operation on a communicator.
-func (r *rank) newCollective(h uintptr) *pending {
+func (r *rank) newCollective(h uintptr) *pendingOperation {
 	c := r.comm(h)
-	p := &pending{r: r, c: c, aside: c.InternalComm(), ranks: c.Size(), me: c.Rank()}
-	if k := r.now.persistent; k == nil {
-		r.collectives++
-		c.started = (c.started + 1) % tags
-		p.tag = c.started
+	p := &pendingOperation{rank: r, comm: c, internalComm: c.InternalComm(), ranks: c.Size(), myRank: c.Rank()}
+	if k := r.currentCall.persistent; k == nil {
+		r.startedCollectives++
+		c.startedCollectives = (c.startedCollectives + 1) % maxOpenCollectives
+		p.tag = c.startedCollectives
 	} else {
 		if k.resolved.recording {
-			c.initialized = (c.initialized + 1) % tags
-			k.tag = tags + c.initialized
+			c.persistentCollectives = (c.persistentCollectives + 1) % maxOpenCollectives
+			k.tag = maxOpenCollectives + c.persistentCollectives
 		}
-		p.tag, p.silent = k.tag, k.resolved.recording
+		p.tag, p.isMuted = k.tag, k.resolved.recording
 	}
 	if c.IsInter() {
-		p.ranks, p.me = c.RemoteSize(), -1
+		p.ranks, p.myRank = c.RemoteSize(), -1
 	}
 	return p
 }
 
-// starter starts an operation with the arguments of a function. It does not use the last argument
-// of a non-blocking function, the address of the request.
-type starter func(r *rank, a args) *pending
+// collectiveStarter starts an operation with the arguments of a function. It does not use the last
+// argument of a non-blocking function, the address of the request.
+type collectiveStarter func(r *rank, a args) *pendingOperation
 
 // handler returns the handler of a non-blocking or a persistent function, whose request is the last
 // argument.
-func (start starter) handler(f toolchain.Function) handler {
+func (start collectiveStarter) handler(f toolchain.Function) handler {
 	n := len(f.Parameters)
 	if f.Comm == n-3 {
-		return persistently(start, n)
+		return persistentInitHandler(start, n)
 	}
 	return func(r *rank, a args) { start(r, a).storeHandle(a[n-1]) }
 }
 
-// blocking returns the handler of a blocking function.
-func blocking(start starter) handler {
+// blockingHandler returns the handler of a blocking function.
+func blockingHandler(start collectiveStarter) handler {
 	return func(r *rank, a args) { start(r, a).wait() }
 }
 
-// blockingOrInter chooses between a handler within a group and one between two groups. comm is the
-// index of the communicator argument.
-func blockingOrInter(within handler, start starter, comm int) handler {
+// blockingOrInterHandler chooses between a handler within a group and one between two groups. comm
+// is the index of the communicator argument.
+func blockingOrInterHandler(within handler, start collectiveStarter, comm int) handler {
 	return func(r *rank, a args) {
 		if r.comm(a[comm]).IsInter() {
 			start(r, a).wait()
@@ -91,50 +92,52 @@ func blockingOrInter(within handler, start starter, comm int) handler {
 	}
 }
 
-func (p *pending) send(b mpi.Buffer, to int) {
-	if !p.silent {
-		p.reqs = append(p.reqs, p.aside.Isend(b, to, p.tag))
+func (p *pendingOperation) startSend(b mpi.Buffer, to int) {
+	if !p.isMuted {
+		p.reqs = append(p.reqs, p.internalComm.Isend(b, to, p.tag))
 	}
 }
-func (p *pending) recv(b mpi.Buffer, from int) {
-	if !p.silent {
-		p.reqs = append(p.reqs, p.aside.Irecv(b, from, p.tag))
+func (p *pendingOperation) startRecv(b mpi.Buffer, from int) {
+	if !p.isMuted {
+		p.reqs = append(p.reqs, p.internalComm.Irecv(b, from, p.tag))
 	}
 }
 
 // The root of an operation between two groups is here, or one of the other group's, or a rank
 // beside this one.
 const (
-	rootHere   = -4 // MPI_ROOT
-	rootBeside = procNull
+	rootSelf     = -4 // MPI_ROOT
+	rootProcNull = procNull
 )
 
-// root fails if the root is not one of the ranks. It is this one if here says so, and has nothing
-// to do with this one if neither does there.
-func (p *pending) root(n uintptr) (root int, here, there bool) {
+// rootRoles fails if the root is not one of the ranks. It is this one if here says so, and has
+// nothing to do with this one if neither does there.
+func (p *pendingOperation) rootRoles(n uintptr) (root int, here, there bool) {
 	root = int(n)
 	switch {
-	case p.me < 0 && (root == rootHere || root == rootBeside):
-		return root, root == rootHere, false
+	case p.myRank < 0 && (root == rootSelf || root == rootProcNull):
+		return root, root == rootSelf, false
 	case root < 0 || root >= p.ranks:
-		p.r.raiseError(mpi.ErrRoot, "root %d is not in a group of %d", root, p.ranks)
+		p.rank.raiseError(mpi.ErrRoot, "root %d is not in a group of %d", root, p.ranks)
 	}
-	return root, root == p.me, root != p.me
+	return root, root == p.myRank, root != p.myRank
 }
 
 // storeHandle stores a request for the operation at an address.
-func (p *pending) storeHandle(at uintptr) { storeAt(at, p.r.requests.add(kindRequest, request{p: p})) }
+func (p *pendingOperation) storeHandle(at uintptr) {
+	storeAt(at, p.rank.requests.add(kindRequest, request{pending: p}))
+}
 
 // wait waits until the operation is complete.
-func (p *pending) wait() {
+func (p *pendingOperation) wait() {
 	switch {
-	case p.done:
-	case p.g != nil && len(p.r.all) > 1:
-		p.r.awaitThread(p)
-	case p.g != nil:
-		p.r.raiseError(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
-	case p.partitions != nil:
-		p.partitions.wait(p)
+	case p.isComplete:
+	case p.generalized != nil && len(p.rank.all) > 1:
+		p.rank.awaitThread(p)
+	case p.generalized != nil:
+		p.rank.raiseError(mpi.ErrPending, "the rank waits for a generalized request that only the rank itself can complete")
+	case p.partitioned != nil:
+		p.partitioned.wait(p)
 		p.complete()
 	default:
 		mpi.WaitAll(p.reqs, p.statuses)
@@ -143,38 +146,38 @@ func (p *pending) wait() {
 }
 
 // test reports whether it is.
-func (p *pending) test() bool {
+func (p *pendingOperation) test() bool {
 	switch {
-	case p.done || p.g != nil:
-	case p.partitions != nil && p.partitions.test(p), p.partitions == nil && mpi.TestAll(p.reqs, p.statuses):
+	case p.isComplete || p.generalized != nil:
+	case p.partitioned != nil && p.partitioned.test(p), p.partitioned == nil && mpi.TestAll(p.reqs, p.statuses):
 		p.complete()
 	}
-	return p.done
+	return p.isComplete
 }
 
-func (p *pending) complete() {
-	if p.done = true; p.finish != nil {
-		p.finish()
+func (p *pendingOperation) complete() {
+	if p.isComplete = true; p.onCompletion != nil {
+		p.onCompletion()
 	}
 }
 
-// result returns the status of an operation that is complete.
-func (p *pending) result() mpi.Status {
+// completedStatus returns the status of an operation that is complete.
+func (p *pendingOperation) completedStatus() mpi.Status {
 	switch {
 	case p.status != nil:
 		return *p.status
-	case p.g != nil:
+	case p.generalized != nil:
 		var s mpi.Status
-		p.r.withScratch(func(memory *scratch) {
+		p.rank.withScratch(func(memory *scratch) {
 			at := uintptr(unsafe.Pointer(memory))
-			setStatus(at, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
-			p.r.callback(p.g.query, p.g.extra, at)
-			s = getStatus(at)
+			storeStatus(at, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
+			p.rank.callback(p.generalized.query, p.generalized.extraState, at)
+			s = loadStatus(at)
 		})
 		return s
 	}
 	return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 }
 
-// zero is the buffer of a message without data.
-var zero = mpi.Buffer{Type: mpi.Byte}
+// emptyBuffer is the buffer of a message without data.
+var emptyBuffer = mpi.Buffer{Type: mpi.Byte}

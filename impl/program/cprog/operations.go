@@ -59,14 +59,14 @@ func opInC(op, elements C.int) *mpi.Op {
 
 // op returns the operation of a reduction of elements of a type.
 func (r *rank) op(h, datatype uintptr) *mpi.Op {
-	r.combined = datatype
+	r.combinedType = datatype
 	if o := basicOps[h]; o != nil {
 		if c := opsInC[r.datatype(datatype)][o]; c != nil {
 			return c
 		}
 		return o
 	}
-	k := r.now.persistent
+	k := r.currentCall.persistent
 	if k != nil && k.resolved.ops[h] != nil {
 		return k.resolved.ops[h]
 	}
@@ -90,7 +90,7 @@ func opCreate(r *rank, a args) {
 		// that there is.
 		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
 		r.withScratch(func(s *scratch) {
-			s[0], s[1] = C.intptr_t(inout.Count), C.intptr_t(r.combined)
+			s[0], s[1] = C.intptr_t(inout.Count), C.intptr_t(r.combinedType)
 			r.callback(f, x, y, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))
 		})
 		runtime.KeepAlive(in)

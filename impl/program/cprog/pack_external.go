@@ -56,67 +56,67 @@ func externalElements(at uintptr) []externalElement {
 	return []externalElement{same(basicTypes[at].Size())}
 }
 
-// copies returns how often each ingredient of a datatype is in it, in order.
-func (m *madeType) copies(yield func(of ingredient, n int)) {
+// eachComponent returns how often each componentType of a datatype is in it, in order.
+func (m *userType) eachComponent(yield func(of componentType, n int)) {
 	switch {
 	case m.isSelected():
-		yield(ingredient{handle: datatypeNull + m.recipe.layout}, 1)
+		yield(componentType{handle: datatypeNull + m.constructor.layout}, 1)
 		return
-	case m.recipe.combiner == combinerStruct:
-		lengths := slices.Concat(m.recipe.integers, m.recipe.large)[1:]
-		for i, of := range m.recipe.types {
+	case m.constructor.combiner == combinerStruct:
+		lengths := slices.Concat(m.constructor.integers, m.constructor.largeCounts)[1:]
+		for i, of := range m.constructor.types {
 			yield(of, lengths[i])
 		}
 		return
 	}
-	of := m.recipe.types[0]
+	of := m.constructor.types[0]
 	if size := of.size(); size > 0 {
 		yield(of, m.Size()/size)
 	}
 }
 
-func (x ingredient) size() int {
-	if x.made != nil {
-		return x.made.Size()
+func (x componentType) size() int {
+	if x.userType != nil {
+		return x.userType.Size()
 	}
 	return basicTypes[x.handle-datatypeNull].Size()
 }
 
 // externalSize returns the bytes of a datatype in external32.
-func (x ingredient) externalSize() int {
+func (x componentType) externalSize() int {
 	n := 0
-	if x.made == nil {
+	if x.userType == nil {
 		for _, e := range externalElements(x.handle - datatypeNull) {
 			n += e.external
 		}
 		return n
 	}
-	x.made.copies(func(of ingredient, copies int) { n += copies * of.externalSize() })
+	x.userType.eachComponent(func(of componentType, copies int) { n += copies * of.externalSize() })
 	return n
 }
 
 // eachElement calls f for the numbers of a datatype in the order of packed data.
-func (x ingredient) eachElement(f func(externalElement)) {
-	if x.made == nil {
+func (x componentType) eachElement(f func(externalElement)) {
+	if x.userType == nil {
 		for _, e := range externalElements(x.handle - datatypeNull) {
 			f(e)
 		}
 		return
 	}
-	x.made.copies(func(of ingredient, copies int) {
+	x.userType.eachComponent(func(of componentType, copies int) {
 		for range copies {
 			of.eachElement(f)
 		}
 	})
 }
 
-// ingredientOf returns the datatype of a handle.
-func (r *rank) ingredientOf(h uintptr) ingredient {
+// componentTypeOf returns the datatype of a handle as a component of another one.
+func (r *rank) componentTypeOf(h uintptr) componentType {
 	r.datatype(h)
 	if m := r.types.get(kindType, h); m != nil {
-		return ingredient{h, *m}
+		return componentType{h, *m}
 	}
-	return ingredient{handle: h}
+	return componentType{handle: h}
 }
 
 // encode appends a number in memory to external data.
@@ -166,14 +166,14 @@ func extendedOfQuad(x []byte) []byte {
 }
 
 func (r *rank) checkRepresentation(at uintptr) {
-	if s := r.text(at); s != "external32" {
+	if s := r.stringAt(at); s != "external32" {
 		r.raiseError(mpi.ErrArg, "the data representation is %q: it must be external32", s)
 	}
 }
 
 func packExternal(r *rank, a args) {
 	r.checkRepresentation(a[0])
-	b, of := r.buffer(a[1], int(a[2]), a[3]), r.ingredientOf(a[3])
+	b, of := r.buffer(a[1], int(a[2]), a[3]), r.componentTypeOf(a[3])
 	room, at := int(a[5]), *pointerAt[int](a[6])
 	size := b.Count * of.externalSize()
 	if at < 0 || room < 0 || at > room || size > room-at {
@@ -193,7 +193,7 @@ func packExternal(r *rank, a args) {
 
 func unpackExternal(r *rank, a args) {
 	r.checkRepresentation(a[0])
-	b, of := r.buffer(a[4], int(a[5]), a[6]), r.ingredientOf(a[6])
+	b, of := r.buffer(a[4], int(a[5]), a[6]), r.componentTypeOf(a[6])
 	room, at := int(a[2]), *pointerAt[int](a[3])
 	size := b.Count * of.externalSize()
 	if at < 0 || room < 0 || at > room || size > room-at {
@@ -214,5 +214,5 @@ func unpackExternal(r *rank, a args) {
 func packExternalSize(r *rank, a args) {
 	r.checkRepresentation(a[0])
 	r.checkCount(int(a[1]), r.datatype(a[2]))
-	storeAt(a[3], int(a[1])*r.ingredientOf(a[2]).externalSize())
+	storeAt(a[3], int(a[1])*r.componentTypeOf(a[2]).externalSize())
 }

@@ -11,38 +11,38 @@ import (
 // receiver in one message when the request is made, since the two sides may divide the data in
 // different ways.
 
-// partitioned is a partitioned send or receive.
-type partitioned struct {
-	c          *comm
-	aside      *mpi.Comm
-	sends      bool
-	peer, tag  int
-	b          mpi.Buffer // of one partition, at the beginning of all
-	partitions int
-	message    int // tag of the message of the first partition: each has its own
+// partitionedOperation is a partitioned send or receive.
+type partitionedOperation struct {
+	comm            *comm
+	internalComm    *mpi.Comm
+	isSend          bool
+	peer, tag       int
+	firstPartition  mpi.Buffer // of one partition, at the beginning of all
+	partitions      int
+	firstMessageTag int // tag of the message of the first partition: each has its own
 
-	description []int64     // user tag, partitions, bytes of each, message tag: of the sender
-	described   mpi.Request // sends or receives the description; null: it is complete
+	description        []int64     // user tag, partitions, bytes of each, message tag: of the sender
+	descriptionRequest mpi.Request // sends or receives the description; null: it is complete
 
-	ready     []bool
-	unready   int
-	staged    []byte // packed data, where partitions of the two sides do not divide at elements
-	extracted []bool // receiver's partitions that were copied from there
+	ready        []bool
+	unreadyCount int
+	packedData   []byte // packed data, where partitions of the two sides do not divide at elements
+	extracted    []bool // receiver's partitions that were copied from there
 }
 
 // Tags of messages beside the program's, above those of collective operations.
 const (
-	firstPartitionTag   = 2*tags + 1
+	firstPartitionTag   = 2*maxOpenCollectives + 1
 	firstDescriptionTag = 1 << 30
 )
 
-func psendInit(r *rank, a args) { r.initPartitioned(a, true) }
-func precvInit(r *rank, a args) { r.initPartitioned(a, false) }
+func psendInit(r *rank, a args) { r.storePartitionedInit(a, true) }
+func precvInit(r *rank, a args) { r.storePartitionedInit(a, false) }
 
-func (r *rank) initPartitioned(a args, sends bool) {
+func (r *rank) storePartitionedInit(a args, sends bool) {
 	c, n, count := r.comm(a[6]), int(a[1]), int(a[2])
 	r.checkInfo(a[7])
-	x := &partitioned{c: c, aside: c.InternalComm(), sends: sends, peer: destination(int(a[4])), tag: sendTag(int(a[5])), partitions: n}
+	x := &partitionedOperation{comm: c, internalComm: c.InternalComm(), isSend: sends, peer: destinationRank(int(a[4])), tag: sendTag(int(a[5])), partitions: n}
 	switch {
 	case n < 1 || n > firstDescriptionTag-firstPartitionTag:
 		r.raiseError(mpi.ErrArg, "%d partitions: there are 1 to %d", n, firstDescriptionTag-firstPartitionTag)
@@ -51,134 +51,134 @@ func (r *rank) initPartitioned(a args, sends bool) {
 	case x.peer < 0 && x.peer != mpi.ProcNull || x.peer >= c.Size():
 		r.raiseError(mpi.ErrRank, "rank %d is not in a communicator of %d", int(a[4]), c.Size())
 	}
-	x.b = r.blocks(n, a[0], count, a[3])
+	x.firstPartition = r.rankBlocksAt(n, a[0], count, a[3])
 	if r.types.get(kindType, a[3]) != nil {
-		x.b.Type = r.keptType(x.b.Type)
+		x.firstPartition.Type = r.copyType(x.firstPartition.Type)
 	}
-	x.describe()
-	r.storePersistent(a[8], &pending{r: r, c: c, partitions: x})
+	x.startDescription()
+	r.storePersistent(a[8], &pendingOperation{rank: r, comm: c, partitioned: x})
 }
 
-// describe starts the message that describes the sender's partitions.
-func (x *partitioned) describe() {
+// startDescription starts the message that describes the sender's partitions.
+func (x *partitionedOperation) startDescription() {
 	tag := firstDescriptionTag + x.tag%(mpi.MaxTag-firstDescriptionTag)
 	switch {
 	case x.peer == mpi.ProcNull:
-	case x.sends:
-		if x.c.partitioned < firstPartitionTag || x.c.partitioned+x.partitions > firstDescriptionTag {
-			x.c.partitioned = firstPartitionTag
+	case x.isSend:
+		if x.comm.nextPartitionTag < firstPartitionTag || x.comm.nextPartitionTag+x.partitions > firstDescriptionTag {
+			x.comm.nextPartitionTag = firstPartitionTag
 		}
-		x.message = x.c.partitioned
-		x.c.partitioned += x.partitions
-		x.description = []int64{int64(x.tag), int64(x.partitions), int64(x.b.Len()), int64(x.message)}
-		x.described = x.aside.Isend(mpi.BufferOf(x.description), x.peer, tag)
+		x.firstMessageTag = x.comm.nextPartitionTag
+		x.comm.nextPartitionTag += x.partitions
+		x.description = []int64{int64(x.tag), int64(x.partitions), int64(x.firstPartition.Len()), int64(x.firstMessageTag)}
+		x.descriptionRequest = x.internalComm.Isend(mpi.BufferOf(x.description), x.peer, tag)
 	default:
 		x.description = make([]int64, 4)
-		x.described = x.aside.Irecv(mpi.BufferOf(x.description), x.peer, tag)
+		x.descriptionRequest = x.internalComm.Irecv(mpi.BufferOf(x.description), x.peer, tag)
 	}
 }
 
-// begin starts the operation.
-func (x *partitioned) begin(p *pending) {
-	p.idle, p.done, p.reqs = false, false, nil
-	if x.sends {
-		x.ready, x.unready = make([]bool, x.partitions), x.partitions
-	} else if x.described.IsNull() {
-		x.receive(p)
+// start starts the operation.
+func (x *partitionedOperation) start(p *pendingOperation) {
+	p.isInactive, p.isComplete, p.reqs = false, false, nil
+	if x.isSend {
+		x.ready, x.unreadyCount = make([]bool, x.partitions), x.partitions
+	} else if x.descriptionRequest.IsNull() {
+		x.startReceives(p)
 	}
-	p.finish = func() { x.complete(p) }
+	p.onCompletion = func() { x.complete(p) }
 }
 
 // markReady sends a partition.
-func (x *partitioned) markReady(p *pending, i int) {
-	r := p.r
+func (x *partitionedOperation) markReady(p *pendingOperation, i int) {
+	r := p.rank
 	switch {
 	case i < 0 || i >= x.partitions:
 		r.raiseError(mpi.ErrArg, "partition %d: there are %d", i, x.partitions)
-	case p.idle:
+	case p.isInactive:
 		r.raiseError(mpi.ErrRequest, "the request is not active: start it first")
 	case x.ready[i]:
 		r.raiseError(mpi.ErrArg, "partition %d was marked ready before", i)
 	}
 	x.ready[i] = true
-	if x.unready--; x.peer != mpi.ProcNull {
-		p.reqs = append(p.reqs, x.aside.Isend(block(x.b, i), x.peer, x.message+i))
+	if x.unreadyCount--; x.peer != mpi.ProcNull {
+		p.reqs = append(p.reqs, x.internalComm.Isend(rankBlock(x.firstPartition, i), x.peer, x.firstMessageTag+i))
 	}
 }
 
-// receive starts to receive the sender's partitions, which are described now.
-func (x *partitioned) receive(p *pending) {
+// startReceives starts to receive the sender's partitions, which are described now.
+func (x *partitionedOperation) startReceives(p *pendingOperation) {
 	if x.peer == mpi.ProcNull {
 		return
 	}
-	r, tag, n, size := p.r, int(x.description[0]), int(x.description[1]), int(x.description[2])
-	x.message = int(x.description[3])
-	total := x.partitions * x.b.Len()
+	r, tag, n, size := p.rank, int(x.description[0]), int(x.description[1]), int(x.description[2])
+	x.firstMessageTag = int(x.description[3])
+	total := x.partitions * x.firstPartition.Len()
 	switch {
 	case tag != x.tag:
 		r.raiseError(mpi.ErrTag, "tags %d and %d cannot be distinguished in partitioned communication", x.tag, tag)
 	case n*size != total:
-		r.raiseError(mpi.ErrTruncate, "the sender has %d partitions of %d bytes, the receiver %d of %d", n, size, x.partitions, x.b.Len())
+		r.raiseError(mpi.ErrTruncate, "the sender has %d partitions of %d bytes, the receiver %d of %d", n, size, x.partitions, x.firstPartition.Len())
 	}
-	each := x.b.Type.Size()
-	x.staged, x.extracted = nil, make([]bool, x.partitions)
+	each := x.firstPartition.Type.Size()
+	x.packedData, x.extracted = nil, make([]bool, x.partitions)
 	if each > 0 && size%each > 0 {
-		x.staged = make([]byte, total)
+		x.packedData = make([]byte, total)
 	}
 	for i := range n {
 		b := mpi.Buffer{}
 		switch {
-		case x.staged != nil:
-			b = mpi.PackedBuffer(x.staged[i*size : (i+1)*size])
+		case x.packedData != nil:
+			b = mpi.PackedBuffer(x.packedData[i*size : (i+1)*size])
 		case each == 0:
-			b = zero
+			b = emptyBuffer
 		default:
-			b = x.b.SubBuffer(i*(size/each), size/each)
+			b = x.firstPartition.SubBuffer(i*(size/each), size/each)
 		}
-		p.reqs = append(p.reqs, x.aside.Irecv(b, x.peer, x.message+i))
+		p.reqs = append(p.reqs, x.internalComm.Irecv(b, x.peer, x.firstMessageTag+i))
 	}
 }
 
 // wait waits for the messages.
-func (x *partitioned) wait(p *pending) {
-	if x.sends && x.unready > 0 {
-		p.r.raiseError(mpi.ErrPending, "the rank waits for a send of which %d partitions are not marked ready", x.unready)
+func (x *partitionedOperation) wait(p *pendingOperation) {
+	if x.isSend && x.unreadyCount > 0 {
+		p.rank.raiseError(mpi.ErrPending, "the rank waits for a send of which %d partitions are not marked ready", x.unreadyCount)
 	}
-	if !x.described.IsNull() {
-		x.described.Wait()
-		if !x.sends {
-			x.receive(p)
+	if !x.descriptionRequest.IsNull() {
+		x.descriptionRequest.Wait()
+		if !x.isSend {
+			x.startReceives(p)
 		}
 	}
 	mpi.WaitAll(p.reqs, nil)
 }
 
 // test reports whether the messages have been sent or received.
-func (x *partitioned) test(p *pending) bool {
-	if !x.described.IsNull() {
-		if _, done := x.described.Test(); !done {
+func (x *partitionedOperation) test(p *pendingOperation) bool {
+	if !x.descriptionRequest.IsNull() {
+		if _, done := x.descriptionRequest.Test(); !done {
 			return false
 		}
-		if !x.sends {
-			x.receive(p)
+		if !x.isSend {
+			x.startReceives(p)
 		}
 	}
-	return x.unready == 0 && mpi.TestAll(p.reqs, nil)
+	return x.unreadyCount == 0 && mpi.TestAll(p.reqs, nil)
 }
 
-// arrived reports whether a partition of the receiver's has been received.
-func (x *partitioned) arrived(p *pending, i int) bool {
+// hasArrived reports whether a partition of the receiver's has been received.
+func (x *partitionedOperation) hasArrived(p *pendingOperation, i int) bool {
 	switch {
-	case x.sends:
-		p.r.raiseError(mpi.ErrRequest, "the request is a send: only receives have partitions that arrive")
+	case x.isSend:
+		p.rank.raiseError(mpi.ErrRequest, "the request is a send: only receives have partitions that arrive")
 	case i < 0 || i >= x.partitions:
-		p.r.raiseError(mpi.ErrArg, "partition %d: there are %d", i, x.partitions)
+		p.rank.raiseError(mpi.ErrArg, "partition %d: there are %d", i, x.partitions)
 	}
-	if p.idle || p.test() {
+	if p.isInactive || p.test() {
 		return true
 	}
-	size := x.b.Len()
-	if !x.described.IsNull() || size == 0 {
+	size := x.firstPartition.Len()
+	if !x.descriptionRequest.IsNull() || size == 0 {
 		return false
 	}
 	theirs := int(x.description[2])
@@ -187,27 +187,27 @@ func (x *partitioned) arrived(p *pending, i int) bool {
 			return false
 		}
 	}
-	x.extract(i)
+	x.unpackPartition(i)
 	return true
 }
 
-// extract copies a partition from where it was received to where it belongs, unless it was received
-// there.
-func (x *partitioned) extract(i int) {
-	if x.staged != nil && !x.extracted[i] {
+// unpackPartition copies a partition from where it was received to where it belongs, unless it was
+// received there.
+func (x *partitionedOperation) unpackPartition(i int) {
+	if x.packedData != nil && !x.extracted[i] {
 		x.extracted[i] = true
-		block(x.b, i).Unpack(x.staged[i*x.b.Len():(i+1)*x.b.Len()], 0)
+		rankBlock(x.firstPartition, i).Unpack(x.packedData[i*x.firstPartition.Len():(i+1)*x.firstPartition.Len()], 0)
 	}
 }
 
 // complete ends an operation whose messages have been sent or received.
-func (x *partitioned) complete(p *pending) {
+func (x *partitionedOperation) complete(p *pendingOperation) {
 	s := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
-	if !x.sends {
+	if !x.isSend {
 		for i := range x.extracted {
-			x.extract(i)
+			x.unpackPartition(i)
 		}
-		s = mpi.Status{Source: x.peer, Tag: x.tag, Bytes: x.partitions * x.b.Len()}
+		s = mpi.Status{Source: x.peer, Tag: x.tag, Bytes: x.partitions * x.firstPartition.Len()}
 		if x.peer == mpi.ProcNull {
 			s.Tag, s.Bytes = mpi.AnyTag, 0
 		}
@@ -215,26 +215,26 @@ func (x *partitioned) complete(p *pending) {
 	p.status = &s
 }
 
-// free lets the description go on by itself if it was never waited for.
-func (x *partitioned) free() {
-	if !x.described.IsNull() {
-		x.described.Free()
+// freeDescription lets the description go on by itself if it was never waited for.
+func (x *partitionedOperation) freeDescription() {
+	if !x.descriptionRequest.IsNull() {
+		x.descriptionRequest.Free()
 	}
 }
 
 // partitionedRequest returns the partitioned operation of a handle.
-func (r *rank) partitionedRequest(h uintptr) (*pending, *partitioned) {
+func (r *rank) partitionedRequest(h uintptr) (*pendingOperation, *partitionedOperation) {
 	_, x := r.requestOf(h)
-	if x == nil || x.p == nil || x.p.partitions == nil {
+	if x == nil || x.pending == nil || x.pending.partitioned == nil {
 		r.raiseError(mpi.ErrRequest, "the request is not one of partitioned communication")
 	}
-	return x.p, x.p.partitions
+	return x.pending, x.pending.partitioned
 }
 
 // markPartitions marks partitions of a send ready.
 func (r *rank) markPartitions(h uintptr, list []int) {
 	p, x := r.partitionedRequest(h)
-	if !x.sends {
+	if !x.isSend {
 		r.raiseError(mpi.ErrRequest, "the request is a receive: only partitions of sends are marked ready")
 	}
 	for _, i := range list {
@@ -243,7 +243,7 @@ func (r *rank) markPartitions(h uintptr, list []int) {
 }
 
 func pready(r *rank, a args)     { r.markPartitions(a[1], []int{int(a[0])}) }
-func preadyList(r *rank, a args) { r.markPartitions(a[2], intsAt(a[1], r.count(a[0]))) }
+func preadyList(r *rank, a args) { r.markPartitions(a[2], intsAt(a[1], r.checkedCount(a[0]))) }
 
 func preadyRange(r *rank, a args) {
 	low, high := int(a[0]), int(a[1])
@@ -259,5 +259,5 @@ func preadyRange(r *rank, a args) {
 
 func parrived(r *rank, a args) {
 	p, x := r.partitionedRequest(a[0])
-	storeAt(a[2], intOfBool(x.arrived(p, int(a[1]))))
+	storeAt(a[2], intOfBool(x.hasArrived(p, int(a[1]))))
 }

@@ -11,9 +11,9 @@ import (
 // arguments are its errors, and it keeps what arrays and handles stand for, which may change
 // afterwards.
 
-// persistent is the initialization of a collective operation.
-type persistent struct {
-	start    starter
+// persistentCollective is the initialization of a collective operation.
+type persistentCollective struct {
+	starter  collectiveStarter
 	args     [16]uintptr
 	tag      int
 	resolved resolvedArguments
@@ -21,19 +21,19 @@ type persistent struct {
 
 // resolvedArguments are what arrays and handles among the arguments of an initialization stand for.
 type resolvedArguments struct {
-	recording bool
-	large     bool // the initialization has arguments of type MPI_Count
-	arrays    map[uintptr][]int
-	handles   map[uintptr][]uintptr
-	types     map[uintptr]*mpi.Datatype
-	ops       map[uintptr]*mpi.Op
+	recording      bool
+	hasLargeCounts bool // the initialization has arguments of type MPI_Count
+	arrays         map[uintptr][]int
+	handles        map[uintptr][]uintptr
+	types          map[uintptr]*mpi.Datatype
+	ops            map[uintptr]*mpi.Op
 }
 
-// persistently returns the handler of the initialization of an operation, whose last arguments are
-// an info and the request.
-func persistently(start starter, parameters int) handler {
+// persistentInitHandler returns the handler of the initialization of an operation, whose last
+// arguments are an info and the request.
+func persistentInitHandler(start collectiveStarter, parameters int) handler {
 	return func(r *rank, a args) {
-		k := &persistent{start: start, resolved: resolvedArguments{recording: true, large: r.now.large, arrays: map[uintptr][]int{},
+		k := &persistentCollective{starter: start, resolved: resolvedArguments{recording: true, hasLargeCounts: r.currentCall.hasLargeCounts, arrays: map[uintptr][]int{},
 			handles: map[uintptr][]uintptr{}, types: map[uintptr]*mpi.Datatype{}, ops: map[uintptr]*mpi.Op{}}}
 		copy(k.args[:], a[:parameters])
 		if info := a[parameters-2]; info != infoNull {
@@ -41,46 +41,46 @@ func persistently(start starter, parameters int) handler {
 		}
 		p := r.startPersistent(k)
 		k.resolved.recording = false
-		r.storePersistent(a[parameters-1], &pending{r: r, c: p.c, persistent: k})
+		r.storePersistent(a[parameters-1], &pendingOperation{rank: r, comm: p.comm, persistent: k})
 	}
 }
 
 // storePersistent stores a request that is not started.
-func (r *rank) storePersistent(at uintptr, p *pending) {
-	p.idle = true
-	r.collectives++
+func (r *rank) storePersistent(at uintptr, p *pendingOperation) {
+	p.isInactive = true
+	r.startedCollectives++
 	p.storeHandle(at)
 }
 
 // startPersistent starts an operation, or checks its arguments if they are recorded.
-func (r *rank) startPersistent(k *persistent) *pending {
-	r.now.persistent, r.now.large = k, k.resolved.large
-	defer func() { r.now.persistent = nil }()
-	return k.start(r, &k.args)
+func (r *rank) startPersistent(k *persistentCollective) *pendingOperation {
+	r.currentCall.persistent, r.currentCall.hasLargeCounts = k, k.resolved.hasLargeCounts
+	defer func() { r.currentCall.persistent = nil }()
+	return k.starter(r, &k.args)
 }
 
 // begin starts the persistent operation of a request.
 func (x *request) begin() {
-	p := x.p
-	r := p.r
-	r.now.comm = p.c.Comm
+	p := x.pending
+	r := p.rank
+	r.currentCall.comm = p.comm.Comm
 	switch {
 	case !p.isPersistent():
 		r.raiseError(mpi.ErrRequest, "the request is not persistent: it was started when it was made")
-	case !p.idle:
+	case !p.isInactive:
 		r.raiseError(mpi.ErrRequest, "the request is active already: wait for it first")
-	case p.partitions != nil:
-		p.partitions.begin(p)
+	case p.partitioned != nil:
+		p.partitioned.start(p)
 	default:
-		x.p = r.startPersistent(p.persistent)
-		x.p.persistent = p.persistent
+		x.pending = r.startPersistent(p.persistent)
+		x.pending.persistent = p.persistent
 	}
 }
 
-func (p *pending) isPersistent() bool { return p.persistent != nil || p.partitions != nil }
+func (p *pendingOperation) isPersistent() bool { return p.persistent != nil || p.partitioned != nil }
 
-// keptType returns a copy of a datatype that the program may free.
-func (r *rank) keptType(t *mpi.Datatype) *mpi.Datatype {
+// copyType returns a copy of a datatype that the program may free.
+func (r *rank) copyType(t *mpi.Datatype) *mpi.Datatype {
 	if err := t.CheckUsable(); err != nil {
 		r.raiseError(mpi.ErrType, "%v", err)
 	}

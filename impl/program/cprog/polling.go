@@ -14,46 +14,47 @@ import (
 // Program.Limit is for loops that make no call, which program.watch finds, and for those that only
 // look whether something has happened, which this file finds.
 
-// pollResults has, for each function that a program may call again and again until something
-// happens, the argument that points to whether it has; -1: the function reads the clock, sleeps, or
-// looks for what the program sees itself.
-var pollResults = map[string]int{
+// pollResultArguments has, for each function that a program may call again and again until
+// something happens, the argument that points to whether it has; -1: the function reads the clock,
+// sleeps, or looks for what the program sees itself.
+var pollResultArguments = map[string]int{
 	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1, "MPI_Parrived": 2,
 	"MPI_Request_get_status_all": 2, "MPI_Request_get_status_any": 3, "MPI_Request_get_status_some": 2,
 	"MPI_Iprobe": 3, "MPI_Improbe": 3, "MPI_Win_test": 1,
 	"MPI_Win_sync": -1, "MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
 }
 
-// pollResult has the same by the number of the function, as index and 2; 0: it is no such function.
-var pollResult = func() []int {
+// pollResultByFunction has the same by the number of the function, as index and 2; 0: it is no such
+// function.
+var pollResultByFunction = func() []int {
 	all := make([]int, len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
-		if a, ok := pollResults[f.Name]; ok {
+		if a, ok := pollResultArguments[f.Name]; ok {
 			all[i] = a + 2
 		}
 	}
 	return all
 }()
 
-// hasPolledInVain reports whether a call was one that only looks whether something has happened,
+// isUnsuccessfulPoll reports whether a call was one that only looks whether something has happened,
 // and has found nothing.
-func hasPolledInVain(number int, a args) bool {
-	result := pollResult[number]
+func isUnsuccessfulPoll(number int, a args) bool {
+	result := pollResultByFunction[number]
 	return result == 1 || result > 1 && *pointerAt[int32](a[result-2]) == 0
 }
 
 // checkPolling returns an error if the ranks of this process have done nothing but poll in vain for
 // longer than the limit.
 func (r *rank) checkPolling(number int, a args) error {
-	now := time.Since(r.p.begun)
-	if !hasPolledInVain(number, a) {
-		r.p.lastProgress.Store(int64(now))
+	now := time.Since(r.program.startTime)
+	if !isUnsuccessfulPoll(number, a) {
+		r.program.lastProgress.Store(int64(now))
 		return nil
 	}
-	if now-time.Duration(r.p.lastProgress.Load()) < r.p.Limit {
+	if now-time.Duration(r.program.lastProgress.Load()) < r.program.StallLimit {
 		return nil
 	}
-	at := r.site(uintptr(r.h.r.caller)).Parenthesized()
-	text := fmt.Sprintf("it polled in vain for %v, longer than --limit allows%s%s", r.p.Limit, at, r.lastCallText())
+	at := r.siteAt(uintptr(r.hostRank.r.caller)).Parenthesized()
+	text := fmt.Sprintf("it polled in vain for %v, longer than --limit allows%s%s", r.program.StallLimit, at, r.describeLastCall())
 	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + int(syscall.SIGXCPU), Reason: text}
 }

@@ -24,7 +24,7 @@ func TestEndlessPolls(t *testing.T) {
 	}
 	for _, how := range append(polls, "MPI_Wtime", "clock_gettime", "both", "usleep") {
 		w, o := emulated(t, simple, 2)
-		_, err := run(t, w, o, &Program{Path: path, Arguments: []string{how}, Limit: 20 * time.Millisecond})
+		_, err := run(t, w, o, &Program{Path: path, Arguments: []string{how}, StallLimit: 20 * time.Millisecond})
 		if err == nil || !strings.Contains(err.Error(), "it polled in vain for 20ms, longer than --limit allows") {
 			t.Errorf("%s, with a limit: %v", how, err)
 		}

@@ -17,21 +17,21 @@ import (
 // Programs that a program starts, and connections between groups of ranks (MPI-4.1, 11.7 to 11.10).
 // All hints are ignored, as are those of the directories of commands.
 
-// startRequest says which programs to start together.
-type startRequest struct {
+// spawnRequest says which programs to start together.
+type spawnRequest struct {
 	ID       string // of the request, in a process that has all ranks
-	Commands []command
+	Commands []spawnCommand
 }
 
-// command is one of them.
-type command struct {
+// spawnCommand is a program that Spawn starts, and on how many ranks.
+type spawnCommand struct {
 	Path      string
 	Arguments []string
 	Ranks     int
 }
 
 // commandOf returns the command with a rank of those that were started together.
-func (q startRequest) commandOf(rank int) int {
+func (q spawnRequest) commandOf(rank int) int {
 	for i, c := range q.Commands {
 		if rank -= c.Ranks; rank < 0 {
 			return i
@@ -40,50 +40,51 @@ func (q startRequest) commandOf(rank int) int {
 	panic("cprog: more ranks than were started")
 }
 
-// startedPrograms are those that run in this process, by request and command.
-type startedPrograms struct {
+// spawnedPrograms are those that run in this process, by request and command.
+type spawnedPrograms struct {
 	requests int // so far
-	running  map[string]*startedProgram
+	running  map[string]*spawnedProgram
 }
 
-type startedProgram struct {
+type spawnedProgram struct {
 	Program
 	ranks int // that have not ended
 }
 
-// origin says how the program of a rank was started.
-type origin struct {
-	parent  *mpi.Comm // to the group that has started it
-	command int       // MPI_APPNUM
+// spawnOrigin says how the program of a rank was started.
+type spawnOrigin struct {
+	parent    *mpi.Comm // to the group that has started it
+	appNumber int       // MPI_APPNUM
 }
 
-// Started is the program of ranks that another program has started: mpi.Options.SpawnedProgram.
-func (p *Program) Started(world, parent *mpi.Comm, start []byte) error {
-	var q startRequest
+// RunSpawned runs the program of ranks that another program has started:
+// mpi.Options.SpawnedProgram.
+func (p *Program) RunSpawned(world, parent *mpi.Comm, start []byte) error {
+	var q spawnRequest
 	if err := json.Unmarshal(start, &q); err != nil {
 		return err
 	}
-	return p.runStarted(world, &origin{parent, q.commandOf(world.Rank())}, q)
+	return p.runSpawned(world, &spawnOrigin{parent, q.commandOf(world.Rank())}, q)
 }
 
-func (p *Program) runStarted(world *mpi.Comm, o *origin, q startRequest) error {
-	key, c := fmt.Sprintf("%s/%d", q.ID, o.command), q.Commands[o.command]
+func (p *Program) runSpawned(world *mpi.Comm, o *spawnOrigin, q spawnRequest) error {
+	key, c := fmt.Sprintf("%s/%d", q.ID, o.appNumber), q.Commands[o.appNumber]
 	p.mu.Lock()
-	s := p.started.running[key]
+	s := p.spawned.running[key]
 	var err error
 	if s == nil {
-		s = &startedProgram{ranks: c.Ranks}
-		if p.Real {
+		s = &spawnedProgram{ranks: c.Ranks}
+		if p.RanksAreProcesses {
 			s.ranks = 1 // in this process
 		}
-		s.Path, s.Arguments, s.first = c.Path, c.Arguments, p
-		s.Stack, s.Compute, s.Real, s.Stdout, s.Stderr, s.Tag = p.Stack, p.Compute, p.Real, p.Stdout, p.Stderr, p.Tag
-		s.Limit, s.Context, s.AvailableMemory = p.Limit, p.Context, p.AvailableMemory
+		s.Path, s.Arguments, s.initial = c.Path, c.Arguments, p
+		s.StackBytes, s.Compute, s.RanksAreProcesses, s.Stdout, s.Stderr, s.TagOutput = p.StackBytes, p.Compute, p.RanksAreProcesses, p.Stdout, p.Stderr, p.TagOutput
+		s.StallLimit, s.Context, s.AvailableMemory = p.StallLimit, p.Context, p.AvailableMemory
 		if _, err = s.Main(); err == nil {
-			if p.started.running == nil {
-				p.started.running = map[string]*startedProgram{}
+			if p.spawned.running == nil {
+				p.spawned.running = map[string]*spawnedProgram{}
 			}
-			p.started.running[key] = s
+			p.spawned.running[key] = s
 		}
 	}
 	p.mu.Unlock()
@@ -96,18 +97,18 @@ func (p *Program) runStarted(world *mpi.Comm, o *origin, q startRequest) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.ranks--; s.ranks == 0 {
-		delete(p.started.running, key)
-		p.computed.Add(s.computed.Load())
-		p.interrupted.Add(s.interrupted.Load())
+		delete(p.spawned.running, key)
+		p.computeNanoseconds.Add(s.computeNanoseconds.Load())
+		p.interruptedNanoseconds.Add(s.interruptedNanoseconds.Load())
 		s.Close()
 	}
 	return nil
 }
 
-// firstProgram returns the program with which the job has begun.
-func (p *Program) firstProgram() *Program {
-	if p.first != nil {
-		return p.first
+// initialProgram returns the program with which the job begins.
+func (p *Program) initialProgram() *Program {
+	if p.initial != nil {
+		return p.initial
 	}
 	return p
 }
@@ -131,27 +132,27 @@ func findCommand(name string, p *Program) (string, error) {
 	return path, x.prepareImage()
 }
 
-// strings returns the texts of a list that ends with NULL. The list may be NULL itself.
-func (r *rank) strings(at uintptr) (all []string) {
+// stringsAt returns the texts of a list that ends with NULL. The list may be NULL itself.
+func (r *rank) stringsAt(at uintptr) (all []string) {
 	for ; at != 0; at += 8 {
 		s := *pointerAt[uintptr](at)
 		if s == 0 {
 			break
 		}
-		all = append(all, text(s))
+		all = append(all, cString(s))
 	}
 	return all
 }
 
 func commSpawn(r *rank, a args) {
-	r.spawn(int(int32(a[4])), a[6], a[7], func() []command {
+	r.spawnPrograms(int(int32(a[4])), a[6], a[7], func() []spawnCommand {
 		r.checkInfo(a[3])
-		return []command{{r.text(a[0]), r.strings(a[1]), int(int32(a[2]))}}
+		return []spawnCommand{{r.stringAt(a[0]), r.stringsAt(a[1]), int(int32(a[2]))}}
 	})
 }
 
 func commSpawnMultiple(r *rank, a args) {
-	r.spawn(int(int32(a[5])), a[7], a[8], func() (all []command) {
+	r.spawnPrograms(int(int32(a[5])), a[7], a[8], func() (all []spawnCommand) {
 		n := int(int32(a[0]))
 		if n < 1 {
 			r.raiseError(mpi.ErrArg, "%d commands: there must be one at least", n)
@@ -159,9 +160,9 @@ func commSpawnMultiple(r *rank, a args) {
 		names, ranks, infos := sliceAt[uintptr](a[1], n), sliceAt[int32](a[3], n), sliceAt[uintptr](a[4], n)
 		for i := range n {
 			r.checkInfo(infos[i])
-			c := command{Path: r.text(names[i]), Ranks: int(ranks[i])}
+			c := spawnCommand{Path: r.stringAt(names[i]), Ranks: int(ranks[i])}
 			if a[2] != 0 {
-				c.Arguments = r.strings(sliceAt[uintptr](a[2], n)[i])
+				c.Arguments = r.stringsAt(sliceAt[uintptr](a[2], n)[i])
 			}
 			all = append(all, c)
 		}
@@ -169,14 +170,15 @@ func commSpawnMultiple(r *rank, a args) {
 	})
 }
 
-// spawn starts programs and stores the communicator to them, and the error code of each rank.
-func (r *rank) spawn(root int, at, codesAt uintptr, read func() []command) {
-	inter, wanted, err := r.now.comm.Spawn(root, func() (ranks int, program []byte, problem *mpi.Error) {
+// spawnPrograms starts programs and stores the communicator to them, and the error code of each
+// rank.
+func (r *rank) spawnPrograms(root int, at, codesAt uintptr, read func() []spawnCommand) {
+	inter, wanted, err := r.currentCall.comm.Spawn(root, func() (ranks int, program []byte, problem *mpi.Error) {
 		defer func() { // the other ranks wait for the root to say so
 			if v := recover(); v != nil {
 				e, ok := v.(*mpi.Error)
 				if wrong, is := v.(addressError); is {
-					e, ok = r.callError(mpi.ErrArg, "an argument that must be an address is %s", nullText(wrong.address)), true
+					e, ok = r.callError(mpi.ErrArg, "an argument that must be an address is %s", textOrNull(wrong.address)), true
 				}
 				if !ok {
 					panic(v)
@@ -184,8 +186,8 @@ func (r *rank) spawn(root int, at, codesAt uintptr, read func() []command) {
 				problem = e
 			}
 		}()
-		first := r.p.firstProgram()
-		q := startRequest{ID: fmt.Sprintf("%d.%d", r.world.JobRank(), first.nextRequest()), Commands: read()}
+		first := r.program.initialProgram()
+		q := spawnRequest{ID: fmt.Sprintf("%d.%d", r.world.JobRank(), first.nextSpawnNumber()), Commands: read()}
 		for _, c := range q.Commands {
 			ranks += max(c.Ranks, 0)
 		}
@@ -205,7 +207,7 @@ func (r *rank) spawn(root int, at, codesAt uintptr, read func() []command) {
 	})
 	code := int32(0)
 	if err != nil {
-		code = codes[err.Class]
+		code = classNumbers[err.Class]
 	}
 	if codesAt != 0 {
 		for i := range sliceAt[int32](codesAt, wanted) {
@@ -217,16 +219,16 @@ func (r *rank) spawn(root int, at, codesAt uintptr, read func() []command) {
 		r.raiseError(err.Class, "%s", err.Text)
 	}
 	h := r.addComm(inter)
-	r.comm(h).toStarted = true
+	r.comm(h).toSpawned = true
 	storeAt(at, h)
 }
 
-// nextRequest returns the number of a request of this process.
-func (p *Program) nextRequest() int {
+// nextSpawnNumber returns a new number for a spawn request of this process.
+func (p *Program) nextSpawnNumber() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.started.requests++
-	return p.started.requests
+	p.spawned.requests++
+	return p.spawned.requests
 }
 
 // commGetParent stores the communicator to the group that has started the program.
@@ -241,23 +243,23 @@ func commGetParent(r *rank, a args) {
 	storeAt(a[0], r.parent)
 }
 
-// noteParting notes that programs are about to end when they or their parents have given up the
+// noteDisconnect notes that programs are about to end when they or their parents have given up the
 // communicator between them.
-func (r *rank) noteParting(c *comm) {
+func (r *rank) noteDisconnect(c *comm) {
 	switch {
 	case c.handle == r.parent:
 		r.world.AnnounceExit()
-	case c.toStarted:
+	case c.toSpawned:
 		c.AnnounceRemoteExit()
 	}
 }
 
 // setOrigin notes how the program was started.
-func (r *rank) setOrigin(o *origin) {
+func (r *rank) setOrigin(o *spawnOrigin) {
 	if o == nil {
 		return
 	}
-	r.wasStarted, r.parent, r.command = true, r.addComm(o.parent), o.command
+	r.wasSpawned, r.parent, r.appNumber = true, r.addComm(o.parent), o.appNumber
 	r.comm(r.parent).name = "MPI_COMM_PARENT"
 }
 
@@ -265,41 +267,41 @@ const maxPortName = 1024
 
 func openPort(r *rank, a args) {
 	r.checkInfo(a[0])
-	setText(a[1], r.world.OpenPort(), maxPortName, 0)
+	storeText(a[1], r.world.OpenPort(), maxPortName, 0)
 }
 
-func closePort(r *rank, a args) { r.world.ClosePort(r.text(a[0])) }
+func closePort(r *rank, a args) { r.world.ClosePort(r.stringAt(a[0])) }
 
-func commAccept(r *rank, a args) { r.connect(a, (*mpi.Comm).Accept) }
+func commAccept(r *rank, a args) { r.storeConnection(a, (*mpi.Comm).Accept) }
 
-func commConnect(r *rank, a args) { r.connect(a, (*mpi.Comm).Connect) }
+func commConnect(r *rank, a args) { r.storeConnection(a, (*mpi.Comm).Connect) }
 
-// connect stores the communicator of a connection. The port and the hints are arguments of the root
-// alone.
-func (r *rank) connect(a args, connect func(c *mpi.Comm, port string, root int) *mpi.Comm) {
-	c, root := r.now.comm, int(int32(a[2]))
+// storeConnection stores the communicator of a connection. The port and the hints are arguments of
+// the root alone.
+func (r *rank) storeConnection(a args, connect func(c *mpi.Comm, port string, root int) *mpi.Comm) {
+	c, root := r.currentCall.comm, int(int32(a[2]))
 	port := ""
 	if c.Rank() == root {
 		r.checkInfo(a[1])
-		port = r.text(a[0])
+		port = r.stringAt(a[0])
 	}
 	storeAt(a[4], r.addComm(connect(c, port, root)))
 }
 
 func publishName(r *rank, a args) {
 	r.checkInfo(a[1])
-	r.world.PublishName(r.text(a[0]), r.text(a[2]))
+	r.world.PublishName(r.stringAt(a[0]), r.stringAt(a[2]))
 }
 
 func lookupName(r *rank, a args) {
 	r.checkInfo(a[1])
-	setText(a[2], r.world.LookupName(r.text(a[0])), maxPortName, 0)
+	storeText(a[2], r.world.LookupName(r.stringAt(a[0])), maxPortName, 0)
 }
 
 func unpublishName(r *rank, a args) {
 	r.checkInfo(a[1])
-	r.text(a[2])
-	r.world.UnpublishName(r.text(a[0]))
+	r.stringAt(a[2])
+	r.world.UnpublishName(r.stringAt(a[0]))
 }
 
 // commJoin stores the communicator to the rank at the other end of a socket. Both send an

@@ -36,32 +36,32 @@ import (
 
 // program is the state that the ranks of a run share.
 type program struct {
-	image    []byte      // the file
-	template *template   // that ranks have copies of; nil: the loader makes them
-	other    *executable // what is loaded beside a program that another compiler has linked; nil: it is one of ours
-	lines    lines       // of its source
-	name     string
+	image             []byte      // the file
+	template          *template   // that ranks have copies of; nil: the loader makes them
+	foreignExecutable *executable // what is loaded beside a program that another compiler has linked; nil: it is one of ours
+	sourceLines       sourceLines // of its source
+	name              string
 
-	mu           sync.Mutex
-	status       *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
-	lost         error           // why output was not written
-	arena        arena
-	begun        time.Time
-	computed     atomic.Int64  // processor time that was charged as computing, in nanoseconds
-	interrupted  atomic.Int64  // time in which computing ranks had no processor
-	lastProgress atomic.Int64  // when a rank did something else than to poll in vain, in nanoseconds since the begin
-	ended        chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
-	dead         bool          // a rank has died: the heap may be broken, and nothing of C's is freed
+	mu                     sync.Mutex
+	firstExitStatus        *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
+	outputError            error           // the first failure to write output
+	arena                  arena
+	startTime              time.Time
+	computeNanoseconds     atomic.Int64  // processor time that was charged as computing, in nanoseconds
+	interruptedNanoseconds atomic.Int64  // time in which computing ranks had no processor
+	lastProgress           atomic.Int64  // when a rank last did something other than an unsuccessful poll, in nanoseconds since startTime
+	watchEnded             chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
+	hasCrashed             bool          // a rank has died: the heap may be broken, and nothing of C's is freed
 
-	first   *Program // with which the job has begun; nil: this one
-	started startedPrograms
+	initial *Program // the program with which the job begins; nil: this one
+	spawned spawnedPrograms
 
 	hasOtherThreads bool // libraries such as OpenMP's start threads, which do not run in turn
 	startsThreads   bool // they may use their copy of the program, and the stack, when the rank has ended
 }
 
-// prepare installs the handlers of signals.
-var prepare = sync.OnceValue(func() error {
+// installSignalHandlers installs the handlers of signals.
+var installSignalHandlers = sync.OnceValue(func() error {
 	names := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(toolchain.Functions)), C.size_t(unsafe.Sizeof(uintptr(0))))), len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
 		names[i] = C.CString(f.Name)
@@ -82,38 +82,38 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if err := p.prepareImage(); err != nil {
 		return nil, err
 	}
-	if p.Stack == 0 {
-		p.Stack = UsualStack
+	if p.StackBytes == 0 {
+		p.StackBytes = DefaultStackBytes
 	}
-	if err := prepare(); err != nil {
+	if err := installSignalHandlers(); err != nil {
 		return nil, err
 	}
 	if p.Compute.Rate > 0 {
 		p.Compute.Factor = float64(C.loggp_cycles_a_second()) / p.Compute.Rate
 	}
-	p.begun = time.Now()
-	if p.Limit > 0 || p.Context != nil {
+	p.startTime = time.Now()
+	if p.StallLimit > 0 || p.Context != nil {
 		ctx := p.Context
 		if ctx == nil {
 			ctx = context.Background()
 		}
-		p.ended = make(chan struct{})
-		go p.watch(ctx, p.ended)
+		p.watchEnded = make(chan struct{})
+		go p.watchProgress(ctx, p.watchEnded)
 	}
-	return p.rank, nil
+	return p.runInitial, nil
 }
 
-func (p *Program) exitStatus() error {
-	if p.status == nil {
+func (p *Program) exitError() error {
+	if p.firstExitStatus == nil {
 		return nil
 	}
-	return p.status
+	return p.firstExitStatus
 }
 
 func (p *Program) close() {
-	if p.ended != nil {
-		close(p.ended)
-		p.ended = nil
+	if p.watchEnded != nil {
+		close(p.watchEnded)
+		p.watchEnded = nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +144,7 @@ func (p *Program) prepareImage() error {
 			if ctx == nil {
 				ctx = context.Background()
 			}
-			if p.other, err = prepareExecutable(ctx, p.Path, f, p.image); err != nil {
+			if p.foreignExecutable, err = prepareExecutable(ctx, p.Path, f, p.image); err != nil {
 				return err
 			}
 		case slices.ContainsFunc(libraries, isABILibrary):
@@ -170,20 +170,20 @@ func (p *Program) prepareImage() error {
 		}
 	}
 	p.image = p.image[:min(end, uint64(len(p.image)))]
-	if p.other == nil && !p.startsThreads {
+	if p.foreignExecutable == nil && !p.startsThreads {
 		p.template = newTemplate(f, p.image)
 	}
 	return nil
 }
 
-// rank is the program of a rank with which the job begins.
-func (p *Program) rank(c *mpi.Comm) error { return p.runProgram(c, nil) }
+// runInitial runs the program with which the job begins in a rank.
+func (p *Program) runInitial(c *mpi.Comm) error { return p.runProgram(c, nil) }
 
 // runProgram runs the program in a rank. The origin is nil where no other program has started it.
-func (p *Program) runProgram(c *mpi.Comm, o *origin) (err error) {
+func (p *Program) runProgram(c *mpi.Comm, o *spawnOrigin) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a wrong buffer is an error of this rank
 	var statuses *mpi.Comm                                   // tells rank 0 of statuses in other processes
-	if p.Real && o == nil {
+	if p.RanksAreProcesses && o == nil {
 		statuses = c.Dup()
 	}
 	r, err := p.newRank(c, o)
@@ -196,14 +196,14 @@ func (p *Program) runProgram(c *mpi.Comm, o *origin) (err error) {
 		}
 		return err
 	}
-	switch first := p.firstProgram(); {
+	switch first := p.initialProgram(); {
 	case statuses != nil:
 		p.gatherStatuses(r, statuses)
 	case r.status == 0:
-	case p.Real: // rank 0 may have ended, and knows statuses of its own group only
+	case p.RanksAreProcesses: // rank 0 may have ended, and knows statuses of its own group only
 		panic(statusError(c.JobRank(), r.status, -1))
-	case first.status == nil || c.JobRank() < first.status.Rank:
-		first.status = statusError(c.JobRank(), r.status, -1)
+	case first.firstExitStatus == nil || c.JobRank() < first.firstExitStatus.Rank:
+		first.firstExitStatus = statusError(c.JobRank(), r.status, -1)
 	}
 	return nil
 }
@@ -219,31 +219,31 @@ func (p *Program) runRank(r *rank) (err error) {
 		}
 		switch v := v.(type) {
 		case nil:
-		case endInCallback:
+		case callbackExit:
 			ended, err = v.err == nil, v.err
 		case runtime.Error, addressError, string:
 			err = r.overwrittenError(v)
 		default:
 			defer panic(v)
 		}
-		r.flush(true)
+		r.flushOutput(true)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		switch {
-		case !ended || p.dead:
-			p.dead = true
+		case !ended || p.hasCrashed:
+			p.hasCrashed = true
 		case !p.startsThreads:
-			if C.loggp_delete(r.h) == 0 {
-				p.dead, err = true, r.crashError()
+			if C.loggp_delete(r.hostRank) == 0 {
+				p.hasCrashed, err = true, r.crashError()
 			}
-			r.h = nil
-			p.arena.released++
+			r.hostRank = nil
+			p.arena.releasedRanks++
 		}
-		if err == nil && p.lost != nil && ended {
-			err = &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("output is lost: %v", p.lost)}
+		if err == nil && p.outputError != nil && ended {
+			err = &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("output is lost: %v", p.outputError)}
 		}
 	}()
-	err = r.run()
+	err = r.runCurrentThread()
 	ended = err == nil
 	return err
 }
@@ -253,15 +253,15 @@ func (p *Program) gatherStatuses(r *rank, c *mpi.Comm) {
 	all := make([]int32, c.Size())
 	mpi.Gather(c, []int32{int32(r.status)}, all, 0)
 	for i, status := range all {
-		if c.Rank() == 0 && status != 0 && p.status == nil {
-			p.status = statusError(i, int(status), -1)
+		if c.Rank() == 0 && status != 0 && p.firstExitStatus == nil {
+			p.firstExitStatus = statusError(i, int(status), -1)
 		}
 	}
 }
 
 // newRank loads a copy of the program.
-func (p *Program) newRank(c *mpi.Comm, o *origin) (*rank, error) {
-	index, before, err := p.arena.place(p, c)
+func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
+	index, before, err := p.arena.placeRank(p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -274,63 +274,63 @@ func (p *Program) newRank(c *mpi.Comm, o *origin) (*rank, error) {
 		measure = 1
 	}
 	text := p.arena.arguments
-	h, err := C.loggp_new(p.arena.c, C.uint64_t(index), C.int64_t(toolchain.Version()), C.int64_t(c.Rank()), C.int(len(p.Arguments)+1), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
+	h, err := C.loggp_new(p.arena.cArena, C.uint64_t(index), C.int64_t(toolchain.Version()), C.int64_t(c.Rank()), C.int(len(p.Arguments)+1), (*C.char)(unsafe.Pointer(unsafe.SliceData(text))), C.uint64_t(len(text)), reads, measure)
 	if h == nil {
-		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err)
+		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.StackBytes, err)
 	}
 	c.StoreErrorsInStatus()
-	r := &rank{p: p, h: h, world: c}
-	if err := r.load(); err != nil {
+	r := &rank{program: p, hostRank: h, world: c}
+	if err := r.loadCopy(); err != nil {
 		return nil, err
 	}
-	if p.startsThreads && !p.Real { // where ranks are processes, each has a thread already
+	if p.startsThreads && !p.RanksAreProcesses { // where ranks are processes, each has a thread already
 		if err := r.startThread(); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.arena.noteMappings(before); err != nil {
+	if err := p.arena.checkMappingsPerRank(before); err != nil {
 		return nil, err
 	}
-	r.base = uintptr(h.base)
-	r.setup()
+	r.loadAddress = uintptr(h.base)
+	r.setUpHostRank()
 	r.setOrigin(o)
 	return r, nil
 }
 
-// load loads a private copy of the program.
-func (r *rank) load() error {
+// loadCopy loads a private copy of the program.
+func (r *rank) loadCopy() error {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	image := func(b []byte) C.struct_loggp_image {
 		pin.Pin(unsafe.SliceData(b))
 		return C.struct_loggp_image{bytes: (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), size: C.uint64_t(len(b)), name_size: C.uint64_t(len(toolchain.ABILibrary) + 1)}
 	}
-	program, library := image(r.p.image), C.struct_loggp_image{}
+	program, library := image(r.program.image), C.struct_loggp_image{}
 	var other *C.struct_loggp_executable
-	if e := r.p.other; e != nil {
-		library, other = image(e.library), e.c
-		program.name_at, library.name_at = e.nameAt[0], e.nameAt[1]
+	if e := r.program.foreignExecutable; e != nil {
+		library, other = image(e.library), e.cExecutable
+		program.name_at, library.name_at = e.libraryNameOffsets[0], e.libraryNameOffsets[1]
 	}
-	text := C.loggp_load(r.h, &program, &library, other)
+	text := C.loggp_load(r.hostRank, &program, &library, other)
 	switch {
 	case text != nil:
-		return r.p.loadError(C.GoString(text))
-	case r.h.r.event == C.LOGGP_SIGNAL:
-		return fmt.Errorf("loading %s: in a constructor, or as another rank has overwritten the memory of the C library: %w", r.p.Path, r.crashError())
+		return r.program.loadError(C.GoString(text))
+	case r.hostRank.r.event == C.LOGGP_SIGNAL:
+		return fmt.Errorf("loading %s: in a constructor, or as another rank has overwritten the memory of the C library: %w", r.program.Path, r.crashError())
 	}
 	return nil
 }
 
 // startThread starts a thread in which the rank runs, unless it has one.
 func (r *rank) startThread() error {
-	if e := C.loggp_start_thread(r.h); e != 0 {
+	if e := C.loggp_start_thread(r.hostRank); e != 0 {
 		return fmt.Errorf("starting a thread: %w", syscall.Errno(e))
 	}
 	return nil
 }
 
-// write writes output of a rank.
-func (p *Program) write(fd int, text []byte) {
+// writeOutput writes output of a rank.
+func (p *Program) writeOutput(fd int, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.Stdout
@@ -340,17 +340,17 @@ func (p *Program) write(fd int, text []byte) {
 	if w == nil {
 		w = io.Discard
 	}
-	if _, err := w.Write(text); err != nil && p.lost == nil { // programs ignore it
-		p.lost = err
+	if _, err := w.Write(text); err != nil && p.outputError == nil { // programs ignore it
+		p.outputError = err
 	}
 }
 
-// watch ends a rank that runs for longer than the limit without a call, and whatever runs when the
-// context is done.
-func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
+// watchProgress ends a rank that runs for longer than the limit without a call, and whatever runs
+// when the context is done.
+func (p *Program) watchProgress(ctx context.Context, ended <-chan struct{}) {
 	every := 100 * time.Millisecond
-	if p.Limit > 0 {
-		every = max(min(every, p.Limit/10), time.Millisecond)
+	if p.StallLimit > 0 {
+		every = max(min(every, p.StallLimit/10), time.Millisecond)
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -366,13 +366,13 @@ func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
 		p.mu.Lock()
 		var h *C.struct_host_rank
 		var n C.int64_t
-		if p.arena.c != nil {
-			h = C.loggp_running(p.arena.c, &n)
+		if p.arena.cArena != nil {
+			h = C.loggp_running(p.arena.cArena, &n)
 		}
 		if h != last || n != times {
 			last, times, since = h, n, time.Now()
 		}
-		if h != nil && (ctx.Err() != nil || p.Limit > 0 && time.Since(since) > p.Limit) {
+		if h != nil && (ctx.Err() != nil || p.StallLimit > 0 && time.Since(since) > p.StallLimit) {
 			C.loggp_interrupt(h)
 		}
 		p.mu.Unlock()
@@ -380,9 +380,9 @@ func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
 }
 
 func (p *Program) interruptedShare() float64 {
-	lost := float64(p.interrupted.Load())
+	lost := float64(p.interruptedNanoseconds.Load())
 	if lost == 0 {
 		return 0
 	}
-	return lost / (lost + float64(p.computed.Load()))
+	return lost / (lost + float64(p.computeNanoseconds.Load()))
 }

@@ -22,25 +22,25 @@ import (
 
 // rank is one rank of a program.
 type rank struct {
-	p     *Program
-	h     *C.struct_host_rank
-	base  uintptr // where its copy of the program was loaded
-	world *mpi.Comm
+	program     *Program
+	hostRank    *C.struct_host_rank
+	loadAddress uintptr // where its copy of the program was loaded
+	world       *mpi.Comm
 
-	wasStarted bool    // by another program
+	wasSpawned bool    // by another program
 	parent     uintptr // the communicator to the group that has started the program; 0: none
-	command    int     // of those that were started together, the one whose program this is
+	appNumber  int     // index of the command whose program this rank runs (MPI_APPNUM)
 
-	now     call   // the function that the program is in
-	attempt func() // carries it out
+	currentCall call   // the function that the program is in
+	handlerCall func() // carries it out
 
 	initialized, finalized bool
 	openSessions           int
 	hadSession             bool
-	calls                  uint64          // of functions of MPI
+	callCount              uint64          // of functions of MPI
 	lastCall               int             // of a function of MPI; negative: there was none
 	status                 int             // with which the program has ended after MPI_Finalize
-	lines                  [3]bytes.Buffer // incomplete lines of output, by file descriptor
+	partialOutput          [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
 	handles
 	threads
@@ -50,14 +50,14 @@ type rank struct {
 type call struct {
 	number          int
 	args            args
-	caller          uintptr   // where the program calls it
+	callerAddress   uintptr   // where the program calls it
 	comm            *mpi.Comm // its error handler gets the errors of the call
 	result          int64
-	real            float64
-	errorInStatuses bool        // the error that it makes is told by statuses
-	large           bool        // it has arguments of type MPI_Count where others have int
-	persistent      *persistent // whose operation it starts or initializes; nil: none
-	userCode        int32       // the error code that the program gives to an error handler; 0: none
+	realResult      float64
+	errorInStatuses bool                  // the error that it makes is told by statuses
+	hasLargeCounts  bool                  // it has arguments of type MPI_Count where others have int
+	persistent      *persistentCollective // whose operation it starts or initializes; nil: none
+	userErrorCode   int32                 // the error code that the program gives to an error handler; 0: none
 }
 
 // args are the arguments of a function, one word each.
@@ -66,7 +66,7 @@ type args *[16]uintptr
 // pointerAt returns an address of the program's as a pointer. It panics with an addressError if it
 // is a null pointer, or nearly one: Go takes such pointers for broken ones when it moves a stack.
 func pointerAt[T any](a uintptr) *T {
-	if a < firstAddress {
+	if a < minValidAddress {
 		panic(addressError{address: a})
 	}
 	return *(**T)(unsafe.Pointer(&a))
@@ -83,8 +83,8 @@ func sliceAt[T any](a uintptr, n int) []T {
 		return nil
 	}
 	x := pointerAt[T](a)
-	if uintptr(n) > maxMemory || !isMapped(a, uintptr(n)*unsafe.Sizeof(*x)) {
-		panic(addressError{a, min(uintptr(n), maxMemory) * unsafe.Sizeof(*x)})
+	if uintptr(n) > maxMemoryBytes || !isMapped(a, uintptr(n)*unsafe.Sizeof(*x)) {
+		panic(addressError{a, min(uintptr(n), maxMemoryBytes) * unsafe.Sizeof(*x)})
 	}
 	return unsafe.Slice(x, n)
 }
@@ -99,27 +99,27 @@ func intsAt(a uintptr, n int) []int {
 	return out
 }
 
-// words returns n values of MPI_Aint at an address.
-func words(a uintptr, n int) []int { return append([]int(nil), sliceAt[int](a, n)...) }
+// aintsAt returns n values of MPI_Aint at an address.
+func aintsAt(a uintptr, n int) []int { return append([]int(nil), sliceAt[int](a, n)...) }
 
-// text returns the string at an address.
+// stringAt returns the string at an address.
 // text returns the string at an address, which is not NULL.
-func (r *rank) text(a uintptr) string {
+func (r *rank) stringAt(a uintptr) string {
 	if a == 0 {
 		r.raiseError(mpi.ErrArg, "a string is NULL")
 	}
-	return text(a)
+	return cString(a)
 }
 
-func text(a uintptr) string {
+func cString(a uintptr) string {
 	if a == 0 {
 		return ""
 	}
 	return C.GoString(pointerAt[C.char](a))
 }
 
-// setText stores a string at an address, of at most room bytes with its end, and its length.
-func setText(at uintptr, s string, room int, length uintptr) {
+// storeText stores a string at an address, of at most room bytes with its end, and its length.
+func storeText(at uintptr, s string, room int, length uintptr) {
 	s = s[:min(len(s), room-1)]
 	b := sliceAt[byte](at, len(s)+1)
 	copy(b, s)
@@ -131,46 +131,46 @@ func setText(at uintptr, s string, room int, length uintptr) {
 
 // Here and Site are for errors of other calls than the one that fails.
 func (r *rank) Here() (call string, at uintptr) {
-	call = r.name()
+	call = r.functionName()
 	if r.current.number > 0 {
 		call += " of " + r.current.name()
 	}
-	return call, r.now.caller
+	return call, r.currentCall.callerAddress
 }
-func (r *rank) Site(at uintptr) mpi.CallSite { return r.site(at) }
+func (r *rank) Site(at uintptr) mpi.CallSite { return r.siteAt(at) }
 
-func (r *rank) setup() {
+func (r *rank) setUpHostRank() {
 	r.world.SetCallLocator(r)
-	r.attempt = r.handle
-	r.level, r.lastCall = threadFunneled, -1
-	r.current = &thread{until: never, turn: make(chan struct{}, 1)}
+	r.handlerCall = r.runHandler
+	r.providedLevel, r.lastCall = threadFunneled, -1
+	r.current = &thread{wakeTime: noWakeTime, turnSignal: make(chan struct{}, 1)}
 	r.all = []*thread{r.current}
 	r.handles.init(r.world)
 }
 
-// run runs the current thread of the program to its end.
-func (r *rank) run() error {
+// runCurrentThread runs the current thread of the program to its end.
+func (r *rank) runCurrentThread() error {
 	for {
-		switch r.resume() {
+		switch r.resumeProgram() {
 		case C.LOGGP_CALL:
-			number, a := int(r.h.r.call), args(unsafe.Pointer(r.h.r.args))
+			number, a := int(r.hostRank.r.call), args(unsafe.Pointer(r.hostRank.r.args))
 			if err := r.checkThread(); err != nil {
 				return err
 			}
-			r.serve()
-			if r.p.Limit > 0 {
+			r.serveCall()
+			if r.program.StallLimit > 0 {
 				if err := r.checkPolling(number, a); err != nil {
 					return err
 				}
 			}
-			if len(r.all) > 1 && hasPolledInVain(number, a) {
-				result, real := r.h.r.result, r.h.r.real
-				r.yield()
-				r.h.r.result, r.h.r.real = result, real
+			if len(r.all) > 1 && isUnsuccessfulPoll(number, a) {
+				result, real := r.hostRank.r.result, r.hostRank.r.real
+				r.yieldThread()
+				r.hostRank.r.result, r.hostRank.r.real = result, real
 			}
 		case C.LOGGP_THREAD_ENDED:
-			if r.h.own_thread != 0 {
-				C.loggp_free_call(r.h)
+			if r.hostRank.own_thread != 0 {
+				C.loggp_free_call(r.hostRank)
 			}
 			return errThreadEnded
 		case C.LOGGP_EXITED:
@@ -184,73 +184,73 @@ func (r *rank) run() error {
 // errThreadEnded says that the current thread has ended, and the program has not.
 var errThreadEnded = errors.New("a thread has ended")
 
-// resume runs the current thread until it gives up control, and returns why it has.
-func (r *rank) resume() C.int64_t {
-	C.loggp_resume(r.h, r.current.c)
-	for r.h.other != nil {
-		r.serveOther(r.h.other)
+// resumeProgram runs the current thread until it gives up control, and returns why it has.
+func (r *rank) resumeProgram() C.int64_t {
+	C.loggp_resume(r.hostRank, r.current.cThread)
+	for r.hostRank.other != nil {
+		r.serveLibraryThread(r.hostRank.other)
 	}
-	if r.h.out_length > 0 {
-		r.flush(false)
+	if r.hostRank.out_length > 0 {
+		r.flushOutput(false)
 	}
-	if r.h.spent > 0 {
+	if r.hostRank.spent > 0 {
 		d := unit.LongestTime
-		if x := float64(r.h.spent) * r.p.Compute.Factor * float64(unit.Nanosecond); x < float64(d) {
+		if x := float64(r.hostRank.spent) * r.program.Compute.Factor * float64(unit.Nanosecond); x < float64(d) {
 			d = unit.Time(x)
 		}
-		r.p.computed.Add(int64(r.h.spent))
-		r.p.interrupted.Add(max(0, int64(r.h.elapsed-r.h.spent)))
-		r.h.spent, r.h.elapsed = 0, 0
+		r.program.computeNanoseconds.Add(int64(r.hostRank.spent))
+		r.program.interruptedNanoseconds.Add(max(0, int64(r.hostRank.elapsed-r.hostRank.spent)))
+		r.hostRank.spent, r.hostRank.elapsed = 0, 0
 		r.world.Compute(d)
 	}
-	return r.h.r.event
+	return r.hostRank.r.event
 }
 
-// serve carries out the function that the program has called.
-func (r *rank) serve() {
-	before := r.now
-	h := &r.h.r
-	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), caller: uintptr(h.caller)}
-	if r.h.own_thread != 0 {
-		C.loggp_free_call(r.h)
+// serveCall carries out the function that the program has called.
+func (r *rank) serveCall() {
+	before := r.currentCall
+	h := &r.hostRank.r
+	r.currentCall = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), callerAddress: uintptr(h.caller)}
+	if r.hostRank.own_thread != 0 {
+		C.loggp_free_call(r.hostRank)
 	}
-	f := &toolchain.Functions[r.now.number]
-	r.now.large = f.IntForm != ""
+	f := &toolchain.Functions[r.currentCall.number]
+	r.currentCall.hasLargeCounts = f.IntForm != ""
 	if f.MPI() {
-		r.lastCall = r.now.number
+		r.lastCall = r.currentCall.number
 	}
-	if err := r.world.Catch(r.attempt); err != nil && r.now.userCode == 0 {
-		r.now.result = int64(r.code(err))
+	if err := r.world.Catch(r.handlerCall); err != nil && r.currentCall.userErrorCode == 0 {
+		r.currentCall.result = int64(r.errorCodeOf(err))
 	}
-	h.result, h.real = C.int64_t(r.now.result), C.double(r.now.real)
+	h.result, h.real = C.int64_t(r.currentCall.result), C.double(r.currentCall.realResult)
 	r.progress++ // for what another thread may wait
-	r.now = before
+	r.currentCall = before
 }
 
-// handle is the part of serve that may fail.
-func (r *rank) handle() {
+// runHandler is the part of serveCall that may fail.
+func (r *rank) runHandler() {
 	defer r.addCallSite()
 	if !r.initialized || r.finalized {
 		r.checkPhase()
 	}
-	if i := toolchain.Functions[r.now.number].Comm; i >= 0 {
-		r.now.comm = r.comm(r.now.args[i]).Comm
+	if i := toolchain.Functions[r.currentCall.number].Comm; i >= 0 {
+		r.currentCall.comm = r.comm(r.currentCall.args[i]).Comm
 	}
-	for _, i := range results[r.now.number] {
-		if r.now.args[i] < firstAddress {
-			r.raiseError(mpi.ErrArg, "argument %s is a null pointer", toolchain.Functions[r.now.number].Parameters[i])
+	for _, i := range resultParameters[r.currentCall.number] {
+		if r.currentCall.args[i] < minValidAddress {
+			r.raiseError(mpi.ErrArg, "argument %s is a null pointer", toolchain.Functions[r.currentCall.number].Parameters[i])
 		}
 	}
-	r.calls++
-	handlers[r.now.number](r, r.now.args)
+	r.callCount++
+	handlers[r.currentCall.number](r, r.currentCall.args)
 }
 
-// name returns the name of the function that the program is in.
-func (r *rank) name() string {
+// functionName returns the name of the function that the program is in.
+func (r *rank) functionName() string {
 	if r.current.state == awaitsAddress {
 		return r.current.function
 	}
-	return functionName(r.now.number)
+	return functionName(r.currentCall.number)
 }
 
 // functionName returns the name of a function as a program calls it.
@@ -265,9 +265,9 @@ func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Erro
 		if err, _ = v.(*mpi.Error); err == nil {
 			panic(v)
 		}
-		err.Call, err.CallSite = r.name(), r.site(r.now.caller)
+		err.Call, err.CallSite = r.functionName(), r.siteAt(r.currentCall.callerAddress)
 	}()
-	r.now.comm.Raise(c, format, args...)
+	r.currentCall.comm.Raise(c, format, args...)
 	return nil
 }
 
@@ -289,8 +289,8 @@ var callableAnytime = map[string]bool{
 
 // checkPhase fails if the function may not be called before MPI_Init, or after MPI_Finalize.
 func (r *rank) checkPhase() {
-	f := toolchain.Functions[r.now.number]
-	ofWorld := f.Comm >= 0 && (r.now.args[f.Comm] == commWorld || r.now.args[f.Comm] == commSelf)
+	f := toolchain.Functions[r.currentCall.number]
+	ofWorld := f.Comm >= 0 && (r.currentCall.args[f.Comm] == commWorld || r.currentCall.args[f.Comm] == commSelf)
 	switch {
 	case callableAnytime[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") || !f.MPI() || r.openSessions > 0 && !ofWorld && f.Name != "MPI_Finalize":
 	case r.finalized:
@@ -305,21 +305,21 @@ func (r *rank) callback(f uintptr, a ...uintptr) int { return int(int32(r.callba
 
 // callbackWord runs a function, as callback does, whose result has the size of an address.
 func (r *rank) callbackWord(f uintptr, a ...uintptr) uintptr {
-	h := &r.h.r
+	h := &r.hostRank.r
 	*(*uintptr)(unsafe.Pointer(&h.callback)) = f
 	for i, x := range a {
 		h.callback_args[i] = C.intptr_t(x)
 	}
 	for {
-		switch r.resume() {
+		switch r.resumeProgram() {
 		case C.LOGGP_CALL:
-			r.serve()
+			r.serveCall()
 		case C.LOGGP_RETURNED:
 			return uintptr(h.result)
 		case C.LOGGP_EXITED:
-			panic(endInCallback{r.exitError()})
+			panic(callbackExit{r.exitError()})
 		default:
-			panic(endInCallback{r.crashError()})
+			panic(callbackExit{r.crashError()})
 		}
 	}
 }
@@ -330,32 +330,32 @@ type scratch [8]C.intptr_t
 // withScratch calls f with scratch memory. If a callback makes calls that need it too, its values
 // are as they were afterwards.
 func (r *rank) withScratch(f func(s *scratch)) {
-	s := (*scratch)(&r.h.scratch)
+	s := (*scratch)(&r.hostRank.scratch)
 	defer func(before scratch) { *s = before }(*s)
 	f(s)
 }
 
-// flush writes the program's output line by line.
-func (r *rank) flush(all bool) {
-	if C.loggp_lock(r.h) != 0 {
-		b := unsafe.Slice((*byte)(unsafe.Pointer(r.h.out)), int(r.h.out_length))
+// flushOutput writes the program's output line by line.
+func (r *rank) flushOutput(all bool) {
+	if C.loggp_lock(r.hostRank) != 0 {
+		b := unsafe.Slice((*byte)(unsafe.Pointer(r.hostRank.out)), int(r.hostRank.out_length))
 		for len(b) > 0 {
 			head := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b[:16]))), 2)
 			fd, n := int(head[0]), int(head[1])
 			if fd != 1 && fd != 2 || n < 0 || n > len(b)-16 {
 				break // the program has overwritten it
 			}
-			r.lines[fd].Write(b[16 : 16+n])
+			r.partialOutput[fd].Write(b[16 : 16+n])
 			b = b[16+n:]
 		}
-		r.h.out_length = 0
-		C.loggp_unlock(r.h)
+		r.hostRank.out_length = 0
+		C.loggp_unlock(r.hostRank)
 	}
 	for fd := 1; fd <= 2; fd++ {
-		l := &r.lines[fd]
+		l := &r.partialOutput[fd]
 		for l.Len() > 0 {
 			n := bytes.IndexByte(l.Bytes(), '\n') + 1
-			if !r.p.Tag {
+			if !r.program.TagOutput {
 				n = bytes.LastIndexByte(l.Bytes(), '\n') + 1
 			}
 			if n == 0 {
@@ -366,10 +366,10 @@ func (r *rank) flush(all bool) {
 				continue
 			}
 			line := l.Next(n)
-			if r.p.Tag {
+			if r.program.TagOutput {
 				line = append(fmt.Appendf(nil, "[%d] ", r.world.Rank()), line...)
 			}
-			r.p.write(fd, line)
+			r.program.writeOutput(fd, line)
 		}
 	}
 }

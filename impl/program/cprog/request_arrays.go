@@ -14,11 +14,11 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	q, x := r.request(at)
 	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 	switch {
-	case x == nil, x.p != nil && x.p.idle:
+	case x == nil, x.pending != nil && x.pending.isInactive:
 		return s, false, true
-	case x.p != nil:
-		if done = x.p.test(); done {
-			s = r.endOperation(at, x.p)
+	case x.pending != nil:
+		if done = x.pending.test(); done {
+			s = r.endOperation(at, x.pending)
 		}
 		return s, true, done
 	case !q.IsActive():
@@ -30,10 +30,10 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 
 // endOperation returns the status of the complete operation of a request at an address, and ends
 // the use of the request, or leaves it idle.
-func (r *rank) endOperation(at uintptr, p *pending) mpi.Status {
-	s := p.result()
+func (r *rank) endOperation(at uintptr, p *pendingOperation) mpi.Status {
+	s := p.completedStatus()
 	if p.isPersistent() {
-		p.idle = true
+		p.isInactive = true
 	} else {
 		r.removeRequest(at)
 	}
@@ -44,51 +44,51 @@ func (r *rank) endOperation(at uintptr, p *pending) mpi.Status {
 func (r *rank) removeRequest(at uintptr) {
 	h := *pointerAt[uintptr](at)
 	storeAt(at, uintptr(requestNull))
-	r.freeHandle(h)
+	r.freeOperation(h)
 }
 
-// freeHandle ends the use of a request that is not the request of a message.
-func (r *rank) freeHandle(h uintptr) {
-	g := r.requests.get(kindRequest, h).p.g
+// freeOperation ends the use of a request that is not the request of a message.
+func (r *rank) freeOperation(h uintptr) {
+	g := r.requests.get(kindRequest, h).pending.generalized
 	r.requests.remove(h)
 	if g != nil {
-		r.callback(g.free, g.extra)
+		r.callback(g.free, g.extraState)
 	}
 }
 
-// hasCollectives reports whether a list has collective or generalized requests.
-func (r *rank) hasCollectives(count, at uintptr) bool {
-	if r.collectives == 0 {
+// hasOperationRequests reports whether a list has collective or generalized requests.
+func (r *rank) hasOperationRequests(count, at uintptr) bool {
+	if r.startedCollectives == 0 {
 		return false
 	}
 	for i := range int(count) {
-		if x := r.requests.get(kindRequest, *pointerAt[uintptr](at + uintptr(i*pointer))); x != nil && x.p != nil {
+		if x := r.requests.get(kindRequest, *pointerAt[uintptr](at + uintptr(i*pointerBytes))); x != nil && x.pending != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// waitOne waits for the request at an address.
-func (r *rank) waitOne(at uintptr) mpi.Status {
+// waitRequest waits for the request at an address.
+func (r *rank) waitRequest(at uintptr) mpi.Status {
 	q, x := r.request(at)
-	if x != nil && x.p != nil {
-		if x.p.idle {
+	if x != nil && x.pending != nil {
+		if x.pending.isInactive {
 			return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 		}
-		x.p.wait()
-		return r.endOperation(at, x.p)
+		x.pending.wait()
+		return r.endOperation(at, x.pending)
 	}
 	defer func() { r.storeRequest(at, q) }() // also where its message is an error: it is complete
 	return q.Wait()
 }
 
-// waitEach waits for the requests of an array one by one. Its statuses are its own, since callbacks
-// of generalized requests may wait, too.
-func (r *rank) waitEach(at uintptr, n int) []mpi.Status {
+// waitEachRequest waits for the requests of an array one by one. Its statuses are its own, since
+// callbacks of generalized requests may wait, too.
+func (r *rank) waitEachRequest(at uintptr, n int) []mpi.Status {
 	st := make([]mpi.Status, n)
 	for i := range st {
-		st[i] = r.waitOne(at + uintptr(i*pointer))
+		st[i] = r.waitRequest(at + uintptr(i*pointerBytes))
 	}
 	return st
 }
@@ -99,11 +99,11 @@ func (r *rank) testMessage(at uintptr, q mpi.Request) (mpi.Status, bool) {
 	return q.Test()
 }
 
-// completeReady completes up to most requests of a list that are ready, and calls found for
+// completeReadyRequests completes up to most requests of a list that are ready, and calls found for
 // each. It returns how many requests were active.
-func (r *rank) completeReady(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+func (r *rank) completeReadyRequests(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for i := range int(count) {
-		s, there, done := r.completeRequest(at + uintptr(i*pointer))
+		s, there, done := r.completeRequest(at + uintptr(i*pointerBytes))
 		if there {
 			open++
 		}
@@ -117,29 +117,29 @@ func (r *rank) completeReady(count, at uintptr, most int, found func(i int, s mp
 	return open
 }
 
-// waitForReady calls completeReady until a request is complete.
-func (r *rank) waitForReady(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+// waitForReadyRequests calls completeReadyRequests until a request is complete.
+func (r *rank) waitForReadyRequests(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for any := false; !any; {
-		open = r.completeReady(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
+		open = r.completeReadyRequests(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
 		if open == 0 {
 			break
 		}
 		if !any {
-			r.yield()
+			r.yieldThread()
 		}
 	}
 	return open
 }
 
-// allComplete reports whether all operations of a list are complete, and leaves them.
-func (r *rank) allComplete(count, at uintptr) bool {
+// allRequestsComplete reports whether all operations of a list are complete, and leaves them.
+func (r *rank) allRequestsComplete(count, at uintptr) bool {
 	all := true
 	for i := range int(count) {
-		q, x := r.request(at + uintptr(i*pointer))
+		q, x := r.request(at + uintptr(i*pointerBytes))
 		switch {
-		case x == nil, x.p != nil && x.p.idle:
-		case x.p != nil:
-			all = x.p.test() && all
+		case x == nil, x.pending != nil && x.pending.isInactive:
+		case x.pending != nil:
+			all = x.pending.test() && all
 		case q.IsActive():
 			all = q.IsComplete() && all
 		}

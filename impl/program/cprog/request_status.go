@@ -14,11 +14,11 @@ func (r *rank) peekRequest(h uintptr) (s mpi.Status, active, done bool) {
 	q, x := r.requestOf(h)
 	s, done = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, true
 	switch {
-	case x == nil, x.p != nil && x.p.idle:
-	case x.p != nil:
+	case x == nil, x.pending != nil && x.pending.isInactive:
+	case x.pending != nil:
 		active = true
-		if done = x.p.test(); done {
-			s = x.p.result()
+		if done = x.pending.test(); done {
+			s = x.pending.completedStatus()
 		}
 	case q.IsActive():
 		active = true
@@ -32,12 +32,12 @@ func (r *rank) peekRequest(h uintptr) (s mpi.Status, active, done bool) {
 func requestGetStatus(r *rank, a args) {
 	s, _, done := r.peekRequest(a[0])
 	if storeAt(a[1], intOfBool(done)); done {
-		setStatus(a[2], s)
+		storeStatus(a[2], s)
 	}
 }
 
 func requestGetStatusAll(r *rank, a args) {
-	all, done := sliceAt[uintptr](a[1], r.count(a[0])), true
+	all, done := sliceAt[uintptr](a[1], r.checkedCount(a[0])), true
 	for _, h := range all {
 		_, _, complete := r.peekRequest(h)
 		done = done && complete
@@ -45,36 +45,36 @@ func requestGetStatusAll(r *rank, a args) {
 	if storeAt(a[2], intOfBool(done)); done {
 		for i, h := range all {
 			s, _, _ := r.peekRequest(h)
-			setStatus(statusAt(a[3], i), s)
+			storeStatus(statusAt(a[3], i), s)
 		}
 	}
 }
 
 func requestGetStatusAny(r *rank, a args) {
 	open := false
-	for i, h := range sliceAt[uintptr](a[1], r.count(a[0])) {
+	for i, h := range sliceAt[uintptr](a[1], r.checkedCount(a[0])) {
 		s, active, done := r.peekRequest(h)
 		if active && done {
 			storeAt(a[2], int32(i))
 			storeAt(a[3], int32(1))
-			setStatus(a[4], s)
+			storeStatus(a[4], s)
 			return
 		}
 		open = open || active
 	}
 	storeAt(a[2], int32(undefined))
 	if storeAt(a[3], intOfBool(!open)); !open {
-		setStatus(a[4], mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
+		storeStatus(a[4], mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
 	}
 }
 
 func requestGetStatusSome(r *rank, a args) {
 	n, open := 0, false
-	for i, h := range sliceAt[uintptr](a[1], r.count(a[0])) {
+	for i, h := range sliceAt[uintptr](a[1], r.checkedCount(a[0])) {
 		s, active, done := r.peekRequest(h)
 		if active && done {
 			storeAt(a[3]+uintptr(4*n), int32(i))
-			setStatus(statusAt(a[4], n), s)
+			storeStatus(statusAt(a[4], n), s)
 			n++
 		}
 		open = open || active

@@ -8,28 +8,28 @@ import (
 
 // Requests: completion, persistent requests, cancellation.
 
-func wait(r *rank, a args) { giveStatus(a[1], r.waitOne(a[0])) }
+func wait(r *rank, a args) { storeStatusOrFail(a[1], r.waitRequest(a[0])) }
 
 func test(r *rank, a args) {
 	var s mpi.Status
 	var done bool
-	if q, x := r.request(a[0]); x != nil && x.p != nil {
+	if q, x := r.request(a[0]); x != nil && x.pending != nil {
 		s, _, done = r.completeRequest(a[0])
 	} else {
 		s, done = r.testMessage(a[0], q)
 	}
 	if storeAt(a[1], intOfBool(done)); done {
-		giveStatus(a[2], s)
+		storeStatusOrFail(a[2], s)
 	}
 }
 
-// message returns the request at an address. It must be the request of a message.
-func (r *rank) message(at uintptr) (mpi.Request, *request) {
+// messageRequestAt returns the request at an address. It must be the request of a message.
+func (r *rank) messageRequestAt(at uintptr) (mpi.Request, *request) {
 	q, x := r.request(at)
 	switch {
 	case x == nil:
 		r.raiseError(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
-	case x.p != nil:
+	case x.pending != nil:
 		r.raiseError(mpi.ErrRequest, "the request is not that of one message")
 	}
 	return q, x
@@ -40,19 +40,19 @@ func requestFree(r *rank, a args) {
 	switch {
 	case x == nil:
 		r.raiseError(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
-	case x.p == nil:
+	case x.pending == nil:
 		q.Free()
 		r.storeRequest(a[0], q)
-	case x.p.g != nil:
-		if x.p.g.freed = true; x.p.done {
+	case x.pending.generalized != nil:
+		if x.pending.generalized.freed = true; x.pending.isComplete {
 			r.removeRequest(a[0])
 		}
 		storeAt(a[0], uintptr(requestNull))
-	case x.p.done:
+	case x.pending.isComplete:
 		r.removeRequest(a[0])
-	case x.p.idle:
-		if x.p.partitions != nil {
-			x.p.partitions.free()
+	case x.pending.isInactive:
+		if x.pending.partitioned != nil {
+			x.pending.partitioned.freeDescription()
 		}
 		r.removeRequest(a[0])
 	default:
@@ -61,28 +61,28 @@ func requestFree(r *rank, a args) {
 }
 
 func cancel(r *rank, a args) {
-	if _, x := r.request(a[0]); x != nil && x.p != nil && x.p.g != nil {
-		r.callback(x.p.g.cancel, x.p.g.extra, uintptr(intOfBool(x.p.done)))
+	if _, x := r.request(a[0]); x != nil && x.pending != nil && x.pending.generalized != nil {
+		r.callback(x.pending.generalized.cancel, x.pending.generalized.extraState, uintptr(intOfBool(x.pending.isComplete)))
 		return
 	}
-	q, _ := r.message(a[0])
+	q, _ := r.messageRequestAt(a[0])
 	q.Cancel()
 }
 
 func start(r *rank, a args) {
-	if _, x := r.request(a[0]); x != nil && x.p != nil {
+	if _, x := r.request(a[0]); x != nil && x.pending != nil {
 		x.begin()
 		return
 	}
-	q, x := r.message(a[0])
+	q, x := r.messageRequestAt(a[0])
 	q.Start()
-	x.q = q
+	x.messageRequest = q
 }
 
 func startall(r *rank, a args) {
-	if r.hasCollectives(a[0], a[1]) {
+	if r.hasOperationRequests(a[0], a[1]) {
 		for i := range int(a[0]) {
-			single := [16]uintptr{a[1] + uintptr(i*pointer)}
+			single := [16]uintptr{a[1] + uintptr(i*pointerBytes)}
 			start(r, &single)
 		}
 		return
@@ -97,7 +97,7 @@ func startall(r *rank, a args) {
 	r.storeRequests(a[1], q)
 }
 
-const pointer = 8
+const pointerBytes = 8
 
 // requestList returns the requests of an array. The next call overwrites the list.
 func (r *rank) requestList(count, at uintptr) []mpi.Request {
@@ -105,21 +105,21 @@ func (r *rank) requestList(count, at uintptr) []mpi.Request {
 	if n < 0 {
 		r.raiseError(mpi.ErrCount, "%d requests: a count is not negative", n)
 	}
-	r.reqs = r.reqs[:0]
+	r.requestBuffer = r.requestBuffer[:0]
 	for i := range n {
-		q, _ := r.request(at + uintptr(i*pointer))
-		r.reqs = append(r.reqs, q)
+		q, _ := r.request(at + uintptr(i*pointerBytes))
+		r.requestBuffer = append(r.requestBuffer, q)
 	}
-	for len(r.statuses) < n {
-		r.statuses = append(r.statuses, mpi.Status{})
-		r.indices = append(r.indices, 0)
+	for len(r.statusBuffer) < n {
+		r.statusBuffer = append(r.statusBuffer, mpi.Status{})
+		r.indexBuffer = append(r.indexBuffer, 0)
 	}
-	return r.reqs
+	return r.requestBuffer
 }
 
 func (r *rank) storeRequests(at uintptr, q []mpi.Request) {
 	for i := range q {
-		r.storeRequest(at+uintptr(i*pointer), q[i])
+		r.storeRequest(at+uintptr(i*pointerBytes), q[i])
 	}
 }
 
@@ -132,54 +132,54 @@ func statusAt(at uintptr, i int) uintptr {
 
 func waitall(r *rank, a args) {
 	q := r.requestList(a[0], a[1])
-	st := r.statuses[:len(q)]
-	if r.hasCollectives(a[0], a[1]) {
-		st = r.waitEach(a[1], len(q))
+	st := r.statusBuffer[:len(q)]
+	if r.hasOperationRequests(a[0], a[1]) {
+		st = r.waitEachRequest(a[1], len(q))
 	} else {
 		mpi.WaitAll(q, st)
 		r.storeRequests(a[1], q)
 	}
-	r.giveStatuses(a[2], st)
+	r.storeStatusesOrFail(a[2], st)
 }
 
 func testall(r *rank, a args) {
 	q := r.requestList(a[0], a[1])
-	st := r.statuses[:len(q)]
+	st := r.statusBuffer[:len(q)]
 	var done bool
-	if r.hasCollectives(a[0], a[1]) {
-		if done = r.allComplete(a[0], a[1]); done {
-			st = r.waitEach(a[1], len(q))
+	if r.hasOperationRequests(a[0], a[1]) {
+		if done = r.allRequestsComplete(a[0], a[1]); done {
+			st = r.waitEachRequest(a[1], len(q))
 		}
 	} else if done = mpi.TestAll(q, st); done {
 		r.storeRequests(a[1], q)
 	}
 	if storeAt(a[2], intOfBool(done)); done {
-		r.giveStatuses(a[3], st)
+		r.storeStatusesOrFail(a[3], st)
 	}
 }
 
 func waitany(r *rank, a args) {
-	if r.hasCollectives(a[0], a[1]) {
+	if r.hasOperationRequests(a[0], a[1]) {
 		s := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 		storeAt(a[2], int32(undefined))
-		r.waitForReady(a[0], a[1], 1, func(i int, found mpi.Status) {
+		r.waitForReadyRequests(a[0], a[1], 1, func(i int, found mpi.Status) {
 			storeAt(a[2], int32(i))
 			s = found
 		})
-		giveStatus(a[3], s)
+		storeStatusOrFail(a[3], s)
 		return
 	}
 	q := r.requestList(a[0], a[1])
 	i, s := mpi.WaitAny(q)
-	r.storeFound(q, i, a[1], a[2])
-	giveStatus(a[3], s)
+	r.storeCompleted(q, i, a[1], a[2])
+	storeStatusOrFail(a[3], s)
 }
 
 func testany(r *rank, a args) {
 	s, done := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, false
 	storeAt(a[2], int32(undefined))
-	if r.hasCollectives(a[0], a[1]) {
-		open := r.completeReady(a[0], a[1], 1, func(i int, found mpi.Status) {
+	if r.hasOperationRequests(a[0], a[1]) {
+		open := r.completeReadyRequests(a[0], a[1], 1, func(i int, found mpi.Status) {
 			done = true
 			storeAt(a[2], int32(i))
 			s = found
@@ -189,35 +189,35 @@ func testany(r *rank, a args) {
 		var i int
 		q := r.requestList(a[0], a[1])
 		if i, s, done = mpi.TestAny(q); done {
-			r.storeFound(q, i, a[1], a[2])
+			r.storeCompleted(q, i, a[1], a[2])
 		}
 	}
 	if storeAt(a[3], intOfBool(done)); done {
-		giveStatus(a[4], s)
+		storeStatusOrFail(a[4], s)
 	}
 }
 
-// storeFound stores the index of the request of a list that was completed, and what it has become;
-// a negative one: there was none to wait for.
-func (r *rank) storeFound(q []mpi.Request, i int, requests, index uintptr) {
+// storeCompleted stores the index of the request of a list that was completed, and what it has
+// become; a negative one: there was none to wait for.
+func (r *rank) storeCompleted(q []mpi.Request, i int, requests, index uintptr) {
 	if i < 0 {
 		storeAt(index, int32(undefined))
 		return
 	}
 	storeAt(index, int32(i))
-	r.storeRequest(requests+uintptr(i*pointer), q[i])
+	r.storeRequest(requests+uintptr(i*pointerBytes), q[i])
 }
 
-func completeSome(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int) handler {
+func completeSomeHandler(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int) handler {
 	return func(r *rank, a args) {
 		n := 0
 		q := r.requestList(a[0], a[1])
-		index, st := r.indices, r.statuses
-		if r.hasCollectives(a[0], a[1]) {
+		index, st := r.indexBuffer, r.statusBuffer
+		if r.hasOperationRequests(a[0], a[1]) {
 			index, st = make([]int, len(q)), make([]mpi.Status, len(q))
-			sweep := r.completeReady
+			sweep := r.completeReadyRequests
 			if waits {
-				sweep = r.waitForReady
+				sweep = r.waitForReadyRequests
 			}
 			open := sweep(a[0], a[1], -1, func(i int, s mpi.Status) {
 				index[n], st[n] = i, s
@@ -228,7 +228,7 @@ func completeSome(waits bool, f func(q []mpi.Request, index []int, st []mpi.Stat
 			}
 		} else if n = f(q, index, st); n > 0 {
 			for _, i := range index[:n] {
-				r.storeRequest(a[1]+uintptr(i*pointer), q[i])
+				r.storeRequest(a[1]+uintptr(i*pointerBytes), q[i])
 			}
 		}
 		if n < 0 {
@@ -239,6 +239,6 @@ func completeSome(waits bool, f func(q []mpi.Request, index []int, st []mpi.Stat
 		for k, i := range index[:n] {
 			storeAt(a[3]+uintptr(4*k), int32(i))
 		}
-		r.giveStatuses(a[4], st[:n])
+		r.storeStatusesOrFail(a[4], st[:n])
 	}
 }

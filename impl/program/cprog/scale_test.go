@@ -41,12 +41,12 @@ func TestManyRanks(t *testing.T) {
 
 // limitMappings leaves a test no mappings for shared code if it is to be copied.
 func limitMappings(t *testing.T, ranks int, copied, guardMappings bool) {
-	known := guardsAreMappings
+	known := guardsSplitMappings
 	if guardMappings {
-		guardsAreMappings = func() bool { return true }
+		guardsSplitMappings = func() bool { return true }
 	}
 	spare := spareMappings
-	t.Cleanup(func() { spareMappings, guardsAreMappings = spare, known })
+	t.Cleanup(func() { spareMappings, guardsSplitMappings = spare, known })
 	if copied {
 		limit, err := maxMappings()
 		used, failed := countMappings()
@@ -54,7 +54,7 @@ func limitMappings(t *testing.T, ranks int, copied, guardMappings bool) {
 			t.Skip(err, failed)
 		}
 		spareMappings = limit - used - ranks
-		if guardsAreMappings() {
+		if guardsSplitMappings() {
 			spareMappings -= 2 * ranks
 		}
 	}
@@ -95,7 +95,7 @@ func TestMemoryOfRanks(t *testing.T) {
 
 // So does one whose stacks take more address space than a process can have.
 func TestStacksOfRanks(t *testing.T) {
-	p := &Program{Path: build(t, "empty.c"), Stack: 1 << 46}
+	p := &Program{Path: build(t, "empty.c"), StackBytes: 1 << 46}
 	if _, err := p.Main(); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (r *rank) session(h uintptr) *session {
 	if s == nil {
 		r.raiseError(errSession, "invalid session: it is MPI_SESSION_NULL, or was finalized")
 	}
-	r.now.comm = (*s).comm
+	r.currentCall.comm = (*s).comm
 	return *s
 }
 
@@ -38,7 +38,7 @@ func sessionInit(r *rank, a args) {
 		s.comm.SetErrorHandler(r.errorHandlerOf(a[1]))
 	}
 	if a[0] != infoNull {
-		r.requestThreads(levelOf(r.info(a[0])))
+		r.provideThreadLevel(requestedThreadLevel(r.info(a[0])))
 	}
 	r.openSessions++
 	r.hadSession = true
@@ -55,32 +55,32 @@ func sessionFinalize(r *rank, a args) {
 	}
 }
 
-func sessionCountSets(r *rank, a args) {
+func sessionGetNumPsets(r *rank, a args) {
 	r.session(a[0])
 	storeAt(a[2], int32(len(processSets)))
 }
 
-func sessionGetSet(r *rank, a args) {
+func sessionGetNthPset(r *rank, a args) {
 	r.session(a[0])
 	n := int(a[2])
 	if n < 0 || n >= len(processSets) {
 		r.raiseError(mpi.ErrArg, "process set %d: there are %d, counted from 0", n, len(processSets))
 	}
 	if room := int(*pointerAt[int32](a[3])); room > 0 {
-		setText(a[4], processSets[n], room, 0)
+		storeText(a[4], processSets[n], room, 0)
 	}
 	storeAt(a[3], int32(len(processSets[n])+1))
 }
 
 func sessionGetInfo(r *rank, a args) {
 	r.session(a[0])
-	storeAt(a[1], r.infos.add(kindInfo, &info{[]string{"thread_level"}, []string{levelNames[r.level]}}))
+	storeAt(a[1], r.infos.add(kindInfo, &info{[]string{"thread_level"}, []string{levelNames[r.providedLevel]}}))
 }
 
 // processSet returns the ranks of a process set.
 func (r *rank) processSet(session, name uintptr) mpi.Group {
 	r.session(session)
-	switch s := r.text(name); s {
+	switch s := r.stringAt(name); s {
 	case processSets[0]:
 		return r.world.Group()
 	case processSets[1]:
@@ -91,22 +91,23 @@ func (r *rank) processSet(session, name uintptr) mpi.Group {
 	return mpi.Group{}
 }
 
-func sessionGetSetInfo(r *rank, a args) {
+func sessionGetPsetInfo(r *rank, a args) {
 	size := strconv.Itoa(r.processSet(a[0], a[1]).Size())
 	storeAt(a[2], r.infos.add(kindInfo, &info{[]string{"mpi_size"}, []string{size}}))
 }
 
-func groupFromSet(r *rank, a args) { storeAt(a[2], r.addGroup(r.processSet(a[0], a[1]))) }
+func groupFromSessionPset(r *rank, a args) { storeAt(a[2], r.addGroup(r.processSet(a[0], a[1]))) }
 
 func commCreateFromGroup(r *rank, a args) {
 	r.checkInfo(a[2])
-	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0]), stringTag(a[1])), a[3])
+	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0]), tagOfString(a[1])), a[3])
 }
 
-// stringTag returns the tag of messages by which threads make a communicator with a string as tag.
-func stringTag(at uintptr) int {
+// tagOfString returns the tag of messages by which threads make a communicator with a string as
+// tag.
+func tagOfString(at uintptr) int {
 	hash := fnv.New32a()
-	hash.Write([]byte(text(at)))
+	hash.Write([]byte(cString(at)))
 	return int(hash.Sum32() >> 1)
 }
 
@@ -128,7 +129,7 @@ func intercommCreateFromGroups(r *rank, a args) {
 	if leader < 0 || leader >= own.Size() || remote < 0 || remote >= other.Size() {
 		r.raiseError(mpi.ErrRank, "leaders %d and %d of groups of %d and %d", leader, remote, own.Size(), other.Size())
 	}
-	local := r.world.CreateGroup(own, stringTag(a[4]))
+	local := r.world.CreateGroup(own, tagOfString(a[4]))
 	if local == nil {
 		r.raiseError(mpi.ErrGroup, "the rank is not in its group")
 	}

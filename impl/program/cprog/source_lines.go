@@ -10,22 +10,22 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// lines finds the lines of a program's source. They are read when the first error needs them.
-type lines struct {
+// sourceLines finds the lines of a program's source. They are read when the first error needs them.
+type sourceLines struct {
 	once sync.Once
 	data *dwarf.Data // nil: the program has no debug information
 }
 
-// site returns the line of the program at an address of this rank's copy, less one if it is where a
-// call returns to.
-func (r *rank) site(pc uintptr) mpi.CallSite {
-	if pc < r.base {
+// siteAt returns the line of the program at an address of this rank's copy, less one if it is where
+// a call returns to.
+func (r *rank) siteAt(pc uintptr) mpi.CallSite {
+	if pc < r.loadAddress {
 		return mpi.CallSite{}
 	}
-	return r.p.lines.of(r.p.Path, uint64(pc-r.base)-1)
+	return r.program.sourceLines.siteOf(r.program.Path, uint64(pc-r.loadAddress)-1)
 }
 
-func (l *lines) of(path string, pc uint64) mpi.CallSite {
+func (l *sourceLines) siteOf(path string, pc uint64) mpi.CallSite {
 	l.once.Do(func() {
 		f, err := elf.Open(path)
 		if err != nil {

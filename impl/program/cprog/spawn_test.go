@@ -22,7 +22,7 @@ func runWithSpare(t testing.TB, platform string, ranks, spare int, path string, 
 	t.Helper()
 	w, o := emulated(t, platform, ranks+spare)
 	p := &Program{Path: path, Arguments: arguments}
-	o.SpareRanks, o.SpawnedProgram = spare, p.Started
+	o.SpareRanks, o.SpawnedProgram = spare, p.RunSpawned
 	return run(t, w, o, p)
 }
 
@@ -71,7 +71,7 @@ func TestStartedProgramsWithEachEngine(t *testing.T) {
 		}
 		x := &Program{Path: build(t, "spawn/suite.c")}
 		o := j.MPIOptions("")
-		o.SpareRanks, o.SpawnedProgram = spareRanks, x.Started
+		o.SpareRanks, o.SpawnedProgram = spareRanks, x.RunSpawned
 		out, err := run(t, w, o, x)
 		if err != nil {
 			t.Errorf("%s: %v", l.Name, err)
@@ -120,10 +120,10 @@ func TestWrongStarts(t *testing.T) {
 		w, o := emulated(t, simple, 2+2)
 		o.Check = mpi.CheckWarn
 		p := &Program{Path: path, Arguments: c.how}
-		o.SpareRanks, o.SpawnedProgram = 2, p.Started
+		o.SpareRanks, o.SpawnedProgram = 2, p.RunSpawned
 		out, err := run(t, w, o, p)
 		if err == nil {
-			err = p.Status()
+			err = p.ExitError()
 		}
 		failure := strings.ReplaceAll(c.failure, "LINE", fmt.Sprint(lineOf(t, "testdata/spawn/wrong.c", "/* fatal */")))
 		switch {

@@ -16,13 +16,13 @@ type status struct {
 	_                [2]int32
 }
 
-// setStatus stores a status, unless it is MPI_STATUS_IGNORE. Its error is left as it is.
-func setStatus(at uintptr, s mpi.Status) {
+// storeStatus stores a status, unless it is MPI_STATUS_IGNORE. Its error is left as it is.
+func storeStatus(at uintptr, s mpi.Status) {
 	if at == 0 {
 		return
 	}
 	x := pointerAt[status](at)
-	x.source, x.tag = rankOut(s.Source), int32(s.Tag)
+	x.source, x.tag = rankForC(s.Source), int32(s.Tag)
 	if s.Tag == mpi.AnyTag {
 		x.tag = anyTag
 	}
@@ -33,20 +33,21 @@ func setStatus(at uintptr, s mpi.Status) {
 	}
 }
 
-// giveStatus stores the status of one message, and fails with what is wrong with that.
-func giveStatus(at uintptr, s mpi.Status) {
-	setStatus(at, s)
+// storeStatusOrFail stores the status of a message, and fails with the error of the message if
+// there is one.
+func storeStatusOrFail(at uintptr, s mpi.Status) {
+	storeStatus(at, s)
 	if s.Err != nil {
 		panic(s.Err)
 	}
 }
 
-// giveStatuses stores the statuses of a list. If something is wrong with a message, they say with
-// which.
-func (r *rank) giveStatuses(at uintptr, list []mpi.Status) {
+// storeStatusesOrFail stores the statuses of a list. If something is wrong with a message, they say
+// with which.
+func (r *rank) storeStatusesOrFail(at uintptr, list []mpi.Status) {
 	var failed *mpi.Error
 	for i, s := range list {
-		if setStatus(statusAt(at, i), s); s.Err != nil && failed == nil {
+		if storeStatus(statusAt(at, i), s); s.Err != nil && failed == nil {
 			failed = s.Err
 		}
 	}
@@ -59,15 +60,15 @@ func (r *rank) giveStatuses(at uintptr, list []mpi.Status) {
 		}
 		x := pointerAt[status](statusAt(at, i))
 		if x.err = 0; s.Err != nil {
-			x.err = codes[s.Err.Class]
+			x.err = classNumbers[s.Err.Class]
 		}
 	}
-	r.now.errorInStatuses = true
+	r.currentCall.errorInStatuses = true
 	panic(failed)
 }
 
-// getStatus returns a status. It panics with an argumentError if a call cannot have given it.
-func getStatus(at uintptr) mpi.Status {
+// loadStatus returns a status. It panics with an argumentError if a call cannot have given it.
+func loadStatus(at uintptr) mpi.Status {
 	x := pointerAt[status](at)
 	s := mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}
 	if s.Bytes < 0 {

@@ -33,7 +33,7 @@ func runInProcess(path string) {
 		_, err = j.RecordProgram(context.Background(), 1, "", -1, func(c *mpi.Comm) error { return main(c) })
 	}
 	if err == nil {
-		err = p.Status()
+		err = p.ExitError()
 	}
 	fmt.Fprintln(os.Stderr, "error:", err)
 	os.Exit(0)

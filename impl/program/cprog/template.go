@@ -21,18 +21,18 @@ import (
 // template is a program of which the ranks' copies are made in memory: the loader loads it once.
 // Loading one copy takes it the longer the more there are, and each takes several mappings.
 type template struct {
-	file        []byte // the loader calls no constructors and destructors of it
-	dynamicAt   uint64 // addresses are from where it is loaded
-	dynamic     []byte // the dynamic section as it was in the file
-	fixed, size uint64 // of its memory, in whole pages: up to the first variable, and all
+	file                       []byte // the loader calls no constructors and destructors of it
+	dynamicAddress             uint64 // addresses are from where it is loaded
+	dynamic                    []byte // the dynamic section as it was in the file
+	readOnlyBytes, memoryBytes uint64 // of its memory, in whole pages: up to the first variable, and all
 
 	relocations       []uint64 // where addresses are to be changed; with the bit relative: those of the program itself
-	init              uint64   // a function to call first, and a table of such functions
+	initFunction      uint64   // a function to call first, and a table of such functions
 	constructors      uint64
 	constructorsCount uint64
 }
 
-const relative = 1 << 63
+const relativeRelocation = 1 << 63
 
 // newTemplate returns the template of a program, or nil if its copies have to be made by the
 // loader: it knows of variables of threads and of the tables by which exceptions find their
@@ -51,7 +51,7 @@ func newTemplate(f *elf.File, image []byte) *template {
 		case p.Type == elf.PT_TLS, p.Type == elf.PT_LOAD && p.Align > C.guard, p.Off+p.Filesz > uint64(len(image)):
 			return nil
 		case p.Type == elf.PT_DYNAMIC:
-			t.dynamicAt, t.dynamic = p.Vaddr, image[p.Off:p.Off+p.Filesz]
+			t.dynamicAddress, t.dynamic = p.Vaddr, image[p.Off:p.Off+p.Filesz]
 		case p.Type != elf.PT_LOAD:
 		case p.Flags&elf.PF_W == 0 && written > 0: // variables come last
 			return nil
@@ -60,13 +60,13 @@ func newTemplate(f *elf.File, image []byte) *template {
 			fallthrough
 		default:
 			if written == 0 {
-				t.fixed = max(t.fixed, p.Vaddr+p.Memsz)
+				t.readOnlyBytes = max(t.readOnlyBytes, p.Vaddr+p.Memsz)
 			}
-			t.size = max(t.size, p.Vaddr+p.Memsz)
+			t.memoryBytes = max(t.memoryBytes, p.Vaddr+p.Memsz)
 		}
 	}
-	t.fixed, t.size = (t.fixed+page-1)&-page, (t.size+C.guard-1)&^(C.guard-1)
-	if t.dynamicAt < t.fixed || t.dynamicAt+uint64(len(t.dynamic)) > t.size || written < t.fixed || t.size > 1<<40 {
+	t.readOnlyBytes, t.memoryBytes = (t.readOnlyBytes+page-1)&-page, (t.memoryBytes+C.guard-1)&^(C.guard-1)
+	if t.dynamicAddress < t.readOnlyBytes || t.dynamicAddress+uint64(len(t.dynamic)) > t.memoryBytes || written < t.readOnlyBytes || t.memoryBytes > 1<<40 {
 		return nil
 	}
 	if t.readDynamic(f, image) != nil {
@@ -90,12 +90,12 @@ func (t *template) readDynamic(f *elf.File, image []byte) error {
 	if _, changesCode := values[elf.DT_TEXTREL]; changesCode || elf.DynFlag(values[elf.DT_FLAGS])&elf.DF_TEXTREL != 0 {
 		return errNoTemplate
 	}
-	t.init, t.constructors, t.constructorsCount = values[elf.DT_INIT], values[elf.DT_INIT_ARRAY], values[elf.DT_INIT_ARRAYSZ]/8
-	if t.init >= t.size || t.constructors >= t.size || t.constructorsCount > (t.size-t.constructors)/8 {
+	t.initFunction, t.constructors, t.constructorsCount = values[elf.DT_INIT], values[elf.DT_INIT_ARRAY], values[elf.DT_INIT_ARRAYSZ]/8
+	if t.initFunction >= t.memoryBytes || t.constructors >= t.memoryBytes || t.constructorsCount > (t.memoryBytes-t.constructors)/8 {
 		return errNoTemplate
 	}
 	for _, table := range [][2]elf.DynTag{{elf.DT_RELA, elf.DT_RELASZ}, {elf.DT_JMPREL, elf.DT_PLTRELSZ}} {
-		b, err := tableAt(f, image, values[table[0]], values[table[1]])
+		b, err := readTable(f, image, values[table[0]], values[table[1]])
 		if err != nil {
 			return err
 		}
@@ -105,21 +105,21 @@ func (t *template) readDynamic(f *elf.File, image []byte) error {
 			}
 		}
 	}
-	packed, err := tableAt(f, image, values[dtRELR], values[dtRELRSZ])
+	packed, err := readTable(f, image, values[dtRELR], values[dtRELRSZ])
 	if err != nil {
 		return err
 	}
 	t.addPackedRelocations(packed)
 	for _, r := range t.relocations {
-		if at := r &^ relative; at < t.fixed || at > t.size-8 {
+		if at := r &^ relativeRelocation; at < t.readOnlyBytes || at > t.memoryBytes-8 {
 			return errNoTemplate
 		}
 	}
-	return t.withoutConstructors(f)
+	return t.removeConstructors(f)
 }
 
-// withoutConstructors changes the file so that the loader calls no functions of it.
-func (t *template) withoutConstructors(f *elf.File) error {
+// removeConstructors changes the file so that the loader calls no functions of it.
+func (t *template) removeConstructors(f *elf.File) error {
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_DYNAMIC {
 			continue
@@ -145,12 +145,12 @@ const (
 	dtRELR   elf.DynTag = 36
 )
 
-// tableAt returns a table of the file.
-func tableAt(f *elf.File, image []byte, address, size uint64) ([]byte, error) {
+// readTable returns a table of the file.
+func readTable(f *elf.File, image []byte, address, size uint64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
 	}
-	at, err := offsetOf(f, address)
+	at, err := fileOffset(f, address)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func isRelative(kind uint32) bool {
 
 func (t *template) addRelocation(at uint64, isRelative bool) {
 	if isRelative {
-		at |= relative
+		at |= relativeRelocation
 	}
 	t.relocations = append(t.relocations, at)
 }
@@ -197,17 +197,17 @@ func (t *template) addPackedRelocations(table []byte) {
 	}
 }
 
-// inC returns the template as C takes it. What it points at is pinned.
-func (t *template) inC(pin *runtime.Pinner) *C.struct_loggp_template {
+// cTemplate returns the template as C takes it. What it points at is pinned.
+func (t *template) cTemplate(pin *runtime.Pinner) *C.struct_loggp_template {
 	pinned := func(b []byte) *C.char {
 		pin.Pin(unsafe.SliceData(b))
 		return (*C.char)(unsafe.Pointer(unsafe.SliceData(b)))
 	}
 	c := &C.struct_loggp_template{
 		file: pinned(t.file), file_size: C.uint64_t(len(t.file)),
-		image_size: C.uint64_t(t.size), fixed_size: C.uint64_t(t.fixed),
-		dynamic: pinned(t.dynamic), dynamic_at: C.uint64_t(t.dynamicAt), dynamic_size: C.uint64_t(len(t.dynamic)),
-		init: C.uint64_t(t.init), constructors: C.uint64_t(t.constructors), constructors_size: C.uint64_t(t.constructorsCount),
+		image_size: C.uint64_t(t.memoryBytes), fixed_size: C.uint64_t(t.readOnlyBytes),
+		dynamic: pinned(t.dynamic), dynamic_at: C.uint64_t(t.dynamicAddress), dynamic_size: C.uint64_t(len(t.dynamic)),
+		init: C.uint64_t(t.initFunction), constructors: C.uint64_t(t.constructors), constructors_size: C.uint64_t(t.constructorsCount),
 		relocations_size: C.uint64_t(len(t.relocations)),
 	}
 	if len(t.relocations) > 0 {

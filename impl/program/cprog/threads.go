@@ -38,17 +38,17 @@ const (
 
 // thread is a thread of a rank's program.
 type thread struct {
-	c      *C.struct_host_thread // nil: it runs main
-	number int                   // from 0, which runs main
-	order  uint64                // of threads that wait for an address: who came first
-	state  threadState
-	seen   uint64        // of a thread that waits for an event: what rank.progress was when it looked last
-	until  unit.Time     // when a thread wakes that waits for no longer
-	woken  bool          // a thread that has waited for an address did not wait for too long
-	turn   chan struct{} // it may go on; closed: it is to end
-	left   bool          // its goroutine ends, and the rank does not
-	ended  chan struct{} // closed when its goroutine has ended
-	saved  callState     // of the call that it is in, while others run
+	cThread      *C.struct_host_thread // nil: it runs main
+	number       int                   // from 0, which runs main
+	waitOrder    uint64                // of threads that wait for an address: who came first
+	state        threadState
+	seenProgress uint64        // of a thread that waits for an event: what rank.progress was when it looked last
+	wakeTime     unit.Time     // when a thread wakes that waits for no longer
+	wasWoken     bool          // a thread that has waited for an address did not wait for too long
+	turnSignal   chan struct{} // it may go on; closed: it is to end
+	endsAlone    bool          // its goroutine ends, and the rank does not
+	ended        chan struct{} // closed when its goroutine has ended
+	savedCall    callState     // of the call that it is in, while others run
 
 	// Where a thread waits that waits for an address.
 	address, caller uintptr
@@ -59,63 +59,63 @@ type thread struct {
 type threadState uint8
 
 const (
-	runnable       threadState = iota // its turn
-	awaitsEvent                       // an event of the port, within a call of package mpi
-	awaitsAddress                     // another thread to wake those that wait for an address, or its time
-	awaitsTime                        // its time
-	awaitsNoLonger                    // it has ended
+	runnable      threadState = iota // its turn
+	awaitsEvent                      // an event of the port, within a call of package mpi
+	awaitsAddress                    // another thread to wake those that wait for an address, or its time
+	awaitsTime                       // its time
+	threadEnded                      // it has ended
 )
 
 // callState is what a rank keeps of the call that a thread is in.
 type callState struct {
-	mpi      mpi.CallState
-	now      call
-	reqs     []mpi.Request
-	statuses []mpi.Status
-	indices  []int
-	combined uintptr
-	scratch  scratch
+	mpi           mpi.CallState
+	currentCall   call
+	requestBuffer []mpi.Request
+	statusBuffer  []mpi.Status
+	indexBuffer   []int
+	combinedType  uintptr
+	scratch       scratch
 }
 
-// swapCall exchanges the state of the call that the rank is in with s.
-func (r *rank) swapCall(s *callState) {
+// swapCallState exchanges the state of the call that the rank is in with s.
+func (r *rank) swapCallState(s *callState) {
 	r.world.SwapCallState(&s.mpi)
-	r.now, s.now = s.now, r.now
-	r.reqs, s.reqs = s.reqs, r.reqs
-	r.statuses, s.statuses = s.statuses, r.statuses
-	r.indices, s.indices = s.indices, r.indices
-	r.combined, s.combined = s.combined, r.combined
-	own := (*scratch)(&r.h.scratch)
+	r.currentCall, s.currentCall = s.currentCall, r.currentCall
+	r.requestBuffer, s.requestBuffer = s.requestBuffer, r.requestBuffer
+	r.statusBuffer, s.statusBuffer = s.statusBuffer, r.statusBuffer
+	r.indexBuffer, s.indexBuffer = s.indexBuffer, r.indexBuffer
+	r.combinedType, s.combinedType = s.combinedType, r.combinedType
+	own := (*scratch)(&r.hostRank.scratch)
 	*own, s.scratch = s.scratch, *own
 }
 
-// never is the time of threads that wait for as long as it takes.
-const never = unit.Time(math.MaxInt64)
+// noWakeTime is the time of threads that wait for as long as it takes.
+const noWakeTime = unit.Time(math.MaxInt64)
 
 // threads are the threads of a rank.
 type threads struct {
-	level         int // that MPI_Init_thread has provided
-	initializedBy int // number of the thread that has called it
-	all           []*thread
-	current       *thread
-	started       int    // by the program so far
-	blockCount    uint64 // how often a thread has waited for an address
-	progress      uint64 // changes whenever something has happened that a thread may wait for
-	otherCalls    bool   // the call under way is that of a thread of a library: no other one runs
-	end           any    // the value of the panic that ends the rank, of another thread than that of main
-	exits         bool   // the rank's goroutine ends by runtime.Goexit
+	providedLevel       int // that MPI_Init_thread has provided
+	initThreadNumber    int // number of the thread that has called it
+	all                 []*thread
+	current             *thread
+	startedCount        int    // by the program so far
+	blockCount          uint64 // how often a thread has waited for an address
+	progress            uint64 // changes whenever something has happened that a thread may wait for
+	servesLibraryThread bool   // the call under way is that of a thread of a library: no other one runs
+	panicValue          any    // the value of the panic that ends the rank, of another thread than that of main
+	endsByGoexit        bool   // the rank's goroutine ends by runtime.Goexit
 }
 
 // YieldInWait implements mpi.ThreadScheduler.
 func (r *rank) YieldInWait() bool {
-	if r.otherCalls {
+	if r.servesLibraryThread {
 		return false
 	}
 	t := r.current
-	t.state, t.seen = awaitsEvent, r.progress
+	t.state, t.seenProgress = awaitsEvent, r.progress
 	defer func() { t.state = runnable }()
 	next := r.nextThread()
-	if next == nil && r.firstDue() < never {
+	if next == nil && r.firstWakeTime() < noWakeTime {
 		if r.world.Progress() {
 			r.progress++
 			return true
@@ -128,7 +128,7 @@ func (r *rank) YieldInWait() bool {
 	if next == nil {
 		return false
 	}
-	r.switchTo(next)
+	r.switchThread(next)
 	return true
 }
 
@@ -143,13 +143,13 @@ func (r *rank) nextThread() *thread {
 		t := r.all[(at+1+i)%len(r.all)]
 		switch {
 		case t == r.current:
-		case t.state == runnable, t.state == awaitsEvent && t.seen != r.progress:
+		case t.state == runnable, t.state == awaitsEvent && t.seenProgress != r.progress:
 			return t
-		case (t.state == awaitsTime || t.state == awaitsAddress) && t.until < never:
+		case (t.state == awaitsTime || t.state == awaitsAddress) && t.wakeTime < noWakeTime:
 			if !read {
 				now, read = r.world.Wtime(), true
 			}
-			if t.until <= now {
+			if t.wakeTime <= now {
 				return t
 			}
 		}
@@ -157,53 +157,53 @@ func (r *rank) nextThread() *thread {
 	return nil
 }
 
-// firstDue returns when the first thread wakes by itself.
-func (r *rank) firstDue() unit.Time {
-	due := never
+// firstWakeTime returns when the first thread wakes by itself.
+func (r *rank) firstWakeTime() unit.Time {
+	due := noWakeTime
 	for _, t := range r.all {
 		if t.state == awaitsTime || t.state == awaitsAddress {
-			due = min(due, t.until)
+			due = min(due, t.wakeTime)
 		}
 	}
 	return due
 }
 
-// yield lets another thread run, if any can.
-func (r *rank) yield() {
-	if len(r.all) < 2 || r.otherCalls {
+// yieldThread lets another thread run, if any can.
+func (r *rank) yieldThread() {
+	if len(r.all) < 2 || r.servesLibraryThread {
 		return
 	}
 	if next := r.nextThread(); next != nil {
-		r.switchTo(next)
+		r.switchThread(next)
 	}
 }
 
-// waitTurn lets the current thread wait in a state until another one has made it runnable, or its
-// time has come.
-func (r *rank) waitTurn(s threadState, until unit.Time) {
+// blockThread lets the current thread wait in a state until another one has made it runnable, or
+// its time has come.
+func (r *rank) blockThread(s threadState, until unit.Time) {
 	t := r.current
-	t.state, t.until, t.woken = s, until, false
+	t.state, t.wakeTime, t.wasWoken = s, until, false
 	for t.state != runnable {
 		if next := r.nextThread(); next != nil {
-			r.switchTo(next)
+			r.switchThread(next)
 			if t.state == runnable {
 				break
 			}
 		}
-		if t.until < never && r.world.Wtime() >= t.until {
+		if t.wakeTime < noWakeTime && r.world.Wtime() >= t.wakeTime {
 			break
 		}
 		switch i := slices.IndexFunc(r.all, func(x *thread) bool { return x.state == awaitsEvent }); {
 		case r.nextThread() != nil:
 		case i >= 0:
-			r.switchTo(r.all[i]) // it waits for the port, on behalf of all
-		case r.firstDue() < never:
-			r.sleepUntil(r.firstDue())
+			r.switchThread(r.all[i]) // it waits for the port, on behalf of all
+		case r.firstWakeTime() < noWakeTime:
+			r.sleepUntil(r.firstWakeTime())
 		default:
 			r.raiseThreadDeadlock()
 		}
 	}
-	t.state, t.until = runnable, never
+	t.state, t.wakeTime = runnable, noWakeTime
 }
 
 // sleepUntil lets time pass.
@@ -211,80 +211,80 @@ func (r *rank) sleepUntil(due unit.Time) {
 	d := due - r.world.Wtime()
 	switch {
 	case d <= 0:
-	case r.p.Real:
+	case r.program.RanksAreProcesses:
 		time.Sleep(time.Duration(d / unit.Nanosecond))
 	default:
 		r.world.Compute(d)
 	}
 }
 
-// switchTo lets another thread run, and returns when it is the current one's turn again.
-func (r *rank) switchTo(next *thread) {
+// switchThread lets another thread run, and returns when it is the current one's turn again.
+func (r *rank) switchThread(next *thread) {
 	t := r.current
-	r.swapCall(&t.saved)
+	r.swapCallState(&t.savedCall)
 	r.resumeThread(next)
-	r.awaitTurn(t)
+	r.awaitThreadTurn(t)
 }
 
 // resumeThread makes a thread the current one.
 func (r *rank) resumeThread(next *thread) {
 	r.current = next
-	r.swapCall(&next.saved)
-	next.turn <- struct{}{}
+	r.swapCallState(&next.savedCall)
+	next.turnSignal <- struct{}{}
 }
 
 // rankEnd ends the goroutine of the rank because a panic with a value has ended that of another
 // thread.
 type rankEnd struct{ value any }
 
-// awaitTurn waits until a thread is the current one, in its goroutine. It does not return if the
-// rank ends.
-func (r *rank) awaitTurn(t *thread) {
-	if _, ok := <-t.turn; !ok {
+// awaitThreadTurn waits until a thread is the current one, in its goroutine. It does not return if
+// the rank ends.
+func (r *rank) awaitThreadTurn(t *thread) {
+	if _, ok := <-t.turnSignal; !ok {
 		runtime.Goexit()
 	}
 	r.world.AdoptGoroutine()
 	switch {
 	case t.number > 0:
-	case r.exits:
+	case r.endsByGoexit:
 		runtime.Goexit()
-	case r.end != nil:
-		panic(rankEnd{r.end})
+	case r.panicValue != nil:
+		panic(rankEnd{r.panicValue})
 	}
 }
 
 // newThread starts the goroutine of a thread that the program starts.
 func newThread(r *rank, _ args) {
-	if len(r.all) == 1 && r.started == 0 {
+	if len(r.all) == 1 && r.startedCount == 0 {
 		r.world.SetThreadScheduler(r)
 	}
-	r.started++
-	t := &thread{c: C.loggp_make_thread(r.h, C.int64_t(r.started)), number: r.started, until: never, turn: make(chan struct{}, 1), ended: make(chan struct{})}
-	t.saved.now.comm = r.world
+	r.startedCount++
+	t := &thread{cThread: C.loggp_make_thread(r.hostRank, C.int64_t(r.startedCount)), number: r.startedCount, wakeTime: noWakeTime, turnSignal: make(chan struct{}, 1), ended: make(chan struct{})}
+	t.savedCall.currentCall.comm = r.world
 	r.all = append(r.all, t)
-	r.now.result = int64(uintptr(unsafe.Pointer(t.c)))
+	r.currentCall.result = int64(uintptr(unsafe.Pointer(t.cThread)))
 	go r.runThread(t)
 }
 
-// dropThread ends the goroutine of a thread that could not be started.
-func dropThread(r *rank, a args) {
-	i := slices.IndexFunc(r.all, func(t *thread) bool { return uintptr(unsafe.Pointer(t.c)) == a[0] })
+// cancelNewThread ends the goroutine of a thread that could not be started.
+func cancelNewThread(r *rank, a args) {
+	i := slices.IndexFunc(r.all, func(t *thread) bool { return uintptr(unsafe.Pointer(t.cThread)) == a[0] })
 	r.stopThread(r.all[i])
-	C.loggp_drop_thread(r.all[i].c)
+	C.loggp_drop_thread(r.all[i].cThread)
 	r.all = slices.Delete(r.all, i, i+1)
 }
 
 // stopThread ends the goroutine of a thread that does not run.
 func (r *rank) stopThread(t *thread) {
-	t.left = true
-	close(t.turn)
+	t.endsAlone = true
+	close(t.turnSignal)
 	<-t.ended
 }
 
 // stopThreads ends the goroutines of all threads but the one that runs main.
 func (r *rank) stopThreads() {
 	for _, t := range r.all {
-		if t.number > 0 && t.state != awaitsNoLonger && t != r.current {
+		if t.number > 0 && t.state != threadEnded && t != r.current {
 			r.stopThread(t)
 		}
 	}
@@ -293,102 +293,103 @@ func (r *rank) stopThreads() {
 // runThread is the goroutine of a thread.
 func (r *rank) runThread(t *thread) {
 	defer close(t.ended)
-	if _, ok := <-t.turn; !ok {
+	if _, ok := <-t.turnSignal; !ok {
 		return
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		v := recover()
-		if t.left {
+		if t.endsAlone {
 			return
 		}
-		t.state = awaitsNoLonger
-		r.end, r.exits = v, v == nil
-		r.all[0].turn <- struct{}{} // and this stays the current thread, to say where the rank is
+		t.state = threadEnded
+		r.panicValue, r.endsByGoexit = v, v == nil
+		r.all[0].turnSignal <- struct{}{} // and this stays the current thread, to say where the rank is
 	}()
 	r.world.AdoptGoroutine()
-	if err := r.run(); err != errThreadEnded {
-		panic(endInCallback{err})
+	if err := r.runCurrentThread(); err != errThreadEnded {
+		panic(callbackExit{err})
 	}
-	r.leave(t)
+	r.exitThread(t)
 }
 
-// leave ends the current thread, and resumes another one.
-func (r *rank) leave(t *thread) {
-	address := uintptr(unsafe.Pointer(t.c))
-	r.wake(address, math.MaxInt)
-	r.wake(uintptr(unsafe.Pointer(&r.h.r.threads)), math.MaxInt)
+// exitThread ends the current thread, and resumes another one.
+func (r *rank) exitThread(t *thread) {
+	address := uintptr(unsafe.Pointer(t.cThread))
+	r.wakeThreads(address, math.MaxInt)
+	r.wakeThreads(uintptr(unsafe.Pointer(&r.hostRank.r.threads)), math.MaxInt)
 	next := r.nextThread()
 	for next == nil {
 		if i := slices.IndexFunc(r.all, func(x *thread) bool { return x != t && x.state == awaitsEvent }); i >= 0 {
 			next = r.all[i]
-		} else if r.firstDue() < never {
-			r.sleepUntil(r.firstDue())
+		} else if r.firstWakeTime() < noWakeTime {
+			r.sleepUntil(r.firstWakeTime())
 			next = r.nextThread()
 		} else {
 			r.raiseThreadDeadlock()
 		}
 	}
-	t.state, t.left = awaitsNoLonger, true
+	t.state, t.endsAlone = threadEnded, true
 	r.all = slices.DeleteFunc(r.all, func(x *thread) bool { return x == t })
-	r.swapCall(&t.saved)
+	r.swapCallState(&t.savedCall)
 	r.resumeThread(next)
 }
 
-// wake lets up to n threads go on that wait for an address, those first that have waited longest.
-func (r *rank) wake(address uintptr, n int) {
-	for _, t := range r.waitingFor(address) {
+// wakeThreads lets up to n threads go on that wait for an address, those first that have waited
+// longest.
+func (r *rank) wakeThreads(address uintptr, n int) {
+	for _, t := range r.threadsWaitingAt(address) {
 		if n--; n < 0 {
 			return
 		}
-		t.state, t.woken = runnable, true
+		t.state, t.wasWoken = runnable, true
 	}
 }
 
-func (r *rank) waitingFor(address uintptr) []*thread {
+func (r *rank) threadsWaitingAt(address uintptr) []*thread {
 	var all []*thread
 	for _, t := range r.all {
 		if t.state == awaitsAddress && t.address == address {
 			all = append(all, t)
 		}
 	}
-	slices.SortFunc(all, func(a, b *thread) int { return cmp.Compare(a.order, b.order) })
+	slices.SortFunc(all, func(a, b *thread) int { return cmp.Compare(a.waitOrder, b.waitOrder) })
 	return all
 }
 
 // blockThread lets the thread wait for an address, and for a time at most.
 func blockThread(r *rank, a args) {
 	t := r.current
-	t.address, t.function, t.caller = a[0], text(a[2]), a[3]
-	r.now.caller = a[3]
-	until := never
-	if d := int64(a[1]); d < int64(never/unit.Nanosecond) {
+	t.address, t.function, t.caller = a[0], cString(a[2]), a[3]
+	r.currentCall.callerAddress = a[3]
+	until := noWakeTime
+	if d := int64(a[1]); d < int64(noWakeTime/unit.Nanosecond) {
 		until = unit.Nanosecond.Times(int(d))
 	}
 	r.waitForAddress(until)
-	r.now.result = 1
-	if t.woken {
-		r.now.result = 0
+	r.currentCall.result = 1
+	if t.wasWoken {
+		r.currentCall.result = 0
 	}
 }
 
 // waitForAddress lets the current thread wait for its address after those that do already.
 func (r *rank) waitForAddress(until unit.Time) {
 	r.blockCount++
-	r.current.order = r.blockCount
-	r.waitTurn(awaitsAddress, until)
+	r.current.waitOrder = r.blockCount
+	r.blockThread(awaitsAddress, until)
 }
 
-func unblockThreads(r *rank, a args) { r.wake(a[0], int(a[1])) }
+func unblockThreads(r *rank, a args) { r.wakeThreads(a[0], int(a[1])) }
 
 // sleepThread lets time pass for the thread.
 func sleepThread(r *rank, a args) {
-	r.now.caller = a[1]
+	r.currentCall.callerAddress = a[1]
 	d := unit.Nanosecond.Times(int(a[0]))
 	switch {
-	case len(r.all) > 1 && !r.otherCalls && d >= 0 && d < never/2:
-		r.waitTurn(awaitsTime, r.world.Wtime()+d)
-	case r.p.Real:
+	case len(r.all) > 1 && !r.servesLibraryThread && d >= 0 && d < noWakeTime/2:
+		r.blockThread(awaitsTime, r.world.Wtime()+d)
+	case r.program.RanksAreProcesses:
 		time.Sleep(time.Duration(a[0]))
 	default:
 		r.world.Compute(d)
@@ -397,7 +398,7 @@ func sleepThread(r *rank, a args) {
 
 // raiseThreadDeadlock ends a rank whose threads all wait for each other.
 func (r *rank) raiseThreadDeadlock() {
-	panic(endInCallback{&mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "deadlock of its threads: " + r.describeThreads(nil)}})
+	panic(callbackExit{&mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "deadlock of its threads: " + r.describeThreads(nil)}})
 }
 
 // OtherThreads says where the other threads of the rank wait, for errors.
@@ -408,14 +409,14 @@ func (r *rank) describeThreads(but *thread) string {
 	const most = 8
 	var all []string
 	for _, t := range r.all {
-		if t == but || t.state == awaitsNoLonger || t.state == runnable {
+		if t == but || t.state == threadEnded || t.state == runnable {
 			continue
 		}
 		function, caller := t.function, t.caller
 		if t.state != awaitsAddress {
-			function, caller = functionName(t.saved.now.number), t.saved.now.caller
+			function, caller = functionName(t.savedCall.currentCall.number), t.savedCall.currentCall.callerAddress
 		}
-		all = append(all, fmt.Sprintf("%s in %s%s", t.name(), function, r.site(caller).Parenthesized()))
+		all = append(all, fmt.Sprintf("%s in %s%s", t.name(), function, r.siteAt(caller).Parenthesized()))
 	}
 	if n := len(all); n > most {
 		all = append(all[:most], fmt.Sprintf("and %d more", n-most))
@@ -431,10 +432,11 @@ func (t *thread) name() string {
 	return fmt.Sprintf("thread %d", t.number)
 }
 
-// provideThreads returns the level of threads that a program gets for the one that it requests.
-func (r *rank) provideThreads(required int) int {
+// providedThreadLevel returns the level of threads that a program gets for the one that it
+// requests.
+func (r *rank) providedThreadLevel(required int) int {
 	most := threadMultiple
-	if r.p.hasOtherThreads {
+	if r.program.hasOtherThreads {
 		most = threadSerialized
 	}
 	return max(min(required, most), threadSingle)
@@ -442,28 +444,28 @@ func (r *rank) provideThreads(required int) int {
 
 // initThread is MPI_Init_thread.
 func initThread(r *rank, a args) {
-	r.init()
-	r.level = threadSingle
-	r.requestThreads(int(int32(a[2])))
-	storeAt(a[3], int32(r.level))
+	r.initialize()
+	r.providedLevel = threadSingle
+	r.provideThreadLevel(int(int32(a[2])))
+	storeAt(a[3], int32(r.providedLevel))
 }
 
-// requestThreads provides a level of threads, unless a higher one has been provided.
-func (r *rank) requestThreads(required int) {
-	r.level = max(r.level, r.provideThreads(required))
-	if r.level >= threadSerialized && r.p.startsThreads {
+// provideThreadLevel provides a level of threads, unless a higher one has been provided.
+func (r *rank) provideThreadLevel(required int) {
+	r.providedLevel = max(r.providedLevel, r.providedThreadLevel(required))
+	if r.providedLevel >= threadSerialized && r.program.startsThreads {
 		if err := r.startThread(); err != nil {
 			r.raiseError(mpi.ErrOther, "%v", err)
 		}
-		r.h.other_threads_may_call = 1
+		r.hostRank.other_threads_may_call = 1
 	}
 }
 
 // levelNames are the names of the levels.
 var levelNames = map[int]string{threadSingle: "MPI_THREAD_SINGLE", threadFunneled: "MPI_THREAD_FUNNELED", threadSerialized: "MPI_THREAD_SERIALIZED", threadMultiple: "MPI_THREAD_MULTIPLE"}
 
-// levelOf returns the level that an info requests for a session.
-func levelOf(x *info) int {
+// requestedThreadLevel returns the level that an info requests for a session.
+func requestedThreadLevel(x *info) int {
 	if i := slices.Index(x.keys, "thread_level"); i >= 0 {
 		for level, name := range levelNames {
 			if name == x.values[i] {
@@ -475,33 +477,33 @@ func levelOf(x *info) int {
 }
 
 func isThreadMain(r *rank, a args) {
-	storeAt(a[0], intOfBool(!r.otherCalls && r.current.number == r.initializedBy))
+	storeAt(a[0], intOfBool(!r.servesLibraryThread && r.current.number == r.initThreadNumber))
 }
 
-// serveOther carries out the call of a thread of a library, while the program runs.
-func (r *rank) serveOther(t *C.struct_host_thread) {
-	r.h.other = nil
-	before := r.otherCalls
-	r.otherCalls = true
-	result, real := r.h.r.result, r.h.r.real
-	r.serve()
-	t.result, t.real = r.h.r.result, r.h.r.real
-	r.h.r.result, r.h.r.real = result, real
-	r.otherCalls = before
+// serveLibraryThread carries out the call of a thread of a library, while the program runs.
+func (r *rank) serveLibraryThread(t *C.struct_host_thread) {
+	r.hostRank.other = nil
+	before := r.servesLibraryThread
+	r.servesLibraryThread = true
+	result, real := r.hostRank.r.result, r.hostRank.r.real
+	r.serveCall()
+	t.result, t.real = r.hostRank.r.result, r.hostRank.r.real
+	r.hostRank.r.result, r.hostRank.r.real = result, real
+	r.servesLibraryThread = before
 	C.loggp_end_other_call(t)
-	C.loggp_await(r.h)
+	C.loggp_await(r.hostRank)
 }
 
 // checkThread fails if the current thread may not call functions of MPI.
 func (r *rank) checkThread() error {
-	number := int(r.h.r.call)
-	if r.current.number == 0 || r.level >= threadSerialized || r.otherCalls {
+	number := int(r.hostRank.r.call)
+	if r.current.number == 0 || r.providedLevel >= threadSerialized || r.servesLibraryThread {
 		return nil
 	}
 	if f := toolchain.Functions[number]; !f.MPI() || callableByAll[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") {
 		return nil
 	}
-	return r.threadError(number, r.site(uintptr(r.h.r.caller)))
+	return r.threadError(number, r.siteAt(uintptr(r.hostRank.r.caller)))
 }
 
 // threadError says that a thread has called MPI that must not.

@@ -25,56 +25,56 @@ const (
 
 // Constants of mpi.h.
 const (
-	classLevel    = 2
-	classCounter  = 7
-	bindNoObject  = 1
-	scopeConstant = 1
-	userBasic     = 9
-	allHandles    = 1
+	pvarClassLevel     = 2
+	pvarClassCounter   = 7
+	bindNoObject       = 1
+	scopeConstant      = 1
+	verbosityUserBasic = 9
+	allHandles         = 1
 
-	countHandle   = datatypeNull + 0x02
-	unsignedLong  = datatypeNull + 0x0e
-	doubleHandle  = datatypeNull + 0x14
-	toolCategory  = "loggp"
-	categoryText  = "variables of emulated machines and of transports"
-	kindTool      = 16 // of handles, which need not fit Fortran's integers: variables, sessions and handles in them
-	kindToolGroup = 17
-	kindToolCount = 18
+	countHandle         = datatypeNull + 0x02
+	unsignedLongHandle  = datatypeNull + 0x0e
+	doubleHandle        = datatypeNull + 0x14
+	toolCategory        = "loggp"
+	categoryDescription = "variables of emulated machines and of transports"
+	kindCvarHandle      = 16 // of handles, which need not fit Fortran's integers: variables, sessions and handles in them
+	kindPvarSession     = 17
+	kindPvarHandle      = 18
 )
 
 // toolVariable is a control or performance variable.
 type toolVariable struct {
-	name, text string
-	datatype   uintptr
-	class      int
-	read       func(r *rank) any // uint64 or float64
+	name, description string
+	datatype          uintptr
+	class             int
+	value             func(r *rank) any // uint64 or float64
 }
 
-// controlVariables are constant during a run.
-var controlVariables = []toolVariable{
-	{"stack_size", "bytes of the stack of each rank", countHandle, 0, func(r *rank) any { return uint64(r.p.Stack) }},
-	{"compute_factor", "virtual time of computing between calls, over processor time; 0: computing takes no time", doubleHandle, 0, func(r *rank) any { return r.p.Compute.Factor }},
-	{"poll_limit", "seconds after which a rank that only polls ends the run; 0: never", doubleHandle, 0, func(r *rank) any { return r.p.Limit.Seconds() }},
+// cvars are constant during a run.
+var cvars = []toolVariable{
+	{"stack_size", "bytes of the stack of each rank", countHandle, 0, func(r *rank) any { return uint64(r.program.StackBytes) }},
+	{"compute_factor", "virtual time of computing between calls, over processor time; 0: computing takes no time", doubleHandle, 0, func(r *rank) any { return r.program.Compute.Factor }},
+	{"poll_limit", "seconds after which a rank that only polls ends the run; 0: never", doubleHandle, 0, func(r *rank) any { return r.program.StallLimit.Seconds() }},
 }
 
-// performanceVariables returns the variables of a rank: those of all engines, and the counters of
+// pvars returns the variables of a rank: those of all engines, and the counters of
 // its engine.
-func (r *rank) performanceVariables() []toolVariable {
-	if r.performance == nil {
-		r.performance = []toolVariable{
-			{"calls", "calls of the library", unsignedLong, classCounter, func(r *rank) any { return r.calls }},
-			{"open_requests", "requests that the program holds", unsignedLong, classLevel, func(r *rank) any { return uint64(len(r.requests.slots) - len(r.requests.free)) }},
+func (r *rank) pvars() []toolVariable {
+	if r.pvarTable == nil {
+		r.pvarTable = []toolVariable{
+			{"calls", "calls of the library", unsignedLongHandle, pvarClassCounter, func(r *rank) any { return r.callCount }},
+			{"open_requests", "requests that the program holds", unsignedLongHandle, pvarClassLevel, func(r *rank) any { return uint64(len(r.requests.slots) - len(r.requests.free)) }},
 		}
 		for name := range r.world.Counts {
-			r.performance = append(r.performance, toolVariable{name, "counter of the engine that carries messages", unsignedLong, classCounter,
-				func(r *rank) any { return r.engineCount(name) }})
+			r.pvarTable = append(r.pvarTable, toolVariable{name, "counter of the engine that carries messages", unsignedLongHandle, pvarClassCounter,
+				func(r *rank) any { return r.engineCounter(name) }})
 		}
 	}
-	return r.performance
+	return r.pvarTable
 }
 
-// engineCount returns the value of a counter of the engine.
-func (r *rank) engineCount(name string) uint64 {
+// engineCounter returns the value of a counter of the engine.
+func (r *rank) engineCounter(name string) uint64 {
 	for other, n := range r.world.Counts {
 		if other == name {
 			return uint64(n)
@@ -83,52 +83,52 @@ func (r *rank) engineCount(name string) uint64 {
 	return 0
 }
 
-// performanceHandle is a performance variable in a session. A counter counts while it is started.
-type performanceHandle struct {
-	session  uintptr
-	variable toolVariable
-	started  bool
-	begin    uint64 // value of the variable at the start
-	before   uint64 // counted in earlier times
+// pvarHandle is a performance variable in a session. A counter counts while it is started.
+type pvarHandle struct {
+	session      uintptr
+	variable     toolVariable
+	isStarted    bool
+	startValue   uint64 // value of the variable at the start
+	earlierCount uint64 // counted in earlier times
 }
 
-func (h *performanceHandle) value(r *rank) uint64 {
-	now := h.variable.read(r).(uint64)
+func (h *pvarHandle) count(r *rank) uint64 {
+	now := h.variable.value(r).(uint64)
 	switch {
-	case h.variable.class == classLevel:
+	case h.variable.class == pvarClassLevel:
 		return now
-	case h.started:
-		return h.before + now - h.begin
+	case h.isStarted:
+		return h.earlierCount + now - h.startValue
 	}
-	return h.before
+	return h.earlierCount
 }
 
-func (h *performanceHandle) setStarted(r *rank, on bool) {
-	h.before, h.begin, h.started = h.value(r), h.variable.read(r).(uint64), on
+func (h *pvarHandle) setStarted(r *rank, on bool) {
+	h.earlierCount, h.startValue, h.isStarted = h.count(r), h.variable.value(r).(uint64), on
 }
 
-// toolHandler returns the handler of a function that returns an error code.
-func toolHandler(f func(r *rank, a args) int) handler {
+// errorCodeHandler returns the handler of a function that returns an error code.
+func errorCodeHandler(f func(r *rank, a args) int) handler {
 	return func(r *rank, a args) {
-		if r.toolUsers == 0 {
-			r.now.result = toolNotInitialized
+		if r.toolInitCount == 0 {
+			r.currentCall.result = toolNotInitialized
 			return
 		}
-		r.now.result = int64(f(r, a))
+		r.currentCall.result = int64(f(r, a))
 	}
 }
 
 func toolInit(r *rank, a args) {
 	if a[1] == 0 {
-		r.now.result = toolInvalid
+		r.currentCall.result = toolInvalid
 		return
 	}
-	r.toolUsers++
+	r.toolInitCount++
 	storeAt(a[1], int32(min(int(a[0]), threadFunneled)))
 }
 
 func toolFinalize(r *rank, _ args) int {
-	r.toolUsers--
+	r.toolInitCount--
 	return 0
 }
 
@@ -146,7 +146,7 @@ func storeToolText(at, length uintptr, s string) {
 		return
 	}
 	if room := int(*pointerAt[int32](length)); at != 0 && room > 0 {
-		setText(at, s, room, 0)
+		storeText(at, s, room, 0)
 	}
 	storeAt(length, int32(len(s)+1))
 }
@@ -156,7 +156,7 @@ func toolIndex(all []toolVariable, name, at uintptr, class int) int {
 	if name == 0 || at == 0 {
 		return toolInvalid
 	}
-	i := slices.IndexFunc(all, func(v toolVariable) bool { return v.name == text(name) && v.class == class })
+	i := slices.IndexFunc(all, func(v toolVariable) bool { return v.name == cString(name) && v.class == class })
 	if i < 0 {
 		return toolInvalidName
 	}
@@ -164,9 +164,9 @@ func toolIndex(all []toolVariable, name, at uintptr, class int) int {
 	return 0
 }
 
-// toolCount returns the handler that stores a number.
-func toolCount(n func(r *rank) int) handler {
-	return toolHandler(func(r *rank, a args) int {
+// countHandler returns the handler that stores a number.
+func countHandler(n func(r *rank) int) handler {
+	return errorCodeHandler(func(r *rank, a args) int {
 		if a[0] == 0 {
 			return toolInvalid
 		}
@@ -186,152 +186,152 @@ func storeValue(at uintptr, v any) int {
 	return 0
 }
 
-func controlInfo(r *rank, a args) int {
+func cvarGetInfo(r *rank, a args) int {
 	i := int(a[0])
-	if i < 0 || i >= len(controlVariables) {
+	if i < 0 || i >= len(cvars) {
 		return toolInvalidIndex
 	}
-	v := controlVariables[i]
+	v := cvars[i]
 	storeToolText(a[1], a[2], v.name)
-	storeOptional(a[3], int32(userBasic))
+	storeOptional(a[3], int32(verbosityUserBasic))
 	storeOptional(a[4], v.datatype)
 	storeOptional(a[5], uintptr(0))
-	storeToolText(a[6], a[7], v.text)
+	storeToolText(a[6], a[7], v.description)
 	storeOptional(a[8], int32(bindNoObject))
 	storeOptional(a[9], int32(scopeConstant))
 	return 0
 }
 
-func controlAlloc(r *rank, a args) int {
+func cvarHandleAlloc(r *rank, a args) int {
 	i := int(a[0])
-	if i < 0 || i >= len(controlVariables) {
+	if i < 0 || i >= len(cvars) {
 		return toolInvalidIndex
 	}
-	storeAt(a[2], r.controlHandles.add(kindTool, i))
+	storeAt(a[2], r.cvarHandles.add(kindCvarHandle, i))
 	storeOptional(a[3], int32(1))
 	return 0
 }
 
-func controlFree(r *rank, a args) int {
+func cvarHandleFree(r *rank, a args) int {
 	h := *pointerAt[uintptr](a[0])
-	if r.controlHandles.get(kindTool, h) == nil {
+	if r.cvarHandles.get(kindCvarHandle, h) == nil {
 		return toolInvalidHandle
 	}
-	r.controlHandles.remove(h)
+	r.cvarHandles.remove(h)
 	storeAt(a[0], uintptr(0))
 	return 0
 }
 
-func controlRead(r *rank, a args) int {
-	i := r.controlHandles.get(kindTool, a[0])
+func cvarRead(r *rank, a args) int {
+	i := r.cvarHandles.get(kindCvarHandle, a[0])
 	if i == nil {
 		return toolInvalidHandle
 	}
-	return storeValue(a[1], controlVariables[*i].read(r))
+	return storeValue(a[1], cvars[*i].value(r))
 }
 
-func controlWrite(r *rank, a args) int {
-	if r.controlHandles.get(kindTool, a[0]) == nil {
+func cvarWrite(r *rank, a args) int {
+	if r.cvarHandles.get(kindCvarHandle, a[0]) == nil {
 		return toolInvalidHandle
 	}
 	return toolNeverSet
 }
 
-func performanceInfo(r *rank, a args) int {
+func pvarGetInfo(r *rank, a args) int {
 	i := int(a[0])
-	if i < 0 || i >= len(r.performanceVariables()) {
+	if i < 0 || i >= len(r.pvars()) {
 		return toolInvalidIndex
 	}
-	v := r.performanceVariables()[i]
+	v := r.pvars()[i]
 	storeToolText(a[1], a[2], v.name)
-	storeOptional(a[3], int32(userBasic))
+	storeOptional(a[3], int32(verbosityUserBasic))
 	storeOptional(a[4], int32(v.class))
 	storeOptional(a[5], v.datatype)
 	storeOptional(a[6], uintptr(0))
-	storeToolText(a[7], a[8], v.text)
+	storeToolText(a[7], a[8], v.description)
 	storeOptional(a[9], int32(bindNoObject))
 	storeOptional(a[10], int32(1))
-	storeOptional(a[11], intOfBool(v.class == classLevel))
+	storeOptional(a[11], intOfBool(v.class == pvarClassLevel))
 	storeOptional(a[12], int32(0))
 	return 0
 }
 
-func performanceSession(r *rank, a args) int {
-	storeAt(a[0], r.performanceSessions.add(kindToolGroup, true))
+func pvarSessionCreate(r *rank, a args) int {
+	storeAt(a[0], r.pvarSessions.add(kindPvarSession, true))
 	return 0
 }
 
-func performanceSessionFree(r *rank, a args) int {
+func pvarSessionFree(r *rank, a args) int {
 	s := *pointerAt[uintptr](a[0])
-	if r.performanceSessions.get(kindToolGroup, s) == nil {
+	if r.pvarSessions.get(kindPvarSession, s) == nil {
 		return toolInvalidSession
 	}
-	for i, x := range r.performanceHandles.slots {
-		if x.used && x.value.session == s {
-			r.performanceHandles.remove(uintptr(i))
+	for i, x := range r.pvarHandles.slots {
+		if x.inUse && x.value.session == s {
+			r.pvarHandles.remove(uintptr(i))
 		}
 	}
-	r.performanceSessions.remove(s)
+	r.pvarSessions.remove(s)
 	storeAt(a[0], uintptr(0))
 	return 0
 }
 
-func performanceAlloc(r *rank, a args) int {
+func pvarHandleAlloc(r *rank, a args) int {
 	i := int(a[1])
 	switch {
-	case r.performanceSessions.get(kindToolGroup, a[0]) == nil:
+	case r.pvarSessions.get(kindPvarSession, a[0]) == nil:
 		return toolInvalidSession
-	case i < 0 || i >= len(r.performanceVariables()):
+	case i < 0 || i >= len(r.pvars()):
 		return toolInvalidIndex
 	}
-	h := &performanceHandle{session: a[0], variable: r.performanceVariables()[i]}
-	storeAt(a[3], r.performanceHandles.add(kindToolCount, h))
+	h := &pvarHandle{session: a[0], variable: r.pvars()[i]}
+	storeAt(a[3], r.pvarHandles.add(kindPvarHandle, h))
 	storeOptional(a[4], int32(1))
 	return 0
 }
 
-func performanceFree(r *rank, a args) int {
+func pvarHandleFree(r *rank, a args) int {
 	h := *pointerAt[uintptr](a[1])
 	if h == allHandles {
 		return toolInvalidHandle
 	}
-	if code := r.eachPerformanceHandle(a[0], h, func(*performanceHandle) int { return 0 }); code != 0 {
+	if code := r.eachPvarHandle(a[0], h, func(*pvarHandle) int { return 0 }); code != 0 {
 		return code
 	}
-	r.performanceHandles.remove(h)
+	r.pvarHandles.remove(h)
 	storeAt(a[1], uintptr(0))
 	return 0
 }
 
-// eachPerformanceHandle calls f for a handle of a session, or for all of them that f does not
+// eachPvarHandle calls f for a handle of a session, or for all of them that f does not
 // reject.
-func (r *rank) eachPerformanceHandle(session, handle uintptr, f func(h *performanceHandle) int) int {
-	if r.performanceSessions.get(kindToolGroup, session) == nil {
+func (r *rank) eachPvarHandle(session, handle uintptr, f func(h *pvarHandle) int) int {
+	if r.pvarSessions.get(kindPvarSession, session) == nil {
 		return toolInvalidSession
 	}
 	if handle == allHandles {
-		for _, x := range r.performanceHandles.slots {
-			if x.used && x.value.session == session {
+		for _, x := range r.pvarHandles.slots {
+			if x.inUse && x.value.session == session {
 				f(x.value)
 			}
 		}
 		return 0
 	}
-	h := r.performanceHandles.get(kindToolCount, handle)
+	h := r.pvarHandles.get(kindPvarHandle, handle)
 	if h == nil || (*h).session != session {
 		return toolInvalidHandle
 	}
 	return f(*h)
 }
 
-// performanceSwitch returns the handler that starts or stops counters.
-func performanceSwitch(on bool) handler {
-	return toolHandler(func(r *rank, a args) int {
-		return r.eachPerformanceHandle(a[0], a[1], func(h *performanceHandle) int {
-			if h.variable.class == classLevel {
+// pvarStartOrStopHandler returns the handler that starts or stops counters.
+func pvarStartOrStopHandler(on bool) handler {
+	return errorCodeHandler(func(r *rank, a args) int {
+		return r.eachPvarHandle(a[0], a[1], func(h *pvarHandle) int {
+			if h.variable.class == pvarClassLevel {
 				return toolNoStartStop
 			}
-			if h.started != on {
+			if h.isStarted != on {
 				h.setStarted(r, on)
 			}
 			return 0
@@ -339,16 +339,16 @@ func performanceSwitch(on bool) handler {
 	})
 }
 
-func performanceRead(r *rank, a args) int {
+func pvarRead(r *rank, a args) int {
 	if a[1] == allHandles {
 		return toolInvalidHandle
 	}
-	return r.eachPerformanceHandle(a[0], a[1], func(h *performanceHandle) int { return storeValue(a[2], h.value(r)) })
+	return r.eachPvarHandle(a[0], a[1], func(h *pvarHandle) int { return storeValue(a[2], h.count(r)) })
 }
 
 // Variables are read-only: only the library sets them.
-func performanceWrite(r *rank, a args) int {
-	return r.eachPerformanceHandle(a[0], a[1], func(*performanceHandle) int { return toolNoWrite })
+func pvarWrite(r *rank, a args) int {
+	return r.eachPvarHandle(a[0], a[1], func(*pvarHandle) int { return toolNoWrite })
 }
 
 func categoryInfo(r *rank, a args) int {
@@ -356,9 +356,9 @@ func categoryInfo(r *rank, a args) int {
 		return toolInvalidIndex
 	}
 	storeToolText(a[1], a[2], toolCategory)
-	storeToolText(a[3], a[4], categoryText)
-	storeOptional(a[5], int32(len(controlVariables)))
-	storeOptional(a[6], int32(len(r.performanceVariables())))
+	storeToolText(a[3], a[4], categoryDescription)
+	storeOptional(a[5], int32(len(cvars)))
+	storeOptional(a[6], int32(len(r.pvars())))
 	storeOptional(a[7], int32(0))
 	return 0
 }
@@ -367,16 +367,16 @@ func categoryIndex(r *rank, a args) int {
 	switch {
 	case a[0] == 0 || a[1] == 0:
 		return toolInvalid
-	case text(a[0]) != toolCategory:
+	case cString(a[0]) != toolCategory:
 		return toolInvalidName
 	}
 	storeAt(a[1], int32(0))
 	return 0
 }
 
-// categoryMembers returns the handler that stores the indices of n members of the category.
-func categoryMembers(n func(r *rank) int) handler {
-	return toolHandler(func(r *rank, a args) int {
+// categoryMembersHandler returns the handler that stores the indices of n members of the category.
+func categoryMembersHandler(n func(r *rank) int) handler {
+	return errorCodeHandler(func(r *rank, a args) int {
 		if int(a[0]) != 0 {
 			return toolInvalidIndex
 		}
@@ -387,18 +387,18 @@ func categoryMembers(n func(r *rank) int) handler {
 	})
 }
 
-func countControl(*rank) int       { return len(controlVariables) }
-func countPerformance(r *rank) int { return len(r.performanceVariables()) }
-func countNone(*rank) int          { return 0 }
-func countCategories(*rank) int    { return 1 }
+func cvarCount(*rank) int     { return len(cvars) }
+func pvarCount(r *rank) int   { return len(r.pvars()) }
+func zeroCount(*rank) int     { return 0 }
+func categoryCount(*rank) int { return 1 }
 
 // There are no enumerations, no events and no sources of them, so no index, name or handle of one
 // is valid.
 var (
-	noToolHandle = toolHandler(func(*rank, args) int { return toolInvalidHandle })
-	noToolIndex  = toolHandler(func(*rank, args) int { return toolInvalidIndex })
-	noToolCount  = toolCount(func(*rank) int { return 0 })
-	noToolName   = toolHandler(func(_ *rank, a args) int { return toolIndex(nil, a[0], a[1], 0) })
+	noToolHandle = errorCodeHandler(func(*rank, args) int { return toolInvalidHandle })
+	noToolIndex  = errorCodeHandler(func(*rank, args) int { return toolInvalidIndex })
+	noToolCount  = countHandler(func(*rank) int { return 0 })
+	noToolName   = errorCodeHandler(func(_ *rank, a args) int { return toolIndex(nil, a[0], a[1], 0) })
 )
 
 // categoryEvents stores that the category has no events.
@@ -414,26 +414,26 @@ func categoryEvents(_ *rank, a args) int {
 }
 
 var toolHandlers = map[string]handler{
-	"MPI_T_init_thread": toolInit, "MPI_T_finalize": toolHandler(toolFinalize),
+	"MPI_T_init_thread": toolInit, "MPI_T_finalize": errorCodeHandler(toolFinalize),
 	"MPI_T_enum_get_info": noToolHandle, "MPI_T_enum_get_item": noToolHandle,
 
-	"MPI_T_cvar_get_num": toolCount(countControl), "MPI_T_cvar_get_info": toolHandler(controlInfo),
-	"MPI_T_cvar_get_index":    toolHandler(func(_ *rank, a args) int { return toolIndex(controlVariables, a[0], a[1], 0) }),
-	"MPI_T_cvar_handle_alloc": toolHandler(controlAlloc), "MPI_T_cvar_handle_free": toolHandler(controlFree),
-	"MPI_T_cvar_read": toolHandler(controlRead), "MPI_T_cvar_write": toolHandler(controlWrite),
+	"MPI_T_cvar_get_num": countHandler(cvarCount), "MPI_T_cvar_get_info": errorCodeHandler(cvarGetInfo),
+	"MPI_T_cvar_get_index":    errorCodeHandler(func(_ *rank, a args) int { return toolIndex(cvars, a[0], a[1], 0) }),
+	"MPI_T_cvar_handle_alloc": errorCodeHandler(cvarHandleAlloc), "MPI_T_cvar_handle_free": errorCodeHandler(cvarHandleFree),
+	"MPI_T_cvar_read": errorCodeHandler(cvarRead), "MPI_T_cvar_write": errorCodeHandler(cvarWrite),
 
-	"MPI_T_pvar_get_num": toolCount(countPerformance), "MPI_T_pvar_get_info": toolHandler(performanceInfo),
-	"MPI_T_pvar_get_index":      toolHandler(func(r *rank, a args) int { return toolIndex(r.performanceVariables(), a[0], a[2], int(a[1])) }),
-	"MPI_T_pvar_session_create": toolHandler(performanceSession), "MPI_T_pvar_session_free": toolHandler(performanceSessionFree),
-	"MPI_T_pvar_handle_alloc": toolHandler(performanceAlloc), "MPI_T_pvar_handle_free": toolHandler(performanceFree),
-	"MPI_T_pvar_start": performanceSwitch(true), "MPI_T_pvar_stop": performanceSwitch(false),
-	"MPI_T_pvar_read": toolHandler(performanceRead), "MPI_T_pvar_write": toolHandler(performanceWrite),
-	"MPI_T_pvar_reset": toolHandler(performanceWrite), "MPI_T_pvar_readreset": toolHandler(performanceWrite),
+	"MPI_T_pvar_get_num": countHandler(pvarCount), "MPI_T_pvar_get_info": errorCodeHandler(pvarGetInfo),
+	"MPI_T_pvar_get_index":      errorCodeHandler(func(r *rank, a args) int { return toolIndex(r.pvars(), a[0], a[2], int(a[1])) }),
+	"MPI_T_pvar_session_create": errorCodeHandler(pvarSessionCreate), "MPI_T_pvar_session_free": errorCodeHandler(pvarSessionFree),
+	"MPI_T_pvar_handle_alloc": errorCodeHandler(pvarHandleAlloc), "MPI_T_pvar_handle_free": errorCodeHandler(pvarHandleFree),
+	"MPI_T_pvar_start": pvarStartOrStopHandler(true), "MPI_T_pvar_stop": pvarStartOrStopHandler(false),
+	"MPI_T_pvar_read": errorCodeHandler(pvarRead), "MPI_T_pvar_write": errorCodeHandler(pvarWrite),
+	"MPI_T_pvar_reset": errorCodeHandler(pvarWrite), "MPI_T_pvar_readreset": errorCodeHandler(pvarWrite),
 
-	"MPI_T_category_get_num": toolCount(countCategories), "MPI_T_category_get_info": toolHandler(categoryInfo), "MPI_T_category_get_index": toolHandler(categoryIndex),
-	"MPI_T_category_get_cvars": categoryMembers(countControl), "MPI_T_category_get_pvars": categoryMembers(countPerformance),
-	"MPI_T_category_get_categories": categoryMembers(countNone), "MPI_T_category_changed": noToolCount,
-	"MPI_T_category_get_num_events": toolHandler(categoryEvents), "MPI_T_category_get_events": categoryMembers(countNone),
+	"MPI_T_category_get_num": countHandler(categoryCount), "MPI_T_category_get_info": errorCodeHandler(categoryInfo), "MPI_T_category_get_index": errorCodeHandler(categoryIndex),
+	"MPI_T_category_get_cvars": categoryMembersHandler(cvarCount), "MPI_T_category_get_pvars": categoryMembersHandler(pvarCount),
+	"MPI_T_category_get_categories": categoryMembersHandler(zeroCount), "MPI_T_category_changed": noToolCount,
+	"MPI_T_category_get_num_events": errorCodeHandler(categoryEvents), "MPI_T_category_get_events": categoryMembersHandler(zeroCount),
 
 	"MPI_T_source_get_num": noToolCount, "MPI_T_source_get_info": noToolIndex, "MPI_T_source_get_timestamp": noToolIndex,
 	"MPI_T_event_get_num": noToolCount, "MPI_T_event_get_info": noToolIndex, "MPI_T_event_get_index": noToolName, "MPI_T_event_handle_alloc": noToolIndex,

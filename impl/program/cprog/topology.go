@@ -31,13 +31,13 @@ func boolsAt(at uintptr, n int) []bool {
 	return out
 }
 
-func setInts(at uintptr, x []int, room int) {
+func storeInts(at uintptr, x []int, room int) {
 	for i, v := range x[:max(min(len(x), room), 0)] {
 		storeAt(at+uintptr(4*i), int32(v))
 	}
 }
 
-func (r *rank) dims(n uintptr) int {
+func (r *rank) checkedDims(n uintptr) int {
 	if int(n) < 0 {
 		r.raiseError(mpi.ErrDims, "%d dimensions", int(n))
 	}
@@ -45,13 +45,13 @@ func (r *rank) dims(n uintptr) int {
 }
 
 func cartCreate(r *rank, a args) {
-	c, n := r.comm(a[0]), r.dims(a[1])
+	c, n := r.comm(a[0]), r.checkedDims(a[1])
 	storeAt(a[5], r.addComm(c.CreateCart(intsAt(a[2], n), boolsAt(a[3], n))))
 }
 
 func dimsCreate(r *rank, a args) {
-	n := r.dims(a[1])
-	setInts(a[2], r.world.CreateDims(int(a[0]), intsAt(a[2], n)), n)
+	n := r.checkedDims(a[1])
+	storeInts(a[2], r.world.CreateDims(int(a[0]), intsAt(a[2], n)), n)
 }
 
 // neighbourLists returns the lists of a graph: index has where each ends among the edges.
@@ -113,8 +113,8 @@ func graphGet(r *rank, a args) {
 		edges = append(edges, n...)
 		index = append(index, len(edges))
 	}
-	setInts(a[3], index, int(a[1]))
-	setInts(a[4], edges, int(a[2]))
+	storeInts(a[3], index, int(a[1]))
+	storeInts(a[4], edges, int(a[2]))
 }
 
 func cartdimGet(r *rank, a args) { storeAt(a[1], int32(len(r.cart(a[0]).Dims))) }
@@ -122,11 +122,11 @@ func cartdimGet(r *rank, a args) { storeAt(a[1], int32(len(r.cart(a[0]).Dims))) 
 func cartGet(r *rank, a args) {
 	g, room := r.cart(a[0]), int(a[1])
 	c := r.comm(a[0])
-	setInts(a[2], g.Dims, room)
+	storeInts(a[2], g.Dims, room)
 	for i, p := range g.Periodic[:max(min(len(g.Periodic), room), 0)] {
 		storeAt(a[3]+uintptr(4*i), intOfBool(p))
 	}
-	setInts(a[4], c.CartCoords(c.Rank()), room)
+	storeInts(a[4], c.CartCoords(c.Rank()), room)
 }
 
 func cartRank(r *rank, a args) {
@@ -134,7 +134,7 @@ func cartRank(r *rank, a args) {
 	storeAt(a[2], int32(r.comm(a[0]).CartRank(intsAt(a[1], len(g.Dims)))))
 }
 
-func cartCoords(r *rank, a args) { setInts(a[3], r.comm(a[0]).CartCoords(int(a[1])), int(a[2])) }
+func cartCoords(r *rank, a args) { storeInts(a[3], r.comm(a[0]).CartCoords(int(a[1])), int(a[2])) }
 
 func (r *rank) neighboursOf(comm, of uintptr) []int {
 	g := r.graph(comm)
@@ -145,13 +145,13 @@ func (r *rank) neighboursOf(comm, of uintptr) []int {
 }
 
 func graphNeighborsCount(r *rank, a args) { storeAt(a[2], int32(len(r.neighboursOf(a[0], a[1])))) }
-func graphNeighborsGet(r *rank, a args)   { setInts(a[3], r.neighboursOf(a[0], a[1]), int(a[2])) }
+func graphNeighbors(r *rank, a args)      { storeInts(a[3], r.neighboursOf(a[0], a[1]), int(a[2])) }
 
 func cartShift(r *rank, a args) {
 	r.cart(a[0])
 	from, to := r.comm(a[0]).CartShift(int(a[1]), int(a[2]))
-	storeAt(a[3], rankOut(from))
-	storeAt(a[4], rankOut(to))
+	storeAt(a[3], rankForC(from))
+	storeAt(a[4], rankForC(to))
 }
 
 func cartSub(r *rank, a args) {
@@ -160,10 +160,10 @@ func cartSub(r *rank, a args) {
 }
 
 func cartMap(r *rank, a args) {
-	n := r.dims(a[1])
-	storeAt(a[4], rankOut(r.comm(a[0]).CartMap(intsAt(a[2], n), boolsAt(a[3], n))))
+	n := r.checkedDims(a[1])
+	storeAt(a[4], rankForC(r.comm(a[0]).CartMap(intsAt(a[2], n), boolsAt(a[3], n))))
 }
 
 func graphMap(r *rank, a args) {
-	storeAt(a[4], rankOut(r.comm(a[0]).GraphMap(r.neighbourLists(int(a[1]), a[2], a[3]))))
+	storeAt(a[4], rankForC(r.comm(a[0]).GraphMap(r.neighbourLists(int(a[1]), a[2], a[3]))))
 }

@@ -7,16 +7,16 @@ import "github.com/loggp/loggp/impl/library/mpi"
 // Accesses to windows, and epochs. The window comes first, so that errors of other arguments are
 // the window's.
 
-// target are the arguments that say where an access goes.
-type target struct {
+// accessTarget are the arguments that say where an access goes.
+type accessTarget struct {
 	rank, offset, count int
-	of                  *mpi.Datatype
+	datatype            *mpi.Datatype
 }
 
 // targetAt returns those from an argument on.
-func (r *rank) targetAt(a args, i int) target {
-	t := target{destination(int(a[i])), int(a[i+1]), int(a[i+2]), r.datatype(a[i+3])}
-	r.checkCount(t.count, t.of)
+func (r *rank) targetAt(a args, i int) accessTarget {
+	t := accessTarget{destinationRank(int(a[i])), int(a[i+1]), int(a[i+2]), r.datatype(a[i+3])}
+	r.checkCount(t.count, t.datatype)
 	return t
 }
 
@@ -41,8 +41,8 @@ func (r *rank) accumulateOp(h uintptr) *mpi.Op {
 	return nil
 }
 
-// originOf returns the buffer of an accumulate that need not be there for MPI_NO_OP.
-func (r *rank) originOf(a args, op *mpi.Op) mpi.Buffer {
+// accumulateOrigin returns the buffer of an accumulate that need not be there for MPI_NO_OP.
+func (r *rank) accumulateOrigin(a args, op *mpi.Op) mpi.Buffer {
 	if op == mpi.NoOp {
 		return mpi.Buffer{}
 	}
@@ -51,22 +51,22 @@ func (r *rank) originOf(a args, op *mpi.Op) mpi.Buffer {
 
 func put(r *rank, a args) {
 	w, t := r.window(a[7]), r.targetAt(a, 3)
-	w.Put(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of)
+	w.Put(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.datatype)
 }
 
 func get(r *rank, a args) {
 	w, t := r.window(a[7]), r.targetAt(a, 3)
-	w.Get(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of)
+	w.Get(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.datatype)
 }
 
 func accumulate(r *rank, a args) {
 	w, t, op := r.window(a[8]), r.targetAt(a, 3), r.accumulateOp(a[7])
-	w.Accumulate(r.originOf(a, op), t.rank, t.offset, t.count, t.of, op)
+	w.Accumulate(r.accumulateOrigin(a, op), t.rank, t.offset, t.count, t.datatype, op)
 }
 
 func getAccumulate(r *rank, a args) {
 	w, t, op := r.window(a[11]), r.targetAt(a, 6), r.accumulateOp(a[10])
-	w.GetAccumulate(r.originOf(a, op), r.bufferAt(a, 3), t.rank, t.offset, t.count, t.of, op)
+	w.GetAccumulate(r.accumulateOrigin(a, op), r.bufferAt(a, 3), t.rank, t.offset, t.count, t.datatype, op)
 }
 
 func fetchAndOp(r *rank, a args) {
@@ -75,45 +75,45 @@ func fetchAndOp(r *rank, a args) {
 	if op != mpi.NoOp {
 		origin = r.buffer(a[0], 1, a[2])
 	}
-	w.FetchAndOp(origin, r.buffer(a[1], 1, a[2]), destination(int(a[3])), int(a[4]), op)
+	w.FetchAndOp(origin, r.buffer(a[1], 1, a[2]), destinationRank(int(a[3])), int(a[4]), op)
 }
 
 func compareAndSwap(r *rank, a args) {
 	w := r.window(a[6])
-	w.CompareAndSwap(r.buffer(a[0], 1, a[3]), r.buffer(a[1], 1, a[3]), r.buffer(a[2], 1, a[3]), destination(int(a[4])), int(a[5]))
+	w.CompareAndSwap(r.buffer(a[0], 1, a[3]), r.buffer(a[1], 1, a[3]), r.buffer(a[2], 1, a[3]), destinationRank(int(a[4])), int(a[5]))
 }
 
 func rput(r *rank, a args) {
 	w, t := r.window(a[7]), r.targetAt(a, 3)
-	r.addRequest(a[8], w.Rput(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of))
+	r.addRequest(a[8], w.Rput(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.datatype))
 }
 
 func rget(r *rank, a args) {
 	w, t := r.window(a[7]), r.targetAt(a, 3)
-	r.addRequest(a[8], w.Rget(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.of))
+	r.addRequest(a[8], w.Rget(r.bufferAt(a, 0), t.rank, t.offset, t.count, t.datatype))
 }
 
 func raccumulate(r *rank, a args) {
 	w, t, op := r.window(a[8]), r.targetAt(a, 3), r.accumulateOp(a[7])
-	r.addRequest(a[9], w.Raccumulate(r.originOf(a, op), t.rank, t.offset, t.count, t.of, op))
+	r.addRequest(a[9], w.Raccumulate(r.accumulateOrigin(a, op), t.rank, t.offset, t.count, t.datatype, op))
 }
 
 func rgetAccumulate(r *rank, a args) {
 	w, t, op := r.window(a[11]), r.targetAt(a, 6), r.accumulateOp(a[10])
-	r.addRequest(a[12], w.RgetAccumulate(r.originOf(a, op), r.bufferAt(a, 3), t.rank, t.offset, t.count, t.of, op))
+	r.addRequest(a[12], w.RgetAccumulate(r.accumulateOrigin(a, op), r.bufferAt(a, 3), t.rank, t.offset, t.count, t.datatype, op))
 }
 
-// asserts are the assertions of mpi.h.
-var asserts = []struct {
+// assertionBits are the assertions of mpi.h.
+var assertionBits = []struct {
 	bit int
 	is  mpi.Assert
 }{{1024, mpi.NoCheck}, {2048, mpi.NoPrecede}, {4096, mpi.NoPut}, {8192, mpi.NoStore}, {16384, mpi.NoSucceed}}
 
-// assert returns the assertions that an argument has.
-func (r *rank) assert(a uintptr) mpi.Assert {
+// assertions returns the assertions that an argument has.
+func (r *rank) assertions(a uintptr) mpi.Assert {
 	var out mpi.Assert
 	rest := int(a)
-	for _, x := range asserts {
+	for _, x := range assertionBits {
 		if rest&x.bit != 0 {
 			out |= x.is
 			rest &^= x.bit
@@ -134,5 +134,5 @@ func winLock(r *rank, a args) {
 	default:
 		r.raiseError(mpi.ErrLockType, "lock type %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", int(a[0]))
 	}
-	w.Lock(kind, destination(int(a[1])), r.assert(a[2]))
+	w.Lock(kind, destinationRank(int(a[1])), r.assertions(a[2]))
 }

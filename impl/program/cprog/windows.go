@@ -22,13 +22,13 @@ const winNull = 0x110
 // window is a window.
 type window struct {
 	*mpi.Window
-	handle     uintptr
-	name       string
-	attributes attributes
-	hints      info
-	base       uintptr // of its memory
-	owned      uintptr // memory that was allocated for it; 0: none
-	values     windowValues
+	handle           uintptr
+	name             string
+	attributes       attributes
+	hints            info
+	baseAddress      uintptr // of its memory
+	allocatedAddress uintptr // memory that was allocated for it; 0: none
+	attributeValues  windowValues
 }
 
 // windowValues are what the predefined attributes of a window point to.
@@ -42,21 +42,21 @@ func (r *rank) window(h uintptr) *window {
 	w := r.windows.get(kindWindow, h)
 	switch {
 	case w != nil:
-		r.now.comm = (*w).Comm()
+		r.currentCall.comm = (*w).Comm()
 		return *w
 	case h == winNull:
 		r.raiseError(mpi.ErrWin, "the window is MPI_WIN_NULL")
 	}
-	r.raiseError(mpi.ErrWin, "invalid window%s: it was freed, or never created", handleText(h))
+	r.raiseError(mpi.ErrWin, "invalid window%s: it was freed, or never created", describeHandle(h))
 	return nil
 }
 
-func windowHandled(r *rank, h uintptr) *mpi.Comm { return r.window(h).Comm() }
+func windowErrorTarget(r *rank, h uintptr) *mpi.Comm { return r.window(h).Comm() }
 
 // addWindow stores the handle of a new window.
 func (r *rank) addWindow(at, hints uintptr, x *window) {
 	x.SubstituteOp = func(op *mpi.Op, t *mpi.Datatype) *mpi.Op { return opsInC[t][op] }
-	x.values = windowValues{int64(len(x.Memory())), int32(min(x.DisplacementUnit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
+	x.attributeValues = windowValues{int64(len(x.Memory())), int32(min(x.DisplacementUnit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
 	x.hints.set(defaultHints)
 	if hints != infoNull {
 		x.hints.set(r.info(hints))
@@ -83,8 +83,8 @@ func winCreate(r *rank, a args) {
 	if size < 0 {
 		r.raiseError(mpi.ErrSize, "a window of %d bytes: a size is not negative", size)
 	}
-	b := r.memory(a[0], 0, size, size, mpi.Byte)
-	r.addWindow(a[5], a[3], &window{Window: c.CreateWindow(b.Bytes, int(a[2])), base: a[0]})
+	b := r.bufferInRange(a[0], 0, size, size, mpi.Byte)
+	r.addWindow(a[5], a[3], &window{Window: c.CreateWindow(b.Bytes, int(a[2])), baseAddress: a[0]})
 }
 
 // allocate returns memory of the program, and notes where it is.
@@ -103,9 +103,9 @@ func winAllocate(r *rank, a args) {
 	c := r.comm(a[3])
 	r.checkHints(a[2])
 	x := &window{}
-	x.Window = c.AllocateWindow(int(a[0]), int(a[1]), r.allocate(&x.owned))
-	x.base = addressOf(x.Memory())
-	storeAt(a[4], x.base)
+	x.Window = c.AllocateWindow(int(a[0]), int(a[1]), r.allocate(&x.allocatedAddress))
+	x.baseAddress = addressOf(x.Memory())
+	storeAt(a[4], x.baseAddress)
 	r.addWindow(a[5], a[2], x)
 }
 
@@ -113,9 +113,9 @@ func winAllocateShared(r *rank, a args) {
 	c := r.comm(a[3])
 	r.checkHints(a[2])
 	x := &window{}
-	x.Window = c.AllocateSharedWindow(int(a[0]), int(a[1]), r.allocate(&x.owned))
-	x.base = addressOf(x.Memory())
-	storeAt(a[4], x.base)
+	x.Window = c.AllocateSharedWindow(int(a[0]), int(a[1]), r.allocate(&x.allocatedAddress))
+	x.baseAddress = addressOf(x.Memory())
+	storeAt(a[4], x.baseAddress)
 	r.addWindow(a[5], a[2], x)
 }
 
@@ -132,8 +132,8 @@ func winAttach(r *rank, a args) {
 	if size < 0 {
 		r.raiseError(mpi.ErrSize, "%d bytes of memory: a size is not negative", size)
 	}
-	b := r.memory(a[1], 0, size, size, mpi.Byte).Bytes
-	if size == 0 && a[1] >= firstAddress { // it is detached by its address, too
+	b := r.bufferInRange(a[1], 0, size, size, mpi.Byte).Bytes
+	if size == 0 && a[1] >= minValidAddress { // it is detached by its address, too
 		b = unsafe.Slice(pointerAt[byte](a[1]), 0)
 	}
 	w.Attach(b)
@@ -146,9 +146,9 @@ func winDetach(r *rank, a args) {
 
 func winSharedQuery(r *rank, a args) {
 	w := r.window(a[0])
-	b, unit := w.SharedMemory(destination(int(a[1])))
+	b, unit := w.SharedMemory(destinationRank(int(a[1])))
 	storeAt(a[2], len(b))
-	if r.now.large {
+	if r.currentCall.hasLargeCounts {
 		storeAt(a[3], unit)
 	} else {
 		storeAt(a[3], int32(min(unit, math.MaxInt32)))
@@ -159,12 +159,12 @@ func winSharedQuery(r *rank, a args) {
 func winFree(r *rank, a args) {
 	h := *pointerAt[uintptr](a[0])
 	w := r.window(h)
-	r.deleteAll(h, &w.attributes)
+	r.deleteAttributes(h, &w.attributes)
 	w.Free()
-	if w.owned != 0 {
-		r.callbackWord(uintptr(C.loggp_release), w.owned)
+	if w.allocatedAddress != 0 {
+		r.callbackWord(uintptr(C.loggp_release), w.allocatedAddress)
 	}
-	r.now.comm = r.world
+	r.currentCall.comm = r.world
 	r.windows.remove(h)
 	storeAt(a[0], uintptr(winNull))
 }
@@ -176,17 +176,17 @@ func winGetAttr(r *rank, a args) {
 	var value uintptr
 	switch int(a[1]) {
 	case 601: // MPI_WIN_BASE
-		value = w.base
+		value = w.baseAddress
 	case 602: // MPI_WIN_DISP_UNIT
-		value = uintptr(unsafe.Pointer(&w.values.unit))
+		value = uintptr(unsafe.Pointer(&w.attributeValues.unit))
 	case 603: // MPI_WIN_SIZE
-		value = uintptr(unsafe.Pointer(&w.values.size))
+		value = uintptr(unsafe.Pointer(&w.attributeValues.size))
 	case 604: // MPI_WIN_CREATE_FLAVOR
-		value = uintptr(unsafe.Pointer(&w.values.flavor))
+		value = uintptr(unsafe.Pointer(&w.attributeValues.flavor))
 	case 605: // MPI_WIN_MODEL
-		value = uintptr(unsafe.Pointer(&w.values.model))
+		value = uintptr(unsafe.Pointer(&w.attributeValues.model))
 	default:
-		attrGet(windows)(r, a)
+		attrGetHandler(windows)(r, a)
 		return
 	}
 	storeAt(a[2], value)

@@ -119,7 +119,7 @@ func handle(kind string, i int) string {
 	case "Datatype":
 		return fmt.Sprintf("r.datatype(a[%d])", i)
 	case "Status":
-		return fmt.Sprintf("getStatus(a[%d])", i)
+		return fmt.Sprintf("loadStatus(a[%d])", i)
 	}
 	return ""
 }
@@ -132,7 +132,7 @@ func argument(f toolchain.Function, i int) (text string, words int) {
 	case t == "void *" && strings.HasSuffix(next(3), "void *,int,MPI_Datatype"):
 		return fmt.Sprintf("r.buffer(a[%d], int(a[%d]), a[%d])", i, i+1, i+2), 3
 	case next(2) == "int,const int[]":
-		return fmt.Sprintf("intsAt(a[%d], r.count(a[%d]))", i+1, i), 2
+		return fmt.Sprintf("intsAt(a[%d], r.checkedCount(a[%d]))", i+1, i), 2
 	case t == "MPI_Comm":
 		return handle("Comm", i) + ".Comm", 1
 	case t == "MPI_Group" || t == "MPI_Datatype":
@@ -140,9 +140,9 @@ func argument(f toolchain.Function, i int) (text string, words int) {
 	case t != "int":
 		return "", 0
 	case name == "dest":
-		return fmt.Sprintf("destination(int(a[%d]))", i), 1
+		return fmt.Sprintf("destinationRank(int(a[%d]))", i), 1
 	case name == "source":
-		return fmt.Sprintf("source(int(a[%d]))", i), 1
+		return fmt.Sprintf("sourceRank(int(a[%d]))", i), 1
 	case name == "sendtag" || name == "tag" && slices.Contains(f.Parameters, "dest"):
 		return fmt.Sprintf("sendTag(int(a[%d]))", i), 1
 	case name == "recvtag" || name == "tag":
@@ -160,11 +160,11 @@ func result(t, name string, i int) string {
 	case t == "int *" && name == "flag":
 		return fmt.Sprintf("storeAt(a[%d], intOfBool(%%s))", i)
 	case t == "int *" && name == "result":
-		return fmt.Sprintf("storeAt(a[%d], comparisons[%%s])", i)
+		return fmt.Sprintf("storeAt(a[%d], comparisonCodes[%%s])", i)
 	case t == "int *" && name == "count":
 		return fmt.Sprintf("r.storeCount(a[%d], %%s)", i)
 	case t == "int *":
-		return fmt.Sprintf("storeAt(a[%d], rankOut(%%s))", i)
+		return fmt.Sprintf("storeAt(a[%d], rankForC(%%s))", i)
 	case t == "MPI_Aint *" || t == "MPI_Count *":
 		return fmt.Sprintf("storeAt(a[%d], %%s)", i)
 	case t == "MPI_Comm *":
@@ -174,7 +174,7 @@ func result(t, name string, i int) string {
 	case t == "MPI_Request *":
 		return fmt.Sprintf("r.addRequest(a[%d], %%s)", i)
 	case t == "MPI_Status *":
-		return fmt.Sprintf("giveStatus(a[%d], %%s)", i)
+		return fmt.Sprintf("storeStatusOrFail(a[%d], %%s)", i)
 	}
 	return ""
 }
