@@ -10,14 +10,14 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A kind of network consists, as docs/design.md says, of a package here, a file in model and
+// A kind of network consists, as docs/extending.md says, of a package here, a file in model and
 // one in model/platform, named for it, and a row in a table of each. No other package names a kind,
 // but for what is only about that one.
 func TestKinds(t *testing.T) {
 	if len(networks) != len(model.NetworkKinds) {
 		t.Errorf("%d kinds of networks here, %d in package model", len(networks), len(model.NetworkKinds))
 	}
-	design, err := os.ReadFile("../../docs/design.md")
+	design, err := os.ReadFile("../../docs/extending.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestKinds(t *testing.T) {
 	}
 	for _, words := range []string{"`impl/hw/NAME/`", "`model/NAME.go`", "`model/platform/NAME.go`", "`hw.networks`", "`model.NetworkKinds`", "`platform.networkReaders`"} {
 		if !strings.Contains(string(design), words) {
-			t.Errorf("docs/design.md does not say %s", words)
+			t.Errorf("docs/extending.md does not say %s", words)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func all(c *mpi.Comm) error {
 	return nil
 }
 
-// An engine is named in the files that docs/design.md lists only, so that the list is complete.
+// An engine is named in the files that docs/extending.md lists only, so that the list is complete.
 func TestEngines(t *testing.T) {
 	const root = "../../"
 	read := func(file string) string {
@@ -148,6 +148,6 @@ func TestEngines(t *testing.T) {
 		}
 	}
 	for _, words := range []string{"`impl/engine/NAME/`", "`impl/engine/NAME/NAME_test.go`", "`model.Engines`", "`model/library.go`", "`model/platform/engine.go`", "`impl/job/job.go`", "`engine: NAME`", "`deps_test.go`", "`impl/library/mpi/everywhere_test.go`"} {
-		has("docs/design.md", words)
+		has("docs/extending.md", words)
 	}
 }
