@@ -2,7 +2,7 @@ package mpi_test
 
 import "github.com/loggp/loggp/impl/library/mpi"
 
-// Programs that are wrong, which docs/errors.md shows as they stand here.
+// Programs that are wrong, some of which docs/errors.md shows as they stand here.
 
 func allReceiveFirst(c *mpi.Comm) {
 	right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
