@@ -144,9 +144,10 @@ type BufferedSender interface {
 	Flush() (done bool)
 }
 
-// NodeMemoryPort is a Port that may have remote memory of the ranks of its own node alone, where
-// the system copies between processes and the network between nodes has no remote memory. Memory
-// returns nil then, and NodeMemory what keeps the laws of Memory for ranks of the node; else nil.
+// NodeMemoryPort is a Port that may have remote memory of the ranks of its own node alone: where
+// the system copies between processes and the network between nodes has no remote memory, so that
+// Memory returns nil, or needs memory to be registered. NodeMemory returns what keeps the laws of
+// Memory for ranks of the node; else nil.
 type NodeMemoryPort interface {
 	Port
 	NodeMemory() Memory

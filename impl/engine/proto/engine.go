@@ -40,7 +40,7 @@ type Engine struct {
 	freeUnexpected   *unexpectedMessage
 	memory           device.Memory // the machine's, or messages
 	packetMemory     *packetMemory // nil where the machine has remote memory
-	nodeMemory       device.Memory // of the ranks of the node, where the machine has no other; or nil
+	nodeMemory       device.Memory // of the ranks of the node, where it differs from that of others; or nil
 	lastCancelSerial uint32        // names the last cancel
 	lowLevelQueue    lowLevelQueue
 }
@@ -48,10 +48,10 @@ type Engine struct {
 // Setup implements engine.Engine.
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.isRealTime = r, r.Port(), r.IsRealTime()
-	e.memory = e.port.Memory()
+	e.memory, e.nodeMemory = e.port.Memory(), device.NodeMemoryOf(e.port)
 	if e.memory == nil {
 		e.packetMemory = &packetMemory{engine: e}
-		e.memory, e.nodeMemory = e.packetMemory, device.NodeMemoryOf(e.port)
+		e.memory = e.packetMemory
 		if p, ok := e.port.(device.DirectPlacer); ok {
 			p.SetPlacement(e.packetMemory.placeData)
 		}

@@ -39,7 +39,8 @@ type nodeMemory struct{ *Port }
 
 // NodeMemory implements device.NodeMemoryPort.
 func (p *Port) NodeMemory() device.Memory {
-	if p.hasRemoteMemory || !p.Machine.HasRemoteMemoryAt(model.IntraNode) {
+	onlyFarRegisters := p.nearNetwork != nil && p.memoryRegistrar != nil && p.farNetwork == p.memoryRegistrar
+	if p.hasRemoteMemory && !onlyFarRegisters || !p.Machine.HasRemoteMemoryAt(model.IntraNode) {
 		return nil
 	}
 	return nodeMemory{p}

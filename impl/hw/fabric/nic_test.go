@@ -290,6 +290,27 @@ func TestAtomicsTakeTheirTurn(t *testing.T) {
 	}
 }
 
+// Ranks of a node access memory that no interface has registered. The ranks of other nodes do not.
+func TestNodeMemoryIsNotRegistered(t *testing.T) {
+	m, f := rdmaNodes(t, 2, 2)
+	f.NIC.Registration = &model.Registration{Start: us, PageSize: 4096}
+	hwtest.Run(t, m, 4, func(p device.Port) {
+		if p.Rank() != 0 {
+			return
+		}
+		for _, c := range []struct {
+			memory device.Memory
+			want   unit.Time
+		}{{device.NodeMemoryOf(p), 0}, {p.Memory(), us}} {
+			begin := p.Now()
+			c.memory.Expose(make([]byte, 1<<16))
+			if took := p.Now() - begin; took != c.want {
+				t.Errorf("exposing memory takes %v, want %v", took, c.want)
+			}
+		}
+	})
+}
+
 // Messages of RDMA interfaces allocate nothing, of any length, with registration.
 func TestRDMAMessagesAllocateNothing(t *testing.T) {
 	g := graphs(t)["dragonfly ugal"]
