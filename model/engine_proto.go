@@ -36,6 +36,7 @@ var ProtoEngine = &Engine{
 		{Key: "first", Optional: true},
 		{Key: "stage"},
 		{Key: "bounce"},
+		{Key: "grant", Optional: true},
 		{Key: "intra", Optional: true},
 	},
 	Costs: []SoftwareCost{
@@ -73,6 +74,17 @@ func ForEveryTier(x LongMessage) [NumTiers]LongMessage { return [NumTiers]LongMe
 type LongMessage struct {
 	CopiesToAccessibleMemory bool // they are first copied into memory that the receiver can access
 	BounceBufferBytes        int  // bytes that a receiver gets at a time into a bounce buffer; 0: into the user's buffer
+	GrantBytes               int  // bytes that a receiver gets at a time into the user's buffer; 0: all
+}
+
+// ReadBytes returns how many of the bytes that are left of a message its receiver gets next.
+func (x *LongMessage) ReadBytes(left int) int {
+	for _, limit := range []int{x.BounceBufferBytes, x.GrantBytes} {
+		if limit > 0 {
+			left = min(left, limit)
+		}
+	}
+	return left
 }
 
 // ProtocolRule chooses the protocol of a message.

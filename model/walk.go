@@ -200,14 +200,11 @@ func (w *protocolRun) sendInsteadOfAccess(from CostSide, bytes int) {
 // readMessage reads the message from the other side, at once or in parts through a bounce buffer.
 // An empty message is read as well.
 func (w *protocolRun) readMessage(side CostSide) {
-	bounce := w.longMessageSettings().BounceBufferBytes
+	long := w.longMessageSettings()
 	for pos := 0; ; {
-		n := w.Bytes - pos
-		if bounce > 0 {
-			n = min(n, bounce)
-		}
+		n := long.ReadBytes(w.Bytes - pos)
 		w.get(side, n)
-		if bounce > 0 {
+		if long.BounceBufferBytes > 0 {
 			w.copyToUser(side, n)
 		}
 		if pos += n; pos >= w.Bytes {

@@ -72,11 +72,15 @@ func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 		"first":    r.size(&s.FirstBytes, 0, unit.MaxSize),
 		"stage":    r.boolean(&long.CopiesToAccessibleMemory),
 		"bounce":   r.size(&long.BounceBufferBytes, 0, unit.MaxSize),
+		"grant":    r.size(&long.GrantBytes, 1, unit.MaxSize),
 		"intra": r.mapping(
 			required("stage", r.boolean(&near.CopiesToAccessibleMemory)),
 			required("bounce", r.size(&near.BounceBufferBytes, 0, unit.MaxSize)),
 		),
 	}, func(path string, n *yaml.Node) {
+		if at := mappingValue(n, "grant"); at != nil && long.BounceBufferBytes > 0 {
+			r.reportProblem(at, path+".grant", "has no effect beside bounce: receivers get so many bytes at a time into the bounce buffer; write bounce: 0B, or leave out grant")
+		}
 		s.LongMessages = model.ForEveryTier(long)
 		if mappingValue(n, "intra") != nil {
 			s.LongMessages[model.IntraNode] = near

@@ -19,7 +19,7 @@ import (
 // medianErrors are the median errors in percent, at most, of round trips and windows of the OSU
 // benchmarks between two nodes, in the platforms of today that were fitted to them
 // (docs/machines.md).
-var medianErrors = map[string]float64{"hdr-fattree": 10, "slingshot-dragonfly": 2, "roce-clos": 2, "c5n-efa": 7, "hpc6a-efa": 5, "ethernet-tcp": 16}
+var medianErrors = map[string]float64{"hdr-fattree": 10, "slingshot-dragonfly": 2, "roce-clos": 2, "c5n-efa": 5, "hpc6a-efa": 5, "ethernet-tcp": 16}
 
 // Platforms of today meet what their numbers were fitted to, with the median error that the
 // documents state.
@@ -95,9 +95,14 @@ func TestChunksOfMachinesOfToday(t *testing.T) {
 				placement = model.Placement{4}
 			}
 			for _, bytes := range []int{16 << 10, 100_000, 300_000} {
-				long, short := exchangeTime(t, d.Platform, placement, bytes), exchangeTime(t, halved, placement, bytes)
-				if math.Abs(short.Micros()/long.Micros()-1) > most {
-					t.Errorf("%s, exchange of %d B: %s of %s, %v; half of it, %v", name, bytes, n.Path, n.Value, long, short)
+				var ratios []float64 // of three sizes: with one, messages may happen to meet in another order
+				for _, more := range []int{0, bytes / 100, bytes / 50} {
+					long, short := exchangeTime(t, d.Platform, placement, bytes+more), exchangeTime(t, halved, placement, bytes+more)
+					ratios = append(ratios, short.Micros()/long.Micros())
+				}
+				slices.Sort(ratios)
+				if math.Abs(ratios[1]-1) > most {
+					t.Errorf("%s, exchange of %d B: with half of %s of %s it takes %.3f times as long", name, bytes, n.Path, n.Value, ratios[1])
 				}
 			}
 		}

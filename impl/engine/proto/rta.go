@@ -9,7 +9,8 @@ import "github.com/loggp/loggp/impl/device"
 //	  ← ACK
 //
 // A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz,
-// section 2; equations (4) and (5).
+// section 2; equations (4) and (5). One that grants a window pulls window by window, as by the
+// long-CTS protocol of libfabric's EFA provider (prov/efa/docs/efa_rdm_protocol_v4.md, section 3.2).
 var RTA = &Protocol{
 	Name:             "RTA",
 	Synchronous:      true,
@@ -49,13 +50,14 @@ var RTA = &Protocol{
 
 // getNextChunk reads the next chunk of the message.
 func (e *Engine) getNextChunk(r *op) {
-	rest := r.Size - r.doneBytes
-	into := r.Buf[r.doneBytes:r.Size]
-	if b := e.job.library.Proto.LongMessages[e.tier(r.Peer)].BounceBufferBytes; b > 0 {
+	long := &e.job.library.Proto.LongMessages[e.tier(r.Peer)]
+	n := long.ReadBytes(r.Size - r.doneBytes)
+	into := r.Buf[r.doneBytes : r.doneBytes+n]
+	if long.BounceBufferBytes > 0 {
 		if r.stagingBuffer == nil {
-			r.stagingBuffer = e.rank.ScratchBuffer(min(b, rest))
+			r.stagingBuffer = e.rank.ScratchBuffer(n)
 		}
-		r.stagingBuffer = r.stagingBuffer[:min(b, rest)]
+		r.stagingBuffer = r.stagingBuffer[:n]
 		into = r.stagingBuffer
 	}
 	r.chunkBytes = len(into)

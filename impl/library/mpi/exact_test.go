@@ -344,6 +344,19 @@ func TestExactNIC(t *testing.T) {
 	}
 }
 
+// TestExactGrants compares messages that a receiver gets in windows, without copies between.
+func TestExactGrants(t *testing.T) {
+	for _, m := range []*model.Machine{machine(), withoutMemory(machine())} {
+		for _, grant := range []int{1000, 5000, 1 << 20} {
+			l := odd(false, 0)
+			l.Proto.LongMessages = model.ForEveryTier(model.LongMessage{GrantBytes: grant})
+			for _, k := range []int{0, 1, 999, 1000, 1001, 5001, 12345} {
+				eachWay(t, m, l, k, pair{2, 0, 1}, exact)
+			}
+		}
+	}
+}
+
 // TestExactStripes compares remote accesses that are divided over rails, with parts of a packet to
 // whole chunks.
 func TestExactStripes(t *testing.T) {
