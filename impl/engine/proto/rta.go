@@ -9,8 +9,8 @@ import "github.com/loggp/loggp/impl/device"
 //	  ← ACK
 //
 // A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz,
-// section 2; equations (4) and (5). One that grants a window pulls window by window, as by the
-// long-CTS protocol of libfabric's EFA provider (prov/efa/docs/efa_rdm_protocol_v4.md, section 3.2).
+// section 2; equations (4) and (5). One that grants windows pulls window by window, as the long-CTS
+// protocol of libfabric's EFA provider does (efa_rdm_protocol_v4.md, section 3.2).
 var RTA = &Protocol{
 	Name:             "RTA",
 	Synchronous:      true,
