@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,17 +29,20 @@ import (
 )
 
 // docs/glossary.md has every name that users meet in files and flags, docs/collectives.md those of
-// collective operations and their algorithms, and no name that is gone.
+// collective operations and their algorithms, docs/model.md those of protocols, and no name that is
+// gone.
 func TestGlossary(t *testing.T) {
 	page, err := os.ReadFile("../../docs/glossary.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	collectives, err := os.ReadFile("../../docs/collectives.md")
-	if err != nil {
-		t.Fatal(err)
+	for _, other := range []string{"collectives.md", "model.md"} {
+		b, err := os.ReadFile(filepath.Join("../../docs", other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = append(page, b...)
 	}
-	page = append(page, collectives...)
 	for _, problem := range glossaryProblems(string(page), namesInUse(t)) {
 		t.Error(problem)
 	}
