@@ -185,9 +185,9 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 	}
 }
 
-// StoreContinues implements core.Probe. If spans are kept the rank waits for the end of its
+// StoreActivity implements core.Probe. If spans are kept the rank waits for the end of its
 // access, so that they are in order.
-func (r *Log) StoreContinues(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
+func (r *Log) StoreActivity(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.processors[p.ID]
 	if r.keepsSpans() {
 		r.ProcessorActivityUntil(p, at+long, name, a, bytes)

@@ -105,7 +105,7 @@ func (w observedPort) Recv(block bool) *device.Packet {
 	w.noteActivity("receive", model.ReceiveActivity, 0)
 	var pk *core.Packet
 	if x != nil {
-		pk = w.emulated.LentPacket()
+		pk = w.emulated.LastReceived()
 	}
 	w.log.notePacketReceived(w.emulated.ID, pk, from)
 	return x

@@ -22,32 +22,32 @@ type PriorityNetwork interface {
 type channelQueue struct {
 	messages            PacketList
 	occupiedSlots       int     // of these, and of those under way
-	lentPacket          *Packet // lent to the rank until the next Recv
+	lastReceived        *Packet // what Recv returned last; valid until the next Recv
 	ranksWaitingForRoom []int32 // ranks that wait for room
 }
 
 // highPriorityClass is the lane of packets of high priority.
 const highPriorityClass = int8(device.HighPriority) + 1
 
-// channelOfPort is a port as its Channel.
-type channelOfPort struct{ *Port }
+// portChannel implements device.Channel for a port.
+type portChannel struct{ *Port }
 
 // Channel implements device.Port.
 func (p *Port) Channel() device.Channel {
 	if x, ok := p.farNetwork.(PriorityNetwork); !ok || x.QueueCapacity() == 0 {
 		return nil
 	}
-	return channelOfPort{p}
+	return portChannel{p}
 }
 
 // priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
 func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
-func (c channelOfPort) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
+func (c portChannel) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
 
 // Send finds that a queue is full when it sends, as what waits in the network for room makes it
 // known to the sender's interface.
-func (c channelOfPort) Send(dst int, pri device.Priority, b []byte) bool {
+func (c portChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	c.checkRank(dst)
 	net := c.priorityNetwork()
 	if len(b) > net.MaxMessageBytes() {
@@ -70,7 +70,7 @@ func (c channelOfPort) Send(dst int, pri device.Priority, b []byte) bool {
 		net.SendMessage(c.Port, pk)
 		return true
 	}
-	c.throttlePolling(&c.loadThrottle, maxFreePolls)
+	c.throttlePolling(&c.loadThrottle, maxPollsWithoutTime)
 	return false
 }
 
@@ -83,22 +83,22 @@ func (r *bufferFreedEvent) HandleEvent(uint64) {
 	(*Port)(r).resumeForChange()
 }
 
-func (c channelOfPort) Recv(pri device.Priority) *device.Packet {
+func (c portChannel) Recv(pri device.Priority) *device.Packet {
 	c.ElapseCharges()
 	l := &c.channelQueues[pri]
-	if l.lentPacket != nil {
-		c.ReleasePacket(l.lentPacket)
-		l.lentPacket = nil
+	if l.lastReceived != nil {
+		c.ReleasePacket(l.lastReceived)
+		l.lastReceived = nil
 	}
 	if l.messages.Head == nil {
-		c.throttlePolling(&c.loadThrottle, maxFreePolls)
+		c.throttlePolling(&c.loadThrottle, maxPollsWithoutTime)
 		return nil
 	}
-	l.lentPacket = l.messages.Pop()
-	c.priorityNetwork().ChargeReceive(c.Port, l.lentPacket)
+	l.lastReceived = l.messages.Pop()
+	c.priorityNetwork().ChargeReceive(c.Port, l.lastReceived)
 	c.ElapseCharges()
 	c.freeChannelSlot(l)
-	return &l.lentPacket.Packet
+	return &l.lastReceived.Packet
 }
 
 // freeChannelSlot makes room for a message.

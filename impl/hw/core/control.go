@@ -24,8 +24,8 @@ type broadcast struct {
 	ranksNotReceived int // ranks that have not taken them
 }
 
-// controlOfPort is a port as its Control.
-type controlOfPort struct {
+// portControl implements device.Control for a port.
+type portControl struct {
 	*Port
 	*model.Control
 }
@@ -36,12 +36,12 @@ func (p *Port) Control() device.Control {
 	if c == nil {
 		return nil
 	}
-	return controlOfPort{p, c}
+	return portControl{p, c}
 }
 
-func (c controlOfPort) MaxWords() int { return c.Words }
+func (c portControl) MaxWords() int { return c.Words }
 
-func (c controlOfPort) Broadcast(root int, words []uint32) {
+func (c portControl) Broadcast(root int, words []uint32) {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.checkRank(root)
 	if len(words) > c.Words {
@@ -57,7 +57,7 @@ func (c controlOfPort) Broadcast(root int, words []uint32) {
 		copy(words, m.words)
 		p.Charge(c.Control.Receive.Time(4 * len(words)))
 		p.ElapseCharges()
-		s.noteBroadcastTaken(p.Job, n)
+		s.noteBroadcastReceived(p.Job, n)
 		return
 	}
 	p.awaitControl(func() bool { return len(s.broadcasts) < c.Buffers })
@@ -66,19 +66,19 @@ func (c controlOfPort) Broadcast(root int, words []uint32) {
 	s.nextWordTime = max(s.nextWordTime, p.Kernel.Now()) + c.Word*unit.Time(len(words))
 	s.broadcasts = append(s.broadcasts, broadcast{append([]uint32(nil), words...), s.nextWordTime + c.Latency, len(p.Ports)})
 	p.Kernel.Schedule(s.nextWordTime+c.Latency, (*controlNetworkEvent)(p.Job), 0)
-	s.noteBroadcastTaken(p.Job, n)
+	s.noteBroadcastReceived(p.Job, n)
 }
 
-// noteBroadcastTaken counts down the ranks that have not taken broadcast n. When all have taken the
-// oldest, the network has room for another.
-func (s *controlState) noteBroadcastTaken(j *Job, n int) {
+// noteBroadcastReceived counts down the ranks that have not taken broadcast n. When all have taken
+// the oldest, the network has room for another.
+func (s *controlState) noteBroadcastReceived(j *Job, n int) {
 	for s.broadcasts[n-s.firstBroadcastNumber].ranksNotReceived--; len(s.broadcasts) > 0 && s.broadcasts[0].ranksNotReceived == 0; s.firstBroadcastNumber++ {
 		s.broadcasts = s.broadcasts[1:]
 		j.Kernel.Schedule(j.Kernel.Now(), (*controlNetworkEvent)(j), 0)
 	}
 }
 
-func (c controlOfPort) Combine(op device.Combination, word uint32) uint32 {
+func (c portControl) Combine(op device.Combination, word uint32) uint32 {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.Charge(c.Control.Send.Time(4))
 	p.ElapseCharges()

@@ -1,11 +1,18 @@
 // Package core is what emulated networks share: the processors of a job with their clocks, the
-// packets and remote accesses between them, and the probe that observes a run. A network (Network)
-// charges processors and schedules events; it does not know what else is in the machine.
+// packets and remote accesses between them, and the probe that observes a run.
+//
+// A Job is one run of a machine. Each rank has a Port, which is its processor with the network
+// interface, and implements device.Port. A Network charges processors and schedules events; it does
+// not know what else is in the machine. An optional interface, such as PolledNetwork, is a
+// capability of a network. SwitchedNetwork sends in chunks through outputs of switches.
 //
 // A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can
 // see only moves its processor's own clock (Port.Clock). The kernel's clock catches up
 // (Port.ElapseCharges) when the rank must see what others did. Whatever touches shared hardware is
 // an event at its own time, so the order of things on a wire never depends on which rank ran first.
+//
+// A rank that waits is parked in one of the process states until an event resumes it. A rank that
+// polls at no cost is throttled: it sleeps now and then, so that virtual time passes.
 package core
 
 import (
@@ -39,22 +46,22 @@ type Job struct {
 	Kernel sim.Kernel
 	Ports  []Port // by rank
 
-	program             func(device.Port) error
-	softwareCosts       [model.MaxCosts]unit.Time
-	hasRemoteMemory     bool       // processors can access each other's memory
-	hasCounters         bool       // and their counters
-	hasQueues           bool       // and their queues, and run handlers at each other
-	hasWatch            bool       // ranks can wait for events
-	copyRate            CachedRate // of a processor that copies
-	files               sim.Server // the file system
-	barrierRanksArrived int        // ranks at the hardware's barrier
-	barriersReleased    uint64     // how often it has opened
-	controlNetwork      controlState
-	idlePollsInARow     int // looks for packets in vain since any rank did anything else
-	freePackets         *Packet
-	freeAccesses        *RemoteAccess
-	freeEntries         *QueueEntry
-	exitNoticeRequests  map[int32][]exitNoticeRequest
+	program              func(device.Port) error
+	softwareCosts        [model.MaxCosts]unit.Time
+	hasRemoteMemory      bool       // processors can access each other's memory
+	hasCounters          bool       // and their counters
+	hasQueues            bool       // and their queues, and run handlers at each other
+	hasWatch             bool       // ranks can wait for events
+	copyRate             CachedRate // of a processor that copies
+	files                sim.Server // the file system
+	barrierRanksArrived  int        // ranks that wait at the hardware barrier
+	barriersReleased     uint64     // how often the barrier has released its ranks
+	controlNetwork       controlState
+	consecutiveIdlePolls int // polls that found no packet since any rank last did anything else
+	freePackets          *Packet
+	freeAccesses         *RemoteAccess
+	freeEntries          *QueueEntry
+	exitNoticeRequests   map[int32][]exitNoticeRequest
 }
 
 // NewJob returns a job whose ports have no networks.

@@ -20,7 +20,7 @@ type RemoteAccess struct {
 	NoCompletion                bool // its rank does not wait for its end
 	targetNotExposed            bool
 	bytesOfPutWithoutCompletion [device.MaxWordsOfPutWithoutCompletion * 8]byte // its bytes, if it is quiet
-	packetWithLongerBytes       *Packet                                         // that has them if they are more; or nil
+	longPutPacket               *Packet                                         // has the data of a put that is longer than that; or nil
 	PolledBy                    CompletionPoller                                // charges the taking of the completion; nil: it takes no time
 	Transit                     Transit
 	nextFreeAccess              *RemoteAccess // in the list of those to use again
@@ -112,8 +112,8 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 		case len(b) > most:
 			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), most))
 		case len(b) > len(x.bytesOfPutWithoutCompletion):
-			x.packetWithLongerBytes = p.newPacket(p.ID, p.ID, &done, b)
-			x.Data = x.packetWithLongerBytes.Data
+			x.longPutPacket = p.newPacket(p.ID, p.ID, &done, b)
+			x.Data = x.longPutPacket.Data
 		default:
 			x.Data = x.bytesOfPutWithoutCompletion[:copy(x.bytesOfPutWithoutCompletion[:], b)]
 		}
@@ -151,9 +151,9 @@ func (x *RemoteAccess) Complete() {
 	}
 	x.Job.Probe.CompletionReported(x, pk)
 	x.Data = nil
-	if x.packetWithLongerBytes != nil {
-		x.Job.ReleasePacket(x.packetWithLongerBytes)
-		x.packetWithLongerBytes = nil
+	if x.longPutPacket != nil {
+		x.Job.ReleasePacket(x.longPutPacket)
+		x.longPutPacket = nil
 	}
 	x.nextFreeAccess, x.Job.freeAccesses = x.Job.freeAccesses, x
 	if pk != nil {

@@ -32,12 +32,12 @@ func (n *Noise) Uint64() uint64 {
 
 const sqrt6 = 2.449489742783178
 
-// perturb returns a time around d with the relative standard deviation of the noise and the mean d:
-// the sum of two uniform variables, so that it stays within 2.45 standard deviations and positive
-// below a deviation of 40 %. It is not inlined, so that charge is.
+// addNoise returns a time around d with the relative standard deviation of the noise and the mean
+// d: the sum of two uniform variables, so that it stays within 2.45 standard deviations and
+// positive below a deviation of 40 %. It is not inlined, so that charge is.
 //
 //go:noinline
-func (n *Noise) perturb(d unit.Time) unit.Time {
+func (n *Noise) addNoise(d unit.Time) unit.Time {
 	r := n.Uint64()
 	u := (float64(r>>32) + float64(r&0xffffffff)) / (1 << 32) // 0 to 2, standard deviation 1/√6
 	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+n.relativeDeviation*sqrt6*(u-1))))

@@ -27,9 +27,9 @@ const maxPollSleep = unit.Microsecond
 // turns: those of programs are well below.
 const idlePollsBeforeDeadlock = 1_000_000
 
-// maxFreePolls is how often a rank may read the clock, or words that others write, before time
-// passes by that.
-const maxFreePolls = 1000
+// maxPollsWithoutTime is how often a rank may read the clock, or words that others write, before
+// time passes by that.
+const maxPollsWithoutTime = 1000
 
 // A loop that does nothing but read the clock, for longer than longClockLoopDuration, may be late
 // by a share of the time that it lasts.
@@ -42,7 +42,7 @@ const (
 // pollThrottle counts what a rank does again and again at no cost, until time has to pass.
 type pollThrottle struct {
 	lastPollTime, loopStart unit.Time // of the last, and when the first was
-	pollsWithoutTime        int       // of those at the same time
+	pollsAtSameTime         int       // of those at the same time
 	sleepsInLoop            uint64    // of a loop that reads the clock
 }
 
@@ -50,11 +50,11 @@ type pollThrottle struct {
 // between.
 func (p *Port) throttlePolling(l *pollThrottle, free int) {
 	if now := p.Kernel.Now(); l.lastPollTime != now {
-		l.loopStart, l.pollsWithoutTime = now, 0
+		l.loopStart, l.pollsAtSameTime = now, 0
 	}
-	if l.pollsWithoutTime++; l.pollsWithoutTime > free {
+	if l.pollsAtSameTime++; l.pollsAtSameTime > free {
 		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.TimerResolution), maxPollSleep))
-		l.pollsWithoutTime = free - 1 // a rank that ends its loop may look once more
+		l.pollsAtSameTime = free - 1 // a rank that ends its loop may look once more
 	}
 	l.lastPollTime = p.Kernel.Now()
 }
@@ -71,17 +71,17 @@ func (p *Port) Now() unit.Time {
 	return now - now%p.Machine.TimerResolution
 }
 
-// throttleClockReads lets time pass if the rank has read the clock more than maxFreePolls times
-// without spending time between. Benchmarks repeat some work until it takes long enough, by
+// throttleClockReads lets time pass if the rank has read the clock more than maxPollsWithoutTime
+// times without spending time between. Benchmarks repeat some work until it takes long enough, by
 // readings before and after it. One or two readings are free between sleeps, by a sequence that
 // does not repeat (multiples of the golden ratio): so sleeps fall between any two readings of a
 // turn. They are longer in a long loop: so they are long enough at last.
 func (p *Port) throttleClockReads() {
 	l := &p.clockThrottle
 	if now := p.Kernel.Now(); l.lastPollTime != now {
-		l.loopStart, l.pollsWithoutTime, l.sleepsInLoop = now, 0, 0
+		l.loopStart, l.pollsAtSameTime, l.sleepsInLoop = now, 0, 0
 	}
-	if l.pollsWithoutTime++; l.pollsWithoutTime > maxFreePolls {
+	if l.pollsAtSameTime++; l.pollsAtSameTime > maxPollsWithoutTime {
 		lasted := p.Kernel.Now() - l.loopStart
 		d := min(max(lasted/8, p.Machine.TimerResolution), maxPollSleep)
 		if lasted > longClockLoopDuration {
@@ -89,25 +89,25 @@ func (p *Port) throttleClockReads() {
 		}
 		p.awaitChange(p.Kernel.Now() + d)
 		l.sleepsInLoop++
-		l.pollsWithoutTime = maxFreePolls - 1 - int(l.sleepsInLoop*0x9e3779b97f4a7c15>>63)
+		l.pollsAtSameTime = maxPollsWithoutTime - 1 - int(l.sleepsInLoop*0x9e3779b97f4a7c15>>63)
 	}
 	l.lastPollTime = p.Kernel.Now()
 }
 
 // resetIdlePolls notes that the rank does something else than looking for packets in vain.
 func (p *Port) resetIdlePolls() {
-	p.idlePollsInARow = 0
+	p.consecutiveIdlePolls = 0
 	p.lastPollFoundNothing = false
 }
 
-// failIfAllPollInVain notes that the rank has looked for packets in vain, and ends the job in a
+// countIdlePoll notes that the rank has looked for packets in vain, and ends the job in a
 // deadlock.
-func (p *Port) failIfAllPollInVain() {
+func (p *Port) countIdlePoll() {
 	p.lastPollFoundNothing = true
-	if p.idlePollsInARow++; p.idlePollsInARow < idlePollsBeforeDeadlock {
+	if p.consecutiveIdlePolls++; p.consecutiveIdlePolls < idlePollsBeforeDeadlock {
 		return
 	}
-	p.idlePollsInARow = 0
+	p.consecutiveIdlePolls = 0
 	if !p.canOthersAct() {
 		p.Kernel.Fail(sim.ErrStalled)
 		p.park(awaitingPacket)
@@ -148,7 +148,7 @@ func (p *Port) pollNetworks(block bool) bool {
 		}
 		if !block {
 			if p.inbox.Head == nil {
-				p.failIfAllPollInVain()
+				p.countIdlePoll()
 				p.throttlePolling(&p.recvThrottle, 1)
 			}
 			break

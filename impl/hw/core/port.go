@@ -36,8 +36,8 @@ type Port struct {
 	memoryRegistrar         MemoryRegistrar // nil: memory needs no registration
 	signals                 *signalState    // nil: the rank has neither set a handler nor received a signal
 	loadThrottle            pollThrottle
-	lentPacket              *Packet         // lent to the rank until the next Recv
-	DelayByNetworks         unit.Time       // how long networks have delayed the processor
+	lastReceived            *Packet         // what Recv returned last; valid until the next Recv
+	NetworkDelay            unit.Time       // how long networks have delayed the processor
 	polledNetworks          []PolledNetwork // those of its networks that are
 	noise                   Noise
 	programProc             sim.Proc
@@ -84,7 +84,7 @@ func (p *Port) Sleep(d unit.Time) { p.currentProc.Sleep(d) }
 // Charge keeps the processor busy for d, which noise changes if the job has noise.
 func (p *Port) Charge(d unit.Time) {
 	if p.noise.relativeDeviation > 0 {
-		d = p.noise.perturb(d)
+		d = p.noise.addNoise(d)
 	}
 	p.Clock += d
 }
@@ -92,7 +92,7 @@ func (p *Port) Charge(d unit.Time) {
 // WithNoise returns a time, changed by noise if the job has noise.
 func (p *Port) WithNoise(d unit.Time) unit.Time {
 	if p.noise.relativeDeviation > 0 {
-		d = p.noise.perturb(d)
+		d = p.noise.addNoise(d)
 	}
 	return d
 }
@@ -101,7 +101,7 @@ func (p *Port) WithNoise(d unit.Time) unit.Time {
 // takes WithNoise(d) at the result.
 func (p *Port) RateWithNoise(r unit.Rate) unit.Rate {
 	if p.noise.relativeDeviation > 0 {
-		r *= unit.Rate(float64(unit.Second) / float64(p.noise.perturb(unit.Second)))
+		r *= unit.Rate(float64(unit.Second) / float64(p.noise.addNoise(unit.Second)))
 	}
 	return r
 }
@@ -203,9 +203,9 @@ func (p *Port) checkRank(rank int) {
 // processor's own time, and packets that arrive later are queued after it, so the rank waits for
 // the kernel only if its inbox is empty.
 func (p *Port) Recv(block bool) *device.Packet {
-	if p.lentPacket != nil {
-		p.lentPacket.Next, p.freePackets = p.freePackets, p.lentPacket
-		p.lentPacket = nil
+	if p.lastReceived != nil {
+		p.lastReceived.Next, p.freePackets = p.freePackets, p.lastReceived
+		p.lastReceived = nil
 	}
 	for p.inbox.Head == nil {
 		if p.signals != nil && p.runSignalHandler() {
@@ -221,7 +221,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 	}
 	p.resetIdlePolls()
 	pk := p.inbox.Pop()
-	p.lentPacket = pk
+	p.lastReceived = pk
 	switch {
 	case !pk.isCompletion:
 		pk.Network.Receive(p, pk)
@@ -231,8 +231,8 @@ func (p *Port) Recv(block bool) *device.Packet {
 	return &pk.Packet
 }
 
-// LentPacket returns the last packet that Recv returned.
-func (p *Port) LentPacket() *Packet { return p.lentPacket }
+// LastReceived returns the last packet that Recv returned.
+func (p *Port) LastReceived() *Packet { return p.lastReceived }
 
 // AppendToInbox appends a packet to the rank's inbox without waking the rank. A packet for
 // a rank whose program has ended is dropped.

@@ -28,9 +28,9 @@ type Probe interface {
 	// to have passed: while it stored x, or where x is nil whatever it did then.
 	ProcessorDelayed(p *Port, x any, at, long unit.Time, name string, a model.Activity)
 
-	// StoreContinues says what the processor of a rank does for long from a time on for an access
+	// StoreActivity says what the processor of a rank does for long from a time on for an access
 	// that it has begun, while its rank may have run ahead of that.
-	StoreContinues(p *Port, at, long unit.Time, name string, a model.Activity, bytes int)
+	StoreActivity(p *Port, at, long unit.Time, name string, a model.Activity, bytes int)
 
 	// PacketSent and AccessStarted say that what the processor does next sends a packet, or starts
 	// a remote access. rest names the part of the sending call that ProcessorActivityUntil is not
@@ -78,7 +78,7 @@ func (nullProbe) WrapPort(p *Port) device.Port                                  
 func (nullProbe) SetServerName(*sim.Server, string, ...any)                                  {}
 func (nullProbe) ProcessorActivityUntil(*Port, unit.Time, string, model.Activity, int)       {}
 func (nullProbe) ProcessorDelayed(*Port, any, unit.Time, unit.Time, string, model.Activity)  {}
-func (nullProbe) StoreContinues(*Port, unit.Time, unit.Time, string, model.Activity, int)    {}
+func (nullProbe) StoreActivity(*Port, unit.Time, unit.Time, string, model.Activity, int)     {}
 func (nullProbe) PacketSent(*Port, *Packet, string)                                          {}
 func (nullProbe) AccessStarted(*Port, *RemoteAccess)                                         {}
 func (nullProbe) FirstByteDeparted(any, unit.Time)                                           {}

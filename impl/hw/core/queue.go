@@ -32,7 +32,7 @@ type QueueEntry struct {
 	key          device.Key
 	enqueueFlags device.EnqueueFlags
 	completion   device.Head
-	refused      bool
+	isRefused    bool
 	nextEntry    *QueueEntry
 }
 
@@ -47,38 +47,38 @@ type entryQueue struct {
 	firstEntryCharged        bool         // the first entry has been paid for
 }
 
-// queuesOfPort is a port as its queues' Queue.
-type queuesOfPort struct{ *Port }
+// portQueues implements device.Queues for a port.
+type portQueues struct{ *Port }
 
 // Queues implements device.Port.
 func (p *Port) Queues() device.Queues {
 	if !p.Job.hasQueues {
 		return nil
 	}
-	return queuesOfPort{p}
+	return portQueues{p}
 }
 
-func (q queuesOfPort) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
+func (q portQueues) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
 
-func (q queuesOfPort) Create(size int) device.Key {
+func (q portQueues) Create(size int) device.Key {
 	q.queues = append(q.queues, &entryQueue{capacityBytes: size, writerMustRetry: map[int]bool{}})
 	return device.Key(len(q.queues) - 1)
 }
 
-func (q queuesOfPort) Destroy(k device.Key) {
+func (q portQueues) Destroy(k device.Key) {
 	q.ownQueue(k)
 	q.queues[k] = nil
 }
 
 // ownQueue returns one of the rank's own queues.
-func (q queuesOfPort) ownQueue(k device.Key) *entryQueue {
+func (q portQueues) ownQueue(k device.Key) *entryQueue {
 	if k >= device.Key(len(q.queues)) || q.queues[k] == nil {
 		panic(fmt.Sprintf("hw: rank %d has no queue %d", q.ID, k))
 	}
 	return q.queues[k]
 }
 
-func (q queuesOfPort) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
+func (q portQueues) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 	q.checkRank(dst)
 	net := q.remoteNetworkTo(dst)
 	if len(b) > net.MaxEntryBytes() {
@@ -99,10 +99,10 @@ func (q queuesOfPort) Enqueue(dst int, k device.Key, b []byte, flags device.Enqu
 // be notified.
 func (x *QueueEntry) AppendToQueue() (tell bool) {
 	p := &x.Job.Ports[x.Dst]
-	x.refused = !p.appendEntry(x)
+	x.isRefused = !p.appendEntry(x)
 	p.watchEventCount++
 	p.resumeForChange()
-	return x.refused || x.enqueueFlags&device.CompleteOnlyIfRefused == 0
+	return x.isRefused || x.enqueueFlags&device.CompleteOnlyIfRefused == 0
 }
 
 func (p *Port) appendEntry(x *QueueEntry) bool {
@@ -131,9 +131,9 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 // is used when it Arrives.
 func (x *QueueEntry) NewCompletion() *Packet {
 	pk := x.Job.newPacket(int32(x.Src), int32(x.Src), &x.completion, nil)
-	pk.isCompletion, pk.Refused, pk.polledBy = true, x.refused, nil
+	pk.isCompletion, pk.Refused, pk.polledBy = true, x.isRefused, nil
 	x.Job.Probe.CompletionReported(nil, pk)
-	if x.refused {
+	if x.isRefused {
 		x.recycle()
 	}
 	return pk
@@ -147,12 +147,12 @@ func (x *QueueEntry) recycle() {
 	x.nextEntry, j.freeEntries = j.freeEntries, x
 }
 
-func (q queuesOfPort) First(k device.Key) *device.Packet {
+func (q portQueues) First(k device.Key) *device.Packet {
 	q.ElapseCharges()
 	q.runSignalHandler()
 	r := q.ownQueue(k)
 	if r.first == nil {
-		q.throttlePolling(&q.loadThrottle, maxFreePolls)
+		q.throttlePolling(&q.loadThrottle, maxPollsWithoutTime)
 		return nil
 	}
 	if !r.firstEntryCharged {
@@ -162,7 +162,7 @@ func (q queuesOfPort) First(k device.Key) *device.Packet {
 	return &r.first.Packet.Packet
 }
 
-func (q queuesOfPort) IsRefusing(k device.Key) bool {
+func (q portQueues) IsRefusing(k device.Key) bool {
 	for _, refusing := range q.ownQueue(k).writerMustRetry {
 		if refusing {
 			return true
@@ -171,7 +171,7 @@ func (q queuesOfPort) IsRefusing(k device.Key) bool {
 	return false
 }
 
-func (q queuesOfPort) RemoveFirst(k device.Key) {
+func (q portQueues) RemoveFirst(k device.Key) {
 	r := q.ownQueue(k)
 	x := r.first
 	if x == nil {

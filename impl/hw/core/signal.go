@@ -17,15 +17,15 @@ type pendingSignal struct {
 	head device.Head
 }
 
-// signalsOfPort is a port as the Signal of its rank.
-type signalsOfPort struct{ *Port }
+// portSignals implements device.Signal for a port.
+type portSignals struct{ *Port }
 
 // Signal implements device.Port.
 func (p *Port) Signal() device.Signal {
 	if !p.Job.hasQueues {
 		return nil
 	}
-	return signalsOfPort{p}
+	return portSignals{p}
 }
 
 // ensureSignalState returns the rank's signals, and makes their state if there is none.
@@ -36,18 +36,18 @@ func (p *Port) ensureSignalState() *signalState {
 	return p.signals
 }
 
-func (s signalsOfPort) SetHandler(handler func(src int, head device.Head)) {
+func (s portSignals) SetHandler(handler func(src int, head device.Head)) {
 	s.ensureSignalState().handler = handler
 	s.ElapseCharges()
 	s.runSignalHandler()
 }
 
-func (s signalsOfPort) Raise(dst int, head device.Head) {
+func (s portSignals) Raise(dst int, head device.Head) {
 	s.checkRank(dst)
 	s.remoteNetworkTo(dst).SendSignal(s.Port, dst, head)
 }
 
-func (s signalsOfPort) Mask(on bool) {
+func (s portSignals) Mask(on bool) {
 	h := s.ensureSignalState()
 	h.masked = on
 	if !on && len(h.pending) > 0 {
@@ -96,7 +96,7 @@ func (p *Port) runSignalHandler() bool {
 func (p *Port) computeWithSignals() {
 	for p.runSignalHandler(); p.Clock > p.Kernel.Now(); p.runSignalHandler() {
 		p.Kernel.Schedule(p.Clock, (*computeEndEvent)(p), uint64(p.waitSerial))
-		p.park(computing)
+		p.park(computingState)
 		p.waitSerial++
 	}
 }
@@ -106,7 +106,7 @@ type computeEndEvent Port
 
 // HandleEvent wakes the rank if it still sleeps.
 func (w *computeEndEvent) HandleEvent(rest uint64) {
-	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.processState == computing {
+	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.processState == computingState {
 		p.resume()
 	}
 }

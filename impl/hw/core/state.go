@@ -12,11 +12,11 @@ import "github.com/loggp/loggp/model/unit"
 type processState uint8
 
 const (
-	running                 processState = iota // it runs, or an event is scheduled that resumes it
-	computing                                   // in Delay, until the time has passed or a signal comes
+	runningState            processState = iota // it runs, or an event is scheduled that resumes it
+	computingState                              // in Delay, until the time has passed or a signal comes
 	awaitingOwnStoreEnd                         // until the store ends; the charges since then stay
 	awaitingStoreAndCharges                     // until the store ends and the processor has spent its charges
-	movingBytes                                 // in AwaitTransfer, until EndTransfer
+	movingBytesState                            // in AwaitTransfer, until EndTransfer
 	awaitingWordCheck                           // until the processor is free to look at the awaited word
 
 	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
@@ -37,13 +37,13 @@ func (p *Port) park(s processState) {
 
 // resume continues the process of the rank at once.
 func (p *Port) resume() {
-	p.processState = running
+	p.processState = runningState
 	p.currentProc.Wake()
 }
 
 // resumeWhenFree continues the process of the rank when its processor is free.
 func (p *Port) resumeWhenFree() {
-	p.processState = running
+	p.processState = runningState
 	if p.Clock > p.Kernel.Now() {
 		p.Kernel.Schedule(p.Clock, p.currentProc, 0)
 	} else {
@@ -54,7 +54,7 @@ func (p *Port) resumeWhenFree() {
 // Wake continues a rank that waits, when its processor is free.
 func (p *Port) Wake() {
 	if p.isWaiting() && !p.storeInProgress {
-		p.processState = running
+		p.processState = runningState
 		p.AdvanceToKernel()
 		p.Kernel.Schedule(p.Clock, p.currentProc, 0)
 	}
@@ -82,11 +82,11 @@ func (g *wordCheckEvent) HandleEvent(uint64) {
 
 // AwaitTransfer stops the rank while its processor moves bytes, until the network calls
 // EndTransfer.
-func (p *Port) AwaitTransfer() { p.park(movingBytes) }
+func (p *Port) AwaitTransfer() { p.park(movingBytesState) }
 
 // EndTransfer continues a rank whose processor has moved its bytes.
 func (p *Port) EndTransfer() {
-	if p.processState == movingBytes {
+	if p.processState == movingBytesState {
 		p.resume()
 	}
 }
@@ -124,7 +124,7 @@ func (p *Port) resumeForPacket() {
 // resumeForSignal resumes a rank whose handler is to run. A running rank finds the signal itself.
 func (p *Port) resumeForSignal() {
 	switch p.processState {
-	case computing:
+	case computingState:
 		p.resume()
 	case awaitingChange:
 		p.resumeForChange()

@@ -116,11 +116,12 @@ func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
 		s.queueChunk(o, c)
 		return false
 	}
-	return s.takeOutput(o, c, t)
+	return s.occupyOutput(o, c, t)
 }
 
-// takeOutput lets a chunk take a free output at time t, and reports whether it goes on to another.
-func (s *SwitchedNetwork[R]) takeOutput(o *SwitchOutput[R], c *chunk[R], t unit.Time) bool {
+// occupyOutput lets a chunk take a free output at time t, and reports whether it goes on to
+// another.
+func (s *SwitchedNetwork[R]) occupyOutput(o *SwitchOutput[R], c *chunk[R], t unit.Time) bool {
 	first := t + s.timeFromSwitchToProcessor
 	t = o.Reserve(t, c.timeOnOutput)
 	s.Job.Probe.ServerOccupied(&o.Server, c.transfer, model.CarryActivity, t, c.timeOnOutput, int(c.bytes))
@@ -139,10 +140,10 @@ func (s *SwitchedNetwork[R]) takeOutput(o *SwitchOutput[R], c *chunk[R], t unit.
 	return false
 }
 
-// HoldLinks keeps the links between two nodes busy with bytes that cannot leave the last of them,
+// OccupyLinks keeps the links between two nodes busy with bytes that cannot leave the last of them,
 // so that the next ones are in memory at a time.
-func (s *SwitchedNetwork[R]) HoldLinks(from, to int, at unit.Time) {
-	r := &s.holdLinksRoute // not of its own: it would be allocated, as routers are behind an interface
+func (s *SwitchedNetwork[R]) OccupyLinks(from, to int, at unit.Time) {
+	r := &s.occupiedRoute // not of its own: it would be allocated, as routers are behind an interface
 	way, left := s.Router.RouteBetween(from, to)
 	*r = way
 	for {
@@ -198,7 +199,7 @@ func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	}
 	c := o.dequeueChunk()
 	now := s.Job.Kernel.Now()
-	on := s.takeOutput(o, c, now)
+	on := s.occupyOutput(o, c, now)
 	if o.lastWaitingNodeChunk != nil || o.firstHighPriorityChunk != nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 	}

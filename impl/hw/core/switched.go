@@ -26,7 +26,7 @@ type SwitchedNetwork[R any] struct {
 	// there at a time and whose last otherwise at another; nil: then.
 	MemoryArrivalTime func(of any, bytes int, first, last unit.Time) unit.Time
 	freeChunks        *chunk[R] // chunks to use again
-	holdLinksRoute    R         // where Hold is
+	occupiedRoute     R         // scratch of OccupyLinks
 }
 
 // Chunking says how bytes leave their source: in chunks, the first n bytes in TimeOfFirst(n).
@@ -44,8 +44,8 @@ type Sender[R any] struct {
 	LastDeparture unit.Time  // when the last byte of the last that left has left
 }
 
-// Init prepares a network for a job. node returns the node of an interface.
-func (s *SwitchedNetwork[R]) Init(j *Job, e AttachedRanks, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
+// Initialize prepares a network for a job. node returns the node of an interface.
+func (s *SwitchedNetwork[R]) Initialize(j *Job, e AttachedRanks, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
 	s.Job, s.AttachedRanks, s.Router, s.timeFromSwitchToProcessor, s.linkRate = j, e, r, deliver, CachedRate{Rate: link}
 	s.Injectors, s.senders = make([]sim.Server, nodes), make([]Sender[R], e.RankCount)
 	for i := range s.senders {
@@ -73,7 +73,7 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 // next packet before its last one has left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderDelayBefore: p.DelayByNetworks, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderDelayBefore: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
 	p.Charge(long)
 	p.PendingSends++
 	first := sender.sendQueue.Head == nil
@@ -98,7 +98,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	at := w.NextTime
 	late, last := s.SendChunk(pk, w, &s.ProcessorChunking, p.ID, pk.Dst, until)
 	p.Clock += late
-	p.DelayByNetworks += late
+	p.NetworkDelay += late
 	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.BlockedActivity)
 	if !last {
 		s.Job.Kernel.Schedule(w.NextTime, r, 0)
@@ -108,7 +108,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	r.LastDeparture = w.NextTime
 	r.sendQueue.Pop()
 	if next := r.sendQueue.Head; next != nil {
-		next.Transit.NextTime = max(next.Transit.NextTime+p.DelayByNetworks-next.Transit.SenderDelayBefore, r.LastDeparture)
+		next.Transit.NextTime = max(next.Transit.NextTime+p.NetworkDelay-next.Transit.SenderDelayBefore, r.LastDeparture)
 		s.Job.Kernel.Schedule(next.Transit.NextTime, r, 0)
 	}
 }

@@ -23,7 +23,7 @@ func (p *Port) Watch() device.Watch {
 func (p *Port) EventCount() uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
-	p.throttlePolling(&p.loadThrottle, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxPollsWithoutTime)
 	return p.watchEventCount
 }
 
@@ -46,7 +46,7 @@ func (p *Port) WaitForEvent(seen uint64, deadline unit.Time) bool {
 func (p *Port) LoadWord(k device.Key, off int) uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
-	p.throttlePolling(&p.loadThrottle, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxPollsWithoutTime)
 	return binary.NativeEndian.Uint64(p.localWord(k, off)[:])
 }
 
@@ -69,7 +69,7 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 		}
 		p.WaitForEvent(seen, device.Forever)
 	}
-	p.throttlePolling(&p.loadThrottle, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxPollsWithoutTime)
 	p.awaitedWord, p.awaitedWordOldValue = p.localWord(k, off), old
 	switch {
 	case p.storeInProgress:
@@ -116,7 +116,7 @@ func (p *Port) ArriveAtBarrier() {
 // IsBarrierReleased does not wait.
 func (p *Port) IsBarrierReleased() bool {
 	p.ElapseCharges()
-	p.throttlePolling(&p.loadThrottle, maxFreePolls)
+	p.throttlePolling(&p.loadThrottle, maxPollsWithoutTime)
 	return p.barriersReleased >= p.barriersEntered
 }
 

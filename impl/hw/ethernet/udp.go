@@ -12,11 +12,11 @@ import (
 
 // udpSocket is the socket for datagrams of a host.
 type udpSocket struct {
-	received      []*datagram // that have come
-	receivedBytes int         // of them
-	groups        []uint32    // that its station listens to for it
-	lent          *datagram   // lent to the rank
-	lentPacket    device.Packet
+	received         []*datagram // that have arrived
+	receivedBytes    int         // of them
+	groups           []uint32    // that its station listens to for it
+	lent             *datagram   // lent to the rank
+	receivedDatagram device.Packet
 }
 
 // datagram is a datagram in flight, or in the sockets that have received it.
@@ -186,8 +186,8 @@ func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
 	u.received = u.received[:copy(u.received, u.received[1:])]
 	u.receivedBytes -= len(x.data)
 	d.spendInSystem(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.ReceiveActivity)
-	u.lent, u.lentPacket = x, device.Packet{Src: n.FirstRank + x.sender, Data: x.data}
-	return &u.lentPacket
+	u.lent, u.receivedDatagram = x, device.Packet{Src: n.FirstRank + x.sender, Data: x.data}
+	return &u.receivedDatagram
 }
 
 // close drops the datagrams that have arrived for a rank whose program has ended.

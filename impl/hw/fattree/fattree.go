@@ -33,7 +33,7 @@ func New(j *core.Job, t *model.FatTree, e core.AttachedRanks) core.Network {
 	n.ProcessorChunking = core.Chunking{ChunkBytes: t.Packet.Payload, LinkOverheadBytes: t.Packet.Header, TimeOfFirstBytes: n.storeTime}
 	n.putFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: t.Put.Bandwidth.Time}
 	n.getFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: t.Get.Bandwidth.Time}
-	n.Init(j, e, n, e.InterfaceCount, t.Link, t.Deliver, t.Node)
+	n.Initialize(j, e, n, e.InterfaceCount, t.Link, t.Deliver, t.Node)
 	j.Probe.ReportIfObserved(n, 0)
 	return n
 }

@@ -49,7 +49,7 @@ func New(j *core.Job, t *model.Torus, e core.AttachedRanks) core.Network {
 	for i := range n.ranks {
 		n.ranks[i].network, n.ranks[i].port = n, &j.Ports[e.FirstRank+i]
 	}
-	n.Init(j, e, n, nodes, t.Link, t.Deliver, t.Node)
+	n.Initialize(j, e, n, nodes, t.Link, t.Deliver, t.Node)
 	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
@@ -94,7 +94,7 @@ func (n *network) memoryTime(of any, bytes int, first, last unit.Time) unit.Time
 // holdLinks keeps the links of a transfer busy while its bytes wait for memory: switches have small
 // buffers, so bytes that wait for a memory block the links for other transfers.
 func (n *network) holdLinks(from, to int32, until unit.Time) {
-	n.HoldLinks(n.SwitchedNetwork.NodeOf(from), n.SwitchedNetwork.NodeOf(to), until)
+	n.OccupyLinks(n.SwitchedNetwork.NodeOf(from), n.SwitchedNetwork.NodeOf(to), until)
 }
 
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {

@@ -27,14 +27,14 @@ type datagramPort struct {
 	joinedGroups    map[uint32]bool
 	groupsByAddress map[[4]byte]int // number of joined groups by address
 
-	eventCount   uint64
-	receiveQueue []datagram // the queue of received datagrams
-	lentDatagram datagram   // lent to the rank
-	spareBuffers []datagram
-	lentPacket   device.Packet
-	sendBuffer   []byte
-	lossSource   *rand.Rand // nil: no datagram is dropped on purpose
-	lossRate     float64
+	eventCount       uint64
+	receiveQueue     []datagram // the queue of received datagrams
+	lentDatagram     datagram   // lent to the rank
+	spareBuffers     []datagram
+	receivedDatagram device.Packet
+	sendBuffer       []byte
+	lossSource       *rand.Rand // nil: no datagram is dropped on purpose
+	lossRate         float64
 }
 
 // udpAddress is the address of a rank's unicast socket.
@@ -289,8 +289,8 @@ func (c datagramCapability) Recv(deadline unit.Time) *device.Packet {
 		d.lentDatagram = d.receiveQueue[0]
 		d.receiveQueue = append(d.receiveQueue[:0], d.receiveQueue[1:]...)
 		b := d.lentDatagram.bytes[:d.lentDatagram.size]
-		d.lentPacket = device.Packet{Src: int(binary.LittleEndian.Uint32(b[8:])), Data: b[datagramHeaderSize:]}
-		return &d.lentPacket
+		d.receivedDatagram = device.Packet{Src: int(binary.LittleEndian.Uint32(b[8:])), Data: b[datagramHeaderSize:]}
+		return &d.receivedDatagram
 	}
 }
 
