@@ -290,7 +290,7 @@ func lineRangesOf(c *curve.Curve) []lineRange {
 // hasWeakPiece reports whether a piece that overlaps a range of sizes is weak.
 func hasWeakPiece(c *curve.Curve, low, high int) bool {
 	for i, p := range c.Pieces {
-		if p.From <= high && low <= p.To && params.JudgePiece(c, i, 0, 1) != params.GoodVerdict {
+		if p.From <= high && low <= p.To && params.PieceVerdict(c, i, 0, 1) != params.GoodVerdict {
 			return true
 		}
 	}

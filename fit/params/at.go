@@ -40,25 +40,25 @@ func (e *MissingParameterError) Error() string {
 
 // SizeRangeError says that a size is too far from those that were measured.
 type SizeRangeError struct {
-	Name, Mode                              string
-	RequestedSize, MeasuredFrom, MeasuredTo int // bytes
+	Name, Mode                               string
+	RequestedBytes, MeasuredFrom, MeasuredTo int // bytes
 }
 
 func (e *SizeRangeError) Error() string {
 	other := "longer"
-	if e.RequestedSize < e.MeasuredFrom {
+	if e.RequestedBytes < e.MeasuredFrom {
 		other = "shorter"
 	}
 	return fmt.Sprintf("%s of mode %s was measured from %d to %d bytes, which is too far from %d bytes: measure %s messages",
-		e.Name, e.Mode, e.MeasuredFrom, e.MeasuredTo, e.RequestedSize, other)
+		e.Name, e.Mode, e.MeasuredFrom, e.MeasuredTo, e.RequestedBytes, other)
 }
 
 // maxSizeRatio is the factor by which a size may lie outside of those that were measured. Messages
 // of up to maxSmallMessageBytes bytes count as equally long.
 const maxSizeRatio = 2
 
-// isSizeFarOutside says whether a size is too far from those between two others.
-func isSizeFarOutside(k, from, to int) bool {
+// isFarOutsideRange reports whether a size is too far from a range of sizes.
+func isFarOutsideRange(k, from, to int) bool {
 	return k > maxSizeRatio*max(to, maxSmallMessageBytes) || from > maxSizeRatio*max(k, maxSmallMessageBytes)
 }
 
@@ -86,8 +86,8 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 			from, to = min(from, q.From), max(to, q.To)
 		}
 	}
-	if isSizeFarOutside(k, from, to) {
-		return Estimate{}, &SizeRangeError{Name: kind.Name(), Mode: mode, RequestedSize: k, MeasuredFrom: from, MeasuredTo: to}
+	if isFarOutsideRange(k, from, to) {
+		return Estimate{}, &SizeRangeError{Name: kind.Name(), Mode: mode, RequestedBytes: k, MeasuredFrom: from, MeasuredTo: to}
 	}
 	e.IsOutsideRanges = k < from || k > to
 	e.IsBetweenRanges = !e.IsOutsideRanges && (k < p.From || k > p.To)
@@ -115,8 +115,8 @@ func IsSizeOutsideRange(ps []Parameter, mode string, k int) (outside bool, err e
 	switch {
 	case to < 0:
 		return false, nil
-	case isSizeFarOutside(k, from, to):
-		return false, &SizeRangeError{Name: "everything", Mode: mode, RequestedSize: k, MeasuredFrom: from, MeasuredTo: to}
+	case isFarOutsideRange(k, from, to):
+		return false, &SizeRangeError{Name: "everything", Mode: mode, RequestedBytes: k, MeasuredFrom: from, MeasuredTo: to}
 	}
 	return k < from || k > to, nil
 }
@@ -142,7 +142,7 @@ func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 		}
 		return e, &MissingParameterError{Name: "T", Mode: mode, Remedy: remedy}
 	}
-	e.Value = model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(ArePlacedWithinNode(ps), k).Micros()
+	e.Value = model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(AreWithinNode(ps), k).Micros()
 	e.IsOutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
 	e.IsBetweenRanges = !e.IsOutsideRanges && isBelowGapPerByteRange(ps, mode, k)
 	return e, err

@@ -65,8 +65,8 @@ func (m Mode) addGapPerByteWithoutTimedReceives() {
 // neither finds any.
 const maxReadyToWaitingReceiveRatio = 0.8
 
-// longerTimeOfBarrierRoots returns the longer one of the times with the two roots.
-func longerTimeOfBarrierRoots(x clean.Cell) float64 {
+// longerRootTime returns the longer one of the times with the two roots of the barrier.
+func longerRootTime(x clean.Cell) float64 {
 	return math.Max(x.Roots[0].Value, x.Roots[1].Value)
 }
 
@@ -82,7 +82,7 @@ func (m Mode) curveOfEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, lat
 	most := wait.Cells[len(wait.Cells)-1].Bytes
 	for _, x := range wait.Cells {
 		counts := wait.Clock != "real" || x.Bytes*curve.LongSizeRatios[0] >= most
-		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*longerTimeOfBarrierRoots(x) {
+		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*longerRootTime(x) {
 			found++
 		}
 		for j, r := range x.Roots {
@@ -131,7 +131,7 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	p := c.Pieces[last]
 	if p.From == p.To && last > 0 {
 		m.addWarning("G", clean.CodeFewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
-		m.addParameter(m.setUnidentified(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
+		m.addRow(m.setUnidentified(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
 		return
 	}
 	if lost := c.ExcludedSizes(p.From); len(lost) > 0 {
@@ -140,12 +140,12 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	}
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)
 	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[last].MedianDeviation), clean.RoundDigits(c.PieceDeviations[last].LargestDeviation)
-	verdict := JudgePiece(c, last, 0, 1)
+	verdict := PieceVerdict(c, last, 0, 1)
 	switch row = m.setPositiveValue(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
 		row = m.setUnidentified(row)
 	case verdict == BadVerdict && row.Verdict == WeakVerdict:
 		row.Verdict = BadVerdict
 	}
-	m.addParameter(row, curve.LineReplicates(c.LineReplicates[last], func(l curve.Line) float64 { return l.Slope }), p.FewestSamples)
+	m.addRow(row, curve.LineReplicates(c.LineReplicates[last], func(l curve.Line) float64 { return l.Slope }), p.FewestSamples)
 }

@@ -61,9 +61,9 @@ func (e *Extraction) Curve(mode, timer string) *curve.Curve {
 
 func (m Mode) TimerCurve(timer string) *curve.Curve { return m.Curve(m.Name, timer) }
 
-// addParameter adds a row, with the replicates of its number, and the samples of the cell that has
+// addRow adds a row, with the replicates of its number, and the samples of the cell that has
 // the fewest: few show no interval.
-func (e *Extraction) addParameter(row Parameter, reps []float64, least int) {
+func (e *Extraction) addRow(row Parameter, reps []float64, least int) {
 	row.FewestSamples = least
 	if least < clean.MinSamplesForInterval {
 		row.Low, row.High = math.NaN(), math.NaN()

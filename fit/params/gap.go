@@ -25,7 +25,7 @@ func (m Mode) addGap() {
 		if row = m.setPositiveValue(row, t.Value, t.Low, t.High, true); row.Verdict == GoodVerdict {
 			row.Verdict = WeakVerdict
 		}
-		m.addParameter(row, t.Replicates, t.FewestSamples)
+		m.addRow(row, t.Replicates, t.FewestSamples)
 		return
 	}
 	switch {
@@ -39,7 +39,7 @@ func (m Mode) addGap() {
 		t, row.SampleCount = *s, s.SampleCount
 		row = m.setUpperBound(row, MethodGapAtMostSendOverhead, t)
 	}
-	m.addParameter(row, t.Replicates, t.FewestSamples)
+	m.addRow(row, t.Replicates, t.FewestSamples)
 }
 
 // addWindowGapBound adds a bound of g where there are only windows of sends: each message has a
@@ -53,7 +53,7 @@ func (m Mode) addWindowGapBound() {
 	m.addWarning("g", clean.CodeUnidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
 		formatMicros(t.Value))
 	row := m.NewRow(Gap, "", t.Bytes, t.Bytes, t.SampleCount)
-	m.addParameter(m.setUpperBound(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
+	m.addRow(m.setUpperBound(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
 }
 
 // setUpperBound completes a row whose value is only known not to exceed a number.

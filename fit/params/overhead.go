@@ -89,24 +89,24 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
 		m.addWarning(kind.Name(), clean.CodeUnidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
-		m.addParameter(m.setUnidentified(row), values, p.FewestSamples)
+		m.addRow(m.setUnidentified(row), values, p.FewestSamples)
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
-	row.Verdict = JudgePiece(c, piece, (row.High-row.Low)/2, p.Value)
+	row.Verdict = PieceVerdict(c, piece, (row.High-row.Low)/2, p.Value)
 	if p.IsFalling && row.Verdict == GoodVerdict {
 		row.Verdict = WeakVerdict
 	}
-	m.addParameter(row, values, p.FewestSamples)
+	m.addRow(row, values, p.FewestSamples)
 	if p.From == p.To {
 		return
 	}
 	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, kindTable[kind].slope.Unit()
 	length := float64(p.To - p.From)
 	if !p.IsFalling {
-		row.Verdict = JudgePiece(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
+		row.Verdict = PieceVerdict(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
 	}
-	m.addParameter(row, slopes, p.FewestSamples)
+	m.addRow(row, slopes, p.FewestSamples)
 }
 
 // warnIfPieceNotStraight warns of a piece that is not straight.
@@ -139,9 +139,9 @@ func (m Mode) compareSendDirections() {
 	}
 }
 
-// JudgePiece judges an interval of a half width, around a value, by that and by what is wrong
-// with its piece.
-func JudgePiece(c *curve.Curve, piece int, half, value float64) Verdict {
+// PieceVerdict returns the verdict on a value whose interval has a half width, by that and by what
+// is wrong with its piece.
+func PieceVerdict(c *curve.Curve, piece int, half, value float64) Verdict {
 	if c.PieceDeviations[piece].MedianDeviation > badMedianFitDeviation {
 		return BadVerdict
 	}

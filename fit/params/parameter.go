@@ -1,5 +1,11 @@
-// Package params derives parameters from curves by the rules of Al-Tawil and Moritz and others,
-// reads and writes them, and computes with them. docs/fit.md has the rules.
+// Package params derives the parameters of LogGP and related models from curves, by the rules of
+// Al-Tawil and Moritz and others, reads and writes them, and computes with them. docs/fit.md has
+// the rules.
+//
+// A curve is the time that a timer measured over message sizes, as a line in pieces; a cell is its
+// value at one size. A Mode, a kind of send, gives rows of Parameter: each has a Kind, a Method by
+// which it was derived, and a range of sizes, along which a time grows by a slope. A bound is a row
+// of which only an upper limit is known.
 package params
 
 import (
@@ -62,8 +68,8 @@ const (
 	maxSmallMessageBytes             = 16                                         // bytes of the longest message for which L is measured without a warning
 )
 
-// AlternativeLatencyMethods are other readings of L, which ValueAt never takes.
-var AlternativeLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
+// SecondaryLatencyMethods are other ways to derive L, whose rows ValueAt never takes.
+var SecondaryLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
 
 // MethodWithoutBoundSuffix returns a method without the remark that it gave no number, or only a
 // bound.
@@ -91,7 +97,7 @@ func FindParameter(ps []Parameter, mode string, kind Kind, k int) (Parameter, bo
 	best := -1
 	number := func(p Parameter) bool { return !math.IsNaN(p.Value) && !p.IsBound() }
 	for i, p := range ps {
-		if p.Mode != mode || p.Kind() != kind || kind == Latency && AlternativeLatencyMethods[MethodWithoutBoundSuffix(p.Method)] {
+		if p.Mode != mode || p.Kind() != kind || kind == Latency && SecondaryLatencyMethods[MethodWithoutBoundSuffix(p.Method)] {
 			continue
 		}
 		switch {

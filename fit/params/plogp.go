@@ -34,8 +34,8 @@ type TimeInterval struct {
 
 var unknownTimeInterval = TimeInterval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 
-// positiveIntervalOfCell returns what a cell says, if it is more than nothing.
-func positiveIntervalOfCell(c *clean.Cell) TimeInterval {
+// positiveInterval returns the time of a cell with its interval; NaN if it is not above zero.
+func positiveInterval(c *clean.Cell) TimeInterval {
 	if c == nil || c.Value <= 0 {
 		return unknownTimeInterval
 	}
@@ -65,18 +65,18 @@ func (m Mode) addPLogP() {
 	if first != nil {
 		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.ConfidenceLevel)
 		if l.Low > 0 {
-			p.Latency = positiveIntervalOfCell(&l)
+			p.Latency = positiveInterval(&l)
 		}
 	}
 	send, receive := m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	for _, x := range rtt.Cells {
-		s := PLogPValues{Bytes: x.Bytes, SendOverhead: positiveIntervalOfCell(send.CellOf(x.Bytes)), RecvOverhead: positiveIntervalOfCell(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
+		s := PLogPValues{Bytes: x.Bytes, SendOverhead: positiveInterval(send.CellOf(x.Bytes)), RecvOverhead: positiveInterval(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {
 				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.ConfidenceLevel)
 			}
-			s.Gap = positiveIntervalOfCell(&g)
+			s.Gap = positiveInterval(&g)
 		}
 		p.ValuesBySize = append(p.ValuesBySize, s)
 	}

@@ -140,7 +140,7 @@ func parametersOfSmallMessage(ps []Parameter, mode, sending string) (model.Param
 			err = missing
 		}
 	}
-	if err != nil && !ArePlacedWithinNode(ps) {
+	if err != nil && !AreWithinNode(ps) {
 		return x, err
 	}
 	x.L = unit.FromMicros(l.Value)
@@ -151,8 +151,8 @@ func unitPerByteFromMicros(g float64) unit.PerByte {
 	return unit.PerByte(g * float64(unit.Microsecond))
 }
 
-// ArePlacedWithinNode says whether parameters are of a place within a node.
-func ArePlacedWithinNode(ps []Parameter) bool {
+// AreWithinNode reports whether parameters are of a place within a node.
+func AreWithinNode(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
