@@ -60,8 +60,8 @@ func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.
 	switch {
 	case outcome.TasksWithoutSamples > 0:
 		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", outcome.TasksWithoutSamples, outcome.TaskCount, tooMany))
-	case outcome.LaunchCount < x.LaunchesIfPrecise():
-		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.LaunchesIfPrecise(), tooMany))
+	case outcome.LaunchCount < x.LaunchesWhenPrecise():
+		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.LaunchesWhenPrecise(), tooMany))
 	}
 }
 

@@ -69,7 +69,7 @@ func (b *pairBenchmark) barrier() { b.barrierComm.Barrier() }
 func (b *pairBenchmark) waitForArrivals() {
 	b.computeFor(b.waitBeforeTimer12())
 	if b.dither != nil {
-		b.dither.spin()
+		b.dither.waitFraction()
 	}
 }
 

@@ -35,7 +35,7 @@ func meanClockReadTime(c *mpi.Comm) unit.Time {
 // With the additional wait the process continues at distances that are spread evenly over a tick.
 type clockDither struct {
 	loopsPerStep float64 // iterations of an empty loop in a step of the clock
-	phase        float64 // of the next wait, from 0 to 1
+	nextFraction float64 // of the next wait, from 0 to 1
 }
 
 // newDither returns a dither for a clock with the given step.
@@ -53,17 +53,17 @@ func newDither(c *mpi.Comm, step unit.Time) clockDither {
 	return clockDither{loopsPerStep: turns * float64(step) / float64(least)}
 }
 
-// spin waits for the next fraction of a step.
-func (d *clockDither) spin() { runEmptyLoop(d.nextLoopCount()) }
+// waitFraction waits for the next fraction of a step.
+func (d *clockDither) waitFraction() { runEmptyLoop(d.nextLoopCount()) }
 
 // nextLoopCount returns the iterations of the next wait. The fractions follow the golden section,
 // so that even a few are spread over the whole step.
 func (d *clockDither) nextLoopCount() int {
-	d.phase += math.Phi - 1
-	if d.phase >= 1 {
-		d.phase--
+	d.nextFraction += math.Phi - 1
+	if d.nextFraction >= 1 {
+		d.nextFraction--
 	}
-	return int(d.phase * d.loopsPerStep)
+	return int(d.nextFraction * d.loopsPerStep)
 }
 
 // runEmptyLoop runs an empty loop.

@@ -76,7 +76,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 	})]
 	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, Bytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()
-	w.operation = operationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
+	w.operation = newOperationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
 }
 
 // mpiBuffer describes blocks of data to MPI, as elements that a reduction combines or as bytes. Its
@@ -89,8 +89,8 @@ func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
 	return x
 }
 
-// operationCall returns the call of the operation on one rank.
-func operationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
+// newOperationCall returns the call of the operation on one rank.
+func newOperationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
 	switch x.Operation {
 	case collective.Barrier:
 		return c.Barrier
@@ -212,9 +212,9 @@ func (w *collectiveWorker) collectGarbage() {
 	}
 }
 
-// startLeadRounds is the time to an agreed start, in rounds from barrier to barrier. By then all
-// ranks know of it and the interfaces are free.
-const startLeadRounds = 2
+// agreedStartLeadRounds is the time to an agreed start, in rounds from barrier to barrier. By then
+// all ranks know of it and the interfaces are free.
+const agreedStartLeadRounds = 2
 
 // timeAfterBarrier lets each rank begin when it leaves a barrier, and returns the time of its call.
 // A rank that has finished stays quiet for the time of a round, until all have finished. Otherwise
@@ -224,7 +224,7 @@ func timeAfterBarrier(w *collectiveWorker, window unit.Time) unit.Time {
 	begin := w.controlComm.Wtime()
 	w.operation()
 	end := w.controlComm.Wtime()
-	w.computeFor(w.controlComm, window/startLeadRounds)
+	w.computeFor(w.controlComm, window/agreedStartLeadRounds)
 	return max(0, end-begin-w.clockReadTime)
 }
 
@@ -249,7 +249,7 @@ func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
 	late := w.waitUntil(start) > max(maxStartDelay, w.ClockStep)
 	w.operation()
 	end := w.controlComm.Wtime()
-	if over := start + window/startLeadRounds; end < over {
+	if over := start + window/agreedStartLeadRounds; end < over {
 		w.computeFor(w.controlComm, over-end)
 	}
 	if late {

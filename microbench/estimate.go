@@ -9,13 +9,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// estimate is a median or a mean, and half the width of its 95 % interval, in picoseconds. The half
-// width is infinite if there are too few samples.
-type estimate struct{ value, halfWidth float64 }
+// intervalEstimate is a median or a mean, and half the width of its 95 % interval, in picoseconds.
+// The half width is infinite if there are too few samples.
+type intervalEstimate struct{ value, halfWidth float64 }
 
 // isPreciseWithin reports whether half the interval is within a relative precision, or within half
 // a step of the clock.
-func (e estimate) isPreciseWithin(precision float64, step unit.Time) bool {
+func (e intervalEstimate) isPreciseWithin(precision float64, step unit.Time) bool {
 	return e.halfWidth <= math.Max(precision*math.Abs(e.value), float64(step)/2)
 }
 
@@ -24,13 +24,13 @@ func (e estimate) isPreciseWithin(precision float64, step unit.Time) bool {
 //	⌊(n − 1.96 √n)/2⌋ to ⌈1 + (n + 1.96 √n)/2⌉
 //
 // of Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (2015).
-func medianEstimate(times []unit.Time) estimate {
+func medianEstimate(times []unit.Time) intervalEstimate {
 	n := len(times)
 	if n == 0 {
-		return estimate{0, math.Inf(1)}
+		return intervalEstimate{0, math.Inf(1)}
 	}
 	slices.Sort(times)
-	e := estimate{float64(times[(n-1)/2]+times[n/2]) / 2, math.Inf(1)}
+	e := intervalEstimate{float64(times[(n-1)/2]+times[n/2]) / 2, math.Inf(1)}
 	r := 1.96 * math.Sqrt(float64(n))
 	low, high := int(math.Floor((float64(n)-r)/2)), int(math.Ceil(1+(float64(n)+r)/2))
 	if low >= 1 && high <= n {
@@ -40,8 +40,8 @@ func medianEstimate(times []unit.Time) estimate {
 }
 
 // meanEstimate returns the estimate of the mean of two estimates.
-func meanEstimate(of [2]estimate) estimate {
-	return estimate{(of[0].value + of[1].value) / 2, math.Hypot(of[0].halfWidth, of[1].halfWidth) / 2}
+func meanEstimate(of [2]intervalEstimate) intervalEstimate {
+	return intervalEstimate{(of[0].value + of[1].value) / 2, math.Hypot(of[0].halfWidth, of[1].halfWidth) / 2}
 }
 
 // studentQuantiles are the quantiles 0.975 of Student's distribution with 1, 2, ... degrees of
@@ -50,10 +50,10 @@ var studentQuantiles = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.36
 
 // estimateOverLaunches returns the mean over several launches, from one median each. The scatter of
 // the medians includes the scatter within a launch.
-func estimateOverLaunches(medians []float64) estimate {
+func estimateOverLaunches(medians []float64) intervalEstimate {
 	n := len(medians)
 	if n < 2 {
-		return estimate{0, math.Inf(1)}
+		return intervalEstimate{0, math.Inf(1)}
 	}
 	mean, sum := 0.0, 0.0
 	for _, x := range medians {
@@ -66,7 +66,7 @@ func estimateOverLaunches(medians []float64) estimate {
 	if n-2 < len(studentQuantiles) {
 		t = studentQuantiles[n-2]
 	}
-	return estimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
+	return intervalEstimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
 }
 
 // countPreciseMedians returns how many medians all launches have together, and how many of them
@@ -111,13 +111,13 @@ const (
 // curvePoint is the median of a timer at a size.
 type curvePoint struct {
 	bytes int
-	estimate
+	intervalEstimate
 }
 
 // extrapolateLine returns the value at k bytes on the line through a and b, with its uncertainty.
-func extrapolateLine(a, b curvePoint, k int) estimate {
+func extrapolateLine(a, b curvePoint, k int) intervalEstimate {
 	r := float64(k-b.bytes) / float64(b.bytes-a.bytes)
-	return estimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
+	return intervalEstimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
 }
 
 // relativeBreak returns how far the curve between points 1 and 2 of four is from the nearer of the
@@ -127,7 +127,7 @@ func relativeBreak(p [4]curvePoint) float64 {
 	least := math.Inf(1)
 	for _, x := range []struct {
 		of   curvePoint
-		says estimate
+		says intervalEstimate
 	}{{p[2], extrapolateLine(p[0], p[1], p[2].bytes)}, {p[1], extrapolateLine(p[3], p[2], p[1].bytes)}} {
 		off := math.Abs(x.of.value - x.says.value)
 		if !(off > breakUncertaintyFactor*math.Hypot(x.of.halfWidth, x.says.halfWidth)) {
@@ -141,9 +141,9 @@ func relativeBreak(p [4]curvePoint) float64 {
 	return least
 }
 
-// sizeOfLargestBreak returns the size in the middle of the largest break of all curves together, or
+// sizeAtLargestBreak returns the size in the middle of the largest break of all curves together, or
 // -1.
-func sizeOfLargestBreak(curves [][]curvePoint) int {
+func sizeAtLargestBreak(curves [][]curvePoint) int {
 	type gap struct{ low, high int }
 	bends := make(map[gap]float64) // of all curves together
 	best := gap{-1, -1}
@@ -170,7 +170,7 @@ func sizeOfLargestBreak(curves [][]curvePoint) int {
 func (s *Scheduler) refineSizes() {
 	s.takeSamplesOfTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
 	for left := maxAddedSizes; left > 0 && !s.hasUsedPartOfLaunchTime(maxRefineFraction); left-- {
-		k := sizeOfLargestBreak(s.curvesShowingEagerLimit())
+		k := sizeAtLargestBreak(s.curvesShowingEagerLimit())
 		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // a size that is measured already is not known well enough
 			return
 		}
@@ -212,9 +212,9 @@ func (s *Scheduler) curvesShowingEagerLimit() [][]curvePoint {
 			i, at[n] = len(all), len(all)
 			all = append(all, nil)
 		}
-		e := t.timerEstimates(s.launchIndex, s.processorHealth)[0]
+		e := t.timerEstimates(s.launchIndex, s.disturbanceDetector)[0]
 		if math.IsInf(e.halfWidth, 1) { // too few are undisturbed
-			e = t.timerEstimates(s.launchIndex, processorHealth{})[0]
+			e = t.timerEstimates(s.launchIndex, disturbanceDetector{})[0]
 		}
 		if !math.IsInf(e.halfWidth, 1) {
 			all[i] = append(all[i], curvePoint{t.Bytes, e})

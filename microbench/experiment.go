@@ -124,12 +124,12 @@ func (e *Experiment) countRequestedSamples() int {
 	if !e.IsSharedMachine {
 		return n
 	}
-	return n * e.LaunchesIfPrecise()
+	return n * e.LaunchesWhenPrecise()
 }
 
-// LaunchesIfPrecise returns the number of launches if they differ by no more than the precision and
-// the time suffices.
-func (e *Experiment) LaunchesIfPrecise() int {
+// LaunchesWhenPrecise returns the number of launches if they differ by no more than the precision
+// and the time suffices.
+func (e *Experiment) LaunchesWhenPrecise() int {
 	if e.Launches == 0 {
 		return DefaultLaunches
 	}

@@ -28,7 +28,7 @@ type ExperimentResult struct {
 	LateStartCount      int                 // repetitions of collective operations that were dropped, as a rank was late for the agreed start
 	AgreedStartAttempts int                 // repetitions with an agreed start, late ones included
 
-	wasScheduledHere bool // the scheduler of this process has driven the ranks
+	isSchedulerProcess bool // the scheduler ran in this process
 }
 
 // RunLaunches executes the launches of the experiment. It calls launch with the number of each
@@ -45,11 +45,11 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 		s.launchIndex, s.launchStart, s.launchBudget = s.result.LaunchCount, s.now(), 0
 		after := s.launchStart.Sub(begin)
 		if s.TotalTimeLimit() > 0 {
-			s.launchBudget = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesIfPrecise()-s.launchIndex)), 1)
+			s.launchBudget = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesWhenPrecise()-s.launchIndex)), 1)
 		}
 		s.reportProgress = nil
 		if progress != nil {
-			from, to := float64(s.launchIndex)/float64(s.LaunchesIfPrecise()), float64(s.launchIndex+1)/float64(s.LaunchesIfPrecise())
+			from, to := float64(s.launchIndex)/float64(s.LaunchesWhenPrecise()), float64(s.launchIndex+1)/float64(s.LaunchesWhenPrecise())
 			if all := s.TotalTimeLimit(); all > 0 {
 				from, to = float64(after)/float64(all), float64(after+s.launchBudget)/float64(all)
 			}
@@ -62,7 +62,7 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 			return nil, err
 		}
 	}
-	if s.result.Series = s.Series(); s.result.wasScheduledHere && len(s.result.Series) == 0 {
+	if s.result.Series = s.Series(); s.result.isSchedulerProcess && len(s.result.Series) == 0 {
 		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.TotalTimeLimit())
 	}
 	s.result.WallDuration = s.now().Sub(begin)
@@ -86,11 +86,11 @@ func (s *Scheduler) needsAnotherLaunch(took time.Duration) bool {
 		return true
 	case n >= MaxLaunches || s.Launches > 0 && n >= s.Launches:
 		return false
-	case !s.result.wasScheduledHere: // another process decides
+	case !s.result.isSchedulerProcess: // another process decides
 		return true
 	case s.TotalTimeLimit() > 0 && took+2*s.startupDuration >= s.TotalTimeLimit():
 		return false
-	case n < s.LaunchesIfPrecise():
+	case n < s.LaunchesWhenPrecise():
 		return true
 	case s.TotalTimeLimit() == 0 || s.TotalTimeLimit()-took < took/time.Duration(2*n):
 		return false
@@ -119,7 +119,7 @@ func (s *Scheduler) Series() []sample.Series {
 	}
 	var all []sample.Series
 	for _, t := range tasks {
-		all = append(all, t.launchSeries(s.processorHealth)...)
+		all = append(all, t.launchSeries(s.disturbanceDetector)...)
 	}
 	slices.SortStableFunc(all, func(a, b sample.Series) int { return a.Launch - b.Launch })
 	return all

@@ -14,10 +14,10 @@ import (
 // and sends each command to P2.
 type pairWorker struct {
 	*rankPair
-	plan          Plan
-	clockReadTime unit.Time // what a reading of the clock costs
-	dither        clockDither
-	timeFixedWork func(*mpi.Comm) unit.Time
+	plan              Plan
+	clockReadTime     unit.Time // what a reading of the clock costs
+	dither            clockDither
+	measuresFixedWork func(*mpi.Comm) unit.Time
 
 	commandBuffer                          [8 * CommandWordCount]byte
 	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes: buffers that stay in place stay in the caches
@@ -27,7 +27,7 @@ type pairWorker struct {
 const commandTag = 2
 
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
-	w := &pairWorker{rankPair: x, plan: *p, timeFixedWork: timeFixedWork}
+	w := &pairWorker{rankPair: x, plan: *p, measuresFixedWork: measureFixedWork}
 	most := max(slices.Max(p.Sizes), warmupMessageBytes)
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
@@ -43,9 +43,9 @@ func newTouchedBuffer(n int) []byte {
 	return b
 }
 
-// timeFixedWork returns the time of a fixed piece of work; 0 if the clock is not that of this
+// measureFixedWork returns the time of a fixed piece of work; 0 if the clock is not that of this
 // machine.
-func timeFixedWork(c *mpi.Comm) unit.Time {
+func measureFixedWork(c *mpi.Comm) unit.Time {
 	begin := c.Wtime()
 	runtime.KeepAlive(host.RunPaceWork())
 	return c.Wtime() - begin
@@ -98,7 +98,7 @@ func (w *pairWorker) followP1Commands() {
 // executeOnThisRank executes a command on this rank. The result of P1 has the times of both ranks,
 // but only the work of this rank.
 func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
-	before := w.timeFixedWork(w.commsByBarrierRoot[0])
+	before := w.measuresFixedWork(w.commsByBarrierRoot[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
 	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
 	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
@@ -128,7 +128,7 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 		b.discardSamples = false
 		s.runOnPair(b, c.Rounds)
 	}
-	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.timeFixedWork(w.commsByBarrierRoot[0]))}}
+	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.measuresFixedWork(w.commsByBarrierRoot[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
 		r.Times = append(r.Times, t.samplesByBarrierRoot[0], t.samplesByBarrierRoot[1])

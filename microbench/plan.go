@@ -3,9 +3,14 @@
 // uses only communicators, so it cannot know the machine below.
 //
 // A Plan says what to measure; its cells, a mode and a length each, are independent of each other.
-// Two ranks measure a cell, P1 and P2; the others take no part. Sweep runs all cells of a plan on
-// emulated machines. On real machines an Experiment repeats a plan in several launches: a Scheduler
-// decides what to measure next, and a Worker, the ranks of one launch, executes its Commands.
+// Two ranks measure a cell, P1 and P2; the others take no part. A stage is the code that measures
+// one or several timers of a cell. It runs in rounds, each behind a barrier with its root at P1 or
+// at P2; a round gives a sample, the mean of a batch of operations. Sweep runs all cells of a plan
+// on emulated machines.
+//
+// On real machines an Experiment repeats a plan in several launches. A task is a stage of a cell, a
+// visit takes some samples of a task: a Scheduler decides what to visit next, and a Worker, the
+// ranks of one launch, executes its Commands.
 //
 // The package measures and keeps samples. It fits nothing.
 package microbench

@@ -12,7 +12,7 @@ func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64)
 	var points []curvePoint
 	for _, k := range sizes {
 		v := time(k)
-		points = append(points, curvePoint{k, estimate{v * (1 + noise*rng.NormFloat64()), 1.96 * noise * v}})
+		points = append(points, curvePoint{k, intervalEstimate{v * (1 + noise*rng.NormFloat64()), 1.96 * noise * v}})
 	}
 	return points
 }
@@ -21,7 +21,7 @@ func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64)
 func refined(noise float64, rng *rand.Rand, time func(k int) float64) (sizes, added []int) {
 	sizes = slices.Clone(RealMachineSizes)
 	for range maxAddedSizes {
-		k := sizeOfLargestBreak([][]curvePoint{curve(sizes, noise, rng, time)})
+		k := sizeAtLargestBreak([][]curvePoint{curve(sizes, noise, rng, time)})
 		if k < 0 {
 			break
 		}

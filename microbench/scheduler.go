@@ -24,10 +24,10 @@ type Scheduler struct {
 	*Experiment
 	Clock func() time.Time // nil: time.Now
 
-	tasks           []*task
-	processorHealth processorHealth
-	shortestRounds  map[shortestRoundSharingKey]unit.Time // by what tasks share the shortest round
-	random          *rand.Rand
+	tasks               []*task
+	disturbanceDetector disturbanceDetector
+	shortestRounds      map[shortestRoundSharingKey]unit.Time // by what tasks share the shortest round
+	random              *rand.Rand
 
 	// Of the launch at hand:
 	worker                                Worker
@@ -91,7 +91,7 @@ func (s *Scheduler) MeasureLaunch(w Worker) error {
 		}
 		s.takeSamplesOfTasks(todo)
 	}
-	s.result.wasScheduledHere = true
+	s.result.isSchedulerProcess = true
 	return s.err
 }
 
@@ -101,14 +101,14 @@ func (s *Scheduler) hasUsedPartOfLaunchTime(part float64) bool {
 	return s.err != nil || s.measurementDeadline > 0 && float64(s.worker.Now()-s.measurementBegin) >= part*float64(s.measurementDeadline-s.measurementBegin)
 }
 
-// execute lets the worker execute a command. After an error it does nothing.
-func (s *Scheduler) execute(c Command) CommandResult {
+// executeCommand makes the worker execute a command. After an error it does nothing.
+func (s *Scheduler) executeCommand(c Command) CommandResult {
 	var r CommandResult
 	if s.err == nil {
 		r, s.err = s.worker.Execute(c)
 	}
 	if s.err == nil && len(r.FixedWorkTimes) > 0 {
-		s.processorHealth.recordWork(c, r.FixedWorkTimes)
+		s.disturbanceDetector.recordFixedWork(c, r.FixedWorkTimes)
 	}
 	return r
 }
@@ -141,7 +141,7 @@ func (s *Scheduler) warmUpLaunchUntilSteady() {
 	}
 	var medians []unit.Time
 	for s.err == nil && s.worker.Now() < end {
-		r := s.execute(c)
+		r := s.executeCommand(c)
 		if r.RoundsDuration < minWarmupSeriesDuration && c.Rounds < maxRoundsPerCommand {
 			c.Rounds *= 2
 			continue
@@ -197,7 +197,7 @@ const maxVisitDuration = unit.Millisecond
 // minSamples returns the least number of samples with each root that a launch should have of a
 // task.
 func (s *Scheduler) minSamples(t *task) int {
-	n := (minSamplesPerTask + t.barrierRootCount()*s.LaunchesIfPrecise() - 1) / (t.barrierRootCount() * s.LaunchesIfPrecise())
+	n := (minSamplesPerTask + t.barrierRootCount()*s.LaunchesWhenPrecise() - 1) / (t.barrierRootCount() * s.LaunchesWhenPrecise())
 	if t.isCollective() {
 		n = max(n, 8)
 	}
@@ -209,7 +209,7 @@ func (s *Scheduler) maxSamples(t *task) int {
 	if s.Reps > 0 {
 		return stages[t.stageIndex].roundsForReps(s.Reps)
 	}
-	rows := sample.MaxRows / max(s.LaunchesIfPrecise(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
+	rows := sample.MaxRows / max(s.LaunchesWhenPrecise(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
 	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
 }
 
@@ -219,7 +219,7 @@ const maxLateRoundsFactor = 5
 
 // hasEnoughSamples reports whether the launch has enough samples of a task.
 func (s *Scheduler) hasEnoughSamples(t *task) bool {
-	have, undisturbed := t.countSamples(s.launchIndex, s.processorHealth)
+	have, undisturbed := t.countSamples(s.launchIndex, s.disturbanceDetector)
 	switch n := len(t.samplesByVisit); {
 	case n > 0 && len(t.samplesByVisit[n-1].samplesByTimer) == 0: // the ranks do not have the stage
 		return true
@@ -231,7 +231,7 @@ func (s *Scheduler) hasEnoughSamples(t *task) bool {
 		return t.hasEnoughSamplesCache.known
 	}
 	t.hasEnoughSamplesCache.launch, t.hasEnoughSamplesCache.samples = s.launchIndex, have
-	t.hasEnoughSamplesCache.known = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.processorHealth), func(e estimate) bool { return !e.isPreciseWithin(s.PrecisionOrDefault(), s.ClockStep) })
+	t.hasEnoughSamplesCache.known = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.disturbanceDetector), func(e intervalEstimate) bool { return !e.isPreciseWithin(s.PrecisionOrDefault(), s.ClockStep) })
 	return t.hasEnoughSamplesCache.known
 }
 
@@ -240,7 +240,7 @@ func (s *Scheduler) takeSamplesOfTask(t *task) {
 	if !t.isCalibrated {
 		s.calibrateTask(t)
 	}
-	have, _ := t.countSamples(s.launchIndex, s.processorHealth)
+	have, _ := t.countSamples(s.launchIndex, s.disturbanceDetector)
 	n := s.maxSamples(t) - have
 	switch {
 	case s.Reps > 0 && len(s.Pairs) > 0:
@@ -254,7 +254,7 @@ func (s *Scheduler) takeSamplesOfTask(t *task) {
 	}
 	c := t.Command
 	c.WarmupRounds, c.Rounds = s.warmupRoundsPerVisit(t), min(n*t.roundsPerSample(), maxRoundsPerCommand/t.roundsPerSample()*t.roundsPerSample())
-	r := s.execute(c)
+	r := s.executeCommand(c)
 	if s.err != nil {
 		return
 	}
@@ -319,11 +319,11 @@ func (s *Scheduler) calibrateTask(t *task) {
 				c.WarmupRounds = max(c.WarmupRounds, minNewCellWarmupRounds)
 			}
 		}
-		round = s.execute(c).ShortestWarmupRound
+		round = s.executeCommand(c).ShortestWarmupRound
 		s.shortestRounds[this] = round
 	}
 	if t.isCollective() {
-		t.Wait = max(1, startLeadRounds*round)
+		t.Wait = max(1, agreedStartLeadRounds*round)
 		t.maxWait, t.sampleDuration = 16*t.Wait, t.Wait // ranks that are late for another reason stay late, and all would wait for them
 		return
 	}
@@ -332,7 +332,7 @@ func (s *Scheduler) calibrateTask(t *task) {
 	}
 	c = t.Command
 	c.WarmupRounds, c.Rounds = 1, 2
-	r := s.execute(c)
+	r := s.executeCommand(c)
 	t.sampleDuration = max(1, r.RoundsDuration*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.SecondRootWarmupRounds()))
 	t.OperationsPerSample = s.operationsPerSample(t, r)
 	t.sampleDuration *= unit.Time(t.OperationsPerSample)
@@ -364,7 +364,7 @@ func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 		if 2*i+1 >= len(r.Times) || name == sample.Timer22 {
 			continue
 		}
-		value := meanEstimate([2]estimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
+		value := meanEstimate([2]intervalEstimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
 		shortest := minBatchDurationInClockSteps * float64(s.ClockStep)
 		if x.isRoundWholeBatch && s.ClockStep > 0 {
 			shortest = max(shortest, float64(minRoundTripBatchTime))

@@ -224,15 +224,15 @@ func TestDisturbedVisits(t *testing.T) {
 			}
 		}
 	}
-	var h processorHealth
+	var h disturbanceDetector
 	for range 50 {
-		h.recordWork(Command{}, []unit.Time{1300, 1000})
+		h.recordFixedWork(Command{}, []unit.Time{1300, 1000})
 	}
 	if h.isDisturbed(Command{}, []unit.Time{1300, 1000}) {
 		t.Error("disturbed at its best")
 	}
 	for range 50 {
-		h.recordWork(Command{}, []unit.Time{1000, 1000})
+		h.recordFixedWork(Command{}, []unit.Time{1000, 1000})
 	}
 	if !h.isDisturbed(Command{}, []unit.Time{1300, 1000}) || h.isDisturbed(Command{}, []unit.Time{1050, 1000}) || h.isDisturbed(Command{}, nil) {
 		t.Error("it is disturbed if it takes a tenth longer than at its best")
@@ -379,7 +379,7 @@ func TestFurtherLaunchNeedsHalfOfItsTime(t *testing.T) {
 		{1, 2, time.Second, 0, true},
 	} {
 		s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}}, Budget: 4 * time.Second, Launches: c.asked})
-		s.result.LaunchCount, s.result.wasScheduledHere, s.startupDuration = c.launches, true, c.startup
+		s.result.LaunchCount, s.result.isSchedulerProcess, s.startupDuration = c.launches, true, c.startup
 		for launch, time := range []unit.Time{1000, 2000} { // that disagree
 			s.tasks[0].recordVisit(launch, CommandResult{Times: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
 		}
@@ -441,8 +441,8 @@ func TestLaunches(t *testing.T) {
 func TestExperimentCheck(t *testing.T) {
 	plan := Plan{Modes: []string{"send"}, Sizes: []int{1}}
 	e := Experiment{Plan: plan}
-	if err := e.Check(); err != nil || e.LaunchesIfPrecise() != 5 || e.TotalTimeLimit() != 4*time.Second || e.PrecisionOrDefault() != 0.02 {
-		t.Errorf("%v: %d launches, %v, %v", err, e.LaunchesIfPrecise(), e.TotalTimeLimit(), e.PrecisionOrDefault())
+	if err := e.Check(); err != nil || e.LaunchesWhenPrecise() != 5 || e.TotalTimeLimit() != 4*time.Second || e.PrecisionOrDefault() != 0.02 {
+		t.Errorf("%v: %d launches, %v, %v", err, e.LaunchesWhenPrecise(), e.TotalTimeLimit(), e.PrecisionOrDefault())
 	}
 	if e.Reps = 8; e.TotalTimeLimit() != 0 {
 		t.Errorf("8 repetitions may take %v", e.TotalTimeLimit())

@@ -60,7 +60,7 @@ type stage struct {
 	isRoundWholeBatch              bool // one round is a batch; else each operation of a batch is a round
 	operationsBetweenClockReadings int  // between the readings of the clock
 	isRealMachineOnly              bool // is measured on real machines alone
-	isOnRequest                    bool // is measured only if the plan names a timer of it
+	isMeasuredOnRequest            bool // it is measured only if the plan names one of its timers
 
 	// Of collective operations, instead of run:
 	timeCollectiveRound func(w *collectiveWorker, window unit.Time) unit.Time
@@ -72,14 +72,14 @@ func (s *stage) hasTimer(timer string) bool { return slices.Contains(s.timers, t
 // isCollective reports whether the stage is for collective operations.
 func (s *stage) isCollective() bool { return s.timeCollectiveRound != nil }
 
-// repsDivisorBeyondFourTimers says how much less often than the paper's timers the others are
+// repsDivisorOfOtherTimers says how much less often than the paper's timers the others are
 // repeated.
-const repsDivisorBeyondFourTimers = 4
+const repsDivisorOfOtherTimers = 4
 
 // stages is the table of stages. Command.StageIndex is an index.
 var stages = []*stage{
-	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isSend, roundsForReps: roundsForAllReps, runOnPair: timeFourTimers, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerIdle}, appliesToMode: isSend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isMPISend, roundsForReps: roundsForAllReps, runOnPair: timeFourTimers, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerIdle}, appliesToMode: isMPISend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, operationsBetweenClockReadings: BurstLength - 1},
 	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, operationsBetweenClockReadings: 1},
@@ -88,20 +88,20 @@ var stages = []*stage{
 	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
 	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeCollectiveRound: timeAfterBarrier, summarizeRanks: minMedianMaxTimes, roundsForReps: roundsForAllReps},
 	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: onlyForMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: onlyForMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerStream}, appliesToMode: onlyForMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: WindowLength, isOnRequest: true},
-	{timers: []string{sample.TimerStreamBoth}, appliesToMode: onlyForMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStreamBoth, operationsBetweenClockReadings: WindowLength, isOnRequest: true},
+	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: appliesToOneMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: appliesToOneMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
+	{timers: []string{sample.TimerStream}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: WindowLength, isMeasuredOnRequest: true},
+	{timers: []string{sample.TimerStreamBoth}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBidirectionalStream, operationsBetweenClockReadings: WindowLength, isMeasuredOnRequest: true},
 }
 
 func roundsForAllReps(reps int) int      { return reps }
-func roundsForFourthOfReps(reps int) int { return max(1, reps/repsDivisorBeyondFourTimers) }
+func roundsForFourthOfReps(reps int) int { return max(1, reps/repsDivisorOfOtherTimers) }
 func roundsForSixteenthOfReps(reps int) int {
-	return max(min(reps, 10), reps/repsDivisorBeyondFourTimers/4)
+	return max(min(reps, 10), reps/repsDivisorOfOtherTimers/4)
 }
 
-func isSend(m *sendMode, _ *Plan) bool { return !m.OneSided }
-func onlyForMode(name string) func(*sendMode, *Plan) bool {
+func isMPISend(m *sendMode, _ *Plan) bool { return !m.OneSided }
+func appliesToOneMode(name string) func(*sendMode, *Plan) bool {
 	return func(m *sendMode, _ *Plan) bool { return m.Name == name }
 }
 func measuresRoundTrips(m *sendMode, p *Plan) bool {
@@ -127,7 +127,7 @@ func canSendInTrains(m *sendMode, _ *Plan) bool {
 func (p *Plan) stageIndices(m *sendMode) []int {
 	var all []int
 	for i, s := range stages {
-		if !s.isCollective() && s.appliesToMode(m, p) && (p.IsSharedMachine || !s.isRealMachineOnly) && (p.Timers == nil && !s.isOnRequest || slices.ContainsFunc(p.Timers, s.hasTimer)) {
+		if !s.isCollective() && s.appliesToMode(m, p) && (p.IsSharedMachine || !s.isRealMachineOnly) && (p.Timers == nil && !s.isMeasuredOnRequest || slices.ContainsFunc(p.Timers, s.hasTimer)) {
 			all = append(all, i)
 		}
 	}

@@ -53,7 +53,7 @@ func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *Experime
 // If ranks are late, the scheduler doubles how far ahead they agree on a start until they are in
 // time, and never again after that.
 func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
-	const first = startLeadRounds * 10 * unit.Microsecond
+	const first = agreedStartLeadRounds * 10 * unit.Microsecond
 	w := &lateRanks{needs: 5 * first}
 	samples, out := measureAgreedStarts(t, w)
 	if len(w.waits) < 5 || w.waits[0] != first || w.waits[1] != 2*first || w.waits[2] != 4*first || w.waits[3] != 8*first || w.waits[len(w.waits)-1] != 8*first {
@@ -66,7 +66,7 @@ func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
 
 // The window ends at 16 times the first one: a rank that is still late is late for another reason.
 func TestStartWindowHasALimit(t *testing.T) {
-	const first = startLeadRounds * 10 * unit.Microsecond
+	const first = agreedStartLeadRounds * 10 * unit.Microsecond
 	w := &lateRanks{needs: unit.Second}
 	samples, out := measureAgreedStarts(t, w)
 	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStartCount != out.AgreedStartAttempts {
@@ -76,7 +76,7 @@ func TestStartWindowHasALimit(t *testing.T) {
 
 // Late starts in more than a quarter of the rounds widen the window, fewer do not.
 func TestLateStartsWidenTheWindowIfManyRoundsHaveThem(t *testing.T) {
-	const first = startLeadRounds * 10 * unit.Microsecond
+	const first = agreedStartLeadRounds * 10 * unit.Microsecond
 	for every, want := range map[int]unit.Time{2: 2 * first, 4: first} {
 		w := &lateRanks{needs: 2 * first, late: func(round int) bool { return round%every == every-1 }}
 		samples, out := measureAgreedStarts(t, w)

@@ -28,7 +28,7 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open WorldOpener, done f
 	for i, c := range cells {
 		sizes[i] = c.Bytes
 	}
-	return runJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
+	return runSweepJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
 }
 
 // SweepPairs measures all cells of a plan between each of several pairs of ranks, every pair in a
@@ -38,7 +38,7 @@ func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, ope
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	return runJobs(ctx, make([]int, len(pairs)), o, open, func(c *mpi.Comm, i int) []sample.Series {
+	return runSweepJobs(ctx, make([]int, len(pairs)), o, open, func(c *mpi.Comm, i int) []sample.Series {
 		one := *p
 		one.Pair = pairs[i]
 		series := one.Measure(c, p.Cells())
@@ -64,7 +64,7 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 	}
 	out := &ExperimentResult{}
 	var err error
-	out.Series, err = runJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series {
+	out.Series, err = runSweepJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series {
 		if schedulers[i].runRank(c); c.Rank() != rootRank {
 			return nil
 		}
@@ -76,9 +76,10 @@ func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Wo
 	return out, err
 }
 
-// runJobs runs a job for each size, in parallel, and returns the series in the order of the jobs.
-// It starts the jobs of the largest sizes first, so that all processors have work until the end.
-func runJobs(ctx context.Context, sizes []int, o mpi.Options, open WorldOpener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
+// runSweepJobs runs a job for each size, in parallel, and returns the series in the order of the
+// jobs. It starts the jobs of the largest sizes first, so that all processors have work until the
+// end.
+func runSweepJobs(ctx context.Context, sizes []int, o mpi.Options, open WorldOpener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
 	order, results := make([]int, len(sizes)), make([][]sample.Series, len(sizes))
 	for i := range order {
 		order[i] = i

@@ -123,7 +123,7 @@ func (t *task) recordVisit(launch int, r CommandResult) (late int) {
 
 // countSamples returns how many samples of each timer with each root a launch has, and how many of
 // them are undisturbed.
-func (t *task) countSamples(launch int, h processorHealth) (all, undisturbed int) {
+func (t *task) countSamples(launch int, h disturbanceDetector) (all, undisturbed int) {
 	for _, v := range t.samplesByVisit {
 		if v.launch != launch || len(v.samplesByTimer) == 0 {
 			continue
@@ -140,13 +140,13 @@ func (t *task) countSamples(launch int, h processorHealth) (all, undisturbed int
 // timerEstimates returns estimates of each timer from undisturbed samples of a launch: the mean of
 // the medians with the two roots, as the fit combines them. It leaves out timer22, which has no
 // parameter.
-func (t *task) timerEstimates(launch int, h processorHealth) []estimate {
-	var all []estimate
+func (t *task) timerEstimates(launch int, h disturbanceDetector) []intervalEstimate {
+	var all []intervalEstimate
 	for i, name := range stages[t.stageIndex].timers {
 		if name == sample.Timer22 { // there is no parameter of it
 			continue
 		}
-		var of [2]estimate
+		var of [2]intervalEstimate
 		for root := range t.barrierRootCount() {
 			var times []unit.Time
 			for _, v := range t.samplesByVisit {
@@ -167,7 +167,7 @@ func (t *task) timerEstimates(launch int, h processorHealth) []estimate {
 
 // launchSeries returns the samples of all launches, by launch and timer. Samples with the barrier's
 // root at P1 are the first half of each series.
-func (t *task) launchSeries(h processorHealth) []sample.Series {
+func (t *task) launchSeries(h disturbanceDetector) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
 	for timer, name := range stages[t.stageIndex].timers {
@@ -192,16 +192,16 @@ func (t *task) launchSeries(h processorHealth) []sample.Series {
 	return all
 }
 
-// processorHealth is the state of the ranks' processors. Each rank does a fixed piece of work
+// disturbanceDetector is the state of the ranks' processors. Each rank does a fixed piece of work
 // before and after each command; by rank there are the shortest times, in order, and the number of
 // times.
-type processorHealth struct {
+type disturbanceDetector struct {
 	shortestWorkByRank [][]unit.Time
 	workCountByRank    []int
 }
 
-// recordWork adds the times of the work at one command.
-func (h *processorHealth) recordWork(c Command, work []unit.Time) {
+// recordFixedWork adds the times of the work at one command.
+func (h *disturbanceDetector) recordFixedWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
 		rank := c.rankOfFixedWorkTime(i)
@@ -219,7 +219,7 @@ func (h *processorHealth) recordWork(c Command, work []unit.Time) {
 
 // isDisturbed reports whether the work took a rank longer than at its best moments: another process
 // ran on its core, or its clock was slower.
-func (h processorHealth) isDisturbed(c Command, work []unit.Time) bool {
+func (h disturbanceDetector) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
 		rank := c.rankOfFixedWorkTime(i)
 		if rank >= len(h.shortestWorkByRank) {

@@ -33,10 +33,10 @@ func TestRoundsOfRanks(t *testing.T) {
 // Estimates are of the samples of one launch, and leave out disturbed ones.
 func TestEstimatesAreOfOneLaunch(t *testing.T) {
 	x := &task{stageIndex: stageIndexOfTimer("rtt")}
-	h := processorHealth{}
+	h := disturbanceDetector{}
 	record := func(launch int, time, work unit.Time) {
 		r := CommandResult{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, FixedWorkTimes: []unit.Time{work, work}}
-		h.recordWork(x.Command, r.FixedWorkTimes)
+		h.recordFixedWork(x.Command, r.FixedWorkTimes)
 		x.recordVisit(launch, r)
 	}
 	for range 8 {
@@ -59,10 +59,10 @@ func TestEstimatesAreOfOneLaunch(t *testing.T) {
 // A rank is disturbed if its work takes more than a tenth longer than the fifth shortest time, of
 // its own rank: a few shorter ones are chance.
 func TestDisturbanceIsMeasuredFromTheFifthShortestTime(t *testing.T) {
-	var h processorHealth
+	var h disturbanceDetector
 	c := Command{Pair: [2]int{3, 1}} // times of P1, rank 3, and of P2, rank 1
 	for _, work := range []unit.Time{500, 100, 400, 200, 300, 600, 700} {
-		h.recordWork(c, []unit.Time{work, 10 * work})
+		h.recordFixedWork(c, []unit.Time{work, 10 * work})
 	}
 	for _, x := range []struct {
 		work []unit.Time

@@ -206,9 +206,9 @@ func timeStream(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeStreamBoth times a window in each direction at a time: osu_bibw. The sample is the mean time
-// per message of one direction.
-func timeStreamBoth(b *pairBenchmark, rounds int) {
+// timeBidirectionalStream times a window in each direction at a time: osu_bibw. The sample is the
+// mean time per message of one direction.
+func timeBidirectionalStream(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerStreamBoth, true)
 	var received, sent [WindowLength]mpi.Request
 	for round := range 1 + rounds {

@@ -131,7 +131,7 @@ const (
 func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.ExperimentResult, error) {
 	begin := time.Now()
 	if len(m.settings.Launcher) == 0 && m.TotalTimeLimit() > 0 && m.TotalTimeLimit() <= maxConcurrentDuration {
-		m.concurrentLaunches = min(m.LaunchesIfPrecise(), max(1, maxConcurrentRanks/m.ranks))
+		m.concurrentLaunches = min(m.LaunchesWhenPrecise(), max(1, maxConcurrentRanks/m.ranks))
 	}
 	first := max(1, m.concurrentLaunches) // what the first says of its clock is for all
 	for range first {
