@@ -52,7 +52,7 @@ an example.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.template != "" {
-				return c.makeTwin(cmd, append(c.samples, args...))
+				return c.makePlatformFromTemplate(cmd, append(c.samples, args...))
 			}
 			return c.calibrateFile(cmd, args[0])
 		},
@@ -82,11 +82,11 @@ func (c *calibrateFlags) calibrateFile(cmd *cobra.Command, what string) error {
 	if c.samples != nil || c.size != (calibrate.TwinOptions{}) {
 		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they are for --template; name targets of a platform file with --to"))
 	}
-	d, err := openDraftOfPlatformFile(cmd, what)
+	d, err := openPlatformDraft(cmd, what)
 	if err != nil {
 		return err
 	}
-	b, err := c.bench(cmd, d, c.targets)
+	b, err := c.newBench(cmd, d, c.targets)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (c *calibrateFlags) calibrateFile(cmd *cobra.Command, what string) error {
 	return printDocument(cmd, found.Document())
 }
 
-// makeTwin makes a platform file of a template and files of samples.
-func (c *calibrateFlags) makeTwin(cmd *cobra.Command, samples []string) error {
+// makePlatformFromTemplate makes a platform file from a template and files of samples.
+func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []string) error {
 	extension := fileExtension(c.outputPath)
 	switch c.size.Name = strings.TrimSuffix(filepath.Base(c.outputPath), extension); {
 	case len(samples) == 0:
@@ -118,7 +118,7 @@ func (c *calibrateFlags) makeTwin(cmd *cobra.Command, samples []string) error {
 	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	template, err := openDraftOfPlatformFile(cmd, c.template)
+	template, err := openPlatformDraft(cmd, c.template)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (c *calibrateFlags) makeTwin(cmd *cobra.Command, samples []string) error {
 	if err != nil {
 		return newUsageError(cmd, fmt.Errorf("%s: %w", c.outputPath, err))
 	}
-	b, err := c.bench(cmd, d, samples)
+	b, err := c.newBench(cmd, d, samples)
 	if err != nil {
 		return err
 	}
@@ -142,8 +142,8 @@ func (c *calibrateFlags) makeTwin(cmd *cobra.Command, samples []string) error {
 	return printDocument(cmd, twin.Document())
 }
 
-// bench returns the bench of the targets.
-func (c *calibrateFlags) bench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
+// newBench returns the bench of the targets.
+func (c *calibrateFlags) newBench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
 	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.template != ""}
 	if c.modes != "" {
 		part.Modes = splitList(c.modes)
@@ -166,8 +166,8 @@ func (c *calibrateFlags) bench(cmd *cobra.Command, d *edit.Draft, targets []stri
 	return b, nil
 }
 
-// openDraftOfPlatformFile opens the file of a platform, to change numbers of it.
-func openDraftOfPlatformFile(cmd *cobra.Command, what string) (*edit.Draft, error) {
+// openPlatformDraft opens the file of a platform, to change numbers in it.
+func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
 	if _, err := loadEmulatedPlatform(cmd, what); err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ type sensitivityFlags struct {
 	basis               *string
 }
 
-// variedBases are the bases of numbers that are varied, by what --basis says.
-var variedBases = map[string][]platform.Basis{"both": nil, "assumed": {platform.BasisAssumed}, "fitted": {platform.BasisFitted}}
+// basesByName has, for each value of --basis, the bases of the numbers that are varied.
+var basesByName = map[string][]platform.Basis{"both": nil, "assumed": {platform.BasisAssumed}, "fitted": {platform.BasisFitted}}
 
 func sensitivityCommand() *cobra.Command {
 	var s sensitivityFlags
@@ -219,7 +219,7 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if err := checkWritableFileOrDirectory(s.outputPath, ".csv"); err != nil {
 		return newUsageError(cmd, err)
 	}
-	d, err := openDraftOfPlatformFile(cmd, what)
+	d, err := openPlatformDraft(cmd, what)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: variedBases[*s.basis], Progress: bar.Report})
+	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: basesByName[*s.basis], Progress: bar.Report})
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)

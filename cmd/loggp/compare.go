@@ -18,10 +18,10 @@ import (
 
 // compareFlags has the flags of the verb.
 type compareFlags struct {
-	sampleFiles                           []string
-	paramsFile, outputPath, margin, sizes string
-	maxSlowdownText                       string
-	schedules                             compareScheduleFlags
+	sampleFiles                                      []string
+	paramsFile, outputPath, nonBlockingMargin, sizes string
+	maxSlowdownText                                  string
+	schedules                                        compareScheduleFlags
 }
 
 func compareCommand() *cobra.Command {
@@ -68,12 +68,12 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 				if len(args) > 0 {
 					return newUsageError(cmd, errors.New("--platform: it runs schedules; files of samples do not go with it"))
 				}
-				if err := rejectGivenFlags(cmd, "--platform: it runs schedules; files of samples, and --%s, do not go with it", "samples", "margin", "fail-over"); err != nil {
+				if err := rejectFlagsWithoutEffect(cmd, "--platform: it runs schedules; files of samples, and --%s, do not go with it", "samples", "margin", "fail-over"); err != nil {
 					return err
 				}
 				return c.compareSchedules(cmd)
 			}
-			if err := rejectGivenFlags(cmd, "--%s: name machines that run schedules, by --platform", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
+			if err := rejectFlagsWithoutEffect(cmd, "--%s: name machines that run schedules, by --platform", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
 				return err
 			}
 			if len(args) == 2 {
@@ -85,7 +85,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&c.sampleFiles, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
 	f.StringVar(&c.paramsFile, "params", "", "file of parameters")
-	f.StringVar(&c.margin, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
+	f.StringVar(&c.nonBlockingMargin, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVar(&c.maxSlowdownText, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
 	f.StringVarP(&c.outputPath, "output", "o", "", "file for the comparison, as CSV, with all sizes")
@@ -96,7 +96,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 
 // compareRuns compares each time of a file with that of a reference.
 func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) error {
-	if err := rejectGivenFlags(cmd, "--%s: it is not for two files as arguments: name them by --samples", "samples", "params", "margin", "sizes"); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is not for two files as arguments: name them by --samples", "samples", "params", "margin", "sizes"); err != nil {
 		return err
 	}
 	part := 0.0
@@ -141,8 +141,8 @@ func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
 	o := loggp.CompareOptions{Samples: c.sampleFiles, ParamsFile: c.paramsFile}
 	var err error
 	if cmd.Flags().Changed("margin") {
-		if o.Margin, err = unit.ParsePercent(c.margin); err != nil {
-			return newUsageError(cmd, fmt.Errorf("--margin %s: %w", c.margin, err))
+		if o.Margin, err = unit.ParsePercent(c.nonBlockingMargin); err != nil {
+			return newUsageError(cmd, fmt.Errorf("--margin %s: %w", c.nonBlockingMargin, err))
 		}
 		if o.Margin == 0 {
 			o.Margin = math.SmallestNonzeroFloat64
@@ -153,7 +153,7 @@ func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
 	}
 	x, err := loggp.Compare(cmd.Context(), o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	return c.writeComparison(cmd, x.Rows, x.Document())
 }

@@ -78,8 +78,8 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	}
 	x, err := loggp.CompareSchedules(cmd.Context(), o)
 	if err != nil || x == nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
-	printAsWarnings(cmd, x.Warnings)
+	printWithWarningPrefix(cmd, x.Warnings)
 	return c.writeComparison(cmd, x.Rows, x.Document())
 }

@@ -20,8 +20,8 @@ type executionTraceFlags struct {
 // executionTraceFlagNames are the flags of executionTraceFlags.
 var executionTraceFlagNames = []string{"ranks", "groups", "compute-rate", "collective"}
 
-// traceFileName is the form of the names of trace files.
-var traceFileName = regexp.MustCompile(`\.(et|json)(\.gz)?$`)
+// traceFilePattern matches the names of trace files.
+var traceFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$`)
 
 func (t *executionTraceFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -60,7 +60,7 @@ func (t *executionTraceFlags) readTrace(cmd *cobra.Command, names []string) (*lo
 	}
 	s, err := loggp.ReadExecutionTrace(names, o)
 	if err != nil {
-		return nil, usageErrorOfOption(cmd, err)
+		return nil, usageErrorWithFlag(cmd, err)
 	}
 	printWarnings(cmd, s.WarningTexts())
 	return s, nil
@@ -76,7 +76,7 @@ func scheduleTraceCommand() *cobra.Command {
 		Long: `trace reads Chakra execution traces, one file a rank, as protobuf or JSON, and writes what the ranks compute, send and receive as a GOAL file.
 Collective operations become messages by the algorithms of --collective.`,
 		Example: `  loggp schedule trace step.0.et.gz -n 8 -o step.goal`,
-		Args:    atLeastOneArg("files of a trace, one a rank: step.0.et step.1.et ..."),
+		Args:    requireArgs("files of a trace, one a rank: step.0.et step.1.et ..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(outputPath); err != nil {
 				return newUsageError(cmd, err)

@@ -22,7 +22,7 @@ func exportCommand() *cobra.Command {
 		Short: "Write parameters for other tools",
 		Long: `export writes fitted parameters (fit -o) for other tools:
 
-` + listHelp(9, export.Formats, func(f *export.Format) (string, string) { return f.Name, f.Description }) + `
+` + formatHelpList(9, export.Formats, func(f *export.Format) (string, string) { return f.Name, f.Description }) + `
 The output says how each number was derived. If the tool needs a parameter that the samples do not
 determine, the error says what to measure.`,
 		Example: `  loggp export json params.csv
@@ -47,9 +47,9 @@ determine, the error says what to measure.`,
 			}
 			write := func(w io.Writer) error { return export.Write(w, export.FormatNamed(args[0]), ps, o) }
 			if file == "" {
-				return addFileNameToError(args[1], write(cmd.OutOrStdout()))
+				return prefixFileToError(args[1], write(cmd.OutOrStdout()))
 			}
-			return addFileNameToError(args[1], writeFile(cmd, file, write, "parameters for %s", args[0]))
+			return prefixFileToError(args[1], writeFile(cmd, file, write, "parameters for %s", args[0]))
 		},
 		ValidArgsFunction: completeFirstArg(export.Names(), cobra.ShellCompDirectiveNoFileComp),
 	}
@@ -76,8 +76,8 @@ func checkExportArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// addFileNameToError adds the name of the file of parameters to an error.
-func addFileNameToError(file string, err error) error {
+// prefixFileToError adds the name of the file of parameters to an error.
+func prefixFileToError(file string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -30,7 +30,7 @@ limit S (LogGPS).`,
   loggp fit here.csv --view plogp
   loggp fit here.csv --view loggps
   loggp fit here.csv --holdout`,
-		Args: atLeastOneArg("file of samples"),
+		Args: requireArgs("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(file); err != nil {
 				return newUsageError(cmd, err)

@@ -23,19 +23,19 @@ import (
 // loadEmulatedPlatform returns an emulated platform.
 func loadEmulatedPlatform(cmd *cobra.Command, name string) (*platform.Platform, error) {
 	p, err := loggp.LoadPlatform(name)
-	return p, usageErrorOfOption(cmd, err)
+	return p, usageErrorWithFlag(cmd, err)
 }
 
-// usageErrorOfOption turns the error of an option into an error of usage that names the flag.
-func usageErrorOfOption(cmd *cobra.Command, err error) error {
+// usageErrorWithFlag turns the error of an option into an error of usage that names the flag.
+func usageErrorWithFlag(cmd *cobra.Command, err error) error {
 	if _, is := err.(*loggp.OptionError); is {
-		return newUsageError(cmd, nameFlagOfOption(err))
+		return newUsageError(cmd, replaceOptionByFlag(err))
 	}
 	return err
 }
 
-// nameFlagOfOption makes the error of an option name the flag.
-func nameFlagOfOption(err error) error {
+// replaceOptionByFlag replaces the name of an option in an error by that of its flag.
+func replaceOptionByFlag(err error) error {
 	if o, is := err.(*loggp.OptionError); is {
 		return errors.New(o.Text(flagName))
 	}
@@ -58,8 +58,9 @@ func flagName(field string) string {
 	return b.String()
 }
 
-// listHelp lists items of a kind for the help of a verb, a line each, with their names in a column.
-func listHelp[T any](width int, items []T, describe func(T) (name, description string)) string {
+// formatHelpList lists items of a kind for the help of a verb, a line each, with their names in a
+// column.
+func formatHelpList[T any](width int, items []T, describe func(T) (name, description string)) string {
 	var list strings.Builder
 	for _, x := range items {
 		name, description := describe(x)
@@ -78,9 +79,9 @@ func completeFirstArg(names []string, first cobra.ShellCompDirective) cobra.Comp
 	}
 }
 
-// rejectGivenFlags refuses flags that have no effect here, and says why by a format with the name
-// of the flag.
-func rejectGivenFlags(cmd *cobra.Command, format string, names ...string) error {
+// rejectFlagsWithoutEffect refuses flags that have no effect here, and says why by a format with
+// the name of the flag.
+func rejectFlagsWithoutEffect(cmd *cobra.Command, format string, names ...string) error {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
 			return newUsageError(cmd, fmt.Errorf(format, name))
@@ -89,8 +90,8 @@ func rejectGivenFlags(cmd *cobra.Command, format string, names ...string) error 
 	return nil
 }
 
-// printAsWarnings prints warnings on standard error that do not say that they are warnings.
-func printAsWarnings(cmd *cobra.Command, warnings []string) {
+// printWithWarningPrefix prints texts on standard error, each marked as a warning.
+func printWithWarningPrefix(cmd *cobra.Command, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w)
 	}

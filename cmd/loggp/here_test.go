@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	os.Setenv("GOGC", "400")                                      // of commands that tests start; their heaps are small, and collections a fifth of their time
 	debug.SetGCPercent(400)
-	runPaper, markAssumedValues = paperOnce, decideOnce
+	reproducePaper, markAssumptionDependentValues = paperOnce, decideOnce
 	flag.Set("test.parallel", "4") // unless the command line says otherwise: those tests wait for processes
 	os.Exit(m.Run())
 }

@@ -23,14 +23,14 @@ func importCommand() *cobra.Command {
 any others. A file may be the log of a job, with the output of several tools. It detects the
 formats unless you name one:
 
-` + listHelp(10, foreign.Formats, func(f *foreign.Format) (string, string) { return f.Name, f.Description }) + `
+` + formatHelpList(10, foreign.Formats, func(f *foreign.Format) (string, string) { return f.Name, f.Description }) + `
 It prints which tables it read and what it left out: results without a matching timer, rows that
 cannot be read, and lines that are no results. Several files with the same benchmark are several
 launches.`,
 		Example: `  loggp import osu-latency.txt osu-bw.txt -o osu.csv
   loggp import prtt trains.csv -o trains-samples.csv --platform-name mycluster --library openmpi
   loggp fit trains-samples.csv -o trains-params.csv`,
-		Args: atLeastOneArg("file"),
+		Args: requireArgs("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(file); err != nil {
 				return newUsageError(cmd, err)

@@ -60,7 +60,7 @@ func (j *launchFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkCommandOfJoiningRank}
+	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkAgentCommand}
 	if j.endsWhenStandardInputEnds {
 		a.EndWith = in
 	}
@@ -89,9 +89,9 @@ func (j *launchFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Toke
 	return auth.ReadToken(in, "standard input")
 }
 
-// checkCommandOfJoiningRank complains of a command that a rank of another host is not to run here:
+// checkAgentCommand complains of a command that a rank of another host is not to run here:
 // it measures over TCP, and writes no file.
-func checkCommandOfJoiningRank(args []string) error {
+func checkAgentCommand(args []string) error {
 	if len(args) == 0 || args[0] != "measure" {
 		return errors.New("rank 0 orders something else than to measure")
 	}

@@ -1,8 +1,9 @@
 // Command loggp measures, models and compares the communication performance of message passing.
 //
-// A verb is a file: its flags, a call into the packages that do the work, and what is printed.
-// Results for people go to standard output as tables, for programs as CSV or JSON; complaints and
-// progress go to standard error.
+// A verb is a file: its flags, a call into the packages that do the work, and what is printed. The
+// function measureCommand returns the command line of the verb measure, and the type measureFlags
+// has its flags and runs it. Results for people go to standard output as tables, for programs as
+// CSV or JSON; errors and progress go to standard error.
 package main
 
 import (
@@ -31,7 +32,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	if mustCleanUp(os.Args[1:]) {
+	if needsCleanup(os.Args[1:]) {
 		status := runCommandLine(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
 		os.Exit(status)
@@ -58,9 +59,9 @@ const interruptGracePeriod = 500 * time.Millisecond
 
 const interruptedMessage = "loggp: interrupted; nothing was written"
 
-// mustCleanUp says whether a verb has processes, memory of the system or files of a compiler to
+// needsCleanup reports whether a verb has processes, memory of the system or files of a compiler to
 // clean up, so that it must end by itself. All others compute, and are abandoned where they are.
-func mustCleanUp(args []string) bool {
+func needsCleanup(args []string) bool {
 	cmd, _, err := newRootCommand().Find(args)
 	if err != nil {
 		return false
@@ -85,7 +86,7 @@ type undecidedError struct{ error }
 // runCommandLine runs a command line and returns the exit status.
 func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
-	root.SetArgs(joinSettings(root, args))
+	root.SetArgs(joinNameValueArgs(root, args))
 	out := &firstErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
@@ -195,7 +196,7 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return newUsageError(cmd, addFlagSuggestion(cmd, replaceGoFunctionInNumberError(err)))
+		return newUsageError(cmd, addFlagSuggestion(cmd, rewordNumberError(err)))
 	})
 	for _, v := range verbCommands {
 		c := v()
@@ -208,9 +209,9 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 	return root
 }
 
-// replaceGoFunctionInNumberError replaces the name of the Go function that could not read a number
+// rewordNumberError replaces the name of the Go function that could not read a number
 // by what the number should be.
-func replaceGoFunctionInNumberError(err error) error {
+func rewordNumberError(err error) error {
 	text := err.Error()
 	i := strings.Index(text, "strconv.")
 	if i < 0 {
@@ -275,8 +276,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%w: %s takes flags only", err, cmd.CommandPath())
 }
 
-// atLeastOneArg wants at least one argument, requireOneArg one.
-func atLeastOneArg(what string) cobra.PositionalArgs {
+// requireArgs requires at least one argument, requireOneArg exactly one.
+func requireArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return fmt.Errorf("%s: name at least one %s", cmd.CommandPath(), what)

@@ -38,7 +38,7 @@ func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.M
 // printJoinInstructions tells the user how ranks join that are not started over ssh.
 func printJoinInstructions(w io.Writer, address string, token auth.Token, ranks []int) {
 	for _, r := range ranks {
-		fmt.Fprintf(w, "Rank %d joins by this command on its host, which asks for the token:\n  loggp %s\n", r, strings.Join(agentArguments(address, r, false), " "))
+		fmt.Fprintf(w, "Rank %d joins by this command on its host, which asks for the token:\n  loggp %s\n", r, strings.Join(agentCommandArgs(address, r, false), " "))
 	}
 	fmt.Fprintf(w, "The token, which is for this job alone: %s\n", token.Text())
 	if strings.HasPrefix(address, "127.") || strings.HasPrefix(address, "[::1]") {
@@ -46,9 +46,9 @@ func printJoinInstructions(w io.Writer, address string, token auth.Token, ranks 
 	}
 }
 
-// agentArguments are those with which this program joins a job as an agent, which ends with its
+// agentCommandArgs are those with which this program joins a job as an agent, which ends with its
 // standard input if untilEOF is set.
-func agentArguments(address string, rank int, untilEOF bool) []string {
+func agentCommandArgs(address string, rank int, untilEOF bool) []string {
 	args := []string{"launch", "--join", address, "--rank", strconv.Itoa(rank)}
 	if untilEOF {
 		args = append(args, "--until-eof")

@@ -65,7 +65,7 @@ compare' sets them beside the model.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f, o := cmd.Flags(), &m.options
-	m.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
+	m.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OnRequestModeNames(), " "))
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
@@ -127,18 +127,18 @@ func (m *measureFlags) run(cmd *cobra.Command) error {
 	x, err := loggp.Measure(cmd.Context(), *o)
 	bar.End()
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	if err := m.writeMeasurement(cmd, x); err != nil {
 		return err
 	}
 	printWarnings(cmd, x.Notices)
-	printDisturbances(cmd, x.Disturbances)
+	printDisturbanceWarnings(cmd, x.Disturbances)
 	return nil
 }
 
-// printDisturbances says what may have disturbed measured times.
-func printDisturbances(cmd *cobra.Command, found []string) {
+// printDisturbanceWarnings warns of what may have disturbed measured times.
+func printDisturbanceWarnings(cmd *cobra.Command, found []string) {
 	if len(found) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "possible disturbances: %s ('loggp doctor' says what to do)\n", strings.Join(found, "; "))
 	}
@@ -148,32 +148,32 @@ func printDisturbances(cmd *cobra.Command, found []string) {
 func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	o := &m.options
 	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.place, m.seed
-	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), agentArguments
+	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), agentCommandArgs
 	o.Announce = func(address string, token auth.Token, ranks []int) {
 		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
 	}
 	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
 		o.Noise = job.PlatformNoise
 	}
-	err := setOptionsOfFlags(cmd, []flagSetter{
-		{"pairs", setterByParser(&o.Pairs, parseText)},
-		{"modes", setterByParser(&o.Modes, parseWords)},
-		{"sizes", setterByParser(&o.Sizes, unit.ParseSizes)},
-		{"max-size", setterByParser(&o.MaxSize, unit.ParseSize)},
-		{"level", setterByParser(&o.Level, parseText)},
-		{"delta", setterByParser(&o.Delta, unit.ParseTime)},
-		{"collective", setterByParser(&o.Collective, parseWords)},
-		{"algorithm", setterByParser(&o.Algorithm, parseText)},
-		{"reps", setterByParser(&o.Reps, strconv.Atoi)},
-		{"warmup", setterByParser(&o.Warmup, parseWarmupRounds)},
-		{"noise", setterByParser(&o.Noise, parseNoiseLevel)},
-		{"precision", setterByParser(&o.Precision, unit.ParsePercent)},
-		{"wait", setterByParser(&o.Wait, func(text string) (string, error) { return strings.TrimPrefix(text, "auto"), nil })},
-		{"pin", setterByParser(&o.NoPin, func(text string) (bool, error) { return text == "false", nil })},
-		{"hosts", setterByParser(&o.Hosts, parseWords)},
-		{"ssh", setterByParser(&o.SSH, parseShellWords)},
-		{"launcher", setterByParser(&o.Launcher, parseShellWords)},
-		{"timeout", setterByParser(&o.Timeout, time.ParseDuration)},
+	err := applyGivenFlags(cmd, []flagSetter{
+		{"pairs", parseInto(&o.Pairs, parseVerbatim)},
+		{"modes", parseInto(&o.Modes, parseList)},
+		{"sizes", parseInto(&o.Sizes, unit.ParseSizes)},
+		{"max-size", parseInto(&o.MaxSize, unit.ParseSize)},
+		{"level", parseInto(&o.Level, parseVerbatim)},
+		{"delta", parseInto(&o.Delta, unit.ParseTime)},
+		{"collective", parseInto(&o.Collective, parseList)},
+		{"algorithm", parseInto(&o.Algorithm, parseVerbatim)},
+		{"reps", parseInto(&o.Reps, strconv.Atoi)},
+		{"warmup", parseInto(&o.Warmup, parseWarmupRounds)},
+		{"noise", parseInto(&o.Noise, parseNoiseLevel)},
+		{"precision", parseInto(&o.Precision, unit.ParsePercent)},
+		{"wait", parseInto(&o.Wait, func(text string) (string, error) { return strings.TrimPrefix(text, "auto"), nil })},
+		{"pin", parseInto(&o.NoPin, func(text string) (bool, error) { return text == "false", nil })},
+		{"hosts", parseInto(&o.Hosts, parseList)},
+		{"ssh", parseInto(&o.SSH, parseShellWords)},
+		{"launcher", parseInto(&o.Launcher, parseShellWords)},
+		{"timeout", parseInto(&o.Timeout, time.ParseDuration)},
 	})
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 			continue
 		}
 		if err := m.options.CheckScope(field); err != nil {
-			return usageErrorOfOption(cmd, err)
+			return usageErrorWithFlag(cmd, err)
 		}
 		if slices.Contains(flagsThatMustNotBeZero, flag) && options.Field(i).IsZero() {
 			return fmt.Errorf("--%s %v: it must be above zero", flag, cmd.Flag(flag).Value)

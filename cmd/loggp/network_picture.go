@@ -16,7 +16,7 @@ import (
 func writeNetworkPicture(cmd *cobra.Command, file string, p *platform.Platform, load map[string]float64) error {
 	c, err := loggp.NetworkChart(p, load)
 	if err = errors.Join(checkNetworkPictureFile(file), err); err != nil {
-		return newUsageError(cmd, addFlagToError("--picture", file, err))
+		return newUsageError(cmd, prefixFlagToError("--picture", file, err))
 	}
 	return writeFile(cmd, file, func(w io.Writer) error { return c.SVG(w, chart.DefaultWidth) }, "picture of the network")
 }

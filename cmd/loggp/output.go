@@ -24,7 +24,7 @@ func checkWritableFile(name string) error {
 	if name == "" || name == standardStream {
 		return nil
 	}
-	return addFlagToError("-o", name, sample.CheckWritable(name))
+	return prefixFlagToError("-o", name, sample.CheckWritable(name))
 }
 
 // checkWritableDirectory checks, before any work, that a directory can be written, with everything
@@ -36,7 +36,7 @@ func checkWritableDirectory(name string) error {
 	if name == standardStream {
 		return errors.New("-o -: it is a directory that is written; leave -o out to print tables")
 	}
-	return addFlagToError("-o", name, render.CheckDirectory(name))
+	return prefixFlagToError("-o", name, render.CheckDirectory(name))
 }
 
 // checkWritableFileOrDirectory checks the output of a verb that writes files of some kinds, told
@@ -50,7 +50,7 @@ func checkWritableFileOrDirectory(name string, kinds ...string) error {
 	return checkWritableDirectory(name)
 }
 
-func addFlagToError(flag, name string, err error) error {
+func prefixFlagToError(flag, name string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", flag, name, err)
 	}

@@ -33,7 +33,7 @@ func TestPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := runPaper(t.Context(), p, paper.Options{Seed: 1, Reps: 20, Noise: job.PlatformNoise})
+	s, err := reproducePaper(t.Context(), p, paper.Options{Seed: 1, Reps: 20, Noise: job.PlatformNoise})
 	if err != nil {
 		t.Fatal(err)
 	}

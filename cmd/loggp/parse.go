@@ -20,8 +20,8 @@ type flagValueError string
 
 func (e flagValueError) Error() string { return string(e) }
 
-// setOptionsOfFlags sets the options of the flags that were given; others keep their zero value.
-func setOptionsOfFlags(cmd *cobra.Command, parsers []flagSetter) error {
+// applyGivenFlags sets the options of the flags that were given; others keep their zero value.
+func applyGivenFlags(cmd *cobra.Command, parsers []flagSetter) error {
 	for _, p := range parsers {
 		if !cmd.Flags().Changed(p.flag) {
 			continue
@@ -38,24 +38,24 @@ func setOptionsOfFlags(cmd *cobra.Command, parsers []flagSetter) error {
 	return nil
 }
 
-// setterByParser returns a function that sets a value to what a text says.
-func setterByParser[T any](value *T, parse func(string) (T, error)) func(string) error {
+// parseInto returns a function that parses a text and stores the result in a value.
+func parseInto[T any](value *T, parse func(string) (T, error)) func(string) error {
 	return func(text string) (err error) {
 		*value, err = parse(text)
 		return err
 	}
 }
 
-// parserToPointer returns a function that returns a pointer to what another returns.
-func parserToPointer[T any](parse func(string) (T, error)) func(string) (*T, error) {
+// pointerParser returns a parser that returns a pointer to the result of another parser.
+func pointerParser[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	return func(text string) (*T, error) {
 		x, err := parse(text)
 		return &x, err
 	}
 }
 
-func parseText(text string) (string, error)    { return text, nil }
-func parseWords(text string) ([]string, error) { return splitList(text), nil }
+func parseVerbatim(text string) (string, error) { return text, nil }
+func parseList(text string) ([]string, error)   { return splitList(text), nil }
 
 // parseNoise returns the relative noise that --noise asks for, or job.PlatformNoise.
 func parseNoise(text string) (float64, error) {

@@ -24,8 +24,8 @@ type patternFlags struct {
 	fitsParameters  bool
 }
 
-// patternListHelp is the part of run's help on communication patterns.
-func patternListHelp() string {
+// formatPatternHelp returns the part of run's help on communication patterns.
+func formatPatternHelp() string {
 	return `
 
 patterns times communication patterns by the libraries of a platform, side by side: MPI by
@@ -33,7 +33,7 @@ synchronous sends (sync) and by standard sends (async), ACLMPL by its synchronou
 calls, and shmem, which is raw puts, if the machine has remote memory. All are timed by the same
 code. --library then takes a list, and -o a directory. The patterns are
 
-` + strings.TrimSuffix(listHelp(11, patterns.Patterns, func(p patterns.Pattern) (string, string) { return p.Name, p.Description }), "\n")
+` + strings.TrimSuffix(formatHelpList(11, patterns.Patterns, func(p patterns.Pattern) (string, string) { return p.Name, p.Description }), "\n")
 }
 
 // addFlags declares the flags.
@@ -90,7 +90,7 @@ func (r *runFlags) runPatternBenchmark(cmd *cobra.Command) error {
 	}
 	d, err := run(cmd.Context(), o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	if r.outputPath != "" {
 		if err := render.WritePage(r.outputPath, d); err != nil {

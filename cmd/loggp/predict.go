@@ -50,7 +50,7 @@ within nodes, unless --place names one tier for all.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.paramsFile, "params", "", "file of parameters")
-	p.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
+	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
 	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
@@ -70,7 +70,7 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 		return newUsageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
 	}
 	if p.paramsFile != "" && *p.collective == "" {
-		if err := rejectGivenFlags(cmd, "--%s: parameters know none; it is for --platform", "ranks", "library"); err != nil {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: parameters know none; it is for --platform", "ranks", "library"); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 	}
 	x, err := loggp.Predict(cmd.Context(), o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
 	if p.diagramFile != "" {
@@ -148,7 +148,7 @@ func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.P
 	}
 	x, err := loggp.PredictCollectives(cmd.Context(), o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	printWarnings(cmd, x.Warnings)
 	if err := writeFile(cmd, p.outputPath, x.WriteCSV, "predictions"); err != nil {

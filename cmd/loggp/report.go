@@ -28,14 +28,14 @@ emulated platform.`,
   loggp report here.csv mpi.csv
   loggp report together.csv -o together
   loggp report together.csv samples.csv`,
-		Args: atLeastOneArg("file of samples"),
+		Args: requireArgs("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableDirectory(dir); err != nil {
 				return newUsageError(cmd, err)
 			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {
-				return usageErrorOfOption(cmd, err)
+				return usageErrorWithFlag(cmd, err)
 			}
 			if dir == "" {
 				return printDocument(cmd, d)

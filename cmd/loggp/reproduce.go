@@ -24,14 +24,14 @@ type reproduceFlags struct {
 	seed              uint64
 }
 
-// runPaper runs the experiments of a paper. Tests run them once for several commands.
-var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*study.Study, error) {
+// reproducePaper runs the experiments of a paper. Tests run them once for several commands.
+var reproducePaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*study.Study, error) {
 	return p.Reproduce(ctx, o)
 }
 
-// markAssumedValues marks the published values that assumed numbers decide. Tests find these once
-// for several commands.
-var markAssumedValues = calibrate.SetDecidingNumbers
+// markAssumptionDependentValues marks the published values that assumed numbers decide. Tests find
+// these once for several commands.
+var markAssumptionDependentValues = calibrate.SetDecidingNumbers
 
 // paperNames are the names of the papers.
 func paperNames() []string {
@@ -125,9 +125,9 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
 	o.Progress = bar.Report
-	study, err := runPaper(cmd.Context(), p, o)
+	study, err := reproducePaper(cmd.Context(), p, o)
 	if err == nil {
-		err = markAssumedValues(cmd.Context(), p, study)
+		err = markAssumptionDependentValues(cmd.Context(), p, study)
 	}
 	bar.End()
 	if err != nil {

@@ -96,11 +96,11 @@ func TestReproduceIsDeterministic(t *testing.T) {
 // Flags say how the experiments are run.
 func TestReproduceOptions(t *testing.T) {
 	var got paper.Options
-	runPaper = func(_ context.Context, _ *paper.Paper, o paper.Options) (*study.Study, error) {
+	reproducePaper = func(_ context.Context, _ *paper.Paper, o paper.Options) (*study.Study, error) {
 		got = o
 		return &study.Study{}, nil
 	}
-	defer func() { runPaper = paperOnce }()
+	defer func() { reproducePaper = paperOnce }()
 	for args, want := range map[string]paper.Options{
 		"":                                  {Seed: 1, Noise: job.PlatformNoise},
 		"--seed 7 --reps 20 --noise off":    {Seed: 7, Reps: 20},

@@ -80,7 +80,7 @@ path and the program's arguments after it.
 A flag that has no effect on a program, or on a machine, is an error.
 
 The programs that ship with loggp, and kinds of files, are
-` + strings.TrimSuffix(listHelp(8, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + patternListHelp(),
+` + strings.TrimSuffix(formatHelpList(8, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + formatPatternHelp(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
@@ -127,7 +127,7 @@ The programs that ship with loggp, and kinds of files, are
 
 // addFlags declares the flags.
 func (r *runFlags) addFlags(cmd *cobra.Command) {
-	r.targetFlags.addFlags(cmd, helpByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
+	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
@@ -178,10 +178,10 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	begin := time.Now()
 	x, err := loggp.RunProgram(cmd.Context(), o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	printWarnings(cmd, x.Notes)
-	printDisturbances(cmd, x.Disturbances)
+	printDisturbanceWarnings(cmd, x.Disturbances)
 	if p.IsExecutable { // standard output is that of the program
 		out := cmd.OutOrStdout()
 		cmd.SetOut(cmd.ErrOrStderr())
@@ -192,7 +192,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	case p.HasFlows:
 		err = writeNetworkPicture(cmd, r.pictureFile, x.Platform, x.LinkLoads)
 	default:
-		err = addFlagToError("--picture", r.pictureFile, sample.Save(r.pictureFile, x.Picture.Write))
+		err = prefixFlagToError("--picture", r.pictureFile, sample.Save(r.pictureFile, x.Picture.Write))
 	}
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s := x.Schedule; s != nil {
-		if err := addFlagToError("--record", r.recordFile, writeFile(cmd, r.recordFile, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())); err != nil {
+		if err := prefixFlagToError("--record", r.recordFile, writeFile(cmd, r.recordFile, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())); err != nil {
 			return err
 		}
 	}
@@ -259,7 +259,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 		if isHere {
 			wrong = errors.Join(wrong, fmt.Errorf("%s is this machine, whose network is not known", r.platform))
 		}
-		err = errors.Join(err, addFlagToError("--picture", r.pictureFile, wrong))
+		err = errors.Join(err, prefixFlagToError("--picture", r.pictureFile, wrong))
 	}
 	if r.pictureFile != "" && !p.DrawsPicture && !p.HasFlows {
 		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
@@ -286,7 +286,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 			err = errors.New("--seed: this run draws no random numbers; --noise adds some")
 			return o, p, newUsageError(cmd, err)
 		}
-		return o, p, usageErrorOfOption(cmd, err)
+		return o, p, usageErrorWithFlag(cmd, err)
 	}
 	return o, p, nil
 }

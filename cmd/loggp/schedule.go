@@ -30,8 +30,8 @@ var scheduleFileCommands = []scheduleFileCommand{
 
 func scheduleCommand() *cobra.Command {
 	var m makeScheduleFlags
-	help := listHelp(14, pattern.Patterns, func(p *pattern.Pattern) (string, string) { return p.Name, p.What }) +
-		listHelp(14, scheduleFileCommands, func(c scheduleFileCommand) (string, string) { return c.name, c.helpText })
+	help := formatHelpList(14, pattern.Patterns, func(p *pattern.Pattern) (string, string) { return p.Name, p.What }) +
+		formatHelpList(14, scheduleFileCommands, func(c scheduleFileCommand) (string, string) { return c.name, c.helpText })
 	cmd := &cobra.Command{
 		Use:   "schedule PATTERN | append|merge FILE... | check FILE",
 		Short: "Write a communication schedule as a GOAL file",
@@ -44,7 +44,7 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
   loggp schedule training -n 8 --pipeline 2 --tensor 2 --rounds 4 --size 64KiB --compute 100us -o step.goal
   loggp schedule merge halo.goal step.goal --placement interleaved -o both.goal
   loggp schedule check both.goal`,
-		Args:              atLeastOneArg("pattern: " + strings.Join(pattern.Names(), ", ")),
+		Args:              requireArgs("pattern: " + strings.Join(pattern.Names(), ", ")),
 		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
 		ValidArgsFunction: completeFirstArg(append(pattern.Names(), "append", "merge", "check"), cobra.ShellCompDirectiveNoFileComp),
 	}

@@ -21,7 +21,7 @@ import (
 type alltoallvFlags struct {
 	recordFile, platform, library, threshold, outputPath, pictureFile string
 	scheduler                                                         *string
-	ranks, listedExchangeIndex                                        int
+	ranks, exchangeIndex                                              int
 }
 
 func alltoallvCommand() *cobra.Command {
@@ -49,7 +49,7 @@ columns source, destination and bytes, and exchange if there are several.`,
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
 	a.scheduler = addChoiceFlag(cmd, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)")
 	f.StringVar(&a.threshold, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
-	f.IntVar(&a.listedExchangeIndex, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
+	f.IntVar(&a.exchangeIndex, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
 	f.StringVar(&a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
 	f.StringVarP(&a.outputPath, "output", "o", "", "file for the phases, as CSV")
@@ -66,9 +66,9 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 		return newUsageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.pictureFile))
 	}
 	o := loggp.ExchangeOptions{From: a.recordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
-	err := setOptionsOfFlags(cmd, []flagSetter{
-		{"threshold", setterByParser(&o.Threshold, parserToPointer(unit.ParseSize))},
-		{"exchange", setterByParser(&o.Exchange, parserToPointer(strconv.Atoi))},
+	err := applyGivenFlags(cmd, []flagSetter{
+		{"threshold", parseInto(&o.Threshold, pointerParser(unit.ParseSize))},
+		{"exchange", parseInto(&o.Exchange, pointerParser(strconv.Atoi))},
 	})
 	if err := errors.Join(err, checkWritableFile(a.outputPath), checkWritableFile(a.pictureFile)); err != nil {
 		return newUsageError(cmd, err)
@@ -78,7 +78,7 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 	}
 	p, err := loggp.PlanExchanges(cmd.Context(), o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	if err := printDocument(cmd, p.Document()); err != nil {
 		return err

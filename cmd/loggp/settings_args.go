@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settingFlags take a variable and its value as two arguments, as mpirun and mpiexec do.
-var settingFlags = []string{"--mca", "--genv"}
+// nameValueFlags are flags of run that take a variable and its value as two arguments, as those of
+// mpirun and mpiexec do.
+var nameValueFlags = []string{"--mca", "--genv"}
 
-// joinSettings puts the variable and the value behind each setting flag of run into one argument,
+// joinNameValueArgs joins the variable and the value after each of nameValueFlags to one argument,
 // NAME=VALUE. Arguments behind the program are its own.
-func joinSettings(root *cobra.Command, args []string) []string {
+func joinNameValueArgs(root *cobra.Command, args []string) []string {
 	verb, _, err := root.Find(args)
 	if err != nil || verb.Name() != "run" {
 		return args
@@ -25,10 +26,10 @@ func joinSettings(root *cobra.Command, args []string) []string {
 		case !isFlag && i > 0, args[i] == "--":
 			return append(joined, args[i+1:]...)
 		case !isFlag || i+1 == len(args):
-		case slices.Contains(settingFlags, args[i]) && i+2 < len(args) && !strings.Contains(args[i+1], "="):
+		case slices.Contains(nameValueFlags, args[i]) && i+2 < len(args) && !strings.Contains(args[i+1], "="):
 			joined = append(joined, args[i+1]+"="+args[i+2])
 			i += 2
-		case takesArgument(verb.Flags(), args[i]):
+		case takesValue(verb.Flags(), args[i]):
 			joined = append(joined, args[i+1])
 			i++
 		}
@@ -36,8 +37,8 @@ func joinSettings(root *cobra.Command, args []string) []string {
 	return joined
 }
 
-// takesArgument reports whether the argument behind a flag is its value.
-func takesArgument(flags *pflag.FlagSet, arg string) bool {
+// takesValue reports whether the argument after a flag is its value.
+func takesValue(flags *pflag.FlagSet, arg string) bool {
 	name, isLong := strings.CutPrefix(arg, "--")
 	f := flags.Lookup(name)
 	if !isLong {

@@ -78,7 +78,7 @@ func TestJoinSettings(t *testing.T) {
 		"simulate --mca a 1":                "simulate --mca a 1",
 		"":                                  "",
 	} {
-		if got := strings.Join(joinSettings(newRootCommand(), strings.Fields(args)), " "); got != want {
+		if got := strings.Join(joinNameValueArgs(newRootCommand(), strings.Fields(args)), " "); got != want {
 			t.Errorf("%s: %s, not %s", args, got, want)
 		}
 	}

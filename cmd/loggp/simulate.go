@@ -51,7 +51,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg
   loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns`,
-		Args: atLeastOneArg("file of a schedule, - for standard input, or the files of a trace"),
+		Args: requireArgs("file of a schedule, - for standard input, or the files of a trace"),
 		RunE: s.run,
 	}
 	f := cmd.Flags()
@@ -74,12 +74,12 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 }
 
 func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
-	name, isTrace := args[0], traceFileName.MatchString(args[0])
+	name, isTrace := args[0], traceFilePattern.MatchString(args[0])
 	if !isTrace {
 		if len(args) > 1 {
 			return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et or .json", args[1]))
 		}
-		if err := rejectGivenFlags(cmd, "--%s: it is for traces, whose files end with .et or .json", executionTraceFlagNames...); err != nil {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces, whose files end with .et or .json", executionTraceFlagNames...); err != nil {
 			return err
 		}
 	}
@@ -111,9 +111,9 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	sim, err := loggp.Simulate(cmd.Context(), sched, o)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
-	printAsWarnings(cmd, sim.WarningTexts())
+	printWithWarningPrefix(cmd, sim.WarningTexts())
 	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.FinishTimes)); err != nil {
 		return err
 	}

@@ -19,11 +19,11 @@ type targetFlags struct {
 	seed                     uint64
 }
 
-// helpByFlag has the help of the flags that a verb declares; "" is the usual help of a flag.
-type helpByFlag map[string]string
+// helpTextByFlag has the help of the flags that a verb declares; "" is the usual help of a flag.
+type helpTextByFlag map[string]string
 
 // targetFlagHelp is the help of the flags of a target.
-var targetFlagHelp = helpByFlag{
+var targetFlagHelp = helpTextByFlag{
 	"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS",
 	"library":  "library on the machine (default: its first)",
 	"ranks":    "number of ranks (default: the platform's)",
@@ -34,12 +34,12 @@ var targetFlagHelp = helpByFlag{
 // Platforms that flags complete.
 var (
 	emulatedPlatforms = platform.Names()
-	runPlatforms      = slices.Concat(emulatedPlatforms, job.LocalPlatforms)
-	allPlatforms      = append(slices.Clone(runPlatforms), probe.PlatformName)
+	runnablePlatforms = slices.Concat(emulatedPlatforms, job.LocalPlatforms)
+	allPlatforms      = append(slices.Clone(runnablePlatforms), probe.PlatformName)
 )
 
 // addFlags declares the flags that the help names; platforms are those that --platform completes.
-func (t *targetFlags) addFlags(cmd *cobra.Command, help helpByFlag, platforms []string) {
+func (t *targetFlags) addFlags(cmd *cobra.Command, help helpTextByFlag, platforms []string) {
 	f := cmd.Flags()
 	for name, text := range help {
 		if text == "" {

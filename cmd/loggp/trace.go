@@ -38,7 +38,7 @@ Without -o it prints a table. -o writes
   DIRECTORY  a page with the picture and where the time went, and the files above
 
 The programs are
-` + strings.TrimSuffix(listHelp(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
+` + strings.TrimSuffix(formatHelpList(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
 		Example: `  loggp trace --platform t3d --mode ssend --size 2KB
   loggp trace --platform t3d --mode send --size 100 --late 50us
   loggp trace --platform t3d --mode ssend --size 10KB --protocol RAT -o rat.svg
@@ -48,7 +48,7 @@ The programs are
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
 	f, o := cmd.Flags(), &t.options
-	t.targetFlags.addFlags(cmd, helpByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
+	t.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
 	addModeFlag(cmd, microbench.SendModeNames(), "call that sends the message")
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
@@ -72,7 +72,7 @@ func (t *traceFlags) run(cmd *cobra.Command) error {
 	}
 	shown, err := loggp.Trace(cmd.Context(), t.options)
 	if err != nil {
-		return usageErrorOfOption(cmd, err)
+		return usageErrorWithFlag(cmd, err)
 	}
 	if t.outputPath == "" {
 		return printDocument(cmd, shown.Document())
@@ -85,13 +85,13 @@ func (t *traceFlags) run(cmd *cobra.Command) error {
 func (t *traceFlags) parseOptions(cmd *cobra.Command) error {
 	o := &t.options
 	o.Platform, o.Library, o.Ranks, o.Place, o.Seed = t.platform, t.library, t.ranks, t.place, t.seed
-	return setOptionsOfFlags(cmd, []flagSetter{
-		{"mode", setterByParser(&o.Mode, parseText)},
-		{"size", setterByParser(&o.Size, parseMessageSize)},
-		{"late", setterByParser(&o.Late, parseDuration)},
-		{"compute", setterByParser(&o.Compute, parseDuration)},
-		{"rounds", setterByParser(&o.Rounds, parsePositive)},
-		{"noise", setterByParser(&o.Noise, parseNoiseLevel)},
+	return applyGivenFlags(cmd, []flagSetter{
+		{"mode", parseInto(&o.Mode, parseVerbatim)},
+		{"size", parseInto(&o.Size, parseMessageSize)},
+		{"late", parseInto(&o.Late, parseDuration)},
+		{"compute", parseInto(&o.Compute, parseDuration)},
+		{"rounds", parseInto(&o.Rounds, parsePositive)},
+		{"noise", parseInto(&o.Noise, parseNoiseLevel)},
 	})
 }
 
