@@ -129,6 +129,15 @@ func (r *Rank) Finalize() (int, *UnexpectedMessage) {
 	return r.engine.UnexpectedMessages(AnyContext)
 }
 
+// UnexpectedMessage returns a message with a context that has come without a receive, or nil.
+func (r *Rank) UnexpectedMessage(context uint32) *UnexpectedMessage {
+	_, m := r.engine.UnexpectedMessages(context)
+	return m
+}
+
+// CancellableMessage returns a message without a receive that its sender may yet cancel, or nil.
+func (r *Rank) CancellableMessage() *UnexpectedMessage { return r.engine.CancellableMessage() }
+
 // WaitsForAbandonedReceives reports whether the rank has ended but for receives that the program
 // has left open: if no rank does anything else, the job has ended.
 func (r *Rank) WaitsForAbandonedReceives() bool {

@@ -82,21 +82,17 @@ func (c *Comm) checkDisjoint(send, recv *Buffer) {
 // checkBuffersDisjoint is checkDisjoint for parts of two buffers that are near each other in
 // memory.
 func (c *Comm) checkBuffersDisjoint(send, recv []Buffer) {
-	if text := describeOverlap(send, recv); text != "" {
+	if text := DescribeOverlap(send, recv); text != "" {
 		c.engine.Fail(engine.ErrBuffer, "%s", text)
 	}
 }
 
 // DescribeOverlap says which bytes the buffers of a collective operation, to send from and to
 // receive into, share, which is wrong; "": none.
-func DescribeOverlap(send, recv Buffer) string {
-	if !datatype.RangesOverlap(&send, &recv) {
+func DescribeOverlap(send, recv []Buffer) string {
+	if len(send) == 1 && len(recv) == 1 && !datatype.RangesOverlap(&send[0], &recv[0]) {
 		return ""
 	}
-	return describeOverlap([]Buffer{send}, []Buffer{recv})
-}
-
-func describeOverlap(send, recv []Buffer) string {
 	n, given, taken := datatype.FirstSharedRun(send, recv)
 	if n == 0 {
 		return ""

@@ -159,6 +159,7 @@ type rankState struct {
 	callHistory     check.CallHistory      // nil: not noted
 	createdComms    []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
 	reservedNumbers uint32                 // numbers for communicators
+	isFull          func() bool            // the program may have no further communicator; nil: it always may
 	windows         []*Window              // that are not freed, in the order in which they were made
 	files           []*File                // that are not closed, likewise
 	lockRegisters   uint                   // registers that have the locks of windows, in bits

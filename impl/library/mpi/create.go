@@ -5,6 +5,7 @@ import (
 	"weak"
 
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/library/mpi/check"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -256,8 +257,12 @@ func (c *Comm) Compare(d *Comm) Comparison {
 
 // Free ends the use of the communicator: a call with it is an error from now on. Messages in flight
 // still arrive (MPI_Comm_free).
+//
+// Messages that were not received, and cannot be any more, are thrown away, which is an error. The
+// communicator is freed all the same.
 func (c *Comm) Free() {
 	c.enterCall("Free")
+	unreceived, first := c.discardUnreceived()
 	if o := c.state.collectives; o != nil && c.interFields() == nil {
 		o.Free(&CollectiveCall{operation: c.newCollectiveOperation(collective.Barrier, 0, Packed)})
 	}
@@ -268,17 +273,56 @@ func (c *Comm) Free() {
 	}
 	x := c.ensureOptional()
 	*x = optionalFields{freed: true}
-	c.setHandler(ErrorsAreFatal)
 	delete(c.state.callHistory, c.context)
-	c.size = 0 // so that no rank can be addressed
+	c.size = 0          // so that no rank can be addressed
+	if unreceived > 0 { // the error handler stays, for this error
+		c.engine.Fail(engine.ErrOther, "%d %s not received before the communicator was freed; the first is from %s with tag %d, of %d bytes",
+			unreceived, check.Plural(unreceived, "message was", "messages were"), c.state.rankName(first.Source, first.Context), first.Tag, first.Bytes)
+	}
+	c.setHandler(ErrorsAreFatal)
+}
+
+// discardUnreceived throws away messages that have come without a receive, and returns how many
+// there were, and the first. Messages that their senders may yet cancel are left.
+func (c *Comm) discardUnreceived() (n int, first *engine.UnexpectedMessage) {
+	for {
+		m := c.engine.UnexpectedMessage(c.context)
+		if m == nil {
+			break
+		}
+		if open := c.engine.CancellableMessage(); open != nil && *open == *m {
+			break
+		}
+		if n++; n == 1 {
+			first = m
+		}
+		c.engine.Recv(make([]byte, m.Bytes), 0, m.Source, c.context, m.Tag)
+	}
+	return n, first
 }
 
 // newContext returns a context that no rank of c has used.
 func (c *Comm) newContext() uint32 { return c.noteContext(c.allreduceMax(c.proposeContext())) }
 
+// LimitComms lets no rank create a communicator while isFull says so of one of them. Duplicates of
+// DupWithNumber are not looked at.
+func (c *Comm) LimitComms(isFull func() bool) { c.state.isFull = isFull }
+
+// noContext is proposed by a rank that may have no further communicator: it is larger than the
+// proposals of others.
+const noContext = internalContextBit - 2
+
 // proposeContext returns a context that this rank has not used. The largest proposal is one that no
 // rank has. Where several threads agree on contexts at a time, a rank reserves what it proposes.
 func (c *Comm) proposeContext() uint32 {
+	if c.state.isFull != nil && c.state.isFull() {
+		return noContext
+	}
+	return c.unusedContext()
+}
+
+// unusedContext returns a context that this rank has not used.
+func (c *Comm) unusedContext() uint32 {
 	if !c.state.isMultithreaded {
 		return *c.lastContext + 2
 	}
@@ -290,6 +334,9 @@ func (c *Comm) proposeContext() uint32 {
 // noteContext notes a context that was agreed on, and returns it.
 func (c *Comm) noteContext(context uint32) uint32 {
 	context &^= 1
+	if context == noContext {
+		c.engine.Fail(engine.ErrOther, "a rank holds as many communicators as it may: free those that are not used")
+	}
 	if context < reservedContextBit {
 		*c.lastContext = context
 	}

@@ -19,7 +19,7 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	c.enterCall("CreateInter")
 	c.checkIntra()
 	c.checkRank(leader)
-	mine := c.dup()
+	mine := c.dupWithContext(c.noteContext(c.allreduceMax(c.unusedContext()))) // is not the program's
 	list := c.jobRanks()
 	context := c.allreduceMax(c.proposeContext())
 	text := encodeInts(append([]int{int(context)}, list...))

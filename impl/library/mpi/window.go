@@ -41,10 +41,6 @@ type Window struct {
 	origin windowOrigin // accesses to memory of others
 	target windowTarget // accesses of others to memory of this rank
 
-	// BaseAddress is the address from which displacements in a dynamic window count: those that
-	// this rank gives to others.
-	BaseAddress int
-
 	// SubstituteOp returns what combines elements of a type in place of an operation of MPI's, for
 	// types that Go has not; nil: the operation does.
 	SubstituteOp func(op *Op, t *Datatype) *Op

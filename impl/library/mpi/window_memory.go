@@ -37,14 +37,14 @@ func (w *Window) Attach(memory []byte) int {
 	}
 	w.attachedRegions = append(w.attachedRegions, x)
 	slices.SortFunc(w.attachedRegions, func(a, b windowRegion) int { return cmp.Compare(a.address, b.address) })
-	return x.address - w.BaseAddress
+	return x.address
 }
 
 // Detach ends that, for memory that begins at the displacement (MPI_Win_detach).
 func (w *Window) Detach(displacement int) {
 	w.enterCall("Window.Detach")
 	w.checkFlavor(DynamicWindow, "memory is detached from dynamic windows only")
-	i := slices.IndexFunc(w.attachedRegions, func(x windowRegion) bool { return x.address == displacement+w.BaseAddress })
+	i := slices.IndexFunc(w.attachedRegions, func(x windowRegion) bool { return x.address == displacement })
 	if i < 0 {
 		w.comm.engine.Fail(ErrRMAAttach, "no memory that begins there is attached")
 	}

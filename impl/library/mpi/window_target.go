@@ -243,7 +243,7 @@ func (w *Window) memoryAt(from, offset, low, end int) ([]byte, int) {
 		return w.memory, offset
 	}
 	for _, x := range w.attachedRegions {
-		if at := offset + w.BaseAddress - x.address; at+low >= 0 && at+end <= len(x.memory) {
+		if at := offset - x.address; at+low >= 0 && at+end <= len(x.memory) {
 			return x.memory, at
 		}
 	}

@@ -50,6 +50,9 @@ func (r *rank) bufferInRange(at uintptr, low, end, count int, t *mpi.Datatype) m
 	if end <= low {
 		return mpi.Buffer{Count: count, Type: t}
 	}
+	if at == 0 && int(int32(low)) == low {
+		at = r.addressOrigin // relative addresses are short
+	}
 	first := at + uintptr(low)
 	if first < minValidAddress {
 		r.raiseError(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)

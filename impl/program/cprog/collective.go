@@ -128,6 +128,15 @@ func (r *rank) rankPartsAt(n int, at, counts, offsets, h uintptr) rankParts {
 }
 
 // part returns that of a rank.
+// list returns those of all ranks.
+func (p rankParts) list() []mpi.Buffer {
+	all := make([]mpi.Buffer, len(p.counts))
+	for i := range all {
+		all[i] = p.part(i)
+	}
+	return all
+}
+
 func (p rankParts) part(i int) mpi.Buffer { return p.buffer.SubBuffer(p.offsets[i], p.counts[i]) }
 
 func gatherv(r *rank, a args) {
@@ -207,6 +216,11 @@ func alltoallw(r *rank, a args) {
 
 // checkDisjoint fails if two buffers of a collective operation share bytes.
 func (r *rank) checkDisjoint(send, recv mpi.Buffer) {
+	r.checkPartsDisjoint([]mpi.Buffer{send}, []mpi.Buffer{recv})
+}
+
+// checkPartsDisjoint fails if buffers to send from share bytes with some to receive into.
+func (r *rank) checkPartsDisjoint(send, recv []mpi.Buffer) {
 	if text := mpi.DescribeOverlap(send, recv); text != "" {
 		r.raiseError(mpi.ErrBuffer, "%s", text)
 	}

@@ -37,12 +37,28 @@ func (r *rank) startIdup(of, at, request uintptr) {
 		p.agreeOnNumber(number)
 	} else {
 		if c.Rank() == 0 {
-			number[0] = c.ReserveNumber()
+			number[0] = r.reserveNumber(c.Comm)
 		}
 		p.broadcast(func() mpi.Buffer { return mpi.BufferOf(number) }, 0)
 	}
-	p.onCompletion = func() { x.Comm = c.DupWithNumber(number[0]) }
+	p.onCompletion = func() {
+		if number[0] == noNumber {
+			r.comms.remove(x.handle)
+			r.raiseError(mpi.ErrOther, "the rank that numbers the duplicate holds %d communicators: free those that are not used", maxComms)
+		}
+		x.Comm = c.DupWithNumber(number[0])
+	}
 	p.storeHandle(request)
+}
+
+// noNumber stands for the number of a duplicate where there may be no further communicator.
+const noNumber = 1<<32 - 1
+
+func (r *rank) reserveNumber(c *mpi.Comm) uint32 {
+	if r.isFull() {
+		return noNumber
+	}
+	return c.ReserveNumber()
 }
 
 // agreeOnNumber gives the ranks of two groups a number that the first rank of one of them reserves:
@@ -55,7 +71,7 @@ func (p *pendingOperation) agreeOnNumber(number []uint32) {
 	case p.comm.Rank() > 0:
 		p.reqs = append(p.reqs, own.Irecv(data, 0, p.tag))
 	default:
-		number[0] = p.comm.ReserveNumber()
+		number[0] = p.rank.reserveNumber(p.comm.Comm)
 		for i := 1; i < own.Size(); i++ {
 			p.reqs = append(p.reqs, own.Isend(data, i, p.tag))
 		}
@@ -131,9 +147,11 @@ func commFree(r *rank, a args) {
 	}
 	r.deleteAttributes(h, &c.attributes)
 	r.noteDisconnect(c)
+	defer func() { // also if messages were not received
+		r.comms.remove(h)
+		storeAt(a[0], uintptr(commNull))
+	}()
 	c.Free()
-	r.comms.remove(h)
-	storeAt(a[0], uintptr(commNull))
 }
 
 func intercommCreate(r *rank, a args) {

@@ -214,7 +214,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_Win_set_attr": attrPutHandler(windows), "MPI_Win_get_attr": winGetAttr, "MPI_Win_delete_attr": attrDeleteHandler(windows),
 	"MPI_Win_create_errhandler": errhandlerCreate, "MPI_Win_set_errhandler": errhandlerSetHandler(windowErrorTarget),
 	"MPI_Win_get_errhandler": errhandlerGetHandler(windowErrorTarget), "MPI_Win_call_errhandler": callErrhandlerHandler(windowErrorTarget),
-	"loggp_set_window_origin": func(r *rank, a args) { r.window(a[0]).BaseAddress = int(a[1]) },
+	"loggp_set_address_origin": func(r *rank, a args) { r.addressOrigin = a[0] },
 
 	"MPI_Put": put, "MPI_Get": get, "MPI_Accumulate": accumulate, "MPI_Get_accumulate": getAccumulate, "MPI_Fetch_and_op": fetchAndOp, "MPI_Compare_and_swap": compareAndSwap,
 	"MPI_Rput": rput, "MPI_Rget": rget, "MPI_Raccumulate": raccumulate, "MPI_Rget_accumulate": rgetAccumulate,

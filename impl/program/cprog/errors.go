@@ -74,6 +74,8 @@ const lastCode = 0x3fff // MPI_ERR_LASTCODE
 // errorCodeOf returns the number of an error's class, as the function returns it.
 func (r *rank) errorCodeOf(err error) int32 {
 	switch {
+	case r.currentCall.handled:
+		return r.currentCall.handlerCode
 	case r.currentCall.userErrorCode != 0:
 		return r.currentCall.userErrorCode
 	case r.currentCall.errorInStatuses:
@@ -194,6 +196,7 @@ func errhandlerCreate(r *rank, a args) {
 		r.withScratch(func(s *scratch) {
 			s[0], s[1] = C.intptr_t(r.handleOf(c)), C.intptr_t(r.errorCodeOf(err))
 			r.callback(f, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))
+			r.currentCall.handlerCode, r.currentCall.handled = int32(s[1]), true
 		})
 	})
 	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1}))

@@ -79,7 +79,11 @@ var fieldPrograms = []struct {
 	{source: "rma.c", ranks: 4},
 	{source: "files.c", ranks: 2, want: "ok\n"},
 	{source: "files.c", ranks: 2, argument: "fatal", wrong: "rank 0: MPI_File_open (files.c:13): MPI_ERR_NO_SUCH_FILE: open /none/such: no such file or directory"},
-	{source: "hints.c", ranks: 2, want: "no_locks=true\naccumulate_ordering=rar,raw,war,waw\naccumulate_ops=same_op_no_op\nsame_size=false\nsame_disp_unit=false\nown=5\n"},
+	{source: "overlapping.c", ranks: 4, want: "0 accepted; 0 10\n"},
+	{source: "unreceived.c", ranks: 2, want: "error 1 of class 1, freed 1\n"},
+	{source: "manycomms.c", ranks: 2, want: "rank 0 holds 16384; refused 1 1 1 1 1, then 0\nrank 1 holds 0; refused 1 1 1 1 1, then 0\n"},
+	{source: "handlercode.c", ranks: 1, want: "1 1, 1 call\n1 1, 1 call\n1 1 12 1 1 mpi://WORLD\n1 1\n"},
+	{source: "hints.c", ranks: 2, want: "no_locks=true\naccumulate_ordering=rar,raw,war,waw\naccumulate_ops=same_op_no_op\nsame_size=false\nsame_disp_unit=false\nown=?\n"},
 }
 
 // They print what they print with other implementations, also if memory is collected, and stacks

@@ -60,6 +60,14 @@ func TestFortranKinds(t *testing.T) {
 	}
 }
 
+// Handles and addresses are the same in the Fortran and the C part of a program.
+func TestFortranWithC(t *testing.T) {
+	w, o := emulated(t, simple, 3)
+	if out, err := run(t, w, o, &Program{Path: buildFortran(t, "testdata/fortran/mixed.f90", "testdata/fortran/mixed.c")}); out != "wrong 0\n" || err != nil {
+		t.Errorf("%v, output %q", err, out)
+	}
+}
+
 // Windows of a Fortran program. Open MPI 4.1 prints the same.
 func TestFortranWindows(t *testing.T) {
 	want, err := os.ReadFile("testdata/fortran/windows.txt")

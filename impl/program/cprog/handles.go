@@ -93,6 +93,9 @@ func (t *handleTable[T]) get(kind, h uintptr) *T {
 	return &s.value
 }
 
+// length returns how many objects there are.
+func (t *handleTable[T]) length() int { return len(t.slots) - len(t.free) }
+
 func (t *handleTable[T]) remove(h uintptr) {
 	i := h & (1<<20 - 1)
 	s := &t.slots[i]
@@ -128,11 +131,14 @@ type handles struct {
 	indexBuffer         []int
 	attachedBuffer      uintptr // the buffer of buffered sends
 
+	addressOrigin uintptr // from which the program's MPI_Address of Fortran counts; 0: it has not called it
+
 	keyvals      map[int]*keyval
 	nextKeyval   int
 	libraryTypes map[uintptr]*userType // datatypes of the library's to which the program has given something
 
-	selectedTypes map[selectedType]uintptr // handles of those of Fortran's kinds
+	callScopes    map[*mpi.ErrorHandler]*mpi.Comm // for errors of calls with an error handler as argument
+	selectedTypes map[selectedType]uintptr        // handles of those of Fortran's kinds
 
 	startedCollectives int // non-blocking collective operations that were started
 
@@ -176,7 +182,14 @@ type userType struct {
 func (x *handles) init(world *mpi.Comm) {
 	x.worldComm = &comm{Comm: world, handle: commWorld, name: "MPI_COMM_WORLD"}
 	x.keyvals, x.nextKeyval = map[int]*keyval{}, 1000
+	world.LimitComms(x.isFull)
 }
+
+// maxComms is how many communicators a rank may hold. More are hardly wanted: the program does not
+// free what it creates.
+const maxComms = 1 << 14
+
+func (x *handles) isFull() bool { return x.comms.length() >= maxComms }
 
 // comm returns a communicator.
 func (r *rank) comm(h uintptr) *comm {

@@ -72,12 +72,27 @@ func (start collectiveStarter) handler(f toolchain.Function) handler {
 	if f.Comm == n-3 {
 		return persistentInitHandler(start, n)
 	}
-	return func(r *rank, a args) { start(r, a).storeHandle(a[n-1]) }
+	return func(r *rank, a args) { start.begin(r, a).storeHandle(a[n-1]) }
+}
+
+// begin starts an operation of a function. One that fails before it has sent a message is none, so
+// that the rank may call the function again.
+func (start collectiveStarter) begin(r *rank, a args) *pendingOperation {
+	c := r.comm(a[toolchain.Functions[r.currentCall.number].Comm])
+	before, ok := c.startedCollectives, false
+	defer func() {
+		if !ok {
+			c.startedCollectives = before
+		}
+	}()
+	p := start(r, a)
+	ok = true
+	return p
 }
 
 // blockingHandler returns the handler of a blocking function.
 func blockingHandler(start collectiveStarter) handler {
-	return func(r *rank, a args) { start(r, a).wait() }
+	return func(r *rank, a args) { start.begin(r, a).wait() }
 }
 
 // blockingOrInterHandler chooses between a handler within a group and one between two groups. comm
@@ -85,7 +100,7 @@ func blockingHandler(start collectiveStarter) handler {
 func blockingOrInterHandler(within handler, start collectiveStarter, comm int) handler {
 	return func(r *rank, a args) {
 		if r.comm(a[comm]).IsInter() {
-			start(r, a).wait()
+			start.begin(r, a).wait()
 			return
 		}
 		within(r, a)

@@ -54,7 +54,11 @@ func igatherv(r *rank, a args) *pendingOperation {
 	p := r.newCollective(a[8])
 	root, here, there := p.rootRoles(a[7])
 	if here {
-		p.startReceivesFromAll(a[0] == inPlace, r.rankPartsAt(p.ranks, a[3], a[4], a[5], a[6]).part)
+		all := r.rankPartsAt(p.ranks, a[3], a[4], a[5], a[6])
+		if p.hasRootPart(here, a[0]) {
+			r.checkPartsDisjoint([]mpi.Buffer{r.buffer(a[0], int(a[1]), a[2])}, all.list())
+		}
+		p.startReceivesFromAll(a[0] == inPlace, all.part)
 	}
 	if there || p.hasRootPart(here, a[0]) {
 		p.startSend(r.buffer(a[0], int(a[1]), a[2]), root)
@@ -109,11 +113,19 @@ func iscatter(r *rank, a args) *pendingOperation {
 func iscatterv(r *rank, a args) *pendingOperation {
 	p := r.newCollective(a[8])
 	root, here, there := p.rootRoles(a[7])
+	var all rankParts
+	if here {
+		all = r.rankPartsAt(p.ranks, a[0], a[1], a[2], a[3])
+	}
 	if there || p.hasRootPart(here, a[4]) {
-		p.startRecv(r.buffer(a[4], int(a[5]), a[6]), root)
+		into := r.buffer(a[4], int(a[5]), a[6])
+		if here {
+			r.checkPartsDisjoint(all.list(), []mpi.Buffer{into})
+		}
+		p.startRecv(into, root)
 	}
 	if here {
-		p.startSendsToAll(a[4] == inPlace, r.rankPartsAt(p.ranks, a[0], a[1], a[2], a[3]).part)
+		p.startSendsToAll(a[4] == inPlace, all.part)
 	}
 	return p
 }
@@ -130,7 +142,11 @@ func iallgather(r *rank, a args) *pendingOperation {
 
 func iallgatherv(r *rank, a args) *pendingOperation {
 	p := r.newCollective(a[7])
-	p.startAllgather(a[0] == inPlace, a, r.rankPartsAt(p.ranks, a[3], a[4], a[5], a[6]).part)
+	all := r.rankPartsAt(p.ranks, a[3], a[4], a[5], a[6])
+	if a[0] != inPlace {
+		r.checkPartsDisjoint([]mpi.Buffer{r.buffer(a[0], int(a[1]), a[2])}, all.list())
+	}
+	p.startAllgather(a[0] == inPlace, a, all.part)
 	return p
 }
 
@@ -167,6 +183,7 @@ func ialltoallv(r *rank, a args) *pendingOperation {
 		from.buffer = cloneBuffer(into.buffer)
 	} else {
 		from = r.rankPartsAt(p.ranks, a[0], a[1], a[2], a[3])
+		r.checkPartsDisjoint(from.list(), into.list())
 	}
 	p.startReceivesFromAll(false, into.part)
 	p.startSendsToAll(false, from.part)
@@ -183,6 +200,7 @@ func ialltoallw(r *rank, a args) *pendingOperation {
 		}
 	} else {
 		from = r.buffers(a[0], a[1], r.countsAt(a[2], p.ranks), a[3])
+		r.checkPartsDisjoint(from, into)
 	}
 	p.startReceivesFromAll(false, func(i int) mpi.Buffer { return into[i] })
 	p.startSendsToAll(false, func(i int) mpi.Buffer { return from[i] })

@@ -129,6 +129,7 @@ func (p *pendingOperation) startReduceScatter(a args, counts []int) *pendingOper
 	}
 	out := r.buffer(a[1], counts[p.comm.Rank()], a[3])
 	r.checkOp(o, out)
+	r.checkDisjoint(in, out)
 	if p.myRank < 0 { // the other group divides it in another way: it gets all
 		whole := packedCopy(in)
 		p.receiveAndCombine(0, p.ranks, whole, whole, o, a[3])

@@ -118,6 +118,7 @@ func reduceLocal(r *rank, a args) {
 	if err := o.Check(inout.Type); err != nil {
 		r.raiseError(mpi.ErrOp, "%v", err)
 	}
+	r.checkDisjoint(in, inout)
 	if inout.Count > 0 {
 		o.Apply(in, inout)
 	}

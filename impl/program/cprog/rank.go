@@ -58,6 +58,8 @@ type call struct {
 	hasLargeCounts  bool                  // it has arguments of type MPI_Count where others have int
 	persistent      *persistentCollective // whose operation it starts or initializes; nil: none
 	userErrorCode   int32                 // the error code that the program gives to an error handler; 0: none
+	handlerCode     int32                 // the error code as an error handler has left it
+	handled         bool                  // which was called
 }
 
 // args are the arguments of a function, one word each.
@@ -238,6 +240,7 @@ func (r *rank) runHandler() {
 	}
 	for _, i := range resultParameters[r.currentCall.number] {
 		if r.currentCall.args[i] < minValidAddress {
+			r.useHandlerOfCall()
 			r.raiseError(mpi.ErrArg, "argument %s is a null pointer", toolchain.Functions[r.currentCall.number].Parameters[i])
 		}
 	}

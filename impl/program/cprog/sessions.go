@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
 // Sessions (MPI-4.0, 11.3). All sessions of a rank share its resources. The process sets are those
@@ -31,14 +32,43 @@ func (r *rank) session(h uintptr) *session {
 	return *s
 }
 
-func sessionInit(r *rank, a args) {
-	r.checkInfo(a[0])
-	s := &session{comm: r.world.Self()}
-	if a[1] != errhandlerNull {
-		s.comm.SetErrorHandler(r.errorHandlerOf(a[1]))
+// handlerParameter has the place of the error handler of functions whose errors it gets, as there
+// is no object yet that has it.
+var handlerParameter = map[string]int{"MPI_Session_init": 1, "MPI_Comm_create_from_group": 3, "MPI_Intercomm_create_from_groups": 6}
+
+// useHandlerOfCall lets the error handler that is an argument of the call get its errors.
+func (r *rank) useHandlerOfCall() {
+	i, ok := handlerParameter[toolchain.Functions[r.currentCall.number].Name]
+	if !ok || r.currentCall.args[i] == errhandlerNull {
+		return
 	}
+	h := r.errorHandlerOf(r.currentCall.args[i])
+	if r.callScopes[h] == nil {
+		if r.callScopes == nil {
+			r.callScopes = map[*mpi.ErrorHandler]*mpi.Comm{}
+		}
+		r.callScopes[h] = r.newErrorScope(h)
+	}
+	r.currentCall.comm = r.callScopes[h]
+}
+
+// newErrorScope returns a communicator of the rank alone that only has an error handler.
+func (r *rank) newErrorScope(h *mpi.ErrorHandler) *mpi.Comm {
+	c := r.world.Self().DupWithNumber(r.world.ReserveNumber())
+	c.SetErrorHandler(h)
+	return c
+}
+
+func sessionInit(r *rank, a args) {
+	r.useHandlerOfCall()
+	r.checkInfo(a[0])
+	handler := mpi.ErrorsAreFatal
+	if a[1] != errhandlerNull {
+		handler = r.errorHandlerOf(a[1])
+	}
+	s := &session{comm: r.newErrorScope(handler)}
 	if a[0] != infoNull {
-		r.provideThreadLevel(requestedThreadLevel(r.info(a[0])))
+		r.provideThreadLevel(r.requestedThreadLevel(r.info(a[0])))
 	}
 	r.openSessions++
 	r.hadSession = true
@@ -67,6 +97,9 @@ func sessionGetNthPset(r *rank, a args) {
 		r.raiseError(mpi.ErrArg, "process set %d: there are %d, counted from 0", n, len(processSets))
 	}
 	if room := int(*pointerAt[int32](a[3])); room > 0 {
+		if a[4] == 0 {
+			r.raiseError(mpi.ErrArg, "the name is a null pointer, and its length is %d: a length of 0 asks for that of the name", room)
+		}
 		storeText(a[4], processSets[n], room, 0)
 	}
 	storeAt(a[3], int32(len(processSets[n])+1))
@@ -74,7 +107,7 @@ func sessionGetNthPset(r *rank, a args) {
 
 func sessionGetInfo(r *rank, a args) {
 	r.session(a[0])
-	storeAt(a[1], r.infos.add(kindInfo, &info{[]string{"thread_level"}, []string{levelNames[r.providedLevel]}}))
+	storeAt(a[1], r.infos.add(kindInfo, &info{threadLevelKeys, []string{levelNames[r.providedLevel], levelNames[r.providedLevel]}}))
 }
 
 // processSet returns the ranks of a process set.
@@ -99,6 +132,7 @@ func sessionGetPsetInfo(r *rank, a args) {
 func groupFromSessionPset(r *rank, a args) { storeAt(a[2], r.addGroup(r.processSet(a[0], a[1]))) }
 
 func commCreateFromGroup(r *rank, a args) {
+	r.useHandlerOfCall()
 	r.checkInfo(a[2])
 	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0]), tagOfString(a[1])), a[3])
 }
@@ -124,6 +158,7 @@ func (r *rank) storeFromGroup(at uintptr, c *mpi.Comm, handler uintptr) {
 const leaderTag = firstPartitionTag - 1
 
 func intercommCreateFromGroups(r *rank, a args) {
+	r.useHandlerOfCall()
 	own, other, leader, remote := r.group(a[0]), r.group(a[2]), int(a[1]), int(a[3])
 	r.checkInfo(a[5])
 	if leader < 0 || leader >= own.Size() || remote < 0 || remote >= other.Size() {

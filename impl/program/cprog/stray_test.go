@@ -175,7 +175,7 @@ func TestWrongArguments(t *testing.T) {
 			switch {
 			case isHandle:
 				arguments = append(arguments, fmt.Sprintf("handle ? (%s)handle : %s", t, handle))
-			case t == "int" || t == "MPI_Aint" || t == "MPI_Count" || t == "MPI_Offset":
+			case t == "int" || t == "MPI_Aint" || t == "MPI_Count" || t == "MPI_Offset" || t == "MPI_T_cb_safety":
 				arguments = append(arguments, "n")
 			case strings.Contains(t, "_function"):
 				arguments = append(arguments, "0")

@@ -10,6 +10,7 @@ import "C"
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -464,16 +465,22 @@ func (r *rank) provideThreadLevel(required int) {
 // levelNames are the names of the levels.
 var levelNames = map[int]string{threadSingle: "MPI_THREAD_SINGLE", threadFunneled: "MPI_THREAD_FUNNELED", threadSerialized: "MPI_THREAD_SERIALIZED", threadMultiple: "MPI_THREAD_MULTIPLE"}
 
+// threadLevelKeys are the keys of infos that have the level: that of MPI 4, and that of its drafts.
+var threadLevelKeys = []string{"thread_level", "mpi_thread_support_level"}
+
 // requestedThreadLevel returns the level that an info requests for a session.
-func requestedThreadLevel(x *info) int {
-	if i := slices.Index(x.keys, "thread_level"); i >= 0 {
-		for level, name := range levelNames {
-			if name == x.values[i] {
-				return level
-			}
+func (r *rank) requestedThreadLevel(x *info) int {
+	i := slices.IndexFunc(x.keys, func(key string) bool { return slices.Contains(threadLevelKeys, key) })
+	if i < 0 {
+		return threadFunneled
+	}
+	for level, name := range levelNames {
+		if name == x.values[i] {
+			return level
 		}
 	}
-	return threadFunneled
+	r.raiseError(errInfoValue, "%s %q: it is one of %q", x.keys[i], x.values[i], slices.Sorted(maps.Values(levelNames)))
+	return threadSingle
 }
 
 func isThreadMain(r *rank, a args) {

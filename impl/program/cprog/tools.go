@@ -124,7 +124,7 @@ func toolInit(r *rank, a args) {
 		return
 	}
 	r.toolInitCount++
-	storeAt(a[1], int32(min(int(a[0]), threadFunneled)))
+	storeAt(a[1], int32(r.providedThreadLevel(int(int32(a[0])))))
 }
 
 func toolFinalize(r *rank, _ args) int {

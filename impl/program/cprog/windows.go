@@ -59,7 +59,7 @@ func (r *rank) addWindow(at, hints uintptr, x *window) {
 	x.attributeValues = windowValues{int64(len(x.Memory())), int32(min(x.DisplacementUnit(), math.MaxInt32)), flavorCreate + int32(x.Flavor()-mpi.CreatedWindow), modelUnified}
 	x.hints.set(defaultHints)
 	if hints != infoNull {
-		x.hints.set(r.info(hints))
+		x.setHints(r.info(hints))
 	}
 	x.handle = r.windows.add(kindWindow, x)
 	storeAt(at, x.handle)
@@ -141,7 +141,7 @@ func winAttach(r *rank, a args) {
 
 func winDetach(r *rank, a args) {
 	w := r.window(a[0])
-	w.Detach(int(a[1]) - w.BaseAddress)
+	w.Detach(int(a[1]))
 }
 
 func winSharedQuery(r *rank, a args) {
@@ -199,6 +199,20 @@ var defaultHints = &info{
 	[]string{"false", "rar,raw,war,waw", "same_op_no_op", "false", "false"},
 }
 
+// setHints sets hints of the window: of those that MPI does not define, it keeps none.
+func (x *window) setHints(other *info) {
+	known := &info{}
+	for i, key := range other.keys {
+		if slices.Contains(defaultHints.keys, key) || slices.Contains(laterHints, key) {
+			known.keys, known.values = append(known.keys, key), append(known.values, other.values[i])
+		}
+	}
+	x.hints.set(known)
+}
+
+// laterHints are those of windows that have no default.
+var laterHints = []string{"alloc_shared_noncontig", "mpi_accumulate_granularity", "mpi_minimum_memory_alignment"}
+
 // set sets the keys of another info to their values there.
 func (x *info) set(other *info) {
 	for i, key := range other.keys {
@@ -212,7 +226,7 @@ func (x *info) set(other *info) {
 
 func winSetInfo(r *rank, a args) {
 	if w := r.window(a[0]); a[1] != infoNull {
-		w.hints.set(r.info(a[1]))
+		w.setHints(r.info(a[1]))
 	}
 }
 

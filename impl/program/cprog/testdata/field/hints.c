@@ -1,4 +1,4 @@
-/* Hints of a window: those that it has of its own, and those of the program. The library chooses which there are, so this
+/* Hints of a window: those that it has of its own, and those of the program that MPI defines. The library chooses which there are, so this
  * is for loggp alone. */
 #include <mpi.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@
 
 int64_t loggp_enter(int64_t, intptr_t *, void *);
 double loggp_enter_real(int64_t, intptr_t *, void *);
-int64_t loggp_set_window_origin(MPI_Win, void *);
+int64_t loggp_set_address_origin(void *);
 
 /* Constants that are addresses. The common blocks are those of mpif.h. */
 #define BLOCK __attribute__((common, visibility("hidden")))
@@ -34,7 +34,7 @@ BLOCK char loggp_argv_null_;
 BLOCK char loggp_argvs_null_;
 
 static inline intptr_t buffer_of(void *b) {
-	return b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : b == &loggp_buffer_automatic_ ? (intptr_t)MPI_BUFFER_AUTOMATIC : (intptr_t)b;
+	return b == &loggp_bottom_ ? (intptr_t)MPI_BOTTOM : b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : b == &loggp_buffer_automatic_ ? (intptr_t)MPI_BUFFER_AUTOMATIC : (intptr_t)b;
 }
 static inline intptr_t weights_of(void *b) {
 	return b == &loggp_unweighted_ ? (intptr_t)MPI_UNWEIGHTED : b == &loggp_weights_empty_ ? (intptr_t)MPI_WEIGHTS_EMPTY : (intptr_t)b;
@@ -238,17 +238,16 @@ void pmpi_request_get_status_some_(int *count, int *requests, int *found, int *i
 	for (int i = 0; i < *found; i++) indices[i]++;
 }
 
-/* Addresses are counted from MPI_BOTTOM, which is a variable: so they fit the default integers of MPI-1 where they are
- * those of static variables, and where not, their differences do. */
-
-static intptr_t from_bottom(void *p) { return (char *)p - (char *)&loggp_bottom_; }
+/* Addresses of MPI-1 are counted from a variable: so they fit default integers where they are those of static variables,
+ * and where not, their differences do. loggp tells them from others, which are longer. */
 
 void pmpi_address_(void *location, int *address, int *ierror) {
-	*address = from_bottom(location);
+	loggp_set_address_origin(&loggp_bottom_);
+	*address = (char *)location - (char *)&loggp_bottom_;
 	*error_of(ierror) = 0;
 }
 void pmpi_get_address_(void *location, intptr_t *address, int *ierror) {
-	*address = from_bottom(location);
+	*address = buffer_of(location);
 	*error_of(ierror) = 0;
 }
 void pmpi_type_extent_(int *type, int *extent, int *ierror) {
@@ -450,15 +449,6 @@ void pmpi_win_get_attr_(int *win, int *key, intptr_t *value, int *flag, int *ier
 	case MPI_WIN_MODEL: *value = *(int *)v; break;
 	default: *value = v;
 	}
-}
-
-/* Displacements in a dynamic window are addresses, which count from MPI_BOTTOM. */
-void pmpi_win_create_dynamic_(int *info, int *comm, int *win, int *ierror) {
-	intptr_t w = *win;
-	int e = ENTER(MPI_Win_create_dynamic, *info, *comm, (intptr_t)&w);
-	*win = w;
-	*error_of(ierror) = e;
-	if (e == MPI_SUCCESS) loggp_set_window_origin((MPI_Win)w, &loggp_bottom_);
 }
 
 /* What gfortran's library does to the process. Its standard units are pipes, whatever loggp's are: they are not cut off,
