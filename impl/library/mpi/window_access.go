@@ -278,6 +278,10 @@ func (w *Window) checkOperation(a *access) {
 	if a.op == Replace || a.op == NoOp {
 		return
 	}
+	if (Buffer{Count: a.count, Type: a.targetType}).Len() == 0 { // nothing is combined, whatever the elements are
+		a.elementType = Byte
+		return
+	}
 	for _, t := range []*Datatype{a.targetType, a.origin.Type} {
 		if _, ok := elementIndex(t); ok {
 			a.elementType = t
