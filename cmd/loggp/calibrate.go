@@ -43,7 +43,7 @@ an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
   loggp calibrate my.yaml --to mine.csv -o fitted.yaml
   loggp calibrate fitted.yaml --modes send
-  loggp calibrate --template hdr-fattree --samples osu.csv --sizes 8,4KiB,64KiB --nodes 512 -o mine.yaml`,
+  loggp calibrate --template hdr-fattree --samples osu.csv --sizes 8,4KiB,64KiB --nodes 512 --ranks-per-node 64 -o mine.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.template != "" {
 				return nil
