@@ -212,6 +212,9 @@ func (n *Nodes) Part(ranks []int) *Nodes {
 	return NewNodes(names)
 }
 
+// Of returns the node of a rank.
+func (n *Nodes) Of(rank int) int { return int(n.of[rank]) }
+
 // Count returns the number of nodes.
 func (n *Nodes) Count() int { return len(n.begin) - 1 }
 
