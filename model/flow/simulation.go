@@ -37,6 +37,7 @@ type rankState struct {
 	open       []uint32    // dependencies of each operation that have not ended
 	starts     []unit.Time // when each operation could begin
 	ends       []unit.Time
+	causes     []member  // of receives and collective operations: the send, and the last member that came
 	counts     []uint32  // collective operations that have begun, by group of the rank
 	device     unit.Time // until when operations without a stream compute
 }
@@ -56,9 +57,8 @@ type channel struct {
 
 // messageQueue has the messages of a channel that were sent and not received, or the other way.
 type messageQueue struct {
-	arrived  []unit.Time // of messages that wait for a receive
-	receives []int32     // operations that wait for a message
-	sent     uint32
+	arrived  []member // sends of messages that wait for a receive
+	receives []int32  // operations that wait for a message
 }
 
 // instance is one collective operation of a group.
@@ -126,7 +126,7 @@ func newSimulation(w *workload.Workload, x workload.Expansion, m Machine) (*simu
 		}
 		n := len(r.Program.Ops())
 		s.open += n
-		s.ranks[rank] = rankState{r.Program, d, slices.Clone(d.open), make([]unit.Time, n), make([]unit.Time, n), make([]uint32, len(r.Groups)), 0}
+		s.ranks[rank] = rankState{r.Program, d, slices.Clone(d.open), make([]unit.Time, n), make([]unit.Time, n), make([]member, n), make([]uint32, len(r.Groups)), 0}
 	}
 	return s, nil
 }
@@ -256,6 +256,7 @@ func (s *simulation) beginOp(rank, op int32) {
 		c := channel{int32(job.Peers[o.Peer]), rank, o.Tag}
 		q := s.queueOf(c)
 		if len(q.arrived) > 0 {
+			r.causes[op] = q.arrived[0]
 			q.arrived = q.arrived[1:]
 			s.endOp(rank, op)
 			return
@@ -307,15 +308,17 @@ func (a *activity) finish(s *simulation) {
 	if len(q.receives) > 0 {
 		op := q.receives[0]
 		q.receives = q.receives[1:]
+		s.ranks[a.channel.to].causes[op] = a.gathering.last
 		s.endOp(a.channel.to, op)
 	} else {
-		q.arrived = append(q.arrived, s.now)
+		q.arrived = append(q.arrived, a.gathering.last)
 	}
 	s.endOp(a.gathering.last.rank, a.gathering.last.op)
 }
 
 func (s *simulation) endMembers(g *gathering) {
 	for _, m := range g.members {
+		s.ranks[m.rank].causes[m.op] = g.last
 		s.endOp(m.rank, m.op)
 	}
 }

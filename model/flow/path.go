@@ -1,0 +1,117 @@
+package flow
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/model/workload"
+)
+
+// PathPart is what operations of one kind take of the critical path: computing, messages, or
+// collective operations of groups of one name and size.
+type PathPart struct {
+	Name  string
+	Count int
+	Time  unit.Time
+}
+
+// CriticalPath returns where the time of a chain of operations went, each of which waited for the
+// one before, that ends with the operation that ends last. The longest part comes first, and the
+// times add up to Finish.
+func (r *Result) CriticalPath() []PathPart {
+	s := r.sim
+	parts := map[string]*PathPart{}
+	add := func(name string, t unit.Time) {
+		p := parts[name]
+		if p == nil {
+			p = &PathPart{Name: name}
+			parts[name] = p
+		}
+		p.Count++
+		p.Time += t
+	}
+	at := member{int32(r.LastRank), int32(s.lastOp(int32(r.LastRank)))}
+	for end := r.Finish; end > 0; {
+		rank := &s.ranks[at.rank]
+		op := rank.Ops()[at.op]
+		from := at
+		switch op.Kind {
+		case workload.Recv:
+			if send := rank.causes[at.op]; s.ranks[send.rank].starts[send.op] > rank.starts[at.op] || rank.ends[at.op] > rank.starts[at.op] {
+				from = send
+			}
+		case workload.Collective:
+			from = rank.causes[at.op]
+		}
+		begin := s.ranks[from.rank].starts[from.op]
+		if end > begin {
+			add(s.partName(at), end-begin)
+		}
+		end = begin
+		if end > 0 {
+			at = s.causeOfStart(from)
+		}
+	}
+	all := make([]PathPart, 0, len(parts))
+	for _, p := range parts {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b PathPart) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+// lastOp returns the operation of a rank that ends last.
+func (s *simulation) lastOp(rank int32) int {
+	ends := s.ranks[rank].ends
+	return slices.Index(ends, slices.Max(ends))
+}
+
+// causeOfStart returns the operation whose end let another one begin: of those that it depends on,
+// the one that ends last.
+func (s *simulation) causeOfStart(m member) member {
+	r := &s.ranks[m.rank]
+	cause, latest := m.op, unit.Time(-1)
+	consider := func(op int32) {
+		if t := r.ends[op]; t > latest {
+			cause, latest = op, t
+		}
+	}
+	for _, b := range r.Before(int(m.op)) {
+		consider(int32(b))
+	}
+	ops := r.Ops()
+	if stream := ops[m.op].Stream; stream != workload.NoStream {
+		for i := m.op - 1; i >= 0; i-- {
+			if ops[i].Stream == stream {
+				consider(i)
+				break
+			}
+		}
+	}
+	return member{m.rank, cause}
+}
+
+// partName says what an operation is.
+func (s *simulation) partName(m member) string {
+	op := s.ranks[m.rank].Ops()[m.op]
+	switch op.Kind {
+	case workload.Compute:
+		return "computing"
+	case workload.Collective:
+		group := s.workload.Groups[s.workload.Ranks[m.rank].Groups[op.Peer]]
+		return fmt.Sprintf("%v of %d ranks, %s", op.Operation, len(group.Ranks), cmp.Or(group.Name, "without a name"))
+	}
+	return "messages"
+}
+
+// ComputingTime returns the time for which a rank computes, on all of its streams.
+func (r *Result) ComputingTime(rank int) (t unit.Time) {
+	for _, o := range r.sim.ranks[rank].Ops() {
+		if o.Kind == workload.Compute {
+			t += unit.Time(o.Size) * unit.Nanosecond
+		}
+	}
+	return t
+}

@@ -1,0 +1,426 @@
+package training
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/workload"
+)
+
+// Streams of a GPU.
+const (
+	computeStream = iota + 1
+	tensorStream
+	expertStream
+	dataStream
+	forwardRecvStream
+	forwardSendStream
+	backwardRecvStream
+	backwardSendStream
+)
+
+// Groups of a rank, and its peers.
+const (
+	tensorGroup = iota
+	expertGroup
+	dataGroup
+	expertDataGroup
+	embeddingGroup
+	numGroups
+
+	previousStage = 0
+	nextStage     = 1
+)
+
+var groupNames = [numGroups]string{"tensor", "expert", "data", "expert data", "embedding"}
+
+// Workload returns the step of all GPUs. Rank (stage · data + copy) · tensor + part is a part of a
+// layer in a stage of a copy, as Megatron-LM numbers them: ranks of a tensor group follow each
+// other.
+func (s *Step) Workload() (*workload.Workload, error) {
+	p := &s.Parallel
+	w := &workload.Workload{}
+	numbers := map[[2]int]int{} // of groups, by kind and first rank
+	group := func(kind, size, stride, first int) int {
+		key := [2]int{kind, first}
+		g, known := numbers[key]
+		if !known {
+			g = len(w.Groups)
+			numbers[key] = g
+			made := workload.Group{Name: groupNames[kind], Ranks: make([]int, size)}
+			for i := range made.Ranks {
+				made.Ranks[i] = first + i*stride
+			}
+			w.Groups = append(w.Groups, made)
+		}
+		return g
+	}
+	perStage := p.Data * p.Tensor
+	for stage := range p.Pipeline {
+		program, err := s.program(stage)
+		if err != nil {
+			return nil, err
+		}
+		begin := stage * perStage
+		for i := range perStage {
+			copyOf, part := i/p.Tensor, i%p.Tensor
+			rank := begin + i
+			firstOfExperts := begin + copyOf/p.Expert*p.Expert*p.Tensor + part
+			r := workload.Rank{Program: program, Groups: []int{
+				tensorGroup:     group(tensorGroup, p.Tensor, 1, begin+copyOf*p.Tensor),
+				expertGroup:     group(expertGroup, p.Expert, p.Tensor, firstOfExperts),
+				dataGroup:       group(dataGroup, p.Data, p.Tensor, begin+part),
+				expertDataGroup: group(expertDataGroup, p.Data/p.Expert, p.Expert*p.Tensor, begin+copyOf%p.Expert*p.Tensor+part),
+			}}
+			if p.Pipeline > 1 {
+				if stage == 0 || stage == p.Pipeline-1 {
+					r.Groups = append(r.Groups, group(embeddingGroup, 2, (p.Pipeline-1)*perStage, i))
+				}
+				total := p.Pipeline * perStage
+				r.Peers = []int{previousStage: (rank - perStage + total) % total, nextStage: (rank + perStage) % total}
+			}
+			w.Ranks = append(w.Ranks, r)
+		}
+	}
+	return w, w.Check()
+}
+
+// stageProgram builds the program of a stage.
+type stageProgram struct {
+	*Step
+	*workload.Program
+	stage     int
+	names     map[string]uint32
+	last      uint32 // the last operation on the way of the micro-batch that is computed
+	hasLast   bool
+	gathered  []uint32 // what gathers the parameters of the layer that comes next
+	prefetch  uint32   // 1 + the operation before the layer that was computed last; 0: none
+	gradients []uint32 // operations after which the gradients of the bucket are there
+	bucket    int      // elements in it
+	experts   int      // elements of experts in it
+	err       error
+}
+
+// program returns what the GPUs of a stage do.
+func (s *Step) program(stage int) (*workload.Program, error) {
+	b := &stageProgram{Step: s, Program: workload.NewProgram(fmt.Sprintf("stage %d", stage)), stage: stage, names: map[string]uint32{}}
+	for _, u := range s.passes(stage) {
+		if u.backward {
+			b.backward(u)
+		} else {
+			b.forward(u)
+		}
+		if b.err != nil {
+			return nil, b.err
+		}
+	}
+	b.finish()
+	return b.Program, b.err
+}
+
+// pass is the forward or the backward pass of a micro-batch through a chunk of a stage.
+type pass struct {
+	micro, chunk int
+	backward     bool
+	isLast       bool // of its chunk
+}
+
+// passes returns the passes of a stage in order: one forward, one backward after a warm-up, so that
+// few micro-batches are under way (PipeDream-Flush; Narayanan et al. 2021, section 2.2). With
+// chunks they are interleaved, and micro-batches go through chunks in groups of as many as there
+// are stages.
+func (s *Step) passes(stage int) []pass {
+	stages, chunks, count := s.Parallel.Pipeline, s.Parallel.Interleave, s.Batch.Count
+	total := count * chunks
+	warmUp := min(stages-stage-1, total)
+	if chunks > 1 {
+		warmUp = min(2*(stages-stage-1)+(chunks-1)*stages, total)
+	}
+	at := func(i int, backward bool) pass {
+		u := pass{micro: i, backward: backward}
+		if chunks > 1 {
+			u.chunk = i % (stages * chunks) / stages
+			u.micro = i/(stages*chunks)*stages + i%stages
+		}
+		if backward {
+			u.chunk = chunks - 1 - u.chunk
+			u.isLast = u.micro == count-1
+		}
+		return u
+	}
+	var all []pass
+	for i := range warmUp {
+		all = append(all, at(i, false))
+	}
+	for i := range total - warmUp {
+		all = append(all, at(warmUp+i, false), at(i, true))
+	}
+	for i := total - warmUp; i < total; i++ {
+		all = append(all, at(i, true))
+	}
+	return all
+}
+
+// virtualStage is the place of a chunk of the stage in the model.
+func (b *stageProgram) virtualStage(chunk int) int { return chunk*b.Parallel.Pipeline + b.stage }
+
+func (b *stageProgram) isFirst(chunk int) bool { return b.virtualStage(chunk) == 0 }
+func (b *stageProgram) isLast(chunk int) bool {
+	return b.virtualStage(chunk) == b.Parallel.Pipeline*b.Parallel.Interleave-1
+}
+
+// tag is that of the activations or gradients that come to a virtual stage.
+func (b *stageProgram) tag(to, micro int, backward bool) uint32 {
+	direction := 0
+	if backward {
+		direction = 1
+	}
+	return uint32((to*2+direction)*b.Batch.Count + micro)
+}
+
+// nameNumber returns the number of a name of operations.
+func (b *stageProgram) nameNumber(name string) uint32 {
+	n, known := b.names[name]
+	if !known {
+		n = uint32(len(b.Names))
+		b.names[name], b.Names = n, append(b.Names, name)
+	}
+	return n
+}
+
+// add adds an operation after the last one of the micro-batch, and returns its number.
+func (b *stageProgram) add(name string, o workload.Op, before ...uint32) uint32 {
+	o.Name = b.nameNumber(name)
+	if b.hasLast {
+		before = append(before, b.last)
+	}
+	return b.AddOp(o, before...)
+}
+
+// then adds an operation on the way of the micro-batch: what is added next waits for it.
+func (b *stageProgram) then(name string, o workload.Op, before ...uint32) uint32 {
+	b.last, b.hasLast = b.add(name, o, append(before, b.gathered...)...), true
+	b.gathered = b.gathered[:0]
+	return b.last
+}
+
+// compute adds operations that the GPUs of a tensor group share.
+func (b *stageProgram) compute(name string, operations float64, before ...uint32) uint32 {
+	ns := math.Round(operations / float64(b.Parallel.Tensor) / b.Rate * 1e9)
+	if ns > workload.MaxCompute && b.err == nil {
+		b.err = fmt.Errorf("%s takes %g s at rate %g: at most %g s", name, ns/1e9, b.Rate, float64(workload.MaxCompute)/1e9)
+		ns = 0
+	}
+	return b.then(name, workload.Op{Kind: workload.Compute, Size: uint64(ns), Stream: computeStream}, before...)
+}
+
+// communicate adds a collective operation of a group, if it has several ranks.
+func (b *stageProgram) communicate(name string, o collective.Operation, group, bytes int) {
+	if b.groupSize(group) > 1 {
+		b.then(name, workload.Op{Kind: workload.Collective, Operation: o, Size: uint64(bytes), Peer: uint32(group), Stream: streamOf(group)})
+	}
+}
+
+func (b *stageProgram) groupSize(group int) int {
+	p := &b.Parallel
+	return [numGroups]int{p.Tensor, p.Expert, p.Data, p.Data / p.Expert, 2}[group]
+}
+
+func streamOf(group int) uint8 {
+	switch group {
+	case tensorGroup:
+		return tensorStream
+	case expertGroup:
+		return expertStream
+	}
+	return dataStream
+}
+
+// layersOfChunk returns how many layers a chunk has.
+func (b *stageProgram) layersOfChunk() int {
+	return b.Model.Layers / (b.Parallel.Pipeline * b.Parallel.Interleave)
+}
+
+// boundaryBytes are those of the activations that a GPU sends to the next stage: with sequence
+// parallelism its part of the sequence, and otherwise all.
+func (b *stageProgram) boundaryBytes() int {
+	if b.Parallel.Sequence {
+		return b.ActivationBytes() / b.Parallel.Tensor
+	}
+	return b.ActivationBytes()
+}
+
+// forward adds the forward pass of a micro-batch through a chunk.
+func (b *stageProgram) forward(u pass) {
+	b.hasLast = false
+	if !b.isFirst(u.chunk) {
+		b.then("receive activations", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: previousStage,
+			Tag: b.tag(b.virtualStage(u.chunk), u.micro, false), Stream: forwardRecvStream})
+	}
+	for range b.layersOfChunk() {
+		b.gatherParameters()
+		b.layer("forward", 1)
+	}
+	if b.isLast(u.chunk) {
+		b.compute("forward logits", b.LogitOps())
+		return
+	}
+	b.add("send activations", workload.Op{Kind: workload.Send, Size: uint64(b.boundaryBytes()), Peer: nextStage,
+		Tag: b.tag(b.virtualStage(u.chunk)+1, u.micro, false), Stream: forwardSendStream})
+}
+
+// backward adds the backward pass of a micro-batch through a chunk. Each layer takes twice the
+// operations of its forward pass, and those once more if it is recomputed.
+func (b *stageProgram) backward(u pass) {
+	b.hasLast = false
+	if b.isLast(u.chunk) {
+		b.compute("backward logits", 2*b.LogitOps())
+	} else {
+		b.then("receive gradients", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: nextStage,
+			Tag: b.tag(b.virtualStage(u.chunk), u.micro, true), Stream: backwardRecvStream})
+	}
+	for range b.layersOfChunk() {
+		b.gatherParameters()
+		if b.Recompute {
+			b.layer("recompute", 1)
+		}
+		b.layer("backward", 2)
+		if u.isLast || b.Parallel.Zero == 3 {
+			b.addGradients(b.AttentionParameters()/b.Parallel.Tensor, b.layerExperts())
+		}
+	}
+	if u.isLast || b.Parallel.Zero == 3 {
+		b.combineGradients()
+	}
+	if !b.isFirst(u.chunk) {
+		b.add("send gradients", workload.Op{Kind: workload.Send, Size: uint64(b.boundaryBytes()), Peer: previousStage,
+			Tag: b.tag(b.virtualStage(u.chunk)-1, u.micro, true), Stream: backwardSendStream})
+	}
+}
+
+// layerExperts returns the parameters of the MLPs of a layer that a GPU holds.
+func (b *stageProgram) layerExperts() int {
+	return b.ExpertParameters() * max(b.Model.Experts, 1) / b.Parallel.Expert / b.Parallel.Tensor
+}
+
+// layer adds a pass of a layer. Tensor parallelism combines the activations after the attention and
+// after the MLP (Shoeybi et al., Megatron-LM, 2019), or with sequence parallelism gathers them
+// before each and scatters the combined ones after it (Korthikanti et al. 2022). Experts of other
+// GPUs get the tokens by an all-to-all before the MLP, and return them by another one (Lepikhin et
+// al., GShard, 2020).
+func (b *stageProgram) layer(name string, times float64) {
+	block := func(part string, operations float64, before, after func()) {
+		if b.Parallel.Sequence {
+			b.communicate(name+" gather", collective.Allgather, tensorGroup, b.ActivationBytes()/b.Parallel.Tensor)
+		}
+		before()
+		b.compute(name+" "+part, times*operations)
+		after()
+		if b.Parallel.Sequence {
+			b.communicate(name+" scatter", collective.ReduceScatter, tensorGroup, b.ActivationBytes())
+		} else {
+			b.communicate(name+" combine", collective.Allreduce, tensorGroup, b.ActivationBytes())
+		}
+	}
+	nothing := func() {}
+	block("attention", b.AttentionOps(), nothing, nothing)
+	if b.Model.Experts == 0 {
+		block("MLP", b.MLPOps(), nothing, nothing)
+		return
+	}
+	tokens := b.boundaryBytes() * b.Model.TopK
+	block("experts", b.MLPOps(), func() { b.communicate(name+" dispatch", collective.Alltoall, expertGroup, tokens) }, func() { b.communicate(name+" return", collective.Alltoall, expertGroup, tokens) })
+}
+
+// gatherParameters adds, with stage 3 of ZeRO, the gathering of a layer's parameters, for which its
+// first operation waits. It begins with the layer before (FSDP calls that prefetching).
+func (b *stageProgram) gatherParameters() {
+	if b.Parallel.Zero < 3 {
+		return
+	}
+	p := &b.Parallel
+	gather := func(name string, group, elements int) {
+		if elements > 0 && b.groupSize(group) > 1 {
+			o := workload.Op{Kind: workload.Collective, Operation: collective.Allgather, Size: uint64(elements * b.Bytes.Parameter / b.groupSize(group)), Peer: uint32(group), Stream: dataStream, Name: b.nameNumber(name)}
+			var before []uint32
+			if b.prefetch > 0 {
+				before = []uint32{b.prefetch - 1}
+			}
+			b.gathered = append(b.gathered, b.AddOp(o, before...))
+		}
+	}
+	shared, experts := b.AttentionParameters()/p.Tensor, b.layerExperts()
+	if b.Model.Experts == 0 {
+		shared, experts = shared+experts, 0
+	}
+	gather("gather parameters", dataGroup, shared)
+	gather("gather experts", expertDataGroup, experts)
+	if b.prefetch = 0; b.hasLast {
+		b.prefetch = b.last + 1
+	}
+}
+
+// addGradients adds the gradients of a layer to the bucket, and combines it if it is full.
+func (b *stageProgram) addGradients(shared, experts int) {
+	b.gradients = append(b.gradients, b.last)
+	b.bucket += shared
+	b.experts += experts
+	if (b.bucket+b.experts)*b.Bytes.Gradient >= b.Bytes.Bucket {
+		b.combineGradients()
+	}
+}
+
+// combineGradients adds what combines the gradients of the bucket over the copies of the model,
+// beside the backward pass of the next layers: allreduce, or from stage 1 of ZeRO on reduce-scatter.
+func (b *stageProgram) combineGradients() {
+	operation, name := collective.Allreduce, "combine gradients"
+	if b.Parallel.Zero > 0 {
+		operation, name = collective.ReduceScatter, "scatter gradients"
+	}
+	combine := func(name string, group, elements int) {
+		if elements > 0 && b.groupSize(group) > 1 {
+			b.add(name, workload.Op{Kind: workload.Collective, Operation: operation, Size: uint64(elements * b.Bytes.Gradient), Peer: uint32(group), Stream: dataStream}, b.gradients...)
+		}
+	}
+	if b.Model.Experts == 0 {
+		combine(name, dataGroup, b.bucket+b.experts)
+	} else {
+		combine(name, dataGroup, b.bucket)
+		combine(name+" of experts", expertDataGroup, b.experts)
+	}
+	b.gradients, b.bucket, b.experts = b.gradients[:0], 0, 0
+}
+
+// finish adds what follows the backward passes: the gradients of the vocabulary, which the first and
+// the last stage hold, are combined by both and by the copies of the model; with stages 1 and 2 of
+// ZeRO the copies gather the new parameters. The optimizer takes no time.
+func (b *stageProgram) finish() {
+	p := &b.Parallel
+	vocabulary := b.Model.Vocabulary * b.Model.Hidden / p.Tensor
+	isEnd := b.stage == 0 || b.stage == p.Pipeline-1
+	if isEnd {
+		if p.Pipeline > 1 {
+			b.then("combine vocabulary", workload.Op{Kind: workload.Collective, Operation: collective.Allreduce, Size: uint64(vocabulary * b.Bytes.Gradient), Peer: embeddingGroup, Stream: dataStream})
+		}
+		b.bucket = vocabulary
+		b.gradients = append(b.gradients[:0], b.last)
+		b.combineGradients()
+	}
+	if p.Zero != 1 && p.Zero != 2 {
+		return
+	}
+	layers := b.Model.Layers / p.Pipeline
+	shared := layers * b.AttentionParameters() / p.Tensor
+	if isEnd {
+		shared += vocabulary
+	}
+	experts := layers * b.layerExperts()
+	if b.Model.Experts == 0 {
+		shared, experts = shared+experts, 0
+	}
+	b.communicate("gather parameters", collective.Allgather, dataGroup, shared*b.Bytes.Parameter/p.Data)
+	if experts > 0 {
+		b.communicate("gather experts", collective.Allgather, expertDataGroup, experts*b.Bytes.Parameter/(p.Data/p.Expert))
+	}
+}
