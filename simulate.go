@@ -169,10 +169,14 @@ func (s *Simulation) Page(t timeline.Trace) *doc.Document {
 
 // WriteFinish writes the finishing time of each rank as CSV: rank,finish_ns.
 func (s *Simulation) WriteFinish(w io.Writer) error {
+	return writeFinishTimes(w, s.Result.FinishTimes)
+}
+
+func writeFinishTimes(w io.Writer, times []unit.Time) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "rank,finish_ns")
 	line := []byte{}
-	for rank, t := range s.Result.FinishTimes {
+	for rank, t := range times {
 		line = strconv.AppendInt(line[:0], int64(rank), 10)
 		line = append(append(line, ','), formatNanoseconds(t)...)
 		b.Write(append(line, '\n'))

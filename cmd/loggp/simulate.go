@@ -13,15 +13,16 @@ import (
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
 )
 
 // simulateFlags has the flags of the verb.
 type simulateFlags struct {
 	paramsFile, parameterLibrary, parameterPlace, loggops, finishFile, parameterSweep, noise, outputPath, parameterPlatform string
-	dialect                                                                                                                 *string
+	dialect, level                                                                                                          *string
 	printsCriticalPath                                                                                                      bool
 	slowdownLimits                                                                                                          []string
-	trace                                                                                                                   executionTraceFlags
+	workload                                                                                                                workloadFlags
 	seed                                                                                                                    uint64
 }
 
@@ -32,15 +33,21 @@ const (
 	maxEventRanks    = 1024
 )
 
+// simulationLevels are the values of --level.
+var simulationLevels = []string{"loggops", flowLevel}
+
+const flowLevel = "flows"
+
 func simulateCommand() *cobra.Command {
 	var s simulateFlags
 	cmd := &cobra.Command{
-		Use:   "simulate FILE.goal|- | TRACE.0.et TRACE.1.et ...",
+		Use:   "simulate FILE.goal|- | TRACE.0.et TRACE.1.et ... | STEP.yaml",
 		Short: "Compute when a communication schedule ends, by LogGOPS",
 		Long: `simulate reads a schedule, in GOAL text or in the format of LogGOPSim's txt2bin, also compressed by gzip, and computes by LogGOPS when each
 rank finishes. It prints the finishing time and where the time of the critical path went.
 
-Chakra execution traces, one file a rank (.et or .json), are simulated as the schedule that 'loggp schedule trace' writes.
+Chakra execution traces, one file a rank (.et or .json), and descriptions of training steps (.yaml) are simulated as the schedule that
+'loggp schedule trace' writes, or with --level flows as messages and collective operations that share the links of a machine.
 
 Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/schedule.md.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 64 --size 4KiB -o bcast.goal
@@ -50,8 +57,9 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --critical-path --tolerance 1%,5%
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg
-  loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns`,
-		Args: requireArgs("file of a schedule, - for standard input, or the files of a trace"),
+  loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns
+  loggp simulate gpt.yaml --level flows --platform dgx-h100`,
+		Args: requireArgs("file of a schedule, - for standard input, or the files of a trace or a training step"),
 		RunE: s.run,
 	}
 	f := cmd.Flags()
@@ -68,24 +76,74 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
-	s.trace.addTo(cmd)
+	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how a trace or a training step is simulated: message by message, or by flows that share the links of --platform")
+	s.workload.addTo(cmd)
 	addPrintFlags(cmd)
 	return cmd
 }
 
 func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
-	name, isTrace := args[0], traceFilePattern.MatchString(args[0])
-	if !isTrace {
-		if len(args) > 1 {
-			return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et or .json", args[1]))
-		}
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces, whose files end with .et or .json", executionTraceFlagNames...); err != nil {
+	name := args[0]
+	if workloadFilePattern.MatchString(name) {
+		return s.runWorkload(cmd, args)
+	}
+	if len(args) > 1 {
+		return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et or .json", args[1]))
+	}
+	if *s.level == flowLevel {
+		return newUsageError(cmd, fmt.Errorf("--level flows: it is for traces and training steps, whose files end with .et, .json or .yaml"))
+	}
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces and training steps, whose files end with .et, .json or .yaml", workloadFlagNames...); err != nil {
+		return err
+	}
+	sched, err := readSchedule(cmd, name)
+	if err != nil {
+		return err
+	}
+	return s.runSchedule(cmd, name, sched, nil)
+}
+
+// runWorkload simulates a trace or a training step, as a schedule or by flows.
+func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
+	if *s.level == flowLevel {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "sweep", "tolerance", "noise", "seed", "output"); err != nil {
 			return err
 		}
 	}
+	w, err := s.workload.readWorkload(cmd, args)
+	if err != nil {
+		return err
+	}
+	if *s.level != flowLevel {
+		sched, err := w.Schedule()
+		if err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+		return s.runSchedule(cmd, args[0], sched, w.CollectiveTable())
+	}
+	o := loggp.FlowOptions{Name: filepath.Base(args[0]), Platform: s.parameterPlatform, Library: s.parameterLibrary}
+	if cmd.Flags().Changed("loggops") {
+		p, err := schedule.ParseParams(s.loggops)
+		if err != nil {
+			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
+		}
+		o.LogGOPS = &p
+	}
+	sim, err := loggp.SimulateFlows(cmd.Context(), w, o)
+	if err != nil {
+		return usageErrorWithFlag(cmd, err)
+	}
+	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.RankFinish)); err != nil {
+		return err
+	}
+	return printDocument(cmd, sim.Document())
+}
+
+// runSchedule simulates a schedule. source says what it was made of, if it was not in a file.
+func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *schedule.Schedule, source *doc.Table) error {
 	o := loggp.SimulateOptions{
 		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: commandLine(cmd),
-		Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
+		Source: source, Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
 	}
 	if err := errors.Join(s.parseOptions(cmd, &o), checkTimelineOutput(s.outputPath), checkWritableFile(s.finishFile)); err != nil {
 		return newUsageError(cmd, err)
@@ -97,16 +155,6 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if o.Noise, err = s.readNoise(cmd); err != nil {
-		return err
-	}
-	var sched *schedule.Schedule
-	if isTrace {
-		traced, err := s.trace.readTrace(cmd, args)
-		if err != nil {
-			return err
-		}
-		sched, o.Source = traced.Schedule, traced.Table()
-	} else if sched, err = readSchedule(cmd, name); err != nil {
 		return err
 	}
 	sim, err := loggp.Simulate(cmd.Context(), sched, o)

@@ -11,29 +11,29 @@ import (
 	"github.com/loggp/loggp/model/trace"
 )
 
-// executionTraceFlags are the flags of verbs that take execution traces.
-type executionTraceFlags struct {
+// workloadFlags are the flags of verbs that take execution traces and training steps.
+type workloadFlags struct {
 	groupFile, computeRate, collectives string
 	ranks                               int
 }
 
-// executionTraceFlagNames are the flags of executionTraceFlags.
-var executionTraceFlagNames = []string{"ranks", "groups", "compute-rate", "collective"}
+// workloadFlagNames are the flags of workloadFlags.
+var workloadFlagNames = []string{"ranks", "groups", "compute-rate", "collective"}
 
-// traceFilePattern matches the names of trace files.
-var traceFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$`)
+// workloadFilePattern matches the names of files of traces and training steps.
+var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|\.ya?ml$`)
 
-func (t *executionTraceFlags) addTo(cmd *cobra.Command) {
+func (t *workloadFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&t.ranks, "ranks", "n", 0, "ranks of a trace: each that has no file repeats that of the nearest rank below it (default: one for each file)")
 	f.StringVar(&t.groupFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
 	f.StringVar(&t.computeRate, "compute-rate", "", "operations a second, such as 300e12, of nodes of a trace that have a number of operations (default: their recorded time)")
-	f.StringVar(&t.collectives, "collective", "", "algorithms of the collective operations of a trace: a list such as allreduce=ring,bcast=binomial")
+	f.StringVar(&t.collectives, "collective", "", "algorithms of the collective operations of a trace or training step: a list such as allreduce=ring,bcast=binomial")
 }
 
-// readTrace reads the files of a trace, and prints what was restored or dropped.
-func (t *executionTraceFlags) readTrace(cmd *cobra.Command, names []string) (*loggp.ExecutionTrace, error) {
-	o := loggp.ExecutionTraceOptions{Options: trace.Options{Ranks: t.ranks}}
+// readWorkload reads the files of a trace or a training step, and prints what was restored or dropped.
+func (t *workloadFlags) readWorkload(cmd *cobra.Command, names []string) (*loggp.Workload, error) {
+	o := loggp.WorkloadOptions{Options: trace.Options{Ranks: t.ranks}}
 	if t.collectives != "" {
 		o.Collective = splitList(t.collectives)
 	}
@@ -58,7 +58,7 @@ func (t *executionTraceFlags) readTrace(cmd *cobra.Command, names []string) (*lo
 			return nil, err
 		}
 	}
-	s, err := loggp.ReadExecutionTrace(names, o)
+	s, err := loggp.ReadWorkload(names, o)
 	if err != nil {
 		return nil, usageErrorWithFlag(cmd, err)
 	}
@@ -68,22 +68,26 @@ func (t *executionTraceFlags) readTrace(cmd *cobra.Command, names []string) (*lo
 
 // scheduleTraceCommand is 'loggp schedule trace'.
 func scheduleTraceCommand() *cobra.Command {
-	var t executionTraceFlags
+	var t workloadFlags
 	var outputPath string
 	cmd := &cobra.Command{
-		Use:   "trace FILE.0.et FILE.1.et ...",
-		Short: "Write the schedule of an execution trace",
-		Long: `trace reads Chakra execution traces, one file a rank, as protobuf or JSON, and writes what the ranks compute, send and receive as a GOAL file.
-Collective operations become messages by the algorithms of --collective.`,
+		Use:   "trace FILE.0.et FILE.1.et ... | STEP.yaml",
+		Short: "Write the schedule of an execution trace or a training step",
+		Long: `trace reads Chakra execution traces, one file a rank, as protobuf or JSON, or the description of a training step, and writes what the ranks
+compute, send and receive as a GOAL file. Collective operations become messages by the algorithms of --collective.`,
 		Example: `  loggp schedule trace step.0.et.gz -n 8 -o step.goal`,
-		Args:    requireArgs("files of a trace, one a rank: step.0.et step.1.et ..."),
+		Args:    requireArgs("files of a trace, one a rank (step.0.et step.1.et ...), or of a training step (step.yaml)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(outputPath); err != nil {
 				return newUsageError(cmd, err)
 			}
-			s, err := t.readTrace(cmd, args)
+			w, err := t.readWorkload(cmd, args)
 			if err != nil {
 				return err
+			}
+			s, err := w.Schedule()
+			if err != nil {
+				return fmt.Errorf("schedule: %w", err)
 			}
 			if outputPath == "" {
 				return s.Write(cmd.OutOrStdout())

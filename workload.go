@@ -3,6 +3,7 @@ package loggp
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,34 +12,41 @@ import (
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/trace"
+	"github.com/loggp/loggp/model/training"
 	"github.com/loggp/loggp/model/workload"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
 
-// ExecutionTraceOptions say how ReadExecutionTrace makes a schedule of a trace. The zero value
-// takes the trace as it was recorded, and expands collective operations by
-// workload.DefaultAlgorithms.
-type ExecutionTraceOptions struct {
-	trace.Options
-	Collective []string // algorithms of collective operations, such as allreduce=ring
+// WorkloadOptions say how ReadWorkload reads the files of a workload. The zero value takes a trace
+// as it was recorded, and expands collective operations by workload.DefaultAlgorithms.
+type WorkloadOptions struct {
+	trace.Options          // of a trace
+	Collective    []string // algorithms of collective operations, such as allreduce=ring
 }
 
-// ExecutionTrace is the schedule of a trace.
-type ExecutionTrace struct {
-	*schedule.Schedule
-	Report      *trace.Report
-	collectives []workload.CollectiveUse
-	expansion   workload.Expansion
+// Workload is what the ranks of a job do, one level above messages.
+type Workload struct {
+	*workload.Workload
+	Report    *trace.Report  // of a trace; nil: it was none
+	Step      *training.Step // of a training step; nil: it was none
+	name      string
+	expansion workload.Expansion
 }
 
-// ReadExecutionTrace reads execution traces, one file a rank, and expands their collective
-// operations into messages.
-func ReadExecutionTrace(names []string, o ExecutionTraceOptions) (*ExecutionTrace, error) {
+// StepFileSuffixes are how the names of files end that describe training steps.
+var StepFileSuffixes = []string{".yaml", ".yml"}
+
+// ReadWorkload reads execution traces, one file a rank, or one file that describes a training step.
+func ReadWorkload(names []string, o WorkloadOptions) (*Workload, error) {
 	x, err := parseAlgorithms(o.Collective)
 	if err != nil {
 		return nil, &OptionError{"Collective", strings.Join(o.Collective, ","), err}
 	}
+	if len(names) == 0 {
+		return nil, errors.New("a workload without files")
+	}
+	w := &Workload{name: names[0], expansion: x}
 	var files []trace.File
 	for _, name := range names {
 		f, err := input.Open(name)
@@ -48,22 +56,33 @@ func ReadExecutionTrace(names []string, o ExecutionTraceOptions) (*ExecutionTrac
 		defer f.Close()
 		files = append(files, trace.File{Name: name, Reader: f})
 	}
-	w, report, err := trace.Read(files, o.Options)
-	if err != nil {
+	if !slices.Contains(StepFileSuffixes, filepath.Ext(names[0])) {
+		w.Workload, w.Report, err = trace.Read(files, o.Options)
+		return w, err
+	}
+	switch {
+	case len(names) > 1:
+		return nil, fmt.Errorf("%s and %s: a training step is one file", names[0], names[1])
+	case o.Ranks != 0 || o.Groups != nil || o.ComputeRate != 0:
+		return nil, optionErrorf("Ranks, Groups, ComputeRate", "%s says them itself: they are for traces", names[0])
+	}
+	if w.Step, err = training.Read(files[0], names[0]); err != nil {
 		return nil, err
 	}
-	ops, err := w.EstimateOps(x)
+	w.Workload, err = w.Step.Workload()
+	return w, err
+}
+
+// Schedule expands the collective operations into messages.
+func (w *Workload) Schedule() (*schedule.Schedule, error) {
+	ops, err := w.EstimateOps(w.expansion)
 	if err != nil {
 		return nil, err
 	}
 	if most := int(min(max(host.AvailableMemory()/simulationMemoryFactor, 0)/schedule.BytesPerOp, schedule.MaxOps)); ops > most {
-		return nil, fmt.Errorf("%s: about %d operations after collective operations are expanded, and this machine can simulate %d: use fewer ranks, or algorithms with fewer steps", names[0], ops, most)
+		return nil, fmt.Errorf("%s: about %d operations after collective operations are expanded, and this machine can simulate %d: simulate flows, or fewer ranks", w.name, ops, most)
 	}
-	s, err := w.Schedule(x)
-	if err != nil {
-		return nil, err
-	}
-	return &ExecutionTrace{s, report, w.Collectives(), x}, nil
+	return w.Workload.Schedule(w.expansion)
 }
 
 // parseAlgorithms reads algorithms such as allreduce=ring.
@@ -85,18 +104,19 @@ func parseAlgorithms(words []string) (workload.Expansion, error) {
 	return x, nil
 }
 
-// Table says which collective operations the trace has, and by which algorithms they are executed.
-func (t *ExecutionTrace) Table() *doc.Table {
-	table := &doc.Table{Name: "collectives", Title: "Collective operations of the trace", Columns: []doc.Column{
+// CollectiveTable says which collective operations the workload has, and by which algorithms they
+// are executed.
+func (w *Workload) CollectiveTable() *doc.Table {
+	table := &doc.Table{Name: "collectives", Title: "Collective operations", Columns: []doc.Column{
 		{Heading: "operation", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn, IsKey: true}, {Heading: "groups", Kind: doc.NumberColumn}, {Heading: "count", Kind: doc.NumberColumn},
 		{Heading: "least\nbytes", Kind: doc.NumberColumn}, {Heading: "most\nbytes", Kind: doc.NumberColumn}, {Heading: "all\nbytes", Kind: doc.NumberColumn}, {Heading: "algorithm"},
 	}}
-	for _, use := range t.collectives {
+	for _, use := range w.Collectives() {
 		table.AddRow(doc.TextCell(use.Operation.String()), doc.CountCell(use.Ranks), doc.CountCell(use.Groups), doc.CountCell(use.Count),
-			sizeCell(use.MinBytes), sizeCell(use.MaxBytes), sizeCell(use.Bytes), doc.TextCell(t.expansion.AlgorithmName(use.Operation)))
+			sizeCell(use.MinBytes), sizeCell(use.MaxBytes), sizeCell(use.Bytes), doc.TextCell(w.expansion.AlgorithmName(use.Operation)))
 	}
 	table.AddNote("Bytes are the input of each rank")
-	if r := t.Report; r.Nodes > 0 {
+	if r := w.Report; r != nil {
 		table.AddNote("%s with %d nodes, %d of them on the host, in %d threads and streams", format.Plural(r.Files, "file"), r.Nodes, r.HostOps, r.Streams)
 	}
 	return table
@@ -107,4 +127,9 @@ func sizeCell(bytes uint64) doc.Cell {
 }
 
 // WarningTexts returns what was added, dropped or assumed.
-func (t *ExecutionTrace) WarningTexts() []string { return slices.Clone(t.Report.Warnings()) }
+func (w *Workload) WarningTexts() []string {
+	if w.Report == nil {
+		return nil
+	}
+	return w.Report.Warnings()
+}

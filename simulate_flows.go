@@ -1,0 +1,143 @@
+package loggp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/flow"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// FlowOptions say on which machine SimulateFlows simulates a workload. The zero value takes the
+// parameters of schedule.DefaultParams, and a machine in which ranks share nothing.
+type FlowOptions struct {
+	Name     string           // of the workload, in the title of the document; "": "workload"
+	LogGOPS  *schedule.Params // of all messages; nil: schedule.DefaultParams, if there is no Platform
+	Platform string           // an emulated machine, whose links are shared
+	Library  string           // on it; "": its first
+}
+
+// FlowSimulation is the outcome of SimulateFlows.
+type FlowSimulation struct {
+	Result   *flow.Result
+	document *doc.Document
+}
+
+// Document says when the workload ends, and where the time of its critical path went.
+func (s *FlowSimulation) Document() *doc.Document { return s.document }
+
+// WriteFinish writes the finishing time of each rank as CSV: rank,finish_ns.
+func (s *FlowSimulation) WriteFinish(w io.Writer) error {
+	return writeFinishTimes(w, s.Result.RankFinish)
+}
+
+// SimulateFlows computes when a workload ends, without packets: messages and collective operations
+// share the links and interfaces of a machine by max-min fairness, as package flow says. Collective
+// operations are in place: a rank does not copy its own data.
+func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimulation, error) {
+	m, err := o.machine(ctx, len(w.Ranks))
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	res, err := flow.Simulate(w.Workload, w.expansion, m)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	path := res.CriticalPath()
+	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "workload"), Footer: "Made by loggp."}
+	d.Answer = describeFlows(res, path)
+	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path))
+	d.AddTables("collectives", "Collective operations", w.CollectiveTable())
+	return &FlowSimulation{res, d}, nil
+}
+
+// machine returns what messages take and share.
+func (o *FlowOptions) machine(ctx context.Context, ranks int) (flow.Machine, error) {
+	if o.Platform == "" {
+		p := schedule.DefaultParams
+		if o.LogGOPS != nil {
+			p = *o.LogGOPS
+		}
+		overhead := model.Curve{{ValueAtFrom: p.Overhead, PerByte: p.OverheadPerByte}}
+		return flow.Machine{Machine: collective.Machine{Parameters: model.Parameters{L: p.L, Gap: p.Gap, GapPerByte: p.GapPerByte, SendOverhead: overhead, RecvOverhead: overhead}}}, nil
+	}
+	if o.LogGOPS != nil {
+		return flow.Machine{}, optionErrorf("LogGOPS, Platform", "give one of them")
+	}
+	p, err := LoadPlatform(o.Platform)
+	if err != nil {
+		return flow.Machine{}, err
+	}
+	if most := p.Machine.Ranks.Max; ranks > most {
+		return flow.Machine{}, fmt.Errorf("the workload has %d ranks, and %s has at most %d", ranks, o.Platform, most)
+	}
+	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks}.model(ctx)
+	m.Copy = nil // collective operations of training are in place
+	return flow.Machine{Machine: m.Machine, Nodes: m.nodes}, err
+}
+
+// describeFlows is the answer: when the workload ends, and what its critical path does.
+func describeFlows(res *flow.Result, path []flow.PathPart) string {
+	text := fmt.Sprintf("It ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(res.Finish.Micros()), res.LastRank, len(res.RankFinish))
+	if len(path) == 0 {
+		return text
+	}
+	text += fmt.Sprintf(" The critical path is %s %s", pathPercent(path[0].Time, res), path[0].Name)
+	if len(path) > 1 {
+		text += fmt.Sprintf(", %s %s", pathPercent(path[1].Time, res), path[1].Name)
+	}
+	return text + "."
+}
+
+func pathPercent(t unit.Time, res *flow.Result) string {
+	return format.WithDecimals(100*t.Micros()/max(res.Finish.Micros(), 1e-12), 1) + " %"
+}
+
+// resultTable sums up a simulation.
+func (o *FlowOptions) resultTable(w *Workload, res *flow.Result) *doc.Table {
+	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
+	add := func(name, format string, args ...any) {
+		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
+	}
+	add("finishing time", "%s ns", formatNanoseconds(res.Finish))
+	add("last rank", "%d of %d", res.LastRank, len(res.RankFinish))
+	add("operations", "%d", w.CountOps())
+	add("messages and collective operations", "%d", res.Activities)
+	var computing unit.Time
+	for rank := range res.RankFinish {
+		computing = max(computing, res.ComputingTime(rank))
+	}
+	add("the busiest rank computes", "%s", format.MicrosWithUnit(computing.Micros()))
+	if w.Step != nil {
+		perSecond := w.Step.StepOps() / (res.Finish.Micros() / 1e6) / float64(len(res.RankFinish))
+		add("operations a second of a GPU", "%.4g, %.1f %% of its rate", perSecond, 100*perSecond/w.Step.Rate)
+	}
+	switch {
+	case o.Platform != "":
+		add("machine", "%s", o.Platform)
+	case o.LogGOPS != nil:
+		add("parameters", "%v", *o.LogGOPS)
+	default:
+		add("parameters", "%v", schedule.DefaultParams)
+	}
+	return t
+}
+
+// flowPartsTable says where the time of the critical path went.
+func flowPartsTable(res *flow.Result, path []flow.PathPart) *doc.Table {
+	t := &doc.Table{Name: "parts", Title: "Time of the critical path", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "count", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "share\n%", Kind: doc.NumberColumn}}}
+	for _, p := range path {
+		t.AddRow(doc.TextCell(p.Name), doc.CountCell(p.Count), microsCell(p.Time), doc.TextCell(format.WithDecimals(100*p.Time.Micros()/max(res.Finish.Micros(), 1e-12), 1)))
+	}
+	return t
+}
