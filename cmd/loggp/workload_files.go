@@ -31,7 +31,8 @@ func (t *workloadFlags) addTo(cmd *cobra.Command) {
 	f.StringVar(&t.collectives, "collective", "", "algorithms of the collective operations of a trace or training step: a list such as allreduce=ring,bcast=binomial")
 }
 
-// readWorkload reads the files of a trace or a training step, and prints what was restored or dropped.
+// readWorkload reads the files of a trace or a training step, and prints what was restored or
+// dropped.
 func (t *workloadFlags) readWorkload(cmd *cobra.Command, names []string) (*loggp.Workload, error) {
 	o := loggp.WorkloadOptions{Options: trace.Options{Ranks: t.ranks}}
 	if t.collectives != "" {

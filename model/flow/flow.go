@@ -290,7 +290,8 @@ func ringOf(a *collective.Algorithm, job collective.Job) (r ring, isRing bool) {
 // the block of the step before, so in the long run a step takes the mean of the members' one-way
 // times, or as long as the busiest interface, and combining a block comes on top:
 //
-//	steps · max{mean over members of T(block), max over members of busy(block)} + folds · fold(block)
+//	steps · max{mean over members of T(block), max over members of busy(block)}
+//	+ folds · fold(block)
 func (d *demands) ringTime(r ring, ranks []int, busy busyTimes) unit.Time {
 	var sum, longest unit.Time
 	for i, from := range ranks {

@@ -76,7 +76,8 @@ type gathering struct {
 	last    member
 }
 
-// dependants are the operations that wait for each operation of a program: after[first[i]:first[i+1]].
+// dependants are the operations that wait for each operation of a program:
+// after[first[i]:first[i+1]].
 type dependants struct {
 	first, after []uint32
 	open         []uint32 // how many operations each operation waits for

@@ -24,7 +24,8 @@ func (s *Step) MLPOps() float64 {
 	return 4 * s.tokens() * float64(s.Model.Hidden) * float64(s.Model.FFN) * float64(max(s.Model.TopK, 1))
 }
 
-// LogitOps returns the operations of the product with the vocabulary in the forward pass: 2 b s h V.
+// LogitOps returns the operations of the product with the vocabulary in the forward pass: 2 b s h
+// V.
 func (s *Step) LogitOps() float64 {
 	return 2 * s.tokens() * float64(s.Model.Hidden) * float64(s.Model.Vocabulary)
 }

@@ -372,7 +372,8 @@ func (b *stageProgram) addGradients(shared, experts int) {
 }
 
 // combineGradients adds what combines the gradients of the bucket over the copies of the model,
-// beside the backward pass of the next layers: allreduce, or from stage 1 of ZeRO on reduce-scatter.
+// beside the backward pass of the next layers: allreduce, or from stage 1 of ZeRO on
+// reduce-scatter.
 func (b *stageProgram) combineGradients() {
 	operation, name := collective.Allreduce, "combine gradients"
 	if b.Parallel.Zero > 0 {
@@ -392,9 +393,9 @@ func (b *stageProgram) combineGradients() {
 	b.gradients, b.bucket, b.experts = b.gradients[:0], 0, 0
 }
 
-// finish adds what follows the backward passes: the gradients of the vocabulary, which the first and
-// the last stage hold, are combined by both and by the copies of the model; with stages 1 and 2 of
-// ZeRO the copies gather the new parameters. The optimizer takes no time.
+// finish adds what follows the backward passes: the gradients of the vocabulary, which the first
+// and the last stage hold, are combined by both and by the copies of the model; with stages 1 and 2
+// of ZeRO the copies gather the new parameters. The optimizer takes no time.
 func (b *stageProgram) finish() {
 	p := &b.Parallel
 	vocabulary := b.Model.Vocabulary * b.Model.Hidden / p.Tensor
