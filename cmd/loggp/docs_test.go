@@ -169,7 +169,7 @@ func outputs(t *testing.T) map[string]string {
 		name := fmt.Sprintf("all_reduce_8.%d.et", rank)
 		files[name] = "../../../model/trace/testdata/" + name
 	}
-	files["gpt.yaml"] = "../../../docs/gpt.yaml"
+	files["gpt.yaml"] = "../../../model/training/testdata/gpt.yaml"
 	files["step.0.et.gz"] = "../../../model/trace/testdata/training_step.0.et.gz"
 	for name, from := range files {
 		b, err := os.ReadFile(filepath.Join("../../microbench/foreign/testdata", from))
