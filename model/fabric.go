@@ -22,7 +22,8 @@ type Fabric struct {
 	Packet        PacketSize // on links: bytes beside its payload, and the longest payload (MTU)
 	Chunk         int        // bytes of a transfer that hold a link before others may pass: whole packets
 
-	NIC *NIC // the interfaces; nil: those of the numbers below
+	Congestion *CongestionControl // nil: senders know nothing of congestion but full buffers
+	NIC        *NIC               // the interfaces; nil: those of the numbers below
 
 	Send     Channel   // handing a message over to the interface
 	Receive  unit.Time // taking a message that has arrived

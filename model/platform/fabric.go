@@ -129,6 +129,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 	to, nic := &model.Fabric{}, &model.NIC{}
 	var routing, arbitration string
 	var seed int
+	congestion := &model.CongestionControl{}
 	var links, fields []mappingField
 	for c := range topology.NumClasses {
 		l := &to.Links[c]
@@ -142,6 +143,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 	all := r.mapping(append(fields,
 		required("links", r.mapping(links...)),
 		optional("switch", r.mapping(required("latency", r.time(&to.SwitchLatency)), optional("buffer", r.size(&to.Buffer, 1, maxWireBytes)), optional("arbitration", oneOfWords(r, &arbitration, model.ArbitrationNames)))),
+		optional("ecn", r.congestionControl(congestion)),
 		optional("routing", r.text(&routing, "ecmp")),
 		optional("seed", r.count(&seed, 0, maxWindow)),
 		required("deliver", r.time(&to.Deliver)),
@@ -171,11 +173,34 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 		}
 		r.checkRouting(path, n, to, routing, seed)
 		r.checkLinks(path, n, to)
+		if at := mappingValue(n, "ecn"); at != nil {
+			if to.Congestion = congestion; to.Graph.Switches == 0 {
+				r.reportProblem(at, path+".ecn", "has no effect: switches mark packets, and a %s has none; leave it out", to.Graph.Kind)
+			}
+		}
 		if to.WireBytes(to.Chunk) > maxWireBytes {
 			r.reportProblem(mappingValue(n, "chunk"), path+".chunk", "%s with headers are more than %s on a link: write a smaller chunk", unit.Bytes(to.Chunk), unit.Bytes(maxWireBytes))
 		}
 		if to.Chunk%to.Packet.Payload != 0 {
 			r.reportProblem(mappingValue(n, "chunk"), path+".chunk", "%s is no multiple of packet.payload: write whole packets, such as %s", unit.Bytes(to.Chunk), unit.Bytes((to.Chunk/to.Packet.Payload+1)*to.Packet.Payload))
+		}
+	})
+}
+
+// congestionControl reads when switches mark packets, and how senders react.
+func (r *fileReader) congestionControl(to *model.CongestionControl) nodeReader {
+	fields := r.mapping(
+		required("from", r.size(&to.MarkFrom, 0, maxWireBytes)),
+		required("all", r.size(&to.MarkAll, 1, maxWireBytes)),
+		required("probability", r.percent(&to.Probability, 1)),
+		required("interval", r.time(&to.NoticeInterval)),
+		required("gain", r.percent(&to.Gain, 1)),
+		required("period", r.positiveTime(&to.Period)),
+		required("increase", r.rate(&to.Increase)),
+	)
+	return r.withCheck(fields, func(path string, n *yaml.Node) {
+		if to.MarkAll <= to.MarkFrom {
+			r.reportProblem(mappingValue(n, "all"), path+".all", "%s, but marks begin at %s: write more than from", unit.Bytes(to.MarkAll), unit.Bytes(to.MarkFrom))
 		}
 	})
 }

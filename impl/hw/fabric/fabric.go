@@ -9,7 +9,7 @@
 //
 // Everything of a chunk is in arrays with integer numbers, so that a run allocates nothing once the
 // arrays are as long as it needs. Credits return when a chunk begins to leave, without a time of
-// their own. Loss, retransmission and rate control are not emulated.
+// their own. Loss and retransmission are not emulated.
 package fabric
 
 import (
@@ -42,6 +42,8 @@ type network struct {
 	random        rand.PCG            // of detours and of sprayed routes
 	nics          []nic               // of the hosts; nil: interfaces have no buses
 	registered    []registrationCache // of the ranks; nil: memory needs no registration
+	pairs         []queuePair         // with congestion control, of the last senders
+	pairNumbers   map[pairKey]int32
 
 	freeFlow, freeChunk, freeTransfer int32 // the first of those to use again
 }
@@ -70,6 +72,9 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 			n.openTransfers[i] = none
 		}
 	}
+	if f.Congestion != nil {
+		n.pairNumbers = map[pairKey]int32{}
+	}
 	j.Probe.ReportIfObserved(n, 0)
 	return n
 }
@@ -83,8 +88,11 @@ func (n *network) latencyBetween(from, to int32) unit.Time {
 }
 
 // firstByteTime returns the time of a first byte between the interfaces of two ranks.
-func (n *network) firstByteTime(from, to int32) (t unit.Time) {
-	a, b := n.hostOf(from), n.hostOf(to)
+func (n *network) firstByteTime(from, to int32) unit.Time {
+	return n.firstByteTimeOfHosts(n.hostOf(from), n.hostOf(to))
+}
+
+func (n *network) firstByteTimeOfHosts(a, b int32) (t unit.Time) {
 	if a == b {
 		return 0
 	}

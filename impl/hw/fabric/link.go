@@ -18,6 +18,7 @@ type link struct {
 	waitingBytes          int       // of chunks that wait
 	endsAtHost            bool      // which takes all that comes
 	isBus                 bool      // between memory and an interface, without headers of packets
+	marks                 bool      // its queue is in a switch
 	isServed              bool      // an event serves the next flow when the link is free
 }
 
@@ -54,6 +55,7 @@ func (n *network) setUpLinks(wanted int32) *link {
 			class = n.Graph.Class(i)
 			l.endsAtHost = n.Graph.IsHost(n.Graph.To(i)) && n.NIC == nil
 			l.latency = n.HopLatency(i)
+			l.marks = n.Congestion != nil && !n.Graph.IsHost(n.Graph.From(i))
 		case n.NIC != nil:
 			l.endsAtHost = i >= n.busIn(0)
 		}
@@ -92,6 +94,7 @@ type chunk struct {
 	payload    int32 // bytes of the transfer
 	bytes      int32 // on links
 	isEntering bool  // it has taken no link yet
+	isMarked   bool  // some queue before a link was long
 	isFirst    bool  // of the transfer
 	isLast     bool
 	next       int32     // behind it in the queue, or of those to use again
@@ -208,6 +211,9 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	}
 	hold := l.rate.Time(bytes)
 	l.Reserve(t, hold)
+	if l.marks {
+		n.markChunk(c, l.waitingBytes)
+	}
 	x := n.transfers[c.transfer].message()
 	n.job.Probe.ServerOccupied(&l.Server, x, model.CarryActivity, t, hold, bytes)
 	c.lastByte = max(c.lastByte, t+hold) + l.latency
@@ -232,6 +238,9 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 		n.dequeueTransfer(by)
 	}
 	if l.endsAtHost {
+		if c.isMarked {
+			n.sendNotice(by, c.lastByte)
+		}
 		c.next, n.freeChunk = n.freeChunk, i
 		n.recordChunkArrival(of, payload, isLast, there)
 	}

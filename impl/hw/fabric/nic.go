@@ -114,9 +114,18 @@ func (e *doorbellEvent) HandleEvent(isServed uint64) {
 	n.enqueueTransfer(int32(pk.Src-n.FirstRank), x)
 }
 
-// readyTime returns from when on an interface gets the bytes of a transfer up to a position.
+// readyTime returns from when on an interface may send the bytes of a transfer up to a position.
 // Datagrams are ready as long after they were made as the first of them.
 func (n *network) readyTime(x *transfer, position int) unit.Time {
+	ready := n.dataReadyTime(x, position)
+	if n.Congestion != nil {
+		ready = max(ready, n.pair(x.sender).next)
+	}
+	return ready
+}
+
+// dataReadyTime is readyTime by the data alone.
+func (n *network) dataReadyTime(x *transfer, position int) unit.Time {
 	if x.made == x.begin {
 		return x.ready
 	}

@@ -39,6 +39,9 @@ type sender struct{ first, last int32 }
 
 // enqueueTransfer appends a transfer to the queue of a sender, and begins it if it is the first.
 func (n *network) enqueueTransfer(by int32, x transfer) {
+	if n.Congestion != nil {
+		by = n.queuePairOf(by, x.from, x.to)
+	}
 	x.sender, x.next, x.nextOpen, x.missing = by, none, none, x.size
 	i := n.freeTransfer
 	if i == none {
@@ -77,11 +80,14 @@ func (e *dataReadyEvent) HandleEvent(by uint64) { (*network)(e).resumeSender(int
 func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	x := &n.transfers[i]
 	bytes := min(n.Chunk, x.size-x.position)
-	if n.nics != nil {
+	if n.nics != nil || n.Congestion != nil {
 		if ready := n.readyTime(x, x.position+bytes); ready > t {
 			n.job.Kernel.Schedule(ready, (*dataReadyEvent)(n), uint64(x.sender))
 			return none, false
 		}
+	}
+	if n.Congestion != nil {
+		n.pair(x.sender).reserve(n.Congestion, t, bytes)
 	}
 	if n.openTransfers != nil && x.position == 0 {
 		n.appendOpenTransfer(i)
