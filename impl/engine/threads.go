@@ -55,12 +55,23 @@ type CallState struct {
 	isPolling       bool
 	awaitedRequests awaitedRequestList
 	probedMessage   probedMessage
+	observed        any // what an engine notes of it
+}
+
+// ThreadObserver is implemented by engines that note something of the call that a thread is in.
+type ThreadObserver interface {
+	// SwapThreadState exchanges it, before another thread goes on. nil is that of a thread that has
+	// made no call.
+	SwapThreadState(saved *any)
 }
 
 // SwapCallState exchanges the state of the call that the rank is in with s, for another thread to
 // go on in its goroutine.
 func (r *Rank) SwapCallState(s *CallState) {
-	before := CallState{r.call, r.context, r.collectiveTag, r.waitTarget, r.isPolling, r.awaitedRequests, r.probedMessage}
+	if o, ok := r.innermostEngine().(ThreadObserver); ok {
+		o.SwapThreadState(&s.observed)
+	}
+	before := CallState{r.call, r.context, r.collectiveTag, r.waitTarget, r.isPolling, r.awaitedRequests, r.probedMessage, s.observed}
 	r.call, r.context, r.collectiveTag, r.waitTarget, r.isPolling, r.awaitedRequests, r.probedMessage = s.call, s.context, s.collectiveTag, s.waitTarget, s.isPolling, s.awaitedRequests, s.probedMessage
 	*s = before
 }

@@ -59,7 +59,7 @@ var namedCalls = append(groupedCalls, schedule.SynchronousSendCall)
 func (r *Recorder) EnterCall(rank int, name string) {
 	if l := r.rankRecorder(rank); l != nil {
 		l.currentCall = ""
-		if l.isRecording && slices.Contains(groupedCalls, name) {
+		if l.isRecording && !l.isMultithreaded && slices.Contains(groupedCalls, name) {
 			l.currentCall, l.calls = name, append(l.calls, callSpan{name: name})
 		}
 	}
@@ -112,6 +112,9 @@ type rankRecorder struct {
 
 	currentCall string     // the call that the rank is in, if it is of those that are kept
 	calls       []callSpan // of which the last may have no operations
+
+	isMultithreaded bool // calls of several threads are interleaved: they are not kept together
+	openSend        int  // the blocking send of this thread that was not over when another one ran, and 1; 0: none
 
 	previousOperation      int      // the operation that the next one follows; −1: none
 	previousGoesOn         bool     // it goes on meanwhile: the next one waits for its start
@@ -185,6 +188,9 @@ func (l *rankRecorder) leaveEngine() {
 		p.startingCall = false
 	}
 	l.endOfWorkInLastCall, l.previousCallOpen = l.workTime(), false
+	if l.openSend > 0 {
+		l.completedSincePrevious, l.openSend = append(l.completedSincePrevious, uint32(l.openSend-1)), 0
+	}
 }
 
 // noteReceived notes what an operation has received.
@@ -378,6 +384,7 @@ func (e *recordingEngine) Isend(o *engine.Op) {
 
 func (e *recordingEngine) Irecv(o *engine.Op) {
 	if o.IsService() {
+		e.rank.SetContext(engine.AnyContext) // no error handler of the program's gets it
 		e.rank.Fail(engine.ErrOther, "a program with windows cannot be recorded: in which of its calls a rank serves accesses is no part of a schedule")
 	}
 	defer e.leaveEngine()

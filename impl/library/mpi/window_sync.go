@@ -24,7 +24,7 @@ func (w *Window) Fence(a Assert) {
 		w.failSync("the memory is exposed by Post, and Wait was not called")
 	}
 	if a&NoPrecede != 0 {
-		if o.hasAccesses {
+		if o.epoch == fenceEpoch && o.hasAccesses {
 			w.failSync("NoPrecede, and there were accesses since the last fence")
 		}
 		w.comm.barrier()

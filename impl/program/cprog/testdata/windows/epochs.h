@@ -293,3 +293,41 @@ static void errors_of_arguments(void) {
 	MPI_Comm_set_errhandler(W, MPI_ERRORS_ARE_FATAL);
 	MPI_Win_free(&w);
 }
+
+/* A fence without accesses before it may follow accesses under a lock. */
+static void fence_after_lock(void) {
+	int x = -1, v = 10 * rank + 1, got = 0;
+	MPI_Win w;
+	MPI_Win_create(&x, sizeof x, sizeof x, MPI_INFO_NULL, W, &w);
+	MPI_Win_fence(0, w);
+	MPI_Win_fence(0, w);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next(), 0, w);
+	MPI_Put(&v, 1, MPI_INT, next(), 0, 1, MPI_INT, w);
+	MPI_Win_unlock(next(), w);
+	MPI_Barrier(W);
+	MPI_Win_fence(MPI_MODE_NOPRECEDE, w);
+	MPI_Get(&got, 1, MPI_INT, next(), 0, 1, MPI_INT, w);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, w);
+	say(" %d", got);
+	MPI_Win_free(&w);
+}
+
+/* Accesses of no data, of whatever types. */
+static void no_data(void) {
+	int x[2] = {5, 6}, v[2] = {1, 2}, r[2] = {0, 0};
+	MPI_Win w;
+	MPI_Datatype empty;
+	MPI_Type_contiguous(0, MPI_INT, &empty);
+	MPI_Type_commit(&empty);
+	MPI_Win_create(x, sizeof x, sizeof *x, MPI_INFO_NULL, W, &w);
+	MPI_Win_fence(0, w);
+	MPI_Put(NULL, 0, MPI_INT, next(), 0, 0, MPI_INT, w);
+	MPI_Accumulate(NULL, 0, MPI_DOUBLE, next(), 0, 0, MPI_DOUBLE, MPI_SUM, w);
+	MPI_Accumulate(v, 1, empty, next(), 0, 2, empty, MPI_SUM, w);
+	MPI_Get_accumulate(v, 2, empty, r, 1, empty, next(), 0, 1, empty, MPI_MAX, w);
+	MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next(), 0, 0, MPI_INT, MPI_SUM, w);
+	MPI_Win_fence(0, w);
+	say(" %d %d %d %d", x[0], x[1], r[0], r[1]);
+	MPI_Win_free(&w);
+	MPI_Type_free(&empty);
+}

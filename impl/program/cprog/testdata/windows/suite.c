@@ -57,6 +57,8 @@ int main(int argc, char **argv) {
 	RUN(linked_list)
 	RUN(errors_of_epochs)
 	RUN(errors_of_arguments)
+	RUN(fence_after_lock)
+	RUN(no_data)
 
 	RUN(all_operations)
 	RUN(all_types)
