@@ -145,7 +145,7 @@ func TestCollectives(t *testing.T) {
 				continue
 			}
 			c := &microbench.Experiment{Launches: 1, Seed: 3}
-			c.Reps = 1
+			c.Reps, c.WarmupRounds = 1, 1
 			for _, o := range collective.Operations() {
 				if ranks == 2 && o.Combines() {
 					c.Collectives = append(c.Collectives, cellOf(o, ranks, 5))
