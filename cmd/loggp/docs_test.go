@@ -169,6 +169,10 @@ func outputs(t *testing.T) map[string]string {
 		name := fmt.Sprintf("all_reduce_8.%d.et", rank)
 		files[name] = "../../../model/trace/testdata/" + name
 	}
+	for rank := range 4 {
+		name := fmt.Sprintf("pmpi-trace-rank-%d.txt", rank)
+		files[name] = "../../../model/trace/testdata/" + name
+	}
 	files["gpt.yaml"] = "../../../model/training/testdata/gpt.yaml"
 	files["step.0.et.gz"] = "../../../model/trace/testdata/training_step.0.et.gz"
 	for name, from := range files {

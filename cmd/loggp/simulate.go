@@ -46,7 +46,7 @@ func simulateCommand() *cobra.Command {
 		Long: `simulate reads a schedule, in GOAL text or in the format of LogGOPSim's txt2bin, also compressed by gzip, and computes by LogGOPS when each
 rank finishes. It prints the finishing time and where the time of the critical path went.
 
-Chakra execution traces, one file a rank (.et or .json), and descriptions of training steps (.yaml) are simulated as the schedule that
+Chakra execution traces (.et or .json) and records of MPI calls (-RANK.txt), one file a rank, and descriptions of training steps (.yaml) are simulated as the schedule that
 'loggp schedule trace' writes, or with --level flows as messages and collective operations that share the links of a machine.
 
 Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/schedule.md.`,
@@ -88,12 +88,12 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 		return s.runWorkload(cmd, args)
 	}
 	if len(args) > 1 {
-		return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et or .json", args[1]))
+		return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et, .json or -RANK.txt", args[1]))
 	}
 	if *s.level == flowLevel {
-		return newUsageError(cmd, fmt.Errorf("--level flows: it is for traces and training steps, whose files end with .et, .json or .yaml"))
+		return newUsageError(cmd, fmt.Errorf("--level flows: it is for traces and training steps, whose files end with .et, .json, -RANK.txt or .yaml"))
 	}
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces and training steps, whose files end with .et, .json or .yaml", workloadFlagNames...); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces and training steps, whose files end with .et, .json, -RANK.txt or .yaml", workloadFlagNames...); err != nil {
 		return err
 	}
 	sched, err := readSchedule(cmd, name)

@@ -21,7 +21,7 @@ type workloadFlags struct {
 var workloadFlagNames = []string{"ranks", "groups", "compute-rate", "collective"}
 
 // workloadFilePattern matches the names of files of traces and training steps.
-var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|\.ya?ml$`)
+var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|-\d+\.txt(\.gz)?$|\.ya?ml$`)
 
 func (t *workloadFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -74,8 +74,8 @@ func scheduleTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace FILE.0.et FILE.1.et ... | STEP.yaml",
 		Short: "Write the schedule of an execution trace or a training step",
-		Long: `trace reads Chakra execution traces, one file a rank, as protobuf or JSON, or the description of a training step, and writes what the ranks
-compute, send and receive as a GOAL file. Collective operations become messages by the algorithms of --collective.`,
+		Long: `trace reads Chakra execution traces (as protobuf or JSON) or records of MPI calls (of liballprof), one file a rank, or the description of a
+training step, and writes what the ranks compute, send and receive as a GOAL file. Collective operations become messages by the algorithms of --collective.`,
 		Example: `  loggp schedule trace step.0.et.gz -n 8 -o step.goal`,
 		Args:    requireArgs("files of a trace, one a rank (step.0.et step.1.et ...), or of a training step (step.yaml)"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,5 +1,5 @@
 // Package trace makes workloads of recorded executions: Chakra execution traces of training and
-// inference steps, one file a rank, as protobuf or JSON.
+// inference steps, as protobuf or JSON, and records of the MPI calls of a program, one file a rank.
 //
 // A node of a trace becomes an operation. The package restores what traces lose and says what it
 // did: operations of one stream stay in order even if no dependency says so, and dependencies on
@@ -40,6 +40,9 @@ type Report struct {
 	ByRate              int // nodes whose time is that of their operations at the rate
 	HostCalls           int // calls on the host that start a collective operation, which take their recorded time
 	WithoutBytes        int // collective operations without bytes, which take their recorded time
+	Calls               int // of MPI, in records of them
+	MatchedByTime       int // receives from any source or with any tag, whose sends were found by their times
+	OpenRequests        int // of MPI, for which no wait was found
 	Repeated            int // ranks that repeat the file of another rank
 }
 
@@ -56,6 +59,8 @@ func (r *Report) Warnings() []string {
 	add(r.DroppedControl, "%d control dependencies close a cycle with dependencies of data; they were dropped")
 	add(r.WithoutBytes, "%d collective operations have no size; they take their recorded time and send nothing")
 	add(r.Untimed, "%d nodes have neither duration nor number of operations; they take no time")
+	add(r.MatchedByTime, "%d receives from any source or with any tag take the send that fits and was recorded first")
+	add(r.OpenRequests, "%d requests have no wait in the record, such as those that MPI_Test completes; nothing waits for them")
 	add(r.Repeated, "%d ranks repeat the file of another rank")
 	return all
 }
@@ -71,10 +76,12 @@ type rankFile struct {
 	name  string
 	rank  int
 	nodes []node
+	calls []mpiCall // of a record of MPI calls
 }
 
 // rankInName is where names of files have the rank: step.12.et, step.12.json.gz.
-var rankInName = regexp.MustCompile(`\.(\d{1,9})\.(?:et|json)(?:\.gz)?$`)
+// pmpi-trace-rank-12.txt of MPI.
+var rankInName = regexp.MustCompile(`(?:\.(\d{1,9})\.(?:et|json)|-(\d{1,9})\.txt)(?:\.gz)?$`)
 
 // Read makes a workload of the files of a trace. Their names end with the rank: NAME.RANK.et; files
 // without one are ranks 0, 1, ... in order. An error has the file and, where there is one, the
@@ -86,17 +93,30 @@ func Read(files []File, o Options) (*workload.Workload, *Report, error) {
 	report := &Report{Files: len(files)}
 	recorded := make([]rankFile, len(files))
 	for i, f := range files {
-		nodes, err := readNodes(f)
-		if err != nil {
+		var err error
+		if recorded[i], err = readFile(f); err != nil {
 			return nil, nil, err
 		}
-		recorded[i] = rankFile{f.Name, i, nodes}
-		report.Nodes += len(nodes)
+		recorded[i].rank = i
+		report.Nodes += len(recorded[i].nodes)
+		if first := recorded[0]; (first.calls == nil) != (recorded[i].calls == nil) {
+			return nil, nil, fmt.Errorf("%s and %s are files of different tracers", first.name, f.Name)
+		}
+	}
+	isMPI := recorded[0].calls != nil
+	if isMPI && (o.Ranks != 0 || o.Groups != nil || o.ComputeRate != 0) {
+		return nil, nil, fmt.Errorf("%s: ranks to repeat, groups and a rate of computing are for Chakra traces: a record of MPI calls has a file for each rank", files[0].Name)
 	}
 	if err := assignRanks(recorded, o.Ranks); err != nil {
 		return nil, nil, err
 	}
-	w, err := newAssembler(recorded, o, report).assemble()
+	var w *workload.Workload
+	var err error
+	if isMPI {
+		w, err = newMPIAssembler(recorded, report).assemble()
+	} else {
+		w, err = newAssembler(recorded, o, report).assemble()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +128,7 @@ func assignRanks(files []rankFile, ranks int) error {
 	named := 0
 	for i := range files {
 		if m := rankInName.FindStringSubmatch(filepath.Base(files[i].name)); m != nil {
-			files[i].rank, _ = strconv.Atoi(m[1])
+			files[i].rank, _ = strconv.Atoi(m[1] + m[2])
 			named++
 		}
 	}
@@ -132,22 +152,26 @@ func assignRanks(files []rankFile, ranks int) error {
 	return nil
 }
 
-// readNodes reads a file in the form that its beginning shows.
-func readNodes(f File) ([]node, error) {
+// readFile reads a file in the form that its beginning shows.
+func readFile(f File) (r rankFile, err error) {
+	r.name = f.Name
 	in, err := input.Unpack(f, f.Name)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	b := bufio.NewReaderSize(in, 64<<10)
-	head, err := b.Peek(1)
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s: an empty file", f.Name)
-		}
-		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	head, err := b.Peek(len(mpiRecordBegin))
+	switch {
+	case len(head) == 0 && errors.Is(err, io.EOF):
+		return r, fmt.Errorf("%s: an empty file", f.Name)
+	case err != nil && !errors.Is(err, io.EOF):
+		return r, fmt.Errorf("%s: %w", f.Name, err)
+	case head[0] == '{' || head[0] == '[' || head[0] == ' ' || head[0] == '\n':
+		r.nodes, err = readJSON(b, f.Name)
+	case string(head) == mpiRecordBegin:
+		r.calls, err = readCalls(b, f.Name)
+	default:
+		r.nodes, err = readProtobuf(b, f.Name)
 	}
-	if head[0] == '{' || head[0] == '[' || head[0] == ' ' || head[0] == '\n' {
-		return readJSON(b, f.Name)
-	}
-	return readProtobuf(b, f.Name)
+	return r, err
 }

@@ -8,6 +8,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -59,6 +60,7 @@ type Op struct {
 type Program struct {
 	Source string   // the file that it was read from, or what made it
 	Names  []string // of operations
+	IDName string   // what the ids of operations number; "": nodes
 	ops    []Op
 	ids    []uint64 // of the nodes of a trace, by operation; empty: they have none
 	first  []uint32 // the dependencies of operation i are before[first[i]:first[i+1]]
@@ -96,7 +98,7 @@ func (p *Program) Before(i int) []uint32 { return p.before[p.first[i]:p.first[i+
 func (p *Program) Describe(i int) string {
 	text := fmt.Sprintf("%s: operation %d", p.Source, i)
 	if i < len(p.ids) {
-		text = fmt.Sprintf("%s: node %d", p.Source, p.ids[i])
+		text = fmt.Sprintf("%s: %s %d", p.Source, cmp.Or(p.IDName, "node"), p.ids[i])
 	}
 	if name := p.NameOf(i); name != "" {
 		text += fmt.Sprintf(" (%s)", name)
