@@ -60,7 +60,7 @@ func (r *Report) Warnings() []string {
 	add(r.WithoutBytes, "%d collective operations have no size; they take their recorded time and send nothing")
 	add(r.Untimed, "%d nodes have neither duration nor number of operations; they take no time")
 	add(r.MatchedByTime, "%d receives from any source or with any tag take the send that fits and was recorded first")
-	add(r.OpenRequests, "%d requests have no wait in the record, such as those that MPI_Test completes; nothing waits for them")
+	add(r.OpenRequests, "%d requests have no wait in the record; nothing waits for them")
 	add(r.Repeated, "%d ranks repeat the file of another rank")
 	return all
 }
