@@ -112,7 +112,8 @@ func (a *mpiAssembler) addCalls(rank int) error {
 	return nil
 }
 
-// add adds an operation. If it blocks, what follows waits for it. Computing for no time is left out.
+// add adds an operation. If it blocks, what follows waits for it. Computing for no time is left
+// out.
 func (p *mpiProgram) add(o workload.Op, c *mpiCall, blocks bool) uint32 {
 	n := uint32(len(p.ops))
 	if o.Kind == workload.Compute && o.Size == 0 {
