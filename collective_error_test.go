@@ -84,9 +84,9 @@ func emulate(t *testing.T, platform string, ranks int, sizes []int) map[emulated
 	e.Reps, e.WarmupRounds, e.HasCommonClock, e.ClockStep = 1, 1, j.HasCommonClock(), j.Platform.Machine.TimerResolution
 	for _, a := range collective.Algorithms {
 		for i, k := range sizes {
-			x := microbench.CollectiveCell{Algorithm: a, Job: a.Operation.Job(ranks, k, nodes)}
+			x := microbench.CollectiveCell{Algorithm: a, Job: a.Operation.StandardJob(ranks, k, nodes)}
 			total := ranks * k
-			if a.Operation.ByBlocks() {
+			if a.Operation.HasBlocks() {
 				total *= ranks
 			}
 			if a.Serves(x.Job) && total <= maxCampaignBytes && (a.Operation != collective.Barrier || i == 0) {
@@ -115,7 +115,7 @@ func (p *CollectivePredictions) compareTo(times map[emulated]float64) *errorsOf 
 			fastest, best := math.Inf(1), 0.0 // of the emulated, and its prediction
 			least := math.Inf(1)
 			for _, a := range x.Algorithms {
-				took, predicted := times[emulated{x.Operation, a.Name, k}], a.Costs[i].Last.Micros()
+				took, predicted := times[emulated{x.Operation, a.Name, k}], a.Costs[i].LastEnd.Micros()
 				if took == 0 {
 					continue
 				}
@@ -271,7 +271,7 @@ func TestPredictSharedInterfaces(t *testing.T) {
 		}
 		for _, a := range p.Operations[0].Algorithms {
 			if a.Name == "pairwise" {
-				return a.Costs[0].Last.Micros()
+				return a.Costs[0].LastEnd.Micros()
 			}
 		}
 		return 0

@@ -38,7 +38,7 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 	if err != nil {
 		err = fmt.Errorf("predict from %s: %w", p.From, err)
 	}
-	m.Copy = copyOfReceives(x)
+	m.Copying = copyOfReceives(x)
 	return x, err
 }
 
@@ -79,12 +79,12 @@ func (m collectiveModel) rangeOf(bytes int) reports.SizePosition {
 // predict adds the model's time to a measured one.
 func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	o, known := collective.OperationNamed(x.Operation)
-	a := collective.Named(o, x.Algorithm)
-	j := o.Job(x.Ranks, x.Bytes, m.nodes)
+	a := collective.AlgorithmNamed(o, x.Algorithm)
+	j := o.StandardJob(x.Ranks, x.Bytes, m.nodes)
 	if !known || a == nil || x.Ranks*(1+x.Bytes>>10) > maxPredictedMessages || !a.Serves(j) {
 		return fmt.Errorf("there is no model of %s by %s of %d ranks and %d bytes", x.Operation, x.Algorithm, x.Ranks, x.Bytes)
 	}
-	x.Predicted, x.Model = m.Cost(a, j).Last.Micros(), m.source
+	x.Predicted, x.Model = m.Cost(a, j).LastEnd.Micros(), m.source
 	return nil
 }
 

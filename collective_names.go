@@ -20,19 +20,19 @@ func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collectiv
 		case err != nil:
 			return nil, err
 		case !named:
-			return nil, &OptionError{"Collective", word, fmt.Errorf("say by which algorithm, as %s=%s", word, collective.Of(o)[0].Name)}
+			return nil, &OptionError{"Collective", word, fmt.Errorf("say by which algorithm, as %s=%s", word, collective.AlgorithmsOf(o)[0].Name)}
 		case slices.ContainsFunc(rules, func(r collective.Rule) bool { return r.Operation == o }):
 			return nil, optionErrorf("Collective", "%v is named twice", o)
 		}
 		algorithm = strings.TrimSpace(algorithm)
-		names := servingAlgorithms(o.Job(ranks, 0, nodes), o)
-		switch a := collective.Named(o, algorithm); {
+		names := servingAlgorithms(o.StandardJob(ranks, 0, nodes), o)
+		switch a := collective.AlgorithmNamed(o, algorithm); {
 		case a == nil:
-			return nil, optionErrorf("Collective", "%v has no algorithm %q: for these ranks there are %s; names with parameters and those of libraries are %s", o, algorithm, strings.Join(names, ", "), strings.Join(collective.Forms(o), ", "))
-		case !a.Serves(o.Job(ranks, 0, nodes)):
-			return nil, optionErrorf("Collective", "%v is for %s, and %s: there are %s", a, a.Needs(), describeRanks(ranks, nodes), strings.Join(names, ", "))
+			return nil, optionErrorf("Collective", "%v has no algorithm %q: for these ranks there are %s; names with parameters and those of libraries are %s", o, algorithm, strings.Join(names, ", "), strings.Join(collective.NameForms(o), ", "))
+		case !a.Serves(o.StandardJob(ranks, 0, nodes)):
+			return nil, optionErrorf("Collective", "%v is for %s, and %s: there are %s", a, a.RankRequirement(), describeRanks(ranks, nodes), strings.Join(names, ", "))
 		}
-		rules = append(rules, collective.Rule{Operation: o, Peers: model.AllPeers, Bytes: -1, Algorithm: algorithm})
+		rules = append(rules, collective.Rule{Operation: o, Peers: model.AllPeers, MaxBytes: -1, Algorithm: algorithm})
 	}
 	return rules, nil
 }
@@ -71,7 +71,7 @@ func parseOperations(names []string) ([]collective.Operation, error) {
 // servingAlgorithms returns the names of the algorithms of an operation that serve a job.
 func servingAlgorithms(j collective.Job, o collective.Operation) []string {
 	var names []string
-	for _, a := range collective.Of(o) {
+	for _, a := range collective.AlgorithmsOf(o) {
 		if a.Serves(j) {
 			names = append(names, a.Name)
 		}
@@ -83,7 +83,7 @@ func servingAlgorithms(j collective.Job, o collective.Operation) []string {
 func describeRanks(ranks int, nodes *collective.Nodes) string {
 	nodesText := ", each in a node of its own"
 	switch {
-	case nodes.Tiered():
+	case nodes.HasTiers():
 		nodesText = fmt.Sprintf(" in %d nodes", nodes.Count())
 	case nodes.Count() == 1:
 		nodesText = " in one node"

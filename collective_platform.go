@@ -42,12 +42,12 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	if err != nil {
 		return nil, err
 	}
-	m.Fold = unit.PerByte(machine.Processor.Operation) / elementBytes
-	m.Copy = copyCurve(machine)
+	m.Combining = unit.PerByte(machine.Processor.Operation) / elementBytes
+	m.Copying = copyCurve(machine)
 	m.source = "calls on " + machine.Name + ", " + j.Library.Name
 	m.isPlatform, m.calibrated = true, j.Library
 	if place == "" {
-		m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+		m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 			return machine.AppendOccupations(into, j.Library, from, to, bytes)
 		}
 	}
@@ -60,7 +60,7 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 		if err != nil {
 			return nil, err
 		}
-		m.Near = &x
+		m.IntraNode = &x
 	}
 	return j, nil
 }

@@ -107,13 +107,13 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 		if m.Parameters, err = params.BlockingCallParametersBySize(selected, call); err != nil {
 			return m, fmt.Errorf("with %s: %w", p.From, err)
 		}
-		m.Copy = copyOfReceives(m.Parameters)
+		m.Copying = copyOfReceives(m.Parameters)
 		m.source = fmt.Sprintf("%s in %s", call, p.From)
 		if r := findRoute(routes, x); r != nil {
 			m.nodes = r.nodes()
 		}
-		if near, err := params.BlockingCallParametersBySize(params.SelectParameters(p.All, x.Platform, x.Library, model.IntraNode.String()), call); err == nil && m.nodes.Tiered() {
-			m.Near = &near
+		if near, err := params.BlockingCallParametersBySize(params.SelectParameters(p.All, x.Platform, x.Library, model.IntraNode.String()), call); err == nil && m.nodes.HasTiers() {
+			m.IntraNode = &near
 		}
 		return m, nil
 	}

@@ -170,9 +170,9 @@ func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, erro
 	nodes := j.RanksByNode()
 	var all []timedSchedule
 	for _, op := range operations {
-		for _, a := range collective.Of(op) {
+		for _, a := range collective.AlgorithmsOf(op) {
 			for i, k := range sizes {
-				if !a.Serves(op.Job(j.Ranks, k, nodes)) || op == collective.Barrier && i > 0 {
+				if !a.Serves(op.StandardJob(j.Ranks, k, nodes)) || op == collective.Barrier && i > 0 {
 					continue
 				}
 				s, err := pattern.Make(op.String(), pattern.Config{Ranks: j.Ranks, Size: k, Algorithm: a.Name, Nodes: nodes, Rounds: rounds})

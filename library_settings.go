@@ -26,15 +26,15 @@ func rulesOfSettings(option string, words []string, j *job.Job) ([]collective.Ru
 		}
 		return nil, optionErrorf(option, "library %s has no such variables: they are of libraries with decisions: %s", j.Library.Name, strings.Join(names, " or "))
 	}
-	var settings []collective.Setting
+	var settings []collective.VariableSetting
 	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok || name == "" || value == "" {
 			return nil, &OptionError{option, word, errors.New("write a variable and its value")}
 		}
-		settings = append(settings, collective.Setting{Name: name, Value: value})
+		settings = append(settings, collective.VariableSetting{Name: name, Value: value})
 	}
-	rules, err := d.Force(settings, j.Ranks)
+	rules, err := d.RulesOfSettings(settings, j.Ranks)
 	if err != nil {
 		return nil, &OptionError{option, "", err}
 	}

@@ -133,7 +133,7 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 	for _, o := range operations {
 		for _, a := range m.algorithms(o) {
 			for i, k := range sizes {
-				x := microbench.CollectiveCell{Algorithm: a, Job: o.Job(ranks, k, nodes)}
+				x := microbench.CollectiveCell{Algorithm: a, Job: o.StandardJob(ranks, k, nodes)}
 				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
 					continue
 				}
@@ -159,9 +159,9 @@ func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm
 	case m.onVendor():
 		return []*collective.Algorithm{probe.VendorAlgorithmOf(o)}
 	case m.Algorithm == "" || m.Algorithm == "all":
-		return collective.Of(o)
+		return collective.AlgorithmsOf(o)
 	}
-	if a := collective.Named(o, m.Algorithm); a != nil {
+	if a := collective.AlgorithmNamed(o, m.Algorithm); a != nil {
 		return []*collective.Algorithm{a}
 	}
 	return nil
@@ -171,10 +171,10 @@ func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm
 func (m *measurement) noAlgorithmError(operations []collective.Operation, ranks int, nodes *collective.Nodes) error {
 	var names []string
 	for _, o := range operations {
-		if a := collective.Named(o, m.Algorithm); a != nil {
-			return optionErrorf("Algorithm", "%v is for %s, and %s", a, a.Needs(), describeRanks(ranks, nodes))
+		if a := collective.AlgorithmNamed(o, m.Algorithm); a != nil {
+			return optionErrorf("Algorithm", "%v is for %s, and %s", a, a.RankRequirement(), describeRanks(ranks, nodes))
 		}
-		for _, name := range collective.Forms(o) {
+		for _, name := range collective.NameForms(o) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}

@@ -117,13 +117,13 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 		BarrierTime: func(n int) unit.Time {
 			if _, known := barriers[n]; !known {
 				x := collective.Job{Ranks: n}
-				a := collective.Tuned(collective.Table(j.Library)).Choose(collective.Barrier, &x, true)
+				a := collective.NewTuning(collective.RulesOfLibrary(j.Library)).ChooseAlgorithm(collective.Barrier, &x, true)
 				if compiled.BarrierTimePerMessage > 0 {
-					a = collective.Named(collective.Barrier, "binomial")
+					a = collective.AlgorithmNamed(collective.Barrier, "binomial")
 				}
 				// Messages that are received one after the other, up the tree and down: at most.
 				way := 2 * bits.Len(uint(n-1))
-				barriers[n] = messages.Cost(a, x).Last + unit.Time(way)*compiled.BarrierTimePerMessage
+				barriers[n] = messages.Cost(a, x).LastEnd + unit.Time(way)*compiled.BarrierTimePerMessage
 			}
 			return barriers[n]
 		},

@@ -115,7 +115,7 @@ func (o CollectiveOptions) model(ctx context.Context) (m collectiveModel, ranks 
 	if err := checkRange("Ranks", ranks, 1, maxPredictedRanks); err != nil {
 		return m, 0, err
 	}
-	if m.Near == nil {
+	if m.IntraNode == nil {
 		if o.InTurn {
 			return m, 0, optionErrorf("InTurn", "all ranks are taken as equally far apart, so their order does not matter")
 		}
@@ -160,7 +160,7 @@ func roundRobinNodes(filled []int) []int {
 // moveRanks lets what messages share be that of ranks on other nodes than before. Both lists have
 // as many ranks on each node.
 func (m *collectiveModel) moveRanks(before, after []int) {
-	shared := m.Shared
+	shared := m.SharedOccupations
 	if shared == nil {
 		return
 	}
@@ -172,7 +172,7 @@ func (m *collectiveModel) moveRanks(before, after []int) {
 	for rank, node := range after {
 		former[rank], ofNode[node] = ofNode[node][0], ofNode[node][1:]
 	}
-	m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+	m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 		return shared(into, former[from], former[to], bytes)
 	}
 }
@@ -192,7 +192,7 @@ func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) 
 		return nil, 0, err
 	}
 	if o.Ranks > known.Machine.Ranks.Max {
-		m.Near = nil
+		m.IntraNode = nil
 	}
 	return known.Machine.NodeOfRank, cmp.Or(o.Ranks, job.Ranks), nil
 }
@@ -217,7 +217,7 @@ func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int
 	if err != nil {
 		return nil, err
 	}
-	m.Near = &near
+	m.IntraNode = &near
 	m.Parameters, err = m.callParameters(o.Params, call, "inter")
 	return func(rank int) int { return rank / o.PerNode }, err
 }
@@ -228,8 +228,8 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 	if o == collective.Barrier {
 		c.Sizes = []int{0}
 	}
-	for _, a := range collective.Of(o) {
-		if !a.Serves(o.Job(ranks, 0, m.nodes)) {
+	for _, a := range collective.AlgorithmsOf(o) {
+		if !a.Serves(o.StandardJob(ranks, 0, m.nodes)) {
 			c.UnsuitedAlgorithms = append(c.UnsuitedAlgorithms, a)
 			continue
 		}
@@ -238,8 +238,8 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > maxPredictedMessages {
 				return c, &OptionError{"Ranks", strconv.Itoa(ranks), fmt.Errorf("%v of so many ranks has too many messages to add up: take fewer", o)}
 			}
-			cost := m.Cost(a, o.Job(ranks, k, m.nodes))
-			x.Costs, x.Positions = append(x.Costs, cost), append(x.Positions, m.rangeOf(cost.Longest))
+			cost := m.Cost(a, o.StandardJob(ranks, k, m.nodes))
+			x.Costs, x.Positions = append(x.Costs, cost), append(x.Positions, m.rangeOf(cost.LongestMessage))
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
@@ -258,8 +258,8 @@ func (p *CollectivePredictions) Document() *doc.Document {
 // BroadcastTree draws the broadcast of the first size that ends first.
 func (p *CollectivePredictions) BroadcastTree() string {
 	k := p.sizes[0]
-	tree := p.model.Optimal(p.Ranks, k)
-	return fmt.Sprintf("The broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.Last, tree)
+	tree := p.model.OptimalBroadcast(p.Ranks, k)
+	return fmt.Sprintf("The broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.LastTime, tree)
 }
 
 // WriteCSV writes a row for each operation, algorithm and size.
@@ -268,7 +268,7 @@ func (p *CollectivePredictions) WriteCSV(w io.Writer) error {
 	for _, x := range p.Operations {
 		for _, a := range x.Algorithms {
 			for i, cost := range a.Costs {
-				micros := cost.Last.MicrosString()
+				micros := cost.LastEnd.MicrosString()
 				if a.Positions[i] == reports.NotPredictable {
 					micros = ""
 				}

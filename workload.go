@@ -96,8 +96,8 @@ func parseAlgorithms(words []string) (workload.Expansion, error) {
 			return x, errors.New("write an operation and an algorithm, as in allreduce=ring")
 		case !known:
 			return x, fmt.Errorf("there is no operation %q: there are %s", name, strings.Join(CollectiveNames(), ", "))
-		case collective.Named(o, algorithm) == nil:
-			return x, fmt.Errorf("%v has no algorithm %q: it has %s", o, algorithm, strings.Join(collective.Forms(o), ", "))
+		case collective.AlgorithmNamed(o, algorithm) == nil:
+			return x, fmt.Errorf("%v has no algorithm %q: it has %s", o, algorithm, strings.Join(collective.NameForms(o), ", "))
 		}
 		x.Algorithms[o] = algorithm
 	}

@@ -74,7 +74,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
 		return int(x.Operation) == c.ModeOrOperation && x.algorithmIndex() == c.AlgorithmIndex && x.Bytes == c.Bytes
 	})]
-	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, Bytes: -1, Algorithm: x.Name}})
+	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, MaxBytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()
 	w.operation = newOperationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
 }
@@ -83,8 +83,8 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 // count is that of one block.
 func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
 	x := mpi.Buffer{Bytes: b, Count: c.Bytes, Type: mpi.Uint8}
-	if c.Unit == 8 {
-		x.Count, x.Type = c.Bytes/c.Unit, mpi.Float64
+	if c.ElementBytes == 8 {
+		x.Count, x.Type = c.Bytes/c.ElementBytes, mpi.Float64
 	}
 	return x
 }

@@ -29,7 +29,7 @@ type CollectiveCell struct {
 // algorithmIndex returns the index of the algorithm among those of its operation, or -1 if the
 // library chooses.
 func (c CollectiveCell) algorithmIndex() int {
-	return slices.Index(collective.Of(c.Operation), c.Algorithm)
+	return slices.Index(collective.AlgorithmsOf(c.Operation), c.Algorithm)
 }
 
 // bufferSizes returns the number of bytes that a rank contributes to the operation, and that it

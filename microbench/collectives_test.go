@@ -24,7 +24,7 @@ func cells(ranks int, nodes *collective.Nodes, sizes ...int) []microbench.Collec
 	var all []microbench.CollectiveCell
 	for _, a := range collective.Algorithms {
 		for i, k := range sizes {
-			if j := a.Operation.Job(ranks, k, nodes); a.Serves(j) && (i == 0 || j.Bytes > 0) {
+			if j := a.Operation.StandardJob(ranks, k, nodes); a.Serves(j) && (i == 0 || j.Bytes > 0) {
 				all = append(all, microbench.CollectiveCell{Algorithm: a, Job: j})
 			}
 		}
@@ -69,7 +69,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 				times := func(timer string) []unit.Time {
 					return at[sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}]
 				}
-				want := m.Cost(x.Algorithm, x.Job).Last
+				want := m.Cost(x.Algorithm, x.Job).LastEnd
 				if got := times(sample.TimerCollLast); !slices.Equal(got, []unit.Time{want, want}) {
 					t.Errorf("%s: %v of %+v took %v, the model says %v", name, x.Algorithm, x.Job, got, want)
 				}
@@ -155,7 +155,7 @@ func TestCollectivesCheck(t *testing.T) {
 		says string
 	}{
 		{[]microbench.CollectiveCell{bcast, bcast}, "8 bytes is to be measured twice"},
-		{[]microbench.CollectiveCell{{Algorithm: collective.Named(collective.ReduceScatter, "recursive-halving"), Job: collective.Job{Ranks: 3}}}, "reduce-scatter recursive-halving cannot serve 3 ranks"},
+		{[]microbench.CollectiveCell{{Algorithm: collective.AlgorithmNamed(collective.ReduceScatter, "recursive-halving"), Job: collective.Job{Ranks: 3}}}, "reduce-scatter recursive-halving cannot serve 3 ranks"},
 	} {
 		x := &microbench.Experiment{Collectives: c.of}
 		if err := x.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -192,7 +192,7 @@ func (p *heldPort) Delay(d unit.Time) {
 // that are kept show no sign that a rank oversleeps.
 func TestCollectivesTooLate(t *testing.T) {
 	const reps = 20
-	x := microbench.CollectiveCell{Algorithm: collective.Named(collective.Allreduce, "recursive-doubling"), Job: collective.Allreduce.Job(4, 64, nil)}
+	x := microbench.CollectiveCell{Algorithm: collective.AlgorithmNamed(collective.Allreduce, "recursive-doubling"), Job: collective.Allreduce.StandardJob(4, 64, nil)}
 	j, err := job.Open("loggp", "", 4, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestCollectivesTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := collective.Machine{Parameters: j.Platform.Machine.Network.(*model.LogGP).Parameters()}.Cost(x.Algorithm, x.Job).Last
+	want := collective.Machine{Parameters: j.Platform.Machine.Network.(*model.LogGP).Parameters()}.Cost(x.Algorithm, x.Job).LastEnd
 	for _, s := range out.Series {
 		if s.Timer == sample.TimerCollLast && (len(s.Times) < reps || slices.Min(s.Times) != want || slices.Max(s.Times) != want) {
 			t.Errorf("%v, not %v each time", s.Times, want)

@@ -45,7 +45,7 @@ func TestClockReadTimeIsTakenOut(t *testing.T) {
 		}
 		var times [2]unit.Time
 		for i := range times {
-			w := (&Experiment{Collectives: []CollectiveCell{{Algorithm: collective.Named(collective.Barrier, "dissemination"), Job: collective.Barrier.Job(2, 0, nil)}}}).newCollectiveWorker(c)
+			w := (&Experiment{Collectives: []CollectiveCell{{Algorithm: collective.AlgorithmNamed(collective.Barrier, "dissemination"), Job: collective.Barrier.StandardJob(2, 0, nil)}}}).newCollectiveWorker(c)
 			w.clockReadTime = unit.Time(i) * readTime
 			times[i] = timeAfterBarrier(w, 0)
 		}

@@ -39,7 +39,7 @@ func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 // measureAgreedStarts measures a broadcast with agreed starts and returns its samples.
 func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *ExperimentResult) {
 	t.Helper()
-	e := &Experiment{Collectives: []CollectiveCell{{Algorithm: collective.Named(collective.Bcast, "binomial"), Job: collective.Bcast.Job(4, 64, nil)}}, Launches: 1}
+	e := &Experiment{Collectives: []CollectiveCell{{Algorithm: collective.AlgorithmNamed(collective.Bcast, "binomial"), Job: collective.Bcast.StandardJob(4, 64, nil)}}, Launches: 1}
 	e.HasCommonClock, e.Reps = true, 40
 	out = runWorker(t, e, w, &w.now)
 	for _, s := range out.Series {

@@ -368,7 +368,7 @@ func emptyTimesTable(operation string, model bool) *doc.Table {
 
 // blocks notes what bytes are, unless they are the whole data.
 func addBlockNote(t *doc.Table, operation string) {
-	if o, ok := collective.OperationNamed(operation); ok && o.ByBlocks() {
+	if o, ok := collective.OperationNamed(operation); ok && o.HasBlocks() {
 		t.AddNote("Bytes are those of each rank's block.")
 	}
 }

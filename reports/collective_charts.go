@@ -19,7 +19,7 @@ func algorithmIndex(operation, algorithm string) int {
 	if !ok {
 		return 0
 	}
-	return max(slices.IndexFunc(collective.Of(o), func(a *collective.Algorithm) bool { return a.Name == algorithm }), 0)
+	return max(slices.IndexFunc(collective.AlgorithmsOf(o), func(a *collective.Algorithm) bool { return a.Name == algorithm }), 0)
 }
 
 // groupByAlgorithm parts times by their algorithms.

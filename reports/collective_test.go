@@ -29,7 +29,7 @@ var compared = []collective.Operation{collective.Barrier, collective.Bcast, coll
 // ranks.
 func counts() (algorithms, times int) {
 	for _, o := range compared {
-		n := len(collective.Of(o))
+		n := len(collective.AlgorithmsOf(o))
 		if algorithms += n; o == collective.Barrier {
 			times += n
 		} else {
@@ -48,9 +48,9 @@ func together(t testing.TB) *CollectiveReport {
 	machine := func(file, platform, library string, ranks, reps int, start sample.Fact, more ...sample.Fact) sample.Machine {
 		m := sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append([]sample.Fact{start, {Key: sample.RanksFact, Value: strconv.Itoa(ranks)}}, more...)}}
 		for _, o := range compared {
-			algorithms := collective.Of(o)
+			algorithms := collective.AlgorithmsOf(o)
 			if platform == "mpi" {
-				algorithms = []*collective.Algorithm{collective.Unknown(o, "vendor")}
+				algorithms = []*collective.Algorithm{collective.NewUnknownAlgorithm(o, "vendor")}
 			}
 			for i, a := range algorithms {
 				for _, k := range sizes {
@@ -182,7 +182,7 @@ func TestCollectiveText(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), format.NonBreakingSpace, " ")), " ")
 	for _, want := range []string{"The fastest algorithms by ranks and bytes on here", "The fastest algorithms of 16 ranks on here, loggp, between nodes", "by the model", "Collective operations side by side", "bcast of 4 ranks on tcp, loggp, between nodes", "The model on here",
-		"How each transport was measured", "How far to trust it", "of a vendor's MPI there is no model", "no-common-start", fmt.Sprintf("barrier of 4 ranks, %[1]d of %[1]d times, bcast of 4 ranks, %[2]d of %[2]d times", len(collective.Of(collective.Barrier)), 5*len(collective.Of(collective.Bcast)))} {
+		"How each transport was measured", "How far to trust it", "of a vendor's MPI there is no model", "no-common-start", fmt.Sprintf("barrier of 4 ranks, %[1]d of %[1]d times, bcast of 4 ranks, %[2]d of %[2]d times", len(collective.AlgorithmsOf(collective.Barrier)), 5*len(collective.AlgorithmsOf(collective.Bcast)))} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing is said of %q", want)
 		}

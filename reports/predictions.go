@@ -242,7 +242,7 @@ type PredictedAlgorithm struct {
 
 // timeAt returns the time at a size.
 func (a PredictedAlgorithm) timeAt(i int) PredictedTime {
-	return PredictedTime{a.Costs[i].Last, a.Positions[i]}
+	return PredictedTime{a.Costs[i].LastEnd, a.Positions[i]}
 }
 
 // PredictedCollectives is what a model says of algorithms: a table of each operation, a row a size
@@ -270,13 +270,13 @@ func (c PredictedCollective) table(title string) *doc.Table {
 	}
 	for i, k := range c.Sizes {
 		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return a.Positions[i] == NotPredictable })
-		slices.SortStableFunc(known, func(a, b PredictedAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
+		slices.SortStableFunc(known, func(a, b PredictedAlgorithm) int { return cmp.Compare(a.Costs[i].LastEnd, b.Costs[i].LastEnd) })
 		var best string
 		var ties []string
 		for n, a := range known {
 			if n == 0 {
 				best = a.Name
-			} else if 100*a.Costs[i].Last <= (100+maxModelError)*known[0].Costs[i].Last {
+			} else if 100*a.Costs[i].LastEnd <= (100+maxModelError)*known[0].Costs[i].LastEnd {
 				ties = append(ties, a.Name)
 			}
 		}
@@ -293,11 +293,11 @@ func (c PredictedCollective) table(title string) *doc.Table {
 	for _, a := range c.UnsuitedAlgorithms {
 		var names []string
 		for _, b := range c.UnsuitedAlgorithms {
-			if b.Needs() == a.Needs() {
+			if b.RankRequirement() == a.RankRequirement() {
 				names = append(names, b.Name)
 			}
 		}
-		t.AddNote("Only for %s: %s.", a.Needs(), strings.Join(names, ", "))
+		t.AddNote("Only for %s: %s.", a.RankRequirement(), strings.Join(names, ", "))
 	}
 	addBlockNote(t, c.Operation)
 	return t

@@ -132,7 +132,7 @@ func namesInUse(t *testing.T) map[string][]string {
 		names["Algorithms"] = append(names["Algorithms"], a.Operation.String(), a.Name)
 	}
 	for _, o := range collective.Operations() {
-		names["Algorithms"] = append(names["Algorithms"], collective.Forms(o)...)
+		names["Algorithms"] = append(names["Algorithms"], collective.NameForms(o)...)
 	}
 	elsewhere := slices.Concat(names["Modes"], names["Algorithms"])
 	for _, verb := range newRootCommand().Commands() {

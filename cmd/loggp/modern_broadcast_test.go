@@ -122,7 +122,7 @@ func (r broadcastRun) emulate(t *testing.T, sizes []int) map[int]broadcastTimes 
 		t.Fatal(err)
 	}
 	if r.algorithm != "" {
-		j.ForcedRules = []collective.Rule{{Operation: collective.Bcast, Bytes: -1, Algorithm: r.algorithm}}
+		j.ForcedRules = []collective.Rule{{Operation: collective.Bcast, MaxBytes: -1, Algorithm: r.algorithm}}
 	}
 	w, err := j.World(t.Context(), 1)
 	if err != nil {

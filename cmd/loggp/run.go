@@ -155,7 +155,7 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	addPrintFlags(cmd)
 	var rules []string
 	for _, o := range collective.Operations() {
-		for _, a := range slices.Concat(collective.Of(o), collective.Extended(o)) {
+		for _, a := range slices.Concat(collective.AlgorithmsOf(o), collective.AdditionalAlgorithms(o)) {
 			rules = append(rules, o.String()+"="+a.Name)
 		}
 	}

@@ -176,7 +176,7 @@ func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *
 func (j *Job) MPIOptions(protocol string) mpi.Options {
 	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, OnWarning: j.OnWarning, SpareRanks: j.Spare, SpawnedProgram: j.Started}
 	if j.ForcedRules != nil {
-		o.Tuning = slices.Concat(j.ForcedRules, collective.Table(j.Library))
+		o.Tuning = slices.Concat(j.ForcedRules, collective.RulesOfLibrary(j.Library))
 	}
 	if j.Library.Decisions != "" && !j.IsLocal() {
 		o.Nodes = j.RanksByNode() // as libraries of today hear it from their launcher

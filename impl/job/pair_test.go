@@ -65,7 +65,7 @@ func TestRanksByNode(t *testing.T) {
 		nodes := j.RanksByNode()
 		for a := range ranks {
 			for b := range ranks {
-				if near := j.PlaceOfPair(a, b) == model.IntraNode.String(); nodes.Together(a, b) != near {
+				if near := j.PlaceOfPair(a, b) == model.IntraNode.String(); nodes.AreOnOneNode(a, b) != near {
 					t.Errorf("%s: ranks %d and %d share a node: %v", platform, a, b, !near)
 				}
 			}

@@ -29,7 +29,7 @@ func some(ranks int, sizes ...int) *microbench.Experiment {
 
 // cellOf is an operation by so many ranks on data of some bytes.
 func cellOf(o collective.Operation, ranks, bytes int) microbench.CollectiveCell {
-	return microbench.CollectiveCell{Algorithm: VendorAlgorithmOf(o), Job: o.Job(ranks, bytes, nil)}
+	return microbench.CollectiveCell{Algorithm: VendorAlgorithmOf(o), Job: o.StandardJob(ranks, bytes, nil)}
 }
 
 // Results of collective operations become keys, facts and times, with a launcher that starts all
@@ -116,7 +116,7 @@ func TestCollectiveFaults(t *testing.T) {
 		"half":                {"FAKE_PROGRAM=half", "line", nil},
 		"world":               {"FAKE_PROGRAM=alone", "world of size 1", nil},
 		"another's": {"", "bcast binomial: the vendor's", func(c *microbench.Experiment) {
-			c.Collectives[0].Algorithm = collective.Named(collective.Bcast, "binomial")
+			c.Collectives[0].Algorithm = collective.AlgorithmNamed(collective.Bcast, "binomial")
 		}},
 		"twice":            {"", "twice", func(c *microbench.Experiment) { c.Collectives = append(c.Collectives, c.Collectives[0]) }},
 		"too many samples": {"", "samples, and at most", func(c *microbench.Experiment) { c.Reps = sample.MaxRows }},
@@ -147,10 +147,10 @@ func TestCollectives(t *testing.T) {
 			c := &microbench.Experiment{Launches: 1, Seed: 3}
 			c.Reps, c.WarmupRounds = 1, 1
 			for _, o := range collective.Operations() {
-				if ranks == 2 && o.Combines() {
+				if ranks == 2 && o.IsReduction() {
 					c.Collectives = append(c.Collectives, cellOf(o, ranks, 5))
 				}
-				if ranks == 2 || o.ByBlocks() {
+				if ranks == 2 || o.HasBlocks() {
 					c.Collectives = append(c.Collectives, cellOf(o, ranks, 20_000))
 				}
 			}

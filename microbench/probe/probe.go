@@ -50,7 +50,7 @@ const VendorAlgorithm = "vendor"
 var vendorAlgorithms = func() []*collective.Algorithm {
 	var all []*collective.Algorithm
 	for _, o := range collective.Operations() {
-		all = append(all, collective.Unknown(o, VendorAlgorithm))
+		all = append(all, collective.NewUnknownAlgorithm(o, VendorAlgorithm))
 	}
 	return all
 }()

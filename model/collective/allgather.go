@@ -1,33 +1,33 @@
 package collective
 
 var allgathers = []*Algorithm{
-	{Operation: Allgather, Name: "ring", schedule: ringAllgather},
-	{Operation: Allgather, Name: "recursive-doubling", PowerOfTwo: true, schedule: doublingAllgather},
-	{Operation: Allgather, Name: "bruck", schedule: bruckAllgather},
-	{Operation: Allgather, Name: "gather-bcast", schedule: gatherBcast},
-	{Operation: Allgather, Name: "linear-bcast", schedule: linearBcastAllgather},
-	{Operation: Allgather, Name: "two-level", TwoLevel: true, schedule: twoLevelAllgather(binomialBcast)},
-	{Operation: Allgather, Name: "two-level-scatter", TwoLevel: true, schedule: twoLevelAllgather(scatterAllgatherBcast)},
+	{Operation: Allgather, Name: "ring", writeSchedule: ringAllgather},
+	{Operation: Allgather, Name: "recursive-doubling", NeedsPowerOfTwo: true, writeSchedule: doublingAllgather},
+	{Operation: Allgather, Name: "bruck", writeSchedule: bruckAllgather},
+	{Operation: Allgather, Name: "gather-bcast", writeSchedule: gatherBcast},
+	{Operation: Allgather, Name: "linear-bcast", writeSchedule: linearBcastAllgather},
+	{Operation: Allgather, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelAllgather(binomialBcast)},
+	{Operation: Allgather, Name: "two-level-scatter", NeedsNodes: true, writeSchedule: twoLevelAllgather(scatterAllgatherBcast)},
 }
 
 func ringAllgather(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.block(Out, rank))
-	ring(s, j.Ranks, rank, rank, func(i int) Span { return j.block(Out, i) })
+	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
+	passAroundRing(s, j.Ranks, rank, rank, func(i int) Span { return j.block(Out, i) })
 }
 
 // doublingAllgather exchanges all blocks gathered so far with the rank 1, 2, 4 … away.
 func doublingAllgather(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.block(Out, rank))
-	doubling(s, powerOf(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
+	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
+	exchangeByDoubling(s, newPowerOfTwoRanks(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
 }
 
-// doubling lets a power of two of ranks exchange the parts that they have with the rank 1, 2, 4 …
-// away. Rank number at begins with part at.
-func doubling(s *Script, p power, at int, part func(from, to int) Span) {
+// exchangeByDoubling lets a power of two of ranks exchange the parts that they have with the rank
+// 1, 2, 4 … away. Rank number at begins with part at.
+func exchangeByDoubling(s *Script, p powerOfTwoRanks, at int, part func(from, to int) Span) {
 	for far := 1; far < p.ranks; far *= 2 {
 		mine := at &^ (far - 1)
 		theirs := mine ^ far
-		other := p.rank(at ^ far)
+		other := p.rankOf(at ^ far)
 		s.exchange(other, part(mine, mine+far), other, part(theirs, theirs+far))
 	}
 }
@@ -37,18 +37,18 @@ func doubling(s *Script, p power, at int, part func(from, to int) Span) {
 // al.
 // 1997.
 func bruckAllgather(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), Span{Tmp, 0, j.Bytes})
+	s.addLocalStep(Copy, j.wholeData(In), Span{Tmp, 0, j.Bytes})
 	for have := 1; have < j.Ranks; have *= 2 {
 		n := min(have, j.Ranks-have) * j.Bytes
 		s.exchange(mod(rank-have, j.Ranks), Span{Tmp, 0, n}, mod(rank+have, j.Ranks), Span{Tmp, have * j.Bytes, n})
 	}
-	rotate(s, j, Tmp, Out, mod(-rank, j.Ranks))
+	rotateBlocks(s, j, Tmp, Out, mod(-rank, j.Ranks))
 }
 
 // neighborAllgather exchanges blocks with one neighbor and the other in turn: the own block at
 // first, and then the two that arrived last. Chen, Zhang, Zhang, Yuan 2005.
 func neighborAllgather(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.block(Out, rank))
+	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 	if j.Ranks == 1 {
 		return
 	}
@@ -86,46 +86,46 @@ func linearBcastAllgather(s *Script, j Job, rank int) {
 	linearGather(s, j, rank)
 	all := j
 	all.Bytes *= j.Ranks
-	if j.Ranks <= linearRanks {
+	if j.Ranks <= maxLinearRanks {
 		postedBcast(s, all, rank)
 	} else {
 		binomialPostedBcast(s, all, rank)
 	}
 }
 
-// linearRanks is up to how many ranks LAM/MPI uses no tree (LAM_COLLMAXLIN).
-const linearRanks = 4
+// maxLinearRanks is up to how many ranks LAM/MPI uses no tree (LAM_COLLMAXLIN).
+const maxLinearRanks = 4
 
 // twoLevelAllgather gathers within the nodes, exchanges the blocks of nodes between leaders, and
 // broadcasts the result within the nodes.
 func twoLevelAllgather(down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		j.Root = 0
-		l := j.levels()
-		inside, between := j.both(s, rank)
+		l := j.twoLevelJob()
+		inside, between := j.nodeAndLeaderLevels(s, rank)
 		area, base := Tmp, 0
-		if inside.at == 0 {
-			base = l.before(between.at) * j.Bytes
-			if l.ordered() {
+		if inside.number == 0 {
+			base = l.ranksBefore(between.number) * j.Bytes
+			if l.isInRankOrder() {
 				area = Out
 			}
 		}
-		l.gather(s, rank, area, base)
-		between.do(j, func(s *Script, leaders Job, at int) {
-			part := l.parts(area, 0)
-			if powerOfTwo(leaders) {
-				doubling(s, powerOf(leaders.Ranks), at, part)
+		l.gatherAtLeader(s, rank, area, base)
+		between.addSteps(j, func(s *Script, leaders Job, at int) {
+			part := l.blocksOfNodes(area, 0)
+			if hasPowerOfTwoRanks(leaders) {
+				exchangeByDoubling(s, newPowerOfTwoRanks(leaders.Ranks), at, part)
 			} else {
-				ring(s, leaders.Ranks, at, at, func(i int) Span { return part(i, i+1) })
+				passAroundRing(s, leaders.Ranks, at, at, func(i int) Span { return part(i, i+1) })
 			}
 		})
-		if inside.at == 0 && area == Tmp {
-			l.runs(func(rank, at, n int) {
-				s.local(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
+		if inside.number == 0 && area == Tmp {
+			l.forEachRun(func(rank, at, n int) {
+				s.addLocalStep(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
 			})
 		}
 		all := j
 		all.Bytes *= j.Ranks
-		inside.do(all, down)
+		inside.addSteps(all, down)
 	}
 }

@@ -3,12 +3,12 @@ package collective
 import "github.com/loggp/loggp/model/unit"
 
 var allreduces = []*Algorithm{
-	{Operation: Allreduce, Name: "reduce-bcast", schedule: reduceBcast},
-	{Operation: Allreduce, Name: "recursive-doubling", schedule: doublingAllreduce},
-	{Operation: Allreduce, Name: "ring", NeedsCommutative: true, schedule: ringAllreduce},
-	{Operation: Allreduce, Name: "scatter-allgather", NeedsCommutative: true, schedule: scatterAllgatherAllreduce},
-	{Operation: Allreduce, Name: "two-level", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelAllreduce(doublingAllreduce, binomialBcast)},
-	{Operation: Allreduce, Name: "two-level-scatter", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelAllreduce(scatterAllgatherAllreduce, scatterAllgatherBcast)},
+	{Operation: Allreduce, Name: "reduce-bcast", writeSchedule: reduceBcast},
+	{Operation: Allreduce, Name: "recursive-doubling", writeSchedule: doublingAllreduce},
+	{Operation: Allreduce, Name: "ring", NeedsCommutative: true, writeSchedule: ringAllreduce},
+	{Operation: Allreduce, Name: "scatter-allgather", NeedsCommutative: true, writeSchedule: scatterAllgatherAllreduce},
+	{Operation: Allreduce, Name: "two-level", NeedsCommutative: true, NeedsNodes: true, writeSchedule: twoLevelAllreduce(doublingAllreduce, binomialBcast)},
+	{Operation: Allreduce, Name: "two-level-scatter", NeedsCommutative: true, NeedsNodes: true, writeSchedule: twoLevelAllreduce(scatterAllgatherAllreduce, scatterAllgatherBcast)},
 }
 
 func reduceBcast(s *Script, j Job, rank int) {
@@ -19,62 +19,62 @@ func reduceBcast(s *Script, j Job, rank int) {
 
 // doublingAllreduce exchanges the data with the rank 1, 2, 4 … away, and combines it.
 func doublingAllreduce(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.whole(Out))
-	p := powerOf(j.Ranks)
-	if at := p.begin(s, j, rank); at != None {
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
+	p := newPowerOfTwoRanks(j.Ranks)
+	if at := p.combinePairs(s, j, rank); at != None {
 		for far := 1; far < p.ranks; far *= 2 {
-			other := p.rank(at ^ far)
-			s.exchange(other, j.whole(Out), other, j.whole(Tmp))
-			s.fold(j.whole(Tmp), j.whole(Out), at&far != 0)
+			other := p.rankOf(at ^ far)
+			s.exchange(other, j.wholeData(Out), other, j.wholeData(Tmp))
+			s.combine(j.wholeData(Tmp), j.wholeData(Out), at&far != 0)
 		}
 	}
-	p.end(s, j, rank)
+	p.sendResultToPairs(s, j, rank)
 }
 
-// power maps a job to a power of two of its ranks, for algorithms that need one. Of the first
-// 2·more ranks, the odd ones take part for their even neighbours.
-type power struct{ ranks, more int }
+// powerOfTwoRanks maps a job to a power of two of its ranks, for algorithms that need one. Of the
+// first 2·more ranks, the odd ones take part for their even neighbours.
+type powerOfTwoRanks struct{ ranks, pairCount int }
 
-// powerOf returns the largest power of two of a number of ranks.
-func powerOf(ranks int) power {
+// newPowerOfTwoRanks returns the largest power of two of a number of ranks.
+func newPowerOfTwoRanks(ranks int) powerOfTwoRanks {
 	p := 1
 	for 2*p <= ranks {
 		p *= 2
 	}
-	return power{p, ranks - p}
+	return powerOfTwoRanks{p, ranks - p}
 }
 
-// rank returns the rank of the job that is number i of the power.
-func (p power) rank(i int) int {
-	if i < p.more {
+// rankOf returns the rank of the job that is number i of the power.
+func (p powerOfTwoRanks) rankOf(i int) int {
+	if i < p.pairCount {
 		return 2*i + 1
 	}
-	return i + p.more
+	return i + p.pairCount
 }
 
-// begin sends the data in Out of ranks that do not take part to their neighbours, which combine it
-// with theirs. It returns the number of the rank, or None if it does not take part.
-func (p power) begin(s *Script, j Job, rank int) int {
+// combinePairs sends the data in Out of ranks that do not take part to their neighbours, which
+// combine it with theirs. It returns the number of the rank, or None if it does not take part.
+func (p powerOfTwoRanks) combinePairs(s *Script, j Job, rank int) int {
 	switch {
-	case rank >= 2*p.more:
-		return rank - p.more
+	case rank >= 2*p.pairCount:
+		return rank - p.pairCount
 	case rank%2 == 0:
-		s.send(rank+1, j.whole(Out))
+		s.send(rank+1, j.wholeData(Out))
 		return None
 	}
-	s.recv(rank-1, j.whole(Tmp))
-	s.fold(j.whole(Tmp), j.whole(Out), true)
+	s.recv(rank-1, j.wholeData(Tmp))
+	s.combine(j.wholeData(Tmp), j.wholeData(Out), true)
 	return rank / 2
 }
 
-// end sends the result to the ranks that do not take part.
-func (p power) end(s *Script, j Job, rank int) {
+// sendResultToPairs sends the result to the ranks that do not take part.
+func (p powerOfTwoRanks) sendResultToPairs(s *Script, j Job, rank int) {
 	switch {
-	case rank >= 2*p.more:
+	case rank >= 2*p.pairCount:
 	case rank%2 == 0:
-		s.recv(rank+1, j.whole(Out))
+		s.recv(rank+1, j.wholeData(Out))
 	default:
-		s.send(rank-1, j.whole(Out))
+		s.send(rank-1, j.wholeData(Out))
 	}
 }
 
@@ -85,10 +85,10 @@ func ringAllreduce(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, ra
 // segmentedRingAllreduce goes around the ring once for each segment of the parts, and then with the
 // whole parts to distribute them.
 func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
-	begin := j.blocks()
-	s.local(Copy, j.whole(In), j.whole(Out))
+	begin := j.partBegins()
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
-	segment = j.segment(segment)
+	segment = j.segmentBytes(segment)
 	for phase := range max((begin(1)+segment-1)/segment, 1) { // part 0 is the longest
 		part := func(a Area, i int) Span {
 			i = mod(i, j.Ranks)
@@ -97,24 +97,24 @@ func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
 		}
 		for i := range j.Ranks - 1 {
 			s.exchange(next, part(Out, rank-i), before, part(Tmp, rank-i-1))
-			s.fold(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
+			s.combine(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
 		}
 	}
-	ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return span(Out, begin, i, i+1) })
+	passAroundRing(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return blockSpan(Out, begin, i, i+1) })
 }
 
 // scatterAllgatherAllreduce combines a part of the data at each rank by recursive halving, and
 // gathers the parts by recursive doubling. Rabenseifner 2004.
 func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.whole(Out))
-	p := powerOf(j.Ranks)
-	if at := p.begin(s, j, rank); at != None {
-		few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
-		begin := few.blocks()
-		halving(s, p, at, spans(Out, begin), spans(Tmp, begin))
-		doubling(s, p, at, spans(Out, begin))
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
+	p := newPowerOfTwoRanks(j.Ranks)
+	if at := p.combinePairs(s, j, rank); at != None {
+		few := Job{Ranks: p.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}
+		begin := few.partBegins()
+		combineByHalving(s, p, at, spanOfBlocks(Out, begin), spanOfBlocks(Tmp, begin))
+		exchangeByDoubling(s, p, at, spanOfBlocks(Out, begin))
 	}
-	p.end(s, j, rank)
+	p.sendResultToPairs(s, j, rank)
 }
 
 // multiplyingAllreduce exchanges the data with the radix − 1 ranks whose numbers differ in one
@@ -122,20 +122,20 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 // data to one of the others first, and receive the result from it at the end.
 func multiplyingAllreduce(radix int) schedule {
 	return func(s *Script, j Job, rank int) {
-		s.local(Copy, j.whole(In), j.whole(Out))
+		s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 		power := 1
 		for power*radix <= j.Ranks {
 			power *= radix
 		}
 		if rank >= power {
-			s.send(rank%power, j.whole(Out))
-			s.recv(rank%power, j.whole(Out))
+			s.send(rank%power, j.wholeData(Out))
+			s.recv(rank%power, j.wholeData(Out))
 			return
 		}
 		into := func(i int) Span { return Span{Tmp, i * j.Bytes, j.Bytes} }
 		for other := rank + power; other < j.Ranks; other += power {
 			s.recv(other, into(0))
-			s.fold(into(0), j.whole(Out), false)
+			s.combine(into(0), j.wholeData(Out), false)
 		}
 		for far := 1; far < power; far *= radix {
 			digit := rank / far % radix
@@ -143,15 +143,15 @@ func multiplyingAllreduce(radix int) schedule {
 				s.post(None, Span{}, rank+(mod(digit-i, radix)-digit)*far, into(i-1))
 			}
 			for i := 1; i < radix; i++ {
-				s.post(rank+(mod(digit+i, radix)-digit)*far, j.whole(Out), None, Span{})
+				s.post(rank+(mod(digit+i, radix)-digit)*far, j.wholeData(Out), None, Span{})
 			}
 			s.wait()
 			for i := range radix - 1 {
-				s.fold(into(i), j.whole(Out), false)
+				s.combine(into(i), j.wholeData(Out), false)
 			}
 		}
 		for other := rank + power; other < j.Ranks; other += power {
-			s.send(other, j.whole(Out))
+			s.send(other, j.wholeData(Out))
 		}
 	}
 }
@@ -160,9 +160,9 @@ func multiplyingAllreduce(radix int) schedule {
 // within the nodes.
 func twoLevelAllreduce(between, down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
-		nodes, leaders := j.both(s, rank)
-		nodes.do(j, binomialReduce)
-		leaders.do(j, inPlace(between))
-		nodes.do(j, down)
+		nodes, leaders := j.nodeAndLeaderLevels(s, rank)
+		nodes.addSteps(j, binomialReduce)
+		leaders.addSteps(j, withInputInOut(between))
+		nodes.addSteps(j, down)
 	}
 }

@@ -1,16 +1,16 @@
 package collective
 
 var alltoalls = []*Algorithm{
-	{Operation: Alltoall, Name: "pairwise", schedule: pairwiseAlltoall},
-	{Operation: Alltoall, Name: "bruck", schedule: bruckAlltoall},
-	{Operation: Alltoall, Name: "posted", schedule: postedAlltoall},
-	{Operation: Alltoall, Name: "ranked", schedule: rankedAlltoall},
+	{Operation: Alltoall, Name: "pairwise", writeSchedule: pairwiseAlltoall},
+	{Operation: Alltoall, Name: "bruck", writeSchedule: bruckAlltoall},
+	{Operation: Alltoall, Name: "posted", writeSchedule: postedAlltoall},
+	{Operation: Alltoall, Name: "ranked", writeSchedule: rankedAlltoall},
 }
 
 // postedAlltoall posts all receives and then all sends, beginning with the next rank, and leaves
 // the order to the network. LAM/MPI 7.1.4; MPICH from the end of 2002.
 func postedAlltoall(s *Script, j Job, rank int) {
-	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
 		from := mod(rank+i, j.Ranks)
 		s.post(None, Span{}, from, j.block(Out, from))
@@ -25,7 +25,7 @@ func postedAlltoall(s *Script, j Job, rank int) {
 // rankedAlltoall posts a receive and a send for each rank, in the order of ranks, so that all begin
 // with rank 0. MPICH before its file intra_fns.c of November 2002.
 func rankedAlltoall(s *Script, j Job, rank int) {
-	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := range j.Ranks {
 		if i != rank {
 			s.post(None, Span{}, i, j.block(Out, i))
@@ -39,11 +39,11 @@ func rankedAlltoall(s *Script, j Job, rank int) {
 // each i. With a power of two of ranks both are the rank whose number differs by exclusive or with
 // i.
 func pairwiseAlltoall(s *Script, j Job, rank int) {
-	if !powerOfTwo(j) {
+	if !hasPowerOfTwoRanks(j) {
 		shiftedAlltoall(s, j, rank)
 		return
 	}
-	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
 		s.exchange(rank^i, j.block(In, rank^i), rank^i, j.block(Out, rank^i))
 	}
@@ -51,7 +51,7 @@ func pairwiseAlltoall(s *Script, j Job, rank int) {
 
 // shiftedAlltoall is pairwise, but for any number of ranks as for those that are no power of two.
 func shiftedAlltoall(s *Script, j Job, rank int) {
-	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
 		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
 		s.exchange(to, j.block(In, to), from, j.block(Out, from))
@@ -66,7 +66,7 @@ func synchronizedAlltoall(ranks int) schedule {
 		if window == 0 {
 			window = j.Ranks
 		}
-		s.local(Copy, j.block(In, rank), j.block(Out, rank))
+		s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 		for i := 1; i < j.Ranks; i += window {
 			end := min(i+window, j.Ranks)
 			for k := i; k < end; k++ {
@@ -86,7 +86,7 @@ func synchronizedAlltoall(ranks int) schedule {
 // blocks whose distance to their destination contains that power of two. Bruck et al. 1997. Tmp has
 // the blocks in the order of their distance, then a buffer to send and one to receive.
 func bruckAlltoall(s *Script, j Job, rank int) {
-	rotate(s, j, In, Tmp, rank)
+	rotateBlocks(s, j, In, Tmp, rank)
 	for far := 1; far < j.Ranks; far *= 2 {
 		n := 0
 		moved := func(each func(i int)) {
@@ -98,18 +98,18 @@ func bruckAlltoall(s *Script, j Job, rank int) {
 		}
 		out := j.Ranks * j.Bytes
 		moved(func(i int) {
-			s.local(Copy, j.block(Tmp, i), Span{Tmp, out + n, j.Bytes})
+			s.addLocalStep(Copy, j.block(Tmp, i), Span{Tmp, out + n, j.Bytes})
 			n += j.Bytes
 		})
 		in := out + n
 		s.exchange(mod(rank+far, j.Ranks), Span{Tmp, out, n}, mod(rank-far, j.Ranks), Span{Tmp, in, n})
 		n = 0
 		moved(func(i int) {
-			s.local(Copy, Span{Tmp, in + n, j.Bytes}, j.block(Tmp, i))
+			s.addLocalStep(Copy, Span{Tmp, in + n, j.Bytes}, j.block(Tmp, i))
 			n += j.Bytes
 		})
 	}
 	for i := range j.Ranks {
-		s.local(Copy, j.block(Tmp, i), j.block(Out, mod(rank-i, j.Ranks)))
+		s.addLocalStep(Copy, j.block(Tmp, i), j.block(Out, mod(rank-i, j.Ranks)))
 	}
 }

@@ -1,10 +1,10 @@
 package collective
 
 var barriers = []*Algorithm{
-	{Operation: Barrier, Name: "linear", schedule: linearBarrier},
-	{Operation: Barrier, Name: "binomial", schedule: binomialBarrier},
-	{Operation: Barrier, Name: "dissemination", schedule: disseminationBarrier},
-	{Operation: Barrier, Name: "two-level", TwoLevel: true, schedule: twoLevelBarrier},
+	{Operation: Barrier, Name: "linear", writeSchedule: linearBarrier},
+	{Operation: Barrier, Name: "binomial", writeSchedule: binomialBarrier},
+	{Operation: Barrier, Name: "dissemination", writeSchedule: disseminationBarrier},
+	{Operation: Barrier, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelBarrier},
 }
 
 // linearBarrier lets all ranks tell rank 0, which tells all of them when it has heard of the last.
@@ -52,11 +52,11 @@ func disseminationBarrier(s *Script, j Job, rank int) {
 
 // twoLevelBarrier synchronizes the leaders when all ranks of their nodes have entered.
 func twoLevelBarrier(s *Script, j Job, rank int) {
-	inside, between := j.both(s, rank)
+	inside, between := j.nodeAndLeaderLevels(s, rank)
 	nothing := func(int, int) Span { return Span{} }
-	inside.do(j, func(s *Script, j Job, at int) { binomialUp(s, j, at, nothing, nil) })
-	between.do(j, disseminationBarrier)
-	inside.do(j, func(s *Script, j Job, at int) { binomialDown(s, j, at, nothing) })
+	inside.addSteps(j, func(s *Script, j Job, at int) { collectOnBinomialTree(s, j, at, nothing, nil) })
+	between.addSteps(j, disseminationBarrier)
+	inside.addSteps(j, func(s *Script, j Job, at int) { distributeOnBinomialTree(s, j, at, nothing) })
 }
 
 // radixDisseminationBarrier notifies in each round radix − 1 ranks, and waits for as many.
@@ -91,7 +91,7 @@ func doubleRingBarrier(s *Script, j Job, rank int) {
 // doublingBarrier lets ranks notify the rank 1, 2, 4 … away. Ranks beyond a power of two notify one
 // of the others first, and hear from it at the end.
 func doublingBarrier(s *Script, j Job, rank int) {
-	power := powerOf(j.Ranks).ranks
+	power := newPowerOfTwoRanks(j.Ranks).ranks
 	if rank >= power {
 		s.exchange(rank-power, Span{}, rank-power, Span{})
 		return

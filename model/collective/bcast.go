@@ -1,37 +1,37 @@
 package collective
 
 var bcasts = []*Algorithm{
-	{Operation: Bcast, Name: "linear", schedule: linearBcast},
-	{Operation: Bcast, Name: "binomial", schedule: binomialBcast},
-	{Operation: Bcast, Name: "posted", schedule: postedBcast},
-	{Operation: Bcast, Name: "binomial-posted", schedule: binomialPostedBcast},
-	{Operation: Bcast, Name: "pipelined-1KiB", schedule: pipelinedBcast(1 << 10)},
-	{Operation: Bcast, Name: "pipelined-8KiB", schedule: pipelinedBcast(8 << 10)},
-	{Operation: Bcast, Name: "pipelined-64KiB", schedule: pipelinedBcast(64 << 10)},
-	{Operation: Bcast, Name: "scatter-allgather", schedule: scatterAllgatherBcast},
-	{Operation: Bcast, Name: "two-level", TwoLevel: true, schedule: twoLevelBcast(binomialBcast)},
-	{Operation: Bcast, Name: "two-level-scatter", TwoLevel: true, schedule: twoLevelBcast(scatterAllgatherBcast)},
+	{Operation: Bcast, Name: "linear", writeSchedule: linearBcast},
+	{Operation: Bcast, Name: "binomial", writeSchedule: binomialBcast},
+	{Operation: Bcast, Name: "posted", writeSchedule: postedBcast},
+	{Operation: Bcast, Name: "binomial-posted", writeSchedule: binomialPostedBcast},
+	{Operation: Bcast, Name: "pipelined-1KiB", writeSchedule: pipelinedBcast(1 << 10)},
+	{Operation: Bcast, Name: "pipelined-8KiB", writeSchedule: pipelinedBcast(8 << 10)},
+	{Operation: Bcast, Name: "pipelined-64KiB", writeSchedule: pipelinedBcast(64 << 10)},
+	{Operation: Bcast, Name: "scatter-allgather", writeSchedule: scatterAllgatherBcast},
+	{Operation: Bcast, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelBcast(binomialBcast)},
+	{Operation: Bcast, Name: "two-level-scatter", NeedsNodes: true, writeSchedule: twoLevelBcast(scatterAllgatherBcast)},
 }
 
 // linearBcast sends from the root to each rank in turn.
 func linearBcast(s *Script, j Job, rank int) {
 	if rank != j.Root {
-		s.recv(j.Root, j.whole(Out))
+		s.recv(j.Root, j.wholeData(Out))
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
-		s.send(mod(j.Root+i, j.Ranks), j.whole(Out))
+		s.send(mod(j.Root+i, j.Ranks), j.wholeData(Out))
 	}
 }
 
 // binomialBcast doubles the number of ranks that have the data in each round.
 func binomialBcast(s *Script, j Job, rank int) {
-	binomialDown(s, j, rank, func(int, int) Span { return j.whole(Out) })
+	distributeOnBinomialTree(s, j, rank, func(int, int) Span { return j.wholeData(Out) })
 }
 
-// binomialDown goes down a binomial tree from the root. A subtree is a range of ranks, counted from
-// the root; part returns the part of the data that it needs.
-func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
+// distributeOnBinomialTree goes down a binomial tree from the root. A subtree is a range of ranks,
+// counted from the root; part returns the part of the data that it needs.
+func distributeOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) Span) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
 	for ; mask < j.Ranks; mask <<= 1 {
@@ -50,11 +50,11 @@ func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 // postedBcast begins to send to all ranks from the root, and waits. LAM/MPI among few ranks.
 func postedBcast(s *Script, j Job, rank int) {
 	if rank != j.Root {
-		s.recv(j.Root, j.whole(Out))
+		s.recv(j.Root, j.wholeData(Out))
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
-		s.post(mod(j.Root+i, j.Ranks), j.whole(Out), None, Span{})
+		s.post(mod(j.Root+i, j.Ranks), j.wholeData(Out), None, Span{})
 	}
 	s.wait()
 }
@@ -69,13 +69,13 @@ func binomialPostedBcast(s *Script, j Job, rank int) {
 		mask <<= 1
 	}
 	if at > 0 {
-		s.recv(mod(j.Root+at-mask/2, j.Ranks), j.whole(Out))
+		s.recv(mod(j.Root+at-mask/2, j.Ranks), j.wholeData(Out))
 	}
 	if at+mask >= j.Ranks {
 		return
 	}
 	for ; at+mask < j.Ranks; mask <<= 1 {
-		s.post(mod(j.Root+at+mask, j.Ranks), j.whole(Out), None, Span{})
+		s.post(mod(j.Root+at+mask, j.Ranks), j.wholeData(Out), None, Span{})
 	}
 	s.wait()
 }
@@ -100,19 +100,19 @@ func pipelinedBcast(segment int) schedule {
 // scatterAllgatherBcast scatters the data by a binomial tree, and gathers the parts around a ring.
 // Van de Geijn; Barnett et al. 1994.
 func scatterAllgatherBcast(s *Script, j Job, rank int) {
-	begin := j.blocks()
-	binomialDown(s, j, rank, func(from, to int) Span { return span(Out, begin, from, to) })
+	begin := j.partBegins()
+	distributeOnBinomialTree(s, j, rank, func(from, to int) Span { return blockSpan(Out, begin, from, to) })
 	at := mod(rank-j.Root, j.Ranks)
-	ring(s, j.Ranks, rank, at, func(i int) Span { return span(Out, begin, i, i+1) })
+	passAroundRing(s, j.Ranks, rank, at, func(i int) Span { return blockSpan(Out, begin, i, i+1) })
 }
 
 // scatterDoublingBcast scatters the data by a binomial tree, and gathers the parts by recursive
 // doubling. If the number of ranks is no power of two, some ranks have no partner in a round. Those
 // receive the parts that they lack from ranks that have them, along a tree.
 func scatterDoublingBcast(s *Script, j Job, rank int) {
-	begin := j.blocks()
-	part := spans(Out, begin)
-	binomialDown(s, j, rank, part)
+	begin := j.partBegins()
+	part := spanOfBlocks(Out, begin)
+	distributeOnBinomialTree(s, j, rank, part)
 	at := mod(rank-j.Root, j.Ranks)
 	other := func(number int) int { return mod(j.Root+number, j.Ranks) }
 	for far := 1; far < j.Ranks; far *= 2 {
@@ -139,9 +139,9 @@ func scatterDoublingBcast(s *Script, j Job, rank int) {
 	}
 }
 
-// ring sends the block that a rank received last to the next rank, until all have all blocks. A
-// rank begins with block at, the next rank with the block after it.
-func ring(s *Script, ranks, rank, at int, block func(i int) Span) {
+// passAroundRing sends the block that a rank received last to the next rank, until all have all
+// blocks. A rank begins with block at, the next rank with the block after it.
+func passAroundRing(s *Script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
 		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
 	}
@@ -150,8 +150,8 @@ func ring(s *Script, ranks, rank, at int, block func(i int) Span) {
 // twoLevelBcast sends the data to the leaders, and then within the nodes, by the same schedule.
 func twoLevelBcast(how schedule) schedule {
 	return func(s *Script, j Job, rank int) {
-		inside, between := j.both(s, rank)
-		between.do(j, how)
-		inside.do(j, how)
+		inside, between := j.nodeAndLeaderLevels(s, rank)
+		between.addSteps(j, how)
+		inside.addSteps(j, how)
 	}
 }

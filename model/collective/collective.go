@@ -1,9 +1,17 @@
 // Package collective has the algorithms of collective operations as schedules: what each rank
 // sends, receives, copies and combines, step by step.
 //
-// One schedule serves all uses: a library moves bytes by it, and Cost adds up the time of its steps
-// by LogGP. Algorithms are values in a list. Tables choose among them by the number of ranks and
-// the length of the data.
+// An Algorithm writes the steps of a rank into a Script, which passes them to a Performer: a
+// library moves bytes by them, and Machine.Cost adds up their time by LogGP (a simulation with a
+// clock for each rank). A Span is a range of bytes in one of the areas In, Out and Tmp of a rank's
+// memory. A tree algorithm addresses ranks by numbers from the root on; a two-level algorithm runs
+// schedules within the nodes and between their leaders; an algorithm for a power of two of ranks
+// first combines surplus ranks in pairs.
+//
+// Algorithms are values in a list, or members of a family with parameters in their names, such as
+// knomial-4. A Tuning chooses among them by rules: the number of ranks and the length of the data.
+// Decisions are the rules of a library such as Open MPI, and the variables by which its users force
+// an algorithm.
 package collective
 
 import (
@@ -46,15 +54,15 @@ func Operations() []Operation {
 
 // Job describes one execution of an operation.
 type Job struct {
-	Ranks int
-	Root  int // of operations that have one
-	Bytes int // of a block, if there is one for each rank; else of the whole data
-	Unit  int // bytes of an element; data is divided between elements only, and Bytes is a multiple; 0: 1
+	Ranks        int
+	Root         int // of operations that have one
+	Bytes        int // of a block, if there is one for each rank; else of the whole data
+	ElementBytes int // bytes of an element; data is divided between elements only, and Bytes is a multiple; 0: 1
 
 	Nodes *Nodes // which ranks share a node; nil: unknown, or no ranks do
 }
 
-func (j Job) unit() int { return max(j.Unit, 1) }
+func (j Job) elementBytes() int { return max(j.ElementBytes, 1) }
 
 // Area is a part of a rank's memory. Among the receives that are posted together, the one that ends
 // last in Tmp comes first, so that Tmp need not grow while another one is under way.
@@ -70,9 +78,9 @@ const (
 
 // Span is a range of bytes in an area.
 type Span struct {
-	Area Area
-	From int
-	Len  int
+	Area   Area
+	Offset int
+	Bytes  int
 }
 
 // None in place of a rank means that there is nothing to send or to receive.
@@ -83,7 +91,7 @@ const None = -1
 // and the rank goes on; the next step Wait waits for all of them.
 type Step struct {
 	Kind       Kind
-	Post       bool
+	IsPosted   bool
 	To, From   int // ranks, or None
 	Send, Recv Span
 }
@@ -93,11 +101,11 @@ type Kind uint8
 
 // The kinds of steps. Local ones but Wait read Send and write Recv, which have the same length.
 const (
-	Transfer  Kind = iota
-	Wait           // until all transfers that were posted have ended
-	Copy           // Recv becomes Send
-	FoldLeft       // Recv becomes Send ∘ Recv
-	FoldRight      // Recv becomes Recv ∘ Send
+	Transfer     Kind = iota
+	Wait              // until all transfers that were posted have ended
+	Copy              // Recv becomes Send
+	CombineLeft       // Recv becomes Send ∘ Recv
+	CombineRight      // Recv becomes Recv ∘ Send
 )
 
 // Algorithm is a way to carry out an operation.
@@ -105,38 +113,39 @@ type Algorithm struct {
 	Operation        Operation
 	Name             string
 	NeedsCommutative bool // does not combine data in the order of ranks
-	TwoLevel         bool // needs several nodes, and several ranks in one of them
-	PowerOfTwo       bool // needs a power of two of ranks
-	EvenRanks        bool // needs an even number of ranks, or one
-	schedule         schedule
+	NeedsNodes       bool // needs several nodes, and several ranks in one of them
+	NeedsPowerOfTwo  bool // needs a power of two of ranks
+	NeedsEvenRanks   bool // needs an even number of ranks, or one
+	writeSchedule    schedule
 }
 
 // schedule writes the steps of a rank.
 type schedule func(s *Script, j Job, rank int)
 
-// Unknown returns an algorithm without steps, for other libraries, whose schedules are unknown.
-func Unknown(o Operation, name string) *Algorithm {
-	return &Algorithm{Operation: o, Name: name, schedule: func(*Script, Job, int) {}}
+// NewUnknownAlgorithm returns an algorithm without steps, for other libraries, whose schedules are
+// unknown.
+func NewUnknownAlgorithm(o Operation, name string) *Algorithm {
+	return &Algorithm{Operation: o, Name: name, writeSchedule: func(*Script, Job, int) {}}
 }
 
 // Serves reports whether the algorithm can execute a job.
 func (a *Algorithm) Serves(j Job) bool {
-	return a.servesCount(j.Ranks) && (!a.TwoLevel || j.Nodes.Tiered())
+	return a.servesCount(j.Ranks) && (!a.NeedsNodes || j.Nodes.HasTiers())
 }
 
 // servesCount reports whether the algorithm can serve a number of ranks, wherever they are.
 func (a *Algorithm) servesCount(ranks int) bool {
-	return (!a.PowerOfTwo || isPowerOfTwo(ranks)) && (!a.EvenRanks || ranks%2 == 0 || ranks == 1)
+	return (!a.NeedsPowerOfTwo || isPowerOfTwo(ranks)) && (!a.NeedsEvenRanks || ranks%2 == 0 || ranks == 1)
 }
 
-// Needs returns what ranks the algorithm needs, or "" if it serves any.
-func (a *Algorithm) Needs() string {
+// RankRequirement returns what ranks the algorithm needs, or "" if it serves any.
+func (a *Algorithm) RankRequirement() string {
 	switch {
-	case a.TwoLevel:
+	case a.NeedsNodes:
 		return "three ranks or more, of which some are in one node and some are not"
-	case a.PowerOfTwo:
+	case a.NeedsPowerOfTwo:
 		return "a power of two of ranks"
-	case a.EvenRanks:
+	case a.NeedsEvenRanks:
 		return "an even number of ranks, or one"
 	}
 	return ""
@@ -148,22 +157,22 @@ func (a *Algorithm) String() string { return a.Operation.String() + " " + a.Name
 // Steps returns the steps of a rank. The algorithm must serve the job.
 func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
-		a.Perform(j, rank, &Script{By: yielder(yield)})
+		a.RunSchedule(j, rank, &Script{Performer: yieldPerformer(yield)})
 	}
 }
 
-// Perform passes the steps of a rank to the performer of a script. The algorithm must serve the
-// job. Perform panics if the job is invalid or has no such rank.
-func (a *Algorithm) Perform(j Job, rank int, s *Script) {
-	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 || j.Nodes != nil && len(j.Nodes.of) != j.Ranks {
+// RunSchedule passes the steps of a rank to the performer of a script. The algorithm must serve the
+// job. RunSchedule panics if the job is invalid or has no such rank.
+func (a *Algorithm) RunSchedule(j Job, rank int, s *Script) {
+	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.elementBytes() != 0 || j.Nodes != nil && len(j.Nodes.nodeOfRank) != j.Ranks {
 		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
 	}
-	s.over = false
-	a.schedule(s, j, rank)
+	s.stopped = false
+	a.writeSchedule(s, j, rank)
 }
 
-// Of returns the algorithms for an operation, in the order of Algorithms.
-func Of(o Operation) []*Algorithm {
+// AlgorithmsOf returns the algorithms for an operation, in the order of Algorithms.
+func AlgorithmsOf(o Operation) []*Algorithm {
 	var of []*Algorithm
 	for _, a := range Algorithms {
 		if a.Operation == o {
@@ -173,76 +182,77 @@ func Of(o Operation) []*Algorithm {
 	return of
 }
 
-// Named returns the algorithm of the name for an operation, or nil. Names are those of Algorithms,
-// of particular libraries, and of families with parameters, as Forms has them.
-func Named(o Operation, name string) *Algorithm {
+// AlgorithmNamed returns the algorithm of the name for an operation, or nil. Names are those of
+// Algorithms, of particular libraries, and of families with parameters, as NameForms has them.
+func AlgorithmNamed(o Operation, name string) *Algorithm {
 	for _, list := range [][]*Algorithm{Algorithms, libraryAlgorithms} {
 		if i := slices.IndexFunc(list, func(a *Algorithm) bool { return a.Operation == o && a.Name == name }); i >= 0 {
 			return list[i]
 		}
 	}
-	if a, known := members.Load(o.String() + " " + name); known {
+	if a, known := algorithmCache.Load(o.String() + " " + name); known {
 		return a.(*Algorithm)
 	}
-	return memberNamed(o, name)
+	return cachedAlgorithm(o, name)
 }
 
 // Algorithms are those that comparisons of all contain, the simplest of each operation first.
-// Extended has more.
+// AdditionalAlgorithms has more.
 var Algorithms = slices.Concat(barriers, bcasts, scatters, gathers, allgathers, alltoalls, reduces, allreduces, reduceScatters, scans)
 
 // Performer executes steps.
 type Performer interface {
-	// Do executes a step, which it may change but not keep, and reports whether to continue.
-	Do(*Step) bool
+	// ExecuteStep executes a step, which it may change but not keep, and reports whether to
+	// continue.
+	ExecuteStep(*Step) bool
 }
 
-// yielder is a Performer that yields the steps.
-type yielder func(Step) bool
+// yieldPerformer is a Performer that yields steps to an iterator.
+type yieldPerformer func(Step) bool
 
-func (y yielder) Do(st *Step) bool { return y(*st) }
+func (y yieldPerformer) ExecuteStep(st *Step) bool { return y(*st) }
 
 // Script receives the steps of a rank from an algorithm and passes each to its performer. After the
 // performer has stopped, further steps have no effect. A script may be used again, for one rank at
 // a time; executing an operation then allocates nothing.
 type Script struct {
-	By   Performer
-	over bool
-	at   Step
+	Performer Performer
+	stopped   bool
+	step      Step
 }
 
-func (s *Script) step() { s.over = s.over || !s.By.Do(&s.at) }
+func (s *Script) passStep() { s.stopped = s.stopped || !s.Performer.ExecuteStep(&s.step) }
 
 func (s *Script) send(to int, what Span) {
-	s.at = Step{To: to, From: None, Send: what}
-	s.step()
+	s.step = Step{To: to, From: None, Send: what}
+	s.passStep()
 }
 
 func (s *Script) recv(from int, into Span) {
-	s.at = Step{To: None, From: from, Recv: into}
-	s.step()
+	s.step = Step{To: None, From: from, Recv: into}
+	s.passStep()
 }
 
 func (s *Script) exchange(to int, what Span, from int, into Span) {
-	s.at = Step{To: to, From: from, Send: what, Recv: into}
-	s.step()
+	s.step = Step{To: to, From: from, Send: what, Recv: into}
+	s.passStep()
 }
 
 // post adds a transfer one way that ends no later than the next wait.
 func (s *Script) post(to int, what Span, from int, into Span) {
-	s.at = Step{Post: true, To: to, From: from, Send: what, Recv: into}
-	s.step()
+	s.step = Step{IsPosted: true, To: to, From: from, Send: what, Recv: into}
+	s.passStep()
 }
 
 func (s *Script) wait() {
-	s.at = Step{Kind: Wait, To: None, From: None}
-	s.step()
+	s.step = Step{Kind: Wait, To: None, From: None}
+	s.passStep()
 }
 
-// inOrder returns steps that do the same without waits, in the sense that the data which a rank
-// posts is sent at once, and what it has posted to receive is received, one after the other, where
-// it waits. Such steps keep Post.
-func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
+// withoutPosting returns steps that do the same without waits, in the sense that the data which a
+// rank posts is sent at once, and what it has posted to receive is received, one after the other,
+// where it waits. Such steps keep Post.
+func withoutPosting(steps iter.Seq[Step]) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		var posted []Step
 		for st := range steps {
@@ -250,7 +260,7 @@ func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
 			switch {
 			case st.Kind == Wait:
 				todo, posted = append(posted, st), nil
-			case st.Post && st.From != None:
+			case st.IsPosted && st.From != None:
 				todo, posted = nil, append(posted, st)
 			}
 			for _, st := range todo {
@@ -262,57 +272,58 @@ func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
 	}
 }
 
-// local adds a local step, unless it has no bytes.
-func (s *Script) local(k Kind, what, into Span) {
-	if what.Len > 0 {
-		s.at = Step{Kind: k, To: None, From: None, Send: what, Recv: into}
-		s.step()
+// addLocalStep adds a local step, unless it has no bytes.
+func (s *Script) addLocalStep(k Kind, what, into Span) {
+	if what.Bytes > 0 {
+		s.step = Step{Kind: k, To: None, From: None, Send: what, Recv: into}
+		s.passStep()
 	}
 }
 
-// fold combines the data of a span into another. before says that it is from earlier ranks.
-func (s *Script) fold(what, into Span, before bool) {
-	k := FoldRight
+// combine combines the data of a span into another. before says that it is from earlier ranks.
+func (s *Script) combine(what, into Span, before bool) {
+	k := CombineRight
 	if before {
-		k = FoldLeft
+		k = CombineLeft
 	}
-	s.local(k, what, into)
+	s.addLocalStep(k, what, into)
 }
 
 // mod returns a modulo n, never negative.
 func mod(a, n int) int { return (a%n + n) % n }
 
-// powerOfTwo reports whether a job has 1, 2, 4 … ranks.
-func powerOfTwo(j Job) bool { return isPowerOfTwo(j.Ranks) }
+// hasPowerOfTwoRanks reports whether a job has 1, 2, 4 … ranks.
+func hasPowerOfTwoRanks(j Job) bool { return isPowerOfTwo(j.Ranks) }
 
 func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
-// blocks divides the data of a job into one part per rank, as equal as elements allow. It returns
-// the beginning of part i; that of part j.Ranks is the end of the data.
-func (j Job) blocks() func(i int) int {
-	elements := j.Bytes / j.unit()
+// partBegins divides the data of a job into one part per rank, as equal as elements allow. It
+// returns the beginning of part i; that of part j.Ranks is the end of the data.
+func (j Job) partBegins() func(i int) int {
+	elements := j.Bytes / j.elementBytes()
 	each, more := elements/j.Ranks, elements%j.Ranks
-	return func(i int) int { return (i*each + min(i, more)) * j.unit() }
+	return func(i int) int { return (i*each + min(i, more)) * j.elementBytes() }
 }
 
-// span returns the blocks [from, to) of an area, given the beginning of each.
-func span(a Area, begin func(i int) int, from, to int) Span {
+// blockSpan returns the blocks [from, to) of an area, given the beginning of each.
+func blockSpan(a Area, begin func(i int) int, from, to int) Span {
 	return Span{a, begin(from), begin(to) - begin(from)}
 }
 
-// spans returns span for an area and the beginnings of its blocks.
-func spans(a Area, begin func(i int) int) func(from, to int) Span {
-	return func(from, to int) Span { return span(a, begin, from, to) }
+// spanOfBlocks returns span for an area and the beginnings of its blocks.
+func spanOfBlocks(a Area, begin func(i int) int) func(from, to int) Span {
+	return func(from, to int) Span { return blockSpan(a, begin, from, to) }
 }
 
 // block returns block i of an area of equal blocks.
 func (j Job) block(a Area, i int) Span { return Span{a, i * j.Bytes, j.Bytes} }
 
-// whole returns the data of the job in an area.
-func (j Job) whole(a Area) Span { return Span{a, 0, j.Bytes} }
+// wholeData returns the data of the job in an area.
+func (j Job) wholeData(a Area) Span { return Span{a, 0, j.Bytes} }
 
-// element is the size of the numbers that are combined, if the data can be divided into them.
-const element = 8
+// combinedElementBytes is the size of the numbers that are combined, if the data can be divided
+// into them.
+const combinedElementBytes = 8
 
 // OperationNamed returns the operation of a name, and whether there is one.
 func OperationNamed(name string) (Operation, bool) {
@@ -320,26 +331,26 @@ func OperationNamed(name string) (Operation, bool) {
 	return Operation(max(i, 0)), i >= 0
 }
 
-// Combines reports whether the operation combines elements.
-func (o Operation) Combines() bool {
+// IsReduction reports whether the operation combines elements.
+func (o Operation) IsReduction() bool {
 	return o == Reduce || o == Allreduce || o == ReduceScatter || o == Scan
 }
 
-// ByBlocks reports whether Job.Bytes is the size of a block; there is one for each rank.
-func (o Operation) ByBlocks() bool {
+// HasBlocks reports whether Job.Bytes is the size of a block; there is one for each rank.
+func (o Operation) HasBlocks() bool {
 	return o == Scatter || o == Gather || o == Allgather || o == Alltoall || o == ReduceScatter
 }
 
-// Job returns the job that measurements and predictions use for a number of ranks and bytes: the
-// root is rank 0, and elements have 8 bytes, or one byte if bytes is not a multiple of 8. A barrier
-// has no bytes.
-func (o Operation) Job(ranks, bytes int, nodes *Nodes) Job {
-	j := Job{Ranks: ranks, Bytes: bytes, Unit: 1, Nodes: nodes}
+// StandardJob returns the job that measurements and predictions use for a number of ranks and
+// bytes: the root is rank 0, and elements have 8 bytes, or one byte if bytes is not a multiple of
+// 8. A barrier has no bytes.
+func (o Operation) StandardJob(ranks, bytes int, nodes *Nodes) Job {
+	j := Job{Ranks: ranks, Bytes: bytes, ElementBytes: 1, Nodes: nodes}
 	if o == Barrier {
 		j.Bytes = 0
 	}
-	if o.Combines() && j.Bytes%element == 0 {
-		j.Unit = element
+	if o.IsReduction() && j.Bytes%combinedElementBytes == 0 {
+		j.ElementBytes = combinedElementBytes
 	}
 	return j
 }

@@ -105,7 +105,7 @@ func tmp(a *Algorithm, j Job, rank int) int {
 	for st := range a.Steps(j, rank) {
 		for _, s := range []Span{st.Send, st.Recv} {
 			if s.Area == Tmp {
-				n = max(n, s.From+s.Len)
+				n = max(n, s.Offset+s.Bytes)
 			}
 		}
 	}
@@ -139,10 +139,10 @@ func (m *machine) try(r int, x *actor) bool {
 	x.step, x.begun, x.end = st, true, !ok
 	if ok {
 		if st.From != None {
-			x.halves = append(x.halves, &half{false, st.From, st.Recv, st.Post})
+			x.halves = append(x.halves, &half{false, st.From, st.Recv, st.IsPosted})
 		}
 		if st.To != None {
-			x.halves = append(x.halves, &half{true, st.To, st.Send, st.Post})
+			x.halves = append(x.halves, &half{true, st.To, st.Send, st.IsPosted})
 		}
 		if st.Kind != Transfer && st.Kind != Wait {
 			m.local(r, x)
@@ -179,23 +179,25 @@ func (m *machine) deliver(r int, x *actor, h *half) {
 	x.halves = slices.DeleteFunc(x.halves, func(f *half) bool { return f == h })
 }
 
-func (m *machine) bytes(x *actor, s Span) []symbols { return x.areas[s.Area][s.From : s.From+s.Len] }
+func (m *machine) bytes(x *actor, s Span) []symbols {
+	return x.areas[s.Area][s.Offset : s.Offset+s.Bytes]
+}
 
 func (m *machine) local(r int, x *actor) {
 	what, into := m.bytes(x, x.step.Send), m.bytes(x, x.step.Recv)
 	if len(what) != len(into) || x.step.Recv.Area == In || x.step.Send == x.step.Recv {
 		m.t.Fatalf("rank %d: %+v", r, x.step)
 	}
-	if x.step.Kind != Copy && (x.step.Send.From%m.job.unit() != 0 || x.step.Send.Len%m.job.unit() != 0 || x.step.Recv.From%m.job.unit() != 0) {
+	if x.step.Kind != Copy && (x.step.Send.Offset%m.job.elementBytes() != 0 || x.step.Send.Bytes%m.job.elementBytes() != 0 || x.step.Recv.Offset%m.job.elementBytes() != 0) {
 		m.t.Fatalf("rank %d combines parts of elements: %+v", r, x.step)
 	}
 	for i, s := range what {
 		switch x.step.Kind {
 		case Copy:
 			into[i] = s
-		case FoldLeft:
+		case CombineLeft:
 			into[i] = slices.Concat(s, into[i])
-		case FoldRight:
+		case CombineRight:
 			into[i] = slices.Concat(into[i], s)
 		}
 	}
@@ -243,7 +245,7 @@ func want(o Operation, j Job, rank, i int) symbols {
 func extendedAlgorithms() []*Algorithm {
 	all := slices.Clone(Algorithms)
 	for _, o := range Operations() {
-		all = append(all, Extended(o)...)
+		all = append(all, AdditionalAlgorithms(o)...)
 	}
 	return all
 }
@@ -258,13 +260,13 @@ func triedAlgorithms() []*Algorithm {
 			suffixes = []string{"-1", "-2", "-3", "-7", "-1-4B", "-2-8B", "-3-12B", "-30-8B"}
 		}
 		for _, suffix := range suffixes {
-			if a := Named(f.operation, f.name+suffix); a != nil && !slices.Contains(all, a) {
+			if a := AlgorithmNamed(f.operation, f.name+suffix); a != nil && !slices.Contains(all, a) {
 				all = append(all, a)
 			}
 		}
 	}
 	for _, name := range []string{"in-order-binary-8B+binary-8B", "rabenseifner+scatter-doubling", "two-level+two-level", "scatter-gather+chain-2-4B"} {
-		all = append(all, Named(Allreduce, name))
+		all = append(all, AlgorithmNamed(Allreduce, name))
 	}
 	return all
 }
@@ -303,7 +305,7 @@ func jobs(a *Algorithm) []Job {
 					continue
 				}
 				for _, nodes := range layouts(a, ranks) {
-					j := Job{Ranks: ranks, Root: root, Bytes: bytes, Unit: 4, Nodes: nodes}
+					j := Job{Ranks: ranks, Root: root, Bytes: bytes, ElementBytes: 4, Nodes: nodes}
 					if (root == 0 || rooted) && a.Serves(j) {
 						all = append(all, j)
 					}
@@ -311,7 +313,7 @@ func jobs(a *Algorithm) []Job {
 			}
 		}
 	}
-	if strings.Contains(a.Name, "KiB") && !a.Operation.ByBlocks() {
+	if strings.Contains(a.Name, "KiB") && !a.Operation.HasBlocks() {
 		all = append(all, Job{Ranks: 4, Root: 1, Bytes: 200_000}, Job{Ranks: 3, Bytes: 1024})
 	}
 	return all
@@ -320,7 +322,7 @@ func jobs(a *Algorithm) []Job {
 // layouts are ways in which ranks lie on nodes: one after another, in turn, and as it comes. Who
 // does not look at them is tried with none.
 func layouts(a *Algorithm, ranks int) []*Nodes {
-	if !a.TwoLevel {
+	if !a.NeedsNodes {
 		return []*Nodes{nil}
 	}
 	random := rand.New(rand.NewPCG(uint64(ranks), 1))
@@ -377,7 +379,7 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 	sent := make([]bool, j.Ranks)
 	for r := range j.Ranks {
 		know[r] = map[int]bool{r: true}
-		steps[r] = slices.Collect(inOrder(a.Steps(j, r)))
+		steps[r] = slices.Collect(withoutPosting(a.Steps(j, r)))
 	}
 	for moved := true; moved; {
 		moved = false
@@ -409,11 +411,11 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 	return know
 }
 
-// Of two-level algorithms one rank of each node talks to other nodes, in the node of the root the
+// In two-level algorithms one rank of each node talks to other nodes, in the node of the root the
 // root.
 func TestLeaders(t *testing.T) {
 	for _, a := range Algorithms {
-		if !a.TwoLevel {
+		if !a.NeedsNodes {
 			continue
 		}
 		for _, j := range jobs(a) {
@@ -421,7 +423,7 @@ func TestLeaders(t *testing.T) {
 			for r := range j.Ranks {
 				for st := range a.Steps(j, r) {
 					for _, other := range []int{st.To, st.From} {
-						if node := j.Nodes.of[r]; other != None && !j.Nodes.Together(r, other) {
+						if node := j.Nodes.nodeOfRank[r]; other != None && !j.Nodes.AreOnOneNode(r, other) {
 							if l, known := leaders[node]; known && l != r {
 								t.Fatalf("%v of %+v: ranks %d and %d of node %d talk to other nodes", a, j, l, r, node)
 							}
@@ -430,7 +432,7 @@ func TestLeaders(t *testing.T) {
 					}
 				}
 			}
-			if l := leaders[j.Nodes.of[j.Root]]; len(leaders) != j.Nodes.Count() || l != j.Root {
+			if l := leaders[j.Nodes.nodeOfRank[j.Root]]; len(leaders) != j.Nodes.Count() || l != j.Root {
 				t.Fatalf("%v of %+v: %d leaders of %d nodes, that of the root's is %d", a, j, len(leaders), j.Nodes.Count(), l)
 			}
 		}
@@ -447,8 +449,8 @@ func TestLeadersDouble(t *testing.T) {
 		}
 		j := Job{Ranks: len(names), Bytes: 4, Nodes: NewNodes(names)}
 		between := 0
-		for st := range Named(Allgather, "two-level").Steps(j, 0) {
-			if st.To != None && !j.Nodes.Together(0, st.To) {
+		for st := range AlgorithmNamed(Allgather, "two-level").Steps(j, 0) {
+			if st.To != None && !j.Nodes.AreOnOneNode(0, st.To) {
 				between++
 			}
 		}
@@ -465,7 +467,7 @@ func TestTiered(t *testing.T) {
 			nodes  *Nodes
 			tiered bool
 		}{{nil, false}, {NewNodes([]int{7, 7, 7, 7}), false}, {NewNodes([]int{3, 2, 1, 0}), false}, {NewNodes([]int{5, 3, 5, 3}), true}, {NewNodes([]int{0, 1, 2, 0}), true}} {
-			if got, want := a.Serves(Job{Ranks: 4, Nodes: c.nodes}), c.tiered || !a.TwoLevel; got != want {
+			if got, want := a.Serves(Job{Ranks: 4, Nodes: c.nodes}), c.tiered || !a.NeedsNodes; got != want {
 				t.Errorf("%v serves ranks in %+v: %v", a, c.nodes, got)
 			}
 		}
@@ -476,16 +478,16 @@ func TestTiered(t *testing.T) {
 // first.
 func TestAlgorithms(t *testing.T) {
 	for i, a := range Algorithms {
-		if slices.ContainsFunc(Algorithms[:i], func(b *Algorithm) bool { return a.String() == b.String() }) || Named(a.Operation, a.Name) != a {
+		if slices.ContainsFunc(Algorithms[:i], func(b *Algorithm) bool { return a.String() == b.String() }) || AlgorithmNamed(a.Operation, a.Name) != a {
 			t.Errorf("%v stands there twice", a)
 		}
 	}
 	for _, o := range Operations() {
-		if of := Of(o); len(of) < 2 || of[0].Needs() != "" || of[0].NeedsCommutative {
+		if of := AlgorithmsOf(o); len(of) < 2 || of[0].RankRequirement() != "" || of[0].NeedsCommutative {
 			t.Errorf("%v: %v", o, of)
 		}
 	}
-	if Named(Bcast, "none") != nil {
+	if AlgorithmNamed(Bcast, "none") != nil {
 		t.Error("there is a bcast of no name")
 	}
 }
@@ -494,7 +496,7 @@ func TestAlgorithms(t *testing.T) {
 func TestStop(t *testing.T) {
 	for _, a := range triedAlgorithms() {
 		n := 0
-		for range a.Steps(Job{Ranks: 8, Bytes: 64, Unit: 1, Nodes: NewNodes([]int{0, 0, 0, 1, 1, 1, 1, 2})}, 3) {
+		for range a.Steps(Job{Ranks: 8, Bytes: 64, ElementBytes: 1, Nodes: NewNodes([]int{0, 0, 0, 1, 1, 1, 1, 2})}, 3) {
 			if n++; n == 2 {
 				break
 			}
@@ -506,7 +508,7 @@ func TestStop(t *testing.T) {
 func TestAlltoallOrders(t *testing.T) {
 	for name, want := range map[string][]int{"posted": {3, 0, 1}, "ranked": {0, 1, 3}} {
 		var to []int
-		for step := range Named(Alltoall, name).Steps(Alltoall.Job(4, 64, nil), 2) {
+		for step := range AlgorithmNamed(Alltoall, name).Steps(Alltoall.StandardJob(4, 64, nil), 2) {
 			if step.Kind == Transfer && step.To != None {
 				to = append(to, step.To)
 			}
@@ -520,17 +522,17 @@ func TestAlltoallOrders(t *testing.T) {
 // ignoredSteps is a Performer that does nothing.
 type ignoredSteps struct{}
 
-func (ignoredSteps) Do(*Step) bool { return true }
+func (ignoredSteps) ExecuteStep(*Step) bool { return true }
 
 // The steps of a rank allocate nothing, but for those of two levels.
 func TestSchedulesAllocateNothing(t *testing.T) {
-	s := &Script{By: ignoredSteps{}}
+	s := &Script{Performer: ignoredSteps{}}
 	for _, a := range extendedAlgorithms() {
-		j := Job{Ranks: 64, Bytes: 4096, Unit: 8}
+		j := Job{Ranks: 64, Bytes: 4096, ElementBytes: 8}
 		if !a.Serves(j) {
 			continue
 		}
-		if n := testing.AllocsPerRun(10, func() { a.Perform(j, 5, s) }); n > 0 {
+		if n := testing.AllocsPerRun(10, func() { a.RunSchedule(j, 5, s) }); n > 0 {
 			t.Errorf("%v allocates %v times", a, n)
 		}
 	}

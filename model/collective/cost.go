@@ -11,19 +11,19 @@ import (
 // Machine has the costs of messages and local work.
 type Machine struct {
 	model.Parameters                   // of messages between nodes
-	Near             *model.Parameters // of those within a node; nil: the same
-	Copy             model.Curve       // of copying
-	Fold             unit.PerByte      // of combining
+	IntraNode        *model.Parameters // of those within a node; nil: the same
+	Copying          model.Curve       // of copying
+	Combining        unit.PerByte      // of combining
 
-	// Shared appends what a message from one rank to another occupies that others want, too; nil:
-	// nothing but the interfaces of its ranks.
-	Shared func(into []model.Occupation, from, to, bytes int) []model.Occupation
+	// SharedOccupations appends the shared components that a message from one rank to another
+	// occupies; nil: nothing but the interfaces of its ranks.
+	SharedOccupations func(into []model.Occupation, from, to, bytes int) []model.Occupation
 }
 
 // parameters returns those of messages from one rank to another.
 func (m *Machine) parameters(nodes *Nodes, from, to int) *model.Parameters {
-	if m.Near != nil && nodes.Together(from, to) {
-		return m.Near
+	if m.IntraNode != nil && nodes.AreOnOneNode(from, to) {
+		return m.IntraNode
 	}
 	return &m.Parameters
 }
@@ -43,11 +43,11 @@ func (m *Machine) InterfaceTime(nodes *Nodes, from, to, bytes int) unit.Time {
 
 // Cost says when the ranks of a job end. All begin at time 0.
 type Cost struct {
-	Last     unit.Time // the last one
-	First    unit.Time // the first one
-	Messages int
-	Bytes    int // that were sent
-	Longest  int // bytes of the longest message
+	LastEnd        unit.Time // the last one
+	FirstEnd       unit.Time // the first one
+	Messages       int
+	Bytes          int // that were sent
+	LongestMessage int // bytes of the longest message
 }
 
 // Cost adds up the time of an algorithm by LogGP, with the schedule of each rank:
@@ -75,20 +75,20 @@ type Cost struct {
 //
 // Alexandrov et al. 1995, with the rendezvous of Ino, Fujimoto and Hagihara 2001 (LogGPS).
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
-	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]clock, j.Ranks), occupied: map[model.Component]unit.Time{}}
+	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]rankClock, j.Ranks), occupiedUntil: map[model.Component]unit.Time{}}
 	for r := range x.ranks {
-		next, stop := iter.Pull(inOrder(a.Steps(j, r)))
+		next, stop := iter.Pull(withoutPosting(a.Steps(j, r)))
 		defer stop()
-		x.ranks[r] = clock{rank: r, next: next}
-		x.advance(&x.ranks[r])
+		x.ranks[r] = rankClock{rank: r, next: next}
+		x.startNextStep(&x.ranks[r])
 	}
-	x.run()
-	x.First = x.ranks[0].now
+	x.runEvents()
+	x.FirstEnd = x.ranks[0].now
 	for i := range x.ranks {
 		if !x.ranks[i].ended {
 			panic(fmt.Sprintf("collective: %v of %+v: rank %d waits forever", a, j, i))
 		}
-		x.First, x.Last = min(x.First, x.ranks[i].now), max(x.Last, x.ranks[i].now)
+		x.FirstEnd, x.LastEnd = min(x.FirstEnd, x.ranks[i].now), max(x.LastEnd, x.ranks[i].now)
 	}
 	return x.Cost
 }

@@ -27,20 +27,20 @@ func TestClosedForms(t *testing.T) {
 			rounds := unit.Time(bits.Len(uint(ranks - 1)))
 			p := unit.Time(ranks)
 			forms := map[*Algorithm]unit.Time{
-				Named(Bcast, "linear"):          way + (p-2)*send,
-				Named(Allgather, "ring"):        (p - 1) * way,
-				Named(Alltoall, "pairwise"):     (p - 1) * way,
-				Named(Scan, "linear"):           (p-1)*way + 0,
-				Named(Barrier, "dissemination"): rounds * (send + l + recv),
+				AlgorithmNamed(Bcast, "linear"):          way + (p-2)*send,
+				AlgorithmNamed(Allgather, "ring"):        (p - 1) * way,
+				AlgorithmNamed(Alltoall, "pairwise"):     (p - 1) * way,
+				AlgorithmNamed(Scan, "linear"):           (p-1)*way + 0,
+				AlgorithmNamed(Barrier, "dissemination"): rounds * (send + l + recv),
 			}
 			if ranks&(ranks-1) == 0 {
-				forms[Named(Bcast, "binomial")] = rounds * way
-				forms[Named(Allreduce, "recursive-doubling")] = rounds * way
-				forms[Named(Allreduce, "reduce-bcast")] = 2 * rounds * way
-				forms[Named(Barrier, "binomial")] = 2 * rounds * (send + l + recv)
+				forms[AlgorithmNamed(Bcast, "binomial")] = rounds * way
+				forms[AlgorithmNamed(Allreduce, "recursive-doubling")] = rounds * way
+				forms[AlgorithmNamed(Allreduce, "reduce-bcast")] = 2 * rounds * way
+				forms[AlgorithmNamed(Barrier, "binomial")] = 2 * rounds * (send + l + recv)
 			}
 			for a, want := range forms {
-				if got := m.Cost(a, Job{Ranks: ranks, Bytes: k}).Last; got != want {
+				if got := m.Cost(a, Job{Ranks: ranks, Bytes: k}).LastEnd; got != want {
 					t.Errorf("%v of %d bytes on %d ranks: %v, by its form %v", a, k, ranks, got, want)
 				}
 			}
@@ -70,13 +70,13 @@ func TestWays(t *testing.T) {
 			{Allreduce, "recursive-doubling", 8, rounds * (30 + 29) * us},
 			{Allreduce, "recursive-doubling", 2000, rounds * 40 * us},
 		} {
-			got := m.Cost(Named(c.operation, c.name), Job{Ranks: ranks, Bytes: c.bytes})
-			if got.Last != c.want || got.Longest != c.bytes {
-				t.Errorf("%v by %s of %d bytes on %d ranks: %v, by its form %v", c.operation, c.name, c.bytes, ranks, got.Last, c.want)
+			got := m.Cost(AlgorithmNamed(c.operation, c.name), Job{Ranks: ranks, Bytes: c.bytes})
+			if got.LastEnd != c.want || got.LongestMessage != c.bytes {
+				t.Errorf("%v by %s of %d bytes on %d ranks: %v, by its form %v", c.operation, c.name, c.bytes, ranks, got.LastEnd, c.want)
 			}
 		}
 	}
-	if got := m.Optimal(3, 8).Last; got != 22*us+min(22, 30)*us {
+	if got := m.OptimalBroadcast(3, 8).LastTime; got != 22*us+min(22, 30)*us {
 		t.Errorf("the optimal tree of three ranks ends at %v", got)
 	}
 }
@@ -87,8 +87,8 @@ func TestGap(t *testing.T) {
 	m := machineOf(7*us, us, us, 5*us, 0)
 	for ranks := 2; ranks <= 9; ranks++ {
 		want := us + 7*us + unit.Time(ranks-2)*5*us + us
-		for _, a := range []*Algorithm{Named(Bcast, "linear"), Named(Gather, "linear")} {
-			if got := m.Cost(a, Job{Ranks: ranks, Bytes: 1}).Last; got != want {
+		for _, a := range []*Algorithm{AlgorithmNamed(Bcast, "linear"), AlgorithmNamed(Gather, "linear")} {
+			if got := m.Cost(a, Job{Ranks: ranks, Bytes: 1}).LastEnd; got != want {
 				t.Errorf("%v on %d ranks: %v, not %v", a, ranks, got, want)
 			}
 		}
@@ -101,7 +101,7 @@ func TestGap(t *testing.T) {
 func TestTwoLevels(t *testing.T) {
 	m := machineOf(70*us, 30*us, 20*us, us, unit.PerByte(us)/100)
 	near := machineOf(7*us, 3*us, 2*us, us, unit.PerByte(us)/2000).Parameters
-	m.Near = &near
+	m.IntraNode = &near
 	way := func(x model.Parameters, k int) unit.Time {
 		return x.SendOverhead.Time(k) + x.L + x.GapPerByte.Time(max(k-1, 0)) + x.RecvOverhead.Time(k)
 	}
@@ -113,12 +113,12 @@ func TestTwoLevels(t *testing.T) {
 		for _, k := range []int{1, 101} {
 			out, in := 2*way(m.Parameters, k), 2*way(near, k)
 			for a, want := range map[*Algorithm]unit.Time{
-				Named(Bcast, "two-level"):     out + in,
-				Named(Reduce, "two-level"):    in + out,
-				Named(Allreduce, "two-level"): in + out + in,
-				Named(Barrier, "two-level"):   2*way(near, 0) + 2*way(m.Parameters, 0) + 2*way(near, 0),
+				AlgorithmNamed(Bcast, "two-level"):     out + in,
+				AlgorithmNamed(Reduce, "two-level"):    in + out,
+				AlgorithmNamed(Allreduce, "two-level"): in + out + in,
+				AlgorithmNamed(Barrier, "two-level"):   2*way(near, 0) + 2*way(m.Parameters, 0) + 2*way(near, 0),
 			} {
-				if got := m.Cost(a, Job{Ranks: 16, Bytes: k, Nodes: NewNodes(names)}).Last; got != want {
+				if got := m.Cost(a, Job{Ranks: 16, Bytes: k, Nodes: NewNodes(names)}).LastEnd; got != want {
 					t.Errorf("%v of %d bytes: %v, by its form %v", a, k, got, want)
 				}
 			}
@@ -131,18 +131,18 @@ func TestTwoLevels(t *testing.T) {
 func TestOvertaking(t *testing.T) {
 	m := machineOf(100*us, us, 2*us, 5*us, 0)
 	near := machineOf(10*us, 4*us, 3*us, 5*us, 0).Parameters
-	m.Near = &near
-	c := m.Cost(Named(Gather, "linear"), Job{Ranks: 3, Bytes: 1, Nodes: NewNodes([]int{0, 1, 0})})
-	if want := us + 100*us + 2*us; c.Last != want {
-		t.Errorf("%v, not %v", c.Last, want)
+	m.IntraNode = &near
+	c := m.Cost(AlgorithmNamed(Gather, "linear"), Job{Ranks: 3, Bytes: 1, Nodes: NewNodes([]int{0, 1, 0})})
+	if want := us + 100*us + 2*us; c.LastEnd != want {
+		t.Errorf("%v, not %v", c.LastEnd, want)
 	}
 }
 
 // Work is charged for what is copied and combined.
 func TestWork(t *testing.T) {
 	m := machineOf(0, 0, 0, 0, 0)
-	m.Copy, m.Fold = model.Curve{{PerByte: unit.PerByte(us)}}, unit.PerByte(1000*us)
-	if got, want := m.Cost(Named(Allreduce, "recursive-doubling"), Job{Ranks: 8, Bytes: 10}).Last, 10*us+3*10*1000*us; got != want {
+	m.Copying, m.Combining = model.Curve{{PerByte: unit.PerByte(us)}}, unit.PerByte(1000*us)
+	if got, want := m.Cost(AlgorithmNamed(Allreduce, "recursive-doubling"), Job{Ranks: 8, Bytes: 10}).LastEnd, 10*us+3*10*1000*us; got != want {
 		t.Errorf("%v, not %v", got, want)
 	}
 }
@@ -151,14 +151,14 @@ func TestWork(t *testing.T) {
 // = 6, g = 4, o = 2; the last processor has the message at 24.
 func TestOptimalOfLogP(t *testing.T) {
 	m := machineOf(6*us, 2*us, 2*us, 4*us, 0)
-	tree := m.Optimal(8, 1)
+	tree := m.OptimalBroadcast(8, 1)
 	var at []unit.Time
 	for _, n := range tree.Nodes {
-		at = append(at, n.At/us)
+		at = append(at, n.ReceiveTime/us)
 	}
 	want := []unit.Time{0, 10, 14, 18, 20, 22, 24, 24}
-	if tree.Last != 24*us || len(at) != len(want) {
-		t.Fatalf("it ends at %v: %v", tree.Last, at)
+	if tree.LastTime != 24*us || len(at) != len(want) {
+		t.Fatalf("it ends at %v: %v", tree.LastTime, at)
 	}
 	for i := range want {
 		if at[i] != want[i] {
@@ -175,9 +175,9 @@ func TestOptimalIsBest(t *testing.T) {
 	} {
 		for ranks := 1; ranks <= 40; ranks++ {
 			for _, k := range []int{1, 1000} {
-				best := m.Optimal(ranks, k).Last
+				best := m.OptimalBroadcast(ranks, k).LastTime
 				for _, a := range []string{"linear", "binomial"} {
-					if got := m.Cost(Named(Bcast, a), Job{Ranks: ranks, Bytes: k}).Last; got < best {
+					if got := m.Cost(AlgorithmNamed(Bcast, a), Job{Ranks: ranks, Bytes: k}).LastEnd; got < best {
 						t.Errorf("%s on %d ranks takes %v, the optimal tree %v", a, ranks, got, best)
 					}
 				}
@@ -189,7 +189,7 @@ func TestOptimalIsBest(t *testing.T) {
 // The tree of the figure.
 func ExampleTree() {
 	m := Machine{Parameters: model.LogP{L: 6 * us, Overhead: 2 * us, Gap: 4 * us}.Parameters()}
-	fmt.Print(m.Optimal(8, 1))
+	fmt.Print(m.OptimalBroadcast(8, 1))
 	// Output:
 	// 0 at 0s
 	// ├─ 1 at 10us

@@ -27,25 +27,25 @@ func (d *Decisions) rulesOf(o Operation) []decisionRule {
 		minBytes := 0
 		for _, c := range row.choices {
 			r := decisionRule{
-				Rule:     Rule{Operation: o, Ranks: max(row.below-1, 0), Bytes: c.below - 1, Total: d.operations[o].total, Commutative: row.commutative, PowerOfTwo: row.powerOfTwo},
+				Rule:     Rule{Operation: o, MaxRanks: max(row.ranksBelow-1, 0), MaxBytes: c.bytesBelow - 1, BytesOfAllRanks: d.operations[o].bytesOfAllRanks, OnlyCommutative: row.commutative, OnlyPowerOfTwo: row.powerOfTwo},
 				minRanks: *next, minBytes: minBytes,
 			}
 			a := d.operations[o].find(c.key)
-			rules = append(rules, d.alternatives(r, a, func(p forcedParameter) int { return p.decided })...)
-			minBytes = c.below
+			rules = append(rules, d.rulesOfForms(r, a, func(p forcedParameter) int { return p.libraryValue })...)
+			minBytes = c.bytesBelow
 		}
-		*next = row.below
+		*next = row.ranksBelow
 	}
 	return rules
 }
 
-// nonoverlapping is the form of an allreduce that reduces and broadcasts by the library's own
+// nonoverlappingForm is the form of an allreduce that reduces and broadcasts by the library's own
 // decisions.
-const nonoverlapping = "reduce+bcast"
+const nonoverlappingForm = "reduce+bcast"
 
-// alternatives returns a rule for each form of an algorithm: the first that serves a job is taken.
+// rulesOfForms returns a rule for each form of an algorithm: the first that serves a job is taken.
 // An @ separates a form from the least number of elements that it is for.
-func (d *Decisions) alternatives(r decisionRule, a *libraryAlgorithm, value func(forcedParameter) int) []decisionRule {
+func (d *Decisions) rulesOfForms(r decisionRule, a *libraryAlgorithm, value func(forcedParameter) int) []decisionRule {
 	var rules []decisionRule
 	for _, form := range a.forms {
 		r := r
@@ -54,16 +54,16 @@ func (d *Decisions) alternatives(r decisionRule, a *libraryAlgorithm, value func
 		case "ranks":
 			r.MinElements = ElementPerRank
 		case "power":
-			r.MinElements = ElementPerPowerOf
+			r.MinElements = ElementPerPowerOfTwoRank
 		}
-		if form == nonoverlapping {
-			rules = append(rules, d.reduceAndBcast(r)...)
+		if form == nonoverlappingForm {
+			rules = append(rules, d.nonoverlappingRules(r)...)
 			continue
 		}
 		for _, p := range d.parameters {
 			form = setParameter(form, p.label, value(p))
 		}
-		named := Named(r.Operation, form)
+		named := AlgorithmNamed(r.Operation, form)
 		if named == nil {
 			panic(fmt.Sprintf("collective: decisions %s: no %v %s", d.Name, r.Operation, form))
 		}
@@ -87,12 +87,12 @@ func setParameter(form, label string, value int) string {
 	return strings.Replace(form, label, text, 1)
 }
 
-// reduceAndBcast returns rules for the jobs that a rule is for, for an allreduce by reduce and
+// nonoverlappingRules returns rules for the jobs that a rule is for, for an allreduce by reduce and
 // bcast as the library decides.
-func (d *Decisions) reduceAndBcast(r decisionRule) []decisionRule {
+func (d *Decisions) nonoverlappingRules(r decisionRule) []decisionRule {
 	var rules []decisionRule
 	for _, reduce := range d.rulesOf(Reduce) {
-		if reduce.Commutative != r.Commutative && !(r.Ranks == 0 && r.Bytes < 0) {
+		if reduce.OnlyCommutative != r.OnlyCommutative && !(r.MaxRanks == 0 && r.MaxBytes < 0) {
 			continue
 		}
 		x, ok := r.intersect(reduce)
@@ -120,9 +120,9 @@ func (r decisionRule) intersect(other decisionRule) (decisionRule, bool) {
 		}
 		return min(a, b)
 	}
-	r.Ranks, r.Bytes = smaller(r.Ranks, other.Ranks, 0), smaller(r.Bytes, other.Bytes, -1)
+	r.MaxRanks, r.MaxBytes = smaller(r.MaxRanks, other.MaxRanks, 0), smaller(r.MaxBytes, other.MaxBytes, -1)
 	r.minRanks, r.minBytes = max(r.minRanks, other.minRanks), max(r.minBytes, other.minBytes)
-	r.Commutative, r.PowerOfTwo = r.Commutative || other.Commutative, r.PowerOfTwo || other.PowerOfTwo
+	r.OnlyCommutative, r.OnlyPowerOfTwo = r.OnlyCommutative || other.OnlyCommutative, r.OnlyPowerOfTwo || other.OnlyPowerOfTwo
 	r.MinElements = max(r.MinElements, other.MinElements)
-	return r, (r.Ranks == 0 || r.minRanks <= r.Ranks) && (r.Bytes < 0 || r.minBytes <= r.Bytes)
+	return r, (r.MaxRanks == 0 || r.minRanks <= r.MaxRanks) && (r.MaxBytes < 0 || r.minBytes <= r.MaxBytes)
 }

@@ -15,26 +15,26 @@ type Decisions struct {
 	Name  string
 	Rules []Rule
 
-	Option     string // of mpirun or mpiexec that sets variables: mca or genv
-	force      string // the variable that forces an algorithm, with OPERATION in place of its name
-	enable     string // the variable that has to be 1 for that; "": none
-	parameters []forcedParameter
-	operations [NumOperations]libraryOperation
+	Option         string // of mpirun or mpiexec that sets variables: mca or genv
+	forceVariable  string // the variable that forces an algorithm, with OPERATION in place of its name
+	enableVariable string // the variable that has to be 1 for that; "": none
+	parameters     []forcedParameter
+	operations     [NumOperations]libraryOperation
 }
 
 // forcedParameter is a parameter of algorithms that users set.
 type forcedParameter struct {
-	label    string // in the forms of names
-	variable string // with OPERATION in place of its name
-	value    int    // of forced algorithms, if it is not set; 0: left out
-	decided  int    // of algorithms that the library decides for
+	label        string // in the forms of names
+	variable     string // with OPERATION in place of its name
+	defaultValue int    // of forced algorithms, if it is not set; 0: left out
+	libraryValue int    // of algorithms that the library decides for
 }
 
 // libraryOperation has the algorithms of an operation in a library, and its table.
 type libraryOperation struct {
-	total      bool
-	algorithms []libraryAlgorithm
-	rows       []decisionRow
+	bytesOfAllRanks bool
+	algorithms      []libraryAlgorithm
+	rows            []decisionRow
 }
 
 // libraryAlgorithm is an algorithm as a library names it.
@@ -46,7 +46,7 @@ type libraryAlgorithm struct {
 
 // decisionRow is the table for communicators of less than so many ranks.
 type decisionRow struct {
-	below       int // 0: any number
+	ranksBelow  int // 0: any number
 	powerOfTwo  bool
 	commutative bool
 	choices     []sizeChoice
@@ -54,8 +54,8 @@ type decisionRow struct {
 
 // sizeChoice is the algorithm for data of less than so many bytes.
 type sizeChoice struct {
-	below int // 0: any number
-	key   string
+	bytesBelow int // 0: any number
+	key        string
 }
 
 //go:embed decisions/*.txt
@@ -85,7 +85,7 @@ func FindDecisions(name string) *Decisions {
 // readDecisions reads a file. It panics if it is wrong.
 func readDecisions(name string) *Decisions {
 	d := &Decisions{Name: name}
-	d.include(name)
+	d.readDecisionFile(name)
 	for o := range d.operations {
 		for _, r := range d.rulesOf(Operation(o)) {
 			d.Rules = append(d.Rules, r.Rule)
@@ -94,8 +94,8 @@ func readDecisions(name string) *Decisions {
 	return d
 }
 
-// include reads the lines of a file.
-func (d *Decisions) include(name string) {
+// readDecisionFile reads the lines of a file.
+func (d *Decisions) readDecisionFile(name string) {
 	text, err := decisionFiles.ReadFile("decisions/" + name + ".txt")
 	if err != nil {
 		panic("collective: " + err.Error())
@@ -123,13 +123,13 @@ type decisionReader struct {
 func (r *decisionReader) line(words []string) error {
 	switch first := words[0]; {
 	case first == "include" && len(words) == 2:
-		r.include(words[1])
+		r.readDecisionFile(words[1])
 	case first == "force" && len(words) == 2:
-		r.force = words[1]
+		r.forceVariable = words[1]
 	case first == "option" && len(words) == 2:
 		r.Option = words[1]
 	case first == "enable" && len(words) == 2:
-		r.enable = words[1]
+		r.enableVariable = words[1]
 	case first == "parameter" && len(words) == 5:
 		value, err := strconv.Atoi(words[3])
 		decided, err2 := strconv.Atoi(words[4])
@@ -143,7 +143,7 @@ func (r *decisionReader) line(words []string) error {
 			return fmt.Errorf("no operation %s", words[1])
 		}
 		r.operation, r.commutative = &r.operations[o], false
-		r.operation.total = words[2] == "total"
+		r.operation.bytesOfAllRanks = words[2] == "total"
 	case r.operation == nil:
 		return fmt.Errorf("%v: an operation is to come first", words)
 	case first == "algorithm" && len(words) == 4:
@@ -185,7 +185,7 @@ func (r *decisionReader) row(words []string) error {
 	case "pow2":
 		row.powerOfTwo = true
 	default:
-		if row.below, err = below(words[0]); err != nil {
+		if row.ranksBelow, err = below(words[0]); err != nil {
 			return err
 		}
 	}
@@ -195,12 +195,12 @@ func (r *decisionReader) row(words []string) error {
 			if len(rest) == 0 {
 				return fmt.Errorf("no algorithm follows %s", c.key)
 			}
-			if c.below, err = below(c.key); err != nil {
+			if c.bytesBelow, err = below(c.key); err != nil {
 				return err
 			}
 			c.key, rest = rest[0], rest[1:]
 		}
-		if (c.below == 0) != (len(rest) == 0) {
+		if (c.bytesBelow == 0) != (len(rest) == 0) {
 			return fmt.Errorf("only the last algorithm of %v is for any number of bytes", words)
 		}
 		if r.operation.find(c.key) == nil {

@@ -13,24 +13,24 @@ import (
 func TestRulesChooseAsTheDecisionsSay(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 1))
 	for _, d := range AllDecisions {
-		tuning := Tuned(d.Rules)
+		tuning := NewTuning(d.Rules)
 		for range 20_000 {
 			o := Operation(random.IntN(int(NumOperations)))
-			j := Job{Ranks: 1 + random.IntN(1<<(1+random.IntN(13))), Bytes: random.IntN(1 << random.IntN(23)), Unit: 1}
+			j := Job{Ranks: 1 + random.IntN(1<<(1+random.IntN(13))), Bytes: random.IntN(1 << random.IntN(23)), ElementBytes: 1}
 			if random.IntN(4) == 0 {
-				j.Ranks = powerOf(j.Ranks).ranks
+				j.Ranks = newPowerOfTwoRanks(j.Ranks).ranks
 			}
 			commutes := random.IntN(2) == 0
 			bytes := j.Bytes
-			if d.operations[o].total {
+			if d.operations[o].bytesOfAllRanks {
 				bytes *= j.Ranks
 			}
-			number, _ := d.Decide(o, j.Ranks, bytes, commutes)
+			number, _ := d.ChooseNamedAlgorithm(o, j.Ranks, bytes, commutes)
 			a := d.operations[o].find(number)
 			if a == nil {
 				t.Fatalf("%s decides nothing for %v of %+v", d.Name, o, j)
 			}
-			got := tuning.Choose(o, &j, commutes)
+			got := tuning.ChooseAlgorithm(o, &j, commutes)
 			if !d.isFormOf(tuning, a, got, j, commutes) {
 				t.Fatalf("%s takes %s for %v of %+v, commutes %v, and its rules take %v", d.Name, a.name, o, j, commutes, got)
 			}
@@ -45,19 +45,19 @@ func TestRulesChooseAsTheDecisionsSay(t *testing.T) {
 func (d *Decisions) isFormOf(tuning *Tuning, a *libraryAlgorithm, got *Algorithm, j Job, commutes bool) bool {
 	for _, form := range a.forms {
 		form, least, _ := strings.Cut(form, "@")
-		elements := map[string]int{"": 0, "ranks": j.Ranks, "power": powerOf(j.Ranks).ranks}[least]
+		elements := map[string]int{"": 0, "ranks": j.Ranks, "power": newPowerOfTwoRanks(j.Ranks).ranks}[least]
 		if j.Bytes < elements {
 			continue
 		}
-		if form == nonoverlapping {
-			reduce := tuning.Choose(Reduce, &j, commutes)
-			bcast := tuning.Choose(Bcast, &j, commutes)
+		if form == nonoverlappingForm {
+			reduce := tuning.ChooseAlgorithm(Reduce, &j, commutes)
+			bcast := tuning.ChooseAlgorithm(Bcast, &j, commutes)
 			return got.Name == reduce.Name+"+"+bcast.Name
 		}
 		for _, p := range d.parameters {
-			form = setParameter(form, p.label, p.decided)
+			form = setParameter(form, p.label, p.libraryValue)
 		}
-		if named := Named(got.Operation, form); named.Serves(j) && (commutes || !named.NeedsCommutative) {
+		if named := AlgorithmNamed(got.Operation, form); named.Serves(j) && (commutes || !named.NeedsCommutative) {
 			return got == named
 		}
 	}
@@ -80,7 +80,7 @@ func TestDecisionsOfOpenMPI(t *testing.T) {
 		o, _ := OperationNamed(words[0])
 		ranks, _ := strconv.Atoi(words[1])
 		bytes, _ := strconv.Atoi(words[2])
-		if _, got := d.Decide(o, ranks, bytes, true); got != words[3] {
+		if _, got := d.ChooseNamedAlgorithm(o, ranks, bytes, true); got != words[3] {
 			t.Errorf("%v of %d ranks and %d bytes: %s, not %s", o, ranks, bytes, got, words[3])
 		}
 		n++
@@ -126,13 +126,13 @@ func TestDecisions(t *testing.T) {
 		{"mpich-4", Allgather, 10, 8192, 1, true, "ring"},
 		{"mpich-4", Alltoall, 10, 512, 1, true, "linear-sync-32"},
 	} {
-		j := Job{Ranks: c.ranks, Bytes: c.bytes, Unit: c.unit}
-		if got := Tuned(FindDecisions(c.decisions).Rules).Choose(c.o, &j, c.commutes); got.Name != c.want {
+		j := Job{Ranks: c.ranks, Bytes: c.bytes, ElementBytes: c.unit}
+		if got := NewTuning(FindDecisions(c.decisions).Rules).ChooseAlgorithm(c.o, &j, c.commutes); got.Name != c.want {
 			t.Errorf("%s, %v of %+v: %v, not %s", c.decisions, c.o, j, got, c.want)
 		}
 	}
 	nodes := NewNodes([]int{0, 0, 1, 1})
-	if got := Tuned(FindDecisions("mpich-4").Rules).Choose(Bcast, &Job{Ranks: 4, Bytes: 8, Nodes: nodes}, true); got.Name != "two-level" {
+	if got := NewTuning(FindDecisions("mpich-4").Rules).ChooseAlgorithm(Bcast, &Job{Ranks: 4, Bytes: 8, Nodes: nodes}, true); got.Name != "two-level" {
 		t.Errorf("mpich-4 broadcasts to two nodes by %v", got)
 	}
 }
@@ -171,16 +171,16 @@ func TestForce(t *testing.T) {
 		{"mpich-4", "MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM=scattered MPIR_CVAR_ALLTOALL_THROTTLE=8", 4, "alltoall linear-sync-8"},
 		{"mpich-4", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp-scatter", 4, "no such algorithm: binomial, scatter_recursive_doubling_allgather"},
 	} {
-		var settings []Setting
+		var settings []VariableSetting
 		for _, word := range strings.Fields(c.settings) {
 			name, value, _ := strings.Cut(word, "=")
-			settings = append(settings, Setting{name, value})
+			settings = append(settings, VariableSetting{name, value})
 		}
-		rules, err := FindDecisions(c.decisions).Force(settings, c.ranks)
+		rules, err := FindDecisions(c.decisions).RulesOfSettings(settings, c.ranks)
 		var got []string
 		for _, r := range rules {
 			got = append(got, r.Operation.String()+" "+r.Algorithm)
-			if r.Ranks != 0 || r.Bytes >= 0 {
+			if r.MaxRanks != 0 || r.MaxBytes >= 0 {
 				t.Errorf("%s: %+v", c.settings, r)
 			}
 		}

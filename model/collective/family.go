@@ -13,27 +13,27 @@ import (
 // family is a set of algorithms with parameters in their names: a radix, then the bytes of a
 // segment, as in knomial-4 and chain-2-64KiB.
 type family struct {
-	operation Operation
-	name      string
-	radix     presence
-	label     string // what the radix is, if not a radix
-	segment   presence
-	minRadix  int
-	example   string // the parameters of a member for lists and tests
-	make      func(p parameters) *Algorithm
+	operation    Operation
+	name         string
+	radix        parameterPresence
+	radixLabel   string // what the radix is, if not a radix
+	segment      parameterPresence
+	minRadix     int
+	example      string // the parameters of a member for lists and tests
+	newAlgorithm func(p nameParameters) *Algorithm
 }
 
-// presence says whether a name has a parameter.
-type presence uint8
+// parameterPresence says whether a name has a parameter.
+type parameterPresence uint8
 
 const (
-	absent presence = iota
+	absent parameterPresence = iota
 	optional
 	required
 )
 
-// parameters are those in the name of an algorithm.
-type parameters struct {
+// nameParameters are those in the name of an algorithm.
+type nameParameters struct {
 	radix   int // 0: not given
 	segment int // bytes; 0: the data is sent as a whole
 }
@@ -47,7 +47,7 @@ const maxRadix = 1 << 20
 // trees are the trees of families.
 var trees = []struct {
 	name     string
-	radix    presence
+	radix    parameterPresence
 	label    string
 	minRadix int
 	example  string
@@ -60,32 +60,32 @@ var trees = []struct {
 
 // families are all families.
 var families = slices.Concat(treeFamilies(), []family{
-	{operation: Bcast, name: "pipelined", segment: required, example: "32KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: pipelinedBcast(p.segment)}
+	{operation: Bcast, name: "pipelined", segment: required, example: "32KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: pipelinedBcast(p.segment)}
 	}},
-	{operation: Bcast, name: "binomial-posted", segment: optional, example: "32KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: treeBcast(highBitTree{}, p.segment)}
+	{operation: Bcast, name: "binomial-posted", segment: optional, example: "32KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: treeBcast(highBitTree{}, p.segment)}
 	}},
-	{operation: Bcast, name: "split-binary", segment: optional, example: "1KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: splitBinaryBcast(p.segment)}
+	{operation: Bcast, name: "split-binary", segment: optional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: splitBinaryBcast(p.segment)}
 	}},
-	{operation: Gather, name: "linear-sync", segment: optional, example: "1KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: synchronizedGather(p.segment)}
+	{operation: Gather, name: "linear-sync", segment: optional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: synchronizedGather(p.segment)}
 	}},
-	{operation: Alltoall, name: "linear-sync", radix: optional, label: "RANKS", minRadix: 1, example: "4", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: synchronizedAlltoall(p.radix)}
+	{operation: Alltoall, name: "linear-sync", radix: optional, radixLabel: "RANKS", minRadix: 1, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: synchronizedAlltoall(p.radix)}
 	}},
-	{operation: Reduce, name: "in-order-binary", segment: optional, example: "1KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: inOrderReduce(p.segment)}
+	{operation: Reduce, name: "in-order-binary", segment: optional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: inOrderReduce(p.segment)}
 	}},
-	{operation: Allreduce, name: "ring", segment: required, example: "1KiB", make: func(p parameters) *Algorithm {
-		return &Algorithm{NeedsCommutative: true, schedule: func(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, rank, p.segment) }}
+	{operation: Allreduce, name: "ring", segment: required, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{NeedsCommutative: true, writeSchedule: func(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, rank, p.segment) }}
 	}},
-	{operation: Allreduce, name: "recursive-multiplying", radix: required, minRadix: 2, example: "4", make: func(p parameters) *Algorithm {
-		return &Algorithm{NeedsCommutative: true, schedule: multiplyingAllreduce(p.radix)}
+	{operation: Allreduce, name: "recursive-multiplying", radix: required, minRadix: 2, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{NeedsCommutative: true, writeSchedule: multiplyingAllreduce(p.radix)}
 	}},
-	{operation: Barrier, name: "dissemination", radix: required, minRadix: 2, example: "4", make: func(p parameters) *Algorithm {
-		return &Algorithm{schedule: radixDisseminationBarrier(p.radix)}
+	{operation: Barrier, name: "dissemination", radix: required, minRadix: 2, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
+		return &Algorithm{writeSchedule: radixDisseminationBarrier(p.radix)}
 	}},
 })
 
@@ -93,12 +93,14 @@ var families = slices.Concat(treeFamilies(), []family{
 func treeFamilies() []family {
 	var all []family
 	for _, t := range trees {
-		f := family{operation: Bcast, name: t.name, radix: t.radix, label: t.label, segment: optional, minRadix: t.minRadix, example: t.example}
-		f.make = func(p parameters) *Algorithm { return &Algorithm{schedule: treeBcast(t.tree(p.radix), p.segment)} }
+		f := family{operation: Bcast, name: t.name, radix: t.radix, radixLabel: t.label, segment: optional, minRadix: t.minRadix, example: t.example}
+		f.newAlgorithm = func(p nameParameters) *Algorithm {
+			return &Algorithm{writeSchedule: treeBcast(t.tree(p.radix), p.segment)}
+		}
 		all = append(all, f)
 		f.operation = Reduce
-		f.make = func(p parameters) *Algorithm {
-			return &Algorithm{NeedsCommutative: true, schedule: treeReduce(t.tree(p.radix), p.segment)}
+		f.newAlgorithm = func(p nameParameters) *Algorithm {
+			return &Algorithm{NeedsCommutative: true, writeSchedule: treeReduce(t.tree(p.radix), p.segment)}
 		}
 		all = append(all, f)
 	}
@@ -109,10 +111,10 @@ func treeFamilies() []family {
 func (f *family) form() string {
 	form := f.name
 	for _, p := range []struct {
-		presence
+		parameterPresence
 		name string
-	}{{f.radix, cmp.Or(f.label, "RADIX")}, {f.segment, segmentLabel}} {
-		switch p.presence {
+	}{{f.radix, cmp.Or(f.radixLabel, "RADIX")}, {f.segment, segmentLabel}} {
+		switch p.parameterPresence {
 		case optional:
 			form += "[-" + p.name + "]"
 		case required:
@@ -123,7 +125,7 @@ func (f *family) form() string {
 }
 
 // parse reads the parameters in a name, and reports whether it is of the family.
-func (f *family) parse(name string) (p parameters, ok bool) {
+func (f *family) parse(name string) (p nameParameters, ok bool) {
 	rest, ok := strings.CutPrefix(name, f.name)
 	if !ok || rest != "" && rest[0] != '-' {
 		return p, false
@@ -155,8 +157,8 @@ func (f *family) contains(a *Algorithm) bool {
 }
 
 // member returns the algorithm with some parameters.
-func (f *family) member(p parameters) *Algorithm {
-	a := f.make(p)
+func (f *family) member(p nameParameters) *Algorithm {
+	a := f.newAlgorithm(p)
 	a.Operation, a.Name = f.operation, f.name
 	if p.radix > 0 {
 		a.Name += "-" + strconv.Itoa(p.radix)
@@ -167,13 +169,13 @@ func (f *family) member(p parameters) *Algorithm {
 	return a
 }
 
-// members has the algorithms that were named so far and are not in a list, by operation and name,
-// so that one name is always one algorithm.
-var members sync.Map
+// algorithmCache has the algorithms that were named so far and are not in a list, by operation and
+// name, so that one name is always one algorithm.
+var algorithmCache sync.Map
 
-// memberNamed returns the algorithm of a family, or the sequence of two algorithms, that has a
+// cachedAlgorithm returns the algorithm of a family, or the sequence of two algorithms, that has a
 // name, or nil.
-func memberNamed(o Operation, name string) *Algorithm {
+func cachedAlgorithm(o Operation, name string) *Algorithm {
 	a := sequenceNamed(o, name)
 	for i := range families {
 		if f := &families[i]; f.operation == o && a == nil {
@@ -186,9 +188,9 @@ func memberNamed(o Operation, name string) *Algorithm {
 	case a == nil:
 		return nil
 	case a.Name != name: // the name has a size such as 1024B
-		return Named(o, a.Name)
+		return AlgorithmNamed(o, a.Name)
 	}
-	known, _ := members.LoadOrStore(a.String(), a)
+	known, _ := algorithmCache.LoadOrStore(a.String(), a)
 	return known.(*Algorithm)
 }
 
@@ -202,17 +204,17 @@ func sequenceNamed(o Operation, name string) *Algorithm {
 	if o != Allreduce || !ok {
 		return nil
 	}
-	reduce, bcast := Named(Reduce, first), Named(Bcast, second)
+	reduce, bcast := AlgorithmNamed(Reduce, first), AlgorithmNamed(Bcast, second)
 	if reduce == nil || bcast == nil {
 		return nil
 	}
 	return &Algorithm{
 		Operation: o, Name: reduce.Name + "+" + bcast.Name,
-		NeedsCommutative: reduce.NeedsCommutative, EvenRanks: reduce.EvenRanks || bcast.EvenRanks, TwoLevel: reduce.TwoLevel || bcast.TwoLevel, PowerOfTwo: reduce.PowerOfTwo || bcast.PowerOfTwo,
-		schedule: func(s *Script, j Job, rank int) {
+		NeedsCommutative: reduce.NeedsCommutative, NeedsEvenRanks: reduce.NeedsEvenRanks || bcast.NeedsEvenRanks, NeedsNodes: reduce.NeedsNodes || bcast.NeedsNodes, NeedsPowerOfTwo: reduce.NeedsPowerOfTwo || bcast.NeedsPowerOfTwo,
+		writeSchedule: func(s *Script, j Job, rank int) {
 			j.Root = 0
-			reduce.schedule(s, j, rank)
-			bcast.schedule(s, j, rank)
+			reduce.writeSchedule(s, j, rank)
+			bcast.writeSchedule(s, j, rank)
 		},
 	}
 }

@@ -34,7 +34,7 @@ func parameterSets() []namedMachine {
 	unknown := calls
 	unknown.EagerLimit = 0
 	tiers := calls
-	tiers.Near = &model.Parameters{SendOverhead: model.ConstantCurve(us / 10), RecvOverhead: model.ConstantCurve(us / 10), L: us / 5, GapPerByte: 20}
+	tiers.IntraNode = &model.Parameters{SendOverhead: model.ConstantCurve(us / 10), RecvOverhead: model.ConstantCurve(us / 10), L: us / 5, GapPerByte: 20}
 	return []namedMachine{{"calls", calls}, {"plain", plain}, {"stored", stored}, {"calls without S", unknown}, {"two tiers", tiers}}
 }
 
@@ -60,7 +60,7 @@ func randomMachine(r *rand.Rand) Machine {
 	}
 	if r.IntN(2) == 0 {
 		near := randomMachine(r).Parameters
-		m.Near = &near
+		m.IntraNode = &near
 	}
 	return m
 }
@@ -77,7 +77,7 @@ func busiest(m Machine, a *Algorithm, j Job, limit int) (unit.Time, bool) {
 				continue
 			}
 			x := m.parameters(j.Nodes, rank, st.To)
-			long := x.Gap + x.GapPerByte.Time(max(st.Send.Len-1, 0))
+			long := x.Gap + x.GapPerByte.Time(max(st.Send.Bytes-1, 0))
 			out[rank] += long
 			in[st.To] += long
 			gap = max(gap, x.Gap)
@@ -115,7 +115,7 @@ func TestNoJobEndsBeforeItsInterfaces(t *testing.T) {
 				names[rank] = rank / 4
 			}
 			nodes := NewNodes(names)
-			if !a.Serves(a.Operation.Job(ranks, 0, nodes)) {
+			if !a.Serves(a.Operation.StandardJob(ranks, 0, nodes)) {
 				continue
 			}
 			ranksServed++
@@ -124,13 +124,13 @@ func TestNoJobEndsBeforeItsInterfaces(t *testing.T) {
 				if i := r.IntN(2 * len(known)); i < len(known) {
 					m, name = known[i].Machine, known[i].name
 				}
-				j := a.Operation.Job(ranks, 1+r.IntN(1<<r.IntN(27)), nodes)
+				j := a.Operation.StandardJob(ranks, 1+r.IntN(1<<r.IntN(27)), nodes)
 				floor, ok := busiest(m, a, j, limit)
 				if !ok {
 					continue
 				}
 				jobs++
-				if got := m.Cost(a, j).Last; got < floor {
+				if got := m.Cost(a, j).LastEnd; got < floor {
 					t.Errorf("%s: %v of %d bytes on %d ranks takes %v, and its busiest interface is occupied for %v", name, a, j.Bytes, ranks, got, floor)
 				}
 			}
@@ -149,7 +149,7 @@ func TestFlatBroadcastTakesTheRootsInterface(t *testing.T) {
 		name     string
 		from, to float64 // us
 	}{{"posted", 344, 350}, {"linear", 460, 475}} { // a blocking send waits for its receiver, too
-		got := m.Cost(Named(Bcast, c.name), Job{Ranks: 64, Bytes: 64 << 10}).Last.Micros()
+		got := m.Cost(AlgorithmNamed(Bcast, c.name), Job{Ranks: 64, Bytes: 64 << 10}).LastEnd.Micros()
 		if got < c.from || got > c.to {
 			t.Errorf("%s takes %.1f us, not %v to %v us", c.name, got, c.from, c.to)
 		}

@@ -8,28 +8,30 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Setting is a variable of a library, as users set it, such as coll_tuned_bcast_algorithm 6.
-type Setting struct{ Name, Value string }
+// VariableSetting is a variable of a library, as users set it, such as coll_tuned_bcast_algorithm
+// 6.
+type VariableSetting struct{ Name, Value string }
 
 // forcedAlgorithm is what settings say of an operation.
 type forcedAlgorithm struct {
-	by        *libraryAlgorithm // nil: not forced
-	setting   Setting
-	given     []Setting // parameters
-	parameter map[string]int
+	algorithm       *libraryAlgorithm // nil: not forced
+	setting         VariableSetting
+	givenParameters []VariableSetting // parameters
+	parameter       map[string]int
 }
 
-// Force returns the rules that settings of the library ask for, for jobs of a number of ranks.
-func (d *Decisions) Force(settings []Setting, ranks int) ([]Rule, error) {
+// RulesOfSettings returns the rules that settings of the library ask for, for jobs of a number of
+// ranks.
+func (d *Decisions) RulesOfSettings(settings []VariableSetting, ranks int) ([]Rule, error) {
 	var forced [NumOperations]forcedAlgorithm
-	enabled := d.enable == ""
+	enabled := d.enableVariable == ""
 	seen := map[string]bool{}
 	for _, s := range settings {
 		if seen[s.Name] {
 			return nil, fmt.Errorf("%s is set twice", s.Name)
 		}
 		seen[s.Name] = true
-		if s.Name == d.enable {
+		if s.Name == d.enableVariable {
 			on, err := strconv.ParseBool(s.Value)
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: write 1 or 0", s.Name, s.Value)
@@ -37,7 +39,7 @@ func (d *Decisions) Force(settings []Setting, ranks int) ([]Rule, error) {
 			enabled = on
 			continue
 		}
-		if err := d.set(&forced, s); err != nil {
+		if err := d.applySetting(&forced, s); err != nil {
 			return nil, err
 		}
 	}
@@ -45,14 +47,14 @@ func (d *Decisions) Force(settings []Setting, ranks int) ([]Rule, error) {
 	for o := range forced {
 		f := &forced[o]
 		switch {
-		case f.by == nil && len(f.given) > 0:
-			return nil, fmt.Errorf("%s has no effect unless %s forces an algorithm", f.given[0].Name, d.variable(d.force, Operation(o)))
-		case f.by == nil:
+		case f.algorithm == nil && len(f.givenParameters) > 0:
+			return nil, fmt.Errorf("%s has no effect unless %s forces an algorithm", f.givenParameters[0].Name, d.variable(d.forceVariable, Operation(o)))
+		case f.algorithm == nil:
 			continue
 		case !enabled:
-			return nil, fmt.Errorf("%s has no effect unless %s is 1", f.setting.Name, d.enable)
-		case f.by.ranks != 0 && f.by.ranks != ranks:
-			return nil, fmt.Errorf("%s %s is for %d ranks, and there are %d", f.setting.Name, f.setting.Value, f.by.ranks, ranks)
+			return nil, fmt.Errorf("%s has no effect unless %s is 1", f.setting.Name, d.enableVariable)
+		case f.algorithm.ranks != 0 && f.algorithm.ranks != ranks:
+			return nil, fmt.Errorf("%s %s is for %d ranks, and there are %d", f.setting.Name, f.setting.Value, f.algorithm.ranks, ranks)
 		}
 		more, err := d.forcedRules(Operation(o), f)
 		if err != nil {
@@ -65,49 +67,49 @@ func (d *Decisions) Force(settings []Setting, ranks int) ([]Rule, error) {
 
 // forcedRules returns the rules for an algorithm with the parameters that are given.
 func (d *Decisions) forcedRules(o Operation, f *forcedAlgorithm) ([]Rule, error) {
-	for _, s := range f.given {
+	for _, s := range f.givenParameters {
 		label := d.labelOf(o, s.Name)
-		if !strings.Contains(strings.Join(f.by.forms, "|"), label) {
-			return nil, fmt.Errorf("%s has no effect on %v %s", s.Name, o, f.by.name)
+		if !strings.Contains(strings.Join(f.algorithm.forms, "|"), label) {
+			return nil, fmt.Errorf("%s has no effect on %v %s", s.Name, o, f.algorithm.name)
 		}
 	}
 	value := func(p forcedParameter) int {
 		if n, given := f.parameter[p.label]; given {
 			return n
 		}
-		return p.value
+		return p.defaultValue
 	}
-	for _, form := range f.by.forms {
+	for _, form := range f.algorithm.forms {
 		form, _, _ := strings.Cut(form, "@")
 		for _, p := range d.parameters {
 			form = setParameter(form, p.label, value(p))
 		}
-		if form != nonoverlapping && Named(o, form) == nil {
-			return nil, fmt.Errorf("%s %s: there is no %v %s: it has %s", f.given[0].Name, f.given[0].Value, o, form, strings.Join(Forms(o), ", "))
+		if form != nonoverlappingForm && AlgorithmNamed(o, form) == nil {
+			return nil, fmt.Errorf("%s %s: there is no %v %s: it has %s", f.givenParameters[0].Name, f.givenParameters[0].Value, o, form, strings.Join(NameForms(o), ", "))
 		}
 	}
 	var rules []Rule
-	for _, r := range d.alternatives(decisionRule{Rule: Rule{Operation: o, Bytes: -1}}, f.by, value) {
+	for _, r := range d.rulesOfForms(decisionRule{Rule: Rule{Operation: o, MaxBytes: -1}}, f.algorithm, value) {
 		rules = append(rules, r.Rule)
 	}
 	return rules, nil
 }
 
-// set notes a setting that forces an algorithm or gives a parameter.
-func (d *Decisions) set(forced *[NumOperations]forcedAlgorithm, s Setting) error {
+// applySetting notes a setting that forces an algorithm or gives a parameter.
+func (d *Decisions) applySetting(forced *[NumOperations]forcedAlgorithm, s VariableSetting) error {
 	for o := range d.operations {
 		algorithms := d.operations[o].algorithms
 		switch {
 		case len(algorithms) == 0:
 			continue
-		case s.Name == d.variable(d.force, Operation(o)):
+		case s.Name == d.variable(d.forceVariable, Operation(o)):
 			f := &forced[o]
 			f.setting = s
 			if s.Value == "0" || s.Value == "ignore" || s.Value == "auto" {
 				return nil // the library decides
 			}
-			if f.by = d.operations[o].find(s.Value); f.by == nil || f.by.name == "-" {
-				return fmt.Errorf("%s %s: %v has no such algorithm: %s", s.Name, s.Value, Operation(o), d.operations[o].list())
+			if f.algorithm = d.operations[o].find(s.Value); f.algorithm == nil || f.algorithm.name == "-" {
+				return fmt.Errorf("%s %s: %v has no such algorithm: %s", s.Name, s.Value, Operation(o), d.operations[o].describeAlgorithms())
 			}
 			return nil
 		case d.labelOf(Operation(o), s.Name) != "":
@@ -119,15 +121,15 @@ func (d *Decisions) set(forced *[NumOperations]forcedAlgorithm, s Setting) error
 			if f.parameter == nil {
 				f.parameter = map[string]int{}
 			}
-			f.parameter[d.labelOf(Operation(o), s.Name)], f.given = n, append(f.given, s)
+			f.parameter[d.labelOf(Operation(o), s.Name)], f.givenParameters = n, append(f.givenParameters, s)
 			return nil
 		}
 	}
 	return fmt.Errorf("%s has no variable %s that acts on collective operations: it has %s", d.Name, s.Name, strings.Join(d.Variables(), ", "))
 }
 
-// list names the algorithms that users can force, with their numbers.
-func (o *libraryOperation) list() string {
+// describeAlgorithms names the algorithms that users can force, with their numbers.
+func (o *libraryOperation) describeAlgorithms() string {
 	var names []string
 	for _, a := range o.algorithms {
 		switch {
@@ -163,9 +165,9 @@ func (d *Decisions) labelOf(o Operation, variable string) string {
 // Variables returns the names of the variables that act on collective operations, with OPERATION in
 // place of an operation.
 func (d *Decisions) Variables() []string {
-	names := []string{d.force}
-	if d.enable != "" {
-		names = []string{d.enable, d.force}
+	names := []string{d.forceVariable}
+	if d.enableVariable != "" {
+		names = []string{d.enableVariable, d.forceVariable}
 	}
 	for _, p := range d.parameters {
 		names = append(names, p.variable)
@@ -173,16 +175,16 @@ func (d *Decisions) Variables() []string {
 	return names
 }
 
-// Decide returns the number and the name, in the library's own words, of the algorithm that the
-// library takes for so many ranks and bytes; bytes are those that its table for the operation
-// counts.
-func (d *Decisions) Decide(o Operation, ranks, bytes int, commutes bool) (number, name string) {
+// ChooseNamedAlgorithm returns the number and the name, in the library's own words, of the
+// algorithm that the library takes for so many ranks and bytes; bytes are those that its table for
+// the operation counts.
+func (d *Decisions) ChooseNamedAlgorithm(o Operation, ranks, bytes int, commutes bool) (number, name string) {
 	for _, row := range d.operations[o].rows {
-		if row.below > 0 && ranks >= row.below || row.powerOfTwo && !isPowerOfTwo(ranks) || row.commutative && !commutes {
+		if row.ranksBelow > 0 && ranks >= row.ranksBelow || row.powerOfTwo && !isPowerOfTwo(ranks) || row.commutative && !commutes {
 			continue
 		}
 		for _, c := range row.choices {
-			if c.below == 0 || bytes < c.below {
+			if c.bytesBelow == 0 || bytes < c.bytesBelow {
 				a := d.operations[o].find(c.key)
 				return a.key, a.name
 			}

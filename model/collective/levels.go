@@ -2,69 +2,69 @@ package collective
 
 import "github.com/loggp/loggp/model"
 
-// levels is a job for two-level algorithms: ranks of a node communicate with its leader, and
+// nodeLevels is a job for two-level algorithms: ranks of a node communicate with its leader, and
 // leaders with each other. The root is the leader of its node, the first rank that of any other.
 // Nodes are numbered from the root's node, ranks of a node from its leader.
-type levels struct {
+type nodeLevels struct {
 	Job
-	home int // the node of the root
+	rootNode int // the node of the root
 }
 
-func (j Job) levels() levels { return levels{j, int(j.Nodes.of[j.Root])} }
+func (j Job) twoLevelJob() nodeLevels { return nodeLevels{j, int(j.Nodes.nodeOfRank[j.Root])} }
 
-// node returns the node of a number.
-func (l levels) node(number int) int { return (l.home + number) % l.Nodes.Count() }
+// nodeOf returns the node of a number.
+func (l nodeLevels) nodeOf(number int) int { return (l.rootNode + number) % l.Nodes.Count() }
 
-// number returns the number of a node.
-func (l levels) number(node int) int { return mod(node-l.home, l.Nodes.Count()) }
+// numberOf returns the number of a node.
+func (l nodeLevels) numberOf(node int) int { return mod(node-l.rootNode, l.Nodes.Count()) }
 
-// lead returns the index of the leader among the ranks of a node.
-func (l levels) lead(node int) int {
-	if node == l.home {
-		return int(l.Nodes.place[l.Root] - l.Nodes.begin[node])
+// leaderIndex returns the index of the leader among the ranks of a node.
+func (l nodeLevels) leaderIndex(node int) int {
+	if node == l.rootNode {
+		return int(l.Nodes.positionOfRank[l.Root] - l.Nodes.nodeBegins[node])
 	}
 	return 0
 }
 
-// rank returns the rank of a number in a node.
-func (l levels) rank(node, number int) int {
-	return int(l.Nodes.order[int(l.Nodes.begin[node])+(l.lead(node)+number)%l.Nodes.size(node)])
+// rankOf returns the rank of a number in a node.
+func (l nodeLevels) rankOf(node, number int) int {
+	return int(l.Nodes.ranksByNode[int(l.Nodes.nodeBegins[node])+(l.leaderIndex(node)+number)%l.Nodes.size(node)])
 }
 
-// before returns the number of ranks of the first nodes.
-func (l levels) before(nodes int) int {
-	begin, last := l.Nodes.begin, l.home+nodes
+// ranksBefore returns the number of ranks of the first nodes.
+func (l nodeLevels) ranksBefore(nodes int) int {
+	begin, last := l.Nodes.nodeBegins, l.rootNode+nodes
 	if last < len(begin) {
-		return int(begin[last] - begin[l.home])
+		return int(begin[last] - begin[l.rootNode])
 	}
-	return l.Ranks - int(begin[l.home]-begin[last-l.Nodes.Count()])
+	return l.Ranks - int(begin[l.rootNode]-begin[last-l.Nodes.Count()])
 }
 
-// parts returns a function for the blocks of nodes, by their numbers, in an area that begins with
-// the blocks of node first.
-func (l levels) parts(a Area, first int) func(from, to int) Span {
-	base := l.before(first)
+// blocksOfNodes returns a function for the blocks of nodes, by their numbers, in an area that
+// begins with the blocks of node first.
+func (l nodeLevels) blocksOfNodes(a Area, first int) func(from, to int) Span {
+	base := l.ranksBefore(first)
 	return func(from, to int) Span {
-		begin := l.before(from)
-		return Span{a, (begin - base) * l.Bytes, (l.before(to) - begin) * l.Bytes}
+		begin := l.ranksBefore(from)
+		return Span{a, (begin - base) * l.Bytes, (l.ranksBefore(to) - begin) * l.Bytes}
 	}
 }
 
-// gather brings the blocks of a node to its leader, into an area from byte base on.
-func (l levels) gather(s *Script, rank int, a Area, base int) {
+// gatherAtLeader brings the blocks of a node to its leader, into an area from byte base on.
+func (l nodeLevels) gatherAtLeader(s *Script, rank int, a Area, base int) {
 	part := func(from, to int) Span { return Span{a, base + from*l.Bytes, (to - from) * l.Bytes} }
-	s.local(Copy, l.whole(In), part(0, 1))
-	l.inside(s, rank).do(l.Job, func(s *Script, node Job, at int) { binomialUp(s, node, at, part, nil) })
+	s.addLocalStep(Copy, l.wholeData(In), part(0, 1))
+	l.nodeGroup(s, rank).addSteps(l.Job, func(s *Script, node Job, at int) { collectOnBinomialTree(s, node, at, part, nil) })
 }
 
-// runs calls each for every run of n consecutive ranks, beginning with rank, whose numbers are
-// consecutive as well, beginning with at.
-func (l levels) runs(each func(rank, at, n int)) {
+// forEachRun calls each for every run of n consecutive ranks, beginning with rank, whose numbers
+// are consecutive as well, beginning with at.
+func (l nodeLevels) forEachRun(each func(rank, at, n int)) {
 	rank, at, n := 0, 0, 0
 	for i := range l.Nodes.Count() {
-		node := l.node(i)
+		node := l.nodeOf(i)
 		for number := range l.Nodes.size(node) {
-			r := l.rank(node, number)
+			r := l.rankOf(node, number)
 			if n > 0 && r != rank+n {
 				each(rank, at, n)
 				at, n = at+n, 0
@@ -78,12 +78,12 @@ func (l levels) runs(each func(rank, at, n int)) {
 	each(rank, at, n)
 }
 
-// ordered reports whether the numbers of all ranks equal the ranks.
-func (l levels) ordered() bool {
+// isInRankOrder reports whether the numbers of all ranks equal the ranks.
+func (l nodeLevels) isInRankOrder() bool {
 	if l.Root != 0 {
 		return false
 	}
-	for at, r := range l.Nodes.order {
+	for at, r := range l.Nodes.ranksByNode {
 		if int(r) != at {
 			return false
 		}
@@ -91,48 +91,49 @@ func (l levels) ordered() bool {
 	return true
 }
 
-// level is a group of ranks that communicate with each other. The steps of its script name numbers.
-type level struct {
+// rankGroup is a group of ranks that communicate with each other. The steps of its script name
+// numbers.
+type rankGroup struct {
 	*Script
-	ranks int
-	at    int // number of the rank whose script it is, or None if it is not in the group
+	ranks  int
+	number int // number of the rank whose script it is, or None if it is not in the group
 }
 
-// inside returns the level of a rank's node.
-func (l levels) inside(s *Script, rank int) level {
-	node := int(l.Nodes.of[rank])
+// nodeGroup returns the level of a rank's node.
+func (l nodeLevels) nodeGroup(s *Script, rank int) rankGroup {
+	node := int(l.Nodes.nodeOfRank[rank])
 	ranks := l.Nodes.size(node)
-	at := mod(int(l.Nodes.place[rank]-l.Nodes.begin[node])-l.lead(node), ranks)
-	return level{s.among(func(i int) int { return l.rank(node, i) }), ranks, at}
+	at := mod(int(l.Nodes.positionOfRank[rank]-l.Nodes.nodeBegins[node])-l.leaderIndex(node), ranks)
+	return rankGroup{s.withNumbers(func(i int) int { return l.rankOf(node, i) }), ranks, at}
 }
 
-// between returns the level of leaders.
-func (l levels) between(s *Script, rank int) level {
-	node := int(l.Nodes.of[rank])
+// leaderGroup returns the level of leaders.
+func (l nodeLevels) leaderGroup(s *Script, rank int) rankGroup {
+	node := int(l.Nodes.nodeOfRank[rank])
 	at := None
-	if l.rank(node, 0) == rank {
-		at = l.number(node)
+	if l.rankOf(node, 0) == rank {
+		at = l.numberOf(node)
 	}
-	return level{s.among(func(i int) int { return l.rank(l.node(i), 0) }), l.Nodes.Count(), at}
+	return rankGroup{s.withNumbers(func(i int) int { return l.rankOf(l.nodeOf(i), 0) }), l.Nodes.Count(), at}
 }
 
-// both returns the two levels of a rank.
-func (j Job) both(s *Script, rank int) (inside, between level) {
-	l := j.levels()
-	return l.inside(s, rank), l.between(s, rank)
+// nodeAndLeaderLevels returns the two levels of a rank.
+func (j Job) nodeAndLeaderLevels(s *Script, rank int) (inside, between rankGroup) {
+	l := j.twoLevelJob()
+	return l.nodeGroup(s, rank), l.leaderGroup(s, rank)
 }
 
-// do adds the steps of a schedule for the ranks of a level, with number 0 as the root. It does
-// nothing if the rank is not in the group.
-func (l level) do(j Job, how schedule) {
-	if l.at != None {
-		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, Unit: j.Unit}, l.at)
+// addSteps adds the steps of a schedule for the ranks of a level, with number 0 as the root. It
+// does nothing if the rank is not in the group.
+func (l rankGroup) addSteps(j Job, how schedule) {
+	if l.number != None {
+		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}, l.number)
 	}
 }
 
-// among returns a script whose steps name numbers of ranks.
-func (s *Script) among(rank func(number int) int) *Script {
-	return s.changed(func(st *Step) bool {
+// withNumbers returns a script whose steps name numbers of ranks.
+func (s *Script) withNumbers(rank func(number int) int) *Script {
+	return s.withChangedSteps(func(st *Step) bool {
 		if st.To != None {
 			st.To = rank(st.To)
 		}
@@ -143,10 +144,10 @@ func (s *Script) among(rank func(number int) int) *Script {
 	})
 }
 
-// inPlace returns the schedule for ranks whose input is already in Out.
-func inPlace(how schedule) schedule {
+// withInputInOut returns the schedule for ranks whose input is already in Out.
+func withInputInOut(how schedule) schedule {
 	return func(s *Script, j Job, rank int) {
-		how(s.changed(func(st *Step) bool {
+		how(s.withChangedSteps(func(st *Step) bool {
 			if st.Send.Area == In {
 				st.Send.Area = Out
 			}
@@ -155,59 +156,61 @@ func inPlace(how schedule) schedule {
 	}
 }
 
-// changed returns a script whose steps are changed, or left out, before they are executed.
-func (s *Script) changed(keep func(st *Step) bool) *Script { return &Script{By: &changer{s, keep}} }
-
-type changer struct {
-	of   *Script
-	keep func(st *Step) bool
+// withChangedSteps returns a script whose steps are changed, or left out, before they are executed.
+func (s *Script) withChangedSteps(keep func(st *Step) bool) *Script {
+	return &Script{Performer: &stepChanger{s, keep}}
 }
 
-func (c *changer) Do(st *Step) bool {
-	if s := c.of; c.keep(st) {
-		s.over = s.over || !s.By.Do(st)
+type stepChanger struct {
+	script *Script
+	change func(st *Step) bool
+}
+
+func (c *stepChanger) ExecuteStep(st *Step) bool {
+	if s := c.script; c.change(st) {
+		s.stopped = s.stopped || !s.Performer.ExecuteStep(st)
 	}
-	return !c.of.over
+	return !c.script.stopped
 }
 
 // Nodes says which ranks of a job share a node.
 type Nodes struct {
-	of    []int32 // by rank, its node; nodes are numbered by their first ranks
-	order []int32 // ranks, node by node, those of a node in their order
-	place []int32 // where each rank is in that order
-	begin []int32 // where each node begins in it; the last entry is the number of ranks
+	nodeOfRank     []int32 // by rank, its node; nodes are numbered by their first ranks
+	ranksByNode    []int32 // ranks, node by node, those of a node in their order
+	positionOfRank []int32 // where each rank is in that order
+	nodeBegins     []int32 // where each node begins in it; the last entry is the number of ranks
 }
 
 // NewNodes returns the nodes of ranks: ranks with the same name share a node.
 func NewNodes(names []int) *Nodes {
-	n := &Nodes{of: make([]int32, len(names)), order: make([]int32, len(names)), place: make([]int32, len(names)), begin: []int32{0}}
+	n := &Nodes{nodeOfRank: make([]int32, len(names)), ranksByNode: make([]int32, len(names)), positionOfRank: make([]int32, len(names)), nodeBegins: []int32{0}}
 	numbers := map[int]int32{}
 	for r, name := range names {
 		node, known := numbers[name]
 		if !known {
 			node = int32(len(numbers))
 			numbers[name] = node
-			n.begin = append(n.begin, 0)
+			n.nodeBegins = append(n.nodeBegins, 0)
 		}
-		n.of[r] = node
-		n.begin[node+1]++
+		n.nodeOfRank[r] = node
+		n.nodeBegins[node+1]++
 	}
 	for i := range n.Count() {
-		n.begin[i+1] += n.begin[i]
+		n.nodeBegins[i+1] += n.nodeBegins[i]
 	}
-	next := append([]int32(nil), n.begin...)
-	for r, node := range n.of {
-		n.place[r], n.order[next[node]] = next[node], int32(r)
+	next := append([]int32(nil), n.nodeBegins...)
+	for r, node := range n.nodeOfRank {
+		n.positionOfRank[r], n.ranksByNode[next[node]] = next[node], int32(r)
 		next[node]++
 	}
 	return n
 }
 
-// Part returns the nodes of some of the ranks, in a new order.
-func (n *Nodes) Part(ranks []int) *Nodes {
+// Subset returns the nodes of some of the ranks, in a new order.
+func (n *Nodes) Subset(ranks []int) *Nodes {
 	names := make([]int, len(ranks))
 	for i, r := range ranks {
-		names[i] = int(n.of[r])
+		names[i] = int(n.nodeOfRank[r])
 	}
 	return NewNodes(names)
 }
@@ -216,13 +219,13 @@ func (n *Nodes) Part(ranks []int) *Nodes {
 func (n *Nodes) Of(rank int) int { return int(n.of[rank]) }
 
 // Count returns the number of nodes.
-func (n *Nodes) Count() int { return len(n.begin) - 1 }
+func (n *Nodes) Count() int { return len(n.nodeBegins) - 1 }
 
-// Together reports whether two ranks share a node. If nodes are unknown they do not.
-func (n *Nodes) Together(a, b int) bool { return n != nil && n.of[a] == n.of[b] }
+// AreOnOneNode reports whether two ranks share a node. If nodes are unknown they do not.
+func (n *Nodes) AreOnOneNode(a, b int) bool { return n != nil && n.nodeOfRank[a] == n.nodeOfRank[b] }
 
-// Tiered reports whether there are several nodes, and several ranks in one of them.
-func (n *Nodes) Tiered() bool { return n != nil && n.Count() > 1 && n.Count() < len(n.of) }
+// HasTiers reports whether there are several nodes, and several ranks in one of them.
+func (n *Nodes) HasTiers() bool { return n != nil && n.Count() > 1 && n.Count() < len(n.nodeOfRank) }
 
 // tier returns the tier of the two ranks that are farthest apart. Unknown nodes count as several.
 func (n *Nodes) tier() model.Tier {
@@ -233,4 +236,4 @@ func (n *Nodes) tier() model.Tier {
 }
 
 // size returns the number of ranks of a node.
-func (n *Nodes) size(node int) int { return int(n.begin[node+1] - n.begin[node]) }
+func (n *Nodes) size(node int) int { return int(n.nodeBegins[node+1] - n.nodeBegins[node]) }

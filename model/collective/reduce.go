@@ -1,33 +1,33 @@
 package collective
 
 var reduces = []*Algorithm{
-	{Operation: Reduce, Name: "linear", schedule: linearReduce},
-	{Operation: Reduce, Name: "binomial", schedule: binomialReduce},
-	{Operation: Reduce, Name: "scatter-gather", NeedsCommutative: true, PowerOfTwo: true, schedule: scatterGatherReduce},
-	{Operation: Reduce, Name: "two-level", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelReduce},
+	{Operation: Reduce, Name: "linear", writeSchedule: linearReduce},
+	{Operation: Reduce, Name: "binomial", writeSchedule: binomialReduce},
+	{Operation: Reduce, Name: "scatter-gather", NeedsCommutative: true, NeedsPowerOfTwo: true, writeSchedule: scatterGatherReduce},
+	{Operation: Reduce, Name: "two-level", NeedsCommutative: true, NeedsNodes: true, writeSchedule: twoLevelReduce},
 }
 
 // linearReduce receives at the root from each rank in turn, beginning with the last, and combines
 // the data of each with that of the ranks after it.
 func linearReduce(s *Script, j Job, rank int) {
 	if rank != j.Root {
-		s.send(j.Root, j.whole(In))
+		s.send(j.Root, j.wholeData(In))
 		return
 	}
 	for i := j.Ranks - 1; i >= 0; i-- {
-		from := j.whole(In)
+		from := j.wholeData(In)
 		if i != rank {
-			from = j.whole(Tmp)
+			from = j.wholeData(Tmp)
 			if i == j.Ranks-1 {
-				from = j.whole(Out)
+				from = j.wholeData(Out)
 			}
 			s.recv(i, from)
 		}
 		switch {
 		case i < j.Ranks-1:
-			s.fold(from, j.whole(Out), true)
+			s.combine(from, j.wholeData(Out), true)
 		case i == rank:
-			s.local(Copy, from, j.whole(Out))
+			s.addLocalStep(Copy, from, j.wholeData(Out))
 		}
 	}
 }
@@ -37,30 +37,30 @@ func linearReduce(s *Script, j Job, rank int) {
 func binomialReduce(s *Script, j Job, rank int) {
 	up := j
 	up.Root = 0
-	s.local(Copy, j.whole(In), j.whole(Out))
-	binomialUp(s, up, rank, func(from, _ int) Span {
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
+	collectOnBinomialTree(s, up, rank, func(from, _ int) Span {
 		if from > 0 {
-			return j.whole(Tmp)
+			return j.wholeData(Tmp)
 		}
-		return j.whole(Out)
-	}, func(child Span) { s.fold(child, j.whole(Out), false) })
+		return j.wholeData(Out)
+	}, func(child Span) { s.combine(child, j.wholeData(Out), false) })
 	if j.Root == 0 {
 		return
 	}
 	switch rank {
 	case 0:
-		s.send(j.Root, j.whole(Out))
+		s.send(j.Root, j.wholeData(Out))
 	case j.Root:
-		s.recv(0, j.whole(Out))
+		s.recv(0, j.wholeData(Out))
 	}
 }
 
 // scatterGatherReduce combines a part of the data at each rank by recursive halving, and gathers
 // the parts. Rabenseifner 2004.
 func scatterGatherReduce(s *Script, j Job, rank int) {
-	begin := j.blocks()
-	s.local(Copy, j.whole(In), j.whole(Out))
-	halving(s, powerOf(j.Ranks), rank, spans(Out, begin), spans(Tmp, begin))
+	begin := j.partBegins()
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
+	combineByHalving(s, newPowerOfTwoRanks(j.Ranks), rank, spanOfBlocks(Out, begin), spanOfBlocks(Tmp, begin))
 	// Rank i has part i, so the partners in the tree to the root differ from the rank in one bit.
 	for far := 1; far < j.Ranks; far *= 2 {
 		at := rank ^ j.Root
@@ -70,37 +70,37 @@ func scatterGatherReduce(s *Script, j Job, rank int) {
 		mine := rank &^ (far - 1)
 		other := mine ^ far
 		if at&far != 0 {
-			s.send(rank^far, span(Out, begin, mine, mine+far))
+			s.send(rank^far, blockSpan(Out, begin, mine, mine+far))
 			break
 		}
-		s.recv(rank^far, span(Out, begin, other, other+far))
+		s.recv(rank^far, blockSpan(Out, begin, other, other+far))
 	}
 }
 
-// halving lets a power of two of ranks exchange half of their remaining parts with the rank … 4, 2,
-// 1 away, and combine them. At the end rank number at has part at of the result. mine returns where
-// a rank has its parts, theirs where it receives those of others.
-func halving(s *Script, p power, at int, mine, theirs func(from, to int) Span) {
+// combineByHalving lets a power of two of ranks exchange half of their remaining parts with the
+// rank … 4, 2, 1 away, and combine them. At the end rank number at has part at of the result. mine
+// returns where a rank has its parts, theirs where it receives those of others.
+func combineByHalving(s *Script, p powerOfTwoRanks, at int, mine, theirs func(from, to int) Span) {
 	for far := p.ranks / 2; far >= 1; far /= 2 {
 		keep := at &^ (far - 1)
 		give := keep ^ far
-		other := p.rank(at ^ far)
+		other := p.rankOf(at ^ far)
 		s.exchange(other, mine(give, give+far), other, theirs(keep, keep+far))
-		s.fold(theirs(keep, keep+far), mine(keep, keep+far), at&far != 0)
+		s.combine(theirs(keep, keep+far), mine(keep, keep+far), at&far != 0)
 	}
 }
 
 // twoLevelReduce combines within the nodes, and then between their leaders.
 func twoLevelReduce(s *Script, j Job, rank int) {
-	inside, between := j.both(s, rank)
-	inside.do(j, binomialReduce)
-	between.do(j, inPlace(binomialReduce))
+	inside, between := j.nodeAndLeaderLevels(s, rank)
+	inside.addSteps(j, binomialReduce)
+	between.addSteps(j, withInputInOut(binomialReduce))
 }
 
 var reduceScatters = []*Algorithm{
-	{Operation: ReduceScatter, Name: "reduce-then-scatter", schedule: reduceThenScatter},
-	{Operation: ReduceScatter, Name: "pairwise", NeedsCommutative: true, schedule: pairwiseReduceScatter},
-	{Operation: ReduceScatter, Name: "recursive-halving", NeedsCommutative: true, PowerOfTwo: true, schedule: halvingReduceScatter},
+	{Operation: ReduceScatter, Name: "reduce-then-scatter", writeSchedule: reduceThenScatter},
+	{Operation: ReduceScatter, Name: "pairwise", NeedsCommutative: true, writeSchedule: pairwiseReduceScatter},
+	{Operation: ReduceScatter, Name: "recursive-halving", NeedsCommutative: true, NeedsPowerOfTwo: true, writeSchedule: halvingReduceScatter},
 }
 
 // reduceThenScatter combines all data at rank 0 and sends each rank its block. Tmp has the combined
@@ -108,24 +108,24 @@ var reduceScatters = []*Algorithm{
 func reduceThenScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	j.Root = 0
-	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
-	binomialUp(s, j, rank, func(from, _ int) Span {
+	s.addLocalStep(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
+	collectOnBinomialTree(s, j, rank, func(from, _ int) Span {
 		if from > 0 {
 			return Span{Tmp, n, n}
 		}
 		return Span{Tmp, 0, n}
-	}, func(child Span) { s.fold(child, Span{Tmp, 0, n}, false) })
-	binomialDown(s, j, rank, func(from, to int) Span { return Span{Tmp, (from - rank) * j.Bytes, (to - from) * j.Bytes} })
-	s.local(Copy, Span{Tmp, 0, j.Bytes}, j.whole(Out))
+	}, func(child Span) { s.combine(child, Span{Tmp, 0, n}, false) })
+	distributeOnBinomialTree(s, j, rank, func(from, to int) Span { return Span{Tmp, (from - rank) * j.Bytes, (to - from) * j.Bytes} })
+	s.addLocalStep(Copy, Span{Tmp, 0, j.Bytes}, j.wholeData(Out))
 }
 
 // pairwiseReduceScatter sends each rank its block, and combines the blocks that it receives.
 func pairwiseReduceScatter(s *Script, j Job, rank int) {
-	s.local(Copy, j.block(In, rank), j.whole(Out))
+	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	for i := 1; i < j.Ranks; i++ {
 		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
-		s.exchange(to, j.block(In, to), from, j.whole(Tmp))
-		s.fold(j.whole(Tmp), j.whole(Out), from < rank)
+		s.exchange(to, j.block(In, to), from, j.wholeData(Tmp))
+		s.combine(j.wholeData(Tmp), j.wholeData(Out), from < rank)
 	}
 }
 
@@ -137,57 +137,57 @@ func ringReduceScatter(s *Script, j Job, rank int) {
 	what := own(0)
 	for i := 1; i < j.Ranks; i++ {
 		s.exchange(mod(rank+1, j.Ranks), what, mod(rank-1, j.Ranks), into(i))
-		s.fold(own(i), into(i), false)
+		s.combine(own(i), into(i), false)
 		what = into(i)
 	}
-	s.local(Copy, what, j.whole(Out))
+	s.addLocalStep(Copy, what, j.wholeData(Out))
 }
 
 // halvingReduceScatter halves the number of blocks that a rank still combines in each round.
 func halvingReduceScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
-	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
-	halving(s, powerOf(j.Ranks), rank,
+	s.addLocalStep(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
+	combineByHalving(s, newPowerOfTwoRanks(j.Ranks), rank,
 		func(from, to int) Span { return Span{Tmp, from * j.Bytes, (to - from) * j.Bytes} },
 		func(from, to int) Span { return Span{Tmp, n + from*j.Bytes, (to - from) * j.Bytes} })
-	s.local(Copy, j.block(Tmp, rank), j.whole(Out))
+	s.addLocalStep(Copy, j.block(Tmp, rank), j.wholeData(Out))
 }
 
 var scans = []*Algorithm{
-	{Operation: Scan, Name: "linear", schedule: linearScan},
-	{Operation: Scan, Name: "recursive-doubling", schedule: doublingScan},
+	{Operation: Scan, Name: "linear", writeSchedule: linearScan},
+	{Operation: Scan, Name: "recursive-doubling", writeSchedule: doublingScan},
 }
 
 // linearScan passes the combined data from rank to rank.
 func linearScan(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.whole(Out))
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	if rank > 0 {
-		s.recv(rank-1, j.whole(Tmp))
-		s.fold(j.whole(Tmp), j.whole(Out), true)
+		s.recv(rank-1, j.wholeData(Tmp))
+		s.combine(j.wholeData(Tmp), j.wholeData(Out), true)
 	}
 	if rank+1 < j.Ranks {
-		s.send(rank+1, j.whole(Out))
+		s.send(rank+1, j.wholeData(Out))
 	}
 }
 
 // doublingScan receives from the rank 1, 2, 4 … before it the combined data of as many ranks.
 // Hillis and Steele 1986.
 func doublingScan(s *Script, j Job, rank int) {
-	s.local(Copy, j.whole(In), j.whole(Out))
+	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	for far := 1; far < j.Ranks; far *= 2 {
 		to, from := None, None
 		var what, into Span
 		if rank+far < j.Ranks {
-			to, what = rank+far, j.whole(Out)
+			to, what = rank+far, j.wholeData(Out)
 		}
 		if rank-far >= 0 {
-			from, into = rank-far, j.whole(Tmp)
+			from, into = rank-far, j.wholeData(Tmp)
 		}
 		if to != None || from != None {
 			s.exchange(to, what, from, into)
 		}
 		if from != None {
-			s.fold(j.whole(Tmp), j.whole(Out), true)
+			s.combine(j.wholeData(Tmp), j.wholeData(Out), true)
 		}
 	}
 }

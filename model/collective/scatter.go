@@ -1,18 +1,18 @@
 package collective
 
 var scatters = []*Algorithm{
-	{Operation: Scatter, Name: "linear", schedule: linearScatter},
-	{Operation: Scatter, Name: "binomial", schedule: binomialScatter},
-	{Operation: Scatter, Name: "two-level", TwoLevel: true, schedule: twoLevelScatter},
+	{Operation: Scatter, Name: "linear", writeSchedule: linearScatter},
+	{Operation: Scatter, Name: "binomial", writeSchedule: binomialScatter},
+	{Operation: Scatter, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelScatter},
 }
 
 // linearScatter sends from the root to each rank in turn.
 func linearScatter(s *Script, j Job, rank int) {
 	if rank != j.Root {
-		s.recv(j.Root, j.whole(Out))
+		s.recv(j.Root, j.wholeData(Out))
 		return
 	}
-	s.local(Copy, j.block(In, rank), j.whole(Out))
+	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	for i := 1; i < j.Ranks; i++ {
 		to := mod(j.Root+i, j.Ranks)
 		s.send(to, j.block(In, to))
@@ -22,14 +22,14 @@ func linearScatter(s *Script, j Job, rank int) {
 // postedScatter begins to send to all ranks from the root, and waits.
 func postedScatter(s *Script, j Job, rank int) {
 	if rank != j.Root {
-		s.recv(j.Root, j.whole(Out))
+		s.recv(j.Root, j.wholeData(Out))
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
 		to := mod(j.Root+i, j.Ranks)
 		s.post(to, j.block(In, to), None, Span{})
 	}
-	s.local(Copy, j.block(In, rank), j.whole(Out))
+	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	s.wait()
 }
 
@@ -42,53 +42,55 @@ func binomialScatter(s *Script, j Job, rank int) {
 	case at == 0 && j.Root == 0:
 		area = In
 	case at == 0:
-		rotate(s, j, In, Tmp, j.Root)
+		rotateBlocks(s, j, In, Tmp, j.Root)
 	}
-	binomialDown(s, j, rank, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
-	s.local(Copy, Span{area, 0, j.Bytes}, j.whole(Out))
+	distributeOnBinomialTree(s, j, rank, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
+	s.addLocalStep(Copy, Span{area, 0, j.Bytes}, j.wholeData(Out))
 }
 
-// rotate copies the blocks of an area into another so that block first comes first.
-func rotate(s *Script, j Job, from, to Area, first int) {
+// rotateBlocks copies the blocks of an area into another so that block first comes first.
+func rotateBlocks(s *Script, j Job, from, to Area, first int) {
 	n := (j.Ranks - first) * j.Bytes
-	s.local(Copy, Span{from, first * j.Bytes, n}, Span{to, 0, n})
-	s.local(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
+	s.addLocalStep(Copy, Span{from, first * j.Bytes, n}, Span{to, 0, n})
+	s.addLocalStep(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
 }
 
 // twoLevelScatter scatters among the leaders, and then within the nodes. Blocks are sent in the
 // order of nodes, and of ranks within a node.
 func twoLevelScatter(s *Script, j Job, rank int) {
-	area, l := Tmp, j.levels()
+	area, l := Tmp, j.twoLevelJob()
 	switch {
 	case rank != j.Root:
-	case l.ordered():
+	case l.isInRankOrder():
 		area = In
 	default:
-		l.runs(func(rank, at, n int) {
-			s.local(Copy, Span{In, rank * j.Bytes, n * j.Bytes}, Span{Tmp, at * j.Bytes, n * j.Bytes})
+		l.forEachRun(func(rank, at, n int) {
+			s.addLocalStep(Copy, Span{In, rank * j.Bytes, n * j.Bytes}, Span{Tmp, at * j.Bytes, n * j.Bytes})
 		})
 	}
-	inside, between := j.both(s, rank)
-	between.do(j, func(s *Script, leaders Job, at int) { binomialDown(s, leaders, at, l.parts(area, at)) })
-	inside.do(j, func(s *Script, node Job, at int) {
-		binomialDown(s, node, at, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
+	inside, between := j.nodeAndLeaderLevels(s, rank)
+	between.addSteps(j, func(s *Script, leaders Job, at int) {
+		distributeOnBinomialTree(s, leaders, at, l.blocksOfNodes(area, at))
 	})
-	s.local(Copy, Span{area, 0, j.Bytes}, j.whole(Out))
+	inside.addSteps(j, func(s *Script, node Job, at int) {
+		distributeOnBinomialTree(s, node, at, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
+	})
+	s.addLocalStep(Copy, Span{area, 0, j.Bytes}, j.wholeData(Out))
 }
 
 var gathers = []*Algorithm{
-	{Operation: Gather, Name: "linear", schedule: linearGather},
-	{Operation: Gather, Name: "binomial", schedule: binomialGather},
-	{Operation: Gather, Name: "two-level", TwoLevel: true, schedule: twoLevelGather},
+	{Operation: Gather, Name: "linear", writeSchedule: linearGather},
+	{Operation: Gather, Name: "binomial", writeSchedule: binomialGather},
+	{Operation: Gather, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelGather},
 }
 
 // linearGather receives at the root from each rank in turn.
 func linearGather(s *Script, j Job, rank int) {
 	if rank != j.Root {
-		s.send(j.Root, j.whole(In))
+		s.send(j.Root, j.wholeData(In))
 		return
 	}
-	s.local(Copy, j.whole(In), j.block(Out, rank))
+	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
 		from := mod(j.Root+i, j.Ranks)
 		s.recv(from, j.block(Out, from))
@@ -101,7 +103,7 @@ func synchronizedGather(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		first := j.Bytes
 		if segment > 0 {
-			first = min(j.segment(segment), j.Bytes)
+			first = min(j.segmentBytes(segment), j.Bytes)
 		}
 		if rank != j.Root {
 			s.recv(j.Root, Span{})
@@ -111,13 +113,13 @@ func synchronizedGather(segment int) schedule {
 			}
 			return
 		}
-		s.local(Copy, j.whole(In), j.block(Out, rank))
+		s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 		for i := 1; i < j.Ranks; i++ {
 			from := mod(j.Root+i, j.Ranks)
 			into := j.block(Out, from)
-			s.exchange(from, Span{}, from, Span{Out, into.From, first})
+			s.exchange(from, Span{}, from, Span{Out, into.Offset, first})
 			if first < j.Bytes {
-				s.post(None, Span{}, from, Span{Out, into.From + first, j.Bytes - first})
+				s.post(None, Span{}, from, Span{Out, into.Offset + first, j.Bytes - first})
 			}
 		}
 		s.wait()
@@ -131,17 +133,17 @@ func binomialGather(s *Script, j Job, rank int) {
 	if rank == j.Root && j.Root == 0 {
 		area = Out
 	}
-	s.local(Copy, j.whole(In), Span{area, 0, j.Bytes})
-	binomialUp(s, j, rank, func(from, to int) Span { return Span{area, from * j.Bytes, (to - from) * j.Bytes} }, nil)
+	s.addLocalStep(Copy, j.wholeData(In), Span{area, 0, j.Bytes})
+	collectOnBinomialTree(s, j, rank, func(from, to int) Span { return Span{area, from * j.Bytes, (to - from) * j.Bytes} }, nil)
 	if rank == j.Root && area == Tmp {
-		rotate(s, j, Tmp, Out, j.Ranks-j.Root)
+		rotateBlocks(s, j, Tmp, Out, j.Ranks-j.Root)
 	}
 }
 
-// binomialUp goes up a binomial tree to the root. A subtree is a range of ranks, counted from the
-// root. part returns where a rank keeps the data of ranks [from, to), counted from itself. then, if
-// not nil, is called after each part that a child has sent.
-func binomialUp(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
+// collectOnBinomialTree goes up a binomial tree to the root. A subtree is a range of ranks, counted
+// from the root. part returns where a rank keeps the data of ranks [from, to), counted from itself.
+// then, if not nil, is called after each part that a child has sent.
+func collectOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
 	for ; mask < j.Ranks && at&mask == 0; mask <<= 1 {
@@ -161,18 +163,18 @@ func binomialUp(s *Script, j Job, rank int, part func(from, to int) Span, then f
 // twoLevelGather gathers within the nodes, and then between their leaders. Blocks are sent in the
 // order of nodes, and of ranks within a node.
 func twoLevelGather(s *Script, j Job, rank int) {
-	area, l := Tmp, j.levels()
-	if rank == j.Root && l.ordered() {
+	area, l := Tmp, j.twoLevelJob()
+	if rank == j.Root && l.isInRankOrder() {
 		area = Out
 	}
-	l.gather(s, rank, area, 0)
-	l.between(s, rank).do(j, func(s *Script, leaders Job, at int) {
-		part := l.parts(area, at)
-		binomialUp(s, leaders, at, func(from, to int) Span { return part(at+from, at+to) }, nil)
+	l.gatherAtLeader(s, rank, area, 0)
+	l.leaderGroup(s, rank).addSteps(j, func(s *Script, leaders Job, at int) {
+		part := l.blocksOfNodes(area, at)
+		collectOnBinomialTree(s, leaders, at, func(from, to int) Span { return part(at+from, at+to) }, nil)
 	})
 	if rank == j.Root && area == Tmp {
-		l.runs(func(rank, at, n int) {
-			s.local(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
+		l.forEachRun(func(rank, at, n int) {
+			s.addLocalStep(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
 		})
 	}
 }

@@ -1,35 +1,35 @@
 package collective
 
-// segment returns the length of segments for a length that is asked for: full elements, at least
-// one. 0: the whole data.
-func (j Job) segment(asked int) int {
+// segmentBytes returns the length of segments for a length that is asked for: full elements, at
+// least one. 0: the whole data.
+func (j Job) segmentBytes(asked int) int {
 	if asked == 0 {
-		return max(j.Bytes, j.unit())
+		return max(j.Bytes, j.elementBytes())
 	}
-	return max(asked/j.unit(), 1) * j.unit()
+	return max(asked/j.elementBytes(), 1) * j.elementBytes()
 }
 
-// segments divides a span into segments, at least one. It returns their number.
-func (j Job) segments(of Span, segment int) (n int, part func(i int) Span) {
-	n = max((of.Len+segment-1)/segment, 1)
-	return n, func(i int) Span { return Span{of.Area, of.From + i*segment, min(segment, of.Len-i*segment)} }
+// divideSpan divides a span into segments, at least one. It returns their number.
+func (j Job) divideSpan(of Span, segment int) (n int, part func(i int) Span) {
+	n = max((of.Bytes+segment-1)/segment, 1)
+	return n, func(i int) Span { return Span{of.Area, of.Offset + i*segment, min(segment, of.Bytes-i*segment)} }
 }
 
 // treeBcast sends the data down a tree, segment by segment. A rank begins to send a segment to all
 // of its children, and receives the next one meanwhile.
 func treeBcast(t tree, segment int) schedule {
 	return func(s *Script, j Job, rank int) {
-		treeDown(s, j, t, rank, j.whole(Out), j.segment(segment))
+		sendDownTree(s, j, t, rank, j.wholeData(Out), j.segmentBytes(segment))
 	}
 }
 
-// treeDown sends a span down a tree from the parent of a rank to its children.
-func treeDown(s *Script, j Job, t tree, rank int, data Span, segment int) {
+// sendDownTree sends a span down a tree from the parent of a rank to its children.
+func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
 	at := mod(rank-j.Root, j.Ranks)
 	from, leaf := t.parent(at, j.Ranks), t.child(at, j.Ranks, 0) == None
 	if from != None {
 		from = mod(j.Root+from, j.Ranks)
-		n, part := j.segments(data, segment)
+		n, part := j.divideSpan(data, segment)
 		s.recv(from, part(0))
 		for i := 1; leaf && i < n; i++ {
 			s.recv(from, part(i))
@@ -38,7 +38,7 @@ func treeDown(s *Script, j Job, t tree, rank int, data Span, segment int) {
 	if leaf {
 		return
 	}
-	n, part := j.segments(data, segment)
+	n, part := j.divideSpan(data, segment)
 	for i := range n {
 		if from != None && i+1 < n {
 			s.post(None, Span{}, from, part(i+1))
@@ -59,13 +59,13 @@ func treeDown(s *Script, j Job, t tree, rank int, data Span, segment int) {
 // short for this goes along a chain.
 func splitBinaryBcast(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
-		half := (j.Bytes/j.unit() + 1) / 2 * j.unit()
-		length := j.segment(segment)
+		half := (j.Bytes/j.elementBytes() + 1) / 2 * j.elementBytes()
+		length := j.segmentBytes(segment)
 		if segment == 0 {
-			length = max(half, j.unit())
+			length = max(half, j.elementBytes())
 		}
 		if j.Bytes-half == 0 || length > half || j.Ranks < 3 {
-			treeDown(s, j, chainTree(1), rank, j.whole(Out), length)
+			sendDownTree(s, j, chainTree(1), rank, j.wholeData(Out), length)
 			return
 		}
 		halves := [2]Span{{Out, 0, half}, {Out, half, j.Bytes - half}}
@@ -73,7 +73,7 @@ func splitBinaryBcast(segment int) schedule {
 		last := mod(j.Root-1, j.Ranks)
 		if at > 0 {
 			side := (at + 1) % 2
-			treeDown(s, j, binaryTree{}, rank, halves[side], length)
+			sendDownTree(s, j, binaryTree{}, rank, halves[side], length)
 			switch pair := mod(rank+1-2*side, j.Ranks); {
 			case at+1 == j.Ranks && side == 0: // the other side has a rank less
 				s.recv(j.Root, halves[1])
@@ -82,8 +82,8 @@ func splitBinaryBcast(segment int) schedule {
 			}
 			return
 		}
-		n, first := j.segments(halves[0], length)
-		m, second := j.segments(halves[1], length)
+		n, first := j.divideSpan(halves[0], length)
+		m, second := j.divideSpan(halves[1], length)
 		for i := range n {
 			s.post(mod(rank+1, j.Ranks), first(i), None, Span{})
 			if i < m {
@@ -101,7 +101,7 @@ func splitBinaryBcast(segment int) schedule {
 // while it receives from the next child.
 func treeReduce(t tree, segment int) schedule {
 	return func(s *Script, j Job, rank int) {
-		treeUp(s, j, t, rank, j.segment(segment))
+		combineUpTree(s, j, t, rank, j.segmentBytes(segment))
 	}
 }
 
@@ -110,32 +110,32 @@ func inOrderReduce(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		up := j
 		up.Root = 0 // ranks are their own numbers
-		treeUp(s, up, inOrderTree{}, rank, j.segment(segment))
+		combineUpTree(s, up, inOrderTree{}, rank, j.segmentBytes(segment))
 		switch last := j.Ranks - 1; {
 		case j.Root == last:
 		case rank == last:
-			s.send(j.Root, j.whole(Out))
+			s.send(j.Root, j.wholeData(Out))
 		case rank == j.Root:
-			s.recv(last, j.whole(Out))
+			s.recv(last, j.wholeData(Out))
 		}
 	}
 }
 
-// treeUp combines the data of a rank with that of the ranks below it, and sends it to its parent.
-// Data of a child stands before that of the rank and of the children after it. Tmp has two buffers
-// for segments.
-func treeUp(s *Script, j Job, t tree, rank, segment int) {
+// combineUpTree combines the data of a rank with that of the ranks below it, and sends it to its
+// parent. Data of a child stands before that of the rank and of the children after it. Tmp has two
+// buffers for segments.
+func combineUpTree(s *Script, j Job, t tree, rank, segment int) {
 	at := mod(rank-j.Root, j.Ranks)
-	to, last := t.parent(at, j.Ranks), children(t, at, j.Ranks)-1
+	to, last := t.parent(at, j.Ranks), childCount(t, at, j.Ranks)-1
 	if to != None {
 		to = mod(j.Root+to, j.Ranks)
 	}
-	n, own := j.segments(j.whole(In), segment)
-	_, result := j.segments(j.whole(Out), segment)
+	n, own := j.divideSpan(j.wholeData(In), segment)
+	_, result := j.divideSpan(j.wholeData(Out), segment)
 	if last < 0 {
 		for i := range n {
 			if to == None {
-				s.local(Copy, own(i), result(i))
+				s.addLocalStep(Copy, own(i), result(i))
 			} else {
 				s.send(to, own(i))
 			}
@@ -146,7 +146,7 @@ func treeUp(s *Script, j Job, t tree, rank, segment int) {
 		if child == last {
 			return result(i)
 		}
-		return Span{Tmp, child % 2 * segment, result(i).Len}
+		return Span{Tmp, child % 2 * segment, result(i).Bytes}
 	}
 	from := func(child int) int { return mod(j.Root+t.child(at, j.Ranks, child), j.Ranks) }
 	s.recv(from(last), into(0, last))
@@ -160,9 +160,9 @@ func treeUp(s *Script, j Job, t tree, rank, segment int) {
 				s.post(None, Span{}, from(next), into(nextSegment, next))
 			}
 			if child == last {
-				s.fold(own(i), result(i), false)
+				s.combine(own(i), result(i), false)
 			} else {
-				s.fold(into(i, child), result(i), true)
+				s.combine(into(i, child), result(i), true)
 			}
 			if child == 0 && to != None {
 				s.send(to, result(i))

@@ -9,8 +9,8 @@ type tree interface {
 	child(at, ranks, i int) int
 }
 
-// children returns how many children a rank has.
-func children(t tree, at, ranks int) int {
+// childCount returns how many children a rank has.
+func childCount(t tree, at, ranks int) int {
 	n := 0
 	for t.child(at, ranks, n) != None {
 		n++
@@ -18,8 +18,8 @@ func children(t tree, at, ranks int) int {
 	return n
 }
 
-// below returns a number if there is such a rank, and else None.
-func below(ranks, number int) int {
+// rankOrNone returns a number if there is such a rank, and else None.
+func rankOrNone(ranks, number int) int {
 	if number < ranks {
 		return number
 	}
@@ -69,7 +69,7 @@ func (highBitTree) parent(at, _ int) int {
 }
 
 func (highBitTree) child(at, ranks, i int) int {
-	return below(ranks, at+max(2*highBit(at), 1)<<i)
+	return rankOrNone(ranks, at+max(2*highBit(at), 1)<<i)
 }
 
 // highBit returns the highest power of two in a number, or 0.
@@ -120,7 +120,7 @@ func (t chainTree) child(at, ranks, i int) int {
 	n, _, _ := t.chains(ranks)
 	switch {
 	case at == 0 && i < n:
-		return below(ranks, t.head(ranks, i))
+		return rankOrNone(ranks, t.head(ranks, i))
 	case at == 0 || i > 0 || at+1 >= ranks || t.chain(ranks, at+1) != t.chain(ranks, at):
 		return None
 	}
@@ -144,7 +144,7 @@ func (binaryTree) child(at, ranks, i int) int {
 	if i > 1 {
 		return None
 	}
-	return below(ranks, at+(i+1)*highBit(at+1))
+	return rankOrNone(ranks, at+(i+1)*highBit(at+1))
 }
 
 // inOrderTree is a binary tree below the last rank. The ranks of each subtree are consecutive, and
@@ -153,12 +153,12 @@ func (binaryTree) child(at, ranks, i int) int {
 type inOrderTree struct{}
 
 func (inOrderTree) parent(at, ranks int) int {
-	parent, _, _ := inOrderTree{}.find(at, ranks)
+	parent, _, _ := inOrderTree{}.subtreeOf(at, ranks)
 	return parent
 }
 
 func (inOrderTree) child(at, ranks, i int) int {
-	_, first, size := inOrderTree{}.find(at, ranks)
+	_, first, size := inOrderTree{}.subtreeOf(at, ranks)
 	low := size / 2 // ranks below child 0
 	switch {
 	case i == 0 && low > 0 && size > 2:
@@ -169,8 +169,8 @@ func (inOrderTree) child(at, ranks, i int) int {
 	return None
 }
 
-// find returns the parent of a rank, and the first rank and the size of its subtree.
-func (inOrderTree) find(at, ranks int) (parent, first, size int) {
+// subtreeOf returns the parent of a rank, and the first rank and the size of its subtree.
+func (inOrderTree) subtreeOf(at, ranks int) (parent, first, size int) {
 	parent, size = None, ranks
 	for root := ranks - 1; at != root; {
 		parent = root

@@ -11,15 +11,15 @@ import (
 type Rule struct {
 	Operation Operation
 	Peers     model.Peers // IntraPeers: all ranks are in one node; InterPeers: they are in several
-	Ranks     int         // at most; 0: any number
-	Bytes     int         // at most; negative: any number
+	MaxRanks  int         // at most; 0: any number
+	MaxBytes  int         // at most; negative: any number
 	Algorithm string
 
 	// Conditions that libraries of today have besides.
-	Total       bool        // Bytes counts the blocks of all ranks together
-	Commutative bool        // only for data that is combined in any order
-	PowerOfTwo  bool        // only for a power of two of ranks
-	MinElements MinElements // of the data
+	BytesOfAllRanks bool        // Bytes counts the blocks of all ranks together
+	OnlyCommutative bool        // only for data that is combined in any order
+	OnlyPowerOfTwo  bool        // only for a power of two of ranks
+	MinElements     MinElements // of the data
 }
 
 // MinElements is the least number of elements for which a rule applies.
@@ -27,20 +27,20 @@ type MinElements uint8
 
 // The least numbers of elements.
 const (
-	AnyElements       MinElements = iota
-	ElementPerRank                // one for each rank
-	ElementPerPowerOf             // one for each rank of the largest power of two of them
+	AnyElements              MinElements = iota
+	ElementPerRank                       // one for each rank
+	ElementPerPowerOfTwoRank             // one for each rank of the largest power of two of them
 )
 
-// within reports whether a rule applies to a job of its operation whose ranks are of a tier.
-func (r *Rule) within(tier model.Tier, j *Job) bool {
-	return r.Peers.Contains(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || r.size(j) <= r.Bytes) &&
-		(!r.PowerOfTwo || powerOfTwo(*j)) && j.Bytes/j.unit() >= r.minElements(j.Ranks)
+// appliesTo reports whether a rule applies to a job of its operation whose ranks are of a tier.
+func (r *Rule) appliesTo(tier model.Tier, j *Job) bool {
+	return r.Peers.Contains(tier) && (r.MaxRanks == 0 || j.Ranks <= r.MaxRanks) && (r.MaxBytes < 0 || r.comparedBytes(j) <= r.MaxBytes) &&
+		(!r.OnlyPowerOfTwo || hasPowerOfTwoRanks(*j)) && j.Bytes/j.elementBytes() >= r.minElements(j.Ranks)
 }
 
-// size returns the bytes of a job that a rule compares with its own.
-func (r *Rule) size(j *Job) int {
-	if r.Total && r.Operation.ByBlocks() {
+// comparedBytes returns the bytes of a job that a rule compares with its own.
+func (r *Rule) comparedBytes(j *Job) int {
+	if r.BytesOfAllRanks && r.Operation.HasBlocks() {
 		return j.Bytes * j.Ranks
 	}
 	return j.Bytes
@@ -51,8 +51,8 @@ func (r *Rule) minElements(ranks int) int {
 	switch r.MinElements {
 	case ElementPerRank:
 		return ranks
-	case ElementPerPowerOf:
-		return powerOf(ranks).ranks
+	case ElementPerPowerOfTwoRank:
+		return newPowerOfTwoRanks(ranks).ranks
 	}
 	return 0
 }
@@ -68,19 +68,19 @@ type choice struct {
 	*Algorithm
 }
 
-// Tuned finds the algorithms of rules. It omits rules with unknown algorithms.
-func Tuned(rules []Rule) *Tuning {
+// NewTuning returns the tuning by rules. It omits rules with unknown algorithms.
+func NewTuning(rules []Rule) *Tuning {
 	t := new(Tuning)
 	for _, r := range rules {
 		of := &t[r.Operation]
-		a := Named(r.Operation, r.Algorithm)
-		of.needsNodes = of.needsNodes || r.Peers != model.AllPeers || a != nil && a.TwoLevel
+		a := AlgorithmNamed(r.Operation, r.Algorithm)
+		of.needsNodes = of.needsNodes || r.Peers != model.AllPeers || a != nil && a.NeedsNodes
 		if a != nil {
 			of.choices = append(of.choices, choice{r, a})
 		}
 	}
 	for o := range t {
-		t[o].choices = append(t[o].choices, choice{Algorithm: Of(Operation(o))[0]})
+		t[o].choices = append(t[o].choices, choice{Algorithm: AlgorithmsOf(Operation(o))[0]})
 	}
 	return t
 }
@@ -89,9 +89,8 @@ func Tuned(rules []Rule) *Tuning {
 // node.
 func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].needsNodes }
 
-// Asked reports whether there is a rule for an operation beside those of Defaults: somebody wants
-// an algorithm.
-func (t *Tuning) Asked(o Operation) bool {
+// HasOwnRule reports whether the table has a rule for an operation that is not one of Defaults.
+func (t *Tuning) HasOwnRule(o Operation) bool {
 	rules := len(t[o].choices) - 1
 	for _, r := range Defaults {
 		if r.Operation == o {
@@ -101,31 +100,31 @@ func (t *Tuning) Asked(o Operation) bool {
 	return rules > 0
 }
 
-// Choose returns the algorithm for a job: that of the first rule that applies and whose algorithm
-// serves it, or else the simplest. Algorithms that do not combine in the order of ranks are chosen
-// only if the operation commutes.
-func (t *Tuning) Choose(o Operation, j *Job, commutes bool) *Algorithm {
+// ChooseAlgorithm returns the algorithm for a job: that of the first rule that applies and whose
+// algorithm serves it, or else the simplest. Algorithms that do not combine in the order of ranks
+// are chosen only if the operation commutes.
+func (t *Tuning) ChooseAlgorithm(o Operation, j *Job, commutes bool) *Algorithm {
 	tier := j.Nodes.tier()
 	choices := t[o].choices
 	last := len(choices) - 1
 	for i := range choices[:last] {
-		if c := &choices[i]; c.rule.within(tier, j) && c.Serves(*j) && (commutes || !c.NeedsCommutative && !c.rule.Commutative) {
+		if c := &choices[i]; c.rule.appliesTo(tier, j) && c.Serves(*j) && (commutes || !c.NeedsCommutative && !c.rule.OnlyCommutative) {
 			return c.Algorithm
 		}
 	}
 	return choices[last].Algorithm
 }
 
-// Table returns the rules of a library, followed by the decisions that it names, and by Defaults.
-// Unknown names panic.
-func Table(l *model.Library) []Rule {
+// RulesOfLibrary returns the rules of a library, followed by the decisions that it names, and by
+// Defaults. Unknown names panic.
+func RulesOfLibrary(l *model.Library) []Rule {
 	var rules []Rule
 	for _, c := range l.Collectives {
 		o, known := OperationNamed(c.Operation)
-		if !known || Named(o, c.Algorithm) == nil {
+		if !known || AlgorithmNamed(o, c.Algorithm) == nil {
 			panic(fmt.Sprintf("collective: library %s: no %s %s", l.Name, c.Operation, c.Algorithm))
 		}
-		rules = append(rules, Rule{Operation: o, Peers: c.Peers, Ranks: c.MaxRanks, Bytes: c.MaxBytes, Algorithm: c.Algorithm})
+		rules = append(rules, Rule{Operation: o, Peers: c.Peers, MaxRanks: c.MaxRanks, MaxBytes: c.MaxBytes, Algorithm: c.Algorithm})
 	}
 	if l.Decisions != "" {
 		d := FindDecisions(l.Decisions)
@@ -137,16 +136,17 @@ func Table(l *model.Library) []Rule {
 	return append(rules, Defaults...)
 }
 
-// Before returns the earlier rules that together apply to all jobs to which a rule of a table could
-// apply, or nil if jobs are left for it. serves reports whether its algorithm can serve any job.
-func Before(rules []Rule, rule int) (before []int, serves bool) {
+// EarlierRulesCovering returns the earlier rules that together apply to all jobs to which a rule of
+// a table could apply, or nil if jobs are left for it. serves reports whether its algorithm can
+// serve any job.
+func EarlierRulesCovering(rules []Rule, rule int) (before []int, serves bool) {
 	r := &rules[rule]
-	for _, k := range r.corners() {
-		if !k.by(r) {
+	for _, k := range r.largestJobs() {
+		if !k.canUseRule(r) {
 			continue
 		}
 		serves = true
-		i := slices.IndexFunc(rules[:rule], func(r Rule) bool { return k.by(&r) })
+		i := slices.IndexFunc(rules[:rule], func(r Rule) bool { return k.canUseRule(&r) })
 		if i < 0 {
 			return nil, true
 		}
@@ -163,28 +163,28 @@ type jobClass struct {
 	operation Operation
 	Job
 	tier     model.Tier
-	tiered   bool // several nodes, and several ranks in one of them
+	hasTiers bool // several nodes, and several ranks in one of them
 	commutes bool
 }
 
-// by reports whether a rule applies to such jobs and its algorithm serves them.
-func (k *jobClass) by(r *Rule) bool {
-	a := Named(r.Operation, r.Algorithm)
-	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && a.servesCount(k.Ranks) && (k.tiered || !a.TwoLevel) && (k.commutes || !a.NeedsCommutative)
+// canUseRule reports whether a rule applies to such jobs and its algorithm serves them.
+func (k *jobClass) canUseRule(r *Rule) bool {
+	a := AlgorithmNamed(r.Operation, r.Algorithm)
+	return r.Operation == k.operation && r.appliesTo(k.tier, &k.Job) && a != nil && a.servesCount(k.Ranks) && (k.hasTiers || !a.NeedsNodes) && (k.commutes || !a.NeedsCommutative)
 }
 
-// corners returns the largest job of each class to which a rule applies. An earlier rule that
+// largestJobs returns the largest job of each class to which a rule applies. An earlier rule that
 // applies to it also applies to the smaller jobs of its class.
-func (r *Rule) corners() []jobClass {
+func (r *Rule) largestJobs() []jobClass {
 	const many = 1 << 40
-	ranks, bytes := r.Ranks, r.Bytes
+	ranks, bytes := r.MaxRanks, r.MaxBytes
 	if ranks == 0 {
 		ranks = many
 	}
 	if bytes < 0 {
 		bytes = many
 	}
-	counts := []int{powerOf(ranks).ranks}
+	counts := []int{newPowerOfTwoRanks(ranks).ranks}
 	for _, n := range []int{ranks, ranks - 1} { // the largest odd and even numbers that are no powers of two
 		for n > 2 && isPowerOfTwo(n) {
 			n -= 2
@@ -202,7 +202,7 @@ func (r *Rule) corners() []jobClass {
 					all = append(all, k)
 				}
 			}
-			if k.tier, k.tiered = model.InterNode, true; r.Peers.Contains(k.tier) && n >= 3 {
+			if k.tier, k.hasTiers = model.InterNode, true; r.Peers.Contains(k.tier) && n >= 3 {
 				all = append(all, k)
 			}
 		}
@@ -214,25 +214,25 @@ func (r *Rule) corners() []jobClass {
 // few times for long data. The lengths are round numbers near those of MPICH. Thakur, Rabenseifner
 // and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
 var Defaults = []Rule{
-	{Operation: Barrier, Bytes: -1, Algorithm: "binomial"},
-	{Operation: Bcast, Bytes: 12 << 10, Algorithm: "binomial"},
-	{Operation: Bcast, Ranks: 7, Bytes: -1, Algorithm: "binomial"},
-	{Operation: Bcast, Bytes: -1, Algorithm: "scatter-allgather"},
-	{Operation: Scatter, Bytes: -1, Algorithm: "binomial"},
-	{Operation: Gather, Bytes: -1, Algorithm: "binomial"},
-	{Operation: Allgather, Bytes: 8 << 10, Algorithm: "recursive-doubling"},
-	{Operation: Allgather, Bytes: 8 << 10, Algorithm: "bruck"},
-	{Operation: Allgather, Bytes: -1, Algorithm: "ring"},
-	{Operation: Alltoall, Bytes: 256, Algorithm: "bruck"},
-	{Operation: Alltoall, Bytes: -1, Algorithm: "pairwise"},
-	{Operation: Reduce, Bytes: 2 << 10, Algorithm: "binomial"},
-	{Operation: Reduce, Bytes: -1, Algorithm: "scatter-gather"},
-	{Operation: Reduce, Bytes: -1, Algorithm: "binomial"},
-	{Operation: Allreduce, Bytes: 2 << 10, Algorithm: "recursive-doubling"},
-	{Operation: Allreduce, Bytes: -1, Algorithm: "scatter-allgather"},
-	{Operation: Allreduce, Bytes: -1, Algorithm: "recursive-doubling"},
-	{Operation: ReduceScatter, Bytes: 64 << 10, Algorithm: "recursive-halving"},
-	{Operation: ReduceScatter, Bytes: -1, Algorithm: "pairwise"},
-	{Operation: ReduceScatter, Bytes: -1, Algorithm: "reduce-then-scatter"},
-	{Operation: Scan, Bytes: -1, Algorithm: "recursive-doubling"},
+	{Operation: Barrier, MaxBytes: -1, Algorithm: "binomial"},
+	{Operation: Bcast, MaxBytes: 12 << 10, Algorithm: "binomial"},
+	{Operation: Bcast, MaxRanks: 7, MaxBytes: -1, Algorithm: "binomial"},
+	{Operation: Bcast, MaxBytes: -1, Algorithm: "scatter-allgather"},
+	{Operation: Scatter, MaxBytes: -1, Algorithm: "binomial"},
+	{Operation: Gather, MaxBytes: -1, Algorithm: "binomial"},
+	{Operation: Allgather, MaxBytes: 8 << 10, Algorithm: "recursive-doubling"},
+	{Operation: Allgather, MaxBytes: 8 << 10, Algorithm: "bruck"},
+	{Operation: Allgather, MaxBytes: -1, Algorithm: "ring"},
+	{Operation: Alltoall, MaxBytes: 256, Algorithm: "bruck"},
+	{Operation: Alltoall, MaxBytes: -1, Algorithm: "pairwise"},
+	{Operation: Reduce, MaxBytes: 2 << 10, Algorithm: "binomial"},
+	{Operation: Reduce, MaxBytes: -1, Algorithm: "scatter-gather"},
+	{Operation: Reduce, MaxBytes: -1, Algorithm: "binomial"},
+	{Operation: Allreduce, MaxBytes: 2 << 10, Algorithm: "recursive-doubling"},
+	{Operation: Allreduce, MaxBytes: -1, Algorithm: "scatter-allgather"},
+	{Operation: Allreduce, MaxBytes: -1, Algorithm: "recursive-doubling"},
+	{Operation: ReduceScatter, MaxBytes: 64 << 10, Algorithm: "recursive-halving"},
+	{Operation: ReduceScatter, MaxBytes: -1, Algorithm: "pairwise"},
+	{Operation: ReduceScatter, MaxBytes: -1, Algorithm: "reduce-then-scatter"},
+	{Operation: Scan, MaxBytes: -1, Algorithm: "recursive-doubling"},
 }

@@ -11,15 +11,15 @@ import (
 // A rule counts where ranks lie as it says, and an algorithm where it serves.
 func TestChoose(t *testing.T) {
 	rules := []Rule{
-		{Operation: Bcast, Peers: model.IntraPeers, Ranks: 4, Bytes: 100, Algorithm: "linear"},
-		{Operation: Bcast, Peers: model.InterPeers, Ranks: 0, Bytes: -1, Algorithm: "two-level"},
-		{Operation: Reduce, Peers: model.AllPeers, Ranks: 0, Bytes: -1, Algorithm: "two-level"},
-		{Operation: Reduce, Peers: model.AllPeers, Ranks: 0, Bytes: 100, Algorithm: "scatter-gather"},
-		{Operation: Bcast, Peers: model.AllPeers, Ranks: 0, Bytes: -1, Algorithm: "scatter-allgather"},
-		{Operation: Scan, Peers: model.IntraPeers, Ranks: 0, Bytes: -1, Algorithm: "recursive-doubling"},
+		{Operation: Bcast, Peers: model.IntraPeers, MaxRanks: 4, MaxBytes: 100, Algorithm: "linear"},
+		{Operation: Bcast, Peers: model.InterPeers, MaxRanks: 0, MaxBytes: -1, Algorithm: "two-level"},
+		{Operation: Reduce, Peers: model.AllPeers, MaxRanks: 0, MaxBytes: -1, Algorithm: "two-level"},
+		{Operation: Reduce, Peers: model.AllPeers, MaxRanks: 0, MaxBytes: 100, Algorithm: "scatter-gather"},
+		{Operation: Bcast, Peers: model.AllPeers, MaxRanks: 0, MaxBytes: -1, Algorithm: "scatter-allgather"},
+		{Operation: Scan, Peers: model.IntraPeers, MaxRanks: 0, MaxBytes: -1, Algorithm: "recursive-doubling"},
 	}
 	one, several, alone := NewNodes([]int{0, 0, 0, 0}), NewNodes([]int{0, 1, 0, 1}), NewNodes([]int{0, 1, 2, 3})
-	tuning := Tuned(rules)
+	tuning := NewTuning(rules)
 	for _, c := range []struct {
 		o        Operation
 		j        Job
@@ -41,7 +41,7 @@ func TestChoose(t *testing.T) {
 		{Scan, Job{Ranks: 4, Nodes: one}, true, "recursive-doubling"},
 		{Gather, Job{Ranks: 4, Nodes: one}, true, "linear"},
 	} {
-		if got := tuning.Choose(c.o, &c.j, c.commutes); got.Name != c.want {
+		if got := tuning.ChooseAlgorithm(c.o, &c.j, c.commutes); got.Name != c.want {
 			t.Errorf("%v of %+v, commutes %v: %v, want %s", c.o, c.j, c.commutes, got, c.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestChoose(t *testing.T) {
 		if got, want := tuning.NeedsNodes(o), o == Bcast || o == Reduce || o == Scan; got != want {
 			t.Errorf("the table asks where ranks are of %v: %v", o, got)
 		}
-		if Tuned(Defaults).NeedsNodes(o) {
+		if NewTuning(Defaults).NeedsNodes(o) {
 			t.Errorf("the usual table asks where ranks are of %v", o)
 		}
 	}
@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 // Usual stands behind what a library says.
 func TestTable(t *testing.T) {
 	l := &model.Library{Name: "x", Collectives: []model.CollectiveRule{{Operation: "bcast", Peers: model.InterPeers, MaxRanks: 9, MaxBytes: 100, Algorithm: "two-level"}}}
-	if got := Table(l); got[0] != (Rule{Operation: Bcast, Peers: model.InterPeers, Ranks: 9, Bytes: 100, Algorithm: "two-level"}) || !slices.Equal(got[1:], Defaults) {
+	if got := RulesOfLibrary(l); got[0] != (Rule{Operation: Bcast, Peers: model.InterPeers, MaxRanks: 9, MaxBytes: 100, Algorithm: "two-level"}) || !slices.Equal(got[1:], Defaults) {
 		t.Errorf("%+v", got)
 	}
 	defer func() {
@@ -67,10 +67,10 @@ func TestTable(t *testing.T) {
 		}
 	}()
 	l.Collectives[0].Algorithm = "two-levels"
-	Table(l)
+	RulesOfLibrary(l)
 }
 
-// Before finds what going through all small jobs finds: whether a rule takes any.
+// EarlierRulesCovering finds what going through all small jobs finds: whether a rule takes any.
 func TestBefore(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
 	pick := func(x ...int) int { return x[random.IntN(len(x))] }
@@ -80,11 +80,11 @@ func TestBefore(t *testing.T) {
 		rules := make([]Rule, 1+random.IntN(5))
 		for i := range rules {
 			o := Operation(pick(int(Reduce), int(Allgather), int(Allreduce)))
-			of := slices.Concat(Of(o), Extended(o))
-			rules[i] = Rule{Operation: o, Peers: model.Peers(pick(0, 1, 2)), Ranks: pick(0, 0, 2, 3, 4, 6), Bytes: pick(-1, -1, 0, 8), Algorithm: of[random.IntN(len(of))].Name}
+			of := slices.Concat(AlgorithmsOf(o), AdditionalAlgorithms(o))
+			rules[i] = Rule{Operation: o, Peers: model.Peers(pick(0, 1, 2)), MaxRanks: pick(0, 0, 2, 3, 4, 6), MaxBytes: pick(-1, -1, 0, 8), Algorithm: of[random.IntN(len(of))].Name}
 		}
 		last := len(rules) - 1
-		before, serves := Before(rules, last)
+		before, serves := EarlierRulesCovering(rules, last)
 		takes := false
 		for _, j := range small {
 			for _, commutes := range []bool{true, false} {
@@ -110,8 +110,8 @@ func TestBefore(t *testing.T) {
 // first returns the rule that takes a job, or −1.
 func first(rules []Rule, o Operation, j Job, commutes bool) int {
 	return slices.IndexFunc(rules, func(r Rule) bool {
-		a := Named(o, r.Algorithm)
-		return r.Operation == o && r.within(j.Nodes.tier(), &j) && a != nil && a.Serves(j) && (commutes || !a.NeedsCommutative)
+		a := AlgorithmNamed(o, r.Algorithm)
+		return r.Operation == o && r.appliesTo(j.Nodes.tier(), &j) && a != nil && a.Serves(j) && (commutes || !a.NeedsCommutative)
 	})
 }
 
@@ -135,7 +135,7 @@ func smallJobs() []Job {
 // A library's own rules come before the decisions that it names, and these before the usual rules.
 func TestTableOfDecisions(t *testing.T) {
 	l := &model.Library{Name: "x", Decisions: "openmpi-4.1", Collectives: []model.CollectiveRule{{Operation: "bcast", MaxRanks: 9, MaxBytes: 100, Algorithm: "linear"}}}
-	tuning := Tuned(Table(l))
+	tuning := NewTuning(RulesOfLibrary(l))
 	for _, c := range []struct {
 		o    Operation
 		j    Job
@@ -145,7 +145,7 @@ func TestTableOfDecisions(t *testing.T) {
 		{Bcast, Job{Ranks: 64, Bytes: 8}, "knomial-4"},
 		{Scan, Job{Ranks: 8, Bytes: 8}, "linear"},
 	} {
-		if got := tuning.Choose(c.o, &c.j, true); got.Name != c.want {
+		if got := tuning.ChooseAlgorithm(c.o, &c.j, true); got.Name != c.want {
 			t.Errorf("%v of %+v: %v, not %s", c.o, c.j, got, c.want)
 		}
 	}

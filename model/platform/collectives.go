@@ -31,7 +31,7 @@ func (r *fileReader) collectiveRules(to *[]collectiveRule) nodeReader {
 
 // collectiveRule reads a rule.
 func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
-	to.Bytes = -1
+	to.MaxBytes = -1
 	fields := r.mapping(
 		required("operation", wordOrList(r, "bcast", "[bcast, reduce]", func(s string) error {
 			o, known := collective.OperationNamed(s)
@@ -42,8 +42,8 @@ func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
 			return nil
 		})),
 		optional("peer", r.peerTier(&to.Peers)),
-		optional("ranks", r.count(&to.Ranks, 2, maxCount)),
-		optional("up_to", r.size(&to.Bytes, 0, unit.MaxSize)),
+		optional("ranks", r.count(&to.MaxRanks, 2, maxCount)),
+		optional("up_to", r.size(&to.MaxBytes, 0, unit.MaxSize)),
 		required("algorithm", r.number(WordQuantity, "binomial", func(s string) error {
 			to.Algorithm = s
 			return nil
@@ -51,8 +51,8 @@ func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		for _, o := range to.operations {
-			if collective.Named(o, to.Algorithm) == nil {
-				r.reportProblem(to.readAlgorithm(), joinPath(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggestName(to.Algorithm, slices.Concat(formatNames(collective.Of(o)), formatNames(collective.Extended(o)))))
+			if collective.AlgorithmNamed(o, to.Algorithm) == nil {
+				r.reportProblem(to.readAlgorithm(), joinPath(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggestName(to.Algorithm, slices.Concat(formatNames(collective.AlgorithmsOf(o)), formatNames(collective.AdditionalAlgorithms(o)))))
 			}
 		}
 	})
@@ -82,10 +82,10 @@ func (r *fileReader) convertCollectiveRules(tunings []collectiveRule) []model.Co
 		for _, o := range x.operations {
 			x.Operation = o
 			rules, from = append(rules, x.Rule), append(from, i)
-			all = append(all, model.CollectiveRule{Operation: o.String(), Peers: x.Peers, MaxRanks: x.Ranks, MaxBytes: x.Bytes, Algorithm: x.Algorithm})
-			switch before, serves := collective.Before(rules, len(rules)-1); {
+			all = append(all, model.CollectiveRule{Operation: o.String(), Peers: x.Peers, MaxRanks: x.MaxRanks, MaxBytes: x.MaxBytes, Algorithm: x.Algorithm})
+			switch before, serves := collective.EarlierRulesCovering(rules, len(rules)-1); {
 			case !serves:
-				r.reportProblem(x.readAlgorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.Named(o, x.Algorithm).Needs())
+				r.reportProblem(x.readAlgorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.AlgorithmNamed(o, x.Algorithm).RankRequirement())
 			case before != nil:
 				var earlier []string
 				for _, b := range before {
@@ -110,7 +110,7 @@ func (r *fileReader) checkNodes(m *model.Machine, tunings []collectiveRule) {
 	}
 	for _, x := range tunings {
 		wants := func(t model.Tier) bool {
-			return x.Peers == t.Peers() || collective.Named(x.operations[0], x.Algorithm).TwoLevel
+			return x.Peers == t.Peers() || collective.AlgorithmNamed(x.operations[0], x.Algorithm).NeedsNodes
 		}
 		if wants(model.IntraNode) && !near || wants(model.InterNode) && !far {
 			r.reportProblem(x.node, x.path, "never applies: %s; leave it out", why)

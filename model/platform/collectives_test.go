@@ -20,7 +20,7 @@ func TestOneMessage(t *testing.T) {
 		bare := &model.Library{} // whose calls cost what it takes to make a packet and to take it in
 		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoHandleCost] = l.Software[model.ProtoControlCost], l.Software[model.ProtoHandleCost]
 		for _, k := range []int{0, 1, 1000, 100_000} {
-			got := m.Cost(collective.Named(collective.Bcast, "linear"), collective.Job{Ranks: 2, Bytes: k}).Last - settle
+			got := m.Cost(collective.AlgorithmNamed(collective.Bcast, "linear"), collective.Job{Ranks: 2, Bytes: k}).LastEnd - settle
 			want := model.Transfer{Machine: p.Machine, Library: bare, Protocol: model.ProtocolT, Bytes: k, Path: path}.Cost().Delivery.Sum()
 			if d := got - want; d < -3 || d > 3 {
 				t.Errorf("%s: a broadcast of %d bytes to one rank takes %v, a message %v", name, k, got, want)

@@ -211,7 +211,7 @@ func usable(t *testing.T, p *Platform) {
 		t.Errorf("machine %s: no library", m.Name)
 	}
 	for _, l := range p.Libraries {
-		collective.Table(l) // which panics of names that it does not know
+		collective.RulesOfLibrary(l) // which panics of names that it does not know
 		if l.CarriedBy() != model.ProtoEngine {
 			continue // without rules
 		}

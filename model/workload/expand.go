@@ -26,12 +26,12 @@ var DefaultAlgorithms = map[collective.Operation]string{
 // Algorithm returns the algorithm for an operation of a group of ranks.
 func (x Expansion) Algorithm(o collective.Operation, job collective.Job) (*collective.Algorithm, error) {
 	name := x.AlgorithmName(o)
-	a := collective.Named(o, name)
+	a := collective.AlgorithmNamed(o, name)
 	if a == nil {
-		return nil, fmt.Errorf("%v has no algorithm %q: it has %v", o, name, collective.Forms(o))
+		return nil, fmt.Errorf("%v has no algorithm %q: it has %v", o, name, collective.NameForms(o))
 	}
 	if !a.Serves(job) {
-		return nil, fmt.Errorf("%v with %d ranks: %s needs %s", o, job.Ranks, a.Name, a.Needs())
+		return nil, fmt.Errorf("%v with %d ranks: %s needs %s", o, job.Ranks, a.Name, a.RankRequirement())
 	}
 	return a, nil
 }
@@ -41,7 +41,7 @@ func (x Expansion) AlgorithmName(o collective.Operation) string {
 	if name, chosen := x.Algorithms[o]; chosen {
 		return name
 	}
-	return cmp.Or(DefaultAlgorithms[o], collective.Of(o)[0].Name)
+	return cmp.Or(DefaultAlgorithms[o], collective.AlgorithmsOf(o)[0].Name)
 }
 
 // EstimateOps returns how many operations Schedule makes, about: each step of the first member of a

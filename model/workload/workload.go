@@ -149,7 +149,7 @@ func (o Op) Job(ranks int) collective.Job {
 	if o.Operation == collective.Alltoall || o.Operation == collective.ReduceScatter || o.Operation == collective.Scatter {
 		bytes = (bytes + ranks - 1) / ranks // the input has a block for each rank
 	}
-	job := o.Operation.Job(ranks, bytes, nil)
+	job := o.Operation.StandardJob(ranks, bytes, nil)
 	job.Root = int(o.Root)
 	return job
 }

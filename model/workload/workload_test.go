@@ -40,7 +40,7 @@ func TestCollectiveTakesTheTimeOfItsPattern(t *testing.T) {
 		for _, ranks := range []int{1, 2, 3, 8, 13} {
 			for _, block := range []int{0, 8, 1 << 10, 1 << 16} {
 				bytes := block
-				if job := (Op{Operation: o, Size: 13 * 13}).Job(13); job.Bytes == 13 && o.ByBlocks() { // the input has a block for each rank
+				if job := (Op{Operation: o, Size: 13 * 13}).Job(13); job.Bytes == 13 && o.HasBlocks() { // the input has a block for each rank
 					bytes = block * ranks
 				}
 				x := Expansion{}

@@ -496,7 +496,7 @@ func together(t *testing.T, p *platform.Platform, library string, ranks int, of 
 	e := &microbench.Experiment{Plan: microbench.Plan{Reps: 5, WarmupRounds: 2, HasCommonClock: true}}
 	for _, x := range of {
 		o, _ := collective.OperationNamed(x.Operation)
-		e.Collectives = append(e.Collectives, microbench.CollectiveCell{Algorithm: collective.Named(o, x.Algorithm), Job: o.Job(ranks, x.Bytes, nil)})
+		e.Collectives = append(e.Collectives, microbench.CollectiveCell{Algorithm: collective.AlgorithmNamed(o, x.Algorithm), Job: o.StandardJob(ranks, x.Bytes, nil)})
 	}
 	open := func(ctx context.Context, cell int) (mpi.World, error) { return job.World(ctx, uint64(cell)) }
 	out, err := microbench.SweepCollectives(context.Background(), e, job.MPIOptions(""), open, nil)

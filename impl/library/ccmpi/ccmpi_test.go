@@ -510,7 +510,7 @@ func TestSendsContinueInCollectives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, NewCollectives: own, Tuning: collective.Table(l)}, func(c *mpi.Comm) error {
+			err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, NewCollectives: own, Tuning: collective.RulesOfLibrary(l)}, func(c *mpi.Comm) error {
 				const messages, bytes = 4, 64 << 10
 				var all []mpi.Request
 				for i := range messages {

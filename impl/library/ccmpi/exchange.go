@@ -69,7 +69,7 @@ const (
 var AllgatherMethods = []AllgatherMethod{MulticastAllgather, UnicastAllgather, PhasedAllgather}
 
 // binomialBcast is the algorithm of broadcasts over TCP, that of LAM/MPI.
-var binomialBcast = collective.Named(collective.Bcast, "binomial-posted")
+var binomialBcast = collective.AlgorithmNamed(collective.Bcast, "binomial-posted")
 
 func (r *rank) allgatherBy(k *mpi.CollectiveCall, way AllgatherMethod, in, out []byte) {
 	c, n := k.Comm(), len(in)

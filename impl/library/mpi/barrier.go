@@ -15,7 +15,7 @@ func (c *Comm) Barrier() {
 	if r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Barrier(k) }) {
 		return
 	}
-	if !r.tuningTable().Asked(collective.Barrier) && c.engine.Barrier(c.size, c.rank, c.jobRank) {
+	if !r.tuningTable().HasOwnRule(collective.Barrier) && c.engine.Barrier(c.size, c.rank, c.jobRank) {
 		return
 	}
 	j := collective.Job{Ranks: c.size}
@@ -28,7 +28,7 @@ func (c *Comm) Barrier() {
 	r.raiseError()
 }
 
-var binomialBarrier = collective.Named(collective.Barrier, "binomial")
+var binomialBarrier = collective.AlgorithmNamed(collective.Barrier, "binomial")
 
 // allreduceOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into
 // mine, rank 0 has the result, and mine of all ranks becomes that.

@@ -138,7 +138,7 @@ func BenchmarkAlltoall(b *testing.B) {
 			gives := func(rank, to int) []byte { return text[8*rank+each*to:][:each] }
 			p := load("t3d")
 			l := *p.Libraries[0]
-			o := mpi.Options{Engine: carry, Library: &l, Tuning: forced(collective.Named(collective.Alltoall, "pairwise"))}
+			o := mpi.Options{Engine: carry, Library: &l, Tuning: forced(collective.AlgorithmNamed(collective.Alltoall, "pairwise"))}
 			all := make([]byte, ranks*ranks*each)
 			clear(all) // so that no page is touched for the first time while the clock runs
 			b.ReportAllocs()

@@ -130,7 +130,7 @@ func (c *Comm) enterCollective(call string, root int, b Buffer) {
 func (r *collectiveOperation) collectiveJob(data []byte) collective.Job {
 	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
 	if r.elementType != nil {
-		j.Unit = r.elementType.Size()
+		j.ElementBytes = r.elementType.Size()
 	}
 	return j
 }
@@ -140,7 +140,7 @@ func (r *collectiveOperation) collectiveJob(data []byte) collective.Job {
 func (r *collectiveOperation) sendAndReceive(to int, out []byte, from int, in []byte) {
 	r.areaMemory[collective.In], r.areaMemory[collective.Out] = out, in
 	r.transfer(&collective.Step{To: to, From: from,
-		Send: collective.Span{Area: collective.In, Len: len(out)}, Recv: collective.Span{Area: collective.Out, Len: len(in)}})
+		Send: collective.Span{Area: collective.In, Bytes: len(out)}, Recv: collective.Span{Area: collective.Out, Bytes: len(in)}})
 }
 
 // copyOwnPart copies a rank's contribution to itself.

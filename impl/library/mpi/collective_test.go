@@ -21,7 +21,7 @@ import (
 
 // forced is a table in which each operation has one algorithm.
 func forced(a *collective.Algorithm) []collective.Rule {
-	return []collective.Rule{{Operation: a.Operation, Bytes: -1, Algorithm: a.Name}}
+	return []collective.Rule{{Operation: a.Operation, MaxBytes: -1, Algorithm: a.Name}}
 }
 
 // compose is an operation that is associative and does not commute: a pair (a, b) stands for x ↦ ax
@@ -165,7 +165,7 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 func extendedAlgorithms() []*collective.Algorithm {
 	all := slices.Clone(collective.Algorithms)
 	for _, o := range collective.Operations() {
-		all = append(all, collective.Extended(o)...)
+		all = append(all, collective.AdditionalAlgorithms(o)...)
 	}
 	return all
 }
@@ -199,7 +199,7 @@ func TestCollectivesEverywhere(t *testing.T) {
 	holdsEverywhere(t, 5, func(c *mpi.Comm) error {
 		for _, o := range collective.Operations() {
 			for _, n := range []int{2, 800} {
-				if err := works(c, collective.Of(o)[0], n, 3); err != nil {
+				if err := works(c, collective.AlgorithmsOf(o)[0], n, 3); err != nil {
 					return err
 				}
 			}
@@ -239,7 +239,7 @@ func TestBcastOfColumns(t *testing.T) {
 
 // Ranks may give and take the same data as elements of several sizes, whatever the algorithm.
 func TestBcastOfOtherElements(t *testing.T) {
-	for _, a := range collective.Of(collective.Bcast) {
+	for _, a := range collective.AlgorithmsOf(collective.Bcast) {
 		holds(t, mpi.Run(loop.New(3), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(a)}, func(c *mpi.Comm) error {
 			x := make([]float64, 60)
 			if c.Rank() == 0 {
@@ -325,7 +325,7 @@ func TestCollectiveFaults(t *testing.T) {
 // A rank that hears from the one it expects, which has another root in mind, says so: rank 3 is
 // sent to by rank 2 for either root.
 func TestRootsDiffer(t *testing.T) {
-	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(collective.Named(collective.Bcast, "binomial"))}
+	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(collective.AlgorithmNamed(collective.Bcast, "binomial"))}
 	err := mpi.Run(loop.New(4), o, func(c *mpi.Comm) error {
 		c.Bcast(mpi.BufferOf(make([]int32, 4)), []int{0, 0, 0, 2}[c.Rank()])
 		return nil
@@ -341,9 +341,9 @@ func TestRootsDiffer(t *testing.T) {
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}.Parameters()}
 	for _, a := range extendedAlgorithms() {
-		m.Fold = unit.PerByte(syntheticOperation) / 16 // an operation for each pair of words
+		m.Combining = unit.PerByte(syntheticOperation) / 16 // an operation for each pair of words
 		if a.NeedsCommutative {
-			m.Fold *= 2 // for each word
+			m.Combining *= 2 // for each word
 		}
 		for _, ranks := range []int{2, 3, 4, 7, 8} {
 			for _, node := range layouts(a, ranks) {
@@ -352,7 +352,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 					continue
 				}
 				w, o := syntheticOf(t, ranks, 1e18) // whose copies take no time
-				if got, want := lasts(t, inNodes{w, node}, o, a, j, 1), m.Cost(a, j).Last; got != want {
+				if got, want := lasts(t, inNodes{w, node}, o, a, j, 1), m.Cost(a, j).LastEnd; got != want {
 					t.Errorf("%v on %d ranks took %v, the model says %v", a, ranks, got, want)
 				}
 			}
@@ -369,8 +369,8 @@ func jobOf(a *collective.Algorithm, ranks int, node func(rank int) int) collecti
 	j := collective.Job{Ranks: ranks, Bytes: 160, Nodes: collective.NewNodes(names)}
 	switch a.Operation {
 	case collective.Reduce, collective.Allreduce, collective.ReduceScatter, collective.Scan:
-		if j.Unit = affine.Size(); a.NeedsCommutative {
-			j.Unit = 8
+		if j.ElementBytes = affine.Size(); a.NeedsCommutative {
+			j.ElementBytes = 8
 		}
 	}
 	return j
@@ -483,9 +483,9 @@ func TestTune(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}.Parameters()}
 	const ranks = 8
 	cost := func(name string) unit.Time {
-		return m.Cost(collective.Named(collective.Bcast, name), collective.Job{Ranks: ranks, Bytes: 160}).Last
+		return m.Cost(collective.AlgorithmNamed(collective.Bcast, name), collective.Job{Ranks: ranks, Bytes: 160}).LastEnd
 	}
-	linear, binomial := forced(collective.Named(collective.Bcast, "linear")), forced(collective.Named(collective.Bcast, "binomial"))
+	linear, binomial := forced(collective.AlgorithmNamed(collective.Bcast, "linear")), forced(collective.AlgorithmNamed(collective.Bcast, "binomial"))
 	w, o := syntheticOf(t, ranks, 1e18)
 	o.Tuning = binomial
 	took := make([]unit.Time, 4)

@@ -40,7 +40,7 @@ func (p portInNode) Tier(rank int) model.Tier {
 // layouts are ways in which ranks lie on nodes: one after another, in turn, the first alone, and
 // only two together. Algorithms of one level are tried with one.
 func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
-	if !a.TwoLevel {
+	if !a.NeedsNodes {
 		return []func(int) int{func(int) int { return 0 }}
 	}
 	return []func(int) int{
@@ -63,7 +63,7 @@ func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Ma
 	m := &model.Machine{Name: "two tiers", Ranks: model.RankLimits{Default: 12, Min: 1, Max: 12}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Network: h}
 	_, o := syntheticOf(t, ranks, free)
 	near := model.LowLevelParameters(m, o.Library, model.Path{Tier: model.IntraNode})
-	cost := collective.Machine{Parameters: model.LowLevelParameters(m, o.Library, m.PathBetweenRanks(12, 0, 11)), Near: &near}
+	cost := collective.Machine{Parameters: model.LowLevelParameters(m, o.Library, m.PathBetweenRanks(12, 0, 11)), IntraNode: &near}
 	return build(t, hw.Config{Machine: m, Library: o.Library, Ranks: ranks, Seed: 1}), o, cost
 }
 
@@ -83,10 +83,10 @@ func TestCollectivesOnTwoTiers(t *testing.T) {
 				if !a.Serves(j) {
 					continue
 				}
-				if a.TwoLevel {
+				if a.NeedsNodes {
 					tried++
 				}
-				if got, want := lasts(t, w, o, a, j, stride), m.Cost(a, j).Last; got != want {
+				if got, want := lasts(t, w, o, a, j, stride), m.Cost(a, j).LastEnd; got != want {
 					t.Errorf("%v on %d ranks took %v, the model says %v", a, ranks, got, want)
 				}
 			}
@@ -128,7 +128,7 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 		collective.Bcast: "binomial", collective.Reduce: "binomial", collective.Allreduce: "recursive-doubling", collective.Barrier: "dissemination",
 		collective.Gather: "binomial", collective.Scatter: "binomial", collective.Allgather: "bruck",
 	} {
-		if one, two := took(collective.Named(o, flat)), took(collective.Named(o, "two-level")); two >= one {
+		if one, two := took(collective.AlgorithmNamed(o, flat)), took(collective.AlgorithmNamed(o, "two-level")); two >= one {
 			t.Errorf("%v: %s takes %v, two-level %v", o, flat, one, two)
 		} else {
 			t.Logf("%v: %s takes %v, two-level %v", o, flat, one, two)
@@ -149,7 +149,7 @@ func TestTableOfConvex(t *testing.T) {
 			if c == nil {
 				return nil
 			}
-			a := collective.Named(o, "two-level") // what it combines, if anything, commutes
+			a := collective.AlgorithmNamed(o, "two-level") // what it combines, if anything, commutes
 			if err := works(c, a, 2, 3); err != nil {
 				return err
 			}
@@ -267,7 +267,7 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 // some of them either, and two levels work by what they know.
 func TestKnownNodesNeedNoExchange(t *testing.T) {
 	names := []int{0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 3, 3}
-	two := collective.Named(collective.Bcast, "two-level")
+	two := collective.AlgorithmNamed(collective.Bcast, "two-level")
 	took := func(nodes *collective.Nodes, isPart bool) unit.Time {
 		w, o, _ := twoTiers(t, len(names))
 		o.Nodes, o.Tuning = nodes, forced(two)

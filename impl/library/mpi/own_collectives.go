@@ -12,7 +12,7 @@ import (
 // whether it has one. Somebody who asks for an algorithm gets that.
 func (r *collectiveOperation) runLibraryMethod(by func(o Collectives, k *CollectiveCall) bool) bool {
 	o := r.state.collectives
-	if o == nil || r.tuningTable().Asked(r.operation) {
+	if o == nil || r.tuningTable().HasOwnRule(r.operation) {
 		return false
 	}
 	r.inUse = true
@@ -78,7 +78,7 @@ func (k *CollectiveCall) WaitAll() { k.operation.waitPosted() }
 // Barrier is a barrier of the communicator within the call.
 func (k *CollectiveCall) Barrier() {
 	r := k.operation
-	if !r.tuningTable().Asked(collective.Barrier) && r.engine.Barrier(r.size, r.rank, r.jobRank) {
+	if !r.tuningTable().HasOwnRule(collective.Barrier) && r.engine.Barrier(r.size, r.rank, r.jobRank) {
 		return
 	}
 	j := collective.Job{Ranks: r.size}

@@ -84,7 +84,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 			continue
 		}
 		for _, a := range []*collective.Algorithm{
-			collective.Named(collective.Alltoall, "pairwise"), collective.Named(collective.Allgather, "ring"), collective.Named(collective.Allreduce, "ring"),
+			collective.AlgorithmNamed(collective.Alltoall, "pairwise"), collective.AlgorithmNamed(collective.Allgather, "ring"), collective.AlgorithmNamed(collective.Allreduce, "ring"),
 		} {
 			t.Run(p.Name+"/"+a.String(), func(t *testing.T) {
 				l := enginetest.LibraryOfProtocol("T")

@@ -121,7 +121,7 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 }
 
 // reduceThenBcast is the algorithm of Allreduce that is made of two other operations.
-var reduceThenBcast = collective.Named(collective.Allreduce, "reduce-bcast")
+var reduceThenBcast = collective.AlgorithmNamed(collective.Allreduce, "reduce-bcast")
 
 // newReductionOperation returns a collective operation that combines elements.
 func (c *Comm) newReductionOperation(o collective.Operation, root int, of Buffer, op *Op) *collectiveOperation {

@@ -75,9 +75,9 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	}
 	rules := o.Tuning
 	if rules == nil {
-		rules = collective.Table(o.Library)
+		rules = collective.RulesOfLibrary(o.Library)
 	}
-	j.tuning, j.nodes = collective.Tuned(rules), o.Nodes
+	j.tuning, j.nodes = collective.NewTuning(rules), o.Nodes
 	if x, ok := w.(device.CheckedWorld); ok {
 		err = x.RunChecked(j.runRank, j.compareRemoteAudits)
 	} else if err = w.Run(j.runRank); err == nil {

@@ -63,8 +63,8 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective
 		}
 		r.areaMemory[collective.Out] = r.state.scratchBuffer[:j.Bytes] // of ranks that get nothing, Out is memory to work in
 	}
-	r.schedule.By, r.inUse = r, true
-	a.Perform(j, r.rank, &r.schedule)
+	r.schedule.Performer, r.inUse = r, true
+	a.RunSchedule(j, r.rank, &r.schedule)
 	r.areaMemory, r.inUse = [3][]byte{}, false
 }
 
@@ -99,12 +99,12 @@ func (r *collectiveOperation) chooseAlgorithm(j *collective.Job) *collective.Alg
 	if t.NeedsNodes(r.operation) {
 		j.Nodes = r.findNodes()
 	}
-	return t.Choose(r.operation, j, r.commutes)
+	return t.ChooseAlgorithm(r.operation, j, r.commutes)
 }
 
 // spanBytes returns the memory of a span. There is as much of Tmp as a schedule wants.
 func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
-	end := s.From + s.Len
+	end := s.Offset + s.Bytes
 	if s.Area == collective.Tmp && end > len(r.areaMemory[collective.Tmp]) {
 		if len(r.postedTransfers) > 0 {
 			panic("mpi: scratch memory grows during a posted transfer")
@@ -113,20 +113,20 @@ func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 		r.state.workBuffer = work[:cap(work)]
 		r.areaMemory[collective.Tmp] = r.state.workBuffer
 	}
-	return r.areaMemory[s.Area][s.From:end]
+	return r.areaMemory[s.Area][s.Offset:end]
 }
 
-// Do does one step of a schedule.
-func (r *collectiveOperation) Do(st *collective.Step) bool {
+// ExecuteStep does one step of a schedule.
+func (r *collectiveOperation) ExecuteStep(st *collective.Step) bool {
 	switch st.Kind {
 	case collective.Copy:
 		r.engine.Port().Copy(r.spanBytes(st.Recv), r.spanBytes(st.Send))
-	case collective.FoldLeft:
+	case collective.CombineLeft:
 		r.combineInto(r.spanBytes(st.Send), r.spanBytes(st.Recv))
-	case collective.FoldRight:
+	case collective.CombineRight:
 		r.combineSwapped(r.spanBytes(st.Send), r.spanBytes(st.Recv))
 	case collective.Transfer:
-		if st.Post {
+		if st.IsPosted {
 			r.postTransfer(st)
 		} else {
 			r.transfer(st)
@@ -159,7 +159,7 @@ func (r *collectiveOperation) startSend(to int, b []byte) {
 }
 
 func (r *collectiveOperation) startRecv(from int, b []byte) {
-	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Len: len(b)}},
+	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Bytes: len(b)}},
 		Op: r.engine.Irecv(b, r.signature, r.jobRank(from), r.context+1, AnyTag)})
 }
 
@@ -203,7 +203,7 @@ func (r *collectiveOperation) transfer(st *collective.Step) {
 // checkMessage fails if a message does not belong to the operation, and notes if it is not what the
 // rank takes.
 func (r *collectiveOperation) checkMessage(st *collective.Step, got engine.Status) {
-	if got.Tag != r.tag || got.Bytes != st.Recv.Len || got.Err != nil {
+	if got.Tag != r.tag || got.Bytes != st.Recv.Bytes || got.Err != nil {
 		r.failMessage(st, got)
 	}
 }
@@ -217,7 +217,7 @@ func (r *collectiveOperation) failMessage(st *collective.Step, got engine.Status
 	err := got.Err
 	if err == nil {
 		err = r.engine.NewErrorWithOtherCall(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
-			r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
+			r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Bytes)
 	}
 	if !r.engine.HandlesErrors() {
 		panic(err)
@@ -291,7 +291,7 @@ func (c *Comm) SetCollectiveRules(rules []collective.Rule) {
 	c.enterCall("SetCollectiveRules")
 	c.ensureOptional().tuning = nil
 	if rules != nil {
-		c.optional.tuning = collective.Tuned(rules)
+		c.optional.tuning = collective.NewTuning(rules)
 	}
 }
 
@@ -305,7 +305,7 @@ func (r *collectiveOperation) findNodes() *collective.Nodes {
 	}
 	if known := r.state.nodes; known != nil {
 		if x.nodes = known; r.members != nil {
-			x.nodes = known.Part(r.members)
+			x.nodes = known.Subset(r.members)
 		}
 		return x.nodes
 	}
@@ -327,4 +327,4 @@ func (r *collectiveOperation) findNodes() *collective.Nodes {
 	return x.nodes
 }
 
-var bruckAllgather = collective.Named(collective.Allgather, "bruck")
+var bruckAllgather = collective.AlgorithmNamed(collective.Allgather, "bruck")

@@ -106,7 +106,7 @@ func TestTranscriptsOfAlgorithms(t *testing.T) {
 			if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
 				t.Errorf("by the transcript of %v rank %d sends %v, its schedule says %v", a, r, got, want)
 			}
-			if !a.TwoLevel && len(got) != len(want) { // those of two levels tell each other where they are before
+			if !a.NeedsNodes && len(got) != len(want) { // those of two levels tell each other where they are before
 				t.Errorf("by the transcript of %v rank %d sends more than %v: %v", a, r, want, got)
 			}
 		}
@@ -129,7 +129,7 @@ func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 			}
 		}
 	}
-	if a.TwoLevel {
+	if a.NeedsNodes {
 		names := make([]int, j.Ranks)
 		for r := range names {
 			names[r] = r / 2
@@ -143,7 +143,7 @@ func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 func sendsOfSchedule(a *collective.Algorithm, j collective.Job, rank int) (all []string) {
 	for st := range a.Steps(j, rank) {
 		if st.To != collective.None {
-			all = append(all, fmt.Sprintf("%d to %d", st.Send.Len, st.To))
+			all = append(all, fmt.Sprintf("%d to %d", st.Send.Bytes, st.To))
 		}
 	}
 	return all
@@ -220,7 +220,7 @@ func play(t *testing.T, script string) string {
 // algorithm returns the rule for one algorithm.
 func algorithm(t *testing.T, operation, name string) collective.Rule {
 	o, _ := collective.OperationNamed(operation)
-	a := collective.Named(o, name)
+	a := collective.AlgorithmNamed(o, name)
 	if a == nil {
 		t.Fatalf("no algorithm %s for %s", name, operation)
 	}

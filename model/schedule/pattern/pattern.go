@@ -102,16 +102,16 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no pattern %q", name)
 	}
-	a := collective.Of(o)[0]
+	a := collective.AlgorithmsOf(o)[0]
 	if c.Algorithm != "" {
-		if a = collective.Named(o, c.Algorithm); a == nil {
-			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, collective.Forms(o))
+		if a = collective.AlgorithmNamed(o, c.Algorithm); a == nil {
+			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, collective.NameForms(o))
 		}
 	}
-	job := o.Job(c.Ranks, c.Size, c.Nodes)
+	job := o.StandardJob(c.Ranks, c.Size, c.Nodes)
 	job.Root = c.Root
 	if !a.Serves(job) {
-		return nil, fmt.Errorf("%v needs %s", a, a.Needs())
+		return nil, fmt.Errorf("%v needs %s", a, a.RankRequirement())
 	}
 	for rank := range c.Ranks {
 		b.BeginRank()
@@ -296,12 +296,12 @@ func trains(c Config) error {
 func training(b *StepBuilder, c Config) {
 	stages, tensor := max(c.Pipeline, 1), max(c.Tensor, 1)
 	copies := c.Ranks / (stages * tensor)
-	combine := collective.Named(collective.Allreduce, "ring")
+	combine := collective.AlgorithmNamed(collective.Allreduce, "ring")
 	for r := range c.Ranks {
 		place, stage, model := r%tensor, r/tensor%stages, r/(tensor*stages)
 		together := func() {
 			if tensor > 1 {
-				b.AddCollective(combine, collective.Allreduce.Job(tensor, c.Size, nil), place, func(i int) int { return r - place + i })
+				b.AddCollective(combine, collective.Allreduce.StandardJob(tensor, c.Size, nil), place, func(i int) int { return r - place + i })
 			}
 		}
 		b.BeginRank()
@@ -324,7 +324,7 @@ func training(b *StepBuilder, c Config) {
 			pass(stage+1, stage-1)
 		}
 		if copies > 1 {
-			b.AddCollective(combine, collective.Allreduce.Job(copies, c.Size, nil), model, func(i int) int { return r + (i-model)*tensor*stages })
+			b.AddCollective(combine, collective.Allreduce.StandardJob(copies, c.Size, nil), model, func(i int) int { return r + (i-model)*tensor*stages })
 		}
 	}
 }

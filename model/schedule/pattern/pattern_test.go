@@ -48,7 +48,7 @@ func TestPatternsEnd(t *testing.T) {
 			c.Algorithm = a.Name
 			s, err := Make(a.Operation.String(), c)
 			if err != nil {
-				if a.Serves(a.Operation.Job(ranks, 96, nil)) {
+				if a.Serves(a.Operation.StandardJob(ranks, 96, nil)) {
 					t.Error(a, err)
 				}
 				continue
@@ -195,7 +195,7 @@ func TestAgainstCost(t *testing.T) {
 		less := 0
 		for ranks := 2; ranks <= 17; ranks++ {
 			for _, size := range []int{1, 1000} {
-				job := a.Operation.Job(ranks, size, nil)
+				job := a.Operation.StandardJob(ranks, size, nil)
 				if !a.Serves(job) {
 					continue
 				}
@@ -207,7 +207,7 @@ func TestAgainstCost(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				cost := m.Cost(a, job).Last
+				cost := m.Cost(a, job).LastEnd
 				if cost < res.LastFinish {
 					less++
 				}

@@ -88,20 +88,20 @@ func (b *StepBuilder) AddCollective(a *collective.Algorithm, j collective.Job, r
 		switch st.Kind {
 		case collective.Transfer:
 			if st.From != collective.None {
-				b.recv(member(st.From), st.Recv.Len)
+				b.recv(member(st.From), st.Recv.Bytes)
 			}
 			if st.To != collective.None {
-				b.send(member(st.To), st.Send.Len)
+				b.send(member(st.To), st.Send.Bytes)
 			}
-			if !st.Post {
+			if !st.IsPosted {
 				b.EndStep()
 			}
 		case collective.Wait:
 			b.Join()
 		case collective.Copy:
-			b.Compute(roundToNanosecond(b.CopyTime.Time(st.Send.Len)))
+			b.Compute(roundToNanosecond(b.CopyTime.Time(st.Send.Bytes)))
 		default:
-			b.Compute(roundToNanosecond(b.FoldTime.Time(st.Send.Len)))
+			b.Compute(roundToNanosecond(b.FoldTime.Time(st.Send.Bytes)))
 		}
 	}
 }

@@ -189,8 +189,8 @@ func (w *generator) rules() []collective.Rule {
 	var rules []collective.Rule
 	for _, o := range collective.Operations() {
 		for range w.IntN(3) {
-			all := collective.Of(o)
-			rules = append(rules, collective.Rule{Operation: o, Ranks: w.IntN(3) * 5, Bytes: []int{-1, 64, 1000}[w.IntN(3)], Algorithm: all[w.IntN(len(all))].Name})
+			all := collective.AlgorithmsOf(o)
+			rules = append(rules, collective.Rule{Operation: o, MaxRanks: w.IntN(3) * 5, MaxBytes: []int{-1, 64, 1000}[w.IntN(3)], Algorithm: all[w.IntN(len(all))].Name})
 		}
 	}
 	return rules
