@@ -82,7 +82,7 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int) (flow.Machine, err
 		return flow.Machine{}, fmt.Errorf("the workload has %d ranks, and %s has at most %d", ranks, o.Platform, most)
 	}
 	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks}.model(ctx)
-	m.Copy = nil // collective operations of training are in place
+	m.Copying = nil // collective operations of training are in place
 	return flow.Machine{Machine: m.Machine, Nodes: m.nodes}, err
 }
 

@@ -31,14 +31,14 @@ func (m *Machine) parameters(nodes *Nodes, from, to int) *model.Parameters {
 // MessageTime returns how long a message takes that nothing holds up: from the begin of its send to
 // the end of a receive that waits.
 func (m *Machine) MessageTime(nodes *Nodes, from, to, bytes int) unit.Time {
-	return timingOf(m.parameters(nodes, from, to), bytes, false).way
+	return timingOf(m.parameters(nodes, from, to), bytes, false).oneWayTime
 }
 
 // InterfaceTime returns for how long a message occupies the interfaces of its sender and its
 // receiver: (k-1) G + g.
 func (m *Machine) InterfaceTime(nodes *Nodes, from, to, bytes int) unit.Time {
 	t := timingOf(m.parameters(nodes, from, to), bytes, false)
-	return t.flow + t.gap
+	return t.bytesTime + t.gap
 }
 
 // Cost says when the ranks of a job end. All begin at time 0.

@@ -215,8 +215,8 @@ func (n *Nodes) Subset(ranks []int) *Nodes {
 	return NewNodes(names)
 }
 
-// Of returns the node of a rank.
-func (n *Nodes) Of(rank int) int { return int(n.of[rank]) }
+// NodeOf returns the node of a rank.
+func (n *Nodes) NodeOf(rank int) int { return int(n.nodeOfRank[rank]) }
 
 // Count returns the number of nodes.
 func (n *Nodes) Count() int { return len(n.nodeBegins) - 1 }

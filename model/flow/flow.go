@@ -130,10 +130,10 @@ func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 	flow := d.InterfaceTime(d.Nodes, from, to, bytes)
 	busy[d.partNumber(model.Component{Name: sendInterface, Index: from})] += unit.Time(count) * flow
 	busy[d.partNumber(model.Component{Name: receiveInterface, Index: to})] += unit.Time(count) * flow
-	if d.Shared == nil {
+	if d.SharedOccupations == nil {
 		return
 	}
-	d.occupations = d.Shared(d.occupations[:0], from, to, bytes)
+	d.occupations = d.SharedOccupations(d.occupations[:0], from, to, bytes)
 	for _, o := range d.occupations {
 		busy[d.partNumber(o.Component)] += unit.Time(count) * o.Time
 	}
@@ -189,7 +189,7 @@ func (d *demands) ofCollective(group int, o workload.Op) (*demand, error) {
 	job := o.Job(len(ranks))
 	var nodes *collective.Nodes
 	if d.Nodes != nil {
-		nodes = d.Nodes.Part(ranks)
+		nodes = d.Nodes.Subset(ranks)
 	}
 	job.Nodes = nodes
 	a, err := d.Algorithm(o.Operation, job)
@@ -222,7 +222,7 @@ func (d *demands) costOf(a *collective.Algorithm, job collective.Job, ranks []in
 			if st.Kind != collective.Transfer || st.To == collective.None {
 				continue
 			}
-			counts[edge{i, st.To, st.Send.Len}]++
+			counts[edge{i, st.To, st.Send.Bytes}]++
 			if messages++; messages > maxCostMessages {
 				return 0, fmt.Errorf("%v of %d ranks has more than %d messages, and only a ring may", a, job.Ranks, maxCostMessages)
 			}
@@ -235,12 +235,12 @@ func (d *demands) costOf(a *collective.Algorithm, job collective.Job, ranks []in
 	alone, known := d.alone[key]
 	if !known {
 		m := d.Machine.Machine
-		if m.Shared != nil {
-			m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
-				return d.Shared(into, ranks[from], ranks[to], bytes)
+		if m.SharedOccupations != nil {
+			m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+				return d.SharedOccupations(into, ranks[from], ranks[to], bytes)
 			}
 		}
-		alone = m.Cost(a, job).Last
+		alone = m.Cost(a, job).LastEnd
 		d.alone[key] = alone
 	}
 	return alone, nil
@@ -253,7 +253,7 @@ func placementOf(nodes *collective.Nodes, ranks []int) []int {
 	for i, r := range ranks {
 		node := r
 		if nodes != nil {
-			node = nodes.Of(r)
+			node = nodes.NodeOf(r)
 		}
 		if _, known := numbers[node]; !known {
 			numbers[node] = len(numbers)
@@ -300,5 +300,5 @@ func (d *demands) ringTime(r ring, ranks []int, busy busyTimes) unit.Time {
 		longest = max(longest, d.InterfaceTime(d.Nodes, from, to, r.block))
 		d.addMessages(busy, from, to, r.block, r.steps)
 	}
-	return unit.Time(r.steps)*max(sum/unit.Time(len(ranks)), longest) + unit.Time(r.folds)*d.Fold.Time(r.block)
+	return unit.Time(r.steps)*max(sum/unit.Time(len(ranks)), longest) + unit.Time(r.folds)*d.Combining.Time(r.block)
 }

@@ -22,8 +22,8 @@ func testMachine(ranks, perNode int) Machine {
 	}
 	far := model.Parameters{L: 2 * unit.Microsecond, Gap: 100 * unit.Nanosecond, GapPerByte: unit.PerByte(unit.Nanosecond)}
 	near := model.Parameters{L: 500 * unit.Nanosecond, Gap: 20 * unit.Nanosecond, GapPerByte: unit.PerByte(unit.Nanosecond) / 10}
-	m := Machine{Machine: collective.Machine{Parameters: far, Near: &near}, Nodes: collective.NewNodes(nodes)}
-	m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+	m := Machine{Machine: collective.Machine{Parameters: far, IntraNode: &near}, Nodes: collective.NewNodes(nodes)}
+	m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 		if nodes[from] == nodes[to] {
 			return into
 		}
@@ -70,7 +70,7 @@ func TestMessageAloneTakesItsOneWayTime(t *testing.T) {
 // a third one of another node is not slowed.
 func TestMessagesShareAnInterface(t *testing.T) {
 	m := testMachine(6, 1)
-	m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+	m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 		if from < 4 {
 			into = append(into, model.Occupation{Component: model.Component{Name: "out"}, Time: unit.Time(bytes) * unit.Nanosecond})
 		}
@@ -90,8 +90,8 @@ func TestMessagesShareAnInterface(t *testing.T) {
 // speed: both have passed the interface when their bytes have.
 func TestSharesGrowWhenOthersEnd(t *testing.T) {
 	m := testMachine(4, 4)
-	m.Near.L, m.Near.Gap = 0, 0
-	m.Shared = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
+	m.IntraNode.L, m.IntraNode.Gap = 0, 0
+	m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 		return append(into, model.Occupation{Component: model.Component{Name: "bus"}, Time: m.MessageTime(m.Nodes, from, to, bytes)})
 	}
 	res := finish(t, pairs(100_001, 1_000_001), m)
@@ -113,7 +113,7 @@ func TestCollectiveAloneTakesItsCost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want, got := m.Cost(a, job).Last, finish(t, w, m).Finish; got != want {
+			if want, got := m.Cost(a, job).LastEnd, finish(t, w, m).Finish; got != want {
 				t.Errorf("%v of %d ranks: %v, want %v", o, ranks, got, want)
 			}
 		}

@@ -198,7 +198,7 @@ func BenchmarkStepOf1024(b *testing.B) {
 	}
 	far := model.Parameters{L: 5 * unit.Microsecond, GapPerByte: unit.PerByte(unit.Nanosecond) / 50}
 	near := model.Parameters{L: 2 * unit.Microsecond, GapPerByte: unit.PerByte(unit.Nanosecond) / 400}
-	m := flow.Machine{Machine: collective.Machine{Parameters: far, Near: &near}, Nodes: collective.NewNodes(nodes)}
+	m := flow.Machine{Machine: collective.Machine{Parameters: far, IntraNode: &near}, Nodes: collective.NewNodes(nodes)}
 	for b.Loop() {
 		w, err := s.Workload()
 		if err != nil {
