@@ -145,13 +145,13 @@ func TestRingHasTheTimeOfItsMessages(t *testing.T) {
 				w := allRanks(c.ranks, op)
 				job := op.Job(c.ranks)
 				job.Nodes = m.Nodes
-				a := collective.Named(o, "ring")
+				a := collective.AlgorithmNamed(o, "ring")
 				r, isRing := ringOf(a, job)
 				if !isRing {
 					t.Fatal(a)
 				}
 				d := newDemands(w, workload.Expansion{}, m)
-				want, got := m.Cost(a, job).Last, newDemand(d.ringTime(r, w.Groups[0].Ranks, busyTimes{}), nil).alone
+				want, got := m.Cost(a, job).LastEnd, newDemand(d.ringTime(r, w.Groups[0].Ranks, busyTimes{}), nil).alone
 				if ratio := float64(got) / float64(want); ratio < 0.85 || ratio > 1.15 {
 					t.Errorf("%v of %d ranks in nodes of %d, %d bytes: %v, want %v", o, c.ranks, c.perNode, bytes, got, want)
 				}
