@@ -58,7 +58,7 @@ func TestBandwidth(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	a := chart.Series{Points: []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 30}}}
 	b := chart.Series{Points: []chart.Point{{X: 1, Y: 20}, {X: 2, Y: 25}}}
-	if over := overlapChart(a, b, "").Series[0].ShadedTo; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
+	if over := overlapChart(a, b, "").Series[0].ShadedUpTo; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
 		t.Errorf("%+v", over)
 	}
 }

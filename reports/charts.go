@@ -46,17 +46,17 @@ func callStyle(mode string) chart.Style {
 	for i, p := range callPairs {
 		switch mode {
 		case p.blocking:
-			return chart.Style{Color: p.color, Glyph: chart.Solid[i]}
+			return chart.Style{Color: p.color, Glyph: chart.SolidGlyphs[i]}
 		case p.nonblocking:
-			return chart.Style{Color: p.color, Glyph: chart.Hollow[i], Dashed: true}
+			return chart.Style{Color: p.color, Glyph: chart.HollowGlyphs[i], IsDashed: true}
 		}
 	}
-	return chart.Style{Color: chart.Teal, Glyph: chart.Solid[0]}
+	return chart.Style{Color: chart.Teal, Glyph: chart.SolidGlyphs[0]}
 }
 
 func (p *fittedPlace) drawCharts(cs []compare.Comparison) []*chart.Chart {
 	var all []*chart.Chart
-	add := func(x chart.XY, name, title, text string) {
+	add := func(x chart.SizePlot, name, title, text string) {
 		x.Series = slices.DeleteFunc(x.Series, func(s chart.Series) bool { return len(s.Points) == 0 })
 		if len(x.Series) > 0 {
 			all = append(all, x.Chart(name, title, text))
@@ -68,8 +68,8 @@ func (p *fittedPlace) drawCharts(cs []compare.Comparison) []*chart.Chart {
 		blocking = append(blocking, p.overheadSeries(m.blocking))
 		nonblocking = append(nonblocking, p.overheadSeries(m.nonblocking))
 	}
-	add(chart.XY{YLabel: "o_s (us)", Series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
-	add(chart.XY{YLabel: "o_s (us)", Series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
+	add(chart.SizePlot{YLabel: "o_s (us)", Series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
+	add(chart.SizePlot{YLabel: "o_s (us)", Series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
 	for _, m := range callPairs {
 		a, b := p.overheadSeries(m.blocking), p.overheadSeries(m.nonblocking)
 		if len(a.Points) > 0 && len(b.Points) > 0 {
@@ -157,36 +157,36 @@ func pieceLines(c *curve.Curve) [][]chart.Point {
 }
 
 // overlapChart sets a blocking call beside a non-blocking one.
-func overlapChart(a, b chart.Series, y string) chart.XY {
+func overlapChart(a, b chart.Series, y string) chart.SizePlot {
 	for _, p := range a.Points {
 		for _, q := range b.Points {
 			if p.X == q.X && p.Y > q.Y {
-				a.ShadedTo = append(a.ShadedTo, q)
+				a.ShadedUpTo = append(a.ShadedUpTo, q)
 			} else if p.X == q.X {
-				a.ShadedTo = append(a.ShadedTo, p)
+				a.ShadedUpTo = append(a.ShadedUpTo, p)
 			}
 		}
 	}
-	if len(a.ShadedTo) != len(a.Points) {
-		a.ShadedTo = nil
+	if len(a.ShadedUpTo) != len(a.Points) {
+		a.ShadedUpTo = nil
 	}
 	for _, s := range []*chart.Series{&a, &b} { // through the points, so that shade and line agree
 		s.Lines = [][]chart.Point{s.Points}
 	}
-	return chart.XY{YLabel: y, Series: []chart.Series{a, b}}
+	return chart.SizePlot{YLabel: y, Series: []chart.Series{a, b}}
 }
 
-func (p *fittedPlace) receiveChart() chart.XY {
+func (p *fittedPlace) receiveChart() chart.SizePlot {
 	ready, start, wait := p.timerSeries("send", sample.Timer12), p.timerSeries("isend", sample.Timer21), p.timerSeries("send", sample.Timer21)
-	ready.Name, ready.Style = "blocking, message there", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}
-	start.Name, start.Style = "non-blocking call", chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}
-	wait.Name, wait.Style = "blocking, begun with the send", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}
-	return chart.XY{YLabel: "receive time (us)", Series: []chart.Series{wait, ready, start}}
+	ready.Name, ready.Style = "blocking, message there", chart.Style{Color: chart.Blue, Glyph: chart.SolidGlyphs[0]}
+	start.Name, start.Style = "non-blocking call", chart.Style{Color: chart.Green, Glyph: chart.HollowGlyphs[2], IsDashed: true}
+	wait.Name, wait.Style = "blocking, begun with the send", chart.Style{Color: chart.Orange, Glyph: chart.SolidGlyphs[1]}
+	return chart.SizePlot{YLabel: "receive time (us)", Series: []chart.Series{wait, ready, start}}
 }
 
 // bandwidthChart is k/T against k.
-func (p *fittedPlace) bandwidthChart() chart.XY {
-	x := chart.XY{YLabel: "bandwidth (MB/s)"}
+func (p *fittedPlace) bandwidthChart() chart.SizePlot {
+	x := chart.SizePlot{YLabel: "bandwidth (MB/s)"}
 	for _, q := range []struct {
 		mode, timer, name string
 		half              float64
@@ -196,8 +196,8 @@ func (p *fittedPlace) bandwidthChart() chart.XY {
 		{"ssend", sample.TimerRTT, "ssend", 2, callStyle("ssend")},
 		{"bsend", sample.TimerRTT, "bsend", 2, callStyle("bsend")},
 		{"message", sample.TimerRTT, "message", 2, callStyle("message")},
-		{"message", sample.TimerGet, "get", 1, chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}},
-		{"message", sample.TimerPut, "put", 1, chart.Style{Color: chart.Violet, Glyph: chart.Hollow[3], Dashed: true}},
+		{"message", sample.TimerGet, "get", 1, chart.Style{Color: chart.Green, Glyph: chart.HollowGlyphs[2], IsDashed: true}},
+		{"message", sample.TimerPut, "put", 1, chart.Style{Color: chart.Violet, Glyph: chart.HollowGlyphs[3], IsDashed: true}},
 	} {
 		c := p.timerCurve(q.mode, q.timer)
 		if c == nil {
@@ -215,8 +215,8 @@ func (p *fittedPlace) bandwidthChart() chart.XY {
 	return x
 }
 
-func (p *fittedPlace) burstChart() chart.XY {
-	x := chart.XY{YLabel: "time (us)"}
+func (p *fittedPlace) burstChart() chart.SizePlot {
+	x := chart.SizePlot{YLabel: "time (us)"}
 	for _, q := range []struct {
 		mode  string
 		color chart.Color
@@ -226,20 +226,20 @@ func (p *fittedPlace) burstChart() chart.XY {
 			continue
 		}
 		train.Name, send.Name = q.mode+" in a burst", "o_s of "+q.mode
-		train.Style, send.Style = chart.Style{Color: q.color, Glyph: chart.Solid[0]}, chart.Style{Color: q.color, Glyph: chart.Hollow[1], Dashed: true}
+		train.Style, send.Style = chart.Style{Color: q.color, Glyph: chart.SolidGlyphs[0]}, chart.Style{Color: q.color, Glyph: chart.HollowGlyphs[1], IsDashed: true}
 		train.Lines, send.Lines = [][]chart.Point{train.Points}, [][]chart.Point{send.Points}
 		x.Series = append(x.Series, train, send)
 	}
 	return x
 }
 
-func (p *fittedPlace) messageChart() chart.XY {
-	x := chart.XY{YLabel: "time (us)"}
+func (p *fittedPlace) messageChart() chart.SizePlot {
+	x := chart.SizePlot{YLabel: "time (us)"}
 	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.TimerGet, "get"}, {sample.TimerPut, "put"}} {
 		s := p.timerSeries("message", q.timer)
-		s.Name, s.Style = q.name, chart.Style{Color: []chart.Color{chart.Blue, chart.Orange, chart.Green, chart.Violet}[i], Glyph: chart.Solid[i]}
+		s.Name, s.Style = q.name, chart.Style{Color: []chart.Color{chart.Blue, chart.Orange, chart.Green, chart.Violet}[i], Glyph: chart.SolidGlyphs[i]}
 		if i >= 2 {
-			s.Style.Glyph, s.Style.Dashed = chart.Hollow[i], true
+			s.Style.Glyph, s.Style.IsDashed = chart.HollowGlyphs[i], true
 		}
 		x.Series = append(x.Series, s)
 	}
@@ -256,7 +256,7 @@ const LogGPQuantitySuffix = " by LogGP"
 
 // protocolChart returns T_s or T_sr of each protocol that was forced: with what was predicted, or
 // else with what was fitted.
-func (p *fittedPlace) protocolChart(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
+func (p *fittedPlace) protocolChart(quantity string, cs []compare.Comparison) (x chart.SizePlot, predicted bool) {
 	x.YLabel = map[string]string{sample.TimerSender: "T_s (us)", sample.TimerOneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {
 		c := &p.curves[i]
@@ -278,7 +278,7 @@ func (p *fittedPlace) protocolChart(quantity string, cs []compare.Comparison) (x
 	}
 	slices.SortStableFunc(x.Series, func(a, b chart.Series) int { return protocolRank(a.Name) - protocolRank(b.Name) })
 	for i := range x.Series {
-		x.Series[i].Style = chart.Style{Color: []chart.Color{chart.Blue, chart.Green, chart.Orange, chart.Violet, chart.Teal}[i%5], Glyph: chart.Solid[i%len(chart.Solid)]}
+		x.Series[i].Style = chart.Style{Color: []chart.Color{chart.Blue, chart.Green, chart.Orange, chart.Violet, chart.Teal}[i%5], Glyph: chart.SolidGlyphs[i%len(chart.SolidGlyphs)]}
 	}
 	return x, predicted
 }

@@ -74,7 +74,7 @@ const (
 
 // algorithmChart is a chart of the times of algorithms, with what a model says of them.
 type algorithmChart struct {
-	chart.Stacked
+	chart.StackedPlot
 	predicted bool
 	isGrey    bool // some algorithms are grey
 }
@@ -107,7 +107,7 @@ func (a *algorithmChart) drawOthersGrey() {
 			a.Upper.LegendRows[part] = append(a.Upper.LegendRows[part], s)
 		}
 	}
-	for _, x := range []*chart.XY{&a.Upper, &a.Lower} {
+	for _, x := range []*chart.SizePlot{&a.Upper, &a.Lower} {
 		slices.SortStableFunc(x.Series, func(s, t chart.Series) int {
 			switch gray := chart.Gray; {
 			case s.Style.Color == gray && t.Style.Color != gray:
@@ -131,7 +131,7 @@ func (a algorithmChart) chartText(text string) string {
 // algorithmChartOf returns the chart of the times of one way to begin. The model is of the one that
 // counts.
 func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithmChart {
-	a := algorithmChart{Stacked: chart.Stacked{Upper: chart.XY{YLabel: "time (us)", ShowsAllIntervals: true}, Lower: chart.XY{YLabel: "model above measured (%)", Signed: true}}}
+	a := algorithmChart{StackedPlot: chart.StackedPlot{Upper: chart.SizePlot{YLabel: "time (us)", ShowsAllIntervals: true}, Lower: chart.SizePlot{YLabel: "model above measured (%)", IsSigned: true}}}
 	algorithms := groupByAlgorithm(cs)
 	best := fastestAnywhere(cs, algorithms)
 	for i, of := range algorithms {
@@ -145,8 +145,8 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 			}
 		}
 		times := chart.Series{Name: of[0].Algorithm, Style: l}
-		said := chart.Series{HiddenWith: of[0].Algorithm, Style: chart.Style{Color: l.Color, Dashed: true}}
-		off := chart.Series{Name: of[0].Algorithm, ShapeIndex: at % len(chart.Solid), Style: l}
+		said := chart.Series{HiddenWith: of[0].Algorithm, Style: chart.Style{Color: l.Color, IsDashed: true}}
+		off := chart.Series{Name: of[0].Algorithm, ShapeIndex: at % len(chart.SolidGlyphs), Style: l}
 		var model []chart.Point
 		for _, c := range of {
 			k := float64(c.Bytes) * sideBySideFactor(i, len(algorithms))
@@ -182,13 +182,13 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 }
 
 // combineWith returns a chart of the one algorithm of two charts, which are of two ways to begin.
-func (a algorithmChart) combineWith(barrier algorithmChart) chart.XY {
+func (a algorithmChart) combineWith(barrier algorithmChart) chart.SizePlot {
 	x := a.Upper
 	one, other := x.Series[len(x.Series)-1], barrier.Upper.Series
 	one.Name, x.Series = "from a common start", nil
 	if x.Series = append(x.Series, one); len(other) > 0 {
 		o := other[len(other)-1]
-		o.Name, o.Style = "behind a barrier", chart.Style{Color: chart.Orange, Glyph: chart.Hollow[1], Dashed: true}
+		o.Name, o.Style = "behind a barrier", chart.Style{Color: chart.Orange, Glyph: chart.HollowGlyphs[1], IsDashed: true}
 		x.Series = append(x.Series, o)
 	}
 	return x
@@ -209,7 +209,7 @@ func (a algorithmChart) draw(name, title, text string) *chart.Chart {
 	if !a.predicted {
 		return a.Upper.Chart(name, title, a.chartText(text))
 	}
-	return a.Stacked.Chart(name, title, a.chartText(text)+" Dashed lines are what the model says; below, how far that is from what was measured.")
+	return a.StackedPlot.Chart(name, title, a.chartText(text)+" Dashed lines are what the model says; below, how far that is from what was measured.")
 }
 
 // fastestChart is of the fastest algorithm of each number of ranks, of several numbers; else nil.
@@ -218,7 +218,7 @@ func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 	if len(ranks) < 2 || countMessageLengths(cs) < 2 {
 		return nil
 	}
-	x := chart.XY{YLabel: "time of the fastest (us)"}
+	x := chart.SizePlot{YLabel: "time of the fastest (us)"}
 	for i, n := range ranks {
 		var points []chart.Point
 		for _, f := range compare.FastestAlgorithms(filterCollectives(cs, cs[0].Operation, n)) {
@@ -241,7 +241,7 @@ func (r *CollectiveReport) subjectCharts(all []reportSubject) []*chart.Chart {
 		if slices.ContainsFunc(r.SideBySide.Rows[:i], same) {
 			continue
 		}
-		x := chart.XY{YLabel: "time of the fastest (us)"}
+		x := chart.SizePlot{YLabel: "time of the fastest (us)"}
 		most := 0
 		for j := range all {
 			var points []chart.Point

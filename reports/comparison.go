@@ -395,7 +395,7 @@ func patternCharts(rows []PatternRow) []*chart.Chart {
 	}
 	var out []*chart.Chart
 	for _, p := range patterns {
-		x := chart.XY{YLabel: "time (us)"}
+		x := chart.SizePlot{YLabel: "time (us)"}
 		for i, name := range names {
 			var points []chart.Point
 			for _, r := range rows {
@@ -419,7 +419,7 @@ func patternCharts(rows []PatternRow) []*chart.Chart {
 func LibraryParameters(title string, libraries []string, ps []params.Parameter, curves map[string][]chart.Point) *doc.Document {
 	t := &doc.Table{Name: "parameters", Title: title, Columns: []doc.Column{{Heading: "library", IsKey: true}, {Heading: "o_s\nus", Kind: doc.NumberColumn}, {Heading: "o_r\nus", Kind: doc.NumberColumn},
 		{Heading: "L\nus", Kind: doc.NumberColumn}, {Heading: "rtt/2\nus", Kind: doc.NumberColumn}, {Heading: "g\nus", Kind: doc.NumberColumn}, {Heading: "G\nus/B", Kind: doc.NumberColumn}, {Heading: "1/G\nMB/s", Kind: doc.NumberColumn}}}
-	x := chart.XY{YLabel: "one way (us)"}
+	x := chart.SizePlot{YLabel: "one way (us)"}
 	for i, l := range libraries {
 		find := func(name, method, unit string) doc.Cell {
 			for _, p := range ps {

@@ -31,7 +31,7 @@ type reportSubject struct {
 func (s *reportSubject) pointStyle(dashed bool) chart.Style {
 	x := subjectStyle(s.colorIndex)
 	if dashed {
-		x.Glyph, x.Dashed = chart.Hollow[s.colorIndex%len(chart.Hollow)], true
+		x.Glyph, x.IsDashed = chart.HollowGlyphs[s.colorIndex%len(chart.HollowGlyphs)], true
 	}
 	return x
 }
@@ -40,9 +40,9 @@ func (s *reportSubject) pointStyle(dashed bool) chart.Style {
 // are grey: few stand out, and any of the others does if a reader points at its name.
 func subjectStyle(i int) chart.Style {
 	if i >= len(chart.Palette) {
-		return chart.Style{Color: chart.Gray, Glyph: chart.Solid[i%len(chart.Solid)]}
+		return chart.Style{Color: chart.Gray, Glyph: chart.SolidGlyphs[i%len(chart.SolidGlyphs)]}
 	}
-	return chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Solid[i%len(chart.Solid)]}
+	return chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.SolidGlyphs[i%len(chart.SolidGlyphs)]}
 }
 
 // transportName returns the short name of a subject: of an MPI that of its library.

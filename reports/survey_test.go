@@ -278,7 +278,7 @@ func TestWayPanels(t *testing.T) {
 			}
 		}
 	}
-	if l := p.Lanes[1]; !slices.Equal(l.DeclaredLimits, []float64{4096}) || len(l.PieceRanges) != 2 || l.PieceRanges[0] != [2]float64{0, 4096} {
+	if l := p.Lanes[1]; !slices.Equal(l.DeclaredLimits, []float64{4096}) || len(l.SizeRanges) != 2 || l.SizeRanges[0] != [2]float64{0, 4096} {
 		t.Errorf("%+v", l)
 	}
 	aligned := func(width int) {

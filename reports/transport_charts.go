@@ -41,7 +41,7 @@ func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.
 	for i := range all {
 		t := &all[i]
 		for _, by := range []string{StepsQuantitySuffix, LogGPQuantitySuffix} {
-			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.pointStyle(true).Color, Dashed: true}}
+			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.pointStyle(true).Color, IsDashed: true}}
 			if len(all) == 1 {
 				s.Name, s.Style.Color = "predicted"+by, chart.Orange
 			}
@@ -61,8 +61,8 @@ func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.
 }
 
 // oneWayPanels returns the parts of that chart, and whether a library names a limit.
-func oneWayPanels(all []reportSubject) (p chart.Stacked, declared bool) {
-	p = chart.Stacked{Upper: chart.XY{YLabel: "one-way time (us)"}, Lower: chart.XY{YLabel: "measured above fitted (%)", Signed: true}}
+func oneWayPanels(all []reportSubject) (p chart.StackedPlot, declared bool) {
+	p = chart.StackedPlot{Upper: chart.SizePlot{YLabel: "one-way time (us)"}, Lower: chart.SizePlot{YLabel: "measured above fitted (%)", IsSigned: true}}
 	for i := range all {
 		t := &all[i]
 		c := t.timerCurve(t.mainMode(), sample.TimerRTT)
@@ -71,15 +71,15 @@ func oneWayPanels(all []reportSubject) (p chart.Stacked, declared bool) {
 		}
 		half := c.HalfRoundTrip()
 		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.pointStyle(false), Points: chartPoints(half.Points), Lines: pieceLines(half)})
-		off := chart.Series{Name: t.name, ShapeIndex: t.colorIndex % len(chart.Solid), Style: t.pointStyle(false)}
+		off := chart.Series{Name: t.name, ShapeIndex: t.colorIndex % len(chart.SolidGlyphs), Style: t.pointStyle(false)}
 		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
 			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})
 		}
 		p.Lower.Series = append(p.Lower.Series, off)
 		if len(half.Pieces) > 0 && i < 2*maxSingleSubjects {
-			l := chart.Lane{Color: subjectStyle(t.colorIndex).Color, DeclaredLimits: t.protocolLimits()}
+			l := chart.SizeRangeLane{Color: subjectStyle(t.colorIndex).Color, DeclaredLimits: t.protocolLimits()}
 			for _, q := range half.Pieces {
-				l.PieceRanges = append(l.PieceRanges, [2]float64{float64(q.From), float64(q.To)})
+				l.SizeRanges = append(l.SizeRanges, [2]float64{float64(q.From), float64(q.To)})
 			}
 			p.Lanes, declared = append(p.Lanes, l), declared || len(l.DeclaredLimits) > 0
 		}
@@ -89,7 +89,7 @@ func oneWayPanels(all []reportSubject) (p chart.Stacked, declared bool) {
 
 // bandwidthChart is the chart of bandwidths: of one way, and of bursts.
 func bandwidthChart(all []reportSubject) *chart.Chart {
-	x := chart.XY{YLabel: "bandwidth (MB/s)"}
+	x := chart.SizePlot{YLabel: "bandwidth (MB/s)"}
 	for i := range all {
 		t := &all[i]
 		if c := t.timerCurve(t.mainMode(), sample.TimerRTT); c != nil {
@@ -109,7 +109,7 @@ func bandwidthChart(all []reportSubject) *chart.Chart {
 // overheadChart is the chart of o_s or o_r over sizes: of calls that block, and of those that do
 // not.
 func overheadChart(all []reportSubject, name string) *chart.Chart {
-	x := chart.XY{YLabel: name + " (us)"}
+	x := chart.SizePlot{YLabel: name + " (us)"}
 	for i := range all {
 		t := &all[i]
 		for _, mode := range []string{t.mainMode(), "isend"} {
@@ -153,7 +153,7 @@ func overlapShareCharts(table *compare.Table, all []reportSubject) []*chart.Char
 			bound = x.IsUpperBound
 			a, b := chartPoints([]curve.Point{x.OneWayTime})[0], chartPoints([]curve.Point{x.NonBlockingOverhead})[0]
 			way.Points, call.Points = append(way.Points, a), append(call.Points, b)
-			way.ShadedTo = append(way.ShadedTo, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
+			way.ShadedUpTo = append(way.ShadedUpTo, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
 		}
 		if len(way.Points) == 0 {
 			continue
@@ -164,14 +164,14 @@ func overlapShareCharts(table *compare.Table, all []reportSubject) []*chart.Char
 			call.Name = "processor busy for an isend"
 			text = "The shaded time is free for the program: what the processor does for a message, whenever it does it, is taken out."
 		}
-		out = append(out, chart.XY{YLabel: "time (us)", Series: []chart.Series{way, call}}.Chart(format.FileName("free", t.name), "Free while a message is on its way, "+t.name, text))
+		out = append(out, chart.SizePlot{YLabel: "time (us)", Series: []chart.Series{way, call}}.Chart(format.FileName("free", t.name), "Free while a message is on its way, "+t.name, text))
 	}
 	return out
 }
 
 // launchChart is the chart of what launches say.
 func (s transportComparison) launchChart() *chart.Chart {
-	x := chart.Strip{XLabel: "above the median of all launches (%)", Signed: true}
+	x := chart.StripPlot{XLabel: "above the median of all launches (%)", IsSigned: true}
 	several := false
 	for i := range s.subjects {
 		g := chart.StripGroup{Name: s.subjects[i].name, Color: subjectStyle(i).Color}

@@ -42,7 +42,7 @@ launches.`,
 				return newUsageError(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
 			}
 			names := args
-			if f := foreign.Named(args[0]); f != nil {
+			if f := foreign.FormatNamed(args[0]); f != nil {
 				o.Format, names = f, args[1:]
 			}
 			if len(names) == 0 {

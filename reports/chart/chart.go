@@ -26,20 +26,20 @@ type Chart struct {
 
 	draw   func(c draw.Canvas)
 	height func(width vg.Length) vg.Length
-	panels []plotValues // the points of its plots
+	plots  []plotValues // the points of its plots
 }
 
 // DefaultWidth is that of pictures in files, in points: wide enough for a page of paper.
 const DefaultWidth = 640
 
-// minWidth is the narrowest picture that is drawn.
-const minWidth = 240
+// minPictureWidth is the smallest width of a picture.
+const minPictureWidth = 240
 
 // PNG draws the chart with so many points in width, at two pixels a point.
 func (c *Chart) PNG(w io.Writer, width int) error {
-	x := vg.Length(max(width, minWidth))
+	x := vg.Length(max(width, minPictureWidth))
 	titled := c.withTitle()
-	img := vgimg.NewWith(vgimg.UseWH(x, titled.height(x)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(paper.light))
+	img := vgimg.NewWith(vgimg.UseWH(x, titled.height(x)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(backgroundColor.light))
 	titled.draw(draw.New(img))
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed} // the default takes twice as long, for files 5 % smaller
 	if err := encoder.Encode(w, img.Image()); err != nil {
@@ -50,11 +50,11 @@ func (c *Chart) PNG(w io.Writer, width int) error {
 
 // SVG draws the chart likewise. Its colours follow the reader's preference of light or dark.
 func (c *Chart) SVG(w io.Writer, width int) error {
-	x := vg.Length(max(width, minWidth))
+	x := vg.Length(max(width, minPictureWidth))
 	titled := c.withTitle()
 	s := newSVG(x, titled.height(x))
 	canvas := draw.New(s)
-	canvas.SetColor(paper)
+	canvas.SetColor(backgroundColor)
 	canvas.Fill(canvas.Rectangle.Path())
 	titled.draw(canvas)
 	if _, err := s.WriteTo(w); err != nil {
@@ -63,13 +63,13 @@ func (c *Chart) SVG(w io.Writer, width int) error {
 	return nil
 }
 
-// Inline returns the chart as an element for a page, without its title. Its classes say when it is
-// shown.
-func (c *Chart) Inline(width int, classes string) string {
-	x := vg.Length(max(width, minWidth))
+// InlineSVG returns the chart as an element for a page, without its title. Its classes say when it
+// is shown.
+func (c *Chart) InlineSVG(width int, classes string) string {
+	x := vg.Length(max(width, minPictureWidth))
 	s := newSVG(x, c.height(x))
 	c.draw(draw.New(s))
-	return s.element(` class="`+classes+`" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
+	return s.svgElement(` class="`+classes+`" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
 }
 
 // withTitle returns the chart with its title above.
@@ -80,7 +80,7 @@ func (c *Chart) withTitle() *Chart {
 	out.draw = func(canvas draw.Canvas) {
 		y := canvas.Max.Y
 		for _, line := range c.titleLines(canvas.Max.X - canvas.Min.X) {
-			canvas.FillText(headingStyle, vg.Point{X: canvas.Min.X + margin, Y: y - 4}, line)
+			canvas.FillText(headingStyle, vg.Point{X: canvas.Min.X + pictureMargin, Y: y - 4}, line)
 			y -= lineHeight
 		}
 		c.draw(draw.Crop(canvas, 0, 0, 0, -size(canvas.Max.X-canvas.Min.X)))
@@ -89,7 +89,7 @@ func (c *Chart) withTitle() *Chart {
 }
 
 func (c *Chart) titleLines(width vg.Length) []string {
-	width -= 2 * margin
+	width -= 2 * pictureMargin
 	for letters := int(width / 5); ; letters-- {
 		lines := format.Wrap(c.Title, max(letters, 1))
 		wide := func(line string) bool { return headingStyle.Width(line) > width }
@@ -100,9 +100,9 @@ func (c *Chart) titleLines(width vg.Length) []string {
 }
 
 const (
-	fontSize   = 11.0
-	lineHeight = vg.Length(15)
-	margin     = vg.Length(6)
+	fontSize      = 11.0
+	lineHeight    = vg.Length(15)
+	pictureMargin = vg.Length(6)
 )
 
 // style returns a style of text.

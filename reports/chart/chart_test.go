@@ -16,13 +16,13 @@ import (
 // TestDark: each ink has another for the dark, in lines and in areas.
 func TestDark(t *testing.T) {
 	rules := DarkStyleRules("svg ")
-	for i, x := range colors {
+	for i, x := range themeColors {
 		for _, rule := range []string{"fill", "stroke"} {
 			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hexColor(x.light), hexColor(x.dark)); !strings.Contains(rules, want) {
 				t.Errorf("no rule %s", want)
 			}
 		}
-		for _, y := range colors[:i] {
+		for _, y := range themeColors[:i] {
 			if x.light == y.light {
 				t.Errorf("ink %s is there twice", hexColor(x.light))
 			}
@@ -45,8 +45,8 @@ func TestAround(t *testing.T) {
 
 // TestZero: messages without bytes have a place of their own on the logarithmic axis.
 func TestZero(t *testing.T) {
-	x := XY{Series: []Series{{Points: []Point{{X: 0, Y: 1}, {X: 1, Y: 1}, {X: 100, Y: 1}}}}}
-	p := x.plot(vg.Point{X: 400, Y: 300})
+	x := SizePlot{Series: []Series{{Points: []Point{{X: 0, Y: 1}, {X: 1, Y: 1}, {X: 100, Y: 1}}}}}
+	p := x.newAxesPlot(vg.Point{X: 400, Y: 300})
 	var named []string
 	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 		if tick.Label != "" {
@@ -60,9 +60,9 @@ func TestZero(t *testing.T) {
 
 // Where a call took no time that can be told, what is free reaches down to where the axis begins.
 func TestShadedDownToNothing(t *testing.T) {
-	way := Series{Points: []Point{{X: 1, Y: 20}, {X: 100, Y: 30}}, ShadedTo: []Point{{X: 1, Y: 0}, {X: 100, Y: 10}}}
+	way := Series{Points: []Point{{X: 1, Y: 20}, {X: 100, Y: 30}}, ShadedUpTo: []Point{{X: 1, Y: 0}, {X: 100, Y: 10}}}
 	var b bytes.Buffer
-	if err := (XY{YLabel: "time (us)", Series: []Series{way}}).Chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
+	if err := (SizePlot{YLabel: "time (us)", Series: []Series{way}}).Chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
 		t.Errorf("%v: %d bytes", err, b.Len())
 	}
 }
@@ -72,8 +72,8 @@ func TestShadedDownToNothing(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for i := range 300 {
 		high := math.Pow(1.06, float64(i-150))
-		x := XY{Linear: true, Series: []Series{{Points: []Point{{X: 1, Y: high / 7}, {X: 100, Y: high}}}}}
-		p := x.plot(vg.Point{X: 400, Y: 180})
+		x := SizePlot{IsLinear: true, Series: []Series{{Points: []Point{{X: 1, Y: high / 7}, {X: 100, Y: high}}}}}
+		p := x.newAxesPlot(vg.Point{X: 400, Y: 180})
 		ticks := p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max)
 		if p.Y.Min != 0 || p.Y.Max < high || p.Y.Max > 2*high || len(ticks) < 3 || len(ticks) > 11 {
 			t.Fatalf("to %v: axis to %v with %d ticks", high, p.Y.Max, len(ticks))
@@ -88,8 +88,8 @@ func TestLinear(t *testing.T) {
 
 // TestBars: of a framed point both ends of its interval are on the axis.
 func TestBars(t *testing.T) {
-	x := XY{Series: []Series{{Style: Style{Framed: true}, Points: []Point{{X: 100, Y: 10, Low: 0.3, High: 700}}}}}
-	if p := x.plot(vg.Point{X: 400, Y: 300}); p.Y.Min > 0.3 || p.Y.Max < 700 {
+	x := SizePlot{Series: []Series{{Style: Style{HasRing: true}, Points: []Point{{X: 100, Y: 10, Low: 0.3, High: 700}}}}}
+	if p := x.newAxesPlot(vg.Point{X: 400, Y: 300}); p.Y.Min > 0.3 || p.Y.Max < 700 {
 		t.Errorf("axis from %v to %v", p.Y.Min, p.Y.Max)
 	}
 }

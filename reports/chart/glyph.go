@@ -9,29 +9,29 @@ import (
 
 // The shapes of points, each solid and hollow. Eight can be told apart without colours.
 var (
-	Solid = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, polygon{corners: diamond},
-		polygon{corners: downwardTriangle}, polygon{corners: cross}, polygon{corners: hourglass}, polygon{corners: sidewaysTriangle}}
-	Hollow = []draw.GlyphDrawer{ring{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, polygon{diamond, true},
-		polygon{downwardTriangle, true}, polygon{cross, true}, polygon{hourglass, true}, polygon{sidewaysTriangle, true}}
+	SolidGlyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, polygonGlyph{corners: diamond},
+		polygonGlyph{corners: downwardTriangle}, polygonGlyph{corners: cross}, polygonGlyph{corners: hourglass}, polygonGlyph{corners: sidewaysTriangle}}
+	HollowGlyphs = []draw.GlyphDrawer{ringGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, polygonGlyph{diamond, true},
+		polygonGlyph{downwardTriangle, true}, polygonGlyph{cross, true}, polygonGlyph{hourglass, true}, polygonGlyph{sidewaysTriangle, true}}
 )
 
-// ring is a circle that hides what is below.
-type ring struct{}
+// ringGlyph is a circle filled with the background colour.
+type ringGlyph struct{}
 
 // DrawGlyph draws it.
-func (ring) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+func (ringGlyph) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + s.Radius, Y: at.Y})
 	p.Arc(at, s.Radius, 0, 2*math.Pi)
 	p.Close()
-	c.SetColor(paper)
+	c.SetColor(backgroundColor)
 	c.Fill(p)
 	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.2})
 	c.Stroke(p)
 }
 
-// polygon is a shape by its corners, for a radius of 1.
-type polygon struct {
+// polygonGlyph is a polygon, with its corners for a radius of 1.
+type polygonGlyph struct {
 	corners []vg.Point
 	hollow  bool
 }
@@ -46,7 +46,7 @@ var (
 )
 
 // DrawGlyph draws it.
-func (p polygon) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+func (p polygonGlyph) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	var path vg.Path
 	for i, q := range p.corners {
 		q = at.Add(q.Scale(s.Radius))

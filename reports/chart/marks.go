@@ -64,13 +64,13 @@ func drawMerged(c draw.Canvas, draw func()) {
 		draw()
 		return
 	}
-	s.merging = true
+	s.isMerging = true
 	draw()
-	s.merging = false
-	for _, m := range s.merged {
+	s.isMerging = false
+	for _, m := range s.mergedShapes {
 		fmt.Fprintf(&s.body, "<path %s d=\"%s\"/>\n", m.attributes, m.data)
 	}
-	s.merged = s.merged[:0]
+	s.mergedShapes = s.mergedShapes[:0]
 }
 
 // drawAnchored draws a shape that keeps its form when the point that it stands at moves.
@@ -86,19 +86,19 @@ func drawAnchored(c draw.Canvas, at vg.Point, draw func()) {
 }
 
 // axisAttributes returns the attributes of the axes in a part of a picture. kind is log or linear.
-func axisAttributes(room vg.Rectangle, x, y scaleMark) string {
+func axisAttributes(room vg.Rectangle, x, y axisScaleInfo) string {
 	edges := []string{formatCoordinate(room.Min.X.Points()), formatCoordinate(room.Max.X.Points()), formatCoordinate(-room.Max.Y.Points()), formatCoordinate(-room.Min.Y.Points())}
 	return `class="axes" data-room="` + strings.Join(edges, " ") + `" data-x="` + x.String() + `" data-y="` + y.String() + `"`
 }
 
-// scaleMark is what a script has to know of an axis.
-type scaleMark struct {
+// axisScaleInfo has the scale of an axis, for the script of the page.
+type axisScaleInfo struct {
 	from, to float64
 	kind     string
 	zero     float64 // where values of 0 stand on a logarithmic axis; 0: nowhere
 }
 
-func (m scaleMark) String() string {
+func (m axisScaleInfo) String() string {
 	return strings.Join([]string{formatNumber(m.from), formatNumber(m.to), m.kind, formatNumber(m.zero)}, " ")
 }
 
@@ -119,7 +119,7 @@ type seriesValues struct {
 }
 
 // plotValues returns the points of a chart's series, each name once for each kind of points.
-func (x XY) plotValues() plotValues {
+func (x SizePlot) plotValues() plotValues {
 	p := plotValues{X: x.XLabel, Y: x.YLabel, Series: []seriesValues{}}
 	at := map[[2]string]int{}
 	for _, s := range x.Series {
@@ -148,12 +148,12 @@ func (x XY) plotValues() plotValues {
 	return p
 }
 
-// Values returns the points of the chart's plots as JSON, from above, or "" if it has none.
-func (c *Chart) Values() string {
-	if c.panels == nil {
+// ValuesJSON returns the points of the chart's plots as JSON, from above, or "" if it has none.
+func (c *Chart) ValuesJSON() string {
+	if c.plots == nil {
 		return ""
 	}
-	text, err := json.Marshal(c.panels)
+	text, err := json.Marshal(c.plots)
 	if err != nil {
 		panic("chart: " + err.Error())
 	}

@@ -16,24 +16,24 @@ import (
 // DistanceMatrixChart returns the chart of how near each two ranks are, with the groups that were
 // found.
 func DistanceMatrixChart(name, title string, x tiers.Tiers) *Chart {
-	m := &distanceMatrix{Tiers: x, rankOrder: sortedRanks(x), outliers: map[[2]int]bool{}, timeRatios: map[[2]int]float64{}, oneWayTimes: map[[2]int]float64{}}
+	m := &distanceMatrix{Tiers: x, rankOrder: sortedRanks(x), isOutlier: map[[2]int]bool{}, timeRatios: map[[2]int]float64{}, oneWayTimes: map[[2]int]float64{}}
 	m.minTime, m.maxTime = math.Inf(1), 0
 	for _, p := range x.Pairs {
 		m.timeRatios[[2]int{p.A, p.B}] = p.Times
-		m.outliers[[2]int{p.A, p.B}] = p.IsOutlier
+		m.isOutlier[[2]int{p.A, p.B}] = p.IsOutlier
 		m.oneWayTimes[[2]int{p.A, p.B}] = p.OneWay
 		if !p.IsOutlier {
 			m.minTime, m.maxTime = min(m.minTime, p.Times), max(m.maxTime, p.Times)
 		}
 	}
 	if m.maxTime > 0 {
-		m.maxTime = max(m.maxTime, minTimeRatio*m.minTime)
+		m.maxTime = max(m.maxTime, minShadeTimeRatio*m.minTime)
 	}
 	return &Chart{
 		Name: name, Title: title,
 		Text: "Each square is a pair of ranks: the stronger its colour, the shorter its time, on a logarithmic scale. Frames are the groups of the tiers, " +
 			"by which the ranks are sorted. A cross marks a pair whose times are not those of its groups. Pairs that were not measured are empty.",
-		height: func(width vg.Length) vg.Length { return m.squareSide(width) + 3*lineHeight + 2*margin },
+		height: func(width vg.Length) vg.Length { return m.squareSide(width) + 3*lineHeight + 2*pictureMargin },
 		draw:   m.draw,
 	}
 }
@@ -43,13 +43,13 @@ func DistanceMatrixChart(name, title string, x tiers.Tiers) *Chart {
 func sortedRanks(x tiers.Tiers) []int {
 	ranks := slices.Clone(x.Ranks)
 	for _, l := range x.Levels { // stable: the farthest tier decides last
-		slices.SortStableFunc(ranks, func(a, b int) int { return groupOf(l, a) - groupOf(l, b) })
+		slices.SortStableFunc(ranks, func(a, b int) int { return groupOfRank(l, a) - groupOfRank(l, b) })
 	}
 	return ranks
 }
 
-// groupOf returns the group of a rank in a tier.
-func groupOf(l tiers.Tier, rank int) int {
+// groupOfRank returns the group of a rank in a tier.
+func groupOfRank(l tiers.Tier, rank int) int {
 	return slices.IndexFunc(l.Groups, func(g []int) bool { return slices.Contains(g, rank) })
 }
 
@@ -59,53 +59,53 @@ type distanceMatrix struct {
 	rankOrder        []int
 	timeRatios       map[[2]int]float64
 	oneWayTimes      map[[2]int]float64
-	outliers         map[[2]int]bool
+	isOutlier        map[[2]int]bool
 	minTime, maxTime float64 // times of pairs that are not odd
 }
 
-// minTimeRatio is by which factor times differ at least between the strongest and the weakest
+// minShadeTimeRatio is the least ratio of the times that the strongest and the weakest
 // colour: pairs that are alike look alike.
-const minTimeRatio = 1.1
+const minShadeTimeRatio = 1.1
 
-// maxTippedRanks is up to how many ranks each pair says its time to readers who point at it.
-const maxTippedRanks = 24
+// maxRanksWithTooltips is the largest number of ranks for which each pair has a tooltip.
+const maxRanksWithTooltips = 24
 
 // maxSquareWidth is the largest square of a pair.
 const maxSquareWidth = vg.Length(26)
 
 // squareSide is the length of all squares, gutter the room for the names of ranks at the left.
 func (m *distanceMatrix) squareSide(width vg.Length) vg.Length {
-	return min(width-2*margin-m.nameWidth(), maxSquareWidth*vg.Length(len(m.rankOrder)))
+	return min(width-2*pictureMargin-m.nameWidth(), maxSquareWidth*vg.Length(len(m.rankOrder)))
 }
 
 func (m *distanceMatrix) nameWidth() vg.Length {
-	return labelStyle.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1])) + margin
+	return labelStyle.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1])) + pictureMargin
 }
 
 func (m *distanceMatrix) draw(c draw.Canvas) {
 	side := m.squareSide(c.Max.X - c.Min.X)
-	a := squareGrid{c, c.Min.X + margin + m.nameWidth(), c.Max.Y - margin - lineHeight, side / vg.Length(len(m.rankOrder))}
+	a := squareGrid{c, c.Min.X + pictureMargin + m.nameWidth(), c.Max.Y - pictureMargin - lineHeight, side / vg.Length(len(m.rankOrder))}
 	for i, p := range m.rankOrder {
 		for j, q := range m.rankOrder {
 			if t, ok := m.timeRatios[[2]int{min(p, q), max(p, q)}]; ok && i != j {
 				square := func() { a.fillSquare(m.pairColor(t), i, j) }
-				if len(m.rankOrder) <= maxTippedRanks {
+				if len(m.rankOrder) <= maxRanksWithTooltips {
 					drawWithTooltip(c, fmt.Sprintf("ranks %d and %d: %s×%.3g, %s", p, q, m.oneWayText(min(p, q), max(p, q)), t, m.tierText(min(p, q), max(p, q))), square)
 				} else {
 					square()
 				}
-				if m.outliers[[2]int{min(p, q), max(p, q)}] {
-					a.crossOut(i, j)
+				if m.isOutlier[[2]int{min(p, q), max(p, q)}] {
+					a.crossOutSquare(i, j)
 				}
 			}
 		}
 	}
-	a.drawFrame(grid, 0.5, 0, len(m.rankOrder))
+	a.drawFrame(gridColor, 0.5, 0, len(m.rankOrder))
 	for l := len(m.Levels) - 2; l >= 0; l-- {
 		m.drawFrames(a, m.Levels[l], vg.Length(1+l))
 	}
 	m.drawNames(a)
-	m.drawLegend(a, a.top-side-margin)
+	m.drawLegend(a, a.top-side-pictureMargin)
 }
 
 // oneWayText says how long a message takes one way between a pair.
@@ -148,9 +148,9 @@ func (m *distanceMatrix) drawFrames(a squareGrid, l tiers.Tier, width vg.Length)
 // drawNames writes the ranks above and at the left, as many as there is room for.
 func (m *distanceMatrix) drawNames(a squareGrid) {
 	room := max(labelStyle.Width(strconv.Itoa(m.Ranks[len(m.Ranks)-1]))+4, lineHeight-2)
-	step := max(1, int(math.Ceil(float64(room/a.square))))
+	step := max(1, int(math.Ceil(float64(room/a.squareSide))))
 	for i := 0; i < len(m.rankOrder); i += step {
-		name, at := strconv.Itoa(m.rankOrder[i]), a.square*(vg.Length(i)+0.5)
+		name, at := strconv.Itoa(m.rankOrder[i]), a.squareSide*(vg.Length(i)+0.5)
 		a.FillText(withAlignment(labelStyle, draw.XCenter, draw.YBottom), vg.Point{X: a.left + at, Y: a.top + 3}, name)
 		a.FillText(withAlignment(labelStyle, draw.XRight, draw.YCenter), vg.Point{X: a.left - 4, Y: a.top - at}, name)
 	}
@@ -200,20 +200,20 @@ func (m *distanceMatrix) pairColor(t float64) Color {
 // squareGrid is where squares are drawn, from its left and top.
 type squareGrid struct {
 	draw.Canvas
-	left, top, square vg.Length
+	left, top, squareSide vg.Length
 }
 
 func (a squareGrid) fillSquare(c Color, i, j int) {
-	a.drawBox(c, a.left+a.square*vg.Length(j)+0.5, a.top-a.square*vg.Length(i+1)+0.5, a.square-1)
+	a.drawBox(c, a.left+a.squareSide*vg.Length(j)+0.5, a.top-a.squareSide*vg.Length(i+1)+0.5, a.squareSide-1)
 }
 
 func (a squareGrid) drawBox(c Color, x, y, side vg.Length) {
 	a.FillPolygon(c, []vg.Point{{X: x, Y: y}, {X: x + side, Y: y}, {X: x + side, Y: y + side}, {X: x, Y: y + side}})
 }
 
-// crossOut strikes a square out.
-func (a squareGrid) crossOut(i, j int) {
-	x, y, d := a.left+a.square*vg.Length(j), a.top-a.square*vg.Length(i), a.square/4
+// crossOutSquare draws a cross over a square.
+func (a squareGrid) crossOutSquare(i, j int) {
+	x, y, d := a.left+a.squareSide*vg.Length(j), a.top-a.squareSide*vg.Length(i), a.squareSide/4
 	line := draw.LineStyle{Color: Orange, Width: 1.6}
 	a.StrokeLine2(line, x+d, y-d, x+3*d, y-3*d)
 	a.StrokeLine2(line, x+d, y-3*d, x+3*d, y-d)
@@ -221,6 +221,6 @@ func (a squareGrid) crossOut(i, j int) {
 
 // drawFrame draws one around the squares from begin to end on the diagonal.
 func (a squareGrid) drawFrame(c Color, width vg.Length, begin, end int) {
-	x, y, side := a.left+a.square*vg.Length(begin), a.top-a.square*vg.Length(begin), a.square*vg.Length(end-begin)
+	x, y, side := a.left+a.squareSide*vg.Length(begin), a.top-a.squareSide*vg.Length(begin), a.squareSide*vg.Length(end-begin)
 	a.StrokeLines(draw.LineStyle{Color: c, Width: width}, []vg.Point{{X: x, Y: y}, {X: x + side, Y: y}, {X: x + side, Y: y - side}, {X: x, Y: y - side}, {X: x, Y: y}})
 }

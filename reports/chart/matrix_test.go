@@ -43,7 +43,7 @@ func TestMatrix(t *testing.T) {
 
 // What is far off stands at the edge, hollow, and the others keep their places.
 func TestClip(t *testing.T) {
-	x := XY{Signed: true, Series: []Series{{ShapeIndex: 1, Style: Style{Glyph: Solid[1]}}}}
+	x := SizePlot{IsSigned: true, Series: []Series{{ShapeIndex: 1, Style: Style{Glyph: SolidGlyphs[1]}}}}
 	for i := range 20 {
 		x.Series[0].Points = append(x.Series[0].Points, Point{X: float64(i + 1), Y: float64(i%5 - 2)})
 	}

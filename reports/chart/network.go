@@ -22,7 +22,7 @@ func NetworkChart(name, title string, g *topology.Graph, load map[string]float64
 	if load != nil {
 		text += " The stronger the colour of a cable, the longer it was busy; the half at an end is of the link that leads away from there."
 	}
-	return &Chart{Name: name, Title: title, Text: text, draw: n.draw, height: func(width vg.Length) vg.Length { return n.place(width) + 2*lineHeight }}
+	return &Chart{Name: name, Title: title, Text: text, draw: n.draw, height: func(width vg.Length) vg.Length { return n.placeVertices(width) + 2*lineHeight }}
 }
 
 // networkDrawing is a graph with the places of its vertices.
@@ -32,20 +32,20 @@ type networkDrawing struct {
 	positions []vg.Point // from the top left corner, downward
 }
 
-// place finds where vertices stand in a width, and returns the height that they need. Trees are
+// placeVertices determines the positions of vertices in a width, and returns the height. Trees are
 // drawn in rows by the distance from the hosts, other graphs on a circle.
-func (n *networkDrawing) place(width vg.Length) (height vg.Length) {
+func (n *networkDrawing) placeVertices(width vg.Length) (height vg.Length) {
 	switch n.Kind {
 	case "star", "fattree", "rails":
-		return n.placeInRows(width)
+		return n.placeVerticesInRows(width)
 	}
-	return n.placeOnCircle(width)
+	return n.placeVerticesOnCircle(width)
 }
 
-// rowHeight is the distance of two rows of switches.
-const rowHeight = vg.Length(90)
+// switchRowHeight is the distance between two rows of switches.
+const switchRowHeight = vg.Length(90)
 
-func (n *networkDrawing) placeInRows(width vg.Length) (height vg.Length) {
+func (n *networkDrawing) placeVerticesInRows(width vg.Length) (height vg.Length) {
 	rows := n.distancesFromHosts()
 	var counts []int
 	for _, row := range rows {
@@ -54,11 +54,11 @@ func (n *networkDrawing) placeInRows(width vg.Length) (height vg.Length) {
 		}
 		counts[row]++
 	}
-	height = rowHeight*vg.Length(len(counts)-1) + 4*margin
+	height = switchRowHeight*vg.Length(len(counts)-1) + 4*pictureMargin
 	placed := make([]int, len(counts))
 	for v, row := range rows {
 		x := (vg.Length(placed[row]) + 0.5) / vg.Length(counts[row])
-		n.positions[v] = vg.Point{X: margin + x*(width-2*margin), Y: height - 2*margin - vg.Length(row)*rowHeight}
+		n.positions[v] = vg.Point{X: pictureMargin + x*(width-2*pictureMargin), Y: height - 2*pictureMargin - vg.Length(row)*switchRowHeight}
 		placed[row]++
 	}
 	return height
@@ -81,14 +81,14 @@ func (n *networkDrawing) distancesFromHosts() []int {
 	return rows
 }
 
-// maxCircle is the largest diameter of a circle of hosts.
-const maxCircle = vg.Length(560)
+// maxCircleDiameter is the largest diameter of a circle of hosts.
+const maxCircleDiameter = vg.Length(560)
 
-func (n *networkDrawing) placeOnCircle(width vg.Length) (height vg.Length) {
-	size := min(width-4*margin, maxCircle)
+func (n *networkDrawing) placeVerticesOnCircle(width vg.Length) (height vg.Length) {
+	size := min(width-4*pictureMargin, maxCircleDiameter)
 	around := func(i, count int, radius float64) vg.Point {
 		angle := 2 * math.Pi * (float64(i) + 0.5) / float64(count)
-		return vg.Point{X: width/2 + size*vg.Length(radius*math.Sin(angle)), Y: 2*margin + size*vg.Length(0.5-radius*math.Cos(angle))}
+		return vg.Point{X: width/2 + size*vg.Length(radius*math.Sin(angle)), Y: 2*pictureMargin + size*vg.Length(0.5-radius*math.Cos(angle))}
 	}
 	for s := range n.Switches {
 		n.positions[n.Hosts+s] = around(s, n.Switches, 0.36)
@@ -112,7 +112,7 @@ func (n *networkDrawing) placeOnCircle(width vg.Length) (height vg.Length) {
 	for i, h := range order {
 		n.positions[h] = around(i, n.Hosts, 0.48)
 	}
-	return size + 4*margin
+	return size + 4*pictureMargin
 }
 
 // loadColor is the colour of a link that was busy for a share of the time.
@@ -122,7 +122,7 @@ func loadColor(share float64) Color {
 
 func (n *networkDrawing) draw(c draw.Canvas) {
 	width := c.Max.X - c.Min.X
-	n.place(width)
+	n.placeVertices(width)
 	at := func(v int32) vg.Point {
 		p := n.positions[v]
 		return vg.Point{X: c.Min.X + p.X, Y: c.Max.Y - p.Y}
@@ -156,10 +156,10 @@ func (n *networkDrawing) draw(c draw.Canvas) {
 
 // drawLegend says what the colours mean.
 func (n *networkDrawing) drawLegend(c draw.Canvas, y vg.Length) {
-	x := c.Min.X + margin
+	x := c.Min.X + pictureMargin
 	write := func(text string) {
 		c.FillText(labelStyle, vg.Point{X: x, Y: y}, text)
-		x += labelStyle.Width(text) + margin
+		x += labelStyle.Width(text) + pictureMargin
 	}
 	if n.load == nil {
 		write(n.Description)
@@ -172,6 +172,6 @@ func (n *networkDrawing) drawLegend(c draw.Canvas, y vg.Length) {
 		c.Fill(r.Path())
 		x += 18
 	}
-	x += margin
+	x += pictureMargin
 	write("100 %, " + n.Description)
 }

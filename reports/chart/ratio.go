@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Ratios is rows of dots on a logarithmic axis of ratios with 1 in its middle, such as measured
+// RatioPlot is rows of dots on a logarithmic axis of ratios with 1 in its middle, such as measured
 // over published values.
-type Ratios struct {
+type RatioPlot struct {
 	XLabel        string   // what the axis shows
 	AgreementBand float64  // ratios from 1 − Near to 1 + Near lie in a shaded band
 	DotKinds      []Series // the kinds of dots with their styles, as the legend names them
@@ -21,14 +21,14 @@ type Ratios struct {
 // RatioRow is the dots of one row.
 type RatioRow struct {
 	Name, Note string // before and behind the axis
-	Dots       []Dot
+	Dots       []RatioDot
 }
 
-// Dot is a ratio.
-type Dot struct {
-	Ratio float64 // positive; beyond the ends of the axis it stands at the end
-	Kind  int     // of Ratios.Kind
-	Text  string  // what it is, for readers who point at it
+// RatioDot is a dot of a ratio plot.
+type RatioDot struct {
+	Ratio   float64 // positive; beyond the ends of the axis it stands at the end
+	Kind    int     // index in RatioPlot.DotKinds
+	Tooltip string  // shown when the reader points at the dot
 }
 
 const ratioHeight = vg.Length(24)
@@ -37,7 +37,7 @@ const ratioHeight = vg.Length(24)
 var ratioTicks = []float64{0.1, 0.2, 0.5, 0.8, 1, 1.2, 2, 5, 10}
 
 // Chart returns the chart, or nil if it has no rows.
-func (r Ratios) Chart(name, title, text string) *Chart {
+func (r RatioPlot) Chart(name, title, text string) *Chart {
 	if len(r.Rows) == 0 {
 		return nil
 	}
@@ -49,11 +49,11 @@ func (r Ratios) Chart(name, title, text string) *Chart {
 	}
 }
 
-func (r Ratios) legendSeries() XY { return XY{Series: r.DotKinds} }
+func (r RatioPlot) legendSeries() SizePlot { return SizePlot{Series: r.DotKinds} }
 
 // axisEnd returns where the axis ends: at a named ratio from 2 to 10 that none exceeds, in either
 // direction, if there is one.
-func (r Ratios) axisEnd() float64 {
+func (r RatioPlot) axisEnd() float64 {
 	far := 0.0
 	for _, row := range r.Rows {
 		for _, d := range row.Dots {
@@ -68,13 +68,13 @@ func (r Ratios) axisEnd() float64 {
 	return 10
 }
 
-func (r Ratios) draw(c draw.Canvas) {
+func (r RatioPlot) draw(c draw.Canvas) {
 	used := r.legendSeries().drawLegend(c.Max.X-c.Min.X, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 	left, right := vg.Length(0), vg.Length(0)
 	for _, row := range r.Rows {
 		left, right = max(left, labelStyle.Width(row.Name)), max(right, labelStyle.Width(row.Note))
 	}
-	from, to := c.Min.X+margin+left+12, c.Max.X-margin-right-12
+	from, to := c.Min.X+pictureMargin+left+12, c.Max.X-pictureMargin-right-12
 	top, bottom := c.Max.Y-used-2, c.Min.Y+2*lineHeight+6
 	edge := math.Log(r.axisEnd())
 	tx := func(v float64) vg.Length {
@@ -88,7 +88,7 @@ func (r Ratios) draw(c draw.Canvas) {
 		if math.Abs(math.Log(t)) > edge*1.001 {
 			continue
 		}
-		line := draw.LineStyle{Color: grid, Width: 0.75}
+		line := draw.LineStyle{Color: gridColor, Width: 0.75}
 		if t == 1 {
 			line = draw.LineStyle{Color: Gray, Width: 1}
 		}
@@ -102,7 +102,7 @@ func (r Ratios) draw(c draw.Canvas) {
 	c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YBottom), vg.Point{X: (from + to) / 2, Y: c.Min.Y + 4}, r.XLabel)
 	y := top
 	for _, row := range r.Rows {
-		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.75}, from, y-ratioHeight, to, y-ratioHeight)
+		c.StrokeLine2(draw.LineStyle{Color: gridColor, Width: 0.75}, from, y-ratioHeight, to, y-ratioHeight)
 		c.FillText(withAlignment(labelStyle, draw.XRight, draw.YCenter), vg.Point{X: from - 12, Y: y - ratioHeight/2}, row.Name)
 		c.FillText(labelStyle, vg.Point{X: to + 12, Y: y - ratioHeight/2}, row.Note)
 		r.drawDots(c, row, tx, y-ratioHeight/2)
@@ -112,9 +112,9 @@ func (r Ratios) draw(c draw.Canvas) {
 
 // drawDots draws the dots of a row about a height. Dots that would cover each other are moved up
 // and down, as far as the row goes.
-func (r Ratios) drawDots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y vg.Length) {
+func (r RatioPlot) drawDots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length, y vg.Length) {
 	dots := slices.Clone(row.Dots)
-	slices.SortStableFunc(dots, func(a, b Dot) int {
+	slices.SortStableFunc(dots, func(a, b RatioDot) int {
 		if a.Ratio < b.Ratio {
 			return -1
 		}
@@ -139,7 +139,7 @@ func (r Ratios) drawDots(c draw.Canvas, row RatioRow, tx func(float64) vg.Length
 		placed = append(placed, best)
 		k := r.DotKinds[d.Kind]
 		drawWithAttributes(c, attributeText("data-series", k.Name), func() {
-			drawWithTooltip(c, d.Text, func() { k.Style.drawPoint(&c, best, nil) })
+			drawWithTooltip(c, d.Tooltip, func() { k.Style.drawPoint(&c, best, nil) })
 		})
 	}
 }

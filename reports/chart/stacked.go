@@ -11,66 +11,66 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Stacked is a chart of two parts, one below the other, on one axis of sizes: what was measured,
-// and how far it is from what was fitted to it. Between them lies a lane for each subject, which
-// shows where its pieces end.
-type Stacked struct {
-	Upper, Lower XY
-	Lanes        []Lane
+// StackedPlot is a chart of two parts, one below the other, on one axis of sizes: what was
+// measured, and how far it is from what was fitted to it. Between them lies a lane for each
+// subject, which shows where its pieces end.
+type StackedPlot struct {
+	Upper, Lower SizePlot
+	Lanes        []SizeRangeLane
 }
 
-// Lane is the ranges of sizes of one subject.
-type Lane struct {
+// SizeRangeLane shows the ranges of sizes in which the line of a subject is divided.
+type SizeRangeLane struct {
 	Color          Color
-	PieceRanges    [][2]float64 // of its pieces
+	SizeRanges     [][2]float64 // of the pieces of the line
 	DeclaredLimits []float64    // sizes that the library itself names
 }
 
 const laneRowHeight = vg.Length(13)
 
 // Chart returns the chart, or nil if nothing was measured.
-func (p Stacked) Chart(name, title, text string) *Chart {
+func (p StackedPlot) Chart(name, title, text string) *Chart {
 	if len(p.Upper.Series) == 0 {
 		return nil
 	}
-	p.Upper.removeHidden()
+	p.Upper.removeUnshowablePoints()
 	if n := p.Lower.clipOutliers(); n > 0 {
 		text += fmt.Sprintf(" Hollow marks at the edge lie beyond it: %d.", n)
 	}
-	text += p.Upper.thinSeries()
-	p.Lower.thinSeries()
+	text += p.Upper.limitPoints()
+	p.Lower.limitPoints()
 	first, last, _, _ := p.Upper.dataRange()
 	p.Lower.MinSize, p.Lower.MaxSize = first, last
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
 			return p.Upper.drawLegend(width, nil, vg.Point{}) + p.upperHeight(width) + p.lanesHeight() + p.lowerHeight(width) + 3*lineHeight + 16
 		},
-		draw:   p.draw,
-		panels: []plotValues{p.Upper.plotValues(), p.Lower.plotValues()},
+		draw:  p.draw,
+		plots: []plotValues{p.Upper.plotValues(), p.Lower.plotValues()},
 	}
 }
 
-func (p Stacked) upperHeight(width vg.Length) vg.Length { return min(0.62*width, 380) }
-func (p Stacked) lowerHeight(width vg.Length) vg.Length { return min(0.34*width, 190) }
+func (p StackedPlot) upperHeight(width vg.Length) vg.Length { return min(0.62*width, 380) }
+func (p StackedPlot) lowerHeight(width vg.Length) vg.Length { return min(0.34*width, 190) }
 
 // lanesHeight is the height of the lanes with their heading.
-func (p Stacked) lanesHeight() vg.Length {
+func (p StackedPlot) lanesHeight() vg.Length {
 	if len(p.Lanes) == 0 {
 		return 0
 	}
 	return laneRowHeight*vg.Length(len(p.Lanes)) + lineHeight + 10
 }
 
-func (p Stacked) draw(c draw.Canvas) {
+func (p StackedPlot) draw(c draw.Canvas) {
 	width, y := c.Max.X-c.Min.X, c.Max.Y
 	y -= p.Upper.drawLegend(width, &c, vg.Point{X: c.Min.X, Y: y})
 	part := func(height vg.Length) draw.Canvas {
-		out := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X + margin, Y: y - height}, Max: vg.Point{X: c.Max.X - margin, Y: y}}}
+		out := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X + pictureMargin, Y: y - height}, Max: vg.Point{X: c.Max.X - pictureMargin, Y: y}}}
 		y -= height
 		return out
 	}
 	named := func(what string) {
-		c.FillText(axisNameStyle, vg.Point{X: c.Min.X + margin, Y: y - 2}, what)
+		c.FillText(axisNameStyle, vg.Point{X: c.Min.X + pictureMargin, Y: y - 2}, what)
 		y -= lineHeight + 4
 	}
 	named(p.Upper.YLabel)
@@ -78,7 +78,7 @@ func (p Stacked) draw(c draw.Canvas) {
 	lanes := part(p.lanesHeight())
 	named(p.Lower.YLabel)
 	lower := part(p.lowerHeight(width))
-	a, b := p.Upper.plot(upper.Size()), p.Lower.plot(lower.Size())
+	a, b := p.Upper.newAxesPlot(upper.Size()), p.Lower.newAxesPlot(lower.Size())
 	if p.Upper.hasEmptyMessages() { // both axes have a place for messages without bytes, or none
 		b.X.Min = a.X.Min
 	}
@@ -94,7 +94,7 @@ func (p Stacked) draw(c draw.Canvas) {
 }
 
 // drawLanes draws the ranges of pieces on the axis of a plot.
-func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
+func (p StackedPlot) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 	if len(p.Lanes) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 	c.FillText(withAlignment(axisNameStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
 	y -= lineHeight/2 + laneRowHeight/2 + 2
 	for _, l := range p.Lanes {
-		for _, r := range l.PieceRanges {
+		for _, r := range l.SizeRanges {
 			from, to := at(r[0]), at(r[1])
 			c.FillPolygon(l.Color, []vg.Point{{X: from - 1, Y: y - 3}, {X: to + 1, Y: y - 3}, {X: to + 1, Y: y + 3}, {X: from - 1, Y: y + 3}})
 		}
@@ -118,7 +118,7 @@ func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
 
 // clipOutliers moves the few points of a signed axis that are far off to its edge, so that the
 // others can be seen, and makes them hollow. It returns how many.
-func (x *XY) clipOutliers() int {
+func (x *SizePlot) clipOutliers() int {
 	var all []float64
 	for _, s := range x.Series {
 		for _, p := range s.Points {
@@ -130,7 +130,7 @@ func (x *XY) clipOutliers() int {
 	var out []Series
 	for _, s := range x.Series {
 		far := Series{Name: s.Name, Style: s.Style}
-		far.Style.Glyph = Hollow[max(s.ShapeIndex, 0)]
+		far.Style.Glyph = HollowGlyphs[max(s.ShapeIndex, 0)]
 		var near []Point
 		for _, p := range s.Points {
 			if math.Abs(p.Y) <= edge {

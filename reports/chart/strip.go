@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a
+// StripPlot is a strip plot: rows of marks on one linear axis, such as what launches say, one row a
 // quantity; or, with bars, a tornado chart.
-type Strip struct {
-	XLabel string // what the axis shows, with its unit
-	Signed bool   // 0 is in its middle; else at its left
-	Groups []StripGroup
+type StripPlot struct {
+	XLabel   string // what the axis shows, with its unit
+	IsSigned bool   // the axis has 0 in its middle, not at its left
+	Groups   []StripGroup
 }
 
 // StripGroup is rows under a heading.
@@ -32,14 +32,14 @@ type StripRow struct {
 
 // Bar goes from 0 to a value.
 type Bar struct {
-	To    float64
+	End   float64
 	Color Color
 }
 
 const stripHeight = vg.Length(17)
 
 // Chart returns the chart.
-func (s Strip) Chart(name, title, text string) *Chart {
+func (s StripPlot) Chart(name, title, text string) *Chart {
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(vg.Length) vg.Length {
 			h := 2*lineHeight + 12
@@ -56,7 +56,7 @@ func (s Strip) Chart(name, title, text string) *Chart {
 }
 
 // largestMagnitude returns the largest value without its sign.
-func (s Strip) largestMagnitude() float64 {
+func (s StripPlot) largestMagnitude() float64 {
 	far := 0.0
 	for _, g := range s.Groups {
 		for _, r := range g.Rows {
@@ -64,36 +64,36 @@ func (s Strip) largestMagnitude() float64 {
 				far = math.Max(far, math.Abs(m))
 			}
 			for _, b := range r.Bars {
-				far = math.Max(far, math.Abs(b.To))
+				far = math.Max(far, math.Abs(b.End))
 			}
 		}
 	}
 	return far
 }
 
-func (s Strip) draw(c draw.Canvas) {
+func (s StripPlot) draw(c draw.Canvas) {
 	left, right := vg.Length(0), vg.Length(0)
 	for _, g := range s.Groups {
 		for _, r := range g.Rows {
 			left, right = max(left, labelStyle.Width(r.Name)), max(right, labelStyle.Width(r.Note))
 		}
 	}
-	from, to := c.Min.X+margin+left+10, c.Max.X-margin-right-10
+	from, to := c.Min.X+pictureMargin+left+10, c.Max.X-pictureMargin-right-10
 	bottom := c.Min.Y + 2*lineHeight + 6
 	far, room, ticks := math.Max(s.largestMagnitude(), 1e-9), int((to-from)/42), linearTicks
-	if s.Signed {
+	if s.IsSigned {
 		far, room, ticks = math.Max(s.largestMagnitude(), 1), int((to-from)/84), signedTicks
 	}
 	step := tickStep(far, room)
 	most := step * math.Max(math.Ceil(s.largestMagnitude()*1.02/step), 1)
 	tx := func(v float64) vg.Length {
-		if s.Signed {
+		if s.IsSigned {
 			v = (v + most) / 2
 		}
 		return from + (to-from)*vg.Length(v/most)
 	}
 	for _, t := range ticks(most, step) {
-		line := draw.LineStyle{Color: grid, Width: 0.75}
+		line := draw.LineStyle{Color: gridColor, Width: 0.75}
 		if t.Value == 0 {
 			line = draw.LineStyle{Color: Gray, Width: 1}
 		}
@@ -104,7 +104,7 @@ func (s Strip) draw(c draw.Canvas) {
 	y := c.Max.Y - 2
 	for _, g := range s.Groups {
 		if g.Name != "" {
-			c.FillText(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + margin, Y: y - lineHeight/2}, g.Name)
+			c.FillText(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X + pictureMargin, Y: y - lineHeight/2}, g.Name)
 			y -= lineHeight + 2
 		}
 		for _, r := range g.Rows {
@@ -112,8 +112,8 @@ func (s Strip) draw(c draw.Canvas) {
 			c.FillText(withAlignment(labelStyle, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
 			c.FillText(labelStyle, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
 			for _, b := range r.Bars {
-				square := []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}}
-				drawWithTooltip(c, s.markText(r, b.To), func() { c.FillPolygon(b.Color, square) })
+				square := []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.End), Y: y - h/2 - 5}, {X: tx(b.End), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}}
+				drawWithTooltip(c, s.markText(r, b.End), func() { c.FillPolygon(b.Color, square) })
 			}
 			for _, m := range r.Marks {
 				drawWithTooltip(c, s.markText(r, m), func() {
@@ -126,9 +126,9 @@ func (s Strip) draw(c draw.Canvas) {
 }
 
 // markText describes a mark of a row.
-func (s Strip) markText(r StripRow, v float64) string {
+func (s StripPlot) markText(r StripRow, v float64) string {
 	words := strconv.FormatFloat(v, 'g', 4, 64)
-	if s.Signed && v > 0 {
+	if s.IsSigned && v > 0 {
 		words = "+" + words
 	}
 	return r.Name + ": " + words + ", " + s.XLabel

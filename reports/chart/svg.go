@@ -23,8 +23,8 @@ type svgCanvas struct {
 	body          bytes.Buffer
 	states        []svgState
 	anchor        *vg.Point // what is drawn keeps its form when this point moves
-	merging       bool      // shapes of one kind become one element
-	merged        []mergedShapes
+	isMerging     bool      // shapes with equal attributes become one element
+	mergedShapes  []mergedShapes
 }
 
 // mergedShapes is shapes that are drawn alike.
@@ -67,20 +67,20 @@ func (s *svgCanvas) SetColor(c color.Color) {
 
 // Rotate turns what follows.
 func (s *svgCanvas) Rotate(rad float64) {
-	s.transform("rotate(" + formatCoordinate(-rad*180/math.Pi) + ")")
+	s.addTransform("rotate(" + formatCoordinate(-rad*180/math.Pi) + ")")
 }
 
 // Translate moves what follows.
 func (s *svgCanvas) Translate(p vg.Point) {
-	s.transform("translate(" + formatCoordinate(p.X.Points()) + " " + formatCoordinate(-p.Y.Points()) + ")")
+	s.addTransform("translate(" + formatCoordinate(p.X.Points()) + " " + formatCoordinate(-p.Y.Points()) + ")")
 }
 
 // Scale scales what follows.
 func (s *svgCanvas) Scale(x, y float64) {
-	s.transform("scale(" + formatCoordinate(x) + " " + formatCoordinate(y) + ")")
+	s.addTransform("scale(" + formatCoordinate(x) + " " + formatCoordinate(y) + ")")
 }
 
-func (s *svgCanvas) transform(t string) {
+func (s *svgCanvas) addTransform(t string) {
 	s.body.WriteString(`<g transform="` + t + `">`)
 	s.state().groups++
 }
@@ -123,17 +123,17 @@ func (s *svgCanvas) Fill(p vg.Path) {
 // addPath adds a path, to those that are drawn alike if shapes are merged.
 func (s *svgCanvas) addPath(attributes string, p vg.Path) {
 	data := pathData(p, s.anchor)
-	if !s.merging {
+	if !s.isMerging {
 		s.body.WriteString("<path " + attributes + ` d="` + data + "\"/>\n")
 		return
 	}
-	for i := range s.merged {
-		if s.merged[i].attributes == attributes {
-			s.merged[i].data = append(s.merged[i].data, data...)
+	for i := range s.mergedShapes {
+		if s.mergedShapes[i].attributes == attributes {
+			s.mergedShapes[i].data = append(s.mergedShapes[i].data, data...)
 			return
 		}
 	}
-	s.merged = append(s.merged, mergedShapes{attributes, []byte(data)})
+	s.mergedShapes = append(s.mergedShapes, mergedShapes{attributes, []byte(data)})
 }
 
 // FillString writes text.
@@ -156,12 +156,12 @@ func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("chart: an imag
 
 // WriteTo writes the picture as a file of its own.
 func (s *svgCanvas) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, s.element("", `<style>`+DarkStyleRules("")+"</style>\n"))
+	n, err := io.WriteString(w, s.svgElement("", `<style>`+DarkStyleRules("")+"</style>\n"))
 	return int64(n), err
 }
 
-// element returns the element, with attributes more and something before the drawing.
-func (s *svgCanvas) element(attributes, before string) string {
+// svgElement returns the element, with attributes more and something before the drawing.
+func (s *svgCanvas) svgElement(attributes, before string) string {
 	w, h := formatCoordinate(s.width.Points()), formatCoordinate(s.height.Points())
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 -%s %s %s" font-family="Liberation Sans,Arimo,Arial,Helvetica,sans-serif"%s>`,
 		w, h, h, w, h, attributes) + "\n" + before + s.body.String() + "</svg>\n"

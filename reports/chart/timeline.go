@@ -95,12 +95,12 @@ func SpanName(s model.Span) string {
 
 // timelineLanes is a recording with the lanes that are drawn.
 type timelineLanes struct {
-	*timelineState
-	all       []model.Track // ranks
-	ranks     []model.Track // that are drawn
-	resources []model.Track
-	flights   []model.Flight
-	more      []string
+	*spanStatistics
+	allRanks     []model.Track // ranks
+	ranks        []model.Track // that are drawn
+	resources    []model.Track
+	flights      []model.Flight
+	omittedTexts []string
 }
 
 // maxArrows is how many arrows are drawn.
@@ -109,8 +109,8 @@ const maxArrows = 300
 func newLanes(r *model.Timeline) *timelineLanes {
 	ranks, moreRanks := BusyRanks(r)
 	resources, moreResources := BusyResources(r)
-	l := &timelineLanes{all: r.Ranks, ranks: ranks, resources: resources}
-	l.timelineState = &timelineState{end: max(r.End(), 1), timeByName: map[string]unit.Time{}, countByName: map[string]int{}}
+	l := &timelineLanes{allRanks: r.Ranks, ranks: ranks, resources: resources}
+	l.spanStatistics = &spanStatistics{endTime: max(r.End(), 1), timeByName: map[string]unit.Time{}, countByName: map[string]int{}}
 	for _, x := range l.ranks {
 		for _, s := range x.Spans {
 			if s.Activity != model.WaitActivity {
@@ -129,22 +129,22 @@ func newLanes(r *model.Timeline) *timelineLanes {
 		}
 	}
 	if moreResources > 0 {
-		l.more = append(l.more, format.Plural(moreResources, "part")+" of the network that were busy for a shorter time")
+		l.omittedTexts = append(l.omittedTexts, format.Plural(moreResources, "part")+" of the network that were busy for a shorter time")
 	}
 	if moreRanks += r.OtherRanks; moreRanks > 0 {
-		l.more = append(l.more, format.Plural(moreRanks, "rank"))
+		l.omittedTexts = append(l.omittedTexts, format.Plural(moreRanks, "rank"))
 	}
 	if hidden > 0 {
-		l.more = append(l.more, format.Plural(hidden, "message"))
+		l.omittedTexts = append(l.omittedTexts, format.Plural(hidden, "message"))
 	}
 	if r.OmittedCount > 0 {
-		l.more = append(l.more, fmt.Sprintf("all after %s us", format.Number(r.OmittedFrom.Micros())))
+		l.omittedTexts = append(l.omittedTexts, fmt.Sprintf("all after %s us", format.Number(r.OmittedFrom.Micros())))
 	}
 	return l
 }
 
 // countSpan counts what is busy.
-func (l *timelineState) countSpan(s model.Span) {
+func (l *spanStatistics) countSpan(s model.Span) {
 	name := SpanName(s)
 	if l.countByName[name] == 0 {
 		l.namesByTime = append(l.namesByTime, name)
@@ -155,7 +155,7 @@ func (l *timelineState) countSpan(s model.Span) {
 
 // rowOf returns the place of a rank among those that are drawn, or -1.
 func (l *timelineLanes) rowOf(rank int) int {
-	return slices.IndexFunc(l.ranks, func(t model.Track) bool { return t.Name == l.all[rank].Name })
+	return slices.IndexFunc(l.ranks, func(t model.Track) bool { return t.Name == l.allRanks[rank].Name })
 }
 
 // caption say how to read the picture, and what is not in it.
@@ -174,10 +174,10 @@ func (l *timelineLanes) caption() string {
 		s += ": by what it carries (violet), by collisions (orange), and by waiting after them (gray)"
 	}
 	s += "."
-	for i, x := range l.more {
+	for i, x := range l.omittedTexts {
 		s += map[bool]string{true: " Left out: ", false: ", "}[i == 0] + x
 	}
-	if len(l.more) > 0 {
+	if len(l.omittedTexts) > 0 {
 		s += "."
 	}
 	return s
@@ -185,9 +185,9 @@ func (l *timelineLanes) caption() string {
 
 // Heights of the parts.
 const (
-	callHeight     = vg.Length(14)
-	resourceHeight = vg.Length(9) // of a part of the network
-	smallFontSize  = 10.0
+	callBracketHeight = vg.Length(14)
+	resourceHeight    = vg.Length(9) // of a part of the network
+	smallFontSize     = 10.0
 )
 
 var smallTextStyle = textStyle(Gray, smallFontSize, false, draw.XLeft, draw.YCenter)
@@ -206,14 +206,14 @@ func (l *timelineLanes) arrowRoom() vg.Length {
 // draw draws from a point down and returns the height where it ends. Without a canvas it only
 // measures.
 func (l *timelineLanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
-	d := &timelineCanvas{timelineState: l.timelineState, c: c, left: at.X + 2*margin, width: width - 4*margin, top: at.Y}
+	d := &timelineCanvas{spanStatistics: l.spanStatistics, canvas: c, left: at.X + 2*pictureMargin, width: width - 4*pictureMargin, top: at.Y}
 	y := at.Y
 	var lower []vg.Length // edges of the lanes
 	for i := range l.ranks {
 		if i > 0 {
 			y -= l.arrowRoom()
 		}
-		y -= lineHeight + callHeight + laneHeight
+		y -= lineHeight + callBracketHeight + processorLaneHeight
 		lower = append(lower, y)
 	}
 	if c != nil {
@@ -244,7 +244,7 @@ func (l *timelineLanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Le
 
 // drawRank draws what a rank does: its name, its calls, its processor. y is the lower edge.
 func (l *timelineLanes) drawRank(d *timelineCanvas, t model.Track, y vg.Length) {
-	d.drawTextOnGround(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
+	d.drawTextOnBackground(withAlignment(smallHeadingStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + processorLaneHeight + callBracketHeight + lineHeight/2}, t.Name)
 	d.drawZoomable(func() {
 		l.drawCalls(d, t, y)
 		d.drawSpans(l.drawableSpans(d, t), y)
@@ -255,15 +255,15 @@ func (l *timelineLanes) drawRank(d *timelineCanvas, t model.Track, y vg.Length) 
 func (l *timelineLanes) drawCalls(d *timelineCanvas, t model.Track, y vg.Length) {
 	var last vg.Length
 	for _, c := range t.Calls {
-		from, to := d.x(c.From), d.x(c.To)
-		edge := y + laneHeight + 2
-		drawWithTooltip(*d.c, timeRangeText(t.Name+", "+c.Name, c.From, c.To), func() {
-			d.c.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
+		from, to := d.timePosition(c.From), d.timePosition(c.To)
+		edge := y + processorLaneHeight + 2
+		drawWithTooltip(*d.canvas, timeRangeText(t.Name+", "+c.Name, c.From, c.To), func() {
+			d.canvas.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
 		})
 		half := smallTextStyle.Width(c.Name) / 2
 		x := min(max((from+to)/2, d.left+half), d.left+d.width-half)
 		if x-half > last && (to-from > half || len(t.Calls) < 4) {
-			d.drawTextOnGround(withAlignment(smallTextStyle, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallFontSize/2}, c.Name)
+			d.drawTextOnBackground(withAlignment(smallTextStyle, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallFontSize/2}, c.Name)
 			last = x + half + 3
 		}
 	}
@@ -272,7 +272,7 @@ func (l *timelineLanes) drawCalls(d *timelineCanvas, t model.Track, y vg.Length)
 // drawableSpans returns what a rank does as a lane that can be drawn: steps too short to be seen
 // become one, named for the longest of them.
 func (l *timelineLanes) drawableSpans(d *timelineCanvas, t model.Track) (out []model.Span) {
-	least := unit.Time(float64(l.end) / float64(d.width)) // what a point shows
+	least := unit.Time(float64(l.endTime) / float64(d.width)) // what a point shows
 	var run []model.Span
 	flush := func() {
 		if len(run) > 0 {
@@ -306,8 +306,8 @@ func (l *timelineLanes) drawArrows(d *timelineCanvas, lower []vg.Length) {
 			s.Width /= 2
 		}
 		clipped, whole := d.clipArrow(from, to)
-		drawWithTooltip(*d.c, timeRangeText(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
-			d.c.StrokeLines(s, clipped)
+		drawWithTooltip(*d.canvas, timeRangeText(fmt.Sprintf("%s, %s to %s", f.Name, l.allRanks[f.From].Name, l.allRanks[f.To].Name), f.Depart, f.Arrive), func() {
+			d.canvas.StrokeLines(s, clipped)
 			if whole && (!dense || !f.IsRemoteAccess) {
 				d.drawArrowHead(i, from, to)
 			}
@@ -350,9 +350,9 @@ func (l *timelineLanes) drawArrowNames(d *timelineCanvas, lower []vg.Length) {
 func (l *timelineLanes) arrowEnds(d *timelineCanvas, f model.Flight, lower []vg.Length) (from, to vg.Point) {
 	const clear = 6 // of the brackets of calls
 	a, b := l.rowOf(f.From), l.rowOf(f.To)
-	from, to = vg.Point{X: d.x(f.Depart), Y: lower[a]}, vg.Point{X: d.x(f.Arrive), Y: lower[b] + laneHeight + clear}
+	from, to = vg.Point{X: d.timePosition(f.Depart), Y: lower[a]}, vg.Point{X: d.timePosition(f.Arrive), Y: lower[b] + processorLaneHeight + clear}
 	if a > b {
-		from.Y, to.Y = lower[a]+laneHeight+clear, lower[b]
+		from.Y, to.Y = lower[a]+processorLaneHeight+clear, lower[b]
 	}
 	return from, to
 }
@@ -376,35 +376,37 @@ func (d *timelineCanvas) clipArrow(from, to vg.Point) (line []vg.Point, whole bo
 // drawResource draws by what a part of the network is taken. y is the lower edge.
 func (l *timelineLanes) drawResource(d *timelineCanvas, t model.Track, y vg.Length) {
 	var busy unit.Time
-	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, y, d.left+d.width, y)
-	d.drawZoomable(func() { busy = l.drawUses(d, t, y) })
-	d.drawText(withAlignment(smallTextStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.WithDecimals(100*busy.Micros()/l.end.Micros(), 1)))
+	d.canvas.StrokeLine2(draw.LineStyle{Color: gridColor, Width: 1}, d.left, y, d.left+d.width, y)
+	d.drawZoomable(func() { busy = l.drawOccupancy(d, t, y) })
+	d.drawText(withAlignment(smallTextStyle, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + resourceHeight + smallFontSize/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.WithDecimals(100*busy.Micros()/l.endTime.Micros(), 1)))
 }
 
-// drawUses draws when a part of the network is busy, and returns for how long.
-func (l *timelineLanes) drawUses(d *timelineCanvas, t model.Track, y vg.Length) (busy unit.Time) {
+// drawOccupancy draws when a part of the network is busy, and returns for how long it is.
+func (l *timelineLanes) drawOccupancy(d *timelineCanvas, t model.Track, y vg.Length) (busy unit.Time) {
 	for at := 0; at < len(t.Spans); {
 		s := t.Spans[at]
 		busy += s.Duration()
-		from, to := d.x(s.From), d.x(s.To)
-		for at++; at < len(t.Spans) && t.Spans[at].Activity == s.Activity && d.x(t.Spans[at].From)-to < 0.5; at++ { // too near to be told apart
+		from, to := d.timePosition(s.From), d.timePosition(s.To)
+		for at++; at < len(t.Spans) && t.Spans[at].Activity == s.Activity && d.timePosition(t.Spans[at].From)-to < 0.5; at++ { // too near to be told apart
 			busy += t.Spans[at].Duration()
-			to = d.x(t.Spans[at].To)
+			to = d.timePosition(t.Spans[at].To)
 		}
 		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + resourceHeight}}
-		drawWithTooltip(*d.c, timeRangeText(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
-			d.c.SetColor(useColor(s.Activity))
-			d.c.Fill(box.Path())
+		drawWithTooltip(*d.canvas, timeRangeText(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
+			d.canvas.SetColor(occupancyColor(s.Activity))
+			d.canvas.Fill(box.Path())
 		})
 	}
 	return busy
 }
 
 // drawZoomable draws what moves when the reader looks at a part of the time.
-func (d *timelineCanvas) drawZoomable(draw func()) { drawWithAttributes(*d.c, `class="zoom"`, draw) }
+func (d *timelineCanvas) drawZoomable(draw func()) {
+	drawWithAttributes(*d.canvas, `class="zoom"`, draw)
+}
 
-// useColor returns the colour of what a part of the network is taken by.
-func useColor(a model.Activity) Color {
+// occupancyColor returns the colour of the activity that occupies a part of the network.
+func occupancyColor(a model.Activity) Color {
 	switch a {
 	case model.CollisionActivity:
 		return Orange

@@ -15,7 +15,7 @@ import (
 func TestTraceChartMerges(t *testing.T) {
 	x := reporttest.BusyTimeline(2, 5000)
 	l := newLanes(x)
-	d := &timelineCanvas{timelineState: l.timelineState, width: 500}
+	d := &timelineCanvas{spanStatistics: l.spanStatistics, width: 500}
 	lane := l.drawableSpans(d, l.ranks[0])
 	if n := len(lane); n < 200 || n > 500 {
 		t.Errorf("%d boxes in 500 points", n)
@@ -30,15 +30,15 @@ func TestTraceChartMerges(t *testing.T) {
 	if at != x.End() {
 		t.Errorf("the boxes end at %v, the steps at %v", at, x.End())
 	}
-	if few := l.drawableSpans(&timelineCanvas{timelineState: l.timelineState, width: 1 << 20}, l.ranks[0]); len(few) != 5000 {
+	if few := l.drawableSpans(&timelineCanvas{spanStatistics: l.spanStatistics, width: 1 << 20}, l.ranks[0]); len(few) != 5000 {
 		t.Errorf("%d boxes where all 5000 steps can be seen", len(few))
 	}
 }
 
 // A step that can be seen is drawn by itself, whatever is beside it.
 func TestTraceChartKeepsLongSteps(t *testing.T) {
-	l := &timelineLanes{timelineState: &timelineState{end: 1000}}
-	lane := l.drawableSpans(&timelineCanvas{timelineState: l.timelineState, width: 100}, model.Track{Spans: []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "c", From: 905, To: 907}, {Name: "d", From: 907, To: 912}}})
+	l := &timelineLanes{spanStatistics: &spanStatistics{endTime: 1000}}
+	lane := l.drawableSpans(&timelineCanvas{spanStatistics: l.spanStatistics, width: 100}, model.Track{Spans: []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "c", From: 905, To: 907}, {Name: "d", From: 907, To: 912}}})
 	want := []model.Span{{Name: "a", To: 5, Count: 1}, {Name: "b", From: 5, To: 905, Count: 1}, {Name: "d", From: 905, To: 912, Count: 2}}
 	if !slices.Equal(lane, want) {
 		t.Errorf("drawn are %v, want %v", lane, want)

@@ -15,13 +15,13 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// XY is a chart of times or rates against message sizes, both logarithmic unless it says otherwise.
-// Its legend stands above the data, never on it.
-type XY struct {
+// SizePlot is a chart of times or rates against message sizes, both logarithmic unless it says
+// otherwise. Its legend stands above the data, never on it.
+type SizePlot struct {
 	XLabel            string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
 	YLabel            string // what the vertical axis shows, with its unit
-	Linear            bool   // the vertical axis begins at 0 and is not logarithmic
-	Signed            bool   // it has 0 in its middle and is not logarithmic
+	IsLinear          bool   // the vertical axis begins at 0 and is not logarithmic
+	IsSigned          bool   // it has 0 in its middle and is not logarithmic
 	ShowsAllIntervals bool   // it has room for all intervals, and not only for those of framed points
 	Series            []Series
 	LegendRows        [][]Series // what the legend names, each part in lines of its own; default: the series
@@ -35,19 +35,19 @@ type Series struct {
 	Name       string
 	HiddenWith string // without a name: the series that it belongs to, with which it is hidden
 	Kind       string // what its points are, such as published, where a chart has several kinds under one name
-	ShapeIndex int    // of its glyph in Solid and Hollow, where a chart chooses between them
+	ShapeIndex int    // of its glyph in SolidGlyphs and HollowGlyphs, where a chart chooses between them
 	Style      Style
 	Points     []Point
 	Lines      [][]Point // intervals of their points are not drawn
-	ShadedTo   []Point   // the area between the series' points and these is shaded
+	ShadedUpTo []Point   // the area between the series' points and these is shaded
 }
 
 // Style is how a series is drawn.
 type Style struct {
-	Color  Color
-	Glyph  draw.GlyphDrawer
-	Dashed bool
-	Framed bool // a ring is about each point, and its interval has ends
+	Color    Color
+	Glyph    draw.GlyphDrawer
+	IsDashed bool
+	HasRing  bool // each point has a ring, and its interval has end marks
 }
 
 // Point is a value with its interval, which is empty where Low is not below High. Of, if not 0, is
@@ -60,20 +60,20 @@ func JoinedSeries(name string, s Style, points []Point) Series {
 }
 
 // canShow says whether the vertical axis has a place for a value.
-func (x XY) canShow(y float64) bool { return y > 0 || x.Linear && y == 0 || x.Signed }
+func (x SizePlot) canShow(y float64) bool { return y > 0 || x.IsLinear && y == 0 || x.IsSigned }
 
 // Chart returns the chart, or nil if no series has points. Values that are not positive cannot be
 // shown; the text says how many there are.
-func (x XY) Chart(name, title, text string) *Chart {
+func (x SizePlot) Chart(name, title, text string) *Chart {
 	x.Series = slices.DeleteFunc(slices.Clone(x.Series), func(s Series) bool { return len(s.Points) == 0 })
 	if len(x.Series) == 0 {
 		return nil
 	}
-	hidden := x.removeHidden()
+	hidden := x.removeUnshowablePoints()
 	if hidden > 0 {
 		text += fmt.Sprintf(" %d values that are not positive are left out.", hidden)
 	}
-	text += x.thinSeries()
+	text += x.limitPoints()
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
 			return x.drawLegend(width, nil, vg.Point{}) + min(0.62*width, 380) + 2*lineHeight + 4
@@ -83,17 +83,17 @@ func (x XY) Chart(name, title, text string) *Chart {
 			used := x.drawLegend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 			// Note: gonum would place the names of logarithmic axes as if they were linear, and
 			// make room for them there.
-			c.FillText(axisNameStyle, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.YLabel)
+			c.FillText(axisNameStyle, vg.Point{X: c.Min.X + pictureMargin, Y: c.Max.Y - used - 4}, x.YLabel)
 			c.FillText(withAlignment(axisNameStyle, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.XLabel, "message size"))
-			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
-			x.plot(area.Size()).draw(area)
+			area := draw.Crop(c, pictureMargin, -pictureMargin, lineHeight+4, -used-lineHeight-8)
+			x.newAxesPlot(area.Size()).draw(area)
 		},
-		panels: []plotValues{x.plotValues()},
+		plots: []plotValues{x.plotValues()},
 	}
 }
 
-// removeHidden removes what the vertical axis cannot show.
-func (x *XY) removeHidden() int {
+// removeUnshowablePoints removes points that the vertical axis cannot show, and returns how many.
+func (x *SizePlot) removeUnshowablePoints() int {
 	n := 0
 	for i := range x.Series {
 		s := &x.Series[i]
@@ -118,20 +118,20 @@ const (
 	minSeriesPoints = 20
 )
 
-// thinSeries leaves out points of series that have too many, and says so.
-func (x *XY) thinSeries() string {
+// limitPoints omits points of series that have too many, and returns a sentence that says so.
+func (x *SizePlot) limitPoints() string {
 	most := min(max(maxPoints/len(x.Series), minSeriesPoints), maxSeriesPoints)
 	left := false
 	for i := range x.Series {
 		s := &x.Series[i]
 		left = left || len(s.Points) > most
-		if len(s.ShadedTo) == len(s.Points) {
-			s.ShadedTo = thinPoints(s.ShadedTo, most)
+		if len(s.ShadedUpTo) == len(s.Points) {
+			s.ShadedUpTo = selectPoints(s.ShadedUpTo, most)
 		}
-		s.Points = thinPoints(s.Points, most)
+		s.Points = selectPoints(s.Points, most)
 		s.Lines = slices.Clone(s.Lines)
 		for j, l := range s.Lines {
-			s.Lines[j] = thinPoints(l, most)
+			s.Lines[j] = selectPoints(l, most)
 		}
 	}
 	if !left {
@@ -140,9 +140,9 @@ func (x *XY) thinSeries() string {
 	return fmt.Sprintf(" Of each series no more than %d points are shown.", most)
 }
 
-// thinPoints returns the first point of each of so many ranges of sizes, which are alike on a
+// selectPoints returns the first point of each of a number of ranges of sizes, which are equal on a
 // logarithmic axis, and the last point.
-func thinPoints(points []Point, most int) []Point {
+func selectPoints(points []Point, most int) []Point {
 	if len(points) <= most {
 		return points
 	}
@@ -160,7 +160,7 @@ func thinPoints(points []Point, most int) []Point {
 }
 
 // dataRange returns the ranges of sizes and values. first is the smallest size but zero.
-func (x XY) dataRange() (first, last, low, high float64) {
+func (x SizePlot) dataRange() (first, last, low, high float64) {
 	first, low = math.Inf(1), math.Inf(1)
 	see := func(p Point) {
 		if p.X > 0 {
@@ -174,7 +174,7 @@ func (x XY) dataRange() (first, last, low, high float64) {
 	for _, s := range x.Series {
 		for _, p := range s.Points {
 			see(p)
-			if (x.ShowsAllIntervals || s.Style.Framed) && p.Low < p.High {
+			if (x.ShowsAllIntervals || s.Style.HasRing) && p.Low < p.High {
 				see(Point{X: p.X, Y: p.Low})
 				see(Point{X: p.X, Y: p.High})
 			}
@@ -198,7 +198,7 @@ func (x XY) dataRange() (first, last, low, high float64) {
 }
 
 // largestMagnitude returns the largest value without its sign.
-func (x XY) largestMagnitude() float64 {
+func (x SizePlot) largestMagnitude() float64 {
 	far := 0.0
 	for _, s := range x.Series {
 		for _, p := range s.Points {
@@ -211,7 +211,7 @@ func (x XY) largestMagnitude() float64 {
 // axesPlot is a plot with the marks of its axes.
 type axesPlot struct {
 	*plot.Plot
-	x, y   scaleMark
+	x, y   axisScaleInfo
 	series []seriesPainter
 }
 
@@ -228,8 +228,8 @@ func (p *axesPlot) draw(c draw.Canvas) {
 	}
 }
 
-// plot returns the part below the legend, for so much room.
-func (x XY) plot(room vg.Point) *axesPlot {
+// newAxesPlot returns the plot below the legend, for an area of a size.
+func (x SizePlot) newAxesPlot(room vg.Point) *axesPlot {
 	first, last, low, high := x.dataRange()
 	zero := first / math.Sqrt(10) // where messages without bytes stand
 	p := plot.New()
@@ -252,7 +252,7 @@ func (x XY) plot(room vg.Point) *axesPlot {
 	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
 		return sizeTicks(min, max, zero, x.hasEmptyMessages(), int(room.X/60), name)
 	})
-	if rows := int(room.Y / 18); x.Signed {
+	if rows := int(room.Y / 18); x.IsSigned {
 		far := math.Max(x.largestMagnitude(), 1)
 		step := tickStep(far, max(rows/2, 2))
 		p.Y.Scale = plot.LinearScale{}
@@ -263,7 +263,7 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		}
 		p.Y.Min = -p.Y.Max
 		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return signedTicks(max, step) })
-	} else if x.Linear {
+	} else if x.IsLinear {
 		step := tickStep(high, rows)
 		p.Y.Scale = plot.LinearScale{}
 		p.Y.Min, p.Y.Max = 0, step*math.Ceil(high*1.02/step)
@@ -273,14 +273,14 @@ func (x XY) plot(room vg.Point) *axesPlot {
 		p.Y.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return valueTicks(min, max, rows) })
 	}
 	g := plotter.NewGrid()
-	g.Vertical.Color, g.Horizontal.Color = grid, grid
+	g.Vertical.Color, g.Horizontal.Color = gridColor, gridColor
 	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
 	p.Add(g)
-	out := &axesPlot{Plot: p, x: scaleMark{p.X.Min, p.X.Max, "log", 0}, y: scaleMark{p.Y.Min, p.Y.Max, "log", 0}}
+	out := &axesPlot{Plot: p, x: axisScaleInfo{p.X.Min, p.X.Max, "log", 0}, y: axisScaleInfo{p.Y.Min, p.Y.Max, "log", 0}}
 	if x.hasEmptyMessages() {
 		out.x.zero = zero
 	}
-	if x.Signed || x.Linear {
+	if x.IsSigned || x.IsLinear {
 		out.y.kind = "linear"
 	}
 	for _, s := range x.Series {
@@ -290,7 +290,7 @@ func (x XY) plot(room vg.Point) *axesPlot {
 }
 
 // hasEmptyMessages says whether there are messages without bytes.
-func (x XY) hasEmptyMessages() bool {
+func (x SizePlot) hasEmptyMessages() bool {
 	for _, s := range x.Series {
 		for _, p := range s.Points {
 			if p.X == 0 {
@@ -316,13 +316,13 @@ func (s seriesPainter) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		return vg.Point{X: tx(q.X), Y: ty(q.Y)}
 	}
-	if len(s.ShadedTo) > 0 {
+	if len(s.ShadedUpTo) > 0 {
 		var area []vg.Point
 		for _, q := range s.Points {
 			area = append(area, at(q))
 		}
-		for i := range s.ShadedTo {
-			q := s.ShadedTo[len(s.ShadedTo)-1-i]
+		for i := range s.ShadedUpTo {
+			q := s.ShadedUpTo[len(s.ShadedUpTo)-1-i]
 			q.Y = math.Max(q.Y, p.Y.Min) // an axis may have no place for what took no time
 			area = append(area, at(q))
 		}
@@ -351,17 +351,17 @@ func (s seriesPainter) Plot(c draw.Canvas, p *plot.Plot) {
 // drawPoint draws a point, and the interval of its value between two ends, if it has any.
 func (l Style) drawPoint(c *draw.Canvas, at vg.Point, ends []vg.Length) {
 	anchor := func(shape func()) { drawAnchored(*c, at, shape) }
-	if l.Framed {
-		anchor(func() { drawCircle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) }) // stands out from what is below
+	if l.HasRing {
+		anchor(func() { drawCircle(c, at, draw.LineStyle{Color: backgroundColor, Width: 4.5}) }) // stands out from what is below
 	}
 	bar := draw.LineStyle{Color: l.Color, Width: 1}
-	if l.Framed {
+	if l.HasRing {
 		bar = draw.LineStyle{Color: Black, Width: 1.5}
 	}
 	if ends != nil {
 		c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X, Y: ends[0]}, {X: at.X, Y: ends[1]}})...)
 	}
-	if l.Framed {
+	if l.HasRing {
 		const half = 4
 		for _, y := range ends {
 			drawAnchored(*c, vg.Point{X: at.X, Y: y}, func() {
@@ -390,7 +390,7 @@ func (l Style) lineStyle() draw.LineStyle {
 	if l.Color == Gray { // one of many
 		s.Width = 0.75
 	}
-	if l.Dashed {
+	if l.IsDashed {
 		s.Dashes = []vg.Length{5, 3}
 	}
 	return s
@@ -398,16 +398,16 @@ func (l Style) lineStyle() draw.LineStyle {
 
 // drawLegend draws the names of the series from a point on, in rows, and returns the height that it
 // takes. Without a canvas it only measures.
-func (x XY) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
+func (x SizePlot) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 	const sample, gap = 24, 14
-	left, y := margin, lineHeight/2+2
-	down := func() { left, y = margin, y+lineHeight+1 }
+	left, y := pictureMargin, lineHeight/2+2
+	down := func() { left, y = pictureMargin, y+lineHeight+1 }
 	parts := x.LegendRows
 	if parts == nil {
 		parts = [][]Series{x.Series}
 	}
 	for _, part := range parts {
-		if left > margin {
+		if left > pictureMargin {
 			down()
 		}
 		for _, s := range part {
@@ -415,7 +415,7 @@ func (x XY) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 				continue
 			}
 			need := sample + 5 + labelStyle.Width(s.Name)
-			if left > margin && left+need > width-margin {
+			if left > pictureMargin && left+need > width-pictureMargin {
 				down()
 			}
 			if c != nil {

@@ -149,10 +149,10 @@ func (p *renderedPage) addFigure(f doc.Figure, heading string) drawnFigure {
 func (f *drawnFigure) drawChart() {
 	at := figureWidths[f.Width]
 	if at.width == 0 {
-		f.PhonePicture = template.HTML(f.Inline(phoneWidth, "chart"))
+		f.PhonePicture = template.HTML(f.InlineSVG(phoneWidth, "chart"))
 		return
 	}
-	f.PhonePicture, f.WidePicture = template.HTML(f.Inline(phoneWidth, "chart slim")), template.HTML(f.Inline(at.width, at.classes))
+	f.PhonePicture, f.WidePicture = template.HTML(f.InlineSVG(phoneWidth, "chart slim")), template.HTML(f.InlineSVG(at.width, at.classes))
 }
 
 // addTable names a table's file, and keeps it unless the document has it.

@@ -25,7 +25,7 @@ func example() *doc.Document {
 	t.AddRow(doc.TextCell("send"), doc.IntervalCell(29.971, 29.93, 30.03), doc.TextCell("a remark that is long enough to be broken into several lines in a terminal"))
 	t.AddRow(doc.TextCell("isend"), doc.IntervalCell(3.1, 2.9, 3.4).WithTone(doc.DoubtfulTone), doc.EmptyCell)
 	t.AddNote("! is weak.")
-	x := chart.XY{YLabel: "time (us)", Series: []chart.Series{chart.JoinedSeries("send", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}, []chart.Point{{X: 1, Y: 2}, {X: 100, Y: 30}})}}
+	x := chart.SizePlot{YLabel: "time (us)", Series: []chart.Series{chart.JoinedSeries("send", chart.Style{Color: chart.Blue, Glyph: chart.SolidGlyphs[0]}, []chart.Point{{X: 1, Y: 2}, {X: 100, Y: 30}})}}
 	d.AddSection(doc.Section{ID: "parameters", Title: "Parameters", Tables: []*doc.Table{t}})
 	d.AddSection(doc.Section{ID: "charts", Title: "Charts", Figures: append(doc.Figures(doc.ColumnWidth, x.Chart("times", "Times", "Some.")), doc.Figures(doc.SingleWidth, x.Chart("times", "Charts", "Again."))...)})
 	d.AddSection(doc.Section{ID: "trust", Title: "How far to trust it", Items: []string{"Not far."}})

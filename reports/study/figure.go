@@ -147,7 +147,7 @@ func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 	if sizeAxis.MatchString(xAxis) {
 		xAxis = ""
 	}
-	x := chart.XY{XLabel: xAxis, YLabel: yAxis, LegendRows: make([][]chart.Series, 2)}
+	x := chart.SizePlot{XLabel: xAxis, YLabel: yAxis, LegendRows: make([][]chart.Series, 2)}
 	var names, kinds, texts []string
 	for _, c := range curves {
 		if !slices.Contains(names, c.Name) {
@@ -165,7 +165,7 @@ func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 	for _, kind := range []string{PredictedCurve, MeasuredCurve, PublishedCurve} {
 		for _, c := range curves {
 			if s := c.series(slices.Index(names, c.Name)); c.Kind == kind && len(s.Points) > 0 {
-				s.Style.Framed = s.Style.Framed && published <= maxRingPoints
+				s.Style.HasRing = s.Style.HasRing && published <= maxRingPoints
 				x.Series = append(x.Series, s)
 				kinds = append(kinds, kind)
 			}
@@ -180,7 +180,7 @@ func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 			texts = append(texts, text)
 			key := Curve{Name: k.kind, Kind: k.kind, Points: make([]chart.Point, 1)}.series(0)
 			key.Style.Color = chart.Gray
-			key.Style.Framed = key.Style.Framed && published <= maxRingPoints
+			key.Style.HasRing = key.Style.HasRing && published <= maxRingPoints
 			if k.kind == PredictedCurve {
 				key.Points, key.Lines = nil, [][]chart.Point{nil}
 			}
@@ -200,15 +200,15 @@ func curveChart(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
 // series returns a curve as a series, in the i-th colour and shape.
 func (c Curve) series(i int) chart.Series {
 	line := slices.DeleteFunc(slices.Clone(c.Points), func(p chart.Point) bool { return math.IsNaN(p.X) || math.IsNaN(p.Y) })
-	s := chart.JoinedSeries(c.Name, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Hollow[i%len(chart.Hollow)]}, line)
+	s := chart.JoinedSeries(c.Name, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.HollowGlyphs[i%len(chart.HollowGlyphs)]}, line)
 	s.Kind = c.Kind
 	switch {
 	case c.Kind == MeasuredCurve:
-		s.Style.Glyph = chart.Solid[i%len(chart.Solid)]
+		s.Style.Glyph = chart.SolidGlyphs[i%len(chart.SolidGlyphs)]
 	case c.Kind == PublishedCurve:
-		s.Style.Framed, s.Lines = true, nil
+		s.Style.HasRing, s.Lines = true, nil
 	case len(line) > 1:
-		s.Style.Dashed, s.Points = true, []chart.Point{line[0], line[len(line)-1]}
+		s.Style.IsDashed, s.Points = true, []chart.Point{line[0], line[len(line)-1]}
 	}
 	return s
 }
@@ -218,18 +218,18 @@ var dotKinds = []struct {
 	basis, name string
 	style       chart.Style
 }{
-	{BlindClass, "predicted blind", chart.Style{Color: chart.Violet, Glyph: chart.Solid[3]}},
-	{compare.ValidationBasis, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
-	{BasisAssumed, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
-	{BasisUnexamined, "nothing fitted, not examined", chart.Style{Color: chart.Teal, Glyph: chart.Solid[2]}},
-	{compare.CalibrationBasis, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
-	{VerdictContradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
+	{BlindClass, "predicted blind", chart.Style{Color: chart.Violet, Glyph: chart.SolidGlyphs[3]}},
+	{compare.ValidationBasis, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.SolidGlyphs[0]}},
+	{BasisAssumed, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.SolidGlyphs[1]}},
+	{BasisUnexamined, "nothing fitted, not examined", chart.Style{Color: chart.Teal, Glyph: chart.SolidGlyphs[2]}},
+	{compare.CalibrationBasis, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.HollowGlyphs[0]}},
+	{VerdictContradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.SolidGlyphs[5]}},
 }
 
 // ratioChart draws each measured value over the published one, a row for each table and figure, or
 // returns nil if no number is published.
 func (s *Study) ratioChart() *chart.Chart {
-	x := chart.Ratios{XLabel: "measured / published", AgreementBand: agreementPercent / 100.0}
+	x := chart.RatioPlot{XLabel: "measured / published", AgreementBand: agreementPercent / 100.0}
 	kinds := map[string]int{}
 	for _, k := range dotKinds {
 		all := s.countNumbers(k.basis)
@@ -253,7 +253,7 @@ func (s *Study) ratioChart() *chart.Chart {
 			if math.Abs(off) <= agreementPercent {
 				close++
 			}
-			row.Dots = append(row.Dots, chart.Dot{Ratio: ratio, Kind: kind, Text: r.describe(a)})
+			row.Dots = append(row.Dots, chart.RatioDot{Ratio: ratio, Kind: kind, Tooltip: r.describe(a)})
 		}
 		if len(row.Dots) > 0 {
 			row.Note = strconv.Itoa(close) + "/" + strconv.Itoa(len(row.Dots))

@@ -168,7 +168,7 @@ func TestCurves(t *testing.T) {
 		if m.Style.Color != p.Style.Color || m.Style.Color != q.Style.Color {
 			t.Errorf("curve %d: colours %v %v %v", i, m.Style.Color, p.Style.Color, q.Style.Color)
 		}
-		if len(m.Points) != 2 || len(m.Lines) != 1 || m.Style.Dashed || !p.Style.Dashed || p.Style.Framed || !q.Style.Framed || q.Lines != nil {
+		if len(m.Points) != 2 || len(m.Lines) != 1 || m.Style.IsDashed || !p.Style.IsDashed || p.Style.HasRing || !q.Style.HasRing || q.Lines != nil {
 			t.Errorf("curve %d: %+v, %+v, %+v", i, m, p, q)
 		}
 		colours[m.Style.Color] = true
@@ -309,7 +309,7 @@ func TestHostileStudy(t *testing.T) {
 // The chart of all values has a dot for each published number, once, that says what it is.
 func TestRatios(t *testing.T) {
 	s := smallStudy()
-	svg := s.ratioChart().Inline(1100, "")
+	svg := s.ratioChart().InlineSVG(1100, "")
 	for _, want := range []string{"published 30 us, measured 30.00 us (0.0 %)", "published 130 us, measured 157.0 us (+20.8 %)", "published 4 to 10 us, measured 11.00 us (+10.0 %)", "(+315.0 %)"} {
 		if n := strings.Count(svg, want); n != 1 {
 			t.Errorf("%q %d times", want, n)
@@ -340,7 +340,7 @@ func TestTablePictures(t *testing.T) {
 	var titles []string
 	for _, f := range a.figures() {
 		titles = append(titles, f.Title)
-		if n := strings.Count(f.Inline(660, ""), `data-kind="published"`); n != 4 {
+		if n := strings.Count(f.InlineSVG(660, ""), `data-kind="published"`); n != 4 {
 			t.Errorf("%s: %d published curves", f.Title, n)
 		}
 	}
@@ -433,7 +433,7 @@ func TestBlindPredictionsCountApart(t *testing.T) {
 	if n := s.countNumbers(BasisUnexamined); n.all != 1 {
 		t.Errorf("%v are unexamined", n)
 	}
-	if svg := s.ratioChart().Inline(1100, ""); !strings.Contains(svg, "predicted blind") || !strings.Contains(svg, "nothing fitted, not examined") {
+	if svg := s.ratioChart().InlineSVG(1100, ""); !strings.Contains(svg, "predicted blind") || !strings.Contains(svg, "nothing fitted, not examined") {
 		t.Error("the chart does not tell blind and unexamined values apart")
 	}
 	if rows := rowTexts(s.errorTable()); rows[len(rows)-1] != "the paper|1|10.00|10.00|2|1|10.00|10.00" {

@@ -148,13 +148,13 @@ func (s *Sensitivity) tornadoChart(quantity int) *chart.Chart {
 		}{{n.Doubled, chart.Blue}, {n.Halved, chart.Orange}} {
 			x := s.Change(v.Variant, quantity)
 			if !math.IsNaN(x) {
-				row.Bars = append(row.Bars, chart.Bar{To: 100 * math.Min(math.Max(x, -maxShownChange), maxShownChange), Color: v.Color})
+				row.Bars = append(row.Bars, chart.Bar{End: 100 * math.Min(math.Max(x, -maxShownChange), maxShownChange), Color: v.Color})
 			}
 		}
-		slices.SortStableFunc(row.Bars, func(a, b chart.Bar) int { return cmp.Compare(math.Abs(b.To), math.Abs(a.To)) }) // the shorter one in front
+		slices.SortStableFunc(row.Bars, func(a, b chart.Bar) int { return cmp.Compare(math.Abs(b.End), math.Abs(a.End)) }) // the shorter one in front
 		group.Rows = append(group.Rows, row)
 	}
-	c := chart.Strip{XLabel: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
+	c := chart.StripPlot{XLabel: "change of the quantity in %", IsSigned: true, Groups: []chart.StripGroup{group}}
 	return c.Chart("tornado-"+format.FileName(q.Name), q.Name,
 		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.formatQuantity(quantity), 100*maxShownChange))
 }
