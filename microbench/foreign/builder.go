@@ -20,8 +20,8 @@ const (
 	maxNotes    = 100     // of a file
 )
 
-// builder puts a set together.
-type builder struct {
+// setBuilder collects the samples, facts and notes of the files of a set.
+type setBuilder struct {
 	set      sample.Set
 	launches map[sample.Key]int // how often each was measured in files read before, by key without launch
 	notes    []Note
@@ -29,49 +29,49 @@ type builder struct {
 	tables []TableSummary
 
 	// Of the file that is read.
-	name        string
-	in          *input
-	named       bool       // the format was named, not guessed
-	ranks       int        // of collective operations; 0: not known
-	platform    string     // that was given by name
-	ofUserRanks int        // that was given by number
-	key         sample.Key // platform, library, clock, place
-	facts       []sample.Fact
-	series      []sample.Series
-	at          map[sample.Key]int // in series
-	seen        map[sample.Key]int // launches of summaries in this file
-	lists       []detailList
-	leftOut     []string
+	name           string
+	input          *inputText
+	formatWasGiven bool       // the format was named, not guessed
+	rankCount      int        // ranks of collective operations; 0: unknown
+	givenPlatform  string     // of Options
+	givenRanks     int        // of Options
+	key            sample.Key // platform, library, clock, place
+	facts          []sample.Fact
+	series         []sample.Series
+	seriesIndex    map[sample.Key]int // in series
+	launchesInFile map[sample.Key]int // launches of summaries in this file
+	detailLists    []detailList
+	leftOutTexts   []string
 }
 
 // detailList is something known of each size of a timer, such as repetitions.
 type detailList struct {
 	what, mode, timer string
 	ranks             int // of collective operations
-	values            []value
+	values            []sizeText
 }
 
-type value struct {
+type sizeText struct {
 	bytes int
 	text  string
 }
 
 // readFile reads one file into the set.
-func (b *builder) readFile(name string, c contents, f *Format, o Options) error {
-	b.name, b.facts, b.series, b.lists, b.leftOut = fileBase(name), nil, nil, nil, nil
-	b.at, b.seen = make(map[sample.Key]int), make(map[sample.Key]int)
-	b.ranks, b.ofUserRanks, b.named, b.platform = o.Ranks, o.Ranks, o.Format != nil, o.Platform
+func (b *setBuilder) readFile(name string, c fileText, f *Format, o Options) error {
+	b.name, b.facts, b.series, b.detailLists, b.leftOutTexts = fileBase(name), nil, nil, nil, nil
+	b.seriesIndex, b.launchesInFile = make(map[sample.Key]int), make(map[sample.Key]int)
+	b.rankCount, b.givenRanks, b.formatWasGiven, b.givenPlatform = o.Ranks, o.Ranks, o.Format != nil, o.Platform
 	b.key = sample.Key{
 		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: autoProtocol,
 	}
-	in := &input{contents: c, name: name, rest: c.text}
-	b.in = in
+	in := &inputText{fileText: c, name: name, unreadText: c.text}
+	b.input = in
 	tables := len(b.tables)
-	if f.read == nil {
+	if f.readFile == nil {
 		readTables(in, b, o.Format)
 	} else {
 		b.addFact(sample.ImportedAsFact, f.Name+": "+f.Description)
-		f.read(in, b)
+		f.readFile(in, b)
 	}
 	if in.err != nil {
 		return in.err
@@ -84,8 +84,8 @@ func (b *builder) readFile(name string, c contents, f *Format, o Options) error 
 	}
 	if len(b.series) == 0 {
 		why := ""
-		if len(b.leftOut) > 0 {
-			why = ": " + strings.Join(b.leftOut, "; ")
+		if len(b.leftOutTexts) > 0 {
+			why = ": " + strings.Join(b.leftOutTexts, "; ")
 		}
 		return fmt.Errorf("%s: nothing that can be fitted%s", name, why)
 	}
@@ -96,15 +96,15 @@ func (b *builder) readFile(name string, c contents, f *Format, o Options) error 
 // addFile adds the series of a file to the set, and its facts: not under sample.FileFact, since a
 // data set does not keep which series is of which output. So the coarsest resolution counts for
 // all.
-func (b *builder) addFile(f *Format) {
+func (b *setBuilder) addFile(f *Format) {
 	facts := []sample.Fact{
 		{Key: "imported_from", Value: cleanFact(b.name)}, {Key: sample.RootsFact, Value: "1"},
 	}
 	facts = append(facts, b.facts...)
-	for _, l := range b.lists {
+	for _, l := range b.detailLists {
 		facts = append(facts, sample.Fact{Key: b.detailName(l), Value: l.String()})
 	}
-	for _, text := range b.leftOut {
+	for _, text := range b.leftOutTexts {
 		facts = append(facts, sample.Fact{Key: "left_out", Value: cleanFact(text)})
 		b.notes = append(b.notes, Note{b.name, text})
 	}
@@ -124,7 +124,7 @@ func (b *builder) addFile(f *Format) {
 
 // checkCollectiveRanks leaves out times of collective operations of which it is not known among how
 // many ranks. It is an error if the file has no others.
-func (b *builder) checkCollectiveRanks() error {
+func (b *setBuilder) checkCollectiveRanks() error {
 	isUnknown := func(s sample.Series) bool { return sample.IsCollectiveTimer(s.Timer) && s.Ranks == 0 }
 	var operations []string
 	for _, s := range b.series {
@@ -143,9 +143,9 @@ func (b *builder) checkCollectiveRanks() error {
 	return nil
 }
 
-// setRanks says among how many ranks the collective operations of all files were: in a fact, if it
-// is one number.
-func (b *builder) setRanks() {
+// addRankFact says among how many ranks the collective operations of all files were: in a fact, if
+// it is one number.
+func (b *setBuilder) addRankFact() {
 	all := map[int]bool{}
 	for _, s := range b.set.Series {
 		if s.Ranks > 0 {
@@ -164,89 +164,89 @@ func (b *builder) setRanks() {
 }
 
 // seriesOf returns what is measured by a timer of a mode at a size.
-func (b *builder) seriesOf(mode, timer string, bytes, launch int) *sample.Series {
+func (b *setBuilder) seriesOf(mode, timer string, bytes, launch int) *sample.Series {
 	k := b.key
 	k.Mode, k.Timer, k.Bytes, k.Launch = mode, timer, bytes, launch
 	if sample.IsCollectiveTimer(timer) {
-		k.Ranks = b.ranks
+		k.Ranks = b.rankCount
 	}
-	i, ok := b.at[k]
+	i, ok := b.seriesIndex[k]
 	if !ok {
 		if len(b.set.Series)+len(b.series) >= maxSeries {
-			b.in.errorf(b.in.last, "more than %d sizes and launches: import fewer files at once, or fewer repetitions of a size", maxSeries)
+			b.input.errorf(b.input.lineNumber, "more than %d sizes and launches: import fewer files at once, or fewer repetitions of a size", maxSeries)
 			return &sample.Series{}
 		}
 		i = len(b.series)
-		b.at[k] = i
+		b.seriesIndex[k] = i
 		b.series = append(b.series, sample.Series{Key: k})
 	}
 	return &b.series[i]
 }
 
 // hasTimer says whether a timer has samples.
-func (b *builder) hasTimer(timer string) bool {
+func (b *setBuilder) hasTimer(timer string) bool {
 	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return s.Timer == timer })
 }
 
 // addSample adds one repetition of many.
-func (b *builder) addSample(mode, timer string, bytes int, t unit.Time) {
+func (b *setBuilder) addSample(mode, timer string, bytes int, t unit.Time) {
 	s := b.seriesOf(mode, timer, bytes, 0)
 	s.Times = append(s.Times, t)
 }
 
 // addSummary adds the one value that a tool gives of a size: one sample. Of a size that comes again
 // it is another launch.
-func (b *builder) addSummary(mode, timer string, bytes int, t unit.Time) {
+func (b *setBuilder) addSummary(mode, timer string, bytes int, t unit.Time) {
 	k := b.key
-	k.Mode, k.Timer, k.Bytes, k.Ranks = mode, timer, bytes, b.ranks
-	if b.seen[k] >= maxLaunches {
-		b.in.errorf(b.in.last, "%s of %s at %d bytes comes more than %d times in one file", timer, mode, bytes, maxLaunches)
+	k.Mode, k.Timer, k.Bytes, k.Ranks = mode, timer, bytes, b.rankCount
+	if b.launchesInFile[k] >= maxLaunches {
+		b.input.errorf(b.input.lineNumber, "%s of %s at %d bytes comes more than %d times in one file", timer, mode, bytes, maxLaunches)
 		return
 	}
-	s := b.seriesOf(mode, timer, bytes, b.seen[k])
-	b.seen[k]++
+	s := b.seriesOf(mode, timer, bytes, b.launchesInFile[k])
+	b.launchesInFile[k]++
 	s.Times = append(s.Times, t)
 }
 
 // addFact adds something known about the run, if it is known.
-func (b *builder) addFact(key, value string) {
+func (b *setBuilder) addFact(key, value string) {
 	if f := (sample.Fact{Key: key, Value: cleanFact(value)}); f.Value != "" && len(b.facts) < maxFacts && !slices.Contains(b.facts, f) {
 		b.facts = append(b.facts, f)
 	}
 }
 
-// setResolution says by what steps the tool prints the times that are imported.
-func (b *builder) setResolution(t unit.Time) { b.addFact(sample.ResolutionFact, t.MicrosString()) }
+// noteResolution says by what steps the tool prints the times that are imported.
+func (b *setBuilder) noteResolution(t unit.Time) { b.addFact(sample.ResolutionFact, t.MicrosString()) }
 
 // noteLeftOut says what was left out and why, once.
-func (b *builder) noteLeftOut(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); len(b.leftOut) < maxNotes && !slices.Contains(b.leftOut, text) {
-		b.leftOut = append(b.leftOut, text)
+func (b *setBuilder) noteLeftOut(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); len(b.leftOutTexts) < maxNotes && !slices.Contains(b.leftOutTexts, text) {
+		b.leftOutTexts = append(b.leftOutTexts, text)
 	}
 }
 
 // addDetail keeps what a tool says of the value of a size beside it.
-func (b *builder) addDetail(what, mode, timer string, bytes int, text string) {
+func (b *setBuilder) addDetail(what, mode, timer string, bytes int, text string) {
 	ranks := 0
 	if sample.IsCollectiveTimer(timer) {
-		ranks = b.ranks
+		ranks = b.rankCount
 	}
-	i := slices.IndexFunc(b.lists, func(l detailList) bool { return l.isOf(what, mode, timer) && l.ranks == ranks })
+	i := slices.IndexFunc(b.detailLists, func(l detailList) bool { return l.isOfTimer(what, mode, timer) && l.ranks == ranks })
 	if i < 0 {
-		i = len(b.lists)
-		b.lists = append(b.lists, detailList{what: what, mode: mode, timer: timer, ranks: ranks})
+		i = len(b.detailLists)
+		b.detailLists = append(b.detailLists, detailList{what: what, mode: mode, timer: timer, ranks: ranks})
 	}
-	b.lists[i].values = append(b.lists[i].values, value{bytes, text})
+	b.detailLists[i].values = append(b.detailLists[i].values, sizeText{bytes, text})
 }
 
-func (l detailList) isOf(what, mode, timer string) bool {
+func (l detailList) isOfTimer(what, mode, timer string) bool {
 	return l.what == what && l.mode == mode && l.timer == timer
 }
 
 // detailName names a list, with the number of ranks if there are several.
-func (b *builder) detailName(l detailList) string {
+func (b *setBuilder) detailName(l detailList) string {
 	name := l.what + " of " + l.timer + " " + l.mode
-	if slices.ContainsFunc(b.lists, func(x detailList) bool { return x.isOf(l.what, l.mode, l.timer) && x.ranks != l.ranks }) {
+	if slices.ContainsFunc(b.detailLists, func(x detailList) bool { return x.isOfTimer(l.what, l.mode, l.timer) && x.ranks != l.ranks }) {
 		name += fmt.Sprintf(" of %d ranks", l.ranks)
 	}
 	return name

@@ -20,8 +20,8 @@ import (
 var fabtests = Format{
 	Name:        "fabtests",
 	Description: "libfabric's fi_pingpong and fabtests: time of a transfer (us)",
-	Mark:        "a line \"bytes #sent #ack total time MB/sec usec/xfer Mxfers/sec\"",
-	matches:     func(text string) bool { return hasLine(text, "usec/xfer", fabtestsAnywhere.MatchString) },
+	Signature:   "a line \"bytes #sent #ack total time MB/sec usec/xfer Mxfers/sec\"",
+	matchesText: func(text string) bool { return hasLine(text, "usec/xfer", fabtestsAnywhere.MatchString) },
 }
 
 const fabtestsHeader = `^(?:name\s+)?bytes\s+(?:#sent|iters)\s.*usec/xfer`
@@ -36,23 +36,23 @@ var fabtestsTables = tableFormat{
 	library: "libfabric",
 	header:  regexp.MustCompile(fabtestsHeader),
 	columns: []columnFormat{
-		plainColumn(`name`, detailColumn), plainColumn(`bytes`, scaledBytesColumn), plainColumn(`#sent|iters`, scaledCountColumn),
-		plainColumn(`#ack|time|MB/sec`, detailColumn), plainColumn(`total`, scaledTotalColumn),
-		timeColumn(`usec/xfer`, averageColumn, "us"), rateOf(`Mxfers/sec`, detailColumn, 1e6),
+		plainColumnFormat(`name`, detailColumn), plainColumnFormat(`bytes`, scaledBytesColumn), plainColumnFormat(`#sent|iters`, scaledCountColumn),
+		plainColumnFormat(`#ack|time|MB/sec`, detailColumn), plainColumnFormat(`total`, scaledTotalColumn),
+		timeColumnFormat(`usec/xfer`, averageColumn, "us"), rateColumnFormat(`Mxfers/sec`, detailColumn, 1e6),
 	},
-	untitled:   func(r *tableReader) { r.test = fabtestsTest(r.program, r.columnNamed("#ack") >= 0) },
-	step:       10 * unit.Nanosecond,
-	statistics: "means over the repetitions",
+	beginUntitledTest: func(r *tableReader) { r.test = fabtestsTest(r.program, r.columnNamed("#ack") >= 0) },
+	resolution:        10 * unit.Nanosecond,
+	statistics:        "means over the repetitions",
 }
 
 // fabtestsTest returns the test of a program. Without its name it is that of the first row.
-func fabtestsTest(program string, acknowledged bool) test {
-	t := test{name: "fi_pingpong", kind: roundTrip, mode: "message"}
+func fabtestsTest(program string, acknowledged bool) benchmarkTest {
+	t := benchmarkTest{name: "fi_pingpong", kind: roundTripTest, mode: "message"}
 	m := fabtestsName.FindStringSubmatch(program)
 	switch {
 	case m == nil && acknowledged:
 	case m == nil:
-		t.name, t.kind = "a test of fabtests", unknownKind
+		t.name, t.kind = "a test of fabtests", unknownTest
 	default:
 		t.name = program
 		if strings.Contains(program, "tagged") {
@@ -62,19 +62,20 @@ func fabtestsTest(program string, acknowledged bool) test {
 			t.mode = "rma"
 		}
 		if strings.HasSuffix(program, "bw") {
-			t.kind, t.fromTime = streamOfOne, true
+			t.kind, t.usesPrintedTime = oneWayStreamTest, true
 		}
 	}
 	return t
 }
 
-// guessFabtest sets the test by a row of it: how often total has the bytes of all messages sent.
-func guessFabtest(r *tableReader, v rowValues) (why string) {
+// guessFabtestsTest sets the test by a row of it: how often total has the bytes of all messages
+// sent.
+func guessFabtestsTest(r *tableReader, v rowValues) (why string) {
 	switch ratio := v.total / (float64(v.bytes) * v.count); {
 	case ratio > 1.6 && ratio < 2.4:
-		r.test.name, r.test.kind = "a ping-pong of fabtests", roundTrip
+		r.test.name, r.test.kind = "a ping-pong of fabtests", roundTripTest
 	case ratio > 0.8 && ratio < 1.25:
-		r.test.name, r.test.kind, r.test.fromTime = "a stream of fabtests", streamOfOne, true
+		r.test.name, r.test.kind, r.test.usesPrintedTime = "a stream of fabtests", oneWayStreamTest, true
 	default:
 		return "neither a command above it nor total says whether it is a ping-pong"
 	}

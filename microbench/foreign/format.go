@@ -1,8 +1,11 @@
-// Package foreign reads what other tools have measured: their outputs become data sets, with the
-// timers of ours that mean the same.
+// Package foreign imports what other benchmarks have measured: their outputs become data sets, with
+// the timers of ours that mean the same.
 //
-// A format is a file: a Format value, and how its lines are read. Output that corresponds to none
-// of our timers is left out, and a Note says so. docs/import.md has the tables.
+// A Format is what a tool prints, guessed by its signature. Most outputs are tables: a title names
+// the test, a header the columns, each with a role. tableReader reads any such table in the log of
+// a job, whose lines may have prefixes of a launcher. setBuilder collects the samples and facts of
+// the files. Output that corresponds to none of our timers is left out, and a Note says so.
+// docs/import.md has the tables.
 package foreign
 
 import (
@@ -20,10 +23,10 @@ import (
 type Format struct {
 	Name        string // on a command line, and of the platform unless another is given
 	Description string // one line for people, with the unit
-	Mark        string // what Guess looks for, for people
+	Signature   string // by which the format is recognized, in words
 
-	matches func(text string) bool
-	read    func(*input, *builder) // nil: its tables are in tableFormats
+	matchesText func(text string) bool
+	readFile    func(*inputText, *setBuilder) // nil: its tables are in tableFormats
 }
 
 // Formats are all of them, in the order in which they are listed.
@@ -39,8 +42,8 @@ func CompletionNames() []string {
 	return names
 }
 
-// Named returns the format of a name, or nil.
-func Named(name string) *Format {
+// FormatNamed returns the format of a name, or nil.
+func FormatNamed(name string) *Format {
 	for _, f := range Formats {
 		if f.Name == name {
 			return f
@@ -95,7 +98,7 @@ func ImportFiles(paths []string, o Options) (*sample.Set, Report, error) {
 // be used, and if a line of a format without titles is not what it has there, with file, line and
 // column.
 func Import(files []File, o Options) (*sample.Set, Report, error) {
-	all := &builder{launches: make(map[sample.Key]int)}
+	all := &setBuilder{launches: make(map[sample.Key]int)}
 	for _, f := range files {
 		c, err := readContents(f)
 		if err != nil {
@@ -111,7 +114,7 @@ func Import(files []File, o Options) (*sample.Set, Report, error) {
 			return nil, Report{}, err
 		}
 	}
-	all.setRanks()
+	all.addRankFact()
 	return &all.set, Report{all.tables, all.notes}, nil
 }
 
@@ -120,11 +123,11 @@ func Import(files []File, o Options) (*sample.Set, Report, error) {
 func guessFormat(name, text string) (*Format, error) {
 	var found []*Format
 	for _, f := range Formats {
-		if f.matches(text) {
+		if f.matchesText(text) {
 			found = append(found, f)
 		}
 	}
-	hasTables := func(f *Format) bool { return f.read == nil }
+	hasTables := func(f *Format) bool { return f.readFile == nil }
 	if len(found) > 0 && !slices.ContainsFunc(found, func(f *Format) bool { return !hasTables(f) }) {
 		return found[0], nil
 	}
@@ -138,7 +141,7 @@ func guessFormat(name, text string) (*Format, error) {
 	}
 	var b strings.Builder
 	for _, f := range looked {
-		fmt.Fprintf(&b, "\n  %-10s %s", f.Name, f.Mark)
+		fmt.Fprintf(&b, "\n  %-10s %s", f.Name, f.Signature)
 	}
 	return nil, fmt.Errorf("%s: %s; this was looked for:%s", name, what, b.String())
 }

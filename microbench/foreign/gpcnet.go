@@ -18,8 +18,8 @@ import (
 var gpcnet = Format{
 	Name:        "gpcnet",
 	Description: "GPCNeT: latency of random and natural rings and of allreduce (us)",
-	Mark:        "a table \"| Name | Min | Max | Avg | Avg(Worst) | 99% | ...\"",
-	matches:     func(text string) bool { return hasLine(text, " Name |", gpcnetAnywhere.MatchString) },
+	Signature:   "a table \"| Name | Min | Max | Avg | Avg(Worst) | 99% | ...\"",
+	matchesText: func(text string) bool { return hasLine(text, " Name |", gpcnetAnywhere.MatchString) },
 }
 
 const gpcnetHeader = `^\|\s+Name \|\s+Min \|\s+Max \|\s+Avg \|`
@@ -40,36 +40,36 @@ var gpcnetPatterns = map[string]string{"RR Two-sided Lat": "random_ring", "Nat T
 var gpcnetTables = tableFormat{
 	Format: &gpcnet,
 	columns: []columnFormat{
-		plainColumn(`Bytes`, bytesColumn), timeColumn(`Avg`, averageColumn, "us"),
-		plainColumn(`Min|Max|Avg\(Worst\)|99%|99\.9%`, detailColumn),
+		plainColumnFormat(`Bytes`, bytesColumn), timeColumnFormat(`Avg`, averageColumn, "us"),
+		plainColumnFormat(`Min|Max|Avg\(Worst\)|99%|99\.9%`, detailColumn),
 	},
-	detail:     readGPCNeT,
-	step:       100 * unit.Nanosecond,
+	readDetail: readGPCNeT,
+	resolution: 100 * unit.Nanosecond,
 	statistics: "means over samples and ranks",
 }
 
 // readGPCNeT reads a line of GPCNeT.
-func readGPCNeT(r *tableReader, l *line) bool {
+func readGPCNeT(r *tableReader, l *inputLine) bool {
 	text := strings.TrimSpace(l.text)
 	if m := gpcnetVersion.FindStringSubmatch(text); m != nil {
-		r.begin(r.tablesOf(&gpcnet), test{})
+		r.beginTest(r.tablesOf(&gpcnet), benchmarkTest{})
 		r.addFact("tool_version", m[1])
 		return true
 	}
 	if gpcnetHead.MatchString(text) {
-		if !r.isOf(&gpcnet) {
-			r.begin(r.tablesOf(&gpcnet), test{})
+		if !r.isOfFormat(&gpcnet) {
+			r.beginTest(r.tablesOf(&gpcnet), benchmarkTest{})
 		}
 		return true
 	}
-	if !r.isOf(&gpcnet) {
+	if !r.isOfFormat(&gpcnet) {
 		return false
 	}
 	if m := gpcnetRanks.FindStringSubmatch(text); m != nil {
-		r.printedRanks = atoi(m[1])
+		r.printedRanks = parseMatchedNumber(m[1])
 	} else if m := gpcnetSection.FindStringSubmatch(text); m != nil {
-		if r.setting = ""; strings.Contains(m[1], "Congestion") {
-			r.setting = "with congestion"
+		if r.testSetting = ""; strings.Contains(m[1], "Congestion") {
+			r.testSetting = "with congestion"
 		}
 	} else if m := gpcnetRow.FindStringSubmatch(text); m != nil {
 		readGPCNeTRow(r, l, m[1], m[2], strings.Split(m[3], "|"))
@@ -80,25 +80,25 @@ func readGPCNeT(r *tableReader, l *line) bool {
 }
 
 // readGPCNeTRow reads the row of a test.
-func readGPCNeTRow(r *tableReader, l *line, name, bytes string, cells []string) {
+func readGPCNeTRow(r *tableReader, l *inputLine, name, bytes string, cells []string) {
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
-	r.test = test{name: name, why: "there is no timer of ours for it"}
+	r.test = benchmarkTest{name: name, whyLeftOut: "there is no timer of ours for it"}
 	if len(cells) != 7 || cells[6] != "usec" {
-		r.test.why = "it is no time"
+		r.test.whyLeftOut = "it is no time"
 	} else if operation := gpcnetPatterns[name]; operation != "" {
-		r.test = test{name: name, kind: collectiveCall, mode: operation}
+		r.test = benchmarkTest{name: name, kind: collectiveTest, mode: operation}
 	}
 	r.columns = r.format.parseHeadings("Bytes Min Max Avg Avg(Worst) 99% 99.9%")
 	r.beginTable()
-	row := &line{in: l.in, number: l.number, text: strings.Join(append([]string{bytes}, cells[:min(6, len(cells))]...), " ")}
-	before := r.summary.Rows
+	row := &inputLine{input: l.input, number: l.number, text: strings.Join(append([]string{bytes}, cells[:min(6, len(cells))]...), " ")}
+	before := r.summary.RowCount
 	r.readRow(row)
-	if r.summary.Rows > before {
+	if r.summary.RowCount > before {
 		for i, what := range []string{"least_us", "greatest_us", "", "worst_mean_us", "percentile_99_us", "percentile_99.9_us"} {
 			if what != "" {
-				r.addDetail(what, r.test.mode, "coll_mean", atoi(bytes), cells[i])
+				r.addDetail(what, r.test.mode, "coll_mean", parseMatchedNumber(bytes), cells[i])
 			}
 		}
 	}

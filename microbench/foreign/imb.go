@@ -22,8 +22,8 @@ import (
 var imb = Format{
 	Name:        "imb",
 	Description: "Intel MPI Benchmarks MPI-1 and P2P: PingPong, Uniband, Biband and collectives (us)",
-	Mark:        "a line \"# Intel(R) MPI Benchmarks ...\" in the head, or \"# Benchmarking ...\"",
-	matches: func(text string) bool {
+	Signature:   "a line \"# Intel(R) MPI Benchmarks ...\" in the head, or \"# Benchmarking ...\"",
+	matchesText: func(text string) bool {
 		return hasLine(text, imbName, imbTitle.MatchString) || hasLine(text, "# Benchmarking ", imbBlock.MatchString)
 	},
 }
@@ -37,14 +37,14 @@ var imbTables = tableFormat{
 	beginTest: beginIMBTest,
 	header:    regexp.MustCompile(`^(?:group\s+#?)?(?:bytes\s+#)?repetitions\s`),
 	columns: []columnFormat{
-		plainColumn(`#?bytes`, bytesColumn), plainColumn(`#?repetitions`, repetitionsColumn),
-		timeColumn(`t\[usec\]`, averageColumn, "us"), timeColumn(`t_avg\[usec\]`, averageColumn, "us"),
-		timeColumn(`t_min\[usec\]`, minimumColumn, "us"), timeColumn(`t_max\[usec\]`, maximumColumn, "us"),
-		plainColumn(`Mbytes/sec`, detailColumn), rateOf(`Msg/sec`, rateColumn, 1),
-		plainColumn(`defects`, checkColumn),
+		plainColumnFormat(`#?bytes`, bytesColumn), plainColumnFormat(`#?repetitions`, repetitionsColumn),
+		timeColumnFormat(`t\[usec\]`, averageColumn, "us"), timeColumnFormat(`t_avg\[usec\]`, averageColumn, "us"),
+		timeColumnFormat(`t_min\[usec\]`, minimumColumn, "us"), timeColumnFormat(`t_max\[usec\]`, maximumColumn, "us"),
+		plainColumnFormat(`Mbytes/sec`, detailColumn), rateColumnFormat(`Msg/sec`, rateColumn, 1),
+		plainColumnFormat(`defects`, checkColumn),
 	},
-	detail:     readIMBDetail,
-	step:       10 * unit.Nanosecond,
+	readDetail: readIMBDetail,
+	resolution: 10 * unit.Nanosecond,
 	statistics: "means over the repetitions",
 }
 
@@ -55,17 +55,17 @@ var (
 )
 
 // imbTests are the blocks that can be imported, and reasons for others.
-var imbTests = map[string]test{
-	"PingPong": {kind: roundTrip, mode: "send", fromRate: true},
-	"Uniband": {kind: streamOfOne, mode: "isend", fromRate: true,
+var imbTests = map[string]benchmarkTest{
+	"PingPong": {kind: roundTripTest, mode: "send", usesMessageRate: true},
+	"Uniband": {kind: oneWayStreamTest, mode: "isend", usesMessageRate: true,
 		note: "g and o_s of Uniband: it has windows of sends with an answer each; the time a message is imported as stream, which bounds g and has G"},
-	"Biband":   {kind: streamOfBoth, mode: "isend", fromRate: true},
-	"PingPing": {why: bothSend}, "Sendrecv": {why: bothSend}, "Exchange": {why: bothSend},
-	"PingPongSpecificSource": {why: "a second test of the same calls, which PingPong has too"}, "PingPingSpecificSource": {why: bothSend},
-	"PingPongAnySource": {why: "a receive from any source, for which there is no timer"}, "PingPingAnySource": {why: bothSend},
+	"Biband":   {kind: bidirectionalStreamTest, mode: "isend", usesMessageRate: true},
+	"PingPing": {whyLeftOut: whyBothSend}, "Sendrecv": {whyLeftOut: whyBothSend}, "Exchange": {whyLeftOut: whyBothSend},
+	"PingPongSpecificSource": {whyLeftOut: "a second test of the same calls, which PingPong has too"}, "PingPingSpecificSource": {whyLeftOut: whyBothSend},
+	"PingPongAnySource": {whyLeftOut: "a receive from any source, for which there is no timer"}, "PingPingAnySource": {whyLeftOut: whyBothSend},
 }
 
-const bothSend = "both send at once, for which there is no timer of ours"
+const whyBothSend = "both send at once, for which there is no timer of ours"
 
 // imbOperations are the collective operations: titles in lower case, and names of package
 // collective or, for operations that it does not have, those of MPI.
@@ -84,35 +84,35 @@ func beginIMBTest(r *tableReader, _ string, m []string) {
 	operation := imbOperations[strings.ToLower(m[1])]
 	switch {
 	case strings.HasPrefix(strings.ToLower(m[1]), "multi-"):
-		t.why = "several groups of processes at once"
+		t.whyLeftOut = "several groups of processes at once"
 	case operation != "":
-		t = test{kind: collectiveCall, mode: operation, reduces: strings.Contains(operation, "reduce")}
+		t = benchmarkTest{kind: collectiveTest, mode: operation, isReduction: strings.Contains(operation, "reduce")}
 	case !known:
-		t.why = "there is no timer of ours for it"
+		t.whyLeftOut = "there is no timer of ours for it"
 	}
 	t.name = m[1]
 	r.test = t
 }
 
 // readIMBDetail takes facts from the head of the file, and the number of processes of a block.
-func readIMBDetail(r *tableReader, l *line) bool {
+func readIMBDetail(r *tableReader, l *inputLine) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(l.text), "#"))
 	if strings.Contains(text, imbName) {
 		if m := imbTitle.FindStringSubmatch(l.text); m != nil {
 			r.addFact("tool", m[1])
 			r.addFact("tool_version", strings.TrimSuffix(m[2], ","))
-			r.imbHead = true
+			r.isIMBHeadRead = true
 			return true
 		}
 	}
-	if m := imbPairs.FindStringSubmatch(text); m != nil && r.isOf(&imb) {
-		if r.printedRanks = atoi(m[1]); r.test.kind != collectiveCall && r.test.kind != leftOut && r.printedRanks != 2 {
+	if m := imbPairs.FindStringSubmatch(text); m != nil && r.isOfFormat(&imb) {
+		if r.printedRanks = parseMatchedNumber(m[1]); r.test.kind != collectiveTest && r.test.kind != unsupportedTest && r.printedRanks != 2 {
 			r.test.name += " of " + m[1] + " processes"
-			r.test.kind, r.test.why = leftOut, "several pairs at once"
+			r.test.kind, r.test.whyLeftOut = unsupportedTest, "several pairs at once"
 		}
 		return true
 	}
-	if key, value, ok := strings.Cut(text, ":"); ok && r.imbHead && r.format == nil {
+	if key, value, ok := strings.Cut(text, ":"); ok && r.isIMBHeadRead && r.format == nil {
 		if name, ok := imbFacts[strings.TrimSpace(key)]; ok {
 			r.addFact(name, value)
 			return true

@@ -12,45 +12,45 @@ import (
 
 // Bounds on what is read, so that no file can take the memory of the machine.
 const (
-	MaxBytes     = 64 << 20 // of a file
+	MaxFileBytes = 64 << 20 // of a file
 	maxLineBytes = 1 << 12  // bytes of a line
 )
 
 // readContents returns the text of a file.
-func readContents(f File) (contents, error) {
-	b, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+func readContents(f File) (fileText, error) {
+	b, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 	switch {
 	case err != nil:
-		return contents{}, fmt.Errorf("read %s: %w", f.Name, err)
-	case len(b) > MaxBytes:
-		return contents{}, fmt.Errorf("%s: more than %s", f.Name, unit.Bytes(MaxBytes))
+		return fileText{}, fmt.Errorf("read %s: %w", f.Name, err)
+	case len(b) > MaxFileBytes:
+		return fileText{}, fmt.Errorf("%s: more than %s", f.Name, unit.Bytes(MaxFileBytes))
 	}
 	return cleanContents(b), nil
 }
 
-// input is a text that is read line by line.
-type input struct {
-	contents
-	name string
-	rest string
-	last int   // number of the line that was read last
-	err  error // the first; there are no lines after it
+// inputText is the text of a file, read line by line.
+type inputText struct {
+	fileText
+	name       string
+	unreadText string
+	lineNumber int   // number of the line that was read last
+	err        error // the first; there are no lines after it
 }
 
 // nextLine returns the next line. It is false at the end, and after an error.
-func (in *input) nextLine() (line, bool) {
-	if in.rest == "" || in.err != nil {
-		return line{}, false
+func (in *inputText) nextLine() (inputLine, bool) {
+	if in.unreadText == "" || in.err != nil {
+		return inputLine{}, false
 	}
-	text, rest, ended := strings.Cut(in.rest, "\n")
-	in.rest = rest
-	in.last++
-	return line{in: in, number: in.last, text: strings.TrimSuffix(text, "\r"), mayBeCut: !ended && in.unterminated}, true
+	text, rest, ended := strings.Cut(in.unreadText, "\n")
+	in.unreadText = rest
+	in.lineNumber++
+	return inputLine{input: in, number: in.lineNumber, text: strings.TrimSuffix(text, "\r"), mayBeTruncated: !ended && in.lacksFinalNewline}, true
 }
 
 // forEachLine calls comment with each line that begins with #, and what follows that, and row with
 // each other that is not blank, until the first error.
-func (in *input) forEachLine(comment func(l *line, text string), row func(l *line)) {
+func (in *inputText) forEachLine(comment func(l *inputLine, text string), row func(l *inputLine)) {
 	for l, ok := in.nextLine(); ok; l, ok = in.nextLine() {
 		if text, ok := l.commentText(); ok {
 			comment(&l, text)
@@ -61,31 +61,31 @@ func (in *input) forEachLine(comment func(l *line, text string), row func(l *lin
 }
 
 // ignoreComment passes over comments.
-func (in *input) ignoreComment(*line, string) {}
+func (in *inputText) ignoreComment(*inputLine, string) {}
 
 // errorf keeps an error of a line, if it is the first.
-func (in *input) errorf(number int, format string, args ...any) {
-	(&line{in: in, number: max(number, 1)}).errorf(1, format, args...)
+func (in *inputText) errorf(number int, format string, args ...any) {
+	(&inputLine{input: in, number: max(number, 1)}).errorf(1, format, args...)
 }
 
-// line is a line of text, and its words.
-type line struct {
-	in     *input
+// inputLine is a line of the input, and its words.
+type inputLine struct {
+	input  *inputText
 	number int
 	text   string
-	words  []word
+	words  []textWord
 
-	mayBeCut bool // the file ends with it, and not with the end of a line
+	mayBeTruncated bool // it is the last line, without a newline
 }
 
-// word is a part of a line.
-type word struct {
-	text string
-	col  int // where it begins, from 1
+// textWord is a word of a line.
+type textWord struct {
+	text   string
+	column int // where it begins, from 1
 }
 
 // checkLength is false, and an error, if the line is longer than any of a tool.
-func (l *line) checkLength() bool {
+func (l *inputLine) checkLength() bool {
 	if len(l.text) > maxLineBytes {
 		l.errorf(maxLineBytes+1, "the line is longer than %d bytes", maxLineBytes)
 		return false
@@ -94,17 +94,17 @@ func (l *line) checkLength() bool {
 }
 
 // isBlank says whether there is nothing in the line.
-func (l *line) isBlank() bool { return strings.TrimSpace(l.text) == "" }
+func (l *inputLine) isBlank() bool { return strings.TrimSpace(l.text) == "" }
 
 // commentText returns what follows the # of a line that begins with one.
-func (l *line) commentText() (string, bool) {
+func (l *inputLine) commentText() (string, bool) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(l.text), "#")
 	return strings.TrimSpace(text), ok
 }
 
 // splitWords cuts the line at spaces, or at commas, into words: least at least, and most at most.
 // what is what the line should be. It is false, and an error, if the line is something else.
-func (l *line) splitWords(comma bool, least, most int, what string) bool {
+func (l *inputLine) splitWords(comma bool, least, most int, what string) bool {
 	if !l.checkLength() {
 		return false
 	}
@@ -116,9 +116,9 @@ func (l *line) splitWords(comma bool, least, most int, what string) bool {
 		case !end && begin < 0:
 			begin = i
 		case end && begin >= 0:
-			l.words, begin = append(l.words, word{l.text[begin:i], begin + 1}), -1
+			l.words, begin = append(l.words, textWord{l.text[begin:i], begin + 1}), -1
 		case end && comma:
-			l.words = append(l.words, word{"", i + 1})
+			l.words = append(l.words, textWord{"", i + 1})
 		}
 	}
 	switch n := len(l.words); {
@@ -126,7 +126,7 @@ func (l *line) splitWords(comma bool, least, most int, what string) bool {
 		l.errorf(len(l.text)+1, "%s where %s belongs", columnCount(n), what)
 		return false
 	case n > most:
-		l.errorf(l.words[most].col, "%s where %s belongs", columnCount(n), what)
+		l.errorf(l.words[most].column, "%s where %s belongs", columnCount(n), what)
 		return false
 	}
 	return true
@@ -140,25 +140,25 @@ func columnCount(n int) string {
 }
 
 // errorf keeps an error of a column, if it is the first of the input.
-func (l *line) errorf(col int, format string, args ...any) {
-	if n := l.number - 1; n >= 0 && n < len(l.in.labels) {
-		col += int(l.in.labels[n])
+func (l *inputLine) errorf(col int, format string, args ...any) {
+	if n := l.number - 1; n >= 0 && n < len(l.input.prefixBytes) {
+		col += int(l.input.prefixBytes[n])
 	}
-	if l.in.err == nil {
-		l.in.err = fmt.Errorf("%s:%d:%d: %s", l.in.name, l.number, col, fmt.Sprintf(format, args...))
+	if l.input.err == nil {
+		l.input.err = fmt.Errorf("%s:%d:%d: %s", l.input.name, l.number, col, fmt.Sprintf(format, args...))
 	}
 }
 
 // wordError keeps the error of a word that is not what belongs there.
-func (l *line) wordError(i int, what string) {
-	l.errorf(l.words[i].col, "%s where %s belongs", quoteShort(l.words[i].text), what)
+func (l *inputLine) wordError(i int, what string) {
+	l.errorf(l.words[i].column, "%s where %s belongs", quoteShort(l.words[i].text), what)
 }
 
 // quoteShort quotes a text that may be long.
-func quoteShort(s string) string { return quote(s, 40) }
+func quoteShort(s string) string { return quoteUpTo(s, 40) }
 
-// quote quotes a text, of a longer one the first bytes.
-func quote(s string, most int) string {
+// quoteUpTo quotes a text, of which it shows at most the first bytes.
+func quoteUpTo(s string, most int) string {
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
@@ -166,7 +166,7 @@ func quote(s string, most int) string {
 }
 
 // parseWhole reads a word as a number from low to high.
-func (l *line) parseWhole(i, low, high int, what string) int {
+func (l *inputLine) parseWhole(i, low, high int, what string) int {
 	s := l.words[i].text
 	n, err := strconv.Atoi(s)
 	if err != nil || n < low || n > high || s[0] == '+' || s[0] == '-' {
@@ -177,20 +177,22 @@ func (l *line) parseWhole(i, low, high int, what string) int {
 }
 
 // parseBytes reads a word as the length of a message.
-func (l *line) parseBytes(i int) int { return l.parseWhole(i, 0, maxBytes, "a number of bytes") }
+func (l *inputLine) parseBytes(i int) int {
+	return l.parseWhole(i, 0, maxMessageBytes, "a number of bytes")
+}
 
-const maxBytes = 1<<31 - 1
+const maxMessageBytes = 1<<31 - 1
 
-// maxTime bounds a time, so that sums of two and products with counts of messages stay far from the
-// end of what a unit.Time holds.
-const maxTime = 1000 * unit.Second
+// maxPlausibleTime bounds a time, so that sums of two and products with counts of messages stay far
+// from the end of what a unit.Time holds.
+const maxPlausibleTime = 1000 * unit.Second
 
 // parseTime reads a word as a time in a unit, exactly. A value that is not finite, such as -nan, is
 // not a time.
-func (l *line) parseTime(i int, unitName, what string) unit.Time {
+func (l *inputLine) parseTime(i int, unitName, what string) unit.Time {
 	s := l.words[i].text
 	t, err := unit.ParseTime(s + unitName)
-	if !isDecimal(s) || err != nil || t > maxTime {
+	if !isDecimal(s) || err != nil || t > maxPlausibleTime {
 		l.wordError(i, what)
 		return 0
 	}
@@ -206,20 +208,20 @@ func isDecimal(s string) bool {
 
 // parseRateAsTime reads a word as a rate a second, in a unit, and returns how long an amount takes
 // at that rate, to the picosecond.
-func (l *line) parseRateAsTime(i int, amount, rateUnit float64, what string) unit.Time {
+func (l *inputLine) parseRateAsTime(i int, amount, rateUnit float64, what string) unit.Time {
 	s := l.words[i].text
 	x, err := strconv.ParseFloat(s, 64)
 	t := math.Round(amount / (x * rateUnit) * float64(unit.Second))
-	if err != nil || !isDecimal(s) || !(x > 0 && x < 1e15) || !(t >= 0 && t <= float64(maxTime)) {
+	if err != nil || !isDecimal(s) || !(x > 0 && x < 1e15) || !(t >= 0 && t <= float64(maxPlausibleTime)) {
 		l.wordError(i, what)
 		return 0
 	}
 	return unit.Time(t)
 }
 
-// isNoNumber says whether a word is a number that is none: nan or inf with either sign, as C prints
+// isNaNOrInf reports whether a word is nan or inf with either sign, as C prints
 // them.
-func isNoNumber(s string) bool {
+func isNaNOrInf(s string) bool {
 	s = strings.ToLower(strings.TrimLeft(s, "+-"))
 	return s == "nan" || s == "inf"
 }

@@ -12,45 +12,45 @@ import (
 // lines that are no results.
 
 var (
-	launcher = regexp.MustCompile(`(?:^|[\s/"'(])(mpirun|mpiexec|mpiexec\.hydra|mpirun_rsh|orterun|prterun|prun|srun|aprun|jsrun|lrun|ibrun|flux run|flux mini run)\s`)
-	// benchmarkProgram is a program whose tables are read. Arguments follow it.
-	benchmarkProgram = regexp.MustCompile(`(?:^|[\s/"'])(osu_\w+|IMB-\w+|[a-z]\w*_perf(?:_mpi)?|ib_\w+_(?:lat|bw)|fi_\w+|ucxx?_perftest|mpiBench\w*|network_(?:load_)?test)(?:["'\s]|$)`)
-	commandWords     = []string{"run", "mpiexec", "osu_", "IMB-", "_perf", "ib_", "fi_", "mpiBench", "network_"} // one is in each match of launcher and of benchmarkProgram
-	rankOption       = regexp.MustCompile(`\s--?(?:np|n|ntasks)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
-	nodeOption       = regexp.MustCompile(`\s--?(?:N|nodes)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
-	perNodeOption    = regexp.MustCompile(`\s--ntasks-per-node[ =](\d{1,7})(?:\s|$)`)
-	perSetOption     = regexp.MustCompile(`\s(?:-a|--tasks_per_rs)[ =]?(\d{1,7})(?:\s|$)`)
-	rankCount        = regexp.MustCompile(`(?i)^#?\s*(?:SLURM_NTASKS|(?:total )?(?:number of |num[ _]|n)(?:mpi[ _])?(?:processes|procs|ranks|tasks)|world[ _]size)\s*(?:is|[:=])\s*(\d{1,7})\s*$`)
+	launcherPattern = regexp.MustCompile(`(?:^|[\s/"'(])(mpirun|mpiexec|mpiexec\.hydra|mpirun_rsh|orterun|prterun|prun|srun|aprun|jsrun|lrun|ibrun|flux run|flux mini run)\s`)
+	// benchmarkProgramPattern matches a program whose tables are read. Arguments follow it.
+	benchmarkProgramPattern = regexp.MustCompile(`(?:^|[\s/"'])(osu_\w+|IMB-\w+|[a-z]\w*_perf(?:_mpi)?|ib_\w+_(?:lat|bw)|fi_\w+|ucxx?_perftest|mpiBench\w*|network_(?:load_)?test)(?:["'\s]|$)`)
+	commandLiterals         = []string{"run", "mpiexec", "osu_", "IMB-", "_perf", "ib_", "fi_", "mpiBench", "network_"} // one is in each match of launcher and of benchmarkProgramPattern
+	rankOptionPattern       = regexp.MustCompile(`\s--?(?:np|n|ntasks)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
+	nodeOptionPattern       = regexp.MustCompile(`\s--?(?:N|nodes)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
+	perNodeOptionPattern    = regexp.MustCompile(`\s--ntasks-per-node[ =](\d{1,7})(?:\s|$)`)
+	perSetOptionPattern     = regexp.MustCompile(`\s(?:-a|--tasks_per_rs)[ =]?(\d{1,7})(?:\s|$)`)
+	rankCountPattern        = regexp.MustCompile(`(?i)^#?\s*(?:SLURM_NTASKS|(?:total )?(?:number of |num[ _]|n)(?:mpi[ _])?(?:processes|procs|ranks|tasks)|world[ _]size)\s*(?:is|[:=])\s*(\d{1,7})\s*$`)
 )
 
 // readCommand notes what a command line says: the program and its ranks.
 func (r *tableReader) readCommand(text string) bool {
 	if last := text[len(text)-1]; '0' <= last && last <= '9' {
-		if m := rankCount.FindStringSubmatch(text); m != nil {
-			r.commandRanks = atoi(m[1])
+		if m := rankCountPattern.FindStringSubmatch(text); m != nil {
+			r.commandRanks = parseMatchedNumber(m[1])
 			return true
 		}
 	}
-	if !containsAny(text, commandWords) {
+	if !containsAny(text, commandLiterals) {
 		return false
 	}
 	text = strings.TrimLeft(text, "# \t")
 	before, program, args := text, "", ""
-	if at := benchmarkProgram.FindAllStringSubmatchIndex(text, -1); at != nil {
+	if at := benchmarkProgramPattern.FindAllStringSubmatchIndex(text, -1); at != nil {
 		last := at[len(at)-1]
 		before, program, args = text[:last[2]], text[last[2]:last[3]], text[last[3]:]
 	}
-	starts := launcher.FindString(" "+before) != ""
+	starts := launcherPattern.FindString(" "+before) != ""
 	ranks := 0
 	if starts {
-		ranks = optionRanks(" "+before+" ", launcher.FindStringSubmatch(" " + before)[1])
+		ranks = optionRanks(" "+before+" ", launcherPattern.FindStringSubmatch(" " + before)[1])
 	}
 	if program == "" && ranks == 0 || program != "" && !starts && !isCommand(before, args) {
 		return false
 	}
 	r.endTable()
 	if r.columns = nil; program != "" {
-		r.test = test{}
+		r.test = benchmarkTest{}
 	}
 	r.commandRanks, r.program, r.programArgs = ranks, path.Base(program), args
 	return true
@@ -71,33 +71,33 @@ func isCommand(before, args string) bool {
 func optionRanks(options, launcher string) int {
 	number := func(pattern *regexp.Regexp) int {
 		if m := pattern.FindStringSubmatch(options); m != nil {
-			return atoi(m[1])
+			return parseMatchedNumber(m[1])
 		}
 		return 0
 	}
-	n := number(rankOption)
+	n := number(rankOptionPattern)
 	switch {
 	case launcher == "jsrun" && n > 0:
-		n *= max(number(perSetOption), 1)
+		n *= max(number(perSetOptionPattern), 1)
 	case n == 0 && strings.HasPrefix(launcher, "srun"):
-		n = number(nodeOption) * number(perNodeOption)
+		n = number(nodeOptionPattern) * number(perNodeOptionPattern)
 	}
 	return n
 }
 
-// libraryLine is a line that names the MPI library: a specification of spack, a module, or what
-// mpirun --version prints.
-var libraryLine = regexp.MustCompile(`(?im)^[^\n#]{0,60}?\b(openmpi|open mpi|mpich|mvapich2?|mvapich-plus|intel-mpi|intel-oneapi-mpi|impi|hpcx-mpi|hpcx|cray-mpich|spectrum-mpi|mpt)(?:@|/|\) |: | v)=?v?(\d[\w.]{0,20})`)
+// libraryLinePattern matches a line that names the MPI library: a specification of spack, a module,
+// or what mpirun --version prints.
+var libraryLinePattern = regexp.MustCompile(`(?im)^[^\n#]{0,60}?\b(openmpi|open mpi|mpich|mvapich2?|mvapich-plus|intel-mpi|intel-oneapi-mpi|impi|hpcx-mpi|hpcx|cray-mpich|spectrum-mpi|mpt)(?:@|/|\) |: | v)=?v?(\d[\w.]{0,20})`)
 
-// libraryWords are parts of the names in libraryLine: each match has one.
-var libraryWords = []string{"mpi", "vapich", "hpcx", "mpt"}
+// libraryLiterals are parts of the names in libraryLinePattern: each match has one.
+var libraryLiterals = []string{"mpi", "vapich", "hpcx", "mpt"}
 
 // findLibrary returns the library and the version that a line names.
 func findLibrary(text string) (name, version string) {
-	if !containsAny(strings.ToLower(text), libraryWords) {
+	if !containsAny(strings.ToLower(text), libraryLiterals) {
 		return "", ""
 	}
-	m := libraryLine.FindStringSubmatch(text)
+	m := libraryLinePattern.FindStringSubmatch(text)
 	if m == nil {
 		return "", ""
 	}
@@ -105,8 +105,8 @@ func findLibrary(text string) (name, version string) {
 	return name, strings.TrimRight(m[2], ".")
 }
 
-// several stands for the version of a library that a log names with two.
-const several = "several"
+// severalVersions stands for the version of a library for which a log names several.
+const severalVersions = "several"
 
 // libraryVersions returns the libraries that a log names, with their versions.
 func libraryVersions(text string) map[string]string {
@@ -117,7 +117,7 @@ func libraryVersions(text string) map[string]string {
 		}
 		if name, version := findLibrary(strings.TrimSpace(line)); name != "" {
 			if v, ok := all[name]; ok && v != version {
-				version = several
+				version = severalVersions
 			}
 			all[name] = version
 		}
@@ -134,8 +134,8 @@ func (r *tableReader) readLibrary(text string) bool {
 	r.endTable()
 	r.columns = nil
 	r.addFact("library_version", name+" "+version)
-	if r.library = name; r.versions[name] == several {
-		r.library = name + "-" + version
+	if r.loggedLibrary = name; r.libraryVersions[name] == severalVersions {
+		r.loggedLibrary = name + "-" + version
 	}
 	r.setLibrary()
 	return true
@@ -144,12 +144,12 @@ func (r *tableReader) readLibrary(text string) bool {
 // setLibrary names the library of the next rows. What tells them from other rows of the same test
 // is in its name, so that they are never mixed: the memory of the buffers and the datatype.
 func (r *tableReader) setLibrary() {
-	name := r.ofUser
+	name := r.givenLibrary
 	if name == "" {
-		name = cmp.Or(r.formatLibrary, r.library)
+		name = cmp.Or(r.formatLibrary, r.loggedLibrary)
 	}
 	var parts []string
-	for _, part := range []string{r.buffers, r.setting} {
+	for _, part := range []string{r.bufferMemory, r.testSetting} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -159,7 +159,7 @@ func (r *tableReader) setLibrary() {
 	}
 	r.key.Library = name
 	r.key.Protocol = autoProtocol
-	if r.test.kind == collectiveCall {
+	if r.test.kind == collectiveTest {
 		r.key.Protocol = vendorAlgorithm
 	}
 }
@@ -194,8 +194,8 @@ func (s *skippedLines) addRow(number int, why string) {
 	}
 }
 
-// report makes notes of them.
-func (s *skippedLines) report(b *builder) {
+// addNotes adds notes about them to a set.
+func (s *skippedLines) addNotes(b *setBuilder) {
 	for _, x := range s.rows {
 		b.noteLeftOut("line %d: %s", x.number, x.text)
 	}
@@ -207,7 +207,7 @@ func (s *skippedLines) report(b *builder) {
 	}
 	var shown []string
 	for _, x := range s.lines {
-		shown = append(shown, fmt.Sprintf("line %d %s", x.number, quote(x.text, 100)))
+		shown = append(shown, fmt.Sprintf("line %d %s", x.number, quoteUpTo(x.text, 100)))
 	}
 	what := "1 line that is no result"
 	if s.lineCount > 1 {

@@ -24,9 +24,9 @@ import (
 var logpMPI = Format{
 	Name:        "logp_mpi",
 	Description: "Kielmann's LogP/MPI, parameters of PLogP (s)",
-	Mark:        "a first line \"# LogP network performance data: ...\"",
-	matches:     func(text string) bool { return logpTitle.MatchString(text) },
-	read:        readLogPMPI,
+	Signature:   "a first line \"# LogP network performance data: ...\"",
+	matchesText: func(text string) bool { return logpTitle.MatchString(text) },
+	readFile:    readLogPMPI,
 }
 
 const logpHead = "time bytes os os_min os_cnfint or or_min or_cnfint g"
@@ -36,13 +36,13 @@ var (
 	logpLatency = regexp.MustCompile(`^# Latency = (\S{1,40})`)
 )
 
-func readLogPMPI(in *input, b *builder) {
+func readLogPMPI(in *inputText, b *setBuilder) {
 	b.addFact("values", "means over the repetitions, one a size")
 	b.addFact("train", "g(0) is measured by a burst, g(m) is RTT(m) - RTT(0) + g(0)")
-	b.setResolution(100 * unit.Nanosecond)
+	b.noteResolution(100 * unit.Nanosecond)
 	mode, head := "", false
 	latency, hasLatency := unit.Time(0), false
-	in.forEachLine(func(l *line, text string) {
+	in.forEachLine(func(l *inputLine, text string) {
 		if m := logpTitle.FindStringSubmatch(l.text); m != nil {
 			b.addFact("tool", "LogP/MPI")
 			b.addFact("test", m[2])
@@ -50,18 +50,18 @@ func readLogPMPI(in *input, b *builder) {
 				l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", quoteShort(m[2]))
 			}
 		} else if m := logpLatency.FindStringSubmatchIndex(l.text); m != nil {
-			l.words = []word{{l.text[m[2]:m[3]], m[2] + 1}}
+			l.words = []textWord{{l.text[m[2]:m[3]], m[2] + 1}}
 			latency, hasLatency = l.parseTime(0, "s", "the latency in s"), true
 		} else if strings.HasPrefix(text, "time") {
 			if head = strings.Join(strings.Fields(text), " ") == logpHead; !head {
 				l.errorf(1, "the columns %s where %q belong", quoteShort(text), logpHead)
 			}
 		}
-	}, func(l *line) {
+	}, func(l *inputLine) {
 		if mode == "" || !head {
 			l.errorf(1, "a row before the title and the columns %q", logpHead)
 		} else if l.splitWords(false, 9, 9, "a row of "+logpHead) {
-			logpRow(l, b, mode, latency, hasLatency)
+			readLogPRow(l, b, mode, latency, hasLatency)
 		}
 	})
 	if !hasLatency {
@@ -82,7 +82,7 @@ func sendMode(test string) string {
 	return mode
 }
 
-func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency bool) {
+func readLogPRow(l *inputLine, b *setBuilder, mode string, latency unit.Time, hasLatency bool) {
 	at := l.parseWhole(0, 0, 1<<40, "the time of the measurement in s since 1970")
 	k := l.parseBytes(1)
 	var t [7]unit.Time // os os_min os_cnfint or or_min or_cnfint g

@@ -16,8 +16,8 @@ import (
 var mpiBench = Format{
 	Name:        "mpibench",
 	Description: "mpiBench of LLNL: collectives (us)",
-	Mark:        "lines \"NAME Bytes: ... Iters: ... Avg: ... Min: ... Max: ... Ranks: ...\"",
-	matches:     func(text string) bool { return hasLine(text, "Ranks:", mpiBenchAnywhere.MatchString) },
+	Signature:   "lines \"NAME Bytes: ... Iters: ... Avg: ... Min: ... Max: ... Ranks: ...\"",
+	matchesText: func(text string) bool { return hasLine(text, "Ranks:", mpiBenchAnywhere.MatchString) },
 }
 
 const mpiBenchLine = `(\S+)(?: \S+)*\s+Bytes:\s*(\S+)\s+Iters:\s*(\S+)\s+Avg:\s*(\S+)\s+Min:\s*(\S+)\s+Max:\s*(\S+)\s+(?:Limit:\s*\S+\s+)?Comm:\s*(\S+)\s+Ranks:\s*(\d{1,7})`
@@ -30,16 +30,16 @@ var (
 var mpiBenchTables = tableFormat{
 	Format: &mpiBench,
 	columns: []columnFormat{
-		plainColumn(`Bytes`, bytesColumn), plainColumn(`Iters`, repetitionsColumn),
-		timeColumn(`Avg`, averageColumn, "us"), timeColumn(`Min`, minimumColumn, "us"), timeColumn(`Max`, maximumColumn, "us"),
+		plainColumnFormat(`Bytes`, bytesColumn), plainColumnFormat(`Iters`, repetitionsColumn),
+		timeColumnFormat(`Avg`, averageColumn, "us"), timeColumnFormat(`Min`, minimumColumn, "us"), timeColumnFormat(`Max`, maximumColumn, "us"),
 	},
-	detail:     readMPIBench,
-	step:       100 * unit.Picosecond,
+	readDetail: readMPIBench,
+	resolution: 100 * unit.Picosecond,
 	statistics: "means over the repetitions",
 }
 
 // readMPIBench reads a line with the times of one operation and size.
-func readMPIBench(r *tableReader, l *line) bool {
+func readMPIBench(r *tableReader, l *inputLine) bool {
 	if len(l.text) > maxLineBytes || !strings.Contains(l.text, "Ranks:") {
 		return false
 	}
@@ -47,19 +47,19 @@ func readMPIBench(r *tableReader, l *line) bool {
 	if m == nil {
 		return false
 	}
-	if !r.isOf(&mpiBench) || r.test.name != m[1] || r.operation != m[7] {
-		r.begin(r.tablesOf(&mpiBench), test{name: m[1], why: "there is no timer of ours for it"})
+	if !r.isOfFormat(&mpiBench) || r.test.name != m[1] || r.operation != m[7] {
+		r.beginTest(r.tablesOf(&mpiBench), benchmarkTest{name: m[1], whyLeftOut: "there is no timer of ours for it"})
 		r.operation = m[7]
 		if operation := imbOperations[strings.ToLower(m[1])]; m[7] != "MPI_COMM_WORLD" {
-			r.test.why = "several communicators at once"
+			r.test.whyLeftOut = "several communicators at once"
 		} else if operation != "" {
-			r.test = test{name: m[1], kind: collectiveCall, mode: operation}
+			r.test = benchmarkTest{name: m[1], kind: collectiveTest, mode: operation}
 		}
 		r.columns = r.format.parseHeadings("Bytes Iters Avg Min Max")
 		r.beginTable()
 	}
-	r.printedRanks = atoi(m[8])
-	row := &line{in: l.in, number: l.number, text: strings.Join(m[2:7], " ")}
+	r.printedRanks = parseMatchedNumber(m[8])
+	row := &inputLine{input: l.input, number: l.number, text: strings.Join(m[2:7], " ")}
 	r.readRow(row)
 	return true
 }

@@ -19,8 +19,8 @@ import (
 var nccl = Format{
 	Name:        "nccl-tests",
 	Description: "nccl-tests and rccl-tests: collectives on device buffers, out of place (us)",
-	Mark:        "a line \"# size count type redop ... time algbw busbw\"",
-	matches:     func(text string) bool { return hasLine(text, "algbw", ncclAnywhere.MatchString) },
+	Signature:   "a line \"# size count type redop ... time algbw busbw\"",
+	matchesText: func(text string) bool { return hasLine(text, "algbw", ncclAnywhere.MatchString) },
 }
 
 var ncclTables = tableFormat{
@@ -28,17 +28,17 @@ var ncclTables = tableFormat{
 	library: "nccl",
 	header:  regexp.MustCompile(ncclHeader),
 	columns: []columnFormat{
-		plainColumn(`size`, bytesColumn), plainColumn(`count`, detailColumn), plainColumn(`type`, detailColumn), plainColumn(`redop`, detailColumn), plainColumn(`root`, detailColumn),
-		timeColumn(`time`, averageColumn, "us"), plainColumn(`algbw`, detailColumn), plainColumn(`busbw`, detailColumn), plainColumn(`#wrong`, checkColumn), plainColumn(`error`, detailColumn),
+		plainColumnFormat(`size`, bytesColumn), plainColumnFormat(`count`, detailColumn), plainColumnFormat(`type`, detailColumn), plainColumnFormat(`redop`, detailColumn), plainColumnFormat(`root`, detailColumn),
+		timeColumnFormat(`time`, averageColumn, "us"), plainColumnFormat(`algbw`, detailColumn), plainColumnFormat(`busbw`, detailColumn), plainColumnFormat(`#wrong`, checkColumn), plainColumnFormat(`error`, detailColumn),
 	},
-	untitled: func(r *tableReader) {
+	beginUntitledTest: func(r *tableReader) {
 		r.test = ncclTest(r.operation, r.program)
-		r.buffers, r.buffersFact = "device buffers", "device"
+		r.bufferMemory, r.buffersFact = "device buffers", "device"
 		r.test.note = "in-place times: those out of place count"
 	},
-	detail:     readNCCLDetail,
+	readDetail: readNCCLDetail,
 	endTable:   addNCCLRows,
-	step:       10 * unit.Nanosecond,
+	resolution: 10 * unit.Nanosecond,
 	statistics: "means over the repetitions",
 }
 
@@ -54,13 +54,13 @@ var (
 
 // ncclOperations are the programs: names of package collective, or of MPI for operations that it
 // does not have. blocks: size is that of the blocks of all ranks.
-var ncclOperations = map[string]test{
-	"all_reduce": {mode: "allreduce"}, "all_gather": {mode: "allgather", blocks: true}, "alltoall": {mode: "alltoall", blocks: true}, "broadcast": {mode: "bcast"}, "reduce": {mode: "reduce"},
-	"reduce_scatter": {mode: "reduce_scatter"}, "gather": {mode: "gather", blocks: true}, "scatter": {mode: "scatter", blocks: true}, "alltoallv": {mode: "alltoallv", blocks: true},
+var ncclOperations = map[string]benchmarkTest{
+	"all_reduce": {mode: "allreduce"}, "all_gather": {mode: "allgather", countsAllBlocks: true}, "alltoall": {mode: "alltoall", countsAllBlocks: true}, "broadcast": {mode: "bcast"}, "reduce": {mode: "reduce"},
+	"reduce_scatter": {mode: "reduce_scatter"}, "gather": {mode: "gather", countsAllBlocks: true}, "scatter": {mode: "scatter", countsAllBlocks: true}, "alltoallv": {mode: "alltoallv", countsAllBlocks: true},
 }
 
 // ncclTest returns the test of a program. If its name is not known, its rows will tell.
-func ncclTest(names ...string) test {
+func ncclTest(names ...string) benchmarkTest {
 	for _, name := range names {
 		name, _, isTest := strings.Cut(name, "_perf")
 		if !isTest {
@@ -68,17 +68,17 @@ func ncclTest(names ...string) test {
 		}
 		t, ok := ncclOperations[name]
 		if t.name = name + "_perf"; ok {
-			t.kind = collectiveCall
+			t.kind = collectiveTest
 		} else {
-			t.why = "there is no timer of ours for it"
+			t.whyLeftOut = "there is no timer of ours for it"
 		}
 		return t
 	}
-	return test{name: "a test of nccl-tests", kind: collectiveCall}
+	return benchmarkTest{name: "a test of nccl-tests", kind: collectiveTest}
 }
 
 // readNCCLDetail takes the operation and the ranks from the lines above a table.
-func readNCCLDetail(r *tableReader, l *line) bool {
+func readNCCLDetail(r *tableReader, l *inputLine) bool {
 	text := strings.TrimSpace(l.text)
 	if !strings.HasPrefix(text, "#") {
 		return false
@@ -93,7 +93,7 @@ func readNCCLDetail(r *tableReader, l *line) bool {
 		r.beginNCCL()
 		r.operation = m[1]
 	} else if m := ncclDevice.FindStringSubmatch(text); m != nil {
-		r.printedRanks = max(r.printedRanks, atoi(m[1])+1)
+		r.printedRanks = max(r.printedRanks, parseMatchedNumber(m[1])+1)
 		if strings.Contains(text, " AMD ") || strings.Contains(text, "gfx") {
 			r.formatLibrary = "rccl"
 		}
@@ -105,9 +105,9 @@ func readNCCLDetail(r *tableReader, l *line) bool {
 
 // beginNCCL begins a run, unless the lines before have.
 func (r *tableReader) beginNCCL() {
-	if !r.isOf(&nccl) || r.columns != nil {
+	if !r.isOfFormat(&nccl) || r.columns != nil {
 		r.operation = ""
-		r.begin(r.tablesOf(&nccl), test{})
+		r.beginTest(r.tablesOf(&nccl), benchmarkTest{})
 	}
 }
 
@@ -118,13 +118,13 @@ func addNCCLRows(r *tableReader) {
 	}
 	name, why := guessNCCLOperation(r)
 	if why != "" {
-		r.leftRows, r.test.why = len(r.rows), why
+		r.rowsLeftOut, r.test.whyLeftOut = len(r.rows), why
 		return
 	}
 	r.test = ncclTest(name + "_perf")
 	r.summary.Test = r.test.name
-	if r.test.kind == leftOut {
-		r.leftRows = len(r.rows)
+	if r.test.kind == unsupportedTest {
+		r.rowsLeftOut = len(r.rows)
 		return
 	}
 	for _, x := range r.rows {

@@ -25,11 +25,11 @@ import (
 var netgauge = Format{
 	Name:        "netgauge",
 	Description: "netgauge, pattern loggp: ng.out or standard output (us)",
-	Mark:        "a line \"# size n PRTT(1,0,s) ...\" or \"# Info: (0): Netgauge v...\"",
-	matches: func(text string) bool {
+	Signature:   "a line \"# size n PRTT(1,0,s) ...\" or \"# Info: (0): Netgauge v...\"",
+	matchesText: func(text string) bool {
 		return strings.HasPrefix(text, ngHead) || hasLine(text, "(0): Netgauge v", ngVersion.MatchString) || hasLine(text, "lsqu(g,G)=", ngRow.MatchString)
 	},
-	read: readNetgauge,
+	readFile: readNetgauge,
 }
 
 const ngHead = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
@@ -42,28 +42,28 @@ var (
 	ngTesting = regexp.MustCompile(`^Testing (\d{1,10}) bytes (\d{1,9}) times:`)
 )
 
-func readNetgauge(in *input, b *builder) {
-	if strings.HasPrefix(in.rest, ngHead) {
-		readTrains(in, b)
+func readNetgauge(in *inputText, b *setBuilder) {
+	if strings.HasPrefix(in.unreadText, ngHead) {
+		readNetgaugeTrains(in, b)
 	} else {
 		readLogGP(in, b)
 	}
 }
 
-// readTrains reads ng.out.
-func readTrains(in *input, b *builder) {
+// readNetgaugeTrains reads ng.out.
+func readNetgaugeTrains(in *inputText, b *setBuilder) {
 	b.addFact("tool", "Netgauge")
 	b.addFact("values", "medians, one a size")
-	b.setResolution(unit.Picosecond)
+	b.noteResolution(unit.Picosecond)
 	b.noteLeftOut("L, g and G: lines through all sizes before, whatever the protocol; a fit makes its own of the round trips. o_s is in prtt")
-	in.forEachLine(in.ignoreComment, func(l *line) {
+	in.forEachLine(in.ignoreComment, func(l *inputLine) {
 		if l.splitWords(false, 11, 11, "a row of "+ngHead[2:]) {
-			trainRow(l, b)
+			readTrainRow(l, b)
 		}
 	})
 }
 
-func trainRow(l *line, b *builder) {
+func readTrainRow(l *inputLine, b *setBuilder) {
 	k := l.parseBytes(0)
 	n := l.parseWhole(1, 2, sample.MaxTrainLength, "the messages of a train, at least 2")
 	var prtt [3]unit.Time
@@ -73,13 +73,13 @@ func trainRow(l *line, b *builder) {
 	b.addSummary("send", sample.TimerRTT, k, prtt[0])
 	b.addSummary("send", sample.TrainTimer(n), k, prtt[1])
 	b.addSummary("send", sample.SpacedTrainTimer(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
-	overheadWord(l, b, 7, sample.Timer12, "o_r", k)
+	addOverhead(l, b, 7, sample.Timer12, "o_r", k)
 }
 
-// overheadWord adds an overhead. The tool's may be none, or less than nothing.
-func overheadWord(l *line, b *builder, i int, timer, what string, k int) {
+// addOverhead adds an overhead. The tool may print nan, or a negative one.
+func addOverhead(l *inputLine, b *setBuilder, i int, timer, what string, k int) {
 	switch s := l.words[i].text; {
-	case isNoNumber(s):
+	case isNaNOrInf(s):
 		b.noteLeftOut("%s: not a number at some sizes", what)
 	case strings.HasPrefix(s, "-") && isDecimal(s[1:]):
 		b.noteLeftOut("%s: less than zero at some sizes", what)
@@ -89,12 +89,12 @@ func overheadWord(l *line, b *builder, i int, timer, what string, k int) {
 }
 
 // readLogGP reads standard output.
-func readLogGP(in *input, b *builder) {
+func readLogGP(in *inputText, b *setBuilder) {
 	b.addFact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
 	b.noteLeftOut("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
 	first := true
 	again := false // the next row is one that was printed before, with lines made anew from a change of protocol on
-	in.forEachLine(func(l *line, _ string) {
+	in.forEachLine(func(l *inputLine, _ string) {
 		m := ngVersion.FindStringSubmatch(l.text)
 		if m == nil {
 			return
@@ -105,16 +105,16 @@ func readLogGP(in *input, b *builder) {
 		if m := ngModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
 			b.key.Library = cleanFact(m[1])
 		}
-	}, func(l *line) {
+	}, func(l *inputLine) {
 		if m := ngTesting.FindStringSubmatch(l.text); m != nil {
-			b.addDetail("repetitions", "send", sample.Timer11, atoi(m[1]), m[2])
+			b.addDetail("repetitions", "send", sample.Timer11, parseMatchedNumber(m[1]), m[2])
 			again = false
 		} else if m := ngChange.FindStringSubmatch(l.text); m != nil {
 			b.addFact("protocol_change_at_bytes", m[1])
 			again = false
 		} else if strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
 			if !again {
-				logGPRow(l, b, first)
+				readLogGPRow(l, b, first)
 			}
 			first, again = false, true
 		} else {
@@ -123,7 +123,7 @@ func readLogGP(in *input, b *builder) {
 	})
 }
 
-func logGPRow(l *line, b *builder, first bool) {
+func readLogGPRow(l *inputLine, b *setBuilder, first bool) {
 	if !l.checkLength() {
 		return
 	}
@@ -133,13 +133,13 @@ func logGPRow(l *line, b *builder, first bool) {
 		return
 	}
 	for i := 2; i < len(at); i += 2 {
-		l.words = append(l.words, word{l.text[at[i]:at[i+1]], at[i] + 1})
+		l.words = append(l.words, textWord{l.text[at[i]:at[i+1]], at[i] + 1})
 	}
 	latency := l.parseTime(0, "us", "L in us")
 	k := l.parseBytes(1)
 	if first {
 		b.addSummary("send", sample.TimerRTT, k, 2*latency)
 	}
-	overheadWord(l, b, 2, sample.Timer11, "o_s", k)
-	overheadWord(l, b, 3, sample.Timer12, "o_r", k)
+	addOverhead(l, b, 2, sample.Timer11, "o_s", k)
+	addOverhead(l, b, 3, sample.Timer12, "o_r", k)
 }

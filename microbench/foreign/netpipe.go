@@ -18,9 +18,9 @@ import (
 var netpipe = Format{
 	Name:        "netpipe",
 	Description: "NetPIPE 3, np.out (bytes, Mibit/s, seconds one way)",
-	Mark:        "rows of three numbers alone: bytes, Mbit/s, seconds",
-	matches:     guessNetPIPE,
-	read:        readNetPIPE,
+	Signature:   "rows of three numbers alone: bytes, Mbit/s, seconds",
+	matchesText: guessNetPIPE,
+	readFile:    readNetPIPE,
 }
 
 func guessNetPIPE(text string) bool {
@@ -37,25 +37,25 @@ func guessNetPIPE(text string) bool {
 // isWhole says whether a text is digits alone.
 func isWhole(s string) bool { return isDecimal(s) && !strings.Contains(s, ".") }
 
-func readNetPIPE(in *input, b *builder) {
+func readNetPIPE(in *inputText, b *setBuilder) {
 	b.addFact("tool", "NetPIPE")
 	b.addFact("values", "rtt: the best of several trials, each a mean over repetitions, one a size; twice the time one way")
-	row := func(l *line) {
+	row := func(l *inputLine) {
 		if l.splitWords(false, 3, 3, "a row of bytes, Mbit/s and seconds") {
-			netpipeRow(l, b)
+			readNetPIPERow(l, b)
 		}
 	}
-	in.forEachLine(func(l *line, _ string) { row(l) }, row) // there are no comments
+	in.forEachLine(func(l *inputLine, _ string) { row(l) }, row) // there are no comments
 }
 
-func netpipeRow(l *line, b *builder) {
+func readNetPIPERow(l *inputLine, b *setBuilder) {
 	const mebibit = 1 << 20
-	k := l.parseWhole(0, 1, maxBytes, "a number of bytes, at least 1")
+	k := l.parseWhole(0, 1, maxMessageBytes, "a number of bytes, at least 1")
 	t := l.parseRateAsTime(1, 8*float64(k), mebibit, "a rate in Mbit/s")
 	printed := l.parseTime(2, "s", "seconds one way")
 	const step = 10 * unit.Nanosecond
 	if math.Abs(float64(t-printed)) > float64(step)/2+0.001*float64(t) {
-		l.errorf(l.words[1].col, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
+		l.errorf(l.words[1].column, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
 			l.words[1].text, t, k, l.words[2].text)
 	}
 	b.addSummary("send", sample.TimerRTT, k, 2*t)

@@ -24,8 +24,8 @@ import (
 var osu = Format{
 	Name:        "osu",
 	Description: "OSU Micro-Benchmarks, also with NCCL, in Python and Java: latency and collectives (us), bandwidth (MB/s)",
-	Mark:        "a line \"# OSU MPI ... Test v...\"",
-	matches: func(text string) bool {
+	Signature:   "a line \"# OSU MPI ... Test v...\"",
+	matchesText: func(text string) bool {
 		return hasLine(text, "OSU ", osuAnywhere.MatchString) || hasLine(text, "OMB", osuAnywhere.MatchString)
 	},
 }
@@ -36,20 +36,20 @@ var osuTables = tableFormat{
 	beginTest: beginOSUTest,
 	header:    regexp.MustCompile(`^(?:Size\b.*(?:[(\[]\w+(?:/s)?[)\]]|MB/s)|(?:Avg |Min |Max )?Latency ?[(\[]us[)\]]|Overall ?\(us\))`),
 	columns: []columnFormat{
-		plainColumn(`Size(?: ?[(\[](?:B|[Bb]ytes)[)\]])?`, bytesColumn),
-		timeColumn(`(?:Avg )?Latency ?[(\[]us[)\]]`, averageColumn, "us"),
-		timeColumn(`Min Latency ?[(\[]us[)\]]`, minimumColumn, "us"),
-		timeColumn(`Max Latency ?[(\[]us[)\]]`, maximumColumn, "us"),
-		rateOf(`(?:Avg )?(?:Bandwidth ?[(\[]MB/s[)\]]|MB/s)`, bandwidthColumn, megabytes),
-		rateOf(`(?:Avg )?Bandwidth ?[(\[]GB/s[)\]]`, bandwidthColumn, gigabytes),
-		rateOf(`Messages/s`, rateColumn, 1),
-		plainColumn(`Iterations`, repetitionsColumn),
-		plainColumn(`Validation`, checkColumn),
-		plainColumn(`P\d+(?:\.\d+)? Tail [^()]*\([^()]*\)`, otherColumn),
-		plainColumn(`(?:Overall|Compute|Pure Comm\.|Coll\. Init|MPI_Test|MPI_Wait|Overlap) ?\([^()]*\)`, otherColumn),
+		plainColumnFormat(`Size(?: ?[(\[](?:B|[Bb]ytes)[)\]])?`, bytesColumn),
+		timeColumnFormat(`(?:Avg )?Latency ?[(\[]us[)\]]`, averageColumn, "us"),
+		timeColumnFormat(`Min Latency ?[(\[]us[)\]]`, minimumColumn, "us"),
+		timeColumnFormat(`Max Latency ?[(\[]us[)\]]`, maximumColumn, "us"),
+		rateColumnFormat(`(?:Avg )?(?:Bandwidth ?[(\[]MB/s[)\]]|MB/s)`, bandwidthColumn, megabytes),
+		rateColumnFormat(`(?:Avg )?Bandwidth ?[(\[]GB/s[)\]]`, bandwidthColumn, gigabytes),
+		rateColumnFormat(`Messages/s`, rateColumn, 1),
+		plainColumnFormat(`Iterations`, repetitionsColumn),
+		plainColumnFormat(`Validation`, checkColumn),
+		plainColumnFormat(`P\d+(?:\.\d+)? Tail [^()]*\([^()]*\)`, otherColumn),
+		plainColumnFormat(`(?:Overall|Compute|Pure Comm\.|Coll\. Init|MPI_Test|MPI_Wait|Overlap) ?\([^()]*\)`, otherColumn),
 	},
-	detail:     readOSUDetail,
-	step:       10 * unit.Nanosecond,
+	readDetail: readOSUDetail,
+	resolution: 10 * unit.Nanosecond,
 	statistics: "means over the repetitions",
 }
 
@@ -73,8 +73,8 @@ var osuCollectives = map[string]string{
 	"reduce_scatter": "reduce_scatter", "reduce-scatter": "reduce_scatter", "reduce scatter": "reduce_scatter", "reduce_scatter_block": "reduce_scatter_block",
 }
 
-// osuLeftOut are parts of the names of tests, and why these are left out.
-var osuLeftOut = []struct{ part, why string }{
+// osuUnsupported has parts of the names of tests, and why such tests are left out.
+var osuUnsupported = []struct{ part, why string }{
 	{"non-blocking", "its times contain computing, which it overlaps with"},
 	{"neighborhood", "a neighbourhood collective, for which there is no timer"},
 	{"multi-threaded", "several threads send"}, {"multi-process", "several processes send"}, {"multi process", "several processes send"},
@@ -107,17 +107,17 @@ func beginOSUTest(r *tableReader, text string, m []string) {
 }
 
 // osuTest returns the test of a title.
-func osuTest(api, name string) test {
-	t := test{name: name, why: "there is no timer for it; osu_latency, osu_bw, osu_bibw, osu_mbw_mr and blocking collectives can be imported"}
+func osuTest(api, name string) benchmarkTest {
+	t := benchmarkTest{name: name, whyLeftOut: "there is no timer for it; osu_latency, osu_bw, osu_bibw, osu_mbw_mr and blocking collectives can be imported"}
 	key := strings.ToLower(name)
-	for _, x := range osuLeftOut {
+	for _, x := range osuUnsupported {
 		if strings.Contains(key, x.part) {
-			t.why = x.why
+			t.whyLeftOut = x.why
 			return t
 		}
 	}
 	if strings.ContainsAny(api, "_") || api == "OpenSHMEM" || strings.HasPrefix(api, "UPC") {
-		t.name, t.why = api+" "+name, "a one-sided test"
+		t.name, t.whyLeftOut = api+" "+name, "a one-sided test"
 		return t
 	}
 	send, isend, suffix := "send", "isend", ""
@@ -129,32 +129,32 @@ func osuTest(api, name string) test {
 	}
 	switch key {
 	case "latency", "":
-		t.kind, t.mode = roundTrip, send
+		t.kind, t.mode = roundTripTest, send
 	case "bandwidth":
-		t.kind, t.mode, t.note = streamOfOne, isend, windows("osu_bw", ", which bounds g and has G")
+		t.kind, t.mode, t.note = oneWayStreamTest, isend, windows("osu_bw", ", which bounds g and has G")
 	case "bi-directional bandwidth", "bidirectional bandwidth":
-		t.kind, t.mode, t.note = streamOfBoth, isend, windows("osu_bibw", "")
+		t.kind, t.mode, t.note = bidirectionalStreamTest, isend, windows("osu_bibw", "")
 	case "multiple bandwidth / message rate":
-		t.kind, t.mode, t.note = streamOfMany, isend, windows("osu_mbw_mr", "")
+		t.kind, t.mode, t.note = multiPairStreamTest, isend, windows("osu_mbw_mr", "")
 	default:
 		if operation := osuCollectives[strings.TrimSuffix(key, " latency")]; operation != "" {
-			t.kind, t.mode = collectiveCall, operation+suffix
-			t.reduces = strings.Contains(operation, "reduce")
+			t.kind, t.mode = collectiveTest, operation+suffix
+			t.isReduction = strings.Contains(operation, "reduce")
 		}
 	}
 	return t
 }
 
 // readOSUDetail takes what a line between title and headings says of the rows below.
-func readOSUDetail(r *tableReader, l *line) bool {
-	if !r.isOf(&osu) {
+func readOSUDetail(r *tableReader, l *inputLine) bool {
+	if !r.isOfFormat(&osu) {
 		return false
 	}
 	text := strings.TrimLeft(l.text, "# \t")
 	if m := osuBuffers.FindStringSubmatch(text); m != nil {
 		r.setBuffers(strings.ToLower(m[1]), strings.ToLower(m[2]))
 	} else if m := osuPairs.FindStringSubmatch(text); m != nil {
-		r.pairs = max(atoi(m[1]), 1)
+		r.pairs = max(parseMatchedNumber(m[1]), 1)
 	} else if rest, ok := strings.CutPrefix(text, "Datatype:"); ok {
 		r.setDatatype(strings.TrimSpace(rest))
 	} else {
@@ -167,12 +167,12 @@ func readOSUDetail(r *tableReader, l *line) bool {
 // setBuffers notes where the buffers of the next rows are. Measurements with buffers outside host
 // memory count as another library, so that they are not mixed with times of host memory.
 func (r *tableReader) setBuffers(send, receive string) {
-	switch r.buffers = send + " buffers"; {
+	switch r.bufferMemory = send + " buffers"; {
 	case send == "host" && receive == "host":
-		r.buffers = ""
+		r.bufferMemory = ""
 		return
 	case send != receive:
-		r.buffers = send + " to " + receive + " buffers"
+		r.bufferMemory = send + " to " + receive + " buffers"
 	}
 	r.buffersFact = "send on " + send + ", receive on " + receive
 }
@@ -186,8 +186,8 @@ func (r *tableReader) setDatatype(name string) {
 	if !known {
 		r.datatypes[r.test.name], first = name, name
 	}
-	if r.setting = ""; name != first {
-		r.setting = name
+	if r.testSetting = ""; name != first {
+		r.testSetting = name
 		r.endTable()
 	}
 }
@@ -195,43 +195,43 @@ func (r *tableReader) setDatatype(name string) {
 // addTestFacts says what the values of a test are, and what it does not show.
 func (r *tableReader) addTestFacts() {
 	t, f := &r.test, r.format
-	if t.kind == leftOut {
+	if t.kind == unsupportedTest {
 		return
 	}
-	if r.buffers != "" {
+	if r.bufferMemory != "" {
 		r.addFact("buffers", r.buffersFact)
 	}
 	timer := sample.TimerStream
 	switch t.kind {
-	case roundTrip:
+	case roundTripTest:
 		r.addFact("values", "rtt: "+f.statistics+", one a size; twice the latency")
-		if t.fromRate && r.columnOf(rateColumn) >= 0 {
-			r.setResolution(unit.Picosecond)
+		if t.usesMessageRate && r.columnOf(rateColumn) >= 0 {
+			r.noteResolution(unit.Picosecond)
 		} else {
-			r.setResolution(2 * f.step)
+			r.noteResolution(2 * f.resolution)
 		}
-	case remoteRead:
+	case remoteReadTest:
 		r.addFact("values", "get: "+f.statistics+", one a size")
-		r.setResolution(f.step)
-	case collectiveCall:
+		r.noteResolution(f.resolution)
+	case collectiveTest:
 		r.addFact("values", "coll_min, coll_mean and coll_max: "+f.statistics+" of each rank's time, over the ranks")
-		if !r.commonStart {
-			r.addFact(sample.StartFact, sample.NoCommonStartPrefix+f.startOf(t))
+		if !r.hasCommonStart {
+			r.addFact(sample.StartFact, sample.NoCommonStartPrefix+f.whyNoCommonStart(t))
 		}
-		r.setResolution(f.step)
+		r.noteResolution(f.resolution)
 		if r.columnOf(maximumColumn) < 0 && r.columnOf(averageColumn) >= 0 {
 			r.noteLeftOut("%s: without the slowest rank's time%s, the mean of the ranks counts", t.name, map[bool]string{true: ", which option -f prints"}[f.Format == &osu])
 		}
-	case streamOfBoth:
+	case bidirectionalStreamTest:
 		timer = sample.TimerStreamBoth
 		r.addFact("streams_at_once", "2")
-	case streamOfMany:
+	case multiPairStreamTest:
 		if r.pairs > 1 {
 			timer = sample.StreamPairsTimer(r.pairs)
-			r.addFact("streams_at_once", itoa(r.pairs))
+			r.addFact("streams_at_once", formatNumber(r.pairs))
 		}
 	}
-	if t.kind == streamOfOne || t.kind == streamOfBoth || t.kind == streamOfMany {
+	if t.kind == oneWayStreamTest || t.kind == bidirectionalStreamTest || t.kind == multiPairStreamTest {
 		r.addFact("values", timer+": "+f.statistics+", one a size; bytes by bandwidth, or the inverse of messages a second")
 	}
 	if t.note != "" {
@@ -248,8 +248,8 @@ func (r *tableReader) addTestFacts() {
 	}
 }
 
-// startOf says why ranks had no common start.
-func (f *tableFormat) startOf(t *test) string {
+// whyNoCommonStart says why ranks had no common start.
+func (f *tableFormat) whyNoCommonStart(t *benchmarkTest) string {
 	if f.Format == &osu {
 		return "osu_" + t.mode + " has no common clock"
 	}

@@ -19,8 +19,8 @@ import (
 var perftest = Format{
 	Name:        "perftest",
 	Description: "perftest, ib_write_lat and others: latency (us) and messages a second",
-	Mark:        "a line \"#bytes #iterations ...\"",
-	matches:     func(text string) bool { return hasLine(text, "#iterations", perftestAnywhere.MatchString) },
+	Signature:   "a line \"#bytes #iterations ...\"",
+	matchesText: func(text string) bool { return hasLine(text, "#iterations", perftestAnywhere.MatchString) },
 }
 
 var perftestTables = tableFormat{
@@ -30,17 +30,17 @@ var perftestTables = tableFormat{
 	beginTest: func(r *tableReader, text string, m []string) {
 		r.test = perftestTest(text, m[1], m[2] != "", m[3] == "BW")
 	},
-	untitled: func(r *tableReader) { r.test = perftestProgram(r.program, r.programArgs) },
-	header:   regexp.MustCompile(`^bytes\s+#iterations\s`),
+	beginUntitledTest: func(r *tableReader) { r.test = perftestProgram(r.program, r.programArgs) },
+	header:            regexp.MustCompile(`^bytes\s+#iterations\s`),
 	columns: []columnFormat{
-		plainColumn(`#?bytes`, bytesColumn), plainColumn(`#iterations`, repetitionsColumn),
-		timeColumn(`t_typical\[usec\]`, typicalColumn, "us"), timeColumn(`t_avg\[usec\]`, averageColumn, "us"),
-		plainColumn(`t_min\[usec\]|t_max\[usec\]|t_stdev\[usec\]|[\d.]+% percentile\[usec\]|tps average|BW peak\s?\[[^\]]*\]|CPU_Util\[%\]`, detailColumn),
-		rateOf(`BW average\s?\[(?:MB|MiB)/sec\]`, bandwidthColumn, mebibytes), rateOf(`BW average\s?\[Gb/sec\]`, bandwidthColumn, gigabits),
-		rateOf(`MsgRate\s?\[Mpps\]`, rateColumn, 1e6),
+		plainColumnFormat(`#?bytes`, bytesColumn), plainColumnFormat(`#iterations`, repetitionsColumn),
+		timeColumnFormat(`t_typical\[usec\]`, typicalColumn, "us"), timeColumnFormat(`t_avg\[usec\]`, averageColumn, "us"),
+		plainColumnFormat(`t_min\[usec\]|t_max\[usec\]|t_stdev\[usec\]|[\d.]+% percentile\[usec\]|tps average|BW peak\s?\[[^\]]*\]|CPU_Util\[%\]`, detailColumn),
+		rateColumnFormat(`BW average\s?\[(?:MB|MiB)/sec\]`, bandwidthColumn, mebibytes), rateColumnFormat(`BW average\s?\[Gb/sec\]`, bandwidthColumn, gigabits),
+		rateColumnFormat(`MsgRate\s?\[Mpps\]`, rateColumn, 1e6),
 	},
-	detail:     readPerftestDetail,
-	step:       10 * unit.Nanosecond,
+	readDetail: readPerftestDetail,
+	resolution: 10 * unit.Nanosecond,
 	statistics: "medians (t_typical) or means over the repetitions",
 }
 
@@ -51,30 +51,30 @@ var (
 )
 
 // perftestTest returns the test of a verb.
-func perftestTest(name, verb string, both, bandwidth bool) test {
-	t := test{name: name, mode: strings.ToLower(verb), fromRate: true}
+func perftestTest(name, verb string, both, bandwidth bool) benchmarkTest {
+	t := benchmarkTest{name: name, mode: strings.ToLower(verb), usesMessageRate: true}
 	if verb == "Send" {
 		t.mode = "message"
 	}
 	reads := verb == "RDMA_Read" || strings.HasPrefix(verb, "Atomic")
 	switch {
 	case bandwidth && both:
-		t.kind = streamOfBoth
+		t.kind = bidirectionalStreamTest
 	case bandwidth:
-		t.kind = streamOfOne
+		t.kind = oneWayStreamTest
 	case reads:
-		t.kind = remoteRead
+		t.kind = remoteReadTest
 	default:
-		t.kind = roundTrip
+		t.kind = roundTripTest
 	}
 	return t
 }
 
 // perftestProgram returns the test of a program.
-func perftestProgram(program, args string) test {
+func perftestProgram(program, args string) benchmarkTest {
 	m := perftestName.FindStringSubmatch(program)
 	if m == nil {
-		return test{why: "neither a title nor a command above it names the test"}
+		return benchmarkTest{whyLeftOut: "neither a title nor a command above it names the test"}
 	}
 	verb := map[string]string{"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read", "atomic": "Atomic"}[m[1]]
 	both := strings.Contains(args+" ", " -b ") || strings.Contains(args, "--bidirectional")
@@ -82,6 +82,6 @@ func perftestProgram(program, args string) test {
 }
 
 // readPerftestDetail passes over the settings that are printed above a table.
-func readPerftestDetail(r *tableReader, l *line) bool {
-	return r.isOf(&perftest) && r.columns == nil && perftestSetting.MatchString(strings.TrimSpace(l.text))
+func readPerftestDetail(r *tableReader, l *inputLine) bool {
+	return r.isOfFormat(&perftest) && r.columns == nil && perftestSetting.MatchString(strings.TrimSpace(l.text))
 }

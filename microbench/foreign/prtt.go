@@ -19,67 +19,70 @@ import (
 var prtt = Format{
 	Name:        "prtt",
 	Description: "samples of round-trip trains PRTT(n,d,s) (ns)",
-	Mark:        "a first line " + prttHead,
-	matches:     func(text string) bool { return strings.HasPrefix(text, prttHead) },
-	read:        readPRTT,
+	Signature:   "a first line " + prttHead,
+	matchesText: func(text string) bool { return strings.HasPrefix(text, prttHead) },
+	readFile:    readPRTT,
 }
 
 const prttHead = "mode,size,n,d_ns,sample,client_ns,server_or_ns"
 
 // prttModes are how each mode's rows become samples.
-var prttModes = map[string]func(*builder, train) bool{
-	"p1": func(b *builder, x train) bool {
+var prttModes = map[string]func(*setBuilder, prttTrain) bool{
+	"p1": func(b *setBuilder, x prttTrain) bool {
 		b.addSample("send", sample.TimerRTT, x.bytes, x.client)
 		return x.n == 1 && x.wait == 0
 	},
-	"pn": func(b *builder, x train) bool {
+	"pn": func(b *setBuilder, x prttTrain) bool {
 		b.addSample("send", sample.TrainTimer(x.n), x.bytes, x.client)
 		return x.n > 1 && x.wait == 0
 	},
 	"pnd": addSpacedTrain,
-	"por": func(b *builder, x train) bool { b.addSample("send", sample.Timer12, x.bytes, x.server); return x.n > 1 },
+	"por": func(b *setBuilder, x prttTrain) bool {
+		b.addSample("send", sample.Timer12, x.bytes, x.server)
+		return x.n > 1
+	},
 }
 
-func addSpacedTrain(b *builder, x train) bool {
+func addSpacedTrain(b *setBuilder, x prttTrain) bool {
 	t := x.client - unit.Time(x.n-1)*x.wait
 	b.addSample("send", sample.SpacedTrainTimer(x.n), x.bytes, t)
 	return x.n > 1 && t >= 0
 }
 
-// train is a row.
-type train struct {
+// prttTrain is a row: the times of a round-trip train.
+type prttTrain struct {
 	bytes, n             int
 	wait, client, server unit.Time
 }
 
-func readPRTT(in *input, b *builder) {
+func readPRTT(in *inputText, b *setBuilder) {
 	b.addFact("tool", "round-trip trains")
 	b.addFact("values", "all samples")
 	l, _ := in.nextLine()
 	if strings.TrimSpace(l.text) != prttHead {
 		in.errorf(1, "%s where the header %s belongs", quoteShort(l.text), prttHead)
 	}
-	row := func(l *line) {
+	row := func(l *inputLine) {
 		if l.splitWords(true, 7, 7, "a row of "+prttHead) {
-			prttRow(l, b)
+			readPRTTRow(l, b)
 		}
 	}
-	in.forEachLine(func(l *line, _ string) { row(l) }, row) // there are no comments
+	in.forEachLine(func(l *inputLine, _ string) { row(l) }, row) // there are no comments
 	if b.hasTimer(sample.Timer12) {
 		b.noteLeftOut("client_ns of mode por: o_r is in server_or_ns")
 	}
 }
 
-func prttRow(l *line, b *builder) {
+func readPRTTRow(l *inputLine, b *setBuilder) {
 	add, ok := prttModes[l.words[0].text]
 	if !ok {
 		l.wordError(0, "p1, pn, pnd or por")
 		return
 	}
-	var x train
+	var x prttTrain
 	x.bytes = l.parseBytes(1)
 	x.n = l.parseWhole(2, 1, sample.MaxTrainLength, "a number of messages")
-	l.parseWhole(4, 0, maxBytes, "the number of the sample")
+	l.parseWhole(4, 0, maxMessageBytes, "the number of the sample")
 	for i, t := range []*unit.Time{3: &x.wait, 5: &x.client, 6: &x.server} {
 		if t == nil {
 			continue
@@ -87,15 +90,15 @@ func prttRow(l *line, b *builder) {
 		*t = l.parseTime(i, "ns", "a time in ns")
 	}
 	if !add(b, x) {
-		l.errorf(l.words[2].col, "%s messages with waits of %s ns that took %s ns are no train of mode %s",
+		l.errorf(l.words[2].column, "%s messages with waits of %s ns that took %s ns are no train of mode %s",
 			l.words[2].text, l.words[3].text, l.words[5].text, l.words[0].text)
 	}
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func formatNumber(n int) string { return strconv.Itoa(n) }
 
-// atoi returns a number of digits that a pattern has found.
-func atoi(s string) int {
+// parseMatchedNumber returns the value of digits that a pattern has matched.
+func parseMatchedNumber(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }

@@ -19,8 +19,8 @@ import (
 var reproMPI = Format{
 	Name:        "reprompi",
 	Description: "ReproMPI: collectives, single repetitions or medians (s)",
-	Mark:        "a line \"test nrep count runtime_sec\"",
-	matches:     func(text string) bool { return hasLine(text, "_sec", reproMPIAnywhere.MatchString) },
+	Signature:   "a line \"test nrep count runtime_sec\"",
+	matchesText: func(text string) bool { return hasLine(text, "_sec", reproMPIAnywhere.MatchString) },
 }
 
 const reproMPIHeader = `^test\s+(?:\w+\s+)*(?:runtime|median)\w*_sec`
@@ -34,38 +34,38 @@ var reproMPITables = tableFormat{
 	Format: &reproMPI,
 	header: regexp.MustCompile(reproMPIHeader),
 	columns: []columnFormat{
-		plainColumn(`test`, nameColumn), plainColumn(`count`, elementsColumn), plainColumn(`msize`, bytesColumn),
-		timeColumn(`runtime_sec`, runtimeColumn, "s"), timeColumn(`median(?:_runtime)?_sec`, typicalColumn, "s"),
-		plainColumn(`nrep|process|total_nrep|valid_nrep|(?:mean|min|max)(?:_runtime)?_sec`, detailColumn),
+		plainColumnFormat(`test`, nameColumn), plainColumnFormat(`count`, elementsColumn), plainColumnFormat(`msize`, bytesColumn),
+		timeColumnFormat(`runtime_sec`, runtimeColumn, "s"), timeColumnFormat(`median(?:_runtime)?_sec`, typicalColumn, "s"),
+		plainColumnFormat(`nrep|process|total_nrep|valid_nrep|(?:mean|min|max)(?:_runtime)?_sec`, detailColumn),
 	},
-	untitled:   func(r *tableReader) { r.test = test{name: "ReproMPI", kind: collectiveCall} },
-	detail:     readReproMPIDetail,
-	step:       unit.Nanosecond,
-	statistics: "single repetitions, or their median",
+	beginUntitledTest: func(r *tableReader) { r.test = benchmarkTest{name: "ReproMPI", kind: collectiveTest} },
+	readDetail:        readReproMPIDetail,
+	resolution:        unit.Nanosecond,
+	statistics:        "single repetitions, or their median",
 }
 
 // datatypeBytes are the sizes of datatypes of ReproMPI.
 var datatypeBytes = map[string]int{"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_SHORT": 2, "MPI_INT": 4, "MPI_FLOAT": 4, "MPI_LONG": 8, "MPI_DOUBLE": 8}
 
 // readReproMPIDetail takes what a line #@key=value says of the rows below.
-func readReproMPIDetail(r *tableReader, l *line) bool {
+func readReproMPIDetail(r *tableReader, l *inputLine) bool {
 	m := reproMPIFact.FindStringSubmatch(strings.TrimSpace(l.text))
 	if m == nil {
 		return false
 	}
-	if !r.isOf(&reproMPI) || r.columns != nil {
-		r.begin(r.tablesOf(&reproMPI), test{})
-		r.elements = 1
+	if !r.isOfFormat(&reproMPI) || r.columns != nil {
+		r.beginTest(r.tablesOf(&reproMPI), benchmarkTest{})
+		r.elementBytes = 1
 	}
 	switch value := strings.TrimSpace(m[2]); m[1] {
 	case "nprocs":
 		if isWhole(value) {
-			r.printedRanks = atoi(value)
+			r.printedRanks = parseMatchedNumber(value)
 		}
 	case "datatype":
-		r.elements = datatypeBytes[value]
+		r.elementBytes = datatypeBytes[value]
 	case "clocksync", "window_size_sec", "clock-sync":
-		r.commonStart = value != "" && value != "None"
+		r.hasCommonStart = value != "" && value != "None"
 	}
 	return true
 }
@@ -76,7 +76,7 @@ func setReproMPIOperation(r *tableReader, name string) (why string) {
 	switch {
 	case operation == "":
 		return "there is no timer of ours for " + quoteShort(name)
-	case r.elements == 0:
+	case r.elementBytes == 0:
 		return "the size of its datatype is not known"
 	}
 	r.test.mode, r.test.name = operation, name

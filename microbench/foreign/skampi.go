@@ -19,11 +19,11 @@ import (
 var skampi = Format{
 	Name:        "skampi",
 	Description: "SKaMPI, blocks Pingpong_Send_Recv and Pingpong_Ssend_Recv (us)",
-	Mark:        "a line \"# SKaMPI Version ...\" or \"# begin result ...\"",
-	matches: func(text string) bool {
+	Signature:   "a line \"# SKaMPI Version ...\" or \"# begin result ...\"",
+	matchesText: func(text string) bool {
 		return hasLine(text, "# SKaMPI Version ", skampiTitle.MatchString) || hasLine(text, "# begin result ", skampiBegin.MatchString)
 	},
-	read: readSKaMPI,
+	readFile: readSKaMPI,
 }
 
 var (
@@ -35,11 +35,11 @@ var (
 // skampiModes are the blocks that are round trips as ours.
 var skampiModes = map[string]string{"Pingpong_Send_Recv": "send", "Pingpong_Ssend_Recv": "ssend"}
 
-func readSKaMPI(in *input, b *builder) {
+func readSKaMPI(in *inputText, b *setBuilder) {
 	b.addFact("values", "rtt: means over the measurements, one a size")
-	b.setResolution(100 * unit.Nanosecond)
+	b.noteResolution(100 * unit.Nanosecond)
 	block, begin := "", 0
-	in.forEachLine(func(l *line, text string) {
+	in.forEachLine(func(l *inputLine, text string) {
 		if m := skampiBegin.FindStringSubmatch(l.text); m != nil {
 			if block != "" {
 				l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
@@ -53,11 +53,11 @@ func readSKaMPI(in *input, b *builder) {
 			}
 			block = ""
 		} else {
-			skampiFact(b, l.text, text)
+			readSKaMPIFact(b, l.text, text)
 		}
-	}, func(l *line) {
+	}, func(l *inputLine) {
 		if mode := skampiModes[block]; mode != "" {
-			skampiRow(l, b, mode)
+			readSKaMPIRow(l, b, mode)
 		} else if block == "" {
 			l.errorf(1, "%s outside of a block that begins with \"# begin result\"", quoteShort(l.text))
 		}
@@ -67,7 +67,7 @@ func readSKaMPI(in *input, b *builder) {
 	}
 }
 
-func skampiFact(b *builder, whole, text string) {
+func readSKaMPIFact(b *setBuilder, whole, text string) {
 	if m := skampiTitle.FindStringSubmatch(whole); m != nil {
 		b.addFact("tool", m[1])
 		b.addFact("tool_version", m[2])
@@ -76,7 +76,7 @@ func skampiFact(b *builder, whole, text string) {
 	}
 }
 
-func skampiRow(l *line, b *builder, mode string) {
+func readSKaMPIRow(l *inputLine, b *setBuilder, mode string) {
 	if !l.splitWords(false, 6, 200, "a row \"count= ELEMENTS BYTES TIME ERROR MEASUREMENTS\"") {
 		return
 	}
@@ -84,12 +84,12 @@ func skampiRow(l *line, b *builder, mode string) {
 		l.wordError(0, "\"count=\"")
 		return
 	}
-	l.parseWhole(1, 0, maxBytes, "a number of elements")
+	l.parseWhole(1, 0, maxMessageBytes, "a number of elements")
 	k := l.parseBytes(2)
 	t := l.parseTime(3, "us", "a time in us")
 	l.parseTime(4, "us", "a standard error in us")
-	n := l.parseWhole(5, 1, maxBytes, "a number of measurements")
+	n := l.parseWhole(5, 1, maxMessageBytes, "a number of measurements")
 	b.addSummary(mode, sample.TimerRTT, k, t)
 	b.addDetail("standard_error_us", mode, sample.TimerRTT, k, l.words[4].text)
-	b.addDetail("repetitions", mode, sample.TimerRTT, k, itoa(n))
+	b.addDetail("repetitions", mode, sample.TimerRTT, k, formatNumber(n))
 }

@@ -24,22 +24,23 @@ type tableFormat struct {
 	title     *regexp.Regexp
 	beginTest func(r *tableReader, line string, match []string)
 
-	// untitled sets the test of a table without a title, if its columns or the command line tell.
-	untitled func(r *tableReader)
+	// beginUntitledTest sets the test of a table without a title, if its columns or the command
+	// line tell.
+	beginUntitledTest func(r *tableReader)
 
 	// header matches a line of headings, without leading #. columns are those that it may have.
 	header  *regexp.Regexp
 	columns []columnFormat
 
-	// detail reads a line of the tool that is neither title nor headings, such as the number of
+	// readDetail reads a line of the tool that is neither title nor headings, such as the number of
 	// ranks or a row that has its headings within. It is false if the line is none of the tool's.
-	detail func(r *tableReader, l *line) bool
+	readDetail func(r *tableReader, l *inputLine) bool
 
 	// endTable is called behind the last row of a table, where rows show only together what they
 	// are.
 	endTable func(r *tableReader)
 
-	step       unit.Time // of printed times
+	resolution unit.Time // of printed times
 	statistics string    // what a printed value is
 }
 
@@ -74,21 +75,21 @@ type columnFormat struct {
 	scale    float64 // of rates: bytes or messages a second
 }
 
-// heading returns the pattern of a heading at the beginning of a text.
-func heading(pattern string) *regexp.Regexp {
+// headingPattern returns the pattern of a heading at the beginning of a text.
+func headingPattern(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + pattern + `)(?:\s+|$)`)
 }
 
-func timeColumn(pattern string, role columnRole, unitName string) columnFormat {
-	return columnFormat{heading: heading(pattern), role: role, timeUnit: unitName}
+func timeColumnFormat(pattern string, role columnRole, unitName string) columnFormat {
+	return columnFormat{heading: headingPattern(pattern), role: role, timeUnit: unitName}
 }
 
-func rateOf(pattern string, role columnRole, scale float64) columnFormat {
-	return columnFormat{heading: heading(pattern), role: role, scale: scale}
+func rateColumnFormat(pattern string, role columnRole, scale float64) columnFormat {
+	return columnFormat{heading: headingPattern(pattern), role: role, scale: scale}
 }
 
-func plainColumn(pattern string, role columnRole) columnFormat {
-	return columnFormat{heading: heading(pattern), role: role}
+func plainColumnFormat(pattern string, role columnRole) columnFormat {
+	return columnFormat{heading: headingPattern(pattern), role: role}
 }
 
 // Units of bandwidth.
@@ -105,8 +106,9 @@ type column struct {
 	name string // its heading
 }
 
-// unknownHeading is a heading that a tool's columns do not have: words with single spaces.
-var unknownHeading = regexp.MustCompile(`^\S+(?: \S+)*`)
+// unknownHeadingPattern matches a heading that is none of a tool's columns: words with single
+// spaces between them.
+var unknownHeadingPattern = regexp.MustCompile(`^\S+(?: \S+)*`)
 
 // parseHeadings returns the columns of a line of headings.
 func (f *tableFormat) parseHeadings(text string) []column {
@@ -123,7 +125,7 @@ next:
 				continue next
 			}
 		}
-		name := unknownHeading.FindString(text)
+		name := unknownHeadingPattern.FindString(text)
 		out, text = append(out, column{name: name}), text[len(name):]
 	}
 	return out
@@ -148,27 +150,27 @@ func (r *tableReader) columnNamed(name string) int {
 type testKind int
 
 const (
-	leftOut      testKind = iota // there is no timer of ours
-	roundTrip                    // half of the time of a message and an answer of the same size
-	remoteRead                   // a read, until it is found complete
-	streamOfOne                  // messages or bytes a second, of one sender
-	streamOfBoth                 // of two that send to each other
-	streamOfMany                 // of several pairs
-	collectiveCall
-	unknownKind // until a row tells
+	unsupportedTest         testKind = iota // it corresponds to none of our timers
+	roundTripTest                           // half of the time of a message and an answer of the same size
+	remoteReadTest                          // a read, until it is found complete
+	oneWayStreamTest                        // messages or bytes a second, of one sender
+	bidirectionalStreamTest                 // of two that send to each other
+	multiPairStreamTest                     // of several pairs
+	collectiveTest
+	unknownTest // until a row tells
 )
 
-// test is a benchmark of a tool.
-type test struct {
-	name     string // as in messages
-	kind     testKind
-	mode     string // MPI call or operation
-	why      string // it is left out
-	blocks   bool   // the size is that of the data of all ranks, ours that of a block
-	reduces  bool   // its datatype matters
-	fromRate bool   // the rate of messages has more digits than bandwidth and time
-	fromTime bool   // of a stream: the time of a message is printed
-	note     string // what is known of the values beside the timer
+// benchmarkTest is a test of a tool.
+type benchmarkTest struct {
+	name            string // as in messages
+	kind            testKind
+	mode            string // MPI call or operation
+	whyLeftOut      string // why the test is left out; "": it is not
+	countsAllBlocks bool   // the printed size is that of all blocks together
+	isReduction     bool   // its datatype matters
+	usesMessageRate bool   // the message rate has more digits than bandwidth and time
+	usesPrintedTime bool   // of a stream: the time of a message is printed
+	note            string // what is known of the values beside the timer
 }
 
 // tableFormats are the tools whose output is tables.
@@ -176,19 +178,19 @@ var tableFormats = []*tableFormat{&osuTables, &imbTables, &ncclTables, &perftest
 
 // TableSummary is a table that was read.
 type TableSummary struct {
-	File        string
-	Test        string
-	First, Last int // lines of its rows
-	Rows        int
-	What        string // rtt of send
+	File                string
+	Test                string
+	FirstLine, LastLine int // of its rows
+	RowCount            int
+	Timers              string // the timers and the mode, such as "rtt of send"
 }
 
 func (s TableSummary) String() string {
-	lines := fmt.Sprintf("line %d", s.First)
-	if s.Last > s.First {
-		lines = fmt.Sprintf("lines %d to %d", s.First, s.Last)
+	lines := fmt.Sprintf("line %d", s.FirstLine)
+	if s.LastLine > s.FirstLine {
+		lines = fmt.Sprintf("lines %d to %d", s.FirstLine, s.LastLine)
 	}
-	return fmt.Sprintf("%s: %s of %s, %s, as %s", s.File, rowCount(s.Rows), s.Test, lines, s.What)
+	return fmt.Sprintf("%s: %s of %s, %s, as %s", s.File, rowCount(s.RowCount), s.Test, lines, s.Timers)
 }
 
 func rowCount(n int) string {

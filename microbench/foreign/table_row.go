@@ -12,20 +12,20 @@ import (
 
 // rowValues is what a row says, with false where it does not.
 type rowValues struct {
-	bytes, repetitions                    int
-	typical, average, low, high, run      unit.Time
-	hasTypical, hasAverage, hasLow, hasUp bool
-	hasRun                                bool
-	bandwidth, rate                       word
-	bandwidthScale, rateScale             float64
-	count, total                          float64 // messages and bytes in all
-	words                                 []word
+	bytes, repetitions                      int
+	typical, average, low, high, run        unit.Time
+	hasTypical, hasAverage, hasLow, hasHigh bool
+	hasRun                                  bool
+	bandwidth, rate                         textWord
+	bandwidthScale, rateScale               float64
+	count, total                            float64 // messages and bytes in all
+	words                                   []textWord
 }
 
 // readRow reads a row of the table, or reports why it cannot be read.
-func (r *tableReader) readRow(l *line) {
-	if r.test.kind == leftOut {
-		r.leftRows++
+func (r *tableReader) readRow(l *inputLine) {
+	if r.test.kind == unsupportedTest {
+		r.rowsLeftOut++
 		return
 	}
 	if why := r.parseRow(l); why != "" {
@@ -34,9 +34,9 @@ func (r *tableReader) readRow(l *line) {
 }
 
 // parseRow returns why a row cannot be read, or "".
-func (r *tableReader) parseRow(l *line) string {
-	probe := &input{name: r.in.name} // whose error is a reason, and ends nothing
-	row := &line{in: probe, number: l.number, text: l.text}
+func (r *tableReader) parseRow(l *inputLine) string {
+	probe := &inputText{name: r.input.name} // whose error is a reason, and ends nothing
+	row := &inputLine{input: probe, number: l.number, text: l.text}
 	row.splitWords(false, 0, 1<<10, "a row")
 	n, want := len(row.words), len(r.columns)
 	switch {
@@ -46,7 +46,7 @@ func (r *tableReader) parseRow(l *line) string {
 		return fmt.Sprintf("%s where the headings have %d: cut off", columnCount(n), want)
 	case n > want:
 		return fmt.Sprintf("%s where the headings have %d: something else was printed into it", columnCount(n), want)
-	case l.mayBeCut && r.endsEarly(row.words[n-1].text):
+	case l.mayBeTruncated && r.isLastNumberTruncated(row.words[n-1].text):
 		return quoteShort(row.words[n-1].text) + " has fewer digits than in the rows above, and the file ends: cut off"
 	}
 	v, why := r.parseValues(row)
@@ -56,17 +56,17 @@ func (r *tableReader) parseRow(l *line) string {
 	if why != "" {
 		return why
 	}
-	r.noteDigits(row.words[n-1].text)
+	r.noteFewestDigits(row.words[n-1].text)
 	return r.addRow(l.number, v)
 }
 
-// endsEarly says whether the last number of a file may have lost digits.
-func (r *tableReader) endsEarly(last string) bool {
+// isLastNumberTruncated reports whether the last number of a file may have lost digits.
+func (r *tableReader) isLastNumberTruncated(last string) bool {
 	role := r.columns[len(r.columns)-1].role
 	return isDecimal(strings.TrimSuffix(last, ".")) && role != otherColumn && digitsBehindPoint(last) < r.lastDigits
 }
 
-func (r *tableReader) noteDigits(last string) {
+func (r *tableReader) noteFewestDigits(last string) {
 	if n := digitsBehindPoint(last); r.lastDigits < 0 || n < r.lastDigits {
 		r.lastDigits = n
 	}
@@ -78,13 +78,13 @@ func digitsBehindPoint(s string) int {
 }
 
 // parseValues reads the words of a row by the roles of their columns.
-func (r *tableReader) parseValues(row *line) (v rowValues, why string) {
+func (r *tableReader) parseValues(row *inputLine) (v rowValues, why string) {
 	v.repetitions = -1
 	v.words = row.words
 	for i, c := range r.columns {
 		text := row.words[i].text
 		isTime := c.timeUnit != ""
-		if (isTime || c.scale > 0) && isNoNumber(text) {
+		if (isTime || c.scale > 0) && isNaNOrInf(text) {
 			return v, "the value is " + text
 		}
 		switch c.role {
@@ -97,14 +97,14 @@ func (r *tableReader) parseValues(row *line) (v rowValues, why string) {
 				return v, fmt.Sprintf("%s is %s: the data that arrived was wrong", c.name, text)
 			}
 		case bytesColumn:
-			if n, err := strconv.Atoi(text); err == nil && n > maxBytes {
-				return v, fmt.Sprintf("messages of %s bytes are longer than samples can have (%d)", text, maxBytes)
+			if n, err := strconv.Atoi(text); err == nil && n > maxMessageBytes {
+				return v, fmt.Sprintf("messages of %s bytes are longer than samples can have (%d)", text, maxMessageBytes)
 			}
 			v.bytes = row.parseBytes(i)
 		case elementsColumn:
-			v.bytes = row.parseBytes(i) * r.elements
+			v.bytes = row.parseBytes(i) * r.elementBytes
 		case repetitionsColumn:
-			v.repetitions = row.parseWhole(i, 1, maxBytes, "a number of repetitions")
+			v.repetitions = row.parseWhole(i, 1, maxMessageBytes, "a number of repetitions")
 		case typicalColumn:
 			v.typical, v.hasTypical = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
 		case averageColumn:
@@ -112,7 +112,7 @@ func (r *tableReader) parseValues(row *line) (v rowValues, why string) {
 		case minimumColumn:
 			v.low, v.hasLow = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
 		case maximumColumn:
-			v.high, v.hasUp = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
+			v.high, v.hasHigh = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
 		case runtimeColumn:
 			v.run, v.hasRun = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
 		case bandwidthColumn:
@@ -123,7 +123,7 @@ func (r *tableReader) parseValues(row *line) (v rowValues, why string) {
 				thousand = 1000
 			}
 			x, ok := parseScaled(strings.TrimPrefix(text, "="), thousand)
-			if !ok || x > maxBytes && c.role == scaledBytesColumn {
+			if !ok || x > maxMessageBytes && c.role == scaledBytesColumn {
 				return v, quoteShort(text) + " where a number belongs"
 			}
 			switch c.role {
@@ -152,15 +152,15 @@ func isFailure(text string) bool {
 
 // addRow adds the samples of a row, or says why it cannot.
 func (r *tableReader) addRow(number int, v rowValues) string {
-	if r.in.err != nil {
+	if r.input.err != nil {
 		return ""
 	}
-	if r.test.kind == unknownKind {
-		if why := guessFabtest(r, v); why != "" {
+	if r.test.kind == unknownTest {
+		if why := guessFabtestsTest(r, v); why != "" {
 			return why
 		}
 	}
-	if r.test.kind == collectiveCall && r.test.mode == "" {
+	if r.test.kind == collectiveTest && r.test.mode == "" {
 		if len(r.rows) < maxSeries {
 			r.rows = append(r.rows, tableRow{number, v})
 		}
@@ -168,36 +168,36 @@ func (r *tableReader) addRow(number int, v rowValues) string {
 	}
 	mode, timer, why := r.test.mode, "", ""
 	switch r.test.kind {
-	case roundTrip, remoteRead:
-		timer, why = r.addTrip(v)
-	case streamOfOne, streamOfBoth, streamOfMany:
+	case roundTripTest, remoteReadTest:
+		timer, why = r.addRoundTrip(v)
+	case oneWayStreamTest, bidirectionalStreamTest, multiPairStreamTest:
 		timer, why = r.addStream(v)
-	case collectiveCall:
+	case collectiveTest:
 		timer, why = r.addCollective(v)
 	}
 	if why != "" {
 		return why
 	}
 	if v.repetitions >= 0 {
-		r.addDetail("repetitions", mode, timer, v.bytes, itoa(v.repetitions))
+		r.addDetail("repetitions", mode, timer, v.bytes, formatNumber(v.repetitions))
 	}
-	if r.summary.Rows++; r.summary.Rows == 1 {
-		r.summary.First, r.summary.What = number, timer+" of "+mode
+	if r.summary.RowCount++; r.summary.RowCount == 1 {
+		r.summary.FirstLine, r.summary.Timers = number, timer+" of "+mode
 	}
-	r.summary.Last = number
+	r.summary.LastLine = number
 	return ""
 }
 
-// addTrip adds a round trip, or a remote read.
-func (r *tableReader) addTrip(v rowValues) (timer, why string) {
+// addRoundTrip adds a round trip, or a remote read.
+func (r *tableReader) addRoundTrip(v rowValues) (timer, why string) {
 	t, factor := v.average, unit.Time(2)
 	if v.hasTypical {
 		t = v.typical
 	}
-	if timer = sample.TimerRTT; r.test.kind == remoteRead {
+	if timer = sample.TimerRTT; r.test.kind == remoteReadTest {
 		timer, factor = sample.TimerGet, 1
 	}
-	if r.test.fromRate && v.rate.text != "" {
+	if r.test.usesMessageRate && v.rate.text != "" {
 		exact, why := rateAsTime(v.rate.text, 1, v.rateScale, "messages a second")
 		if why != "" {
 			return timer, why
@@ -216,14 +216,14 @@ func (r *tableReader) addTrip(v rowValues) (timer, why string) {
 func (r *tableReader) addStream(v rowValues) (timer, why string) {
 	streams := 1
 	switch timer = sample.TimerStream; {
-	case r.test.kind == streamOfBoth:
+	case r.test.kind == bidirectionalStreamTest:
 		timer, streams = sample.TimerStreamBoth, 2
-	case r.test.kind == streamOfMany && r.pairs > 1:
+	case r.test.kind == multiPairStreamTest && r.pairs > 1:
 		timer, streams = sample.StreamPairsTimer(r.pairs), r.pairs
 	}
 	t := v.average
-	if r.test.fromTime {
-	} else if v.rate.text != "" && (r.test.fromRate || v.bandwidth.text == "") {
+	if r.test.usesPrintedTime {
+	} else if v.rate.text != "" && (r.test.usesMessageRate || v.bandwidth.text == "") {
 		t, why = rateAsTime(v.rate.text, float64(streams), v.rateScale, "messages a second")
 	} else {
 		t, why = rateAsTime(v.bandwidth.text, float64(v.bytes)*float64(streams), v.bandwidthScale, "a bandwidth")
@@ -236,9 +236,9 @@ func (r *tableReader) addStream(v rowValues) (timer, why string) {
 
 // rateAsTime returns how long an amount takes at a printed rate, or why that is none.
 func rateAsTime(text string, amount, scale float64, what string) (unit.Time, string) {
-	probe := &line{in: &input{name: ""}, words: []word{{text, 1}}}
+	probe := &inputLine{input: &inputText{name: ""}, words: []textWord{{text, 1}}}
 	t := probe.parseRateAsTime(0, amount, scale, what)
-	if probe.in.err != nil {
+	if probe.input.err != nil {
 		return 0, quoteShort(text) + " where " + what + " belongs"
 	}
 	return t, ""
@@ -246,30 +246,30 @@ func rateAsTime(text string, amount, scale float64, what string) (unit.Time, str
 
 // addCollective adds the times of a collective operation.
 func (r *tableReader) addCollective(v rowValues) (timer, why string) {
-	r.ranks = r.collectiveRanks()
-	if r.test.blocks {
-		if r.ranks == 0 {
+	r.rankCount = r.collectiveRanks()
+	if r.test.countsAllBlocks {
+		if r.printedRanks == 0 {
 			return "", "how many ranks share the data is not known: give --ranks"
 		}
-		if v.bytes%r.ranks != 0 {
-			return "", fmt.Sprintf("%d bytes are not the same for each of %d ranks", v.bytes, r.ranks)
+		if v.bytes%r.printedRanks != 0 {
+			return "", fmt.Sprintf("%d bytes are not the same for each of %d ranks", v.bytes, r.printedRanks)
 		}
-		v.bytes /= r.ranks
+		v.bytes /= r.printedRanks
 	}
 	timer = sample.TimerCollMax
 	switch {
 	case v.hasRun:
-		if r.commonStart {
+		if r.hasCommonStart {
 			timer = sample.TimerCollLast
 		}
 		r.addSample(r.test.mode, timer, v.bytes, v.run)
 		return timer, ""
-	case !v.hasUp:
+	case !v.hasHigh:
 		timer = sample.TimerCollMean
 	}
 	if v.hasTypical && !v.hasAverage {
 		timer = sample.TimerCollMax
-		v.high, v.hasUp = v.typical, true
+		v.high, v.hasHigh = v.typical, true
 	}
 	if bus := r.columnNamed("busbw"); bus >= 0 {
 		r.addDetail("bus_bandwidth_GB/s", r.test.mode, timer, v.bytes, v.words[bus].text)
@@ -278,7 +278,7 @@ func (r *tableReader) addCollective(v rowValues) (timer, why string) {
 		timer string
 		time  unit.Time
 		has   bool
-	}{{sample.TimerCollMean, v.average, v.hasAverage}, {sample.TimerCollMin, v.low, v.hasLow}, {sample.TimerCollMax, v.high, v.hasUp}} {
+	}{{sample.TimerCollMean, v.average, v.hasAverage}, {sample.TimerCollMin, v.low, v.hasLow}, {sample.TimerCollMax, v.high, v.hasHigh}} {
 		if x.has {
 			r.addSummary(r.test.mode, x.timer, v.bytes, x.time)
 		}

@@ -8,30 +8,30 @@ import (
 	"unicode/utf16"
 )
 
-// contents is a file as its readers see it: UTF-8, without colour codes and without the labels that
-// launchers, schedulers and terminals put before each line.
-type contents struct {
-	text         string
-	labels       []uint16 // bytes of the label of each line; nil: no line has one
-	unterminated bool     // the last line does not end: it may be cut off
+// fileText is a file as its readers see it: UTF-8, without colour codes and without the prefixes
+// that launchers, schedulers and terminals put before each line.
+type fileText struct {
+	text              string
+	prefixBytes       []uint16 // bytes of the prefix of each line; nil: no line has one
+	lacksFinalNewline bool     // the last line does not end: it may be cut off
 }
 
 // cleanContents decodes a file and removes labels.
-func cleanContents(b []byte) contents {
+func cleanContents(b []byte) fileText {
 	text := decodeText(b)
-	c := contents{unterminated: text != "" && !strings.HasSuffix(text, "\n")}
+	c := fileText{lacksFinalNewline: text != "" && !strings.HasSuffix(text, "\n")}
 	var out strings.Builder
 	out.Grow(len(text))
 	number := 0
 	for line := range strings.Lines(text) {
 		end := strings.HasSuffix(line, "\n")
 		clean := removeControls(strings.TrimSuffix(line, "\n"))
-		rest := removeLabels(clean)
+		rest := removePrefixes(clean)
 		if cut := len(clean) - len(rest); cut > 0 {
-			for len(c.labels) <= number {
-				c.labels = append(c.labels, 0)
+			for len(c.prefixBytes) <= number {
+				c.prefixBytes = append(c.prefixBytes, 0)
 			}
-			c.labels[number] = uint16(min(cut, 1<<16-1))
+			c.prefixBytes[number] = uint16(min(cut, 1<<16-1))
 		}
 		out.WriteString(rest)
 		if end {
@@ -83,8 +83,8 @@ func guessByteOrder(b []byte) binary.ByteOrder {
 	return nil
 }
 
-// terminalCode is a control sequence of a terminal, such as a colour.
-var terminalCode = regexp.MustCompile("\x1b(?:\\[[0-9;:?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_])")
+// terminalCodePattern matches a control sequence of a terminal, such as a colour.
+var terminalCodePattern = regexp.MustCompile("\x1b(?:\\[[0-9;:?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_])")
 
 // removeControls returns a line as a terminal shows it: without control sequences, and of parts
 // that carriage returns separate the last.
@@ -92,7 +92,7 @@ func removeControls(line string) string {
 	if strings.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == '\u00a0' }) < 0 {
 		return line
 	}
-	line = strings.TrimRight(terminalCode.ReplaceAllString(line, ""), "\r")
+	line = strings.TrimRight(terminalCodePattern.ReplaceAllString(line, ""), "\r")
 	line = line[strings.LastIndexByte(line, '\r')+1:]
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -105,8 +105,8 @@ func removeControls(line string) string {
 	}, line)
 }
 
-// labels are what stands before the lines of a job's output, by the bytes that they begin with.
-var labels = []struct {
+// linePrefixes are the prefixes of lines in a job's output, by the bytes with which they begin.
+var linePrefixes = []struct {
 	first   string
 	pattern *regexp.Regexp
 }{
@@ -122,12 +122,12 @@ var labels = []struct {
 	{"0123456789", regexp.MustCompile(`^\d{1,7}: `)},                                                                                                         // srun --label: 0:
 }
 
-// hostLabel is a label of pdsh, kubectl or docker compose. It is one only before something that a
-// table has.
-var hostLabel = regexp.MustCompile(`^([A-Za-z][\w.-]{0,80})(?:: | +\| ?)(\s*(?:#|\d|$).*)`) // and has a digit, a hyphen or a dot: "Final: 1000" is none
+// hostPrefix matches the prefix of pdsh, kubectl or docker compose. It is one only before something
+// that a table has.
+var hostPrefix = regexp.MustCompile(`^([A-Za-z][\w.-]{0,80})(?:: | +\| ?)(\s*(?:#|\d|$).*)`) // and has a digit, a hyphen or a dot: "Final: 1000" is none
 
-// removeLabels returns a line without the labels before it.
-func removeLabels(line string) string {
+// removePrefixes returns a line without its prefixes.
+func removePrefixes(line string) string {
 	const most = 4 // a time stamp, a rank, a host and a quotation mark
 	for range most {
 		rest := strings.TrimLeft(line, " \t")
@@ -135,7 +135,7 @@ func removeLabels(line string) string {
 			return line
 		}
 		found := false
-		for _, l := range labels {
+		for _, l := range linePrefixes {
 			if strings.IndexByte(l.first, rest[0]) < 0 {
 				continue
 			}
@@ -145,7 +145,7 @@ func removeLabels(line string) string {
 			}
 		}
 		if !found && strings.ContainsAny(rest[:min(len(rest), 90)], ":|") {
-			if m := hostLabel.FindStringSubmatch(rest); m != nil && strings.ContainsAny(m[1], "0123456789.-") {
+			if m := hostPrefix.FindStringSubmatch(rest); m != nil && strings.ContainsAny(m[1], "0123456789.-") {
 				line, found = m[2], true
 			}
 		}

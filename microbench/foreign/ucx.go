@@ -20,8 +20,8 @@ import (
 var ucx = Format{
 	Name:        "ucx",
 	Description: "ucx_perftest: latency of a ping-pong (us), bandwidth",
-	Mark:        "a line \"| Stage | # iterations | ...\" and \"Final: ...\"",
-	matches:     func(text string) bool { return hasLine(text, " (usec)", ucxAnywhere.MatchString) },
+	Signature:   "a line \"| Stage | # iterations | ...\" and \"Final: ...\"",
+	matchesText: func(text string) bool { return hasLine(text, " (usec)", ucxAnywhere.MatchString) },
 }
 
 var (
@@ -40,16 +40,16 @@ var ucxTables = tableFormat{
 	Format:  &ucx,
 	library: "ucx",
 	columns: []columnFormat{
-		plainColumn(`Final:`, detailColumn), plainColumn(`iterations`, repetitionsColumn),
-		plainColumn(`typical|moment`, detailColumn), timeColumn(`latency`, averageColumn, "us"), rateOf(`bandwidth`, bandwidthColumn, mebibytes),
+		plainColumnFormat(`Final:`, detailColumn), plainColumnFormat(`iterations`, repetitionsColumn),
+		plainColumnFormat(`typical|moment`, detailColumn), timeColumnFormat(`latency`, averageColumn, "us"), rateColumnFormat(`bandwidth`, bandwidthColumn, mebibytes),
 	},
-	detail:     readUCX,
-	step:       unit.Nanosecond,
+	readDetail: readUCX,
+	resolution: unit.Nanosecond,
 	statistics: "means over the repetitions",
 }
 
 // readUCX reads a line of ucx_perftest.
-func readUCX(r *tableReader, l *line) bool {
+func readUCX(r *tableReader, l *inputLine) bool {
 	text := strings.TrimSpace(l.text)
 	if m := ucxBatch.FindStringSubmatch(text); m != nil {
 		r.ucx.test = m[1]
@@ -61,9 +61,9 @@ func readUCX(r *tableReader, l *line) bool {
 	}
 	switch {
 	case ucxUnits.MatchString(text):
-		r.begin(r.tablesOf(&ucx), test{})
+		r.beginTest(r.tablesOf(&ucx), benchmarkTest{})
 		return true
-	case !r.isOf(&ucx):
+	case !r.isOfFormat(&ucx):
 		return false
 	case ucxStages.MatchString(text), ucxProgress.MatchString(text):
 		return true
@@ -98,7 +98,7 @@ var ucxNames = map[string]string{
 }
 
 // readUCXFinal reads the one row of a test.
-func (r *tableReader) readUCXFinal(l *line) {
+func (r *tableReader) readUCXFinal(l *inputLine) {
 	name, size := r.ucx.test, r.ucx.size
 	if known, ok := ucxNames[name]; ok {
 		name = known
@@ -114,26 +114,26 @@ func (r *tableReader) readUCXFinal(l *line) {
 		}
 	}
 	name = strings.TrimPrefix(name, "ucp_")
-	t := test{name: "ucx_perftest " + name}
+	t := benchmarkTest{name: "ucx_perftest " + name}
 	switch operation, what, _ := cutLast(name, "_"); {
 	case name == "" || !isWhole(size):
-		t.why = "neither the box above the table nor a command says test and message size"
+		t.whyLeftOut = "neither the box above the table nor a command says test and message size"
 	case operation == "get" || what != "lat" && what != "bw":
-		t.why = "there is no timer of ours for it"
+		t.whyLeftOut = "there is no timer of ours for it"
 	case what == "lat":
-		t.kind, t.mode = roundTrip, operation
+		t.kind, t.mode = roundTripTest, operation
 	default:
-		t.kind, t.mode = streamOfOne, operation
+		t.kind, t.mode = oneWayStreamTest, operation
 	}
 	r.test = t
-	if r.buffers = ""; r.ucx.memory != "" && r.ucx.memory != "host" {
-		r.buffers, r.buffersFact = "device buffers", r.ucx.memory
+	if r.bufferMemory = ""; r.ucx.memory != "" && r.ucx.memory != "host" {
+		r.bufferMemory, r.buffersFact = "device buffers", r.ucx.memory
 	}
 	r.columns = r.format.parseHeadings("Final: iterations typical moment latency moment bandwidth moment moment")
 	r.columns = append(r.columns, column{columnFormat{role: bytesColumn}, "Message size"})
 	r.beginTable()
 	l.text += " " + size
-	l.mayBeCut = false
+	l.mayBeTruncated = false
 	r.readRow(l)
 	r.endTable()
 	r.columns = nil
