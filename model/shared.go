@@ -62,16 +62,17 @@ func (m *Machine) AppendOccupations(into []Occupation, lib *Library, from, to, b
 func (m *Machine) movementOfMessage(lib *Library, tier Tier, bytes int) dataMovement {
 	packet := dataMovement{copied: true}
 	switch engine := lib.CarriedBy(); {
-	case !m.HasRemoteMemory() && (engine != ProtoEngine || !m.HasRemoteMemoryAt(tier)):
+	case engine == ProtoEngine:
+		p := FindProtocol(lib.Proto.Protocol(StandardMode, tier, bytes))
+		if p == nil || !p.UsesRemoteMemory() || !m.HasRemoteMemoryAt(tier) {
+			return packet
+		}
+		byPut := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Means == ByPut })
+		return dataMovement{byAccess: true, byPut: byPut, copied: lib.Proto.LongMessages[tier].BounceBufferBytes > 0}
+	case !m.HasRemoteMemory():
 		return packet
 	case engine == StartEngine:
 		return dataMovement{byAccess: bytes > lib.Start.ShortBytes[tier], copied: true}
-	case engine == ProtoEngine:
-		if p := FindProtocol(lib.Proto.Protocol(StandardMode, tier, bytes)); p != nil && p.UsesRemoteMemory() {
-			byPut := slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Means == ByPut })
-			return dataMovement{byAccess: true, byPut: byPut, copied: lib.Proto.LongMessages[tier].BounceBufferBytes > 0}
-		}
-		return packet
 	default:
 		return dataMovement{byAccess: engine.UsesMBCF}
 	}

@@ -75,7 +75,7 @@ type Cost struct {
 //
 // Alexandrov et al. 1995, with the rendezvous of Ino, Fujimoto and Hagihara 2001 (LogGPS).
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
-	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]rankClock, j.Ranks), occupiedUntil: map[model.Component]unit.Time{}}
+	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]rankClock, j.Ranks)}
 	for r := range x.ranks {
 		next, stop := iter.Pull(withoutPosting(a.Steps(j, r)))
 		defer stop()

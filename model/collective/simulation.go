@@ -17,8 +17,9 @@ type simulation struct {
 	ranks         []rankClock
 	queue         eventqueue.Queue[uint64, event]
 	eventCount    uint64
-	occupiedUntil map[model.Component]unit.Time // until when
-	occupations   []model.Occupation            // of a message; used again
+	occupied      occupancy
+	occupations   []model.Occupation // of a message; used again
+	freeMessages  []*message         // that were received
 }
 
 // runEvents executes events until none is left.
@@ -48,7 +49,7 @@ type rankClock struct {
 	outFreeAt, inFreeAt unit.Time      // until then its outgoing and incoming interfaces are occupied
 	outgoing            *message       // of the step, until it is sent
 	inbox               []*message     // that have arrived or will, in that order
-	receivedEarly       []int          // senders of messages that were received before their step
+	receivedEarly       map[int]int    // messages of each sender that were received before their step
 	blockingSends       openRendezvous // of the step
 	postedSends         openRendezvous
 	received            bool // the step's data has been received
@@ -102,7 +103,7 @@ func (x *simulation) scheduleRank(c *rankClock) {
 			return
 		}
 		at = max(at, sends.end)
-	case slices.Contains(c.receivedEarly, c.step.From):
+	case c.receivedEarly[c.step.From] > 0:
 	default:
 		i := c.firstToReceive()
 		if c.isWaiting = i < 0; c.isWaiting {
@@ -137,7 +138,12 @@ func (x *simulation) newMessage(c *rankClock, st *Step) *message {
 		return nil
 	}
 	by := x.parameters(x.nodes, c.rank, st.To)
-	return &message{from: c.rank, to: st.To, size: st.Send.Bytes, posted: st.IsPosted, begin: c.now, parameters: by, messageTiming: timingOf(by, st.Send.Bytes, st.IsPosted)}
+	m := &message{}
+	if last := len(x.freeMessages) - 1; last >= 0 {
+		m, x.freeMessages = x.freeMessages[last], x.freeMessages[:last]
+	}
+	*m = message{from: c.rank, to: st.To, size: st.Send.Bytes, posted: st.IsPosted, begin: c.now, parameters: by, messageTiming: timingOf(by, st.Send.Bytes, st.IsPosted)}
+	return m
 }
 
 // send sends the message of a rank's step, whose first byte can leave at a time.
@@ -176,8 +182,8 @@ func (x *simulation) arriveAtReceiver(c *rankClock, m *message, at unit.Time) {
 // receive receives the message of a rank's step, unless it was received before, or else the next
 // one.
 func (x *simulation) receive(c *rankClock) {
-	if i := slices.Index(c.receivedEarly, c.step.From); i >= 0 {
-		c.receivedEarly = slices.Delete(c.receivedEarly, i, i+1)
+	if c.receivedEarly[c.step.From] > 0 {
+		c.receivedEarly[c.step.From]--
 		c.received = true
 		return
 	}
@@ -189,8 +195,12 @@ func (x *simulation) receive(c *rankClock) {
 		x.transfer(m, c)
 	}
 	if c.received = m.from == c.step.From; !c.received {
-		c.receivedEarly = append(c.receivedEarly, m.from)
+		if c.receivedEarly == nil {
+			c.receivedEarly = map[int]int{}
+		}
+		c.receivedEarly[m.from]++
 	}
+	x.freeMessages = append(x.freeMessages, m)
 }
 
 // firstToReceive returns the index in the inbox of the message that the rank receives next, or -1.
@@ -229,12 +239,13 @@ func (x *simulation) occupy(m *message, at unit.Time, atReceiver bool) unit.Time
 		if o.AtReceiver != atReceiver {
 			continue
 		}
-		free := x.occupiedUntil[o.Component]
+		until := x.occupied.until(&o.Component)
+		free := *until
 		if free > at {
 			free += o.Contention
 		}
 		free = max(at, free) + o.Time
-		x.occupiedUntil[o.Component] = free
+		*until = free
 		at = max(at, free-max(o.Time, m.bytesTime))
 	}
 	return at
