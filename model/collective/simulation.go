@@ -13,13 +13,13 @@ import (
 type simulation struct {
 	Machine
 	Cost
-	nodes         *Nodes
-	ranks         []rankClock
-	queue         eventqueue.Queue[uint64, event]
-	eventCount    uint64
-	occupied      occupancy
-	occupations   []model.Occupation // of a message; used again
-	freeMessages  []*message         // that were received
+	nodes        *Nodes
+	ranks        []rankClock
+	queue        eventqueue.Queue[uint64, event]
+	eventCount   uint64
+	occupied     occupancy
+	occupations  []model.Occupation // of a message; used again
+	freeMessages []*message         // that were received
 }
 
 // runEvents executes events until none is left.
