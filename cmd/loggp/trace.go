@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/mpitracer"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -20,12 +24,15 @@ type traceFlags struct {
 	targetFlags
 	options    loggp.TraceOptions
 	outputPath string
+
+	buildsTracer bool   // instead of all that: the library that records MPI programs
+	mpicc        string // its compiler
 }
 
 func traceCommand() *cobra.Command {
 	var t traceFlags
 	cmd := &cobra.Command{
-		Use:   "trace --platform NAME [--mode CALL | --program NAME]",
+		Use:   "trace --platform NAME [--mode CALL | --program NAME] | trace --mpi -o FILE",
 		Short: "Show one message, or a small program, step by step",
 		Long: `trace runs one message between the first and the last rank of a platform, or a small program, and
 shows each step: what the processors do, the messages of the protocol, which parts of the network
@@ -37,13 +44,17 @@ Without -o it prints a table. -o writes
   NAME.svg   a picture
   DIRECTORY  a page with the picture and where the time went, and the files above
 
+--mpi builds a library instead that records programs of any MPI: load it before the program (LD_PRELOAD), and give the files that it writes,
+mpi-trace-RANK.txt in $LOGGP_TRACE_DIR or the working directory, to 'loggp simulate' or 'loggp schedule trace'.
+
 The programs are
 ` + strings.TrimSuffix(formatHelpList(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
 		Example: `  loggp trace --platform t3d --mode ssend --size 2KB
   loggp trace --platform t3d --mode send --size 100 --late 50us
   loggp trace --platform t3d --mode ssend --size 10KB --protocol RAT -o rat.svg
   loggp trace --platform t3d --program exchange --size 4KB -o exchange.json
-  loggp trace --platform t3d --program overlap --size 20KB --compute 500us -o overlap`,
+  loggp trace --platform t3d --program overlap --size 20KB --compute 500us -o overlap
+  loggp trace --mpi --mpicc mpicc -o tracer.so`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
@@ -59,6 +70,8 @@ The programs are
 	f.String("noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
 	f.StringVarP(&t.outputPath, "output", "o", "", timelineOutputHelp)
+	f.BoolVar(&t.buildsTracer, "mpi", false, "build the library that records MPI programs, as the file of -o")
+	f.StringVar(&t.mpicc, "mpicc", "", "with --mpi: the compiler of the programs' MPI (default: $MPICC, or mpicc)")
 	addPrintFlags(cmd)
 	addFlagCompletion(cmd, "protocol", model.ProtocolNames())
 	addFlagCompletion(cmd, "program", program.SmallProgramNames())
@@ -66,6 +79,12 @@ The programs are
 }
 
 func (t *traceFlags) run(cmd *cobra.Command) error {
+	if t.buildsTracer {
+		return t.buildTracer(cmd)
+	}
+	if t.mpicc != "" {
+		return newUsageError(cmd, errors.New("--mpicc: it is for --mpi"))
+	}
 	err := t.parseOptions(cmd)
 	if err = errors.Join(err, checkTimelineOutput(t.outputPath)); err != nil {
 		return newUsageError(cmd, err)
@@ -79,6 +98,34 @@ func (t *traceFlags) run(cmd *cobra.Command) error {
 	}
 	shown.Command = recordedCommandLine(cmd)
 	return writeTimeline(cmd, t.outputPath, shown.Title, *shown, shown.Document())
+}
+
+// buildTracer builds the library that records MPI programs.
+func (t *traceFlags) buildTracer(cmd *cobra.Command) error {
+	var wrong error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "mpi" && f.Name != "mpicc" && f.Name != "output" && cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil {
+			wrong = cmp.Or(wrong, fmt.Errorf("--%s: it has no effect with --mpi", f.Name))
+		}
+	})
+	if t.outputPath == "" {
+		wrong = cmp.Or(wrong, errors.New("--mpi: name the library with -o, such as tracer.so"))
+	}
+	if wrong == nil {
+		wrong = checkWritableFile(t.outputPath)
+	}
+	if wrong != nil {
+		return newUsageError(cmd, wrong)
+	}
+	if err := mpitracer.Build(cmd.Context(), t.mpicc, t.outputPath); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	file, err := filepath.Abs(t.outputPath)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s; record a program by\n  LD_PRELOAD=%[2]s mpirun -n 4 ./program                     (MPICH)\n  mpirun -n 4 -x LD_PRELOAD=%[2]s ./program                  (Open MPI)\nand simulate it by\n  loggp simulate mpi-trace-*.txt\n", t.outputPath, file)
+	return nil
 }
 
 // parseOptions makes options of the flags.

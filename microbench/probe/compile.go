@@ -34,7 +34,7 @@ var (
 
 // compileProgram compiles the program.
 func compileProgram(ctx context.Context, dir string, s Settings, options ...string) (*compiledProgram, error) {
-	compiler, err := findCompiler(s.Compiler)
+	compiler, err := FindCompiler(s.Compiler)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func compileProgram(ctx context.Context, dir string, s Settings, options ...stri
 	return b, ctx.Err()
 }
 
-// findCompiler finds the compiler.
-func findCompiler(name string) (string, error) {
+// FindCompiler returns the path of an MPI compiler; "": $MPICC, or mpicc.
+func FindCompiler(name string) (string, error) {
 	if name == "" {
 		name = os.Getenv("MPICC")
 	}

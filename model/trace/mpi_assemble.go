@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/workload"
@@ -26,6 +28,7 @@ type mpiProgram struct {
 	messages []mpiMessage
 	last     []uint32 // operations for which the next one waits
 	requests map[int64]uint32
+	blocks   map[*communicator]int64 // collective operations with blocks so far
 }
 
 // mpiMessage is a send or a receive.
@@ -36,6 +39,8 @@ type mpiMessage struct {
 	tag   int64 // -1: any
 	of    *communicator
 	taken bool
+
+	inCollective bool // of a collective operation, which no receive with any tag takes
 }
 
 // newMPIAssembler returns an assembler of records. Open MPI and MPICH give names without a process
@@ -95,7 +100,7 @@ func (a *mpiAssembler) assemble() (*workload.Workload, error) {
 // addCalls makes operations of the calls of a rank. What passes between two calls is computing.
 func (a *mpiAssembler) addCalls(rank int) error {
 	r, p := &a.ranks[rank], &a.programs[rank]
-	p.requests = map[int64]uint32{}
+	p.requests, p.blocks = map[int64]uint32{}, map[*communicator]int64{}
 	end := r.calls[0].start
 	for i := range r.calls {
 		c := &r.calls[i]
@@ -174,8 +179,47 @@ func (a *mpiAssembler) addCall(rank, i int, x *callArguments) error {
 			o.Root = uint32(max(root, 0))
 		}
 		p.add(o, c, true)
+	case blocksCall:
+		return a.addBlocks(rank, x, of)
 	}
 	return nil
+}
+
+// firstBlocksTag is the tag of the messages of the first collective operation with blocks of a
+// communicator.
+const firstBlocksTag = 1 << 40
+
+// addBlocks adds the messages of a collective operation whose blocks have a size each, all at once.
+func (a *mpiAssembler) addBlocks(rank int, x *callArguments, of *communicator) error {
+	p := &a.programs[rank]
+	tag := firstBlocksTag + p.blocks[of]
+	p.blocks[of]++
+	before := slices.Clone(p.last)
+	var all []uint32
+	for direction, kind := range []workload.Kind{workload.Recv, workload.Send} {
+		list := strings.Split(x.text(2-direction), ",")
+		if x.err == nil && len(list) != len(of.ranks) {
+			return fmt.Errorf("%s: argument %d has %d numbers of bytes for %d ranks", x.name, 3-direction, len(list), len(of.ranks))
+		}
+		for i, text := range list {
+			bytes, err := strconv.ParseUint(text, 10, 42)
+			if err != nil && x.err == nil {
+				return fmt.Errorf("%s: argument %d: %.40q is no number of bytes", x.name, 3-direction, text)
+			}
+			if bytes == 0 || x.err != nil {
+				continue
+			}
+			p.last = append(p.last[:0], before...)
+			m := mpiMessage{start: x.start, peer: of.ranks[i], tag: tag, of: of, inCollective: true}
+			m.op = p.add(workload.Op{Kind: kind, Size: bytes}, x.mpiCall, false)
+			p.messages = append(p.messages, m)
+			all = append(all, m.op)
+		}
+	}
+	if p.last = append(p.last[:0], before...); len(all) > 0 {
+		p.last = append(p.last[:0], all...)
+	}
+	return x.err
 }
 
 // addMessage adds a send or a receive, if its peer is a process.
@@ -291,7 +335,7 @@ func (a *mpiAssembler) matchReceivesOf(rank int, sends []arrival) {
 				first++
 			}
 			for j := first; j < len(sends) && k < 0; j++ {
-				if s := sends[j]; !s.taken && s.of == m.of && (m.peer < 0 || s.from == m.peer) && (m.tag < 0 || s.tag == m.tag) {
+				if s := sends[j]; !s.taken && !s.inCollective && s.of == m.of && (m.peer < 0 || s.from == m.peer) && (m.tag < 0 || s.tag == m.tag) {
 					k = j
 				}
 			}

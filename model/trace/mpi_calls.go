@@ -13,8 +13,9 @@ const (
 	waitCall    // for one request
 	waitAllCall // for a list of requests
 	collectiveCall
-	splitCall // makes communicators by colour and key
-	dupCall   // makes a communicator of the same ranks
+	blocksCall // a collective operation whose blocks have a size each
+	splitCall  // makes communicators by colour and key
+	dupCall    // makes a communicator of the same ranks
 )
 
 // callForm says where the arguments of a function are, counted from 0. Positions of arguments that
@@ -57,6 +58,9 @@ var callForms = map[string]callForm{
 	"MPI_Alltoall":             {kind: collectiveCall, operation: collective.Alltoall, count: 4, of: 5, byRanks: 1, communicator: 6},
 	"MPI_Gather":               {kind: collectiveCall, operation: collective.Gather, count: 1, of: 2, root: 6, communicator: 7},
 	"MPI_Scatter":              {kind: collectiveCall, operation: collective.Scatter, count: 4, of: 5, byRanks: 1, root: 6, communicator: 7},
+
+	// As the tracer of this project has them: communicator, bytes to each rank, bytes from each.
+	"MPI_Alltoallv": {kind: blocksCall}, "MPI_Allgatherv": {kind: blocksCall}, "MPI_Gatherv": {kind: blocksCall}, "MPI_Scatterv": {kind: blocksCall},
 
 	"MPI_Comm_split": {kind: splitCall, communicator: 0},
 	"MPI_Comm_dup":   {kind: dupCall, communicator: 0},

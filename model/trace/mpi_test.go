@@ -170,6 +170,30 @@ func TestRootInPlace(t *testing.T) {
 	}
 }
 
+// Blocks of 3 and 5 bytes cross, beside a receive with any tag that takes neither of them.
+func TestBlocksOfRecords(t *testing.T) {
+	w, _, err := Read(records(`MPI_Init
+MPI_Irecv:0:9:1,1,1:-1:-1:7,0,2:8
+MPI_Alltoallv:7,0,2:0,3:0,5
+MPI_Wait:8:0
+MPI_Finalize`, `MPI_Init
+MPI_Alltoallv:7,1,2:5,0:3,0
+MPI_Send:0:1:1,1,1:0:4:7,1,2
+MPI_Finalize`), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []uint64
+	for _, o := range w.Ranks[0].Program.Ops() {
+		if o.Kind != workload.Compute {
+			sizes = append(sizes, o.Size)
+		}
+	}
+	if !slices.Equal(sizes, []uint64{1, 5, 3}) {
+		t.Errorf("bytes %v, want 1 (any tag), 5 and 3", sizes)
+	}
+}
+
 func TestWrongRecords(t *testing.T) {
 	one := func(lines string) string { return "MPI_Init\n" + lines + "\nMPI_Finalize" }
 	for _, c := range []struct {
@@ -181,7 +205,9 @@ func TestWrongRecords(t *testing.T) {
 		{[]File{{"r-0.txt", strings.NewReader("# x\nMPI_Init:-:0:5\n")}}, "r-0.txt:2: the record ends with MPI_Init"},
 		{[]File{{"r-0.txt", strings.NewReader("# x\nhello\n")}}, `r-0.txt:2: "hello" is no call`},
 		{[]File{{"r-0.txt", strings.NewReader("# x\nMPI_Init:5:x\n")}}, `no time in microseconds`},
-		{records(one("MPI_Alltoallv:0")), "r-0.txt:3: MPI_Alltoallv is not known to this reader"},
+		{records(one("MPI_Iallreduce:0")), "r-0.txt:3: MPI_Iallreduce is not known to this reader"},
+		{records(one("MPI_Alltoallv:7,0,1:0,0:0")), "argument 2 has 2 numbers of bytes for 1 ranks"},
+		{records(one("MPI_Alltoallv:7,0,1:0:x")), `argument 3: "x" is no number of bytes`},
 		{records(one("MPI_Barrier:7")), `r-0.txt:3: MPI_Barrier: argument 1: "7" is no communicator`},
 		{records(one("MPI_Send:0:4:1,4,4:0:0")), "MPI_Send: it has 5 arguments, and no argument 6"},
 		{records(one("MPI_Send:0:4:1,4,4:3:0:7,0,1")), "MPI_Send: its peer is rank 3 of 1"},
