@@ -70,7 +70,7 @@ The programs are
 	f.String("noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
 	f.StringVarP(&t.outputPath, "output", "o", "", timelineOutputHelp)
-	f.BoolVar(&t.buildsTracer, "mpi", false, "build the library that records MPI programs, as the file of -o")
+	f.BoolVar(&t.buildsTracer, "mpi", false, "build the library that records MPI programs; -o names it")
 	f.StringVar(&t.mpicc, "mpicc", "", "with --mpi: the compiler of the programs' MPI (default: $MPICC, or mpicc)")
 	addPrintFlags(cmd)
 	addFlagCompletion(cmd, "protocol", model.ProtocolNames())
