@@ -16,6 +16,9 @@ const maxMemoryBytes = 1 << 47
 
 // buffer returns count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
+	if count == 0 && h == datatypeNull { // MPICH takes it
+		return mpi.Buffer{Type: mpi.Byte}
+	}
 	t := r.datatype(h)
 	r.checkCount(count, t)
 	var low, end int

@@ -5,6 +5,7 @@ package cprog
 import (
 	"hash/fnv"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
@@ -113,14 +114,14 @@ func sessionGetInfo(r *rank, a args) {
 // processSet returns the ranks of a process set.
 func (r *rank) processSet(session, name uintptr) mpi.Group {
 	r.session(session)
-	switch s := r.stringAt(name); s {
-	case processSets[0]:
+	s := r.stringAt(name)
+	switch { // names are of any case
+	case strings.EqualFold(s, processSets[0]):
 		return r.world.Group()
-	case processSets[1]:
+	case strings.EqualFold(s, processSets[1]):
 		return r.world.Group().Include([]int{r.world.Rank()})
-	default:
-		r.raiseError(mpi.ErrArg, "there is no process set %q: there are %q", s, processSets)
 	}
+	r.raiseError(mpi.ErrArg, "there is no process set %q: there are %q", s, processSets)
 	return mpi.Group{}
 }
 

@@ -65,8 +65,10 @@ func TestBuildSystemsFindCompilers(t *testing.T) {
 		{"CMake by PATH", "cmake", []string{path(bin)}, [][]string{{"cmake", "-DLANGUAGES=C;CXX;Fortran", "."}, {"make"}, {"ctest", "--output-on-failure"}}, []string{"C", "CXX", "Fortran"}},
 		{"CMake by variable", "cmake", nil, [][]string{{"cmake", "-DMPI_C_COMPILER=" + bin + "/loggp-mpicc", "."}, {"make"}}, []string{"C"}},
 		{"CMake by two words", "cmake", []string{path(loggp), "CC=loggp cc"}, [][]string{{"cmake", "."}, {"make"}}, []string{"C"}},
+		{"CMake by two words for each language", "cmake", []string{path(loggp), "CC=loggp cc", "CXX=loggp c++", "FC=loggp fc"}, [][]string{{"cmake", "-DLANGUAGES=C;CXX;Fortran", "."}, {"make"}}, []string{"C", "CXX", "Fortran"}},
 		{"CMake by wrapper", "cmake", []string{"CXX=" + bin + "/mpicxx"}, [][]string{{"cmake", "-DLANGUAGES=CXX", "."}, {"make"}}, []string{"CXX"}},
 		{"autoconf", "autoconf", []string{path(bin)}, autoconf, []string{"C"}},
+		{"autoconf by two words for each language", "languages", []string{path(loggp)}, [][]string{{"autoreconf", "-i"}, {"./configure", "CC=loggp cc", "CXX=loggp c++", "FC=loggp fc"}, {"make"}}, []string{"C", "CXX", "Fortran"}},
 		{"meson", "meson", []string{"PKG_CONFIG_PATH=" + bin + "/pkgconfig"}, [][]string{{"meson", "setup", "build"}, {"ninja", "-C", "build"}, {"sh", "-c", "mv build/hello_C* ."}}, []string{"C", "CXX"}},
 		{"pkg-config", "cmake", []string{"PKG_CONFIG_PATH=" + bin + "/pkgconfig"}, [][]string{{"sh", "-c", "cc $(pkg-config --cflags mpi-c) hello.c -o hello_C $(pkg-config --libs mpi-c)"}}, []string{"C"}},
 	} {

@@ -332,9 +332,19 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-x") }) {
 			command = append(command, "-x", "none") // what follows has a language of its own
 		}
-		command = append(command, c.LinkOptions()...)
+		options := c.LinkOptions()
+		if slices.ContainsFunc(args, c.isOtherLibrary) { // it has what ours has
+			options = options[:len(options)-1]
+		}
+		command = append(command, options...)
 	}
 	return call(ctx, command)
+}
+
+// isOtherLibrary reports whether an argument names the library of programs in another language, as
+// build systems give it to the linker of a program in several.
+func (c *Compiler) isOtherLibrary(argument string) bool {
+	return strings.HasPrefix(argument, "-lloggp_") && argument != "-l"+c.Library()
 }
 
 // ShowCommand returns the words of the command that Command returns; where the arguments have
