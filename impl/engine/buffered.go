@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -21,50 +22,126 @@ type bufferSpan struct{ from, to int }
 // (MPI_BSEND_OVERHEAD).
 const BufferedOverhead = 16
 
-// AttachBuffer lends a buffer for buffered messages.
-func (r *Rank) AttachBuffer(b []byte) {
-	if r.buffer.attached {
-		r.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(r.buffer.memory))
+// bufferScope is a set of communicators that have a buffer of their own, as a rank uses it.
+type bufferScope struct {
+	attachedBuffer
+	outer *bufferScope // whose buffer is used if this one has none; nil: the rank's
+}
+
+// ScopeOfRank is the buffer scope of all communicators.
+const ScopeOfRank = AnyContext
+
+// NestBufferScope lets messages with a context use the buffer of an outer scope if that context has
+// no buffer of its own. Scopes are named by contexts.
+func (r *Rank) NestBufferScope(context, outer uint32) {
+	r.bufferScopeOf(context).outer = r.bufferScopeOf(outer)
+}
+
+// EndBufferScope ends the use of a scope, when all messages have left its buffer.
+func (r *Rank) EndBufferScope(context uint32) {
+	if s := r.bufferScopes[context]; s != nil {
+		r.waitForBuffer(&s.attachedBuffer)
+		delete(r.bufferScopes, context)
 	}
-	r.buffer.memory, r.buffer.attached = b, true
+}
+
+func (r *Rank) bufferScopeOf(context uint32) *bufferScope {
+	s := r.bufferScopes[context]
+	if s == nil {
+		if r.bufferScopes == nil {
+			r.bufferScopes = map[uint32]*bufferScope{}
+		}
+		s = &bufferScope{}
+		r.bufferScopes[context] = s
+	}
+	return s
+}
+
+// bufferOfScope returns the buffer of a scope, attached or not.
+func (r *Rank) bufferOfScope(scope uint32) *attachedBuffer {
+	if scope == ScopeOfRank {
+		return &r.buffer
+	}
+	return &r.bufferScopeOf(scope).attachedBuffer
+}
+
+// bufferOfMessage returns the buffer for messages with a context.
+func (r *Rank) bufferOfMessage(context uint32) *attachedBuffer {
+	if r.bufferScopes != nil {
+		for s := r.bufferScopes[context]; s != nil; s = s.outer {
+			if s.attached {
+				return &s.attachedBuffer
+			}
+		}
+	}
+	return &r.buffer
+}
+
+// AttachBuffer lends a buffer for buffered messages of a scope.
+func (r *Rank) AttachBuffer(scope uint32, b []byte) {
+	a := r.bufferOfScope(scope)
+	if a.attached {
+		r.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(a.memory))
+	}
+	a.memory, a.attached = b, true
 }
 
 // AttachGrowingBuffer lets the library make the buffer, as large as messages need
 // (MPI_BUFFER_AUTOMATIC).
-func (r *Rank) AttachGrowingBuffer() {
-	r.AttachBuffer(nil)
-	r.buffer.grows = true
+func (r *Rank) AttachGrowingBuffer(scope uint32) {
+	r.AttachBuffer(scope, nil)
+	r.bufferOfScope(scope).grows = true
 }
 
-// DetachBuffer returns the buffer when all its messages have left.
-func (r *Rank) DetachBuffer() []byte {
-	if !r.buffer.attached {
+// DetachBuffer returns the buffer of a scope when all its messages have left.
+func (r *Rank) DetachBuffer(scope uint32) []byte {
+	a := r.bufferOfScope(scope)
+	if !a.attached {
 		r.Fail(ErrBuffer, "no buffer is attached")
 	}
-	r.WaitForBufferedSends()
-	b := r.buffer.memory
-	r.buffer = attachedBuffer{}
+	r.waitForBuffer(a)
+	b := a.memory
+	*a = attachedBuffer{}
 	return b
 }
 
 // WaitForBufferedSends makes progress until no buffered message is left.
 func (r *Rank) WaitForBufferedSends() {
-	r.waitTarget = &r.buffer
-	for r.buffer.messagesInBuffer > 0 {
+	r.waitForBuffer(&r.buffer)
+	if len(r.bufferScopes) == 0 {
+		return // without an allocation
+	}
+	for _, context := range slices.Sorted(maps.Keys(r.bufferScopes)) {
+		r.waitForBuffer(&r.bufferScopes[context].attachedBuffer)
+	}
+}
+
+func (r *Rank) waitForBuffer(a *attachedBuffer) {
+	r.waitTarget = a
+	for a.messagesInBuffer > 0 {
 		r.engine.Progress(true)
 	}
 	r.waitTarget = nil
+}
+
+// bufferedMessages returns how many messages have not left the buffers.
+func (r *Rank) bufferedMessages() int {
+	n := r.buffer.messagesInBuffer
+	for _, s := range r.bufferScopes {
+		n += s.messagesInBuffer
+	}
+	return n
 }
 
 // ReserveBuffered makes o a buffered message of n bytes: it returns memory of the attached buffer
 // to copy them to, which is free again when o is complete. Packets that have arrived may free some
 // first.
 func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
-	a := &r.buffer
+	a := r.bufferOfMessage(o.Context)
 	for {
 		if at, ok := a.allocate(n); ok {
 			a.messagesInBuffer++
-			o.bufferOffset = int32(at)
+			o.bufferOffset, o.attachedBuffer = int32(at), a
 			o.flags |= opDetached
 			return a.memory[at : at+n]
 		}

@@ -14,7 +14,7 @@ import (
 // completed, and what the first of them waits for. None are counted after a call that failed and
 // whose error the program has handled: it may have left some that it does not know.
 func (r *Rank) CountUnfinishedOps() (int, WaitDescription) {
-	n := r.OpenOps() - r.buffer.messagesInBuffer - r.freedOps
+	n := r.OpenOps() - r.bufferedMessages() - r.freedOps
 	if r.service != nil {
 		n -= r.service.openOps
 	}
@@ -109,7 +109,7 @@ func (r *Rank) FinishDetached() { r.finishDetached(&r.abandonedReceives) }
 // finishDetached does so except for a number of operations.
 func (r *Rank) finishDetached(except *int) {
 	r.waitTarget = finalizeWait{}
-	for r.buffer.messagesInBuffer > 0 || r.freedOps > *except {
+	for r.bufferedMessages() > 0 || r.freedOps > *except {
 		r.engine.Progress(true)
 	}
 	r.waitTarget = nil
@@ -141,7 +141,7 @@ func (r *Rank) CancellableMessage() *UnexpectedMessage { return r.engine.Cancell
 // WaitsForAbandonedReceives reports whether the rank has ended but for receives that the program
 // has left open: if no rank does anything else, the job has ended.
 func (r *Rank) WaitsForAbandonedReceives() bool {
-	if _, ok := r.waitTarget.(finalizeWait); !ok || r.buffer.messagesInBuffer > 0 || r.abandonedReceives == 0 || r.freedOps > r.abandonedReceives {
+	if _, ok := r.waitTarget.(finalizeWait); !ok || r.bufferedMessages() > 0 || r.abandonedReceives == 0 || r.freedOps > r.abandonedReceives {
 		return false
 	}
 	n, _ := r.engine.UnexpectedMessages(AnyContext)
@@ -153,8 +153,8 @@ type finalizeWait struct{}
 
 func (finalizeWait) waitState(r *Rank) WaitDescription {
 	switch m := r.engine.CancellableMessage(); {
-	case r.buffer.messagesInBuffer > 0:
-		return r.buffer.waitState(r)
+	case r.bufferedMessages() > 0:
+		return WaitDescription{Cause: WaitBuffered, Peer: AnySourceOrTag, OpenOps: r.bufferedMessages()}
 	case r.freedOps > 0:
 		w := r.explainWait(r.firstOpenOpInState(opFreed))
 		w.OpenOps = r.freedOps
@@ -175,8 +175,8 @@ func (r *Rank) CheckIdle() error {
 	switch {
 	case r.OpenOps() != 0:
 		return fmt.Errorf("%d operations are open", r.OpenOps())
-	case len(r.buffer.usedSpans) != 0 || r.buffer.messagesInBuffer != 0:
-		return fmt.Errorf("%d messages are in the attached buffer", len(r.buffer.usedSpans))
+	case r.bufferedMessages() != 0:
+		return fmt.Errorf("%d messages are in attached buffers", r.bufferedMessages())
 	case r.freedOps != 0:
 		return fmt.Errorf("%d operations that were freed are under way", r.freedOps)
 	case len(seen) < len(r.scratch):

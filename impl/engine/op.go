@@ -26,6 +26,7 @@ type Op struct {
 	generation         uint32
 	id                 uint32           // its place in Rank.ops
 	bufferOffset       int32            // place of a buffered message in the attached buffer
+	attachedBuffer     *attachedBuffer  // that buffer
 	postingNumber      uint64           // of a receive: its number among those of the rank
 	layout             Layout           // of the user's data, of a receive; nil: it lies as it travels
 	mismatch           *receiveMismatch // of a receive whose message is not what it wants; nil: it is
@@ -161,7 +162,7 @@ func (r *Rank) Complete(o *Op) {
 func (r *Rank) finishDetachedOp(o *Op) {
 	switch {
 	case o.flags&opDetached != 0:
-		r.buffer.release(int(o.bufferOffset))
+		o.attachedBuffer.release(int(o.bufferOffset))
 		r.Release(o)
 	case o.flags&opFreed != 0:
 		r.freedOps--

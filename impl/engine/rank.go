@@ -78,10 +78,11 @@ type Rank struct {
 	firstOps              [4]*Op
 	scratch               [][]byte // memory to copy messages through, to be used again
 	buffer                attachedBuffer
-	receivesPosted        uint64             // by calls that do not block
-	freedOps              int                // operations under way that the program has given up
-	abandonedReceives     int                // of those, receives in place of requests that were left open
-	awaitedRequests       awaitedRequestList // of operations; the rank waits for the first
+	bufferScopes          map[uint32]*bufferScope // by context; nil: there are none
+	receivesPosted        uint64                  // by calls that do not block
+	freedOps              int                     // operations under way that the program has given up
+	abandonedReceives     int                     // of those, receives in place of requests that were left open
+	awaitedRequests       awaitedRequestList      // of operations; the rank waits for the first
 	probedMessage         probedMessage
 	reportedKinds         []WarningKind // what the rank has reported
 	handlesErrors         bool          // the program has a handler of errors, and goes on after them

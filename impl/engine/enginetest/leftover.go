@@ -100,7 +100,7 @@ func (s *Subject) checkMemoryOfExchanges(port *countingPort, l *model.Library, m
 		return err
 	}
 	setup := port.exposedNow
-	r.AttachBuffer(make([]byte, 2*at*(300+engine.BufferedOverhead)))
+	r.AttachBuffer(engine.ScopeOfRank, make([]byte, 2*at*(300+engine.BufferedOverhead)))
 	for range rounds {
 		if err := way(r, mode, at); err != nil {
 			return err
@@ -195,7 +195,7 @@ func checkAllocationsOfRequests(t testing.TB, s *Subject, w World) error {
 		}
 		receive, send := e.NewPersistent(engine.PersistentTemplate{Receive: true, Layout: layouts[0]}), e.NewPersistent(engine.PersistentTemplate{Mode: model.SynchronousMode, Layout: layouts[1]})
 		buffered := e.NewPersistent(engine.PersistentTemplate{Mode: model.BufferedMode, Layout: layouts[1]})
-		e.AttachBuffer(make([]byte, 1000))
+		e.AttachBuffer(engine.ScopeOfRank, make([]byte, 1000))
 		end := func(o *engine.Op) { e.Wait(o); e.Release(o) }
 		round := func() {
 			e.StartPersistent(receive)

@@ -44,6 +44,7 @@ type Comm struct {
 	lastContext   *uint32         // the highest context that this rank has used
 	state         *rankState      // of the rank, the same in all its communicators
 	optional      *optionalFields // what few communicators have; nil: nothing
+	outerBuffers  uint32          // the context whose buffer is used if there is none of its own; 0: that of the rank
 }
 
 // Rank returns the rank of the caller, from 0 to Size()−1.

@@ -273,6 +273,7 @@ func (c *Comm) Free() {
 	}
 	x := c.ensureOptional()
 	*x = optionalFields{freed: true}
+	c.engine.EndBufferScope(c.context)
 	delete(c.state.callHistory, c.context)
 	c.size = 0          // so that no rank can be addressed
 	if unreceived > 0 { // the error handler stays, for this error
@@ -352,9 +353,12 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 	if me < 0 {
 		return nil
 	}
-	n := &Comm{engine: c.engine, rank: me, context: context, lastContext: c.lastContext, state: c.state}
+	n := &Comm{engine: c.engine, rank: me, context: context, lastContext: c.lastContext, state: c.state, outerBuffers: c.outerBuffers}
 	n.setMembers(members)
 	n.setHandler(c.ErrorHandler())
+	if n.outerBuffers != 0 {
+		c.engine.NestBufferScope(context, n.outerBuffers)
+	}
 	return n
 }
 

@@ -38,7 +38,10 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 // newInterComm returns a communicator between two groups: that of the communicator own, and other
 // ranks of the job.
 func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
-	n := &Comm{engine: c.engine, rank: own.rank, context: context, lastContext: c.lastContext, state: c.state}
+	n := &Comm{engine: c.engine, rank: own.rank, context: context, lastContext: c.lastContext, state: c.state, outerBuffers: c.outerBuffers}
+	if n.outerBuffers != 0 {
+		c.engine.NestBufferScope(context, n.outerBuffers)
+	}
 	n.setMembers(other)
 	n.setHandler(c.ErrorHandler())
 	n.ensureOptional().inter = &interComm{own}

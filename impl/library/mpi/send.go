@@ -82,19 +82,46 @@ func (c *Comm) enterSend(call string, dst, tag int) bool {
 // to its data.
 func (c *Comm) AttachBuffer(b []byte) {
 	c.engine.Enter("AttachBuffer")
-	c.engine.AttachBuffer(b)
+	c.engine.AttachBuffer(engine.ScopeOfRank, b)
 }
 
 // AttachGrowingBuffer lets the library make a buffer for buffered sends, as large as they need.
 func (c *Comm) AttachGrowingBuffer() {
 	c.engine.Enter("AttachGrowingBuffer")
-	c.engine.AttachGrowingBuffer()
+	c.engine.AttachGrowingBuffer(engine.ScopeOfRank)
 }
 
 // DetachBuffer returns the attached buffer when all messages in it have left.
 func (c *Comm) DetachBuffer() []byte {
 	c.engine.Enter("DetachBuffer")
-	return c.engine.DetachBuffer()
+	return c.engine.DetachBuffer(engine.ScopeOfRank)
+}
+
+// AttachOwnBuffer lends b to buffered sends on c, and on communicators that NestBuffers has put
+// under c and that have no buffer of their own (MPI_Comm_attach_buffer).
+func (c *Comm) AttachOwnBuffer(b []byte) {
+	c.enterCall("AttachOwnBuffer")
+	c.engine.AttachBuffer(c.context, b)
+}
+
+// AttachOwnGrowingBuffer lets the library make such a buffer, as large as sends need.
+func (c *Comm) AttachOwnGrowingBuffer() {
+	c.enterCall("AttachOwnGrowingBuffer")
+	c.engine.AttachGrowingBuffer(c.context)
+}
+
+// DetachOwnBuffer returns that buffer when all messages in it have left.
+func (c *Comm) DetachOwnBuffer() []byte {
+	c.enterCall("DetachOwnBuffer")
+	return c.engine.DetachBuffer(c.context)
+}
+
+// NestBuffers lets buffered sends on c, and on communicators that are made of it from now on, use
+// the buffer of outer if they have none of their own.
+func (c *Comm) NestBuffers(outer *Comm) {
+	c.enterCall("NestBuffers")
+	c.outerBuffers = outer.context
+	c.engine.NestBufferScope(c.context, outer.context)
 }
 
 // BsendOverhead is what a buffered message takes of the attached buffer in addition to its data.

@@ -43,6 +43,7 @@ func groupFree(r *rank, a args) {
 	r.group(h)
 	if h != groupEmpty {
 		r.groups.remove(h)
+		delete(r.groupSessions, h)
 	}
 	storeAt(a[0], uintptr(groupNull))
 }

@@ -138,6 +138,7 @@ type handles struct {
 	libraryTypes map[uintptr]*userType // datatypes of the library's to which the program has given something
 
 	callScopes    map[*mpi.ErrorHandler]*mpi.Comm // for errors of calls with an error handler as argument
+	groupSessions map[uintptr]*session            // of groups of process sets, by handle
 	selectedTypes map[selectedType]uintptr        // handles of those of Fortran's kinds
 
 	startedCollectives int // non-blocking collective operations that were started
@@ -157,6 +158,7 @@ type comm struct {
 	persistentCollectives int            // persistent ones
 	nextPartitionTag      int            // the tag of the next partition that is sent
 	toSpawned             bool           // to programs that the rank has started
+	attachedBuffer        uintptr        // the communicator's own buffer of buffered sends; 0: none
 }
 
 // request is an operation that the program has started: of messages, or collective.

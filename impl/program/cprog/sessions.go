@@ -18,7 +18,8 @@ const sessionNull = 0x120
 
 // session is an open session.
 type session struct {
-	comm *mpi.Comm // of this rank alone, for the error handler
+	comm           *mpi.Comm // of this rank alone, for the error handler and the buffer
+	attachedBuffer uintptr   // of buffered sends; 0: none
 }
 
 var processSets = []string{"mpi://WORLD", "mpi://SELF"}
@@ -130,12 +131,37 @@ func sessionGetPsetInfo(r *rank, a args) {
 	storeAt(a[2], r.infos.add(kindInfo, &info{[]string{"mpi_size"}, []string{size}}))
 }
 
-func groupFromSessionPset(r *rank, a args) { storeAt(a[2], r.addGroup(r.processSet(a[0], a[1]))) }
+func groupFromSessionPset(r *rank, a args) {
+	h := r.addGroup(r.processSet(a[0], a[1]))
+	if r.groupSessions == nil {
+		r.groupSessions = map[uintptr]*session{}
+	}
+	r.groupSessions[h] = r.session(a[0])
+	storeAt(a[2], h)
+}
+
+// nestBuffers lets a communicator that was created from a group use the buffer of its session: that
+// which has made the group, or the only one that is open.
+func (r *rank) nestBuffers(c *mpi.Comm, group uintptr) {
+	s := r.groupSessions[group]
+	if s == nil && r.sessions.length() == 1 {
+		for _, slot := range r.sessions.slots {
+			if slot.inUse {
+				s = slot.value
+			}
+		}
+	}
+	if c != nil && s != nil {
+		c.NestBuffers(s.comm)
+	}
+}
 
 func commCreateFromGroup(r *rank, a args) {
 	r.useHandlerOfCall()
 	r.checkInfo(a[2])
-	r.storeFromGroup(a[4], r.world.CreateGroup(r.group(a[0]), tagOfString(a[1])), a[3])
+	c := r.world.CreateGroup(r.group(a[0]), tagOfString(a[1]))
+	r.nestBuffers(c, a[0])
+	r.storeFromGroup(a[4], c, a[3])
 }
 
 // tagOfString returns the tag of messages by which threads make a communicator with a string as

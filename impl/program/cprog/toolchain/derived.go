@@ -57,7 +57,7 @@ var withoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Ty
 func largeForms(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {
-		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && !slices.Contains(f.Parameters, "disp_unit") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
+		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && !strings.HasSuffix(f.Name, "tach_buffer") && !slices.Contains(f.Parameters, "disp_unit") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
 			continue
 		}
 		var parameters []string

@@ -117,18 +117,24 @@ func (f Function) writeGeneric(b *strings.Builder, prefix string) {
 	name := prefix + f.Name
 	fmt.Fprintf(b, "interface %s\n", name)
 	specific := name
-	if f.Name == "MPI_Buffer_detach" {
+	if f.detachesBuffer() {
 		specific += "_f08"
 	}
 	f.writeInterface08(b, specific)
 	for _, large := range Functions {
 		if large.IntForm == f.Name && large.differsInKind(f) {
-			if f.Name != "MPI_Buffer_detach" {
+			if !f.detachesBuffer() {
 				large.writeInterface08(b, prefix+large.Name)
 			}
 		}
 	}
 	b.WriteString("end interface\n")
+}
+
+// detachesBuffer reports whether a function gives back the address of a buffer: in Fortran it does
+// so with mpi_f08 only, as a C pointer.
+func (f Function) detachesBuffer() bool {
+	return f.Name == "MPI_Buffer_detach" || f.Name == "MPI_Comm_detach_buffer" || f.Name == "MPI_Session_detach_buffer"
 }
 
 // differsInKind reports whether a function takes an integer of another kind than the form with

@@ -320,9 +320,21 @@ void pmpi_buffer_detach_(void *buffer, int *size, int *ierror) {
 	void *b;
 	*error_of(ierror) = ENTER(MPI_Buffer_detach, (intptr_t)&b, (intptr_t)size);
 }
+void pmpi_comm_detach_buffer_(int *comm, void *buffer, int *size, int *ierror) {
+	void *b;
+	*error_of(ierror) = ENTER(MPI_Comm_detach_buffer, (intptr_t)*comm, (intptr_t)&b, (intptr_t)size);
+}
+void pmpi_session_detach_buffer_(int *session, void *buffer, int *size, int *ierror) {
+	void *b;
+	*error_of(ierror) = ENTER(MPI_Session_detach_buffer, (intptr_t)*session, (intptr_t)&b, (intptr_t)size);
+}
 
 void pmpi_buffer_detach_f08_(void **buffer, int *size, int *ierror) { *error_of(ierror) = ENTER(MPI_Buffer_detach, (intptr_t)buffer, (intptr_t)size); }
 void mpi_buffer_detach_f08_() __attribute__((weak, alias("pmpi_buffer_detach_f08_")));
+void pmpi_comm_detach_buffer_f08_(int *comm, void **buffer, int *size, int *ierror) { *error_of(ierror) = ENTER(MPI_Comm_detach_buffer, (intptr_t)*comm, (intptr_t)buffer, (intptr_t)size); }
+void mpi_comm_detach_buffer_f08_() __attribute__((weak, alias("pmpi_comm_detach_buffer_f08_")));
+void pmpi_session_detach_buffer_f08_(int *session, void **buffer, int *size, int *ierror) { *error_of(ierror) = ENTER(MPI_Session_detach_buffer, (intptr_t)*session, (intptr_t)buffer, (intptr_t)size); }
+void mpi_session_detach_buffer_f08_() __attribute__((weak, alias("pmpi_session_detach_buffer_f08_")));
 
 void mpi_f_sync_reg_(void *buffer) {}
 void mpi_status_f2f08_(MPI_Status *f, MPI_Status *f08, int *ierror) {
