@@ -57,7 +57,9 @@ func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimula
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "workload"), Footer: "Made by loggp."}
 	d.Answer = describeFlows(res, path)
 	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path))
-	d.AddTables("collectives", "Collective operations", w.CollectiveTable())
+	if t := w.CollectiveTable(); t.CountRows() > 0 {
+		d.AddTables("collectives", "Collective operations", t)
+	}
 	return &FlowSimulation{res, d}, nil
 }
 

@@ -85,6 +85,15 @@ func (w *Workload) Schedule() (*schedule.Schedule, error) {
 	return w.Workload.Schedule(w.expansion)
 }
 
+// WorkloadOfSchedule returns a schedule as a workload, for SimulateFlows.
+func WorkloadOfSchedule(s *schedule.Schedule, name string) (*Workload, error) {
+	w, err := workload.FromSchedule(s, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Workload{Workload: w, name: name}, nil
+}
+
 // parseAlgorithms reads algorithms such as allreduce=ring.
 func parseAlgorithms(words []string) (workload.Expansion, error) {
 	x := workload.Expansion{Algorithms: map[collective.Operation]string{}}

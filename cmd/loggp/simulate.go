@@ -76,7 +76,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
-	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how a trace or a training step is simulated: message by message, or by flows that share the links of --platform")
+	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform")
 	s.workload.addTo(cmd)
 	addPrintFlags(cmd)
 	return cmd
@@ -90,9 +90,6 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et, .json or -RANK.txt", args[1]))
 	}
-	if *s.level == flowLevel {
-		return newUsageError(cmd, fmt.Errorf("--level flows: it is for traces and training steps, whose files end with .et, .json, -RANK.txt or .yaml"))
-	}
 	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces and training steps, whose files end with .et, .json, -RANK.txt or .yaml", workloadFlagNames...); err != nil {
 		return err
 	}
@@ -100,16 +97,18 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.runSchedule(cmd, name, sched, nil)
+	if *s.level != flowLevel {
+		return s.runSchedule(cmd, name, sched, nil)
+	}
+	w, err := loggp.WorkloadOfSchedule(sched, name)
+	if err != nil {
+		return fmt.Errorf("simulate: %w", err)
+	}
+	return s.runFlows(cmd, name, w)
 }
 
 // runWorkload simulates a trace or a training step, as a schedule or by flows.
 func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
-	if *s.level == flowLevel {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "sweep", "tolerance", "noise", "seed", "output"); err != nil {
-			return err
-		}
-	}
 	w, err := s.workload.readWorkload(cmd, args)
 	if err != nil {
 		return err
@@ -121,7 +120,15 @@ func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
 		}
 		return s.runSchedule(cmd, args[0], sched, w.CollectiveTable())
 	}
-	o := loggp.FlowOptions{Name: filepath.Base(args[0]), Platform: s.parameterPlatform, Library: s.parameterLibrary}
+	return s.runFlows(cmd, args[0], w)
+}
+
+// runFlows simulates a workload by flows.
+func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workload) error {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "sweep", "tolerance", "noise", "seed", "output"); err != nil {
+		return err
+	}
+	o := loggp.FlowOptions{Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary}
 	if cmd.Flags().Changed("loggops") {
 		p, err := schedule.ParseParams(s.loggops)
 		if err != nil {

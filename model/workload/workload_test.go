@@ -173,3 +173,41 @@ func TestUnknownAlgorithm(t *testing.T) {
 		}
 	}
 }
+
+// A schedule becomes a workload and a schedule again, and takes the same time.
+func TestScheduleThereAndBack(t *testing.T) {
+	for _, name := range []string{"halo", "sweep3d", "tree", "incast", "training", "allreduce"} {
+		s, err := pattern.Make(name, pattern.Config{Ranks: 8, Size: 5000, Rounds: 3, Compute: 7 * unit.Microsecond, Pipeline: 2, Tensor: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := FromSchedule(s, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := w.Schedule(Expansion{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := finish(t, back), finish(t, s); got != want || back.CountOps() != s.CountOps() {
+			t.Errorf("%s: %v and %d operations, want %v and %d", name, got, back.CountOps(), want, s.CountOps())
+		}
+	}
+}
+
+func TestSchedulesThatAreNoWorkload(t *testing.T) {
+	for _, c := range []struct{ goal, want string }{
+		{"rank 0 {\na: calc 5 cpu 1\n}", "ranks have up to 2 CPUs"},
+		{"rank 0 {\na: recv 5b from 4294967295\nb: send 5b to 0\n}", "it receives from any source"},
+		{"rank 0 {\na: send 5b to 0\nb: recv 5b from 0\nb irequires a\n}", "operation 1 waits for the start of another one"},
+		{"rank 0 {\na: recv 5b from 0\n}", "rank 0 sends 0 messages with tag 0 to rank 0, which receives 1 of them"},
+	} {
+		s, err := schedule.Read(strings.NewReader("num_ranks 1\n"+c.goal+"\n"), "x.goal", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := FromSchedule(s, "x.goal"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
