@@ -89,6 +89,7 @@ func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibr
 	for _, n := range d.Numbers {
 		switch {
 		case n.Free == nil:
+		case o.keepsOtherLibraries && isUnused(n.Path, b.Libraries):
 		case n.Path == clockResolutionPath:
 			return nil, fmt.Errorf("%s:%d: the steps of the clock cannot be free: targets are measured without them", d.File, n.Line)
 		case isUnused(n.Path, b.Libraries):

@@ -101,7 +101,8 @@ type Options struct {
 	Starts   int              // from which a search begins at most; 0: three
 	Progress func(done, total int)
 
-	measured *measurements // of the same file and bench, by other searches; nil: none
+	measured            *measurements // of the same file and bench, by other searches; nil: none
+	keepsOtherLibraries bool          // free numbers of libraries without targets stay; else they are errors
 }
 
 // VaryNumbers halves and doubles the numbers of a platform, one at a time, and measures a bench

@@ -140,10 +140,10 @@ func Resize(d *edit.Draft, o TwinOptions) (*edit.Draft, error) {
 
 // MakeTwin calibrates the resized draft of a template to a bench, after it has been
 // cross-validated. The file that it makes has the error to expect. Each search begins at the
-// template's numbers, which are near.
+// template's numbers, which are near. Those of the template's other libraries stay.
 func MakeTwin(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Twin, error) {
 	t := &Twin{Library: b.Libraries[0]}
-	o.Starts, o.measured = 1, &measurements{}
+	o.Starts, o.measured, o.keepsOtherLibraries = 1, &measurements{}, true
 	var err error
 	if t.Validation, err = CrossValidate(ctx, d, b, o); err != nil {
 		return nil, fmt.Errorf("cross-validation: %w", err)

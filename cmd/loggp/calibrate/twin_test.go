@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -120,5 +121,29 @@ func TestCrossValidationSeesWrongTemplates(t *testing.T) {
 	}
 	if v.NineInTen < 0.5 || v.Median > v.NineInTen || v.NineInTen > v.Largest {
 		t.Errorf("errors of %g, %g and at most %g for a tenth of the bandwidth", v.Median, v.NineInTen, v.Largest)
+	}
+}
+
+// A template may have several libraries. The numbers of those that were not measured stay.
+func TestTwinKeepsOtherLibraries(t *testing.T) {
+	d := open(t, "c5n-efa")
+	b := &Bench{Libraries: []string{"openmpi-4"}}
+	for i := range 6 {
+		b.Quantities = append(b.Quantities, Quantity{Name: fmt.Sprint("time ", i), Unit: "us", MinTarget: 0.5 + float64(i), MaxTarget: 0.5 + float64(i), FittingKey: "samples osu.csv"})
+	}
+	b.Measure = func(_ context.Context, p *platform.Platform) (times []float64, err error) {
+		for i := range b.Quantities {
+			times = append(times, p.Libraries[0].Software[model.ProtoSendCost].Micros()+float64(i))
+		}
+		return times, nil
+	}
+	twin, err := MakeTwin(t.Context(), d, b, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range twin.Numbers {
+		if strings.HasPrefix(n.Path, "libraries[mpich-4]") {
+			t.Errorf("%s was searched for", n.Path)
+		}
 	}
 }
