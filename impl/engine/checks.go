@@ -44,9 +44,9 @@ const (
 // Warning is what a program does and MPI forbids, in a program that goes on.
 type Warning struct {
 	Kind     WarningKind
-	Rank     int    // in the job
-	Call     string // in which it was found
-	CallSite Site   // of the program, where the call is
+	Rank     int      // in the job
+	Call     string   // in which it was found
+	CallSite CallSite // of the program, where the call is
 	Text     string
 }
 

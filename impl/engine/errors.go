@@ -30,9 +30,9 @@ const (
 // Error is a failure of a communication. It ends the rank.
 type Error struct {
 	Class     ErrorClass
-	Rank      int    // in the job; NoRank: it was made by none, or it is not known yet by whom
-	Call      string // the call in which it was found
-	CallSite  Site   // of the program, where the call is
+	Rank      int      // in the job; NoRank: it was made by none, or it is not known yet by whom
+	Call      string   // the call in which it was found
+	CallSite  CallSite // of the program, where the call is
 	Text      string
 	OtherCall *CallPlace // if calls of two ranks do not go together, the other one; its Call is "": it is not known
 
@@ -43,7 +43,7 @@ type Error struct {
 type CallPlace struct {
 	Rank int // in the job
 	Call string
-	Site Site
+	Site CallSite
 }
 
 // Context returns the context of the communicator on which the call was made; 0: on that of all
@@ -64,23 +64,23 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("rank %d: %s", e.Rank, s)
 }
 
-// Site is a line of a program. The zero value is none that is known.
-type Site struct {
+// CallSite is the line of a program from which a call is made. The zero value is an unknown line.
+type CallSite struct {
 	File string // with its path
 	Line int
 }
 
 // String returns the name of the file without its path, and the line.
-func (s Site) String() string {
-	if s == (Site{}) {
+func (s CallSite) String() string {
+	if s == (CallSite{}) {
 		return ""
 	}
 	return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line)
 }
 
 // Parenthesized returns the site in parentheses, to stand behind a call.
-func (s Site) Parenthesized() string {
-	if s == (Site{}) {
+func (s CallSite) Parenthesized() string {
+	if s == (CallSite{}) {
 		return ""
 	}
 	return " (" + s.String() + ")"

@@ -124,7 +124,7 @@ func (r *Rank) reportOverlap(kind WarningKind, x, y interval, why string) {
 }
 
 // siteOfCall returns the line of a call.
-func (r *Rank) siteOfCall(c *call) Site {
+func (r *Rank) siteOfCall(c *call) CallSite {
 	if r.callLocator != nil {
 		return r.callLocator.Site(c.stack[0])
 	}

@@ -28,19 +28,19 @@ type Config struct {
 
 	// StackSite returns the line of the program on a stack of program counters; nil: it is not
 	// known.
-	StackSite func(stack []uintptr) Site
+	StackSite func(stack []uintptr) CallSite
 }
 
 // stackSite returns the line of the program on a stack; the zero value: it is not known.
-func (c *Config) stackSite(stack []uintptr) Site {
+func (c *Config) stackSite(stack []uintptr) CallSite {
 	if c.StackSite == nil {
-		return Site{}
+		return CallSite{}
 	}
 	return c.StackSite(stack)
 }
 
 // callSite returns the line of the program whose call is under way.
-func (c *Config) callSite() Site {
+func (c *Config) callSite() CallSite {
 	stack := make([]uintptr, 128)
 	return c.stackSite(stack[:runtime.Callers(2, stack)])
 }
@@ -49,7 +49,7 @@ func (c *Config) callSite() Site {
 // say nothing.
 type CallLocator interface {
 	Here() (call string, at uintptr) // the call that the program is in, and where it makes it
-	Site(at uintptr) Site
+	Site(at uintptr) CallSite
 }
 
 // Rank is the message passing of one rank. It may not be copied.

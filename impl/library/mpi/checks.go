@@ -14,8 +14,8 @@ import (
 // This file passes the records of ranks to package check, which explains what is wrong with a
 // program.
 
-// CallSite is a line of a program.
-type CallSite = engine.Site
+// CallSite is the line of a program from which a call is made.
+type CallSite = engine.CallSite
 
 // DeadlockError says which rank waits for what.
 type DeadlockError = check.DeadlockError

@@ -209,7 +209,7 @@ func TestSuiteHasAllFunctions(t *testing.T) {
 	}
 	// MPI_Abort is in wrong.c.
 	for _, f := range toolchain.Functions {
-		if f.MPI() && f.IntForm == "" && f.Name != "MPI_Abort" && f.Name != "MPI_Init_thread" && !regexp.MustCompile(`\b`+f.Name+`\b`).Match(all) {
+		if f.IsMPI() && f.IntForm == "" && f.Name != "MPI_Abort" && f.Name != "MPI_Init_thread" && !regexp.MustCompile(`\b`+f.Name+`\b`).Match(all) {
 			t.Errorf("no program of the suite calls %s", f.Name)
 		}
 	}

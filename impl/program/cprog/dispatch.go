@@ -30,7 +30,7 @@ var handlers = func() []handler {
 		if access := fileAccessHandler(name); access != nil {
 			written = access
 		}
-		if start := collectiveStarters[f.Collective()]; start != nil {
+		if start := collectiveStarters[f.BlockingName()]; start != nil {
 			written = start.handler(f)
 		}
 		switch {

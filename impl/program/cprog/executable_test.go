@@ -22,7 +22,7 @@ func buildWithABI(t *testing.T, source, into string, options ...string) {
 	var stubs strings.Builder
 	stubs.WriteString("int MPI_Unheard_of(void) { return 1; }\n")
 	for _, f := range toolchain.Functions {
-		if f.MPI() {
+		if f.IsMPI() {
 			fmt.Fprintf(&stubs, "long %s() { return -1; }\nlong P%[1]s() { return -1; }\n", f.Name)
 		}
 	}

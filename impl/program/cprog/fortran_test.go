@@ -157,10 +157,10 @@ func TestFortranHasAllFunctions(t *testing.T) {
 	}
 	module, later := declared(toolchain.FortranModule()), declared(toolchain.Fortran08Module())
 	for _, f := range toolchain.Functions {
-		if f.InFortran() && f.IntForm == "" && !module[f.Name] {
+		if f.IsInFortran() && f.IntForm == "" && !module[f.Name] {
 			t.Errorf("module mpi has no %s", f.Name)
 		}
-		if f.InFortran() && f.IntForm == "" && !f.Deprecated() && !later[f.Name] {
+		if f.IsInFortran() && f.IntForm == "" && !f.IsDeprecated() && !later[f.Name] {
 			t.Errorf("module mpi_f08 has no %s", f.Name)
 		}
 	}

@@ -218,7 +218,7 @@ func (r *rank) serveCall() {
 	}
 	f := &toolchain.Functions[r.currentCall.number]
 	r.currentCall.hasLargeCounts = f.IntForm != ""
-	if f.MPI() {
+	if f.IsMPI() {
 		r.lastCall = r.currentCall.number
 	}
 	if err := r.world.Catch(r.handlerCall); err != nil && r.currentCall.userErrorCode == 0 {
@@ -295,7 +295,7 @@ func (r *rank) checkPhase() {
 	f := toolchain.Functions[r.currentCall.number]
 	ofWorld := f.Comm >= 0 && (r.currentCall.args[f.Comm] == commWorld || r.currentCall.args[f.Comm] == commSelf)
 	switch {
-	case callableAnytime[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") || !f.MPI() || r.openSessions > 0 && !ofWorld && f.Name != "MPI_Finalize":
+	case callableAnytime[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") || !f.IsMPI() || r.openSessions > 0 && !ofWorld && f.Name != "MPI_Finalize":
 	case r.finalized:
 		r.raiseError(mpi.ErrOther, "it is called after MPI_Finalize")
 	default:

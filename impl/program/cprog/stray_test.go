@@ -174,7 +174,7 @@ func TestWrongArguments(t *testing.T) {
 			"MPI_Session_init": // it would have to be finalized
 			continue
 		}
-		if !f.MPI() || len(f.Types) == 0 {
+		if !f.IsMPI() || len(f.Types) == 0 {
 			continue
 		}
 		var arguments []string

@@ -507,7 +507,7 @@ func (r *rank) checkThread() error {
 	if r.current.number == 0 || r.providedLevel >= threadSerialized || r.servesLibraryThread {
 		return nil
 	}
-	if f := toolchain.Functions[number]; !f.MPI() || callableByAll[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") {
+	if f := toolchain.Functions[number]; !f.IsMPI() || callableByAll[f.Name] || strings.HasPrefix(f.Name, "MPI_T_") {
 		return nil
 	}
 	return r.threadError(number, r.siteAt(uintptr(r.hostRank.r.caller)))

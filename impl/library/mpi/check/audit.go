@@ -28,7 +28,7 @@ type LastCall struct {
 	Members      []int `json:",omitempty"` // ranks of the job; nil: all
 	Call         string
 	Tag          int             // of its messages
-	CallSite     Site            // as far as it was looked up
+	CallSite     CallSite        // as far as it was looked up
 	recordedCall *collectiveCall // of this process; nil: its line was looked up
 }
 
@@ -48,7 +48,7 @@ func (x CallHistory) LastCalls() map[uint32]LastCall {
 // WithLines fills in the lines of the last calls, for another process.
 func (a RankAudit) WithLines() RankAudit {
 	for context, x := range a.Calls {
-		x.CallSite = x.site()
+		x.CallSite = x.resolvedSite()
 		a.Calls[context] = x
 	}
 	return a
@@ -105,10 +105,10 @@ func compareCalls(all []RankAudit) error {
 			if theirs.Number == mine.Number && theirs.Tag == mine.Tag {
 				continue
 			}
-			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, CallSite: mine.site()}
+			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, CallSite: mine.resolvedSite()}
 			if theirs.Number == mine.Number {
 				e.Class, e.Text = DescribeDifference(fmt.Sprintf("rank %d of the job", i), theirs.Tag, mine.Tag)
-				e.OtherCall = &engine.CallPlace{Rank: i, Call: theirs.Call, Site: theirs.site()}
+				e.OtherCall = &engine.CallPlace{Rank: i, Call: theirs.Call, Site: theirs.resolvedSite()}
 			} else {
 				e.Text = fmt.Sprintf("rank %d of the job has ended without this call: it made %d collective calls on the communicator, this rank %d", i, theirs.Number, mine.Number)
 			}
@@ -118,9 +118,9 @@ func compareCalls(all []RankAudit) error {
 	return nil
 }
 
-func (x LastCall) site() Site {
+func (x LastCall) resolvedSite() CallSite {
 	if x.recordedCall != nil {
-		return x.recordedCall.site()
+		return x.recordedCall.resolvedSite()
 	}
 	return x.CallSite
 }

@@ -49,18 +49,18 @@ type commHistory struct {
 // collectiveCall is a collective call, and the stack on which it was made, from the library to the
 // program. Looking up its line takes several times as long as noting the stack.
 type collectiveCall struct {
-	name   string
-	tag    int                    // of its messages
-	stack  [maxStackDepth]uintptr // if a Caller locates it, its place alone
-	frames int
-	caller engine.CallLocator
+	name       string
+	tag        int                    // of its messages
+	stack      [maxStackDepth]uintptr // if a Caller locates it, its place alone
+	frameCount int
+	caller     engine.CallLocator
 }
 
-func (c *collectiveCall) site() Site {
+func (c *collectiveCall) resolvedSite() CallSite {
 	if c.caller != nil {
 		return c.caller.Site(c.stack[0])
 	}
-	return SiteOf(c.stack[:c.frames])
+	return SiteOf(c.stack[:c.frameCount])
 }
 
 // maxRememberedCalls is how many calls are kept: how far ranks may be apart for one to know of
@@ -79,11 +79,11 @@ func (x CallHistory) Record(context uint32, members []int, name string, tag int,
 		h.lastCalls = append(h.lastCalls, collectiveCall{})
 	}
 	c := &h.lastCalls[h.callCount%maxRememberedCalls]
-	c.name, c.tag, c.frames, c.caller = name, tag, 0, caller
+	c.name, c.tag, c.frameCount, c.caller = name, tag, 0, caller
 	if caller != nil {
 		c.name, c.stack[0] = caller.Here()
 	} else {
-		c.frames = runtime.Callers(2, c.stack[:])
+		c.frameCount = runtime.Callers(2, c.stack[:])
 	}
 	h.callCount++
 }
@@ -96,5 +96,5 @@ func (x CallHistory) Counterpart(context uint32, other CallHistory) engine.CallP
 		return engine.CallPlace{}
 	}
 	c := &theirs.lastCalls[(mine.callCount-1)%maxRememberedCalls]
-	return engine.CallPlace{Call: c.name, Site: c.site()}
+	return engine.CallPlace{Call: c.name, Site: c.resolvedSite()}
 }

@@ -19,12 +19,12 @@ type DeadlockError struct {
 
 // RankWait is where a rank waits.
 type RankWait struct {
-	Rank           int    // in the job
-	Call           string // it is in; "": it is not known
-	CallSite       Site   // of the program, where the call is
-	WaitsFor       string // what it waits for; "": it is not known
-	WaitsOnRank    int    // the one rank of the job that has to go on before this one can, or −1
-	ArrivedMessage string // the first message that has come and is not received, or ""
+	Rank           int      // in the job
+	Call           string   // it is in; "": it is not known
+	CallSite       CallSite // of the program, where the call is
+	WaitsFor       string   // what it waits for; "": it is not known
+	WaitsOnRank    int      // the one rank of the job that has to go on before this one can, or −1
+	ArrivedMessage string   // the first message that has come and is not received, or ""
 
 	OtherThreads string // where other threads of the rank wait, or ""
 
@@ -234,7 +234,7 @@ func isCollectiveContext(context uint32) bool { return context%2 == 1 }
 // StopSites are the lines where ranks were stopped, of the lowest ranks: a job may have a million.
 type StopSites struct {
 	ranks []int // in order
-	lines []Site
+	lines []CallSite
 }
 
 // Record notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It
@@ -252,9 +252,9 @@ func (s *StopSites) Record(rank, skip int) {
 }
 
 // SiteOf returns the line where a rank was stopped, if that was noted.
-func (s *StopSites) SiteOf(rank int) Site {
+func (s *StopSites) SiteOf(rank int) CallSite {
 	if i, ok := slices.BinarySearch(s.ranks, rank); ok {
 		return s.lines[i]
 	}
-	return Site{}
+	return CallSite{}
 }

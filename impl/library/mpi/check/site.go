@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Site is a line of a program.
-type Site = engine.Site
+// CallSite is the line of a program from which a call is made.
+type CallSite = engine.CallSite
 
 // Packages by their paths: the library's (package mpi), and those that it calls and that call back
 // into it.
@@ -27,36 +27,36 @@ var (
 // those of the call.
 //
 // Note: packages below the library are not recognized by their names, as there may be any.
-func CurrentCallSite(skip int) Site {
+func CurrentCallSite(skip int) CallSite {
 	pcs := make([]uintptr, 128)
 	return SiteOf(pcs[:runtime.Callers(2+skip, pcs)])
 }
 
 // SiteOf returns the line of the program on a stack.
-func SiteOf(pcs []uintptr) Site {
+func SiteOf(pcs []uintptr) CallSite {
 	frames := runtime.CallersFrames(pcs)
 	for inside, more := false, true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
 		switch in := packagePath(f.Function); {
 		case in == packageOfLibrary && strings.HasSuffix(f.Function, ".(*job).runRank"):
-			return Site{}
+			return CallSite{}
 		case f.Function == "runtime.gopanic":
 			inside = false // the frames above are of deferred calls
 		case in == packageOfLibrary:
 			inside = true
 		case inside && in == packageOfPrograms:
-			return Site{}
+			return CallSite{}
 		case inside && !packageOfInternals[in]:
-			return Site{File: f.File, Line: f.Line}
+			return CallSite{File: f.File, Line: f.Line}
 		}
 	}
-	return Site{}
+	return CallSite{}
 }
 
 // CallOnStack returns the call of the library that is on a stack, and the line of the program that
 // made it.
-func CallOnStack(stack []uintptr) (call string, at Site) {
+func CallOnStack(stack []uintptr) (call string, at CallSite) {
 	frames := runtime.CallersFrames(stack)
 	for more := true; more; {
 		var f runtime.Frame
@@ -69,14 +69,14 @@ func CallOnStack(stack []uintptr) (call string, at Site) {
 			return call, SiteOf(stack)
 		}
 	}
-	return call, Site{}
+	return call, CallSite{}
 }
 
 // CallOnNilCommunicator returns the call that failed because the communicator is nil, and where, or
 // "" if a panic has another reason. It is called in a deferred function.
-func CallOnNilCommunicator(e runtime.Error) (call string, at Site) {
+func CallOnNilCommunicator(e runtime.Error) (call string, at CallSite) {
 	if !strings.Contains(e.Error(), "nil pointer") {
-		return "", Site{}
+		return "", CallSite{}
 	}
 	pcs := make([]uintptr, 128)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
@@ -88,15 +88,15 @@ func CallOnNilCommunicator(e runtime.Error) (call string, at Site) {
 			panicked = panicked || f.Function == "runtime.gopanic"
 		case !panicked:
 		case call == "" && !strings.HasPrefix(f.Function, packageOfLibrary+".(*Comm)."):
-			return "", Site{}
+			return "", CallSite{}
 		case in == packageOfLibrary:
 			name, _, _ := strings.Cut(f.Function, "[")
 			call = name[strings.LastIndexByte(name, '.')+1:]
 		default:
-			return call, Site{File: f.File, Line: f.Line}
+			return call, CallSite{File: f.File, Line: f.Line}
 		}
 	}
-	return "", Site{}
+	return "", CallSite{}
 }
 
 // packagePath returns the path of a function's package.

@@ -7,7 +7,7 @@ import (
 )
 
 func TestGeneratedFileIsUpToDate(t *testing.T) {
-	want, err := handlers()
+	want, err := generateHandlers()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,13 +18,13 @@ type program struct {
 	ranks          int
 	arguments      []string
 	environment    []string      // NAME=VALUE
-	limit          time.Duration // 0: none is stated
+	timeLimit      time.Duration // 0: none is stated
 	endsWithError  bool          // its exit status is not to be 0
 	printsNoErrors bool          // and it prints "No Errors" all the same
 }
 
-// usualRanks is the number of ranks of lines without one.
-const usualRanks = 2
+// defaultRanks is the number of ranks of lines without one.
+const defaultRanks = 2
 
 // languages are verbs of loggp that compile, and how their sources end.
 var languages = []struct {
@@ -79,7 +79,7 @@ func isFolder(path string) bool {
 // parseProgram returns the program of a line. Options of MPICH's suite that say nothing of how a
 // program runs or passes are left out: a suite may have others.
 func parseProgram(folder string, words []string) (program, error) {
-	p := program{folder: folder, name: words[0], ranks: usualRanks}
+	p := program{folder: folder, name: words[0], ranks: defaultRanks}
 	for i, word := range words[1:] {
 		key, value, isOption := strings.Cut(word, "=")
 		if !isOption {
@@ -100,7 +100,7 @@ func parseProgram(folder string, words []string) (program, error) {
 			if err != nil || seconds < 1 || seconds > 1e6 {
 				return p, fmt.Errorf("timeLimit=%s: it is a number of seconds", value)
 			}
-			p.limit = time.Duration(seconds) * time.Second
+			p.timeLimit = time.Duration(seconds) * time.Second
 		case "resultTest":
 			p.endsWithError = slices.Contains([]string{"TestStatus", "TestErrFatal", "TestStatusNoErrors"}, value)
 			p.printsNoErrors = value == "TestStatusNoErrors"

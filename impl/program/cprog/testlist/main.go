@@ -29,22 +29,22 @@ import (
 
 // settings say how programs are compiled and run.
 type settings struct {
-	loggp    string        // the command
-	platform string        // for loggp run
-	spare    int           // for loggp run
-	include  []string      // folders of headers
-	support  []string      // sources that are linked into all programs of their language
-	limit    time.Duration // of a program that states none
+	loggp      string        // the command
+	platform   string        // for loggp run
+	spareRanks int           // for loggp run
+	include    []string      // folders of headers
+	support    []string      // sources that are linked into all programs of their language
+	timeLimit  time.Duration // of a program that states none
 }
 
 func main() {
 	var s settings
 	flag.StringVar(&s.loggp, "loggp", "loggp", "the command loggp")
 	flag.StringVar(&s.platform, "platform", "shm", "platform to run on")
-	flag.IntVar(&s.spare, "spare", 0, "spare ranks, on which programs start others")
+	flag.IntVar(&s.spareRanks, "spare", 0, "spare ranks, on which programs start others")
 	include := flag.String("include", "", "folders of headers, separated by commas")
 	support := flag.String("support", "", "sources that are linked into all programs of their language: patterns, separated by commas")
-	flag.DurationVar(&s.limit, "limit", time.Minute, "longest time of a program that states none")
+	flag.DurationVar(&s.timeLimit, "limit", time.Minute, "longest time of a program that states none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,7 +53,7 @@ func main() {
 		if *include != "" {
 			s.include = strings.Split(*include, ",")
 		}
-		err = s.findSupport(*support)
+		err = s.findSupportFiles(*support)
 	}
 	if err == nil {
 		err = s.run(ctx, flag.Arg(0), os.Stdout)
@@ -64,8 +64,8 @@ func main() {
 	}
 }
 
-// findSupport finds the files of patterns.
-func (s *settings) findSupport(patterns string) error {
+// findSupportFiles finds the files of patterns.
+func (s *settings) findSupportFiles(patterns string) error {
 	if patterns == "" {
 		return nil
 	}
@@ -198,14 +198,14 @@ func (s *settings) runProgram(ctx context.Context, p program, dir string) result
 		r.reason = firstError(string(out), err)
 		return r
 	}
-	limit := p.limit
+	limit := p.timeLimit
 	if limit == 0 {
-		limit = s.limit
+		limit = s.timeLimit
 	}
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	var errs strings.Builder
-	cmd := exec.CommandContext(ctx, s.loggp, append([]string{"run", "--platform", s.platform, "-n", fmt.Sprint(p.ranks), "--spare", fmt.Sprint(s.spare), path}, p.arguments...)...)
+	cmd := exec.CommandContext(ctx, s.loggp, append([]string{"run", "--platform", s.platform, "-n", fmt.Sprint(p.ranks), "--spare", fmt.Sprint(s.spareRanks), path}, p.arguments...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, append(os.Environ(), p.environment...), &errs
@@ -214,7 +214,7 @@ func (s *settings) runProgram(ctx context.Context, p program, dir string) result
 		r.outcome, r.reason = timedOut, "after "+limit.String()
 		return r
 	}
-	if r.reason = p.judge(string(out), errs.String(), err); r.reason == "" {
+	if r.reason = p.failureReason(string(out), errs.String(), err); r.reason == "" {
 		r.outcome = passed
 	} else {
 		r.outcome = failed
@@ -222,8 +222,9 @@ func (s *settings) runProgram(ctx context.Context, p program, dir string) result
 	return r
 }
 
-// judge returns why the output and the end of a program are not those of one that passes, or "".
-func (p program) judge(out, errs string, err error) string {
+// failureReason returns why the output and the end of a program are not those of one that passes,
+// or "".
+func (p program) failureReason(out, errs string, err error) string {
 	noErrors := false
 	other := ""
 	for line := range strings.Lines(out) {

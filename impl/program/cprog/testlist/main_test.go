@@ -23,8 +23,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := settings{loggp: loggp, platform: "t3d", include: []string{root}, spare: 1, limit: time.Minute}
-	if err := s.findSupport(filepath.Join(root, "*.c")); err != nil {
+	s := settings{loggp: loggp, platform: "t3d", include: []string{root}, spareRanks: 1, timeLimit: time.Minute}
+	if err := s.findSupportFiles(filepath.Join(root, "*.c")); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder

@@ -18,13 +18,13 @@ const ABILibrary = "libmpi_abi.so.0"
 // another compiler has linked, with the functions of all programs. It compiles it when it is needed
 // first.
 func LoadABILibrary(ctx context.Context) ([]byte, error) {
-	command, err := named("CC", "cc", "C")
+	command, err := compilerCommand("CC", "cc", "C")
 	if err != nil {
 		return nil, err
 	}
 	c := &Compiler{command: command}
 	build := func(ctx context.Context, dir string) error {
-		x := call(ctx, slices.Concat(command, []string{"-O2", "-fPIC", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version()), "-DLOGGP_EXECUTABLE",
+		x := newCompilerCommand(ctx, slices.Concat(command, []string{"-O2", "-fPIC", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version()), "-DLOGGP_EXECUTABLE",
 			"-shared", "-fvisibility=protected", "-Wl,-z,norelro", "-Wl,-soname," + ABILibrary, "-x", "c", "stubs.c", "runtime.c", "threads.c", "-o", ABILibrary}))
 		x.Dir = dir
 		if out, err := x.CombinedOutput(); err != nil {

@@ -23,26 +23,26 @@ func NewFortran(ctx context.Context) (*Compiler, error) {
 	if runtime.GOARCH != "amd64" {
 		return nil, errors.New("only a processor of amd64 runs Fortran programs")
 	}
-	command, err := named("FC", "gfortran", "Fortran")
+	command, err := compilerCommand("FC", "gfortran", "Fortran")
 	if err != nil {
 		return nil, err
 	}
-	cc, err := named("CC", "cc", "C")
+	cc, err := compilerCommand("CC", "cc", "C")
 	if err != nil {
 		return nil, err
 	}
-	if within {
+	if isNestedCompiler {
 		return &Compiler{command: command}, nil
 	}
 	c := &Compiler{command: command, fortran: true, options: []string{"-fallow-argument-mismatch"}}
-	return c, c.install(ctx, cc, append(slices.Clone(objects), "fortran"), c.prepare)
+	return c, c.install(ctx, cc, append(slices.Clone(linkedObjects), "fortran"), c.compileFortranModules)
 }
 
-// prepare compiles modules mpi and mpi_f08, and takes error.o from the library.
-func (c *Compiler) prepare(ctx context.Context, dir string) error {
+// compileFortranModules compiles modules mpi and mpi_f08, and takes error.o from the library.
+func (c *Compiler) compileFortranModules(ctx context.Context, dir string) error {
 	run := func(command ...string) (string, error) {
 		var out, fault bytes.Buffer
-		x := call(ctx, command)
+		x := newCompilerCommand(ctx, command)
 		x.Dir, x.Stdout, x.Stderr = dir, &out, &fault
 		if err := x.Run(); err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, bytes.TrimSpace(fault.Bytes()))
@@ -69,16 +69,16 @@ func (c *Compiler) prepare(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := withoutThread(object, "thread_unit"); err != nil {
+	if err := removeThreadLocal(object, "thread_unit"); err != nil {
 		return fmt.Errorf("%s: error.o: %w", library, err)
 	}
 	return os.WriteFile(path, object, 0o644)
 }
 
-// withoutThread changes an object file in place: where it takes the offset of a thread's variable
-// from the linker, it takes it from a usual variable of that name. A thread's variable in each copy
-// of a program would exhaust the room that the C library has for those of libraries.
-func withoutThread(object []byte, name string) error {
+// removeThreadLocal changes an object file in place: where it takes the offset of a thread's
+// variable from the linker, it takes it from a usual variable of that name. A thread's variable in
+// each copy of a program would exhaust the room that the C library has for those of libraries.
+func removeThreadLocal(object []byte, name string) error {
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 
 // Functions of MPI 4 whose prototypes follow from those of others.
 
-// Collective returns the name of the blocking form of a non-blocking or persistent collective
+// BlockingName returns the name of the blocking form of a non-blocking or persistent collective
 // operation; empty: the function is none.
-func (f Function) Collective() string {
+func (f Function) BlockingName() string {
 	n, name := len(f.Parameters), f.Name
 	if f.IntForm != "" {
 		name = f.IntForm
@@ -26,12 +26,12 @@ func (f Function) Collective() string {
 	return ""
 }
 
-// persistentForms returns the initializations of persistent collective operations: the non-blocking
-// forms with an info.
-func persistentForms(all []Function) string {
+// persistentPrototypes returns the initializations of persistent collective operations: the
+// non-blocking forms with an info.
+func persistentPrototypes(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {
-		if of := f.Collective(); of != "" {
+		if of := f.BlockingName(); of != "" {
 			before, request, _ := strings.Cut(f.prototype, "MPI_Request *")
 			b.WriteString(f.Result + " " + of + "_init(" + before + "MPI_Info info, MPI_Request *" + request + ")\n")
 		}
@@ -45,19 +45,19 @@ var largeParameters = []string{"count", "sendcount", "recvcount", "sendcounts", 
 	"origin_count", "result_count", "target_count", "blocklength", "stride", "lb", "extent", "true_lb", "true_extent",
 	"array_of_blocklengths", "array_of_displacements", "array_of_gsizes", "array_of_sizes", "array_of_subsizes", "array_of_starts"}
 
-// withoutLargeForm are functions that MPI-4 has not extended, though they have such parameters, and
-// those whose large forms have other parameters, which functions.txt has.
-var withoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct", "MPI_Type_extent", "MPI_Type_match_size", "MPI_Status_set_elements",
+// functionsWithoutLargeForm are functions that MPI-4 has not extended, though they have such
+// parameters, and those whose large forms have other parameters, which functions.txt has.
+var functionsWithoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct", "MPI_Type_extent", "MPI_Type_match_size", "MPI_Status_set_elements",
 	"MPI_Status_set_elements_x", "MPI_Type_size_x", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x", "MPI_Get_elements_x", "MPI_Fetch_and_op", "MPI_Type_get_envelope", "MPI_Type_get_contents",
 	"MPI_T_event_get_info"}
 
-// largeForms returns the functions with large counts: those of datatypes, of buffers and of the
-// memory of windows, with MPI_Count for each number of elements and MPI_Aint for displacements of
-// collective operations and units of displacements.
-func largeForms(all []Function) string {
+// largeCountPrototypes returns the functions with large counts: those of datatypes, of buffers and
+// of the memory of windows, with MPI_Count for each number of elements and MPI_Aint for
+// displacements of collective operations and units of displacements.
+func largeCountPrototypes(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {
-		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && !strings.HasSuffix(f.Name, "tach_buffer") && !slices.Contains(f.Parameters, "disp_unit") && f.Name != "MPI_Op_create" || slices.Contains(withoutLargeForm, f.Name) {
+		if len(f.Parameters) == 0 || !strings.Contains(f.prototype, "MPI_Datatype") && !strings.HasPrefix(f.Name, "MPI_Buffer_") && !strings.HasSuffix(f.Name, "tach_buffer") && !slices.Contains(f.Parameters, "disp_unit") && f.Name != "MPI_Op_create" || slices.Contains(functionsWithoutLargeForm, f.Name) {
 			continue
 		}
 		var parameters []string

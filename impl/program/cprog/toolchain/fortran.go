@@ -13,21 +13,21 @@ import (
 // constant is a line of mpi.h that Fortran programs need.
 type constant struct{ name, value, kind string } // kind is that of a handle
 
-// integer returns the type of a constant: that of a displacement in a file is of another kind.
-func (c constant) integer() string {
+// integerType returns the type of a constant: that of a displacement in a file is of another kind.
+func (c constant) integerType() string {
 	if c.name == "MPI_DISPLACEMENT_CURRENT" {
 		return "INTEGER*8"
 	}
 	return "INTEGER"
 }
 
-var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\((MPI_\w+)\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
+var constantLinePattern = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\((MPI_\w+)\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
 
-// constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less
-// than in C.
-func constants() []constant {
+// headerConstants returns the constants of mpi.h that are numbers or handles. Lengths of strings
+// are one less than in C.
+func headerConstants() []constant {
 	var all []constant
-	for _, m := range constantLine.FindAllStringSubmatch(source("constants.h"), -1) {
+	for _, m := range constantLinePattern.FindAllStringSubmatch(sourceText("constants.h"), -1) {
 		if strings.HasPrefix(m[1]+m[4], "MPI_T_") {
 			continue
 		}
@@ -45,9 +45,9 @@ func constants() []constant {
 	return all
 }
 
-// places are constants that programs pass for an argument: their address says which they are, in a
-// common block of the name.
-var places = []struct{ name, kind, block string }{
+// addressConstants are constants that programs pass for an argument: their address says which they
+// are, in a common block of the name.
+var addressConstants = []struct{ name, kind, block string }{
 	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
 	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
 	{"MPI_BUFFER_AUTOMATIC", "INTEGER MPI_BUFFER_AUTOMATIC", "loggp_buffer_automatic"},
@@ -71,15 +71,15 @@ func fortranConstants() string {
 	line := func(f string, a ...any) { fmt.Fprintf(&b, "      "+f+"\n", a...) }
 	fixed := []constant{{name: "MPI_STATUS_SIZE", value: "8"}, {name: "MPI_SOURCE", value: "1"}, {name: "MPI_TAG", value: "2"}, {name: "MPI_ERROR", value: "3"},
 		{name: "MPI_ADDRESS_KIND", value: "8"}, {name: "MPI_OFFSET_KIND", value: "8"}, {name: "MPI_COUNT_KIND", value: "8"}, {name: "MPI_INTEGER_KIND", value: "4"}}
-	for _, c := range slices.Concat(fixed, constants()) {
-		line("%s %s", c.integer(), c.name)
+	for _, c := range slices.Concat(fixed, headerConstants()) {
+		line("%s %s", c.integerType(), c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)
 	}
 	line("LOGICAL MPI_SUBARRAYS_SUPPORTED")
 	line("PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)")
 	line("LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING")
 	line("PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)")
-	for _, p := range places {
+	for _, p := range addressConstants {
 		line("%s", p.kind)
 		line("COMMON /%s/ %s", p.block, p.name)
 		line("SAVE /%s/", p.block)
@@ -96,7 +96,7 @@ func FortranHeader() string {
 	b.WriteString(fortranConstants())
 	for _, f := range Functions {
 		switch {
-		case !f.InFortran():
+		case !f.IsInFortran():
 		case f.Result == "double":
 			fmt.Fprintf(&b, "      DOUBLE PRECISION %s, P%s\n      EXTERNAL %[1]s, P%[1]s\n", f.Name, f.Name)
 		case f.Result == "MPI_Aint":
@@ -106,15 +106,16 @@ func FortranHeader() string {
 	return b.String()
 }
 
-// logical are the parameters that are LOGICAL in Fortran.
-var logical = []string{"flag", "commute", "reorder", "periods", "remain_dims", "high", "weighted"}
+// logicalParameters are the parameters that are LOGICAL in Fortran.
+var logicalParameters = []string{"flag", "commute", "reorder", "periods", "remain_dims", "high", "weighted"}
 
-// integerAddress are the functions of MPI-1 whose addresses are default integers in Fortran.
-var integerAddress = []string{"MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
+// integerAddressFunctions are the functions of MPI-1 whose addresses are default integers in
+// Fortran.
+var integerAddressFunctions = []string{"MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
 
-// callable are those that take a procedure or an attribute of the program's, in the module without
-// an interface.
-func (f Function) callable() bool {
+// takesCallback reports whether a function takes a procedure or an attribute of the program's: in
+// the module without an interface.
+func (f Function) takesCallback() bool {
 	return strings.Contains(f.prototype, "_function") || strings.Contains(f.Name, "keyval_create") || strings.Contains(f.Name, "Keyval_create")
 }
 
@@ -124,10 +125,10 @@ func FortranModule() string {
 	var b strings.Builder
 	b.WriteString("module mpi\n      implicit none\n      private :: none_of_mpi\n      integer, parameter :: none_of_mpi = 0\n" + fortranConstants())
 	for _, f := range Functions {
-		if !f.InFortran() || f.IntForm != "" { // Fortran has large counts in module mpi_f08 alone
+		if !f.IsInFortran() || f.IntForm != "" { // Fortran has large counts in module mpi_f08 alone
 			continue
 		}
-		if f.callable() {
+		if f.takesCallback() {
 			fmt.Fprintf(&b, "      external %s, P%[1]s\n", f.Name)
 			continue
 		}
@@ -135,12 +136,13 @@ func FortranModule() string {
 			b.WriteString("      interface\n" + f.fortranInterface(prefix) + "      end interface\n")
 		}
 	}
-	b.WriteString("      interface\n" + syncRegister + "      end interface\nend module mpi\n")
+	b.WriteString("      interface\n" + syncRegisterProcedure + "      end interface\nend module mpi\n")
 	return b.String()
 }
 
-// syncRegister is the procedure that makes the compiler forget what it knows of a variable.
-const syncRegister = "      subroutine MPI_F_sync_reg(buf)\n        !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n        type(*), dimension(*) :: buf\n      end subroutine\n"
+// syncRegisterProcedure is the procedure that makes the compiler forget what it knows of a
+// variable.
+const syncRegisterProcedure = "      subroutine MPI_F_sync_reg(buf)\n        !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n        type(*), dimension(*) :: buf\n      end subroutine\n"
 
 func (f Function) fortranInterface(prefix string) string {
 	var b strings.Builder
@@ -155,9 +157,9 @@ func (f Function) fortranInterface(prefix string) string {
 		names = append(names, "ierror")
 	}
 	fmt.Fprintf(&b, "      %s %s(%s)\n", kind, name, strings.Join(names, ", &\n        "))
-	for _, p := range f.parameters() {
+	for _, p := range f.parsedParameters() {
 		if slices.Contains(names, p.name) {
-			b.WriteString(f.declaration(p))
+			b.WriteString(f.fortranDeclaration(p))
 		}
 	}
 	if f.Result == "int" {
@@ -167,39 +169,39 @@ func (f Function) fortranInterface(prefix string) string {
 	return b.String()
 }
 
-// declaration returns that of a parameter.
-func (f Function) declaration(p parsed) string {
+// fortranDeclaration returns the declaration of a parameter for module mpi.
+func (f Function) fortranDeclaration(p parsedParameter) string {
 	of := "integer"
-	if slices.Contains(logical, p.name) {
+	if slices.Contains(logicalParameters, p.name) {
 		of = "logical"
 	}
 	address := "integer(8)"
-	if slices.Contains(integerAddress, f.Name) {
+	if slices.Contains(integerAddressFunctions, f.Name) {
 		address = "integer"
 	}
 	switch {
-	case p.of == "void*" && strings.Contains(f.Name, "_attr") || strings.HasPrefix(f.Name, "MPI_Attr_") && p.of == "void*":
+	case p.baseType == "void*" && strings.Contains(f.Name, "_attr") || strings.HasPrefix(f.Name, "MPI_Attr_") && p.baseType == "void*":
 		if strings.HasPrefix(f.Name, "MPI_Attr_") {
 			return "        integer :: " + p.name + "\n"
 		}
 		return "        integer(8) :: " + p.name + "\n"
-	case p.of == "void*":
+	case p.baseType == "void*":
 		return fmt.Sprintf("        !GCC$ ATTRIBUTES NO_ARG_CHECK :: %s\n        type(*), dimension(*) :: %[1]s\n", p.name)
 	case p.name == "array_of_argv":
 		return "        character(len=*) :: array_of_argv(count,*)\n"
-	case p.of == "char*" && p.array:
+	case p.baseType == "char*" && p.array:
 		return "        character(len=*) :: " + p.name + "(*)\n"
-	case p.of == "char*":
+	case p.baseType == "char*":
 		return "        character(len=*) :: " + p.name + "\n"
-	case p.of == "MPI_Status*" && strings.HasPrefix(p.name, "array_of"):
+	case p.baseType == "MPI_Status*" && strings.HasPrefix(p.name, "array_of"):
 		return "        integer :: " + p.name + "(8,*)\n"
-	case p.of == "MPI_Status*":
+	case p.baseType == "MPI_Status*":
 		return "        integer :: " + p.name + "(8)\n"
 	case p.name == "ranges":
 		return "        integer :: ranges(3,*)\n"
-	case strings.HasPrefix(p.of, "MPI_Aint"):
+	case strings.HasPrefix(p.baseType, "MPI_Aint"):
 		of = address
-	case strings.HasPrefix(p.of, "MPI_Count"), strings.HasPrefix(p.of, "MPI_Offset"):
+	case strings.HasPrefix(p.baseType, "MPI_Count"), strings.HasPrefix(p.baseType, "MPI_Offset"):
 		of = "integer(8)"
 	}
 	if p.array {
@@ -208,29 +210,29 @@ func (f Function) declaration(p parsed) string {
 	return "        " + of + " :: " + p.name + "\n"
 }
 
-// parsed is a parameter of a function: its type without const, and with a star for an array or a
-// pointer.
-type parsed struct {
-	of, name string
-	array    bool
+// parsedParameter is a parameter of a function: its type without const, and with a star for an
+// array or a pointer.
+type parsedParameter struct {
+	baseType, name string
+	array          bool
 }
 
-var parameterParts = regexp.MustCompile(`^(?:const )?(\w+) (\**)(\w+)((?:\[\d*\])*)$`)
+var parameterPartsPattern = regexp.MustCompile(`^(?:const )?(\w+) (\**)(\w+)((?:\[\d*\])*)$`)
 
-func (f Function) parameters() []parsed {
-	var all []parsed
+func (f Function) parsedParameters() []parsedParameter {
+	var all []parsedParameter
 	for p := range strings.SplitSeq(f.prototype, ",") {
 		p = strings.TrimSpace(p)
 		if p == "void" || p == "..." {
 			continue
 		}
-		m := parameterParts.FindStringSubmatch(p)
+		m := parameterPartsPattern.FindStringSubmatch(p)
 		if m == nil {
 			panic("toolchain: functions.txt: " + p)
 		}
-		x := parsed{of: m[1] + m[2], name: m[3], array: m[4] != ""}
+		x := parsedParameter{baseType: m[1] + m[2], name: m[3], array: m[4] != ""}
 		if x.array {
-			x.of = m[1] + "*"
+			x.baseType = m[1] + "*"
 		}
 		all = append(all, x)
 	}
@@ -240,7 +242,7 @@ func (f Function) parameters() []parsed {
 // fortranParameters returns the names of a procedure's parameters without that for the error.
 func (f Function) fortranParameters() []string {
 	var names []string
-	for _, p := range f.parameters() {
+	for _, p := range f.parsedParameters() {
 		if slices.Contains(f.Parameters, "argc") && (p.name == "argc" || p.name == "argv") {
 			continue
 		}
@@ -249,10 +251,10 @@ func (f Function) fortranParameters() []string {
 	return names
 }
 
-var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session|Win|File)$`)
+var handleTypePattern = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session|Win|File)$`)
 
-// length returns how many elements an array of handles has.
-func (f Function) length(p parsed) string {
+// handleArrayLength returns how many elements an array of handles has.
+func (f Function) handleArrayLength(p parsedParameter) string {
 	if strings.Contains(f.Name, "neighbor") || strings.Contains(f.Name, "Neighbor") {
 		return fmt.Sprintf("loggp_neighbours(*(int *)comm, %d)", strings.Count(p.name, "send"))
 	}
@@ -262,20 +264,20 @@ func (f Function) length(p parsed) string {
 	if f.Name == "MPI_Type_get_contents" {
 		return "*(int *)max_datatypes"
 	}
-	return "*(int *)" + f.parameters()[0].name
+	return "*(int *)" + f.parsedParameters()[0].name
 }
 
 // fortranProcedures returns the C code of all procedures that Fortran programs call, by the names
 // that gfortran gives them. Those that fortran.c has itself are left out.
 func fortranProcedures() string {
-	own := source("fortran.c")
+	own := sourceText("fortran.c")
 	var b strings.Builder
 	for _, t := range handleTypes {
 		t = strings.ToLower(t)
 		fmt.Fprintf(&b, "int loggp_equal_%s_(int *a, int *b) { return *a == *b; }\nint loggp_unequal_%[1]s_(int *a, int *b) { return *a != *b; }\n", t)
 	}
 	for i, f := range Functions {
-		if !f.InFortran() {
+		if !f.IsInFortran() {
 			continue
 		}
 		fmt.Fprintf(&b, "#define NUMBER_%s %d\n", f.Name, i)
@@ -291,7 +293,7 @@ func fortranProcedures() string {
 func fortranAliases() string {
 	var b strings.Builder
 	for _, f := range Functions {
-		if f.InFortran() {
+		if f.IsInFortran() {
 			fmt.Fprintf(&b, "void %[1]s_() __attribute__((weak, alias(\"p%[1]s_\")));\n", strings.ToLower(f.Name))
 		}
 	}
@@ -300,32 +302,32 @@ func fortranAliases() string {
 
 func (f Function) fortranProcedure(number int) string {
 	var parameters, lengths, words, before, after []string
-	for _, p := range f.parameters() {
+	for _, p := range f.parsedParameters() {
 		parameters = append(parameters, "void *"+p.name)
-		handle := handleKind.MatchString(strings.TrimSuffix(p.of, "*"))
+		handle := handleTypePattern.MatchString(strings.TrimSuffix(p.baseType, "*"))
 		word := "(intptr_t)" + p.name
 		switch {
 		case handle && p.array:
-			before = append(before, fmt.Sprintf("HANDLES(h_%s, %[1]s, %s)", p.name, f.length(p)))
-			if p.of == "MPI_Request*" || f.Name == "MPI_Type_get_contents" {
-				after = append(after, fmt.Sprintf("BACK(h_%s, %[1]s, %s)", p.name, f.length(p)))
+			before = append(before, fmt.Sprintf("HANDLES(h_%s, %[1]s, %s)", p.name, f.handleArrayLength(p)))
+			if p.baseType == "MPI_Request*" || f.Name == "MPI_Type_get_contents" {
+				after = append(after, fmt.Sprintf("BACK(h_%s, %[1]s, %s)", p.name, f.handleArrayLength(p)))
 			}
 			word = "(intptr_t)h_" + p.name
-		case handle && strings.HasSuffix(p.of, "*"):
+		case handle && strings.HasSuffix(p.baseType, "*"):
 			before = append(before, fmt.Sprintf("intptr_t h_%s = *(int *)%[1]s;", p.name))
 			after = append(after, fmt.Sprintf("*(int *)%s = h_%[1]s;", p.name))
 			word = "(intptr_t)&h_" + p.name
-		case handle, p.of == "int":
+		case handle, p.baseType == "int":
 			word = "*(int *)" + p.name
-		case p.of == "MPI_Aint", p.of == "MPI_Count", p.of == "MPI_Offset":
+		case p.baseType == "MPI_Aint", p.baseType == "MPI_Count", p.baseType == "MPI_Offset":
 			word = "*(intptr_t *)" + p.name
-		case p.of == "MPI_Status*":
+		case p.baseType == "MPI_Status*":
 			word = "status_or_null(" + p.name + ")"
 		case strings.HasSuffix(p.name, "weights"):
 			word = "weights_of(" + p.name + ")"
-		case p.of == "void*":
+		case p.baseType == "void*":
 			word = "buffer_of(" + p.name + ")"
-		case p.of == "char*":
+		case p.baseType == "char*":
 			lengths = append(lengths, "size_t l_"+p.name)
 			if strings.Contains(f.prototype, "const char *"+p.name) {
 				skip := 0

@@ -13,8 +13,8 @@ import (
 
 var handleTypes = []string{"Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"}
 
-// callbacks has the interfaces of procedures that programs pass, by their type in C.
-var callbacks = map[string]string{
+// callbackInterfaces has the interfaces of procedures that programs pass, by their type in C.
+var callbackInterfaces = map[string]string{
 	"MPI_User_function":               "(invec, inoutvec, len, datatype)\n type(c_ptr), value :: invec, inoutvec\n integer :: len\n type(MPI_Datatype) :: datatype",
 	"MPI_User_function_c":             "(invec, inoutvec, len, datatype)\n type(c_ptr), value :: invec, inoutvec\n integer(8) :: len\n type(MPI_Datatype) :: datatype",
 	"MPI_Comm_copy_attr_function":     "(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)\n type(MPI_Comm) :: oldcomm\n integer :: comm_keyval, ierror\n integer(8) :: extra_state, attribute_val_in, attribute_val_out\n logical :: flag",
@@ -51,15 +51,15 @@ func Fortran08Module() string {
 	}
 	b.WriteString("type, bind(C) :: MPI_Status\n integer :: MPI_SOURCE\n integer :: MPI_TAG\n integer :: MPI_ERROR\n integer :: MPI_internal(5)\nend type\n")
 	b.WriteString("integer, parameter :: MPI_STATUS_SIZE = 8, MPI_ADDRESS_KIND = 8, MPI_OFFSET_KIND = 8, MPI_COUNT_KIND = 8, MPI_INTEGER_KIND = 4\n")
-	for _, c := range constants() {
+	for _, c := range headerConstants() {
 		if kind := strings.TrimPrefix(c.kind, "MPI_"); slices.Contains(handleTypes, kind) {
 			fmt.Fprintf(&b, "type(MPI_%s), parameter :: %s = MPI_%[1]s(%[3]s)\n", kind, c.name, c.value)
 		} else {
-			fmt.Fprintf(&b, "%s, parameter :: %s = %s\n", c.integer(), c.name, c.value)
+			fmt.Fprintf(&b, "%s, parameter :: %s = %s\n", c.integerType(), c.name, c.value)
 		}
 	}
 	b.WriteString("logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false., MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n")
-	for _, p := range places {
+	for _, p := range addressConstants {
 		kind := "integer :: " + p.name
 		switch {
 		case strings.HasPrefix(p.name, "MPI_ARG"):
@@ -77,8 +77,8 @@ func Fortran08Module() string {
 		fmt.Fprintf(&b, "%s\ncommon /%s/ %s\nsave /%[2]s/\n", kind, p.block, p.name)
 	}
 	b.WriteString("abstract interface\n")
-	for _, name := range slices.Sorted(maps.Keys(callbacks)) {
-		fmt.Fprintf(&b, "subroutine %s%s\nend subroutine\n", name, strings.Replace(callbacks[name], "\n", "\n import\n", 1))
+	for _, name := range slices.Sorted(maps.Keys(callbackInterfaces)) {
+		fmt.Fprintf(&b, "subroutine %s%s\nend subroutine\n", name, strings.Replace(callbackInterfaces[name], "\n", "\n import\n", 1))
 	}
 	b.WriteString("end interface\n")
 	for _, name := range slices.Sorted(maps.Keys(predefinedCallbacks)) {
@@ -91,11 +91,11 @@ func Fortran08Module() string {
 		}
 		b.WriteString("end interface\n")
 	}
-	b.WriteString("interface\n" + syncRegister + "end interface\n")
+	b.WriteString("interface\n" + syncRegisterProcedure + "end interface\n")
 	b.WriteString("interface\nsubroutine MPI_Status_f2f08(f_status, f08_status, ierror)\n import\n integer :: f_status(8)\n type(MPI_Status) :: f08_status\n integer, optional :: ierror\nend subroutine\n" +
 		"subroutine MPI_Status_f082f(f08_status, f_status, ierror)\n import\n type(MPI_Status) :: f08_status\n integer :: f_status(8)\n integer, optional :: ierror\nend subroutine\nend interface\n")
 	for _, f := range Functions {
-		if f.InFortran() && !f.Deprecated() && f.IntForm == "" {
+		if f.IsInFortran() && !f.IsDeprecated() && f.IntForm == "" {
 			for _, prefix := range []string{"", "P"} {
 				f.writeGeneric(&b, prefix)
 			}
@@ -105,9 +105,9 @@ func Fortran08Module() string {
 	return b.String()
 }
 
-// Deprecated reports whether a function of MPI-1 is not in module mpi_f08.
-func (f Function) Deprecated() bool {
-	return slices.Contains(integerAddress, f.Name) || strings.HasPrefix(f.Name, "MPI_Attr_") || strings.HasPrefix(f.Name, "MPI_Keyval_") ||
+// IsDeprecated reports whether a function of MPI-1 is not in module mpi_f08.
+func (f Function) IsDeprecated() bool {
+	return slices.Contains(integerAddressFunctions, f.Name) || strings.HasPrefix(f.Name, "MPI_Attr_") || strings.HasPrefix(f.Name, "MPI_Keyval_") ||
 		slices.Contains([]string{"MPI_Errhandler_create", "MPI_Errhandler_set", "MPI_Errhandler_get", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x"}, f.Name)
 }
 
@@ -160,9 +160,9 @@ func (f Function) writeInterface08(b *strings.Builder, name string) {
 		names = append(names, "ierror")
 	}
 	fmt.Fprintf(b, "%s %s(%s)\n import\n", kind, name, strings.Join(names, ", &\n  "))
-	for _, p := range f.parameters() {
+	for _, p := range f.parsedParameters() {
 		if slices.Contains(names, p.name) {
-			b.WriteString(f.declaration08(p))
+			b.WriteString(f.fortran08Declaration(p))
 		}
 	}
 	if f.Result == "int" {
@@ -171,22 +171,22 @@ func (f Function) writeInterface08(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "end %s\n", kind[strings.LastIndex(kind, " ")+1:])
 }
 
-// declaration08 returns the declaration of a parameter. What has no type of its own is as in module
-// mpi.
-func (f Function) declaration08(p parsed) string {
-	kind, brackets := strings.TrimSuffix(p.of, "*"), ""
+// fortran08Declaration returns the declaration of a parameter. What has no type of its own is as in
+// module mpi.
+func (f Function) fortran08Declaration(p parsedParameter) string {
+	kind, brackets := strings.TrimSuffix(p.baseType, "*"), ""
 	if p.array || strings.HasPrefix(p.name, "array_of_statuses") {
 		brackets = "(*)"
 	}
 	switch {
-	case callbacks[kind] != "":
+	case callbackInterfaces[kind] != "":
 		return " procedure(" + kind + ") :: " + p.name + "\n"
 	case strings.HasSuffix(kind, "_function"):
 		return " external :: " + p.name + "\n"
 	case kind == "MPI_Status" || slices.Contains(handleTypes, strings.TrimPrefix(kind, "MPI_")):
 		return " type(" + kind + ") :: " + p.name + brackets + "\n"
-	case p.of == "void*" && p.name == "extra_state":
+	case p.baseType == "void*" && p.name == "extra_state":
 		return " integer(8) :: " + p.name + "\n"
 	}
-	return f.declaration(p)
+	return f.fortranDeclaration(p)
 }

@@ -123,7 +123,7 @@ func TestTableOfFunctions(t *testing.T) {
 		}
 	}
 	for _, f := range Functions {
-		if f.MPI() && !names[f.Name] {
+		if f.IsMPI() && !names[f.Name] {
 			t.Errorf("%s is no function of MPI 4.1", f.Name)
 		}
 	}

@@ -27,10 +27,10 @@ import (
 )
 
 //go:embed c
-var sources embed.FS
+var sourceFiles embed.FS
 
-func source(name string) string {
-	text, err := sources.ReadFile("c/" + name)
+func sourceText(name string) string {
+	text, err := sourceFiles.ReadFile("c/" + name)
 	if err != nil {
 		panic("toolchain: " + err.Error())
 	}
@@ -48,17 +48,17 @@ type Function struct {
 	prototype  string   // what stands in parentheses
 }
 
-// MPI reports whether the function is one of MPI's. The others are for the code in every program.
-func (f Function) MPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
+// IsMPI reports whether the function is one of MPI's. The others are for the code in every program.
+func (f Function) IsMPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
 
-// InFortran reports whether the function is one of MPI's in Fortran, too.
-func (f Function) InFortran() bool { return f.MPI() && !strings.HasPrefix(f.Name, "MPI_T_") }
+// IsInFortran reports whether the function is one of MPI's in Fortran, too.
+func (f Function) IsInFortran() bool { return f.IsMPI() && !strings.HasPrefix(f.Name, "MPI_T_") }
 
 // Functions is the table of all functions.
 var Functions = func() []Function {
-	all := parse(source("functions.txt"))
-	all = append(all, parse(persistentForms(all))...)
-	large := parse(largeForms(all))
+	all := parseFunctions(sourceText("functions.txt"))
+	all = append(all, parseFunctions(persistentPrototypes(all))...)
+	large := parseFunctions(largeCountPrototypes(all))
 	for i := range large {
 		large[i].IntForm = strings.TrimSuffix(large[i].Name, "_c")
 	}
@@ -66,18 +66,18 @@ var Functions = func() []Function {
 }()
 
 var (
-	prototype = regexp.MustCompile(`^(\w+) (\w+)\((.*)\)$`)
-	parameter = regexp.MustCompile(`(\w+)(\[[^\]]*\])*$`)
+	prototypePattern = regexp.MustCompile(`^(\w+) (\w+)\((.*)\)$`)
+	parameterPattern = regexp.MustCompile(`(\w+)(\[[^\]]*\])*$`)
 )
 
-func parse(table string) []Function {
+func parseFunctions(table string) []Function {
 	var all []Function
 	for line := range strings.Lines(table) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		m := prototype.FindStringSubmatch(line)
+		m := prototypePattern.FindStringSubmatch(line)
 		if m == nil {
 			panic("toolchain: functions.txt: " + line)
 		}
@@ -87,7 +87,7 @@ func parse(table string) []Function {
 				if strings.HasPrefix(p, "MPI_Comm ") && p[9] != '*' && f.Comm < 0 {
 					f.Comm = len(f.Parameters)
 				}
-				at := parameter.FindStringSubmatchIndex(p)
+				at := parameterPattern.FindStringSubmatchIndex(p)
 				f.Parameters = append(f.Parameters, p[at[2]:at[3]])
 				f.Types = append(f.Types, strings.TrimSpace(p[:at[2]])+p[at[3]:])
 			}
@@ -100,11 +100,11 @@ func parse(table string) []Function {
 // Header returns the text of mpi.h.
 func Header() string {
 	var b strings.Builder
-	b.WriteString(source("constants.h"))
+	b.WriteString(sourceText("constants.h"))
 	for _, prefix := range []string{"", "P"} {
 		b.WriteString("\n")
 		for _, f := range Functions {
-			if f.MPI() {
+			if f.IsMPI() {
 				fmt.Fprintf(&b, "%s %s%s(%s);\n", f.Result, prefix, f.Name, f.prototype)
 			}
 		}
@@ -131,9 +131,9 @@ func Header() string {
 	return b.String()
 }
 
-// stubs returns the C code of all functions: each gives its number and its arguments, one word
+// stubSource returns the C code of all functions: each gives its number and its arguments, one word
 // each, to the emulator. A profiling tool may define MPI_X and call PMPI_X.
-func stubs() string {
+func stubSource() string {
 	var b strings.Builder
 	b.WriteString("#include \"mpi.h\"\n#include \"rank.h\"\n\nint64_t loggp_enter(int64_t, intptr_t *, void *);\ndouble loggp_enter_real(int64_t, intptr_t *, void *);\n")
 	for i, f := range Functions {
@@ -145,11 +145,11 @@ func stubs() string {
 		if f.Result == "double" {
 			enter = "loggp_enter_real"
 		}
-		if f.MPI() {
+		if f.IsMPI() {
 			name = "P" + name
 		}
 		fmt.Fprintf(&b, "%s %s(%s) { intptr_t a[] = {%s}; return (%s)%s(%d, a, __builtin_return_address(0)); }\n", f.Result, name, f.prototype, words, f.Result, enter, i)
-		if f.MPI() {
+		if f.IsMPI() {
 			fmt.Fprintf(&b, "%s %s(%s) __attribute__((weak, alias(\"%s\")));\n", f.Result, f.Name, f.prototype, name)
 		}
 	}
@@ -173,23 +173,23 @@ func NewCXX(ctx context.Context) (*Compiler, error) { return newCompiler(ctx, "C
 
 // newCompiler returns the compiler that a variable of the environment names, or the usual one.
 func newCompiler(ctx context.Context, variable, usual, language string) (*Compiler, error) {
-	command, err := named(variable, usual, language)
+	command, err := compilerCommand(variable, usual, language)
 	if err != nil {
 		return nil, err
 	}
 	c := &Compiler{command: command}
-	if within {
+	if isNestedCompiler {
 		return c, nil
 	}
-	return c, c.install(ctx, command, objects, nil)
+	return c, c.install(ctx, command, linkedObjects, nil)
 }
 
-// within says that another loggp has called this one to compile: make and configure put CC into the
-// environment, where it may name loggp itself, or a script that calls it. This one is then the
-// usual compiler and nothing more.
-var within = os.Getenv(marker) != ""
+// isNestedCompiler reports whether another loggp has called this one to compile: make and configure
+// put CC into the environment, where it may name loggp itself, or a script that calls it. This one
+// is then the usual compiler and nothing more.
+var isNestedCompiler = os.Getenv(nestedCompilerVariable) != ""
 
-const marker = "LOGGP_COMPILES"
+const nestedCompilerVariable = "LOGGP_COMPILES"
 
 // missingCompilerError says that there is no compiler of a language. It is exec.ErrNotFound.
 type missingCompilerError struct{ language, command, variable string }
@@ -200,19 +200,19 @@ func (e missingCompilerError) Error() string {
 
 func (missingCompilerError) Is(err error) bool { return err == exec.ErrNotFound }
 
-// call returns a command of a compiler that is ready to run.
-func call(ctx context.Context, command []string) *exec.Cmd {
+// newCompilerCommand returns a command that runs a compiler.
+func newCompilerCommand(ctx context.Context, command []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends its own children and removes its files
 	cmd.WaitDelay = time.Second
-	cmd.Env = append(os.Environ(), marker+"=1")
+	cmd.Env = append(os.Environ(), nestedCompilerVariable+"=1")
 	return cmd
 }
 
-// named returns the command of a compiler of a language.
-func named(variable, usual, language string) ([]string, error) {
+// compilerCommand returns the command of a compiler of a language.
+func compilerCommand(variable, usual, language string) ([]string, error) {
 	command := strings.Fields(os.Getenv(variable))
-	if len(command) == 0 || within || isThisProgram(command[0]) {
+	if len(command) == 0 || isNestedCompiler || isThisProgram(command[0]) {
 		command = []string{usual}
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
@@ -240,10 +240,10 @@ func isThisProgram(command string) bool {
 	return err == nil && os.SameFile(here, there)
 }
 
-// files returns the files that are written, by name.
-func files() map[string]string {
-	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "threads.c": source("threads.c"), "stubs.c": stubs(),
-		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
+// installedFiles returns the text of each file that is installed for the compiler, by name.
+func installedFiles() map[string]string {
+	return map[string]string{"mpi.h": Header(), "rank.h": sourceText("rank.h"), "runtime.c": sourceText("runtime.c"), "threads.c": sourceText("threads.c"), "stubs.c": stubSource(),
+		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "fortran.c": sourceText("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
 		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
 }
 
@@ -251,7 +251,7 @@ func files() map[string]string {
 // functions have other numbers.
 var Version = sync.OnceValue(func() int64 {
 	hash := sha256.New()
-	all := files()
+	all := installedFiles()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(hash, "%s\n%s\n", name, all[name])
 	}
@@ -281,13 +281,13 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 		return fmt.Errorf("preparing C programs: %w", err)
 	}
 	defer os.RemoveAll(work)
-	for name, text := range files() {
+	for name, text := range installedFiles() {
 		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("preparing C programs: %w", err)
 		}
 	}
 	for _, name := range objects {
-		cmd := call(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-ffunction-sections", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version()), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
+		cmd := newCompilerCommand(ctx, slices.Concat(cc, []string{"-O2", "-fPIC", "-ffunction-sections", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version()), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
@@ -312,20 +312,20 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 	return nil
 }
 
-// objects are linked into every program.
-var objects = []string{"stubs", "runtime", "threads"}
+// linkedObjects are linked into every program.
+var linkedObjects = []string{"stubs", "runtime", "threads"}
 
 // Command returns the command that compiles or links a program with the arguments of a C compiler.
 func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 	switch {
-	case within:
-		return call(ctx, slices.Concat(c.command, args))
+	case isNestedCompiler:
+		return newCompilerCommand(ctx, slices.Concat(c.command, args))
 	case slices.Contains(args, "-static"): // programs are shared objects: with it they find static libraries all the same
 		return c.Command(ctx, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-static" }))
-	case !inputs(args):
-		return call(ctx, slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args))
+	case !hasInputFiles(args):
+		return newCompilerCommand(ctx, slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args))
 	}
-	command := slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args, independent)
+	command := slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args, positionIndependentOptions)
 	if !slices.ContainsFunc(args, func(a string) bool {
 		return slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"}, a)
 	}) {
@@ -338,7 +338,7 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 		}
 		command = append(command, options...)
 	}
-	return call(ctx, command)
+	return newCompilerCommand(ctx, command)
 }
 
 // isOtherLibrary reports whether an argument names the library of programs in another language, as
@@ -350,7 +350,7 @@ func (c *Compiler) isOtherLibrary(argument string) bool {
 // ShowCommand returns the words of the command that Command returns; where the arguments have
 // nothing to compile, with what compiles and links a program.
 func (c *Compiler) ShowCommand(ctx context.Context, args []string) []string {
-	if inputs(args) || within {
+	if hasInputFiles(args) || isNestedCompiler {
 		return c.Command(ctx, args).Args
 	}
 	return slices.Concat(c.command, c.CompileOptions(), args, c.LinkOptions())
@@ -371,12 +371,13 @@ func (c *Compiler) Library() string {
 	return "loggp_c"
 }
 
-// independent are the options for position-independent code. They come last, so that they hold.
-var independent = []string{"-fPIC", "-fno-semantic-interposition", "-ffunction-sections"}
+// positionIndependentOptions are the options for position-independent code. They come last, so that
+// they hold.
+var positionIndependentOptions = []string{"-fPIC", "-fno-semantic-interposition", "-ffunction-sections"}
 
 // CompileOptions returns what the compiler is given to compile a program.
 func (c *Compiler) CompileOptions() []string {
-	return slices.Concat([]string{"-I" + c.dir}, c.options, independent)
+	return slices.Concat([]string{"-I" + c.dir}, c.options, positionIndependentOptions)
 }
 
 // LinkOptions returns what the compiler is given to link a program, behind its objects. Build
@@ -404,7 +405,7 @@ func (c *Compiler) libraryScript(ctx context.Context, objects []string) string {
 		libraries = []string{"libstdc++.a"}
 	}
 	for _, name := range libraries {
-		path, err := call(ctx, slices.Concat(c.command, []string{"-print-file-name=" + name})).Output()
+		path, err := newCompilerCommand(ctx, slices.Concat(c.command, []string{"-print-file-name=" + name})).Output()
 		if at := strings.TrimSpace(string(path)); err == nil && filepath.IsAbs(at) {
 			parts = append(parts, at)
 		}
@@ -417,8 +418,8 @@ func (c *Compiler) isCXX() bool {
 	return slices.ContainsFunc(c.command, func(a string) bool { return strings.Contains(filepath.Base(a), "++") })
 }
 
-// inputs reports whether there is something to compile among the arguments.
-func inputs(args []string) bool {
+// hasInputFiles reports whether there is something to compile among the arguments.
+func hasInputFiles(args []string) bool {
 	value := false
 	for _, a := range args {
 		switch {

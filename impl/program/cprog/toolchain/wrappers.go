@@ -13,11 +13,11 @@ import (
 
 // wrapper is a command of one word that build systems look for.
 type wrapper struct {
-	name     string
-	verb     string   // of loggp
-	aliases  []string // links to it: the names of other MPIs
-	pkg      string   // its file for pkg-config, and the end of Open MPI's, which meson asks for; "": none
-	compiler func(context.Context) (*Compiler, error)
+	name          string
+	verb          string   // of loggp
+	aliases       []string // links to it: the names of other MPIs
+	pkgConfigName string   // its file for pkg-config, and the end of Open MPI's, which meson asks for; "": none
+	compiler      func(context.Context) (*Compiler, error)
 }
 
 var wrappers = []wrapper{
@@ -27,26 +27,26 @@ var wrappers = []wrapper{
 	{"loggp-mpiexec", "", []string{"mpiexec", "mpirun"}, "", nil},
 }
 
-// scriptMark is in all files that InstallWrappers writes.
-const scriptMark = "Written by 'loggp cc --install'"
+// wrapperMark is in all files that InstallWrappers writes.
+const wrapperMark = "Written by 'loggp cc --install'"
 
 // script returns the text of a wrapper that calls a program of loggp.
 func (w wrapper) script(loggp string) string {
 	quoted := "'" + strings.ReplaceAll(loggp, "'", `'\''`) + "'"
 	if w.verb != "" {
-		return fmt.Sprintf("#!/bin/sh\n# %s: compiles for 'loggp run'.\nexec %s %s \"$@\"\n", scriptMark, quoted, w.verb)
+		return fmt.Sprintf("#!/bin/sh\n# %s: compiles for 'loggp run'.\nexec %s %s \"$@\"\n", wrapperMark, quoted, w.verb)
 	}
 	return fmt.Sprintf(`#!/bin/sh
 # %s: runs a program on the platform that LOGGP_PLATFORM names, or on this machine, with LOGGP_SPARE spare ranks.
 if [ "$1" = -np ]; then shift; set -- -n "$@"; fi
 exec %s run --platform "${LOGGP_PLATFORM:-shm}" ${LOGGP_SPARE:+--spare "$LOGGP_SPARE"} "$@"
-`, scriptMark, quoted)
+`, wrapperMark, quoted)
 }
 
-// packageText returns the text of the file for pkg-config.
-func (w wrapper) packageText(c *Compiler, version string) string {
+// pkgConfigText returns the text of the file for pkg-config.
+func (w wrapper) pkgConfigText(c *Compiler, version string) string {
 	return fmt.Sprintf("# %s.\nName: loggp-%s\nDescription: MPI for programs that 'loggp run' runs\nVersion: %s\nCflags: %s\nLibs: %s\n",
-		scriptMark, w.pkg, version, strings.Join(c.CompileOptions(), " "), strings.Join(c.LinkOptions(), " "))
+		wrapperMark, w.pkgConfigName, version, strings.Join(c.CompileOptions(), " "), strings.Join(c.LinkOptions(), " "))
 }
 
 // InstallWrappers writes into a directory the compilers as commands of one word, loggp-mpicc,
@@ -66,7 +66,7 @@ func InstallWrappers(ctx context.Context, dir, loggp, version string) ([]string,
 			links[filepath.Join(dir, a)] = w.name
 			names = append(names, a)
 		}
-		if w.pkg == "" {
+		if w.pkgConfigName == "" {
 			continue
 		}
 		c, err := w.compiler(ctx)
@@ -76,8 +76,8 @@ func InstallWrappers(ctx context.Context, dir, loggp, version string) ([]string,
 		if err != nil {
 			return nil, err
 		}
-		files[filepath.Join(packages, "mpi-"+w.pkg+".pc")] = w.packageText(c, version)
-		links[filepath.Join(packages, "ompi-"+w.pkg+".pc")] = "mpi-" + w.pkg + ".pc"
+		files[filepath.Join(packages, "mpi-"+w.pkgConfigName+".pc")] = w.pkgConfigText(c, version)
+		links[filepath.Join(packages, "ompi-"+w.pkgConfigName+".pc")] = "mpi-" + w.pkgConfigName + ".pc"
 	}
 	for _, paths := range []map[string]string{files, links} {
 		for path := range paths {
@@ -113,7 +113,7 @@ func checkReplaceable(path string) error {
 		return nil
 	case err != nil:
 		return err
-	case !strings.Contains(string(text), scriptMark):
+	case !strings.Contains(string(text), wrapperMark):
 		return fmt.Errorf("%s was not written by loggp, and would be lost: name another directory", path)
 	}
 	return nil
