@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// methodByFunction has the method of package mpi that carries out a function. The receiver is the first
-// argument of the method's type.
+// methodByFunction has the method of package mpi that carries out a function. The receiver is the
+// first argument of the method's type.
 var methodByFunction = map[string]string{
 	"MPI_Send": "Comm.Send", "MPI_Bsend": "Comm.Bsend", "MPI_Ssend": "Comm.Ssend", "MPI_Rsend": "Comm.Rsend",
 	"MPI_Isend": "Comm.Isend", "MPI_Ibsend": "Comm.Ibsend", "MPI_Issend": "Comm.Issend", "MPI_Irsend": "Comm.Irsend",
@@ -153,8 +153,8 @@ func convertArgument(f toolchain.Function, i int) (text string, words int) {
 	return "", 0
 }
 
-// storeResult returns the statement that stores a method's result through argument i, with a verb for
-// the result; empty: the argument is no result.
+// storeResult returns the statement that stores a method's result through argument i, with a verb
+// for the result; empty: the argument is no result.
 func storeResult(t, name string, i int) string {
 	switch {
 	case t == "int *" && name == "flag":
