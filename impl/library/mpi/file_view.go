@@ -32,7 +32,7 @@ func (f *File) SetView(displacement int, etype, filetype *Datatype, representati
 		displacement = f.view.byteOffset(int(f.sharedPointer.Load()))
 	}
 	v := fileView{displacement, etype, filetype, representation}
-	err := v.check()
+	err := v.check(f.mode&FileReadOnly == 0)
 	all := f.comm.allgatherInts(etype.Size())
 	for _, size := range all {
 		if size != all[0] && err == nil {
@@ -46,8 +46,8 @@ func (f *File) SetView(displacement int, etype, filetype *Datatype, representati
 	f.setSharedPosition(0)
 }
 
-// check returns what is wrong with a view.
-func (v *fileView) check() error {
+// check returns what is wrong with a view, of a file that can be written or not.
+func (v *fileView) check(writable bool) error {
 	wrong := func(class Class, text string) error { return &fileError{class, text} }
 	switch {
 	case v.displacement < 0:
@@ -59,11 +59,30 @@ func (v *fileView) check() error {
 	case v.etype.Size() == 0 || v.filetype.Size()%v.etype.Size() != 0:
 		return wrong(engine.ErrArg, "the type of the file is not made of elementary types")
 	case v.filetype.Size() > 0 && (v.filetype.TrueLowerBound() < 0 || v.filetype.Extent() <= 0):
-		return wrong(engine.ErrArg, "the type of the file has negative displacements")
+		return wrong(ErrIO, "the type of the file has negative displacements")
 	case v.representation != "native" && v.representation != "internal":
 		return wrong(ErrUnsupportedDatarep, "the data representation is "+v.representation+": it must be native or internal")
 	}
+	descends, overlaps := v.order()
+	switch {
+	case descends:
+		return wrong(ErrIO, "the type of the file has displacements that descend")
+	case overlaps && writable:
+		return wrong(ErrIO, "elements of the type of the file overlap, and the file can be written")
+	}
 	return nil
+}
+
+// order reports whether runs of the type of the file begin before the one before them, or before
+// its end.
+func (v *fileView) order() (descends, overlaps bool) {
+	begin, end := 0, 0
+	v.filetype.RunsOfData(0, v.filetype.Size(), func(at, size int) bool {
+		descends, overlaps = descends || at < begin, overlaps || at < end
+		begin, end = at, at+size
+		return !descends
+	})
+	return descends, overlaps
 }
 
 // View returns the view of this rank (MPI_File_get_view).

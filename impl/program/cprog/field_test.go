@@ -84,6 +84,7 @@ var fieldPrograms = []struct {
 	{source: "manycomms.c", ranks: 2, want: "rank 0 holds 16384; refused 1 1 1 1 1, then 0\nrank 1 holds 0; refused 1 1 1 1 1, then 0\n"},
 	{source: "handlercode.c", ranks: 1, want: "1 1, 1 call\n1 1, 1 call\n1 1 12 1 1 mpi://WORLD\n1 1\n"},
 	{source: "buffers.c", ranks: 2, want: "comm 0 1 0 1, second 1, back 1 1\nautomatic 1, back 1 0\nsession 0 1 0 0, back 1 1\nprocess 1 10\n"},
+	{source: "views.c", ranks: 1, want: "before the file 111, descending 111, overlapping 111, touching 000\nbefore the file 111, descending 111, overlapping 000, touching 000\n"},
 	{source: "hints.c", ranks: 2, want: "no_locks=true\naccumulate_ordering=rar,raw,war,waw\naccumulate_ops=same_op_no_op\nsame_size=false\nsame_disp_unit=false\nown=?\n"},
 }
 
