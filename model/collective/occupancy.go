@@ -9,11 +9,27 @@ import (
 type occupancy struct {
 	names []string
 	times [][][]unit.Time // by name, node and index
+	far   map[model.Component]*unit.Time
 }
+
+// maxDenseIndex is the largest index of a component that is kept in a list: some networks number
+// pairs of their parts.
+const maxDenseIndex = 1 << 16
 
 // until returns the time until which a component is occupied, for the caller to read and to set. It
 // is valid until the next call.
 func (o *occupancy) until(c *model.Component) *unit.Time {
+	if c.Index > maxDenseIndex || c.Node > maxDenseIndex {
+		t := o.far[*c]
+		if t == nil {
+			if o.far == nil {
+				o.far = map[model.Component]*unit.Time{}
+			}
+			t = new(unit.Time)
+			o.far[*c] = t
+		}
+		return t
+	}
 	name := 0
 	for name < len(o.names) && o.names[name] != c.Name {
 		name++
