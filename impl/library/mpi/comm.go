@@ -171,8 +171,8 @@ type rankState struct {
 	isIdleSpare     bool                   // a spare rank, which has no program
 }
 
-// Keyval names an attribute of communicators, and says what happens to it when they are copied and
-// freed.
+// Keyval is the key of an attribute of communicators, with the functions that are called when they
+// are copied and freed.
 type Keyval struct {
 	copy   func(c *Comm, value any) (copied any, keep bool)
 	delete func(c *Comm, value any)
@@ -200,7 +200,7 @@ var (
 	WtimeIsGlobal = &Keyval{} // whether all clocks show the same, as far as is known: false
 )
 
-// attributeList are kept in the order in which they were set.
+// attributeList has attributes in the order in which they were set.
 type attributeList []attribute
 
 type attribute struct {

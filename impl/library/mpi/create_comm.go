@@ -207,9 +207,9 @@ func (c *Comm) Self() *Comm {
 // communicators are smaller.
 const internalContextBit = 1 << 30
 
-// InternalComm returns a communicator of the same ranks, whose messages are apart from those of c,
-// for collective operations that are made of messages. It needs no message, and has no attributes
-// and no topology. It is not freed.
+// InternalComm returns a communicator of the same ranks whose messages are separate from those of
+// c, for collective operations that are built from messages. Creating it needs no message; it has
+// no attributes and no topology, and is not freed.
 func (c *Comm) InternalComm() *Comm {
 	c.enterCall("InternalComm")
 	n := *c

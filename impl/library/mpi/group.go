@@ -9,7 +9,7 @@ import (
 // Undefined in place of a rank or a colour says that there is none.
 const Undefined = -3
 
-// Group is some ranks of the job, in an order. It never changes. The zero Group is none
+// Group is an ordered set of ranks of the job. It never changes. The zero Group is none
 // (MPI_GROUP_NULL): groups come from communicators.
 type Group struct {
 	engine  *engine.Rank

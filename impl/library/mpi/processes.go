@@ -13,7 +13,7 @@ import (
 // This file has what all ranks of a job know of its processes: which ranks are spare, the ports
 // that are open, and the names of services. Looking something up there takes no virtual time.
 
-// processTable is that.
+// processTable lists the spare ranks, the programs that run on them, and the open ports of a job.
 type processTable struct {
 	Running  int               // ranks whose program has not ended
 	Idle     []int             // spare ranks that have no program
@@ -28,7 +28,7 @@ type processTable struct {
 // port is an open port: a rank of the job accepts connections to it by messages with a tag.
 type port struct{ Rank, Tag int }
 
-// processDirectory is where the table is.
+// processDirectory stores the process table.
 type processDirectory interface {
 	// update calls f with the table, which no other rank changes meanwhile.
 	update(f func(t *processTable)) error
@@ -63,7 +63,7 @@ func newProcessTable(ranks, spare int) processTable {
 	return t
 }
 
-// memoryProcessDirectory is that of ranks in one process.
+// memoryProcessDirectory is the process table of ranks in one process.
 type memoryProcessDirectory struct {
 	mu    sync.Mutex
 	table processTable
@@ -76,7 +76,8 @@ func (d *memoryProcessDirectory) update(f func(t *processTable)) error {
 	return nil
 }
 
-// fileProcessDirectory is that of ranks which are processes of one host: a file that they lock.
+// fileProcessDirectory is the process table of ranks that are processes of one host: a file that
+// they lock.
 type fileProcessDirectory struct{ file *os.File }
 
 func (d fileProcessDirectory) update(f func(t *processTable)) error {
@@ -169,7 +170,7 @@ func (c *Comm) AnnounceExit() {
 	c.updateProcessTable(func(t *processTable) { t.announceExit(me) })
 }
 
-// AnnounceRemoteExit does so for the other group of a communicator that Spawn has returned.
+// AnnounceRemoteExit does the same for the other group of a communicator that Spawn has returned.
 func (c *Comm) AnnounceRemoteExit() {
 	c.updateProcessTable(func(t *processTable) {
 		for _, r := range c.members {

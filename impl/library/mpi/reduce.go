@@ -95,8 +95,8 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	c.scatterv(all, counts, offsets, recv, 0)
 }
 
-// ReduceLocal leaves in ∘ inout in inout, and charges that, for collective operations that are made
-// of messages.
+// ReduceLocal stores in ∘ inout in inout and charges the time, for collective operations that are
+// built from messages.
 func (c *Comm) ReduceLocal(op *Op, in, inout Buffer) {
 	c.engine.Port().ChargeOperations(inout.Count)
 	op.Apply(in, inout)

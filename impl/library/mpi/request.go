@@ -247,7 +247,7 @@ func TestSome(reqs []Request, index []int, st []Status) int {
 	return endFinishedRequests(reqs, index, st)
 }
 
-// firstActiveRequest returns a request that is active, or nil.
+// firstActiveRequest returns the first active request of a list, or nil.
 func firstActiveRequest(reqs []Request) *Request {
 	for i := range reqs {
 		if !reqs[i].isIdle() {

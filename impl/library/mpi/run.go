@@ -114,7 +114,7 @@ type job struct {
 	warnings      []Warning                 // of each kind the first
 }
 
-// runRank is one rank's life. Its frames stay small: a job may have a million.
+// runRank runs a rank to its end. Its frames stay small: a job may have a million ranks.
 func (j *job) runRank(p device.Port) (err error) {
 	ended := false
 	var c *Comm
@@ -198,7 +198,7 @@ func (c *Comm) panicError(v any) error {
 	return nil
 }
 
-// rankMemory is what a rank has.
+// rankMemory is the memory of a rank's objects, allocated together.
 type rankMemory struct {
 	comm        Comm
 	state       rankState
@@ -269,7 +269,7 @@ func (c *Comm) finalize(leaves bool) {
 	c.engine.Enter("")
 }
 
-// releaseProgramResources gives back what the program has left open.
+// releaseProgramResources frees what the program has left open.
 func (c *Comm) releaseProgramResources() {
 	c.closeWindows()
 	c.closeFiles()

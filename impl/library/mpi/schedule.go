@@ -17,8 +17,8 @@ type Op = reduction.Op
 // Collective operations are schedules of package collective. Their messages have a context of their
 // own and name the operation in their tags, so that ranks which call different operations find out.
 
-// collectiveOperation is a collective operation under way. A rank has one at a time, or one within
-// another.
+// collectiveOperation is a collective operation under way. A rank runs one at a time, or one nested
+// in another.
 type collectiveOperation struct {
 	*Comm
 	schedule        collective.Script
@@ -36,7 +36,7 @@ type collectiveOperation struct {
 	err             *Error // of the first message that is not what its receive wants
 }
 
-// newCollectiveOperation begins a collective operation on data of a type.
+// newCollectiveOperation starts a collective operation on data of a type.
 func (c *Comm) newCollectiveOperation(o collective.Operation, root int, of *Datatype) *collectiveOperation {
 	tag := check.EncodeTag(o, 0, root)
 	c.beginCollective(tag)

@@ -124,7 +124,8 @@ func (c *Comm) NestBuffers(outer *Comm) {
 	c.engine.NestBufferScope(c.context, outer.context)
 }
 
-// BsendOverhead is what a buffered message takes of the attached buffer in addition to its data.
+// BsendOverhead is the space that a buffered message takes in the attached buffer in addition to
+// its data.
 const BsendOverhead = engine.BufferedOverhead
 
 // LowLevelMessages sends low-level messages: the single packets without matching that protocols

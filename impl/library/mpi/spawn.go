@@ -96,7 +96,7 @@ func (c *Comm) Spawn(root int, request func() (ranks int, program []byte, proble
 	return inter, wanted, nil
 }
 
-// runSpareRank is the life of a spare rank: it runs the programs that others start on it.
+// runSpareRank runs the programs that other ranks start on a spare rank.
 func (j *job) runSpareRank(c *Comm) error {
 	for {
 		var m startMessage

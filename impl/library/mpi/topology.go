@@ -18,7 +18,7 @@ type Cart struct {
 	Periodic []bool // whether the ends of a dimension are neighbours
 }
 
-// Graph says of each rank who its neighbours are, in an order.
+// Graph has the neighbours of each rank, in order.
 type Graph struct{ Neighbours [][]int }
 
 // CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and

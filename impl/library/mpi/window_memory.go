@@ -77,7 +77,7 @@ func (c *Comm) AllocateSharedWindow(size, unit int, allocate func(size int) []by
 	return c.newWindow(SharedWindow, m.parts[c.rank], unit, m)
 }
 
-// windowPlacement is where the ranks of a window are, and how much memory each wants.
+// windowPlacement says on which nodes the ranks of a window are, and how much memory each requests.
 type windowPlacement struct {
 	rankBytes       []int
 	firstRemoteRank int // the first rank on another node than rank 0; negative: none
@@ -167,7 +167,7 @@ type commKey struct {
 	first   int // its first rank, in the job
 }
 
-// lockedMemory is memory with its lock.
+// lockedMemory is shared memory with the lock of its accumulates.
 type lockedMemory struct {
 	memory []byte
 	lock   sync.Mutex
