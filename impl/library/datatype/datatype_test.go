@@ -60,7 +60,8 @@ func (m typemap) bounds() (low, end int) {
 }
 
 func aligned(e element) int {
-	if e.kind == KindComplex64 || e.kind == KindComplex128 {
+	switch e.kind { // a complex number is aligned as its parts are
+	case KindComplex32, KindComplex64, KindComplex128, KindComplex256, KindLongComplex:
 		return e.size / 2
 	}
 	return e.size

@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_create_from_group(group, "buffers", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
 	MPI_Group_free(&group);
 	before = fits(made);
-	MPI_Session_attach_buffer_c(session, of_session, sizeof of_session);
+	MPI_Session_attach_buffer(session, of_session, sizeof of_session);
 	with = fits(made), world = fits(dup);
 	MPI_Comm_attach_buffer(made, of_rank + 1, 1);
 	int inner = fits(made);
