@@ -28,9 +28,9 @@ type collectiveModel struct {
 
 // callParameters returns the parameters of a call at a place, on the first platform that has them.
 func (m *collectiveModel) callParameters(p Parameters, call, place string) (model.Parameters, error) {
-	selected := params.SelectParameters(p.All, "", "", place)
+	selected := params.ParametersOfPlace(p.All, "", "", place)
 	if i := slices.IndexFunc(selected, func(x params.Parameter) bool { return x.Mode == call }); i >= 0 {
-		selected = params.SelectParameters(selected, selected[i].Platform, selected[i].Library, selected[i].Place)
+		selected = params.ParametersOfPlace(selected, selected[i].Platform, selected[i].Library, selected[i].Place)
 		m.source = fmt.Sprintf("%s on %s, %s, %s", call, selected[0].Platform, selected[0].Library, selected[0].Place)
 	}
 	m.call, m.params = call, append(m.params, selected)

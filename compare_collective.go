@@ -100,7 +100,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 	routes, _ := subjectRoutes(machines, s)
 	return func(x compare.CollectiveTimes) (m collectiveModel, err error) {
 		call := SendCalls[model.StandardMode]
-		selected := params.SelectParameters(p.All, x.Platform, x.Library, x.Place)
+		selected := params.ParametersOfPlace(p.All, x.Platform, x.Library, x.Place)
 		if len(selected) == 0 {
 			return m, fmt.Errorf("%s has no parameters of %s, %s, %s: 'loggp measure --platform %[2]s -o FILE' and 'loggp fit FILE -o PARAMS' make them", p.From, x.Platform, x.Library, x.Place)
 		}
@@ -112,7 +112,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 		if r := findRoute(routes, x); r != nil {
 			m.nodes = r.nodes()
 		}
-		if near, err := params.BlockingCallParametersBySize(params.SelectParameters(p.All, x.Platform, x.Library, model.IntraNode.String()), call); err == nil && m.nodes.HasTiers() {
+		if near, err := params.BlockingCallParametersBySize(params.ParametersOfPlace(p.All, x.Platform, x.Library, model.IntraNode.String()), call); err == nil && m.nodes.HasTiers() {
 			m.IntraNode = &near
 		}
 		return m, nil

@@ -90,7 +90,7 @@ func (o PredictOptions) parameterSource() (predictionSource, error) {
 	if err != nil {
 		return none, err
 	}
-	ps := params.SelectParameters(o.Params.All, where.platform, where.library, where.place)
+	ps := params.ParametersOfPlace(o.Params.All, where.platform, where.library, where.place)
 	if len(ps) == 0 {
 		return none, optionErrorf("Place", "%s has no parameters of place %s", o.Params.From, where.place)
 	}
@@ -100,7 +100,7 @@ func (o PredictOptions) parameterSource() (predictionSource, error) {
 		first = ps[i]
 	}
 	source := predictionSource{platform: first.Platform, library: first.Library, place: first.Place}
-	selected := params.SelectParameters(ps, first.Platform, first.Library, first.Place)
+	selected := params.ParametersOfPlace(ps, first.Platform, first.Library, first.Place)
 	if i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Platform != first.Platform || x.Library != first.Library }); i >= 0 {
 		source.warnings = append(source.warnings, fmt.Sprintf("%s also has parameters of %s, %s: only those of %s, %s are predicted", o.Params.From, ps[i].Platform, ps[i].Library, first.Platform, first.Library))
 	}

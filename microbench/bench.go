@@ -11,13 +11,13 @@ import (
 // pairBenchmark is the benchmark of a cell between two ranks, on one of them.
 type pairBenchmark struct {
 	*Plan
-	cell        Cell
-	mode        *sendMode
-	pairComm    *mpi.Comm // both ranks, P1 first
-	barrierComm *mpi.Comm // both ranks, the root of the barrier first
-	rootIndex   int       // index of the barrier's root in pairComm
-	peerRank    int       // of the other rank in pairComm
-	isP1        bool
+	cell             Cell
+	mode             *sendMode
+	pairComm         *mpi.Comm // both ranks, P1 first
+	barrierComm      *mpi.Comm // both ranks, the root of the barrier first
+	barrierRootIndex int       // index of the barrier's root in pairComm
+	peerRank         int       // of the other rank in pairComm
+	isP1             bool
 
 	sendBuffer, receiveBuffer []byte
 	warmupRoundTime           unit.Time // the longest round of the warm-up, or the shortest on a shared machine
@@ -27,7 +27,7 @@ type pairBenchmark struct {
 	clockReadTime       unit.Time    // what a reading of the clock costs
 	dither              *clockDither // after each wait; may be nil
 	operationsPerSample int          // operations in a sample
-	discardSamples      bool         // during rounds of warm-up
+	discardsSamples     bool         // during rounds of warm-up
 }
 
 // measuredMessageTag is the tag of all measured messages.
@@ -154,7 +154,7 @@ func (b *pairBenchmark) findOrAddTimer(name string, atP1 bool) *timerSamples {
 // recordOperation adds the time of one operation to a timer. A sample is the mean of a batch of
 // operations.
 func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
-	if !t.isTakenByThisRank || b.discardSamples {
+	if !t.isTakenByThisRank || b.discardsSamples {
 		return
 	}
 	if b.operationsPerSample <= 1 {
@@ -173,8 +173,8 @@ func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
 // recordSample adds a sample. An operation shorter than the cost of reading the clock counts as
 // zero.
 func (b *pairBenchmark) recordSample(t *timerSamples, d unit.Time) {
-	if !b.discardSamples && t.isTakenByThisRank {
-		t.samplesByBarrierRoot[b.rootIndex] = append(t.samplesByBarrierRoot[b.rootIndex], max(d, 0))
+	if !b.discardsSamples && t.isTakenByThisRank {
+		t.samplesByBarrierRoot[b.barrierRootIndex] = append(t.samplesByBarrierRoot[b.barrierRootIndex], max(d, 0))
 	}
 }
 

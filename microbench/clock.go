@@ -34,8 +34,8 @@ func meanClockReadTime(c *mpi.Comm) unit.Time {
 // times are then rounded by the same amount, up to a tick, and by another amount in another launch.
 // With the additional wait the process continues at distances that are spread evenly over a tick.
 type clockDither struct {
-	loopsPerStep float64 // iterations of an empty loop in a step of the clock
-	nextFraction float64 // of the next wait, from 0 to 1
+	loopsPerClockTick float64 // iterations of an empty loop that last one tick of the clock
+	nextFraction      float64 // of the next wait, from 0 to 1
 }
 
 // newDither returns a dither for a clock with the given step.
@@ -50,7 +50,7 @@ func newDither(c *mpi.Comm, step unit.Time) clockDither {
 	if least <= 0 {
 		return clockDither{} // time is not that of this machine
 	}
-	return clockDither{loopsPerStep: turns * float64(step) / float64(least)}
+	return clockDither{loopsPerClockTick: turns * float64(step) / float64(least)}
 }
 
 // waitFraction waits for the next fraction of a step.
@@ -63,7 +63,7 @@ func (d *clockDither) nextLoopCount() int {
 	if d.nextFraction >= 1 {
 		d.nextFraction--
 	}
-	return int(d.nextFraction * d.loopsPerStep)
+	return int(d.nextFraction * d.loopsPerClockTick)
 }
 
 // runEmptyLoop runs an empty loop.

@@ -17,8 +17,8 @@ type collectiveWorker struct {
 	measuredComm  *mpi.Comm // for the operation, with its algorithm
 	clockReadTime unit.Time // what a reading of a real clock costs
 
-	command                   Command // at hand
-	operation                 func()
+	currentCommand            Command // at hand
+	operationCall             func()
 	sendBuffer, receiveBuffer []byte // for all cells: buffers that stay in place stay in the caches
 
 	warmupRoundTime unit.Time // the shortest round of the warm-up on a shared machine, else the longest
@@ -30,8 +30,8 @@ type collectiveWorker struct {
 }
 
 func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
-	w := &collectiveWorker{Experiment: e, controlComm: comm, measuredComm: comm.Dup(), command: barrierCommand(0)}
-	w.operation = w.controlComm.Barrier
+	w := &collectiveWorker{Experiment: e, controlComm: comm, measuredComm: comm.Dup(), currentCommand: barrierCommand(0)}
+	w.operationCall = w.controlComm.Barrier
 	for _, x := range e.Collectives {
 		in, out := x.bufferSizes()
 		w.sendBuffer, w.receiveBuffer = growBuffer(w.sendBuffer, in), growBuffer(w.receiveBuffer, out)
@@ -55,20 +55,20 @@ const rootRank = 0
 
 // barrierCommand is a command that only runs barriers, by the algorithm of the library.
 func barrierCommand(rounds int) Command {
-	return Command{StageIndex: barrierStageIndex, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
+	return Command{StageIndex: barrierStartStageIndex, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
 }
 
-const barrierStageIndex, agreedStartStageIndex = 8, 9
+const barrierStartStageIndex, agreedStartStageIndex = 8, 9
 
 // prepareOperation sets up the operation of a command.
 func (w *collectiveWorker) prepareOperation(c Command) {
-	before := w.command
-	w.command = c
+	before := w.currentCommand
+	w.currentCommand = c
 	if c.ModeOrOperation == before.ModeOrOperation && c.AlgorithmIndex == before.AlgorithmIndex && c.Bytes == before.Bytes {
 		return
 	}
 	if c.AlgorithmIndex < 0 {
-		w.operation = w.controlComm.Barrier
+		w.operationCall = w.controlComm.Barrier
 		return
 	}
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
@@ -76,7 +76,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 	})]
 	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, MaxBytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()
-	w.operation = newOperationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
+	w.operationCall = newOperationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
 }
 
 // mpiBuffer describes blocks of data to MPI, as elements that a reduction combines or as bytes. Its
@@ -123,7 +123,7 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	w.controlComm.Bcast(mpi.BufferOf(w.commandWords[:]), rootRank)
 	begin := w.Now()
 	w.executeOnThisRank(c)
-	r := CommandResult{ShortestWarmupRound: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.controlComm.Size())}
+	r := CommandResult{WarmupRoundTime: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.controlComm.Size())}
 	for i, t := range w.gatheredTimes {
 		if c.Rounds > 0 {
 			r.Times[i/c.Rounds] = append(r.Times[i/c.Rounds], unit.Time(t))
@@ -159,7 +159,7 @@ func (w *collectiveWorker) executeOnThisRank(c Command) {
 	w.runWarmupRounds(c.WarmupRounds)
 	w.localTimes = w.localTimes[:0]
 	for range c.Rounds {
-		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].timeCollectiveRound(w, c.Wait)))
+		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].timeCollectiveRound(w, c.WaitOrStartLead)))
 	}
 	if c.Rounds > 0 {
 		w.gatherTimes()
@@ -171,7 +171,7 @@ func (w *collectiveWorker) runWarmupRounds(rounds int) {
 	w.controlComm.Barrier()
 	for i := range rounds {
 		begin := w.controlComm.Wtime()
-		w.operation()
+		w.operationCall()
 		w.controlComm.Barrier()
 		switch d := w.controlComm.Wtime() - begin; {
 		case i == 0:
@@ -219,12 +219,12 @@ const agreedStartLeadRounds = 2
 // timeAfterBarrier lets each rank begin when it leaves a barrier, and returns the time of its call.
 // A rank that has finished stays quiet for the time of a round, until all have finished. Otherwise
 // ranks that are still in the operation would take in messages of the next one.
-func timeAfterBarrier(w *collectiveWorker, window unit.Time) unit.Time {
+func timeAfterBarrier(w *collectiveWorker, startLead unit.Time) unit.Time {
 	w.controlComm.Barrier()
 	begin := w.controlComm.Wtime()
-	w.operation()
+	w.operationCall()
 	end := w.controlComm.Wtime()
-	w.computeFor(w.controlComm, window/agreedStartLeadRounds)
+	w.computeFor(w.controlComm, startLead/agreedStartLeadRounds)
 	return max(0, end-begin-w.clockReadTime)
 }
 
@@ -235,21 +235,21 @@ func minMedianMaxTimes(ranks []unit.Time) []unit.Time {
 	return []unit.Time{ranks[0], low + (high-low)/2, ranks[n-1]}
 }
 
-// maxStartDelay is how late a rank may begin after the agreed time, unless the clock's step is
-// longer. It allows for a few readings of the clock.
-const maxStartDelay = 200 * unit.Nanosecond
+// maxAgreedStartDelay is how late a rank may begin after the agreed time, unless the clock's step
+// is longer. It allows for a few readings of the clock.
+const maxAgreedStartDelay = 200 * unit.Nanosecond
 
 // timeFromAgreedStart lets all ranks begin at the same time by their common clock, and returns the
 // time from then until the end on this rank.
-func timeFromAgreedStart(w *collectiveWorker, window unit.Time) unit.Time {
+func timeFromAgreedStart(w *collectiveWorker, startLead unit.Time) unit.Time {
 	begin := w.commandWords[:1]
-	begin[0] = int64(w.controlComm.Wtime() + window)
+	begin[0] = int64(w.controlComm.Wtime() + startLead)
 	w.controlComm.Bcast(mpi.BufferOf(begin), rootRank)
 	start := unit.Time(begin[0])
-	late := w.waitUntil(start) > max(maxStartDelay, w.ClockStep)
-	w.operation()
+	late := w.waitUntil(start) > max(maxAgreedStartDelay, w.ClockStep)
+	w.operationCall()
 	end := w.controlComm.Wtime()
-	if over := start + window/agreedStartLeadRounds; end < over {
+	if over := start + startLead/agreedStartLeadRounds; end < over {
 		w.computeFor(w.controlComm, over-end)
 	}
 	if late {

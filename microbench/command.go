@@ -16,7 +16,7 @@ type Command struct {
 	WarmupRounds        int       // that do not count, before the rounds that do
 	Rounds              int       // with each root of the barrier; 0: only the rounds of the warm-up, which are timed
 	OperationsPerSample int       // operations in a sample
-	Wait                unit.Time // of P1 before timer12 (delta); for collective operations the time to an agreed start
+	WaitOrStartLead     unit.Time // of P1 before timer12 (delta); for collective operations the time to an agreed start
 	Pair                [2]int    // the ranks P1 and P2, if several pairs are measured; else zero
 }
 
@@ -25,7 +25,7 @@ const CommandWordCount = 10
 
 // EncodeWords encodes a command for sending it to ranks.
 func (c Command) EncodeWords() [CommandWordCount]int64 {
-	return [...]int64{int64(c.StageIndex), int64(c.ModeOrOperation), int64(c.AlgorithmIndex), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.OperationsPerSample), int64(c.Wait), int64(c.Pair[0]), int64(c.Pair[1])}
+	return [...]int64{int64(c.StageIndex), int64(c.ModeOrOperation), int64(c.AlgorithmIndex), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.OperationsPerSample), int64(c.WaitOrStartLead), int64(c.Pair[0]), int64(c.Pair[1])}
 }
 
 // decodeCommand decodes a command.
@@ -52,8 +52,8 @@ type CommandResult struct {
 	// marks late starts.
 	Times [][]unit.Time
 
-	ShortestWarmupRound unit.Time // the shortest round of the warm-up, from barrier to barrier
-	RoundsDuration      unit.Time // all rounds together
+	WarmupRoundTime unit.Time // a round of the warm-up, from barrier to barrier: the longest, or the shortest on a shared machine
+	RoundsDuration  unit.Time // all rounds together
 
 	// FixedWorkTimes are the times of a fixed piece of work on each rank, or on P1 and P2: the
 	// longer of those before and after the rounds. There are none if the clock is not that of the

@@ -14,10 +14,10 @@ import (
 // and sends each command to P2.
 type pairWorker struct {
 	*rankPair
-	plan              Plan
-	clockReadTime     unit.Time // what a reading of the clock costs
-	dither            clockDither
-	measuresFixedWork func(*mpi.Comm) unit.Time
+	plan             Plan
+	clockReadTime    unit.Time // what a reading of the clock costs
+	dither           clockDither
+	measureFixedWork func(*mpi.Comm) unit.Time
 
 	commandBuffer                          [8 * CommandWordCount]byte
 	sendBuffer, receiveBuffer, bsendBuffer []byte // for all sizes: buffers that stay in place stay in the caches
@@ -27,7 +27,7 @@ type pairWorker struct {
 const commandTag = 2
 
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
-	w := &pairWorker{rankPair: x, plan: *p, measuresFixedWork: measureFixedWork}
+	w := &pairWorker{rankPair: x, plan: *p, measureFixedWork: measureFixedWork}
 	most := max(slices.Max(p.Sizes), warmupMessageBytes)
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
@@ -98,10 +98,10 @@ func (w *pairWorker) followP1Commands() {
 // executeOnThisRank executes a command on this rank. The result of P1 has the times of both ranks,
 // but only the work of this rank.
 func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
-	before := w.measuresFixedWork(w.commsByBarrierRoot[0])
+	before := w.measureFixedWork(w.commsByBarrierRoot[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
 	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
-	w.plan.Delta, w.plan.WarmupRounds = c.Wait, 0
+	w.plan.Delta, w.plan.WarmupRounds = c.WaitOrStartLead, 0
 	b := w.rankPair.newBenchmark(&w.plan, cell)
 	b.clockReadTime, b.dither, b.operationsPerSample = w.clockReadTime, &w.dither, c.OperationsPerSample
 	if c.Bytes > len(w.sendBuffer) {
@@ -115,20 +115,20 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 		// No wait: the first rounds take much longer than those that follow, and a wait that begins
 		// with them lasts.
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
-		b.rootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
+		b.barrierRootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
 		timeFourTimers(b, 0)
-		return CommandResult{ShortestWarmupRound: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
+		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
 	}
 	s, warm := stages[c.StageIndex], c.WarmupRounds
 	for i, root := range w.commsByBarrierRoot {
-		b.rootIndex, b.barrierComm = i, root
-		b.discardSamples = true
+		b.barrierRootIndex, b.barrierComm = i, root
+		b.discardsSamples = true
 		s.runOnPair(b, warm)
 		warm = c.SecondRootWarmupRounds()
-		b.discardSamples = false
+		b.discardsSamples = false
 		s.runOnPair(b, c.Rounds)
 	}
-	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.measuresFixedWork(w.commsByBarrierRoot[0]))}}
+	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.measureFixedWork(w.commsByBarrierRoot[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
 		r.Times = append(r.Times, t.samplesByBarrierRoot[0], t.samplesByBarrierRoot[1])
@@ -164,8 +164,8 @@ type allPairsWorker struct {
 
 // Tags of what rank 0 tells ranks beside commands, and of results.
 const (
-	// pairTag is the tag of the ranks of a pair, and resultTag that of results.
-	pairTag = commandTag + 1 + iota
+	// pairSelectionTag is the tag of the ranks of a pair, and resultTag that of results.
+	pairSelectionTag = commandTag + 1 + iota
 	resultTag
 )
 
@@ -195,7 +195,7 @@ func (w *allPairsWorker) selectPair(pair [2]int) {
 	w.stopCurrentPair()
 	for _, r := range pair {
 		if r != rootRank {
-			mpi.Send(w.comm, []int64{int64(pair[0]), int64(pair[1])}, r, pairTag)
+			mpi.Send(w.comm, []int64{int64(pair[0]), int64(pair[1])}, r, pairSelectionTag)
 		}
 	}
 	w.currentPair, w.localWorker = pair, w.newWorkerIfInPair(pair)
@@ -227,18 +227,18 @@ func (w *allPairsWorker) stopCurrentPair() {
 func (w *allPairsWorker) stopRanks() {
 	w.stopCurrentPair()
 	for r := 1; r < w.comm.Size(); r++ {
-		mpi.Send(w.comm, []int64{0, 0}, r, pairTag)
+		mpi.Send(w.comm, []int64{0, 0}, r, pairSelectionTag)
 	}
 }
 
 // followRootCommands takes part in the pairs that rank 0 selects until it stops the ranks.
 func (w *allPairsWorker) followRootCommands() {
 	for {
-		for _, there := w.comm.Iprobe(rootRank, pairTag); !there; _, there = w.comm.Iprobe(rootRank, pairTag) {
+		for _, there := w.comm.Iprobe(rootRank, pairSelectionTag); !there; _, there = w.comm.Iprobe(rootRank, pairSelectionTag) {
 			w.comm.Compute(pairPollInterval)
 		}
 		var pair [2]int64
-		mpi.Recv(w.comm, pair[:], rootRank, pairTag)
+		mpi.Recv(w.comm, pair[:], rootRank, pairSelectionTag)
 		if pair[0] == pair[1] {
 			return
 		}
@@ -267,7 +267,7 @@ func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 
 // encodeWords encodes a result.
 func (r CommandResult) encodeWords() []int64 {
-	words := []int64{int64(r.ShortestWarmupRound), int64(r.RoundsDuration)}
+	words := []int64{int64(r.WarmupRoundTime), int64(r.RoundsDuration)}
 	for _, column := range append([][]unit.Time{r.FixedWorkTimes}, r.Times...) {
 		words = append(words, int64(len(column)))
 		for _, t := range column {
@@ -279,7 +279,7 @@ func (r CommandResult) encodeWords() []int64 {
 
 // decodeResult decodes a result.
 func decodeResult(words []int64) CommandResult {
-	r := CommandResult{ShortestWarmupRound: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
+	r := CommandResult{WarmupRoundTime: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
 	var columns [][]unit.Time
 	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
 		column := make([]unit.Time, words[0])

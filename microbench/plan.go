@@ -176,7 +176,7 @@ func (x *rankPair) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
 // runStage runs a stage with each root.
 func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
 	for i, r := range x.commsByBarrierRoot {
-		b.rootIndex, b.barrierComm = i, r
+		b.barrierRootIndex, b.barrierComm = i, r
 		s.runOnPair(b, rounds)
 	}
 }

@@ -24,10 +24,10 @@ type Scheduler struct {
 	*Experiment
 	Clock func() time.Time // nil: time.Now
 
-	tasks               []*task
-	disturbanceDetector disturbanceDetector
-	shortestRounds      map[shortestRoundSharingKey]unit.Time // by what tasks share the shortest round
-	random              *rand.Rand
+	tasks                 []*task
+	disturbanceDetector   disturbanceDetector
+	warmupRoundTimeByCell map[warmupRoundTimeKey]unit.Time // by cell, algorithm and pair
+	random                *rand.Rand
 
 	// Of the launch at hand:
 	worker                                Worker
@@ -44,8 +44,8 @@ type Scheduler struct {
 	result ExperimentResult
 }
 
-// shortestRoundSharingKey says which tasks share the shortest round.
-type shortestRoundSharingKey struct {
+// warmupRoundTimeKey says which tasks share the time of a round of the warm-up.
+type warmupRoundTimeKey struct {
 	cell      Cell
 	algorithm string
 	pair      [2]int
@@ -53,7 +53,7 @@ type shortestRoundSharingKey struct {
 
 // NewScheduler returns a scheduler for an experiment.
 func NewScheduler(e *Experiment) *Scheduler {
-	return &Scheduler{Experiment: e, tasks: e.listTasks(), shortestRounds: make(map[shortestRoundSharingKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
+	return &Scheduler{Experiment: e, tasks: e.listTasks(), warmupRoundTimeByCell: make(map[warmupRoundTimeKey]unit.Time), random: rand.New(rand.NewPCG(e.Seed, 1))}
 }
 
 func (s *Scheduler) now() time.Time {
@@ -128,7 +128,7 @@ const (
 // their speed, caches hold other data, and branches are not predicted. So it begins with round
 // trips, or barriers, that do not count, until their times are steady.
 func (s *Scheduler) warmUpLaunchUntilSteady() {
-	c := Command{StageIndex: stageIndexOfTimer(sample.TimerRTT), Bytes: warmupMessageBytes, Rounds: 8, OperationsPerSample: 1, Wait: 1}
+	c := Command{StageIndex: stageIndexOfTimer(sample.TimerRTT), Bytes: warmupMessageBytes, Rounds: 8, OperationsPerSample: 1, WaitOrStartLead: 1}
 	if len(s.Collectives) > 0 {
 		c = barrierCommand(8)
 	}
@@ -194,9 +194,9 @@ const (
 // should be visited at many different times.
 const maxVisitDuration = unit.Millisecond
 
-// minSamples returns the least number of samples with each root that a launch should have of a
-// task.
-func (s *Scheduler) minSamples(t *task) int {
+// minSamplesPerLaunchAndRoot returns the least number of samples with each root that a launch
+// should have of a task.
+func (s *Scheduler) minSamplesPerLaunchAndRoot(t *task) int {
 	n := (minSamplesPerTask + t.barrierRootCount()*s.LaunchesWhenPrecise() - 1) / (t.barrierRootCount() * s.LaunchesWhenPrecise())
 	if t.isCollective() {
 		n = max(n, 8)
@@ -204,13 +204,14 @@ func (s *Scheduler) minSamples(t *task) int {
 	return max(n, 2)
 }
 
-// maxSamples returns the largest number of samples with each root that a launch may have of a task.
-func (s *Scheduler) maxSamples(t *task) int {
+// maxSamplesPerLaunchAndRoot returns the largest number of samples with each root that a launch may
+// have of a task.
+func (s *Scheduler) maxSamplesPerLaunchAndRoot(t *task) int {
 	if s.Reps > 0 {
 		return stages[t.stageIndex].roundsForReps(s.Reps)
 	}
 	rows := sample.MaxRows / max(s.LaunchesWhenPrecise(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
-	return max(s.minSamples(t), min(maxSamplesPerLaunch, rows))
+	return max(s.minSamplesPerLaunchAndRoot(t), min(maxSamplesPerLaunch, rows))
 }
 
 // maxLateRoundsFactor limits the rounds with late ranks: a launch runs at most so many times the
@@ -223,16 +224,16 @@ func (s *Scheduler) hasEnoughSamples(t *task) bool {
 	switch n := len(t.samplesByVisit); {
 	case n > 0 && len(t.samplesByVisit[n-1].samplesByTimer) == 0: // the ranks do not have the stage
 		return true
-	case have >= s.maxSamples(t) || s.Reps > 0 && n >= maxLateRoundsFactor*visitsPerLaunch*(s.launchIndex+1):
+	case have >= s.maxSamplesPerLaunchAndRoot(t) || s.Reps > 0 && n >= maxLateRoundsFactor*visitsPerLaunch*(s.launchIndex+1):
 		return true
-	case s.Reps > 0 || undisturbed < s.minSamples(t):
+	case s.Reps > 0 || undisturbed < s.minSamplesPerLaunchAndRoot(t):
 		return false
-	case t.hasEnoughSamplesCache.launch == s.launchIndex && 4*have < 5*t.hasEnoughSamplesCache.samples: // sorting all samples at each visit would take long
-		return t.hasEnoughSamplesCache.known
+	case t.hasEnoughSamplesCache.launchIndex == s.launchIndex && 4*have < 5*t.hasEnoughSamplesCache.sampleCount: // sorting all samples at each visit would take long
+		return t.hasEnoughSamplesCache.hasEnough
 	}
-	t.hasEnoughSamplesCache.launch, t.hasEnoughSamplesCache.samples = s.launchIndex, have
-	t.hasEnoughSamplesCache.known = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.disturbanceDetector), func(e intervalEstimate) bool { return !e.isPreciseWithin(s.PrecisionOrDefault(), s.ClockStep) })
-	return t.hasEnoughSamplesCache.known
+	t.hasEnoughSamplesCache.launchIndex, t.hasEnoughSamplesCache.sampleCount = s.launchIndex, have
+	t.hasEnoughSamplesCache.hasEnough = !slices.ContainsFunc(t.timerEstimates(s.launchIndex, s.disturbanceDetector), func(e intervalEstimate) bool { return !e.isPreciseWithin(s.PrecisionOrDefault(), s.ClockStep) })
+	return t.hasEnoughSamplesCache.hasEnough
 }
 
 // takeSamplesOfTask takes samples of a task.
@@ -241,13 +242,13 @@ func (s *Scheduler) takeSamplesOfTask(t *task) {
 		s.calibrateTask(t)
 	}
 	have, _ := t.countSamples(s.launchIndex, s.disturbanceDetector)
-	n := s.maxSamples(t) - have
+	n := s.maxSamplesPerLaunchAndRoot(t) - have
 	switch {
 	case s.Reps > 0 && len(s.Pairs) > 0:
 	case s.Reps > 0:
-		n = min(n, max(1, s.maxSamples(t)/visitsPerLaunch))
+		n = min(n, max(1, s.maxSamplesPerLaunchAndRoot(t)/visitsPerLaunch))
 	default:
-		n = min(n, max(s.minSamples(t), min(maxSamplesPerVisit, int(maxVisitDuration/t.sampleDuration))))
+		n = min(n, max(s.minSamplesPerLaunchAndRoot(t), min(maxSamplesPerVisit, int(maxVisitDuration/t.sampleDuration))))
 	}
 	if n < 1 {
 		return
@@ -263,7 +264,7 @@ func (s *Scheduler) takeSamplesOfTask(t *task) {
 	t.sampleDuration = max(1, r.RoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.SecondRootWarmupRounds()))
 	if t.stageIndex == agreedStartStageIndex {
 		if s.result.LateStartCount, s.result.AgreedStartAttempts = s.result.LateStartCount+late, s.result.AgreedStartAttempts+c.Rounds; 4*late > c.Rounds {
-			t.Wait = min(2*t.Wait, t.maxWait)
+			t.WaitOrStartLead = min(2*t.WaitOrStartLead, t.maxStartLead)
 		}
 	}
 	if s.visitsInLaunch++; s.reportProgress != nil {
@@ -309,8 +310,8 @@ func (s *Scheduler) warmupRoundsPerVisit(t *task) int {
 func (s *Scheduler) calibrateTask(t *task) {
 	t.isCalibrated = true
 	c := t.Command
-	this := shortestRoundSharingKey{t.cell, t.algorithm, t.Pair}
-	round, ok := s.shortestRounds[this]
+	this := warmupRoundTimeKey{t.cell, t.algorithm, t.Pair}
+	round, ok := s.warmupRoundTimeByCell[this]
 	if !ok {
 		c.WarmupRounds = minNewCellWarmupRounds
 		if t.isCollective() {
@@ -319,16 +320,16 @@ func (s *Scheduler) calibrateTask(t *task) {
 				c.WarmupRounds = max(c.WarmupRounds, minNewCellWarmupRounds)
 			}
 		}
-		round = s.executeCommand(c).ShortestWarmupRound
-		s.shortestRounds[this] = round
+		round = s.executeCommand(c).WarmupRoundTime
+		s.warmupRoundTimeByCell[this] = round
 	}
 	if t.isCollective() {
-		t.Wait = max(1, agreedStartLeadRounds*round)
-		t.maxWait, t.sampleDuration = 16*t.Wait, t.Wait // ranks that are late for another reason stay late, and all would wait for them
+		t.WaitOrStartLead = max(1, agreedStartLeadRounds*round)
+		t.maxStartLead, t.sampleDuration = 16*t.WaitOrStartLead, t.WaitOrStartLead // ranks that are late for another reason stay late, and all would wait for them
 		return
 	}
-	if t.Wait = s.Delta; t.Wait == 0 {
-		t.Wait = max(1, round/2) // a barrier and a message
+	if t.WaitOrStartLead = s.Delta; t.WaitOrStartLead == 0 {
+		t.WaitOrStartLead = max(1, round/2) // a barrier and a message
 	}
 	c = t.Command
 	c.WarmupRounds, c.Rounds = 1, 2

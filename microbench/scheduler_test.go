@@ -30,13 +30,13 @@ func (w *simulated) Execute(c Command) (CommandResult, error) {
 		return CommandResult{}, errors.New("rank 1 is gone")
 	}
 	s := stages[c.StageIndex]
-	r := CommandResult{FixedWorkTimes: []unit.Time{1000, 1000}, ShortestWarmupRound: w.time(w, c, s.timers[0])}
+	r := CommandResult{FixedWorkTimes: []unit.Time{1000, 1000}, WarmupRoundTime: w.time(w, c, s.timers[0])}
 	if w.work != nil {
 		r.FixedWorkTimes = w.work(w)
 	}
-	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.ShortestWarmupRound
+	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.WarmupRoundTime
 	if c.Rounds > 0 {
-		r.RoundsDuration = unit.Time(c.WarmupRounds+c.SecondRootWarmupRounds()+2*c.Rounds) * r.ShortestWarmupRound
+		r.RoundsDuration = unit.Time(c.WarmupRounds+c.SecondRootWarmupRounds()+2*c.Rounds) * r.WarmupRoundTime
 	}
 	w.now += r.RoundsDuration + 10*unit.Microsecond
 	for _, timer := range s.timers {
@@ -389,9 +389,9 @@ func TestFurtherLaunchNeedsHalfOfItsTime(t *testing.T) {
 	}
 }
 
-// The first command of a cell takes its shortest round. P1 then waits for half of it, unless the
-// plan says for how long.
-func TestP1WaitsForHalfOfTheShortestRound(t *testing.T) {
+// The first command of a cell takes the time of a round of its warm-up. P1 then waits for half of
+// it, unless the plan says for how long.
+func TestP1WaitsForHalfOfAWarmupRound(t *testing.T) {
 	for _, delta := range []unit.Time{0, 7 * unit.Microsecond} {
 		w := &simulated{time: func(*simulated, Command, string) unit.Time { return 10 * unit.Microsecond }}
 		runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, Delta: delta}, Launches: 1, Budget: time.Second}, w)
@@ -399,8 +399,8 @@ func TestP1WaitsForHalfOfTheShortestRound(t *testing.T) {
 		if delta > 0 {
 			want = delta
 		}
-		if last := w.commands[len(w.commands)-1]; last.Wait != want {
-			t.Errorf("with delta %v P1 waits for %v, not %v", delta, last.Wait, want)
+		if last := w.commands[len(w.commands)-1]; last.WaitOrStartLead != want {
+			t.Errorf("with delta %v P1 waits for %v, not %v", delta, last.WaitOrStartLead, want)
 		}
 	}
 }
@@ -475,7 +475,7 @@ func TestExperimentCheck(t *testing.T) {
 
 // Dithering spreads the ends of waits over a step of the clock.
 func TestDither(t *testing.T) {
-	d := clockDither{loopsPerStep: 1000}
+	d := clockDither{loopsPerClockTick: 1000}
 	var seen [10]int
 	for range 100 {
 		seen[d.nextLoopCount()/100]++

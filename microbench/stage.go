@@ -63,7 +63,7 @@ type stage struct {
 	isMeasuredOnRequest            bool // it is measured only if the plan names one of its timers
 
 	// Of collective operations, instead of run:
-	timeCollectiveRound func(w *collectiveWorker, window unit.Time) unit.Time
+	timeCollectiveRound func(w *collectiveWorker, startLead unit.Time) unit.Time
 	summarizeRanks      func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
 }
 
@@ -90,8 +90,8 @@ var stages = []*stage{
 	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
 	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: appliesToOneMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: appliesToOneMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerStream}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: WindowLength, isMeasuredOnRequest: true},
-	{timers: []string{sample.TimerStreamBoth}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBidirectionalStream, operationsBetweenClockReadings: WindowLength, isMeasuredOnRequest: true},
+	{timers: []string{sample.TimerStream}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: StreamWindowLength, isMeasuredOnRequest: true},
+	{timers: []string{sample.TimerStreamBoth}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBidirectionalStream, operationsBetweenClockReadings: StreamWindowLength, isMeasuredOnRequest: true},
 }
 
 func roundsForAllReps(reps int) int      { return reps }

@@ -12,22 +12,22 @@ import (
 // early enough.
 type lateRanks struct {
 	simulated
-	needs unit.Time            // the least Command.Wait with which no rank is late
+	needs unit.Time            // the least Command.WaitOrStartLead with which no rank is late
 	late  func(round int) bool // with a shorter one; nil: in every round
 	waits []unit.Time          // of the commands with agreed starts
 }
 
 func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 	const round = 10 * unit.Microsecond
-	r := CommandResult{ShortestWarmupRound: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
+	r := CommandResult{WarmupRoundTime: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
 	w.now += r.RoundsDuration
 	if c.StageIndex == agreedStartStageIndex && c.Rounds > 0 {
-		w.waits = append(w.waits, c.Wait)
+		w.waits = append(w.waits, c.WaitOrStartLead)
 	}
 	for rank := range r.Times {
 		for i := range c.Rounds {
 			t := round
-			if c.StageIndex == agreedStartStageIndex && rank == 2 && c.Wait < w.needs && (w.late == nil || w.late(i)) {
+			if c.StageIndex == agreedStartStageIndex && rank == 2 && c.WaitOrStartLead < w.needs && (w.late == nil || w.late(i)) {
 				t = LateStartMarker
 			}
 			r.Times[rank] = append(r.Times[rank], t)

@@ -17,17 +17,17 @@ type task struct {
 
 	isCalibrated          bool
 	sampleDuration        unit.Time // time of a sample with each root
-	maxWait               unit.Time // limit of Command.Wait for collective operations
+	maxStartLead          unit.Time // limit of Command.WaitOrStartLead of collective operations
 	samplesByVisit        []visitSamples
 	hasEnoughSamplesCache struct { // of hasEnoughSamples, when it was last computed
-		launch, samples int
-		known           bool
+		launchIndex, sampleCount int
+		hasEnough                bool
 	}
 }
 
 // visitSamples is the samples of one command.
 type visitSamples struct {
-	launch         int
+	launchIndex    int
 	samplesByTimer [][2][]unit.Time // by timer and root
 	fixedWorkTimes []unit.Time      // by rank, before and after the command
 }
@@ -36,8 +36,8 @@ type visitSamples struct {
 func (e *Experiment) listTasks() []*task {
 	var all []*task
 	for _, x := range e.Collectives {
-		for _, s := range []int{barrierStageIndex, agreedStartStageIndex} {
-			if s == barrierStageIndex || e.HasCommonClock {
+		for _, s := range []int{barrierStartStageIndex, agreedStartStageIndex} {
+			if s == barrierStartStageIndex || e.HasCommonClock {
 				all = append(all, &task{stageIndex: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
 					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: x.algorithmIndex(), Bytes: x.Bytes, OperationsPerSample: 1}})
 			}
@@ -93,7 +93,7 @@ func (t *task) barrierRootCount() int {
 // recordVisit adds the result of a command. It returns the number of late starts of a collective
 // operation.
 func (t *task) recordVisit(launch int, r CommandResult) (late int) {
-	v := visitSamples{launch: launch, fixedWorkTimes: r.FixedWorkTimes}
+	v := visitSamples{launchIndex: launch, fixedWorkTimes: r.FixedWorkTimes}
 	if !t.isCollective() {
 		for i := 0; i+1 < len(r.Times); i += 2 {
 			v.samplesByTimer = append(v.samplesByTimer, [2][]unit.Time{r.Times[i], r.Times[i+1]})
@@ -125,7 +125,7 @@ func (t *task) recordVisit(launch int, r CommandResult) (late int) {
 // them are undisturbed.
 func (t *task) countSamples(launch int, h disturbanceDetector) (all, undisturbed int) {
 	for _, v := range t.samplesByVisit {
-		if v.launch != launch || len(v.samplesByTimer) == 0 {
+		if v.launchIndex != launch || len(v.samplesByTimer) == 0 {
 			continue
 		}
 		n := len(v.samplesByTimer[0][0])
@@ -150,7 +150,7 @@ func (t *task) timerEstimates(launch int, h disturbanceDetector) []intervalEstim
 		for root := range t.barrierRootCount() {
 			var times []unit.Time
 			for _, v := range t.samplesByVisit {
-				if v.launch == launch && i < len(v.samplesByTimer) && !h.isDisturbed(t.Command, v.fixedWorkTimes) {
+				if v.launchIndex == launch && i < len(v.samplesByTimer) && !h.isDisturbed(t.Command, v.fixedWorkTimes) {
 					times = append(times, v.samplesByTimer[i][root]...)
 				}
 			}
@@ -176,7 +176,7 @@ func (t *task) launchSeries(h disturbanceDetector) []sample.Series {
 				if timer >= len(v.samplesByTimer) || len(v.samplesByTimer[timer][root]) == 0 {
 					continue
 				}
-				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.isDisturbed(t.Command, v.fixedWorkTimes)}
+				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launchIndex, Disturbed: h.isDisturbed(t.Command, v.fixedWorkTimes)}
 				if t.Pair[0] != t.Pair[1] {
 					k.Place = sample.PairPlace(t.Pair[0], t.Pair[1])
 				}

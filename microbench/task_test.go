@@ -16,9 +16,9 @@ func TestRoundsOfRanks(t *testing.T) {
 		ranks [][]unit.Time // the rounds of each
 		want  [][2][]unit.Time
 	}{
-		{barrierStageIndex, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
-		{barrierStageIndex, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
-		{barrierStageIndex, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
+		{barrierStartStageIndex, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
+		{barrierStartStageIndex, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
+		{barrierStartStageIndex, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
 		{agreedStartStageIndex, [][]unit.Time{{5, 30, 7}, {2, LateStartMarker, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
 		{agreedStartStageIndex, [][]unit.Time{{LateStartMarker}, {LateStartMarker}}, [][2][]unit.Time{{}}},
 	} {

@@ -174,34 +174,35 @@ func timeBurst(b *pairBenchmark, rounds int) {
 	}
 }
 
-// WindowLength is the number of messages of a window, as in the OSU benchmarks.
-const WindowLength = 64
+// StreamWindowLength is the number of messages of a window, as in the OSU benchmarks.
+const StreamWindowLength = 64
 
-// windowAnswerBytes is the length of the message that ends a window, as in the OSU benchmarks.
-const windowAnswerBytes = 4
+// streamWindowAnswerBytes is the length of the message that ends a window, as in the OSU
+// benchmarks.
+const streamWindowAnswerBytes = 4
 
 // timeStream times a window of non-blocking sends, for which P2 has posted receives when its turn
 // comes, with P2's short answer: osu_bw. The sample is the mean time per message. The first window
 // is a warm-up.
 func timeStream(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerStream, true)
-	var window [WindowLength]mpi.Request
-	var answer [windowAnswerBytes]byte
+	var window [StreamWindowLength]mpi.Request
+	var answer [streamWindowAnswerBytes]byte
 	for round := range 1 + rounds {
 		b.barrier()
 		if !b.isP1 {
-			b.postWindow(window[:])
+			b.postWindowReceives(window[:])
 			mpi.WaitAll(window[:], nil)
 			mpi.Send(b.pairComm, answer[:], b.peerRank, measuredMessageTag)
 			continue
 		}
 		b.waitForArrivals()
 		begin := b.now()
-		b.startWindow(window[:])
+		b.startWindowSends(window[:])
 		mpi.WaitAll(window[:], nil)
 		mpi.Recv(b.pairComm, answer[:], b.peerRank, measuredMessageTag)
 		if took := b.elapsedSince(begin); round > 0 {
-			b.recordOperation(t, meanOperationTime(took, WindowLength))
+			b.recordOperation(t, meanOperationTime(took, StreamWindowLength))
 		}
 	}
 }
@@ -210,30 +211,30 @@ func timeStream(b *pairBenchmark, rounds int) {
 // mean time per message of one direction.
 func timeBidirectionalStream(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerStreamBoth, true)
-	var received, sent [WindowLength]mpi.Request
+	var received, sent [StreamWindowLength]mpi.Request
 	for round := range 1 + rounds {
 		b.barrier()
 		begin := b.now()
-		b.postWindow(received[:])
-		b.startWindow(sent[:])
+		b.postWindowReceives(received[:])
+		b.startWindowSends(sent[:])
 		mpi.WaitAll(sent[:], nil)
 		mpi.WaitAll(received[:], nil)
 		if took := b.elapsedSince(begin); round > 0 {
-			b.recordOperation(t, meanOperationTime(took, WindowLength))
+			b.recordOperation(t, meanOperationTime(took, StreamWindowLength))
 		}
 	}
 }
 
-// postWindow posts a receive for each message of a window. All have the same buffer, as in the OSU
-// benchmarks.
-func (b *pairBenchmark) postWindow(window []mpi.Request) {
+// postWindowReceives posts a receive for each message of a window. All have the same buffer, as in
+// the OSU benchmarks.
+func (b *pairBenchmark) postWindowReceives(window []mpi.Request) {
 	for i := range window {
 		window[i] = b.postReceive()
 	}
 }
 
-// startWindow starts the sends of a window.
-func (b *pairBenchmark) startWindow(window []mpi.Request) {
+// startWindowSends starts the sends of a window, as osu_bw does.
+func (b *pairBenchmark) startWindowSends(window []mpi.Request) {
 	for i := range window {
 		window[i] = b.startSend()
 	}

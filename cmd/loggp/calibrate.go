@@ -17,12 +17,12 @@ import (
 
 // calibrateFlags has the flags of the verb.
 type calibrateFlags struct {
-	targets                           []string
-	samples                           []string
-	library, modes, sizes, outputPath string
-	template                          string
-	size                              calibrate.TwinOptions
-	seed                              uint64
+	targets                               []string
+	sampleFiles                           []string
+	library, modes, sizesText, outputPath string
+	templatePlatform                      string
+	machineSize                           calibrate.TwinOptions
+	seed                                  uint64
 }
 
 func calibrateCommand() *cobra.Command {
@@ -45,14 +45,14 @@ an example.`,
   loggp calibrate fitted.yaml --modes send
   loggp calibrate --template hdr-fattree --samples osu.csv --sizes 8,4KiB,64KiB --nodes 512 --ranks-per-node 64 -o mine.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if c.template != "" {
+			if c.templatePlatform != "" {
 				return nil
 			}
 			return requireOneArg("platform file")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if c.template != "" {
-				return c.makePlatformFromTemplate(cmd, append(c.samples, args...))
+			if c.templatePlatform != "" {
+				return c.makePlatformFromTemplate(cmd, append(c.sampleFiles, args...))
 			}
 			return c.calibrateFile(cmd, args[0])
 		},
@@ -60,14 +60,14 @@ an example.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.targets, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
-	f.StringVar(&c.template, "template", "", "platform of which to make a file of your own machine, fitted to --samples")
+	f.StringVar(&c.templatePlatform, "template", "", "platform of which to make a file of your own machine, fitted to --samples")
 	addFlagCompletion(cmd, "template", platform.Names())
-	f.StringArrayVar(&c.samples, "samples", nil, "with --template: files of samples; further arguments are files, too")
-	f.IntVar(&c.size.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
-	f.IntVar(&c.size.RanksPerNode, "ranks-per-node", 0, "with --template: ranks of a node (default: the template's)")
+	f.StringArrayVar(&c.sampleFiles, "samples", nil, "with --template: files of samples; further arguments are files, too")
+	f.IntVar(&c.machineSize.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
+	f.IntVar(&c.machineSize.RanksPerNode, "ranks-per-node", 0, "with --template: ranks of a node (default: the template's)")
 	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
 	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
-	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode, with --template all)")
+	f.StringVar(&c.sizesText, "sizes", "", "sizes of the samples (default: eight of each mode, with --template all)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
 	f.StringVarP(&c.outputPath, "output", "o", "", "platform file to write")
 	addPrintFlags(cmd)
@@ -79,7 +79,7 @@ func (c *calibrateFlags) calibrateFile(cmd *cobra.Command, what string) error {
 	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	if c.samples != nil || c.size != (calibrate.TwinOptions{}) {
+	if c.sampleFiles != nil || c.machineSize != (calibrate.TwinOptions{}) {
 		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they are for --template; name targets of a platform file with --to"))
 	}
 	d, err := openPlatformDraft(cmd, what)
@@ -105,24 +105,24 @@ func (c *calibrateFlags) calibrateFile(cmd *cobra.Command, what string) error {
 // makePlatformFromTemplate makes a platform file from a template and files of samples.
 func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []string) error {
 	extension := fileExtension(c.outputPath)
-	switch c.size.Name = strings.TrimSuffix(filepath.Base(c.outputPath), extension); {
+	switch c.machineSize.Name = strings.TrimSuffix(filepath.Base(c.outputPath), extension); {
 	case len(samples) == 0:
 		return newUsageError(cmd, errors.New("--template: name files of samples of your machine, such as 'loggp import' writes, with --samples"))
 	case c.targets != nil:
 		return newUsageError(cmd, errors.New("--to, --template: name the files of samples with --samples"))
 	case extension != ".yaml" && extension != ".yml":
 		return newUsageError(cmd, fmt.Errorf("--output %q: name the platform file to write, such as mine.yaml", c.outputPath))
-	case c.size.Nodes < 0 || c.size.RanksPerNode < 0:
+	case c.machineSize.Nodes < 0 || c.machineSize.RanksPerNode < 0:
 		return newUsageError(cmd, errors.New("--nodes, --ranks-per-node: give at least 1"))
 	}
 	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	template, err := openPlatformDraft(cmd, c.template)
+	template, err := openPlatformDraft(cmd, c.templatePlatform)
 	if err != nil {
 		return err
 	}
-	d, err := calibrate.Resize(template, c.size)
+	d, err := calibrate.Resize(template, c.machineSize)
 	if err != nil {
 		return newUsageError(cmd, fmt.Errorf("%s: %w", c.outputPath, err))
 	}
@@ -134,7 +134,7 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	twin, err := calibrate.MakeTwin(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: bar.Report})
 	bar.End()
 	if err != nil {
-		return fmt.Errorf("calibrate %s to %s: %w", c.template, strings.Join(samples, ", "), err)
+		return fmt.Errorf("calibrate %s to %s: %w", c.templatePlatform, strings.Join(samples, ", "), err)
 	}
 	if err := writeFile(cmd, c.outputPath, twin.WritePlatform, "platform"); err != nil {
 		return err
@@ -144,12 +144,12 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 
 // newBench returns the bench of the targets.
 func (c *calibrateFlags) newBench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
-	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.template != ""}
+	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.templatePlatform != ""}
 	if c.modes != "" {
 		part.Modes = splitList(c.modes)
 	}
 	var err error
-	if part.Sizes, err = parseSizes(c.sizes, nil); err != nil {
+	if part.Sizes, err = parseSizes(c.sizesText, nil); err != nil {
 		return nil, newUsageError(cmd, err)
 	}
 	papers, err := paper.ReadAll(testdata.Published)
@@ -177,10 +177,10 @@ func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
 
 // sensitivityFlags has the flags of 'platforms sensitivity'.
 type sensitivityFlags struct {
-	publishedRows       []string
-	usesOwnParameters   bool
-	library, outputPath string
-	basis               *string
+	publishedRows           []string
+	showsPlatformParameters bool
+	library, outputPath     string
+	basis                   *string
 }
 
 // basesByName has, for each value of --basis, the bases of the numbers that are varied.
@@ -204,7 +204,7 @@ charts.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.publishedRows, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
-	f.BoolVar(&s.usesOwnParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
+	f.BoolVar(&s.showsPlatformParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
 	s.basis = addChoiceFlag(cmd, "basis", []string{"both", "assumed", "fitted"}, "both", "numbers to vary: those that are assumed, those that are fitted, or both")
 	f.StringVarP(&s.outputPath, "output", "o", "", "file (.csv) or directory to write")
@@ -213,7 +213,7 @@ charts.`,
 }
 
 func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
-	if s.usesOwnParameters && s.publishedRows != nil {
+	if s.showsPlatformParameters && s.publishedRows != nil {
 		return newUsageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
 	}
 	if err := checkWritableFileOrDirectory(s.outputPath, ".csv"); err != nil {
@@ -227,7 +227,7 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if err != nil {
 		return err
 	}
-	b, err := calibrate.SensitivityBench(d.Platform, papers, s.publishedRows, s.usesOwnParameters || s.library != "", s.library)
+	b, err := calibrate.SensitivityBench(d.Platform, papers, s.publishedRows, s.showsPlatformParameters || s.library != "", s.library)
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}

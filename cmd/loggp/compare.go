@@ -18,10 +18,10 @@ import (
 
 // compareFlags has the flags of the verb.
 type compareFlags struct {
-	sampleFiles                                      []string
-	paramsFile, outputPath, nonBlockingMargin, sizes string
-	maxSlowdownText                                  string
-	schedules                                        compareScheduleFlags
+	sampleFiles                                               []string
+	paramsFile, outputPath, minNonBlockingGainText, sizesText string
+	maxSlowdownText                                           string
+	schedules                                                 compareScheduleFlags
 }
 
 func compareCommand() *cobra.Command {
@@ -77,16 +77,16 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 				return err
 			}
 			if len(args) == 2 {
-				return c.compareRuns(cmd, args[0], args[1])
+				return c.runComparisonOfRuns(cmd, args[0], args[1])
 			}
-			return c.compareSamples(cmd)
+			return c.runComparisonOfSamples(cmd)
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.sampleFiles, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
 	f.StringVar(&c.paramsFile, "params", "", "file of parameters")
-	f.StringVar(&c.nonBlockingMargin, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
-	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
+	f.StringVar(&c.minNonBlockingGainText, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
+	f.StringVar(&c.sizesText, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVar(&c.maxSlowdownText, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
 	f.StringVarP(&c.outputPath, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	c.schedules.addFlags(cmd)
@@ -94,8 +94,8 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	return cmd
 }
 
-// compareRuns compares each time of a file with that of a reference.
-func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) error {
+// runComparisonOfRuns compares each time of a file with that of a reference.
+func (c *compareFlags) runComparisonOfRuns(cmd *cobra.Command, reference, file string) error {
 	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is not for two files as arguments: name them by --samples", "samples", "params", "margin", "sizes"); err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) e
 	}
 }
 
-// compareSamples compares machines, or predictions with measurements.
-func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
+// runComparisonOfSamples compares machines, or predictions with measurements.
+func (c *compareFlags) runComparisonOfSamples(cmd *cobra.Command) error {
 	if c.maxSlowdownText != "" {
 		return newUsageError(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
 	}
@@ -141,14 +141,14 @@ func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
 	o := loggp.CompareOptions{Samples: c.sampleFiles, ParamsFile: c.paramsFile}
 	var err error
 	if cmd.Flags().Changed("margin") {
-		if o.Margin, err = unit.ParsePercent(c.nonBlockingMargin); err != nil {
-			return newUsageError(cmd, fmt.Errorf("--margin %s: %w", c.nonBlockingMargin, err))
+		if o.Margin, err = unit.ParsePercent(c.minNonBlockingGainText); err != nil {
+			return newUsageError(cmd, fmt.Errorf("--margin %s: %w", c.minNonBlockingGainText, err))
 		}
 		if o.Margin == 0 {
 			o.Margin = math.SmallestNonzeroFloat64
 		}
 	}
-	if o.Sizes, err = parseSizes(c.sizes, nil); err != nil {
+	if o.Sizes, err = parseSizes(c.sizesText, nil); err != nil {
 		return newUsageError(cmd, err)
 	}
 	x, err := loggp.Compare(cmd.Context(), o)

@@ -16,9 +16,9 @@ import (
 
 // compareScheduleFlags has the flags of compare for schedules.
 type compareScheduleFlags struct {
-	platforms, scheduleFiles      []string
-	library, collectives, loggops string
-	ranks                         int
+	platforms, scheduleFiles                        []string
+	library, collectivesText, loggopsParametersText string
+	ranks                                           int
 }
 
 func (s *compareScheduleFlags) addFlags(cmd *cobra.Command) {
@@ -26,9 +26,9 @@ func (s *compareScheduleFlags) addFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&s.platforms, "platform", nil, "machine that runs schedules, which are compared with LogGOPS: a name of 'loggp platforms', a file, loggp:PARAMETERS, "+
 		strings.Join(job.LocalPlatforms, " or ")+"; or a list of names; may be given more than once")
 	f.StringArrayVar(&s.scheduleFiles, "schedule", nil, "with --platform: file of a schedule; may be given more than once")
-	f.StringVar(&s.collectives, "collective", "", "with --platform: schedules of collective operations by all their algorithms, a list such as bcast,allreduce, or all")
+	f.StringVar(&s.collectivesText, "collective", "", "with --platform: schedules of collective operations by all their algorithms, a list such as bcast,allreduce, or all")
 	f.StringVar(&s.library, "library", "", "with --platform: library on the machine (default: its first)")
-	f.StringVar(&s.loggops, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
+	f.StringVar(&s.loggopsParametersText, "loggops", "", "with --platform: parameters of LogGOPS such as L=5us,o=1us,g=1us,G=1ns (default: those of --params, or fitted to the machine)")
 	f.IntVarP(&s.ranks, "ranks", "n", 8, "with --collective: number of ranks")
 	addFlagCompletion(cmd, "platform", append(platform.Names(), job.LocalPlatforms...))
 }
@@ -44,21 +44,21 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 			o.Platform = append(o.Platform, splitList(p)...)
 		}
 	}
-	if s.collectives != "" {
-		o.Collective = splitList(s.collectives)
+	if s.collectivesText != "" {
+		o.Collective = splitList(s.collectivesText)
 	}
-	if s.loggops != "" {
-		p, err := schedule.ParseParams(s.loggops)
+	if s.loggopsParametersText != "" {
+		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {
 			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
 		}
 		o.LogGOPS = &p
 	}
-	if c.paramsFile != "" && s.loggops != "" {
+	if c.paramsFile != "" && s.loggopsParametersText != "" {
 		return newUsageError(cmd, errors.New("--params and --loggops: give one of them"))
 	}
 	var err error
-	if o.Sizes, err = parseSizes(c.sizes, nil); err == nil {
+	if o.Sizes, err = parseSizes(c.sizesText, nil); err == nil {
 		err = checkWritableFile(c.outputPath)
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	if needsCleanup(os.Args[1:]) {
+	if mustEndByItself(os.Args[1:]) {
 		status := runCommandLine(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
 		os.Exit(status)
@@ -59,9 +59,9 @@ const interruptGracePeriod = 500 * time.Millisecond
 
 const interruptedMessage = "loggp: interrupted; nothing was written"
 
-// needsCleanup reports whether a verb has processes, memory of the system or files of a compiler to
-// clean up, so that it must end by itself. All others compute, and are abandoned where they are.
-func needsCleanup(args []string) bool {
+// mustEndByItself reports whether a verb has processes, memory of the system or files of a compiler
+// to clean up, so that it must end by itself. All others compute, and are abandoned where they are.
+func mustEndByItself(args []string) bool {
 	cmd, _, err := newRootCommand().Find(args)
 	if err != nil {
 		return false

@@ -147,7 +147,7 @@ func printDisturbanceWarnings(cmd *cobra.Command, found []string) {
 // parseOptions makes options of the flags. A flag that has no effect is an error.
 func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	o := &m.options
-	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.place, m.seed
+	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.rankPairPlace, m.seed
 	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), agentCommandArgs
 	o.Announce = func(address string, token auth.Token, ranks []int) {
 		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
@@ -155,7 +155,7 @@ func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
 		o.Noise = job.PlatformNoise
 	}
-	err := applyGivenFlags(cmd, []flagSetter{
+	err := applyGivenFlags(cmd, []optionSetter{
 		{"pairs", parseInto(&o.Pairs, parseVerbatim)},
 		{"modes", parseInto(&o.Modes, parseList)},
 		{"sizes", parseInto(&o.Sizes, unit.ParseSizes)},

@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// flagSetter sets an option to what the text of a flag says.
-type flagSetter struct {
-	flag string
-	set  func(text string) error
+// optionSetter sets an option to what the text of a flag says.
+type optionSetter struct {
+	flagName string
+	set      func(text string) error
 }
 
 // flagValueError says what is wrong with the value of a flag that can be read.
@@ -21,18 +21,18 @@ type flagValueError string
 func (e flagValueError) Error() string { return string(e) }
 
 // applyGivenFlags sets the options of the flags that were given; others keep their zero value.
-func applyGivenFlags(cmd *cobra.Command, parsers []flagSetter) error {
+func applyGivenFlags(cmd *cobra.Command, parsers []optionSetter) error {
 	for _, p := range parsers {
-		if !cmd.Flags().Changed(p.flag) {
+		if !cmd.Flags().Changed(p.flagName) {
 			continue
 		}
-		text := cmd.Flag(p.flag).Value.String()
+		text := cmd.Flag(p.flagName).Value.String()
 		err := p.set(text)
 		if _, is := err.(flagValueError); is {
-			return fmt.Errorf("--%s %s: %w", p.flag, text, err)
+			return fmt.Errorf("--%s %s: %w", p.flagName, text, err)
 		}
 		if err != nil { // which shows the text
-			return fmt.Errorf("--%s: %w", p.flag, err)
+			return fmt.Errorf("--%s: %w", p.flagName, err)
 		}
 	}
 	return nil

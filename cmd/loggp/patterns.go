@@ -20,8 +20,8 @@ const patternsProgram = "patterns"
 
 // patternFlags has the flags of run that are for communication patterns alone.
 type patternFlags struct {
-	patterns, sizes string
-	fitsParameters  bool
+	patterns, sizesText string
+	fitsParameters      bool
 }
 
 // formatPatternHelp returns the part of run's help on communication patterns.
@@ -40,7 +40,7 @@ code. --library then takes a list, and -o a directory. The patterns are
 func (p *patternFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
-	f.StringVar(&p.sizes, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
+	f.StringVar(&p.sizesText, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
 	f.BoolVar(&p.fitsParameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
 	addFlagCompletion(cmd, "patterns", patterns.Names())
 }
@@ -65,7 +65,7 @@ func checkPatternFlags(cmd *cobra.Command, isPatterns bool, name string) (wrong 
 func (r *runFlags) runPatternBenchmark(cmd *cobra.Command) error {
 	o := loggp.PatternOptions{Platform: r.platform, Ranks: r.ranks, Args: commandLine(cmd)}
 	var err error
-	if o.Sizes, err = parseSizes(r.patterns.sizes, nil); err == nil {
+	if o.Sizes, err = parseSizes(r.patterns.sizesText, nil); err == nil {
 		err = checkWritableDirectory(r.outputPath)
 	}
 	if cmd.Flags().Changed("rounds") {

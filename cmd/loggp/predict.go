@@ -18,10 +18,10 @@ import (
 // predictFlags has the flags of the verb.
 type predictFlags struct {
 	targetFlags
-	paramsFile, protocols, sizes, outputPath, diagramFile string
-	mode, collective                                      *string
-	ranksPerNode                                          int
-	printsTerms, drawsTree, isRoundRobin                  bool
+	paramsFile, protocols, sizesText, outputPath, diagramFile string
+	mode, collective                                          *string
+	ranksPerNode                                              int
+	printsTerms, drawsTree, isRoundRobin                      bool
 }
 
 func predictCommand() *cobra.Command {
@@ -53,7 +53,7 @@ within nodes, unless --place names one tier for all.`,
 	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
 	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
-	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
+	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
 	addPrintFlags(cmd)
 	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size")
@@ -86,7 +86,7 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 	if *p.collective != "" && (p.protocols != "" || p.diagramFile != "" || p.printsTerms) {
 		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
 	}
-	lengths, err := parseSizes(p.sizes, nil)
+	lengths, err := parseSizes(p.sizesText, nil)
 	if err != nil {
 		return newUsageError(cmd, err)
 	}
@@ -109,7 +109,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 	if p.paramsFile != "" && p.protocols == "" && (p.diagramFile != "" || p.printsTerms) {
 		return newUsageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
 	}
-	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.place, Sizes: lengths, Explain: p.printsTerms}
+	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.rankPairPlace, Sizes: lengths, Explain: p.printsTerms}
 	if p.protocols != "" && p.protocols != "all" {
 		o.Protocol = splitList(p.protocols)
 	} else if p.protocols == "all" {
@@ -141,7 +141,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
 	o := loggp.CollectiveOptions{
 		Platform: p.platform, Library: p.library, Params: parameters, Mode: *p.mode,
-		Ranks: p.ranks, Sizes: lengths, Place: p.place, PerNode: p.ranksPerNode, InTurn: p.isRoundRobin,
+		Ranks: p.ranks, Sizes: lengths, Place: p.rankPairPlace, PerNode: p.ranksPerNode, InTurn: p.isRoundRobin,
 	}
 	if *p.collective != "all" {
 		o.Operation = *p.collective

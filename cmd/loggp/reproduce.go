@@ -18,10 +18,10 @@ import (
 
 // reproduceFlags has the flags of the verb.
 type reproduceFlags struct {
-	noise, outputPath string
-	format            *string
-	reps              int
-	seed              uint64
+	noiseText, outputPath string
+	format                *string
+	reps                  int
+	seed                  uint64
 }
 
 // reproducePaper runs the experiments of a paper. Tests run them once for several commands.
@@ -69,7 +69,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 	f := cmd.Flags()
 	f.Uint64Var(&r.seed, "seed", 1, "seed of the random numbers")
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
-	f.StringVar(&r.noise, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
+	f.StringVar(&r.noiseText, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&r.outputPath, "output", "o", "", "directory to write")
 	r.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown", "cells", "claims"}, "table", "what to print")
 	return cmd
@@ -110,7 +110,7 @@ func listPapers(cmd *cobra.Command) error {
 func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	o := paper.Options{Seed: r.seed, Reps: r.reps}
 	var err error
-	if o.Noise, err = parseNoise(r.noise); err == nil && cmd.Flags().Changed("reps") {
+	if o.Noise, err = parseNoise(r.noiseText); err == nil && cmd.Flags().Changed("reps") {
 		err = checkFlagRange("--reps", r.reps, 2, 1_000_000)
 	}
 	if err == nil {

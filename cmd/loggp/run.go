@@ -24,12 +24,12 @@ import (
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
 	targetFlags
-	places, collectiveAlgorithms, mcaSettings, genvSettings          []string
-	protocol, noise, pictureFile, recordFile, phasesFile, outputPath string
-	printsProfile                                                    bool
-	checkLevel                                                       *string
-	programParameters                                                map[string]*programParameterFlag
-	patterns                                                         patternFlags
+	rankPlacements, collectiveAlgorithms, mcaSettings, genvSettings      []string
+	protocol, noiseText, pictureFile, recordFile, phasesFile, outputPath string
+	printsProfile                                                        bool
+	checkLevel                                                           *string
+	programParameters                                                    map[string]*programParameterFlag
+	patterns                                                             patternFlags
 }
 
 // programParameterFlag is the flag of a parameter of programs.
@@ -130,13 +130,13 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringSliceVar(&r.places, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
+	f.StringSliceVar(&r.rankPlacements, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringArrayVar(&r.mcaSettings, "mca", nil, "force algorithms as Open MPI's mpirun does, on a platform whose library is an Open MPI: a variable and its value, such as coll_tuned_bcast_algorithm 6; may be given more than once")
 	f.StringArrayVar(&r.genvSettings, "genv", nil, "force algorithms as MPICH's mpiexec does, on a platform whose library is an MPICH: a variable and its value, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM binomial")
 	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG; of shift, incast and permutation the load of each link of a network of kind fabric, as SVG")
-	f.StringVar(&r.noise, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
+	f.StringVar(&r.noiseText, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.StringVarP(&r.outputPath, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
@@ -225,7 +225,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	o = loggp.ProgramOptions{
 		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxSpans()},
 		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
-		Place: r.places, Record: r.recordFile != "", Profile: r.printsProfile,
+		Place: r.rankPlacements, Record: r.recordFile != "", Profile: r.printsProfile,
 		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: commandLine(cmd),
 		Open: func(file string) (io.ReadCloser, error) { return openInput(cmd, file) },
 	}
@@ -253,7 +253,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	if isHere && !p.UsesSeed && !cmd.Flags().Changed("seed") {
 		o.Seed = 0
 	}
-	o.Noise, err = parseNoise(r.noise)
+	o.Noise, err = parseNoise(r.noiseText)
 	if r.pictureFile != "" && p.HasFlows {
 		wrong := checkNetworkPictureFile(r.pictureFile)
 		if isHere {
@@ -264,7 +264,7 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	if r.pictureFile != "" && !p.DrawsPicture && !p.HasFlows {
 		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
 	}
-	if r.pictureFile != "" && len(r.places) > 1 {
+	if r.pictureFile != "" && len(r.rankPlacements) > 1 {
 		err = errors.Join(err, errors.New("--picture: it is of one run; name one placement"))
 	}
 	if r.recordFile != "" {
@@ -316,7 +316,7 @@ func (r *runFlags) checkOutputPath(isHere bool) error {
 	switch {
 	case isHere:
 		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
-	case len(r.places) > 1:
+	case len(r.rankPlacements) > 1:
 		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
 	case r.printsProfile && fileExtension(r.outputPath) != ".json":
 		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))

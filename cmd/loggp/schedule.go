@@ -15,8 +15,8 @@ import (
 // makeScheduleFlags has the flags of the verb.
 type makeScheduleFlags struct {
 	pattern.Config
-	size, compute, outputPath, placement string
-	seed                                 uint64
+	sizeText, computeTimeText, outputPath, placement string
+	placementSeed                                    uint64
 }
 
 type scheduleFileCommand struct{ name, helpText string }
@@ -50,15 +50,15 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 	}
 	f := cmd.Flags()
 	f.IntVarP(&m.Ranks, "ranks", "n", 8, "number of ranks")
-	f.StringVar(&m.size, "size", "8", "bytes of a message, or of a block or the whole data of a collective operation")
+	f.StringVar(&m.sizeText, "size", "8", "bytes of a message, or of a block or the whole data of a collective operation")
 	f.StringVar(&m.Algorithm, "algorithm", "", "of a collective operation (default: its first)")
 	f.IntVar(&m.Root, "root", 0, "root of the operation or pattern")
 	f.IntVar(&m.Rounds, "rounds", 1, "how often the pattern is repeated; micro-batches of training")
-	f.StringVar(&m.compute, "compute", "0s", "what each rank computes in a round, in whole nanoseconds")
+	f.StringVar(&m.computeTimeText, "compute", "0s", "what each rank computes in a round, in whole nanoseconds")
 	f.IntVar(&m.Pipeline, "pipeline", 1, "stages of training")
 	f.IntVar(&m.Tensor, "tensor", 1, "ranks of each stage of training")
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
-	f.Uint64Var(&m.seed, "seed", 1, "of a random placement")
+	f.Uint64Var(&m.placementSeed, "seed", 1, "of a random placement")
 	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
 	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand())
 	return cmd
@@ -87,7 +87,7 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 		case "append":
 			s, err = pattern.Append(all...)
 		case "merge":
-			places, wrong := pattern.Place(m.placement, m.seed, all...)
+			places, wrong := pattern.Place(m.placement, m.placementSeed, all...)
 			if wrong != nil {
 				return newUsageError(cmd, fmt.Errorf("--placement: %w", wrong))
 			}
@@ -122,12 +122,12 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 
 // makePattern makes the schedule of a pattern.
 func (m *makeScheduleFlags) makePattern(name string) (*schedule.Schedule, error) {
-	size, err := unit.ParseSize(m.size)
+	size, err := unit.ParseSize(m.sizeText)
 	if err != nil {
 		return nil, fmt.Errorf("--size: %w", err)
 	}
 	m.Size = size
-	compute, err := parseDuration(m.compute)
+	compute, err := parseDuration(m.computeTimeText)
 	if err != nil {
 		return nil, fmt.Errorf("--compute: %w", err)
 	}

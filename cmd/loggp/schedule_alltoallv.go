@@ -19,9 +19,9 @@ import (
 
 // alltoallvFlags has the flags of schedule alltoallv.
 type alltoallvFlags struct {
-	recordFile, platform, library, threshold, outputPath, pictureFile string
-	scheduler                                                         *string
-	ranks, exchangeIndex                                              int
+	recordFile, platform, library, thresholdText, outputPath, pictureFile string
+	scheduler                                                             *string
+	ranks, exchangeIndex                                                  int
 }
 
 func alltoallvCommand() *cobra.Command {
@@ -48,7 +48,7 @@ columns source, destination and bytes, and exchange if there are several.`,
 	f.StringVar(&a.platform, "platform", "cc-cluster", "machine of the prediction")
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
 	a.scheduler = addChoiceFlag(cmd, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)")
-	f.StringVar(&a.threshold, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
+	f.StringVar(&a.thresholdText, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
 	f.IntVar(&a.exchangeIndex, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
 	f.StringVar(&a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
@@ -66,7 +66,7 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 		return newUsageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.pictureFile))
 	}
 	o := loggp.ExchangeOptions{From: a.recordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
-	err := applyGivenFlags(cmd, []flagSetter{
+	err := applyGivenFlags(cmd, []optionSetter{
 		{"threshold", parseInto(&o.Threshold, pointerParser(unit.ParseSize))},
 		{"exchange", parseInto(&o.Exchange, pointerParser(strconv.Atoi))},
 	})

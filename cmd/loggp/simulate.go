@@ -18,12 +18,12 @@ import (
 
 // simulateFlags has the flags of the verb.
 type simulateFlags struct {
-	paramsFile, parameterLibrary, parameterPlace, loggops, finishFile, parameterSweep, noise, outputPath, parameterPlatform string
-	dialect, level                                                                                                          *string
-	printsCriticalPath                                                                                                      bool
-	slowdownLimits                                                                                                          []string
-	workload                                                                                                                workloadFlags
-	seed                                                                                                                    uint64
+	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishFile, parameterSweep, noiseText, outputPath, parameterPlatform string
+	dialect, level                                                                                                                            *string
+	printsCriticalPath                                                                                                                        bool
+	slowdownLimits                                                                                                                            []string
+	workload                                                                                                                                  workloadFlags
+	noiseSeed                                                                                                                                 uint64
 }
 
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
@@ -67,14 +67,14 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.parameterPlatform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
 	f.StringVar(&s.parameterLibrary, "library", "", "library of the machine, or of the parameters if the file has several")
 	f.StringVar(&s.parameterPlace, "place", "", "place of the parameters if the file has several")
-	f.StringVar(&s.loggops, "loggops", schedule.DefaultParams.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
+	f.StringVar(&s.loggopsParametersText, "loggops", schedule.DefaultParams.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
 	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
 	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
 	f.StringSliceVar(&s.slowdownLimits, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
-	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
-	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
+	f.StringVar(&s.noiseText, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
+	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform")
 	s.workload.addTo(cmd)
@@ -130,7 +130,7 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 	}
 	o := loggp.FlowOptions{Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary}
 	if cmd.Flags().Changed("loggops") {
-		p, err := schedule.ParseParams(s.loggops)
+		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {
 			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
 		}
@@ -178,7 +178,7 @@ func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *sche
 // parseOptions makes options of the flags.
 func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOptions) (wrong error) {
 	if cmd.Flags().Changed("loggops") || s.paramsFile == "" && s.parameterPlatform == "" {
-		p, err := schedule.ParseParams(s.loggops)
+		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {
 			wrong = fmt.Errorf("--loggops: %w", err)
 		}
@@ -196,15 +196,15 @@ func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOption
 
 // readNoise returns the noise of a file, or that which the flag describes.
 func (s *simulateFlags) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
-	if s.noise == "" {
+	if s.noiseText == "" {
 		return nil, nil
 	}
-	f, err := openInput(cmd, s.noise)
+	f, err := openInput(cmd, s.noiseText)
 	if err == nil {
 		defer f.Close()
-		return schedule.ReadNoise(f, s.noise, s.seed)
+		return schedule.ReadNoise(f, s.noiseText, s.noiseSeed)
 	}
-	noise, err := schedule.ParseNoise(s.noise, s.seed)
+	noise, err := schedule.ParseNoise(s.noiseText, s.noiseSeed)
 	if err != nil {
 		return nil, newUsageError(cmd, fmt.Errorf("--noise: %w", err))
 	}

@@ -14,9 +14,9 @@ import (
 // targetFlags has the flags that say what a verb is about: a machine, a library on it, and its
 // ranks. A value that is set before the flags are declared is the flag's default.
 type targetFlags struct {
-	platform, library, place string
-	ranks                    int
-	seed                     uint64
+	platform, library, rankPairPlace string
+	ranks                            int
+	seed                             uint64
 }
 
 // helpTextByFlag has the help of the flags that a verb declares; "" is the usual help of a flag.
@@ -54,7 +54,7 @@ func (t *targetFlags) addFlags(cmd *cobra.Command, help helpTextByFlag, platform
 		case "ranks":
 			f.IntVarP(&t.ranks, name, "n", t.ranks, text)
 		case "place":
-			f.StringVar(&t.place, name, t.place, text)
+			f.StringVar(&t.rankPairPlace, name, t.rankPairPlace, text)
 			addFlagCompletion(cmd, name, loggp.Places)
 		case "seed":
 			if t.seed == 0 {

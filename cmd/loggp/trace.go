@@ -131,8 +131,8 @@ func (t *traceFlags) buildTracer(cmd *cobra.Command) error {
 // parseOptions makes options of the flags.
 func (t *traceFlags) parseOptions(cmd *cobra.Command) error {
 	o := &t.options
-	o.Platform, o.Library, o.Ranks, o.Place, o.Seed = t.platform, t.library, t.ranks, t.place, t.seed
-	return applyGivenFlags(cmd, []flagSetter{
+	o.Platform, o.Library, o.Ranks, o.Place, o.Seed = t.platform, t.library, t.ranks, t.rankPairPlace, t.seed
+	return applyGivenFlags(cmd, []optionSetter{
 		{"mode", parseInto(&o.Mode, parseVerbatim)},
 		{"size", parseInto(&o.Size, parseMessageSize)},
 		{"late", parseInto(&o.Late, parseDuration)},

@@ -13,8 +13,8 @@ import (
 
 // workloadFlags are the flags of verbs that take execution traces and training steps.
 type workloadFlags struct {
-	groupFile, computeRate, collectives string
-	ranks                               int
+	groupFile, computeRateText, collectiveAlgorithmsText string
+	ranks                                                int
 }
 
 // workloadFlagNames are the flags of workloadFlags.
@@ -27,26 +27,26 @@ func (t *workloadFlags) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&t.ranks, "ranks", "n", 0, "ranks of a trace: each that has no file repeats that of the nearest rank below it (default: one for each file)")
 	f.StringVar(&t.groupFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
-	f.StringVar(&t.computeRate, "compute-rate", "", "operations a second, such as 300e12, of nodes of a trace that have a number of operations (default: their recorded time)")
-	f.StringVar(&t.collectives, "collective", "", "algorithms of the collective operations of a trace or training step: a list such as allreduce=ring,bcast=binomial")
+	f.StringVar(&t.computeRateText, "compute-rate", "", "operations a second, such as 300e12, of nodes of a trace that have a number of operations (default: their recorded time)")
+	f.StringVar(&t.collectiveAlgorithmsText, "collective", "", "algorithms of the collective operations of a trace or training step: a list such as allreduce=ring,bcast=binomial")
 }
 
 // readWorkload reads the files of a trace or a training step, and prints what was restored or
 // dropped.
 func (t *workloadFlags) readWorkload(cmd *cobra.Command, names []string) (*loggp.Workload, error) {
 	o := loggp.WorkloadOptions{Options: trace.Options{Ranks: t.ranks}}
-	if t.collectives != "" {
-		o.Collective = splitList(t.collectives)
+	if t.collectiveAlgorithmsText != "" {
+		o.Collective = splitList(t.collectiveAlgorithmsText)
 	}
 	if cmd.Flags().Changed("ranks") {
 		if err := checkFlagRange("ranks", t.ranks, 1, 1<<20); err != nil {
 			return nil, newUsageError(cmd, err)
 		}
 	}
-	if t.computeRate != "" {
-		n, err := fmt.Sscanf(t.computeRate, "%g", &o.ComputeRate)
+	if t.computeRateText != "" {
+		n, err := fmt.Sscanf(t.computeRateText, "%g", &o.ComputeRate)
 		if n != 1 || err != nil || !(o.ComputeRate > 0) || o.ComputeRate > 1e24 {
-			return nil, newUsageError(cmd, fmt.Errorf("--compute-rate %s: it is a number of operations a second, such as 300e12", t.computeRate))
+			return nil, newUsageError(cmd, fmt.Errorf("--compute-rate %s: it is a number of operations a second, such as 300e12", t.computeRateText))
 		}
 	}
 	if t.groupFile != "" {

@@ -82,7 +82,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 	}
 	var out []HoldOutError
 	for _, c := range curves {
-		here := params.SelectParameters(r.Parameters, c.Platform, c.Library, c.Place)
+		here := params.ParametersOfPlace(r.Parameters, c.Platform, c.Library, c.Place)
 		h := HoldOutError{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode}
 		h.FittedSizeCount = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
 		var errors []float64

@@ -42,7 +42,7 @@ func overlapShares(all []*fittedSubject, o clean.Options) ([]OverlapShare, []Cro
 	var pairings []crossoverSearch
 	for i, p := range all {
 		send, isend := p.ModeOf("send"), p.ModeOf("isend")
-		way, call, bound := send.TimerCurve(sample.TimerRTT), isend.DeriveTrainCurves("isend").SendOverhead, false
+		way, call, bound := send.TimerCurve(sample.TimerRTT), isend.DeriveRoundTripTrainResults("isend").SendOverhead, false
 		if call == nil {
 			call, bound = isend.SendOverheadCurve(), true
 		}

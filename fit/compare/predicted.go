@@ -64,7 +64,7 @@ func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predicto
 	}
 	var out []Comparison
 	for _, place := range curve.SplitByPlace(curves) {
-		here := params.SelectParameters(ps, place[0].Platform, place[0].Library, place[0].Place)
+		here := params.ParametersOfPlace(ps, place[0].Platform, place[0].Library, place[0].Place)
 		e := &params.Extraction{Curves: place, Options: o}
 		for _, c := range place {
 			quantity, factor := quantityOfCurve(e.ModeOf(c.Mode), c)

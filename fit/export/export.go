@@ -60,7 +60,7 @@ type Options struct {
 // or places and the options do not say which, and if the tool needs a parameter that is not among
 // them.
 func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
-	selected := slices.Clone(params.SelectParameters(ps, o.Platform, o.Library, o.Place))
+	selected := slices.Clone(params.ParametersOfPlace(ps, o.Platform, o.Library, o.Place))
 	if o.Mode != "" {
 		selected = slices.DeleteFunc(selected, func(p params.Parameter) bool { return p.Mode != o.Mode && f != &simGrid })
 	}

@@ -113,7 +113,7 @@ func (m *simulatedMachine) logGOPS(o Options) ([]simulatorOption, error) {
 // notes says which of them were.
 func LogGOPSParameters(ps []params.Parameter, o Options) (p schedule.Params, notes []string, err error) {
 	o.simulated = true
-	m, err := newMachine(params.SelectParameters(ps, o.Platform, o.Library, o.Place), o)
+	m, err := newMachine(params.ParametersOfPlace(ps, o.Platform, o.Library, o.Place), o)
 	if err != nil {
 		return p, nil, err
 	}

@@ -53,13 +53,13 @@ func (e *SizeRangeError) Error() string {
 		e.Name, e.Mode, e.MeasuredFrom, e.MeasuredTo, e.RequestedBytes, other)
 }
 
-// maxSizeRatio is the factor by which a size may lie outside of those that were measured. Messages
-// of up to maxSmallMessageBytes bytes count as equally long.
-const maxSizeRatio = 2
+// maxRatioOutsideRange is the factor by which a size may lie outside of those that were measured.
+// Messages of up to maxSmallMessageBytes bytes count as equally long.
+const maxRatioOutsideRange = 2
 
 // isFarOutsideRange reports whether a size is too far from a range of sizes.
 func isFarOutsideRange(k, from, to int) bool {
-	return k > maxSizeRatio*max(to, maxSmallMessageBytes) || from > maxSizeRatio*max(k, maxSmallMessageBytes)
+	return k > maxRatioOutsideRange*max(to, maxSmallMessageBytes) || from > maxRatioOutsideRange*max(k, maxSmallMessageBytes)
 }
 
 // EstimateAt returns a parameter of a mode for messages of k bytes. A kind that depends on size is

@@ -41,7 +41,7 @@ func (m Mode) addGapPerByte() {
 		wait, late := m.curveOfEarlyReceiveRoot(wait)
 		m.addGapPerByteFromCurve(wait.Minus(start, MethodReceiveLessWaitDifference, m.Options.ConfidenceLevel), late)
 	}
-	if wait != nil && m.DeriveTrainCurves(m.Name).messageInterval != nil { // other readings
+	if wait != nil && m.DeriveRoundTripTrainResults(m.Name).messageInterval != nil { // other readings
 		m.addGapPerByteWithoutTimedReceives()
 	}
 }
@@ -50,7 +50,7 @@ func (m Mode) addGapPerByte() {
 // as those of other tools: the slope of what a message adds to a train, to a window or to a burst,
 // and that of half the round trip, which has the slopes of the overheads in it.
 func (m Mode) addGapPerByteWithoutTimedReceives() {
-	for _, c := range []*curve.Curve{m.DeriveTrainCurves(m.Name).messageInterval, m.TimerCurve(sample.TimerStream), m.TimerCurve(sample.TimerTrain)} {
+	for _, c := range []*curve.Curve{m.DeriveRoundTripTrainResults(m.Name).messageInterval, m.TimerCurve(sample.TimerStream), m.TimerCurve(sample.TimerTrain)} {
 		if c != nil && len(c.Cells) > 1 {
 			m.addGapPerByteFromLastPiece(c, false)
 		}
@@ -131,7 +131,7 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	p := c.Pieces[last]
 	if p.From == p.To && last > 0 {
 		m.addWarning("G", clean.CodeFewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
-		m.addRow(m.setUnidentified(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
+		m.addRow(m.completeUnidentifiedRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
 		return
 	}
 	if lost := c.ExcludedSizes(p.From); len(lost) > 0 {
@@ -141,9 +141,9 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)
 	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[last].MedianDeviation), clean.RoundDigits(c.PieceDeviations[last].LargestDeviation)
 	verdict := PieceVerdict(c, last, 0, 1)
-	switch row = m.setPositiveValue(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
+	switch row = m.completePositiveRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
-		row = m.setUnidentified(row)
+		row = m.completeUnidentifiedRow(row)
 	case verdict == BadVerdict && row.Verdict == WeakVerdict:
 		row.Verdict = BadVerdict
 	}

@@ -122,7 +122,7 @@ func ReadParametersWithFacts(in io.Reader, name string) ([]Parameter, []table.Fa
 // parameterFileRows are the rows of a file so far.
 type parameterFileRows struct {
 	*table.Reader[Parameter]
-	placeOfRow        map[Parameter]table.Place // by identity
+	filePositionOfRow map[Parameter]table.Place // by identity
 	rangesOfParameter map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
 }
 
@@ -136,10 +136,10 @@ func (p Parameter) identityKey() Parameter {
 func (r *parameterFileRows) addRow(p Parameter) error {
 	at := r.Place("parameter")
 	key := p.identityKey()
-	if first, ok := r.placeOfRow[key]; ok {
+	if first, ok := r.filePositionOfRow[key]; ok {
 		return r.ErrorAt(at, "parameter", "%s of %s by %s is there twice, first in line %d", p.Name, p.Mode, p.Method, first.Line)
 	}
-	r.placeOfRow[key] = at
+	r.filePositionOfRow[key] = at
 	if kindTable[p.Kind()].slope == NoKind || math.IsNaN(p.Value) {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (r *parameterFileRows) addRow(p Parameter) error {
 	for _, q := range others[max(0, i-1):min(i+1, len(others))] {
 		if q.From <= p.To && p.From <= q.To {
 			return r.Errorf("bytes_from", "%s of %s by %s: the range from %d to %d bytes overlaps that from %d to %d in line %d",
-				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.placeOfRow[q.identityKey()].Line)
+				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.filePositionOfRow[q.identityKey()].Line)
 		}
 	}
 	r.rangesOfParameter[key] = slices.Insert(others, i, p)
@@ -166,8 +166,8 @@ func (r *parameterFileRows) checkRangesHaveSlopes(ps []Parameter) error {
 		}
 		key := p.identityKey()
 		key.Unit = slope.Unit()
-		if _, ok := r.placeOfRow[key]; !ok {
-			return r.ErrorAt(r.placeOfRow[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
+		if _, ok := r.filePositionOfRow[key]; !ok {
+			return r.ErrorAt(r.filePositionOfRow[p.identityKey()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
 		}
 	}
 	return nil

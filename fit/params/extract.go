@@ -21,7 +21,7 @@ type Extraction struct {
 	DerivedCurves       []curve.Curve
 	EagerLimitEvidence  []EagerLimitEvidence
 	PLogPViews          []PLogP
-	trainCurvesByMode   map[string]trainCurves // by mode
+	trainResultsByMode  map[string]roundTripTrainResults // by mode
 }
 
 // ExtractParameters goes through the modes in the order of results.
@@ -76,8 +76,9 @@ func (e *Extraction) addRow(row Parameter, reps []float64, least int) {
 
 func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
 
-// setPositiveValue completes a row whose value can only be positive.
-func (m Mode) setPositiveValue(row Parameter, value, low, high float64, doubtful bool) Parameter {
+// completePositiveRow completes a row whose value can only be positive. If its interval reaches
+// zero, it warns and returns a row without a number.
+func (m Mode) completePositiveRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
 		code := clean.CodeUnidentified
 		if row.Name == "L" && value < 0 {
@@ -86,7 +87,7 @@ func (m Mode) setPositiveValue(row Parameter, value, low, high float64, doubtful
 		if row.Method != MethodHalfRoundTripLessGap { // which overheads hide on many sound machines
 			m.addWarning(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
 		}
-		return m.setUnidentified(row)
+		return m.completeUnidentifiedRow(row)
 	}
 	row.Value, row.Low, row.High, row.Verdict = clean.RoundDigits(value), clean.RoundDigits(low), clean.RoundDigits(high), GoodVerdict
 	if doubtful || (high-low)/2 > WeakRelativeHalfWidth*value {
@@ -95,8 +96,8 @@ func (m Mode) setPositiveValue(row Parameter, value, low, high float64, doubtful
 	return row
 }
 
-// setUnidentified completes a row without a number.
-func (m Mode) setUnidentified(row Parameter) Parameter {
+// completeUnidentifiedRow completes a row without a number.
+func (m Mode) completeUnidentifiedRow(row Parameter) Parameter {
 	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
 	row.Method += UnidentifiableMethodSuffix
 	row.Verdict = UnidentifiableVerdict

@@ -49,7 +49,7 @@ func (m Mode) addLatencyBoundOfReceive(d, x, y clean.Cell) {
 		}
 		m.addWarning("L", clean.CodeSkew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", formatMicros(d.High))
 	}
-	row := m.setUpperBound(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
+	row := m.completeUpperBoundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
 	if row.Verdict == UnidentifiableVerdict && math.IsNaN(row.Value) {
 		m.addWarning("L", clean.CodeNegativeLatency, "timer21 - timer12 is %s: not identifiable", formatMicros(d.Value))
 	}
@@ -122,7 +122,7 @@ func (m Mode) addUndeterminedLatency(rtt, send, receive *curve.Curve) {
 	x := rtt.Cells[0]
 	m.addWarning("L", clean.CodeUnidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
 		strings.Join(missing, " and "), x.Bytes, formatMicros(x.Value/2))
-	m.addRow(m.setUnidentified(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
+	m.addRow(m.completeUnidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
 }
 
 // subtractByteTime takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if
@@ -142,7 +142,7 @@ func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 // addLatencyRow adds L as a cell shows it, if it is more than nothing.
 func (m Mode) addLatencyRow(method string, c clean.Cell) {
 	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.SampleCount)
-	m.addRow(m.setPositiveValue(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
+	m.addRow(m.completePositiveRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
 	if c.Bytes > maxSmallMessageBytes {
 		m.addWarning("L", clean.CodeFewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessageBytes)
 	}

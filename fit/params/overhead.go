@@ -17,7 +17,7 @@ func (m Mode) SendOverheadCurve() *curve.Curve {
 	send, idle := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.TimerIdle)
 	switch {
 	case send == nil && idle == nil:
-		return m.DeriveTrainCurves(m.Name).SendOverhead
+		return m.DeriveRoundTripTrainResults(m.Name).SendOverhead
 	case send == nil || idle == nil || m.Name == "ssend":
 		return send
 	}
@@ -48,14 +48,14 @@ func (m Mode) addOverheads() {
 		m.addWarning("o_s", clean.CodeHindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
 			formatMicros(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
-	if trains := m.DeriveTrainCurves(m.Name).SendOverhead; trains != send { // another reading
+	if trains := m.DeriveRoundTripTrainResults(m.Name).SendOverhead; trains != send { // another reading
 		m.addSizeRanges(SendOverhead, trains)
 	}
 	m.addSizeRanges(RecvOverhead, m.ReceiveOverheadCurve())
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 		m.addSizeRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.ConfidenceLevel))
 	}
-	m.compareSendDirections()
+	m.warnIfSendersDiffer()
 }
 
 // addSizeRanges adds a parameter that depends on size: for each piece its value at the first size,
@@ -89,7 +89,7 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
 		m.addWarning(kind.Name(), clean.CodeUnidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
-		m.addRow(m.setUnidentified(row), values, p.FewestSamples)
+		m.addRow(m.completeUnidentifiedRow(row), values, p.FewestSamples)
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
@@ -116,10 +116,10 @@ func (m Mode) warnIfPieceNotStraight(name string, c *curve.Curve, piece int) {
 		c.Timer, p.From, p.To, 100*c.PieceDeviations[piece].MedianDeviation, 100*c.PieceDeviations[piece].LargestDeviation)
 }
 
-// compareSendDirections compares the send overheads of the two processors. P1 does not receive what
-// P2 sends at once, it waits delta, which is more than twice as long as a send and a receive. A
-// send that takes so long has waited for its receive, and shows no overhead.
-func (m Mode) compareSendDirections() {
+// warnIfSendersDiffer warns if the send overheads of the two processors differ. P1 does not receive
+// what P2 sends at once, it waits delta, which is more than twice as long as a send and a receive.
+// A send that takes so long has waited for its receive, and shows no overhead.
+func (m Mode) warnIfSendersDiffer() {
 	a, b := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
 		return

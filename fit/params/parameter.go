@@ -55,7 +55,7 @@ const (
 	MethodHalfRoundTripLessOverheads = "rtt/2-o_s-o_r"                            // L
 	MethodHalfRoundTrip              = "rtt/2"                                    // T; L with both overheads in it; also G of one-way time
 	MethodHalfRoundTripLessGap       = "rtt/2-g"                                  // L of PLogP
-	MethodGroupsOfPairs              = "pairs"                                    // H and P
+	MethodCountByPairTiers           = "pairs"                                    // H and P, counted from the tiers into which the times of all pairs of ranks fall
 	MethodAccessLessFlush            = "-flush"                                   // o_s, behind put or get
 	MethodReceiveLessWaitDifference  = "timer21(blocking)-timer21(non-blocking)"  // G
 	MethodTrain                      = "train"                                    // g
@@ -77,9 +77,9 @@ func MethodWithoutBoundSuffix(method string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(method, UnidentifiableMethodSuffix), upperBoundMethodSuffix)
 }
 
-// SelectParameters returns the parameters of one platform, library and place, in order. An empty
+// ParametersOfPlace returns the parameters of one platform, library and place, in order. An empty
 // string selects all.
-func SelectParameters(ps []Parameter, platform, library, place string) []Parameter {
+func ParametersOfPlace(ps []Parameter, platform, library, place string) []Parameter {
 	var out []Parameter
 	for _, p := range ps {
 		if (platform == "" || p.Platform == platform) && (library == "" || p.Library == library) && (place == "" || p.Place == place) {

@@ -83,21 +83,22 @@ func (m Mode) addPLogP() {
 	m.PLogPViews = append(m.PLogPViews, p)
 }
 
-// LogGP is what PLogP says in the terms of LogGP.
-type LogGP struct{ Latency, Overhead, Gap, GapPerByte float64 }
+// LogGPOfPLogP is what PLogP says in the terms of LogGP, for showing. The models compute with
+// model.Parameters.
+type LogGPOfPLogP struct{ Latency, Overhead, Gap, GapPerByte float64 }
 
-// ToLogGP converts to ToLogGP, by the formulas of Kielmann et al.:
+// ToLogGP converts to LogGP, by the formulas of Kielmann et al.:
 //
 //	L' = L + g(0) − o_s(0) − o_r(0), o = (o_s(0) + o_r(0))/2, g = g(0), G = g(m)/m
 //
 // m being the largest size, in microseconds and microseconds a byte. They write the first three of
 // one byte. What is not known, or not above zero, is NaN.
-func (p PLogP) ToLogGP() LogGP {
+func (p PLogP) ToLogGP() LogGPOfPLogP {
 	if len(p.ValuesBySize) == 0 {
-		return LogGP{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+		return LogGPOfPLogP{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
 	small, large := p.ValuesBySize[0], p.ValuesBySize[len(p.ValuesBySize)-1]
-	out := LogGP{
+	out := LogGPOfPLogP{
 		Latency: p.Latency.Value + small.Gap.Value - small.SendOverhead.Value - small.RecvOverhead.Value, Overhead: (small.SendOverhead.Value + small.RecvOverhead.Value) / 2,
 		Gap: small.Gap.Value, GapPerByte: large.Gap.Value / float64(large.Bytes),
 	}

@@ -15,7 +15,7 @@ import (
 // with. L within a node is zero if it is missing, where LoGH{sSP} neglects it; g is the bound if
 // only that is known.
 func ModelParameters(ps []Parameter, mode string) (model.Parameters, error) {
-	x, err := parametersOfSmallMessage(ps, mode, mode)
+	x, err := overheadsAndLatencyOfSmallMessage(ps, mode, mode)
 	if err != nil {
 		return x, err
 	}
@@ -52,7 +52,7 @@ func BlockingCallParameters(ps []Parameter, call string) (model.Parameters, erro
 	if call == "ssend" {
 		sending = "issend"
 	}
-	x, err := parametersOfSmallMessage(ps, call, sending)
+	x, err := overheadsAndLatencyOfSmallMessage(ps, call, sending)
 	if err != nil {
 		return x, err
 	}
@@ -117,9 +117,9 @@ func limitGapPerByteToInterfaceRate(x *model.Parameters, longest int, receives [
 	}
 }
 
-// parametersOfSmallMessage returns the overheads and L of a small message of a mode, whose send
-// overhead is that of another.
-func parametersOfSmallMessage(ps []Parameter, mode, sending string) (model.Parameters, error) {
+// overheadsAndLatencyOfSmallMessage returns the overheads and L of a small message of a mode, whose
+// send overhead is that of another.
+func overheadsAndLatencyOfSmallMessage(ps []Parameter, mode, sending string) (model.Parameters, error) {
 	var x model.Parameters
 	s, err := EstimateAt(ps, sending, SendOverhead, 0)
 	if err != nil {

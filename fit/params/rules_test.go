@@ -39,7 +39,7 @@ func TestIntervalDecidesVerdict(t *testing.T) {
 		{8.1, 11.9, false, string(GoodVerdict)}, {7.9, 12.1, false, string(WeakVerdict)}, {9.5, 10.5, true, string(WeakVerdict)},
 		{0.001, 10, false, string(WeakVerdict)}, {0, 10.5, false, string(UnidentifiableVerdict)}, {-1, 21, false, string(UnidentifiableVerdict)},
 	} {
-		if row := m.setPositiveValue(Parameter{Name: "g", Method: "train"}, 10, c.low, c.high, c.doubtful); string(row.Verdict) != c.want {
+		if row := m.completePositiveRow(Parameter{Name: "g", Method: "train"}, 10, c.low, c.high, c.doubtful); string(row.Verdict) != c.want {
 			t.Errorf("10 in [%g, %g], doubtful %v: %s, want %s", c.low, c.high, c.doubtful, row.Verdict, c.want)
 		}
 	}
@@ -48,11 +48,11 @@ func TestIntervalDecidesVerdict(t *testing.T) {
 // A bound begins at zero at the lowest, and what is not above zero bounds nothing.
 func TestBoundsAreNotNegative(t *testing.T) {
 	m := testMode(nil)
-	row := m.setUpperBound(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, 2, 3))
+	row := m.completeUpperBoundRow(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, 2, 3))
 	if row.Value != 2 || row.Low != 0 || row.High != 5 || !row.IsBound() {
 		t.Errorf("a bound of 2 in [-1, 5]: %+v", row)
 	}
-	if row = m.setUpperBound(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, -1, 3)); !math.IsNaN(row.Value) || row.IsBound() {
+	if row = m.completeUpperBoundRow(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, -1, 3)); !math.IsNaN(row.Value) || row.IsBound() {
 		t.Errorf("a bound of -1: %+v", row)
 	}
 }

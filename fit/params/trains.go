@@ -10,18 +10,18 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// trainCurves are the curves that round-trip trains give, by the formulas of Hoefler et al.,
-// Low-Overhead LogGP Parameter Assessment (2007), §3:
+// roundTripTrainResults are the curves that round-trip trains give, by the formulas of Hoefler et
+// al., Low-Overhead LogGP Parameter Assessment (2007), §3:
 //
 //	g + (s−1)·G = [PRTT(n,0,s) − PRTT(1,0,s)] / (n−1)
 //	o_s(s)      = [PRTT(n,d,s) − PRTT(1,0,s)] / (n−1) − d
 //
 // The second timer has its waits taken out already. A curve is nil where there are no trains.
-type trainCurves struct{ messageInterval, SendOverhead *curve.Curve }
+type roundTripTrainResults struct{ messageInterval, SendOverhead *curve.Curve }
 
-// DeriveTrainCurves returns the curves of a mode. They are made once.
-func (e *Extraction) DeriveTrainCurves(mode string) trainCurves {
-	t, ok := e.trainCurvesByMode[mode]
+// DeriveRoundTripTrainResults returns the curves of a mode. They are made once.
+func (e *Extraction) DeriveRoundTripTrainResults(mode string) roundTripTrainResults {
+	t, ok := e.trainResultsByMode[mode]
 	if ok {
 		return t
 	}
@@ -39,10 +39,10 @@ func (e *Extraction) DeriveTrainCurves(mode string) trainCurves {
 			*into = e.perMessageCurve(c, rtt, n)
 		}
 	}
-	if e.trainCurvesByMode == nil {
-		e.trainCurvesByMode = make(map[string]trainCurves)
+	if e.trainResultsByMode == nil {
+		e.trainResultsByMode = make(map[string]roundTripTrainResults)
 	}
-	e.trainCurvesByMode[mode] = t
+	e.trainResultsByMode[mode] = t
 	return t
 }
 
@@ -89,7 +89,7 @@ func (m Mode) GapCurve() *curve.Curve {
 	if train := m.TimerCurve(sample.TimerTrain); train != nil {
 		return train
 	}
-	return m.DeriveTrainCurves(m.Name).messageInterval
+	return m.DeriveRoundTripTrainResults(m.Name).messageInterval
 }
 
 // PerMessageMethod is the method of what each message of a train of n adds: (prtt10-rtt)/9.

@@ -15,7 +15,7 @@ func TestGroups(t *testing.T) {
 	known := []Tiers{{Platform: `a, "b"`, Library: "", Ranks: []int{0, 1, 2, 7}, Levels: []Tier{
 		{Place: "intra", Groups: [][]int{{0, 2}, {1}, {7}}}, {Place: "inter", Groups: [][]int{{0, 1, 2, 7}}}}}}
 	var file bytes.Buffer
-	rows := []params.Parameter{{Platform: "a", Place: "inter", Name: "H", From: -1, To: -1, Value: 3, Low: 3, High: 3, Unit: params.UnitCount, Method: params.MethodGroupsOfPairs, SampleCount: 6}}
+	rows := []params.Parameter{{Platform: "a", Place: "inter", Name: "H", From: -1, To: -1, Value: 3, Low: 3, High: 3, Unit: params.UnitCount, Method: params.MethodCountByPairTiers, SampleCount: 6}}
 	if err := params.WriteParameters(&file, rows, GroupFacts(known)...); err != nil {
 		t.Fatal(err)
 	}

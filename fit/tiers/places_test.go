@@ -52,7 +52,7 @@ func TestParametersOfTiers(t *testing.T) {
 		place, name string
 		m           fittest.Machine
 	}{{"intra", "P", fittest.Machine{}}, {"inter", "H", fittest.Machine{}}, {"intra", "", inside}, {"inter", "", between}} {
-		here := params.SelectParameters(ps, "", "", c.place)
+		here := params.ParametersOfPlace(ps, "", "", c.place)
 		switch c.name {
 		case "P":
 			if p := parameterOf(here, "P"); p == nil || p.Value != 4 || p.Low != 3 || p.High != 4 || p.Unit != params.UnitCount || p.SampleCount != 21 || p.From >= 0 {
@@ -75,7 +75,7 @@ func TestParametersOfTiers(t *testing.T) {
 			t.Errorf("G of %s is %v, found %v", c.place, want, got)
 		}
 	}
-	if g := parameterOf(params.SelectParameters(ps, "", "", "intra"), "G"); g == nil {
+	if g := parameterOf(params.ParametersOfPlace(ps, "", "", "intra"), "G"); g == nil {
 		t.Error("no G inside")
 	}
 }
@@ -118,7 +118,7 @@ func TestOwnPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, ok := params.ValueAt(params.SelectParameters(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok || math.Abs(v-100) > 5 {
+	if v, ok := params.ValueAt(params.ParametersOfPlace(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok || math.Abs(v-100) > 5 {
 		t.Errorf("o_s is %v, of the samples of place inter it is 100", v)
 	}
 	if p := parameterOf(r.Parameters, "H"); p == nil || p.Value != 2 {
@@ -141,12 +141,12 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Code == clean.CodeOneTier }) {
 		t.Errorf("warnings %v", r.Warnings)
 	}
-	if _, ok := params.ValueAt(params.SelectParameters(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
+	if _, ok := params.ValueAt(params.ParametersOfPlace(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
 		t.Error("no o_s of place inter")
 	}
 	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1)
 	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
-	if r, err = fit.Fit(near, clean.Options{ReplicateCount: 20}); err != nil || len(params.SelectParameters(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
+	if r, err = fit.Fit(near, clean.Options{ReplicateCount: 20}); err != nil || len(params.ParametersOfPlace(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
 		t.Errorf("all in one node: %v, %+v", err, r.Parameters)
 	}
 	near.Facts[len(near.Facts)-1].Value = "near"

@@ -282,7 +282,7 @@ func (t *tierSearch) Parameters() []params.Parameter {
 	var out []params.Parameter
 	row := func(name string, i, value, low, high int) {
 		p := params.Parameter{Platform: t.Platform, Library: t.Library, Place: tiers.Levels[i].Place, Name: name, From: -1, To: -1,
-			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.UnitCount, Method: params.MethodGroupsOfPairs, SampleCount: len(t.pairs), Verdict: params.GoodVerdict}
+			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.UnitCount, Method: params.MethodCountByPairTiers, SampleCount: len(t.pairs), Verdict: params.GoodVerdict}
 		if t.isUnclear() {
 			p.Verdict = params.WeakVerdict
 		}

@@ -83,12 +83,13 @@ const CountersPerRank = 2
 // operations are atomic, on all ranks' registers alike, and wait for the answer. They need no help
 // of dst.
 type Counters interface {
-	// FetchAndAdd adds delta to register r of rank dst and returns its value before.
-	FetchAndAdd(dst, r int, delta int64) int64
+	// FetchAndAddRegister adds delta to register r of rank dst and returns its value before.
+	FetchAndAddRegister(dst, r int, delta int64) int64
 
-	// FetchAndStore writes value to register r of rank dst and returns its value before. A reset by
-	// FetchAndStore loses no FetchAndAdd: each is counted before it or after it.
-	FetchAndStore(dst, r int, value int64) int64
+	// FetchAndStoreRegister writes value to register r of rank dst and returns its value before. A
+	// reset by FetchAndStoreRegister loses no FetchAndAddRegister: each is counted before it or
+	// after it.
+	FetchAndStoreRegister(dst, r int, value int64) int64
 }
 
 // Watch lets a rank wait until something happens to it, whatever it is, and read what others write.
@@ -197,18 +198,18 @@ type Queues interface {
 // once, in a goroutine of its own or in one of the port's calls, beside the rank's program. So the
 // program masks signals while it uses what its handler uses.
 //
-// A handler may call Rank, Size, Now, Spend, Copy, Send, Put, Enqueue and Raise of its port, and
+// A handler may call Rank, Size, Now, Spend, Copy, Send, Put, Enqueue and RaiseAt of its port, and
 // none that waits or receives. It does not end the wait of Recv; Watch.Wait sees its return as an
 // event.
 type Signal interface {
 	// SetHandler sets the handler. Signals that come before it is set wait for it.
 	SetHandler(handler func(src int, head Head))
 
-	// Raise runs the handler of rank dst, which may be the rank itself, and does not wait for it. A
-	// signal comes in its turn among the puts and entries of its sender to the same rank: those
+	// RaiseAt runs the handler of rank dst, which may be the rank itself, and does not wait for it.
+	// A signal comes in its turn among the puts and entries of its sender to the same rank: those
 	// that were started before are there when the handler runs. A signal to a rank whose program
 	// has ended is dropped.
-	Raise(dst int, head Head)
+	RaiseAt(dst int, head Head)
 
 	// Mask keeps the handler from running. Mask(true) waits until it does not run; from then on
 	// signals wait. Mask(false) runs those that have waited, and returns then.

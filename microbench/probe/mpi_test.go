@@ -173,7 +173,7 @@ func TestCalls(t *testing.T) {
 				if !slices.Contains(stagesOf(mode), timers[0]) {
 					continue
 				}
-				r, err := s.Execute(microbench.Command{StageIndex: stage, ModeOrOperation: n, Bytes: 16, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, Wait: 3 * unit.Microsecond})
+				r, err := s.Execute(microbench.Command{StageIndex: stage, ModeOrOperation: n, Bytes: 16, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, WaitOrStartLead: 3 * unit.Microsecond})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -207,7 +207,7 @@ func TestCollectiveCalls(t *testing.T) {
 		s := begin(t, noting(t, compiler), compiler, 0)
 		ready(t, s)
 		do := func(o collective.Operation, bytes int) {
-			r, err := s.Execute(microbench.Command{StageIndex: 8, ModeOrOperation: int(o), AlgorithmIndex: -1, Bytes: bytes, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, Wait: 2 * unit.Microsecond})
+			r, err := s.Execute(microbench.Command{StageIndex: 8, ModeOrOperation: int(o), AlgorithmIndex: -1, Bytes: bytes, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, WaitOrStartLead: 2 * unit.Microsecond})
 			if err != nil || len(r.Times) != 2 || r.Times[0][0] != unit.Microsecond || r.Times[1][0] != unit.Microsecond {
 				t.Errorf("%v of %d bytes takes %v, want one microsecond of each rank: %v", o, bytes, r.Times, err)
 			}

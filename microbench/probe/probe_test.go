@@ -222,7 +222,7 @@ func FuzzReadResult(f *testing.F) {
 			}
 		}
 	})
-	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.ShortestWarmupRound != 3 || r.RoundsDuration != 4 || !slices.Equal(r.FixedWorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
+	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRoundTime != 3 || r.RoundsDuration != 4 || !slices.Equal(r.FixedWorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
 		f.Errorf("%+v, %v", r, err)
 	}
 }

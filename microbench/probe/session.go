@@ -236,7 +236,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 		}
 		return n
 	}
-	r.ShortestWarmupRound, r.RoundsDuration = unit.Time(next(0, maxAnswerTime)), unit.Time(next(0, maxAnswerTime))
+	r.WarmupRoundTime, r.RoundsDuration = unit.Time(next(0, maxAnswerTime)), unit.Time(next(0, maxAnswerTime))
 	whole := true
 	for range next(0, int64(ranks)) {
 		r.FixedWorkTimes = append(r.FixedWorkTimes, unit.Time(next(0, maxAnswerTime)))

@@ -45,7 +45,7 @@ type faultySignal struct {
 }
 
 func (s *faultySignal) SetHandler(handler func(src int, head device.Head)) { s.handle(handler) }
-func (s *faultySignal) Raise(dst int, head device.Head)                    { s.raise(dst, head) }
+func (s *faultySignal) RaiseAt(dst int, head device.Head)                  { s.raise(dst, head) }
 func (s *faultySignal) Mask(on bool)                                       { s.mask(on) }
 
 type faultyChannel struct {
@@ -116,7 +116,7 @@ func capabilitiesOf(p device.Port, live func()) capabilities {
 	return capabilities{
 		watch:    faultyWatch{w, w.WaitForEvent, w.LoadWord},
 		queue:    faultyQueue{q, q.Create, q.Destroy, q.Enqueue, q.First},
-		signal:   faultySignal{s, s.SetHandler, s.Raise, s.Mask},
+		signal:   faultySignal{s, s.SetHandler, s.RaiseAt, s.Mask},
 		channel:  faultyChannel{c, c.Send, func(p device.Priority) *device.Packet { live(); return c.Recv(p) }},
 		datagram: faultyDatagram{d, d.Send, d.Recv, d.Join, d.Leave, d.Multicast},
 		barrier:  faultyBarrier{b, b.IsBarrierReleased},
@@ -348,22 +348,22 @@ var capabilityFaults = []*fault{
 	{name: "a handler waits for a call of its rank", law: "signals without help", port: func(f *faulty) {
 		f.signal.raise = func(dst int, head device.Head) {
 			f.Port.Delay(150 * unit.Millisecond)
-			f.signal.Signal.Raise(dst, head)
+			f.signal.Signal.RaiseAt(dst, head)
 		}
 	}},
 	{name: "a signal is lost", law: "order of signals", hangs: true, port: func(f *faulty) {
 		lose := nth(150)
 		f.signal.raise = func(dst int, head device.Head) {
 			if !lose() {
-				f.signal.Signal.Raise(dst, head)
+				f.signal.Signal.RaiseAt(dst, head)
 			}
 		}
 	}},
 	{name: "a signal comes twice", law: "order of signals", port: func(f *faulty) {
 		twice := nth(150)
 		f.signal.raise = func(dst int, head device.Head) {
-			if f.signal.Signal.Raise(dst, head); twice() {
-				f.signal.Signal.Raise(dst, head)
+			if f.signal.Signal.RaiseAt(dst, head); twice() {
+				f.signal.Signal.RaiseAt(dst, head)
 			}
 		}
 	}},
@@ -375,7 +375,7 @@ var capabilityFaults = []*fault{
 		f.signal.mask = func(on bool) { masked = on; f.signal.Signal.Mask(on) }
 		f.signal.raise = func(dst int, head device.Head) {
 			if !masked {
-				f.signal.Signal.Raise(dst, head)
+				f.signal.Signal.RaiseAt(dst, head)
 			}
 		}
 	}},
@@ -409,7 +409,7 @@ var capabilityFaults = []*fault{
 			if f.ended[dst].Load() {
 				panic("no such process")
 			}
-			f.signal.Signal.Raise(dst, head)
+			f.signal.Signal.RaiseAt(dst, head)
 		}
 	}},
 

@@ -15,7 +15,7 @@ func atomicCounters(open func(int) device.World) error {
 	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
 		last := int64(-1)
 		for range draws {
-			got := c.FetchAndAdd(0, 0, 1)
+			got := c.FetchAndAddRegister(0, 0, 1)
 			if got <= last {
 				return fmt.Errorf("rank %d: drew %d after %d", p.Rank(), got, last)
 			}
@@ -33,7 +33,7 @@ func atomicCounters(open func(int) device.World) error {
 			}
 			drawn[q.Head[0]] = true
 		}
-		if sum := c.FetchAndAdd(0, 0, 0); sum != n*draws {
+		if sum := c.FetchAndAddRegister(0, 0, 0); sum != n*draws {
 			return fmt.Errorf("after %d draws the register has %d", n*draws, sum)
 		}
 		return nil
@@ -48,8 +48,8 @@ func separateCounters(open func(int) device.World) error {
 		for dst := range n {
 			for r := range device.CountersPerRank {
 				weight *= 10
-				c.FetchAndAdd(dst, r, weight<<20)
-				c.FetchAndAdd(dst, r, -weight)
+				c.FetchAndAddRegister(dst, r, weight<<20)
+				c.FetchAndAddRegister(dst, r, -weight)
 			}
 		}
 		if err := p.nothingLeft(); err != nil {
@@ -59,7 +59,7 @@ func separateCounters(open func(int) device.World) error {
 		for dst := range n {
 			for r := range device.CountersPerRank {
 				weight *= 10
-				if got, want := c.FetchAndAdd(dst, r, 0), n*(weight<<20-weight); got != want {
+				if got, want := c.FetchAndAddRegister(dst, r, 0), n*(weight<<20-weight); got != want {
 					return fmt.Errorf("rank %d: register %d of rank %d has %d, want %d", p.Rank(), r, dst, got, want)
 				}
 			}
@@ -74,7 +74,7 @@ func countersBeginAtZero(open func(int) device.World) error {
 	for i := range 3 {
 		err := run(w, withCounter(func(p *rank, c device.Counters) error {
 			for r := range device.CountersPerRank {
-				if got := c.FetchAndAdd(p.Rank(), r, 5); got != 0 {
+				if got := c.FetchAndAddRegister(p.Rank(), r, 5); got != 0 {
 					return fmt.Errorf("run %d: register %d of rank %d begins at %d", i, r, p.Rank(), got)
 				}
 			}
@@ -96,7 +96,7 @@ func swapCounters(open func(int) device.World) error {
 		if p.Rank() != 0 {
 			counts := uint64(0)
 			for ; p.take(false) == nil; counts++ {
-				c.FetchAndAdd(0, 1, 1)
+				c.FetchAndAddRegister(0, 1, 1)
 				p.Delay(unit.Microsecond) // others go on meanwhile
 			}
 			p.sendWord(0, counts)
@@ -104,7 +104,7 @@ func swapCounters(open func(int) device.World) error {
 		}
 		var sum, counts int64
 		for met := 0; met < resets; {
-			if was := c.FetchAndStore(0, 1, 0); was != 0 {
+			if was := c.FetchAndStoreRegister(0, 1, 0); was != 0 {
 				sum += was
 				met++
 			}
@@ -115,13 +115,13 @@ func swapCounters(open func(int) device.World) error {
 		for r := 1; r < n; r++ {
 			counts += int64(p.take(true).Head[0])
 		}
-		if sum += c.FetchAndStore(0, 1, -1<<40); sum != counts {
+		if sum += c.FetchAndStoreRegister(0, 1, -1<<40); sum != counts {
 			return fmt.Errorf("resets returned %d of %d counts", sum, counts)
 		}
-		if got := c.FetchAndStore(0, 1, 1<<62); got != -1<<40 {
+		if got := c.FetchAndStoreRegister(0, 1, 1<<62); got != -1<<40 {
 			return fmt.Errorf("a register that was set to %d has %d", -1<<40, got)
 		}
-		if got, other := c.FetchAndAdd(0, 1, 0), c.FetchAndAdd(0, 0, 0); got != 1<<62 || other != 0 {
+		if got, other := c.FetchAndAddRegister(0, 1, 0), c.FetchAndAddRegister(0, 0, 0); got != 1<<62 || other != 0 {
 			return fmt.Errorf("after a swap for %d the register has %d, and the other, which was never changed, %d", 1<<62, got, other)
 		}
 		return nil

@@ -87,8 +87,8 @@ func (f *faulty) placed(q *device.Packet) *device.Packet {
 	return &device.Packet{Src: q.Src, Head: q.Head, Data: b}
 }
 
-func (f *faulty) FetchAndAdd(dst, r int, delta int64) int64   { return f.counter(dst, r, delta) }
-func (f *faulty) FetchAndStore(dst, r int, value int64) int64 { return f.swap(dst, r, value) }
+func (f *faulty) FetchAndAddRegister(dst, r int, delta int64) int64   { return f.counter(dst, r, delta) }
+func (f *faulty) FetchAndStoreRegister(dst, r int, value int64) int64 { return f.swap(dst, r, value) }
 
 func (m *faultyMemory) Expose(b []byte) device.Key { return m.expose(b) }
 func (m *faultyMemory) Withdraw(k device.Key)      { m.withdraw(k) }
@@ -138,9 +138,9 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f := &faulty{Port: p, breakage: shared, capabilities: capabilitiesOf(p, w.live)}
 		f.tier, f.node, f.tick = p.Tier, p.Node, p.Tick
 		f.recv = func(block bool) *device.Packet { w.live(); return f.placed(p.Recv(block)) }
-		f.send, f.now, f.copy, f.counter = p.Send, p.Now, p.Copy, p.Counters().FetchAndAdd
+		f.send, f.now, f.copy, f.counter = p.Send, p.Now, p.Copy, p.Counters().FetchAndAddRegister
 		f.delay = func(d unit.Time) { w.live(); p.Delay(d) }
-		f.swap = p.Counters().FetchAndStore
+		f.swap = p.Counters().FetchAndStoreRegister
 		f.detail = func(detail []byte) { shared.details[p.Rank()] = detail }
 		f.notify = p.NotifyExit
 		m := p.Memory()
@@ -644,39 +644,45 @@ var faults = []*fault{
 	}},
 	{name: "counters read, then write", law: "counters are atomic", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 {
-			was := f.Port.Counters().FetchAndAdd(dst, r, 0)
+			was := f.Port.Counters().FetchAndAddRegister(dst, r, 0)
 			f.Port.Delay(unit.Microsecond)
-			f.Port.Counters().FetchAndAdd(dst, r, delta)
+			f.Port.Counters().FetchAndAddRegister(dst, r, delta)
 			return was
 		}
 	}},
 	{name: "counters return the new value", law: "counters are atomic", port: func(f *faulty) {
-		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counters().FetchAndAdd(dst, r, delta) + delta }
+		f.counter = func(dst, r int, delta int64) int64 {
+			return f.Port.Counters().FetchAndAddRegister(dst, r, delta) + delta
+		}
 	}},
 	{name: "there is one register", law: "counters are separate", port: func(f *faulty) {
-		f.counter = func(dst, _ int, delta int64) int64 { return f.Port.Counters().FetchAndAdd(dst, 0, delta) }
+		f.counter = func(dst, _ int, delta int64) int64 { return f.Port.Counters().FetchAndAddRegister(dst, 0, delta) }
 	}},
 	{name: "counters only count up", law: "counters are separate", port: func(f *faulty) {
-		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counters().FetchAndAdd(dst, r, max(delta, 0)) }
+		f.counter = func(dst, r int, delta int64) int64 {
+			return f.Port.Counters().FetchAndAddRegister(dst, r, max(delta, 0))
+		}
 	}},
 	{name: "counters have 32 bits", law: "counters are separate", port: func(f *faulty) {
-		f.counter = func(dst, r int, delta int64) int64 { return int64(int32(f.Port.Counters().FetchAndAdd(dst, r, delta))) }
+		f.counter = func(dst, r int, delta int64) int64 {
+			return int64(int32(f.Port.Counters().FetchAndAddRegister(dst, r, delta)))
+		}
 	}},
 	{name: "counters go on", law: "counters begin at zero", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 {
-			return f.Port.Counters().FetchAndAdd(dst, r, delta) + 5*int64(f.run)
+			return f.Port.Counters().FetchAndAddRegister(dst, r, delta) + 5*int64(f.run)
 		}
 	}},
 	{name: "swaps read, then write", law: "swap of counters", port: func(f *faulty) {
 		f.swap = func(dst, r int, value int64) int64 {
-			was := f.Port.Counters().FetchAndAdd(dst, r, 0)
+			was := f.Port.Counters().FetchAndAddRegister(dst, r, 0)
 			f.Port.Delay(10 * unit.Microsecond)
-			f.Port.Counters().FetchAndStore(dst, r, value)
+			f.Port.Counters().FetchAndStoreRegister(dst, r, value)
 			return was
 		}
 	}},
 	{name: "swaps add", law: "swap of counters", port: func(f *faulty) {
-		f.swap = func(dst, r int, value int64) int64 { return f.Port.Counters().FetchAndAdd(dst, r, value) }
+		f.swap = func(dst, r int, value int64) int64 { return f.Port.Counters().FetchAndAddRegister(dst, r, value) }
 	}},
 	{name: "exits are told before they come", law: "exits", port: func(f *faulty) {
 		var told []*device.Packet

@@ -85,7 +85,7 @@ func stopping(open func(int) device.World) error {
 		func(p *rank) { p.sendWord(1, 0); p.Delay(unit.Microsecond) },
 		func(p *rank) {
 			if c := p.Counters(); c != nil {
-				c.FetchAndAdd(0, 0, 1)
+				c.FetchAndAddRegister(0, 0, 1)
 			}
 			p.Delay(unit.Microsecond)
 		},

@@ -33,7 +33,7 @@ func signalWithoutHelp(open func(int) device.World) error {
 				return err
 			}
 			start := p.Now()
-			s.Raise(0, tag(try))
+			s.RaiseAt(0, tag(try))
 			if q, err := p.recv(0); err != nil || q.Head != tag(try) {
 				return fmt.Errorf("the handler answered %v to signal %d: %v", q.Head, try, err)
 			}
@@ -54,7 +54,7 @@ func signalOrder(open func(int) device.World) error {
 	return run(open(n), withSignal(func(p *rank, s device.Signal) error {
 		if p.Rank() != 0 {
 			for i := range each {
-				s.Raise(0, tag(i))
+				s.RaiseAt(0, tag(i))
 			}
 			return p.nothingLeft()
 		}
@@ -108,7 +108,7 @@ func masks(open func(int) device.World) error {
 				s.Mask(true)
 				before := count
 				for range signals {
-					s.Raise(0, tag(0))
+					s.RaiseAt(0, tag(0))
 				}
 				m.Put(0, k, 0, word(0), tag(i))
 				if err := p.complete(i); err != nil {
@@ -159,7 +159,7 @@ func handlerCalls(open func(int) device.World) error {
 				q.Enqueue(src, device.Key(theirs[1]), word(i), device.RetryAfterRefusal|device.CompleteOnlyIfRefused, tag(-2))
 			}
 			if i < 2*rounds {
-				s.Raise(src, device.Head{i + 1})
+				s.RaiseAt(src, device.Head{i + 1})
 			} else {
 				p.sendWord(p.Rank(), 0)
 				p.sendWord(src, 0)
@@ -167,7 +167,7 @@ func handlerCalls(open func(int) device.World) error {
 		})
 		p.barrier()
 		if p.Rank() == 0 {
-			s.Raise(1, device.Head{1})
+			s.RaiseAt(1, device.Head{1})
 		}
 		for ended := false; !ended; {
 			c := p.next()
@@ -190,7 +190,7 @@ func signalEvents(open func(int) device.World) error {
 			s.SetHandler(func(_ int, head device.Head) { last.Store(head[0]) })
 			for i := uint64(1); i <= rounds; i++ {
 				if (int(i)+p.Rank())%2 == 0 {
-					s.Raise(1-p.Rank(), device.Head{i})
+					s.RaiseAt(1-p.Rank(), device.Head{i})
 				} else {
 					until(w, func() bool { return last.Load() == i })
 				}
@@ -223,7 +223,7 @@ func putThenSignal(open func(int) device.World) error {
 			}
 			for i := range rounds {
 				m.Put(0, device.Key(k), 0, text(size, i), tag(-1))
-				s.Raise(0, device.Head{uint64(i)})
+				s.RaiseAt(0, device.Head{uint64(i)})
 				for range 2 { // the completion and the answer
 					if c := p.next(); c.Src == 0 && c.Head[0] == 0 {
 						return fmt.Errorf("round %d: the handler did not find what was put", i)
@@ -246,7 +246,7 @@ func signalEnds(open func(int) device.World) error {
 		}
 		p.barrier()
 		if p.Rank() == 0 {
-			s.Raise(1, tag(0))
+			s.RaiseAt(1, tag(0))
 		}
 		p.Recv(true)
 		return nil
@@ -265,7 +265,7 @@ func signalEnds(open func(int) device.World) error {
 				return err
 			}
 			for range 100 {
-				s.Raise(1, tag(0))
+				s.RaiseAt(1, tag(0))
 			}
 			p.Delay(unit.Millisecond)
 			if p.take(false) != nil {
@@ -284,7 +284,7 @@ func waitsForSignal(open func(int) device.World) error {
 		err := run(w, withSignal(func(p *rank, s device.Signal) error {
 			s.SetHandler(func(src int, _ device.Head) { p.sendWord(src, 0) })
 			p.barrier()
-			s.Raise(1-p.Rank(), tag(0))
+			s.RaiseAt(1-p.Rank(), tag(0))
 			_, err := p.recv(1 - p.Rank())
 			p.barrier() // a rank that has ended has no handler
 			return err
@@ -297,7 +297,7 @@ func waitsForSignal(open func(int) device.World) error {
 		s.SetHandler(func(src int, _ device.Head) { p.sendWord(src, 0) })
 		s.Mask(true)
 		p.barrier()
-		s.Raise(1-p.Rank(), tag(0))
+		s.RaiseAt(1-p.Rank(), tag(0))
 		p.Recv(true)
 		return nil
 	})), 2, 0, 1)

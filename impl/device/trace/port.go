@@ -140,16 +140,16 @@ type counter struct {
 	*port
 }
 
-func (c *counter) FetchAndStore(dst, r int, value int64) int64 {
+func (c *counter) FetchAndStoreRegister(dst, r int, value int64) int64 {
 	from := c.Now()
-	was := c.Counters.FetchAndStore(dst, r, value)
+	was := c.Counters.FetchAndStoreRegister(dst, r, value)
 	c.appendEvent(Event{Kind: FetchAndStore, From: from, Peer: dst, Amount: int(value)})
 	return was
 }
 
-func (c *counter) FetchAndAdd(dst, r int, delta int64) int64 {
+func (c *counter) FetchAndAddRegister(dst, r int, delta int64) int64 {
 	from := c.Now()
-	was := c.Counters.FetchAndAdd(dst, r, delta)
+	was := c.Counters.FetchAndAddRegister(dst, r, delta)
 	c.appendEvent(Event{Kind: FetchAndAdd, From: from, Peer: dst, Amount: int(delta)})
 	return was
 }

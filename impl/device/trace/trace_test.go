@@ -63,7 +63,7 @@ func everything(p device.Port) error {
 	p.Recv(true)
 	p.Memory().Get(1, key, 0, make([]byte, 200), head)
 	p.Recv(true)
-	p.Counters().FetchAndAdd(1, 0, 3)
+	p.Counters().FetchAndAddRegister(1, 0, 3)
 	p.Send(1, &device.Packet{Head: head})
 	return nil
 }

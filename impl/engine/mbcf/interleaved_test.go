@@ -232,7 +232,7 @@ func (q turnQueue) RemoveFirst(k device.Key) {
 type turnSignal struct{ *turnPort }
 
 func (s turnSignal) SetHandler(h func(int, device.Head)) { s.handler = h }
-func (s turnSignal) Raise(dst int, h device.Head) {
+func (s turnSignal) RaiseAt(dst int, h device.Head) {
 	s.later(dst, func(q *turnPort) {
 		q.waiting = append(q.waiting, func() { q.handler(s.rank, h); q.events++ })
 		q.signals()

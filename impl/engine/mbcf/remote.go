@@ -134,7 +134,7 @@ func (f *remoteTransport) endEngineUse() {
 	}
 }
 
-func (f *remoteTransport) runAtPeer(dst int, h *head) { f.signal.Raise(dst, h.encode()) }
+func (f *remoteTransport) runAtPeer(dst int, h *head) { f.signal.RaiseAt(dst, h.encode()) }
 
 // packHeader writes the header of a message.
 func packHeader(b []byte, h *head) {

@@ -273,7 +273,7 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 	if x.IsGet {
 		f.From, f.To = f.To, f.From
 	}
-	r.startFlight(x, p.ID, f, &x.CompletionHead)
+	r.startFlight(x, p.ID, f, &x.CompletionPacketHead)
 }
 
 // FirstByteDeparted implements core.Probe.
@@ -290,8 +290,8 @@ func (r *Log) LastByteArrived(x any, t unit.Time) {
 	}
 }
 
-// AccessSignalSent implements core.Probe.
-func (r *Log) AccessSignalSent(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
+// AccessRequestOrConfirmationSent implements core.Probe.
+func (r *Log) AccessRequestOrConfirmationSent(x *core.RemoteAccess, name string, from, to int32, depart, arrive unit.Time) {
 	if i, ok := r.flightOf[x]; ok && r.reserveEntry() {
 		f := flight{senderRank: x.Src, receiverRank: x.Src, sentSpan: r.flights[i].sentSpan, receivedSpan: -1}
 		f.Name, f.From, f.To, f.Depart, f.Arrive, f.IsRemoteAccess = name, int(from), int(to), depart, arrive, true

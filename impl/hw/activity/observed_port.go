@@ -164,14 +164,14 @@ type observedCounter struct {
 	port observedPort
 }
 
-func (c observedCounter) FetchAndAdd(dst, r int, delta int64) int64 {
-	old := c.Counters.FetchAndAdd(dst, r, delta)
+func (c observedCounter) FetchAndAddRegister(dst, r int, delta int64) int64 {
+	old := c.Counters.FetchAndAddRegister(dst, r, delta)
 	c.port.noteActivity("counter", model.WaitActivity, 0)
 	return old
 }
 
-func (c observedCounter) FetchAndStore(dst, r int, value int64) int64 {
-	old := c.Counters.FetchAndStore(dst, r, value)
+func (c observedCounter) FetchAndStoreRegister(dst, r int, value int64) int64 {
+	old := c.Counters.FetchAndStoreRegister(dst, r, value)
 	c.port.noteActivity("counter", model.WaitActivity, 0)
 	return old
 }

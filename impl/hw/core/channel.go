@@ -26,28 +26,28 @@ type channelQueue struct {
 	ranksWaitingForRoom []int32 // ranks that wait for room
 }
 
-// highPriorityClass is the lane of packets of high priority.
-const highPriorityClass = int8(device.HighPriority) + 1
+// highPriorityPlusOne is Packet.channelPriorityPlusOne of messages of high priority.
+const highPriorityPlusOne = int8(device.HighPriority) + 1
 
-// portChannel implements device.Channel for a port.
-type portChannel struct{ *Port }
+// portAsChannel implements device.Channel for a port.
+type portAsChannel struct{ *Port }
 
 // Channel implements device.Port.
 func (p *Port) Channel() device.Channel {
 	if x, ok := p.farNetwork.(PriorityNetwork); !ok || x.QueueCapacity() == 0 {
 		return nil
 	}
-	return portChannel{p}
+	return portAsChannel{p}
 }
 
 // priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
 func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
-func (c portChannel) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
+func (c portAsChannel) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
 
 // Send finds that a queue is full when it sends, as what waits in the network for room makes it
 // known to the sender's interface.
-func (c portChannel) Send(dst int, pri device.Priority, b []byte) bool {
+func (c portAsChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	c.checkRank(dst)
 	net := c.priorityNetwork()
 	if len(b) > net.MaxMessageBytes() {
@@ -57,7 +57,7 @@ func (c portChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	to := &c.Ports[dst]
 	l := &to.channelQueues[pri]
 	switch t := net.BusyUntil(c.Port, dst, pri == device.HighPriority); {
-	case to.programEnded:
+	case to.hasProgramEnded:
 		return true
 	case t > 0:
 		c.Kernel.Schedule(t, (*bufferFreedEvent)(c.Port), 0)
@@ -66,7 +66,7 @@ func (c portChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	default:
 		l.occupiedSlots++
 		pk := c.newPacket(c.ID, int32(dst), &device.Head{}, b)
-		pk.Network, pk.channelClass = net, int8(pri)+1
+		pk.Network, pk.channelPriorityPlusOne = net, int8(pri)+1
 		net.SendMessage(c.Port, pk)
 		return true
 	}
@@ -83,7 +83,7 @@ func (r *bufferFreedEvent) HandleEvent(uint64) {
 	(*Port)(r).resumeForChange()
 }
 
-func (c portChannel) Recv(pri device.Priority) *device.Packet {
+func (c portAsChannel) Recv(pri device.Priority) *device.Packet {
 	c.ElapseCharges()
 	l := &c.channelQueues[pri]
 	if l.lastReceived != nil {
@@ -113,8 +113,8 @@ func (p *Port) freeChannelSlot(l *channelQueue) {
 // appendToChannel puts a message that has arrived into its queue. A message to a rank whose program
 // has ended is dropped.
 func (p *Port) appendToChannel(pk *Packet) {
-	l := &p.channelQueues[pk.channelClass-1]
-	if p.programEnded {
+	l := &p.channelQueues[pk.channelPriorityPlusOne-1]
+	if p.hasProgramEnded {
 		p.freeChannelSlot(l)
 		p.ReleasePacket(pk)
 		return

@@ -6,11 +6,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// controlState is the state of a network that broadcasts and combines words (device.Control).
-type controlState struct {
+// controlNetworkState is the state of a network that broadcasts and combines words
+// (device.Control).
+type controlNetworkState struct {
 	broadcasts           []broadcast // that some rank has not taken, the oldest first
 	firstBroadcastNumber int         // number of the first
-	nextWordTime         unit.Time   // from which the network takes the next word
+	networkFreeAt        unit.Time   // from which the network takes the next word
 	ranksInCombination   int         // ranks in the combination under way
 	combinationSoFar     uint32      // their result
 	combinationResults   [2]uint32   // of the last combinations: no rank begins another before all have its last
@@ -24,8 +25,8 @@ type broadcast struct {
 	ranksNotReceived int // ranks that have not taken them
 }
 
-// portControl implements device.Control for a port.
-type portControl struct {
+// portAsControl implements device.Control for a port.
+type portAsControl struct {
 	*Port
 	*model.Control
 }
@@ -36,19 +37,19 @@ func (p *Port) Control() device.Control {
 	if c == nil {
 		return nil
 	}
-	return portControl{p, c}
+	return portAsControl{p, c}
 }
 
-func (c portControl) MaxWords() int { return c.Words }
+func (c portAsControl) MaxWords() int { return c.Words }
 
-func (c portControl) Broadcast(root int, words []uint32) {
+func (c portAsControl) Broadcast(root int, words []uint32) {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.checkRank(root)
 	if len(words) > c.Words {
 		panic("hw: a broadcast of more words than Control.Limit")
 	}
-	n := p.broadcastCount
-	p.broadcastCount++
+	n := p.broadcastsBegun
+	p.broadcastsBegun++
 	if root != int(p.ID) {
 		p.awaitControl(func() bool {
 			return n < s.firstBroadcastNumber+len(s.broadcasts) && s.broadcasts[n-s.firstBroadcastNumber].arrivalTime <= p.Kernel.Now()
@@ -63,22 +64,22 @@ func (c portControl) Broadcast(root int, words []uint32) {
 	p.awaitControl(func() bool { return len(s.broadcasts) < c.Buffers })
 	p.Charge(c.Control.Send.Time(4 * len(words)))
 	p.ElapseCharges()
-	s.nextWordTime = max(s.nextWordTime, p.Kernel.Now()) + c.Word*unit.Time(len(words))
-	s.broadcasts = append(s.broadcasts, broadcast{append([]uint32(nil), words...), s.nextWordTime + c.Latency, len(p.Ports)})
-	p.Kernel.Schedule(s.nextWordTime+c.Latency, (*controlNetworkEvent)(p.Job), 0)
+	s.networkFreeAt = max(s.networkFreeAt, p.Kernel.Now()) + c.Word*unit.Time(len(words))
+	s.broadcasts = append(s.broadcasts, broadcast{append([]uint32(nil), words...), s.networkFreeAt + c.Latency, len(p.Ports)})
+	p.Kernel.Schedule(s.networkFreeAt+c.Latency, (*controlNetworkEvent)(p.Job), 0)
 	s.noteBroadcastReceived(p.Job, n)
 }
 
 // noteBroadcastReceived counts down the ranks that have not taken broadcast n. When all have taken
 // the oldest, the network has room for another.
-func (s *controlState) noteBroadcastReceived(j *Job, n int) {
+func (s *controlNetworkState) noteBroadcastReceived(j *Job, n int) {
 	for s.broadcasts[n-s.firstBroadcastNumber].ranksNotReceived--; len(s.broadcasts) > 0 && s.broadcasts[0].ranksNotReceived == 0; s.firstBroadcastNumber++ {
 		s.broadcasts = s.broadcasts[1:]
 		j.Kernel.Schedule(j.Kernel.Now(), (*controlNetworkEvent)(j), 0)
 	}
 }
 
-func (c portControl) Combine(op device.Combination, word uint32) uint32 {
+func (c portAsControl) Combine(op device.Combination, word uint32) uint32 {
 	p, s := c.Port, &c.Port.Job.controlNetwork
 	p.Charge(c.Control.Send.Time(4))
 	p.ElapseCharges()
@@ -90,8 +91,8 @@ func (c portControl) Combine(op device.Combination, word uint32) uint32 {
 		s.ranksInCombination = 0
 		p.Kernel.Schedule(p.Kernel.Now()+c.Latency, (*controlNetworkEvent)(p.Job), 1)
 	}
-	n := p.combineCount
-	p.combineCount++
+	n := p.combinationsBegun
+	p.combinationsBegun++
 	p.awaitControl(func() bool { return s.combinationsEnded > n })
 	p.Charge(c.Control.Receive.Time(4))
 	return s.combinationResults[n%2]

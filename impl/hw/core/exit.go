@@ -33,7 +33,7 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 		p.exitNoticeRequests = make(map[int32][]exitNoticeRequest)
 	}
 	p.exitNoticeRequests[q.ID] = append(asked, exitNoticeRequest{p.ID, head})
-	if q.programEnded && len(asked) == 0 {
+	if q.hasProgramEnded && len(asked) == 0 {
 		q.currentProc = p.Kernel.Go(func(*sim.Proc) {
 			q.AdvanceToKernel()
 			q.Probe.ProcessorActivityUntil(q, q.Kernel.Now(), "", model.WaitActivity, 0)
@@ -51,7 +51,7 @@ func (p *Port) sendExitNotices() {
 		p.ElapseCharges()
 		p.exitNoticeRequests[p.ID] = p.exitNoticeRequests[p.ID][1:] // there may be more by now
 	}
-	p.programEnded = true
+	p.hasProgramEnded = true
 }
 
 // finishProgram completes the rank's charges, sends and notices when its program has returned.

@@ -53,10 +53,10 @@ type Job struct {
 	hasQueues            bool       // and their queues, and run handlers at each other
 	hasWatch             bool       // ranks can wait for events
 	copyRate             CachedRate // of a processor that copies
-	files                sim.Server // the file system
+	fileSystem           sim.Server // the file system
 	barrierRanksArrived  int        // ranks that wait at the hardware barrier
 	barriersReleased     uint64     // how often the barrier has released its ranks
-	controlNetwork       controlState
+	controlNetwork       controlNetworkState
 	consecutiveIdlePolls int // polls that found no packet since any rank last did anything else
 	freePackets          *Packet
 	freeAccesses         *RemoteAccess
@@ -95,22 +95,22 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	err := j.Kernel.Run(ctx)
 	switch {
 	case errors.Is(err, sim.ErrTooLate):
-		return j.clockError()
+		return j.lateClockError()
 	case !errors.Is(err, sim.ErrStalled):
 		return err
 	}
 	d := &device.Deadlock{TotalRanks: len(j.Ports)}
 	for i := range j.Ports {
-		if p := &j.Ports[i]; p.isWaiting() || p.lastPollFoundNothing && !p.programEnded {
+		if p := &j.Ports[i]; p.isWaiting() || p.lastPollFoundNothing && !p.hasProgramEnded {
 			d.Ranks = append(d.Ranks, i)
 		}
 	}
 	return d
 }
 
-// clockError returns the error if an event is too late: of the rank whose clock is the latest. One
-// that has overflowed is negative.
-func (j *Job) clockError() error {
+// lateClockError returns the error if an event is too late: of the rank whose clock is the latest.
+// One that has overflowed is negative.
+func (j *Job) lateClockError() error {
 	latest := &j.Ports[0]
 	for i := range j.Ports {
 		if p := &j.Ports[i]; uint64(p.Clock) > uint64(latest.Clock) {

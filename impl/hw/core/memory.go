@@ -13,12 +13,12 @@ type RemoteAccess struct {
 	Network                     Network // that carries it
 	Src, Dst                    int32   // the rank that asked, and the one whose memory it is
 	IsGet                       bool
-	key                         device.Key
-	offset                      int
+	memoryKey                   device.Key
+	memoryOffset                int
 	Data                        []byte // at the rank that asked
-	CompletionHead              device.Head
-	NoCompletion                bool // its rank does not wait for its end
-	targetNotExposed            bool
+	CompletionPacketHead        device.Head
+	NeedsNoCompletion           bool // its rank does not wait for its end
+	isTargetNotExposed          bool
 	bytesOfPutWithoutCompletion [device.MaxWordsOfPutWithoutCompletion * 8]byte // its bytes, if it is quiet
 	longPutPacket               *Packet                                         // has the data of a put that is longer than that; or nil
 	PolledBy                    CompletionPoller                                // charges the taking of the completion; nil: it takes no time
@@ -34,8 +34,9 @@ func (p *Port) Memory() device.Memory {
 	return p
 }
 
-// nodeMemory is the memory of the ranks of a node, which needs no registration with an interface.
-type nodeMemory struct{ *Port }
+// portAsNodeMemory is the memory of the ranks of a node, which needs no registration with an
+// interface.
+type portAsNodeMemory struct{ *Port }
 
 // NodeMemory implements device.NodeMemoryPort.
 func (p *Port) NodeMemory() device.Memory {
@@ -43,10 +44,10 @@ func (p *Port) NodeMemory() device.Memory {
 	if p.hasRemoteMemory && !onlyFarRegisters || !p.Machine.HasRemoteMemoryAt(model.IntraNode) {
 		return nil
 	}
-	return nodeMemory{p}
+	return portAsNodeMemory{p}
 }
 
-func (m nodeMemory) Expose(b []byte) device.Key {
+func (m portAsNodeMemory) Expose(b []byte) device.Key {
 	m.AwaitStore()
 	return m.exposedMemory.Expose(b)
 }
@@ -97,7 +98,7 @@ func (p *Port) MaxPutWithoutCompletion() int {
 
 func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.checkRank(dst)
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	p.AwaitStore()
 	x := p.freeAccesses
 	if x == nil {
@@ -105,9 +106,9 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 	} else {
 		p.freeAccesses = x.nextFreeAccess
 	}
-	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, key: k, offset: off, Data: b, CompletionHead: done}
+	*x = RemoteAccess{Job: p.Job, Network: p.networkTo(dst), Src: p.ID, Dst: int32(dst), IsGet: get, memoryKey: k, memoryOffset: off, Data: b, CompletionPacketHead: done}
 	if !get && done == device.NoCompletion {
-		x.NoCompletion = true
+		x.NeedsNoCompletion = true
 		switch most := p.MaxPutWithoutCompletion(); {
 		case len(b) > most:
 			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), most))
@@ -125,10 +126,10 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 // there.
 func (x *RemoteAccess) CopyData() {
 	p := &x.Job.Ports[x.Dst]
-	there, ok := p.exposedMemory.Access(x.key, x.offset, len(x.Data))
+	there, ok := p.exposedMemory.Access(x.memoryKey, x.memoryOffset, len(x.Data))
 	switch {
 	case !ok:
-		x.targetNotExposed = true
+		x.isTargetNotExposed = true
 	case x.IsGet:
 		copy(x.Data, there)
 	default:
@@ -140,14 +141,16 @@ func (x *RemoteAccess) CopyData() {
 
 // EndsWithoutCompletion reports whether an access that has moved is over because no rank is to be
 // notified of its completion.
-func (x *RemoteAccess) EndsWithoutCompletion() bool { return x.NoCompletion && !x.targetNotExposed }
+func (x *RemoteAccess) EndsWithoutCompletion() bool {
+	return x.NeedsNoCompletion && !x.isTargetNotExposed
+}
 
 // Complete notifies the rank that started the access, which is then complete.
 func (x *RemoteAccess) Complete() {
 	var pk *Packet
 	if !x.EndsWithoutCompletion() {
-		pk = x.Job.newPacket(x.Src, x.Src, &x.CompletionHead, nil)
-		pk.isCompletion, pk.Refused, pk.polledBy = true, x.targetNotExposed, x.PolledBy
+		pk = x.Job.newPacket(x.Src, x.Src, &x.CompletionPacketHead, nil)
+		pk.isCompletion, pk.Refused, pk.polledBy = true, x.isTargetNotExposed, x.PolledBy
 	}
 	x.Job.Probe.CompletionReported(x, pk)
 	x.Data = nil
@@ -167,19 +170,19 @@ type RegisterUpdate struct {
 	value         int64
 }
 
-// FetchAndAdd implements device.Counters.
-func (p *Port) FetchAndAdd(dst, r int, delta int64) int64 {
+// FetchAndAddRegister implements device.Counters.
+func (p *Port) FetchAndAddRegister(dst, r int, delta int64) int64 {
 	return p.requestRegisterUpdate(dst, r, RegisterUpdate{value: delta})
 }
 
-// FetchAndStore implements device.Counters.
-func (p *Port) FetchAndStore(dst, r int, value int64) int64 {
+// FetchAndStoreRegister implements device.Counters.
+func (p *Port) FetchAndStoreRegister(dst, r int, value int64) int64 {
 	return p.requestRegisterUpdate(dst, r, RegisterUpdate{true, value})
 }
 
 func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 	p.checkRank(dst)
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	p.ElapseCharges()
 	return p.networkTo(dst).UpdateRegister(p, dst, r, c)
 }
@@ -187,9 +190,9 @@ func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 // UpdateRegisterOf changes a register of a rank at once and returns what was there.
 func (p *Port) UpdateRegisterOf(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
-	old := q.counterRegisters[r]
-	if q.counterRegisters[r] += c.value; c.replacesValue {
-		q.counterRegisters[r] = c.value
+	old := q.atomicRegisters[r]
+	if q.atomicRegisters[r] += c.value; c.replacesValue {
+		q.atomicRegisters[r] = c.value
 	}
 	q.resumeForChange()
 	return old

@@ -8,15 +8,15 @@ import (
 // Packet is a packet that is in flight or has arrived.
 type Packet struct {
 	device.Packet
-	Job          *Job
-	Network      Network // that carries it
-	Dst          int32
-	isCompletion bool             // not from a network: the end of a remote access
-	polledBy     CompletionPoller // of a completion: charges its taking; or nil
-	channelClass int8             // of a Channel, the priority and 1; 0: a packet
-	Next         *Packet
-	buffer       []byte // memory of Data, kept when the packet is used again
-	Transit      Transit
+	Job                    *Job
+	Network                Network // that carries it
+	Dst                    int32
+	isCompletion           bool             // not from a network: the end of a remote access
+	polledBy               CompletionPoller // of a completion: charges its taking; or nil
+	channelPriorityPlusOne int8             // of a message of a Channel; 0: a packet of the inbox
+	Next                   *Packet
+	buffer                 []byte // memory of Data, kept when the packet is used again
+	Transit                Transit
 }
 
 // Transit is the position of a packet or an access in the network, which defines its meaning.
@@ -29,7 +29,7 @@ type Transit struct {
 	Duration          unit.Time // how long all of it takes at the rate of its source
 
 	IsCarriedByNetworkInterface bool // carries it, and no processor
-	HighPriority                bool // it goes before what waits for a link
+	HasHighPriority             bool // it goes before what waits for a link
 }
 
 // PacketList is a queue of packets. A packet is in one list at most.
@@ -63,7 +63,7 @@ func (j *Job) newPacket(src, dst int32, head *device.Head, data []byte) *Packet 
 	j.freePackets = pk.Next
 	pk.Next = nil
 	pk.Src, pk.Dst, pk.Head, pk.isCompletion, pk.Refused = int(src), dst, *head, false, false
-	pk.channelClass = 0
+	pk.channelPriorityPlusOne = 0
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buffer = append(pk.buffer[:0], data...)
@@ -98,7 +98,7 @@ func (a *ArrivalEvent) HandleEvent(uint64) { (*Packet)(a).Arrive() }
 // Arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
 func (pk *Packet) Arrive() {
 	p := &pk.Job.Ports[pk.Dst]
-	if pk.channelClass > 0 {
+	if pk.channelPriorityPlusOne > 0 {
 		p.appendToChannel(pk)
 		return
 	}

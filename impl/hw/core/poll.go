@@ -65,7 +65,7 @@ func (p *Port) Now() unit.Time {
 	if p.signals != nil {
 		p.runSignalHandler()
 	}
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	p.throttleClockReads()
 	now := p.Kernel.Now()
 	return now - now%p.Machine.TimerResolution
@@ -94,8 +94,9 @@ func (p *Port) throttleClockReads() {
 	l.lastPollTime = p.Kernel.Now()
 }
 
-// resetIdlePolls notes that the rank does something else than looking for packets in vain.
-func (p *Port) resetIdlePolls() {
+// resetDeadlockDetection sets the job's count of idle polls to zero, as the rank does something
+// else than looking for packets in vain.
+func (p *Port) resetDeadlockDetection() {
 	p.consecutiveIdlePolls = 0
 	p.lastPollFoundNothing = false
 }
@@ -108,19 +109,19 @@ func (p *Port) countIdlePoll() {
 		return
 	}
 	p.consecutiveIdlePolls = 0
-	if !p.canOthersAct() {
+	if !p.canIdlePollingEnd() {
 		p.Kernel.Fail(sim.ErrStalled)
 		p.park(awaitingPacket)
 	}
 }
 
-// canOthersAct reports whether anything is under way, or another rank does anything else than to
-// wait or to poll in vain.
-func (p *Port) canOthersAct() bool {
+// canIdlePollingEnd reports whether anything is under way, or another rank does anything else than
+// to wait or to poll in vain.
+func (p *Port) canIdlePollingEnd() bool {
 	polling := 0
 	for i := range p.Ports {
 		switch q := &p.Ports[i]; {
-		case q == p || q.programEnded:
+		case q == p || q.hasProgramEnded:
 		case q.lastPollFoundNothing:
 			polling++
 		case !q.isWaiting():
@@ -135,7 +136,7 @@ func (p *Port) canOthersAct() bool {
 func (p *Port) pollNetworks(block bool) bool {
 	for p.inbox.Head == nil {
 		p.ElapseCharges()
-		for block && p.inbox.Head == nil && !p.isAnyNetworkReady() {
+		for block && p.inbox.Head == nil && !p.hasAnyNetworkData() {
 			p.ParkAndElapseCharges()
 		}
 		if p.inbox.Head != nil { // by a network that puts it there
@@ -157,8 +158,8 @@ func (p *Port) pollNetworks(block bool) bool {
 	return p.inbox.Head != nil
 }
 
-// isAnyNetworkReady reports whether a look at some network would find anything.
-func (p *Port) isAnyNetworkReady() bool {
+// hasAnyNetworkData reports whether a look at some polled network would find anything.
+func (p *Port) hasAnyNetworkData() bool {
 	for _, n := range p.polledNetworks {
 		if n.HasData(p) {
 			return true

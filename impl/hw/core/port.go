@@ -20,8 +20,8 @@ type Port struct {
 	ID                      int32        // the rank
 	PendingSends            int16        // packets whose sending is an event to come
 	processState            processState // of the rank's process
-	storeInProgress         bool         // events carry out a store of the processor
-	programEnded            bool         // the program has returned
+	isStoreInProgress       bool         // events carry out a store of the processor
+	hasProgramEnded         bool         // the program has returned
 	lastPollFoundNothing    bool         // what the rank did last was to look for packets, and there was none
 	awaitedWord             *[8]byte     // the word that the rank waits for; nil: none
 	awaitedWordOldValue     uint64       // its value when the wait began
@@ -37,17 +37,17 @@ type Port struct {
 	signals                 *signalState    // nil: the rank has neither set a handler nor received a signal
 	loadThrottle            pollThrottle
 	lastReceived            *Packet         // what Recv returned last; valid until the next Recv
-	NetworkDelay            unit.Time       // how long networks have delayed the processor
+	TotalNetworkDelay       unit.Time       // how long networks have delayed the processor so far
 	polledNetworks          []PolledNetwork // those of its networks that are
 	noise                   Noise
 	programProc             sim.Proc
 
-	recvThrottle, clockThrottle  pollThrottle
-	barriersEntered              uint64 // how many hardware barriers the rank has arrived at
-	broadcastCount, combineCount int    // of device.Control: broadcasts and combinations that the rank has begun
-	counterRegisters             [device.CountersPerRank]int64
-	queues                       queueTable
-	channelQueues                [device.NumPriorities]channelQueue
+	recvThrottle, clockThrottle        pollThrottle
+	barriersEntered                    uint64 // how many hardware barriers the rank has arrived at
+	broadcastsBegun, combinationsBegun int    // of device.Control: broadcasts and combinations that the rank has begun
+	atomicRegisters                    [device.CountersPerRank]int64
+	queues                             queueTable
+	channelQueues                      [device.NumPriorities]channelQueue
 }
 
 // maxPendingSends is the number of packets that a rank may send before other ranks run.
@@ -62,7 +62,7 @@ func (p *Port) AdvanceToKernel() {
 // ElapseCharges waits until the kernel's clock has reached the processor's. During that wait the
 // network may delay the processor.
 func (p *Port) ElapseCharges() {
-	if p.storeInProgress {
+	if p.isStoreInProgress {
 		p.park(awaitingStoreAndCharges)
 	}
 	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
@@ -73,7 +73,7 @@ func (p *Port) ElapseCharges() {
 // AwaitStore waits until no store occupies the processor. Charges since the start of the store have
 // not elapsed then.
 func (p *Port) AwaitStore() {
-	if p.storeInProgress {
+	if p.isStoreInProgress {
 		p.park(awaitingOwnStoreEnd)
 	}
 }
@@ -128,7 +128,7 @@ func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w].Times
 
 // Delay implements device.Port.
 func (p *Port) Delay(d unit.Time) {
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	p.AddDelay(d)
 	if p.signals == nil {
 		p.ElapseCharges()
@@ -155,7 +155,7 @@ func (p *Port) AddDelay(d unit.Time) {
 // Copy implements device.Port.
 func (p *Port) Copy(dst, src []byte) int {
 	n := copy(dst, src)
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	switch {
 	case n == 0:
 	case p.copyBus != nil:
@@ -169,7 +169,7 @@ func (p *Port) Copy(dst, src []byte) int {
 
 // ChargeOperations implements device.Port.
 func (p *Port) ChargeOperations(n int) {
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	p.Charge(p.Machine.Processor.Operation.Times(n))
 }
 
@@ -179,7 +179,7 @@ func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start
 // Send implements device.Port.
 func (p *Port) Send(dst int, x *device.Packet) {
 	p.checkRank(dst)
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	p.AwaitStore()
 	if p.PendingSends >= maxPendingSends {
 		p.ElapseCharges()
@@ -219,7 +219,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 			return nil
 		}
 	}
-	p.resetIdlePolls()
+	p.resetDeadlockDetection()
 	pk := p.inbox.Pop()
 	p.lastReceived = pk
 	switch {
@@ -237,15 +237,15 @@ func (p *Port) LastReceived() *Packet { return p.lastReceived }
 // AppendToInbox appends a packet to the rank's inbox without waking the rank. A packet for
 // a rank whose program has ended is dropped.
 func (p *Port) AppendToInbox(pk *Packet) {
-	if p.programEnded {
+	if p.hasProgramEnded {
 		p.ReleasePacket(pk)
 		return
 	}
 	p.inbox.Push(pk)
 }
 
-// ProgramEnded reports whether the program of the rank has ended.
-func (p *Port) ProgramEnded() bool { return p.programEnded }
+// HasProgramEnded reports whether the program of the rank has ended.
+func (p *Port) HasProgramEnded() bool { return p.hasProgramEnded }
 
 // Park waits until a packet arrives or Wake is called.
 func (p *Port) Park() {

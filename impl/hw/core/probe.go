@@ -43,8 +43,9 @@ type Probe interface {
 	FirstByteDeparted(x any, t unit.Time)
 	LastByteArrived(x any, t unit.Time)
 
-	// AccessSignalSent says that the hardware asks for the data of an access, or confirms them.
-	AccessSignalSent(x *RemoteAccess, name string, from, to int32, depart, arrive unit.Time)
+	// AccessRequestOrConfirmationSent says that the network hardware asks for the data of an
+	// access, or confirms them.
+	AccessRequestOrConfirmationSent(x *RemoteAccess, name string, from, to int32, depart, arrive unit.Time)
 
 	// CompletionReported says which packet reports the completion of an access; nil: none does. The
 	// access is nil if the packet reports that of an entry.
@@ -73,17 +74,18 @@ var NullProbe Probe = nullProbe{}
 
 type nullProbe struct{}
 
-func (nullProbe) BeginRun(*Job)                                                              {}
-func (nullProbe) WrapPort(p *Port) device.Port                                               { return p }
-func (nullProbe) SetServerName(*sim.Server, string, ...any)                                  {}
-func (nullProbe) ProcessorActivityUntil(*Port, unit.Time, string, model.Activity, int)       {}
-func (nullProbe) ProcessorDelayed(*Port, any, unit.Time, unit.Time, string, model.Activity)  {}
-func (nullProbe) StoreActivity(*Port, unit.Time, unit.Time, string, model.Activity, int)     {}
-func (nullProbe) PacketSent(*Port, *Packet, string)                                          {}
-func (nullProbe) AccessStarted(*Port, *RemoteAccess)                                         {}
-func (nullProbe) FirstByteDeparted(any, unit.Time)                                           {}
-func (nullProbe) LastByteArrived(any, unit.Time)                                             {}
-func (nullProbe) AccessSignalSent(*RemoteAccess, string, int32, int32, unit.Time, unit.Time) {}
+func (nullProbe) BeginRun(*Job)                                                             {}
+func (nullProbe) WrapPort(p *Port) device.Port                                              { return p }
+func (nullProbe) SetServerName(*sim.Server, string, ...any)                                 {}
+func (nullProbe) ProcessorActivityUntil(*Port, unit.Time, string, model.Activity, int)      {}
+func (nullProbe) ProcessorDelayed(*Port, any, unit.Time, unit.Time, string, model.Activity) {}
+func (nullProbe) StoreActivity(*Port, unit.Time, unit.Time, string, model.Activity, int)    {}
+func (nullProbe) PacketSent(*Port, *Packet, string)                                         {}
+func (nullProbe) AccessStarted(*Port, *RemoteAccess)                                        {}
+func (nullProbe) FirstByteDeparted(any, unit.Time)                                          {}
+func (nullProbe) LastByteArrived(any, unit.Time)                                            {}
+func (nullProbe) AccessRequestOrConfirmationSent(*RemoteAccess, string, int32, int32, unit.Time, unit.Time) {
+}
 func (nullProbe) CompletionReported(*RemoteAccess, *Packet)                                  {}
 func (nullProbe) ServerOccupied(*sim.Server, any, model.Activity, unit.Time, unit.Time, int) {}
 func (nullProbe) ReportIfObserved(ProbeReporter, uint64)                                     {}

@@ -82,7 +82,7 @@ func busy(p device.Port) error {
 		p.Send((p.Rank()+i)%p.Size(), &device.Packet{Data: make([]byte, 300*i)})
 		if i%5 == 0 {
 			p.Memory().Get((p.Rank()+i+1)%p.Size(), key, 0, make([]byte, 200*i), device.Head{1})
-			p.Counters().FetchAndAdd(0, 0, 1)
+			p.Counters().FetchAndAddRegister(0, 0, 1)
 			p.Recv(true)
 		}
 		p.Copy(make([]byte, 100), make([]byte, 100))
@@ -136,7 +136,7 @@ func TestCounter(t *testing.T) {
 	var last unit.Time
 	hwtest.Run(t, hwtest.Torus(), ranks, func(p device.Port) {
 		for range times {
-			was := p.Counters().FetchAndAdd(0, 1, 1)
+			was := p.Counters().FetchAndAddRegister(0, 1, 1)
 			if seen[was] {
 				t.Errorf("%d was there twice", was)
 			}
@@ -146,13 +146,13 @@ func TestCounter(t *testing.T) {
 		if p.Rank() == 5 {
 			at := p.Now()
 			p.Delay(unit.Second - at) // all have ended
-			if was := p.Counters().FetchAndAdd(0, 1, -ranks*times); was != ranks*times {
+			if was := p.Counters().FetchAndAddRegister(0, 1, -ranks*times); was != ranks*times {
 				t.Errorf("%d are counted, want %d", was, ranks*times)
 			}
 			// There and back: 1 or 2 hops of 50 ns and delivery of 100 ns each way, and 1 µs at the
 			// register.
 			at = p.Now()
-			p.Counters().FetchAndAdd(4, 0, 0)
+			p.Counters().FetchAndAddRegister(4, 0, 0)
 			if took := p.Now() - at; took != us+2*100_000 {
 				t.Errorf("to count in the same node takes %v, want %v", took, us+2*100_000)
 			}
@@ -187,7 +187,7 @@ func TestNoSuchRank(t *testing.T) {
 	for name, do := range map[string]func(p device.Port){
 		"send":  func(p device.Port) { p.Send(2, &device.Packet{}) },
 		"put":   func(p device.Port) { p.Memory().Put(2, 0, 0, nil, device.Head{}) },
-		"count": func(p device.Port) { p.Counters().FetchAndAdd(-1, 0, 1) },
+		"count": func(p device.Port) { p.Counters().FetchAndAddRegister(-1, 0, 1) },
 	} {
 		for _, machine := range []string{"t3d", "convex", "loggp"} {
 			err := func() (err error) {

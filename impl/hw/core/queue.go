@@ -28,12 +28,12 @@ func (p *Port) remoteNetworkTo(rank int) RemoteNetwork { return p.networkTo(rank
 
 // QueueEntry is an entry on its way to a queue, or in the queue.
 type QueueEntry struct {
-	*Packet      // its bytes; its fields Src and Dst are the writer and the rank whose queue it is
-	key          device.Key
-	enqueueFlags device.EnqueueFlags
-	completion   device.Head
-	isRefused    bool
-	nextEntry    *QueueEntry
+	*Packet              // its bytes; its fields Src and Dst are the writer and the rank whose queue it is
+	queueKey             device.Key
+	enqueueFlags         device.EnqueueFlags
+	completionPacketHead device.Head
+	isRefused            bool
+	nextEntry            *QueueEntry
 }
 
 // queueTable is the queues of a rank. A key is a place, which is not used again.
@@ -47,38 +47,38 @@ type entryQueue struct {
 	firstEntryCharged        bool         // the first entry has been paid for
 }
 
-// portQueues implements device.Queues for a port.
-type portQueues struct{ *Port }
+// portAsQueues implements device.Queues for a port.
+type portAsQueues struct{ *Port }
 
 // Queues implements device.Port.
 func (p *Port) Queues() device.Queues {
 	if !p.Job.hasQueues {
 		return nil
 	}
-	return portQueues{p}
+	return portAsQueues{p}
 }
 
-func (q portQueues) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
+func (q portAsQueues) MaxEntryBytes() int { return q.remoteNetworkTo(int(q.ID)).MaxEntryBytes() }
 
-func (q portQueues) Create(size int) device.Key {
+func (q portAsQueues) Create(size int) device.Key {
 	q.queues = append(q.queues, &entryQueue{capacityBytes: size, writerMustRetry: map[int]bool{}})
 	return device.Key(len(q.queues) - 1)
 }
 
-func (q portQueues) Destroy(k device.Key) {
+func (q portAsQueues) Destroy(k device.Key) {
 	q.ownQueue(k)
 	q.queues[k] = nil
 }
 
 // ownQueue returns one of the rank's own queues.
-func (q portQueues) ownQueue(k device.Key) *entryQueue {
+func (q portAsQueues) ownQueue(k device.Key) *entryQueue {
 	if k >= device.Key(len(q.queues)) || q.queues[k] == nil {
 		panic(fmt.Sprintf("hw: rank %d has no queue %d", q.ID, k))
 	}
 	return q.queues[k]
 }
 
-func (q portQueues) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
+func (q portAsQueues) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 	q.checkRank(dst)
 	net := q.remoteNetworkTo(dst)
 	if len(b) > net.MaxEntryBytes() {
@@ -90,7 +90,7 @@ func (q portQueues) Enqueue(dst int, k device.Key, b []byte, flags device.Enqueu
 	} else {
 		q.freeEntries = x.nextEntry
 	}
-	*x = QueueEntry{Packet: q.newPacket(q.ID, int32(dst), &done, b), key: k, enqueueFlags: flags, completion: done}
+	*x = QueueEntry{Packet: q.newPacket(q.ID, int32(dst), &done, b), queueKey: k, enqueueFlags: flags, completionPacketHead: done}
 	x.Network = net
 	net.SendEntry(q.Port, x)
 }
@@ -106,10 +106,10 @@ func (x *QueueEntry) AppendToQueue() (tell bool) {
 }
 
 func (p *Port) appendEntry(x *QueueEntry) bool {
-	if p.programEnded || x.key >= device.Key(len(p.queues)) || p.queues[x.key] == nil {
+	if p.hasProgramEnded || x.queueKey >= device.Key(len(p.queues)) || p.queues[x.queueKey] == nil {
 		return false
 	}
-	r := p.queues[x.key]
+	r := p.queues[x.queueKey]
 	used := r.usedBytes + len(x.Data) + device.EntryOverhead
 	if used > r.capacityBytes || r.writerMustRetry[x.Src] && x.enqueueFlags&device.RetryAfterRefusal == 0 {
 		r.writerMustRetry[x.Src] = true
@@ -130,7 +130,7 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 // NewCompletion returns the packet that tells the writer whether the entry was accepted; the packet
 // is used when it Arrives.
 func (x *QueueEntry) NewCompletion() *Packet {
-	pk := x.Job.newPacket(int32(x.Src), int32(x.Src), &x.completion, nil)
+	pk := x.Job.newPacket(int32(x.Src), int32(x.Src), &x.completionPacketHead, nil)
 	pk.isCompletion, pk.Refused, pk.polledBy = true, x.isRefused, nil
 	x.Job.Probe.CompletionReported(nil, pk)
 	if x.isRefused {
@@ -147,7 +147,7 @@ func (x *QueueEntry) recycle() {
 	x.nextEntry, j.freeEntries = j.freeEntries, x
 }
 
-func (q portQueues) First(k device.Key) *device.Packet {
+func (q portAsQueues) First(k device.Key) *device.Packet {
 	q.ElapseCharges()
 	q.runSignalHandler()
 	r := q.ownQueue(k)
@@ -162,7 +162,7 @@ func (q portQueues) First(k device.Key) *device.Packet {
 	return &r.first.Packet.Packet
 }
 
-func (q portQueues) IsRefusing(k device.Key) bool {
+func (q portAsQueues) IsRefusing(k device.Key) bool {
 	for _, refusing := range q.ownQueue(k).writerMustRetry {
 		if refusing {
 			return true
@@ -171,7 +171,7 @@ func (q portQueues) IsRefusing(k device.Key) bool {
 	return false
 }
 
-func (q portQueues) RemoveFirst(k device.Key) {
+func (q portAsQueues) RemoveFirst(k device.Key) {
 	r := q.ownQueue(k)
 	x := r.first
 	if x == nil {

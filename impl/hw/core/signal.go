@@ -6,10 +6,10 @@ import "github.com/loggp/loggp/impl/device"
 // the rank's own process, when the rank waits, computes (Delay), polls or unmasks its signals; not
 // in the middle of another call, since a system runs handlers when it returns to the program.
 type signalState struct {
-	handler        func(src int, head device.Head)
-	pending        []pendingSignal
-	handlerRunning bool
-	masked         bool
+	handler          func(src int, head device.Head)
+	pending          []pendingSignal
+	isHandlerRunning bool
+	isMasked         bool
 }
 
 type pendingSignal struct {
@@ -17,15 +17,15 @@ type pendingSignal struct {
 	head device.Head
 }
 
-// portSignals implements device.Signal for a port.
-type portSignals struct{ *Port }
+// portAsSignals implements device.Signal for a port.
+type portAsSignals struct{ *Port }
 
 // Signal implements device.Port.
 func (p *Port) Signal() device.Signal {
 	if !p.Job.hasQueues {
 		return nil
 	}
-	return portSignals{p}
+	return portAsSignals{p}
 }
 
 // ensureSignalState returns the rank's signals, and makes their state if there is none.
@@ -36,20 +36,20 @@ func (p *Port) ensureSignalState() *signalState {
 	return p.signals
 }
 
-func (s portSignals) SetHandler(handler func(src int, head device.Head)) {
+func (s portAsSignals) SetHandler(handler func(src int, head device.Head)) {
 	s.ensureSignalState().handler = handler
 	s.ElapseCharges()
 	s.runSignalHandler()
 }
 
-func (s portSignals) Raise(dst int, head device.Head) {
+func (s portAsSignals) RaiseAt(dst int, head device.Head) {
 	s.checkRank(dst)
 	s.remoteNetworkTo(dst).SendSignal(s.Port, dst, head)
 }
 
-func (s portSignals) Mask(on bool) {
+func (s portAsSignals) Mask(on bool) {
 	h := s.ensureSignalState()
-	h.masked = on
+	h.isMasked = on
 	if !on && len(h.pending) > 0 {
 		s.ElapseCharges()
 		s.runSignalHandler()
@@ -58,12 +58,12 @@ func (s portSignals) Mask(on bool) {
 
 // DeliverSignal lets the handler of the rank run for a signal, as soon as it may.
 func (p *Port) DeliverSignal(src int32, head device.Head) {
-	if p.programEnded {
+	if p.hasProgramEnded {
 		return
 	}
 	h := p.ensureSignalState()
 	h.pending = append(h.pending, pendingSignal{src, head})
-	if !h.masked && !h.handlerRunning && h.handler != nil {
+	if !h.isMasked && !h.isHandlerRunning && h.handler != nil {
 		p.resumeForSignal()
 	}
 }
@@ -72,13 +72,13 @@ func (p *Port) DeliverSignal(src int32, head device.Head) {
 // it has. Work that the rank has been charged and not done yet is done later.
 func (p *Port) runSignalHandler() bool {
 	h := p.signals
-	if h == nil || h.handlerRunning || h.handler == nil || len(h.pending) == 0 || h.masked {
+	if h == nil || h.isHandlerRunning || h.handler == nil || len(h.pending) == 0 || h.isMasked {
 		return false
 	}
 	left := max(p.Clock-p.Kernel.Now(), 0)
 	p.Clock = p.Kernel.Now()
-	h.handlerRunning = true
-	for len(h.pending) > 0 && !h.masked {
+	h.isHandlerRunning = true
+	for len(h.pending) > 0 && !h.isMasked {
 		x := h.pending[0]
 		h.pending = h.pending[:copy(h.pending, h.pending[1:])]
 		p.remoteNetworkTo(int(p.ID)).ChargeSignalHandler(p)
@@ -86,7 +86,7 @@ func (p *Port) runSignalHandler() bool {
 		p.ElapseCharges()
 		p.watchEventCount++
 	}
-	h.handlerRunning = false
+	h.isHandlerRunning = false
 	p.AdvanceToKernel()
 	p.Clock += left
 	return true

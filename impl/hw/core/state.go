@@ -53,7 +53,7 @@ func (p *Port) resumeWhenFree() {
 
 // Wake continues a rank that waits, when its processor is free.
 func (p *Port) Wake() {
-	if p.isWaiting() && !p.storeInProgress {
+	if p.isWaiting() && !p.isStoreInProgress {
 		p.processState = runningState
 		p.AdvanceToKernel()
 		p.Kernel.Schedule(p.Clock, p.currentProc, 0)
@@ -93,11 +93,11 @@ func (p *Port) EndTransfer() {
 
 // MarkStoreStarted marks the processor as busy with a store, whose duration events will decide. The
 // rank runs ahead meanwhile; what it is charged is added after the store.
-func (p *Port) MarkStoreStarted() { p.storeInProgress = true }
+func (p *Port) MarkStoreStarted() { p.isStoreInProgress = true }
 
 // MarkStoreEnded marks the processor as free of the store, which kept it busy for d.
 func (p *Port) MarkStoreEnded(d unit.Time) {
-	p.storeInProgress = false
+	p.isStoreInProgress = false
 	p.Clock += d
 	switch {
 	case p.processState == awaitingOwnStoreEnd:
@@ -116,7 +116,7 @@ func (p *Port) MarkStoreEnded(d unit.Time) {
 // resumeForPacket resumes a rank that waits, because a packet has arrived. During a store of the
 // processor, MarkStoreEnded resumes it.
 func (p *Port) resumeForPacket() {
-	if p.isWaiting() && !p.storeInProgress {
+	if p.isWaiting() && !p.isStoreInProgress {
 		p.resumeWhenFree()
 	}
 }

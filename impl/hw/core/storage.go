@@ -15,7 +15,7 @@ func (p *Port) Storage() device.Storage {
 func (p *Port) AccessFile(n int) {
 	p.ElapseCharges()
 	moving := p.Machine.FileAccess.Bandwidth.Time(n)
-	begin := p.files.Reserve(p.Kernel.Now(), moving)
+	begin := p.fileSystem.Reserve(p.Kernel.Now(), moving)
 	p.Sleep(begin + moving + p.Machine.FileAccess.Start - p.Kernel.Now())
 	p.AdvanceToKernel()
 }

@@ -37,8 +37,8 @@ type Router[R any] interface {
 // hash of the node do the same to nodes whose hashes are equal.
 type SwitchOutput[R any] struct {
 	sim.Server
-	lastWaitingNodeChunk   *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
-	firstHighPriorityChunk *chunk[R] // those that go before: the first, which knows the last; nil: none
+	lastInNodeRing           *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
+	firstInHighPriorityQueue *chunk[R] // those that go before: the first, which knows the last; nil: none
 }
 
 // chunk is a part of a transfer in flight.
@@ -112,7 +112,7 @@ func (c *chunk[R]) HandleEvent(uint64) {
 // It reports whether the chunk goes on to another.
 func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
 	o := &s.SwitchOutputs[c.nextOutput]
-	if (o.lastWaitingNodeChunk != nil || o.firstHighPriorityChunk != nil || o.FreeAt() > t) && !(c.nextOutputLeadsToNode && s.MemoryArrivalTime != nil) {
+	if (o.lastInNodeRing != nil || o.firstInHighPriorityQueue != nil || o.FreeAt() > t) && !(c.nextOutputLeadsToNode && s.MemoryArrivalTime != nil) {
 		s.queueChunk(o, c)
 		return false
 	}
@@ -159,19 +159,19 @@ func (s *SwitchedNetwork[R]) OccupyLinks(from, to int, at unit.Time) {
 // queueChunk queues a chunk at a busy output, after those of its node.
 func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 	c.nextOfSameNode, c.lastOfSameNode = nil, c
-	last := o.lastWaitingNodeChunk
-	if last == nil && o.firstHighPriorityChunk == nil {
+	last := o.lastInNodeRing
+	if last == nil && o.firstInHighPriorityQueue == nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), (*outputFreeEvent[R])(s), uint64(c.nextOutput))
 	}
-	switch first := o.firstHighPriorityChunk; {
+	switch first := o.firstInHighPriorityQueue; {
 	case c.hasHighPriority && first == nil:
-		o.firstHighPriorityChunk = c
+		o.firstInHighPriorityQueue = c
 		return
 	case c.hasHighPriority:
 		first.lastOfSameNode.nextOfSameNode, first.lastOfSameNode = c, c
 		return
 	case last == nil:
-		o.lastWaitingNodeChunk, c.nextNodeChunk = c, c
+		o.lastInNodeRing, c.nextNodeChunk = c, c
 		return
 	}
 	for x := last.nextNodeChunk; ; x = x.nextNodeChunk {
@@ -183,7 +183,7 @@ func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 			break
 		}
 	}
-	o.lastWaitingNodeChunk, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
+	o.lastInNodeRing, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
 }
 
 // outputFreeEvent is the event of an output that is free again while chunks wait for it.
@@ -200,7 +200,7 @@ func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	c := o.dequeueChunk()
 	now := s.Job.Kernel.Now()
 	on := s.occupyOutput(o, c, now)
-	if o.lastWaitingNodeChunk != nil || o.firstHighPriorityChunk != nil {
+	if o.lastInNodeRing != nil || o.firstInHighPriorityQueue != nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 	}
 	if on {
@@ -210,23 +210,23 @@ func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 
 // dequeueChunk removes the chunk whose turn it is from the waiting ones.
 func (o *SwitchOutput[R]) dequeueChunk() *chunk[R] {
-	if c := o.firstHighPriorityChunk; c != nil {
-		if o.firstHighPriorityChunk = c.nextOfSameNode; c.nextOfSameNode != nil {
+	if c := o.firstInHighPriorityQueue; c != nil {
+		if o.firstInHighPriorityQueue = c.nextOfSameNode; c.nextOfSameNode != nil {
 			c.nextOfSameNode.lastOfSameNode = c.lastOfSameNode
 		}
 		return c
 	}
-	last, c := o.lastWaitingNodeChunk, o.lastWaitingNodeChunk.nextNodeChunk
+	last, c := o.lastInNodeRing, o.lastInNodeRing.nextNodeChunk
 	x := c.nextOfSameNode
 	switch {
 	case x == nil && c == last:
-		o.lastWaitingNodeChunk = nil
+		o.lastInNodeRing = nil
 	case x == nil:
 		last.nextNodeChunk = c.nextNodeChunk
 	case c == last:
-		o.lastWaitingNodeChunk, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
+		o.lastInNodeRing, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
 	default:
-		o.lastWaitingNodeChunk, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
+		o.lastInNodeRing, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
 	}
 	return c
 }

@@ -15,7 +15,7 @@ type SwitchedNetwork[R any] struct {
 	AttachedRanks
 	Job                       *Job
 	Router                    Router[R]
-	ProcessorChunking         Chunking // of a processor that sends packets
+	PacketSendChunking        Chunking // of a processor that sends packets
 	Injectors                 []sim.Server
 	SwitchOutputs             []SwitchOutput[R] // of the switches
 	linkRate                  CachedRate
@@ -73,7 +73,7 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 // next packet before its last one has left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderDelayBefore: p.NetworkDelay, Size: bytes, Duration: long, HighPriority: pk.channelClass == highPriorityClass}
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderDelayBefore: p.TotalNetworkDelay, Size: bytes, Duration: long, HasHighPriority: pk.channelPriorityPlusOne == highPriorityPlusOne}
 	p.Charge(long)
 	p.PendingSends++
 	first := sender.sendQueue.Head == nil
@@ -96,9 +96,9 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	w, s := &pk.Transit, r.network
 	p := &s.Job.Ports[pk.Src]
 	at := w.NextTime
-	late, last := s.SendChunk(pk, w, &s.ProcessorChunking, p.ID, pk.Dst, until)
+	late, last := s.SendChunk(pk, w, &s.PacketSendChunking, p.ID, pk.Dst, until)
 	p.Clock += late
-	p.NetworkDelay += late
+	p.TotalNetworkDelay += late
 	p.Probe.ProcessorDelayed(p, pk, at, late, "network", model.BlockedActivity)
 	if !last {
 		s.Job.Kernel.Schedule(w.NextTime, r, 0)
@@ -108,7 +108,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	r.LastDeparture = w.NextTime
 	r.sendQueue.Pop()
 	if next := r.sendQueue.Head; next != nil {
-		next.Transit.NextTime = max(next.Transit.NextTime+p.NetworkDelay-next.Transit.SenderDelayBefore, r.LastDeparture)
+		next.Transit.NextTime = max(next.Transit.NextTime+p.TotalNetworkDelay-next.Transit.SenderDelayBefore, r.LastDeparture)
 		s.Job.Kernel.Schedule(next.Transit.NextTime, r, 0)
 	}
 }
@@ -127,7 +127,7 @@ func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *Chunking, from, to
 	if w.Position > 0 {
 		dur -= f.TimeOfFirstBytes(w.Position)
 	}
-	entered := s.injectChunk(of, w.NextTime, s.NodeOf(from), s.NodeOf(to), b+f.LinkOverheadBytes, dur, last, w.HighPriority, until)
+	entered := s.injectChunk(of, w.NextTime, s.NodeOf(from), s.NodeOf(to), b+f.LinkOverheadBytes, dur, last, w.HasHighPriority, until)
 	if w.Position == 0 {
 		s.Job.Probe.FirstByteDeparted(of, entered)
 	}

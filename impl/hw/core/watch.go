@@ -72,7 +72,7 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	p.throttlePolling(&p.loadThrottle, maxPollsWithoutTime)
 	p.awaitedWord, p.awaitedWordOldValue = p.localWord(k, off), old
 	switch {
-	case p.storeInProgress:
+	case p.isStoreInProgress:
 		p.park(awaitingWordCheck)
 	case p.Clock > p.Kernel.Now() && !p.Kernel.IsIdleUntil(p.Clock):
 		p.Kernel.Schedule(p.Clock, (*wordCheckEvent)(p), 0)

@@ -393,7 +393,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 
 // deliverPacket puts a packet into the inbox of its rank, unless the rank's program has ended.
 func (n *mbcf) deliverPacket(pk *core.Packet) {
-	if n.job.Ports[pk.Dst].ProgramEnded() {
+	if n.job.Ports[pk.Dst].HasProgramEnded() {
 		n.job.ReleasePacket(pk)
 		return
 	}

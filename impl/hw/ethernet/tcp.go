@@ -255,7 +255,7 @@ func (s *socket) receiveData(x *segment) {
 	s.scheduleAcknowledgement(x.arrival)
 	s.owesShortSegment = s.owesShortSegment || x.length < s.host.network.mss
 	s.host.Probe.ReportIfObserved((*arrivalReport)(s), uint64(fresh))
-	if s.host.ProgramEnded() {
+	if s.host.HasProgramEnded() {
 		s.readBytes(s.arrived - s.read)
 		return
 	}

@@ -152,7 +152,7 @@ func (b *datagramInputEvent) HandleEvent(uint64) {
 	n.releaseFrame(f)
 	u := &h.udp
 	n.statistics.UDPDatagramsReceived++
-	if h.ProgramEnded() || u.receivedBytes+len(x.data) > n.UDP.Buffer {
+	if h.HasProgramEnded() || u.receivedBytes+len(x.data) > n.UDP.Buffer {
 		n.statistics.UDPDatagramsDropped++
 		n.releaseDatagram(x)
 		return

@@ -35,7 +35,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	x.Transit = core.Transit{Step: putStarted}
 	if x.IsGet {
 		latency := n.latencyBetween(x.Src, x.Dst)
-		p.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, t, t+latency)
+		p.Probe.AccessRequestOrConfirmationSent(x, "get", x.Src, x.Dst, t, t+latency)
 		x.Transit.Step = getRequested
 		t += latency
 	}
@@ -95,6 +95,6 @@ func (n *network) moveData(x *core.RemoteAccess) {
 	if n.nics == nil {
 		back += n.Deliver
 	}
-	n.job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), k.Now()+back)
+	n.job.Probe.AccessRequestOrConfirmationSent(x, "done", x.Dst, x.Src, k.Now(), k.Now()+back)
 	k.Schedule(k.Now()+back, (*accessStep)(x), 0)
 }

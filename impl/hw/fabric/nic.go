@@ -196,7 +196,7 @@ func (n *network) ChargeCompletion(p *core.Port) {
 // startAccessByNIC charges the work request of an access.
 func (n *network) startAccessByNIC(p *core.Port, x *core.RemoteAccess) {
 	isInline := !x.IsGet && n.NIC.IsInline(len(x.Data))
-	if !isInline && !x.NoCompletion {
+	if !isInline && !x.NeedsNoCompletion {
 		n.RegisterMemory(p, x.Data)
 	}
 	bytes := len(x.Data)
@@ -220,7 +220,7 @@ func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 	k := &n.job.Kernel
 	if x.IsGet {
 		there := k.Now() + n.latencyBetween(x.Src, x.Dst)
-		n.job.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, k.Now(), there)
+		n.job.Probe.AccessRequestOrConfirmationSent(x, "get", x.Src, x.Dst, k.Now(), there)
 		x.Transit.Step = getRequested
 		k.Schedule(there, (*accessStep)(x), 0)
 		return

@@ -274,7 +274,7 @@ func TestAtomicsTakeTheirTurn(t *testing.T) {
 		p.Delay(us)
 		if p.Rank()%2 == 0 && p.Rank() > 0 {
 			begin := p.Now()
-			if before := p.Counters().FetchAndAdd(1, 0, 1); before != int64(len(last)) {
+			if before := p.Counters().FetchAndAddRegister(1, 0, 1); before != int64(len(last)) {
 				t.Errorf("rank %d reads %d, want %d", p.Rank(), before, len(last))
 			}
 			last[len(last)] = p.Now() - begin

@@ -39,7 +39,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Probe.ServerOccupied(accept, x, model.CarryActivity, t, long, len(x.Data))
 	if x.IsGet {
 		latency := n.SwitchedNetwork.LatencyBetween(x.Src, x.Dst)
-		p.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, t, t+latency)
+		p.Probe.AccessRequestOrConfirmationSent(x, "get", x.Src, x.Dst, t, t+latency)
 		t += latency
 	}
 	x.Transit = core.Transit{Step: sendingChunks, NextTime: t, Size: len(x.Data), Duration: long}
@@ -72,7 +72,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		}
 		w.Step = acknowledged
 		confirmed := k.Now() + n.SwitchedNetwork.LatencyBetween(x.Dst, x.Src)
-		n.Job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		n.Job.Probe.AccessRequestOrConfirmationSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
 		k.Schedule(confirmed, (*accessStep)(x), 0)
 	case acknowledged:
 		x.Complete()

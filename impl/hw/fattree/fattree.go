@@ -30,7 +30,7 @@ func New(j *core.Job, t *model.FatTree, e core.AttachedRanks) core.Network {
 	}
 	top := n.levels[len(n.levels)-1]
 	n.SwitchOutputs = make([]core.SwitchOutput[route], int(top.firstOutput)+top.switches*(t.Arity+top.upLinks))
-	n.ProcessorChunking = core.Chunking{ChunkBytes: t.Packet.Payload, LinkOverheadBytes: t.Packet.Header, TimeOfFirstBytes: n.storeTime}
+	n.PacketSendChunking = core.Chunking{ChunkBytes: t.Packet.Payload, LinkOverheadBytes: t.Packet.Header, TimeOfFirstBytes: n.storeTime}
 	n.putFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: t.Put.Bandwidth.Time}
 	n.getFlow = core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: t.Get.Bandwidth.Time}
 	n.Initialize(j, e, n, e.InterfaceCount, t.Link, t.Deliver, t.Node)

@@ -226,7 +226,7 @@ func TestHypernodesCounter(t *testing.T) {
 			3: us + 2*300_000, 2: us + 2*300_000, 0: 2*us + 2*700_000 + 3*50_000, 7: 2*us + 2*700_000 + 3*50_000,
 		} {
 			at := p.Now()
-			p.Counters().FetchAndAdd(dst, 0, 1)
+			p.Counters().FetchAndAddRegister(dst, 0, 1)
 			if took := p.Now() - at; took != want {
 				t.Errorf("to count at %d takes %v, want %v", dst, took, want)
 			}

@@ -50,7 +50,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	}
 	switch {
 	case x.IsGet:
-		n.Job.Probe.AccessSignalSent(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
+		n.Job.Probe.AccessRequestOrConfirmationSent(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
 		w.NextTime += n.LatencyBetween(x.Src, x.Dst)
 		p.Kernel.Schedule(w.NextTime, (*accessStep)(x), 0)
 		if engine {
@@ -120,7 +120,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		}
 		w.Step = acknowledged
 		confirmed := k.Now() + n.LatencyBetween(x.Dst, x.Src) + n.Acknowledge
-		n.Job.Probe.AccessSignalSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		n.Job.Probe.AccessRequestOrConfirmationSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
 		k.Schedule(confirmed, (*accessStep)(x), 0)
 	case acknowledged:
 		x.Complete()

@@ -39,7 +39,7 @@ const (
 // beginPut begins a put at the processor's own time.
 func (r *rankState) beginPut(x *core.RemoteAccess) {
 	r.put, r.step, r.lastChunkLeft = x, awaitingEnginePuts, false
-	r.startTime, r.busyUntil, r.includedDelay = r.port.Clock, r.port.Clock, r.port.NetworkDelay
+	r.startTime, r.busyUntil, r.includedDelay = r.port.Clock, r.port.Clock, r.port.TotalNetworkDelay
 	r.port.MarkStoreStarted()
 	if r.awaitKernelTime(true) {
 		r.advancePut(true)
@@ -68,8 +68,8 @@ func (r *rankState) awaitKernelTime(runs bool) bool {
 	p := r.port
 	k := &p.Kernel
 	for {
-		if d := p.NetworkDelay - r.includedDelay; d > 0 { // the network was late to take a packet
-			r.includedDelay, r.startTime, r.busyUntil = p.NetworkDelay, r.startTime+d, r.busyUntil+d
+		if d := p.TotalNetworkDelay - r.includedDelay; d > 0 { // the network was late to take a packet
+			r.includedDelay, r.startTime, r.busyUntil = p.TotalNetworkDelay, r.startTime+d, r.busyUntil+d
 		}
 		switch {
 		case r.busyUntil <= k.Now():

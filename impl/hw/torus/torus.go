@@ -41,7 +41,7 @@ func New(j *core.Job, t *model.Torus, e core.AttachedRanks) core.Network {
 	flow := func(rate unit.Rate) core.Chunking {
 		return core.Chunking{ChunkBytes: t.Chunk, TimeOfFirstBytes: rate.Time}
 	}
-	n.ProcessorChunking, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.TransferEngine.Bandwidth)
+	n.PacketSendChunking, n.putFlow, n.getFlow, n.engineFlow = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.TransferEngine.Bandwidth)
 	n.lineBytes = max(t.MemoryLineBytes, 1)
 	if t.MemoryRate > 0 {
 		n.MemoryArrivalTime = n.memoryTime

@@ -114,7 +114,7 @@ func (s *scene) step(may bool) bool {
 		if s.early {
 			s.claim(i)
 		}
-		if s.left[i] > 0 && (s.slot[i] != noAwaitedPE || !s.early && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots)) {
+		if s.left[i] > 0 && (s.slot[i] != noAwaitedPE || !s.early && s.Counters().FetchAndAddRegister(0, 0, 0) < int64(s.slots)) {
 			able[n] = i
 			n++
 		}
@@ -136,8 +136,8 @@ func (s *scene) step(may bool) bool {
 
 // claim gives a sender a slot if it needs one and there is one.
 func (s *scene) claim(i int) {
-	if s.left[i] > 0 && s.slot[i] == noAwaitedPE && s.Counters().FetchAndAdd(0, 0, 0) < int64(s.slots) {
-		s.slot[i] = int(s.Counters().FetchAndAdd(0, 0, 1))
+	if s.left[i] > 0 && s.slot[i] == noAwaitedPE && s.Counters().FetchAndAddRegister(0, 0, 0) < int64(s.slots) {
+		s.slot[i] = int(s.Counters().FetchAndAddRegister(0, 0, 1))
 	}
 }
 

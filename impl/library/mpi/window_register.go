@@ -49,7 +49,7 @@ func (w *Window) allocateLockRegister(used uint) {
 // freeLockRegister ends the use of the register, when no rank uses the window any more.
 func (w *Window) freeLockRegister() {
 	if w.lockCounters != nil {
-		w.lockCounters.FetchAndStore(w.comm.jobRank(w.comm.rank), w.lockRegister, 0)
+		w.lockCounters.FetchAndStoreRegister(w.comm.jobRank(w.comm.rank), w.lockRegister, 0)
 		w.comm.state.lockRegisters &^= 1 << w.lockRegister
 	}
 }
@@ -58,15 +58,15 @@ func (w *Window) freeLockRegister() {
 // one that does not yet wait, that waits from then on.
 func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
 	to, self := w.comm.jobRank(rank), holderCount(exclusive)
-	old := w.lockCounters.FetchAndAdd(to, w.lockRegister, self)
+	old := w.lockCounters.FetchAndAddRegister(to, w.lockRegister, self)
 	isFree := old%lockWaiter/exclusiveHolder == 0 && (!exclusive || old%exclusiveHolder == 0)
 	switch {
 	case isFree && waits:
-		w.lockCounters.FetchAndAdd(to, w.lockRegister, -lockWaiter)
+		w.lockCounters.FetchAndAddRegister(to, w.lockRegister, -lockWaiter)
 	case waits:
-		w.lockCounters.FetchAndAdd(to, w.lockRegister, -self)
+		w.lockCounters.FetchAndAddRegister(to, w.lockRegister, -self)
 	case !isFree || old >= lockWaiter:
-		w.lockCounters.FetchAndAdd(to, w.lockRegister, lockWaiter-self)
+		w.lockCounters.FetchAndAddRegister(to, w.lockRegister, lockWaiter-self)
 		return false
 	}
 	return isFree
@@ -74,7 +74,7 @@ func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
 
 // releaseRegisterLock gives back the lock of a rank's memory, to which accesses are complete.
 func (w *Window) releaseRegisterLock(t *targetState) {
-	if old := w.lockCounters.FetchAndAdd(w.comm.jobRank(t.rank), w.lockRegister, -holderCount(t.exclusive)); old < lockWaiter {
+	if old := w.lockCounters.FetchAndAddRegister(w.comm.jobRank(t.rank), w.lockRegister, -holderCount(t.exclusive)); old < lockWaiter {
 		return
 	}
 	if t.rank == w.comm.rank {

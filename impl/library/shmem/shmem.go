@@ -231,7 +231,7 @@ func (e *PE) Quiet() {
 func (e *PE) FetchAndIncrement(dst int) int64 {
 	switch {
 	case e.memory != nil:
-		return e.counters.FetchAndAdd(dst, 0, 1)
+		return e.counters.FetchAndAddRegister(dst, 0, 1)
 	case dst == e.rank:
 		e.register++
 		return e.register - 1
@@ -246,7 +246,7 @@ func (e *PE) FetchAndIncrement(dst int) int64 {
 // ResetRegister sets the PE's own register to 0.
 func (e *PE) ResetRegister() {
 	if e.memory != nil {
-		e.counters.FetchAndStore(e.rank, 0, 0)
+		e.counters.FetchAndStoreRegister(e.rank, 0, 0)
 		return
 	}
 	e.register = 0

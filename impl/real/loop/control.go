@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// controlState is the shared state of a network that broadcasts and combines. It keeps the words of
-// a broadcast until all ranks have received them.
-type controlState struct {
+// controlNetworkState is the shared state of a network that broadcasts and combines. It keeps the
+// words of a broadcast until all ranks have received them.
+type controlNetworkState struct {
 	mu               sync.Mutex
 	messages         map[int]*controlMessage // by number
 	arrivedCount     int
@@ -28,8 +28,8 @@ type control struct{ *port }
 func (c control) MaxWords() int { return 15 }
 
 func (c control) Broadcast(root int, words []uint32) {
-	s, n := &c.job.control, c.broadcastCount
-	c.broadcastCount++
+	s, n := &c.job.control, c.broadcastsBegun
+	c.broadcastsBegun++
 	if root == c.Rank() {
 		if len(c.ports) > 1 {
 			s.mu.Lock()
@@ -56,8 +56,8 @@ func (c control) Broadcast(root int, words []uint32) {
 }
 
 func (c control) Combine(op device.Combination, word uint32) (result uint32) {
-	s, n := &c.job.control, c.combinationCount
-	c.combinationCount++
+	s, n := &c.job.control, c.combinationsBegun
+	c.combinationsBegun++
 	s.mu.Lock()
 	if s.arrivedCount++; s.arrivedCount > 1 {
 		word = op.Combine(s.combinedWord, word)

@@ -52,7 +52,7 @@ type job struct {
 	buffers bufferPool
 
 	barrierArrivals atomic.Int64 // ranks at barriers, in all
-	control         controlState
+	control         controlNetworkState
 	goroutines      sync.WaitGroup // ranks, and operations and handlers that run beside them
 	idleCount       atomic.Int32   // ranks that wait or have ended, minus operations and handlers under way
 

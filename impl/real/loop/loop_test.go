@@ -105,7 +105,7 @@ func TestMistakesPanic(t *testing.T) {
 		do   func(p device.Port)
 	}{
 		{"no rank 2 among 2", func(p device.Port) { p.Send(2, &device.Packet{}) }},
-		{"no rank -1 among 2", func(p device.Port) { p.Counters().FetchAndAdd(-1, 0, 0) }},
+		{"no rank -1 among 2", func(p device.Port) { p.Counters().FetchAndAddRegister(-1, 0, 0) }},
 		{"withdraw of memory 0x63 that rank 0 does not expose", func(p device.Port) { p.Memory().Withdraw(99) }},
 	} {
 		err := loop.New(2).Run(func(p device.Port) error {

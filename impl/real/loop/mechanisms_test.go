@@ -123,10 +123,10 @@ func TestSlotsDrawnFromCounter(t *testing.T) {
 		zero := device.Key(allgather(p, device.Head{uint64(k)})[0][0])
 		if p.Rank() > 0 {
 			for i := range uint64(each) {
-				at := c.FetchAndAdd(0, 0, 1)
+				at := c.FetchAndAddRegister(0, 0, 1)
 				for at >= slots {
 					p.Delay(unit.Microsecond)
-					at = c.FetchAndAdd(0, 0, 1)
+					at = c.FetchAndAddRegister(0, 0, 1)
 				}
 				b := nativeEndian.AppendUint64(nativeEndian.AppendUint64(nil, i), uint64(p.Rank()+1))
 				m.Put(0, zero, int(at)*slot, b, device.Head{})
@@ -144,7 +144,7 @@ func TestSlotsDrawnFromCounter(t *testing.T) {
 				next[from]++
 			}
 			clear(pool)
-			if taken := c.FetchAndStore(0, 0, 0); taken < slots {
+			if taken := c.FetchAndStoreRegister(0, 0, 0); taken < slots {
 				return fmt.Errorf("%d of %d slots were taken, and all were done", taken, slots)
 			}
 		}
@@ -238,7 +238,7 @@ func TestCancelBySignal(t *testing.T) {
 			}
 			p.Send(peer, &device.Packet{})
 			p.Recv(true) // it is there
-			s.Raise(peer, device.Head{i})
+			s.RaiseAt(peer, device.Head{i})
 			sum := uint64(0)
 			for range 2 {
 				sum += p.Recv(true).Head[1]

@@ -102,11 +102,11 @@ func (w watch) LoadWord(k device.Key, off int) (word uint64) {
 
 type counter struct{ *port }
 
-func (c counter) FetchAndAdd(dst, r int, delta int64) int64 {
+func (c counter) FetchAndAddRegister(dst, r int, delta int64) int64 {
 	return c.portOf(dst).counters[r].Add(delta) - delta
 }
 
-func (c counter) FetchAndStore(dst, r int, value int64) int64 {
+func (c counter) FetchAndStoreRegister(dst, r int, value int64) int64 {
 	return c.portOf(dst).counters[r].Swap(value)
 }
 

@@ -19,17 +19,17 @@ type port struct {
 	lentBuffer *buffer     // which the rank may still read
 	delayTimer *time.Timer // for Delay; nil before the first
 
-	inbox                            inbox
-	exposed                          exposedMemory
-	counters                         [device.CountersPerRank]atomic.Int64
-	queues                           entryQueues
-	signals                          signalState
-	lanes                            [device.NumPriorities]lane
-	datagrams                        datagramState
-	ownArrivals                      uint64 // at the barrier
-	broadcastCount, combinationCount int    // broadcasts and combinations of device.Control that the rank has begun
-	delayed                          delayedOperations
-	random                           faultRandom
+	inbox                              inbox
+	exposed                            exposedMemory
+	counters                           [device.CountersPerRank]atomic.Int64
+	queues                             entryQueues
+	signals                            signalState
+	lanes                              [device.NumPriorities]lane
+	datagrams                          datagramState
+	ownArrivals                        uint64 // at the barrier
+	broadcastsBegun, combinationsBegun int    // broadcasts and combinations of device.Control that the rank has begun
+	delayed                            delayedOperations
+	random                             faultRandom
 }
 
 func newPort(j *job, rank int) *port {

@@ -34,7 +34,7 @@ func (s signal) SetHandler(handler func(src int, head device.Head)) {
 	s.startHandler()
 }
 
-func (s signal) Raise(dst int, head device.Head) {
+func (s signal) RaiseAt(dst int, head device.Head) {
 	to := s.portOf(dst)
 	if s.faults.Delay > 0 {
 		s.runLater(func() { to.addSignal(raisedSignal{s.Rank(), head}) })

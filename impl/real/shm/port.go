@@ -228,13 +228,13 @@ func (p *port) Counters() device.Counters { return counter{p} }
 
 type counter struct{ *port }
 
-func (c counter) FetchAndAdd(dst, r int, delta int64) int64 {
+func (c counter) FetchAndAddRegister(dst, r int, delta int64) int64 {
 	c.ExitIfJobFailed()
 	c.CheckRank(dst)
 	return c.ranks[dst].counters[r].Add(delta) - delta
 }
 
-func (c counter) FetchAndStore(dst, r int, value int64) int64 {
+func (c counter) FetchAndStoreRegister(dst, r int, value int64) int64 {
 	c.ExitIfJobFailed()
 	c.CheckRank(dst)
 	return c.ranks[dst].counters[r].Swap(value)
