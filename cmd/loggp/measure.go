@@ -192,7 +192,7 @@ func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 	options := reflect.ValueOf(m.options)
 	for i := range options.NumField() {
 		field := options.Type().Field(i).Name
-		flag := strings.TrimPrefix(flagName(field), "--")
+		flag := strings.TrimPrefix(flagOfOption(field), "--")
 		if cmd.Flag(flag) == nil || !cmd.Flags().Changed(flag) {
 			continue
 		}

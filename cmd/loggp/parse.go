@@ -21,8 +21,8 @@ type flagValueError string
 func (e flagValueError) Error() string { return string(e) }
 
 // applyGivenFlags sets the options of the flags that were given; others keep their zero value.
-func applyGivenFlags(cmd *cobra.Command, parsers []optionSetter) error {
-	for _, p := range parsers {
+func applyGivenFlags(cmd *cobra.Command, setters []optionSetter) error {
+	for _, p := range setters {
 		if !cmd.Flags().Changed(p.flagName) {
 			continue
 		}
