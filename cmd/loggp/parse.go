@@ -22,17 +22,17 @@ func (e flagValueError) Error() string { return string(e) }
 
 // applyGivenFlags sets the options of the flags that were given; others keep their zero value.
 func applyGivenFlags(cmd *cobra.Command, setters []optionSetter) error {
-	for _, p := range setters {
-		if !cmd.Flags().Changed(p.flagName) {
+	for _, s := range setters {
+		if !cmd.Flags().Changed(s.flagName) {
 			continue
 		}
-		text := cmd.Flag(p.flagName).Value.String()
-		err := p.set(text)
+		text := cmd.Flag(s.flagName).Value.String()
+		err := s.set(text)
 		if _, is := err.(flagValueError); is {
-			return fmt.Errorf("--%s %s: %w", p.flagName, text, err)
+			return fmt.Errorf("--%s %s: %w", s.flagName, text, err)
 		}
 		if err != nil { // which shows the text
-			return fmt.Errorf("--%s: %w", p.flagName, err)
+			return fmt.Errorf("--%s: %w", s.flagName, err)
 		}
 	}
 	return nil
