@@ -122,9 +122,9 @@ func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench
 	if len(outcome.AddedSizes) > 0 {
 		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(outcome.AddedSizes), "[]")})
 	}
-	if len(outcome.BatchSizes) > 0 {
+	if len(outcome.BatchOperations) > 0 {
 		var batches []string // timers whose samples are means of several operations
-		for _, b := range outcome.BatchSizes {
+		for _, b := range outcome.BatchOperations {
 			batches = append(batches, fmt.Sprintf("%s %d", b.Timer, b.MaxOperations))
 		}
 		slices.Sort(batches)

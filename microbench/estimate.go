@@ -102,8 +102,8 @@ func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians
 // Bounds of the search for a break.
 const (
 	maxAddedSizes          = 10
-	minSizeGap             = 32   // bytes between two sizes at which the search ends,
-	minSizeGapDivisor      = 16   // or this part of the lower size
+	minSizeDistance        = 32   // bytes between two sizes at which the search ends,
+	minSizeDistanceDivisor = 16   // or this part of the lower size
 	minRelativeBreak       = 0.05 // of the value: a smaller deviation is no break,
 	breakUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
 )
@@ -151,7 +151,7 @@ func sizeAtLargestBreak(curves [][]curvePoint) int {
 		slices.SortFunc(c, func(a, b curvePoint) int { return cmp.Compare(a.bytes, b.bytes) })
 		for i := 1; i+2 < len(c); i++ {
 			g := gap{c[i].bytes, c[i+1].bytes}
-			if x := relativeBreak([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeGap, g.low/minSizeGapDivisor) {
+			if x := relativeBreak([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeDistance, g.low/minSizeDistanceDivisor) {
 				bends[g] += x
 				if bends[g] > bends[best] {
 					best = g

@@ -18,15 +18,15 @@ type ExperimentResult struct {
 	WallStart    time.Time
 	WallDuration time.Duration
 
-	TasksWithoutSamples int                 // tasks without samples, as the time was too short
-	TaskCount           int                 // of so many
-	AddedSizes          []int               // around the eager limit
-	PreciseMedianCount  int                 // whose interval over the launches is within the precision
-	MedianCount         int                 // of so many
-	BatchSizes          []TimerBatchSize    // of the timers that had any
-	ClockOffsets        []ClockOffsetBounds // of P2's clock from P1's, for each launch
-	LateStartCount      int                 // repetitions of collective operations that were dropped, as a rank was late for the agreed start
-	AgreedStartAttempts int                 // repetitions with an agreed start, late ones included
+	TasksWithoutSamples int                    // tasks without samples, as the time was too short
+	TaskCount           int                    // of so many
+	AddedSizes          []int                  // around the eager limit
+	PreciseMedianCount  int                    // whose interval over the launches is within the precision
+	MedianCount         int                    // of so many
+	BatchOperations     []TimerBatchOperations // of the timers that had any
+	ClockOffsets        []ClockOffsetBounds    // of P2's clock from P1's, for each launch
+	LateStartCount      int                    // repetitions of collective operations that were dropped, as a rank was late for the agreed start
+	AgreedStartAttempts int                    // repetitions with an agreed start, late ones included
 
 	isSchedulerProcess bool // the scheduler ran in this process
 }

@@ -52,7 +52,7 @@ func TestRefineFindsLimit(t *testing.T) {
 				if i == 0 || i == len(sizes) {
 					t.Fatalf("limit %d is not between sizes", limit)
 				}
-				if sizes[i]-sizes[i-1] <= max(minSizeGap, sizes[i-1]/minSizeGapDivisor) {
+				if sizes[i]-sizes[i-1] <= max(minSizeDistance, sizes[i-1]/minSizeDistanceDivisor) {
 					found++
 				}
 			}

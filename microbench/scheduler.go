@@ -348,8 +348,8 @@ const (
 	maxBatchDuration             = 200 * unit.Microsecond // above which the batch does not grow
 )
 
-// TimerBatchSize says that samples of a timer are means of several operations.
-type TimerBatchSize struct {
+// TimerBatchOperations says that samples of a timer are means of several operations.
+type TimerBatchOperations struct {
 	Timer         string
 	MaxOperations int // the largest number in a sample
 }
@@ -376,11 +376,11 @@ func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 	}
 	for i := range x.timers {
 		if n > 1 && 2*i < len(r.Times) {
-			b := slices.IndexFunc(s.result.BatchSizes, func(b TimerBatchSize) bool { return b.Timer == x.timers[i] })
+			b := slices.IndexFunc(s.result.BatchOperations, func(b TimerBatchOperations) bool { return b.Timer == x.timers[i] })
 			if b < 0 {
-				b, s.result.BatchSizes = len(s.result.BatchSizes), append(s.result.BatchSizes, TimerBatchSize{Timer: x.timers[i]})
+				b, s.result.BatchOperations = len(s.result.BatchOperations), append(s.result.BatchOperations, TimerBatchOperations{Timer: x.timers[i]})
 			}
-			s.result.BatchSizes[b].MaxOperations = max(s.result.BatchSizes[b].MaxOperations, n)
+			s.result.BatchOperations[b].MaxOperations = max(s.result.BatchOperations[b].MaxOperations, n)
 		}
 	}
 	return n

@@ -275,7 +275,7 @@ func TestRefines(t *testing.T) {
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: RealMachineSizes}, RefineSizes: true}, w)
 	sizes := slices.Sorted(slices.Values(append(slices.Clone(RealMachineSizes), out.AddedSizes...)))
 	i, _ := slices.BinarySearch(sizes, limit)
-	if n := len(out.AddedSizes); n < 2 || n > 8 || sizes[i]-sizes[i-1] > limit/minSizeGapDivisor+minSizeGap || slices.Max(out.AddedSizes) > 4096 || slices.Min(out.AddedSizes) < 2048 {
+	if n := len(out.AddedSizes); n < 2 || n > 8 || sizes[i]-sizes[i-1] > limit/minSizeDistanceDivisor+minSizeDistance || slices.Max(out.AddedSizes) > 4096 || slices.Min(out.AddedSizes) < 2048 {
 		t.Errorf("added %v: the limit is between %d and %d", out.AddedSizes, sizes[i-1], sizes[i])
 	}
 	for _, k := range out.AddedSizes {
@@ -329,7 +329,7 @@ func TestBatches(t *testing.T) {
 	}}
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 100_000}}, ClockStep: 10 * unit.Nanosecond, Budget: time.Second}, w)
 	of := map[string]int{}
-	for _, b := range out.BatchSizes {
+	for _, b := range out.BatchOperations {
 		of[b.Timer] = b.MaxOperations
 	}
 	if of[sample.Timer11] != maxBatchOperations || of[sample.TimerRTT] < 32 || of[sample.TimerTrain] >= maxBatchOperations {

@@ -64,7 +64,7 @@ type stage struct {
 
 	// Of collective operations, instead of run:
 	timeCollectiveRound func(w *collectiveWorker, startLead unit.Time) unit.Time
-	summarizeRanks      func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
+	summarizeRankTimes  func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
 }
 
 func (s *stage) hasTimer(timer string) bool { return slices.Contains(s.timers, timer) }
@@ -86,8 +86,8 @@ var stages = []*stage{
 	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: measuresLowLevelMemory, roundsForReps: roundsForFourthOfReps, runOnPair: timeLowLevelReadAndWrite, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
 	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
-	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeCollectiveRound: timeAfterBarrier, summarizeRanks: minMedianMaxTimes, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRanks: slowestRankTime, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeCollectiveRound: timeAfterBarrier, summarizeRankTimes: minMedianMaxTimes, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRankTimes: slowestRankTime, roundsForReps: roundsForAllReps},
 	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: appliesToOneMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: appliesToOneMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
 	{timers: []string{sample.TimerStream}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: StreamWindowLength, isMeasuredOnRequest: true},

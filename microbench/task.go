@@ -109,7 +109,7 @@ func (t *task) recordVisit(launch int, r CommandResult) (late int) {
 			ranks[rank] = r.Times[rank][i]
 		}
 		slices.Sort(ranks)
-		sums := s.summarizeRanks(ranks)
+		sums := s.summarizeRankTimes(ranks)
 		if sums == nil {
 			late++
 		}
@@ -196,8 +196,8 @@ func (t *task) launchSeries(h disturbanceDetector) []sample.Series {
 // before and after each command; by rank there are the shortest times, in order, and the number of
 // times.
 type disturbanceDetector struct {
-	shortestWorkByRank [][]unit.Time
-	workCountByRank    []int
+	shortestFixedWorkTimesByRank [][]unit.Time
+	fixedWorkTimeCountByRank     []int
 }
 
 // recordFixedWork adds the times of the work at one command.
@@ -205,14 +205,14 @@ func (h *disturbanceDetector) recordFixedWork(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
 		rank := c.rankOfFixedWorkTime(i)
-		for len(h.shortestWorkByRank) <= rank {
-			h.shortestWorkByRank, h.workCountByRank = append(h.shortestWorkByRank, nil), append(h.workCountByRank, 0)
+		for len(h.shortestFixedWorkTimesByRank) <= rank {
+			h.shortestFixedWorkTimesByRank, h.fixedWorkTimeCountByRank = append(h.shortestFixedWorkTimesByRank, nil), append(h.fixedWorkTimeCountByRank, 0)
 		}
-		h.workCountByRank[rank]++
-		n, _ := slices.BinarySearch(h.shortestWorkByRank[rank], t)
+		h.fixedWorkTimeCountByRank[rank]++
+		n, _ := slices.BinarySearch(h.shortestFixedWorkTimesByRank[rank], t)
 		if n < kept {
-			h.shortestWorkByRank[rank] = slices.Insert(h.shortestWorkByRank[rank], n, t)
-			h.shortestWorkByRank[rank] = h.shortestWorkByRank[rank][:min(kept, len(h.shortestWorkByRank[rank]))]
+			h.shortestFixedWorkTimesByRank[rank] = slices.Insert(h.shortestFixedWorkTimesByRank[rank], n, t)
+			h.shortestFixedWorkTimesByRank[rank] = h.shortestFixedWorkTimesByRank[rank][:min(kept, len(h.shortestFixedWorkTimesByRank[rank]))]
 		}
 	}
 }
@@ -222,10 +222,10 @@ func (h *disturbanceDetector) recordFixedWork(c Command, work []unit.Time) {
 func (h disturbanceDetector) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
 		rank := c.rankOfFixedWorkTime(i)
-		if rank >= len(h.shortestWorkByRank) {
+		if rank >= len(h.shortestFixedWorkTimesByRank) {
 			continue
 		}
-		best := h.shortestWorkByRank[rank][min(host.BestTimeIndex(h.workCountByRank[rank]), len(h.shortestWorkByRank[rank])-1)]
+		best := h.shortestFixedWorkTimesByRank[rank][min(host.BestTimeIndex(h.fixedWorkTimeCountByRank[rank]), len(h.shortestFixedWorkTimesByRank[rank])-1)]
 		if float64(t) > host.PaceTolerance*float64(best) {
 			return true
 		}

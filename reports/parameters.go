@@ -333,7 +333,7 @@ func (p *fittedPlace) eagerLimitTable() *doc.Table {
 		if !h.IsConfirmed {
 			evidence = "round trip only: no other timer changes there"
 		}
-		t.AddRow(doc.TextCell(h.Mode), p.eagerLimitCell(t, h.Mode), doc.NumberCell(h.CostJump), doc.NumberCell(h.SmallestRoundTrip), doc.TextCell(evidence))
+		t.AddRow(doc.TextCell(h.Mode), p.eagerLimitCell(t, h.Mode), doc.NumberCell(h.CostJump), doc.NumberCell(h.RoundTripOfSmallestMessage), doc.TextCell(evidence))
 	}
 	t.AddNote("S of LogGPS is the largest message that does not wait for its receiver; it is in this range. Above it a round trip costs the jump more, for a handshake, which takes at least the round trip of a small message.")
 	t.AddUnitNote()

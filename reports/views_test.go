@@ -38,7 +38,7 @@ func toys() *fit.Result {
 		row("g", params.MethodTrain, params.UnitMicros, 1, 1, 7, 6.9, 7.1, params.GoodVerdict), row("G", params.MethodHalfRoundTrip, params.UnitMicrosPerByte, 1, 4096, 0.01, 0.009, 0.011, params.GoodVerdict),
 		row("S", "rtt: eager limit", params.UnitBytes, -1, -1, 4096, 4096, 8191, params.GoodVerdict),
 	}}
-	r.EagerLimitEvidence = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], CostJump: 480, SmallestRoundTrip: 120, IsConfirmed: true}}
+	r.EagerLimitEvidence = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], CostJump: 480, RoundTripOfSmallestMessage: 120, IsConfirmed: true}}
 	r.Parameters[1].MedianFitDeviation = 0.25
 	times := func(x float64) params.TimeInterval { return params.TimeInterval{Value: x, Low: x, High: x} }
 	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", SmallestBytes: 1, Latency: times(3), ValuesBySize: []params.PLogPValues{

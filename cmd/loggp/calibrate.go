@@ -54,7 +54,7 @@ an example.`,
 			if c.templatePlatform != "" {
 				return c.makePlatformFromTemplate(cmd, append(c.sampleFiles, args...))
 			}
-			return c.calibrateFile(cmd, args[0])
+			return c.calibratePlatform(cmd, args[0])
 		},
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
@@ -74,8 +74,8 @@ an example.`,
 	return cmd
 }
 
-// calibrateFile fits the free numbers of a platform file.
-func (c *calibrateFlags) calibrateFile(cmd *cobra.Command, what string) error {
+// calibratePlatform fits the free numbers of a platform file.
+func (c *calibrateFlags) calibratePlatform(cmd *cobra.Command, what string) error {
 	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}

@@ -65,7 +65,7 @@ compare' sets them beside the model.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f, o := cmd.Flags(), &m.options
-	m.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatforms)
+	m.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatformNames)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OnRequestModeNames(), " "))
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
@@ -152,7 +152,7 @@ func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	o.Announce = func(address string, token auth.Token, ranks []int) {
 		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
 	}
-	if slices.Contains(emulatedPlatforms, m.platform) || !slices.Contains(allPlatforms, m.platform) {
+	if slices.Contains(emulatedPlatformNames, m.platform) || !slices.Contains(allPlatformNames, m.platform) {
 		o.Noise = job.PlatformNoise
 	}
 	err := applyGivenFlags(cmd, []optionSetter{

@@ -50,7 +50,7 @@ within nodes, unless --place names one tier for all.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.paramsFile, "params", "", "file of parameters")
-	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatforms)
+	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatformNames)
 	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")

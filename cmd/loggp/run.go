@@ -127,7 +127,7 @@ The programs that ship with loggp, and kinds of files, are
 
 // addFlags declares the flags.
 func (r *runFlags) addFlags(cmd *cobra.Command) {
-	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatforms)
+	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatformNames)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringSliceVar(&r.rankPlacements, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")

@@ -77,7 +77,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform")
-	s.workload.addTo(cmd)
+	s.workload.addFlags(cmd)
 	addPrintFlags(cmd)
 	return cmd
 }

@@ -33,9 +33,9 @@ var targetFlagHelp = helpTextByFlag{
 
 // Platforms that flags complete.
 var (
-	emulatedPlatforms = platform.Names()
-	runnablePlatforms = slices.Concat(emulatedPlatforms, job.LocalPlatforms)
-	allPlatforms      = append(slices.Clone(runnablePlatforms), probe.PlatformName)
+	emulatedPlatformNames = platform.Names()
+	runnablePlatformNames = slices.Concat(emulatedPlatformNames, job.LocalPlatforms)
+	allPlatformNames      = append(slices.Clone(runnablePlatformNames), probe.PlatformName)
 )
 
 // addFlags declares the flags that the help names; platforms are those that --platform completes.

@@ -59,7 +59,7 @@ The programs are
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
 	f, o := cmd.Flags(), &t.options
-	t.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatforms)
+	t.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatformNames)
 	addModeFlag(cmd, microbench.SendModeNames(), "call that sends the message")
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))

@@ -23,7 +23,7 @@ var workloadFlagNames = []string{"ranks", "groups", "compute-rate", "collective"
 // workloadFilePattern matches the names of files of traces and training steps.
 var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|-\d+\.txt(\.gz)?$|\.ya?ml$`)
 
-func (t *workloadFlags) addTo(cmd *cobra.Command) {
+func (t *workloadFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&t.ranks, "ranks", "n", 0, "ranks of a trace: each that has no file repeats that of the nearest rank below it (default: one for each file)")
 	f.StringVar(&t.groupFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
@@ -96,7 +96,7 @@ training step, and writes what the ranks compute, send and receive as a GOAL fil
 			return writeFile(cmd, outputPath, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())
 		},
 	}
-	t.addTo(cmd)
+	t.addFlags(cmd)
 	cmd.Flags().StringVarP(&outputPath, "output", "o", "", "file to write (default: standard output)")
 	return cmd
 }

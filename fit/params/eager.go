@@ -13,9 +13,9 @@ import (
 // microseconds.
 type EagerLimitEvidence struct {
 	Parameter
-	CostJump          float64 // by so much more a message behind the limit costs beside its bytes
-	SmallestRoundTrip float64 // of the smallest message with data, which a handshake costs at least
-	IsConfirmed       bool    // another timer that contains the transfer changes there, too, or there is no such timer
+	CostJump                   float64 // by so much more a message behind the limit costs beside its bytes
+	RoundTripOfSmallestMessage float64 // of the smallest message with data, which a handshake costs at least
+	IsConfirmed                bool    // another timer that contains the transfer changes there, too, or there is no such timer
 }
 
 // addEagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first
@@ -58,7 +58,7 @@ func (m Mode) addEagerLimit() {
 			row.Verdict = WeakVerdict
 		}
 		m.EagerLimitEvidence = append(m.EagerLimitEvidence, EagerLimitEvidence{
-			Parameter: row, CostJump: clean.RoundDigits(x.Rise), SmallestRoundTrip: clean.RoundDigits(trip), IsConfirmed: m.isChangeConfirmed(before, after),
+			Parameter: row, CostJump: clean.RoundDigits(x.Rise), RoundTripOfSmallestMessage: clean.RoundDigits(trip), IsConfirmed: m.isChangeConfirmed(before, after),
 		})
 		m.addRow(row, slices.Repeat([]float64{row.Value}, m.Options.ReplicateCount), clean.MinSamplesForInterval)
 		return

@@ -36,7 +36,7 @@ func TestEagerLimit(t *testing.T) {
 		t.Fatalf("evidence of %d limits of %d", len(r.EagerLimitEvidence), len(found))
 	}
 	for i, h := range r.EagerLimitEvidence {
-		if h.Value != found[i].Value || h.CostJump < h.SmallestRoundTrip || !h.IsConfirmed && h.Verdict == params.GoodVerdict {
+		if h.Value != found[i].Value || h.CostJump < h.RoundTripOfSmallestMessage || !h.IsConfirmed && h.Verdict == params.GoodVerdict {
 			t.Errorf("%+v", h)
 		}
 	}

@@ -51,7 +51,7 @@ func (c portAsControl) Broadcast(root int, words []uint32) {
 	n := p.broadcastsBegun
 	p.broadcastsBegun++
 	if root != int(p.ID) {
-		p.awaitControl(func() bool {
+		p.awaitControlNetwork(func() bool {
 			return n < s.firstBroadcastNumber+len(s.broadcasts) && s.broadcasts[n-s.firstBroadcastNumber].arrivalTime <= p.Kernel.Now()
 		})
 		m := &s.broadcasts[n-s.firstBroadcastNumber]
@@ -61,7 +61,7 @@ func (c portAsControl) Broadcast(root int, words []uint32) {
 		s.noteBroadcastReceived(p.Job, n)
 		return
 	}
-	p.awaitControl(func() bool { return len(s.broadcasts) < c.Buffers })
+	p.awaitControlNetwork(func() bool { return len(s.broadcasts) < c.Buffers })
 	p.Charge(c.Control.Send.Time(4 * len(words)))
 	p.ElapseCharges()
 	s.networkFreeAt = max(s.networkFreeAt, p.Kernel.Now()) + c.Word*unit.Time(len(words))
@@ -93,15 +93,15 @@ func (c portAsControl) Combine(op device.Combination, word uint32) uint32 {
 	}
 	n := p.combinationsBegun
 	p.combinationsBegun++
-	p.awaitControl(func() bool { return s.combinationsEnded > n })
+	p.awaitControlNetwork(func() bool { return s.combinationsEnded > n })
 	p.Charge(c.Control.Receive.Time(4))
 	return s.combinationResults[n%2]
 }
 
-// awaitControl waits until a condition on the state of the control network holds.
-func (p *Port) awaitControl(condition func() bool) {
+// awaitControlNetwork waits until a condition on the state of the control network holds.
+func (p *Port) awaitControlNetwork(condition func() bool) {
 	for p.ElapseCharges(); !condition(); {
-		p.parkThenElapseCharges(awaitingControl)
+		p.parkThenElapseCharges(awaitingControlNetwork)
 	}
 }
 
@@ -116,7 +116,7 @@ func (h *controlNetworkEvent) HandleEvent(ended uint64) {
 		s.combinationsEnded++
 	}
 	for i := range h.Ports {
-		if p := &h.Ports[i]; p.processState == awaitingControl {
+		if p := &h.Ports[i]; p.processState == awaitingControlNetwork {
 			p.Wake()
 		}
 	}

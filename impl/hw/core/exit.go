@@ -64,7 +64,7 @@ func (p *Port) finishProgram() {
 	p.dropChannelMessages()
 	for _, n := range []Network{p.nearNetwork, p.farNetwork} {
 		if c, ok := n.(ExitObserver); ok {
-			c.RankEnded(p)
+			c.NoteRankEnded(p)
 		}
 	}
 }

@@ -50,7 +50,7 @@ type Job struct {
 	softwareCosts        [model.MaxCosts]unit.Time
 	hasRemoteMemory      bool       // processors can access each other's memory
 	hasCounters          bool       // and their counters
-	hasQueues            bool       // and their queues, and run handlers at each other
+	hasQueuesAndSignals  bool       // and their queues, and run handlers at each other
 	hasWatch             bool       // ranks can wait for events
 	copyRate             CachedRate // of a processor that copies
 	fileSystem           sim.Server // the file system

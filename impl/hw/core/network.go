@@ -27,7 +27,7 @@ type PolledNetwork interface {
 // ExitObserver is a Network that hears when the program of a rank has ended.
 type ExitObserver interface {
 	Network
-	RankEnded(p *Port)
+	NoteRankEnded(p *Port)
 }
 
 // BufferingNetwork is a PolledNetwork that implements device.BufferedSender for its ranks.

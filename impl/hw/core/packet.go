@@ -21,12 +21,12 @@ type Packet struct {
 
 // Transit is the position of a packet or an access in the network, which defines its meaning.
 type Transit struct {
-	Step              int8
-	Position          int
-	Size              int // of all of it
-	NextTime          unit.Time
-	SenderDelayBefore unit.Time // how long the network had delayed the sender before
-	Duration          unit.Time // how long all of it takes at the rate of its source
+	Step                      int8
+	Position                  int
+	Size                      int // of all of it
+	NextTime                  unit.Time
+	SenderNetworkDelayAtStart unit.Time // Port.TotalNetworkDelay of the sender when the sending began
+	Duration                  unit.Time // how long all of it takes at the rate of its source
 
 	IsCarriedByNetworkInterface bool // carries it, and no processor
 	HasHighPriority             bool // it goes before what waits for a link

@@ -20,7 +20,7 @@ type RemoteNetwork interface {
 // EnableMemoryCountersQueuesAndSignals gives the ranks of the job the capabilities of a
 // RemoteNetwork.
 func (j *Job) EnableMemoryCountersQueuesAndSignals() {
-	j.hasRemoteMemory, j.hasCounters, j.hasQueues, j.hasWatch = true, true, true, true
+	j.hasRemoteMemory, j.hasCounters, j.hasQueuesAndSignals, j.hasWatch = true, true, true, true
 }
 
 // remoteNetworkTo returns the network by which a rank reaches the memory of another one.
@@ -52,7 +52,7 @@ type portAsQueues struct{ *Port }
 
 // Queues implements device.Port.
 func (p *Port) Queues() device.Queues {
-	if !p.Job.hasQueues {
+	if !p.Job.hasQueuesAndSignals {
 		return nil
 	}
 	return portAsQueues{p}

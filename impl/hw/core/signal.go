@@ -22,7 +22,7 @@ type portAsSignals struct{ *Port }
 
 // Signal implements device.Port.
 func (p *Port) Signal() device.Signal {
-	if !p.Job.hasQueues {
+	if !p.Job.hasQueuesAndSignals {
 		return nil
 	}
 	return portAsSignals{p}

@@ -21,9 +21,9 @@ const (
 
 	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
 
-	awaitingPacket  // until a packet arrives or a network calls Wake
-	awaitingControl // until that, or an event of the control network
-	awaitingChange  // until that, or another rank changes memory, counters or queues of this one
+	awaitingPacket         // until a packet arrives or a network calls Wake
+	awaitingControlNetwork // until that, or an event of the control network
+	awaitingChange         // until that, or another rank changes memory, counters or queues of this one
 )
 
 // isWaiting reports whether the rank waits for others.

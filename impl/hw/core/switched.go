@@ -73,7 +73,7 @@ func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 // next packet before its last one has left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
-	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderDelayBefore: p.TotalNetworkDelay, Size: bytes, Duration: long, HasHighPriority: pk.channelPriorityPlusOne == highPriorityPlusOne}
+	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderNetworkDelayAtStart: p.TotalNetworkDelay, Size: bytes, Duration: long, HasHighPriority: pk.channelPriorityPlusOne == highPriorityPlusOne}
 	p.Charge(long)
 	p.PendingSends++
 	first := sender.sendQueue.Head == nil
@@ -108,7 +108,7 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	r.LastDeparture = w.NextTime
 	r.sendQueue.Pop()
 	if next := r.sendQueue.Head; next != nil {
-		next.Transit.NextTime = max(next.Transit.NextTime+p.TotalNetworkDelay-next.Transit.SenderDelayBefore, r.LastDeparture)
+		next.Transit.NextTime = max(next.Transit.NextTime+p.TotalNetworkDelay-next.Transit.SenderNetworkDelayAtStart, r.LastDeparture)
 		s.Job.Kernel.Schedule(next.Transit.NextTime, r, 0)
 	}
 }

@@ -360,9 +360,9 @@ func (n *network) readsWholePackets() bool {
 	return l != nil && l.Sockets != nil && l.Sockets.ReadsWholePackets
 }
 
-// RankEnded lets the system drop all data, arrived or still to arrive, for a rank whose program has
-// ended.
-func (n *network) RankEnded(p *core.Port) {
+// NoteRankEnded lets the system drop all data, arrived or still to arrive, for a rank whose program
+// has ended.
+func (n *network) NoteRankEnded(p *core.Port) {
 	n.hostOf(p).udp.close(n)
 	for _, s := range n.hostOf(p).openSockets {
 		if s.read < s.arrived {
