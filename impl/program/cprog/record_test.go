@@ -19,11 +19,13 @@ import (
 // A program in C that is recorded, with the computing that was measured, and run as its schedule
 // takes the same time, also if it has threads.
 func TestReplay(t *testing.T) {
-	t.Run("one thread", func(t *testing.T) { checkReplay(t, "pingpong.c", "100") })
-	t.Run("two threads", func(t *testing.T) { checkReplay(t, "threads/exchange.c") })
+	t.Run("one thread", func(t *testing.T) { checkReplay(t, 0.001, "pingpong.c", "100") })
+	// Which of two threads that could go on does is not in the schedule; by that it may end one
+	// operation later.
+	t.Run("two threads", func(t *testing.T) { checkReplay(t, 0.05, "threads/exchange.c") })
 }
 
-func checkReplay(t *testing.T, source string, arguments ...string) {
+func checkReplay(t *testing.T, deviation float64, source string, arguments ...string) {
 	j, err := job.Open(simple, "", 2, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +60,8 @@ func checkReplay(t *testing.T, source string, arguments ...string) {
 		t.Fatal(err)
 	}
 	want, got := slices.Max(ends[:]), slices.Max(again[:])
-	if d := float64(got)/float64(want) - 1; math.Abs(d) > 0.001 {
-		t.Errorf("the program takes %v, its schedule %v", want, got)
+	if d := float64(got)/float64(want) - 1; math.Abs(d) > deviation {
+		t.Errorf("the program takes %v, its schedule %v: %.2f %% apart", want, got, 100*d)
 	}
 }
 
