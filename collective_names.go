@@ -14,17 +14,13 @@ import (
 func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collective.Rule, error) {
 	var rules []collective.Rule
 	for _, word := range words {
-		name, algorithm, named := strings.Cut(word, "=")
-		o, err := parseOperation(strings.TrimSpace(name))
+		o, algorithm, err := splitAlgorithmWord(word)
 		switch {
 		case err != nil:
 			return nil, err
-		case !named:
-			return nil, &OptionError{"Collective", word, fmt.Errorf("say by which algorithm, as %s=%s", word, collective.AlgorithmsOf(o)[0].Name)}
 		case slices.ContainsFunc(rules, func(r collective.Rule) bool { return r.Operation == o }):
 			return nil, optionErrorf("Collective", "%v is named twice", o)
 		}
-		algorithm = strings.TrimSpace(algorithm)
 		names := servingAlgorithms(o.StandardJob(ranks, 0, nodes), o)
 		switch a := collective.AlgorithmNamed(o, algorithm); {
 		case a == nil:
@@ -35,6 +31,19 @@ func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collectiv
 		rules = append(rules, collective.Rule{Operation: o, Peers: model.AllPeers, MaxBytes: -1, Algorithm: algorithm})
 	}
 	return rules, nil
+}
+
+// splitAlgorithmWord returns the operation and the name of its algorithm in a word such as
+// bcast=binomial.
+func splitAlgorithmWord(word string) (o collective.Operation, algorithm string, err error) {
+	name, algorithm, named := strings.Cut(word, "=")
+	if o, err = parseOperation(strings.TrimSpace(name)); err != nil {
+		return o, "", err
+	}
+	if !named {
+		return o, "", &OptionError{"Collective", word, fmt.Errorf("say by which algorithm, as %s=%s", word, collective.AlgorithmsOf(o)[0].Name)}
+	}
+	return o, strings.TrimSpace(algorithm), nil
 }
 
 // parseOperation returns the collective operation of a name.

@@ -392,9 +392,12 @@ func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (
 // ReadSchedule reads a communication schedule, in GOAL text or packed. It is an error if it would
 // take more memory than this machine has.
 func ReadSchedule(r io.Reader, name string) (*schedule.Schedule, error) {
-	return schedule.Read(r, name, max(host.AvailableMemory()/simulationMemoryFactor, 0))
+	return schedule.Read(r, name, memoryForSchedule())
 }
 
 // simulationMemoryFactor is how many times as much memory a simulation takes as its schedule,
 // about.
 const simulationMemoryFactor = 6
+
+// memoryForSchedule returns how many bytes of memory a schedule may take that is simulated.
+func memoryForSchedule() int64 { return max(host.AvailableMemory()/simulationMemoryFactor, 0) }

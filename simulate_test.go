@@ -41,3 +41,17 @@ func TestParseSweep(t *testing.T) {
 		}
 	}
 }
+
+func TestWrongAlgorithmsOfWorkloads(t *testing.T) {
+	for word, want := range map[string]string{
+		"allreduce":                     "say by which algorithm, as allreduce=",
+		"sum=ring":                      `there is no operation "sum"`,
+		"allreduce=round":               `allreduce has no algorithm "round"`,
+		"allreduce=ring,allreduce=ring": "allreduce is named twice",
+	} {
+		_, err := ReadWorkload([]string{"model/training/testdata/gpt.yaml"}, WorkloadOptions{Collective: strings.Split(word, ",")})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", word, err, want)
+		}
+	}
+}

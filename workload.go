@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/schedule"
@@ -41,7 +40,7 @@ var StepFileSuffixes = []string{".yaml", ".yml"}
 func ReadWorkload(names []string, o WorkloadOptions) (*Workload, error) {
 	x, err := parseAlgorithms(o.Collective)
 	if err != nil {
-		return nil, &OptionError{"Collective", strings.Join(o.Collective, ","), err}
+		return nil, err
 	}
 	if len(names) == 0 {
 		return nil, errors.New("a workload without files")
@@ -79,7 +78,7 @@ func (w *Workload) Schedule() (*schedule.Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := int(min(max(host.AvailableMemory()/simulationMemoryFactor, 0)/schedule.BytesPerOp, schedule.MaxOps)); ops > most {
+	if most := int(min(memoryForSchedule()/schedule.BytesPerOp, schedule.MaxOps)); ops > most {
 		return nil, fmt.Errorf("%s: about %d operations after collective operations are expanded, and this machine can simulate %d: simulate flows, or fewer ranks", w.name, ops, most)
 	}
 	return w.Workload.Schedule(w.expansion)
@@ -98,15 +97,14 @@ func WorkloadOfSchedule(s *schedule.Schedule, name string) (*Workload, error) {
 func parseAlgorithms(words []string) (workload.Expansion, error) {
 	x := workload.Expansion{Algorithms: map[collective.Operation]string{}}
 	for _, word := range words {
-		name, algorithm, ok := strings.Cut(word, "=")
-		o, known := collective.OperationNamed(name)
-		switch {
-		case !ok || algorithm == "":
-			return x, errors.New("write an operation and an algorithm, as in allreduce=ring")
-		case !known:
-			return x, fmt.Errorf("there is no operation %q: there are %s", name, strings.Join(CollectiveNames(), ", "))
+		o, algorithm, err := splitAlgorithmWord(word)
+		switch _, twice := x.Algorithms[o]; {
+		case err != nil:
+			return x, err
+		case twice:
+			return x, optionErrorf("Collective", "%v is named twice", o)
 		case collective.AlgorithmNamed(o, algorithm) == nil:
-			return x, fmt.Errorf("%v has no algorithm %q: it has %s", o, algorithm, strings.Join(collective.NameForms(o), ", "))
+			return x, optionErrorf("Collective", "%v has no algorithm %q: it has %s", o, algorithm, strings.Join(collective.NameForms(o), ", "))
 		}
 		x.Algorithms[o] = algorithm
 	}
@@ -122,17 +120,13 @@ func (w *Workload) CollectiveTable() *doc.Table {
 	}}
 	for _, use := range w.Collectives() {
 		table.AddRow(doc.TextCell(use.Operation.String()), doc.CountCell(use.Ranks), doc.CountCell(use.Groups), doc.CountCell(use.Count),
-			sizeCell(use.MinBytes), sizeCell(use.MaxBytes), sizeCell(use.Bytes), doc.TextCell(w.expansion.AlgorithmName(use.Operation)))
+			doc.BytesCell(int(use.MinBytes)), doc.BytesCell(int(use.MaxBytes)), doc.BytesCell(int(use.Bytes)), doc.TextCell(w.expansion.AlgorithmName(use.Operation)))
 	}
 	table.AddNote("Bytes are the input of each rank")
 	if r := w.Report; r != nil {
 		table.AddNote("%s with %d nodes, %d of them on the host, in %d threads and streams", format.Plural(r.Files, "file"), r.Nodes, r.HostOps, r.Streams)
 	}
 	return table
-}
-
-func sizeCell(bytes uint64) doc.Cell {
-	return doc.Cell{Text: format.Size(int(bytes)), Values: []float64{float64(bytes)}}
 }
 
 // WarningTexts returns what was added, dropped or assumed.

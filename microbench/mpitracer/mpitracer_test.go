@@ -18,12 +18,11 @@ import (
 func TestRecordsOfInstalledMPIs(t *testing.T) {
 	found := 0
 	for _, mpi := range []struct {
-		name      string
-		launcher  []string
-		preloaded string // environment that the launcher passes on
+		name     string
+		launcher []string
 	}{
-		{"openmpi", []string{"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "4", "-x", "LD_PRELOAD", "-x", "LOGGP_TRACE_DIR"}, ""},
-		{"mpich", []string{"mpirun.mpich", "-n", "4"}, ""},
+		{"openmpi", []string{"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "4", "-x", "LD_PRELOAD", "-x", "LOGGP_TRACE_DIR"}},
+		{"mpich", []string{"mpirun.mpich", "-n", "4"}},
 	} {
 		compiler, err := exec.LookPath("mpicc." + mpi.name)
 		if err != nil {
@@ -53,6 +52,9 @@ func TestRecordsOfInstalledMPIs(t *testing.T) {
 		})
 	}
 	if found == 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("CI needs an MPI")
+		}
 		t.Skip("neither Open MPI nor MPICH is installed with the names of Debian")
 	}
 }

@@ -102,8 +102,8 @@ type value struct {
 	someFalse bool // a list of truth values that are not all true
 }
 
-// processGroups are the groups that a metadata node of PyTorch lists, by name. A group without
-// ranks is of all ranks.
+// processGroupNode is in the names of the metadata nodes of PyTorch that list process groups. A
+// group without ranks is of all ranks.
 const processGroupNode = "process_group:init"
 
 func (n *node) listsGroups() bool { return strings.Contains(n.name, processGroupNode) }

@@ -10,6 +10,7 @@
 package training
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,7 @@ func Read(in io.Reader, name string) (*Step, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes", name, MaxConfigBytes)
 	}
 	s := &Step{}
-	d := yaml.NewDecoder(newReader(text))
+	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

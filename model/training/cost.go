@@ -1,12 +1,5 @@
 package training
 
-import (
-	"bytes"
-	"io"
-)
-
-func newReader(text []byte) io.Reader { return bytes.NewReader(text) }
-
 // tokens returns b·s, the tokens of a micro-batch.
 func (s *Step) tokens() float64 { return float64(s.Batch.Micro) * float64(s.Model.Sequence) }
 
