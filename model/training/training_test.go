@@ -207,3 +207,23 @@ func BenchmarkStepOf1024(b *testing.B) {
 		b.ReportMetric(res.Finish.Micros()/1e6, "s/step")
 	}
 }
+
+// A stage holds the activations of as many micro-batches as there are stages from it on, and no
+// more.
+func TestMicroBatchesUnderWay(t *testing.T) {
+	s := read(t, gpt3+"parallel: {pipeline: 4}")
+	for stage := range 4 {
+		open, most := 0, 0
+		for _, u := range s.passes(stage) {
+			if u.backward {
+				open--
+			} else {
+				open++
+			}
+			most = max(most, open)
+		}
+		if want := 4 - stage; most != want || open != 0 {
+			t.Errorf("stage %d: %d micro-batches at a time, %d at the end, want %d and 0", stage, most, open, want)
+		}
+	}
+}
