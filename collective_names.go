@@ -7,6 +7,7 @@ import (
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/table"
 )
 
 // ParseRules reads by which algorithms a job's ranks do collective operations, from words such as
@@ -24,7 +25,7 @@ func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collectiv
 		names := servingAlgorithms(o.StandardJob(ranks, 0, nodes), o)
 		switch a := collective.AlgorithmNamed(o, algorithm); {
 		case a == nil:
-			return nil, optionErrorf("Collective", "%v has no algorithm %q: for these ranks there are %s; names with parameters and those of libraries are %s", o, algorithm, strings.Join(names, ", "), strings.Join(collective.NameForms(o), ", "))
+			return nil, optionErrorf("Collective", "%v has no algorithm %q%s; names with parameters and those of libraries are %s", o, algorithm, table.NameChoices(algorithm, names), strings.Join(collective.NameForms(o), ", "))
 		case !a.Serves(o.StandardJob(ranks, 0, nodes)):
 			return nil, optionErrorf("Collective", "%v is for %s, and %s: there are %s", a, a.RankRequirement(), describeRanks(ranks, nodes), strings.Join(names, ", "))
 		}
@@ -53,7 +54,7 @@ func parseOperation(name string) (collective.Operation, error) {
 	case name == "":
 		return o, optionErrorf("Collective", "name operations, such as bcast,allreduce, or all")
 	case !ok:
-		return o, optionErrorf("Collective", "there is no operation %q: there are %s", name, strings.Join(CollectiveNames(), ", "))
+		return o, optionErrorf("Collective", "there is no operation %q%s", name, table.NameChoices(name, CollectiveNames()))
 	}
 	return o, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -180,7 +181,7 @@ func (m *measurement) noAlgorithmError(operations []collective.Operation, ranks 
 			}
 		}
 	}
-	return optionErrorf("Algorithm", "%s has no %q: there are %s", strings.Join(m.Collective, ","), m.Algorithm, strings.Join(names, ", "))
+	return optionErrorf("Algorithm", "%s has no %q%s", strings.Join(m.Collective, ","), m.Algorithm, table.NameChoices(m.Algorithm, names))
 }
 
 // reasonForNoCommonStart says why ranks cannot begin at the same time by their clocks, or returns

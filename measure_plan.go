@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/loggp/loggp/impl/job"
@@ -131,8 +130,8 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.namesModes():
 		known := append(microbench.SendModeNames(), microbench.OnRequestModeNames()...)
 		for _, mode := range m.Modes {
-			if meant := table.Suggestion(mode, known); meant != "" && !slices.Contains(known, mode) {
-				return nil, optionErrorf("Modes", "there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
+			if !slices.Contains(known, mode) && mode != microbench.LowLevelMode {
+				return nil, optionErrorf("Modes", "there is no mode %q%s", mode, table.NameChoices(mode, known))
 			}
 		}
 		return m.Modes, nil

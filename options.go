@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -105,7 +106,7 @@ func pairOf(j *job.Job, place string) ([2]int, error) {
 // checkProtocol checks that a protocol has that name.
 func checkProtocol(option, name string) error {
 	if model.FindProtocol(name) == nil {
-		return optionErrorf(option, "there is no protocol %q: there are %s", name, strings.Join(model.ProtocolNames(), ", "))
+		return optionErrorf(option, "there is no protocol %q%s", name, table.NameChoices(name, model.ProtocolNames()))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/microbench/patterns"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/quantile"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
@@ -60,7 +61,7 @@ func TimePatterns(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 	for _, name := range o.Patterns {
 		p, ok := patterns.FindPattern(name)
 		if !ok {
-			return nil, optionErrorf("Patterns", "there is no pattern %q: 'loggp run --help' lists them", name)
+			return nil, optionErrorf("Patterns", "there is no pattern %q%s", name, table.NameChoices(name, patterns.Names()))
 		}
 		chosen = append(chosen, p)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -119,7 +120,7 @@ func isEthernet(n model.Network) bool {
 func (o *ProgramOptions) resolve() (p program.Program, known *platform.Platform, s program.Settings, err error) {
 	p, ok := program.ProgramNamed(o.Program)
 	if !ok {
-		return p, nil, s, optionErrorf("", "there is no program %q: there are %s", o.Program, strings.Join(program.Names(), ", "))
+		return p, nil, s, optionErrorf("", "%s", noProgramError(o.Program))
 	}
 	if err = o.check(p); err != nil {
 		return p, nil, s, err
@@ -133,6 +134,15 @@ func (o *ProgramOptions) resolve() (p program.Program, known *platform.Platform,
 	s, err = p.ParseSettings(o.Parameters, known.Machine.Processor)
 	s.Seed, s.Arguments = o.Seed, o.Arguments
 	return p, known, s, parameterOption(err)
+}
+
+// noProgramError says that no program has a name. It may be that of a file in this directory.
+func noProgramError(name string) string {
+	text := fmt.Sprintf("there is no program %q", name)
+	if file, err := os.Stat(name); err == nil && file.Mode().IsRegular() {
+		return fmt.Sprintf("%s that ships with loggp; did you mean ./%[2]s, the file of that name?", text, name)
+	}
+	return text + table.NameChoices(name, program.Names())
 }
 
 // parameterOption makes the error of a parameter one of the option of that name.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -97,5 +98,23 @@ func TestRunProgramByName(t *testing.T) {
 		if !strings.HasPrefix(e.Document().Title, name) || e.Time <= 0 || e.Failure != nil || e.Schedule.CountRanks() != 4 {
 			t.Errorf("%s: %q takes %v: %v", name, e.Document().Title, e.Time, e.Failure)
 		}
+	}
+}
+
+// The name of a file without ./ is not taken for a program; the error says how to name it.
+func TestProgramNameOfFileSuggestsPath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	run := func() error {
+		_, err := loggp.RunProgram(t.Context(), loggp.ProgramOptions{RunOptions: loggp.RunOptions{Platform: "t3d", Ranks: 2}, Program: "stencl"})
+		return err
+	}
+	if err := run(); err == nil || !strings.Contains(err.Error(), "did you mean stencil?") {
+		t.Errorf("without a file: %v", err)
+	}
+	if err := os.WriteFile("stencl", nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(); err == nil || !strings.Contains(err.Error(), "did you mean ./stencl, the file of that name?") {
+		t.Errorf("with a file: %v", err)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/trace"
 	"github.com/loggp/loggp/model/training"
 	"github.com/loggp/loggp/model/workload"
@@ -104,7 +104,7 @@ func parseAlgorithms(words []string) (workload.Expansion, error) {
 		case twice:
 			return x, optionErrorf("Collective", "%v is named twice", o)
 		case collective.AlgorithmNamed(o, algorithm) == nil:
-			return x, optionErrorf("Collective", "%v has no algorithm %q: it has %s", o, algorithm, strings.Join(collective.NameForms(o), ", "))
+			return x, optionErrorf("Collective", "%v has no algorithm %q%s", o, algorithm, table.NameChoices(algorithm, collective.NameForms(o)))
 		}
 		x.Algorithms[o] = algorithm
 	}

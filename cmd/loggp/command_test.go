@@ -106,6 +106,23 @@ func TestMisuse(t *testing.T) {
 		{"measure --platform t3b", 2, []string{"did you mean t3d?"}},
 		{"measure --platform t3d --modes sennd", 2, []string{"did you mean send?"}},
 		{"mesure --platform t3d", 2, []string{`"mesure"`, `did you mean "measure"`}},
+		{"platforms t3d", 2, []string{`did you mean "show t3d"?`}},
+		{"platforms shwo t3d", 2, []string{`did you mean "show"?`}},
+		{"measure --platform tcpp", 2, []string{"did you mean tcp?"}},
+		{"measure --platform t3d --library chip", 2, []string{"did you mean chimp?"}},
+		{"measure --platform t3d --modes sned", 2, []string{"did you mean send?"}},
+		{"measure --platform t3d --protocol RTT", 2, []string{"did you mean RTA?"}},
+		{"measure --platform t3d --collective bcst", 2, []string{"did you mean bcast?"}},
+		{"measure --platform t3d --collective bcast --algorithm linaer", 2, []string{"did you mean linear?"}},
+		{"run --platform t3d stencl", 2, []string{"did you mean stencil?"}},
+		{"run --platform t3d --collective bcast=binomail cg", 2, []string{"did you mean binomial?"}},
+		{"run --platform t3d --patterns latncy patterns", 2, []string{"did you mean latency?"}},
+		{"reproduce al-tawl", 2, []string{"did you mean altawil-moritz?"}},
+		{"trace --platform t3d --mode sned", 2, []string{"did you mean send?"}},
+		{"schedule bcst -n 4", 2, []string{"did you mean bcast?"}},
+		{"schedule bcast -n 4 --algorithm binmial", 2, []string{"did you mean binomial?"}},
+		{"export simgird x.csv", 2, []string{"did you mean simgrid?"}},
+		{"import --place intr x.txt", 2, []string{"did you mean inter?"}},
 		{"fit", 2, []string{"name at least one file of samples"}},
 		{"fit samples.csv", 1, []string{"samples.csv:3:", "12x"}},
 		{"fit none.csv", 1, []string{"none.csv", "no such file"}},
@@ -307,10 +324,27 @@ func TestDeterminism(t *testing.T) {
 
 // Every verb's help has an example, and says what the verb does.
 func TestHelp(t *testing.T) {
-	for _, v := range verbCommands {
-		out := mustRun(t, v().Name(), "--help")
+	for _, c := range newRootCommand().Commands() {
+		out := mustRun(t, c.Name(), "--help")
 		if !strings.Contains(out, "Examples:") || !strings.Contains(out, "Usage:") {
-			t.Errorf("help of %s:\n%s", v().Name(), out)
+			t.Errorf("help of %s:\n%s", c.Name(), out)
+		}
+	}
+	shown := mustRun(t, "--help")
+	for _, group := range []string{
+		"Measure:\n  measure doctor import", "Understand:\n  fit predict compare report export",
+		"Run and simulate:\n  run cc c++ fc simulate schedule trace", "Machines and papers:\n  platforms calibrate reproduce",
+	} {
+		title, verbs, _ := strings.Cut(group, "\n")
+		_, list, _ := strings.Cut(shown, "\n"+title+"\n")
+		list, _, _ = strings.Cut(list, "\n\n")
+		var names []string
+		for _, line := range strings.Split(list, "\n") {
+			name, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			names = append(names, name)
+		}
+		if got := strings.Join(names, " "); got != strings.TrimSpace(verbs) {
+			t.Errorf("%s has %s, want%s", title, got, verbs)
 		}
 	}
 	if out := mustRun(t, "completion", "bash"); !strings.Contains(out, "loggp") {

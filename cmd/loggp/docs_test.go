@@ -480,8 +480,7 @@ func TestExamplesOfHelp(t *testing.T) {
 			write(t, "hello.f90", b[2])
 		}
 	}
-	for _, v := range verbCommands {
-		c := v()
+	for _, c := range newRootCommand().Commands() {
 		for _, with := range append(c.Commands(), c) {
 			if n, _ := runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp "), false); n == 0 && !with.Hidden {
 				t.Errorf("%s has no example", with.CommandPath())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/fit/export"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -71,7 +72,7 @@ func checkExportArgs(cmd *cobra.Command, args []string) error {
 	case len(args) != 2:
 		return fmt.Errorf("%s: name a format, %s, and one file of parameters", cmd.CommandPath(), strings.Join(export.Names(), ", "))
 	case !slices.Contains(export.Names(), args[0]):
-		return fmt.Errorf("%s: there is no format %q, but %s", cmd.CommandPath(), args[0], strings.Join(export.Names(), ", "))
+		return fmt.Errorf("%s: there is no format %q%s", cmd.CommandPath(), args[0], table.NameChoices(args[0], export.Names()))
 	}
 	return nil
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/table"
 )
 
 func importCommand() *cobra.Command {
@@ -77,7 +77,7 @@ launches.`,
 
 func checkPlaceName(place string) error {
 	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(loggp.Places, place) {
-		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(loggp.Places, ", "))
+		return fmt.Errorf("--place: there is no place %q%s, and two ranks such as 0-7", place, table.NameChoices(place, loggp.Places))
 	}
 	return nil
 }

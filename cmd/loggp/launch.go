@@ -25,8 +25,9 @@ type launchFlags struct {
 func launchCommand() *cobra.Command {
 	var j launchFlags
 	cmd := &cobra.Command{
-		Use:   "launch --join ADDRESS:PORT --rank N",
-		Short: "Join a measurement that runs on another host",
+		Use:    "launch --join ADDRESS:PORT --rank N",
+		Short:  "Join a measurement that runs on another host",
+		Hidden: true, // 'measure --expect' prints the command
 		Long: `launch lets this host take part in a measurement over TCP that runs on another host, where 'loggp
 measure --platform tcp --expect 1' prints the address, the rank and a token for this job. launch
 asks for the token, or reads it from standard input or a file; do not put it on a command line,

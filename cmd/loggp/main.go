@@ -170,8 +170,19 @@ func newUsageError(cmd *cobra.Command, err error) error {
 	return &usageError{cmd.CommandPath(), err}
 }
 
-// verbCommands are the verbs in the order of their use.
-var verbCommands = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, cxxCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
+// verbGroups are the verbs in the order of their use, in the groups of the list of verbs.
+var verbGroups = []struct {
+	title string
+	verbs []func() *cobra.Command
+}{
+	{"Measure", []func() *cobra.Command{measureCommand, doctorCommand, importCommand, launchCommand}},
+	{"Understand", []func() *cobra.Command{fitCommand, predictCommand, compareCommand, reportCommand, exportCommand}},
+	{"Run and simulate", []func() *cobra.Command{runCommand, ccCommand, cxxCommand, fcCommand, simulateCommand, scheduleCommand, traceCommand, patternsCommand}},
+	{"Machines and papers", []func() *cobra.Command{platformsCommand, calibrateCommand, reproduceCommand}},
+	{"This program", []func() *cobra.Command{versionCommand}},
+}
+
+func init() { cobra.EnableCommandSorting = false }
 
 // fileReadingVerbs are the verbs that read files of any length.
 var fileReadingVerbs = []string{"import", "fit", "predict", "compare", "export", "report", "run", "simulate", "schedule", "calibrate"}
@@ -180,13 +191,12 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "loggp",
 		Short: "Measure, model and compare the communication performance of message passing",
-		Long: `loggp measures the communication performance of message passing, on emulated machines and on this
-one, fits LogGP parameters to the samples, predicts what calls and collective operations cost, and
+		Long: `loggp measures the communication performance of message passing, on this machine and on emulated
+ones, fits LogGP parameters to the samples, predicts what calls and collective operations cost, and
 compares predictions, machines and libraries. It also runs programs on emulated machines.`,
-		Example: `  loggp measure --platform t3d                  # what a message costs on an emulated Cray T3D
-  loggp measure --platform t3d -o samples.csv   # keep the samples, then:
-  loggp report samples.csv -o report            # report/index.html
-  loggp measure --platform shm                  # this machine, by shared memory; mpi: by the installed MPI`,
+		Example: `  loggp measure --platform shm -o shm.csv   # this machine, by shared memory; mpi: by the installed MPI
+  loggp report shm.csv -o report            # report/index.html
+  loggp measure --platform t3d              # what a message costs on an emulated Cray T3D`,
 		Version:       moduleVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -198,14 +208,21 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return newUsageError(cmd, addFlagSuggestion(cmd, rewordNumberError(err)))
 	})
-	for _, v := range verbCommands {
-		c := v()
-		if slices.Contains(fileReadingVerbs, c.Name()) {
-			c.PersistentFlags().Var(maxInputBytesFlag{}, "max-input", "most bytes of text, unpacked, of a file that is read")
+	for _, g := range verbGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, verb := range g.verbs {
+			c := verb()
+			c.GroupID = g.title
+			if slices.Contains(fileReadingVerbs, c.Name()) {
+				c.PersistentFlags().Var(maxInputBytesFlag{}, "max-input", "most bytes of text, unpacked, of a file that is read")
+			}
+			reportArgumentErrorsAsUsage(c)
+			root.AddCommand(c)
 		}
-		reportArgumentErrorsAsUsage(c)
-		root.AddCommand(c)
 	}
+	last := verbGroups[len(verbGroups)-1].title
+	root.SetHelpCommandGroupID(last)
+	root.SetCompletionCommandGroupID(last)
 	return root
 }
 
@@ -243,10 +260,15 @@ func rejectUnknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	err := fmt.Errorf("%s has no verb %q", cmd.CommandPath(), args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		err = fmt.Errorf("%w: did you mean %q?", err, near[0])
+	var verbs []string
+	for _, c := range cmd.Commands() {
+		verbs = append(verbs, c.Name())
+	}
+	if meant := table.Suggestion(args[0], verbs); meant != "" {
+		err = fmt.Errorf("%w: did you mean %q?", err, meant)
+	} else if cmd.HasParent() && slices.Contains(platform.Names(), args[0]) {
+		err = fmt.Errorf("%w: did you mean %q?", err, "show "+args[0])
 	}
 	return newUsageError(cmd, err)
 }

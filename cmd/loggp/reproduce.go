@@ -84,10 +84,7 @@ func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) erro
 	case len(args) != 1:
 		return fmt.Errorf("name one paper: %s", names)
 	case !slices.Contains(paperNames(), args[0]):
-		if meant := table.Suggestion(args[0], paperNames()); meant != "" {
-			return fmt.Errorf("there is no paper %q; did you mean %s? There are %s", args[0], meant, names)
-		}
-		return fmt.Errorf("there is no paper %q; there are %s", args[0], names)
+		return fmt.Errorf("there is no paper %q%s", args[0], table.NameChoices(args[0], paperNames()))
 	}
 	return nil
 }

@@ -2,9 +2,9 @@ package program
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -49,7 +49,7 @@ func SmallProgramNamed(name string) (SmallProgram, error) {
 			return p, nil
 		}
 	}
-	return SmallProgram{}, fmt.Errorf("there is no program %q: there are %s", name, strings.Join(SmallProgramNames(), ", "))
+	return SmallProgram{}, fmt.Errorf("there is no program %q%s", name, table.NameChoices(name, SmallProgramNames()))
 }
 
 func runPingPong(c *mpi.Comm, w SmallWorkload) {

@@ -106,6 +106,9 @@ func Text(what string) (file string, data []byte, err error) {
 	return "", nil, &UnknownPlatformError{what, table.NearestNames(what, catalogueNames)}
 }
 
+// localNames are names of this computer, which verbs that measure take for a platform.
+var localNames = []string{"shm", "tcp", "mpi"}
+
 // UnknownPlatformError is the error for a platform that is not in the catalogue.
 type UnknownPlatformError struct {
 	Name  string
@@ -115,7 +118,7 @@ type UnknownPlatformError struct {
 // Error lists the names of the catalogue.
 func (e *UnknownPlatformError) Error() string {
 	text := fmt.Sprintf("there is no platform %q", e.Name)
-	if meant := table.Suggestion(e.Name, e.Known); meant != "" {
+	if meant := table.Suggestion(e.Name, append(slices.Clone(e.Known), localNames...)); meant != "" {
 		text += "; did you mean " + meant + "?"
 	}
 	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Known, ", "))

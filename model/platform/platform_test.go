@@ -313,7 +313,7 @@ func TestLibrary(t *testing.T) {
 		}
 	}
 	_, err := p.Library("leans")
-	if want := `platform t3d: no library "leans": it has lean, chimp, pvm, aclmpl, epcc-early, aclmpl-pvm`; err == nil || err.Error() != want {
+	if want := `platform t3d: no library "leans"; did you mean lean? There are lean, chimp, pvm, aclmpl, epcc-early, aclmpl-pvm`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -15,20 +15,22 @@ const MaxSize = 1 << 30
 // MaxSizes is how many sizes a list may hold.
 const MaxSizes = 10000
 
-// sizes are the units of size. Those that Bytes prints are the powers of two.
+// sizes are the units of size, in letters of either case. Those that Bytes prints are the powers of
+// two.
 var sizes = []struct {
 	name  string
 	bytes int64
 }{
-	{"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+	{"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
 	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"k", 1 << 10}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, // as other benchmarks and dd have them
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, // as other benchmarks and dd have them
 }
 
 const sizeNames = "B, KB, MB, GB (powers of ten), K, M, G, KiB, MiB or GiB (powers of two)"
 
 // ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB or 4K (4096), 1.5MiB, or 16384
-// without a unit. The result must be a whole, non-negative number of bytes.
+// without a unit; 1kb is 1KB, and 4k is 4K. The result must be a whole, non-negative number of
+// bytes.
 func ParseSize(s string) (int, error) {
 	n, err := parseSize(s)
 	if err != nil {
@@ -46,7 +48,7 @@ func parseSize(s string) (int, error) {
 		name = "B"
 	}
 	for _, u := range sizes {
-		if u.name != name {
+		if !strings.EqualFold(u.name, name) {
 			continue
 		}
 		n, err := exact(number, u.bytes)

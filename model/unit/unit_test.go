@@ -115,7 +115,7 @@ func TestParsePercent(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	for s, want := range map[string]int{
-		"0": 0, "512B": 512, "1K": 1024, "64k": 64 << 10, "1M": 1 << 20, "2G": 2 << 30, "1KB": 1000, "1kB": 1000, "4KiB": 4096, "4 KiB": 4096, "16384": 16384, "1.5MiB": 3 << 19,
+		"0": 0, "512B": 512, "1K": 1024, "64k": 64 << 10, "1M": 1 << 20, "2G": 2 << 30, "1KB": 1000, "1kB": 1000, "1kb": 1000, "1Kb": 1000, "1kib": 1024, "1KIB": 1024, "1k": 1024, "1mb": 1e6, "7b": 7, "4KiB": 4096, "4 KiB": 4096, "16384": 16384, "1.5MiB": 3 << 19,
 		"0.001MB": 1000, "1GiB": 1 << 30,
 	} {
 		if got, err := ParseSize(s); err != nil || got != want {

@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -28,7 +29,7 @@ func (x Expansion) Algorithm(o collective.Operation, job collective.Job) (*colle
 	name := x.AlgorithmName(o)
 	a := collective.AlgorithmNamed(o, name)
 	if a == nil {
-		return nil, fmt.Errorf("%v has no algorithm %q: it has %v", o, name, collective.NameForms(o))
+		return nil, fmt.Errorf("%v has no algorithm %q%s", o, name, table.NameChoices(name, collective.NameForms(o)))
 	}
 	if !a.Serves(job) {
 		return nil, fmt.Errorf("%v with %d ranks: %s needs %s", o, job.Ranks, a.Name, a.RankRequirement())

@@ -161,7 +161,7 @@ func (w *Workload) withPrograms() *Workload {
 }
 
 func TestUnknownAlgorithm(t *testing.T) {
-	for _, c := range []struct{ algorithm, want string }{{"nothing", `allreduce has no algorithm "nothing": it has`}, {"two-level", "two-level needs three ranks or more"}} {
+	for _, c := range []struct{ algorithm, want string }{{"nothing", `allreduce has no algorithm "nothing": there are`}, {"two-level", "two-level needs three ranks or more"}} {
 		x := Expansion{Algorithms: map[collective.Operation]string{collective.Allreduce: c.algorithm}}
 		w := oneCollective(collective.Allreduce, 4, 8)
 		_, wrong := w.Schedule(x)

@@ -28,6 +28,7 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports/study"
 )
 
@@ -153,7 +154,7 @@ func Read(dir fs.FS, name string) (*Paper, error) {
 	b, err := fs.ReadFile(dir, path.Join(name, paperFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		all, _ := List(dir)
-		return nil, fmt.Errorf("there is no paper %q: there is %s", name, strings.Join(all, ", "))
+		return nil, fmt.Errorf("there is no paper %q%s", name, table.NameChoices(name, all))
 	}
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -98,7 +99,7 @@ func classOf[T any](s Settings, name string, classes ...T) (T, error) {
 	i := slices.Index(letters, s.classLetter())
 	if i < 0 {
 		var none T
-		return none, fmt.Errorf("%s has no class %q: its classes are %s", name, s.Class, strings.Join(letters, ", "))
+		return none, fmt.Errorf("%s has no class %q%s", name, s.Class, table.NameChoices(s.Class, letters))
 	}
 	return classes[i], nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -105,7 +106,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	a := collective.AlgorithmsOf(o)[0]
 	if c.Algorithm != "" {
 		if a = collective.AlgorithmNamed(o, c.Algorithm); a == nil {
-			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, collective.NameForms(o))
+			return nil, fmt.Errorf("%s has no algorithm %q%s", name, c.Algorithm, table.NameChoices(c.Algorithm, collective.NameForms(o)))
 		}
 	}
 	job := o.StandardJob(c.Ranks, c.Size, c.Nodes)
