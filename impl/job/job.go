@@ -58,6 +58,12 @@ var newEnginesByName = map[*model.Engine]struct {
 	model.StartEngine: {start.New, start.Describe},
 }
 
+// NewEngines returns how to make the engine that a library names. The library names one of
+// model.Engines.
+func NewEngines(l *model.Library) engine.NewJobEnginesFunc {
+	return newEnginesByName[l.CarriedBy()].make
+}
+
 // mbcfLibraries are the libraries of real machines whose senders write to receive buffers. They
 // need no rules: whether a request is there decides.
 func mbcfLibraries() []*model.Library {
@@ -174,7 +180,7 @@ func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *
 // MPIOptions returns the options to run programs: the protocols of the library's rules, or one
 // protocol for all messages. Forced rules for collective operations precede those of the library.
 func (j *Job) MPIOptions(protocol string) mpi.Options {
-	o := mpi.Options{Engine: newEnginesByName[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.CheckMode, OnWarning: j.OnWarning, SpareRanks: j.Spare, SpawnedProgram: j.Started}
+	o := mpi.Options{Engine: NewEngines(j.Library), Library: j.Library, Protocol: protocol, Check: j.CheckMode, OnWarning: j.OnWarning, SpareRanks: j.Spare, SpawnedProgram: j.Started}
 	if j.ForcedRules != nil {
 		o.Tuning = slices.Concat(j.ForcedRules, collective.RulesOfLibrary(j.Library))
 	}

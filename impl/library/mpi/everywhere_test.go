@@ -7,11 +7,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest"
-	"github.com/loggp/loggp/impl/engine/mbcf"
-	"github.com/loggp/loggp/impl/engine/proto"
-	"github.com/loggp/loggp/impl/engine/queue"
-	"github.com/loggp/loggp/impl/engine/start"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -71,20 +68,12 @@ func build(t testing.TB, c hw.Config) device.World {
 	return w
 }
 
-// engines are those that package mpi is tested on.
-var engines = map[*model.Engine]engine.NewJobEnginesFunc{
-	model.ProtoEngine: proto.New,
-	model.QueueEngine: queue.New,
-	model.MBCFEngine:  mbcf.New,
-	model.StartEngine: start.New,
-}
-
 // packetsAlone is an engine whose messages travel as packets, whatever else a port has.
 var packetsAlone = model.QueueEngine
 
 // carry is the engine that a library names.
 func carry(l *model.Library, protocol string) (engine.JobEngines, error) {
-	return engines[l.CarriedBy()](l, protocol)
+	return job.NewEngines(l)(l, protocol)
 }
 
 // tables are how messages travel: by libraries of each engine.
