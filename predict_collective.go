@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/doc"
@@ -28,6 +29,8 @@ type CollectiveOptions struct {
 	Place     string // one place for all messages; "": within nodes and between them, if the platform has nodes
 	PerNode   int    // ranks of a node, to take parameters of both tiers; 0: one tier
 	InTurn    bool   // place ranks on the nodes round robin instead of filling one node after the other
+
+	changed *platform.Platform // the platform with other numbers than its file; nil: as its file is
 }
 
 // CollectivePredictions are what LogGP says that the algorithms of collective operations take.
@@ -183,9 +186,11 @@ func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) 
 	if o.PerNode != 0 {
 		return nil, 0, optionErrorf("PerNode", "it is for --params; a platform says itself how many ranks a node has")
 	}
-	known, err := LoadPlatform(o.Platform)
-	if err != nil {
-		return nil, 0, err
+	known := o.changed
+	if known == nil {
+		if known, err = LoadPlatform(o.Platform); err != nil {
+			return nil, 0, err
+		}
 	}
 	job, err := m.usePlatformCalls(ctx, known, o.Library, o.Place, o.Ranks)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/real/host"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/timeline"
@@ -83,7 +84,13 @@ type Simulation struct {
 	Result   *schedule.Result
 	Notes    []string // what is assumed of the parameters
 	document *doc.Document
+	sweep    *doc.Document // of a sweep; nil: there is none
+	curve    *chart.Chart
 }
+
+// SweepDocument has the table of the sweep, and SweepChart draws it; nil: there is none.
+func (s *Simulation) SweepDocument() *doc.Document { return s.sweep }
+func (s *Simulation) SweepChart() *chart.Chart     { return s.curve }
 
 // Document says when the schedule ends and where the time of its critical path went, and has what
 // the options asked for.
@@ -135,12 +142,17 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 			d.AddTables("sensitivity", "Sensitivity", sensitivityTable(derivatives))
 		}
 	}
+	sim := &Simulation{Result: res, Notes: notes, document: d}
 	if len(sweep.params) > 0 {
 		points, err := s.Sweep(options, sweep.params)
 		if err != nil {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
-		d.AddTables("sweep", "Sweep", sweepTable(sweep.parameter, points))
+		t := sweepTable(sweep.parameter, points)
+		sim.curve = finishChart(d.Title, sweep.parameter, points)
+		sim.sweep = &doc.Document{Title: d.Title, Footer: d.Footer}
+		sim.sweep.AddTables("sweep", "Sweep", t)
+		d.AddSection(doc.Section{ID: "sweep", Title: "Sweep", Tables: []*doc.Table{t}, Figures: doc.Figures(doc.FullWidth, sim.curve)})
 	}
 	if len(o.Tolerances) > 0 {
 		t, err := toleranceTable(s, options, o.Tolerances)
@@ -149,7 +161,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 		}
 		d.AddTables("tolerance", "Latency tolerance", t)
 	}
-	return &Simulation{res, notes, d}, nil
+	return sim, nil
 }
 
 // Trace is the simulation of some of the ranks as time line pages and trace viewers take it.
@@ -269,78 +281,6 @@ func sensitivityTable(ds []schedule.Derivative) *doc.Table {
 	return t
 }
 
-// sweep has the parameters of simulations that differ in one of them.
-type sweep struct {
-	parameter string // L, o, g, G, O or S
-	params    []schedule.Params
-}
-
-// parseSweep reads the values of a swept parameter, such as L=0..10us/0.5us, with one of L, o, g,
-// G, O and S. The other parameters are those of p. No text is no sweep.
-func parseSweep(s string, p schedule.Params) (sweep, error) {
-	if s == "" {
-		return sweep{}, nil
-	}
-	wrong := func(why string) error {
-		return fmt.Errorf("%s; write L=0..10us/0.5us, with one of L, o, g, G, O and S", why)
-	}
-	name, rest, _ := strings.Cut(s, "=")
-	ends, by, ok := strings.Cut(rest, "/")
-	first, last, also := strings.Cut(ends, "..")
-	if !ok || !also {
-		return sweep{}, wrong("it has no range and no step")
-	}
-	var values [3]float64 // bytes, picoseconds, or picoseconds a byte
-	for i, text := range []string{first, last, by} {
-		var err error
-		switch name {
-		case "S":
-			var n int
-			n, err = unit.ParseSize(text)
-			values[i] = float64(n)
-		case "G", "O":
-			var g unit.PerByte
-			g, err = unit.ParsePerByte(strings.TrimSuffix(text, "/B") + "/B")
-			values[i] = float64(g)
-		case "L", "o", "g":
-			var t unit.Time
-			t, err = unit.ParseTime(text)
-			values[i] = float64(t)
-		default:
-			err = fmt.Errorf("there is no parameter %q", name)
-		}
-		if err != nil {
-			return sweep{}, wrong(err.Error())
-		}
-	}
-	if values[2] <= 0 || values[0] < 0 || values[1] < values[0] {
-		return sweep{}, wrong("the range is empty, or its step is not above 0")
-	}
-	steps := math.Floor((values[1]-values[0])/values[2]*(1+1e-12) + 1e-9)
-	if steps >= unit.MaxSizes {
-		return sweep{}, wrong(fmt.Sprintf("these are more than %d values", unit.MaxSizes))
-	}
-	var all []schedule.Params
-	for i := 0.0; i <= steps; i++ {
-		switch x := values[0] + i*values[2]; name {
-		case "L":
-			p.L = unit.Time(x)
-		case "o":
-			p.Overhead = unit.Time(x)
-		case "g":
-			p.Gap = unit.Time(x)
-		case "G":
-			p.GapPerByte = unit.PerByte(x)
-		case "O":
-			p.OverheadPerByte = unit.PerByte(x)
-		case "S":
-			p.EagerLimit = uint64(x)
-		}
-		all = append(all, p)
-	}
-	return sweep{parameter: name, params: all}, nil
-}
-
 // sweepTable lists the finishing times of a sweep of the named parameter.
 func sweepTable(name string, points []schedule.SweepPoint) *doc.Table {
 	head := map[string]string{"G": "\nns/B", "O": "\nns/B", "S": "\nB"}
@@ -351,24 +291,40 @@ func sweepTable(name string, points []schedule.SweepPoint) *doc.Table {
 	t := &doc.Table{Name: "sweep", Title: "Finishing time by " + name, Columns: []doc.Column{
 		{Heading: name + unitOf, Kind: doc.NumberColumn, IsKey: true}, {Heading: "finishing time\nus", Kind: doc.NumberColumn}, {Heading: "last rank", Kind: doc.NumberColumn}}}
 	for _, p := range points {
-		x := doc.Cell{}
-		switch name {
-		case "L":
-			x = microsCell(p.Params.L)
-		case "o":
-			x = microsCell(p.Params.Overhead)
-		case "g":
-			x = microsCell(p.Params.Gap)
-		case "G":
-			x = doc.NumberCell(float64(p.Params.GapPerByte) / 1000)
-		case "O":
-			x = doc.NumberCell(float64(p.Params.OverheadPerByte) / 1000)
-		case "S":
+		x := doc.NumberCell(sweptValue(name, p.Params))
+		if name == "S" {
 			x = doc.CountCell(int(p.Params.EagerLimit))
 		}
 		t.AddRow(x, microsCell(p.LastFinish), doc.CountCell(p.LastRank))
 	}
 	return t
+}
+
+// sweptValue is a parameter in the unit of the tables.
+func sweptValue(name string, p schedule.Params) float64 {
+	switch name {
+	case "L":
+		return p.L.Micros()
+	case "o":
+		return p.Overhead.Micros()
+	case "g":
+		return p.Gap.Micros()
+	case "G":
+		return float64(p.GapPerByte) / 1000
+	case "O":
+		return float64(p.OverheadPerByte) / 1000
+	}
+	return float64(p.EagerLimit)
+}
+
+// finishChart draws the finishing times of a sweep of the named parameter.
+func finishChart(title, name string, points []schedule.SweepPoint) *chart.Chart {
+	var values []string
+	curve := sweepCurve{name: "finishing time"}
+	for _, p := range points {
+		values, curve.times = append(values, parameterText(name, p.Params)), append(curve.times, p.LastFinish)
+	}
+	return sweepChart(title, name, values, curve)
 }
 
 // toleranceTable says how far L may grow.

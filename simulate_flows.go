@@ -22,6 +22,7 @@ type FlowOptions struct {
 	LogGOPS  *schedule.Params // of all messages; nil: schedule.DefaultParams, if there is no Platform
 	Platform string           // an emulated machine, whose links are shared
 	Library  string           // on it; "": its first
+	MachineChanges
 }
 
 // FlowSimulation is the outcome of SimulateFlows.
@@ -42,50 +43,65 @@ func (s *FlowSimulation) WriteFinish(w io.Writer) error {
 // share the links and interfaces of a machine by max-min fairness, as package flow says. Collective
 // operations are in place: a rank does not copy its own data.
 func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimulation, error) {
-	m, err := o.machine(ctx, len(w.Ranks))
+	res, machine, err := o.simulate(ctx, w, "", "")
 	if err != nil {
 		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("simulate: %w", err)
-	}
-	res, err := flow.Simulate(w.Workload, w.expansion, m)
-	if err != nil {
-		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	path := res.CriticalPath()
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "workload"), Footer: "Made by loggp."}
 	d.Answer = describeFlows(res, path)
-	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path))
+	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path), rankTimesTable(res), o.partLoadsTable(machine, res))
 	if t := w.CollectiveTable(); t.CountRows() > 0 {
 		d.AddTables("collectives", "Collective operations", t)
 	}
 	return &FlowSimulation{res, d}, nil
 }
 
-// machine returns what messages take and share.
-func (o *FlowOptions) machine(ctx context.Context, ranks int) (flow.Machine, error) {
+// simulate simulates a workload on the machine, with another value of one of its quantities; "":
+// of none.
+func (o *FlowOptions) simulate(ctx context.Context, w *Workload, quantity, value string) (*flow.Result, *model.Machine, error) {
+	m, machine, err := o.machine(ctx, len(w.Ranks), quantity, value)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("simulate: %w", err)
+	}
+	res, err := flow.Simulate(w.Workload, w.expansion, m)
+	if err != nil {
+		return nil, nil, fmt.Errorf("simulate: %w", err)
+	}
+	return res, machine, nil
+}
+
+// machine returns what messages take and share, and the machine of the platform if there is one.
+func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value string) (flow.Machine, *model.Machine, error) {
 	if o.Platform == "" {
+		for option, given := range map[string]bool{"Nodes": o.Nodes != 0, "Fail": len(o.Fail) > 0} {
+			if given {
+				return flow.Machine{}, nil, optionErrorf(option, "it is for --platform")
+			}
+		}
 		p := schedule.DefaultParams
 		if o.LogGOPS != nil {
 			p = *o.LogGOPS
 		}
 		overhead := model.Curve{{ValueAtFrom: p.Overhead, PerByte: p.OverheadPerByte}}
-		return flow.Machine{Machine: collective.Machine{Parameters: model.Parameters{L: p.L, Gap: p.Gap, GapPerByte: p.GapPerByte, SendOverhead: overhead, RecvOverhead: overhead}}}, nil
+		return flow.Machine{Machine: collective.Machine{Parameters: model.Parameters{L: p.L, Gap: p.Gap, GapPerByte: p.GapPerByte, SendOverhead: overhead, RecvOverhead: overhead}}}, nil, nil
 	}
 	if o.LogGOPS != nil {
-		return flow.Machine{}, optionErrorf("LogGOPS, Platform", "give one of them")
+		return flow.Machine{}, nil, optionErrorf("LogGOPS, Platform", "give one of them")
 	}
-	p, err := LoadPlatform(o.Platform)
+	p, err := o.change(o.Platform, quantity, value)
 	if err != nil {
-		return flow.Machine{}, err
+		return flow.Machine{}, nil, err
 	}
 	if most := p.Machine.Ranks.Max; ranks > most {
-		return flow.Machine{}, fmt.Errorf("the workload has %d ranks, and %s has at most %d", ranks, o.Platform, most)
+		return flow.Machine{}, nil, fmt.Errorf("the workload has %d ranks, and %s has at most %d: name a machine of more nodes, as --nodes does", ranks, o.Platform, most)
 	}
-	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks}.model(ctx)
+	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks, changed: p}.model(ctx)
 	m.Copying = nil // collective operations of training are in place
-	return flow.Machine{Machine: m.Machine, Nodes: m.nodes}, err
+	return flow.Machine{Machine: m.Machine, Nodes: m.nodes}, p.Machine, err
 }
 
 // describeFlows is the answer: when the workload ends, and what its critical path does.
@@ -140,6 +156,38 @@ func flowPartsTable(res *flow.Result, path []flow.PathPart) *doc.Table {
 	t := &doc.Table{Name: "parts", Title: "Time of the critical path", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "count", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "share\n%", Kind: doc.NumberColumn}}}
 	for _, p := range path {
 		t.AddRow(doc.TextCell(p.Name), doc.CountCell(p.Count), microsCell(p.Time), doc.TextCell(format.WithDecimals(100*p.Time.Micros()/max(res.Finish.Micros(), 1e-12), 1)))
+	}
+	return t
+}
+
+// rankTimesTable says how ranks spend their time.
+func rankTimesTable(res *flow.Result) *doc.Table {
+	t := &doc.Table{Name: "ranks", Title: "Time of ranks, mean", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "time\nus", Kind: doc.NumberColumn}, {Heading: "share\n%", Kind: doc.NumberColumn}}}
+	add := func(name string, time unit.Time) {
+		t.AddRow(doc.TextCell(name), microsCell(time), doc.TextCell(percentText(busyShare(time, res.Finish))))
+	}
+	times := res.MeanTimes()
+	add("computing", times.Computing)
+	for _, p := range times.Communication {
+		add("exposed: "+p.Name, p.Time)
+	}
+	add("waiting", times.Waiting)
+	t.AddNote("Communication is exposed while its rank does not compute")
+	return t
+}
+
+// shownPartLoads is how many parts of a machine are listed.
+const shownPartLoads = 5
+
+// partLoadsTable lists the busiest parts of a machine.
+func (o *FlowOptions) partLoadsTable(m *model.Machine, res *flow.Result) *doc.Table {
+	t := &doc.Table{Name: "loads", Title: "Busiest parts of the machine", Columns: []doc.Column{{Heading: "part", IsKey: true}, {Heading: "busy\nus", Kind: doc.NumberColumn}, {Heading: "share\n%", Kind: doc.NumberColumn}}}
+	loads := res.PartLoads()
+	for _, p := range loads[:min(len(loads), shownPartLoads)] {
+		t.AddRow(doc.TextCell(partName(m, p.Component)), microsCell(p.Busy), doc.TextCell(percentText(busyShare(p.Busy, res.Finish))))
+	}
+	if more := len(loads) - shownPartLoads; more > 0 {
+		t.AddNote("%d other parts are used for less of the time", more)
 	}
 	return t
 }

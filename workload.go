@@ -31,6 +31,7 @@ type Workload struct {
 	Step      *training.Step // of a training step; nil: it was none
 	name      string
 	expansion workload.Expansion
+	stepText  []byte // the file of Step
 }
 
 // StepFileSuffixes are how the names of files end that describe training steps.
@@ -65,11 +66,29 @@ func ReadWorkload(names []string, o WorkloadOptions) (*Workload, error) {
 	case o.Ranks != 0 || o.Groups != nil || o.ComputeRate != 0:
 		return nil, optionErrorf("Ranks, Groups, ComputeRate", "%s says them itself: they are for traces", names[0])
 	}
-	if w.Step, err = training.Read(files[0], names[0]); err != nil {
+	if w.stepText, err = training.ReadText(files[0], names[0]); err != nil {
 		return nil, err
 	}
-	w.Workload, err = w.Step.Workload()
-	return w, err
+	return w, w.makeStep()
+}
+
+// makeStep makes the workload of the step that the text describes.
+func (w *Workload) makeStep() (err error) {
+	if w.Step, err = training.Parse(w.stepText, w.name); err == nil {
+		w.Workload, err = w.Step.Workload()
+	}
+	return err
+}
+
+// WithStepValue returns the workload of a step file with another value of one of its keys, such as
+// parallel.data.
+func (w *Workload) WithStepValue(key, value string) (*Workload, error) {
+	text, err := training.SetValue(w.stepText, key, value)
+	if err != nil {
+		return nil, err
+	}
+	other := &Workload{name: fmt.Sprintf("%s with %s: %s", w.name, key, value), expansion: w.expansion, stepText: text}
+	return other, other.makeStep()
 }
 
 // Schedule expands the collective operations into messages.

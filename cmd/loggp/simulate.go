@@ -21,7 +21,8 @@ type simulateFlags struct {
 	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishFile, parameterSweep, noiseText, outputPath, parameterPlatform string
 	dialect, level                                                                                                                            *string
 	printsCriticalPath                                                                                                                        bool
-	slowdownLimits                                                                                                                            []string
+	slowdownLimits, failedParts                                                                                                               []string
+	nodes                                                                                                                                     int
 	workload                                                                                                                                  workloadFlags
 	noiseSeed                                                                                                                                 uint64
 }
@@ -58,7 +59,8 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg
   loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns
-  loggp simulate gpt.yaml --level flows --platform dgx-h100`,
+  loggp simulate gpt.yaml --level flows --platform dgx-h100
+  loggp simulate gpt.yaml --platform dgx-h100 --sweep taper=1,2,4 -o sweep.svg`,
 		Args: requireArgs("file of a schedule, - for standard input, or the files of a trace or a training step"),
 		RunE: s.run,
 	}
@@ -71,11 +73,13 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
-	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
+	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter, L=FROM..TO/STEP or the same of o, g, G, O or S; by flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
 	f.StringSliceVar(&s.slowdownLimits, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noiseText, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
-	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp)
+	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
+	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
+	f.StringSliceVar(&s.failedParts, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform")
 	s.workload.addFlags(cmd)
 	addPrintFlags(cmd)
@@ -97,7 +101,7 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *s.level != flowLevel {
+	if !s.isByFlows(cmd) {
 		return s.runSchedule(cmd, name, sched, nil)
 	}
 	w, err := loggp.WorkloadOfSchedule(sched, name)
@@ -113,7 +117,7 @@ func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if *s.level != flowLevel {
+	if !s.isByFlows(cmd) {
 		sched, err := w.Schedule()
 		if err != nil {
 			return fmt.Errorf("simulate: %w", err)
@@ -123,18 +127,44 @@ func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
 	return s.runFlows(cmd, args[0], w)
 }
 
+// flowFlagNames are the flags of which each asks for --level flows.
+var flowFlagNames = []string{"nodes", "fail"}
+
+// isByFlows reports whether flows are simulated: if --level says so, or something that only they
+// have is asked for.
+func (s *simulateFlags) isByFlows(cmd *cobra.Command) bool {
+	if cmd.Flags().Changed("level") {
+		return *s.level == flowLevel
+	}
+	return s.parameterSweep != "" && !loggp.IsParameterSweep(s.parameterSweep) && strings.Contains(s.parameterSweep, "=") || slices.ContainsFunc(flowFlagNames, cmd.Flags().Changed)
+}
+
 // runFlows simulates a workload by flows.
 func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workload) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "sweep", "tolerance", "noise", "seed", "output"); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "tolerance", "noise", "seed"); err != nil {
 		return err
 	}
-	o := loggp.FlowOptions{Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary}
+	if s.parameterSweep == "" {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: flows have no time line: it is for --level loggops, or for --sweep", "output"); err != nil {
+			return err
+		}
+	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it is for one simulation, and not for --sweep", "finish"), checkSweepOutput(s.outputPath)); err != nil {
+		return newUsageError(cmd, err)
+	}
+	o := loggp.FlowOptions{Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Fail: s.failedParts}}
 	if cmd.Flags().Changed("loggops") {
 		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {
 			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
 		}
 		o.LogGOPS = &p
+	}
+	if s.parameterSweep != "" {
+		sweep, err := loggp.SweepFlows(cmd.Context(), w, o, s.parameterSweep)
+		if err != nil {
+			return usageErrorWithFlag(cmd, err)
+		}
+		return writeSweep(cmd, s.outputPath, sweep.Document(), sweep.Chart())
 	}
 	sim, err := loggp.SimulateFlows(cmd.Context(), w, o)
 	if err != nil {
@@ -148,11 +178,14 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 
 // runSchedule simulates a schedule. source says what it was made of, if it was not in a file.
 func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *schedule.Schedule, source *doc.Table) error {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level flows", flowFlagNames...); err != nil {
+		return err
+	}
 	o := loggp.SimulateOptions{
 		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: commandLine(cmd),
 		Source: source, Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
 	}
-	if err := errors.Join(s.parseOptions(cmd, &o), checkTimelineOutput(s.outputPath), checkWritableFile(s.finishFile)); err != nil {
+	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFile(s.finishFile)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	var err error
@@ -224,8 +257,25 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 	return loggp.ReadSchedule(f, name)
 }
 
+// checkOutput checks that -o can be written: a sweep as a chart or a table, all else as a time
+// line.
+func (s *simulateFlags) checkOutput() error {
+	if s.isSweepOutput() {
+		return checkSweepOutput(s.outputPath)
+	}
+	return checkTimelineOutput(s.outputPath)
+}
+
+// isSweepOutput reports whether -o has the sweep, and not a time line or a page with both.
+func (s *simulateFlags) isSweepOutput() bool {
+	return s.parameterSweep != "" && s.outputPath != "" && fileExtension(s.outputPath) != "" && fileExtension(s.outputPath) != ".json"
+}
+
 // writeSimulation writes what was simulated, or prints it.
 func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulation) error {
+	if s.isSweepOutput() {
+		return writeSweep(cmd, s.outputPath, sim.SweepDocument(), sim.SweepChart())
+	}
 	if s.outputPath == "" {
 		return printDocument(cmd, sim.Document())
 	}

@@ -58,3 +58,33 @@ func TestSimulateMachine(t *testing.T) {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }
+
+// A sweep is written as a chart or a table, at both levels, and flags without effect are refused.
+func TestSimulateWritesSweeps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "schedule", "bcast", "-n", "4", "-o", "b.goal")
+	for _, c := range []struct{ args, file, want string }{
+		{"--sweep L=0..4us/1us", "s.svg", "finishing time"},
+		{"--sweep L=0..4us/1us", "s.csv", "Finishing time by L"},
+		{"--platform gh200 --sweep links.host.latency=1us,2us", "f.svg", "exposed communication"},
+		{"--platform gh200 --sweep links.host.latency=1us,2us", "f.csv", "2us"},
+	} {
+		mustRun(t, append([]string{"simulate", "b.goal", "-o", c.file}, strings.Fields(c.args)...)...)
+		if b, err := os.ReadFile(c.file); err != nil || !strings.Contains(string(b), c.want) {
+			t.Errorf("%s: %v\n%s", c.args, err, b)
+		}
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--platform gh200 --sweep taper=1,2 -o x.json", "-o x.json: name a .svg file"},
+		{"--level flows -o x.svg", "--output: flows have no time line"},
+		{"--level loggops --nodes 4", "--nodes: it is for --level flows"},
+		{"--level loggops --sweep taper=1,2", `--sweep taper=1,2: there is no parameter "taper"`},
+		{"--nodes 4", "--nodes: it is for --platform"},
+		{"--platform gh200 --sweep links.host.latency=1us --finish f.csv", "--finish: it is for one simulation"},
+	} {
+		var errs buffer
+		if status := runCommandLine(t.Context(), append([]string{"simulate", "b.goal"}, strings.Fields(c.args)...), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%s: status %d: %s", c.args, status, errs.String())
+		}
+	}
+}

@@ -112,6 +112,9 @@ const (
 	receiveInterface = "receiver of rank"
 )
 
+// isOwnPart reports whether a part belongs to one rank.
+func isOwnPart(c model.Component) bool { return c.Name == sendInterface || c.Name == receiveInterface }
+
 // partNumber returns the number of a part.
 func (d *demands) partNumber(c model.Component) int32 {
 	n, known := d.parts[c]

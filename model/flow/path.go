@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/workload"
 )
 
-// PathPart is what operations of one kind take of the critical path: computing, messages, or
-// collective operations of groups of one name and size.
+// PathPart is what operations of one kind take of the critical path: computing, messages,
+// collective operations of groups of one name and size, or waiting for what others use.
 type PathPart struct {
 	Name  string
 	Count int
@@ -47,7 +47,11 @@ func (r *Result) CriticalPath() []PathPart {
 		}
 		begin := s.ranks[from.rank].starts[from.op]
 		if end > begin {
-			add(s.partName(at), end-begin)
+			alone := min(s.timeAlone(at, end-begin), end-begin)
+			add(s.partName(at), alone)
+			if end-begin > alone {
+				add(waitingPart, end-begin-alone)
+			}
 		}
 		end = begin
 		if end > 0 {
@@ -58,8 +62,33 @@ func (r *Result) CriticalPath() []PathPart {
 	for _, p := range parts {
 		all = append(all, *p)
 	}
-	slices.SortFunc(all, func(a, b PathPart) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
+	sortParts(all)
 	return all
+}
+
+// waitingPart is the part of the critical path in which an operation waits for what others use: the
+// time beyond that which it takes alone.
+const waitingPart = "waiting for parts of the machine that others use"
+
+func sortParts(all []PathPart) {
+	slices.SortFunc(all, func(a, b PathPart) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
+}
+
+// timeAlone returns how long a message or a collective operation takes alone, and what it took if
+// that is not known.
+func (s *simulation) timeAlone(m member, taken unit.Time) unit.Time {
+	r := s.workload.Ranks[m.rank]
+	switch o := s.ranks[m.rank].Ops()[m.op]; o.Kind {
+	case workload.Send:
+		return s.ofMessage(int(m.rank), r.Peers[o.Peer], o.Size).alone
+	case workload.Recv:
+		return s.ofMessage(r.Peers[o.Peer], int(m.rank), o.Size).alone
+	case workload.Collective:
+		if d, err := s.ofCollective(r.Groups[o.Peer], o); err == nil {
+			return d.alone
+		}
+	}
+	return taken
 }
 
 // lastOp returns the operation of a rank that ends last.

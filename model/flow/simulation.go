@@ -25,8 +25,9 @@ type simulation struct {
 	collective map[instance]*gathering
 	events     int
 	begun      int
-	open       int      // operations that have not ended
-	ended      []member // operations whose dependants have not been looked at
+	open       int       // operations that have not ended
+	ended      []member  // operations whose dependants have not been looked at
+	busy       []float64 // picoseconds for which each part is busy
 	err        error
 }
 
@@ -216,6 +217,12 @@ func (s *simulation) begin(d *demand, kind activityKind, c channel, g *gathering
 	*a = activity{demand: d, updated: s.now, version: version, kind: kind, channel: c, gathering: g, mark: a.mark}
 	s.begun++
 	s.sharing.add(a)
+	for _, u := range d.uses {
+		for int(u.part) >= len(s.busy) {
+			s.busy = append(s.busy, 0)
+		}
+		s.busy[u.part] += u.load * float64(d.alone)
+	}
 	s.changed = append(s.changed, a)
 }
 

@@ -129,6 +129,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 	to, nic := &model.Fabric{}, &model.NIC{}
 	var routing, arbitration string
 	var seed int
+	var failed []string
 	congestion := &model.CongestionControl{}
 	var links, fields []mappingField
 	for c := range topology.NumClasses {
@@ -146,6 +147,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 		optional("ecn", r.congestionControl(congestion)),
 		optional("routing", r.text(&routing, "ecmp")),
 		optional("seed", r.count(&seed, 0, maxWindow)),
+		optional("failed", r.textList(&failed, `["link 3", "switch 0"]`)),
 		required("deliver", r.time(&to.Deliver)),
 		required("header", r.size(&to.Header, 0, unit.MaxSize)),
 		required("packet", r.mapping(
@@ -172,6 +174,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 			r.reportProblem(at, path+".rdma.striped", "has no effect: the graph, %s, has one rail; leave it out, or write rails", to.Graph.Kind)
 		}
 		r.checkRouting(path, n, to, routing, seed)
+		r.failParts(path, mappingValue(n, "failed"), to, failed)
 		r.checkLinks(path, n, to)
 		if at := mappingValue(n, "ecn"); at != nil {
 			if to.Congestion = congestion; to.Graph.Switches == 0 {
@@ -279,6 +282,18 @@ func (r *fileReader) checkRouting(path string, n *yaml.Node, to *model.Fabric, w
 	to.Graph.Seed = uint64(seed)
 	if at := mappingValue(n, "seed"); at != nil && to.Graph.Routing != topology.HashRouting {
 		r.reportProblem(at, path+".seed", "has no effect: only routing: ecmp has a hash; leave it out")
+	}
+}
+
+// failParts lets links and switches of the graph fail.
+func (r *fileReader) failParts(path string, at *yaml.Node, to *model.Fabric, parts []string) {
+	err := to.Graph.Fail(parts)
+	where := path + ".failed"
+	if wrong := (*topology.FailedPartError)(nil); errors.As(err, &wrong) {
+		at, where = at.Content[wrong.Index], fmt.Sprintf("%s[%d]", where, wrong.Index)
+	}
+	if err != nil {
+		r.reportProblem(at, where, "%v", err)
 	}
 }
 

@@ -62,18 +62,8 @@ func NewEdges(hosts, switches int, list []Edge) (*Graph, error) {
 		}
 		g.addCable(e.A, e.B, e.Class)
 	}
-	x := edges{firstOut: make([]int32, hosts+switches+1), outs: make([]int32, g.Links())}
-	sum := int32(0)
-	for v, n := range degree {
-		x.firstOut[v] = sum
-		sum += n
-	}
-	filled := make([]int32, hosts+switches)
-	for link := range int32(g.Links()) {
-		v := g.From(link)
-		x.outs[x.firstOut[v]+filled[v]] = link
-		filled[v]++
-	}
+	var x edges
+	x.firstOut, x.outs = g.adjacency(nil)
 	g.parameters.edges = x
 	for h := range hosts {
 		if degree[h] == 0 {
@@ -143,22 +133,26 @@ func (g *Graph) nextByDistance(r *Route) int32 {
 		r.at = r.Destination
 		return down
 	}
-	isNearer := func(link int32) bool {
+	return g.selectLink(r, g.outLinks(at), func(link int32) bool {
 		to := int(g.to[link]) - g.Hosts
 		return to >= 0 && g.parameters.distances[to*n+end] == distance-1
-	}
+	})
+}
+
+// selectLink takes the link that the destination's number selects, or a hash, of those that lead
+// nearer to it.
+func (g *Graph) selectLink(r *Route, links []int32, isNearer func(link int32) bool) int32 {
 	nearer := 0
-	outs := g.outLinks(at)
-	for _, link := range outs {
+	for _, link := range links {
 		if isNearer(link) {
 			nearer++
 		}
 	}
 	choice := int(r.Destination) % nearer
 	if g.usesHash() {
-		choice = int(hash64(uint64(r.hash)^uint64(at)<<32) % uint64(nearer))
+		choice = int(hash64(uint64(r.hash)^uint64(r.at)<<32) % uint64(nearer))
 	}
-	for _, link := range outs {
+	for _, link := range links {
 		if !isNearer(link) {
 			continue
 		}

@@ -58,7 +58,8 @@ type Graph struct {
 	to         []int32 // the vertex at the end of each link
 	classes    []Class // of cables
 	routes     routeKind
-	channels   bool // a route uses one virtual channel after the other
+	channels   bool      // a route uses one virtual channel after the other
+	failures   *failures // nil: all cables work
 	parameters routeParameters
 }
 

@@ -9,6 +9,7 @@ type Route struct {
 	at          int32 // where it is: a vertex; in a fat tree the number of the switch in its level and plane
 	via         int32 // of a dragonfly: the group through which it goes first; −1: none
 	hash        uint32
+	avoids      bool // it goes round failed cables, by vertices
 }
 
 // RouteBetween returns the route from a host to another. On rails it stays in the plane of the
@@ -24,6 +25,7 @@ func (g *Graph) RouteBetween(from, to int) Route {
 	if g.usesHash() {
 		r.hash = uint32(hash64(g.Seed ^ hash64(uint64(from)<<32|uint64(to))))
 	}
+	g.avoidFailures(&r)
 	return r
 }
 
@@ -31,10 +33,22 @@ func (g *Graph) RouteBetween(from, to int) Route {
 func (g *Graph) usesHash() bool { return g.Routing == HashRouting || g.Routing == SprayRouting }
 
 // Spray gives a route that has not begun the hash of a random number.
-func (g *Graph) Spray(r *Route, random uint64) { r.hash = uint32(hash64(random)) }
+func (g *Graph) Spray(r *Route, random uint64) {
+	r.hash, r.avoids = uint32(hash64(random)), false
+	g.avoidFailures(r)
+}
 
 // NextLink advances a route that has not ended by a link, and returns the link.
-func (g *Graph) NextLink(r *Route) (link int32) {
+func (g *Graph) NextLink(r *Route) int32 {
+	link := g.nextLink(r)
+	r.Links++
+	return link
+}
+
+func (g *Graph) nextLink(r *Route) (link int32) {
+	if r.avoids {
+		return g.nextRoundFailures(r)
+	}
 	switch g.routes {
 	case treeRoutes:
 		link = g.nextInFatTree(r)
@@ -45,7 +59,6 @@ func (g *Graph) NextLink(r *Route) (link int32) {
 	case shortestRoutes:
 		link = g.nextByDistance(r)
 	}
-	r.Links++
 	return link
 }
 
@@ -65,11 +78,12 @@ func (g *Graph) Channel(r *Route) int16 {
 // IsTurn reports whether the route is where adaptive routing chooses: at the first router, on the
 // way to another group.
 func (g *Graph) IsTurn(r *Route) bool {
-	return g.Routing == AdaptiveRouting && r.Links == 1 && g.parameters.groupOf(int(r.at)-g.Hosts) != g.parameters.groupOfHost(int(r.Destination))
+	return g.Routing == AdaptiveRouting && r.Links == 1 && !r.avoids && g.parameters.groupOf(int(r.at)-g.Hosts) != g.parameters.groupOfHost(int(r.Destination))
 }
 
 // Detour returns the route that goes first to the group that a random number selects, which is
-// neither that where it is nor that of its destination. It returns false if there is no such group.
+// neither that where it is nor that of its destination. It returns false if there is no such group,
+// or if a cable on the way has failed.
 func (g *Graph) Detour(r Route, random uint64) (Route, bool) {
 	d := &g.parameters.dragonfly
 	if d.groups < 3 {
@@ -83,7 +97,7 @@ func (g *Graph) Detour(r Route, random uint64) (Route, bool) {
 		}
 	}
 	r.via = int32(group)
-	return r, true
+	return r, g.failures == nil || g.works(r)
 }
 
 // LinksLeft returns how many links a route has before it.

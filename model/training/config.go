@@ -32,8 +32,9 @@ type Step struct {
 		TopK       int `yaml:"top_k"`      // experts to which a token goes; 0: 2 if there are experts
 	} `yaml:"model"`
 	Batch struct {
-		Micro int `yaml:"micro"` // b: sequences of a micro-batch
-		Count int `yaml:"count"` // m: micro-batches of a step, of each copy of the model
+		Micro  int `yaml:"micro"`  // b: sequences of a micro-batch
+		Count  int `yaml:"count"`  // m: micro-batches of a step, of each copy of the model
+		Global int `yaml:"global"` // B: sequences of a step of all copies, from which Count follows; 0: Count is given
 	} `yaml:"batch"`
 	Parallel struct {
 		Tensor     int  `yaml:"tensor"`
@@ -59,6 +60,15 @@ const MaxConfigBytes = 1 << 20
 
 // Read reads a step from YAML. Unknown keys are errors.
 func Read(in io.Reader, name string) (*Step, error) {
+	text, err := ReadText(in, name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(text, name)
+}
+
+// ReadText reads the text of a step.
+func ReadText(in io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxConfigBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -66,11 +76,19 @@ func Read(in io.Reader, name string) (*Step, error) {
 	if len(text) > MaxConfigBytes {
 		return nil, fmt.Errorf("%s: more than %d bytes", name, MaxConfigBytes)
 	}
+	return text, nil
+}
+
+// Parse reads a step from a text.
+func Parse(text []byte, name string) (*Step, error) {
 	s := &Step{}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(s); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if s.Batch.Global != 0 && s.Batch.Count != 0 {
+		return nil, fmt.Errorf("%s: batch.count and batch.global: give one of them", name)
 	}
 	s.setDefaults()
 	if err := s.Check(); err != nil {
@@ -89,8 +107,14 @@ func (s *Step) setDefaults() {
 	if s.Model.Experts > 0 {
 		set(&s.Model.TopK, 2)
 	}
-	for _, n := range []*int{&s.Parallel.Tensor, &s.Parallel.Pipeline, &s.Parallel.Interleave, &s.Parallel.Data, &s.Parallel.Expert, &s.Batch.Micro, &s.Batch.Count} {
+	for _, n := range []*int{&s.Parallel.Tensor, &s.Parallel.Pipeline, &s.Parallel.Interleave, &s.Parallel.Data, &s.Parallel.Expert, &s.Batch.Micro} {
 		set(n, 1)
+	}
+	if perMicroBatch := s.Batch.Micro * s.Parallel.Data; perMicroBatch > 0 {
+		set(&s.Batch.Count, s.Batch.Global/perMicroBatch)
+	}
+	if s.Batch.Global == 0 {
+		set(&s.Batch.Count, 1)
 	}
 	set(&s.Bytes.Activation, 2)
 	set(&s.Bytes.Gradient, 4)
@@ -125,7 +149,12 @@ func (s *Step) Check() error {
 	between("model.sequence", m.Sequence, 1, maxWidth)
 	between("model.experts", m.Experts, 0, maxWidth)
 	between("batch.micro", s.Batch.Micro, 1, maxCount)
-	between("batch.count", s.Batch.Count, 1, maxCount)
+	check(s.Batch.Global == 0 || s.Batch.Count > 0 && s.Batch.Global == s.Batch.Count*s.Batch.Micro*p.Data,
+		"batch.global: %d: it is a multiple of batch.micro and parallel.data, %d · %d", s.Batch.Global, s.Batch.Micro, p.Data)
+	if s.Batch.Global == 0 {
+		between("batch.count", s.Batch.Count, 1, maxCount)
+	}
+	check(s.Batch.Count <= maxCount, "batch.global: %d micro-batches of each copy: at most %d", s.Batch.Count, maxCount)
 	for _, x := range []struct {
 		key string
 		n   int

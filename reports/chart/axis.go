@@ -73,6 +73,18 @@ func sizeTicks(min, max, zero float64, withZero bool, room int, name func(int) s
 	return ticks
 }
 
+// namedTicks puts a tick at each of the values 1, 2, 3, ... and names as many as there is room for.
+func namedTicks(names []string, room int) []plot.Tick {
+	every := (len(names) + max(room, 1) - 1) / max(room, 1)
+	var ticks []plot.Tick
+	for i, name := range names {
+		if i%every == 0 {
+			ticks = append(ticks, plot.Tick{Value: float64(i + 1), Label: name})
+		}
+	}
+	return ticks
+}
+
 // namedPowerStep returns which powers of ten are named, every so many, for at most room of them.
 func namedPowerStep(min, max float64, room int) int {
 	decades := int(math.Log10(max/min)) + 1

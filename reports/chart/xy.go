@@ -18,11 +18,12 @@ import (
 // SizePlot is a chart of times or rates against message sizes, both logarithmic unless it says
 // otherwise. Its legend stands above the data, never on it.
 type SizePlot struct {
-	XLabel            string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
-	YLabel            string // what the vertical axis shows, with its unit
-	IsLinear          bool   // the vertical axis begins at 0 and is not logarithmic
-	IsSigned          bool   // it has 0 in its middle and is not logarithmic
-	ShowsAllIntervals bool   // it has room for all intervals, and not only for those of framed points
+	XLabel            string   // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
+	XNames            []string // the values 1, 2, 3, ... of the horizontal axis, which is not logarithmic; nil: they are sizes
+	YLabel            string   // what the vertical axis shows, with its unit
+	IsLinear          bool     // the vertical axis begins at 0 and is not logarithmic
+	IsSigned          bool     // it has 0 in its middle and is not logarithmic
+	ShowsAllIntervals bool     // it has room for all intervals, and not only for those of framed points
 	Series            []Series
 	LegendRows        [][]Series // what the legend names, each part in lines of its own; default: the series
 
@@ -245,11 +246,19 @@ func (x SizePlot) newAxesPlot(room vg.Point) *axesPlot {
 	if x.hasEmptyMessages() {
 		p.X.Min = zero / 1.3
 	}
+	xKind := "log"
+	if x.XNames != nil {
+		xKind, p.X.Scale = "linear", plot.LinearScale{}
+		p.X.Min, p.X.Max = 0.5, float64(len(x.XNames))+0.5
+	}
 	name := format.Size
 	if x.XLabel != "" {
 		name = strconv.Itoa
 	}
 	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
+		if x.XNames != nil {
+			return namedTicks(x.XNames, int(room.X/60))
+		}
 		return sizeTicks(min, max, zero, x.hasEmptyMessages(), int(room.X/60), name)
 	})
 	if rows := int(room.Y / 18); x.IsSigned {
@@ -276,7 +285,7 @@ func (x SizePlot) newAxesPlot(room vg.Point) *axesPlot {
 	g.Vertical.Color, g.Horizontal.Color = gridColor, gridColor
 	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
 	p.Add(g)
-	out := &axesPlot{Plot: p, x: axisScaleInfo{p.X.Min, p.X.Max, "log", 0}, y: axisScaleInfo{p.Y.Min, p.Y.Max, "log", 0}}
+	out := &axesPlot{Plot: p, x: axisScaleInfo{p.X.Min, p.X.Max, xKind, 0}, y: axisScaleInfo{p.Y.Min, p.Y.Max, "log", 0}}
 	if x.hasEmptyMessages() {
 		out.x.zero = zero
 	}

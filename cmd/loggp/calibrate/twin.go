@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
@@ -110,7 +109,6 @@ func Resize(d *edit.Draft, o TwinOptions) (*edit.Draft, error) {
 	if err != nil || o.Nodes == 0 && o.RanksPerNode == 0 {
 		return renamed, err
 	}
-	var sizes []edit.Assumption
 	perNode := 1
 	if d.Machine.Nodes != nil {
 		perNode = d.Machine.Nodes.Ranks
@@ -121,17 +119,11 @@ func Resize(d *edit.Draft, o TwinOptions) (*edit.Draft, error) {
 		return nil, fmt.Errorf("--ranks-per-node: template %s has one rank a node", d.Machine.Name)
 	case o.RanksPerNode > 0:
 		perNode = o.RanksPerNode
-		sizes = append(sizes, edit.Assumption{Path: "machine.nodes.ranks", Value: strconv.Itoa(perNode), Why: "--ranks-per-node of loggp calibrate"})
 	}
 	if o.Nodes > 0 {
 		nodes = o.Nodes
 	}
-	sizes = append(sizes, edit.Assumption{Path: "machine.ranks.max", Value: strconv.Itoa(nodes * perNode), Why: fmt.Sprintf("%d nodes of %d ranks, by the options of loggp calibrate", nodes, perNode)},
-		edit.Assumption{Path: "machine.ranks.default", Value: strconv.Itoa(min(2, nodes) * perNode), Why: "two nodes"})
-	if text, err = renamed.Assume(sizes); err != nil {
-		return nil, err
-	}
-	resized, err := edit.New(file, text)
+	resized, err := renamed.Scale(nodes, perNode, fmt.Sprintf("%d nodes of %d ranks, by the options of loggp calibrate", nodes, perNode))
 	if err != nil {
 		return nil, fmt.Errorf("template %s with %d nodes of %d ranks: %w", d.Machine.Name, nodes, perNode, err)
 	}

@@ -39,6 +39,18 @@ func graphs(t testing.TB) map[string]*topology.Graph {
 	add("fattree ecmp", topology.HashRouting)(topology.NewFatTree(2, 4, nil))
 	add("dragonfly", 0)(topology.NewDragonfly(5, 2, 2, 2))
 	add("dragonfly ugal", topology.AdaptiveRouting)(topology.NewDragonfly(5, 2, 2, 2))
+	for _, name := range []string{"fattree", "fattree of three levels", "dragonfly ugal"} {
+		failing := name + " with failures"
+		g := map[string]func() (*topology.Graph, error){
+			"fattree":                 func() (*topology.Graph, error) { return topology.NewFatTree(2, 4, nil) },
+			"fattree of three levels": func() (*topology.Graph, error) { return topology.NewFatTree(3, 3, nil) },
+			"dragonfly ugal":          func() (*topology.Graph, error) { return topology.NewDragonfly(5, 2, 2, 2) },
+		}[name]
+		add(failing, all[name].Routing)(g())
+		if err := all[failing].Fail([]string{all[failing].LinkNames()[all[failing].Links()-1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var ring []topology.Edge
 	for i := range 6 {
 		ring = append(ring, topology.Edge{A: 2 * i, B: 12 + i}, topology.Edge{A: 2*i + 1, B: 12 + i}, topology.Edge{A: 12 + i, B: 12 + (i+1)%6, Class: topology.TrunkClass})

@@ -98,6 +98,23 @@ func (d *Draft) Number(path string) (platform.Number, error) {
 // With returns the platform with other values of numbers, by their paths. It is an error if a file
 // could not have them. The platform's Sum differs from that of the file.
 func (d *Draft) With(values map[string]string) (*platform.Platform, error) {
+	text, err := d.textWith(values)
+	if err != nil {
+		return nil, err
+	}
+	return platform.Parse(d.File, text)
+}
+
+// DraftWith returns the draft with other values of numbers, by their paths.
+func (d *Draft) DraftWith(values map[string]string) (*Draft, error) {
+	text, err := d.textWith(values)
+	if err != nil {
+		return nil, err
+	}
+	return New(d.File, text)
+}
+
+func (d *Draft) textWith(values map[string]string) ([]byte, error) {
 	var edits []splice
 	for path, v := range values {
 		e, err := d.replaced(path, "value", v)
@@ -106,7 +123,7 @@ func (d *Draft) With(values map[string]string) (*platform.Platform, error) {
 		}
 		edits = append(edits, e)
 	}
-	return platform.Parse(d.File, d.apply(edits))
+	return d.apply(edits), nil
 }
 
 // Fit returns the text with numbers that were fitted: their values, the basis fitted, and what they

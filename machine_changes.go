@@ -1,0 +1,192 @@
+package loggp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/model/topology"
+)
+
+// MachineChanges say how a simulated machine differs from the file of its platform.
+type MachineChanges struct {
+	Nodes int      // of the machine; 0: as many as the platform has
+	Fail  []string // links and switches of the network between nodes, such as "link 3" or "switch 0 to switch 16"
+}
+
+// fabricPath is the path of the network between nodes in a platform file.
+const fabricPath = "machine.fabric"
+
+// change returns the platform of a name with the changes, and with another value of a quantity that
+// is swept; "": of none.
+func (c MachineChanges) change(name, quantity, value string) (*platform.Platform, error) {
+	if c.Nodes == 0 && len(c.Fail) == 0 && quantity == "" {
+		return LoadPlatform(name)
+	}
+	if _, err := LoadPlatform(name); err != nil {
+		return nil, err
+	}
+	d, err := edit.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	nodes := c.Nodes
+	if quantity == nodesQuantity {
+		if nodes, err = parseCount(value); err != nil {
+			return nil, err
+		}
+	}
+	if nodes != 0 {
+		perNode := 1
+		if d.Machine.Nodes != nil {
+			perNode = d.Machine.Nodes.Ranks
+		}
+		if nodes < 1 || nodes > maxPredictedRanks {
+			return nil, optionErrorf("Nodes", "%d: a machine has 1 to %d", nodes, maxPredictedRanks)
+		}
+		if d, err = d.Scale(nodes, perNode, fmt.Sprintf("%d nodes, by an option", nodes)); err != nil {
+			return nil, err
+		}
+	}
+	if quantity != "" && quantity != nodesQuantity {
+		if d, err = setMachineQuantity(d, quantity, value); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.Fail) > 0 {
+		if d, err = failParts(d, c.Fail); err != nil {
+			return nil, &OptionError{"Fail", strings.Join(c.Fail, ","), err}
+		}
+	}
+	return d.Platform, nil
+}
+
+// Quantities of a machine that are no numbers of its file, or several.
+const (
+	nodesQuantity     = "nodes"
+	taperQuantity     = "taper"
+	railsQuantity     = "rails"
+	bandwidthQuantity = "links.bandwidth"
+	latencyQuantity   = "links.latency"
+)
+
+// machineQuantityPaths returns the numbers of a platform that a quantity names: the end of the path
+// of one number, or all links of the network between nodes. Of several numbers with the same end it
+// takes that of the network between nodes. It returns none if there is no such number.
+func machineQuantityPaths(p *platform.Platform, quantity string) ([]string, error) {
+	if quantity == bandwidthQuantity || quantity == latencyQuantity {
+		var paths []string
+		for _, n := range p.Numbers {
+			if strings.HasPrefix(n.Path, fabricPath+".links.") && strings.HasSuffix(n.Path, strings.TrimPrefix(quantity, "links")) {
+				paths = append(paths, n.Path)
+			}
+		}
+		return paths, nil
+	}
+	var ending, between []string
+	for _, n := range p.Numbers {
+		switch {
+		case n.Path == quantity:
+			return []string{n.Path}, nil
+		case strings.HasSuffix(n.Path, "."+quantity):
+			if ending = append(ending, n.Path); strings.HasPrefix(n.Path, fabricPath+".") {
+				between = append(between, n.Path)
+			}
+		}
+	}
+	if len(between) == 1 {
+		return between, nil
+	}
+	if len(ending) > 1 {
+		return nil, fmt.Errorf("%s is one of %s: write more of its path", quantity, strings.Join(ending, ", "))
+	}
+	return ending, nil
+}
+
+// isMachineQuantity reports whether a platform has a quantity. The error says that it is ambiguous.
+func isMachineQuantity(p *platform.Platform, quantity string) (bool, error) {
+	if slices.Contains([]string{nodesQuantity, taperQuantity, railsQuantity}, quantity) {
+		return true, nil
+	}
+	paths, err := machineQuantityPaths(p, quantity)
+	return len(paths) > 0 || err != nil, err
+}
+
+// setMachineQuantity returns the draft with another value of a quantity.
+func setMachineQuantity(d *edit.Draft, quantity, value string) (*edit.Draft, error) {
+	values := map[string]string{}
+	f, isFabric := d.Machine.Network.(*model.Fabric)
+	switch quantity {
+	case taperQuantity:
+		if !isFabric || !slices.Contains([]string{"fattree", "rails"}, f.Graph.Kind) {
+			return nil, fmt.Errorf("taper: the network of %s is no fat tree, which alone has one", d.Machine.Name)
+		}
+		path := fabricPath + "." + f.Graph.Kind
+		if _, err := d.Number(path + ".taper"); err != nil {
+			return d.Insert(path, "taper", fmt.Sprintf(`{value: %s, basis: assumed, source: "an option"}`, value))
+		}
+		values[path+".taper"] = value
+	case railsQuantity:
+		if !isFabric || f.Graph.Kind != "rails" {
+			return nil, fmt.Errorf("rails: the network of %s has no rails", d.Machine.Name)
+		}
+		values[fabricPath+".rails.rails"], values["machine.nodes.interfaces"] = value, value
+	default:
+		paths, err := machineQuantityPaths(d.Platform, quantity)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths {
+			values[path] = value
+		}
+	}
+	return d.DraftWith(values)
+}
+
+// failParts returns the draft in which parts of the network between nodes have failed.
+func failParts(d *edit.Draft, parts []string) (*edit.Draft, error) {
+	f, isFabric := d.Machine.Network.(*model.Fabric)
+	if !isFabric {
+		return nil, fmt.Errorf("the network of %s is no graph of links and switches that can fail: only one of kind fabric is, see docs/fabric.md", d.Machine.Name)
+	}
+	if _, err := f.Graph.PartsNamed(parts); err != nil {
+		return nil, err
+	}
+	var words []string
+	for _, p := range parts {
+		words = append(words, fmt.Sprintf("%q", p))
+	}
+	return d.Insert(fabricPath, "failed", "["+strings.Join(words, ", ")+"]")
+}
+
+// unknownQuantityError says that neither a platform nor a step file has a quantity.
+func unknownQuantityError(name string, p *platform.Platform, stepKeys []string) error {
+	known := []string{"L", "o", "g", "G", "O", "S"}
+	if p != nil {
+		known = append(known, nodesQuantity, taperQuantity, railsQuantity, bandwidthQuantity, latencyQuantity)
+		for _, n := range p.Numbers {
+			known = append(known, n.Path)
+		}
+	}
+	known = append(known, stepKeys...)
+	if meant := table.Suggestion(name, known); meant != "" {
+		return fmt.Errorf("there is no quantity %q; did you mean %s?", name, meant)
+	}
+	return fmt.Errorf("there is no quantity %q: name a parameter of LogGOPS, a number of the platform such as links.host.bandwidth, or a key of the step file such as data", name)
+}
+
+// partName returns the name of a part of a machine, for tables.
+func partName(m *model.Machine, c model.Component) string {
+	network, of := m.Network, ""
+	if c.Node > 0 && m.Nodes != nil {
+		network, of = m.Nodes.Inside, fmt.Sprintf(" in node %d", c.Node-1)
+	}
+	if n, isGraph := network.(interface{ Topology() *topology.Graph }); isGraph && c.Name == "link" {
+		return n.Topology().LinkName(int32(c.Index)) + of
+	}
+	return fmt.Sprintf("%s %d%s", c.Name, c.Index, of)
+}
