@@ -45,7 +45,7 @@ var Engines = []*Engine{ProtoEngine, QueueEngine, MBCFEngine, StartEngine}
 
 // StandaloneEngines are the engines that are libraries of their own: programs call them in place of
 // MPI.
-var StandaloneEngines = []*Engine{AclmplEngine, AclmplArenaEngine, AclmplPVMEngine, PVMEngine, CMMDEngine}
+var StandaloneEngines = []*Engine{AclmplEngine, AclmplArenaEngine, AclmplPVMEngine, PVMEngine, CMMDEngine, NCCLEngine}
 
 // CarriesMPI reports whether the engine carries MPI.
 func (e *Engine) CarriesMPI() bool { return slices.Contains(Engines, e) }

@@ -39,6 +39,7 @@ type Library struct {
 	MBCF   MBCFSettings
 	Start  StartSettings
 	Aclmpl AclmplSettings
+	NCCL   NCCLSettings
 
 	// The settings of MPI above the engine, and of the machine's TCP below it.
 	Decisions   string                 // name of the collective decisions that follow Collectives (model/collective); none: the usual ones

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/nccl"
 	"github.com/loggp/loggp/model/unit"
 	"go.yaml.in/yaml/v3"
 )
@@ -23,6 +24,7 @@ var engineSettings = map[*model.Engine]func(*fileReader, *model.Library) setting
 	model.MBCFEngine:   (*fileReader).mbcfSettings,
 	model.StartEngine:  (*fileReader).startSettings,
 	model.AclmplEngine: (*fileReader).aclmplSettings,
+	model.NCCLEngine:   (*fileReader).ncclSettings,
 }
 
 // settings returns how to read the settings of the library's engine.
@@ -134,6 +136,30 @@ func (r *fileReader) startSettings(l *model.Library) settingReaders {
 // aclmplSettings reads the settings of model.AclmplEngine.
 func (r *fileReader) aclmplSettings(l *model.Library) settingReaders {
 	return settingReaders{map[string]nodeReader{"slots": r.count(&l.Aclmpl.PoolSlots, 1, maxRequest)}, nil}
+}
+
+// ncclSettings reads the settings of model.NCCLEngine.
+func (r *fileReader) ncclSettings(l *model.Library) settingReaders {
+	s := &l.NCCL
+	known := nccl.FindTables(nccl.TableNames()[0])
+	return settingReaders{map[string]nodeReader{
+		"tables":    oneOfWords(r, &s.Tables, nccl.TableNames()),
+		"gpu":       oneOfWords(r, &s.GPU, known.GPUs()),
+		"processor": oneOfWords(r, &s.Processor, known.Processors()),
+		"gpudirect": r.boolean(&s.HasGPUDirect),
+		"nvlink":    r.rate(&s.NVLink),
+		"network": r.mapping(
+			required("bandwidth", r.rate(&s.Network)),
+			required("latency", r.time(&s.NetworkLatency)),
+			optional("connection", r.rate(&s.Connection)),
+		),
+		"channels": r.mapping(
+			required("node", r.count(&s.NodeChannels, 1, maxChannels)),
+			required("interface", r.count(&s.InterfaceChannels, 1, maxChannels)),
+			required("nvls", r.count(&s.NVLSChannels, 2, maxChannels)),
+			required("peers", r.count(&s.PeerChannels, 1, maxChannels)),
+		),
+	}, nil}
 }
 
 // software reads the cost of each kind of work that the library's engine declares.

@@ -21,6 +21,8 @@ const (
 	maxCount   = 1 << 20
 	maxWindow  = 1 << 40
 	maxRequest = 1 << 16 // entries of a request FIFO
+
+	maxChannels = 64 // of a communicator of NCCL: src/include/nccl_common.h, MAXCHANNELS
 )
 
 // number reads value, basis, source, free and, of a fitted number, to. parse stores the value.

@@ -1,0 +1,141 @@
+package nccl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Message is a send to another rank and its receive.
+type Message struct{ From, To, Bytes int }
+
+// Limits of sends and receives: src/include/device.h and src/enqueue.cc. A block of threads serves
+// so many peers at the same time, and a message is divided among channels if it is longer than the
+// shortest part.
+const (
+	peersOfBatch   = 8
+	minMessagePart = 64 << 10
+)
+
+// GroupTime returns what sends and receives in one group (ncclGroupStart, ncclGroupEnd) take, from
+// the launch of the kernels to the end of the last. The peers of a rank are served in rounds, each
+// of which takes the latency of a hop. Beyond that messages share links by max-min fairness, and
+// the last one ends when the busiest part is done: the links of a GPU, those between two GPUs
+// without a switch, an interface, and the blocks and connections of a message.
+// src/device/sendrecv.h; src/enqueue.cc, p2pSchedule.
+func (c *Communicator) GroupTime(messages []Message) unit.Time {
+	longest := 0
+	for _, m := range messages {
+		if m.From < 0 || m.To < 0 || m.From >= c.Ranks || m.To >= c.Ranks || m.Bytes < 0 {
+			panic(fmt.Sprintf("nccl: message %+v among %d ranks", m, c.Ranks))
+		}
+		longest = max(longest, m.Bytes)
+	}
+	g := c.newGroup(longest, c.groupProtocol(longest))
+	busy, peers := map[part]unit.Time{}, map[part]int{}
+	hasFar := false
+	for _, m := range messages {
+		if m.From == m.To {
+			continue
+		}
+		peers[part{"sends", m.From, 0}]++
+		peers[part{"receives", m.To, 0}]++
+		isFar := m.From/c.perNode() != m.To/c.perNode()
+		hasFar = hasFar || isFar
+		for _, l := range g.loads(m, isFar) {
+			busy[l.part] += l.rate.Time(m.Bytes)
+		}
+	}
+	if len(peers) == 0 {
+		return g.base
+	}
+	rounds := unit.Time(divideUp(slices.Max(slices.Collect(maps.Values(peers))), g.concurrent))
+	latency := g.near
+	if hasFar {
+		latency = g.far
+	}
+	return g.base + rounds*latency + slices.Max(slices.Collect(maps.Values(busy)))
+}
+
+// group is what messages of a group take.
+type group struct {
+	*Communicator
+	protocol        Protocol
+	base, near, far unit.Time
+	parts           int // channels of a message
+	concurrent      int // peers of a rank at the same time
+}
+
+// groupProtocol is that of messages up to a length.
+func (c *Communicator) groupProtocol(longest int) Protocol {
+	if longest <= int(c.peersLL) {
+		return LL
+	}
+	return Simple
+}
+
+func (c *Communicator) newGroup(longest int, p Protocol) *group {
+	g := &group{Communicator: c, protocol: p}
+	g.base = microseconds(c.base[Ring][g.protocol])
+	g.near, g.far = c.hopLatencies(Method{Peers, g.protocol})
+	g.parts = max(1, min(longest/minMessagePart, c.PeerChannels/max(1, c.perNode()-1)))
+	g.concurrent = c.PeerChannels * peersOfBatch / g.parts
+	return g
+}
+
+// part is a part of the machine that messages share.
+type part struct {
+	name string
+	a, b int
+}
+
+// load is a part that a message uses, and its rate there.
+type load struct {
+	part
+	rate unit.Rate
+}
+
+// loads returns the parts that a message uses. LL sends as many bytes of flags as of data.
+func (g *group) loads(m Message, isFar bool) []load {
+	wire := unit.Rate(1)
+	if g.protocol == LL {
+		wire = 0.5
+	}
+	if isFar {
+		nic := g.Network * unit.Rate(g.interfaces()) / unit.Rate(g.perNode()) * wire
+		all := []load{{part{"interface out", m.From, 0}, nic}, {part{"interface in", m.To, 0}, nic}}
+		if g.Connection > 0 {
+			all = append(all, load{part{"connection", m.From, m.To}, g.Connection * wire})
+		}
+		return all
+	}
+	block := gigabytes(g.channel["ring-LL128 "+g.GPU][g.scale()])
+	if g.protocol == LL {
+		block = min(block/2, g.blockRateOfLL())
+	}
+	all := []load{{part{"blocks", m.From, m.To}, block * unit.Rate(g.parts)}}
+	if !g.HasSwitch {
+		return append(all, load{part{"links", m.From, m.To}, g.NVLink / unit.Rate(g.GPUs-1) * wire})
+	}
+	return append(all, load{part{"links out", m.From, 0}, g.NVLink * wire}, load{part{"links in", m.To, 0}, g.NVLink * wire})
+}
+
+// exchangeTime is the GroupTime of a message of a block from each rank to each other one. By
+// symmetry one rank suffices: its parts are as busy as those of all others.
+func (c *Communicator) exchangeTime(call Call, m Method) unit.Time {
+	block := divideUp(call.Bytes, c.Ranks)
+	g := c.newGroup(block, m.Protocol)
+	busy := map[part]unit.Time{}
+	for to := 1; to < c.Ranks; to++ {
+		for _, l := range g.loads(Message{0, to, block}, to >= c.perNode()) {
+			busy[l.part] += l.rate.Time(block)
+		}
+	}
+	latency := g.near
+	if c.Nodes > 1 {
+		latency = g.far
+	}
+	return g.base + unit.Time(divideUp(c.Ranks-1, g.concurrent))*latency + slices.Max(slices.Collect(maps.Values(busy)))
+}

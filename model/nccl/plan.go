@@ -1,0 +1,183 @@
+package nccl
+
+import (
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// plan is how an operation is divided: among channels, and there into chunks and slices.
+type plan struct {
+	Method
+	channels   int       // that are used
+	bytes      int       // of each of them, of the larger buffer
+	chunk      int       // bytes of a step, at most
+	slices     int       // of a chunk
+	slots      int       // slices that a receiver has room for
+	block      unit.Rate // of a step that sends
+	local      unit.Rate // of a step that only receives
+	net        unit.Rate // of a channel between nodes; 0: there is one node
+	near, far  unit.Time // latency of a hop, within a node and between nodes
+	cutThrough bool      // within a node a receiver takes in data while it arrives
+}
+
+// newPlan divides an operation. Channels are left out if there is little for each thread:
+// src/enqueue.cc, topoGetAlgoInfo. Chunks are those of calcCollChunking there.
+func (c *Communicator) newPlan(call Call, m Method) plan {
+	p := plan{Method: m, channels: c.channels(m.Algorithm), slices: 1, slots: 8, cutThrough: m.Protocol != Simple}
+	perChannel := c.threads[m.Protocol] * c.threadBytes[m.Protocol]
+	if m == (Method{Ring, LL}) {
+		perChannel *= float64(c.Ranks)
+	}
+	hasSwitch := m.Algorithm == NVLS || m.Algorithm == NVLSTree
+	for p.channels > 1 && !hasSwitch && float64(call.Bytes) < float64(p.channels)*perChannel {
+		p.channels--
+	}
+	p.bytes = divideUp(call.Bytes, p.channels)
+	p.chunk = int(c.step[m.Protocol])
+	if m == (Method{Ring, Simple}) && call.Operation != collective.Bcast && call.Operation != collective.Reduce {
+		p.chunk, p.slices, p.slots = 4*p.chunk, 2, 4 // a chunk is four steps, a slice two of eight
+	}
+	switch m.Algorithm {
+	case Tree:
+		p.chunk = c.treeChunk(m.Protocol, call.Bytes, p)
+	case NVLSTree:
+		p.chunk = c.perNode() * c.switchChunk(call.Bytes, p)
+	}
+	p.near, p.far = c.hopLatencies(m)
+	p.block, p.local = c.blockRates(call.Operation, p)
+	if c.Nodes > 1 {
+		p.net = c.channelNetworkRate(p)
+	}
+	return p
+}
+
+// hopLatencies returns those of a hop within a node and between nodes. Between nodes a proxy has to
+// hand over each step of a ring, also of those within a node.
+func (c *Communicator) hopLatencies(m Method) (near, far unit.Time) {
+	a := m.Algorithm
+	if a == Peers {
+		a = Ring
+	}
+	near, far = microseconds(c.hop[nvlink][a][m.Protocol]), microseconds(c.hop[network][a][m.Protocol])
+	if a == Ring {
+		near = max(near, microseconds(c.proxyOverhead(m.Protocol)))
+		if c.perNode() == 1 {
+			far = microseconds(c.hop[network][Tree][m.Protocol])
+		}
+	}
+	return near, far + c.NetworkLatency
+}
+
+// treeChunk makes chunks shorter until there are several for each level of the tree. The same,
+// calcCollChunking.
+func (c *Communicator) treeChunk(protocol Protocol, bytes int, p plan) int {
+	chunk, depth := p.chunk, float64(c.perNode()-1+log2(c.Nodes)+1)
+	each := func() float64 { return float64(bytes / (p.channels * chunk)) }
+	switch protocol {
+	case Simple:
+		for each() < 8*depth && chunk > 128<<10 {
+			chunk /= 2
+		}
+		for each() < 4*depth && chunk > 64<<10 {
+			chunk /= 2
+		}
+		for each() < depth && chunk > 32<<10 {
+			chunk /= 2
+		}
+	case LL128:
+		perNode := float64(c.perNode())
+		steps := 1 + float64(log2(c.Nodes)) + 0.1*perNode
+		for each() < steps*64/perNode && chunk > 128<<10 {
+			chunk /= 2
+		}
+		for each() < steps*16/perNode && chunk > 32<<10 {
+			chunk /= 2
+		}
+	}
+	return chunk
+}
+
+// switchChunk is the chunk of each GPU's part. The same, NVLS_TREE.
+func (c *Communicator) switchChunk(bytes int, p plan) int {
+	chunk := p.chunk
+	if c.Nodes >= 4 {
+		chunk = min(chunk, 64<<10)
+	}
+	for _, limit := range []struct{ times, chunk int }{{32, 256 << 10}, {16, 128 << 10}, {4, 64 << 10}, {1, 32 << 10}} {
+		if bytes < limit.times*p.channels*c.perNode()*chunk {
+			chunk = min(chunk, limit.chunk)
+		}
+	}
+	return chunk
+}
+
+// blockRates returns how fast a block of threads moves data: in steps that send by its part of the
+// GPU's links, and no faster than the tables say of a block. That of a ring by Simple is assumed to
+// be that of LL128. A block of a tree moves data up and down at the same time.
+func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, receiving unit.Rate) {
+	links := c.nvlinkRate() / unit.Rate(p.channels)
+	limit := func(what string) unit.Rate { return gigabytes(c.channel[what+" "+c.GPU][c.scale()]) }
+	switch p.Algorithm {
+	case Ring:
+		block := limit("ring-LL128")
+		switch p.Protocol {
+		case LL:
+			links, block = links/2, c.blockRateOfLL()
+		case LL128:
+			links *= 0.92
+		}
+		sends, _ := c.steps(o)
+		return shareOfLinks(links, block, sends), block
+	case Tree:
+		rate := min(links*0.92, limit("tree"))
+		switch {
+		case p.Protocol == LL:
+			rate = min(rate/3.8, c.blockRateOfLL())
+		case p.Protocol == LL128 && c.Nodes == 1:
+			rate = min(rate*7/9, limit("tree-LL128"))
+		case p.Protocol == LL128:
+			rate = min(rate*120/128, limit("tree-LL128"))
+		}
+		return rate / 2, rate / 2
+	}
+	return links, links
+}
+
+// blockRateOfLL is how fast a block of threads moves data by LL.
+func (c *Communicator) blockRateOfLL() unit.Rate {
+	return gigabytes(c.llOfGPU[c.GPU] / float64(c.NodeChannels))
+}
+
+// shareOfLinks is a channel's part of a GPU's links in one of so many steps that send, after which
+// one only receives. Channels are not in step, and those that only receive leave their part to the
+// others: all steps together take as long as the bytes on the links.
+func shareOfLinks(links, block unit.Rate, sends int) unit.Rate {
+	if sends := unit.Rate(sends); sends/links > (sends+1)/block {
+		links = sends / (sends/links - 1/block)
+	}
+	return min(links, block)
+}
+
+// channelNetworkRate is a channel's part of the interfaces of a node, in bytes of data. LL sends its
+// flags as well, which the proxies of a node check.
+func (c *Communicator) channelNetworkRate(p plan) unit.Rate {
+	rate := c.networkRate() / unit.Rate(p.channels)
+	if p.Algorithm == NVLSTree {
+		return rate // each GPU sends its part by its own interface
+	}
+	rate = min(rate, c.Network)
+	if c.Connection > 0 {
+		rate = min(rate, c.Connection)
+	}
+	switch p.Protocol {
+	case LL:
+		rate = min(rate/2, gigabytes(c.llRate())/unit.Rate(p.channels))
+	case LL128:
+		rate = rate * 120 / 128
+	}
+	return rate
+}
+
+func gigabytes(perSecond float64) unit.Rate { return unit.Rate(perSecond * 1e9) }
+
+func divideUp(a, b int) int { return (a + b - 1) / b }
