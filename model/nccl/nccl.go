@@ -10,7 +10,8 @@
 // package executes these steps: all channels do the same, so one is executed with its part of the
 // links, and nodes of a ring do the same, so one node is. Nothing else is left out of the schedule.
 //
-// Sources: NVIDIA, NCCL 2.28, files below src; Hu et al. 2025, Demystifying NCCL (arXiv 2507.04786).
+// Sources: NVIDIA, NCCL 2.28, files below src; Hu et al. 2025, Demystifying NCCL (arXiv
+// 2507.04786).
 package nccl
 
 import (

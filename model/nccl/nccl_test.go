@@ -36,7 +36,8 @@ func TestShortRingTakesItsHops(t *testing.T) {
 	}
 }
 
-// Long data goes over the links of each GPU 2 (n−1)/n times: nccl-tests print the rate of the links.
+// Long data goes over the links of each GPU 2 (n−1)/n times: nccl-tests print the rate of the
+// links.
 func TestLongRingReachesItsLinks(t *testing.T) {
 	for _, x := range []struct {
 		ranks, nodes int

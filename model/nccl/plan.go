@@ -158,8 +158,8 @@ func shareOfLinks(links, block unit.Rate, sends int) unit.Rate {
 	return min(links, block)
 }
 
-// channelNetworkRate is a channel's part of the interfaces of a node, in bytes of data. LL sends its
-// flags as well, which the proxies of a node check.
+// channelNetworkRate is a channel's part of the interfaces of a node, in bytes of data. LL sends
+// its flags as well, which the proxies of a node check.
 func (c *Communicator) channelNetworkRate(p plan) unit.Rate {
 	rate := c.networkRate() / unit.Rate(p.channels)
 	if p.Algorithm == NVLSTree {

@@ -4,7 +4,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// ringState is a channel of a ring: a block on each rank of one node, of which all nodes are copies.
+// ringState is a channel of a ring: a block on each rank of one node, of which all nodes are
+// copies.
 type ringState struct {
 	plan
 	ranks    int           // of a node, or all

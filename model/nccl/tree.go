@@ -66,9 +66,9 @@ type treeState struct {
 }
 
 // treeTime executes an allreduce by trees: chunks go up to the root and, as soon as they are
-// combined there, down. Half of the channels have the second tree, in which nodes have other places;
-// the two trees share the interfaces by the flows that each node has in both. src/device/all_reduce.h,
-// runTreeSplit.
+// combined there, down. Half of the channels have the second tree, in which nodes have other
+// places; the two trees share the interfaces by the flows that each node has in both.
+// src/device/all_reduce.h, runTreeSplit.
 func (c *Communicator) treeTime(call Call, m Method) unit.Time {
 	p := c.newPlan(call, m)
 	s := &treeState{plan: p, perNode: c.perNode(), nodes: binaryTree(c.Nodes)}
@@ -92,8 +92,8 @@ func (c *Communicator) treeTime(call Call, m Method) unit.Time {
 	})
 }
 
-// shareInterfaces sets the rates of flows between nodes: each interface carries two channels, one of
-// each tree, and divides its rate among the flows of a node in both.
+// shareInterfaces sets the rates of flows between nodes: each interface carries two channels, one
+// of each tree, and divides its rate among the flows of a node in both.
 func (s *treeState) shareInterfaces() {
 	flows := doubleTreePeers(s.nodes)
 	for n := range s.nodes {
@@ -124,8 +124,8 @@ func (s *treeState) executeChunk(bytes int) (last unit.Time) {
 	return last
 }
 
-// combineInNode lets a chunk pass the chain of a node towards its first rank, which combines those of
-// its children as well.
+// combineInNode lets a chunk pass the chain of a node towards its first rank, which combines those
+// of its children as well.
 func (s *treeState) combineInNode(n, bytes int) slicePass {
 	var from slicePass
 	for r := s.perNode - 1; r >= 0; r-- {

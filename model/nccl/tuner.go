@@ -10,8 +10,8 @@ import (
 )
 
 // TunerTime returns what NCCL's tuner estimates for an operation by a method: a latency, and bytes
-// over a bandwidth. It is not what the operation takes, but what NCCL decides by. src/graph/tuning.cc,
-// ncclTopoTuneModel and ncclTopoGetAlgoTime.
+// over a bandwidth. It is not what the operation takes, but what NCCL decides by.
+// src/graph/tuning.cc, ncclTopoTuneModel and ncclTopoGetAlgoTime.
 func (c *Communicator) TunerTime(call Call, m Method) unit.Time {
 	latency, bandwidth := c.tunerLatency(call.Operation, m), c.tunerBandwidth(call.Operation, m)
 	logSize := bits.Len(uint(call.Bytes>>6)) - 1
