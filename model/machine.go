@@ -192,6 +192,23 @@ type Processor struct {
 	Operation unit.Time // average arithmetic operation or comparison of a program, with its memory accesses; 0: not known
 	Loop      unit.Time // to begin a loop over a vector; 0: no time of its own
 	Indirect  unit.Time // an access to memory by an index that is read before it; 0: no time of its own
+	Cache     Cache     // the first level, for programs that say which data a loop comes back to
+}
+
+// Cache is a processor's first-level cache. The zero value costs nothing.
+type Cache struct {
+	Bytes, LineBytes int
+	Miss             unit.Time // a line from the next level
+}
+
+// ReloadTime returns what the misses of a loop cost that comes back to some bytes and passes others
+// meanwhile: a miss for each line that it comes back to, if both do not fit the cache together, and
+// else nothing. What it passes is part of the time of its operations.
+func (c *Cache) ReloadTime(reusedBytes, passedBytes int) unit.Time {
+	if c.Bytes == 0 || reusedBytes+passedBytes <= c.Bytes {
+		return 0
+	}
+	return c.Miss.Times((reusedBytes + c.LineBytes - 1) / c.LineBytes)
 }
 
 // CopyChannel returns the cost of a copy of so many bytes by a processor of the machine.

@@ -88,7 +88,7 @@ func runColumns(c *mpi.Comm, s Settings) error {
 			mpi.Bcast(c, a, root)
 			loops := (to - from) * (end - first)
 			chargeOperations(c, s, 2*n*loops)
-			c.Compute(s.LoopStartTime.Times(loops))
+			c.Compute((s.LoopStartTime + s.Cache.ReloadTime(4*n, 4*n)).Times(loops)) // comes back to a column, and passes another
 			for k := from; k < to; k++ {
 				column := a[n*(k-from):][:n]
 				if n > maxFullMatrixOrder {

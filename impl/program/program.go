@@ -57,11 +57,12 @@ type Program struct {
 // Settings are the values of the parameters of a program. A program ignores those that it does not
 // have.
 type Settings struct {
-	Size               int       // of the problem, in units of Program.SizeUnit
-	Rounds             int       // repetitions
-	OperationTime      unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
-	LoopStartTime      unit.Time // to begin a loop over a vector, in programs that count these
-	IndirectAccessTime unit.Time // an access to memory by an index that is read before it, likewise
+	Size               int         // of the problem, in units of Program.SizeUnit
+	Rounds             int         // repetitions
+	OperationTime      unit.Time   // average time of an arithmetic operation or comparison, with its memory accesses
+	LoopStartTime      unit.Time   // to begin a loop over a vector, in programs that count these
+	IndirectAccessTime unit.Time   // an access to memory by an index that is read before it, likewise
+	Cache              model.Cache // of a processor, likewise
 
 	Class  string // of a NAS Parallel Benchmark: S, W or A; "": S
 	Stride int    // of shift: distance to the rank that a rank sends to
@@ -78,7 +79,7 @@ type Settings struct {
 
 // ScaleTo returns the settings with the times of a processor.
 func (s Settings) ScaleTo(p model.Processor) Settings {
-	s.OperationTime, s.LoopStartTime, s.IndirectAccessTime = p.Operation, p.Loop, p.Indirect
+	s.OperationTime, s.LoopStartTime, s.IndirectAccessTime, s.Cache = p.Operation, p.Loop, p.Indirect, p.Cache
 	return s
 }
 

@@ -1,6 +1,7 @@
 package papers
 
 import (
+	"math"
 	"testing"
 
 	"github.com/loggp/loggp/model"
@@ -29,7 +30,7 @@ func TestPlacementDecidesTimes(t *testing.T) {
 		processor = s.Job.Platform.Machine.Processor
 		e := Experiment{Sizes: []int{8}, Ranks: []int{2}, Programs: []string{"columns"}, Placements: []string{"2", "4+4"}}
 		measure(t, "posted", s, e, x)
-		e.Sizes = []int{512}
+		e.Sizes = []int{512, 2048, 2049}
 		measure(t, "programs", s, e, x)
 	}
 	v := func(key string) float64 { return x.Numbers[key] }
@@ -42,5 +43,11 @@ func TestPlacementDecidesTimes(t *testing.T) {
 	}
 	if eight := v("program_time(near,columns,4+4,512)"); !(eight > operations/8 && eight < 1.5*operations/8) {
 		t.Errorf("a product on eight ranks takes %v s, its operations %v s", eight, operations/8)
+	}
+	// Two columns of 2,048 numbers fill the cache of 16 KiB. With one row more each loop reads its
+	// column again: 513 pieces of 16 bytes.
+	misses := 2049.0 * 2049 * 513 * processor.Cache.Miss.Micros() / 1e6
+	if fits, more := v("program_time(near,columns,2,2048)"), v("program_time(near,columns,2,2049)"); math.Abs(more-fits-misses/2) > 0.01*fits {
+		t.Errorf("a product of 2,048 rows takes %v s and one of 2,049 %v s: %v s for misses, want %v s", fits, more, more-fits, misses/2)
 	}
 }

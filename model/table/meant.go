@@ -34,6 +34,9 @@ func Suggestion(s string, names []string) string {
 // and which there are.
 func NameChoices(s string, names []string) string {
 	list := "here are " + strings.Join(names, ", ")
+	if len(names) == 1 {
+		list = "here is " + names[0]
+	}
 	if meant := Suggestion(s, names); meant != "" {
 		return "; did you mean " + meant + "? T" + list
 	}

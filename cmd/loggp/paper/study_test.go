@@ -267,7 +267,7 @@ func TestBrokenPaper(t *testing.T) {
 			t.Errorf("%s: %v, want %s", x.new, err, x.want)
 		}
 	}
-	if _, err := Read(os.DirFS(write(t, invented, "", "")), "boys"); err == nil || err.Error() != `there is no paper "boys": there is toys` {
+	if _, err := Read(os.DirFS(write(t, invented, "", "")), "boys"); err == nil || err.Error() != `there is no paper "boys"; did you mean toys? There is toys` {
 		t.Error(err)
 	}
 }
