@@ -5,9 +5,10 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Barrier returns when all ranks have called it. If the engine has no barrier of its own messages
-// go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
-// leaves first; to let another rank be the root, reorder the communicator with Create.
+// Barrier returns when all ranks of c have called it (MPI_Barrier). An engine with a barrier of its
+// own carries it out. Otherwise messages go up a binomial tree to rank 0 and down again, unless the
+// job's tuning selects another algorithm. In the tree rank 0 leaves first. To make another rank the
+// root, reorder the communicator with Create.
 func (c *Comm) Barrier() {
 	c.enterCall("Barrier")
 	c.checkIntra()
@@ -21,7 +22,7 @@ func (c *Comm) Barrier() {
 	j := collective.Job{Ranks: c.size}
 	a := r.chooseAlgorithm(&j)
 	if a == binomialBarrier {
-		c.allreduceOnTree(0, nil, nil, nil) // on fewer frames: a job may have a million ranks
+		c.allreduceOnTree(0, nil, nil, nil) // avoids stack frames: a job may have a million ranks
 		return
 	}
 	r.runAlgorithm(a, j, nil, nil)
@@ -30,8 +31,9 @@ func (c *Comm) Barrier() {
 
 var binomialBarrier = collective.AlgorithmNamed(collective.Barrier, "binomial")
 
-// allreduceOnTree reduces and broadcasts on a binomial tree: merge folds a child's theirs into
-// mine, rank 0 has the result, and mine of all ranks becomes that.
+// allreduceOnTree reduces to rank 0 and broadcasts, both on one binomial tree. A rank receives the
+// value of each child into theirs and calls merge, which combines theirs into mine. At the end mine
+// holds the result on all ranks.
 func (c *Comm) allreduceOnTree(tag int, mine, theirs []byte, merge func()) {
 	mask := 1
 	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
@@ -53,8 +55,8 @@ func (c *Comm) allreduceOnTree(tag int, mine, theirs []byte, merge func()) {
 	}
 }
 
-// receiveFromTree receives a message of convergeOnTree. With the tag 0, that of a barrier, any
-// other message is an error.
+// receiveFromTree receives a message of allreduceOnTree. If tag is 0, the tag of a barrier, a
+// message with another tag is an error.
 func (c *Comm) receiveFromTree(b []byte, src, tag int) {
 	want := tag
 	if tag == 0 {

@@ -7,18 +7,21 @@ import (
 	"github.com/loggp/loggp/impl/library/datatype"
 )
 
-// Buffer is elements of a datatype in memory.
+// Buffer is a number of elements of a datatype in memory: the arguments buf, count and datatype of
+// MPI.
 type Buffer = datatype.Buffer
 
-// Datatype says where the data of an element lies.
+// Datatype describes where the data of an element lies (MPI_Datatype).
 type Datatype = datatype.Type
 
-// sendLayout checks a buffer that is not plain, and returns it as the engine sends it.
+// sendLayout checks a send buffer whose data is not contiguous and returns its layout for the
+// engine.
 func (c *Comm) sendLayout(b *Buffer) *bufferLayout {
 	return &bufferLayout{c.checkBuffer(*b), c.engine.Copy}
 }
 
-// recvLayout checks a buffer that is not plain, and returns it as the engine receives into it.
+// recvLayout checks a receive buffer whose data is not contiguous and returns its layout for the
+// engine.
 func (c *Comm) recvLayout(b *Buffer) *bufferLayout {
 	x := c.sendLayout(b)
 	if b.Overlaps() {
@@ -27,7 +30,7 @@ func (c *Comm) recvLayout(b *Buffer) *bufferLayout {
 	return x
 }
 
-// bufferLayout is a buffer as the engine sees it.
+// bufferLayout is a non-contiguous buffer in the form that the engine uses.
 type bufferLayout struct {
 	Buffer
 	copyBytes func(dst, src []byte) int
@@ -39,7 +42,7 @@ func (s *bufferLayout) Signature(n int) engine.Signature {
 	return engine.Signature(s.Buffer.KindSign(n))
 }
 
-// checkBuffer fails if a buffer is not valid, and returns it.
+// checkBuffer fails if b is invalid. It returns b.
 func (c *Comm) checkBuffer(b Buffer) Buffer {
 	if _, _, ok := b.PlainBytes(); ok {
 		return b
@@ -50,7 +53,7 @@ func (c *Comm) checkBuffer(b Buffer) Buffer {
 	return b
 }
 
-// checkType fails if a buffer's datatype cannot be used for messages, and returns the buffer.
+// checkType fails if the datatype of b cannot be used for messages. It returns b.
 func (c *Comm) checkType(b Buffer) Buffer {
 	if b.Type == nil {
 		c.engine.Fail(engine.ErrType, "the buffer has no datatype")
@@ -61,8 +64,8 @@ func (c *Comm) checkType(b Buffer) Buffer {
 	return b
 }
 
-// checkSameData fails if a rank that both gives and takes data does not take as much as it gives,
-// of the same type.
+// checkSameData fails if the send and the receive buffer of one rank differ in their amount of data
+// or in its type.
 func (c *Comm) checkSameData(send, recv *Buffer) {
 	if given, taken := send.Len(), recv.Len(); given != taken {
 		c.engine.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
@@ -72,23 +75,23 @@ func (c *Comm) checkSameData(send, recv *Buffer) {
 	}
 }
 
-// checkDisjoint fails if the buffers that a rank sends from and receives into share bytes.
+// checkDisjoint fails if the send buffer and the receive buffer of a rank overlap.
 func (c *Comm) checkDisjoint(send, recv *Buffer) {
 	if datatype.RangesOverlap(send, recv) {
 		c.checkBuffersDisjoint([]Buffer{*send}, []Buffer{*recv})
 	}
 }
 
-// checkBuffersDisjoint is checkDisjoint for parts of two buffers that are near each other in
-// memory.
+// checkBuffersDisjoint is checkDisjoint for lists of buffers, such as the parts of two buffers that
+// are close together in memory.
 func (c *Comm) checkBuffersDisjoint(send, recv []Buffer) {
 	if text := DescribeOverlap(send, recv); text != "" {
 		c.engine.Fail(engine.ErrBuffer, "%s", text)
 	}
 }
 
-// DescribeOverlap says which bytes the buffers of a collective operation, to send from and to
-// receive into, share, which is wrong; "": none.
+// DescribeOverlap says which bytes the send and the receive buffers of a collective operation
+// share. It returns "" if they do not overlap.
 func DescribeOverlap(send, recv []Buffer) string {
 	if len(send) == 1 && len(recv) == 1 && !datatype.RangesOverlap(&send[0], &recv[0]) {
 		return ""
@@ -100,8 +103,9 @@ func DescribeOverlap(send, recv []Buffer) string {
 	return fmt.Sprintf("bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place", given, given+n-1, taken, taken+n-1)
 }
 
-// flatData returns the data of a buffer as it travels: in place, or as a copy, which has the data
-// if pack is set.
+// flatData returns memory for the data of b in the order in which it travels. This is b's own
+// memory if the data is contiguous. Otherwise it is a temporary buffer, into which the data is
+// copied if pack is set.
 func (c *Comm) flatData(b Buffer, pack bool) []byte {
 	if x, _, ok := b.PlainBytes(); ok {
 		return x
@@ -116,25 +120,25 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 	return x
 }
 
-// scatterFlat puts data that was received to where it belongs in a buffer, unless it is there
-// already.
+// scatterFlat copies received data to its places in b, unless flatData returned the memory of b
+// itself.
 func (c *Comm) scatterFlat(b Buffer, flat []byte) {
 	if _, ok := b.ContiguousBytes(); !ok {
 		b.Scatter(flat, c.engine.Copy)
 	}
 }
 
-// Pack copies the data of b into bytes from at on, and returns where the next may go (MPI_Pack).
-// The bytes are sent as a PackedBuffer, whatever was packed, and may be received as what they are
-// made of.
+// Pack copies the data of b into the bytes from position at on, and returns the position after it
+// (MPI_Pack). Send the bytes as a PackedBuffer. They may be received with the datatypes that were
+// packed.
 func (c *Comm) Pack(b Buffer, into []byte, at int) int {
 	c.enterCall("Pack")
 	b.Gather(c.packedBytes(c.checkBuffer(b), into, at), c.engine.Copy)
 	return at + b.Len()
 }
 
-// Unpack copies data from bytes that were packed, from at on, to where it belongs in b, and returns
-// where the next begins (MPI_Unpack).
+// Unpack copies packed data from position at on into b, and returns the position after it
+// (MPI_Unpack).
 func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 	c.enterCall("Unpack")
 	x := c.packedBytes(c.checkBuffer(b), from, at)
@@ -145,7 +149,7 @@ func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 	return at + b.Len()
 }
 
-// packedBytes returns the bytes from at on that the data of a buffer has when it is packed.
+// packedBytes returns the bytes, from position at on, that the packed data of b occupies.
 func (c *Comm) packedBytes(b Buffer, bytes []byte, at int) []byte {
 	if at < 0 || at > len(bytes) {
 		c.engine.Fail(engine.ErrArg, "position %d is not within %d bytes", at, len(bytes))
@@ -156,8 +160,7 @@ func (c *Comm) packedBytes(b Buffer, bytes []byte, at int) []byte {
 	return bytes[at : at+b.Len()]
 }
 
-// PackSize returns how many bytes count elements of a type take when they are packed
-// (MPI_Pack_size).
+// PackSize returns how many bytes count elements of a type occupy when packed (MPI_Pack_size).
 func (c *Comm) PackSize(count int, t *Datatype) int {
 	c.enterCall("PackSize")
 	if count < 0 {
@@ -166,5 +169,5 @@ func (c *Comm) PackSize(count int, t *Datatype) int {
 	return c.checkType(Buffer{Count: count, Type: t}).Len()
 }
 
-// PackedBuffer returns bytes that were packed, or room for some, as a buffer.
+// PackedBuffer returns b, which holds packed data or has space for it, as a buffer of type Packed.
 func PackedBuffer(b []byte) Buffer { return Buffer{Bytes: b, Count: len(b), Type: Packed} }

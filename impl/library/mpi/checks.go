@@ -11,21 +11,20 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi/check"
 )
 
-// This file passes the records of ranks to package check, which explains what is wrong with a
-// program.
+// This file passes what ranks have recorded to package check, which explains errors of programs.
 
-// CallSite is the line of a program from which a call is made.
+// CallSite is the source line from which a program makes a call.
 type CallSite = engine.CallSite
 
-// DeadlockError says which rank waits for what.
+// DeadlockError says which ranks wait, and for what.
 type DeadlockError = check.DeadlockError
 
-// RankWait is where a rank waits.
+// RankWait says where a rank waits.
 type RankWait = check.RankWait
 
-// completeError completes the error of a run: a deadlock with what its ranks wait for, an error
-// about ranks whose collective calls differ with where the other's was. An error of a rank in
-// another process becomes what it was there.
+// completeError adds details to the error of a run. A deadlock gets what its ranks wait for. An
+// error about differing collective calls gets the line of the other rank's call. An error from
+// another process is restored to the *Error that it was there.
 func (j *job) completeError(err error) error {
 	var e *Error
 	var d *device.Deadlock
@@ -60,8 +59,8 @@ func (j *job) completeError(err error) error {
 	return err
 }
 
-// deadlockError returns the error of a deadlock: none if all its ranks have ended but for receives
-// that were left open.
+// deadlockError returns the error of a deadlock. It returns nil if all programs have ended and only
+// receives that they left open remain.
 func (j *job) deadlockError(d *device.Deadlock) error {
 	ended := true
 	for _, r := range d.Ranks {
@@ -72,24 +71,24 @@ func (j *job) deadlockError(d *device.Deadlock) error {
 	switch {
 	case !ended:
 		return j.describeDeadlock(d)
-	case len(d.RankDetails) > 0: // of processes, whose other ranks have told nothing
+	case len(d.RankDetails) > 0: // the other ranks of their processes have left no details
 		return nil
 	}
 	return j.compareAudits()
 }
 
-// waitsOnlyForLeftOpen reports whether a rank of this process waits for nothing but receives that
-// the program has left open.
+// waitsOnlyForLeftOpen reports whether a rank of this process waits only for receives that its
+// program has left open.
 func (j *job) waitsOnlyForLeftOpen(rank int) bool {
 	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].engine.WaitsForAbandonedReceives()
 }
 
-// isIdle reports whether a rank of this process is a spare one that has no program.
+// isIdle reports whether a rank of this process is a spare rank without a program.
 func (j *job) isIdle(rank int) bool {
 	return j.worlds != nil && j.worlds[rank] != nil && j.worlds[rank].state.isIdleSpare
 }
 
-// excludeIdleSpares returns a deadlock without spare ranks that have no program.
+// excludeIdleSpares returns a deadlock without the spare ranks that have no program.
 func (j *job) excludeIdleSpares(d *device.Deadlock) *device.Deadlock {
 	if j.spareRanks == 0 {
 		return d
@@ -98,7 +97,8 @@ func (j *job) excludeIdleSpares(d *device.Deadlock) *device.Deadlock {
 	return &device.Deadlock{Ranks: ranks, TotalRanks: d.TotalRanks - len(d.Ranks) + len(ranks), RankDetails: d.RankDetails}
 }
 
-// describeClockError says in which call a rank's clock would have passed the latest time.
+// describeClockError names the call in which a rank's clock would have passed the latest
+// representable time.
 func (j *job) describeClockError(late *device.ClockError) *Error {
 	e := &Error{Class: engine.ErrOther, Rank: late.Rank, Text: late.Text()}
 	if late.Stack == nil {
@@ -145,7 +145,7 @@ func (j *job) describeDeadlock(d *device.Deadlock) *DeadlockError {
 	return e
 }
 
-// describeWait says where a rank waits, as far as this process knows.
+// describeWait says where a rank waits, if this process knows it.
 func (j *job) describeWait(rank int) *RankWait {
 	if j.worlds == nil || j.worlds[rank] == nil {
 		return &RankWait{Rank: rank, WaitsOnRank: -1}
@@ -166,8 +166,8 @@ func (j *job) describeWait(rank int) *RankWait {
 	return out
 }
 
-// noteStopSite notes where a rank is that does not come to its end. It is called by a deferred
-// function.
+// noteStopSite records where a rank is when it is stopped before its end. It is called by a
+// deferred function.
 func (j *job) noteStopSite(p device.Port) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -175,9 +175,9 @@ func (j *job) noteStopSite(p device.Port) {
 	j.leaveErrorDetail(p, errorDetail{Wait: j.describeWait(p.Rank()), ProgramEnded: j.waitsOnlyForLeftOpen(p.Rank()), IsIdleSpare: j.isIdle(p.Rank())})
 }
 
-// describeMismatch says how the collective call of another rank differs, for an engine that has
-// found a message which is too long or of another type: that may be the reason. It returns no class
-// if they do not differ.
+// describeMismatch is called when an engine receives a message that is too long or of another type.
+// It says how the collective call of the sender differs from this rank's, as a possible reason. It
+// returns no class if the calls do not differ.
 func (j *job) describeMismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
 	if theirs == ours {
 		return "", ""
@@ -185,14 +185,13 @@ func (j *job) describeMismatch(rank int, context uint32, src, theirs, ours int) 
 	return check.DescribeDifference(j.rankName(rank, context, src), theirs, ours)
 }
 
-// rankName returns the name of another rank of the job for a rank that communicates with it in a
-// context.
+// rankName returns the name of rank other of the job as rank sees it in a context.
 func (j *job) rankName(rank int, context uint32, other int) string {
 	return j.worlds[rank].state.rankName(other, context)
 }
 
 func (s *rankState) rankName(world int, context uint32) string {
-	var c *Comm // that has the context, if it was created and is still used
+	var c *Comm // the communicator of the context, if the program created it and still uses it
 	for _, p := range s.createdComms {
 		if x := p.Value(); x != nil && x.context == context&^1 {
 			c = x
@@ -212,12 +211,13 @@ func (s *rankState) rankName(world int, context uint32) string {
 	return name
 }
 
-// SetCallLocator says who locates the calls of this rank's program, if it is not written in Go.
+// SetCallLocator sets what locates the calls of this rank's program, for programs that are not
+// written in Go.
 func (c *Comm) SetCallLocator(x engine.CallLocator) { c.engine.SetCallLocator(x) }
 
-// beginCollective begins a collective operation whose messages have a tag. In programs that are
-// checked it notes where: ranks make these calls in the same order, so a rank finds another's by
-// its number.
+// beginCollective begins a collective operation whose messages have a tag. In checked programs it
+// records the place of the call. All ranks make these calls in the same order, so the calls of two
+// ranks that belong together have the same number.
 func (c *Comm) beginCollective(tag int) {
 	c.engine.ExpectCollectiveTag(tag)
 	if c.state.callHistory != nil {
@@ -225,15 +225,15 @@ func (c *Comm) beginCollective(tag int) {
 	}
 }
 
-// rankAudit returns what this rank did.
+// rankAudit returns the audit of this rank.
 func (c *Comm) rankAudit() check.RankAudit {
 	return check.RankAudit{Rank: c.engine.Port().Rank(), Failed: c.engine.HasFailed(), Traffic: c.engine.Traffic(), Peers: c.engine.MessagesByPeer(), Calls: c.state.callHistory.LastCalls()}
 }
 
-// compareAudits returns an error if the audits of the ranks in this process, which have all ended
-// without errors, do not match.
+// compareAudits compares the audits of the ranks in this process, which have all ended without
+// errors. It returns an error if they do not match.
 func (j *job) compareAudits() error {
-	if j.checkMode == CheckOff { // a job may have a million ranks, so nothing is made for each of them
+	if j.checkMode == CheckOff { // allocates nothing per rank: a job may have a million ranks
 		var b check.TrafficBalance
 		for r, c := range j.worlds {
 			if c.engine.HasFailed() {
@@ -250,7 +250,7 @@ func (j *job) compareAudits() error {
 	return check.CompareAudits(all)
 }
 
-// compareRemoteAudits does the same for ranks in other processes.
+// compareRemoteAudits is compareAudits for ranks in other processes, whose audits are in details.
 func (j *job) compareRemoteAudits(details [][]byte) error {
 	for _, text := range details {
 		j.deliverWarnings(parseErrorDetail(text).Warnings)
@@ -259,7 +259,7 @@ func (j *job) compareRemoteAudits(details [][]byte) error {
 	for r, text := range details {
 		a := parseErrorDetail(text).Audit
 		if a == nil {
-			return nil // it ended without the library's end, which is not for this check to judge
+			return nil // the rank did not end with Finalize, so it has no audit
 		}
 		all[r] = *a
 	}
@@ -269,31 +269,31 @@ func (j *job) compareRemoteAudits(details [][]byte) error {
 	return nil
 }
 
-// remoteError is an error that also processes get which come to the run later.
+// remoteError is an error that processes joining the run later get as well.
 type remoteError struct{ err *Error }
 
 func (r remoteError) Error() string { return r.err.Error() }
 func (r remoteError) Unwrap() error { return r.err }
 
-// ErrorDetail returns the error as ranks leave errors.
+// ErrorDetail returns the error, encoded like the errors of ranks.
 func (r remoteError) ErrorDetail() []byte {
 	text, _ := json.Marshal(errorDetail{Error: r.err})
 	return text
 }
 
-// errorDetail is the error information that a rank sends to Run's caller in another process.
+// errorDetail is the error information that a rank sends to the process that called Run.
 type errorDetail struct {
 	Error        *Error           `json:",omitempty"`
 	Abort        *AbortError      `json:",omitempty"`
 	Wait         *RankWait        `json:",omitempty"`
-	ProgramEnded bool             `json:",omitempty"` // the rank waits for nothing but receives that were left open
-	IsIdleSpare  bool             `json:",omitempty"` // it is a spare rank that has no program
-	Audit        *check.RankAudit `json:",omitempty"` // of a rank that has ended well
+	ProgramEnded bool             `json:",omitempty"` // the rank waits only for receives that its program left open
+	IsIdleSpare  bool             `json:",omitempty"` // it is a spare rank without a program
+	Audit        *check.RankAudit `json:",omitempty"` // set if the rank has ended without an error
 
 	Warnings []Warning `json:",omitempty"`
 }
 
-// leaveErrorDetail leaves a detail with the world, if it wants one.
+// leaveErrorDetail gives a detail to the world, if the world collects details.
 func (j *job) leaveErrorDetail(p device.Port, d errorDetail) {
 	w, ok := p.(device.ErrorDetailer)
 	if !ok {

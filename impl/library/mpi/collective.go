@@ -5,31 +5,32 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// The collective operations. All ranks of a communicator call them, in the same order, and each
-// takes as much data as the others give. Buffers may not overlap.
+// Collective operations. All ranks of a communicator call them in the same order, with matching
+// amounts of data. Buffers must not overlap.
 
-// Collectives are the collective operations of a library that has ways of its own for them, of one
-// rank. They get data as it travels, and return false to leave an operation to this package; all
-// ranks of a communicator do so alike. A CollectiveCall is theirs until they return.
+// Collectives carries out the collective operations of one rank by methods of the library, without
+// a schedule. Data is passed in the order in which it travels. A method returns false to leave the
+// operation to this package. It must return the same value on all ranks of the communicator. It
+// must not use a CollectiveCall after it has returned.
 type Collectives interface {
 	Barrier(k *CollectiveCall) bool
 	Bcast(k *CollectiveCall, b []byte) bool
-	Scatter(k *CollectiveCall, in, out []byte) bool     // in is nil but at the root
-	Allgather(k *CollectiveCall, in, out []byte) bool   // in order of ranks, as that of Alltoall
-	Alltoall(k *CollectiveCall, in, out []byte) bool    // each part is of the same length
+	Scatter(k *CollectiveCall, in, out []byte) bool     // in is nil except at the root
+	Allgather(k *CollectiveCall, in, out []byte) bool   // in order of ranks, as in Alltoall
+	Alltoall(k *CollectiveCall, in, out []byte) bool    // all parts have the same length
 	Alltoallv(k *CollectiveCall, in, out [][]byte) bool // by rank
-	Free(k *CollectiveCall)                             // the communicator is freed
+	Free(k *CollectiveCall)                             // the communicator has been freed
 	End()                                               // the program of the rank has returned
-	Counts(yield func(name string, n int64) bool)       // what they have counted, by names
+	Counts(yield func(name string, n int64) bool)       // yields the library's counters by name
 }
 
-// Bcast brings the root's data to all ranks.
+// Bcast sends the root's data to all ranks (MPI_Bcast).
 func (c *Comm) Bcast(b Buffer, root int) {
 	c.enterCollective("Bcast", root, b)
 	c.bcast(b, root)
 }
 
-// bcast is Bcast within a call, as are other functions whose names begin with a small letter.
+// bcast is Bcast within a call. Other functions with lower-case names follow the same rule.
 func (c *Comm) bcast(b Buffer, root int) {
 	r := c.newCollectiveOperation(collective.Bcast, root, b.Type)
 	data := c.flatData(b, c.rank == root)
@@ -44,8 +45,9 @@ func (c *Comm) bcast(b Buffer, root int) {
 	}
 }
 
-// Scatter gives each rank its part of the root's data: recv.Count elements, which lie at the root
-// one after another in the order of ranks, send.Count for each. send counts at the root only.
+// Scatter gives each rank its part of the root's data (MPI_Scatter). Each rank receives recv.Count
+// elements. At the root the parts, of send.Count elements each, lie one after another in the order
+// of ranks. send is significant at the root only.
 func (c *Comm) Scatter(send, recv Buffer, root int) {
 	c.enterCollective("Scatter", root, recv)
 	r := c.newCollectiveOperation(collective.Scatter, root, recv.Type)
@@ -63,8 +65,8 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 	c.scatterFlat(recv, out)
 }
 
-// Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count
-// elements of each. recv counts at the root only.
+// Gather collects the data of all ranks at the root (MPI_Gather), recv.Count elements of each rank
+// in the order of ranks. recv is significant at the root only.
 func (c *Comm) Gather(send, recv Buffer, root int) {
 	c.enterCollective("Gather", root, send)
 	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
@@ -81,7 +83,7 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 	c.scatterFlat(all, out)
 }
 
-// Allgather is Gather to all ranks.
+// Allgather is a Gather whose result all ranks receive (MPI_Allgather).
 func (c *Comm) Allgather(send, recv Buffer) {
 	c.enterCollective("Allgather", 0, send)
 	c.allgather(send, recv)
@@ -99,8 +101,8 @@ func (c *Comm) allgather(send, recv Buffer) {
 	c.scatterFlat(all, out)
 }
 
-// Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the
-// order of ranks.
+// Alltoall sends send.Count elements to each rank and receives recv.Count elements from each, in
+// the order of ranks (MPI_Alltoall).
 func (c *Comm) Alltoall(send, recv Buffer) {
 	c.enterCollective("Alltoall", 0, send)
 	r := c.newCollectiveOperation(collective.Alltoall, 0, send.Type)
@@ -124,9 +126,9 @@ func (c *Comm) enterCollective(call string, root int, b Buffer) {
 	c.checkBuffer(b)
 }
 
-// collectiveJob describes an operation whose block is data. Data that is not combined may be
-// divided at any byte, as ranks may describe it by different types and have to divide it in the
-// same way.
+// collectiveJob describes an operation on a block of data. If the operation does not combine
+// elements, the block may be divided at any byte: ranks may use different types for it but must
+// divide it alike.
 func (r *collectiveOperation) collectiveJob(data []byte) collective.Job {
 	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
 	if r.elementType != nil {
@@ -135,8 +137,8 @@ func (r *collectiveOperation) collectiveJob(data []byte) collective.Job {
 	return j
 }
 
-// sendAndReceive sends data to one rank and receives from another, as a step of a schedule does;
-// either may be None.
+// sendAndReceive sends out to rank to and receives in from rank from, as a step of a schedule does.
+// Either rank may be None.
 func (r *collectiveOperation) sendAndReceive(to int, out []byte, from int, in []byte) {
 	r.areaMemory[collective.In], r.areaMemory[collective.Out] = out, in
 	r.transfer(&collective.Step{To: to, From: from,

@@ -11,11 +11,11 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Operations in which ranks may send or receive different numbers of elements. Part i of a buffer
-// is counts[i] elements; the first begins offsets[i] extents after the beginning of the buffer.
+// Operations in which the number of elements may differ by rank. Part i of a buffer is counts[i]
+// elements, which begin offsets[i] extents of the type after the start of the buffer.
 
-// Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv.
-// recv, counts and offsets count at the root only.
+// Gatherv is Gather with parts of different lengths (MPI_Gatherv). The data of rank i becomes part
+// i of the root's recv. recv, counts and offsets are significant at the root only.
 func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	c.enterCollective("Gatherv", root, send)
 	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
@@ -38,8 +38,8 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	r.raiseError()
 }
 
-// Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts
-// and offsets count at the root only.
+// Scatterv is Scatter with parts of different lengths (MPI_Scatterv). Rank i receives part i of the
+// root's send. send, counts and offsets are significant at the root only.
 func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
 	c.enterCollective("Scatterv", root, recv)
 	c.scatterv(send, counts, offsets, recv, root)
@@ -69,7 +69,8 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 	}
 }
 
-// Allgatherv is Gatherv to all ranks, which know counts and offsets. Parts go around a ring.
+// Allgatherv is a Gatherv whose result all ranks receive (MPI_Allgatherv). counts and offsets are
+// the same on all ranks. The parts go around a ring.
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	c.enterCollective("Allgatherv", 0, send)
 	c.checkRecvParts(&send, &recv, counts, offsets)
@@ -89,8 +90,9 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	}
 }
 
-// Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, and the data from
-// rank i becomes part i of recv. Each rank posts all its receives before it sends.
+// Alltoallv is Alltoall with parts of different lengths (MPI_Alltoallv). Part i of send goes to
+// rank i, and the data from rank i becomes part i of recv. Each rank posts all its receives before
+// it sends.
 func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer, recvCounts, recvOffsets []int) {
 	c.enterCall("Alltoallv")
 	c.checkIntra()
@@ -113,8 +115,7 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 		func(from int) Buffer { return recv.SubBuffer(recvOffsets[from], recvCounts[from]) })
 }
 
-// Alltoallw is Alltoall with a buffer for each rank to send from, and one to receive into
-// (MPI_Alltoallw), and exchanges them likewise.
+// Alltoallw is Alltoallv with one send and one receive buffer for each rank (MPI_Alltoallw).
 func (c *Comm) Alltoallw(send, recv []Buffer) {
 	c.enterCall("Alltoallw")
 	c.checkIntra()
@@ -126,11 +127,11 @@ func (c *Comm) Alltoallw(send, recv []Buffer) {
 		c.checkBuffer(recv[i])
 	}
 	c.checkBuffersDisjoint(send, recv)
-	r := c.newCollectiveOperation(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
+	r := c.newCollectiveOperation(collective.Alltoall, 0, Packed) // Packed, because each pair of ranks has its own types
 	r.exchangeParts(func(to int) Buffer { return send[to] }, func(from int) Buffer { return recv[from] })
 }
 
-// flatParts returns the data of buffers as it travels.
+// flatParts is flatData for each buffer of a list.
 func (c *Comm) flatParts(all []Buffer, pack bool) [][]byte {
 	flat := make([][]byte, len(all))
 	for i, b := range all {
@@ -145,8 +146,8 @@ func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
 	}
 }
 
-// exchangeParts lets each rank send a part to each other one, in the order that the library has. A
-// rank posts all its receives before it sends.
+// exchangeParts sends a part to each other rank, in the exchange order of the library. Each rank
+// posts all its receives before it sends.
 func (r *collectiveOperation) exchangeParts(send, recv func(rank int) Buffer) {
 	order := r.state.exchangeOrder
 	in := make([][]byte, r.size)
@@ -181,7 +182,7 @@ func (r *collectiveOperation) exchangeParts(send, recv func(rank int) Buffer) {
 	}
 }
 
-// checkParts fails if counts and offsets do not describe a part of the buffer for each rank.
+// checkParts fails unless counts and offsets describe one valid part of b for each rank.
 func (c *Comm) checkParts(b Buffer, counts, offsets []int) {
 	if len(counts) != c.size || len(offsets) != c.size {
 		c.engine.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
@@ -191,8 +192,8 @@ func (c *Comm) checkParts(b Buffer, counts, offsets []int) {
 	}
 }
 
-// checkRecvParts is parts for a buffer to receive into: its parts may share bytes neither with each
-// other nor with the buffer to send from.
+// checkRecvParts is checkParts for a receive buffer: its parts must not overlap each other or the
+// send buffer.
 func (c *Comm) checkRecvParts(send, recv *Buffer, counts, offsets []int) {
 	c.checkParts(*recv, counts, offsets)
 	c.checkPartsDisjoint(recv.Type, counts, offsets)
@@ -210,7 +211,7 @@ func bufferParts(b Buffer, counts, offsets []int) []Buffer {
 	return all
 }
 
-// checkPartsDisjoint fails if two parts have an element in common. It is fast if they lie in order.
+// checkPartsDisjoint fails if two parts share an element. It is fast if the parts are in order.
 func (c *Comm) checkPartsDisjoint(t *Datatype, counts, offsets []int) {
 	if t.Size() == 0 {
 		return

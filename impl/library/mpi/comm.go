@@ -1,17 +1,17 @@
-// Package mpi is the message-passing interface that programs see: communicators, sends in four
-// modes, receives, requests, probes, collective operations, one-sided communication, files and
-// processes, with the semantics of MPI.
+// Package mpi is the message-passing interface that programs call. It has the semantics of MPI and
+// its names without the prefix: MPI_Comm_dup is Comm.Dup.
 //
-// A program is a function that every rank of a job runs with its own Comm. Names are those of MPI
-// without the prefix: MPI_Comm_dup is Comm.Dup. Communication does not return errors: a failure
-// ends the rank, and Run returns it, with the MPI error class, the rank and the call.
+// A program is a function that Run executes on every rank of a job, each with its own Comm. Calls
+// do not return communication errors: a failing call ends its rank, and Run returns an *Error with
+// the MPI error class, the rank and the call. Main types: Comm, Group, Buffer (elements of a
+// Datatype), Request, Status, Window (one-sided communication) and File.
 //
-// Messages are carried by an engine (package engine): one engine.Rank for each rank. A context is
-// the number that separates the messages of communicators. A collective operation runs the schedule
-// of an algorithm of package collective, or the method of a library that brings its own
-// (Collectives). One-sided accesses are requests that the target rank serves within its own calls,
-// unless the machine carries them out directly. Spare ranks have no program until Spawn starts one
-// on them; the process table, which the ranks of a job share, lists them and the open ports.
+// Send checks its arguments, adds the communicator's context, which separates its messages from
+// those of other communicators, and calls the rank's engine.Rank. A collective operation runs a
+// schedule of package collective as a series of such messages, unless the library has its own
+// method (Collectives). A one-sided access is a request, which the target serves within its own
+// calls, or which the machine carries out directly. Spare ranks have no program until Spawn starts
+// one; a process table, which all ranks share, lists spare ranks and open ports.
 package mpi
 
 import (
@@ -26,31 +26,32 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Wildcards of receives and probes, and the rank with which communication has no effect.
+// Wildcards for receives and probes, and the rank to and from which nothing is sent.
 const (
 	AnySource = -1
 	AnyTag    = -1
 	ProcNull  = -2
 )
 
-// Comm is a communicator: ranks that talk among themselves. It belongs to one rank of the job.
+// Comm is a communicator (MPI_Comm). A Comm value belongs to one rank of the job.
 type Comm struct {
 	engine        *engine.Rank
 	rank          int
-	size          int             // of those that can be addressed
-	context       uint32          // of what the program sends; the one above it is for collective operations
-	members       []int           // ranks of the job; nil: the same
-	rankOfJobRank []int32         // by rank of the job, the rank here, or −1; nil: the same
+	size          int             // number of ranks that can be addressed
+	context       uint32          // context of point-to-point messages; context+1 is for collective operations
+	members       []int           // ranks of the job, by rank of the communicator; nil: the same ranks
+	rankOfJobRank []int32         // rank of the communicator, or −1, by rank of the job; nil: the same ranks
 	lastContext   *uint32         // the highest context that this rank has used
-	state         *rankState      // of the rank, the same in all its communicators
-	optional      *optionalFields // what few communicators have; nil: nothing
-	outerBuffers  uint32          // the context whose buffer is used if there is none of its own; 0: that of the rank
+	state         *rankState      // shared by all communicators of the rank
+	optional      *optionalFields // fields that few communicators need; nil: none
+	outerBuffers  uint32          // context whose attached buffer is used if this one has none; 0: the rank's buffer
 }
 
 // Rank returns the rank of the caller, from 0 to Size()−1.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size returns the number of ranks; of a communicator between two groups, of those on this side.
+// Size returns the number of ranks (MPI_Comm_size). For an intercommunicator it is the size of the
+// local group.
 func (c *Comm) Size() int {
 	if x := c.interFields(); x != nil {
 		return x.comm.size
@@ -58,8 +59,8 @@ func (c *Comm) Size() int {
 	return c.size
 }
 
-// Counts yields, by name, the counters of the rank's engine, such as requests, and those of the
-// library's own collective operations, if they have any.
+// Counts yields the counters of the rank's engine, such as requests, and those of the library's
+// Collectives, by name.
 func (c *Comm) Counts(yield func(name string, n int64) bool) {
 	c.engine.CheckGoroutine("Counts")
 	more := true
@@ -72,14 +73,15 @@ func (c *Comm) Counts(yield func(name string, n int64) bool) {
 	}
 }
 
-// Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
+// Wtime returns the time of this rank's clock (MPI_Wtime). On an emulated machine all ranks have
+// the same clock.
 func (c *Comm) Wtime() unit.Time {
 	c.engine.CheckGoroutine("Wtime")
 	return c.engine.Port().Now()
 }
 
-// Compute keeps the processor busy for d. Transfers go on meanwhile. On an emulated machine it is
-// an error if virtual time would end before that.
+// Compute keeps the processor busy for d, while transfers continue. On an emulated machine it is an
+// error if the clock would pass the latest representable time.
 func (c *Comm) Compute(d unit.Time) {
 	c.engine.CheckGoroutine("Compute")
 	if d < 0 {
@@ -88,7 +90,7 @@ func (c *Comm) Compute(d unit.Time) {
 	c.engine.Port().Delay(d)
 }
 
-// jobRank returns the rank in the job.
+// jobRank returns the rank in the job of a rank of the communicator.
 func (c *Comm) jobRank(rank int) int {
 	if c.members == nil || rank < 0 {
 		return rank
@@ -104,10 +106,11 @@ func (c *Comm) rankOf(world int) int {
 	return int(c.rankOfJobRank[world])
 }
 
-// allreduceMax returns the largest value that a rank gives.
+// allreduceMax returns the maximum of v over all ranks.
 func (c *Comm) allreduceMax(v uint32) uint32 { return c.allreduceMaxTagged(v, 0) }
 
-// allreduceMaxTagged is allreduceMax by messages with a tag, for threads that call it at a time.
+// allreduceMaxTagged is allreduceMax with a tag for its messages, so that several threads can call
+// it at the same time.
 func (c *Comm) allreduceMaxTagged(v uint32, tag int) uint32 {
 	c.beginCollective(tag)
 	var mine, theirs [4]byte
@@ -126,7 +129,7 @@ func (c *Comm) checkRank(r int) {
 	}
 }
 
-// failRank and failTag are functions of their own so that the checks are inlined.
+// failRank and failTag are separate functions so that the checks that call them are inlined.
 func (c *Comm) failRank(r int) {
 	c.checkNotFreed()
 	c.engine.Fail(engine.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
@@ -145,62 +148,63 @@ func (c *Comm) checkTag(tag int) {
 // MaxTag is the largest tag (MPI_TAG_UB).
 const MaxTag = 1<<31 - 1
 
-// rankState is the state, apart from the engine, that all communicators of a rank share.
+// rankState is the state that all communicators of a rank share, apart from the engine.
 type rankState struct {
 	tuning          *collective.Tuning
-	nodes           *collective.Nodes      // of the job's ranks; nil: unknown
-	collectives     Collectives            // of the library; nil: none
-	onBroadcast     func(bytes int)        // is told of broadcasts; nil: no function
+	nodes           *collective.Nodes      // which ranks of the job share a node; nil: unknown
+	collectives     Collectives            // the library's methods; nil: none
+	onBroadcast     func(bytes int)        // called for each broadcast; nil: no function
 	exchangeOrder   model.ExchangeOrder    // of the library
 	operation       collectiveOperation    // the collective operation under way; there is one at a time
-	workBuffer      []byte                 // memory for it
-	errorHandlers   map[uint32]commHandler // of errors, by the context of a communicator; none: ErrorsAreFatal
+	workBuffer      []byte                 // for that operation
+	errorHandlers   map[uint32]commHandler // by context of the communicator; no entry: ErrorsAreFatal
 	programEnded    bool                   // the rank's program has returned
-	scratchBuffer   []byte                 // memory for a result that is not used
-	callHistory     check.CallHistory      // nil: not noted
-	createdComms    []weak.Pointer[Comm]   // communicators that were created, to name ranks in errors
-	reservedNumbers uint32                 // numbers for communicators
-	isFull          func() bool            // the program may have no further communicator; nil: it always may
-	windows         []*Window              // that are not freed, in the order in which they were made
-	files           []*File                // that are not closed, likewise
-	lockRegisters   uint                   // registers that have the locks of windows, in bits
-	processMemory   *processMemory         // of the job
-	nullFileComm    *Comm                  // of errors without a file; nil: not used
-	isMultithreaded bool                   // several threads of the program call
-	directory       processDirectory       // of the job; nil: there is none
-	isIdleSpare     bool                   // a spare rank, which has no program
+	scratchBuffer   []byte                 // for results that are not used
+	callHistory     check.CallHistory      // nil: calls are not recorded
+	createdComms    []weak.Pointer[Comm]   // used to name ranks in errors
+	reservedNumbers uint32                 // number of contexts reserved by ReserveNumber
+	isFull          func() bool            // reports whether the program must not create another communicator; nil: no limit
+	windows         []*Window              // not yet freed, in order of creation
+	files           []*File                // not yet closed, in order of creation
+	lockRegisters   uint                   // bit set of the registers that hold locks of windows
+	processMemory   *processMemory         // shared by the ranks of this process
+	nullFileComm    *Comm                  // its error handler gets errors without a file; nil: not used
+	isMultithreaded bool                   // several threads of the program make calls
+	directory       processDirectory       // the job's; nil: none
+	isIdleSpare     bool                   // this is a spare rank without a program
 }
 
-// Keyval is the key of an attribute of communicators, with the functions that are called when they
-// are copied and freed.
+// Keyval is the key of a communicator attribute, with the functions called when the attribute is
+// copied or deleted.
 type Keyval struct {
 	copy   func(c *Comm, value any) (copied any, keep bool)
 	delete func(c *Comm, value any)
 	freed  bool
 }
 
-// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and returns the value for the
-// new communicator, if any; nil: none. delete is called when an attribute is deleted, replaced, or
-// freed with its communicator; it may be nil.
+// NewKeyval creates a key (MPI_Comm_create_keyval). Dup calls copy, which returns the value for the
+// new communicator and whether it gets one; if copy is nil, it does not. delete is called when an
+// attribute is deleted or replaced, or when its communicator is freed. It may be nil.
 func NewKeyval(copy func(c *Comm, value any) (copied any, keep bool), delete func(c *Comm, value any)) *Keyval {
 	return &Keyval{copy: copy, delete: delete}
 }
 
-// CopyAttribute copies an attribute as it is (MPI_DUP_FN).
+// CopyAttribute copies an attribute unchanged (MPI_COMM_DUP_FN).
 func CopyAttribute(_ *Comm, value any) (any, bool) { return value, true }
 
-// Free ends the use of the name for new attributes (MPI_Keyval_free). Those that there are stay.
+// Free ends the use of the key for new attributes (MPI_Comm_free_keyval). Existing attributes
+// remain.
 func (k *Keyval) Free() { k.freed = true }
 
-// The attributes that every communicator has.
+// The attributes of every communicator.
 var (
 	TagUB         = &Keyval{} // the largest tag, an int
-	Host          = &Keyval{} // the rank of a host process, ProcNull as there is none
-	IO            = &Keyval{} // the rank that can do input and output: AnySource, as all can
-	WtimeIsGlobal = &Keyval{} // whether all clocks show the same, as far as is known: false
+	Host          = &Keyval{} // the rank of a host process: ProcNull, because there is none
+	IO            = &Keyval{} // the rank that can do input and output: AnySource, because all can
+	WtimeIsGlobal = &Keyval{} // whether all clocks are known to be synchronized: false
 )
 
-// attributeList has attributes in the order in which they were set.
+// attributeList has the attributes in the order in which they were set.
 type attributeList []attribute
 
 type attribute struct {
@@ -212,7 +216,8 @@ func (a attributeList) indexOf(k *Keyval) int {
 	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
 }
 
-// SetAttribute sets an attribute of the communicator, replacing its previous value (MPI_Attr_put).
+// SetAttribute sets an attribute of the communicator and replaces its previous value
+// (MPI_Comm_set_attr).
 func (c *Comm) SetAttribute(k *Keyval, value any) {
 	c.enterCall("SetAttribute")
 	switch {
@@ -230,7 +235,8 @@ func (c *Comm) SetAttribute(k *Keyval, value any) {
 	*a = append(*a, attribute{k, value})
 }
 
-// Attribute returns an attribute, if the communicator has it (MPI_Attr_get).
+// Attribute returns the value of an attribute, and whether the communicator has it
+// (MPI_Comm_get_attr).
 func (c *Comm) Attribute(k *Keyval) (any, bool) {
 	c.enterCall("Attribute")
 	switch k {
@@ -253,7 +259,7 @@ func (c *Comm) Attribute(k *Keyval) (any, bool) {
 	return c.optional.attributes[i].value, true
 }
 
-// DeleteAttribute takes an attribute away (MPI_Attr_delete).
+// DeleteAttribute removes an attribute (MPI_Comm_delete_attr).
 func (c *Comm) DeleteAttribute(k *Keyval) {
 	c.enterCall("DeleteAttribute")
 	a := &c.ensureOptional().attributes

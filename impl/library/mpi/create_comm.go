@@ -9,14 +9,16 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Create returns a communicator of the ranks of a group, in its order, or nil to a rank that is not
-// in it. All ranks of c call it with the same group, which is of ranks of c (MPI_Comm_create).
+// Create returns a communicator of the ranks of a group, in the group's order, or nil on ranks
+// outside it. All ranks of c call it with the same group, which must be a subset of c
+// (MPI_Comm_create).
 //
-// Note: each member keeps a table of the job's ranks, which is the fastest way from a message's
-// sender to its rank. Jobs of a million ranks should not be divided in many ways.
+// On an intercommunicator, all ranks of a local group pass the same subset of that group, and the
+// result is an intercommunicator between the two subsets. It is nil on all ranks if one subset is
+// empty.
 //
-// Between two groups, all ranks of a side call it with the same group of ranks of their side. The
-// communicator is between the two; where one of them is empty, all get nil.
+// Note: each member keeps a table of all ranks of the job, for the fastest translation of a
+// message's sender to its rank. Do not divide jobs of a million ranks into many communicators.
 func (c *Comm) Create(g Group) *Comm {
 	c.enterCall("Create")
 	c.checkGroupWithin("Create", g)
@@ -33,8 +35,8 @@ func (c *Comm) Create(g Group) *Comm {
 	return newInterComm(c, own, other, context)
 }
 
-// CreateGroup is Create, called by the ranks of the group alone. Calls at a time on one
-// communicator have different tags (MPI_Comm_create_group).
+// CreateGroup is Create, but only the ranks of the group call it (MPI_Comm_create_group).
+// Concurrent calls on one communicator need different tags.
 func (c *Comm) CreateGroup(g Group, tag int) *Comm {
 	c.enterCall("CreateGroup")
 	c.checkIntra()
@@ -51,10 +53,10 @@ func (c *Comm) CreateGroup(g Group, tag int) *Comm {
 	return c.newComm(g.members, context)
 }
 
-// groupContextBit marks contexts of messages in which groups agree on theirs.
+// groupContextBit marks contexts of the messages with which CreateGroup agrees on a new context.
 const groupContextBit = 1 << 28
 
-// checkGroupWithin fails for a group that has other ranks than those of this side.
+// checkGroupWithin fails if g has ranks outside the local group.
 func (c *Comm) checkGroupWithin(call string, g Group) {
 	own := c
 	if x := c.interFields(); x != nil {
@@ -67,15 +69,15 @@ func (c *Comm) checkGroupWithin(call string, g Group) {
 	}
 }
 
-// Dup returns a communicator of the same ranks whose messages are its own. Attributes and topology
-// are copied (MPI_Comm_dup).
+// Dup returns a communicator of the same ranks with a context of its own (MPI_Comm_dup). Attributes
+// and topology are copied.
 func (c *Comm) Dup() *Comm {
 	c.enterCall("Dup")
 	return c.dup()
 }
 
-// ReserveNumber returns a number for DupWithNumber that no rank has got before (part of
-// MPI_Comm_idup).
+// ReserveNumber returns a number for DupWithNumber that no other call of any rank has returned
+// (first part of MPI_Comm_idup).
 func (c *Comm) ReserveNumber() uint32 {
 	c.enterCall("ReserveNumber")
 	return c.reserveNumber()
@@ -91,8 +93,8 @@ func (c *Comm) reserveNumber() uint32 {
 	return uint32(c.engine.Port().Rank())*each + c.state.reservedNumbers - 1
 }
 
-// DupWithNumber is Dup without a message: all ranks, of both groups if there are two, give the
-// number that one of them has reserved.
+// DupWithNumber is Dup without messages. All ranks, of both groups of an intercommunicator, pass
+// the number that one of them has reserved.
 func (c *Comm) DupWithNumber(number uint32) *Comm {
 	c.enterCall("DupWithNumber")
 	return c.dupWithContext(reservedContextBit | number<<1)
@@ -109,7 +111,7 @@ func (c *Comm) dup() *Comm {
 	return c.dupWithContext(c.newContext())
 }
 
-// dupWithContext returns a duplicate whose messages have a context.
+// dupWithContext returns a duplicate with a given context.
 func (c *Comm) dupWithContext(context uint32) *Comm {
 	if x := c.interFields(); x != nil {
 		return c.copyProperties(newInterComm(c, x.comm, c.members, context))
@@ -117,7 +119,7 @@ func (c *Comm) dupWithContext(context uint32) *Comm {
 	return c.copyProperties(c.newComm(c.jobRanks(), context))
 }
 
-// copyProperties copies properties of the communicator to a duplicate.
+// copyProperties copies the properties of the communicator to its duplicate n.
 func (c *Comm) copyProperties(n *Comm) *Comm {
 	if c.optional != nil {
 		n.ensureOptional().topology = c.optional.topology
@@ -133,10 +135,10 @@ func (c *Comm) copyProperties(n *Comm) *Comm {
 	return n
 }
 
-// Split returns a communicator of the ranks that name the same colour, in the order of their keys,
-// of equal ones in that of c. A rank that gives Undefined gets nil (MPI_Comm_split). Between two
-// groups the communicators are between those of the two that name the same colour; where all are of
-// one group, they get nil.
+// Split returns a communicator of the ranks that pass the same colour (MPI_Comm_split). They are
+// ordered by key, and ranks with equal keys by their rank in c. A rank that passes Undefined gets
+// nil. On an intercommunicator the result connects the ranks of the two groups that pass the same
+// colour. It is nil if only one group has such ranks.
 func (c *Comm) Split(colour, key int) *Comm {
 	c.enterCall("Split")
 	if colour < 0 && colour != Undefined {
@@ -162,7 +164,7 @@ func (c *Comm) split(colour, key int) *Comm {
 	return newInterComm(c, own, other, context)
 }
 
-// gatherSplitArguments returns colour, key and rank in the job of all ranks.
+// gatherSplitArguments returns colour, key and rank in the job of each rank.
 func (c *Comm) gatherSplitArguments(colour, key int) []int {
 	all := make([]int64, 3*c.size)
 	into := BufferOf(all)
@@ -175,7 +177,7 @@ func (c *Comm) gatherSplitArguments(colour, key int) []int {
 	return out
 }
 
-// ranksWithColour returns the ranks in the job that have chosen a colour, by their keys.
+// ranksWithColour returns the ranks in the job that passed a colour, ordered by key.
 func ranksWithColour(colour int, choices []int) []int {
 	if colour == Undefined {
 		return nil
@@ -194,22 +196,23 @@ func ranksWithColour(colour int, choices []int) []int {
 	return out
 }
 
-// selfContext is the context of communicators of one rank alone. No message of another rank has it.
+// selfContext is the context of communicators with a single rank. Other ranks send no messages with
+// it.
 const selfContext = 1 << 31
 
-// Self returns a communicator of the caller alone (MPI_COMM_SELF). A rank makes one of them.
+// Self returns a communicator of the caller alone (MPI_COMM_SELF). It is created once per rank.
 func (c *Comm) Self() *Comm {
 	c.enterCall("Self")
 	return c.newComm([]int{c.engine.Port().Rank()}, selfContext)
 }
 
-// internalContextBit marks contexts of messages that are apart from the program's. Those of
-// communicators are smaller.
+// internalContextBit marks contexts of internal messages, which are separate from the program's.
+// Contexts of communicators are smaller.
 const internalContextBit = 1 << 30
 
-// InternalComm returns a communicator of the same ranks whose messages are separate from those of
-// c, for collective operations that are built from messages. Creating it needs no message; it has
-// no attributes and no topology, and is not freed.
+// InternalComm returns a communicator of the same ranks with a separate context, for collective
+// operations that are built from messages. Creating it sends no message. It has no attributes and
+// no topology, and is not freed.
 func (c *Comm) InternalComm() *Comm {
 	c.enterCall("InternalComm")
 	n := *c
@@ -221,8 +224,7 @@ func (c *Comm) InternalComm() *Comm {
 	return &n
 }
 
-// InternalLocalComm is InternalComm for the group that the caller is in, of a communicator between
-// two groups.
+// InternalLocalComm is InternalComm for the local group of an intercommunicator.
 func (c *Comm) InternalLocalComm() *Comm {
 	c.enterCall("InternalLocalComm")
 	c.checkInter()
@@ -255,11 +257,11 @@ func (c *Comm) Compare(d *Comm) Comparison {
 	return groups
 }
 
-// Free ends the use of the communicator: a call with it is an error from now on. Messages in flight
-// still arrive (MPI_Comm_free).
+// Free ends the use of the communicator (MPI_Comm_free): later calls on it are errors. Messages in
+// flight still arrive.
 //
-// Messages that were not received, and cannot be any more, are thrown away, which is an error. The
-// communicator is freed all the same.
+// Messages that can no longer be received are discarded, and Free fails if there are any. The
+// communicator is freed in any case.
 func (c *Comm) Free() {
 	c.enterCall("Free")
 	unreceived, first := c.discardUnreceived()
@@ -275,16 +277,16 @@ func (c *Comm) Free() {
 	*x = optionalFields{freed: true}
 	c.engine.EndBufferScope(c.context)
 	delete(c.state.callHistory, c.context)
-	c.size = 0          // so that no rank can be addressed
-	if unreceived > 0 { // the error handler stays, for this error
+	c.size = 0          // no rank can be addressed any more
+	if unreceived > 0 { // the error handler is kept for this error
 		c.engine.Fail(engine.ErrOther, "%d %s not received before the communicator was freed; the first is from %s with tag %d, of %d bytes",
 			unreceived, check.Plural(unreceived, "message was", "messages were"), c.state.rankName(first.Source, first.Context), first.Tag, first.Bytes)
 	}
 	c.setHandler(ErrorsAreFatal)
 }
 
-// discardUnreceived throws away messages that have come without a receive, and returns how many
-// there were, and the first. Messages that their senders may yet cancel are left.
+// discardUnreceived discards messages that have arrived without a matching receive. It returns
+// their number and the first of them. It keeps messages that their senders may still cancel.
 func (c *Comm) discardUnreceived() (n int, first *engine.UnexpectedMessage) {
 	for {
 		m := c.engine.UnexpectedMessage(c.context)
@@ -305,16 +307,17 @@ func (c *Comm) discardUnreceived() (n int, first *engine.UnexpectedMessage) {
 // newContext returns a context that no rank of c has used.
 func (c *Comm) newContext() uint32 { return c.noteContext(c.allreduceMax(c.proposeContext())) }
 
-// LimitComms lets no rank create a communicator while isFull says so of one of them. Duplicates of
-// DupWithNumber are not looked at.
+// LimitComms makes the creation of a communicator fail while isFull returns true on any rank.
+// DupWithNumber is not limited.
 func (c *Comm) LimitComms(isFull func() bool) { c.state.isFull = isFull }
 
-// noContext is proposed by a rank that may have no further communicator: it is larger than the
-// proposals of others.
+// noContext is proposed by a rank that must not create another communicator. It is larger than all
+// other proposals.
 const noContext = internalContextBit - 2
 
-// proposeContext returns a context that this rank has not used. The largest proposal is one that no
-// rank has. Where several threads agree on contexts at a time, a rank reserves what it proposes.
+// proposeContext returns a context that this rank has not used. The largest proposal of all ranks
+// is unused on every rank. If several threads agree on contexts concurrently, each reserves its
+// proposal.
 func (c *Comm) proposeContext() uint32 {
 	if c.state.isFull != nil && c.state.isFull() {
 		return noContext
@@ -332,7 +335,7 @@ func (c *Comm) unusedContext() uint32 {
 	return reservedContextBit | first<<1
 }
 
-// noteContext notes a context that was agreed on, and returns it.
+// noteContext records the context on which the ranks have agreed, and returns it.
 func (c *Comm) noteContext(context uint32) uint32 {
 	context &^= 1
 	if context == noContext {
@@ -344,10 +347,10 @@ func (c *Comm) noteContext(context uint32) uint32 {
 	return context
 }
 
-// nextContext returns the context after one that was just agreed on.
+// nextContext returns the context that follows the last agreed one.
 func (c *Comm) nextContext(context uint32) uint32 { return c.noteContext(context + 2) }
 
-// newComm returns a communicator of ranks of the job, or nil if this one is not among them.
+// newComm returns a communicator of ranks of the job, or nil if this rank is not among them.
 func (c *Comm) newComm(members []int, context uint32) *Comm {
 	me := slices.Index(members, c.engine.Port().Rank())
 	if me < 0 {
@@ -362,7 +365,7 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 	return n
 }
 
-// setMembers lets the communicator send to ranks of the job.
+// setMembers sets the ranks of the job to which the communicator can send.
 func (c *Comm) setMembers(members []int) {
 	c.state.noteComm(c)
 	c.members, c.size = members, len(members)
@@ -372,9 +375,9 @@ func (c *Comm) setMembers(members []int) {
 	}
 }
 
-// noteComm notes a communicator, to name its ranks in errors.
+// noteComm records a communicator, to name its ranks in errors.
 func (s *rankState) noteComm(c *Comm) {
-	if len(s.createdComms) == cap(s.createdComms) { // forget those that are not used any more
+	if len(s.createdComms) == cap(s.createdComms) { // drop those that are no longer used
 		s.createdComms = slices.DeleteFunc(s.createdComms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
 	}
 	s.createdComms = append(s.createdComms, weak.Make(c))
@@ -387,10 +390,10 @@ type optionalFields struct {
 	topology   topology
 	inter      *interComm
 	tuning     *collective.Tuning // nil: the job's
-	nodes      *collective.Nodes  // which ranks are near each other; nil: not known yet
+	nodes      *collective.Nodes  // which ranks share a node; nil: not yet known
 }
 
-// ensureOptional returns the optional fields of a communicator, and allocates them if it has none.
+// ensureOptional returns the optional fields of a communicator, and allocates them if needed.
 func (c *Comm) ensureOptional() *optionalFields {
 	if c.optional == nil {
 		c.optional = &optionalFields{}
@@ -398,20 +401,20 @@ func (c *Comm) ensureOptional() *optionalFields {
 	return c.optional
 }
 
-// enterCall notes a call, and fails if the communicator was freed.
+// enterCall records a call, and fails if the communicator has been freed.
 func (c *Comm) enterCall(call string) {
 	c.engine.EnterOn(call, c.context)
 	c.checkNotFreed()
 }
 
-// checkNotFreed fails if the communicator was freed.
+// checkNotFreed fails if the communicator has been freed.
 func (c *Comm) checkNotFreed() {
 	if c.optional != nil && c.optional.freed {
 		c.engine.Fail(engine.ErrComm, "the communicator was freed")
 	}
 }
 
-// checkIntra fails for a communicator between two groups, on which the call cannot be made.
+// checkIntra fails on an intercommunicator.
 func (c *Comm) checkIntra() {
 	if c.interFields() != nil {
 		c.engine.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")

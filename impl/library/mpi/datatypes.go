@@ -10,13 +10,13 @@ import (
 	"github.com/loggp/loggp/impl/library/reduction"
 )
 
-// Element is a Go type that is a basic datatype.
+// Element is the set of Go types that correspond to a basic datatype.
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint | float32 | float64 | complex64 | complex128
 }
 
-// TypeOf returns the datatype of Go's T. Those of int and uint have 64 bits, and that of byte,
-// which Go also calls uint8, is Byte.
+// TypeOf returns the datatype of the Go type T. int and uint have 64 bits. byte, which is Go's
+// uint8, is Byte.
 func TypeOf[T Element]() *Datatype {
 	var x T
 	switch any(x).(type) {
@@ -48,19 +48,19 @@ func TypeOf[T Element]() *Datatype {
 	return Complex128
 }
 
-// BufferOf returns the elements of a slice as a buffer. Nothing is copied.
+// BufferOf returns the elements of a slice as a buffer, without copying.
 func BufferOf[T Element](x []T) Buffer {
 	return Buffer{Bytes: BytesOf(x), Count: len(x), Type: TypeOf[T]()}
 }
 
-// BytesOf returns the memory of a slice as bytes. Its elements may be structs, whose layout a
-// datatype describes, without pointers.
+// BytesOf returns the memory of a slice as bytes. Elements may be structs without pointers, whose
+// layout a datatype describes.
 func BytesOf[T any](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }
 
-// SliceOf returns bytes as elements, the inverse of BytesOf.
+// SliceOf converts bytes to elements. It is the inverse of BytesOf.
 func SliceOf[T Element](b []byte) []T {
 	var one T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
@@ -84,7 +84,7 @@ var (
 	Complex64  = datatype.Complex64
 	Complex128 = datatype.Complex128
 
-	// Those of C or Fortran alone: no operation of this package is for them.
+	// Types of C or Fortran only. No reduction of this package supports them.
 	LongDouble  = datatype.LongDouble
 	LongComplex = datatype.LongComplex
 	Float16     = datatype.Float16
@@ -104,19 +104,19 @@ var (
 	Int64Int64   = datatype.Int64Int64
 	Float64Int64 = datatype.Float64Int64
 
-	Float32Float32 = datatype.Float32Float32 // of Fortran
+	Float32Float32 = datatype.Float32Float32 // Fortran only
 	Float64Float64 = datatype.Float64Float64
 
-	LongDoubleInt32 = datatype.LongDoubleInt32 // of C
+	LongDoubleInt32 = datatype.LongDoubleInt32 // C only
 )
 
-// LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has.
+// LB and UB hold no data. In a Struct they set the lower and the upper bound explicitly.
 var (
 	LB = datatype.LB
 	UB = datatype.UB
 )
 
-// The operations.
+// The predefined reduction operations.
 var (
 	Max    = reduction.Max
 	Min    = reduction.Min
@@ -132,61 +132,61 @@ var (
 	MinLoc = reduction.MinLoc
 )
 
-// NewOp makes an operation of a function that leaves in ∘ inout in inout. Both have the
-// same number of elements of one type (MPI_Op_create). It is associative; commutes says that its
-// operands may be exchanged, too.
+// NewOp returns an operation that calls combine, which must store in ∘ inout in inout
+// (MPI_Op_create). Both buffers have the same number of elements of one type. The operation must be
+// associative. commutes says that it is also commutative.
 func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
 	return reduction.New(combine, commutes)
 }
 
-// Datatypes that a program makes. They are for messages once they are committed:
+// Derived datatypes. They can be used for messages after Commit:
 //
 //	column := mpi.Vector(rows, 1, width, mpi.Float64).Commit()
 //
-// No communicator takes part, so they may be made before Run and be shared by ranks. Errors
-// end the rank as in other calls; outside of a rank's program it is a panic with an *Error whose
-// Rank is NoRank.
+// Constructors need no communicator. Types may be created before Run and shared by ranks. Errors
+// end the rank as in other calls; outside of a rank's program they panic with an *Error whose Rank
+// is NoRank.
 
-// Contiguous makes a type of count elements of t one after another (MPI_Type_contiguous).
+// Contiguous returns a type of count consecutive elements of t (MPI_Type_contiguous).
 func Contiguous(count int, t *Datatype) *Datatype {
 	return buildType("Contiguous", []int{count}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Contiguous(count, t) })
 }
 
-// Vector makes a type of count blocks of length elements each, whose beginnings are stride extents
-// of t apart (MPI_Type_vector).
+// Vector returns a type of count blocks of length elements each (MPI_Type_vector). Blocks start
+// stride extents of t apart.
 func Vector(count, length, stride int, t *Datatype) *Datatype {
 	return buildType("Vector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Vector(count, length, stride, t) })
 }
 
-// Hvector is Vector with the stride in bytes (MPI_Type_hvector).
+// Hvector is Vector with the stride in bytes (MPI_Type_create_hvector).
 func Hvector(count, length, stride int, t *Datatype) *Datatype {
 	return buildType("Hvector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hvector(count, length, stride, t) })
 }
 
-// Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t
+// Indexed returns a type of blocks of lengths[i] elements, offsets[i] extents of t from the start
 // (MPI_Type_indexed).
 func Indexed(lengths, offsets []int, t *Datatype) *Datatype {
 	return buildType("Indexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Indexed(lengths, offsets, t) })
 }
 
-// Hindexed is Indexed with displacements in bytes (MPI_Type_hindexed).
+// Hindexed is Indexed with offsets in bytes (MPI_Type_create_hindexed).
 func Hindexed(lengths, offsets []int, t *Datatype) *Datatype {
 	return buildType("Hindexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hindexed(lengths, offsets, t) })
 }
 
-// Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i]
-// in bytes (MPI_Type_struct). Displacement has those of a Go struct's fields.
+// Struct returns a type of blocks of lengths[i] elements of types[i], offsets[i] bytes from the
+// start (MPI_Type_create_struct). Displacement returns the offsets of fields of a Go struct.
 func Struct(lengths, offsets []int, types []*Datatype) *Datatype {
 	return buildType("Struct", lengths, types, func() (*Datatype, error) { return datatype.Struct(lengths, offsets, types) })
 }
 
-// Resized makes a type of the data of t with another lower bound and extent
+// Resized returns a type with the data of t and another lower bound and extent, in bytes
 // (MPI_Type_create_resized).
 func Resized(t *Datatype, lower, extent int) *Datatype {
 	return buildType("Resized", nil, []*Datatype{t}, func() (*Datatype, error) { return datatype.Resized(t, lower, extent) })
 }
 
-// buildType makes a type, whose counts and types it checks.
+// buildType checks counts and types, and builds a type of them.
 func buildType(call string, counts []int, of []*Datatype, build func() (*Datatype, error)) *Datatype {
 	for _, n := range counts {
 		if n < 0 {
@@ -205,26 +205,26 @@ func buildType(call string, counts []int, of []*Datatype, build func() (*Datatyp
 	return t
 }
 
-// NoRank is the rank of an error that no rank of a job has made.
+// NoRank is the rank of an error that occurred outside of all ranks.
 const NoRank = engine.NoRank
 
-// failCall ends a call in which no communicator takes part. Run says which rank made it.
+// failCall ends a call that has no communicator with an error. Run adds the rank.
 func failCall(call string, c engine.ErrorClass, format string, args ...any) {
 	panic(&Error{Class: c, Rank: NoRank, Call: call, CallSite: check.CurrentCallSite(0), Text: fmt.Sprintf(format, args...)})
 }
 
-// Displacement returns how many bytes behind the beginning of an object one of its parts begins,
-// for Struct and Hindexed:
+// Displacement returns the offset in bytes of a part of an object from the object's start, for
+// Struct and Hindexed:
 //
 //	var p particle
 //	at := []int{mpi.Displacement(&p, &p.kind), mpi.Displacement(&p, &p.place)}
 //
-// It is what the difference of two addresses is in C (MPI_Address). A part that is not in the
-// object is an error of class MPI_ERR_ARG.
+// In C it is the difference of two addresses (MPI_Get_address). A part outside of the object is an
+// error of class MPI_ERR_ARG.
 //
-// Note: there is no address of a Go object that could be kept, as MPI_BOTTOM wants it: an address
-// keeps nothing alive, and memory may move. So displacements count from where a buffer begins, and
-// what lies in several objects is sent by Pack.
+// Note: there is no MPI_BOTTOM, because a Go program cannot keep an absolute address: it would not
+// keep the object alive, and memory may move. Displacements count from the start of the buffer. Use
+// Pack to send data of several objects.
 func Displacement[T, P any](object *T, part *P) int {
 	at := int(uintptr(unsafe.Pointer(part)) - uintptr(unsafe.Pointer(object)))
 	if room := int(unsafe.Sizeof(*object)) - int(unsafe.Sizeof(*part)); object == nil || at < 0 || at > room {

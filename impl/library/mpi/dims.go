@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// CreateDims divides ranks among dimensions as evenly as can be, the larger numbers first. Those
-// that are not 0 are given, and stay (MPI_Dims_create). There are at most 2³¹−1 ranks.
+// CreateDims divides ranks among dimensions as evenly as possible, larger numbers first
+// (MPI_Dims_create). Elements of dims that are not 0 are kept. ranks is at most 2³¹−1.
 func (c *Comm) CreateDims(ranks int, dims []int) []int {
 	c.enterCall("CreateDims")
 	out := slices.Clone(dims)
@@ -35,11 +35,11 @@ func (c *Comm) CreateDims(ranks int, dims []int) []int {
 	return out
 }
 
-// balancedFactors returns n factors of ranks, the larger first: the largest and the smallest differ
-// by as little as possible; of such factors the smallest is as large as possible, then the next,
-// and so on. This is what MPICH returns, and Open MPI with few exceptions.
+// balancedFactors returns n factors of ranks, the largest first. It minimizes the difference
+// between the largest and the smallest factor, then maximizes the smallest factor, then the next,
+// and so on. MPICH returns the same, and Open MPI does with few exceptions.
 func balancedFactors(ranks, n int) []int {
-	const most = 31 // prime factors are fewer
+	const most = 31 // a number of ranks has fewer prime factors
 	ones := max(n-most, 0)
 	n -= ones
 	if n <= 1 {
@@ -48,11 +48,11 @@ func balancedFactors(ranks, n int) []int {
 	divisors := divisorsOf(ranks)
 	var best []int
 	for _, largest := range divisors {
-		if isPowerAtMost(largest, n, ranks-1) { // the product is less, whatever the others are
+		if isPowerAtMost(largest, n, ranks-1) { // the product is too small, whatever the other factors are
 			continue
 		}
 		if best != nil && !isPowerAtMost(largest-(best[0]-best[n-1]), n, ranks) {
-			break // as the smallest is at most the root, they differ by more
+			break // the smallest is at most the n-th root, so they differ by more
 		}
 		x := boundedFactors{divisors, largest, map[[2]int][]int{}}
 		if f := x.largestFactors(ranks, n); f != nil && (best == nil || f[0]-f[n-1] <= best[0]-best[n-1]) {
@@ -62,15 +62,15 @@ func balancedFactors(ranks, n int) []int {
 	return append(best, slices.Repeat([]int{1}, ones)...)
 }
 
-// boundedFactors finds factors that are not larger than a bound.
+// boundedFactors finds factors of a number that do not exceed a bound.
 type boundedFactors struct {
-	divisors []int // of all products, in order
+	divisors []int // of all products, in increasing order
 	bound    int
-	memo     map[[2]int][]int // factors by product and number; nil: there are none
+	memo     map[[2]int][]int // factors by product and number of factors; nil: none exist
 }
 
-// largestFactors returns n factors of a product, the larger first: the smallest is as large as
-// possible, then the next, and so on; or nil if there are none.
+// largestFactors returns n factors of a product, the largest first, or nil if there are none. It
+// maximizes the smallest factor, then the next, and so on.
 func (x *boundedFactors) largestFactors(product, n int) []int {
 	if n == 1 {
 		if product > x.bound {
@@ -96,7 +96,7 @@ func (x *boundedFactors) largestFactors(product, n int) []int {
 	return found
 }
 
-// isPowerAtMost reports whether x to the n-th is at most product.
+// isPowerAtMost reports whether xⁿ ≤ product.
 func isPowerAtMost(x, n, product int) bool {
 	if x < 1 {
 		return product >= 0
@@ -107,7 +107,7 @@ func isPowerAtMost(x, n, product int) bool {
 	return product > 0
 }
 
-// divisorsOf returns the divisors of a number, in order.
+// divisorsOf returns the divisors of n in increasing order.
 func divisorsOf(n int) (all []int) {
 	for d := 1; d <= n/d; d++ {
 		if n%d == 0 {

@@ -9,41 +9,41 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Version returns the version of the standard that programs in C and Fortran see (MPI_Get_version).
-// docs/c-reference.md lists what is missing.
+// Version returns the version of the MPI standard that C and Fortran programs see
+// (MPI_Get_version). docs/c-reference.md lists what is missing.
 func Version() (version, subversion int) { return 4, 1 }
 
-// Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's
-// program to its end, as Run does what MPI_Init and MPI_Finalize do. A nil c cannot, so that a
-// function may be called with a communicator or without.
+// Initialized reports whether c can be used (MPI_Initialized). It is true from the start of a
+// rank's program to its end, because Run does what MPI_Init and MPI_Finalize do. It is false for a
+// nil c, so a function can be called with or without a communicator.
 func (c *Comm) Initialized() bool { return c != nil && !c.state.programEnded }
 
-// ProcessorName names the hardware that the rank runs on: the node of an emulated machine, or the
-// host (MPI_Get_processor_name). Ranks that are near each other have the same.
+// ProcessorName returns the node of an emulated machine or the host name on which the rank runs
+// (MPI_Get_processor_name). Ranks of one node have the same name.
 func (c *Comm) ProcessorName() string {
 	c.engine.Enter("ProcessorName")
 	return c.engine.Port().Node()
 }
 
-// Wtick returns the resolution of the clock that Wtime reads: that of the emulated machine's timer,
-// or the measured one of this machine's clock (MPI_Wtick).
+// Wtick returns the resolution of the clock that Wtime reads (MPI_Wtick): that of the emulated
+// machine's timer, or the measured one of this computer's clock.
 func (c *Comm) Wtick() unit.Time { return c.engine.Port().Tick() }
 
-// Abort ends the job, all of its ranks, with an *AbortError (MPI_Abort). It does not return.
+// Abort ends all ranks of the job with an *AbortError (MPI_Abort). It does not return.
 func (c *Comm) Abort(code int) {
 	c.engine.Enter("Abort")
 	panic(&AbortError{Rank: c.engine.Port().Rank(), Code: code})
 }
 
-// AbortError is what Run returns when a rank has called Abort. Where ranks are processes, the
-// others get its text.
+// AbortError is the error of Run after a rank has called Abort. If ranks are processes, the other
+// processes get its text only.
 type AbortError struct {
 	Rank   int    // in the job
-	Code   int    // that the program gave
+	Code   int    // passed by the program
 	Reason string `json:",omitempty"` // why the job ends, if the program has not called Abort
 }
 
-// Error names rank and code, or the reason.
+// Error names the rank and the code, or the reason.
 func (e *AbortError) Error() string {
 	if e.Reason != "" {
 		return fmt.Sprintf("rank %d: %s", e.Rank, e.Reason)
@@ -51,15 +51,15 @@ func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d: Abort: the program ends the job with code %d", e.Rank, e.Code)
 }
 
-// Pcontrol tells Options.OnCall that the program is here (MPI_Pcontrol). The library ignores the
-// level, as the standard says: a profiler that wraps the communicator defines it, by convention 0
-// for off, 1 for on, and 2 for writing out what was collected.
+// Pcontrol calls Options.OnCall (MPI_Pcontrol). The library ignores the level: the standard leaves
+// its meaning to a profiler that wraps the communicator. By convention 0 is off, 1 is on, and 2
+// writes the collected data.
 func (c *Comm) Pcontrol(_ int) { c.enterCall("Pcontrol") }
 
-// Class is a class of errors.
+// Class is an MPI error class.
 type Class = engine.ErrorClass
 
-// The error classes of MPI-1.2, §7.4. The library makes no errors of the last four.
+// The error classes of MPI-1.2, section 7.4. The library does not raise the last four.
 const (
 	Success     Class = "MPI_SUCCESS"
 	ErrBuffer         = engine.ErrBuffer
@@ -82,7 +82,7 @@ const (
 	ErrInStatus Class = "MPI_ERR_IN_STATUS"
 	ErrPending  Class = "MPI_ERR_PENDING"
 
-	// Of one-sided communication.
+	// Errors of one-sided communication.
 	ErrWin         Class = "MPI_ERR_WIN"
 	ErrSize        Class = "MPI_ERR_SIZE"
 	ErrDisp        Class = "MPI_ERR_DISP"
@@ -95,13 +95,13 @@ const (
 	ErrRMAFlavor   Class = "MPI_ERR_RMA_FLAVOR"
 	ErrRMAConflict Class = "MPI_ERR_RMA_CONFLICT"
 
-	// Of processes that a program starts or connects to.
+	// Errors of starting and connecting processes.
 	ErrSpawn   Class = "MPI_ERR_SPAWN"
 	ErrPort    Class = "MPI_ERR_PORT"
 	ErrName    Class = "MPI_ERR_NAME"
 	ErrService Class = "MPI_ERR_SERVICE"
 
-	// Of files.
+	// Errors of files.
 	ErrFile                 Class = "MPI_ERR_FILE"
 	ErrAccess               Class = "MPI_ERR_ACCESS"
 	ErrAmode                Class = "MPI_ERR_AMODE"
@@ -118,7 +118,7 @@ const (
 	ErrUnsupportedOperation Class = "MPI_ERR_UNSUPPORTED_OPERATION"
 )
 
-// classMeanings describe the error classes.
+// classMeanings describes each error class.
 var classMeanings = map[Class]string{
 	Success:     "no error",
 	ErrBuffer:   "a buffer does not have the data that it should, or no room for it",
@@ -174,8 +174,8 @@ var classMeanings = map[Class]string{
 	ErrUnsupportedOperation: "the file does not support the operation",
 }
 
-// ErrorClass returns the class of an error that Run or Catch has returned (MPI_Error_class):
-// Success for nil, ErrUnknown for one that the library has not made.
+// ErrorClass returns the class of an error of Run or Catch (MPI_Error_class). It is Success for nil
+// and ErrUnknown for an error of another package.
 func ErrorClass(err error) Class {
 	var (
 		failed  *Error
@@ -193,8 +193,8 @@ func ErrorClass(err error) Class {
 	return ErrUnknown
 }
 
-// ErrorString describes an error class (MPI_Error_string); the text of one is its Error. For a
-// value that is not a class it says so.
+// ErrorString describes an error class (MPI_Error_string), or says that c is not a class. The text
+// of an individual error is its Error method.
 func ErrorString(c Class) string {
 	if s, ok := classMeanings[c]; ok {
 		return s
@@ -203,29 +203,28 @@ func ErrorString(c Class) string {
 }
 
 // ErrorHandler determines how errors of calls on a communicator are handled
-// (MPI_Errhandler_create). Ranks may have different handlers on one communicator.
+// (MPI_Comm_create_errhandler). Each rank of a communicator may set a different handler.
 type ErrorHandler struct {
 	name     string
 	function func(c *Comm, err *Error) // nil: none
 	freed    atomic.Bool
 }
 
-// The handlers that there are. With ErrorsAreFatal, which communicators have unless another is set,
-// an error ends the rank, and with it the job. With ErrorsReturn, and with those that are made,
-// Catch returns it.
+// Predefined handlers. ErrorsAreFatal, the default, ends the rank and with it the job. With
+// ErrorsReturn, and with handlers of NewErrorHandler, Catch returns the error.
 var (
 	ErrorsAreFatal = &ErrorHandler{name: "ErrorsAreFatal"}
 	ErrorsReturn   = &ErrorHandler{name: "ErrorsReturn"}
 )
 
-// NewErrorHandler makes a handler from a function. It is called with the error and the communicator
-// before Catch, or Run if there is no Catch, returns the error.
+// NewErrorHandler returns a handler that calls a function with the communicator and the error. The
+// call precedes the return of the error by Catch, or by Run without Catch.
 func NewErrorHandler(call func(c *Comm, err *Error)) *ErrorHandler {
 	return &ErrorHandler{function: call}
 }
 
-// Free ends the use of a handler for other communicators (MPI_Errhandler_free). Those that have it
-// keep it. One of the library's cannot be freed.
+// Free ends the use of a handler for other communicators (MPI_Errhandler_free). Communicators that
+// already use it keep it. Predefined handlers cannot be freed.
 func (h *ErrorHandler) Free() error {
 	if h.name != "" {
 		return fmt.Errorf("%s is no handler that was made", h.name)
@@ -234,9 +233,9 @@ func (h *ErrorHandler) Free() error {
 	return nil
 }
 
-// SetErrorHandler sets the handler of errors of later calls on c (MPI_Errhandler_set).
-// Communicators that are created from c inherit it. Errors of calls without a communicator, such as
-// Vector, are those of the communicator that Run gives.
+// SetErrorHandler sets the handler for errors of later calls on c (MPI_Comm_set_errhandler).
+// Communicators created from c inherit it. Errors of calls without a communicator, such as Vector,
+// go to the handler of the communicator that Run passes to the program.
 func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.enterCall("SetErrorHandler")
 	if h == nil || h.freed.Load() {
@@ -248,12 +247,12 @@ func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.setHandler(h)
 }
 
-// StoreErrorsInStatus leaves what is wrong with a message that was received to Status.Err, where
-// the caller raises it when it has used the status: it is for program interfaces whose statuses
-// have errors. It holds for all calls of the rank that return statuses.
+// StoreErrorsInStatus makes calls of this rank that return a status store an error of the received
+// message in Status.Err, and not raise it. The caller raises it when it has used the status.
+// Language bindings whose statuses have an error field use this.
 func (c *Comm) StoreErrorsInStatus() { c.engine.SetReceiveErrorsInStatus() }
 
-// ErrorHandler returns the handler of errors of calls on c (MPI_Errhandler_get).
+// ErrorHandler returns the handler for errors of calls on c (MPI_Comm_get_errhandler).
 func (c *Comm) ErrorHandler() *ErrorHandler {
 	if x, ok := c.state.errorHandlers[c.context]; ok {
 		return x.handler
@@ -261,32 +260,32 @@ func (c *Comm) ErrorHandler() *ErrorHandler {
 	return ErrorsAreFatal
 }
 
-// Raise makes an error of the program's own, as a call on c that fails (MPI_Comm_call_errhandler).
+// Raise reports an error of the program as if a call on c had failed (MPI_Comm_call_errhandler).
 func (c *Comm) Raise(class Class, format string, args ...any) {
 	c.enterCall("Raise")
 	c.engine.Fail(class, format, args...)
 }
 
-// DrainOperations blocks until the rank's sends from an attached buffer, and the requests that it
-// has freed or left open, are complete, or use no memory of the program. It is for programs that
-// release their memory before the job ends (part of MPI_Finalize).
+// DrainOperations blocks until the rank's buffered sends, and the requests that it has freed or
+// left open, are complete or no longer use the program's memory. It is for programs that release
+// their memory before the job ends (part of MPI_Finalize).
 func (c *Comm) DrainOperations() {
 	c.enterCall("DrainOperations")
 	c.closeWindows()
 	c.closeFiles()
-	if c.engine.CheckMode() != CheckStrict { // the end of the job makes an error of them
+	if c.engine.CheckMode() != CheckStrict { // the end of the job reports them as errors
 		c.freeOpenRequests()
 	}
 	c.engine.FinishDetached()
 }
 
-// commHandler is a communicator with another handler than ErrorsAreFatal.
+// commHandler is a communicator with an error handler other than ErrorsAreFatal.
 type commHandler struct {
 	comm    *Comm
 	handler *ErrorHandler
 }
 
-// setHandler notes the handler of a communicator.
+// setHandler records the handler of a communicator.
 func (c *Comm) setHandler(h *ErrorHandler) {
 	if h == ErrorsAreFatal {
 		delete(c.state.errorHandlers, c.context)
@@ -298,7 +297,7 @@ func (c *Comm) setHandler(h *ErrorHandler) {
 	c.state.errorHandlers[c.context] = commHandler{c, h}
 }
 
-// callHandler calls the handler of an error of this rank, and reports whether Catch returns the
+// callHandler calls the handler for an error of this rank, and reports whether Catch returns the
 // error.
 func (c *Comm) callHandler(err *Error) bool {
 	if err.Rank == NoRank {
@@ -311,13 +310,13 @@ func (c *Comm) callHandler(err *Error) bool {
 	return ok
 }
 
-// Catch calls f and returns the *Error of a call in it, if the call was on a communicator whose
-// handler is not ErrorsAreFatal. The rest of f is not executed. Other errors, and panics,
-// propagate. c is any communicator of the rank.
+// Catch calls f. If a call in f fails on a communicator whose handler is not ErrorsAreFatal, Catch
+// skips the rest of f and returns the *Error. Other errors and panics propagate. c is any
+// communicator of the rank.
 //
-// An error of arguments (a rank, a tag, a root, a count, a datatype, a buffer, an operation, a
-// group, a topology, an attribute) leaves things as they were for calls that make one message, or
-// none. After others, and where other ranks take part in the call, MPI does not say what holds.
+// A call with a wrong argument (rank, tag, root, count, datatype, buffer, operation, group,
+// topology or attribute) has no effect if it would send at most one message. After other errors,
+// and after errors of collective calls, the state is undefined, as in MPI.
 func (c *Comm) Catch(f func()) (err error) {
 	defer func() {
 		v := recover()

@@ -13,35 +13,36 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi/check"
 )
 
-// File is a file of this computer that the ranks of a communicator have opened together (MPI-4.1,
-// chapter 14). It belongs to one rank of the job, as a Comm does.
+// File is a file on this computer that the ranks of a communicator have opened together (MPI-4.1,
+// chapter 14). Like a Comm, a File value belongs to one rank of the job.
 //
-// Each rank reads and writes the file by itself, also in collective calls. That takes virtual time
-// on a machine that says how long files take. Calls that all ranks make, such as OpenFile, exchange
+// Each rank accesses the file by itself, also in collective calls. An access takes virtual time if
+// the platform states the cost of files. Calls that all ranks must make, such as OpenFile, exchange
 // messages.
 type File struct {
-	comm          *Comm // of the messages of the file's calls, and of its error handler
+	comm          *Comm // carries the messages of file calls, and has the file's error handler
 	osFile        *os.File
 	path          string
 	mode          FileMode
 	view          fileView
-	position      int           // the individual file pointer, in elementary types from the view's beginning
-	sharedPointer *atomic.Int64 // the shared file pointer, likewise
-	unmapShared   func()        // gives back the memory of that; nil: there is nothing to give back
+	position      int           // the individual file pointer, in elementary types from the start of the view
+	sharedPointer *atomic.Int64 // the shared file pointer, in the same unit
+	unmapShared   func()        // unmaps the memory of sharedPointer; nil: it is not mapped
 	isAtomic      bool          // accesses are atomic
-	stagingBuffer []byte        // memory for data that does not lie as it travels
+	stagingBuffer []byte        // for data that is not contiguous in memory
 	closed        bool
 }
 
-// FileMode says how a file is opened: a set of bits, with the values of mpi.h.
+// FileMode is the set of bits that says how a file is opened. The bits have the values of the mpi.h
+// of package toolchain.
 type FileMode int
 
 // The bits of a FileMode.
 const (
-	FileAppend FileMode = 1 << iota // the file pointers begin at the end
+	FileAppend FileMode = 1 << iota // the file pointers start at the end of the file
 	FileCreate
 	FileDeleteOnClose
-	FileExclusive // it must not exist
+	FileExclusive // the file must not exist
 	FileReadOnly
 	FileReadWrite
 	FileSequential // only the shared file pointer is used
@@ -52,9 +53,9 @@ const (
 // noFileContext is the context of the communicators of errors that belong to no file.
 const noFileContext = selfContext + 2
 
-// NullFileComm returns the communicator of this rank alone whose error handler gets the errors of
-// calls that have no file, such as OpenFile, and is that of files that are opened (MPI_FILE_NULL).
-// It is ErrorsReturn unless another one is set.
+// NullFileComm returns a communicator of this rank alone whose error handler gets errors of calls
+// without a file, such as OpenFile (MPI_FILE_NULL). Files that are opened inherit the handler,
+// which is ErrorsReturn by default.
 func (c *Comm) NullFileComm() *Comm {
 	if c.state.nullFileComm == nil {
 		c.state.nullFileComm = c.newComm([]int{c.engine.Port().Rank()}, noFileContext)
@@ -63,7 +64,7 @@ func (c *Comm) NullFileComm() *Comm {
 	return c.state.nullFileComm
 }
 
-// check returns what is wrong with a mode.
+// check returns an error if the mode is invalid.
 func (m FileMode) check() error {
 	wrong := func(text string) error { return &fileError{ErrAmode, text} }
 	access := m & (FileReadOnly | FileReadWrite | FileWriteOnly)
@@ -80,7 +81,8 @@ func (m FileMode) check() error {
 	return nil
 }
 
-// OpenFile opens a file (MPI_File_open). All ranks of c call it, with the same mode.
+// OpenFile opens a file (MPI_File_open). All ranks of c call it with the same mode. Errors have the
+// classes of MPI-4.1, section 14.8, such as ErrNoSuchFile.
 func (c *Comm) OpenFile(path string, mode FileMode) *File {
 	none := c.NullFileComm()
 	c.engine.EnterOn("OpenFile", none.context)
@@ -128,7 +130,7 @@ func (c *Comm) OpenFile(path string, mode FileMode) *File {
 	return f
 }
 
-// systemFlags returns the flags with which a rank opens a file.
+// systemFlags returns the flags of open(2). first is true on the rank that creates the file.
 func (m FileMode) systemFlags(first bool) int {
 	flags := os.O_RDWR
 	switch {
@@ -155,7 +157,7 @@ func (c *Comm) DeleteFile(path string) {
 	}
 }
 
-// Close ends the use of the file (MPI_File_close). All ranks call it.
+// Close closes the file (MPI_File_close). All its ranks call it.
 func (f *File) Close() {
 	f.enterCall("File.Close")
 	err := f.closeLocally()
@@ -169,8 +171,8 @@ func (f *File) Close() {
 	f.comm.setHandler(ErrorsAreFatal)
 }
 
-// closeFiles reports files that the program has left open, and closes them on this rank. After an
-// error that the program has handled it may not have been able to.
+// closeFiles reports the files that the program has left open, and closes them on this rank only:
+// after an error that the program has handled, other ranks may not call Close.
 func (c *Comm) closeFiles() {
 	if n := len(c.state.files); n > 0 && !c.engine.HasFailed() {
 		c.engine.ReportViolation(engine.FilesLeftOpen, ErrFile, "%d %s not closed; the first is %s", n, check.Plural(n, "file was", "files were"), c.state.files[0].path)
@@ -184,7 +186,7 @@ func (c *Comm) closeFiles() {
 	}
 }
 
-// closeLocally closes the file on this rank.
+// closeLocally closes the file on this rank, without messages.
 func (f *File) closeLocally() (err error) {
 	if f.osFile != nil {
 		err = f.osFile.Close()
@@ -199,7 +201,7 @@ func (f *File) closeLocally() (err error) {
 	return err
 }
 
-// enterCall enters a call on the file.
+// enterCall records a call on the file.
 func (f *File) enterCall(call string) {
 	f.comm.engine.EnterOn(call, f.comm.context)
 	if f.closed {
@@ -207,7 +209,7 @@ func (f *File) enterCall(call string) {
 	}
 }
 
-// fileError is an error of a file's call that is none of the system's.
+// fileError is an error of a file call that does not come from the system.
 type fileError struct {
 	class Class
 	text  string
@@ -215,7 +217,7 @@ type fileError struct {
 
 func (e *fileError) Error() string { return e.text }
 
-// systemErrorClasses are the classes of errors that the system reports.
+// systemErrorClasses maps errors of the system to error classes.
 var systemErrorClasses = []struct {
 	err   error
 	class Class
@@ -238,12 +240,13 @@ func classOfFileError(err error) Class {
 	return ErrIO
 }
 
-// agreedErrorClasses are the classes of errors that all ranks learn of, if one has one.
+// agreedErrorClasses are the error classes that ranks report to each other, by their number in the
+// message.
 var agreedErrorClasses = []Class{"", ErrIO, ErrBadFile, ErrAccess, ErrReadOnly, ErrNoSpace, ErrQuota, ErrFileInUse, ErrNoSuchFile, ErrFileExists,
 	ErrUnsupportedDatarep, ErrUnsupportedOperation, ErrArg, ErrType, ErrAmode, ErrNotSame}
 
-// agreeOnError returns the class of an error that a rank has, the same one on all ranks. All call
-// it, also those without an error.
+// agreeOnError returns the same error class on all ranks if err is not nil on any of them. All
+// ranks call it.
 func (f *File) agreeOnError(err error) Class {
 	mine := uint32(0)
 	if err != nil {
@@ -257,27 +260,27 @@ func (f *File) agreeOnError(err error) Class {
 	return agreedErrorClasses[f.comm.allreduceMax(mine)]
 }
 
-// failCall ends the call with an error, which may be another rank's.
+// failCall ends the call with an error. err is nil if the error is another rank's.
 func (f *File) failCall(class Class, err error) {
 	if err == nil {
 		f.comm.engine.Fail(class, "%s: the call has failed on another rank", f.path)
 	}
 	var system *fs.PathError
-	if errors.As(err, &system) { // it has the path
+	if errors.As(err, &system) { // a PathError contains the path
 		f.comm.engine.Fail(class, "%v", err)
 	}
 	f.comm.engine.Fail(class, "%s: %v", f.path, err)
 }
 
-// failCallIf ends the call if there is an error.
+// failCallIf ends the call if err is not nil.
 func (f *File) failCallIf(err error) {
 	if err != nil {
 		f.failCall(classOfFileError(err), err)
 	}
 }
 
-// Comm returns the communicator of errors: its error handler is that of the file
-// (MPI_File_set_errhandler). It is not for messages.
+// Comm returns the communicator whose error handler is that of the file (MPI_File_set_errhandler).
+// Do not use it for messages.
 func (f *File) Comm() *Comm { return f.comm }
 
 // Mode returns the mode in which the file was opened (MPI_File_get_amode).
@@ -289,7 +292,7 @@ func (f *File) Group() Group {
 	return f.comm.group()
 }
 
-// Size returns the bytes of the file (MPI_File_get_size).
+// Size returns the size of the file in bytes (MPI_File_get_size).
 func (f *File) Size() int {
 	f.enterCall("File.Size")
 	return f.size()
@@ -301,11 +304,11 @@ func (f *File) size() int {
 	return int(info.Size())
 }
 
-// SetSize cuts the file off, or extends it by zeros (MPI_File_set_size). All ranks call it.
+// SetSize truncates the file, or extends it with zeros, to size bytes (MPI_File_set_size). All
+// ranks call it.
 func (f *File) SetSize(size int) { f.resize("File.SetSize", size, true) }
 
-// Preallocate extends the file to a size that it does not have yet (MPI_File_preallocate). All
-// ranks call it.
+// Preallocate extends the file to at least size bytes (MPI_File_preallocate). All ranks call it.
 func (f *File) Preallocate(size int) { f.resize("File.Preallocate", size, false) }
 
 func (f *File) resize(call string, size int, shorten bool) {
@@ -329,7 +332,7 @@ func (f *File) resize(call string, size int, shorten bool) {
 	}
 }
 
-// Sync makes the system write the file to its device (MPI_File_sync). All ranks call it.
+// Sync flushes the file to its storage device (MPI_File_sync). All ranks call it.
 func (f *File) Sync() {
 	f.enterCall("File.Sync")
 	var err error
@@ -337,7 +340,7 @@ func (f *File) Sync() {
 		err = f.osFile.Sync()
 		f.chargeAccess(0)
 	}
-	if errors.Is(err, syscall.EINVAL) { // there is no device
+	if errors.Is(err, syscall.EINVAL) { // the file is not on a device
 		err = nil
 	}
 	if class := f.agreeOnError(err); class != "" {
@@ -345,8 +348,9 @@ func (f *File) Sync() {
 	}
 }
 
-// SetAtomicity makes each access one step for all ranks, or no longer (MPI_File_set_atomicity). All
-// ranks call it. Ranks of one process take turns, so their accesses are atomic anyway.
+// SetAtomicity sets whether each access is atomic with respect to those of other ranks
+// (MPI_File_set_atomicity). All ranks call it. Ranks in one process run one at a time, so their
+// accesses are always atomic.
 func (f *File) SetAtomicity(atomic bool) {
 	f.enterCall("File.SetAtomicity")
 	f.comm.barrier()
@@ -356,14 +360,15 @@ func (f *File) SetAtomicity(atomic bool) {
 // Atomicity reports whether accesses are atomic (MPI_File_get_atomicity).
 func (f *File) Atomicity() bool { return f.isAtomic }
 
-// checkPointers fails for a sequential file, which has only the shared file pointer.
+// checkPointers fails for a file opened with FileSequential, which has only the shared file
+// pointer.
 func (f *File) checkPointers() {
 	if f.mode&FileSequential != 0 {
 		f.comm.engine.Fail(ErrUnsupportedOperation, "%s was opened with MPI_MODE_SEQUENTIAL: only its shared file pointer can be used", f.path)
 	}
 }
 
-// checkOffset fails for an offset that no file has.
+// checkOffset fails if offset is negative or too large for a file.
 func (f *File) checkOffset(offset int) {
 	if offset < 0 || offset > f.view.lastOffset() {
 		f.comm.engine.Fail(engine.ErrArg, "%s: offset %d is not within a file", f.path, offset)

@@ -8,21 +8,21 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// Seek bases: what an offset of Seek counts from.
+// Bases for Seek: where its offset counts from.
 const (
 	SeekSet     = iota // the beginning of the view
 	SeekCurrent        // the file pointer
 	SeekEnd            // the end of the file
 )
 
-// Seek sets the individual file pointer (MPI_File_seek).
+// Seek sets the individual file pointer (MPI_File_seek). offset is in elementary types.
 func (f *File) Seek(offset, base int) {
 	f.enterCall("File.Seek")
 	f.checkPointers()
 	f.position = f.seekTarget(offset, base, f.position)
 }
 
-// seekTarget returns the offset that a seek means.
+// seekTarget returns the absolute offset for arguments of a seek.
 func (f *File) seekTarget(offset, base, current int) int {
 	switch base {
 	case SeekSet:
@@ -37,7 +37,7 @@ func (f *File) seekTarget(offset, base, current int) int {
 	return current + offset
 }
 
-// Position returns the individual file pointer (MPI_File_get_position).
+// Position returns the individual file pointer in elementary types (MPI_File_get_position).
 func (f *File) Position() int {
 	f.enterCall("File.Position")
 	f.checkPointers()
@@ -57,7 +57,7 @@ func (f *File) SeekShared(offset, base int) {
 	f.setSharedPosition(f.seekTarget(offset, base, int(f.sharedPointer.Load())))
 }
 
-// setSharedPosition sets the shared file pointer, when all ranks have called it.
+// setSharedPosition sets the shared file pointer after all ranks have called it.
 func (f *File) setSharedPosition(offset int) {
 	f.comm.barrier()
 	if f.comm.rank == 0 {
@@ -66,18 +66,21 @@ func (f *File) setSharedPosition(offset int) {
 	f.comm.barrier()
 }
 
-// SharedPosition returns the shared file pointer (MPI_File_get_position_shared).
+// SharedPosition returns the shared file pointer in elementary types
+// (MPI_File_get_position_shared).
 func (f *File) SharedPosition() int {
 	f.enterCall("File.SharedPosition")
 	return int(f.sharedPointer.Load())
 }
 
-// ReadAt reads data at an offset (MPI_File_read_at and its other forms).
+// ReadAt reads into b at an offset in elementary types (MPI_File_read_at and its collective and
+// nonblocking forms).
 func (f *File) ReadAt(offset int, b Buffer) Status {
 	return f.accessAt("File.ReadAt", false, offset, b)
 }
 
-// WriteAt writes data at an offset (MPI_File_write_at and its other forms).
+// WriteAt writes b at an offset in elementary types (MPI_File_write_at and its collective and
+// nonblocking forms).
 func (f *File) WriteAt(offset int, b Buffer) Status {
 	return f.accessAt("File.WriteAt", true, offset, b)
 }
@@ -116,11 +119,12 @@ func (f *File) accessShared(call string, write bool, b Buffer) Status {
 	return f.accessBuffer(write, int(f.sharedPointer.Add(int64(n)))-n, b)
 }
 
-// ReadOrdered reads data at the shared file pointer, as if ranks took turns in their order
-// (MPI_File_read_ordered). All ranks call it.
+// ReadOrdered reads data at the shared file pointer in the order of ranks (MPI_File_read_ordered).
+// All ranks call it.
 func (f *File) ReadOrdered(b Buffer) Status { return f.accessOrdered("File.ReadOrdered", false, b) }
 
-// WriteOrdered writes data in the same way (MPI_File_write_ordered).
+// WriteOrdered writes data at the shared file pointer in the order of ranks
+// (MPI_File_write_ordered). All ranks call it.
 func (f *File) WriteOrdered(b Buffer) Status { return f.accessOrdered("File.WriteOrdered", true, b) }
 
 func (f *File) accessOrdered(call string, write bool, b Buffer) Status {
@@ -140,8 +144,8 @@ func (f *File) accessOrdered(call string, write bool, b Buffer) Status {
 	return f.accessBuffer(write, f.comm.allgatherInts(begin)[0]+before, b)
 }
 
-// checkAccess fails if the file or the buffer is not for an access. It returns how many elementary
-// types the access has.
+// checkAccess fails if the mode of the file or the buffer does not allow the access. It returns the
+// length of the access in elementary types.
 func (f *File) checkAccess(write bool, b Buffer) int {
 	switch {
 	case write && f.mode&FileReadOnly != 0:
@@ -160,10 +164,10 @@ func (f *File) checkAccess(write bool, b Buffer) int {
 	return n / unit
 }
 
-// maxCopyBytes bounds the data that is copied at once.
+// maxCopyBytes is the size of the staging buffer.
 const maxCopyBytes = 1 << 20
 
-// accessBuffer reads or writes the data of a buffer at an offset.
+// accessBuffer reads or writes the data of b at an offset in elementary types.
 func (f *File) accessBuffer(write bool, offset int, b Buffer) Status {
 	f.checkOffset(offset)
 	if f.isAtomic {
@@ -197,15 +201,15 @@ func (f *File) accessBuffer(write bool, offset int, b Buffer) Status {
 	return Status{Source: AnySource, Tag: AnyTag, Bytes: done}
 }
 
-// chargeAccess takes the time of an access, where the machine says how long files take.
+// chargeAccess charges the time of an access if the platform states the cost of files.
 func (f *File) chargeAccess(bytes int) {
 	if s := f.comm.engine.Port().Storage(); s != nil {
 		s.AccessFile(bytes)
 	}
 }
 
-// transferData reads or writes data of the view from byte first on. It returns how much there is;
-// reading stops at the end of the file.
+// transferData reads or writes data at byte first of the view. It returns the number of bytes
+// moved. Reading stops at the end of the file.
 func (f *File) transferData(write bool, first int, data []byte) (moved int, err error) {
 	f.view.runs(first, len(data), func(at, size int) bool {
 		n, part := 0, data[moved:moved+size]

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// fileView is the part of a file that a rank sees: the data of elements of a datatype, one behind
-// the other from a displacement on. Offsets count elementary types of that data.
+// fileView is the part of a file that a rank accesses: from a displacement on, the data of
+// consecutive elements of a datatype. Offsets count elementary types of that data.
 type fileView struct {
 	displacement   int
 	etype          *Datatype
@@ -15,15 +15,15 @@ type fileView struct {
 	representation string
 }
 
-// initialFileView is the view that a file has at first.
+// initialFileView is the view of a newly opened file: all its bytes.
 var initialFileView = fileView{0, Byte, Byte, "native"}
 
-// CurrentDisplacement is where the shared file pointer of a sequential file is
+// CurrentDisplacement stands for the position of the shared file pointer of a sequential file
 // (MPI_DISPLACEMENT_CURRENT).
 const CurrentDisplacement = -1
 
-// SetView sets the view of this rank, and both file pointers to its beginning (MPI_File_set_view).
-// All ranks call it, with elementary types of one size.
+// SetView sets the view of this rank and moves both file pointers to its start (MPI_File_set_view).
+// displacement is in bytes. All ranks call it, with elementary types of the same size.
 func (f *File) SetView(displacement int, etype, filetype *Datatype, representation string) {
 	f.enterCall("File.SetView")
 	sequential := f.mode&FileSequential != 0
@@ -46,7 +46,7 @@ func (f *File) SetView(displacement int, etype, filetype *Datatype, representati
 	f.setSharedPosition(0)
 }
 
-// check returns what is wrong with a view, of a file that can be written or not.
+// check returns an error if the view is invalid, or invalid for a writable file.
 func (v *fileView) check(writable bool) error {
 	wrong := func(class Class, text string) error { return &fileError{class, text} }
 	switch {
@@ -73,8 +73,7 @@ func (v *fileView) check(writable bool) error {
 	return nil
 }
 
-// order reports whether runs of the type of the file begin before the one before them, or before
-// its end.
+// order reports whether the data of the file type is out of order, and whether it overlaps itself.
 func (v *fileView) order() (descends, overlaps bool) {
 	begin, end := 0, 0
 	v.filetype.RunsOfData(0, v.filetype.Size(), func(at, size int) bool {
@@ -92,26 +91,28 @@ func (f *File) View() (displacement int, etype, filetype *Datatype, representati
 	return v.displacement, v.etype, v.filetype, v.representation
 }
 
-// runs yields the runs of the file that hold size bytes of the view's data, from byte first on.
+// runs yields the contiguous runs of the file that hold size bytes of the view's data, starting at
+// byte first of that data.
 func (v *fileView) runs(first, size int, yield func(at, size int) bool) {
 	v.filetype.RunsOfData(first, size, func(at, size int) bool { return yield(v.displacement+at, size) })
 }
 
-// lastOffset bounds offsets, so that places in the file fit an int.
+// lastOffset returns the largest valid offset. Positions in the file up to it fit an int.
 func (v *fileView) lastOffset() int {
 	per := max(v.filetype.Size(), 1)
 	tiles := (math.MaxInt/4 - v.displacement) / max(v.filetype.Extent(), per)
 	return max(tiles-1, 0) * (per / v.etype.Size())
 }
 
-// byteOffset returns where in the file the data at an offset begins.
+// byteOffset returns the position in the file, in bytes, of the data at an offset.
 func (v *fileView) byteOffset(offset int) int {
 	place := v.displacement
 	v.runs(offset*v.etype.Size(), 1, func(at, _ int) bool { place = at; return false })
 	return place
 }
 
-// ByteOffset returns where in the file the data at an offset begins (MPI_File_get_byte_offset).
+// ByteOffset returns the position in the file, in bytes, of the data at an offset
+// (MPI_File_get_byte_offset).
 func (f *File) ByteOffset(offset int) int {
 	f.enterCall("File.ByteOffset")
 	f.checkPointers()
@@ -119,14 +120,14 @@ func (f *File) ByteOffset(offset int) int {
 	return f.view.byteOffset(offset)
 }
 
-// TypeExtent returns the extent of a datatype in the file (MPI_File_get_type_extent).
+// TypeExtent returns the extent in bytes of a datatype in the file (MPI_File_get_type_extent).
 func (f *File) TypeExtent(t *Datatype) int {
 	f.enterCall("File.TypeExtent")
 	return t.Extent()
 }
 
-// endPosition returns the offset behind the last elementary type of the view that has bytes of the
-// file.
+// endPosition returns the offset after the last elementary type of the view that is, at least in
+// part, in the file.
 func (f *File) endPosition() int {
 	t, rest := f.view.filetype, f.size()-f.view.displacement
 	rest -= t.LowerBound()

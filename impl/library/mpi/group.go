@@ -6,18 +6,18 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// Undefined in place of a rank or a colour says that there is none.
+// Undefined stands for no rank, or for no colour in Split (MPI_UNDEFINED).
 const Undefined = -3
 
-// Group is an ordered set of ranks of the job. It never changes. The zero Group is none
-// (MPI_GROUP_NULL): groups come from communicators.
+// Group is an immutable ordered set of ranks of the job (MPI_Group). Groups come from
+// communicators. The zero value is invalid (MPI_GROUP_NULL).
 type Group struct {
 	engine  *engine.Rank
-	members []int // ranks of the job
+	members []int // ranks of the job, by rank of the group
 }
 
-// Group returns the ranks of the communicator, of one between two groups those of this side
-// (MPI_Comm_group).
+// Group returns the group of the communicator (MPI_Comm_group), for an intercommunicator the local
+// group.
 func (c *Comm) Group() Group {
 	c.engine.Enter("Group")
 	return c.group()
@@ -30,11 +30,11 @@ func (c *Comm) group() Group {
 	return Group{c.engine, c.jobRanks()}
 }
 
-// Free makes g an invalid group (MPI_Group_free). Copies of g, and communicators and groups that
-// were created from it, stay valid; groups need not be freed.
+// Free makes g invalid (MPI_Group_free). Copies of g, and communicators and groups created from it,
+// stay valid. Calling Free is optional.
 func (g *Group) Free() { *g = Group{} }
 
-// checkValid returns the group, and fails if it is the zero value.
+// checkValid fails if g is the zero value. It returns g.
 func (g Group) checkValid(call string) Group {
 	if g.engine == nil {
 		failCall(call, engine.ErrGroup, "the group was freed, or is none")
@@ -42,7 +42,7 @@ func (g Group) checkValid(call string) Group {
 	return g
 }
 
-// jobRanks returns the ranks of the job that can be addressed.
+// jobRanks returns the ranks in the job of the ranks that the communicator addresses.
 func (c *Comm) jobRanks() []int {
 	if c.members != nil {
 		return c.members
@@ -54,13 +54,13 @@ func (c *Comm) jobRanks() []int {
 	return all
 }
 
-// Size returns how many ranks there are.
+// Size returns the number of ranks (MPI_Group_size).
 func (g Group) Size() int { return len(g.checkValid("Size").members) }
 
-// Rank returns the rank of the caller in the group, or Undefined.
+// Rank returns the rank of the caller in the group, or Undefined (MPI_Group_rank).
 func (g Group) Rank() int { return g.indexOf(g.checkValid("Rank").engine.Port().Rank()) }
 
-// indexOf returns the place of a rank of the job, or Undefined.
+// indexOf returns the rank in the group of a rank of the job, or Undefined.
 func (g Group) indexOf(world int) int {
 	if i := slices.Index(g.members, world); i >= 0 {
 		return i
@@ -68,7 +68,7 @@ func (g Group) indexOf(world int) int {
 	return Undefined
 }
 
-// memberIndex returns the places of the group's members.
+// memberIndex maps ranks of the job to ranks of the group.
 func (g Group) memberIndex() map[int]int {
 	at := make(map[int]int, len(g.members))
 	for i, m := range g.members {
@@ -77,8 +77,8 @@ func (g Group) memberIndex() map[int]int {
 	return at
 }
 
-// TranslateRanks returns the ranks in another group of ranks of this one; Undefined for those that
-// are not in it (MPI_Group_translate_ranks).
+// TranslateRanks translates ranks of g to ranks of another group (MPI_Group_translate_ranks). Ranks
+// that are not in the other group become Undefined.
 func (g Group) TranslateRanks(ranks []int, to Group) []int {
 	g.checkValid("TranslateRanks")
 	at := to.checkValid("TranslateRanks").memberIndex()
@@ -93,18 +93,18 @@ func (g Group) TranslateRanks(ranks []int, to Group) []int {
 	return out
 }
 
-// Comparison is how two groups, or two communicators, are alike.
+// Comparison is the result of comparing two groups or two communicators.
 type Comparison uint8
 
-// The comparisons.
+// The results of comparisons.
 const (
-	Identical Comparison = iota // the same object: of groups, the same ranks in the same order
-	Congruent                   // of communicators: the same ranks in the same order, with messages of their own
+	Identical Comparison = iota // the same communicator; for groups, the same ranks in the same order
+	Congruent                   // for communicators: the same ranks in the same order, but another context
 	Similar                     // the same ranks in another order
 	Unequal
 )
 
-// String returns a word.
+// String returns the name of the result.
 func (c Comparison) String() string {
 	return [...]string{"identical", "congruent", "similar", "unequal"}[c]
 }
@@ -120,18 +120,18 @@ func (g Group) Compare(h Group) Comparison {
 	return Unequal
 }
 
-// Union returns the ranks of g, followed by those of h that are not in g.
+// Union returns the ranks of g, followed by those of h that are not in g (MPI_Group_union).
 func (g Group) Union(h Group) Group {
 	g, h = g.checkValid("Union"), h.checkValid("Union")
 	return Group{g.engine, slices.Concat(g.members, h.selectMembers(g, false).members)}
 }
 
-// Intersection returns the ranks of g that are in h, in the order of g.
+// Intersection returns the ranks of g that are in h, in the order of g (MPI_Group_intersection).
 func (g Group) Intersection(h Group) Group {
 	return g.checkValid("Intersection").selectMembers(h.checkValid("Intersection"), true)
 }
 
-// Difference returns the ranks of g that are not in h.
+// Difference returns the ranks of g that are not in h (MPI_Group_difference).
 func (g Group) Difference(h Group) Group {
 	return g.checkValid("Difference").selectMembers(h.checkValid("Difference"), false)
 }
@@ -147,7 +147,7 @@ func (g Group) selectMembers(h Group, want bool) Group {
 	return Group{g.engine, kept}
 }
 
-// Include returns some ranks of the group, in the order given (MPI_Group_incl).
+// Include returns the group of the given ranks of g, in the given order (MPI_Group_incl).
 func (g Group) Include(ranks []int) Group {
 	g.checkValid("Include")
 	members := make([]int, len(ranks))
@@ -157,19 +157,19 @@ func (g Group) Include(ranks []int) Group {
 	return Group{g.engine, members}
 }
 
-// Exclude returns the group without some ranks (MPI_Group_excl).
+// Exclude returns g without the given ranks (MPI_Group_excl).
 func (g Group) Exclude(ranks []int) Group {
 	g.checkValid("Exclude")
 	return g.Difference(Group{g.engine, g.Include(ranks).members})
 }
 
-// Range is the ranks First, First+Stride, … up to Last.
+// Range stands for the ranks First, First+Stride, … up to Last.
 type Range struct{ First, Last, Stride int }
 
-// IncludeRanges is Include of the ranks of ranges.
+// IncludeRanges is Include with ranges of ranks (MPI_Group_range_incl).
 func (g Group) IncludeRanges(ranges []Range) Group { return g.Include(g.expandRanges(ranges)) }
 
-// ExcludeRanges is Exclude of the ranks of ranges.
+// ExcludeRanges is Exclude with ranges of ranks (MPI_Group_range_excl).
 func (g Group) ExcludeRanges(ranges []Range) Group { return g.Exclude(g.expandRanges(ranges)) }
 
 func (g Group) expandRanges(ranges []Range) []int {
@@ -193,7 +193,8 @@ func (g Group) expandRanges(ranges []Range) []int {
 	return ranks
 }
 
-// checkDistinct checks that ranks are in the group, each once.
+// checkDistinct fails unless all ranks are in the group and distinct. It returns them as ranks of
+// the job.
 func (g Group) checkDistinct(call string, ranks []int) []int {
 	seen := make(map[int]bool, len(ranks))
 	for _, r := range ranks {

@@ -8,18 +8,19 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// interComm has the fields of communicators between two groups. Such a communicator addresses ranks
-// of the other group.
-type interComm struct{ comm *Comm } // of this group
+// interComm has the additional field of an intercommunicator. An intercommunicator addresses ranks
+// of the remote group.
+type interComm struct{ comm *Comm } // of the local group
 
-// CreateInter returns a communicator between this group and another. The leaders of the two groups
-// exchange the members. Each leader names the other one by its rank remote in peer, a communicator
-// that contains both. peer and remote are significant at the leaders only (MPI_Intercomm_create).
+// CreateInter returns an intercommunicator between this group and a remote one
+// (MPI_Intercomm_create). The leaders of the groups exchange their members. Each leader names the
+// other by its rank remote in peer, a communicator that contains both. peer and remote are
+// significant at the leaders only.
 func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	c.enterCall("CreateInter")
 	c.checkIntra()
 	c.checkRank(leader)
-	mine := c.dupWithContext(c.noteContext(c.allreduceMax(c.unusedContext()))) // is not the program's
+	mine := c.dupWithContext(c.noteContext(c.allreduceMax(c.unusedContext()))) // separate from the program's communicator
 	list := c.jobRanks()
 	context := c.allreduceMax(c.proposeContext())
 	text := encodeInts(append([]int{int(context)}, list...))
@@ -35,8 +36,8 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	return newInterComm(c, mine, other[1:], context)
 }
 
-// newInterComm returns a communicator between two groups: that of the communicator own, and other
-// ranks of the job.
+// newInterComm returns an intercommunicator whose local group is that of own. other has the ranks
+// in the job of the remote group.
 func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
 	n := &Comm{engine: c.engine, rank: own.rank, context: context, lastContext: c.lastContext, state: c.state, outerBuffers: c.outerBuffers}
 	if n.outerBuffers != 0 {
@@ -48,9 +49,9 @@ func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
 	return n
 }
 
-// Merge merges both groups into one. The group that passes high is ordered after the other; if both
-// pass the same value, the group whose first rank is lower in the job is first. All ranks of a
-// group pass the same value (MPI_Intercomm_merge).
+// Merge returns a communicator of both groups of an intercommunicator (MPI_Intercomm_merge). The
+// group that passes high comes second. If both pass the same value, the group whose first rank is
+// lower in the job comes first. All ranks of a group must pass the same value.
 func (c *Comm) Merge(high bool) *Comm {
 	c.enterCall("Merge")
 	c.checkInter()
@@ -70,11 +71,11 @@ func (c *Comm) Merge(high bool) *Comm {
 	return c.newComm(slices.Concat(local, c.members), context)
 }
 
-// IsInter reports whether the communicator is between two groups (MPI_Comm_test_inter).
+// IsInter reports whether the communicator is an intercommunicator (MPI_Comm_test_inter).
 func (c *Comm) IsInter() bool { return c.interFields() != nil }
 
-// IsLowerGroup reports whether the first rank of the caller's group is before that of the other one
-// in the job.
+// IsLowerGroup reports whether the first rank of the local group is lower in the job than the first
+// rank of the remote group.
 func (c *Comm) IsLowerGroup() bool {
 	c.enterCall("IsLowerGroup")
 	c.checkInter()
@@ -83,14 +84,14 @@ func (c *Comm) IsLowerGroup() bool {
 
 func (c *Comm) isLowerGroup() bool { return c.interFields().comm.jobRank(0) < c.members[0] }
 
-// RemoteSize returns how many ranks the other group has.
+// RemoteSize returns the size of the remote group (MPI_Comm_remote_size).
 func (c *Comm) RemoteSize() int {
 	c.enterCall("RemoteSize")
 	c.checkInter()
 	return c.size
 }
 
-// RemoteGroup returns the other group.
+// RemoteGroup returns the remote group (MPI_Comm_remote_group).
 func (c *Comm) RemoteGroup() Group {
 	c.enterCall("RemoteGroup")
 	c.checkInter()
@@ -103,7 +104,7 @@ func (c *Comm) checkInter() {
 	}
 }
 
-// interFields returns the fields of a communicator between two groups, or nil.
+// interFields returns the fields of an intercommunicator, or nil for an intracommunicator.
 func (c *Comm) interFields() *interComm {
 	if c.optional == nil {
 		return nil
@@ -111,16 +112,16 @@ func (c *Comm) interFields() *interComm {
 	return c.optional.inter
 }
 
-// newContext returns a context that no rank of either group has used: the first ranks of the groups
-// exchange the next free ones.
+// newContext returns a context that no rank of either group has used. The first ranks of the groups
+// exchange their groups' proposals.
 func (x *interComm) newContext(c *Comm) uint32 {
 	context := x.comm.allreduceMax(c.proposeContext())
 	other := decodeInts(x.exchangeAcross(c, encodeInts([]int{int(context)})))
 	return c.noteContext(max(context, uint32(other[0])))
 }
 
-// exchangeAcross exchanges data between the first ranks of the two groups: that of this group gives
-// mine, and across returns the other's.
+// exchangeAcross exchanges data between the two groups. The first rank of this group sends mine to
+// the first rank of the other, and all ranks get the data of the other group.
 func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
 	var theirs []byte
 	if x.comm.rank == 0 {
@@ -129,7 +130,7 @@ func (x *interComm) exchangeAcross(c *Comm, mine []byte) []byte {
 	return x.comm.broadcastBytes(theirs, 0)
 }
 
-// exchangeBytes exchanges byte strings of any lengths with a rank, within a call.
+// exchangeBytes exchanges byte strings of different lengths with another rank, within a call.
 func (c *Comm) exchangeBytes(b []byte, with, tag int) []byte {
 	c.checkRank(with)
 	c.checkTag(tag)
@@ -148,7 +149,7 @@ func (c *Comm) exchangeBytesInContext(context uint32, b []byte, with, tag int) [
 	return theirs
 }
 
-// broadcastBytes sends a byte string of any length from a rank to all.
+// broadcastBytes broadcasts a byte string whose length only the root knows.
 func (c *Comm) broadcastBytes(b []byte, root int) []byte {
 	n := []int64{int64(len(b))}
 	c.bcast(BufferOf(n), root)

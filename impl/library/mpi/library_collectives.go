@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// runLibraryMethod lets the library carry out the operation in a way of its own, and reports
-// whether it has one. Somebody who asks for an algorithm gets that.
+// runLibraryMethod carries out the operation by a method of the library, and reports whether it
+// did. An algorithm that the user has selected takes precedence.
 func (r *collectiveOperation) runLibraryMethod(by func(o Collectives, k *CollectiveCall) bool) bool {
 	o := r.state.collectives
 	if o == nil || r.tuningTable().HasOwnRule(r.operation) {
@@ -22,9 +22,9 @@ func (r *collectiveOperation) runLibraryMethod(by func(o Collectives, k *Collect
 	return done
 }
 
-// RunLibraryCollective makes a collective call that is not MPI's but of a library beside it. f
-// carries it out, and gets the data of buffers as it travels. The messages of an operation have the
-// tag of one that MPI has.
+// RunLibraryCollective makes a collective call that MPI does not have, for a library next to MPI.
+// It calls f with the data of the buffers in the order in which it travels. Messages have the tag
+// of the MPI operation o.
 func (c *Comm) RunLibraryCollective(call string, o collective.Operation, root int, in, out []Buffer, f func(own Collectives, k *CollectiveCall, in, out [][]byte)) {
 	c.enterCall(call)
 	c.checkIntra()
@@ -42,13 +42,13 @@ func (c *Comm) RunLibraryCollective(call string, o collective.Operation, root in
 	c.unflattenParts(out, to)
 }
 
-// CollectiveCall is a collective operation that is carried out by Collectives.
+// CollectiveCall is a collective operation that Collectives carries out.
 type CollectiveCall struct {
 	operation *collectiveOperation
-	nested    [2]*collectiveOperation // the barriers in it, and the broadcasts
+	nested    [2]*collectiveOperation // the barriers and the broadcasts within it
 }
 
-// Comm is the communicator of the call, and Root its root.
+// Comm returns the communicator of the call.
 func (k *CollectiveCall) Comm() *Comm { return k.operation.Comm }
 
 func (k *CollectiveCall) Root() int { return k.operation.root }
@@ -56,26 +56,25 @@ func (k *CollectiveCall) Root() int { return k.operation.root }
 // JobRank returns the rank in the job of a rank of the communicator.
 func (k *CollectiveCall) JobRank(rank int) int { return k.operation.jobRank(rank) }
 
-// Port is the rank's port.
+// Port returns the port of the rank.
 func (k *CollectiveCall) Port() device.Port { return k.operation.engine.Port() }
 
-// Sendrecv sends to one rank and receives from another at the same time; either may be
-// collective.None. The received message is as long as in.
+// Sendrecv sends to one rank and receives from another at the same time. Either may be
+// collective.None. The received message has the length of in.
 func (k *CollectiveCall) Sendrecv(to int, out []byte, from int, in []byte) {
 	k.operation.sendAndReceive(to, out, from, in)
 }
 
-// StartSend starts to send to a rank, StartReceive starts to receive from one; WaitAll ends all
-// that has been started.
+// StartSend starts to send b to a rank. WaitAll completes it.
 func (k *CollectiveCall) StartSend(to int, b []byte) { k.operation.startSend(to, b) }
 
-// StartReceive starts to receive from a rank.
+// StartReceive starts to receive b from a rank. WaitAll completes it.
 func (k *CollectiveCall) StartReceive(from int, b []byte) { k.operation.startRecv(from, b) }
 
-// WaitAll waits for all sends and receives that have been started.
+// WaitAll waits for all sends and receives that StartSend and StartReceive have started.
 func (k *CollectiveCall) WaitAll() { k.operation.waitPosted() }
 
-// Barrier is a barrier of the communicator within the call.
+// Barrier carries out a barrier of the communicator within the call.
 func (k *CollectiveCall) Barrier() {
 	r := k.operation
 	if !r.tuningTable().HasOwnRule(collective.Barrier) && r.engine.Barrier(r.size, r.rank, r.jobRank) {
@@ -87,7 +86,7 @@ func (k *CollectiveCall) Barrier() {
 	in.raiseError()
 }
 
-// Bcast is a broadcast of the communicator within the call, by an algorithm.
+// Bcast broadcasts b within the call, by the given algorithm.
 func (k *CollectiveCall) Bcast(by *collective.Algorithm, root int, b []byte) {
 	in := k.nestedOperation(1, collective.Bcast)
 	in.runAlgorithm(by, collective.Job{Ranks: k.operation.size, Root: root, Bytes: len(b)}, nil, b)
@@ -101,28 +100,30 @@ func (k *CollectiveCall) nestedOperation(i int, o collective.Operation) *collect
 	return k.nested[i]
 }
 
-// AllreduceMax returns the largest of the numbers that the ranks of the communicator give.
+// AllreduceMax returns the maximum of v over all ranks of the communicator.
 func (k *CollectiveCall) AllreduceMax(v uint32) uint32 {
 	v = k.operation.allreduceMax(v)
 	k.operation.engine.ExpectCollectiveTag(k.operation.tag)
 	return v
 }
 
-// NewCommNumber returns a number that no two groups of ranks with a rank in common have, which all
-// ranks of the communicator agree upon. It is that of a communicator which is not made.
+// NewCommNumber returns a number on which all ranks of the communicator agree. Two groups with a
+// rank in common never get the same number. It is the context of a communicator that is not
+// created.
 func (k *CollectiveCall) NewCommNumber() uint32 {
 	context := k.operation.newContext()
 	k.operation.engine.ExpectCollectiveTag(k.operation.tag)
 	return context
 }
 
-// CommNumber returns the number of the communicator, as NewContext does.
+// CommNumber returns the number of the communicator itself. It differs from all numbers of
+// NewCommNumber.
 func (k *CollectiveCall) CommNumber() uint32 { return k.operation.context }
 
-// Progress lets messages go on, and reports whether there was something to do.
+// Progress makes progress on messages, and reports whether it did something.
 func (k *CollectiveCall) Progress() bool { return k.operation.engine.Progress() }
 
-// Fail ends the rank: the call cannot be carried out.
+// Fail ends the rank with an error.
 func (k *CollectiveCall) Fail(class engine.ErrorClass, format string, args ...any) {
 	k.operation.engine.Fail(class, format, args...)
 }

@@ -10,38 +10,38 @@ import (
 	"syscall"
 )
 
-// This file has what all ranks of a job know of its processes: which ranks are spare, the ports
-// that are open, and the names of services. Looking something up there takes no virtual time.
+// This file has the table of processes that all ranks of a job share: spare ranks, open ports, and
+// names of services. Looking up an entry takes no virtual time.
 
-// processTable lists the spare ranks, the programs that run on them, and the open ports of a job.
+// processTable has the spare ranks, the programs that run on them, and the open ports of a job.
 type processTable struct {
-	Running  int               // ranks whose program has not ended
-	Idle     []int             // spare ranks that have no program
-	Parents  map[int]uint32    // context of the communicator to the group that has started the program of a spare rank
+	Running  int               // number of ranks whose program has not ended
+	Idle     []int             // spare ranks without a program
+	Parents  map[int]uint32    // by spare rank: context of the communicator to the group that started its program
 	Exiting  []int             // spare ranks whose program is about to end
-	Waiting  []spareWaiter     // for these
-	Opened   int               // ports so far
-	Ports    map[string]port   // that are open, by name
-	Services map[string]string // names of ports, by that of a service
+	Waiting  []spareWaiter     // ranks that wait for idle ranks
+	Opened   int               // number of ports opened so far
+	Ports    map[string]port   // open ports by name
+	Services map[string]string // names of ports by service
 }
 
-// port is an open port: a rank of the job accepts connections to it by messages with a tag.
+// port is an open port: its owner accepts connections by messages with a tag.
 type port struct{ Rank, Tag int }
 
 // processDirectory stores the process table.
 type processDirectory interface {
-	// update calls f with the table, which no other rank changes meanwhile.
+	// update calls f with the table under a lock that excludes all other ranks.
 	update(f func(t *processTable)) error
 }
 
-// spareWaiter is a rank that waits for spare ranks.
+// spareWaiter is a rank that waits for idle spare ranks.
 type spareWaiter struct {
 	Rank, WantedRanks int
 	Context           uint32
 }
 
-// takeIdle returns idle ranks, which run a program from now on, whose parents have a context; nil:
-// there are not as many.
+// takeIdle takes n idle ranks out of the table to run a program. context is that of the
+// communicator to their parents. It returns nil if fewer than n are idle.
 func (t *processTable) takeIdle(n int, context uint32) []int {
 	if n > len(t.Idle) {
 		return nil
@@ -63,7 +63,7 @@ func newProcessTable(ranks, spare int) processTable {
 	return t
 }
 
-// memoryProcessDirectory is the process table of ranks in one process.
+// memoryProcessDirectory stores the process table for ranks in one process.
 type memoryProcessDirectory struct {
 	mu    sync.Mutex
 	table processTable
@@ -76,8 +76,8 @@ func (d *memoryProcessDirectory) update(f func(t *processTable)) error {
 	return nil
 }
 
-// fileProcessDirectory is the process table of ranks that are processes of one host: a file that
-// they lock.
+// fileProcessDirectory stores the process table for ranks that are processes of one host, in a file
+// that they lock.
 type fileProcessDirectory struct{ file *os.File }
 
 func (d fileProcessDirectory) update(f func(t *processTable)) error {
@@ -110,8 +110,8 @@ func (d fileProcessDirectory) write(t processTable) error {
 	return err
 }
 
-// openDirectory gives the rank the directory of the job. All ranks of the job call it. Ranks that
-// are processes have none if no program needs it.
+// openDirectory sets the rank's directory. All ranks of the job call it. Ranks in
+// separate processes have none if Options.SpawnedProgram is nil.
 func (j *job) openDirectory(c *Comm, separateProcesses bool) error {
 	if separateProcesses && j.spawnedProgram == nil {
 		return nil
@@ -137,23 +137,24 @@ func (j *job) openDirectory(c *Comm, separateProcesses bool) error {
 	return nil
 }
 
-// Contexts of messages about processes. Those of communicators are smaller.
+// Contexts of messages about processes. Contexts of communicators are smaller.
 const (
-	startContext   = internalContextBit - 2*(1+iota) // to spare ranks
-	grantContext                                     // from them, to one that waits
-	connectContext                                   // to a port
-	acceptContext                                    // answers
+	startContext   = internalContextBit - 2*(1+iota) // to spare ranks, to start a program
+	grantContext                                     // from spare ranks, to a rank that waits for them
+	connectContext                                   // to the owner of a port
+	acceptContext                                    // the owner's answer
 	directoryContext
 )
 
-// processWaitTexts says what a rank waits for that waits for a message about processes.
+// processWaitTexts says what a rank waits for while it receives a message with one of these
+// contexts.
 var processWaitTexts = map[uint32]string{
 	grantContext:   "spare ranks whose program is about to end; reserve more with --spare",
 	connectContext: "a connection to a port",
 	acceptContext:  "its connection to be accepted",
 }
 
-// updateProcessTable changes the table.
+// updateProcessTable calls f with the table, to read or change it.
 func (c *Comm) updateProcessTable(f func(t *processTable)) {
 	if c.state.directory == nil {
 		c.engine.Fail(ErrOther, "programs of this job neither start others nor connect: mpi.Options.SpawnedProgram is nil")
@@ -163,14 +164,15 @@ func (c *Comm) updateProcessTable(f func(t *processTable)) {
 	}
 }
 
-// AnnounceExit notes that the program of this rank, which another one has started, is about to end:
-// Spawn waits for the rank if too few are idle.
+// AnnounceExit records that the program of this rank, which Spawn started, is about to end. If too
+// few ranks are idle, Spawn then waits for this one.
 func (c *Comm) AnnounceExit() {
 	me := c.engine.Port().Rank()
 	c.updateProcessTable(func(t *processTable) { t.announceExit(me) })
 }
 
-// AnnounceRemoteExit does the same for the other group of a communicator that Spawn has returned.
+// AnnounceRemoteExit is AnnounceExit for all ranks of the remote group of a communicator that Spawn
+// has returned.
 func (c *Comm) AnnounceRemoteExit() {
 	c.updateProcessTable(func(t *processTable) {
 		for _, r := range c.members {
@@ -187,8 +189,8 @@ func (t *processTable) announceExit(rank int) {
 	}
 }
 
-// leaveJob notes that the program of this rank has ended. The last rank ends the spare ranks, and
-// learns that it is the last. A spare rank may get another program.
+// leaveJob records that the program of this rank has ended, and reports whether it is the last one.
+// The last rank stops the spare ranks. Until then a spare rank may get another program.
 func (c *Comm) leaveJob(isSpare bool) (last bool) {
 	me := c.engine.Port().Rank()
 	var idle, granted []int
@@ -220,8 +222,8 @@ func (c *Comm) leaveJob(isSpare bool) (last bool) {
 	return last
 }
 
-// takeSpareRanks returns spare ranks that have no program, and waits for those whose program is
-// about to end. nil: there are not as many; idle is how many there are.
+// takeSpareRanks returns n spare ranks without a program. It waits for ranks whose program is about
+// to end. If there are too few it returns nil and the number of idle ranks.
 func (c *Comm) takeSpareRanks(n int, context uint32) (taken []int, idle int) {
 	waits := false
 	c.updateProcessTable(func(t *processTable) {
@@ -243,7 +245,7 @@ func (c *Comm) takeSpareRanks(n int, context uint32) (taken []int, idle int) {
 	return taken, idle
 }
 
-// OpenPort opens a port, to which others may connect, and returns its name (MPI_Open_port).
+// OpenPort opens a port to which other groups can connect, and returns its name (MPI_Open_port).
 func (c *Comm) OpenPort() (name string) {
 	c.engine.Enter("OpenPort")
 	c.updateProcessTable(func(t *processTable) {
@@ -261,7 +263,7 @@ func (c *Comm) ClosePort(name string) {
 	c.updateProcessTable(func(t *processTable) { delete(t.Ports, name) })
 }
 
-// ownPort returns a port of this rank. Any other is an error.
+// ownPort returns an open port of this rank, and fails if name is not one.
 func (c *Comm) ownPort(name string) port {
 	p, ok := c.findPort(name)
 	if text := c.portProblem(name, p, ok, true); text != "" {
@@ -275,7 +277,7 @@ func (c *Comm) findPort(name string) (p port, ok bool) {
 	return p, ok
 }
 
-// portProblem says why a port cannot be used; "": it can.
+// portProblem says why a port cannot be used, or returns "".
 func (c *Comm) portProblem(name string, p port, isOpen, asOwner bool) string {
 	switch {
 	case !isOpen:
@@ -286,7 +288,7 @@ func (c *Comm) portProblem(name string, p port, isOpen, asOwner bool) string {
 	return ""
 }
 
-// PublishName gives a port the name of a service, which others may look up (MPI_Publish_name).
+// PublishName gives a port a service name that others can look up (MPI_Publish_name).
 func (c *Comm) PublishName(service, port string) {
 	c.engine.Enter("PublishName")
 	taken := false

@@ -7,19 +7,19 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Status describes a received message. It is empty, with AnySource and AnyTag, after a send and
-// after an operation on a null request.
+// Status describes a received message (MPI_Status). After a send, or an operation on a null
+// request, it is empty, with AnySource and AnyTag.
 type Status struct {
 	Source, Tag int
 	Bytes       int
-	Cancelled   bool // it was cancelled: no message came or went (MPI_Test_cancelled)
+	Cancelled   bool // the operation was cancelled: no message was transferred (MPI_Test_cancelled)
 
-	// Err is what is wrong with the message, after Comm.StoreErrorsInStatus.
+	// Err is the error of the message, if Comm.StoreErrorsInStatus was called.
 	Err *Error
 }
 
-// Count returns how many elements of a type were received, or Undefined if the bytes are no whole
-// number of them (MPI_Get_count).
+// Count returns the number of received elements of type t, or Undefined if the bytes are not a
+// whole number of elements (MPI_Get_count).
 func (s Status) Count(t *Datatype) int {
 	switch size := t.Size(); {
 	case s.Bytes == 0:
@@ -31,8 +31,8 @@ func (s Status) Count(t *Datatype) int {
 	}
 }
 
-// Elements returns how many basic elements of a type's elements were received, or Undefined if the
-// last one is not whole (MPI_Get_elements).
+// Elements returns the number of basic elements received as part of elements of type t, or
+// Undefined if the last one is incomplete (MPI_Get_elements).
 func (s Status) Elements(t *Datatype) int {
 	size := t.Size()
 	switch {
@@ -43,7 +43,7 @@ func (s Status) Elements(t *Datatype) int {
 	}
 	b := Buffer{Count: (s.Bytes + size - 1) / size, Type: t}
 	n := b.Elements(s.Bytes)
-	if b.Elements(s.Bytes-1) == n { // no element ends there
+	if b.Elements(s.Bytes-1) == n { // the received bytes end within an element
 		return Undefined
 	}
 	return n
@@ -54,8 +54,8 @@ var emptyStatus = Status{Source: AnySource, Tag: AnyTag}
 // procNullStatus is the status of a receive from ProcNull.
 var procNullStatus = Status{Source: ProcNull, Tag: AnyTag}
 
-// Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer
-// than b is an error, and so is one of other elements.
+// Recv receives a message into b (MPI_Recv). src may be AnySource and tag AnyTag. A message that is
+// longer than b, or of another type, is an error.
 func (c *Comm) Recv(b Buffer, src, tag int) Status {
 	if !c.enterReceive("Recv", src, tag) {
 		return procNullStatus
@@ -66,7 +66,7 @@ func (c *Comm) Recv(b Buffer, src, tag int) Status {
 	return c.newStatus(c.engine.RecvLayout(c.recvLayout(&b), c.jobRank(src), c.context, tag))
 }
 
-// Irecv starts to receive a message into b.
+// Irecv starts to receive a message into b (MPI_Irecv).
 func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &b, src, tag) }
 
 func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
@@ -79,8 +79,8 @@ func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	return c.newRequest(c.engine.IrecvLayout(c.recvLayout(b), c.jobRank(src), c.context, tag))
 }
 
-// Sendrecv sends one message and receives another at the same time. If an argument is wrong,
-// neither begins.
+// Sendrecv sends one message and receives another at the same time (MPI_Sendrecv). If an argument
+// is wrong, neither transfer starts.
 func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag int) Status {
 	if c.enterSend("Sendrecv", dst, sendTag) {
 		c.checkBuffer(send)
@@ -90,7 +90,7 @@ func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag
 	return r.wait(nestedCall)
 }
 
-// SendrecvReplace sends the contents of b and receives into b.
+// SendrecvReplace sends the contents of b and receives into b (MPI_Sendrecv_replace).
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
 	sends := c.enterSend("SendrecvReplace", dst, sendTag)
 	copied := c.flatData(c.checkBuffer(b), true)
@@ -104,7 +104,8 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	return r.wait(nestedCall)
 }
 
-// Probe waits for a message that Recv with the same arguments would receive, and leaves it.
+// Probe waits until a message has arrived that Recv with these arguments would receive, without
+// receiving it (MPI_Probe).
 func (c *Comm) Probe(src, tag int) Status {
 	if !c.enterReceive("Probe", src, tag) {
 		return procNullStatus
@@ -113,7 +114,7 @@ func (c *Comm) Probe(src, tag int) Status {
 	return c.newStatus(st)
 }
 
-// Iprobe looks for such a message, and reports whether there is one.
+// Iprobe is Probe without waiting: it reports whether there is such a message (MPI_Iprobe).
 func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 	if !c.enterReceive("Iprobe", src, tag) {
 		return procNullStatus, true
@@ -125,7 +126,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 	return c.newStatus(st), true
 }
 
-// enterReceive checks the arguments of a receive, and says whether there is anything to do.
+// enterReceive checks the arguments of a receive. It returns false if the source is ProcNull.
 func (c *Comm) enterReceive(call string, src, tag int) bool {
 	if call != nestedCall {
 		c.engine.EnterOn(call, c.context)

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the
-// root. recv counts there only.
+// Reduce combines the elements of all ranks, in the order of ranks, into recv at the root
+// (MPI_Reduce). recv is significant at the root only.
 func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 	c.enterCollective("Reduce", root, send)
 	c.reduce(send, recv, op, root)
@@ -27,16 +27,16 @@ func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
 	c.scatterFlat(recv, out)
 }
 
-// Allreduce is Reduce to all ranks.
+// Allreduce is a Reduce whose result all ranks receive (MPI_Allreduce).
 func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
 	c.reduceAll("Allreduce", collective.Allreduce, send, recv, op)
 }
 
-// Scan combines the elements of the ranks up to this one.
+// Scan combines the elements of ranks 0 up to and including this one (MPI_Scan).
 func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
 
-// Exscan combines the elements of the ranks before this one. Rank 0 has none, and its recv stays as
-// it is (MPI_Exscan). It is a Scan, whose results move on by a rank.
+// Exscan combines the elements of all ranks before this one (MPI_Exscan). Rank 0 does not change
+// recv. It is a Scan followed by a shift of the results to the next rank.
 func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	c.enterCollective("Exscan", 0, send)
 	r := c.newReductionOperation(collective.Scan, 0, send, op)
@@ -61,9 +61,9 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	}
 }
 
-// ReduceScatter combines the elements of all ranks, and gives rank i the counts[i] elements that
-// follow those of the ranks before it. If all counts are equal it is a schedule, else a reduction
-// to rank 0 and a scatter.
+// ReduceScatter combines the elements of all ranks and scatters the result: rank i gets counts[i]
+// elements (MPI_Reduce_scatter). If all counts are equal, it runs a schedule. Otherwise it is a
+// reduction to rank 0 followed by a scatter.
 func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	c.enterCollective("ReduceScatter", 0, recv)
 	offsets, total, equal := make([]int, len(counts)), 0, true
@@ -95,8 +95,8 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	c.scatterv(all, counts, offsets, recv, 0)
 }
 
-// ReduceLocal stores in ∘ inout in inout and charges the time, for collective operations that are
-// built from messages.
+// ReduceLocal stores in ∘ inout in inout and charges the time of the operation (MPI_Reduce_local).
+// It is for collective operations that are built from messages.
 func (c *Comm) ReduceLocal(op *Op, in, inout Buffer) {
 	c.engine.Port().ChargeOperations(inout.Count)
 	op.Apply(in, inout)
@@ -110,7 +110,7 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 	c.checkDisjoint(&send, &recv)
 	j := r.collectiveJob(in)
 	a := r.chooseAlgorithm(&j)
-	if o == collective.Allreduce && a == reduceThenBcast && c.state.collectives != nil { // whose broadcast it is
+	if o == collective.Allreduce && a == reduceThenBcast && c.state.collectives != nil { // the broadcast may be a method of the library
 		c.reduce(send, recv, op, 0)
 		c.bcast(recv, 0)
 		return
@@ -120,7 +120,7 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 	c.scatterFlat(recv, out)
 }
 
-// reduceThenBcast is the algorithm of Allreduce that is made of two other operations.
+// reduceThenBcast is the Allreduce algorithm that consists of a reduction and a broadcast.
 var reduceThenBcast = collective.AlgorithmNamed(collective.Allreduce, "reduce-bcast")
 
 // newReductionOperation returns a collective operation that combines elements.

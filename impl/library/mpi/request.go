@@ -5,13 +5,13 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL):
-// it is complete and its status is empty. Completing a request makes it null, unless it is
-// persistent: those are inactive then, as they are before Start, and calls that wait or test treat
-// an inactive request as null.
+// Request is a started operation (MPI_Request). The zero value is the null request
+// (MPI_REQUEST_NULL), which is complete and has an empty status. Completing a request makes it
+// null. A persistent request becomes inactive instead, as it is before Start, and calls that wait
+// or test treat it as null.
 //
-// Copies of a request name the same operation. When the request has become null its copies are
-// stale, and using one is an error.
+// Copies of a request refer to the same operation. Once the request is null its copies are stale,
+// and using one is an error.
 type Request struct {
 	comm       *Comm
 	op         *engine.Op
@@ -23,13 +23,15 @@ func (c *Comm) newRequest(op *engine.Op) Request { return Request{c, op, op.Gene
 // IsNull reports whether r is the null request.
 func (r *Request) IsNull() bool { return r.op == nil }
 
-// IsActive reports whether there is an operation to wait for.
+// IsActive reports whether there is an operation to complete.
 func (r *Request) IsActive() bool { return !r.isIdle() }
 
-// IsComplete reports whether the operation is complete, and leaves it (MPI_Request_get_status).
+// IsComplete reports whether the operation is complete, without completing the request
+// (MPI_Request_get_status).
 func (r *Request) IsComplete() bool { return !r.enterActive("Complete") || r.comm.engine.Test(r.op) }
 
-// Status returns the status of an operation that is complete, and leaves it.
+// Status returns the status of a complete operation, without completing the request
+// (MPI_Request_get_status).
 func (r *Request) Status() Status {
 	switch got, ok := r.op.Received(); {
 	case r.op.IsCancelled():
@@ -42,15 +44,15 @@ func (r *Request) Status() Status {
 	return emptyStatus
 }
 
-// Wait waits until the operation is complete.
+// Wait waits until the operation is complete and completes the request (MPI_Wait).
 func (r *Request) Wait() Status { return r.wait("Wait") }
 
 func (r *Request) wait(call string) Status {
-	c := r.comm // which the request may have no more after that
+	c := r.comm // saved: takeStatus may reset the request
 	return c.raiseStatusError(r.finish(call))
 }
 
-// finish waits, and leaves what is wrong with the message to the status.
+// finish waits for the operation. It leaves an error of the message in the status.
 func (r *Request) finish(call string) Status {
 	if !r.enterActive(call) {
 		return emptyStatus
@@ -59,7 +61,7 @@ func (r *Request) finish(call string) Status {
 	return r.takeStatus()
 }
 
-// Test reports whether the operation is complete.
+// Test reports whether the operation is complete, and completes the request if so (MPI_Test).
 func (r *Request) Test() (Status, bool) {
 	if !r.enterActive("Test") {
 		return emptyStatus, true
@@ -71,8 +73,8 @@ func (r *Request) Test() (Status, bool) {
 	return c.raiseStatusError(r.takeStatus()), true
 }
 
-// enterActive enters a call, unless it is nested, and reports whether an operation is in progress.
-// A copy of a request that was completed is an error.
+// enterActive records the call, unless it is nested, and reports whether the request is active. It
+// fails for a stale copy of a request.
 func (r *Request) enterActive(call string) bool {
 	if r.op == nil {
 		return false
@@ -86,7 +88,7 @@ func (r *Request) enterActive(call string) bool {
 	return !r.op.IsInactive()
 }
 
-// isIdle reports whether there is nothing to wait for.
+// isIdle reports whether the request is null or inactive.
 func (r *Request) isIdle() bool { return r.op == nil || r.op.IsInactive() }
 
 func (r *Request) checkOwner() {
@@ -95,8 +97,8 @@ func (r *Request) checkOwner() {
 	}
 }
 
-// takeStatus takes the status of a finished operation and makes the request null or inactive.
-// Copies of one that is null are stale, also those that stand in the same list.
+// takeStatus returns the status of a finished operation and makes the request null or inactive.
+// Copies of a request that becomes null are stale, even in the same list.
 func (r *Request) takeStatus() Status {
 	r.checkOwner()
 	st := r.Status()
@@ -109,8 +111,7 @@ func (r *Request) takeStatus() Status {
 	return st
 }
 
-// raiseStatusError fails with what is wrong with a message, unless the caller wants that in the
-// status.
+// raiseStatusError fails with the error in a status, unless errors stay in statuses.
 func (c *Comm) raiseStatusError(st Status) Status {
 	if st.Err != nil && !c.engine.HasReceiveErrorsInStatus() {
 		panic(st.Err)
@@ -118,10 +119,10 @@ func (c *Comm) raiseStatusError(st Status) Status {
 	return st
 }
 
-// firstListError is the first error of the messages of a list, whose operations are all completed.
+// firstListError records the first message error of a list of requests until all are complete.
 type firstListError struct {
 	comm *Comm
-	err  *Error // nil: there is none
+	err  *Error // nil: no error
 }
 
 func (x *firstListError) note(c *Comm, st Status) {
@@ -130,14 +131,15 @@ func (x *firstListError) note(c *Comm, st Status) {
 	}
 }
 
-// raise fails with it, unless the caller has statuses and wants it there.
+// raise fails with the recorded error, unless the caller passed statuses and errors stay in them.
 func (x *firstListError) raise(st []Status) {
 	if x.err != nil && (st == nil || !x.comm.engine.HasReceiveErrorsInStatus()) {
 		panic(x.err)
 	}
 }
 
-// WaitAll waits until all operations are complete. The statuses go to st unless it is nil.
+// WaitAll waits until all operations are complete (MPI_Waitall). It stores the statuses in st
+// unless st is nil.
 func WaitAll(reqs []Request, st []Status) {
 	var failed firstListError
 	all := false
@@ -162,8 +164,8 @@ func WaitAll(reqs []Request, st []Status) {
 	failed.raise(st)
 }
 
-// noteOpenRequests notes how many operations of a list are open at a rank that is stopped: one says
-// that it waits for one of them, not for all.
+// noteOpenRequests records how many operations of a list are incomplete at a rank that is stopped.
+// one says that the rank waits for one of them, not for all.
 func noteOpenRequests(reqs []Request, one bool) {
 	open := 0
 	for i := range reqs {
@@ -176,7 +178,8 @@ func noteOpenRequests(reqs []Request, one bool) {
 	}
 }
 
-// WaitAny waits until one operation is complete, and returns its index, or −1 if there is none.
+// WaitAny waits until one operation is complete, and returns its index (MPI_Waitany). It returns −1
+// if no request is active.
 func WaitAny(reqs []Request) (int, Status) {
 	i := -1
 	if !waitRequests(reqs, "WaitAny", func() bool { i = nextFinishedRequest(reqs, 0); return i >= 0 }) {
@@ -186,9 +189,9 @@ func WaitAny(reqs []Request) (int, Status) {
 	return i, c.raiseStatusError(reqs[i].takeStatus())
 }
 
-// WaitSome waits until at least one operation is complete, puts the indices of all that are into
-// index and their statuses into st unless it is nil, and returns how many, or −1 if there was none
-// to wait for.
+// WaitSome waits until at least one operation is complete (MPI_Waitsome). It stores the indices of
+// all complete operations in index and, unless st is nil, their statuses in st. It returns their
+// number, or −1 if no request is active.
 func WaitSome(reqs []Request, index []int, st []Status) int {
 	if !waitRequests(reqs, "WaitSome", func() bool { return nextFinishedRequest(reqs, 0) >= 0 }) {
 		return -1
@@ -196,7 +199,8 @@ func WaitSome(reqs []Request, index []int, st []Status) int {
 	return endFinishedRequests(reqs, index, st)
 }
 
-// TestAll reports whether all operations are complete, and ends them if so.
+// TestAll reports whether all operations are complete, and completes the requests if so
+// (MPI_Testall).
 func TestAll(reqs []Request, st []Status) bool {
 	done := testRequests(reqs, "TestAll", func() bool {
 		for i := range reqs {
@@ -224,8 +228,8 @@ func TestAll(reqs []Request, st []Status) bool {
 	return done
 }
 
-// TestAny reports whether an operation is complete, and ends it and returns its index if so. Where
-// there is none it returns −1 and true.
+// TestAny reports whether an operation is complete, completes its request and returns its index
+// (MPI_Testany). It returns −1 and true if no request is active.
 func TestAny(reqs []Request) (int, Status, bool) {
 	i := -1
 	if !testRequests(reqs, "TestAny", func() bool { i = nextFinishedRequest(reqs, 0); return i >= 0 }) {
@@ -238,7 +242,7 @@ func TestAny(reqs []Request) (int, Status, bool) {
 	return i, c.raiseStatusError(reqs[i].takeStatus()), true
 }
 
-// TestSome is WaitSome without waiting: it may return 0.
+// TestSome is WaitSome without waiting: it may return 0 (MPI_Testsome).
 func TestSome(reqs []Request, index []int, st []Status) int {
 	if firstActiveRequest(reqs) == nil {
 		return -1
@@ -257,7 +261,7 @@ func firstActiveRequest(reqs []Request) *Request {
 	return nil
 }
 
-// nextFinishedRequest returns the index of a finished operation at or after from, or −1.
+// nextFinishedRequest returns the index of the first finished operation from index from on, or −1.
 func nextFinishedRequest(reqs []Request, from int) int {
 	for i := from; i < len(reqs); i++ {
 		if reqs[i].op != nil && reqs[i].op.IsFinished() {
@@ -267,7 +271,7 @@ func nextFinishedRequest(reqs []Request, from int) int {
 	return -1
 }
 
-// endFinishedRequests ends all operations that are finished.
+// endFinishedRequests completes all requests whose operations are finished.
 func endFinishedRequests(reqs []Request, index []int, st []Status) int {
 	var failed firstListError
 	n := 0
@@ -285,7 +289,7 @@ func endFinishedRequests(reqs []Request, index []int, st []Status) int {
 	return n
 }
 
-// waitRequests waits until found, and reports whether there was any request.
+// waitRequests waits until found returns true. It returns false if no request is active.
 func waitRequests(reqs []Request, call string, found func() bool) bool {
 	r := enterAllRequests(reqs, call)
 	if r == nil {
@@ -302,14 +306,13 @@ func waitRequests(reqs []Request, call string, found func() bool) bool {
 	return true
 }
 
-// testRequests looks once whether found. Where there is no request, it is.
+// testRequests makes progress once and returns found(). It returns true if no request is active.
 func testRequests(reqs []Request, call string, found func() bool) bool {
 	r := enterAllRequests(reqs, call)
 	return r == nil || r.comm.engine.PollFor(r.op, found)
 }
 
-// enterAllRequests enters a call for all requests of a list, and returns one that is active, or
-// nil.
+// enterAllRequests records a call on a list of requests. It returns one that is active, or nil.
 func enterAllRequests(reqs []Request, call string) *Request {
 	for i := range reqs {
 		if !reqs[i].IsNull() {
@@ -320,31 +323,31 @@ func enterAllRequests(reqs []Request, call string) *Request {
 	return firstActiveRequest(reqs)
 }
 
-// SendInit returns a persistent request that sends in standard mode whenever it is started. It
-// lives until Free. Start costs what Isend does, and allocates nothing.
+// SendInit returns a persistent request for standard sends (MPI_Send_init). It exists until Free.
+// Start costs as much as Isend and allocates nothing.
 func (c *Comm) SendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("SendInit", model.StandardMode, &b, dst, tag)
 }
 
-// SsendInit returns a persistent request that sends in synchronous mode.
+// SsendInit returns a persistent request for synchronous sends (MPI_Ssend_init).
 func (c *Comm) SsendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("SsendInit", model.SynchronousMode, &b, dst, tag)
 }
 
-// RsendInit returns a persistent request that sends in ready mode: the matching receive must have
-// been posted when it is started.
+// RsendInit returns a persistent request for ready sends (MPI_Rsend_init). The matching receive
+// must be posted before each start.
 func (c *Comm) RsendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("RsendInit", model.ReadyMode, &b, dst, tag)
 }
 
-// BsendInit returns a persistent request that sends in buffered mode: each start is complete when
-// its copy is in the attached buffer.
+// BsendInit returns a persistent request for buffered sends (MPI_Bsend_init). Each send is complete
+// when the message is in the attached buffer.
 func (c *Comm) BsendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("BsendInit", model.BufferedMode, &b, dst, tag)
 }
 
-// RecvInit returns a persistent request that receives whenever it is started. Source and tag may be
-// AnySource and AnyTag.
+// RecvInit returns a persistent request for receives (MPI_Recv_init). src may be AnySource and tag
+// AnyTag.
 func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 	p := engine.PersistentTemplate{Receive: true, Peer: ProcNull, Tag: AnyTag, Null: true}
 	if c.enterReceive("RecvInit", src, tag) {
@@ -371,10 +374,10 @@ func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Requ
 	return c.newRequest(c.engine.NewPersistent(p))
 }
 
-// Start begins the operation of a persistent request that is inactive.
+// Start starts the operation of an inactive persistent request (MPI_Start).
 func (r *Request) Start() { r.start("Start") }
 
-// StartAll starts all of a list, in its order.
+// StartAll starts all requests of a list in order (MPI_Startall).
 func StartAll(reqs []Request) {
 	for i := range reqs {
 		reqs[i].start("StartAll")
@@ -392,23 +395,22 @@ func (r *Request) start(call string) {
 	r.comm.engine.StartPersistent(r.op)
 }
 
-// Free releases the request, which is then null. An operation in progress completes by itself, and
-// Finalize waits for it; the program cannot know when its buffer may be used again. A persistent
-// request that is inactive is gone at once.
+// Free releases the request and makes it null (MPI_Request_free). An active operation still
+// completes, and Finalize waits for it, but the program cannot learn when its buffer is free.
 func (r *Request) Free() {
 	r.enter("Free")
 	r.comm.engine.FreeOp(r.op)
 	*r = Request{}
 }
 
-// Cancel asks for an active operation to end without a message, and returns at once. Wait or Test
-// is still to be called, and its Status says whether it was cancelled: either it was, and no
-// message came or went, or it completed as ever.
+// Cancel tries to cancel an active operation and returns at once (MPI_Cancel). Wait or Test must
+// still be called. Their Status says whether the operation was cancelled, so that no message was
+// transferred, or has completed normally.
 //
-// A receive is cancelled if it has no message. A send is cancelled by its receiver, if the message
-// has no receive there: this takes a packet each way, and the receiver has to be in a call, or in
-// Finalize with the message taken in. Sends that are complete because the message
-// has left, such as buffered and short ones, go on.
+// A receive is cancelled if it has not matched a message. A send is cancelled by its receiver, if
+// the message has not matched a receive. This takes one packet each way, and the receiver must be
+// in a call, or in Finalize after the message has arrived. Sends that are complete because the
+// message has left, such as buffered and short ones, are not cancelled.
 func (r *Request) Cancel() {
 	r.enter("Cancel")
 	if r.op.IsInactive() {
@@ -417,7 +419,7 @@ func (r *Request) Cancel() {
 	r.comm.engine.Cancel(r.op)
 }
 
-// enter enters a call on a request, and fails if it is null.
+// enter records a call on a request, and fails if it is null.
 func (r *Request) enter(call string) {
 	if r.op == nil {
 		failCall(call, engine.ErrRequest, "the request is null")

@@ -16,47 +16,48 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Error is the failure of a communication call. Run returns it when a call of a rank fails.
+// Error is the failure of a communication call. Run returns it.
 type Error = engine.Error
 
-// World is the set of ranks, on a network, that programs run on.
+// World is a set of ranks on a network. Run starts a program on each.
 type World = device.World
 
-// Options say how messages are to travel.
+// Options configure a job.
 type Options struct {
 	Engine   engine.NewJobEnginesFunc // carries the messages
-	Library  *model.Library           // rules and limits
-	Protocol string                   // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
+	Library  *model.Library           // its protocol rules and limits
+	Protocol string                   // forces the protocol of all point-to-point messages; synchronous sends keep the rules' protocol if it is not a synchronous one; "": the rules'
 
-	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
+	Tuning []collective.Rule // selects the algorithms of collective operations; nil: the library's rules, or collective.Usual if it has none
 
-	Nodes *collective.Nodes // which ranks share a node, if the library knows it from its launcher; nil: ranks tell each other
+	Nodes *collective.Nodes // which ranks share a node, if the launcher says so; nil: ranks find out by messages
 
-	// Check looks at the memory of operations under way (what a receive writes, nothing else should
-	// use), at requests that are left open, at who makes calls (the rank's goroutine alone), and at
-	// where collective calls are made, for others to be told. It takes real time, and no virtual.
+	// Check sets how to report errors that most implementations let pass: memory of active
+	// operations that the program uses, requests left open, calls outside of the rank's goroutine,
+	// and collective calls that differ. Checks take real time but no virtual time.
 	Check     CheckMode
-	OnWarning func(Warning) // is told of each kind of warning once, in the process of rank 0; nil: no function
+	OnWarning func(Warning) // called once for each kind of warning, in the process of rank 0; nil: no function
 
-	// NewCollectives makes for each rank what carries out collective operations in ways of the
-	// library's own. The rank's messages go through the port that it returns. nil: the library has
-	// none.
+	// NewCollectives returns the methods of a library that carries out collective operations
+	// itself. It is called for each rank. The rank's messages go through the port that it returns.
+	// nil: the library has none.
 	NewCollectives func(p device.Port) (device.Port, Collectives, error)
 
-	// SpareRanks is how many ranks of the world, its last ones, have no program until Comm.Spawn
-	// starts one on them. SpawnedProgram is their program: world is the communicator of those that
-	// were started together, parent the one to the group that has started them, and start what
-	// Spawn's root gave. nil: programs are not started, and do not connect to each other.
+	// SpareRanks is the number of ranks, at the end of the world, that have no program until
+	// Comm.Spawn starts one on them. SpawnedProgram is that program: world contains the ranks
+	// started together, parent is the intercommunicator to the group that started them, and start
+	// comes from the root of Spawn. nil: programs use neither
+	// Spawn nor Connect.
 	SpareRanks     int
 	SpawnedProgram func(world, parent *Comm, start []byte) error
 
-	OnBroadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function
-	OnCall      func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
+	OnBroadcast func(bytes int)             // called at the root of each broadcast; nil: no function
+	OnCall      func(rank int, call string) // called at the start of each call of a rank, and with "" after its program has ended; nil: no function
 }
 
-// Run runs a program on every rank of a world. When a rank's program ends, what it has under way
-// ends before the rank does. Messages that it has not received are errors, and so are, if
-// Options.Check is CheckStrict, requests that it has left open.
+// Run runs a program on every rank of a world and returns its first error. When a rank's program
+// returns, Run completes its outstanding operations before it ends the rank. A message that was not
+// received is an error. With CheckStrict, so is a request that was left open.
 func Run(w World, o Options, program func(*Comm) error) error {
 	if o.Engine == nil {
 		panic("mpi: Options.Engine is nil")
@@ -86,7 +87,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	return j.completeError(err)
 }
 
-// job is what the ranks of a job in this process share.
+// job is the state that the ranks of a job in this process share.
 type job struct {
 	engineConfig   engine.Config
 	engines        engine.JobEngines
@@ -95,26 +96,27 @@ type job struct {
 	nodes          *collective.Nodes
 	checkMode      CheckMode
 	onWarning      func(Warning)
-	newCollectives func(p device.Port) (device.Port, Collectives, error) // nil: none
+	newCollectives func(p device.Port) (device.Port, Collectives, error) // nil: the library has none
 	onBroadcast    func(bytes int)
 	exchangeOrder  model.ExchangeOrder
 
 	spareRanks     int
 	spawnedProgram func(world, parent *Comm, start []byte) error
-	directory      *memoryProcessDirectory // of ranks in one process
+	directory      *memoryProcessDirectory // for ranks in one process
 
 	mu            sync.Mutex
-	startedRanks  int                       // ranks that have
-	rankMemories  []rankMemory              // for those that have not
-	engineAt      func(i int) engine.Engine // of those
-	worlds        []*Comm                   // by rank
+	startedRanks  int                       // number of ranks that have started
+	rankMemories  []rankMemory              // for the ranks that have not started
+	engineAt      func(i int) engine.Engine // engines for them
+	worlds        []*Comm                   // by rank of the job
 	processMemory processMemory             // of windows
 	stopSites     check.StopSites           // where ranks were stopped
-	isRemote      bool                      // the rank of this process is not that of Run's caller
-	warnings      []Warning                 // of each kind the first
+	isRemote      bool                      // Run's caller is in another process
+	warnings      []Warning                 // the first of each kind
 }
 
-// runRank runs a rank to its end. Its frames stay small: a job may have a million ranks.
+// runRank runs a rank from start to end. It keeps stack frames small: a job may have a million
+// ranks.
 func (j *job) runRank(p device.Port) (err error) {
 	ended := false
 	var c *Comm
@@ -169,8 +171,7 @@ func (j *job) runRank(p device.Port) (err error) {
 	return err
 }
 
-// addRankToError adds the rank to an error that its program has returned, unless the error names
-// it.
+// addRankToError adds the rank to an error of its program, unless the error already names a rank.
 func addRankToError(rank int, err error) error {
 	if err == nil || errors.As(err, new(*Error)) || errors.As(err, new(*AbortError)) {
 		return err
@@ -181,8 +182,8 @@ func addRankToError(rank int, err error) error {
 	return err
 }
 
-// panicError returns the error with which a rank's program has panicked, or nil if it is not one of
-// the library.
+// panicError returns the error with which a rank's program has panicked, or nil for a panic that is
+// not from the library.
 func (c *Comm) panicError(v any) error {
 	switch e := v.(type) {
 	case *Error:
@@ -198,7 +199,7 @@ func (c *Comm) panicError(v any) error {
 	return nil
 }
 
-// rankMemory is the memory of a rank's objects, allocated together.
+// rankMemory has a rank's objects, which are allocated together.
 type rankMemory struct {
 	comm        Comm
 	state       rankState
@@ -206,10 +207,10 @@ type rankMemory struct {
 	rank        engine.Rank
 }
 
-// newRankMemory returns memory for a rank. There is one piece for all but the first that begins:
-// where ranks are processes there are no others here, and where they are not it is made before they
-// begin, so that their stacks need not be searched for pointers when it makes too much memory of
-// what there is.
+// newRankMemory returns memory for a rank. The first rank gets its own, and the second allocates
+// the memory of all others in one piece. A process with a single rank therefore allocates no more
+// than it needs. A process with many ranks allocates before they run, so the garbage collector need
+// not scan their stacks.
 func (j *job) newRankMemory(ranks int) (*rankMemory, engine.Engine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -233,7 +234,7 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 	r.rank.Setup(p, e, &j.engineConfig)
 	c := &r.comm
 	*c = Comm{engine: &r.rank, rank: p.Rank(), size: p.Size(), lastContext: &r.lastContext, state: &r.state}
-	if j.spareRanks > 0 { // the members are not all ranks of the job
+	if j.spareRanks > 0 { // the world communicator excludes spare ranks
 		c.size -= j.spareRanks
 		c.members = c.jobRanks()
 		c.rankOfJobRank = slices.Repeat([]int32{-1}, p.Size())
@@ -250,12 +251,12 @@ func (j *job) newWorldComm(p device.Port) *Comm {
 	return c
 }
 
-// FinalizeCall is the call of Options.OnCall when the program of a rank has returned: what is under
-// way ends in it.
+// FinalizeCall is the name that Options.OnCall gets when the program of a rank has returned and its
+// outstanding operations are about to be completed.
 const FinalizeCall = "Finalize"
 
-// finalize ends a rank's communication. If there are spare ranks, it leaves the job: a spare rank
-// has done so when its program had ended.
+// finalize ends a rank's communication. If leaves is set, the rank also leaves the job's process
+// table. Spare ranks leave it when their program ends.
 func (c *Comm) finalize(leaves bool) {
 	c.engine.Enter(FinalizeCall)
 	if o := c.state.collectives; o != nil {
@@ -269,14 +270,14 @@ func (c *Comm) finalize(leaves bool) {
 	c.engine.Enter("")
 }
 
-// releaseProgramResources frees what the program has left open.
+// releaseProgramResources frees the windows, files and requests that the program has left open.
 func (c *Comm) releaseProgramResources() {
 	c.closeWindows()
 	c.closeFiles()
 	c.freeOpenRequests()
 }
 
-// finishOperations waits for messages under way. One that was not received is an error.
+// finishOperations waits for messages under way. It fails if a message was not received.
 func (c *Comm) finishOperations() {
 	if n, m := c.engine.Finalize(); n > 0 {
 		c.engine.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",

@@ -11,11 +11,11 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Op combines elements.
+// Op is a reduction operation (MPI_Op).
 type Op = reduction.Op
 
 // Collective operations are schedules of package collective. Their messages have a context of their
-// own and name the operation in their tags, so that ranks which call different operations find out.
+// own, and tags that encode the operation, so that ranks detect calls that differ.
 
 // collectiveOperation is a collective operation under way. A rank runs one at a time, or one nested
 // in another.
@@ -27,13 +27,13 @@ type collectiveOperation struct {
 	root            int
 	areaMemory      [3][]byte
 	op              *Op
-	elementType     *Datatype              // elements that op combines
-	combine         func(in, inout []byte) // how, where they lie as they travel; nil: by op
+	elementType     *Datatype              // type of the elements that op combines
+	combine         func(in, inout []byte) // combines elements in travel order; nil: op does
 	signature       engine.Signature
 	tag             int // of the operation's messages
 	postedTransfers []postedTransfer
 	commutes        bool
-	err             *Error // of the first message that is not what its receive wants
+	err             *Error // of the first message that does not fit its receive
 }
 
 // newCollectiveOperation starts a collective operation on data of a type.
@@ -48,8 +48,8 @@ func (c *Comm) newCollectiveOperation(o collective.Operation, root int, of *Data
 	return r
 }
 
-// runSchedule runs an algorithm's schedule. in is what the rank gives and out what it gets, as they
-// travel; nil where it has none.
+// runSchedule runs the schedule of an algorithm. in is the rank's contribution and out its result,
+// both in travel order. Either may be nil.
 func (r *collectiveOperation) runSchedule(j collective.Job, in, out []byte) {
 	r.runAlgorithm(r.chooseAlgorithm(&j), j, in, out)
 	r.raiseError()
@@ -61,22 +61,22 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective
 		if j.Bytes > len(r.state.scratchBuffer) {
 			r.state.scratchBuffer = make([]byte, j.Bytes)
 		}
-		r.areaMemory[collective.Out] = r.state.scratchBuffer[:j.Bytes] // of ranks that get nothing, Out is memory to work in
+		r.areaMemory[collective.Out] = r.state.scratchBuffer[:j.Bytes] // a rank without a result uses Out as work space
 	}
 	r.schedule.Performer, r.inUse = r, true
 	a.RunSchedule(j, r.rank, &r.schedule)
 	r.areaMemory, r.inUse = [3][]byte{}, false
 }
 
-// noteError keeps what is wrong with a message until the rank has done its part of the operation,
-// so that the others go on: the program handles errors.
+// noteError records a message error until this rank has done its part of the operation, so that the
+// other ranks can continue: the program handles errors.
 func (r *collectiveOperation) noteError(err *Error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// raiseError fails with the error that was noted.
+// raiseError fails with the recorded error.
 func (r *collectiveOperation) raiseError() {
 	if err := r.err; err != nil {
 		r.err = nil
@@ -84,7 +84,7 @@ func (r *collectiveOperation) raiseError() {
 	}
 }
 
-// tuningTable returns the rules of the communicator, or of the job.
+// tuningTable returns the algorithm rules of the communicator, or else of the job.
 func (r *collectiveOperation) tuningTable() *collective.Tuning {
 	if r.optional != nil && r.optional.tuning != nil {
 		return r.optional.tuning
@@ -92,8 +92,8 @@ func (r *collectiveOperation) tuningTable() *collective.Tuning {
 	return r.state.tuning
 }
 
-// chooseAlgorithm returns the algorithm for a job. If the table depends on where ranks are, it adds
-// that to the job.
+// chooseAlgorithm returns the algorithm for a collective job. If the rules depend on the placement
+// of ranks, it adds the nodes to the job.
 func (r *collectiveOperation) chooseAlgorithm(j *collective.Job) *collective.Algorithm {
 	t := r.tuningTable()
 	if t.NeedsNodes(r.operation) {
@@ -102,21 +102,21 @@ func (r *collectiveOperation) chooseAlgorithm(j *collective.Job) *collective.Alg
 	return t.ChooseAlgorithm(r.operation, j, r.commutes)
 }
 
-// spanBytes returns the memory of a span. There is as much of Tmp as a schedule wants.
+// spanBytes returns the memory of a span. It extends the work buffer if the span needs more.
 func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 	end := s.Offset + s.Bytes
 	if s.Area == collective.Tmp && end > len(r.areaMemory[collective.Tmp]) {
 		if len(r.postedTransfers) > 0 {
 			panic("mpi: scratch memory grows during a posted transfer")
 		}
-		work := slices.Grow(r.state.workBuffer, end-len(r.state.workBuffer)) // keeps the contents
+		work := slices.Grow(r.state.workBuffer, end-len(r.state.workBuffer)) // Grow keeps the contents
 		r.state.workBuffer = work[:cap(work)]
 		r.areaMemory[collective.Tmp] = r.state.workBuffer
 	}
 	return r.areaMemory[s.Area][s.Offset:end]
 }
 
-// ExecuteStep does one step of a schedule.
+// ExecuteStep executes one step of a schedule.
 func (r *collectiveOperation) ExecuteStep(st *collective.Step) bool {
 	switch st.Kind {
 	case collective.Copy:
@@ -137,13 +137,13 @@ func (r *collectiveOperation) ExecuteStep(st *collective.Step) bool {
 	return true
 }
 
-// postedTransfer is a transfer that has begun.
+// postedTransfer is a send or a receive that has been started.
 type postedTransfer struct {
 	*engine.Op
 	step collective.Step
 }
 
-// postTransfer begins to send or to receive.
+// postTransfer starts the send or the receive of a step.
 func (r *collectiveOperation) postTransfer(st *collective.Step) {
 	if st.From == collective.None {
 		r.startSend(st.To, r.spanBytes(st.Send))
@@ -152,7 +152,7 @@ func (r *collectiveOperation) postTransfer(st *collective.Step) {
 	}
 }
 
-// startSend begins to send to a rank, and startRecv to receive from one.
+// startSend starts to send b to a rank.
 func (r *collectiveOperation) startSend(to int, b []byte) {
 	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: to, From: collective.None},
 		Op: r.engine.Isend(model.StandardMode, b, r.signature, r.jobRank(to), r.context+1, r.tag)})
@@ -163,7 +163,7 @@ func (r *collectiveOperation) startRecv(from int, b []byte) {
 		Op: r.engine.Irecv(b, r.signature, r.jobRank(from), r.context+1, AnyTag)})
 }
 
-// waitPosted ends all transfers that have begun, in their order.
+// waitPosted completes all started transfers, in their order.
 func (r *collectiveOperation) waitPosted() {
 	for i := range r.postedTransfers {
 		x := &r.postedTransfers[i]
@@ -182,7 +182,7 @@ func (r *collectiveOperation) waitPosted() {
 	r.postedTransfers = r.postedTransfers[:0]
 }
 
-// transfer sends, receives, or does both at the same time.
+// transfer executes a step that sends, receives, or does both at the same time.
 func (r *collectiveOperation) transfer(st *collective.Step) {
 	switch {
 	case st.From == collective.None:
@@ -200,15 +200,15 @@ func (r *collectiveOperation) transfer(st *collective.Step) {
 	}
 }
 
-// checkMessage fails if a message does not belong to the operation, and notes if it is not what the
-// rank takes.
+// checkMessage fails if a message does not belong to the operation. It records an error if the
+// length or the type is wrong.
 func (r *collectiveOperation) checkMessage(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag || got.Bytes != st.Recv.Bytes || got.Err != nil {
 		r.failMessage(st, got)
 	}
 }
 
-// failMessage says what is wrong with a message. It is a function of its own so that checkMessage
+// failMessage reports what is wrong with a message. It is a separate function so that checkMessage
 // is inlined.
 func (r *collectiveOperation) failMessage(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag {
@@ -225,13 +225,14 @@ func (r *collectiveOperation) failMessage(st *collective.Step, got engine.Status
 	r.noteError(err)
 }
 
-// failMismatch fails because another rank is in a different collective call.
+// failMismatch fails because another rank is in a different collective call. ours is the tag of
+// this rank's operation.
 func (c *Comm) failMismatch(got engine.Status, ours int) {
 	class, text := check.DescribeDifference(c.state.rankName(got.Source, c.context), got.Tag, ours)
 	c.engine.FailWithOtherCall(got.Source, class, "%s", text)
 }
 
-// combineInto leaves in ∘ inout in inout.
+// combineInto stores in ∘ inout in inout.
 func (r *collectiveOperation) combineInto(in, inout []byte) {
 	r.chargeReduction(inout)
 	if r.combine != nil {
@@ -243,7 +244,7 @@ func (r *collectiveOperation) combineInto(in, inout []byte) {
 	flattenBuffer(result, inout)
 }
 
-// combineSwapped leaves inout ∘ in in inout.
+// combineSwapped stores inout ∘ in in inout.
 func (r *collectiveOperation) combineSwapped(in, inout []byte) {
 	if r.op.Commutes() {
 		r.combineInto(in, inout)
@@ -255,15 +256,15 @@ func (r *collectiveOperation) combineSwapped(in, inout []byte) {
 	flattenBuffer(result, inout)
 }
 
-// chargeReduction charges an operation for each element of data that is combined.
+// chargeReduction charges the time of combining data, element by element.
 func (r *collectiveOperation) chargeReduction(data []byte) {
 	if len(data) > 0 {
 		r.engine.Port().ChargeOperations(len(data) / r.elementType.Size())
 	}
 }
 
-// elementsInMemory returns data that travels as elements in memory, which it is unless the type has
-// gaps.
+// elementsInMemory returns data in travel order as elements of a datatype. It copies only if the
+// type has gaps.
 func elementsInMemory(of *Datatype, flat []byte) Buffer {
 	n := len(flat) / of.Size()
 	if of.IsContiguous() {
@@ -275,7 +276,7 @@ func elementsInMemory(of *Datatype, flat []byte) Buffer {
 	return b
 }
 
-// flattenBuffer puts elements to where they travel from, unless they are there.
+// flattenBuffer copies elements back to travel order, unless they are already there.
 func flattenBuffer(b Buffer, flat []byte) {
 	if x, ok := b.ContiguousBytes(); ok {
 		copy(flat, x)
@@ -284,9 +285,9 @@ func flattenBuffer(b Buffer, flat []byte) {
 	b.Pack(flat, 0)
 }
 
-// SetCollectiveRules sets by which algorithms the collective operations of this communicator are
-// carried out from now on, instead of the job's table: all ranks call it, with the same rules. nil
-// brings the job's back. Communicators that are made of this one know nothing of it.
+// SetCollectiveRules replaces the job's algorithm rules for the collective operations of this
+// communicator. All ranks call it with the same rules. nil restores the job's rules. Communicators
+// created from this one do not inherit them.
 func (c *Comm) SetCollectiveRules(rules []collective.Rule) {
 	c.enterCall("SetCollectiveRules")
 	c.ensureOptional().tuning = nil
@@ -295,9 +296,9 @@ func (c *Comm) SetCollectiveRules(rules []collective.Rule) {
 	}
 }
 
-// findNodes returns which ranks of the communicator are near each other. A rank knows only how near
-// others are to itself, unless the launcher has told it more, so the first operation that needs it
-// begins with an exchange: each rank gives the first rank of its node.
+// findNodes returns which ranks of the communicator share a node. Unless the launcher has provided
+// this, a rank knows only its own distance to each other rank, so the ranks exchange it in the
+// first operation that needs it: each contributes the first rank of its node.
 func (r *collectiveOperation) findNodes() *collective.Nodes {
 	x := r.ensureOptional()
 	if x.nodes != nil {
@@ -311,7 +312,7 @@ func (r *collectiveOperation) findNodes() *collective.Nodes {
 	}
 	first := 0
 	for r.engine.Port().Tier(r.jobRank(first)) != model.IntraNode {
-		first++ // to the rank itself at most
+		first++ // ends at the rank itself at the latest
 	}
 	const word = 4
 	mine, all := make([]byte, word), make([]byte, word*r.size)

@@ -5,8 +5,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Calls on slices, whose elements are Go's. Those of Comm take any datatype. A slice is always a
-// good buffer, so there is nothing to check.
+// Calls on slices of Go types. The methods of Comm accept any datatype. A slice is always a valid
+// buffer, so these functions skip those checks.
 
 func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
 	if c.enterSend(call, dst, tag) {
@@ -21,7 +21,7 @@ func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) R
 	return c.newRequest(c.engine.Isend(m, BytesOf(x), signatureOf[T](), c.jobRank(dst), c.context, tag))
 }
 
-// signatureOf returns the sign of elements.
+// signatureOf returns the type signature of elements of T.
 func signatureOf[T Element]() engine.Signature { return engine.Signature(TypeOf[T]().KindSign()) }
 
 // Send sends in standard mode: see Comm.Send.
@@ -72,7 +72,7 @@ func Recv[T Element](c *Comm, x []T, src, tag int) Status {
 	return c.newStatus(c.engine.Recv(BytesOf(x), signatureOf[T](), c.jobRank(src), c.context, tag))
 }
 
-// Irecv starts to receive: see Comm.Irecv.
+// Irecv starts a receive: see Comm.Irecv.
 func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
 	if !c.enterReceive("Irecv", src, tag) {
 		return c.newRequest(c.engine.NewFinishedOp(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
@@ -110,7 +110,7 @@ func Sendrecv[S, R Element](c *Comm, send []S, dst, sendTag int, recv []R, src, 
 	return c.Sendrecv(BufferOf(send), dst, sendTag, BufferOf(recv), src, recvTag)
 }
 
-// Bcast brings the root's elements to all ranks: see Comm.Bcast.
+// Bcast sends the root's elements to all ranks: see Comm.Bcast.
 func Bcast[T Element](c *Comm, x []T, root int) { c.Bcast(BufferOf(x), root) }
 
 // Reduce combines the elements of all ranks at the root: see Comm.Reduce.
@@ -118,30 +118,30 @@ func Reduce[T Element](c *Comm, send, recv []T, op *Op, root int) {
 	c.Reduce(BufferOf(send), BufferOf(recv), op, root)
 }
 
-// Allreduce combines the elements of all ranks on all: see Comm.Allreduce.
+// Allreduce combines the elements of all ranks, for all ranks: see Comm.Allreduce.
 func Allreduce[T Element](c *Comm, send, recv []T, op *Op) {
 	c.Allreduce(BufferOf(send), BufferOf(recv), op)
 }
 
-// Scan combines the elements of the ranks up to this one: see Comm.Scan.
+// Scan combines the elements of ranks 0 up to and including this one: see Comm.Scan.
 func Scan[T Element](c *Comm, send, recv []T, op *Op) { c.Scan(BufferOf(send), BufferOf(recv), op) }
 
-// Scatter gives each rank its part of the root's elements, as many as recv has: see Comm.Scatter.
+// Scatter gives each rank len(recv) of the root's elements: see Comm.Scatter.
 func Scatter[T Element](c *Comm, send, recv []T, root int) {
 	c.Scatter(bufferPerRank(send, len(recv)), BufferOf(recv), root)
 }
 
-// Gather brings the elements of all ranks to the root: see Comm.Gather.
+// Gather collects the elements of all ranks at the root: see Comm.Gather.
 func Gather[T Element](c *Comm, send, recv []T, root int) {
 	c.Gather(BufferOf(send), bufferPerRank(recv, len(send)), root)
 }
 
-// Allgather brings the elements of all ranks to all: see Comm.Allgather.
+// Allgather collects the elements of all ranks at every rank: see Comm.Allgather.
 func Allgather[T Element](c *Comm, send, recv []T) {
 	c.Allgather(BufferOf(send), bufferPerRank(recv, len(send)))
 }
 
-// Alltoall sends to each rank an equal part of the elements: see Comm.Alltoall.
+// Alltoall sends an equal part of the elements to each rank: see Comm.Alltoall.
 func Alltoall[T Element](c *Comm, send, recv []T) {
 	n := len(send) / max(c.Size(), 1)
 	c.Alltoall(bufferPerRank(send, n), bufferPerRank(recv, n))

@@ -10,36 +10,35 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Programs that a program starts on spare ranks, and connections between groups that share no
-// communicator. All are ranks of one job, so a connection is a communicator between two groups
-// whose members and contexts the roots have told each other.
+// Programs started on spare ranks, and connections between groups without a common communicator
+// (MPI-4.1, chapter 11). All ranks belong to one job. A connection is therefore an
+// intercommunicator, and only the roots exchange members and contexts.
 
 // startMessage tells a spare rank which program to run.
 type startMessage struct {
 	Stop bool `json:",omitempty"` // the job ends
 
-	World        []int // ranks of the job that start together
+	World        []int // ranks of the job that are started together
 	WorldContext uint32
 	Connection   connection // to the group that starts them
-	Program      []byte     // what Options.SpawnedProgram gets
+	Program      []byte     // passed to Options.SpawnedProgram
 }
 
-// connection is what a rank knows of another group to which its group gets a communicator, or why
-// there is none.
+// connection describes the remote group of a connection, or why the connection failed.
 type connection struct {
 	Class        Class  `json:",omitempty"` // of the error
 	Error        string `json:",omitempty"`
 	RemoteRanks  []int  // ranks of the job
-	Context      uint32 // of the communicator
-	LocalContext uint32 // of that of this group
+	Context      uint32 // of the intercommunicator
+	LocalContext uint32 // of the communicator of the local group
 }
 
-// connectionError says why there is no connection.
+// connectionError returns a failed connection.
 func connectionError(class Class, format string, args ...any) connection {
 	return connection{Class: class, Error: fmt.Sprintf(format, args...)}
 }
 
-// connect makes the communicator of a connection that the root knows.
+// connect creates the communicator of a connection that ofRoot returns at the root.
 func (c *Comm) connect(root int, ofRoot func() connection) (*Comm, connection) {
 	c.checkIntra()
 	c.checkRank(root)
@@ -57,18 +56,18 @@ func (c *Comm) connect(root int, ofRoot func() connection) (*Comm, connection) {
 	return x.newComm(c), x
 }
 
-// newComm returns the communicator of a connection of the group of c.
+// newComm returns the intercommunicator of a connection of the group of c.
 func (x connection) newComm(c *Comm) *Comm {
 	return newInterComm(c, c.newComm(c.jobRanks(), x.LocalContext), x.RemoteRanks, x.Context)
 }
 
-// reserveContext returns a context that no communicator has.
+// reserveContext returns a context that no communicator uses.
 func (c *Comm) reserveContext() uint32 { return reservedContextBit | c.reserveNumber()<<1 }
 
-// Spawn starts programs on spare ranks, and returns the communicator to them (MPI_Comm_spawn), or
-// an error. request is called at the root: how many ranks to start, and what tells
-// Options.SpawnedProgram which program each of them runs, or why none can be started. wanted is
-// that number, at all ranks.
+// Spawn starts programs on spare ranks and returns the intercommunicator to them (MPI_Comm_spawn),
+// or an error. It calls request at the root only. request returns the number of ranks to start and
+// the argument start of Options.SpawnedProgram, or why no program can be started. wanted is the
+// requested number, on all ranks.
 func (c *Comm) Spawn(root int, request func() (ranks int, program []byte, problem *Error)) (inter *Comm, wanted int, err *Error) {
 	c.enterCall("Spawn")
 	inter, x := c.connect(root, func() connection {
@@ -96,7 +95,7 @@ func (c *Comm) Spawn(root int, request func() (ranks int, program []byte, proble
 	return inter, wanted, nil
 }
 
-// runSpareRank runs the programs that other ranks start on a spare rank.
+// runSpareRank runs the programs that other ranks start on a spare rank, one after another.
 func (j *job) runSpareRank(c *Comm) error {
 	for {
 		var m startMessage
@@ -120,7 +119,7 @@ func (j *job) runSpareRank(c *Comm) error {
 	}
 }
 
-// reset makes the state that of another program of the rank.
+// reset prepares the state for the next program of a spare rank.
 func (s *rankState) reset() {
 	*s = rankState{tuning: s.tuning, exchangeOrder: s.exchangeOrder, onBroadcast: s.onBroadcast, callHistory: s.callHistory, reservedNumbers: s.reservedNumbers, processMemory: s.processMemory, directory: s.directory}
 }
@@ -128,11 +127,11 @@ func (s *rankState) reset() {
 // JobRank returns the rank in the job, as errors name it.
 func (c *Comm) JobRank() int { return c.engine.Port().Rank() }
 
-// UniverseSize returns how many ranks there may be, with spare ones (MPI_UNIVERSE_SIZE).
+// UniverseSize returns the number of ranks of the job, including spare ranks (MPI_UNIVERSE_SIZE).
 func (c *Comm) UniverseSize() int { return c.engine.Port().Size() }
 
 // Accept waits until a group connects to a port that the root has opened, and returns the
-// communicator to it (MPI_Comm_accept). name is significant at the root.
+// intercommunicator to it (MPI_Comm_accept). name is significant at the root.
 func (c *Comm) Accept(name string, root int) *Comm {
 	c.enterCall("Accept")
 	inter, x := c.connect(root, func() connection {
@@ -155,8 +154,8 @@ func (c *Comm) Accept(name string, root int) *Comm {
 	return inter
 }
 
-// Connect connects the group to the one that accepts at a port (MPI_Comm_connect). name is
-// significant at the root.
+// Connect connects to the group that accepts at a port (MPI_Comm_connect). name is significant at
+// the root.
 func (c *Comm) Connect(name string, root int) *Comm {
 	c.enterCall("Connect")
 	inter, x := c.connect(root, func() connection {
@@ -181,7 +180,7 @@ func (c *Comm) failConnection(x connection) {
 	}
 }
 
-// commonRank returns a rank of the job that is in both groups, or −1.
+// commonRank returns a rank of the job that is in both lists, or −1.
 func commonRank(a, b []int) int {
 	if i := slices.IndexFunc(a, func(r int) bool { return slices.Contains(b, r) }); i >= 0 {
 		return a[i]
@@ -189,19 +188,19 @@ func commonRank(a, b []int) int {
 	return -1
 }
 
-// JoinAddress is what two ranks tell each other by a connection of their own, to Join.
+// JoinAddress is the data that two ranks exchange over their own connection before Join.
 type JoinAddress struct {
 	Rank    int    // of the job
-	Context uint32 // for the communicator between the two, if it is the smaller rank's
+	Context uint32 // for the new communicator, if this rank is the lower of the two
 }
 
-// JoinAddress returns the introduction of this rank, whose communicator is c alone.
+// JoinAddress returns the address of this rank. c must contain only the caller.
 func (c *Comm) JoinAddress() JoinAddress {
 	c.enterCall("JoinAddress")
 	return JoinAddress{c.engine.Port().Rank(), c.reserveContext()}
 }
 
-// Join returns a communicator to one other rank with which the rank has exchanged introductions
+// Join returns an intercommunicator to a rank with which the caller has exchanged addresses
 // (MPI_Comm_join).
 func (c *Comm) Join(mine, theirs JoinAddress) *Comm {
 	c.enterCall("Join")
@@ -215,7 +214,7 @@ func (c *Comm) Join(mine, theirs JoinAddress) *Comm {
 	return x.newComm(c)
 }
 
-// sendControlMessage sends a message about processes to a rank of the job.
+// sendControlMessage sends v, encoded, to a rank of the job.
 func (c *Comm) sendControlMessage(v any, to int, context uint32, tag int) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -226,7 +225,7 @@ func (c *Comm) sendControlMessage(v any, to int, context uint32, tag int) {
 	c.engine.Release(out)
 }
 
-// receiveControlMessage waits for one, and returns who has sent it.
+// receiveControlMessage waits for a control message, decodes it into v, and returns its sender.
 func (c *Comm) receiveControlMessage(v any, from int, context uint32, tag int) int {
 	st, _ := c.engine.Probe(from, context, tag, true)
 	b := make([]byte, st.Bytes)

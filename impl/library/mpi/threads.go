@@ -2,29 +2,28 @@ package mpi
 
 import "github.com/loggp/loggp/impl/engine"
 
-// Threads of a program that is not written in Go. They call their rank one at a time.
+// Threads of programs that are not written in Go. One thread of a rank runs at a time.
 
 // ThreadScheduler runs the threads of a rank in turn.
 type ThreadScheduler = engine.ThreadScheduler
 
-// SetThreadScheduler lets several threads of the rank's program make calls, in goroutines that a
-// scheduler resumes (MPI_Init_thread with MPI_THREAD_MULTIPLE). Call it once, before the second
-// thread calls.
+// SetThreadScheduler lets several threads of the rank's program make calls, each in its own
+// goroutine, which the scheduler resumes (MPI_Init_thread with MPI_THREAD_MULTIPLE). Call it once,
+// before the second thread makes a call.
 func (c *Comm) SetThreadScheduler(s ThreadScheduler) {
 	c.state.isMultithreaded = true
 	c.engine.SetThreads(s)
 }
 
-// CallState is what a rank keeps of the call that one of its threads is in. The zero value is that
-// of a thread that has made no call.
+// CallState is the rank's state of the call that one of its threads is in. The zero value is the
+// state of a thread that has made no call.
 type CallState struct {
 	engine                    engine.CallState
 	operation                 collectiveOperation
 	workBuffer, scratchBuffer []byte
 }
 
-// SwapCallState exchanges the state of the rank's current call with s, before another thread goes
-// on.
+// SwapCallState exchanges the state of the rank's current call with s, before another thread runs.
 func (c *Comm) SwapCallState(s *CallState) {
 	c.engine.SwapCallState(&s.engine)
 	x := c.state
@@ -33,9 +32,8 @@ func (c *Comm) SwapCallState(s *CallState) {
 	x.scratchBuffer, s.scratchBuffer = s.scratchBuffer, x.scratchBuffer
 }
 
-// Progress takes in one thing that has happened, without waiting, and reports whether there was
-// one.
+// Progress handles at most one event without waiting, and reports whether there was one.
 func (c *Comm) Progress() bool { return c.engine.Progress() }
 
-// AdoptGoroutine makes the goroutine that calls it the one that may call the rank.
+// AdoptGoroutine makes the calling goroutine the one that may make the rank's calls.
 func (c *Comm) AdoptGoroutine() { c.engine.AdoptGoroutine() }

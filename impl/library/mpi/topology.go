@@ -12,25 +12,25 @@ type topology struct {
 	graph *Graph
 }
 
-// Cart is a Cartesian grid of ranks, the last dimension changing fastest.
+// Cart is a Cartesian grid of ranks in row-major order: the last dimension varies fastest.
 type Cart struct {
 	Dims     []int
-	Periodic []bool // whether the ends of a dimension are neighbours
+	Periodic []bool // whether the dimension wraps around
 }
 
-// Graph has the neighbours of each rank, in order.
+// Graph lists the neighbours of each rank.
 type Graph struct{ Neighbours [][]int }
 
-// CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and
-// nil to the others. Ranks keep their order (MPI_Cart_create).
+// CreateCart returns a communicator with a Cartesian topology (MPI_Cart_create). It contains as
+// many of the first ranks of c as the grid has places; the others get nil. Ranks are not reordered.
 func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {
 	c.enterCall("CreateCart")
 	cart, places := c.newCart(dims, periodic)
 	return c.withTopology(places, topology{cart: cart})
 }
 
-// CartMap returns the rank that the caller would have in such a grid, or Undefined if it would have
-// none: its own, as ranks keep their order (MPI_Cart_map).
+// CartMap returns the caller's rank in such a grid, or Undefined if it has no place in it
+// (MPI_Cart_map). It is the caller's rank in c, because CreateCart does not reorder ranks.
 func (c *Comm) CartMap(dims []int, periodic []bool) int {
 	c.enterCall("CartMap")
 	_, places := c.newCart(dims, periodic)
@@ -43,7 +43,7 @@ func (c *Comm) GraphMap(neighbours [][]int) int {
 	return c.rankAmongFirst(len(c.newGraph(neighbours).Neighbours))
 }
 
-// rankAmongFirst returns the caller's rank among the first ranks, or Undefined.
+// rankAmongFirst returns the caller's rank if it is less than places, or else Undefined.
 func (c *Comm) rankAmongFirst(places int) int {
 	if c.rank < places {
 		return c.rank
@@ -51,7 +51,7 @@ func (c *Comm) rankAmongFirst(places int) int {
 	return Undefined
 }
 
-// newCart returns a grid for the communicator's ranks, and how many places it has.
+// newCart returns a grid for the communicator's ranks, and its number of places.
 func (c *Comm) newCart(dims []int, periodic []bool) (*Cart, int) {
 	c.checkIntra()
 	places := 1
@@ -67,14 +67,14 @@ func (c *Comm) newCart(dims []int, periodic []bool) (*Cart, int) {
 	return (&Cart{dims, periodic}).clone(), places
 }
 
-// CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and
-// nil to the others. All ranks name the same graph (MPI_Graph_create).
+// CreateGraph returns a communicator with a graph topology (MPI_Graph_create). It contains one rank
+// of c for each list of neighbours; the others get nil. All ranks pass the same graph.
 func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 	c.enterCall("CreateGraph")
 	return c.withTopology(len(neighbours), topology{graph: c.newGraph(neighbours)})
 }
 
-// newGraph returns a graph of the communicator's first ranks.
+// newGraph returns a graph of the first ranks of the communicator.
 func (c *Comm) newGraph(neighbours [][]int) *Graph {
 	c.checkIntra()
 	if len(neighbours) > c.size {
@@ -98,8 +98,8 @@ func (c *Comm) withTopology(places int, t topology) *Comm {
 	return n
 }
 
-// Topology returns a copy of the grid or of the graph of the communicator; both are nil if it has
-// none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their kin).
+// Topology returns a copy of the communicator's grid or graph (MPI_Topo_test, MPI_Cart_get,
+// MPI_Graph_get). Both are nil if it has no topology.
 func (c *Comm) Topology() (*Cart, *Graph) {
 	c.enterCall("Topology")
 	if c.optional == nil {
@@ -126,7 +126,7 @@ func (g *Graph) clone() *Graph {
 	return n
 }
 
-// requireCart returns the grid, which there must be.
+// requireCart returns the grid, and fails if the communicator has none.
 func (c *Comm) requireCart(call string) *Cart {
 	c.enterCall(call)
 	if c.optional == nil || c.optional.topology.cart == nil {
@@ -135,8 +135,8 @@ func (c *Comm) requireCart(call string) *Cart {
 	return c.optional.topology.cart
 }
 
-// CartRank returns the rank at some coordinates (MPI_Cart_rank). Those of dimensions whose ends
-// meet may be any.
+// CartRank returns the rank at coordinates (MPI_Cart_rank). Coordinates of periodic dimensions may
+// be outside of the grid: they wrap around.
 func (c *Comm) CartRank(coords []int) int {
 	g := c.requireCart("CartRank")
 	if len(coords) != len(g.Dims) {
@@ -150,7 +150,7 @@ func (c *Comm) CartRank(coords []int) int {
 	return g.rankAt(coords)
 }
 
-// isWithin says whether there is a place in a dimension.
+// isWithin reports whether x is a valid coordinate of a dimension.
 func (g *Cart) isWithin(dimension, x int) bool {
 	return g.Periodic[dimension] || x >= 0 && x < g.Dims[dimension]
 }
@@ -179,8 +179,8 @@ func (g *Cart) coordsOf(rank int) []int {
 	return x
 }
 
-// CartShift returns the rank to receive from and the rank to send to when all send by some places
-// along a dimension; ProcNull where there is no rank (MPI_Cart_shift).
+// CartShift returns the source and the destination of a shift along a dimension by a number of
+// places (MPI_Cart_shift). They are ProcNull outside of the grid.
 func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	g := c.requireCart("CartShift")
 	if dimension < 0 || dimension >= len(g.Dims) {
@@ -196,8 +196,8 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	return at(-by), at(by)
 }
 
-// CartSub divides a grid into grids of the dimensions that are kept, one for each place in the
-// others, and returns that of this rank (MPI_Cart_sub).
+// CartSub divides the grid into subgrids of the dimensions in keep, and returns the communicator of
+// this rank's subgrid (MPI_Cart_sub).
 func (c *Comm) CartSub(keep []bool) *Comm {
 	g := c.requireCart("CartSub")
 	if len(keep) != len(g.Dims) {

@@ -6,26 +6,26 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// CheckMode says what happens if a program does what MPI forbids and most implementations let pass.
+// CheckMode says how to treat a violation of the MPI standard that most implementations let pass.
 type CheckMode = engine.CheckMode
 
-// The modes: such things are not looked for, are warnings, are errors.
+// The modes: do not check, warn, fail.
 const (
 	CheckOff    = engine.CheckOff
 	CheckWarn   = engine.CheckWarn
 	CheckStrict = engine.CheckStrict
 )
 
-// ParseCheckMode returns the mode with a name: off, warn or strict.
+// ParseCheckMode returns the mode named off, warn or strict.
 func ParseCheckMode(name string) (CheckMode, error) { return engine.ParseCheckMode(name) }
 
-// Warning is what a program does and MPI forbids, in a program that goes on.
+// Warning describes a violation of the MPI standard by a program that continues.
 type Warning = engine.Warning
 
-// WarningKind is a kind of warnings. The values say what programs do.
+// WarningKind is a kind of violation. Its text says what the program did.
 type WarningKind = engine.WarningKind
 
-// The kinds of warnings.
+// The kinds of violations.
 const (
 	OverlappingReceives   = engine.OverlappingReceives
 	SendOfReceiveMemory   = engine.SendOfReceiveMemory
@@ -33,7 +33,7 @@ const (
 	RequestsLeftOpen      = engine.RequestsLeftOpen
 )
 
-// noteWarning notes the warning of a rank: it is delivered now, or left for the process of rank 0.
+// noteWarning delivers the warning of a rank, or leaves it for the process of rank 0.
 func (j *job) noteWarning(w Warning) {
 	if !j.isRemote {
 		j.deliverWarnings([]Warning{w})
@@ -42,7 +42,7 @@ func (j *job) noteWarning(w Warning) {
 	j.warnings = append(j.warnings, w)
 }
 
-// deliverWarnings passes on the warnings of kinds that are new.
+// deliverWarnings passes on the warnings whose kind has not been reported.
 func (j *job) deliverWarnings(all []Warning) {
 	if j.onWarning == nil {
 		return

@@ -11,67 +11,68 @@ import (
 )
 
 // Window is memory of the ranks of a communicator that all of them can access: one-sided
-// communication (MPI-3.1, chapter 11). It belongs to one rank of the job, as a Comm does.
+// communication (MPI-3.1, chapter 11). Like a Comm, a Window value belongs to one rank of the job.
 //
-// Accesses are messages to the rank whose memory it is, which that rank carries out within calls of
-// its own: of any kind, as all make progress. Where the standard lets a rank's memory and the
-// public copy of it differ, they are the same (the unified model).
+// An access is a message from its origin to its target. The target carries it out within its own
+// calls, any of which make progress. The window has the unified memory model: a rank's memory and
+// its public copy are the same.
 type Window struct {
-	comm             *Comm // of the window's messages and nothing else
+	comm             *Comm // carries the window's messages only
 	flavor           WindowFlavor
 	memory           []byte // of this rank
 	displacementUnit int
-	rankSpans        []windowSpan  // by rank, or one for all: see spanOf; of a dynamic window nil
-	sharedMemory     *sharedMemory // nil: it is not
+	rankSpans        []windowSpan  // by rank, or one for all ranks: see spanOf; nil for a dynamic window
+	sharedMemory     *sharedMemory // nil: the window is not shared
 	freed            bool
 
 	hasDirectAccess bool        // puts and gets are carried out without the target
-	memoryKey       device.Key  // under which the memory is exposed to it
-	directRuns      []directRun // of an access, to use again
+	memoryKey       device.Key  // the key under which memory is exposed for direct access
+	directRuns      []directRun // of the current access; reused
 
-	lockCounters device.Counters // has the locks; nil: they are messages
-	lockRegister int             // of each rank
+	lockCounters device.Counters // hold the locks; nil: locks are messages
+	lockRegister int             // the same number on each rank
 
 	conflicts        *windowConflicts // nil: the program is not checked for conflicts
-	endedStartEpochs int              // epochs of Start that have ended
-	localAccesses    []localAccess    // memory of this rank that its accesses use
+	endedStartEpochs int              // epochs of Start that have ended on this rank
+	localAccesses    []localAccess    // this rank's memory that its own accesses use
 
 	attachedRegions []windowRegion // of a dynamic window, by address
 
-	origin windowOrigin // accesses to memory of others
-	target windowTarget // accesses of others to memory of this rank
+	origin windowOrigin // this rank's accesses to memory of others
+	target windowTarget // accesses of others to this rank's memory
 
-	// SubstituteOp returns what combines elements of a type in place of an operation of MPI's, for
-	// types that Go has not; nil: the operation does.
+	// SubstituteOp returns an operation to use in place of a predefined one, for types that Go does
+	// not have. If it is nil or returns nil, the predefined operation is used.
 	SubstituteOp func(op *Op, t *Datatype) *Op
 }
 
 // WindowFlavor says where the memory of a window comes from.
 type WindowFlavor uint8
 
-// The flavors.
+// The window flavors.
 const (
-	CreatedWindow   WindowFlavor = iota + 1 // memory of the program
-	AllocatedWindow                         // memory that was allocated for the window
-	DynamicWindow                           // memory that is attached and detached
-	SharedWindow                            // memory that all ranks can load from and store to
+	CreatedWindow   WindowFlavor = iota + 1 // memory provided by the program
+	AllocatedWindow                         // memory allocated with the window
+	DynamicWindow                           // memory that the program attaches and detaches
+	SharedWindow                            // memory that all ranks can access by loads and stores
 )
 
-// windowSpan is the memory of a rank in a window.
+// windowSpan describes the memory of a rank in a window.
 type windowSpan struct {
 	size, displacementUnit int
-	memoryKey              device.Key // for the machine, if it carries out accesses
+	memoryKey              device.Key // for accesses that the machine carries out
 }
 
-// CreateWindow makes memory of each rank a window (MPI_Win_create). All ranks of c call it.
-// Displacements are multiples of unit, which each rank chooses for its memory.
+// CreateWindow creates a window on memory of each rank (MPI_Win_create). All ranks of c call it.
+// unit is the displacement unit in bytes, which each rank chooses for its own memory.
 func (c *Comm) CreateWindow(memory []byte, unit int) *Window {
 	c.enterWindow("CreateWindow", len(memory), unit)
 	return c.newWindow(CreatedWindow, memory, unit, nil)
 }
 
-// AllocateWindow makes a window of size bytes of new memory (MPI_Win_allocate), which allocate
-// returns; nil: Go's memory. Ranks of one node of a real machine share it. It is gone after Free.
+// AllocateWindow creates a window with size bytes of new memory on this rank (MPI_Win_allocate).
+// allocate returns the memory; nil: Go allocates it. Ranks on one node of a real machine use shared
+// memory. Free releases it.
 func (c *Comm) AllocateWindow(size, unit int, allocate func(size int) []byte) *Window {
 	c.enterWindow("AllocateWindow", size, unit)
 	if c.engine.IsRealTime() {
@@ -84,15 +85,15 @@ func (c *Comm) AllocateWindow(size, unit int, allocate func(size int) []byte) *W
 	return c.newWindow(AllocatedWindow, allocatorOrDefault(allocate)(size), unit, nil)
 }
 
-// CreateDynamicWindow makes a window without memory (MPI_Win_create_dynamic). Ranks attach memory,
-// and displacements are what Attach returns.
+// CreateDynamicWindow creates a window without memory (MPI_Win_create_dynamic). Ranks attach
+// memory, and use the results of Attach as displacements.
 func (c *Comm) CreateDynamicWindow() *Window {
 	c.enterWindow("CreateDynamicWindow", 0, 1)
 	return c.newWindow(DynamicWindow, nil, 1, nil)
 }
 
-// cacheLineBytes is a multiple of which parts of shared memory begin, so that each is aligned and
-// none shares a line with another.
+// cacheLineBytes is the alignment of each rank's part of shared memory, so that two parts do not
+// share a cache line.
 const cacheLineBytes = 64
 
 func allocatorOrDefault(allocate func(int) []byte) func(int) []byte {
@@ -113,7 +114,7 @@ func (c *Comm) enterWindow(call string, size, unit int) {
 	}
 }
 
-// newWindow makes a window, within a call.
+// newWindow creates a window within a call.
 func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int, shared *sharedMemory) *Window {
 	w := &Window{comm: c.withContext(c.newContext()), flavor: flavor, memory: memory, displacementUnit: unit, sharedMemory: shared}
 	w.origin.targets, w.target.origins = map[int]*targetState{}, map[int]*originState{}
@@ -129,16 +130,16 @@ func (c *Comm) newWindow(flavor WindowFlavor, memory []byte, unit int, shared *s
 	return w
 }
 
-// withContext returns a communicator of the same ranks with another context, which shares their
-// tables with c.
+// withContext returns a communicator of the same ranks with another context. It shares the rank
+// tables of c.
 func (c *Comm) withContext(context uint32) *Comm {
 	n := &Comm{engine: c.engine, rank: c.rank, size: c.size, context: context, members: c.members, rankOfJobRank: c.rankOfJobRank, lastContext: c.lastContext, state: c.state}
 	c.state.noteComm(n)
 	return n
 }
 
-// gatherSpans returns the spans of all ranks, and the registers that are in use at any of them. It
-// is only the first span if all are equal, as a job may have many ranks.
+// gatherSpans returns the spans of all ranks, and the lock registers that any rank uses. If all
+// spans are equal it returns only one, because a job may have many ranks.
 func (c *Comm) gatherSpans(mine windowSpan) (_ []windowSpan, usedRegisters uint) {
 	all := c.allgatherInts(mine.size, mine.displacementUnit, int(mine.memoryKey), int(c.state.lockRegisters))
 	spans := make([]windowSpan, c.size)
@@ -155,7 +156,7 @@ func (c *Comm) gatherSpans(mine windowSpan) (_ []windowSpan, usedRegisters uint)
 	return spans, usedRegisters
 }
 
-// spanOf returns the memory of a rank.
+// spanOf returns the span of a rank.
 func (w *Window) spanOf(rank int) windowSpan {
 	if len(w.rankSpans) == 1 {
 		rank = 0
@@ -163,7 +164,7 @@ func (w *Window) spanOf(rank int) windowSpan {
 	return w.rankSpans[rank]
 }
 
-// allgatherInts returns the numbers of all ranks, by rank.
+// allgatherInts gathers the same number of integers from each rank, by rank.
 func (c *Comm) allgatherInts(mine ...int) []int {
 	all := make([]int64, len(mine)*c.size)
 	own := make([]int64, len(mine))
@@ -180,15 +181,15 @@ func (c *Comm) allgatherInts(mine ...int) []int {
 	return out
 }
 
-// serveWindows carries out what other ranks ask for.
+// serveWindows handles requests of other ranks on all windows of this rank.
 func (s *rankState) serveWindows() {
 	for _, w := range s.windows {
 		w.serveRequests()
 	}
 }
 
-// Free ends the use of the window (MPI_Win_free). All ranks call it when they have completed their
-// accesses, and it returns when all have called it. Memory of the program is its own again.
+// Free frees the window (MPI_Win_free). All ranks call it after they have completed their accesses.
+// When it returns, the program may use its memory for other purposes.
 func (w *Window) Free() {
 	w.enterCall("Window.Free")
 	switch {
@@ -202,7 +203,7 @@ func (w *Window) Free() {
 	w.freeWithinCall()
 }
 
-// freeWithinCall ends the use of the window within a call.
+// freeWithinCall frees the window within a call.
 func (w *Window) freeWithinCall() {
 	if w.hasDirectAccess {
 		w.completeLocal(AnySource)
@@ -225,8 +226,8 @@ func (w *Window) freeWithinCall() {
 	w.freed = true
 }
 
-// closeWindows reports windows that the program has not freed, and frees them with the other ranks.
-// After an error that the program has handled it may not have been able to.
+// closeWindows reports the windows that the program has not freed, and frees them together with the
+// other ranks. After an error that the program has handled, it does not report them.
 func (c *Comm) closeWindows() {
 	if n := len(c.state.windows); n > 0 && !c.engine.HasFailed() {
 		c.engine.ReportViolation(engine.WindowsLeftOpen, ErrWin, "%d %s not freed", n, check.Plural(n, "window was", "windows were"))
@@ -238,7 +239,7 @@ func (c *Comm) closeWindows() {
 	}
 }
 
-// enterCall enters a call on the window.
+// enterCall records a call on the window.
 func (w *Window) enterCall(call string) {
 	w.comm.engine.EnterOn(call, w.comm.context)
 	if w.freed {
@@ -250,12 +251,12 @@ func (w *Window) failSync(format string, args ...any) {
 	w.comm.engine.Fail(ErrRMASync, format, args...)
 }
 
-// Memory returns the memory of this rank, and Unit its displacement unit (MPI_WIN_BASE,
-// MPI_WIN_SIZE, MPI_WIN_DISP_UNIT). A dynamic window has none, and unit 1.
+// Memory returns the window memory of this rank, and Unit its displacement unit in bytes
+// (MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT). For a dynamic window they are nil and 1.
 func (w *Window) Memory() []byte        { return w.memory }
 func (w *Window) DisplacementUnit() int { return w.displacementUnit }
 
-// Flavor returns where the memory comes from (MPI_WIN_CREATE_FLAVOR).
+// Flavor returns where the window's memory comes from (MPI_WIN_CREATE_FLAVOR).
 func (w *Window) Flavor() WindowFlavor { return w.flavor }
 
 // Group returns the ranks of the window (MPI_Win_get_group).
@@ -264,23 +265,24 @@ func (w *Window) Group() Group {
 	return w.comm.group()
 }
 
-// Comm returns the communicator of errors: its error handler is that of the window
-// (MPI_Win_set_errhandler), and Raise makes an error of the window. It is not for messages.
+// Comm returns the communicator whose error handler is that of the window (MPI_Win_set_errhandler);
+// its Raise reports an error of the window. Do not use it for messages.
 func (w *Window) Comm() *Comm { return w.comm }
 
-// Sync lets the rank see what others have stored to its memory, and others what it has stored
-// (MPI_Win_sync). It makes progress: a loop that waits for a value calls it.
+// Sync orders this rank's stores to window memory, and those of others, before later loads
+// (MPI_Win_sync). It makes progress, so a loop that waits for a value to change can call it.
 func (w *Window) Sync() {
 	w.enterCall("Window.Sync")
 	memoryBarrier.Add(1)
 	found := w.comm.engine.PollService(engine.WaitDescription{Peer: AnySource, Cause: engine.WaitAccess}, func() bool { return false })
 	if !found && w.hasDirectAccess {
-		w.comm.engine.Port().Delay(sharedPollTime) // others store without a message that could end a poll
+		w.comm.engine.Port().Delay(sharedPollTime) // other ranks store without a message that could end a poll
 	}
 }
 
-// memoryBarrier orders loads and stores of memory that processes share: an atomic operation does.
+// memoryBarrier orders loads and stores of memory that processes share, by an atomic operation on
+// it.
 var memoryBarrier atomic.Uint32
 
-// processID tells ranks in one process from those in several.
+// processID distinguishes ranks in one process from ranks in several.
 var processID = os.Getpid()

@@ -6,33 +6,33 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// This file has accesses to the memory of other ranks.
+// This file has the origin side of one-sided communication: accesses to memory of other ranks.
 
-// windowOrigin is what a rank knows of its accesses to the memory of others.
+// windowOrigin is the state of this rank's accesses to memory of others.
 type windowOrigin struct {
 	epoch       epoch
-	hasAccesses bool // the program has made accesses in the epoch
-	noCheck     bool // of LockAll: no locks are needed
+	hasAccesses bool // the program has made accesses in this epoch
+	noCheck     bool // LockAll was called with NoCheck: no locks are needed
 	serial      uint32
 
 	targets     map[int]*targetState
-	targetRanks []int // ranks that have a state, in the order in which they got it
+	targetRanks []int // targets that have a state, in order of creation
 
-	startGroup  []int // ranks of the group of Start
-	lockedCount int   // ranks that are locked by Lock
+	startGroup  []int // the group passed to Start
+	lockedCount int   // number of targets locked by Lock
 
-	fenceCount   int     // so far
-	issuedByRank []int64 // accesses since the last fence, by rank; nil: none
+	fenceCount   int     // number of fences so far
+	issuedByRank []int64 // number of accesses since the last fence, by target; nil: none
 
-	pending           []pendingAccess // operations that are not finished, as far as is known
-	pendingAfterSweep int             // how many there were when finished ones were last removed
-	pendingReleases   []pendingAccess // that tell other ranks that their locks may be free
+	pending           []pendingAccess // operations that are not known to be finished
+	pendingAfterSweep int             // their number when finished ones were last removed
+	pendingReleases   []pendingAccess // notifications to targets that a lock may be free
 
-	activeCompletions int             // calls of completeLocal of different threads
-	pendingScratch    []pendingAccess // memory for one of them
+	activeCompletions int             // calls of completeLocal under way, in different threads
+	pendingScratch    []pendingAccess // memory for one of those calls
 }
 
-// epoch is a period in which a rank may access memory of others.
+// epoch is the kind of access epoch that is open.
 type epoch uint8
 
 const (
@@ -47,17 +47,17 @@ func (x epoch) String() string {
 	return [...]string{"no epoch", "an epoch of Fence", "an epoch of Start", "an epoch of Lock", "an epoch of LockAll"}[x]
 }
 
-// targetState is what a rank knows of its accesses to another one.
+// targetState is what an origin knows of one target.
 type targetState struct {
 	rank              int
 	lock              lockState
-	exclusive         bool // the lock
-	mayHaveIncomplete bool // it is not known whether all accesses are complete there
-	unusedPosts       int  // how often it has exposed its memory, less the epochs of Start for that
-	awaitsExposure    bool // in the group of Start, and its exposure was not yet used up
+	exclusive         bool // the lock is exclusive
+	mayHaveIncomplete bool // some accesses may not be complete at the target
+	unusedPosts       int  // number of exposures by the target, less the epochs of Start that used them
+	awaitsExposure    bool // it is in the group of Start, and this epoch has not used an exposure yet
 }
 
-// lockState is whether a rank has locked memory of another one.
+// lockState says whether this rank has locked the memory of a target.
 type lockState uint8
 
 const (
@@ -66,64 +66,64 @@ const (
 	locked
 )
 
-// pendingAccess is an operation of an access: the memory of the program is in use until it is
-// finished.
+// pendingAccess is an operation of an access. Until it finishes, memory of the program is in use.
 type pendingAccess struct {
 	op             *engine.Op
 	target         int
-	ownedByRequest bool   // to a request of the program, which may use the operation again
-	generation     uint32 // of the operation, if so
+	ownedByRequest bool   // by a request of the program, which may reuse the operation
+	generation     uint32 // the operation's generation, if it is owned by a request
 }
 
-// isFinished reports whether the access needs the memory of the program no longer.
+// isFinished reports whether the access no longer uses memory of the program.
 func (p *pendingAccess) isFinished() bool {
 	return p.op.IsFinished() || p.ownedByRequest && p.op.Generation() != p.generation
 }
 
-// release gives back the operation of an access that is finished, unless it is the program's.
+// release releases the operation of a finished access, unless a request of the program owns it.
 func (p *pendingAccess) release(e *engine.Rank) {
 	if !p.ownedByRequest {
 		e.ReleaseService(p.op)
 	}
 }
 
-// access is an access to memory of a rank.
+// access has the arguments of one access to a target's memory.
 type access struct {
 	kind         requestKind
 	op           *Op
-	origin       Buffer // whose data is sent; without a type: there is none
-	result       Buffer // that gets data; without a type: there is none
+	origin       Buffer // data to send; no type: none
+	result       Buffer // buffer for the result; no type: none
 	target       int
-	displacement int // displacement in units of the target
-	count        int // of elements there
+	displacement int // in units of the target
+	count        int // number of elements at the target
 	targetType   *Datatype
-	elementType  *Datatype // that op combines
-	byRequest    bool      // the program waits for it by a request
+	elementType  *Datatype // type of the elements that op combines
+	byRequest    bool      // the program completes it by a request
 }
 
-// Put copies data to the memory of a rank (MPI_Put): to count elements of a type, from displacement
-// offset on. Like other accesses it is complete after the call that ends the epoch, or after Flush.
+// Put copies origin to the memory of a target: to count elements of type t, offset displacement
+// units from the start (MPI_Put). Like other accesses it is complete after the call that ends the
+// epoch, or after Flush.
 func (w *Window) Put(origin Buffer, target, offset, count int, t *Datatype) {
 	w.enterCall("Window.Put")
 	w.startAccess(&access{kind: putRequest, origin: origin, target: target, displacement: offset, count: count, targetType: t})
 }
 
-// Get copies data of a rank's memory to result (MPI_Get).
+// Get copies data from the memory of a target to result (MPI_Get). Arguments are those of Put.
 func (w *Window) Get(result Buffer, target, offset, count int, t *Datatype) {
 	w.enterCall("Window.Get")
 	w.startAccess(&access{kind: getRequest, result: result, target: target, displacement: offset, count: count, targetType: t})
 }
 
-// Accumulate combines data with that of a rank's memory (MPI_Accumulate). Each element is combined
-// as a whole, and accumulates of one rank to one place are carried out in order. The operation is
-// one of MPI's, or Replace.
+// Accumulate combines data with that in a target's memory (MPI_Accumulate). It is atomic for each
+// element, and accumulates of one origin to the same location are ordered. op is a predefined
+// operation or Replace.
 func (w *Window) Accumulate(origin Buffer, target, offset, count int, t *Datatype, op *Op) {
 	w.enterCall("Window.Accumulate")
 	w.startAccess(&access{kind: accumulateRequest, origin: origin, target: target, displacement: offset, count: count, targetType: t, op: op})
 }
 
-// GetAccumulate is Accumulate that brings what was there before to result (MPI_Get_accumulate).
-// With NoOp it changes nothing, and origin is not used.
+// GetAccumulate is Accumulate that also returns the previous data in result (MPI_Get_accumulate).
+// With NoOp the data is not changed, and origin is ignored.
 func (w *Window) GetAccumulate(origin, result Buffer, target, offset, count int, t *Datatype, op *Op) {
 	w.enterCall("Window.GetAccumulate")
 	w.startAccess(&access{kind: getAccumulateRequest, origin: origin, result: result, target: target, displacement: offset, count: count, targetType: t, op: op})
@@ -138,8 +138,8 @@ func (w *Window) FetchAndOp(origin, result Buffer, target, offset int, op *Op) {
 	w.startAccess(&access{kind: getAccumulateRequest, origin: origin, result: result, target: target, displacement: offset, count: 1, targetType: result.Type, op: op})
 }
 
-// CompareAndSwap brings an element of a rank's memory to result, and replaces it by that of origin
-// if it is equal to compare (MPI_Compare_and_swap). Elements are integers, bytes or truth values.
+// CompareAndSwap copies an element of a target's memory to result, and replaces it with origin if
+// it equals compare (MPI_Compare_and_swap). Elements are integers, bytes or logical values.
 func (w *Window) CompareAndSwap(origin, compare, result Buffer, target, offset int) {
 	w.enterCall("Window.CompareAndSwap")
 	t := result.Type
@@ -153,26 +153,26 @@ func (w *Window) CompareAndSwap(origin, compare, result Buffer, target, offset i
 	w.startAccess(&access{kind: compareRequest, origin: Buffer{Bytes: both[:2*n], Count: 2 * n, Type: Byte}, result: result, target: target, displacement: offset, count: 1, targetType: t})
 }
 
-// Rput, Rget, Raccumulate and RgetAccumulate return a request (MPI_Rput and so on): it is complete
-// when the program may use its own memory again. They are for epochs of Lock and LockAll.
+// Rput is Put with a request (MPI_Rput). The request is complete when the program may reuse its own
+// memory. Rput, Rget, Raccumulate and RgetAccumulate are valid in epochs of Lock and LockAll only.
 func (w *Window) Rput(origin Buffer, target, offset, count int, t *Datatype) Request {
 	w.enterCall("Window.Rput")
 	return w.startRequestAccess(&access{kind: putRequest, origin: origin, target: target, displacement: offset, count: count, targetType: t})
 }
 
-// Rget is Get with a request.
+// Rget is Get with a request (MPI_Rget), which is complete when the data has arrived.
 func (w *Window) Rget(result Buffer, target, offset, count int, t *Datatype) Request {
 	w.enterCall("Window.Rget")
 	return w.startRequestAccess(&access{kind: getRequest, result: result, target: target, displacement: offset, count: count, targetType: t})
 }
 
-// Raccumulate is Accumulate with a request.
+// Raccumulate is Accumulate with a request (MPI_Raccumulate).
 func (w *Window) Raccumulate(origin Buffer, target, offset, count int, t *Datatype, op *Op) Request {
 	w.enterCall("Window.Raccumulate")
 	return w.startRequestAccess(&access{kind: accumulateRequest, origin: origin, target: target, displacement: offset, count: count, targetType: t, op: op})
 }
 
-// RgetAccumulate is GetAccumulate with a request.
+// RgetAccumulate is GetAccumulate with a request (MPI_Rget_accumulate).
 func (w *Window) RgetAccumulate(origin, result Buffer, target, offset, count int, t *Datatype, op *Op) Request {
 	w.enterCall("Window.RgetAccumulate")
 	return w.startRequestAccess(&access{kind: getAccumulateRequest, origin: origin, result: result, target: target, displacement: offset, count: count, targetType: t, op: op})
@@ -193,8 +193,8 @@ func (w *Window) startRequestAccess(a *access) Request {
 	return w.comm.newRequest(o)
 }
 
-// startAccess starts an access. It returns the operation after which the program may use its memory
-// again, if the program waits for that by a request; nil: it may.
+// startAccess starts an access. If the access has a request, it returns the operation that
+// completes it, or nil if it is already complete.
 func (w *Window) startAccess(a *access) *engine.Op {
 	if a.target == ProcNull {
 		return nil
@@ -231,10 +231,10 @@ func (w *Window) startAccess(a *access) *engine.Op {
 	return w.sendAccess(a, &h)
 }
 
-// maxAccessBytes bounds an access, so that sums of displacements do not overflow.
+// maxAccessBytes limits an access so that sums of displacements do not overflow.
 const maxAccessBytes = 1 << 47
 
-// checkAccess fails if arguments are wrong that have nothing to do with the target.
+// checkAccess checks the arguments that do not depend on the target.
 func (w *Window) checkAccess(a *access) {
 	c := w.comm
 	if a.count < 0 {
@@ -270,7 +270,7 @@ func (w *Window) checkSameSize(what string, have, want int) {
 	}
 }
 
-// checkOperation fails if the operation is not for the elements, and notes which those are.
+// checkOperation fails if the operation does not support the elements, and sets the element type.
 func (w *Window) checkOperation(a *access) {
 	if !slices.Contains(accumulateOps[:], a.op) {
 		w.comm.engine.Fail(engine.ErrOp, "the operation must be one of MPI's: accumulates do not take those of programs")
@@ -278,7 +278,7 @@ func (w *Window) checkOperation(a *access) {
 	if a.op == Replace || a.op == NoOp {
 		return
 	}
-	if (Buffer{Count: a.count, Type: a.targetType}).Len() == 0 { // nothing is combined, whatever the elements are
+	if (Buffer{Count: a.count, Type: a.targetType}).Len() == 0 { // no elements, so nothing is combined
 		a.elementType = Byte
 		return
 	}
@@ -300,8 +300,8 @@ func (w *Window) checkOperation(a *access) {
 	}
 }
 
-// combinedElementType returns the type of all elements of a derived type: for MaxLoc and MinLoc,
-// pairs; nil: they are of several kinds.
+// combinedElementType returns the basic type of which t consists, for MaxLoc and MinLoc a type of
+// pairs. It returns nil if t contains several types.
 func combinedElementType(t *Datatype, op *Op) *Datatype {
 	if op != MaxLoc && op != MinLoc {
 		return t.ElementType()
@@ -317,13 +317,13 @@ func combinedElementType(t *Datatype, op *Op) *Datatype {
 	return nil
 }
 
-// elementIndex returns the number of a type in requests.
+// elementIndex returns the number of an element type in requests.
 func elementIndex(t *Datatype) (int, bool) {
 	i := slices.Index(accumulateTypes[:], t)
 	return i, i >= 0
 }
 
-// checkRange fails if an access is not within the target's memory, and sets where that is.
+// checkRange fails if an access is not within the target's memory, and sets its location in h.
 func (w *Window) checkRange(a *access, h *requestHeader) {
 	low, end := Buffer{Count: a.count, Type: a.targetType}.DataRange()
 	if w.flavor != DynamicWindow {
@@ -341,10 +341,10 @@ func (w *Window) checkRange(a *access, h *requestHeader) {
 		h.offset += low
 		return
 	}
-	h.layoutBytes = -1 // it is made when it is sent
+	h.layoutBytes = -1 // the layout is encoded when the request is sent
 }
 
-// targetOf returns the state of a rank.
+// targetOf returns the state of a target.
 func (w *Window) targetOf(rank int) *targetState {
 	t := w.origin.targets[rank]
 	if t == nil {
@@ -355,7 +355,8 @@ func (w *Window) targetOf(rank int) *targetState {
 	return t
 }
 
-// checkEpoch fails if memory of a rank may not be accessed now, and waits until it is exposed.
+// checkEpoch fails if no epoch allows an access to the target. It waits until the target has
+// exposed its memory.
 func (w *Window) checkEpoch(target int) {
 	switch w.origin.epoch {
 	case noEpoch:
@@ -376,7 +377,7 @@ func (w *Window) checkEpoch(target int) {
 	}
 }
 
-// sendAccess sends the request of an access, and what belongs to it.
+// sendAccess sends the request of an access, with its layout and data.
 func (w *Window) sendAccess(a *access, h *requestHeader) *engine.Op {
 	e, to := w.comm.engine, w.comm.jobRank(a.target)
 	w.nextSerial(h)
@@ -455,7 +456,7 @@ func (w *Window) sendAccess(a *access, h *requestHeader) *engine.Op {
 	return nil
 }
 
-// nextSerial gives a request its number.
+// nextSerial assigns the next serial number to a request.
 func (w *Window) nextSerial(h *requestHeader) {
 	if w.origin.serial++; w.origin.serial > maxSerial {
 		w.origin.serial = 1
@@ -463,8 +464,8 @@ func (w *Window) nextSerial(h *requestHeader) {
 	h.serial = w.origin.serial
 }
 
-// gatherOrigin returns the data of an access as it travels, and whether that is memory of the
-// rank's.
+// gatherOrigin returns the origin data of an access in travel order, and whether that is a copy in
+// temporary memory.
 func (w *Window) gatherOrigin(a *access) ([]byte, bool) {
 	if a.origin.Type == nil {
 		return nil, false
@@ -485,7 +486,7 @@ func (w *Window) receiveResult(a *access, h *requestHeader, from int) *engine.Op
 	return w.comm.engine.ServiceReceive(nil, &bufferLayout{a.result, w.comm.engine.Copy}, from, w.comm.context, h.replyTag())
 }
 
-// trackOperation notes an operation of an access, unless it is finished.
+// trackOperation records an operation of an access, unless it is finished.
 func (w *Window) trackOperation(o *engine.Op, target int) {
 	if o.IsFinished() {
 		w.comm.engine.ReleaseService(o)
@@ -494,7 +495,7 @@ func (w *Window) trackOperation(o *engine.Op, target int) {
 	w.trackPending(pendingAccess{op: o, target: target})
 }
 
-// trackPending notes an access, and forgets finished ones from time to time.
+// trackPending records a pending access. It regularly removes finished ones.
 func (w *Window) trackPending(p pendingAccess) {
 	x := &w.origin
 	x.pending = append(x.pending, p)
@@ -510,12 +511,12 @@ func (w *Window) trackPending(p pendingAccess) {
 	}
 }
 
-// completeLocal waits until the memory of the program is no longer in use by accesses to a rank, or
-// by all.
+// completeLocal waits until accesses to a target, or to all targets, no longer use memory of the
+// program.
 func (w *Window) completeLocal(target int) {
 	w.forgetLocal(target)
 	x := &w.origin
-	own, kept := x.pendingScratch, x.pending[:0] // threads may add accesses, and complete them, while this one waits
+	own, kept := x.pendingScratch, x.pending[:0] // while this thread waits, others may add and complete accesses
 	x.pendingScratch = nil
 	for _, p := range x.pending {
 		if target == AnySource || p.target == target {

@@ -6,51 +6,52 @@ import (
 	"unsafe"
 )
 
-// This file finds conflicting accesses of programs that are checked strictly (MPI-3.1, section
-// 11.7): of two accesses to one byte that are not ordered, both must be reads, or both accumulates
-// by the same operation. An access is noted when it is made, and compared with those that cannot be
-// complete: those between the same fences or in the same exposure, and with locks those that no
-// flush or unlock has followed. Accesses of other ranks are known if they are in the same process,
-// as all are on emulated machines. Local memory is compared with that of the rank's own accesses.
+// This file detects conflicting accesses in programs that are checked strictly (MPI-3.1, section
+// 11.7). Two accesses to the same byte that are not ordered must both be reads, or both be
+// accumulates with the same operation. An access is recorded when it is made, and compared with the
+// accesses that cannot be complete by then: those between the same two fences, in the same exposure
+// epoch, or, with locks, since the last flush or unlock. Accesses of other ranks are known only
+// within one process, as on emulated machines. Local buffers of an access are compared with those
+// of this rank's other accesses.
 //
-// Not noted are accesses in more than some thousand runs of bytes, and the ends of requests: the
-// target of a get with a request, and local memory of any.
+// Not checked: accesses with more than maxConflictRuns runs of bytes, and the completion of
+// requests, which orders a get and frees local buffers.
 
-// maxConflictRuns is how many runs of bytes of an access are compared.
+// maxConflictRuns is the largest number of contiguous runs of an access that is checked.
 const maxConflictRuns = 1 << 12
 
-// windowConflicts is what the ranks of one process note of a window.
+// windowConflicts is what the ranks of one process have recorded for a window.
 type windowConflicts struct {
 	mu        sync.Mutex
 	users     int
-	targets   map[int][]notedAccess // by rank
-	exposures map[int]int           // how many have ended, by rank
+	targets   map[int][]notedAccess // by target
+	exposures map[int]int           // number of exposure epochs that have ended, by target
 }
 
-// notedAccess is bytes of a rank's memory that an access reads or writes.
+// notedAccess is a run of bytes in a target's memory that an access reads or writes.
 type notedAccess struct {
 	byteSpan
 	origin      int
 	kind        requestKind
 	op          *Op
 	period      accessPeriod
-	startEpoch  int  // which epoch of Start of the origin's it is
-	isExclusive bool // an exclusive lock keeps other ranks away, even if the access has to wait for it
+	startEpoch  int  // the number of the origin's epoch of Start
+	isExclusive bool // made under an exclusive lock, which excludes other origins even if the access still waits for it
 	describe    func() string
 }
 
-// byteSpan is bytes of a window, or of memory by their addresses.
+// byteSpan is a range of bytes in a window, or of addresses.
 type byteSpan struct{ from, to int }
 
 func (a byteSpan) overlaps(b byteSpan) bool { return a.from < b.to && b.from < a.to }
 
-// accessPeriod is accesses that are not ordered with each other.
+// accessPeriod identifies accesses that are not ordered with each other.
 type accessPeriod struct {
-	kind   epoch // of locks: lockEpoch
-	number int   // of the fence or the exposure
+	kind   epoch // lockEpoch for all epochs of locks
+	number int   // number of the fence or of the exposure
 }
 
-// localAccess is memory of the rank that an access of its own uses.
+// localAccess is local memory that an access of this rank uses.
 type localAccess struct {
 	byteSpan
 	target    int
@@ -58,15 +59,16 @@ type localAccess struct {
 	describe  func() string
 }
 
-// isRead reports whether an access leaves the target's memory as it is.
+// isRead reports whether an access leaves the target's memory unchanged.
 func (a *notedAccess) isRead() bool { return a.kind == getRequest || a.op == NoOp }
 
 func (a *notedAccess) isAccumulate() bool {
 	return a.kind >= accumulateRequest && a.kind <= compareRequest
 }
 
-// conflictsWith reports whether two accesses to one byte need an order. Accumulates of one rank
-// have one, and a compare-and-swap is taken for the same operation as others.
+// conflictsWith reports whether two accesses to the same byte must be ordered. Accumulates of one
+// origin always are. A compare-and-swap counts as an accumulate with the same operation as any
+// other.
 func (a *notedAccess) conflictsWith(b *notedAccess) bool {
 	switch {
 	case a.isRead() && b.isRead(), a.origin != b.origin && (a.isExclusive || b.isExclusive):
@@ -77,7 +79,7 @@ func (a *notedAccess) conflictsWith(b *notedAccess) bool {
 	return true
 }
 
-// startConflictChecks begins to look for conflicts.
+// startConflictChecks starts to check a window for conflicts.
 func (w *Window) startConflictChecks() {
 	if w.comm.engine.CheckMode() != CheckStrict {
 		return
@@ -92,7 +94,7 @@ func (w *Window) startConflictChecks() {
 	w.conflicts.users++
 }
 
-// stopConflictChecks ends that.
+// stopConflictChecks ends the checks of a window.
 func (w *Window) stopConflictChecks() {
 	if w.conflicts == nil {
 		return
@@ -107,7 +109,7 @@ func (w *Window) stopConflictChecks() {
 
 func (w *Window) commKey() commKey { return commKey{w.comm.context, w.comm.jobRank(0)} }
 
-// checkConflicts fails if an access conflicts with another one, and notes it.
+// checkConflicts fails if an access conflicts with an earlier one. Otherwise it records the access.
 func (w *Window) checkConflicts(a *access, h *requestHeader) {
 	if w.conflicts == nil {
 		return
@@ -147,7 +149,7 @@ func (w *Window) checkConflicts(a *access, h *requestHeader) {
 	}
 }
 
-// verb says what an access does.
+// verb returns what an access does, as a verb.
 func (a *notedAccess) verb() string {
 	switch {
 	case a.isRead():
@@ -158,7 +160,7 @@ func (a *notedAccess) verb() string {
 	return "written"
 }
 
-// spansOf returns the runs of bytes of an access, as far as they are compared.
+// spansOf returns the runs of bytes of an access that are checked.
 func spansOf(a *access, h *requestHeader) (all []byteSpan) {
 	if h.layoutBytes == 0 {
 		return []byteSpan{{h.offset, h.offset + h.size}}
@@ -170,13 +172,13 @@ func spansOf(a *access, h *requestHeader) (all []byteSpan) {
 	return all
 }
 
-// checkLocalConflicts fails if local memory of an access that is written is used by another one
-// that is not complete.
+// checkLocalConflicts fails if an access writes local memory that another incomplete access uses,
+// or uses local memory that one writes.
 func (w *Window) checkLocalConflicts(a *access, describe func() string) {
 	var mine []localAccess
 	add := func(b Buffer, written bool) {
 		if b.Type == nil || a.kind == compareRequest && !written {
-			return // a compare-and-swap has copied its data
+			return // a compare-and-swap has already copied its data
 		}
 		b.Runs(func(run []byte) {
 			if from := int(uintptr(unsafe.Pointer(unsafe.SliceData(run)))); len(mine) < maxConflictRuns && len(run) > 0 {
@@ -206,29 +208,30 @@ func (x *localAccess) verb() string {
 	return "read"
 }
 
-// forgetLocal forgets local memory of accesses to a rank, or to all: they are complete here.
+// forgetLocal removes the records of local memory for accesses to a target, or to all: they are
+// locally complete.
 func (w *Window) forgetLocal(target int) {
 	if w.conflicts != nil {
 		w.localAccesses = slices.DeleteFunc(w.localAccesses, func(x localAccess) bool { return target == AnySource || x.target == target })
 	}
 }
 
-// forgetAccesses forgets this rank's accesses with locks to a rank, or to all: they are complete,
-// or only gets are.
+// forgetAccesses removes the records of this rank's accesses under locks to a target, or to all. If
+// onlyGets is set, only gets are complete.
 func (w *Window) forgetAccesses(target int, onlyGets bool) {
 	w.forgetMatching(func(rank int, n *notedAccess) bool {
 		return (target == AnySource || rank == target) && n.origin == w.comm.rank && n.period.kind == lockEpoch && (!onlyGets || n.kind == getRequest)
 	})
 }
 
-// forgetFence forgets accesses before the last fence.
+// forgetFence removes the records of accesses before a fence.
 func (w *Window) forgetFence(before int) {
 	w.forgetMatching(func(target int, n *notedAccess) bool {
 		return n.period.kind == fenceEpoch && n.period.number < before && (target == w.comm.rank || n.origin == w.comm.rank)
 	})
 }
 
-// forgetExposure forgets accesses to this rank's memory while it was exposed.
+// forgetExposure removes the records of accesses in this rank's last exposure epoch.
 func (w *Window) forgetExposure() {
 	w.forgetMatching(func(target int, n *notedAccess) bool { return n.period.kind == startEpoch && target == w.comm.rank })
 	if x := w.conflicts; x != nil {
@@ -238,8 +241,8 @@ func (w *Window) forgetExposure() {
 	}
 }
 
-// forgetStarted forgets this rank's accesses since Start, if the end of their exposure is not seen
-// because other ranks are in other processes.
+// forgetStarted removes the records of this rank's accesses since Start to targets in other
+// processes, whose end of exposure is not visible here.
 func (w *Window) forgetStarted() {
 	if w.endedStartEpochs++; w.conflicts == nil {
 		return

@@ -5,26 +5,28 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// This file has accesses that the machine carries out: puts and gets of remote memory, without the
-// help of the rank whose memory it is. Accumulates, and data in many small runs, are messages.
+// This file has accesses that the machine carries out without the target's help: puts and gets of
+// remote memory. Accumulates, and data in many small runs, are messages.
 //
-// An access by the machine must not start before its target has granted the lock, and its end is
-// known at its origin alone. So locks are waited for, the end of an epoch waits for the accesses
-// before it tells others, and a fence is a flush of all accesses and a barrier.
+// The machine must not start an access before the target has granted the lock, and only the origin
+// learns when the access is complete. Therefore the origin waits for locks, completes its accesses
+// before it tells others that an epoch has ended, and carries out a fence as a flush of all
+// accesses and a barrier.
 
-// runs of bytes of an access by the machine, at most: more are one message, unless they are long.
+// Limits on the runs of bytes of a direct access. An access with more runs is one message, unless
+// the runs are long.
 const (
 	maxDirectRuns   = 64
 	minLongRunBytes = 512
 )
 
-// directRun is bytes of an access that lie in one run at the origin and at the target.
+// directRun is a part of an access that is contiguous at the origin and at the target.
 type directRun struct {
-	offset int // in the window
+	offset int // in bytes, within the target's window memory
 	bytes  []byte
 }
 
-// exposeMemory lets the machine access the window's memory, and returns the key.
+// exposeMemory allows the machine to access the window's memory, and returns the key.
 func (w *Window) exposeMemory() device.Key {
 	m := w.comm.engine.ServiceMemory()
 	if w.hasDirectAccess = w.sharedMemory != nil || m != nil; w.sharedMemory == nil && m != nil {
@@ -33,15 +35,15 @@ func (w *Window) exposeMemory() device.Key {
 	return w.memoryKey
 }
 
-// withdrawMemory ends that.
+// withdrawMemory ends the exposure of the window's memory.
 func (w *Window) withdrawMemory() {
 	if w.hasDirectAccess && w.sharedMemory == nil {
 		w.comm.engine.ServiceMemory().Withdraw(w.memoryKey)
 	}
 }
 
-// accessDirectly lets the machine carry out a put or a get, and returns its operation; nil: the
-// access has to be a message.
+// accessDirectly makes the machine carry out a put or a get, and returns its operation. It returns
+// nil if the access must be a message.
 func (w *Window) accessDirectly(a *access, h *requestHeader) *engine.Op {
 	if !w.hasDirectAccess || a.kind > getRequest || !w.collectRuns(a, h) {
 		return nil
@@ -59,7 +61,7 @@ func (w *Window) accessDirectly(a *access, h *requestHeader) *engine.Op {
 	return o
 }
 
-// collectRuns leaves the runs of an access in w.runs, and reports false if they are too many.
+// collectRuns stores the runs of an access in w.directRuns. It returns false if there are too many.
 func (w *Window) collectRuns(a *access, h *requestHeader) bool {
 	b := &a.origin
 	if a.kind == getRequest {

@@ -6,26 +6,26 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// This file has epochs that the rank whose memory it is takes no part in: locks and flushes.
+// This file has passive target communication: locks and flushes.
 
-// LockType is how a rank locks memory of another one.
+// LockType is the type of a lock on a target's memory.
 type LockType uint8
 
-// The types of locks.
+// The lock types.
 const (
 	LockShared LockType = iota
 	LockExclusive
 )
 
-// Assert is what a program promises about an epoch, any of the values together (MPI-3.1, section
-// 11.5.5).
+// Assert is a set of assertions of the program about an epoch (MPI-3.1, section 11.5.5). Combine
+// them with bitwise or.
 type Assert uint
 
 // The assertions.
 const (
-	NoCheck   Assert = 1 << iota // nobody else holds a lock, or the calls of the other side have been made
+	NoCheck   Assert = 1 << iota // no other rank holds a conflicting lock, or the matching call has already been made
 	NoStore                      // this rank has not stored to its memory
-	NoPut                        // others will not write this rank's memory
+	NoPut                        // other ranks will not write this rank's memory
 	NoPrecede                    // no rank has made accesses since the last fence
 	NoSucceed                    // no rank makes accesses before the next fence
 )
@@ -36,9 +36,9 @@ func (w *Window) checkAssert(a, allowed Assert) {
 	}
 }
 
-// Lock begins an epoch in which the rank may access memory of another one (MPI_Win_lock). It need
-// not wait: accesses wait at the other rank until the lock is granted. For memory to which the rank
-// can load and store, its own and that of a shared window, it waits.
+// Lock starts an access epoch for one target (MPI_Win_lock). It need not wait: accesses wait at the
+// target until the lock is granted. It does wait for memory to which this rank can load and store:
+// its own, and that of a shared window.
 func (w *Window) Lock(kind LockType, rank int, a Assert) {
 	w.enterCall("Window.Lock")
 	if kind > LockExclusive {
@@ -63,7 +63,7 @@ func (w *Window) Lock(kind LockType, rank int, a Assert) {
 	w.acquireLock(t, kind == LockExclusive, rank == w.comm.rank || w.hasDirectAccess)
 }
 
-// beginLockEpoch fails if another epoch is open, unless that is one of fences without accesses.
+// beginLockEpoch fails if another epoch is open, except a fence epoch without accesses.
 func (w *Window) beginLockEpoch(x epoch) {
 	switch o := &w.origin; {
 	case o.epoch == lockEpoch && x == lockEpoch:
@@ -75,7 +75,7 @@ func (w *Window) beginLockEpoch(x epoch) {
 	w.failSync("%v is open", w.origin.epoch)
 }
 
-// acquireLock asks for a lock of a rank's memory, and waits for it if wait is set.
+// acquireLock requests the lock of a target's memory, and waits for it if wait is set.
 func (w *Window) acquireLock(t *targetState, exclusive, wait bool) {
 	t.lock, t.exclusive = locked, exclusive
 	if w.lockCounters != nil && w.tryLock(t.rank, exclusive, false) {
@@ -100,7 +100,7 @@ func (w *Window) acquireLock(t *targetState, exclusive, wait bool) {
 	w.awaitReply(engine.WaitLock, t.rank, w.sendForReply(t.rank, &h))
 }
 
-// sendControl sends a request that has neither data nor a layout.
+// sendControl sends a request without data or layout.
 func (w *Window) sendControl(to int, h *requestHeader) {
 	if h.serial == 0 {
 		w.nextSerial(h)
@@ -124,8 +124,8 @@ func (w *Window) awaitReply(cause engine.WaitCause, from int, reply *engine.Op) 
 	w.comm.engine.ReleaseService(reply)
 }
 
-// Unlock ends the epoch of Lock: accesses to the rank are complete, here and there
-// (MPI_Win_unlock).
+// Unlock ends the epoch of Lock (MPI_Win_unlock). Accesses are then complete at this rank and at
+// the target.
 func (w *Window) Unlock(rank int) {
 	w.enterCall("Window.Unlock")
 	if w.origin.epoch != lockEpoch {
@@ -149,7 +149,7 @@ func (w *Window) Unlock(rank int) {
 	}
 }
 
-// releaseLocks completes accesses to ranks, and gives back their locks.
+// releaseLocks completes accesses to targets and releases their locks.
 func (w *Window) releaseLocks(ranks []int) {
 	for _, rank := range ranks {
 		w.forgetAccesses(rank, false)
@@ -175,7 +175,7 @@ func (w *Window) releaseLocks(ranks []int) {
 	w.awaitReplies(ranks, replies)
 }
 
-// awaitReplies waits until accesses to ranks are complete there, and reports whether it had to.
+// awaitReplies waits until accesses to targets are complete there, and reports whether it waited.
 func (w *Window) awaitReplies(ranks []int, replies []*engine.Op) (waited bool) {
 	for i, rank := range ranks {
 		if replies[i] != nil {
@@ -187,14 +187,14 @@ func (w *Window) awaitReplies(ranks []int, replies []*engine.Op) (waited bool) {
 	return waited
 }
 
-// LockAll begins an epoch in which the rank may access memory of all (MPI_Win_lock_all), by shared
-// locks. A rank's memory is locked when it is accessed first.
+// LockAll starts an access epoch for all targets with shared locks (MPI_Win_lock_all). It locks
+// each target at the first access to it.
 func (w *Window) LockAll(a Assert) {
 	w.enterCall("Window.LockAll")
 	w.checkAssert(a, NoCheck)
 	w.beginLockEpoch(lockAllEpoch)
 	w.origin.noCheck = a&NoCheck != 0
-	if w.flavor == SharedWindow && !w.origin.noCheck { // any memory may be loaded and stored to
+	if w.flavor == SharedWindow && !w.origin.noCheck { // the program may load from and store to any memory of the window
 		for rank := range w.comm.size {
 			w.acquireLock(w.targetOf(rank), false, true)
 		}
@@ -215,8 +215,8 @@ func (w *Window) UnlockAll() {
 	w.origin.epoch = noEpoch
 }
 
-// Flush completes accesses to a rank, here and there, in an epoch of Lock or LockAll
-// (MPI_Win_flush).
+// Flush completes accesses to a target, at this rank and at the target, in an epoch of Lock or
+// LockAll (MPI_Win_flush).
 func (w *Window) Flush(rank int) {
 	w.enterCall("Window.Flush")
 	if w.enterFlush(rank) {
@@ -225,7 +225,7 @@ func (w *Window) Flush(rank int) {
 	}
 }
 
-// FlushAll is Flush for all ranks.
+// FlushAll is Flush for all targets (MPI_Win_flush_all).
 func (w *Window) FlushAll() {
 	w.enterCall("Window.FlushAll")
 	w.checkPassiveEpoch()
@@ -248,7 +248,7 @@ func (w *Window) flushRanks(ranks []int) {
 	}
 }
 
-// FlushLocal completes accesses to a rank at this one: the program may use its own memory again
+// FlushLocal completes accesses to a target at this rank only: the program may reuse its own memory
 // (MPI_Win_flush_local).
 func (w *Window) FlushLocal(rank int) {
 	w.enterCall("Window.FlushLocal")
@@ -259,7 +259,7 @@ func (w *Window) FlushLocal(rank int) {
 	}
 }
 
-// FlushLocalAll is FlushLocal for all ranks.
+// FlushLocalAll is FlushLocal for all targets (MPI_Win_flush_local_all).
 func (w *Window) FlushLocalAll() {
 	w.enterCall("Window.FlushLocalAll")
 	w.checkPassiveEpoch()
@@ -268,7 +268,7 @@ func (w *Window) FlushLocalAll() {
 	w.pollProgress()
 }
 
-// enterFlush checks the arguments of a flush, and reports whether there is anything to do.
+// enterFlush checks the arguments of a flush. It returns false if there is nothing to complete.
 func (w *Window) enterFlush(rank int) bool {
 	w.checkPassiveEpoch()
 	if rank == ProcNull {
@@ -287,37 +287,37 @@ func (w *Window) checkPassiveEpoch() {
 	}
 }
 
-// pollProgress makes progress, for programs that call in a loop until another rank has done
-// something.
+// pollProgress makes progress, for programs that call Flush in a loop until another rank has
+// changed memory.
 func (w *Window) pollProgress() {
 	w.comm.engine.PollService(w.describeWait(engine.WaitAccess, w.comm.rank), func() bool { return false })
 }
 
-// windowLocks are the locks of a rank's memory.
+// windowLocks is the state of the lock on this rank's memory.
 type windowLocks struct {
 	holders   int
 	exclusive bool
-	waiting   []*originState // in the order in which they asked
+	waiting   []*originState // in the order of their requests
 }
 
-// originLock is a lock that a rank has asked for.
+// originLock is a lock that an origin has requested.
 type originLock struct {
 	exclusive bool
 	isQueued  bool
-	reply     requestHeader // to be answered if it has replyFlag
+	reply     requestHeader // answered if it has replyFlag
 }
 
 func originLockOf(r *windowRequest) originLock {
 	return originLock{exclusive: r.flags&exclusiveFlag != 0, isQueued: true, reply: r.requestHeader}
 }
 
-// grantOrQueueLock grants a lock, or lets the rank wait for it.
+// grantOrQueueLock grants the lock to an origin, or queues the origin.
 func (w *Window) grantOrQueueLock(s *originState) {
 	w.target.locks.waiting = append(w.target.locks.waiting, s)
 	w.grantLocks()
 }
 
-// grantLocks grants the locks that have waited, in order, as far as they do not exclude each other.
+// grantLocks grants the lock to queued origins in order, until one must wait.
 func (w *Window) grantLocks() {
 	l := &w.target.locks
 	for len(l.waiting) > 0 {
@@ -334,7 +334,7 @@ func (w *Window) grantLocks() {
 	}
 }
 
-// tryOwnLock takes the lock of this rank's memory for one that has waited, if it is free.
+// tryOwnLock takes the lock of this rank's own memory for a queued origin, if the lock is free.
 func (w *Window) tryOwnLock(exclusive bool) bool {
 	if w.lockCounters != nil {
 		return w.tryLock(w.comm.rank, exclusive, true)
@@ -348,7 +348,7 @@ func (w *Window) tryOwnLock(exclusive bool) bool {
 	return true
 }
 
-// releaseHeldLock takes back the lock of a rank.
+// releaseHeldLock releases the lock that an origin holds.
 func (w *Window) releaseHeldLock(s *originState) {
 	w.target.locks.holders--
 	s.lock = originLock{}

@@ -18,14 +18,14 @@ import (
 
 // This file has the memory of dynamic and shared windows.
 
-// windowRegion is memory that is attached to a dynamic window.
+// windowRegion is memory attached to a dynamic window.
 type windowRegion struct {
 	address int
 	memory  []byte
 }
 
-// Attach lets others access memory of this rank by a dynamic window, and returns the displacement
-// of its first byte there, which is its address (MPI_Win_attach). Other ranks have to be told.
+// Attach attaches memory of this rank to a dynamic window (MPI_Win_attach). It returns the
+// displacement of the first byte, which is its address. The program must tell it to the origins.
 func (w *Window) Attach(memory []byte) int {
 	w.enterCall("Window.Attach")
 	w.checkFlavor(DynamicWindow, "memory is attached to dynamic windows only")
@@ -40,7 +40,7 @@ func (w *Window) Attach(memory []byte) int {
 	return x.address
 }
 
-// Detach ends that, for memory that begins at the displacement (MPI_Win_detach).
+// Detach detaches the memory that starts at a displacement (MPI_Win_detach).
 func (w *Window) Detach(displacement int) {
 	w.enterCall("Window.Detach")
 	w.checkFlavor(DynamicWindow, "memory is detached from dynamic windows only")
@@ -57,13 +57,14 @@ func (w *Window) checkFlavor(want WindowFlavor, text string) {
 	}
 }
 
-// sharedPollTime is how long a look at memory takes to which others store: without a message, so
-// that nothing could end a loop of such looks.
+// sharedPollTime is the virtual time of one poll of memory to which other ranks store. Such stores
+// send no message, so without this cost a polling loop would never advance the clock.
 const sharedPollTime = 100 * unit.Nanosecond
 
-// AllocateSharedWindow makes a window of memory that all ranks can load from and store to
-// (MPI_Win_allocate_shared): size bytes of each rank, one rank's behind the other's. The ranks are
-// of one node. allocate returns memory in a process that has all ranks; nil: Go's memory.
+// AllocateSharedWindow creates a window whose memory all ranks can access by loads and stores
+// (MPI_Win_allocate_shared). Each rank contributes size bytes, which are consecutive in the order
+// of ranks. All ranks must be on one node. allocate returns the memory if all ranks are in one
+// process; nil: Go allocates it.
 func (c *Comm) AllocateSharedWindow(size, unit int, allocate func(size int) []byte) *Window {
 	c.enterWindow("AllocateSharedWindow", size, unit)
 	p := c.gatherPlacement(size)
@@ -77,14 +78,14 @@ func (c *Comm) AllocateSharedWindow(size, unit int, allocate func(size int) []by
 	return c.newWindow(SharedWindow, m.parts[c.rank], unit, m)
 }
 
-// windowPlacement says on which nodes the ranks of a window are, and how much memory each requests.
+// windowPlacement says on which nodes the ranks of a window are, and how many bytes each requests.
 type windowPlacement struct {
 	rankBytes       []int
-	firstRemoteRank int // the first rank on another node than rank 0; negative: none
+	firstRemoteRank int // the first rank on another node than rank 0; negative: all are on one node
 	isOneProcess    bool
 }
 
-// gatherPlacement returns that of all ranks.
+// gatherPlacement returns the placement of all ranks.
 func (c *Comm) gatherPlacement(size int) *windowPlacement {
 	node := fnv.New64a()
 	node.Write([]byte(c.engine.Port().Node()))
@@ -100,7 +101,7 @@ func (c *Comm) gatherPlacement(size int) *windowPlacement {
 	return p
 }
 
-// totalBytes returns how much memory all ranks want, each a multiple of align.
+// totalBytes returns the sum of all requests, each rounded up to a multiple of align.
 func (p *windowPlacement) totalBytes(align int) (total int) {
 	for _, n := range p.rankBytes {
 		total += roundUp(n, align)
@@ -110,14 +111,15 @@ func (p *windowPlacement) totalBytes(align int) (total int) {
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
-// sharedMemory is memory of several ranks that all of them can load from and store to.
+// sharedMemory is memory that several ranks can access by loads and stores.
 type sharedMemory struct {
 	parts [][]byte    // by rank
 	lock  sync.Locker // held while elements are combined
-	unmap func()      // gives back the memory; nil: there is nothing to give back
+	unmap func()      // releases the memory; nil: not needed
 }
 
-// shareMemory returns memory of all ranks of a node, in pieces that begin at multiples of align.
+// shareMemory allocates shared memory for all ranks of a node. Each rank's part starts at a
+// multiple of align.
 func (c *Comm) shareMemory(p *windowPlacement, align int, allocate func(int) []byte) (*sharedMemory, error) {
 	m := &sharedMemory{parts: make([][]byte, c.size)}
 	total := p.totalBytes(align)
@@ -140,11 +142,11 @@ func (c *Comm) shareMemory(p *windowPlacement, align int, allocate func(int) []b
 	return m, nil
 }
 
-// spinLock is a lock in memory that processes share. It is held for as long as elements of one
-// access are combined.
+// spinLock is a lock in memory that processes share. A rank holds it while it combines the elements
+// of one access.
 type spinLock uint32
 
-// Lock implements sync.Locker, as does Unlock.
+// Lock and Unlock implement sync.Locker.
 func (l *spinLock) Lock() {
 	for !atomic.CompareAndSwapUint32((*uint32)(l), 0, 1) {
 		runtime.Gosched()
@@ -153,27 +155,28 @@ func (l *spinLock) Lock() {
 
 func (l *spinLock) Unlock() { atomic.StoreUint32((*uint32)(l), 0) }
 
-// processMemory is memory that ranks of one process share, while a window is made.
+// processMemory is what the ranks of one process share while they create a window.
 type processMemory struct {
 	mu       sync.Mutex
 	segments map[commKey]*lockedMemory
 
-	conflicts map[commKey]*windowConflicts // of windows, for longer
+	conflicts map[commKey]*windowConflicts // by window; kept until the window is freed
 }
 
-// commKey names a communicator: those of different ranks may have the same context.
+// commKey identifies a communicator within a process. Disjoint communicators may have the same
+// context.
 type commKey struct {
 	context uint32
-	first   int // its first rank, in the job
+	first   int // rank in the job of its first rank
 }
 
-// lockedMemory is shared memory with the lock of its accumulates.
+// lockedMemory is shared memory with the lock for its accumulates.
 type lockedMemory struct {
 	memory []byte
 	lock   sync.Mutex
 }
 
-// shareWithinProcess returns memory that the first rank allocates, at all ranks.
+// shareWithinProcess returns memory that the first rank allocates, on all ranks of one process.
 func (c *Comm) shareWithinProcess(total int, allocate func(int) []byte) *lockedMemory {
 	s, key := c.state.processMemory, commKey{c.context, c.jobRank(0)}
 	if c.rank == 0 {
@@ -209,8 +212,8 @@ func (c *Comm) mapSharedFile(total int) (memory []byte, err error) {
 	return memory, err
 }
 
-// createSharedFile makes a file in memory, which rank 0 fills and each rank uses. It has no name
-// then. An error is one of all ranks.
+// createSharedFile creates a file in memory. Rank 0 calls fill on it, then each rank calls use, and
+// the file's name is removed. An error of any rank is returned on all.
 func (c *Comm) createSharedFile(prefix string, fill, use func(f *os.File) error) error {
 	name, f, err := "", (*os.File)(nil), error(nil)
 	if c.rank == 0 {
@@ -240,8 +243,8 @@ func (c *Comm) createSharedFile(prefix string, fill, use func(f *os.File) error)
 	return err
 }
 
-// reserveFile makes a file of some bytes. A file in memory that is not all there would end a rank
-// by a signal where that stores to it.
+// reserveFile sets the size of a file in memory and reserves its pages. Without a reserved page a
+// store to it would end the process with SIGBUS.
 func reserveFile(f *os.File, bytes int64) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -253,7 +256,7 @@ func reserveFile(f *os.File, bytes int64) error {
 	return err
 }
 
-// sharedMemoryDir is where files are memory.
+// sharedMemoryDir returns a directory whose files are in memory.
 func sharedMemoryDir() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"
@@ -261,8 +264,9 @@ func sharedMemoryDir() string {
 	return filepath.Clean(os.TempDir())
 }
 
-// SharedMemory returns the memory of a rank in a shared window, and its displacement unit, for
-// loads and stores; of ProcNull, that of the first rank that has any (MPI_Win_shared_query).
+// SharedMemory returns the memory of a rank in a shared window, for loads and stores, and its
+// displacement unit in bytes (MPI_Win_shared_query). For ProcNull it returns those of the first
+// rank with a nonzero size.
 func (w *Window) SharedMemory(rank int) (memory []byte, unit int) {
 	w.enterCall("Window.SharedMemory")
 	w.checkFlavor(SharedWindow, "the window is not shared")

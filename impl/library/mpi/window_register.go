@@ -8,23 +8,23 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// This file has locks in registers of the machine, so that a rank can lock memory of one that
-// computes (as Gerstenberger et al. 2013, section 2.3, do).
+// This file has locks in registers of the machine, with which a rank can lock memory of a target
+// that computes (Gerstenberger et al. 2013, section 2.3).
 //
-// The register of a rank counts those that hold the lock of its memory. A rank adds itself. If that
-// is in vain it takes itself back, adds itself to those that wait, and asks by a message. The rank
-// whose memory it is tries for those that wait, in order, after each message; a rank that unlocks
-// sends one if others wait. As each vain attempt is followed by a message, none that waits is
-// forgotten.
+// A target's register counts the holders of its lock. An origin adds itself. If the lock is not
+// free, it subtracts itself again, increments the count of waiting ranks, and sends a request. The
+// target tries to take the lock for its queued origins, in order, after each message. A rank that
+// unlocks while others wait sends a message to the target. Every failed attempt is followed by a
+// message, so no origin waits forever.
 
-// A register has three counts.
+// A register has three counts: shared holders, exclusive holders and waiting ranks.
 const (
 	sharedHolder    = 1
 	exclusiveHolder = 1 << 20
 	lockWaiter      = 1 << 40
 )
 
-// maxRegisterRanks is how many ranks can use a register.
+// maxRegisterRanks is the largest number of ranks that can use a register.
 const maxRegisterRanks = exclusiveHolder - 1
 
 func holderCount(exclusive bool) int64 {
@@ -34,8 +34,8 @@ func holderCount(exclusive bool) int64 {
 	return sharedHolder
 }
 
-// allocateLockRegister takes a register that no rank of the window uses for another window, of
-// those that are in use at any of them; without one locks are messages.
+// allocateLockRegister allocates a register that no rank of the window uses for another window.
+// used has the registers in use. If none is free, locks are messages.
 func (w *Window) allocateLockRegister(used uint) {
 	w.lockCounters = nil
 	if r := bits.TrailingZeros(^used); w.hasDirectAccess && r < device.CountersPerRank && w.comm.size <= maxRegisterRanks {
@@ -46,7 +46,7 @@ func (w *Window) allocateLockRegister(used uint) {
 	}
 }
 
-// freeLockRegister ends the use of the register, when no rank uses the window any more.
+// freeLockRegister frees the register after all ranks have stopped using the window.
 func (w *Window) freeLockRegister() {
 	if w.lockCounters != nil {
 		w.lockCounters.FetchAndStoreRegister(w.comm.jobRank(w.comm.rank), w.lockRegister, 0)
@@ -54,8 +54,8 @@ func (w *Window) freeLockRegister() {
 	}
 }
 
-// tryLock takes the lock of a rank's memory if that is free. If it is not, and the attempt is for
-// one that does not yet wait, that waits from then on.
+// tryLock takes the lock of a target's memory if it is free. Otherwise it counts the caller as a
+// waiting rank, unless waits says that it already is one.
 func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
 	to, self := w.comm.jobRank(rank), holderCount(exclusive)
 	old := w.lockCounters.FetchAndAddRegister(to, w.lockRegister, self)
@@ -72,7 +72,7 @@ func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
 	return isFree
 }
 
-// releaseRegisterLock gives back the lock of a rank's memory, to which accesses are complete.
+// releaseRegisterLock releases the lock of a target to which all accesses are complete.
 func (w *Window) releaseRegisterLock(t *targetState) {
 	if old := w.lockCounters.FetchAndAddRegister(w.comm.jobRank(t.rank), w.lockRegister, -holderCount(t.exclusive)); old < lockWaiter {
 		return
@@ -92,7 +92,7 @@ func (w *Window) releaseRegisterLock(t *targetState) {
 	o.pendingReleases = append(o.pendingReleases, pendingAccess{op: w.sendForReply(t.rank, &requestHeader{kind: registerFreeRequest}), target: t.rank})
 }
 
-// completeReleases waits until other ranks have heard of the locks that this one has given back.
+// completeReleases waits until targets have received this rank's notifications of released locks.
 func (w *Window) completeReleases() {
 	for _, p := range w.origin.pendingReleases {
 		w.awaitReply(engine.WaitAccess, p.target, p.op)
@@ -100,7 +100,7 @@ func (w *Window) completeReleases() {
 	w.origin.pendingReleases = nil
 }
 
-// releaseRegisterLocks completes accesses to ranks, and gives back their locks.
+// releaseRegisterLocks completes accesses to targets and releases their locks.
 func (w *Window) releaseRegisterLocks(ranks []int) {
 	replies := make([]*engine.Op, len(ranks))
 	for i, rank := range ranks {

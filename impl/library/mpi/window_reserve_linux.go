@@ -2,5 +2,5 @@ package mpi
 
 import "syscall"
 
-// allocateFile makes a file of some bytes, all of which the system has.
+// allocateFile sets the size of a file and reserves all its pages.
 func allocateFile(fd int, bytes int64) error { return syscall.Fallocate(fd, 0, 0, bytes) }

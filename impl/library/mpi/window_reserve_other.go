@@ -4,5 +4,5 @@ package mpi
 
 import "syscall"
 
-// allocateFile makes a file of some bytes.
+// allocateFile sets the size of a file. It does not reserve pages.
 func allocateFile(fd int, bytes int64) error { return syscall.Ftruncate(fd, bytes) }

@@ -8,11 +8,10 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// This file has epochs that the rank whose memory it is takes part in: fences, and
-// post-start-complete-wait.
+// This file has active target communication: fences, and post-start-complete-wait.
 
-// Fence completes all accesses since the last fence, those of the rank and those of others to its
-// memory, and begins an epoch of the next ones (MPI_Win_fence). All ranks of the window call it.
+// Fence completes all accesses since the last fence, at origins and targets, and starts the next
+// epoch (MPI_Win_fence). All ranks of the window call it.
 func (w *Window) Fence(a Assert) {
 	w.enterCall("Window.Fence")
 	w.checkAssert(a, NoStore|NoPut|NoPrecede|NoSucceed)
@@ -49,8 +48,8 @@ func (w *Window) Fence(a Assert) {
 	}
 }
 
-// completeFence waits until all accesses since the last fence have ended. The ranks tell each other
-// how many there were.
+// completeFence waits until all accesses since the last fence have ended. The ranks exchange the
+// numbers of their accesses.
 func (w *Window) completeFence() {
 	o := &w.origin
 	if o.issuedByRank == nil {
@@ -66,7 +65,7 @@ func (w *Window) completeFence() {
 	}
 }
 
-// sumAndScatter adds up what the ranks give, and returns the number that has this rank's place.
+// sumAndScatter sums each over all ranks, and returns the element with this rank's index.
 func (c *Comm) sumAndScatter(each []int64) int64 {
 	r := c.newReductionOperation(collective.ReduceScatter, 0, BufferOf(each), Sum)
 	sum := []int64{0}
@@ -74,13 +73,13 @@ func (c *Comm) sumAndScatter(each []int64) int64 {
 	return sum[0]
 }
 
-// barrier is Barrier within a call, by messages during which others are served.
+// barrier is Barrier within a call, by messages, so that the rank serves requests meanwhile.
 func (c *Comm) barrier() {
 	c.beginCollective(check.EncodeTag(collective.Barrier, 0, 0))
 	c.allreduceOnTree(0, nil, nil, nil)
 }
 
-// windowRanks returns the ranks in the window of a group.
+// windowRanks returns the ranks in the window of the members of a group.
 func (w *Window) windowRanks(g Group) []int {
 	members := g.checkValid(w.comm.engine.Call()).members
 	ranks := make([]int, len(members))
@@ -92,7 +91,7 @@ func (w *Window) windowRanks(g Group) []int {
 	return ranks
 }
 
-// Post exposes this rank's memory to accesses of a group, until Wait (MPI_Win_post). It does not
+// Post exposes this rank's memory to the origins in a group until Wait (MPI_Win_post). It does not
 // wait.
 func (w *Window) Post(g Group, a Assert) {
 	w.enterCall("Window.Post")
@@ -115,8 +114,7 @@ func (w *Window) Post(g Group, a Assert) {
 	}
 }
 
-// endEmptyFence ends an epoch of fences in which the rank has made no accesses, for one of another
-// kind.
+// endEmptyFence ends a fence epoch without accesses, so that another kind of epoch can start.
 func (w *Window) endEmptyFence() {
 	if w.origin.epoch == fenceEpoch {
 		if w.origin.hasAccesses {
@@ -126,8 +124,8 @@ func (w *Window) endEmptyFence() {
 	}
 }
 
-// Start begins accesses to memory of a group, until Complete (MPI_Win_start). The first access to a
-// rank waits until that has called Post.
+// Start starts an access epoch for the targets in a group, until Complete (MPI_Win_start). The
+// first access to a target waits until the target has called Post.
 func (w *Window) Start(g Group, a Assert) {
 	w.enterCall("Window.Start")
 	w.checkAssert(a, NoCheck)
@@ -142,7 +140,7 @@ func (w *Window) Start(g Group, a Assert) {
 	}
 }
 
-// awaitExposure waits until a rank of the group of Start has exposed its memory.
+// awaitExposure waits until a target of Start has exposed its memory.
 func (w *Window) awaitExposure(t *targetState) {
 	if !t.awaitsExposure {
 		return
@@ -152,8 +150,8 @@ func (w *Window) awaitExposure(t *targetState) {
 	t.awaitsExposure = false
 }
 
-// Complete ends the epoch of Start: the rank's accesses are complete here, and at the others when
-// Wait returns there (MPI_Win_complete).
+// Complete ends the epoch of Start (MPI_Win_complete). Accesses are then complete at this rank;
+// they are complete at a target when its Wait returns.
 func (w *Window) Complete() {
 	w.enterCall("Window.Complete")
 	if w.origin.epoch != startEpoch {
@@ -177,7 +175,7 @@ func (w *Window) Complete() {
 	w.forgetStarted()
 }
 
-// noteCompleted notes that a rank has ended an epoch of Start.
+// noteCompleted records that an origin has ended an epoch of Start.
 func (w *Window) noteCompleted(rank int) {
 	if w.target.completeCounts == nil {
 		w.target.completeCounts = make([]int, w.comm.size)
@@ -185,7 +183,7 @@ func (w *Window) noteCompleted(rank int) {
 	w.target.completeCounts[rank]++
 }
 
-// Wait waits until all ranks of the group of Post have called Complete, and their accesses to this
+// Wait waits until all origins in the group of Post have called Complete and their accesses to this
 // rank's memory are complete (MPI_Win_wait).
 func (w *Window) Wait() {
 	w.enterCall("Window.Wait")
@@ -196,8 +194,7 @@ func (w *Window) Wait() {
 	w.endExposure()
 }
 
-// Test is Wait that does not wait: it reports whether all have called Complete, and the exposure
-// has ended if so (MPI_Win_test).
+// Test is Wait without waiting (MPI_Win_test). It reports whether the exposure epoch has ended.
 func (w *Window) Test() bool {
 	w.enterCall("Window.Test")
 	w.checkExposed()

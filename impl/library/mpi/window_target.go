@@ -8,63 +8,63 @@ import (
 	"github.com/loggp/loggp/impl/library/datatype"
 )
 
-// This file carries out accesses of other ranks, at the rank whose memory it is.
+// This file has the target side of one-sided communication: carrying out accesses of other ranks.
 
-// windowTarget is what a rank knows of accesses of others to its memory.
+// windowTarget is the state of other ranks' accesses to this rank's memory.
 type windowTarget struct {
 	requestReceive *engine.Op // receives the next request
 	requestBuffer  [maxRequestBytes]byte
 	origins        map[int]*originState
-	activeRequests []*windowRequest // whose operations are under way
+	activeRequests []*windowRequest // requests with an operation under way
 	freeRequests   *windowRequest
-	sentReplies    []*engine.Op // without data, that are being sent
+	sentReplies    []*engine.Op // empty replies that are being sent
 
 	locks windowLocks
 
-	postGroup       []int          // ranks of the group of Post; nil: the memory is not exposed
-	completeCounts  []int          // how often each rank has called Complete, less the epochs of Post; nil: never
-	endedAfterFence [2]int64       // accesses that have ended after an even fence, and after an odd one
-	earlyOrigins    []*originState // ranks whose accesses wait for the end of this rank's fence
+	postGroup       []int          // the group passed to Post; nil: the memory is not exposed
+	completeCounts  []int          // calls of Complete by each rank, less the epochs of Post that used them; nil: none
+	endedAfterFence [2]int64       // number of accesses that have ended after an even and after an odd fence
+	earlyOrigins    []*originState // origins whose accesses wait until this rank's fence ends
 }
 
-// originState is what a rank knows of the accesses of another one.
+// originState is what a target knows of one origin.
 type originState struct {
 	rank        int
-	queue       []*windowRequest // that have to wait, in order
-	accesses    int              // that are under way
-	accumulates int              // of those
+	queue       []*windowRequest // requests that wait, in order
+	accesses    int              // number of accesses under way
+	accumulates int              // number of accumulates among them
 	lock        originLock
 }
 
-// windowRequest is an access, or something else that another rank asks for.
+// windowRequest is a request that an origin has sent.
 type windowRequest struct {
 	requestHeader
 	origin     *originState
-	inlineData []byte     // what the request itself has behind its header
+	inlineData []byte     // data that follows the header in the request
 	op         *engine.Op // under way; nil: none
 	stage      requestStage
-	data       []byte // of the origin
-	buffer     []byte // memory of ScratchBuffer that data is in, or nil
-	windowData Buffer // the data in the window
+	data       []byte // from the origin
+	buffer     []byte // temporary memory that holds data, or nil
+	windowData Buffer // location of the data in the window
 	nextFree   *windowRequest
 }
 
-// requestStage is what a request's operation does.
+// requestStage says what the operation of a request does.
 type requestStage uint8
 
 const (
 	layoutStage requestStage = iota // receives the layout
 	dataStage                       // receives the data
-	replyStage                      // sends from the window
-	sentStage                       // sends what the request no longer needs: it is complete
+	replyStage                      // sends the reply with data of the window
+	sentStage                       // sends data that the request no longer needs: the request is complete
 )
 
-// postRequestReceive lets the next request come.
+// postRequestReceive posts the receive for the next request.
 func (w *Window) postRequestReceive() {
 	w.target.requestReceive = w.comm.engine.ServiceReceive(w.target.requestBuffer[:], nil, AnySource, w.comm.context, requestTag)
 }
 
-// serveRequests takes in requests that have come, and goes on with those whose operations are
+// serveRequests takes requests that have arrived, and continues those whose operations are
 // finished.
 func (w *Window) serveRequests() {
 	for w.target.requestReceive != nil && w.target.requestReceive.IsFinished() {
@@ -89,7 +89,7 @@ func (w *Window) serveRequests() {
 	}
 }
 
-// newRequest returns a request that has come.
+// newRequest decodes a request that has arrived.
 func (w *Window) newRequest(b []byte, from int) *windowRequest {
 	r := w.target.freeRequests
 	if r == nil {
@@ -102,7 +102,7 @@ func (w *Window) newRequest(b []byte, from int) *windowRequest {
 	return r
 }
 
-// originOf returns the state of a rank.
+// originOf returns the state of an origin.
 func (w *Window) originOf(rank int) *originState {
 	s := w.target.origins[rank]
 	if s == nil {
@@ -112,7 +112,7 @@ func (w *Window) originOf(rank int) *originState {
 	return s
 }
 
-// beginQueuedRequests begins what a rank has asked for, in order, as far as that need not wait.
+// beginQueuedRequests starts the queued requests of an origin in order, until one must wait.
 func (w *Window) beginQueuedRequests(s *originState) {
 	for len(s.queue) > 0 && s.canBegin(s.queue[0]) {
 		r := s.queue[0]
@@ -127,8 +127,9 @@ func (w *Window) beginQueuedRequests(s *originState) {
 	}
 }
 
-// canBegin reports whether a request need not wait for earlier ones of its rank: all for a lock,
-// accumulates for each other, and the ends of accesses for those.
+// canBegin reports whether a request can start before earlier requests of its origin have ended. A
+// lock waits for all of them, an accumulate for accumulates, and the end of an epoch for its
+// accesses.
 func (s *originState) canBegin(r *windowRequest) bool {
 	switch r.kind {
 	case accumulateRequest, getAccumulateRequest, compareRequest:
@@ -139,7 +140,7 @@ func (s *originState) canBegin(r *windowRequest) bool {
 	return !s.lock.isQueued
 }
 
-// beginRequest begins a request.
+// beginRequest starts a request.
 func (w *Window) beginRequest(r *windowRequest) {
 	switch r.kind {
 	case lockRequest:
@@ -164,7 +165,7 @@ func (w *Window) beginRequest(r *windowRequest) {
 	w.recycleRequest(r)
 }
 
-// fenceParity returns whether the number of the fence before an access is even (0) or odd (1).
+// fenceParity returns 0 or 1, the parity of the number of the fence before an access.
 func (r *windowRequest) fenceParity() int {
 	if r.flags&oddFenceFlag != 0 {
 		return 1
@@ -191,7 +192,8 @@ func (w *Window) beginAccess(r *windowRequest) {
 	w.receiveData(r)
 }
 
-// startStage notes an operation of a request, or goes on if it is finished.
+// startStage records the operation of a request's next stage. If the operation is already finished,
+// the request continues at once.
 func (w *Window) startStage(r *windowRequest, stage requestStage, o *engine.Op) {
 	r.stage = stage
 	if o.IsFinished() {
@@ -203,7 +205,7 @@ func (w *Window) startStage(r *windowRequest, stage requestStage, o *engine.Op) 
 	w.target.activeRequests = append(w.target.activeRequests, r)
 }
 
-// continueRequest goes on with a request whose operation is finished.
+// continueRequest continues a request whose operation is finished.
 func (w *Window) continueRequest(r *windowRequest) {
 	switch r.stage {
 	case layoutStage:
@@ -220,7 +222,7 @@ func (w *Window) continueRequest(r *windowRequest) {
 	}
 }
 
-// locateData finds where the data of a request is in the window.
+// locateData finds the location of a request's data in the window.
 func (w *Window) locateData(r *windowRequest, layout []byte) {
 	t, low, end := Byte, 0, r.size
 	r.windowData.Count = r.size
@@ -236,8 +238,8 @@ func (w *Window) locateData(r *windowRequest, layout []byte) {
 	r.windowData.Bytes, r.windowData.Origin = w.memoryAt(r.origin.rank, r.offset, low, end)
 }
 
-// memoryAt returns memory that has bytes low to end behind an offset, and where the offset is in
-// it.
+// memoryAt returns memory that contains bytes low to end relative to an offset, and the position of
+// the offset in it.
 func (w *Window) memoryAt(from, offset, low, end int) ([]byte, int) {
 	if w.flavor != DynamicWindow {
 		return w.memory, offset
@@ -251,8 +253,8 @@ func (w *Window) memoryAt(from, offset, low, end int) ([]byte, int) {
 	return nil, 0
 }
 
-// receiveData waits for the data of a request if it does not have it: that of a put goes where it
-// belongs.
+// receiveData receives the data of a request unless the request contains it. A put receives
+// directly into the window.
 func (w *Window) receiveData(r *windowRequest) {
 	if r.flags&dataFlag == 0 {
 		w.executeAccess(r)
@@ -273,7 +275,7 @@ func (w *Window) receiveData(r *windowRequest) {
 	w.startStage(r, dataStage, w.comm.engine.ServiceReceive(r.buffer, nil, from, w.comm.context, r.dataTag()))
 }
 
-// executeAccess carries out an access that has its data.
+// executeAccess carries out an access whose data has arrived.
 func (w *Window) executeAccess(r *windowRequest) {
 	switch r.kind {
 	case putRequest:
@@ -298,18 +300,18 @@ func (w *Window) executeAccess(r *windowRequest) {
 	w.endAccess(r)
 }
 
-// gatherFromWindow returns a copy of data of the window, in memory of ScratchBuffer.
+// gatherFromWindow returns a copy of window data in temporary memory (ScratchBuffer).
 func (w *Window) gatherFromWindow(where *Buffer) []byte {
 	b := w.comm.engine.ScratchBuffer(where.Len())
 	where.Gather(b, w.comm.engine.Copy)
 	return b
 }
 
-// scatterToWindow puts data into the window.
+// scatterToWindow copies data into the window.
 func (w *Window) scatterToWindow(where *Buffer, data []byte) { where.Scatter(data, w.comm.engine.Copy) }
 
-// combineIntoWindow combines data with that of the window, and returns what was there before, in
-// memory of ScratchBuffer.
+// combineIntoWindow combines data with that in the window. It returns the previous data in
+// temporary memory (ScratchBuffer).
 func (w *Window) combineIntoWindow(h *requestHeader, where *Buffer, data []byte) []byte {
 	old := w.gatherFromWindow(where)
 	if h.kind == compareRequest {
@@ -339,7 +341,7 @@ func (w *Window) combineIntoWindow(h *requestHeader, where *Buffer, data []byte)
 	return old
 }
 
-// combineFlat leaves in ∘ inout in inout, of elements of a type as they travel.
+// combineFlat stores in ∘ inout in inout, for elements of t in travel order.
 func combineFlat(op *Op, t *Datatype, in, inout []byte) {
 	if f := op.FlatCombiner(t); f != nil {
 		f(in, inout)
@@ -350,7 +352,7 @@ func combineFlat(op *Op, t *Datatype, in, inout []byte) {
 	flattenBuffer(result, inout)
 }
 
-// sendDataReply sends the reply to a request.
+// sendDataReply sends a reply with data.
 func (w *Window) sendDataReply(r *windowRequest, b []byte, owned bool) *engine.Op {
 	return w.comm.engine.ServiceSend(b, owned, w.comm.jobRank(r.origin.rank), w.comm.context, r.replyTag())
 }
@@ -361,7 +363,7 @@ func (w *Window) sendEmptyReply(to int, h *requestHeader) {
 	w.releaseReplies()
 }
 
-// releaseReplies gives back replies that have been sent.
+// releaseReplies releases the operations of replies that have been sent.
 func (w *Window) releaseReplies() {
 	w.target.sentReplies = slices.DeleteFunc(w.target.sentReplies, func(o *engine.Op) bool {
 		if o.IsFinished() {
@@ -372,7 +374,8 @@ func (w *Window) releaseReplies() {
 	})
 }
 
-// endAccess ends an access, and begins what has waited for that. Its reply may still be under way.
+// endAccess ends an access, and starts the requests that wait for it. Its reply may still be under
+// way.
 func (w *Window) endAccess(r *windowRequest) {
 	s := r.origin
 	s.accesses--
@@ -395,13 +398,13 @@ func (w *Window) endAccess(r *windowRequest) {
 	w.beginQueuedRequests(s)
 }
 
-// recycleRequest keeps a request for the next one.
+// recycleRequest keeps a request for reuse.
 func (w *Window) recycleRequest(r *windowRequest) {
 	r.origin, r.data, r.windowData = nil, nil, Buffer{}
 	r.nextFree, w.target.freeRequests = w.target.freeRequests, r
 }
 
-// accessLocally carries out an access of the rank to its own memory, or to memory that ranks share.
+// accessLocally carries out an access to this rank's own memory, or to shared memory.
 func (w *Window) accessLocally(a *access, h *requestHeader) {
 	where := Buffer{Count: a.count, Type: a.targetType}
 	low, end := where.DataRange()
@@ -426,7 +429,7 @@ func (w *Window) accessLocally(a *access, h *requestHeader) {
 		}
 		if !gathered {
 			from := data
-			data, gathered = w.comm.engine.ScratchBuffer(len(from)), true // it may be of the same memory
+			data, gathered = w.comm.engine.ScratchBuffer(len(from)), true // a copy, because source and destination may overlap
 			copy(data, from)
 		}
 		w.scatterToWindow(&where, data)

@@ -10,29 +10,30 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 )
 
-// RankAudit is what a rank did. When all ranks have ended well, their audits are compared: each
-// message that was sent has been received, and, in programs that are checked, all ranks of a
-// communicator have made as many collective calls. A message that was lost is thereby an error,
-// although no rank waits for it. It takes no virtual time.
+// RankAudit is what a rank reports when it ends without an error. CompareAudits checks that each
+// message that was sent has been received and, in checked programs, that all ranks of a
+// communicator have made the same number of collective calls. It detects lost messages for which no
+// rank waits. It takes no virtual time.
 type RankAudit struct {
 	Rank    int
-	Failed  bool `json:",omitempty"` // a call has failed and the program has handled the error
+	Failed  bool `json:",omitempty"` // a call has failed, and the program has handled the error
 	Traffic engine.MessageTraffic
-	Peers   map[int][2]int      `json:",omitempty"` // messages sent to each rank and received from it; of a checked program
-	Calls   map[uint32]LastCall `json:",omitempty"` // collective calls by context; of a checked program
+	Peers   map[int][2]int      `json:",omitempty"` // by rank: messages sent to it and received from it; checked programs only
+	Calls   map[uint32]LastCall `json:",omitempty"` // by context; checked programs only
 }
 
-// LastCall is how many collective calls a rank has made on a communicator, and the last of them.
+// LastCall is the number of collective calls that a rank has made on a communicator, and the last
+// one.
 type LastCall struct {
 	Number       int
 	Members      []int `json:",omitempty"` // ranks of the job; nil: all
 	Call         string
-	Tag          int             // of its messages
-	CallSite     CallSite        // as far as it was looked up
-	recordedCall *collectiveCall // of this process; nil: its line was looked up
+	Tag          int             // tag of its messages
+	CallSite     CallSite        // empty if it was not looked up yet
+	recordedCall *collectiveCall // in this process; nil: its line has been looked up
 }
 
-// LastCalls returns the record of the last call on each communicator.
+// LastCalls returns the last call on each communicator.
 func (x CallHistory) LastCalls() map[uint32]LastCall {
 	if len(x) == 0 {
 		return nil
@@ -45,7 +46,8 @@ func (x CallHistory) LastCalls() map[uint32]LastCall {
 	return last
 }
 
-// WithLines fills in the lines of the last calls, for another process.
+// WithLines looks up the source lines of the last calls, so that the audit can be sent to another
+// process.
 func (a RankAudit) WithLines() RankAudit {
 	for context, x := range a.Calls {
 		x.CallSite = x.resolvedSite()
@@ -72,14 +74,14 @@ func CompareAudits(all []RankAudit) error {
 	return b.CheckLost(all)
 }
 
-// compareCalls returns an error if ranks of a communicator made different collective calls: not as
-// many, or another one last.
+// compareCalls returns an error if the ranks of a communicator made different numbers of collective
+// calls, or ended with different ones.
 func compareCalls(all []RankAudit) error {
 	type group struct {
 		context uint32
-		first   int // rank of the job: communicators that were made together have one context
+		first   int // rank of the job; distinguishes disjoint communicators that have the same context
 	}
-	most := map[group]int{} // the rank that made most calls
+	most := map[group]int{} // the rank with the most calls
 	for r, a := range all {
 		for context, x := range a.Calls {
 			g := group{context: context}
@@ -125,12 +127,12 @@ func (x LastCall) resolvedSite() CallSite {
 	return x.CallSite
 }
 
-// TrafficBalance is the messages of all ranks that were sent and not received: those of the
-// program, and those of collective operations. As a message that is received was sent, their number
-// is enough to know that each pair of ranks has received what it sent.
-type TrafficBalance [2]struct{ messages, src, dst int } // how many, and the sums of their senders and receivers
+// TrafficBalance sums the sent minus the received messages of all ranks, separately for those of
+// the program and those of collective operations. Only sent messages can be received, so a zero
+// count proves that every pair of ranks has received all its messages.
+type TrafficBalance [2]struct{ messages, src, dst int } // number of messages, and the sums of their source and destination ranks
 
-// AddTraffic adds what a rank has sent and received.
+// AddTraffic adds the traffic of a rank.
 func (b *TrafficBalance) AddTraffic(rank int, t engine.MessageTraffic) {
 	for i := range b {
 		x, sent, received := &b[i], t.Sent[i], t.Received[i]
@@ -140,8 +142,8 @@ func (b *TrafficBalance) AddTraffic(rank int, t engine.MessageTraffic) {
 	}
 }
 
-// CheckLost returns an error if messages were lost. It names the pairs of ranks if it gets the
-// audits of a checked program, and if there is one message.
+// CheckLost returns an error if messages were lost. It names the pair of ranks if a single message
+// is missing, and all pairs if it gets audits of a checked program.
 func (b *TrafficBalance) CheckLost(all []RankAudit) error {
 	for i, kind := range []string{"", " of collective operations"} {
 		x := b[i]
@@ -166,8 +168,7 @@ func (b *TrafficBalance) CheckLost(all []RankAudit) error {
 	return nil
 }
 
-// unreceivedPairs names the pairs of ranks whose messages were lost, as a checked program counts
-// them.
+// unreceivedPairs names the pairs of ranks with lost messages, from audits of a checked program.
 func unreceivedPairs(all []RankAudit) string {
 	const show = 4
 	var pairs []string

@@ -9,9 +9,9 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// EncodeTag returns the tag of the messages of a collective operation. It says what ranks have to
-// agree upon: the operation, how it combines, and the root. So ranks whose calls differ find out,
-// and others pay nothing. Messages that create communicators have the tag of a barrier, 0.
+// EncodeTag returns the tag for messages of a collective operation. It encodes what ranks must
+// agree on: operation, reduction and root. Ranks thus detect differing calls at no extra cost.
+// Messages that create communicators have the tag of a barrier, 0.
 func EncodeTag(o collective.Operation, s reduction.Identity, root int) int {
 	return (root*int(reduction.NumIdentities)+int(s))*int(collective.NumOperations) + int(o)
 }
@@ -22,8 +22,8 @@ func DecodeTag(tag int) (o collective.Operation, s reduction.Identity, root int)
 	return collective.Operation(tag % operations), reduction.Identity(tag / operations % sorts), tag / operations / sorts
 }
 
-// DescribeDifference says how the collective call of another rank, which has a name, differs from
-// ours, by the tags of their messages.
+// DescribeDifference says how the collective call of the rank with a name differs from this rank's,
+// given the tags of their messages.
 func DescribeDifference(name string, theirs, ours int) (engine.ErrorClass, string) {
 	theirOperation, theirSort, theirRoot := DecodeTag(theirs)
 	operation, sort, root := DecodeTag(ours)
@@ -36,22 +36,23 @@ func DescribeDifference(name string, theirs, ours int) (engine.ErrorClass, strin
 	return engine.ErrOp, fmt.Sprintf("%s combines by %v, and this one by %v", name, theirSort, sort)
 }
 
-// CallHistory are the last collective calls of a rank, by the context of the communicator.
+// CallHistory has the last collective calls of a rank, by context.
 type CallHistory map[uint32]*commHistory
 
-// commHistory is the last calls on a communicator.
+// commHistory has the last calls on a communicator.
 type commHistory struct {
-	callCount int   // how many there were
+	callCount int   // of all calls, including forgotten ones
 	members   []int // ranks of the job; nil: all
 	lastCalls []collectiveCall
 }
 
-// collectiveCall is a collective call, and the stack on which it was made, from the library to the
-// program. Looking up its line takes several times as long as noting the stack.
+// collectiveCall is a collective call with the stack from the library to the program. Looking up
+// the source line takes several times as long as recording the stack, so it is done only when
+// needed.
 type collectiveCall struct {
 	name       string
-	tag        int                    // of its messages
-	stack      [maxStackDepth]uintptr // if a Caller locates it, its place alone
+	tag        int                    // tag of its messages
+	stack      [maxStackDepth]uintptr // return addresses; if a CallLocator locates the call, one entry: its place
 	frameCount int
 	caller     engine.CallLocator
 }
@@ -63,12 +64,13 @@ func (c *collectiveCall) resolvedSite() CallSite {
 	return SiteOf(c.stack[:c.frameCount])
 }
 
-// maxRememberedCalls is how many calls are kept: how far ranks may be apart for one to know of
-// another's call. deep is how many frames a stack has from the library to the program at most.
+// maxRememberedCalls is the number of calls that are kept: how far apart two ranks may be for one
+// to find the other's call. maxStackDepth is the largest number of frames from the library to the
+// program.
 const maxRememberedCalls, maxStackDepth = 32, 12
 
-// Record adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for
-// programs in Go.
+// Record adds a call on a communicator whose members are ranks of the job; nil: all. caller is nil
+// for Go programs.
 func (x CallHistory) Record(context uint32, members []int, name string, tag int, caller engine.CallLocator) {
 	h := x[context]
 	if h == nil {
@@ -88,8 +90,8 @@ func (x CallHistory) Record(context uint32, members []int, name string, tag int,
 	h.callCount++
 }
 
-// Counterpart returns the call of another rank that belongs to the last one of this rank, or none
-// if the other has not come so far, or has gone on too far.
+// Counterpart returns the call of another rank that belongs to the last call of this rank. It
+// returns none if the other rank has not made it yet, or has made too many calls since.
 func (x CallHistory) Counterpart(context uint32, other CallHistory) engine.CallPlace {
 	mine, theirs := x[context], other[context]
 	if mine == nil || theirs == nil || mine.callCount > theirs.callCount || theirs.callCount-mine.callCount >= maxRememberedCalls {

@@ -10,28 +10,28 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// DeadlockError says which rank waits for what.
+// DeadlockError says which ranks wait, and for what.
 type DeadlockError struct {
 	*device.Deadlock
-	Waits []RankWait // of the first MaxShownRanks ranks
-	Cycle []int      // each of these ranks waits for the next alone, and the last for the first; nil: no cycle
+	Waits []RankWait // of the lowest MaxShownRanks ranks
+	Cycle []int      // each of these ranks waits only for the next, and the last for the first; nil: no cycle
 }
 
-// RankWait is where a rank waits.
+// RankWait says where a rank waits, and for what.
 type RankWait struct {
 	Rank           int      // in the job
-	Call           string   // it is in; "": it is not known
-	CallSite       CallSite // of the program, where the call is
-	WaitsFor       string   // what it waits for; "": it is not known
-	WaitsOnRank    int      // the one rank of the job that has to go on before this one can, or −1
-	ArrivedMessage string   // the first message that has come and is not received, or ""
+	Call           string   // the call it is in; "": unknown
+	CallSite       CallSite // source line of the call
+	WaitsFor       string   // "": unknown
+	WaitsOnRank    int      // the only rank of the job that can end the wait, or −1
+	ArrivedMessage string   // the first message that has arrived and is not received, or ""
 
 	OtherThreads string // where other threads of the rank wait, or ""
 
-	IsPolling bool // it makes the call again and again, which does not wait
+	IsPolling bool // the rank repeats a nonblocking call
 }
 
-// String is for a line of a report.
+// String returns the wait as a line of a report.
 func (w RankWait) String() string {
 	if w.Call == "" {
 		return fmt.Sprintf("rank %d: waits, and has not said where", w.Rank)
@@ -47,7 +47,7 @@ func (w RankWait) String() string {
 	return s
 }
 
-// Error lists the ranks, one a line.
+// Error lists the ranks, one per line.
 func (e *DeadlockError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait", len(e.Ranks), e.TotalRanks)
@@ -86,7 +86,7 @@ func (e *DeadlockError) hasEnded(rank int) bool {
 	return !waits
 }
 
-// describeCycle describes the cycle: of a long one the first and the last ranks.
+// describeCycle describes the cycle. Of a long one it shows the first and the last ranks.
 func (e *DeadlockError) describeCycle() string {
 	const show = 8
 	var ranks []string
@@ -101,7 +101,7 @@ func (e *DeadlockError) describeCycle() string {
 	return strings.Join(append(ranks, ranks[0]), " → ")
 }
 
-// Plural returns the word for one or for several.
+// Plural returns one if n is 1, and several otherwise.
 func Plural(n int, one, several string) string {
 	if n == 1 {
 		return one
@@ -109,14 +109,14 @@ func Plural(n int, one, several string) string {
 	return several
 }
 
-// Unwrap returns the world's own error.
+// Unwrap returns the error of the world.
 func (e *DeadlockError) Unwrap() error { return e.Deadlock }
 
-// MaxShownRanks is how many ranks a report shows.
+// MaxShownRanks is the number of ranks that a report shows.
 const MaxShownRanks = 16
 
-// BlockingRank returns the rank that must go on before one that waits can, or −1 if it may be one
-// of several.
+// BlockingRank returns the rank for which a rank waits, or −1 if one of several ranks can end the
+// wait.
 func BlockingRank(w engine.WaitDescription) int {
 	if w.Peer == engine.AnySourceOrTag || w.OneSuffices && w.OpenOps > 1 {
 		return -1
@@ -124,10 +124,10 @@ func BlockingRank(w engine.WaitDescription) int {
 	return w.Peer
 }
 
-// FindCycle returns the first cycle of ranks that wait for each other, from the lowest on, or nil.
-// on is the rank for which each waits; −1: for no single rank.
+// FindCycle returns the first cycle of ranks that wait for each other, starting from the lowest
+// rank, or nil. on maps each rank to the one for which it waits; −1: not a single rank.
 func FindCycle(ranks []int, on map[int]int) []int {
-	walk := make(map[int]int, len(on)) // which of the ranks came by first
+	walk := make(map[int]int, len(on)) // the rank from which the search reached each rank
 	for _, first := range ranks {
 		r, known := first, true
 		for {
@@ -151,8 +151,7 @@ func FindCycle(ranks []int, on map[int]int) []int {
 	return nil
 }
 
-// RankNames returns the name of a rank of the job for a rank that communicates with it in a
-// context.
+// RankNames returns the name of a rank of the job, as used in a context by the rank that reports.
 type RankNames func(rank int, context uint32) string
 
 // DescribeWait describes what a rank waits for.
@@ -206,7 +205,7 @@ func DescribeWait(w engine.WaitDescription, names RankNames) string {
 	return fmt.Sprintf("%d operations, of which the first is %s", w.OpenOps, what)
 }
 
-// DescribeArrived describes the first message that has come to a rank which waits for another, or
+// DescribeArrived describes the first unexpected message at a rank that waits for another one, or
 // returns "".
 func DescribeArrived(w engine.WaitDescription, names RankNames) string {
 	if w.Unexpected == nil || w.Cause != engine.WaitMessage {
@@ -228,17 +227,18 @@ func DescribeArrived(w engine.WaitDescription, names RankNames) string {
 	return what
 }
 
-// isCollectiveContext reports whether a context is of collective operations.
+// isCollectiveContext reports whether a context belongs to collective operations.
 func isCollectiveContext(context uint32) bool { return context%2 == 1 }
 
-// StopSites are the lines where ranks were stopped, of the lowest ranks: a job may have a million.
+// StopSites has the source lines where the lowest ranks were stopped. It does not keep all: a job
+// may have a million ranks.
 type StopSites struct {
-	ranks []int // in order
+	ranks []int // increasing
 	lines []CallSite
 }
 
-// Record notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It
-// skips so many frames of package mpi.
+// Record records where a rank was stopped, if it is one of the lowest. Call it on the rank's own
+// stack. It skips a number of frames of package mpi.
 func (s *StopSites) Record(rank, skip int) {
 	i, _ := slices.BinarySearch(s.ranks, rank)
 	if i == MaxShownRanks {
@@ -251,7 +251,7 @@ func (s *StopSites) Record(rank, skip int) {
 	}
 }
 
-// SiteOf returns the line where a rank was stopped, if that was noted.
+// SiteOf returns the recorded line of a rank, or the zero value.
 func (s *StopSites) SiteOf(rank int) CallSite {
 	if i, ok := slices.BinarySearch(s.ranks, rank); ok {
 		return s.lines[i]

@@ -1,7 +1,7 @@
-// Package check explains what is wrong with message-passing programs, for package mpi: what the
-// ranks of a deadlock wait for, how collective calls differ, what was sent and not received, and on
-// which line of the program a call is.
+// Package check explains errors of message-passing programs for package mpi: what the ranks of a
+// deadlock wait for (DeadlockError), how collective calls differ (CallHistory), which messages were
+// sent and not received (RankAudit), and which source line made a call (CallSite).
 //
-// It works on what package engine and package mpi note of ranks. It neither communicates nor
-// decides when to look.
+// It works on what packages engine and mpi record of each rank. It neither communicates nor decides
+// when to check.
 package check

@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// CallSite is the line of a program from which a call is made.
+// CallSite is the source line from which a program makes a call.
 type CallSite = engine.CallSite
 
-// Packages by their paths: the library's (package mpi), and those that it calls and that call back
+// Import paths of the library, package mpi, and of the packages that it calls and that call back
 // into it.
 var (
 	packageOfCheck     = reflect.TypeFor[CallHistory]().PkgPath()
@@ -21,18 +21,18 @@ var (
 	packageOfInternals = map[string]bool{packageOfLibrary: true, packageOfCheck: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
 )
 
-// CurrentCallSite returns the line of the program that made the current call, or nothing outside a
-// call. It is called when something has gone wrong, on top of the rank's stack, which is complete
-// also while a panic or runtime.Goexit unwinds it. It skips so many frames of package mpi above
-// those of the call.
+// CurrentCallSite returns the program's line of the current call, or the zero value outside a call.
+// It is called after an error, on top of the rank's stack, which is complete even while a panic or
+// runtime.Goexit unwinds it. It skips a number of frames of package mpi above those of the call.
 //
-// Note: packages below the library are not recognized by their names, as there may be any.
+// Note: packages below the library are not recognized by name, because an engine may come from any
+// package.
 func CurrentCallSite(skip int) CallSite {
 	pcs := make([]uintptr, 128)
 	return SiteOf(pcs[:runtime.Callers(2+skip, pcs)])
 }
 
-// SiteOf returns the line of the program on a stack.
+// SiteOf returns the program's line on a stack.
 func SiteOf(pcs []uintptr) CallSite {
 	frames := runtime.CallersFrames(pcs)
 	for inside, more := false, true; more; {
@@ -42,7 +42,7 @@ func SiteOf(pcs []uintptr) CallSite {
 		case in == packageOfLibrary && strings.HasSuffix(f.Function, ".(*job).runRank"):
 			return CallSite{}
 		case f.Function == "runtime.gopanic":
-			inside = false // the frames above are of deferred calls
+			inside = false // the frames above belong to deferred calls
 		case in == packageOfLibrary:
 			inside = true
 		case inside && in == packageOfPrograms:
@@ -54,8 +54,7 @@ func SiteOf(pcs []uintptr) CallSite {
 	return CallSite{}
 }
 
-// CallOnStack returns the call of the library that is on a stack, and the line of the program that
-// made it.
+// CallOnStack returns the library call on a stack, and the program's line that made it.
 func CallOnStack(stack []uintptr) (call string, at CallSite) {
 	frames := runtime.CallersFrames(stack)
 	for more := true; more; {
@@ -72,8 +71,8 @@ func CallOnStack(stack []uintptr) (call string, at CallSite) {
 	return call, CallSite{}
 }
 
-// CallOnNilCommunicator returns the call that failed because the communicator is nil, and where, or
-// "" if a panic has another reason. It is called in a deferred function.
+// CallOnNilCommunicator returns the call that failed because its communicator is nil, and its line.
+// It returns "" if a panic has another cause. Call it in a deferred function.
 func CallOnNilCommunicator(e runtime.Error) (call string, at CallSite) {
 	if !strings.Contains(e.Error(), "nil pointer") {
 		return "", CallSite{}
@@ -99,7 +98,7 @@ func CallOnNilCommunicator(e runtime.Error) (call string, at CallSite) {
 	return "", CallSite{}
 }
 
-// packagePath returns the path of a function's package.
+// packagePath returns the import path of a function's package.
 func packagePath(function string) string {
 	last := strings.LastIndexByte(function, '/') + 1
 	name, _, _ := strings.Cut(function[last:], ".")
