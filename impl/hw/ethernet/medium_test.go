@@ -124,6 +124,66 @@ func (c *counting) frameArrived(f *frame) {
 	c.send(f)
 }
 
+// answering is a transport of two stations: the first always has data frames to send, and the
+// second answers each n-th by a short frame.
+type answering struct {
+	*medium
+	n, came int
+}
+
+func (x *answering) newFrame() *frame { return new(frame) }
+
+func (x *answering) frameArrived(f *frame) {
+	if f.src != 0 {
+		return
+	}
+	x.send(&frame{src: 0, dst: 1, payload: f.payload})
+	if x.came++; x.came%x.n == 0 {
+		x.send(&frame{src: 1, dst: 0, payload: 46})
+	}
+}
+
+func (x *answering) frameDropped(f *frame) { x.send(f) }
+
+// The fewer acknowledgements contend with data, the more data the medium carries, without jumps:
+// each costs its own time and that of its collisions with data frames. A rare one costs more, as
+// the station that has won many times keeps the medium (the capture effect).
+func TestRareAnswersCostLess(t *testing.T) {
+	const d = 10 * unit.Second
+	e := *tenMegabit()
+	e.Rate, e.BackoffSlot = 12.5e6, 5_120_000
+	const payload = 1408
+	timeOf := func(payload int) unit.Time {
+		return e.Rate.Time(e.Preamble + e.Header + payload + e.FCS + e.InterframeGapBytes)
+	}
+	newData := func() *frame { return &frame{src: 0, dst: 1, payload: payload} }
+	lastRate, lastCost := 0.0, 0.0
+	for _, n := range []int{1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64} {
+		var k sim.Kernel
+		x := &answering{medium: newMedium(&e, &k, 2, 7, core.NullProbe), n: n}
+		x.transport = x
+		for range 3 {
+			x.send(newData())
+		}
+		k.Go(func(p *sim.Proc) { p.Sleep(d) })
+		if err := k.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		k.Close()
+		rate := float64(x.came*payload) / (float64(d) / float64(unit.Second))
+		alone := float64(n*payload) / (float64(unit.Time(n)*timeOf(payload)+timeOf(46)) / float64(unit.Second))
+		cost := (float64(n*payload)/rate - float64(n*payload)/alone) * 1e6
+		t.Logf("an answer to %2d frames: %.3f MB/s, %.3f without collisions: %.1f us for each answer", n, rate/1e6, alone/1e6, cost)
+		if rate <= lastRate || rate >= alone {
+			t.Errorf("an answer to %d frames: %.0f B/s, %.0f with more answers and %.0f without collisions", n, rate, lastRate, alone)
+		}
+		if lastCost > 0 && (cost < 0.95*lastCost || cost > 1.4*lastCost) {
+			t.Errorf("an answer to %d frames costs %.1f us, one to fewer %.1f", n, cost, lastCost)
+		}
+		lastRate, lastCost = rate, cost
+	}
+}
+
 // Frames that stations start within the propagation time of each other collide; later frames wait.
 func TestCollision(t *testing.T) {
 	e := *tenMegabit()
