@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// BenchmarkMessage is one message of 8 bytes through the whole library on an emulated torus: send,
-// match, receive. Each pair of ranks plays ping-pong, all at once.
+// BenchmarkMessage measures one message of 8 bytes through the whole library on an emulated torus:
+// send, match, receive. All pairs of ranks run a ping-pong at the same time.
 func BenchmarkMessage(b *testing.B) {
 	for _, ranks := range []int{2, 1024} {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
@@ -47,9 +47,9 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// BenchmarkMachines is one message between two ranks that play ping-pong, by the first library of
-// each machine: the cost of emulating the machine's network. On the Ethernet it also says
-// what a frame costs.
+// BenchmarkMachines measures one message of a ping-pong between two ranks on each machine with its
+// first library: the cost of emulating the machine's network. On Ethernet it also reports the cost
+// of a frame.
 func BenchmarkMachines(b *testing.B) {
 	for _, c := range []struct {
 		name, platform string
@@ -81,7 +81,7 @@ func BenchmarkMachines(b *testing.B) {
 	}
 }
 
-// pingPong sends N messages in turn.
+// pingPong sends b.N messages back and forth.
 func pingPong(b *testing.B, bytes int) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		buf, peer := make([]byte, bytes), 1-c.Rank()
@@ -99,7 +99,7 @@ func pingPong(b *testing.B, bytes int) func(*mpi.Comm) error {
 	}
 }
 
-// BenchmarkBarrier is one barrier of a job that is started and ended for it.
+// BenchmarkBarrier measures a job that consists of one barrier.
 func BenchmarkBarrier(b *testing.B) {
 	for _, ranks := range []int{1024, 1 << 20} {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
@@ -113,7 +113,7 @@ func BenchmarkBarrier(b *testing.B) {
 	}
 }
 
-// BenchmarkAllreduce is an allreduce of 8 bytes on the T3D.
+// BenchmarkAllreduce measures an allreduce of 8 bytes on the T3D.
 func BenchmarkAllreduce(b *testing.B) {
 	for _, ranks := range []int{64, 1024} {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
@@ -125,10 +125,10 @@ func BenchmarkAllreduce(b *testing.B) {
 	}
 }
 
-// BenchmarkAlltoall is a pairwise exchange of 1 KiB for each rank with each other one, on the T3D
-// of the catalogue with its first library, which is what programs run on it by default: such
-// messages go with their envelope and are acknowledged (TA). The bytes are real. Ranks
-// send windows of one text, so that memory is needed only for received data.
+// BenchmarkAlltoall measures a pairwise exchange of 1 KiB between all ranks, on the T3D of the
+// catalogue with its first library, the default for programs. These messages use protocol TA: the
+// data travels with the envelope and is acknowledged. Data is really copied. All ranks send parts
+// of one text, so only received data needs memory.
 func BenchmarkAlltoall(b *testing.B) {
 	const each = 1 << 10
 	for _, ranks := range []int{64, 1024} {
@@ -140,7 +140,7 @@ func BenchmarkAlltoall(b *testing.B) {
 			l := *p.Libraries[0]
 			o := mpi.Options{Engine: carry, Library: &l, Tuning: forced(collective.AlgorithmNamed(collective.Alltoall, "pairwise"))}
 			all := make([]byte, ranks*ranks*each)
-			clear(all) // so that no page is touched for the first time while the clock runs
+			clear(all) // touches each page before the clock runs
 			b.ReportAllocs()
 			for b.Loop() {
 				err := mpi.Run(build(b, config(p, p.Machine, &l, ranks, 0)), o, func(c *mpi.Comm) error {
@@ -162,7 +162,7 @@ func BenchmarkAlltoall(b *testing.B) {
 	}
 }
 
-// together runs something on all ranks, in a job each time.
+// together runs do on all ranks, in a new job for each iteration.
 func together(b *testing.B, ranks int, do func(c *mpi.Comm)) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -173,7 +173,7 @@ func together(b *testing.B, ranks int, do func(c *mpi.Comm)) {
 	}
 }
 
-// mirror is the shortest way there can be: what its one rank sends it receives, at no cost.
+// mirror is a port at no cost: its single rank receives what it sends.
 type mirror struct {
 	device.Port
 	packet device.Packet
@@ -192,8 +192,8 @@ func (m *mirror) Recv(bool) *device.Packet                  { return &m.packet }
 func (*mirror) Memory() device.Memory                       { return nil }
 func (*mirror) Counters() device.Counters                   { return nil }
 
-// BenchmarkEngine is what the library itself does for a message of 8 bytes: the send and the
-// receive, with a port that takes no time.
+// BenchmarkEngine measures the library's own time for a message of 8 bytes, send and receive, on a
+// port that takes no time.
 func BenchmarkEngine(b *testing.B) {
 	l := &model.Library{Name: "own", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 1 << 20}}
 	for m := range model.NumModes {

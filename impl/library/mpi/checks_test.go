@@ -16,9 +16,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Ranks that combine by different operations hear so, in every operation that combines, before
-// anything else that differs on account of it, and of the operations that programs make whether
-// they commute.
+// Reductions with different operations fail on all ranks, in every collective operation that
+// combines. The error precedes any other difference that follows from it, and says of operations
+// made by programs whether they commute.
 func TestReductionsDiffer(t *testing.T) {
 	keeps := func(in, inout mpi.Buffer) {}
 	own, alike, commutes := reduction.New(keeps, false), reduction.New(keeps, false), reduction.New(keeps, true)
@@ -67,7 +67,7 @@ func TestReductionsDiffer(t *testing.T) {
 	}
 }
 
-// Data of another kind or length is the smaller trouble where the calls differ.
+// An error about differing calls takes precedence over a wrong type or length of data.
 func TestCallsDifferFirst(t *testing.T) {
 	for want, program := range map[string]func(c *mpi.Comm){
 		"is in scan, and this one in bcast": func(c *mpi.Comm) { c.Bcast(mpi.BufferOf(make([]float64, 4)), 0) },
@@ -86,7 +86,7 @@ func TestCallsDifferFirst(t *testing.T) {
 		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(mpi.BufferOf(make([]int32, 7)), mpi.BufferOf(make([]int32, 7)), mpi.Sum)
-				c.Probe(1, 5) // so that it does not see what the other sends
+				c.Probe(1, 5) // keeps it from seeing what the other rank sends
 			} else {
 				program(c)
 			}
@@ -98,7 +98,7 @@ func TestCallsDifferFirst(t *testing.T) {
 	}
 }
 
-// Messages without data tell calls apart as well.
+// Calls whose messages have no data are distinguished as well.
 func TestCallsWithoutDataDiffer(t *testing.T) {
 	none := mpi.BufferOf([]int32{})
 	for want, program := range map[string]func(c *mpi.Comm){
@@ -121,13 +121,13 @@ func TestCallsWithoutDataDiffer(t *testing.T) {
 	}
 }
 
-// Of programs that are checked the other rank's call is known, also where it has gone on: the one
-// of the same number on the same communicator.
+// In checked programs an error names the other rank's call that belongs to this one: the one with
+// the same number on the same communicator, even if the other rank has continued.
 func TestOtherCall(t *testing.T) {
 	const many = 40
 	for _, c := range []struct {
 		name          string
-		before, after int // calls that go together, and calls that the other rank makes meanwhile; negative: that this one makes before
+		before, after int // matching calls, and calls that the other rank makes after it; negative: calls that this rank makes before
 		known         bool
 	}{{"the first", 0, 0, true}, {"a later one", 7, 0, true}, {"long after", many, 0, true}, {"gone on", 3, 20, true}, {"gone on far", 3, many, false}, {"not come so far", many, -3, false}} {
 		for _, at := range places {
@@ -142,7 +142,7 @@ func TestOtherCall(t *testing.T) {
 						half.Bcast(mpi.BufferOf(make([]int32, 1)), 0)
 						mpi.Allreduce(half, []int32{1}, make([]int32, 1), mpi.Sum)
 					}
-					if half.Rank() == 0 { // sends, and goes on
+					if half.Rank() == 0 { // sends, and continues
 						half.Bcast(mpi.BufferOf(make([]int32, 1)), 0)
 						for range c.after {
 							half.Scatter(mpi.BufferOf(make([]int32, 2)).SubBuffer(0, 1), mpi.BufferOf(make([]int32, 1)), 0)
@@ -172,7 +172,7 @@ func TestOtherCall(t *testing.T) {
 	}
 }
 
-// Of communicators that were freed nothing is kept of the calls on them.
+// No calls on freed communicators are kept.
 func TestCallsAreForgotten(t *testing.T) {
 	const many = 2000
 	l := enginetest.LibraryOfProtocol("T")
@@ -186,7 +186,7 @@ func TestCallsAreForgotten(t *testing.T) {
 		}
 		held := func() uint64 {
 			runtime.GC()
-			runtime.GC() // weak pointers take two
+			runtime.GC() // weak pointers need two collections
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			return m.HeapAlloc
@@ -211,8 +211,8 @@ func elsewhere(f func()) (v any) {
 	return <-done
 }
 
-// Calls of other goroutines fail there, whichever they are, and leave everything as it was, so that
-// the rank may go on.
+// A call by any other goroutine fails in that goroutine and changes nothing, so that the rank can
+// continue.
 func TestCallsFromElsewhere(t *testing.T) {
 	calls := func(c *mpi.Comm, r *mpi.Request) map[string]func() {
 		b := make([]byte, 8)
@@ -299,14 +299,14 @@ func TestCallsOfOtherRanks(t *testing.T) {
 	}
 }
 
-// column is a column of a matrix of three rows and columns.
+// column returns a column of a 3 × 3 matrix.
 func column(matrix []int32, i int) mpi.Buffer {
 	return mpi.Buffer{Bytes: mpi.BytesOf(matrix), Origin: 4 * i, Count: 1, Type: columns}
 }
 
 var columns = mpi.Vector(3, 1, 3, mpi.Int32).Commit()
 
-// Each program is one of two ranks that do the same. says is "" of a program that is right.
+// Programs that both ranks run. says is "" if the program is correct.
 var memories = []struct {
 	name    string
 	says    string
@@ -412,7 +412,7 @@ var memories = []struct {
 	}},
 }
 
-// Shared memory is found if that check is on, and only then.
+// Overlapping memory is found if the check is on, and only then.
 func TestMemoryOfCalls(t *testing.T) {
 	for _, m := range memories {
 		t.Run(m.name, func(t *testing.T) {
@@ -434,7 +434,7 @@ func TestMemoryOfCalls(t *testing.T) {
 				if !errors.As(err, &e) || e.Class != engine.ErrBuffer || !strings.Contains(e.Text, m.says) || !strings.Contains(e.Text, "checks_test.go:") {
 					t.Errorf("by %s: %v, want %q", protocol, err, m.says)
 				}
-				if enginetest.RaceDetectorOn { // it would see what the programs do wrong
+				if enginetest.RaceDetectorOn { // the detector would report the programs' faults
 					continue
 				}
 				if err := run(mpi.CheckOff); errors.As(err, &e) && e.Class == engine.ErrBuffer {
@@ -445,7 +445,7 @@ func TestMemoryOfCalls(t *testing.T) {
 	}
 }
 
-// To check takes no virtual time.
+// Checks take no virtual time.
 func TestCheckTakesNoTime(t *testing.T) {
 	var ends [2]unit.Time
 	for i, check := range []mpi.CheckMode{mpi.CheckOff, mpi.CheckStrict} {

@@ -19,7 +19,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// forced is a table in which each operation has one algorithm.
+// forced returns rules that select one algorithm for its operation.
 func forced(a *collective.Algorithm) []collective.Rule {
 	return []collective.Rule{{Operation: a.Operation, MaxBytes: -1, Algorithm: a.Name}}
 }
@@ -44,7 +44,7 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	return t.Commit()
 }
 
-// words returns the data of a buffer as words.
+// words returns the data of a buffer as 64-bit words.
 func words(b mpi.Buffer) []uint64 {
 	flat, ok := b.ContiguousBytes()
 	if !ok {
@@ -53,7 +53,8 @@ func words(b mpi.Buffer) []uint64 {
 	return mpi.SliceOf[uint64](flat)
 }
 
-// given is word i of what a rank gives. Even as factors they lose nothing: all are odd.
+// given returns word i of a rank's contribution. All are odd, so products modulo 2^64 lose no
+// information.
 func given(rank, i int) uint64 { return uint64(rank*1_000_003+i*7919)*2 + 1 }
 
 func giving(rank, n int) []uint64 {
@@ -64,7 +65,7 @@ func giving(rank, n int) []uint64 {
 	return x
 }
 
-// composed is pair i of words of the ranks from first to last, combined by compose.
+// composed returns pair i of words of ranks 0 to last, combined with compose.
 func composed(last, i int) [2]uint64 {
 	f := [2]uint64{given(0, 2*i), given(0, 2*i+1)}
 	for r := 1; r <= last; r++ {
@@ -74,7 +75,7 @@ func composed(last, i int) [2]uint64 {
 	return f
 }
 
-// total is word i of all ranks, added up.
+// total returns the sum over all ranks of word i.
 func total(ranks, i int) uint64 {
 	var s uint64
 	for r := range ranks {
@@ -83,8 +84,9 @@ func total(ranks, i int) uint64 {
 	return s
 }
 
-// works calls an operation with n words of each rank, or for each, and says whether what came is
-// right. An algorithm that disorders adds, others compose.
+// works carries out an operation with n words per rank, or per pair of ranks, and checks the
+// result. It uses addition if the algorithm does not keep the order of ranks, and compose
+// otherwise.
 func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	p, me := c.Size(), c.Rank()
 	op, typ, per := compose, affine, 2
@@ -161,7 +163,7 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	return nil
 }
 
-// extendedAlgorithms are all algorithms, and a member of each family.
+// extendedAlgorithms returns all algorithms, with one member of each family.
 func extendedAlgorithms() []*collective.Algorithm {
 	all := slices.Clone(collective.Algorithms)
 	for _, o := range collective.Operations() {
@@ -170,8 +172,8 @@ func extendedAlgorithms() []*collective.Algorithm {
 	return all
 }
 
-// Every algorithm does what its operation says, on 1 to 9 ranks, one call after another without
-// barriers between. Those of two levels do wherever ranks are.
+// Every algorithm gives the result of its operation on 1 to 9 ranks, in consecutive calls without
+// barriers. Algorithms of two levels do so for all placements of ranks.
 func TestCollectives(t *testing.T) {
 	for _, a := range extendedAlgorithms() {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
@@ -194,7 +196,8 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// They do so in all places under all tables, with the algorithms that are usual for the length.
+// The operations give the right result in all worlds with all libraries, with the algorithms that
+// are usual for the length.
 func TestCollectivesEverywhere(t *testing.T) {
 	holdsEverywhere(t, 5, func(c *mpi.Comm) error {
 		for _, o := range collective.Operations() {
@@ -208,8 +211,8 @@ func TestCollectivesEverywhere(t *testing.T) {
 	})
 }
 
-// Types with gaps are packed, and only their data is touched: the second column of a matrix at the
-// root becomes the first of the others.
+// Types with gaps are packed, and only their data is accessed: the second column of the root's
+// matrix becomes the first of the other ranks'.
 func TestBcastOfColumns(t *testing.T) {
 	const rows, columns = 5, 3
 	column := must(datatype.Vector(rows, 1, columns, datatype.Float64))
@@ -237,7 +240,7 @@ func TestBcastOfColumns(t *testing.T) {
 	}))
 }
 
-// Ranks may give and take the same data as elements of several sizes, whatever the algorithm.
+// Ranks may describe the same data by elements of different sizes, with any algorithm.
 func TestBcastOfOtherElements(t *testing.T) {
 	for _, a := range collective.AlgorithmsOf(collective.Bcast) {
 		holds(t, mpi.Run(loop.New(3), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(a)}, func(c *mpi.Comm) error {
@@ -261,7 +264,7 @@ func TestBcastOfOtherElements(t *testing.T) {
 	}
 }
 
-// Pairs with a gap between value and index are combined as any others.
+// Pairs with a gap between value and index are combined correctly.
 func TestMinLoc(t *testing.T) {
 	type pair struct {
 		value float64
@@ -281,7 +284,7 @@ func TestMinLoc(t *testing.T) {
 	}))
 }
 
-// Ranks that do not call the same are told, with class, rank and call.
+// If the calls of ranks differ, the error names class, rank and call.
 func TestCollectiveFaults(t *testing.T) {
 	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	for name, f := range map[string]struct {
@@ -322,8 +325,8 @@ func TestCollectiveFaults(t *testing.T) {
 	}
 }
 
-// A rank that hears from the one it expects, which has another root in mind, says so: rank 3 is
-// sent to by rank 2 for either root.
+// A rank reports a different root even if the message comes from the rank that it expects: rank 3
+// receives from rank 2 for both roots.
 func TestRootsDiffer(t *testing.T) {
 	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), Tuning: forced(collective.AlgorithmNamed(collective.Bcast, "binomial"))}
 	err := mpi.Run(loop.New(4), o, func(c *mpi.Comm) error {
@@ -336,14 +339,14 @@ func TestRootsDiffer(t *testing.T) {
 	}
 }
 
-// Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the
-// picosecond, those of two levels when the ranks know where they are.
+// On a pure LogGP machine every algorithm takes the time that the model predicts, to the
+// picosecond. Algorithms of two levels do so once the ranks know where they are.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}.Parameters()}
 	for _, a := range extendedAlgorithms() {
-		m.Combining = unit.PerByte(syntheticOperation) / 16 // an operation for each pair of words
+		m.Combining = unit.PerByte(syntheticOperation) / 16 // one operation for each pair of words
 		if a.NeedsCommutative {
-			m.Combining *= 2 // for each word
+			m.Combining *= 2 // one operation for each word
 		}
 		for _, ranks := range []int{2, 3, 4, 7, 8} {
 			for _, node := range layouts(a, ranks) {
@@ -351,7 +354,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 				if !a.Serves(j) {
 					continue
 				}
-				w, o := syntheticOf(t, ranks, 1e18) // whose copies take no time
+				w, o := syntheticOf(t, ranks, 1e18) // copies take no time
 				if got, want := lasts(t, inNodes{w, node}, o, a, j, 1), m.Cost(a, j).LastEnd; got != want {
 					t.Errorf("%v on %d ranks took %v, the model says %v", a, ranks, got, want)
 				}
@@ -360,7 +363,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	}
 }
 
-// jobOf is an operation on 160 bytes.
+// jobOf returns a collective job with 160 bytes.
 func jobOf(a *collective.Algorithm, ranks int, node func(rank int) int) collective.Job {
 	names := make([]int, ranks)
 	for r := range names {
@@ -376,14 +379,15 @@ func jobOf(a *collective.Algorithm, ranks int, node func(rank int) int) collecti
 	return j
 }
 
-// abreast lets ranks go on at a time all at once, the first ones first.
+// abreast lets all ranks continue at the same time. Events of lower ranks come first.
 func abreast(c *mpi.Comm, begin unit.Time) {
 	c.Compute(begin - us*unit.Time(c.Size()-c.Rank()) - c.Wtime())
 	c.Compute(begin - c.Wtime())
 }
 
-// lasts carries out a job twice by an algorithm and returns how long the second time takes, which
-// all ranks begin at once. Rank r of the world is rank stride·r modulo their number.
+// lasts carries out a job twice with an algorithm and returns the time of the second run, which all
+// ranks start at the same time. Rank r of the communicator is rank stride·r modulo the number of
+// ranks of the world.
 func lasts(t *testing.T, w device.World, o mpi.Options, a *collective.Algorithm, j collective.Job, stride int) unit.Time {
 	t.Helper()
 	const begin = unit.Second
@@ -402,13 +406,12 @@ func lasts(t *testing.T, w device.World, o mpi.Options, a *collective.Algorithm,
 	return slices.Max(ends) - begin
 }
 
-// Parts of any length, some of them empty, and in any place: rank r gives rank i (r+2i) mod 4
-// words.
+// Parts may have any length, including 0, and any place: rank r sends (r+2i) mod 4 words to rank i.
 func TestVectors(t *testing.T) {
 	length := func(from, to int) int { return (from + 2*to) % 4 }
 	holdsEverywhere(t, 5, func(c *mpi.Comm) error {
 		p, me := c.Size(), c.Rank()
-		counts := func(of func(i int) int) (counts, offsets []int) { // parts in the opposite order of ranks, with a word between
+		counts := func(of func(i int) int) (counts, offsets []int) { // parts in the reverse order of ranks, with a gap of one word
 			counts, offsets = make([]int, p), make([]int, p)
 			at := 0
 			for i := p - 1; i >= 0; i-- {
@@ -477,8 +480,8 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// A communicator takes the algorithm that it is tuned to, others the job's, and it too when it is
-// tuned to nothing: the time of each broadcast is that of its algorithm.
+// A communicator uses the algorithms of its own rules, other communicators those of the job. nil
+// restores the job's rules. The time of each broadcast shows its algorithm.
 func TestTune(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 10000}.Parameters()}
 	const ranks = 8

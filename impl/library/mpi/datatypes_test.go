@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// Every constructor makes the type of its definition in MPI-1.2, §3.12.1: the bytes of a row of 24
-// that elements of one are sent from.
+// Every constructor makes the type that MPI-1.2, section 3.12.1, defines: want has the bytes, out
+// of 24, that an element consists of.
 func TestTypes(t *testing.T) {
 	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
 		for _, x := range []struct {
@@ -50,7 +50,7 @@ func TestTypes(t *testing.T) {
 	})
 }
 
-// A type that cannot be made ends the rank that wanted it.
+// A type that cannot be made ends the rank that asked for it.
 func TestNoType(t *testing.T) {
 	freed := mpi.Contiguous(2, mpi.Int32)
 	if err := freed.Free(); err != nil {
@@ -79,7 +79,7 @@ func TestNoType(t *testing.T) {
 	}
 }
 
-// check holds an error to its rank, call, class and words.
+// check compares an error with the expected rank, call, class and text.
 func check(t *testing.T, err error, rank int, call string, class engine.ErrorClass, text string) {
 	t.Helper()
 	var e *mpi.Error
@@ -91,14 +91,14 @@ func check(t *testing.T, err error, rank int, call string, class engine.ErrorCla
 	}
 }
 
-// panicked returns the error that a function panics with.
+// panicked returns the error with which a function panics.
 func panicked(f func()) (err error) {
 	defer func() { err, _ = recover().(error) }()
 	f()
 	return nil
 }
 
-// Count and Elements say how many elements were received.
+// Count and Elements return the number of received elements.
 func TestCountOfElements(t *testing.T) {
 	locally(t, 1, func(c *mpi.Comm) error {
 		pair := must(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{mpi.Int16, mpi.Float64}))
@@ -121,7 +121,8 @@ func TestCountOfElements(t *testing.T) {
 	})
 }
 
-// Packed data travels as bytes, and is unpacked or received as its elements (MPI-1.2, §3.13).
+// Packed data travels as bytes, and can be unpacked or received as elements (MPI-1.2, section
+// 3.13).
 func TestPack(t *testing.T) {
 	every := mpi.Vector(3, 1, 2, mpi.Int32).Commit()
 	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
@@ -180,8 +181,8 @@ func TestPackFaults(t *testing.T) {
 	}
 }
 
-// Fields of a struct are sent by a type that is made of their displacements, as in the example of
-// MPI-1.2, §3.12.10.
+// A type made of the displacements of a struct's fields sends these fields, as in the example of
+// MPI-1.2, section 3.12.10.
 func TestDisplacement(t *testing.T) {
 	type particle struct {
 		class int8

@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// The first five are in MPI-1.2, section 6.5.2, or follow from it; the others are results of MPICH
-// 4.0, where Open MPI 4.1 gives others for 72, 180 and 336.
+// The first five results are in MPI-1.2, section 6.5.2, or follow from it. The others are from
+// MPICH 4.0; Open MPI 4.1 differs for 72, 180 and 336.
 func TestDims(t *testing.T) {
 	locally(t, 1, func(c *mpi.Comm) error {
 		for _, x := range []struct {
@@ -21,7 +21,7 @@ func TestDims(t *testing.T) {
 			{72, []int{0, 0}, []int{9, 8}}, {180, []int{0, 0}, []int{15, 12}}, {336, []int{0, 0}, []int{21, 16}},
 			{360, []int{0, 0, 0}, []int{10, 6, 6}}, {1, []int{0, 0, 0}, []int{1, 1, 1}}, {1440, []int{0, 0, 0}, []int{12, 12, 10}}, {1008, []int{0, 0, 0}, []int{12, 12, 7}}, {1800, []int{0, 0, 0, 0}, []int{9, 8, 5, 5}},
 			{1_000_000_007, []int{0, 0, 0}, []int{1_000_000_007, 1, 1}}, {1 << 30, []int{0, 0, 0}, []int{1024, 1024, 1024}}, {2_147_483_647, []int{0, 0}, []int{2_147_483_647, 1}},
-			{735_134_400, []int{0, 0, 0, 0, 0}, nil}, // it has 1344 divisors
+			{735_134_400, []int{0, 0, 0, 0, 0}, nil}, // 1344 divisors
 		} {
 			got := c.CreateDims(x.ranks, x.dims)
 			product := 1
@@ -39,10 +39,10 @@ func TestDims(t *testing.T) {
 	})
 }
 
-// Of all divisions the largest and the smallest number differ least; of these the smallest is the
-// largest, then the next.
+// The difference between the largest and the smallest factor is minimal. Among such divisions the
+// smallest factor is maximal, then the next.
 func TestDimsAreBalanced(t *testing.T) {
-	var best []int // from the smallest on
+	var best []int // in increasing order
 	var divide func(rest int, tail []int, n int)
 	divide = func(rest int, tail []int, n int) {
 		if n == 1 {

@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Two ranks of a node of the torus have the name of it, and its timer; ranks on this machine have
-// the same name, and some clock.
+// Two ranks of a torus node have the node's name and timer. Ranks on this computer have the same
+// name and some clock.
 func TestWhereabouts(t *testing.T) {
 	if v, sub := mpi.Version(); v != 4 || sub != 1 {
 		t.Errorf("version %d.%d", v, sub)
@@ -57,7 +57,7 @@ func TestInitialized(t *testing.T) {
 	}
 }
 
-// Abort ends all ranks, also those that wait.
+// Abort ends all ranks, including those that wait.
 func TestAbort(t *testing.T) {
 	everywhere(t, 3, func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
@@ -73,7 +73,7 @@ func TestAbort(t *testing.T) {
 	})
 }
 
-// entered returns the calls of rank 0 that its library is told of, but for the last one.
+// entered returns all calls but the last that OnCall reports for rank 0.
 func entered(t *testing.T, ranks int, program func(c *mpi.Comm)) []string {
 	t.Helper()
 	var calls []string
@@ -88,7 +88,7 @@ func entered(t *testing.T, ranks int, program func(c *mpi.Comm)) []string {
 	return calls
 }
 
-// A call of the program is one call, whatever the library calls within it.
+// A call of the program is reported as one call, whatever the library calls within it.
 func TestOneCall(t *testing.T) {
 	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	for name, call := range map[string]func(c *mpi.Comm){
@@ -127,11 +127,11 @@ func TestOneCall(t *testing.T) {
 	}
 }
 
-// halves and grids are communicators of ranks that are made before what is looked at.
+// halves and grids are communicators of ranks that are created before the calls under test.
 var halves, grids [2]*mpi.Comm
 
-// An error within a call that calls others has its name: ranks go apart when the first of the calls
-// within has been carried out.
+// An error within a nested call carries the name of the program's call. The ranks differ only after
+// the first nested call.
 func TestNameOfCall(t *testing.T) {
 	x := func(n int) mpi.Buffer { return mpi.BufferOf(make([]int32, n)) }
 	for name, c := range map[string]struct{ call, other func(c *mpi.Comm) }{
@@ -157,8 +157,8 @@ func TestNameOfCall(t *testing.T) {
 	}
 }
 
-// A wrong argument of either half of Sendrecv leaves nothing under way: the message that would have
-// been received is there for another receive.
+// If an argument of either half of Sendrecv is wrong, nothing is left under way: another receive
+// gets the message.
 func TestSendrecvWrong(t *testing.T) {
 	bare := mpi.Buffer{Bytes: make([]byte, 64), Count: 2}
 	x := mpi.BufferOf(make([]int32, 2))

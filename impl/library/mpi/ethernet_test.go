@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// workstations is an Ethernet whose costs no two sums have in common.
+// workstations returns an Ethernet with costs whose sums are all different.
 func workstations() *model.Machine {
 	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 16}, TimerResolution: 1,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 31e6}},
@@ -22,14 +22,14 @@ func workstations() *model.Machine {
 				Poll: 90_000_049, Output: 81_000_001, Input: 110_000_017, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
 }
 
-// switched is the same with switches of so many ports.
+// switched returns the same machine with switches that have a number of ports.
 func switched(full bool, ports int) *model.Machine {
 	m := workstations()
 	m.Network.(*model.Ethernet).Switches = &model.Switches{IsFullDuplex: full, StationsPerSwitch: ports, Latency: 11_000_003, LinkBufferBytes: 1 << 20, Uplink: 3.7e6}
 	return m
 }
 
-// ethernets are kinds of Ethernet, each with two ranks that talk.
+// ethernets are kinds of Ethernet, each with two ranks that communicate.
 var ethernets = []struct {
 	name string
 	m    *model.Machine
@@ -43,11 +43,12 @@ var ethernets = []struct {
 	{"two uplinks", switched(true, 1), pair{3, 1, 2}},
 }
 
-// oneAfterTheOther says whether the packets of a protocol go to and fro in turn, so that none meets
-// another on the medium, or at its receiver.
+// oneAfterTheOther reports whether the packets of a protocol alternate in direction, so that none
+// meets another on the medium or at its receiver.
 func oneAfterTheOther(p *model.Protocol) bool { return p != model.ProtocolRAT }
 
-// TestExactEthernet compares where every packet fits a segment, and none is under way with another.
+// TestExactEthernet compares emulation and closed form for packets that fit a segment and never
+// overlap in time.
 func TestExactEthernet(t *testing.T) {
 	for _, e := range ethernets {
 		t.Run(e.name, func(t *testing.T) {
@@ -64,10 +65,10 @@ func TestExactEthernet(t *testing.T) {
 	}
 }
 
-// TestEthernetStreams compares packets of several segments, which the model tells by a recurrence.
-// A sender's call ends when its buffer has room for the last bytes: one acknowledgement, or about a
-// frame, earlier or later, as a collision decides; through switches, where acknowledgements go
-// beside data, as the order of reads decides.
+// TestEthernetStreams compares packets of several segments, for which the closed form uses a
+// recurrence. A send returns when its buffer has space for the last bytes. This may differ by one
+// acknowledgement, or about a frame: by chance of a collision on the shared medium, and by the
+// order of reads on switches, where acknowledgements and data do not compete.
 func TestEthernetStreams(t *testing.T) {
 	const most = 0.10
 	for _, e := range ethernets {
@@ -101,7 +102,7 @@ func streams(t *testing.T, m *model.Machine, between pair, most, mostOfCalls flo
 }
 
 // TestExactEthernetMessages compares low-level messages with their closed form, and the closed form
-// with what LogGP sees of it.
+// with its LogGP view.
 func TestExactEthernetMessages(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	path := m.PathBetweenRanks(2, 0, 1)
@@ -113,21 +114,21 @@ func TestExactEthernetMessages(t *testing.T) {
 		}
 		one := view.SendOverhead.Time(k) + view.L + m.Network.(*model.Ethernet).Rate.Time(k) + view.RecvOverhead.Time(k)
 		for _, c := range [][2]unit.Time{{view.SendOverhead.Time(k), want.Sender.Sum()}, {one, want.Delivery.Sum()}} {
-			if d := c[0] - c[1]; d < -10 || d > 10 { // rounded a few times
+			if d := c[0] - c[1]; d < -10 || d > 10 { // several roundings
 				t.Errorf("%d bytes: LogGP has %v, the closed form %v", k, c[0], c[1])
 			}
 		}
 	}
-	// Of a long message the medium shows: an address, 1460 bytes and silence take as long as 1538
-	// bytes.
+	// A long message is limited by the medium: with preamble, headers and gap, 1460 bytes take the
+	// time of 1538.
 	if g, want := view.GapPerByte.Micros(), 1538/1.25/1460; math.Abs(g-want) > 1e-9 {
 		t.Errorf("G is %v us/B, want %v", g, want)
 	}
 }
 
-// TestExactEthernetMeeting lets the receive begin before the send, with it, and when the message
-// has been there for long. Then its interrupt was time of what the rank did before, and the call
-// began as much later.
+// TestExactEthernetMeeting starts the receive before the send, at the same time, and long after the
+// message has arrived. In the last case the interrupt delayed what the rank did before, and the
+// call starts later by that time.
 func TestExactEthernetMeeting(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{0, 16, 1000, 1420} {
@@ -151,8 +152,8 @@ func TestExactEthernetMeeting(t *testing.T) {
 	}
 }
 
-// TestEthernetLateReceive lets the receive of a long message begin when its sender has long found
-// the window closed.
+// TestEthernetLateReceive starts the receive of a long message long after the window has stopped
+// the sender.
 func TestEthernetLateReceive(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{5000, 20000, 50000} {
@@ -164,9 +165,9 @@ func TestEthernetLateReceive(t *testing.T) {
 	}
 }
 
-// TestLongMessagesShareLinks: a library that writes to several sockets together sends two long
-// messages at the same time, although each has to be asked for. While it hands one to the system it
-// hears of the other.
+// TestLongMessagesShareLinks: a library that writes to several sockets at once sends two long
+// messages in parallel, although each is a rendezvous. While it passes one to the system, it
+// receives the request for the other.
 func TestLongMessagesShareLinks(t *testing.T) {
 	const bytes = 1 << 20
 	m := switched(true, 8)
@@ -198,9 +199,9 @@ func TestLongMessagesShareLinks(t *testing.T) {
 	}
 }
 
-// TestExchangeOrders checks in which order MPI_Alltoallv sends on PCs with switches. If all ranks
-// begin with rank 0 the memory of the switch overflows; if each begins with the next rank it does
-// not.
+// TestExchangeOrders checks the order in which MPI_Alltoallv sends on PCs with switches. If all
+// ranks start with rank 0, the switch's memory overflows. If each starts with the next rank, it
+// does not.
 func TestExchangeOrders(t *testing.T) {
 	const ranks, bytes = 16, 16 << 10
 	p := load("cc-cluster")
@@ -224,7 +225,7 @@ func TestExchangeOrders(t *testing.T) {
 			for i := range out {
 				out[i] = byte(c.Rank() + i/bytes)
 			}
-			for range 8 { // the windows of TCP grow
+			for range 8 { // the TCP windows grow
 				c.Alltoallv(mpi.BufferOf(out), counts, offsets, mpi.BufferOf(in), counts, offsets)
 			}
 			for i, b := range in {

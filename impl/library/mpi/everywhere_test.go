@@ -15,27 +15,26 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The result of a program must not depend on where it runs, or on how its messages travel. These
-// tests run in every place under the first table, and under every table in some places.
+// The result of a program must not depend on the machine or on how messages travel. These tests run
+// in every world with the first library, and with every library in some worlds.
 
 var places = enginetest.Worlds()
 
-// load returns a platform of the catalogue.
+// load loads a platform of the catalogue.
 var load = enginetest.LoadPlatform
 
-// emulated returns the world of a catalogue entry's machine, with its first library's software
-// costs.
+// emulated returns the world of a catalogue platform, with the software costs of its first library.
 func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
 	return virtual(t, load(name), load(name).Machine, l, ranks, noise)
 }
 
-// on opens a place on a machine of the catalogue, without noise.
+// on returns a function that creates a world of a catalogue platform, without noise.
 func on(name string) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, name, l, ranks, 0) }
 }
 
-// scattered returns the Convex with each rank in a hypernode of its own.
+// scattered returns the Convex with each rank in its own hypernode.
 func scattered(ranks int) *model.Machine {
 	m, h := *load("convex").Machine, *load("convex").Machine.Network.(*model.Hypernodes)
 	h.Sizes = slices.Repeat([]int{1}, ranks)
@@ -44,13 +43,13 @@ func scattered(ranks int) *model.Machine {
 }
 
 // virtual returns the world of a machine, with the software costs of the first library of a
-// catalogue entry.
+// platform.
 func virtual(t testing.TB, p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
 	return build(t, config(p, machine, l, ranks, noise))
 }
 
-// config says how that is emulated.
+// config returns the emulation's configuration for such a world.
 func config(p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) hw.Config {
 	l.Software = p.Libraries[0].Software
 	m := *machine
@@ -58,7 +57,7 @@ func config(p *platform.Platform, machine *model.Machine, l *model.Library, rank
 	return hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise}
 }
 
-// build returns an emulated world.
+// build creates an emulated world.
 func build(t testing.TB, c hw.Config) device.World {
 	t.Helper()
 	w, err := hw.New(c)
@@ -68,15 +67,15 @@ func build(t testing.TB, c hw.Config) device.World {
 	return w
 }
 
-// packetsAlone is an engine whose messages travel as packets, whatever else a port has.
+// packetsAlone is an engine that uses packets only, whatever other capabilities a port has.
 var packetsAlone = model.QueueEngine
 
-// carry is the engine that a library names.
+// carry returns the engine that a library names.
 func carry(l *model.Library, protocol string) (engine.JobEngines, error) {
 	return job.NewEngines(l)(l, protocol)
 }
 
-// tables are how messages travel: by libraries of each engine.
+// tables are libraries of each engine, with their protocol rules.
 var tables = func() []enginetest.Library {
 	all := enginetest.ProtoLibraries()
 	for _, e := range model.Engines {
@@ -87,14 +86,14 @@ var tables = func() []enginetest.Library {
 	return all
 }()
 
-// everywhere runs a program in all places under the first table and in those of
-// enginetest.WorldsOfLibrary under the others, and hands what became of it to check.
+// everywhere runs a program in all worlds with the first library, and in those of
+// enginetest.WorldsOfLibrary with the others. It passes each result to check.
 func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
 	t.Helper()
 	everywhereChecked(t, ranks, mpi.CheckOff, program, check)
 }
 
-// everywhereChecked does so with programs that are checked.
+// everywhereChecked is everywhere with a check mode.
 func everywhereChecked(t *testing.T, ranks int, mode mpi.CheckMode, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
 	t.Helper()
 	for i, x := range tables {
@@ -114,8 +113,8 @@ func holds(t *testing.T, err error) {
 	}
 }
 
-// holdsEverywhere runs a program that has to hold everywhere, and among processes: each table in
-// one of those worlds.
+// holdsEverywhere fails the test if the program fails in any world, including one of processes.
+// Each library runs in one such world.
 func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 	t.Helper()
 	everywhere(t, ranks, program, holds)
@@ -176,7 +175,7 @@ func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
 	return syntheticOf(t, ranks, 1e15)
 }
 
-// syntheticOf is a machine that is LogGP, copies at some rate, and takes a time for an operation.
+// syntheticOf returns a LogGP machine with a copy rate and a time per reduction operation.
 func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
 	m := &model.Machine{Name: "loggp", Ranks: model.RankLimits{Default: 2, Min: 1, Max: 1 << 20}, TimerResolution: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}, Operation: syntheticOperation},

@@ -14,11 +14,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The emulation and the closed form of package model share nothing but the data of the machine.
-// Where one message travels alone they must agree to the picosecond.
+// The emulation and the closed form of package model share only the data of the machine. If a
+// single message is under way they must agree to the picosecond.
 
-// odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind
-// another.
+// odd returns a library with costs whose sums are all different, so that a wrong term cannot hide
+// behind another.
 func odd(stage bool, bounce int) *model.Library {
 	l := lib()
 	l.Software = [model.MaxCosts]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
@@ -31,8 +31,8 @@ func odd(stage bool, bounce int) *model.Library {
 // pair is two ranks of a job.
 type pair struct{ ranks, from, to int }
 
-// taken is what a transfer took: the sender's call, until the receiver had it, and until the sender
-// was rid of it.
+// taken has the times of a transfer: the duration of the sender's call, the time until the receiver
+// has the message, and the time until the send is complete.
 type taken struct{ sender, delivery, rid unit.Time }
 
 // world returns the emulated machine.
@@ -45,14 +45,14 @@ func world(t testing.TB, m *model.Machine, l *model.Library, ranks int) device.W
 	return w
 }
 
-// withoutMemory returns a machine that has no remote memory and is the same otherwise.
+// withoutMemory returns the same machine without remote memory access.
 func withoutMemory(m *model.Machine) *model.Machine {
 	x := *m
 	x.ProcessorsCannotShareMemory = true
 	return &x
 }
 
-// call makes the sender's call of a transfer. The request of one that blocks is null.
+// call makes the sender's call of a transfer. A blocking call returns the null request.
 func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
 	if x.IsNonblocking {
 		return [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](mpi.BufferOf(b), to, 7)
@@ -61,8 +61,7 @@ func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
 	return r
 }
 
-// transfer is a program that makes a transfer, with its first touch of the wire long after whatever
-// began the job.
+// transfer returns a program that makes one transfer, long after the start of the job.
 func transfer(x model.Transfer, p pair, took *taken) func(*mpi.Comm) error {
 	var start unit.Time
 	return func(c *mpi.Comm) error {
@@ -96,8 +95,7 @@ func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took take
 	return took
 }
 
-// exact says whether the emulation takes as long as the closed form, and prints the terms where it
-// does not.
+// exact compares emulation and closed form, and prints the terms if they differ.
 func exact(t *testing.T, x model.Transfer, p pair) {
 	t.Helper()
 	got, want := emulate(t, x, p, x.Protocol.Name), x.Cost()
@@ -124,7 +122,7 @@ func terms(sum model.Terms) (s string) {
 	return s
 }
 
-// eachWay runs a test for every way in which k bytes can travel between a pair.
+// eachWay runs a test for every protocol and mode in which k bytes can travel between two ranks.
 func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, test func(*testing.T, model.Transfer, pair)) {
 	t.Helper()
 	x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.PathBetweenRanks(p.ranks, p.from, p.to)}
@@ -139,22 +137,22 @@ func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, te
 	}
 }
 
-// copyingLogGP is a LogGP machine with a processor that copies.
+// copyingLogGP returns a LogGP machine whose processor takes time to copy.
 func copyingLogGP(g model.LogGP) *model.Machine {
 	return &model.Machine{Name: "loggp", Ranks: model.RankLimits{Min: 1, Max: 1 << 20}, TimerResolution: 1, Network: &g,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// edges are those around which something changes on the torus: nothing, bounce buffer and first
-// part, chunk, and chunk with header.
+// edges are sizes around the limits of the torus: no data, bounce buffer and first part, chunk, and
+// chunk with header.
 var edges = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
 
-// rounded are sizes that end in every way within chunks of seven bytes. Three chunks take a whole
+// rounded are sizes with every remainder modulo chunks of seven bytes. Three chunks take a whole
 // number of picoseconds.
 var rounded = []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 1001, 1008, 1015, 1017}
 
-// TestExactTorus compares every protocol in every mode at every size between two ranks, and the
-// rest of what matters one at a time.
+// TestExactTorus compares every protocol in every mode at every size between two ranks, and all
+// other parameters one at a time.
 func TestExactTorus(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
@@ -173,7 +171,7 @@ func TestExactTorus(t *testing.T) {
 	}
 }
 
-// shared is a machine of hypernodes, with numbers that no two sums have in common.
+// shared returns a machine of hypernodes with costs whose sums are all different.
 func shared(sizes ...int) *model.Machine {
 	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.MemoryAccess{
 		model.IntraNode: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, SettleTime: 450_007, Receive: 270_031, FetchPerByte: 5123.4,
@@ -185,9 +183,9 @@ func shared(sizes ...int) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// TestExactHypernodes compares every protocol in every mode inside a hypernode and between two, at
-// all sizes around which something changes there, also where ports and rings are no faster than the
-// processors, with chunks so tiny that rounding shows, and where they are slower.
+// TestExactHypernodes compares every protocol in every mode within a hypernode and between two, at
+// all sizes around a limit. It does so also if ports and rings are as fast as processors, with
+// chunks so small that rounding shows, and if they are slower.
 func TestExactHypernodes(t *testing.T) {
 	m, tight, slow := shared(2, 3, 3), shared(2, 3, 3), shared(2, 3, 3)
 	const rate = 7e12 / 56700.6 // as in TestExactLinks
@@ -220,8 +218,8 @@ func TestExactHypernodes(t *testing.T) {
 	}
 }
 
-// cores is a node of cores that share memory, with numbers that no two sums have in common. A core
-// moves bytes faster than memory from socket to socket only.
+// cores returns a node of cores that share memory, with costs whose sums are all different. A core
+// is faster than memory only between sockets.
 func cores() *model.Machine {
 	n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 2, Caches: []model.CacheCopy{{UpTo: 1024, Bandwidth: 407e6}, {UpTo: 4096, Bandwidth: 251e6}},
 		Memory: 409e6, Link: 83e6, Header: 41, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Receive: 270_031,
@@ -234,9 +232,8 @@ func cores() *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// TestExactNUMA compares every protocol in every mode at every distance, at all sizes around which
-// something changes there, in both orders of ranks, without caches, and where memory is slower than
-// a core.
+// TestExactNUMA compares every protocol in every mode at every distance, at all sizes around a
+// limit, in both orders of ranks, without caches, and if memory is slower than a core.
 func TestExactNUMA(t *testing.T) {
 	m, plain, slow := cores(), cores(), cores()
 	plain.Network.(*model.NUMA).Caches, plain.Network.(*model.NUMA).Page = nil, model.PageCost{}
@@ -254,7 +251,7 @@ func TestExactNUMA(t *testing.T) {
 	}
 }
 
-// tree is a fat tree with numbers that no two sums have in common.
+// tree returns a fat tree with costs whose sums are all different.
 func tree(up ...int) *model.Machine {
 	f := &model.FatTree{Arity: 4, UpLinks: up, HopLatency: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, InterfaceLock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
 		Send:    model.PIO{Start: 333_023, Word: model.AccessWidth{Size: 8, Time: 133_007}, Burst: model.AccessWidth{Size: 64, Time: 66_041}},
@@ -265,8 +262,8 @@ func tree(up ...int) *model.Machine {
 }
 
 // TestExactFatTree compares every protocol in every mode below one switch and across three levels,
-// at all sizes around which something changes there, with interfaces that access memory and
-// without, and where links are slower than what feeds them.
+// at all sizes around a limit, with and without interfaces that access memory, and if links are
+// slower than their sources.
 func TestExactFatTree(t *testing.T) {
 	m, plain, slow := tree(4, 4), tree(2, 2), tree(4, 4)
 	f := plain.Network.(*model.FatTree)
@@ -285,7 +282,8 @@ func TestExactFatTree(t *testing.T) {
 	}
 }
 
-// fabric is a graph with numbers that no two sums have in common, whose trunks are the slowest.
+// fabric returns a graph with costs whose sums are all different, and with trunks that are the
+// slowest links.
 func fabric(t testing.TB, g *topology.Graph, err error) *model.Machine {
 	t.Helper()
 	if err != nil {
@@ -301,7 +299,7 @@ func fabric(t testing.TB, g *topology.Graph, err error) *model.Machine {
 }
 
 // TestExactFabric compares every protocol in every mode on graphs of each kind, at all sizes around
-// which something changes there, with interfaces that access memory and without.
+// a limit, with and without interfaces that access memory.
 func TestExactFabric(t *testing.T) {
 	tree, err := topology.NewFatTree(3, 4, []int{2})
 	treeMachine := fabric(t, tree, err)
@@ -324,9 +322,9 @@ func TestExactFabric(t *testing.T) {
 	}
 }
 
-// TestExactNIC compares every protocol in every mode with RDMA interfaces, whose buses are faster
-// than links, slower, and between the two for whole chunks and shorter ones, with connections and
-// with datagrams that processors make faster or slower than links carry them.
+// TestExactNIC compares every protocol in every mode with RDMA interfaces. Their buses are faster
+// than links, slower, and faster for whole chunks only. It uses connections, and datagrams that
+// processors create faster or slower than links carry them.
 func TestExactNIC(t *testing.T) {
 	g, err := topology.NewFatTree(3, 4, []int{2})
 	for _, bus := range []unit.Rate{611e6, 97e6, 135e6} {
@@ -344,7 +342,8 @@ func TestExactNIC(t *testing.T) {
 	}
 }
 
-// TestExactGrants compares messages that a receiver gets in windows, without copies between.
+// TestExactGrants compares messages for which the receiver grants window after window, without
+// copies in between.
 func TestExactGrants(t *testing.T) {
 	for _, m := range []*model.Machine{machine(), withoutMemory(machine())} {
 		for _, grant := range []int{1000, 5000, 1 << 20} {
@@ -357,8 +356,8 @@ func TestExactGrants(t *testing.T) {
 	}
 }
 
-// TestExactStripes compares remote accesses that are divided over rails, with parts of a packet to
-// whole chunks.
+// TestExactStripes compares remote accesses that are striped over rails, in stripes from a part of
+// a packet to whole chunks.
 func TestExactStripes(t *testing.T) {
 	g, err := topology.NewRails(3, 2, 4, []int{2})
 	m := fabric(t, g, err)
@@ -373,8 +372,8 @@ func TestExactStripes(t *testing.T) {
 	}
 }
 
-// TestExactCopy compares where a rule lets the sender copy what it sends with the first packet,
-// with each protocol.
+// TestExactCopy compares each protocol if a rule makes the sender copy the data into the first
+// packet.
 func TestExactCopy(t *testing.T) {
 	g, err := topology.NewFatTree(3, 4, []int{2})
 	m := fabric(t, g, err)
@@ -396,8 +395,8 @@ func TestExactCopy(t *testing.T) {
 	}
 }
 
-// TestExactBusy compares where the sender's call ends later than an answer comes: a send that does
-// not block does not hear it before, nor does one whose message is buffered.
+// TestExactBusy compares transfers whose answer arrives before the sender's call ends: nonblocking
+// and buffered sends do not notice it earlier.
 func TestExactBusy(t *testing.T) {
 	l := odd(true, 1024)
 	for m := range model.NumModes {
@@ -409,8 +408,8 @@ func TestExactBusy(t *testing.T) {
 	}
 }
 
-// TestExactLinks compares on tori whose links are no faster than what feeds them: as fast, with
-// chunks so tiny that rounding makes them wait for each other; and slower, so that every chunk
+// TestExactLinks compares on tori whose links are not faster than their sources: equally fast, with
+// chunks so small that rounding makes them wait for each other, and slower, so that every chunk
 // waits.
 func TestExactLinks(t *testing.T) {
 	tight, slow := machine(), machine()
@@ -430,8 +429,8 @@ func TestExactLinks(t *testing.T) {
 	}
 }
 
-// TestExactProcessor compares where processors store and prefetch what engines could carry, with a
-// write buffer, and memory of any speed.
+// TestExactProcessor compares if processors store and prefetch data that engines could transfer,
+// with a write buffer, and with memory of any speed.
 func TestExactProcessor(t *testing.T) {
 	for _, memory := range []unit.Rate{0, 31.3e6, 77.7e6, 131.3e6, 500e6} {
 		for _, engine := range []unit.Rate{0, 93.7e6} {
@@ -446,8 +445,8 @@ func TestExactProcessor(t *testing.T) {
 	}
 }
 
-// TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that
-// messages wait for it.
+// TestExactLogGP compares on the LogGP machine with software costs, also with a gap for which
+// messages wait.
 func TestExactLogGP(t *testing.T) {
 	for _, gap := range []unit.Time{4 * us, 100 * us} {
 		m := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: gap, GapPerByte: 9876.5})
@@ -459,8 +458,8 @@ func TestExactLogGP(t *testing.T) {
 	}
 }
 
-// TestExactByMessages compares where engines read and write memory by messages, through bounce
-// buffers and without.
+// TestExactByMessages compares machines whose engines access remote memory by messages, with and
+// without bounce buffers.
 func TestExactByMessages(t *testing.T) {
 	torus := machine()
 	torus.Processor.Copy.Start = 30011
@@ -477,14 +476,13 @@ func TestExactByMessages(t *testing.T) {
 // TestEquations compares the LogGP machine, with software that costs nothing, with equations (1) to
 // (7) for random parameters.
 //
-// An interface is taken for g + (k−1)·G by a message. The next message that follows soonest on the
-// same one is RAT's FIN, (k−1)·G + L + o_s after the start of M: with g ≤ L + o_s no message waits
-// for the gap, which the equations leave out.
+// A message occupies an interface for g + (k−1)·G. The message that follows soonest on the same
+// interface is RAT's FIN, (k−1)·G + L + o_s after the start of M. With g ≤ L + o_s no message waits
+// for the gap, which the equations do not contain.
 //
-// Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The
-// receiver's end of TA is not (3), which the source gives for both times, but what
-// model.CompletionTime says. By PTAT all of the data goes in the second packet: the library has no
-// first part.
+// Equations (1) to (3) are for short messages and have no G, so k = 1 for T and TA. The receiver's
+// time of TA is not (3), which the source gives for both times, but that of model.CompletionTime.
+// With PTAT all data goes in the second packet: the library has no first part.
 func TestEquations(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -538,9 +536,9 @@ func TestExactMessages(t *testing.T) {
 	}
 }
 
-// messageCost returns what a low-level message of k bytes costs: that of a protocol that sends only
-// this message, in calls that cost nothing themselves. The sender makes the packet, or accesses the
-// other side's memory; an access is delivered when its call ends.
+// messageCost returns the cost of a low-level message of k bytes: that of a protocol which sends
+// only this message, in calls without cost. The sender makes a packet, or accesses the other rank's
+// memory. An access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.TransportMeans, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
 	for _, w := range []model.CostKey{model.ProtoHandleCost, model.ProtoControlCost, model.ProtoUnpackCost} {
@@ -548,7 +546,7 @@ func messageCost(m *model.Machine, lib *model.Library, by model.TransportMeans, 
 	}
 	message := model.Step{Means: by, Data: model.AllData, From: model.SenderSide}
 	switch by {
-	case model.ByPacket: // its making is part of the call, and it is not unpacked
+	case model.ByPacket: // packing is part of the call, and the packet is not unpacked
 		bare.Software[model.ProtoSendCost], bare.Software[model.ProtoUnpackCost] = lib.Software[model.ProtoControlCost], 0
 	case model.ByGet:
 		message.From = model.ReceiverSide
@@ -590,7 +588,7 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.T
 			if by != model.ByPacket {
 				key = c.LowLevelMessages().Expose(b)
 				if !m.HasRemoteMemory() {
-					mpi.Recv[byte](c, nil, p.from, 7) // whose progress answers
+					mpi.Recv[byte](c, nil, p.from, 7) // its progress answers the message
 				}
 				return nil
 			}
@@ -605,8 +603,8 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.T
 	return took
 }
 
-// The library and the models have a table of protocols each, so that either can be the test of the
-// other. Both must say the same of what a protocol can do.
+// The library and the models each have a table of protocols, as two independent derivations. Both
+// must state the same properties of a protocol.
 func TestProtocolTablesAgree(t *testing.T) {
 	if len(proto.Protocols) != len(model.Protocols) {
 		t.Fatalf("%d protocols in the library, %d in the models", len(proto.Protocols), len(model.Protocols))
@@ -620,8 +618,8 @@ func TestProtocolTablesAgree(t *testing.T) {
 	}
 }
 
-// nodesOf returns nodes of ranks with a network inside and one between them. Its name says which,
-// for errors.
+// nodesOf returns a machine of nodes with one network inside and another between them. Its name,
+// for errors, contains both.
 func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *model.Machine {
 	x := *m
 	x.Nodes = &model.Nodes{Ranks: ranks, Interfaces: interfaces, Inside: inside}
@@ -631,9 +629,9 @@ func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *mod
 	return &x
 }
 
-// TestExactComposed compares every protocol in every mode within a node and between two, for
-// networks of every kind inside and between. Pairs are not of the first node, nor of the first
-// ranks of theirs, and the last node is not full.
+// TestExactComposed compares every protocol in every mode within a node and between two, for all
+// pairs of networks inside and between. The ranks are neither in the first node nor the first ranks
+// of theirs, and the last node is not full.
 func TestExactComposed(t *testing.T) {
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})
 	one := machine()
@@ -650,7 +648,7 @@ func TestExactComposed(t *testing.T) {
 			for _, p := range []pair{{11, 6, 5}, {11, 5, 10}, {11, 9, 2}} {
 				for _, k := range sizes {
 					if k > 1420 && streams && m.TierOfRanks(p.from, p.to) == model.InterNode {
-						continue // packets of several segments are told by a recurrence
+						continue // the closed form of packets of several segments is a recurrence
 					}
 					eachWay(t, m, l, k, p, func(t *testing.T, x model.Transfer, p pair) {
 						if !streams || x.Path.Tier == model.IntraNode || oneAfterTheOther(x.Protocol) {
@@ -663,7 +661,7 @@ func TestExactComposed(t *testing.T) {
 	}
 }
 
-// emulateMeeting runs a meeting between two ranks, long after whatever began the job.
+// emulateMeeting runs a transfer with given start times, long after the start of the job.
 func emulateMeeting(t testing.TB, x model.TimedTransfer) (e model.ReturnTimes) {
 	t.Helper()
 	const zero = unit.Second
@@ -702,8 +700,8 @@ func emulateMeeting(t testing.TB, x model.TimedTransfer) (e model.ReturnTimes) {
 	return e
 }
 
-// TestExactMeeting lets the receive begin long before the send, with it, at odd moments after it,
-// and when the message has been there for long.
+// TestExactMeeting starts the receive long before the send, at the same time, at odd times after
+// it, and long after the message has arrived.
 func TestExactMeeting(t *testing.T) {
 	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})} {
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
@@ -732,8 +730,8 @@ func exactMeeting(t *testing.T, x model.TimedTransfer) {
 	}
 }
 
-// TestExactPlaced compares where ranks are placed on nodes: which are near, and by which interface
-// they talk to others. Behind nodes that are placed others are full.
+// TestExactPlaced compares placements of ranks on nodes: which ranks are near, and which interface
+// they use to other nodes. Full nodes follow the placed ones.
 func TestExactPlaced(t *testing.T) {
 	m, err := nodesOf(tree(2), 4, 2, shared(4).Network).WithPlacement(model.Placement{2, 1, 3})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// Each rank has two cells of its own between the ends of its neighbours', which these put there.
+// Each rank has two cells, and halo cells for its neighbours' ends, which the neighbours put there.
 func ExampleWindow() {
 	err := mpi.Run(loop.New(3), mpi.Options{Engine: proto.New, Library: lib()}, func(c *mpi.Comm) error {
 		left, right := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()

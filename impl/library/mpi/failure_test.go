@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// failures are programs that must fail: at a rank, in a call, with an error of MPI and words.
+// failures are programs that must fail, with the rank, the call, the MPI error class and the text.
 var failures = []struct {
 	name    string
 	rank    int
@@ -131,7 +131,7 @@ var failures = []struct {
 	{"a communicator of one twice", 0, "Include", engine.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
 }
 
-// only0 is a program of rank 0 alone.
+// only0 returns a program that only rank 0 executes.
 func only0(do func(c *mpi.Comm)) func(*mpi.Comm) {
 	return func(c *mpi.Comm) {
 		if c.Rank() == 0 {
@@ -140,7 +140,7 @@ func only0(do func(c *mpi.Comm)) func(*mpi.Comm) {
 	}
 }
 
-// stale uses a request again that was completed, and whose memory was used again.
+// stale uses a copy of a completed request whose operation has been reused.
 func stale(use func(*mpi.Request, []mpi.Request)) func(*mpi.Comm) {
 	return only0(func(c *mpi.Comm) {
 		r := mpi.Irecv[byte](c, nil, 0, 1)
@@ -152,7 +152,7 @@ func stale(use func(*mpi.Request, []mpi.Request)) func(*mpi.Comm) {
 	})
 }
 
-// twice uses a list in which a request is twice.
+// twice uses a list that contains a request twice.
 func twice(use func([]mpi.Request)) func(*mpi.Comm) {
 	return only0(func(c *mpi.Comm) {
 		r := mpi.Irecv[byte](c, nil, 0, 1)
@@ -161,7 +161,7 @@ func twice(use func([]mpi.Request)) func(*mpi.Comm) {
 			_, ok = s.Test()
 		}
 		mpi.Isend[byte](c, nil, 0, 2)
-		c.Probe(0, 2) // all that has been before it
+		c.Probe(0, 2) // takes in all messages sent before it
 		use([]mpi.Request{r, r})
 	})
 }
@@ -182,7 +182,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Buffer space that is held by messages that do not leave is not available.
+// Buffer space of messages that have not left is not available.
 func TestBufferFull(t *testing.T) {
 	for _, protocol := range []string{"RTA", "RAT", "TA", "PTAT"} {
 		for _, p := range places {
@@ -207,7 +207,7 @@ func only0Error(do func(c *mpi.Comm)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error { only0(do)(c); return nil }
 }
 
-// A rank that waits for its buffered messages to leave says so.
+// A deadlock report says if a rank waits for its buffered messages to leave.
 func TestDeadlockOfBuffered(t *testing.T) {
 	l := enginetest.LibraryOfProtocol("RTA")
 	w := places[0].Open(t, l, 2)
@@ -230,7 +230,7 @@ func TestDeadlockOfBuffered(t *testing.T) {
 }
 
 // A rank reports a message that was not received. It first waits for a message that its sender may
-// yet cancel.
+// still cancel.
 func TestNotReceived(t *testing.T) {
 	for _, c := range []struct{ protocol, want string }{
 		{"T", "rank 1: Finalize: MPI_ERR_OTHER: 2 messages were not received; the first is from rank 0 with tag 5, of 100 bytes"},
@@ -258,8 +258,8 @@ func TestNotReceived(t *testing.T) {
 	}
 }
 
-// Operations that a failed call has left do not count as requests of the program, if its error was
-// handled.
+// If the program has handled the error of a failed call, operations that the call has left do not
+// count as open requests.
 func TestLeftByFailure(t *testing.T) {
 	l := enginetest.LibraryOfProtocol("T")
 	w := places[0].Open(t, l, 1)
@@ -275,7 +275,7 @@ func TestLeftByFailure(t *testing.T) {
 	}
 }
 
-// A program that fails otherwise fails with its own error, behind the name of the rank.
+// A program that returns its own error fails with that error, preceded by the rank.
 func TestProgramError(t *testing.T) {
 	cause := errors.New("cause")
 	everywhere(t, 3, func(c *mpi.Comm) error {
@@ -303,8 +303,8 @@ func TestProgramError(t *testing.T) {
 	})
 }
 
-// Errors name the rank that sent a message as the program does, and say which of the job that is
-// where it is another.
+// Errors name the sender by its rank in the program's communicator, and add its rank in the job if
+// that differs.
 func TestNamesOfRanks(t *testing.T) {
 	const who = "rank 1 of a communicator of 2 (rank 3 of the job)"
 	for name, c := range map[string]struct {

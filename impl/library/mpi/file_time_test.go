@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Opening a file, writing it and reading what is there take the time that the machine says.
+// Opening, writing and reading a file take the time that the machine states.
 func TestFileTimes(t *testing.T) {
 	p := hwtest.LoadPlatform(t, "loggp")
 	m, l := *p.Machine, p.Libraries[0]
@@ -21,7 +21,7 @@ func TestFileTimes(t *testing.T) {
 	err := mpi.Run(world(t, &m, l, 1), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 		start := c.Wtime()
 		took := func(what string, want unit.Time) {
-			if d := c.Wtime() - start; d < want || d > want+100*unit.Microsecond { // software takes some
+			if d := c.Wtime() - start; d < want || d > want+100*unit.Microsecond { // software takes some time
 				t.Errorf("%s takes %v, want %v", what, d, want)
 			}
 			start = c.Wtime()

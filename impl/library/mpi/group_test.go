@@ -16,13 +16,13 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// locally runs a program on a job of some ranks in memory.
+// locally runs a program on a job with ranks in this process.
 func locally(t *testing.T, ranks int, program func(c *mpi.Comm) error) {
 	t.Helper()
 	holds(t, mpi.Run(loop.New(ranks), mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T")}, program))
 }
 
-// ranksOf returns a group's members as ranks of another.
+// ranksOf returns the members of a group as ranks of another.
 func ranksOf(g, in mpi.Group) []int {
 	all := make([]int, g.Size())
 	for i := range all {
@@ -31,7 +31,8 @@ func ranksOf(g, in mpi.Group) []int {
 	return g.TranslateRanks(all, in)
 }
 
-// Set operations on random groups, against the definitions in MPI-1.2, §5.3.2, written with lists.
+// Set operations on random groups agree with the definitions in MPI-1.2, section 5.3.2, written
+// with lists.
 func TestGroups(t *testing.T) {
 	const ranks = 7
 	locally(t, ranks, func(c *mpi.Comm) error {
@@ -94,7 +95,7 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// A communicator that is split has its own messages, in the order of keys.
+// Communicators of Split have separate messages, and ranks in the order of keys.
 func TestSplit(t *testing.T) {
 	holdsEverywhere(t, 6, func(c *mpi.Comm) error {
 		colour := c.Rank() % 2
@@ -130,7 +131,7 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// Two groups talk across, and become one.
+// Two groups communicate by an intercommunicator and merge.
 func TestInter(t *testing.T) {
 	holdsEverywhere(t, 5, func(c *mpi.Comm) error {
 		low := c.Rank() < 2
@@ -151,7 +152,7 @@ func TestInter(t *testing.T) {
 			return fmt.Errorf("the other side is %v", got)
 		}
 		y := x.Dup()
-		for _, on := range []*mpi.Comm{x, y} { // each of the smaller side sends to all of the other
+		for _, on := range []*mpi.Comm{x, y} { // each rank of the smaller group sends to all of the other
 			if low {
 				for r := range 3 {
 					mpi.Send(on, program.Text(5, 10*c.Rank()+r), r, 7)
@@ -165,7 +166,7 @@ func TestInter(t *testing.T) {
 				}
 			}
 		}
-		for _, high := range []bool{true, false} { // who says high is behind; where both say the same, the lower ranks of the job are first
+		for _, high := range []bool{true, false} { // the group that passes high is second; with equal values the group with the lower ranks of the job is first
 			m := x.Merge(high == low)
 			want := []int{0, 1, 2, 3, 4}
 			if high {
@@ -183,7 +184,7 @@ func TestInter(t *testing.T) {
 	})
 }
 
-// Attributes are copied and deleted as their names say.
+// Attributes are copied and deleted by the functions of their keys.
 func TestAttributes(t *testing.T) {
 	locally(t, 2, func(c *mpi.Comm) error {
 		var said []string
@@ -216,7 +217,7 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
-// Coordinates, shifts and slices of a grid of 2 by 3 whose rows meet at their ends.
+// Coordinates, shifts and subgrids of a 2 × 3 grid with periodic rows.
 func TestCart(t *testing.T) {
 	holdsEverywhere(t, 7, func(c *mpi.Comm) error {
 		g := c.CreateCart([]int{2, 3}, []bool{false, true})
@@ -256,7 +257,7 @@ func TestCart(t *testing.T) {
 	})
 }
 
-// A rank that would be in a grid or a graph knows its place there before it is made.
+// CartMap and GraphMap return the rank that CreateCart and CreateGraph then assign.
 func TestMap(t *testing.T) {
 	holdsEverywhere(t, 5, func(c *mpi.Comm) error {
 		want := c.Rank()
@@ -274,7 +275,7 @@ func TestMap(t *testing.T) {
 	})
 }
 
-// An operation that was freed is one no more; one of MPI's stays.
+// An operation cannot be used after Free. A predefined one cannot be freed.
 func TestFreeOp(t *testing.T) {
 	if err := mpi.Sum.Free(); err == nil || !strings.Contains(err.Error(), "Sum") {
 		t.Errorf("freed a sum: %v", err)
@@ -301,14 +302,14 @@ func freedOp() *mpi.Op {
 	return op
 }
 
-// reduceBy combines the ranks, counted from 1.
+// reduceBy reduces the numbers 1 + rank.
 func reduceBy(c *mpi.Comm, op *mpi.Op) int32 {
 	got := make([]int32, 1)
 	mpi.Allreduce(c, []int32{int32(c.Rank() + 1)}, got, op)
 	return got[0]
 }
 
-// Wrong use of groups, communicators and topologies.
+// Wrong arguments for groups, communicators and topologies.
 func TestGroupFaults(t *testing.T) {
 	for name, f := range map[string]struct {
 		program func(c *mpi.Comm)

@@ -12,11 +12,11 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// sendsNowhere makes an error on a communicator.
+// sendsNowhere returns a function with an erroneous send on a communicator.
 func sendsNowhere(c *mpi.Comm) func() { return func() { mpi.Send[byte](c, nil, 99, 0) } }
 
-// An error is returned where the handler of the call's communicator says so, whichever communicator
-// Catch has.
+// Catch returns an error if the handler of the failing call's communicator says so, whichever
+// communicator Catch is called on.
 func TestCatch(t *testing.T) {
 	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
 		d := c.Dup()
@@ -29,7 +29,7 @@ func TestCatch(t *testing.T) {
 		if err := d.Catch(func() { d.Barrier() }); err != nil {
 			return fmt.Errorf("caught %v of a barrier", err)
 		}
-		got := make([]int32, 1) // all goes on after an error of arguments
+		got := make([]int32, 1) // communication continues after an error of arguments
 		mpi.Sendrecv(d, []int32{int32(c.Rank())}, 1-c.Rank(), 4, got, 1-c.Rank(), 4)
 		if got[0] != int32(1-c.Rank()) {
 			return fmt.Errorf("received %d", got[0])
@@ -38,8 +38,8 @@ func TestCatch(t *testing.T) {
 	})
 }
 
-// A rank that takes less of a collective operation than it is given, or another type, has the
-// error, and the others go on.
+// In a collective operation a rank whose receive buffer is too short or of another type gets the
+// error, and the others continue.
 func TestTruncatedCollectives(t *testing.T) {
 	const last = 2
 	holdsEverywhere(t, last+1, func(c *mpi.Comm) error {
@@ -87,8 +87,7 @@ func TestTruncatedCollectives(t *testing.T) {
 	})
 }
 
-// Communicators that are made of one have its handler, by every way in which they are made, and
-// keep it.
+// Communicators created from another one, by any call, inherit its handler and keep it.
 func TestInherited(t *testing.T) {
 	locally(t, 2, func(c *mpi.Comm) error {
 		var told []*mpi.Comm
@@ -119,8 +118,8 @@ func TestInherited(t *testing.T) {
 	})
 }
 
-// Catch passes on errors that are not to be returned, and those of others. Calls without a
-// communicator have the handler of the first communicator.
+// Catch passes on fatal errors and errors of other packages. Calls without a communicator use the
+// handler of the first communicator.
 func TestNotCaught(t *testing.T) {
 	cause := errors.New("cause")
 	var told *mpi.Error
@@ -175,7 +174,7 @@ func TestNotCaught(t *testing.T) {
 	}
 }
 
-// A rank that is stopped while it waits in Catch is named with its line.
+// The report on a rank that is stopped while it waits in Catch contains its line.
 func TestStoppedInCatch(t *testing.T) {
 	for name, open := range map[string]func(testing.TB, int) (mpi.World, mpi.Options){
 		"emulated": func(t testing.TB, n int) (mpi.World, mpi.Options) { return t3d(t, n) },
@@ -194,7 +193,7 @@ func TestStoppedInCatch(t *testing.T) {
 	}
 }
 
-// Every class of MPI-1.2, §7.4, has its words, and no two the same.
+// Every class of MPI-1.2, section 7.4, has a text, and all texts differ.
 func TestErrorString(t *testing.T) {
 	names := strings.Fields("SUCCESS ERR_BUFFER ERR_COUNT ERR_TYPE ERR_TAG ERR_COMM ERR_RANK ERR_REQUEST ERR_ROOT ERR_GROUP ERR_OP ERR_TOPOLOGY ERR_DIMS ERR_ARG " +
 		"ERR_UNKNOWN ERR_TRUNCATE ERR_OTHER ERR_INTERN ERR_PENDING ERR_IN_STATUS")

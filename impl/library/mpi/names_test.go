@@ -16,7 +16,7 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// page is where programmers look for the functions.
+// page maps MPI functions to names in Go.
 const page = "../../../docs/mpi.md"
 
 var (
@@ -24,7 +24,7 @@ var (
 	name = regexp.MustCompile("`([A-Za-z]+\\.[A-Za-z]+)`")
 )
 
-// The page has every function of the standard once, no other, and names in Go that there are.
+// The page has every function of MPI-1.2 exactly once, no other, and only existing names in Go.
 func TestNames(t *testing.T) {
 	var want, got []string
 	for line := range strings.Lines(read(t, "testdata/functions.txt")) {
@@ -64,8 +64,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// declarations returns the exported names of the package: mpi.Name of functions, Type.Name of
-// methods and fields. Types that are other packages' have the names that they have here.
+// declarations returns the exported names of the package: mpi.Name for functions, Type.Name for
+// methods and fields. Types of other packages have their alias in mpi.
 func declarations(t *testing.T) map[string]bool {
 	declared := make(map[string]bool)
 	for _, f := range sources(t, ".") {
@@ -106,7 +106,7 @@ func sources(t *testing.T, dir string) []*ast.File {
 	return files
 }
 
-// declare notes what a file declares.
+// declare adds the names that a file declares.
 func declare(into map[string]bool, f *ast.File, called func(typ string) string) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -125,7 +125,7 @@ func declare(into map[string]bool, f *ast.File, called func(typ string) string) 
 	})
 }
 
-// owner returns the receiver's type of a method, and mpi for other functions.
+// owner returns the receiver type of a method, and mpi for a function.
 func owner(f *ast.FuncDecl, called func(typ string) string) string {
 	if f.Recv == nil {
 		return "mpi"
@@ -140,7 +140,7 @@ func owner(f *ast.FuncDecl, called func(typ string) string) string {
 	return ""
 }
 
-// tally is a profile as the page shows one: it replaces a call of a communicator.
+// tally is a profiler as the page shows it: it replaces one method of a communicator.
 type tally struct {
 	*mpi.Comm
 	sends, level int
@@ -156,8 +156,7 @@ func (c *tally) Pcontrol(level int) {
 	c.Comm.Pcontrol(level)
 }
 
-// A tool that wraps a communicator sees the calls that it replaces, and Options.OnCall is told of
-// all.
+// A tool that wraps a communicator sees the calls that it replaces. Options.OnCall sees all calls.
 func TestWrapped(t *testing.T) {
 	var calls []string
 	o := mpi.Options{Engine: carry, Library: enginetest.LibraryOfProtocol("T"), OnCall: func(_ int, call string) { calls = append(calls, call) }}

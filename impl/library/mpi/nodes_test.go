@@ -15,7 +15,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// inNodes is a world that says of its ranks that they are in nodes.
+// inNodes is a world that reports that its ranks are in nodes.
 type inNodes struct {
 	device.World
 	node func(rank int) int
@@ -37,8 +37,8 @@ func (p portInNode) Tier(rank int) model.Tier {
 	return model.InterNode
 }
 
-// layouts are ways in which ranks lie on nodes: one after another, in turn, the first alone, and
-// only two together. Algorithms of one level are tried with one.
+// layouts are placements of ranks on nodes: in blocks, round-robin, the first rank alone, and only
+// two together. For algorithms of one level a single placement suffices.
 func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
 	if !a.NeedsNodes {
 		return []func(int) int{func(int) int { return 0 }}
@@ -51,8 +51,8 @@ func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
 	}
 }
 
-// twoTiers is a machine that is LogGP with g = G = 0 within nodes, and with other parameters
-// between them: hypernodes without copies, where nothing holds a port or a ring for any time.
+// twoTiers returns a machine that is LogGP with g = G = 0 within nodes and LogGP with other
+// parameters between them: hypernodes without copies, with ports and rings that are never busy.
 func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Machine) {
 	free := unit.Rate(math.Inf(1))
 	of := func(l, send, recv unit.Time) model.MemoryAccess {
@@ -67,13 +67,13 @@ func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Ma
 	return build(t, hw.Config{Machine: m, Library: o.Library, Ranks: ranks, Seed: 1}), o, cost
 }
 
-// Where the machine is LogGP on each of two tiers, every algorithm takes what the model says, to
-// the picosecond, whether it has two levels or not, and in whatever order ranks are.
+// On a machine that is LogGP on both tiers, every algorithm takes the time that the model predicts,
+// to the picosecond, for any order of ranks.
 func TestCollectivesOnTwoTiers(t *testing.T) {
 	tried := 0
 	for _, a := range extendedAlgorithms() {
 		for _, ranks := range []int{4, 7, 8, 12} {
-			for _, stride := range []int{1, 5} { // 5 has no divisor in common with any number of ranks
+			for _, stride := range []int{1, 5} { // 5 is coprime to all numbers of ranks
 				w, o, m := twoTiers(t, ranks)
 				names := make([]int, ranks)
 				for r := range names {
@@ -97,9 +97,9 @@ func TestCollectivesOnTwoTiers(t *testing.T) {
 	}
 }
 
-// On a Convex of three hypernodes, with ranks that are in them in turn, two levels beat an
-// algorithm that does not know of them: a tree over 15 ranks crosses a ring at each step, for no
-// power of two is a multiple of three.
+// On a Convex of three hypernodes with ranks placed round-robin, two levels beat an algorithm of
+// one level. A tree over 15 ranks crosses a ring at each step, because no power of two is a
+// multiple of three.
 func TestTwoLevelsOnConvex(t *testing.T) {
 	const nodes, per = 3, 5
 	m := scattered(nodes * per)
@@ -136,9 +136,9 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 	}
 }
 
-// Programs get the table of collective operations in the file of the Convex unless they are tuned:
-// on twelve ranks that lie at random on its hypernodes, short data takes hardly longer than by the
-// usual table, and mostly less.
+// Programs use the rules for collective operations in the Convex's platform file. On twelve ranks
+// placed at random on its hypernodes, short data takes at most slightly longer than with the usual
+// rules, and mostly less.
 func TestTableOfConvex(t *testing.T) {
 	ranks := []int{9, 2, 14, 1, 5, 8, 12, 0, 11, 4, 10, 3}
 	took := func(o collective.Operation, rules []collective.Rule) unit.Time {
@@ -149,7 +149,7 @@ func TestTableOfConvex(t *testing.T) {
 			if c == nil {
 				return nil
 			}
-			a := collective.AlgorithmNamed(o, "two-level") // what it combines, if anything, commutes
+			a := collective.AlgorithmNamed(o, "two-level") // its reduction, if any, commutes
 			if err := works(c, a, 2, 3); err != nil {
 				return err
 			}
@@ -189,7 +189,7 @@ func (p *crossing) Send(dst int, q *device.Packet) {
 	p.Port.Send(dst, q)
 }
 
-// crossings is a world in nodes that keeps such ports: in a process, those of its ranks.
+// crossings is a world in nodes that keeps the ports of the ranks in this process.
 type crossings struct {
 	inNodes
 	ports []*crossing
@@ -197,7 +197,7 @@ type crossings struct {
 
 func (w *crossings) Run(program func(device.Port) error) error { return w.World.Run(w.with(program)) }
 
-// with is a program that gets such ports.
+// with returns the program with such ports.
 func (w *crossings) with(program func(device.Port) error) func(device.Port) error {
 	return func(p device.Port) error {
 		w.ports[p.Rank()] = &crossing{portInNode: portInNode{p, w.node}}
@@ -205,16 +205,16 @@ func (w *crossings) with(program func(device.Port) error) func(device.Port) erro
 	}
 }
 
-// checkedCrossings is one whose ranks are processes.
+// checkedCrossings is a crossings whose ranks are processes.
 type checkedCrossings struct{ *crossings }
 
 func (w checkedCrossings) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
 	return w.World.(device.CheckedWorld).RunChecked(w.with(program), check)
 }
 
-// By the table of a library that prefers two levels where ranks are in several nodes, a broadcast
-// chooses them by itself, over real transports as well, and each byte goes to each other node once.
-// Where all ranks are in one node, or each is in its own, it does not ask for them.
+// If a library's rules prefer two levels for ranks in several nodes, a broadcast selects them, also
+// over real transports, and each byte goes to each other node once. The library does not use two
+// levels if all ranks share a node, or if none do.
 func TestBroadcastChoosesTwoLevels(t *testing.T) {
 	const ranks, bytes = 7, 10_000
 	l, err := load("start-x").Library("mpi-start")
@@ -263,8 +263,8 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 	}
 }
 
-// Ranks that know from their launcher who shares a node do not ask each other, on communicators of
-// some of them either, and two levels work by what they know.
+// If the launcher has told the ranks who shares a node, they do not exchange it, even on smaller
+// communicators, and two-level algorithms work.
 func TestKnownNodesNeedNoExchange(t *testing.T) {
 	names := []int{0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 3, 3}
 	two := collective.AlgorithmNamed(collective.Bcast, "two-level")

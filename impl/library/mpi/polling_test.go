@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// On emulated machines, loops that poll for what never comes are a deadlock, with each engine. The
-// report names the call and what it looks for.
+// On emulated machines, loops that poll for a message that never comes are a deadlock, with each
+// engine. The report names the call and its arguments.
 func TestEndlessPollsAreADeadlock(t *testing.T) {
 	for name, poll := range map[string]func(c *mpi.Comm, other int){
 		"Iprobe": func(c *mpi.Comm, other int) {
@@ -52,7 +52,8 @@ func TestEndlessPollsAreADeadlock(t *testing.T) {
 	}
 }
 
-// A rank that polls longer than that takes sees the message of one that computes for long.
+// A rank that polls for longer than the limit gets the message of a rank that computes for a long
+// time.
 func TestLongPollsEnd(t *testing.T) {
 	w, o := t3d(t, 2)
 	holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {

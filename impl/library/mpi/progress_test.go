@@ -14,16 +14,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Transfers go on while the processor computes: a non-blocking send and computing take about as
-// long as the longer of both.
+// Transfers continue while the processor computes: a nonblocking send and a computation take about
+// as long as the longer of the two.
 func TestOverlap(t *testing.T) {
 	const bytes = 1_000_000 // 8.3 ms by the engine of the torus of everywhere_test.go
-	// transfer returns how long Isend, computing for d and Wait take, where the receiver is in
-	// Recv. Computing begins when ready says so.
+	// transfer returns how long Isend, computing for d, and Wait take if the receiver is in Recv.
+	// The computation starts when ready returns.
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {
 		l := lib()
 		l.Proto.LongMessages = model.ForEveryTier(model.LongMessage{})
-		l.Software[model.ProtoPackCost] = 0 // which is work before the transfer begins
+		l.Software[model.ProtoPackCost] = 0 // packing is work before the transfer starts
 		w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
 		if err != nil {
 			t.Fatal(err)
@@ -52,8 +52,8 @@ func TestOverlap(t *testing.T) {
 		protocol string
 		ready    func(c *mpi.Comm, r *mpi.Request)
 	}{
-		{"RTA", func(*mpi.Comm, *mpi.Request) {}},                                   // the receiver pulls
-		{"RAT", func(c *mpi.Comm, r *mpi.Request) { c.Compute(us * 50); r.Test() }}, // the ACK has come: the interface pushes
+		{"RTA", func(*mpi.Comm, *mpi.Request) {}},                                   // the receiver gets the data
+		{"RAT", func(c *mpi.Comm, r *mpi.Request) { c.Compute(us * 50); r.Test() }}, // the ACK has arrived: the interface puts the data
 	} {
 		alone := transfer(p.protocol, 0, p.ready)
 		for _, d := range []unit.Time{alone / 4, alone * 3 / 4, alone * 2} {
@@ -63,7 +63,7 @@ func TestOverlap(t *testing.T) {
 			}
 		}
 	}
-	// Without that poll for the ACK there is no overlap: progress is made in calls only.
+	// Without the poll for the ACK there is no overlap: progress is made in calls only.
 	none := func(*mpi.Comm, *mpi.Request) {}
 	alone := transfer("RAT", 0, none)
 	if took := transfer("RAT", alone, none); took < 2*alone-100*us {
@@ -71,14 +71,14 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// Collective operations make as much garbage as they have calls, and not messages: a rank goes
-// through its schedule by a few closures.
+// The number of allocations of a collective operation does not depend on the number of messages:
+// each rank allocates a few closures for its schedule.
 func TestNoAllocationInCollectives(t *testing.T) {
 	if enginetest.RaceDetectorOn {
 		t.Skip("sync.Pool loses things on purpose")
 	}
 	const ranks, warm, rounds = 32, 20, 20
-	const most = 8 // a rank and call; one sends 31 messages by what is tried here, or 62
+	const most = 8 // per rank and call; a call sends 31 or 62 messages here
 	for _, p := range places {
 		if !p.CanHold(ranks) {
 			continue
@@ -145,7 +145,7 @@ func TestForcedSynchronous(t *testing.T) {
 	}
 }
 
-// One look takes in all that has come.
+// One Test takes in all packets that have arrived.
 func TestLook(t *testing.T) {
 	const n = 5
 	looks := map[string]func([]mpi.Request) bool{

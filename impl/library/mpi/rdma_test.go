@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Windows of 64 long messages reach the rate of the link by every protocol, because RDMA interfaces
-// carry one message while processors prepare the next ones.
+// Windows of 64 long messages reach the link rate with every protocol, because RDMA interfaces
+// transfer one message while processors prepare the next.
 func TestWindowsReachTheRateOfTheLink(t *testing.T) {
 	g, err := topology.NewStar(4)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// record runs a program and returns the time at which each rank ended, and what was written down if
-// there is a recorder.
+// record runs a program and returns the time at which each rank ended. A recorder r, if not nil,
+// records the activities.
 func record(t testing.TB, r *hw.ActivityLog, cfg hw.Config, o mpi.Options, program func(*mpi.Comm) error) []unit.Time {
 	t.Helper()
 	cfg.Activity = r
@@ -42,7 +42,8 @@ func record(t testing.TB, r *hw.ActivityLog, cfg hw.Config, o mpi.Options, progr
 
 func recorder() *hw.ActivityLog { return &hw.ActivityLog{Describe: proto.Describe} }
 
-// drawn returns the spans of a side by the closed form: what is done, by its name, and waits.
+// drawn returns the spans of one side in the closed form's time line: activities by name, and
+// waits.
 func drawn(t model.Track) (spans []string) {
 	all := slices.Clone(t.Spans)
 	for i := range all {
@@ -51,7 +52,7 @@ func drawn(t model.Track) (spans []string) {
 		}
 	}
 	for i, x := range all {
-		if i+1 < len(all) && x.Name == "wait" && all[i+1].Name == "wait" { // for g first, which a recording shows where the processor itself waits for it
+		if i+1 < len(all) && x.Name == "wait" && all[i+1].Name == "wait" { // the first wait is for g; a recording shows it only if the processor itself waits
 			all[i+1].From = x.From
 			continue
 		}
@@ -60,7 +61,7 @@ func drawn(t model.Track) (spans []string) {
 	return spans
 }
 
-// recorded returns those of a lane that was recorded.
+// recorded returns the spans of a recorded lane.
 func recorded(t model.Track) (spans []string) {
 	for _, s := range t.Spans {
 		name := s.Name
@@ -100,8 +101,7 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	}
 }
 
-// TestRecordingIsTheTimeline compares what is recorded with what the closed form says, where one
-// message travels alone.
+// TestRecordingIsTheTimeline compares recording and closed form for a single message.
 func TestRecordingIsTheTimeline(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
@@ -120,18 +120,18 @@ func TestRecordingIsTheTimeline(t *testing.T) {
 			}
 			eachWay(t, synthetic, l, k, pair{2, 0, 1}, same)
 			wide := tree(2, 2)
-			wide.Network.(*model.FatTree).Link = 400e6 // so that stores do not wait, which the closed form adds up at their end
+			wide.Network.(*model.FatTree).Link = 400e6 // stores do not wait; the closed form adds up such waits at their end
 			eachWay(t, wide, l, k, pair{64, 5, 42}, same)
 		}
 	}
 }
 
-// crowded is a program in which everything is at once: messages of all lengths and modes,
-// computing, polling, barriers.
+// crowded returns a random program with concurrent messages of all lengths and modes, computing,
+// polling and barriers.
 func crowded(seed uint64) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		r := rand.New(rand.NewPCG(seed, uint64(c.Rank())))
-		plan := rand.New(rand.NewPCG(seed, 1<<32)) // the same for all
+		plan := rand.New(rand.NewPCG(seed, 1<<32)) // the same on all ranks
 		for range 6 {
 			n, size := 1+plan.IntN(c.Size()-1), []int{0, 40, 3000, 20000}[plan.IntN(4)]
 			to, from := (c.Rank()+n)%c.Size(), (c.Rank()-n+c.Size())%c.Size()
@@ -148,8 +148,8 @@ func crowded(seed uint64) func(c *mpi.Comm) error {
 	}
 }
 
-// sound checks what holds of every recording. Where packets go by streams, they may be read before
-// they are taken.
+// sound checks invariants of every recording. With streams, packets may be read before
+// they are handled.
 func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 	t.Helper()
 	ordered := func(kind, name string, list []model.Span, gaps bool) {
@@ -176,7 +176,7 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 		}
 		for _, s := range x.Spans {
 			in := slices.ContainsFunc(x.Calls, func(c model.Span) bool { return c.From <= s.From && s.To <= c.To })
-			if over := s.From >= x.Calls[len(x.Calls)-1].To; !over && in == (s.Activity == model.ComputeActivity) && s.Activity != model.InterruptActivity { // which may come at any time
+			if over := s.From >= x.Calls[len(x.Calls)-1].To; !over && in == (s.Activity == model.ComputeActivity) && s.Activity != model.InterruptActivity { // an interrupt may occur at any time
 				t.Fatalf("%s: %+v is in a call: %v", x.Name, s, in)
 			}
 		}
@@ -189,7 +189,7 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 		if f.IsRemoteAccess {
 			taker = f.Initiator
 		}
-		takes := func(s model.Span) bool { // a reading of a stream takes many at once
+		takes := func(s model.Span) bool { // one read of a stream takes many packets
 			return s.From <= f.TakenIn && f.TakenIn < s.To && (s.Activity == model.ReceiveActivity || f.IsRemoteAccess && s.Name == "software.handle")
 		}
 		if f.TakenIn >= 0 && !streams && !slices.ContainsFunc(r.Ranks[taker].Spans, takes) {
@@ -201,11 +201,11 @@ func sound(t *testing.T, r *model.Timeline, ends []unit.Time, streams bool) {
 	}
 }
 
-// TestRecordingChangesNothing runs crowds with and without a recorder, with noise and without: all
-// clocks agree, and what was written down is sound and the same each time.
+// TestRecordingChangesNothing runs random programs with and without a recorder, with and without
+// noise. All clocks agree, and the recordings are sound and reproducible.
 func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
-	slow.Network.(*model.Torus).Link = 9e6 // every sender is held up
+	slow.Network.(*model.Torus).Link = 9e6 // every sender waits
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendOverhead: 2 * us, RecvOverhead: 3 * us, Gap: 4 * us, GapPerByte: 9876.5})
 	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "numa": cores(), "ethernet": workstations(), "ethernet, buffered sends": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
@@ -237,8 +237,8 @@ func TestRecordingChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRecordingIsTheTimelineOnEthernet compares likewise the processors of workstations, where
-// every packet fits a segment.
+// TestRecordingIsTheTimelineOnEthernet compares the processors of workstations likewise, if every
+// packet fits a segment.
 func TestRecordingIsTheTimelineOnEthernet(t *testing.T) {
 	m := workstations()
 	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
@@ -252,9 +252,9 @@ func TestRecordingIsTheTimelineOnEthernet(t *testing.T) {
 	}
 }
 
-// TestRecordingOfLostFrames records pairs that send at once where a frame that collides is lost:
-// TCP sends it again, and a message departs when its first byte is sent for the first time that
-// anybody hears it.
+// TestRecordingOfLostFrames records pairs that send at the same time, with frames lost in
+// collisions. TCP retransmits them, and a message departs when its first byte is first sent
+// successfully.
 func TestRecordingOfLostFrames(t *testing.T) {
 	m := workstations()
 	m.Network.(*model.Ethernet).MaxCollisionsOfFrame = 3

@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// byPeer is a library that treats peers of its node otherwise: in its rules, in how long messages
-// move, or in both.
+// byPeer returns a library with different protocol rules, different transfers of long messages, or
+// both, for peers on the same node.
 func byPeer(rules, long bool) *model.Library {
 	l := &model.Library{Name: "by peer", Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: 4096, LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: true, BounceBufferBytes: 600})}}
 	if long {
@@ -27,8 +27,8 @@ func byPeer(rules, long bool) *model.Library {
 	return l
 }
 
-// sent is what is seen of a message: what its first packet says, and its copies at both sides, of
-// so many bytes each.
+// sent returns the kind of a message's first packet, and the sizes in bytes of its copies on both
+// sides.
 func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, copies []int) {
 	t.Helper()
 	w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
@@ -61,8 +61,8 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 	return first, copies
 }
 
-// On the torus two ranks share a node: 0 and 1, 2 and 3. The protocol of a message, and how
-// a long one moves, depend on the tier of sender and receiver.
+// On the torus ranks 0 and 1 share a node, as do ranks 2 and 3. The protocol of a message, and how
+// a long one is transferred, depend on the tier of the pair.
 func TestByPeer(t *testing.T) {
 	both, rules, long := byPeer(true, true), byPeer(true, false), byPeer(false, true)
 	for _, c := range []struct {
@@ -74,12 +74,12 @@ func TestByPeer(t *testing.T) {
 		{both, 0, 1, 100, "RAT", nil},
 		{both, 1, 0, 100, "RAT", nil},
 		{both, 2, 3, 100, "RAT", nil},
-		{both, 2, 2, 100, "RAT", nil}, // a rank is nearest to itself
+		{both, 2, 2, 100, "RAT", nil}, // a rank has distance 0 to itself
 		{both, 1, 2, 100, "TA", []int{100}},
 		{both, 3, 0, 100, "TA", []int{100}},
 		{both, 0, 1, 101, "TA", []int{101}},
 		{both, 0, 1, 1000, "RTA", nil},
-		{both, 1, 2, 1000, "RTA", []int{1000, 600, 400}}, // staged, and in two pieces
+		{both, 1, 2, 1000, "RTA", []int{1000, 600, 400}}, // staged in two segments
 		{rules, 0, 1, 100, "RAT", []int{100}},
 		{rules, 1, 2, 100, "TA", []int{100}},
 		{rules, 0, 1, 1000, "RTA", []int{1000, 600, 400}},
@@ -93,7 +93,7 @@ func TestByPeer(t *testing.T) {
 	}
 }
 
-// The closed form looks at the peer too.
+// The closed form also depends on the peer.
 func TestExactByPeer(t *testing.T) {
 	m, l := machine(), byPeer(true, true)
 	l.Software = odd(false, 0).Software

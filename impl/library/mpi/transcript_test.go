@@ -24,13 +24,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestTranscripts runs the scripts in testdata/transcripts, and compares the packets with those
-// that stand below each.
+// TestTranscripts runs the scripts in testdata/transcripts and compares the packets with those
+// below each script.
 //
-// A file holds cases with an empty line between them. A case is a comment, options of machine and
-// library, the calls of each rank or of all, a line of dashes, and then what passed through the
-// ports, in the order in which it did. Without options of the library there is no staging, no
-// bounce buffer, and a large window; without a number of ranks there are two.
+// A file has cases with an empty line between them. A case is a comment, options of machine and
+// library, the calls of each rank or of all, a line of dashes, and the packets that passed the
+// ports, in order. By default the library has no staging, no bounce buffer and a large window, and
+// there are two ranks.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -58,7 +58,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Each protocol has a transcript of each way to send.
+// Each protocol has a transcript of each send mode.
 func TestTranscriptsOfModes(t *testing.T) {
 	modes, err := os.ReadFile("testdata/transcripts/modes.txt")
 	if err != nil {
@@ -76,8 +76,8 @@ func TestTranscriptsOfModes(t *testing.T) {
 	}
 }
 
-// Each algorithm of collective operations has a transcript, and the messages in that are those of
-// its schedule: no other was taken in its place.
+// Each collective algorithm has a transcript whose messages are those of its schedule, so no other
+// algorithm was used.
 func TestTranscriptsOfAlgorithms(t *testing.T) {
 	text, err := os.ReadFile("testdata/transcripts/collective.txt")
 	if err != nil {
@@ -88,7 +88,7 @@ func TestTranscriptsOfAlgorithms(t *testing.T) {
 		of := func(x string) bool { return strings.Contains(x, "\ncollective "+a.String()+"\n") }
 		at := slices.IndexFunc(transcripts, of)
 		if at < 0 && !slices.Contains(collective.Algorithms, a) {
-			continue // members of families that are like others
+			continue // families have one transcript for a member
 		}
 		if at < 0 {
 			t.Errorf("no transcript of %v", a)
@@ -106,15 +106,15 @@ func TestTranscriptsOfAlgorithms(t *testing.T) {
 			if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
 				t.Errorf("by the transcript of %v rank %d sends %v, its schedule says %v", a, r, got, want)
 			}
-			if !a.NeedsNodes && len(got) != len(want) { // those of two levels tell each other where they are before
+			if !a.NeedsNodes && len(got) != len(want) { // ranks first exchange their nodes in algorithms of two levels
 				t.Errorf("by the transcript of %v rank %d sends more than %v: %v", a, r, want, got)
 			}
 		}
 	}
 }
 
-// jobOfScript reads what job the script of an algorithm is: a call of all, with a length and a root
-// where it has them, and two ranks in each node.
+// jobOfScript returns the collective job of a script: a call of all ranks, with a length and a root
+// if it has them, and two ranks in each node.
 func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 	j := collective.Job{}
 	for _, line := range strings.Split(script, "\n") {
@@ -139,7 +139,8 @@ func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 	return j
 }
 
-// sendsOfSchedule lists the messages that a rank sends: to whom, and how many bytes.
+// sendsOfSchedule lists the destination and the bytes of each message that a rank sends in a
+// schedule.
 func sendsOfSchedule(a *collective.Algorithm, j collective.Job, rank int) (all []string) {
 	for st := range a.Steps(j, rank) {
 		if st.To != collective.None {
@@ -149,7 +150,8 @@ func sendsOfSchedule(a *collective.Algorithm, j collective.Job, rank int) (all [
 	return all
 }
 
-// sendsOfTranscript lists likewise the first packets that it sends.
+// sendsOfTranscript lists the destination and the bytes of each first packet of a rank in a
+// transcript.
 func sendsOfTranscript(packets string, rank int) (all []string) {
 	first := regexp.MustCompile(`^ *(\d+): send \d+ to (\d+): RM? \(.*, (\d+) bytes\)`)
 	for _, line := range strings.Split(packets, "\n") {
@@ -227,7 +229,7 @@ func algorithm(t *testing.T, operation, name string) collective.Rule {
 	return forced(a)[0]
 }
 
-// about sets what a script says of the library.
+// about sets an option of the library.
 func about(t *testing.T, o *mpi.Options, words []string) {
 	long := o.Library.Proto.LongMessages[0]
 	defer func() { o.Library.Proto.LongMessages = model.ForEveryTier(long) }()
@@ -244,7 +246,7 @@ func about(t *testing.T, o *mpi.Options, words []string) {
 		case "window":
 			i++
 			l.Proto.WindowBytes = number(words[i])
-		case "all": // by one protocol, as long as the window allows
+		case "all": // one protocol for all messages up to the window
 			i++
 			l.Proto.Rules = nil
 			for m := range model.NumModes {
@@ -259,14 +261,14 @@ func about(t *testing.T, o *mpi.Options, words []string) {
 	}
 }
 
-// player is a rank that does what a script says.
+// player is a rank that executes a script.
 type player struct {
 	*mpi.Comm
 	open []mpi.Request
 }
 
-// do makes a call: its name, a size, a rank or any, a tag or any. Collective ones have a size and
-// perhaps a root.
+// do makes one call: its name, a size, a rank or any, a tag or any. Collective calls have a size
+// and optionally a root.
 func (p *player) do(call []string) error {
 	arg := func(i int) int { return number(call[i]) }
 	send := map[string]func(mpi.Buffer, int, int){"send": p.Send, "ssend": p.Ssend, "rsend": p.Rsend, "bsend": p.Bsend}
@@ -342,8 +344,8 @@ func (p *player) together(call []string) error {
 	return nil
 }
 
-// wait waits for all that was started, which is said to have been cancelled or received, or is not
-// spoken of. Requests that are null then are forgotten.
+// wait completes all started requests, and checks whether each was cancelled or received, if the
+// script says so.
 func (p *player) wait(said []string) error {
 	st := make([]mpi.Status, len(p.open))
 	mpi.WaitAll(p.open, st)
@@ -356,7 +358,7 @@ func (p *player) wait(said []string) error {
 	return nil
 }
 
-// number reads a number or a wildcard.
+// number parses a number or a wildcard.
 func number(s string) int {
 	if s == "any" {
 		return mpi.AnyTag
@@ -370,7 +372,7 @@ func number(s string) int {
 
 var creditDetail = regexp.MustCompile(`(?:, )?credit for (\d+) bytes$`)
 
-// tell says what the head of a packet says, with the credit in it as a number at the end.
+// tell formats the head of a packet, with its credit as the last number.
 func tell(head device.Head) string {
 	name, detail := proto.Describe(head)
 	credit := ""

@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// stackPort notes the stacks on which a message leaves and its data is copied.
+// stackPort records the stacks on which a message is sent and its data is copied.
 type stackPort struct {
 	device.Port
 	sent, copied *[]string
@@ -34,8 +34,7 @@ func (p stackPort) Copy(dst, src []byte) int {
 	return p.Port.Copy(dst, src)
 }
 
-// stack returns the functions of packages below impl that are under way, the outermost first, as
-// file: function.
+// stack returns the active functions of packages below impl, outermost first, as "file: function".
 func stack() (on []string) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
@@ -64,7 +63,7 @@ func (w *stackWorld) Run(program func(device.Port) error) error {
 	return w.World.Run(func(p device.Port) error { return program(stackPort{p, &w.sent, &w.copied}) })
 }
 
-// docs/design.md walks one message from mpi.Send to the wire and back up. Its functions are there,
+// docs/design.md walks one message from mpi.Send to the wire and back up. All its functions exist,
 // and those above the waist are called in its order.
 func TestWalk(t *testing.T) {
 	b, err := os.ReadFile("../../../docs/design.md")

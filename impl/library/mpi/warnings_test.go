@@ -12,17 +12,17 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// forgiven are programs of two ranks that MPI forbids and most implementations run.
+// forgiven are programs of two ranks that violate the standard and run with most implementations.
 var forgiven = []struct {
 	kind    mpi.WarningKind
-	call    string // in which it is found
+	call    string // the call in which it is found
 	text    string
 	program func(c *mpi.Comm, other int)
 }{
 	{mpi.OverlappingReceives, "Irecv", "bytes 0 to 99 of this call and bytes 0 to 99 of Irecv (warnings_test.go:", func(c *mpi.Comm, other int) {
 		x := make([]byte, 100)
 		var all []mpi.Request
-		for range 20 { // a window of osu_bw
+		for range 20 { // a window as in osu_bw
 			all = append(all, mpi.Irecv(c, x, other, 0))
 		}
 		for range 20 {
@@ -49,10 +49,11 @@ var forgiven = []struct {
 	}},
 }
 
-// Such programs end well with one warning a kind, whichever ranks do it and how often; with a
-// strict check the same is an error that names the flag; without a check there is nothing.
+// By default such a program ends normally with one warning of each kind, however many ranks violate
+// the standard and however often. With a strict check it fails with an error that names the flag.
+// Without checks nothing is reported.
 func TestForgivenPrograms(t *testing.T) {
-	if enginetest.RaceDetectorOn { // it would see what the programs do wrong
+	if enginetest.RaceDetectorOn { // the detector would report the programs' faults
 		return
 	}
 	for _, p := range forgiven {
@@ -84,12 +85,12 @@ func TestForgivenPrograms(t *testing.T) {
 	}
 }
 
-// isHere reports whether a call is of this file, unless it has no line.
+// isHere reports whether a call site is in this file, or empty.
 func isHere(at mpi.CallSite, call string) bool {
 	return call == mpi.FinalizeCall || filepath.Base(at.File) == "warnings_test.go" && at.Line > 0
 }
 
-// Kinds are counted apart, in the order in which they are found.
+// Each kind is reported once, in the order in which the kinds are found.
 func TestEachKindIsWarnedOf(t *testing.T) {
 	if enginetest.RaceDetectorOn {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// accessWindow makes an access of 8 bytes at a displacement of the window of rank 0.
+// windowAccess makes an access of 8 bytes at a displacement in the window of rank 0.
 type windowAccess func(w *mpi.Window, at int)
 
 var conflictAccesses = map[string]windowAccess{
@@ -36,7 +36,7 @@ var conflictAccesses = map[string]windowAccess{
 	},
 }
 
-// conflictEpochs are periods in which two accesses are not ordered.
+// conflictEpochs are epochs in which two accesses are not ordered.
 var conflictEpochs = map[string]func(c *mpi.Comm, w *mpi.Window, access func()){
 	"fence": func(_ *mpi.Comm, w *mpi.Window, access func()) { w.Fence(0); access(); w.Fence(0) },
 	"start": func(_ *mpi.Comm, w *mpi.Window, access func()) {
@@ -54,7 +54,8 @@ var conflictEpochs = map[string]func(c *mpi.Comm, w *mpi.Window, access func()){
 	},
 }
 
-// Accesses of two ranks to one byte conflict, unless both read or both combine alike.
+// Accesses of two ranks to one byte conflict, unless both read or both combine with the same
+// operation.
 func TestConflictsAreErrors(t *testing.T) {
 	harmless := map[string]bool{"get get": true, "get read": true, "read read": true, "sum sum": true, "sum read": true, "max max": true, "max read": true,
 		"compare compare": true, "compare sum": true, "compare max": true, "compare read": true}
@@ -95,7 +96,7 @@ func runStrictly(t *testing.T, open func(testing.TB, int) device.World, program 
 	return mpi.Run(open(t, 2), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, program)
 }
 
-// Local memory of accesses that are not complete is neither written twice nor read and written.
+// Local memory of incomplete accesses may be neither written twice nor both read and written.
 func TestConflictsOfLocalMemory(t *testing.T) {
 	for name, x := range map[string]struct {
 		do   func(w *mpi.Window, b mpi.Buffer)
@@ -136,7 +137,7 @@ func TestConflictsOfLocalMemory(t *testing.T) {
 	}
 }
 
-// Accesses that are ordered do not conflict, nor do those to different bytes.
+// Ordered accesses, and accesses to different bytes, do not conflict.
 func TestOrderedAccessesDoNotConflict(t *testing.T) {
 	put := conflictAccesses["put"]
 	for name, program := range map[string]func(c *mpi.Comm, w *mpi.Window){
@@ -213,7 +214,7 @@ func TestOrderedAccessesDoNotConflict(t *testing.T) {
 	}
 }
 
-// Programs that are right have no conflicts.
+// Correct programs have no conflicts.
 func TestRightProgramsHaveNoConflicts(t *testing.T) {
 	program := func(c *mpi.Comm) error {
 		for _, name := range slices.Sorted(maps.Keys(windowPrograms)) {

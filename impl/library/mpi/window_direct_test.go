@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// accessTimes returns how long a put of some bytes with its flush takes, and a get, while the
-// target computes, if it does.
+// accessTimes returns the duration of a put with its flush, and of a get, while the target computes
+// for busy.
 func accessTimes(t *testing.T, w device.World, l *model.Library, bytes int, busy unit.Time) (put, get unit.Time) {
 	t.Helper()
 	holds(t, mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
@@ -44,9 +44,9 @@ func accessTimes(t *testing.T, w device.World, l *model.Library, bytes int, busy
 	return put, get
 }
 
-// Where the hardware can, a put takes about as long as it does there, far less than a message, and
-// as long while the target computes. A remote write of the T3D takes 1 to 2 us (Al-Tawil and
-// Moritz, section 2), or 3 by SHMEM (Dongarra and Dunigan 1995, table 1).
+// With hardware support a put takes about as long as the remote write itself, much less than a
+// message, even while the target computes. A remote write of the T3D takes 1 to 2 us (Al-Tawil and
+// Moritz, section 2), or 3 us with SHMEM (Dongarra and Dunigan 1995, table 1).
 func TestAccessesByTheMachineTakeItsTime(t *testing.T) {
 	const us = unit.Microsecond
 	for _, x := range []struct {
@@ -57,7 +57,7 @@ func TestAccessesByTheMachineTakeItsTime(t *testing.T) {
 		timesFaster     unit.Time
 	}{
 		{"t3d", 8, us, 3 * us, us, 3 * us, 30},
-		{"t3d", 1 << 16, 546 * us, 560 * us, 546 * us, 1100 * us, 1}, // 120 MB/s; gets 60 MB/s, or the transfer engine's 140
+		{"t3d", 1 << 16, 546 * us, 560 * us, 546 * us, 1100 * us, 1}, // puts 120 MB/s; gets 60 MB/s, or 140 MB/s by the transfer engine
 		{"convex", 8, us / 2, 3 * us, us / 2, 3 * us, 5},
 	} {
 		l := enginetest.LibraryOfProtocol("T")

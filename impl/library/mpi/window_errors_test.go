@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// wrongAccesses are mistakes with a window of 10 numbers at each of two ranks, and what the error
-// of rank 0 says. Rank 1 only frees the window.
+// wrongAccesses are wrong uses of a window with 10 numbers on each of two ranks, and the expected
+// error of rank 0. Rank 1 only frees the window.
 var wrongAccesses = []struct {
 	name  string
 	do    func(c *mpi.Comm, w *mpi.Window)
@@ -103,7 +103,7 @@ func TestWindowErrorsGoToTheHandlerOfTheWindow(t *testing.T) {
 	}))
 }
 
-// Deadlocks with windows are found on emulated machines, and explained.
+// Deadlocks with windows are detected on emulated machines and explained.
 func TestDeadlocksWithWindowsAreExplained(t *testing.T) {
 	for _, x := range []struct {
 		name    string
@@ -148,7 +148,7 @@ func TestDeadlocksWithWindowsAreExplained(t *testing.T) {
 	}
 }
 
-// A window that is left open is reported, and freed at the end of the job.
+// A window that was left open is reported, and freed at the end of the job.
 func TestOpenWindowsAreReported(t *testing.T) {
 	program := func(c *mpi.Comm) error {
 		w := c.AllocateWindow(8, 8, nil)
@@ -169,7 +169,7 @@ func TestOpenWindowsAreReported(t *testing.T) {
 	}
 }
 
-// So is a file that is left open.
+// A file that was left open is reported.
 func TestOpenFilesAreReported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	program := func(c *mpi.Comm) error {

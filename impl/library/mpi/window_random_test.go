@@ -11,14 +11,15 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Random programs with windows, whose results an oracle knows: all ranks draw the same accesses
-// from a seed, and each carries out its own on the window, and everybody's on a model.
+// Random programs with windows are compared with an oracle. All ranks draw the same accesses from a
+// seed. Each rank carries out its own accesses on the window, and the accesses of all ranks on a
+// model.
 //
-// The memory of each rank has a part for each origin, which that origin alone writes, and a part
-// for sums of all. In each round one part is only read.
+// The memory of each rank has one part per origin, which only that origin writes, and one part for
+// sums of all origins. In each round one part is only read.
 
 const (
-	partCells = 500 // of 8 bytes, so that requests have data of their own, or need other messages
+	partCells = 500 // of 8 bytes: some accesses fit a request, others need separate messages
 	sumCells  = 20
 )
 
@@ -26,7 +27,7 @@ const (
 type randomAccess struct {
 	origin, target int
 	kind           int
-	at, n, stride  int // cells
+	at, n, stride  int // in cells
 	value          int64
 	byRequest      bool
 }
@@ -41,15 +42,16 @@ const (
 	randomKinds
 )
 
-// windowRound is what happens between two barriers.
+// windowRound has the accesses between two barriers.
 type windowRound struct {
-	epoch    int // of Fence, of Start, of Lock with exclusive or shared locks, of LockAll
+	epoch    int // Fence, Start, Lock with an exclusive or shared lock, or LockAll
 	accesses []randomAccess
 }
 
 const epochs = 5
 
-// randomRound draws a round. Within one, a part has puts to different cells, or accumulates.
+// randomRound draws a round. Within a round each part gets either puts to different cells or
+// accumulates.
 func randomRound(r *rand.Rand, ranks, round int) windowRound {
 	out := windowRound{epoch: r.IntN(epochs)}
 	for origin := range ranks {
@@ -66,7 +68,7 @@ func randomRound(r *rand.Rand, ranks, round int) windowRound {
 				case a.kind == randomSum:
 					a.n = min(a.n, sumCells/2)
 					a.at = partCells*ranks + r.IntN(sumCells-(a.n-1)*a.stride)
-				case origin == round%ranks: // its part is read
+				case origin == round%ranks: // its part is read only
 					continue
 				case puts:
 					a.kind = randomPut
@@ -86,7 +88,7 @@ func randomRound(r *rand.Rand, ranks, round int) windowRound {
 	return out
 }
 
-// apply carries out an access on the memory of its target, and returns what was there.
+// apply carries out an access on the model of the target's memory, and returns the previous values.
 func (a *randomAccess) apply(memory []int64) (old []int64) {
 	for i := range a.n {
 		cell := &memory[a.at+i*a.stride]
@@ -101,7 +103,7 @@ func (a *randomAccess) apply(memory []int64) (old []int64) {
 	return old
 }
 
-// start carries out an access on the window. What it reads is in the result when it is complete.
+// start carries out an access on the window. The values read are in result when it is complete.
 func (a *randomAccess) start(w *mpi.Window, passive bool) (result []int64, requests []mpi.Request) {
 	t := must(datatype.Vector(a.n, 1, a.stride, mpi.Int64))
 	data, result := make([]int64, a.n), make([]int64, a.n)
@@ -137,7 +139,7 @@ func (a *randomAccess) start(w *mpi.Window, passive bool) (result []int64, reque
 	return result, requests
 }
 
-// run carries out the accesses of a rank in a round, and returns what they have read.
+// run carries out the accesses of a rank in a round, and returns the values read.
 func (x *windowRound) run(c *mpi.Comm, w *mpi.Window) [][]int64 {
 	var results [][]int64
 	var requests []mpi.Request
@@ -177,7 +179,7 @@ func (x *windowRound) run(c *mpi.Comm, w *mpi.Window) [][]int64 {
 	return results
 }
 
-// randomWindow returns a window of some flavor.
+// randomWindow creates a window of the given flavor.
 func randomWindow(c *mpi.Comm, flavor, bytes int) *mpi.Window {
 	switch {
 	case flavor == 0:
@@ -220,7 +222,7 @@ func randomWindowProgram(seed uint64) func(c *mpi.Comm) error {
 	}
 }
 
-// Random programs end as the oracle says, wherever they run and however their messages travel.
+// Random programs give the oracle's result in all worlds and with all libraries.
 func TestRandomWindows(t *testing.T) {
 	for i, x := range tables {
 		for k, p := range enginetest.WorldsOfLibrary(i) {
@@ -236,7 +238,7 @@ func TestRandomWindows(t *testing.T) {
 	}
 }
 
-// The same holds where ranks are processes, which share the memory of some windows.
+// The same holds if ranks are processes, which share the memory of some windows.
 func TestRandomWindowsOfProcesses(t *testing.T) {
 	holdsEverywhere(t, 3, func(c *mpi.Comm) error {
 		for seed := range uint64(4) {

@@ -10,9 +10,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Ranks that hold an exclusive lock change two numbers one after the other, and ranks that hold a
-// shared one never see them differ; whether the locks are in registers or not, which the third
-// window's are not.
+// Under an exclusive lock a rank changes two numbers one after the other. Ranks with a shared lock
+// never see them differ. This holds for locks in registers and, in the third window, for locks by
+// messages.
 func TestLocksExcludeEachOther(t *testing.T) {
 	const windows, rounds = 3, 8
 	holdsEverywhere(t, 4, func(c *mpi.Comm) error {
@@ -57,8 +57,8 @@ func TestLocksExcludeEachOther(t *testing.T) {
 	})
 }
 
-// A rank locks memory of one that computes where the machine has registers for that, and only the
-// windows that have got none wait for it.
+// On machines with registers a rank can lock memory of a rank that computes. Only windows without a
+// register wait for it.
 func TestLocksOfRanksThatCompute(t *testing.T) {
 	const busy = unit.Second
 	l := enginetest.LibraryOfProtocol("T")

@@ -12,10 +12,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// one returns a number as a buffer.
+// one returns a buffer with a single element.
 func one[T mpi.Element](x T) mpi.Buffer { return mpi.BufferOf([]T{x}) }
 
-// windowPrograms hold on every world. Each leaves its window freed.
+// windowPrograms must succeed in every world. Each frees its window.
 var windowPrograms = map[string]func(c *mpi.Comm) error{
 	"fence completes puts, gets and accumulates of all sizes": func(c *mpi.Comm) error {
 		for _, n := range []int{1, 100, 3000, 40000} {
@@ -149,7 +149,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 				return fmt.Errorf("rank %d got %v: they must rise", c.Rank(), seen)
 			}
 		}
-		for was, done := int64(0), false; !done; { // an increment by compare-and-swap
+		for was, done := int64(0), false; !done; { // increment by compare-and-swap
 			got := make([]int64, 1)
 			w.CompareAndSwap(one(was+1), one(was), mpi.BufferOf(got), 0, 1)
 			w.FlushLocal(0)
@@ -180,7 +180,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 					w.Put(mpi.BufferOf(values), 0, 0, n, mpi.Int32)
 				}
 				w.Flush(0)
-				mpi.Send(c, []byte{1}, 2, 0) // tells rank 2, which has made no access
+				mpi.Send(c, []byte{1}, 2, 0) // for rank 2, which has made no access
 			case 2:
 				mpi.Recv(c, make([]byte, 1), 1, 0)
 				w.Get(mpi.BufferOf(got), 0, n-1, 1, mpi.Int32)
@@ -294,7 +294,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 		memory := slices.Repeat([]int32{-1}, 12)
 		w := c.CreateWindow(mpi.BytesOf(memory), 4)
 		everySecond := must(datatype.Vector(3, 1, 2, mpi.Int32Int32))
-		two := must(datatype.Contiguous(2, mpi.Int32)) // what MPI_2INT is made of
+		two := must(datatype.Contiguous(2, mpi.Int32)) // the type MPI_2INT consists of two int
 		r := int32(c.Rank())
 		w.Fence(0)
 		w.Accumulate(mpi.Buffer{Bytes: mpi.BytesOf([]int32{r, r, 7, r, -2, 0}), Count: 3, Type: two}, 0, 0, 1, everySecond, mpi.MaxLoc)
@@ -354,7 +354,7 @@ var windowPrograms = map[string]func(c *mpi.Comm) error{
 	},
 }
 
-// nodeComm returns a communicator of the ranks on a rank's node.
+// nodeComm returns a communicator of the ranks on the caller's node.
 func nodeComm(c *mpi.Comm) *mpi.Comm {
 	h := fnv.New64a()
 	h.Write([]byte(c.ProcessorName()))
@@ -364,7 +364,7 @@ func nodeComm(c *mpi.Comm) *mpi.Comm {
 }
 
 func TestWindows(t *testing.T) {
-	holdsEverywhere(t, 4, func(c *mpi.Comm) error { // in one job, as processes start slowly
+	holdsEverywhere(t, 4, func(c *mpi.Comm) error { // one job, because processes start slowly
 		for _, name := range slices.Sorted(maps.Keys(windowPrograms)) {
 			if err := windowPrograms[name](c); err != nil {
 				return fmt.Errorf("%s: %w", name, err)

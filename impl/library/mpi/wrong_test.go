@@ -21,7 +21,7 @@ import (
 	"github.com/loggp/loggp/impl/real/loop"
 )
 
-// wrongPrograms are those of wrong_programs_test.go.
+// wrongPrograms are the programs in wrong_programs_test.go.
 var wrongPrograms = []struct {
 	name    string
 	ranks   int
@@ -72,7 +72,7 @@ type sourceOf struct {
 	line int
 }
 
-// wrongSources reads the programs' sources.
+// wrongSources reads the sources of the programs.
 func wrongSources(t *testing.T) map[string]sourceOf {
 	t.Helper()
 	text, err := os.ReadFile(wrongSource)
@@ -94,7 +94,7 @@ func wrongSources(t *testing.T) map[string]sourceOf {
 	return all
 }
 
-// counted replaces lines of the source by those of a function in it.
+// counted converts lines of the file in a message to lines of the function.
 func (s sourceOf) counted(message string) string {
 	return regexp.MustCompile(regexp.QuoteMeta(wrongSource)+`:(\d+)`).ReplaceAllStringFunc(message, func(site string) string {
 		n, _ := strconv.Atoi(site[len(wrongSource)+1:])
@@ -102,8 +102,8 @@ func (s sourceOf) counted(message string) string {
 	})
 }
 
-// The errors of wrong programs are those of testdata/wrong_programs.txt, which -update writes anew.
-// docs/errors.md shows some of them, alone or behind their programs.
+// The errors of wrong programs are those in testdata/wrong_programs.txt, which -update rewrites.
+// docs/errors.md shows some of them, with or without their programs.
 func TestWrongPrograms(t *testing.T) {
 	const golden = "testdata/wrong_programs.txt"
 	sources := wrongSources(t)
@@ -149,8 +149,8 @@ func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	return err
 }
 
-// The error of a wrong program does not depend on where it runs, except for names of protocols and
-// which rank is first.
+// The error of a wrong program is the same in all worlds, except for names of protocols and for
+// which rank fails first.
 func TestWrongProgramsEverywhere(t *testing.T) {
 	for _, p := range wrongPrograms {
 		want := wrong(t, p.ranks, p.program)
@@ -164,7 +164,7 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 	}
 }
 
-// telling is what is the same everywhere.
+// telling returns the part of an error that is the same in all worlds.
 func telling(err error) string {
 	var e *mpi.Error
 	var d *mpi.DeadlockError
@@ -181,7 +181,7 @@ func telling(err error) string {
 	return err.Error()
 }
 
-// The full path of the source is known, too.
+// A call site contains the full path of the source.
 func TestSiteHasPath(t *testing.T) {
 	var e *mpi.Error
 	if err := wrong(t, 2, tooLong); !errors.As(err, &e) || !filepath.IsAbs(e.CallSite.File) || filepath.Base(e.CallSite.File) != wrongSource {
@@ -189,8 +189,8 @@ func TestSiteHasPath(t *testing.T) {
 	}
 }
 
-// Of a job of many ranks the lowest are shown, with their lines, whichever is stopped first, and a
-// cycle of many is told by its ends.
+// A report on many ranks shows the lowest ones with their lines, whichever is stopped first. Of a
+// long cycle it shows both ends.
 func TestManyWait(t *testing.T) {
 	const ranks = 40
 	program := func(c *mpi.Comm) error {
@@ -218,8 +218,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// A rank that waits for one of several ranks is on no cycle. A rank that waits for all waits for
-// the first.
+// A rank that waits for any of several ranks is on no cycle. A rank that waits for all of them
+// waits for the first.
 func TestCycles(t *testing.T) {
 	both := func(c *mpi.Comm) []mpi.Request {
 		other := 1 - c.Rank()
@@ -243,8 +243,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// Every call on a nil communicator is found, whatever it does first, and other nil pointers are
-// none of the library's.
+// Every call on a nil communicator is recognized. Other nil pointers are not attributed to the
+// library.
 func TestNilCommunicator(t *testing.T) {
 	for call, program := range map[string]func(c *mpi.Comm){
 		"Rank":      func(c *mpi.Comm) { c.Rank() },
@@ -266,7 +266,7 @@ func TestNilCommunicator(t *testing.T) {
 	}
 }
 
-// A communicator that is used when its rank has ended says so, and does nothing.
+// Using a communicator after the end of its rank fails without any other effect.
 func TestAfterTheEnd(t *testing.T) {
 	for name, call := range map[string]func(c *mpi.Comm){
 		"Send":    func(c *mpi.Comm) { mpi.Send(c, []byte{1}, 0, 0) },
@@ -297,13 +297,13 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// withoutSite returns the text of an error without lines of programs.
+// withoutSite removes source lines from the text of an error.
 func withoutSite(err error) string {
 	return regexp.MustCompile(` \(\w+\.go:\d+\)`).ReplaceAllString(err.Error(), "")
 }
 
-// Wrong programs of processes end as those of one process do: with the same error, from whichever
-// rank, and all ranks of a deadlock say where they wait.
+// Wrong programs of processes fail with the same error as in one process, from whichever rank, and
+// all ranks of a deadlock report where they wait.
 func TestWrongProgramsOfProcesses(t *testing.T) {
 	if enginetest.RaceDetectorOn {
 		return // the detector does not see between processes, and slows them down
@@ -327,7 +327,7 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 	}
 }
 
-// The error detail of a rank is part of a run's end, also for processes that come to the run later.
+// The error detail of a rank is part of a run's end, also for processes that join the run later.
 func TestErrorDetailOfLaterRuns(t *testing.T) {
 	if enginetest.RaceDetectorOn {
 		return

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Stacks are read by the paths of packages, so the paths must be those of packages that exist.
+// Stacks are recognized by import paths, so the paths must be those of existing packages.
 func TestSitePackagesExist(t *testing.T) {
 	root, _, _ := strings.Cut(packageOfCheck, "/impl/")
 	for pkg := range packageOfInternals {
