@@ -26,19 +26,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// arena is the memory of the ranks in this process.
+// arena is the memory of all ranks in this process.
 type arena struct {
 	cArena        *C.struct_host_arena
 	ranks         int
-	arguments     []byte // of each rank, each with its end
-	placedRanks   int    // ranks that have their memory
-	releasedRanks int    // ranks that no longer need it
-	sharesCode    bool   // each rank maps the code of the program, where others have copies of it
-	mappingsKnown bool   // the process may have enough mappings
+	arguments     []byte // the command-line arguments of a rank, each with its terminating NUL
+	placedRanks   int    // number of ranks that have been given memory
+	releasedRanks int    // number of ranks that no longer need their memory
+	sharesCode    bool   // each rank maps the code of the program; otherwise ranks have copies of it
+	mappingsKnown bool   // the process is known to be allowed enough mappings
 }
 
-// placeRank returns which of the ranks in this process a rank is, and how many mappings the process
-// has if the ranks' mappings are not yet known. The first one reserves the memory of all.
+// placeRank returns the index of a rank among those in this process. It also returns the number of
+// mappings of the process, if the number per rank is not yet known. The first call reserves the
+// memory of all ranks.
 func (a *arena) placeRank(p *Program, c *mpi.Comm) (index, mappings int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +63,7 @@ func (p *Program) reserveRanks(ranks int) error {
 	return p.arena.reserve(p, ranks)
 }
 
-// reserve reserves the memory of a number of ranks, once. It is an error if the system has less
+// reserve reserves the memory of a number of ranks, once. It fails if the system has less memory
 // than they need.
 func (a *arena) reserve(p *Program, ranks int) error {
 	if a.cArena != nil {
@@ -80,7 +81,7 @@ func (a *arena) reserve(p *Program, ranks int) error {
 		guardMappings = 1
 	}
 	if p.template != nil {
-		each := 2 * int(guardMappings) // mappings of a rank
+		each := 2 * int(guardMappings) // mappings per rank
 		if checkMappings(ranks, each+2) == nil {
 			sharesText, each, copied = 1, each+2, max(0, copied-int(p.template.readOnlyBytes))
 		}
@@ -106,11 +107,11 @@ func (a *arena) reserve(p *Program, ranks int) error {
 	return p.loadError(C.GoString(failure))
 }
 
-// guardsSplitMappings reports whether a guard divides the mapping that it is in, as it does before
-// Linux 6.13.
+// guardsSplitMappings reports whether a guard page divides its mapping, as it does before Linux
+// 6.13.
 var guardsSplitMappings = sync.OnceValue(func() bool { return C.loggp_guards_are_mappings() != 0 })
 
-// release frees the memory of all ranks, if none needs it.
+// release frees the memory of all ranks if no rank needs it any more.
 func (a *arena) release() {
 	if a.cArena != nil && a.releasedRanks == a.placedRanks {
 		C.loggp_unreserve(a.cArena)
@@ -118,12 +119,13 @@ func (a *arena) release() {
 	}
 }
 
-// minBytesPerRank is the least memory that a rank takes beside its copy of the program: three pages
-// of its stack and one of page tables, the streams of the C library, and what this package and the
-// library of MPI know of it.
+// minBytesPerRank is the smallest memory of a rank in addition to its copy of the program: three
+// pages of stack and one of page tables, the streams of the C library, and the state that this
+// package and package mpi keep.
 const minBytesPerRank = 40 << 10
 
-// checkMemory returns an error if ranks take more memory than is available, each so many bytes.
+// checkMemory returns an error if ranks, with a number of bytes each, need more memory than is
+// available.
 func (p *Program) checkMemory(ranks, each int) error {
 	need, available := int64(ranks)*int64(each), p.availableMemory()
 	if available < 0 || need <= available {
@@ -133,17 +135,17 @@ func (p *Program) checkMemory(ranks, each int) error {
 		ranks, unit.Bytes(int(need>>20<<20)), unit.Bytes(int(available>>20<<20)))
 }
 
-// spareMappings is how many memory mappings are left to the process: without any, Go's own memory
-// cannot grow.
+// spareMappings is the number of memory mappings left to the rest of the process. Without any, Go's
+// own memory cannot grow.
 var spareMappings = 2000
 
-// checkMappings returns an error if the process may not have as many mappings as ranks take, each
-// so many of them.
+// checkMappings returns an error if the process may not have enough mappings for ranks that use a
+// number of them each.
 func checkMappings(ranks, each int) error {
 	limit, err := maxMappings()
 	used, failed := countMappings()
 	if errors.Join(err, failed) != nil {
-		return nil // it will be seen whether they are enough
+		return nil // if the limit is unknown, allocation fails later
 	}
 	if need := used + ranks*each + spareMappings; need > limit {
 		return fmt.Errorf("%d ranks take %d memory mappings, and a process may have %d: use fewer ranks, or allow it more by 'sysctl vm.max_map_count=%d'",
@@ -152,7 +154,7 @@ func checkMappings(ranks, each int) error {
 	return nil
 }
 
-// maxMappings returns how many memory mappings a process may have.
+// maxMappings returns the maximum number of memory mappings of a process.
 func maxMappings() (int, error) {
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	if err != nil {
@@ -161,9 +163,9 @@ func maxMappings() (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// checkMappingsPerRank is called when the first rank has got all of its mappings; before is the
-// number of mappings before that. It returns an error if the process may not have as many for each
-// of the other ranks.
+// checkMappingsPerRank is called when the first rank has all its mappings. before is the number of
+// mappings before that. It returns an error if the process may not have as many for each other
+// rank.
 func (a *arena) checkMappingsPerRank(before int) error {
 	if a.mappingsKnown || before == 0 {
 		return nil
@@ -176,7 +178,7 @@ func (a *arena) checkMappingsPerRank(before int) error {
 	return checkMappings(a.ranks-1, max(after-before, 0))
 }
 
-// countMappings returns how many memory mappings this process has.
+// countMappings returns the number of memory mappings of this process.
 func countMappings() (n int, err error) {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -196,7 +198,8 @@ func countMappings() (n int, err error) {
 	}
 }
 
-// loadError is the error of a program that cannot be loaded, for a reason that C gives.
+// loadError returns the error of a program that cannot be loaded, with the reason that the C code
+// gives.
 func (p *Program) loadError(reason string) error {
 	if _, missing, ok := strings.Cut(reason, "undefined symbol: "); ok {
 		reason = "it calls " + missing + ", which loggp does not provide"

@@ -9,14 +9,14 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Arguments of C as values of package mpi, and back.
+// Conversion of C arguments to values of package mpi, and back.
 
-// maxMemoryBytes is the size of the memory that a process can have.
+// maxMemoryBytes is the size of a process's address space.
 const maxMemoryBytes = 1 << 47
 
-// buffer returns count elements of a datatype at an address.
+// buffer returns the buffer with count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
-	if count == 0 && h == datatypeNull { // MPICH takes it
+	if count == 0 && h == datatypeNull { // MPICH accepts this
 		return mpi.Buffer{Type: mpi.Byte}
 	}
 	t := r.datatype(h)
@@ -31,7 +31,7 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	return r.bufferInRange(at, low, end, count, t)
 }
 
-// checkCount fails if a count is negative, or of more elements than memory can have.
+// checkCount fails if a count is negative or more than the address space can hold.
 func (r *rank) checkCount(count int, t *mpi.Datatype) {
 	if count < 0 {
 		r.raiseError(mpi.ErrCount, "%d elements: a count is not negative", count)
@@ -41,20 +41,20 @@ func (r *rank) checkCount(count int, t *mpi.Datatype) {
 	}
 }
 
-// productExceedsMemory reports whether a product of two numbers that are not negative is more than
-// the bytes that memory can have.
+// productExceedsMemory reports whether a·b bytes are more than the address space. a and b are not
+// negative.
 func productExceedsMemory(a, b int) bool {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	return high > 0 || low > maxMemoryBytes
 }
 
-// bufferInRange returns a buffer with data from offset low to end of an address.
+// bufferInRange returns a buffer at an address, with data at offsets low to end.
 func (r *rank) bufferInRange(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buffer {
 	if end <= low {
 		return mpi.Buffer{Count: count, Type: t}
 	}
 	if at == 0 && int(int32(low)) == low {
-		at = r.addressOrigin // relative addresses are short
+		at = r.addressOrigin // relative addresses are small
 	}
 	first := at + uintptr(low)
 	if first < minValidAddress {
@@ -66,13 +66,13 @@ func (r *rank) bufferInRange(at uintptr, low, end, count int, t *mpi.Datatype) m
 	b := unsafe.Slice(pointerAt[byte](first), end-low)
 	r.checkAvailable(b, count*t.Size())
 	if r.program.RanksAreProcesses {
-		readPages(b) // where ranks are processes, system calls of other ranks would fail
+		readPages(b) // if ranks are processes, system calls of other ranks would fail
 	}
 	return mpi.Buffer{Bytes: b, Origin: -low, Count: count, Type: t}
 }
 
-// readPages reads a byte of each page, so that memory that cannot be read is an error of this rank
-// and this call.
+// readPages reads a byte of each page. If the memory is not readable, the error then belongs to
+// this rank and this call.
 //
 //go:noinline
 func readPages(b []byte) (x byte) {
@@ -82,7 +82,7 @@ func readPages(b []byte) (x byte) {
 	return x | b[len(b)-1]
 }
 
-// cloneBuffer returns a copy of a buffer, for operations in place.
+// cloneBuffer returns a copy of a buffer, for in-place operations.
 func cloneBuffer(b mpi.Buffer) mpi.Buffer {
 	b.Bytes = append([]byte(nil), b.Bytes...)
 	return b
@@ -105,7 +105,7 @@ func sourceRank(n int) int {
 	return destinationRank(n)
 }
 
-// countForC returns a count as C programs get it.
+// countForC returns a count as the value that a C int gets.
 func countForC(n int) int {
 	if n == mpi.Undefined {
 		return undefined

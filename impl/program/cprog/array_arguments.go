@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Arrays among the arguments of functions whose counts are of type MPI_Count in one form and of
-// type int in the other, and of persistent collective operations, which read them once.
+// Array arguments of functions with two forms, in which counts are MPI_Count or int, and of
+// persistent collective operations, which read their arrays once.
 
 // countsAt returns n counts at an address.
 func (r *rank) countsAt(at uintptr, n int) []int {
@@ -38,7 +38,7 @@ func (r *rank) handlesAt(at uintptr, n int) []uintptr {
 	return all
 }
 
-// resolveArray returns the values that a persistent operation read at an address when it was
+// resolveArray returns the values that a persistent operation read from an address when it was
 // initialized. For other calls it reads them now.
 func (r *rank) resolveArray(at uintptr, read func() []int) []int {
 	k := r.currentCall.persistent
@@ -59,7 +59,7 @@ func (r *rank) countAt(at uintptr) int {
 	return int(*pointerAt[int32](at))
 }
 
-// storeCount stores a count. One that the type of the result cannot have is MPI_UNDEFINED.
+// storeCount stores a count, or MPI_UNDEFINED if the result type cannot represent it.
 func (r *rank) storeCount(at uintptr, n int) {
 	switch {
 	case r.currentCall.hasLargeCounts:

@@ -14,19 +14,19 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Attributes of communicators and datatypes.
+// Attributes of communicators, datatypes and windows.
 
-// keyval names an attribute.
+// keyval is an attribute key.
 type keyval struct {
 	handle       int
-	copy, delete uintptr // functions of the program's; 0: none, 1 in place of copy: MPI_COMM_DUP_FN
+	copy, delete uintptr // functions of the program; 0: none; copy = 1: MPI_COMM_DUP_FN
 	extraState   uintptr
 	freed        bool
-	uses         int // attributes that there are
+	uses         int // number of attributes with this key
 	kind         objectKind
 }
 
-// objectKind is the kind of the objects that have attributes.
+// objectKind is a kind of objects that have attributes.
 type objectKind string
 
 const (
@@ -49,7 +49,7 @@ func keyvalCreateHandler(of objectKind) handler {
 	}
 }
 
-// keyval returns that of a handle which may be used for objects of a kind.
+// keyval returns the keyval of a handle, and fails if it is not for objects of this kind.
 func (r *rank) keyval(of objectKind, h int) *keyval {
 	k := r.keyvals[h]
 	if k == nil || k.freed {
@@ -69,7 +69,7 @@ func keyvalFreeHandler(of objectKind) handler {
 	return func(r *rank, a args) {
 		h := int(*pointerAt[int32](a[0]))
 		k := r.keyvals[h]
-		if k == nil || k.freed && k.uses == 0 { // one that is in use may be freed again
+		if k == nil || k.freed && k.uses == 0 { // a keyval in use may be freed again
 			r.keyval(of, h)
 		}
 		r.checkKeyKind(k, of)
@@ -78,14 +78,14 @@ func keyvalFreeHandler(of objectKind) handler {
 	}
 }
 
-// attributes are those of a communicator or a datatype.
+// attributes are the attributes of one object.
 type attributes []attribute
 
 func (x attributes) index(h int) int {
 	return slices.IndexFunc(x, func(a attribute) bool { return a.key.handle == h })
 }
 
-// attributesOf returns the attributes of the object of a kind with a handle.
+// attributesOf returns the attributes of an object.
 func (r *rank) attributesOf(of objectKind, h uintptr) *attributes {
 	switch of {
 	case communicators:
@@ -96,10 +96,10 @@ func (r *rank) attributesOf(of objectKind, h uintptr) *attributes {
 	return &r.window(h).attributes
 }
 
-// copyAttributes returns the attributes that a copy of an object gets.
+// copyAttributes returns the attributes for a copy of an object.
 func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 	var out attributes
-	for _, x := range slices.Clone(all) { // a callback may change them
+	for _, x := range slices.Clone(all) { // a callback may change the list
 		k := x.key
 		switch k.copy {
 		case 0:
@@ -130,7 +130,7 @@ func attrPutHandler(of objectKind) handler {
 		if i := all.index(k.handle); i >= 0 {
 			r.deleteAttribute(a[0], all, (*all)[i])
 		}
-		if i := all.index(k.handle); i >= 0 { // the delete function has set it
+		if i := all.index(k.handle); i >= 0 { // the delete function has set the attribute again
 			(*all)[i].value = a[2]
 			return
 		}
@@ -162,11 +162,11 @@ func attrGetHandler(of objectKind) handler {
 }
 
 const (
-	appnum       = 506 // MPI_APPNUM, which has no value in the programs with which the job begins
+	appnum       = 506 // MPI_APPNUM, which is not set in the programs that start the job
 	lastUsedCode = 507
 )
 
-// libraryAttribute returns the address of the value of a predefined attribute, or 0 for others.
+// libraryAttribute returns the address of the value of a predefined attribute, or 0 for other keys.
 func (r *rank) libraryAttribute(h int) uintptr {
 	if h < 501 || h > 507 || h == appnum && !r.wasSpawned {
 		return 0
@@ -190,8 +190,8 @@ func attrDeleteHandler(of objectKind) handler {
 	}
 }
 
-// deleteAttribute calls the delete function of an attribute of the object of a handle, and removes
-// the attribute, unless the function has done so.
+// deleteAttribute calls the delete function of an attribute and removes the attribute, unless the
+// function has already removed it.
 func (r *rank) deleteAttribute(of uintptr, all *attributes, x attribute) {
 	if x.key.delete != 0 {
 		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extraState); code != 0 {
@@ -204,8 +204,8 @@ func (r *rank) deleteAttribute(of uintptr, all *attributes, x attribute) {
 	}
 }
 
-// deleteAttributes deletes the attributes that an object has when it is called. Attributes that
-// their delete functions set stay.
+// deleteAttributes deletes the attributes that an object has at the time of the call. It keeps
+// attributes that their delete functions set.
 func (r *rank) deleteAttributes(of uintptr, all *attributes) {
 	for _, x := range slices.Backward(slices.Clone(*all)) {
 		if slices.Contains(*all, x) {

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// availableMemory returns how much memory this process may still use, or -1 if that is unknown.
+// availableMemory returns the number of bytes that this process may still allocate, or -1 if that
+// is unknown.
 func (p *Program) availableMemory() int64 {
 	if p.AvailableMemory == nil {
 		return -1
@@ -18,13 +19,12 @@ func (p *Program) availableMemory() int64 {
 	return p.AvailableMemory()
 }
 
-// minMessageBytesToCheck is the size from which on messages are compared with the memory that is
-// available.
+// minMessageBytesToCheck is the smallest message size that is compared with the available memory.
 const minMessageBytesToCheck = 256 << 20
 
-// checkAvailable fails if there is less memory than a call may take for a message of n bytes: for a
-// copy of the message, and for what is not in memory of the program's buffer. The system would end
-// the process else.
+// checkAvailable fails if there is less memory than a call may use for a message of n bytes: a copy
+// of the message, and pages of the program's buffer that do not exist yet. Otherwise the system
+// would kill the process.
 func (r *rank) checkAvailable(b []byte, n int) {
 	if max(n, len(b)) < minMessageBytesToCheck {
 		return
@@ -36,7 +36,7 @@ func (r *rank) checkAvailable(b []byte, n int) {
 	}
 }
 
-// absentBytes returns how many of n bytes of data in a buffer are in pages that have not been used.
+// absentBytes returns how many of n bytes of a buffer are in pages that have not been touched.
 func absentBytes(b []byte, n int) int64 {
 	const piece = 1 << 30
 	page := os.Getpagesize()
@@ -47,7 +47,7 @@ func absentBytes(b []byte, n int) int64 {
 	for from := at &^ uintptr(page-1); from < end && absent < n; from += piece {
 		size := min(piece, end-from)
 		if _, _, e := syscall.Syscall(syscall.SYS_MINCORE, from, size, uintptr(unsafe.Pointer(unsafe.SliceData(inMemory)))); e != 0 {
-			break // it will be seen when it is used
+			break // an invalid address is found when it is used
 		}
 		for _, x := range inMemory[:(int(size)+page-1)/page] {
 			absent += page * int(1-x&1)

@@ -4,18 +4,19 @@ package cprog
 
 import "github.com/loggp/loggp/impl/library/mpi"
 
-// Buffers of buffered sends: of the rank, of a communicator and of a session, whose buffer serves
-// the communicators that are created from its process sets. A send uses the innermost one.
+// Buffers for buffered sends: of the rank, of a communicator, and of a session, whose buffer is for
+// the communicators created from its process sets. A send uses the innermost one.
 
 // bufferOwner is what a buffer is attached to.
 type bufferOwner struct {
-	address    *uintptr // the buffer; 0: none
+	address    *uintptr // of the buffer; 0: none
 	attach     func(b []byte)
 	attachAuto func()
 	detach     func() []byte
 }
 
-// owner returns the owner of a call, and the number of arguments before those of the buffer.
+// bufferOwnerOf returns the owner in a call, and the number of arguments before those of the
+// buffer.
 type bufferOwnerOf func(r *rank, a args) (owner bufferOwner, arguments int)
 
 func rankBuffers(r *rank, _ args) (bufferOwner, int) {
@@ -61,7 +62,7 @@ func (of bufferOwnerOf) detach(r *rank, a args) {
 	*owner.address = 0
 }
 
-// flush waits until the messages in the buffer have left it.
+// flush waits until the messages in the buffer have left.
 func (of bufferOwnerOf) flush(r *rank, a args) {
 	switch owner, _ := of(r, a); *owner.address {
 	case 0:
@@ -73,10 +74,10 @@ func (of bufferOwnerOf) flush(r *rank, a args) {
 	}
 }
 
-// iflush waits, too: its request is complete.
+// iflush also waits. Its request is complete when it returns.
 func (of bufferOwnerOf) iflush(r *rank, a args) {
 	of.flush(r, a)
 	_, i := of(r, a)
-	r.startedCollectives++ // lists are looked at one by one
+	r.startedCollectives++ // request lists are now processed one by one
 	(&pendingOperation{rank: r, isComplete: true}).storeHandle(a[i])
 }

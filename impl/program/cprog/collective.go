@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Collective operations. In place of a send buffer (or, at the root of a scatter, of a receive
-// buffer) a rank may give MPI_IN_PLACE. Package mpi does nothing in place, so that its data is
-// copied first.
+// Collective operations. A rank may pass MPI_IN_PLACE as its send buffer, or, at the root of a
+// scatter, as its receive buffer. Package mpi has no in-place operations, so the data is copied
+// first.
 
 func barrier(r *rank, a args) { r.comm(a[0]).Barrier() }
 
@@ -17,8 +17,7 @@ func bcast(r *rank, a args) {
 	c.Bcast(r.buffer(a[0], int(a[1]), a[2]), int(a[3]))
 }
 
-// rankBlocksAt returns n times count elements of a datatype as a buffer of count elements that has
-// all of them.
+// rankBlocksAt returns n blocks of count elements each as a buffer whose Count is count.
 func (r *rank) rankBlocksAt(n int, at uintptr, count int, h uintptr) mpi.Buffer {
 	t := r.datatype(h)
 	if r.checkCount(count, t); productExceedsMemory(count*t.Size(), n) {
@@ -29,12 +28,12 @@ func (r *rank) rankBlocksAt(n int, at uintptr, count int, h uintptr) mpi.Buffer 
 	return b
 }
 
-// copyOwnPart returns a copy of the part of this rank, for what it gives in place.
+// copyOwnPart returns a copy of this rank's part of b, as the send buffer of an in-place operation.
 func copyOwnPart(c *comm, b mpi.Buffer) mpi.Buffer {
 	return packedCopy(b.SubBuffer(c.Rank()*b.Count, b.Count))
 }
 
-// packedCopy returns a copy of a buffer in memory of its own, no longer than the span of the data.
+// packedCopy returns a copy of a buffer in new memory that is no longer than the span of the data.
 func packedCopy(b mpi.Buffer) mpi.Buffer {
 	low, end := b.DataRange()
 	if end <= low {
@@ -92,8 +91,8 @@ func alltoall(r *rank, a args) {
 	c.Alltoall(r.rankBlocksAt(c.Size(), a[0], int(a[1]), a[2]), recv)
 }
 
-// rankParts is a buffer that has a part for each rank: part i is counts[i] elements, offsets[i]
-// extents behind its beginning.
+// rankParts is a buffer with one part per rank: part i is counts[i] elements, offsets[i] extents
+// after the start.
 type rankParts struct {
 	buffer          mpi.Buffer
 	counts, offsets []int
@@ -127,8 +126,7 @@ func (r *rank) rankPartsAt(n int, at, counts, offsets, h uintptr) rankParts {
 	return p
 }
 
-// part returns that of a rank.
-// list returns those of all ranks.
+// list returns the parts of all ranks.
 func (p rankParts) list() []mpi.Buffer {
 	all := make([]mpi.Buffer, len(p.counts))
 	for i := range all {
@@ -189,7 +187,7 @@ func alltoallv(r *rank, a args) {
 	c.Alltoallv(from.buffer, from.counts, from.offsets, into.buffer, into.counts, into.offsets)
 }
 
-// buffers returns a buffer for each rank, at displacements in bytes.
+// buffers returns a buffer for each rank. where has their displacements in bytes.
 func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buffer {
 	out := make([]mpi.Buffer, len(where))
 	handles := r.handlesAt(types, len(out))
@@ -214,19 +212,19 @@ func alltoallw(r *rank, a args) {
 	c.Alltoallw(from, into)
 }
 
-// checkDisjoint fails if two buffers of a collective operation share bytes.
+// checkDisjoint fails if the two buffers of a collective operation overlap.
 func (r *rank) checkDisjoint(send, recv mpi.Buffer) {
 	r.checkPartsDisjoint([]mpi.Buffer{send}, []mpi.Buffer{recv})
 }
 
-// checkPartsDisjoint fails if buffers to send from share bytes with some to receive into.
+// checkPartsDisjoint fails if a send buffer overlaps a receive buffer.
 func (r *rank) checkPartsDisjoint(send, recv []mpi.Buffer) {
 	if text := mpi.DescribeOverlap(send, recv); text != "" {
 		r.raiseError(mpi.ErrBuffer, "%s", text)
 	}
 }
 
-// resultBuffersAt returns the buffers of a reduction that leaves its result at this rank.
+// resultBuffersAt returns the buffers of a reduction whose result this rank receives.
 func (r *rank) resultBuffersAt(send, recv uintptr, count int, h uintptr) (in, out mpi.Buffer) {
 	out = r.buffer(recv, count, h)
 	if send == inPlace {
@@ -255,11 +253,11 @@ func reduceAllHandler(f func(c *mpi.Comm, send, recv mpi.Buffer, op *mpi.Op)) ha
 	}
 }
 
-// exscan leaves the result of rank 0, which has none, as it is.
+// exscan keeps the receive buffer of rank 0, which has no result, unchanged.
 func exscan(r *rank, a args) {
 	c := r.comm(a[5])
 	o := r.op(a[4], a[3])
-	if c.Rank() == 0 && a[0] != inPlace && a[0] != a[1] { // else it is wrong there, too
+	if c.Rank() == 0 && a[0] != inPlace && a[0] != a[1] { // otherwise the buffers are wrong there, too
 		in := r.buffer(a[0], int(a[2]), a[3])
 		c.Exscan(in, packedCopy(in), o)
 		return

@@ -13,8 +13,8 @@ import (
 
 func commDup(r *rank, a args) { r.storeDup(r.comm(a[0]).Dup(), a[0], a[1]) }
 
-// storeDup stores the handle of a copy of the communicator of a handle. An error leaves
-// MPI_COMM_NULL there.
+// storeDup stores the handle of d, a duplicate of the communicator with handle of. After an error
+// the program has MPI_COMM_NULL there.
 func (r *rank) storeDup(d *mpi.Comm, of, at uintptr) *comm {
 	storeAt(at, uintptr(commNull))
 	c := r.comm(of)
@@ -26,8 +26,8 @@ func (r *rank) storeDup(d *mpi.Comm, of, at uintptr) *comm {
 	return x
 }
 
-// startIdup is storeDup without waiting: the copy may be used when the request is complete, as its
-// number is known then, which the first rank gives it.
+// startIdup is storeDup without waiting. When the request is complete, all ranks know the number
+// that the first rank has given to the duplicate, and may use it.
 func (r *rank) startIdup(of, at, request uintptr) {
 	c := r.comm(of)
 	x := r.storeDup(nil, of, at)
@@ -51,7 +51,8 @@ func (r *rank) startIdup(of, at, request uintptr) {
 	p.storeHandle(request)
 }
 
-// noNumber stands for the number of a duplicate where there may be no further communicator.
+// noNumber, in place of the number of a duplicate, says that no further communicator can be
+// created.
 const noNumber = 1<<32 - 1
 
 func (r *rank) reserveNumber(c *mpi.Comm) uint32 {
@@ -61,8 +62,8 @@ func (r *rank) reserveNumber(c *mpi.Comm) uint32 {
 	return c.ReserveNumber()
 }
 
-// agreeOnNumber gives the ranks of two groups a number that the first rank of one of them reserves:
-// of the group whose first rank is first in the job.
+// agreeOnNumber gives all ranks of an intercommunicator a number that one rank reserves: the first
+// rank of the group whose first rank is lower in the job.
 func (p *pendingOperation) agreeOnNumber(number []uint32) {
 	own, data := p.comm.InternalLocalComm(), mpi.BufferOf(number)
 	switch {
@@ -95,18 +96,18 @@ func commSplit(r *rank, a args) {
 	storeAt(a[3], r.addComm(r.comm(a[0]).Split(colour, int(a[2]))))
 }
 
-// Split types. A node is the one hardware resource that machines here have.
+// Split types. Nodes are the only hardware resource here.
 const (
 	splitShared         = 221
 	splitHWUnguided     = 222
 	splitHWGuided       = 223
 	splitResourceGuided = 224
 
-	resourceType = "mpi_hw_resource_type" // key of an info
-	sharedMemory = "mpi_shared_memory"    // its value for a node
+	resourceType = "mpi_hw_resource_type" // a key of an info
+	sharedMemory = "mpi_shared_memory"    // its value for nodes
 )
 
-// commSplitType divides ranks by the node that they are on.
+// commSplitType divides ranks by node.
 func commSplitType(r *rank, a args) {
 	c, kind := r.comm(a[0]), int(a[1])
 	if (kind < splitShared || kind > splitResourceGuided) && kind != undefined {
@@ -130,7 +131,7 @@ func commSplitType(r *rank, a args) {
 		colour = slices.Index(all, hash.Sum64())
 	}
 	if kind == splitHWUnguided {
-		if !slices.ContainsFunc(all, func(h uint64) bool { return h != all[0] }) { // the parts must be smaller than the whole
+		if !slices.ContainsFunc(all, func(h uint64) bool { return h != all[0] }) { // no rank gets a communicator unless the parts are smaller than the whole
 			colour = mpi.Undefined
 		} else if a[3] != infoNull {
 			r.info(a[3]).set(&info{[]string{resourceType}, []string{sharedMemory}})
@@ -147,7 +148,7 @@ func commFree(r *rank, a args) {
 	}
 	r.deleteAttributes(h, &c.attributes)
 	r.noteDisconnect(c)
-	defer func() { // also if messages were not received
+	defer func() { // also after an error about messages that were not received
 		r.comms.remove(h)
 		storeAt(a[0], uintptr(commNull))
 	}()

@@ -1,32 +1,20 @@
 // Package cprog runs C and Fortran programs that call MPI on the worlds of this module, by package
-// mpi.
+// mpi. The main type is Program: Main returns the function that mpi.Run executes for each rank.
 //
-// Package toolchain compiles a program as a shared object. Each rank has a private copy (template),
-// so that its global variables are private, and runs it on a stack of its own, both in memory that
-// is reserved for all ranks at once (arena):
+// Package toolchain compiles a program to a shared object. Each rank has a private copy of it
+// (template), hence its own global variables, and its own stack, both in memory reserved for all
+// ranks at once (arena). Heap, current directory, environment, open files and locale are shared.
 //
-//	program in C → stub in the program → loggp_swap → rank.runCurrentThread (Go) → handler → mpi
+//	program in C → stub → loggp_swap → rank.runCurrentThread (Go) → serveCall → handler → mpi
 //
-// A stub stores the number and the arguments of its function and switches to the stack of the
-// thread that has resumed the program. That thread is in loggp_resume, called from Go, which now
-// returns. So a function of MPI costs one call from Go to C and none from C to Go. The handler
-// carries out the function by package mpi. It runs in the rank's goroutine and may block there. If
-// a function calls back into the program, as user-defined operations, error handlers and attribute
-// copy functions do, the rank is resumed with the callback, which runs on the program's stack and
-// may call MPI.
+// A stub stores number and arguments of its function and switches from the program's stack to that
+// of the thread in loggp_resume, which returns to Go. A call thus costs one call from Go to C and
+// none from C to Go. The handler runs in the rank's goroutine and may block. For callbacks of the
+// program, such as user-defined operations, the rank is resumed with the callback.
 //
-// A handler has the name of its function without the prefix: cartCreate carries out
-// MPI_Cart_create, pvarRead MPI_T_pvar_read. A name that begins with i, as ibcast, starts the
-// operation for its non-blocking, persistent and intercommunicator forms; a name that ends with
-// Handler returns a handler. Arguments are words. Methods of rank convert them: rank.comm and
-// rank.datatype return the object of a handle, rank.buffer the memory at an address, and storeAt
-// stores a result.
-//
-// Buffers are used in place. rank.serveCall catches the errors of the library and hands them to the
-// communicator's error handler.
-//
-// Ranks share the heap, the current directory, environment variables, open files and the locale.
-// toolchain/c/runtime.c has the parts of the C library that are private to a rank.
+// Handler cartCreate carries out MPI_Cart_create. Names with prefix i start nonblocking operations;
+// functions with suffix Handler return handlers. rank.comm and rank.buffer convert arguments,
+// storeAt stores results.
 package cprog
 
 import (
@@ -37,66 +25,67 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Program is a compiled C program and how it is to run. It is for one run.
+// Program is a compiled program with the options of one run. toolchain/c/runtime.c has the parts of
+// the C library that each rank has for itself.
 type Program struct {
 	Path      string
-	Arguments []string // without the name of the program
+	Arguments []string // without the program's name
 
-	StackBytes int     // bytes of a rank's stack; 0: DefaultStackBytes
-	Compute    Compute // the virtual time of computing between calls
+	StackBytes int     // stack size of a rank; 0: DefaultStackBytes
+	Compute    Compute // virtual time of computing between calls
 
-	// RanksAreProcesses says that the ranks are processes of this machine, where sleeping takes
+	// RanksAreProcesses says that the ranks are processes of this computer, where sleeping takes
 	// real time.
 	RanksAreProcesses bool
 
 	Stdout, Stderr io.Writer
-	TagOutput      bool // begin each line of output with the rank
+	TagOutput      bool // start each line of output with the rank
 
-	// StallLimit ends the run with an error if a rank computes for longer without a call, or if
-	// ranks do nothing for longer but look whether something has happened, or read clocks; 0: no
-	// limit.
+	// StallLimit ends the run with an error if a rank computes for longer than this real time
+	// without a call, or if all ranks only poll or read clocks for longer; 0: no limit.
 	StallLimit time.Duration
 
-	// Context ends the run when it is done, also while a rank computes without a call; nil: no
+	// Context ends the run when it is done, even if a rank computes without making calls; nil: no
 	// context.
 	Context context.Context
 
-	// AvailableMemory returns how much memory this process may still use, or -1; nil: it is not
-	// known, and what ranks and messages take is not compared with it.
+	// AvailableMemory returns the number of bytes that this process may still allocate, or -1 if
+	// unknown; nil: memory of ranks and messages is not checked.
 	AvailableMemory func() int64
 
 	program // fields that need cgo
 }
 
-// DefaultStackBytes is the default stack size of Linux. Memory is allocated when it is used.
+// DefaultStackBytes is the default stack size of Linux. Pages are allocated at first use.
 const DefaultStackBytes = 8 << 20
 
-// Compute says how much virtual time computing between calls of MPI takes. The zero value is none,
-// so that a run is the same every time.
+// Compute says how much virtual time computing between MPI calls takes. The zero value is no time,
+// which makes runs reproducible.
 type Compute struct {
-	Factor float64 // times the time that it takes here
-	Rate   float64 // as many cycles as it takes here, at this number of cycles a second; Main sets Factor to this
+	Factor float64 // virtual time per processor time on this computer
+	Rate   float64 // emulated clock rate in Hz, at which the program takes as many cycles as here; Main sets Factor from it
 }
 
-// IsMeasured reports whether computing takes a time that is measured here.
+// IsMeasured reports whether virtual time depends on measured computing time.
 func (c Compute) IsMeasured() bool { return c.Factor > 0 || c.Rate > 0 }
 
-// Main returns the function that mpi.Run calls for each rank. It checks the file first: an error
-// says what is wrong with it, or what this loggp lacks. Call Close after the run.
+// Main returns the function that mpi.Run calls for each rank. It checks the program's file first:
+// the error says what is wrong with the file, or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
-// ReserveRanks reserves the memory of emulated ranks before the run, which else begins with it. It
-// is an error if there is less than they need.
+// ReserveRanks reserves the memory of emulated ranks before the run. Otherwise the run does so at
+// its start. It fails if there is less memory than the ranks need.
 func (p *Program) ReserveRanks(ranks int) error { return p.reserveRanks(ranks) }
 
-// InterruptedShare returns which part of the time of measured computing other work had the
-// processor of a rank. It is not charged, but caches and clock rates suffer.
+// InterruptedShare returns the share, from 0 to 1, of measured computing time in which other work
+// used the rank's processor. This time is not charged, but caches and clock rates may have
+// suffered.
 func (p *Program) InterruptedShare() float64 { return p.interruptedShare() }
 
-// ExitError returns the error of the first rank whose program has ended with a status other than 0
-// after MPI_Finalize, when the run has ended well: such a rank lets the others go on. Where ranks
-// are processes the process of rank 0 knows it.
+// ExitError returns the error of the first rank whose program exited with a nonzero status after
+// MPI_Finalize, if the run ended without another error. Such a rank does not stop the others. If
+// ranks are processes, only the process of rank 0 has the error.
 func (p *Program) ExitError() error { return p.exitError() }
 
-// Close releases what Main has set up.
+// Close releases the resources of Main.
 func (p *Program) Close() { p.close() }

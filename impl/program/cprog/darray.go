@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// typeDarray makes the part of one rank of an array that is distributed over a grid of ranks, whose
-// last dimension is that of neighbouring ranks.
+// typeDarray creates the datatype for one rank's part of an array that is distributed over a grid
+// of ranks. Consecutive ranks are neighbours in the last dimension of the grid.
 func typeDarray(r *rank, a args) {
 	n := r.checkedCount(a[2])
 	sizes, kinds, blocks, grid, order, t := r.countsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7]), r.datatype(a[8])
@@ -34,7 +34,7 @@ func typeDarray(r *rank, a args) {
 	for d, rest := n-1, rank; d >= 0; d-- {
 		at[d], rest = rest%grid[d], rest/grid[d]
 	}
-	dimensions := make([]int, n) // from that which changes fastest
+	dimensions := make([]int, n) // the fastest varying one first
 	for i := range dimensions {
 		dimensions[i] = i
 	}
@@ -53,16 +53,17 @@ func typeDarray(r *rank, a args) {
 	r.addDatatype(a[9], part, combinerDarray, slices.Concat(intArguments(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
 }
 
-// Of mpi.h.
+// Constants of mpi.h.
 const (
 	orderC, orderFortran                                             = 12, 15
 	distributeNone, distributeBlock, distributeCyclic, distributeArg = 16, 17, 18, 19
 )
 
-// maxDarrayBlocks is the largest number of blocks of a dimension that a rank may have.
+// maxDarrayBlocks is the largest number of blocks that a rank may have in one dimension.
 const maxDarrayBlocks = 1 << 24
 
-// darrayBlocks returns the blocks of a dimension of n elements that place at of ranks gets.
+// darrayBlocks returns the blocks, in a dimension of n elements, of the rank at position at of
+// ranks.
 func (r *rank) darrayBlocks(dimension, n, kind, block, ranks, at int) (lengths, starts []int) {
 	switch {
 	case n < 1:

@@ -8,9 +8,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// How programs have made their datatypes (MPI-4.0, 5.1.13).
+// Envelopes and contents: how programs have constructed their datatypes (MPI-4.0, section 5.1.13).
 
-// Combiners of mpi.h.
+// Combiners, as in mpi.h.
 const (
 	combinerNamed = 101 + iota
 	combinerDup
@@ -30,18 +30,18 @@ const (
 	combinerResized
 )
 
-// typeConstructor is how a datatype was made.
+// typeConstructor has the constructor call of a datatype.
 type typeConstructor struct {
 	combiner    int
 	integers    []int
 	addresses   []int
-	largeCounts []int // counts of constructors with large counts
+	largeCounts []int // arguments of type MPI_Count
 	types       []componentType
-	layout      uintptr // of a kind of Fortran's: the predefined datatype with its layout, as in predefinedTypes
+	layout      uintptr // for a type selected by Fortran kind: the predefined datatype with the same layout, as in predefinedTypes
 }
 
-// addDatatype stores the handle of a new datatype at an address, and keeps how it was made: of the
-// types of handles, and the arguments of its constructor.
+// addDatatype stores the handle of a new datatype at an address. It records the constructor's
+// arguments and the handles of its types.
 func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
 	m := &userType{Datatype: t, constructor: typeConstructor{combiner: combiner, integers: integers, addresses: addresses}}
 	if r.currentCall.hasLargeCounts {
@@ -57,12 +57,12 @@ func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, 
 	storeAt(at, r.types.add(kindType, m))
 }
 
-// separateLargeCounts moves the arguments of a constructor that are large counts.
+// separateLargeCounts moves the arguments that are large counts to largeCounts.
 func (x *typeConstructor) separateLargeCounts() {
 	switch n := len(x.integers); x.combiner {
-	case combinerSubarray: // dimensions; sizes, parts and starts; order
+	case combinerSubarray: // number of dimensions; sizes, subsizes and starts; order
 		x.integers, x.largeCounts = []int{x.integers[0], x.integers[n-1]}, x.integers[1:n-1]
-	case combinerDarray: // ranks, rank, dimensions; sizes; three arrays, order
+	case combinerDarray: // number of ranks, rank, number of dimensions; sizes; three arrays, order
 		d := x.integers[2]
 		x.integers, x.largeCounts = slices.Concat(x.integers[:3], x.integers[3+d:]), x.integers[3:3+d]
 	default:
@@ -70,7 +70,7 @@ func (x *typeConstructor) separateLargeCounts() {
 	}
 }
 
-// intArguments returns arguments that are integers in C.
+// intArguments converts arguments of type int.
 func intArguments(words ...uintptr) []int {
 	out := make([]int, len(words))
 	for i, w := range words {
@@ -79,8 +79,8 @@ func intArguments(words ...uintptr) []int {
 	return out
 }
 
-// constructorWithoutLargeCounts returns how a datatype was made whose constructor has no large
-// counts.
+// constructorWithoutLargeCounts returns the constructor call of a datatype, and fails if it has
+// large counts.
 func (r *rank) constructorWithoutLargeCounts(h uintptr) typeConstructor {
 	x := r.userTypeOf(h).constructor
 	if len(x.largeCounts) > 0 {
@@ -119,8 +119,8 @@ func typeContents(r *rank, a args) {
 	r.storeContents(a[0], r.constructorWithoutLargeCounts(a[0]), a[1], a[2], a[3], a[4], a[5], a[6])
 }
 
-// storeContents stores the integers, addresses and datatypes of a recipe in arrays that have room
-// for so many.
+// storeContents stores the integers, addresses and datatypes of a constructor call in arrays of the
+// given capacities.
 func (r *rank) storeContents(h uintptr, x typeConstructor, maxIntegers, maxAddresses, maxTypes, integers, addresses, types uintptr) {
 	switch {
 	case x.combiner == combinerNamed:

@@ -13,10 +13,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Datatypes and explicit packing.
+// Datatypes, and packing.
 
-// predefinedTypes are the datatypes of mpi.h: the handle, less that of MPI_DATATYPE_NULL, the name
-// and the type.
+// predefinedTypes are the datatypes of mpi.h. handle is relative to MPI_DATATYPE_NULL.
 var predefinedTypes = []struct {
 	at   int
 	name string
@@ -45,7 +44,7 @@ var predefinedTypes = []struct {
 	{0xfe, "MPI_LB", mpi.LB}, {0xff, "MPI_UB", mpi.UB},
 }
 
-// basicTypes has the same by handle.
+// basicTypes and basicNames contain predefinedTypes by handle.
 var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string) {
 	for _, n := range predefinedTypes {
 		types[n.at], names[n.at] = n.t, n.name
@@ -53,7 +52,7 @@ var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string
 	return
 }()
 
-// Constructors. n is checked before arrays of as many elements are read.
+// Constructors. They check n before they read arrays of n elements.
 
 func (r *rank) checkedCount(n uintptr) int {
 	if int(n) < 0 {
@@ -115,7 +114,7 @@ func typeResized(r *rank, a args) {
 }
 
 func typeDup(r *rank, a args) {
-	storeAt(a[1], uintptr(datatypeNull)) // which an error leaves there
+	storeAt(a[1], uintptr(datatypeNull)) // the value there after an error
 	t := r.datatype(a[0])
 	copied := r.copyAttributes(a[0], r.userTypeOf(a[0]).attributes)
 	d := t.Copy()
@@ -126,7 +125,7 @@ func typeDup(r *rank, a args) {
 	r.userTypeOf(*pointerAt[uintptr](a[1])).attributes = copied
 }
 
-// typeSubarray makes loops from the dimension that changes fastest to the slowest one.
+// typeSubarray creates nested vectors, from the fastest varying dimension to the slowest.
 func typeSubarray(r *rank, a args) {
 	n := r.checkedCount(a[0])
 	sizes, parts, starts, t := r.countsAt(a[1], n), r.countsAt(a[2], n), r.countsAt(a[3], n), r.datatype(a[5])
@@ -156,7 +155,7 @@ func typeSubarray(r *rank, a args) {
 	r.addDatatype(a[6], mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride), combinerSubarray, arguments, nil, a[5])
 }
 
-// nextStride returns the bytes of a dimension of size elements that are stride apart.
+// nextStride returns the bytes of a dimension with size elements, each stride bytes from the next.
 func (r *rank) nextStride(stride, size int) int {
 	if productExceedsMemory(max(stride, -stride), size) {
 		r.raiseError(mpi.ErrArg, "a dimension of %d elements of %d bytes is more than memory can have", size, stride)
@@ -209,14 +208,14 @@ func typeGetName(r *rank, a args) {
 
 const maxName = 128 // MPI_MAX_OBJECT_NAME
 
-// componentType is a datatype that another one is made of. One that the program has made is kept
+// componentType is a datatype from which another one is constructed. A type of the program is kept
 // after it was freed.
 type componentType struct {
-	handle   uintptr // of the library's
+	handle   uintptr // if it is predefined
 	userType *userType
 }
 
-// typeMatchSize returns the datatype of a class that has a size.
+// typeMatchSize stores the datatype of a type class with a given size.
 func typeMatchSize(r *rank, a args) {
 	classes := map[int]map[int]uintptr{
 		192: {1: 0xc1, 2: 0xc9, 4: 0xd1, 8: 0xd9, 16: 0xe1}, // integers
@@ -233,15 +232,15 @@ func typeMatchSize(r *rank, a args) {
 	storeAt(a[2], uintptr(datatypeNull)+sizes[size])
 }
 
-// pairTypes are the datatypes of a value and an index by the handles of both, less that of
+// pairTypes maps the types of value and index to the type of the pair. Handles are relative to
 // MPI_DATATYPE_NULL.
 var pairTypes = map[[2]uintptr]uintptr{
 	{0x10, 0x09}: 0x28, {0x14, 0x09}: 0x29, {0x0a, 0x09}: 0x2a, {0x09, 0x09}: 0x2b, {0x08, 0x09}: 0x2c, {0x20, 0x09}: 0x2d,
 	{0x1a, 0x1a}: 0x30, {0x1c, 0x1c}: 0x31, {0x19, 0x19}: 0x32,
 }
 
-// typeGetValueIndex stores the datatype of a value and an index, or MPI_DATATYPE_NULL if there is
-// none.
+// typeGetValueIndex stores the datatype of pairs of a value and an index, or MPI_DATATYPE_NULL if
+// there is none.
 func typeGetValueIndex(r *rank, a args) {
 	r.datatype(a[0])
 	r.datatype(a[1])

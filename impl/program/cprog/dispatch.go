@@ -8,14 +8,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The table of handlers. A function that only converts its arguments has a generated handler.
+// The table of handlers. Functions that only convert their arguments have generated handlers.
 
 //go:generate go run ./generate
 
 // handler carries out a function.
 type handler func(r *rank, a args)
 
-// handlers has the handler of each function of the table.
+// handlers has the handler of each function, by its number in toolchain.Functions.
 var handlers = func() []handler {
 	all := make([]handler, len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
@@ -46,7 +46,7 @@ var handlers = func() []handler {
 }()
 
 // collectiveStarters has the collective operations whose messages are all started at once, by the
-// names of their blocking forms. It carries out the non-blocking and the persistent forms.
+// names of their blocking forms. They carry out the nonblocking and the persistent forms.
 var collectiveStarters = map[string]collectiveStarter{
 	"MPI_Barrier":              ibarrier,
 	"MPI_Bcast":                ibcast,
@@ -72,7 +72,7 @@ var collectiveStarters = map[string]collectiveStarter{
 	"MPI_Neighbor_alltoallw":   ineighborAlltoallw,
 }
 
-// writtenHandlers has the handlers written by hand.
+// writtenHandlers has the handlers that are written by hand.
 var writtenHandlers = map[string]handler{
 	"MPI_Iprobe":               iprobe,
 	"MPI_Status_set_elements":  statusSetElements,

@@ -11,9 +11,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Start and end of MPI, and memory.
+// Initialization and finalization of MPI, and memory.
 
-// libraryVersion is what MPI_Get_library_version tells.
+// libraryVersion is the result of MPI_Get_library_version.
 const libraryVersion = "loggp: MPI 4.1 on emulated machines and on transports of this computer"
 
 func (r *rank) initialize() {

@@ -15,15 +15,15 @@ import (
 
 // Error classes, codes and handlers.
 
-// classNumbers has the number of each class of errors.
+// classNumbers has the numbers of the error classes of MPI-1.
 var classNumbers = map[mpi.Class]int32{
 	mpi.Success: 0, mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7, mpi.ErrRoot: 8,
 	mpi.ErrGroup: 9, mpi.ErrOp: 10, mpi.ErrTopology: 11, mpi.ErrDims: 12, mpi.ErrArg: 13, mpi.ErrUnknown: 14, mpi.ErrTruncate: 15, mpi.ErrOther: 16,
 	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
 }
 
-// mpi2Classes are the error classes of MPI-2 and later by number, from 20 on. The library raises
-// few of them.
+// mpi2Classes are the error classes of MPI-2 and later, numbered from 20. The library raises few of
+// them.
 var mpi2Classes = [...]struct {
 	class mpi.Class
 	text  string
@@ -50,7 +50,7 @@ func init() {
 	}
 }
 
-// describeClass describes an error class.
+// describeClass returns the description of an error class.
 func describeClass(c mpi.Class) string {
 	if i := classNumbers[c] - 20; i >= 0 {
 		return mpi2Classes[i].text
@@ -58,7 +58,7 @@ func describeClass(c mpi.Class) string {
 	return mpi.ErrorString(c)
 }
 
-// Classes of errors of MPI-2, which only functions of this package make.
+// Error classes of MPI-2 that only this package raises.
 const (
 	errInfoKey   mpi.Class = "MPI_ERR_INFO_KEY"
 	errInfoNoKey mpi.Class = "MPI_ERR_INFO_NOKEY"
@@ -71,7 +71,7 @@ const (
 
 const lastCode = 0x3fff // MPI_ERR_LASTCODE
 
-// errorCodeOf returns the number of an error's class, as the function returns it.
+// errorCodeOf returns the number of an error's class, for the function's return value.
 func (r *rank) errorCodeOf(err error) int32 {
 	switch {
 	case r.currentCall.handled:
@@ -96,14 +96,14 @@ func classOf(code int) mpi.Class {
 	return mpi.ErrUnknown
 }
 
-// userErrorCode is an error code, or an error class, that the program has added.
+// userErrorCode is an error code or an error class that the program has added.
 type userErrorCode struct {
 	class   int
 	text    string
 	removed bool
 }
 
-// userError returns the error class or code that the program has added under a number, or nil.
+// userError returns the error class or code that the program has added with a number, or nil.
 func (r *rank) userError(n int) *userErrorCode {
 	if i := n - lastCode - 1; i >= 0 && i < len(r.userErrorCodes) && !r.userErrorCodes[i].removed {
 		return &r.userErrorCodes[i]
@@ -111,8 +111,7 @@ func (r *rank) userError(n int) *userErrorCode {
 	return nil
 }
 
-// requireUserError returns the error code or class that the program has added under a number, and
-// fails if there is none.
+// requireUserError is userError that fails if there is none.
 func (r *rank) requireUserError(n int) *userErrorCode {
 	e := r.userError(n)
 	if e == nil {
@@ -202,8 +201,8 @@ func errhandlerCreate(r *rank, a args) {
 	storeAt(a[1], r.handlers.add(kindErrhandler, &errorHandler{h, 1}))
 }
 
-// handleOf returns the handle of a communicator, or of the session, window or file that it stands
-// for.
+// handleOf returns the handle of a communicator, or of the session, window or file whose error
+// handler it holds.
 func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	if r.selfComm != nil && r.selfComm.Comm == c {
 		return commSelf
@@ -234,7 +233,7 @@ func (r *rank) handleOf(c *mpi.Comm) uintptr {
 	return commWorld
 }
 
-// errorTargetFunc returns the communicator whose error handler gets the errors of the object with a
+// errorTargetFunc returns the communicator that holds the error handler of the object with a
 // handle.
 type errorTargetFunc func(r *rank, h uintptr) *mpi.Comm
 
@@ -245,7 +244,7 @@ func errhandlerSetHandler(of errorTargetFunc) handler {
 	return func(r *rank, a args) { of(r, a[0]).SetErrorHandler(r.errorHandlerOf(a[1])) }
 }
 
-// errorHandlerOf returns the error handler of a handle.
+// errorHandlerOf returns the error handler with a handle.
 func (r *rank) errorHandlerOf(h uintptr) *mpi.ErrorHandler {
 	switch h {
 	case errorsAreFatal, errorsAbort:
@@ -264,7 +263,7 @@ func errhandlerGetHandler(of errorTargetFunc) handler {
 	return func(r *rank, a args) { storeAt(a[1], r.handlerHandle(of(r, a[0]).ErrorHandler())) }
 }
 
-// handlerHandle returns a handle of an error handler.
+// handlerHandle returns a handle for an error handler.
 func (r *rank) handlerHandle(h *mpi.ErrorHandler) uintptr {
 	switch h {
 	case mpi.ErrorsAreFatal:
@@ -278,7 +277,7 @@ func (r *rank) handlerHandle(h *mpi.ErrorHandler) uintptr {
 			return kindErrhandler<<kindShift | uintptr(s.generation)<<20 | uintptr(i)
 		}
 	}
-	return r.handlers.add(kindErrhandler, &errorHandler{h, 1}) // the program has freed it, and the communicator has it still
+	return r.handlers.add(kindErrhandler, &errorHandler{h, 1}) // the program has freed the handler, but the communicator still uses it
 }
 
 func errhandlerFree(r *rank, a args) {

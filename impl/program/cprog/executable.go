@@ -23,22 +23,23 @@ import (
 )
 
 // Executables that another compiler has linked to the library of the MPI standard ABI. Each rank
-// loads a private copy of the executable and of our library of that name. Three things are changed
-// in the copy, so that the loader takes it: the mark of an executable is removed; its constructors
-// are left to the start of the rank; and variables of the library of which it has copies are copied
-// after it is loaded, as the loader would find the copy itself.
+// loads a private copy of the executable and of our library with that name. The copy is changed so
+// that the loader accepts it. The flag of an executable is removed. Its constructors are run later,
+// at the start of the rank. Its copies of library variables are initialized after loading, because
+// the loader would find the copy itself.
 
 // executable is such a program.
 type executable struct {
 	library            []byte
-	libraryNameOffsets [2]C.uint64_t              // of the library's name in the program and in the library
-	cExecutable        *C.struct_loggp_executable // in memory of C, as the ranks keep it
+	libraryNameOffsets [2]C.uint64_t              // position of the library's name in the program and in the library
+	cExecutable        *C.struct_loggp_executable // in C memory, because ranks keep a pointer to it
 }
 
-// abiLibraryPrefix begins the names of libraries of the standard ABI.
+// abiLibraryPrefix is the start of the names of libraries for the standard ABI.
 const abiLibraryPrefix = "libmpi_abi.so"
 
-// prepareExecutable changes the image of an executable and returns what its ranks load beside it.
+// prepareExecutable changes the image of an executable, and returns what ranks load together with
+// it.
 func prepareExecutable(ctx context.Context, path string, f *elf.File, image []byte) (*executable, error) {
 	cannot := func(why string) error {
 		return fmt.Errorf("%s cannot be run as it is: %s; compile it with 'loggp cc', 'loggp c++' or 'loggp fc'", path, why)
@@ -88,7 +89,7 @@ func prepareExecutable(ctx context.Context, path string, f *elf.File, image []by
 
 func isABILibrary(name string) bool { return strings.HasPrefix(name, abiLibraryPrefix) }
 
-// fileOffset returns where in the file an address is.
+// fileOffset returns the position in the file of an address.
 func fileOffset(f *elf.File, address uint64) (uint64, error) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address-p.Vaddr < p.Filesz {
@@ -98,7 +99,7 @@ func fileOffset(f *elf.File, address uint64) (uint64, error) {
 	return 0, fmt.Errorf("address %#x is not in the file", address)
 }
 
-// dynamicEntries calls found with the place of the value of each entry of the dynamic section.
+// dynamicEntries calls found for each entry of the dynamic section, with the place of its value.
 func dynamicEntries(f *elf.File, image []byte, found func(tag elf.DynTag, value []byte)) error {
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_DYNAMIC {
@@ -116,7 +117,8 @@ func dynamicEntries(f *elf.File, image []byte, found func(tag elf.DynTag, value 
 	return nil
 }
 
-// findLibraryName returns where in the file the name is that an entry of the dynamic section has.
+// findLibraryName returns the position in the file of the library name that a dynamic entry refers
+// to.
 func findLibraryName(f *elf.File, image []byte, tag elf.DynTag, name string) (at C.uint64_t, err error) {
 	names, err := f.DynValue(elf.DT_STRTAB)
 	if err != nil || len(names) != 1 {
@@ -138,8 +140,8 @@ func findLibraryName(f *elf.File, image []byte, tag elf.DynTag, name string) (at
 	return at, err
 }
 
-// rewriteDynamicSection removes the mark of an executable, and the tables of constructors and
-// destructors, which it keeps.
+// rewriteDynamicSection removes the flag of an executable, and saves and removes the tables of
+// constructors and destructors.
 func (e *executable) rewriteDynamicSection(f *elf.File, image []byte) error {
 	const isExecutable = 0x08000000 // DF_1_PIE
 	return dynamicEntries(f, image, func(tag elf.DynTag, value []byte) {
@@ -161,7 +163,7 @@ func (e *executable) rewriteDynamicSection(f *elf.File, image []byte) error {
 	})
 }
 
-// removeCopyRelocations removes the relocations that copy variables of libraries, which it keeps.
+// removeCopyRelocations saves and removes the relocations that copy variables of libraries.
 func (e *executable) removeCopyRelocations(f *elf.File, image []byte) error {
 	symbols, err := f.DynamicSymbols()
 	if err != nil {
@@ -194,7 +196,7 @@ func (e *executable) removeCopyRelocations(f *elf.File, image []byte) error {
 		}
 		s := symbols[number-1]
 		all = append(all, C.struct_loggp_copy{at: C.uint64_t(binary.LittleEndian.Uint64(r)), size: C.uint64_t(s.Size), name: C.CString(s.Name)})
-		binary.LittleEndian.PutUint64(r[8:], 0) // no relocation
+		binary.LittleEndian.PutUint64(r[8:], 0) // R_*_NONE: no relocation
 	}
 	if len(all) == 0 {
 		return nil

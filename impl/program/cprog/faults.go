@@ -22,23 +22,23 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// Errors of programs that give wrong addresses, are hit by signals, or end too early.
+// Errors of programs that pass wrong addresses, receive signals, or end too early.
 
-// minValidAddress is the first address that may be one of memory. Those below are null pointers,
-// and constants of MPI's.
+// minValidAddress is the lowest address that may be valid. Smaller ones are null pointers and
+// constants of MPI.
 const minValidAddress = 4096
 
-// addressError is what functions that use the program's addresses panic with.
+// addressError is the panic value of functions that access the program's memory.
 type addressError struct {
 	address uintptr
-	size    uintptr // of the memory that is not there; 0: the address is a null pointer
+	size    uintptr // bytes of the memory that does not exist; 0: the address is a null pointer
 }
 
-// argumentError is what functions panic with that have no rank for an error.
+// argumentError is the panic value of functions that have no rank on which to raise an error.
 type argumentError string
 
-// resultParameters has the parameters of each function that are addresses of one value, which may
-// not be null pointers.
+// resultParameters has, for each function, the parameters that are addresses of a single value and
+// must not be null pointers.
 var resultParameters = func() [][]int {
 	all := make([][]int, len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
@@ -55,12 +55,13 @@ var resultParameters = func() [][]int {
 	return all
 }()
 
-// minCheckedBytes is the size from which on it is checked that memory is there before it is used:
-// less than that is soon copied, and what is made for it does no harm.
+// minCheckedBytes is the smallest size for which memory is checked before use. Smaller objects are
+// copied quickly, and temporary memory for them does no harm.
 const minCheckedBytes = 1 << 20
 
-// isMapped reports whether there is memory at an address, if it is so much that it matters. The Go
-// runtime has reserved addresses without access, which only the list of mappings tells from memory.
+// isMapped reports whether the memory at an address is mapped, if size is at least minCheckedBytes.
+// The Go runtime reserves addresses without access, which only the list of mappings distinguishes
+// from memory.
 func isMapped(a, size uintptr) bool {
 	switch {
 	case size < minCheckedBytes:
@@ -78,8 +79,7 @@ func isMapped(a, size uintptr) bool {
 	return mapped
 }
 
-// eachMapping calls f for each range of addresses of this process that is in use, until f returns
-// false.
+// eachMapping calls f for each mapped range of addresses of this process until f returns false.
 func eachMapping(f func(from, to uintptr, access string) bool) {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -97,7 +97,7 @@ func eachMapping(f func(from, to uintptr, access string) bool) {
 	}
 }
 
-// addCallSite adds to an error the MPI function and the line of the call.
+// addCallSite adds the MPI function and the line of its call to an error.
 func (r *rank) addCallSite() {
 	switch e := recover().(type) {
 	case nil:
@@ -133,8 +133,8 @@ func textOrNull(a uintptr) string {
 	return fmt.Sprintf("%d", a)
 }
 
-// describeAddress says where an address is. Those that the system chooses are not the same in each
-// run, so that the text has no such number.
+// describeAddress describes an address. The text does not contain addresses that the system
+// chooses, because they differ from run to run.
 func (r *rank) describeAddress(a uintptr) string {
 	bottom := uintptr(unsafe.Pointer(r.hostRank.stack))
 	switch {
@@ -149,7 +149,7 @@ func (r *rank) describeAddress(a uintptr) string {
 	return fmt.Sprintf("at address %#x", a)
 }
 
-// isNearMemory reports whether there is memory less than a gigabyte from an address.
+// isNearMemory reports whether there is mapped memory within a gigabyte of an address.
 func isNearMemory(a uintptr) bool {
 	const near = 1 << 30
 	found := false
@@ -160,11 +160,12 @@ func isNearMemory(a uintptr) bool {
 	return found
 }
 
-// callbackExit ends a rank whose program has ended in a callback; err is nil: it has ended well.
+// callbackExit is the panic value that ends a rank whose program has ended in a callback. err is
+// nil if it ended without an error.
 type callbackExit struct{ err error }
 
-// exitError ends a rank whose program has returned from main or called exit. A status after
-// MPI_Finalize lets the other ranks go on.
+// exitError returns the error of a rank whose program has returned from main or called exit. A
+// nonzero status after MPI_Finalize does not stop the other ranks.
 func (r *rank) exitError() error {
 	status := int(*pointerAt[int](uintptr(unsafe.Pointer(r.hostRank.r.args))))
 	switch {
@@ -180,13 +181,13 @@ func (r *rank) exitError() error {
 	return nil
 }
 
-// statusError is the error of a rank whose program has ended with a status other than 0, after a
-// call of a function.
+// statusError is the error of a rank whose program has exited with a nonzero status. call is the
+// last function that it called.
 func statusError(rank, status, call int) *mpi.AbortError {
 	return &mpi.AbortError{Rank: rank, Code: status, Reason: fmt.Sprintf("the program ended with exit status %d%s", status, describeCall(call))}
 }
 
-// describeLastCall says which function of MPI the program called last.
+// describeLastCall names the MPI function that the program called last.
 func (r *rank) describeLastCall() string { return describeCall(r.lastCall) }
 
 func describeCall(i int) string {
@@ -196,7 +197,7 @@ func describeCall(i int) string {
 	return "; its last call was " + toolchain.Functions[i].Name
 }
 
-// crashError returns the error of a program that cannot go on.
+// crashError returns the error of a program that cannot continue after a signal.
 func (r *rank) crashError() error {
 	h := &r.hostRank.r
 	at := r.crashSite().Parenthesized()
@@ -224,9 +225,8 @@ func (r *rank) crashError() error {
 	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + code, Reason: what + at + r.describeLastCall()}
 }
 
-// crashSite returns the line in which the program cannot go on: if that is in a library, the line
-// that has called it, whose address is the last one on the stack that a call in the program returns
-// to.
+// crashSite returns the source line of a crash. If the crash is in a library, it returns the line
+// that called the library: the last address on the stack that follows a call in the program.
 func (r *rank) crashSite() mpi.CallSite {
 	s := r.siteAt(uintptr(r.hostRank.r.caller))
 	from, to := uintptr(r.hostRank.fault_sp)&^7, uintptr(unsafe.Pointer(r.hostRank.stack))+uintptr(r.hostRank.stack_size)
@@ -254,7 +254,7 @@ func followsCall(pc uintptr) bool {
 	return b[2] == 0xe8 || indirect(5) || indirect(4) || indirect(3) || indirect(1) || indirect(0)
 }
 
-// describeFault says where the address of a signal is.
+// describeFault describes the address of a signal.
 func (r *rank) describeFault(a uintptr) string {
 	switch C.intptr_t(a) {
 	case C.LOGGP_NO_ADDRESS:
@@ -265,8 +265,8 @@ func (r *rank) describeFault(a uintptr) string {
 	return ", " + r.describeAddress(a)
 }
 
-// overwrittenError is the error of a rank in which loggp itself fails: the program has its memory,
-// too.
+// overwrittenError is the error of a rank in which loggp itself fails, possibly because the program
+// has overwritten memory of loggp.
 func (r *rank) overwrittenError(v any) error {
 	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 128 + int(syscall.SIGSEGV), Reason: fmt.Sprintf("loggp fails (%v): the program may have overwritten its memory%s", v, r.describeLastCall())}
 }

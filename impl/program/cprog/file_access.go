@@ -8,10 +8,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Reading and writing of files. Every access is carried out at once, also that of a non-blocking or
-// a split call.
+// Reading and writing of files. Every access completes at once, including those of nonblocking and
+// split calls.
 
-// fileAccess is an access by one of the file pointers, or at an offset.
+// fileAccess is an access at a file pointer or at an offset.
 type fileAccess func(f *mpi.File, offset int, b mpi.Buffer) mpi.Status
 
 // fileAccesses has the accesses by the names of their blocking functions.
@@ -26,14 +26,14 @@ var fileAccesses = map[string]fileAccess{
 	"write_ordered": func(f *mpi.File, _ int, b mpi.Buffer) mpi.Status { return f.WriteOrdered(b) },
 }
 
-// splitAccess is a collective access between the call that begins and the one that ends it.
+// splitAccess is a split collective access between its begin and its end call.
 type splitAccess struct {
-	beginFunction string // the function
+	beginFunction string // the function that began it
 	status        mpi.Status
 }
 
-// fileAccessHandler returns the handler of a function that accesses a file; nil: the function does
-// not. Collective forms do what the others do.
+// fileAccessHandler returns the handler of a function that accesses a file, or nil for other
+// functions. Collective forms are carried out like the others.
 func fileAccessHandler(function string) handler {
 	name, ok := strings.CutPrefix(function, "MPI_File_")
 	if !ok {
@@ -67,7 +67,7 @@ func fileAccessHandler(function string) handler {
 		case begins:
 			f.splitAccess = &splitAccess{function, s}
 		case nonblocking:
-			r.startedCollectives++ // lists are looked at one by one
+			r.startedCollectives++ // request lists are now processed one by one
 			(&pendingOperation{rank: r, isComplete: true, status: &s}).storeHandle(a[at+3])
 		default:
 			storeStatus(a[at+3], s)
@@ -75,7 +75,8 @@ func fileAccessHandler(function string) handler {
 	}
 }
 
-// endSplitAccessHandler returns the handler of the function that ends what another one has begun.
+// endSplitAccessHandler returns the handler of the function that ends the access of a begin
+// function.
 func endSplitAccessHandler(begin string) handler {
 	return func(r *rank, a args) {
 		f := r.file(a[0])
@@ -87,7 +88,7 @@ func endSplitAccessHandler(begin string) handler {
 	}
 }
 
-// seekBase returns what the offset of a seek counts from.
+// seekBase converts whence to a seek base.
 func (r *rank) seekBase(whence uintptr) int {
 	switch int(whence) {
 	case 401: // MPI_SEEK_SET

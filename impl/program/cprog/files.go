@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Files: opening, their size, hints, views and error handlers.
+// Files: opening, size, hints, views and error handlers.
 
 const fileNull = 0x118
 
@@ -18,16 +18,17 @@ type file struct {
 	handle          uintptr
 	hints           info
 	etype, filetype viewType
-	splitAccess     *splitAccess // that was begun and not ended; nil: there is none
+	splitAccess     *splitAccess // begun and not ended; nil: none
 }
 
-// viewType is a datatype of a view. The program may free its own, and gets copies of them.
+// viewType is a datatype of a file view. The program may free its own datatype, and gets a copy of
+// it.
 type viewType struct {
-	handle   uintptr   // of the library's
-	userType *userType // by the program; nil: it is the library's
+	handle   uintptr   // if it is predefined
+	userType *userType // if the program created it; nil: it is predefined
 }
 
-// file returns that of a handle. Errors of the call are errors of the file from then on.
+// file returns the file with a handle. Errors of the call are then raised on the file.
 func (r *rank) file(h uintptr) *file {
 	if f := r.files.get(kindFile, h); f != nil {
 		r.currentCall.comm = (*f).Comm()
@@ -41,8 +42,8 @@ func (r *rank) file(h uintptr) *file {
 	return nil
 }
 
-// fileErrorTarget returns the communicator of a file's error handler; of MPI_FILE_NULL, that of
-// calls without a file.
+// fileErrorTarget returns the communicator with a file's error handler. For MPI_FILE_NULL it is
+// that of calls without a file.
 func fileErrorTarget(r *rank, h uintptr) *mpi.Comm {
 	if h == fileNull {
 		r.currentCall.comm = r.world.NullFileComm()
@@ -54,7 +55,7 @@ func fileErrorTarget(r *rank, h uintptr) *mpi.Comm {
 func fileOpen(r *rank, a args) {
 	c := r.comm(a[0])
 	r.currentCall.comm = r.world.NullFileComm()
-	storeAt(a[4], uintptr(fileNull)) // which an error leaves there
+	storeAt(a[4], uintptr(fileNull)) // the value there after an error
 	r.checkInfo(a[3])
 	f := &file{File: c.OpenFile(r.stringAt(a[1]), mpi.FileMode(int(a[2])))}
 	f.etype = r.keepViewType(datatypeByte)
@@ -83,7 +84,7 @@ func fileDelete(r *rank, a args) {
 	r.world.DeleteFile(r.stringAt(a[0]))
 }
 
-// setFileHints sets hints, all of which are ignored.
+// setFileHints sets hints. The library ignores all of them.
 func (r *rank) setFileHints(f *file, h uintptr) {
 	if h != infoNull {
 		f.hints.set(r.info(h))
@@ -97,7 +98,7 @@ func fileGetInfo(r *rank, a args) {
 	storeAt(a[1], r.infos.add(kindInfo, &info{slices.Clone(f.hints.keys), slices.Clone(f.hints.values)}))
 }
 
-// keepViewType returns a datatype as a view keeps it.
+// keepViewType returns a datatype in the form that a view keeps.
 func (r *rank) keepViewType(h uintptr) viewType {
 	if m := r.types.get(kindType, h); m != nil && !(*m).isSelected() {
 		return viewType{userType: *m}
@@ -105,7 +106,7 @@ func (r *rank) keepViewType(h uintptr) viewType {
 	return viewType{handle: h}
 }
 
-// handleOfView returns a handle of a view's datatype for the program.
+// handleOfView returns a handle for a datatype of a view.
 func (r *rank) handleOfView(t viewType) uintptr {
 	if t.userType == nil {
 		return t.handle
@@ -133,7 +134,7 @@ func fileGetView(r *rank, a args) {
 
 const maxRepresentation = 128 // MPI_MAX_DATAREP_STRING
 
-// registerDatarep fails: files have the representation of memory.
+// registerDatarep fails: only native data representation is supported.
 func registerDatarep(r *rank, a args) {
 	r.currentCall.comm = r.world.NullFileComm()
 	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", r.stringAt(a[0]))

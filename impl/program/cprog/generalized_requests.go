@@ -11,18 +11,18 @@ import (
 
 // Generalized requests.
 
-// generalizedRequest is an operation of the program's own: its functions and their argument.
+// generalizedRequest has the program's functions for a generalized request, and their argument.
 type generalizedRequest struct {
 	query, free, cancel, extraState uintptr
-	freed                           bool // by MPI_Request_free, before it was complete
+	freed                           bool // by MPI_Request_free before it was complete
 }
 
 func grequestStart(r *rank, a args) {
-	r.startedCollectives++ // lists are looked at one by one
+	r.startedCollectives++ // request lists are now processed one by one
 	(&pendingOperation{rank: r, generalized: &generalizedRequest{query: a[0], free: a[1], cancel: a[2], extraState: a[3]}}).storeHandle(a[4])
 }
 
-// waitAddress stands for the operation where threads wait for an address.
+// waitAddress is the address on which threads wait for the operation.
 func (p *pendingOperation) waitAddress() uintptr { return uintptr(unsafe.Pointer(p)) }
 
 // awaitThread waits until another thread of the rank has completed a generalized request.

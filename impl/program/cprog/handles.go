@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Handles and constants of mpi.h that the handlers need.
+// Handles and constants of mpi.h.
 const (
 	opNull         = 0x20
 	commNull       = 0x100
@@ -35,9 +35,9 @@ const (
 	undefined = -32766
 )
 
-// The kinds of handles that programs make: bits 27 and up of their values. Below are seven bits
-// that tell a handle from earlier ones in the same place, and twenty bits of the place. So they fit
-// an INTEGER of Fortran's.
+// The kinds of handles that programs create, in bits 27 and up. The lower bits are a generation of
+// seven bits, which distinguishes a handle from earlier ones in the same slot, and a slot number of
+// twenty bits. Handles thus fit a Fortran INTEGER.
 const (
 	kindComm uintptr = 1 + iota
 	kindGroup
@@ -54,7 +54,7 @@ const (
 
 const kindShift = 27
 
-// handleTable holds the objects of one kind that a rank has created, by handle.
+// handleTable has the objects of one kind that a rank has created, by handle.
 type handleTable[T any] struct {
 	slots []slot[T]
 	free  []int32
@@ -66,7 +66,7 @@ type slot[T any] struct {
 	generation uint8
 }
 
-// add returns a handle of an object.
+// add adds an object and returns its handle.
 func (t *handleTable[T]) add(kind uintptr, v T) uintptr {
 	var i int32
 	if n := len(t.free); n > 0 {
@@ -80,7 +80,7 @@ func (t *handleTable[T]) add(kind uintptr, v T) uintptr {
 	return kind<<kindShift | uintptr(s.generation)<<20 | uintptr(i)
 }
 
-// get returns the object of a handle; nil: it was never created, or was freed.
+// get returns the object of a handle, or nil if it was freed or never created.
 func (t *handleTable[T]) get(kind, h uintptr) *T {
 	i := h & (1<<20 - 1)
 	if h>>kindShift != kind || i >= uintptr(len(t.slots)) {
@@ -93,7 +93,7 @@ func (t *handleTable[T]) get(kind, h uintptr) *T {
 	return &s.value
 }
 
-// length returns how many objects there are.
+// length returns the number of objects.
 func (t *handleTable[T]) length() int { return len(t.slots) - len(t.free) }
 
 func (t *handleTable[T]) remove(h uintptr) {
@@ -105,7 +105,7 @@ func (t *handleTable[T]) remove(h uintptr) {
 	t.free = append(t.free, int32(i))
 }
 
-// handles are the objects of a rank.
+// handles has the objects of a rank.
 type handles struct {
 	comms    handleTable[*comm]
 	groups   handleTable[mpi.Group]
@@ -117,63 +117,64 @@ type handles struct {
 	messages handleTable[*matchedMessage]
 	sessions handleTable[*session]
 
-	toolInitCount int              // calls of MPI_T_init_thread less those of MPI_T_finalize
-	pvarTable     []toolVariable   // nil: they were not asked for
+	toolInitCount int              // calls of MPI_T_init_thread minus calls of MPI_T_finalize
+	pvarTable     []toolVariable   // nil: not yet requested
 	cvarHandles   handleTable[int] // indices of control variables
 	pvarSessions  handleTable[bool]
 	pvarHandles   handleTable[*pvarHandle]
 	windows       handleTable[*window]
 	files         handleTable[*file]
 
-	worldComm, selfComm *comm // of all ranks; of this one alone, when it was asked for
+	worldComm, selfComm *comm // of all ranks; of this rank alone, created on request
 	requestBuffer       []mpi.Request
 	statusBuffer        []mpi.Status
 	indexBuffer         []int
-	attachedBuffer      uintptr // the buffer of buffered sends
+	attachedBuffer      uintptr // the buffer attached for buffered sends
 
-	addressOrigin uintptr // from which the program's MPI_Address of Fortran counts; 0: it has not called it
+	addressOrigin uintptr // base of the relative addresses of MPI_ADDRESS in Fortran; 0: not called yet
 
 	keyvals      map[int]*keyval
 	nextKeyval   int
-	libraryTypes map[uintptr]*userType // datatypes of the library's to which the program has given something
+	libraryTypes map[uintptr]*userType // predefined datatypes that have a name or attributes from the program
 
-	callScopes    map[*mpi.ErrorHandler]*mpi.Comm // for errors of calls with an error handler as argument
-	groupSessions map[uintptr]*session            // of groups of process sets, by handle
-	selectedTypes map[selectedType]uintptr        // handles of those of Fortran's kinds
+	callScopes    map[*mpi.ErrorHandler]*mpi.Comm // communicators for errors of calls that have an error handler as argument
+	groupSessions map[uintptr]*session            // the sessions of groups of process sets, by group handle
+	selectedTypes map[selectedType]uintptr        // handles of types selected by Fortran kind
 
-	startedCollectives int // non-blocking collective operations that were started
+	startedCollectives int // number of nonblocking collective operations that were started
 
-	combinedType   uintptr // the datatype of the reduction under way
+	combinedType   uintptr // the datatype of the current reduction
 	userErrorCodes []userErrorCode
 }
 
-// comm is a communicator.
+// comm is a communicator and its state in this package.
 type comm struct {
 	*mpi.Comm
 	handle                uintptr
 	name                  string
 	attributes            attributes
-	neighbourhood         *neighbourhood // nil: it has none
-	startedCollectives    int            // non-blocking collective operations
-	persistentCollectives int            // persistent ones
-	nextPartitionTag      int            // the tag of the next partition that is sent
-	toSpawned             bool           // to programs that the rank has started
-	attachedBuffer        uintptr        // the communicator's own buffer of buffered sends; 0: none
+	neighbourhood         *neighbourhood // nil: no distributed graph topology
+	startedCollectives    int            // number of nonblocking collective operations
+	persistentCollectives int            // number of persistent ones
+	nextPartitionTag      int            // tag of the next partition to send
+	toSpawned             bool           // it connects to programs that the rank has started
+	attachedBuffer        uintptr        // the communicator's own buffer for buffered sends; 0: none
 }
 
-// request is an operation that the program has started: of messages, or collective.
+// request is an operation that the program has started: point-to-point, collective or generalized.
 type request struct {
 	messageRequest mpi.Request
-	pending        *pendingOperation // nil: it is messageRequest
+	pending        *pendingOperation // nil: use messageRequest
 }
 
-// errorHandler is one that the program has created.
+// errorHandler is an error handler that the program has created.
 type errorHandler struct {
 	*mpi.ErrorHandler
-	uses int // handles that the program has got, less those that it has freed
+	uses int // handles that the program has obtained minus those it has freed
 }
 
-// userType is a datatype that a program has made, or to which it has given something.
+// userType is a datatype that the program has created, or a predefined one to which it has given a
+// name or attributes.
 type userType struct {
 	*mpi.Datatype
 	name        string
@@ -187,13 +188,13 @@ func (x *handles) init(world *mpi.Comm) {
 	world.LimitComms(x.isFull)
 }
 
-// maxComms is how many communicators a rank may hold. More are hardly wanted: the program does not
-// free what it creates.
+// maxComms is the maximum number of communicators of a rank. A program that needs more probably
+// does not free them.
 const maxComms = 1 << 14
 
 func (x *handles) isFull() bool { return x.comms.length() >= maxComms }
 
-// comm returns a communicator.
+// comm returns the communicator with a handle.
 func (r *rank) comm(h uintptr) *comm {
 	if h == commWorld {
 		return r.worldComm
@@ -217,8 +218,8 @@ func (r *rank) comm(h uintptr) *comm {
 	return nil
 }
 
-// describeHandle shows a handle. It omits a value that cannot be a handle: it may be an address,
-// which differs from run to run.
+// describeHandle formats a handle. It omits values that cannot be handles: they may be addresses,
+// which differ from run to run.
 func describeHandle(h uintptr) string {
 	if h>>32 != 0 {
 		return ""
@@ -226,7 +227,7 @@ func describeHandle(h uintptr) string {
 	return fmt.Sprintf(" %#x", h)
 }
 
-// addComm returns the handle of a new communicator, MPI_COMM_NULL for nil.
+// addComm returns the handle of a new communicator, or MPI_COMM_NULL for nil.
 func (r *rank) addComm(c *mpi.Comm) uintptr {
 	if c == nil {
 		return commNull
@@ -254,7 +255,7 @@ func (r *rank) addGroup(g mpi.Group) uintptr {
 	return r.groups.add(kindGroup, g)
 }
 
-// datatype returns a datatype.
+// datatype returns the datatype with a handle.
 func (r *rank) datatype(h uintptr) *mpi.Datatype {
 	if i := h - datatypeNull; i < uintptr(len(basicTypes)) {
 		if t := basicTypes[i]; t != nil {
@@ -298,7 +299,7 @@ func (r *rank) request(at uintptr) (mpi.Request, *request) {
 	return r.requestOf(*pointerAt[uintptr](at))
 }
 
-// requestOf returns the request of a handle; MPI_REQUEST_NULL is one that is null.
+// requestOf returns the request with a handle. MPI_REQUEST_NULL is a null request.
 func (r *rank) requestOf(h uintptr) (mpi.Request, *request) {
 	if h == requestNull {
 		return mpi.Request{}, nil
@@ -310,7 +311,7 @@ func (r *rank) requestOf(h uintptr) (mpi.Request, *request) {
 	return q.messageRequest, q
 }
 
-// storeRequest stores the new state of a request. A complete one becomes MPI_REQUEST_NULL.
+// storeRequest stores the new state of a request. A completed one becomes MPI_REQUEST_NULL.
 func (r *rank) storeRequest(at uintptr, q mpi.Request) {
 	h := pointerAt[uintptr](at)
 	switch {

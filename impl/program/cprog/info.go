@@ -12,9 +12,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Infos: lists of keys and values.
+// Info objects.
 
-// info is a list of keys and values.
+// info has the keys and values of an info object.
 type info struct{ keys, values []string }
 
 // The library ignores all hints and returns none.
@@ -29,7 +29,7 @@ func commGetInfo(r *rank, a args) {
 	storeAt(a[1], r.infos.add(kindInfo, &info{}))
 }
 
-// checkInfo fails if an info is neither one nor MPI_INFO_NULL.
+// checkInfo fails unless h is an info or MPI_INFO_NULL.
 func (r *rank) checkInfo(h uintptr) {
 	if h != infoNull {
 		r.info(h)
@@ -94,8 +94,8 @@ func infoGetValueLength(r *rank, a args) {
 	}
 }
 
-// infoGetString stores a value, cut off after the length that the program gives, and the length
-// that it needs, with the byte that ends it.
+// infoGetString stores a value, truncated to the length of the program's buffer, and the length
+// that the value needs, including the terminating NUL.
 func infoGetString(r *rank, a args) {
 	x := r.info(a[0])
 	i := slices.Index(x.keys, r.stringAt(a[1]))
@@ -111,7 +111,7 @@ func infoGetString(r *rank, a args) {
 	storeAt(a[2], int32(len(x.values[i])+1))
 }
 
-// environmentInfo returns what MPI_INFO_ENV has: how the program was started.
+// environmentInfo returns the contents of MPI_INFO_ENV: how the program was started.
 func (r *rank) environmentInfo() *info {
 	size := strconv.Itoa(r.world.Size())
 	directory, _ := os.Getwd()

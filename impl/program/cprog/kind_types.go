@@ -8,16 +8,16 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Datatypes of the kinds that Fortran selects by precision and range (MPI-4.1, 19.1.5). They are
-// predefined: committed, the same for the same arguments, and never freed.
+// Datatypes of Fortran kinds, selected by precision and range (MPI-4.1, section 19.1.5). They are
+// predefined: committed, identical for identical arguments, and never freed.
 
-// fortranKind is a number with its decimal digits and the range of its exponent, or of an integer.
+// fortranKind is a kind of real or integer numbers, with its decimal digits and exponent range.
 type fortranKind struct {
 	precision, exponents int
-	number, complex      uintptr // handles of the datatypes with its layout, less that of MPI_DATATYPE_NULL
+	number, complex      uintptr // handles of the datatypes with this layout, relative to MPI_DATATYPE_NULL
 }
 
-// realKinds are those of gfortran, in the order in which it selects them.
+// realKinds are the real kinds of gfortran, in its order of selection.
 var realKinds = func() []fortranKind {
 	kinds := []fortranKind{{6, 37, 0xd2, 0xdb}, {15, 307, 0xda, 0xe3}}
 	if runtime.GOARCH == "amd64" {
@@ -28,10 +28,10 @@ var realKinds = func() []fortranKind {
 
 var integerKinds = []fortranKind{{exponents: 2, number: 0xc1}, {exponents: 4, number: 0xc9}, {exponents: 9, number: 0xd1}, {exponents: 18, number: 0xd9}, {exponents: 38, number: 0xe1}}
 
-// selectedType identifies a datatype by the arguments with which a program asks for it.
+// selectedType identifies a datatype by the arguments of its selection.
 type selectedType struct{ combiner, precision, exponents int }
 
-// selectKind returns the first kind that has the precision and the range; either may be
+// selectKind returns the first kind with at least the given precision and range. Either may be
 // MPI_UNDEFINED.
 func (r *rank) selectKind(kinds []fortranKind, precision, exponents int) fortranKind {
 	switch {
@@ -53,7 +53,7 @@ func (r *rank) selectKind(kinds []fortranKind, precision, exponents int) fortran
 	return fortranKind{}
 }
 
-// storeSelectedType stores the handle of a selected datatype, which has the layout of another one.
+// storeSelectedType stores the handle of a selected datatype with the layout of a predefined one.
 func (r *rank) storeSelectedType(at uintptr, s selectedType, layout uintptr, integers ...int) {
 	h, known := r.selectedTypes[s]
 	if !known {

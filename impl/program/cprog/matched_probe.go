@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Matched probes. The message is received at once, into memory of its own, and copied to the
-// program's buffer when it is received there. So a synchronous send ends when its message is
+// Matched probes. The probe receives the message at once into memory of its own; a matched receive
+// copies it to the program's buffer. A synchronous send therefore completes when its message is
 // matched.
 
 const (
@@ -15,7 +15,7 @@ const (
 	messageNoProc = 0x129
 )
 
-// matchedMessage is a message that a matched probe has found.
+// matchedMessage is a message that a matched probe has received.
 type matchedMessage struct {
 	data   []byte // packed
 	status mpi.Status
@@ -49,7 +49,7 @@ func improbe(r *rank, a args) {
 	}
 }
 
-// receiveMatched copies a message that was matched to the program's buffer, and ends its use.
+// receiveMatched copies a matched message to the program's buffer and removes its handle.
 func (r *rank) receiveMatched(b mpi.Buffer, at uintptr) mpi.Status {
 	h := *pointerAt[uintptr](at)
 	s := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
@@ -77,7 +77,7 @@ func mrecv(r *rank, a args) {
 
 func imrecv(r *rank, a args) {
 	s := r.receiveMatched(r.buffer(a[0], int(a[1]), a[2]), a[3])
-	r.startedCollectives++ // lists are looked at one by one
+	r.startedCollectives++ // request lists are now processed one by one
 	p := &pendingOperation{rank: r, isComplete: true, status: &s}
 	p.storeHandle(a[4])
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Neighbourhoods: the third kind of topology, in which each rank knows its neighbours alone, and
-// the collective operations of neighbours (MPI-3.1, 7.5.4 and 7.6).
+// Distributed graph topologies, in which each rank knows only its own neighbours, and neighbourhood
+// collective operations (MPI-3.1, sections 7.5.4 and 7.6).
 
-// neighbourhood has the ranks that a rank receives from and sends to, in this order, and what the
-// program says of the edges.
+// neighbourhood has a rank's neighbours in a distributed graph: the sources and the destinations in
+// order, with the weights of the edges.
 type neighbourhood struct {
 	from, to               []int
 	fromWeights, toWeights []int
 	weighted               bool
 }
 
-// Of mpi.h, in place of arrays.
+// Constants of mpi.h that are passed in place of arrays.
 const (
 	unweighted   = 10
 	weightsEmpty = 11
@@ -39,7 +39,7 @@ func (r *rank) weightsAt(at uintptr, n int) (list []int, weighted bool) {
 	return intsAt(at, n), true
 }
 
-// ranksAt returns n ranks of a communicator at an address, and fails if one is not in it.
+// ranksAt returns n ranks at an address, and fails if one is not in the communicator.
 func (r *rank) ranksAt(c *comm, at uintptr, n int) []int {
 	list := intsAt(at, n)
 	for _, x := range list {
@@ -58,7 +58,7 @@ func distGraphCreateAdjacent(r *rank, a args) {
 	r.addNeighbourhood(c, n, a[9])
 }
 
-// distGraphCreate tells all ranks of all edges.
+// distGraphCreate sends all edges to all ranks.
 func distGraphCreate(r *rank, a args) {
 	c := r.comm(a[0])
 	sources, degrees := r.ranksAt(c, a[2], r.checkedCount(a[1])), intsAt(a[3], int(a[1]))
@@ -68,7 +68,7 @@ func distGraphCreate(r *rank, a args) {
 	}
 	to := r.ranksAt(c, a[4], edges)
 	weights, weighted := r.weightsAt(a[5], edges)
-	var mine []int32 // source, destination and weight
+	var mine []int32 // source, destination and weight of each edge
 	for i, s := range sources {
 		for range degrees[i] {
 			mine = append(mine, int32(s), int32(to[0]), int32(weights[0]))
@@ -96,7 +96,7 @@ func distGraphCreate(r *rank, a args) {
 	r.addNeighbourhood(c, n, a[8])
 }
 
-// addNeighbourhood stores the handle of a communicator of the same ranks.
+// addNeighbourhood stores the handle of a new communicator of the same ranks with a neighbourhood.
 func (r *rank) addNeighbourhood(c *comm, n neighbourhood, at uintptr) {
 	h := r.addComm(c.Create(c.Group()))
 	r.comm(h).neighbourhood = &n
@@ -132,11 +132,11 @@ func distGraphNeighbors(r *rank, a args) {
 	}
 }
 
-// neighbourCollective is a neighbourhood collective operation under way.
+// neighbourCollective is a neighbourhood collective operation.
 type neighbourCollective struct {
 	*pendingOperation
 	from, to []int
-	order    []int // in which parts are received, so that several of one rank arrive as it sends them
+	order    []int // order of the receives; several messages from one rank arrive in the order in which it sends them
 }
 
 func (r *rank) newNeighbourCollective(h uintptr) neighbourCollective {
@@ -149,7 +149,7 @@ func (r *rank) newNeighbourCollective(h uintptr) neighbourCollective {
 		for d := range cart.Dims {
 			below, above := n.comm.CartShift(d, 1)
 			n.from = append(n.from, below, above)
-			n.order = append(n.order, 2*d+1, 2*d) // a rank below and above sends first what it sends to its own below
+			n.order = append(n.order, 2*d+1, 2*d) // if both neighbours are the same rank, it sends first to its own lower neighbour
 		}
 		n.to = n.from
 	case graph != nil:
@@ -166,7 +166,7 @@ func (r *rank) newNeighbourCollective(h uintptr) neighbourCollective {
 	return n
 }
 
-// startExchange starts to receive a part from each neighbour and to send a part to each.
+// startExchange starts to receive a part from each source and to send a part to each destination.
 func (n neighbourCollective) startExchange(into, from func(i int) mpi.Buffer) *pendingOperation {
 	for _, i := range n.order {
 		n.startRecv(into(i), n.from[i])

@@ -9,35 +9,35 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// Non-blocking collective operations. All messages of an operation are started at once: each rank
-// sends its data directly to every rank that needs it, and data is combined when the operation is
-// completed. So an operation makes progress in any call, as messages do. With many ranks it has
-// more messages than the algorithms of blocking operations.
+// Nonblocking collective operations. All messages of an operation are started at once: each rank
+// sends its data directly to every rank that needs it, and combines data when the operation is
+// completed. The operation therefore makes progress in any call, as messages do. With many ranks it
+// sends more messages than the algorithms of blocking operations.
 
-// pendingOperation is an operation under way that is not a single message: a collective,
-// generalized or partitioned one.
+// pendingOperation is an active operation that is not a single message: collective, generalized or
+// partitioned.
 type pendingOperation struct {
 	rank         *rank
 	comm         *comm
-	internalComm *mpi.Comm // carries the messages, apart from the program's
-	ranks        int       // of the communicator, or of the other group
-	myRank       int       // this rank among them; -1: it is of the other group
+	internalComm *mpi.Comm // carries the messages, separate from the program's
+	ranks        int       // size of the communicator, or of the remote group
+	myRank       int       // this rank among them; -1: it is in the other group
 	tag          int
 	reqs         []mpi.Request
-	onCompletion func() // called when all messages have arrived; nil: nothing
+	onCompletion func() // called when all messages have arrived; nil: no function
 	isComplete   bool
-	isMuted      bool                // its messages are not sent
-	statuses     []mpi.Status        // of the messages; nil: they are not needed
-	status       *mpi.Status         // nil: it has none
+	isMuted      bool                // its arguments are checked, and no messages are sent
+	statuses     []mpi.Status        // of the messages; nil: not needed
+	status       *mpi.Status         // of the operation; nil: none
 	generalized  *generalizedRequest // nil: it is not a generalized request
 
 	persistent  *persistentCollective // nil: it is not a persistent collective operation
 	partitioned *partitionedOperation // nil: it is not partitioned
-	isInactive  bool                  // it is persistent and not started
+	isInactive  bool                  // it is persistent and has not been started
 }
 
-// maxOpenCollectives is the number of operations of a communicator that can be under way at once,
-// and the number of those that are persistent.
+// maxOpenCollectives is the maximum number of active operations of a communicator, and also of
+// persistent ones.
 const maxOpenCollectives = 1 << 20
 
 // newCollective begins an operation on a communicator.
@@ -61,12 +61,12 @@ func (r *rank) newCollective(h uintptr) *pendingOperation {
 	return p
 }
 
-// collectiveStarter starts an operation with the arguments of a function. It does not use the last
-// argument of a non-blocking function, the address of the request.
+// collectiveStarter starts an operation with the arguments of a function. It ignores the last
+// argument of a nonblocking function, the address of the request.
 type collectiveStarter func(r *rank, a args) *pendingOperation
 
-// handler returns the handler of a non-blocking or a persistent function, whose request is the last
-// argument.
+// handler returns the handler of a nonblocking or a persistent function, whose last argument is the
+// request.
 func (start collectiveStarter) handler(f toolchain.Function) handler {
 	n := len(f.Parameters)
 	if f.Comm == n-3 {
@@ -75,8 +75,8 @@ func (start collectiveStarter) handler(f toolchain.Function) handler {
 	return func(r *rank, a args) { start.begin(r, a).storeHandle(a[n-1]) }
 }
 
-// begin starts an operation of a function. One that fails before it has sent a message is none, so
-// that the rank may call the function again.
+// begin starts an operation of a function. An operation that fails before it has sent a message is
+// not counted, so that the rank may repeat the call.
 func (start collectiveStarter) begin(r *rank, a args) *pendingOperation {
 	c := r.comm(a[toolchain.Functions[r.currentCall.number].Comm])
 	before, ok := c.startedCollectives, false
@@ -95,8 +95,8 @@ func blockingHandler(start collectiveStarter) handler {
 	return func(r *rank, a args) { start.begin(r, a).wait() }
 }
 
-// blockingOrInterHandler chooses between a handler within a group and one between two groups. comm
-// is the index of the communicator argument.
+// blockingOrInterHandler returns a handler that uses within for an intracommunicator and start for
+// an intercommunicator. comm is the index of the communicator argument.
 func blockingOrInterHandler(within handler, start collectiveStarter, comm int) handler {
 	return func(r *rank, a args) {
 		if r.comm(a[comm]).IsInter() {
@@ -118,15 +118,15 @@ func (p *pendingOperation) startRecv(b mpi.Buffer, from int) {
 	}
 }
 
-// The root of an operation between two groups is here, or one of the other group's, or a rank
-// beside this one.
+// The root argument of an operation on an intercommunicator: this rank (MPI_ROOT), another rank of
+// the local group (MPI_PROC_NULL), or a rank of the remote group.
 const (
 	rootSelf     = -4 // MPI_ROOT
 	rootProcNull = procNull
 )
 
-// rootRoles fails if the root is not one of the ranks. It is this one if here says so, and has
-// nothing to do with this one if neither does there.
+// rootRoles checks the root. here is true if this rank is the root, and there if the root is
+// another rank with which this one communicates. If both are false, this rank has nothing to do.
 func (p *pendingOperation) rootRoles(n uintptr) (root int, here, there bool) {
 	root = int(n)
 	switch {
@@ -160,7 +160,7 @@ func (p *pendingOperation) wait() {
 	}
 }
 
-// test reports whether it is.
+// test reports whether the operation is complete.
 func (p *pendingOperation) test() bool {
 	switch {
 	case p.isComplete || p.generalized != nil:
@@ -176,7 +176,7 @@ func (p *pendingOperation) complete() {
 	}
 }
 
-// completedStatus returns the status of an operation that is complete.
+// completedStatus returns the status of a complete operation.
 func (p *pendingOperation) completedStatus() mpi.Status {
 	switch {
 	case p.status != nil:

@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Non-blocking collective operations that move data.
+// Nonblocking collective operations that move data.
 
 func ibarrier(r *rank, a args) *pendingOperation {
 	p := r.newCollective(a[0])
@@ -71,8 +71,8 @@ func (p *pendingOperation) hasRootPart(here bool, buffer uintptr) bool {
 	return here && p.myRank >= 0 && buffer != inPlace
 }
 
-// startReceivesFromAll starts to receive a part from each rank, but not from this one if its part
-// is in place.
+// startReceivesFromAll starts to receive a part from each rank. It excludes this rank if placed is
+// set: its part is in place.
 func (p *pendingOperation) startReceivesFromAll(placed bool, part func(i int) mpi.Buffer) {
 	for i := range p.ranks {
 		if !placed || i != p.myRank {
@@ -81,7 +81,8 @@ func (p *pendingOperation) startReceivesFromAll(placed bool, part func(i int) mp
 	}
 }
 
-// startSendsToAll starts to send a part to each rank, but not to this one if its part is in place.
+// startSendsToAll starts to send a part to each rank. It excludes this rank if placed is set: its
+// part is in place.
 func (p *pendingOperation) startSendsToAll(placed bool, part func(i int) mpi.Buffer) {
 	for i := range p.ranks {
 		if !placed || i != p.myRank {
@@ -150,7 +151,7 @@ func iallgatherv(r *rank, a args) *pendingOperation {
 	return p
 }
 
-// startAllgather receives a part from each rank and sends this rank's part to each.
+// startAllgather starts to receive a part from each rank and to send this rank's part to each.
 func (p *pendingOperation) startAllgather(placed bool, a args, part func(i int) mpi.Buffer) {
 	p.startReceivesFromAll(placed, part)
 	var mine mpi.Buffer

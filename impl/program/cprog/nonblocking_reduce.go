@@ -6,11 +6,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Non-blocking reductions.
+// Nonblocking reductions.
 
-// receiveAndCombine receives operands of the ranks from first on, up to and without last, and
-// leaves their combination, in the order of ranks, in out when all are there. mine is that of this
-// rank.
+// receiveAndCombine starts to receive the operands of ranks first to last-1. When all have arrived
+// it combines them, in the order of ranks, into out. mine is this rank's operand.
 func (p *pendingOperation) receiveAndCombine(first, last int, mine, out mpi.Buffer, o *mpi.Op, datatype uintptr) {
 	operands := make([]mpi.Buffer, last-first)
 	for i := range operands {
@@ -36,14 +35,14 @@ func (p *pendingOperation) receiveAndCombine(first, last int, mine, out mpi.Buff
 	}
 }
 
-// checkOp fails if an operation is not for elements of a type.
+// checkOp fails if an operation does not support elements of a type.
 func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
 	if err := o.Check(b.Type); err != nil {
 		r.raiseError(mpi.ErrOp, "%v", err)
 	}
 }
 
-// reductionBuffers returns the buffers of a reduction by its first four arguments.
+// reductionBuffers returns the buffers in the first four arguments of a reduction.
 func (r *rank) reductionBuffers(a args, o *mpi.Op) (in, out mpi.Buffer) {
 	in, out = r.resultBuffersAt(a[0], a[1], int(a[2]), a[3])
 	r.checkOp(o, out)
@@ -82,7 +81,7 @@ func iallreduce(r *rank, a args) *pendingOperation {
 func iscan(r *rank, a args) *pendingOperation   { return r.startScan(a, 1) }
 func iexscan(r *rank, a args) *pendingOperation { return r.startScan(a, 0) }
 
-// startScan combines the operands of the ranks before this one, and of as many behind.
+// startScan combines the operands of the ranks before this one and the next own operands.
 func (r *rank) startScan(a args, own int) *pendingOperation {
 	p := r.newCollective(a[5])
 	o := r.op(a[4], a[3])
@@ -130,7 +129,7 @@ func (p *pendingOperation) startReduceScatter(a args, counts []int) *pendingOper
 	out := r.buffer(a[1], counts[p.comm.Rank()], a[3])
 	r.checkOp(o, out)
 	r.checkDisjoint(in, out)
-	if p.myRank < 0 { // the other group divides it in another way: it gets all
+	if p.myRank < 0 { // the other group divides the result differently, so it gets all of it
 		whole := packedCopy(in)
 		p.receiveAndCombine(0, p.ranks, whole, whole, o, a[3])
 		all := p.onCompletion

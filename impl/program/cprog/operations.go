@@ -17,11 +17,11 @@ import (
 
 // Reduction operations.
 
-// basicOps has the operations of mpi.h by handle.
+// basicOps has the predefined operations of mpi.h by handle.
 var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod, 0x28: mpi.Band, 0x29: mpi.Bor, 0x2a: mpi.Bxor,
 	0x30: mpi.Land, 0x31: mpi.Lor, 0x32: mpi.Lxor, 0x38: mpi.MinLoc, 0x39: mpi.MaxLoc}
 
-// opsInC are the operations on elements that Go has no type for, by the type of elements.
+// opsInC has the operations in C for element types that Go does not have.
 var opsInC = func() map[*mpi.Datatype]map[*mpi.Op]*mpi.Op {
 	codes := map[*mpi.Op]C.int{mpi.Sum: C.op_sum, mpi.Prod: C.op_prod, mpi.Min: C.op_min, mpi.Max: C.op_max, mpi.MinLoc: C.op_min, mpi.MaxLoc: C.op_max,
 		mpi.Band: C.op_band, mpi.Bor: C.op_bor, mpi.Bxor: C.op_bxor, mpi.Land: C.op_land, mpi.Lor: C.op_lor, mpi.Lxor: C.op_lxor}
@@ -57,7 +57,7 @@ func opInC(op, elements C.int) *mpi.Op {
 	}, true)
 }
 
-// op returns the operation of a reduction of elements of a type.
+// op returns the operation for a reduction of elements of a type.
 func (r *rank) op(h, datatype uintptr) *mpi.Op {
 	r.combinedType = datatype
 	if o := basicOps[h]; o != nil {
@@ -86,8 +86,7 @@ func opCreate(r *rank, a args) {
 		if inout.Count == 0 {
 			return
 		}
-		// The program gets the addresses of displacement 0, which need not be within the memory
-		// that there is.
+		// The program gets the addresses of displacement 0, which need not be in valid memory.
 		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
 		r.withScratch(func(s *scratch) {
 			s[0], s[1] = C.intptr_t(inout.Count), C.intptr_t(r.combinedType)

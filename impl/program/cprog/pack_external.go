@@ -10,16 +10,18 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Packing in the representation external32 (MPI-4.0, 14.5.2), which is the same on all machines:
-// numbers are big-endian, C's long has 4 bytes and C's long double 16.
+// Packing in the representation external32 (MPI-4.0, section 14.5.2), which does not depend on the
+// machine: numbers are big-endian, long has 4 bytes and long double 16.
 
-// externalElement is a number in a basic datatype: its bytes in memory and in external32.
+// externalElement is a number of a basic datatype, with its sizes in bytes in memory and in
+// external32.
 type externalElement struct {
 	native, external int
-	isExtended       bool // C's long double of 80 bits in memory
+	isExtended       bool // C's long double in the 80-bit format
 }
 
-// externalElements returns those of a basic datatype, by the handle less that of MPI_DATATYPE_NULL.
+// externalElements returns the numbers of a basic datatype. at is its handle relative to
+// MPI_DATATYPE_NULL.
 func externalElements(at uintptr) []externalElement {
 	same := func(n int) externalElement { return externalElement{native: n, external: n} }
 	long, longDouble := externalElement{native: 8, external: 4}, externalElement{16, 16, runtime.GOARCH == "amd64"}
@@ -56,7 +58,8 @@ func externalElements(at uintptr) []externalElement {
 	return []externalElement{same(basicTypes[at].Size())}
 }
 
-// eachComponent returns how often each componentType of a datatype is in it, in order.
+// eachComponent calls yield for each component of a datatype, in order, with the number of its
+// repetitions.
 func (m *userType) eachComponent(yield func(of componentType, n int)) {
 	switch {
 	case m.isSelected():
@@ -82,7 +85,7 @@ func (x componentType) size() int {
 	return basicTypes[x.handle-datatypeNull].Size()
 }
 
-// externalSize returns the bytes of a datatype in external32.
+// externalSize returns the size of a datatype in external32, in bytes.
 func (x componentType) externalSize() int {
 	n := 0
 	if x.userType == nil {
@@ -110,7 +113,7 @@ func (x componentType) eachElement(f func(externalElement)) {
 	})
 }
 
-// componentTypeOf returns the datatype of a handle as a component of another one.
+// componentTypeOf returns the datatype with a handle as a component.
 func (r *rank) componentTypeOf(h uintptr) componentType {
 	r.datatype(h)
 	if m := r.types.get(kindType, h); m != nil {
@@ -119,7 +122,7 @@ func (r *rank) componentTypeOf(h uintptr) componentType {
 	return componentType{handle: h}
 }
 
-// encode appends a number in memory to external data.
+// encode appends a number in native format to external data.
 func (e externalElement) encode(to, native []byte) []byte {
 	switch {
 	case e.isExtended:
@@ -133,7 +136,7 @@ func (e externalElement) encode(to, native []byte) []byte {
 	return to
 }
 
-// decode appends a number of external data to packed memory.
+// decode appends a number of external data to packed native data.
 func (e externalElement) decode(to, external []byte) []byte {
 	native := slices.Clone(external)
 	slices.Reverse(native)
@@ -146,15 +149,15 @@ func (e externalElement) decode(to, external []byte) []byte {
 	return append(to, native...)
 }
 
-// quadOfExtended returns the number of 80 bits at the beginning of x, which amd64 has for long
-// double, as one of 128 bits: it has the same exponent, and no bit for the integer part.
+// quadOfExtended converts the 80-bit number at the start of x, the long double of amd64, to 128
+// bits. Both formats have the same exponent; the longer one omits the integer bit.
 func quadOfExtended(x []byte) []byte {
 	fraction := binary.LittleEndian.Uint64(x) << 1
 	out := binary.LittleEndian.AppendUint64(nil, fraction<<48)
 	return binary.LittleEndian.AppendUint64(out, fraction>>16|uint64(binary.LittleEndian.Uint16(x[8:]))<<48)
 }
 
-// extendedOfQuad is the inverse. Bits that have no place are cut off.
+// extendedOfQuad is the inverse of quadOfExtended. It truncates the significand.
 func extendedOfQuad(x []byte) []byte {
 	low, high := binary.LittleEndian.Uint64(x), binary.LittleEndian.Uint64(x[8:])
 	fraction, exponent := (high<<16|low>>48)>>1, uint16(high>>48)

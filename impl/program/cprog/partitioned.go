@@ -6,10 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Partitioned communication (MPI-4.0, chapter 4). Each partition of a sender is a message of its
-// own, which leaves when the partition is marked ready. The sender describes its partitions to the
-// receiver in one message when the request is made, since the two sides may divide the data in
-// different ways.
+// Partitioned communication (MPI-4.0, chapter 4). Each partition of a sender is a separate message,
+// which is sent when the partition is marked ready. Sender and receiver may divide the data
+// differently, so the sender describes its partitions in one message when the request is created.
 
 // partitionedOperation is a partitioned send or receive.
 type partitionedOperation struct {
@@ -17,20 +16,20 @@ type partitionedOperation struct {
 	internalComm    *mpi.Comm
 	isSend          bool
 	peer, tag       int
-	firstPartition  mpi.Buffer // of one partition, at the beginning of all
+	firstPartition  mpi.Buffer // the first partition of the program's buffer
 	partitions      int
-	firstMessageTag int // tag of the message of the first partition: each has its own
+	firstMessageTag int // tag of the first partition's message; the others follow
 
-	description        []int64     // user tag, partitions, bytes of each, message tag: of the sender
-	descriptionRequest mpi.Request // sends or receives the description; null: it is complete
+	description        []int64     // of the sender: user tag, number of partitions, bytes of each, tag of the first message
+	descriptionRequest mpi.Request // for the description; null: complete
 
 	ready        []bool
 	unreadyCount int
-	packedData   []byte // packed data, where partitions of the two sides do not divide at elements
-	extracted    []bool // receiver's partitions that were copied from there
+	packedData   []byte // packed data, if the two sides do not divide it at the same elements
+	extracted    []bool // partitions of the receiver that were unpacked from packedData
 }
 
-// Tags of messages beside the program's, above those of collective operations.
+// Tags of internal messages, above those of collective operations.
 const (
 	firstPartitionTag   = 2*maxOpenCollectives + 1
 	firstDescriptionTag = 1 << 30
@@ -89,7 +88,7 @@ func (x *partitionedOperation) start(p *pendingOperation) {
 	p.onCompletion = func() { x.complete(p) }
 }
 
-// markReady sends a partition.
+// markReady sends partition i.
 func (x *partitionedOperation) markReady(p *pendingOperation, i int) {
 	r := p.rank
 	switch {
@@ -106,7 +105,7 @@ func (x *partitionedOperation) markReady(p *pendingOperation, i int) {
 	}
 }
 
-// startReceives starts to receive the sender's partitions, which are described now.
+// startReceives starts to receive the sender's partitions, once the description has arrived.
 func (x *partitionedOperation) startReceives(p *pendingOperation) {
 	if x.peer == mpi.ProcNull {
 		return
@@ -139,7 +138,7 @@ func (x *partitionedOperation) startReceives(p *pendingOperation) {
 	}
 }
 
-// wait waits for the messages.
+// wait waits for all messages.
 func (x *partitionedOperation) wait(p *pendingOperation) {
 	if x.isSend && x.unreadyCount > 0 {
 		p.rank.raiseError(mpi.ErrPending, "the rank waits for a send of which %d partitions are not marked ready", x.unreadyCount)
@@ -153,7 +152,7 @@ func (x *partitionedOperation) wait(p *pendingOperation) {
 	mpi.WaitAll(p.reqs, nil)
 }
 
-// test reports whether the messages have been sent or received.
+// test reports whether all messages have been sent or received.
 func (x *partitionedOperation) test(p *pendingOperation) bool {
 	if !x.descriptionRequest.IsNull() {
 		if _, done := x.descriptionRequest.Test(); !done {
@@ -166,7 +165,7 @@ func (x *partitionedOperation) test(p *pendingOperation) bool {
 	return x.unreadyCount == 0 && mpi.TestAll(p.reqs, nil)
 }
 
-// hasArrived reports whether a partition of the receiver's has been received.
+// hasArrived reports whether partition i of the receiver has arrived.
 func (x *partitionedOperation) hasArrived(p *pendingOperation, i int) bool {
 	switch {
 	case x.isSend:
@@ -191,8 +190,7 @@ func (x *partitionedOperation) hasArrived(p *pendingOperation, i int) bool {
 	return true
 }
 
-// unpackPartition copies a partition from where it was received to where it belongs, unless it was
-// received there.
+// unpackPartition copies partition i to the program's buffer, unless it was received there.
 func (x *partitionedOperation) unpackPartition(i int) {
 	if x.packedData != nil && !x.extracted[i] {
 		x.extracted[i] = true
@@ -215,14 +213,14 @@ func (x *partitionedOperation) complete(p *pendingOperation) {
 	p.status = &s
 }
 
-// freeDescription lets the description go on by itself if it was never waited for.
+// freeDescription frees the description's request if the program has never waited for it.
 func (x *partitionedOperation) freeDescription() {
 	if !x.descriptionRequest.IsNull() {
 		x.descriptionRequest.Free()
 	}
 }
 
-// partitionedRequest returns the partitioned operation of a handle.
+// partitionedRequest returns the partitioned operation with a handle.
 func (r *rank) partitionedRequest(h uintptr) (*pendingOperation, *partitionedOperation) {
 	_, x := r.requestOf(h)
 	if x == nil || x.pending == nil || x.pending.partitioned == nil {
@@ -231,7 +229,7 @@ func (r *rank) partitionedRequest(h uintptr) (*pendingOperation, *partitionedOpe
 	return x.pending, x.pending.partitioned
 }
 
-// markPartitions marks partitions of a send ready.
+// markPartitions marks partitions of a send as ready.
 func (r *rank) markPartitions(h uintptr, list []int) {
 	p, x := r.partitionedRequest(h)
 	if !x.isSend {

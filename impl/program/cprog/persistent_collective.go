@@ -6,12 +6,12 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Persistent collective operations (MPI-4.0, 6.13). Each start is a non-blocking operation with the
-// arguments of the initialization. That carries the operation out without messages: so wrong
-// arguments are its errors, and it keeps what arrays and handles stand for, which may change
-// afterwards.
+// Persistent collective operations (MPI-4.0, section 6.13). Each start is a nonblocking operation
+// with the arguments of the initialization. The initialization runs the operation without messages.
+// It thereby reports wrong arguments, and saves the values of arrays and the objects of handles,
+// which may change later.
 
-// persistentCollective is the initialization of a collective operation.
+// persistentCollective is an initialized collective operation.
 type persistentCollective struct {
 	starter  collectiveStarter
 	args     [16]uintptr
@@ -19,7 +19,8 @@ type persistentCollective struct {
 	resolved resolvedArguments
 }
 
-// resolvedArguments are what arrays and handles among the arguments of an initialization stand for.
+// resolvedArguments are the values of arrays and the objects of handles in the initialization's
+// arguments.
 type resolvedArguments struct {
 	recording      bool
 	hasLargeCounts bool // the initialization has arguments of type MPI_Count
@@ -29,8 +30,8 @@ type resolvedArguments struct {
 	ops            map[uintptr]*mpi.Op
 }
 
-// persistentInitHandler returns the handler of the initialization of an operation, whose last
-// arguments are an info and the request.
+// persistentInitHandler returns the handler of an initialization, whose last arguments are an info
+// and the request.
 func persistentInitHandler(start collectiveStarter, parameters int) handler {
 	return func(r *rank, a args) {
 		k := &persistentCollective{starter: start, resolved: resolvedArguments{recording: true, hasLargeCounts: r.currentCall.hasLargeCounts, arrays: map[uintptr][]int{},
@@ -45,14 +46,14 @@ func persistentInitHandler(start collectiveStarter, parameters int) handler {
 	}
 }
 
-// storePersistent stores a request that is not started.
+// storePersistent stores an inactive request.
 func (r *rank) storePersistent(at uintptr, p *pendingOperation) {
 	p.isInactive = true
 	r.startedCollectives++
 	p.storeHandle(at)
 }
 
-// startPersistent starts an operation, or checks its arguments if they are recorded.
+// startPersistent starts an operation. If the arguments are being recorded, it only checks them.
 func (r *rank) startPersistent(k *persistentCollective) *pendingOperation {
 	r.currentCall.persistent, r.currentCall.hasLargeCounts = k, k.resolved.hasLargeCounts
 	defer func() { r.currentCall.persistent = nil }()

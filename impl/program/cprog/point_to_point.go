@@ -28,9 +28,9 @@ func isendrecvReplace(r *rank, a args) {
 	r.storeExchange(a[8], c, c.Irecv(b, sourceRank(int(a[5])), receiveTag(int(a[6]))), c.Isend(out, destinationRank(int(a[3])), sendTag(int(a[4]))))
 }
 
-// storeExchange stores a request for a receive and a send, which has the status of the receive.
+// storeExchange stores one request for a receive and a send. It has the status of the receive.
 func (r *rank) storeExchange(at uintptr, c *comm, receive, send mpi.Request) {
-	r.startedCollectives++ // lists are looked at one by one
+	r.startedCollectives++ // request lists are now processed one by one
 	p := &pendingOperation{rank: r, comm: c, reqs: []mpi.Request{receive, send}, statuses: make([]mpi.Status, 2)}
 	p.onCompletion = func() { p.status = &p.statuses[0] }
 	p.storeHandle(at)

@@ -11,12 +11,12 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// Program.Limit is for loops that make no call, which program.watch finds, and for those that only
-// look whether something has happened, which this file finds.
+// Program.StallLimit is for loops without calls, which watchProgress finds, and for loops that only
+// poll, which this file finds.
 
-// pollResultArguments has, for each function that a program may call again and again until
-// something happens, the argument that points to whether it has; -1: the function reads the clock,
-// sleeps, or looks for what the program sees itself.
+// pollResultArguments has the functions with which programs poll, and for each the index of the
+// argument that points to its flag. -1: the function reads the clock, sleeps, or makes progress for
+// a result that the program checks itself.
 var pollResultArguments = map[string]int{
 	"MPI_Test": 1, "MPI_Testany": 3, "MPI_Testall": 2, "MPI_Testsome": 2, "MPI_Request_get_status": 1, "MPI_Parrived": 2,
 	"MPI_Request_get_status_all": 2, "MPI_Request_get_status_any": 3, "MPI_Request_get_status_some": 2,
@@ -24,7 +24,7 @@ var pollResultArguments = map[string]int{
 	"MPI_Win_sync": -1, "MPI_Wtime": -1, "loggp_now": -1, "loggp_sleep": -1,
 }
 
-// pollResultByFunction has the same by the number of the function, as index and 2; 0: it is no such
+// pollResultByFunction has the same arguments, plus 2, by function number; 0: not a polling
 // function.
 var pollResultByFunction = func() []int {
 	all := make([]int, len(toolchain.Functions))
@@ -36,14 +36,13 @@ var pollResultByFunction = func() []int {
 	return all
 }()
 
-// isUnsuccessfulPoll reports whether a call was one that only looks whether something has happened,
-// and has found nothing.
+// isUnsuccessfulPoll reports whether a call was a poll without a result.
 func isUnsuccessfulPoll(number int, a args) bool {
 	result := pollResultByFunction[number]
 	return result == 1 || result > 1 && *pointerAt[int32](a[result-2]) == 0
 }
 
-// checkPolling returns an error if the ranks of this process have done nothing but poll in vain for
+// checkPolling returns an error if the ranks of this process have only polled without a result for
 // longer than the limit.
 func (r *rank) checkPolling(number int, a args) error {
 	now := time.Since(r.program.startTime)

@@ -14,23 +14,23 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Programs that a program starts, and connections between groups of ranks (MPI-4.1, 11.7 to 11.10).
-// All hints are ignored, as are those of the directories of commands.
+// Programs that a program starts, and connections between groups of ranks (MPI-4.1, sections 11.7
+// to 11.10). All hints are ignored, including those for directories of commands.
 
-// spawnRequest says which programs to start together.
+// spawnRequest lists the programs to start together.
 type spawnRequest struct {
-	ID       string // of the request, in a process that has all ranks
+	ID       string // identifies the request in a process that has all ranks
 	Commands []spawnCommand
 }
 
-// spawnCommand is a program that Spawn starts, and on how many ranks.
+// spawnCommand is a program to start, with its number of ranks.
 type spawnCommand struct {
 	Path      string
 	Arguments []string
 	Ranks     int
 }
 
-// commandOf returns the command with a rank of those that were started together.
+// commandOf returns the index of the command that a rank of the request runs.
 func (q spawnRequest) commandOf(rank int) int {
 	for i, c := range q.Commands {
 		if rank -= c.Ranks; rank < 0 {
@@ -40,25 +40,24 @@ func (q spawnRequest) commandOf(rank int) int {
 	panic("cprog: more ranks than were started")
 }
 
-// spawnedPrograms are those that run in this process, by request and command.
+// spawnedPrograms has the spawned programs that run in this process, by request and command.
 type spawnedPrograms struct {
-	requests int // so far
+	requests int // number of requests so far
 	running  map[string]*spawnedProgram
 }
 
 type spawnedProgram struct {
 	Program
-	ranks int // that have not ended
+	ranks int // number of ranks that have not ended
 }
 
 // spawnOrigin says how the program of a rank was started.
 type spawnOrigin struct {
-	parent    *mpi.Comm // to the group that has started it
+	parent    *mpi.Comm // communicator to the group that started it
 	appNumber int       // MPI_APPNUM
 }
 
-// RunSpawned runs the program of ranks that another program has started:
-// mpi.Options.SpawnedProgram.
+// RunSpawned runs a program that another program has started: it is mpi.Options.SpawnedProgram.
 func (p *Program) RunSpawned(world, parent *mpi.Comm, start []byte) error {
 	var q spawnRequest
 	if err := json.Unmarshal(start, &q); err != nil {
@@ -105,7 +104,7 @@ func (p *Program) runSpawned(world *mpi.Comm, o *spawnOrigin, q spawnRequest) er
 	return nil
 }
 
-// initialProgram returns the program with which the job begins.
+// initialProgram returns the program that started the job.
 func (p *Program) initialProgram() *Program {
 	if p.initial != nil {
 		return p.initial
@@ -113,7 +112,7 @@ func (p *Program) initialProgram() *Program {
 	return p
 }
 
-// findCommand returns the path of a command, which is a program that can be started.
+// findCommand returns the path of a command, and fails if it cannot be started.
 func findCommand(name string, p *Program) (string, error) {
 	path := name
 	if !strings.Contains(name, "/") {
@@ -132,7 +131,7 @@ func findCommand(name string, p *Program) (string, error) {
 	return path, x.prepareImage()
 }
 
-// stringsAt returns the texts of a list that ends with NULL. The list may be NULL itself.
+// stringsAt returns the strings of a list that ends with NULL. The list itself may be NULL.
 func (r *rank) stringsAt(at uintptr) (all []string) {
 	for ; at != 0; at += 8 {
 		s := *pointerAt[uintptr](at)
@@ -170,11 +169,11 @@ func commSpawnMultiple(r *rank, a args) {
 	})
 }
 
-// spawnPrograms starts programs and stores the communicator to them, and the error code of each
+// spawnPrograms starts programs and stores the intercommunicator to them and an error code per
 // rank.
 func (r *rank) spawnPrograms(root int, at, codesAt uintptr, read func() []spawnCommand) {
 	inter, wanted, err := r.currentCall.comm.Spawn(root, func() (ranks int, program []byte, problem *mpi.Error) {
-		defer func() { // the other ranks wait for the root to say so
+		defer func() { // the other ranks wait for the root's error
 			if v := recover(); v != nil {
 				e, ok := v.(*mpi.Error)
 				if wrong, is := v.(addressError); is {
@@ -231,7 +230,7 @@ func (p *Program) nextSpawnNumber() int {
 	return p.spawned.requests
 }
 
-// commGetParent stores the communicator to the group that has started the program.
+// commGetParent stores the intercommunicator to the group that started the program.
 func commGetParent(r *rank, a args) {
 	if r.parent != 0 && r.comms.get(kindComm, r.parent) == nil { // it was freed
 		r.parent = 0
@@ -243,8 +242,8 @@ func commGetParent(r *rank, a args) {
 	storeAt(a[0], r.parent)
 }
 
-// noteDisconnect notes that programs are about to end when they or their parents have given up the
-// communicator between them.
+// noteDisconnect records that spawned programs are about to end, when they or their parents free
+// the communicator between them.
 func (r *rank) noteDisconnect(c *comm) {
 	switch {
 	case c.handle == r.parent:
@@ -254,7 +253,7 @@ func (r *rank) noteDisconnect(c *comm) {
 	}
 }
 
-// setOrigin notes how the program was started.
+// setOrigin records how the program was started.
 func (r *rank) setOrigin(o *spawnOrigin) {
 	if o == nil {
 		return
@@ -276,8 +275,8 @@ func commAccept(r *rank, a args) { r.storeConnection(a, (*mpi.Comm).Accept) }
 
 func commConnect(r *rank, a args) { r.storeConnection(a, (*mpi.Comm).Connect) }
 
-// storeConnection stores the communicator of a connection. The port and the hints are arguments of
-// the root alone.
+// storeConnection stores the communicator of a connection. Port and hints are significant at the
+// root only.
 func (r *rank) storeConnection(a args, connect func(c *mpi.Comm, port string, root int) *mpi.Comm) {
 	c, root := r.currentCall.comm, int(int32(a[2]))
 	port := ""
@@ -304,8 +303,9 @@ func unpublishName(r *rank, a args) {
 	r.world.UnpublishName(r.stringAt(a[0]))
 }
 
-// commJoin stores the communicator to the rank at the other end of a socket. Both send an
-// introduction there, and wait for the other one's within MPI, so that others can go on.
+// commJoin stores the intercommunicator to the rank at the other end of a socket. Both ranks send a
+// JoinAddress through the socket, and wait for the other's within MPI so that other ranks can
+// continue.
 func commJoin(r *rank, a args) {
 	fd, self := int(int32(a[0])), r.comm(commSelf).Comm
 	fail := func(err error) {

@@ -36,31 +36,31 @@ import (
 
 // program is the state that the ranks of a run share.
 type program struct {
-	image             []byte      // the file
-	template          *template   // that ranks have copies of; nil: the loader makes them
-	foreignExecutable *executable // what is loaded beside a program that another compiler has linked; nil: it is one of ours
-	sourceLines       sourceLines // of its source
+	image             []byte      // contents of the file
+	template          *template   // source of the ranks' copies; nil: the loader makes the copies
+	foreignExecutable *executable // for a program that another compiler has linked; nil: the program is from loggp cc
+	sourceLines       sourceLines // of the program
 	name              string
 
 	mu                     sync.Mutex
-	firstExitStatus        *mpi.AbortError // of the first rank that ended with a status other than 0 after MPI_Finalize
+	firstExitStatus        *mpi.AbortError // of the first rank that exited with a nonzero status after MPI_Finalize
 	outputError            error           // the first failure to write output
 	arena                  arena
 	startTime              time.Time
-	computeNanoseconds     atomic.Int64  // processor time that was charged as computing, in nanoseconds
+	computeNanoseconds     atomic.Int64  // processor time charged as computing
 	interruptedNanoseconds atomic.Int64  // time in which computing ranks had no processor
-	lastProgress           atomic.Int64  // when a rank last did something other than an unsuccessful poll, in nanoseconds since startTime
-	watchEnded             chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
-	hasCrashed             bool          // a rank has died: the heap may be broken, and nothing of C's is freed
+	lastProgress           atomic.Int64  // when a rank last did something other than an unsuccessful poll, since startTime
+	watchEnded             chan struct{} // closed when watching ends; nil: nothing is watched
+	hasCrashed             bool          // a rank has crashed: the heap may be corrupt, so no C memory is freed
 
-	initial *Program // the program with which the job begins; nil: this one
+	initial *Program // the program that started the job; nil: this one
 	spawned spawnedPrograms
 
-	hasOtherThreads bool // libraries such as OpenMP's start threads, which do not run in turn
-	startsThreads   bool // they may use their copy of the program, and the stack, when the rank has ended
+	hasOtherThreads bool // libraries such as OpenMP start threads, which do not run in turn
+	startsThreads   bool // threads may use the rank's copy of the program and its stack after the rank has ended
 }
 
-// installSignalHandlers installs the handlers of signals.
+// installSignalHandlers installs the signal handlers.
 var installSignalHandlers = sync.OnceValue(func() error {
 	names := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(toolchain.Functions)), C.size_t(unsafe.Sizeof(uintptr(0))))), len(toolchain.Functions))
 	for i, f := range toolchain.Functions {
@@ -120,9 +120,9 @@ func (p *Program) close() {
 	p.arena.release()
 }
 
-// prepareImage makes of a program's file what ranks load: the part without symbols and debug
-// information, which follow it. It notes whether the program can start threads. It is an error if
-// the file is neither a program of loggp cc nor an executable for the MPI standard ABI.
+// prepareImage prepares the part of a program's file that ranks load, without the symbols and debug
+// information at its end. It records whether the program can start threads. It fails if the file is
+// neither a program of loggp cc nor an executable for the MPI standard ABI.
 func (p *Program) prepareImage() error {
 	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", p.Path)
 	f, err := elf.NewFile(bytes.NewReader(p.image))
@@ -156,7 +156,7 @@ func (p *Program) prepareImage() error {
 		}
 	}
 	p.startsThreads = slices.ContainsFunc(symbols, func(s elf.Symbol) bool {
-		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create" || s.Name == "pthread_getattr_default_np") // the last one is in threads.c
+		return s.Section == elf.SHN_UNDEF && (s.Name == "pthread_create" || s.Name == "thrd_create" || s.Name == "pthread_getattr_default_np") // the last one is called by threads.c
 	}) || slices.ContainsFunc(libraries, func(name string) bool {
 		return !slices.ContainsFunc([]string{"libc.", "libm.", "libmvec.", "libgcc_s.", "libdl.", "libquadmath.", "libstdc++.", "ld-linux", abiLibraryPrefix}, func(usual string) bool { return strings.HasPrefix(name, usual) })
 	})
@@ -176,13 +176,13 @@ func (p *Program) prepareImage() error {
 	return nil
 }
 
-// runInitial runs the program with which the job begins in a rank.
+// runInitial runs the program that starts the job in a rank.
 func (p *Program) runInitial(c *mpi.Comm) error { return p.runProgram(c, nil) }
 
-// runProgram runs the program in a rank. The origin is nil where no other program has started it.
+// runProgram runs the program in a rank. o is nil unless another program has started it.
 func (p *Program) runProgram(c *mpi.Comm, o *spawnOrigin) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a wrong buffer is an error of this rank
-	var statuses *mpi.Comm                                   // tells rank 0 of statuses in other processes
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // turns an access to invalid memory into an error of this rank
+	var statuses *mpi.Comm                                   // used to report exit statuses of other processes to rank 0
 	if p.RanksAreProcesses && o == nil {
 		statuses = c.Dup()
 	}
@@ -192,7 +192,7 @@ func (p *Program) runProgram(c *mpi.Comm, o *spawnOrigin) (err error) {
 	}
 	if err := p.runRank(r); err != nil {
 		if e, ok := err.(*mpi.AbortError); ok {
-			panic(e) // as MPI_Abort does: so the code goes to the process of rank 0
+			panic(e) // like MPI_Abort, so that the process of rank 0 gets the code
 		}
 		return err
 	}
@@ -200,7 +200,7 @@ func (p *Program) runProgram(c *mpi.Comm, o *spawnOrigin) (err error) {
 	case statuses != nil:
 		p.gatherStatuses(r, statuses)
 	case r.status == 0:
-	case p.RanksAreProcesses: // rank 0 may have ended, and knows statuses of its own group only
+	case p.RanksAreProcesses: // rank 0 may have ended, and knows only the statuses of its own group
 		panic(statusError(c.JobRank(), r.status, -1))
 	case first.firstExitStatus == nil || c.JobRank() < first.firstExitStatus.Rank:
 		first.firstExitStatus = statusError(c.JobRank(), r.status, -1)
@@ -248,7 +248,7 @@ func (p *Program) runRank(r *rank) (err error) {
 	return err
 }
 
-// gatherStatuses tells the process of rank 0 with which status each rank has ended.
+// gatherStatuses sends the exit status of each rank to the process of rank 0.
 func (p *Program) gatherStatuses(r *rank, c *mpi.Comm) {
 	all := make([]int32, c.Size())
 	mpi.Gather(c, []int32{int32(r.status)}, all, 0)
@@ -283,7 +283,7 @@ func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
 	if err := r.loadCopy(); err != nil {
 		return nil, err
 	}
-	if p.startsThreads && !p.RanksAreProcesses { // where ranks are processes, each has a thread already
+	if p.startsThreads && !p.RanksAreProcesses { // ranks that are processes already have a thread each
 		if err := r.startThread(); err != nil {
 			return nil, err
 		}
@@ -321,7 +321,7 @@ func (r *rank) loadCopy() error {
 	return nil
 }
 
-// startThread starts a thread in which the rank runs, unless it has one.
+// startThread starts a thread for the rank, unless it has one.
 func (r *rank) startThread() error {
 	if e := C.loggp_start_thread(r.hostRank); e != 0 {
 		return fmt.Errorf("starting a thread: %w", syscall.Errno(e))
@@ -329,7 +329,7 @@ func (r *rank) startThread() error {
 	return nil
 }
 
-// writeOutput writes output of a rank.
+// writeOutput writes output of a rank to a file descriptor's writer.
 func (p *Program) writeOutput(fd int, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -340,13 +340,13 @@ func (p *Program) writeOutput(fd int, text []byte) {
 	if w == nil {
 		w = io.Discard
 	}
-	if _, err := w.Write(text); err != nil && p.outputError == nil { // programs ignore it
+	if _, err := w.Write(text); err != nil && p.outputError == nil { // programs ignore write errors
 		p.outputError = err
 	}
 }
 
-// watchProgress ends a rank that runs for longer than the limit without a call, and whatever runs
-// when the context is done.
+// watchProgress ends a rank that exceeds StallLimit without a call, and all ranks when the context
+// is done.
 func (p *Program) watchProgress(ctx context.Context, ended <-chan struct{}) {
 	every := 100 * time.Millisecond
 	if p.StallLimit > 0 {

@@ -27,46 +27,46 @@ type rank struct {
 	loadAddress uintptr // where its copy of the program was loaded
 	world       *mpi.Comm
 
-	wasSpawned bool    // by another program
-	parent     uintptr // the communicator to the group that has started the program; 0: none
+	wasSpawned bool    // started by another program
+	parent     uintptr // intercommunicator to the group that started the program; 0: none
 	appNumber  int     // index of the command whose program this rank runs (MPI_APPNUM)
 
-	currentCall call   // the function that the program is in
+	currentCall call   // the current MPI call
 	handlerCall func() // carries it out
 
 	initialized, finalized bool
 	openSessions           int
 	hadSession             bool
-	callCount              uint64          // of functions of MPI
-	lastCall               int             // of a function of MPI; negative: there was none
-	status                 int             // with which the program has ended after MPI_Finalize
+	callCount              uint64          // number of MPI calls
+	lastCall               int             // number of the last MPI function; negative: none
+	status                 int             // exit status after MPI_Finalize
 	partialOutput          [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
 	handles
 	threads
 }
 
-// call is a call of a function.
+// call is an MPI call of the program.
 type call struct {
 	number          int
 	args            args
-	callerAddress   uintptr   // where the program calls it
+	callerAddress   uintptr   // return address in the program
 	comm            *mpi.Comm // its error handler gets the errors of the call
 	result          int64
 	realResult      float64
-	errorInStatuses bool                  // the error that it makes is told by statuses
-	hasLargeCounts  bool                  // it has arguments of type MPI_Count where others have int
-	persistent      *persistentCollective // whose operation it starts or initializes; nil: none
-	userErrorCode   int32                 // the error code that the program gives to an error handler; 0: none
-	handlerCode     int32                 // the error code as an error handler has left it
-	handled         bool                  // which was called
+	errorInStatuses bool                  // the statuses contain the errors
+	hasLargeCounts  bool                  // it has arguments of type MPI_Count instead of int
+	persistent      *persistentCollective // the operation that it starts or initializes; nil: none
+	userErrorCode   int32                 // the code that the program passes to an error handler; 0: none
+	handlerCode     int32                 // the code after the error handler has returned
+	handled         bool                  // the error handler has been called
 }
 
-// args are the arguments of a function, one word each.
+// args has the arguments of a function, one word each.
 type args *[16]uintptr
 
-// pointerAt returns an address of the program's as a pointer. It panics with an addressError if it
-// is a null pointer, or nearly one: Go takes such pointers for broken ones when it moves a stack.
+// pointerAt converts an address of the program to a pointer. It panics with an addressError if the
+// address is below minValidAddress: the Go runtime rejects such pointers when it moves a stack.
 func pointerAt[T any](a uintptr) *T {
 	if a < minValidAddress {
 		panic(addressError{address: a})
@@ -74,12 +74,12 @@ func pointerAt[T any](a uintptr) *T {
 	return *(**T)(unsafe.Pointer(&a))
 }
 
-// storeAt stores through an address of the program's.
+// storeAt stores v at an address of the program.
 func storeAt[T any](a uintptr, v T) { *pointerAt[T](a) = v }
 
-// sliceAt returns n elements at an address of the program's. It panics with an addressError if they
-// are more than the memory there, as what is made for each of them would be more than this machine
-// has.
+// sliceAt returns n elements at an address of the program. It panics with an addressError if the
+// memory there is smaller: the caller allocates memory per element, which could exceed that of this
+// computer.
 func sliceAt[T any](a uintptr, n int) []T {
 	if n <= 0 {
 		return nil
@@ -105,7 +105,6 @@ func intsAt(a uintptr, n int) []int {
 func aintsAt(a uintptr, n int) []int { return append([]int(nil), sliceAt[int](a, n)...) }
 
 // stringAt returns the string at an address.
-// text returns the string at an address, which is not NULL.
 func (r *rank) stringAt(a uintptr) string {
 	if a == 0 {
 		r.raiseError(mpi.ErrArg, "a string is NULL")
@@ -120,7 +119,8 @@ func cString(a uintptr) string {
 	return C.GoString(pointerAt[C.char](a))
 }
 
-// storeText stores a string at an address, of at most room bytes with its end, and its length.
+// storeText stores a string at an address, truncated to room bytes including its NUL, and its
+// length.
 func storeText(at uintptr, s string, room int, length uintptr) {
 	s = s[:min(len(s), room-1)]
 	b := sliceAt[byte](at, len(s)+1)
@@ -131,7 +131,7 @@ func storeText(at uintptr, s string, room int, length uintptr) {
 	}
 }
 
-// Here and Site are for errors of other calls than the one that fails.
+// Here and Site locate calls for errors of other ranks.
 func (r *rank) Here() (call string, at uintptr) {
 	call = r.functionName()
 	if r.current.number > 0 {
@@ -183,10 +183,10 @@ func (r *rank) runCurrentThread() error {
 	}
 }
 
-// errThreadEnded says that the current thread has ended, and the program has not.
+// errThreadEnded says that the current thread has ended but the program has not.
 var errThreadEnded = errors.New("a thread has ended")
 
-// resumeProgram runs the current thread until it gives up control, and returns why it has.
+// resumeProgram runs the current thread until it gives up control, and returns the reason.
 func (r *rank) resumeProgram() C.int64_t {
 	C.loggp_resume(r.hostRank, r.current.cThread)
 	for r.hostRank.other != nil {
@@ -208,7 +208,8 @@ func (r *rank) resumeProgram() C.int64_t {
 	return r.hostRank.r.event
 }
 
-// serveCall carries out the function that the program has called.
+// serveCall carries out the function that the program has called. It passes an error of package mpi
+// to the error handler of the communicator.
 func (r *rank) serveCall() {
 	before := r.currentCall
 	h := &r.hostRank.r
@@ -225,7 +226,7 @@ func (r *rank) serveCall() {
 		r.currentCall.result = int64(r.errorCodeOf(err))
 	}
 	h.result, h.real = C.int64_t(r.currentCall.result), C.double(r.currentCall.realResult)
-	r.progress++ // for what another thread may wait
+	r.progress++ // another thread may wait for the result
 	r.currentCall = before
 }
 
@@ -248,7 +249,7 @@ func (r *rank) runHandler() {
 	handlers[r.currentCall.number](r, r.currentCall.args)
 }
 
-// functionName returns the name of the function that the program is in.
+// functionName returns the name of the function that the program has called.
 func (r *rank) functionName() string {
 	if r.current.state == awaitsAddress {
 		return r.current.function
@@ -261,7 +262,7 @@ func functionName(number int) string {
 	return strings.TrimPrefix(toolchain.Functions[number].Name, "loggp_")
 }
 
-// callError is an error of the function that the program is in.
+// callError returns an error of the current call.
 func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Error) {
 	defer func() {
 		v := recover()
@@ -274,13 +275,13 @@ func (r *rank) callError(c mpi.Class, format string, args ...any) (err *mpi.Erro
 	return nil
 }
 
-// raiseError ends the function that the program is in with an error.
+// raiseError ends the current call with an error.
 func (r *rank) raiseError(c mpi.Class, format string, args ...any) {
 	panic(r.callError(c, format, args...))
 }
 
 // callableAnytime are the functions that may be called before MPI_Init and after MPI_Finalize
-// (MPI-4.1, 11.4.1).
+// (MPI-4.1, section 11.4.1).
 var callableAnytime = map[string]bool{
 	"MPI_Init": true, "MPI_Init_thread": true, "MPI_Initialized": true, "MPI_Finalized": true, "MPI_Get_version": true, "MPI_Get_library_version": true, "MPI_Abort": true,
 	"MPI_Info_create": true, "MPI_Info_create_env": true, "MPI_Info_set": true, "MPI_Info_delete": true, "MPI_Info_get": true, "MPI_Info_get_valuelen": true,
@@ -290,7 +291,8 @@ var callableAnytime = map[string]bool{
 	"MPI_Add_error_class": true, "MPI_Add_error_code": true, "MPI_Add_error_string": true, "MPI_Error_class": true, "MPI_Error_string": true,
 }
 
-// checkPhase fails if the function may not be called before MPI_Init, or after MPI_Finalize.
+// checkPhase fails if the function is called before MPI_Init or after MPI_Finalize and is not in
+// callableAnytime.
 func (r *rank) checkPhase() {
 	f := toolchain.Functions[r.currentCall.number]
 	ofWorld := f.Comm >= 0 && (r.currentCall.args[f.Comm] == commWorld || r.currentCall.args[f.Comm] == commSelf)
@@ -303,10 +305,10 @@ func (r *rank) checkPhase() {
 	}
 }
 
-// callback runs a function of the program on the program's stack and returns its result, an int.
+// callback calls a function of the program on the program's stack and returns its int result.
 func (r *rank) callback(f uintptr, a ...uintptr) int { return int(int32(r.callbackWord(f, a...))) }
 
-// callbackWord runs a function, as callback does, whose result has the size of an address.
+// callbackWord is callback for a function whose result has the size of an address.
 func (r *rank) callbackWord(f uintptr, a ...uintptr) uintptr {
 	h := &r.hostRank.r
 	*(*uintptr)(unsafe.Pointer(&h.callback)) = f
@@ -327,18 +329,18 @@ func (r *rank) callbackWord(f uintptr, a ...uintptr) uintptr {
 	}
 }
 
-// scratch is memory of C's for values of which a callback gets the addresses.
+// scratch is C memory for values whose addresses a callback gets.
 type scratch [8]C.intptr_t
 
-// withScratch calls f with scratch memory. If a callback makes calls that need it too, its values
-// are as they were afterwards.
+// withScratch calls f with scratch memory. Values are restored after nested uses by calls within a
+// callback.
 func (r *rank) withScratch(f func(s *scratch)) {
 	s := (*scratch)(&r.hostRank.scratch)
 	defer func(before scratch) { *s = before }(*s)
 	f(s)
 }
 
-// flushOutput writes the program's output line by line.
+// flushOutput writes the complete lines of the program's output, or everything if all is set.
 func (r *rank) flushOutput(all bool) {
 	if C.loggp_lock(r.hostRank) != 0 {
 		b := unsafe.Slice((*byte)(unsafe.Pointer(r.hostRank.out)), int(r.hostRank.out_length))
@@ -346,7 +348,7 @@ func (r *rank) flushOutput(all bool) {
 			head := unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(b[:16]))), 2)
 			fd, n := int(head[0]), int(head[1])
 			if fd != 1 && fd != 2 || n < 0 || n > len(b)-16 {
-				break // the program has overwritten it
+				break // the program has overwritten the buffer
 			}
 			r.partialOutput[fd].Write(b[16 : 16+n])
 			b = b[16+n:]

@@ -6,10 +6,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Waiting for arrays that mix requests of messages with others.
+// Completion of arrays that mix requests of messages with others.
 
-// completeRequest completes the request at an address if it can be. It reports whether there was
-// one to wait for, and whether it is complete.
+// completeRequest completes the request at an address if possible. there is true if the request was
+// active, and done if it is complete.
 func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	q, x := r.request(at)
 	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
@@ -28,8 +28,8 @@ func (r *rank) completeRequest(at uintptr) (s mpi.Status, there, done bool) {
 	return s, true, done
 }
 
-// endOperation returns the status of the complete operation of a request at an address, and ends
-// the use of the request, or leaves it idle.
+// endOperation returns the status of a complete operation. It removes the request at the address,
+// or makes it inactive.
 func (r *rank) endOperation(at uintptr, p *pendingOperation) mpi.Status {
 	s := p.completedStatus()
 	if p.isPersistent() {
@@ -40,14 +40,14 @@ func (r *rank) endOperation(at uintptr, p *pendingOperation) mpi.Status {
 	return s
 }
 
-// removeRequest ends the use of the request at an address.
+// removeRequest removes the request at an address and sets it to MPI_REQUEST_NULL.
 func (r *rank) removeRequest(at uintptr) {
 	h := *pointerAt[uintptr](at)
 	storeAt(at, uintptr(requestNull))
 	r.freeOperation(h)
 }
 
-// freeOperation ends the use of a request that is not the request of a message.
+// freeOperation removes a request that is not for a single message.
 func (r *rank) freeOperation(h uintptr) {
 	g := r.requests.get(kindRequest, h).pending.generalized
 	r.requests.remove(h)
@@ -56,7 +56,7 @@ func (r *rank) freeOperation(h uintptr) {
 	}
 }
 
-// hasOperationRequests reports whether a list has collective or generalized requests.
+// hasOperationRequests reports whether a list has collective, generalized or partitioned requests.
 func (r *rank) hasOperationRequests(count, at uintptr) bool {
 	if r.startedCollectives == 0 {
 		return false
@@ -79,11 +79,11 @@ func (r *rank) waitRequest(at uintptr) mpi.Status {
 		x.pending.wait()
 		return r.endOperation(at, x.pending)
 	}
-	defer func() { r.storeRequest(at, q) }() // also where its message is an error: it is complete
+	defer func() { r.storeRequest(at, q) }() // also after an error of the message: the request is complete
 	return q.Wait()
 }
 
-// waitEachRequest waits for the requests of an array one by one. Its statuses are its own, since
+// waitEachRequest waits for the requests of an array one by one. It returns new statuses, because
 // callbacks of generalized requests may wait, too.
 func (r *rank) waitEachRequest(at uintptr, n int) []mpi.Status {
 	st := make([]mpi.Status, n)
@@ -93,14 +93,14 @@ func (r *rank) waitEachRequest(at uintptr, n int) []mpi.Status {
 	return st
 }
 
-// testMessage tests the request of a message, and stores what it has become.
+// testMessage tests the request of a message and stores its new state.
 func (r *rank) testMessage(at uintptr, q mpi.Request) (mpi.Status, bool) {
 	defer func() { r.storeRequest(at, q) }()
 	return q.Test()
 }
 
 // completeReadyRequests completes up to most requests of a list that are ready, and calls found for
-// each. It returns how many requests were active.
+// each. It returns the number of active requests.
 func (r *rank) completeReadyRequests(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for i := range int(count) {
 		s, there, done := r.completeRequest(at + uintptr(i*pointerBytes))
@@ -117,7 +117,7 @@ func (r *rank) completeReadyRequests(count, at uintptr, most int, found func(i i
 	return open
 }
 
-// waitForReadyRequests calls completeReadyRequests until a request is complete.
+// waitForReadyRequests calls completeReadyRequests until at least one request is complete.
 func (r *rank) waitForReadyRequests(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for any := false; !any; {
 		open = r.completeReadyRequests(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
@@ -131,7 +131,8 @@ func (r *rank) waitForReadyRequests(count, at uintptr, most int, found func(i in
 	return open
 }
 
-// allRequestsComplete reports whether all operations of a list are complete, and leaves them.
+// allRequestsComplete reports whether all operations of a list are complete, without completing
+// their requests.
 func (r *rank) allRequestsComplete(count, at uintptr) bool {
 	all := true
 	for i := range int(count) {

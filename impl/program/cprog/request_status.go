@@ -6,10 +6,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Statuses of requests that are left as they are.
+// Statuses of requests without completing them.
 
-// peekRequest returns whether the request of a handle is active and whether it is complete, and its
-// status then. One that is not active is complete.
+// peekRequest reports whether the request with a handle is active and whether it is complete, with
+// its status. An inactive request is complete.
 func (r *rank) peekRequest(h uintptr) (s mpi.Status, active, done bool) {
 	q, x := r.requestOf(h)
 	s, done = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, true

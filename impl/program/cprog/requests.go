@@ -23,7 +23,7 @@ func test(r *rank, a args) {
 	}
 }
 
-// messageRequestAt returns the request at an address. It must be the request of a message.
+// messageRequestAt returns the request at an address, and fails unless it is for a message.
 func (r *rank) messageRequestAt(at uintptr) (mpi.Request, *request) {
 	q, x := r.request(at)
 	switch {
@@ -197,8 +197,8 @@ func testany(r *rank, a args) {
 	}
 }
 
-// storeCompleted stores the index of the request of a list that was completed, and what it has
-// become; a negative one: there was none to wait for.
+// storeCompleted stores the index of the completed request of a list, and its new state. A negative
+// index says that no request was active.
 func (r *rank) storeCompleted(q []mpi.Request, i int, requests, index uintptr) {
 	if i < 0 {
 		storeAt(index, int32(undefined))

@@ -11,20 +11,20 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// Sessions (MPI-4.0, 11.3). All sessions of a rank share its resources. The process sets are those
-// of all ranks and of the rank itself.
+// Sessions (MPI-4.0, section 11.3). All sessions of a rank share its resources. There are two
+// process sets: all ranks, and the rank itself.
 
 const sessionNull = 0x120
 
 // session is an open session.
 type session struct {
-	comm           *mpi.Comm // of this rank alone, for the error handler and the buffer
-	attachedBuffer uintptr   // of buffered sends; 0: none
+	comm           *mpi.Comm // a communicator of this rank alone, for error handler and buffer
+	attachedBuffer uintptr   // for buffered sends; 0: none
 }
 
 var processSets = []string{"mpi://WORLD", "mpi://SELF"}
 
-// session returns an open session, whose error handler gets the errors of the call from now on.
+// session returns an open session. Errors of the call then go to its error handler.
 func (r *rank) session(h uintptr) *session {
 	s := r.sessions.get(kindSession, h)
 	if s == nil {
@@ -34,11 +34,11 @@ func (r *rank) session(h uintptr) *session {
 	return *s
 }
 
-// handlerParameter has the place of the error handler of functions whose errors it gets, as there
-// is no object yet that has it.
+// handlerParameter has the index of the error handler argument of functions whose errors go to that
+// handler, because their object does not exist yet.
 var handlerParameter = map[string]int{"MPI_Session_init": 1, "MPI_Comm_create_from_group": 3, "MPI_Intercomm_create_from_groups": 6}
 
-// useHandlerOfCall lets the error handler that is an argument of the call get its errors.
+// useHandlerOfCall makes errors of the call go to the error handler among its arguments.
 func (r *rank) useHandlerOfCall() {
 	i, ok := handlerParameter[toolchain.Functions[r.currentCall.number].Name]
 	if !ok || r.currentCall.args[i] == errhandlerNull {
@@ -54,7 +54,7 @@ func (r *rank) useHandlerOfCall() {
 	r.currentCall.comm = r.callScopes[h]
 }
 
-// newErrorScope returns a communicator of the rank alone that only has an error handler.
+// newErrorScope returns a communicator of this rank alone that only holds an error handler.
 func (r *rank) newErrorScope(h *mpi.ErrorHandler) *mpi.Comm {
 	c := r.world.Self().DupWithNumber(r.world.ReserveNumber())
 	c.SetErrorHandler(h)
@@ -116,7 +116,7 @@ func sessionGetInfo(r *rank, a args) {
 func (r *rank) processSet(session, name uintptr) mpi.Group {
 	r.session(session)
 	s := r.stringAt(name)
-	switch { // names are of any case
+	switch { // names are case insensitive
 	case strings.EqualFold(s, processSets[0]):
 		return r.world.Group()
 	case strings.EqualFold(s, processSets[1]):
@@ -140,8 +140,8 @@ func groupFromSessionPset(r *rank, a args) {
 	storeAt(a[2], h)
 }
 
-// nestBuffers lets a communicator that was created from a group use the buffer of its session: that
-// which has made the group, or the only one that is open.
+// nestBuffers makes a communicator created from a group use the buffer of its session: the one that
+// created the group, or the only open one.
 func (r *rank) nestBuffers(c *mpi.Comm, group uintptr) {
 	s := r.groupSessions[group]
 	if s == nil && r.sessions.length() == 1 {
@@ -164,15 +164,15 @@ func commCreateFromGroup(r *rank, a args) {
 	r.storeFromGroup(a[4], c, a[3])
 }
 
-// tagOfString returns the tag of messages by which threads make a communicator with a string as
-// tag.
+// tagOfString returns a message tag for a string tag, so that threads can create communicators
+// concurrently.
 func tagOfString(at uintptr) int {
 	hash := fnv.New32a()
 	hash.Write([]byte(cString(at)))
 	return int(hash.Sum32() >> 1)
 }
 
-// storeFromGroup stores a communicator that was created from a group, with an error handler.
+// storeFromGroup stores a communicator created from a group, and sets its error handler.
 func (r *rank) storeFromGroup(at uintptr, c *mpi.Comm, handler uintptr) {
 	if c != nil && handler != errhandlerNull {
 		c.SetErrorHandler(r.errorHandlerOf(handler))
@@ -180,8 +180,7 @@ func (r *rank) storeFromGroup(at uintptr, c *mpi.Comm, handler uintptr) {
 	storeAt(at, r.addComm(c))
 }
 
-// leaderTag is the tag with which the leaders of two groups exchange their members, apart from the
-// program's messages.
+// leaderTag is the tag with which the leaders of two groups exchange their members.
 const leaderTag = firstPartitionTag - 1
 
 func intercommCreateFromGroups(r *rank, a args) {

@@ -10,14 +10,15 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// sourceLines finds the lines of a program's source. They are read when the first error needs them.
+// sourceLines finds lines of the program's source. It reads debug information when the first error
+// needs it.
 type sourceLines struct {
 	once sync.Once
-	data *dwarf.Data // nil: the program has no debug information
+	data *dwarf.Data // nil: no debug information
 }
 
-// siteAt returns the line of the program at an address of this rank's copy, less one if it is where
-// a call returns to.
+// siteAt returns the source line at an address in this rank's copy. If the address is a return
+// address, it uses the instruction before it.
 func (r *rank) siteAt(pc uintptr) mpi.CallSite {
 	if pc < r.loadAddress {
 		return mpi.CallSite{}

@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// MPI_Status.
+// Statuses.
 
-// status is MPI_Status.
+// status has the layout of MPI_Status.
 type status struct {
 	source, tag, err int32
 	bytes            [2]int32
@@ -16,7 +16,7 @@ type status struct {
 	_                [2]int32
 }
 
-// storeStatus stores a status, unless it is MPI_STATUS_IGNORE. Its error is left as it is.
+// storeStatus stores a status unless at is MPI_STATUS_IGNORE. It does not change MPI_ERROR.
 func storeStatus(at uintptr, s mpi.Status) {
 	if at == 0 {
 		return
@@ -33,8 +33,7 @@ func storeStatus(at uintptr, s mpi.Status) {
 	}
 }
 
-// storeStatusOrFail stores the status of a message, and fails with the error of the message if
-// there is one.
+// storeStatusOrFail stores the status of a message, and fails if the message has an error.
 func storeStatusOrFail(at uintptr, s mpi.Status) {
 	storeStatus(at, s)
 	if s.Err != nil {
@@ -42,8 +41,8 @@ func storeStatusOrFail(at uintptr, s mpi.Status) {
 	}
 }
 
-// storeStatusesOrFail stores the statuses of a list. If something is wrong with a message, they say
-// with which.
+// storeStatusesOrFail stores the statuses of a list. After an error of a message they say which
+// message it is.
 func (r *rank) storeStatusesOrFail(at uintptr, list []mpi.Status) {
 	var failed *mpi.Error
 	for i, s := range list {
@@ -67,7 +66,7 @@ func (r *rank) storeStatusesOrFail(at uintptr, list []mpi.Status) {
 	panic(failed)
 }
 
-// loadStatus returns a status. It panics with an argumentError if a call cannot have given it.
+// loadStatus returns a status. It panics with an argumentError if no call can have returned it.
 func loadStatus(at uintptr) mpi.Status {
 	x := pointerAt[status](at)
 	s := mpi.Status{Source: int(x.source), Tag: int(x.tag), Bytes: int(uint32(x.bytes[0])) | int(x.bytes[1])<<32, Cancelled: x.cancelled != 0}

@@ -18,15 +18,15 @@ import (
 	"unsafe"
 )
 
-// template is a program of which the ranks' copies are made in memory: the loader loads it once.
-// Loading one copy takes it the longer the more there are, and each takes several mappings.
+// template is a program that the loader loads once, and from which the ranks' copies are made in
+// memory. The loader itself takes longer for each further copy, and each takes several mappings.
 type template struct {
-	file                       []byte // the loader calls no constructors and destructors of it
-	dynamicAddress             uint64 // addresses are from where it is loaded
-	dynamic                    []byte // the dynamic section as it was in the file
-	readOnlyBytes, memoryBytes uint64 // of its memory, in whole pages: up to the first variable, and all
+	file                       []byte // the file, changed so that the loader runs no constructors and destructors
+	dynamicAddress             uint64 // relative to the load address, like all addresses
+	dynamic                    []byte // the original dynamic section
+	readOnlyBytes, memoryBytes uint64 // size in whole pages: up to the first variable, and in total
 
-	relocations       []uint64 // where addresses are to be changed; with the bit relative: those of the program itself
+	relocations       []uint64 // addresses to relocate; with bit relative set: relative to the program
 	initFunction      uint64   // a function to call first, and a table of such functions
 	constructors      uint64
 	constructorsCount uint64
@@ -34,9 +34,8 @@ type template struct {
 
 const relativeRelocation = 1 << 63
 
-// newTemplate returns the template of a program, or nil if its copies have to be made by the
-// loader: it knows of variables of threads and of the tables by which exceptions find their
-// handlers.
+// newTemplate returns the template of a program. It returns nil if only the loader can make copies,
+// because it registers thread-local variables and exception tables.
 func newTemplate(f *elf.File, image []byte) *template {
 	libraries, err := f.ImportedLibraries()
 	unwinds := slices.ContainsFunc(libraries, func(l string) bool { return strings.HasPrefix(l, "libgcc_s.") })
@@ -45,7 +44,7 @@ func newTemplate(f *elf.File, image []byte) *template {
 	}
 	t := &template{}
 	page := uint64(os.Getpagesize())
-	var written uint64 // where what is written begins
+	var written uint64 // start of the writable part
 	for _, p := range f.Progs {
 		switch {
 		case p.Type == elf.PT_TLS, p.Type == elf.PT_LOAD && p.Align > C.guard, p.Off+p.Filesz > uint64(len(image)):
@@ -77,8 +76,7 @@ func newTemplate(f *elf.File, image []byte) *template {
 
 var errNoTemplate = errors.New("cprog: copies need the loader")
 
-// readDynamic reads the dynamic section, and makes the file one without constructors and
-// destructors.
+// readDynamic reads the dynamic section, and removes constructors and destructors from the file.
 func (t *template) readDynamic(f *elf.File, image []byte) error {
 	t.file = slices.Clone(image)
 	values := map[elf.DynTag]uint64{}
@@ -118,7 +116,7 @@ func (t *template) readDynamic(f *elf.File, image []byte) error {
 	return t.removeConstructors(f)
 }
 
-// removeConstructors changes the file so that the loader calls no functions of it.
+// removeConstructors changes the file so that the loader calls none of its functions.
 func (t *template) removeConstructors(f *elf.File) error {
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_DYNAMIC {
@@ -130,7 +128,7 @@ func (t *template) removeConstructors(f *elf.File) error {
 			}
 			switch elf.DynTag(binary.LittleEndian.Uint64(entry)) {
 			case elf.DT_INIT, elf.DT_FINI:
-				binary.LittleEndian.PutUint64(entry, uint64(elf.DT_DEBUG)) // which means nothing in a library
+				binary.LittleEndian.PutUint64(entry, uint64(elf.DT_DEBUG)) // ignored in a library
 			case elf.DT_INIT_ARRAYSZ, elf.DT_FINI_ARRAYSZ:
 				binary.LittleEndian.PutUint64(entry[8:], 0)
 			}
@@ -139,7 +137,7 @@ func (t *template) removeConstructors(f *elf.File) error {
 	return nil
 }
 
-// The table of relocations in the packed form, for which package elf has no names.
+// Tags of the packed relocation table (RELR), for which package elf has no names.
 const (
 	dtRELRSZ elf.DynTag = 35
 	dtRELR   elf.DynTag = 36
@@ -174,8 +172,8 @@ func (t *template) addRelocation(at uint64, isRelative bool) {
 	t.relocations = append(t.relocations, at)
 }
 
-// addPackedRelocations adds those of a table of addresses, each followed by bit maps of the words
-// behind it.
+// addPackedRelocations adds the relocations of a RELR table: addresses, each followed by bit maps
+// of the words after it.
 func (t *template) addPackedRelocations(table []byte) {
 	var next uint64
 	for b := range slices.Chunk(table, 8) {
@@ -197,7 +195,7 @@ func (t *template) addPackedRelocations(table []byte) {
 	}
 }
 
-// cTemplate returns the template as C takes it. What it points at is pinned.
+// cTemplate returns the template for C. It pins all memory to which the template points.
 func (t *template) cTemplate(pin *runtime.Pinner) *C.struct_loggp_template {
 	pinned := func(b []byte) *C.char {
 		pin.Pin(unsafe.SliceData(b))

@@ -24,10 +24,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Threads that a program starts. Each is a thread of this process and has a goroutine here, which
-// carries out its calls. One of a rank runs at a time, until it waits: within a call of package
-// mpi, for an address that other threads use (a mutex, say), or for a time. So what threads do
-// depends on the program alone.
+// Threads that a program starts. Each is a thread of this process with a goroutine here that
+// carries out its calls. One thread of a rank runs at a time, until it waits in a call of package
+// mpi, for an address that other threads use (such as a mutex), or for a time. The behaviour of
+// threads therefore depends on the program alone.
 
 // threadLevels are the values of MPI_THREAD_SINGLE and so on.
 const (
@@ -39,19 +39,19 @@ const (
 
 // thread is a thread of a rank's program.
 type thread struct {
-	cThread      *C.struct_host_thread // nil: it runs main
-	number       int                   // from 0, which runs main
-	waitOrder    uint64                // of threads that wait for an address: who came first
+	cThread      *C.struct_host_thread // nil: the thread runs main
+	number       int                   // from 0, the thread that runs main
+	waitOrder    uint64                // order among the threads that wait for an address
 	state        threadState
-	seenProgress uint64        // of a thread that waits for an event: what rank.progress was when it looked last
-	wakeTime     unit.Time     // when a thread wakes that waits for no longer
-	wasWoken     bool          // a thread that has waited for an address did not wait for too long
-	turnSignal   chan struct{} // it may go on; closed: it is to end
-	endsAlone    bool          // its goroutine ends, and the rank does not
+	seenProgress uint64        // value of rank.progress when this thread last checked for its event
+	wakeTime     unit.Time     // when a wait with a timeout ends
+	wasWoken     bool          // it was woken before its timeout
+	turnSignal   chan struct{} // tells it to run; closed: it must end
+	endsAlone    bool          // its goroutine ends but the rank does not
 	ended        chan struct{} // closed when its goroutine has ended
-	savedCall    callState     // of the call that it is in, while others run
+	savedCall    callState     // the state of its call while others run
 
-	// Where a thread waits that waits for an address.
+	// Where the thread waits for an address.
 	address, caller uintptr
 	function        string
 }
@@ -62,12 +62,12 @@ type threadState uint8
 const (
 	runnable      threadState = iota // its turn
 	awaitsEvent                      // an event of the port, within a call of package mpi
-	awaitsAddress                    // another thread to wake those that wait for an address, or its time
-	awaitsTime                       // its time
-	threadEnded                      // it has ended
+	awaitsAddress                    // another thread that wakes the waiters of an address, or a timeout
+	awaitsTime                       // a time
+	threadEnded                      // nothing: it has ended
 )
 
-// callState is what a rank keeps of the call that a thread is in.
+// callState is the rank's state of a thread's call.
 type callState struct {
 	mpi           mpi.CallState
 	currentCall   call
@@ -78,7 +78,7 @@ type callState struct {
 	scratch       scratch
 }
 
-// swapCallState exchanges the state of the call that the rank is in with s.
+// swapCallState exchanges the state of the rank's current call with s.
 func (r *rank) swapCallState(s *callState) {
 	r.world.SwapCallState(&s.mpi)
 	r.currentCall, s.currentCall = s.currentCall, r.currentCall
@@ -90,20 +90,20 @@ func (r *rank) swapCallState(s *callState) {
 	*own, s.scratch = s.scratch, *own
 }
 
-// noWakeTime is the time of threads that wait for as long as it takes.
+// noWakeTime stands for a wait without a timeout.
 const noWakeTime = unit.Time(math.MaxInt64)
 
-// threads are the threads of a rank.
+// threads has the threads of a rank.
 type threads struct {
-	providedLevel       int // that MPI_Init_thread has provided
-	initThreadNumber    int // number of the thread that has called it
+	providedLevel       int // level that MPI_Init_thread has provided
+	initThreadNumber    int // number of the thread that called it
 	all                 []*thread
 	current             *thread
-	startedCount        int    // by the program so far
-	blockCount          uint64 // how often a thread has waited for an address
-	progress            uint64 // changes whenever something has happened that a thread may wait for
-	servesLibraryThread bool   // the call under way is that of a thread of a library: no other one runs
-	panicValue          any    // the value of the panic that ends the rank, of another thread than that of main
+	startedCount        int    // number of threads started by the program
+	blockCount          uint64 // number of waits for an address
+	progress            uint64 // changes whenever something has happened for which a thread may wait
+	servesLibraryThread bool   // the current call is from a library's thread: no other thread runs
+	panicValue          any    // from another thread than main; it ends the rank
 	endsByGoexit        bool   // the rank's goroutine ends by runtime.Goexit
 }
 
@@ -136,7 +136,7 @@ func (r *rank) YieldInWait() bool {
 // NoteProgress implements mpi.ThreadScheduler.
 func (r *rank) NoteProgress() { r.progress++ }
 
-// nextThread returns the first thread after the current one that can go on, or nil.
+// nextThread returns the next runnable thread after the current one, or nil.
 func (r *rank) nextThread() *thread {
 	at := slices.Index(r.all, r.current)
 	now, read := unit.Time(0), false
@@ -158,7 +158,7 @@ func (r *rank) nextThread() *thread {
 	return nil
 }
 
-// firstWakeTime returns when the first thread wakes by itself.
+// firstWakeTime returns the earliest timeout of all threads.
 func (r *rank) firstWakeTime() unit.Time {
 	due := noWakeTime
 	for _, t := range r.all {
@@ -169,7 +169,7 @@ func (r *rank) firstWakeTime() unit.Time {
 	return due
 }
 
-// yieldThread lets another thread run, if any can.
+// yieldThread runs another thread if one is runnable.
 func (r *rank) yieldThread() {
 	if len(r.all) < 2 || r.servesLibraryThread {
 		return
@@ -179,8 +179,8 @@ func (r *rank) yieldThread() {
 	}
 }
 
-// blockThread lets the current thread wait in a state until another one has made it runnable, or
-// its time has come.
+// blockThread makes the current thread wait in a state until another thread makes it runnable, or
+// until a time.
 func (r *rank) blockThread(s threadState, until unit.Time) {
 	t := r.current
 	t.state, t.wakeTime, t.wasWoken = s, until, false
@@ -197,7 +197,7 @@ func (r *rank) blockThread(s threadState, until unit.Time) {
 		switch i := slices.IndexFunc(r.all, func(x *thread) bool { return x.state == awaitsEvent }); {
 		case r.nextThread() != nil:
 		case i >= 0:
-			r.switchThread(r.all[i]) // it waits for the port, on behalf of all
+			r.switchThread(r.all[i]) // it waits for the port, on behalf of all threads
 		case r.firstWakeTime() < noWakeTime:
 			r.sleepUntil(r.firstWakeTime())
 		default:
@@ -207,7 +207,7 @@ func (r *rank) blockThread(s threadState, until unit.Time) {
 	t.state, t.wakeTime = runnable, noWakeTime
 }
 
-// sleepUntil lets time pass.
+// sleepUntil lets time pass until due.
 func (r *rank) sleepUntil(due unit.Time) {
 	d := due - r.world.Wtime()
 	switch {
@@ -219,7 +219,7 @@ func (r *rank) sleepUntil(due unit.Time) {
 	}
 }
 
-// switchThread lets another thread run, and returns when it is the current one's turn again.
+// switchThread runs another thread, and returns when this one's turn has come again.
 func (r *rank) switchThread(next *thread) {
 	t := r.current
 	r.swapCallState(&t.savedCall)
@@ -234,12 +234,11 @@ func (r *rank) resumeThread(next *thread) {
 	next.turnSignal <- struct{}{}
 }
 
-// rankEnd ends the goroutine of the rank because a panic with a value has ended that of another
-// thread.
+// rankEnd ends the rank's goroutine after a panic in another thread, with the value of that panic.
 type rankEnd struct{ value any }
 
-// awaitThreadTurn waits until a thread is the current one, in its goroutine. It does not return if
-// the rank ends.
+// awaitThreadTurn waits, in the goroutine of a thread, until the thread is the current one. It does
+// not return if the rank ends.
 func (r *rank) awaitThreadTurn(t *thread) {
 	if _, ok := <-t.turnSignal; !ok {
 		runtime.Goexit()
@@ -254,7 +253,7 @@ func (r *rank) awaitThreadTurn(t *thread) {
 	}
 }
 
-// newThread starts the goroutine of a thread that the program starts.
+// newThread starts the goroutine of a new thread of the program.
 func newThread(r *rank, _ args) {
 	if len(r.all) == 1 && r.startedCount == 0 {
 		r.world.SetThreadScheduler(r)
@@ -275,14 +274,14 @@ func cancelNewThread(r *rank, a args) {
 	r.all = slices.Delete(r.all, i, i+1)
 }
 
-// stopThread ends the goroutine of a thread that does not run.
+// stopThread ends the goroutine of a thread that is not running.
 func (r *rank) stopThread(t *thread) {
 	t.endsAlone = true
 	close(t.turnSignal)
 	<-t.ended
 }
 
-// stopThreads ends the goroutines of all threads but the one that runs main.
+// stopThreads ends the goroutines of all threads except the one that runs main.
 func (r *rank) stopThreads() {
 	for _, t := range r.all {
 		if t.number > 0 && t.state != threadEnded && t != r.current {
@@ -305,7 +304,7 @@ func (r *rank) runThread(t *thread) {
 		}
 		t.state = threadEnded
 		r.panicValue, r.endsByGoexit = v, v == nil
-		r.all[0].turnSignal <- struct{}{} // and this stays the current thread, to say where the rank is
+		r.all[0].turnSignal <- struct{}{} // this remains the current thread, so that errors say where the rank is
 	}()
 	r.world.AdoptGoroutine()
 	if err := r.runCurrentThread(); err != errThreadEnded {
@@ -314,7 +313,7 @@ func (r *rank) runThread(t *thread) {
 	r.exitThread(t)
 }
 
-// exitThread ends the current thread, and resumes another one.
+// exitThread ends the current thread and resumes another.
 func (r *rank) exitThread(t *thread) {
 	address := uintptr(unsafe.Pointer(t.cThread))
 	r.wakeThreads(address, math.MaxInt)
@@ -336,8 +335,8 @@ func (r *rank) exitThread(t *thread) {
 	r.resumeThread(next)
 }
 
-// wakeThreads lets up to n threads go on that wait for an address, those first that have waited
-// longest.
+// wakeThreads wakes up to n threads that wait for an address, in the order in which they started to
+// wait.
 func (r *rank) wakeThreads(address uintptr, n int) {
 	for _, t := range r.threadsWaitingAt(address) {
 		if n--; n < 0 {
@@ -358,7 +357,7 @@ func (r *rank) threadsWaitingAt(address uintptr) []*thread {
 	return all
 }
 
-// blockThread lets the thread wait for an address, and for a time at most.
+// blockThread makes the thread wait for an address, optionally with a timeout.
 func blockThread(r *rank, a args) {
 	t := r.current
 	t.address, t.function, t.caller = a[0], cString(a[2]), a[3]
@@ -374,7 +373,8 @@ func blockThread(r *rank, a args) {
 	}
 }
 
-// waitForAddress lets the current thread wait for its address after those that do already.
+// waitForAddress makes the current thread wait for its address, after the threads that already
+// wait.
 func (r *rank) waitForAddress(until unit.Time) {
 	r.blockCount++
 	r.current.waitOrder = r.blockCount
@@ -383,7 +383,7 @@ func (r *rank) waitForAddress(until unit.Time) {
 
 func unblockThreads(r *rank, a args) { r.wakeThreads(a[0], int(a[1])) }
 
-// sleepThread lets time pass for the thread.
+// sleepThread makes the thread sleep.
 func sleepThread(r *rank, a args) {
 	r.currentCall.callerAddress = a[1]
 	d := unit.Nanosecond.Times(int(a[0]))
@@ -397,15 +397,15 @@ func sleepThread(r *rank, a args) {
 	}
 }
 
-// raiseThreadDeadlock ends a rank whose threads all wait for each other.
+// raiseThreadDeadlock fails because all threads of a rank wait for each other.
 func (r *rank) raiseThreadDeadlock() {
 	panic(callbackExit{&mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: "deadlock of its threads: " + r.describeThreads(nil)}})
 }
 
-// OtherThreads says where the other threads of the rank wait, for errors.
+// OtherThreads says where the other threads of the rank wait, for error messages.
 func (r *rank) OtherThreads() string { return r.describeThreads(r.current) }
 
-// describeThreads says where threads wait, but one.
+// describeThreads says where all threads but one wait.
 func (r *rank) describeThreads(but *thread) string {
 	const most = 8
 	var all []string
@@ -425,7 +425,7 @@ func (r *rank) describeThreads(but *thread) string {
 	return strings.Join(all, ", ")
 }
 
-// name is what messages call a thread.
+// name returns the name of a thread in messages.
 func (t *thread) name() string {
 	if t.number == 0 {
 		return "the main thread"
@@ -433,8 +433,7 @@ func (t *thread) name() string {
 	return fmt.Sprintf("thread %d", t.number)
 }
 
-// providedThreadLevel returns the level of threads that a program gets for the one that it
-// requests.
+// providedThreadLevel returns the thread level for a requested one.
 func (r *rank) providedThreadLevel(required int) int {
 	most := threadMultiple
 	if r.program.hasOtherThreads {
@@ -443,7 +442,7 @@ func (r *rank) providedThreadLevel(required int) int {
 	return max(min(required, most), threadSingle)
 }
 
-// initThread is MPI_Init_thread.
+// initThread carries out MPI_Init_thread.
 func initThread(r *rank, a args) {
 	r.initialize()
 	r.providedLevel = threadSingle
@@ -451,7 +450,7 @@ func initThread(r *rank, a args) {
 	storeAt(a[3], int32(r.providedLevel))
 }
 
-// provideThreadLevel provides a level of threads, unless a higher one has been provided.
+// provideThreadLevel sets the provided thread level, unless a higher one is already set.
 func (r *rank) provideThreadLevel(required int) {
 	r.providedLevel = max(r.providedLevel, r.providedThreadLevel(required))
 	if r.providedLevel >= threadSerialized && r.program.startsThreads {
@@ -462,13 +461,13 @@ func (r *rank) provideThreadLevel(required int) {
 	}
 }
 
-// levelNames are the names of the levels.
+// levelNames are the names of the thread levels.
 var levelNames = map[int]string{threadSingle: "MPI_THREAD_SINGLE", threadFunneled: "MPI_THREAD_FUNNELED", threadSerialized: "MPI_THREAD_SERIALIZED", threadMultiple: "MPI_THREAD_MULTIPLE"}
 
-// threadLevelKeys are the keys of infos that have the level: that of MPI 4, and that of its drafts.
+// threadLevelKeys are the info keys for the thread level: that of MPI-4, and that of its drafts.
 var threadLevelKeys = []string{"thread_level", "mpi_thread_support_level"}
 
-// requestedThreadLevel returns the level that an info requests for a session.
+// requestedThreadLevel returns the thread level that the info of a session requests.
 func (r *rank) requestedThreadLevel(x *info) int {
 	i := slices.IndexFunc(x.keys, func(key string) bool { return slices.Contains(threadLevelKeys, key) })
 	if i < 0 {
@@ -487,7 +486,7 @@ func isThreadMain(r *rank, a args) {
 	storeAt(a[0], intOfBool(!r.servesLibraryThread && r.current.number == r.initThreadNumber))
 }
 
-// serveLibraryThread carries out the call of a thread of a library, while the program runs.
+// serveLibraryThread carries out the call of a library's thread while the program runs.
 func (r *rank) serveLibraryThread(t *C.struct_host_thread) {
 	r.hostRank.other = nil
 	before := r.servesLibraryThread
@@ -501,7 +500,7 @@ func (r *rank) serveLibraryThread(t *C.struct_host_thread) {
 	C.loggp_await(r.hostRank)
 }
 
-// checkThread fails if the current thread may not call functions of MPI.
+// checkThread fails if the current thread must not call MPI functions.
 func (r *rank) checkThread() error {
 	number := int(r.hostRank.r.call)
 	if r.current.number == 0 || r.providedLevel >= threadSerialized || r.servesLibraryThread {
@@ -513,12 +512,12 @@ func (r *rank) checkThread() error {
 	return r.threadError(number, r.siteAt(uintptr(r.hostRank.r.caller)))
 }
 
-// threadError says that a thread has called MPI that must not.
+// threadError reports an MPI call by a thread that must not make it.
 func (r *rank) threadError(number int, at mpi.CallSite) error {
 	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("%s%s is called in a thread that the program has started: only the thread that runs main may call MPI, as MPI_Init_thread has not provided MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
 		functionName(number), at.Parenthesized())}
 }
 
-// callableByAll are functions that any thread may call, whatever the level (MPI-4.1, 11.6).
+// callableByAll are functions that any thread may call at any thread level (MPI-4.1, section 11.6).
 var callableByAll = map[string]bool{"MPI_Init": true, "MPI_Init_thread": true, "MPI_Initialized": true, "MPI_Finalized": true, "MPI_Query_thread": true, "MPI_Is_thread_main": true,
 	"MPI_Get_version": true, "MPI_Get_library_version": true, "MPI_Error_string": true, "MPI_Error_class": true}

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// The tool information interface (MPI-4.1, chapter 15): control variables, which say how the run
-// was set up, and performance variables, which count what the rank has done. Its functions return
-// their errors and call no error handler.
+// The tool information interface (MPI-4.1, chapter 15): control variables, which describe the
+// configuration of the run, and performance variables, which count what the rank has done. Its
+// functions return errors and call no error handler.
 
-// Errors of mpi.h.
+// Error codes of mpi.h.
 const (
 	toolNotInitialized = 1003
 	toolInvalid        = 1006
@@ -37,7 +37,7 @@ const (
 	doubleHandle        = datatypeNull + 0x14
 	toolCategory        = "loggp"
 	categoryDescription = "variables of emulated machines and of transports"
-	kindCvarHandle      = 16 // of handles, which need not fit Fortran's integers: variables, sessions and handles in them
+	kindCvarHandle      = 16 // variables, sessions and their handles, which need not fit a Fortran INTEGER
 	kindPvarSession     = 17
 	kindPvarHandle      = 18
 )
@@ -47,7 +47,7 @@ type toolVariable struct {
 	name, description string
 	datatype          uintptr
 	class             int
-	value             func(r *rank) any // uint64 or float64
+	value             func(r *rank) any // returns uint64 or float64
 }
 
 // cvars are constant during a run.
@@ -57,8 +57,8 @@ var cvars = []toolVariable{
 	{"poll_limit", "seconds after which a rank that only polls ends the run; 0: never", doubleHandle, 0, func(r *rank) any { return r.program.StallLimit.Seconds() }},
 }
 
-// pvars returns the variables of a rank: those of all engines, and the counters of
-// its engine.
+// pvars returns the performance variables of a rank: those of all engines, and the counters of its
+// engine.
 func (r *rank) pvars() []toolVariable {
 	if r.pvarTable == nil {
 		r.pvarTable = []toolVariable{
@@ -88,8 +88,8 @@ type pvarHandle struct {
 	session      uintptr
 	variable     toolVariable
 	isStarted    bool
-	startValue   uint64 // value of the variable at the start
-	earlierCount uint64 // counted in earlier times
+	startValue   uint64 // value at the last start
+	earlierCount uint64 // counted in earlier periods
 }
 
 func (h *pvarHandle) count(r *rank) uint64 {
@@ -132,15 +132,15 @@ func toolFinalize(r *rank, _ args) int {
 	return 0
 }
 
-// storeOptional stores a result, unless the program does not want it.
+// storeOptional stores a result unless the address is NULL.
 func storeOptional[T any](at uintptr, v T) {
 	if at != 0 {
 		storeAt(at, v)
 	}
 }
 
-// storeToolText stores a text that is cut off after the length that the program gives, and the
-// length that it needs.
+// storeToolText stores a text, truncated to the length of the program's buffer, and the length that
+// it needs.
 func storeToolText(at, length uintptr, s string) {
 	if length == 0 {
 		return
@@ -303,8 +303,8 @@ func pvarHandleFree(r *rank, a args) int {
 	return 0
 }
 
-// eachPvarHandle calls f for a handle of a session, or for all of them that f does not
-// reject.
+// eachPvarHandle calls f for a handle of a session. For MPI_T_PVAR_ALL_HANDLES it calls f for all
+// handles, and ignores those that f rejects.
 func (r *rank) eachPvarHandle(session, handle uintptr, f func(h *pvarHandle) int) int {
 	if r.pvarSessions.get(kindPvarSession, session) == nil {
 		return toolInvalidSession
@@ -346,7 +346,7 @@ func pvarRead(r *rank, a args) int {
 	return r.eachPvarHandle(a[0], a[1], func(h *pvarHandle) int { return storeValue(a[2], h.count(r)) })
 }
 
-// Variables are read-only: only the library sets them.
+// pvarWrite fails: only the library sets performance variables.
 func pvarWrite(r *rank, a args) int {
 	return r.eachPvarHandle(a[0], a[1], func(*pvarHandle) int { return toolNoWrite })
 }
@@ -374,7 +374,8 @@ func categoryIndex(r *rank, a args) int {
 	return 0
 }
 
-// categoryMembersHandler returns the handler that stores the indices of n members of the category.
+// categoryMembersHandler returns the handler that stores the indices of all n members of a
+// category.
 func categoryMembersHandler(n func(r *rank) int) handler {
 	return errorCodeHandler(func(r *rank, a args) int {
 		if int(a[0]) != 0 {
@@ -392,8 +393,7 @@ func pvarCount(r *rank) int   { return len(r.pvars()) }
 func zeroCount(*rank) int     { return 0 }
 func categoryCount(*rank) int { return 1 }
 
-// There are no enumerations, no events and no sources of them, so no index, name or handle of one
-// is valid.
+// There are no enumerations, events or event sources, so no index, name or handle of one is valid.
 var (
 	noToolHandle = errorCodeHandler(func(*rank, args) int { return toolInvalidHandle })
 	noToolIndex  = errorCodeHandler(func(*rank, args) int { return toolInvalidIndex })

@@ -54,7 +54,7 @@ func dimsCreate(r *rank, a args) {
 	storeInts(a[2], r.world.CreateDims(int(a[0]), intsAt(a[2], n)), n)
 }
 
-// neighbourLists returns the lists of a graph: index has where each ends among the edges.
+// neighbourLists returns the neighbour lists of a graph. index has the end of each list in edges.
 func (r *rank) neighbourLists(n int, index, edges uintptr) [][]int {
 	if n < 0 {
 		r.raiseError(mpi.ErrArg, "the graph has %d ranks", n)
@@ -80,7 +80,7 @@ func graphCreate(r *rank, a args) {
 	storeAt(a[5], r.addComm(c.CreateGraph(r.neighbourLists(int(a[1]), a[2], a[3]))))
 }
 
-// graph and cart return the topology of a communicator.
+// graph and cart return the topology of a communicator, and fail if it has another one.
 func (r *rank) graph(h uintptr) *mpi.Graph {
 	_, g := r.comm(h).Topology()
 	if g == nil {

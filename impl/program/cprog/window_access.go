@@ -4,23 +4,23 @@ package cprog
 
 import "github.com/loggp/loggp/impl/library/mpi"
 
-// Accesses to windows, and epochs. The window comes first, so that errors of other arguments are
-// the window's.
+// Window accesses and epochs. Handlers look up the window first, so that errors of other arguments
+// are raised on the window.
 
-// accessTarget are the arguments that say where an access goes.
+// accessTarget has the arguments that locate an access at the target.
 type accessTarget struct {
 	rank, offset, count int
 	datatype            *mpi.Datatype
 }
 
-// targetAt returns those from an argument on.
+// targetAt returns the target described by the arguments from i on.
 func (r *rank) targetAt(a args, i int) accessTarget {
 	t := accessTarget{destinationRank(int(a[i])), int(a[i+1]), int(a[i+2]), r.datatype(a[i+3])}
 	r.checkCount(t.count, t.datatype)
 	return t
 }
 
-// bufferAt returns the buffer that is described from an argument on.
+// bufferAt returns the buffer described by the arguments from i on.
 func (r *rank) bufferAt(a args, i int) mpi.Buffer { return r.buffer(a[i], int(a[i+1]), a[i+2]) }
 
 // accumulateOp returns the operation of an accumulate.
@@ -41,7 +41,7 @@ func (r *rank) accumulateOp(h uintptr) *mpi.Op {
 	return nil
 }
 
-// accumulateOrigin returns the buffer of an accumulate that need not be there for MPI_NO_OP.
+// accumulateOrigin returns the origin buffer of an accumulate. It may be missing for MPI_NO_OP.
 func (r *rank) accumulateOrigin(a args, op *mpi.Op) mpi.Buffer {
 	if op == mpi.NoOp {
 		return mpi.Buffer{}
@@ -109,7 +109,7 @@ var assertionBits = []struct {
 	is  mpi.Assert
 }{{1024, mpi.NoCheck}, {2048, mpi.NoPrecede}, {4096, mpi.NoPut}, {8192, mpi.NoStore}, {16384, mpi.NoSucceed}}
 
-// assertions returns the assertions that an argument has.
+// assertions converts the assertion argument.
 func (r *rank) assertions(a uintptr) mpi.Assert {
 	var out mpi.Assert
 	rest := int(a)

@@ -15,11 +15,11 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Windows: their memory, attributes, names and hints.
+// Windows: memory, attributes, names and hints.
 
 const winNull = 0x110
 
-// window is a window.
+// window is a window and its state in this package.
 type window struct {
 	*mpi.Window
 	handle           uintptr
@@ -27,17 +27,17 @@ type window struct {
 	attributes       attributes
 	hints            info
 	baseAddress      uintptr // of its memory
-	allocatedAddress uintptr // memory that was allocated for it; 0: none
+	allocatedAddress uintptr // of memory that was allocated for it; 0: none
 	attributeValues  windowValues
 }
 
-// windowValues are what the predefined attributes of a window point to.
+// windowValues are the values to which predefined attributes of a window point.
 type windowValues struct {
 	size                int64
 	unit, flavor, model int32
 }
 
-// window returns that of a handle. Errors of the call are errors of the window from then on.
+// window returns the window with a handle. Errors of the call are then raised on the window.
 func (r *rank) window(h uintptr) *window {
 	w := r.windows.get(kindWindow, h)
 	switch {
@@ -66,11 +66,11 @@ func (r *rank) addWindow(at, hints uintptr, x *window) {
 }
 
 const (
-	flavorCreate = 311 // MPI_WIN_FLAVOR_CREATE, the first
+	flavorCreate = 311 // MPI_WIN_FLAVOR_CREATE, the first flavor
 	modelUnified = 321 // MPI_WIN_UNIFIED
 )
 
-// checkHints fails for a handle that is none of an info, before other ranks are waited for.
+// checkHints fails for an invalid info handle, before the rank waits for others.
 func (r *rank) checkHints(h uintptr) {
 	if h != infoNull {
 		r.info(h)
@@ -87,7 +87,8 @@ func winCreate(r *rank, a args) {
 	r.addWindow(a[5], a[3], &window{Window: c.CreateWindow(b.Bytes, int(a[2])), baseAddress: a[0]})
 }
 
-// allocate returns memory of the program, and notes where it is.
+// allocate returns an allocation function for memory of the program, which stores the address in
+// at.
 func (r *rank) allocate(at *uintptr) func(size int) []byte {
 	return func(size int) []byte {
 		p := r.callbackWord(uintptr(C.loggp_allocate), uintptr(max(size, 1)))
@@ -133,7 +134,7 @@ func winAttach(r *rank, a args) {
 		r.raiseError(mpi.ErrSize, "%d bytes of memory: a size is not negative", size)
 	}
 	b := r.bufferInRange(a[1], 0, size, size, mpi.Byte).Bytes
-	if size == 0 && a[1] >= minValidAddress { // it is detached by its address, too
+	if size == 0 && a[1] >= minValidAddress { // detached by its address, even if it is empty
 		b = unsafe.Slice(pointerAt[byte](a[1]), 0)
 	}
 	w.Attach(b)
@@ -169,8 +170,8 @@ func winFree(r *rank, a args) {
 	storeAt(a[0], uintptr(winNull))
 }
 
-// winGetAttr also knows the predefined attributes: the address of the memory, and the addresses of
-// its size and other numbers.
+// winGetAttr handles the predefined attributes itself: the address of the memory, and the addresses
+// of its size and other numbers.
 func winGetAttr(r *rank, a args) {
 	w := r.window(a[0])
 	var value uintptr
@@ -193,13 +194,13 @@ func winGetAttr(r *rank, a args) {
 	storeAt(a[3], int32(1))
 }
 
-// defaultHints are those that a window has of its own. The library ignores all.
+// defaultHints are the hints that every window has. The library ignores all of them.
 var defaultHints = &info{
 	[]string{"no_locks", "accumulate_ordering", "accumulate_ops", "same_size", "same_disp_unit"},
 	[]string{"false", "rar,raw,war,waw", "same_op_no_op", "false", "false"},
 }
 
-// setHints sets hints of the window: of those that MPI does not define, it keeps none.
+// setHints sets hints of the window. It drops keys that MPI does not define.
 func (x *window) setHints(other *info) {
 	known := &info{}
 	for i, key := range other.keys {
@@ -210,10 +211,10 @@ func (x *window) setHints(other *info) {
 	x.hints.set(known)
 }
 
-// laterHints are those of windows that have no default.
+// laterHints are hints without a default value.
 var laterHints = []string{"alloc_shared_noncontig", "mpi_accumulate_granularity", "mpi_minimum_memory_alignment"}
 
-// set sets the keys of another info to their values there.
+// set sets keys to the values of another info.
 func (x *info) set(other *info) {
 	for i, key := range other.keys {
 		if k := slices.Index(x.keys, key); k >= 0 {

@@ -1,9 +1,9 @@
-// Command generate writes ../handlers_generated.go: the handlers of the MPI functions that only
-// convert their arguments, call one method of package mpi and store its result. The table of C
-// functions gives the arguments; the table below gives the method.
+// Command generate writes ../handlers_generated.go: the handlers of MPI functions that only convert
+// their arguments, call one method of package mpi, and store its result. The table of C functions
+// provides the arguments, and methodByFunction the method.
 //
-// The conversion of an argument follows from its type and, for an int, from its name. A function
-// that needs more than that has a handler written by hand.
+// The type of an argument, and for an int its name, determine the conversion. Functions that need
+// more have handlers written by hand.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// methodByFunction has the method of package mpi that carries out a function. The receiver is the
-// first argument of the method's type.
+// methodByFunction has the method of package mpi that carries out a function. The receiver of the
+// method is the function's first argument of the receiver's type.
 var methodByFunction = map[string]string{
 	"MPI_Send": "Comm.Send", "MPI_Bsend": "Comm.Bsend", "MPI_Ssend": "Comm.Ssend", "MPI_Rsend": "Comm.Rsend",
 	"MPI_Isend": "Comm.Isend", "MPI_Ibsend": "Comm.Ibsend", "MPI_Issend": "Comm.Issend", "MPI_Irsend": "Comm.Irsend",
@@ -109,7 +109,7 @@ func generateStatement(f toolchain.Function, method string) (string, error) {
 	return fmt.Sprintf(store, value), nil
 }
 
-// convertHandle returns the object whose handle, or whose status, is argument i.
+// convertHandle returns an expression for the object whose handle or status is argument i.
 func convertHandle(kind string, i int) string {
 	switch kind {
 	case "Comm":
@@ -124,7 +124,8 @@ func convertHandle(kind string, i int) string {
 	return ""
 }
 
-// convertArgument returns the value that begins with argument i, and how many arguments it takes.
+// convertArgument returns an expression for the value that starts at argument i, and the number of
+// arguments that it consumes.
 func convertArgument(f toolchain.Function, i int) (text string, words int) {
 	next := func(n int) string { return strings.Join(f.Types[i:min(i+n, len(f.Types))], ",") }
 	name := f.Parameters[i]
@@ -153,8 +154,8 @@ func convertArgument(f toolchain.Function, i int) (text string, words int) {
 	return "", 0
 }
 
-// storeResult returns the statement that stores a method's result through argument i, with a verb
-// for the result; empty: the argument is no result.
+// storeResult returns the statement that stores a method's result through argument i, with a
+// formatting verb for the result. It returns "" if the argument is not a result.
 func storeResult(t, name string, i int) string {
 	switch {
 	case t == "int *" && name == "flag":

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// program is a line of a testlist.
+// program is one line of a testlist.
 type program struct {
 	folder, name   string
 	ranks          int
 	arguments      []string
 	environment    []string      // NAME=VALUE
-	timeLimit      time.Duration // 0: none is stated
-	endsWithError  bool          // its exit status is not to be 0
-	printsNoErrors bool          // and it prints "No Errors" all the same
+	timeLimit      time.Duration // 0: not given
+	endsWithError  bool          // a nonzero exit status is expected
+	printsNoErrors bool          // it prints "No Errors" even if it ends with an error
 }
 
-// defaultRanks is the number of ranks of lines without one.
+// defaultRanks is the number of ranks if the line has none.
 const defaultRanks = 2
 
-// languages are verbs of loggp that compile, and how their sources end.
+// languages are the compiler verbs of loggp, with the suffixes of their sources.
 var languages = []struct {
 	verb string
 	ends []string
@@ -36,7 +36,7 @@ var languages = []struct {
 	{"fc", []string{".f", ".f90"}},
 }
 
-// readFolder returns the programs of a folder's testlist and of those below.
+// readFolder returns the programs of a folder's testlist and of those in its subfolders.
 func readFolder(folder string) ([]program, error) {
 	path := filepath.Join(folder, "testlist")
 	text, err := os.ReadFile(path)
@@ -76,8 +76,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// parseProgram returns the program of a line. Options of MPICH's suite that say nothing of how a
-// program runs or passes are left out: a suite may have others.
+// parseProgram parses a line. It ignores options of MPICH's suite that do not affect how a program
+// runs or passes, because a suite may have others.
 func parseProgram(folder string, words []string) (program, error) {
 	p := program{folder: folder, name: words[0], ranks: defaultRanks}
 	for i, word := range words[1:] {
@@ -112,7 +112,7 @@ func parseProgram(folder string, words []string) (program, error) {
 	return p, nil
 }
 
-// sources returns the verb that compiles the program and the files: its own and those of support in
+// sources returns the compiler verb and the source files of a program, including support files in
 // its language.
 func (p program) sources(support []string) (verb string, files []string, err error) {
 	for _, l := range languages {

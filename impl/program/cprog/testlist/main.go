@@ -1,11 +1,11 @@
-// Testlist compiles and runs the programs of a test suite of MPI by loggp, and prints how many pass
-// by folder. The suite has the form of MPICH's: each folder has a file testlist, of which a line
-// names a program or a folder below, the number of ranks, and options.
+// Testlist compiles and runs the programs of an MPI test suite with loggp, and prints how many pass
+// in each folder. The suite has the form of MPICH's: each folder has a file testlist, in which each
+// line names a program, its number of ranks and options, or a subfolder.
 //
 //	go run ./impl/program/cprog/testlist -include suite/include -support 'suite/util/*.c' suite
 //
-// A program passes if it ends well and prints the line "No Errors" and nothing else; with
-// resultTest=TestStatus or TestErrFatal, if it ends with another exit status than 0.
+// A program passes if it ends without an error and prints only the line "No Errors". With
+// resultTest=TestStatus or TestErrFatal it passes if its exit status is nonzero.
 package main
 
 import (
@@ -27,14 +27,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// settings say how programs are compiled and run.
+// settings says how to compile and run the programs.
 type settings struct {
 	loggp      string        // the command
 	platform   string        // for loggp run
 	spareRanks int           // for loggp run
 	include    []string      // folders of headers
-	support    []string      // sources that are linked into all programs of their language
-	timeLimit  time.Duration // of a program that states none
+	support    []string      // linked into all programs of their language
+	timeLimit  time.Duration // for programs without their own
 }
 
 func main() {
@@ -64,7 +64,7 @@ func main() {
 	}
 }
 
-// findSupportFiles finds the files of patterns.
+// findSupportFiles finds the files that match the patterns.
 func (s *settings) findSupportFiles(patterns string) error {
 	if patterns == "" {
 		return nil
@@ -82,7 +82,7 @@ func (s *settings) findSupportFiles(patterns string) error {
 	return nil
 }
 
-// outcome is how a program did.
+// outcome is the result class of a program.
 type outcome string
 
 const (
@@ -92,17 +92,17 @@ const (
 	timedOut outcome = "timed out"
 )
 
-// outcomes are all, as the table shows them.
+// outcomes are all outcomes in the order of the table.
 var outcomes = []outcome{passed, notBuilt, failed, timedOut}
 
-// result is the outcome of a program and, unless it has passed, why.
+// result is the outcome of a program and the reason for a failure.
 type result struct {
 	program
 	outcome outcome
 	reason  string
 }
 
-// run runs all programs of a folder and of those below, and prints the results.
+// run runs all programs of a folder and its subfolders, and prints the results.
 func (s *settings) run(ctx context.Context, folder string, w io.Writer) error {
 	programs, err := readFolder(folder)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *settings) run(ctx context.Context, folder string, w io.Writer) error {
 	return printResults(w, folder, results)
 }
 
-// printResults prints a line for each folder, and the programs that do not pass.
+// printResults prints one line per folder, and the programs that did not pass.
 func printResults(w io.Writer, folder string, results []result) error {
 	for _, r := range results {
 		if r.outcome != passed {
@@ -173,8 +173,8 @@ func printResults(w io.Writer, folder string, results []result) error {
 	return t.Flush()
 }
 
-// runProgram compiles and runs a program in a directory that it makes: the program may start itself
-// by its name.
+// runProgram compiles and runs a program in a new directory, because a program may start itself by
+// name.
 func (s *settings) runProgram(ctx context.Context, p program, dir string) result {
 	r, path := result{program: p, outcome: notBuilt}, filepath.Join(dir, p.name)
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -222,8 +222,7 @@ func (s *settings) runProgram(ctx context.Context, p program, dir string) result
 	return r
 }
 
-// failureReason returns why the output and the end of a program are not those of one that passes,
-// or "".
+// failureReason returns why the output or the end of a program is not that of a passing one, or "".
 func (p program) failureReason(out, errs string, err error) string {
 	noErrors := false
 	other := ""
@@ -250,7 +249,7 @@ func (p program) failureReason(out, errs string, err error) string {
 	return ""
 }
 
-// firstError returns the line of output that says most of an error.
+// firstError returns the most informative line of an error output.
 func firstError(out string, err error) string {
 	first := ""
 	for line := range strings.Lines(out) {

@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// ABILibrary is the name of the library of the MPI standard ABI (MPI 5.0, chapter 21), to which
+// ABILibrary is the name of the library of the MPI standard ABI (MPI-5.0, chapter 21), to which
 // executables of other implementations are linked.
 const ABILibrary = "libmpi_abi.so.0"
 
-// LoadABILibrary returns the library that stands for ABILibrary where loggp runs an executable that
-// another compiler has linked, with the functions of all programs. It compiles it when it is needed
-// first.
+// LoadABILibrary returns the contents of the library that loggp uses as ABILibrary for executables
+// that another compiler has linked. It has all functions of Functions. The first call compiles it.
 func LoadABILibrary(ctx context.Context) ([]byte, error) {
 	command, err := compilerCommand("CC", "cc", "C")
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// NewFortran returns the Fortran compiler that the environment variable FC names, or gfortran.
+// NewFortran returns the Fortran compiler in the environment variable FC, or gfortran.
 //
-// Each copy of a program has its own copy of gfortran's library, so that its units are its own.
-// That is linked statically, but for two files: fortran.c has what asynchronous.c has, and error.o
-// is changed.
+// Each copy of a program has its own copy of gfortran's library, and hence its own I/O units. The
+// library is linked statically, with two changes: fortran.c replaces asynchronous.c, and error.o is
+// modified.
 func NewFortran(ctx context.Context) (*Compiler, error) {
 	if runtime.GOARCH != "amd64" {
 		return nil, errors.New("only a processor of amd64 runs Fortran programs")
@@ -38,7 +38,8 @@ func NewFortran(ctx context.Context) (*Compiler, error) {
 	return c, c.install(ctx, cc, append(slices.Clone(linkedObjects), "fortran"), c.compileFortranModules)
 }
 
-// compileFortranModules compiles modules mpi and mpi_f08, and takes error.o from the library.
+// compileFortranModules compiles the modules mpi and mpi_f08, and extracts error.o from gfortran's
+// library.
 func (c *Compiler) compileFortranModules(ctx context.Context, dir string) error {
 	run := func(command ...string) (string, error) {
 		var out, fault bytes.Buffer
@@ -75,9 +76,9 @@ func (c *Compiler) compileFortranModules(ctx context.Context, dir string) error 
 	return os.WriteFile(path, object, 0o644)
 }
 
-// removeThreadLocal changes an object file in place: where it takes the offset of a thread's
-// variable from the linker, it takes it from a usual variable of that name. A thread's variable in
-// each copy of a program would exhaust the room that the C library has for those of libraries.
+// removeThreadLocal changes an object file in place: accesses to a thread-local variable become
+// accesses to a normal variable with the same name. With a thread-local variable in each copy, a
+// program would exhaust the C library's static TLS space.
 func removeThreadLocal(object []byte, name string) error {
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {
@@ -87,7 +88,7 @@ func removeThreadLocal(object []byte, name string) error {
 	if err != nil {
 		return err
 	}
-	number := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name }) + 1 // that of no symbol is left out
+	number := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name }) + 1 // the list omits the null symbol
 	if number == 0 {
 		return nil
 	}

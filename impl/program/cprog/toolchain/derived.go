@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Functions of MPI 4 whose prototypes follow from those of others.
+// Functions of MPI-4 whose prototypes are derived from those of others.
 
-// BlockingName returns the name of the blocking form of a non-blocking or persistent collective
-// operation; empty: the function is none.
+// BlockingName returns the name of the blocking form of a nonblocking or persistent collective
+// operation, or "" for other functions.
 func (f Function) BlockingName() string {
 	n, name := len(f.Parameters), f.Name
 	if f.IntForm != "" {
@@ -26,8 +26,8 @@ func (f Function) BlockingName() string {
 	return ""
 }
 
-// persistentPrototypes returns the initializations of persistent collective operations: the
-// non-blocking forms with an info.
+// persistentPrototypes returns the prototypes of persistent initializations: those of nonblocking
+// forms plus an info.
 func persistentPrototypes(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {
@@ -39,21 +39,21 @@ func persistentPrototypes(all []Function) string {
 	return b.String()
 }
 
-// largeParameters are the parameters whose type is MPI_Count in functions with large counts, of
-// those that have type int otherwise.
+// largeParameters are the parameters that are MPI_Count in functions with large counts, and int
+// otherwise.
 var largeParameters = []string{"count", "sendcount", "recvcount", "sendcounts", "recvcounts", "incount", "outcount", "insize", "outsize", "position", "size",
 	"origin_count", "result_count", "target_count", "blocklength", "stride", "lb", "extent", "true_lb", "true_extent",
 	"array_of_blocklengths", "array_of_displacements", "array_of_gsizes", "array_of_sizes", "array_of_subsizes", "array_of_starts"}
 
-// functionsWithoutLargeForm are functions that MPI-4 has not extended, though they have such
-// parameters, and those whose large forms have other parameters, which functions.txt has.
+// functionsWithoutLargeForm are functions with such parameters that have no large form in MPI-4, or
+// whose large form is in functions.txt because its other parameters differ.
 var functionsWithoutLargeForm = []string{"MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct", "MPI_Type_extent", "MPI_Type_match_size", "MPI_Status_set_elements",
 	"MPI_Status_set_elements_x", "MPI_Type_size_x", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x", "MPI_Get_elements_x", "MPI_Fetch_and_op", "MPI_Type_get_envelope", "MPI_Type_get_contents",
 	"MPI_T_event_get_info"}
 
-// largeCountPrototypes returns the functions with large counts: those of datatypes, of buffers and
-// of the memory of windows, with MPI_Count for each number of elements and MPI_Aint for
-// displacements of collective operations and units of displacements.
+// largeCountPrototypes returns the prototypes of functions with large counts. They have MPI_Count
+// for numbers of elements, and MPI_Aint for displacements in collective operations and for
+// displacement units.
 func largeCountPrototypes(all []Function) string {
 	var b strings.Builder
 	for _, f := range all {

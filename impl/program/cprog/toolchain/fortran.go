@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// The Fortran interface: mpif.h, module mpi and the procedures are made from the table of functions
-// and from mpi.h.
+// The Fortran interface. mpif.h, module mpi and the procedures are generated from the table of
+// functions and from mpi.h.
 
-// constant is a line of mpi.h that Fortran programs need.
-type constant struct{ name, value, kind string } // kind is that of a handle
+// constant is a constant of mpi.h that Fortran programs need.
+type constant struct{ name, value, kind string } // kind is the type of handle
 
-// integerType returns the type of a constant: that of a displacement in a file is of another kind.
+// integerType returns the Fortran type of a constant. File displacements have a longer type.
 func (c constant) integerType() string {
 	if c.name == "MPI_DISPLACEMENT_CURRENT" {
 		return "INTEGER*8"
@@ -23,8 +23,8 @@ func (c constant) integerType() string {
 
 var constantLinePattern = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\((MPI_\w+)\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
 
-// headerConstants returns the constants of mpi.h that are numbers or handles. Lengths of strings
-// are one less than in C.
+// headerConstants returns the constants of mpi.h that are numbers or handles. String lengths are
+// one less than in C.
 func headerConstants() []constant {
 	var all []constant
 	for _, m := range constantLinePattern.FindAllStringSubmatch(sourceText("constants.h"), -1) {
@@ -45,8 +45,8 @@ func headerConstants() []constant {
 	return all
 }
 
-// addressConstants are constants that programs pass for an argument: their address says which they
-// are, in a common block of the name.
+// addressConstants are constants that are identified by their address. Each is in a common block of
+// its own.
 var addressConstants = []struct{ name, kind, block string }{
 	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
 	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
@@ -60,11 +60,11 @@ var addressConstants = []struct{ name, kind, block string }{
 	{"MPI_ARGVS_NULL", "CHARACTER*1 MPI_ARGVS_NULL(1,1)", "loggp_argvs_null"},
 }
 
-// attributeFunctions copy and delete attributes. Keys are made with them or with the program's.
+// attributeFunctions are the predefined copy and delete functions of attributes.
 var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
 	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN", "MPI_WIN_NULL_COPY_FN", "MPI_WIN_DUP_FN", "MPI_WIN_NULL_DELETE_FN", "MPI_CONVERSION_FN_NULL"}
 
-// fortranConstants returns declarations that are right in the fixed and in the free form.
+// fortranConstants returns declarations that are valid in fixed and in free form.
 func fortranConstants() string {
 	var b strings.Builder
 	b.WriteString("! The Fortran interface of loggp. Values are those of mpi.h.\n")
@@ -109,23 +109,22 @@ func FortranHeader() string {
 // logicalParameters are the parameters that are LOGICAL in Fortran.
 var logicalParameters = []string{"flag", "commute", "reorder", "periods", "remain_dims", "high", "weighted"}
 
-// integerAddressFunctions are the functions of MPI-1 whose addresses are default integers in
-// Fortran.
+// integerAddressFunctions are the MPI-1 functions whose addresses are default INTEGERs in Fortran.
 var integerAddressFunctions = []string{"MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
 
-// takesCallback reports whether a function takes a procedure or an attribute of the program's: in
-// the module without an interface.
+// takesCallback reports whether a function takes a procedure or an attribute value of the program.
+// Such functions have no interface in module mpi.
 func (f Function) takesCallback() bool {
 	return strings.Contains(f.prototype, "_function") || strings.Contains(f.Name, "keyval_create") || strings.Contains(f.Name, "Keyval_create")
 }
 
-// FortranModule returns the source of module mpi: what mpif.h has, and interfaces, so that
-// arguments are checked. A buffer is of any type.
+// FortranModule returns the source of module mpi: the contents of mpif.h, and interfaces for
+// argument checking. Buffers may have any type.
 func FortranModule() string {
 	var b strings.Builder
 	b.WriteString("module mpi\n      implicit none\n      private :: none_of_mpi\n      integer, parameter :: none_of_mpi = 0\n" + fortranConstants())
 	for _, f := range Functions {
-		if !f.IsInFortran() || f.IntForm != "" { // Fortran has large counts in module mpi_f08 alone
+		if !f.IsInFortran() || f.IntForm != "" { // only module mpi_f08 has large counts
 			continue
 		}
 		if f.takesCallback() {
@@ -140,7 +139,7 @@ func FortranModule() string {
 	return b.String()
 }
 
-// syncRegisterProcedure is the procedure that makes the compiler forget what it knows of a
+// syncRegisterProcedure is MPI_F_SYNC_REG, which makes the compiler discard what it knows about a
 // variable.
 const syncRegisterProcedure = "      subroutine MPI_F_sync_reg(buf)\n        !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n        type(*), dimension(*) :: buf\n      end subroutine\n"
 
@@ -210,8 +209,8 @@ func (f Function) fortranDeclaration(p parsedParameter) string {
 	return "        " + of + " :: " + p.name + "\n"
 }
 
-// parsedParameter is a parameter of a function: its type without const, and with a star for an
-// array or a pointer.
+// parsedParameter is a parameter of a function: its type without const, with a star for an array or
+// a pointer.
 type parsedParameter struct {
 	baseType, name string
 	array          bool
@@ -239,7 +238,7 @@ func (f Function) parsedParameters() []parsedParameter {
 	return all
 }
 
-// fortranParameters returns the names of a procedure's parameters without that for the error.
+// fortranParameters returns the names of a procedure's parameters without ierror.
 func (f Function) fortranParameters() []string {
 	var names []string
 	for _, p := range f.parsedParameters() {
@@ -253,7 +252,7 @@ func (f Function) fortranParameters() []string {
 
 var handleTypePattern = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message|Session|Win|File)$`)
 
-// handleArrayLength returns how many elements an array of handles has.
+// handleArrayLength returns an expression for the length of an array of handles.
 func (f Function) handleArrayLength(p parsedParameter) string {
 	if strings.Contains(f.Name, "neighbor") || strings.Contains(f.Name, "Neighbor") {
 		return fmt.Sprintf("loggp_neighbours(*(int *)comm, %d)", strings.Count(p.name, "send"))
@@ -267,8 +266,8 @@ func (f Function) handleArrayLength(p parsedParameter) string {
 	return "*(int *)" + f.parsedParameters()[0].name
 }
 
-// fortranProcedures returns the C code of all procedures that Fortran programs call, by the names
-// that gfortran gives them. Those that fortran.c has itself are left out.
+// fortranProcedures returns the C code of all Fortran procedures, under the names that gfortran
+// uses. It omits those that fortran.c defines.
 func fortranProcedures() string {
 	own := sourceText("fortran.c")
 	var b strings.Builder
@@ -288,8 +287,8 @@ func fortranProcedures() string {
 	return b.String()
 }
 
-// fortranAliases returns the C code that gives each procedure its name without P, which a profiling
-// tool may define.
+// fortranAliases returns the C code that defines each procedure's name without P as a weak alias,
+// which a profiling tool may override.
 func fortranAliases() string {
 	var b strings.Builder
 	for _, f := range Functions {
@@ -331,7 +330,7 @@ func (f Function) fortranProcedure(number int) string {
 			lengths = append(lengths, "size_t l_"+p.name)
 			if strings.Contains(f.prototype, "const char *"+p.name) {
 				skip := 0
-				if strings.HasPrefix(f.Name, "MPI_Info") { // blanks before keys and values are not of them
+				if strings.HasPrefix(f.Name, "MPI_Info") { // remove blanks before keys and values
 					skip = 1
 				}
 				before = append(before, fmt.Sprintf("TEXT_IN(s_%s, %[1]s, l_%[1]s, %d)", p.name, skip))

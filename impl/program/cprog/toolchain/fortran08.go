@@ -8,12 +8,12 @@ import (
 )
 
 // Module mpi_f08. Handles are types with one integer and statuses types with eight, so they are
-// passed as those of module mpi are, to the same procedures. An ierror that is left out is a null
-// pointer. Functions with large counts are further forms of the others.
+// passed to the same procedures as in module mpi. An omitted ierror is a null pointer. Functions
+// with large counts are additional specific procedures of the same generic names.
 
 var handleTypes = []string{"Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request", "Session", "Win"}
 
-// callbackInterfaces has the interfaces of procedures that programs pass, by their type in C.
+// callbackInterfaces has the Fortran interfaces of callbacks by their C types.
 var callbackInterfaces = map[string]string{
 	"MPI_User_function":               "(invec, inoutvec, len, datatype)\n type(c_ptr), value :: invec, inoutvec\n integer :: len\n type(MPI_Datatype) :: datatype",
 	"MPI_User_function_c":             "(invec, inoutvec, len, datatype)\n type(c_ptr), value :: invec, inoutvec\n integer(8) :: len\n type(MPI_Datatype) :: datatype",
@@ -34,7 +34,7 @@ var callbackInterfaces = map[string]string{
 	"MPI_Grequest_cancel_function":    "(extra_state, complete, ierror)\n integer(8) :: extra_state\n logical :: complete\n integer :: ierror",
 }
 
-// predefinedCallbacks are the types of attribute functions that the library has.
+// predefinedCallbacks has the types of predefined attribute functions.
 var predefinedCallbacks = map[string]string{
 	"MPI_COMM_NULL_COPY_FN": "MPI_Comm_copy_attr_function", "MPI_COMM_DUP_FN": "MPI_Comm_copy_attr_function", "MPI_COMM_NULL_DELETE_FN": "MPI_Comm_delete_attr_function",
 	"MPI_TYPE_NULL_COPY_FN": "MPI_Type_copy_attr_function", "MPI_TYPE_DUP_FN": "MPI_Type_copy_attr_function", "MPI_TYPE_NULL_DELETE_FN": "MPI_Type_delete_attr_function",
@@ -105,14 +105,14 @@ func Fortran08Module() string {
 	return b.String()
 }
 
-// IsDeprecated reports whether a function of MPI-1 is not in module mpi_f08.
+// IsDeprecated reports whether a function of MPI-1 is absent from module mpi_f08.
 func (f Function) IsDeprecated() bool {
 	return slices.Contains(integerAddressFunctions, f.Name) || strings.HasPrefix(f.Name, "MPI_Attr_") || strings.HasPrefix(f.Name, "MPI_Keyval_") ||
 		slices.Contains([]string{"MPI_Errhandler_create", "MPI_Errhandler_set", "MPI_Errhandler_get", "MPI_Type_get_extent_x", "MPI_Type_get_true_extent_x"}, f.Name)
 }
 
-// writeGeneric writes the interfaces of a function and, if its arguments tell it from that, of the
-// one with large counts.
+// writeGeneric writes the interfaces of a function and of its form with large counts, if their
+// arguments differ in type.
 func (f Function) writeGeneric(b *strings.Builder, prefix string) {
 	name := prefix + f.Name
 	fmt.Fprintf(b, "interface %s\n", name)
@@ -131,14 +131,14 @@ func (f Function) writeGeneric(b *strings.Builder, prefix string) {
 	b.WriteString("end interface\n")
 }
 
-// detachesBuffer reports whether a function gives back the address of a buffer: in Fortran it does
-// so with mpi_f08 only, as a C pointer.
+// detachesBuffer reports whether a function returns the address of a buffer. In Fortran only
+// mpi_f08 does so, as a C pointer.
 func (f Function) detachesBuffer() bool {
 	return f.Name == "MPI_Buffer_detach" || f.Name == "MPI_Comm_detach_buffer" || f.Name == "MPI_Session_detach_buffer"
 }
 
-// differsInKind reports whether a function takes an integer of another kind than the form with
-// arguments of type int.
+// differsInKind reports whether a function has an integer argument of another kind than its form
+// with int arguments.
 func (f Function) differsInKind(small Function) bool {
 	for i, t := range small.Types {
 		if strings.Contains(" "+strings.TrimPrefix(t, "const ")+" ", " int") && t != f.Types[i] {
@@ -171,8 +171,8 @@ func (f Function) writeInterface08(b *strings.Builder, name string) {
 	fmt.Fprintf(b, "end %s\n", kind[strings.LastIndex(kind, " ")+1:])
 }
 
-// fortran08Declaration returns the declaration of a parameter. What has no type of its own is as in
-// module mpi.
+// fortran08Declaration returns the declaration of a parameter for module mpi_f08. Parameters
+// without a type of mpi_f08 are declared as in module mpi.
 func (f Function) fortran08Declaration(p parsedParameter) string {
 	kind, brackets := strings.TrimSuffix(p.baseType, "*"), ""
 	if p.array || strings.HasPrefix(p.name, "array_of_statuses") {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// AnswerShowOption returns what an option in front of the arguments asks to show, in the words of
-// Open MPI and MPICH, or nil if there is none.
+// AnswerShowOption returns the answer to a leading option such as those of Open MPI's and MPICH's
+// wrappers that show the compiler command, or nil if there is no such option.
 func (c *Compiler) AnswerShowOption(ctx context.Context, args []string, version string) []string {
 	if !strings.HasPrefix(args[0], "-") {
 		return nil

@@ -1,9 +1,11 @@
-// Package toolchain compiles C and Fortran programs for emulated machines: it has mpi.h, the table
-// of functions, and the code that is linked into every program, and it wraps the compilers as mpicc
-// and mpifort do.
+// Package toolchain compiles C and Fortran programs for emulated machines, as mpicc and mpifort do.
+// It contains mpi.h, the table of functions (Functions), and the code that is linked into every
+// program.
 //
-// A program becomes a shared object, so that each rank can have a private copy of it with its own
-// global variables. It needs a C compiler, and Go's cgo only to be run (package cprog).
+// A Compiler wraps the system's compiler: Command adds options for position-independent code,
+// headers and the library of stubs. The result is a shared object, so that each rank can have a
+// private copy with its own global variables. Compiling needs a C compiler but no cgo; running a
+// program needs cgo (package cprog).
 package toolchain
 
 import (
@@ -40,21 +42,21 @@ func sourceText(name string) string {
 // Function is a function that programs can call. Its number is its index in Functions.
 type Function struct {
 	Name       string
-	Result     string   // its type
-	Parameters []string // their names
-	Types      []string // their types, with the brackets of arrays
-	Comm       int      // which of them is its communicator; -1: none
-	IntForm    string   // the function that has int where this one has MPI_Count; empty: none
-	prototype  string   // what stands in parentheses
+	Result     string   // type of the result
+	Parameters []string // names
+	Types      []string // types, with brackets for arrays
+	Comm       int      // index of the communicator parameter; -1: none
+	IntForm    string   // the form with int in place of MPI_Count; "": none
+	prototype  string   // the text in parentheses
 }
 
-// IsMPI reports whether the function is one of MPI's. The others are for the code in every program.
+// IsMPI reports whether the function belongs to MPI. The others serve the code in every program.
 func (f Function) IsMPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
 
-// IsInFortran reports whether the function is one of MPI's in Fortran, too.
+// IsInFortran reports whether the function has a Fortran binding.
 func (f Function) IsInFortran() bool { return f.IsMPI() && !strings.HasPrefix(f.Name, "MPI_T_") }
 
-// Functions is the table of all functions.
+// Functions is the table of all functions, by number.
 var Functions = func() []Function {
 	all := parseFunctions(sourceText("functions.txt"))
 	all = append(all, parseFunctions(persistentPrototypes(all))...)
@@ -131,7 +133,7 @@ func Header() string {
 	return b.String()
 }
 
-// stubSource returns the C code of all functions: each gives its number and its arguments, one word
+// stubSource returns the C code of all stubs. A stub passes its number and its arguments, one word
 // each, to the emulator. A profiling tool may define MPI_X and call PMPI_X.
 func stubSource() string {
 	var b strings.Builder
@@ -156,22 +158,22 @@ func stubSource() string {
 	return b.String()
 }
 
-// Compiler is a compiler of C or Fortran and the files that it needs.
+// Compiler is a C, C++ or Fortran compiler with the files that programs need.
 type Compiler struct {
-	command []string // with arguments of the user's
-	dir     string   // where the files are
+	command []string // with arguments of the user
+	dir     string   // directory of the files
 	fortran bool
-	options []string // that it always gets
+	options []string // always passed to the compiler
 }
 
-// New returns the compiler that the environment variable CC names, or cc. It writes the files that
-// programs need to the user's cache.
+// New returns the C compiler in the environment variable CC, or cc. It installs the files that
+// programs need in the user's cache directory.
 func New(ctx context.Context) (*Compiler, error) { return newCompiler(ctx, "CC", "cc", "C") }
 
-// NewCXX is New for C++: the compiler is that of the environment variable CXX, or c++.
+// NewCXX is New for C++. The compiler is in CXX, or c++.
 func NewCXX(ctx context.Context) (*Compiler, error) { return newCompiler(ctx, "CXX", "c++", "C++") }
 
-// newCompiler returns the compiler that a variable of the environment names, or the usual one.
+// newCompiler returns the compiler in an environment variable, or the usual one.
 func newCompiler(ctx context.Context, variable, usual, language string) (*Compiler, error) {
 	command, err := compilerCommand(variable, usual, language)
 	if err != nil {
@@ -184,14 +186,14 @@ func newCompiler(ctx context.Context, variable, usual, language string) (*Compil
 	return c, c.install(ctx, command, linkedObjects, nil)
 }
 
-// isNestedCompiler reports whether another loggp has called this one to compile: make and configure
-// put CC into the environment, where it may name loggp itself, or a script that calls it. This one
-// is then the usual compiler and nothing more.
+// isNestedCompiler reports whether another loggp has called this one to compile. make and configure
+// put CC, which may name loggp or a script that calls it, into the environment. A nested compiler
+// only runs the usual compiler.
 var isNestedCompiler = os.Getenv(nestedCompilerVariable) != ""
 
 const nestedCompilerVariable = "LOGGP_COMPILES"
 
-// missingCompilerError says that there is no compiler of a language. It is exec.ErrNotFound.
+// missingCompilerError says that there is no compiler for a language. It wraps exec.ErrNotFound.
 type missingCompilerError struct{ language, command, variable string }
 
 func (e missingCompilerError) Error() string {
@@ -203,13 +205,13 @@ func (missingCompilerError) Is(err error) bool { return err == exec.ErrNotFound 
 // newCompilerCommand returns a command that runs a compiler.
 func newCompilerCommand(ctx context.Context, command []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends its own children and removes its files
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // lets it end its children and remove its temporary files
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), nestedCompilerVariable+"=1")
 	return cmd
 }
 
-// compilerCommand returns the command of a compiler of a language.
+// compilerCommand returns the compiler command for a language.
 func compilerCommand(variable, usual, language string) ([]string, error) {
 	command := strings.Fields(os.Getenv(variable))
 	if len(command) == 0 || isNestedCompiler || isThisProgram(command[0]) {
@@ -221,8 +223,8 @@ func compilerCommand(variable, usual, language string) ([]string, error) {
 	return command, nil
 }
 
-// isThisProgram reports whether a command is loggp itself. CMake puts it into the environment
-// without the verb where the compiler is "loggp cc".
+// isThisProgram reports whether a command is loggp itself. If the compiler is "loggp cc", CMake
+// sets the environment variable without the verb.
 func isThisProgram(command string) bool {
 	path, err := exec.LookPath(command)
 	if err != nil {
@@ -240,15 +242,15 @@ func isThisProgram(command string) bool {
 	return err == nil && os.SameFile(here, there)
 }
 
-// installedFiles returns the text of each file that is installed for the compiler, by name.
+// installedFiles returns the files installed for the compiler, by name.
 func installedFiles() map[string]string {
 	return map[string]string{"mpi.h": Header(), "rank.h": sourceText("rank.h"), "runtime.c": sourceText("runtime.c"), "threads.c": sourceText("threads.c"), "stubs.c": stubSource(),
 		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "fortran.c": sourceText("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
 		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
 }
 
-// Version stands for what a program is compiled with. A program of another one is not run: its
-// functions have other numbers.
+// Version identifies the functions with which a program is compiled. A program with another version
+// is not run, because its function numbers differ.
 var Version = sync.OnceValue(func() int64 {
 	hash := sha256.New()
 	all := installedFiles()
@@ -258,9 +260,9 @@ var Version = sync.OnceValue(func() int64 {
 	return int64(binary.LittleEndian.Uint64(hash.Sum(nil)) >> 1)
 })
 
-// install writes the files to a directory that is named after what is in them, unless it is there,
-// and compiles what is linked into programs with a C compiler. More is done in the directory before
-// it gets its name.
+// install writes the files to a directory named after their contents, and compiles the objects that
+// are linked into programs. It does nothing if the directory exists. more may add files before the
+// directory gets its final name.
 func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(ctx context.Context, dir string) error) error {
 	hash := sha256.New()
 	fmt.Fprintln(hash, Version())
@@ -305,7 +307,7 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 		return fmt.Errorf("preparing C programs: %w", err)
 	}
 	if err := os.Rename(work, c.dir); err != nil {
-		if _, there := os.Stat(c.dir); there != nil { // nobody else has written it meanwhile
+		if _, there := os.Stat(c.dir); there != nil { // otherwise another process has written it meanwhile
 			return fmt.Errorf("preparing C programs: %w", err)
 		}
 	}
@@ -315,12 +317,12 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 // linkedObjects are linked into every program.
 var linkedObjects = []string{"stubs", "runtime", "threads"}
 
-// Command returns the command that compiles or links a program with the arguments of a C compiler.
+// Command returns the command that compiles or links a program with the given compiler arguments.
 func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 	switch {
 	case isNestedCompiler:
 		return newCompilerCommand(ctx, slices.Concat(c.command, args))
-	case slices.Contains(args, "-static"): // programs are shared objects: with it they find static libraries all the same
+	case slices.Contains(args, "-static"): // programs are shared objects, but link static libraries with it
 		return c.Command(ctx, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-static" }))
 	case !hasInputFiles(args):
 		return newCompilerCommand(ctx, slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args))
@@ -330,10 +332,10 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 		return slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"}, a)
 	}) {
 		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-x") }) {
-			command = append(command, "-x", "none") // what follows has a language of its own
+			command = append(command, "-x", "none") // the following files keep their own language
 		}
 		options := c.LinkOptions()
-		if slices.ContainsFunc(args, c.isOtherLibrary) { // it has what ours has
+		if slices.ContainsFunc(args, c.isOtherLibrary) { // it contains what this library contains
 			options = options[:len(options)-1]
 		}
 		command = append(command, options...)
@@ -341,14 +343,14 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 	return newCompilerCommand(ctx, command)
 }
 
-// isOtherLibrary reports whether an argument names the library of programs in another language, as
-// build systems give it to the linker of a program in several.
+// isOtherLibrary reports whether an argument names the library for programs in another language.
+// Build systems pass it when they link programs in several languages.
 func (c *Compiler) isOtherLibrary(argument string) bool {
 	return strings.HasPrefix(argument, "-lloggp_") && argument != "-l"+c.Library()
 }
 
-// ShowCommand returns the words of the command that Command returns; where the arguments have
-// nothing to compile, with what compiles and links a program.
+// ShowCommand returns the arguments of the command that Command returns. If there is nothing to
+// compile, it shows how a program is compiled and linked.
 func (c *Compiler) ShowCommand(ctx context.Context, args []string) []string {
 	if hasInputFiles(args) || isNestedCompiler {
 		return c.Command(ctx, args).Args
@@ -356,11 +358,11 @@ func (c *Compiler) ShowCommand(ctx context.Context, args []string) []string {
 	return slices.Concat(c.command, c.CompileOptions(), args, c.LinkOptions())
 }
 
-// Directory returns where headers and the library of programs are.
+// Directory returns the directory of the headers and libraries.
 func (c *Compiler) Directory() string { return c.dir }
 
-// Library returns the name of the library that programs are linked with. Each language has another
-// name: CMake looks for each name once.
+// Library returns the name of the library to which programs are linked. It differs by language,
+// because CMake searches each name only once.
 func (c *Compiler) Library() string {
 	switch {
 	case c.fortran:
@@ -371,26 +373,26 @@ func (c *Compiler) Library() string {
 	return "loggp_c"
 }
 
-// positionIndependentOptions are the options for position-independent code. They come last, so that
-// they hold.
+// positionIndependentOptions are options for position-independent code. They come last, so that
+// they take precedence.
 var positionIndependentOptions = []string{"-fPIC", "-fno-semantic-interposition", "-ffunction-sections"}
 
-// CompileOptions returns what the compiler is given to compile a program.
+// CompileOptions returns the compiler options for compiling a program.
 func (c *Compiler) CompileOptions() []string {
 	return slices.Concat([]string{"-I" + c.dir}, c.options, positionIndependentOptions)
 }
 
-// LinkOptions returns what the compiler is given to link a program, behind its objects. Build
-// systems that ask for the options keep those for the linker and libraries, and drop others and
-// what begins with -Wl,-z: what counts is said in a form that they keep as well.
+// LinkOptions returns the options for linking a program, to be placed after its objects. Some build
+// systems keep only linker options and libraries, and drop those that start with -Wl,-z, so all
+// essential options have a form that they keep.
 func (c *Compiler) LinkOptions() []string {
 	return []string{"-shared", "-Wl,-shared,-Bsymbolic,--gc-sections,--as-needed,-z,defs,-z,norelro",
 		"-Wl,-u,main,-e,loggp_alone,--version-script=" + filepath.Join(c.dir, "exports"), "-L" + c.dir, "-l" + c.Library()} // main may be in a library
 }
 
-// libraryScript returns the text of the library that programs are linked with, which names what is
-// in it for the linker: object files of the directory and, of the libraries of C++ and Fortran,
-// those for static linking. Ranks have copies of them then, with streams and units of their own.
+// libraryScript returns the text of the library to which programs are linked: a linker script that
+// names object files of the directory and the static libraries of C++ and Fortran. Each rank then
+// has its own copy of these libraries, with its own streams and units.
 func (c *Compiler) libraryScript(ctx context.Context, objects []string) string {
 	var parts []string
 	for _, name := range objects {
@@ -413,12 +415,12 @@ func (c *Compiler) libraryScript(ctx context.Context, objects []string) string {
 	return fmt.Sprintf("INPUT(\"%s\")\n", strings.Join(parts, `" "`))
 }
 
-// isCXX reports whether the compiler is one of C++.
+// isCXX reports whether this is a C++ compiler.
 func (c *Compiler) isCXX() bool {
 	return slices.ContainsFunc(c.command, func(a string) bool { return strings.Contains(filepath.Base(a), "++") })
 }
 
-// hasInputFiles reports whether there is something to compile among the arguments.
+// hasInputFiles reports whether the arguments contain something to compile.
 func hasInputFiles(args []string) bool {
 	value := false
 	for _, a := range args {

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// wrapper is a command of one word that build systems look for.
+// wrapper is a compiler or launcher command of one word, which build systems expect.
 type wrapper struct {
 	name          string
 	verb          string   // of loggp
-	aliases       []string // links to it: the names of other MPIs
-	pkgConfigName string   // its file for pkg-config, and the end of Open MPI's, which meson asks for; "": none
+	aliases       []string // links to it, with names of other MPI implementations
+	pkgConfigName string   // its pkg-config file, and the end of the name of Open MPI's, for which meson asks; "": none
 	compiler      func(context.Context) (*Compiler, error)
 }
 
@@ -27,10 +27,10 @@ var wrappers = []wrapper{
 	{"loggp-mpiexec", "", []string{"mpiexec", "mpirun"}, "", nil},
 }
 
-// wrapperMark is in all files that InstallWrappers writes.
+// wrapperMark is contained in all files that InstallWrappers writes.
 const wrapperMark = "Written by 'loggp cc --install'"
 
-// script returns the text of a wrapper that calls a program of loggp.
+// script returns the text of a wrapper. loggp is the path of the program that it calls.
 func (w wrapper) script(loggp string) string {
 	quoted := "'" + strings.ReplaceAll(loggp, "'", `'\''`) + "'"
 	if w.verb != "" {
@@ -43,18 +43,17 @@ exec %s run --platform "${LOGGP_PLATFORM:-shm}" ${LOGGP_SPARE:+--spare "$LOGGP_S
 `, wrapperMark, quoted)
 }
 
-// pkgConfigText returns the text of the file for pkg-config.
+// pkgConfigText returns the text of the pkg-config file.
 func (w wrapper) pkgConfigText(c *Compiler, version string) string {
 	return fmt.Sprintf("# %s.\nName: loggp-%s\nDescription: MPI for programs that 'loggp run' runs\nVersion: %s\nCflags: %s\nLibs: %s\n",
 		wrapperMark, w.pkgConfigName, version, strings.Join(c.CompileOptions(), " "), strings.Join(c.LinkOptions(), " "))
 }
 
-// InstallWrappers writes into a directory the compilers as commands of one word, loggp-mpicc,
-// loggp-mpicxx, loggp-mpifort and loggp-mpiexec, with links of the names that other MPIs give them,
-// and files for pkg-config in its directory pkgconfig. They call a program of loggp by its path.
-// Files of these names that something else has written are an error, and then nothing is written. A
-// language without a compiler has no file for pkg-config. It returns the commands that it has
-// written.
+// InstallWrappers writes commands of one word to dir: loggp-mpicc, loggp-mpicxx, loggp-mpifort and
+// loggp-mpiexec, links with the names of other MPI implementations, and pkg-config files in the
+// subdirectory pkgconfig. The commands call loggp by its path. If any of the files exists and was
+// written by something else, it fails and writes nothing. Languages without a compiler get no
+// pkg-config file. It returns the names of the commands.
 func InstallWrappers(ctx context.Context, dir, loggp, version string) ([]string, error) {
 	packages := filepath.Join(dir, "pkgconfig")
 	files, links := map[string]string{}, map[string]string{}
@@ -119,7 +118,7 @@ func checkReplaceable(path string) error {
 	return nil
 }
 
-// replaceFile makes a file beside a path, and gives it the path.
+// replaceFile creates a file next to path and renames it to path.
 func replaceFile(path string, create func(path string) error) error {
 	next := fmt.Sprintf("%s.%d", path, os.Getpid())
 	err := create(next)
