@@ -53,8 +53,7 @@ func TestBlindErrorsOfMachinesOfToday(t *testing.T) {
 	}
 }
 
-// checkErrorRow checks that docs/machines.md has the row of some factors between prediction and
-// measurement.
+// checkErrorRow checks that a page has the row of some factors between prediction and measurement.
 func checkErrorRow(t *testing.T, text, subject string, f []float64) {
 	t.Helper()
 	slices.Sort(f)
@@ -69,7 +68,7 @@ func checkErrorRow(t *testing.T, text, subject string, f []float64) {
 	}
 	row := fmt.Sprintf("| %s | %d | %.2f | %d %% | %d %% |", subject, len(f), f[len(f)/2], below(1.3), below(2))
 	if !strings.Contains(text, row) {
-		t.Errorf("docs/machines.md has no row\n%s", row)
+		t.Errorf("the page has no row\n%s", row)
 	}
 }
 

@@ -78,7 +78,7 @@ func (c *Communicator) groupProtocol(longest int) Protocol {
 
 func (c *Communicator) newGroup(longest int, p Protocol) *group {
 	g := &group{Communicator: c, protocol: p}
-	g.base = microseconds(c.base[Ring][g.protocol])
+	g.base = c.callLatency(Method{Peers, g.protocol})
 	g.near, g.far = c.hopLatencies(Method{Peers, g.protocol})
 	g.parts = max(1, min(longest/minMessagePart, c.PeerChannels/max(1, c.perNode()-1)))
 	g.concurrent = c.PeerChannels * peersOfBatch / g.parts
@@ -106,14 +106,14 @@ func (g *group) loads(m Message, isFar bool) []load {
 	if isFar {
 		nic := g.Network * unit.Rate(g.interfaces()) / unit.Rate(g.perNode()) * wire
 		all := []load{{part{"interface out", m.From, 0}, nic}, {part{"interface in", m.To, 0}, nic}}
-		if g.Connection > 0 {
-			all = append(all, load{part{"connection", m.From, m.To}, g.Connection * wire})
+		if measured := g.Connection[g.protocol]; measured > 0 {
+			all = append(all, load{part{"connection", m.From, m.To}, measured})
 		}
 		return all
 	}
 	block := gigabytes(g.channel["ring-LL128 "+g.GPU][g.scale()])
 	if g.protocol == LL {
-		block = min(block/2, g.blockRateOfLL())
+		block = block / 2
 	}
 	all := []load{{part{"blocks", m.From, m.To}, block * unit.Rate(g.parts)}}
 	if !g.HasSwitch {

@@ -36,7 +36,7 @@ const (
 	numAlgorithms
 )
 
-var algorithmNames = [numAlgorithms]string{"ring", "tree", "nvls", "nvls-tree", "peers"}
+var algorithmNames = append(slices.Clone(model.NCCLAlgorithms), "peers")
 
 // String returns the name.
 func (a Algorithm) String() string { return algorithmNames[a] }
@@ -46,13 +46,13 @@ type Protocol uint8
 
 // The protocols.
 const (
-	LL     Protocol = iota // 4 B of data and 4 B of flag in each 8 B
-	LL128                  // 120 B of data and 8 B of flag in each 128 B
-	Simple                 // slices, with a barrier of the block and a fence for each
-	numProtocols
+	LL           Protocol = iota // 4 B of data and 4 B of flag in each 8 B
+	LL128                        // 120 B of data and 8 B of flag in each 128 B
+	Simple                       // slices, with a barrier of the block and a fence for each
+	numProtocols = model.NumNCCLProtocols
 )
 
-var protocolNames = [numProtocols]string{"LL", "LL128", "Simple"}
+var protocolNames = model.NCCLProtocols
 
 // String returns the name as NCCL_PROTO has it.
 func (p Protocol) String() string { return protocolNames[p] }
@@ -144,6 +144,9 @@ func (c *Communicator) Algorithms(o collective.Operation) (algorithms []Algorith
 
 // serves reports whether there is a method for an operation, as ncclTopoTuneModel has it.
 func (c *Communicator) serves(o collective.Operation, m Method) bool {
+	if c.isExcluded(m) {
+		return false
+	}
 	hasNVLS := c.HasSwitch && c.nvls[c.GPU] > 0
 	switch m.Algorithm {
 	case Ring:
@@ -158,13 +161,19 @@ func (c *Communicator) serves(o collective.Operation, m Method) bool {
 	return o == collective.Alltoall
 }
 
+// isExcluded reports whether the settings exclude a method. Messages are always possible.
+func (c *Communicator) isExcluded(m Method) bool {
+	return m.Algorithm != Peers && (len(c.NCCLSettings.Algorithms) > 0 && !slices.Contains(c.NCCLSettings.Algorithms, m.Algorithm.String()) ||
+		len(c.Protocols) > 0 && !slices.Contains(c.Protocols, m.Protocol.String()))
+}
+
 // Time returns what an operation takes by a method, from the launch of the kernels on all GPUs to
 // the end of the last.
 func (c *Communicator) Time(call Call, m Method) unit.Time {
 	if call.Bytes < 0 || !c.serves(call.Operation, m) {
 		panic(fmt.Sprintf("nccl: %v of %d bytes by %v", call.Operation, call.Bytes, m))
 	}
-	base := microseconds(c.base[m.Algorithm][m.Protocol])
+	base := c.callLatency(m)
 	switch m.Algorithm {
 	case Ring:
 		if call.Operation == collective.Bcast || call.Operation == collective.Reduce {
@@ -177,6 +186,20 @@ func (c *Communicator) Time(call Call, m Method) unit.Time {
 		return base + c.switchTime(call)
 	}
 	return c.exchangeTime(call, m)
+}
+
+// callLatency is the base latency of a call: that of the tables, or as much more or less as the
+// measured one of a ring is.
+func (c *Communicator) callLatency(m Method) unit.Time {
+	a := m.Algorithm
+	if a == Peers {
+		a = Ring
+	}
+	base := microseconds(c.base[a][m.Protocol])
+	if measured := c.Call[m.Protocol]; measured > 0 {
+		base += measured - microseconds(c.base[Ring][m.Protocol])
+	}
+	return base
 }
 
 // BusFactor returns by what nccl-tests multiply the bytes of the larger buffer over the time, for

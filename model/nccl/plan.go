@@ -38,6 +38,10 @@ func (c *Communicator) newPlan(call Call, m Method) plan {
 		p.chunk, p.slices, p.slots = 4*p.chunk, 2, 4 // a chunk is four steps, a slice two of eight
 	}
 	switch m.Algorithm {
+	case Ring:
+		if m.Protocol == Simple && p.slices == 1 {
+			p.chunk = c.pipelineChunk(call.Bytes, p, float64(c.Ranks))
+		}
 	case Tree:
 		p.chunk = c.treeChunk(m.Protocol, call.Bytes, p)
 	case NVLSTree:
@@ -65,32 +69,45 @@ func (c *Communicator) hopLatencies(m Method) (near, far unit.Time) {
 			far = microseconds(c.hop[network][Tree][m.Protocol])
 		}
 	}
+	if measured := c.NetworkHop[m.Protocol]; measured > 0 {
+		far = measured
+	}
 	return near, far + c.NetworkLatency
 }
 
 // treeChunk makes chunks shorter until there are several for each level of the tree. The same,
 // calcCollChunking.
 func (c *Communicator) treeChunk(protocol Protocol, bytes int, p plan) int {
-	chunk, depth := p.chunk, float64(c.perNode()-1+log2(c.Nodes)+1)
-	each := func() float64 { return float64(bytes / (p.channels * chunk)) }
-	switch protocol {
-	case Simple:
-		for each() < 8*depth && chunk > 128<<10 {
-			chunk /= 2
-		}
-		for each() < 4*depth && chunk > 64<<10 {
-			chunk /= 2
-		}
-		for each() < depth && chunk > 32<<10 {
-			chunk /= 2
-		}
-	case LL128:
-		perNode := float64(c.perNode())
-		steps := 1 + float64(log2(c.Nodes)) + 0.1*perNode
-		for each() < steps*64/perNode && chunk > 128<<10 {
-			chunk /= 2
-		}
-		for each() < steps*16/perNode && chunk > 32<<10 {
+	switch {
+	case protocol == Simple && c.TreeChunk > 0:
+		return c.TreeChunk
+	case protocol == Simple:
+		return c.pipelineChunk(bytes, p, float64(c.perNode()+log2(c.Nodes)))
+	case protocol == LL:
+		return p.chunk
+	}
+	perNode := float64(c.perNode())
+	steps := 1 + float64(log2(c.Nodes)) + 0.1*perNode
+	return p.shortenChunk(bytes, []chunkLimit{{steps * 64 / perNode, 128 << 10}, {steps * 16 / perNode, 32 << 10}})
+}
+
+// pipelineChunk is the chunk of a pipeline by Simple that passes so many ranks one after the other.
+// That broadcasts and reductions have the rule of trees is assumed.
+func (c *Communicator) pipelineChunk(bytes int, p plan, depth float64) int {
+	return p.shortenChunk(bytes, []chunkLimit{{8 * depth, 128 << 10}, {4 * depth, 64 << 10}, {depth, 32 << 10}})
+}
+
+// chunkLimit says up to which length chunks are halved as long as a channel has fewer.
+type chunkLimit struct {
+	chunks   float64
+	shortest int
+}
+
+// shortenChunk halves the chunk by rules, one after the other.
+func (p *plan) shortenChunk(bytes int, limits []chunkLimit) int {
+	chunk := p.chunk
+	for _, l := range limits {
+		for float64(bytes/(p.channels*chunk)) < l.chunks && chunk > l.shortest {
 			chunk /= 2
 		}
 	}
@@ -122,9 +139,15 @@ func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, rece
 		block := limit("ring-LL128")
 		switch p.Protocol {
 		case LL:
-			links, block = links/2, c.blockRateOfLL()
+			links, block = links/2, c.blockRateOfLL(p)
 		case LL128:
 			links *= 0.92
+		}
+		if measured := c.Block[p.Protocol]; measured > 0 {
+			block = measured
+		}
+		if o == collective.Bcast || o == collective.Reduce {
+			return min(links, block), min(links, block)
 		}
 		sends, _ := c.steps(o)
 		return shareOfLinks(links, block, sends), block
@@ -132,7 +155,7 @@ func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, rece
 		rate := min(links*0.92, limit("tree"))
 		switch {
 		case p.Protocol == LL:
-			rate = min(rate/3.8, c.blockRateOfLL())
+			rate = min(rate/3.8, c.blockRateOfLL(p))
 		case p.Protocol == LL128 && c.Nodes == 1:
 			rate = min(rate*7/9, limit("tree-LL128"))
 		case p.Protocol == LL128:
@@ -143,9 +166,10 @@ func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, rece
 	return links, links
 }
 
-// blockRateOfLL is how fast a block of threads moves data by LL.
-func (c *Communicator) blockRateOfLL() unit.Rate {
-	return gigabytes(c.llOfGPU[c.GPU] / float64(c.NodeChannels))
+// blockRateOfLL is how fast a block of threads moves data by LL: half as fast as by LL128, as half
+// of what it stores are flags, and no faster than its part of what the tables say of all.
+func (c *Communicator) blockRateOfLL(p plan) unit.Rate {
+	return gigabytes(min(c.channel["ring-LL128 "+c.GPU][c.scale()]/2, c.llOfGPU[c.GPU]/float64(p.channels)))
 }
 
 // shareOfLinks is a channel's part of a GPU's links in one of so many steps that send, after which
@@ -153,9 +177,9 @@ func (c *Communicator) blockRateOfLL() unit.Rate {
 // others: all steps together take as long as the bytes on the links.
 func shareOfLinks(links, block unit.Rate, sends int) unit.Rate {
 	if sends := unit.Rate(sends); sends/links > (sends+1)/block {
-		links = sends / (sends/links - 1/block)
+		return sends / (sends/links - 1/block)
 	}
-	return min(links, block)
+	return block
 }
 
 // channelNetworkRate is a channel's part of the interfaces of a node, in bytes of data. LL sends
@@ -166,14 +190,14 @@ func (c *Communicator) channelNetworkRate(p plan) unit.Rate {
 		return rate // each GPU sends its part by its own interface
 	}
 	rate = min(rate, c.Network)
-	if c.Connection > 0 {
-		rate = min(rate, c.Connection)
-	}
 	switch p.Protocol {
 	case LL:
 		rate = min(rate/2, gigabytes(c.llRate())/unit.Rate(p.channels))
 	case LL128:
 		rate = rate * 120 / 128
+	}
+	if measured := c.Connection[p.Protocol]; measured > 0 {
+		rate = min(rate, measured)
 	}
 	return rate
 }

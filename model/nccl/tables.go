@@ -95,7 +95,7 @@ func (t *Tables) readLine(words []string) bool {
 	}
 	words = words[:split]
 	byProtocol := func(to *[numProtocols]float64) bool { return copy(to[:], x) == len(x) && len(x) == int(numProtocols) }
-	algorithm := Algorithm(max(0, slices.Index(algorithmNames[:], words[len(words)-1])))
+	algorithm := Algorithm(max(0, slices.Index(algorithmNames, words[len(words)-1])))
 	switch key := words[0]; key {
 	case "base":
 		return byProtocol(&t.base[algorithm])

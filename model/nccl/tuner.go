@@ -98,6 +98,9 @@ func (c *Communicator) tunerBandwidth(o collective.Operation, m Method) float64 
 	bus, channels := links, float64(c.channels(m.Algorithm))
 	if c.Nodes > 1 {
 		bus = min(links, float64(c.networkRate())/1e9)
+		if c.Nodes == 2 && m.Algorithm == Tree { // search.cc: their speed within nodes is up to twice that between
+			bus = min(links, 2*float64(c.networkRate())/1e9)
+		}
 	}
 	switch {
 	case m.Algorithm == NVLS || m.Algorithm == NVLSTree:

@@ -151,8 +151,14 @@ func (r *fileReader) ncclSettings(l *model.Library) settingReaders {
 		"network": r.mapping(
 			required("bandwidth", r.rate(&s.Network)),
 			required("latency", r.time(&s.NetworkLatency)),
-			optional("connection", r.rate(&s.Connection)),
+			optional("connection", ofNCCLProtocols(r, &s.Connection, r.rate)),
+			optional("hop", ofNCCLProtocols(r, &s.NetworkHop, r.positiveTime)),
 		),
+		"algorithms": r.ncclNames(&s.Algorithms, model.NCCLAlgorithms),
+		"protocols":  r.ncclNames(&s.Protocols, model.NCCLProtocols[:]),
+		"call":       ofNCCLProtocols(r, &s.Call, r.positiveTime),
+		"block":      ofNCCLProtocols(r, &s.Block, r.rate),
+		"tree_chunk": r.size(&s.TreeChunk, 32<<10, 4<<20),
 		"channels": r.mapping(
 			required("node", r.count(&s.NodeChannels, 1, maxChannels)),
 			required("interface", r.count(&s.InterfaceChannels, 1, maxChannels)),
@@ -160,6 +166,23 @@ func (r *fileReader) ncclSettings(l *model.Library) settingReaders {
 			required("peers", r.count(&s.PeerChannels, 1, maxChannels)),
 		),
 	}, nil}
+}
+
+// ofNCCLProtocols reads a number for each protocol, of which all are optional.
+func ofNCCLProtocols[T any](r *fileReader, to *[model.NumNCCLProtocols]T, read func(*T) nodeReader) nodeReader {
+	var fields []mappingField
+	for i, name := range model.NCCLProtocols {
+		fields = append(fields, optional(name, read(&to[i])))
+	}
+	return r.mapping(fields...)
+}
+
+// ncclNames reads a list of algorithms or protocols.
+func (r *fileReader) ncclNames(to *[]string, names []string) nodeReader {
+	return r.list("["+names[0]+"]", func(path string, i int, n *yaml.Node) {
+		*to = append(*to, "")
+		oneOfWords(r, &(*to)[i], names).read(fmt.Sprintf("%s[%d]", path, i), n)
+	})
 }
 
 // software reads the cost of each kind of work that the library's engine declares.
