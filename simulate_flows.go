@@ -87,7 +87,11 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 			p = *o.LogGOPS
 		}
 		overhead := model.Curve{{ValueAtFrom: p.Overhead, PerByte: p.OverheadPerByte}}
-		return flow.Machine{Machine: collective.Machine{Parameters: model.Parameters{L: p.L, Gap: p.Gap, GapPerByte: p.GapPerByte, SendOverhead: overhead, RecvOverhead: overhead}}}, nil, nil
+		m := flow.Machine{Machine: collective.Machine{Parameters: model.Parameters{L: p.L, Gap: p.Gap, GapPerByte: p.GapPerByte, SendOverhead: overhead, RecvOverhead: overhead}}}
+		m.ProcessorTimes = func(_, _, bytes int) (sender, receiver unit.Time) {
+			return overhead.Time(bytes), overhead.Time(bytes)
+		}
+		return m, nil, nil
 	}
 	if o.LogGOPS != nil {
 		return flow.Machine{}, nil, optionErrorf("LogGOPS, Platform", "give one of them")
@@ -101,7 +105,29 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 	}
 	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks, changed: p}.model(ctx)
 	m.Copying = nil // collective operations of training are in place
-	return flow.Machine{Machine: m.Machine, Nodes: m.nodes}, p.Machine, err
+	return flow.Machine{Machine: m.Machine, Nodes: m.nodes, ProcessorTimes: processorTimes(p.Machine, m.calibrated, ranks)}, p.Machine, err
+}
+
+// processorTimes returns for how long standard messages of a library occupy processors; nil: that
+// is not known. It remembers them.
+func processorTimes(m *model.Machine, lib *model.Library, ranks int) func(from, to, bytes int) (sender, receiver unit.Time) {
+	if lib == nil || lib.ClosedForm() != nil {
+		return nil
+	}
+	type key struct {
+		path  model.Path
+		bytes int
+	}
+	known := map[key][2]unit.Time{}
+	return func(from, to, bytes int) (sender, receiver unit.Time) {
+		k := key{m.PathBetweenRanks(ranks, from, to), bytes}
+		times, ok := known[k]
+		if !ok {
+			times[0], times[1] = model.Transfer{Machine: m, Library: lib, Mode: model.StandardMode, Bytes: bytes, Path: k.path, IsNonblocking: true}.ProcessorTimes()
+			known[k] = times
+		}
+		return times[0], times[1]
+	}
 }
 
 // describeFlows is the answer: when the workload ends, and what its critical path does.

@@ -174,6 +174,9 @@ func (n torusTransfer) accessChannel(c Channel, name string, bytes int) (Channel
 	return c, name, false
 }
 
+// carriesOneAccess implements oneAccessCarrier.
+func (n torusTransfer) carriesOneAccess() {}
+
 // get takes the latency twice: for the request and for the answer.
 func (n torusTransfer) get(w *protocolRun, side CostSide, bytes int) {
 	c, name, _ := n.accessChannel(n.Get, "torus.get", bytes)

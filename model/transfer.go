@@ -99,6 +99,27 @@ func (t Transfer) Timeline() *Timeline {
 	return &Timeline{Ranks: []Track{track(SenderSide, "T_s", w.lanes[SenderSide].callReturnTime), track(ReceiverSide, "T_s-r", w.lanes[ReceiverSide].clock)}, Flights: w.flights}
 }
 
+// oneAccessCarrier is implemented by networks on which a processor, or the engine beside it,
+// carries out one remote access at a time, from its start to its end.
+type oneAccessCarrier interface{ carriesOneAccess() }
+
+// ProcessorTimes returns for how long the message occupies the processors of its sender and its
+// receiver, without the times in which they wait for it and could handle others.
+func (t Transfer) ProcessorTimes() (sender, receiver unit.Time) {
+	w := t.runToEnd()
+	_, oneAccess := w.carrier.(oneAccessCarrier)
+	busy := func(side CostSide) (sum unit.Time) {
+		for _, s := range w.lanes[side].spans {
+			isAccess := s.Activity == WaitActivity && (s.Name == "get" || s.Name == "put")
+			if s.Activity < ComputeActivity || isAccess && oneAccess {
+				sum += s.Duration()
+			}
+		}
+		return sum
+	}
+	return busy(SenderSide), busy(ReceiverSide)
+}
+
 // protocolOrChosen returns the protocol by which the message goes.
 func (t Transfer) protocolOrChosen() *Protocol {
 	p := t.Protocol

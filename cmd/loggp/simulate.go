@@ -35,9 +35,12 @@ const (
 )
 
 // simulationLevels are the values of --level.
-var simulationLevels = []string{"loggops", flowLevel}
+var simulationLevels = []string{"loggops", flowLevel, allLevels}
 
-const flowLevel = "flows"
+const (
+	flowLevel = "flows"
+	allLevels = "all"
+)
 
 func simulateCommand() *cobra.Command {
 	var s simulateFlags
@@ -60,7 +63,8 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg
   loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns
   loggp simulate gpt.yaml --level flows --platform dgx-h100
-  loggp simulate gpt.yaml --platform dgx-h100 --sweep taper=1,2,4 -o sweep.svg`,
+  loggp simulate gpt.yaml --platform dgx-h100 --sweep taper=1,2,4 -o sweep.svg
+  loggp simulate bcast.goal --platform hdr-fattree --level all`,
 		Args: requireArgs("file of a schedule, - for standard input, or the files of a trace or a training step"),
 		RunE: s.run,
 	}
@@ -80,7 +84,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
 	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
 	f.StringSliceVar(&s.failedParts, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
-	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform")
+	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform; all compares both with packets")
 	s.workload.addFlags(cmd)
 	addPrintFlags(cmd)
 	return cmd
@@ -134,7 +138,7 @@ var flowFlagNames = []string{"nodes", "fail"}
 // have is asked for.
 func (s *simulateFlags) isByFlows(cmd *cobra.Command) bool {
 	if cmd.Flags().Changed("level") {
-		return *s.level == flowLevel
+		return *s.level != simulationLevels[0]
 	}
 	return s.parameterSweep != "" && !loggp.IsParameterSweep(s.parameterSweep) && strings.Contains(s.parameterSweep, "=") || slices.ContainsFunc(flowFlagNames, cmd.Flags().Changed)
 }
@@ -158,6 +162,16 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
 		}
 		o.LogGOPS = &p
+	}
+	if *s.level == allLevels {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for one level", "sweep", "finish"); err != nil {
+			return err
+		}
+		c, err := loggp.CompareLevels(cmd.Context(), w, o)
+		if err != nil {
+			return usageErrorWithFlag(cmd, err)
+		}
+		return printDocument(cmd, c.Document())
 	}
 	if s.parameterSweep != "" {
 		sweep, err := loggp.SweepFlows(cmd.Context(), w, o, s.parameterSweep)

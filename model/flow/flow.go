@@ -28,6 +28,10 @@ import (
 type Machine struct {
 	collective.Machine                   // the cost of messages, and what they occupy
 	Nodes              *collective.Nodes // of all ranks; nil: each rank is a node
+
+	// ProcessorTimes returns for how long a message occupies the processors of its sender and its
+	// receiver; nil: for no time. Messages of a rank share its processor.
+	ProcessorTimes func(from, to, bytes int) (sender, receiver unit.Time)
 }
 
 // Result is when the operations of a workload end.
@@ -84,6 +88,7 @@ type demands struct {
 	workload *workload.Workload
 
 	parts       map[model.Component]int32
+	processors  map[int32]bool // which of them are processors
 	messages    map[messageKey]*demand
 	collectives map[collectiveKey]*demand
 	alone       map[string]unit.Time // of collective operations of groups that lie alike
@@ -103,17 +108,20 @@ type collectiveKey struct {
 }
 
 func newDemands(w *workload.Workload, x workload.Expansion, m Machine) *demands {
-	return &demands{Machine: m, Expansion: x, workload: w, parts: map[model.Component]int32{}, messages: map[messageKey]*demand{}, collectives: map[collectiveKey]*demand{}, alone: map[string]unit.Time{}}
+	return &demands{Machine: m, Expansion: x, workload: w, parts: map[model.Component]int32{}, processors: map[int32]bool{}, messages: map[messageKey]*demand{}, collectives: map[collectiveKey]*demand{}, alone: map[string]unit.Time{}}
 }
 
 // interfaces are the parts of ranks that send and receive, beside those of the machine.
 const (
 	sendInterface    = "sender of rank"
 	receiveInterface = "receiver of rank"
+	processor        = "processor of rank"
 )
 
 // isOwnPart reports whether a part belongs to one rank.
-func isOwnPart(c model.Component) bool { return c.Name == sendInterface || c.Name == receiveInterface }
+func isOwnPart(c model.Component) bool {
+	return c.Name == sendInterface || c.Name == receiveInterface || c.Name == processor
+}
 
 // partNumber returns the number of a part.
 func (d *demands) partNumber(c model.Component) int32 {
@@ -121,6 +129,7 @@ func (d *demands) partNumber(c model.Component) int32 {
 	if !known {
 		n = int32(len(d.parts))
 		d.parts[c] = n
+		d.processors[n] = c.Name == processor
 	}
 	return n
 }
@@ -133,6 +142,11 @@ func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 	flow := d.InterfaceTime(d.Nodes, from, to, bytes)
 	busy[d.partNumber(model.Component{Name: sendInterface, Index: from})] += unit.Time(count) * flow
 	busy[d.partNumber(model.Component{Name: receiveInterface, Index: to})] += unit.Time(count) * flow
+	if d.ProcessorTimes != nil {
+		sender, receiver := d.ProcessorTimes(from, to, bytes)
+		busy[d.partNumber(model.Component{Name: processor, Index: from})] += unit.Time(count) * sender
+		busy[d.partNumber(model.Component{Name: processor, Index: to})] += unit.Time(count) * receiver
+	}
 	if d.SharedOccupations == nil {
 		return
 	}
@@ -143,19 +157,22 @@ func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 }
 
 // newDemand returns the demand of an activity. If its parts are busy for longer than the time that
-// it was said to take, it takes that long.
-func newDemand(alone unit.Time, busy busyTimes) *demand {
-	for _, t := range busy {
-		alone = max(alone, t)
-	}
-	d := &demand{alone: alone}
+// it was said to take, it takes that long. Processors may work for it after its end: they are busy
+// for all of it at most.
+func (d *demands) newDemand(alone unit.Time, busy busyTimes) *demand {
 	for part, t := range busy {
-		if t > 0 {
-			d.uses = append(d.uses, use{part, float64(t) / float64(alone)})
+		if !d.processors[part] {
+			alone = max(alone, t)
 		}
 	}
-	slices.SortFunc(d.uses, func(a, b use) int { return int(a.part - b.part) })
-	return d
+	made := &demand{alone: alone}
+	for part, t := range busy {
+		if t > 0 {
+			made.uses = append(made.uses, use{part, min(float64(t)/float64(max(alone, 1)), 1)})
+		}
+	}
+	slices.SortFunc(made.uses, func(a, b use) int { return int(a.part - b.part) })
+	return made
 }
 
 // ofMessage returns the demand of a message.
@@ -170,7 +187,7 @@ func (d *demands) ofMessage(from, to int, bytes uint64) *demand {
 		d.addMessages(busy, from, to, int(bytes), 1)
 		alone = d.MessageTime(d.Nodes, from, to, int(bytes))
 	}
-	made := newDemand(alone, busy)
+	made := d.newDemand(alone, busy)
 	d.messages[key] = made
 	return made
 }
@@ -209,7 +226,7 @@ func (d *demands) ofCollective(group int, o workload.Op) (*demand, error) {
 			return nil, err
 		}
 	}
-	made := newDemand(alone, busy)
+	made := d.newDemand(alone, busy)
 	d.collectives[key] = made
 	return made, nil
 }

@@ -151,7 +151,7 @@ func TestRingHasTheTimeOfItsMessages(t *testing.T) {
 					t.Fatal(a)
 				}
 				d := newDemands(w, workload.Expansion{}, m)
-				want, got := m.Cost(a, job).LastEnd, newDemand(d.ringTime(r, w.Groups[0].Ranks, busyTimes{}), nil).alone
+				want, got := m.Cost(a, job).LastEnd, d.ringTime(r, w.Groups[0].Ranks, busyTimes{})
 				if ratio := float64(got) / float64(want); ratio < 0.85 || ratio > 1.15 {
 					t.Errorf("%v of %d ranks in nodes of %d, %d bytes: %v, want %v", o, c.ranks, c.perNode, bytes, got, want)
 				}
@@ -269,5 +269,31 @@ func BenchmarkRing(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Messages share the processors of their ranks: those of one sender, and those that a rank sends
+// and receives. One alone takes its one-way time, however long processors work for it.
+func TestMessagesShareProcessors(t *testing.T) {
+	m := testMachine(4, 1)
+	alone := m.MessageTime(m.Nodes, 0, 1, 1000)
+	for _, c := range []struct{ sender, receiver float64 }{{0, 0}, {0.8, 0.1}, {0.3, 0.9}, {1.5, 1}} {
+		m.ProcessorTimes = func(_, _, _ int) (sender, receiver unit.Time) {
+			return unit.Time(c.sender * float64(alone)), unit.Time(c.receiver * float64(alone))
+		}
+		if got := finish(t, pairs(1000), m).Finish; got != alone {
+			t.Errorf("%+v: a message alone takes %v, want %v", c, got, alone)
+		}
+		exchange := &workload.Workload{}
+		for r := range 2 {
+			p := workload.NewProgram("exchange")
+			p.AddOp(workload.Op{Kind: workload.Send, Size: 1000})
+			p.AddOp(workload.Op{Kind: workload.Recv, Size: 1000})
+			exchange.Ranks = append(exchange.Ranks, workload.Rank{Program: p, Peers: []int{1 - r}})
+		}
+		want := max(1, min(c.sender, 1)+min(c.receiver, 1)) * float64(alone)
+		if got := float64(finish(t, exchange, m).Finish); math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%+v: an exchange takes %g times as long as a message, want %g", c, got/float64(alone), want/float64(alone))
+		}
 	}
 }

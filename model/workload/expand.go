@@ -85,7 +85,8 @@ func (w *Workload) EstimateOps(x Expansion) (int, error) {
 }
 
 // Schedule expands a workload, which Check accepts, into messages. Operations of stream s run on
-// CPU s. The messages of each collective operation have a tag of their own, above MaxTag.
+// CPU s. The messages of each collective operation have a tag of their own, above those of all
+// messages.
 func (w *Workload) Schedule(x Expansion) (*schedule.Schedule, error) {
 	e := &expander{workload: w, Expansion: x, builder: pattern.StepBuilder{CopyTime: x.CopyTime, FoldTime: x.FoldTime}}
 	if err := e.numberCollectives(); err != nil {
@@ -114,8 +115,12 @@ type expander struct {
 func (e *expander) numberCollectives() error {
 	w := e.workload
 	counts := make([]uint64, len(w.Groups))
+	next := uint64(0)
 	for rank, r := range w.Ranks {
 		for _, o := range r.Program.ops {
+			if o.Kind == Send {
+				next = max(next, uint64(o.Tag)+1)
+			}
 			if o.Kind == Collective {
 				if g := r.Groups[o.Peer]; w.Groups[g].Ranks[0] == rank {
 					counts[g]++
@@ -124,10 +129,9 @@ func (e *expander) numberCollectives() error {
 		}
 	}
 	e.firstTag = make([]uint32, len(counts))
-	next := uint64(MaxTag + 1)
 	for g, n := range counts {
 		if e.firstTag[g] = uint32(next); next+n >= schedule.Any {
-			return fmt.Errorf("more than %d collective operations", uint64(schedule.Any-MaxTag))
+			return fmt.Errorf("more than %d tags of messages and collective operations", uint64(schedule.Any))
 		}
 		next += n
 	}
