@@ -12,10 +12,10 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// The real time of a message, of an all-to-all of 1,024 ranks with 1 KiB each, and of making 4,096
-// ranks: with loggp, and with SimGrid's SMPI where it is installed (libsimgrid-dev). Run them with
-// -bench . -benchtime 1x; but the ping-pong with as many messages as it is to count, such as
-// -benchtime 1000000x.
+// Benchmarks of real time with loggp and, if it is installed (libsimgrid-dev), with SimGrid's SMPI:
+// a message, an all-to-all of 1,024 ranks with 1 KiB each, and the start of 4,096 ranks. Run them
+// with -bench . -benchtime 1x. For the ping-pong give the number of messages, such as -benchtime
+// 1000000x.
 
 func BenchmarkPingPong(b *testing.B) {
 	for _, system := range systems {

@@ -27,7 +27,7 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// built are the programs that were compiled, by their source.
+// built has the compiled programs by source.
 var built struct {
 	sync.Mutex
 	at  map[string]string
@@ -78,7 +78,7 @@ func compile(t testing.TB, source, into string, options ...string) {
 	}
 }
 
-// run runs a program on a world and returns what it wrote.
+// run runs a program on a world and returns its output.
 func run(t testing.TB, w device.World, o mpi.Options, p *Program) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -108,8 +108,8 @@ func emulated(t testing.TB, name string, ranks int) (device.World, mpi.Options) 
 
 const simple = "loggp:L=5us,o_s=1us,o_r=1us,g=2us,G=10ns/B"
 
-// The programs of the suite print what they print with Open MPI and MPICH: the files N.txt have
-// that for N ranks.
+// The programs of the suite print what they print with Open MPI and MPICH. The files N.txt contain
+// the output for N ranks.
 func TestSuite(t *testing.T) {
 	for _, s := range suites {
 		path := build(t, s.dir+"/suite.c")
@@ -120,8 +120,8 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// suites are folders of testdata with programs that others run, too, and the libraries that have
-// the functions.
+// suites are folders of testdata with programs that other implementations also run, and the names
+// of those that have all functions used.
 var suites = []struct{ dir, with string }{
 	{"suite", "openmpi mpich"},
 	{"openmpi", "openmpi"},
@@ -132,7 +132,7 @@ var suites = []struct{ dir, with string }{
 	{"threads", "openmpi"},
 }
 
-// They do so on other machines, and with each engine.
+// They print the same on other machines and with each engine.
 func TestSuiteEverywhere(t *testing.T) {
 	dirs := []string{"suite", "windows", "files", "threads"}
 	for _, dir := range dirs {
@@ -178,8 +178,8 @@ func checkSuite(t *testing.T, w device.World, o mpi.Options, path, dir string, r
 	}
 }
 
-// firstDifference returns an error that shows the first line in which an output differs from that
-// of other implementations.
+// firstDifference returns an error that shows the first line in which an output differs from the
+// expected one.
 func firstDifference(got, want string) error {
 	lines := strings.Split(got, "\n")
 	for i, line := range strings.Split(want, "\n") {
@@ -193,7 +193,7 @@ func firstDifference(got, want string) error {
 	return nil
 }
 
-// Every function of the table is called by the suite.
+// The suite calls every function of the table.
 func TestSuiteHasAllFunctions(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.[ch]")
 	if err != nil {
@@ -207,7 +207,7 @@ func TestSuiteHasAllFunctions(t *testing.T) {
 		}
 		all = append(all, text...)
 	}
-	// MPI_Abort is in wrong.c.
+	// wrong.c calls MPI_Abort.
 	for _, f := range toolchain.Functions {
 		if f.IsMPI() && f.IntForm == "" && f.Name != "MPI_Abort" && f.Name != "MPI_Init_thread" && !regexp.MustCompile(`\b`+f.Name+`\b`).Match(all) {
 			t.Errorf("no program of the suite calls %s", f.Name)
@@ -215,7 +215,7 @@ func TestSuiteHasAllFunctions(t *testing.T) {
 	}
 }
 
-// What goes wrong in one rank is the error of that rank, and says where.
+// A fault of one rank is an error of that rank, with the line of the call.
 func TestWrongPrograms(t *testing.T) {
 	path := build(t, "wrong.c")
 	source, err := os.ReadFile("testdata/wrong.c")
@@ -267,7 +267,7 @@ func TestWrongPrograms(t *testing.T) {
 	}
 }
 
-// A program that computes for ever is ended when the context is done.
+// A program that computes forever ends when the context is done.
 func TestInterrupt(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { stop(errors.New("enough")) })
@@ -278,7 +278,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// Lines of output are whole, and say by whom they are.
+// Lines of output are not interleaved, and are tagged with their rank.
 func TestOutput(t *testing.T) {
 	w, o := emulated(t, simple, 3)
 	out, err := run(t, w, o, &Program{Path: build(t, "print.c"), Arguments: []string{"a b", "c"}, TagOutput: true})
@@ -293,7 +293,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// Without measuring, a run is the same every time. With it, computing takes virtual time.
+// Without measured computing time a run is reproducible. With it, computing takes virtual time.
 func TestCompute(t *testing.T) {
 	times := map[float64]string{}
 	for _, factor := range []float64{0, 0, 1000} {
@@ -311,7 +311,7 @@ func TestCompute(t *testing.T) {
 		t.Errorf("computing takes no time: %q", times[1000])
 	}
 
-	// 100,000 additions, each of which needs the one before, take more than as many cycles.
+	// 100,000 dependent additions take at least one cycle each.
 	w, o := emulated(t, simple, 2)
 	out, err := run(t, w, o, &Program{Path: build(t, "compute.c"), Compute: Compute{Rate: 1e6}})
 	if err != nil {
@@ -322,8 +322,8 @@ func TestCompute(t *testing.T) {
 	}
 }
 
-// A function that is not there fails when the program is linked, unless only functions that nobody
-// calls call it: then a library of helpers serves programs that need some of them.
+// A missing function is an error at link time, unless all its callers are unused: a library of
+// helpers can serve programs that use only some of them.
 func TestMissingFunction(t *testing.T) {
 	c, err := toolchain.New(t.Context())
 	if err != nil {
@@ -343,7 +343,7 @@ func TestMissingFunction(t *testing.T) {
 	}
 }
 
-// main may be in a library, and so may what calls it.
+// main and its caller may be in a library.
 func TestMainInLibrary(t *testing.T) {
 	dir := t.TempDir()
 	object, library, path := filepath.Join(dir, "empty.o"), filepath.Join(dir, "empty.a"), filepath.Join(dir, "empty")
@@ -358,7 +358,7 @@ func TestMainInLibrary(t *testing.T) {
 	}
 }
 
-// Options of compilers that must not reach what is linked into programs.
+// Compiler options that must not affect what is linked into programs.
 func TestOptions(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "empty")
@@ -372,7 +372,7 @@ func TestOptions(t *testing.T) {
 	compile(t, "testdata/empty.c", filepath.Join(dir, "part.o"), "-r")
 }
 
-// The compiler may be one of C++.
+// The compiler may be a C++ compiler.
 func TestCPlusPlus(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip(err)
@@ -421,7 +421,8 @@ int main(int argc, char **argv) {
 	}
 }
 
-// A job that has too few memory mappings says how to get more, before the process has none.
+// A job that needs too many memory mappings fails before the process has none left, and says how to
+// allow more.
 func TestMappings(t *testing.T) {
 	defer func(n int) { spareMappings = n }(spareMappings)
 	spareMappings = 1 << 30
@@ -432,7 +433,7 @@ func TestMappings(t *testing.T) {
 	}
 }
 
-// What is no program says so.
+// A file that is not a program is an error that says so.
 func TestNoProgram(t *testing.T) {
 	for path, want := range map[string]string{"cprog.go": "compile it with 'loggp cc'", "/nowhere/x": "no such file"} {
 		if _, err := (&Program{Path: path}).Main(); err == nil || !strings.Contains(err.Error(), want) {

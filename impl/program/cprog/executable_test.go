@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// buildWithABI compiles a program as another implementation of the MPI standard ABI does: with a
-// header, and a library whose functions do nothing, some of which loggp does not have.
+// buildWithABI compiles a program as for another implementation of the MPI standard ABI: with a
+// header, and a library whose functions do nothing. loggp lacks some of these functions.
 func buildWithABI(t *testing.T, source, into string, options ...string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,8 +46,9 @@ func buildWithABI(t *testing.T, source, into string, options ...string) {
 	}
 }
 
-// An executable that another compiler has linked prints what the program prints that loggp cc has
-// made of the same source: the whole suite of C, and what a process has one of.
+// An executable linked by another compiler prints what the same source prints when compiled by
+// loggp cc: for the whole C suite, and for programs that use resources of which a process has only
+// one.
 func TestExecutable(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -76,7 +77,7 @@ func TestExecutable(t *testing.T) {
 	}
 }
 
-// What cannot be run as it is says why, and what to do.
+// An executable that cannot be run is an error that says why and what to do.
 func TestWrongExecutables(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

@@ -11,15 +11,14 @@ import (
 	"testing"
 )
 
-// Programs of testdata/field have failed for users, each for a reason of its own, which its first
-// line says.
+// Programs of testdata/field have failed for users. Their first lines say why.
 var fieldPrograms = []struct {
 	source   string
 	ranks    int
 	argument string
-	options  []string // of the compiler
-	want     string   // output of the run
-	wrong    string   // its error, of two ranks; empty: none
+	options  []string // for the compiler
+	want     string   // expected output
+	wrong    string   // expected error with two ranks; "": none
 }{
 	{source: "intercoll_corruption.c", ranks: 8, want: "ok\n"},
 	{source: "attrdelete.c", ranks: 2},
@@ -88,8 +87,8 @@ var fieldPrograms = []struct {
 	{source: "hints.c", ranks: 2, want: "no_locks=true\naccumulate_ordering=rar,raw,war,waw\naccumulate_ops=same_op_no_op\nsame_size=false\nsame_disp_unit=false\nown=?\n"},
 }
 
-// They print what they print with other implementations, also if memory is collected, and stacks
-// of goroutines are moved, all the time.
+// They print what they print with other implementations, even under permanent garbage collection
+// and moving of goroutine stacks.
 func TestFieldPrograms(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	dir := t.TempDir()
@@ -108,7 +107,7 @@ func TestFieldPrograms(t *testing.T) {
 				compile(t, filepath.Join("testdata/field", c.source), path, append([]string{"-g"}, c.options...)...)
 				paths[c.source] = path
 			}
-			if c.wrong != "" { // what it leaves of this process, such as locks, is not for other tests
+			if c.wrong != "" { // it may leave locks held in this process, so it runs in one of its own
 				var out, errs strings.Builder
 				cmd := exec.Command(os.Args[0], c.argument)
 				cmd.Env = append(os.Environ(), inProcess+"="+path, "GOGC=1")

@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Programs that MPI forbids and most implementations run end well, with a warning that has the MPI
-// function and the line. A strict check makes it the error.
+// Programs that violate the standard and run with most implementations end normally, with a warning
+// that names the MPI function and the line. With a strict check it is an error.
 func TestForgivenPrograms(t *testing.T) {
 	path := build(t, "forgiven.c")
 	source, err := os.ReadFile("testdata/forgiven.c")

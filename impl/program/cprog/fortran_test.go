@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// fortranOptions are what the suite needs of any compiler.
+// fortranOptions are options that the suite needs with any compiler.
 var fortranOptions = []string{"-cpp", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none"}
 
 // buildFortran compiles programs of testdata/fortran.
@@ -43,7 +43,7 @@ func TestFortranSuite(t *testing.T) {
 	checkFortranSuite(t, buildFortran(t, "testdata/fortran_files/suite.f90"), "fortran_files")
 }
 
-// Module mpi_f08 takes counts of two kinds.
+// Module mpi_f08 accepts counts of two kinds.
 func TestFortranLargeCounts(t *testing.T) {
 	path := buildFortran(t, "testdata/fortran08/large.f90")
 	w, o := emulated(t, simple, 3)
@@ -52,7 +52,7 @@ func TestFortranLargeCounts(t *testing.T) {
 	}
 }
 
-// Datatypes of the compiler's kinds carry and combine its numbers.
+// Datatypes of Fortran kinds transfer and combine the compiler's numbers.
 func TestFortranKinds(t *testing.T) {
 	w, o := emulated(t, simple, 3)
 	if out, err := run(t, w, o, &Program{Path: buildFortran(t, "testdata/fortran/kinds.f90")}); out != "ok\n" || err != nil {
@@ -68,7 +68,7 @@ func TestFortranWithC(t *testing.T) {
 	}
 }
 
-// Windows of a Fortran program. Open MPI 4.1 prints the same.
+// Windows in Fortran. Open MPI 4.1 prints the same.
 func TestFortranWindows(t *testing.T) {
 	want, err := os.ReadFile("testdata/fortran/windows.txt")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestFortranWindows(t *testing.T) {
 	}
 }
 
-// A Fortran program starts others, by each of the modules. Open MPI 4.1 prints the same.
+// A Fortran program spawns others, with each module. Open MPI 4.1 prints the same.
 func TestStartedFortranPrograms(t *testing.T) {
 	want, err := os.ReadFile("testdata/spawn/fortran.txt")
 	if err != nil {
@@ -100,7 +100,7 @@ func checkFortranSuite(t *testing.T, path, dir string) {
 	}
 }
 
-// What goes wrong in a Fortran program is the error of a rank, with the line of a call.
+// A fault in a Fortran program is an error of a rank, with the line of the call.
 func TestWrongFortran(t *testing.T) {
 	path := buildFortran(t, "testdata/fortran/wrong.f90")
 	source, err := os.ReadFile("testdata/fortran/wrong.f90")
@@ -127,7 +127,7 @@ func TestWrongFortran(t *testing.T) {
 	}
 }
 
-// A procedure that is not there fails when the program is linked, by its name.
+// A missing procedure is an error at link time that names it.
 func TestMissingProcedure(t *testing.T) {
 	c, err := toolchain.NewFortran(t.Context())
 	if err != nil {
@@ -145,7 +145,7 @@ func TestMissingProcedure(t *testing.T) {
 	}
 }
 
-// The module and mpif.h have every function of the table.
+// The module and mpif.h contain every function of the table.
 func TestFortranHasAllFunctions(t *testing.T) {
 	declaration := regexp.MustCompile(`(?m)(?:subroutine|function|external) (\w+)`)
 	declared := func(module string) map[string]bool {

@@ -4,8 +4,8 @@ package cprog
 
 import "testing"
 
-// Reductions, accumulates and packing of the numbers that Go has no type for give what the compiler
-// computes.
+// Reductions, accumulates and packing of number types that Go does not have give the compiler's
+// results.
 func TestKindsOfNumbers(t *testing.T) {
 	path := build(t, "kinds.c")
 	for _, machine := range []string{simple, "t3d"} {

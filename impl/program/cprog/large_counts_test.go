@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// largeCountMacros returns a C header with which a program calls the functions with large counts in
-// place of those with counts of type int.
+// largeCountMacros returns a C header that makes a program call the functions with large counts
+// instead of those with int counts.
 func largeCountMacros() string {
 	var b strings.Builder
 	b.WriteString(`
@@ -77,8 +77,7 @@ WIDE(MPI_Aint)
 	return b.String()
 }
 
-// recipeTests ask by MPI_Type_get_envelope how datatypes were made, which is an error for large
-// counts.
+// recipeTests call MPI_Type_get_envelope, which is an error for types with large counts.
 var recipeTests = []string{"recipes", "darrays", "large_recipes"}
 
 // largeCountTests returns the names of the other tests of a suite.
@@ -96,7 +95,7 @@ func largeCountTests(t *testing.T, dir string) []string {
 	return names
 }
 
-// linesOf returns the lines of an output that tests with these names have written.
+// linesOf returns the output lines of the tests with these names.
 func linesOf(output string, tests []string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
@@ -116,7 +115,7 @@ func largeCountOptions(t *testing.T) []string {
 	return []string{fmt.Sprintf("-DLARGE_COUNTS=%q", path)}
 }
 
-// The suites print the same with the functions that have large counts.
+// The suites print the same with functions that have large counts.
 func TestLargeCounts(t *testing.T) {
 	options := largeCountOptions(t)
 	for _, s := range suites {

@@ -21,9 +21,9 @@ var (
 	update = flag.Bool("update", false, "write what it prints there to testdata")
 )
 
-// Programs start others with Open MPI as testdata says. Each of them runs by itself, as Open MPI
-// 4.1 waits without end when many have been started; in the one that is left out it does so always.
-// MPICH with UCX cannot start programs.
+// Programs spawn others with Open MPI, with the output in testdata. Each runs by itself, because
+// Open MPI 4.1 hangs after many spawns, and in the omitted program always. MPICH with UCX cannot
+// spawn programs.
 func TestStartedProgramsWithOthers(t *testing.T) {
 	if *others == 0 {
 		t.Skip("it takes a minute: -others 7")
@@ -44,7 +44,7 @@ func TestStartedProgramsWithOthers(t *testing.T) {
 		for _, m := range regexp.MustCompile(`RUN\((\w+)\)`).FindAllSubmatch(source, -1) {
 			name := string(m[1])
 			if ranks > *others || name == "freed_parent" || name == "tasks" {
-				continue // Open MPI 4.1 hangs in the one, and at times in the other, which starts 20 programs in a row
+				continue // Open MPI 4.1 always hangs in the first, and sometimes in the second, which spawns 20 programs in a row
 			}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
@@ -58,8 +58,7 @@ func TestStartedProgramsWithOthers(t *testing.T) {
 	}
 }
 
-// The suite prints the same with other implementations as testdata says, or testdata is written
-// anew.
+// With other implementations the suite prints the output in testdata. A flag rewrites testdata.
 func TestSuiteWithOthers(t *testing.T) {
 	if *update {
 		*others = 7

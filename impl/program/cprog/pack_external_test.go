@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Numbers of C's long double have the bits of a quadruple in external32, and come back.
+// A C long double is converted to a quadruple number in external32 and back.
 func TestLongDoubleInExternal32(t *testing.T) {
 	e := externalElement{native: 16, external: 16, isExtended: true}
 	for native, want := range map[string]string{

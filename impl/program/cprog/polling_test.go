@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Loops that poll for what never comes are a deadlock; those that may end by the time are ended by
-// the limit, and so are all where no deadlock is found.
+// Loops that poll for a message that never comes are a deadlock. The stall limit ends loops that
+// could end by the time, and all loops on worlds without deadlock detection.
 func TestEndlessPolls(t *testing.T) {
 	path := build(t, "polls.c")
 	polls := []string{"MPI_Iprobe", "MPI_Improbe", "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status"}
@@ -31,7 +31,8 @@ func TestEndlessPolls(t *testing.T) {
 	}
 }
 
-// A loop that waits until some work takes long enough ends although computing takes no time.
+// A loop that waits until some work has taken long enough ends even if computing takes no virtual
+// time.
 func TestClockAdvancesBesideFreeComputing(t *testing.T) {
 	for _, platform := range []string{simple, "t3d", "now", "convex"} {
 		w, o := emulated(t, platform, 2)

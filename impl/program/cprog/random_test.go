@@ -19,7 +19,8 @@ var (
 	randomFirst = flag.Uint64("first", 1, "seed of the first random program")
 )
 
-// Ranks of random programs in C receive what MPI's rules for matching allow, with each engine.
+// Ranks of random C programs receive the messages that MPI's matching rules allow, with each
+// engine.
 func TestRandomPrograms(t *testing.T) {
 	var all []*random.Program
 	for i := range uint64(*randomCount) {
@@ -53,7 +54,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// Random programs in C with windows of each flavor find what they expect, and no conflicts.
+// Random C programs with windows of each flavor find the expected values and no conflicts.
 func TestRandomWindowsInC(t *testing.T) {
 	path := build(t, "random_windows.c")
 	platforms := []struct{ name, library string }{{"t3d", ""}, {"convex", ""}, {"mbcf-switch", ""}, {"now", ""}, {"loggp", "queue"}, {"loggp", "start"}, {"smp-torus", ""}}

@@ -16,12 +16,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A program in C that is recorded, with the computing that was measured, and run as its schedule
-// takes the same time, also if it has threads.
+// The recorded schedule of a C program, with its measured computing, takes the same time as the
+// program, even with threads.
 func TestReplay(t *testing.T) {
 	t.Run("one thread", func(t *testing.T) { checkReplay(t, 0.001, "pingpong.c", "100") })
-	// Which of two threads that could go on does is not in the schedule; by that it may end one
-	// operation later.
+	// The schedule does not contain which of two runnable threads continues, so an operation may
+	// end later.
 	t.Run("two threads", func(t *testing.T) { checkReplay(t, 0.05, "threads/exchange.c") })
 }
 
@@ -65,7 +65,7 @@ func checkReplay(t *testing.T, deviation float64, source string, arguments ...st
 	}
 }
 
-// A program with windows is not recorded: its schedule would not be one.
+// A program with windows is not recorded, because a schedule cannot represent it.
 func TestWindowsAreNotRecorded(t *testing.T) {
 	j, err := job.Open(simple, "", 2, 0)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 var large = flag.Bool("large", false, "run a program on 65,536 ranks, which takes 3 GB")
 
-// Ranks have memory of their own whichever way it is divided: the code shared or copied, and guards
-// that are mappings or not.
+// Each rank has its own memory, whether the code is shared or copied, and whether guards are
+// mappings or not.
 func TestManyRanks(t *testing.T) {
 	const ranks = 2000
 	path := build(t, "sum.c")
@@ -39,7 +39,7 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
-// limitMappings leaves a test no mappings for shared code if it is to be copied.
+// limitMappings leaves no mappings for shared code if the code is to be copied.
 func limitMappings(t *testing.T, ranks int, copied, guardMappings bool) {
 	known := guardsSplitMappings
 	if guardMappings {
@@ -60,8 +60,8 @@ func limitMappings(t *testing.T, ranks int, copied, guardMappings bool) {
 	}
 }
 
-// sumRanks runs the program that prints the sum of the numbers of all ranks, and reports whether
-// they share its code.
+// sumRanks runs the program that prints the sum of all rank numbers, and reports whether the ranks
+// share its code.
 func sumRanks(t *testing.T, path string, ranks int) bool {
 	w, o := emulated(t, simple, ranks)
 	p := &Program{Path: path}
@@ -72,7 +72,7 @@ func sumRanks(t *testing.T, path string, ranks int) bool {
 	return p.arena.sharesCode
 }
 
-// Stacks end in guards where code is copied, too.
+// Stacks end in guard pages even if code is copied.
 func TestOverflowOfManyRanks(t *testing.T) {
 	for _, mapped := range []bool{false, true} {
 		limitMappings(t, 300, true, mapped)
@@ -84,7 +84,7 @@ func TestOverflowOfManyRanks(t *testing.T) {
 	}
 }
 
-// A job whose ranks take more memory than is available ends before it starts.
+// A job that needs more memory than is available ends before it starts.
 func TestMemoryOfRanks(t *testing.T) {
 	w, o := emulated(t, simple, 1000)
 	_, err := run(t, w, o, &Program{Path: build(t, "empty.c"), AvailableMemory: func() int64 { return 4 << 20 }})
@@ -93,7 +93,7 @@ func TestMemoryOfRanks(t *testing.T) {
 	}
 }
 
-// So does one whose stacks take more address space than a process can have.
+// A job whose stacks need more address space than a process has ends before it starts.
 func TestStacksOfRanks(t *testing.T) {
 	p := &Program{Path: build(t, "empty.c"), StackBytes: 1 << 46}
 	if _, err := p.Main(); err != nil {
@@ -105,8 +105,8 @@ func TestStacksOfRanks(t *testing.T) {
 	}
 }
 
-// A message that does not fit into memory is an error of the call, whatever memory its buffer has:
-// nothing is allocated for it.
+// A message that does not fit into memory is an error of the call, and nothing is allocated for it,
+// even if its buffer exists.
 func TestMemoryOfMessages(t *testing.T) {
 	path := build(t, "large.c")
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestMemoryOfMessages(t *testing.T) {
 	}
 }
 
-// A large job runs with the limits that Linux has by default.
+// A large job runs with Linux's default limits.
 func TestLargeJob(t *testing.T) {
 	if !*large {
 		t.Skip("it takes half a minute and 3 GB: -large")

@@ -14,10 +14,10 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// spareRanks is how many spare ranks the programs of testdata/spawn need at a time.
+// spareRanks is the largest number of spare ranks that a program of testdata/spawn needs.
 const spareRanks = 7
 
-// runWithSpare runs a program of some ranks with spare ones.
+// runWithSpare runs a program with additional spare ranks.
 func runWithSpare(t testing.TB, platform string, ranks, spare int, path string, arguments ...string) (string, error) {
 	t.Helper()
 	w, o := emulated(t, platform, ranks+spare)
@@ -26,7 +26,7 @@ func runWithSpare(t testing.TB, platform string, ranks, spare int, path string, 
 	return run(t, w, o, p)
 }
 
-// Programs start others, and groups of ranks connect, as with Open MPI.
+// Programs spawn others, and groups of ranks connect, with the same output as with Open MPI.
 func TestStartedPrograms(t *testing.T) {
 	path := build(t, "spawn/suite.c")
 	for _, on := range []struct {
@@ -82,15 +82,14 @@ func TestStartedProgramsWithEachEngine(t *testing.T) {
 	}
 }
 
-// One spare rank is enough for programs that run one after the other.
+// One spare rank is enough for programs that run one after another.
 func TestSpareRankRunsManyPrograms(t *testing.T) {
 	if out, err := runWithSpare(t, simple, 2, 1, build(t, "spawn/suite.c"), "tasks", "each_root"); err != nil || !strings.Contains(out, "tasks 0: 30\n") {
 		t.Errorf("%v, output\n%s", err, out)
 	}
 }
 
-// What goes wrong when programs start others is an error with its class, which the program may
-// handle, or one that names ranks and lines.
+// An error of spawning has a class that the program may handle, or names ranks and lines.
 func TestWrongStarts(t *testing.T) {
 	path := build(t, "spawn/wrong.c")
 	text := filepath.Join(t.TempDir(), "text")
@@ -99,7 +98,7 @@ func TestWrongStarts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		how     []string
-		out     string // of rank 0, where the program goes on
+		out     string // of rank 0, if the program continues
 		failure string
 	}{
 		{how: []string{"too-many"}, out: "spawn 1 1 1 null\n"},
@@ -135,7 +134,7 @@ func TestWrongStarts(t *testing.T) {
 	}
 }
 
-// lineOf returns the line of a file that has a text.
+// lineOf returns the number of the line that contains a text.
 func lineOf(t *testing.T, file, text string) int {
 	t.Helper()
 	source, err := os.ReadFile(file)

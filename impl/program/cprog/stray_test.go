@@ -19,11 +19,11 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// inProcess names a program that this process runs instead of tests, with its arguments: it may
-// destroy the memory of the process.
+// inProcess is the environment variable with a program and its arguments, which this process runs
+// instead of tests, because the program may destroy the process's memory.
 const inProcess = "LOGGP_TEST_PROGRAM"
 
-// inProcessRanks is how many ranks it has, if that is not two.
+// inProcessRanks is the environment variable with its number of ranks; the default is two.
 const inProcessRanks = "LOGGP_TEST_RANKS"
 
 func runInProcess(path string) {
@@ -47,9 +47,9 @@ func runInProcess(path string) {
 	os.Exit(0)
 }
 
-// A program that uses addresses which are not its own ends with an error of its rank, which says
-// what it did, where, and after which call. The error is the same in each run, and of loggp's own
-// code nothing is to be seen.
+// A program that accesses memory which is not its own ends with an error of its rank. The error
+// says what it did, where, and after which call. It is the same in each run and does not show
+// loggp's own code.
 func TestStrayAddresses(t *testing.T) {
 	path := build(t, "stray.c")
 	source, err := os.ReadFile("testdata/stray.c")
@@ -150,7 +150,7 @@ func TestOrphans(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, c := range children {
-		for { // until the test's time is over
+		for { // until the test's time is up
 			text, err := os.ReadFile("/proc/" + c + "/cmdline")
 			if err != nil || !strings.HasPrefix(string(text), os.Args[0]) {
 				break
@@ -160,9 +160,9 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// No function fails otherwise than by an error that the program gets, whatever addresses, numbers
-// and handles it is given. Results that are null pointers are errors. It runs in a process of its
-// own: the windows of 2 GiB that it never frees would keep other tests from forking.
+// Whatever addresses, numbers and handles a function gets, it fails only with an error that the
+// program receives. Null pointers for results are errors. The test runs in its own process: the 2
+// GiB windows that it never frees would keep other tests from forking.
 func TestWrongArguments(t *testing.T) {
 	handles := map[string]string{"MPI_Comm": "MPI_COMM_WORLD", "MPI_Group": "group", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Request": "MPI_REQUEST_NULL", "MPI_Info": "info",
 		"MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Win": "window", "MPI_Session": "MPI_SESSION_NULL", "MPI_File": "file"}
@@ -170,7 +170,7 @@ func TestWrongArguments(t *testing.T) {
 	for _, f := range toolchain.Functions {
 		switch f.Name {
 		case "MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol", "MPI_Alloc_mem", "MPI_Free_mem", "MPI_Probe", "MPI_Mprobe", "MPI_Comm_disconnect", "MPI_Aint_add", "MPI_Aint_diff",
-			"MPI_Win_complete", "MPI_Win_wait", // they wait for what nobody does
+			"MPI_Win_complete", "MPI_Win_wait", // they wait forever
 			"MPI_Session_init": // it would have to be finalized
 			continue
 		}
@@ -190,7 +190,7 @@ func TestWrongArguments(t *testing.T) {
 				arguments = append(arguments, "0")
 			default:
 				arguments = append(arguments, "a")
-				optional := strings.HasPrefix(f.Name, "MPI_T_") // tools may leave results out
+				optional := strings.HasPrefix(f.Name, "MPI_T_") // results are optional
 				if !optional && (t == "int *" || t == "MPI_Request *" || t == "MPI_Comm *") {
 					required = 1
 				}

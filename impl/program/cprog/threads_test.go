@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Threads receive what a random plan says, on machines of different kinds, and everything is the
-// same in each run, whatever the Go runtime does meanwhile.
+// Threads receive what a random plan says on different machines. All results are the same in each
+// run, whatever the Go runtime does.
 func TestRandomThreads(t *testing.T) {
 	path := build(t, "threads/random.c")
 	outputs := map[string]string{}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Programs that pass, that print errors, do not link, take too long, and end with an error or ought
-// to.
+// Programs that pass, print errors, do not link, time out, end with an error, or should end with
+// one.
 func TestRun(t *testing.T) {
 	if _, err := exec.LookPath("gfortran"); err != nil {
 		t.Skip(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
-// buildLoggp builds the program, and installs the wrappers of compilers beside it.
+// buildLoggp builds loggp and installs the compiler wrappers next to it.
 func buildLoggp(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -38,8 +38,8 @@ func runIn(t *testing.T, dir string, env []string, command ...string) string {
 	return string(out)
 }
 
-// Build systems find the compilers, by PATH alone, by a variable, or as two words, and make
-// programs of sources that know nothing of loggp.
+// Build systems find the compilers by PATH, by an environment variable, or as a command of two
+// words, and build programs whose build files do not mention loggp.
 func TestBuildSystemsFindCompilers(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("Fortran programs need Linux on amd64")
@@ -102,8 +102,8 @@ func copyFiles(dir, from string) error {
 	return err
 }
 
-// The wrappers take the place of those of an earlier version, and of nothing else. mpiexec takes
-// the number of ranks as other MPIs do.
+// Wrappers replace those of an earlier version and no other file. mpiexec accepts the options of
+// other MPI implementations for the number of ranks.
 func TestInstallWrappers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bin")
 	install := func() error {

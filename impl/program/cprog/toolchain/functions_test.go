@@ -36,8 +36,8 @@ func standard(t *testing.T) []chapter {
 	return all
 }
 
-// functionTable returns the table of docs/c-reference.md: for each chapter how many functions there
-// are, and what is missing.
+// functionTable returns the table of docs/c-reference.md: the number of functions in each chapter,
+// and the missing ones.
 func functionTable(chapters []chapter) string {
 	declared := map[string]bool{}
 	for _, m := range regexp.MustCompile(`\b(MPI_\w+)\(`).FindAllStringSubmatch(Header(), -1) {
@@ -70,8 +70,8 @@ func functionTable(chapters []chapter) string {
 	return b.String()
 }
 
-// shorten returns the shortest beginning, up to an underscore, that only missing functions have,
-// three at least, or the name itself.
+// shorten returns the shortest prefix of a name that ends before an underscore and that only
+// missing functions have, at least three, or the name itself.
 func shorten(name string, all []string, missing func(string) bool) string {
 	for i := len("MPI_"); i < len(name); i++ {
 		if name[i] != '_' {
@@ -92,7 +92,8 @@ func shorten(name string, all []string, missing func(string) bool) string {
 	return name
 }
 
-// docs/c-reference.md has the table, and every function of functions.txt is one of the standard.
+// docs/c-reference.md contains the table, and functions.txt contains only functions of the
+// standard.
 func TestTableOfFunctions(t *testing.T) {
 	const path, begin, end = "../../../../docs/c-reference.md", "<!-- functions of MPI 4.1 -->\n", "<!-- end -->\n"
 	chapters := standard(t)
@@ -129,7 +130,7 @@ func TestTableOfFunctions(t *testing.T) {
 	}
 }
 
-// A beginning stands for functions only if all that have it are missing.
+// A prefix stands for functions only if all functions with that prefix are missing.
 func TestShorten(t *testing.T) {
 	all := []string{"MPI_T_event_a", "MPI_T_event_b", "MPI_T_event_c", "MPI_T_init", "MPI_X_one", "MPI_X_two"}
 	missing := func(name string) bool { return name != "MPI_T_init" }
