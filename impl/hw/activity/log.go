@@ -1,10 +1,12 @@
-// Package activity observes an emulated machine: a Log is a core.Probe that keeps what each
-// processor and each part of the network did and when, and turns it into a model.Timeline.
+// Package activity observes an emulated machine. A Log is a core.Probe that records what each
+// processor and each part of the network did, and when. Timeline converts the record to a
+// model.Timeline.
 //
-// Processors run ahead of the kernel, and the network may delay one at a time that it believed to
-// have passed. So a Log keeps spans of a processor as durations, one behind the other, and Timeline
-// adds the delays between them. Logging changes no time of the run. It does not know programs: the
-// calls that they make come from the library (EnterCall), names of packets from Log.Describe.
+// Processors run ahead of the kernel, and the network may later delay a processor at a time that
+// its clock has already passed. A Log therefore keeps a processor's spans as consecutive durations,
+// and Timeline inserts the delays between them. Logging does not change the times of a run. The Log
+// does not know programs: the library reports their calls (EnterCall), and Log.Describe names
+// packets.
 package activity
 
 import (
@@ -17,39 +19,39 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Log is a probe that keeps the activities of a run. Once a world that has it has run, it holds
-// them until the next run begins.
+// Log is a probe that records the activities of a run. The record of a run is kept until the next
+// run starts.
 type Log struct {
-	// Describe names a packet by its head, and says what else there is to say of it; nil: packet.
+	// Describe returns a name for a packet, given its head, and further details; nil: all are named
+	// "packet".
 	Describe func(head device.Head) (name, detail string)
 
-	// MaxEntries is how many spans, calls and messages are kept; 0: a quarter of a million;
-	// negative: none. Beyond it the run goes on, and the timeline says how many are missing. How
-	// long each processor and each part of the network did what, and how often each call was made,
-	// is exact all the same.
+	// MaxEntries is the number of spans, calls and messages to keep; 0: 250,000; negative: none.
+	// After that the run continues, and the timeline says how many are missing. Total times per
+	// activity, processor and network part, and the numbers of calls, stay exact.
 	MaxEntries int
 
 	// ProcessorsOnly excludes the parts of the network.
 	ProcessorsOnly bool
 
 	kernel        *sim.Kernel
-	entriesLeft   int // until Limit
+	entriesLeft   int // until MaxEntries
 	omitted       int
-	omittedSince  unit.Time // when there was no room any more
+	omittedSince  unit.Time // when MaxEntries was reached
 	callCounts    map[string]int
-	softwareNames []string // names of the engine's work
-	isPerByte     []bool   // whether that is counted in bytes
+	softwareNames []string // names of the engine's kinds of work
+	isPerByte     []bool   // whether that kind is counted in bytes
 	processors    []processorLog
 	resources     []model.Track
 	flights       []flight
-	flightOf      map[any]int // packets and accesses under way, to flights
+	flightOf      map[any]int // flights by packet or access under way
 }
 
 const defaultMaxEntries = 250_000
 
 // processorLog is what a processor did.
 type processorLog struct {
-	clock            unit.Time // the end of the last span, with the known delays
+	clock            unit.Time // the end of the last span, including known delays
 	totals           [model.NumActivities]unit.Time
 	spans            []span
 	delays           []delay
@@ -57,11 +59,11 @@ type processorLog struct {
 	lastCallOpen     bool // the last call has not ended
 	callMayHaveEnded bool // the last call may have ended: the rank has computed since
 
-	isComputing  bool // the program computes
+	isComputing  bool // the program is in Delay
 	softwareTime unit.Time
 
-	pendingSendName   string // activity name of a sending call's time that is not reported otherwise
-	transferFirstSpan int    // first span of the last packet or access
+	pendingSendName   string // name of the time of a send call that is not reported otherwise
+	transferFirstSpan int    // index of the first span of the last packet or access
 }
 
 type span struct {
@@ -71,7 +73,8 @@ type span struct {
 	duration unit.Time
 }
 
-// delay is a time added to a processor's lane: to a given span, or to the span at a given time.
+// delay is a time that is inserted into a processor's lane: before a given span, or at a given
+// time.
 type delay struct {
 	span
 	spanIndex int
@@ -81,21 +84,21 @@ type delay struct {
 // noSpanIndex is the spanIndex of a delay that is added to the span at its time.
 const noSpanIndex = -1
 
-// call is a call of the library with the places among the spans where it begins and ends.
+// call is a library call, with the indices of the spans at its start and its end.
 type call struct {
 	name             string
 	fromSpan, toSpan int
 }
 
-// flight is a packet or access in flight. sentSpan and receivedSpan are indices in the lanes of the
-// two ranks, which are the same rank for a remote access.
+// flight is a packet or access under way. sentSpan and receivedSpan are span indices in the lanes
+// of the two ranks. For a remote access both are the same rank.
 type flight struct {
 	model.Flight
 	senderRank, receiverRank int32
 	sentSpan, receivedSpan   int // negative: none
 }
 
-// BeginRun implements core.Probe: it empties the log.
+// BeginRun implements core.Probe. It clears the log.
 func (r *Log) BeginRun(j *core.Job) {
 	*r = Log{Describe: r.Describe, MaxEntries: r.MaxEntries, ProcessorsOnly: r.ProcessorsOnly, kernel: &j.Kernel, entriesLeft: r.MaxEntries, processors: make([]processorLog, len(j.Ports)),
 		flightOf: map[any]int{}, callCounts: map[string]int{}}
@@ -113,7 +116,7 @@ func (r *Log) BeginRun(j *core.Job) {
 	}
 }
 
-// reserveEntry reports whether one more span, call or message is kept.
+// reserveEntry reports whether one more span, call or message can be kept.
 func (r *Log) reserveEntry() bool {
 	if r.entriesLeft > 0 {
 		r.entriesLeft--
@@ -147,7 +150,7 @@ func (r *Log) ProcessorActivityUntil(p *core.Port, t unit.Time, name string, a m
 	}
 	switch {
 	case t <= l.clock:
-	case bytes > 0 && n > l.transferFirstSpan && l.spans[n-1].name == name && a == model.SendActivity: // nothing came between it and the last part
+	case bytes > 0 && n > l.transferFirstSpan && l.spans[n-1].name == name && a == model.SendActivity: // continues the last part without interruption
 		s := &l.spans[n-1]
 		s.duration, s.bytes, l.clock = s.duration+t-l.clock, s.bytes+bytes, t
 	default:
@@ -158,8 +161,8 @@ func (r *Log) ProcessorActivityUntil(p *core.Port, t unit.Time, name string, a m
 	}
 }
 
-// noteWait says that a processor may have waited until now: if so, it continues at the kernel's
-// time. The reason is known later.
+// noteWait records that a processor may have waited until now. If it has, it continues at the
+// kernel's time. The reason is added later.
 func (r *Log) noteWait(p *core.Port) {
 	r.ProcessorActivityUntil(p, r.kernel.Now(), "", model.WaitActivity, 0)
 }
@@ -171,7 +174,7 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 		if i, ok := r.flightOf[x]; ok {
 			into = r.flights[i].sentSpan
 		}
-	} else if l.clock <= at { // it waits
+	} else if l.clock <= at { // the processor waits
 		r.ProcessorActivityUntil(p, at, "", model.WaitActivity, 0)
 		r.ProcessorActivityUntil(p, at+long, name, a, 0)
 		return
@@ -185,8 +188,8 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 	}
 }
 
-// StoreActivity implements core.Probe. If spans are kept the rank waits for the end of its
-// access, so that they are in order.
+// StoreActivity implements core.Probe. If spans are kept, the rank waits for the end of its access,
+// so that they are in order.
 func (r *Log) StoreActivity(p *core.Port, at, long unit.Time, name string, a model.Activity, bytes int) {
 	l := &r.processors[p.ID]
 	if r.keepsSpans() {
@@ -197,14 +200,14 @@ func (r *Log) StoreActivity(p *core.Port, at, long unit.Time, name string, a mod
 	l.clock += long
 }
 
-// keepsSpans reports whether spans are kept, and not only the sums of their durations.
+// keepsSpans reports whether the log keeps spans, not only total times.
 func (r *Log) keepsSpans() bool { return r.MaxEntries >= 0 }
 
-// EnterCall says which call of the library a rank's program makes; "" ends the last. It is for
-// mpi.Options.
+// EnterCall records which library call a rank's program makes; "" ends the last call. Pass it to
+// mpi.Options.OnCall.
 //
-// A call lasts until the next, or until the program computes: nothing else of a program takes time.
-// If the rank communicates after that, it was the call that computed.
+// A call lasts until the next one, or until the program computes: nothing else in a program takes
+// time. If the rank communicates after computing, the computing was part of the call.
 func (r *Log) EnterCall(rank int, name string) {
 	l := &r.processors[rank]
 	l.leaveCall()
@@ -219,12 +222,12 @@ func (r *Log) EnterCall(rank int, name string) {
 	}
 }
 
-// SoftwareTime returns what the software of a rank has charged to its processor so far, and how
-// long its loops that read the clock have waited. Unlike a reading of the clock this takes no time,
-// and what the network delays the processor by is not in it.
+// SoftwareTime returns the processor time that the software of a rank has been charged so far,
+// including waits of loops that read the clock. It excludes delays by the network. Unlike reading
+// the clock, it takes no virtual time.
 func (r *Log) SoftwareTime(rank int) unit.Time { return r.processors[rank].softwareTime }
 
-// leaveCall ends the call that the program is in.
+// leaveCall ends the current call.
 func (l *processorLog) leaveCall() {
 	if l.lastCallOpen {
 		l.calls[len(l.calls)-1].toSpan = len(l.spans)
@@ -232,19 +235,19 @@ func (l *processorLog) leaveCall() {
 	}
 }
 
-// reenterCall says that the rank communicates, so that it has not left its call. Handlers that run
-// while the program computes say nothing.
+// reenterCall records that the rank communicates, so it has not left its call. Handlers that run
+// while the program computes do not call it.
 func (l *processorLog) reenterCall() {
 	if l.callMayHaveEnded && !l.isComputing {
 		l.lastCallOpen, l.callMayHaveEnded = true, false
 	}
 }
 
-// startFlight notes that x is in flight, starting with the next activity of a rank.
+// startFlight records that x is under way, starting with the next activity of a rank.
 func (r *Log) startFlight(x any, rank int32, f flight, head *device.Head) {
 	l := &r.processors[rank]
 	l.transferFirstSpan = len(l.spans)
-	delete(r.flightOf, x) // packets are used again
+	delete(r.flightOf, x) // packets are reused
 	if !r.reserveEntry() {
 		return
 	}
@@ -301,7 +304,7 @@ func (r *Log) AccessRequestOrConfirmationSent(x *core.RemoteAccess, name string,
 
 // CompletionReported implements core.Probe.
 func (r *Log) CompletionReported(x *core.RemoteAccess, pk *core.Packet) {
-	delete(r.flightOf, pk) // packets are used again
+	delete(r.flightOf, pk) // packets are reused
 	if i, ok := r.flightOf[x]; ok {
 		if pk != nil {
 			r.flightOf[pk] = i
@@ -323,7 +326,7 @@ func (r *Log) ServerOccupied(s *sim.Server, x any, a model.Activity, from, long 
 	}
 }
 
-// transferName says what takes a part of the network.
+// transferName returns the name of a transfer that occupies a part of the network.
 func (r *Log) transferName(x any) string {
 	switch x := x.(type) {
 	case string:
@@ -344,12 +347,12 @@ func (r *Log) transferName(x any) string {
 // ReportIfObserved implements core.Probe.
 func (r *Log) ReportIfObserved(x core.ProbeReporter, arg uint64) { x.Report(arg) }
 
-// notePacketReceived notes that a rank took a packet, or that its wait ended without one if that is
-// nil, with the spans from an index on.
+// notePacketReceived records that a rank received pk, or that its wait ended without a packet if pk
+// is nil. from is the index of the first span.
 func (r *Log) notePacketReceived(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.processors[rank]
 	if from == len(l.spans) && len(r.flightOf) == 0 {
-		return // nothing of it is kept
+		return // none of it was kept
 	}
 	if pk != nil {
 		name = "packet"
@@ -371,7 +374,7 @@ func (r *Log) notePacketReceived(rank int32, pk *core.Packet, from int) {
 	}
 }
 
-// nameWaits says what the waits among the spans from a place on were for.
+// nameWaits sets the name of the waits among the spans from an index on.
 func (l *processorLog) nameWaits(name string, from int) {
 	for i := from; i < len(l.spans); i++ {
 		if s := &l.spans[i]; s.activity == model.WaitActivity && s.name == "" {

@@ -7,12 +7,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// WrapPort implements core.Probe: the port of a program tells the log what its rank does itself.
+// WrapPort implements core.Probe. The program's port then reports to the log what its rank does.
 func (r *Log) WrapPort(p *core.Port) device.Port { return observedPort{p, p, r, &r.processors[p.ID]} }
 
-// observedPort is a port whose processor's time is logged. A network tells the probe what it
-// charges itself, by the names of the machine's numbers; what one leaves untold is logged here as
-// what it was for.
+// observedPort is a port whose processor time is logged. Networks report the time that they charge,
+// under the names of the machine's parameters. The rest is logged here under the name of the port's
+// method.
 type observedPort struct {
 	device.Port
 	emulated  *core.Port
@@ -20,17 +20,17 @@ type observedPort struct {
 	processor *processorLog
 }
 
-// noteActivity says what the processor has done until now.
+// noteActivity records what the processor has done until now.
 func (w observedPort) noteActivity(name string, a model.Activity, bytes int) {
 	w.log.ProcessorActivityUntil(w.emulated, w.emulated.Clock, name, a, bytes)
 }
 
-// addSoftwareTime adds what the processor has done since a time.
+// addSoftwareTime adds the processor time since a given time.
 func (w observedPort) addSoftwareTime(since unit.Time) {
 	w.processor.softwareTime += w.emulated.Clock - since
 }
 
-// Spend implements device.Port, as do the others.
+// Spend and the methods below implement device.Port.
 func (w observedPort) Spend(x model.CostKey, n int) {
 	since := w.emulated.Clock
 	w.emulated.Spend(x, n)
@@ -47,7 +47,7 @@ func (w observedPort) Spend(x model.CostKey, n int) {
 func (w observedPort) Now() unit.Time {
 	w.processor.leaveCall()
 	w.emulated.ElapseCharges()
-	defer w.addSoftwareTime(w.emulated.Clock) // what a loop waits that reads the clock
+	defer w.addSoftwareTime(w.emulated.Clock) // waits of loops that read the clock
 	now := w.Port.Now()
 	w.noteActivity("clock", model.ComputeActivity, 0)
 	return now
@@ -55,7 +55,7 @@ func (w observedPort) Now() unit.Time {
 
 func (w observedPort) Delay(d unit.Time) {
 	w.processor.leaveCall()
-	w.emulated.AddDelay(d) // as a port does; it is noted before what happens meanwhile
+	w.emulated.AddDelay(d) // as a port does; recorded before what happens meanwhile
 	w.processor.softwareTime += d
 	w.noteActivity("compute", model.ComputeActivity, 0)
 	w.processor.isComputing = true
@@ -84,8 +84,8 @@ func (w observedPort) Send(dst int, x *device.Packet) {
 	w.noteActivity(w.processor.pendingSendName, model.SendActivity, 0)
 }
 
-// BuffersSends implements device.BufferedSender, as does Flush: the sends of a program return when
-// they do without a log.
+// BuffersSends and Flush implement device.BufferedSender, so that sends return at the same times as
+// without a log.
 func (w observedPort) BuffersSends() bool { return w.emulated.BuffersSends() }
 
 func (w observedPort) Flush() bool {
@@ -132,8 +132,8 @@ type observedMemory struct {
 	port observedPort
 }
 
-// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: a program behaves alike
-// whether it is observed or not.
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter, so that a program behaves
+// the same whether it is observed or not.
 func (m observedMemory) MaxPutWithoutCompletion() int {
 	return device.MaxPutWithoutCompletion(m.Memory)
 }

@@ -26,7 +26,7 @@ func (r *Log) Timeline() *model.Timeline {
 	for _, f := range r.flights {
 		f.Initiator, f.Sent, f.TakenIn = int(f.senderRank), places[f.senderRank][f.sentSpan], -1
 		if f.receivedSpan >= 0 {
-			f.TakenIn = max(places[f.receiverRank][f.receivedSpan], f.Arrive) // the end of a long one comes while it is taken
+			f.TakenIn = max(places[f.receiverRank][f.receivedSpan], f.Arrive) // a long packet may arrive while it is received
 		}
 		out.Flights = append(out.Flights, f.Flight)
 	}
@@ -34,18 +34,18 @@ func (r *Log) Timeline() *model.Timeline {
 	return out
 }
 
-// buildTrack puts the spans at their times, with the delays, and returns when each begins, and when
-// the last ends.
+// buildTrack places the spans at their times, including delays. It returns the start of each span
+// and the end of the last one.
 func (l *processorLog) buildTrack() (t model.Track, places []unit.Time) {
 	var now unit.Time
 	put := func(s *span, long unit.Time) {
 		if long > 0 {
 			if s.name == "" {
-				s.name = "the end" // of the others: the program has ended
+				s.name = "the end" // until all other ranks end: the program has ended
 			}
 			t.Spans = append(t.Spans, model.Span{Name: s.name, Activity: s.activity, From: now, To: now + long, Bytes: s.bytes})
 			now += long
-			s.bytes = 0 // of its parts the first has them
+			s.bytes = 0 // the first part already has them
 		}
 	}
 	rest := l.delays

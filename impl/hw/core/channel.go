@@ -7,26 +7,26 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// PriorityNetwork is a Network whose interfaces have queues of short messages in two priorities. On
-// links a message of high priority overtakes others that wait.
+// PriorityNetwork is a Network whose interfaces have queues for short messages in two priorities.
+// On links, messages of high priority overtake waiting ones.
 type PriorityNetwork interface {
 	Network
-	MaxMessageBytes() int                            // length of the longest message
-	QueueCapacity() int                              // messages of a priority for a rank, under way or not received
-	BusyUntil(p *Port, dst int, high bool) unit.Time // until when the interfaces take no such message; 0: they take one now
-	SendMessage(p *Port, pk *Packet)                 // charges the sender and schedules the message's first move
-	ChargeReceive(p *Port, pk *Packet)               // charges the taking of a message from its queue
+	MaxMessageBytes() int                            // length of the longest message in bytes
+	QueueCapacity() int                              // messages of one priority for a rank, under way or in its queue
+	BusyUntil(p *Port, dst int, high bool) unit.Time // time until which the interfaces accept no such message; 0: they accept one now
+	SendMessage(p *Port, pk *Packet)                 // charges the sender and schedules the message's first event
+	ChargeReceive(p *Port, pk *Packet)               // charges taking a message from its queue
 }
 
-// channelQueue is the messages of one priority for a rank.
+// channelQueue has the messages of one priority for a rank.
 type channelQueue struct {
 	messages            PacketList
-	occupiedSlots       int     // of these, and of those under way
+	occupiedSlots       int     // by messages in the queue and under way
 	lastReceived        *Packet // what Recv returned last; valid until the next Recv
-	ranksWaitingForRoom []int32 // ranks that wait for room
+	ranksWaitingForRoom []int32 // ranks that wait for a free slot
 }
 
-// highPriorityPlusOne is Packet.channelPriorityPlusOne of messages of high priority.
+// highPriorityPlusOne is the value of Packet.channelPriorityPlusOne for messages of high priority.
 const highPriorityPlusOne = int8(device.HighPriority) + 1
 
 // portAsChannel implements device.Channel for a port.
@@ -40,13 +40,14 @@ func (p *Port) Channel() device.Channel {
 	return portAsChannel{p}
 }
 
-// priorityNetwork returns the network that carries messages. Between ranks of a node it does, too.
+// priorityNetwork returns the network that carries messages. It carries those between ranks of a
+// node, too.
 func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
 
 func (c portAsChannel) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
 
-// Send finds that a queue is full when it sends, as what waits in the network for room makes it
-// known to the sender's interface.
+// Send learns at once if a queue is full: messages that wait in the network for a free slot block
+// the sender's interface.
 func (c portAsChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	c.checkRank(dst)
 	net := c.priorityNetwork()
@@ -74,7 +75,7 @@ func (c portAsChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	return false
 }
 
-// bufferFreedEvent is the event of a rank whose message may be taken now.
+// bufferFreedEvent is the event that a rank's message may be accepted now.
 type bufferFreedEvent Port
 
 // HandleEvent notifies the rank.
@@ -101,7 +102,7 @@ func (c portAsChannel) Recv(pri device.Priority) *device.Packet {
 	return &l.lastReceived.Packet
 }
 
-// freeChannelSlot makes room for a message.
+// freeChannelSlot frees a slot of a queue.
 func (p *Port) freeChannelSlot(l *channelQueue) {
 	l.occupiedSlots--
 	for _, r := range l.ranksWaitingForRoom {
@@ -110,8 +111,8 @@ func (p *Port) freeChannelSlot(l *channelQueue) {
 	l.ranksWaitingForRoom = l.ranksWaitingForRoom[:0]
 }
 
-// appendToChannel puts a message that has arrived into its queue. A message to a rank whose program
-// has ended is dropped.
+// appendToChannel appends an arrived message to its queue. It drops messages to a rank whose
+// program has ended.
 func (p *Port) appendToChannel(pk *Packet) {
 	l := &p.channelQueues[pk.channelPriorityPlusOne-1]
 	if p.hasProgramEnded {
@@ -124,7 +125,7 @@ func (p *Port) appendToChannel(pk *Packet) {
 	p.resumeForChange()
 }
 
-// dropChannelMessages drops the messages of a rank whose program has ended.
+// dropChannelMessages drops the messages for a rank whose program has ended.
 func (p *Port) dropChannelMessages() {
 	for i := range p.channelQueues {
 		for l := &p.channelQueues[i]; l.messages.Head != nil; p.freeChannelSlot(l) {

@@ -9,20 +9,20 @@ import (
 // controlNetworkState is the state of a network that broadcasts and combines words
 // (device.Control).
 type controlNetworkState struct {
-	broadcasts           []broadcast // that some rank has not taken, the oldest first
-	firstBroadcastNumber int         // number of the first
-	networkFreeAt        unit.Time   // from which the network takes the next word
-	ranksInCombination   int         // ranks in the combination under way
-	combinationSoFar     uint32      // their result
-	combinationResults   [2]uint32   // of the last combinations: no rank begins another before all have its last
-	combinationsEnded    int         // combinations that have ended
+	broadcasts           []broadcast // not yet received by all ranks, oldest first
+	firstBroadcastNumber int         // number of the first of them
+	networkFreeAt        unit.Time   // when the network accepts the next word
+	ranksInCombination   int         // ranks that have joined the current combination
+	combinationSoFar     uint32      // result of these ranks
+	combinationResults   [2]uint32   // of the last two combinations: no rank starts another before all have the result of the last
+	combinationsEnded    int         // number of combinations that have ended
 }
 
 // broadcast is a broadcast in flight: words that travel to all ranks.
 type broadcast struct {
 	words            []uint32
 	arrivalTime      unit.Time
-	ranksNotReceived int // ranks that have not taken them
+	ranksNotReceived int // number of ranks that have not received them
 }
 
 // portAsControl implements device.Control for a port.
@@ -70,8 +70,8 @@ func (c portAsControl) Broadcast(root int, words []uint32) {
 	s.noteBroadcastReceived(p.Job, n)
 }
 
-// noteBroadcastReceived counts down the ranks that have not taken broadcast n. When all have taken
-// the oldest, the network has room for another.
+// noteBroadcastReceived records that one more rank has received broadcast n. When all ranks have
+// received the oldest one, the network has space for another.
 func (s *controlNetworkState) noteBroadcastReceived(j *Job, n int) {
 	for s.broadcasts[n-s.firstBroadcastNumber].ranksNotReceived--; len(s.broadcasts) > 0 && s.broadcasts[0].ranksNotReceived == 0; s.firstBroadcastNumber++ {
 		s.broadcasts = s.broadcasts[1:]
@@ -98,18 +98,18 @@ func (c portAsControl) Combine(op device.Combination, word uint32) uint32 {
 	return s.combinationResults[n%2]
 }
 
-// awaitControlNetwork waits until a condition on the state of the control network holds.
+// awaitControlNetwork waits until a condition on the control network holds.
 func (p *Port) awaitControlNetwork(condition func() bool) {
 	for p.ElapseCharges(); !condition(); {
 		p.parkThenElapseCharges(awaitingControlNetwork)
 	}
 }
 
-// controlNetworkEvent is the event that a broadcast has arrived, that all ranks have it, or that a
+// controlNetworkEvent is the event that a broadcast has arrived or been received by all, or that a
 // combination has ended.
 type controlNetworkEvent Job
 
-// HandleEvent wakes the ranks that listen.
+// HandleEvent wakes the ranks that wait for the control network.
 func (h *controlNetworkEvent) HandleEvent(ended uint64) {
 	if s := &h.controlNetwork; ended > 0 {
 		s.combinationResults[s.combinationsEnded%2] = s.combinationSoFar

@@ -8,19 +8,18 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// exitNoticeRequest is a request of the subscriber for a packet with this head when the program of
-// another rank has ended.
+// exitNoticeRequest is a subscriber's request for a packet with this head when the program of
+// another rank ends.
 type exitNoticeRequest struct {
 	subscriber int32
 	head       device.Head
 }
 
-// subscriberBeingNotified replaces the subscriber of a request whose notice is being sent. A rank
-// with requests has a process.
+// subscriberBeingNotified replaces the subscriber of a request while its notice is being sent.
 const subscriberBeingNotified = -1
 
-// NotifyExit implements device.Port. For a rank whose program has ended a process of its own sends
-// the notice.
+// NotifyExit implements device.Port. If the program of rank has already ended, a separate process
+// sends the notice.
 func (p *Port) NotifyExit(rank int, head device.Head) {
 	p.checkRank(rank)
 	p.ElapseCharges()
@@ -42,19 +41,19 @@ func (p *Port) NotifyExit(rank int, head device.Head) {
 	}
 }
 
-// sendExitNotices sends the notices that other ranks have asked for.
+// sendExitNotices sends the notices that other ranks have requested.
 func (p *Port) sendExitNotices() {
 	for asked := p.exitNoticeRequests[p.ID]; len(asked) > 0; asked = p.exitNoticeRequests[p.ID] {
 		x := asked[0]
-		asked[0].subscriber = subscriberBeingNotified // a rank that gets it may ask again at once
+		asked[0].subscriber = subscriberBeingNotified // a rank that gets the notice may request another at once
 		p.Probe.WrapPort(p).Send(int(x.subscriber), &device.Packet{Head: x.head})
 		p.ElapseCharges()
-		p.exitNoticeRequests[p.ID] = p.exitNoticeRequests[p.ID][1:] // there may be more by now
+		p.exitNoticeRequests[p.ID] = p.exitNoticeRequests[p.ID][1:] // others may have been added meanwhile
 	}
 	p.hasProgramEnded = true
 }
 
-// finishProgram completes the rank's charges, sends and notices when its program has returned.
+// finishProgram completes the charges, sends and notices of a rank whose program has returned.
 func (p *Port) finishProgram() {
 	p.ElapseCharges()
 	for !p.Flush() {

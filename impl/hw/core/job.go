@@ -1,18 +1,18 @@
-// Package core is what emulated networks share: the processors of a job with their clocks, the
+// Package core has what emulated networks share: the processors of a job with their clocks, the
 // packets and remote accesses between them, and the probe that observes a run.
 //
-// A Job is one run of a machine. Each rank has a Port, which is its processor with the network
-// interface, and implements device.Port. A Network charges processors and schedules events; it does
-// not know what else is in the machine. An optional interface, such as PolledNetwork, is a
-// capability of a network. SwitchedNetwork sends in chunks through outputs of switches.
+// A Job is one run of a machine. Each rank has a Port, its processor with the network interface,
+// which implements device.Port. Port.Send passes a packet to a Network, which charges the processor
+// and schedules events, the last of which puts the packet into the receiver's inbox. A Network does
+// not know the rest of the machine. Optional interfaces, such as PolledNetwork, are capabilities of
+// networks. SwitchedNetwork sends chunks through outputs of switches.
 //
-// A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can
-// see only moves its processor's own clock (Port.Clock). The kernel's clock catches up
-// (Port.ElapseCharges) when the rank must see what others did. Whatever touches shared hardware is
-// an event at its own time, so the order of things on a wire never depends on which rank ran first.
-//
-// A rank that waits is parked in one of the process states until an event resumes it. A rank that
-// polls at no cost is throttled: it sleeps now and then, so that virtual time passes.
+// A rank runs ahead of the kernel's clock: charged work that no other rank can observe only
+// advances the processor's own clock (Port.Clock). The kernel's clock catches up
+// (Port.ElapseCharges) when the rank must observe others. Each use of shared hardware is an event
+// at its own time, so the order on a wire does not depend on which rank ran first. A waiting rank
+// is parked in one of the process states. A rank that polls at no cost is throttled, so that time
+// passes.
 package core
 
 import (
@@ -27,16 +27,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Config says what a job runs on.
+// Config configures a job.
 type Config struct {
 	Machine *model.Machine
 	Library *model.Library // nil: software costs nothing
 	Ranks   int
 	Seed    uint64
 	Noise   float64 // relative standard deviation of every processor step
-	Probe   Probe   // nil: nothing observes the run
+	Probe   Probe   // nil: the run is not observed
 
-	// Statistics are pointers to what networks count; each network fills in the one of its type.
+	// Statistics are pointers to counters. Each network fills in the counters of its type.
 	Statistics []any
 }
 
@@ -48,16 +48,16 @@ type Job struct {
 
 	program              func(device.Port) error
 	softwareCosts        [model.MaxCosts]unit.Time
-	hasRemoteMemory      bool       // processors can access each other's memory
-	hasCounters          bool       // and their counters
-	hasQueuesAndSignals  bool       // and their queues, and run handlers at each other
+	hasRemoteMemory      bool       // processors can access each other's memory,
+	hasCounters          bool       // and each other's counters,
+	hasQueuesAndSignals  bool       // and each other's queues, and run handlers at each other
 	hasWatch             bool       // ranks can wait for events
 	copyRate             CachedRate // of a processor that copies
 	fileSystem           sim.Server // the file system
 	barrierRanksArrived  int        // ranks that wait at the hardware barrier
-	barriersReleased     uint64     // how often the barrier has released its ranks
+	barriersReleased     uint64     // number of releases of the barrier
 	controlNetwork       controlNetworkState
-	consecutiveIdlePolls int // polls that found no packet since any rank last did anything else
+	consecutiveIdlePolls int // unsuccessful polls of all ranks since any rank did something else
 	freePackets          *Packet
 	freeAccesses         *RemoteAccess
 	freeEntries          *QueueEntry
@@ -83,7 +83,7 @@ func NewJob(cfg Config) *Job {
 	return j
 }
 
-// Run runs the program on all ranks, whose ports have been joined, as device.World says.
+// Run runs the program on all ranks, as device.World says. The networks must be attached.
 func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	j.program = program
 	j.Kernel.ReserveProcs(len(j.Ports))
@@ -108,8 +108,8 @@ func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
 	return d
 }
 
-// lateClockError returns the error if an event is too late: of the rank whose clock is the latest.
-// One that has overflowed is negative.
+// lateClockError returns the error for an event after the latest time. It names the rank with the
+// latest clock. A clock that has overflowed is negative.
 func (j *Job) lateClockError() error {
 	latest := &j.Ports[0]
 	for i := range j.Ports {
@@ -120,7 +120,7 @@ func (j *Job) lateClockError() error {
 	return &device.ClockError{Rank: int(latest.ID), Latest: sim.Latest}
 }
 
-// RunBody implements sim.Body: it is what a rank does.
+// RunBody implements sim.Body. It runs the program of the rank.
 func (p *Port) RunBody() {
 	returned := false
 	defer func() {

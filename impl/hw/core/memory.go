@@ -7,23 +7,24 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// RemoteAccess is a remote read or write in progress. Data moves when the last byte arrives.
+// RemoteAccess is a remote read or write in progress. The data is copied when the last byte
+// arrives.
 type RemoteAccess struct {
 	Job                         *Job
-	Network                     Network // that carries it
-	Src, Dst                    int32   // the rank that asked, and the one whose memory it is
+	Network                     Network // carries the access
+	Src, Dst                    int32   // origin and target ranks
 	IsGet                       bool
 	memoryKey                   device.Key
 	memoryOffset                int
-	Data                        []byte // at the rank that asked
+	Data                        []byte // memory of the origin
 	CompletionPacketHead        device.Head
-	NeedsNoCompletion           bool // its rank does not wait for its end
+	NeedsNoCompletion           bool // the origin does not wait for its completion
 	isTargetNotExposed          bool
-	bytesOfPutWithoutCompletion [device.MaxWordsOfPutWithoutCompletion * 8]byte // its bytes, if it is quiet
-	longPutPacket               *Packet                                         // has the data of a put that is longer than that; or nil
-	PolledBy                    CompletionPoller                                // charges the taking of the completion; nil: it takes no time
+	bytesOfPutWithoutCompletion [device.MaxWordsOfPutWithoutCompletion * 8]byte // data of a short put without completion
+	longPutPacket               *Packet                                         // has the data of a longer put without completion; or nil
+	PolledBy                    CompletionPoller                                // charges the polling of the completion; nil: no charge
 	Transit                     Transit
-	nextFreeAccess              *RemoteAccess // in the list of those to use again
+	nextFreeAccess              *RemoteAccess // in the list of unused accesses
 }
 
 // Memory implements device.Port.
@@ -60,7 +61,7 @@ func (p *Port) Counters() device.Counters {
 	return p
 }
 
-// Expose implements device.Memory, as do the others.
+// Expose and the methods below implement device.Memory.
 func (p *Port) Expose(b []byte) device.Key {
 	p.AwaitStore()
 	if p.memoryRegistrar != nil {
@@ -87,8 +88,8 @@ func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.startRemoteAccess(dst, k, off, b, done, true)
 }
 
-// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: systems copy what they
-// send.
+// MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter: the system copies what it
+// sends.
 func (p *Port) MaxPutWithoutCompletion() int {
 	if r, ok := p.farNetwork.(RemoteNetwork); ok {
 		return r.MaxEntryBytes()
@@ -122,8 +123,8 @@ func (p *Port) startRemoteAccess(dst int, k device.Key, off int, b []byte, done 
 	x.Network.StartAccess(p, x)
 }
 
-// CopyData carries the bytes over. An access to memory that is not exposed is refused when it gets
-// there.
+// CopyData copies the bytes. It fails if the target's memory is not exposed when the access
+// arrives.
 func (x *RemoteAccess) CopyData() {
 	p := &x.Job.Ports[x.Dst]
 	there, ok := p.exposedMemory.Access(x.memoryKey, x.memoryOffset, len(x.Data))
@@ -139,13 +140,13 @@ func (x *RemoteAccess) CopyData() {
 	}
 }
 
-// EndsWithoutCompletion reports whether an access that has moved is over because no rank is to be
-// notified of its completion.
+// EndsWithoutCompletion reports whether an access ends when its data has been copied, because no
+// rank is notified.
 func (x *RemoteAccess) EndsWithoutCompletion() bool {
 	return x.NeedsNoCompletion && !x.isTargetNotExposed
 }
 
-// Complete notifies the rank that started the access, which is then complete.
+// Complete notifies the origin that its access is complete.
 func (x *RemoteAccess) Complete() {
 	var pk *Packet
 	if !x.EndsWithoutCompletion() {
@@ -164,7 +165,7 @@ func (x *RemoteAccess) Complete() {
 	}
 }
 
-// RegisterUpdate is an update of a register: it is set to a value, or the value is added to it.
+// RegisterUpdate is an update of a register: setting it to a value, or adding the value.
 type RegisterUpdate struct {
 	replacesValue bool
 	value         int64
@@ -187,7 +188,7 @@ func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 	return p.networkTo(dst).UpdateRegister(p, dst, r, c)
 }
 
-// UpdateRegisterOf changes a register of a rank at once and returns what was there.
+// UpdateRegisterOf updates a register of a rank at the current time and returns the previous value.
 func (p *Port) UpdateRegisterOf(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
 	old := q.atomicRegisters[r]

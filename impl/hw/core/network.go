@@ -7,24 +7,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Network connects ranks. Its methods are called while the port's rank runs: they charge its
-// processor, and schedule what happens in the network as events. A packet ends with Arrive, or with
-// the event ArrivalEvent; an access with Move and Finish.
+// Network connects ranks. Its methods are called while the port's rank runs. They charge its
+// processor and schedule events in the network. The last event of a packet calls Arrive, or is an
+// ArrivalEvent. The last events of an access call CopyData and Complete.
 type Network interface {
-	Send(p *Port, pk *Packet)                                   // charges the sender and schedules the packet's first move
-	Receive(p *Port, pk *Packet)                                // charges the taking of a packet from the inbox
-	StartAccess(p *Port, x *RemoteAccess)                       // charges the start of a remote access and schedules its first move
-	UpdateRegister(p *Port, dst, r int, c RegisterUpdate) int64 // changes a register of another rank
+	Send(p *Port, pk *Packet)                                   // charges the sender and schedules the packet's first event
+	Receive(p *Port, pk *Packet)                                // charges taking a packet from the inbox
+	StartAccess(p *Port, x *RemoteAccess)                       // charges the start of a remote access and schedules its first event
+	UpdateRegister(p *Port, dst, r int, c RegisterUpdate) int64 // updates a register of another rank, and returns the previous value
 }
 
-// PolledNetwork is a Network whose ranks have to poll for arrived packets, as by a system call.
+// PolledNetwork is a Network whose ranks must poll for arrived packets, as by a system call.
 type PolledNetwork interface {
 	Network
-	HasData(p *Port) bool // reports whether a look would find anything
-	Poll(p *Port)         // looks once, and puts packets that are complete into the inbox
+	HasData(p *Port) bool // reports whether Poll would find anything
+	Poll(p *Port)         // polls once, and puts complete packets into the inbox
 }
 
-// ExitObserver is a Network that hears when the program of a rank has ended.
+// ExitObserver is a Network that is notified when the program of a rank has ended.
 type ExitObserver interface {
 	Network
 	NoteRankEnded(p *Port)
@@ -49,41 +49,41 @@ func (p *Port) Flush() bool {
 	return !ok || h.Flush(p)
 }
 
-// CompletionPoller is a Network whose processors poll the completions of remote accesses.
+// CompletionPoller is a Network whose processors poll for completions of remote accesses.
 type CompletionPoller interface {
 	Network
-	ChargeCompletion(p *Port) // charges the taking of one
+	ChargeCompletion(p *Port) // charges taking one completion
 }
 
-// MemoryRegistrar is a Network that accesses only memory that was registered.
+// MemoryRegistrar is a Network that accesses only registered memory.
 type MemoryRegistrar interface {
 	Network
 	NeedsRegistration() bool          // whether registration takes time
-	RegisterMemory(p *Port, b []byte) // charges the registration of memory of a rank, unless it is registered
-	RegisterData(p *Port, b []byte)   // likewise of the data of a packet, if the interface reads it there
+	RegisterMemory(p *Port, b []byte) // charges the registration of a rank's memory, unless it is registered
+	RegisterData(p *Port, b []byte)   // does so for the data of a packet, if the interface reads it from there
 }
 
-// CopyBus is a Network of processors that share a memory bus, which their copies use too.
+// CopyBus is a Network of processors that share a memory bus with their copies.
 type CopyBus interface {
 	Network
 	CarriesCopies() bool           // whether copies use the bus
 	ChargeCopy(p *Port, bytes int) // charges a copy
 }
 
-// HasPacket reports whether the inbox has a packet, so that Recv returns at once.
+// HasPacket reports whether the inbox has a packet, so that Recv would return at once.
 func (p *Port) HasPacket() bool { return p.inbox.Head != nil }
 
-// AttachedRanks says which ranks a network connects: RankCount ranks from FirstRank on, through a
-// number of interfaces. If a node has fewer interfaces than ranks, several ranks share one.
+// AttachedRanks says which ranks a network connects: RankCount ranks from FirstRank on, through
+// InterfaceCount interfaces. If a node has fewer interfaces than ranks, several ranks share one.
 type AttachedRanks struct {
 	FirstRank, RankCount, InterfaceCount int
 	InterfaceOf                          func(rank int) int // the interface of a rank of the job
 	NamePrefix                           string             // prefix of the names of the network's parts, such as "node 3 "
 }
 
-// AttachNetworks connects a rank to the ranks of its own node by the near network and to all others
-// by the far network. near is nil if one network connects all ranks; otherwise it connects the
-// count ranks from first on.
+// AttachNetworks connects a rank by the near network to the ranks of its own node, which are count
+// ranks from first on, and by the far network to all others. near is nil if one network connects
+// all ranks.
 func (p *Port) AttachNetworks(far, near Network, first, count int) {
 	p.farNetwork, p.nearNetwork, p.firstNearRank, p.nearRankCount = far, near, uint32(first), uint32(count)
 	for _, n := range []Network{near, far} {
@@ -107,15 +107,15 @@ func (p *Port) networkTo(rank int) Network {
 	return p.farNetwork
 }
 
-// CachedRate is a rate that caches the time of the last length. Messages of one length often follow
-// each other, and a division takes longer than all else that the emulation of a link does.
+// CachedRate is a rate that caches the time of the last length. Consecutive messages often have the
+// same length, and a division takes longer than the rest of the emulation of a link.
 type CachedRate struct {
 	Rate        unit.Rate
 	cachedBytes int
 	cachedTime  unit.Time
 }
 
-// Time returns how long n bytes take.
+// Time returns the time of n bytes.
 func (p *CachedRate) Time(n int) unit.Time {
 	if n != p.cachedBytes {
 		p.cachedBytes, p.cachedTime = n, p.Rate.Time(n)
@@ -123,12 +123,12 @@ func (p *CachedRate) Time(n int) unit.Time {
 	return p.cachedTime
 }
 
-// RegisterServer is a counter register of a rank as the network sees it: it serves one access after
-// the other.
+// RegisterServer is the counter register of a rank as seen by the network. It serves one access at
+// a time.
 type RegisterServer struct{ sim.Server }
 
-// Update changes register r of a rank, which serves one access after the other, each for hold. The
-// request arrives after there, and the answer back after the access.
+// Update updates register r of rank dst. The request takes the time there, each access occupies the
+// register for hold, and the answer takes the time back. It returns the previous value.
 func (g *RegisterServer) Update(p *Port, there, hold, back unit.Time, dst, r int, c RegisterUpdate) int64 {
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)
@@ -139,8 +139,8 @@ func (g *RegisterServer) Update(p *Port, there, hold, back unit.Time, dst, r int
 	return old
 }
 
-// DatagramNetwork is a Network by which ranks send datagrams. Datagram returns nil if its systems
-// do not.
+// DatagramNetwork is a Network for datagrams. Datagram returns nil if its systems do not support
+// them.
 type DatagramNetwork interface {
 	Network
 	Datagram(p *Port) device.Datagram
@@ -154,11 +154,11 @@ func (p *Port) Datagram() device.Datagram {
 	return nil
 }
 
-// EnableWatch lets the ranks of the job wait for events (device.Watch) on machines where ranks
-// do not write each other's memory.
+// EnableWatch lets the ranks of the job wait for events (device.Watch) on machines where ranks do
+// not write each other's memory.
 func (j *Job) EnableWatch() { j.hasWatch = true }
 
-// NotifyEvent counts an event of the rank, and wakes it if it waits.
+// NotifyEvent counts an event of the rank, and wakes the rank if it waits for one.
 func (p *Port) NotifyEvent() {
 	p.watchEventCount++
 	p.Wake()

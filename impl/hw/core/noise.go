@@ -8,11 +8,11 @@ import (
 
 // Noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
 type Noise struct {
-	relativeDeviation float64 // the standard deviation of what varies; 0: nothing does
+	relativeDeviation float64 // standard deviation divided by the mean; 0: no noise
 	generatorState    uint64
 }
 
-// NewNoise returns the noise of a processor, with a relative standard deviation.
+// NewNoise returns the noise source of a processor.
 func NewNoise(seed uint64, rank int, relative float64) Noise {
 	n := Noise{relative, seed}
 	n.Uint64()
@@ -21,7 +21,7 @@ func NewNoise(seed uint64, rank int, relative float64) Noise {
 	return n
 }
 
-// Uint64 returns a random number.
+// Uint64 returns 64 random bits.
 func (n *Noise) Uint64() uint64 {
 	n.generatorState += 0x9e3779b97f4a7c15
 	z := n.generatorState
@@ -32,9 +32,9 @@ func (n *Noise) Uint64() uint64 {
 
 const sqrt6 = 2.449489742783178
 
-// addNoise returns a time around d with the relative standard deviation of the noise and the mean
-// d: the sum of two uniform variables, so that it stays within 2.45 standard deviations and
-// positive below a deviation of 40 %. It is not inlined, so that charge is.
+// addNoise returns a random time with mean d and the noise's relative standard deviation: the sum
+// of two uniform variables. It stays within 2.45 standard deviations, so it is positive for
+// deviations below 40 %. It is not inlined, so that its caller is.
 //
 //go:noinline
 func (n *Noise) addNoise(d unit.Time) unit.Time {

@@ -5,34 +5,34 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Packet is a packet that is in flight or has arrived.
+// Packet is a packet under way or in an inbox.
 type Packet struct {
 	device.Packet
 	Job                    *Job
-	Network                Network // that carries it
+	Network                Network // carries the packet
 	Dst                    int32
-	isCompletion           bool             // not from a network: the end of a remote access
-	polledBy               CompletionPoller // of a completion: charges its taking; or nil
-	channelPriorityPlusOne int8             // of a message of a Channel; 0: a packet of the inbox
+	isCompletion           bool             // the completion of a remote access, not a packet of a network
+	polledBy               CompletionPoller // charges the polling of a completion; or nil
+	channelPriorityPlusOne int8             // for a message of a Channel; 0: a packet for the inbox
 	Next                   *Packet
-	buffer                 []byte // memory of Data, kept when the packet is used again
+	buffer                 []byte // memory of Data, reused
 	Transit                Transit
 }
 
-// Transit is the position of a packet or an access in the network, which defines its meaning.
+// Transit is the position of a packet or an access in the network. The network defines its meaning.
 type Transit struct {
 	Step                      int8
 	Position                  int
-	Size                      int // of all of it
+	Size                      int // total bytes
 	NextTime                  unit.Time
-	SenderNetworkDelayAtStart unit.Time // Port.TotalNetworkDelay of the sender when the sending began
-	Duration                  unit.Time // how long all of it takes at the rate of its source
+	SenderNetworkDelayAtStart unit.Time // Port.TotalNetworkDelay of the sender when it started to send
+	Duration                  unit.Time // total time at the rate of the source
 
-	IsCarriedByNetworkInterface bool // carries it, and no processor
-	HasHighPriority             bool // it goes before what waits for a link
+	IsCarriedByNetworkInterface bool // the interface carries it, not a processor
+	HasHighPriority             bool // it precedes others that wait for a link
 }
 
-// PacketList is a queue of packets. A packet is in one list at most.
+// PacketList is a queue of packets. A packet is in at most one list.
 type PacketList struct{ Head, Tail *Packet }
 
 // Push appends a packet.
@@ -45,7 +45,7 @@ func (l *PacketList) Push(pk *Packet) {
 	l.Tail = pk
 }
 
-// Pop takes the first packet of a list that is not empty.
+// Pop removes and returns the first packet. The list must not be empty.
 func (l *PacketList) Pop() *Packet {
 	pk := l.Head
 	if l.Head = pk.Next; l.Head == nil {
@@ -72,11 +72,11 @@ func (j *Job) newPacket(src, dst int32, head *device.Head, data []byte) *Packet 
 	return pk
 }
 
-// ReleasePacket takes back a packet that will not be received.
+// ReleasePacket makes a packet available for reuse.
 func (j *Job) ReleasePacket(pk *Packet) { pk.Next, j.freePackets = j.freePackets, pk }
 
-// allocatePackets makes packets, one for each rank or as many as one allocation is for, and returns
-// the first. It is not inlined, so that newPacket is.
+// allocatePackets allocates one packet per rank, or as many as fit one allocation, and returns the
+// first. It is not inlined, so that newPacket is.
 //
 //go:noinline
 func (j *Job) allocatePackets() *Packet {
@@ -92,10 +92,11 @@ func (j *Job) allocatePackets() *Packet {
 // ArrivalEvent is the event that a packet has arrived.
 type ArrivalEvent Packet
 
-// HandleEvent lets the packet arrive.
+// HandleEvent calls Arrive.
 func (a *ArrivalEvent) HandleEvent(uint64) { (*Packet)(a).Arrive() }
 
-// Arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
+// Arrive puts a packet into the inbox of its destination. The rank continues after the current
+// event.
 func (pk *Packet) Arrive() {
 	p := &pk.Job.Ports[pk.Dst]
 	if pk.channelPriorityPlusOne > 0 {

@@ -6,55 +6,52 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Polling costs what waiting costs. A rank that polls and finds no packet, at the same time as its
-// previous poll, is in a loop that takes no simulated time and would never see a change. So it
-// sleeps until an event concerns it: a packet or data comes for it, or another rank writes its
-// memory or changes its counters. It then sees the change at the time at which a rank that waits
-// would have seen it.
+// Polling ends at the same time as waiting. A rank that polls without finding a packet, at the same
+// time as its previous poll, is in a loop that takes no virtual time and would never see a change.
+// It therefore sleeps until an event concerns it: a packet or data arrives, or another rank changes
+// its memory or counters. It sees the change when a waiting rank would.
 //
-// A loop may also look for something that the machine does not know of, above all for a time, by
-// Now. So a sleep ends after an eighth of the time that the loop has lasted, a tick at least and
-// maxPollSleep at most, and by that much such a loop may be late. Note: to sleep until the next
-// event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same
-// time.
+// A loop may also wait for something that the machine does not know, above all for a time read by
+// Now. Therefore a sleep ends after an eighth of the duration of the loop so far, at least a tick
+// and at most maxPollSleep. Such a loop may end late by that time. Note: sleeping until the next
+// event of any kind does not suffice. If two ranks poll, the next event is the other's poll, at the
+// same time.
 //
-// Ranks that poll again and again, while nothing is under way and no rank does anything else, wait
-// for each other: after idlePollsBeforeDeadlock that is a deadlock.
+// If nothing is under way and all ranks only poll, they wait for each other. After
+// idlePollsBeforeDeadlock this is a deadlock.
 const maxPollSleep = unit.Microsecond
 
-// idlePollsBeforeDeadlock is how many looks for packets of all ranks find none, one after the other
-// and with nothing else between them, before they count as a wait. A loop may end by its number of
-// turns: those of programs are well below.
+// idlePollsBeforeDeadlock is the number of consecutive unsuccessful polls of all ranks that count
+// as a deadlock. A loop may be bounded by its number of iterations; programs stay well below this.
 const idlePollsBeforeDeadlock = 1_000_000
 
-// maxPollsWithoutTime is how often a rank may read the clock, or words that others write, before
-// time passes by that.
+// maxPollsWithoutTime is the number of times that a rank may read the clock, or words that others
+// write, before reading takes time.
 const maxPollsWithoutTime = 1000
 
-// A loop that does nothing but read the clock, for longer than longClockLoopDuration, may be late
-// by a share of the time that it lasts.
+// A loop that only reads the clock for longer than longClockLoopDuration may end late by a share of
+// its duration.
 const (
 	longClockLoopDuration = unit.Millisecond
 	clockSleepDivisor     = 64
 	maxClockPollSleep     = 200 * unit.Microsecond
 )
 
-// pollThrottle counts what a rank does again and again at no cost, until time has to pass.
+// pollThrottle counts operations that a rank repeats at no cost, until time has to pass.
 type pollThrottle struct {
-	lastPollTime, loopStart unit.Time // of the last, and when the first was
-	pollsAtSameTime         int       // of those at the same time
-	sleepsInLoop            uint64    // of a loop that reads the clock
+	lastPollTime, loopStart unit.Time // time of the last poll, and of the first
+	pollsAtSameTime         int       // number of polls at the time of the last
+	sleepsInLoop            uint64    // number of sleeps in a loop that reads the clock
 }
 
-// throttlePolling lets time pass if the rank has looked more than free times without spending time
-// between.
+// throttlePolling lets time pass if the rank has polled more than free times without spending time.
 func (p *Port) throttlePolling(l *pollThrottle, free int) {
 	if now := p.Kernel.Now(); l.lastPollTime != now {
 		l.loopStart, l.pollsAtSameTime = now, 0
 	}
 	if l.pollsAtSameTime++; l.pollsAtSameTime > free {
 		p.awaitChange(p.Kernel.Now() + min(max((p.Kernel.Now()-l.loopStart)/8, p.Machine.TimerResolution), maxPollSleep))
-		l.pollsAtSameTime = free - 1 // a rank that ends its loop may look once more
+		l.pollsAtSameTime = free - 1 // a rank that leaves its loop may poll once more
 	}
 	l.lastPollTime = p.Kernel.Now()
 }
@@ -72,10 +69,10 @@ func (p *Port) Now() unit.Time {
 }
 
 // throttleClockReads lets time pass if the rank has read the clock more than maxPollsWithoutTime
-// times without spending time between. Benchmarks repeat some work until it takes long enough, by
-// readings before and after it. One or two readings are free between sleeps, by a sequence that
-// does not repeat (multiples of the golden ratio): so sleeps fall between any two readings of a
-// turn. They are longer in a long loop: so they are long enough at last.
+// times without spending time. Benchmarks repeat some work until it has taken long enough, and read
+// the clock before and after it. Sleeps must fall between any two readings of an iteration, so one
+// or two readings are free between sleeps, in a sequence that does not repeat (multiples of the
+// golden ratio). Sleeps become longer in a long loop, so that it ends.
 func (p *Port) throttleClockReads() {
 	l := &p.clockThrottle
 	if now := p.Kernel.Now(); l.lastPollTime != now {
@@ -94,15 +91,14 @@ func (p *Port) throttleClockReads() {
 	l.lastPollTime = p.Kernel.Now()
 }
 
-// resetDeadlockDetection sets the job's count of idle polls to zero, as the rank does something
-// else than looking for packets in vain.
+// resetDeadlockDetection resets the job's count of idle polls, because the rank does something
+// other than polling without success.
 func (p *Port) resetDeadlockDetection() {
 	p.consecutiveIdlePolls = 0
 	p.lastPollFoundNothing = false
 }
 
-// countIdlePoll notes that the rank has looked for packets in vain, and ends the job in a
-// deadlock.
+// countIdlePoll counts an unsuccessful poll, and ends the job if it is a deadlock.
 func (p *Port) countIdlePoll() {
 	p.lastPollFoundNothing = true
 	if p.consecutiveIdlePolls++; p.consecutiveIdlePolls < idlePollsBeforeDeadlock {
@@ -115,8 +111,7 @@ func (p *Port) countIdlePoll() {
 	}
 }
 
-// canIdlePollingEnd reports whether anything is under way, or another rank does anything else than
-// to wait or to poll in vain.
+// canIdlePollingEnd reports whether anything is under way, or another rank neither waits nor polls.
 func (p *Port) canIdlePollingEnd() bool {
 	polling := 0
 	for i := range p.Ports {
@@ -128,18 +123,18 @@ func (p *Port) canIdlePollingEnd() bool {
 			return true
 		}
 	}
-	return p.Kernel.PendingSteps() > polling // that each of those looks again
+	return p.Kernel.PendingSteps() > polling // each polling rank has one step: its next poll
 }
 
-// pollNetworks looks for packets once where the inbox is empty, or until there is one, and reports
-// whether there is.
+// pollNetworks polls the networks if the inbox is empty, once or, if block is set, until a packet
+// arrives. It reports whether there is a packet.
 func (p *Port) pollNetworks(block bool) bool {
 	for p.inbox.Head == nil {
 		p.ElapseCharges()
 		for block && p.inbox.Head == nil && !p.hasAnyNetworkData() {
 			p.ParkAndElapseCharges()
 		}
-		if p.inbox.Head != nil { // by a network that puts it there
+		if p.inbox.Head != nil { // a network has put it there
 			break
 		}
 		for _, n := range p.polledNetworks {
@@ -158,7 +153,7 @@ func (p *Port) pollNetworks(block bool) bool {
 	return p.inbox.Head != nil
 }
 
-// hasAnyNetworkData reports whether a look at some polled network would find anything.
+// hasAnyNetworkData reports whether polling some network would find anything.
 func (p *Port) hasAnyNetworkData() bool {
 	for _, n := range p.polledNetworks {
 		if n.HasData(p) {
@@ -168,7 +163,7 @@ func (p *Port) hasAnyNetworkData() bool {
 	return false
 }
 
-// ParkAndElapseCharges waits as Park does, and for whatever interrupts the processor then.
+// ParkAndElapseCharges waits as Park does, and then for interrupts of the processor.
 func (p *Port) ParkAndElapseCharges() { p.parkThenElapseCharges(awaitingPacket) }
 
 func (p *Port) parkThenElapseCharges(s processState) {

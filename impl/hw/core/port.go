@@ -10,41 +10,41 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Port is a processor with its interface, which implements device.Port. Fields that every packet or
-// put needs come first: with a thousand ranks they are seldom in a cache.
+// Port is a processor with its interface. It implements device.Port. Fields used for every packet
+// or put come first: with a thousand ranks they are rarely in a cache.
 type Port struct {
 	*Job
 	device.NoCapabilities
-	Clock                   unit.Time    // until when the processor is busy; while its rank runs, not before the kernel's
+	Clock                   unit.Time    // time until which the processor is busy; while its rank runs, not before the kernel's time
 	inbox                   PacketList   // packets that have arrived
 	ID                      int32        // the rank
-	PendingSends            int16        // packets whose sending is an event to come
+	PendingSends            int16        // packets that a scheduled event will send
 	processState            processState // of the rank's process
-	isStoreInProgress       bool         // events carry out a store of the processor
+	isStoreInProgress       bool         // events carry out a store by the processor
 	hasProgramEnded         bool         // the program has returned
-	lastPollFoundNothing    bool         // what the rank did last was to look for packets, and there was none
-	awaitedWord             *[8]byte     // the word that the rank waits for; nil: none
+	lastPollFoundNothing    bool         // the last action of the rank was an unsuccessful poll
+	awaitedWord             *[8]byte     // the word for which the rank waits; nil: none
 	awaitedWordOldValue     uint64       // its value when the wait began
-	watchEventCount         uint64       // what Watch.EventCount returns
+	watchEventCount         uint64       // result of Watch.EventCount
 	waitSerial              uint32
 	firstNearRank           uint32
 	nearRankCount           uint32
-	farNetwork, nearNetwork Network // nearNetwork joins the nearRankCount ranks from firstNearRank on
+	farNetwork, nearNetwork Network // nearNetwork connects the nearRankCount ranks from firstNearRank on
 	exposedMemory           device.Regions
-	currentProc             *sim.Proc       // the process that runs for the rank: programProc until the program has ended
+	currentProc             *sim.Proc       // the rank's running process: programProc until the program has ended
 	copyBus                 CopyBus         // nil: copies use no shared bus
 	memoryRegistrar         MemoryRegistrar // nil: memory needs no registration
-	signals                 *signalState    // nil: the rank has neither set a handler nor received a signal
+	signals                 *signalState    // nil: the rank has no handler and has received no signal
 	loadThrottle            pollThrottle
-	lastReceived            *Packet         // what Recv returned last; valid until the next Recv
-	TotalNetworkDelay       unit.Time       // how long networks have delayed the processor so far
-	polledNetworks          []PolledNetwork // those of its networks that are
+	lastReceived            *Packet         // the last result of Recv; valid until the next Recv
+	TotalNetworkDelay       unit.Time       // total time by which networks have delayed the processor
+	polledNetworks          []PolledNetwork // its networks that need polling
 	noise                   Noise
 	programProc             sim.Proc
 
 	recvThrottle, clockThrottle        pollThrottle
-	barriersEntered                    uint64 // how many hardware barriers the rank has arrived at
-	broadcastsBegun, combinationsBegun int    // of device.Control: broadcasts and combinations that the rank has begun
+	barriersEntered                    uint64 // number of hardware barriers that the rank has entered
+	broadcastsBegun, combinationsBegun int    // numbers of broadcasts and combinations that the rank has started (device.Control)
 	atomicRegisters                    [device.CountersPerRank]int64
 	queues                             queueTable
 	channelQueues                      [device.NumPriorities]channelQueue
@@ -53,8 +53,8 @@ type Port struct {
 // maxPendingSends is the number of packets that a rank may send before other ranks run.
 const maxPendingSends = 64
 
-// AdvanceToKernel brings the processor's clock to the kernel's, if it is behind after a wait. A
-// clock that has overflowed stays as it is until the kernel refuses an event for it.
+// AdvanceToKernel advances the processor's clock to the kernel's if it is behind after a wait. It
+// does not change a clock that has overflowed: the kernel will refuse its next event.
 func (p *Port) AdvanceToKernel() {
 	p.Clock = unit.Time(max(uint64(p.Clock), uint64(p.Kernel.Now())))
 }
@@ -71,17 +71,17 @@ func (p *Port) ElapseCharges() {
 }
 
 // AwaitStore waits until no store occupies the processor. Charges since the start of the store have
-// not elapsed then.
+// not elapsed at that time.
 func (p *Port) AwaitStore() {
 	if p.isStoreInProgress {
 		p.park(awaitingOwnStoreEnd)
 	}
 }
 
-// Sleep lets the kernel's clock advance by d, beside the processor's.
+// Sleep lets d pass on the kernel's clock. It does not change the processor's clock.
 func (p *Port) Sleep(d unit.Time) { p.currentProc.Sleep(d) }
 
-// Charge keeps the processor busy for d, which noise changes if the job has noise.
+// Charge keeps the processor busy for d, plus or minus noise.
 func (p *Port) Charge(d unit.Time) {
 	if p.noise.relativeDeviation > 0 {
 		d = p.noise.addNoise(d)
@@ -89,7 +89,7 @@ func (p *Port) Charge(d unit.Time) {
 	p.Clock += d
 }
 
-// WithNoise returns a time, changed by noise if the job has noise.
+// WithNoise returns d plus or minus noise.
 func (p *Port) WithNoise(d unit.Time) unit.Time {
 	if p.noise.relativeDeviation > 0 {
 		d = p.noise.addNoise(d)
@@ -97,8 +97,7 @@ func (p *Port) WithNoise(d unit.Time) unit.Time {
 	return d
 }
 
-// RateWithNoise returns a rate, changed by noise if the job has noise: a transfer that takes d at r
-// takes WithNoise(d) at the result.
+// RateWithNoise returns a rate at which a transfer that takes d at rate r takes WithNoise(d).
 func (p *Port) RateWithNoise(r unit.Rate) unit.Rate {
 	if p.noise.relativeDeviation > 0 {
 		r *= unit.Rate(float64(unit.Second) / float64(p.noise.addNoise(unit.Second)))
@@ -106,7 +105,7 @@ func (p *Port) RateWithNoise(r unit.Rate) unit.Rate {
 	return r
 }
 
-// Rank implements device.Port, as do the others.
+// Rank and the methods below implement device.Port.
 func (p *Port) Rank() int { return int(p.ID) }
 
 // Size implements device.Port.
@@ -120,7 +119,7 @@ func (p *Port) Node() string {
 	return fmt.Sprintf("%s, node %d", p.Machine.Name, p.Machine.NodeOfRank(int(p.ID)))
 }
 
-// Tick implements device.Port: readings are multiples of it.
+// Tick implements device.Port: clock readings are multiples of it.
 func (p *Port) Tick() unit.Time { return p.Machine.TimerResolution }
 
 // Spend implements device.Port.
@@ -137,8 +136,8 @@ func (p *Port) Delay(d unit.Time) {
 	}
 }
 
-// AddDelay adds to the processor's clock what the rank computes. If the clock would pass the latest
-// time, it fails the job and does not return.
+// AddDelay adds computing time to the processor's clock. If the clock would pass the latest time,
+// it fails the job and does not return.
 func (p *Port) AddDelay(d unit.Time) {
 	device.CheckDelay(d)
 	if d <= sim.Latest-p.Clock {
@@ -173,7 +172,7 @@ func (p *Port) ChargeOperations(n int) {
 	p.Charge(p.Machine.Processor.Operation.Times(n))
 }
 
-// CopyTime returns how long the processor takes to copy n bytes.
+// CopyTime returns the time in which the processor copies n bytes.
 func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start + p.copyRate.Time(n) }
 
 // Send implements device.Port.
@@ -192,16 +191,16 @@ func (p *Port) Send(dst int, x *device.Packet) {
 	pk.Network.Send(p, pk)
 }
 
-// checkRank panics if the rank does not exist.
+// checkRank panics unless the rank exists.
 func (p *Port) checkRank(rank int) {
 	if rank < 0 || rank >= len(p.Ports) {
 		panic(fmt.Sprintf("hw: no rank %d among %d", rank, len(p.Ports)))
 	}
 }
 
-// Recv takes the first packet that has arrived. A packet is in the inbox no later than the
-// processor's own time, and packets that arrive later are queued after it, so the rank waits for
-// the kernel only if its inbox is empty.
+// Recv takes the first packet that has arrived. Packets in the inbox have arrived by the
+// processor's own time, and later ones are queued after them. So the rank waits for the kernel only
+// if its inbox is empty.
 func (p *Port) Recv(block bool) *device.Packet {
 	if p.lastReceived != nil {
 		p.lastReceived.Next, p.freePackets = p.freePackets, p.lastReceived
@@ -211,7 +210,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 		if p.signals != nil && p.runSignalHandler() {
 			continue
 		}
-		if block && p.polledNetworks == nil { // not by Park: the processor predicts no return behind a switch, so a rank waits few calls deep
+		if block && p.polledNetworks == nil { // not by Park: behind a switch of coroutines return prediction fails, so waits should be few calls deep
 			p.processState = awaitingPacket
 			p.currentProc.Park()
 			p.AdvanceToKernel()
@@ -234,8 +233,8 @@ func (p *Port) Recv(block bool) *device.Packet {
 // LastReceived returns the last packet that Recv returned.
 func (p *Port) LastReceived() *Packet { return p.lastReceived }
 
-// AppendToInbox appends a packet to the rank's inbox without waking the rank. A packet for
-// a rank whose program has ended is dropped.
+// AppendToInbox appends a packet to the rank's inbox without waking the rank. It drops packets for
+// a rank whose program has ended.
 func (p *Port) AppendToInbox(pk *Packet) {
 	if p.hasProgramEnded {
 		p.ReleasePacket(pk)

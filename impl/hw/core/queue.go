@@ -6,15 +6,15 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// RemoteNetwork is a Network by which ranks have memory, counters, queues and signals of others. It
-// takes the bytes of an entry when its call returns.
+// RemoteNetwork is a Network by which ranks access memory, counters, queues and signals of others.
+// SendEntry has copied the bytes of an entry when it returns.
 type RemoteNetwork interface {
 	Network
-	MaxEntryBytes() int                            // length of the longest entry
-	SendEntry(p *Port, x *QueueEntry)              // charges the start of an entry, and schedules what leads to its AppendToQueue
-	ChargeDequeue(p *Port)                         // charges taking an entry out of a queue, whose bytes the rank copies
-	SendSignal(p *Port, dst int, head device.Head) // charges the start of a signal, and schedules what leads to DeliverSignal
-	ChargeSignalHandler(p *Port)                   // charges the way into a handler and back
+	MaxEntryBytes() int                            // length of the longest entry in bytes
+	SendEntry(p *Port, x *QueueEntry)              // charges the start of an entry, and schedules events that lead to AppendToQueue
+	ChargeDequeue(p *Port)                         // charges taking an entry from a queue; the rank copies its bytes
+	SendSignal(p *Port, dst int, head device.Head) // charges the start of a signal, and schedules events that lead to DeliverSignal
+	ChargeSignalHandler(p *Port)                   // charges entering and leaving a handler
 }
 
 // EnableMemoryCountersQueuesAndSignals gives the ranks of the job the capabilities of a
@@ -23,12 +23,12 @@ func (j *Job) EnableMemoryCountersQueuesAndSignals() {
 	j.hasRemoteMemory, j.hasCounters, j.hasQueuesAndSignals, j.hasWatch = true, true, true, true
 }
 
-// remoteNetworkTo returns the network by which a rank reaches the memory of another one.
+// remoteNetworkTo returns the network by which a rank accesses the memory of another.
 func (p *Port) remoteNetworkTo(rank int) RemoteNetwork { return p.networkTo(rank).(RemoteNetwork) }
 
-// QueueEntry is an entry on its way to a queue, or in the queue.
+// QueueEntry is an entry under way to a queue, or in it.
 type QueueEntry struct {
-	*Packet              // its bytes; its fields Src and Dst are the writer and the rank whose queue it is
+	*Packet              // has the bytes; Src and Dst are the writer and the owner of the queue
 	queueKey             device.Key
 	enqueueFlags         device.EnqueueFlags
 	completionPacketHead device.Head
@@ -36,15 +36,15 @@ type QueueEntry struct {
 	nextEntry            *QueueEntry
 }
 
-// queueTable is the queues of a rank. A key is a place, which is not used again.
+// queueTable has the queues of a rank by key. Keys are not reused.
 type queueTable []*entryQueue // nil: destroyed
 
 // entryQueue is a queue in the memory of its rank.
 type entryQueue struct {
 	capacityBytes, usedBytes int
 	first, last              *QueueEntry
-	writerMustRetry          map[int]bool // by writer: an entry was refused, and none with Retry was taken since
-	firstEntryCharged        bool         // the first entry has been paid for
+	writerMustRetry          map[int]bool // by writer: an entry was refused, and no entry with Retry has been accepted since
+	firstEntryCharged        bool         // taking the first entry has been charged
 }
 
 // portAsQueues implements device.Queues for a port.
@@ -70,7 +70,7 @@ func (q portAsQueues) Destroy(k device.Key) {
 	q.queues[k] = nil
 }
 
-// ownQueue returns one of the rank's own queues.
+// ownQueue returns a queue of this rank.
 func (q portAsQueues) ownQueue(k device.Key) *entryQueue {
 	if k >= device.Key(len(q.queues)) || q.queues[k] == nil {
 		panic(fmt.Sprintf("hw: rank %d has no queue %d", q.ID, k))
@@ -95,8 +95,8 @@ func (q portAsQueues) Enqueue(dst int, k device.Key, b []byte, flags device.Enqu
 	net.SendEntry(q.Port, x)
 }
 
-// AppendToQueue appends the entry to its queue, or refuses it. It reports whether the writer is to
-// be notified.
+// AppendToQueue appends the entry to its queue or refuses it. It reports whether the writer must be
+// notified.
 func (x *QueueEntry) AppendToQueue() (tell bool) {
 	p := &x.Job.Ports[x.Dst]
 	x.isRefused = !p.appendEntry(x)
@@ -116,7 +116,7 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 		return false
 	}
 	r.writerMustRetry[x.Src] = false
-	x.Head = device.Head{} // until here it has said what is under way
+	x.Head = device.Head{} // it described the transfer until now
 	r.usedBytes = used
 	if x.nextEntry = nil; r.first == nil {
 		r.first = x
@@ -127,8 +127,8 @@ func (p *Port) appendEntry(x *QueueEntry) bool {
 	return true
 }
 
-// NewCompletion returns the packet that tells the writer whether the entry was accepted; the packet
-// is used when it Arrives.
+// NewCompletion returns a packet that tells the writer whether the entry was accepted. It is valid
+// when it Arrives.
 func (x *QueueEntry) NewCompletion() *Packet {
 	pk := x.Job.newPacket(int32(x.Src), int32(x.Src), &x.completionPacketHead, nil)
 	pk.isCompletion, pk.Refused, pk.polledBy = true, x.isRefused, nil
@@ -139,7 +139,7 @@ func (x *QueueEntry) NewCompletion() *Packet {
 	return pk
 }
 
-// recycle takes back an entry that is in no queue.
+// recycle makes an entry that is in no queue available for reuse.
 func (x *QueueEntry) recycle() {
 	j := x.Job
 	j.ReleasePacket(x.Packet)

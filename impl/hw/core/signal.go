@@ -2,9 +2,9 @@ package core
 
 import "github.com/loggp/loggp/impl/device"
 
-// signalState is a rank's handler of signals, and the signals that wait for it. The handler runs in
-// the rank's own process, when the rank waits, computes (Delay), polls or unmasks its signals; not
-// in the middle of another call, since a system runs handlers when it returns to the program.
+// signalState is a rank's signal handler with the pending signals. The handler runs in the rank's
+// own process when the rank waits, computes (Delay), polls or unmasks signals. It does not run
+// within other calls, because a system runs handlers when it returns to the program.
 type signalState struct {
 	handler          func(src int, head device.Head)
 	pending          []pendingSignal
@@ -28,7 +28,7 @@ func (p *Port) Signal() device.Signal {
 	return portAsSignals{p}
 }
 
-// ensureSignalState returns the rank's signals, and makes their state if there is none.
+// ensureSignalState returns the rank's signal state, and creates it if necessary.
 func (p *Port) ensureSignalState() *signalState {
 	if p.signals == nil {
 		p.signals = new(signalState)
@@ -56,7 +56,7 @@ func (s portAsSignals) Mask(on bool) {
 	}
 }
 
-// DeliverSignal lets the handler of the rank run for a signal, as soon as it may.
+// DeliverSignal runs the handler of the rank for a signal as soon as it may run.
 func (p *Port) DeliverSignal(src int32, head device.Head) {
 	if p.hasProgramEnded {
 		return
@@ -68,8 +68,8 @@ func (p *Port) DeliverSignal(src int32, head device.Head) {
 	}
 }
 
-// runSignalHandler runs the handler for the signals that wait, if it may run, and reports whether
-// it has. Work that the rank has been charged and not done yet is done later.
+// runSignalHandler runs the handler for the pending signals if it may run, and reports whether it
+// did. Charged work that has not elapsed is delayed.
 func (p *Port) runSignalHandler() bool {
 	h := p.signals
 	if h == nil || h.isHandlerRunning || h.handler == nil || len(h.pending) == 0 || h.isMasked {
@@ -92,7 +92,7 @@ func (p *Port) runSignalHandler() bool {
 	return true
 }
 
-// computeWithSignals lets the rank do what it has been charged. Signals interrupt it.
+// computeWithSignals lets the rank's charges elapse. Signals may interrupt it.
 func (p *Port) computeWithSignals() {
 	for p.runSignalHandler(); p.Clock > p.Kernel.Now(); p.runSignalHandler() {
 		p.Kernel.Schedule(p.Clock, (*computeEndEvent)(p), uint64(p.waitSerial))
@@ -101,10 +101,10 @@ func (p *Port) computeWithSignals() {
 	}
 }
 
-// computeEndEvent is the end of what a rank computes.
+// computeEndEvent is the event that ends a rank's computing.
 type computeEndEvent Port
 
-// HandleEvent wakes the rank if it still sleeps.
+// HandleEvent wakes the rank if it still computes.
 func (w *computeEndEvent) HandleEvent(rest uint64) {
 	if p := (*Port)(w); uint64(p.waitSerial) == rest && p.processState == computingState {
 		p.resume()

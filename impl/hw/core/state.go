@@ -2,46 +2,45 @@ package core
 
 import "github.com/loggp/loggp/model/unit"
 
-// processState is the state of a rank's process. The diagram in docs/design.md shows its
+// processState is the state of a rank's process. The diagram in docs/design.md shows the
 // transitions, which are the functions of this file.
 //
-// Two facts are not part of the state, since they hold in several states. Port.storeInProgress says
-// that events carry out a store of the processor, while its rank runs ahead of it or waits.
-// Port.programEnded says that the program has returned; the processor may still send exit notices,
-// and wait.
+// Two facts hold in several states, so they are separate. Port.isStoreInProgress says that events
+// carry out a store by the processor, while its rank runs ahead or waits. Port.hasProgramEnded says
+// that the program has returned; the processor may still send exit notices, and wait.
 type processState uint8
 
 const (
-	runningState            processState = iota // it runs, or an event is scheduled that resumes it
-	computingState                              // in Delay, until the time has passed or a signal comes
-	awaitingOwnStoreEnd                         // until the store ends; the charges since then stay
-	awaitingStoreAndCharges                     // until the store ends and the processor has spent its charges
+	runningState            processState = iota // it runs, or a scheduled event resumes it
+	computingState                              // in Delay, until the time has passed or a signal arrives
+	awaitingOwnStoreEnd                         // until the store ends; charges since then remain
+	awaitingStoreAndCharges                     // until the store ends and the charges have elapsed
 	movingBytesState                            // in AwaitTransfer, until EndTransfer
-	awaitingWordCheck                           // until the processor is free to look at the awaited word
+	awaitingWordCheck                           // until the processor is free to check the awaited word
 
-	// In the states below the rank waits for others: if all ranks do, it is a deadlock.
+	// In the following states the rank waits for others. If all ranks do, it is a deadlock.
 
 	awaitingPacket         // until a packet arrives or a network calls Wake
-	awaitingControlNetwork // until that, or an event of the control network
-	awaitingChange         // until that, or another rank changes memory, counters or queues of this one
+	awaitingControlNetwork // like awaitingPacket, or until an event of the control network
+	awaitingChange         // like awaitingPacket, or until another rank changes memory, counters or queues of this one
 )
 
 // isWaiting reports whether the rank waits for others.
 func (p *Port) isWaiting() bool { return p.processState >= awaitingPacket }
 
-// park stops the process of the rank in a state, until a transition resumes it.
+// park suspends the rank's process in a state until a transition resumes it.
 func (p *Port) park(s processState) {
 	p.processState = s
 	p.currentProc.Park()
 }
 
-// resume continues the process of the rank at once.
+// resume resumes the rank's process at once.
 func (p *Port) resume() {
 	p.processState = runningState
 	p.currentProc.Wake()
 }
 
-// resumeWhenFree continues the process of the rank when its processor is free.
+// resumeWhenFree resumes the rank's process when its processor is free.
 func (p *Port) resumeWhenFree() {
 	p.processState = runningState
 	if p.Clock > p.Kernel.Now() {
@@ -51,7 +50,7 @@ func (p *Port) resumeWhenFree() {
 	}
 }
 
-// Wake continues a rank that waits, when its processor is free.
+// Wake resumes a waiting rank when its processor is free.
 func (p *Port) Wake() {
 	if p.isWaiting() && !p.isStoreInProgress {
 		p.processState = runningState
@@ -60,15 +59,14 @@ func (p *Port) Wake() {
 	}
 }
 
-// resumeForChange wakes the rank if it waits for a change: something that it may look for has
-// happened.
+// resumeForChange resumes a rank that waits for a change.
 func (p *Port) resumeForChange() {
 	if p.processState == awaitingChange && !p.isWordUnchanged() {
 		p.resume()
 	}
 }
 
-// wordCheckEvent is the event in which a rank first reads the word that it waits for.
+// wordCheckEvent is the event at which a rank first reads the word for which it waits.
 type wordCheckEvent Port
 
 // HandleEvent resumes the rank if the word has changed.
@@ -80,22 +78,22 @@ func (g *wordCheckEvent) HandleEvent(uint64) {
 	}
 }
 
-// AwaitTransfer stops the rank while its processor moves bytes, until the network calls
+// AwaitTransfer suspends the rank while its processor moves bytes, until the network calls
 // EndTransfer.
 func (p *Port) AwaitTransfer() { p.park(movingBytesState) }
 
-// EndTransfer continues a rank whose processor has moved its bytes.
+// EndTransfer resumes a rank whose processor has moved its bytes.
 func (p *Port) EndTransfer() {
 	if p.processState == movingBytesState {
 		p.resume()
 	}
 }
 
-// MarkStoreStarted marks the processor as busy with a store, whose duration events will decide. The
-// rank runs ahead meanwhile; what it is charged is added after the store.
+// MarkStoreStarted marks the processor as busy with a store whose duration is determined by events.
+// The rank runs ahead meanwhile; its charges are added after the store.
 func (p *Port) MarkStoreStarted() { p.isStoreInProgress = true }
 
-// MarkStoreEnded marks the processor as free of the store, which kept it busy for d.
+// MarkStoreEnded marks the store as ended. It kept the processor busy for d.
 func (p *Port) MarkStoreEnded(d unit.Time) {
 	p.isStoreInProgress = false
 	p.Clock += d
@@ -113,15 +111,16 @@ func (p *Port) MarkStoreEnded(d unit.Time) {
 	}
 }
 
-// resumeForPacket resumes a rank that waits, because a packet has arrived. During a store of the
-// processor, MarkStoreEnded resumes it.
+// resumeForPacket resumes a waiting rank because a packet has arrived. During a store
+// MarkStoreEnded resumes it.
 func (p *Port) resumeForPacket() {
 	if p.isWaiting() && !p.isStoreInProgress {
 		p.resumeWhenFree()
 	}
 }
 
-// resumeForSignal resumes a rank whose handler is to run. A running rank finds the signal itself.
+// resumeForSignal resumes a rank so that its handler can run. A running rank finds the signal
+// itself.
 func (p *Port) resumeForSignal() {
 	switch p.processState {
 	case computingState:

@@ -10,8 +10,8 @@ func (p *Port) Storage() device.Storage {
 	return p
 }
 
-// AccessFile implements device.Storage. The data of one access after the other pass the file
-// system; the start-ups of accesses go on side by side.
+// AccessFile implements device.Storage. Start-ups of accesses overlap; data passes the file system
+// for one access at a time.
 func (p *Port) AccessFile(n int) {
 	p.ElapseCharges()
 	moving := p.Machine.FileAccess.Bandwidth.Time(n)

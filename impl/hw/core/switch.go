@@ -8,64 +8,64 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Router determines the route of chunks through the switches of a network. R is the rest of a
-// chunk's route.
+// Router determines the routes of chunks through the switches of a network. R is the remaining
+// route of a chunk.
 type Router[R any] interface {
-	// RouteBetween returns the route from a node to another as it begins, and how long a first byte
-	// takes that does not wait anywhere.
+	// RouteBetween returns the route from one node to another, and the latency of a first byte that
+	// never waits.
 	RouteBetween(from, to int) (R, unit.Time)
 
-	// AdvanceRoute goes on to the next output of a route that has not ended, and returns how long a
-	// first byte takes to get there, and whether that output leads to the destination's node.
+	// AdvanceRoute advances a route that has not ended to its next output. It returns the latency
+	// of a first byte to that output, and whether the output leads to the destination node.
 	AdvanceRoute(r *R) (out int32, step unit.Time, last bool)
 
-	// ScheduleAccessArrival continues a remote access whose last byte arrives at a future time.
+	// ScheduleAccessArrival schedules the continuation of a remote access whose last byte arrives
+	// at time t.
 	ScheduleAccessArrival(x *RemoteAccess, t unit.Time)
 }
 
-// SwitchOutput is an output of a switch: a link to another switch, or to a node. A chunk takes an
-// output when its first byte gets there, and holds it for its length at the rate of links (virtual
-// cut-through). A chunk that finds its output busy waits for it.
+// SwitchOutput is an output of a switch: a link to another switch or to a node. A chunk occupies an
+// output from the arrival of its first byte for its length at the link rate (virtual cut-through).
+// If the output is busy, the chunk waits.
 //
-// Nodes whose chunks wait for an output are served in turn, a chunk at a time: fair queueing, Nagle
-// 1987 (RFC 970), with equal chunks. Chunks from one node to another stay in order. The sources do
-// not say how the switches of real machines arbitrate.
+// Nodes whose chunks wait for an output are served in turn, one chunk at a time: fair queueing,
+// Nagle 1987 (RFC 970), with equal chunks. Chunks from one node to another stay in order. The
+// sources do not say how switches of real machines arbitrate.
 //
-// Note: one queue would give a node as many places as it has chunks under way, and a flow that
-// waits before several outputs gets the smallest of its shares: in random permutations flows then
-// get down to half of their max-min fair share, see impl/hw/torus/contention_test.go. Queues by a
-// hash of the node do the same to nodes whose hashes are equal.
+// Note: with a single queue a node would have as many places as it has chunks under way, and a flow
+// that waits at several outputs would get the smallest of its shares. In random permutations flows
+// would then drop to half of their max-min fair share (impl/hw/torus/contention_test.go). Queues
+// selected by a hash of the node have the same effect on nodes with equal hashes.
 type SwitchOutput[R any] struct {
 	sim.Server
-	lastInNodeRing           *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
-	firstInHighPriorityQueue *chunk[R] // those that go before: the first, which knows the last; nil: none
+	lastInNodeRing           *chunk[R] // last of the ring of waiting chunks, one per node; nil: none
+	firstInHighPriorityQueue *chunk[R] // first chunk that precedes all others; it knows the last; nil: none
 }
 
-// chunk is a part of a transfer in flight.
+// chunk is a part of a transfer.
 type chunk[R any] struct {
 	network               *SwitchedNetwork[R]
 	transfer              any // the *Packet or *RemoteAccess whose bytes it carries
 	sourceNode            int32
 	remainingRoute        R
 	nextOutput            int32 // its next output
-	nextOutputLeadsToNode bool  // behind that is its node
-	isLastOfTransfer      bool  // of its transfer
-	hasHighPriority       bool  // it goes before others
+	nextOutputLeadsToNode bool  // that output leads to the destination node
+	isLastOfTransfer      bool  // the last chunk of its transfer
+	hasHighPriority       bool  // it precedes others
 	bytes                 int32
-	timeOnOutput          unit.Time // how long it takes an output
-	earliestArrival       unit.Time // when its last byte is at the other side if it does not wait anywhere
+	timeOnOutput          unit.Time // time for which it occupies an output
+	earliestArrival       unit.Time // arrival of its last byte if it never waits
 
-	nextNodeChunk  *chunk[R] // of the next node that waits for the same output, or of those to use again
-	nextOfSameNode *chunk[R] // of the same node, waits for the same output
-	lastOfSameNode *chunk[R] // the last one behind, or the chunk itself
+	nextNodeChunk  *chunk[R] // chunk of the next node in the ring, or the next unused chunk
+	nextOfSameNode *chunk[R] // next chunk of the same node at this output
+	lastOfSameNode *chunk[R] // last chunk of the same node at this output, or the chunk itself
 }
 
-// EndOfVirtualTime is the end of what can be decided where only events decide.
+// EndOfVirtualTime says that other events may happen at any time, so that only events decide.
 const EndOfVirtualTime = unit.Time(math.MaxInt64)
 
-// injectChunk lets b bytes that leave node a at time t on, within dur, into the network, and
-// returns when the first enters. Until a time the caller knows that nothing happens but what is
-// scheduled.
+// injectChunk sends b bytes, which leave node a from time t on within dur, into the network, and
+// returns when the first byte enters. Up to the time until, only scheduled events can happen.
 func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, dur unit.Time, last, urgent bool, until unit.Time) (entered unit.Time) {
 	c := s.freeChunks
 	if c == nil {
@@ -83,8 +83,8 @@ func (s *SwitchedNetwork[R]) injectChunk(of any, t unit.Time, a, to int, b int, 
 	return entered
 }
 
-// advanceChunk advances the first byte of a chunk from time t to its next output, and farther as
-// long as no other event is due before it arrives there. Otherwise an event continues it.
+// advanceChunk advances the first byte of a chunk from time t to its next output, and further while
+// no other event precedes its arrival. Otherwise an event continues it.
 func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 	k := &s.Job.Kernel
 	for {
@@ -101,15 +101,15 @@ func (s *SwitchedNetwork[R]) advanceChunk(c *chunk[R], t, until unit.Time) {
 	}
 }
 
-// HandleEvent lets the chunk reach its next output.
+// HandleEvent continues the chunk at its next output.
 func (c *chunk[R]) HandleEvent(uint64) {
 	if now := c.network.Job.Kernel.Now(); c.network.requestOutput(c, now) {
 		c.network.advanceChunk(c, now, EndOfVirtualTime)
 	}
 }
 
-// requestOutput lets a chunk take the output that its first byte reaches at time t, or wait for it.
-// It reports whether the chunk goes on to another.
+// requestOutput lets a chunk occupy the output that its first byte reaches at time t, or queues it.
+// It reports whether the chunk continues to another output.
 func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
 	o := &s.SwitchOutputs[c.nextOutput]
 	if (o.lastInNodeRing != nil || o.firstInHighPriorityQueue != nil || o.FreeAt() > t) && !(c.nextOutputLeadsToNode && s.MemoryArrivalTime != nil) {
@@ -119,7 +119,7 @@ func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
 	return s.occupyOutput(o, c, t)
 }
 
-// occupyOutput lets a chunk take a free output at time t, and reports whether it goes on to
+// occupyOutput lets a chunk occupy a free output at time t, and reports whether it continues to
 // another.
 func (s *SwitchedNetwork[R]) occupyOutput(o *SwitchOutput[R], c *chunk[R], t unit.Time) bool {
 	first := t + s.timeFromSwitchToProcessor
@@ -140,10 +140,10 @@ func (s *SwitchedNetwork[R]) occupyOutput(o *SwitchOutput[R], c *chunk[R], t uni
 	return false
 }
 
-// OccupyLinks keeps the links between two nodes busy with bytes that cannot leave the last of them,
-// so that the next ones are in memory at a time.
+// OccupyLinks keeps the links between two nodes busy for bytes that cannot leave the last link yet,
+// so that following bytes do not reach memory before time at.
 func (s *SwitchedNetwork[R]) OccupyLinks(from, to int, at unit.Time) {
-	r := &s.occupiedRoute // not of its own: it would be allocated, as routers are behind an interface
+	r := &s.occupiedRoute // not a local variable, which would be allocated: routers are called through an interface
 	way, left := s.Router.RouteBetween(from, to)
 	*r = way
 	for {
@@ -156,7 +156,7 @@ func (s *SwitchedNetwork[R]) OccupyLinks(from, to int, at unit.Time) {
 	}
 }
 
-// queueChunk queues a chunk at a busy output, after those of its node.
+// queueChunk queues a chunk at a busy output, after other chunks of its node.
 func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 	c.nextOfSameNode, c.lastOfSameNode = nil, c
 	last := o.lastInNodeRing
@@ -186,14 +186,14 @@ func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 	o.lastInNodeRing, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
 }
 
-// outputFreeEvent is the event of an output that is free again while chunks wait for it.
+// outputFreeEvent is the event that an output for which chunks wait is free.
 type outputFreeEvent[R any] SwitchedNetwork[R]
 
-// HandleEvent lets the next chunk take the output. Its node has its next turn after the others.
+// HandleEvent gives the output to the next chunk. The chunk's node moves to the end of the ring.
 func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	s := (*SwitchedNetwork[R])(v)
 	o := &s.SwitchOutputs[out]
-	if o.FreeAt() > s.Job.Kernel.Now() { // it was held
+	if o.FreeAt() > s.Job.Kernel.Now() { // OccupyLinks has kept it busy
 		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 		return
 	}
@@ -208,7 +208,7 @@ func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	}
 }
 
-// dequeueChunk removes the chunk whose turn it is from the waiting ones.
+// dequeueChunk removes and returns the next waiting chunk.
 func (o *SwitchOutput[R]) dequeueChunk() *chunk[R] {
 	if c := o.firstInHighPriorityQueue; c != nil {
 		if o.firstInHighPriorityQueue = c.nextOfSameNode; c.nextOfSameNode != nil {

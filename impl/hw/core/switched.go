@@ -7,44 +7,46 @@ import (
 )
 
 // SwitchedNetwork is the common part of networks whose nodes are connected by switches. Processors
-// and transfer engines send in chunks, so that chunks of other transfers can pass between those of
-// a long one. A chunk enters by the interface of its node and leaves by that of the other
-// (switch.go). Its processor knows at once how long the interface made it wait; contention farther
-// on delays only the chunks that wait there.
+// and transfer engines send chunks, so that other transfers can pass between the chunks of a long
+// one. A chunk enters through the interface of its node and leaves through that of the destination
+// (switch.go). The sending processor learns at once how long its interface delayed it. Contention
+// further on delays only the chunks that wait there.
 type SwitchedNetwork[R any] struct {
 	AttachedRanks
 	Job                       *Job
 	Router                    Router[R]
-	PacketSendChunking        Chunking // of a processor that sends packets
+	PacketSendChunking        Chunking // of packets sent by a processor
 	Injectors                 []sim.Server
-	SwitchOutputs             []SwitchOutput[R] // of the switches
+	SwitchOutputs             []SwitchOutput[R] // of all switches
 	linkRate                  CachedRate
-	timeFromSwitchToProcessor unit.Time // from the last switch until a processor can see what is there
+	timeFromSwitchToProcessor unit.Time // latency from the last switch until a processor sees the data
 	senders                   []Sender[R]
 
-	// MemoryArrivalTime says when the memory of a rank has the bytes of a chunk, whose first is
-	// there at a time and whose last otherwise at another; nil: then.
+	// MemoryArrivalTime returns when a rank's memory has the bytes of a chunk. first and last are
+	// the arrival times of its first byte and, without delay by memory, of its last; nil: memory
+	// causes no delay.
 	MemoryArrivalTime func(of any, bytes int, first, last unit.Time) unit.Time
-	freeChunks        *chunk[R] // chunks to use again
-	occupiedRoute     R         // scratch of OccupyLinks
+	freeChunks        *chunk[R] // unused chunks
+	occupiedRoute     R         // temporary route of OccupyLinks
 }
 
-// Chunking says how bytes leave their source: in chunks, the first n bytes in TimeOfFirst(n).
+// Chunking says how bytes leave their source: in chunks, the first n bytes within TimeOfFirst(n).
 type Chunking struct {
 	ChunkBytes        int
-	LinkOverheadBytes int // bytes of a chunk on a link, beside its own
+	LinkOverheadBytes int // bytes of a chunk on a link in addition to its data
 	TimeOfFirstBytes  func(n int) unit.Time
 }
 
-// Sender is the sending side of a rank. As an event it sends the next chunk of its first packet.
+// Sender is the sending side of a rank. As an event handler it sends the next chunk of its first
+// packet.
 type Sender[R any] struct {
 	network       *SwitchedNetwork[R]
 	node          int32
-	sendQueue     PacketList // the packet whose chunks are leaving, and those that follow it
-	LastDeparture unit.Time  // when the last byte of the last that left has left
+	sendQueue     PacketList // the packet that is being sent, and those after it
+	LastDeparture unit.Time  // when the last byte of the last packet left
 }
 
-// Initialize prepares a network for a job. node returns the node of an interface.
+// Initialize prepares a network for a job with a number of nodes.
 func (s *SwitchedNetwork[R]) Initialize(j *Job, e AttachedRanks, r Router[R], nodes int, link unit.Rate, deliver unit.Time, node func(end int) int) {
 	s.Job, s.AttachedRanks, s.Router, s.timeFromSwitchToProcessor, s.linkRate = j, e, r, deliver, CachedRate{Rate: link}
 	s.Injectors, s.senders = make([]sim.Server, nodes), make([]Sender[R], e.RankCount)
@@ -61,16 +63,16 @@ func (s *SwitchedNetwork[R]) SenderOfRank(rank int32) *Sender[R] {
 	return &s.senders[int(rank)-s.FirstRank]
 }
 
-// LatencyBetween returns the time of a first byte between two ranks without contention.
+// LatencyBetween returns the latency of a first byte between two ranks without contention.
 func (s *SwitchedNetwork[R]) LatencyBetween(from, to int32) unit.Time {
 	_, flight := s.Router.RouteBetween(s.NodeOf(from), s.NodeOf(to))
 	return flight
 }
 
-// SendPacketInChunks charges a processor the time in which it writes the bytes of a packet to its
-// network interface, and sends them in chunks. Packets of one processor leave one after the other;
-// those that cannot leave yet are in its send queue. With noise the processor may be ready for the
-// next packet before its last one has left.
+// SendPacketInChunks charges a processor for writing a packet to its network interface, and sends
+// the packet in chunks. Packets of one processor leave one after another; its send queue has those
+// that must wait. With noise the processor may be ready for the next packet before the last one has
+// left.
 func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, long unit.Time) {
 	sender := s.SenderOfRank(p.ID)
 	pk.Transit = Transit{NextTime: max(p.Clock, sender.LastDeparture), SenderNetworkDelayAtStart: p.TotalNetworkDelay, Size: bytes, Duration: long, HasHighPriority: pk.channelPriorityPlusOne == highPriorityPlusOne}
@@ -87,11 +89,11 @@ func (s *SwitchedNetwork[R]) SendPacketInChunks(p *Port, pk *Packet, bytes int, 
 	}
 }
 
-// HandleEvent lets the next chunk of the first packet leave.
+// HandleEvent sends the next chunk of the first packet.
 func (r *Sender[R]) HandleEvent(uint64) { r.sendNextChunk(r.sendQueue.Head, EndOfVirtualTime) }
 
-// sendNextChunk lets the next chunk leave, and decides what becomes of it until a time. It advances
-// the storing processor's clock by the time for which the network was late to take the chunk.
+// sendNextChunk sends the next chunk and determines its progress up to the time until. It advances
+// the clock of the storing processor by the delay of the network.
 func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	w, s := &pk.Transit, r.network
 	p := &s.Job.Ports[pk.Src]
@@ -113,10 +115,10 @@ func (r *Sender[R]) sendNextChunk(pk *Packet, until unit.Time) {
 	}
 }
 
-// SendChunk sends the next chunk of a transfer. It returns how late the network took it, and
-// whether it was the last; w.NextTime is then the time when its last byte has left. The caller has
-// set the time at which it begins, its size, and how long all of it takes. It knows that until a
-// time nothing happens but what is scheduled: its own, or EndOfVirtualTime where it is an event.
+// SendChunk sends the next chunk of a transfer. It returns the delay by the network, and whether it
+// was the last chunk. w.NextTime is then the time when its last byte has left. The caller has set
+// the start time, the size and the total duration in w. Up to the time until, only scheduled events
+// can happen: the caller's own time, or EndOfVirtualTime within an event.
 func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *Chunking, from, to int32, until unit.Time) (late unit.Time, last bool) {
 	b := min(f.ChunkBytes, w.Size-w.Position)
 	last = w.Position+b >= w.Size
@@ -136,7 +138,7 @@ func (s *SwitchedNetwork[R]) SendChunk(of any, w *Transit, f *Chunking, from, to
 	return late, last
 }
 
-// scheduleArrival schedules the end of a transfer whose last byte is there at a time.
+// scheduleArrival schedules the end of a transfer whose last byte arrives at time t.
 func (s *SwitchedNetwork[R]) scheduleArrival(of any, t unit.Time) {
 	s.Job.Probe.LastByteArrived(of, t)
 	switch of := of.(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What a rank waits for in its own memory, and the barrier of all ranks.
+// Waiting for changes of a rank's own memory, and the hardware barrier.
 
 // Watch implements device.Port.
 func (p *Port) Watch() device.Watch {
@@ -19,7 +19,7 @@ func (p *Port) Watch() device.Watch {
 	return p
 }
 
-// EventCount implements device.Watch, as do the others. It is a look, as LoadWord is.
+// EventCount and the methods below implement device.Watch. EventCount and LoadWord count as polls.
 func (p *Port) EventCount() uint64 {
 	p.ElapseCharges()
 	p.runSignalHandler()
@@ -27,8 +27,8 @@ func (p *Port) EventCount() uint64 {
 	return p.watchEventCount
 }
 
-// WaitForEvent sleeps until there are more events. Changes of counters end a sleep, too, and are no
-// events.
+// WaitForEvent waits until more than seen events have occurred or until the deadline. Changes of
+// counters end the wait but are not events.
 func (p *Port) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	p.ElapseCharges()
 	if late := deadline % p.Machine.TimerResolution; deadline <= sim.Latest && late > 0 {
@@ -50,7 +50,7 @@ func (p *Port) LoadWord(k device.Key, off int) uint64 {
 	return binary.NativeEndian.Uint64(p.localWord(k, off)[:])
 }
 
-// localWord returns the bytes of a word of the rank's own memory.
+// localWord returns a word of the rank's own memory.
 func (p *Port) localWord(k device.Key, off int) *[8]byte {
 	b, ok := p.exposedMemory.Access(k, off, 8)
 	if !ok {
@@ -59,8 +59,7 @@ func (p *Port) localWord(k device.Key, off int) *[8]byte {
 	return (*[8]byte)(b)
 }
 
-// WaitWord implements device.WordWaiter. The rank is resumed when the word has changed, and not for
-// what else happens to it.
+// WaitWord implements device.WordWaiter. Only a change of the word resumes the rank.
 func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	for p.signals != nil {
 		seen := p.EventCount()
@@ -90,7 +89,7 @@ func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
 	return w
 }
 
-// isWordUnchanged reports whether the rank waits for a word that is as it was.
+// isWordUnchanged reports whether the word for which the rank waits still has its old value.
 func (p *Port) isWordUnchanged() bool {
 	return p.awaitedWord != nil && binary.NativeEndian.Uint64(p.awaitedWord[:]) == p.awaitedWordOldValue
 }
@@ -103,7 +102,7 @@ func (p *Port) Barrier() device.Barrier {
 	return p
 }
 
-// ArriveAtBarrier implements device.Barrier, as IsBarrierReleased does.
+// ArriveAtBarrier and IsBarrierReleased implement device.Barrier.
 func (p *Port) ArriveAtBarrier() {
 	p.ElapseCharges()
 	p.barriersEntered++
@@ -120,7 +119,7 @@ func (p *Port) IsBarrierReleased() bool {
 	return p.barriersReleased >= p.barriersEntered
 }
 
-// barrierReleaseEvent is the event of the barrier that opens.
+// barrierReleaseEvent is the event that releases the barrier.
 type barrierReleaseEvent Job
 
 // HandleEvent notifies all ranks.

@@ -6,61 +6,63 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// congestion is the congestion control of a stream's sender, as Linux 2.4 has it: slow start and
-// congestion avoidance (RFC 2581), selective acknowledgements (RFC 2018), which say what is lost
-// (FACK: Mathis and Mahdavi, SIGCOMM 1996), and a window that shrinks by a segment with every
-// second acknowledgement until it is half (rate halving). It is used where the model has a
-// model.Congestion.
+// congestion is the congestion control of a stream's sender, as in Linux 2.4: slow start and
+// congestion avoidance (RFC 2581); selective acknowledgements (RFC 2018), from which the sender
+// infers losses (FACK: Mathis and Mahdavi, SIGCOMM 1996); and rate halving, in which the window
+// shrinks by a segment with every second acknowledgement until it is half. It is used if the model
+// has a model.Congestion.
 //
-// The window bounds what is in flight: bytes that were sent, and are neither acknowledged, nor
-// reported by the receiver, nor lost.
+// The window limits the bytes in flight: those sent and neither acknowledged, nor reported as
+// received, nor lost.
 type congestion struct {
-	window          int          // bytes that may be in flight
-	threshold       int          // up to which the window grows by a segment with each acknowledgement
+	window          int          // limit on the bytes in flight
+	threshold       int          // up to this window, each acknowledgement adds a segment (slow start)
 	phase           lossPhase    // after a loss
-	recoverPoint    int          // what had been sent at the loss: its acknowledgement ends the phase
-	lostBelow       int          // bytes below, which the receiver has not reported, are lost
-	duplicateAcks   int          // acknowledgements of the same position that report something new
-	skipNextHalving bool         // this acknowledgement lets the window shrink, the next does not
-	sacked          []span       // what the receiver has behind a gap, in order
-	resentSpans     []resentSpan // what was sent again, in order
-	lastSend        unit.Time    // when data was sent last
+	recoverPoint    int          // end of the data sent before the loss: its acknowledgement ends the phase
+	lostBelow       int          // unreported bytes below this position are lost
+	duplicateAcks   int          // acknowledgements of one position that report something new
+	skipNextHalving bool         // of two acknowledgements in a row only this one shrinks the window
+	sacked          []span       // reported as received after a gap, in order
+	resentSpans     []resentSpan // retransmitted data, in order
+	lastSend        unit.Time    // time of the last transmission of data
 }
 
-// lossPhase is what a sender does about a loss.
+// lossPhase is the state of a sender's recovery from loss.
 type lossPhase uint8
 
 const (
 	noLoss     lossPhase = iota
-	recovering           // lost segments are sent again at once
-	restarting           // after a timeout: all that was not reported is lost, and slow start begins anew
+	recovering           // retransmits lost segments
+	restarting           // after a timeout: all unreported data is lost, and slow start begins again
 )
 
 // span is bytes of a stream.
 type span struct{ from, to int }
 
-// resentSpan is a span that was sent again. If the receiver reports data that was sent after it, it
-// was lost again.
+// resentSpan is a retransmitted span. It was lost again if the receiver reports data that was sent
+// after it.
 type resentSpan struct {
 	span
-	sentBefore int // what had been sent then
+	sentBefore int // end of the data sent before the retransmission
 }
 
-// maxSackBlocks are the spans that a selective acknowledgement has room for, beside time stamps.
+// maxSackBlocks is the number of spans that fit into a selective acknowledgement, in addition to
+// time stamps.
 const maxSackBlocks = 3
 
-// maxBurstSegments is how many segments a window that is not full lets through at once (Linux 2.4:
-// tcp_max_burst).
+// maxBurstSegments is the number of segments sent at once into a window that is not full (Linux
+// 2.4: tcp_max_burst).
 const maxBurstSegments = 3
 
-// initCongestion is the beginning of a connection.
+// initCongestion sets the state of a new connection.
 func (s *socket) initCongestion() {
 	if c := s.host.network.TCP.Congestion; c != nil {
 		s.congestion = congestion{window: c.InitialWindowSegments * s.host.network.mss, threshold: s.host.network.TCP.ReceiveBuffer}
 	}
 }
 
-// sendWindowEnd returns the end of what the other side has room for, and the network.
+// sendWindowEnd returns the position up to which both the receiver's buffer and the congestion
+// window allow sending.
 func (s *socket) sendWindowEnd() int {
 	if s.host.network.TCP.Congestion == nil {
 		return s.sendLimit
@@ -87,8 +89,8 @@ func (s *socket) bytesInFlight() int {
 	return n
 }
 
-// restartIdleWindow notes that data is sent. Of a connection that was idle the window is half after
-// each timeout, as the network may have changed (RFC 2861; Linux 2.4).
+// restartIdleWindow is called when data is sent. It halves the window for each timeout for which
+// the connection was idle, because the network may have changed (RFC 2861; Linux 2.4).
 func (s *socket) restartIdleWindow() {
 	c := s.host.network.TCP.Congestion
 	if c == nil {
@@ -106,12 +108,12 @@ func (s *socket) restartIdleWindow() {
 	s.isBidirectional = s.isBidirectional || s.lastArrival > 0 && now-s.lastArrival < s.host.network.TCP.AckDelay
 }
 
-// updateWindow is what an acknowledgement does to the window: bytes of them are new, and before it
-// so many were in flight.
+// updateWindow updates the window for an acknowledgement. bytes are newly acknowledged, and before
+// it the given number were in flight.
 func (s *socket) updateWindow(x *segment, bytes, before int) {
 	c, mss := &s.congestion, s.host.network.mss
 	c.forgetBelow(s.acked)
-	grows := c.phase != recovering && bytes > 0 && before+mss > c.window // it was full
+	grows := c.phase != recovering && bytes > 0 && before+mss > c.window // grow only if the window was full
 	news := false
 	for _, b := range x.sackBlocks[:x.numSackBlocks] {
 		if b.from = max(b.from, s.acked); b.from < b.to && !isCovered(c.sacked, b) {
@@ -152,8 +154,8 @@ func (s *socket) updateWindow(x *segment, bytes, before int) {
 	c.window = min(c.window, s.bytesInFlight()+mss)
 }
 
-// detectLoss finds what is lost by what the receiver has reported: what is more segments below the
-// highest of it than can have been reordered.
+// detectLoss marks data as lost if it is further below the highest reported position than
+// reordering explains.
 func (s *socket) detectLoss() {
 	c, mss := &s.congestion, s.host.network.mss
 	if len(c.sacked) == 0 || c.phase == restarting {
@@ -172,7 +174,7 @@ func (s *socket) detectLoss() {
 	c.resentSpans = slices.DeleteFunc(c.resentSpans, func(x resentSpan) bool { return x.sentBefore < high })
 }
 
-// forgetBelow drops what is known of data below a position, which is acknowledged.
+// forgetBelow drops the state of data below a position, which is acknowledged.
 func (c *congestion) forgetBelow(acked int) {
 	for len(c.sacked) > 0 && c.sacked[0].from <= acked {
 		if c.sacked[0].to > acked {
@@ -190,7 +192,7 @@ func (c *congestion) forgetBelow(acked int) {
 	}
 }
 
-// nextLostSpan returns the first lost segment that was not sent again, or none.
+// nextLostSpan returns the first lost segment that was not retransmitted, or none.
 func (s *socket) nextLostSpan() (x span, ok bool) {
 	c, mss := &s.congestion, s.host.network.mss
 	if c.phase == noLoss || s.bytesInFlight() >= c.window {
@@ -223,7 +225,7 @@ func (s *socket) nextLostSpan() (x span, ok bool) {
 	return span{}, false
 }
 
-// resendSpan returns the segment of a hole.
+// resendSpan returns a segment that retransmits lost data.
 func (s *socket) resendSpan(x span) *frame {
 	c := &s.congestion
 	i := 0
@@ -245,7 +247,8 @@ func (s *socket) resendSpan(x span) *frame {
 	return f
 }
 
-// handleTimeout is a timeout: all that is not reported is lost, and slow start begins anew.
+// handleTimeout handles a retransmission timeout: all unreported data is lost, and slow start
+// begins again.
 func (s *socket) handleTimeout() {
 	s.host.network.statistics.TCPTimeouts++
 	if s.host.network.TCP.Congestion == nil {
@@ -260,12 +263,12 @@ func (s *socket) handleTimeout() {
 	c.resentSpans = c.resentSpans[:0]
 }
 
-// isCovered reports whether spans cover a span.
+// isCovered reports whether x is part of a span of a list.
 func isCovered(all []span, x span) bool {
 	return slices.ContainsFunc(all, func(y span) bool { return y.from <= x.from && x.to <= y.to })
 }
 
-// insertSpan adds a span to spans that are in order and do not touch each other.
+// insertSpan adds a span to a list of disjoint spans in order.
 func insertSpan(all []span, x span) []span {
 	i := 0
 	for i < len(all) && all[i].to < x.from {
@@ -278,13 +281,13 @@ func insertSpan(all []span, x span) []span {
 	return slices.Replace(all, i, j, x)
 }
 
-// keepOutOfOrder notes a segment that has arrived out of order.
+// keepOutOfOrder records a segment that has arrived out of order.
 func (s *socket) keepOutOfOrder(x span) {
 	s.outOfOrder, s.latestOutOfOrder = insertSpan(s.outOfOrder, x), x.from
 }
 
-// fillSackBlocks puts what is there behind the gap into a selective acknowledgement: where the
-// latest segment is first, and then the highest.
+// fillSackBlocks stores the received spans after the gap in a selective acknowledgement: first the
+// one with the latest segment, then the highest ones.
 func (s *socket) fillSackBlocks(x *segment) {
 	x.numSackBlocks = 0
 	for _, y := range s.outOfOrder {
@@ -300,13 +303,13 @@ func (s *socket) fillSackBlocks(x *segment) {
 	}
 }
 
-// mergeOutOfOrder removes the out-of-order segments that continue the stream, whose data is
-// complete up to from, and returns its new end.
+// mergeOutOfOrder removes the out-of-order segments that continue the stream, which is complete up
+// to from. It returns the new end of the complete stream.
 func (s *socket) mergeOutOfOrder(from int) int {
 	for len(s.outOfOrder) > 0 && s.outOfOrder[0].from <= from {
 		from = max(from, s.outOfOrder[0].to)
 		s.outOfOrder = s.outOfOrder[:copy(s.outOfOrder, s.outOfOrder[1:])]
-		s.acknowledgeNow = true // so that the sender hears of it
+		s.acknowledgeNow = true // the gap has changed
 	}
 	return from
 }

@@ -7,47 +7,47 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// medium is one medium that stations share: half-duplex, 1-persistent CSMA/CD. It does not know
-// what frames carry.
+// medium is a medium that stations share: half-duplex, 1-persistent CSMA/CD. It does not know what
+// frames carry.
 //
-// All stations are equally far from each other, so one burst of signals is the same for all but for
-// when it begins and ends: a station hears the others later by the propagation. At any time the
-// medium has either one frame or a collision.
+// All stations are equally far from each other. A burst of signals is therefore the same for all,
+// except that other stations hear its start and its end later by the propagation delay. The medium
+// carries either one frame or a collision.
 type medium struct {
 	*model.Ethernet
 	kernel        *sim.Kernel
 	transport     transport
-	interframeGap unit.Time // of silence between frames
-	preambleTime  unit.Time // a preamble, which a station sends to its end
+	interframeGap unit.Time // minimum silence between frames
+	preambleTime  unit.Time // a station always completes its preamble
 	jamTime       unit.Time
 	frameRate     core.CachedRate
 
 	stations        []station
-	sendingStations int            // stations that send
-	burstStart      unit.Time      // when the first of them began
+	sendingStations int            // number of stations that are sending
+	burstStart      unit.Time      // when the first of them started
 	isCollision     bool           // this burst is a collision
-	lastEnd         signalEndEvent // the latest end of a station's signal
-	lastEndOfOther  signalEndEvent // the latest end of another's
+	lastEnd         signalEndEvent // the latest end of a signal
+	lastEndOfOther  signalEndEvent // the latest end of a signal of another station
 	statistics      *Statistics
 	probe           core.Probe
-	track           sim.Server // names it to the probe
-	namePrefix      string     // of the names of its parts
+	track           sim.Server // identifies the medium to the probe
+	namePrefix      string     // prefix of the names of its parts
 }
 
-// carrier carries frames from station to station.
+// carrier carries frames between stations.
 type carrier interface {
 	send(f *frame)
-	core.ProbeReporter // names its parts
+	core.ProbeReporter // reports the names of its parts
 }
 
 // transport is the user of a carrier.
 type transport interface {
 	newFrame() *frame
-	frameArrived(f *frame) // all of it, at its destination
-	frameDropped(f *frame) // on the way: after too many collisions, for want of room, or by a fault
+	frameArrived(f *frame) // the whole frame, at its destination
+	frameDropped(f *frame) // lost on the way: after too many collisions, in a full buffer, or by a fault
 }
 
-// framePool are those that a transport may use again.
+// framePool has unused frames of a transport.
 type framePool []*frame
 
 func (x *framePool) newFrame() *frame {
@@ -62,46 +62,46 @@ func (x *framePool) newFrame() *frame {
 
 func (x *framePool) releaseFrame(f *frame) { *x = append(*x, f) }
 
-// Statistics is what was on an Ethernet in a run.
+// Statistics counts what happened on an Ethernet in a run.
 type Statistics struct {
-	BusyTime           unit.Time // some station sent
-	FramesSent         int       // that were sent whole
-	PayloadBytes       int       // bytes of datagrams in them, without padding
-	Collisions         int       // times at which stations sent at once
-	FramesAbandoned    int       // frames that were given up after too many collisions
-	FramesOverflowed   int       // frames for which a switch had no room
-	FramesLostToFaults int       // frames that a fault of a switch lost
-	LostBytes          int       // bytes of datagrams in those that were dropped, overflowed or faulty
+	BusyTime           unit.Time // time in which at least one station sent
+	FramesSent         int       // frames sent completely
+	PayloadBytes       int       // bytes of their datagrams, without padding
+	Collisions         int       // number of collisions
+	FramesAbandoned    int       // frames abandoned after too many collisions
+	FramesOverflowed   int       // frames dropped in full switch buffers
+	FramesLostToFaults int       // frames lost by faults of switches
+	LostBytes          int       // bytes of datagrams in all dropped frames
 
-	TCPSegments           int // that TCP gave to the stations, with data or without
-	TCPBytesSent          int // bytes of packets that it sent for the first time
-	TCPBytesRetransmitted int // bytes that it sent again
-	TCPTimeouts           int // times at which it did as nothing was acknowledged for long
-	FastRetransmits       int // segments that it resent before a timeout, if it has a congestion window
-	TCPBytesReceived      int // bytes that segments brought and that were not there yet
-	MaxReceiveBufferBytes int // most bytes that a receive buffer held
+	TCPSegments           int // segments sent, with or without data
+	TCPBytesSent          int // bytes sent for the first time
+	TCPBytesRetransmitted int // bytes retransmitted
+	TCPTimeouts           int // retransmissions after a timeout
+	FastRetransmits       int // segments retransmitted before a timeout, with a congestion window
+	TCPBytesReceived      int // new bytes received
+	MaxReceiveBufferBytes int // maximum bytes in a receive buffer
 
-	UDPDatagramsReceived int // that came to sockets
-	UDPDatagramsDropped  int // of them those for which a socket had no room
+	UDPDatagramsReceived int // datagrams that arrived at sockets
+	UDPDatagramsDropped  int // datagrams dropped for a full socket buffer, a part of these
 }
 
-// frame is a frame with what TCP, UDP or MBCF says in it.
+// frame is a frame with the header of TCP, UDP or MBCF.
 type frame struct {
-	medium           *medium           // that has it,
-	switchedEthernet *switchedEthernet // or switches
-	line             *line             // and line
+	medium           *medium           // carries the frame,
+	switchedEthernet *switchedEthernet // or these switches do,
+	line             *line             // on this line
 	src, dst         int
 	payload          int // bytes of the datagram
-	switchHops       int // of its way through switches
+	switchHops       int // number of switches passed
 	segment          segment
 	mbcf             packet
-	datagram         *datagram // nil: it is TCP's or MBCF's
+	datagram         *datagram // nil: the frame belongs to TCP or MBCF
 }
 
-// HandleEvent lets the frame arrive.
+// HandleEvent delivers the frame.
 func (f *frame) HandleEvent(uint64) { f.medium.transport.frameArrived(f) }
 
-// station is an interface to the medium. It sends its frames in their order.
+// station is an interface to the medium. It sends its frames in order.
 type station struct {
 	*medium
 	index       int
@@ -110,29 +110,29 @@ type station struct {
 	collisions  int // collisions of the first frame
 	sendStart   unit.Time
 	sendEnd     unit.Time
-	isColliding bool   // what it sends collides
-	eventSerial uint64 // of its events, which are void when it has changed
+	isColliding bool   // its transmission collides
+	eventSerial uint64 // number of its current event; others are void
 	random      core.Noise
-	track       sim.Server // names it to the probe
+	track       sim.Server // identifies it to the probe
 }
 
-// stationState is what a station does with the first frame of its queue.
+// stationState is the state of a station with respect to the first frame of its queue.
 type stationState uint8
 
 const (
-	idle      stationState = iota // there is none
-	pending                       // it will try at a time that is known
-	deferring                     // it hears others and waits
+	idle      stationState = iota // no frame
+	pending                       // a transmission is scheduled
+	deferring                     // it hears others and waits for silence
 	sending
 )
 
-// signalEndEvent is when a station's signal ended.
+// signalEndEvent is the end of a station's signal.
 type signalEndEvent struct {
 	at      unit.Time
 	station int
 }
 
-// stationSeed keeps the random numbers of stations from those of processors' noise.
+// stationSeed makes the random numbers of stations independent of the noise of processors.
 const stationSeed = 0x6574686572
 
 func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64, probe core.Probe) *medium {
@@ -145,10 +145,10 @@ func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64,
 	return e
 }
 
-// send gives a frame to its station.
+// send passes a frame to its station.
 func (e *medium) send(f *frame) { e.sendFrom(f.src, f) }
 
-// sendFrom gives a frame to a station.
+// sendFrom passes a frame to a given station.
 func (e *medium) sendFrom(station int, f *frame) {
 	f.medium = e
 	s := &e.stations[station]
@@ -158,8 +158,8 @@ func (e *medium) sendFrom(station int, f *frame) {
 	}
 }
 
-// burstSilenceStart returns since when a station hears nothing of the bursts that have ended. It is
-// the station itself that it hears first.
+// burstSilenceStart returns the time since which a station hears nothing of the ended bursts. It
+// hears its own signal without propagation delay.
 func (s *station) burstSilenceStart() unit.Time {
 	if s.lastEnd.station == s.index {
 		return max(s.lastEnd.at, s.lastEndOfOther.at+s.Propagation)
@@ -167,9 +167,9 @@ func (s *station) burstSilenceStart() unit.Time {
 	return s.lastEnd.at + s.Propagation
 }
 
-// sendOrDefer begins to send if the station may: when it has heard nothing for a gap. In the last
-// third of the gap it does not listen any more, so that stations that wait for the same silence are
-// equal (IEEE 802.3, 4.2.3.2.2).
+// sendOrDefer starts to send if the station has heard nothing for an interframe gap. In the last
+// third of the gap it does not listen, so that all stations waiting for the same silence have equal
+// chances (IEEE 802.3, 4.2.3.2.2).
 func (s *station) sendOrDefer() {
 	now, free := s.kernel.Now(), s.burstSilenceStart()+s.interframeGap
 	if free > now {
@@ -187,14 +187,14 @@ func (s *station) sendOrDefer() {
 	s.startFrame()
 }
 
-// retryAt lets the station try at a time.
+// retryAt schedules the next attempt of the station.
 func (s *station) retryAt(at unit.Time) {
 	s.state = pending
 	s.eventSerial++
 	s.kernel.Schedule(at, s, s.eventSerial)
 }
 
-// HandleEvent is the station's next event: to try, or the end of what it sends.
+// HandleEvent handles the station's next event: an attempt, or the end of its transmission.
 func (s *station) HandleEvent(use uint64) {
 	switch {
 	case use != s.eventSerial:
@@ -205,8 +205,8 @@ func (s *station) HandleEvent(use uint64) {
 	}
 }
 
-// startFrame lets the station send its first frame. Stations that send already do not hear of it
-// yet, nor it of them: all collide.
+// startFrame starts to send the first frame. Stations that already send have not been heard yet,
+// and do not hear this one yet: all collide.
 func (s *station) startFrame() {
 	now := s.kernel.Now()
 	if s.medium.sendingStations == 0 {
@@ -230,15 +230,15 @@ func (s *station) startFrame() {
 	}
 }
 
-// sendUntil lets the station send until a time.
+// sendUntil schedules the end of the transmission.
 func (s *station) sendUntil(t unit.Time) {
 	s.sendEnd = t
 	s.eventSerial++
 	s.kernel.Schedule(t, s, s.eventSerial)
 }
 
-// detectCollision lets the station hear a collision at a time: it sends its preamble to the end,
-// then the jam.
+// detectCollision makes the station detect a collision at a time: it completes its preamble and
+// sends a jam.
 func (s *station) detectCollision(t unit.Time) {
 	s.isColliding = true
 	if t = max(t, s.sendStart+s.preambleTime) + s.jamTime; t < s.sendEnd {
@@ -246,7 +246,7 @@ func (s *station) detectCollision(t unit.Time) {
 	}
 }
 
-// endSignal is the end of what the station sends.
+// endSignal ends the transmission.
 func (s *station) endSignal() {
 	e, now := s.medium, s.kernel.Now()
 	if e.lastEnd.station != s.index {
@@ -269,15 +269,15 @@ func (s *station) endSignal() {
 	}
 }
 
-// dequeueFrame takes the first frame from the queue. There are a few: what sockets may have under
-// way.
+// dequeueFrame removes the first frame of the queue. The queue is short: it has what sockets may
+// have under way.
 func (s *station) dequeueFrame() *frame {
 	f := s.queue[0]
 	s.queue = s.queue[:copy(s.queue, s.queue[1:])]
 	return f
 }
 
-// frameSent lets a frame arrive.
+// frameSent schedules the arrival of a frame.
 func (s *station) frameSent(now unit.Time) {
 	s.collisions = 0
 	f := s.dequeueFrame()
@@ -286,8 +286,8 @@ func (s *station) frameSent(now unit.Time) {
 	s.kernel.Schedule(now+s.Propagation, f, 0)
 }
 
-// backOff lets the station wait for a while that is drawn from a range that doubles with each
-// collision, or give up.
+// backOff waits for a random time from a range that doubles with each collision, or abandons the
+// frame.
 func (s *station) backOff(now unit.Time) {
 	if s.collisions++; s.collisions < s.MaxCollisionsOfFrame {
 		slots := s.random.Uint64() & (1<<min(s.collisions, s.MaxBackoffDoublings) - 1)
@@ -302,7 +302,7 @@ func (s *station) backOff(now unit.Time) {
 	s.transport.frameDropped(f)
 }
 
-// resumeDeferring lets stations that wait for silence try again, when they hear it.
+// resumeDeferring makes stations that wait for silence try again when they hear it.
 func (e *medium) resumeDeferring() {
 	for i := range e.stations {
 		if s := &e.stations[i]; s.state == deferring {

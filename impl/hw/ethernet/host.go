@@ -1,5 +1,9 @@
 // Package ethernet emulates hosts with TCP, UDP or MBCF on an Ethernet: one shared medium, or
-// switches.
+// switches. New returns a core.Network.
+//
+// A packet is written to a socket (tcp.go), whose segments become frames of the host's station
+// (ethernet.go, switch.go). An arriving frame interrupts its host, and polling reads the packet
+// from the socket (host.go). mbcf.go replaces sockets by the circuits of MBCF.
 package ethernet
 
 import (
@@ -10,42 +14,42 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is hosts on an Ethernet.
+// network connects hosts by TCP on an Ethernet.
 type network struct {
 	*model.Ethernet
 	carrier
 	core.AttachedRanks
 	job        *core.Job
 	statistics *Statistics
-	mss        int // bytes of data in the longest segment
+	mss        int // data bytes of the longest segment
 	hosts      []host
 	framePool
-	hostsOfStation [][]int     // the hosts of each station, if the platform has UDP
-	freeDatagrams  []*datagram // to use again
+	hostsOfStation [][]int     // hosts by station, if the platform has UDP
+	freeDatagrams  []*datagram // unused datagrams
 }
 
-// host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a
-// socket to each other host. System calls take the rank's own time and happens at its
-// processor's time: a host pays before it touches a socket. Hosts of one end share a station.
+// host is a rank as seen by TCP: one processor, which its system interrupts, and a socket for each
+// other host. System calls take the rank's own time and happen at its processor's time: a host is
+// charged before it uses a socket. Ranks that share an interface share a station.
 type host struct {
 	processor
 	network           *network
 	stationIndex      int
-	sockets           []*socket // by the other's place among the hosts; nil: there is none yet
-	openSockets       []*socket // those that there are
-	unreadSocketCount int       // sockets with data
-	blockedSocket     *socket   // the socket whose buffer the rank waits for
-	unfinishedWriters []*socket // that have not taken all that the rank has sent
+	sockets           []*socket // by number of the other host; nil: not connected yet
+	openSockets       []*socket // existing sockets
+	unreadSocketCount int       // number of sockets with data
+	blockedSocket     *socket   // the socket for whose buffer the rank waits
+	unfinishedWriters []*socket // sockets that have not taken all data that the rank has sent
 	udp               udpSocket
 }
 
-// processor is that of a rank as its system sees it.
+// processor is a rank's processor as seen by its system.
 type processor struct {
 	*core.Port
-	interruptedUntil unit.Time // until when interrupts keep it busy; not after the port's clock
+	interruptedUntil unit.Time // end of the interrupts; not after the port's clock
 }
 
-// New returns an Ethernet that joins ranks of a job.
+// New returns an Ethernet that connects ranks of a job.
 func New(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
 	if m.UsesMBCF(j.Library) {
 		return newMBCF(j, m, e)
@@ -66,7 +70,7 @@ func New(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
 	return n
 }
 
-// statisticsOf returns what counts in a job.
+// statisticsOf returns the Ethernet statistics of a job.
 func statisticsOf(j *core.Job) *Statistics {
 	for _, c := range j.Statistics {
 		if c, ok := c.(*Statistics); ok && c != nil {
@@ -77,7 +81,7 @@ func statisticsOf(j *core.Job) *Statistics {
 	return new(Statistics)
 }
 
-// newCarrier returns what carries the frames of a transport: one medium, or switches.
+// newCarrier returns the carrier of a transport's frames: one medium, or switches.
 func newCarrier(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up transport, count *Statistics) (c carrier) {
 	if m.Switches == nil {
 		medium := newMedium(m, &j.Kernel, e.InterfaceCount, j.Seed, j.Probe)
@@ -90,13 +94,13 @@ func newCarrier(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up transpo
 	return c
 }
 
-// hostOf returns a rank's host.
+// hostOf returns the host of a rank.
 func (n *network) hostOf(p *core.Port) *host { return &n.hosts[int(p.ID)-n.FirstRank] }
 
-// StartAccess and Count are never called: processors have no access to each other's memory.
+// StartAccess is never called: processors cannot access each other's memory.
 func (n *network) StartAccess(*core.Port, *core.RemoteAccess) { panic("ethernet: no remote memory") }
 
-// UpdateRegister is never called, either.
+// UpdateRegister is never called.
 func (n *network) UpdateRegister(*core.Port, int, int, core.RegisterUpdate) int64 {
 	panic("ethernet: no counters")
 }
@@ -128,8 +132,8 @@ func (h *host) addSocket(s *socket) {
 	h.openSockets = append(h.openSockets, s)
 }
 
-// frameDropped implements transport. TCP finds a lost segment by itself; a lost datagram is not
-// noticed.
+// frameDropped implements transport. TCP detects lost segments itself, and lost datagrams stay
+// undetected.
 func (n *network) frameDropped(f *frame) {
 	if f.datagram != nil {
 		n.releaseDatagram(f.datagram)
@@ -138,8 +142,8 @@ func (n *network) frameDropped(f *frame) {
 	n.releaseFrame(f)
 }
 
-// frameArrived implements transport: the frame interrupts its host, and its segment is known when
-// the interrupt is over.
+// frameArrived implements transport: the frame interrupts its host, which handles its segment at
+// the end of the interrupt.
 func (n *network) frameArrived(f *frame) {
 	if f.datagram != nil {
 		n.deliverDatagram(f)
@@ -150,18 +154,18 @@ func (n *network) frameArrived(f *frame) {
 	n.job.Kernel.Schedule(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*segmentInputEvent)(f), 0)
 }
 
-// segmentInputEvent is the event of a segment that its host has taken in.
+// segmentInputEvent is the event that a host has taken in a segment.
 type segmentInputEvent frame
 
-// HandleEvent gives it to its socket.
+// HandleEvent passes the segment to its socket.
 func (r *segmentInputEvent) HandleEvent(uint64) {
 	x := r.segment
 	x.receiver.host.network.releaseFrame((*frame)(r))
 	x.receiver.receiveSegment(&x)
 }
 
-// interrupt lets the system work for d, before whatever else the processor does, and returns when
-// that is over.
+// interrupt lets the system work for d before anything else that the processor does, and returns
+// when that ends.
 func (h *processor) interrupt(d unit.Time, name string) unit.Time {
 	d = h.WithNoise(d)
 	now := h.Kernel.Now()
@@ -176,14 +180,13 @@ func (h *host) sendFromInterrupt(f *frame) {
 	h.Kernel.Schedule(h.interrupt(h.network.TCP.Output, "ethernet.tcp.output"), (*segmentOutputEvent)(f), 0)
 }
 
-// segmentOutputEvent is the event of a segment whose host has made it.
+// segmentOutputEvent is the event that an interrupt has prepared a segment.
 type segmentOutputEvent frame
 
-// HandleEvent gives it to the station.
+// HandleEvent passes the segment to the station.
 func (l *segmentOutputEvent) HandleEvent(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
 
-// spendInSystem lets the rank work for d in a system call, at what has a name among the machine's
-// numbers.
+// spendInSystem charges the rank d for a system call. name is a parameter of the machine.
 func (h *processor) spendInSystem(d unit.Time, name string, a model.Activity) {
 	h.Charge(d)
 	h.Probe.ProcessorActivityUntil(h.Port, h.Clock, name, a, 0)
@@ -196,8 +199,8 @@ func (h *host) sendFromCall(f *frame) {
 	h.network.send(f)
 }
 
-// Send writes a packet into the connection to its destination. A packet to the rank itself goes
-// through memory.
+// Send writes a packet to the connection to its destination. A packet to the rank itself is copied
+// in memory.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	if pk.Dst == p.ID {
 		p.Charge(p.CopyTime(n.TCP.Record + len(pk.Data)))
@@ -224,7 +227,7 @@ func (n *network) BuffersSends() bool {
 	return l != nil && l.Sockets != nil && l.Sockets.BuffersUnsentData
 }
 
-// offerToSocket writes what there is room for. The rest waits behind it.
+// offerToSocket writes as much as the socket accepts. The rest stays queued at the socket.
 func (h *host) offerToSocket(s *socket) {
 	if slices.Contains(h.unfinishedWriters, s) {
 		return
@@ -234,13 +237,13 @@ func (h *host) offerToSocket(s *socket) {
 	}
 }
 
-// isWritable reports whether half of the send buffer is free, or room for all that waits.
+// isWritable reports whether half of the send buffer is free, or enough for all queued data.
 func (s *socket) isWritable() bool {
 	return s.freeSendBuffer() >= min(s.requestedEnd-s.written, s.host.network.TCP.SendBuffer/2)
 }
 
-// Flush waits until the sockets have taken all that the rank has sent. Meanwhile it reads incoming
-// data, and returns early when a packet is complete.
+// Flush waits until the sockets have accepted all data that the rank has sent. Meanwhile it reads
+// incoming data. It returns early when a packet is complete.
 func (n *network) Flush(p *core.Port) bool {
 	for h := n.hostOf(p); len(h.unfinishedWriters) > 0; {
 		if p.ElapseCharges(); p.HasPacket() {
@@ -255,12 +258,11 @@ func (n *network) Flush(p *core.Port) bool {
 	return true
 }
 
-// Receive costs nothing more: a packet is read before it is in the inbox.
+// Receive charges nothing: a packet has been read before it is in the inbox.
 func (n *network) Receive(*core.Port, *core.Packet) {}
 
-// writeAll writes to the socket. The send buffer takes as much as it has room for; when it is full
-// the rank waits, in a call of select, until half of it is free, and reads incoming data meanwhile:
-// otherwise ranks that all write would deadlock.
+// writeAll writes to the socket. When the send buffer is full the rank waits, in select, until half
+// of it is free. It reads incoming data meanwhile, so that ranks that all write do not deadlock.
 func (h *host) writeAll(s *socket) {
 	t := &h.network.TCP
 	for {
@@ -282,8 +284,8 @@ func (h *host) writeAll(s *socket) {
 	}
 }
 
-// writeOnce writes what there is room for, by one call. The system sends a segment as soon as it
-// has copied the data for it.
+// writeOnce writes as much as fits with one call. The system sends each segment as soon as it has
+// copied the data.
 func (h *host) writeOnce(s *socket) {
 	t := &h.network.TCP
 	h.spendInSystem(t.Write.Start, "ethernet.tcp.write.start", model.SendActivity)
@@ -306,8 +308,8 @@ func (n *network) HasData(p *core.Port) bool {
 	return h.unreadSocketCount > 0 || slices.ContainsFunc(h.unfinishedWriters, (*socket).isWritable)
 }
 
-// Poll reads the sockets that have data, after a call of select, which costs its time when it
-// returns, and writes what waits for sockets that have room.
+// Poll calls select, which is charged when it returns, reads the sockets that have data, and writes
+// queued data to sockets that have space.
 func (n *network) Poll(p *core.Port) {
 	h := n.hostOf(p)
 	h.spendInSystem(n.TCP.Poll, "ethernet.tcp.poll", model.ReceiveActivity)
@@ -343,7 +345,7 @@ func (h *host) readAll() {
 	}
 }
 
-// readOnce reads bytes of a socket by one call.
+// readOnce reads n bytes of a socket with one call.
 func (h *host) readOnce(s *socket, n int) {
 	t := &h.network.TCP
 	h.spendInSystem(t.Read.Start, "ethernet.tcp.read.start", model.ReceiveActivity)
@@ -360,8 +362,8 @@ func (n *network) readsWholePackets() bool {
 	return l != nil && l.Sockets != nil && l.Sockets.ReadsWholePackets
 }
 
-// NoteRankEnded lets the system drop all data, arrived or still to arrive, for a rank whose program
-// has ended.
+// NoteRankEnded makes the system drop all data, arrived or still to arrive, for a rank whose
+// program has ended.
 func (n *network) NoteRankEnded(p *core.Port) {
 	n.hostOf(p).udp.close(n)
 	for _, s := range n.hostOf(p).openSockets {

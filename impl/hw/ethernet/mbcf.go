@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// mbcf is hosts whose systems give their tasks access to each other's memory: model.MBCF. It
-// implements core.RemoteNetwork. Everything is messages of a packet each, by a circuit to the other
+// mbcf connects hosts whose systems let tasks access each other's memory: model.MBCF. It implements
+// core.RemoteNetwork. Every operation is messages of one packet each, on a circuit to the other
 // host.
 type mbcf struct {
 	*model.Ethernet
@@ -21,67 +21,67 @@ type mbcf struct {
 	freeMessages *message
 }
 
-// task is a rank as MBCF sees it.
+// task is a rank as seen by MBCF.
 type task struct {
 	processor
 	network  *mbcf
 	station  int
-	circuits []*circuit // by the other's place among the tasks; nil: there is none yet
+	circuits []*circuit // by number of the other task; nil: not used yet
 }
 
-// circuit is a virtual circuit from one host to another: packets arrive in order, and once.
+// circuit is a virtual circuit from one host to another. Packets arrive in order and exactly once.
 type circuit struct {
 	network  *mbcf
 	from, to *task
-	reverse  *circuit // the other way
+	reverse  *circuit // the circuit in the other direction
 
-	// At its sender: acked ≤ sent ≤ given.
-	firstUnacked, lastUnacked *message // that are not acknowledged
-	nextUnsent                *message // the first that is to be sent
-	lastSubmitted             uint32   // serial of the last message
-	lastSent                  uint32   // of the last that has been sent
+	// Sender: acknowledged ≤ sent ≤ submitted.
+	firstUnacked, lastUnacked *message // queue of unacknowledged messages
+	nextUnsent                *message // the first message to send
+	lastSubmitted             uint32   // number of the last submitted message
+	lastSent                  uint32   // number of the last sent message
 	lastAcked                 uint32
-	senderBlocked             bool // the sender's rank waits for room in the window
+	senderBlocked             bool // the sending rank waits for space in the window
 	retryTimer                timer
-	retryTime                 unit.Time // until a packet is taken for lost
+	retryTime                 unit.Time // retransmission timeout
 
-	// At its receiver.
-	lastArrived           uint32 // serial of the last message that has come, as have all before it
-	unacknowledgedPackets int    // packets that are not acknowledged
-	ackDelayTimer         timer  // of an acknowledgement
+	// Receiver.
+	lastArrived           uint32 // number of the last message received in order
+	unacknowledgedPackets int    // number of unacknowledged packets
+	ackDelayTimer         timer  // delays acknowledgements
 }
 
-// messageType is what a message asks for, or answers.
+// messageType says what a message requests or answers.
 type messageType uint8
 
 const (
-	putData         messageType = iota // bytes of a remote write
-	readRequest                        // asks for the bytes of a remote read,
-	readData                           // which these are
-	queueEntry                         // an entry of a queue
-	packetData                         // bytes of a packet
+	putData         messageType = iota // data of a remote write
+	readRequest                        // requests the data of a remote read
+	readData                           // data of a remote read
+	queueEntry                         // a queue entry
+	packetData                         // data of a packet
 	signalRequest                      // runs a handler
-	registerRequest                    // changes a register,
-	registerReply                      // and says what was there
-	statusReply                        // says that a remote write has ended, or what became of an entry
+	registerRequest                    // changes a register
+	registerReply                      // the register's previous value
+	statusReply                        // a remote write has ended, or whether a queue entry was accepted
 )
 
 // message is a packet of MBCF.
 type message struct {
 	serial         uint32
 	messageType    messageType
-	isFirstPart    bool // of those of one access or packet, and not sent yet
-	isLastPart     bool // of those of one access or packet
-	bytes          int  // of data
+	isFirstPart    bool // first message of an access or packet, not sent yet
+	isLastPart     bool // last message of an access or packet
+	bytes          int  // data bytes
 	access         *core.RemoteAccess
 	entry          *core.QueueEntry
-	packet         *core.Packet // that of an entry, too, or a completion
-	head           device.Head  // of a signal
+	packet         *core.Packet // the packet, queue entry or completion
+	head           device.Head  // for a signal
 	registerUpdate *registerUpdate
 	next           *message
 }
 
-// registerUpdate is the change of a register, for which its rank waits.
+// registerUpdate is a change of a register for which its rank waits.
 type registerUpdate struct {
 	register int
 	update   core.RegisterUpdate
@@ -89,13 +89,13 @@ type registerUpdate struct {
 	isDone   bool
 }
 
-// packet is what a frame carries. A message may be used again when a copy of it is still under way;
-// the serial tells that it is one.
+// packet is the content of a frame. A message may be reused while a copy of it is still under way;
+// its serial number identifies copies.
 type packet struct {
 	circuit *circuit
-	message *message // nil: nothing but the acknowledgement
+	message *message // nil: only an acknowledgement
 	serial  uint32
-	ack     uint32 // of the circuit back
+	ack     uint32 // for the opposite circuit
 }
 
 func newMBCF(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
@@ -142,8 +142,8 @@ func (n *mbcf) newMessage(o messageType) *message {
 	return m
 }
 
-// sendFromCall sends a message in a system call, when there is room in the window. The call takes
-// its data.
+// sendFromCall sends a message in a system call, when the window has space. The call copies its
+// data.
 func (c *circuit) sendFromCall(m *message) {
 	t, x := c.from, c.network.MBCF
 	t.ElapseCharges()
@@ -155,13 +155,13 @@ func (c *circuit) sendFromCall(m *message) {
 	t.spendInSystem(x.Call.Start, "ethernet.mbcf.call.start", model.SendActivity)
 	t.spendInSystem(x.Call.Bandwidth.Time(m.bytes), "ethernet.mbcf.call.bandwidth", model.SendActivity)
 	c.appendMessage(m)
-	for m := c.nextMessage(); m != nil; m = c.nextMessage() { // interrupts may have given more
+	for m := c.nextMessage(); m != nil; m = c.nextMessage() { // interrupts may have added messages
 		c.network.send(c.newFrame(m))
 	}
 	c.startRetryTimer()
 }
 
-// sendFromInterrupt sends a message from an interrupt, when there is room in the window.
+// sendFromInterrupt sends a message from an interrupt, when the window has space.
 func (c *circuit) sendFromInterrupt(m *message) {
 	c.appendMessage(m)
 	c.sendAllowed()
@@ -198,7 +198,7 @@ func (c *circuit) nextMessage() *message {
 	return m
 }
 
-// sendAllowed sends what may be sent from an interrupt.
+// sendAllowed sends, from an interrupt, all messages that the window allows.
 func (c *circuit) sendAllowed() {
 	x := &c.network.MBCF.Output
 	for m := c.nextMessage(); m != nil; m = c.nextMessage() {
@@ -207,22 +207,22 @@ func (c *circuit) sendAllowed() {
 	c.startRetryTimer()
 }
 
-// sendFrameLater sends a frame when an interrupt has made it.
+// sendFrameLater sends a frame after an interrupt has prepared it.
 func (c *circuit) sendFrameLater(f *frame, d unit.Time) {
 	c.from.Kernel.Schedule(c.from.interrupt(d, "ethernet.mbcf.output"), (*outputEvent)(f), 0)
 }
 
-// outputEvent is the event of a frame that an interrupt has made.
+// outputEvent is the event that an interrupt has prepared a frame.
 type outputEvent frame
 
-// HandleEvent gives it to the station.
+// HandleEvent passes the frame to the station.
 func (x *outputEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	f.mbcf.circuit.network.send(f)
 }
 
-// newFrame returns a frame for a message, or without one. It acknowledges everything received from
-// the other side.
+// newFrame returns a frame with a message, or without one if m is nil. It acknowledges all messages
+// received from the other host.
 func (c *circuit) newFrame(m *message) *frame {
 	n, b := c.network, c.reverse
 	f := n.newFrame()
@@ -238,15 +238,15 @@ func (c *circuit) newFrame(m *message) *frame {
 	return f
 }
 
-// startRetryTimer sets the alarm that rings if nothing is heard of what was sent, unless it is set.
+// startRetryTimer starts the retransmission timer unless it is running.
 func (c *circuit) startRetryTimer() {
 	if c.retryTimer.expiry == 0 && c.firstUnacked != nil {
 		c.retryTimer.set(&c.network.job.Kernel, c, retryTimer, c.network.job.Kernel.Now()+c.retryTime)
 	}
 }
 
-// HandleEvent is the event of an alarm: an acknowledgement has waited for long enough, or a packet
-// is taken for lost, and all that are not acknowledged are sent again.
+// HandleEvent handles an expired timer: it sends a delayed acknowledgement, or retransmits all
+// unacknowledged packets.
 func (c *circuit) HandleEvent(alarm uint64) {
 	k := &c.network.job.Kernel
 	switch {
@@ -260,7 +260,7 @@ func (c *circuit) HandleEvent(alarm uint64) {
 	}
 }
 
-// sendAcknowledgement tells the sender, from an interrupt, what has arrived.
+// sendAcknowledgement sends an acknowledgement from an interrupt.
 func (c *circuit) sendAcknowledgement() {
 	c.reverse.sendFrameLater(c.reverse.newFrame(nil), c.network.MBCF.Output.Start)
 }
@@ -268,8 +268,8 @@ func (c *circuit) sendAcknowledgement() {
 // frameDropped implements transport.
 func (n *mbcf) frameDropped(f *frame) { n.releaseFrame(f) }
 
-// frameArrived implements transport: the frame interrupts its host. If the host handles another
-// one, it goes on with this one before it returns from the interrupt.
+// frameArrived implements transport: the frame interrupts its host. If the host is already in an
+// interrupt, it handles the frame before it returns.
 func (n *mbcf) frameArrived(f *frame) {
 	d := n.MBCF.Ack
 	if m := f.mbcf.message; m != nil {
@@ -282,10 +282,10 @@ func (n *mbcf) frameArrived(f *frame) {
 	n.job.Kernel.Schedule(to.interrupt(d, "ethernet.mbcf.input"), (*inputEvent)(f), 0)
 }
 
-// inputEvent is the event of a frame that its host has taken in.
+// inputEvent is the event that a host has taken in a frame.
 type inputEvent frame
 
-// HandleEvent does what its message asks for, if it is the next one.
+// HandleEvent carries out the frame's message if it is the next one in order.
 func (x *inputEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	p := f.mbcf
@@ -300,7 +300,7 @@ func (x *inputEvent) HandleEvent(uint64) {
 		c.lastArrived++
 		c.network.statistics.TCPBytesReceived += p.message.bytes
 		c.network.execute(c, p.message)
-	} else { // one before it was lost, or this one has come already
+	} else { // an earlier one was lost, or this is a duplicate
 		c.unacknowledgedPackets = c.network.MBCF.AckEvery
 	}
 	switch {
@@ -311,7 +311,7 @@ func (x *inputEvent) HandleEvent(uint64) {
 	}
 }
 
-// messagesAcknowledged notes that messages have arrived.
+// messagesAcknowledged removes acknowledged messages.
 func (c *circuit) messagesAcknowledged(ack uint32) {
 	if ack <= c.lastAcked {
 		return
@@ -333,7 +333,7 @@ func (c *circuit) messagesAcknowledged(ack uint32) {
 	}
 }
 
-// execute does what a message asks for, at the rank that it is for.
+// execute carries out a message at its destination.
 func (n *mbcf) execute(c *circuit, m *message) {
 	switch m.messageType {
 	case putData:
@@ -391,7 +391,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 	}
 }
 
-// deliverPacket puts a packet into the inbox of its rank, unless the rank's program has ended.
+// deliverPacket puts a packet into the inbox of its rank, unless the program has ended.
 func (n *mbcf) deliverPacket(pk *core.Packet) {
 	if n.job.Ports[pk.Dst].HasProgramEnded() {
 		n.job.ReleasePacket(pk)
@@ -400,8 +400,8 @@ func (n *mbcf) deliverPacket(pk *core.Packet) {
 	pk.Arrive()
 }
 
-// splitIntoPackets yields the lengths of the packets for a number of bytes. For 0 bytes there is
-// one as well.
+// splitIntoPackets yields the data lengths of the packets for a number of bytes. 0 bytes also need
+// a packet.
 func (n *mbcf) splitIntoPackets(bytes int, yield func(bytes int, first, last bool)) {
 	first := true
 	for ; bytes > n.MBCF.MaxDataBytes; bytes -= n.MBCF.MaxDataBytes {
@@ -411,7 +411,7 @@ func (n *mbcf) splitIntoPackets(bytes int, yield func(bytes int, first, last boo
 	yield(bytes, first, true)
 }
 
-// Send sends a packet, in as many of MBCF as it needs. One to the rank itself goes through memory.
+// Send sends a packet as one or more messages. A packet to the rank itself is copied in memory.
 func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 	if pk.Dst == p.ID {
 		p.Charge(p.CopyTime(len(pk.Data)))
@@ -428,14 +428,14 @@ func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 	})
 }
 
-// Receive takes a packet out of the system's queue.
+// Receive charges taking the packet from the system's queue.
 func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 	if pk.Src != int(p.ID) {
 		n.ChargeDequeue(p)
 	}
 }
 
-// MaxEntryBytes implements core.RemoteNetwork, as do the others.
+// MaxEntryBytes and the methods below implement core.RemoteNetwork.
 func (n *mbcf) MaxEntryBytes() int { return n.MBCF.MaxDataBytes }
 
 func (n *mbcf) ChargeDequeue(p *core.Port) {
@@ -446,14 +446,14 @@ func (n *mbcf) ChargeSignalHandler(p *core.Port) {
 	n.taskOf(p.ID).spendInSystem(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.InterruptActivity)
 }
 
-// chargeLocalCall charges a call that concerns the rank's own memory.
+// chargeLocalCall charges a system call that accesses the rank's own memory.
 func (n *mbcf) chargeLocalCall(p *core.Port, bytes int) {
 	p.ElapseCharges()
 	t := n.taskOf(p.ID)
 	t.spendInSystem(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.SendActivity)
 }
 
-// StartAccess writes or reads memory.
+// StartAccess starts a remote write or read.
 func (n *mbcf) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.ElapseCharges()
 	p.Probe.AccessStarted(p, x)
@@ -477,7 +477,7 @@ func (n *mbcf) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	})
 }
 
-// SendEntry appends to a queue.
+// SendEntry appends an entry to a queue.
 func (n *mbcf) SendEntry(p *core.Port, x *core.QueueEntry) {
 	p.ElapseCharges()
 	p.Probe.PacketSent(p, x.Packet, "enqueue")
@@ -493,7 +493,7 @@ func (n *mbcf) SendEntry(p *core.Port, x *core.QueueEntry) {
 	n.taskOf(p.ID).circuitTo(x.Dst).sendFromCall(m)
 }
 
-// SendSignal runs a handler.
+// SendSignal runs a handler at another rank.
 func (n *mbcf) SendSignal(p *core.Port, dst int, head device.Head) {
 	if dst == int(p.ID) {
 		n.chargeLocalCall(p, 0)
@@ -505,7 +505,7 @@ func (n *mbcf) SendSignal(p *core.Port, dst int, head device.Head) {
 	n.taskOf(p.ID).circuitTo(int32(dst)).sendFromCall(m)
 }
 
-// UpdateRegister changes a register and waits for the answer.
+// UpdateRegister updates a register and waits for the previous value.
 func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) int64 {
 	if dst == int(p.ID) {
 		n.chargeLocalCall(p, 0)
@@ -521,7 +521,7 @@ func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) 
 	return x.oldValue
 }
 
-// content says what a frame carries.
+// content returns what a frame carries, for the probe.
 func (p *packet) content() any {
 	m := p.message
 	switch {
@@ -535,7 +535,7 @@ func (p *packet) content() any {
 	return "control"
 }
 
-// noteDeparture says when the first part of an access or packet has left for the first time.
+// noteDeparture reports the first departure of an access or packet.
 func (p *packet) noteDeparture(began unit.Time) {
 	m := p.message
 	if m == nil || m.serial != p.serial || !m.isFirstPart {

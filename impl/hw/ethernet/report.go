@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Report gives names to the medium and its stations. On the medium is what all carry, on a station
-// its own frames.
+// Report names the medium and its stations. The medium shows all transmissions, a station its own
+// frames.
 func (e *medium) Report(uint64) {
 	e.probe.SetServerName(&e.track, "%sEthernet", e.namePrefix)
 	for i := range e.stations {
@@ -15,7 +15,7 @@ func (e *medium) Report(uint64) {
 	}
 }
 
-// Report gives names to all links.
+// Report names all links.
 func (s *switchedEthernet) Report(uint64) {
 	for i := range s.links {
 		if l := &s.links[i]; l.shared != nil {
@@ -38,7 +38,7 @@ func (l *line) nameTrack() {
 // lineReport reports the frame that has just left a line.
 type lineReport line
 
-// Report says what it was.
+// Report reports the content of that frame.
 func (x *lineReport) Report(uint64) {
 	l := (*line)(x)
 	f := l.lastFrame
@@ -48,10 +48,10 @@ func (x *lineReport) Report(uint64) {
 	l.ethernet.job.Probe.ServerOccupied(&l.server, f.content(), model.CarryActivity, l.frameStart, l.ethernet.job.Kernel.Now()-l.frameStart, f.payload)
 }
 
-// stationReport reports what a station has sent until now.
+// stationReport reports what a station has sent up to now.
 type stationReport station
 
-// report has how many stations sent: with the last of them the burst ends.
+// Report gets the number of stations that are sending. The last one to stop ends the burst.
 func (x *stationReport) Report(sending uint64) {
 	s := (*station)(x)
 	now, f := s.kernel.Now(), s.queue[0]
@@ -70,8 +70,8 @@ func (x *stationReport) Report(sending uint64) {
 	}
 }
 
-// content says what a frame carries: bytes of a stream, beginning with the first packet that has
-// not been read, or none.
+// content returns what a frame carries: a range of stream bytes, starting with the first packet
+// that has not been read, or nothing.
 func (f *frame) content() any {
 	switch {
 	case f.datagram != nil:
@@ -94,8 +94,8 @@ func (f *frame) content() any {
 	return p
 }
 
-// noteDeparture says when the packets departed whose first bytes have just been sent for the first
-// time.
+// noteDeparture reports the departure of packets whose first bytes have just been sent for the
+// first time.
 func (f *frame) noteDeparture(began unit.Time) {
 	x := &f.segment
 	if f.mbcf.circuit != nil {
@@ -114,10 +114,10 @@ func (f *frame) noteDeparture(began unit.Time) {
 	}
 }
 
-// arrivalReport reports the packets that have arrived with the last segment.
+// arrivalReport reports the packets that are complete with the last segment.
 type arrivalReport socket
 
-// report has how many bytes of the stream came with it.
+// Report gets the number of stream bytes in that segment.
 func (l *arrivalReport) Report(fresh uint64) {
 	s := (*socket)(l)
 	for pk := s.peer.outPackets.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {

@@ -9,9 +9,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// switchedEthernet is stations with a link each to a switch, and uplinks between switches. Switches
-// store and forward: a switch forwards a frame one latency after all of it has arrived. Frames that
-// wait for a link occupy the buffer of its switch; a frame that finds the buffer full is lost.
+// switchedEthernet is stations that are linked to switches, with uplinks between switches. Switches
+// store and forward: a switch forwards a frame one latency after the whole frame has arrived.
+// Frames that wait for a link occupy the buffer of its switch. A frame that finds the buffer full
+// is lost.
 type switchedEthernet struct {
 	*model.Ethernet
 	job        *core.Job
@@ -20,9 +21,9 @@ type switchedEthernet struct {
 	namePrefix string
 	links      []link // of stations
 	faults     core.Noise
-	// Of switches: to the first and from it. The first has none.
+	// Lines to and from the first switch, by switch. The first one has none.
 	uplinks, downlinks []line
-	waitingBytes       []int // bytes that wait in each switch
+	waitingBytes       []int // waiting bytes by switch
 }
 
 // line is one direction of a full-duplex link.
@@ -30,18 +31,18 @@ type line struct {
 	ethernet      *switchedEthernet
 	rate          core.CachedRate
 	interframeGap unit.Time
-	maxWaiting    int  // bytes that may wait; 0: no bound
-	switchWaiting *int // bytes that wait in its switch; nil: it is not bounded
-	waitingBytes  int  // bytes that do
+	maxWaiting    int  // limit on waiting bytes; 0: none
+	switchWaiting *int // bytes that wait in its switch; nil: unlimited
+	waitingBytes  int  // bytes that wait for this line
 	queue         []*frame
-	frameStart    unit.Time // of the first of the queue
-	lastFrame     *frame    // that has left
+	frameStart    unit.Time // when the first frame of the queue started
+	lastFrame     *frame    // the last frame that has left
 	name          string
-	server        sim.Server // names it to the probe
+	server        sim.Server // identifies it to the probe
 	forward       func(f *frame)
 }
 
-// link is that of a station: two lines, or a medium that it shares with its switch.
+// link connects a station: by two lines, or by a medium that the station shares with its switch.
 type link struct {
 	ethernet             *switchedEthernet
 	toSwitch, fromSwitch line // to the switch, from it
@@ -49,7 +50,7 @@ type link struct {
 	waitingBytes         int // bytes that wait in the switch for the medium
 }
 
-// Stations of a shared link's medium.
+// Stations on the medium of a shared link.
 const (
 	stationEnd = iota
 	switchEnd
@@ -81,7 +82,7 @@ func (s *switchedEthernet) newLine(rate unit.Rate, room int, name string, forwar
 	return line{ethernet: s, rate: core.CachedRate{Rate: rate}, interframeGap: rate.Time(s.InterframeGapBytes), maxWaiting: room, name: name, forward: forward}
 }
 
-// newSwitchLine is a line from a switch, whose memory it shares with others.
+// newSwitchLine returns a line from a switch. It shares the switch's memory with other lines.
 func (s *switchedEthernet) newSwitchLine(rate unit.Rate, from int, name string, forward func(*frame)) line {
 	l := s.newLine(rate, s.Switches.LinkBufferBytes, name, forward)
 	if s.Switches.SharedBufferBytes > 0 {
@@ -95,7 +96,7 @@ func (s *switchedEthernet) frameBytes(f *frame) int {
 	return s.Preamble + s.Header + max(f.payload, s.MinPayload) + s.FCS
 }
 
-// send gives a frame to its station, which keeps as many as its system has.
+// send passes a frame to its station, which queues as many frames as its system allows.
 func (s *switchedEthernet) send(f *frame) {
 	l := &s.links[f.src]
 	f.switchedEthernet, f.switchHops = s, 0
@@ -106,8 +107,8 @@ func (s *switchedEthernet) send(f *frame) {
 	l.toSwitch.send(f)
 }
 
-// receiveAtSwitch lets a frame be forwarded whose last byte is in a switch. A fault may lose it, or
-// hold it back for as long as some others take.
+// receiveAtSwitch forwards a frame whose last byte has arrived at a switch. A fault may lose it, or
+// delay it by the time of some other frames.
 func (s *switchedEthernet) receiveAtSwitch(f *frame) {
 	w := s.Switches
 	if s.drawFault(w.LossProbability) {
@@ -123,18 +124,18 @@ func (s *switchedEthernet) receiveAtSwitch(f *frame) {
 	s.job.Kernel.Schedule(t, (*forwardEvent)(f), 0)
 }
 
-// maxReorderFrames is how many of the longest frames a frame that is held back waits for, at most.
+// maxReorderFrames is the largest delay of a frame by a fault, in frames of maximum length.
 const maxReorderFrames = 8
 
-// drawFault reports whether a fault of a probability strikes.
+// drawFault reports whether a fault occurs, with a given probability.
 func (s *switchedEthernet) drawFault(probability float64) bool {
 	return probability > 0 && float64(s.faults.Uint64()>>11)/(1<<53) < probability
 }
 
-// forwardEvent is the event of a frame whose switch has found where it goes.
+// forwardEvent is the event that a switch has determined the output of a frame.
 type forwardEvent frame
 
-// HandleEvent gives it to the next link.
+// HandleEvent passes the frame to the next link.
 func (x *forwardEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	s := f.switchedEthernet
@@ -154,8 +155,8 @@ func (x *forwardEvent) HandleEvent(uint64) {
 	}
 }
 
-// flood forwards a copy of a frame to all stations of a switch, but for its source, and to the
-// other switches. On the way to another switch its destination says which.
+// flood forwards copies of a frame to all stations of a switch except its source, and to the other
+// switches. A copy on the way to another switch has that switch as its destination.
 func (s *switchedEthernet) flood(f *frame) {
 	w := s.Switches
 	from := w.SwitchOf(f.src)
@@ -181,7 +182,7 @@ func (s *switchedEthernet) flood(f *frame) {
 	s.transport.frameDropped(f)
 }
 
-// copyFrame returns a copy of a multicast for a destination.
+// copyFrame returns a copy of a multicast frame for a destination.
 func (s *switchedEthernet) copyFrame(f *frame, dst int) *frame {
 	c := s.transport.newFrame()
 	c.switchedEthernet, c.src, c.dst, c.payload, c.switchHops, c.datagram = s, f.src, dst, f.payload, f.switchHops, f.datagram
@@ -204,7 +205,7 @@ func (l *link) sendToStation(f *frame) {
 	l.shared.sendFrom(switchEnd, f)
 }
 
-// frameArrived implements transport: of a shared link's frame, at one of its ends.
+// frameArrived implements transport for frames on a shared link, at either end.
 func (l *link) frameArrived(f *frame) {
 	if f.switchHops == 0 {
 		l.ethernet.receiveAtSwitch(f)
@@ -214,7 +215,7 @@ func (l *link) frameArrived(f *frame) {
 	l.ethernet.transport.frameArrived(f)
 }
 
-// newFrame implements transport, too, as dropped does.
+// newFrame and the methods below implement transport.
 func (l *link) newFrame() *frame { return l.ethernet.transport.newFrame() }
 
 func (l *link) frameDropped(f *frame) {
@@ -224,7 +225,7 @@ func (l *link) frameDropped(f *frame) {
 	l.ethernet.transport.frameDropped(f)
 }
 
-// dropOverflow drops a frame that finds the buffer full.
+// dropOverflow drops a frame that has found the buffer full.
 func (s *switchedEthernet) dropOverflow(f *frame) {
 	s.statistics.FramesOverflowed++
 	s.statistics.LostBytes += f.payload
@@ -247,7 +248,7 @@ func (l *line) send(f *frame) {
 	}
 }
 
-// startFrame sends the first frame of the queue, which is there when its last byte is.
+// startFrame starts to send the first frame of the queue. It arrives when its last byte does.
 func (l *line) startFrame() {
 	k := &l.ethernet.job.Kernel
 	l.frameStart = max(k.Now(), l.server.FreeAt())
@@ -256,7 +257,7 @@ func (l *line) startFrame() {
 	k.Schedule(l.frameStart+long, l, 0)
 }
 
-// HandleEvent is the end of a frame on the line.
+// HandleEvent ends the transmission of a frame.
 func (l *line) HandleEvent(uint64) {
 	f := l.queue[0]
 	l.queue = l.queue[:copy(l.queue, l.queue[1:])]
@@ -274,10 +275,10 @@ func (l *line) HandleEvent(uint64) {
 	}
 }
 
-// lineEndEvent is the event of a frame that is at the end of a line.
+// lineEndEvent is the event that a frame has reached the end of a line.
 type lineEndEvent frame
 
-// HandleEvent hands it on.
+// HandleEvent forwards the frame.
 func (x *lineEndEvent) HandleEvent(uint64) {
 	f := (*frame)(x)
 	f.line.forward(f)

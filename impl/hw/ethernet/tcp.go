@@ -7,73 +7,73 @@ import (
 )
 
 // socket is one end of the connection between two hosts. It counts the bytes of two streams, the
-// one that it sends and the one that it receives. The contents are in the packets, which are queued
-// in order at the sending socket until their last byte has been read.
+// one that it sends and the one that it receives. The contents are in packets, which stay queued at
+// the sending socket until their last byte has been read.
 //
-// It emulates the segments of TCP, acknowledgements that are delayed or go with data, windows that
-// close and open, and retransmission: of all that follows a lost segment where there is no
-// congestion window. Connection setup and checksum errors are not emulated.
+// It emulates segments, delayed and piggybacked acknowledgements, window updates and
+// retransmission. Without a congestion window all data after a lost segment is retransmitted.
+// Connection setup and checksum errors are not emulated.
 type socket struct {
 	host *host
 	peer *socket // the other end
 
-	// The stream out. Its positions are bytes since the beginning: acked ≤ sent ≤ written ≤ asked.
+	// The outgoing stream. Positions are bytes since its start: acked ≤ sent ≤ written ≤ requested.
 	outPackets      core.PacketList
-	requestedEnd    int  // the end of what the program has to write
-	written         int  // the end of what is in the send buffer
-	sent            int  // the end of what has been sent
-	highestSent     int  // the end of what has ever been sent
-	acked           int  // the end of what has arrived at the other side
-	sendLimit       int  // the end of what the other side has room for
-	isWriting       bool // the program's own call is sending
+	requestedEnd    int  // end of the data that the program wants to write
+	written         int  // end of the data in the send buffer
+	sent            int  // end of the data sent
+	highestSent     int  // largest value of sent so far
+	acked           int  // end of the acknowledged data
+	sendLimit       int  // end of the receiver's window
+	isWriting       bool // a call of the program is sending
 	retransmitTimer timer
-	retryTime       unit.Time // until a segment is taken for lost
+	retryTime       unit.Time // retransmission timeout
 	congestion
 
-	// The stream in: read ≤ arrived ≤ edge.
+	// The incoming stream: read ≤ arrived ≤ offeredLimit.
 	arrived          int
-	read             int       // the end of what the program has read
-	offeredLimit     int       // the end of the room that the other side was told of
-	lastArrival      unit.Time // when the last segment of the stream came
-	unacknowledged   int       // segments that are not acknowledged
-	quickAcks        int       // remaining segments that are acknowledged at once, unless data goes both ways
-	isBidirectional  bool      // data was sent soon after data had come, which acknowledges it
-	owesShortSegment bool      // a segment that was not full is not acknowledged
+	read             int       // end of the data that the program has read
+	offeredLimit     int       // end of the window that the other side knows
+	lastArrival      unit.Time // arrival of the last segment
+	unacknowledged   int       // number of unacknowledged segments
+	quickAcks        int       // remaining segments to acknowledge at once, unless data flows in both directions
+	isBidirectional  bool      // data was sent soon after data had arrived, and acknowledged it
+	owesShortSegment bool      // a segment that was not full is unacknowledged
 	acknowledgeNow   bool      // acknowledge at once
-	ackDelayTimer    timer     // of an acknowledgement
-	outOfOrder       []span    // received bytes behind a gap, in order, if there is a congestion window
-	latestOutOfOrder int       // where the latest of it begins
+	ackDelayTimer    timer     // delays acknowledgements
+	outOfOrder       []span    // bytes received after a gap, in order; with a congestion window only
+	latestOutOfOrder int       // start of the latest of them
 }
 
-// segment is what TCP says in a frame.
+// segment is a TCP segment.
 type segment struct {
 	receiver       *socket
 	offset, length int // bytes of the stream
-	ack            int // of the other stream: all before it are there
-	windowEnd      int // and room up to here
+	ack            int // end of the data received on the other stream
+	windowEnd      int // end of the window of the other stream
 	isWindowProbe  bool
-	arrival        unit.Time // when its frame came
+	arrival        unit.Time // arrival of its frame
 
-	sackBlocks    [maxSackBlocks]span // of the other stream, that are there behind a gap
+	sackBlocks    [maxSackBlocks]span // spans of the other stream received after a gap
 	numSackBlocks int                 // valid entries of sackBlocks
 }
 
 // timer is an alarm that can be reset while its event is pending.
 type timer struct {
-	expiry    unit.Time // when it rings; 0: it does not
-	nextEvent unit.Time // when there is an event next; 0: there is none
+	expiry    unit.Time // when it expires; 0: not running
+	nextEvent unit.Time // time of the next event; 0: none
 }
 
-// Alarms of a socket, or of a circuit.
+// Timers of a socket or of a circuit.
 const (
 	ackTimer = iota
 	retryTimer
 )
 
-// maxRetryFactor bounds the doubling of the time until a segment is sent again.
+// maxRetryFactor limits the exponential backoff of the retransmission timeout.
 const maxRetryFactor = 64
 
-// set lets an alarm ring at a time, as an event of x with an argument; 0 stops it.
+// set makes the timer expire at a time, in an event of x with an argument; 0 stops it.
 func (a *timer) set(k *sim.Kernel, x sim.EventHandler, alarm uint64, at unit.Time) {
 	a.expiry = at
 	if at > 0 && (a.nextEvent == 0 || at < a.nextEvent) {
@@ -82,12 +82,12 @@ func (a *timer) set(k *sim.Kernel, x sim.EventHandler, alarm uint64, at unit.Tim
 	}
 }
 
-// hasExpired reports at its event whether the alarm rings now. If it is to ring later it gets
-// another event.
+// hasExpired reports, in the timer's event, whether it has expired. Otherwise it schedules another
+// event if needed.
 func (a *timer) hasExpired(k *sim.Kernel, x sim.EventHandler, alarm uint64) bool {
 	now := k.Now()
 	if a.nextEvent != now {
-		return false // another event has taken its place
+		return false // a later event has replaced this one
 	}
 	a.nextEvent = 0
 	if a.expiry > now {
@@ -97,10 +97,10 @@ func (a *timer) hasExpired(k *sim.Kernel, x sim.EventHandler, alarm uint64) bool
 	return a.expiry > 0
 }
 
-// setTimer sets an alarm of the socket.
+// setTimer sets a timer of the socket.
 func (s *socket) setTimer(a *timer, alarm uint64, at unit.Time) { a.set(&s.host.Kernel, s, alarm, at) }
 
-// HandleEvent is the event of an alarm.
+// HandleEvent handles an expired timer.
 func (s *socket) HandleEvent(alarm uint64) {
 	switch {
 	case alarm == ackTimer && s.ackDelayTimer.hasExpired(&s.host.Kernel, s, alarm):
@@ -111,12 +111,12 @@ func (s *socket) HandleEvent(alarm uint64) {
 	}
 }
 
-// freeSendBuffer returns how many bytes the send buffer takes.
+// freeSendBuffer returns the free bytes of the send buffer.
 func (s *socket) freeSendBuffer() int { return s.host.network.TCP.SendBuffer - (s.written - s.acked) }
 
-// sendableBytes returns the length of the segment that can be sent now, or 0. Part of the waiting
-// data is only sent if it fills a segment or half of the other side's buffer, so that windows do
-// not get smaller and smaller (RFC 1122, 4.2.3.4). Nagle's algorithm is not used.
+// sendableBytes returns the length of the next segment, or 0 if none can be sent now. A segment
+// that does not contain all written data is sent only if it is full or half of the receiver's
+// buffer, to avoid the silly window syndrome (RFC 1122, 4.2.3.4). Nagle's algorithm is not used.
 func (s *socket) sendableBytes() int {
 	waits := s.written - s.sent
 	n := min(waits, s.sendWindowEnd()-s.sent, s.host.network.mss)
@@ -126,7 +126,7 @@ func (s *socket) sendableBytes() int {
 	return 0
 }
 
-// nextSegment takes the next segment of the stream, or returns nil. A lost one is first.
+// nextSegment returns the next segment to send, or nil. Lost segments come first.
 func (s *socket) nextSegment() *frame {
 	if x, ok := s.nextLostSpan(); ok {
 		return s.resendSpan(x)
@@ -147,7 +147,7 @@ func (s *socket) nextSegment() *frame {
 	return f
 }
 
-// newSegment returns a segment without data, which acknowledges all that has arrived.
+// newSegment returns a segment without data, which acknowledges all data received.
 func (s *socket) newSegment() *frame {
 	n := s.host.network
 	f := n.newFrame()
@@ -164,8 +164,8 @@ func (s *socket) newSegment() *frame {
 // sendAcknowledgement sends an acknowledgement from an interrupt.
 func (s *socket) sendAcknowledgement() { s.host.sendFromInterrupt(s.newSegment()) }
 
-// flush sends what can be sent from an interrupt. If the program's own call is sending it does that
-// as well.
+// flush sends, from an interrupt, all segments that can be sent. If a call of the program is
+// sending, it leaves that to the call.
 func (s *socket) flush() {
 	if s.isWriting {
 		return
@@ -176,8 +176,7 @@ func (s *socket) flush() {
 	s.startRetryTimer()
 }
 
-// startRetryTimer sets the alarm that rings if nothing is heard of what was written, unless it is
-// set.
+// startRetryTimer starts the retransmission timer unless it is running.
 func (s *socket) startRetryTimer() {
 	if s.retransmitTimer.expiry == 0 && s.written > s.acked {
 		s.setTimer(&s.retransmitTimer, retryTimer, s.host.Kernel.Now()+s.retryTime)
@@ -199,7 +198,7 @@ func (s *socket) retransmit(now unit.Time) {
 	s.host.sendFromInterrupt(f)
 }
 
-// receiveSegment takes in a segment.
+// receiveSegment handles an arrived segment.
 func (s *socket) receiveSegment(x *segment) {
 	s.sendLimit = max(s.sendLimit, x.windowEnd)
 	if s.host.network.TCP.Congestion != nil {
@@ -221,19 +220,19 @@ func (s *socket) receiveSegment(x *segment) {
 	}
 }
 
-// dataAcknowledged notes that what was sent has arrived.
+// dataAcknowledged handles the acknowledgement of data.
 func (s *socket) dataAcknowledged(ack int) {
 	s.acked = ack
 	s.sent = max(s.sent, ack)
 	s.retryTime = s.host.network.TCP.Retransmit
 	s.setTimer(&s.retransmitTimer, retryTimer, 0)
 	if s.host.blockedSocket == s || s.written < s.requestedEnd && s.isWritable() {
-		s.host.NotifyEvent() // also of a rank that waits for events of any kind (device.Watch)
+		s.host.NotifyEvent() // wakes a rank that waits for any event (device.Watch), too
 	}
 }
 
-// receiveData takes in data. A segment that does not continue the stream, or has arrived before, is
-// answered with the position that is expected next.
+// receiveData handles data. It acknowledges a segment that is out of order or a duplicate with the
+// expected position.
 func (s *socket) receiveData(x *segment) {
 	t := &s.host.network.TCP
 	fresh := x.offset + x.length - s.arrived
@@ -262,10 +261,10 @@ func (s *socket) receiveData(x *segment) {
 	s.host.NotifyEvent()
 }
 
-// scheduleAcknowledgement decides when a segment that continues the stream and came at a time is
-// acknowledged: at once if it is the second one, if a gap is left, or at the beginning and after a
-// pause, when the sender's window is small (quick acknowledgements of Linux, unless data goes both
-// ways); else after a while, if no data goes with the acknowledgement.
+// scheduleAcknowledgement decides when to acknowledge a segment that continues the stream. It does
+// so at once for every second segment, if a gap remains, and at the start or after a pause, when
+// the sender's window is small (Linux's quick acknowledgements, unless data flows in both
+// directions). Otherwise it delays the acknowledgement until data is sent or the timer expires.
 func (s *socket) scheduleAcknowledgement(came unit.Time) {
 	t := &s.host.network.TCP
 	if c := t.Congestion; c != nil && (s.lastArrival == 0 || came-s.lastArrival > t.Retransmit) {
@@ -284,9 +283,8 @@ func (s *socket) scheduleAcknowledgement(came unit.Time) {
 	s.quickAcks = max(s.quickAcks-1, 0)
 }
 
-// readBytes takes n bytes out of the receive buffer, and packets whose last byte that is to the
-// rank. The other side hears of the room when it is worth a segment: two segments, or half of the
-// buffer.
+// readBytes removes n bytes from the receive buffer, and passes packets that are complete with them
+// to the rank. It announces the new window if it has grown by two segments or half of the buffer.
 func (s *socket) readBytes(n int) {
 	s.read += n
 	if s.read == s.arrived {

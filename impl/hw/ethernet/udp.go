@@ -10,30 +10,30 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// udpSocket is the socket for datagrams of a host.
+// udpSocket is the datagram socket of a host.
 type udpSocket struct {
 	received         []*datagram // that have arrived
-	receivedBytes    int         // of them
-	groups           []uint32    // that its station listens to for it
-	lent             *datagram   // lent to the rank
+	receivedBytes    int         // their total size
+	groups           []uint32    // groups that the host has joined
+	lent             *datagram   // the datagram that Recv returned last
 	receivedDatagram device.Packet
 }
 
-// datagram is a datagram in flight, or in the sockets that have received it.
+// datagram is a datagram under way, or in the sockets that have received it.
 type datagram struct {
 	network    *network
-	sender     int    // the host that sent it
-	receiver   int    // a host, or everyone
-	group      uint32 // of everyone
+	sender     int    // sending host
+	receiver   int    // a host, or multicastDestination
+	group      uint32 // of a multicast
 	data       []byte
-	references int // frames and sockets that have it
+	references int // number of frames and sockets that refer to it
 }
 
-// multicastDestination is the destination of a multicast. Switches have no table of groups (IGMP
-// snooping): they send it to all stations, and a station takes in what is for a group of its hosts.
+// multicastDestination is the destination of a multicast. Switches have no group tables (no IGMP
+// snooping): they send it to all stations. A station accepts it for the members of its group.
 const multicastDestination = -1
 
-// datagramPort is a host as its rank's device.Datagram.
+// datagramPort implements device.Datagram for a host.
 type datagramPort struct{ *host }
 
 // Datagram implements core.DatagramNetwork.
@@ -60,7 +60,7 @@ func (d datagramPort) Join(group uint32) bool {
 	return true
 }
 
-// chargeMembershipCall charges the system call that joins or leaves a group.
+// chargeMembershipCall charges the system call for joining or leaving a group.
 func (d datagramPort) chargeMembershipCall() {
 	d.ElapseCharges()
 	d.spendInSystem(d.network.UDP.Join, "ethernet.udp.join", model.SendActivity)
@@ -81,7 +81,7 @@ func (d datagramPort) Send(dst int, b []byte) {
 
 func (d datagramPort) Multicast(group uint32, b []byte) { d.transmit(multicastDestination, group, b) }
 
-// transmit sends a datagram by a system call. Hosts of the sender's own station have it from its
+// transmit sends a datagram by a system call. Hosts on the sender's own station receive it from its
 // system.
 func (d datagramPort) transmit(to int, group uint32, b []byte) {
 	if len(b) > d.MaxDatagramBytes() {
@@ -110,13 +110,13 @@ func (d datagramPort) transmit(to int, group uint32, b []byte) {
 	n.send(f)
 }
 
-// isAddressed reports whether a datagram that is at the host's station is for the host.
+// isAddressed reports whether a datagram at the host's station is for this host.
 func (h *host) isAddressed(x *datagram) bool {
 	i := int(h.ID) - h.network.FirstRank
 	return x.receiver == i || x.receiver == multicastDestination && x.sender != i && slices.Contains(h.udp.groups, x.group)
 }
 
-// deliverDatagram lets a datagram interrupt the hosts that it is for.
+// deliverDatagram interrupts the hosts to which a datagram is addressed.
 func (n *network) deliverDatagram(f *frame) {
 	for station, hosts := range n.hostsOfStation {
 		if f.dst != station && f.dst != multicastDestination || f.src == station {
@@ -131,7 +131,7 @@ func (n *network) deliverDatagram(f *frame) {
 	n.frameDropped(f)
 }
 
-// interruptForDatagram brings a datagram to a host, which has it when the interrupt is over.
+// interruptForDatagram delivers a datagram to a host at the end of an interrupt.
 func (n *network) interruptForDatagram(h *host, x *datagram) {
 	x.references++
 	f := n.newFrame()
@@ -139,10 +139,10 @@ func (n *network) interruptForDatagram(h *host, x *datagram) {
 	n.job.Kernel.Schedule(h.interrupt(n.UDP.Input, "ethernet.udp.input"), (*datagramInputEvent)(f), 0)
 }
 
-// datagramInputEvent is the event of a datagram that a host has taken in.
+// datagramInputEvent is the event that a host has taken in a datagram.
 type datagramInputEvent frame
 
-// HandleEvent gives it to the socket, if there is room.
+// HandleEvent passes the datagram to the socket if its buffer has space.
 func (b *datagramInputEvent) HandleEvent(uint64) {
 	f := (*frame)(b)
 	x := f.datagram
@@ -190,7 +190,7 @@ func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
 	return &u.receivedDatagram
 }
 
-// close drops the datagrams that have arrived for a rank whose program has ended.
+// close drops the datagrams that arrived for a rank whose program has ended.
 func (u *udpSocket) close(n *network) {
 	for _, x := range u.received {
 		n.releaseDatagram(x)
@@ -208,7 +208,7 @@ func (n *network) newDatagram() *datagram {
 	return x
 }
 
-// releaseDatagram takes one copy of a datagram away.
+// releaseDatagram removes one reference to a datagram.
 func (n *network) releaseDatagram(x *datagram) {
 	if x.references--; x.references == 0 {
 		n.freeDatagrams = append(n.freeDatagrams, x)
