@@ -1,10 +1,10 @@
-// Package hw emulates machines below the LogGP level: processors that spend time on what they do,
-// interfaces that start transfers, wires that are busy, memories that are read and written from
-// afar. Its worlds keep the promises of device.Port in virtual time.
+// Package hw emulates machines below the LogGP level: processors that spend time, interfaces that
+// start transfers, wires that are busy, memories that are accessed remotely. New returns a World,
+// which implements device.World in virtual time.
 //
-// A machine is composed of networks: one between its ranks; or one inside each of its nodes, and
-// one between them. Each kind of network is a package below this one, built on package core, and a
-// row of the table here.
+// A machine consists of networks: one between all ranks, or one within each node and one between
+// nodes. Each kind of network is a package below this one, built on package core, and a row of the
+// table networks.
 package hw
 
 import (
@@ -35,20 +35,20 @@ var networks = []networkKind{
 	networkOf(numa.New),
 }
 
-// networkKind is a kind of network: of is a network of that kind, and build makes one that joins
-// ranks of a job.
+// networkKind is a kind of network: of reports whether a model.Network is of that kind, and build
+// creates it for ranks of a job.
 type networkKind struct {
 	sample model.Network
 	build  func(*core.Job, model.Network, core.AttachedRanks) core.Network
 }
 
-// networkOf makes a row of networks.
+// networkOf returns the row of networks for a type.
 func networkOf[N model.Network](build func(*core.Job, N, core.AttachedRanks) core.Network) networkKind {
 	var of N
 	return networkKind{of, func(j *core.Job, n model.Network, e core.AttachedRanks) core.Network { return build(j, n.(N), e) }}
 }
 
-// builderOf returns what builds a network, or nil.
+// builderOf returns the function that builds a network, or nil.
 func builderOf(n model.Network) func(*core.Job, model.Network, core.AttachedRanks) core.Network {
 	for _, k := range networks {
 		if n != nil && k.sample.Kind() == n.Kind() {
@@ -58,23 +58,21 @@ func builderOf(n model.Network) func(*core.Job, model.Network, core.AttachedRank
 	return nil
 }
 
-// Config says what to emulate. The software is charged at the costs of Library; a nil library costs
-// nothing.
+// Config configures an emulated world. Software is charged at the costs of Library; nil: no costs.
 type Config struct {
 	Machine  *model.Machine
 	Library  *model.Library
 	Ranks    int
 	Seed     uint64
-	Noise    float64         // relative standard deviation of every processor step; 0: none
-	Context  context.Context // ends a run early; nil: never
-	Activity *ActivityLog    // keeps what happens in runs; nil: they are not observed
+	Noise    float64         // relative standard deviation of every processor step, at most 0.4; 0: none
+	Context  context.Context // ends a run early when done; nil: never
+	Activity *ActivityLog    // records the activities of runs; nil: not observed
 
-	// Ethernet is filled in with what is on the medium in a run, if the machine has one; nil:
-	// it is not counted.
+	// Ethernet receives the counters of a run, if the machine has an Ethernet; nil: not counted.
 	Ethernet *EthernetStatistics
 }
 
-// ActivityLog and EthernetStatistics are what a Config may have to fill in.
+// ActivityLog and EthernetStatistics are types of fields of Config.
 type (
 	ActivityLog        = activity.Log
 	EthernetStatistics = ethernet.Statistics
@@ -83,7 +81,7 @@ type (
 // World is an emulated machine.
 type World struct{ cfg Config }
 
-// New returns the machine as a world. A number of ranks that the machine does not have is an error.
+// New returns the machine as a world. It fails if the machine does not have the number of ranks.
 func New(cfg Config) (*World, error) {
 	m := cfg.Machine
 	if cfg.Ranks < m.Ranks.Min || cfg.Ranks > m.Ranks.Max {
@@ -101,7 +99,7 @@ func New(cfg Config) (*World, error) {
 	return &World{cfg}, nil
 }
 
-// maxNoise is the largest deviation that leaves every step a positive time.
+// maxNoise is the largest relative deviation with which every step takes a positive time.
 const maxNoise = 0.4
 
 // Run implements device.World.
@@ -115,7 +113,7 @@ func (w *World) Run(program func(device.Port) error) error {
 	return j.Run(w.cfg.Context, program)
 }
 
-// attachRanks builds the networks of the machine and joins the ranks of a job by them.
+// attachRanks creates the networks of the machine and connects the ranks of a job.
 func attachRanks(j *core.Job) {
 	m := j.Machine
 	far := builderOf(m.Network)(j, m.Network, core.AttachedRanks{RankCount: j.Ranks, InterfaceCount: m.CountEnds(j.Ranks), InterfaceOf: m.EndOfRank})

@@ -7,16 +7,16 @@ import (
 
 // Steps of a remote access.
 const (
-	putStarted    = iota // the interface has the request to write
-	getRequested         // the request to read has arrived at the other interface
+	putStarted    = iota // the interface has the write request
+	getRequested         // the read request has arrived at the target's interface
 	dataArrived          // the last byte has arrived
-	acknowledged         // the acknowledgement has arrived at the writer
-	doorbellRung         // an RDMA interface has the request
-	requestServed        // and begins to carry it out
-	dataReceived         // an RDMA interface has done with the earlier messages, and with this one
+	acknowledged         // the acknowledgement has arrived at the origin
+	doorbellRung         // an RDMA interface has the work request
+	requestServed        // it starts to carry out the request
+	dataReceived         // it has completed earlier messages and this one
 )
 
-// StartAccess begins an access, which the interfaces carry out. Writes of a rank leave in order
+// StartAccess starts an access, which the interfaces carry out. Writes of a rank leave in order
 // with its packets.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	if n.nics != nil {
@@ -42,10 +42,10 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Kernel.Schedule(t, (*accessStep)(x), 0)
 }
 
-// accessStep is an access as the event of its next step.
+// accessStep is an access as the event handler of its next step.
 type accessStep core.RemoteAccess
 
-// HandleEvent takes the step.
+// HandleEvent carries out the step.
 func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
 func (n *network) advanceAccess(x *core.RemoteAccess) {
@@ -82,7 +82,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 	}
 }
 
-// moveData moves the data of an access that has arrived, and acknowledges a write.
+// moveData copies the data of an access that has arrived, and acknowledges a write.
 func (n *network) moveData(x *core.RemoteAccess) {
 	k := &n.job.Kernel
 	x.CopyData()

@@ -7,33 +7,32 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// With congestion control each rank has a queue pair for each host to which it sends, so that one
-// that is slowed down does not delay the others. A queue pair is a sender; they have the same
-// numbers.
+// With congestion control each rank has a queue pair for each host to which it sends, so that a
+// slowed flow does not delay the others. A queue pair is a sender, with the same number.
 //
-// The rates are computed when they are needed: they follow from the time of the last notice.
+// Rates are computed when they are needed, from the time of the last congestion notice.
 
-// queuePair is the congestion control of a sender.
+// queuePair is the congestion control state of a sender.
 type queuePair struct {
 	from, to   int32 // hosts
 	rate       unit.Rate
-	target     unit.Rate // to which rate recovers
-	line       unit.Rate // of the interface
-	congestion float64   // estimate, 0 to 1
-	steps      int       // of the recovery since the last notice
+	target     unit.Rate // rate towards which the current rate recovers
+	line       unit.Rate // link rate of the interface
+	congestion float64   // estimated congestion, 0 to 1
+	steps      int       // recovery steps since the last notice
 	stepped    unit.Time // time of the last step
 	noticed    unit.Time // time of the last notice
-	next       unit.Time // time from which the next chunk may leave
+	next       unit.Time // earliest departure of the next chunk
 	hasNotice  bool
 }
 
-// minRateShare is the part of the line that a sender keeps.
+// minRateShare is the smallest rate of a sender, as a share of the link rate.
 const minRateShare = 1e-3
 
-// pairKey names a queue pair: a sender without congestion control, and a host.
+// pairKey identifies a queue pair by the original sender and the destination host.
 type pairKey struct{ by, to int32 }
 
-// queuePairOf returns the number of the queue pair of a sender to a host.
+// queuePairOf returns the number of a sender's queue pair for a host.
 func (n *network) queuePairOf(by, from, to int32) int32 {
 	key := pairKey{by, to}
 	i, ok := n.pairNumbers[key]
@@ -58,8 +57,8 @@ func (n *network) firstLink(host int32) int32 {
 // pair returns the queue pair of a sender.
 func (n *network) pair(by int32) *queuePair { return &n.pairs[int(by)-(len(n.senders)-len(n.pairs))] }
 
-// recover brings the rate to a time. Each step halves the distance to the target; after the first
-// ones the target rises, until it is the line's rate.
+// recover updates the rate for time t. Each step halves the distance to the target. After the first
+// steps the target rises, too, up to the link rate.
 func (q *queuePair) recover(c *model.CongestionControl, t unit.Time) {
 	for q.rate < q.line && t-q.stepped >= c.Period {
 		q.stepped += c.Period
@@ -72,13 +71,13 @@ func (q *queuePair) recover(c *model.CongestionControl, t unit.Time) {
 			q.rate = q.line
 		}
 	}
-	if steps := (t - q.stepped) / c.Period; q.hasNotice && steps > 0 { // at the rate of the line
+	if steps := (t - q.stepped) / c.Period; q.hasNotice && steps > 0 { // the rate has recovered to the link rate
 		q.stepped += steps * c.Period
 		q.congestion *= math.Pow(1-c.Gain, float64(steps))
 	}
 }
 
-// reserve lets a chunk of some bytes leave at a time, and delays the next one.
+// reserve returns the departure of a chunk that is ready at time t, and delays the next chunk.
 func (q *queuePair) reserve(c *model.CongestionControl, t unit.Time, bytes int) {
 	if !q.hasNotice {
 		return
@@ -88,7 +87,7 @@ func (q *queuePair) reserve(c *model.CongestionControl, t unit.Time, bytes int) 
 	}
 }
 
-// slowDown is the reaction to a notice.
+// slowDown reduces the rate after a congestion notice.
 func (q *queuePair) slowDown(c *model.CongestionControl, t unit.Time) {
 	q.recover(c, t)
 	q.hasNotice = true
@@ -98,8 +97,8 @@ func (q *queuePair) slowDown(c *model.CongestionControl, t unit.Time) {
 	q.steps, q.stepped = 0, t
 }
 
-// markChunk marks a chunk that leaves the queue of a link from a switch, by what waits behind it:
-// if any of its packets is marked.
+// markChunk marks a chunk that leaves the queue of a switch's link, if any of its packets is
+// marked. The probability depends on the bytes that wait behind it.
 func (n *network) markChunk(c *chunk, waiting int) {
 	p := n.Congestion.MarkProbability(waiting)
 	if p == 0 || c.isMarked {
@@ -109,10 +108,11 @@ func (n *network) markChunk(c *chunk, waiting int) {
 	c.isMarked = p >= 1 || n.randomFraction() < 1-math.Pow(1-p, float64(packets))
 }
 
-// randomFraction returns a number from 0 to 1.
+// randomFraction returns a random number in [0, 1).
 func (n *network) randomFraction() float64 { return float64(n.random.Uint64()>>11) / (1 << 53) }
 
-// sendNotice tells a sender, after the way back, that a marked chunk has arrived at a time.
+// sendNotice sends a congestion notice to the sender of a marked chunk that has arrived at time t.
+// It takes the latency of the way back.
 func (n *network) sendNotice(by int32, t unit.Time) {
 	q := n.pair(by)
 	if q.hasNotice && t-q.noticed < n.Congestion.NoticeInterval {
@@ -122,7 +122,7 @@ func (n *network) sendNotice(by int32, t unit.Time) {
 	n.job.Kernel.Schedule(t+n.firstByteTimeOfHosts(q.to, q.from), (*noticeEvent)(n), uint64(by))
 }
 
-// noticeEvent is the event that a sender gets a notice of congestion.
+// noticeEvent is the event that a sender receives a congestion notice.
 type noticeEvent network
 
 // HandleEvent slows the sender down.

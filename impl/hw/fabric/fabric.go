@@ -1,15 +1,15 @@
-// Package fabric emulates networks that are a graph of hosts, switches and links: fat trees,
-// dragonflies, rails, meshes and others that package topology generates.
+// Package fabric emulates networks that are graphs of hosts, switches and links, such as the fat
+// trees, dragonflies, rails and meshes of package topology. New returns a core.Network.
 //
-// A message is cut into chunks. A chunk takes a link when its first byte gets there, if the buffer
-// behind the link has room for it, and occupies that room until it takes the next link (virtual
-// cut-through with credits). So a full buffer stops the link before it, and congestion spreads
-// towards the senders; nothing is lost. An interface sends one chunk of each of its ranks at a
-// time, and the next one when that has left.
+// A message is divided into chunks. A chunk starts to use a link when its first byte arrives there,
+// if the buffer after the link has space for it. It occupies that space until it starts to use the
+// next link (virtual cut-through with credits). A full buffer thus stops the link before it, and
+// congestion spreads towards the senders without loss. An interface sends one chunk at a time for
+// each of its ranks.
 //
-// Everything of a chunk is in arrays with integer numbers, so that a run allocates nothing once the
-// arrays are as long as it needs. Credits return when a chunk begins to leave, without a time of
-// their own. Loss and retransmission are not emulated.
+// Chunks, flows and transfers are elements of arrays, referred to by index, so that a run allocates
+// nothing once the arrays are large enough. Credits return without delay when a chunk starts to
+// leave. Loss and retransmission are not emulated.
 package fabric
 
 import (
@@ -21,37 +21,37 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is a fabric that joins ranks of a job.
+// network is a fabric that connects ranks of a job.
 //
-// Note: its links are not those of core.SwitchedNetwork, whose buffers are unlimited and whose
-// senders therefore know at once when a chunk leaves.
+// Note: its links differ from those of core.SwitchedNetwork, which have unlimited buffers, so that
+// a sender knows at once when a chunk leaves.
 type network struct {
 	*model.Fabric
 	core.AttachedRanks
 	job           *core.Job
-	hosts         []int32 // of ranks
+	hosts         []int32 // by rank
 	links         []*link // nil: not used yet
 	flows         []flow
 	chunks        []chunk
 	transfers     []transfer
-	senders       []sender            // of the ranks, and behind them one of each interface, which answers gets
-	writeOrders   []writeOrder        // of the ranks, if their writes are divided over rails; or nil
+	senders       []sender            // one per rank, then one per interface, which answers gets
+	writeOrders   []writeOrder        // by rank, if writes are striped over rails; or nil
 	isAdaptive    bool                // a router may choose a detour
-	isSprayed     bool                // each chunk has a route of its own
-	openTransfers []int32             // with either of these, the first transfer under way from each host
-	random        rand.PCG            // of detours and of sprayed routes
-	nics          []nic               // of the hosts; nil: interfaces have no buses
-	registered    []registrationCache // of the ranks; nil: memory needs no registration
-	pairs         []queuePair         // with congestion control, of the last senders
+	isSprayed     bool                // each chunk has its own route
+	openTransfers []int32             // if isAdaptive or isSprayed: by host, the first transfer under way from it
+	random        rand.PCG            // for detours and sprayed routes
+	nics          []nic               // by host; nil: interfaces have no buses
+	registered    []registrationCache // by rank; nil: memory needs no registration
+	pairs         []queuePair         // with congestion control: those of the last senders
 	pairNumbers   map[pairKey]int32
 
-	freeFlow, freeChunk, freeTransfer int32 // the first of those to use again
+	freeFlow, freeChunk, freeTransfer int32 // first unused elements
 }
 
-// none is the number of no flow, chunk or transfer.
+// none is the index of no flow, chunk or transfer.
 const none = -1
 
-// New returns a fabric that joins ranks of a job.
+// New returns a fabric that connects ranks of a job.
 func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
 	n.links = make([]*link, n.countLinks())
@@ -82,12 +82,12 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 // hostOf returns the host of a rank of the job.
 func (n *network) hostOf(rank int32) int32 { return n.hosts[int(rank)-n.FirstRank] }
 
-// latencyBetween returns the time of a first byte between two ranks without contention.
+// latencyBetween returns the latency of a first byte between two ranks without contention.
 func (n *network) latencyBetween(from, to int32) unit.Time {
 	return n.firstByteTime(from, to) + n.Deliver
 }
 
-// firstByteTime returns the time of a first byte between the interfaces of two ranks.
+// firstByteTime returns the latency of a first byte between the interfaces of two ranks.
 func (n *network) firstByteTime(from, to int32) unit.Time {
 	return n.firstByteTimeOfHosts(n.hostOf(from), n.hostOf(to))
 }
@@ -105,7 +105,8 @@ func (n *network) firstByteTimeOfHosts(a, b int32) (t unit.Time) {
 	return t
 }
 
-// Send charges the handing over of a packet. The interface has it when the processor is done.
+// Send charges the processor for passing a packet to the interface, which has it when the charge
+// ends.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	if n.nics != nil {
 		n.sendByNIC(p, pk)
@@ -123,7 +124,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 // handoverEvent is the event that the interface has a packet.
 type handoverEvent core.Packet
 
-// HandleEvent lets the interface send it after those of its rank before it.
+// HandleEvent queues the packet behind earlier ones of its rank.
 func (e *handoverEvent) HandleEvent(uint64) {
 	pk := (*core.Packet)(e)
 	n := pk.Network.(*network)
@@ -131,7 +132,7 @@ func (e *handoverEvent) HandleEvent(uint64) {
 	n.enqueueTransfer(int32(pk.Src-n.FirstRank), transfer{packet: pk, from: n.hostOf(int32(pk.Src)), to: n.hostOf(pk.Dst), size: n.Header + len(pk.Data)})
 }
 
-// Receive charges the taking of a packet.
+// Receive charges taking a packet from the inbox.
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	if n.nics != nil {
 		n.receiveByNIC(p, pk)
@@ -141,7 +142,7 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.receive", model.ReceiveActivity, 0)
 }
 
-// Report names the links.
+// Report names the links for the probe.
 func (n *network) Report(uint64) {
 	for i, name := range n.Graph.LinkNames() {
 		n.job.Probe.SetServerName(&n.link(int32(i)).Server, "%s%s", n.NamePrefix, name)

@@ -5,8 +5,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// flowKey returns the host and the virtual channel by which the flow of a chunk is known. The last
-// link needs no channels: a host takes all that comes.
+// flowKey returns the host and the virtual channel that identify the flow of a chunk. The last link
+// needs no channels, because a host accepts all data.
 func (n *network) flowKey(c *chunk) (source int32, channel int16) {
 	if n.Arbitration == model.FairArbitration {
 		source = c.source
@@ -17,8 +17,8 @@ func (n *network) flowKey(c *chunk) (source int32, channel int16) {
 	return source, n.Graph.Channel(&c.route)
 }
 
-// findFlow returns the flow of a chunk at its link, or none. Chunks of a flow mostly go on in one
-// flow, so it looks there before it searches those of the link.
+// findFlow returns the flow of a chunk at its link, or none. Chunks of one flow usually continue in
+// the same flow, so it tries that one before it searches the link's flows.
 func (n *network) findFlow(c *chunk) int32 {
 	source, channel := n.flowKey(c)
 	isOf := func(f int32) bool {
@@ -61,7 +61,7 @@ func (n *network) newFlow(c *chunk) int32 {
 	return f
 }
 
-// releaseFlow removes a flow that has no chunk, neither before its link nor behind.
+// releaseFlow removes a flow without chunks before and behind its link.
 func (n *network) releaseFlow(f int32) {
 	q := &n.flows[f]
 	if q.first != none || q.chunksBehind > 0 {
@@ -78,14 +78,14 @@ func (n *network) releaseFlow(f int32) {
 	q.link, q.next, n.freeFlow = none, n.freeFlow, f
 }
 
-// hasRoom reports whether the buffer behind the link of a flow has room for a chunk. An empty one
-// takes any chunk.
+// hasRoom reports whether the buffer behind the link of a flow has space for a chunk. An empty
+// buffer accepts any chunk.
 func (n *network) hasRoom(f, bytes int32) bool {
 	room := n.flows[f].room
 	return n.Buffer == 0 || n.link(n.flows[f].link).endsAtHost || room >= bytes || int(room) == n.Buffer
 }
 
-// markReady queues a flow for its link if a chunk waits and has room.
+// markReady queues a flow for its link if it has a waiting chunk and buffer space.
 func (n *network) markReady(f int32, t unit.Time) {
 	q := &n.flows[f]
 	if q.isReady || q.first == none || !n.hasRoom(f, n.chunks[q.first].bytes) {

@@ -8,23 +8,23 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// link is a link of the fabric, in one direction.
+// link is one direction of a link.
 type link struct {
 	sim.Server
 	rate                  core.CachedRate
-	latency               unit.Time // of a first byte, and through the switch behind it
-	firstReady, lastReady int32     // flows whose first chunk waits and has room
-	flows                 int32     // the first of those that the link knows
-	waitingBytes          int       // of chunks that wait
-	endsAtHost            bool      // which takes all that comes
-	isBus                 bool      // between memory and an interface, without headers of packets
-	marks                 bool      // its queue is in a switch
-	isServed              bool      // an event serves the next flow when the link is free
+	latency               unit.Time // of a first byte over the link and through the switch behind it
+	firstReady, lastReady int32     // flows whose first chunk waits and has buffer space
+	flows                 int32     // the first flow of the link
+	waitingBytes          int       // bytes of waiting chunks
+	endsAtHost            bool      // a host accepts all data
+	isBus                 bool      // between memory and interface, without packet headers
+	marks                 bool      // its queue is in a switch that marks chunks
+	isServed              bool      // an event is scheduled that serves the next flow when the link is free
 }
 
-// link returns a link, by its number: those of the graph, behind them one from each host to itself,
-// and with RDMA interfaces the buses. Links are set up when they are first used: a job of a few
-// ranks uses few of the links of a large fabric.
+// link returns a link by its number: first those of the graph, then one from each host to itself,
+// then the buses of RDMA interfaces. Links are set up at first use, because a job of a few ranks
+// uses few links of a large fabric.
 func (n *network) link(i int32) *link {
 	if l := n.links[i]; l != nil {
 		return l
@@ -32,7 +32,7 @@ func (n *network) link(i int32) *link {
 	return n.setUpLinks(i)
 }
 
-// countLinks returns how many links there are.
+// countLinks returns the number of links.
 func (n *network) countLinks() int {
 	if n.NIC == nil {
 		return int(n.busOut(0))
@@ -40,7 +40,7 @@ func (n *network) countLinks() int {
 	return int(n.busIn(0)) + n.Graph.Hosts
 }
 
-// setUpLinks sets up a link and some around it, and returns it.
+// setUpLinks sets up a link with some of its neighbours, and returns it.
 func (n *network) setUpLinks(wanted int32) *link {
 	const count = 32
 	first := wanted - wanted%count
@@ -69,39 +69,39 @@ func (n *network) setUpLinks(wanted int32) *link {
 	return &links[wanted-first]
 }
 
-// flow is the chunks that share a queue before a link and the buffer behind it: those of a host and
-// a virtual channel with fair arbitration, and those of a channel without. A link knows a flow as
-// long as a chunk waits for the link, or occupies the buffer.
+// flow is a set of chunks that share a queue before a link and the buffer behind it: those of one
+// host and virtual channel with fair arbitration, or of one channel without. It exists while a
+// chunk waits for the link or occupies the buffer.
 type flow struct {
 	link, source   int32
 	channel        int16
 	isReady        bool
 	room           int32 // free bytes of the buffer behind the link
-	chunksBehind   int32 // chunks that occupy it, of which some may have no bytes
-	first, last    int32 // chunks that wait
+	chunksBehind   int32 // number of chunks in that buffer, some possibly without bytes
+	first, last    int32 // waiting chunks
 	nextReady      int32
-	onward         int32 // the flow at the next link that the last chunk behind was in
-	next, previous int32 // of the link; next also of those to use again
+	onward         int32 // flow at the next link of the last chunk in the buffer
+	next, previous int32 // flows of the same link; next also links unused ones
 }
 
-// chunk is a part of a transfer in flight.
+// chunk is a part of a transfer.
 type chunk struct {
 	route      topology.Route
 	transfer   int32
-	source     int32 // the host that sends it
-	link       int32 // the link for which it waits, or which it has taken
-	room       int32 // the flow whose buffer it occupies, or none
+	source     int32 // sending host
+	link       int32 // the link for which it waits, or which it uses
+	room       int32 // flow whose buffer it occupies, or none
 	payload    int32 // bytes of the transfer
-	bytes      int32 // on links
-	isEntering bool  // it has taken no link yet
-	isMarked   bool  // some queue before a link was long
-	isFirst    bool  // of the transfer
+	bytes      int32 // bytes on links, with headers
+	isEntering bool  // it has not used a link yet
+	isMarked   bool  // a queue before one of its links was long
+	isFirst    bool  // the first chunk of the transfer
 	isLast     bool
-	next       int32     // behind it in the queue, or of those to use again
-	lastByte   unit.Time // when its last byte is where its first is, at the earliest
+	next       int32     // behind it in the queue, or the next unused chunk
+	lastByte   unit.Time // earliest time at which its last byte is where its first byte is now
 }
 
-// newChunk returns a chunk to use. It moves the others if there are more than ever.
+// newChunk returns an unused chunk. It may move all chunks, if the array has to grow.
 func (n *network) newChunk() int32 {
 	c := n.freeChunk
 	if c == none {
@@ -112,10 +112,10 @@ func (n *network) newChunk() int32 {
 	return c
 }
 
-// chunkEvent is the event that the first byte of a chunk reaches a switch.
+// chunkEvent is the event that the first byte of a chunk arrives at a switch.
 type chunkEvent network
 
-// HandleEvent lets the chunk find its next link and reach it.
+// HandleEvent chooses the chunk's next link and moves the chunk there.
 func (e *chunkEvent) HandleEvent(c uint64) {
 	n := (*network)(e)
 	now := n.job.Kernel.Now()
@@ -124,8 +124,8 @@ func (e *chunkEvent) HandleEvent(c uint64) {
 	}
 }
 
-// advanceChunk lets a chunk that has taken a link at time t go on, as far as nothing else is due
-// before it gets there. Otherwise an event continues it. It is the last that an event does.
+// advanceChunk moves a chunk that has started to use a link at time t, until another event precedes
+// its next arrival. Then it schedules an event. Nothing may follow it in an event.
 func (n *network) advanceChunk(c int32, t unit.Time) {
 	k := &n.job.Kernel
 	for {
@@ -140,9 +140,9 @@ func (n *network) advanceChunk(c int32, t unit.Time) {
 	}
 }
 
-// chooseLink finds the next link of a chunk. With adaptive routing, the first router of a route
-// compares the minimal route with one through a random group, by the time of their queues and their
-// numbers of links (UGAL-L: Singh 2005; Kim et al. 2008).
+// chooseLink determines the next link of a chunk. With adaptive routing the first router compares
+// the minimal route with one through a random group, by queueing time and number of links (UGAL-L:
+// Singh 2005; Kim et al. 2008).
 func (n *network) chooseLink(i int32, t unit.Time) {
 	c := &n.chunks[i]
 	if n.isAdaptive && n.Graph.IsTurn(&c.route) {
@@ -161,14 +161,14 @@ func (n *network) chooseLink(i int32, t unit.Time) {
 	c.link = n.Graph.NextLink(&c.route)
 }
 
-// queueTime returns how long a link takes for what it carries at a time and what waits for it.
+// queueTime returns the time that a link needs for its current chunk and all waiting ones.
 func (n *network) queueTime(i int32, t unit.Time) unit.Time {
 	l := n.link(i)
 	return max(0, l.FreeAt()-t) + l.rate.Rate.Time(l.waitingBytes)
 }
 
-// reachLink lets a chunk take its link at time t, or wait for it. It reports whether the chunk goes
-// on to another.
+// reachLink makes a chunk use its link at time t, or queues it. It reports whether the chunk
+// continues to another link.
 func (n *network) reachLink(i int32, t unit.Time) bool {
 	c := &n.chunks[i]
 	l := n.link(c.link)
@@ -198,8 +198,9 @@ func (n *network) reachLink(i int32, t unit.Time) bool {
 	return false
 }
 
-// takeLink lets a chunk of a flow take a free link at time t, and reports whether the caller has to
-// let it go on to another. It occupies room behind the link, and frees that behind the one before.
+// takeLink makes a chunk of a flow use a free link at time t. The chunk occupies the buffer behind
+// the link, and frees the one before. It reports whether the caller must continue the chunk at the
+// next link.
 func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	c := &n.chunks[i]
 	l := n.link(c.link)
@@ -254,11 +255,11 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	return !l.endsAtHost
 }
 
-// linkFreeEvent is the event that a link for which chunks wait may be free.
+// linkFreeEvent is the event that a link with waiting chunks may be free.
 type linkFreeEvent network
 
-// HandleEvent lets the first chunk of the flow whose turn it is take the link. The flow has its
-// next turn after the others.
+// HandleEvent serves the first chunk of the next flow. The flow then moves to the end of the link's
+// queue.
 func (e *linkFreeEvent) HandleEvent(arg uint64) {
 	n := (*network)(e)
 	now := n.job.Kernel.Now()
@@ -292,7 +293,7 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 	}
 }
 
-// scheduleService schedules the service of a link for which flows are ready.
+// scheduleService schedules the service of a link with ready flows.
 func (n *network) scheduleService(i int32, t unit.Time) {
 	l := n.link(i)
 	if l.firstReady != none && !l.isServed {

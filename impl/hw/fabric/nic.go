@@ -7,12 +7,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// nic is the RDMA interface of a host. A message takes the send engine when the interface has its
-// work request, and the receive engine when its last byte is in memory: each for the time between
-// two messages, which delays those behind it and not the message itself.
+// nic is the RDMA interface of a host. A message occupies the send engine when the interface has
+// its work request, and the receive engine when its last byte is in memory, each for the time
+// between two messages. This delays following messages and not the message itself.
 //
-// The buses are links in front of the route and behind it. Inline data passes the first in no time:
-// it went with the doorbell. So the messages of a rank leave in their order.
+// The buses are links before and after the route. Inline data has crossed the first bus with the
+// doorbell, so it passes that bus in no time. The messages of a rank thus leave in order.
 type nic struct {
 	sendEngine, receiveEngine sim.Server
 	atomics                   core.RegisterServer
@@ -33,12 +33,12 @@ func (n *network) addNICs() {
 // selfLink returns the link of a host to itself.
 func (n *network) selfLink(host int32) int32 { return int32(n.Graph.Links()) + host }
 
-// busOut and busIn return the bus from the memory of a host to its interface, and back.
+// busOut and busIn return the bus from the memory of a host to its interface, and the bus back.
 func (n *network) busOut(host int32) int32 { return int32(n.Graph.Links()+n.Graph.Hosts) + host }
 func (n *network) busIn(host int32) int32  { return int32(n.Graph.Links()+2*n.Graph.Hosts) + host }
 
-// nextLink returns the link behind that of a chunk: from the bus into the graph, through it, and by
-// the other bus into memory.
+// nextLink returns the next link of a chunk: from the first bus into the graph, through the graph,
+// and over the second bus into memory.
 func (n *network) nextLink(c *chunk) int32 {
 	links := int32(n.Graph.Links())
 	switch host := c.route.Destination; {
@@ -72,8 +72,8 @@ func (n *network) ringDoorbell(p *core.Port, bytes int, isInline bool) {
 	}
 }
 
-// sendByNIC charges the work request of a packet, and the making of its datagrams if the processor
-// does that.
+// sendByNIC charges the work request of a packet, and the preparation of its datagrams if the
+// processor does that.
 func (n *network) sendByNIC(p *core.Port, pk *core.Packet) {
 	size := n.Header + len(pk.Data)
 	isInline := n.NIC.IsInline(size)
@@ -93,7 +93,7 @@ func (n *network) sendByNIC(p *core.Port, pk *core.Packet) {
 // doorbellEvent is the event that an interface has the work request of a packet.
 type doorbellEvent core.Packet
 
-// HandleEvent lets the interface send the packet after the messages before it.
+// HandleEvent queues the packet behind earlier messages.
 func (e *doorbellEvent) HandleEvent(isServed uint64) {
 	pk := (*core.Packet)(e)
 	n := pk.Network.(*network)
@@ -114,8 +114,8 @@ func (e *doorbellEvent) HandleEvent(isServed uint64) {
 	n.enqueueTransfer(int32(pk.Src-n.FirstRank), x)
 }
 
-// readyTime returns from when on an interface may send the bytes of a transfer up to a position.
-// Datagrams are ready as long after they were made as the first of them.
+// readyTime returns the earliest time at which an interface can send the bytes of a transfer up to
+// a position. Each datagram is delayed from its preparation like the first one.
 func (n *network) readyTime(x *transfer, position int) unit.Time {
 	ready := n.dataReadyTime(x, position)
 	if n.Congestion != nil {
@@ -124,7 +124,7 @@ func (n *network) readyTime(x *transfer, position int) unit.Time {
 	return ready
 }
 
-// dataReadyTime is readyTime by the data alone.
+// dataReadyTime is readyTime without the interface's delay.
 func (n *network) dataReadyTime(x *transfer, position int) unit.Time {
 	if x.made == x.begin {
 		return x.ready
@@ -138,8 +138,8 @@ func (n *network) dataReadyTime(x *transfer, position int) unit.Time {
 	return x.ready + made - first
 }
 
-// reserveSendEngine returns when an interface begins to send a message, which keeps the next one
-// waiting for a time.
+// reserveSendEngine returns when an interface starts to send a message. The message delays the next
+// one by hold.
 func (n *network) reserveSendEngine(host int32, of any, hold unit.Time) unit.Time {
 	return n.reserveEngine(&n.nics[host].sendEngine, of, hold)
 }
@@ -160,7 +160,7 @@ func (n *network) reserveEngine(s *sim.Server, of any, hold unit.Time) unit.Time
 // packetReceivedEvent is the event that the last byte of a packet is in memory.
 type packetReceivedEvent core.Packet
 
-// HandleEvent lets the packet arrive after divided writes before it.
+// HandleEvent lets the packet arrive after earlier striped writes.
 func (e *packetReceivedEvent) HandleEvent(uint64) {
 	pk := (*core.Packet)(e)
 	n := pk.Network.(*network)
@@ -169,7 +169,7 @@ func (e *packetReceivedEvent) HandleEvent(uint64) {
 	}
 }
 
-// receivePacket lets a packet arrive after the messages that the interface has received before it.
+// receivePacket lets a packet arrive after earlier messages that the interface has received.
 func (n *network) receivePacket(pk *core.Packet) {
 	if t := n.reserveReceiveEngine(n.hostOf(pk.Dst), pk); t > n.job.Kernel.Now() {
 		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(pk), 0)
@@ -178,7 +178,7 @@ func (n *network) receivePacket(pk *core.Packet) {
 	pk.Arrive()
 }
 
-// receiveByNIC charges the completion of a packet, and putting its datagrams together.
+// receiveByNIC charges the completion of a packet, and the reassembly of its datagrams.
 func (n *network) receiveByNIC(p *core.Port, pk *core.Packet) {
 	n.ChargeCompletion(p)
 	if d := n.NIC.Datagrams; d != nil {
@@ -215,7 +215,7 @@ func (n *network) startAccessByNIC(p *core.Port, x *core.RemoteAccess) {
 	p.Kernel.Schedule(p.Kernel.Now()+n.NIC.Bus.Latency, (*accessStep)(x), 0)
 }
 
-// beginAccessByNIC sends the data of a write, or the request to read.
+// beginAccessByNIC sends the data of a write, or the request of a read.
 func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 	k := &n.job.Kernel
 	if x.IsGet {
@@ -235,7 +235,7 @@ func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 	n.enqueueTransfer(x.Src-int32(n.FirstRank), y)
 }
 
-// answerGetByNIC reads what another interface has asked for, and sends it.
+// answerGetByNIC reads the data that another interface has requested, and sends it.
 func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
 	parts, part := n.Stripes(len(x.Data))
 	x.Transit.Position = parts
@@ -246,7 +246,7 @@ func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
 	}
 }
 
-// readLatency returns how long a DMA read takes until its first byte: the request and the answer
+// readLatency returns the time from the start of a DMA read to its first byte: request and answer
 // cross the bus.
 func (n *network) readLatency(isInline bool) unit.Time {
 	if isInline {
@@ -255,7 +255,7 @@ func (n *network) readLatency(isInline bool) unit.Time {
 	return 2 * n.NIC.Bus.Latency
 }
 
-// UpdateRegister has an atomic operation carried out by the interface of another rank.
+// UpdateRegister makes the interface of another rank carry out an atomic operation.
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	from, to := n.hostOf(p.ID), n.hostOf(int32(dst))
 	n.ringDoorbell(p, 0, false)

@@ -9,15 +9,15 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// registrationCache has the buffers of a rank that are registered, by their addresses. None is a
-// part of another, so of those that begin before an address the last one ends last.
+// registrationCache has the registered buffers of a rank, by address. No buffer contains another,
+// so buffers are in the same order by start and by end.
 //
-// It holds on to them: memory that it knows is not given to another buffer, so what a run costs
+// It keeps references to the buffers, so that their memory is not reused. The cost of a run thus
 // does not depend on the garbage collector.
 type registrationCache struct {
 	buffers []registeredBuffer
 	bytes   int
-	uses    int // of all buffers so far
+	uses    int // uses of all buffers so far
 }
 
 type registeredBuffer struct {
@@ -25,11 +25,10 @@ type registeredBuffer struct {
 	lastUse int
 }
 
-// NeedsRegistration implements core.MemoryRegistrar, as do the others.
+// NeedsRegistration and the methods below implement core.MemoryRegistrar.
 func (n *network) NeedsRegistration() bool { return n.registered != nil }
 
-// RegisterMemory charges the registration of a buffer, unless it is a part of one that is
-// registered.
+// RegisterMemory charges the registration of a buffer unless a registered buffer contains it.
 func (n *network) RegisterMemory(p *core.Port, b []byte) {
 	if n.registered == nil || len(b) == 0 || n.registered[int(p.ID)-n.FirstRank].use(b, n.NIC.Registration) {
 		return
@@ -38,16 +37,16 @@ func (n *network) RegisterMemory(p *core.Port, b []byte) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.register", model.SendActivity, len(b))
 }
 
-// RegisterData does so for the data of a packet that the interface reads from there. Datagrams are
-// made in memory of their own.
+// RegisterData is RegisterMemory for the data of a packet, if the interface reads it from there.
+// Datagrams are copied to other memory.
 func (n *network) RegisterData(p *core.Port, b []byte) {
 	if n.NIC.Datagrams == nil && !n.NIC.IsInline(n.Header+len(b)) {
 		n.RegisterMemory(p, b)
 	}
 }
 
-// use reports whether b is a part of a registered buffer. If not, it is registered in place of its
-// own parts, and those that were not used for the longest time leave while there are too many.
+// use reports whether a registered buffer contains b. If not, it registers b, replacing buffers
+// that b contains, and removes the least recently used buffers while there are too many.
 func (c *registrationCache) use(b []byte, r *model.Registration) bool {
 	c.uses++
 	at := sort.Search(len(c.buffers), func(i int) bool { return addressOf(c.buffers[i].memory) > addressOf(b) })
@@ -61,7 +60,7 @@ func (c *registrationCache) use(b []byte, r *model.Registration) bool {
 		return false
 	}
 	if at > 0 && addressOf(c.buffers[at-1].memory) == addressOf(b) {
-		at-- // a part of it
+		at-- // contained in b
 	}
 	for at < len(c.buffers) && isPartOf(c.buffers[at].memory, b) {
 		c.remove(at)
@@ -85,10 +84,10 @@ func (c *registrationCache) remove(i int) {
 	c.buffers = slices.Delete(c.buffers, i, i+1)
 }
 
-// addressOf returns where a buffer begins.
+// addressOf returns the start address of a buffer.
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// isPartOf reports whether all bytes of a buffer, which has some, are in another.
+// isPartOf reports whether a nonempty buffer is within another.
 func isPartOf(b, whole []byte) bool {
 	from, start := addressOf(b), addressOf(whole)
 	return from >= start && from-start+uintptr(len(b)) <= uintptr(len(whole))

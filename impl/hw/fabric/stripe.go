@@ -6,41 +6,41 @@ import (
 	"github.com/loggp/loggp/impl/hw/core"
 )
 
-// A remote access that is divided leaves by all rails of its node, and is over when all parts have
-// arrived. Reads have no order. Messages of a rank to another must take effect in their order: the
-// first part of a divided write goes by the rail of all that its rank sends, behind what was sent
-// before, but what is sent afterwards may arrive before the other parts. It is held until then.
+// A striped remote access uses all rails of its node and ends when all stripes have arrived. Reads
+// are not ordered. Messages from one rank to another must take effect in order. The first stripe of
+// a write uses the same rail as all messages of its rank, so it follows them. Later messages may
+// overtake the other stripes, and are held until these have arrived.
 
-// writeOrder has the divided writes of a rank that have not arrived, and what has arrived before
-// them and was sent afterwards.
+// writeOrder has a rank's striped writes that have not arrived completely, and later messages that
+// have arrived before them.
 type writeOrder struct {
-	issued int // transfers of the rank; each has its number in Transit
+	issued int // number of transfers of the rank; Transit has the number of each
 	open   []*core.RemoteAccess
 	held   []arrival
 }
 
-// arrival is a packet or a write all of which has arrived.
+// arrival is a packet or a write that has arrived completely.
 type arrival struct {
 	packet *core.Packet
 	write  *core.RemoteAccess
 }
 
-// nextSerial returns the number of another transfer.
+// nextSerial returns the number of the next transfer.
 func (o *writeOrder) nextSerial() int {
 	o.issued++
 	return o.issued
 }
 
-// writeOrderOf returns that of a rank of the job.
+// writeOrderOf returns the write order of a rank of the job.
 func (n *network) writeOrderOf(rank int32) *writeOrder {
 	return &n.writeOrders[int(rank)-n.FirstRank]
 }
 
-// firstRailSender returns the number of senders without those of parts, which each rank has for
-// each rail.
+// firstRailSender returns the number of senders that are not for stripes. After them each rank has
+// one sender per rail.
 func (n *network) firstRailSender() int { return n.RankCount + n.InterfaceCount }
 
-// beginDividedWrite sends the parts of a write, the first as y.
+// beginDividedWrite sends the stripes of a write, with y as the first.
 func (n *network) beginDividedWrite(x *core.RemoteAccess, y transfer) {
 	o, rank, lag := n.writeOrderOf(x.Src), int(x.Src)-n.FirstRank, y.ready-n.job.Kernel.Now()
 	parts, part := n.Stripes(len(x.Data))
@@ -61,8 +61,8 @@ func (n *network) beginDividedWrite(x *core.RemoteAccess, y transfer) {
 	}
 }
 
-// receivePart takes in a part of an access. When it is the last, the access is over after what the
-// interface has received before, and a write also after divided writes before it.
+// receivePart handles an arrived stripe. After the last one, the access ends when earlier messages
+// have been received, and a write also waits for earlier striped writes.
 func (n *network) receivePart(x *core.RemoteAccess) {
 	if x.Transit.Position--; x.Transit.Position > 0 {
 		return
@@ -73,7 +73,7 @@ func (n *network) receivePart(x *core.RemoteAccess) {
 	n.receiveAccess(x)
 }
 
-// receiveAccess ends an access after what the interface has received before.
+// receiveAccess ends an access after earlier messages that the interface has received.
 func (n *network) receiveAccess(x *core.RemoteAccess) {
 	receiver := x.Dst
 	if x.IsGet {
@@ -90,7 +90,7 @@ func (n *network) receiveAccess(x *core.RemoteAccess) {
 	}
 }
 
-// releaseHeld lets what a divided write has held take effect, behind it.
+// releaseHeld lets the messages that a striped write has held take effect.
 func (n *network) releaseHeld(x *core.RemoteAccess) {
 	o := n.writeOrderOf(x.Src)
 	i := slices.Index(o.open, x)
@@ -113,7 +113,7 @@ func (n *network) releaseHeld(x *core.RemoteAccess) {
 	}
 }
 
-// hold keeps what has arrived, if it must wait, and reports whether it does.
+// hold keeps an arrival that must wait, and reports whether it does.
 func (o *writeOrder) hold(a arrival) bool {
 	if !o.mustWait(a) {
 		return false
@@ -122,7 +122,7 @@ func (o *writeOrder) hold(a arrival) bool {
 	return true
 }
 
-// mustWait reports whether a divided write that was issued before to the same rank has not arrived.
+// mustWait reports whether an earlier striped write to the same rank has not arrived.
 func (o *writeOrder) mustWait(a arrival) bool {
 	if len(o.open) == 0 {
 		return false

@@ -5,25 +5,25 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// transfer is the bytes of a packet or of an access, on their way from a host to another.
+// transfer has the bytes of a packet or of an access on their way between hosts.
 type transfer struct {
 	packet         *core.Packet       // or nil
 	access         *core.RemoteAccess // or nil
 	from, to       int32              // hosts
 	sender         int32
-	size, position int   // bytes; how many have left
-	next           int32 // behind it in the sender's queue, or of those to use again
+	size, position int   // total bytes; bytes that have left
+	next           int32 // behind it in the sender's queue, or the next unused transfer
 
-	// An RDMA interface reads a transfer from memory, unless it is inline, and gets the first byte
-	// at a time. Datagrams follow as their processor makes them: from a time until another.
+	// An RDMA interface reads a transfer from memory, unless it is inline, and has its first byte
+	// at memoryReady. A processor prepares datagrams during an interval.
 	isInline           bool
 	ready, begin, made unit.Time
 
-	// With adaptive or sprayed routes chunks overtake each other. A transfer is over when all of it
-	// is there, and all earlier ones between the same hosts.
-	missing  int       // bytes that are not there yet
-	end      unit.Time // when the last of the others are
-	nextOpen int32     // the transfer from its host that began next
+	// With adaptive or sprayed routes chunks may overtake each other. A transfer ends when all its
+	// bytes and all earlier transfers between the same hosts have arrived.
+	missing  int       // bytes that have not arrived
+	end      unit.Time // arrival of the last of the other bytes
+	nextOpen int32     // the next transfer started by its host
 }
 
 // message returns the packet or the access.
@@ -34,10 +34,10 @@ func (x *transfer) message() any {
 	return x.access
 }
 
-// sender is a queue of transfers of which one chunk at a time waits for the interface's link.
+// sender is a queue of transfers. At most one of its chunks waits for the interface's link.
 type sender struct{ first, last int32 }
 
-// enqueueTransfer appends a transfer to the queue of a sender, and begins it if it is the first.
+// enqueueTransfer appends a transfer to a sender's queue, and starts it if it is the first.
 func (n *network) enqueueTransfer(by int32, x transfer) {
 	if n.Congestion != nil {
 		by = n.queuePairOf(by, x.from, x.to)
@@ -61,7 +61,7 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 	n.resumeSender(by)
 }
 
-// resumeSender sends the next chunk of a sender that waits for nothing but its data.
+// resumeSender sends the next chunk of a sender that waits only for data.
 func (n *network) resumeSender(by int32) {
 	now := n.job.Kernel.Now()
 	if c, goesOn := n.sendChunk(n.senders[by].first, now); goesOn {
@@ -75,8 +75,8 @@ type dataReadyEvent network
 // HandleEvent sends the chunk.
 func (e *dataReadyEvent) HandleEvent(by uint64) { (*network)(e).resumeSender(int32(by)) }
 
-// sendChunk brings the next chunk of a transfer to the interface's link at a time. It reports
-// whether the chunk goes on to another link.
+// sendChunk sends the next chunk of a transfer to the interface's link at time t. It reports
+// whether the chunk continues to another link.
 func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	x := &n.transfers[i]
 	bytes := min(n.Chunk, x.size-x.position)
@@ -114,7 +114,7 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	return c, n.reachLink(c, t)
 }
 
-// appendOpenTransfer appends a transfer that begins to those under way from its host.
+// appendOpenTransfer appends a started transfer to those under way from its host.
 func (n *network) appendOpenTransfer(i int32) {
 	last := &n.openTransfers[n.transfers[i].from]
 	for *last != none {
@@ -123,7 +123,7 @@ func (n *network) appendOpenTransfer(i int32) {
 	*last = i
 }
 
-// dequeueTransfer removes the first transfer of a sender, all of which has left.
+// dequeueTransfer removes the first transfer of a sender, which has left completely.
 func (n *network) dequeueTransfer(by int32) {
 	s := &n.senders[by]
 	if s.first = n.transfers[s.first].next; s.first == none {
@@ -131,16 +131,16 @@ func (n *network) dequeueTransfer(by int32) {
 	}
 }
 
-// continueSender sends the next chunk of a sender when the one before has taken the interface's
-// link.
+// continueSender sends the next chunk of a sender after the last one has started to use the
+// interface's link.
 func (n *network) continueSender(by int32, t unit.Time) {
 	if c, goesOn := n.sendChunk(n.senders[by].first, t); goesOn {
 		n.job.Kernel.Schedule(t+n.link(n.chunks[c].link).latency, (*chunkEvent)(n), uint64(c))
 	}
 }
 
-// recordChunkArrival counts a chunk of which the last byte can be seen at a time. With
-// deterministic routing all other chunks of the transfer are there before its last.
+// recordChunkArrival counts a chunk whose last byte is visible at time t. With deterministic
+// routing the last chunk of a transfer arrives last.
 func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time) {
 	x := &n.transfers[i]
 	if n.openTransfers == nil {
@@ -172,7 +172,7 @@ func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time)
 	}
 }
 
-// endTransfer schedules what happens when the last byte of a transfer is there.
+// endTransfer schedules the actions that follow the last byte of a transfer.
 func (n *network) endTransfer(i int32, t unit.Time) {
 	x := &n.transfers[i]
 	n.job.Probe.LastByteArrived(x.message(), t)

@@ -10,11 +10,11 @@ import (
 const (
 	sendingChunks = iota // chunks leave
 	dataArrived          // the last byte has arrived
-	acknowledged         // the acknowledgement has arrived at the writer
+	acknowledged         // the acknowledgement has arrived at the origin
 )
 
-// StartAccess begins an access. The engines of both interfaces carry it while the processor
-// continues. They are connected until its end, and an engine has one connection at a time.
+// StartAccess starts an access. The engines of both interfaces carry it out while the processor
+// continues. They are connected until its end; an engine has one connection at a time.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	ch, name := n.Put, "fattree.put.start"
 	if x.IsGet {
@@ -33,7 +33,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	if n.HalfDuplex {
 		accept = &n.engines[target]
 	}
-	t := engine.Reserve(max(p.Kernel.Now(), accept.FreeAt()), long) // connects both
+	t := engine.Reserve(max(p.Kernel.Now(), accept.FreeAt()), long) // reserves both engines
 	accept.Reserve(t, long)
 	p.Probe.ServerOccupied(engine, x, model.CarryActivity, t, long, len(x.Data))
 	p.Probe.ServerOccupied(accept, x, model.CarryActivity, t, long, len(x.Data))
@@ -46,10 +46,10 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Kernel.Schedule(t, (*accessStep)(x), 0)
 }
 
-// accessStep is an access as the event of its next step.
+// accessStep is an access as the event handler of its next step.
 type accessStep core.RemoteAccess
 
-// HandleEvent takes the step.
+// HandleEvent carries out the step.
 func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
 func (n *network) advanceAccess(x *core.RemoteAccess) {

@@ -1,4 +1,5 @@
-// Package fattree emulates a fat tree of switches. Processors use its interfaces by programmed I/O.
+// Package fattree emulates a fat tree of switches whose interfaces are used by programmed I/O. New
+// returns a core.Network.
 package fattree
 
 import (
@@ -8,20 +9,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is a fat tree. Its switches are those of core.SwitchedNetwork, and a packet of the
-// interface is a chunk. The sender's processor stores one packet after the other. The receiver's
-// takes them in when the last one of the message has arrived.
+// network is a fat tree with the switches of core.SwitchedNetwork. A packet of the interface is a
+// chunk. The sending processor stores one packet after another. The receiving processor reads them
+// when the last packet of the message has arrived.
 type network struct {
 	core.SwitchedNetwork[route]
 	*model.FatTree
 	levels           []level
 	putFlow, getFlow core.Chunking // of remote accesses
-	engines          []sim.Server  // that carry accesses, one for each end
-	acceptors        []sim.Server  // that receive the puts of others, one for each end
-	locks            []sim.Server  // of interfaces that ranks share, one for each end; nil: none is shared
+	engines          []sim.Server  // carry out accesses; one per end
+	acceptors        []sim.Server  // receive puts of others; one per end
+	locks            []sim.Server  // of interfaces shared by ranks; one per end; nil: none is shared
 }
 
-// New returns a fat tree that joins ranks of a job.
+// New returns a fat tree that connects ranks of a job.
 func New(j *core.Job, t *model.FatTree, e core.AttachedRanks) core.Network {
 	n := newNetwork(t, e.InterfaceCount)
 	n.engines, n.acceptors = make([]sim.Server, e.InterfaceCount), make([]sim.Server, e.InterfaceCount)
@@ -38,12 +39,12 @@ func New(j *core.Job, t *model.FatTree, e core.AttachedRanks) core.Network {
 	return n
 }
 
-// newNetwork returns a fat tree with a number of ends that joins no ranks yet.
+// newNetwork returns a fat tree with a number of ends and no ranks.
 func newNetwork(t *model.FatTree, ends int) *network {
 	return &network{FatTree: t, levels: levels(t, ends)}
 }
 
-// storeTime returns how long a processor takes to store the first n bytes of a message.
+// storeTime returns the time in which a processor stores the first n bytes of a message.
 func (n *network) storeTime(bytes int) unit.Time {
 	return n.ProcessorTimeOfBytes(n.FatTree.Send, bytes)
 }
@@ -64,14 +65,14 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
-// MaxMessageBytes implements core.PriorityNetwork, as the methods below do: a message of the
-// channel is one packet.
+// MaxMessageBytes and the methods below implement core.PriorityNetwork: a message of the channel is
+// one packet.
 func (n *network) MaxMessageBytes() int { return n.Packet.Payload }
 
 func (n *network) QueueCapacity() int { return n.PriorityQueueLength }
 
-// BusyUntil returns until when a message of high priority waits for transfers of both interfaces,
-// whose packets use the queues of high priority.
+// BusyUntil returns the time until which a message of high priority waits for transfers of both
+// interfaces, whose packets use the high-priority queues.
 func (n *network) BusyUntil(p *core.Port, dst int, high bool) unit.Time {
 	if !high {
 		return 0
@@ -86,7 +87,7 @@ func (n *network) BusyUntil(p *core.Port, dst int, high bool) unit.Time {
 	return until
 }
 
-// SendMessage stores a message of the channel, which has no header of a library.
+// SendMessage stores a message of the channel, which has no library header.
 func (n *network) SendMessage(p *core.Port, pk *core.Packet) {
 	p.Probe.PacketSent(p, pk, "fattree.send")
 	n.SendPacketInChunks(p, pk, len(pk.Data), n.storeTime(len(pk.Data)))
@@ -97,8 +98,8 @@ func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
-// acquireLock acquires the lock of the processor's interface, which it holds while it moves a
-// message for long. Other processors of the node wait for the lock.
+// acquireLock acquires the lock of the processor's interface, and holds it while it moves a
+// message, for a duration. Other processors of the node wait for the lock.
 func (n *network) acquireLock(p *core.Port, long unit.Time) {
 	if n.locks != nil {
 		p.ElapseCharges()

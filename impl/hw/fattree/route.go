@@ -5,19 +5,18 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// level describes the switches of a level of the tree. Switches above the same ends are twins:
-// their links down lead to the same subtrees, to different twins there. The number of a switch in
+// level describes the switches of one level of the tree. Switches above the same ends are twins:
+// their down links lead to the same subtrees, to different twins there. The number of a switch in
 // its level is subtree·twins + twin.
 type level struct {
-	firstOutput     int32 // of the level's outputs: of each switch those down, then those up
+	firstOutput     int32 // index of the level's first output: the down outputs of each switch, then its up outputs
 	switches        int
 	twinSwitches    int
-	upLinks         int // links up of a switch
+	upLinks         int // up links per switch
 	interfacesBelow int // ends below a switch
 }
 
-// levels returns the levels of a tree with a number of ends, without switches that have no ends
-// below.
+// levels returns the levels of a tree with a number of ends. It omits switches without ends below.
 func levels(t *model.FatTree, ends int) []level {
 	all := make([]level, t.Levels())
 	first, twins, below := 0, 1, 1
@@ -42,15 +41,15 @@ func levels(t *model.FatTree, ends int) []level {
 
 // route is the position of a chunk and its destination.
 type route struct {
-	destination int32 // the destination, an end
-	atSwitch    int32 // the switch that the chunk is in, a number in its level
-	level       int8  // of that switch; 0: the chunk is not in the tree yet
-	topLevel    int8  // level where the chunk turns down
+	destination int32 // an end
+	atSwitch    int32 // number, in its level, of the switch that the chunk is in
+	level       int8  // level of that switch; 0: the chunk has not entered the tree
+	topLevel    int8  // level at which the route turns down
 	goesDown    bool
-	toItself    bool // from an end to itself: through its interface and switch
+	toItself    bool // from an end to itself, through its interface and switch
 }
 
-// RouteBetween implements core.Router: routes go up to the first level that is above both ends.
+// RouteBetween implements core.Router: a route goes up to the lowest level above both ends.
 func (n *network) RouteBetween(from, to int) (route, unit.Time) {
 	top := n.TopLevelBetween(from, to)
 	r := route{destination: int32(to), atSwitch: int32(from / n.Arity), topLevel: int8(top)}
@@ -61,10 +60,9 @@ func (n *network) RouteBetween(from, to int) (route, unit.Time) {
 	return r, n.FatTree.Latency(2*top - 1)
 }
 
-// AdvanceRoute implements core.Router. On its way up a packet takes the link that a digit of its
-// destination's number selects, another digit at each level, so that packets for neighbouring ends
-// separate at once (D-mod-K: Zahavi 2010). All packets for an end come down through the same
-// switches, in order.
+// AdvanceRoute implements core.Router. On the way up, a digit of the destination's number selects
+// the link, another digit at each level, so that packets to neighbouring ends separate at once
+// (D-mod-K: Zahavi 2010). All packets to an end come down through the same switches, in order.
 func (n *network) AdvanceRoute(r *route) (out int32, step unit.Time, last bool) {
 	if r.level == 0 {
 		r.level = 1

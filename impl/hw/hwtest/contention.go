@@ -11,15 +11,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Each node keeps four puts of 16 KiB under way.
+// Each node keeps four puts of 16 KiB in progress.
 const (
 	putBytes  = 16 << 10
 	putWindow = 4
 )
 
-// TorusResources returns what a flow from a node of a torus to another needs, by name: both
-// interfaces, and links by the order of dimensions, the shorter way round. A way that is half of a
-// ring goes up.
+// TorusResources returns the names of the resources that a flow between two nodes of a torus uses:
+// both interfaces, and links in dimension order, the shorter way around each ring. Over half a ring
+// it goes up.
 func TorusResources(shape [3]int, from, to int) []string {
 	names := []string{fmt.Sprintf("node %d inject", from)}
 	at := [3]int{from % shape[0], from / shape[0] % shape[1], from / (shape[0] * shape[1])}
@@ -37,15 +37,15 @@ func TorusResources(shape [3]int, from, to int) []string {
 	return append(names, fmt.Sprintf("node %d eject", to))
 }
 
-// treeResources returns what a flow needs, by name. It counts switches in another way than the
-// emulation does: by the digits of the destination that the links up have been chosen by.
+// treeResources returns the names of the resources that a flow uses. It numbers switches
+// differently from the emulation: by the digits of the destination that selected the up links.
 func treeResources(f *model.FatTree, from, to int) []string {
 	names := []string{fmt.Sprintf("interface %d inject", from)}
 	top, below := 1, f.Arity
 	for ; from/below != to/below; top++ {
 		below *= f.Arity
 	}
-	chosen := "" // the links up of the switch
+	chosen := "" // the up links selected so far
 	var down []string
 	below, rest := 1, to
 	for l := range top {
@@ -60,7 +60,7 @@ func treeResources(f *model.FatTree, from, to int) []string {
 	return append(names, down...)
 }
 
-// fabricResources returns the links that a flow needs.
+// fabricResources returns the names of the links that a flow uses.
 func fabricResources(g *topology.Graph, from, to int) (names []string) {
 	r := g.RouteBetween(from, to)
 	for at := int32(from); at != r.Destination; {
@@ -71,7 +71,7 @@ func fabricResources(g *topology.Graph, from, to int) (names []string) {
 	return names
 }
 
-// fabricRate returns the rate of a link that fabricResources has named.
+// fabricRate returns the rate of a link named by fabricResources.
 func fabricRate(f *model.Fabric, name string) unit.Rate {
 	link, err := strconv.Atoi(name)
 	if err != nil {
@@ -80,10 +80,9 @@ func fabricRate(f *model.Fabric, name string) unit.Rate {
 	return f.Links[f.Graph.Class(int32(link))].Rate()
 }
 
-// FairShares returns what each flow gets at least where flows that share a link share it equally,
-// and what it gets if all get as much as is possible without taking from one that has no more
-// (max-min fairness, by progressive filling: Bertsekas and Gallager, Data Networks, section 6.5.2).
-// capacity returns the rate of what flows need.
+// FairShares returns two rates for each flow: its rate if all flows that share its busiest link
+// share it equally, and its max-min fair share (progressive filling: Bertsekas and Gallager, Data
+// Networks, section 6.5.2). capacity returns the rate of a resource in bytes per second.
 func FairShares(flows [][]string, source float64, capacity func(name string) float64) (least, fair []float64) {
 	users := map[string][]int{}
 	for i, f := range flows {
@@ -134,15 +133,15 @@ func FairShares(flows [][]string, source float64, capacity func(name string) flo
 	return least, fair
 }
 
-// switchedNetworkModel is what a network of switches says of itself, for these tests.
+// switchedNetworkModel has the properties of a switched network that these tests use.
 type switchedNetworkModel struct {
 	putChannel       model.Channel
 	capacity         func(resource string) float64
-	firstByteLatency func(model.Path) unit.Time // of a first byte
+	firstByteLatency func(model.Path) unit.Time // latency of a first byte
 	resources        func(nodes, from, to int) []string
 }
 
-// switchedNetworkModelOf returns that of a machine's network.
+// switchedNetworkModelOf returns the properties of a machine's network.
 func switchedNetworkModelOf(m *model.Machine) switchedNetworkModel {
 	uniform := func(rate unit.Rate) func(string) float64 { return func(string) float64 { return float64(rate) } }
 	if f, ok := m.Network.(*model.Fabric); ok {
@@ -159,9 +158,9 @@ func switchedNetworkModelOf(m *model.Machine) switchedNetworkModel {
 		func(nodes, from, to int) []string { return TorusResources(n.Shape(nodes), from, to) }}
 }
 
-// MeasurePutRates returns at what rate each node puts to its target, in bytes a second, in the time
-// from a quarter of what it lasts on. No put may be faster than its engine and its way there and
-// back.
+// MeasurePutRates returns the rate in bytes per second at which each node puts to its target. It
+// ignores the first quarter of the duration. It fails if a put is faster than its engine and the
+// round trip allow.
 func MeasurePutRates(t *testing.T, m *model.Machine, target []int, lasts unit.Time) []float64 {
 	t.Helper()
 	n := switchedNetworkModelOf(m)
@@ -172,7 +171,7 @@ func MeasurePutRates(t *testing.T, m *model.Machine, target []int, lasts unit.Ti
 		data := make([]byte, putBytes)
 		path := m.PathBetweenRanks(len(target), p.Rank(), target[p.Rank()])
 		wire := n.putChannel.Time(putBytes) + 2*n.firstByteLatency(path)
-		p.Delay(us) // memory is exposed
+		p.Delay(us) // until memory is exposed
 		var started []unit.Time
 		open, done := 0, 0
 		for {
@@ -194,14 +193,14 @@ func MeasurePutRates(t *testing.T, m *model.Machine, target []int, lasts unit.Ti
 			}
 		}
 		rates[p.Rank()] = float64(done) * float64(unit.Second) / float64(lasts-begin)
-		p.Delay(unit.Second - p.Now()%unit.Second) // memory stays exposed
+		p.Delay(unit.Second - p.Now()%unit.Second) // keeps memory exposed
 	})
 	return rates
 }
 
-// CheckFairShares compares the rates of a pattern of flows with what they should be, and adds the
-// ratios to those of other patterns. None gets a tenth less than its share of the busiest link on
-// its way.
+// CheckFairShares compares the rates of a pattern of flows with the fair shares, and appends the
+// ratios to those of other patterns. It fails if a flow gets less than 90 % of its share of the
+// busiest link on its route.
 func CheckFairShares(t *testing.T, what string, m *model.Machine, target []int, lasts unit.Time, all *[]float64) {
 	t.Helper()
 	n := switchedNetworkModelOf(m)
@@ -218,7 +217,8 @@ func CheckFairShares(t *testing.T, what string, m *model.Machine, target []int, 
 	}
 }
 
-// ShiftedTargets returns the pattern in which each node puts to the one so many behind it.
+// ShiftedTargets returns the pattern in which each node puts to the node a number of places after
+// it.
 func ShiftedTargets(nodes, by int) (target []int) {
 	for i := range nodes {
 		target = append(target, (i+by)%nodes)

@@ -10,8 +10,8 @@ import (
 
 const us = unit.Microsecond
 
-// Torus is a torus with round numbers: a packet of n bytes keeps its sender busy for 1 µs and 10
-// ns a byte, a link for 5 ns.
+// Torus returns a torus with round numbers: a packet of n bytes occupies its sender for 1 µs plus
+// 10 ns per byte, and a link for 5 ns per byte.
 func Torus() *model.Machine {
 	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
 		Network: &model.Torus{ProcessorsPerNode: 2, HopLatency: 50_000, TurnLatency: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
@@ -19,14 +19,14 @@ func Torus() *model.Machine {
 			Put: model.Channel{Start: 2 * us, Bandwidth: 125e6}, Get: model.Channel{Start: 3 * us, Bandwidth: 50e6}, CounterTime: us, BarrierReleaseTime: us}}
 }
 
-// TorusAtRate returns a torus with rounded numbers of a Cray T3D and one rank a node.
+// TorusAtRate returns a torus with rounded numbers of a Cray T3D and one rank per node.
 func TorusAtRate(source unit.Rate) *model.Machine {
 	channel := model.Channel{Start: us, Bandwidth: source}
 	return &model.Machine{Name: "torus", Ranks: model.RankLimits{Min: 1, Max: 4096}, TimerResolution: 1, Network: &model.Torus{ProcessorsPerNode: 1,
 		HopLatency: 13_333, TurnLatency: 6_667, Deliver: 100_000, Link: 300e6, Chunk: 4096, Send: channel, Put: channel, Get: channel, CounterTime: us}}
 }
 
-// FatTree returns a fat tree with rounded numbers, whose interfaces access memory at a rate.
+// FatTree returns a fat tree with rounded numbers. Its interfaces access memory at a given rate.
 func FatTree(arity int, source unit.Rate, up ...int) *model.Machine {
 	channel := model.Channel{Start: us, Bandwidth: source}
 	pio := model.PIO{Start: 300_000, Word: model.AccessWidth{Size: 8, Time: 100_000}}
@@ -35,7 +35,7 @@ func FatTree(arity int, source unit.Rate, up ...int) *model.Machine {
 		Chunk: 4096, Put: channel, Get: channel}}
 }
 
-// Fabric returns a graph with rounded numbers: links of 100 MB/s, and buffers for three chunks.
+// Fabric returns a graph with rounded numbers: links of 100 MB/s and buffers for three chunks.
 func Fabric(g *topology.Graph) *model.Machine {
 	f := &model.Fabric{Graph: g, SwitchLatency: 100_000, Buffer: 3 * 4096, Deliver: 300_000, Packet: model.PacketSize{Payload: 1024}, Chunk: 4096,
 		Send: model.Channel{Start: us, Bandwidth: 400e6}, Receive: 200_000, Put: us, Get: us, RDMA: true}
@@ -45,7 +45,7 @@ func Fabric(g *topology.Graph) *model.Machine {
 	return &model.Machine{Name: "fabric", Ranks: model.RankLimits{Min: 1, Max: g.Hosts}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: f}
 }
 
-// RDMAFabric returns Fabric with RDMA interfaces, whose buses are twice as fast as its links.
+// RDMAFabric returns Fabric with RDMA interfaces whose buses are twice as fast as its links.
 func RDMAFabric(g *topology.Graph) *model.Machine {
 	m := Fabric(g)
 	f := m.Network.(*model.Fabric)
@@ -55,7 +55,7 @@ func RDMAFabric(g *topology.Graph) *model.Machine {
 	return m
 }
 
-// Hypernodes is a machine of hypernodes with round numbers.
+// Hypernodes returns a machine of hypernodes with round numbers.
 func Hypernodes(sizes ...int) *model.Machine {
 	h := &model.Hypernodes{Sizes: sizes, ProcessorsPerBlock: 2, Port: 250e6, Rings: 4, Ring: 500e6, Hop: 50_000, Chunk: 1000, Header: 0, Access: [model.NumTiers]model.MemoryAccess{
 		model.IntraNode: {Latency: 300_000, Send: model.Channel{Start: us, Bandwidth: 100e6}, SettleTime: us, Receive: 200_000, FetchPerByte: 5000,
@@ -67,9 +67,9 @@ func Hypernodes(sizes ...int) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
-// NUMA is a node with round numbers: two sockets of two domains of two clusters of two cores. A
-// packet takes 1 µs and 10 ns a byte of its sender, beyond the caches a memory 2.5 ns for each
-// access and a link 5 ns a byte.
+// NUMA returns a node with round numbers: two sockets of two domains of two clusters of two cores.
+// A packet occupies its sender for 1 µs plus 10 ns per byte. Beyond the caches, a memory takes 2.5
+// ns per byte and access, and a link 5 ns per byte.
 func NUMA() *model.Machine {
 	n := &model.NUMA{Sockets: 2, Domains: 2, Clusters: 2, Cores: 2, Caches: []model.CacheCopy{{UpTo: 1000, Bandwidth: 400e6}, {UpTo: 2000, Bandwidth: 250e6}},
 		Memory: 400e6, Link: 200e6, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: 200_000,
@@ -80,8 +80,8 @@ func NUMA() *model.Machine {
 	return &model.Machine{Name: "numa", Ranks: model.RankLimits{Min: 1, Max: n.Capacity()}, TimerResolution: 1, Network: n, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
-// SMPCluster returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a
-// torus with a switch for each interface.
+// SMPCluster returns a machine with nodes of two ranks: a hypernode with one memory inside each
+// node, and a torus with a switch per interface between nodes.
 func SMPCluster(interfaces int) *model.Machine {
 	m := Torus()
 	t := m.Network.(*model.Torus)
@@ -92,7 +92,7 @@ func SMPCluster(interfaces int) *model.Machine {
 	return m
 }
 
-// Workstations is an Ethernet of 10 Mbit/s with hosts that are fast enough to saturate it.
+// Workstations returns a 10 Mbit/s Ethernet whose hosts can saturate it.
 func Workstations() *model.Machine {
 	return &model.Machine{Name: "workstations", Ranks: model.RankLimits{Min: 1, Max: 64}, TimerResolution: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
 		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, InterframeGapBytes: 12, MinPayload: 46, MTU: 1500, BackoffSlot: 51_200_000, JamBytes: 4,
@@ -102,7 +102,7 @@ func Workstations() *model.Machine {
 				Poll: 10 * us, Output: 20 * us, Input: 30 * us, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
 }
 
-// SwitchedWorkstations is workstations of 10 Mbit/s with switches, on hosts with buffers for many
+// SwitchedWorkstations returns a switched 10 Mbit/s Ethernet whose hosts have buffers for many
 // segments.
 func SwitchedWorkstations(full bool, ports, buffer int) *model.Machine {
 	m := Workstations()
@@ -112,8 +112,8 @@ func SwitchedWorkstations(full bool, ports, buffer int) *model.Machine {
 	return m
 }
 
-// UDPWorkstations is workstations of 100 Mbit/s with UDP: on two switches, on one medium, or on
-// switches with faults.
+// UDPWorkstations returns a 100 Mbit/s Ethernet with UDP, by name: with two switches, with one
+// medium, or with faulty switches.
 func UDPWorkstations(name string) *model.Machine {
 	m := SwitchedWorkstations(true, 4, 100_000)
 	e := m.Network.(*model.Ethernet)
@@ -133,7 +133,7 @@ func UDPWorkstations(name string) *model.Machine {
 	return m
 }
 
-// MBCFWorkstations is workstations of 100 Mbit/s on a switch, whose systems have MBCF.
+// MBCFWorkstations returns a 100 Mbit/s Ethernet with one switch, whose systems have MBCF.
 func MBCFWorkstations(full bool, buffer int) *model.Machine {
 	m := SwitchedWorkstations(full, 16, buffer)
 	e := m.Network.(*model.Ethernet)

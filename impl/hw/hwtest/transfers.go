@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// SendPackets sends packets of n bytes, and returns when the sender was free again.
+// SendPackets sends a number of packets of n bytes, and returns when the sender was free again.
 func SendPackets(p device.Port, dst, packets, n int) unit.Time {
 	for range packets {
 		p.Send(dst, &device.Packet{Data: make([]byte, n)})
@@ -17,7 +17,7 @@ func SendPackets(p device.Port, dst, packets, n int) unit.Time {
 	return p.Now()
 }
 
-// ReceivePackets receives and returns when the last packet was there.
+// ReceivePackets receives packets, and returns when the last one arrived.
 func ReceivePackets(p device.Port, packets int) unit.Time {
 	for range packets {
 		p.Recv(true)
@@ -25,21 +25,21 @@ func ReceivePackets(p device.Port, packets int) unit.Time {
 	return p.Now()
 }
 
-// Transfers is what random transfers did.
+// Transfers is the result of random transfers.
 type Transfers struct {
 	Packets  []Transfer // by sender, in order
 	Accesses []Transfer
 }
 
-// Transfer is a transfer: who, how much, from when to when.
+// Transfer describes one transfer: its ranks, bytes, start and end.
 type Transfer struct {
 	Src, Dst, Bytes    int
 	Get                bool
 	StartTime, EndTime unit.Time
 }
 
-// MakeReceivesFree makes taking a packet cost nothing, so that a receiver which waits sees when it
-// came.
+// MakeReceivesFree sets the cost of taking a packet to zero, so that a waiting receiver sees its
+// arrival time.
 func MakeReceivesFree(m *model.Machine) {
 	if m.Network.Kind() == "torus" {
 		m.Network.(*model.Torus).Receive = 0
@@ -57,9 +57,9 @@ func MakeReceivesFree(m *model.Machine) {
 	}
 }
 
-// RandomTransfers runs random transfers. Even ranks send packets to odd ones, which do nothing but
-// receive, and read and write what these expose. Each looks at its clock after each step, or only
-// where it must.
+// RandomTransfers runs random transfers. Even ranks send packets to odd ranks, which only receive,
+// and read and write their memory. If watched is set, each rank reads its clock after every step,
+// otherwise only where necessary.
 func RandomTransfers(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool) (x Transfers) {
 	byRank := make([]Transfers, ranks)
 	type arrival struct {
@@ -110,7 +110,7 @@ func RandomTransfers(t *testing.T, m *model.Machine, ranks int, seed uint64, wat
 				} else {
 					p.Memory().Put(dst, 0, 0, make([]byte, n), done)
 				}
-				if k := m.Network.Kind(); k == "hypernodes" || k == "numa" { // it has ended
+				if k := m.Network.Kind(); k == "hypernodes" || k == "numa" { // the transfer has ended
 					end()
 				}
 			default:

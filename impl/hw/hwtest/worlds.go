@@ -1,6 +1,6 @@
-// Package hwtest is the common set-up of tests of emulated networks: machines with round numbers,
-// of each kind of network one or more; worlds that run a program on them; random transfers; and the
-// shares that flows through switches should get. Each network's own laws stand beside it.
+// Package hwtest is the common set-up for tests of emulated networks: machines with round numbers
+// for each kind of network, worlds that run a program on them, random transfers, and fair shares of
+// flows through switches. The laws of each network are tested in its own package.
 package hwtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// LoadPlatform returns an entry of the catalogue.
+// LoadPlatform returns a platform of the catalogue.
 func LoadPlatform(t testing.TB, name string) *platform.Platform {
 	t.Helper()
 	p, err := platform.Load(name)
@@ -22,7 +22,7 @@ func LoadPlatform(t testing.TB, name string) *platform.Platform {
 	return p
 }
 
-// Open returns an emulated machine.
+// Open returns an emulated world.
 func Open(t testing.TB, c hw.Config) *hw.World {
 	t.Helper()
 	w, err := hw.New(c)
@@ -32,19 +32,19 @@ func Open(t testing.TB, c hw.Config) *hw.World {
 	return w
 }
 
-// OpenCatalogue returns the world of a catalogue entry's machine, of any number of ranks.
+// OpenCatalogue returns a world with the machine of a catalogue platform and any number of ranks.
 func OpenCatalogue(t testing.TB, name string, ranks int, noise float64) *hw.World {
 	t.Helper()
 	return OpenPlatform(t, LoadPlatform(t, name), ranks, noise)
 }
 
-// OpenPlatform returns the world of a platform's machine, of any number of ranks.
+// OpenPlatform returns a world with the machine of a platform and any number of ranks.
 func OpenPlatform(t testing.TB, p *platform.Platform, ranks int, noise float64) *hw.World {
 	t.Helper()
 	return OpenPlatformWithSeed(t, p, ranks, noise, 1)
 }
 
-// OpenPlatformWithSeed is OpenPlatform with the seed of noise and faults.
+// OpenPlatformWithSeed is OpenPlatform with a seed for noise and faults.
 func OpenPlatformWithSeed(t testing.TB, p *platform.Platform, ranks int, noise float64, seed uint64) *hw.World {
 	t.Helper()
 	m := *p.Machine

@@ -1,4 +1,5 @@
-// Package hypernodes emulates processors that share memory, in hypernodes connected by rings.
+// Package hypernodes emulates processors that share memory in hypernodes connected by rings. New
+// returns a core.Network.
 package hypernodes
 
 import (
@@ -8,38 +9,38 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is processors that share memory in two tiers. A processor moves all bytes itself, so a
-// transfer is time of its rank: it leaves by the port of its block, passes a ring if it is for
-// another hypernode, and goes in by the other block's port. It holds each for its length at the
-// rate of that, and what finds one busy waits before it, and its processor with it. Long transfers
-// go in chunks, so that others can pass between them.
+// network has processors that share memory in two tiers. A processor moves all bytes itself, so
+// transfers take time of its rank. A transfer leaves through the port of the processor's block,
+// crosses a ring if the other hypernode differs, and enters through the port of the other block. It
+// occupies each for its length at that part's rate. If a part is busy, the transfer and its
+// processor wait. Long transfers are divided into chunks, so that others can pass in between.
 //
-// A ring carries one chunk at a time, wherever on it that is.
+// A ring carries one chunk at a time, whichever part of the ring the chunk uses.
 type network struct {
 	*model.Hypernodes
 	core.AttachedRanks
 	job       *core.Job
 	ranks     []location   // of the ranks
-	outPorts  []sim.Server // ports of the blocks, to the crossbar
-	inPorts   []sim.Server // and from it
+	outPorts  []sim.Server // by block: its port to the crossbar,
+	inPorts   []sim.Server // and its port from the crossbar
 	rings     []sim.Server
 	portRate  core.CachedRate
 	ringRate  core.CachedRate
-	usedNodes int // hypernodes that are used
+	usedNodes int // number of hypernodes in use
 }
 
-// location is where a rank is.
+// location is the location of a rank.
 type location struct {
 	node, block, ring int32
 	registers         core.RegisterServer
 }
 
-// New returns hypernodes that join ranks of a job.
+// New returns hypernodes that connect ranks of a job.
 func New(j *core.Job, h *model.Hypernodes, e core.AttachedRanks) core.Network {
 	n := &network{Hypernodes: h, AttachedRanks: e, job: j, rings: make([]sim.Server, h.Rings),
 		portRate: core.CachedRate{Rate: h.Port}, ringRate: core.CachedRate{Rate: h.Ring}, usedNodes: h.CountUsed(e.InterfaceCount)}
 	var ends []location
-	blocks := int32(0) // of the hypernodes before
+	blocks := int32(0) // in previous hypernodes
 	for node, size := range h.Sizes {
 		for i := range min(size, e.InterfaceCount-len(ends)) {
 			b := i / h.ProcessorsPerBlock
@@ -69,11 +70,11 @@ func (n *network) Report(uint64) {
 	}
 }
 
-// locationOf returns where a rank of the job is.
+// locationOf returns the location of a rank of the job.
 func (n *network) locationOf(rank int32) *location { return &n.ranks[int(rank)-n.FirstRank] }
 
-// costKeysOfTier are the keys of each tier's memory costs in platform files, which name the costs
-// to the probe.
+// costKeysOfTier are the keys of each tier's memory costs in platform files, by which the probe
+// names costs.
 var costKeysOfTier = func() (all [model.NumTiers]accessCostKeys) {
 	for t := range model.NumTiers {
 		key := func(k string) string { return "hypernodes." + t.String() + "." + k }
@@ -90,7 +91,7 @@ type accessCostKeys struct {
 
 type channelCostKeys struct{ start, bandwidth string }
 
-// accessCosts returns what a rank pays for the memory of another.
+// accessCosts returns the costs of rank a for accessing the memory of rank b.
 func (n *network) accessCosts(a, b int32) (*model.MemoryAccess, model.Tier) {
 	t := model.InterNode
 	if n.locationOf(a).node == n.locationOf(b).node {
@@ -99,7 +100,7 @@ func (n *network) accessCosts(a, b int32) (*model.MemoryAccess, model.Tier) {
 	return &n.Access[t], t
 }
 
-// ringTime returns how long a request and its answer are on a ring.
+// ringTime returns the time of a request and its answer on a ring.
 func (n *network) ringTime(t model.Tier) unit.Time {
 	if t == model.IntraNode {
 		return 0
@@ -107,8 +108,8 @@ func (n *network) ringTime(t model.Tier) unit.Time {
 	return n.Hop * unit.Time(n.usedNodes)
 }
 
-// moveBytes lets the processor of p move bytes of x at a rate to the memory of a peer, or from
-// there. Its clock is then the time at which the last byte has passed. name is for the probe.
+// moveBytes moves bytes of x, at a rate, by the processor of p to or from the memory of a peer. The
+// processor's clock is then the time at which the last byte has passed. name is for the probe.
 func (n *network) moveBytes(p *core.Port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
 	p.Probe.FirstByteDeparted(x, p.Clock)
 	p.ElapseCharges()
@@ -123,9 +124,8 @@ func (n *network) moveBytes(p *core.Port, x any, name string, peer int32, from b
 	}
 }
 
-// moveChunk lets c bytes pass that the processor itself moves within dur, and returns when the last
-// has: dur after they could enter, and not before the slowest on the way has passed them on where
-// they had to wait.
+// moveChunk moves c bytes by the processor within dur, and returns when the last byte has passed:
+// dur after they could enter, or later if a part at which they waited is slower.
 func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from bool, c int, dur unit.Time) unit.Time {
 	mine, home := n.locationOf(p.ID), n.locationOf(peer)
 	a, b := mine, home
@@ -147,8 +147,8 @@ func (n *network) moveChunk(p *core.Port, x any, name string, peer int32, from b
 	return passed
 }
 
-// reserveWhenFree waits until a server is free, occupies it for d with bytes of x, and returns the
-// time at which that begins.
+// reserveWhenFree waits until a server is free, reserves it for d, and returns the start of the
+// reservation. x and bytes are for the probe.
 func reserveWhenFree(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.Kernel.Now()
 	t := s.Reserve(now, d)
@@ -159,11 +159,10 @@ func reserveWhenFree(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int)
 	return t
 }
 
-// CarriesCopies implements core.CopyBus, as Copy does.
+// CarriesCopies and ChargeCopy implement core.CopyBus.
 func (n *network) CarriesCopies() bool { return n.CopiesPassPort }
 
-// ChargeCopy reads bytes through the port of the processor's block and writes them through the same
-// port.
+// ChargeCopy charges reading and writing bytes, both through the port of the processor's block.
 func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	ch, block := p.Machine.Processor.Copy, n.locationOf(p.ID).block
 	p.Charge(ch.Start)
@@ -180,8 +179,8 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	}
 }
 
-// Send lets the processor write the packet into the queue of its receiver, where it can be seen
-// while the processor settles.
+// Send writes the packet into the receiver's queue by the processor. The receiver can see it while
+// the processor settles.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	a, tier := n.accessCosts(p.ID, pk.Dst)
 	key := &costKeysOfTier[tier]
@@ -203,8 +202,8 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeysOfTier[tier].fetch, model.ReceiveActivity, len(pk.Data))
 }
 
-// StartAccess carries out a remote access. The rank that asks for it moves the bytes; it knows
-// those that it has read, and waits until others can see those that it has written.
+// StartAccess carries out a remote access. The origin moves the bytes. A read is complete when it
+// has them. After a write it waits until others can see the data.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	a, tier := n.accessCosts(x.Src, x.Dst)
 	all := &costKeysOfTier[tier]
@@ -228,7 +227,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	x.Complete()
 }
 
-// UpdateRegister sends its request along the ring, which has one direction; the answer takes the
+// UpdateRegister sends its request around the ring, which has one direction; the answer takes the
 // rest of the ring.
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	a, _ := n.accessCosts(p.ID, int32(dst))

@@ -1,4 +1,4 @@
-// Package loggp emulates the machine of the LogGP model.
+// Package loggp emulates the machine of the LogGP model. New returns a core.Network.
 package loggp
 
 import (
@@ -8,21 +8,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is the machine that the LogGP model describes, without any details below the model. Every
-// processor has one interface out and one in; each takes a message of k bytes for g + (k−1)·G. A
-// processor that finds its outgoing interface busy waits for it.
+// network is the machine of the LogGP model, without further details. Every processor has one
+// outgoing and one incoming interface. A message of k bytes occupies each for g + (k−1)·G. A
+// processor waits if its outgoing interface is busy.
 //
-// Remote access is that of equations (4) to (7) of Al-Tawil and Moritz: a read costs L + (k−1)·G
-// and no processor, a write o_s, then (k−1)·G + L until it has arrived and its completion is known.
+// Remote accesses follow equations (4) to (7) of Al-Tawil and Moritz. A read takes L + (k−1)·G
+// without processor time. A write takes o_s, then (k−1)·G + L until it has arrived and its
+// completion is known.
 type network struct {
 	*model.LogGP
 	core.AttachedRanks
 	job                         *core.Job
 	outInterfaces, inInterfaces []sim.Server // by end
-	interfaceOfRank             []int32      // of the ranks
+	interfaceOfRank             []int32      // by rank
 }
 
-// New returns the machine of the model, which joins ranks of a job.
+// New returns a LogGP machine that connects ranks of a job.
 func New(j *core.Job, g *model.LogGP, e core.AttachedRanks) core.Network {
 	n := &network{LogGP: g, AttachedRanks: e, job: j, outInterfaces: make([]sim.Server, e.InterfaceCount), inInterfaces: make([]sim.Server, e.InterfaceCount), interfaceOfRank: make([]int32, e.RankCount)}
 	for i := range n.interfaceOfRank {
@@ -60,8 +61,8 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Kernel.Schedule(s+n.L, (*receiverArrivalEvent)(pk), 0)
 }
 
-// occupyOutInterface takes the interface out of a processor, whose o_s has passed, for k bytes of
-// x, and returns when it was free.
+// occupyOutInterface reserves the outgoing interface of a processor, after its o_s, for k bytes of
+// x. It returns when the interface became free.
 func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
 	d := n.Gap + n.lengthTime(k)
 	t := n.outInterfaces[n.interfaceOf(p.ID)].Reserve(p.Clock, d)
@@ -71,21 +72,22 @@ func (n *network) occupyOutInterface(p *core.Port, x any, k int) unit.Time {
 	return t
 }
 
-// receiverArrivalEvent is the event of a packet that is at the interface into its destination.
+// receiverArrivalEvent is the event that a packet has arrived at the destination's incoming
+// interface.
 type receiverArrivalEvent core.Packet
 
-// HandleEvent lets it in.
+// HandleEvent passes the packet to the interface.
 func (e *receiverArrivalEvent) HandleEvent(uint64) {
 	e.Network.(*network).occupyInInterface((*core.Packet)(e))
 }
 
-// occupyInInterface takes the interface into a processor for a packet.
+// occupyInInterface reserves the destination's incoming interface for a packet.
 func (n *network) occupyInInterface(pk *core.Packet) {
 	k := &pk.Job.Kernel
 	pk.Job.Ports[pk.Src].PendingSends--
 	long := n.lengthTime(len(pk.Data))
 	in := &n.inInterfaces[n.interfaceOf(pk.Dst)]
-	behind := in.FreeAt() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
+	behind := in.FreeAt() >= k.Now() // a packet whose last byte arrives now may still have an event to come
 	t := in.Reserve(k.Now(), n.Gap+long)
 	pk.Job.Probe.ServerOccupied(in, pk, model.CarryActivity, t, n.Gap+long, len(pk.Data))
 	pk.Job.Probe.LastByteArrived(pk, t+long)
@@ -113,10 +115,10 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	p.Kernel.Schedule(t+long+n.L, (*accessEndEvent)(x), 0)
 }
 
-// accessEndEvent is the event that a remote access has completed.
+// accessEndEvent is the event that a remote access is complete.
 type accessEndEvent core.RemoteAccess
 
-// HandleEvent carries it out.
+// HandleEvent copies the data and completes the access.
 func (o *accessEndEvent) HandleEvent(uint64) {
 	x := (*core.RemoteAccess)(o)
 	x.CopyData()

@@ -10,51 +10,51 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Memories and links are shared by flows: each active flow has a rate, which changes when another
-// one begins or ends, so that all rates are the max-min fair shares at any time (progressive
-// filling: Bertsekas and Gallager, Data Networks, section 6.5.2).
+// Flows share memories and links. The rate of each active flow changes when another one starts or
+// ends, so that all rates are max-min fair shares at any time (progressive filling: Bertsekas and
+// Gallager, Data Networks, section 6.5.2).
 //
-// Note: chunks that queue for servers, as in switches, need a window of several chunks of each core
-// for that, as one that waits before two servers in turn gets the smallest of its shares. A flow
-// takes two events at any length.
+// Note: with chunks that queue for servers, as in switches, fair shares would need a window of
+// several chunks per core, because a chunk that waits for two servers in turn gets the smallest of
+// its shares. A flow needs two events for any length.
 
-// leastShare is the least part of a resource that is left for flows without a share: sums of shares
-// are rounded.
+// leastShare is the smallest part of a resource left for flows without a share, because sums of
+// shares are rounded.
 const leastShare = 1e-12
 
-// resource is what flows share: the memory of a domain, a link between sockets, or the lock under
-// which pages of a process are pinned.
+// resource is shared by flows: the memory of a domain, a link between sockets, or the lock under
+// which a process's pages are pinned.
 type resource struct {
-	sim.Server         // its name; it is never reserved
-	capacity   float64 // bytes a second
-	users      int     // uses by active flows
-	left       float64 // while shares are computed: of the capacity, for flows without a share
-	open       int     // while shares are computed: uses by these
-	reported   float64 // picoseconds until which what has been taken of it is reported
+	sim.Server         // identifies it to the probe; it is never reserved
+	capacity   float64 // bytes per second
+	users      int     // number of uses by active flows
+	left       float64 // during the computation of shares: capacity left for flows without a share
+	open       int     // during the computation of shares: uses by these flows
+	reported   float64 // time in picoseconds until which its use has been reported
 }
 
-// maxUses is how many resources a flow uses at most: two memories, a link and a lock.
+// maxUses is the largest number of resources of a flow: two memories, a link and a lock.
 const maxUses = 4
 
-// flow is bytes that a core moves. A flow that reads a memory and writes it uses it twice.
+// flow is a transfer by a core. A flow that reads and writes the same memory uses it twice.
 type flow struct {
 	port     *core.Port
-	of       any       // what is moved, for the probe
-	limit    unit.Rate // of the core
+	of       any       // the transfer, for the probe
+	limit    unit.Rate // largest rate of the core
 	uses     [maxUses]*resource
 	useCount int
 
-	rate      unit.Rate // its share
-	share     unit.Rate // while shares are computed: the next one; 0: it has none yet
-	since     unit.Time // when it got its rate
-	remaining float64   // bytes at that time
+	rate      unit.Rate // current rate
+	share     unit.Rate // during the computation of shares: the next rate; 0: not yet known
+	since     unit.Time // since when the rate applies
+	remaining float64   // bytes left at that time
 	end       unit.Time // when the last byte passes if the rate stays
-	size      int       // of all of it
-	reported  float64   // bytes whose use of resources is reported
+	size      int       // total bytes
+	reported  float64   // bytes whose use of resources has been reported
 }
 
-// beginFlow returns the flow of a rank's core, which does not use anything yet. Its rate alone is
-// known.
+// beginFlow returns a flow of a rank's core, which uses no resource yet. rate is the core's own
+// limit.
 func (n *network) beginFlow(p *core.Port, of any, rate unit.Rate, bytes int) *flow {
 	f := &n.stateOf(p.ID).flow
 	*f = flow{port: p, of: of, limit: p.RateWithNoise(rate), size: bytes, remaining: float64(bytes)}
@@ -62,13 +62,13 @@ func (n *network) beginFlow(p *core.Port, of any, rate unit.Rate, bytes int) *fl
 	return f
 }
 
-// use adds a resource to those that a flow uses.
+// use adds a resource to a flow.
 func (f *flow) use(r *resource) {
 	f.uses[f.useCount] = r
 	f.useCount++
 }
 
-// awaitFlow lets the rank wait until its core has moved the bytes of the flow, which begins now.
+// awaitFlow starts a flow and waits until its bytes have moved.
 func (n *network) awaitFlow(p *core.Port, f *flow) {
 	now := p.Kernel.Now()
 	n.takeShares(now)
@@ -82,16 +82,17 @@ func (n *network) awaitFlow(p *core.Port, f *flow) {
 	}
 	n.shareResources(now)
 	if len(n.active) == 1 && p.Kernel.IsIdleUntil(f.end) {
-		p.Sleep(f.end - now) // nothing else can begin meanwhile
+		p.Sleep(f.end - now) // nothing else can start meanwhile
 		n.endFlows(f.end)
 	} else {
 		n.scheduleNextEnd()
 		p.AwaitTransfer()
 	}
-	p.Clock += p.Kernel.Now() - now // after what has interrupted the processor meanwhile
+	p.Clock += p.Kernel.Now() - now // add interrupts of the processor meanwhile
 }
 
-// scheduleNextEnd schedules the event of the next end of a flow, unless an earlier event will.
+// scheduleNextEnd schedules an event at the next end of a flow, unless an earlier event is
+// scheduled.
 func (n *network) scheduleNextEnd() {
 	next := unit.Time(math.MaxInt64)
 	for _, f := range n.active {
@@ -103,10 +104,10 @@ func (n *network) scheduleNextEnd() {
 	}
 }
 
-// flowEndEvent is the event of a time at which a flow may have ended.
+// flowEndEvent is the event at which a flow may have ended.
 type flowEndEvent network
 
-// HandleEvent ends the flows that have ended, and lets their ranks continue.
+// HandleEvent ends the finished flows and resumes their ranks.
 func (e *flowEndEvent) HandleEvent(at uint64) {
 	n := (*network)(e)
 	if unit.Time(at) == n.scheduledEnd {
@@ -119,7 +120,7 @@ func (e *flowEndEvent) HandleEvent(at uint64) {
 	n.scheduleNextEnd()
 }
 
-// endFlows takes the flows that have ended from the active ones.
+// endFlows removes the finished flows from the active ones.
 func (n *network) endFlows(now unit.Time) {
 	n.takeShares(now)
 	rest := n.active[:0]
@@ -138,7 +139,7 @@ func (n *network) endFlows(now unit.Time) {
 	n.shareResources(now)
 }
 
-// shareResources gives each active flow its max-min fair share from now on.
+// shareResources assigns each active flow its max-min fair share.
 func (n *network) shareResources(now unit.Time) {
 	for _, r := range n.resources {
 		r.left, r.open = r.capacity, r.users
@@ -156,7 +157,7 @@ func (n *network) shareResources(now unit.Time) {
 			}
 		}
 		before := open
-		for _, f := range n.active { // those whose cores are slower than all shares
+		for _, f := range n.active { // flows whose cores are slower than all shares
 			if f.share == 0 && float64(f.limit) <= level {
 				f.fix(f.limit)
 				open--
@@ -177,7 +178,7 @@ func (n *network) shareResources(now unit.Time) {
 	}
 }
 
-// fix gives a flow its share of what it uses.
+// fix assigns a flow its share of the resources that it uses.
 func (f *flow) fix(share unit.Rate) {
 	f.share = share
 	for _, r := range f.uses[:f.useCount] {
@@ -186,7 +187,7 @@ func (f *flow) fix(share unit.Rate) {
 	}
 }
 
-// changeRate lets the flow continue at its share.
+// changeRate changes the rate of the flow to its new share.
 func (f *flow) changeRate(now unit.Time) {
 	if f.share == f.rate {
 		return
@@ -196,12 +197,12 @@ func (f *flow) changeRate(now unit.Time) {
 	f.end = now + unit.Time(math.RoundToEven(f.remaining*float64(unit.Second)/float64(f.rate)))
 }
 
-// remainingAt returns how many bytes have not passed.
+// remainingAt returns the number of bytes that have not passed.
 func (f *flow) remainingAt(now unit.Time) float64 {
 	return max(f.remaining-float64(now-f.since)*float64(f.rate)/float64(unit.Second), 0)
 }
 
-// takeShares reports what flows have taken since the last change, if the run is observed.
+// takeShares reports the use of resources since the last change, if the run is observed.
 func (n *network) takeShares(now unit.Time) {
 	if len(n.active) > 0 && now > n.lastChange {
 		n.job.Probe.ReportIfObserved(n, shareReport)
@@ -209,8 +210,8 @@ func (n *network) takeShares(now unit.Time) {
 	n.lastChange = now
 }
 
-// reportShares reports what active flows have taken of resources since the last change: one after
-// the other, as if each had had all of a resource for its part of the time.
+// reportShares reports which resources active flows have used since the last change. It shows flows
+// one after another, as if each had used the whole resource for its share of the time.
 func (n *network) reportShares() {
 	now := n.job.Kernel.Now()
 	for _, r := range n.resources {

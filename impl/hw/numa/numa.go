@@ -1,4 +1,4 @@
-// Package numa emulates the cores of a node that share memory.
+// Package numa emulates the cores of a node that share memory. New returns a core.Network.
 package numa
 
 import (
@@ -7,44 +7,45 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is the cores of a node. A core moves all bytes itself, so a transfer is time of its rank.
-// One that uses nothing which others use is no more than a charge. All others are flows: they share
-// memories, links between sockets, and locks of processes for their pages (flow.go).
+// network has the cores of a node. A core moves all bytes itself, so transfers take time of its
+// rank. A transfer that uses no shared resource is a charge. All others are flows, which share
+// memories, links between sockets, and the locks of processes for their pages (flow.go).
 type network struct {
 	*model.NUMA
 	core.AttachedRanks
 	job      *core.Job
-	parts    [model.NumCoreTransfers][model.NumDistances][2]part // of cached data, and of other
-	ranks    []rankState                                         // of the ranks
+	parts    [model.NumCoreTransfers][model.NumDistances][2]part // for cached data, and for other data
+	ranks    []rankState                                         // by rank
 	memories []resource                                          // by domain
 	links    []resource                                          // by LinkBetween
 
-	copiedBytes int       // of the last copy that fitted a cache
-	copyTime    unit.Time // of that
+	copiedBytes int       // size of the last copy that fitted a cache
+	copyTime    unit.Time // time of that copy
 
 	active       []*flow
-	resources    []*resource // that active flows use, in the order in which they began to
-	lastChange   unit.Time   // of active
-	scheduledEnd unit.Time   // time of the latest scheduled event; 0: none
+	resources    []*resource // used by active flows, in order of first use
+	lastChange   unit.Time   // time of the last change of active
+	scheduledEnd unit.Time   // of the latest scheduled event; 0: none
 }
 
-// part is how a core alone moves bytes: what limits it, for the probe, and at which rate.
+// part describes how a core moves bytes without contention: its rate, and for the probe what limits
+// it.
 type part struct {
 	key  string
 	rate core.CachedRate
 }
 
-// rankState is where a rank is, and what its core moves.
+// rankState is where a rank is, and the flow of its core.
 type rankState struct {
 	cluster, domain, socket int
 	pages                   resource // the lock under which the system pins its pages
 	queue                   queue
-	storesEnd               unit.Time // until when the line of the last packet is on its way to this core
+	storesEnd               unit.Time // when the cache line of the last packet reaches this core
 	flow                    flow
 	registers               core.RegisterServer
 }
 
-// New returns cores that join ranks of a job.
+// New returns cores that connect ranks of a job.
 func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 	if m.Memory <= 0 || m.Sockets > 1 && m.Link <= 0 {
 		panic("numa: memory or link without bandwidth")
@@ -78,10 +79,10 @@ func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 	return n
 }
 
-// What a network is asked to report.
+// Kinds of reports.
 const (
-	nameReport  = iota // the names of what transfers share
-	shareReport        // what active flows have taken of it since the last change
+	nameReport  = iota // the names of shared resources
+	shareReport        // their use by active flows since the last change
 )
 
 // Report implements core.ProbeReporter.
@@ -106,7 +107,7 @@ func (n *network) Report(what uint64) {
 	}
 }
 
-// stateOf returns what a rank of the job has here.
+// stateOf returns the state of a rank of the job.
 func (n *network) stateOf(rank int32) *rankState { return &n.ranks[int(rank)-n.FirstRank] }
 
 // distance returns the distance of two ranks of the job.
@@ -123,7 +124,7 @@ func (n *network) distance(a, b int32) model.Distance {
 	return model.OtherSocket
 }
 
-// costKeys are the keys of costs in platform files, which name the costs to the probe.
+// costKeys are the keys of costs in platform files, by which the probe names costs.
 var costKeys = func() (all struct {
 	start          [model.NumCoreTransfers]string
 	latency, fetch [model.NumDistances]string
@@ -143,8 +144,8 @@ func (n *network) chargeStart(p *core.Port, t model.CoreTransfer) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.start[t], model.SendActivity, 0)
 }
 
-// moveBytes lets the core of p move bytes of x from the memory of a rank to that of another, one of
-// which is its own. Its clock is then the time at which the last byte has passed.
+// moveBytes moves bytes of x by the core of p from the memory of one rank to that of another; p is
+// one of them. The core's clock is then the time at which the last byte has passed.
 func (n *network) moveBytes(p *core.Port, x any, t model.CoreTransfer, from, to int32, bytes int) {
 	p.Probe.FirstByteDeparted(x, p.Clock)
 	d, cached := n.distance(from, to), n.FitsCache(bytes)
@@ -184,13 +185,13 @@ func (n *network) moveBytes(p *core.Port, x any, t model.CoreTransfer, from, to 
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "network", model.BlockedActivity, 0)
 }
 
-// CarriesCopies implements core.CopyBus, as ChargeCopy does.
+// CarriesCopies and ChargeCopy implement core.CopyBus.
 func (n *network) CarriesCopies() bool { return true }
 
-// ChargeCopy reads memory and writes it, unless the bytes fit a cache.
+// ChargeCopy charges reading and writing memory, or the cached rate if the bytes fit a cache.
 func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	if n.FitsCache(bytes) {
-		if bytes != n.copiedBytes { // copies of one length often follow each other
+		if bytes != n.copiedBytes { // consecutive copies often have the same length
 			n.copiedBytes, n.copyTime = bytes, n.CopyChannel(p.Machine.Processor.Copy, bytes).Time(bytes)
 		}
 		p.Charge(n.copyTime)
@@ -206,7 +207,7 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	n.awaitFlow(p, f)
 }
 
-// Send lets the core write the packet into the queue of its receiver.
+// Send writes the packet into the queue of its receiver.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	d := n.distance(p.ID, pk.Dst)
 	access := &n.Distances[d]
@@ -224,7 +225,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
 }
 
-// Receive takes the packet off the queue. Its rank copies the data.
+// Receive charges taking a packet from the queue. The rank copies the data.
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	d := n.distance(int32(pk.Src), p.ID)
 	fetch := n.Distances[d].ReadTime(len(pk.Data))
@@ -233,7 +234,7 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, costKeys.fetch[d], model.ReceiveActivity, len(pk.Data))
 }
 
-// StartAccess carries out a remote access: a single copy by the rank that asks for it.
+// StartAccess carries out a remote access as a single copy by the origin.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	t, from, to := model.PutTransfer, x.Src, x.Dst
 	if x.IsGet {
@@ -251,7 +252,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	x.Complete()
 }
 
-// UpdateRegister takes the cache line of the register there and back.
+// UpdateRegister moves the register's cache line to this core and back.
 func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate) int64 {
 	latency := n.Distances[n.distance(p.ID, int32(dst))].Latency
 	return n.stateOf(int32(dst)).registers.Update(p, latency, n.Counter, latency, dst, r, c)

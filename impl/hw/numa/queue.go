@@ -8,16 +8,15 @@ import (
 
 const none = -1
 
-// queue is what senders share of the queue of a rank: the line from which they take its places.
+// queue is the shared state of the senders to a rank: the cache line of its next slot number.
 type queue struct {
-	lastSender int32 // in whose cache the line is; none: nobody has sent
+	lastSender int32 // the rank whose cache has the line; none: not used yet
 	line       sim.Server
 }
 
-// takePlace lets a sender take the next place in the queue of a rank, by an atomic operation. That
-// needs the line of the queue, which comes from the last sender, after other senders that have
-// asked for it before, and all earlier stores of the core to have taken effect. The line comes
-// meanwhile.
+// takePlace takes the next slot in the queue of a rank by an atomic operation. It needs the cache
+// line, which comes from the last sender after the senders that have requested it earlier. It also
+// waits for all earlier stores of the core, while the line moves.
 func (n *network) takePlace(p *core.Port, dst int32) {
 	p.ElapseCharges() // others may send before this one does
 	q := &n.stateOf(dst).queue

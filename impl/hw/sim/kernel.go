@@ -1,9 +1,9 @@
 // Package sim runs processes in virtual time, one at a time, in a reproducible order.
 //
-// A Kernel has a clock and a queue of events. An event is an EventHandler that is run at its time;
-// a process is a coroutine that runs until it sleeps or parks. Events of equal times run in the
-// order in which they were scheduled, so a run is a function of its inputs. Processors and wires
-// are built from events by impl/hw.
+// A Kernel has a clock and a queue of events. At its time an event calls its EventHandler. A Proc
+// is a coroutine that runs until it sleeps or parks. A Server is a resource that serves one request
+// at a time. Events at equal times run in the order in which they were scheduled, so a run is a
+// function of its inputs. impl/hw builds processors and wires from events.
 package sim
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 // EventHandler handles an event at its time. arg is the argument of Schedule. Handlers are pointers
-// to longer-lived state, so scheduling allocates nothing.
+// to long-lived state, so that scheduling allocates nothing.
 type EventHandler interface{ HandleEvent(arg uint64) }
 
 // event is a scheduled call of a handler.
@@ -25,7 +25,7 @@ type event struct {
 	arg     uint64
 }
 
-// Kernel is a clock, a queue of events, and processes. The zero value is ready for one run.
+// Kernel has a clock, a queue of events, and processes. The zero value is ready for one run.
 type Kernel struct {
 	now             unit.Time
 	lastSequence    uint64
@@ -33,29 +33,29 @@ type Kernel struct {
 	readyProcs      procQueue
 	procs           []*Proc
 	liveProcs       int
-	stepsSinceCheck int // events and sleeps since the context was checked
+	stepsSinceCheck int // since the context was last checked
 	err             error
 }
 
 // Now returns the virtual time.
 func (k *Kernel) Now() unit.Time { return k.now }
 
-// ReserveProcs allocates memory for a number of processes, each with an event. There may be more.
+// ReserveProcs allocates memory for a number of processes with one event each. More may be started.
 func (k *Kernel) ReserveProcs(procs int) {
 	k.procs = slices.Grow(k.procs, procs)
 	k.readyProcs.procs = slices.Grow(k.readyProcs.procs, procs)
 	k.events.Reserve(procs)
 }
 
-// Latest is the latest virtual time: 105 days. It leaves two days, so that the clock of a process
-// that runs ahead of the kernel's does not overflow before an event is scheduled for it.
+// Latest is the latest virtual time: 105 days. Two more days fit unit.Time, so the clock of a
+// process that runs ahead of the kernel does not overflow before it schedules an event.
 const Latest = 105 * 24 * 3600 * unit.Second
 
-// ErrTooLate is the error if an event is to happen after Latest.
+// ErrTooLate is the error for an event after Latest.
 var ErrTooLate = errors.New("sim: an event is later than the latest virtual time")
 
 // Schedule schedules an event. It panics if the time has passed. A time after Latest, which may
-// have overflowed, fails the run.
+// have overflowed, fails the run with ErrTooLate.
 func (k *Kernel) Schedule(t unit.Time, h EventHandler, arg uint64) {
 	if uint64(t-k.now) > uint64(Latest-k.now) {
 		k.refuse(t)
@@ -65,7 +65,7 @@ func (k *Kernel) Schedule(t unit.Time, h EventHandler, arg uint64) {
 	k.events.Push(uint64(t), k.lastSequence, event{h, arg})
 }
 
-// refuse fails on an event that is after Latest, or in the past.
+// refuse fails for an event after Latest or in the past.
 func (k *Kernel) refuse(t unit.Time) {
 	if 0 <= t && t < k.now {
 		panic("sim: event in the past")
@@ -73,24 +73,24 @@ func (k *Kernel) refuse(t unit.Time) {
 	k.Fail(ErrTooLate)
 }
 
-// Fail ends the run with an error as soon as the current event or process yields. The first failure
-// counts.
+// Fail ends the run with an error as soon as the current event or process yields. Only the first
+// call has an effect.
 func (k *Kernel) Fail(err error) {
 	if k.err == nil {
 		k.err = err
 	}
 }
 
-// ErrStalled is the error if processes are parked and no event is left that could wake them. Parked
-// returns them.
+// ErrStalled is the error if processes are parked and no event is left that could wake them.
+// ParkedProcs yields them.
 var ErrStalled = errors.New("sim: processes are parked and no event is left")
 
 // stepsPerContextCheck is the number of steps between two checks of the context.
 const stepsPerContextCheck = 1 << 10
 
-// Run runs events and processes until all processes have ended, and returns nil then. Otherwise it
-// returns the error given to Fail, the error of the context, ErrExited, or ErrStalled, and Close
-// unwinds the remaining processes. Remaining events are dropped.
+// Run runs events and processes until all processes have ended, and then returns nil. Otherwise it
+// returns the error passed to Fail, the error of the context, ErrExited or ErrStalled. Then call
+// Close to unwind the remaining processes. Remaining events are dropped.
 func (k *Kernel) Run(ctx context.Context) error {
 	if !runIsolated(func() { k.runEvents(ctx) }) {
 		k.Fail(ErrExited)
@@ -98,12 +98,12 @@ func (k *Kernel) Run(ctx context.Context) error {
 	return k.err
 }
 
-// ErrExited is the error if the body of a process called runtime.Goexit, as testing.T.FailNow does.
+// ErrExited is the error if a process called runtime.Goexit, as testing.T.FailNow does.
 var ErrExited = errors.New("sim: a process called runtime.Goexit")
 
-// runIsolated calls f in a goroutine of its own and reports whether it returned. A process that
-// calls runtime.Goexit ends the goroutine that resumed it, too, which must not be the caller's. A
-// panic of f is passed on.
+// runIsolated calls f in a new goroutine and reports whether it returned. If a process calls
+// runtime.Goexit, this also ends the goroutine that resumed it, which must not be the caller's. It
+// passes on a panic of f.
 func runIsolated(f func()) (returned bool) {
 	done := make(chan any)
 	go func() {
@@ -141,19 +141,18 @@ func (k *Kernel) runEvents(ctx context.Context) {
 	}
 }
 
-// IsIdleUntil reports whether nothing is scheduled up to a time, so that a process may act now as
-// if it were then.
+// IsIdleUntil reports whether nothing is scheduled up to and including a time, so that a process
+// may act now as if it were then.
 func (k *Kernel) IsIdleUntil(until unit.Time) bool {
 	return k.readyProcs.isEmpty() && (k.events.IsEmpty() || uint64(until) < k.events.FirstTime())
 }
 
-// PendingSteps returns how many events and processes that are ready there are.
+// PendingSteps returns the number of scheduled events and ready processes.
 func (k *Kernel) PendingSteps() int {
 	return k.events.Len() + len(k.readyProcs.procs) - k.readyProcs.head
 }
 
-// ParkedProcs calls yield for each process that waits to be woken, in the order in which they were
-// started.
+// ParkedProcs calls yield for each parked process, in the order in which they were started.
 func (k *Kernel) ParkedProcs(yield func(*Proc) bool) {
 	for _, p := range k.procs {
 		if p.isParked && !yield(p) {
@@ -162,8 +161,8 @@ func (k *Kernel) ParkedProcs(yield func(*Proc) bool) {
 	}
 }
 
-// Close unwinds the processes that have not ended: their deferred calls run. The kernel cannot be
-// used afterwards.
+// Close unwinds the processes that have not ended, running their deferred calls. The kernel cannot
+// be used afterwards.
 func (k *Kernel) Close() {
 	k.Fail(errClosed)
 	for len(k.procs) > 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Proc is a process: a coroutine that is resumed by the kernel. Only its own body may call its
-// methods, except for Wake and Parked. The zero value has not been started.
+// Proc is a process: a coroutine resumed by the kernel. Only its own body may call its methods,
+// except Wake and Parked. The zero value has not been started.
 type Proc struct {
 	kernel            *Kernel
 	continueCoroutine func() (struct{}, bool)
 	yield             func(struct{}) bool
-	isParked          bool // waits for Wake
+	isParked          bool // waiting for Wake
 	isReady           bool // is in the ready queue
 	cancelCoroutine   func()
 	body              Body
@@ -21,9 +21,9 @@ type Proc struct {
 // Body is the code of a process.
 type Body interface{ RunBody() }
 
-// Start starts a process. Its body begins at the current time, after the processes that are ready
-// already. A panic of the body passes through Run or Close to their caller. Close unwinds a process
-// by a panic of its own, see IsUnwind.
+// Start starts a process. Its body starts at the current time, after the processes that are already
+// ready. A panic of the body passes through Run or Close to their caller. Close unwinds a process
+// by a panic, which IsUnwind recognizes.
 func (k *Kernel) Start(p *Proc, body Body) {
 	p.kernel, p.body = k, body
 	p.continueCoroutine, p.cancelCoroutine = iter.Pull(p.runBody)
@@ -40,7 +40,7 @@ func (k *Kernel) Go(body func(*Proc)) *Proc {
 	return p
 }
 
-// functionBody is a Body.
+// functionBody is a Body that calls a function.
 type functionBody struct {
 	p    *Proc
 	body func(*Proc)
@@ -48,7 +48,7 @@ type functionBody struct {
 
 func (f *functionBody) RunBody() { f.body(f.p) }
 
-// runBody runs the body of a process as a sequence of pauses.
+// runBody runs the body of a process as an iterator whose values are its pauses.
 func (p *Proc) runBody(yield func(struct{}) bool) {
 	p.yield = yield
 	growStack()
@@ -58,9 +58,9 @@ func (p *Proc) runBody(yield func(struct{}) bool) {
 	p.cancelCoroutine = nil
 }
 
-// growStack makes a coroutine's stack grow at once to the size that a message-passing library
-// needs. It would grow anyway, but later it holds a dozen frames whose pointers have to be
-// adjusted, which takes as long as several messages.
+// growStack grows the stack of a new coroutine at once to the size that a message-passing library
+// needs. Later growth would have to adjust the pointers of a dozen frames, which takes as long as
+// several messages.
 //
 //go:noinline
 func growStack() {
@@ -83,14 +83,14 @@ func (p *Proc) unwind() {
 	}
 }
 
-// HandleEvent resumes the process: the event that ends a sleep has the process as its handler.
+// HandleEvent resumes the process: it is the handler of the event that ends a sleep.
 func (p *Proc) HandleEvent(uint64) { p.resume() }
 
 // Now returns the virtual time.
 func (p *Proc) Now() unit.Time { return p.kernel.now }
 
-// Sleep lets d pass. If no other event is due meanwhile, it moves the clock without a switch of
-// coroutines.
+// Sleep lets d pass. If no other event is due meanwhile, it advances the clock without a coroutine
+// switch.
 func (p *Proc) Sleep(d unit.Time) {
 	k := p.kernel
 	t := k.now + d
@@ -103,14 +103,14 @@ func (p *Proc) Sleep(d unit.Time) {
 	p.yieldToKernel()
 }
 
-// Park waits until Wake is called.
+// Park suspends the process until Wake is called.
 func (p *Proc) Park() {
 	p.isParked = true
 	p.yieldToKernel()
 }
 
-// Wake resumes a parked process at the current time, after the processes that are ready already. It
-// has no effect on a process that is not parked.
+// Wake resumes a parked process at the current time, after the processes that are already ready. It
+// has no effect on other processes.
 func (p *Proc) Wake() {
 	if p.isParked && !p.isReady {
 		p.isReady = true
@@ -118,7 +118,7 @@ func (p *Proc) Wake() {
 	}
 }
 
-// unwindPanic is the panic value that unwinds a process when it is stopped.
+// unwindPanic is the panic value that unwinds a stopped process.
 type unwindPanic struct{}
 
 // yieldToKernel is the only place where a process yields.
@@ -136,8 +136,8 @@ func recoverUnwind() {
 	}
 }
 
-// IsUnwind reports whether a recovered value is the one by which the kernel unwinds a stopped
-// process. A body that recovers it must panic with it again.
+// IsUnwind reports whether a recovered value is the one that unwinds a stopped process. A body that
+// recovers it must panic with it again.
 func IsUnwind(v any) bool {
 	_, ok := v.(unwindPanic)
 	return ok

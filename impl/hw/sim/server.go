@@ -2,15 +2,15 @@ package sim
 
 import "github.com/loggp/loggp/model/unit"
 
-// Server is a resource that serves one request after the other: a link, a port, a bus. The zero
+// Server is a resource that serves one request at a time, such as a link, a port or a bus. The zero
 // value is free.
 type Server struct {
 	freeAt unit.Time
 
-	TrackID int // the observer's number of it; 0: not observed
+	TrackID int // number given by the probe; 0: not observed
 }
 
-// Reserve occupies the server for d from the first time at or after t at which it is free, and
+// Reserve reserves the server for d, from the earliest time at or after t at which it is free, and
 // returns that time.
 func (s *Server) Reserve(t, d unit.Time) unit.Time {
 	t = max(t, s.freeAt)
@@ -18,8 +18,8 @@ func (s *Server) Reserve(t, d unit.Time) unit.Time {
 	return t
 }
 
-// HoldUntil keeps the server busy until a time, if it is not busy for longer.
+// HoldUntil keeps the server busy at least until a time.
 func (s *Server) HoldUntil(until unit.Time) { s.freeAt = max(s.freeAt, until) }
 
-// FreeAt returns the time from which the server is free.
+// FreeAt returns the time at which the server becomes free.
 func (s *Server) FreeAt() unit.Time { return s.freeAt }

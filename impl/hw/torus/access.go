@@ -6,10 +6,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// accessStep is an access as the event of its next step.
+// accessStep is an access as the event handler of its next step.
 type accessStep core.RemoteAccess
 
-// HandleEvent takes the step.
+// HandleEvent carries out the step.
 func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
 
 // Steps of a remote access.
@@ -17,10 +17,10 @@ const (
 	sendingChunks = iota // chunks leave
 	chunkRead            // the next chunk has been read from memory
 	dataArrived          // the last byte has arrived
-	acknowledged         // the acknowledgement has arrived at the writer
+	acknowledged         // the acknowledgement has arrived at the origin
 )
 
-// StartAccess begins an access. The transfer engine of the node carries it unless the processor is
+// StartAccess starts an access. The node's transfer engine carries it out unless the processor is
 // faster.
 func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	ch, name := n.Put, "torus.put.start"
@@ -95,7 +95,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		switch {
 		case !last:
 			k.Schedule(w.NextTime, (*accessStep)(x), 0)
-		case !x.IsGet: // by the engine
+		case !x.IsGet: // carried out by the engine
 			r, leaving := n.rankState(x.Src), n.SenderOfRank(x.Src)
 			leaving.LastDeparture = max(leaving.LastDeparture, w.NextTime)
 			if r.enginePuts--; r.enginePuts == 0 {
@@ -104,7 +104,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		}
 	case dataArrived:
 		if from, to := ranksOf(x); n.MemoryRate > 0 {
-			if t := n.rankState(to).memory.endOfTransfer(x, from, k.Now()); t > k.Now() { // other transfers have come
+			if t := n.rankState(to).memory.endOfTransfer(x, from, k.Now()); t > k.Now() { // other transfers have delayed it
 				n.holdLinks(from, to, t)
 				k.Schedule(t, (*accessStep)(x), 0)
 				return
@@ -127,15 +127,15 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 	}
 }
 
-// occupyMemory occupies the memory of a rank from time t on, to write bytes of a transfer or to
-// read them. It returns when that ends, unless other transfers come.
+// occupyMemory occupies the memory of a rank from time t on, for reading or writing bytes of a
+// transfer. It returns the end, which other transfers may delay further.
 func (n *network) occupyMemory(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
 	r, hold, lines := n.rankState(rank), n.MemoryRate.Time(bytes), (bytes+n.lineBytes-1)/n.lineBytes
 	r.memoryUsedByOthers += hold + n.PageReopen*unit.Time(lines)
 	return r.memory.addStream(of, from, t, hold)
 }
 
-// ranksOf returns the ranks whose memory the bytes of a transfer come from and go to.
+// ranksOf returns the ranks whose memory is the source and the destination of a transfer.
 func ranksOf(of any) (from, to int32) {
 	switch of := of.(type) {
 	case *core.Packet:

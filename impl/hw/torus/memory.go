@@ -6,29 +6,29 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// memory is the memory of a rank, as others use it. It serves the streams that want it at the same
-// time by equal shares (processor sharing): packets of a few words from all of them come in turn.
+// memory is the memory of a rank as used by other ranks. It serves concurrent streams by equal
+// shares (processor sharing): packets of a few words from all of them alternate.
 //
-// Note: to serve whole chunks first come, first served, is not enough. Where many flood one rank,
-// all but one would then wait, each would be done at another time, and the flood would not repeat
-// at the next rank.
+// Note: serving whole chunks in order of arrival does not suffice. If many ranks flood one, all but
+// one would wait and each would end at another time, so the flood would not continue at the next
+// rank.
 type memory struct {
-	accountedUntil unit.Time // the time up to which work is accounted for
-	workPerStream  unit.Time // work that a stream served from the start would have received, in work units
-	streams        []stream  // the served stream of each source rank, in the order of completion
+	accountedUntil unit.Time // time up to which work is accounted for
+	workPerStream  unit.Time // work units received by a stream served from the start
+	streams        []stream  // the active stream of each source rank, in order of completion
 	waitingStreams []stream  // streams that wait for an earlier one of their rank, in order
 }
 
-// stream is a chunk that is written to memory or read from it.
+// stream is a chunk that is being written to memory or read from it.
 type stream struct {
 	transfer       any       // the transfer
-	sourceRank     int32     // the rank that sends it
+	sourceRank     int32     // source rank
 	workNeeded     unit.Time // in work units
-	completionWork unit.Time // the workPerStream at which it is complete
+	completionWork unit.Time // value of workPerStream at which it is complete
 }
 
-// workUnitsPerPicosecond of a picosecond in which work is counted, so that shares of it are not
-// rounded off.
+// workUnitsPerPicosecond is the number of work units per picosecond. It is large so that shares are
+// not rounded away.
 const workUnitsPerPicosecond = 1 << 10
 
 // advanceTo accounts for the work up to a time.
@@ -52,7 +52,7 @@ func (m *memory) advanceTo(t unit.Time) {
 	m.accountedUntil = max(m.accountedUntil, t)
 }
 
-// startServing lets a stream be served from now on, and returns its place.
+// startServing adds a stream to those being served, and returns its index.
 func (m *memory) startServing(s stream) int {
 	s.completionWork = m.workPerStream + s.workNeeded
 	i := len(m.streams)
@@ -63,9 +63,8 @@ func (m *memory) startServing(s stream) int {
 	return i
 }
 
-// addStream adds a stream at a time, which is served for hold if it is alone. It returns a time
-// before which it is not over: that at which it is over if no others come and none of its rank is
-// before it.
+// addStream adds a stream at time t that would take hold if it were alone. It returns the earliest
+// end: the exact one if no other streams arrive and no stream of its rank precedes it.
 func (m *memory) addStream(of any, from int32, t, hold unit.Time) unit.Time {
 	m.advanceTo(t)
 	s := stream{transfer: of, sourceRank: from, workNeeded: max(hold*workUnitsPerPicosecond, 1)}
@@ -81,8 +80,8 @@ func (m *memory) streamOfRank(from int32) int {
 	return slices.IndexFunc(m.streams, func(s stream) bool { return s.sourceRank == from })
 }
 
-// waitingWorkOfRank returns how long the streams of a rank are served that are among the first n
-// that wait.
+// waitingWorkOfRank returns the total service time of the streams of a rank among the first n
+// waiting streams.
 func (m *memory) waitingWorkOfRank(from int32, n int) (d unit.Time) {
 	for i := range m.waitingStreams[:n] {
 		if m.waitingStreams[i].sourceRank == from {
@@ -92,7 +91,7 @@ func (m *memory) waitingWorkOfRank(from int32, n int) (d unit.Time) {
 	return d
 }
 
-// endOfStream returns when the stream at place i is over if no others come.
+// endOfStream returns the end of the stream with index i if no others arrive.
 func (m *memory) endOfStream(i int) unit.Time {
 	t, work := m.accountedUntil, m.workPerStream
 	for k := range i + 1 {
@@ -102,8 +101,8 @@ func (m *memory) endOfStream(i int) unit.Time {
 	return t
 }
 
-// endOfTransfer returns t if a transfer from a rank is over by then, or with of nil all transfers
-// from it, else a later time before which it is not over.
+// endOfTransfer returns t if a transfer from a rank has ended by then, or otherwise a later time
+// before which it does not end. If of is nil, it considers all transfers from the rank.
 func (m *memory) endOfTransfer(of any, from int32, t unit.Time) unit.Time {
 	if len(m.streams) == 0 {
 		return t

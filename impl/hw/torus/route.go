@@ -2,13 +2,13 @@ package torus
 
 import "github.com/loggp/loggp/model/unit"
 
-// Outputs of a node's switch: +x −x +y −y +z −z, and to its own memory.
+// Outputs of a node's switch: +x −x +y −y +z −z, and the output to its own memory.
 const (
 	ejectOutput    = 6
 	outputsPerNode = 7
 )
 
-// neighbours returns the node behind each output of all switches of a torus.
+// neighbours returns the node behind each output of every switch of a torus.
 func neighbours(shape [3]int) []int32 {
 	nodes := shape[0] * shape[1] * shape[2]
 	all := make([]int32, outputsPerNode*nodes)
@@ -31,27 +31,27 @@ func (n *network) coordinates(node int) [3]int {
 	return [3]int{node % n.shape[0], node / n.shape[0] % n.shape[1], node / n.shape[0] / n.shape[1]}
 }
 
-// cachedPath is how chunks get from a node to another: along the dimensions in order, the shorter
-// way round in each.
+// cachedPath is the path of chunks between two nodes: along the dimensions in order, the shorter
+// way around each ring.
 type cachedPath struct {
 	isCached    bool
 	destination int
-	route                 // as it begins
-	latency     unit.Time // of a first byte over all links, and delivery
+	route                 // at its start
+	latency     unit.Time // latency of a first byte over all links and delivery
 }
 
-// route is what a chunk has before it.
+// route is the remaining route of a chunk.
 type route struct {
 	node      int32    // behind the last output
-	linksLeft [3]int16 // links behind that, in each dimension
-	downward  uint8    // a bit for each dimension in which it goes down
-	dimension int8     // of the last output; -1: it has not begun
+	linksLeft [3]int16 // links left after that, by dimension
+	downward  uint8    // bit set of the dimensions in which it goes down
+	dimension int8     // dimension of the last output; -1: not started
 }
 
-// ejectDimension is the dimension of a route at its end.
+// ejectDimension is the dimension of a route that has ended.
 const ejectDimension = 3
 
-// RouteBetween returns the way from node a to node b. The last way from each node is remembered.
+// RouteBetween implements core.Router. It caches the last path from each node.
 func (n *network) RouteBetween(a, b int) (route, unit.Time) {
 	w := &n.cachedPaths[a]
 	if w.isCached && w.destination == b {
@@ -75,8 +75,7 @@ func (n *network) RouteBetween(a, b int) (route, unit.Time) {
 	return w.route, w.latency
 }
 
-// AdvanceRoute finds the next output of a route that has not ended, and returns how long a first
-// byte takes to get there.
+// AdvanceRoute implements core.Router.
 func (n *network) AdvanceRoute(r *route) (out int32, step unit.Time, last bool) {
 	for d := max(r.dimension, 0); d < ejectDimension; d++ {
 		if r.linksLeft[d] == 0 {

@@ -6,13 +6,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// processorPut is a put that the processor of a rank carries out: it stores the data into the
-// network, after what it has stored before and what the engine carries for the rank. It cannot read
-// its memory while transfers of others use that. It is free when the last bytes are in its write
+// processorPut is a put carried out by the processor of a rank. The processor stores the data into
+// the network after its earlier stores and after what the engine carries for the rank. It cannot
+// read its memory while transfers of others use it. It is free when the last bytes are in its write
 // buffer.
 //
-// The steps are events: to resume the rank for each takes longer (core.Port.BeginStore).
-// BenchmarkExchangeAll of cmd/loggp took 8.4 s when it did, and 6.6 s with events.
+// The steps are events, because resuming the rank for each takes longer
+// (core.Port.MarkStoreStarted). BenchmarkExchangeAll of cmd/loggp took 8.4 s with resumption and
+// 6.6 s with events.
 type processorPut struct {
 	network           *network
 	port              *core.Port
@@ -20,23 +21,23 @@ type processorPut struct {
 	step              uint8
 	isSuspended       bool      // it waits for resumePut
 	lastChunkLeft     bool      // the last chunk has left
-	startTime         unit.Time // when the processor began to store
-	busyUntil         unit.Time // until when it is busy, as far as is known
-	includedDelay     unit.Time // the part of Port.TotalNetworkDelay that busyUntil includes
-	includedMemoryUse unit.Time // the part of memoryUsedByOthers that busyUntil includes
-	lastTarget        int32     // the rank to which it put last
-	chunksInFlight    int32     // chunks of puts whose first byte is not there yet
+	startTime         unit.Time // when the processor started to store
+	busyUntil         unit.Time // known end of the processor's work
+	includedDelay     unit.Time // part of Port.TotalNetworkDelay that busyUntil includes
+	includedMemoryUse unit.Time // part of memoryUsedByOthers that busyUntil includes
+	lastTarget        int32     // rank of the last put
+	chunksInFlight    int32     // chunks of puts whose first byte has not arrived
 }
 
 // Steps of a store.
 const (
 	awaitingEnginePuts    = iota // waits for puts that the engine carries
 	chunkReady                   // has a chunk to store
-	awaitingPreviousChunk        // waits until the chunk before has left the network
+	awaitingPreviousChunk        // waits until the previous chunk has left
 	awaitingMemory               // has stored the chunk, and waits for its memory
 )
 
-// beginPut begins a put at the processor's own time.
+// beginPut starts a put at the processor's own time.
 func (r *rankState) beginPut(x *core.RemoteAccess) {
 	r.put, r.step, r.lastChunkLeft = x, awaitingEnginePuts, false
 	r.startTime, r.busyUntil, r.includedDelay = r.port.Clock, r.port.Clock, r.port.TotalNetworkDelay
@@ -46,14 +47,14 @@ func (r *rankState) beginPut(x *core.RemoteAccess) {
 	}
 }
 
-// HandleEvent takes the next step.
+// HandleEvent carries out the next step.
 func (r *rankState) HandleEvent(uint64) {
 	if r.awaitKernelTime(false) {
 		r.advancePut(false)
 	}
 }
 
-// resumePut resumes a store whose condition may be met.
+// resumePut resumes a store whose condition may hold now.
 func (r *rankState) resumePut() {
 	if r.isSuspended {
 		r.isSuspended = false
@@ -62,13 +63,14 @@ func (r *rankState) resumePut() {
 	}
 }
 
-// awaitKernelTime reports whether the kernel's clock has reached at. If not, it schedules the next
-// step. A rank that runs itself moves the clock there instead, if no other event is due before.
+// awaitKernelTime reports whether the kernel's clock has reached the time at. If not, it schedules
+// the next step. If the rank itself runs, and no other event is due before, it advances the clock
+// instead.
 func (r *rankState) awaitKernelTime(runs bool) bool {
 	p := r.port
 	k := &p.Kernel
 	for {
-		if d := p.TotalNetworkDelay - r.includedDelay; d > 0 { // the network was late to take a packet
+		if d := p.TotalNetworkDelay - r.includedDelay; d > 0 { // the network was late to accept a packet
 			r.includedDelay, r.startTime, r.busyUntil = p.TotalNetworkDelay, r.startTime+d, r.busyUntil+d
 		}
 		switch {
@@ -90,7 +92,7 @@ func (r *rankState) occupyProcessorUntil(until unit.Time, name string, a model.A
 	}
 }
 
-// advancePut takes steps as far as it can.
+// advancePut carries out steps until one must wait.
 func (r *rankState) advancePut(runs bool) {
 	n, p := r.network, r.port
 	leaving := n.SenderOfRank(p.ID)
@@ -155,12 +157,12 @@ func (r *rankState) storeChunk(leaving *core.Sender[route]) {
 		free -= n.BufferDrainTime(size)
 	}
 	r.occupyProcessorUntil(free, "torus.put.bandwidth", model.SendActivity, min(size, before+n.Chunk)-before)
-	r.busyUntil = free // which may be earlier, if the last chunk is shorter than the buffer
+	r.busyUntil = free // earlier if the last chunk is shorter than the buffer
 }
 
-// previousPutsDeparture returns when the data that a processor has put before has left the network,
-// as far as is known: it leaves as fast as memory takes it. The network has small buffers, so a
-// rank whose memory is overloaded stops the processors that put to it.
+// previousPutsDeparture returns the known time at which the processor's earlier puts have left the
+// network. They leave as fast as the target's memory accepts them. The network's buffers are small,
+// so a rank with overloaded memory stops the processors that put to it.
 func (n *network) previousPutsDeparture(r *rankState) unit.Time {
 	if n.MemoryRate == 0 {
 		return r.busyUntil

@@ -1,4 +1,5 @@
-// Package torus emulates a three-dimensional torus of nodes with remote memory access.
+// Package torus emulates a three-dimensional torus of nodes with remote memory access. New returns
+// a core.Network.
 package torus
 
 import (
@@ -8,18 +9,18 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is a torus. Its switches are those of core.SwitchedNetwork.
+// network is a torus with the switches of core.SwitchedNetwork.
 type network struct {
 	core.SwitchedNetwork[route]
 	*model.Torus
 	shape                        [3]int
-	neighbours                   []int32         // the node behind each output, outputsPerNode a node
+	neighbours                   []int32         // by output: the node behind it; outputsPerNode for each node
 	sendRate                     core.CachedRate // of a processor that sends
-	putFlow, getFlow, engineFlow core.Chunking   // of remote accesses
-	engines                      []sim.Server    // transfer engines, one a node
-	cachedPaths                  []cachedPath    // the last that was used from each node
+	putFlow, getFlow, engineFlow core.Chunking   // for remote accesses
+	engines                      []sim.Server    // transfer engines, one per node
+	cachedPaths                  []cachedPath    // the last path from each node
 	ranks                        []rankState
-	lineBytes                    int // bytes of a line of memory
+	lineBytes                    int // bytes of a memory line
 }
 
 // rankState is the state of a rank's processor and memory in the torus.
@@ -27,12 +28,12 @@ type rankState struct {
 	processorPut
 	enginePuts         int32 // puts that the engine carries for the rank and that have not left
 	memory             memory
-	memoryUsedByOthers unit.Time          // how long others have kept the processor from its memory, in total
-	currentGet         *core.RemoteAccess // by the processor, until it has all of it
+	memoryUsedByOthers unit.Time          // total time for which others have kept the processor from its memory
+	currentGet         *core.RemoteAccess // read by the processor, until it has all data
 	registers          core.RegisterServer
 }
 
-// New returns a torus that joins ranks of a job.
+// New returns a torus that connects ranks of a job.
 func New(j *core.Job, t *model.Torus, e core.AttachedRanks) core.Network {
 	n := newNetwork(t, t.Shape(e.InterfaceCount))
 	nodes := len(n.cachedPaths)
@@ -54,12 +55,12 @@ func New(j *core.Job, t *model.Torus, e core.AttachedRanks) core.Network {
 	return n
 }
 
-// newNetwork returns a torus of a shape that joins nothing yet.
+// newNetwork returns a torus with a shape and no ranks.
 func newNetwork(t *model.Torus, shape [3]int) *network {
 	return &network{Torus: t, shape: shape, neighbours: neighbours(shape), cachedPaths: make([]cachedPath, shape[0]*shape[1]*shape[2])}
 }
 
-// rankState returns what the torus keeps of a rank of the job.
+// rankState returns the state of a rank of the job.
 func (n *network) rankState(rank int32) *rankState { return &n.ranks[int(rank)-n.FirstRank] }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
@@ -75,7 +76,8 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "torus.receive", model.ReceiveActivity, 0)
 }
 
-// memoryTime occupies the memory of the rank that receives a chunk.
+// memoryTime occupies the memory of the rank that receives a chunk. It implements
+// core.SwitchedNetwork.MemoryArrivalTime.
 func (n *network) memoryTime(of any, bytes int, first, last unit.Time) unit.Time {
 	from, to := ranksOf(of)
 	if x, ok := of.(*core.RemoteAccess); ok && !x.IsGet && !x.Transit.IsCarriedByNetworkInterface {
@@ -91,8 +93,8 @@ func (n *network) memoryTime(of any, bytes int, first, last unit.Time) unit.Time
 	return max(last, t)
 }
 
-// holdLinks keeps the links of a transfer busy while its bytes wait for memory: switches have small
-// buffers, so bytes that wait for a memory block the links for other transfers.
+// holdLinks keeps the links of a transfer busy while its bytes wait for memory. Switches have small
+// buffers, so waiting bytes block the links for other transfers.
 func (n *network) holdLinks(from, to int32, until unit.Time) {
 	n.OccupyLinks(n.SwitchedNetwork.NodeOf(from), n.SwitchedNetwork.NodeOf(to), until)
 }
@@ -102,7 +104,8 @@ func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate
 	return n.rankState(int32(dst)).registers.Update(p, there, n.CounterTime, back, dst, r, c)
 }
 
-// firstByteTime returns the time of a first byte over links with turns, and its delivery.
+// firstByteTime returns the latency of a first byte over a number of links and turns, including
+// delivery.
 func (n *network) firstByteTime(links, turns int) unit.Time {
 	return n.HopLatency*unit.Time(links) + n.Torus.TurnLatency*unit.Time(turns) + n.Deliver
 }
