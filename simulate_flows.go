@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/flow"
 	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/training"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -164,6 +165,12 @@ func (o *FlowOptions) resultTable(w *Workload, res *flow.Result) *doc.Table {
 	add("the busiest rank computes", "%s", format.MicrosWithUnit(computing.Micros()))
 	if w.Step != nil {
 		perSecond := w.Step.StepOps() / (res.Finish.Micros() / 1e6) / float64(len(res.RankFinish))
+		if tokens := w.Step.Inference.Tokens; tokens > 0 {
+			first := res.LastEnd(training.FirstTokenName)
+			add("generated", "%s", w.Step.InferenceText())
+			add("the last prompt has its first token after", "%s", format.MicrosWithUnit(first.Micros()))
+			add("a further token of all sequences takes", "%s", format.MicrosWithUnit((res.Finish-first).Micros()/float64(tokens)))
+		}
 		add("operations a second of a GPU", "%.4g, %.1f %% of its rate", perSecond, 100*perSecond/w.Step.Rate)
 	}
 	switch {

@@ -21,7 +21,7 @@ type simulateFlags struct {
 	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishFile, parameterSweep, noiseText, outputPath, parameterPlatform string
 	dialect, level                                                                                                                            *string
 	printsCriticalPath                                                                                                                        bool
-	slowdownLimits, failedParts                                                                                                               []string
+	slowdownLimits, failedParts, jobs                                                                                                         []string
 	nodes                                                                                                                                     int
 	workload                                                                                                                                  workloadFlags
 	noiseSeed                                                                                                                                 uint64
@@ -65,7 +65,15 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate gpt.yaml --level flows --platform dgx-h100
   loggp simulate gpt.yaml --platform dgx-h100 --sweep taper=1,2,4 -o sweep.svg
   loggp simulate bcast.goal --platform hdr-fattree --level all`,
-		Args: requireArgs("file of a schedule, - for standard input, or the files of a trace or a training step"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(s.jobs) > 0 && len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: with --job each workload has its ranks, as --job %[1]s@0-31", args[0])
+			}
+			if len(s.jobs) > 0 {
+				return nil
+			}
+			return requireArgs("file of a schedule, - for standard input, or the files of a trace or a training step")(cmd, args)
+		},
 		RunE: s.run,
 	}
 	f := cmd.Flags()
@@ -84,6 +92,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
 	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
 	f.StringSliceVar(&s.failedParts, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
+	f.StringArrayVar(&s.jobs, "job", nil, "simulate jobs on ranks of one --platform by flows, together and each alone: workload and ranks, as a.yaml@0-31; may be given more than once")
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform; all compares both with packets")
 	s.workload.addFlags(cmd)
 	addPrintFlags(cmd)
@@ -91,6 +100,9 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 }
 
 func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
+	if len(s.jobs) > 0 {
+		return s.runJobs(cmd)
+	}
 	name := args[0]
 	if workloadFilePattern.MatchString(name) {
 		return s.runWorkload(cmd, args)
@@ -113,6 +125,42 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("simulate: %w", err)
 	}
 	return s.runFlows(cmd, name, w)
+}
+
+// runJobs simulates several workloads on one machine.
+func (s *simulateFlags) runJobs(cmd *cobra.Command) error {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is not for --job", "params", "loggops", "place", "dialect", "critical-path", "tolerance", "noise", "seed", "output", "sweep", "finish", "level", "ranks"); err != nil {
+		return err
+	}
+	var jobs []loggp.Job
+	for _, text := range s.jobs {
+		file, ranks, err := loggp.SplitJob(text)
+		if err != nil {
+			return newUsageError(cmd, fmt.Errorf("--job %s: %w", text, err))
+		}
+		var w *loggp.Workload
+		if workloadFilePattern.MatchString(file) {
+			w, err = s.workload.readWorkload(cmd, []string{file})
+		} else if sched, e := readSchedule(cmd, file); e != nil {
+			err = e
+		} else {
+			w, err = loggp.WorkloadOfSchedule(sched, file)
+		}
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, loggp.Job{Workload: w, Name: filepath.Base(file), Ranks: ranks})
+	}
+	sim, err := loggp.SimulateJobs(cmd.Context(), jobs, s.flowOptions(""))
+	if err != nil {
+		return usageErrorWithFlag(cmd, err)
+	}
+	return printDocument(cmd, sim.Document())
+}
+
+// flowOptions are the options of a simulation by flows.
+func (s *simulateFlags) flowOptions(name string) loggp.FlowOptions {
+	return loggp.FlowOptions{Name: name, Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Fail: s.failedParts}}
 }
 
 // runWorkload simulates a trace or a training step, as a schedule or by flows.
@@ -155,7 +203,7 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it is for one simulation, and not for --sweep", "finish"), checkSweepOutput(s.outputPath)); err != nil {
 		return newUsageError(cmd, err)
 	}
-	o := loggp.FlowOptions{Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Fail: s.failedParts}}
+	o := s.flowOptions(filepath.Base(name))
 	if cmd.Flags().Changed("loggops") {
 		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {

@@ -88,3 +88,24 @@ func TestSimulateWritesSweeps(t *testing.T) {
 		}
 	}
 }
+
+// Jobs have ranks of their own on one machine.
+func TestSimulateJobs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "schedule", "ring", "-n", "2", "--size", "1MiB", "-o", "r.goal")
+	out := mustRun(t, "simulate", "--platform", "gh200", "--job", "r.goal@0-1", "--job", "r.goal@4,5")
+	if !strings.Contains(out, "slow-down") || strings.Count(out, "r.goal") < 2 {
+		t.Error(out)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"r.goal --job r.goal@0-1", "with --job each workload has its ranks"},
+		{"--job r.goal", "--job r.goal: write a workload and its ranks"},
+		{"--job r.goal@0-1", "--platform: jobs share the links of a machine"},
+		{"--platform gh200 --job r.goal@0-1 --sweep taper=1,2", "--sweep: it is not for --job"},
+	} {
+		var errs buffer
+		if status := runCommandLine(t.Context(), append([]string{"simulate"}, strings.Fields(c.args)...), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%s: status %d: %s", c.args, status, errs.String())
+		}
+	}
+}

@@ -135,6 +135,19 @@ func (s *simulation) partName(m member) string {
 	return "messages"
 }
 
+// LastEnd returns when the last operation of a name ends; 0: there is none.
+func (r *Result) LastEnd(name string) (end unit.Time) {
+	for rank := range r.sim.ranks {
+		p := &r.sim.ranks[rank]
+		for i := range p.Ops() {
+			if p.NameOf(i) == name {
+				end = max(end, p.ends[i])
+			}
+		}
+	}
+	return end
+}
+
 // ComputingTime returns the time for which a rank computes, on all of its streams.
 func (r *Result) ComputingTime(rank int) (t unit.Time) {
 	for _, o := range r.sim.ranks[rank].Ops() {

@@ -1,11 +1,12 @@
-// Package training makes workloads of training steps of transformers: what each GPU computes and
-// communicates under tensor, sequence, pipeline, data and expert parallelism, from the sizes of the
-// model.
+// Package training makes workloads of training steps of transformers, and of inference: what each
+// GPU computes and communicates under tensor, sequence, pipeline, data and expert parallelism, from
+// the sizes of the model.
 //
 // Formulas are those of Megatron-LM (Narayanan et al., Efficient Large-Scale Language Model
 // Training on GPU Clusters Using Megatron-LM, SC 2021; Korthikanti et al., Reducing Activation
 // Recomputation in Large Transformer Models, 2022) and of ZeRO (Rajbhandari et al., ZeRO: Memory
-// Optimizations Toward Training Trillion Parameter Models, SC 2020). Each is at the function that
+// Optimizations Toward Training Trillion Parameter Models, SC 2020), and of inference those of Pope
+// et al., Efficiently Scaling Transformer Inference, 2022. Each is at the function that
 // has it. A GPU computes at one rate, which a user gives; the package does not model kernels.
 package training
 
@@ -51,6 +52,11 @@ type Step struct {
 		Parameter  int `yaml:"parameter"`  // 0: 2
 		Bucket     int `yaml:"bucket"`     // gradients that are combined together; 0: those of a layer
 	} `yaml:"bytes"`
+	Inference struct {
+		Prompt int `yaml:"prompt"` // tokens of each sequence that are there; 0: the step trains
+		Tokens int `yaml:"tokens"` // that are generated for each sequence, after the one that follows the prompt
+	} `yaml:"inference"`
+	Memory    float64 `yaml:"memory"`    // bytes a second that a GPU reads of its memory, for inference
 	Rate      float64 `yaml:"rate"`      // operations a second that a GPU reaches in products
 	Recompute bool    `yaml:"recompute"` // the backward pass computes activations again
 }
@@ -104,6 +110,9 @@ func (s *Step) setDefaults() {
 		}
 	}
 	set(&s.Model.FFN, 4*s.Model.Hidden)
+	if s.isInference() {
+		set(&s.Model.Sequence, s.Inference.Prompt+s.Inference.Tokens)
+	}
 	if s.Model.Experts > 0 {
 		set(&s.Model.TopK, 2)
 	}
@@ -179,6 +188,7 @@ func (s *Step) Check() error {
 	check(p.Expert == 1 || m.Experts > 0, "parallel.expert: the model has no experts")
 	check(m.Experts == 0 || m.Experts%p.Expert == 0, "parallel.expert: %d does not divide model.experts, %d", p.Expert, m.Experts)
 	check(p.Data%p.Expert == 0, "parallel.expert: %d does not divide parallel.data, %d", p.Expert, p.Data)
+	s.checkInference(check)
 	check(m.TopK <= m.Experts, "model.top_k: %d of %d experts", m.TopK, m.Experts)
 	return wrong
 }

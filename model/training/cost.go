@@ -7,20 +7,30 @@ func (s *Step) tokens() float64 { return float64(s.Batch.Micro) * float64(s.Mode
 // pass, a multiplication and an addition being two: the products of queries, keys, values and the
 // output take 8 b s h², and those of scores and values 4 b s² h. Narayanan et al. 2021, appendix.
 func (s *Step) AttentionOps() float64 {
+	return s.attentionOps(s.tokens(), float64(s.Model.Sequence))
+}
+
+// attentionOps returns the operations of the attention of a layer for tokens that each have the
+// keys and values of so many.
+func (s *Step) attentionOps(tokens, context float64) float64 {
 	h := float64(s.Model.Hidden)
-	return 8*s.tokens()*h*h + 4*s.tokens()*float64(s.Model.Sequence)*h
+	return 8*tokens*h*h + 4*tokens*context*h
 }
 
 // MLPOps returns the operations of the MLP of a layer for a micro-batch in the forward pass: two
 // products of h by ffn elements take 4 b s h ffn, for each expert that a token goes to.
-func (s *Step) MLPOps() float64 {
-	return 4 * s.tokens() * float64(s.Model.Hidden) * float64(s.Model.FFN) * float64(max(s.Model.TopK, 1))
+func (s *Step) MLPOps() float64 { return s.mlpOps(s.tokens()) }
+
+func (s *Step) mlpOps(tokens float64) float64 {
+	return 4 * tokens * float64(s.Model.Hidden) * float64(s.Model.FFN) * float64(max(s.Model.TopK, 1))
 }
 
 // LogitOps returns the operations of the product with the vocabulary in the forward pass: 2 b s h
 // V.
-func (s *Step) LogitOps() float64 {
-	return 2 * s.tokens() * float64(s.Model.Hidden) * float64(s.Model.Vocabulary)
+func (s *Step) LogitOps() float64 { return s.logitOps(s.tokens()) }
+
+func (s *Step) logitOps(tokens float64) float64 {
+	return 2 * tokens * float64(s.Model.Hidden) * float64(s.Model.Vocabulary)
 }
 
 // StepOps returns the operations of a step of all GPUs: the backward pass takes twice those of the
@@ -28,6 +38,9 @@ func (s *Step) LogitOps() float64 {
 // Narayanan et al. 2021 with recomputing: 96 B s l h² (1 + s/(6h) + V/(16 l h)), if the product
 // with the vocabulary is not computed again.
 func (s *Step) StepOps() float64 {
+	if s.isInference() {
+		return s.inferenceOps()
+	}
 	passes := 3.0
 	if s.Recompute {
 		passes = 4

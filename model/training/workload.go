@@ -105,6 +105,10 @@ type stageProgram struct {
 // program returns what the GPUs of a stage do.
 func (s *Step) program(stage int) (*workload.Program, error) {
 	b := &stageProgram{Step: s, Program: workload.NewProgram(fmt.Sprintf("stage %d", stage)), stage: stage, names: map[string]uint32{}}
+	if s.isInference() {
+		b.infer()
+		return b.Program, b.err
+	}
 	for _, u := range s.passes(stage) {
 		if u.backward {
 			b.backward(u)
