@@ -50,12 +50,12 @@ func Example() {
 	//
 	// calls of all ranks
 	//
-	// call       calls   time   time   waits   mean  least   most  sends
-	//                       %     us      us     us     us     us      B
-	// Allreduce      4  54.35  476.2  0.3200  119.0  119.0  119.1     64
-	// Finalize       4  0.000  0.000   0.000  0.000  0.000  0.000      0
+	// call           calls   time   time   waits   for late   mean  least   most  sends
+	//                           %     us      us  ranks, us     us     us     us      B
+	// MPI_Allreduce      4  54.35  476.2  0.3200      0.000  119.0  119.0  119.1     64
+	// MPI_Finalize       4  0.000  0.000   0.000      0.000  0.000  0.000  0.000      0
 	//
-	// Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle. sends counts bytes of data without headers: of messages, their parts, and remote accesses.
+	// Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle; part of that is for late ranks, which have not sent or received yet (late senders and late receivers, as in Scalasca). sends counts bytes of data without headers: of messages, their parts, and remote accesses.
 }
 
 // A mistake of a program is an error that names the ranks, their calls and the lines of these.

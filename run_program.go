@@ -203,9 +203,9 @@ func missingPlatformError() error {
 
 // makesCall reports whether a program calls a collective operation.
 func makesCall(r *model.Timeline, operation string) bool {
-	name := strings.ReplaceAll(operation, "-", "")
-	for call := range r.CallCounts {
-		if strings.EqualFold(call, name) {
+	for _, x := range r.Profile.Calls {
+		name := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(x.Name, "MPI_"), "_c"), "_", "-")
+		if strings.EqualFold(name, operation) {
 			return true
 		}
 	}
@@ -214,8 +214,8 @@ func makesCall(r *model.Timeline, operation string) bool {
 
 // sendsMessages reports whether a program sends messages by point-to-point calls.
 func sendsMessages(r *model.Timeline) bool {
-	for call := range r.CallCounts {
-		if name := strings.ToLower(call); strings.Contains(name, "send") || strings.HasPrefix(name, "start") {
+	for _, x := range r.Profile.Calls {
+		if name := strings.ToLower(x.Name); strings.Contains(name, "send") || strings.HasPrefix(name, "mpi_start") {
 			return true
 		}
 	}

@@ -21,7 +21,7 @@ type Timeline struct {
 
 	OtherRanks int // ranks that were left out from the start
 
-	CallCounts map[string]int // how often ranks have made each call, including those left out
+	Profile // of all of the run; empty unless an emulated machine keeps it
 }
 
 // Flow is the bytes of one rank to another in a traffic of many.

@@ -291,18 +291,22 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	return o, p, nil
 }
 
-// maxProfileSpans is how much of a run is recorded for a profile: it takes some hundreds of
-// megabytes then.
-const maxProfileSpans = 10_000_000
+// Spans, calls and messages of a run that are recorded: for a page as many as there may be that it
+// can show, and for trace events as many as there may be, which takes some hundreds of megabytes.
+const (
+	maxPageSpans  = 1_500_000
+	maxEventSpans = 10_000_000
+)
 
-// maxSpans is how much of a run is recorded: nothing but totals, as much as a page shows well, or
-// as much as there may be.
+// maxSpans is how much of a run is recorded: nothing but totals, sums of calls, or more.
 func (r *runFlags) maxSpans() int {
 	switch {
-	case r.printsProfile || fileExtension(r.outputPath) == ".json":
-		return maxProfileSpans
+	case strings.Contains(r.outputPath, ".json"):
+		return maxEventSpans
 	case r.outputPath != "":
-		return 0
+		return maxPageSpans
+	case r.printsProfile:
+		return 1
 	}
 	return -1
 }
@@ -318,8 +322,6 @@ func (r *runFlags) checkOutputPath(isHere bool) error {
 		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
 	case len(r.rankPlacements) > 1:
 		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
-	case r.printsProfile && fileExtension(r.outputPath) != ".json":
-		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
 	}
 	return err
 }

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +20,17 @@ import (
 // What run, trace and simulate write of a course: trace events, a picture or a page.
 
 // timelineOutputHelp is the help of -o.
-const timelineOutputHelp = "file of trace events (.json), picture (.svg), or directory for a page"
+const timelineOutputHelp = "file of trace events (.json, as much as viewers load at once; .json.gz: all), picture (.svg), or directory for a page"
+
+// allEventsExtension is the extension of files of trace events that have all of a run.
+const allEventsExtension = ".json.gz"
 
 // checkTimelineOutput checks what the name of an output ends in, and that it can be written.
 func checkTimelineOutput(output string) error {
-	switch e := fileExtension(output); e {
-	case "", ".json", ".svg":
+	switch e := fileExtension(output); {
+	case strings.HasSuffix(output, allEventsExtension):
+		return checkWritableFile(output)
+	case slices.Contains([]string{"", ".json", ".svg"}, e):
 		return checkWritableFileOrDirectory(output, ".json", ".svg")
 	default:
 		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", output, e)
@@ -33,11 +42,17 @@ func checkTimelineOutput(output string) error {
 func writeTimeline(cmd *cobra.Command, output, of string, shown timeline.Trace, page *doc.Document) error {
 	var err error
 	what := "page"
-	switch fileExtension(output) {
-	case ".json":
+	switch e := fileExtension(output); {
+	case strings.HasSuffix(output, allEventsExtension):
+		what = "trace events"
+		err = sample.Save(output, func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			return errors.Join(timeline.WriteAllEvents(z, shown), z.Close())
+		})
+	case e == ".json":
 		what = "trace events"
 		err = sample.Save(output, func(w io.Writer) error { return timeline.WriteEvents(w, shown) })
-	case ".svg":
+	case e == ".svg":
 		what = "time line"
 		err = sample.Save(output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.DefaultWidth) })
 	default:

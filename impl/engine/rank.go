@@ -11,6 +11,10 @@ import (
 type Config struct {
 	OnCall func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nothing is
 
+	// OnFunction is told of the same by the names that the program uses: each function once, also
+	// if several calls carry it out. nil: nothing is.
+	OnFunction func(rank int, name string)
+
 	// TypeNames names the types that a signature stands for; nil: its number.
 	TypeNames func(Signature) string
 
@@ -70,8 +74,9 @@ type Rank struct {
 	callLocator     CallLocator     // nil: the program is written in Go
 	isRealTime      bool            // work takes its own time
 	hasCallObserver bool            // calls are told to somebody
-	traffic         MessageTraffic  // so far
-	hasFailedCall   bool            // a call has failed: what it had begun may be left
+	function        CalledFunction
+	traffic         MessageTraffic // so far
+	hasFailedCall   bool           // a call has failed: what it had begun may be left
 
 	// Fields that few messages need come last.
 	ops                   []*Op // all
@@ -98,7 +103,7 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	if h, ok := port.(device.BufferedSender); ok && h.BuffersSends() {
 		r.bufferedSender = h
 	}
-	r.hasCallObserver = cfg.Check != CheckOff || cfg.OnCall != nil
+	r.hasCallObserver = cfg.Check != CheckOff || cfg.OnCall != nil || cfg.OnFunction != nil
 	if cfg.Check != CheckOff {
 		r.overlapChecker = &overlapChecker{owner: goroutineID(), calls: map[*Op]*call{}, messagesByPeer: map[int][2]int{}}
 	}
@@ -151,6 +156,28 @@ func (r *Rank) observeCall(call string) {
 	if r.cfg.OnCall != nil {
 		r.cfg.OnCall(r.port.Rank(), call)
 	}
+	switch {
+	case r.cfg.OnFunction == nil:
+	case r.function.Name == "" || call == "":
+		r.cfg.OnFunction(r.port.Rank(), call)
+	case !r.function.isTold:
+		r.function.isTold = true
+		r.cfg.OnFunction(r.port.Rank(), r.function.Name)
+	}
+}
+
+// CalledFunction is a function that a program has called and that calls of the library carry out,
+// in a program that is not written in Go.
+type CalledFunction struct {
+	Name   string // "": the program makes the calls by itself
+	isTold bool   // Config.OnFunction has been told of it
+}
+
+// SwitchFunction says which function the next calls carry out, and returns the last one.
+func (r *Rank) SwitchFunction(f CalledFunction) CalledFunction {
+	last := r.function
+	r.function = f
+	return last
 }
 
 // CheckGoroutine fails if another goroutine than the rank's makes a call, in a program that is

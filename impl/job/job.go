@@ -151,6 +151,9 @@ func (j *Job) RecordWithAnyLibrary(ctx context.Context, seed uint64, protocol st
 	return j.recordRun(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries, ProcessorsOnly: maxEntries < 0}, run)
 }
 
+// finalizeFunction is the last function that a program calls.
+var finalizeFunction = mpi.FunctionName(mpi.FinalizeCall)
+
 func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
 	log.Describe = engine.DescribeWithAccesses(newEnginesByName[j.Library.CarriedBy()].describe)
 	cfg := j.hardwareConfig(ctx, seed)
@@ -163,13 +166,13 @@ func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *
 		return nil, err
 	}
 	o := j.MPIOptions(protocol)
-	if ends := o.OnCall; ends == nil {
-		o.OnCall = log.EnterCall
-	} else {
-		o.OnCall = func(rank int, call string) {
-			ends(rank, call)
-			log.EnterCall(rank, call)
+	hasFinalized := make([]bool, j.Ranks)
+	o.OnFunction = func(rank int, name string) {
+		if name == finalizeFunction && hasFinalized[rank] {
+			return // the library's own part of it
 		}
+		hasFinalized[rank] = name == finalizeFunction
+		log.EnterCall(rank, name)
 	}
 	if err := run(w, o); err != nil {
 		return nil, err

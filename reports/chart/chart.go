@@ -27,6 +27,7 @@ type Chart struct {
 	draw   func(c draw.Canvas)
 	height func(width vg.Length) vg.Length
 	plots  []plotValues // the points of its plots
+	detail string       // what a page shows of a run when the reader zooms in, as JSON; "": nothing
 }
 
 // DefaultWidth is that of pictures in files, in points: wide enough for a page of paper.

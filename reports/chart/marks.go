@@ -148,6 +148,9 @@ func (x SizePlot) plotValues() plotValues {
 	return p
 }
 
+// DetailJSON returns what a page shows of a run when the reader zooms in, as JSON, or "".
+func (c *Chart) DetailJSON() string { return c.detail }
+
 // ValuesJSON returns the points of the chart's plots as JSON, from above, or "" if it has none.
 func (c *Chart) ValuesJSON() string {
 	if c.plots == nil {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"image"
@@ -151,8 +152,12 @@ func (s *svgCanvas) FillString(f font.Face, p vg.Point, text string) {
 		colorAttribute("fill", s.state().color), html.EscapeString(text))
 }
 
-// DrawImage is used by no chart.
-func (s *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("chart: an image in a chart") }
+// DrawImage draws a picture of pixels, which are stretched and keep their edges.
+func (s *svgCanvas) DrawImage(r vg.Rectangle, img image.Image) {
+	fmt.Fprintf(&s.body, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`+"\n",
+		formatCoordinate(r.Min.X.Points()), formatCoordinate(-r.Max.Y.Points()), formatCoordinate(r.Size().X.Points()), formatCoordinate(r.Size().Y.Points()),
+		base64.StdEncoding.EncodeToString(pngBytes(img)))
+}
 
 // WriteTo writes the picture as a file of its own.
 func (s *svgCanvas) WriteTo(w io.Writer) (int64, error) {

@@ -65,8 +65,10 @@
 			this.x = this.drawnX = new Axis(axes.dataset.x, left, right);
 			this.y = this.drawnY = new Axis(axes.dataset.y, bottom, top);
 			this.parts = []; // what moves with the axes
+			this.groups = []; // that have it
 		}
 		take(group) {
+			this.groups.push(group);
 			for (const e of group.querySelectorAll('path,text')) {
 				if (e.tagName === 'path') this.parts.push([e, e.getAttribute('d')]);
 				else this.parts.push([e, +e.getAttribute('x') + +e.getAttribute('textLength') / 2, +e.getAttribute('textLength') / 2]);
@@ -101,6 +103,109 @@
 	}
 	const shortSize = v => v >= 1e6 ? round(v / 1e6) + ' MB' : v >= 1e3 ? round(v / 1e3) + ' KB' : round(v) + ' B';
 
+	// A detail is the calls, waits and messages of a run, which a picture of all ranks shows when the reader zooms in.
+	class Detail {
+		constructor(picture, data) {
+			const { svg, plots: [plot] } = picture;
+			Object.assign(this, { picture, plot, data, svg, image: svg.querySelector('image'), names: svg.querySelector('g.ranks'), group: make('g', { class: 'detail' }) });
+			this.box = Object.fromEntries(['x', 'y', 'width', 'height'].map(k => [k, +this.image.getAttribute(k)]));
+			this.ranks = +this.names.dataset.ranks;
+			this.first = 0;
+			this.last = this.ranks; // ranks that are shown: from first, below last
+			this.image.parentNode.after(this.group);
+		}
+		// decode calls use with rows of so many numbers, each as far as it may want them.
+		static decode(text, columns, use) {
+			const row = [];
+			for (let i = 0, from = 0; i < text.length; i++) {
+				if (text[i] !== ',') continue;
+				row.push(i === from ? 0 : parseInt(text.slice(from, i), 36));
+				from = i + 1;
+				if (row.length === columns) {
+					if (use(row) === false) return;
+					row.length = 0;
+				}
+			}
+		}
+		rows(name, rank, columns) {
+			const all = [];
+			let at = 0;
+			Detail.decode(this.data[name][rank] ?? '', columns, r => {
+				const from = at + r[columns - 2], to = from + r[columns - 1];
+				all.push([from * this.data.tick, to * this.data.tick, r[0]]);
+				at = to;
+			});
+			return all;
+		}
+		height() { return this.box.height / (this.last - this.first); }
+		top(rank) { return this.box.y + (rank - this.first) * this.height(); }
+		rankAt(y) { return this.first + (y - this.box.y) / this.height(); }
+		select(first, last) {
+			const n = Math.min(Math.max(Math.ceil(last - first), Math.min(2, this.ranks)), this.ranks);
+			this.first = Math.min(Math.max(Math.floor(first), 0), this.ranks - n);
+			this.last = this.first + n;
+		}
+		draw() {
+			const { plot: { x, room }, data } = this, scale = this.ranks / (this.last - this.first);
+			const { to: whole } = this.plot.drawnX;
+			for (const [k, v] of Object.entries({ x: x.at(0), width: this.box.width * whole / (x.to - x.from), y: this.top(0), height: this.box.height * scale })) this.image.setAttribute(k, v);
+			this.names.replaceChildren();
+			const step = [1, 2, 5].flatMap(f => [0, 1, 2, 3, 4, 5].map(e => f * 10 ** e)).sort((a, b) => a - b).find(s => s * this.height() >= 14);
+			for (let r = Math.ceil(this.first / step) * step; r < this.last; r += step) this.names.append(make('text', { class: 'tick', x: room.left - 4, y: this.top(r + 0.5) + 4, 'text-anchor': 'end', 'font-size': 11 }, r));
+			this.group.replaceChildren();
+			this.picture.tips.length = 0;
+			if (x.from === 0 && x.to === whole && scale === 1 || x.from >= data.until) return;
+			const low = this.height() * 0.1, high = this.height() * 0.8, drawn = [];
+			for (let rank = this.first; rank < this.last; rank++) {
+				const seen = r => r[1] > x.from && r[0] < x.to;
+				const calls = this.rows('calls', rank, 3).filter(seen);
+				drawn.push([rank, calls]);
+				if (drawn.reduce((n, d) => n + d[1].length, 0) > 3000) return; // colours say more
+			}
+			const bar = (kind, rank, from, to, part, tip) => {
+				const a = Math.max(x.at(from), room.left), b = Math.min(x.at(to), room.right), y = this.top(rank) + low + high * (1 - part) / 2;
+				const g = make('g', tip ? { 'data-tip': tip } : {});
+				g.append(make('rect', { class: kind, x: a, y, width: Math.max(b - a, 0.5), height: high * part }));
+				this.group.append(g);
+				if (tip) this.picture.tips.push(g);
+				return [a, b, y];
+			};
+			const span = (from, to) => `${amount(from)} to ${amount(to)} ${this.unit()}, ${amount(to - from)} ${this.unit()}`;
+			const amount = v => Number(v.toPrecision(6));
+			for (const [rank, calls] of drawn) {
+				bar('ground', rank, x.from, Math.min(x.to, data.until), 1);
+				let before = x.from;
+				for (const [from, to, name] of calls) {
+					if (from > before) bar('computes', rank, before, from, 1, `rank ${rank}, computes: ${span(before, from)}`);
+					const [a, b, y] = bar('call', rank, from, to, 1, `rank ${rank}, ${data.names[name]}: ${span(from, to)}`);
+					if (this.height() >= 14 && b - a > 7 * data.names[name].length) this.group.append(make('text', { class: 'callname', x: (a + b) / 2, y: y + high / 2 + 4, 'text-anchor': 'middle', 'font-size': 11 }, data.names[name]));
+					before = to;
+				}
+				for (const [from, to] of this.rows('waits', rank, 2)) if (to > x.from && from < x.to) bar('waits', rank, from, to, 0.5, `rank ${rank}, waits: ${span(from, to)}`);
+			}
+			this.arrows(span);
+		}
+		unit() { return /\((\w+)\)/.exec([...this.svg.querySelectorAll('text')].map(t => t.textContent).find(t => t.startsWith('time (')) ?? '')?.[1] ?? ''; }
+		// arrows draws the messages between ranks that are shown, unless they are too many to be told apart.
+		arrows(span) {
+			const { plot: { x }, data } = this, all = [];
+			let at = 0;
+			Detail.decode(data.messages, 5, ([from, to, gap, took, bytes]) => {
+				at += gap;
+				const depart = at * data.tick, arrive = (at + took) * data.tick;
+				if (arrive > x.from && depart < x.to && [from, to].every(r => r >= this.first && r < this.last)) all.push([from, to, depart, arrive, bytes]);
+				return depart < x.to && all.length <= 600;
+			});
+			if (all.length > 600) return;
+			for (const [from, to, depart, arrive, bytes] of all) {
+				const g = make('g', { 'data-tip': `${bytes} bytes from rank ${from} to rank ${to}: ${span(depart, arrive)}` });
+				g.append(make('path', { class: 'message', d: `M${x.at(depart)} ${this.top(from + 0.5)}L${x.at(arrive)} ${this.top(to + 0.5)}` }));
+				this.group.append(g);
+				this.picture.tips.push(g);
+			}
+		}
+	}
+
 	// A picture is one drawing of a chart; a page has one for phones and one for wide windows.
 	class Picture {
 		constructor(chart, svg, panels) {
@@ -109,6 +214,8 @@
 			this.plots = [...svg.querySelectorAll('g.axes')].map((g, i) => new Plot(g, panels?.[i]));
 			this.tips = [...svg.querySelectorAll('[data-tip]')];
 			this.current = -1;
+			const detail = chart.figure.dataset.detail;
+			if (detail && svg.querySelector('image')) this.detail = new Detail(this, chart.detail ??= JSON.parse(detail));
 			if (!this.plots.length && !this.tips.length) return;
 			svg.setAttribute('role', 'group');
 			svg.setAttribute('tabindex', '0');
@@ -147,6 +254,16 @@
 		emphasize(name) {
 			for (const e of this.svg.querySelectorAll('g[data-series]:not(.entry)')) e.classList.toggle('back', name !== '' && e.dataset.series !== name && e.dataset.kind !== name);
 		}
+		// cut cuts off what is outside of the edges of a plot.
+		cut(plot) {
+			if (plot.clip) return;
+			const { left, right, top, bottom } = plot.room;
+			plot.clip = make('clipPath', { id: 'clip-' + ++clips });
+			plot.clip.append(make('rect', { x: left, y: top - 4, width: right - left, height: bottom - top + 8 }));
+			this.svg.prepend(plot.clip);
+			for (const g of plot.groups) g.setAttribute('clip-path', `url(#${plot.clip.id})`);
+			this.detail?.group.setAttribute('clip-path', `url(#${plot.clip.id})`);
+		}
 		place(e) {
 			const box = this.svg.viewBox.baseVal, r = this.svg.getBoundingClientRect();
 			return [box.x + (e.clientX - r.left) * box.width / r.width, box.y + (e.clientY - r.top) * box.height / r.height];
@@ -158,7 +275,10 @@
 				for (const s of plot.panel?.series ?? []) {
 					if (this.chart.hidden.has(s.name) || this.chart.hidden.has(s.kind)) continue;
 					const name = s.kind ? s.name + ', ' + s.kind : s.name;
-					for (const v of s.points) out.push({ plot, name, v, x: plot.x.at(v[0]), y: plot.y.at(v[1]) });
+					for (const v of s.points) {
+						const x = plot.x.at(v[0]), y = plot.y.at(v[1]), r = plot.room;
+						if (x >= r.left - 1 && x <= r.right + 1 && y >= r.top - 5 && y <= r.bottom + 5) out.push({ plot, name, v, x, y });
+					}
 				}
 			return out;
 		}
@@ -212,8 +332,9 @@
 		}
 		key(e) {
 			const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
-			const zoom = this.chart.zooms && !e.ctrlKey && !e.metaKey && { '+': 2, '=': 2, '-': 0.5, '0': 0 }[e.key];
+			const zoom = this.chart.zooms && !e.ctrlKey && !e.metaKey && { '+': 2, '=': 2, '-': 0.5 }[e.key];
 			if (e.key === 'Escape') this.leave();
+			else if (e.key === '0' && !e.ctrlKey && !e.metaKey) this.chart.reset();
 			else if (zoom !== undefined && zoom !== false) this.chart.zoom(zoom, this.middle());
 			else if (steps && e.shiftKey && this.chart.zooms) this.chart.pan(steps[0] / 4);
 			else if (steps && this.tips.length) this.step(steps[0] + steps[1]);
@@ -263,7 +384,7 @@
 			if (!this.pictures.length) return;
 			figure.append(this.tip);
 			this.tools();
-			if (this.zooms) for (const p of this.pictures) this.drag(p);
+			for (const p of this.pictures) if (this.zooms || p.points().length) this.drag(p);
 		}
 		tools() {
 			const box = make('div', { class: 'tools', role: 'group', 'aria-label': 'Chart' });
@@ -279,7 +400,7 @@
 				add('Zoom out', () => this.zoom(0.5));
 				add('Earlier', () => this.pan(-0.25));
 				add('Later', () => this.pan(0.25));
-				add('Whole', () => this.zoom(0));
+				add('Whole', () => this.reset());
 			} else if (first) {
 				for (const axis of ['x', 'y']) {
 					if (first[axis].from < 0 || !first.panel?.series.length) continue;
@@ -288,7 +409,9 @@
 						b.setAttribute('aria-pressed', on);
 						this.scale(axis, on);
 					}, first[axis].kind === 'log', `Log ${axis}: logarithmic ${axis === 'x' ? 'horizontal' : 'vertical'} axis`);
+					(this.scaleButtons ??= {})[axis] = box.lastChild;
 				}
+				if (first.panel?.series.length) add('Whole', () => this.reset());
 			}
 			if (box.children.length) this.figure.querySelector('svg.chart').before(box);
 		}
@@ -345,31 +468,86 @@
 			if (!(span < whole.to)) [from, span] = [0, whole.to];
 			from = Math.min(Math.max(from, 0), whole.to - span);
 			plot.x = whole.with({ from, to: from + span });
-			if (!p.clip) { // what is outside of the window is cut off
-				const { left, right, top, bottom } = plot.room;
-				p.clip = make('clipPath', { id: 'clip-' + ++clips });
-				p.clip.append(make('rect', { x: left, y: top - 4, width: right - left, height: bottom - top + 8 }));
-				p.svg.prepend(p.clip);
-				for (const g of p.svg.querySelectorAll('g.zoom')) g.setAttribute('clip-path', `url(#${p.clip.id})`);
-			}
+			p.cut(plot);
 			plot.move();
+			p.detail?.draw();
 			p.leave();
 		}
-		// drag moves the window with the pointer; with Ctrl the wheel zooms.
+		// drag selects a part by the pointer, which is then all that is shown.
 		drag(p) {
-			let last = null;
-			p.svg.addEventListener('pointerdown', e => { last = e.pointerType === 'mouse' ? p.place(e)[0] : null; });
-			p.svg.addEventListener('pointermove', e => {
-				if (last === null || !e.buttons) return;
-				const x = p.place(e)[0], { left, right } = p.plots[0].room;
-				this.pan((last - x) / (right - left));
-				last = x;
+			let begin = null, plot = null;
+			const frame = make('rect', { class: 'frame', visibility: 'hidden' });
+			p.svg.append(frame);
+			const clamp = (v, a, b) => Math.min(Math.max(v, a), b);
+			const area = e => {
+				const [x, y] = p.place(e), { left, right, top, bottom } = plot.room, rows = !this.zooms || p.detail;
+				const [x0, x1] = [begin[0], clamp(x, left, right)].sort((a, b) => a - b);
+				const [y0, y1] = rows && Math.abs(y - begin[1]) > 10 ? [begin[1], clamp(y, top, bottom)].sort((a, b) => a - b) : [top, bottom];
+				return { x0, x1, y0, y1, rows: y0 > top || y1 < bottom };
+			};
+			p.svg.addEventListener('pointerdown', e => {
+				const [x, y] = p.place(e);
+				plot = p.plots.find(({ room: r }) => x >= r.left && x <= r.right && y >= r.top && y <= r.bottom);
+				begin = plot && e.pointerType === 'mouse' && e.button === 0 ? [x, y] : null;
+				if (begin) e.preventDefault();
 			});
+			p.svg.addEventListener('pointermove', e => {
+				if (!begin || !e.buttons) return;
+				const { x0, x1, y0, y1 } = area(e);
+				for (const [k, v] of Object.entries({ x: x0, y: y0, width: x1 - x0, height: y1 - y0, visibility: 'visible' })) frame.setAttribute(k, v);
+			});
+			window.addEventListener('pointerup', e => {
+				if (!begin) return;
+				const { x0, x1, y0, y1, rows } = area(e);
+				frame.setAttribute('visibility', 'hidden');
+				begin = null;
+				if (x1 - x0 < 4) return;
+				this.select(p, plot, plot.x.value(x0), plot.x.value(x1), rows && [y0, y1]);
+			});
+			p.svg.addEventListener('dblclick', () => this.reset());
+			if (!this.zooms) return;
 			p.svg.addEventListener('wheel', e => {
 				if (!e.ctrlKey) return;
 				e.preventDefault();
 				this.zoom(e.deltaY < 0 ? 1.5 : 1 / 1.5, p.plots[0].x.value(p.place(e)[0]));
 			}, { passive: false });
+		}
+		// select shows a part of a plot, in all pictures.
+		select(p, plot, from, to, rows) {
+			if (this.zooms) {
+				const ranks = rows && p.detail && rows.map(y => p.detail.rankAt(y));
+				for (const q of this.pictures) {
+					if (ranks) q.detail?.select(...ranks);
+					this.window(q, from, Math.max(to - from, q.plots[0].drawnX.to / 65536));
+				}
+				return;
+			}
+			const i = p.plots.indexOf(plot), part = (v, w) => [Math.min(v, w), Math.max(v, w)];
+			const [low, high] = rows ? part(...rows.map(y => plot.y.value(y))) : [];
+			for (const q of this.pictures) {
+				for (const [k, other] of q.plots.entries()) {
+					if (k === i && rows) other.y = other.y.with({ from: low, to: high });
+					other.x = other.x.with({ from: Math.max(from, other.x.zero), to, zero: from > other.x.zero ? 0 : other.x.zero });
+					q.cut(other);
+					other.move();
+				}
+				q.leave();
+			}
+		}
+		// reset shows all again.
+		reset() {
+			if (this.zooms) {
+				for (const { detail } of this.pictures) detail?.select(0, detail.ranks);
+				return this.zoom(0);
+			}
+			for (const p of this.pictures) {
+				for (const plot of p.plots) {
+					[plot.x, plot.y] = [plot.drawnX, plot.drawnY];
+					plot.move();
+				}
+				p.leave();
+			}
+			for (const axis of ['x', 'y']) this.scaleButtons?.[axis]?.setAttribute('aria-pressed', this.pictures[0].plots[0][axis].kind === 'log');
 		}
 		// say shows words near a place of a picture.
 		say(words, svg, x, y) {

@@ -110,73 +110,31 @@ func meanAndMax(all []rankTime) (mean, most rankTime) {
 	return rankTime{mean.computing / n, mean.overhead / n, mean.waiting / n, mean.end / n}, most
 }
 
-// callTotals sums up all calls of a name.
-type callTotals struct {
-	name                              string
-	callCount                         int
-	total, waiting, shortest, longest unit.Time
-	bytes                             int // that left the ranks
-}
-
 func callsTable(title string, r *model.Timeline) *doc.Table {
 	t := &doc.Table{Name: "calls", Title: title, Columns: []doc.Column{{Heading: "call", IsKey: true}, {Heading: "calls", Kind: doc.NumberColumn}, {Heading: "time\n%", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn},
-		{Heading: "waits\nus", Kind: doc.NumberColumn}, {Heading: "mean\nus", Kind: doc.NumberColumn}, {Heading: "least\nus", Kind: doc.NumberColumn}, {Heading: "most\nus", Kind: doc.NumberColumn}, {Heading: "sends\nB", Kind: doc.NumberColumn}}}
+		{Heading: "waits\nus", Kind: doc.NumberColumn}, {Heading: "for late\nranks, us", Kind: doc.NumberColumn}, {Heading: "mean\nus", Kind: doc.NumberColumn}, {Heading: "least\nus", Kind: doc.NumberColumn}, {Heading: "most\nus", Kind: doc.NumberColumn}, {Heading: "sends\nB", Kind: doc.NumberColumn}}}
 	var whole unit.Time
 	for _, x := range r.Ranks {
 		whole += rankTimeOf(x).end
 	}
-	for _, c := range totalCalls(r) {
+	for _, c := range callsByTime(r) {
 		share := doc.EmptyCell
 		if whole > 0 {
-			share = doc.NumberCell(100 * c.total.Micros() / whole.Micros())
+			share = doc.NumberCell(100 * c.Time.Micros() / whole.Micros())
 		}
 		us := func(d unit.Time) doc.Cell { return doc.NumberCell(d.Micros()) }
-		t.AddRow(doc.TextCell(c.name), doc.CountCell(c.callCount), share, us(c.total), us(c.waiting), us(c.total/unit.Time(c.callCount)), us(c.shortest), us(c.longest), doc.CountCell(c.bytes))
+		t.AddRow(doc.TextCell(c.Name), doc.CountCell(c.Count), share, us(c.Time), us(c.Waiting+c.Blocked), us(c.LateSender+c.LateReceiver), us(c.Time/unit.Time(max(c.Count, 1))), us(c.Shortest), us(c.Longest), doc.CountCell(c.Bytes))
 	}
-	t.AddNote("Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle." +
+	t.AddNote("Times are sums over all ranks, and shares are of the sum of their times from beginning to end. A rank waits in a call while its processor is idle; part of that is for late ranks, which have not sent or received yet (late senders and late receivers, as in Scalasca)." +
 		" sends counts bytes of data without headers: of messages, their parts, and remote accesses.")
 	return t
 }
 
-// totalCalls sums up the calls of all ranks, in the order of their total time.
-func totalCalls(r *model.Timeline) []callTotals {
-	at := map[string]int{}
-	var all []callTotals
-	for rank, x := range r.Ranks {
-		waits, sends := x.Spans, flightsSentBy(r.Flights, rank)
-		for _, c := range x.Calls {
-			i, ok := at[c.Name]
-			if !ok {
-				i = len(all)
-				at[c.Name] = i
-				all = append(all, callTotals{name: c.Name, shortest: c.Duration()})
-			}
-			e := &all[i]
-			e.callCount++
-			e.total += c.Duration()
-			e.shortest, e.longest = min(e.shortest, c.Duration()), max(e.longest, c.Duration())
-			waits = visitThingsInCall(waits, c, func(s model.Span) unit.Time { return s.From }, func(s model.Span) {
-				if s.Activity == model.WaitActivity || s.Activity == model.BlockedActivity {
-					e.waiting += s.Duration()
-				}
-			})
-			sends = visitThingsInCall(sends, c, func(f model.Flight) unit.Time { return f.Sent }, func(f model.Flight) { e.bytes += f.Bytes })
-		}
-	}
-	slices.SortStableFunc(all, func(a, b callTotals) int { return cmp.Compare(b.total, a.total) })
+// callsByTime returns the calls of all ranks in the order of their total time.
+func callsByTime(r *model.Timeline) []model.CallProfile {
+	all := slices.Clone(r.Profile.Calls)
+	slices.SortStableFunc(all, func(a, b model.CallProfile) int { return cmp.Compare(b.Time, a.Time) })
 	return all
-}
-
-// flightsSentBy returns the flights of a rank in the order in which it sent them.
-func flightsSentBy(all []model.Flight, rank int) []model.Flight {
-	var of []model.Flight
-	for _, f := range all {
-		if f.Initiator == rank {
-			of = append(of, f)
-		}
-	}
-	slices.SortStableFunc(of, func(a, b model.Flight) int { return cmp.Compare(a.Sent, b.Sent) })
-	return of
 }
 
 // visitThingsInCall tells of the things that begin in a call, and returns those from which on to

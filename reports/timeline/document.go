@@ -40,40 +40,6 @@ func (t Trace) Document() *doc.Document {
 	return d
 }
 
-// DocumentOfRun is the document of the trace with further sections of the run after its time line.
-func (t Trace) DocumentOfRun(run *doc.Document) *doc.Document {
-	d := t.Document()
-	d.Answer = t.shareSentence()
-	at := 0
-	for i, s := range d.Sections {
-		if s.ID == "time-line" {
-			at = i + 1
-		}
-	}
-	d.Sections = slices.Insert(d.Sections, at, run.Sections...)
-	for i := range d.Sections {
-		if d.Sections[i].Title == d.Title {
-			d.Sections[i].Title = "By rank"
-		}
-	}
-	return d
-}
-
-// shareSentence returns how long a run takes, and the mean time of its ranks by activity.
-func (t Trace) shareSentence() string {
-	var all []rankTime
-	for _, x := range t.Recording.Ranks {
-		all = append(all, rankTimeOf(x))
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	mean, most := meanAndMax(all)
-	part := func(d unit.Time) string { return formatShare(d, max(mean.end, 1)) + format.NonBreakingSpace + "%" }
-	return fmt.Sprintf("The run takes %s. Of its time a rank computes %s in the mean, works %s for communication and waits %s.",
-		format.MicrosWithUnit(most.end.Micros()), part(mean.computing), part(mean.overhead), part(mean.waiting))
-}
-
 // answerSentence returns how long the run took, and the main activity of the busiest rank.
 func (t Trace) answerSentence() string {
 	ranks, _ := chart.BusyRanks(t.Recording)

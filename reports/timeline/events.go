@@ -41,11 +41,17 @@ type traceEvent struct {
 
 // WriteEvents writes a recording as JSON for viewers: ranks and parts of the network as threads
 // with complete events (X), calls around what is done for them; messages as asynchronous events (b,
-// e), and as arrows (s, f) from the step that sends one to the step that takes it. The same
-// recording gives the same bytes.
-func WriteEvents(w io.Writer, t Trace) error {
-	e := &eventWriter{w: bufio.NewWriter(w)}
-	title, err := json.Marshal(map[string]string{"title": t.Title, "command": t.Command})
+// e), and as arrows (s, f) from the step that sends one to the step that takes it. If that is more
+// than viewers show well, it has less detail: see eventDetail. The same recording gives the same
+// bytes.
+func WriteEvents(w io.Writer, t Trace) error { return writeEvents(w, t, eventDetailOf(t)) }
+
+// WriteAllEvents is WriteEvents with all detail, however much that is.
+func WriteAllEvents(w io.Writer, t Trace) error { return writeEvents(w, t, eventDetail{}) }
+
+func writeEvents(w io.Writer, t Trace, detail eventDetail) error {
+	e := &eventWriter{w: bufio.NewWriter(w), detail: detail}
+	title, err := json.Marshal(map[string]string{"title": t.Title, "command": t.Command, "detail": detail.String()})
 	if err != nil {
 		return err
 	}
@@ -55,17 +61,28 @@ func WriteEvents(w io.Writer, t Trace) error {
 		e.write(traceEvent{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
 	}
 	thread := firstThreadID
-	calls := callExchanges(t.Recording)
+	exchanges := make([][]callExchange, len(t.Recording.Ranks))
+	if detail.shortest == 0 {
+		exchanges = callExchanges(t.Recording)
+	}
 	for i, x := range t.Recording.Ranks {
-		e.writeTrack(ranksProcess, thread, x, calls[i])
+		if detail.shortest > 0 {
+			x.Calls = mergeShort(x.Calls, detail.shortest)
+			x.Spans = mergeShort(x.Spans, detail.shortest)
+		}
+		e.writeTrack(ranksProcess, thread, x, exchanges[i])
 		thread++
 	}
-	for _, x := range t.Recording.Resources {
-		e.writeTrack(networkProcess, thread, x, nil)
-		thread++
+	if !detail.withoutSteps {
+		for _, x := range t.Recording.Resources {
+			e.writeTrack(networkProcess, thread, x, nil)
+			thread++
+		}
 	}
-	for i, f := range t.Recording.Flights {
-		e.writeFlight(fmt.Sprintf("0x%x", i+1), f, t.Recording)
+	if !detail.withoutMessages {
+		for i, f := range t.Recording.Flights {
+			e.writeFlight(fmt.Sprintf("0x%x", i+1), f, t.Recording)
+		}
 	}
 	fmt.Fprint(e.w, "\n]}\n")
 	if err := e.w.Flush(); e.err == nil {
@@ -79,6 +96,7 @@ func WriteEvents(w io.Writer, t Trace) error {
 
 type eventWriter struct {
 	w         *bufio.Writer
+	detail    eventDetail
 	hasEvents bool
 	err       error
 }
@@ -107,12 +125,25 @@ func (e *eventWriter) writeTrack(process, thread int, t model.Track, calls []cal
 	e.write(traceEvent{Phase: "M", Name: "thread_name", Process: process, Thread: thread, Args: map[string]any{"name": t.Name}})
 	e.write(traceEvent{Phase: "M", Name: "thread_sort_index", Process: process, Thread: thread, Args: map[string]any{"sort_index": thread}})
 	put := func(s model.Span, name, category string, args any) {
+		if e.detail.withoutSteps {
+			category = "" // the name says enough
+		}
 		e.write(traceEvent{Phase: "X", Name: name, Category: category, Process: process, Thread: thread, Time: jsonMicros(s.From), Duration: jsonMicros(s.Duration()), Args: args})
 	}
 	for i, c := range t.Calls {
-		put(c, c.Name, "call", calls[i].eventArgs())
+		switch {
+		case c.Count > 1:
+			put(c, c.Name, "call", map[string]any{"calls": c.Count})
+		case calls != nil:
+			put(c, c.Name, "call", calls[i].eventArgs())
+		default:
+			put(c, c.Name, "call", nil)
+		}
 	}
 	for _, s := range t.Spans {
+		if k := s.Activity.OverviewKind(); process == ranksProcess && e.detail.withoutSteps && (k == model.OverheadKind || k == model.ComputeKind) {
+			continue
+		}
 		var args any
 		if s.Bytes > 0 {
 			args = map[string]any{"bytes": s.Bytes}

@@ -11,6 +11,7 @@ package activity
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw/core"
@@ -38,7 +39,7 @@ type Log struct {
 	entriesLeft   int // until MaxEntries
 	omitted       int
 	omittedSince  unit.Time // when MaxEntries was reached
-	callCounts    map[string]int
+	profile       *profile
 	softwareNames []string // names of the engine's kinds of work
 	isPerByte     []bool   // whether that kind is counted in bytes
 	processors    []processorLog
@@ -56,6 +57,7 @@ type processorLog struct {
 	spans            []span
 	delays           []delay
 	calls            []call
+	firstOfCall      int  // first span of the last call
 	lastCallOpen     bool // the last call has not ended
 	callMayHaveEnded bool // the last call may have ended: the rank has computed since
 
@@ -101,7 +103,7 @@ type flight struct {
 // BeginRun implements core.Probe. It clears the log.
 func (r *Log) BeginRun(j *core.Job) {
 	*r = Log{Describe: r.Describe, MaxEntries: r.MaxEntries, ProcessorsOnly: r.ProcessorsOnly, kernel: &j.Kernel, entriesLeft: r.MaxEntries, processors: make([]processorLog, len(j.Ports)),
-		flightOf: map[any]int{}, callCounts: map[string]int{}}
+		flightOf: map[any]int{}, profile: newProfile(len(j.Ports))}
 	switch {
 	case r.entriesLeft == 0:
 		r.entriesLeft = defaultMaxEntries
@@ -147,10 +149,16 @@ func (r *Log) ProcessorActivityUntil(p *core.Port, t unit.Time, name string, a m
 	n := len(l.spans)
 	if t > l.clock {
 		l.totals[a] += t - l.clock
+		if r.keepsSpans() {
+			r.profile.addActivity(int(p.ID), a, l.clock, t)
+		}
 	}
 	switch {
 	case t <= l.clock:
 	case bytes > 0 && n > l.transferFirstSpan && l.spans[n-1].name == name && a == model.SendActivity: // continues the last part without interruption
+		s := &l.spans[n-1]
+		s.duration, s.bytes, l.clock = s.duration+t-l.clock, s.bytes+bytes, t
+	case (a == model.CopyActivity || a == model.ComputeActivity) && n > l.firstOfCall && n > l.transferFirstSpan && l.spans[n-1].activity == a && l.spans[n-1].name == name: // the parts of a derived datatype are one copy, and a loop that reads the clock is one computation
 		s := &l.spans[n-1]
 		s.duration, s.bytes, l.clock = s.duration+t-l.clock, s.bytes+bytes, t
 	default:
@@ -184,6 +192,9 @@ func (r *Log) ProcessorDelayed(p *core.Port, x any, at, long unit.Time, name str
 			l.delays = append(l.delays, delay{span{name, a, 0, long}, into, at})
 		}
 		l.totals[a] += long
+		if r.keepsSpans() {
+			r.profile.addActivity(int(p.ID), a, l.clock, l.clock+long)
+		}
 		l.clock += long
 	}
 }
@@ -204,18 +215,19 @@ func (r *Log) StoreActivity(p *core.Port, at, long unit.Time, name string, a mod
 func (r *Log) keepsSpans() bool { return r.MaxEntries >= 0 }
 
 // EnterCall records which library call a rank's program makes; "" ends the last call. Pass it to
-// mpi.Options.OnCall.
+// mpi.Options.OnFunction.
 //
 // A call lasts until the next one, or until the program computes: nothing else in a program takes
 // time. If the rank communicates after computing, the computing was part of the call.
 func (r *Log) EnterCall(rank int, name string) {
 	l := &r.processors[rank]
-	l.leaveCall()
+	r.leaveCall(int32(rank))
 	l.callMayHaveEnded = false
+	r.profile.enterCall(rank, name, l.clock)
 	if name == "" {
 		return
 	}
-	r.callCounts[name]++
+	l.firstOfCall = len(l.spans)
 	if r.reserveEntry() {
 		l.calls = append(l.calls, call{name, len(l.spans), 0})
 		l.lastCallOpen = true
@@ -227,18 +239,25 @@ func (r *Log) EnterCall(rank int, name string) {
 // the clock, it takes no virtual time.
 func (r *Log) SoftwareTime(rank int) unit.Time { return r.processors[rank].softwareTime }
 
-// leaveCall ends the current call.
-func (l *processorLog) leaveCall() {
+// leaveCall ends the current call of a rank.
+func (r *Log) leaveCall(rank int32) {
+	l := &r.processors[rank]
+	r.profile.leaveCall(int(rank), l.clock)
 	if l.lastCallOpen {
 		l.calls[len(l.calls)-1].toSpan = len(l.spans)
 		l.lastCallOpen, l.callMayHaveEnded = false, true
 	}
 }
 
-// reenterCall records that the rank communicates, so it has not left its call. Handlers that run
+// reenterCall records that a rank communicates, so it has not left its call. Handlers that run
 // while the program computes do not call it.
-func (l *processorLog) reenterCall() {
-	if l.callMayHaveEnded && !l.isComputing {
+func (r *Log) reenterCall(rank int32) {
+	l := &r.processors[rank]
+	if l.isComputing {
+		return
+	}
+	r.profile.ranks[rank].hasLeft = false
+	if l.callMayHaveEnded {
 		l.lastCallOpen, l.callMayHaveEnded = true, false
 	}
 }
@@ -263,6 +282,10 @@ func (r *Log) startFlight(x any, rank int32, f flight, head *device.Head) {
 // PacketSent implements core.Probe.
 func (r *Log) PacketSent(p *core.Port, pk *core.Packet, rest string) {
 	r.processors[p.ID].pendingSendName = rest
+	if r.keepsSpans() {
+		r.profile.send(pk, int(p.ID), r.processors[p.ID].clock)
+		r.profile.addTraffic(int(p.ID), int(p.ID), int(pk.Dst), len(pk.Data))
+	}
 	r.startFlight(pk, p.ID, flight{receiverRank: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
 }
 
@@ -276,6 +299,8 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 	if x.IsGet {
 		f.From, f.To = f.To, f.From
 	}
+	r.profile.send(x, int(p.ID), r.processors[p.ID].clock)
+	r.profile.addTraffic(int(p.ID), f.From, f.To, f.Bytes)
 	r.startFlight(x, p.ID, f, &x.CompletionPacketHead)
 }
 
@@ -304,7 +329,8 @@ func (r *Log) AccessRequestOrConfirmationSent(x *core.RemoteAccess, name string,
 
 // CompletionReported implements core.Probe.
 func (r *Log) CompletionReported(x *core.RemoteAccess, pk *core.Packet) {
-	delete(r.flightOf, pk) // packets are reused
+	delete(r.flightOf, pk) // packets are used again
+	r.profile.reportCompletion(x, pk)
 	if i, ok := r.flightOf[x]; ok {
 		if pk != nil {
 			r.flightOf[pk] = i
@@ -351,6 +377,14 @@ func (r *Log) ReportIfObserved(x core.ProbeReporter, arg uint64) { x.Report(arg)
 // is nil. from is the index of the first span.
 func (r *Log) notePacketReceived(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.processors[rank]
+	if pk != nil && r.keepsSpans() {
+		isReady := false
+		if r.Describe != nil && r.profile.ranks[rank].wait > 0 {
+			name, _ := r.Describe(pk.Head)
+			isReady = slices.Contains(receiverReadyPackets, name)
+		}
+		r.profile.receive(int(rank), pk, isReady)
+	}
 	if from == len(l.spans) && len(r.flightOf) == 0 {
 		return // none of it was kept
 	}

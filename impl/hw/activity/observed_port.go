@@ -45,7 +45,7 @@ func (w observedPort) Spend(x model.CostKey, n int) {
 }
 
 func (w observedPort) Now() unit.Time {
-	w.processor.leaveCall()
+	w.log.leaveCall(w.emulated.ID)
 	w.emulated.ElapseCharges()
 	defer w.addSoftwareTime(w.emulated.Clock) // waits of loops that read the clock
 	now := w.Port.Now()
@@ -54,7 +54,7 @@ func (w observedPort) Now() unit.Time {
 }
 
 func (w observedPort) Delay(d unit.Time) {
-	w.processor.leaveCall()
+	w.log.leaveCall(w.emulated.ID)
 	w.emulated.AddDelay(d) // as a port does; recorded before what happens meanwhile
 	w.processor.softwareTime += d
 	w.noteActivity("compute", model.ComputeActivity, 0)
@@ -77,7 +77,7 @@ func (w observedPort) ChargeOperations(n int) {
 }
 
 func (w observedPort) Send(dst int, x *device.Packet) {
-	w.processor.reenterCall()
+	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
 	w.Port.Send(dst, x)
 	w.processor.nameWaits("room", from)
@@ -89,7 +89,7 @@ func (w observedPort) Send(dst int, x *device.Packet) {
 func (w observedPort) BuffersSends() bool { return w.emulated.BuffersSends() }
 
 func (w observedPort) Flush() bool {
-	w.processor.reenterCall()
+	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
 	done := w.emulated.Flush()
 	w.processor.nameWaits("room", from)
@@ -98,7 +98,7 @@ func (w observedPort) Flush() bool {
 }
 
 func (w observedPort) Recv(block bool) *device.Packet {
-	w.processor.reenterCall()
+	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
 	x := w.Port.Recv(block)
 	w.log.noteWait(w.emulated)
@@ -190,7 +190,7 @@ type observedWatch struct {
 }
 
 func (x observedWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
-	x.port.processor.reenterCall()
+	x.port.log.reenterCall(x.port.emulated.ID)
 	from := len(x.port.processor.spans)
 	more := x.Watch.WaitForEvent(seen, deadline)
 	x.port.processor.nameWaits("event", from)
@@ -200,7 +200,7 @@ func (x observedWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 
 // WaitWord implements device.WordWaiter.
 func (x observedWatch) WaitWord(k device.Key, off int, old uint64) uint64 {
-	x.port.processor.reenterCall()
+	x.port.log.reenterCall(x.port.emulated.ID)
 	from := len(x.port.processor.spans)
 	word := device.WaitWord(x.Watch, k, off, old)
 	x.port.processor.nameWaits("event", from)

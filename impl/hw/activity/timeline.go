@@ -11,7 +11,7 @@ import (
 
 // Timeline returns the activities of the last run.
 func (r *Log) Timeline() *model.Timeline {
-	out := &model.Timeline{Ranks: make([]model.Track, len(r.processors)), OmittedCount: r.omitted, OmittedFrom: r.omittedSince, CallCounts: r.callCounts}
+	out := &model.Timeline{Ranks: make([]model.Track, len(r.processors)), OmittedCount: r.omitted, OmittedFrom: r.omittedSince, Profile: r.profile.result(r)}
 	places := make([][]unit.Time, len(r.processors))
 	for i := range r.processors {
 		out.Ranks[i], places[i] = r.processors[i].buildTrack()

@@ -16,6 +16,9 @@ import (
 // CallSite is the source line from which a program makes a call.
 type CallSite = engine.CallSite
 
+// CalledFunction is a function that a program not written in Go has called.
+type CalledFunction = engine.CalledFunction
+
 // DeadlockError says which ranks wait, and for what.
 type DeadlockError = check.DeadlockError
 
@@ -214,6 +217,12 @@ func (s *rankState) rankName(world int, context uint32) string {
 // SetCallLocator sets what locates the calls of this rank's program, for programs that are not
 // written in Go.
 func (c *Comm) SetCallLocator(x engine.CallLocator) { c.engine.SetCallLocator(x) }
+
+// SwitchFunction says which function of MPI this rank's program is in, if it is not written in Go,
+// and returns the last one.
+func (c *Comm) SwitchFunction(f CalledFunction) CalledFunction {
+	return c.engine.SwitchFunction(f)
+}
 
 // beginCollective begins a collective operation whose messages have a tag. In checked programs it
 // records the place of the call. All ranks make these calls in the same order, so the calls of two

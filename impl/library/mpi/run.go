@@ -53,6 +53,10 @@ type Options struct {
 
 	OnBroadcast func(bytes int)             // called at the root of each broadcast; nil: no function
 	OnCall      func(rank int, call string) // called at the start of each call of a rank, and with "" after its program has ended; nil: no function
+
+	// OnFunction is called likewise with the names of the standard (FunctionName). A function of a
+	// program in C or Fortran is one, whatever calls carry it out. nil: no function.
+	OnFunction func(rank int, name string)
 }
 
 // Run runs a program on every rank of a world and returns its first error. When a rank's program
@@ -71,6 +75,9 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		j.exchangeOrder = o.Library.Exchange
 	}
 	j.engineConfig = engine.Config{OnCall: o.OnCall, TypeNames: func(s engine.Signature) string { return datatype.DescribeKindSign(uint32(s)) }, ExplainMismatch: j.describeMismatch, PeerName: j.rankName, Check: o.Check, StackSite: check.SiteOf}
+	if told := o.OnFunction; told != nil {
+		j.engineConfig.OnFunction = func(rank int, call string) { told(rank, FunctionName(call)) }
+	}
 	if o.OnWarning != nil {
 		j.engineConfig.OnWarning = j.noteWarning
 	}

@@ -221,6 +221,7 @@ func (r *rank) serveCall() {
 	r.currentCall.hasLargeCounts = f.IntForm != ""
 	if f.IsMPI() {
 		r.lastCall = r.currentCall.number
+		defer r.world.SwitchFunction(r.world.SwitchFunction(mpi.CalledFunction{Name: f.Name}))
 	}
 	if err := r.world.Catch(r.handlerCall); err != nil && r.currentCall.userErrorCode == 0 {
 		r.currentCall.result = int64(r.errorCodeOf(err))
