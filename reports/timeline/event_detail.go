@@ -43,7 +43,8 @@ func eventDetailOf(t Trace) eventDetail {
 		}
 	}
 	d := levels[len(levels)-1]
-	for d.shortest = unit.Microsecond; eventBytes(t, d) > maxEventBytes; {
+	end := t.Recording.End()
+	for d.shortest = max(end>>14, 1); d.shortest < end && eventBytes(t, d) > maxEventBytes; {
 		d.shortest *= 2
 	}
 	return d
@@ -88,6 +89,16 @@ var _ io.Writer = new(byteCounter)
 func (n *byteCounter) Write(b []byte) (int, error) {
 	*n += byteCounter(len(b))
 	return len(b), nil
+}
+
+// waitsOf returns the spans of a rank in which its processor is idle.
+func waitsOf(all []model.Span) (out []model.Span) {
+	for _, s := range all {
+		if k := s.Activity.OverviewKind(); k == model.WaitKind || k == model.BlockedKind {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // mergeShort makes one span of neighbours of a kind that together are shorter than a time, named

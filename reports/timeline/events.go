@@ -68,7 +68,7 @@ func writeEvents(w io.Writer, t Trace, detail eventDetail) error {
 	for i, x := range t.Recording.Ranks {
 		if detail.shortest > 0 {
 			x.Calls = mergeShort(x.Calls, detail.shortest)
-			x.Spans = mergeShort(x.Spans, detail.shortest)
+			x.Spans = mergeShort(waitsOf(x.Spans), detail.shortest)
 		}
 		e.writeTrack(ranksProcess, thread, x, exchanges[i])
 		thread++
