@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math"
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
@@ -28,7 +27,10 @@ func RunChart(name, title string, r *model.Timeline) *Chart {
 	}
 	d := newRunDetail(r, o)
 	v := &runView{overview: o, ranks: len(r.Ranks), picture: overviewImage(o)}
-	return &Chart{Name: name, Title: title, Text: v.caption(d), detail: d.json(),
+	if d.until < d.end {
+		title += fmt.Sprintf(" (colours: the whole run; calls and messages: until %s)", format.MicrosWithUnit(d.until.Micros()))
+	}
+	return &Chart{Name: name, Title: title, Text: v.caption(), detail: d.json(),
 		height: func(width vg.Length) vg.Length { return -v.draw(nil, width, vg.Point{}) },
 		draw:   func(c draw.Canvas) { v.draw(&c, c.Max.X-c.Min.X, vg.Point{X: c.Min.X, Y: c.Max.Y}) },
 	}
@@ -135,13 +137,13 @@ func (v *runView) drawLegend(c *draw.Canvas, y, width, left vg.Length) vg.Length
 }
 
 // caption says how to read the picture, and what is not in it.
-func (v *runView) caption(d *runDetail) string {
+func (v *runView) caption() string {
 	row := "a rank"
 	if v.overview.Group > 1 {
 		row = fmt.Sprintf("%d ranks", v.overview.Group)
 	}
 	s := fmt.Sprintf("Time runs from left to right. Each row is %s, in the colour of what it does longest in each %s.", row, format.MicrosWithUnit(v.overview.Width.Micros()))
-	return s + " In a page, drag over a part to zoom in, until calls and messages can be seen; 0 shows all again." + d.coverage()
+	return s + " In a page, drag over a part to zoom in, until calls and messages can be seen; a double click, or the key 0, shows all again."
 }
 
 // runDetail is the calls, waits and messages of a run, in the form in which a page has them: rows
@@ -255,14 +257,6 @@ func appendNumbers(b []byte, all ...int64) []byte {
 		b = append(b, ',')
 	}
 	return b
-}
-
-// coverage says for which part of the run there are calls and messages.
-func (d *runDetail) coverage() string {
-	if d.until >= d.end {
-		return ""
-	}
-	return fmt.Sprintf(" The colours are of the whole run; calls and messages can be seen in its first %s%s%%, until %s.", format.WithDecimals(math.Max(100*float64(d.until)/float64(d.end), 0.1), 1), format.NonBreakingSpace, format.MicrosWithUnit(d.until.Micros()))
 }
 
 func (d *runDetail) json() string {

@@ -155,12 +155,12 @@
 			this.group.replaceChildren();
 			this.picture.tips.length = 0;
 			if (x.from === 0 && x.to === whole && scale === 1 || x.from >= data.until) return;
-			const low = this.height() * 0.1, high = this.height() * 0.8, drawn = [];
+			const low = this.height() * 0.1, high = this.height() * 0.8, drawn = [], words = [];
+			let count = 0;
 			for (let rank = this.first; rank < this.last; rank++) {
-				const seen = r => r[1] > x.from && r[0] < x.to;
-				const calls = this.rows('calls', rank, 3).filter(seen);
-				drawn.push([rank, calls]);
-				if (drawn.reduce((n, d) => n + d[1].length, 0) > 3000) return; // colours say more
+				const all = this.rows('calls', rank, 3), calls = all.filter(r => r[1] > x.from && r[0] < x.to);
+				drawn.push([rank, calls, all.find(r => r[0] >= x.to)]);
+				if ((count += calls.length) > 3000) return; // colours say more
 			}
 			const bar = (kind, rank, from, to, part, tip) => {
 				const a = Math.max(x.at(from), room.left), b = Math.min(x.at(to), room.right), y = this.top(rank) + low + high * (1 - part) / 2;
@@ -172,17 +172,19 @@
 			};
 			const span = (from, to) => `${amount(from)} to ${amount(to)} ${this.unit()}, ${amount(to - from)} ${this.unit()}`;
 			const amount = v => Number(v.toPrecision(6));
-			for (const [rank, calls] of drawn) {
-				bar('ground', rank, x.from, Math.min(x.to, data.until), 1);
+			this.group.append(make('rect', { class: 'ground', x: room.left, y: room.top, width: Math.min(x.at(data.until), room.right) - room.left, height: room.bottom - room.top }));
+			for (const [rank, calls, next] of drawn) {
 				let before = x.from;
 				for (const [from, to, name] of calls) {
 					if (from > before) bar('computes', rank, before, from, 1, `rank ${rank}, computes: ${span(before, from)}`);
 					const [a, b, y] = bar('call', rank, from, to, 1, `rank ${rank}, ${data.names[name]}: ${span(from, to)}`);
-					if (this.height() >= 14 && b - a > 7 * data.names[name].length) this.group.append(make('text', { class: 'callname', x: (a + b) / 2, y: y + high / 2 + 4, 'text-anchor': 'middle', 'font-size': 11 }, data.names[name]));
+					if (this.height() >= 14 && b - a > 7 * data.names[name].length) words.push(make('text', { class: 'callname', x: (a + b) / 2, y: y + high / 2 + 4, 'text-anchor': 'middle', 'font-size': 11 }, data.names[name]));
 					before = to;
 				}
+				if (next && before < x.to) bar('computes', rank, before, next[0], 1, `rank ${rank}, computes: ${span(before, next[0])}`);
 				for (const [from, to] of this.rows('waits', rank, 2)) if (to > x.from && from < x.to) bar('waits', rank, from, to, 0.5, `rank ${rank}, waits: ${span(from, to)}`);
 			}
+			this.group.append(...words);
 			this.arrows(span);
 		}
 		unit() { return /\((\w+)\)/.exec([...this.svg.querySelectorAll('text')].map(t => t.textContent).find(t => t.startsWith('time (')) ?? '')?.[1] ?? ''; }
