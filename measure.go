@@ -72,6 +72,9 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		return nil, err
 	}
 	measured.forced, measured.Disturbances = m.forcedProtocol(), m.disturbances
+	if measured.forced != "" && m.onTransport() {
+		measured.Notices = append(measured.Notices, fmt.Sprintf("parameters are of the library's own choice of protocols; the samples have the times of %s, which 'loggp compare --samples FILE --params FILE' compares with predictions", measured.forced))
+	}
 	if m.job != nil {
 		measured.library = m.job.Library
 	}
@@ -81,7 +84,8 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 	return measured, nil
 }
 
-// Document shows what messages and collective operations cost, and the parameters that fit.
+// Document shows what messages and collective operations cost, and the parameters that fit. Times
+// of a forced protocol on an emulated machine stand beside the sums of all steps.
 func (m *Measurement) Document() (*doc.Document, error) {
 	if m.collective {
 		times, err := compare.ReadCollectives(m.Samples)
@@ -98,20 +102,16 @@ func (m *Measurement) Document() (*doc.Document, error) {
 	}
 	d := reports.MeasurementSummary(m.Samples, result)
 	addExpectedError(d, m.library, false)
-	return d, nil
-}
-
-// Steps sets the times of a forced protocol on an emulated machine beside the sums of all steps. It
-// is nil if there is nothing of the kind.
-func (m *Measurement) Steps() (*doc.Document, error) {
 	if m.forced == "" || len(m.routes) == 0 {
-		return nil, nil
+		return d, nil
 	}
 	steps, err := compare.ComparePredictions(m.Samples, nil, sumSteps(m.routes))
 	if err != nil {
 		return nil, err
 	}
-	return reports.PredictionErrors(steps), nil
+	beside := reports.PredictionErrors(steps)
+	d.Files, d.Sections = append(d.Files, beside.Files...), append(d.Sections, beside.Sections...)
+	return d, nil
 }
 
 // measurement is a measurement that runs.

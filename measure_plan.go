@@ -20,8 +20,8 @@ const (
 	maxReps       = 1_000_000
 )
 
-// MaxMessage is the longest message that is measured, in bytes. Both ranks hold it several times.
-const MaxMessage = 1 << 28
+// MaxMessage is the longest message that is measured, in bytes.
+const MaxMessage = microbench.MaxMessage
 
 // repetitions returns the repetitions and warm-up rounds of a plan.
 func (m *measurement) repetitions() (reps, warmup int, err error) {

@@ -207,17 +207,22 @@ func formatNanoseconds(t unit.Time) string {
 // microsCell is the cell of a time in microseconds.
 func microsCell(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros()) }
 
+// nanosecondsCell is the cell of a time in nanoseconds.
+func nanosecondsCell(t unit.Time) doc.Cell {
+	return doc.QuantityCell(formatNanoseconds(t)+" ns", float64(t)/float64(unit.Nanosecond), "ns")
+}
+
 // resultTable sums up a simulation.
 func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result) *doc.Table {
-	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
+	t := &doc.Table{Name: "simulation", Title: "Result", IsRecord: true, Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	add("finishing time", "%s ns", formatNanoseconds(res.LastFinish))
-	add("last rank", "%d of %d", res.LastRank, s.CountRanks())
-	add("operations", "%d", s.CountOps())
-	add("messages", "%d", res.Messages)
-	add("events", "%d", res.Events)
+	t.AddRow(doc.TextCell("finishing time"), nanosecondsCell(res.LastFinish))
+	t.AddRow(doc.TextCell("last rank"), doc.QuantityCell(fmt.Sprintf("%d of %d", res.LastRank, s.CountRanks()), float64(res.LastRank), ""))
+	t.AddRow(doc.TextCell("operations"), doc.CountCell(s.CountOps()))
+	t.AddRow(doc.TextCell("messages"), doc.CountCell(res.Messages))
+	t.AddRow(doc.TextCell("events"), doc.CountCell(res.Events))
 	add("dialect", "%v", o.Dialect)
 	add("parameters", "%v", o.Params)
 	return t

@@ -150,28 +150,30 @@ func pathPercent(t unit.Time, res *flow.Result) string {
 
 // resultTable sums up a simulation.
 func (o *FlowOptions) resultTable(w *Workload, res *flow.Result) *doc.Table {
-	t := &doc.Table{Name: "simulation", Title: "Result", Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
+	t := &doc.Table{Name: "simulation", Title: "Result", IsRecord: true, Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	add("finishing time", "%s ns", formatNanoseconds(res.Finish))
-	add("last rank", "%d of %d", res.LastRank, len(res.RankFinish))
-	add("operations", "%d", w.CountOps())
-	add("messages and collective operations", "%d", res.Activities)
+	t.AddRow(doc.TextCell("finishing time"), nanosecondsCell(res.Finish))
+	t.AddRow(doc.TextCell("last rank"), doc.QuantityCell(fmt.Sprintf("%d of %d", res.LastRank, len(res.RankFinish)), float64(res.LastRank), ""))
+	t.AddRow(doc.TextCell("operations"), doc.CountCell(w.CountOps()))
+	t.AddRow(doc.TextCell("messages and collective operations"), doc.CountCell(res.Activities))
 	var computing unit.Time
 	for rank := range res.RankFinish {
 		computing = max(computing, res.ComputingTime(rank))
 	}
-	add("the busiest rank computes", "%s", format.MicrosWithUnit(computing.Micros()))
+	t.AddRow(doc.TextCell("the busiest rank computes"), doc.QuantityCell(format.MicrosWithUnit(computing.Micros()), computing.Micros(), "us"))
 	if w.Step != nil {
 		perSecond := w.Step.StepOps() / (res.Finish.Micros() / 1e6) / float64(len(res.RankFinish))
 		if tokens := w.Step.Inference.Tokens; tokens > 0 {
 			first := res.LastEnd(training.FirstTokenName)
+			further := (res.Finish - first).Micros() / float64(tokens)
 			add("generated", "%s", w.Step.InferenceText())
-			add("the last prompt has its first token after", "%s", format.MicrosWithUnit(first.Micros()))
-			add("a further token of all sequences takes", "%s", format.MicrosWithUnit((res.Finish-first).Micros()/float64(tokens)))
+			t.AddRow(doc.TextCell("the last prompt has its first token after"), doc.QuantityCell(format.MicrosWithUnit(first.Micros()), first.Micros(), "us"))
+			t.AddRow(doc.TextCell("a further token of all sequences takes"), doc.QuantityCell(format.MicrosWithUnit(further), further, "us"))
 		}
-		add("operations a second of a GPU", "%.4g, %.1f %% of its rate", perSecond, 100*perSecond/w.Step.Rate)
+		text := fmt.Sprintf("%.4g, %.1f %% of its rate", perSecond, 100*perSecond/w.Step.Rate)
+		t.AddRow(doc.TextCell("operations a second of a GPU"), doc.QuantityCell(text, perSecond, ""))
 	}
 	switch {
 	case o.Platform != "":

@@ -18,7 +18,6 @@ type Experiment struct {
 	Collectives []CollectiveCell // measured by all ranks, instead of modes and sizes
 	Pairs       [][2]int         // of ranks, the lower first, measured one pair at a time instead of the plan's pair
 
-	RoundTripSizes     []int         // further sizes at which only round trips are measured
 	MaxTrainBytes      int           // longest messages that are sent in trains, which take tens of times as long as one message; 0: any
 	Launches           int           // starts of the ranks; 0: DefaultLaunches, more if launches differ by more than Precision and time is left, fewer if time is short
 	Budget             time.Duration // for all launches; 0: DefaultBudget, or no limit if Reps is set
@@ -35,6 +34,9 @@ const (
 	DefaultBudget    = 4 * time.Second
 	defaultPrecision = 0.02
 )
+
+// MaxMessage is the longest message that is measured, in bytes. Both ranks hold it several times.
+const MaxMessage = 1 << 28
 
 // Upper limits of the settings of an experiment.
 const (
@@ -54,10 +56,11 @@ var RealMachineSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 
 // previous one.
 var SplitMessageSizes = append(RealMachineSizes[:len(RealMachineSizes)-2:len(RealMachineSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
-// RealMachineRoundTripSizes are additional sizes between RealMachineSizes at which only round trips
-// are measured. Round trips take the least time, and show best how times grow with length.
-// Bisection of a gap between RealMachineSizes never ends at one of them.
-var RealMachineRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
+// RealMachineRoundTripSizes are additional sizes at which only round trips are measured: between
+// RealMachineSizes, where bisection of a gap never ends at one of them, and above them powers of
+// two up to 4 MiB, the largest of the OSU benchmarks. Round trips take the least time, and show
+// best how times grow with length.
+var RealMachineRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20}
 
 var (
 	// The quick plan measures a real machine in a second: it has fewer sizes and modes, with as
@@ -91,8 +94,8 @@ func (e *Experiment) Check() error {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(e.RoundTripSizes, func(k int) bool { return k < 0 || k > slices.Max(e.Sizes) }):
-		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", e.RoundTripSizes, e.Sizes)
+	case slices.ContainsFunc(e.RoundTripSizes, func(k int) bool { return k < 0 || k > MaxMessage }):
+		return fmt.Errorf("round trips of %v bytes: a size is from 0 to %d", e.RoundTripSizes, MaxMessage)
 	case slices.ContainsFunc(e.Pairs, func(p [2]int) bool { return p[0] < 0 || p[0] >= p[1] }):
 		return fmt.Errorf("pairs %v: each is of two ranks, the lower first", e.Pairs)
 	case len(e.Pairs) > 0 && e.RefineSizes:

@@ -28,7 +28,7 @@ const commandTag = 2
 
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
 	w := &pairWorker{rankPair: x, plan: *p, measureFixedWork: measureFixedWork}
-	most := max(slices.Max(p.Sizes), warmupMessageBytes)
+	most := slices.Max(slices.Concat(p.Sizes, p.RoundTripSizes, []int{warmupMessageBytes}))
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
 	return w

@@ -30,6 +30,7 @@ import (
 type Plan struct {
 	Modes           []string  // of sample.SendModeNames
 	Sizes           []int     // lengths of messages in bytes
+	RoundTripSizes  []int     // further sizes at which only round trips are measured
 	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
 	ForcedProtocol  string    // that the job forces; its sender and delivery times are then measured too
 	MeasureDelivery bool      // measure sender and delivery times although the library chooses the protocol

@@ -100,7 +100,8 @@ func TestBudget(t *testing.T) {
 		if c.round > unit.Microsecond {
 			w.time = func(*simulated, Command, string) unit.Time { return c.round }
 		}
-		e := &Experiment{Plan: allModes(), Budget: c.budget, RoundTripSizes: RealMachineRoundTripSizes}
+		e := &Experiment{Plan: allModes(), Budget: c.budget}
+		e.RoundTripSizes = RealMachineRoundTripSizes
 		out := runOn(t, e, w)
 		if over := time.Duration(w.now/unit.Nanosecond) - c.budget; over > 25*time.Millisecond || out.WallDuration > c.budget+25*time.Millisecond {
 			t.Errorf("a budget of %v: it took %v", c.budget, time.Duration(w.now/unit.Nanosecond))
@@ -242,7 +243,8 @@ func TestDisturbedVisits(t *testing.T) {
 // Two workers that give the same answers get the same commands, so that this library and the
 // vendor's are measured by the same rules.
 func TestSameCommands(t *testing.T) {
-	e := Experiment{Plan: allModes(), Budget: time.Second, RoundTripSizes: RealMachineRoundTripSizes, RefineSizes: true, Seed: 7, ClockStep: 10 * unit.Nanosecond}
+	e := Experiment{Plan: allModes(), Budget: time.Second, RefineSizes: true, Seed: 7, ClockStep: 10 * unit.Nanosecond}
+	e.RoundTripSizes = RealMachineRoundTripSizes
 	a, b := &simulated{time: scattered(5)}, &simulated{time: scattered(5)}
 	first, second := e, e
 	runOn(t, &first, a)
@@ -308,7 +310,7 @@ func TestRefines(t *testing.T) {
 
 // Of some sizes only round trips are measured, and trains of long messages are not.
 func TestTripsAndTrains(t *testing.T) {
-	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, IsSharedMachine: true}, RoundTripSizes: []int{8, 1000}, MaxTrainBytes: 1000}
+	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, RoundTripSizes: []int{8, 1000}, IsSharedMachine: true}, MaxTrainBytes: 1000}
 	n := map[string]int{}
 	for _, x := range e.listTasks() {
 		for _, timer := range stages[x.stageIndex].timers {
@@ -453,7 +455,7 @@ func TestExperimentCheck(t *testing.T) {
 		"precision":     func(e *Experiment) { e.Precision = 1 },
 		"repetitions":   func(e *Experiment) { e.Reps = -1 },
 		"zsend":         func(e *Experiment) { e.Modes = []string{"zsend"} },
-		"round trips":   func(e *Experiment) { e.RoundTripSizes = []int{2} },
+		"round trips":   func(e *Experiment) { e.RoundTripSizes = []int{MaxMessage + 1} },
 		"samples":       func(e *Experiment) { e.Reps = sample.MaxRows },
 	} {
 		e := Experiment{Plan: plan}
@@ -462,14 +464,15 @@ func TestExperimentCheck(t *testing.T) {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	k := slices.Max(RealMachineSizes)
 	for _, sizes := range [][]int{RealMachineSizes, SplitMessageSizes, QuickSizes} {
 		if !slices.IsSorted(sizes) || len(slices.Compact(slices.Clone(sizes))) != len(sizes) {
 			t.Errorf("sizes %v", sizes)
 		}
 	}
-	if slices.Max(RealMachineRoundTripSizes) > k {
-		t.Error("round trips of more than the longest message")
+	for k := slices.Max(RealMachineSizes) * 2; k <= 4<<20; k *= 2 {
+		if !slices.Contains(RealMachineRoundTripSizes, k) {
+			t.Errorf("no round trips of %d bytes", k)
+		}
 	}
 }
 

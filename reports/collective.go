@@ -458,7 +458,7 @@ func fastestByRanksTable(name string, fs []compare.FastestAlgorithm) *doc.Table 
 
 // modelAccuracyTable sums up how well the model predicts.
 func modelAccuracyTable(name string, ms []compare.ModelAccuracy) *doc.Table {
-	t := &doc.Table{Name: "model", Title: "The model on " + name, WrapsKeys: true, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "times", Kind: doc.NumberColumn}, {Heading: "median error\n%", Kind: doc.NumberColumn},
+	t := &doc.Table{Name: "model", Title: "The model on " + name, WrapsKeys: true, Columns: []doc.Column{{Field: "operation", IsKey: true}, {Heading: "times", Kind: doc.NumberColumn}, {Heading: "median error\n%", Kind: doc.NumberColumn},
 		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "finds the\nfastest", Kind: doc.NumberColumn}, {Heading: "loss\n%", Kind: doc.NumberColumn}}}
 	t.AddNote("Errors are absolute. finds the fastest: at how many of the sizes with several algorithms the model's choice is the fastest; one whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
 	for _, m := range ms {

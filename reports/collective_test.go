@@ -222,11 +222,11 @@ func TestFastestTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `group,ranks,8 B,64 B,512 B,4 KiB,32 KiB
+	want := `group,ranks,8_B,64_B,512_B,4_KiB,32_KiB
 bcast,4,linear,linear,linear,binomial,binomial
 bcast,16,linear,linear,linear,binomial,binomial
 `
-	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "group,bytes,measured,us,next,slower %,by the model,loss %") != 2 || !strings.Contains(got, "bcast,8,linear,10.1") {
+	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "group,bytes,measured,time_us,next,slower_percent,by_the_model,loss_percent") != 2 || !strings.Contains(got, "bcast,8,linear,10.1") {
 		t.Errorf("%s", got)
 	}
 }
@@ -242,7 +242,7 @@ func TestCollectiveSubjectTable(t *testing.T) {
 	if err := render.WriteTableCSV(&b, collectiveTable(subjects, compare.CompareCollectives(subjects, clean.Options{}))); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := b.String(), "group,bytes,A us,A us low,A us high,A's fastest,B us,B us low,B us high,B's fastest,B/A,B/A low,B/A high\nbcast of 4 ranks,8,10,10,10,x,25,25,25,x,2.5,2.5,2.5\n"; got != want {
+	if got, want := b.String(), "group,bytes,A_us,A_us_low,A_us_high,A's_fastest,B_us,B_us_low,B_us_high,B's_fastest,B/A,B/A_low,B/A_high\nbcast of 4 ranks,8,10,10,10,x,25,25,25,x,2.5,2.5,2.5\n"; got != want {
 		t.Errorf("%s, not\n%s", got, want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // SubjectComparison is subjects side by side: their overheads at some sizes and their parameters
@@ -318,7 +319,7 @@ func undecidedZones(x compare.Crossover) string {
 // fasterSubjectTable says of each two subjects which is faster, up to which size: a row for each
 // answer, with the modes that it is of.
 func fasterSubjectTable(c *compare.Table) *doc.Table {
-	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "faster", Kind: doc.ProseColumn}, {Heading: "modes", Kind: doc.ProseColumn}}}
+	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Field: "quantity", IsKey: true}, {Heading: "faster", Kind: doc.ProseColumn}, {Heading: "modes", Kind: doc.ProseColumn}}}
 	for j := range c.Subjects {
 		for i := range j {
 			a, b := c.Subjects[i].Name, c.Subjects[j].Name
@@ -469,10 +470,10 @@ func TimeChanges(before, after string, set *compare.ChangeSet) *doc.Document {
 		return doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(low-1), 100*(high-1)), Values: []float64{100 * (low - 1), 100 * (high - 1)}}
 	}
 	sum := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true},
-		{Heading: "sizes", Kind: doc.NumberColumn}, {Heading: "geometric\nmean %", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Kind: doc.NumberColumn}, {Heading: "faster", Kind: doc.NumberColumn}, {Heading: "slower", Kind: doc.NumberColumn},
-		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "at", Kind: doc.NumberColumn}}}
+		{Heading: "sizes", Kind: doc.NumberColumn}, {Heading: "geometric\nmean %", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Field: "geometric_mean_percent", Kind: doc.NumberColumn}, {Heading: "faster", Kind: doc.NumberColumn}, {Heading: "slower", Kind: doc.NumberColumn},
+		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "at", Field: "at_bytes", Kind: doc.NumberColumn}}}
 	each := &doc.Table{Name: "changes", Title: "Times", TerminalRows: 30, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
-		{Heading: "before\nus", Kind: doc.NumberColumn}, {Heading: "after\nus", Kind: doc.NumberColumn}, {Heading: "change\n%", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Kind: doc.NumberColumn}, {Heading: ""}}}
+		{Heading: "before\nus", Kind: doc.NumberColumn}, {Heading: "after\nus", Kind: doc.NumberColumn}, {Heading: "change\n%", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Field: "change_percent", Kind: doc.NumberColumn}, {Field: "outcome"}}}
 	group := func(c compare.Change) string {
 		if c.Place == all[0].Place && c.Library == all[0].Library && all[len(all)-1].Place == c.Place && all[len(all)-1].Library == c.Library {
 			return ""
@@ -544,6 +545,7 @@ func TimeChanges(before, after string, set *compare.ChangeSet) *doc.Document {
 		sum.AddNote("From size to size, changes scatter %.1f times as much as samples do: intervals are as many times wider (Birge ratio).", set.BirgeRatio)
 	}
 	each.AddNote("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
+	d.Files = append(d.Files, render.TableFile(each))
 	d.AddTables("changes", "Changes", sum, each)
 	return d
 }

@@ -43,7 +43,7 @@ cores  siblings slow it down  -
 	if text := narrow.String(); !strings.Contains(text, "\x1b[31mwarning") || !strings.Contains(text, "\x1b[32mok") || strings.Contains(text, "\x1b[31mnote") {
 		t.Errorf("colours: %q", text)
 	}
-	if err := render.WriteCSV(&csv, reports.HostChecks(advice)); err != nil {
+	if err := render.WriteCSV(&csv, reports.HostChecks(advice), ""); err != nil {
 		t.Fatal(err)
 	}
 	const lines = "check,verdict,found,why,do\nsystem,ok,linux,,\ncores,note,2 threads,siblings slow it down,\nbusy,warning,others use 1.5 processors,they take processors,stop them\n"

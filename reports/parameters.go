@@ -116,12 +116,13 @@ func (p *fittedPlace) parameterTable() *doc.Table {
 	sizes := p.shownSizes()
 	for _, name := range []string{"o_s", "o_r"} {
 		for _, k := range sizes {
-			t.Columns = append(t.Columns, doc.Column{Heading: name + " us\n" + format.Size(k), Kind: doc.NumberColumn})
+			t.Columns = append(t.Columns, doc.Column{Heading: name + " us\n" + format.Size(k), Field: fmt.Sprintf("%s_%dB_us", name, k), Kind: doc.NumberColumn})
 		}
 	}
-	for _, head := range []string{"L\nus", "g\nus", "G\nus/B", "1/G\nMB/s"} {
+	for _, head := range []string{"L\nus", "g\nus", "G\nus/B"} {
 		t.Columns = append(t.Columns, doc.Column{Heading: head, Kind: doc.NumberColumn})
 	}
+	t.Columns = append(t.Columns, doc.Column{Heading: "1/G\nMB/s", Field: "bandwidth_MB_per_s", Kind: doc.NumberColumn})
 	for _, mode := range p.modeNames() {
 		row := []doc.Cell{{Text: mode}}
 		for _, name := range []string{"o_s", "o_r"} {
@@ -249,7 +250,7 @@ func parameterCell(t *doc.Table, p *params.Parameter) doc.Cell {
 	case p.Unit == params.UnitCount && !math.IsNaN(p.Value):
 		return doc.TextCell(format.CountRange(int(p.Low), int(p.High))).WithTone(parameterTone(t, p))
 	case math.IsNaN(p.Value):
-		t.AddNote("? could not be determined from these samples: the warnings say why.")
+		t.AddNote("%s", unidentifiedNote(p))
 		return doc.TextCell("?").WithTone(doc.FaintTone)
 	case p.IsBound():
 		t.AddNote("≤ is an upper bound: the samples show only that the value is not larger.")
@@ -260,6 +261,14 @@ func parameterCell(t *doc.Table, p *params.Parameter) doc.Cell {
 		return doc.TextCell(text).WithTone(doc.FaintTone)
 	}
 	return measuredCell(t, p.Value, p.Low, p.High, p.FewestSamples).WithTone(parameterTone(t, p))
+}
+
+// unidentifiedNote says why a parameter has no number.
+func unidentifiedNote(p *params.Parameter) string {
+	if p.Name == "L" && p.Method == params.MethodHalfRoundTripLessOverheads {
+		return "? L of this call cannot be separated: its overheads overlap with the transfer, so half a round trip less both is not above zero. Use rtt/2, or L of message or ssend."
+	}
+	return fmt.Sprintf("? %s could not be determined from these samples: the warnings say why.", p.Name)
 }
 
 // measuredCell returns a value with its interval, or if it has none with n, the number of samples.
@@ -327,7 +336,7 @@ func (p *fittedPlace) addLegend(t *doc.Table) {
 // eagerLimitTable is the table of the eager limit S of each mode that has one, with its evidence.
 func (p *fittedPlace) eagerLimitTable() *doc.Table {
 	t := &doc.Table{Name: "eager-limits", Title: "Eager limit, " + p.String(), Columns: []doc.Column{{Heading: "mode", IsKey: true},
-		{Heading: "S", Kind: doc.NumberColumn}, {Heading: "jump\nus", Kind: doc.NumberColumn}, {Heading: "round trip\nus", Kind: doc.NumberColumn}, {Heading: "evidence"}}}
+		{Heading: "S", Field: "S_bytes", Kind: doc.NumberColumn}, {Heading: "jump\nus", Kind: doc.NumberColumn}, {Heading: "round trip\nus", Kind: doc.NumberColumn}, {Heading: "evidence"}}}
 	for _, h := range p.eagerLimitEvidence {
 		evidence := "round trip; other timers do not contradict it"
 		if !h.IsConfirmed {
@@ -379,7 +388,7 @@ func (p *fittedPlace) rangeCell(t *doc.Table, mode, name string) doc.Cell {
 // pieceTable is the table of the straight pieces.
 func (p *fittedPlace) pieceTable() *doc.Table {
 	t := &doc.Table{Name: "pieces", Title: "Overheads by ranges of sizes, " + p.String(), Columns: []doc.Column{
-		{Heading: "mode", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "from", Kind: doc.NumberColumn, IsKey: true}, {Heading: "to", Kind: doc.NumberColumn},
+		{Heading: "mode", IsKey: true}, {Field: "parameter", IsKey: true}, {Heading: "from", Field: "bytes_from", Kind: doc.NumberColumn, IsKey: true}, {Heading: "to", Field: "bytes_to", Kind: doc.NumberColumn},
 		{Heading: "at its begin\nus", Kind: doc.NumberColumn}, {Heading: "each byte adds\nus/B", Kind: doc.NumberColumn}, {Heading: "samples", Kind: doc.NumberColumn}}}
 	for _, mode := range p.modeNames() {
 		for _, name := range []string{"o_s", "o_r"} {
@@ -431,7 +440,8 @@ func (p *fittedPlace) latencyTable() *doc.Table {
 		return !slices.ContainsFunc(p.modeNames(), func(mode string) bool { return p.latencyRow(mode, r.method) != nil })
 	})
 	for _, r := range used {
-		t.Columns = append(t.Columns, doc.Column{Heading: r.head, Kind: doc.NumberColumn})
+		name, _, _ := strings.Cut(r.head, "\n")
+		t.Columns = append(t.Columns, doc.Column{Heading: r.head, Field: strings.ReplaceAll(name, " ", "_") + "_us", Kind: doc.NumberColumn})
 	}
 	for _, mode := range p.modeNames() {
 		row, any := []doc.Cell{doc.TextCell(mode)}, false

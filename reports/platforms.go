@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model"
@@ -57,11 +59,11 @@ func platformList(ps []*platform.Platform) *doc.Table {
 
 // overviewTable describes a platform.
 func overviewTable(p *platform.Platform) *doc.Table {
-	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", Kind: doc.ProseColumn}}}
+	t := &doc.Table{Name: "platform-" + p.Machine.Name, DataName: "platform", Title: "Platform " + p.Machine.Name, IsRecord: true, Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", Kind: doc.ProseColumn}}}
 	t.AddRow(doc.TextCell("machine"), doc.TextCell(p.Machine.Description))
 	t.AddRow(doc.TextCell("libraries"), doc.TextCell(libraryNames(p)))
 	t.AddRow(doc.TextCell("ranks"), doc.TextCell(formatRankLimits(p)))
-	t.AddRow(doc.TextCell("timer"), doc.TextCell(p.Machine.TimerResolution.String()))
+	t.AddRow(doc.TextCell("timer"), quantityCell(p.Machine.TimerResolution.String()))
 	t.AddRow(doc.TextCell("its numbers"), doc.TextCell(formatBasisCounts(p)))
 	t.AddRow(doc.TextCell("file"), doc.TextCell(p.File))
 	return t
@@ -98,7 +100,7 @@ func formatBasisCounts(p *platform.Platform) string {
 
 // protocolTable says which protocol a library takes for which message.
 func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
-	t := &doc.Table{Name: "protocols-" + p.Machine.Name + "-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
+	t := &doc.Table{Name: "protocols-" + p.Machine.Name + "-" + l.Name, DataName: "protocols", Title: "Library " + l.Name + ": " + l.Description,
 		Columns: []doc.Column{{Heading: "mode", IsKey: true}, {Heading: "protocol by size", Kind: doc.ProseColumn}}}
 	if len(l.Proto.Rules) == 0 { // it is not MPI
 		return t
@@ -135,7 +137,7 @@ func describeProtocols(l *model.Library, m model.Mode, peer model.Tier) string {
 
 // algorithmTable says which algorithm a library takes for which collective operation.
 func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
-	t := &doc.Table{Name: "algorithms-" + p.Machine.Name + "-" + l.Name, Title: "Collective operations of " + l.Name, Columns: []doc.Column{
+	t := &doc.Table{Name: "algorithms-" + p.Machine.Name + "-" + l.Name, DataName: "algorithms", Title: "Collective operations of " + l.Name, Columns: []doc.Column{
 		{Heading: "operation", IsKey: true}, {Heading: "ranks"}, {Heading: "bytes"}, {Heading: "algorithm"}}}
 	for _, c := range l.Collectives {
 		where := map[model.Peers]string{model.AllPeers: "any", model.IntraPeers: "in one node", model.InterPeers: "in several nodes"}[c.Peers]
@@ -160,7 +162,7 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 
 // numberTable has every number of a platform, under headings for the parts of the file.
 func numberTable(p *platform.Platform) *doc.Table {
-	t := &doc.Table{Name: "numbers-" + p.Machine.Name, Title: "Numbers of " + p.Machine.Name, Columns: []doc.Column{
+	t := &doc.Table{Name: "numbers-" + p.Machine.Name, DataName: "numbers", Title: "Numbers of " + p.Machine.Name, Columns: []doc.Column{
 		{Heading: "number", IsKey: true}, {Heading: "value", Kind: doc.NumberColumn}, {Heading: "basis"}, {Heading: "source", Kind: doc.ProseColumn}}}
 	for _, n := range p.Numbers {
 		section, key := splitNumberPath(n.Path)
@@ -173,7 +175,7 @@ func numberTable(p *platform.Platform) *doc.Table {
 		if n.Basis == platform.BasisAssumed {
 			tone = doc.FaintTone
 		}
-		t.AddRow(doc.TextCell(key), doc.TextCell(n.Value), doc.TextCell(string(n.Basis)).WithTone(tone), doc.TextCell(source).WithTone(tone))
+		t.AddRow(doc.TextCell(key), quantityCell(n.Value), doc.TextCell(string(n.Basis)).WithTone(tone), doc.TextCell(source).WithTone(tone))
 	}
 	for _, b := range basisOrder {
 		if slices.ContainsFunc(p.Numbers, func(n platform.Number) bool { return n.Basis == b }) {
@@ -181,6 +183,20 @@ func numberTable(p *platform.Platform) *doc.Table {
 		}
 	}
 	return t
+}
+
+// quantityCell returns the cell of a number with its unit, as platform files have it: 0.1us. Other
+// values, such as the name of an algorithm, are text.
+func quantityCell(text string) doc.Cell {
+	i := strings.LastIndexAny(text, "0123456789") + 1
+	if j := strings.IndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || r == '%' }); j >= 0 {
+		i = j
+	}
+	value, err := strconv.ParseFloat(strings.TrimSpace(text[:i]), 64)
+	if err != nil {
+		return doc.TextCell(text)
+	}
+	return doc.QuantityCell(text, value, strings.TrimSpace(text[i:]))
 }
 
 // basisMeanings explains each basis of numbers.
@@ -202,7 +218,7 @@ func splitNumberPath(path string) (section, key string) {
 }
 
 func referenceTable(p *platform.Platform) *doc.Table {
-	t := &doc.Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "source", Kind: doc.ProseColumn}}}
+	t := &doc.Table{Name: "references-" + p.Machine.Name, DataName: "references", Title: "References", Columns: []doc.Column{{Field: "reference", IsKey: true}, {Heading: "source", Kind: doc.ProseColumn}}}
 	for i, r := range p.References {
 		t.AddRow(doc.TextCell(fmt.Sprintf("[%d]", i+1)), doc.TextCell(r))
 	}
@@ -234,7 +250,7 @@ type PublishedRows []PublishedRow
 // publishedTable is the table of the published numbers of this place, if it has any.
 func (p *fittedPlace) publishedTable(rows PublishedRows, of *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []doc.Column{
-		{Heading: "", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "bytes", Kind: doc.NumberColumn, IsKey: true}, {Heading: "published", Kind: doc.NumberColumn},
+		{Field: "parameter", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "bytes", Kind: doc.NumberColumn, IsKey: true}, {Heading: "published", Kind: doc.NumberColumn},
 		{Heading: "measured", Kind: doc.NumberColumn}, {Heading: "differs\n%", Kind: doc.NumberColumn}, {Heading: "basis"}}}
 	var against, sources []string
 	for _, r := range rows {

@@ -297,7 +297,7 @@ var settingRows = []struct {
 
 // settingTable says how each transport was measured.
 func settingTable(all []reportSubject) *doc.Table {
-	t := &doc.Table{Name: "settings", Title: "How each transport was measured", Columns: []doc.Column{{Heading: "", IsKey: true}}}
+	t := &doc.Table{Name: "settings", Title: "How each transport was measured", Columns: []doc.Column{{Field: "setting", IsKey: true}}}
 	for _, x := range all {
 		t.Columns = append(t.Columns, doc.Column{Heading: x.name, Kind: doc.ProseColumn})
 	}

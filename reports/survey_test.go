@@ -165,7 +165,7 @@ func TestSurveyText(t *testing.T) {
 	}
 	text := strings.ReplaceAll(b.String(), format.NonBreakingSpace, " ")
 	for _, want := range []string{"Parameters side by side", "half round trip, 8 B, ns", "best", "From which size on", "half of the way may be free", "S, eager limit of LogGPS", "Launches", "p99/p50", "How each transport was measured",
-		"How far to trust it", "(--verbose explains)"} {
+		"How far to trust it", "(--verbose lists all "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing is said of %q", want)
 		}

@@ -17,7 +17,7 @@ var overlapSizes = []int{8, 1024, 8192, 65536, 1 << 20}
 
 // overlapShareTable is how much of a way is free, at some sizes.
 func overlapShareTable(table *compare.Table, all []reportSubject) *doc.Table {
-	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
+	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Field: "transport", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
 		{Heading: "half round\ntrip us", Kind: doc.NumberColumn}, {Heading: "send\nus", Kind: doc.NumberColumn}, {Heading: "processor\nbusy us", Kind: doc.NumberColumn}, {Heading: "free\nus", Kind: doc.NumberColumn}, {Heading: "free\n%", Kind: doc.NumberColumn}}}
 	for i := range all {
 		var of []compare.OverlapShare
@@ -53,7 +53,8 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 	}
 	left, share := doc.TextCell(bound+format.WithInterval(x.FreeTime.Value, x.FreeTime.Low, x.FreeTime.High)), doc.TextCell(bound+format.WithInterval(x.FreeShare.Value, x.FreeShare.Low, x.FreeShare.High))
 	if x.FreeTime.Value <= 0 {
-		left, share = doc.TextCell("none").WithTone(doc.FaintTone), doc.TextCell("none").WithTone(doc.FaintTone)
+		left = doc.QuantityCell("none", 0, "").WithTone(doc.FaintTone)
+		share = left
 		t.AddNote("none: the processor is busy for as long as the transfer takes, or longer.")
 	}
 	return []doc.Cell{doc.TextCell(name), doc.BytesCell(x.Bytes), value(x.OneWayTime), blocks, value(x.NonBlockingOverhead), left, share}
@@ -61,7 +62,7 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 
 // launchTable is what launches differ by, in numbers.
 func (s transportComparison) launchTable() *doc.Table {
-	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "launches", Kind: doc.NumberColumn},
+	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Field: "transport", IsKey: true}, {Field: "quantity", IsKey: true}, {Heading: "launches", Kind: doc.NumberColumn},
 		{Heading: "median", Kind: doc.NumberColumn}, {Heading: "least", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "variation\n%", Kind: doc.NumberColumn}}}
 	for i := range s.Scatters {
 		q := &s.Scatters[i]
@@ -85,7 +86,7 @@ func nonEmptyTables(ts ...*doc.Table) []*doc.Table {
 
 // tailTable is how single samples are distributed.
 func (s transportComparison) tailTable() *doc.Table {
-	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Heading: "", IsKey: true}, {Heading: "", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
+	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Field: "transport", IsKey: true}, {Field: "quantity", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
 		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
 	for _, q := range s.Tails {
 		if s.subjects[q.SubjectIndex].isImported() && q.SampleCount <= s.subjects[q.SubjectIndex].launches { // one mean of each launch has no tail

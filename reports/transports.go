@@ -101,7 +101,7 @@ func (s transportComparison) mainRows() []*compare.Row {
 // summaryTable is the table that one looks at first: a row a number, a column a transport, and how
 // far each is from the best.
 func (s transportComparison) summaryTable() *doc.Table {
-	t := subjectColumnsTable(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Heading: "", IsKey: true})
+	t := subjectColumnsTable(nameTransports(s.Table), "transports", "Parameters side by side", doc.Column{Field: "quantity", IsKey: true})
 	t.WrapsKeys = true
 	for _, r := range s.mainRows() {
 		t.BeginGroup(groupOfRow(r))

@@ -17,6 +17,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // PLogPParameters is the parameterized LogP view: for each mode with round trips the overheads and
@@ -62,9 +63,10 @@ func LogGPSParameters(r *fit.Result) *doc.Document {
 
 func (p *fittedPlace) loggpsTable() *doc.Table {
 	t := &doc.Table{Name: "loggps", Title: "LogGPS of " + p.String(), Columns: []doc.Column{{Heading: "mode", IsKey: true}}}
-	for _, head := range []string{"L\nus", "o\nus", "g\nus", "G\nus/B", "S"} {
+	for _, head := range []string{"L\nus", "o\nus", "g\nus", "G\nus/B"} {
 		t.Columns = append(t.Columns, doc.Column{Heading: head, Kind: doc.NumberColumn})
 	}
+	t.Columns = append(t.Columns, doc.Column{Heading: "S", Field: "S_bytes", Kind: doc.NumberColumn})
 	for _, mode := range p.modeNames() {
 		l := p.firstRow(mode, "L")
 		if l == nil {
@@ -89,7 +91,7 @@ func (p *fittedPlace) meanOverheadCell(mode string) doc.Cell {
 // eagerLimitCell returns S of a mode.
 func (p *fittedPlace) eagerLimitCell(t *doc.Table, mode string) doc.Cell {
 	if x := p.eagerLimitRow(mode); x != nil {
-		return doc.TextCell(format.SizeRange(int(x.Low), int(x.High))).WithTone(parameterTone(t, x))
+		return doc.Cell{Text: format.SizeRange(int(x.Low), int(x.High)), Tone: parameterTone(t, x), Values: []float64{x.Low, x.High}}
 	}
 	t.AddNote("- no eager limit found: at no size does half a round trip grow by a handshake.")
 	return doc.EmptyCell
@@ -143,6 +145,7 @@ func MeasurementSummary(set *sample.Set, r *fit.Result) *doc.Document {
 	}
 	d.Answer = costSentence(all)
 	if tables = nonEmptyTables(tables...); len(tables) > 0 {
+		d.Files = append([]doc.File{render.TableFile(tables...)}, d.Files...)
 		d.Sections = append([]doc.Section{{ID: "messages", Title: "Latency and bandwidth", Tables: tables}}, d.Sections...)
 	}
 	return d
@@ -151,7 +154,7 @@ func MeasurementSummary(set *sample.Set, r *fit.Result) *doc.Document {
 // performanceTable is the table that everybody knows: latency by half round trips, and bandwidth
 // and message rate of messages that follow each other.
 func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
-	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
+	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), DataName: "messages", Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
 		{Heading: "size", IsKey: true, Kind: doc.NumberColumn}, {Heading: "latency\nus", Kind: doc.NumberColumn}, {Heading: "p99\nus", Kind: doc.NumberColumn}, {Heading: "bandwidth\nMB/s", Kind: doc.NumberColumn}, {Heading: "messages/s", Kind: doc.NumberColumn}}}
 	mode := "send"
 	if p.timerCurve(mode, sample.TimerRTT) == nil {

@@ -70,6 +70,9 @@ func warningMeaning(code string, all []clean.Warning) string {
 var warningOrder = []string{clean.CodeDisturbedUsed, clean.CodeDisturbed, clean.CodeNegativeLatency, clean.CodeUnidentified, clean.CodeSkew, clean.CodeLateStarts, clean.CodeNoCommonStart, clean.CodeNotLinear,
 	clean.CodeFewSizes, clean.CodeFewReps, clean.CodeCoarseTimer, clean.CodeDrift, clean.CodeRootsDisagree, clean.CodeDirectionsDiffer, clean.CodeHeavyTail}
 
+// notes are codes of warnings after which numbers can be used as they are.
+var notes = []string{clean.CodeRootsDisagree, clean.CodeHindered, clean.CodeDirectionsDiffer, clean.CodeHeavyTail}
+
 // Warnings are shown by what they say while that are few texts, and else by where: with some names,
 // and how many more.
 const (
@@ -102,7 +105,7 @@ func warningPlace(w clean.Warning) string { return format.PlaceName(w.Platform, 
 
 // warningOfKind is the warnings of one kind.
 func warningOfKind(code string, all []clean.Warning, several bool) doc.Warning {
-	k := doc.Warning{Code: code, Meaning: warningMeaning(code, all)}
+	k := doc.Warning{Code: code, Meaning: warningMeaning(code, all), IsNote: slices.Contains(notes, code)}
 	var texts, places []string
 	names := map[[2]string][]string{} // by text and place
 	for _, w := range all {

@@ -122,7 +122,7 @@ func TestMisuse(t *testing.T) {
 		{"schedule bcst -n 4", 2, []string{"did you mean bcast?"}},
 		{"schedule bcast -n 4 --algorithm binmial", 2, []string{"did you mean binomial?"}},
 		{"export simgird x.csv", 2, []string{"did you mean simgrid?"}},
-		{"import --place intr x.txt", 2, []string{"did you mean inter?"}},
+		{"import --place intr x.txt", 2, []string{"did you mean intra?"}},
 		{"fit", 2, []string{"name at least one file of samples"}},
 		{"fit samples.csv", 1, []string{"samples.csv:3:", "12x"}},
 		{"fit none.csv", 1, []string{"none.csv", "no such file"}},

@@ -160,7 +160,7 @@ func (c *compareFlags) runComparisonOfSamples(cmd *cobra.Command) error {
 
 // writeComparison prints a comparison. If there is to be a file, it has the CSV.
 func (c *compareFlags) writeComparison(cmd *cobra.Command, rows int, d *doc.Document) error {
-	if err := writeFile(cmd, c.outputPath, func(w io.Writer) error { return render.WriteCSV(w, d) }, "%d comparisons", rows); err != nil {
+	if err := writeFile(cmd, c.outputPath, func(w io.Writer) error { return render.WriteCSV(w, d, "") }, "%d comparisons", rows); err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
 	return printDocument(cmd, d)

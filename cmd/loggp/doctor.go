@@ -8,7 +8,6 @@ import (
 
 func doctorCommand() *cobra.Command {
 	var o loggp.HostOptions
-	var format *string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine for what disturbs measurements, and say what to do",
@@ -30,7 +29,7 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 			if err != nil {
 				return err
 			}
-			if *format == "json" {
+			if cmd.Flag("format").Value.String() == "json" && !cmd.Flags().Changed("table") {
 				err = checks.WriteJSON(cmd.OutOrStdout())
 			} else {
 				err = printDocument(cmd, checks.Document())
@@ -43,6 +42,6 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 	}
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 2, "number of ranks of the job to be measured")
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "take half a second, with a shorter watch for interruptions")
-	format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
+	addPrintFlags(cmd)
 	return cmd
 }

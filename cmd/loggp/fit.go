@@ -13,7 +13,7 @@ func fitCommand() *cobra.Command {
 	var o loggp.FitOptions
 	var file string
 	var holdOut bool
-	var format, view *string
+	var view *string
 	cmd := &cobra.Command{
 		Use:   "fit SAMPLES.csv...",
 		Short: "Fit LogGP parameters to samples",
@@ -37,7 +37,7 @@ limit S (LogGPS).`,
 			}
 			o.Files, o.View = args, *view
 			if holdOut {
-				if file != "" || *format != "table" && *format != "markdown" || o.View != loggp.ViewLogGP {
+				if file != "" || !printsText(cmd) || o.View != loggp.ViewLogGP {
 					return newUsageError(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
 				}
 				d, err := loggp.HoldOut(o)
@@ -50,9 +50,6 @@ limit S (LogGPS).`,
 			if err != nil {
 				return err
 			}
-			if *format == "csv" && file == "" {
-				return r.WriteCSV(cmd.OutOrStdout())
-			}
 			if err := writeFile(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
 				return fmt.Errorf("parameters: %w", err)
 			}
@@ -61,9 +58,8 @@ limit S (LogGPS).`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
-	format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
+	addPrintFlags(cmd)
 	view = addChoiceFlag(cmd, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters")
-	flags.Bool("verbose", false, "print every warning, not one line for each cause")
 	flags.BoolVar(&holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
 	return cmd
 }

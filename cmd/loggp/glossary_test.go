@@ -170,7 +170,7 @@ func columns(t *testing.T) []string {
 		new(loggp.Predictions).WriteCSV,
 		func(w io.Writer) error { return new(study.Study).WriteCells(w) },
 		func(w io.Writer) error { return new(study.Study).WriteClaims(w) },
-		func(w io.Writer) error { return render.WriteCSV(w, reports.HostChecks(nil)) },
+		func(w io.Writer) error { return render.WriteCSV(w, reports.HostChecks(nil), "") },
 	} {
 		var b strings.Builder
 		if err := write(&b); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -53,7 +54,7 @@ launches.`,
 				return err
 			}
 			set.Facts = append([]sample.Fact{{Key: "command", Value: recordedCommandLine(cmd, args...)}}, set.Facts...)
-			if err := writeSamples(cmd, set, file); err != nil {
+			if err := writeSamples(cmd, set, cmp.Or(file, standardStream)); err != nil {
 				return err
 			}
 			for _, t := range report.Tables {
@@ -82,12 +83,13 @@ func checkPlaceName(place string) error {
 	return nil
 }
 
-// writeSamples writes a set to a file, or to standard output if that is "".
+// writeSamples writes a set to a file, as its name says.
 func writeSamples(cmd *cobra.Command, set *sample.Set, file string) error {
-	if file == "" {
-		return sample.Write(cmd.OutOrStdout(), set)
+	write := sample.Write
+	if fileExtension(file) == ".json" {
+		write = sample.WriteJSON
 	}
-	if err := writeFile(cmd, file, func(w io.Writer) error { return sample.Write(w, set) }, "%d samples", set.SampleCount()); err != nil {
+	if err := writeFile(cmd, file, func(w io.Writer) error { return write(w, set) }, "%d samples", set.SampleCount()); err != nil {
 		return fmt.Errorf("samples: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,8 +203,10 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		SilenceErrors: true,
 		Args:          rejectUnknownVerb,
 
-		PersistentPreRunE: rejectOverwrittenInput,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			return cmp.Or(checkPrintFlags(cmd), rejectOverwrittenInput(cmd, args))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return newUsageError(cmd, addFlagSuggestion(cmd, rewordNumberError(err)))

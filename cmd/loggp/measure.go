@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -26,7 +24,6 @@ import (
 type measureFlags struct {
 	targetFlags
 	options    loggp.MeasureOptions
-	format     *string
 	outputPath string
 }
 
@@ -68,7 +65,7 @@ compare' sets them beside the model.`,
 	m.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatformNames)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
 	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OnRequestModeNames(), " "))
-	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, with more sizes around protocol changes)")
+	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default: powers of two to 4 MiB, on machines of papers 0 to 100,000 bytes; on this machine beyond 128 KiB round trips alone, and more sizes around protocol changes)")
 	f.String("max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&o.Protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")
 	addChoiceFlag(cmd, "level", []string{loggp.LevelBoth, loggp.LevelMPI, loggp.LevelMessage}, loggp.LevelBoth, "measure messages of MPI, the low-level messages below it, or both; on this machine only those of MPI")
@@ -90,8 +87,8 @@ compare' sets them beside the model.`,
 	f.String("collective", "", "measure collective operations of all ranks instead: a list of "+strings.Join(loggp.CollectiveNames(), ", ")+", or all")
 	f.String("algorithm", "all", "with --collective: the algorithm of that name alone, of the operations that have it")
 	f.String("noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.StringVarP(&m.outputPath, "output", "o", "", "file for the samples")
-	m.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
+	f.StringVarP(&m.outputPath, "output", "o", "", "file for the samples: CSV, or JSON if it ends in .json")
+	addPrintFlags(cmd)
 	f.StringVar(&o.MPICC, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
 	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
 	f.Duration("timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
@@ -224,38 +221,14 @@ func parseWarmupRounds(text string) (int, error) {
 	return n, err
 }
 
-// printsSamplesOnly reports whether samples alone are printed.
-func (m *measureFlags) printsSamplesOnly() bool {
-	return m.outputPath == standardStream || m.outputPath == "" && (*m.format == "csv" || *m.format == "json")
-}
-
-// writeMeasurement saves or prints the samples, and prints what they say.
+// writeMeasurement saves the samples, and prints what they say.
 func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement) error {
-	write := sample.Write
-	if *m.format == "json" || *m.format != "csv" && fileExtension(m.outputPath) == ".json" {
-		write = sample.WriteJSON
-	}
-	if m.printsSamplesOnly() {
-		return write(cmd.OutOrStdout(), x.Samples)
+	if err := writeSamples(cmd, x.Samples, m.outputPath); err != nil || hasFileOnStandardOutput(cmd) {
+		return err
 	}
 	document, err := x.Document()
 	if err != nil {
 		return err
 	}
-	if err := writeFile(cmd, m.outputPath, func(w io.Writer) error { return write(w, x.Samples) }, "%d samples", x.Samples.SampleCount()); err != nil {
-		return fmt.Errorf("samples: %w", err)
-	}
-	out := cmd.OutOrStdout()
-	if forced := m.options.Protocol; forced != "" && forced != loggp.ProtocolAuto && slices.Contains(job.LocalPlatforms, m.platform) {
-		fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", forced)
-	}
-	if err := printDocumentAsText(cmd, document); err != nil {
-		return err
-	}
-	steps, err := x.Steps()
-	if err != nil || steps == nil {
-		return err
-	}
-	fmt.Fprintln(out)
-	return printDocumentAsText(cmd, steps)
+	return printDocument(cmd, document)
 }

@@ -145,7 +145,7 @@ func TestMeasureCollectivesHere(t *testing.T) {
 func TestMeasureCollectiveFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for args, says := range map[string]string{
-		"--platform t3d --collective zcast":                                          `no operation "zcast": there are barrier, bcast`,
+		"--platform t3d --collective zcast":                                          `no operation "zcast"; did you mean bcast? There are barrier, bcast`,
 		"--platform t3d --collective bcast,bcast":                                    "bcast is named twice",
 		"--platform t3d --collective=":                                               "name operations, such as bcast",
 		"--platform t3d --algorithm ring":                                            "--algorithm: it is for collective operations",

@@ -48,7 +48,7 @@ func (p *patternFlags) addFlags(cmd *cobra.Command) {
 // checkPatternFlags returns an error for a flag that has no effect on what is run.
 func checkPatternFlags(cmd *cobra.Command, isPatterns bool, name string) (wrong error) {
 	patternsOnly := []string{"patterns", "sizes", "parameters"}
-	forPatterns := append(patternsOnly, "platform", "library", "ranks", "rounds", "output", "format", "verbose")
+	forPatterns := append(patternsOnly, "platform", "library", "ranks", "rounds", "output", "format", "table", "tables", "verbose")
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch {
 		case wrong != nil:

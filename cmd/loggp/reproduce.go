@@ -19,7 +19,6 @@ import (
 // reproduceFlags has the flags of the verb.
 type reproduceFlags struct {
 	noiseText, outputPath string
-	format                *string
 	reps                  int
 	seed                  uint64
 }
@@ -71,7 +70,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
 	f.StringVar(&r.noiseText, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&r.outputPath, "output", "o", "", "directory to write")
-	r.format = addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown", "cells", "claims"}, "table", "what to print")
+	addFormatFlags(cmd, "cells", "claims")
 	return cmd
 }
 
@@ -79,7 +78,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) error {
 	names := strings.Join(paperNames(), ", ")
 	switch {
-	case len(args) == 0 && (cmd.Flags().NFlag() == 0 || cmd.Flags().NFlag() == 1 && cmd.Flags().Changed("format")):
+	case len(args) == 0 && !slices.ContainsFunc([]string{"seed", "reps", "noise", "output"}, cmd.Flags().Changed):
 		return nil
 	case len(args) != 1:
 		return fmt.Errorf("name one paper: %s", names)
@@ -139,9 +138,9 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 			return printDocumentAsText(cmd, study.Verdicts(false))
 		}
 	}
-	switch *r.format {
+	switch cmd.Flag("format").Value.String() {
 	case "table":
-		return printDocumentAsText(cmd, study.Document(false))
+		return printDocumentAsText(cmd, study.Document(cmd.Flags().Changed("tables")))
 	case "markdown":
 		return printDocument(cmd, study.Document(false))
 	case "cells":

@@ -55,6 +55,8 @@ var runFlagEffects = map[string]runFlag{
 	"sizes":      {args: "--sizes 8", only: "patterns"},
 	"parameters": {args: "--parameters", only: "patterns"},
 	"format":     {args: "--format csv"},
+	"table":      {base: "--platform smp-torus -n 4 --format json", args: "--platform smp-torus -n 4 --format json --table run"},
+	"tables":     {args: "--tables"},
 	"verbose":    {args: "--verbose", unseen: true},
 }
 

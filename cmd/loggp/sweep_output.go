@@ -28,7 +28,7 @@ func writeSweep(cmd *cobra.Command, output string, d *doc.Document, c *chart.Cha
 	case ".svg":
 		return writeFile(cmd, output, func(w io.Writer) error { return c.SVG(w, chart.DefaultWidth) }, "chart of the sweep")
 	case ".csv":
-		return writeFile(cmd, output, func(w io.Writer) error { return render.WriteCSV(w, d) }, "table of the sweep")
+		return writeFile(cmd, output, func(w io.Writer) error { return render.WriteCSV(w, d, "") }, "table of the sweep")
 	}
 	return printDocument(cmd, d)
 }

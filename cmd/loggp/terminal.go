@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -29,8 +31,34 @@ func terminalStyle(w io.Writer) render.Style {
 
 // addPrintFlags adds the flags by which a verb says how it prints what it has found.
 func addPrintFlags(cmd *cobra.Command) {
-	addChoiceFlag(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
+	addFormatFlags(cmd)
 	cmd.Flags().Bool("verbose", false, "print every warning and every row")
+}
+
+// addFormatFlags adds the flags that choose a format, with more formats of the verb, and a table.
+func addFormatFlags(cmd *cobra.Command, more ...string) {
+	addChoiceFlag(cmd, "format", append([]string{"table", "csv", "json", "markdown"}, more...), "table", "what to print; csv is one table")
+	cmd.Flags().String("table", "", "with --format csv or json: the table to print (default: csv prints the first, json all)")
+	cmd.Flags().Bool("tables", false, "list the names of the tables instead")
+}
+
+// printsText reports whether a verb prints text, not data.
+func printsText(cmd *cobra.Command) bool {
+	format := cmd.Flag("format").Value.String()
+	return (format == "table" || format == "markdown") && !cmd.Flags().Changed("tables")
+}
+
+// checkPrintFlags checks the flags of addPrintFlags, before any work.
+func checkPrintFlags(cmd *cobra.Command) error {
+	if table := cmd.Flag("table"); table != nil && table.Changed {
+		if format := cmd.Flag("format").Value.String(); format != "csv" && format != "json" {
+			return newUsageError(cmd, errors.New("--table: name --format csv or json"))
+		}
+	}
+	if tables := cmd.Flag("tables"); tables != nil && tables.Changed && cmd.Flags().Changed("format") {
+		return newUsageError(cmd, errors.New("--tables, --format: name one of them"))
+	}
+	return nil
 }
 
 // printDocument prints a document as --format says, if the verb has that flag, or else as text.
@@ -40,11 +68,15 @@ func printDocument(cmd *cobra.Command, d *doc.Document) error {
 		return nil
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil {
+		table, _ := cmd.Flags().GetString("table")
+		if err := render.CheckTable(d, table); err != nil {
+			return newUsageError(cmd, fmt.Errorf("--table: %w", err))
+		}
 		switch f.Value.String() {
 		case "csv":
-			return render.WriteCSV(out, d)
+			return render.WriteCSV(out, d, table)
 		case "json":
-			return render.WriteJSON(out, d)
+			return render.WriteJSON(out, d, table)
 		}
 	}
 	return printDocumentAsText(cmd, d)
@@ -56,6 +88,9 @@ func printDocumentAsText(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
 	if hasFileOnStandardOutput(cmd) {
 		return nil
+	}
+	if listed, _ := cmd.Flags().GetBool("tables"); listed {
+		return render.WriteTableNames(out, d)
 	}
 	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.String() == "markdown" {
 		return render.WriteMarkdown(out, d)

@@ -16,15 +16,18 @@ import (
 // MaxRows is the most samples that a set may have.
 const MaxRows = 50_000_000
 
+// maxTimesPerRow is how many samples of a series Write puts into a row.
+const maxTimesPerRow = 1000
+
 // textPerSeries is how many bytes of text a file may have for each series that it may have.
 const textPerSeries = 512
 
-// sampleRow is a line of a data set.
+// sampleRow is a line of a data set: samples of a series that follow each other.
 type sampleRow struct {
 	Key
 	pace      string
-	Rep       int
-	Time      unit.Time
+	Rep       int // of the first
+	Times     []unit.Time
 	disturbed int
 }
 
@@ -54,9 +57,16 @@ var sampleSchema = table.Schema[sampleRow]{
 		optionalColumn(table.Whole(ranksColumn, func(r *sampleRow) *int { return &r.Ranks }, "a number of ranks", math.MaxInt32)),
 		optionalColumn(table.Name(paceColumn, func(r *sampleRow) *string { return &r.pace }, nil)),
 		table.Whole("rep", func(r *sampleRow) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
-		table.Micros("time_us", func(r *sampleRow) *unit.Time { return &r.Time }),
+		timesColumn(),
 		optionalColumn(table.Whole(disturbedColumn, func(r *sampleRow) *int { return &r.disturbed }, "0 or 1", 1)),
 	},
+}
+
+// timesColumn has the samples of a row. Older files have one in each.
+func timesColumn() table.Column[sampleRow] {
+	c := table.MicrosList("times_us", func(r *sampleRow) *[]unit.Time { return &r.Times })
+	c.OldName = "time_us"
+	return c
 }
 
 func optionalColumn(c table.Column[sampleRow]) table.Column[sampleRow] {
@@ -74,10 +84,10 @@ func checkPlace(s string) error {
 // Read reads a set as Write writes it. name stands for the input in errors, which begin with
 // file:line:column.
 //
-// Rows may be in any order: series are ordered by their first rows, and rep is the index of a
-// sample in its series. It is an error if a file has fewer rows than its fact SampleCountFact says;
-// older files do not have that fact. Names may be quoted. A comment above the header without a
-// colon is ignored.
+// Rows may be in any order: series are ordered by their first rows, and rep is the index of the
+// first sample of a row in its series. It is an error if a file has fewer rows than its fact
+// SampleCountFact says; older files do not have that fact. Names may be quoted. A comment above the
+// header without a colon is ignored.
 func Read(in io.Reader, name string) (*Set, error) {
 	r, err := sampleSchema.Reader(in, name)
 	if err != nil {
@@ -101,6 +111,7 @@ func Read(in io.Reader, name string) (*Set, error) {
 	}
 	index := make(map[series]int)
 	var late outOfOrderRows
+	samples := 0
 	at, last := -1, 0 // the series of the last row, and its column disturbed
 	for {
 		switch err := r.Next(); {
@@ -135,10 +146,15 @@ func Read(in io.Reader, name string) (*Set, error) {
 			}
 			at, last = i, x.disturbed
 		}
+		if samples += len(r.Row.Times); samples > MaxRows {
+			return nil, r.Errorf("times_us", "more than %d samples", MaxRows)
+		}
 		if s := &set.Series[at]; r.Row.Rep == len(s.Times) {
-			s.Times = append(s.Times, r.Row.Time)
-		} else {
-			late = append(late, outOfOrderRow{at, r.Row.Rep, r.Row.Time, r.Place("rep")})
+			s.Times = append(s.Times, r.Row.Times...)
+			continue
+		}
+		for i, t := range r.Row.Times {
+			late = append(late, outOfOrderRow{at, r.Row.Rep + i, t, r.Place("rep")})
 		}
 	}
 }
@@ -183,12 +199,15 @@ func (rows outOfOrderRows) insert(r *table.Reader[sampleRow], set *Set) error {
 	return first
 }
 
-// Write writes the set as CSV: the facts, the header, and a row for each sample, in the order of
-// the set. The same set gives the same bytes. A set that Read would refuse, such as one with two
-// series of one key, is an error.
+// Write writes the set as CSV: the facts, the header, and for each series, in the order of the set,
+// rows of its samples. The same set gives the same bytes. A set that Read would refuse, such as one
+// with two series of one key, is an error.
 func Write(out io.Writer, s *Set) error {
 	if err := s.checkDistinct(); err != nil {
 		return err
+	}
+	if s.SampleCount() > MaxRows {
+		return fmt.Errorf("write samples: more than %d of them", MaxRows)
 	}
 	var columns []string
 	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Ranks != 0 }) {
@@ -213,11 +232,12 @@ func Write(out io.Writer, s *Set) error {
 		if x.Disturbed {
 			x.disturbed = 1
 		}
-		for rep, t := range s.Series[i].Times {
-			x.Rep, x.Time = rep, t
-			if err := w.Write(&x, rep > 0); err != nil {
+		for times := range slices.Chunk(s.Series[i].Times, maxTimesPerRow) {
+			x.Times = times
+			if err := w.Write(&x, x.Rep > 0); err != nil {
 				return err
 			}
+			x.Rep += len(times)
 		}
 	}
 	return w.Flush()

@@ -21,7 +21,7 @@ func TestRanksOfSeriesAreWrittenAndRead(t *testing.T) {
 	if err := Write(&out, set); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "bytes,launch,ranks,rep,time_us\n") {
+	if !strings.Contains(out.String(), "bytes,launch,ranks,rep,times_us\n") {
 		t.Errorf("no column ranks:\n%s", out.String())
 	}
 	back, err := Read(&out, "back")

@@ -256,7 +256,11 @@ func (r *Reader[T]) header(line []byte) error {
 	}
 	r.columns = nil
 	for _, c := range r.schema.Columns {
-		if n := len(r.columns); !c.Optional || n < len(cells) && cells[n] == c.Name {
+		n := len(r.columns)
+		if n < len(cells) && c.OldName != "" && cells[n] == c.OldName {
+			c.Name = c.OldName
+		}
+		if !c.Optional || n < len(cells) && cells[n] == c.Name {
 			r.columns = append(r.columns, c)
 		}
 	}

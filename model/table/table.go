@@ -44,7 +44,8 @@ type Schema[T any] struct {
 // Column is a column of rows of type T.
 type Column[T any] struct {
 	Name     string
-	Optional bool // a file may lack it: a reader then leaves the field zero
+	OldName  string // that older files have; "": none
+	Optional bool   // a file may lack it: a reader then leaves the field zero
 
 	parse  func(row *T, text []byte, names map[string]string) error
 	append func(b []byte, row *T) ([]byte, error)
@@ -186,6 +187,37 @@ func Micros[T any](name string, field func(*T) *unit.Time) Column[T] {
 			return err
 		},
 		append: func(b []byte, row *T) ([]byte, error) { return append(b, field(row).MicrosString()...), nil },
+	}
+}
+
+// MicrosList is a column of one or several times in microseconds, exact to the picosecond, with
+// spaces between them. Its reader uses the memory of the field again.
+func MicrosList[T any](name string, field func(*T) *[]unit.Time) Column[T] {
+	return Column[T]{
+		Name: name,
+		parse: func(row *T, text []byte, _ map[string]string) error {
+			list := (*field(row))[:0]
+			for rest, more := text, true; more; {
+				var one []byte
+				one, rest, more = bytes.Cut(rest, []byte(" "))
+				t, err := ParseMicros(one)
+				if err != nil {
+					return err
+				}
+				list = append(list, t)
+			}
+			*field(row) = list
+			return nil
+		},
+		append: func(b []byte, row *T) ([]byte, error) {
+			for i, t := range *field(row) {
+				if i > 0 {
+					b = append(b, ' ')
+				}
+				b = append(b, t.MicrosString()...)
+			}
+			return b, nil
+		},
 	}
 }
 

@@ -85,6 +85,7 @@ type Warning struct {
 	Code    string        `json:"code"`    // few-sizes
 	Meaning string        `json:"meaning"` // what it means, and what to do
 	Count   int           `json:"count"`   // how many results it concerns
+	IsNote  bool          `json:"note"`    // results can be used as they are
 	Cases   []WarningCase `json:"cases"`
 }
 

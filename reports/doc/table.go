@@ -11,11 +11,12 @@ import (
 
 // Table is rows of cells under heads.
 type Table struct {
-	Name    string // of its file
-	Title   string
-	Columns []Column
-	Groups  []Group
-	Notes   []string // what the signs in it mean
+	Name     string // of its file
+	DataName string // its name for programs; default: Name
+	Title    string
+	Columns  []Column
+	Groups   []Group
+	Notes    []string // what the signs in it mean
 
 	TerminalRows int    // the rows that a terminal shows unless all are asked for; 0: all
 	File         string // beside the page, that has its numbers; default: one of its own, by its name
@@ -23,13 +24,16 @@ type Table struct {
 	// RowsAsCards says that its rows stand alone: in a page, links lead to a row by the text of its
 	// first cell, and phones show rows as cards.
 	RowsAsCards bool
+	// IsRecord says that a row is a name and its value: for programs the table is one row.
+	IsRecord bool
 }
 
 // Column is the head of a column and what stands in it.
 type Column struct {
 	Heading string // lines: the quantity, then its unit or the size that it is of
 	Kind    ColumnKind
-	IsKey   bool // it says what the row is about, so that it is repeated where a table is broken into parts
+	Field   string // its name for programs; default: by the heading
+	IsKey   bool   // it says what the row is about, so that it is repeated where a table is broken into parts
 }
 
 // ColumnKind is what stands in a column.
@@ -52,7 +56,8 @@ type Group struct {
 type Cell struct {
 	Text   string
 	Tone   CellTone
-	Values []float64 // value, or value and both ends of its interval; CSV and JSON have these
+	Values []float64 // value, value and both ends of its interval, or these ends; CSV and JSON have these
+	Unit   string    // of the value, in a column whose cells have several
 }
 
 // CellTone says how to take a cell.
@@ -121,6 +126,11 @@ func CountCell(n int) Cell { return Cell{Text: strconv.Itoa(n), Values: []float6
 
 // BytesCell returns a cell with a size in bytes.
 func BytesCell(n int) Cell { return Cell{Text: format.Size(n), Values: []float64{float64(n)}} }
+
+// QuantityCell returns a cell with a number in a unit of its own.
+func QuantityCell(text string, value float64, unit string) Cell {
+	return Cell{Text: text, Values: []float64{value}, Unit: unit}
+}
 
 // PercentCell returns a cell with a signed difference in percent.
 func PercentCell(x float64) Cell {

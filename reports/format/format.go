@@ -75,11 +75,16 @@ func WithDecimals(x float64, places int) string {
 	return s
 }
 
-// FileNumber returns a number with ten significant digits, more than any measurement has, so that
-// files show no digits of floating-point arithmetic. NaN and infinity are empty.
+// FileNumber returns a whole number with all its digits, and others with ten significant digits,
+// more than any measurement has, so that files show no digits of floating-point arithmetic. NaN and
+// infinity are empty.
 func FileNumber(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
+	}
+	const exactIntegers = 1 << 53
+	if x == math.Trunc(x) && math.Abs(x) < exactIntegers {
+		return strconv.FormatInt(int64(x), 10)
 	}
 	return strconv.FormatFloat(x+0, 'g', 10, 64)
 }

@@ -47,19 +47,32 @@ func text(t *testing.T, s Style) string {
 	return b.String()
 }
 
-// A pipe has the tables, the lists and three lines of warnings, nothing that is for pages, and no
+// A pipe has the tables, the lists and the gravest warnings, nothing that is for pages, and no
 // escapes.
 func TestText(t *testing.T) {
 	got := text(t, PlainStyle)
 	for _, want := range []string{"Parameters of example\n\n", "low & high\n  send   29.97 ±0.06   a remark that is long enough to be broken into several lines in a terminal\n  isend     3.1 ±0.3!  -\n\n! is weak.\n", "How far to trust it\n\nNot far.\n",
-		"60 warnings (--verbose explains): 10 few-reps, 20 not-linear, 30 drift\n  few-reps: Why it is so. (send o_s; recv)"} {
+		"Warnings (--verbose lists all 60):\n  few-reps (send o_s, recv): Why it is so.\n  not-linear (send o_s, recv): Why it is so.\n  also drift (30)\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text has no %q:\n%s", want, got)
 		}
 	}
-	_, warnings, _ := strings.Cut(got, "60 warnings")
-	if n := strings.Count(warnings, "\n"); n != 3 || strings.Contains(got, "latency") || strings.Contains(got, "\x1b") {
+	_, warnings, _ := strings.Cut(got, "Warnings (")
+	if n := strings.Count(warnings, "\n"); n != 4 || strings.Contains(got, "latency") || strings.Contains(got, "\x1b") {
 		t.Errorf("%d lines of warnings:\n%s", n, got)
+	}
+}
+
+// A warning after which numbers can be used as they are gives way to others.
+func TestNotesGiveWay(t *testing.T) {
+	d := &doc.Document{}
+	kind := func(code string, isNote bool) doc.Warning {
+		return doc.Warning{Code: code, Meaning: "Why.", Count: 2, IsNote: isNote, Cases: []doc.WarningCase{{Subjects: "send"}}}
+	}
+	d.AddSection(doc.Section{ID: "w", Title: "Warnings", Warnings: []doc.Warning{kind("note", true), kind("grave", false)}})
+	var b bytes.Buffer
+	if err := WriteText(&b, d, PlainStyle); err != nil || b.String() != "Warnings (--verbose lists all 4):\n  grave (send): Why.\n  also note (2)\n" {
+		t.Errorf("%v: %s", err, b.String())
 	}
 }
 
@@ -102,24 +115,24 @@ func TestWidth(t *testing.T) {
 // Files have all digits, and both ends of intervals.
 func TestCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteCSV(&b, example()); err != nil {
+	if err := WriteCSV(&b, example(), ""); err != nil {
 		t.Fatal(err)
 	}
-	const want = "# title: Parameters of example\ngroup,mode,o_s us,o_s us low,o_s us high,remark\nlow & high,send,29.971,29.93,30.03,a remark that is long enough to be broken into several lines in a terminal\nlow & high,isend,3.1,2.9,3.4,\n"
+	const want = "group,mode,o_s_us,o_s_us_low,o_s_us_high,o_s_us_weak,remark\nlow & high,send,29.971,29.93,30.03,false,a remark that is long enough to be broken into several lines in a terminal\nlow & high,isend,3.1,2.9,3.4,true,\n"
 	if b.String() != want {
 		t.Errorf("%s, want\n%s", b.String(), want)
 	}
 	b.Reset()
 	d := example()
 	d.Files = []doc.File{{Name: "data.csv", Write: func(w io.Writer) error { _, err := io.WriteString(w, "a,b\n"); return err }}}
-	if err := WriteCSV(&b, d); err != nil || b.String() != "a,b\n" {
+	if err := WriteCSV(&b, d, ""); err != nil || b.String() != "a,b\n" {
 		t.Errorf("a document that has a file is %q as CSV (%v)", b.String(), err)
 	}
 }
 
 func TestJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJSON(&b, example()); err != nil {
+	if err := WriteJSON(&b, example(), ""); err != nil {
 		t.Fatal(err)
 	}
 	var x struct {
@@ -131,7 +144,7 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &x); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := fmt.Sprint(x.Sections[0].Tables[0].Rows[1]), "map[group:low & high mode:isend o_s us:map[high:3.4 low:2.9 value:3.1 weak:true] remark:<nil>]"; got != want {
+	if got, want := fmt.Sprint(x.Sections[0].Tables[0].Rows[1]), "map[group:low & high mode:isend o_s_us:3.1 o_s_us_high:3.4 o_s_us_low:2.9 o_s_us_weak:true remark:<nil>]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -176,8 +189,8 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
 func TestFailingWriter(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"text": func(w io.Writer) error { return WriteText(w, example(), PlainStyle) },
-		"CSV":  func(w io.Writer) error { return WriteCSV(w, example()) },
-		"JSON": func(w io.Writer) error { return WriteJSON(w, example()) },
+		"CSV":  func(w io.Writer) error { return WriteCSV(w, example(), "") },
+		"JSON": func(w io.Writer) error { return WriteJSON(w, example(), "") },
 	} {
 		if write(failing{}) == nil {
 			t.Errorf("%s: an error of the writer is lost", name)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/format"
 )
 
 // Style is how text is laid out. The zero value is for pipes and files: aligned, as wide as it
@@ -70,11 +69,11 @@ func WriteText(w io.Writer, d *doc.Document, s Style) error {
 	return err
 }
 
-// maxWarningKinds is how many kinds of warnings are told unless all are asked for.
+// maxWarningKinds is how many kinds of warnings are explained unless all are asked for.
 const maxWarningKinds = 2
 
-// writeWarnings writes warnings: how many there are of each kind and, in a line each, what the
-// gravest kinds mean; or all.
+// writeWarnings writes warnings: what the gravest kinds mean and which results they concern, and
+// the names of the others; or all.
 func (s Style) writeWarnings(b *bytes.Buffer, title string, all []doc.Warning) {
 	if s.Verbose {
 		s.writeHeading(b, title)
@@ -86,29 +85,27 @@ func (s Style) writeWarnings(b *bytes.Buffer, title string, all []doc.Warning) {
 		}
 		return
 	}
-	n, counts := 0, []string{}
-	for _, k := range all {
-		n += k.Count
-		counts = append(counts, fmt.Sprintf("%d %s", k.Count, k.Code))
+	explained := slices.DeleteFunc(slices.Clone(all), func(k doc.Warning) bool { return k.IsNote })
+	if len(explained) == 0 {
+		explained = all
 	}
-	s.writeLine(b, fmt.Sprintf("%s (--verbose explains): %s", format.Plural(n, "warning"), strings.Join(counts, ", ")), doc.DoubtfulTone)
-	for _, k := range all[:min(len(all), maxWarningKinds)] {
+	explained = explained[:min(len(explained), maxWarningKinds)]
+	count, others := 0, []string{}
+	for _, k := range all {
+		count += k.Count
+		if !slices.ContainsFunc(explained, func(x doc.Warning) bool { return x.Code == k.Code }) {
+			others = append(others, fmt.Sprintf("%s (%d)", k.Code, k.Count))
+		}
+	}
+	s.writeParagraph(b, fmt.Sprintf("%s (--verbose lists all %d):", title, count), 0, doc.DoubtfulTone)
+	for _, k := range explained {
 		var subjects []string
 		for _, c := range k.Cases {
 			subjects = append(subjects, c.Subjects)
 		}
-		s.writeLine(b, fmt.Sprintf("  %s: %s (%s)", k.Code, k.Meaning, strings.Join(subjects, "; ")), doc.NormalTone)
+		s.writeParagraph(b, fmt.Sprintf("%s (%s): %s", k.Code, strings.Join(subjects, ", "), k.Meaning), 2, doc.NormalTone)
 	}
-}
-
-// writeLine writes one line, cut where it does not fit.
-func (s Style) writeLine(b *bytes.Buffer, text string, t doc.CellTone) {
-	width := s.lineWidth()
-	if s.Width <= 0 {
-		width = 160
+	if len(others) > 0 {
+		s.writeParagraph(b, "also "+strings.Join(others, ", "), 2, doc.FaintTone)
 	}
-	if r := []rune(format.SingleLine(text)); len(r) > width {
-		text = string(r[:width-1]) + "…"
-	}
-	b.WriteString(s.paint(text, t) + "\n")
 }

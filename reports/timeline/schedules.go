@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // MachineSchedules has the times of schedules on a machine and in the simulation, and the
@@ -57,9 +58,10 @@ func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	}
 	sum.AddNote("The error is (simulated - measured) / measured; the median is of its absolute values. The rest is what LogGOPS does not model: protocols, nodes, distances, contention.")
 	d.AddTables("summary", "Accuracy of LogGOPS", sum)
+	var tables []*doc.Table
 	for _, m := range all {
 		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Schedules), "schedule"), m.Platform, m.Library)
-		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Heading: "platform", IsKey: true}, {Heading: "schedule", IsKey: true}, {Heading: "algorithm", IsKey: true}, {Heading: "length\nB", Kind: doc.NumberColumn},
+		t := &doc.Table{Name: "schedules-" + m.Platform, DataName: "schedules", Title: title, Columns: []doc.Column{{Heading: "platform", IsKey: true}, {Heading: "schedule", IsKey: true}, {Heading: "algorithm", IsKey: true}, {Heading: "length\nB", Kind: doc.NumberColumn},
 			{Heading: "machine\nus", Kind: doc.NumberColumn}, {Heading: "LogGOPS\nus", Kind: doc.NumberColumn}, {Heading: "error\n%", Kind: doc.NumberColumn}}}
 		for _, x := range m.Schedules {
 			bytes := doc.EmptyCell
@@ -69,8 +71,12 @@ func ScheduleTimes(all []MachineSchedules) *doc.Document {
 			t.AddRow(doc.TextCell(m.Platform), doc.TextCell(x.Group), doc.TextCell(x.Name), bytes, doc.NumberCell(x.MachineTime.Micros()), doc.NumberCell(x.SimulatedTime.Micros()), signedPercent(x.Error()))
 		}
 		d.AddTables(t.Name, title, t)
+		tables = append(tables, t)
 	}
+	d.Files = append(d.Files, render.TableFile(tables...))
 	return d
 }
 
-func signedPercent(part float64) doc.Cell { return doc.TextCell(fmt.Sprintf("%+.1f", 100*part)) }
+func signedPercent(part float64) doc.Cell {
+	return doc.QuantityCell(fmt.Sprintf("%+.1f", 100*part), 100*part, "")
+}

@@ -10,4 +10,4 @@ loggp compare --platform t3d --schedule halo.goal >near.txt
 grep '^Accuracy of LogGOPS' near.txt
 
 # The same without files in between.
-loggp schedule bcast --algorithm binomial -n 64 --size 4KiB | loggp simulate - --format csv | grep '^finishing time,'
+loggp schedule bcast --algorithm binomial -n 64 --size 4KiB | loggp simulate - --format csv | grep '^finishing_time_ns,'
