@@ -31,6 +31,7 @@ type Measurement struct {
 
 	forced     string // protocol; "": the library's choice
 	collective bool
+	nccl       *ncclGroup     // whose collective operations they are; nil: another library
 	library    *model.Library // of an emulated machine; else nil
 	routes     []route        // that were measured, on an emulated machine
 }
@@ -56,8 +57,11 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		m.findDisturbances(ctx)
 	}
 	var measured *Measurement
-	var err error
+	g, err := newNCCLGroup(o.Platform, o.Library, o.Ranks)
 	switch {
+	case err != nil:
+	case g != nil:
+		measured, err = m.measureNCCL(ctx, g)
 	case m.onVendor():
 		measured, err = m.measureVendor(ctx)
 	case len(m.Collective) > 0:
@@ -87,6 +91,9 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 // Document shows what messages and collective operations cost, and the parameters that fit. Times
 // of a forced protocol on an emulated machine stand beside the sums of all steps.
 func (m *Measurement) Document() (*doc.Document, error) {
+	if m.nccl != nil {
+		return m.ncclTestsTable()
+	}
 	if m.collective {
 		times, err := compare.ReadCollectives(m.Samples)
 		if err != nil {

@@ -51,6 +51,9 @@ func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
 	if hasParams == (o.Platform != "") {
 		return nil, optionErrorf("Params, Platform", "give exactly one of them to predict from")
 	}
+	if err := checkMessageSizes(o.Sizes); err != nil {
+		return nil, err
+	}
 	newSource := o.platformSource
 	if hasParams {
 		newSource = o.parameterSource

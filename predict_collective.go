@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/doc"
 )
@@ -31,6 +32,8 @@ type CollectiveOptions struct {
 	InTurn    bool   // place ranks on the nodes round robin instead of filling one node after the other
 
 	changed *platform.Platform // the platform with other numbers than its file; nil: as its file is
+
+	Samples string // file of measured times, set beside those of a library that is NCCL; "": none
 }
 
 // CollectivePredictions are what LogGP says that the algorithms of collective operations take.
@@ -41,6 +44,7 @@ type CollectivePredictions struct {
 
 	sizes []int
 	model collectiveModel
+	nccl  *ncclGroup // the library is NCCL, and has no such model
 }
 
 // Bounds of what is predicted. A pairwise exchange has as many messages as the square of its ranks.
@@ -54,6 +58,17 @@ var collectiveSizes = []int{8, 64, 512, 4 << 10, 32 << 10, 256 << 10}
 
 // PredictCollectives predicts by LogGP what each algorithm of collective operations takes.
 func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePredictions, error) {
+	switch g, err := newNCCLGroup(o.Platform, o.Library, o.Ranks); {
+	case err != nil:
+		return nil, err
+	case g != nil:
+		return predictNCCL(ctx, o, g)
+	case o.Samples != "":
+		return nil, optionErrorf("Samples", "it is for a library that is NCCL; 'loggp compare --samples' sets other measurements beside the model")
+	}
+	if err := checkMessageSizes(o.Sizes); err != nil {
+		return nil, err
+	}
 	m, ranks, err := o.model(ctx)
 	if err != nil {
 		return nil, err
@@ -79,6 +94,16 @@ func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePr
 		p.Operations = append(p.Operations, c)
 	}
 	return p, nil
+}
+
+// checkMessageSizes checks that messages of these sizes can be predicted.
+func checkMessageSizes(sizes []int) error {
+	for _, k := range sizes {
+		if k > unit.MaxSize {
+			return optionErrorf("Sizes", "%s: messages have at most %s", unit.Bytes(k), unit.Bytes(unit.MaxSize))
+		}
+	}
+	return nil
 }
 
 // dropUnknownSizes removes sizes that are too far from those that were measured. It is an error if
@@ -253,6 +278,11 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 
 // Document shows each operation, and which algorithm is the fastest.
 func (p *CollectivePredictions) Document() *doc.Document {
+	if p.nccl != nil {
+		d := reports.PredictedCollectives(p.nccl.describe(), p.Operations, ncclTrustNote)
+		d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
+		return d
+	}
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.Ranks, p.model.source)
 	d := reports.PredictedCollectives(title, p.Operations, p.model.trustNote(p.Operations))
 	addExpectedError(d, p.model.calibrated, true)
@@ -260,11 +290,17 @@ func (p *CollectivePredictions) Document() *doc.Document {
 	return d
 }
 
+// ncclTrustNote says how far predictions of NCCL go.
+const ncclTrustNote = "Each algorithm is executed step by step on the links of the platform, which no other job shares. docs/nccl.md has the errors on machines that were measured: give nccl-tests tables of yours by --samples."
+
 // BroadcastTree draws the broadcast of the first size that ends first.
-func (p *CollectivePredictions) BroadcastTree() string {
+func (p *CollectivePredictions) BroadcastTree() (string, error) {
+	if p.nccl != nil {
+		return "", fmt.Errorf("library %s has no broadcasts of messages: draw the tree of another one", p.nccl.library.Name)
+	}
 	k := p.sizes[0]
 	tree := p.model.OptimalBroadcast(p.Ranks, k)
-	return fmt.Sprintf("The broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.LastTime, tree)
+	return fmt.Sprintf("The broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.LastTime, tree), nil
 }
 
 // WriteCSV writes a row for each operation, algorithm and size.
@@ -277,7 +313,11 @@ func (p *CollectivePredictions) WriteCSV(w io.Writer) error {
 				if a.Positions[i] == reports.NotPredictable {
 					micros = ""
 				}
-				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(p.Ranks), strconv.Itoa(x.Sizes[i]), micros, strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes), string(a.Positions[i])})
+				messages, sent := strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes)
+				if p.nccl != nil { // its steps are not messages
+					messages, sent = "", ""
+				}
+				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(p.Ranks), strconv.Itoa(x.Sizes[i]), micros, messages, sent, string(a.Positions[i])})
 			}
 		}
 	}

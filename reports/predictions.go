@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -230,6 +231,9 @@ type PredictedCollective struct {
 	Sizes              []int // bytes
 	Algorithms         []PredictedAlgorithm
 	UnsuitedAlgorithms []*collective.Algorithm // which cannot serve these ranks
+
+	Choices  []int     // the algorithm that the library takes, by size; nil: not known
+	Measured []float64 // what its choice took in us, by size; NaN: not measured; nil: nothing was
 }
 
 // PredictedAlgorithm is what one takes, by size.
@@ -260,6 +264,7 @@ func PredictedCollectives(title string, all []PredictedCollective, caveats ...st
 func (c PredictedCollective) table(title string) *doc.Table {
 	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "fastest"}, {Heading: "near ties", Kind: doc.ProseColumn}}}
 	t.AddNote("Near ties are at most %d %% slower than the fastest by the model.", maxModelError)
+	c.addChoiceColumns(t)
 	for _, a := range c.Algorithms {
 		name := a.Name
 		if a.ReordersRanks {
@@ -281,6 +286,7 @@ func (c PredictedCollective) table(title string) *doc.Table {
 			}
 		}
 		row := []doc.Cell{doc.BytesCell(k), doc.TextCell(cmp.Or(best, format.NoNumber)), doc.TextCell(cmp.Or(strings.Join(ties, ", "), format.NoNumber))}
+		row = append(row, c.choiceCells(i, known)...)
 		for _, a := range c.Algorithms {
 			x := a.timeAt(i).cell(t)
 			if a.Name == best && a.Positions[i] == InsideRange {
@@ -301,4 +307,54 @@ func (c PredictedCollective) table(title string) *doc.Table {
 	}
 	addBlockNote(t, c.Operation)
 	return t
+}
+
+// addChoiceColumns adds what the library takes, how much slower that is than the fastest, and how
+// it compares with what was measured.
+func (c PredictedCollective) addChoiceColumns(t *doc.Table) {
+	if c.Choices == nil {
+		return
+	}
+	t.Columns = append(t.Columns, doc.Column{Heading: "library takes"}, doc.Column{Heading: "slower\n%", Kind: doc.NumberColumn})
+	if c.Measured != nil {
+		t.Columns = append(t.Columns, doc.Column{Heading: "measured\nus", Kind: doc.NumberColumn}, doc.Column{Heading: "error\n%", Kind: doc.NumberColumn})
+		t.AddNote("The error is that of the predicted time of what the library takes. %s", c.describeErrors())
+	}
+}
+
+// choiceCells are the cells of a size in these columns. known are the algorithms, the fastest
+// first.
+func (c PredictedCollective) choiceCells(i int, known []PredictedAlgorithm) []doc.Cell {
+	if c.Choices == nil {
+		return nil
+	}
+	taken := c.Algorithms[c.Choices[i]]
+	t := taken.Costs[i].LastEnd.Micros()
+	percent := func(reference float64) doc.Cell {
+		return doc.TextCell(format.WithDecimals(100*(t/reference-1), 1))
+	}
+	cells := []doc.Cell{doc.TextCell(taken.Name), percent(known[0].Costs[i].LastEnd.Micros())}
+	switch {
+	case c.Measured == nil:
+	case math.IsNaN(c.Measured[i]):
+		cells = append(cells, doc.EmptyCell, doc.EmptyCell)
+	default:
+		cells = append(cells, doc.NumberCell(c.Measured[i]), percent(c.Measured[i]))
+	}
+	return cells
+}
+
+// describeErrors says how large the errors are.
+func (c PredictedCollective) describeErrors() string {
+	var factors []float64
+	for i, m := range c.Measured {
+		if p := c.Algorithms[c.Choices[i]].Costs[i].LastEnd.Micros(); !math.IsNaN(m) {
+			factors = append(factors, max(p/m, m/p))
+		}
+	}
+	if len(factors) == 0 {
+		return "None of these sizes was measured."
+	}
+	slices.Sort(factors)
+	return fmt.Sprintf("Half of %d times are within a factor of %.2f, all within %.2f.", len(factors), factors[len(factors)/2], factors[len(factors)-1])
 }

@@ -57,7 +57,8 @@ compare' sets them beside the model.`,
   loggp measure --platform shm --pairs all -o cores.csv
   loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
   loggp measure --platform shm --collective all --quick
-  loggp measure --platform mpi --collective all --quick -o vendor.csv`,
+  loggp measure --platform mpi --collective all --quick -o vendor.csv
+  loggp measure --platform dgx-h100 --library nccl -n 16 --collective allreduce --sizes 8..16GiB*8`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
@@ -155,7 +156,7 @@ func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	err := applyGivenFlags(cmd, []optionSetter{
 		{"pairs", parseInto(&o.Pairs, parseVerbatim)},
 		{"modes", parseInto(&o.Modes, parseList)},
-		{"sizes", parseInto(&o.Sizes, unit.ParseSizes)},
+		{"sizes", parseInto(&o.Sizes, unit.ParseLongSizes)},
 		{"max-size", parseInto(&o.MaxSize, unit.ParseSize)},
 		{"level", parseInto(&o.Level, parseVerbatim)},
 		{"delta", parseInto(&o.Delta, unit.ParseTime)},

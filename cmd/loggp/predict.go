@@ -12,16 +12,17 @@ import (
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
 )
 
 // predictFlags has the flags of the verb.
 type predictFlags struct {
 	targetFlags
-	paramsFile, protocols, sizesText, outputPath, diagramFile string
-	mode, collective                                          *string
-	ranksPerNode                                              int
-	printsTerms, drawsTree, isRoundRobin                      bool
+	paramsFile, samplesFile, protocols, sizesText, outputPath, diagramFile string
+	mode, collective                                                       *string
+	ranksPerNode                                                           int
+	printsTerms, drawsTree, isRoundRobin                                   bool
 }
 
 func predictCommand() *cobra.Command {
@@ -44,7 +45,8 @@ within nodes, unless --place names one tier for all.`,
   loggp predict --params params.csv --protocol T,RTA -o prediction.csv
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg
-  loggp predict --platform t3d --collective bcast --ranks 64 --sizes 8,1KB,1MB --tree`,
+  loggp predict --platform t3d --collective bcast --ranks 64 --sizes 8,1KB,1MB --tree
+  loggp predict --platform dgx-h100 --library nccl --collective allreduce --ranks 16`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
@@ -61,6 +63,7 @@ within nodes, unless --place names one tier for all.`,
 	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict a collective operation, or all: every algorithm, and which is fastest")
 	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
 	f.BoolVar(&p.isRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
+	f.StringVar(&p.samplesFile, "samples", "", "with --collective and library nccl: file of measured times, such as 'loggp import' makes of nccl-tests, to set beside the predictions")
 	f.BoolVar(&p.drawsTree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	return cmd
 }
@@ -80,18 +83,25 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 	if (p.ranksPerNode != 0 || p.isRoundRobin) && *p.collective == "" {
 		return newUsageError(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
 	}
+	if p.samplesFile != "" && *p.collective == "" {
+		return newUsageError(cmd, errors.New("--samples: it is for --collective"))
+	}
 	if p.drawsTree && *p.collective != collective.Bcast.String() {
 		return newUsageError(cmd, errors.New("--tree: it is for --collective bcast"))
 	}
 	if *p.collective != "" && (p.protocols != "" || p.diagramFile != "" || p.printsTerms) {
 		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
 	}
-	lengths, err := parseSizes(p.sizesText, nil)
-	if err != nil {
-		return newUsageError(cmd, err)
+	var lengths []int
+	if p.sizesText != "" {
+		var err error
+		if lengths, err = unit.ParseLongSizes(p.sizesText); err != nil {
+			return newUsageError(cmd, fmt.Errorf("--sizes: %w", err))
+		}
 	}
 	var parameters loggp.Parameters
 	if p.paramsFile != "" {
+		var err error
 		if parameters, err = loggp.ReadParameters(p.paramsFile); err != nil {
 			return err
 		}
@@ -141,7 +151,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
 	o := loggp.CollectiveOptions{
 		Platform: p.platform, Library: p.library, Params: parameters, Mode: *p.mode,
-		Ranks: p.ranks, Sizes: lengths, Place: p.rankPairPlace, PerNode: p.ranksPerNode, InTurn: p.isRoundRobin,
+		Ranks: p.ranks, Sizes: lengths, Place: p.rankPairPlace, PerNode: p.ranksPerNode, InTurn: p.isRoundRobin, Samples: p.samplesFile,
 	}
 	if *p.collective != "all" {
 		o.Operation = *p.collective
@@ -157,6 +167,10 @@ func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.P
 	if err := printDocument(cmd, x.Document()); err != nil || !p.drawsTree {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s", x.BroadcastTree())
+	tree, err := x.BroadcastTree()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s", tree)
 	return err
 }

@@ -110,6 +110,9 @@ func NewForAnyLibrary(p *platform.Platform, library string, ranks int, noise flo
 	if err != nil {
 		return nil, err
 	}
+	if l.CarriedBy() == model.NCCLEngine {
+		return nil, fmt.Errorf("library %s of platform %s executes no programs: 'loggp measure --collective all --library %[1]s' and 'loggp predict' time it", l.Name, p.Machine.Name)
+	}
 	j := &Job{Platform: p, Library: l, Ranks: ranks, Noise: noise}
 	if ranks == 0 {
 		j.Ranks = p.Machine.Ranks.Default

@@ -52,7 +52,7 @@ var sampleSchema = table.Schema[sampleRow]{
 		table.Name("mode", func(r *sampleRow) *string { return &r.Mode }, table.NotEmpty),
 		table.Name("protocol", func(r *sampleRow) *string { return &r.Protocol }, nil),
 		table.Name("timer", func(r *sampleRow) *string { return &r.Timer }, table.NotEmpty),
-		table.Whole("bytes", func(r *sampleRow) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
+		table.Whole("bytes", func(r *sampleRow) *int { return &r.Bytes }, "a whole number of bytes", unit.MaxLongSize),
 		table.Whole("launch", func(r *sampleRow) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
 		optionalColumn(table.Whole(ranksColumn, func(r *sampleRow) *int { return &r.Ranks }, "a number of ranks", math.MaxInt32)),
 		optionalColumn(table.Name(paceColumn, func(r *sampleRow) *string { return &r.pace }, nil)),

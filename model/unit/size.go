@@ -12,6 +12,9 @@ import (
 // MaxSize is the longest message that a list of sizes may hold.
 const MaxSize = 1 << 30
 
+// MaxLongSize is the longest buffer of a collective operation that is computed without messages.
+const MaxLongSize = 1 << 44
+
 // MaxSizes is how many sizes a list may hold.
 const MaxSizes = 10000
 
@@ -85,11 +88,16 @@ func Bytes(n int) string {
 //
 // The result is in ascending order, each size once. At most MaxSizes sizes, at most MaxSize bytes
 // each.
-func ParseSizes(s string) ([]int, error) {
+func ParseSizes(s string) ([]int, error) { return parseSizesUpTo(s, MaxSize) }
+
+// ParseLongSizes is ParseSizes with sizes of up to MaxLongSize bytes.
+func ParseLongSizes(s string) ([]int, error) { return parseSizesUpTo(s, MaxLongSize) }
+
+func parseSizesUpTo(s string, longest int) ([]int, error) {
 	var all []int
 	at := 1
 	for i, item := range strings.Split(s, ",") {
-		some, err := parseItem(strings.TrimSpace(item))
+		some, err := parseItem(strings.TrimSpace(item), longest)
 		if err == nil && len(all)+len(some) > MaxSizes {
 			err = tooManyError()
 		}
@@ -106,21 +114,21 @@ func ParseSizes(s string) ([]int, error) {
 func tooManyError() error { return fmt.Errorf("more than %d sizes", MaxSizes) }
 
 // parseItem reads one item of a list of sizes.
-func parseItem(item string) ([]int, error) {
+func parseItem(item string, longest int) ([]int, error) {
 	from, rest, ok := strings.Cut(item, "..")
 	if !ok {
-		n, err := parseListed(item)
+		n, err := parseListed(item, longest)
 		return []int{n}, err
 	}
 	i := strings.IndexAny(rest, "*+")
 	if i < 0 {
 		return nil, fmt.Errorf("a range says how it goes on: write %s*2 or %s+64B", item, item)
 	}
-	low, err := parseListed(from)
+	low, err := parseListed(from, longest)
 	if err != nil {
 		return nil, err
 	}
-	high, err := parseListed(rest[:i])
+	high, err := parseListed(rest[:i], longest)
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +142,10 @@ func parseItem(item string) ([]int, error) {
 }
 
 // parseListed reads a size of a list.
-func parseListed(s string) (int, error) {
+func parseListed(s string, longest int) (int, error) {
 	n, err := ParseSize(s)
-	if err == nil && n > MaxSize {
-		err = fmt.Errorf("size %q: more than %s", s, Bytes(MaxSize))
+	if err == nil && n > longest {
+		err = fmt.Errorf("size %q: more than %s", s, Bytes(longest))
 	}
 	return n, err
 }

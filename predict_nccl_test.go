@@ -1,0 +1,80 @@
+package loggp_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp"
+)
+
+// What NCCL takes is among the predicted algorithms, and a measurement of it has the same time.
+func TestMeasuredNCCLIsAsPredicted(t *testing.T) {
+	sizes := []int{8, 32 << 10, 2 << 20, 16 << 30}
+	for _, ranks := range []int{2, 8, 64} {
+		predicted, err := loggp.PredictCollectives(t.Context(), loggp.CollectiveOptions{Platform: "dgx-h100", Library: "nccl", Operation: "allreduce", Ranks: ranks, Sizes: sizes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured, err := loggp.Measure(t.Context(), loggp.MeasureOptions{Platform: "dgx-h100", Library: "nccl", Ranks: ranks, Sizes: sizes, Collective: []string{"allreduce"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predicted.Operations[0]
+		for i := range sizes {
+			if got, want := measured.Samples.Series[i].Times[0], p.Algorithms[p.Choices[i]].Costs[i].LastEnd; got != want || got <= 0 {
+				t.Errorf("%d ranks, %d bytes: measured %v, predicted %v", ranks, sizes[i], got, want)
+			}
+		}
+	}
+}
+
+// Measured times stand beside those of what NCCL takes.
+func TestPredictionsOfNCCLBesideMeasurements(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "times.csv")
+	const text = "# ranks: 8\nplatform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us\nmine,nccl,real,inter,allreduce,vendor,coll_mean,8,0,0,30\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := loggp.CollectiveOptions{Platform: "dgx-h100", Library: "nccl", Operation: "allreduce", Ranks: 8, Samples: file}
+	x, err := loggp.PredictCollectives(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := x.Operations[0]; len(p.Sizes) != 1 || p.Measured[0] != 30 || math.Abs(p.Algorithms[p.Choices[0]].Costs[0].LastEnd.Micros()-15) > 0.1 {
+		t.Errorf("%+v", p)
+	}
+	o.Ranks = 16
+	if _, err := loggp.PredictCollectives(t.Context(), o); err == nil || !strings.Contains(err.Error(), "8 ranks, not 16") {
+		t.Errorf("16 ranks beside 8: %v", err)
+	}
+}
+
+// Options without effect on NCCL, and what it does not have, are errors.
+func TestWhatNCCLRejects(t *testing.T) {
+	for want, o := range map[string]loggp.CollectiveOptions{
+		"nccl has no barrier":     {Operation: "barrier", Ranks: 8},
+		"has no use for it":       {Operation: "bcast", Ranks: 8, InTurn: true},
+		"all nodes must have":     {Operation: "bcast", Ranks: 9},
+		"a rank's buffer has":     {Operation: "allgather", Ranks: 1024, Sizes: []int{1 << 40}},
+		"it must be from 2":       {Operation: "bcast", Ranks: 1},
+		"library nccl has no use": {Operation: "bcast", Ranks: 8, Place: "intra"},
+	} {
+		o.Platform, o.Library = "dgx-h100", "nccl"
+		if _, err := loggp.PredictCollectives(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+	for want, o := range map[string]loggp.MeasureOptions{
+		"by its collective operations": {},
+		"do not vary":                  {Collective: []string{"bcast"}, Reps: 3},
+		`has no "binomial"`:            {Collective: []string{"bcast"}, Algorithm: "binomial"},
+	} {
+		o.Platform, o.Library, o.Ranks = "dgx-h100", "nccl", 8
+		if _, err := loggp.Measure(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+}
