@@ -187,8 +187,12 @@ func (r *programRun) runAny(w device.World, o mpi.Options) error {
 	})
 }
 
-// record runs the program on an emulated machine.
+// record runs the program on an emulated machine. If no spans are recorded only traffic shows the
+// network.
 func (r *programRun) record(ctx context.Context, maxSpans int) (t *model.Timeline, err error) {
+	if maxSpans < 0 && !r.program.IsTraffic() {
+		maxSpans = job.ProcessorTotalsOnly
+	}
 	if r.program.RunAny != nil {
 		t, err = r.job.RecordWithAnyLibrary(ctx, r.Seed, r.Protocol, maxSpans, r.runAny)
 	} else {

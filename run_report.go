@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/impl/program/npb"
 	"github.com/loggp/loggp/impl/program/portable"
@@ -130,7 +131,7 @@ func (o *ProgramOptions) comparePlacements(ctx context.Context, p program.Progra
 	}
 	var all []timeline.PlacedRun
 	for _, r := range runs {
-		recording, err := r.record(ctx, -1)
+		recording, err := r.record(ctx, job.TotalsOnly)
 		if err != nil {
 			return nil, err
 		}

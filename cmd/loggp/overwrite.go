@@ -14,7 +14,7 @@ import (
 // outputFlagNames and inputFileFlagNames are the flags of all verbs that name files to write and to
 // read.
 var (
-	outputFlagNames    = []string{"output", "finish", "record", "diagram", "picture"}
+	outputFlagNames    = []string{"output", "finish", "record", "diagram", "picture", "cpuprofile", "memprofile"}
 	inputFileFlagNames = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program", "template", "groups"}
 )
 

@@ -122,6 +122,7 @@ The programs that ship with loggp, and kinds of files, are
 		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	r.addFlags(cmd)
+	addProfileFlags(cmd)
 	return cmd
 }
 
@@ -308,7 +309,7 @@ func (r *runFlags) maxSpans() int {
 	case r.printsProfile:
 		return 1
 	}
-	return -1
+	return job.TotalsOnly
 }
 
 // checkOutputPath checks whether the course of the run can be written.

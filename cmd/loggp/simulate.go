@@ -96,6 +96,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform; all compares both with packets")
 	s.workload.addFlags(cmd)
 	addPrintFlags(cmd)
+	addProfileFlags(cmd)
 	return cmd
 }
 

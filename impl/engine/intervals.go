@@ -9,6 +9,7 @@ import (
 // chunks, so that neither many operations nor long ones make a look or a change slow.
 type intervals struct {
 	chunks []*intervalChunk
+	spare  *intervalChunk // one that became empty, for the next: most ranks have one operation at a time
 	serial uint64
 }
 
@@ -73,7 +74,13 @@ func (l *intervals) add(runs []interval) {
 
 func (l *intervals) insert(x interval) {
 	if len(l.chunks) == 0 {
-		l.chunks = append(l.chunks, &intervalChunk{[]interval{x}, x.to})
+		c := l.spare
+		if c == nil {
+			c = new(intervalChunk)
+		}
+		l.spare = nil
+		c.intervals, c.end = append(c.intervals, x), x.to
+		l.chunks = append(l.chunks, c)
 		return
 	}
 	i := min(l.chunkIndexOf(x), len(l.chunks)-1)
@@ -111,7 +118,7 @@ func (l *intervals) remove(runs []interval) {
 		c.intervals = slices.Delete(c.intervals, at, at+1)
 		switch {
 		case len(c.intervals) == 0:
-			l.chunks = slices.Delete(l.chunks, i, i+1)
+			l.chunks, l.spare = slices.Delete(l.chunks, i, i+1), c
 		case x.to == c.end:
 			c.updateEnd()
 		}

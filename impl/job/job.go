@@ -142,22 +142,29 @@ func (j *Job) hardwareConfig(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
+// Values of maxEntries with which a recording has only totals.
+const (
+	TotalsOnly          = -1 // how long each processor and each part of the network did what
+	ProcessorTotalsOnly = -2 // how long each processor did what
+)
+
 // RecordProgram runs a program on the job's ranks and returns its recording, which has at most
 // maxEntries spans, calls and messages; 0: the default limit of activity.Log.
 func (j *Job) RecordProgram(ctx context.Context, seed uint64, protocol string, maxEntries int, program func(*mpi.Comm) error) (*model.Timeline, error) {
-	return j.recordRun(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries}, func(w device.World, o mpi.Options) error { return mpi.Run(w, o, program) })
+	return j.recordRun(ctx, seed, protocol, maxEntries, func(w device.World, o mpi.Options) error { return mpi.Run(w, o, program) })
 }
 
-// RecordWithAnyLibrary is Record with any library: run starts the program, with these options if
-// the library is MPI. If maxEntries is negative only the processors are recorded.
+// RecordWithAnyLibrary is RecordProgram with any library: run starts the program, with these
+// options if the library is MPI.
 func (j *Job) RecordWithAnyLibrary(ctx context.Context, seed uint64, protocol string, maxEntries int, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
-	return j.recordRun(ctx, seed, protocol, &hw.ActivityLog{MaxEntries: maxEntries, ProcessorsOnly: maxEntries < 0}, run)
+	return j.recordRun(ctx, seed, protocol, maxEntries, run)
 }
 
 // finalizeFunction is the last function that a program calls.
 var finalizeFunction = mpi.FunctionName(mpi.FinalizeCall)
 
-func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, log *hw.ActivityLog, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
+func (j *Job) recordRun(ctx context.Context, seed uint64, protocol string, maxEntries int, run func(device.World, mpi.Options) error) (*model.Timeline, error) {
+	log := &hw.ActivityLog{MaxEntries: maxEntries, ProcessorsOnly: maxEntries == ProcessorTotalsOnly}
 	log.Describe = engine.DescribeWithAccesses(newEnginesByName[j.Library.CarriedBy()].describe)
 	cfg := j.hardwareConfig(ctx, seed)
 	cfg.Activity = log

@@ -14,9 +14,10 @@ func TestRanksNeedMemory(t *testing.T) {
 	}{
 		{1, 1 << 30, ""},
 		{100_000, 4 << 30, ""},
-		{1 << 20, 4 << 30, "1048576 ranks take at least 19GiB of memory, and 4GiB are available: use fewer ranks"},
-		{1 << 20, 20 << 30, ""},
-		{100_000, 1 << 30, "100000 ranks take at least 1855MiB of memory, and 1GiB are available"},
+		{1 << 20, 4 << 30, "1048576 ranks take at least 16GiB of memory beside the data of their program, and 4GiB are available: use fewer ranks"},
+		{1 << 20, 20 << 30, "1048576 ranks take at least 16GiB"},
+		{1 << 20, 22 << 30, ""},
+		{100_000, 1 << 30, "100000 ranks take at least 1562MiB of memory beside the data of their program, and 1GiB are available"},
 		{1 << 20, -1, ""},
 		{2, 0, "2 ranks take at least 0B of memory"},
 	} {

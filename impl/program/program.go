@@ -158,7 +158,7 @@ func (p Program) Usage() string {
 	switch {
 	case p.Classes != "":
 		return fmt.Sprintf("%s (--class: %s)", p.Description, strings.Join(strings.Split(p.Classes, ""), ", "))
-	case p.SizeUnit == trafficSizeUnit:
+	case p.IsTraffic():
 		return fmt.Sprintf("%s (--size: %s)", p.Description, p.SizeUnit)
 	case p.SizeUnit != "":
 		return fmt.Sprintf("%s (--size: %s, %d unless given)", p.Description, p.SizeUnit, p.Defaults.Size)

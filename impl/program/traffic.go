@@ -74,6 +74,9 @@ func targetsByRank(ranks int, of func(rank int) int) []int {
 	return to
 }
 
+// IsTraffic reports whether a program is traffic without computing, whose report shows the network.
+func (p Program) IsTraffic() bool { return p.SizeUnit == trafficSizeUnit }
+
 // check returns an error if the traffic has no flow among so many ranks.
 func (t trafficPattern) check(s Settings, ranks int) error {
 	switch {

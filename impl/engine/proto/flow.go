@@ -79,8 +79,8 @@ func (f *flowControl) lookupPeer(rank int) *peer {
 func (p *peer) hasOpenBytes() bool { return p.outstandingBytes != 0 || p.creditDueBytes != 0 }
 
 // growPeerTable makes room for more peers: in a table as long as before if half of it has nothing
-// open, else in a longer one, for 12, and then for twice as many each time. So the table of a rank
-// that talks to many others in turn stays in the caches.
+// open, else in a longer one, for 3, 12, and then for twice as many each time. So the table of a
+// rank that talks to many others in turn stays in the caches.
 func (f *flowControl) growPeerTable() {
 	old, open := f.peers, 0
 	for i := range old {
@@ -90,7 +90,11 @@ func (f *flowControl) growPeerTable() {
 	}
 	n := len(old)
 	if 2*open >= n {
-		n = max(2*n, 16)
+		if n = 2 * n; n == 0 {
+			n = 4
+		} else if n < 16 {
+			n = 16
+		}
 	}
 	if f.peers = f.spareTable; len(f.peers) != n {
 		f.peers = make([]peer, n)

@@ -236,7 +236,7 @@ func (c *Comm) beginCollective(tag int) {
 
 // rankAudit returns the audit of this rank.
 func (c *Comm) rankAudit() check.RankAudit {
-	return check.RankAudit{Rank: c.engine.Port().Rank(), Failed: c.engine.HasFailed(), Traffic: c.engine.Traffic(), Peers: c.engine.MessagesByPeer(), Calls: c.state.callHistory.LastCalls()}
+	return check.RankAudit{Rank: c.engine.Port().Rank(), Failed: c.engine.HasFailed(), Traffic: c.engine.Traffic(), Peers: c.engine.MessagesByPeer(), History: c.state.callHistory}
 }
 
 // compareAudits compares the audits of the ranks in this process, which have all ended without

@@ -19,7 +19,8 @@ type RankAudit struct {
 	Failed  bool `json:",omitempty"` // a call has failed, and the program has handled the error
 	Traffic engine.MessageTraffic
 	Peers   map[int][2]int      `json:",omitempty"` // by rank: messages sent to it and received from it; checked programs only
-	Calls   map[uint32]LastCall `json:",omitempty"` // by context; checked programs only
+	History CallHistory         `json:"-"`          // of checked programs, in this process
+	Calls   map[uint32]LastCall `json:",omitempty"` // its last calls by context, from another process (see WithLines)
 }
 
 // LastCall is the number of collective calls that a rank has made on a communicator, and the last
@@ -33,26 +34,42 @@ type LastCall struct {
 	recordedCall *collectiveCall // in this process; nil: its line has been looked up
 }
 
-// LastCalls returns the last call on each communicator.
-func (x CallHistory) LastCalls() map[uint32]LastCall {
-	if len(x) == 0 {
-		return nil
+// lastCalls goes through the last call on each communicator.
+func (a *RankAudit) lastCalls(yield func(context uint32, x LastCall) bool) {
+	for context, h := range a.History {
+		if !yield(context, h.lastCall()) {
+			return
+		}
 	}
-	last := make(map[uint32]LastCall, len(x))
-	for context, h := range x {
-		c := &h.lastCalls[(h.callCount-1)%maxRememberedCalls]
-		last[context] = LastCall{Number: h.callCount, Members: h.members, Call: c.name, Tag: c.tag, recordedCall: c}
+	for context, x := range a.Calls {
+		if !yield(context, x) {
+			return
+		}
 	}
-	return last
+}
+
+// lastCall returns the last call on a communicator, or a zero one.
+func (a *RankAudit) lastCall(context uint32) LastCall {
+	if h := a.History[context]; h != nil {
+		return h.lastCall()
+	}
+	return a.Calls[context]
+}
+
+func (h *commHistory) lastCall() LastCall {
+	c := &h.lastCalls[(h.callCount-1)%maxRememberedCalls]
+	return LastCall{Number: h.callCount, Members: h.members, Call: c.name, Tag: c.tag, recordedCall: c}
 }
 
 // WithLines looks up the source lines of the last calls, so that the audit can be sent to another
 // process.
 func (a RankAudit) WithLines() RankAudit {
-	for context, x := range a.Calls {
+	calls := make(map[uint32]LastCall, len(a.History))
+	for context, x := range a.lastCalls {
 		x.CallSite = x.resolvedSite()
-		a.Calls[context] = x
+		calls[context] = x
 	}
+	a.History, a.Calls = nil, calls
 	return a
 }
 
@@ -83,19 +100,19 @@ func compareCalls(all []RankAudit) error {
 	}
 	most := map[group]int{} // the rank with the most calls
 	for r, a := range all {
-		for context, x := range a.Calls {
+		for context, x := range a.lastCalls {
 			g := group{context: context}
 			if x.Members != nil {
 				g.first = x.Members[0]
 			}
-			if m, ok := most[g]; !ok || all[m].Calls[context].Number < x.Number {
+			if m, ok := most[g]; !ok || all[m].lastCall(context).Number < x.Number {
 				most[g] = r
 			}
 		}
 	}
 	for _, g := range slices.SortedFunc(maps.Keys(most), func(x, y group) int { return cmp.Or(cmp.Compare(x.context, y.context), x.first-y.first) }) {
 		a := all[most[g]]
-		mine := a.Calls[g.context]
+		mine := a.lastCall(g.context)
 		for i := range all {
 			if mine.Members != nil && i == len(mine.Members) {
 				break
@@ -103,7 +120,7 @@ func compareCalls(all []RankAudit) error {
 			if mine.Members != nil {
 				i = mine.Members[i]
 			}
-			theirs := all[i].Calls[g.context]
+			theirs := all[i].lastCall(g.context)
 			if theirs.Number == mine.Number && theirs.Tag == mine.Tag {
 				continue
 			}

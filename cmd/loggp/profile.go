@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+
+	"github.com/spf13/cobra"
+)
+
+// addProfileFlags gives a verb the hidden flags --cpuprofile and --memprofile: profiles of loggp
+// itself for 'go tool pprof', written when the verb has ended without an error.
+func addProfileFlags(cmd *cobra.Command) {
+	var cpuFile, memoryFile string
+	f := cmd.Flags()
+	f.StringVar(&cpuFile, "cpuprofile", "", "write where loggp itself spends processor time to this file, for 'go tool pprof'")
+	f.StringVar(&memoryFile, "memprofile", "", "write what memory loggp itself has allocated to this file, for 'go tool pprof'")
+	f.MarkHidden("cpuprofile")
+	f.MarkHidden("memprofile")
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if cpuFile != "" {
+			out, err := os.Create(cpuFile)
+			if err != nil {
+				return fmt.Errorf("--cpuprofile: %w", err)
+			}
+			defer out.Close()
+			if err := pprof.StartCPUProfile(out); err != nil {
+				return fmt.Errorf("--cpuprofile %s: %w", cpuFile, err)
+			}
+			defer pprof.StopCPUProfile()
+		}
+		if err := run(cmd, args); err != nil || memoryFile == "" {
+			return err
+		}
+		runtime.GC() // the profile has what was allocated before the last collection
+		out, err := os.Create(memoryFile)
+		if err != nil {
+			return fmt.Errorf("--memprofile: %w", err)
+		}
+		if err := pprof.Lookup("allocs").WriteTo(out, 0); err != nil {
+			out.Close()
+			return fmt.Errorf("--memprofile %s: %w", memoryFile, err)
+		}
+		return out.Close()
+	}
+}
