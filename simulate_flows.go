@@ -24,6 +24,9 @@ type FlowOptions struct {
 	Platform string           // an emulated machine, whose links are shared
 	Library  string           // on it; "": its first
 	MachineChanges
+	Tolerances []float64 // report how far the latency of links between nodes may grow until the time grows by these parts
+
+	hostLatency unit.Time // of links of hosts between nodes, in place of the platform's; 0: that
 }
 
 // FlowSimulation is the outcome of SimulateFlows.
@@ -54,6 +57,13 @@ func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimula
 	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path), rankTimesTable(res), o.partLoadsTable(machine, res))
 	if t := w.CollectiveTable(); t.CountRows() > 0 {
 		d.AddTables("collectives", "Collective operations", t)
+	}
+	if len(o.Tolerances) > 0 {
+		t, err := o.toleranceTable(ctx, w, res.Finish)
+		if err != nil {
+			return nil, err
+		}
+		d.AddTables("tolerance", "Latency tolerance", t)
 	}
 	return &FlowSimulation{res, d}, nil
 }
@@ -100,6 +110,9 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 	p, err := o.change(o.Platform, quantity, value)
 	if err != nil {
 		return flow.Machine{}, nil, err
+	}
+	if o.hostLatency > 0 {
+		p = withHostLatency(p, o.hostLatency)
 	}
 	if most := p.Machine.Ranks.Max; ranks > most {
 		return flow.Machine{}, nil, fmt.Errorf("the workload has %d ranks, and %s has at most %d: name a machine of more nodes, as --nodes does", ranks, o.Platform, most)

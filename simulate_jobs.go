@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/flow"
+	"github.com/loggp/loggp/model/schedule/pattern"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/model/workload"
 	"github.com/loggp/loggp/reports/doc"
@@ -159,25 +159,13 @@ func (s *JobsSimulation) sharedTable(finish unit.Time) *doc.Table {
 
 // SplitJob splits the name of a file and the ranks of a job, such as a.yaml@0-31,64-95.
 func SplitJob(text string) (file string, ranks []int, err error) {
+	const example = "write a workload and its ranks, as step.yaml@0-31,64-95"
 	i := strings.LastIndex(text, "@")
 	if i <= 0 {
-		return "", nil, errors.New("write a workload and its ranks, as step.yaml@0-31,64-95")
+		return "", nil, errors.New(example)
 	}
-	for _, part := range strings.Split(text[i+1:], ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		a, errA := strconv.Atoi(first)
-		b, errB := strconv.Atoi(last)
-		if errA != nil || errB != nil || a < 0 || b < a || b >= workload.MaxRanks {
-			return "", nil, fmt.Errorf("%q is no range of ranks: write a workload and its ranks, as step.yaml@0-31,64-95", part)
-		}
-		for r := a; r <= b; r++ {
-			if ranks = append(ranks, r); len(ranks) > workload.MaxRanks {
-				return "", nil, fmt.Errorf("these are more than %d ranks", workload.MaxRanks)
-			}
-		}
+	if ranks, err = pattern.ParseRanks(text[i+1:]); err != nil {
+		return "", nil, fmt.Errorf("%w: %s", err, example)
 	}
 	return text[:i], ranks, nil
 }

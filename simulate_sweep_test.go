@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // treeFile is a fat tree of two levels, four cables down of a switch, two up, and 16 hosts.
@@ -177,5 +178,42 @@ func TestWrongSweeps(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: error %v, want %q", c.platform, c.sweep, err, c.want)
 		}
+	}
+}
+
+// A message takes the latency of two links of hosts and of two trunks. A time that is longer by some
+// part allows links of hosts half of that more.
+func TestLatencyToleranceOfFlows(t *testing.T) {
+	w := ringWorkload(t, 2)
+	o := FlowOptions{Platform: treeFile, Tolerances: []float64{0.01, 0.5}}
+	before, err := SimulateFlows(t.Context(), w, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range o.Tolerances {
+		longest := before.Result.Finish + unit.Time(part*float64(before.Result.Finish))
+		latency, ok, err := o.tolerance(t.Context(), w, unit.Microsecond/10, before.Result.Finish, longest)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		for factor, isLonger := range map[float64]bool{0.97: false, 1.03: true} {
+			other := FlowOptions{Platform: treeFile, hostLatency: unit.Time(factor * float64(latency))}
+			res, _, err := other.simulate(t.Context(), w, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (res.Finish > longest) != isLonger {
+				t.Errorf("%g %%: with %g times %v it takes %v, and %v are allowed", 100*part, factor, latency, res.Finish, longest)
+			}
+		}
+	}
+	computing := stepWorkload(t, "model: {layers: 2, hidden: 64, heads: 8, vocabulary: 64, sequence: 128}\nrate: 1e12\n")
+	alone, err := SimulateFlows(t.Context(), computing, FlowOptions{Platform: treeFile, Tolerances: []float64{0.01}})
+	if err != nil || alone.Result.Finish == 0 {
+		t.Error(err)
+	}
+	o.Platform = "t3d"
+	if _, err := SimulateFlows(t.Context(), w, o); err == nil || !strings.Contains(err.Error(), "Tolerance: flows tell it of a platform") {
+		t.Errorf("error %v", err)
 	}
 }

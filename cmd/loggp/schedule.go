@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,8 +42,8 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 'loggp schedule alltoallv' divides what a recorded program exchanges into phases; 'loggp schedule trace' reads execution traces.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 1024 --size 4KiB -o bcast.goal
   loggp schedule halo -n 16 --size 8KiB --rounds 10 --compute 50us -o halo.goal
-  loggp schedule training -n 8 --pipeline 2 --tensor 2 --rounds 4 --size 64KiB --compute 100us -o step.goal
-  loggp schedule merge halo.goal step.goal --placement interleaved -o both.goal
+  loggp schedule pipeline -n 8 --rounds 4 --size 64KiB --compute 100us -o stages.goal
+  loggp schedule merge halo.goal stages.goal --placement interleaved -o both.goal
   loggp schedule check both.goal`,
 		Args:              requireArgs("pattern: " + strings.Join(pattern.Names(), ", ")),
 		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
@@ -53,15 +54,24 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 	f.StringVar(&m.sizeText, "size", "8", "bytes of a message, or of a block or the whole data of a collective operation")
 	f.StringVar(&m.Algorithm, "algorithm", "", "of a collective operation (default: its first)")
 	f.IntVar(&m.Root, "root", 0, "root of the operation or pattern")
-	f.IntVar(&m.Rounds, "rounds", 1, "how often the pattern is repeated; micro-batches of training")
+	f.IntVar(&m.Rounds, "rounds", 1, "how often the pattern is repeated")
 	f.StringVar(&m.computeTimeText, "compute", "0s", "what each rank computes in a round, in whole nanoseconds")
-	f.IntVar(&m.Pipeline, "pipeline", 1, "stages of training")
-	f.IntVar(&m.Tensor, "tensor", 1, "ranks of each stage of training")
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
 	f.Uint64Var(&m.placementSeed, "seed", 1, "of a random placement")
 	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
-	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand())
+	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand(), scheduleTrainingCommand())
 	return cmd
+}
+
+// scheduleTrainingCommand says what describes a training step, in place of a pattern that had one of
+// its own.
+func scheduleTrainingCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "training", Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return newUsageError(cmd, errors.New("a training step is described by a file and not by flags: write STEP.yaml (docs/training.md), and its schedule by 'loggp schedule trace STEP.yaml -o STEP.goal'"))
+		},
+	}
 }
 
 func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {

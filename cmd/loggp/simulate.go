@@ -86,7 +86,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
 	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter, L=FROM..TO/STEP or the same of o, g, G, O or S; by flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
-	f.StringSliceVar(&s.slowdownLimits, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
+	f.StringSliceVar(&s.slowdownLimits, "tolerance", nil, "print how far L, or by flows the latency of links between nodes, may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noiseText, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
@@ -194,17 +194,21 @@ func (s *simulateFlags) isByFlows(cmd *cobra.Command) bool {
 
 // runFlows simulates a workload by flows.
 func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workload) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "tolerance", "noise", "seed"); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "noise", "seed"); err != nil {
 		return err
 	}
 	if s.parameterSweep == "" {
 		if err := rejectFlagsWithoutEffect(cmd, "--%s: flows have no time line: it is for --level loggops, or for --sweep", "output"); err != nil {
 			return err
 		}
-	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it is for one simulation, and not for --sweep", "finish"), checkSweepOutput(s.outputPath)); err != nil {
+	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it is for one simulation, and not for --sweep", "finish", "tolerance"), checkSweepOutput(s.outputPath)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	o := s.flowOptions(filepath.Base(name))
+	var err error
+	if o.Tolerances, err = s.parseTolerances(); err != nil {
+		return newUsageError(cmd, err)
+	}
 	if cmd.Flags().Changed("loggops") {
 		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {
@@ -213,7 +217,7 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 		o.LogGOPS = &p
 	}
 	if *s.level == allLevels {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for one level", "sweep", "finish"); err != nil {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for one level", "sweep", "finish", "tolerance"); err != nil {
 			return err
 		}
 		c, err := loggp.CompareLevels(cmd.Context(), w, o)
@@ -280,14 +284,21 @@ func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOption
 		}
 		o.LogGOPS = &p
 	}
+	tolerances, err := s.parseTolerances()
+	o.Tolerances = tolerances
+	return errors.Join(wrong, err)
+}
+
+// parseTolerances returns the parts by which the finishing time may grow.
+func (s *simulateFlags) parseTolerances() (parts []float64, wrong error) {
 	for _, text := range s.slowdownLimits {
 		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(text), "%") || !(x >= 0 && x <= 1000) {
 			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it is a percentage such as 1%%, up to 1000%%", text))
 		}
-		o.Tolerances = append(o.Tolerances, x/100)
+		parts = append(parts, x/100)
 	}
-	return wrong
+	return parts, wrong
 }
 
 // readNoise returns the noise of a file, or that which the flag describes.

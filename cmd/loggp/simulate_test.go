@@ -109,3 +109,13 @@ func TestSimulateJobs(t *testing.T) {
 		}
 	}
 }
+
+// A pattern that became a file says so, whatever its flags were.
+func TestScheduleOfATrainingStepIsAFile(t *testing.T) {
+	for _, args := range []string{"schedule training", "schedule training -n 8 --pipeline 2 --tensor 2 -o step.goal"} {
+		var errs buffer
+		if status := runCommandLine(t.Context(), strings.Fields(args), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "loggp schedule trace STEP.yaml") {
+			t.Errorf("%s: status %d: %s", args, status, errs.String())
+		}
+	}
+}

@@ -161,20 +161,30 @@ func Place(rule string, seed uint64, all ...*schedule.Schedule) ([][]int, error)
 		return nil, fmt.Errorf("placement %q: it is %s, or a list of the ranks of each of the %d schedules, such as 0-3,8/4-7", rule, strings.Join(Placements, ", "), len(all))
 	}
 	for job, list := range lists {
-		for item := range strings.SplitSeq(list, ",") {
-			low, high, ok := strings.Cut(strings.TrimSpace(item), "-")
-			from, err := strconv.Atoi(low)
-			to := from
-			if ok && err == nil {
-				to, err = strconv.Atoi(high)
-			}
-			if err != nil || from < 0 || to < from || to >= maxRanks {
-				return nil, fmt.Errorf("placement %q: %q is no rank, such as 8, and no ranks, such as 0-3", rule, item)
-			}
-			for at := from; at <= to; at++ {
-				places[job] = append(places[job], at)
-			}
+		ranks, err := ParseRanks(list)
+		if err != nil {
+			return nil, fmt.Errorf("placement %q: %w", rule, err)
 		}
+		places[job] = ranks
 	}
 	return places, nil
+}
+
+// ParseRanks reads a list of ranks, such as 0-3,8.
+func ParseRanks(list string) (ranks []int, err error) {
+	for item := range strings.SplitSeq(list, ",") {
+		low, high, ok := strings.Cut(strings.TrimSpace(item), "-")
+		from, err := strconv.Atoi(low)
+		to := from
+		if ok && err == nil {
+			to, err = strconv.Atoi(high)
+		}
+		if err != nil || from < 0 || to < from || to >= maxRanks || len(ranks) >= maxRanks {
+			return nil, fmt.Errorf("%q is no rank, such as 8, and no ranks, such as 0-3", item)
+		}
+		for at := from; at <= to; at++ {
+			ranks = append(ranks, at)
+		}
+	}
+	return ranks, nil
 }

@@ -24,17 +24,12 @@ type Config struct {
 	Nodes     *collective.Nodes // of a collective operation: which ranks are near each other; nil: none are
 
 	Copy, Fold unit.PerByte // time to copy and to combine a byte in a collective operation
-
-	// Of a training step: the stages of a pipeline that share the layers of a model, and the ranks
-	// that share each layer. The other ranks hold copies of the model.
-	Pipeline, Tensor int
 }
 
 // Pattern is a kind of schedule.
 type Pattern struct {
 	Name, What string
 	make       func(b *StepBuilder, c Config)
-	check      func(c Config) error
 }
 
 // Patterns is all patterns except the collective operations.
@@ -48,8 +43,6 @@ var Patterns = []*Pattern{
 	{Name: "halo", What: "ranks in a periodic grid compute and exchange borders with 4 neighbours", make: halo},
 	{Name: "pipeline", What: "a message goes from rank 0 through all ranks, each of which computes; --rounds of them follow each other", make: pipeline},
 	{Name: "sweep3d", What: "wavefronts go through a grid of ranks from each of its 4 corners, --rounds blocks each; a rank computes when it has what its 2 neighbours send", make: sweep},
-	{Name: "training", What: "a training step: --rounds micro-batches go forward and back through --pipeline stages of --tensor ranks each, which combine " +
-		"what they have; then copies of the model combine their gradients", make: training, check: trains},
 }
 
 // Names returns the names of all patterns, collective operations first.
@@ -90,11 +83,6 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 		p := Patterns[i]
 		if c.Algorithm != "" {
 			return nil, fmt.Errorf("%s: it has no algorithm %q; collective operations have", name, c.Algorithm)
-		}
-		if p.check != nil {
-			if err := p.check(c); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
 		}
 		p.make(b, c)
 		return b.Build()
@@ -282,50 +270,6 @@ func sweep(b *StepBuilder, c Config) {
 				transfer(schedule.Send, 0, d[1])
 				b.EndStep()
 			}
-		}
-	}
-}
-
-func trains(c Config) error {
-	if p, t := max(c.Pipeline, 1), max(c.Tensor, 1); c.Ranks%(p*t) != 0 {
-		return fmt.Errorf("%d ranks are not copies of %d stages of %d ranks", c.Ranks, p, t)
-	}
-	return nil
-}
-
-// training has rank (copy·stages + stage)·tensor + place.
-func training(b *StepBuilder, c Config) {
-	stages, tensor := max(c.Pipeline, 1), max(c.Tensor, 1)
-	copies := c.Ranks / (stages * tensor)
-	combine := collective.AlgorithmNamed(collective.Allreduce, "ring")
-	for r := range c.Ranks {
-		place, stage, model := r%tensor, r/tensor%stages, r/(tensor*stages)
-		together := func() {
-			if tensor > 1 {
-				b.AddCollective(combine, collective.Allreduce.StandardJob(tensor, c.Size, nil), place, func(i int) int { return r - place + i })
-			}
-		}
-		b.BeginRank()
-		pass := func(from, to int) {
-			if from >= 0 && from < stages {
-				b.recv(r+(from-stage)*tensor, c.Size)
-				b.EndStep()
-			}
-			b.Compute(c.Compute)
-			together()
-			if to >= 0 && to < stages {
-				b.send(r+(to-stage)*tensor, c.Size)
-				b.EndStep()
-			}
-		}
-		for range c.Rounds {
-			pass(stage-1, stage+1)
-		}
-		for range c.Rounds {
-			pass(stage+1, stage-1)
-		}
-		if copies > 1 {
-			b.AddCollective(combine, collective.Allreduce.StandardJob(copies, c.Size, nil), model, func(i int) int { return r + (i-model)*tensor*stages })
 		}
 	}
 }

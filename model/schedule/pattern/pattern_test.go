@@ -30,9 +30,6 @@ func end(t *testing.T, s *schedule.Schedule, d schedule.Dialect) unit.Time {
 func TestPatternsEnd(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 4, 6, 7, 8, 9, 16, 20, 32} {
 		c := Config{Ranks: ranks, Size: 96, Rounds: 2, Compute: unit.Microsecond, Root: ranks / 2, Fold: 1000, Copy: 500}
-		if ranks%4 == 0 {
-			c.Pipeline, c.Tensor = 2, 2
-		}
 		for _, p := range Patterns {
 			s, err := Make(p.Name, c)
 			if err != nil {
@@ -174,7 +171,7 @@ func TestMakeErrors(t *testing.T) {
 	}{
 		{"circle", Config{Ranks: 2}}, {"ring", Config{}}, {"ring", Config{Ranks: 2, Size: -1}}, {"ring", Config{Ranks: 2, Root: 2}},
 		{"ring", Config{Ranks: 2, Algorithm: "x"}}, {"bcast", Config{Ranks: 2, Algorithm: "x"}}, {"ring", Config{Ranks: 2, Compute: 1}},
-		{"training", Config{Ranks: 6, Pipeline: 4}}, {"ring", Config{Ranks: 2, Rounds: maxRounds + 1}},
+		{"ring", Config{Ranks: 2, Rounds: maxRounds + 1}},
 	} {
 		if _, err := Make(c.name, c.config); err == nil {
 			t.Errorf("%s of %+v is made", c.name, c.config)
