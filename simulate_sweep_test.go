@@ -181,8 +181,8 @@ func TestWrongSweeps(t *testing.T) {
 	}
 }
 
-// A message takes the latency of two links of hosts and of two trunks. A time that is longer by some
-// part allows links of hosts half of that more.
+// A message takes the latency of two links of hosts and of two trunks. A time that is longer by
+// some part allows links of hosts half of that more.
 func TestLatencyToleranceOfFlows(t *testing.T) {
 	w := ringWorkload(t, 2)
 	o := FlowOptions{Platform: treeFile, Tolerances: []float64{0.01, 0.5}}

@@ -11,8 +11,9 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// withHostLatency returns a platform with another latency of the links of hosts between nodes, which
-// its network has. Its buffers stay, though they may be too small for it to be busy all the time.
+// withHostLatency returns a platform with another latency of the links of hosts between nodes,
+// which its network has. Its buffers stay, though they may be too small for it to be busy all the
+// time.
 func withHostLatency(p *platform.Platform, latency unit.Time) *platform.Platform {
 	changed, machine, fabric := *p, *p.Machine, *p.Machine.Network.(*model.Fabric)
 	fabric.Links[topology.HostClass].Latency = latency

@@ -63,8 +63,8 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 	return cmd
 }
 
-// scheduleTrainingCommand says what describes a training step, in place of a pattern that had one of
-// its own.
+// scheduleTrainingCommand says what describes a training step, in place of a pattern that had one
+// of its own.
 func scheduleTrainingCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "training", Hidden: true, DisableFlagParsing: true,

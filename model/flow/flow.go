@@ -77,8 +77,10 @@ type use struct {
 
 // demand is what an activity takes.
 type demand struct {
-	alone unit.Time
-	uses  []use
+	alone    unit.Time
+	uses     []use
+	isEager  bool      // of a message: its send ends when the call returns
+	sendCall unit.Time // which takes so long
 }
 
 // demands computes and keeps the demands of messages and collective operations.
@@ -188,8 +190,23 @@ func (d *demands) ofMessage(from, to int, bytes uint64) *demand {
 		alone = d.MessageTime(d.Nodes, from, to, int(bytes))
 	}
 	made := d.newDemand(alone, busy)
+	made.sendCall, made.isEager = d.sendCallTime(from, to, int(bytes))
+	made.sendCall = min(made.sendCall, made.alone)
 	d.messages[key] = made
 	return made
+}
+
+// sendCallTime returns how long the call of a send takes that does not wait for its receive, o_s. A
+// rendezvous waits.
+func (d *demands) sendCallTime(from, to, bytes int) (t unit.Time, isEager bool) {
+	x := &d.Parameters
+	if d.IntraNode != nil && d.Nodes.AreOnOneNode(from, to) {
+		x = d.IntraNode
+	}
+	if x.EagerLimit > 0 && bytes > x.EagerLimit {
+		return 0, false
+	}
+	return x.SendOverhead.Time(bytes), len(x.SendOverhead) > 0
 }
 
 // maxCostMessages is how many messages an operation may have, unless it is a ring. A ring with more

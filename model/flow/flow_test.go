@@ -297,3 +297,36 @@ func TestMessagesShareProcessors(t *testing.T) {
 		}
 	}
 }
+
+// A send that does not wait for its receive ends when its call returns: those of a rank follow each
+// other by o_s, whatever waits for them. A rendezvous ends with its message.
+func TestEagerSendsEndWithTheirCalls(t *testing.T) {
+	const overhead = 300 * unit.Nanosecond
+	m := testMachine(4, 1)
+	m.SendOverhead, m.EagerLimit = model.ConstantCurve(overhead), 1000
+	for _, size := range []uint64{1000, 1001} {
+		send := workload.NewProgram("s")
+		var before []uint32
+		for peer := range uint32(3) {
+			before = []uint32{send.AddOp(workload.Op{Kind: workload.Send, Size: size, Peer: peer}, before...)}
+		}
+		recv := workload.NewProgram("r")
+		recv.AddOp(workload.Op{Kind: workload.Recv, Size: size})
+		w := &workload.Workload{Ranks: []workload.Rank{{Program: send, Peers: []int{1, 2, 3}}}}
+		for range 3 {
+			w.Ranks = append(w.Ranks, workload.Rank{Program: recv, Peers: []int{0}})
+		}
+		alone := m.MessageTime(m.Nodes, 0, 1, int(size))
+		res := finish(t, w, m)
+		want := 3 * alone // one after the other
+		if size == 1000 {
+			if want = 3 * overhead; res.RankFinish[0] != want {
+				t.Errorf("%d bytes: the sender ends after %v, want %v", size, res.RankFinish[0], want)
+			}
+			want = max(2*overhead+alone, 3*m.InterfaceTime(m.Nodes, 0, 1, int(size)))
+		}
+		if got := res.Finish.Micros() / want.Micros(); got < 0.9 || got > 1.2 {
+			t.Errorf("%d bytes: the last message arrives after %v, want %v", size, res.Finish, want)
+		}
+	}
+}

@@ -41,6 +41,7 @@ type rankState struct {
 	causes     []member  // of receives and collective operations: the send, and the last member that came
 	counts     []uint32  // collective operations that have begun, by group of the rank
 	device     unit.Time // until when operations without a stream compute
+	calls      unit.Time // until when calls of eager sends take
 }
 
 // event is the end of computing, or of an activity.
@@ -128,7 +129,7 @@ func newSimulation(w *workload.Workload, x workload.Expansion, m Machine) (*simu
 		}
 		n := len(r.Program.Ops())
 		s.open += n
-		s.ranks[rank] = rankState{r.Program, d, slices.Clone(d.open), make([]unit.Time, n), make([]unit.Time, n), make([]member, n), make([]uint32, len(r.Groups)), 0}
+		s.ranks[rank] = rankState{r.Program, d, slices.Clone(d.open), make([]unit.Time, n), make([]unit.Time, n), make([]member, n), make([]uint32, len(r.Groups)), 0, 0}
 	}
 	return s, nil
 }
@@ -259,7 +260,12 @@ func (s *simulation) beginOp(rank, op int32) {
 		s.push(end, event{rank: rank, op: op})
 	case workload.Send:
 		to := job.Peers[o.Peer]
-		s.begin(s.ofMessage(int(rank), to, o.Size), messageActivity, channel{rank, int32(to), o.Tag}, &gathering{last: member{rank, op}})
+		d := s.ofMessage(int(rank), to, o.Size)
+		s.begin(d, messageActivity, channel{rank, int32(to), o.Tag}, &gathering{last: member{rank, op}})
+		if d.isEager { // the calls of a rank follow each other
+			r.calls = max(r.calls, s.now) + d.sendCall
+			s.push(r.calls, event{rank: rank, op: op})
+		}
 	case workload.Recv:
 		c := channel{int32(job.Peers[o.Peer]), rank, o.Tag}
 		q := s.queueOf(c)
@@ -321,7 +327,9 @@ func (a *activity) finish(s *simulation) {
 	} else {
 		q.arrived = append(q.arrived, a.gathering.last)
 	}
-	s.endOp(a.gathering.last.rank, a.gathering.last.op)
+	if !a.isEager {
+		s.endOp(a.gathering.last.rank, a.gathering.last.op)
+	}
 }
 
 func (s *simulation) endMembers(g *gathering) {
