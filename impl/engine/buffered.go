@@ -6,38 +6,38 @@ import (
 	"slices"
 )
 
-// attachedBuffer is the buffer that a program has lent for its buffered messages.
+// attachedBuffer is a buffer that a program has attached for buffered sends.
 type attachedBuffer struct {
 	memory           []byte
 	attached         bool
-	grows            bool         // it is the library's
-	usedSpans        []bufferSpan // in order of place
-	messagesInBuffer int          // messages that have not left
+	grows            bool         // the library allocates it and makes it larger as needed
+	usedSpans        []bufferSpan // in address order
+	messagesInBuffer int          // number of messages that have not left
 }
 
-// bufferSpan is a part of the buffer in use.
+// bufferSpan is a part of the buffer that is in use.
 type bufferSpan struct{ from, to int }
 
-// BufferedOverhead is how much of the buffer each message takes beside its data
-// (MPI_BSEND_OVERHEAD).
+// BufferedOverhead is the number of bytes that a message occupies in the buffer in addition to its
+// data (MPI_BSEND_OVERHEAD).
 const BufferedOverhead = 16
 
-// bufferScope is a set of communicators that have a buffer of their own, as a rank uses it.
+// bufferScope is a set of communicators with a common buffer, as used by one rank.
 type bufferScope struct {
 	attachedBuffer
-	outer *bufferScope // whose buffer is used if this one has none; nil: the rank's
+	outer *bufferScope // its buffer is used if this scope has none; nil: the rank's
 }
 
-// ScopeOfRank is the buffer scope of all communicators.
+// ScopeOfRank is the buffer scope of all communicators of the rank.
 const ScopeOfRank = AnyContext
 
-// NestBufferScope lets messages with a context use the buffer of an outer scope if that context has
-// no buffer of its own. Scopes are named by contexts.
+// NestBufferScope makes messages with a context use the buffer of the scope outer if the context
+// has no buffer of its own. A scope is identified by a context.
 func (r *Rank) NestBufferScope(context, outer uint32) {
 	r.bufferScopeOf(context).outer = r.bufferScopeOf(outer)
 }
 
-// EndBufferScope ends the use of a scope, when all messages have left its buffer.
+// EndBufferScope removes a scope after all messages have left its buffer.
 func (r *Rank) EndBufferScope(context uint32) {
 	if s := r.bufferScopes[context]; s != nil {
 		r.waitForBuffer(&s.attachedBuffer)
@@ -57,7 +57,7 @@ func (r *Rank) bufferScopeOf(context uint32) *bufferScope {
 	return s
 }
 
-// bufferOfScope returns the buffer of a scope, attached or not.
+// bufferOfScope returns the buffer of a scope, whether attached or not.
 func (r *Rank) bufferOfScope(scope uint32) *attachedBuffer {
 	if scope == ScopeOfRank {
 		return &r.buffer
@@ -77,7 +77,7 @@ func (r *Rank) bufferOfMessage(context uint32) *attachedBuffer {
 	return &r.buffer
 }
 
-// AttachBuffer lends a buffer for buffered messages of a scope.
+// AttachBuffer attaches a buffer for the buffered messages of a scope.
 func (r *Rank) AttachBuffer(scope uint32, b []byte) {
 	a := r.bufferOfScope(scope)
 	if a.attached {
@@ -86,14 +86,14 @@ func (r *Rank) AttachBuffer(scope uint32, b []byte) {
 	a.memory, a.attached = b, true
 }
 
-// AttachGrowingBuffer lets the library make the buffer, as large as messages need
+// AttachGrowingBuffer makes the library allocate the buffer, as large as messages need
 // (MPI_BUFFER_AUTOMATIC).
 func (r *Rank) AttachGrowingBuffer(scope uint32) {
 	r.AttachBuffer(scope, nil)
 	r.bufferOfScope(scope).grows = true
 }
 
-// DetachBuffer returns the buffer of a scope when all its messages have left.
+// DetachBuffer waits until all messages have left the buffer of a scope, and returns it.
 func (r *Rank) DetachBuffer(scope uint32) []byte {
 	a := r.bufferOfScope(scope)
 	if !a.attached {
@@ -109,7 +109,7 @@ func (r *Rank) DetachBuffer(scope uint32) []byte {
 func (r *Rank) WaitForBufferedSends() {
 	r.waitForBuffer(&r.buffer)
 	if len(r.bufferScopes) == 0 {
-		return // without an allocation
+		return // allocates nothing
 	}
 	for _, context := range slices.Sorted(maps.Keys(r.bufferScopes)) {
 		r.waitForBuffer(&r.bufferScopes[context].attachedBuffer)
@@ -124,7 +124,7 @@ func (r *Rank) waitForBuffer(a *attachedBuffer) {
 	r.waitTarget = nil
 }
 
-// bufferedMessages returns how many messages have not left the buffers.
+// bufferedMessages returns the number of messages that have not left the buffers.
 func (r *Rank) bufferedMessages() int {
 	n := r.buffer.messagesInBuffer
 	for _, s := range r.bufferScopes {
@@ -133,9 +133,9 @@ func (r *Rank) bufferedMessages() int {
 	return n
 }
 
-// ReserveBuffered makes o a buffered message of n bytes: it returns memory of the attached buffer
-// to copy them to, which is free again when o is complete. Packets that have arrived may free some
-// first.
+// ReserveBuffered makes o a buffered message of n bytes. It returns memory of the attached buffer
+// for the data, which is freed when o is complete. It first handles arrived packets, which may free
+// memory.
 func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 	a := r.bufferOfMessage(o.Context)
 	for {
@@ -146,7 +146,7 @@ func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 			return a.memory[at : at+n]
 		}
 		if a.grows && len(a.memory)+n+BufferedOverhead <= math.MaxInt32/2 {
-			a.memory = make([]byte, 2*(len(a.memory)+n+BufferedOverhead)) // messages that are in it keep what it was
+			a.memory = make([]byte, 2*(len(a.memory)+n+BufferedOverhead)) // messages in the old memory keep it
 			continue
 		}
 		if a.messagesInBuffer == 0 || !r.engine.Progress(false) {
@@ -156,8 +156,7 @@ func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 	}
 }
 
-// NewSendOfBuffered returns a send of what a buffered send o has, from memory of the attached
-// buffer.
+// NewSendOfBuffered returns a send of the data of the buffered send o, from the attached buffer.
 func (r *Rank) NewSendOfBuffered(o *Op) *Op {
 	b := r.NewOp()
 	b.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
@@ -166,9 +165,9 @@ func (r *Rank) NewSendOfBuffered(o *Op) *Op {
 	return b
 }
 
-// NewDetachedSend lets a send of the program end before it is known that its message has arrived:
-// it returns a send of the same data that goes on in its place, and whose data Own keeps when it
-// has left for the first time.
+// NewDetachedSend allows a send of the program to complete before its message is known to have
+// arrived. It returns a send of the same data that continues in its place. Call
+// CopyDetachedSendData when the data has left for the first time.
 func (r *Rank) NewDetachedSend(o *Op) *Op {
 	x := r.NewOp()
 	x.SetSend(o.Mode, o.Buf, o.Signature, int(o.Peer), o.Context, int(o.Tag))
@@ -177,15 +176,16 @@ func (r *Rank) NewDetachedSend(o *Op) *Op {
 	return x
 }
 
-// CopyDetachedSendData keeps the data of such a send in memory of the rank. That costs no time: the
-// system below has copied the data in the calls that sent it, and sends it again from there.
+// CopyDetachedSendData copies the data of a detached send to memory of the rank. This takes no
+// virtual time: the system below has already copied the data in the calls that sent it, and
+// retransmits its own copy.
 func (r *Rank) CopyDetachedSendData(o *Op) {
 	b := r.ScratchBuffer(len(o.Buf))
 	copy(b, o.Buf)
 	o.Buf, o.isBufOfRank = b, true
 }
 
-// allocate takes the first room that is large enough.
+// allocate allocates the first free span that is large enough.
 func (a *attachedBuffer) allocate(n int) (int, bool) {
 	at, i := 0, 0
 	for i < len(a.usedSpans) && a.usedSpans[i].from-at < n+BufferedOverhead {
@@ -199,7 +199,7 @@ func (a *attachedBuffer) allocate(n int) (int, bool) {
 	return at, true
 }
 
-// release gives back the room at a place.
+// release frees the span at an offset.
 func (a *attachedBuffer) release(at int) {
 	i := slices.IndexFunc(a.usedSpans, func(s bufferSpan) bool { return s.from == at })
 	a.usedSpans = slices.Delete(a.usedSpans, i, i+1)

@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// DescribeCall returns a function that names the call that the program is in, and its line, which
-// is looked for then.
+// DescribeCall returns a function that names the current call and its line. The line is looked up
+// only when the function is called.
 func (r *Rank) DescribeCall() func() string {
 	rank := r.port.Rank()
 	if c := r.callLocator; c != nil {

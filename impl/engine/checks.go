@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// CheckMode says what happens if a program does what MPI forbids and most implementations let pass:
-// calls that are not complete share memory, or requests are left open at the end. In a program that
-// is checked at all, calls of another goroutine than the rank's are errors.
+// CheckMode says how to treat programs that violate the standard in ways that most implementations
+// let pass: active operations share memory, or requests are left open at the end. In any checked
+// program, calls from another goroutine than the rank's are errors.
 type CheckMode uint8
 
 const (
-	CheckOff    CheckMode = iota // nothing is checked
-	CheckWarn                    // the first of each kind in a job is a warning
-	CheckStrict                  // it is an error
+	CheckOff    CheckMode = iota // no checks
+	CheckWarn                    // the first violation of each kind in a job is a warning
+	CheckStrict                  // violations are errors
 )
 
 var checkModes = []string{"off", "warn", "strict"}
 
 func (m CheckMode) String() string { return checkModes[m] }
 
-// ParseCheckMode returns the mode with a name: off, warn or strict.
+// ParseCheckMode returns the mode named off, warn or strict.
 func ParseCheckMode(name string) (CheckMode, error) {
 	i := slices.Index(checkModes, name)
 	if i < 0 {
@@ -29,7 +29,7 @@ func ParseCheckMode(name string) (CheckMode, error) {
 	return CheckMode(i), nil
 }
 
-// WarningKind is a kind of what programs may not do and do. The values say what that is.
+// WarningKind is a kind of violation. Its text says what the program did.
 type WarningKind string
 
 const (
@@ -41,12 +41,12 @@ const (
 	FilesLeftOpen         WarningKind = "open files"
 )
 
-// Warning is what a program does and MPI forbids, in a program that goes on.
+// Warning describes a violation of the standard by a program that continues.
 type Warning struct {
 	Kind     WarningKind
 	Rank     int      // in the job
-	Call     string   // in which it was found
-	CallSite CallSite // of the program, where the call is
+	Call     string   // in which it was detected
+	CallSite CallSite // source line of the call
 	Text     string
 }
 
@@ -58,14 +58,14 @@ func (w Warning) String() string {
 // CheckMode returns how the program is checked.
 func (r *Rank) CheckMode() CheckMode { return r.cfg.Check }
 
-// ReportViolation makes an error or a warning, as the mode of checking says, of what the current
-// call finds.
+// ReportViolation reports a violation by the current call as an error or a warning, depending on
+// the check mode.
 func (r *Rank) ReportViolation(kind WarningKind, c ErrorClass, format string, args ...any) {
 	r.reportViolation(kind, c, func() string { return fmt.Sprintf(format, args...) })
 }
 
-// reportViolation makes an error or a warning, as the mode says, of what the current call does. A
-// rank reports each kind once; makeText returns the text.
+// reportViolation is ReportViolation with a function that makes the text. A rank reports each kind
+// once.
 func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() string) {
 	if r.cfg.Check == CheckStrict {
 		r.Fail(c, "%s; --check=warn (CheckWarn in Go) makes this a warning", makeText())

@@ -1,15 +1,16 @@
 // Package engine is the interface between package mpi and the engines that carry its messages.
 //
 // An Engine carries the point-to-point messages of one rank over a device.Port. It matches and
-// buffers messages, chooses protocols, and charges the cost of its software to the processor. A
-// Rank has the part that is the same for all engines: the current call, errors, operations and
-// their memory, data with gaps, persistent requests, the buffer of buffered sends, checks of
-// programs, and finalization. Package mpi calls the Rank and cannot tell which engine it has.
+// buffers messages, chooses protocols, and charges its software costs. A Rank is the part common to
+// all engines: current call, errors, operations (Op), noncontiguous data (Layout), persistent
+// requests, attached buffers, checks of programs, and finalization.
 //
 //	mpi  →  engine.Rank  →  engine.Engine (proto, queue, ...)  →  device.Port
 //
-// Collective operations are schedules of point-to-point messages and belong to package mpi. The
-// laws below are executed by the suite in enginetest.
+// For a send, package mpi calls Rank.Isend, which passes an Op to Engine.Isend. The engine sends
+// packets, and Progress handles those that arrive until Rank.Complete finishes the Op. Collective
+// operations are schedules of such messages and belong to package mpi. The suite in enginetest
+// tests the laws below.
 package engine
 
 import (
@@ -17,125 +18,124 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// AnySourceOrTag as a source or a tag matches every source or tag.
+// AnySourceOrTag matches every source or every tag.
 const AnySourceOrTag = -1
 
-// NewJobEnginesFunc prepares the engines of a job that uses library l. A protocol other than ""
-// carries all messages of the program in place of the library's rules. It is an error if the engine
-// cannot serve the library or does not have the protocol.
+// NewJobEnginesFunc prepares the engines of a job with library l. A protocol other than "" carries
+// all messages of the program, instead of the library's rules. The function fails if the engine
+// does not support the library or the protocol.
 type NewJobEnginesFunc func(l *model.Library, protocol string) (JobEngines, error)
 
-// JobEngines makes the engines of the ranks of one job.
+// JobEngines creates the engines of a job's ranks.
 type JobEngines interface {
-	// Engines allocates the engines of n ranks in one piece of memory, as a job may have a million
-	// ranks, and returns a function that returns the engine with an index.
+	// Engines allocates the engines of n ranks in one piece, because a job may have a million
+	// ranks. It returns a function that returns the engine with an index.
 	Engines(n int) func(i int) Engine
 }
 
-// Engine carries the messages of one rank. It is called by its Rank only, in the rank's goroutine.
+// Engine carries the messages of one rank. Only its Rank calls it, in the rank's goroutine.
 //
-//   - Matching. Messages of a pair of ranks and a context do not overtake each other: of two that
-//     match one receive, the first that was sent is taken; of two receives that match one message,
-//     the first that was posted takes it (MPI-1.2, section 3.5).
-//   - Progress is made inside calls only. A call that blocks makes progress for all operations of
-//     the rank. Once both sides of a message have been started, they complete if both ranks keep
-//     making calls.
+//   - Matching. Messages of one pair of ranks and one context do not overtake each other: if two
+//     messages match one receive, it takes the one sent first; if two receives match one message,
+//     the one posted first takes it (MPI-1.2, section 3.5).
+//   - Progress is made inside calls only. A blocking call makes progress for all operations of the
+//     rank. Once both sides of a message have been started, they complete if both ranks keep making
+//     calls.
 //   - A send does not block because the receiver's buffers are full, even if the receiver makes no
-//     calls, unless its mode says so.
-//   - A synchronous send ends when its receive has been found. A ready send whose receive was not
-//     posted is an error (ErrOther) of the receiver if the message arrives first.
-//   - A message that is longer than its receive is an error (ErrTruncate), and one with another
-//     signature too (ErrType): Rank.CheckMessage finds both.
-//   - An engine fails by Rank.Fail, which does not return. It does not fail for what is not its
-//     rank's mistake.
-//   - Nothing is allocated for a message once the memory for as many operations is there.
+//     calls, unless its mode requires it.
+//   - A synchronous send completes when its message has been matched. If the message of a ready
+//     send arrives before the receive is posted, the receiver raises an error (ErrOther).
+//   - A message that is longer than its receive is an error (ErrTruncate), as is one with another
+//     signature (ErrType). Rank.CheckMessage checks both.
+//   - An engine fails by Rank.Fail, which does not return. It fails only for mistakes of its own
+//     rank.
+//   - A message causes no allocation once there is memory for the number of concurrent operations.
 type Engine interface {
-	// Setup prepares the engine for a rank. It is called once, before any other method.
+	// Setup prepares the engine for a rank. It is called once, before all other methods.
 	Setup(r *Rank)
 
 	// NewOp allocates an operation of the engine and returns the Op in it, with EngineOp set.
 	NewOp() *Op
 
-	// Send sends buf and returns when the rank may use it again. A buffered message is copied into
-	// memory of Rank.Reserve and sent from there.
+	// Send sends buf and returns when the rank may reuse it. The data of a buffered message is
+	// copied to memory of Rank.ReserveBuffered and sent from there.
 	Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int)
 
-	// Isend starts the send that o describes (Buf, Signature, Mode, Peer, Context, Tag). A buffered
-	// one is complete when it returns.
+	// Isend starts the send described by o (Buf, Signature, Mode, Peer, Context, Tag). A buffered
+	// send is complete when it returns.
 	Isend(o *Op)
 
-	// Irecv starts the receive that o describes (Buf, Signature, Peer, Context, Tag; Peer and Tag
-	// may be AnySourceOrTag). When it is complete, Peer, Tag and Size are those of the message.
+	// Irecv starts the receive described by o (Buf, Signature, Peer, Context, Tag; Peer and Tag may
+	// be AnySourceOrTag). When it is complete, Peer, Tag and Size are those of the message.
 	Irecv(o *Op)
 
-	// Recv starts a receive as Irecv does and waits until it is complete.
+	// Recv starts a receive like Irecv and waits until it is complete.
 	Recv(o *Op)
 
 	// Progress handles one event, such as an arrived packet, and reports whether there was one. If
 	// block is true it waits for an event.
 	Progress(block bool) bool
 
-	// ChargeCompletionCheck charges the end of a wait or a test, which found an operation complete
-	// or did not.
+	// ChargeCompletionCheck charges the end of a wait or a test. found says whether it found a
+	// completed operation.
 	ChargeCompletionCheck(found bool)
 
-	// Probe handles arrived packets, then looks for a message that such a receive would take. If
-	// block is true it waits for one.
+	// Probe handles arrived packets, then looks for a message that a receive with these arguments
+	// would take. If block is true it waits for one.
 	Probe(src int, context uint32, tag int, block bool) (Status, bool)
 
-	// Cancel requests that an operation end without a message, and returns at once. Either it does,
-	// by Rank.Cancelled, or the operation completes as usual. The outcome of a send is known at the
-	// latest when the other rank makes calls or has ended.
+	// Cancel requests the cancellation of an operation and returns at once. Either the operation is
+	// cancelled (Rank.FinishCancelled) or it completes normally. The outcome for a send is known at
+	// the latest when the other rank makes calls or has ended.
 	Cancel(o *Op)
 
 	// ExplainWait describes what an unfinished operation waits for.
 	ExplainWait(o *Op) WaitDescription
 
-	// CountUnexpected returns how many messages have arrived that no receive has taken, and the
-	// first of them in a context, or of all if the context is AnyContext; nil if there is none.
+	// UnexpectedMessages returns the number of messages that have arrived without a matching
+	// receive, and the first one with a context, or nil. AnyContext stands for all contexts.
 	UnexpectedMessages(context uint32) (n int, first *UnexpectedMessage)
 
-	// FindCancellable returns a message that has arrived, has no receive, and may be cancelled by
-	// its sender, or nil.
+	// CancellableMessage returns an unexpected message that its sender may still cancel, or nil.
 	CancellableMessage() *UnexpectedMessage
 
-	// LowLevelPort returns the engine's single packets and remote memory access, or nil if it has
+	// LowLevelPort returns access to single packets and remote memory, or nil if the engine has
 	// none.
 	LowLevelPort() LowLevelPort
 }
 
-// CountingEngine is an Engine with counters of its actions since the rank began.
+// CountingEngine is an Engine that counts its actions since the start of the rank.
 type CountingEngine interface {
 	Engine
 	Counts(yield func(name string, n int64) bool)
 }
 
-// BarrierEngine is an Engine with a barrier that takes no messages.
+// BarrierEngine is an Engine with a barrier that needs no messages.
 type BarrierEngine interface {
 	Engine
 
-	// Barrier returns true when all n ranks have called it, of which this one is number me and rank
-	// returns the others; or false at once if the machine has no such barrier.
+	// Barrier returns true when all n ranks have called it. me is the caller's number among them,
+	// and rank maps numbers to ranks of the job. It returns false at once if the machine has no
+	// such barrier.
 	Barrier(n, me int, rank func(i int) int) bool
 }
 
-// AnyContext as a context stands for all contexts.
+// AnyContext stands for all contexts.
 const AnyContext = 1<<32 - 1
 
-// LowLevelPort is what protocols are made of: single packets without matching, and access to the
-// memory of other ranks. It is for measuring, and may not be mixed with messages that are under
-// way.
+// LowLevelPort has the elements of protocols: single packets without matching, and access to memory
+// of other ranks. It is for measurements. Do not use it while messages are under way.
 type LowLevelPort interface {
-	// SendPacket sends one packet, and RecvPacket takes the next one from any rank and returns
-	// its length.
+	// SendPacket sends one packet. RecvPacket receives the next packet from any rank and returns
+	// its length in bytes.
 	SendPacket(dst int, b []byte)
 	RecvPacket(b []byte) int
 
-	// HasRemoteMemory reports whether the machine has remote memory access. If not, the calls below
-	// send packets, which the other rank handles when it makes progress.
+	// HasRemoteMemory reports whether the machine has remote memory access. Otherwise the methods
+	// below send packets, which the other rank handles when it makes progress.
 	HasRemoteMemory() bool
 
-	// Expose lets other ranks access b under the key that it returns, until Withdraw.
+	// Expose allows other ranks to access b, under the returned key, until Withdraw.
 	Expose(b []byte) device.Key
 	Withdraw(k device.Key)
 
@@ -145,23 +145,23 @@ type LowLevelPort interface {
 	Put(dst int, k device.Key, b []byte)
 }
 
-// Signature stands for the types of the elements of some data, in their order (MPI-1.2, section
+// Signature represents the sequence of the types of the elements of some data (MPI-1.2, section
 // 3.12). A message and its receive must have the same signature. Zero matches every signature.
 type Signature uint32
 
-// Layout is where data lies that has gaps, or elements of several types.
+// Layout describes data that is not contiguous or has elements of several types.
 type Layout interface {
-	Len() int                        // bytes that travel
-	ContiguousBytes() ([]byte, bool) // where they lie, if they lie as they travel
-	Gather(to []byte)                // copies the data into one piece
-	Scatter(from []byte)             // copies the first bytes of the data from one piece to their places
-	Runs(yield func([]byte))         // calls yield for each run of bytes where they lie, in the order in which they travel
-	Signature(n int) Signature       // of the first n bytes
+	Len() int                        // number of bytes that travel
+	ContiguousBytes() ([]byte, bool) // the data, if it is contiguous and in travel order
+	Gather(to []byte)                // copies the data into to
+	Scatter(from []byte)             // copies the first len(from) bytes of the data from from
+	Runs(yield func([]byte))         // yields the contiguous runs of the data in travel order
+	Signature(n int) Signature       // signature of the first n bytes
 }
 
 // Status describes a received message.
 type Status struct {
-	Source, Tag int // Source in ranks of the job
+	Source, Tag int // Source is a rank of the job
 	Bytes       int
-	Err         *Error // of Recv after Rank.KeepReceiveErrors: the message is not what it wants
+	Err         *Error // error of the message, after Rank.SetReceiveErrorsInStatus
 }

@@ -27,14 +27,14 @@ const (
 	ErrOther    ErrorClass = "MPI_ERR_OTHER"
 )
 
-// Error is a failure of a communication. It ends the rank.
+// Error is a failure of communication. It ends the rank.
 type Error struct {
 	Class     ErrorClass
-	Rank      int      // in the job; NoRank: it was made by none, or it is not known yet by whom
-	Call      string   // the call in which it was found
-	CallSite  CallSite // of the program, where the call is
+	Rank      int      // in the job; NoRank: outside of all ranks, or not known yet
+	Call      string   // the call that detected it
+	CallSite  CallSite // source line of the call
 	Text      string
-	OtherCall *CallPlace // if calls of two ranks do not go together, the other one; its Call is "": it is not known
+	OtherCall *CallPlace // if the calls of two ranks differ, the other one; Call is "" if it is unknown
 
 	context uint32
 }
@@ -46,11 +46,10 @@ type CallPlace struct {
 	Site CallSite
 }
 
-// Context returns the context of the communicator on which the call was made; 0: on that of all
-// ranks, or on none.
+// Context returns the context of the communicator of the call; 0: the world communicator, or none.
 func (e *Error) Context() uint32 { return e.context }
 
-// NoRank is in place of the rank of an error where none made it.
+// NoRank is the rank of an error that occurred outside of all ranks.
 const NoRank = -1
 
 func (e *Error) Error() string {
@@ -64,13 +63,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("rank %d: %s", e.Rank, s)
 }
 
-// CallSite is the line of a program from which a call is made. The zero value is an unknown line.
+// CallSite is the source line from which a program makes a call. The zero value is an unknown line.
 type CallSite struct {
 	File string // with its path
 	Line int
 }
 
-// String returns the name of the file without its path, and the line.
+// String returns the file name without its path, and the line.
 func (s CallSite) String() string {
 	if s == (CallSite{}) {
 		return ""
@@ -78,7 +77,7 @@ func (s CallSite) String() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line)
 }
 
-// Parenthesized returns the site in parentheses, to stand behind a call.
+// Parenthesized returns the site in parentheses, to follow the name of a call.
 func (s CallSite) Parenthesized() string {
 	if s == (CallSite{}) {
 		return ""
@@ -86,19 +85,19 @@ func (s CallSite) Parenthesized() string {
 	return " (" + s.String() + ")"
 }
 
-// newError is an error of the rank's current call.
+// newError returns an error of the rank's current call.
 func (r *Rank) newError(c ErrorClass, format string, args ...any) *Error {
 	r.hasFailedCall = true
 	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, CallSite: r.cfg.callSite(), context: r.context, Text: fmt.Sprintf(format, args...)}
 }
 
-// FailWithOtherCall ends the rank with an error of its current call, which does not go with that of
+// FailWithOtherCall ends the rank with an error of its current call, which differs from the call of
 // another rank.
 func (r *Rank) FailWithOtherCall(other int, c ErrorClass, format string, args ...any) {
 	panic(r.NewErrorWithOtherCall(other, c, format, args...))
 }
 
-// NewErrorWithOtherCall is an error of the rank's current call, which does not go with that of
+// NewErrorWithOtherCall returns an error of the rank's current call, which differs from the call of
 // another rank.
 func (r *Rank) NewErrorWithOtherCall(other int, c ErrorClass, format string, args ...any) *Error {
 	f := r.newError(c, format, args...)

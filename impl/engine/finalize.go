@@ -10,9 +10,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// CountUnfinishedOps returns how many operations there are that the program knows and has not
-// completed, and what the first of them waits for. None are counted after a call that failed and
-// whose error the program has handled: it may have left some that it does not know.
+// CountUnfinishedOps returns the number of operations that the program has not completed, and what
+// the first of them waits for. It returns 0 if the program has handled the error of a failed call,
+// which may have left operations unknown to the program.
 func (r *Rank) CountUnfinishedOps() (int, WaitDescription) {
 	n := r.OpenOps() - r.bufferedMessages() - r.freedOps
 	if r.service != nil {
@@ -24,8 +24,8 @@ func (r *Rank) CountUnfinishedOps() (int, WaitDescription) {
 	return n, r.explainWait(r.firstOpenOpInState(0))
 }
 
-// firstOpenOpInState returns the first operation that has not been released and is of those that
-// the program does not know, or of the others.
+// firstOpenOpInState returns the first unreleased operation that is, or is not, hidden from the
+// program.
 func (r *Rank) firstOpenOpInState(of opFlags) *Op {
 	for _, o := range r.listUnreleasedOps() {
 		if o.flags&(opDetached|opFreed|opService) == of {
@@ -49,9 +49,9 @@ func (r *Rank) listUnreleasedOps() (open []*Op) {
 	return open
 }
 
-// ReportAndFreeOpenRequests reports the requests that the program has left open, as the mode of
-// checking says, and frees them. A receive that has no message yet is replaced by one into memory
-// of the rank: its message is received, so that the sender can go on, and dropped.
+// ReportAndFreeOpenRequests reports the requests that the program has left open, as the check mode
+// says, and frees them. An unmatched receive is replaced by one into memory of the rank, so that
+// the sender can continue. Its message is dropped.
 func (r *Rank) ReportAndFreeOpenRequests(describe func(WaitDescription) string) {
 	n, first := r.CountUnfinishedOps()
 	if n == 0 {
@@ -68,7 +68,7 @@ func (r *Rank) ReportAndFreeOpenRequests(describe func(WaitDescription) string) 
 		}
 		return fmt.Sprintf("%d %s neither completed nor freed; the first%s waits for %s", n, was, call, describe(first))
 	})
-	var receives []Op // in the order in which they were posted: there may be several for one message
+	var receives []Op // in the order of posting, because several may match one message
 	for _, o := range open {
 		before, generation := *o, o.generation+1
 		r.FreeOp(o)
@@ -76,7 +76,7 @@ func (r *Rank) ReportAndFreeOpenRequests(describe func(WaitDescription) string) 
 			continue
 		}
 		r.engine.Cancel(o)
-		for o.generation == generation { // the sender is asked, or the message is on the way
+		for o.generation == generation { // the sender is asked, or the message is under way
 			r.engine.Progress(true)
 		}
 		if o.flags&opCancelled != 0 {
@@ -93,8 +93,8 @@ func (r *Rank) ReportAndFreeOpenRequests(describe func(WaitDescription) string) 
 	}
 }
 
-// callThatBegan returns the call that has begun an operation, or nil: it is known in a program that
-// is checked.
+// callThatBegan returns the call that started an operation. It returns nil unless the program is
+// checked.
 func (r *Rank) callThatBegan(o *Op) *call {
 	if r.overlapChecker == nil {
 		return nil
@@ -102,11 +102,11 @@ func (r *Rank) callThatBegan(o *Op) *call {
 	return r.overlapChecker.calls[o]
 }
 
-// FinishDetached makes progress until buffered messages and operations that the program has given
-// up are complete: it may need their memory no longer.
+// FinishDetached makes progress until buffered messages and freed operations are complete, because
+// the program may need their memory.
 func (r *Rank) FinishDetached() { r.finishDetached(&r.abandonedReceives) }
 
-// finishDetached does so except for a number of operations.
+// finishDetached is FinishDetached for all but a number of operations.
 func (r *Rank) finishDetached(except *int) {
 	r.waitTarget = finalizeWait{}
 	for r.bufferedMessages() > 0 || r.freedOps > *except {
@@ -115,10 +115,10 @@ func (r *Rank) finishDetached(except *int) {
 	r.waitTarget = nil
 }
 
-// Finalize makes progress until nothing of the rank is under way: what DrainOperations waits for,
-// and messages without a receive whose senders may yet cancel them. It returns how many messages
-// have arrived that were not received, and the first of them: to look for more would take time from
-// programs that have none.
+// Finalize makes progress until nothing of the rank is under way: the operations of FinishDetached,
+// and unexpected messages that their senders may still cancel. It returns the number of unexpected
+// messages that have arrived, and the first one. It does not wait for more, which would take time
+// in correct programs.
 func (r *Rank) Finalize() (int, *UnexpectedMessage) {
 	r.finishDetached(new(int))
 	r.waitTarget = finalizeWait{}
@@ -129,17 +129,17 @@ func (r *Rank) Finalize() (int, *UnexpectedMessage) {
 	return r.engine.UnexpectedMessages(AnyContext)
 }
 
-// UnexpectedMessage returns a message with a context that has come without a receive, or nil.
+// UnexpectedMessage returns the first unexpected message with a context, or nil.
 func (r *Rank) UnexpectedMessage(context uint32) *UnexpectedMessage {
 	_, m := r.engine.UnexpectedMessages(context)
 	return m
 }
 
-// CancellableMessage returns a message without a receive that its sender may yet cancel, or nil.
+// CancellableMessage returns an unexpected message that its sender may still cancel, or nil.
 func (r *Rank) CancellableMessage() *UnexpectedMessage { return r.engine.CancellableMessage() }
 
-// WaitsForAbandonedReceives reports whether the rank has ended but for receives that the program
-// has left open: if no rank does anything else, the job has ended.
+// WaitsForAbandonedReceives reports whether the rank has ended except for receives that the program
+// left open. If all ranks have ended or wait so, the job has ended.
 func (r *Rank) WaitsForAbandonedReceives() bool {
 	if _, ok := r.waitTarget.(finalizeWait); !ok || r.bufferedMessages() > 0 || r.abandonedReceives == 0 || r.freedOps > r.abandonedReceives {
 		return false
@@ -148,7 +148,7 @@ func (r *Rank) WaitsForAbandonedReceives() bool {
 	return n == 0
 }
 
-// finalizeWait is what a rank in Finalize waits for.
+// finalizeWait is the wait of a rank in Finalize.
 type finalizeWait struct{}
 
 func (finalizeWait) waitState(r *Rank) WaitDescription {
@@ -165,8 +165,8 @@ func (finalizeWait) waitState(r *Rank) WaitDescription {
 	return WaitDescription{Peer: AnySourceOrTag}
 }
 
-// CheckIdle returns an error if something of the rank is under way, or memory of Room was given
-// back twice. It is for tests of engines.
+// CheckIdle returns an error if an operation of the rank is under way, or if scratch memory was
+// released twice. It is for tests of engines.
 func (r *Rank) CheckIdle() error {
 	seen := map[*byte]bool{}
 	for _, b := range r.scratch {
@@ -181,13 +181,13 @@ func (r *Rank) CheckIdle() error {
 		return fmt.Errorf("%d operations that were freed are under way", r.freedOps)
 	case len(seen) < len(r.scratch):
 		return fmt.Errorf("memory to copy messages through was given back twice")
-	case len(r.scratch) > 2*len(r.ops): // of data with gaps, and staged
+	case len(r.scratch) > 2*len(r.ops): // for noncontiguous data, and for staging
 		return fmt.Errorf("%d pieces of memory to copy messages through for %d operations", len(r.scratch), len(r.ops))
 	}
 	return nil
 }
 
-// MarkEnded ends the use of the rank: a call with it is an error from now on. Nothing is under way.
+// MarkEnded ends the use of the rank: later calls are errors. Nothing may be under way.
 func (r *Rank) MarkEnded() {
 	r.engine = endedEngine{r.engine, r}
 	r.port, r.isRealTime = endedPort{r.port, r}, false
@@ -197,7 +197,7 @@ func (r *Rank) failAfterEnd() {
 	r.Fail(ErrOther, "the program of this rank has ended, and calls are made within it")
 }
 
-// endedEngine is the engine of a rank whose program has ended: calls that would use the port fail.
+// endedEngine is the engine of a rank whose program has ended. Calls that would use the port fail.
 type endedEngine struct {
 	Engine
 	r *Rank
@@ -217,7 +217,7 @@ func (e endedEngine) Probe(int, uint32, int, bool) (Status, bool) {
 	return Status{}, false
 }
 
-// endedPort is its port.
+// endedPort is the port of such a rank.
 type endedPort struct {
 	device.Port
 	r *Rank

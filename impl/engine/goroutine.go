@@ -2,6 +2,6 @@
 
 package engine
 
-// goroutineID tells the goroutine that calls it from all others that there are. Go does not: its
-// number can only be read from the text of a stack, which takes a thousand times as long.
+// goroutineID returns a number that identifies the calling goroutine among all existing ones. Go
+// provides this only in the text of a stack trace, which takes a thousand times as long.
 func goroutineID() uintptr

@@ -2,5 +2,5 @@
 
 package engine
 
-// self does not tell goroutines apart here.
+// goroutine returns 0 for all goroutines on this architecture.
 func goroutine() uintptr { return 0 }

@@ -6,16 +6,16 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// ArrivedMessage is a message that has arrived, or the first packet of one. Head is what its engine
-// knows of it.
+// ArrivedMessage is a message that has arrived, or whose first packet has. Head is the engine's
+// information about it.
 type ArrivedMessage[H any] struct {
 	match.Entry[*ArrivedMessage[H]]
 	Head H
 	Src  int
-	Size int // of the message
+	Size int // total bytes of the message
 	Data []byte
 
-	memory []byte // for data that waits for a receive, kept for the next message
+	memory []byte // for data that waits for a receive; reused
 	next   *ArrivedMessage[H]
 }
 
@@ -23,17 +23,17 @@ func (m *ArrivedMessage[H]) describe() *UnexpectedMessage {
 	return &UnexpectedMessage{Source: m.Src, Tag: int(m.Tag), Bytes: m.Size, Context: m.Context}
 }
 
-// Inbox is the posted receives of a rank, each in a value R, and the messages that have arrived and
-// have no receive: for engines that match where messages arrive. The zero value is empty.
+// Inbox has the posted receives of a rank, each with a value R, and the unexpected messages. It is
+// for engines that match messages when they arrive. The zero value is empty.
 type Inbox[R, H any] struct {
 	Posted       match.Queue[R]
 	Unexpected   match.Queue[*ArrivedMessage[H]]
 	freeMessages *ArrivedMessage[H]
 }
 
-// Arrive takes in a message of size bytes and returns it with the first receive that matches, which
-// is then no longer posted; the message's data is that of the packet. If no receive matches, it
-// returns nil for the receive and queues the message as unexpected, with a copy of its data.
+// Arrive handles a message of size bytes. If a posted receive matches, it removes the first such
+// receive and returns it with the message, whose data is that of the packet. Otherwise it returns
+// nil for the receive and queues the message, with a copy of its data, as unexpected.
 func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, size int) (*ArrivedMessage[H], *match.Entry[R]) {
 	m := x.freeMessages
 	if m == nil {
@@ -54,7 +54,8 @@ func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, s
 	return m, nil
 }
 
-// Post posts the receive of an operation, unless a message waits for it, which it returns.
+// Post posts the receive of an operation. If an unexpected message matches, it returns that message
+// instead.
 func (x *Inbox[R, H]) Post(o *Op, r *match.Entry[R]) *ArrivedMessage[H] {
 	r.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
 	if m := x.Unexpected.Match(r.Envelope); m != nil {
@@ -65,13 +66,13 @@ func (x *Inbox[R, H]) Post(o *Op, r *match.Entry[R]) *ArrivedMessage[H] {
 	return nil
 }
 
-// Recycle keeps the memory of a message that a receive has taken for the next one.
+// Recycle makes the memory of a received message available for reuse.
 func (x *Inbox[R, H]) Recycle(m *ArrivedMessage[H]) {
 	m.Data, m.next, x.freeMessages = nil, x.freeMessages, m
 }
 
-// Withdraw removes the first message of a rank that waits for a receive and is the one asked for.
-// It reports whether there was one.
+// Withdraw removes the first unexpected message from a rank for which is returns true. It reports
+// whether there was one.
 func (x *Inbox[R, H]) Withdraw(src int, is func(h *H) bool) bool {
 	for m := range x.Unexpected.All() {
 		if m := m.Value; m.Src == src && is(&m.Head) {
@@ -83,7 +84,7 @@ func (x *Inbox[R, H]) Withdraw(src int, is func(h *H) bool) bool {
 	return false
 }
 
-// Probe is Engine.Probe, where each look costs so much.
+// Probe implements Engine.Probe. Each search is charged at cost.
 func (x *Inbox[R, H]) Probe(r *Rank, cost model.CostKey, src int, context uint32, tag int, block bool) (Status, bool) {
 	wanted := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
@@ -100,18 +101,19 @@ func (x *Inbox[R, H]) Probe(r *Rank, cost model.CostKey, src int, context uint32
 	}
 }
 
-// CountUnexpected is Engine.CountUnexpected.
+// UnexpectedMessages implements Engine.UnexpectedMessages.
 func (x *Inbox[R, H]) UnexpectedMessages(context uint32) (int, *UnexpectedMessage) {
 	return CountUnexpected(&x.Unexpected, context, (*ArrivedMessage[H]).describe)
 }
 
-// FindCancellable is Engine.FindCancellable, where senders may cancel messages that are open.
+// CancellableMessage implements Engine.CancellableMessage. open says whether the sender may cancel
+// a message.
 func (x *Inbox[R, H]) CancellableMessage(open func(h *H) bool) *UnexpectedMessage {
 	return FindCancellable(&x.Unexpected, func(m *ArrivedMessage[H]) bool { return open(&m.Head) }, (*ArrivedMessage[H]).describe)
 }
 
-// CountUnexpected is Engine.CountUnexpected of an engine that keeps messages without a
-// receive in a queue.
+// CountUnexpected implements Engine.UnexpectedMessages for an engine that keeps unexpected messages
+// in a queue.
 func CountUnexpected[T any](q *match.Queue[T], context uint32, arrival func(T) *UnexpectedMessage) (int, *UnexpectedMessage) {
 	m := q.First()
 	if context != AnyContext {
@@ -123,8 +125,8 @@ func CountUnexpected[T any](q *match.Queue[T], context uint32, arrival func(T) *
 	return q.Len(), arrival(m.Value)
 }
 
-// FindCancellable is Engine.FindCancellable of such an engine, whose senders may cancel messages
-// that are open.
+// FindCancellable implements Engine.CancellableMessage for such an engine. open says whether the
+// sender may cancel a message.
 func FindCancellable[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *UnexpectedMessage) *UnexpectedMessage {
 	for m := range q.All() {
 		if open(m.Value) {

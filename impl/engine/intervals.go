@@ -5,24 +5,24 @@ import (
 	"sort"
 )
 
-// intervals are memory of operations under way, in the order in which it begins. They lie in
-// chunks, so that neither many operations nor long ones make a look or a change slow.
+// intervals has the memory of active operations in address order. It is divided into chunks, so
+// that neither many operations nor long ones make a search or an update slow.
 type intervals struct {
 	chunks []*intervalChunk
 	spare  *intervalChunk // one that became empty, for the next: most ranks have one operation at a time
 	serial uint64
 }
 
-// intervalChunk is some intervals, one at least.
+// intervalChunk is a nonempty list of intervals.
 type intervalChunk struct {
 	intervals []interval
-	end       uintptr // where the last of them ends
+	end       uintptr // end of the last interval
 }
 
-// maxChunkIntervals is how many intervals a chunk has at most.
+// maxChunkIntervals is the maximum number of intervals of a chunk.
 const maxChunkIntervals = 512
 
-// compareIntervals compares where two intervals begin.
+// compareIntervals orders intervals by start address.
 func compareIntervals(x, y interval) int {
 	switch {
 	case x.from < y.from, x.from == y.from && x.serial < y.serial:
@@ -33,8 +33,8 @@ func compareIntervals(x, y interval) int {
 	return 1
 }
 
-// chunkIndexOf returns the chunk in which an interval is, or belongs: the first that does not end
-// before it.
+// chunkIndexOf returns the chunk that contains an interval, or to which it belongs: the first that
+// does not end before it.
 func (l *intervals) chunkIndexOf(x interval) int {
 	return sort.Search(len(l.chunks), func(i int) bool {
 		list := l.chunks[i].intervals
@@ -42,7 +42,7 @@ func (l *intervals) chunkIndexOf(x interval) int {
 	})
 }
 
-// firstOverlapping returns an interval that shares a byte with x.
+// firstOverlapping returns an interval that overlaps x.
 func (l *intervals) firstOverlapping(x interval) (interval, bool) {
 	for _, c := range l.chunks {
 		if c.intervals[0].from >= x.to {
@@ -60,7 +60,7 @@ func (l *intervals) firstOverlapping(x interval) (interval, bool) {
 	return interval{}, false
 }
 
-// add adds those that are not empty, and numbers them.
+// add adds the nonempty intervals, and numbers them.
 func (l *intervals) add(runs []interval) {
 	for i := range runs {
 		if runs[i].to == runs[i].from {
@@ -98,7 +98,7 @@ func (l *intervals) insert(x interval) {
 	}
 }
 
-// updateEnd finds where the last interval ends.
+// updateEnd recomputes the end of the last interval.
 func (c *intervalChunk) updateEnd() {
 	c.end = 0
 	for _, x := range c.intervals {
@@ -106,7 +106,7 @@ func (c *intervalChunk) updateEnd() {
 	}
 }
 
-// remove takes out intervals that were added.
+// remove removes intervals that were added.
 func (l *intervals) remove(runs []interval) {
 	for _, x := range runs {
 		if x.to == x.from {

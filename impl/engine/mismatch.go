@@ -1,30 +1,30 @@
 package engine
 
-// receiveMismatch is what is wrong with the message of a receive.
+// receiveMismatch says how a message differs from its receive.
 type receiveMismatch struct {
-	truncated                          bool      // it is too long; otherwise it is of other elements
-	receiveBytes                       int       // of the receive, in bytes
+	truncated                          bool      // too long; otherwise of another type
+	receiveBytes                       int       // bytes of the receive's buffer
 	messageSignature, receiveSignature Signature // of the message, and of the receive
 }
 
-// SetHandlesErrors says that the program has a handler of errors and goes on after them. A message
-// that is not what its receive wants is then received to the end, into memory of the rank, so that
-// its sender goes on as well, and the error is that of the call that completes the receive.
-// Otherwise it ends the rank at once.
+// SetHandlesErrors says that the program has an error handler and continues after errors. A message
+// that does not fit its receive is then received completely, into memory of the rank, so that its
+// sender can continue. The call that completes the receive raises the error. Otherwise the error
+// ends the rank at once.
 func (r *Rank) SetHandlesErrors() { r.handlesErrors = true }
 
-// HandlesErrors says whether HandleErrors was called.
+// HandlesErrors reports whether SetHandlesErrors was called.
 func (r *Rank) HandlesErrors() bool { return r.handlesErrors }
 
-// SetReceiveErrorsInStatus leaves what is wrong with a message that was received to its status,
-// where the caller raises it.
+// SetReceiveErrorsInStatus makes receives store an error of the message in the status. The caller
+// raises it.
 func (r *Rank) SetReceiveErrorsInStatus() { r.receiveErrorsInStatus = true }
 
-// HasReceiveErrorsInStatus says whether KeepReceiveErrors was called.
+// HasReceiveErrorsInStatus reports whether SetReceiveErrorsInStatus was called.
 func (r *Rank) HasReceiveErrorsInStatus() bool { return r.receiveErrorsInStatus }
 
-// CheckMessage fails if a message, by its sender, tag, size and signature, is not what a receive
-// wants.
+// CheckMessage fails if a message, given by source, tag, size and signature, does not fit a
+// receive.
 func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s Signature) {
 	if size <= len(o.Buf) && s == o.Signature || o.mismatch != nil {
 		return
@@ -50,11 +50,11 @@ func (r *Rank) CheckMessage(o *Op, context uint32, src, tag int32, size int, s S
 	o.Buf, o.layout, o.mismatch = make([]byte, size), nil, &x
 }
 
-// isCollective reports whether a context is of collective operations, whose tags are not the
+// isCollective reports whether a context is for collective operations, whose tags are not the
 // program's.
 func isCollective(context uint32) bool { return context%2 == 1 }
 
-// mismatchError is the error of a message.
+// mismatchError returns the error of a message that does not fit its receive.
 func (r *Rank) mismatchError(x *receiveMismatch, context uint32, src, tag int32, size int) *Error {
 	switch {
 	case isCollective(context) && x.truncated:
@@ -67,7 +67,7 @@ func (r *Rank) mismatchError(x *receiveMismatch, context uint32, src, tag int32,
 	return r.newError(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.PeerName(src, context), tag, r.typeNames(x.messageSignature), r.typeNames(x.receiveSignature))
 }
 
-// ReceiveError returns the error of a finished receive whose message is not what it wants, or nil.
+// ReceiveError returns the error of a finished receive whose message does not fit, or nil.
 func (r *Rank) ReceiveError(o *Op) *Error {
 	if o.mismatch == nil {
 		return nil

@@ -2,93 +2,93 @@ package engine
 
 import "github.com/loggp/loggp/model"
 
-// Op is a send or a receive that has been started, or a persistent one. Its memory is used again
-// after Release. To keep an Op, keep its Use too, and compare.
+// Op is an active send or receive, or a persistent one. Its memory is reused after Release. To keep
+// a reference to an Op, also keep its Generation, and compare.
 //
-// An engine has operations of its own, each with an Op in it whose Self is that operation.
+// An engine has its own operations, which embed an Op; EngineOp refers to the engine's operation.
 //
-// Note: an engine copies Peer, Tag and Context to an envelope as soon as they have been written. In
+// Note: engines copy Peer, Tag and Context to an envelope right after these have been written. In
 // the envelope's order the compiler would load two of them at once, which waits for both stores.
 type Op struct {
 	EngineOp  any
-	Buf       []byte    // the user's, or the rank's if the user's has gaps
+	Buf       []byte    // of the user; of the rank if the user's data has gaps
 	Size      int       // bytes of the message
-	Peer      int32     // the other rank; of a receive, once it has a message
-	Context   uint32    // not beside Peer and Tag in the order of match.Envelope: see the Note
+	Peer      int32     // the other rank; for a receive, valid once it has a message
+	Context   uint32    // not next to Peer and Tag in the order of match.Envelope: see the Note
 	Tag       int32     // of the message
 	Signature Signature // of the data
 	Mode      model.Mode
 	Receive   bool
 
 	finished           bool
-	isBufOfRank        bool // Buf is the rank's
+	isBufOfRank        bool // Buf is memory of the rank
 	flags              opFlags
 	generation         uint32
-	id                 uint32           // its place in Rank.ops
-	bufferOffset       int32            // place of a buffered message in the attached buffer
+	id                 uint32           // index in Rank.ops
+	bufferOffset       int32            // position of a buffered message in the attached buffer
 	attachedBuffer     *attachedBuffer  // that buffer
-	postingNumber      uint64           // of a receive: its number among those of the rank
-	layout             Layout           // of the user's data, of a receive; nil: it lies as it travels
-	mismatch           *receiveMismatch // of a receive whose message is not what it wants; nil: it is
+	postingNumber      uint64           // receive: number in the order of posting
+	layout             Layout           // receive: layout of the user's data; nil: contiguous
+	mismatch           *receiveMismatch // receive: how the message differs; nil: it fits
 	persistentTemplate *PersistentTemplate
 	next               *Op
 }
 
-// opFlags is what few operations are, in bits.
+// opFlags are rare properties of an operation.
 type opFlags uint8
 
 const (
-	opDetached         opFlags = 1 << iota // a buffered message: the program does not know it
-	opFreed                                // the program gave it up
-	opCancelled                            // it has ended, and no message came or went
-	opStarted                              // a persistent operation, that Start has begun
-	opAbandonedReceive                     // a receive in place of one that the program has left open; it is freed, too
-	opService                              // the service's: the program does not know it
+	opDetached         opFlags = 1 << iota // a buffered message, unknown to the program
+	opFreed                                // the program has freed it
+	opCancelled                            // it was cancelled: no message was transferred
+	opStarted                              // a persistent operation that has been started
+	opAbandonedReceive                     // replaces a receive that the program left open; also opFreed
+	opService                              // belongs to the service; unknown to the program
 )
 
 // IsFinished reports whether the operation is complete.
 func (o *Op) IsFinished() bool { return o.finished }
 
-// ID names the operation among those of its rank, from 0.
+// ID returns the number of the operation at its rank, from 0.
 func (o *Op) ID() uint32 { return o.id }
 
-// Generation tells the uses of the Op's memory apart.
+// Generation distinguishes the uses of the Op's memory.
 func (o *Op) Generation() uint32 { return o.generation }
 
-// Received returns what a finished receive received, and false of a send.
+// Received returns the status of a finished receive, and false for a send.
 func (o *Op) Received() (Status, bool) {
 	return Status{Source: int(o.Peer), Tag: int(o.Tag), Bytes: o.Size}, o.Receive
 }
 
-// Layout returns the layout of the data of a receive, or nil if it lies as it travels.
+// Layout returns the layout of a receive's data, or nil if it is contiguous.
 func (o *Op) Layout() Layout { return o.layout }
 
-// ReplaceLayout replaces it by one that does the same, for an observer.
+// ReplaceLayout replaces the layout with an equivalent one, for an observer.
 func (o *Op) ReplaceLayout(x Layout) { o.layout = x }
 
 // IsCancelled reports whether a finished operation was cancelled.
 func (o *Op) IsCancelled() bool { return o.flags&opCancelled != 0 }
 
-// IsBuffered reports whether the operation is a buffered message, whose data is in the attached
+// IsBuffered reports whether the operation is a buffered message with its data in the attached
 // buffer.
 func (o *Op) IsBuffered() bool { return o.flags&opDetached != 0 }
 
-// IsService reports whether the operation is one of the rank's service.
+// IsService reports whether the operation belongs to the rank's service.
 func (o *Op) IsService() bool { return o.flags&opService != 0 }
 
 // IsPersistent reports whether the operation can be started again.
 func (o *Op) IsPersistent() bool { return o.persistentTemplate != nil }
 
-// IsInactive reports whether the operation is persistent and has not been started.
+// IsInactive reports whether the operation is persistent and not started.
 func (o *Op) IsInactive() bool { return o.persistentTemplate != nil && o.flags&opStarted == 0 }
 
-// SetSend makes o the send of buf.
+// SetSend makes o a send of buf.
 func (o *Op) SetSend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
 	o.Mode, o.Buf, o.Size, o.Signature = m, buf, len(buf), s
 	o.Peer, o.Context, o.Tag = int32(dst), context, int32(tag)
 }
 
-// NewOp returns an operation that is not started.
+// NewOp returns an operation that has not been started.
 func (r *Rank) NewOp() *Op {
 	o := r.freeOps
 	if o == nil {
@@ -100,7 +100,7 @@ func (r *Rank) NewOp() *Op {
 	return o
 }
 
-// allocateOp makes an operation. It is not inlined, so that NewOp is.
+// allocateOp allocates an operation. It is not inlined, so that NewOp is.
 //
 //go:noinline
 func (r *Rank) allocateOp() *Op {
@@ -113,8 +113,8 @@ func (r *Rank) allocateOp() *Op {
 	return o
 }
 
-// NewFinishedOp returns an operation that is finished: one that has nothing to do. As a receive it
-// has the status st.
+// NewFinishedOp returns a finished operation without a message, such as one with ProcNull. As a
+// receive it has the status st.
 func (r *Rank) NewFinishedOp(receive bool, st Status) *Op {
 	o := r.NewOp()
 	o.Receive, o.finished = receive, true
@@ -122,8 +122,7 @@ func (r *Rank) NewFinishedOp(receive bool, st Status) *Op {
 	return o
 }
 
-// Release gives back an operation that is finished and no longer needed. A
-// persistent one is inactive then.
+// Release makes a finished operation available for reuse. A persistent one becomes inactive.
 func (r *Rank) Release(o *Op) {
 	if r.overlapChecker != nil {
 		r.overlapChecker.stopTracking(o)
@@ -141,7 +140,7 @@ func (r *Rank) Release(o *Op) {
 	o.next, r.freeOps = r.freeOps, o
 }
 
-// Complete ends an operation.
+// Complete marks an operation as finished.
 func (r *Rank) Complete(o *Op) {
 	o.finished = true
 	if o.Receive && o.flags&opCancelled == 0 {
@@ -158,7 +157,8 @@ func (r *Rank) Complete(o *Op) {
 	}
 }
 
-// finishDetachedOp does what is left to do with an operation that the program will not ask for.
+// finishDetachedOp completes the remaining work for an operation that the program will not
+// complete.
 func (r *Rank) finishDetachedOp(o *Op) {
 	switch {
 	case o.flags&opDetached != 0:
@@ -175,7 +175,7 @@ func (r *Rank) finishDetachedOp(o *Op) {
 	}
 }
 
-// FinishCancelled ends an operation that no message comes of.
+// FinishCancelled marks an operation as cancelled.
 func (r *Rank) FinishCancelled(o *Op) {
 	o.flags |= opCancelled
 	o.Size = 0
@@ -189,7 +189,7 @@ func (r *Rank) FinishCancelled(o *Op) {
 	r.Complete(o)
 }
 
-// OpenOps returns how many operations have not been released.
+// OpenOps returns the number of operations that have not been released.
 func (r *Rank) OpenOps() int {
 	n := len(r.ops)
 	for o := r.freeOps; o != nil; o = o.next {
@@ -198,9 +198,9 @@ func (r *Rank) OpenOps() int {
 	return n
 }
 
-// ScratchBuffer returns n bytes of memory to copy messages through, to be given back by GiveBack.
-// One piece that is too short makes way for a longer one, so that there are no more than were ever
-// in use at once.
+// ScratchBuffer returns n bytes of temporary memory for copying messages. Return it by
+// ReleaseScratch. A buffer that is too short is replaced by a longer one, so there are never more
+// buffers than were in use at once.
 func (r *Rank) ScratchBuffer(n int) []byte {
 	last := len(r.scratch) - 1
 	for i := last; i >= 0; i-- {
@@ -215,5 +215,5 @@ func (r *Rank) ScratchBuffer(n int) []byte {
 	return make([]byte, n)
 }
 
-// ReleaseScratch gives back what Room has returned.
+// ReleaseScratch takes back memory of ScratchBuffer.
 func (r *Rank) ReleaseScratch(b []byte) { r.scratch = append(r.scratch, b) }

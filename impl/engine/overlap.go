@@ -8,42 +8,42 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// overlapChecker keeps account of the memory of operations that are under way, for programs that
-// are checked: what a receive may write nothing else may read or write, until the program has
-// completed the receive (MPI-1.2, section 3.7.2).
+// overlapChecker records the memory of active operations in checked programs. Memory that a receive
+// may write must not be read or written by anything else until the program has completed the
+// receive (MPI-1.2, section 3.7.2).
 type overlapChecker struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
 	freeCalls       *call
-	messagesByPeer  map[int][2]int // messages sent to each rank and received from it
+	messagesByPeer  map[int][2]int // messages sent to each rank, and received from it
 }
 
-// call is what a program has called.
+// call is a call of the program.
 type call struct {
 	name   string
 	runs   []interval // its memory
 	frames int
-	stack  [20]uintptr // from the library down to the program, or where CallLocator says that it was made
+	stack  [20]uintptr // from the library to the program; or where CallLocator says that it was made
 	next   *call
 }
 
-// interval is memory from one address to another.
+// interval is a range of addresses.
 type interval struct {
 	from, to   uintptr
 	call       *call
-	dataOffset int    // of its data, the byte that is there
-	serial     uint64 // tells intervals apart that begin at one address
+	dataOffset int    // position of its first byte in the data of the operation
+	serial     uint64 // distinguishes intervals with the same start
 }
 
-// memoryInterval returns where a part of an operation's data is. before is how many bytes precede
-// it.
+// memoryInterval returns the interval of a part of an operation's data. before is the number of
+// data bytes that precede it.
 func memoryInterval(b []byte, before int, of *call) interval {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return interval{from: at, to: at + uintptr(len(b)), call: of, dataOffset: before}
 }
 
-// appendLayoutIntervals adds where the data with a layout is.
+// appendLayoutIntervals appends the intervals of data with a layout.
 func appendLayoutIntervals(all []interval, x Layout, of *call) []interval {
 	before := 0
 	x.Runs(func(b []byte) {
@@ -53,7 +53,7 @@ func appendLayoutIntervals(all []interval, x Layout, of *call) []interval {
 	return all
 }
 
-// trackReceive begins to watch a receive, which nothing under way should meet.
+// trackReceive starts to track a receive, which must not overlap any active operation.
 func (r *Rank) trackReceive(o *Op) {
 	c := r.currentCall()
 	if o.isBufOfRank {
@@ -74,8 +74,8 @@ func (r *Rank) trackReceive(o *Op) {
 	w.calls[o] = c
 }
 
-// trackSend begins to watch a send, which no receive under way should meet. The data of a
-// buffered one is copied before the call returns.
+// trackSend starts to track a send, which must not overlap an active receive. The data of a
+// buffered send is copied before the call returns.
 func (r *Rank) trackSend(o *Op) {
 	r.checkNotBeingReceived(memoryInterval(o.Buf, 0, nil))
 	if o.Mode == model.BufferedMode {
@@ -87,7 +87,7 @@ func (r *Rank) trackSend(o *Op) {
 	r.overlapChecker.calls[o] = c
 }
 
-// checkNotBeingReceived complains if memory that is read now meets a receive under way.
+// checkNotBeingReceived reports memory that is read now and overlaps an active receive.
 func (r *Rank) checkNotBeingReceived(all ...interval) {
 	for _, x := range all {
 		if y, ok := r.overlapChecker.receives.firstOverlapping(x); ok {
@@ -96,8 +96,8 @@ func (r *Rank) checkNotBeingReceived(all ...interval) {
 	}
 }
 
-// currentCall returns the call that the program is in. To find its line takes several times as long
-// as to note the stack.
+// currentCall returns the current call. It records the stack, because looking up the line takes
+// several times as long.
 func (r *Rank) currentCall() *call {
 	c := r.overlapChecker.freeCalls
 	if c == nil {
@@ -114,7 +114,7 @@ func (r *Rank) currentCall() *call {
 	return c
 }
 
-// reportOverlap reports memory of two calls: y is that of the earlier one.
+// reportOverlap reports that memory of two calls overlaps; y belongs to the earlier one.
 func (r *Rank) reportOverlap(kind WarningKind, x, y interval, why string) {
 	r.reportViolation(kind, ErrBuffer, func() string {
 		from, to := max(x.from, y.from), min(x.to, y.to)
@@ -131,21 +131,21 @@ func (r *Rank) siteOfCall(c *call) CallSite {
 	return r.cfg.stackSite(c.stack[:c.frames])
 }
 
-// describeBytes says which of its data are from one address to another.
+// describeBytes says which bytes of an interval's data lie between two addresses.
 func (x interval) describeBytes(from, to uintptr) string {
 	first := x.dataOffset + int(from-x.from)
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }
 
-// stopTrackingMemory ends the watch of an operation that has failed. A program that returns errors
-// uses its memory again.
+// stopTrackingMemory stops tracking an operation that has failed, because a program that handles
+// errors may reuse its memory.
 func (r *Rank) stopTrackingMemory(o *Op) {
 	if r.overlapChecker != nil {
 		r.overlapChecker.stopTracking(o)
 	}
 }
 
-// stopTracking ends the watch of an operation.
+// stopTracking stops tracking an operation.
 func (w *overlapChecker) stopTracking(o *Op) {
 	c := w.calls[o]
 	if c == nil {

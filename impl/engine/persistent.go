@@ -2,28 +2,28 @@ package engine
 
 import "github.com/loggp/loggp/model"
 
-// PersistentTemplate is what a persistent operation does whenever it is started.
+// PersistentTemplate describes the operation that a persistent operation performs at each start.
 type PersistentTemplate struct {
 	Buf       []byte
 	Signature Signature
-	Layout    Layout // in place of both, of data that has one
+	Layout    Layout // in place of Buf and Signature, for noncontiguous data
 	Receive   bool
 	Mode      model.Mode // of a send
-	Null      bool       // there is no peer, so there is nothing to do: a receive has Peer and Tag as its status
+	Null      bool       // the peer is ProcNull: nothing to do; a receive gets Peer and Tag as its status
 	Peer      int
 	Context   uint32
 	Tag       int
 }
 
-// NewPersistent returns a persistent operation, which is inactive: it lives until Free, and does
-// nothing until Start. Release makes it inactive again.
+// NewPersistent returns an inactive persistent operation. StartPersistent starts it, Release makes
+// it inactive again, and FreeOp ends its use.
 func (r *Rank) NewPersistent(t PersistentTemplate) *Op {
 	o := r.NewOp()
 	o.persistentTemplate = &t
 	return o
 }
 
-// StartPersistent begins an inactive operation. It costs what Isend and Irecv do.
+// StartPersistent starts an inactive operation. It costs as much as Isend or Irecv.
 func (r *Rank) StartPersistent(o *Op) {
 	t := o.persistentTemplate
 	o.flags = opStarted
@@ -45,7 +45,8 @@ func (r *Rank) StartPersistent(o *Op) {
 	}
 }
 
-// FreeOp gives up an operation: it ends by itself if it is under way, and is given back then.
+// FreeOp ends the program's use of an operation. An active one completes by itself and is released
+// then.
 func (r *Rank) FreeOp(o *Op) {
 	idle := o.finished || o.IsInactive()
 	o.persistentTemplate = nil
@@ -53,7 +54,7 @@ func (r *Rank) FreeOp(o *Op) {
 		r.Release(o)
 		return
 	}
-	o.generation++ // the program knows it no more
+	o.generation++ // makes the program's copies stale
 	o.flags |= opFreed
 	r.freedOps++
 }

@@ -7,35 +7,36 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Config is what the ranks of a job share. It does not change.
+// Config is the configuration that the ranks of a job share. It does not change.
 type Config struct {
-	OnCall func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nothing is
+	OnCall func(rank int, call string) // called at the start of each call of the program, and with "" when the program has ended; nil: no function
 
-	// OnFunction is told of the same by the names that the program uses: each function once, also
-	// if several calls carry it out. nil: nothing is.
+	// OnFunction is called like OnCall, with the names of functions that the program itself uses:
+	// once for each function, even if several calls carry it out; nil: no function.
 	OnFunction func(rank int, name string)
 
-	// TypeNames names the types that a signature stands for; nil: its number.
+	// TypeNames returns the names of the types that a signature represents; nil: errors show its
+	// number.
 	TypeNames func(Signature) string
 
-	// ExplainMismatch says how the collective call to which a message belongs, by its tag (theirs),
-	// differs from the one of a rank that expects messages with the tag ours. It returns no class
-	// if they do not differ; nil: it is not known.
+	// ExplainMismatch says how the collective call of another rank, whose messages have the tag
+	// theirs, differs from this rank's, which expects the tag ours. It returns no class if they do
+	// not differ; nil: not available.
 	ExplainMismatch func(rank int, context uint32, src, theirs, ours int) (ErrorClass, string)
 
-	// PeerName says what a rank of the job is called by one that communicates with it in a context,
-	// as errors name it; nil: that rank of the job.
+	// PeerName returns the name of rank other of the job in errors of a rank that communicates with
+	// it in a context; nil: its number in the job.
 	PeerName func(rank int, context uint32, other int) string
 
 	Check     CheckMode     // of the program
-	OnWarning func(Warning) // is told of each kind once by each rank; nil: nothing is
+	OnWarning func(Warning) // called once for each kind by each rank; nil: no function
 
-	// StackSite returns the line of the program on a stack of program counters; nil: it is not
-	// known.
+	// StackSite returns the source line of the program for a stack of program counters; nil: not
+	// available.
 	StackSite func(stack []uintptr) CallSite
 }
 
-// stackSite returns the line of the program on a stack; the zero value: it is not known.
+// stackSite returns the source line of the program for a stack, or the zero value if it is unknown.
 func (c *Config) stackSite(stack []uintptr) CallSite {
 	if c.StackSite == nil {
 		return CallSite{}
@@ -43,60 +44,61 @@ func (c *Config) stackSite(stack []uintptr) CallSite {
 	return c.StackSite(stack)
 }
 
-// callSite returns the line of the program whose call is under way.
+// callSite returns the source line of the current call.
 func (c *Config) callSite() CallSite {
 	stack := make([]uintptr, 128)
 	return c.stackSite(stack[:runtime.Callers(2, stack)])
 }
 
-// CallLocator locates the calls of a program that is not written in Go, on whose stacks goroutines
-// say nothing.
+// CallLocator locates the calls of a program that is not written in Go, and so does not appear on
+// goroutine stacks.
 type CallLocator interface {
-	Here() (call string, at uintptr) // the call that the program is in, and where it makes it
+	Here() (call string, at uintptr) // the current call, and the place from which it was made
 	Site(at uintptr) CallSite
 }
 
-// Rank is the message passing of one rank. It may not be copied.
+// Rank is the message passing of one rank, independent of the engine. It must not be copied.
 //
-// A program's call enters here (Enter), becomes operations, and goes on in the rank's engine.
+// A call of the program starts with Enter, creates operations, and passes them to the rank's
+// engine.
 type Rank struct {
 	engine          Engine
 	port            device.Port
-	bufferedSender  device.BufferedSender // the port, if sends may leave something with it; nil: they do not
+	bufferedSender  device.BufferedSender // the port, if it buffers sends; nil: it does not
 	cfg             *Config
-	call            string          // the call that the program is in
-	context         uint32          // of the communicator on which it makes it
-	collectiveTag   int             // the tag of a collective call's messages
+	call            string          // the current call
+	context         uint32          // of the communicator of the call
+	collectiveTag   int             // tag of the messages of a collective call
 	waitTarget      waitTarget      // what the rank waits for; nil: nothing
-	isPolling       bool            // it looks for that, and does not wait
-	freeOps         *Op             // operations to use again
+	isPolling       bool            // it polls for that, and does not wait
+	freeOps         *Op             // unused operations
 	overlapChecker  *overlapChecker // nil: the program is not checked
 	callLocator     CallLocator     // nil: the program is written in Go
-	isRealTime      bool            // work takes its own time
-	hasCallObserver bool            // calls are told to somebody
+	isRealTime      bool            // software costs are not charged
+	hasCallObserver bool            // calls are reported to Config.OnCall and OnFunction
 	function        CalledFunction
-	traffic         MessageTraffic // so far
-	hasFailedCall   bool           // a call has failed: what it had begun may be left
+	traffic         MessageTraffic // messages so far
+	hasFailedCall   bool           // a call has failed: its operations may remain
 
-	// Fields that few messages need come last.
-	ops                   []*Op // all
+	// Rarely used fields come last.
+	ops                   []*Op // all operations
 	firstOps              [4]*Op
-	scratch               [][]byte // memory to copy messages through, to be used again
+	scratch               [][]byte // unused temporary memory for messages
 	buffer                attachedBuffer
-	bufferScopes          map[uint32]*bufferScope // by context; nil: there are none
-	receivesPosted        uint64                  // by calls that do not block
-	freedOps              int                     // operations under way that the program has given up
-	abandonedReceives     int                     // of those, receives in place of requests that were left open
-	awaitedRequests       awaitedRequestList      // of operations; the rank waits for the first
+	bufferScopes          map[uint32]*bufferScope // by context; nil: none
+	receivesPosted        uint64                  // number of receives posted by nonblocking calls
+	freedOps              int                     // freed operations under way
+	abandonedReceives     int                     // among these, receives in place of requests that were left open
+	awaitedRequests       awaitedRequestList      // the list of operations for which the rank waits
 	probedMessage         probedMessage
-	reportedKinds         []WarningKind // what the rank has reported
-	handlesErrors         bool          // the program has a handler of errors, and goes on after them
-	receiveErrorsInStatus bool          // of messages that were received, for the statuses
-	service               *service      // nil: there is none
-	hasThreads            bool          // several threads of the program call
+	reportedKinds         []WarningKind // kinds of warnings that the rank has reported
+	handlesErrors         bool          // the program has an error handler, and continues after errors
+	receiveErrorsInStatus bool          // errors of received messages are stored in statuses
+	service               *service      // nil: none
+	hasThreads            bool          // several threads of the program make calls
 }
 
-// Setup makes the zero value the rank of a port, whose messages an engine carries.
+// Setup initializes a rank with its port and its engine.
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
 	_, r.isRealTime = port.(device.RealTime)
@@ -113,15 +115,15 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 // Port returns the rank's port.
 func (r *Rank) Port() device.Port { return r.port }
 
-// SetCallLocator says who locates the program's calls. CallLocator returns it; nil: the stacks of
-// goroutines do.
+// SetCallLocator sets what locates the program's calls; nil: goroutine stacks do. CallLocator
+// returns it.
 func (r *Rank) SetCallLocator(c CallLocator) { r.callLocator = c }
 func (r *Rank) CallLocator() CallLocator     { return r.callLocator }
 
-// IsRealTime reports whether work takes its own time, so that an engine need not charge any.
+// IsRealTime reports whether work takes real time, so that the engine need not charge it.
 func (r *Rank) IsRealTime() bool { return r.isRealTime }
 
-// Copy copies, and charges that.
+// Copy copies data and charges the copy.
 func (r *Rank) Copy(dst, src []byte) int {
 	if r.isRealTime {
 		return copy(dst, src)
@@ -129,10 +131,10 @@ func (r *Rank) Copy(dst, src []byte) int {
 	return r.port.Copy(dst, src)
 }
 
-// Enter notes the call that the program makes next, on no communicator.
+// Enter records the call that the program makes, without a communicator.
 func (r *Rank) Enter(call string) { r.EnterOn(call, 0) }
 
-// EnterOn notes the call, and the context of the communicator that it is made on.
+// EnterOn records the call and the context of its communicator.
 func (r *Rank) EnterOn(call string, context uint32) {
 	if r.hasCallObserver {
 		r.observeCall(call)
@@ -140,17 +142,16 @@ func (r *Rank) EnterOn(call string, context uint32) {
 	r.call, r.context = call, context
 }
 
-// SetContext notes the communicator of the call that the program is in, if it is of several.
+// SetContext changes the context of the current call, if it uses several communicators.
 func (r *Rank) SetContext(context uint32) { r.context = context }
 
-// Call returns the call that the program is in.
+// Call returns the current call.
 func (r *Rank) Call() string { return r.call }
 
-// ExpectCollectiveTag says which tag messages have that belong to the collective call that the
-// program is in.
+// ExpectCollectiveTag sets the tag of the messages of the current collective call.
 func (r *Rank) ExpectCollectiveTag(tag int) { r.collectiveTag = tag }
 
-// observeCall tells the observer of a call. It is apart so that Enter is inlined.
+// observeCall reports a call to Config.OnCall. It is a separate function so that Enter is inlined.
 func (r *Rank) observeCall(call string) {
 	r.CheckGoroutine(call)
 	if r.cfg.OnCall != nil {
@@ -166,30 +167,30 @@ func (r *Rank) observeCall(call string) {
 	}
 }
 
-// CalledFunction is a function that a program has called and that calls of the library carry out,
-// in a program that is not written in Go.
+// CalledFunction is a function called by a program that is not written in Go. Calls of the library
+// carry it out.
 type CalledFunction struct {
 	Name   string // "": the program makes the calls by itself
 	isTold bool   // Config.OnFunction has been told of it
 }
 
-// SwitchFunction says which function the next calls carry out, and returns the last one.
+// SwitchFunction sets the function that the next calls carry out, and returns the previous one.
 func (r *Rank) SwitchFunction(f CalledFunction) CalledFunction {
 	last := r.function
 	r.function = f
 	return last
 }
 
-// CheckGoroutine fails if another goroutine than the rank's makes a call, in a program that is
-// checked.
+// CheckGoroutine fails in a checked program if the call is made by another goroutine than the
+// rank's.
 func (r *Rank) CheckGoroutine(call string) {
 	if r.overlapChecker != nil && r.overlapChecker.owner != goroutineID() {
 		r.failOtherGoroutine(call)
 	}
 }
 
-// failOtherGoroutine fails in the goroutine that makes a call, and changes nothing. A rank that has
-// ended has no goroutine: what fails then says so itself.
+// failOtherGoroutine fails in the calling goroutine, and changes nothing. It does nothing for a
+// rank that has ended, whose calls fail by themselves.
 func (r *Rank) failOtherGoroutine(call string) {
 	if _, ended := r.port.(endedPort); ended {
 		return
@@ -198,8 +199,7 @@ func (r *Rank) failOtherGoroutine(call string) {
 		Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"})
 }
 
-// PeerName returns what another rank of the job is called by the program, which communicates with
-// it in a context.
+// PeerName returns the name of another rank of the job, as the program knows it in a context.
 func (r *Rank) PeerName(other int32, context uint32) string {
 	if r.cfg.PeerName == nil {
 		return fmt.Sprintf("rank %d", other)
@@ -214,8 +214,7 @@ func (r *Rank) typeNames(s Signature) string {
 	return r.cfg.TypeNames(s)
 }
 
-// checkSameCollective fails with a message of another collective call than the one that receives
-// it.
+// checkSameCollective fails if a message belongs to a different collective call.
 func (r *Rank) checkSameCollective(context uint32, src, tag int32) {
 	if r.cfg.ExplainMismatch == nil {
 		return

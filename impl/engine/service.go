@@ -2,23 +2,23 @@ package engine
 
 import "github.com/loggp/loggp/impl/device"
 
-// A service is a part of the library that answers messages of other ranks within calls of the
-// program that have nothing to do with them, such as the accesses of one-sided communication. It
-// sends and receives by operations that the program does not know.
+// A service is a part of the library that answers messages of other ranks within unrelated calls of
+// the program, such as the target side of one-sided communication. Its operations are unknown to
+// the program.
 
 // service is the service of a rank.
 type service struct {
 	serve          func()
-	hasFinishedOps bool // operations of it have finished
+	hasFinishedOps bool // operations of the service have finished
 	running        bool
-	openOps        int             // that were not released
-	wait           WaitDescription // what the rank waits for, if it is of the service
-	memory         device.Memory   // of the machine; nil: it has none
+	openOps        int             // operations that have not been released
+	wait           WaitDescription // what the rank waits for, if it waits for the service
+	memory         device.Memory   // of the machine; nil: none
 }
 
-// SetService sets the function that is called in every call that makes progress, after operations
-// of the service have finished. It may start operations but not wait. Ranks without a service do
-// not look for one.
+// SetService sets the function that every call that makes progress calls after operations of the
+// service have finished. It may start operations but must not wait. Ranks without a service have no
+// overhead.
 func (r *Rank) SetService(serve func()) {
 	if r.service == nil {
 		r.engine = engineWithService{r.engine, r}
@@ -27,18 +27,18 @@ func (r *Rank) SetService(serve func()) {
 	r.service.serve = serve
 }
 
-// HasService reports whether calls that wait have to do so by Rank.WaitUntilFinished and the like,
-// which call the service and let other threads run.
+// HasService reports whether calls must wait by Rank.WaitUntilFinished and similar methods, which
+// run the service and other threads.
 func (r *Rank) HasService() bool { return r.service != nil || r.hasThreads }
 
-// RunService calls the service if operations of it have finished, and reports whether it has.
+// RunService calls the service if operations of it have finished, and reports whether it did.
 func (r *Rank) RunService() bool {
 	s := r.service
 	if s == nil || !s.hasFinishedOps || s.running {
 		return false
 	}
 	s.running = true
-	defer func() { s.running = false }() // it may fail, and the program handle that
+	defer func() { s.running = false }() // it may fail, and the program may handle the error
 	for s.hasFinishedOps {
 		s.hasFinishedOps = false
 		s.serve()
@@ -52,7 +52,8 @@ type engineWithService struct {
 	r *Rank
 }
 
-// Progress implements Engine. What the service does is progress, too: the caller may wait for that.
+// Progress implements Engine. It returns true also if only the service made progress, because the
+// caller may wait for that.
 func (e engineWithService) Progress(block bool) bool {
 	if e.r.RunService() {
 		return true
@@ -62,7 +63,7 @@ func (e engineWithService) Progress(block bool) bool {
 	return ok
 }
 
-// innermostEngine returns the engine without the service and the threads.
+// innermostEngine returns the engine without wrappers for the service and for threads.
 func (r *Rank) innermostEngine() Engine {
 	e := r.engine
 	if s, ok := e.(engineWithService); ok {
@@ -74,11 +75,11 @@ func (r *Rank) innermostEngine() Engine {
 	return e
 }
 
-// AwaitProgress waits until something has happened, and takes it in.
+// AwaitProgress waits for an event and handles it.
 func (r *Rank) AwaitProgress() { r.engine.Progress(true) }
 
-// ServiceSend starts to send buf to a rank for the service. If owned is set, buf is of
-// ScratchBuffer, and is given back when the operation is released.
+// ServiceSend starts to send buf to a rank for the service. owned says that buf comes from
+// ScratchBuffer, and is released with the operation.
 func (r *Rank) ServiceSend(buf []byte, owned bool, dst int, context uint32, tag int) *Op {
 	o := r.newServiceOp()
 	o.isBufOfRank = owned
@@ -91,8 +92,8 @@ func (r *Rank) ServiceSend(buf []byte, owned bool, dst int, context uint32, tag 
 	return o
 }
 
-// ServiceReceive starts to receive for the service into buf or, if there is a layout, into data
-// that has it.
+// ServiceReceive starts a receive for the service, into buf or, if x is not nil, into data with a
+// layout.
 func (r *Rank) ServiceReceive(buf []byte, x Layout, src int, context uint32, tag int) *Op {
 	o := r.newServiceOp()
 	if o.Buf = buf; x != nil {
@@ -110,21 +111,20 @@ func (r *Rank) newServiceOp() *Op {
 	return o
 }
 
-// ReleaseService gives back an operation of the service that is finished.
+// ReleaseService releases a finished operation of the service.
 func (r *Rank) ReleaseService(o *Op) {
 	r.service.openOps--
 	o.flags = 0
 	r.Release(o)
 }
 
-// HandOpToProgram gives an operation of the service to the program, which completes it as its own.
+// HandOpToProgram passes an operation of the service to the program, which completes it as its own.
 func (r *Rank) HandOpToProgram(o *Op) {
 	r.service.openOps--
 	o.flags &^= opService
 }
 
-// StopServiceReceive ends a receive of the service for which no message will come, and gives it
-// back.
+// StopServiceReceive ends and releases a receive of the service for which no message will arrive.
 func (r *Rank) StopServiceReceive(o *Op) {
 	r.Cancel(o)
 	for !o.finished {
@@ -133,7 +133,7 @@ func (r *Rank) StopServiceReceive(o *Op) {
 	r.ReleaseService(o)
 }
 
-// AwaitService makes progress until found; w says what the rank waits for.
+// AwaitService makes progress until found returns true. w describes what the rank waits for.
 func (r *Rank) AwaitService(w WaitDescription, found func() bool) {
 	if found() {
 		return
@@ -146,7 +146,7 @@ func (r *Rank) AwaitService(w WaitDescription, found func() bool) {
 	r.waitTarget = nil
 }
 
-// PollService takes in what has arrived, and reports whether found.
+// PollService handles events that have occurred, and returns found().
 func (r *Rank) PollService(w WaitDescription, found func() bool) bool {
 	r.service.wait = w
 	r.waitTarget, r.isPolling = &r.service.wait, true

@@ -2,11 +2,11 @@ package engine
 
 import "fmt"
 
-// MessageTally counts messages, and adds up the ranks at their other ends.
+// MessageTally counts messages, and sums the ranks of their peers.
 type MessageTally struct{ Count, Peers int }
 
-// MessageTraffic is what a rank has sent and received: messages of the program, and of collective
-// operations.
+// MessageTraffic counts the messages that a rank has sent and received: those of the program, and
+// those of collective operations.
 type MessageTraffic struct{ Sent, Received [2]MessageTally }
 
 func (t *MessageTally) add(peer int) {
@@ -14,23 +14,22 @@ func (t *MessageTally) add(peer int) {
 	t.Peers += peer
 }
 
-// HasFailed reports whether a call has failed whose error the program has handled: what it had
-// begun may be left.
+// HasFailed reports whether the program has handled the error of a failed call, whose operations
+// may remain.
 func (r *Rank) HasFailed() bool { return r.hasFailedCall }
 
-// MessageTraffic returns what the rank has sent and received so far. Messages that were cancelled
-// do not count.
+// Traffic returns the messages that the rank has sent and received so far, without cancelled ones.
 func (r *Rank) Traffic() MessageTraffic { return r.traffic }
 
-// Counts yields what the rank's engine counts, if it counts anything.
+// Counts yields the counters of the rank's engine, if it has any.
 func (r *Rank) Counts(yield func(name string, n int64) bool) {
 	if c, ok := r.innermostEngine().(CountingEngine); ok {
 		c.Counts(yield)
 	}
 }
 
-// MessagesByPeer returns how many messages of the program the rank has sent to each other one and
-// received from it, if the program is checked.
+// MessagesByPeer returns, in a checked program, the number of messages of the program sent to each
+// rank and received from it.
 func (r *Rank) MessagesByPeer() map[int][2]int {
 	if r.overlapChecker == nil {
 		return nil
@@ -38,8 +37,7 @@ func (r *Rank) MessagesByPeer() map[int][2]int {
 	return r.overlapChecker.messagesByPeer
 }
 
-// countPeerMessages counts n messages of a program that is checked: sent ones (0) or received ones
-// (1).
+// countPeerMessages counts n messages in a checked program: sent (which = 0) or received (1).
 func (w *overlapChecker) countPeerMessages(rank int, context uint32, which, n int) {
 	if context&1 == 0 {
 		x := w.messagesByPeer[rank]
@@ -48,15 +46,15 @@ func (w *overlapChecker) countPeerMessages(rank int, context uint32, which, n in
 	}
 }
 
-// SizeHistogram counts calls, and adds up their bytes, by classes of sizes: up to each of
-// SizeLimits, and beyond.
+// SizeHistogram counts calls and sums their bytes by size class: up to each of SizeLimits, and
+// above.
 type SizeHistogram [len(SizeLimits) + 1]struct{ Calls, Bytes int64 }
 
-// SizeLimits are the largest sizes of the classes of SizeHistogram.
+// SizeLimits are the upper limits in bytes of the classes of SizeHistogram.
 var SizeLimits = [...]int{64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 
-// SizeClassSeparator stands in the names of SizeHistogram.Counts between what is counted and the
-// largest size of a class.
+// SizeClassSeparator separates, in the names of SizeHistogram.Counts, what is counted from the
+// upper limit of the class.
 const SizeClassSeparator = ", up to "
 
 // Add counts a call.

@@ -1,22 +1,22 @@
 package engine
 
-// A program may have several threads that call a rank. One of them runs at a time. A thread that
-// waits within a call lets the others run, and so several calls of a rank are under way.
+// A program may have several threads that call a rank. One of them runs at a time. While a thread
+// waits within a call, the others run, so several calls of a rank may be under way.
 
 // ThreadScheduler runs the threads of a rank in turn.
 type ThreadScheduler interface {
-	// YieldInWait is called before a thread waits for an event of the port. If another thread can
-	// run, that runs first, and YieldInWait returns true when it is the caller's turn again: what
-	// it waits for may have happened. Otherwise it returns false.
+	// YieldInWait is called before a thread waits for an event of the port. If another thread is
+	// runnable, that thread runs first, and YieldInWait returns true when the caller runs again:
+	// its event may have occurred. Otherwise it returns false.
 	YieldInWait() bool
 
-	// NoteProgress is called when an event of the port was handled: other threads may wait for
-	// what it has changed.
+	// NoteProgress is called after an event of the port was handled, because other threads may wait
+	// for its effect.
 	NoteProgress()
 }
 
 // SetThreads sets the scheduler of the rank's threads. Call it once in a program, before the second
-// thread calls. nil: the rank has another program from now on, of one thread.
+// thread makes a call. nil: the rank now runs another program with a single thread.
 func (r *Rank) SetThreads(s ThreadScheduler) {
 	e := r.innermostEngine()
 	if r.hasThreads = s != nil; r.hasThreads {
@@ -45,8 +45,8 @@ func (e engineWithThreads) Progress(block bool) bool {
 	return ok
 }
 
-// CallState is what a Rank notes of the call that a thread is in. The zero value is that of a
-// thread that has made no call.
+// CallState is a Rank's state of a thread's call. The zero value is the state of a thread that has
+// made no call.
 type CallState struct {
 	call            string
 	context         uint32
@@ -55,18 +55,18 @@ type CallState struct {
 	isPolling       bool
 	awaitedRequests awaitedRequestList
 	probedMessage   probedMessage
-	observed        any // what an engine notes of it
+	observed        any // state of the engine
 }
 
-// ThreadObserver is implemented by engines that note something of the call that a thread is in.
+// ThreadObserver is an engine with a state of each thread's call.
 type ThreadObserver interface {
-	// SwapThreadState exchanges it, before another thread goes on. nil is that of a thread that has
-	// made no call.
+	// SwapThreadState exchanges the engine's state with saved, before another thread runs. nil is
+	// the state of a thread that has made no call.
 	SwapThreadState(saved *any)
 }
 
-// SwapCallState exchanges the state of the call that the rank is in with s, for another thread to
-// go on in its goroutine.
+// SwapCallState exchanges the state of the current call with s, before another thread runs in its
+// goroutine.
 func (r *Rank) SwapCallState(s *CallState) {
 	if o, ok := r.innermostEngine().(ThreadObserver); ok {
 		o.SwapThreadState(&s.observed)
@@ -76,7 +76,7 @@ func (r *Rank) SwapCallState(s *CallState) {
 	*s = before
 }
 
-// AdoptGoroutine makes the goroutine that calls it the one that may call the rank.
+// AdoptGoroutine makes the calling goroutine the one that may call the rank.
 func (r *Rank) AdoptGoroutine() {
 	if r.overlapChecker != nil {
 		r.overlapChecker.owner = goroutineID()

@@ -2,7 +2,7 @@ package engine
 
 import "github.com/loggp/loggp/model"
 
-// Send sends buf and returns when the rank may use it again, as the mode says.
+// Send sends buf and returns when the rank may reuse it, according to the mode.
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
 	if r.overlapChecker != nil {
 		r.checkNotBeingReceived(memoryInterval(buf, 0, nil))
@@ -13,8 +13,8 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	r.flushSends()
 }
 
-// flushSends ends what sends have left with the port, and makes progress meanwhile: others may be
-// told to send, too.
+// flushSends completes sends that the port has buffered. It makes progress meanwhile, which may
+// cause other sends.
 func (r *Rank) flushSends() {
 	if r.bufferedSender != nil {
 		for !r.bufferedSender.Flush() {
@@ -23,7 +23,7 @@ func (r *Rank) flushSends() {
 	}
 }
 
-// SendAndAwait is Engine.Send of an engine that sends by Isend and waits.
+// SendAndAwait implements Engine.Send by Isend and a wait.
 func (r *Rank) SendAndAwait(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
 	o := r.NewOp()
 	o.SetSend(m, buf, s, dst, context, tag)
@@ -40,7 +40,7 @@ func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uin
 	return o
 }
 
-// isend starts to send what is in o.Buf.
+// isend starts to send o.Buf.
 func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, tag int) {
 	o.SetSend(m, o.Buf, s, dst, context, tag)
 	if r.overlapChecker != nil {
@@ -51,7 +51,7 @@ func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, 
 	r.engine.Isend(o)
 }
 
-// SendLayout is Send of data with a layout.
+// SendLayout is Send for data with a layout.
 func (r *Rank) SendLayout(m model.Mode, x Layout, dst int, context uint32, tag int) {
 	buf, gathered := r.gather(x)
 	r.Send(m, buf, x.Signature(len(buf)), dst, context, tag)
@@ -60,7 +60,7 @@ func (r *Rank) SendLayout(m model.Mode, x Layout, dst int, context uint32, tag i
 	}
 }
 
-// IsendLayout is likewise Isend.
+// IsendLayout is Isend for data with a layout.
 func (r *Rank) IsendLayout(m model.Mode, x Layout, dst int, context uint32, tag int) *Op {
 	o := r.NewOp()
 	r.isendLayout(o, m, x, dst, context, tag)
@@ -74,7 +74,7 @@ func (r *Rank) isendLayout(o *Op, m model.Mode, x Layout, dst int, context uint3
 	o.isBufOfRank = gathered
 }
 
-// gather returns data that is sent, as it travels, and whether that is memory of the rank's.
+// gather returns data in travel order, and whether it is in memory of the rank.
 func (r *Rank) gather(x Layout) ([]byte, bool) {
 	if flat, ok := x.ContiguousBytes(); ok {
 		return flat, false
@@ -87,7 +87,7 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 	return buf, true
 }
 
-// Recv receives into buf and blocks until the message has arrived. Source and tag may be
+// Recv receives into buf and waits until the message has arrived. src and tag may be
 // AnySourceOrTag.
 func (r *Rank) Recv(buf []byte, s Signature, src int, context uint32, tag int) Status {
 	o := r.NewOp()
@@ -145,7 +145,7 @@ func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 	}
 }
 
-// setReceiveLayout lets an operation receive data with a layout.
+// setReceiveLayout makes an operation receive data with a layout.
 func (r *Rank) setReceiveLayout(o *Op, x Layout) {
 	flat, ok := x.ContiguousBytes()
 	if !ok {
@@ -154,7 +154,7 @@ func (r *Rank) setReceiveLayout(o *Op, x Layout) {
 	o.Buf, o.Signature, o.layout, o.isBufOfRank = flat, 0, x, !ok
 }
 
-// SetAwaitedOp notes that the rank waits for an operation, or, if it is nil, for nothing any more.
+// SetAwaitedOp records that the rank waits for an operation; nil: it no longer waits.
 func (r *Rank) SetAwaitedOp(o *Op) {
 	if o == nil {
 		r.waitTarget = nil
@@ -175,18 +175,18 @@ func (r *Rank) WaitUntilFinished(o *Op) {
 	r.waitTarget = nil
 }
 
-// Wait waits for an operation to finish. It is to be released then.
+// Wait waits until an operation is finished. The caller must then release it.
 func (r *Rank) Wait(o *Op) {
 	r.WaitUntilFinished(o)
 	r.flushSends()
 	r.engine.ChargeCompletionCheck(true)
 }
 
-// Progress takes in one thing that has happened, without waiting, and reports whether there was
-// one.
+// Progress handles at most one event without waiting, and reports whether there was one.
 func (r *Rank) Progress() bool { return r.engine.Progress(false) }
 
-// ProgressUntil makes progress until found. It waits for o, an operation among others.
+// ProgressUntil makes progress until found returns true. The rank waits for o, possibly among
+// others.
 func (r *Rank) ProgressUntil(o *Op, found func() bool) {
 	r.waitTarget = o
 	for !found() {
@@ -197,12 +197,12 @@ func (r *Rank) ProgressUntil(o *Op, found func() bool) {
 	r.engine.ChargeCompletionCheck(true)
 }
 
-// MaxPolledPackets is how many packets a call that does not wait takes in at most: others may send
-// faster than they can be taken in.
+// MaxPolledPackets limits the packets that a nonblocking call handles, because other ranks may send
+// faster than they can be handled.
 const MaxPolledPackets = 256
 
-// PollFor takes in what has arrived, and reports whether found. It polls for o, an operation among
-// others.
+// PollFor handles events that have occurred, and returns found(). The rank polls for o, possibly
+// among others.
 func (r *Rank) PollFor(o *Op, found func() bool) bool {
 	r.waitTarget, r.isPolling = o, true
 	ok := found()
@@ -214,7 +214,7 @@ func (r *Rank) PollFor(o *Op, found func() bool) bool {
 	return ok
 }
 
-// Test reports whether an operation is finished, after a look at what has arrived.
+// Test handles arrived packets and reports whether an operation is finished.
 func (r *Rank) Test(o *Op) bool {
 	r.waitTarget, r.isPolling = o, true
 	for i := 0; i < MaxPolledPackets && !o.finished && r.engine.Progress(false); i++ {
@@ -224,7 +224,8 @@ func (r *Rank) Test(o *Op) bool {
 	return o.finished
 }
 
-// Probe looks for a message that a receive would take, and waits for one if block is true.
+// Probe searches a message that a receive with these arguments would take. If block is true it
+// waits for one.
 func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
 	r.probedMessage = probedMessage{src, context, tag}
 	r.waitTarget, r.isPolling = &r.probedMessage, !block
@@ -233,8 +234,7 @@ func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool
 	return st, ok
 }
 
-// Cancel asks for an active operation to end without a message. One that is complete is not asked
-// for.
+// Cancel requests the cancellation of an active operation. It has no effect on a finished one.
 func (r *Rank) Cancel(o *Op) {
 	if !o.finished {
 		r.engine.Cancel(o)
@@ -248,19 +248,20 @@ func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
 	return ok && b.Barrier(n, me, rank)
 }
 
-// SetBarrierPeer notes that the rank waits for another one in a barrier; negative: no more.
+// SetBarrierPeer records that the rank waits for another one in a barrier; negative: it no longer
+// waits.
 func (r *Rank) SetBarrierPeer(rank int) {
 	if r.waitTarget = nil; rank >= 0 {
 		r.waitTarget = barrierWait(rank)
 	}
 }
 
-// barrierWait is the rank whose signal in a barrier a rank waits for.
+// barrierWait is the rank for whose barrier signal a rank waits.
 type barrierWait int
 
 func (s barrierWait) waitState(*Rank) WaitDescription {
 	return WaitDescription{Cause: WaitBarrier, Peer: int(s), Tag: AnySourceOrTag}
 }
 
-// LowLevelPort returns the engine's single packets and remote memory access, or nil if it has none.
+// LowLevelPort returns access to single packets and remote memory, or nil if the engine has none.
 func (r *Rank) LowLevelPort() LowLevelPort { return r.engine.LowLevelPort() }

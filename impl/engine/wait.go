@@ -2,53 +2,53 @@ package engine
 
 import "github.com/loggp/loggp/model"
 
-// WaitDescription is what a rank waits for, to explain why a job does not end.
+// WaitDescription says what a rank waits for, to explain why a job does not end.
 type WaitDescription struct {
-	Call  string // it is in; "": in none
+	Call  string // the current call; "": none
 	Cause WaitCause
 
-	Peer     int    // in the job, whom it waits for; AnySourceOrTag: anybody
+	Peer     int    // rank in the job; AnySourceOrTag: any rank
 	Context  uint32 // of the message
 	Tag      int    // of the message, or AnySourceOrTag
-	Bytes    int    // of the message, if it is one to be taken
+	Bytes    int    // of the message, if it is being received
 	Mode     model.Mode
 	Protocol string
 
-	OpenOps     int  // operations of the list that the call waits for, if any: this is the first of them
-	OneSuffices bool // of a list, one is enough
-	IsPolling   bool // the call only looks, and the program makes it again and again
+	OpenOps     int  // number of incomplete operations of the call's list, if it has one; this describes the first
+	OneSuffices bool // the call waits for one of the list, not for all
+	IsPolling   bool // the call is nonblocking, and the program repeats it
 
-	Unexpected *UnexpectedMessage // the first message of the context that has come and that is not received, or nil
+	Unexpected *UnexpectedMessage // the first unexpected message in the context, or nil
 }
 
-// UnexpectedMessage is a message that has come before its receive.
+// UnexpectedMessage is a message that arrived before its receive was posted.
 type UnexpectedMessage struct {
-	Source, Tag, Bytes int // Source in the job
+	Source, Tag, Bytes int // Source is a rank of the job
 	Context            uint32
 }
 
-// WaitCause is a kind of things to wait for.
+// WaitCause says for what a rank waits.
 type WaitCause uint8
 
-// The kinds.
+// The causes of waits.
 const (
-	WaitUnknown      WaitCause = iota // that is known
-	WaitMessage                       // a message that may be received
-	WaitData                          // of a message that has been announced
-	WaitReceive                       // of a message that was sent
-	WaitBuffered                      // as many buffered messages to leave as are in Open
-	WaitCancelAnswer                  // to the cancel of a message
-	WaitSenderCancel                  // of a message that was not received
-	WaitStart                         // of a persistent operation, or Free
-	WaitFinished                      // nothing: it has ended
-	WaitBarrier                       // the other's signal in a barrier
-	WaitAccess                        // accesses to the other's memory to complete
-	WaitLock                          // a lock of the other's memory
-	WaitExposure                      // the other to expose its memory
-	WaitAccessEnd                     // the other to end its accesses to this rank's memory
+	WaitUnknown      WaitCause = iota // for something unknown
+	WaitMessage                       // for a message to receive
+	WaitData                          // for the data of an announced message
+	WaitReceive                       // for the receive of a sent message
+	WaitBuffered                      // for buffered messages to leave; OpenOps has their number
+	WaitCancelAnswer                  // for the answer to the cancel of a message
+	WaitSenderCancel                  // for the cancel of a message that was not received
+	WaitStart                         // for the start of a persistent operation, or its release
+	WaitFinished                      // for nothing: the program has ended
+	WaitBarrier                       // for the other rank's barrier signal
+	WaitAccess                        // for accesses to the other rank's memory to complete
+	WaitLock                          // for a lock of the other rank's memory
+	WaitExposure                      // for the other rank to expose its memory
+	WaitAccessEnd                     // for the other rank to end its accesses to this rank's memory
 )
 
-// waitTarget is something to wait for.
+// waitTarget is something for which a rank can wait.
 type waitTarget interface{ waitState(r *Rank) WaitDescription }
 
 // WaitState returns what the rank waits for.
@@ -65,7 +65,7 @@ func (r *Rank) WaitState() WaitDescription {
 	return w
 }
 
-// explainWait says what an operation waits for.
+// explainWait describes the wait for an operation.
 func (r *Rank) explainWait(o *Op) WaitDescription {
 	switch t := o.persistentTemplate; {
 	case o.IsInactive():
@@ -78,20 +78,20 @@ func (r *Rank) explainWait(o *Op) WaitDescription {
 
 func (o *Op) waitState(r *Rank) WaitDescription { return r.explainWait(o) }
 
-// awaitedRequestList is a call that waits for several operations.
+// awaitedRequestList is a list of operations for which a call waits.
 type awaitedRequestList struct {
 	call    string
 	openOps int
 	anyOne  bool
 }
 
-// SetOpenRequests notes how many operations of a list are open, for Waits: one says that the call
-// waits for one of them, not for all. It is called when a rank is stopped.
+// SetOpenRequests records the number of incomplete operations of a list, for WaitState. one says
+// that the call waits for one of them, not for all. It is called when a rank is stopped.
 func (r *Rank) SetOpenRequests(open int, one bool) {
 	r.awaitedRequests = awaitedRequestList{r.call, open, one}
 }
 
-// probedMessage is a message that a probe waits for.
+// probedMessage is a message for which a probe waits.
 type probedMessage struct {
 	src     int
 	context uint32

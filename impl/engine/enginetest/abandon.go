@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// openRequestLaws are the rules of requests that a program leaves open: it ends, with one warning,
-// and its messages arrive.
+// openRequestLaws are the laws of requests that a program leaves open: the program ends with one
+// warning, and its messages arrive.
 var openRequestLaws = []law{
 	{name: "receives whose messages never come", ranks: 2, check: expectSuccessWithWarning(func(c *mpi.Comm) error {
 		next := (c.Rank() + 1) % c.Size()
@@ -76,8 +76,8 @@ var openRequestLaws = []law{
 	})},
 }
 
-// wrongProgramsWithOpenRequests are wrong programs that leave requests open: they have the errors
-// of others.
+// wrongProgramsWithOpenRequests are wrong programs that also leave requests open. The other error
+// takes precedence.
 var wrongProgramsWithOpenRequests = []law{
 	{name: "a deadlock beside an open receive", ranks: 2, check: expectFailureWithWarning("rank 1: in Recv", func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
@@ -99,12 +99,13 @@ var wrongProgramsWithOpenRequests = []law{
 	})},
 }
 
-// expectSuccessWithWarning checks that a program ends well, with one warning of open requests.
+// expectSuccessWithWarning checks that a program ends without an error, with one warning about open
+// requests.
 func expectSuccessWithWarning(program func(c *mpi.Comm) error) func(testing.TB, *Subject, World) error {
 	return func(t testing.TB, s *Subject, w World) error { return runWithWarning(t, s, w, program) }
 }
 
-// expectFailureWithWarning checks that it fails so, with that warning.
+// expectFailureWithWarning checks that a program fails with a text, and with that warning.
 func expectFailureWithWarning(text string, program func(c *mpi.Comm) error) func(testing.TB, *Subject, World) error {
 	return func(t testing.TB, s *Subject, w World) error {
 		if err := runWithWarning(t, s, w, program); err == nil || !strings.Contains(err.Error(), text) {

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// cancelLaws are the rules of cancelling.
+// cancelLaws are the laws of cancellation.
 var cancelLaws = []law{
 	{name: "receives that have no message are cancelled", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 20
@@ -90,7 +90,7 @@ var cancelLaws = []law{
 				s.Free()
 			}
 			synchronizeComm(c)
-			for range 1000 { // the cancel may come by a signal, beside what was sent behind it
+			for range 1000 { // the cancel may arrive by a signal, before messages sent earlier
 				if _, ok := c.Iprobe(mpi.AnySource, 1); !ok {
 					break
 				}
@@ -104,14 +104,14 @@ var cancelLaws = []law{
 		return nil
 	}},
 	{name: "sends without a receive are cancelled", ranks: 2, program: func(c *mpi.Comm) error {
-		for round := range 4 { // the window is not used up
+		for round := range 4 { // checks that the window is not used up
 			for i, size := range messageLengths {
 				if c.Rank() == 0 {
 					r := mpi.Issend(c, program.Text(size, i), 1, 1)
 					if round%2 == 0 {
 						r.Cancel()
 					}
-					synchronizeComm(c) // it has arrived
+					synchronizeComm(c) // the message has arrived
 					r.Cancel()
 					if st := r.Wait(); st != cancelledStatus {
 						return fmt.Errorf("%d bytes: %+v", size, st)
@@ -155,7 +155,7 @@ var cancelLaws = []law{
 	{name: "a cancel is for the message of its rank", ranks: 3, program: func(c *mpi.Comm) error {
 		for i, size := range messageLengths {
 			switch c.Rank() {
-			case 0, 1: // the same calls, so the same places
+			case 0, 1: // the same calls, so operations reuse the same memory
 				r := mpi.Issend(c, program.Text(size, 10*i+c.Rank()), 2, 1)
 				mpi.Recv[byte](c, nil, 2, 2)
 				if c.Rank() == 1 {
@@ -210,7 +210,7 @@ var cancelLaws = []law{
 					return fmt.Errorf("the send: %+v", st)
 				}
 			}
-			synchronizeComm(c) // a receive that is to be cancelled would take the message, if its sender looks for receives
+			synchronizeComm(c) // if the sender looks for posted receives, one that is to be cancelled would take the message
 			synchronizeComm(c)
 			r.Start()
 			synchronizeComm(c)
@@ -260,7 +260,7 @@ var cancelLaws = []law{
 		synchronizeComm(c)
 		r := mpi.Issend(c, program.Text(3000, 1), 1, 1)
 		c.Compute(20000 * microsecond)
-		r.Cancel() // the other rank is gone
+		r.Cancel() // the other rank has ended
 		if st := r.Wait(); st != nullStatus {
 			return fmt.Errorf("%+v", st)
 		}
@@ -268,7 +268,7 @@ var cancelLaws = []law{
 	}},
 	{name: "messages to a rank that has ended are cancelled", ranks: 3, program: func(c *mpi.Comm) error {
 		if c.Rank() > 0 {
-			c.Compute(unit.Time(c.Rank()-1) * 1000 * microsecond) // and no call of the library
+			c.Compute(unit.Time(c.Rank()-1) * 1000 * microsecond) // without calls of the library
 			return nil
 		}
 		for round, computes := range []unit.Time{0, 0, 3000 * microsecond, 0} { // the others end before the first cancel, or later
@@ -315,7 +315,7 @@ var cancelLaws = []law{
 		case 2:
 			got := make([]byte, 3000)
 			r := mpi.Irecv(c, got, 0, 1)
-			c.Compute(20000 * microsecond) // the message comes, and the cancel behind it
+			c.Compute(20000 * microsecond) // the message arrives, and then the cancel
 			return checkReceived("the receive", r.Wait(), got, mpi.Status{Tag: 1, Bytes: 3000}, 1)
 		}
 		c.Compute(2000 * microsecond)
@@ -373,7 +373,7 @@ var cancelLaws = []law{
 					if r.IntN(4) == 0 {
 						c.Iprobe(mpi.AnySource, mpi.AnyTag)
 					}
-					if r.IntN(4) == 0 { // what is half through may end
+					if r.IntN(4) == 0 { // an operation that is half complete may end
 						continue
 					}
 					if reqs[i].Wait().Cancelled {
@@ -399,7 +399,7 @@ var cancelLaws = []law{
 				}
 			}
 			mpi.Recv[byte](c, nil, 0, n)
-			for i := range n { // while others are cancelled
+			for i := range n { // while other messages are cancelled
 				if c.Compute(10 * microsecond); !done[i] && r.IntN(3) == 0 {
 					reqs[i] = mpi.Irecv(c, bufs[i], 0, i)
 					done[i] = true
@@ -408,7 +408,7 @@ var cancelLaws = []law{
 			}
 			known := make([]byte, n)
 			mpi.Recv(c, known, 0, n+1)
-			for i := range n { // so that no send waits for a receive that does not come
+			for i := range n { // so that no send waits for a receive that is never posted
 				if !done[i] && known[i] == 0 {
 					reqs[i] = mpi.Irecv(c, bufs[i], 0, i)
 				}

@@ -1,12 +1,12 @@
 // Package enginetest states the laws of package engine as tests, which every engine has to pass.
 //
-// The test of an engine's package calls Test with each library that takes another way through the
+// The test of an engine's package calls Test with each library that uses a different part of the
 // engine. A law is a program of package mpi, because the rules are those of MPI-1.2, or a check of
-// an engine.Rank where package mpi cannot see what matters. Ranks of a world may be processes, so
-// programs share nothing but what they send.
+// an engine.Rank if package mpi cannot observe the result. Ranks of a world may be processes, so
+// programs share only what they send.
 //
-// The suite does not look at times, at packets, or at what is buffered where: those are an engine's
-// own, and its package tests them.
+// The suite does not check times, packets, or buffering. These are specific to an engine, and its
+// package tests them.
 package enginetest
 
 import (
@@ -28,28 +28,28 @@ import (
 
 const microsecond = unit.Microsecond
 
-// Subject is an engine with a library, to be tested.
+// Subject is an engine with a library to be tested.
 type Subject struct {
 	Name          string
 	NewJobEngines engine.NewJobEnginesFunc
-	Library       func() *model.Library // a new one for each job: an emulated machine sets its software costs
-	Worlds        []World               // to test it in; nil: those of Worlds
+	Library       func() *model.Library // returns a new library for each job, because an emulated machine sets its software costs
+	Worlds        []World               // worlds to test in; nil: those of Worlds
 
 	// CheckNothingHeld returns an error if the engine of a rank that has ended still holds
-	// something; nil: it holds nothing but its operations.
+	// resources; nil: it has only operations.
 	CheckNothingHeld func(e engine.Engine) error
 }
 
-// law is a program that holds with every engine, a wrong program, or a check.
+// law is a program that must succeed with every engine, a wrong program with its error, or a check.
 type law struct {
 	name       string
 	ranks      int
 	program    func(c *mpi.Comm) error
-	checkError func(err error) error // says what is wrong with the error of a wrong program
+	checkError func(err error) error // checks the error of a wrong program
 	check      func(t testing.TB, s *Subject, w World) error
 }
 
-// laws are all of them, in groups.
+// laws are all laws, in groups.
 var laws = []struct {
 	group string
 	laws  []law
@@ -91,7 +91,7 @@ func Test(t *testing.T, s Subject) {
 	})
 }
 
-// reasonToSkip says why a law is not for a world.
+// reasonToSkip says why a law does not apply to a world, or returns "".
 func (l *law) reasonToSkip(w World) string {
 	switch {
 	case !w.CanHold(l.ranks):
@@ -108,7 +108,7 @@ func (l *law) reasonToSkip(w World) string {
 	return ""
 }
 
-// checkLaw says how an engine breaks the law in a world.
+// checkLaw returns an error if an engine violates the law in a world.
 func (l *law) checkLaw(t testing.TB, s *Subject, w World) error {
 	if l.check != nil {
 		return l.check(t, s, w)
@@ -119,20 +119,20 @@ func (l *law) checkLaw(t testing.TB, s *Subject, w World) error {
 	return s.run(t, w, l.ranks, mpi.Options{}, l.program)
 }
 
-// maxJobDuration is how long a job may take. The longest need seconds.
+// maxJobDuration is the time limit of a job. The longest jobs take seconds.
 var maxJobDuration = time.Minute
 
-// run runs a job and gives up if it does not end.
+// run runs a job and fails if it exceeds the time limit.
 func (s *Subject) run(t testing.TB, w World, ranks int, o mpi.Options, p func(c *mpi.Comm) error) error {
 	o.Library, o.Engine = s.Library(), s.NewJobEngines
 	world := w.Open(t, o.Library, ranks)
 	if w.RanksAreProcesses {
-		return mpi.Run(world, o, p) // a rank's process ends in it
+		return mpi.Run(world, o, p) // a rank that is a process ends in it
 	}
 	return devicetest.RunWithin(maxJobDuration, func() error { return mpi.Run(world, o, p) })
 }
 
-// checkReceived compares what was received with the text of a seed.
+// checkReceived compares a received message with the expected status and the text of a seed.
 func checkReceived(what string, got mpi.Status, b []byte, want mpi.Status, seed int) error {
 	if got != want {
 		return fmt.Errorf("%s: status %+v, want %+v", what, got, want)
@@ -143,7 +143,7 @@ func checkReceived(what string, got mpi.Status, b []byte, want mpi.Status, seed 
 	return nil
 }
 
-// recvAndCheck receives and compares.
+// recvAndCheck receives a message and compares it.
 func recvAndCheck(c *mpi.Comm, src, tag int, want mpi.Status, seed int) error {
 	b := make([]byte, want.Bytes)
 	return checkReceived(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), mpi.Recv(c, b, src, tag), b, want, seed)
@@ -157,7 +157,7 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// NewStandaloneRank returns a rank with an engine of its own, without package mpi.
+// NewStandaloneRank returns a rank with an engine, without package mpi.
 func NewStandaloneRank[E engine.Engine](p device.Port, m engine.JobEngines) (*engine.Rank, E) {
 	e, r := m.Engines(1)(0).(E), new(engine.Rank)
 	r.Setup(p, e, &engine.Config{})

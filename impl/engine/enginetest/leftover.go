@@ -13,11 +13,11 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// allocationLaws begins the names of laws that count allocations.
+// allocationLaws is the prefix of the names of laws that count allocations.
 const allocationLaws = "no allocation "
 
-// memoryLaws are the rules of memory: when all messages are received and the ranks have ended,
-// nothing is left, and a steady state allocates nothing.
+// memoryLaws are the laws of memory: after all messages are received and the ranks have ended,
+// nothing remains, and a steady state allocates nothing.
 var memoryLaws = []law{
 	{name: "after messages", check: checkNothingLeftAfter(exchangeMessages)},
 	{name: "after persistent operations", check: checkNothingLeftAfter(exchangePersistently)},
@@ -27,7 +27,7 @@ var memoryLaws = []law{
 	{name: allocationLaws + "by requests", check: checkAllocationsOfRequests},
 }
 
-// countingPort counts the pieces of memory that are exposed.
+// countingPort counts exposed memory areas.
 type countingPort struct {
 	device.Port
 	exposedNow, exposedInAll int
@@ -67,9 +67,9 @@ func (s *Subject) newRankWithEngine(port device.Port, l *model.Library) (*engine
 	return r, e, nil
 }
 
-// checkNothingLeftAfter exchanges messages in some way: 5 at once, 20 times, in each mode. Nothing
-// is left then: no operation, no exposed memory, no room in the attached buffer, no more memory to
-// stage in than was in use at once, and no coroutine.
+// checkNothingLeftAfter exchanges messages by way: 5 at once, 20 times, in each mode. Afterwards
+// there must be no operation, no exposed memory, no used part of the attached buffer, no more
+// temporary memory than was in use at once, and no coroutine.
 func checkNothingLeftAfter(way func(*engine.Rank, model.Mode, int) error) func(testing.TB, *Subject, World) error {
 	return func(t testing.TB, s *Subject, w World) error {
 		if w.RanksAreProcesses {
@@ -85,7 +85,7 @@ func checkNothingLeftAfter(way func(*engine.Rank, model.Mode, int) error) func(t
 			}
 		}
 		for deadline := time.Now().Add(maxJobDuration); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) { // those that have ended may still be counted for a moment
+			if time.Now().After(deadline) { // ended coroutines may be counted for a moment
 				return fmt.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 			}
 		}
@@ -94,7 +94,7 @@ func checkNothingLeftAfter(way func(*engine.Rank, model.Mode, int) error) func(t
 }
 
 func (s *Subject) checkMemoryOfExchanges(port *countingPort, l *model.Library, mode model.Mode, way func(*engine.Rank, model.Mode, int) error) error {
-	const at, rounds = 5, 20 // messages at once, and how often
+	const at, rounds = 5, 20 // messages at once, and rounds
 	r, e, err := s.newRankWithEngine(port, l)
 	if err != nil {
 		return err
@@ -123,12 +123,12 @@ func (s *Subject) checkMemoryOfExchanges(port *countingPort, l *model.Library, m
 	return r.CheckIdle()
 }
 
-// checkAllocationsOfMessages counts allocations where two ranks send in turn. Code that allocates
-// per message does so in every part of the run. The runtime's own allocations and lists that double
-// in size do not, so the part with the fewest counts.
+// checkAllocationsOfMessages counts allocations while two ranks send in turn. Allocations per
+// message occur in every part of the run; those of the runtime and of growing lists do not. So it
+// uses the part with the fewest.
 func checkAllocationsOfMessages(t testing.TB, s *Subject, w World) error {
 	const parts = 5
-	const rounds = 200 // of a part
+	const rounds = 200 // per part
 	sizes := []int{100, 5000}
 	if w.RanksAreProcesses {
 		sizes = []int{8, 20_000}
@@ -168,7 +168,7 @@ func checkAllocationsOfMessages(t testing.TB, s *Subject, w World) error {
 			for i := range parts {
 				fewest = min(fewest, made[i+1]-made[i])
 			}
-			if fewest > rounds/20 { // some are the runtime's
+			if fewest > rounds/20 { // some are by the runtime
 				return fmt.Errorf("at least %d allocations in %d messages of %d bytes, non-blocking %v", fewest, rounds, bytes, nonblocking)
 			}
 		}
@@ -177,7 +177,7 @@ func checkAllocationsOfMessages(t testing.TB, s *Subject, w World) error {
 }
 
 // checkAllocationsOfRequests counts allocations of persistent, freed and cancelled operations, with
-// gaps or without, of a rank that sends to itself.
+// contiguous and noncontiguous data, of a rank that sends to itself.
 func checkAllocationsOfRequests(t testing.TB, s *Subject, w World) error {
 	if w.RanksAreProcesses {
 		return nil
@@ -189,7 +189,7 @@ func checkAllocationsOfRequests(t testing.TB, s *Subject, w World) error {
 		if err != nil {
 			return err
 		}
-		var layouts [4]engine.Layout // to pass one takes no memory then
+		var layouts [4]engine.Layout // passing one as an interface value then allocates nothing
 		for i := range layouts {
 			layouts[i] = layoutWithGaps(make([]byte, 600))
 		}
@@ -215,7 +215,7 @@ func checkAllocationsOfRequests(t testing.TB, s *Subject, w World) error {
 			e.WaitForBufferedSends()
 			e.FreeOp(e.IrecvLayout(layouts[2], 0, 0, 1))
 			e.FreeOp(e.IsendLayout(model.SynchronousMode, layouts[3], 0, 0, 1))
-			for e.OpenOps() > 3 { // the persistent ones
+			for e.OpenOps() > 3 { // the persistent ones remain
 				e.Probe(0, 0, 2, false)
 			}
 		}
@@ -227,15 +227,15 @@ func checkAllocationsOfRequests(t testing.TB, s *Subject, w World) error {
 		for range rounds {
 			round()
 		}
-		if runtime.ReadMemStats(&after); after.Mallocs-before.Mallocs >= rounds/2 { // some are the runtime's
+		if runtime.ReadMemStats(&after); after.Mallocs-before.Mallocs >= rounds/2 { // some are by the runtime
 			return fmt.Errorf("%d allocations in %d rounds", after.Mallocs-before.Mallocs, rounds)
 		}
 		return nil
 	})
 }
 
-// synchronizeRanks exchanges messages without data with the other rank: its receives are posted
-// then, and what it had sent has come.
+// synchronizeRanks exchanges empty messages with the other rank. Its receives are then posted, and
+// its earlier messages have arrived.
 func synchronizeRanks(e *engine.Rank) {
 	peer := 1 - e.Port().Rank()
 	s := e.Isend(model.StandardMode, nil, 0, peer, 2, 0)
@@ -263,8 +263,7 @@ func exchangeMessages(e *engine.Rank, mode model.Mode, at int) error {
 	return nil
 }
 
-// exchangePersistently exchanges messages of persistent operations, and cancels some of them on the
-// way.
+// exchangePersistently exchanges messages by persistent operations, and cancels some of them.
 func exchangePersistently(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	var receives, sends []*engine.Op
@@ -303,7 +302,7 @@ func exchangePersistently(e *engine.Rank, mode model.Mode, at int) error {
 	return nil
 }
 
-// freeAndCancelUnderWay gives up what is under way, freed or cancelled.
+// freeAndCancelUnderWay frees or cancels active operations.
 func freeAndCancelUnderWay(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	for i := range at {
@@ -336,7 +335,7 @@ func freeAndCancelUnderWay(e *engine.Rank, mode model.Mode, at int) error {
 	return nil
 }
 
-// sendToEndedRank gives up what is sent to a rank that does nothing and ends.
+// sendToEndedRank frees or cancels sends to a rank that ends without receiving.
 func sendToEndedRank(e *engine.Rank, _ model.Mode, at int) error {
 	if e.Port().Rank() == 1 {
 		return nil
@@ -360,7 +359,7 @@ func sendToEndedRank(e *engine.Rank, _ model.Mode, at int) error {
 	return nil
 }
 
-// layoutWithGaps are bytes; every other one is data.
+// layoutWithGaps is a layout in which every other byte is data.
 type layoutWithGaps []byte
 
 func (g layoutWithGaps) Len() int                        { return len(g) / 2 }

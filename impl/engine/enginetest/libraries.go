@@ -2,16 +2,16 @@ package enginetest
 
 import "github.com/loggp/loggp/model"
 
-// Library is a library under which tests run.
+// Library is a library with which tests run.
 type Library struct {
 	Name string
 	New  func() *model.Library
 }
 
-// ProtoLibraries returns libraries of the engine model.ProtoEngine that take its messages all ways.
-// Their windows are small, so that messages run out of them.
+// ProtoLibraries returns libraries of the engine model.ProtoEngine that cover all its protocols.
+// Their windows are small, so that messages exhaust them.
 func ProtoLibraries() []Library {
-	all := []Library{{"default", T3DLibrary}, {"mixed", LibraryOfAllProtocols}} // the most different first
+	all := []Library{{"default", T3DLibrary}, {"mixed", LibraryOfAllProtocols}} // the most different ones first
 	for _, protocol := range model.ProtocolNames() {
 		all = append(all, Library{protocol, func() *model.Library { return LibraryOfProtocol(protocol) }})
 	}
@@ -26,8 +26,8 @@ func T3DLibrary() *model.Library {
 
 const testWindowBytes = 4096
 
-// LibraryOfProtocol returns a library of one protocol, except for synchronous messages that it
-// cannot send.
+// LibraryOfProtocol returns a library with a single protocol, except for synchronous messages that
+// it cannot send.
 func LibraryOfProtocol(protocol string) *model.Library {
 	l := &model.Library{Name: "by " + protocol, Proto: model.ProtoSettings{Fallback: "RTA", WindowBytes: testWindowBytes, FirstBytes: 300}}
 	for m := range model.NumModes {
@@ -39,7 +39,8 @@ func LibraryOfProtocol(protocol string) *model.Library {
 	return l
 }
 
-// LibraryOfAllProtocols returns a library in which neighbouring sizes go different ways.
+// LibraryOfAllProtocols returns a library in which messages of similar sizes use different
+// protocols.
 func LibraryOfAllProtocols() *model.Library {
 	l := &model.Library{Name: "mixed", Proto: model.ProtoSettings{Fallback: "RAT", WindowBytes: testWindowBytes, FirstBytes: 700, LongMessages: model.ForEveryTier(model.LongMessage{CopiesToAccessibleMemory: true, BounceBufferBytes: 300})}}
 	for m := range model.NumModes {

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// messageLaws are the rules of order, matching, modes and communicators.
+// messageLaws are the laws of order, matching, modes and communicators.
 var messageLaws = []law{
 	{name: "messages do not overtake", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 60
@@ -21,7 +21,7 @@ var messageLaws = []law{
 			return nil
 		}
 		for i := range n {
-			if i == 20 { // some have come, some are to come
+			if i == 20 { // some messages have arrived, and some have not
 				c.Compute(2000 * microsecond)
 			}
 			if err := recvAndCheck(c, 0, []int{7, mpi.AnyTag}[i%2], mpi.Status{Tag: 7, Bytes: messageLengths[i*5%len(messageLengths)]}, i); err != nil {
@@ -33,7 +33,7 @@ var messageLaws = []law{
 	{name: "receives do not overtake", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 40
 		if c.Rank() == 1 {
-			mpi.Recv[byte](c, nil, 0, 0) // all are posted
+			mpi.Recv[byte](c, nil, 0, 0) // all receives are posted
 			for i := range n {
 				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 0, 7)
 			}
@@ -62,7 +62,7 @@ var messageLaws = []law{
 			}
 			return nil
 		}
-		var next [4][3]int // of each source and tag, which messages came
+		var next [4][3]int // next expected message by source and tag
 		b := make([]byte, 20000)
 		for range 3 * n {
 			st := mpi.Recv(c, b, mpi.AnySource, mpi.AnyTag)
@@ -103,7 +103,7 @@ var messageLaws = []law{
 			if st := c.Probe(mpi.AnySource, mpi.AnyTag); st != want {
 				return fmt.Errorf("mpi.Probe: %+v, want %+v", st, want)
 			}
-			if st, ok := c.Iprobe(0, i); !ok || st != want { // it is still there
+			if st, ok := c.Iprobe(0, i); !ok || st != want { // the message is still there
 				return fmt.Errorf("mpi.Iprobe: %+v, %v, want %+v", st, ok, want)
 			}
 			if _, ok := c.Iprobe(0, i+100); ok {
@@ -144,7 +144,7 @@ var messageLaws = []law{
 			c.AttachBuffer(lent)
 			b := program.Text(20000, 1)
 			mpi.Bsend(c, b, 1, 1)
-			clear(b) // it may be used again at once
+			clear(b) // the buffer may be reused at once
 			r := mpi.Ibsend(c, program.Text(5000, 2), 1, 1)
 			if _, ok := r.Test(); !ok {
 				return fmt.Errorf("mpi.Ibsend is not complete")
@@ -154,7 +154,7 @@ var messageLaws = []law{
 			if len(back) != len(lent) || &back[0] != &lent[0] {
 				return fmt.Errorf("another buffer came back")
 			}
-			clear(back) // it may not be needed any more
+			clear(back) // the buffer must not be needed any more
 			mpi.Send[byte](c, nil, 1, 3)
 			return nil
 		}
@@ -255,7 +255,7 @@ var messageLaws = []law{
 				}
 				s.Wait()
 				if m == 3 {
-					continue // a ready send needs a receive
+					continue // a ready send needs a posted receive
 				}
 				s = nonBlockingSends(c)[m](mpi.BufferOf(program.Text(n, i+2)), 0, m)
 				if err := recvAndCheck(c, 0, m, want, i+2); err != nil {
@@ -294,7 +294,7 @@ var messageLaws = []law{
 			if st, ok := c.Iprobe(mpi.ProcNull, mpi.AnyTag); !ok || st != none {
 				return fmt.Errorf("mpi.Iprobe: %+v, %v", st, ok)
 			}
-			// A chain: the ends have one neighbour.
+			// A chain: the end ranks have one neighbour.
 			left, right := c.Rank()-1, c.Rank()+1
 			want := mpi.Status{Source: left, Tag: 3, Bytes: 10}
 			if left < 0 {
@@ -338,7 +338,7 @@ var messageLaws = []law{
 		return nil
 	}},
 	{name: "communicators of some ranks", ranks: 6, program: func(c *mpi.Comm) error {
-		// Halves that overlap with what is made from all in the meantime.
+		// Halves, used alternately with communicators created from all ranks.
 		for range 3 {
 			even, odd := c.Create(c.Group().Include([]int{4, 2, 0})), c.Create(c.Group().Include([]int{1, 3, 5}))
 			mine := even
@@ -362,7 +362,7 @@ var messageLaws = []law{
 				if err := checkReceived("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
 					return err
 				}
-				// Messages of another communicator are not probed here.
+				// Probe does not find messages of another communicator.
 				if _, ok := mine.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
 					return fmt.Errorf("a message from nowhere")
 				}
@@ -433,11 +433,11 @@ var messageLaws = []law{
 	{name: "part of the elements", ranks: 2, program: checkPartialElements},
 }
 
-// messageLengths fall under all rules of all tables.
+// messageLengths cover the rules of all libraries.
 var messageLengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
 
-// blockingSends are the blocking sends, starters the others. Ready sends are last: they need a
-// posted receive.
+// blockingSends are the blocking sends, and starters the nonblocking ones. Ready sends are last,
+// because they need a posted receive.
 func blockingSends(c *mpi.Comm) []func(mpi.Buffer, int, int) {
 	return []func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}
 }

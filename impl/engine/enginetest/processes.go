@@ -11,9 +11,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// ProcessWorlds are worlds whose ranks are processes: the binary of the test, which is started
-// again to run the one test that it is wanted for. So a program there can use nothing that another
-// rank has written but messages, and its errors come as text.
+// ProcessWorlds are worlds whose ranks are processes: each starts the test binary again to run only
+// the current test. Ranks can share only messages, and their errors arrive as text.
 var ProcessWorlds = []World{
 	newProcessWorld("shm", launch.Config{}, func(c launch.Config) (device.World, error) { return shm.New(c, shm.Options{}) }),
 	newProcessWorld("shm, blocking", launch.Config{Wait: launch.Block}, func(c launch.Config) (device.World, error) {

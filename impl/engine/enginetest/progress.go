@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// progressLaws are the rules of what goes on while ranks make calls.
+// progressLaws are the laws of progress while ranks make calls.
 var progressLaws = []law{
 	{name: "Ssend waits for its receive", ranks: 2, program: checkSynchronousSendEnds(func(c *mpi.Comm, b []byte) { mpi.Ssend(c, b, 1, 7) })},
 	{name: "Issend waits for its receive", ranks: 2, program: checkSynchronousSendEnds(func(c *mpi.Comm, b []byte) {
@@ -56,8 +56,8 @@ var progressLaws = []law{
 	lawOfProgressDuring("Finalize", nil),
 }
 
-// checkSynchronousSendEnds checks that a synchronous send ends when its receive is posted, and not
-// when its message has arrived. The sender says when it has ended.
+// checkSynchronousSendEnds checks that a synchronous send completes when its receive is posted, and
+// not when its message has arrived. The sender reports when it has completed.
 func checkSynchronousSendEnds(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		for _, n := range []int{0, 100, 1000, 10000} {
@@ -81,8 +81,8 @@ func checkSynchronousSendEnds(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) 
 	}
 }
 
-// lawOfProgressDuring checks that a matched message makes progress while the receiver is in a call.
-// The call waits for a message that was sent after it.
+// lawOfProgressDuring checks that a matched message makes progress while the receiver is in a call
+// that waits for a later message.
 func lawOfProgressDuring(name string, call func(c *mpi.Comm)) law {
 	return law{name: "in " + name, ranks: 2, program: func(c *mpi.Comm) error {
 		const bytes = 20000
@@ -112,8 +112,7 @@ func lawOfProgressDuring(name string, call func(c *mpi.Comm)) law {
 	}}
 }
 
-// checkManyBlockedSends: messages that wait for their receives do not keep others waiting, though
-// there are many.
+// checkManyBlockedSends checks that many messages that wait for their receives do not block others.
 func checkManyBlockedSends(c *mpi.Comm) error {
 	const n = 2000
 	if c.Rank() == 0 {
@@ -137,8 +136,8 @@ func checkManyBlockedSends(c *mpi.Comm) error {
 	return nil
 }
 
-// FloodProgram is a program that sends messages from rank 0 to rank 1 while that
-// makes no progress. None is lost.
+// FloodProgram returns a program that sends messages from rank 0 to rank 1 while rank 1 makes no
+// progress. No message may be lost.
 func FloodProgram(messages, bytes int) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		if c.Rank() == 0 {

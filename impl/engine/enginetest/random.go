@@ -17,13 +17,13 @@ var (
 	firstProgramSeed   = flag.Uint64("seed", 1, "seed of the first random program")
 )
 
-// checkRandomPrograms runs random programs, whose ranks judge what they receive. Each world runs
-// one in sixteen with each library, or all if there are many. A program that fails is made shorter
-// as long as it fails, and printed.
+// checkRandomPrograms runs random programs, whose ranks check what they receive. Each world runs
+// one in sixteen with each library, or all if there are many. A failing program is shortened as
+// long as it still fails, and printed.
 func checkRandomPrograms(t testing.TB, s *Subject, w World) error {
 	share, most := 16, 16
 	switch {
-	case w.RanksAreProcesses: // they take long to start
+	case w.RanksAreProcesses: // they start slowly
 		share, most = 60, 5
 	case *randomProgramCount > 1000:
 		share = 1
@@ -45,7 +45,7 @@ func checkRandomPrograms(t testing.TB, s *Subject, w World) error {
 		}
 		played++
 		if err := s.runRandomProgram(t, w, p); err != nil {
-			if !w.RanksAreProcesses { // their later runs would follow those that only rank 0 makes
+			if !w.RanksAreProcesses { // no shortening, because only rank 0 would make the additional runs
 				p, err = s.shortestFailingProgram(t, w, p, err)
 			}
 			return fmt.Errorf("seed %d: %w\nof the program, on %d ranks:\n%v", seed, err, p.Ranks, p)
@@ -58,7 +58,7 @@ func (s *Subject) runRandomProgram(t testing.TB, w World, p *program.Program) er
 	return s.run(t, w, p.Ranks, mpi.Options{Tuning: p.Tuning, Check: []mpi.CheckMode{mpi.CheckStrict, mpi.CheckOff}[p.Seed%2]}, p.Run)
 }
 
-// shortestFailingProgram returns the shortest program that fails as well, and its error.
+// shortestFailingProgram shortens a failing program, and returns it with its error.
 func (s *Subject) shortestFailingProgram(t testing.TB, w World, p *program.Program, err error) (*program.Program, error) {
 	for i := len(p.Actions) - 1; i >= 0; i-- {
 		q := p.Without(i)
@@ -70,7 +70,7 @@ func (s *Subject) shortestFailingProgram(t testing.TB, w World, p *program.Progr
 			p, err = q, now
 		}
 		if time.Since(begun) > maxJobDuration/6 {
-			break // a program that hangs is not run again and again
+			break // a program that hangs is not run repeatedly
 		}
 	}
 	return p, err

@@ -9,12 +9,12 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// requestLaws are the rules of completing, persistent and freed requests.
+// requestLaws are the laws of completion, and of persistent and freed requests.
 var requestLaws = []law{
 	{name: "wait for any, some and all", ranks: 2, program: func(c *mpi.Comm) error {
 		const n = 12
 		if c.Rank() == 0 {
-			for i := range n { // backwards, one after the other
+			for i := range n { // in reverse order
 				mpi.Recv[byte](c, nil, 1, 0)
 				mpi.Send(c, program.Text(messageLengths[n-1-i], n-1-i), 1, n-1-i)
 			}
@@ -23,7 +23,7 @@ var requestLaws = []law{
 		var bufs [n][20000]byte
 		reqs := make([]mpi.Request, n+2)
 		for i := range n {
-			reqs[i+1] = mpi.Irecv(c, bufs[i][:], 0, i) // a null request at each end
+			reqs[i+1] = mpi.Irecv(c, bufs[i][:], 0, i) // with a null request at each end
 		}
 		check := func(at int, st mpi.Status) error {
 			if !reqs[at].IsNull() {
@@ -94,7 +94,7 @@ var requestLaws = []law{
 				reqs[i] = mpi.Irecv(c, bufs[i][:], 0, i+round)
 			}
 			mpi.Send[byte](c, nil, 0, 0)
-			mpi.Recv[byte](c, nil, 0, 99) // messages do not overtake, but may end in any order
+			mpi.Recv[byte](c, nil, 0, 99) // messages do not overtake, but may complete in any order
 			switch round {
 			case 0:
 				mpi.WaitAll(reqs, st)
@@ -187,7 +187,7 @@ var requestLaws = []law{
 		for round := range rounds {
 			if c.Rank() == 1 {
 				mpi.StartAll(reqs)
-				synchronizeComm(c) // ready sends may come
+				synchronizeComm(c) // the receives of ready sends are posted
 				for i, st := range waitForAllBy(round, reqs) {
 					if err := checkReceived(fmt.Sprint("round ", round, ", message ", i), st, bufs[i], mpi.Status{Tag: i, Bytes: len(bufs[i])}, 1000*round+i); err != nil {
 						return err
@@ -284,7 +284,7 @@ var requestLaws = []law{
 			if st, ok := reqs[2].Test(); !ok || st != nullStatus {
 				return fmt.Errorf("mpi.Test: %+v, %v", st, ok)
 			}
-			reqs[3].Start() // which is complete
+			reqs[3].Start() // its operation is complete
 			if !mpi.TestAll(reqs, nil) {
 				return fmt.Errorf("not all are complete that are active")
 			}
@@ -292,7 +292,7 @@ var requestLaws = []law{
 				return fmt.Errorf("a persistent request is null")
 			}
 			mpi.StartAll([]mpi.Request{reqs[0], reqs[2]})
-			again := reqs[0] // names the same operation
+			again := reqs[0] // refers to the same operation
 			if err := checkReceived("the copy", again.Wait(), b, mpi.Status{Tag: 1, Bytes: 8}, 1); err != nil {
 				return err
 			}
@@ -368,7 +368,7 @@ var requestLaws = []law{
 			reqs[2].Start()
 			freeRequests(reqs)
 			mpi.Send[byte](c, nil, 0, 5)
-			mpi.Recv[byte](c, nil, 0, 5) // what was sent before has ended
+			mpi.Recv[byte](c, nil, 0, 5) // earlier messages have arrived
 			if !bytes.Equal(b, program.Text(size, i)) || !bytes.Equal(textOf(gaps), program.Text(gaps.Len(), i)) || !bytes.Equal(again, b) {
 				return fmt.Errorf("%d bytes: not all has come", size)
 			}
@@ -419,13 +419,13 @@ var requestLaws = []law{
 var (
 	nullStatus      = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 	cancelledStatus = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag, Cancelled: true}
-	typeWithGaps    = mustCommit(datatype.Vector(10, 1, 3, mpi.Byte)) // 10 of 28 bytes
+	typeWithGaps    = mustCommit(datatype.Vector(10, 1, 3, mpi.Byte)) // 10 of 28 bytes are data
 	bufferWithGaps  = func(n int) mpi.Buffer {                        // n elements with gaps
 		return mpi.Buffer{Bytes: make([]byte, n*typeWithGaps.Extent()), Count: n, Type: typeWithGaps}
 	}
 )
 
-// fillWithText puts text into the data of a buffer, and what returns it.
+// fillWithText fills the data of a buffer with a text.
 func fillWithText(b mpi.Buffer, seed int) mpi.Buffer {
 	b.Scatter(program.Text(b.Len(), seed), func(dst, src []byte) int { return copy(dst, src) })
 	return b
@@ -437,12 +437,12 @@ func textOf(b mpi.Buffer) []byte {
 	return flat
 }
 
-// persistentSends are those that make persistent sends, in the order of starters.
+// persistentSends are the functions for persistent sends, in the order of starters.
 func persistentSends(c *mpi.Comm) []func(mpi.Buffer, int, int) mpi.Request {
 	return []func(mpi.Buffer, int, int) mpi.Request{c.SendInit, c.SsendInit, c.BsendInit, c.RsendInit}
 }
 
-// waitForAllBy waits for all in one of several ways.
+// waitForAllBy completes all requests in one of several ways.
 func waitForAllBy(how int, reqs []mpi.Request) []mpi.Status {
 	st := make([]mpi.Status, len(reqs))
 	index, some := make([]int, len(reqs)), make([]mpi.Status, len(reqs))
@@ -484,8 +484,8 @@ func freeRequests(reqs []mpi.Request) {
 	}
 }
 
-// synchronizeComm makes progress until the other of two ranks does, too: what it has sent before
-// has arrived then.
+// synchronizeComm makes progress until the other of two ranks does so, too. Its earlier messages
+// have then arrived.
 func synchronizeComm(c *mpi.Comm) {
 	mpi.Sendrecv[byte, byte](c, nil, 1-c.Rank(), 99, nil, 1-c.Rank(), 99)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// wordShapes are types of 8-byte words that lie in several ways.
+// wordShapes are types of 8-byte words with different layouts.
 func wordShapes() map[string]*mpi.Datatype {
 	return map[string]*mpi.Datatype{
 		"in a row":  mustCommit(datatype.Contiguous(6, mpi.Float64)),
@@ -21,7 +21,7 @@ func wordShapes() map[string]*mpi.Datatype {
 	}
 }
 
-// newTextBuffer returns a buffer of count elements that just has room, whose bytes are a text.
+// newTextBuffer returns a buffer of count elements with no spare memory, filled with a text.
 func newTextBuffer(t *mpi.Datatype, count, seed int) mpi.Buffer {
 	low, end := mpi.Buffer{Count: count, Type: t}.DataRange()
 	return mpi.Buffer{Bytes: program.Text(end-low, seed), Origin: -low, Count: count, Type: t}
@@ -33,8 +33,8 @@ func packData(b mpi.Buffer) []byte {
 	return flat
 }
 
-// checkShapes: data goes from any shape to any other with the same elements, by all modes, blocking
-// or not, and touches nothing else.
+// checkShapes sends data between all pairs of layouts with the same elements, in all modes,
+// blocking and nonblocking, and checks that no other memory changes.
 func checkShapes(c *mpi.Comm) error {
 	c.AttachBuffer(make([]byte, 1<<16))
 	tag := 0
@@ -68,7 +68,7 @@ func checkShapes(c *mpi.Comm) error {
 	return nil
 }
 
-// checkSendrecvReplace replaces what it sends, with gaps and without.
+// checkSendrecvReplace checks SendrecvReplace with and without gaps.
 func checkSendrecvReplace(c *mpi.Comm) error {
 	next, before := (c.Rank()+1)%3, (c.Rank()+2)%3
 	for tag, name := range []string{"in a row", "columns"} {
@@ -84,7 +84,7 @@ func checkSendrecvReplace(c *mpi.Comm) error {
 	return nil
 }
 
-// checkPartialElements receives fewer elements than it has room for, and one that is not whole.
+// checkPartialElements receives fewer elements than the buffer holds, and an incomplete one.
 func checkPartialElements(c *mpi.Comm) error {
 	pair := mustCommit(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{mpi.Int32, mpi.Float64}))
 	if c.Rank() == 0 {

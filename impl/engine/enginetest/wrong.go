@@ -13,7 +13,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// wrongPrograms are wrong programs, each with its error.
+// wrongPrograms are wrong programs with their errors.
 var wrongPrograms = []law{
 	{name: "ready without a receive", ranks: 2, checkError: expectError(1, "", engine.ErrOther, "ready message of 600 bytes with tag 3"), program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
@@ -127,8 +127,8 @@ var wrongPrograms = []law{
 	}},
 }
 
-// expectError expects an error of a rank in a call, of a class and with one of some texts: it may
-// depend on the engine how far something has come.
+// expectError expects an error of a rank in a call, with a class and one of the texts: the progress
+// of operations may depend on the engine.
 func expectError(rank int, call string, class engine.ErrorClass, texts ...string) func(error) error {
 	return func(err error) error {
 		var e *mpi.Error
@@ -140,9 +140,9 @@ func expectError(rank int, call string, class engine.ErrorClass, texts ...string
 	}
 }
 
-// expectNotReceivedError expects an error about the message with tag 5: it depends on the protocol
-// whether the receiver is certain of it, or waits for its cancel, or the sender waits for its
-// receive.
+// expectNotReceivedError expects an error about the message with tag 5. It depends on the protocol
+// whether the receiver knows that the message is not received, or waits for its cancellation, or
+// the sender waits for its receive.
 func expectNotReceivedError(err error) error {
 	if err != nil && strings.Contains(err.Error(), "with tag 5") && regexp.MustCompile("not received|waits for 2 operations").MatchString(err.Error()) {
 		return nil
@@ -150,14 +150,14 @@ func expectNotReceivedError(err error) error {
 	return fmt.Errorf("the job returned %v, want an error about the message with tag 5", err)
 }
 
-// expectDeadlock expects a report of the five ranks.
+// expectDeadlock expects a report about five ranks.
 func expectDeadlock(err error) error {
 	var d *mpi.DeadlockError
 	var below *device.Deadlock
 	if !errors.As(err, &d) || !errors.As(err, &below) || len(below.Ranks) != 5 {
 		return fmt.Errorf("the job returned %v, want a deadlock of 5 ranks", err)
 	}
-	got := regexp.MustCompile(` \(\w+\.go:\d+\)`).ReplaceAllString(err.Error(), "") // without lines of programs
+	got := regexp.MustCompile(` \(\w+\.go:\d+\)`).ReplaceAllString(err.Error(), "") // without source lines
 	for _, want := range []string{
 		"rank 0: in Recv, waits for a message from rank 1 with tag 7",
 		"rank 1: in Probe, waits for a message from any rank with tag 8",
@@ -172,14 +172,14 @@ func expectDeadlock(err error) error {
 	return nil
 }
 
-// newBufferOfTwoTypes is a buffer of three elements, each of one value of each type, with a gap
-// between.
+// newBufferOfTwoTypes returns a buffer of three elements, each with a value of both types and a gap
+// in between.
 func newBufferOfTwoTypes(first, second *mpi.Datatype) mpi.Buffer {
 	t := mustCommit(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{first, second}))
 	return mpi.Buffer{Bytes: make([]byte, 3*t.Extent()), Count: 3, Type: t}
 }
 
-// programOfRank0 is a program of rank 0 alone.
+// programOfRank0 returns a program that only rank 0 executes.
 func programOfRank0(do func(c *mpi.Comm)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		if c.Rank() == 0 {

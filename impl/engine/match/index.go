@@ -1,22 +1,22 @@
 package match
 
-// index finds the earliest entry for an envelope. It is a hash table of the different envelopes
-// that are queued, including those with wildcards: each bucket chains the first entries of its
-// envelopes, and each of these begins the ring of the entries that have the same envelope.
+// index finds the earliest entry for an envelope. It is a hash table of the different queued
+// envelopes, including those with wildcards. Each bucket chains the first entries of its envelopes,
+// and each of these starts a ring of the entries with the same envelope.
 //
-// Note: on Go's map a look-up with removal and posting takes three times as long (BenchmarkIndex:
+// Note: with Go's map a look-up with removal and posting takes three times as long (BenchmarkIndex:
 // 240 instead of 80 ns).
 type index[T any] struct {
-	buckets        []*Entry[T] // a power of two
-	envelopes      int         // different envelopes
-	entriesByClass [4]int      // entries of each class
+	buckets        []*Entry[T] // length is a power of two
+	envelopes      int         // number of different envelopes
+	entriesByClass [4]int      // number of entries by class
 }
 
-// sameEnvelopeLinks links entries in a circle.
+// sameEnvelopeLinks links entries with the same envelope in a ring.
 type sameEnvelopeLinks[T any] struct{ prev, next *Entry[T] }
 
-// A class says which wildcards an envelope has. A message can match entries of all four, each under
-// one envelope, and most programs use one or two.
+// The class of an envelope says which wildcards it has. A message can match entries of all four
+// classes, each under one envelope. Most programs use one or two.
 const (
 	anySource = 1 << iota
 	anyTag
@@ -44,7 +44,7 @@ func (x Envelope) withWildcards(c int) Envelope {
 	return x
 }
 
-// minBuckets is room for twice as many entries as are scanned without an index.
+// minBuckets is twice the number of entries that are scanned without an index.
 const minBuckets = 2 * maxScannedEntries
 
 // firstMatch returns the earliest entry that matches x, which has no wildcards.
@@ -70,7 +70,7 @@ func (i *index[T]) firstEqual(x Envelope) *Entry[T] {
 	return e
 }
 
-// add adds e as the last entry of its envelope.
+// add appends e to the entries with its envelope.
 func (i *index[T]) add(e *Entry[T]) {
 	i.entriesByClass[e.wildcardClass()]++
 	if first := i.firstEqual(e.Envelope); first != nil {
@@ -87,12 +87,12 @@ func (i *index[T]) add(e *Entry[T]) {
 	i.insertIntoBucket(e)
 }
 
-// remove drops e, which is in the index.
+// remove removes e, which must be in the index.
 func (i *index[T]) remove(e *Entry[T]) {
 	i.entriesByClass[e.wildcardClass()]--
 	prev, next := e.sameEnvelope.prev, e.sameEnvelope.next
 	prev.sameEnvelope.next, next.sameEnvelope.prev = next, prev
-	if e.serial <= prev.serial { // e is the first: the last comes before it
+	if e.serial <= prev.serial { // e is the first, preceded by the last
 		at := i.bucket(e.Envelope)
 		for *at != e {
 			at = &(*at).nextInBucket
@@ -113,8 +113,8 @@ func (i *index[T]) insertIntoBucket(e *Entry[T]) {
 	e.nextInBucket, *at = *at, e
 }
 
-// grow doubles the table. It never shrinks, because a queue that was long once often becomes long
-// again.
+// grow doubles the table. The table never shrinks, because a queue that was long once often becomes
+// long again.
 func (i *index[T]) grow() {
 	old := i.buckets
 	i.buckets = make([]*Entry[T], 2*len(old))
@@ -127,9 +127,9 @@ func (i *index[T]) grow() {
 	}
 }
 
-// bucket returns where the chain for x begins. Sources, tags and contexts are small and dense:
-// multiplying by odd constants (the golden ratio's and MurmurHash3's) spreads them over the upper
-// bits.
+// bucket returns the start of the chain for x. Sources, tags and contexts are small and dense.
+// Multiplication by odd constants (those of the golden ratio and of MurmurHash3) spreads them over
+// the upper bits.
 func (i *index[T]) bucket(x Envelope) **Entry[T] {
 	h := (uint64(x.Context)<<32 | uint64(uint32(x.Source))) * 0x9E3779B97F4A7C15
 	h = (h ^ h>>32 ^ uint64(uint32(x.Tag))) * 0xC2B2AE3D27D4EB4F

@@ -1,26 +1,28 @@
-// Package match pairs posted receives and early messages in MPI's order.
+// Package match matches posted receives and unexpected messages in MPI's order.
 //
-// A rank keeps two queues: receives that wait for a message, and messages that arrived before their
-// receive. An arrival on one side is looked up in the queue of the other side. The earliest entry
-// that matches is the right one. This is MPI's rule that neither messages nor receives overtake
-// each other, although a message with another tag may pass. The package handles envelopes and their
-// order; its user decides what is queued and what happens to a pair.
+// A rank keeps two Queues: posted receives, and messages that arrived before their receive. An
+// arrived message is looked up among the receives, and a new receive among the messages
+// (Queue.Match). The earliest entry with a matching Envelope is the right one. This implements
+// MPI's rule that neither messages nor receives overtake each other, although a message with
+// another tag may pass. The package handles envelopes and their order; its user decides what is
+// queued and what happens to a pair.
 package match
 
 import "fmt"
 
-// AnySourceOrTag in place of a source or tag matches every source or tag.
+// AnySourceOrTag matches every source or every tag.
 const AnySourceOrTag = -1
 
-// Envelope has the fields by which messages are matched. A message has a source and a tag of its
-// own; a receive may have AnySourceOrTag in place of either. There is no wildcard for the context.
+// Envelope has the fields by which messages are matched. A receive may have AnySourceOrTag as
+// source or tag. There is no wildcard for the context.
 type Envelope struct {
 	Context     uint32
 	Source, Tag int32
 }
 
-// Matches reports whether some message matches both envelopes: for a message and a receive, whether
-// the receive may take the message; for two receives, whether they compete for some message.
+// Matches reports whether some message matches both envelopes. For a message and a receive, this
+// says whether the receive may take the message; for two receives, whether they compete for a
+// message.
 func (x Envelope) Matches(y Envelope) bool {
 	return x.Context == y.Context &&
 		(x.Source == y.Source || x.Source == AnySourceOrTag || y.Source == AnySourceOrTag) &&
@@ -42,7 +44,7 @@ func formatOrAny(v int32) string {
 // hasWildcard reports whether x has a wildcard.
 func (x Envelope) hasWildcard() bool { return x.Source == AnySourceOrTag || x.Tag == AnySourceOrTag }
 
-// mustBeValid panics if x is not a valid envelope.
+// mustBeValid panics if x is invalid.
 func (x Envelope) mustBeValid() {
 	if x.Tag < AnySourceOrTag {
 		panic("match: negative tag")
@@ -55,5 +57,5 @@ func (x Envelope) mustBeValid() {
 	}
 }
 
-// anyContext is AnySourceOrTag, converted to a context by mistake.
+// anyContext is AnySourceOrTag converted to a context by mistake.
 const anyContext = 1<<32 - 1

@@ -2,43 +2,44 @@ package match
 
 import "iter"
 
-// Entry is an element of a Queue. It is embedded in what is queued, so queueing allocates nothing.
-// While an entry is queued its envelope may not change, and it may not be copied.
+// Entry is an element of a Queue. Embed it in what is queued, so that queueing allocates nothing.
+// While an entry is queued, its envelope must not change and it must not be copied.
 type Entry[T any] struct {
 	Envelope
 	Value T
 
-	queue        *Queue[T]            // where it is queued
-	serial       uint64               // its place in the order of all entries that the queue has seen
-	prev, next   *Entry[T]            // in order
+	queue        *Queue[T]            // the queue that contains it
+	serial       uint64               // number among all entries that the queue has ever had
+	prev, next   *Entry[T]            // in queue order
 	sameEnvelope sameEnvelopeLinks[T] // entries with an equal envelope
-	nextInBucket *Entry[T]            // the next envelope in the bucket, if this is the first entry of its envelope
+	nextInBucket *Entry[T]            // if this is the first entry of its envelope, that of the next envelope in the bucket
 }
 
-// maxScannedEntries is the longest queue that is searched from end to end. A longer one is searched
-// by an index.
+// maxScannedEntries is the length up to which a queue is searched sequentially. A longer queue has
+// an index.
 const maxScannedEntries = 8
 
-// Queue holds entries in the order in which they were added and finds the earliest that matches an
-// envelope. The zero value is an empty queue. It may not be copied while it holds entries.
+// Queue has entries in the order in which they were added, and finds the earliest that matches an
+// envelope. The zero value is an empty queue. A queue with entries must not be copied.
 //
-// A search without wildcards takes constant time however long the queue is, and whatever wildcards
-// its entries have. A search with wildcards, which only looks for early messages, goes through the
-// queue from the front.
+// A search without wildcards takes constant time, whatever the length of the queue and the
+// wildcards of its entries. A search with wildcards, which occurs only for unexpected messages,
+// scans the queue from the front.
 //
-// Note: an index over messages by tag alone and by source alone would make these constant as well.
-// Every early message would pay for searches that nearly always find their message at the front.
+// Note: additional indexes of messages by tag and by source would make these searches constant,
+// too. But every unexpected message would pay for searches that nearly always find their message at
+// the front.
 type Queue[T any] struct {
 	head, tail *Entry[T]
 	length     int
 	lastSerial uint64
-	index      *index[T] // nil until the queue first grew long
+	index      *index[T] // nil until the queue first becomes long
 }
 
 // Len returns the number of entries.
 func (q *Queue[T]) Len() int { return q.length }
 
-// Add puts e at the end.
+// Add appends e.
 func (q *Queue[T]) Add(e *Entry[T]) {
 	e.mustBeValid()
 	if e.queue != nil {
@@ -63,7 +64,7 @@ func (q *Queue[T]) Add(e *Entry[T]) {
 	}
 }
 
-// Remove takes e out.
+// Remove removes e.
 func (q *Queue[T]) Remove(e *Entry[T]) {
 	if e.queue != q {
 		panic("match: entry is not in this queue")
@@ -85,8 +86,7 @@ func (q *Queue[T]) Remove(e *Entry[T]) {
 	e.queue, e.prev, e.next = nil, nil, nil
 }
 
-// First returns the entry that was added before all others, or nil. If it matches an envelope, it
-// is what Match returns.
+// First returns the first entry, or nil. If it matches an envelope, Match returns it.
 func (q *Queue[T]) First() *Entry[T] { return q.head }
 
 // Match returns the earliest entry that matches x, or nil. The entry stays queued.
@@ -103,7 +103,7 @@ func (q *Queue[T]) Match(x Envelope) *Entry[T] {
 	return nil
 }
 
-// All returns the entries in order. The current entry may be removed during the iteration.
+// All yields the entries in order. The current entry may be removed during the iteration.
 func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	return func(yield func(*Entry[T]) bool) {
 		for e := q.head; e != nil; {
@@ -116,9 +116,9 @@ func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	}
 }
 
-// isIndexed reports whether the index holds the entries. It holds them from the time the queue
-// grows long until it is empty, so a queue whose length varies about the limit is not indexed again
-// and again.
+// isIndexed reports whether the index contains the entries. It does so from the time the queue
+// becomes long until it is empty, so that a queue whose length varies around the limit is not
+// indexed repeatedly.
 func (q *Queue[T]) isIndexed() bool { return q.index != nil && q.index.envelopes > 0 }
 
 func (q *Queue[T]) buildIndex() {

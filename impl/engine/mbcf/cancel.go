@@ -10,15 +10,15 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A request may be answered while its receiver cancels the receive, and a message taken while its
-// sender cancels the send. So the other side decides, in a handler that runs even if its rank
-// computes, where the machine has signals:
+// A request may be answered while its receiver cancels the receive, and a message may be received
+// while its sender cancels the send. So the other rank decides, in a handler. If the machine has
+// signals, the handler runs even if its rank computes:
 //
 //	receiver            sender              sender              receiver
 //	void ─────────────▶ is it answered?     recall ───────────▶ has it a receive?
 //	     ◀───────────── answer                     ◀─────────── answer
 //
-// If the other rank has ended, there is no handler any more, and the world says so.
+// If the other rank has ended, there is no handler, and the world reports that.
 
 // cancelledFIFOMessage is a message in the FIFO that its sender has cancelled.
 type cancelledFIFOMessage struct {
@@ -35,7 +35,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	}
 	e.lastCancelSerial++
 	switch p := e.peers[o.Peer]; {
-	case o.Receive && o.list == nil: // it has a message
+	case o.Receive && o.list == nil: // a message is bound to it
 	case o.Receive && !o.hasLiveRequest:
 		e.removePending(o)
 	case o.Receive:
@@ -49,7 +49,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	case o.isEnteringFIFO:
 		o.cancelSerial = e.lastCancelSerial
 		e.transport.recallMessage(p, o)
-	case o.serial > 0: // a synchronous message, which is in the FIFO
+	case o.serial > 0: // a synchronous message in the FIFO
 		o.cancelSerial = e.lastCancelSerial
 		e.cancelSend(o)
 	}
@@ -60,8 +60,8 @@ func (e *Engine) cancelSend(s *op) {
 	e.requestCancel(head{kind: kindDiscardMessage, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancelSerial}, s)
 }
 
-// requestCancel tells another rank of a cancel, and the world that its end is of interest. A cancel
-// of a message from the rank to itself is decided at once.
+// requestCancel sends a cancel to another rank, and subscribes to the end of that rank. A cancel of
+// a rank's message to itself is decided at once.
 func (e *Engine) requestCancel(h head, o *op) {
 	e.lastCancel = h
 	if o.Peer == e.selfRank {
@@ -84,8 +84,8 @@ func (e *Engine) discardSelfMessage(s *op) {
 	}
 }
 
-// handleCancel decides a cancel of another rank. It may run in a handler, so it neither waits nor
-// receives, nor completes operations.
+// handleCancel decides a cancel by another rank. It may run in a signal handler, so it must not
+// wait, receive, or complete operations.
 func (e *Engine) handleCancel(src int32, h *head) {
 	p := e.peer(src)
 	if h.kind == kindDiscardRequest {
@@ -108,16 +108,16 @@ func (e *Engine) handleCancel(src int32, h *head) {
 	case !serialBefore(p.lastAcceptedSerial, h.serial): // it has been received
 		e.sendCancelAnswer(src, h, false)
 	case e.posted.Match(match.Envelope{Context: h.context, Source: src, Tag: h.tag}) != nil:
-		p.cancelledMessages = append(p.cancelledMessages, cancelledFIFOMessage{*h, true}) // a receive will take it, unless an earlier message does
+		p.cancelledMessages = append(p.cancelledMessages, cancelledFIFOMessage{*h, true}) // it will be matched by a receive unless an earlier message is
 	default:
 		p.cancelledMessages = append(p.cancelledMessages, cancelledFIFOMessage{*h, false})
 		e.sendCancelAnswer(src, h, true)
 	}
 }
 
-// discardRequest discards a request, unless it is answered. If messages have gone by the FIFO since
-// the request was posted, it never will be. A later request may have the same serial and be
-// answered; then the receiver has numbered again, and its cancel has ended.
+// discardRequest discards a request unless it is answered. If messages have gone through the FIFO
+// since the request was posted, it never will be. A later request may have the same serial and be
+// answered; then the receiver has renumbered, and its cancel has ended.
 func (e *Engine) discardRequest(p *peer, h *head) bool {
 	switch {
 	case serialBefore(h.serial, p.expectedRequest):
@@ -138,8 +138,8 @@ func (e *Engine) sendCancelAnswer(dst int32, h *head, found bool) {
 	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindDiscardAnswer, from: h.from, to: h.to, found: found}).encode()})
 }
 
-// isCancelledMessage reports whether the sender of a message has cancelled it, and answers if that
-// depended on whether there is a receive.
+// isCancelledMessage reports whether the sender of a message has cancelled it. It sends the answer,
+// if that depended on a receive.
 func (e *Engine) isCancelledMessage(m *message, received bool) bool {
 	p := e.peers[m.Source]
 	if p == nil || len(p.cancelledMessages) == 0 {
@@ -158,7 +158,7 @@ func (e *Engine) isCancelledMessage(m *message, received bool) bool {
 	return true
 }
 
-// handleCancelAnswer takes in the answer to a cancel, unless the operation has ended otherwise.
+// handleCancelAnswer handles the answer to a cancel, unless the operation has ended otherwise.
 func (e *Engine) handleCancelAnswer(h *head) {
 	o := e.ops[h.from]
 	switch {
@@ -170,7 +170,7 @@ func (e *Engine) handleCancelAnswer(h *head) {
 	}
 }
 
-// finishCancelled ends an operation that is cancelled.
+// finishCancelled ends a cancelled operation.
 func (e *Engine) finishCancelled(o *op) {
 	if o.Receive {
 		e.removePending(o)
@@ -180,19 +180,19 @@ func (e *Engine) finishCancelled(o *op) {
 	e.rank.FinishCancelled(&o.Op)
 }
 
-// handlePeerExit goes on without a rank whose program has ended: nothing more of it comes, so that
-// it has done without what is being cancelled.
+// handlePeerExit handles the end of another rank's program. Nothing more arrives from it, so it has
+// not received what is being cancelled.
 func (e *Engine) handlePeerExit(rank int32) {
 	p := e.peer(rank)
 	e.transport.handlePeerExit(p)
 	for _, o := range e.ops {
-		if o.cancelSerial > 0 && o.Peer == rank && !o.isEnteringFIFO { // if its message is on the way, it will be asked for
+		if o.cancelSerial > 0 && o.Peer == rank && !o.isEnteringFIFO { // if its message is under way, that is checked later
 			e.finishCancelled(o)
 		}
 	}
 }
 
-// handleControl takes in a packet that is alike for all fabrics.
+// handleControl handles a packet that is the same for all transports.
 func (e *Engine) handleControl(q *device.Packet, h *head) {
 	switch h.kind {
 	case kindACK:

@@ -8,37 +8,37 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packetKind says what a packet is, or an entry of a FIFO.
+// packetKind is the kind of a packet or of a FIFO entry.
 type packetKind uint8
 
 const (
 	kindMessage        packetKind = iota + 1 // header and data: an entry of a message FIFO
 	kindRequest                              // an entry of a request FIFO
-	kindRemoteWrite                          // data and completion record of a remote write
-	kindACK                                  // a synchronous message that went by the FIFO has met its receive
-	kindDiscardMessage                       // sender to receiver: discard a message, if it has no receive
-	kindDiscardRequest                       // receiver to sender: discard a request, if it is not answered
+	kindRemoteWrite                          // data or completion record of a remote write
+	kindACK                                  // receiver to sender: a synchronous message sent by the FIFO has been matched
+	kindDiscardMessage                       // sender to receiver: discard a message unless it has a receive
+	kindDiscardRequest                       // receiver to sender: discard a request unless it is answered
 	kindDiscardAnswer                        // whether it was discarded
 	kindExit                                 // from the world: the program of a rank has ended
-	kindQueueKeys                            // the queues of a rank
-	kindPutEnded                             // from the machine: a put has ended
-	kindEntryEnded                           // from the machine: an entry was taken or refused
-	kindRequestRefused                       // from the machine: a request was refused
+	kindQueueKeys                            // keys of a rank's queues
+	kindPutEnded                             // from the port: a put has ended
+	kindEntryEnded                           // from the port: an entry was accepted or refused
+	kindRequestRefused                       // from the port: a request was refused
 )
 
-// head is what a packet says beside its data, an entry before it.
+// head is the header of a packet or of an entry.
 type head struct {
 	kind        packetKind
 	mode        model.Mode
-	found       bool // of an answer: it was discarded
+	found       bool // of an answer: the message or request was discarded
 	tag         int32
 	context     uint32
 	signature   engine.Signature
 	serial      uint32 // of the message; of the request
-	otherSerial uint32 // next request; accepted message
+	otherSerial uint32 // next request, or accepted message
 	from        uint32 // operation of the sender
-	to          uint32 // operation of the receiver; serial of a cancel; part of a message
-	size        int    // of the message; room of a request
+	to          uint32 // operation of the receiver, serial of a cancel, or index of a message's part
+	size        int    // bytes of the message, or of the request's buffer
 }
 
 func (h *head) encode() device.Head {
@@ -55,7 +55,8 @@ func decodeHead(w *device.Head) head {
 		serial: uint32(w[2]), otherSerial: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
 }
 
-// Describe names the kind of a packet, of an entry or of a put, and says what else its head says.
+// Describe returns the name of the kind of a packet, entry or put, and the other fields of its
+// header, for traces.
 func Describe(w device.Head) (name, detail string) {
 	if w == device.NoCompletion {
 		return "remote write", ""
@@ -81,5 +82,5 @@ func Describe(w device.Head) (name, detail string) {
 	return "unknown", ""
 }
 
-// serialBefore reports whether a serial comes before another: they wrap around.
+// serialBefore reports whether serial a precedes b, with wrap-around.
 func serialBefore(a, b uint32) bool { return int32(a-b) < 0 }

@@ -1,30 +1,17 @@
-// Package mbcf is the engine of MPI/MBCF: receivers post requests, and a sender that finds a
-// request for the message in hand writes straight into the receive buffer.
-//
-// Every pair of ranks has two FIFOs in each direction of messages: the message FIFO in the memory
-// of the receiver, and the request FIFO in that of the sender, which the receiver fills:
+// Package mbcf is the engine of MPI/MBCF. Receivers post requests, and a sender that has a request
+// for its message writes directly into the receive buffer. Every pair of ranks has two FIFOs in
+// each direction: the message FIFO in the receiver's memory, and the request FIFO in the sender's
+// memory, which the receiver fills:
 //
 //	receiver                        sender
 //	Irecv: request ───────────────▶ request FIFO
 //	                                Isend: the request is valid and matches
 //	user's buffer ◀──────────────── remote write of the data, then of a completion record
-//
 //	Irecv or Wait: message FIFO ◀── Isend: no such request: header and data
 //
-// Ranks match on both sides, so serial numbers decide which requests are valid:
-//
-//	message serial     counts the messages that a sender has put into a message FIFO
-//	request serial     numbers the requests of a receiver to one sender
-//	next request       in every header: the request serial that the sender expects
-//	accepted message   in every request: the last message that the receiver took from the FIFO
-//
-// A sender uses a request if it is fresh (the receiver has accepted all messages in the FIFO) and
-// in succession (its serial is the next one). It drops all others, and sends by the FIFO. A header
-// tells the receiver which requests were answered (retire) and from where it numbers again
-// (repost).
-//
-// There are two ways below this, by what the port has: remote uses its Memory, Queue, Watch and
-// Signal, and packets uses nothing but packets, and puts of long messages where there is Memory.
+// Ranks match on both sides, so serial numbers decide which requests are valid (see peer). Engine
+// has two transports, depending on the port: remoteTransport uses Memory, Queue, Watch and Signal,
+// and packetTransport uses packets, and puts of long messages if there is Memory.
 package mbcf
 
 import (
@@ -36,51 +23,61 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// transport is how requests, messages and remote writes get to other ranks.
+// transport transfers requests, messages and remote writes to other ranks.
 type transport interface {
-	// oldestRequest takes the oldest request out of the request FIFO that a receiver fills, or
-	// returns nil. The request is valid until the next call.
+	// oldestRequest removes and returns the oldest request in the request FIFO that a receiver
+	// fills, or returns nil. The request is valid until the next call.
 	oldestRequest(p *peer) *request
 
-	// postRequest puts a request for a receive into the request FIFO of its source. A full FIFO
-	// loses it.
+	// postRequest puts a request for a receive into the request FIFO of its source. If the FIFO is
+	// full, the request is lost.
 	postRequest(p *peer, o *op, h head)
 
-	// writeToTarget writes the data of a send to where a request says, and then a completion
-	// record, and completes the send when the data has been taken.
+	// writeToTarget writes the data of a send to the location in a request, followed by a
+	// completion record. It completes the send when the data has been copied or sent.
 	writeToTarget(p *peer, s *op, r *request)
 
-	// enqueueMessage puts a send's message, whose serial is next, into the message FIFO of its
-	// receiver.
+	// enqueueMessage puts the message of a send, which has the next serial, into the message FIFO
+	// of its receiver.
 	enqueueMessage(p *peer, s *op)
 
-	// runAtPeer runs told at another rank, even if that rank computes where the machine can do so.
+	// runAtPeer runs handleControl at another rank. If the machine has signals, it runs even while
+	// that rank computes.
 	runAtPeer(dst int, h *head)
 
-	// progress takes in one thing that has happened, or with block waits for one.
+	// progress handles one event. If block is set it waits for one.
 	progress(block bool) bool
 
-	// drainMessages takes in the messages that have come from a rank, or from any, until receive o
-	// is complete or bound to one.
+	// drainMessages handles messages that have arrived from a rank, or from any, until receive o is
+	// complete or bound to one.
 	drainMessages(src int32, o *op)
 
-	// endRemoteUse ends the remote use of a receive that is complete.
+	// endRemoteUse ends the remote access to the buffer of a complete receive.
 	endRemoteUse(o *op)
 
-	// recallMessage takes back a message that is on its way into the FIFO; if its first part has
-	// arrived, recall returns and the message continues.
+	// recallMessage withdraws a message that is entering the FIFO. If its first part has arrived,
+	// the message continues.
 	recallMessage(p *peer, s *op)
 
-	// handlePeerExit ends what is on the way to a rank whose program has ended, and takes in what
-	// the rank has written.
+	// handlePeerExit ends what is under way to a rank whose program has ended, and handles what
+	// that rank has written.
 	handlePeerExit(p *peer)
 
-	// beginEngineUse and leave bracket the engine's use of what told uses.
+	// beginEngineUse and endEngineUse enclose accesses to state that signal handlers use.
 	beginEngineUse()
 	endEngineUse()
 }
 
-// peer is what a rank knows of another rank.
+// peer is the state for one other rank. Four serial numbers keep both sides consistent:
+//
+//	message serial     counts the messages that a sender has put into a message FIFO
+//	request serial     numbers the requests of a receiver to one sender
+//	next request       in every header: the request serial that the sender expects
+//	accepted message   in every request: the last message that the receiver took from the FIFO
+//
+// A sender uses a request if it is fresh (the receiver has accepted all messages in the FIFO) and
+// in succession (its serial is the expected one). It drops all others, and sends by the FIFO. A
+// header tells the receiver which requests were answered, and from which serial it numbers again.
 type peer struct {
 	rank int32
 
@@ -88,40 +85,40 @@ type peer struct {
 	lastSentSerial   uint32 // serial of the last message in its FIFO
 	expectedRequest  uint32 // request serial that is expected
 	cancelledRequest cancelledRequest
-	isPutUnderWay    bool  // a message is being put, and none may leave before it is there
+	isPutUnderWay    bool  // a message is being put; no other may leave before it has arrived
 	blockedSends     []*op // sends that wait for that
 
 	// As a receiver.
 	lastAcceptedSerial      uint32      // serial of the last message taken from its FIFO
 	nextRequestSerial       uint32      // serial of the next request
-	anySourceCountAtRequest uint32      // Engine.wild when reqNo was used last
-	pendingReceives         receiveList // pending receives from this rank, in posting order
+	anySourceCountAtRequest uint32      // Engine.anySourceCount when nextRequestSerial was last used
+	pendingReceives         receiveList // from this rank, in the order of posting
 	partialMessage          *message
-	wasDrained              bool // a message was taken since requests were posted
+	wasDrained              bool // a message was taken from its FIFO since requests were posted
 	cancelledMessages       []cancelledFIFOMessage
 
 	remotePeer
-	receivedRequests requestRing // of requests, where they are packets
+	receivedRequests requestRing // if requests are packets
 }
 
-// cancelledRequest is a request that its receiver has cancelled: those with its serial are not
-// used, until the next message by the FIFO makes all requests stale.
+// cancelledRequest is a request that its receiver has cancelled. Requests with its serial are not
+// used until the next FIFO message makes all requests stale.
 type cancelledRequest struct {
 	isActive bool
 	serial   uint32
 }
 
-// request is what a receiver asks for.
+// request is a receiver's request for a message.
 type request struct {
 	context            uint32
 	tag                int32
-	size               int    // room for data
+	size               int    // bytes of the buffer
 	serial             uint32 // request serial
 	lastAcceptedSerial uint32 // accepted message number
 	writeTarget
 }
 
-// op is an operation.
+// op is an operation of this engine.
 type op struct {
 	engine.Op
 	postedEntry match.Entry[*op]
@@ -129,17 +126,17 @@ type op struct {
 	// Of a receive.
 	list           *receiveList
 	prev, next     *op
-	number         uint64 // in posting order
-	serial         uint32 // of the request that was posted last, if it is live; of a send: of the message
-	hasLiveRequest bool   // a request is out that may be answered
+	number         uint64 // in the order of posting
+	serial         uint32 // receive: of the last posted request, if it is live; send: of the message
+	hasLiveRequest bool   // a request is posted that may be answered
 
-	isAcknowledged bool   // of a synchronous send by the FIFO
-	isEnteringFIFO bool   // of a send: its message is on the way into the FIFO
+	isAcknowledged bool   // a synchronous send by the FIFO has been matched
+	isEnteringFIFO bool   // a send's message is entering the FIFO
 	cancelSerial   uint32 // serial of the cancel under way; 0: none
 	transportOp
 }
 
-// receiveList is receives in posting order.
+// receiveList is a list of receives in the order of posting.
 type receiveList struct{ head, tail *op }
 
 func (l *receiveList) add(o *op) {
@@ -171,56 +168,56 @@ type Engine struct {
 	rank            *engine.Rank
 	port            device.Port
 	transport       transport
-	packetTransport *packetTransport // the fabric, if it is that
-	isRealTime      bool             // nothing is charged to the processor
+	packetTransport *packetTransport // the transport, if it is a packetTransport
+	isRealTime      bool             // software costs are not charged
 	sizes           sizeSettings
 	selfRank        int32
 
-	hasSelfFIFO bool // messages to the rank itself go like others, by FIFOs of its own
-	isProbing   bool // messages without a receive are of interest
+	hasSelfFIFO bool // messages to the rank itself go through FIFOs, too
+	isProbing   bool // unexpected messages are to be found
 
 	posted            match.Queue[*op]      // receives without a message
-	unexpected        match.Queue[*message] // messages without a receive: "unexpected" in the thesis
-	anySourceReceives receiveList           // receives from any source among the posted ones
-	nextReceiveNumber uint64                // of receives
-	anySourceCount    uint32                // counts receives from any source
-	drainedPeers      []*peer               // those that are drained
+	unexpected        match.Queue[*message] // messages without a receive
+	anySourceReceives receiveList           // posted receives from any source
+	nextReceiveNumber uint64                // number of the next receive
+	anySourceCount    uint32                // number of receives from any source so far
+	drainedPeers      []*peer               // peers whose FIFOs were drained
 
 	peers            map[int32]*peer
-	peerList         []*peer // in the order in which they became known
+	peerList         []*peer // in the order of first use
 	lastPeer         *peer
 	ops              []*op
 	freeMessages     *message
 	lastCancelSerial uint32
 	packet           device.Packet
-	lastCancel       head // of the cancel that was asked for last
+	lastCancel       head // of the last cancel
 	counts           [numCounts]int64
 	disabledRules    orderRule
 }
 
-// orderRule is one of the rules that keep messages in order. Tests leave out each of them, to see
-// that its absence is noticed.
+// orderRule is one of the rules that keep messages in order. Tests disable each of them to check
+// that tests notice.
 type orderRule uint8
 
 const (
-	refuseStaleRequests       orderRule = 1 << iota // a request is stale unless all messages in the FIFO were accepted
-	useRequestsInOrder                              // a request is not used if one before it was not
-	retireAnsweredReceives                          // a header ends the receives that were answered before it
-	repostToDrainedSourceOnly                       // receives are posted again to the source whose FIFO was drained, only
-	repostAfterEarlyEnd                             // they are posted again also if a receive has ended the draining
-	anySourceUsesSerials                            // a receive from any source, and what is behind it, uses serials and is not posted
-	anySourceStopsReposting                         // what is behind a receive from any source is not posted again
-	serialForEveryReceive                           // a receive is posted or uses a serial also if other FIFOs were drained
+	refuseStaleRequests       orderRule = 1 << iota // a request is stale unless all messages in the FIFO have been accepted
+	useRequestsInOrder                              // a request is not used if an earlier one was not used
+	retireAnsweredReceives                          // a header ends the receives whose requests were answered before it
+	repostToDrainedSourceOnly                       // receives are reposted only to sources whose FIFOs were drained
+	repostAfterEarlyEnd                             // also if a receive has ended the draining
+	anySourceUsesSerials                            // a receive from any source, and later receives, use serials and are not posted
+	anySourceStopsReposting                         // receives after one from any source are not reposted
+	serialForEveryReceive                           // a receive is posted or uses a serial even if other FIFOs were drained
 )
 
-// sizeSettings are the library's settings.
+// sizeSettings are settings of the library.
 type sizeSettings struct {
 	messageFIFOBytes   int // bytes of a message FIFO
-	requestFIFOEntries int // entries of a request FIFO; 0: none are posted
+	requestFIFOEntries int // entries of a request FIFO; 0: no requests are posted
 }
 
-// New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
-// choose: who comes first decides.
+// New creates the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
+// choose: the order of arrival decides.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: whether a message goes by remote write or by a FIFO depends on whether its request is there", l.Name, protocol)
@@ -243,7 +240,7 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 
 type jobEngines struct {
 	sizeSettings
-	disabledRules orderRule // in tests
+	disabledRules orderRule // for tests
 }
 
 // Engines implements engine.JobEngines.
@@ -255,8 +252,8 @@ func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 	}
 }
 
-// Setup implements engine.Engine, as do the methods below. Where the port has queues, ranks tell
-// each other theirs, so it returns when all have called it.
+// Setup and the methods below implement engine.Engine. If the port has queues, Setup exchanges them
+// between all ranks, so it returns when all have called it.
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.selfRank, e.isRealTime = r, r.Port(), int32(r.Port().Rank()), r.IsRealTime()
 	e.peers = map[int32]*peer{}
@@ -276,7 +273,7 @@ func (e *Engine) spend(w model.CostKey) {
 	}
 }
 
-// peer returns what is known of another rank.
+// peer returns the state for another rank.
 func (e *Engine) peer(rank int32) *peer {
 	if p := e.lastPeer; p != nil && p.rank == rank {
 		return p
@@ -307,7 +304,7 @@ func (e *Engine) Progress(block bool) bool {
 	return e.transport.progress(block)
 }
 
-// Barrier implements engine.BarrierEngine, where the port has memory and queues.
+// Barrier implements engine.BarrierEngine, if the port has memory and queues.
 func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
 	f, ok := e.transport.(*remoteTransport)
 	if ok {
@@ -320,7 +317,7 @@ func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
 
 func (e *Engine) ChargeCompletionCheck(bool) { e.spend(model.MBCFTestCost) }
 
-// LowLevelPort returns nil: there is nothing below messages.
+// LowLevelPort returns nil: the engine has no lower level.
 func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
@@ -365,7 +362,8 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return engine.CountUnexpected(&e.unexpected, context, (*message).arrival)
 }
 
-// CancellableMessage returns a synchronous message: others are complete at their senders.
+// CancellableMessage returns a synchronous message: other messages are already complete at their
+// senders.
 func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
@@ -376,7 +374,7 @@ func (m *message) arrival() *engine.UnexpectedMessage {
 	return &engine.UnexpectedMessage{Source: int(m.Source), Tag: int(m.Tag), Bytes: m.size, Context: m.Context}
 }
 
-// The counters of an engine.
+// Names of the engine's counters.
 const (
 	remoteWrites = iota
 	remoteWriteBytes
@@ -395,7 +393,7 @@ var countNames = [numCounts]string{
 	requestsPosted: "requests posted", requestsDropped: "requests dropped", requestsLost: "requests lost", temporaryBuffers: "temporary buffers used", retriedEntries: "FIFO writes retried",
 }
 
-// Counts implements engine.CountingEngine. Requests that were lost are counted where that is found.
+// Counts implements engine.CountingEngine. Lost requests are counted where the loss is detected.
 func (e *Engine) Counts(yield func(name string, n int64) bool) {
 	for i, name := range countNames {
 		if !yield(name, e.counts[i]) {

@@ -9,36 +9,36 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packetTransport is a fabric for ports without queues: a request is a packet, a message is one
-// whatever its length, and a remote write is one whose data the receiver, or its port, puts into
-// the user's buffer. Where there is Memory, the data of a long remote write is put there by the
-// sender, and the packet says that it has arrived.
+// packetTransport is the transport for ports without queues. A request is a packet, and so is a
+// message of any length. A remote write is a packet whose data the receiver, or its port, copies
+// into the user's buffer. If the port has Memory, the sender puts the data of a long remote write,
+// and the packet reports its arrival.
 //
-// The FIFOs are what the engines keep: that of requests is bounded. An arriving message is taken
-// from its FIFO at once, so the FIFO of messages is never full. Cancels are answered in calls.
+// The engines keep the FIFOs. The request FIFO is bounded. An arriving message is taken from its
+// FIFO at once, so the message FIFO is never full. Cancels are answered within calls.
 type packetTransport struct {
 	engine *Engine
 	memory device.Memory // nil: none
 	buffer [8]byte
 }
 
-// minPutBytes is from which length on data is put by remote memory access. On shared memory a
-// packet takes 0.05 us less for 4 KiB, and half as long again for 8 KiB.
+// minPutBytes is the smallest length that is put by remote memory access. On shared memory a packet
+// of 4 KiB takes 0.05 us less than a put, and one of 8 KiB takes 1.5 times as long.
 const minPutBytes = 5 << 10
 
-// requestRing is requests that have come, in a ring.
+// requestRing is a ring of received requests.
 type requestRing struct {
 	requests []request
 	first    int
 	count    int
 }
 
-// writeTarget is where a request wants the data.
+// writeTarget is the destination of the data for a request.
 type writeTarget struct {
-	receiveOp          uint32     // the receive
-	isRemotelyWritable bool       // its buffer can be written by remote memory access:
-	key                device.Key // that of the buffer
-	recordKey          device.Key // that of the completion record, at an offset, with a token that tells the use
+	receiveOp          uint32     // operation of the receive
+	isRemotelyWritable bool       // its buffer can be written by remote memory access
+	key                device.Key // of the buffer
+	recordKey          device.Key // of the completion record; with its offset, and a token that identifies the use
 	recordOffset       int
 	recordToken        uint32
 }
@@ -51,7 +51,7 @@ func newPacketTransport(e *Engine) *packetTransport {
 	return f
 }
 
-// placeData says where the data of a remote write is to be.
+// placeData returns the destination of a remote write's data.
 func (f *packetTransport) placeData(src int, w *device.Head, n int) []byte {
 	if h := decodeHead(w); h.kind == kindRemoteWrite && int(h.to) < len(f.engine.ops) && h.size == n {
 		if o := f.engine.ops[h.to]; o.hasLiveRequest && int(o.Peer) == src && n <= len(o.Buf) {
@@ -61,7 +61,7 @@ func (f *packetTransport) placeData(src int, w *device.Head, n int) []byte {
 	return nil
 }
 
-// oldestRequest looks at what has come if no request has.
+// oldestRequest polls for packets if no request has arrived.
 func (f *packetTransport) oldestRequest(p *peer) *request {
 	x := &p.receivedRequests
 	for i := 0; i < engine.MaxPolledPackets && x.count == 0 && f.handleNextPacket(false); i++ {
@@ -78,7 +78,7 @@ func (f *packetTransport) oldestRequest(p *peer) *request {
 	return r
 }
 
-// append keeps a request that has come, if there is room.
+// append adds a received request if there are fewer than room.
 func (x *requestRing) append(room int) *request {
 	if x.count == room {
 		return nil
@@ -106,7 +106,7 @@ func (f *packetTransport) postRequest(p *peer, o *op, h head) {
 	f.engine.sendPacket(int(p.rank), &h, f.buffer[:])
 }
 
-// handleRequest keeps a request.
+// handleRequest stores a request.
 func (f *packetTransport) handleRequest(p *peer, h *head, b []byte) {
 	r := p.receivedRequests.append(f.engine.sizes.requestFIFOEntries)
 	if r == nil {
@@ -119,8 +119,8 @@ func (f *packetTransport) handleRequest(p *peer, h *head, b []byte) {
 	}
 }
 
-// writeToTarget sends the data, or puts it and then says so. Meanwhile no message may leave for the
-// same rank, as it would be there before.
+// writeToTarget sends the data, or puts it and then reports that. During a put no message may leave
+// for the same rank, because it would arrive first.
 func (f *packetTransport) writeToTarget(p *peer, s *op, r *request) {
 	s.targetReceive = r.receiveOp
 	if r.isRemotelyWritable && s.Size >= minPutBytes {
@@ -136,7 +136,7 @@ func (f *packetTransport) noteWritten(s *op, b []byte) {
 	f.engine.rank.Complete(&s.Op)
 }
 
-// trySendPacket sends a standard message, unless its data is put, or goes to the rank itself, or
+// trySendPacket sends a standard message, unless its data must be put, goes to the rank itself, or
 // must wait.
 func (f *packetTransport) trySendPacket(b []byte, sign engine.Signature, dst int32, context uint32, tag int32) bool {
 	e, p := f.engine, f.engine.peer(dst)
@@ -166,13 +166,13 @@ func (f *packetTransport) progress(block bool) bool {
 	if !f.handleNextPacket(block) {
 		return false
 	}
-	for i := 0; i < engine.MaxPolledPackets && len(f.engine.drainedPeers) > 0 && f.handleNextPacket(false); i++ { // what has come makes requests stale
+	for i := 0; i < engine.MaxPolledPackets && len(f.engine.drainedPeers) > 0 && f.handleNextPacket(false); i++ { // messages that have arrived make requests stale
 	}
 	f.repostIfDrained()
 	return true
 }
 
-// repostIfDrained posts receives again if a FIFO was drained.
+// repostIfDrained reposts receives if a FIFO was drained.
 func (f *packetTransport) repostIfDrained() {
 	if len(f.engine.drainedPeers) > 0 {
 		f.engine.repostReceivesOfDrainedPeers()
@@ -184,7 +184,7 @@ func (f *packetTransport) drainMessages(_ int32, o *op) {
 	}
 }
 
-// handleNextPacket takes in one packet.
+// handleNextPacket handles one packet.
 func (f *packetTransport) handleNextPacket(block bool) bool {
 	q := f.engine.port.Recv(block)
 	if q == nil {
@@ -221,7 +221,7 @@ func (f *packetTransport) handleNextPacket(block bool) bool {
 	return true
 }
 
-// handleWriteEnd takes in the end of a remote write.
+// handleWriteEnd handles the end of a remote write.
 func (f *packetTransport) handleWriteEnd(q *device.Packet, h *head) {
 	o := f.engine.ops[h.to]
 	if !o.hasLiveRequest || int(o.Peer) != q.Src {
@@ -240,7 +240,7 @@ func (f *packetTransport) endRemoteUse(o *op) {
 	}
 }
 
-func (f *packetTransport) recallMessage(*peer, *op) {} // what is sent is in the FIFO
+func (f *packetTransport) recallMessage(*peer, *op) {} // sent messages are in the FIFO
 func (f *packetTransport) handlePeerExit(*peer)     {}
 func (f *packetTransport) beginEngineUse()          {}
 func (f *packetTransport) endEngineUse()            {}

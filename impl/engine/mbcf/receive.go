@@ -7,23 +7,23 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// message is one that comes by the FIFO, or that has come and has no receive.
+// message is a message that is arriving by the FIFO, or that is unexpected.
 type message struct {
 	match.Entry[*message]
 	mode              model.Mode
 	signature         engine.Signature
 	sendOp            uint32 // the sender's operation
 	serial            uint32
-	nextRequestSerial uint32 // request that its sender expects
+	nextRequestSerial uint32 // the request serial that its sender expects
 	size              int
-	temporaryBuffer   []byte // temporary buffer
-	receive           *op    // the receive into whose buffer it goes; nil: into the temporary buffer
+	temporaryBuffer   []byte // for data without a receive
+	receive           *op    // receive into whose buffer the data goes; nil: into temporaryBuffer
 	arrivedBytes      int    // bytes that have come
-	cancelled         bool   // its sender has cancelled it
+	cancelled         bool   // by its sender
 	nextFree          *message
 }
 
-// Irecv starts a receive: with a message that has come, or by a request.
+// Irecv starts a receive: it takes an unexpected message, or posts a request.
 func (e *Engine) Irecv(x *engine.Op) {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
@@ -64,7 +64,7 @@ func (e *Engine) startReceive(o *op) {
 	}
 }
 
-// addPending adds a receive to those that are pending.
+// addPending adds a receive to the pending ones.
 func (e *Engine) addPending(o *op) {
 	e.posted.Add(&o.postedEntry)
 	e.nextReceiveNumber++
@@ -77,22 +77,22 @@ func (e *Engine) addPending(o *op) {
 	e.peer(o.Peer).pendingReceives.add(o)
 }
 
-// bindReceive takes a receive from those that are pending: a message is for it.
+// bindReceive removes a receive from the pending ones, because a message is for it.
 func (e *Engine) bindReceive(o *op) {
 	e.posted.Remove(&o.postedEntry)
 	o.list.remove(o)
 	o.hasLiveRequest, o.cancelSerial = false, 0
 }
 
-// postRequest posts a request for a receive that is the last one pending. A receive behind one from
-// any source is not posted, but uses a serial, so that none behind it is valid before the sender's
-// next message by the FIFO.
+// postRequest posts a request for the last pending receive. A receive after one from any source is
+// not posted but uses a serial, so that no later request is valid before the sender's next FIFO
+// message.
 func (e *Engine) postRequest(o *op) {
 	if o.Peer == engine.AnySourceOrTag || o.Peer == e.selfRank && !e.hasSelfFIFO || e.sizes.requestFIFOEntries == 0 {
 		return
 	}
 	p := e.peer(o.Peer)
-	if p.partialMessage != nil { // its end lets all be posted
+	if p.partialMessage != nil { // when that message ends, all receives are posted
 		return
 	}
 	if e.disabledRules&anySourceUsesSerials == 0 {
@@ -117,7 +117,7 @@ func (e *Engine) sendRequest(p *peer, o *op) {
 	e.transport.postRequest(p, o, head{kind: kindRequest, tag: o.Tag, context: o.Context, serial: o.serial, otherSerial: p.lastAcceptedSerial, from: o.ID(), size: len(o.Buf)})
 }
 
-// noteFIFODrained notes that a message was taken from the FIFO of a rank.
+// noteFIFODrained records that a message was taken from the FIFO of a rank.
 func (e *Engine) noteFIFODrained(p *peer) {
 	if !p.wasDrained {
 		p.wasDrained = true
@@ -125,9 +125,9 @@ func (e *Engine) noteFIFODrained(p *peer) {
 	}
 }
 
-// repostReceivesOfDrainedPeers posts the receives from ranks again whose FIFOs were drained: their
-// requests are stale. Requests to other ranks are not, and a second one for the same buffer would
-// let two messages into it.
+// repostReceivesOfDrainedPeers reposts the receives from ranks whose FIFOs were drained: their
+// requests are stale. Requests to other ranks remain valid, and a second request for the same
+// buffer would allow two messages into it.
 func (e *Engine) repostReceivesOfDrainedPeers() {
 	if len(e.drainedPeers) > 0 && e.disabledRules&repostToDrainedSourceOnly != 0 {
 		e.drainedPeers = append(e.drainedPeers[:0], e.peerList...)
@@ -148,7 +148,7 @@ func (e *Engine) clearDrainedPeers() {
 }
 
 // postRequestsTo posts the receives from a rank, up to the first receive from any source. Their
-// earlier requests are stale, so that one whose cancel is under way has no message.
+// earlier requests are stale, so one whose cancel is under way gets no message.
 func (e *Engine) postRequestsTo(p *peer) {
 	p.anySourceCountAtRequest = e.anySourceCount
 	for o := p.pendingReceives.head; o != nil; {
@@ -175,8 +175,8 @@ func (e *Engine) removePending(o *op) {
 	e.rank.FinishCancelled(&o.Op)
 }
 
-// handleHeader takes in the header of a message from the FIFO of a rank. The serials of requests
-// that were not answered are stale.
+// handleHeader handles the header of a message from the FIFO of a rank. Serials of unanswered
+// requests become stale.
 func (e *Engine) handleHeader(p *peer, h *head) *message {
 	for o := p.pendingReceives.head; o != nil; o = o.next {
 		o.hasLiveRequest = false
@@ -186,8 +186,8 @@ func (e *Engine) handleHeader(p *peer, h *head) *message {
 	return p.partialMessage
 }
 
-// newMessage returns a message whose header has come, and whose data is dropped unless pair says
-// more.
+// newMessage returns a message whose header has arrived. Its data is dropped unless matchMessage
+// finds a place for it.
 func (e *Engine) newMessage(src int32, h *head) *message {
 	e.spend(model.MBCFHandleMessageCost)
 	m := e.freeMessages
@@ -202,7 +202,7 @@ func (e *Engine) newMessage(src int32, h *head) *message {
 	return m
 }
 
-// matchMessage finds the receive of a message, or a temporary buffer, unless its sender has
+// matchMessage finds the receive for a message, or a temporary buffer, unless the sender has
 // cancelled it.
 func (e *Engine) matchMessage(m *message) {
 	o := e.posted.Match(m.Envelope)
@@ -225,7 +225,7 @@ func (e *Engine) matchMessage(m *message) {
 	m.temporaryBuffer, m.cancelled = m.temporaryBuffer[:m.size], false
 }
 
-// appendData takes in data of a message.
+// appendData handles data of a message.
 func (e *Engine) appendData(m *message, b []byte) {
 	switch {
 	case m.cancelled:
@@ -237,8 +237,8 @@ func (e *Engine) appendData(m *message, b []byte) {
 	m.arrivedBytes += len(b)
 }
 
-// finishArrival completes the arrival of a message whose data has all arrived. Its receive may have
-// been posted meanwhile.
+// finishArrival ends the arrival of a message whose data is complete. Its receive may have been
+// posted meanwhile.
 func (e *Engine) finishArrival(m *message) {
 	switch {
 	case m.cancelled:
@@ -256,7 +256,7 @@ func (e *Engine) finishArrival(m *message) {
 	e.recycleMessage(m)
 }
 
-// deliver gives a message in a temporary buffer to its receive.
+// deliver passes a message in a temporary buffer to its receive.
 func (e *Engine) deliver(o *op, m *message) {
 	e.rank.CheckMessage(&o.Op, m.Context, m.Source, m.Tag, m.size, m.signature)
 	e.rank.Copy(o.Buf, m.temporaryBuffer)
@@ -284,7 +284,7 @@ func (e *Engine) finishReceive(o *op, src, tag int32, size int) {
 	e.rank.Complete(&o.Op)
 }
 
-// finishRemotelyWrittenReceive completes a receive that a remote write has answered.
+// finishRemotelyWrittenReceive completes a receive whose request was answered by a remote write.
 func (e *Engine) finishRemotelyWrittenReceive(o *op, src, tag int32, size int, s engine.Signature) {
 	e.spend(model.MBCFHandleMessageCost)
 	e.bindReceive(o)
@@ -292,7 +292,7 @@ func (e *Engine) finishRemotelyWrittenReceive(o *op, src, tag int32, size int, s
 	e.finishReceive(o, src, tag, size)
 }
 
-// noteMessageTaken notes that a message of a rank was taken from the FIFO as a whole.
+// noteMessageTaken records that a whole message was taken from the FIFO of a rank.
 func (e *Engine) noteMessageTaken(p *peer, m *message) {
 	p.partialMessage = nil
 	p.lastAcceptedSerial, p.nextRequestSerial = m.serial, m.nextRequestSerial
@@ -301,7 +301,7 @@ func (e *Engine) noteMessageTaken(p *peer, m *message) {
 	e.finishArrival(m)
 }
 
-// handleSelfMessage takes in a message of this rank itself.
+// handleSelfMessage handles a message of this rank to itself.
 func (e *Engine) handleSelfMessage(h *head, b []byte) {
 	m := e.newMessage(e.selfRank, h)
 	e.matchMessage(m)
@@ -309,7 +309,7 @@ func (e *Engine) handleSelfMessage(h *head, b []byte) {
 	e.finishArrival(m)
 }
 
-// recycleMessage keeps the memory of a message for the next one.
+// recycleMessage makes the memory of a message available for reuse.
 func (e *Engine) recycleMessage(m *message) {
 	m.nextFree, m.receive, e.freeMessages = e.freeMessages, nil, m
 }

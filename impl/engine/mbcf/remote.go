@@ -11,14 +11,14 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// remoteTransport is the fabric for ports with remote memory, queues and signals: what MPI/MBCF
-// has.
+// remoteTransport is the transport for ports with remote memory, queues and signals, as MPI/MBCF
+// has them.
 //
-// The FIFOs are queues in the memory of those who take entries out, one for each peer. A message is
-// an entry for its header, and as many as its data needs; all but the last are sent with Quiet, so
-// that a series has one completion if all are taken. If one is refused, so are those behind it, and
-// the sender tries that one again until it is taken, in whatever call it is. A remote write is two
-// puts: the data, and a completion record behind it, which the receiver polls.
+// The FIFOs are queues in the memory of the rank that takes entries out, one per peer. A message is
+// an entry for its header and entries for its data. All but the last are sent without completion,
+// so that a series has a single completion if all are accepted. If an entry is refused, so are all
+// later ones, and the sender retries it, in any call, until it is accepted. A remote write is two
+// puts: the data, and a completion record, which the receiver polls.
 type remoteTransport struct {
 	engine *Engine
 	memory device.Memory
@@ -26,14 +26,14 @@ type remoteTransport struct {
 	watch  device.Watch
 	signal device.Signal
 
-	maxEntryBytes           int // length of the longest entry
-	maxInlinePutBytes       int // bytes of the longest put without a completion; 0: too short to be used
+	maxEntryBytes           int // longest entry in bytes
+	maxInlinePutBytes       int // longest put without completion, in bytes; 0: too short to be used
 	recordKeys              []device.Key
-	signalKey               device.Key // memory with a word for each other rank, which counts its signals in barriers there
+	signalKey               device.Key // memory with a word per rank, in which that rank counts its barrier signals to this one
 	lastToken               uint32
 	refusingPeers           []*peer // peers whose FIFOs have refused a message
-	idleEventCount          uint64  // Watch.Events after which polling found nothing
-	idlePollCoveredAllFIFOs bool    // and that polling covered all FIFOs
+	idleEventCount          uint64  // Watch.EventCount before which polling found nothing
+	idlePollCoveredAllFIFOs bool    // that polling covered all FIFOs
 	idleCountValid          bool    // idleEventCount is valid
 	handlerRan              bool    // a handler has run
 	engineUseDepth          int     // nesting of beginEngineUse
@@ -42,43 +42,43 @@ type remoteTransport struct {
 	signalWord              [8]byte
 }
 
-// remotePeer is a peer's queues.
+// remotePeer has the queues for a peer.
 type remotePeer struct {
-	messageFIFO, requestFIFO               device.Key // from the peer, here
+	messageFIFO, requestFIFO               device.Key // for entries from the peer, at this rank
 	peerMessageFIFO, peerRequestFIFO       device.Key // at the peer
 	peerSignalWord                         device.Key
-	sentBarrierSignals, usedBarrierSignals uint64 // signals sent to the peer in barriers, and signals from it that have been used
-	detachedBytes                          int    // bytes of messages in the FIFO, or on the way, whose sends have ended
-	enteringMessages                       []*op  // messages on the way into its FIFO
-	startedMessages                        int    // how many of enteringMessages are started
-	maxStartedMessages                     int    // 0: any number, as none was refused yet
-	openCompletions                        int    // outstanding completions of entries with a completion
+	sentBarrierSignals, usedBarrierSignals uint64 // barrier signals sent to the peer, and used from it
+	detachedBytes                          int    // bytes of messages in the FIFO, or under way, whose sends are complete
+	enteringMessages                       []*op  // messages that are entering its FIFO
+	startedMessages                        int    // number of enteringMessages that are started
+	maxStartedMessages                     int    // 0: no limit, because none was refused yet
+	openCompletions                        int    // outstanding completions of entries
 	refusedMessage                         *op    // the first of enteringMessages, if its entry refusedEntry was refused; nil: none
 	refusedEntry                           uint32
-	maxStartedEntries                      uint32 // entries started at a time; 0: any number, as none was refused yet
-	lastMessagePartlyStarted               bool   // some entries of the last message are not started
-	needsRetry                             bool   // an entry was refused and dropped: the next one is sent with RetryAfterRefusal
+	maxStartedEntries                      uint32 // 0: no limit, because none was refused yet
+	lastMessagePartlyStarted               bool   // not all entries of the last message are started
+	needsRetry                             bool   // an entry was refused and dropped: send the next one with RetryAfterRefusal
 	hasExited                              bool   // its program has ended
 }
 
-// transportOp is what an operation has of its fabric.
+// transportOp is the transport's part of an operation.
 type transportOp struct {
-	targetReceive    uint32 // receive that a remote write is for
-	isExposed        bool   // the buffer of the receive, as key
+	targetReceive    uint32 // the receive that a remote write is for
+	isExposed        bool   // the buffer of the receive is exposed under key
 	key              device.Key
-	requestToken     uint32 // of the request that is out
-	openPuts         int    // that have not ended
+	requestToken     uint32 // of the posted request
+	openPuts         int    // puts that have not ended
 	completionRecord [completionRecordBytes]byte
 	header           head
-	isDetachedSend   bool // it goes on in the place of one that has ended
+	isDetachedSend   bool // it continues a send that is already complete
 }
 
-// Bytes of what MPI/MBCF adds to data. A word has four, as on the workstations, and a key eight.
+// Bytes that MPI/MBCF adds to data. A word has four bytes, as on the workstations, and a key eight.
 const (
 	headerBytes                  = 8 * 4     // of a message
 	requestBytes                 = 7*4 + 2*8 // with the keys of the buffer and of the completion record
-	completionRecordBytes        = 4 * 4     // loaded as two words of eight
-	completionRecordsPerExposure = 64        // completion records that are exposed at a time
+	completionRecordBytes        = 4 * 4     // read as two words of eight bytes
+	completionRecordsPerExposure = 64        // completion records exposed together
 )
 
 func newRemoteTransport(e *Engine) *remoteTransport {
@@ -181,7 +181,7 @@ func (f *remoteTransport) postRequest(p *peer, o *op, h head) {
 	f.queue.Enqueue(int(p.rank), p.peerRequestFIFO, b, device.RetryAfterRefusal|device.CompleteOnlyIfRefused, (&head{kind: kindRequestRefused}).encode())
 }
 
-// completionRecord returns where the completion record of a receive is, by the number of its
+// completionRecord returns the location of a receive's completion record, given the number of its
 // operation.
 func (f *remoteTransport) completionRecord(id uint32) (device.Key, int) {
 	i := int(id)
@@ -191,8 +191,8 @@ func (f *remoteTransport) completionRecord(id uint32) (device.Key, int) {
 	return f.recordKeys[i/completionRecordsPerExposure], i % completionRecordsPerExposure * completionRecordBytes
 }
 
-// writeToTarget puts the data, and the record behind it. A send whose data the port has taken is
-// complete.
+// writeToTarget puts the data, followed by the completion record. A send whose data the port has
+// copied is complete.
 func (f *remoteTransport) writeToTarget(p *peer, s *op, r *request) {
 	dst := int(p.rank)
 	binary.NativeEndian.PutUint64(s.completionRecord[:], uint64(r.recordToken)|uint64(s.Size)<<32)
@@ -214,8 +214,8 @@ func (f *remoteTransport) writeToTarget(p *peer, s *op, r *request) {
 	f.memory.Put(dst, r.recordKey, r.recordOffset, s.completionRecord[:], done)
 }
 
-// completeAnsweredReceives completes the receives from a rank whose completion records are there.
-// Requests are answered in their order.
+// completeAnsweredReceives completes the receives from a rank whose completion records have
+// arrived. Requests are answered in order.
 func (f *remoteTransport) completeAnsweredReceives(p *peer) bool {
 	any := false
 	for o := p.pendingReceives.head; o != nil; {
@@ -263,16 +263,16 @@ func (f *remoteTransport) progress(block bool) bool {
 	}
 }
 
-// takesAllMessages reports whether messages of all ranks are taken in. If receives wait, but none
-// for a sender, its messages stay in their FIFO, unless that is full: so what collective operations
-// send ahead needs no temporary buffer.
+// takesAllMessages reports whether messages of all ranks are taken from their FIFOs. If receives
+// wait but none matches a sender, the sender's messages stay in their FIFO unless it is full. Early
+// messages of collective operations thus need no temporary buffer.
 func (f *remoteTransport) takesAllMessages() bool {
 	e := f.engine
 	return e.isProbing || e.anySourceReceives.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.peerList, (*peer).isReceivingParts)
 }
 
-// pollOnce looks for a packet, a completion record and a message, and takes in the first thing that
-// it finds.
+// pollOnce polls for a packet, a completion record and a message, and handles the first that it
+// finds.
 func (f *remoteTransport) pollOnce(every bool) bool {
 	e := f.engine
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
@@ -294,7 +294,7 @@ func (f *remoteTransport) pollOnce(every bool) bool {
 	return false
 }
 
-// handlePacket takes in a packet, and reports whether it was news.
+// handlePacket handles a packet, and reports whether it changed anything.
 func (f *remoteTransport) handlePacket(q *device.Packet) bool {
 	if engine.IsAccessCompletion(&q.Head) {
 		f.engine.rank.HandleAccessCompletion(q)
@@ -332,8 +332,8 @@ func (f *remoteTransport) endRemoteUse(o *op) {
 	}
 }
 
-// Barrier lets ranks signal each other by remote writes, in log2(n) rounds: dissemination. Each
-// counts its signals to another one in a word there. The sources do not say how MPI/MBCF did it.
+// barrier is a dissemination barrier: ranks signal each other by remote writes in log2(n) rounds.
+// Each counts its signals in a word at the other rank. The sources do not say how MPI/MBCF did it.
 func (f *remoteTransport) barrier(n, me int, rank func(i int) int) {
 	for step := 1; step < n; step <<= 1 {
 		to, from := f.engine.peer(int32(rank((me+step)%n))), f.engine.peer(int32(rank((me-step+n)%n)))

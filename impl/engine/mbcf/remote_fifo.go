@@ -8,9 +8,9 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// enqueueMessage puts a message into the FIFO. Its send ends at once, unless it is synchronous: the
-// system has taken the data, and sends it again if the FIFO refuses it. It keeps no more than the
-// FIFO holds.
+// enqueueMessage puts a message into the FIFO. Unless it is synchronous, its send completes at
+// once: the system has copied the data, and retransmits it if the FIFO refuses it. The system keeps
+// no more than the FIFO holds.
 func (f *remoteTransport) enqueueMessage(p *peer, s *op) {
 	if f.maxInlinePutBytes == 0 || s.Mode == model.SynchronousMode || s.IsBuffered() || p.refusedMessage != nil || p.maxStartedMessages > 0 || p.detachedBytes+s.Size > f.engine.sizes.messageFIFOBytes {
 		f.enqueueEntering(p, s)
@@ -32,7 +32,7 @@ func (f *remoteTransport) enqueueEntering(p *peer, s *op) {
 	f.startMessages(p)
 }
 
-// startMessages starts the messages on the way that may be started.
+// startMessages starts the entering messages that may be started.
 func (f *remoteTransport) startMessages(p *peer) {
 	for p.refusedMessage == nil && !p.lastMessagePartlyStarted && p.startedMessages < len(p.enteringMessages) && (p.maxStartedMessages == 0 || p.startedMessages < p.maxStartedMessages) {
 		p.startedMessages++
@@ -40,13 +40,13 @@ func (f *remoteTransport) startMessages(p *peer) {
 	}
 }
 
-// entryCount returns how many entries a message is.
+// entryCount returns the number of entries of a message.
 func (f *remoteTransport) entryCount(s *op) uint32 {
 	return 1 + uint32((s.Size+f.maxEntryBytes-1)/f.maxEntryBytes)
 }
 
-// startEntries starts the entries of a message, from one on, or as many as may be started at a
-// time: else all entries behind a refused one would cross the network again and again, and be
+// startEntries starts the entries of a message from an index on, up to the limit. Without the
+// limit, all entries after a refused one would cross the network again and again, only to be
 // refused.
 func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 	n := f.entryCount(s)
@@ -83,9 +83,9 @@ func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.E
 	f.queue.Enqueue(int(p.rank), p.peerMessageFIFO, b, flags, done.encode())
 }
 
-// handleEntryCompletion takes in the completion of an entry of a message. It reports whether more
-// is known than that the FIFO is still full. Completions come in the order of the entries, so those
-// of all entries that were refused are there when the last one's is.
+// handleEntryCompletion handles the completion of a message's entry. It reports whether it learned
+// more than that the FIFO is still full. Completions arrive in the order of the entries, so those
+// of all refused entries have arrived when the last one has.
 func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool {
 	s := f.engine.ops[h.from]
 	p := f.engine.peer(s.Peer)
@@ -95,12 +95,12 @@ func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool 
 	switch last := h.to == f.entryCount(s)-1; {
 	case q.Refused && p.refusedMessage != nil:
 		return false
-	case q.Refused: // all that are behind it will be
+	case q.Refused: // all later entries will be refused, too
 		p.refusedMessage, p.refusedEntry, p.startedMessages, p.maxStartedMessages = s, h.to, 1, 1
 		p.maxStartedEntries, p.lastMessagePartlyStarted = 1, false
 		f.refusingPeers = append(f.refusingPeers, p)
 		f.engine.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).encode())
-	case !last: // it was tried again, or is the last of those that were started
+	case !last: // it was retried, or is the last started one
 		if p.refusedMessage != nil {
 			f.noteEntryAccepted(p)
 		}
@@ -121,14 +121,14 @@ func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool 
 	return true
 }
 
-// noteEntryAccepted notes that no entry is refused any more.
+// noteEntryAccepted records that no entry is refused any more.
 func (f *remoteTransport) noteEntryAccepted(p *peer) {
 	p.refusedMessage = nil
 	i := slices.Index(f.refusingPeers, p)
 	f.refusingPeers = slices.Delete(f.refusingPeers, i, i+1)
 }
 
-// removeEntered removes the first message from those on the way.
+// removeEntered removes the first entering message.
 func (f *remoteTransport) removeEntered(p *peer) {
 	s := p.enteringMessages[0]
 	if s.isEnteringFIFO = false; s.isDetachedSend {
@@ -139,8 +139,8 @@ func (f *remoteTransport) removeEntered(p *peer) {
 	p.startedMessages--
 }
 
-// retryRefused starts refused entries once more, whose refusals are all known, and reports whether
-// it has ended a send instead.
+// retryRefused restarts refused entries whose refusals are all known. It returns true if it has
+// ended a send instead.
 func (f *remoteTransport) retryRefused() (ended bool) {
 	for _, p := range f.refusingPeers {
 		switch {
@@ -156,13 +156,13 @@ func (f *remoteTransport) retryRefused() (ended bool) {
 	return false
 }
 
-// canRetry reports whether an entry is to be tried again now.
+// canRetry reports whether a refused entry is to be retried now.
 func (f *remoteTransport) canRetry() bool {
 	return slices.ContainsFunc(f.refusingPeers, func(p *peer) bool { return p.openCompletions == 0 })
 }
 
-// dropRefused goes on without the message whose entry was refused: it is cancelled, or for a rank
-// that has ended. The next one is tried in its place, as the FIFO refuses what is not.
+// dropRefused drops the message whose entry was refused, because it is cancelled or its receiver
+// has ended. It tries the next one in its place, because the FIFO accepts only a retried entry.
 func (f *remoteTransport) dropRefused(p *peer) {
 	s := p.refusedMessage
 	f.removeEntered(p)
@@ -181,8 +181,8 @@ func (f *remoteTransport) dropRefused(p *peer) {
 	f.noteEntryAccepted(p)
 }
 
-// recallMessage waits until it is known which entries were taken: the machine says so whatever the
-// other rank does.
+// recallMessage waits until it is known which entries were accepted. The machine reports that
+// whatever the other rank does.
 func (f *remoteTransport) recallMessage(p *peer, s *op) {
 	i := slices.Index(p.enteringMessages, s)
 	for i < p.startedMessages && s.isEnteringFIFO && (p.refusedMessage == nil || p.openCompletions > 0) {
@@ -190,7 +190,7 @@ func (f *remoteTransport) recallMessage(p *peer, s *op) {
 		i = slices.Index(p.enteringMessages, s)
 	}
 	switch {
-	case !s.isEnteringFIFO: // its cancel has gone on
+	case !s.isEnteringFIFO: // its cancel has ended
 	case i >= p.startedMessages:
 		p.enteringMessages = slices.Delete(p.enteringMessages, i, i+1)
 		s.isEnteringFIFO = false
@@ -200,13 +200,13 @@ func (f *remoteTransport) recallMessage(p *peer, s *op) {
 	}
 }
 
-// isReceivingParts reports whether a message comes in parts for a receive.
+// isReceivingParts reports whether parts of a message are arriving for a receive.
 func (p *peer) isReceivingParts() bool {
 	return p.partialMessage != nil && p.partialMessage.receive != nil
 }
 
 func (f *remoteTransport) drainMessages(src int32, o *op) {
-	f.idleCountValid = false // the rest of a message may be there, which no poll has looked for
+	f.idleCountValid = false // the rest of a message may have arrived, which polling has not covered
 	if src != engine.AnySourceOrTag {
 		f.drainFIFOOfPeer(f.engine.peer(src), o)
 		return
@@ -218,8 +218,8 @@ func (f *remoteTransport) drainMessages(src int32, o *op) {
 	}
 }
 
-// drainFIFOOfPeer takes messages from the FIFO of a rank until it is empty, or until o, if it is
-// not nil, has one, or else any receive is complete.
+// drainFIFOOfPeer takes messages from the FIFO of a rank until it is empty, or until o has a
+// message. If o is nil, it stops when any receive is complete.
 func (f *remoteTransport) drainFIFOOfPeer(p *peer, o *op) bool {
 	i := 0
 	for done := false; i < engine.MaxPolledPackets && !done; i++ {
@@ -234,7 +234,7 @@ func (f *remoteTransport) drainFIFOOfPeer(p *peer, o *op) bool {
 	return i > 0
 }
 
-// handleEntry takes in one entry: a header, which says to which receive the data belongs, or data.
+// handleEntry handles one entry: a header, which says to which receive the data belongs, or data.
 // It reports whether that completes a receive.
 func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
 	defer f.queue.RemoveFirst(p.messageFIFO)

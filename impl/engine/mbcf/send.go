@@ -8,15 +8,15 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send sends a message. A standard one whose data leaves with a packet needs no operation.
+// Send sends a message. A standard message whose data fits its packet needs no operation.
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
 	if e.packetTransport == nil || m != model.StandardMode || !e.packetTransport.trySendPacket(buf, s, int32(dst), context, int32(tag)) {
 		e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 	}
 }
 
-// Isend sends a message by remote write if its receiver has asked for it, and by the FIFO if not. A
-// buffered message takes its place in the attached buffer, and is sent from there.
+// Isend sends a message by remote write if its receiver has requested it, and otherwise by the
+// FIFO. A buffered message is copied to the attached buffer and sent from there.
 func (e *Engine) Isend(o *engine.Op) {
 	e.transport.beginEngineUse()
 	defer e.transport.endEngineUse()
@@ -44,12 +44,12 @@ func (e *Engine) startSend(s *op) {
 	e.sendMessage(p, s)
 }
 
-// resetSend forgets what a send was used for before.
+// resetSend clears the state of a send's previous use.
 func (e *Engine) resetSend(s *op) {
 	s.cancelSerial, s.isAcknowledged, s.isEnteringFIFO, s.serial = 0, false, false, 0
 }
 
-// sendMessage lets a message leave.
+// sendMessage sends a message or queues it.
 func (e *Engine) sendMessage(p *peer, s *op) {
 	if r := e.claimRequest(p, s.Context, s.Tag, s.Size); r != nil {
 		e.transport.writeToTarget(p, s, r)
@@ -58,7 +58,7 @@ func (e *Engine) sendMessage(p *peer, s *op) {
 	e.transport.enqueueMessage(p, s)
 }
 
-// resumeSends lets the sends go on that have waited behind another to the same rank.
+// resumeSends continues the sends that wait for another send to the same rank.
 func (e *Engine) resumeSends(p *peer) {
 	p.isPutUnderWay = false
 	n := 0
@@ -69,7 +69,7 @@ func (e *Engine) resumeSends(p *peer) {
 	p.blockedSends = slices.Delete(p.blockedSends, 0, n)
 }
 
-// endFIFOSend ends a send whose message is in the FIFO, unless it waits for its receive.
+// endFIFOSend completes a send whose message is in the FIFO, unless it waits for its receive.
 func (e *Engine) endFIFOSend(s *op) {
 	s.isEnteringFIFO = false
 	switch {
@@ -81,8 +81,8 @@ func (e *Engine) endFIFOSend(s *op) {
 	}
 }
 
-// handleACK ends a synchronous send: its receive is found. Its message has left, which may not
-// be known yet.
+// handleACK completes a synchronous send that has been matched. Whether its message has left may
+// not be known yet.
 func (e *Engine) handleACK(h *head) {
 	s := e.ops[h.from]
 	s.isAcknowledged, s.cancelSerial = true, 0
@@ -91,9 +91,9 @@ func (e *Engine) handleACK(h *head) {
 	}
 }
 
-// claimRequest returns the request that the receiver has posted for a message, or nil if there is
-// none that may be used. All that come before it are dropped: a request that does not match is
-// never kept, and as the next request does not move, those behind it are dropped as well.
+// claimRequest returns the posted request for a message, or nil if no valid one matches. It drops
+// all earlier requests: one that does not match is never kept, and because the next request number
+// does not advance, later ones are dropped as well.
 func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *request {
 	for {
 		r := e.transport.oldestRequest(p)
@@ -113,20 +113,20 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 	}
 }
 
-// matchesMessage reports whether a request is for a message. One that is too long goes by the FIFO,
-// so that its receiver finds the mistake.
+// matchesMessage reports whether a request matches a message. A message that is too long goes by
+// the FIFO, so that its receiver detects the error.
 func (r *request) matchesMessage(context uint32, tag int32, size int) bool {
 	return r.context == context && (r.tag == match.AnySourceOrTag || r.tag == tag) && size <= r.size
 }
 
-// nextHeader gives a send its place in the FIFO, and returns the header of its message.
+// nextHeader assigns a send the next serial of the FIFO, and returns the header of its message.
 func (e *Engine) nextHeader(p *peer, s *op) head {
 	h := e.assignSerial(p, head{mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, from: s.ID(), size: s.Size})
 	s.serial = h.serial
 	return h
 }
 
-// assignSerial gives a message with a header its place in the FIFO.
+// assignSerial assigns the next serial of the FIFO to a header.
 func (e *Engine) assignSerial(p *peer, h head) head {
 	p.lastSentSerial++
 	p.cancelledRequest.isActive = false
@@ -136,7 +136,7 @@ func (e *Engine) assignSerial(p *peer, h head) head {
 	return h
 }
 
-// sendToSelf sends a message of a rank to itself where there are no FIFOs for it.
+// sendToSelf sends a message of the rank to itself, if there are no FIFOs for it.
 func (e *Engine) sendToSelf(s *op) {
 	h := head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, signature: s.Signature, from: s.ID(), size: s.Size}
 	e.counts[fifoMessages]++

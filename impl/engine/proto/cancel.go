@@ -5,19 +5,19 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A receive that has no message yet is cancelled at once. A send whose message may be without a
-// receive is cancelled by its receiver, which alone knows:
+// A receive without a message is cancelled at once. A send whose message may be unexpected is
+// cancelled by its receiver, because only the receiver knows:
 //
 //	cancel →
 //	       ← answer
 //
-// The cancel comes after the first packet, so either the message is among the unexpected ones, and
-// is taken out, or it has met its receive. If the send completes before the
-// answer, that settles it, and the answer is ignored. This costs a packet each way, and the
-// receiver has to be in a call, or to have ended: then it has dropped the message, unless what it
-// sent before said that the message was received.
+// The cancel arrives after the first packet. So either the message is in the queue of unexpected
+// messages, and is removed, or it has been matched. If the send completes before the answer
+// arrives, the answer is ignored. A cancel costs a packet each way. The receiver must be in a call,
+// or have ended: then it has dropped the message, unless an earlier packet of it says that the
+// message was received.
 
-// Cancel implements engine.Engine. A message that is forgotten when it has left is not cancelled.
+// Cancel implements engine.Engine. A message that is complete once it has left is not cancelled.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
 	case o.cancelRequested:
@@ -30,7 +30,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	}
 }
 
-// requestCancel asks a message's receiver to do without it.
+// requestCancel asks the receiver of a message to discard it.
 func (e *Engine) requestCancel(s *op) {
 	e.lastCancelSerial++
 	s.cancelSerial = e.lastCancelSerial
@@ -39,11 +39,11 @@ func (e *Engine) requestCancel(s *op) {
 	e.port.NotifyExit(int(s.Peer), peerExitHead)
 }
 
-// peerExitHead is what the world says of a rank that has ended.
+// peerExitHead is the head of the world's notice that a rank has ended.
 var peerExitHead = (&head{kind: kindPeerExit}).words()
 
-// handlePeerExit goes on without a rank that has ended: nothing more of it comes, so it did without
-// what is being cancelled.
+// handlePeerExit handles the end of another rank. Nothing more arrives from it, so it has not
+// received what is being cancelled.
 func (e *Engine) handlePeerExit(rank int32) {
 	for _, s := range e.ops {
 		if s.cancelRequested && s.Peer == rank {
@@ -52,7 +52,7 @@ func (e *Engine) handlePeerExit(rank int32) {
 	}
 }
 
-// handleCancel removes a message from the queue of unexpected messages and reports whether it was
+// handleCancel removes a message from the queue of unexpected messages, and reports whether it was
 // there.
 func (e *Engine) handleCancel(src int, h *head) {
 	e.spend(model.ProtoMatchCost, 1)
@@ -66,8 +66,8 @@ func (e *Engine) handleCancel(src int, h *head) {
 	e.sendControl(int32(src), &answer)
 }
 
-// findUnexpected returns the unexpected message of an operation of another rank, or nil. A message
-// that its sender has forgotten belongs to none.
+// findUnexpected returns the unexpected message of another rank's operation, or nil. A message that
+// was complete when it left belongs to no operation.
 func (e *Engine) findUnexpected(src int32, from uint32) *unexpectedMessage {
 	for m := range e.unexpected.All() {
 		if k := m.Value; k.src == src && k.sendOp == from && !k.protocol.EndsWithFirstPacket {
@@ -77,7 +77,7 @@ func (e *Engine) findUnexpected(src int32, from uint32) *unexpectedMessage {
 	return nil
 }
 
-// handleCancelAnswer takes in what the receiver says to a cancel, unless the message was received
+// handleCancelAnswer handles the receiver's answer to a cancel, unless the send has completed
 // meanwhile.
 func (e *Engine) handleCancelAnswer(h *head) {
 	s := e.ops[h.to]

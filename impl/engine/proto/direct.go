@@ -6,12 +6,11 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Low-level messages are what protocols are made of: one packet, neither matched nor buffered for
-// long. They are here so that their overheads, latency and gaps can be measured like those of whole
-// messages: the o_s, o_r, L, g and G of equations (1) to (7).
+// Low-level messages are the elements of protocols: single packets without matching. They allow
+// measuring overheads, latency and gaps like those of whole messages: the o_s, o_r, L, g and G of
+// equations (1) to (7).
 
-// lowLevelQueue holds low-level messages that were taken in while the rank waited for something
-// else.
+// lowLevelQueue has low-level messages that arrived while the rank waited for something else.
 type lowLevelQueue struct {
 	messages   []lowLevelMessage
 	accessDone bool // a remote access has ended
@@ -78,7 +77,7 @@ func (e lowLevelPort) Put(dst int, k device.Key, b []byte) {
 	e.awaitLowLevelAccess()
 }
 
-// lowLevelDoneHead is the head of the packet that tells of the end.
+// lowLevelDoneHead is the head of the completion of a low-level access.
 func lowLevelDoneHead() device.Head {
 	h := head{kind: kindLowLevelDone}
 	return h.words()

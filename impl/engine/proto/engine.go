@@ -1,14 +1,13 @@
-// Package proto is the message-passing engine of one rank, and the protocols by which messages
-// travel.
+// Package proto is an engine with eager and rendezvous protocols: T, TA, RTA, RAT and PTAT.
 //
-// A message begins with a first packet: RM, which carries the data, or R, which only announces it.
-// The receiver pairs first packets with receives in the order of package match; what happens then
-// is the protocol's, a table of steps in a file of its own. Which protocol a message takes is
-// chosen by the library's rules from its mode and length.
+// A message starts with a first packet: RM, which carries data, or R, which only announces the
+// message. Engine.Isend chooses the Protocol by the library's rules, from mode, length and
+// distance, and sends that packet. The receiver matches it with a receive in the order of package
+// match. What follows is determined by the protocol, a table of steps in a file of its own.
 //
-// Progress is made only inside calls, by the rank that makes them: nothing here runs beside the
-// program, and no lock is held. The engine knows ports, not machines; it cannot tell whether time
-// is virtual.
+// Progress is made only inside calls, by the rank that makes them. Nothing runs concurrently with
+// the program, and there are no locks. The engine knows only its port, not the machine, and cannot
+// tell whether time is virtual.
 package proto
 
 import (
@@ -20,28 +19,27 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Engine sends and receives the messages of one rank. It implements engine.Engine. It may not be
-// copied.
+// Engine carries the messages of one rank. It implements engine.Engine. It must not be copied.
 type Engine struct {
 	rank        *engine.Rank
 	port        device.Port
 	job         *Job
-	isRealTime  bool                            // work takes its own time
+	isRealTime  bool                            // software costs are not charged
 	unexpected  match.Queue[*unexpectedMessage] // messages without a receive
 	posted      match.Queue[*op]                // receives without a message
 	flow        flowControl
-	firstPacket firstPacket   // the message whose first packet is being taken in
+	firstPacket firstPacket   // of the message that is being handled
 	packet      device.Packet // the packet that is being sent
 
-	// Fields that few messages need come last.
+	// Rarely used fields come last.
 	op               op    // the first operation
-	ops              []*op // all
+	ops              []*op // all operations
 	firstOps         [4]*op
 	freeUnexpected   *unexpectedMessage
-	memory           device.Memory // the machine's, or messages
-	packetMemory     *packetMemory // nil where the machine has remote memory
-	nodeMemory       device.Memory // of the ranks of the node, where it differs from that of others; or nil
-	lastCancelSerial uint32        // names the last cancel
+	memory           device.Memory // the machine's, or by messages
+	packetMemory     *packetMemory // nil if the machine has remote memory
+	nodeMemory       device.Memory // memory of ranks on the same node, if it differs from that of others; or nil
+	lastCancelSerial uint32        // number of the last cancel
 	lowLevelQueue    lowLevelQueue
 }
 
@@ -59,7 +57,8 @@ func (e *Engine) Setup(r *engine.Rank) {
 	e.flow.windowBytes, e.flow.lastPeer, e.flow.peers = e.job.library.Proto.WindowBytes, &noPeer, e.flow.firstPeers[:]
 }
 
-// tier says how near a rank is. It does not ask the port if the library treats all alike.
+// tier returns the distance of a rank. It does not ask the port if the library's rules do not
+// depend on it.
 func (e *Engine) tier(rank int32) model.Tier {
 	if !e.job.dependsOnTier {
 		return 0
@@ -67,7 +66,7 @@ func (e *Engine) tier(rank int32) model.Tier {
 	return e.port.Tier(int(rank))
 }
 
-// memoryOf returns the memory by which a message from a rank or to it travels.
+// memoryOf returns the memory for transfers from and to a rank.
 func (e *Engine) memoryOf(rank int32) device.Memory {
 	if e.nodeMemory != nil && e.port.Tier(int(rank)) == model.IntraNode {
 		return e.nodeMemory
@@ -92,7 +91,7 @@ func (e *Engine) Progress(block bool) bool {
 	return true
 }
 
-// nextPacket takes the next packet, after what has to be sent before.
+// nextPacket returns the next packet, after it has sent credits that are due.
 func (e *Engine) nextPacket(block bool) *device.Packet {
 	if len(e.flow.peersDueCredit) > 0 {
 		e.sendCredits()
@@ -100,7 +99,7 @@ func (e *Engine) nextPacket(block bool) *device.Packet {
 	return e.port.Recv(block)
 }
 
-// dispatchPacket does what a packet asks for.
+// dispatchPacket handles a packet.
 func (e *Engine) dispatchPacket(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
 		e.flow.addCredit(p.Src, int(n))
@@ -117,7 +116,7 @@ func (e *Engine) dispatchPacket(p *device.Packet) {
 	}
 }
 
-// handleLaterPacket does what a packet asks for that is not the first of a message.
+// handleLaterPacket handles a packet that is not the first of a message.
 func (e *Engine) handleLaterPacket(p *device.Packet) {
 	var h head
 	h.decode(&p.Head)
@@ -159,7 +158,7 @@ func (e *Engine) handleLaterPacket(p *device.Packet) {
 	}
 }
 
-// handleAccessEnd goes on where a remote access has ended.
+// handleAccessEnd continues an operation whose remote access has ended.
 func (e *Engine) handleAccessEnd(h *head) {
 	if h.kind == kindLowLevelDone {
 		e.lowLevelQueue.accessDone = true
@@ -169,19 +168,19 @@ func (e *Engine) handleAccessEnd(h *head) {
 	o.protocol.OnAccessDone(e, o)
 }
 
-// sendControl makes a packet without message data and sends it.
+// sendControl sends a packet without message data.
 func (e *Engine) sendControl(dst int32, h *head) {
 	e.spend(model.ProtoControlCost, 1)
 	e.sendHead(dst, h, nil)
 }
 
-// sendHead sends a packet, and with it the credit that is due to its receiver.
+// sendHead sends a packet, together with the credit that is due to its receiver.
 func (e *Engine) sendHead(dst int32, h *head, data []byte) {
 	h.encode(&e.packet.Head)
 	e.sendEncoded(dst, data)
 }
 
-// sendEncoded sends the packet whose head is written.
+// sendEncoded sends a packet whose head has been written.
 func (e *Engine) sendEncoded(dst int32, data []byte) {
 	setCredit(&e.packet.Head, e.flow.takeCredit(int(dst)))
 	e.packet.Data = data

@@ -3,37 +3,37 @@ package proto
 import "math"
 
 // flowControl keeps eager messages from overrunning their receiver. A sender has at most window
-// bytes in RM packets that a receiver has not yet handed to its program; what is handed over goes
-// back as credit in the next packet, or in one of its own when half the window is due.
+// bytes in RM packets that a receiver has not yet passed to its program. The receiver returns
+// credit for these bytes with its next packet, or in a separate packet when half the window is due.
 //
-// Note: on Go's map a message and its credit take as long with 8 peers, 8 % longer with 128, and
+// Note: with Go's map a message and its credit take as long with 8 peers, 8 % longer with 128, and
 // 2.7 times as long with 1,024 (BenchmarkFlow: 72 instead of 26 ns), because a map keeps every
 // peer.
 type flowControl struct {
 	windowBytes    int
-	peers          []peer  // a hash table; its length is a power of two, or zero
-	spareTable     []peer  // another one of that length, or nil
-	knownPeers     int     // peers in it
-	peersDueCredit []int32 // peers that are due half a window
-	lastPeer       *peer   // looked up last
+	peers          []peer  // a hash table whose length is a power of two, or zero
+	spareTable     []peer  // an unused table of the same length, or nil
+	knownPeers     int     // number of peers in the table
+	peersDueCredit []int32 // peers to which half a window is due
+	lastPeer       *peer   // result of the last lookup
 	firstPeers     [16]peer
 }
 
-// peer is a rank with which bytes were exchanged.
+// peer is a rank with which messages were exchanged.
 type peer struct {
-	rankPlusOne      int32 // its rank plus one; 0: no peer
-	outstandingBytes int   // bytes that we sent and that were not yet credited
-	creditDueBytes   int   // bytes that we took and have not yet credited
+	rankPlusOne      int32 // 0: unused entry
+	outstandingBytes int   // sent to it and not credited yet
+	creditDueBytes   int   // received from it and not credited yet
 }
 
-// firstSlotOfRank returns where a rank is looked for first, in a table of any length. Four ranks in
-// a row stand together, as many programs go through ranks in their order.
+// firstSlotOfRank returns the first slot to search for a rank, before reduction to the table's
+// length. Four consecutive ranks are adjacent, because many programs go through ranks in order.
 func firstSlotOfRank(rank int) uint64 {
-	return uint64(rank)>>2*0x9e3779b97f4a7c15>>32<<2 | uint64(rank)&3 // the golden ratio's, as in match
+	return uint64(rank)>>2*0x9e3779b97f4a7c15>>32<<2 | uint64(rank)&3 // the constant of the golden ratio, as in match
 }
 
-// slotOfPeer returns the place of a rank in the table, which is not full: its own, or the free one
-// that it would have.
+// slotOfPeer returns the slot of a rank in the table: its own, or the free one for it. The table
+// must not be full.
 func (f *flowControl) slotOfPeer(rank int) *peer {
 	last := uint64(len(f.peers) - 1)
 	for i := firstSlotOfRank(rank); ; i++ {
@@ -43,10 +43,10 @@ func (f *flowControl) slotOfPeer(rank int) *peer {
 	}
 }
 
-// peer returns a peer, which is a new one where there was none.
+// peer returns the peer for a rank, and adds it if necessary.
 //
-// Note: a slice with a place for every rank would take more memory than all else in a job of some
-// thousand ranks, and every look at it would miss the caches.
+// Note: a slice with an element per rank would take more memory than everything else in a job of
+// some thousand ranks, and every access would miss the caches.
 func (f *flowControl) peer(rank int) *peer {
 	if p := f.lastPeer; p.rankPlusOne == int32(rank+1) {
 		return p
@@ -54,10 +54,10 @@ func (f *flowControl) peer(rank int) *peer {
 	return f.lookupPeer(rank)
 }
 
-// noPeer is flow.last before the first lookup.
+// noPeer is flowControl.lastPeer before the first lookup.
 var noPeer peer
 
-// lookupPeer looks for a peer, and remembers it.
+// lookupPeer searches a peer, and caches the result.
 func (f *flowControl) lookupPeer(rank int) *peer {
 	if len(f.peers) > 0 {
 		if p := f.slotOfPeer(rank); p.rankPlusOne != 0 {
@@ -74,8 +74,8 @@ func (f *flowControl) lookupPeer(rank int) *peer {
 	return f.lastPeer
 }
 
-// hasOpenBytes reports whether bytes are under way to the peer, or due to it. Others need not be
-// remembered.
+// hasOpenBytes reports whether bytes to the peer, or credit for it, are outstanding. Peers without
+// need not be kept.
 func (p *peer) hasOpenBytes() bool { return p.outstandingBytes != 0 || p.creditDueBytes != 0 }
 
 // growPeerTable makes room for more peers: in a table as long as before if half of it has nothing
@@ -109,9 +109,9 @@ func (f *flowControl) growPeerTable() {
 	f.spareTable = old
 }
 
-// reserveWindow takes n bytes of the window to a rank, and reports whether they were free. It takes
-// them also where they are not if they must go: all that is sent will be credited. A message longer
-// than the window may go when the window is all free.
+// reserveWindow reserves n bytes of the window to a rank, and reports whether they were free. If
+// must is set, it reserves them in any case, because everything sent will be credited. A message
+// longer than the window may go if the window is entirely free.
 func (f *flowControl) reserveWindow(rank, n int, must bool) bool {
 	if n == 0 {
 		return true
@@ -124,10 +124,10 @@ func (f *flowControl) reserveWindow(rank, n int, must bool) bool {
 	return true
 }
 
-// addCredit notes that a rank has freed n bytes.
+// addCredit records that a rank has returned credit for n bytes.
 func (f *flowControl) addCredit(rank, n int) { f.peer(rank).outstandingBytes -= n }
 
-// noteFreed notes that n bytes from a rank have been handed over.
+// noteFreed records that n bytes from a rank have been passed to the program.
 func (f *flowControl) noteFreed(rank, n int) {
 	if n == 0 {
 		return
@@ -140,10 +140,10 @@ func (f *flowControl) noteFreed(rank, n int) {
 	}
 }
 
-// creditThreshold is how much is given back without a packet to go with.
+// creditThreshold returns the bytes of credit that are returned in a separate packet.
 func (f *flowControl) creditThreshold() int { return max(1, f.windowBytes/2) }
 
-// takeCredit takes the credit that is due to a rank, to be sent with a packet.
+// takeCredit returns the credit that is due to a rank, to be sent with a packet.
 func (f *flowControl) takeCredit(rank int) uint32 {
 	p := f.lastPeer
 	if p.rankPlusOne != int32(rank+1) {
@@ -157,7 +157,7 @@ func (f *flowControl) takeCredit(rank int) uint32 {
 	return uint32(n)
 }
 
-// sendCredits sends credit to peers that are due much.
+// sendCredits sends separate credit packets to peers whose due credit has reached the threshold.
 func (e *Engine) sendCredits() {
 	f := &e.flow
 	for len(f.peersDueCredit) > 0 {

@@ -8,37 +8,37 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packetKind says what a packet is.
+// packetKind is the kind of a packet.
 type packetKind uint8
 
 const (
 	kindFirst         packetKind = iota + 1 // RM or R: the first packet of a message
 	kindACK                                 // receiver to sender: matched, or received
-	kindFinished                            // sender to receiver: the data is there
+	kindFinished                            // sender to receiver: the data has been written (FIN)
 	kindAccessDone                          // from the machine: a remote access has ended
-	kindCredit                              // nothing but credit
+	kindCredit                              // only credit
 	kindLowLevel                            // a low-level message
 	kindLowLevelDone                        // from the machine: a low-level remote access has ended
-	kindGetRequest                          // asks for bytes of exposed memory, where the machine cannot read it
-	kindGetData                             // the bytes
-	kindPut                                 // bytes for exposed memory, where the machine cannot write it
+	kindGetRequest                          // requests bytes of exposed memory, if the machine cannot read it
+	kindGetData                             // the requested bytes
+	kindPut                                 // bytes for exposed memory, if the machine cannot write it
 	kindRemainder                           // sender to receiver: the rest of the data
-	kindCancel                              // sender to receiver: take the message out, if it has no receive
-	kindCancelAnswer                        // receiver to sender: it is out, or was not there
+	kindCancel                              // sender to receiver: discard the message, if it is unexpected
+	kindCancelAnswer                        // receiver to sender: whether the message was discarded
 	kindPeerExit                            // from the world: the program of a rank has ended
-	kindAccessRefused                       // the bytes that were asked for or put are not exposed
+	kindAccessRefused                       // the memory of a get or put is not exposed
 )
 
-// head is what the engine writes into a packet's head.
+// head is the engine's content of a packet's head.
 type head struct {
 	kind     packetKind
-	protocol uint8 // row of the table
+	protocol uint8 // index in Protocols
 	mode     model.Mode
 	tag      int32
 	context  uint32
-	credit   uint32 // bytes of the window that are given back
+	credit   uint32 // bytes of the window
 	size     int    // bytes of the message, or of an access
-	from, to uint32 // the operations of the packet's sender and receiver; in a first packet, to is the data's signature
+	from, to uint32 // operations of the packet's sender and receiver; in a first packet, to is the signature of the data
 	key      device.Key
 }
 
@@ -58,8 +58,8 @@ func (h *head) decode(w *device.Head) {
 	h.key = device.Key(w[4])
 }
 
-// Most packets are the first of a message. For their sake parts of a packet's head are read and
-// written where they are: a head of its own goes through memory twice.
+// Most packets are first packets. For speed, fields of their heads are read and written in place: a
+// separate head would go through memory twice.
 func kindOf(w *device.Head) packetKind   { return packetKind(w[0]) }
 func creditOf(w *device.Head) uint32     { return uint32(w[1] >> 32) }
 func setCredit(w *device.Head, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
@@ -73,20 +73,20 @@ func setFirst(w *device.Head, protocol uint8, mode model.Mode, tag int32, contex
 	w[4] = 0
 }
 
-// setOffset notes where in exposed memory an access begins. Such packets have neither tag nor
-// context.
+// setOffset sets the offset of an access in exposed memory. Packets of accesses have neither tag
+// nor context.
 func (h *head) setOffset(off int) { h.tag, h.context = int32(off), uint32(off>>32) }
 
 func (h *head) offset() int { return int(uint64(uint32(h.tag)) | uint64(h.context)<<32) }
 
-// words returns h as a packet's head.
+// words encodes h as a packet's head.
 func (h *head) words() (w device.Head) {
 	h.encode(&w)
 	return w
 }
 
-// Describe returns what the head of an engine's packet says, for traces and recordings: the kind of
-// the packet, and in words what else there is.
+// Describe returns the name of a packet's kind and the other contents of its head, for traces and
+// recordings.
 func Describe(words device.Head) (name, detail string) {
 	var h head
 	h.decode(&words)

@@ -7,22 +7,22 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packetMemory is remote memory by packets, for an engine whose machine has none. A get is a
-// request that the other engine answers with the data when it makes progress; a put is a packet
-// with the data. The writer is done when the packet is sent: what it sends afterwards arrives after
-// the bytes.
+// packetMemory is remote memory by packets, for machines without remote memory. A get is a request
+// that the other engine answers with the data when it makes progress. A put is a packet with the
+// data. The put is complete for the writer when the packet has been sent, because later packets
+// arrive after it.
 //
-// It differs from device.Memory in three things. The other side helps, in its calls. The end of an
-// access takes its step at once and not with a packet: that of a put before Put returns. And a
-// refused access is told by a packet of its own.
+// It differs from device.Memory in three ways. The other rank must make calls. The step after an
+// access is executed directly and not by a packet; for a put this happens before Put returns. And a
+// refused access is reported by a separate packet.
 type packetMemory struct {
 	engine      *Engine
 	exposed     device.Regions
-	pendingGets []pendingGet // by what the request says it is from
-	freeGets    []uint32     // places of pending that are not in use
+	pendingGets []pendingGet // by the number in the request
+	freeGets    []uint32     // unused indices of pendingGets
 }
 
-// pendingGet is a get whose data is to come.
+// pendingGet is a get whose data has not arrived.
 type pendingGet struct {
 	buffer         []byte
 	completionHead device.Head
@@ -38,7 +38,7 @@ func (m *packetMemory) Withdraw(k device.Key) {
 	}
 }
 
-// allocateGet returns a place of pending that is not in use.
+// allocateGet returns an unused index of pendingGets.
 func (m *packetMemory) allocateGet() uint32 {
 	last := len(m.freeGets) - 1
 	if last < 0 {
@@ -50,7 +50,7 @@ func (m *packetMemory) allocateGet() uint32 {
 	return i
 }
 
-// Get implements device.Memory: it asks for bytes.
+// Get implements device.Memory. It sends a request.
 func (m *packetMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	i := m.allocateGet()
 	m.pendingGets[i] = pendingGet{b, done}
@@ -59,7 +59,7 @@ func (m *packetMemory) Get(dst int, k device.Key, off int, b []byte, done device
 	m.engine.sendControl(int32(dst), &h)
 }
 
-// Put implements device.Memory: it sends the bytes.
+// Put implements device.Memory. It sends the data.
 func (m *packetMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	h := head{kind: kindPut, key: k, size: len(b)}
 	h.setOffset(off)
@@ -67,21 +67,21 @@ func (m *packetMemory) Put(dst int, k device.Key, off int, b []byte, done device
 	m.finishAccess(&done)
 }
 
-// sendBytes makes a packet with bytes of memory and sends it.
+// sendBytes sends a packet with bytes of memory.
 func (m *packetMemory) sendBytes(dst int32, h *head, b []byte) {
 	m.engine.spend(model.ProtoControlCost, 1)
 	m.engine.sendHead(dst, h, b)
 }
 
-// answerGet sends the bytes that a rank asks for.
+// answerGet sends the bytes that a rank has requested.
 func (m *packetMemory) answerGet(p *device.Packet, h *head) {
 	if b, ok := m.exposedMemory(p.Src, h); ok {
 		m.sendBytes(int32(p.Src), &head{kind: kindGetData, size: h.size, to: h.from}, b)
 	}
 }
 
-// placeData says where the data of a packet is to be, if it is known: bytes that were asked for, or
-// that are put.
+// placeData returns the destination of a packet's data, if it is known: for requested bytes, and
+// for puts.
 func (m *packetMemory) placeData(src int, words *device.Head, n int) []byte {
 	var h head
 	h.decode(words)
@@ -98,14 +98,14 @@ func (m *packetMemory) placeData(src int, words *device.Head, n int) []byte {
 	return nil
 }
 
-// copyUnlessPlaced puts bytes where they are to be, unless the port has.
+// copyUnlessPlaced copies data to its destination, unless the port has already done so.
 func (m *packetMemory) copyUnlessPlaced(to, data []byte) {
 	if len(to) == 0 || len(data) == 0 || &to[0] != &data[0] {
 		m.engine.copyPacketData(to, data)
 	}
 }
 
-// receiveGetData takes in the bytes that were asked for.
+// receiveGetData handles requested bytes.
 func (m *packetMemory) receiveGetData(p *device.Packet, h *head) {
 	a := &m.pendingGets[h.to]
 	b, done := a.buffer, a.completionHead
@@ -115,21 +115,22 @@ func (m *packetMemory) receiveGetData(p *device.Packet, h *head) {
 	m.finishAccess(&done)
 }
 
-// finishAccess takes the step that follows an access.
+// finishAccess executes the step that follows an access.
 func (m *packetMemory) finishAccess(done *device.Head) {
 	var h head
 	h.decode(done)
 	m.engine.handleAccessEnd(&h)
 }
 
-// receivePut takes in the bytes that a rank puts.
+// receivePut handles the bytes of a put.
 func (m *packetMemory) receivePut(p *device.Packet, h *head) {
 	if b, ok := m.exposedMemory(p.Src, h); ok {
 		m.copyUnlessPlaced(b, p.Data)
 	}
 }
 
-// exposedMemory returns the memory that a rank accesses. If it is not exposed, the rank is told.
+// exposedMemory returns the memory that a rank accesses. If it is not exposed, the rank is
+// notified.
 func (m *packetMemory) exposedMemory(src int, h *head) ([]byte, bool) {
 	b, ok := m.exposed.Access(h.key, h.offset(), h.size)
 	if !ok {

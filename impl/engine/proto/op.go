@@ -7,21 +7,21 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// op is a send or a receive that has been started.
+// op is an active send or receive.
 type op struct {
 	engine.Op
-	postedEntry           match.Entry[*op] // a receive, while it is posted
+	postedEntry           match.Entry[*op] // used while a receive is posted
 	protocol              *Protocol        // nil: a receive without a message
-	stagingBuffer         []byte           // a copy of Buf that others may access, or a bounce buffer
-	key                   device.Key       // of memory that was exposed: ours or the peer's
-	doneBytes, chunkBytes int              // how far the message is, and what is on its way
-	peerOp                uint32           // the other rank's operation
-	cancelSerial          uint32           // names the cancel that is under way
-	cancelRequested       bool             // the receiver was asked to take the message out
+	stagingBuffer         []byte           // a copy of Buf that other ranks may access, or a bounce buffer
+	key                   device.Key       // of exposed memory: this rank's or the peer's
+	doneBytes, chunkBytes int              // bytes that are done, and bytes under way
+	peerOp                uint32           // operation of the other rank
+	cancelSerial          uint32           // number of the cancel under way
+	cancelRequested       bool             // the receiver was asked to discard the message
 }
 
-// NewOp implements engine.Engine. The first operation is a part of the engine: many a rank needs no
-// other.
+// NewOp implements engine.Engine. The first operation is part of the engine, because many ranks
+// need no other.
 func (e *Engine) NewOp() *engine.Op {
 	o := &e.op
 	if len(e.ops) == 0 {
@@ -34,7 +34,7 @@ func (e *Engine) NewOp() *engine.Op {
 	return &o.Op
 }
 
-// exposedData returns what other ranks are to see of the message.
+// exposedData returns the memory that other ranks may access for the message.
 func (o *op) exposedData() []byte {
 	if o.stagingBuffer != nil {
 		return o.stagingBuffer
@@ -48,8 +48,8 @@ func (e *Engine) complete(o *op) {
 	e.rank.Complete(&o.Op)
 }
 
-// stageForRemoteAccess copies the message to where other ranks may access it, if the library needs
-// that and it is not there.
+// stageForRemoteAccess copies the message to memory that other ranks can access, if the library
+// requires that.
 func (e *Engine) stageForRemoteAccess(s *op) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
 	if e.job.library.Proto.LongMessages[e.tier(s.Peer)].CopiesToAccessibleMemory && len(s.Buf) > 0 && !s.IsBuffered() {
@@ -58,7 +58,7 @@ func (e *Engine) stageForRemoteAccess(s *op) {
 	}
 }
 
-// releaseStaging gives the copy back.
+// releaseStaging releases the copy.
 func (e *Engine) releaseStaging(o *op) {
 	if o.stagingBuffer != nil {
 		e.rank.ReleaseScratch(o.stagingBuffer)

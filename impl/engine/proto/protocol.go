@@ -8,33 +8,32 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Protocol is a way for a message to travel: what is done at each step. Steps that it does not have
-// are nil.
+// Protocol is a message protocol: the action of each step. Steps that a protocol does not have are
+// nil.
 type Protocol struct {
 	Name                string
-	Eager               bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
-	SendsInTwoParts     bool // the first packet carries ProtoSettings.FirstBytes bytes at most, and another the rest
-	Synchronous         bool // the sender goes on only after the receive has been found
-	EndsWithFirstPacket bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
-	UsesRemoteMemory    bool // reads or writes the other rank's memory: by packets where the machine cannot
+	Eager               bool // the first packet carries data: all of it, unless SendsInTwoParts is set; the data has been received when OnMatch is called
+	SendsInTwoParts     bool // the first packet carries at most ProtoSettings.FirstBytes bytes, and another packet the rest
+	Synchronous         bool // the send completes only after the message has been matched
+	EndsWithFirstPacket bool // complete when the first packet has left and its data has been received; OnMatch is nil
+	UsesRemoteMemory    bool // accesses the other rank's memory, by packets if the machine cannot
 
-	OnSendStart  func(e *Engine, s *op)                 // at the sender: send the first packet
-	OnMatch      func(e *Engine, r *op, m *firstPacket) // at the receiver: the first packet has met its receive
+	OnSendStart  func(e *Engine, s *op)                 // at the sender: sends the first packet
+	OnMatch      func(e *Engine, r *op, m *firstPacket) // at the receiver: the message has been matched
 	OnACK        func(e *Engine, s *op, h head)         // at the sender
 	OnFIN        func(e *Engine, r *op)                 // at the receiver
-	OnRemainder  func(e *Engine, r *op, data []byte)    // at the receiver: the data that did not go with the first packet
-	OnAccessDone func(e *Engine, o *op)                 // where a remote access was started: it has ended
-	OnCancel     func(e *Engine, s *op)                 // at the sender: the message will not be received; give back what Start took
+	OnRemainder  func(e *Engine, r *op, data []byte)    // at the receiver: the data that was not in the first packet
+	OnAccessDone func(e *Engine, o *op)                 // at the rank that started a remote access: it has ended
+	OnCancel     func(e *Engine, s *op)                 // at the sender: the message will not be received; undoes OnSendStart
 }
 
-// Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol
-// by its place.
+// Protocols lists all protocols. Packets refer to a protocol by its index.
 //
-// Note: the steps of a protocol may not name this list, nor the protocol itself: Go would see an
-// initialization cycle. An operation carries its protocol instead.
+// Note: steps of a protocol must not refer to this list or to the protocol itself, which would be
+// an initialization cycle in Go. An operation refers to its protocol instead.
 var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
-// protocolIndex returns the place of a protocol in the table.
+// protocolIndex returns the index of a protocol in Protocols.
 func (e *Engine) protocolIndex(p *Protocol) uint8 {
 	for i, q := range e.job.protocols {
 		if p == q {
@@ -44,20 +43,21 @@ func (e *Engine) protocolIndex(p *Protocol) uint8 {
 	panic("proto: protocol is not in the table")
 }
 
-// Job is what the engines of a job share: a library whose protocols are found. It does not change.
+// Job is the state that the engines of a job share: a library with its resolved protocols. It does
+// not change.
 //
-// Note: an engine with rules of its own is a third longer, and a job may have a million.
+// Note: an engine with its own rules would be a third larger, and a job may have a million.
 type Job struct {
 	library          *model.Library
-	dependsOnTier    bool // how near a peer is matters
-	hasCopies        bool // some rule copies first
+	dependsOnTier    bool // some rule depends on the distance of the peer
+	hasCopies        bool // some rule makes the sender copy first
 	protocols        []*Protocol
-	forcedProtocol   protocolRule // its protocol is nil where none is
+	forcedProtocol   protocolRule // its protocol is nil if none is forced
 	fallbackProtocol *Protocol
 	rules            [model.NumModes][model.NumTiers][]protocolRule
 }
 
-// New finds the protocols that a job needs. It is an engine.NewJobEnginesFunc.
+// New resolves the protocols of a job. It is an engine.NewJobEnginesFunc.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) { return newJob(l, protocol) }
 
 // Engines implements engine.JobEngines.
@@ -69,10 +69,10 @@ func (j *Job) Engines(n int) func(i int) engine.Engine {
 	}
 }
 
-// protocolRule is a model.ProtocolRule with its protocol found.
+// protocolRule is a model.ProtocolRule with its resolved protocol.
 type protocolRule struct {
 	maxBytes   int
-	eagerBytes int // most bytes that go with the first packet
+	eagerBytes int // maximum bytes in the first packet
 	copyFirst  bool
 	protocol   *Protocol
 }
@@ -105,7 +105,7 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 	return j, err
 }
 
-// resolveRule finds the protocol of a rule.
+// resolveRule resolves the protocol of a rule.
 func (j *Job) resolveRule(upTo int, name string) (protocolRule, error) {
 	p, err := j.resolveProtocol(name)
 	if err != nil {
@@ -121,7 +121,7 @@ func (j *Job) resolveRule(upTo int, name string) (protocolRule, error) {
 	return r, nil
 }
 
-// resolveProtocol finds a protocol.
+// resolveProtocol returns the protocol with a name.
 func (j *Job) resolveProtocol(name string) (*Protocol, error) {
 	for _, p := range j.protocols {
 		if p.Name == name {

@@ -2,15 +2,15 @@ package proto
 
 import "github.com/loggp/loggp/model"
 
-// PTAT sends the first part of the message in its envelope; the receiver says when a receive has
-// taken it, and the sender sends the rest:
+// PTAT sends the first part of the message with its envelope. The receiver acknowledges when the
+// message has been matched, and the sender sends the rest:
 //
 //	RM → (the first part)
 //	   ← ACK
 //	M  → (the rest)
 //
-// A message that fits into the first part has no M; one that does not is packed as a whole before
-// its first packet. It is CHIMP's protocol over TCP.
+// A message that fits into the first part has no M. A longer one is packed as a whole before its
+// first packet. It is CHIMP's protocol over TCP.
 var PTAT = &Protocol{
 	Name:            "PTAT",
 	Eager:           true,
@@ -39,5 +39,5 @@ var PTAT = &Protocol{
 	},
 }
 
-// firstPartBytes returns how many bytes of a message that is sent go with its first packet.
+// firstPartBytes returns the number of bytes of a message that are sent with its first packet.
 func (e *Engine) firstPartBytes(s *op) int { return min(len(s.Buf), e.job.library.Proto.FirstBytes) }

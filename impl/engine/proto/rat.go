@@ -1,7 +1,7 @@
 package proto
 
-// RAT announces the message; the receiver says where it is to go; the sender writes it there and
-// says so:
+// RAT announces the message. The receiver answers with the address of its buffer, and the sender
+// writes the data there and reports it:
 //
 //	R →
 //	  ← ACK

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// firstPacket is what a receiver knows of a message from its first packet.
+// firstPacket has the information of a message's first packet.
 type firstPacket struct {
 	src       int32
 	sendOp    uint32 // the sender's operation
@@ -19,7 +19,7 @@ type firstPacket struct {
 	data      []byte
 }
 
-// unexpectedMessage is a message that came before its receive.
+// unexpectedMessage is a message that arrived before its receive was posted.
 type unexpectedMessage struct {
 	match.Entry[*unexpectedMessage]
 	firstPacket
@@ -34,7 +34,7 @@ func (e *Engine) Recv(o *engine.Op) {
 	e.spend(model.ProtoReceiveEpilogueCost, 1)
 }
 
-// progressUntil is Rank.Await without a call through an interface for each packet.
+// progressUntil is Rank.WaitUntilFinished without a call through an interface for each packet.
 func (e *Engine) progressUntil(o *engine.Op) {
 	if o.IsFinished() {
 		return
@@ -56,8 +56,7 @@ func (e *Engine) Irecv(o *engine.Op) {
 	e.spend(model.ProtoNonblockingReceiveCost, 1)
 }
 
-// postReceive starts an operation that receives: with a message that came early, or as one that
-// waits.
+// postReceive starts a receive: it takes an unexpected message, or posts the receive.
 func (e *Engine) postReceive(r *op) {
 	e.spend(model.ProtoReceiveCost, 1)
 	r.protocol, r.cancelRequested = nil, false
@@ -72,7 +71,8 @@ func (e *Engine) postReceive(r *op) {
 	}
 }
 
-// recycleUnexpected gives back an unexpected message that has been taken out of the queue.
+// recycleUnexpected makes an unexpected message that has been removed from the queue available for
+// reuse.
 func (e *Engine) recycleUnexpected(m *unexpectedMessage) {
 	m.data = nil
 	m.next, e.freeUnexpected = e.freeUnexpected, m
@@ -89,10 +89,10 @@ func (e *Engine) probeUnexpected(x match.Envelope) *unexpectedMessage {
 	return nil
 }
 
-// handleFirst takes in the first packet of a message.
+// handleFirst handles the first packet of a message.
 func (e *Engine) handleFirst(p *device.Packet) {
 	w := &p.Head
-	m := &e.firstPacket // not a variable of its own: steps are called through pointers, so it would escape
+	m := &e.firstPacket // a local variable would escape, because steps are called through pointers
 	m.src, m.sendOp, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
 	m.protocol, m.signature, m.data = e.job.protocols[uint8(w[0]>>8)], engine.Signature(w[3]>>32), p.Data
 	x := match.Envelope{Context: uint32(w[1]), Source: m.src, Tag: m.tag}
@@ -112,7 +112,7 @@ func (e *Engine) handleFirst(p *device.Packet) {
 	e.queueUnexpected(x, m)
 }
 
-// queueUnexpected keeps a message until its receive comes.
+// queueUnexpected queues a message until its receive is posted.
 func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
 	k := e.freeUnexpected
 	if k == nil {
@@ -133,7 +133,7 @@ func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
 	e.unexpected.Add(&k.Entry)
 }
 
-// handleMatch goes on with a message whose receive is found.
+// handleMatch continues a message that has been matched.
 func (e *Engine) handleMatch(r *op, m *firstPacket) {
 	if m.size > len(r.Buf) || m.signature != r.Signature {
 		e.rank.CheckMessage(&r.Op, r.Context, m.src, m.tag, m.size, m.signature)
@@ -149,13 +149,13 @@ func (e *Engine) handleMatch(r *op, m *firstPacket) {
 	m.protocol.OnMatch(e, r, m)
 }
 
-// receiveEager copies the data of an RM to the user and frees its place in the window.
+// receiveEager copies the data of an RM packet to the user, and frees its part of the window.
 func (e *Engine) receiveEager(r *op, m *firstPacket) {
 	e.copyPacketData(r.Buf, m.data)
 	e.flow.noteFreed(int(m.src), len(m.data))
 }
 
-// copyPacketData copies what came with a packet to where it is to be.
+// copyPacketData copies data of a packet to its destination.
 func (e *Engine) copyPacketData(to, data []byte) {
 	e.rank.Copy(to, data)
 	e.spend(model.ProtoUnpackCost, len(data))
@@ -191,7 +191,7 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return engine.CountUnexpected(&e.unexpected, context, (*unexpectedMessage).arrival)
 }
 
-// CancellableMessage implements engine.Engine: what its sender has forgotten is not cancelled.
+// CancellableMessage implements engine.Engine. It omits messages that were complete when they left.
 func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
 	return engine.FindCancellable(&e.unexpected, func(m *unexpectedMessage) bool { return !m.protocol.EndsWithFirstPacket }, (*unexpectedMessage).arrival)
 }

@@ -2,15 +2,15 @@ package proto
 
 import "github.com/loggp/loggp/impl/device"
 
-// RTA announces the message; the receiver reads it from the sender's memory and says so:
+// RTA announces the message. The receiver reads the data from the sender's memory and acknowledges:
 //
 //	R →
 //	  ⇐ M (pulled)
 //	  ← ACK
 //
-// A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz,
-// section 2; equations (4) and (5). One that grants windows pulls window by window, as the long-CTS
-// protocol of libfabric's EFA provider does (efa_rdm_protocol_v4.md, section 3.2).
+// A library with a bounce buffer reads chunk by chunk and copies each. Al-Tawil and Moritz, section
+// 2; equations (4) and (5). A library that grants windows reads window by window, like the long-CTS
+// protocol of libfabric's EFA provider (efa_rdm_protocol_v4.md, section 3.2).
 var RTA = &Protocol{
 	Name:             "RTA",
 	Synchronous:      true,
@@ -64,7 +64,7 @@ func (e *Engine) getNextChunk(r *op) {
 	e.memoryOf(r.Peer).Get(int(r.Peer), r.key, r.doneBytes, into, e.accessDoneHead(r))
 }
 
-// accessDoneHead is the head of the packet that tells of the end of a remote access.
+// accessDoneHead is the head of the completion of a remote access.
 func (e *Engine) accessDoneHead(o *op) device.Head {
 	h := head{kind: kindAccessDone, to: o.ID()}
 	return h.words()

@@ -5,7 +5,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send implements engine.Engine. A message that is forgotten with its first packet needs no
+// Send implements engine.Engine. A message that is complete with its first packet needs no
 // operation.
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.ProtoSendCost, 1)
@@ -30,8 +30,7 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 	e.rank.Release(s)
 }
 
-// Isend implements engine.Engine. A buffered message goes its own way: another operation carries
-// it.
+// Isend implements engine.Engine. A buffered message is carried by another operation.
 func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(o.Mode, len(o.Buf), int(o.Peer), o.Context)
@@ -47,8 +46,8 @@ func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.SendEpilogueCost(o.Mode), 1)
 }
 
-// startSend starts an operation that sends, by a protocol. The data of a buffered message moves to
-// the attached buffer first.
+// startSend starts a send with a protocol. The data of a buffered message is first copied to the
+// attached buffer.
 func (e *Engine) startSend(s *op, p *Protocol) {
 	s.protocol, s.cancelRequested = p, false
 	if s.Mode == model.BufferedMode {
@@ -60,11 +59,11 @@ func (e *Engine) startSend(s *op, p *Protocol) {
 	p.OnSendStart(e, s)
 }
 
-// chooseProtocol returns the protocol of a message. A message that would overrun the window goes by
+// chooseProtocol returns the protocol of a message. A message that would overrun the window uses
 // the library's fallback.
 //
-// Note: to queue such a message at the sender instead would let it block those behind it, which may
-// have other tags and a receive that waits for them.
+// Note: queueing such a message at the sender instead would block later messages, which may have
+// other tags and receives that wait for them.
 func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) *Protocol {
 	if f := e.job.forcedProtocol.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.SynchronousMode) {
 		e.flow.reserveWindow(dst, min(size, e.job.forcedProtocol.eagerBytes), true)
@@ -85,7 +84,7 @@ func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) 
 	panic("unreachable")
 }
 
-// sendFirstPacketWithData packs the message and sends a first packet with data of it.
+// sendFirstPacketWithData packs the message and sends a first packet with data.
 func (e *Engine) sendFirstPacketWithData(s *op, data []byte) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
 	bounce := e.copyFirst(s.Mode, len(s.Buf), s.Peer, data)
@@ -93,8 +92,8 @@ func (e *Engine) sendFirstPacketWithData(s *op, data []byte) {
 	e.sendFirstData(s.Peer, data, bounce)
 }
 
-// copyFirst copies the data of a first packet to where the interface can read it, and returns the
-// copy, if the rule for the message says so.
+// copyFirst copies the data of a first packet to memory that the interface can read, if the rule
+// for the message says so, and returns the copy.
 func (e *Engine) copyFirst(mode model.Mode, size int, dst int32, data []byte) (bounce []byte) {
 	if !e.job.hasCopies || len(data) == 0 {
 		return nil
@@ -111,7 +110,7 @@ func (e *Engine) copyFirst(mode model.Mode, size int, dst int32, data []byte) (b
 	return nil
 }
 
-// sendFirstData sends the first packet, whose head is written, with data or the copy of it.
+// sendFirstData sends a first packet, whose head has been written, with data or with its copy.
 func (e *Engine) sendFirstData(dst int32, data, bounce []byte) {
 	if bounce == nil {
 		e.sendEncoded(dst, data)
@@ -121,7 +120,7 @@ func (e *Engine) sendFirstData(dst int32, data, bounce []byte) {
 	e.rank.ReleaseScratch(bounce)
 }
 
-// sendFirstPacketWithoutData sends a first packet without.
+// sendFirstPacketWithoutData sends a first packet without data.
 func (e *Engine) sendFirstPacketWithoutData(s *op) {
 	e.spend(model.ProtoControlCost, 1)
 	e.encodeFirstPacket(s)

@@ -1,6 +1,6 @@
 package proto
 
-// T sends the message in its envelope and forgets it:
+// T sends the data with the envelope. The send is then complete:
 //
 //	RM →
 //

@@ -1,6 +1,7 @@
 package proto
 
-// TA sends the message in its envelope, and the receiver says that a receive has taken it:
+// TA sends the data with the envelope, and the receiver acknowledges when the message has been
+// matched:
 //
 //	RM →
 //	   ← ACK

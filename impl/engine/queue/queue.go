@@ -1,12 +1,12 @@
-// Package queue is the simplest engine: every message goes at once, whatever its length, and waits
-// in one queue of its receiver until a receive takes it.
+// Package queue is the simplest engine: every message is sent at once, whatever its length, and
+// waits in a single queue at its receiver until a receive takes it.
 //
 // There are no protocols, no flow control and no remote memory. It shows what an engine has to do,
-// and it is a second opinion for tests of package mpi. Its packets:
+// and is a second implementation for tests of package mpi. Its packets:
 //
 //	data   → the message
-//	ack    ← the receive of a synchronous message has been found
-//	cancel → remove the message, if it has no receive
+//	ack    ← a synchronous message has been matched
+//	cancel → remove the message, if it is unexpected
 //	answer ← whether it was removed
 //	exit     from the world: the program of a rank has ended
 package queue
@@ -38,9 +38,9 @@ type head struct {
 	tag          int32
 	context      uint32
 	signature    engine.Signature
-	sender       uint32 // the operation of the message's sender
-	cancelSerial uint32 // of a cancel
-	found        bool   // of an answer
+	sender       uint32 // operation of the message's sender
+	cancelSerial uint32 // for a cancel
+	found        bool   // for an answer
 }
 
 func (h *head) encode() device.Head {
@@ -56,7 +56,7 @@ func decodeHead(w *device.Head) head {
 		sender: uint32(w[2]), cancelSerial: uint32(w[2] >> 32), found: w[3] == 1}
 }
 
-// Describe returns the name of a packet's kind, and the rest of its header for people.
+// Describe returns the name of a packet's kind and the other fields of its header, for traces.
 func Describe(w device.Head) (name, detail string) {
 	switch h := decodeHead(&w); h.kind {
 	case kindData:
@@ -69,11 +69,11 @@ func Describe(w device.Head) (name, detail string) {
 	return "unknown", ""
 }
 
-// op is an operation: a receive while it is posted, a synchronous send until its ack has come.
+// op is a posted receive, or a synchronous send until its ack arrives.
 type op struct {
 	engine.Op
 	postedEntry  match.Entry[*op]
-	cancelSerial uint32 // of the cancel that is under way; 0: none
+	cancelSerial uint32 // of the cancel under way; 0: none
 }
 
 // Engine carries the messages of one rank. It implements engine.Engine.
@@ -86,7 +86,7 @@ type Engine struct {
 	cancelSerial uint32
 }
 
-// New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
+// New creates the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
 // choose.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
@@ -103,7 +103,7 @@ func (jobEngines) Engines(n int) func(i int) engine.Engine {
 	return func(i int) engine.Engine { return &all[i] }
 }
 
-// Setup implements engine.Engine, as do the methods below.
+// Setup and the methods below implement engine.Engine.
 func (e *Engine) Setup(r *engine.Rank) { e.rank, e.port = r, r.Port() }
 
 func (e *Engine) NewOp() *engine.Op {
@@ -117,8 +117,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
-// Isend sends the message, and completes it unless it is synchronous. A buffered message is copied
-// to the attached buffer and leaves at once.
+// Isend sends the message, and completes the send unless it is synchronous. A buffered message is
+// copied to the attached buffer and sent at once.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.QueueSendCost, 1)
 	e.port.Spend(model.QueueByteCost, len(o.Buf))
@@ -155,7 +155,7 @@ func (e *Engine) Recv(o *engine.Op) {
 	e.rank.WaitUntilFinished(o)
 }
 
-// deliver gives a message to its receive.
+// deliver passes a message to its receive.
 func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.signature)
 	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
@@ -167,7 +167,7 @@ func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 	e.rank.Complete(&o.Op)
 }
 
-// Progress takes in one packet.
+// Progress handles one packet.
 func (e *Engine) Progress(block bool) bool {
 	p := e.port.Recv(block)
 	if p == nil {
@@ -200,13 +200,13 @@ func (e *Engine) Progress(block bool) bool {
 	return true
 }
 
-// completeSynchronousSend ends a synchronous send.
+// completeSynchronousSend completes a synchronous send.
 func (e *Engine) completeSynchronousSend(o *op, how func(*engine.Op)) {
 	o.cancelSerial = 0
 	how(&o.Op)
 }
 
-// handleMessage gives a message to the first receive that matches, or keeps it.
+// handleMessage passes a message to the first matching receive, or queues it.
 func (e *Engine) handleMessage(p *device.Packet, h head) {
 	m, o := e.inbox.Arrive(p, h, h.context, h.tag, len(p.Data))
 	switch {
@@ -216,7 +216,7 @@ func (e *Engine) handleMessage(p *device.Packet, h head) {
 	case h.mode == model.ReadyMode:
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, h.context), m.Size, h.tag)
 	default:
-		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
+		e.rank.Copy(m.Data, p.Data) // charges the copy made by Arrive
 	}
 }
 
@@ -226,8 +226,8 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	return e.inbox.Probe(e.rank, model.QueueTestCost, src, context, tag, block)
 }
 
-// Cancel removes a receive that is posted. A synchronous send is cancelled by the receiver, as only
-// that knows whether its receive has been found.
+// Cancel removes a posted receive. A synchronous send is cancelled by its receiver, because only
+// the receiver knows whether it has been matched.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
 	case o.Receive:
@@ -241,14 +241,14 @@ func (e *Engine) Cancel(x *engine.Op) {
 	}
 }
 
-// handleCancel removes a message for its sender, unless a receive has taken it.
+// handleCancel removes a message for its sender, unless it has been matched.
 func (e *Engine) handleCancel(src int, h head) {
 	a := head{kind: kindCancelAnswer, sender: h.sender, cancelSerial: h.cancelSerial}
 	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.sender == h.sender && m.isSynchronousSend() })
 	e.sendPacket(src, &a, nil)
 }
 
-// isSynchronousSend reports whether the sender of a message waits for its receive.
+// isSynchronousSend reports whether the sender of a message waits for its match.
 func (h *head) isSynchronousSend() bool { return h.mode == model.SynchronousMode }
 
 func (e *Engine) ExplainWait(x *engine.Op) engine.WaitDescription {
@@ -267,10 +267,11 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return e.inbox.UnexpectedMessages(context)
 }
 
-// CancellableMessage returns a synchronous message: others are complete at their senders.
+// CancellableMessage returns a synchronous message: other messages are already complete at their
+// senders.
 func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
 	return e.inbox.CancellableMessage((*head).isSynchronousSend)
 }
 
-// LowLevelPort returns nil: there is nothing below messages.
+// LowLevelPort returns nil: the engine has no lower level.
 func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }

@@ -1,13 +1,14 @@
-// Package recording records the messages of engines as a communication schedule.
+// Package recorder records the messages of engines as a communication schedule.
 //
 // In the schedule an operation requires the end of an earlier one if the program has waited for
-// that end, and its start (irequires) if the program began it by a call that does not wait.
+// that end. It requires the start of an earlier one (irequires) if the program started it by a
+// nonblocking call.
 //
-// A Recorder wraps the engine of each rank. It sees which messages a rank begins to send and to
-// receive, when the program learns that they have ended, and how long the rank works between calls.
-// Collective operations are recorded as the messages of their algorithms. The work of an engine
-// within its calls is not recorded, because another machine, or a simulation, does it in its own
-// way.
+// A Recorder wraps the engine of each rank (WrapEngines). It records which messages a rank starts
+// to send and to receive, when the program learns that they have ended, and how long the rank works
+// between calls. Collective operations are recorded as the messages of their algorithms. The work
+// of an engine within its calls is not recorded, because another machine, or a simulation, has its
+// own.
 package recorder
 
 import (
@@ -22,17 +23,17 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recorder records those ranks of one job that run in this process.
+// Recorder records the ranks of one job that run in this process.
 type Recorder struct {
-	// WorkTime returns how long a rank has worked so far, within calls and between them, without
-	// waits. nil: the clock of its port.
+	// WorkTime returns the time for which a rank has worked so far, within calls and between them,
+	// without waits; nil: the clock of its port.
 	WorkTime func(rank int) unit.Time
 
 	mutex sync.Mutex
 	ranks map[int]*rankRecorder
 }
 
-// WrapEngines wraps the engine of the job that is recorded.
+// WrapEngines wraps the engines of the job to be recorded.
 func (r *Recorder) WrapEngines(inner engine.NewJobEnginesFunc) engine.NewJobEnginesFunc {
 	return func(l *model.Library, protocol string) (engine.JobEngines, error) {
 		m, err := inner(l, protocol)
@@ -44,18 +45,18 @@ func (r *Recorder) WrapEngines(inner engine.NewJobEnginesFunc) engine.NewJobEngi
 	}
 }
 
-// BeginRank starts the recording of a rank anew. Without it the recording starts when the engine is
+// BeginRank restarts the recording of a rank. Without it the recording starts when the engine is
 // set up.
 func (r *Recorder) BeginRank(rank int) { r.rankRecorder(rank).reset() }
 
-// groupedCalls are the calls whose messages a schedule keeps together: it can be computed in which
-// order such an exchange is best carried out.
+// groupedCalls are the calls whose messages a schedule keeps together, so that the best order of
+// such an exchange can be computed.
 var groupedCalls = []string{"Alltoallv"}
 
 // namedCalls are all calls that a schedule names.
 var namedCalls = append(groupedCalls, schedule.SynchronousSendCall)
 
-// EnterCall notes that a rank enters a call of the message-passing interface.
+// EnterCall records that a rank enters a call of the message-passing interface.
 func (r *Recorder) EnterCall(rank int, name string) {
 	if l := r.rankRecorder(rank); l != nil {
 		l.currentCall = ""
@@ -79,7 +80,7 @@ func (r *Recorder) rankRecorder(rank int) *rankRecorder {
 	return r.ranks[rank]
 }
 
-// operation is an operation of a lane. Its peer and tag are those of the message, once it is known.
+// operation is an operation of a lane. Its peer and tag are those of the message, once known.
 type operation struct {
 	kind      schedule.Kind
 	cancelled bool
@@ -88,14 +89,13 @@ type operation struct {
 	size      uint64
 }
 
-// dependency says that an operation waits for another, or for its start.
+// dependency says that an operation depends on the end or the start of another.
 type dependency struct {
 	after, before uint32
 	start         bool
 }
 
-// callSpan is consecutive operations of one call of the program: the first, and the one behind the
-// last.
+// callSpan is the range of operations of one call of the program.
 type callSpan struct {
 	name     string
 	from, to uint32
@@ -105,54 +105,54 @@ type callSpan struct {
 type rankRecorder struct {
 	workTime        func() unit.Time
 	isRecording     bool
-	engineCallDepth int // calls of the engine, one within another
+	engineCallDepth int // nesting depth of engine calls
 
 	ops          []operation
 	dependencies []dependency
 
-	currentCall string     // the call that the rank is in, if it is of those that are kept
-	calls       []callSpan // of which the last may have no operations
+	currentCall string     // the current call, if its name is kept
+	calls       []callSpan // the last one may have no operations
 
-	isMultithreaded bool // calls of several threads are interleaved: they are not kept together
-	openSend        int  // the blocking send of this thread that was not over when another one ran, and 1; 0: none
+	isMultithreaded bool // calls of several threads interleave, so they are not kept together
+	openSend        int  // this thread's blocking send that had not ended when another thread ran, plus 1; 0: none
 
-	previousOperation      int      // the operation that the next one follows; −1: none
-	previousGoesOn         bool     // it goes on meanwhile: the next one waits for its start
+	previousOperation      int      // the operation after which the next one follows; −1: none
+	previousGoesOn         bool     // the next operation depends only on its start
 	previousCallOpen       bool     // its call has not returned
-	completedSincePrevious []uint32 // operations that the program knows to have ended, since the previous one
+	completedSincePrevious []uint32 // operations that the program learned to have ended since the previous one
 	pendingOps             []pendingOp
-	freeLayout             *timedLayout // to use again
+	freeLayout             *timedLayout // reused
 
-	endOfWorkInLastCall       unit.Time // until then the rank has worked at the end of the last call
-	scatterTime               unit.Time // what it took in it to put received data to where there are gaps
-	emptyWaitTime             unit.Time // what the end of a wait took that was for no message
-	callFoundComplete         bool      // this call has found operations complete
-	previousCallFoundComplete bool      // the last one has: what is given up without was not waited for
-	unrecordedWork            unit.Time // of computing, less than a nanosecond, that no operation has
+	endOfWorkInLastCall       unit.Time // end of the rank's work at the end of the last call
+	scatterTime               unit.Time // time of scattering received data in that call
+	emptyWaitTime             unit.Time // time of the end of a wait that was for no message
+	callFoundComplete         bool      // this call has found completed operations
+	previousCallFoundComplete bool      // the last call did; otherwise a released operation was not waited for
+	unrecordedWork            unit.Time // computing of less than a nanosecond that has not been recorded
 	failure                   error
 }
 
-// pendingOp is an operation that the program has not completed. Its memory in the engine is used
-// again for others after that.
+// pendingOp is an operation that the program has not completed. Afterwards the engine reuses its
+// memory.
 type pendingOp struct {
 	*engine.Op
 	generation    uint32
 	operation     uint32
 	finished      bool // what it received is known
-	startingCall  bool // the call that has begun it has not returned
-	freed         bool // the program has given it up
-	blocking      bool // its call does not return before
+	startingCall  bool // the call that started it has not returned
+	freed         bool // the program has freed it
+	blocking      bool // its call returns only when it has ended
 	scatterLayout *timedLayout
 }
 
-// reset forgets what there is.
+// reset discards the recording.
 func (l *rankRecorder) reset() {
 	*l = rankRecorder{workTime: l.workTime, isRecording: true, previousOperation: -1}
 	l.endOfWorkInLastCall = l.workTime()
 }
 
-// enterEngine notes the begin of a call of the engine. It returns false if the call is nested in
-// another or is not recorded.
+// enterEngine records the start of an engine call. It returns false if the call is nested or not
+// recorded.
 func (l *rankRecorder) enterEngine() bool {
 	l.engineCallDepth++
 	if l.engineCallDepth > 1 || !l.isRecording {
@@ -172,7 +172,7 @@ func (l *rankRecorder) enterEngine() bool {
 	return true
 }
 
-// leaveEngine notes the end of a call.
+// leaveEngine records the end of an engine call.
 func (l *rankRecorder) leaveEngine() {
 	if l.engineCallDepth--; l.engineCallDepth > 0 || !l.isRecording {
 		return
@@ -182,7 +182,7 @@ func (l *rankRecorder) leaveEngine() {
 		if !p.finished && p.IsFinished() {
 			l.noteReceived(p)
 		}
-		if p.startingCall && p.scatterLayout != nil { // what was copied later than here waits for the message
+		if p.startingCall && p.scatterLayout != nil { // later copies depend on the message
 			l.scatterTime, p.scatterLayout.copiedTime = l.scatterTime+p.scatterLayout.copiedTime, 0
 		}
 		p.startingCall = false
@@ -193,7 +193,7 @@ func (l *rankRecorder) leaveEngine() {
 	}
 }
 
-// noteReceived notes what an operation has received.
+// noteReceived records what an operation has received.
 func (l *rankRecorder) noteReceived(p *pendingOp) {
 	p.finished = true
 	o := &l.ops[p.operation]
@@ -203,8 +203,8 @@ func (l *rankRecorder) noteReceived(p *pendingOp) {
 	}
 }
 
-// collectCompleted finds the operations that the program has completed. One whose memory begins
-// another operation now is among them.
+// collectCompleted finds the operations that the program has completed. They include one whose
+// memory a new operation reuses now.
 func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 	kept := l.pendingOps[:0]
 	for _, p := range l.pendingOps {
@@ -231,8 +231,8 @@ func (l *rankRecorder) collectCompleted(begins *engine.Op) {
 	l.pendingOps = kept
 }
 
-// appendUnpack adds the work of putting received data to its place, which waits for the message
-// only: it is done while the program waits for others.
+// appendUnpack adds the work of scattering received data. It depends only on the message, because
+// it is done while the program waits for others.
 func (l *rankRecorder) appendUnpack(p *pendingOp) {
 	took := l.unrecordedWork + p.scatterLayout.copiedTime
 	p.scatterLayout.copiedTime = 0
@@ -248,16 +248,16 @@ func (l *rankRecorder) appendUnpack(p *pendingOp) {
 	l.unrecordedWork = took
 }
 
-// appendOperation adds an operation that waits for nothing.
+// appendOperation adds an operation without dependencies.
 func (l *rankRecorder) appendOperation(o operation) uint32 {
-	if len(l.ops) == cap(l.ops) { // double, as there is no end of it
+	if len(l.ops) == cap(l.ops) { // double, because the final size is unknown
 		l.ops, l.dependencies = slices.Grow(l.ops, len(l.ops)+16), slices.Grow(l.dependencies, len(l.dependencies)+32)
 	}
 	l.ops = append(l.ops, o)
 	return uint32(len(l.ops) - 1)
 }
 
-// appendAfterPrevious adds an operation behind the previous one and those that were completed
+// appendAfterPrevious adds an operation that depends on the previous one and on those completed
 // since.
 func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 	n := l.appendOperation(o)
@@ -278,20 +278,21 @@ func (l *rankRecorder) appendAfterPrevious(o operation) uint32 {
 	return n
 }
 
-// nameSend names a send whose mode a schedule keeps.
+// nameSend marks a send whose mode the schedule keeps.
 func (l *rankRecorder) nameSend(n uint32, m model.Mode) {
 	if m == model.SynchronousMode && l.currentCall == "" {
 		l.calls = append(l.calls, callSpan{schedule.SynchronousSendCall, n, n + 1})
 	}
 }
 
-// setPrevious says which operation the next one follows, and whether that one goes on meanwhile.
+// setPrevious sets the operation after which the next one follows. posted says that the next one
+// depends only on its start.
 func (l *rankRecorder) setPrevious(n uint32, posted bool) {
 	l.previousOperation, l.previousGoesOn, l.previousCallOpen = int(n), posted, true
 }
 
-// appendMessageOperation adds the operation that o describes, in a call that waits for it or does
-// not.
+// appendMessageOperation adds the operation described by o. waits says whether its call waits for
+// it.
 func (l *rankRecorder) appendMessageOperation(o *engine.Op, kind schedule.Kind, waits bool) {
 	l.collectCompleted(o)
 	var gaps *timedLayout
@@ -309,18 +310,18 @@ func (l *rankRecorder) appendMessageOperation(o *engine.Op, kind schedule.Kind, 
 	}
 	l.setPrevious(n, !waits)
 	if kind == schedule.Send && o.Mode == model.BufferedMode {
-		return // what the program waits for is that its buffer has been copied
+		return // the program waits only for the copy of its buffer
 	}
 	l.pendingOps = append(l.pendingOps, pendingOp{Op: o, generation: o.Generation(), operation: n, startingCall: true, blocking: waits, scatterLayout: gaps})
 }
 
-// timedLayout is the layout of data that is received in a call. The messages of a schedule have no
-// gaps, so what it takes to put it there is work of the program.
+// timedLayout measures the scattering of received data. Messages of a schedule have no gaps, so
+// scattering is work of the program.
 type timedLayout struct {
 	engine.Layout
 	rank              *rankRecorder
-	copiedTime        unit.Time  // what it took, as far as no operation has it
-	previousOperation dependency // on the operation that the rank had begun last
+	copiedTime        unit.Time  // time of copies that are not in an operation yet
+	previousOperation dependency // dependency on the operation that the rank had started last
 }
 
 func (x *timedLayout) Scatter(from []byte) {
@@ -349,7 +350,7 @@ type recordingEngine struct {
 	rank *engine.Rank
 }
 
-// Setup implements engine.Engine, as do the methods below.
+// Setup and the methods below implement engine.Engine.
 func (e *recordingEngine) Setup(r *engine.Rank) {
 	rank, port := r.Port().Rank(), r.Port()
 	e.rank = r
@@ -384,7 +385,7 @@ func (e *recordingEngine) Isend(o *engine.Op) {
 
 func (e *recordingEngine) Irecv(o *engine.Op) {
 	if o.IsService() {
-		e.rank.SetContext(engine.AnyContext) // no error handler of the program's gets it
+		e.rank.SetContext(engine.AnyContext) // no error handler of the program gets it
 		e.rank.Fail(engine.ErrOther, "a program with windows cannot be recorded: in which of its calls a rank serves accesses is no part of a schedule")
 	}
 	defer e.leaveEngine()
@@ -443,18 +444,19 @@ func (e *recordingEngine) Counts(yield func(name string, n int64) bool) {
 	}
 }
 
-// errLowLevelNotRecorded is the failure of programs whose operations a schedule cannot have.
+// errLowLevelNotRecorded is the error for programs with operations that a schedule cannot
+// represent.
 var errLowLevelNotRecorded = errors.New("the program sends single packets, or uses the memory of other ranks: a schedule has no such operations")
 
-// envelope is what the tag of a schedule stands for: a schedule has no communicators.
+// envelope is the meaning of a tag in the schedule: a schedule has no communicators.
 type envelope struct {
 	context uint32
 	tag     int32
 }
 
-// Schedule returns what ranks 0 to n − 1 have done. Tags of messages of the program in the
-// communicator of all ranks are its own; others follow above the largest of these, or where there
-// is no room they are the smallest that are free.
+// Schedule returns the schedule of ranks 0 to n − 1. Messages of the program on the world
+// communicator keep their tags. Others get larger tags, or the smallest free ones if there is no
+// space above.
 func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	tags, err := r.assignTags(n)
 	if err != nil {
@@ -487,10 +489,10 @@ func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	return b.Build()
 }
 
-// maxScheduleTag is the largest tag that the programs that run a schedule have.
+// maxScheduleTag is the largest tag of programs that run a schedule.
 const maxScheduleTag = 1<<31 - 1
 
-// assignTags numbers the envelopes of all messages.
+// assignTags assigns tags to the envelopes of all messages.
 func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 	tags := map[envelope]uint32{}
 	var others []envelope
@@ -530,7 +532,7 @@ func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 		return int(int64(a.tag) - int64(b.tag))
 	})
 	used := map[uint32]bool{}
-	if uint64(next)+uint64(len(others)) > maxScheduleTag+1 { // there is no room above
+	if uint64(next)+uint64(len(others)) > maxScheduleTag+1 { // no space above
 		for x, tag := range tags {
 			if x.context == 0 {
 				used[tag] = true
@@ -548,7 +550,7 @@ func (r *Recorder) assignTags(n int) (map[envelope]uint32, error) {
 	return tags, nil
 }
 
-// EncodeRank returns what a rank of this process has done, for SetWords in another one.
+// EncodeRank returns the recording of a rank of this process, for DecodeRank in another one.
 func (r *Recorder) EncodeRank(rank int) []int64 {
 	l := r.ranks[rank]
 	failed := int64(0)
@@ -576,7 +578,7 @@ func (r *Recorder) EncodeRank(rank int) []int64 {
 	return w
 }
 
-// DecodeRank says what a rank of another process has done, as Words returned it there.
+// DecodeRank adds the recording of a rank of another process, which EncodeRank returned there.
 func (r *Recorder) DecodeRank(rank int, w []int64) {
 	l := &rankRecorder{}
 	if w[0] == 1 {

@@ -2,11 +2,12 @@ package recorder
 
 import "github.com/loggp/loggp/model/schedule"
 
-// Programs with threads. The operations of all threads of a rank are recorded in the order in which
-// they began: each requires the end of the earlier one if that was over, and its start if its
-// thread was still in the call. So what threads do for each other between calls keeps its order.
+// Programs with threads. The operations of all threads of a rank are recorded in the order of their
+// start. Each requires the end of the earlier one if that had ended, and its start if its thread
+// was still in the call. The recording thus keeps the order of what threads do for each other
+// between calls.
 
-// threadState is what the recording has of the call that a thread is in.
+// threadState is the recorder's state of a thread's call.
 type threadState struct {
 	engineCallDepth                              int
 	callFoundComplete, previousCallFoundComplete bool

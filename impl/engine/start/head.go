@@ -8,7 +8,21 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// packetKind is the kind of a packet.
+// packetKind is the kind of a packet:
+//
+//	short    → header and data of a short message
+//	request  → a long message: has it been matched?
+//	clear    ← yes
+//	connect  → may a transfer by RDMA start?
+//	grant    ← yes: its length and address; the interface serves no other transfer
+//	block    → a block of the data, or the notice that one is in the receiver's pinned memory
+//	ack      ← a synchronous short message has been matched
+//	cancel   → remove the message, if it is unexpected
+//	answer   ← whether it was removed
+//	exit       from the world: the program of a rank has ended
+//
+// Request and clear belong to the protocol layer. Connect and grant belong to the channel below it,
+// which transfers arrays of bytes and does not know messages.
 type packetKind uint8
 
 const (
@@ -25,21 +39,21 @@ const (
 	kindPutDone // the completion of a put, from the port
 )
 
-// headBytes is the length of a head.
+// headBytes is the length of a head in bytes.
 const headBytes = 8 * len(device.Head{})
 
 // head is a packet's header.
 type head struct {
 	kind      packetKind
 	mode      model.Mode
-	found     bool // of an answer: the message was removed
+	found     bool // for an answer: the message was removed
 	tag       int32
 	context   uint32
 	signature engine.Signature
-	from      uint32 // operation of the sender
-	to        uint32 // operation of the receiver of the packet; serial of a cancel; index of the block of a put
+	from      uint32 // operation of the sender of the packet
+	to        uint32 // operation of the receiver of the packet, serial of a cancel, or index of a put's block
 	key       device.Key
-	size      int // of the message, the transfer that is granted, or the block
+	size      int // bytes of the message, of the granted transfer, or of the block
 }
 
 func (h *head) encode() device.Head {
@@ -56,7 +70,7 @@ func decodeHead(w *device.Head) head {
 		from: uint32(w[2]), to: uint32(w[2] >> 32), key: device.Key(w[3]), size: int(w[4])}
 }
 
-// Describe returns the name of a packet's kind, and the rest of its header for people.
+// Describe returns the name of a packet's kind and the other fields of its header, for traces.
 func Describe(w device.Head) (name, detail string) {
 	switch h := decodeHead(&w); h.kind {
 	case kindShort:

@@ -1,26 +1,13 @@
 // Package start is the engine of MPI-StarT: MPICH's protocol layer above a channel for clusters of
-// SMPs, whose interface has programmed I/O for short messages and RDMA from pinned memory for long
+// SMPs. Their interface has programmed I/O for short messages, and RDMA from pinned memory for long
 // ones.
 //
-//	short    → header and data, in one packet
-//	request  → a long message: has it a receive?
-//	clear    ← yes, it is posted
-//	connect  → may a transfer by RDMA begin?
-//	grant    ← yes, of so many bytes to there: it is its turn, and the interface serves no other
-//	block    → a block of the data, or the news that one is in the receiver's pinned memory
-//	ack      ← the receive of a synchronous short message has been found
-//	cancel   → remove the message, if it has no receive
-//	answer   ← whether it was removed
-//	exit       from the world: the program of a rank has ended
-//
-// Request and clear are of the protocol layer, and connect and grant of the channel below it, which
-// transfers arrays of bytes and knows nothing of messages.
-//
-// The length from which a message is long depends on the place of the other rank: one inside an
-// SMP, another between SMPs. Inside, blocks are packets, through memory that both share. Between
-// SMPs, where the port has remote memory, the sender copies blocks into pinned memory, the
-// interface writes them to pinned memory of the receiver, and the receiver copies them to the
-// user's buffer. The three overlap (transfer.go).
+// A short message is one packet with header and data. A long one is a request, which the receiver
+// answers when the message has been matched (see packetKind). The length limit depends on whether
+// the other rank is in the same SMP. Within an SMP, blocks of the data are packets through shared
+// memory. Between SMPs, if the port has remote memory, the sender copies blocks into pinned memory,
+// the interface writes them into the receiver's pinned memory, and the receiver copies them to the
+// user's buffer. The three steps overlap (transfer.go).
 package start
 
 import (
@@ -32,23 +19,23 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// op is an operation: a receive until it has its message, a send until its data has left or its
-// receive has been found.
+// op is an operation: a receive until it has its message, or a send until its data has left or it
+// has been matched.
 type op struct {
 	engine.Op
 	postedEntry  match.Entry[*op]
-	cancelSerial uint32 // of the cancel that is under way; 0: none
+	cancelSerial uint32 // of the cancel under way; 0: none
 
-	// Of a long message.
-	isMatched     bool   // a receive has its message, or a send its receive
-	src           int32  // of a receive: its sender
-	peerOp        uint32 // the operation of the other rank
+	// For long messages.
+	isMatched     bool   // it has been matched
+	src           int32  // receive: the sender
+	peerOp        uint32 // operation of the other rank
 	movedBytes    int    // bytes that have left, or are in the user's buffer
-	transferStart int    // of the transfer that is granted: where in the message it begins
-	transferEnd   int    // and where it ends
-	pinnedEnd     int    // by RDMA: bytes that have been put, or are known to be in pinned memory
+	transferStart int    // position in the message at which the granted transfer starts
+	transferEnd   int    // position at which it ends
+	pinnedEnd     int    // for RDMA: end of the bytes that have been put, or have arrived in pinned memory
 	key           device.Key
-	next          *op // of those that wait for a transfer
+	next          *op // next operation that waits for a transfer
 }
 
 // Engine carries the messages of one rank. It implements engine.Engine.
@@ -64,19 +51,19 @@ type Engine struct {
 	pinnedMemory     pinnedMemory
 	channel          rdmaChannel
 	counts           [numCounts]int64
-	channelCalls     engine.SizeHistogram // of the channel
+	channelCalls     engine.SizeHistogram // calls of the channel
 	disabledRules    transferRule
 }
 
-// sizeSettings are the library's settings.
+// sizeSettings are settings of the library.
 type sizeSettings struct {
-	maxShortBytes [model.NumTiers]int // longest message that goes at once
-	blockBytes    int                 // copied and put at a time
-	pinnedBytes   int                 // memory for transfers
+	maxShortBytes [model.NumTiers]int // length up to which a message is short
+	blockBytes    int                 // bytes copied and put at a time
+	pinnedBytes   int                 // bytes of pinned memory for transfers
 }
 
-// New makes the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
-// choose: the length and the place of the other rank decide.
+// New creates the engines of a job. It is an engine.NewJobEnginesFunc. There are no protocols to
+// choose: length and distance decide.
 func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 	if protocol != "" {
 		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
@@ -96,7 +83,7 @@ func New(l *model.Library, protocol string) (engine.JobEngines, error) {
 
 type jobEngines struct {
 	sizes         sizeSettings
-	disabledRules transferRule // in tests
+	disabledRules transferRule // for tests
 }
 
 // Engines implements engine.JobEngines.
@@ -108,7 +95,7 @@ func (m jobEngines) Engines(n int) func(i int) engine.Engine {
 	}
 }
 
-// Setup implements engine.Engine, as do the methods below.
+// Setup and the methods below implement engine.Engine.
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port = r, r.Port()
 	e.memory = e.port.Memory()
@@ -126,8 +113,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
-// Isend sends a short message, and completes it unless it is synchronous, or sends the request of a
-// long one. A buffered message is copied to the attached buffer first.
+// Isend sends a short message, and completes it unless it is synchronous. For a long message it
+// sends a request. A buffered message is copied to the attached buffer first.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.StartSendCost, 1)
 	if o.Mode != model.BufferedMode {
@@ -164,13 +151,14 @@ func (e *Engine) sendPacket(dst int, h *head, b []byte) {
 	e.port.Send(dst, &e.packet)
 }
 
-// sendChannelControl makes a control message of the protocol layer, and gives it to the channel.
+// sendChannelControl prepares a control message of the protocol layer, and passes it to the
+// channel.
 func (e *Engine) sendChannelControl(dst int, h *head) {
 	e.channelCalls.Add(headBytes)
 	e.sendControl(dst, h)
 }
 
-// sendControl makes a packet that is not the first of a short message, and sends it.
+// sendControl sends a packet other than a short message.
 func (e *Engine) sendControl(dst int, h *head) {
 	e.port.Spend(model.StartControlCost, 1)
 	e.sendPacket(dst, h, nil)
@@ -191,7 +179,7 @@ func (e *Engine) Recv(o *engine.Op) {
 	e.rank.WaitUntilFinished(o)
 }
 
-// deliver gives a message to its receive. If it is long, it tells the sender that it may send.
+// deliver passes a message to its receive. For a long message it tells the sender that it may send.
 func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 	h := &m.Head
 	e.rank.CheckMessage(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.signature)
@@ -208,7 +196,7 @@ func (e *Engine) deliver(o *op, m *engine.ArrivedMessage[head]) {
 	e.rank.Complete(&o.Op)
 }
 
-// Progress takes in one packet and continues transfers.
+// Progress handles one packet and continues transfers.
 func (e *Engine) Progress(wait bool) bool {
 	p := e.port.Recv(wait)
 	if p == nil {
@@ -259,13 +247,13 @@ func (e *Engine) Progress(wait bool) bool {
 	return true
 }
 
-// endSend ends a send.
+// endSend completes a send.
 func (e *Engine) endSend(o *op, how func(*engine.Op)) {
 	o.cancelSerial = 0
 	how(&o.Op)
 }
 
-// handleMessage gives a message to the first receive that matches, or keeps it.
+// handleMessage passes a message to the first matching receive, or queues it.
 func (e *Engine) handleMessage(p *device.Packet, h head) {
 	m, o := e.inbox.Arrive(p, h, h.context, h.tag, h.size)
 	switch {
@@ -275,7 +263,7 @@ func (e *Engine) handleMessage(p *device.Packet, h head) {
 	case h.mode == model.ReadyMode:
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.PeerName(m.Source, h.context), h.size, h.tag)
 	default:
-		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
+		e.rank.Copy(m.Data, p.Data) // charges the copy made by Arrive
 	}
 }
 
@@ -285,11 +273,11 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	return e.inbox.Probe(e.rank, model.StartTestCost, src, context, tag, block)
 }
 
-// Cancel removes a receive that is posted. A send is cancelled by the receiver, as only that knows
-// whether its receive has been found.
+// Cancel removes a posted receive. A send is cancelled by its receiver, because only the receiver
+// knows whether it has been matched.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
-	case o.Receive && o.isMatched: // it has a message
+	case o.Receive && o.isMatched: // a message is bound to it
 	case o.Receive:
 		e.inbox.Posted.Remove(&o.postedEntry)
 		e.rank.FinishCancelled(x)
@@ -301,14 +289,14 @@ func (e *Engine) Cancel(x *engine.Op) {
 	}
 }
 
-// handleCancel removes a message for its sender, unless a receive has taken it.
+// handleCancel removes a message for its sender, unless it has been matched.
 func (e *Engine) handleCancel(src int, h head) {
 	a := head{kind: kindCancelAnswer, from: h.from, to: h.to}
 	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.isSenderWaiting() })
 	e.sendChannelControl(src, &a)
 }
 
-// isSenderWaiting reports whether the sender of a message waits for its receive.
+// isSenderWaiting reports whether the sender of a message waits for its match.
 func (h *head) isSenderWaiting() bool {
 	return h.mode == model.SynchronousMode || h.kind == kindRequest
 }
@@ -335,16 +323,16 @@ func (e *Engine) UnexpectedMessages(context uint32) (int, *engine.UnexpectedMess
 	return e.inbox.UnexpectedMessages(context)
 }
 
-// CancellableMessage returns a message whose sender waits for its receive: others are complete at
-// theirs.
+// CancellableMessage returns a message whose sender waits for its match: other messages are already
+// complete at their senders.
 func (e *Engine) CancellableMessage() *engine.UnexpectedMessage {
 	return e.inbox.CancellableMessage((*head).isSenderWaiting)
 }
 
-// LowLevelPort returns nil: there is nothing below messages that programs may use.
+// LowLevelPort returns nil: the engine has no lower level for programs.
 func (e *Engine) LowLevelPort() engine.LowLevelPort { return nil }
 
-// The counters of an engine.
+// Names of the engine's counters.
 const (
 	shortMessages = iota
 	longMessages
@@ -360,7 +348,7 @@ var countNames = [numCounts]string{
 	bytesCopiedIn: "bytes copied to pinned memory", bytesCopiedOut: "bytes copied from pinned memory",
 }
 
-// Counts implements engine.CountingEngine. Transfers by RDMA are counted where they begin.
+// Counts implements engine.CountingEngine. RDMA transfers are counted at their start.
 func (e *Engine) Counts(yield func(name string, n int64) bool) {
 	for i, name := range countNames {
 		if !yield(name, e.counts[i]) {

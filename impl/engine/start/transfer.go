@@ -6,41 +6,41 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A long message between SMPs is one or several transfers, each as long as the pinned memory that
-// the receiver has free. A rank sends or receives one transfer at a time, and is busy with it from
-// its beginning to its end. These rules prevent deadlock:
+// A long message between SMPs is one or several transfers, each no longer than the free pinned
+// memory of the receiver. A rank sends or receives one transfer at a time, from its start to its
+// end. The following rules prevent deadlock:
 //
-//   - A grant does not commit the receiver. It is busy from the first block on, so a rank that has
-//     granted a transfer and may send one itself sends. A sender that has begun does not wait for
+//   - A grant does not commit the receiver. The receiver is busy only from the first block on, so a
+//     rank that has granted a transfer may still send one. Once started, a sender does not wait for
 //     other ranks.
-//   - A sender is busy for a transfer, not for a message. Between two transfers of a message it
-//     receives.
+//   - A sender is busy for one transfer, not for the whole message. It receives between two
+//     transfers of a message.
 //   - Receivers leave some pinned memory to senders.
 //   - Only one transfer is granted at a time: the interface serves no other until it has ended.
 //
-// With these rules no tie has to be broken by rank numbers: if two ranks have granted each other a
-// transfer, both send, and the interface puts what arrives into pinned memory by itself.
+// With these rules ranks need no priorities: if two ranks have granted each other a transfer, both
+// send, and the interface puts arriving data into pinned memory by itself.
 type transferRule uint8
 
-// The rules, for tests that leave them out.
+// The rules. Tests disable each of them.
 const (
 	grantWithoutCommitment transferRule = 1 << iota // a grant does not commit the receiver
-	oneTransferPerSender                            // a sender is busy for a transfer
+	oneTransferPerSender                            // a sender is busy for one transfer
 	reserveSenderMemory                             // receivers leave memory to senders
 	grantOneTransfer                                // one transfer is granted at a time
 )
 
-// rdmaChannel is the state of the transfers between SMPs.
+// rdmaChannel is the state of transfers between SMPs.
 type rdmaChannel struct {
-	waitingReceives opQueue // receives whose sender wants to transfer
+	waitingReceives opQueue // receives whose sender has requested a transfer
 	grantedReceive  *op     // the receive whose transfer is granted
-	activeReceive   *op     // the same from the first block on: nothing is sent
+	activeReceive   *op     // the same receive after the first block: nothing is sent
 
 	grantedSends opQueue // sends whose transfer is granted
-	activeSend   *op     // the send whose blocks leave: nothing is received
+	activeSend   *op     // the send whose blocks are leaving: nothing is received
 }
 
-// opQueue is operations that wait for a transfer, in order.
+// opQueue is a queue of operations that wait for a transfer.
 type opQueue struct{ head, tail *op }
 
 func (l *opQueue) push(o *op) {
@@ -62,15 +62,15 @@ func (l *opQueue) pop() *op {
 	return o
 }
 
-// pinnedMemory is memory that the interface can reach. It is allocated when it is first used.
+// pinnedMemory is memory that the interface can access. It is allocated at first use.
 type pinnedMemory struct {
 	free         int
-	region       []byte   // of the transfer that is received
-	blocks       [][]byte // to send from
-	unusedBlocks []uint32 // indices of blocks that are not in use
+	region       []byte   // for the incoming transfer
+	blocks       [][]byte // for outgoing blocks
+	unusedBlocks []uint32 // indices of unused blocks
 }
 
-// allocateBlock returns the index of a block to send from, if there is pinned memory for one.
+// allocateBlock returns the index of a block for outgoing data, if there is pinned memory for one.
 func (p *pinnedMemory) allocateBlock(size int) (place uint32, ok bool) {
 	n := len(p.unusedBlocks)
 	if p.free < size || n == 0 && len(p.blocks) == model.BlocksInFlight {
@@ -90,12 +90,12 @@ func (p *pinnedMemory) releaseBlock(place uint32, size int) {
 	p.unusedBlocks = append(p.unusedBlocks, place)
 }
 
-// usesRDMA reports whether transfers to a rank go by RDMA.
+// usesRDMA reports whether transfers to a rank use RDMA.
 func (e *Engine) usesRDMA(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.InterNode
 }
 
-// handleClearToSend continues a send whose receive is posted: it asks for a transfer, or sends all
+// handleClearToSend continues a send that has been matched: it requests a transfer, or sends all
 // blocks if they are packets.
 func (e *Engine) handleClearToSend(s *op, h *head) {
 	s.isMatched, s.peerOp = true, h.from
@@ -113,7 +113,7 @@ func (e *Engine) handleClearToSend(s *op, h *head) {
 	e.endSend(s, e.rank.Complete)
 }
 
-// requestTransfer asks for a transfer of the rest of a message.
+// requestTransfer requests a transfer of the rest of a message.
 func (e *Engine) requestTransfer(s *op) {
 	e.sendControl(int(s.Peer), &head{kind: kindConnect, from: s.ID(), to: s.peerOp, size: s.Size - s.movedBytes})
 }
@@ -150,15 +150,14 @@ func (e *Engine) grantNextTransfer() {
 	e.sendControl(int(o.src), &head{kind: kindGrant, from: o.ID(), to: o.peerOp, key: o.key, size: n})
 }
 
-// handleGrant sends a transfer, after those that were granted before.
+// handleGrant queues a granted transfer after those granted before.
 func (e *Engine) handleGrant(s *op, h *head) {
 	s.key, s.transferStart, s.transferEnd = h.key, s.movedBytes, s.movedBytes+h.size
 	e.channel.grantedSends.push(s)
 	e.sendBlocks()
 }
 
-// sendBlocks copies blocks to pinned memory and lets the interface put them, unless the rank is
-// busy receiving.
+// sendBlocks copies blocks to pinned memory and starts puts of them, unless the rank is receiving.
 func (e *Engine) sendBlocks() {
 	c := &e.channel
 	if c.activeReceive != nil {
@@ -186,7 +185,7 @@ func (e *Engine) sendBlocks() {
 	}
 }
 
-// handlePutDone tells the receiver that the interface has put a block, and continues.
+// handlePutDone notifies the receiver that the interface has put a block, and continues.
 func (e *Engine) handlePutDone(h *head, refused bool) {
 	c, s := &e.channel, e.ops[h.from]
 	if refused {
@@ -210,8 +209,8 @@ func (e *Engine) handlePutDone(h *head, refused bool) {
 	e.grantNextTransfer()
 }
 
-// handleBlock takes in a block, or the news that one is in pinned memory. Blocks arrive in the
-// order of their puts, so the news says how many bytes there are, not where.
+// handleBlock handles a block, or the notice that one is in pinned memory. Blocks arrive in the
+// order of their puts, so the notice contains the number of bytes, not the location.
 func (e *Engine) handleBlock(o *op, h *head, data []byte) {
 	if !e.usesRDMA(o.src) {
 		o.movedBytes += e.rank.Copy(o.Buf[o.movedBytes:], data)
@@ -224,8 +223,8 @@ func (e *Engine) handleBlock(o *op, h *head, data []byte) {
 	e.copyFromPinned()
 }
 
-// copyFromPinned copies what has arrived to the user's buffer, unless the rank is busy sending.
-// After the last byte of a transfer it grants the next one.
+// copyFromPinned copies arrived data to the user's buffer, unless the rank is sending. After the
+// last byte of a transfer it grants the next one.
 func (e *Engine) copyFromPinned() {
 	c := &e.channel
 	o := c.grantedReceive

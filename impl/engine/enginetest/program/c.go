@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// A program can be written in C: its messages, rings and barriers in the job's communicator. Ranks
-// print what each receive got, and Judge reads that.
+// Programs as C source. Only messages, rings and barriers in the job's communicator are supported.
+// Ranks print what each receive got, and Judge checks that.
 
-// inC are the names of the actions that C programs have.
+// inC are the names of the actions supported in C.
 var inC = []string{"message", "message again", "ring", "barrier"}
 
 // unitsInC are the C names of units.
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// C writes programs as one in C, whose argument says which of them it runs.
+// C writes programs as a single C program, whose argument selects one of them.
 func C(programs []*Program) string {
 	var b strings.Builder
 	b.WriteString(header)
@@ -119,7 +119,7 @@ func C(programs []*Program) string {
 	return b.String()
 }
 
-// stepsInC returns the steps of a rank that a C program has.
+// stepsInC returns the steps of a rank that are supported in C.
 func (p *Program) stepsInC(rank int) []*step {
 	q := *p
 	q.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a *action) bool {
@@ -200,7 +200,7 @@ func orAny(n int, any string) string {
 	return fmt.Sprint(n)
 }
 
-// Judge returns an error unless the ranks of the program in C can have received what they printed.
+// Judge returns an error unless the ranks of the C program can have received what they printed.
 func (p *Program) Judge(printed []byte) error {
 	got := make([][]*receipt, p.Ranks)
 	lines := bufio.NewScanner(bytes.NewReader(printed))

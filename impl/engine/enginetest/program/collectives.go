@@ -12,7 +12,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Collective operations of random programs. Their results are compared with their definitions.
+// Collective operations of random programs. Results are compared with the definitions.
 
 // operation adds a collective operation.
 func (w *generator) operation() {
@@ -44,7 +44,7 @@ func (w *generator) operation() {
 	}
 }
 
-// block is the data that rank from gives rank to in an action.
+// block returns the n bytes that rank from sends to rank to in an action.
 func (i *action) block(from, to, n int) []byte { return Text(n, i.id<<12+from<<6+to) }
 
 func (w *generator) bcast(i *action, p, root int) func(c *mpi.Comm) error {
@@ -77,16 +77,16 @@ func became(call string, c *mpi.Comm, got, want mpi.Buffer) error {
 	return fmt.Errorf("%s: byte %d of %d at rank %d of %d is %d, not %d", call, k, len(got.Bytes), c.Rank(), c.Size(), got.Bytes[k], want.Bytes[k])
 }
 
-// parts are elements of a layout that lie in parts, one for each of some ranks.
+// parts are elements of a layout in parts, one part per rank.
 type parts struct {
 	placement
-	units           []int // of each part
+	units           []int // per part
 	counts, offsets []int // in elements
-	room            int   // elements
+	room            int   // length of the buffer in elements
 }
 
-// parts draws how parts of so many units, all multiples of some number, lie: one after another, or
-// anywhere.
+// parts draws the placement of parts with the given numbers of units, multiples of a number:
+// consecutive, or anywhere.
 func (w *generator) parts(u *layout, units []int, multiple int, anywhere bool) *parts {
 	each := divisor(w.Rand, multiple)
 	x := &parts{placement: placement{u, 0, each}, units: units, counts: make([]int, len(units)), offsets: make([]int, len(units))}
@@ -120,7 +120,7 @@ func (w *generator) order(n int, any bool) []int {
 	return all
 }
 
-// with returns memory with the data of each part.
+// with returns memory that contains the data of each part.
 func (x *parts) with(seed int, data func(i, n int) []byte) mpi.Buffer {
 	b := x.buffer(x.room, seed)
 	if data != nil {
@@ -133,8 +133,8 @@ func (x *parts) with(seed int, data func(i, n int) []byte) mpi.Buffer {
 
 func (x *parts) unitSize() int { return x.size() / x.each }
 
-// lengths draws a length for each of n parts, which are multiples of some number: all the same,
-// unless they may differ.
+// lengths draws a length for each of n parts, multiples of a number: equal lengths unless differ is
+// set.
 func (w *generator) lengths(n, most, multiple int, differ bool) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -148,7 +148,7 @@ func (w *generator) lengths(n, most, multiple int, differ bool) []int {
 	return all
 }
 
-// distribute adds an operation that brings parts from ranks to ranks.
+// distribute adds an operation that moves data between ranks.
 func (w *generator) distribute(i *action, o collective.Operation, p, root int) func(c *mpi.Comm) error {
 	u, multiple, vector := units[w.IntN(len(units))], 1+w.IntN(6), w.IntN(2) == 0
 	most := 20000 / p / u.size()
@@ -159,7 +159,7 @@ func (w *generator) distribute(i *action, o collective.Operation, p, root int) f
 		i.name += " of vectors"
 	}
 	out, in := make([]*parts, p), make([]*parts, p)
-	one := w.lengths(p, most, multiple, vector) // of parts, except of Alltoall
+	one := w.lengths(p, most, multiple, vector) // of parts, except for Alltoall
 	table := make([][]int, p)
 	for r := range table {
 		table[r] = one
@@ -226,13 +226,13 @@ func (w *generator) distribute(i *action, o collective.Operation, p, root int) f
 	}
 }
 
-// combine is an operation on elements of a layout, with its definition.
+// combine is a reduction of elements of a layout, with its definition.
 type combine struct {
 	name string
 	*layout
 	op   *mpi.Op
-	fold func(a, b []byte) // leaves a ∘ b in b
-	give func(b []byte)    // makes valid values of random bytes; nil: they are valid
+	fold func(a, b []byte) // stores a ∘ b in b
+	give func(b []byte)    // turns random bytes into valid values; nil: they are valid
 }
 
 // each64 folds data word by word.
@@ -254,7 +254,7 @@ func composing(a, b []byte) {
 	}
 }
 
-// least folds pairs of a Float64 and an Int32.
+// least combines pairs of a Float64 and an Int32 as MinLoc does.
 func least(a, b []byte) {
 	for k := 0; k < len(b); k += 12 {
 		x, y := math.Float64frombits(binary.LittleEndian.Uint64(a[k:])), math.Float64frombits(binary.LittleEndian.Uint64(b[k:]))
@@ -265,7 +265,7 @@ func least(a, b []byte) {
 	}
 }
 
-// whole makes pairs of a Float64 and an Int32 small whole numbers.
+// whole turns pairs of a Float64 and an Int32 into small integers.
 func whole(b []byte) {
 	for k := 0; k+12 <= len(b); k += 12 {
 		binary.LittleEndian.PutUint64(b[k:], math.Float64bits(float64(b[k]%4)))
@@ -279,7 +279,7 @@ func oddFactors(b []byte) {
 	}
 }
 
-// combine draws an operation.
+// combine draws a reduction.
 func (w *generator) combine() *combine {
 	words := basic(mpi.Uint64, 8)
 	switch w.IntN(7) {
@@ -303,7 +303,7 @@ func (w *generator) combine() *combine {
 	return w.own("compositions", pair, false, composing, oddFactors)
 }
 
-// own makes a user's operation.
+// own creates a user-defined operation.
 func (w *generator) own(name string, l *layout, commutes bool, fold func(a, b []byte), give func(b []byte)) *combine {
 	l = l.derive(w.Rand, 1+w.IntN(3), true)
 	return &combine{name, l, reduction.New(func(in, inout mpi.Buffer) {
@@ -314,7 +314,7 @@ func (w *generator) own(name string, l *layout, commutes bool, fold func(a, b []
 	}, commutes), fold, give}
 }
 
-// reduce adds an operation that combines elements.
+// reduce adds a collective operation that combines elements.
 func (w *generator) reduce(i *action, o collective.Operation, p, root int) func(c *mpi.Comm) error {
 	f := w.combine()
 	i.name = fmt.Sprintf("%v of %s", o, f.name)

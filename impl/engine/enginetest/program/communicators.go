@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Steps by which random programs make communicators.
+// Steps that create communicators in random programs.
 
 // addCommunicator adds a communicator of groups.
 func (w *generator) addCommunicator(i *action, groups ...[]int) *communicator {
@@ -19,8 +19,8 @@ func (w *generator) addCommunicator(i *action, groups ...[]int) *communicator {
 	return t
 }
 
-// all adds a step of every rank of a communicator that makes others: which one a rank is in, it
-// keeps.
+// all adds a step, on every rank of a communicator, that creates others. Each rank keeps the one to
+// which it belongs.
 func (w *generator) all(i *action, t *communicator, make func(x *runner, c *mpi.Comm) *mpi.Comm) {
 	for _, r := range slices.Concat(t.groups...) {
 		w.step(i, r, block, i.name, func(x *runner) error {
@@ -41,7 +41,7 @@ func (w *generator) all(i *action, t *communicator, make func(x *runner, c *mpi.
 	}
 }
 
-// newCommunicator adds a communicator that is made of another.
+// newCommunicator adds a communicator created from another one.
 func (w *generator) newCommunicator() {
 	t := w.open[w.IntN(len(w.open))]
 	switch w.IntN(5) {
@@ -62,7 +62,7 @@ func (w *generator) dup(t *communicator) {
 	w.all(i, t, func(_ *runner, c *mpi.Comm) *mpi.Comm { return c.Dup() })
 }
 
-// split adds a communicator for each colour, in the order of keys; some keys are equal.
+// split adds a communicator for each colour, ordered by key; some keys are equal.
 func (w *generator) split(t *communicator) {
 	if t.inter() {
 		return
@@ -111,7 +111,8 @@ func (w *generator) create(t *communicator) {
 	w.all(i, t, func(_ *runner, c *mpi.Comm) *mpi.Comm { return c.Create(c.Group().Include(ranks)) })
 }
 
-// between adds two groups and a communicator between them, or merges those of one.
+// between adds two groups and an intercommunicator between them, or merges those of an existing
+// one.
 func (w *generator) between(t *communicator) {
 	if t.inter() {
 		w.merge(t)
@@ -139,7 +140,7 @@ func (w *generator) between(t *communicator) {
 		return c.Split(side, place[c.Rank()])
 	})
 	halves := i.makes
-	for range w.IntN(4) { // so that the sides have made several numbers of communicators
+	for range w.IntN(4) { // so that the groups have created different numbers of communicators
 		w.dup(halves[w.IntN(2)])
 	}
 	leader := []int{w.IntN(cut), w.IntN(len(group) - cut)}
@@ -153,8 +154,8 @@ func (w *generator) between(t *communicator) {
 	i.needs = halves
 }
 
-// merge adds a communicator of both groups. Of two that say the same the one comes first whose
-// first rank is lower in the job.
+// merge adds a communicator of both groups. If both pass the same value, the group whose first rank
+// is lower in the job comes first.
 func (w *generator) merge(t *communicator) {
 	high := []bool{w.IntN(2) == 0, w.IntN(2) == 0}
 	first := 0
@@ -166,7 +167,7 @@ func (w *generator) merge(t *communicator) {
 	w.all(i, t, func(x *runner, c *mpi.Comm) *mpi.Comm { return c.Merge(high[t.side(x.me)]) })
 }
 
-// freeCommunicator perhaps frees a communicator. Requests of it may be under way.
+// freeCommunicator may free a communicator, even one with active requests.
 func (w *generator) freeCommunicator() {
 	k := w.IntN(len(w.open))
 	t := w.open[k]

@@ -12,14 +12,14 @@ type generator struct {
 	*rand.Rand
 	*Program
 	open  []*communicator // communicators that may be used
-	from  int             // the number of the first action since the last barrier
+	from  int             // number of the first action since the last barrier
 	plans map[plan]wild
 	ids   int
 	kept  []*message // may be sent again until the next barrier
-	last  []*message // whose senders may wait for them when all receives have been posted
+	last  []*message // their senders may wait for them when all receives are posted
 }
 
-// plan is a receiver for which wildcards are planned between two barriers.
+// plan is a receiver with planned wildcards between two barriers.
 type plan struct {
 	comm *communicator
 	dst  int
@@ -28,12 +28,12 @@ type plan struct {
 // wild says which receives have wildcards.
 type wild struct {
 	tags   [tags]bool
-	anyTag bool // all, with any tag
+	anyTag bool // all of them, with any tag
 	early  bool // posted before the first message
 	unit   *layout
 }
 
-// New generates a program of at most that many ranks.
+// New generates a random program for at most most ranks.
 func New(seed uint64, most int) *Program {
 	w := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), Program: &Program{Seed: seed, Ranks: 2}}
 	w.Ranks += w.IntN(min(most, 8) - 1)
@@ -86,7 +86,7 @@ func (w *generator) phase() {
 	w.freeCommunicator()
 }
 
-// add adds an action of some kind.
+// add adds an action of a random kind.
 func (w *generator) add() {
 	switch w.IntN(12) {
 	case 0, 1:
@@ -106,14 +106,14 @@ func (w *generator) action(name string, t *communicator) *action {
 	return i
 }
 
-// step adds a step that is not moved.
+// step adds a step with a fixed position.
 func (w *generator) step(i *action, rank int, at turn, name string, do func(x *runner) error) *step {
 	s := &step{rank: rank, when: i.id, turn: at, from: i.id, to: i.id, name: name, do: do}
 	i.steps = append(i.steps, s)
 	return s
 }
 
-// sends adds the steps of a message's sender. Those that may move do so from the last barrier on,
+// sends adds the steps of a message's sender. Steps that may move do so back to the last barrier,
 // or up to the next.
 func (w *generator) sends(i *action, m *message, blocks, fixed bool) {
 	if blocks && m.again[0] == nil {
@@ -133,7 +133,7 @@ func (w *generator) sends(i *action, m *message, blocks, fixed bool) {
 	}
 }
 
-// receives adds the steps of its receiver.
+// receives adds the steps of a message's receiver.
 func (w *generator) receives(i *action, m *message, blocks bool) {
 	if blocks && m.again[1] == nil {
 		w.step(i, m.dst, block, "receive", func(x *runner) error { return x.receive(m) }).posts = []*message{m}
@@ -146,13 +146,13 @@ func (w *generator) receives(i *action, m *message, blocks bool) {
 	w.waits(i, m.dst, m, true)
 }
 
-// waits adds the wait for what was begun, now or later.
+// waits adds the wait for a started operation, now or later.
 func (w *generator) waits(i *action, rank int, m *message, incoming bool) {
 	s := w.step(i, rank, finish, "wait", func(x *runner) error { return x.wait(m, incoming) })
 	s.to, s.late, s.waits, s.incoming = 1<<30, !m.anySource, m, incoming
 }
 
-// draw draws the properties of a message, except its sender and receiver.
+// draw draws the properties of a message other than its ranks.
 func (w *generator) draw(m *message) {
 	m.id, m.action, m.due = w.ids, w.ids, w.ids
 	m.tag, m.mode = w.IntN(tags), model.Mode(w.IntN(4))
@@ -166,18 +166,18 @@ func (w *generator) length(most int) int {
 	return w.IntN(1 + min(most, []int{0, 8, 64, 600, 5000, 20000}[w.IntN(6)]))
 }
 
-// shape draws how the data of a message lies on both sides.
+// shape draws the layout of a message's data on both sides.
 func (w *generator) shape(m *message) {
 	m.out, m.in = arrange(w.Rand, m.unit, m.units, 1), arrange(w.Rand, m.unit, m.units, 2)
 	if m.anySource {
 		room := mostAny / m.unit.size()
 		m.in = arrange(w.Rand, m.unit, room, 1)
 	} else if w.IntN(3) == 0 {
-		m.in.count++ // room for more
+		m.in.count++ // space for more data
 	}
 }
 
-// mostAny is the most bytes of a message from any source.
+// mostAny is the maximum size in bytes of a message received from any source.
 const mostAny = 4800
 
 // message adds a message between two ranks.
@@ -213,7 +213,8 @@ func (w *generator) message() {
 	w.place(i, m)
 }
 
-// keep makes the requests of a message persistent. A rank waits for one before it starts it again.
+// keep makes the requests of a message persistent. A rank completes such a request before it starts
+// it again.
 func (w *generator) keep(m *message, plan wild) {
 	w.kept = append(w.kept, m)
 	if (!m.anySource || plan.early) && w.IntN(3) > 0 {
@@ -235,7 +236,7 @@ func (w *generator) another() {
 
 // place adds the steps of a message.
 func (w *generator) place(i *action, m *message) {
-	switch self := m.src == m.dst; { // a rank that waits for itself waits for ever
+	switch self := m.src == m.dst; { // a rank must not wait for itself
 	case m.anySource:
 		w.fromAny(i, m)
 	case m.mode == model.ReadyMode:
@@ -246,7 +247,8 @@ func (w *generator) place(i *action, m *message) {
 	}
 }
 
-// cancelled adds a message that its sender cancels, and a message that says whether it was.
+// cancelled adds a message that its sender cancels, and a message that says whether it was
+// cancelled.
 func (w *generator) cancelled(m *message) {
 	i := w.action("cancelled message", m.comm)
 	w.draw(m)
@@ -260,8 +262,8 @@ func (w *generator) cancelled(m *message) {
 	w.step(i, m.dst, block, "receive unless cancelled", func(x *runner) error { return x.receiveUnlessCancelled(m, n) }).posts = []*message{n, m}
 }
 
-// plan returns the wildcards of a receiver. Those in the job's communicator never have any tag, as
-// other actions use tags there.
+// plan returns the wildcards of a receiver. Receives in the job's communicator never have any tag,
+// because other actions use tags there.
 func (w *generator) plan(t *communicator, dst int) wild {
 	at := plan{t, dst}
 	x, ok := w.plans[at]
@@ -283,7 +285,7 @@ func (w *generator) plan(t *communicator, dst int) wild {
 	return x
 }
 
-// fromAny adds the steps of a message that is received from any source.
+// fromAny adds the steps of a message received from any source.
 func (w *generator) fromAny(i *action, m *message) {
 	if w.plan(m.comm, m.dst).early {
 		w.receives(i, m, false)
@@ -294,18 +296,18 @@ func (w *generator) fromAny(i *action, m *message) {
 	}
 	w.sends(i, m, m.mode == model.BufferedMode && m.src != m.dst && w.IntN(2) == 0, false)
 	if last := i.steps[len(i.steps)-1]; last.turn == finish {
-		last.when = 1 << 30 // behind all receives
+		last.when = 1 << 30 // after all receives
 		w.last = append(w.last, m)
 	}
 	w.receives(i, m, w.IntN(2) == 0)
 	for _, s := range i.steps {
 		if s.posts != nil {
-			s.from = i.id // or an earlier receive might wait for a later message
+			s.from = i.id // otherwise an earlier receive could wait for a later message
 		}
 	}
 }
 
-// ready adds a message in ready mode: the receiver posts its receive, and says so.
+// ready adds a message in ready mode: the receiver posts its receive and tells the sender.
 func (w *generator) ready(i *action, m *message) {
 	w.receives(i, m, false)
 	if m.src != m.dst {
@@ -322,7 +324,7 @@ func (w *generator) tell(i *action, src, dst, tag int, name string) {
 	w.step(i, dst, block, name, func(x *runner) error { return x.receive(m) }).posts = []*message{m}
 }
 
-// move moves steps since the last barrier and puts wildcards into receives.
+// move moves steps since the last barrier, and inserts wildcards into receives.
 func (w *generator) move(first int) {
 	for _, i := range w.Actions[first:] {
 		for _, s := range i.steps {
@@ -330,7 +332,7 @@ func (w *generator) move(first int) {
 			case s.turn == finish:
 				s.when = min(s.to, s.when+w.far())
 				if w.IntN(5) == 0 && s.late {
-					s.when = s.to + w.IntN(60) // behind the barrier
+					s.when = s.to + w.IntN(60) // after the barrier
 				}
 				continue
 			case s.turn == begin && s.when > s.from:
@@ -350,11 +352,11 @@ func (w *generator) move(first int) {
 	}
 }
 
-// far draws how far a step is moved.
+// far draws the distance by which a step is moved.
 func (w *generator) far() int { return w.IntN([]int{1, 4, 20}[w.IntN(3)]) }
 
-// ring adds a ring of ranks that send to the next and receive from the one before, at the same
-// time, or a chain that has two ends.
+// ring adds a ring of ranks in which each sends to the next and receives from the previous one at
+// the same time, or a chain with two ends.
 func (w *generator) ring() {
 	t := w.open[w.IntN(len(w.open))]
 	if t.inter() {
@@ -372,7 +374,7 @@ func (w *generator) ring() {
 	var common message
 	w.draw(&common)
 	common.mode = model.StandardMode
-	to := make([]*message, len(r)) // that rank k of the ring receives
+	to := make([]*message, len(r)) // received by rank k of the ring
 	for k := range r {
 		if k == 0 && !closed {
 			continue
@@ -391,7 +393,7 @@ func (w *generator) ring() {
 		in, out := to[k], to[(k+1)%len(r)]
 		if replace && in != nil && out != nil {
 			out.out = in.in
-			if out.out.count*out.out.each > out.units { // the same buffer: no room for more
+			if out.out.count*out.out.each > out.units { // the shared buffer has no space for more
 				out.out.count--
 				in.in.count--
 			}

@@ -10,11 +10,11 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// layout is a datatype with the place of each basic element by the definition of its constructors
-// (MPI-1.2, §3.12.1).
+// layout is a datatype with the location of each basic element, from the definitions of the
+// constructors (MPI-1.2, section 3.12.1).
 type layout struct {
 	t      *mpi.Datatype
-	at     []piece // in the order in which they travel
+	at     []piece // in travel order
 	lb, ub int
 	align  int
 }
@@ -25,13 +25,13 @@ func basic(t *mpi.Datatype, size int) *layout {
 	return &layout{t, []piece{{0, size}}, 0, size, size}
 }
 
-// units are the elements of messages, with one kind of basic elements or several.
+// units are the elements of messages, with one or several kinds of basic elements.
 var units = []*layout{basic(mpi.Byte, 1), basic(mpi.Int16, 2), basic(mpi.Int32, 4), basic(mpi.Float64, 8), basic(mpi.Uint64, 8),
 	{must(datatype.Struct([]int{1, 1, 1}, []int{8, 0, 20}, []*mpi.Datatype{mpi.Float64, mpi.Int32, mpi.Int8})), []piece{{8, 8}, {0, 4}, {20, 1}}, 0, 24, 8}}
 
 func (l *layout) extent() int { return l.ub - l.lb }
 
-// size returns how many bytes travel.
+// size returns the number of bytes that travel.
 func (l *layout) size() int {
 	n := 0
 	for _, p := range l.at {
@@ -40,7 +40,8 @@ func (l *layout) size() int {
 	return n
 }
 
-// copies returns copies of a layout at some displacements. All constructors are defined by it.
+// copies returns copies of a layout at the given displacements. All constructors are defined in
+// terms of it.
 func (l *layout) copies(t *mpi.Datatype, at []int) *layout {
 	n := &layout{t: t, align: l.align}
 	for _, by := range at {
@@ -66,7 +67,7 @@ func (l *layout) reach() (low, end int) {
 	return low, end
 }
 
-// derive makes a layout of n elements of another, in one of several ways. bounds allows one with
+// derive constructs a layout of n elements of another by a random constructor. bounds allows
 // explicit bounds.
 func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 	at := make([]int, n)
@@ -109,7 +110,7 @@ func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 			}
 		}
 		return l.copies(must(datatype.Hindexed([]int{first, n - first}, []int{begin, 0}, l.t)), at)
-	case 5: // with room at both ends
+	case 5: // space at both ends
 		before, behind := r.IntN(9), r.IntN(9)
 		for i := range at {
 			at[i] = i * e
@@ -119,7 +120,7 @@ func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 		x.lb, x.ub = low-before, end+behind
 		return x
 	}
-	// A column; the next one begins beside it.
+	// A column; the next one starts beside it.
 	stride := 2 + r.IntN(9)
 	for i := range at {
 		at[i] = i * stride * e
@@ -131,7 +132,7 @@ func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 	return x
 }
 
-// divisor returns a number that divides n.
+// divisor returns a random divisor of n.
 func divisor(r *rand.Rand, n int) int {
 	d := 1 + r.IntN(n)
 	for n%d > 0 {
@@ -144,10 +145,10 @@ func divisor(r *rand.Rand, n int) int {
 type placement struct {
 	*layout
 	count int
-	each  int // units in an element
+	each  int // units per element
 }
 
-// arrange draws a placement of n units, with room for some such parts. Elements do not
+// arrange draws a placement of n units with space for a number of such parts. Elements do not
 // overlap.
 func arrange(r *rand.Rand, unit *layout, n, parts int) placement {
 	plain := placement{unit, n, 1}
@@ -172,7 +173,7 @@ func arrange(r *rand.Rand, unit *layout, n, parts int) placement {
 	return x
 }
 
-// overlaps reports whether elements up to a count have a byte in common.
+// overlaps reports whether two of the first count elements share a byte.
 func (l placement) overlaps(count int) bool {
 	var taken []piece
 	for i := range count {
@@ -189,7 +190,7 @@ func (l placement) overlaps(count int) bool {
 	return false
 }
 
-// buffer returns memory for some elements that is filled with a text.
+// buffer returns memory for a number of elements, filled with a text.
 func (l placement) buffer(elements, seed int) mpi.Buffer {
 	low, end := l.reach()
 	far := max(0, elements-1) * l.extent()
@@ -197,7 +198,7 @@ func (l placement) buffer(elements, seed int) mpi.Buffer {
 	return mpi.Buffer{Bytes: Text(end-low+2, seed), Origin: 1 - low, Count: l.count, Type: l.t}
 }
 
-// put puts data where it belongs from an element on, as far as there is any.
+// put copies data to its places from an element on.
 func (l placement) put(b mpi.Buffer, element int, flat []byte) {
 	for at := b.Origin + element*l.extent(); len(flat) > 0; at += l.extent() {
 		for _, p := range l.at {
@@ -218,15 +219,15 @@ func (l placement) take(b mpi.Buffer, elements int) []byte {
 	return flat
 }
 
-// holding returns a buffer for one part, which has this data.
+// holding returns a buffer for one part that contains the data.
 func (l placement) holding(flat []byte, seed int) mpi.Buffer {
 	b := l.buffer(l.count, seed)
 	l.put(b, 0, flat)
 	return b
 }
 
-// holds reports whether a buffer for some elements that was filled with a text has become one with
-// this data from an element on, and no byte else has changed.
+// holds reports whether a buffer that was filled with a text contains the data from an element on,
+// and no other byte has changed.
 func (l placement) holds(b mpi.Buffer, elements, seed, element int, flat []byte) bool {
 	want := l.buffer(elements, seed)
 	l.put(want, element, flat)

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// The oracle says whether a rank can have received its messages by MPI's matching rules (MPI-1.2,
-// §3.5):
+// The oracle decides whether a rank can have received its messages under MPI's matching rules
+// (MPI-1.2, section 3.5):
 //
-// - A receive takes a message of its communicator, with its source or from any, with its tag or
-//     any.
-//   - If a receive could take two messages of one sender, it takes the one that was sent first.
-//   - If a message could be taken by two receives, it is taken by the one that was posted first.
+//   - A receive takes a message of its communicator, with its source or from any, and with its tag
+//     or any.
+//   - If two messages of one sender match a receive, it takes the one sent first.
+//   - If two receives match a message, the one posted first takes it.
 //
-// Messages of one sender arrive in the order in which they were sent, those of several in any.
-// Given an order of arrival, the receive that was posted first takes the earliest message that it
-// can, then the second receive the earliest of the rest, and so on, whenever they were posted. So
-// an outcome is legal if some order of arrival leads to it: each receive's message came before all
-// others that it could have taken.
+// Messages of one sender arrive in the order in which they were sent; messages of different senders
+// may arrive in any order. Given an order of arrival, the receive that was posted first takes the
+// earliest message that it matches, then the second receive the earliest of the rest, and so on,
+// independent of when they were posted. An outcome is therefore legal if some order of arrival
+// leads to it: the message of each receive preceded all others that the receive could have taken.
 
-// check checks everything that a rank received.
+// check checks all messages that a rank received.
 func (x *runner) check() error {
 	for _, t := range x.p.comms {
 		if !t.has(x.me) {
@@ -56,7 +56,7 @@ func (x *runner) sent(t *communicator) [][]*message {
 	return all
 }
 
-// takes reports whether a receive could take a message.
+// takes reports whether a receive matches a message.
 func (g *receipt) takes(m *message) bool {
 	return (g.m.anySource || g.m.src == m.src) && (g.m.anyTag || g.m.tag == m.tag)
 }
@@ -66,13 +66,13 @@ func (g *receipt) is(source int, m *message) bool {
 	return g.status.Source == source && g.status.Tag == m.tag && g.status.Bytes == m.units*m.unit.size() && bytes.Equal(g.data, m.bytes())
 }
 
-// legal checks the messages of receives, which are in the order in which they were posted.
+// legal checks the messages of receives, which are in the order of posting.
 func legal(sent [][]*message, got []*receipt) error {
 	left := make([][]*message, len(sent))
 	for s := range sent {
 		left[s] = slices.Clone(sent[s])
 	}
-	before := map[*message][]*message{} // what came before a message
+	before := map[*message][]*message{} // messages that preceded a message
 	for _, g := range got {
 		taken, err := g.pick(left)
 		if err != nil {
@@ -92,7 +92,7 @@ func legal(sent [][]*message, got []*receipt) error {
 	return arrive(sent, before)
 }
 
-// pick takes the message of a receive from those that are left of each source.
+// pick removes the message of a receive from the remaining messages of each source.
 func (g *receipt) pick(left [][]*message) (*message, error) {
 	s := g.status.Source
 	if s < 0 || s >= len(left) {

@@ -1,15 +1,16 @@
 // Package program generates random message-passing programs and checks what their ranks receive.
+// New generates a Program, and Program.Run executes a rank of it and checks its messages.
 //
-// A program is a list of actions: a message, a message that may be cancelled, a collective
-// operation, a ring of send-receives, a new communicator. Each action gives some ranks steps, and
-// each rank runs its own steps in the order of the list, so there is no cycle of waiting ranks: all
-// ranks of the first unfinished action have reached it. Then steps that do not block are moved:
-// sends and receives begin earlier, and waits come later. Neither can make a cycle, because an
-// operation stands in the list before the wait for it. So a program ends, however much is buffered.
+// A program is a list of actions: a message, a cancelled message, a collective operation, a ring of
+// send-receives, a new communicator. Each action gives steps to some ranks, and each rank executes
+// its steps in the order of the list. There is no cycle of waiting ranks, because all ranks of the
+// first unfinished action have reached it. Then nonblocking steps are moved: sends and receives
+// earlier, waits later. This makes no cycle either, because an operation precedes its wait in the
+// list. So a program ends, however much is buffered.
 //
-// A move may change which message meets which receive. It is kept if each receive with a source
-// still gets its own message (fair). Other receives may have any source: they are posted where
-// those sends block no rank. The oracle judges what they get by MPI's matching rules alone.
+// A move may change the matching of messages. It is kept if each receive with a source still gets
+// its own message (fair). Receives from any source are posted where their sends block no rank. The
+// oracle checks what they get by MPI's matching rules alone.
 package program
 
 import (
@@ -31,7 +32,7 @@ type Program struct {
 	comms   []*communicator
 }
 
-// Text returns n bytes that differ from those of any other seed.
+// Text returns n bytes that differ from the text of any other seed.
 func Text(n, seed int) []byte {
 	b := make([]byte, n)
 	x := uint32(seed)*2654435761 + 1
@@ -42,10 +43,10 @@ func Text(n, seed int) []byte {
 	return b
 }
 
-// communicator is a communicator of one group, or between two groups.
+// communicator is an intracommunicator with one group, or an intercommunicator with two.
 type communicator struct {
 	id     int
-	groups [][]int // ranks of the job
+	groups [][]int // as ranks of the job
 }
 
 func (t *communicator) inter() bool { return len(t.groups) == 2 }
@@ -60,38 +61,38 @@ func (t *communicator) side(rank int) int {
 // rank returns the rank in the communicator of a rank of the job.
 func (t *communicator) rank(rank int) int { return slices.Index(t.groups[t.side(rank)], rank) }
 
-// peers returns the ranks that a rank of the job can send to.
+// peers returns the ranks to which a rank of the job can send.
 func (t *communicator) peers(rank int) []int { return t.groups[(t.side(rank)+1)%len(t.groups)] }
 
-// action is a part of a program that can only be left out as a whole.
+// action is a part of a program that can be omitted only as a whole.
 type action struct {
 	id    int
 	name  string
-	keep  bool // cannot be left out
+	keep  bool // cannot be omitted
 	comm  *communicator
 	makes []*communicator
-	needs []*communicator // in addition to its own
+	needs []*communicator // in addition to its own communicator
 	steps []*step
 }
 
 // step is one step of a rank.
 type step struct {
 	rank  int
-	when  int // the number of the action at whose place in the list it is done
+	when  int // number of the action at whose position it is executed
 	turn  turn
-	from  int // the bounds within which it may be moved
+	from  int // range within which it may be moved
 	to    int
-	late  bool // of a wait: may come behind the next barrier
+	late  bool // a wait that may follow the next barrier
 	name  string
 	sends []*message // in order
 	posts []*message
 	do    func(x *runner) error
 
-	waits    *message // that the step waits for, as its receiver or its sender
+	waits    *message // the message for which the step waits, as receiver or sender
 	incoming bool
 }
 
-// turn orders the steps at one place in the list.
+// turn orders the steps at one position of the list.
 type turn uint8
 
 const (
@@ -112,24 +113,24 @@ type message struct {
 	units     int
 	unit      *layout
 	out, in   placement
-	anySource bool // of its receive
+	anySource bool // the receive is from any source
 	anyTag    bool
-	again     [2]*persistentOp // the persistent requests of sender and receiver, if any
-	freed     bool             // the sender forgets its request
+	again     [2]*persistentOp // persistent requests of sender and receiver, if any
+	freed     bool             // the sender frees its request
 	how       [2]int
 }
 
 // persistentOp is a persistent request of a rank.
-type persistentOp struct{ first int } // the action that it is first of
+type persistentOp struct{ first int } // first is the action that uses it first
 
-// Tags. Random ones are below tags.
+// Tags. Random tags are below these.
 const (
 	tags          = 3
-	goTag         = 5  // of messages that say that a receive is posted
-	cancelTag     = 6  // of messages that may be cancelled
-	newsTag       = 7  // of messages that say whether those were cancelled
-	interTag      = 50 // of messages between the leaders of two groups
-	unreceivedTag = 77 // of messages that are not received
+	goTag         = 5  // the receive is posted
+	cancelTag     = 6  // the message may be cancelled
+	newsTag       = 7  // says whether a message was cancelled
+	interTag      = 50 // between the leaders of two groups
+	unreceivedTag = 77 // the message is not received
 )
 
 func (m *message) bytes() []byte { return Text(m.units*m.unit.size(), m.id) }
@@ -160,7 +161,7 @@ func (p *Program) String() string {
 	return b.String()
 }
 
-// of returns the steps of a rank in the order in which it does them.
+// of returns the steps of a rank in the order of execution.
 func (p *Program) of(rank int) []*step {
 	var mine []*step
 	for _, i := range p.Actions {
@@ -176,7 +177,7 @@ func (p *Program) of(rank int) []*step {
 	return mine
 }
 
-// Without returns the program without an action, or nil if others need it.
+// Without returns the program without an action, or nil if others depend on it.
 func (p *Program) Without(i int) *Program {
 	x := p.Actions[i]
 	for _, y := range p.Actions[i+1:] {
@@ -192,10 +193,9 @@ func (p *Program) Without(i int) *Program {
 	return &q
 }
 
-// fair says whether each receive with a source gets its own message. Of a communicator and a pair
-// of ranks, messages are taken in the order in which they were sent and receives in the order in
-// which they were posted, as far as tags allow: as all messages of a pair come in order, it does
-// not matter when they come.
+// fair reports whether each receive with a source gets its own message. For a communicator and a
+// pair of ranks, messages are matched in the order of sending and receives in the order of posting,
+// subject to tags. Messages of a pair arrive in order, so the time of arrival does not matter.
 func (p *Program) fair() bool {
 	type way struct {
 		comm     *communicator

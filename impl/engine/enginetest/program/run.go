@@ -14,11 +14,11 @@ import (
 type runner struct {
 	p     *Program
 	me    int
-	now   int         // the number of the last action that the rank may wait for
-	comms []*mpi.Comm // by communicator of the program; nil where the rank is not in it
+	now   int         // number of the last action for which the rank may wait
+	comms []*mpi.Comm // by communicator of the program; nil if the rank is not in it
 	open  []*underway
-	got   []*receipt        // in the order in which the receives were posted
-	lost  map[*message]bool // messages to this rank that were cancelled
+	got   []*receipt        // in the order of posting
+	lost  map[*message]bool // cancelled messages to this rank
 	kept  map[*persistentOp]*persistentRequest
 }
 
@@ -35,12 +35,12 @@ type underway struct {
 	request mpi.Request
 	buffer  mpi.Buffer
 	in      *receipt // of a receive
-	due     int      // the number of the action at whose place the rank may wait for it
+	due     int      // number of the action from which on the rank may wait for it
 }
 
-// receipt is a receive and its message.
+// receipt is a receive and the message that it got.
 type receipt struct {
-	m      *message // whose receive it is: with wildcards it may get another
+	m      *message // the message of the receive; with wildcards it may get another
 	status mpi.Status
 	data   []byte
 }
@@ -118,7 +118,7 @@ func (x *runner) sendUnreceived() error {
 	return nil
 }
 
-// room returns the buffer size for the buffered messages of a rank.
+// room returns the size of the attached buffer that a rank needs.
 func room(steps []*step) int {
 	n := 0
 	for _, s := range steps {
@@ -131,8 +131,8 @@ func room(steps []*step) int {
 	return n
 }
 
-// spend lets the rank compute or poll before a step, so that messages arrive before their receives,
-// and requests complete before they are waited for.
+// spend lets the rank compute or poll before a step, so that messages may arrive before their
+// receives are posted, and requests may complete before the wait.
 func (x *runner) spend(s *step) error {
 	h := uint64(s.when)*0x9E3779B97F4A7C15 ^ uint64(x.me)<<8 ^ uint64(s.turn) ^ x.p.Seed<<32
 	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
@@ -172,7 +172,7 @@ func (x *runner) send(m *message) error {
 	return m.unchanged(b)
 }
 
-// unchanged checks that a sent buffer has not changed, and overwrites it.
+// unchanged checks that a send buffer has not changed, and overwrites it.
 func (m *message) unchanged(b mpi.Buffer) error {
 	if !m.out.holds(b, m.out.count, -m.id, 0, m.bytes()) {
 		return fmt.Errorf("%v: the sender's buffer has changed", m)
@@ -195,14 +195,14 @@ func (x *runner) start(m *message) error {
 	return nil
 }
 
-// receipt notes a receive that is about to be posted, and returns memory for it.
+// receipt records a receive that is about to be posted, and returns memory for it.
 func (x *runner) receipt(m *message) (*receipt, mpi.Buffer) {
 	got := &receipt{m: m}
 	x.got = append(x.got, got)
 	return got, m.in.buffer(m.in.count, -m.id)
 }
 
-// receive receives, after a look at what is there or without.
+// receive receives a message, with or without a probe.
 func (x *runner) receive(m *message) error {
 	c := x.comms[m.comm.id]
 	src, tag := m.from()
@@ -223,7 +223,7 @@ func (x *runner) receive(m *message) error {
 	default:
 		looked = false
 	}
-	if looked && m.how[1]%2 == 0 { // by what was seen
+	if looked && m.how[1]%2 == 0 { // with source and tag of the probed message
 		src, tag = seen.Source, seen.Tag
 	}
 	got, b := x.receipt(m)
@@ -245,7 +245,7 @@ func (x *runner) post(m *message) error {
 	return nil
 }
 
-// again starts a message's persistent request. Its last operation ends first.
+// again starts the persistent request of a message, after its previous operation has ended.
 func (x *runner) again(m *message, incoming bool) error {
 	s, fresh := m.again[0], m.sent
 	if incoming {
@@ -278,7 +278,7 @@ func (x *runner) again(m *message, incoming bool) error {
 	return nil
 }
 
-// init makes a persistent request.
+// init creates a persistent request.
 func (x *runner) init(m *message, b mpi.Buffer, incoming bool) mpi.Request {
 	c := x.comms[m.comm.id]
 	if incoming {
@@ -288,7 +288,7 @@ func (x *runner) init(m *message, b mpi.Buffer, incoming bool) mpi.Request {
 	return [...]func(mpi.Buffer, int, int) mpi.Request{c.SendInit, c.SsendInit, c.RsendInit, c.BsendInit}[m.mode](b, m.to(), m.tag)
 }
 
-// cancel starts a message, cancels it, and tells the receiver whether that was in time.
+// cancel starts a message, cancels it, and tells the receiver whether it was cancelled.
 func (x *runner) cancel(m, news *message) error {
 	c, b := x.comms[m.comm.id], m.sent()
 	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
@@ -308,7 +308,8 @@ func (x *runner) cancel(m, news *message) error {
 	return nil
 }
 
-// receiveUnlessCancelled receives whether a message was cancelled, and the message if it was not.
+// receiveUnlessCancelled receives the report whether a message was cancelled, and the message if it
+// was not.
 func (x *runner) receiveUnlessCancelled(m, news *message) error {
 	got, b := x.receipt(news)
 	st := x.comms[0].Recv(b, news.src, news.tag)
@@ -322,7 +323,7 @@ func (x *runner) receiveUnlessCancelled(m, news *message) error {
 	return x.receive(m)
 }
 
-// tryReceive posts a receive and cancels it, and reports whether that was in time.
+// tryReceive posts a receive and cancels it, and reports whether it was cancelled.
 func (x *runner) tryReceive(m *message, src, tag int) (cancelled bool, err error) {
 	got, b := x.receipt(m)
 	r := x.comms[m.comm.id].Irecv(b, src, tag)
@@ -341,7 +342,7 @@ func (x *runner) tryReceive(m *message, src, tag int) (cancelled bool, err error
 	return true, nil
 }
 
-// end notes the message of a receive. No other byte may have changed.
+// end records the message of a receive. No other byte may have changed.
 func (g *receipt) end(st mpi.Status, b mpi.Buffer) error {
 	in := g.m.in
 	if st.Bytes < 0 || st.Bytes > in.count*in.size() {
@@ -354,7 +355,7 @@ func (g *receipt) end(st mpi.Status, b mpi.Buffer) error {
 	return nil
 }
 
-// exchange sends one message and receives another; either may be none.
+// exchange sends one message and receives another; either may be nil.
 func (x *runner) exchange(t *communicator, out, in *message, replace bool) error {
 	c := x.comms[t.id]
 	dst, src, sendTag, tag := mpi.ProcNull, mpi.ProcNull, 0, 0
@@ -404,7 +405,8 @@ func (x *runner) exchange(t *communicator, out, in *message, replace bool) error
 	return got.end(st, recv)
 }
 
-// due returns the operations that a rank may wait for: their counterparts stand in the list before.
+// due returns the operations for which a rank may wait: their counterparts precede this point in
+// the list.
 func (x *runner) due() []*underway {
 	var due []*underway
 	for _, r := range x.open {
@@ -415,7 +417,7 @@ func (x *runner) due() []*underway {
 	return due
 }
 
-// wait waits for a message in one of several ways. Others may end as well.
+// wait waits for a message in a random way. Other operations may complete as well.
 func (x *runner) wait(m *message, incoming bool) error {
 	find := func(r *underway) bool { return r.m == m && (r.in != nil) == incoming }
 	for {
@@ -466,7 +468,7 @@ func requests(list []*underway) []mpi.Request {
 	return reqs
 }
 
-// some ends the complete operations of a list, after waiting for one or not.
+// some completes finished operations of a list; if wait is set, at least one.
 func (x *runner) some(list []*underway, wait bool) error {
 	list = slices.Clone(list)
 	reqs, index, sts := requests(list), make([]int, len(list)), make([]mpi.Status, len(list))
@@ -484,12 +486,12 @@ func (x *runner) some(list []*underway, wait bool) error {
 	return nil
 }
 
-// dueAny reports whether a rank may wait for any of a list.
+// dueAny reports whether a rank may wait for an operation of a list.
 func (x *runner) dueAny(list []*underway) bool {
 	return slices.ContainsFunc(list, func(r *underway) bool { return r.due <= x.now })
 }
 
-// any waits for one of a list.
+// any waits for one operation of a list.
 func (x *runner) any(list []*underway) error {
 	list = slices.Clone(list)
 	i, st := mpi.WaitAny(requests(list))
@@ -499,7 +501,7 @@ func (x *runner) any(list []*underway) error {
 	return x.end(list[i], st)
 }
 
-// all waits for all of a list.
+// all waits for all operations of a list.
 func (x *runner) all(list []*underway) error {
 	sts := make([]mpi.Status, len(list))
 	mpi.WaitAll(requests(list), sts)
@@ -511,7 +513,7 @@ func (x *runner) all(list []*underway) error {
 	return nil
 }
 
-// end notes the end of an operation.
+// end records the end of an operation.
 func (x *runner) end(r *underway, st mpi.Status) error {
 	x.open = slices.DeleteFunc(x.open, func(o *underway) bool { return o == r })
 	if r.in != nil {
