@@ -13,10 +13,10 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// HostOptions say how CheckHost checks this machine.
+// HostOptions configure CheckHost.
 type HostOptions struct {
-	Ranks int  // of the job to be measured; 0: 2
-	Quick bool // take half a second, with a shorter watch for interruptions
+	Ranks int  // ranks of the job to be measured; 0: 2
+	Quick bool // watch for interruptions for a shorter time, half a second in total
 }
 
 // maxHostRanks is the largest HostOptions.Ranks.
@@ -25,7 +25,7 @@ const maxHostRanks = 1_000_000
 // HostChecks are the results of checks of this machine.
 type HostChecks struct{ Results []host.CheckResult }
 
-// CheckHost checks this machine for what disturbs measurements.
+// CheckHost checks this computer for conditions that disturb measurements.
 func CheckHost(ctx context.Context, o HostOptions) (*HostChecks, error) {
 	inspect := host.InspectOptions{Ranks: o.Ranks, WatchDuration: host.ThoroughWatch}
 	if o.Ranks == 0 {
@@ -44,7 +44,7 @@ func CheckHost(ctx context.Context, o HostOptions) (*HostChecks, error) {
 	return &HostChecks{host.RunChecks(inspection)}, nil
 }
 
-// Document lists the results, and what to do about them.
+// Document lists the results with advice.
 func (c *HostChecks) Document() *doc.Document {
 	var list []reports.HostCheck
 	for _, r := range c.Results {

@@ -14,19 +14,21 @@ import (
 	"github.com/loggp/loggp/reports"
 )
 
-// collectiveModel predicts collective operations: it knows what messages take, and where ranks are.
+// collectiveModel predicts collective operations from the costs of messages and the placement of
+// ranks.
 type collectiveModel struct {
 	collective.Machine
-	nodes      *collective.Nodes // of the ranks; nil: all are equally far apart
+	nodes      *collective.Nodes // nil: all ranks are equally far apart
 	source     string            // of the parameters, for titles
-	isPlatform bool              // parameters are of an emulated platform
-	calibrated *model.Library    // on that platform
+	isPlatform bool              // parameters are those of an emulated platform
+	calibrated *model.Library    // the calibrated library of that platform
 
-	call   string               // whose parameters were measured
-	params [][]params.Parameter // by place; nil: those of a platform, which hold for all sizes
+	call   string               // the call whose parameters were measured
+	params [][]params.Parameter // by place; nil: those of a platform, which are valid for all sizes
 }
 
-// callParameters returns the parameters of a call at a place, on the first platform that has them.
+// callParameters returns the parameters of a call at a place, from the first platform that has
+// them.
 func (m *collectiveModel) callParameters(p Parameters, call, place string) (model.Parameters, error) {
 	selected := params.ParametersOfPlace(p.All, "", "", place)
 	if i := slices.IndexFunc(selected, func(x params.Parameter) bool { return x.Mode == call }); i >= 0 {
@@ -42,8 +44,8 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 	return x, err
 }
 
-// copyOfReceives returns the time of a copy, as far as receives show it: a receive of a message
-// that has arrived copies it, and by that is longer with each byte.
+// copyOfReceives returns the time of a copy, as far as receives show it: the receive of an arrived
+// message copies it, so its time grows with each byte.
 func copyOfReceives(x model.Parameters) model.Curve {
 	if x.EagerLimit == 0 {
 		return nil
@@ -52,8 +54,8 @@ func copyOfReceives(x model.Parameters) model.Curve {
 	return model.Curve{{PerByte: unit.PerByte(max(perByte, 0)) / unit.PerByte(x.EagerLimit)}}
 }
 
-// checkSize reports whether a size is outside of those that were measured. It is an error if the
-// size is too far from them.
+// checkSize reports whether a size is outside of the measured range. It fails if the size is too
+// far outside.
 func (m collectiveModel) checkSize(bytes int) (outside bool, err error) {
 	for _, ps := range m.params {
 		beyond, far := params.IsSizeOutsideRange(ps, m.call, bytes)
@@ -65,7 +67,7 @@ func (m collectiveModel) checkSize(bytes int) (outside bool, err error) {
 	return outside, nil
 }
 
-// rangeOf says how the size of a message lies to those that were measured.
+// rangeOf returns the position of a message size relative to the measured range.
 func (m collectiveModel) rangeOf(bytes int) reports.SizePosition {
 	switch outside, err := m.checkSize(bytes); {
 	case err != nil:
@@ -76,7 +78,7 @@ func (m collectiveModel) rangeOf(bytes int) reports.SizePosition {
 	return reports.InsideRange
 }
 
-// predict adds the model's time to a measured one.
+// predict adds the predicted time to a measured one.
 func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	o, known := collective.OperationNamed(x.Operation)
 	a := collective.AlgorithmNamed(o, x.Algorithm)
@@ -88,8 +90,8 @@ func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	return nil
 }
 
-// MessageModel sets up a job on an emulated machine, and returns with it what its low-level
-// messages take between the first and the last rank, as exchanges in phases need them.
+// MessageModel sets up a job on an emulated machine. It returns the job and the costs of its
+// low-level messages between the first and the last rank, for exchanges in phases.
 func MessageModel(p *platform.Platform, library string, ranks int) (*job.Job, collective.Machine, error) {
 	if ranks != 0 {
 		ranks = min(max(ranks, p.Machine.Ranks.Min), p.Machine.Ranks.Max)

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// ParseRules reads by which algorithms a job's ranks do collective operations, from words such as
+// ParseRules parses rules that select the algorithms of collective operations, such as
 // bcast=binomial.
 func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collective.Rule, error) {
 	var rules []collective.Rule
@@ -34,7 +34,7 @@ func ParseRules(words []string, ranks int, nodes *collective.Nodes) ([]collectiv
 	return rules, nil
 }
 
-// splitAlgorithmWord returns the operation and the name of its algorithm in a word such as
+// splitAlgorithmWord returns the operation and the algorithm's name in a word such as
 // bcast=binomial.
 func splitAlgorithmWord(word string) (o collective.Operation, algorithm string, err error) {
 	name, algorithm, named := strings.Cut(word, "=")
@@ -47,7 +47,7 @@ func splitAlgorithmWord(word string) (o collective.Operation, algorithm string, 
 	return o, strings.TrimSpace(algorithm), nil
 }
 
-// parseOperation returns the collective operation of a name.
+// parseOperation returns the collective operation with a name.
 func parseOperation(name string) (collective.Operation, error) {
 	o, ok := collective.OperationNamed(name)
 	switch {
@@ -59,7 +59,7 @@ func parseOperation(name string) (collective.Operation, error) {
 	return o, nil
 }
 
-// parseOperations returns the operations of a list of names; all is every one.
+// parseOperations returns the operations with the given names; "all" stands for every operation.
 func parseOperations(names []string) ([]collective.Operation, error) {
 	if slices.Equal(names, []string{"all"}) {
 		return collective.Operations(), nil
@@ -89,7 +89,7 @@ func servingAlgorithms(j collective.Job, o collective.Operation) []string {
 	return names
 }
 
-// describeRanks says how many ranks there are, and in which nodes.
+// describeRanks describes the number of ranks and their nodes.
 func describeRanks(ranks int, nodes *collective.Nodes) string {
 	nodesText := ", each in a node of its own"
 	switch {

@@ -16,19 +16,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A prediction for a platform takes what single messages of its calls take there, measured on the
-// emulated machine without noise and fitted as samples of any machine are, and beside them what its
-// file says: of copies, of combining, and of what messages share.
+// A prediction for a platform uses the costs of single messages, measured on the emulated machine
+// without noise and fitted like samples of any machine. From the platform's file it takes the costs
+// of copies and reductions, and what messages share.
 
-// maxMeasuredRanks is up to how many ranks a job has in which messages are measured, and
-// maxMeasuredBytes the longest of them. Beyond, nothing changes but by a line.
+// maxMeasuredRanks is the maximum number of ranks of the job in which messages are measured, and
+// maxMeasuredBytes the longest of them. Beyond, times are linear.
 const (
 	maxMeasuredRanks = 256
 	maxMeasuredBytes = 1 << 20
 )
 
-// usePlatformCalls takes what messages of a library's sends take: at a place or, without one,
-// within nodes and between them.
+// usePlatformCalls sets the costs of a library's sends at a place or, if place is "", within nodes
+// and between them.
 func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Platform, library, place string, ranks int) (*job.Job, error) {
 	machine := p.Machine
 	if ranks != 0 {
@@ -65,7 +65,7 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	return j, nil
 }
 
-// isLogGP reports whether a machine and its library are LogGP and nothing else.
+// isLogGP reports whether a machine and its library are purely LogGP.
 func isLogGP(j *job.Job) bool {
 	machine := j.Platform.Machine
 	_, is := machine.Network.(*model.LogGP)
@@ -75,7 +75,7 @@ func isLogGP(j *job.Job) bool {
 // elementBytes is the size of the elements that are combined: Float64.
 const elementBytes = 8
 
-// copyCurve returns the time of a copy.
+// copyCurve returns the time of a copy as a function of its size.
 func copyCurve(m *model.Machine) (curve model.Curve) {
 	const long = 1 << 20
 	for _, from := range append([]int{0}, m.CopySteps()...) {
@@ -86,13 +86,13 @@ func copyCurve(m *model.Machine) (curve model.Curve) {
 }
 
 // measureCalls returns the parameters of standard sends between two ranks of a job. If the machine
-// is LogGP and nothing else, its parameters are those.
+// is purely LogGP, these are its own parameters.
 func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameters, error) {
 	machine := j.Platform.Machine
 	if isLogGP(j) {
 		return model.LowLevelParameters(machine, j.Library, machine.PathBetweenRanks(j.Ranks, pair[0], pair[1])), nil
 	}
-	if j.Ranks == 1 { // it sends no messages
+	if j.Ranks == 1 { // a single rank sends no messages
 		return model.Parameters{}, nil
 	}
 	ps, err := fitCalls(ctx, j, pair)
@@ -102,8 +102,9 @@ func measureCalls(ctx context.Context, j *job.Job, pair [2]int) (model.Parameter
 	return params.BlockingCallParametersBySize(ps, SendCalls[model.StandardMode])
 }
 
-// fitCalls measures the calls from which collective operations are made, between two ranks or, of a
-// large job, two as far apart, and fits their parameters.
+// fitCalls measures the calls that collective operations consist of and fits their parameters. It
+// measures them between the two given ranks or, in a large job, between two ranks at the same
+// distance.
 func fitCalls(ctx context.Context, j *job.Job, pair [2]int) ([]params.Parameter, error) {
 	measured, err := newJob(j.Platform, j.Library.Name, min(j.Ranks, maxMeasuredRanks), 0)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// trustNote says how far predictions go: by the rows of the parameters and their intervals, and by
-// what neither they nor a platform say.
+// trustNote describes the accuracy of predictions: from the intervals of the parameters, and from
+// effects that neither parameters nor platform include.
 func (m collectiveModel) trustNote(operations []reports.PredictedCollective) string {
 	var sentences []string
 	if m.isPlatform {
@@ -32,10 +32,10 @@ func (m collectiveModel) trustNote(operations []reports.PredictedCollective) str
 	return strings.Join(sentences, " ")
 }
 
-// usedKinds are the kinds of parameters of calls from which collective operations are predicted.
+// usedKinds are the kinds of call parameters that predictions of collective operations use.
 var usedKinds = []params.Kind{params.SendOverhead, params.RecvOverhead, params.OneWayTime, params.Latency, params.Gap, params.GapPerByte}
 
-// intervalSentence says which of the parameters is least known.
+// intervalSentence names the parameter with the largest relative interval.
 func (m collectiveModel) intervalSentence() string {
 	var widest params.Parameter
 	used, weak, width := 0, 0, 0.0
@@ -60,7 +60,7 @@ func (m collectiveModel) intervalSentence() string {
 	return s + "."
 }
 
-// missingSentence says what is taken instead of parameters that are missing.
+// missingSentence says what replaces missing parameters.
 func (m collectiveModel) missingSentence() string {
 	var missing []string
 	x := &m.Parameters

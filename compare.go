@@ -18,22 +18,22 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// CompareOptions say what Compare compares.
+// CompareOptions configure Compare.
 type CompareOptions struct {
 	Samples    []string   // files; those of one machine are joined
-	Params     Parameters // predictions are compared with samples; empty: those of ParamsFile, or machines are compared
+	Params     Parameters // predictions to compare with the samples; empty: those of ParamsFile, or machines are compared
 	ParamsFile string
-	Margin     float64 // how much more a blocking call costs before the non-blocking one pays; 0: 20 %
-	Sizes      []int   // at which overheads of machines are shown; nil: those nearest to 16 bytes, 1 KB and 10 KB
+	Margin     float64 // relative extra cost of a blocking call above which a nonblocking one pays; 0: 0.2
+	Sizes      []int   // sizes in bytes at which overheads of machines are shown; nil: those nearest to 16 bytes, 1 KB and 10 KB
 }
 
-// defaultMargin is how much more a blocking call costs before a report says that the non-blocking
-// one pays.
+// defaultMargin is the relative extra cost of a blocking call above which a report says that the
+// nonblocking one pays.
 const defaultMargin = 0.2
 
-// Comparison sets times, or parameters of machines, side by side.
+// Comparison compares times, or parameters of machines.
 type Comparison struct {
-	Rows int // of its CSV file
+	Rows int // number of rows of its CSV file
 
 	document *doc.Document
 }
@@ -41,9 +41,9 @@ type Comparison struct {
 // Document shows the comparison.
 func (c *Comparison) Document() *doc.Document { return c.document }
 
-// Compare sets machines, libraries or places side by side or, with parameters, predictions beside
-// measured times. For samples of collective operations it sets the model beside them, which uses
-// the parameters or else the low-level messages of the emulated platform.
+// Compare compares machines, libraries or places or, with parameters, predictions with measured
+// times. For samples of collective operations it compares them with the model, based on the
+// parameters or on the low-level messages of the emulated platform.
 func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 	if len(o.Samples) == 0 {
 		return nil, optionErrorf("Samples", "name two files to compare machines, or one and --params to compare it with predictions")
@@ -74,7 +74,7 @@ func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 	return compareMachines(ctx, machines, o)
 }
 
-// readParams reads the file of parameters if there is one.
+// readParams reads the parameter file if there is one.
 func (o *CompareOptions) readParams() (err error) {
 	if len(o.Params.All) == 0 && o.ParamsFile != "" {
 		o.Params, err = ReadParameters(o.ParamsFile)
@@ -82,7 +82,7 @@ func (o *CompareOptions) readParams() (err error) {
 	return err
 }
 
-// comparePredictions sets what parameters predict beside what was measured.
+// comparePredictions compares predictions from parameters with measured times.
 func comparePredictions(o CompareOptions) (*Comparison, error) {
 	set, err := sample.ReadFile(o.Samples...)
 	if err != nil {
@@ -105,7 +105,7 @@ func comparePredictions(o CompareOptions) (*Comparison, error) {
 	return &Comparison{len(all), reports.PredictionErrors(all)}, nil
 }
 
-// compareMachines sets what was measured on several machines side by side.
+// compareMachines compares measurements on several machines.
 func compareMachines(ctx context.Context, machines []sample.Machine, o CompareOptions) (*Comparison, error) {
 	if o.Margin < 0 || o.Margin > 10 {
 		return nil, &OptionError{"Margin", unit.Percent(o.Margin), errors.New("it must be from 0% to 1000%")}
@@ -120,7 +120,7 @@ func compareMachines(ctx context.Context, machines []sample.Machine, o CompareOp
 	return &Comparison{len(t.Rows), reports.SubjectComparison(t, o.Sizes)}, ctx.Err()
 }
 
-// checkSubjects says what is missing if no two subjects can be compared.
+// checkSubjects returns an error that says what is missing if no two subjects can be compared.
 func checkSubjects(t *compare.Table, sizes []int) error {
 	if len(t.Subjects) < 2 {
 		s := t.Subjects[0]
@@ -149,14 +149,14 @@ func checkSubjects(t *compare.Table, sizes []int) error {
 	return nil
 }
 
-// RunComparison shows how much the times of one run differ from those of another.
+// RunComparison shows the differences between the times of two runs.
 type RunComparison struct {
 	Comparison
 	*compare.ChangeSet
 }
 
-// CompareRuns compares each time in one file of samples with that in a reference. Its
-// JudgeRegression says whether the times are longer by more than a threshold.
+// CompareRuns compares each time in a file of samples with that in a reference file.
+// RunComparison.JudgeRegression says whether times have increased by more than a threshold.
 func CompareRuns(reference, file string) (*RunComparison, error) {
 	var sets [2]*sample.Set
 	for i, name := range []string{reference, file} {

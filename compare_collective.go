@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// hasOnlyCollectives reports whether samples are of collective operations. It is an error if only
-// some of them are.
+// hasOnlyCollectives reports whether all samples are of collective operations. It fails if only
+// some are.
 func hasOnlyCollectives(machines []sample.Machine) (bool, error) {
 	var collectives, messages bool
 	for _, m := range machines {
@@ -31,7 +31,7 @@ func hasOnlyCollectives(machines []sample.Machine) (bool, error) {
 	return collectives, nil
 }
 
-// compareCollectives sets what a model says of collective operations beside what was measured.
+// compareCollectives compares a model of collective operations with measurements.
 func compareCollectives(ctx context.Context, machines []sample.Machine, o CompareOptions) (*Comparison, error) {
 	subjects, err := compare.GroupCollectiveSubjects(machines)
 	if err != nil {
@@ -67,7 +67,7 @@ func compareCollectives(ctx context.Context, machines []sample.Machine, o Compar
 	return &Comparison{len(all), d}, nil
 }
 
-// errVendorModel says why a vendor's MPI has no model.
+// errVendorModel is the error for a vendor's MPI, which has no model.
 var errVendorModel = errors.New("a vendor's MPI does not say which algorithm it takes, and of that there is no model")
 
 // isVendor reports whether a subject has times of a vendor's MPI, whose algorithms are unknown.
@@ -75,8 +75,8 @@ func isVendor(s compare.CollectiveSubject) bool {
 	return slices.ContainsFunc(s.Times, func(x compare.CollectiveTimes) bool { return x.Algorithm == probe.VendorAlgorithm })
 }
 
-// compareVendors sets the times of collective operations on several machines, or by several
-// libraries, side by side.
+// compareVendors compares the times of collective operations on several machines or with several
+// libraries.
 func compareVendors(subjects []compare.CollectiveSubject, hasParams bool) (*Comparison, error) {
 	if hasParams {
 		return nil, fmt.Errorf("compare: %w: leave out --params to set its times beside others", errVendorModel)
@@ -91,11 +91,11 @@ func compareVendors(subjects []compare.CollectiveSubject, hasParams bool) (*Comp
 	return &Comparison{len(t.Rows), reports.CollectiveSubjects(subjects, t)}, nil
 }
 
-// collectiveModels returns the model of a measured collective operation, or why it has none.
+// collectiveModels returns the model of a measured collective operation, or why there is none.
 type collectiveModels func(compare.CollectiveTimes) (collectiveModel, error)
 
-// parameterModels takes the parameters of standard sends, because those are the messages of
-// collective operations: of the place and, if nodes are known, those within nodes too.
+// parameterModels uses the parameters of standard sends, of which collective operations consist:
+// those of the place and, if nodes are known, those within nodes too.
 func parameterModels(p Parameters, machines []sample.Machine, s compare.CollectiveSubject) collectiveModels {
 	routes, _ := subjectRoutes(machines, s)
 	return func(x compare.CollectiveTimes) (m collectiveModel, err error) {
@@ -119,7 +119,7 @@ func parameterModels(p Parameters, machines []sample.Machine, s compare.Collecti
 	}
 }
 
-// platformModels takes the low-level messages of an emulated platform.
+// platformModels uses the low-level messages of an emulated platform.
 func platformModels(ctx context.Context, machines []sample.Machine, s compare.CollectiveSubject) collectiveModels {
 	routes, changed := subjectRoutes(machines, s)
 	return func(x compare.CollectiveTimes) (m collectiveModel, err error) {
@@ -136,7 +136,7 @@ func platformModels(ctx context.Context, machines []sample.Machine, s compare.Co
 	}
 }
 
-// subjectRoutes returns the routes of a subject, and whether a platform has changed.
+// subjectRoutes returns the routes of a subject, and whether a platform has changed since.
 func subjectRoutes(machines []sample.Machine, s compare.CollectiveSubject) (routes []route, changed bool) {
 	for _, i := range s.Machines {
 		r, c := routesOf(machines[i].Set)
@@ -154,8 +154,8 @@ func findRoute(routes []route, x compare.CollectiveTimes) *route {
 	return &routes[i]
 }
 
-// predictCollectives sets the time by the model beside each measured one. Times without a model
-// have none; missing says why, each reason once.
+// predictCollectives adds the predicted time to each measured one. Times without a model get none;
+// missing lists the reasons, each once.
 func predictCollectives(times []compare.CollectiveTimes, models collectiveModels) (all []compare.CollectiveComparison, missing []error) {
 	type key struct {
 		platform, library, place string
@@ -189,6 +189,6 @@ func predictCollectives(times []compare.CollectiveTimes, models collectiveModels
 	return all, missing
 }
 
-// maxCollectiveRanks is how many ranks a measured collective operation may have. A pairwise
-// exchange has as many messages as the square of its ranks.
+// maxCollectiveRanks limits the ranks of a measured collective operation, because the number of
+// messages of a pairwise exchange is the square of the number of ranks.
 const maxCollectiveRanks = 4096

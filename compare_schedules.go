@@ -20,52 +20,52 @@ import (
 // ScheduleOptions say which schedules CompareSchedules runs, on which machines, and with which
 // parameters it simulates them.
 type ScheduleOptions struct {
-	Platform   []string        // machines, emulated or shm or tcp
+	Platform   []string        // emulated machines, or shm or tcp
 	Library    string          // on each machine; "": its first
-	Schedule   []NamedSchedule // of any numbers of ranks
-	Collective []string        // schedules of collective operations by all their algorithms; "all" is every operation
-	Ranks      int             // of these; 0: 8
-	Sizes      []int           // of these, in bytes; nil: 8 bytes and 4 KiB
+	Schedule   []NamedSchedule // with any numbers of ranks
+	Collective []string        // collective operations whose schedules are added, for all algorithms; "all" stands for every operation
+	Ranks      int             // ranks of these; 0: 8
+	Sizes      []int           // data sizes of these in bytes; nil: 8 bytes and 4 KiB
 
-	LogGOPS *schedule.Params // nil: those of Params, or fitted to each machine
+	LogGOPS *schedule.Params // nil: from Params, or fitted to each machine
 	Params  Parameters
 
-	Args []string // of a process that is started as a rank; nil: those of this process
+	Args []string // arguments of processes started as ranks; nil: those of this process
 }
 
-// NamedSchedule is a schedule with the name of its file.
+// NamedSchedule is a schedule with its file name.
 type NamedSchedule struct {
 	Name     string
 	Schedule *schedule.Schedule
 }
 
-// ScheduleComparison shows what schedules take on machines and by LogGOPS.
+// ScheduleComparison compares the times of schedules on machines with those by LogGOPS.
 type ScheduleComparison struct {
 	Comparison
 	Warnings []string
 }
 
-// Defaults of schedules of collective operations.
+// Defaults for schedules of collective operations.
 const defaultScheduleRanks = 8
 
 var defaultScheduleSizes = []int{8, 4 << 10}
 
-// Repetitions on this machine, where times vary.
+// Repetitions on this computer, where times vary.
 const (
-	collectiveRounds = 50 // of a collective operation in one schedule
-	scheduleRuns     = 5  // of a file, of which the median counts
+	collectiveRounds = 50 // executions of a collective operation in one schedule
+	scheduleRuns     = 5  // runs of a schedule from a file; their median is used
 )
 
 // timedSchedule is a schedule to run.
 type timedSchedule struct {
 	group, name string
-	bytes       int // -1: of a file
+	bytes       int // -1: from a file
 	schedule    *schedule.Schedule
-	rounds      int // how often the schedule repeats what it is called
+	rounds      int // number of executions of the operation in the schedule
 }
 
-// CompareSchedules runs schedules on machines and simulates them by LogGOPS. In a process that was
-// started as another rank than 0 it returns nil.
+// CompareSchedules runs schedules on machines and simulates them by LogGOPS. It returns nil in a
+// process that was started as a rank other than 0.
 func CompareSchedules(ctx context.Context, o ScheduleOptions) (*ScheduleComparison, error) {
 	if len(o.Schedule) == 0 && o.Collective == nil {
 		return nil, optionErrorf("Platform", "say which schedules to run: --schedule FILE.goal, or --collective all")
@@ -85,7 +85,7 @@ func CompareSchedules(ctx context.Context, o ScheduleOptions) (*ScheduleComparis
 		job       *job.Job
 		schedules []timedSchedule
 	}
-	var subjects []subject // all before the first runs: a process that is started as a rank comes to its run by the same way
+	var subjects []subject // set up all before the first runs: a process started as a rank reaches its run by the same steps
 	for _, platform := range o.Platform {
 		for _, ranks := range o.rankCounts() {
 			j, err := openScheduleJob(platform, o.Library, ranks, o.Args)
@@ -136,7 +136,7 @@ func (o *ScheduleOptions) rankCounts() []int {
 	return slices.Compact(counts)
 }
 
-// schedulesOf returns the schedules that have as many ranks as a job.
+// schedulesOf returns the schedules for the number of ranks of a job.
 func (o *ScheduleOptions) schedulesOf(j *job.Job) ([]timedSchedule, error) {
 	var all []timedSchedule
 	if o.Collective != nil && j.Ranks == o.Ranks {
@@ -153,7 +153,7 @@ func (o *ScheduleOptions) schedulesOf(j *job.Job) ([]timedSchedule, error) {
 	return all, nil
 }
 
-// collectiveSchedules makes the schedules of collective operations.
+// collectiveSchedules creates the schedules of collective operations.
 func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, error) {
 	operations, err := parseOperations(o.Collective)
 	if err != nil {
@@ -189,7 +189,7 @@ func (o *ScheduleOptions) collectiveSchedules(j *job.Job) ([]timedSchedule, erro
 	return all, nil
 }
 
-// openScheduleJob sets up a job of some ranks on a machine, which may be this one.
+// openScheduleJob sets up a job on an emulated machine or on this computer.
 func openScheduleJob(platform, library string, ranks int, args []string) (*job.Job, error) {
 	if isThisMachine(platform) {
 		j, err := job.NewLocal(library, ranks, job.LocalOptions{Platform: platform, PinsRanks: true, RankCommand: args})
@@ -246,8 +246,8 @@ func (o *ScheduleOptions) timeSchedules(ctx context.Context, j *job.Job, schedul
 	return m, notes, nil
 }
 
-// fitLogGOPS returns the parameters of a machine, by the times of small schedules that it runs. In
-// a process that was started as another rank than 0 they are zero.
+// fitLogGOPS fits the parameters of a machine to the times of small schedules. They are zero in a
+// process that was started as a rank other than 0.
 func fitLogGOPS(ctx context.Context, j *job.Job) (schedule.Params, error) {
 	var times [][]unit.Time
 	for _, s := range loggops.Probes(j.Ranks) {
@@ -265,8 +265,8 @@ func fitLogGOPS(ctx context.Context, j *job.Job) (schedule.Params, error) {
 	return loggops.Fit(times)
 }
 
-// runSchedule runs a schedule on a machine and returns when each rank finished; none in a process
-// that was started as another rank than 0.
+// runSchedule runs a schedule on a machine and returns the end time of each rank. It returns nil in
+// a process that was started as a rank other than 0.
 func runSchedule(ctx context.Context, j *job.Job, s *schedule.Schedule) ([]unit.Time, error) {
 	x := goal.Execution{Schedule: s}
 	if j.IsLocal() {

@@ -8,9 +8,9 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// addExpectedError says in a document how far times of a library on an emulated machine may be off,
-// if its platform's file knows that. collective says that the document is about collective
-// operations, which no calibration compares.
+// addExpectedError adds to a document the expected error of times of a library on an emulated
+// machine, if the platform's file states it. collective says that the document is about collective
+// operations, for which there is no calibration.
 func addExpectedError(d *doc.Document, l *model.Library, collective bool) {
 	if l == nil || l.ExpectedError == 0 {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// FitOptions say which samples Fit reads, and how it shows what it finds.
+// FitOptions say which samples Fit uses, and how it shows the result.
 type FitOptions struct {
 	Samples *sample.Set // nil: those of Files
 	Files   []string    // of samples
@@ -28,7 +28,7 @@ const (
 	ViewPLogP  = "plogp"  // overheads and gap as functions of the size
 )
 
-// FitResult has the parameters that fit samples.
+// FitResult has the parameters fitted to samples.
 type FitResult struct {
 	*fit.Result
 	view string
@@ -54,7 +54,7 @@ func (o FitOptions) read() (*sample.Set, error) {
 	return sample.ReadFile(o.Files...)
 }
 
-// Parameters returns the parameters, as Predict and Compare take them.
+// Parameters returns the parameters for Predict and Compare.
 func (r *FitResult) Parameters() Parameters {
 	return Parameters{All: r.Result.Parameters, Tiers: r.Tiers, From: "the parameters"}
 }
@@ -70,8 +70,8 @@ func (r *FitResult) Document() *doc.Document {
 	return reports.Parameters(r.Result)
 }
 
-// WriteCSV writes the parameters with the groups of tiers above them, which ReadParameters reads,
-// or the functions of PLogP.
+// WriteCSV writes the parameters, preceded by the tiers of ranks, for ReadParameters. For the view
+// PLogP it writes the functions.
 func (r *FitResult) WriteCSV(w io.Writer) error {
 	if r.view == ViewPLogP {
 		return params.WritePLogP(w, r.PLogP)
@@ -79,7 +79,7 @@ func (r *FitResult) WriteCSV(w io.Writer) error {
 	return params.WriteParameters(w, r.Result.Parameters, tiers.GroupFacts(r.Tiers)...)
 }
 
-// HoldOut fits every other size, predicts the half round trips at the sizes between, and shows the
+// HoldOut fits every other size, predicts half round trips at the sizes in between, and shows the
 // errors.
 func HoldOut(o FitOptions) (*doc.Document, error) {
 	set, err := o.read()

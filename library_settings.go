@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// rulesOfSettings reads by which algorithms a job does collective operations from variables of its
-// library, such as coll_tuned_bcast_algorithm=6, which an option has.
+// rulesOfSettings parses the settings of a library that select algorithms of collective operations,
+// such as coll_tuned_bcast_algorithm=6. option is the name of the option that has them.
 func rulesOfSettings(option string, words []string, j *job.Job) ([]collective.Rule, error) {
 	if words == nil {
 		return nil, nil
@@ -46,8 +46,8 @@ func rulesOfSettings(option string, words []string, j *job.Job) ([]collective.Ru
 	return rules, nil
 }
 
-// describeForcedRules says which algorithms operations use by rules that force them: the first that
-// serves a call.
+// describeForcedRules lists the algorithms that operations use under forced rules: the first that
+// supports a call.
 func describeForcedRules(rules []collective.Rule) string {
 	const listed = 3
 	var text strings.Builder

@@ -12,17 +12,17 @@ import (
 	"github.com/loggp/loggp/model/topology"
 )
 
-// MachineChanges say how a simulated machine differs from the file of its platform.
+// MachineChanges say how a simulated machine differs from its platform's file.
 type MachineChanges struct {
-	Nodes int      // of the machine; 0: as many as the platform has
-	Fail  []string // links and switches of the network between nodes, such as "link 3" or "switch 0 to switch 16"
+	Nodes int      // number of nodes; 0: that of the platform
+	Fail  []string // failed links and switches of the network between nodes, such as "link 3" or "switch 0 to switch 16"
 }
 
-// fabricPath is the path of the network between nodes in a platform file.
+// fabricPath is the path of the inter-node network in a platform file.
 const fabricPath = "machine.fabric"
 
-// change returns the platform of a name with the changes, and with another value of a quantity that
-// is swept; "": of none.
+// change returns the platform with a name, with the changes and with another value for a swept
+// quantity; "": no quantity.
 func (c MachineChanges) change(name, quantity, value string) (*platform.Platform, error) {
 	if c.Nodes == 0 && len(c.Fail) == 0 && quantity == "" {
 		return LoadPlatform(name)
@@ -65,7 +65,7 @@ func (c MachineChanges) change(name, quantity, value string) (*platform.Platform
 	return d.Platform, nil
 }
 
-// Quantities of a machine that are no numbers of its file, or several.
+// Quantities of a machine that are not a single number of its file.
 const (
 	nodesQuantity     = "nodes"
 	taperQuantity     = "taper"
@@ -74,9 +74,9 @@ const (
 	latencyQuantity   = "links.latency"
 )
 
-// machineQuantityPaths returns the numbers of a platform that a quantity names: the end of the path
-// of one number, or all links of the network between nodes. Of several numbers with the same end it
-// takes that of the network between nodes. It returns none if there is no such number.
+// machineQuantityPaths returns the paths of the numbers that a quantity names: the end of the path
+// of one number, or all links of the network between nodes. If several numbers match, it prefers
+// that of the network between nodes. It returns none if none match.
 func machineQuantityPaths(p *platform.Platform, quantity string) ([]string, error) {
 	if quantity == bandwidthQuantity || quantity == latencyQuantity {
 		var paths []string
@@ -107,7 +107,7 @@ func machineQuantityPaths(p *platform.Platform, quantity string) ([]string, erro
 	return ending, nil
 }
 
-// isMachineQuantity reports whether a platform has a quantity. The error says that it is ambiguous.
+// isMachineQuantity reports whether a platform has a quantity. It fails if the name is ambiguous.
 func isMachineQuantity(p *platform.Platform, quantity string) (bool, error) {
 	if slices.Contains([]string{nodesQuantity, taperQuantity, railsQuantity}, quantity) {
 		return true, nil
@@ -116,7 +116,7 @@ func isMachineQuantity(p *platform.Platform, quantity string) (bool, error) {
 	return len(paths) > 0 || err != nil, err
 }
 
-// setMachineQuantity returns the draft with another value of a quantity.
+// setMachineQuantity returns a draft with another value for a quantity.
 func setMachineQuantity(d *edit.Draft, quantity, value string) (*edit.Draft, error) {
 	values := map[string]string{}
 	f, isFabric := d.Machine.Network.(*model.Fabric)
@@ -147,7 +147,7 @@ func setMachineQuantity(d *edit.Draft, quantity, value string) (*edit.Draft, err
 	return d.DraftWith(values)
 }
 
-// failParts returns the draft in which parts of the network between nodes have failed.
+// failParts returns a draft in which parts of the network between nodes have failed.
 func failParts(d *edit.Draft, parts []string) (*edit.Draft, error) {
 	f, isFabric := d.Machine.Network.(*model.Fabric)
 	if !isFabric {
@@ -163,7 +163,7 @@ func failParts(d *edit.Draft, parts []string) (*edit.Draft, error) {
 	return d.Insert(fabricPath, "failed", "["+strings.Join(words, ", ")+"]")
 }
 
-// unknownQuantityError says that neither a platform nor a step file has a quantity.
+// unknownQuantityError is the error for a quantity that neither a platform nor a step file has.
 func unknownQuantityError(name string, p *platform.Platform, stepKeys []string) error {
 	known := []string{"L", "o", "g", "G", "O", "S"}
 	if p != nil {

@@ -23,21 +23,21 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// Measurement has what was measured.
+// Measurement is the result of Measure.
 type Measurement struct {
 	Samples      *sample.Set
-	Disturbances []string // what may have disturbed the measurement, or was too short in it
-	Notices      []string // what was dropped, or could not be as asked for
+	Disturbances []string // what may have disturbed the measurement, or had too little time
+	Notices      []string // what was omitted, or could not be done as requested
 
-	forced     string // protocol; "": the library's choice
+	forced     string // forced protocol; "": the library's choice
 	collective bool
-	nccl       *ncclGroup     // whose collective operations they are; nil: another library
-	library    *model.Library // of an emulated machine; else nil
-	routes     []route        // that were measured, on an emulated machine
+	nccl       *ncclGroup     // NCCL whose collective operations were measured; nil: another library
+	library    *model.Library // of an emulated machine; nil otherwise
+	routes     []route        // measured routes, on an emulated machine
 }
 
-// Measure sends messages of many sizes between two ranks, with the timers of Al-Tawil and Moritz,
-// or times collective operations of all ranks.
+// Measure times messages of many sizes between two ranks with the timers of Al-Tawil and Moritz, or
+// times collective operations of all ranks.
 func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 	if o.Managed != nil {
 		defer o.Managed.Disband()
@@ -88,8 +88,8 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 	return measured, nil
 }
 
-// Document shows what messages and collective operations cost, and the parameters that fit. Times
-// of a forced protocol on an emulated machine stand beside the sums of all steps.
+// Document shows the costs of messages or collective operations, and the fitted parameters. It
+// compares times of a forced protocol on an emulated machine with the sums of all steps.
 func (m *Measurement) Document() (*doc.Document, error) {
 	if m.nccl != nil {
 		return m.ncclTestsTable()
@@ -121,7 +121,7 @@ func (m *Measurement) Document() (*doc.Document, error) {
 	return d, nil
 }
 
-// measurement is a measurement that runs.
+// measurement is a measurement in progress.
 type measurement struct {
 	MeasureOptions
 	job          *job.Job     // nil for the installed MPI
@@ -133,7 +133,7 @@ func (m *measurement) onTransport() bool { return isThisMachine(m.Platform) }
 func (m *measurement) onVendor() bool    { return m.Platform == probe.PlatformName }
 func (m *measurement) allPairs() bool    { return m.Pairs == PairsAll }
 
-// forcedProtocol returns the protocol that is forced; "" if the library chooses.
+// forcedProtocol returns the forced protocol, or "" if the library chooses.
 func (m *measurement) forcedProtocol() string {
 	if m.Protocol == ProtocolAuto {
 		return ""
@@ -147,7 +147,7 @@ func (m *measurement) close() {
 	}
 }
 
-// reportProgress tells the caller how far the measurement is.
+// reportProgress returns a function that reports progress to the caller.
 func (m *measurement) reportProgress(total int) func(done int) {
 	if m.Progress == nil {
 		return func(int) {}
@@ -155,9 +155,9 @@ func (m *measurement) reportProgress(total int) func(done int) {
 	return func(done int) { m.Progress(done, total) }
 }
 
-// findDisturbances finds what will disturb a measurement on this machine, as far as that can be
-// told in a moment. One process does it for all ranks; emulated machines are not disturbed, and a
-// launcher may start ranks elsewhere.
+// findDisturbances performs quick checks for what will disturb a measurement on this computer. One
+// process does it for all ranks. It does nothing for emulated machines, and if a launcher may start
+// ranks elsewhere.
 func (m *measurement) findDisturbances(ctx context.Context) {
 	if launch.IsRank() || !m.onTransport() && !(m.onVendor() && m.Launcher == nil) {
 		return
@@ -169,7 +169,7 @@ func (m *measurement) findDisturbances(ctx context.Context) {
 	m.disturbances = quickWarnings(ctx, ranks)
 }
 
-// quickWarnings looks at this machine before what is measured on it; tests replace it.
+// quickWarnings checks this computer before a measurement; tests replace it.
 var quickWarnings = host.QuickWarnings
 
 // openJob sets up the job.
@@ -211,7 +211,7 @@ func (m *measurement) openTransport(ctx context.Context) error {
 	return badOption("", err)
 }
 
-// measurePairs measures messages between one pair of ranks, or all pairs.
+// measurePairs measures messages between one pair of ranks or all pairs.
 func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
 	if err := m.openJob(ctx); err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
 		return nil, err
 	}
 	if m.job.IsLocal() {
-		if plan.Pair[0] != 0 { // samples come to the process that the user started, which is rank 0
+		if plan.Pair[0] != 0 { // samples are collected at rank 0, the process that the user started
 			return nil, &OptionError{"Place", fmt.Sprintf("%d,%d", plan.Pair[0], plan.Pair[1]), errors.New("on this machine rank 0 is the first of the pair")}
 		}
 		return m.measureTransport(ctx, plan)
@@ -241,7 +241,7 @@ func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
 	return &Measurement{Samples: m.pairSamples(plan, series), routes: []route{r}}, nil
 }
 
-// failure is the error of a measurement that has begun.
+// failure returns the error of a measurement that has started.
 func (m *measurement) failure(err error) error {
 	return fmt.Errorf("measure on %s: %w", m.job.Platform.Machine.Name, err)
 }
@@ -251,7 +251,7 @@ func (m *measurement) openWorld(ctx context.Context, n int) (mpi.World, error) {
 	return m.job.World(ctx, m.Seed*1_000_003+uint64(n))
 }
 
-// sweepPairs measures the plan between its pair of ranks, or all, on an emulated machine.
+// sweepPairs measures the plan on an emulated machine, for its pair of ranks or for all.
 func (m *measurement) sweepPairs(ctx context.Context, plan *microbench.Plan) ([]sample.Series, error) {
 	options := m.job.MPIOptions(m.forcedProtocol())
 	if !m.allPairs() {
@@ -261,7 +261,7 @@ func (m *measurement) sweepPairs(ctx context.Context, plan *microbench.Plan) ([]
 	return microbench.SweepPairs(ctx, plan, pairs, options, m.openWorld, m.reportProgress(len(pairs)))
 }
 
-// maxPairs is how many pairs are measured at most.
+// maxPairs is the maximum number of pairs to measure.
 const maxPairs = 4096
 
 // rankPairs returns the pairs of PairsAll.
@@ -269,7 +269,7 @@ func (m *measurement) rankPairs(ranks int) [][2]int {
 	return microbench.SelectRankPairs(ranks, maxPairs, m.Seed)
 }
 
-// pairSamples makes a data set of the series.
+// pairSamples returns the series as a data set.
 func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series) *sample.Set {
 	j := m.job
 	p1, p2 := plan.Pair[0], plan.Pair[1]
@@ -301,7 +301,7 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 	return &sample.Set{Series: series, Facts: facts}
 }
 
-// commonPlace returns the place of all pairs of ranks, or "" if they are in several.
+// commonPlace returns the common place of all pairs of ranks, or "" if they differ.
 func commonPlace(j *job.Job) string {
 	place := j.PlaceOfPair(0, j.Ranks-1)
 	for a := range j.Ranks {
@@ -314,7 +314,7 @@ func commonPlace(j *job.Job) string {
 	return place
 }
 
-// servedModes returns the modes that the forced protocol can serve.
+// servedModes returns the modes that the forced protocol supports.
 func (m *measurement) servedModes(modes []string) []string {
 	return slices.DeleteFunc(slices.Clone(modes), func(mode string) bool {
 		return (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, ForcedProtocol: m.forcedProtocol()}).Check() != nil

@@ -18,22 +18,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Limits of measured collective operations.
+// Limits for collective operations.
 const (
-	maxCollectiveMemory = 1 << 30 // bytes of all ranks' buffers
+	maxCollectiveMemory = 1 << 30 // bytes in the buffers of all ranks
 )
 
-// defaultCollectiveSizes are the lengths that are measured by default, in bytes.
+// defaultCollectiveSizes are the default data sizes in bytes.
 var defaultCollectiveSizes = []int{8, 64, 512, 4 << 10, 32 << 10}
 
-// Default repetitions on emulated machines, where without noise all are equal.
+// Default repetitions on emulated machines, where all are equal without noise.
 const (
 	noisyCollectiveReps     = 10
 	noiselessCollectiveReps = 1
 	collectiveWarmup        = 2
 )
 
-// CollectiveNames are the names of collective operations.
+// CollectiveNames returns the names of the collective operations.
 func CollectiveNames() []string {
 	var names []string
 	for _, o := range collective.Operations() {
@@ -75,8 +75,8 @@ func (m *measurement) measureCollectives(ctx context.Context) (*Measurement, err
 	return newCollectiveMeasurement(set, outcome, noCommonStart), nil
 }
 
-// newCollectiveMeasurement returns what was measured. noCommonStart says why ranks did not begin at
-// the same time; "": they did.
+// newCollectiveMeasurement returns the result. noCommonStart says why ranks did not start at the
+// same time; "": they did.
 func newCollectiveMeasurement(set *sample.Set, outcome *microbench.ExperimentResult, noCommonStart string) *Measurement {
 	m := &Measurement{Samples: set, collective: true}
 	if late, all := outcome.LateStartCount, outcome.AgreedStartAttempts; late > 0 {
@@ -88,7 +88,7 @@ func newCollectiveMeasurement(set *sample.Set, outcome *microbench.ExperimentRes
 	return m
 }
 
-// emulatedCollectiveRepetitions returns the repetitions and warm-up rounds on an emulated machine.
+// emulatedCollectiveRepetitions returns the repetitions and warm-up rounds for an emulated machine.
 func (m *measurement) emulatedCollectiveRepetitions() (reps, warmup int) {
 	usual := noisyCollectiveReps
 	if m.job.Noise == 0 {
@@ -97,7 +97,7 @@ func (m *measurement) emulatedCollectiveRepetitions() (reps, warmup int) {
 	return cmp.Or(m.Reps, usual), max(0, cmp.Or(m.Warmup, collectiveWarmup))
 }
 
-// newCollectiveExperiment makes an experiment of collective operations of a number of ranks.
+// newCollectiveExperiment returns an experiment with collective operations of a number of ranks.
 func (m *measurement) newCollectiveExperiment(ranks int, nodes *collective.Nodes) (*microbench.Experiment, error) {
 	cells, err := m.collectiveCells(ranks, nodes)
 	if err != nil {
@@ -116,8 +116,7 @@ func (m *measurement) newCollectiveExperiment(ranks int, nodes *collective.Nodes
 	return x, x.Check()
 }
 
-// collectiveCells returns what is to be measured. Lengths that take too much memory are an error if
-// they were asked for.
+// collectiveCells returns the cells to measure. It fails if a requested size needs too much memory.
 func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]microbench.CollectiveCell, error) {
 	if err := checkRange("Ranks", ranks, 2, maxCollectiveRanks); err != nil {
 		return nil, err
@@ -154,7 +153,7 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 	return cells, nil
 }
 
-// algorithms returns the algorithms of an operation that are asked for.
+// algorithms returns the requested algorithms of an operation.
 func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm {
 	switch {
 	case m.onVendor():
@@ -184,7 +183,7 @@ func (m *measurement) noAlgorithmError(operations []collective.Operation, ranks 
 	return optionErrorf("Algorithm", "%s has no %q%s", strings.Join(m.Collective, ","), m.Algorithm, table.NameChoices(m.Algorithm, names))
 }
 
-// reasonForNoCommonStart says why ranks cannot begin at the same time by their clocks, or returns
+// reasonForNoCommonStart says why the clocks of the ranks do not allow a common start, or returns
 // "".
 func reasonForNoCommonStart(j *job.Job) string {
 	switch n := len(host.Processors()); {
@@ -196,7 +195,7 @@ func reasonForNoCommonStart(j *job.Job) string {
 	return ""
 }
 
-// collectiveSamples makes a data set of the series.
+// collectiveSamples returns the series as a data set.
 func (m *measurement) collectiveSamples(x *microbench.Experiment, outcome *microbench.ExperimentResult, noCommonStart string) *sample.Set {
 	machine := m.job.Platform.Machine
 	place := model.IntraNode

@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/impl/real/launch"
 )
 
-// hasHosts reports whether others than this process start ranks.
+// hasHosts reports whether ranks are started other than by this process on this host.
 func (m *measurement) hasHosts() bool { return len(m.Hosts) > 0 || m.Expect > 0 || m.Managed != nil }
 
 // isOnSeveralHosts reports whether ranks are, or may be, on several hosts.
@@ -21,7 +21,7 @@ func (m *measurement) isOnSeveralHosts() bool {
 	return m.team.RanksOnHost(0, n) < n
 }
 
-// checkHosts checks the options of hosts, and sets the number of ranks.
+// checkHosts checks the options about hosts, and sets the number of ranks.
 func (m *measurement) checkHosts() error {
 	others := len(m.Hosts) + m.Expect
 	if m.Managed != nil {
@@ -29,7 +29,7 @@ func (m *measurement) checkHosts() error {
 	}
 	for _, x := range []struct {
 		option                  string
-		set, managed, unmanaged bool // may be set with ranks that a manager has started, and with others
+		set, managed, unmanaged bool // whether it is set; whether it is allowed for ranks started by a manager, and for others
 	}{
 		{"Hosts", m.Hosts != nil, false, true},
 		{"Expect", m.Expect != 0, false, true},
@@ -72,8 +72,8 @@ func (m *measurement) checkHosts() error {
 	return nil
 }
 
-// gatherTeam connects the hosts of the ranks, after everything that can be seen to be wrong without
-// them.
+// gatherTeam connects the hosts of the ranks. It first checks everything that can be checked
+// without them.
 func (m *measurement) gatherTeam(ctx context.Context) (err error) {
 	if err := m.checkPlan(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (m *measurement) gatherTeam(ctx context.Context) (err error) {
 	return err
 }
 
-// checkPlan says what is wrong with what is to be measured.
+// checkPlan returns an error if the plan is invalid.
 func (m *measurement) checkPlan() error {
 	if len(m.Collective) > 0 {
 		_, err := m.newCollectiveExperiment(m.Ranks, nil)

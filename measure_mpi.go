@@ -13,7 +13,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// measureVendor measures the MPI that is installed on this machine.
+// measureVendor measures the MPI installed on this computer.
 func (m *measurement) measureVendor(ctx context.Context) (*Measurement, error) {
 	settings, err := m.probeSettings()
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *measurement) newVendorCollectiveExperiment() (*microbench.Experiment, e
 	return x, err
 }
 
-// probeSettings returns how the timers' program is compiled and started.
+// probeSettings returns how to compile and start the timer program.
 func (m *measurement) probeSettings() (s probe.Settings, err error) {
 	switch {
 	case m.Place != "" && !slices.Contains(Places, m.Place):

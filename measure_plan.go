@@ -20,7 +20,7 @@ const (
 	maxReps       = 1_000_000
 )
 
-// MaxMessage is the longest message that is measured, in bytes.
+// MaxMessage is the largest message size in bytes.
 const MaxMessage = microbench.MaxMessage
 
 // repetitions returns the repetitions and warm-up rounds of a plan.
@@ -35,7 +35,7 @@ func (m *measurement) repetitions() (reps, warmup int, err error) {
 	return reps, warmup, checkRange("Warmup", warmup, 0, maxReps)
 }
 
-// newPlan makes the plan of messages between two ranks. For the installed MPI there is no job.
+// newPlan returns the plan for messages between two ranks. For the installed MPI there is no job.
 func (m *measurement) newPlan() (*microbench.Plan, error) {
 	if m.allPairs() && m.Place != "" {
 		return nil, optionErrorf("Pairs, Place", "one of them says which ranks to measure")
@@ -57,7 +57,7 @@ func (m *measurement) newPlan() (*microbench.Plan, error) {
 	return plan, badOption("", plan.Check())
 }
 
-// planSizes returns the lengths of messages: those asked for, or those usual on the platform, up to
+// planSizes returns the message sizes: the requested ones, or the usual ones of the platform up to
 // MaxSize.
 func (m *measurement) planSizes() ([]int, error) {
 	sizes := m.Sizes
@@ -86,7 +86,8 @@ func (m *measurement) planSizes() ([]int, error) {
 	return sizes, nil
 }
 
-// limitSizes returns the sizes up to a limit and, to extend them, powers of two up to it.
+// limitSizes returns the sizes up to a limit. If extend is set, it adds powers of two up to the
+// limit.
 func limitSizes(sizes []int, limit int, extend bool) []int {
 	sizes = slices.Clone(sizes)
 	if last := slices.Max(sizes); extend {
@@ -102,7 +103,7 @@ func limitSizes(sizes []int, limit int, extend bool) []int {
 	return slices.Compact(sizes)
 }
 
-// planModes returns the modes to measure: of all, those that the forced protocol can serve.
+// planModes returns the modes to measure: those that the forced protocol supports.
 func (m *measurement) planModes() ([]string, error) {
 	hasMessages := m.job != nil && m.job.Library.CarriedBy().HasLowLevelMessages
 	if m.Level == LevelMessage {
@@ -143,12 +144,12 @@ func (m *measurement) planModes() ([]string, error) {
 	return modes, nil
 }
 
-// namesModes reports whether options name modes, other than all.
+// namesModes reports whether the options name modes other than "all".
 func (m *measurement) namesModes() bool {
 	return m.Modes != nil && !slices.Equal(m.Modes, []string{ModesAll})
 }
 
-// newExperiment makes the experiment of a plan on this machine. Quick is for fewer sizes and modes,
+// newExperiment returns the experiment for a plan on this computer. Quick reduces sizes and modes,
 // unless options name them.
 func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experiment, error) {
 	if err := checkRange("Launches", m.Launches, 0, microbench.MaxLaunches); err != nil {
@@ -191,7 +192,7 @@ func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experime
 	return x, nil
 }
 
-// pairRanks returns of how many ranks all pairs are measured.
+// pairRanks returns the number of ranks among which all pairs are measured.
 func (m *measurement) pairRanks() int {
 	if m.job != nil {
 		return m.job.Ranks

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/microbench/probe"
 )
 
-// machineKinds are kinds of machines, as a set.
+// machineKinds is a set of kinds of machines.
 type machineKinds uint
 
 const (
@@ -24,10 +24,10 @@ const (
 	allMachines = thisMachine | emulatedMachine
 )
 
-// measureScope says what an option of Measure is for.
+// measureScope says for which measurements an option is meaningful.
 type measureScope struct {
 	machines  machineKinds
-	operation string // "": both; otherwise only messages or collective operations
+	operation string // "": both; otherwise only messages or only collective operations
 }
 
 const (
@@ -35,7 +35,7 @@ const (
 	collectivesOnly = "collective operations of all ranks"
 )
 
-// measureScopes has the options that are not for everything that Measure does.
+// measureScopes has the options that are not meaningful for all measurements.
 var measureScopes = map[string]measureScope{
 	"Library": {emulatedMachine | transports, ""},
 
@@ -70,7 +70,8 @@ var measureScopes = map[string]measureScope{
 	"Timeout":  {installedMPI, ""},
 }
 
-// CheckScope returns an OptionError if an option, a field, has no effect on what is to be measured.
+// CheckScope returns an OptionError if an option, given by its field's name, has no effect on the
+// measurement.
 func (o *MeasureOptions) CheckScope(option string) error {
 	kind, about := emulatedMachine, "emulated"
 	switch o.Platform {
@@ -97,7 +98,7 @@ func (o *MeasureOptions) CheckScope(option string) error {
 	return nil
 }
 
-// checkScopes checks the options that are set.
+// checkScopes checks all options that are set.
 func (o *MeasureOptions) checkScopes() error {
 	v := reflect.ValueOf(o).Elem()
 	for i := range v.NumField() {

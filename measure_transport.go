@@ -15,15 +15,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// progressSteps is the number of steps of a job that reports only the fraction that is done.
+// progressSteps is the number of steps for a job that reports only a fraction.
 const progressSteps = 1000
 
-// reportFraction tells the caller which part of the measurement is done.
+// reportFraction reports the completed fraction to the caller.
 func (m *measurement) reportFraction(part float64) {
 	m.reportProgress(progressSteps)(int(part * progressSteps))
 }
 
-// measureTransport measures the plan on this machine.
+// measureTransport measures the plan on this computer.
 func (m *measurement) measureTransport(ctx context.Context, plan *microbench.Plan) (*Measurement, error) {
 	x, err := m.newExperiment(plan)
 	if err != nil {
@@ -42,7 +42,7 @@ func (m *measurement) measureTransport(ctx context.Context, plan *microbench.Pla
 	return &Measurement{Samples: set}, nil
 }
 
-// runLaunches runs an experiment on this machine.
+// runLaunches runs an experiment on this computer.
 func (m *measurement) runLaunches(ctx context.Context, x *microbench.Experiment) (*microbench.ExperimentResult, error) {
 	s := microbench.NewScheduler(x)
 	return s.RunLaunches(ctx, func(ctx context.Context, _ int) error {
@@ -55,7 +55,7 @@ func (m *measurement) runLaunches(ctx context.Context, x *microbench.Experiment)
 }
 
 // addShortage adds to the disturbances what an experiment had no time for. tooMany names the flags,
-// beside --sizes, that choose what it measures.
+// in addition to --sizes, that increase what it measures.
 func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.ExperimentResult, tooMany string) {
 	switch {
 	case outcome.TasksWithoutSamples > 0:
@@ -65,7 +65,7 @@ func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.
 	}
 }
 
-// headFacts returns the facts with which the samples of a job begin.
+// headFacts returns the first facts of a job's samples.
 func (m *measurement) headFacts() []sample.Fact {
 	j := m.job
 	facts := append(m.commandFacts(), sample.Fact{Key: "platform", Value: j.Platform.Machine.Description})
@@ -84,7 +84,7 @@ func (m *measurement) headFacts() []sample.Fact {
 	return append(facts, sample.Fact{Key: "library", Value: j.Library.Description}, sample.Fact{Key: sample.RanksFact, Value: strconv.Itoa(j.Ranks)})
 }
 
-// commandFacts say which version measured, and how it was called.
+// commandFacts returns the version and the command line.
 func (m *measurement) commandFacts() []sample.Fact {
 	facts := []sample.Fact{{Key: "loggp", Value: launch.ProgramVersion()}}
 	if m.Command != "" {
@@ -103,7 +103,7 @@ func (m *measurement) emulationFacts(reps, warmup int) []sample.Fact {
 	}
 }
 
-// outcomeFacts describe what became of an experiment.
+// outcomeFacts describes the outcome of an experiment.
 func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench.ExperimentResult) []sample.Fact {
 	facts := []sample.Fact{
 		{Key: "begun", Value: outcome.WallStart.Format(time.RFC3339)},
@@ -123,7 +123,7 @@ func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench
 		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(outcome.AddedSizes), "[]")})
 	}
 	if len(outcome.BatchOperations) > 0 {
-		var batches []string // timers whose samples are means of several operations
+		var batches []string // timers whose samples are means over several operations
 		for _, b := range outcome.BatchOperations {
 			batches = append(batches, fmt.Sprintf("%s %d", b.Timer, b.MaxOperations))
 		}
@@ -133,7 +133,7 @@ func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench
 	return facts
 }
 
-// clockFacts say what is known of the clock of P2's host, relative to that of P1's.
+// clockFacts describes the clock of P2's host relative to that of P1's.
 func clockFacts(bounds []microbench.ClockOffsetBounds) []sample.Fact {
 	if len(bounds) == 0 {
 		return nil

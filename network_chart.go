@@ -8,8 +8,9 @@ import (
 	"github.com/loggp/loggp/reports/chart"
 )
 
-// NetworkChart returns the picture of a platform's network, which is a graph, with the load of each
-// link, such as Execution.LinkLoads; nil: without. The error says which networks can be drawn.
+// NetworkChart returns a chart of a platform's network, which must be a graph, with the load of
+// each link, such as Execution.LinkLoads; nil: without loads. The error says which networks can be
+// drawn.
 func NetworkChart(p *platform.Platform, load map[string]float64) (*chart.Chart, error) {
 	n, ok := p.Machine.Network.(interface{ Topology() *topology.Graph })
 	if !ok {

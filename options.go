@@ -14,17 +14,17 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// OptionError says which option a function cannot use, and why.
+// OptionError says which option is wrong, and why.
 type OptionError struct {
-	Option string // the field's name, or several with commas between; "": Err names what is wrong
-	Value  string // of the option, if the error shows it
+	Option string // name of the field, or several with commas in between; "": Err names what is wrong
+	Value  string // value of the option, if the error shows it
 	Err    error
 }
 
-// Error names the option as the field of its struct.
+// Error names the option by its field.
 func (e *OptionError) Error() string { return e.Text(func(field string) string { return field }) }
 
-// Text is the error with another name for each field.
+// Text returns the error with other names for fields.
 func (e *OptionError) Text(name func(field string) string) string {
 	if e.Option == "" {
 		return e.Err.Error()
@@ -38,12 +38,13 @@ func (e *OptionError) Text(name func(field string) string) string {
 
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// optionErrorf returns the error of an option.
+// optionErrorf returns an error about an option.
 func optionErrorf(option, format string, args ...any) error {
 	return &OptionError{Option: option, Err: fmt.Errorf(format, args...)}
 }
 
-// badOption makes an error one of an option. nil stays nil, and so does an error of another option.
+// badOption makes err an error about an option. It returns nil for nil, and an error about another
+// option unchanged.
 func badOption(option string, err error) error {
 	var known *OptionError
 	if err == nil || errors.As(err, &known) {
@@ -52,7 +53,7 @@ func badOption(option string, err error) error {
 	return &OptionError{Option: option, Err: err}
 }
 
-// checkRange checks a number.
+// checkRange fails unless low ≤ n ≤ high.
 func checkRange(option string, n, low, high int) error {
 	if n < low || n > high {
 		return &OptionError{option, fmt.Sprint(n), fmt.Errorf("it must be from %d to %d", low, high)}
@@ -60,11 +61,12 @@ func checkRange(option string, n, low, high int) error {
 	return nil
 }
 
-// isThisMachine reports whether a platform is a transport of this machine.
+// isThisMachine reports whether a platform is a transport of this computer.
 func isThisMachine(platform string) bool { return slices.Contains(job.LocalPlatforms, platform) }
 
-// LoadPlatform returns an emulated machine: one of the catalogue, of a file, or loggp:PARAMETERS.
-// An unknown name and bad parameters are an OptionError; an error in a file is not.
+// LoadPlatform returns an emulated machine: from the catalogue, from a file, or as
+// loggp:PARAMETERS. An unknown name and wrong parameters are an OptionError; an error in a file is
+// not.
 func LoadPlatform(name string) (*platform.Platform, error) {
 	if isThisMachine(name) || name == probe.PlatformName {
 		return nil, optionErrorf("", "platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", name)
@@ -97,13 +99,13 @@ func checkNoise(noise float64) error {
 	return nil
 }
 
-// pairOf returns the pair of ranks of an option Place.
+// pairOf returns the pair of ranks for the option Place.
 func pairOf(j *job.Job, place string) ([2]int, error) {
 	pair, err := j.PairToMeasure(place)
 	return pair, badOption("Place", err)
 }
 
-// checkProtocol checks that a protocol has that name.
+// checkProtocol fails unless a protocol has the name.
 func checkProtocol(option, name string) error {
 	if model.FindProtocol(name) == nil {
 		return optionErrorf(option, "there is no protocol %q%s", name, table.NameChoices(name, model.ProtocolNames()))
@@ -111,5 +113,5 @@ func checkProtocol(option, name string) error {
 	return nil
 }
 
-// errNotSynchronous is why a protocol cannot serve synchronous sends.
+// errNotSynchronous says why a protocol does not support synchronous sends.
 var errNotSynchronous = errors.New("it cannot serve synchronous sends, whose receiver must say that a receive was found")

@@ -10,14 +10,14 @@ import (
 	"github.com/loggp/loggp/model/schedule"
 )
 
-// Parameters are what Fit found: of one or several platforms, libraries, places and modes.
+// Parameters are results of Fit, for one or several platforms, libraries, places and modes.
 type Parameters struct {
 	All   []params.Parameter
-	Tiers []tiers.Tiers // groups of ranks that are near each other, if all pairs were measured
-	From  string        // their file, or what else errors call them
+	Tiers []tiers.Tiers // groups of close ranks, if all pairs were measured
+	From  string        // file name, or another name for errors
 }
 
-// ReadParameters reads a file of parameters.
+// ReadParameters reads a parameter file.
 func ReadParameters(name string) (Parameters, error) {
 	p := Parameters{From: name}
 	f, err := input.Open(name)
@@ -39,8 +39,8 @@ func ReadParameters(name string) (Parameters, error) {
 	return p, err
 }
 
-// logGOPS returns the LogGOPS parameters of a platform, library and place; "" is any, if there is
-// one. The notes say what is assumed.
+// logGOPS returns the LogGOPS parameters of a platform, library and place; "" matches any. The
+// notes list assumptions.
 func (p Parameters) logGOPS(platform, library, place string) (params schedule.Params, notes []string, err error) {
 	params, notes, err = export.LogGOPSParameters(p.All, export.Options{Platform: platform, Library: library, Place: place})
 	if err != nil {

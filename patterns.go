@@ -19,19 +19,19 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// PatternOptions say which communication patterns TimePatterns times, by which libraries. Only
-// Platform is required; it may also be shm or tcp, which are this machine.
+// PatternOptions say which communication patterns TimePatterns times, with which libraries. Only
+// Platform is required; it may also be shm or tcp, which are this computer.
 type PatternOptions struct {
 	Platform string
-	Library  []string // of the platform, MPI or not, or PutLibrary; nil: all
+	Library  []string // libraries of the platform, MPI or others, or PutLibrary; nil: all
 	Ranks    int      // 0: the platform's default
-	Patterns []string // of patterns.Patterns; nil: all
-	Sizes    []int    // of messages, in bytes; nil: 8 and 1 KiB, and for FitLibraries six up to 64 KiB
-	Rounds   int      // that are timed; 0: 3, and for FitLibraries 20
-	Args     []string // of a process that is started as a rank on shm or tcp; nil: those of this process
+	Patterns []string // names in patterns.Patterns; nil: all
+	Sizes    []int    // message sizes in bytes; nil: 8 and 1 KiB, and for FitLibraries six up to 64 KiB
+	Rounds   int      // timed rounds; 0: 3, and for FitLibraries 20
+	Args     []string // arguments of processes started as ranks on shm or tcp; nil: those of this process
 }
 
-// PutLibrary is the name of raw puts where a library is asked for. They need remote memory.
+// PutLibrary, in place of a library, stands for raw puts. They need remote memory.
 const PutLibrary = "shmem"
 
 // Defaults of PatternOptions.
@@ -45,14 +45,14 @@ var (
 // maxPatternRounds is the largest PatternOptions.Rounds.
 const maxPatternRounds = 1000
 
-// libraryJob is a library with a way to send, and a job that it runs in.
+// libraryJob is a library with its way to send, and the job in which it runs.
 type libraryJob struct {
 	*portable.Library
 	job *job.Job
 }
 
-// TimePatterns times communication patterns by several libraries, side by side. All are timed by
-// the same code.
+// TimePatterns times communication patterns with several libraries. The same code times all of
+// them.
 func TimePatterns(ctx context.Context, o PatternOptions) (*doc.Document, error) {
 	chosen := patterns.Patterns
 	if o.Patterns != nil {
@@ -95,8 +95,7 @@ func TimePatterns(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 	return reports.PatternTimes("Communication patterns on "+subjects[0].job.Platform.Machine.Name, rows), nil
 }
 
-// FitLibraries fits LogGP parameters of several libraries, side by side, to the same timers for
-// all.
+// FitLibraries fits LogGP parameters of several libraries, from the same timers.
 func FitLibraries(ctx context.Context, o PatternOptions) (*doc.Document, error) {
 	if o.Patterns != nil {
 		return nil, optionErrorf("Patterns", "parameters are fitted to timers, which are no patterns")
@@ -146,7 +145,7 @@ func FitLibraries(ctx context.Context, o PatternOptions) (*doc.Document, error) 
 	return reports.LibraryParameters(title, libraries, found.Parameters, curves), nil
 }
 
-// open sets up the libraries that are asked for.
+// open sets up the requested libraries.
 func (o *PatternOptions) open() ([]libraryJob, error) {
 	if o.Platform == "" {
 		return nil, missingPlatformError()

@@ -17,26 +17,26 @@ import (
 	"github.com/loggp/loggp/reports/timeline"
 )
 
-// ExchangeOptions say which exchanges PlanExchanges divides into phases, and on which machine it
+// ExchangeOptions say which exchanges PlanExchanges divides into phases, and for which machine it
 // predicts their time.
 type ExchangeOptions struct {
 	Exchanges []phases.Exchange
-	From      string // their file, or what else errors call them
+	From      string // file name, or another name for errors
 	Platform  string // an emulated machine
-	Library   string // on it; "": its first one that exchanges in phases, or its first
-	Scheduler string // whose phases are written, of phases.Schedulers; "": the library's
-	Threshold *int   // once all messages that are left are shorter, in bytes, they form the last phase together; nil: the library's
-	Exchange  *int   // whose phases are shown; nil: the one that takes longest
+	Library   string // "": the first that exchanges in phases, or the first
+	Scheduler string // scheduler whose phases are written, in phases.Schedulers; "": the library's
+	Threshold *int   // size in bytes below which all remaining messages form one last phase; nil: the library's
+	Exchange  *int   // index of the exchange whose phases are shown; nil: the longest one
 }
 
-// ExchangePlans has the phases of exchanges by each scheduler, and predicts their time.
+// ExchangePlans has the phases of exchanges for each scheduler, with predicted times.
 type ExchangePlans struct {
 	*timeline.PhasedExchanges
 	threshold int
 }
 
-// PlanExchanges divides the messages of each exchange (MPI_Alltoallv) into phases in which no rank
-// sends twice or receives twice, with a barrier between phases, as CC-MPI does.
+// PlanExchanges divides the messages of each exchange (MPI_Alltoallv) into phases, as CC-MPI does.
+// In a phase no rank sends twice or receives twice, and there is a barrier between phases.
 func PlanExchanges(ctx context.Context, o ExchangeOptions) (*ExchangePlans, error) {
 	ranks := 0
 	for _, x := range o.Exchanges {
@@ -75,17 +75,17 @@ func PlanExchanges(ctx context.Context, o ExchangeOptions) (*ExchangePlans, erro
 	return &ExchangePlans{p, threshold}, ctx.Err()
 }
 
-// SchedulerName returns whose phases are written.
+// SchedulerName returns the name of the scheduler whose phases are written.
 func (p *ExchangePlans) SchedulerName() string { return p.Plans[p.ChosenPlan].Scheduler.Name }
 
-// WritePhases writes the phases as CSV, which 'loggp run --phases' takes.
+// WritePhases writes the phases as CSV for 'loggp run --phases'.
 func (p *ExchangePlans) WritePhases(w io.Writer) error {
 	return phases.WriteSchedules(w, p.Plans[p.ChosenPlan].Schedules,
 		table.Fact{Key: "scheduler", Value: p.SchedulerName()}, table.Fact{Key: "threshold", Value: fmt.Sprint(p.threshold)})
 }
 
-// predictPhases says what messages and barriers take by the closed forms of a platform, and how its
-// library plans.
+// predictPhases computes the times of messages and barriers by the closed forms of a platform. It
+// also returns how its library plans.
 func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *model.CompiledCommunication, error) {
 	known, err := LoadPlatform(o.Platform)
 	if err != nil {
@@ -121,7 +121,7 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 				if compiled.BarrierTimePerMessage > 0 {
 					a = collective.AlgorithmNamed(collective.Barrier, "binomial")
 				}
-				// Messages that are received one after the other, up the tree and down: at most.
+				// Upper bound: messages that are received one after another, up and down the tree.
 				way := 2 * bits.Len(uint(n-1))
 				barriers[n] = messages.Cost(a, x).LastEnd + unit.Time(way)*compiled.BarrierTimePerMessage
 			}
@@ -130,7 +130,7 @@ func (o *ExchangeOptions) predictPhases(ranks int) (*timeline.PhasedExchanges, *
 	}, compiled, nil
 }
 
-// deliveryTime returns what a message between the first and the last rank takes, from its send to
+// deliveryTime returns the time of a message between the first and the last rank, from its send to
 // the end of its receive.
 func deliveryTime(j *job.Job, bytes int) unit.Time {
 	m, last := j.Platform.Machine, j.Ranks-1

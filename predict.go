@@ -19,21 +19,21 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// PredictOptions say what Predict predicts, and from what: from a platform or from parameters.
+// PredictOptions say what Predict predicts, and from which platform or parameters.
 type PredictOptions struct {
-	Platform string // an emulated machine, whose steps are added up
+	Platform string // emulated machine whose steps are added up
 	Library  string // on the platform; "": its first
 	Ranks    int    // of the platform; 0: its default
 	Params   Parameters
 
 	Place    string   // intra, inter, or two ranks such as 0,3; "": the first and the last, or the first place of the parameters
-	Mode     string   // of the send calls: send, ssend, rsend or bsend; "": send, or with parameters all
-	Protocol []string // nil: all that serve the mode, or with parameters whole calls
-	Sizes    []int    // in bytes; nil: microbench.DefaultSizes, without those too far from all that were measured
+	Mode     string   // send call: send, ssend, rsend or bsend; "": send, or all calls with parameters
+	Protocol []string // nil: all that support the mode, or whole calls with parameters
+	Sizes    []int    // in bytes; nil: microbench.DefaultSizes, without those too far from all measured sizes
 	Explain  bool     // show the terms of every sum
 }
 
-// Predictions are what a model says that messages cost.
+// Predictions are predicted costs of messages.
 type Predictions struct {
 	Messages []reports.Prediction
 	Warnings []string
@@ -42,8 +42,8 @@ type Predictions struct {
 	explain bool
 }
 
-// Predict predicts the sender time T_s and the delivery time T_s-r of messages. From a platform it
-// adds up every step of machine and library, which is exact if the receive is posted and nothing
+// Predict predicts the sender time T_s and the delivery time T_s-r of messages. For a platform it
+// adds up every step of machine and library; this is exact if the receive is posted and nothing
 // contends. From parameters it predicts calls by ranges of sizes or, with Protocol, the protocols
 // by equations (1) to (7) of Al-Tawil and Moritz.
 func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
@@ -92,7 +92,7 @@ func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
 	return p, ctx.Err()
 }
 
-// predict predicts every name and size, and returns the error of the first value that is unknown.
+// predict predicts all names and sizes, and returns the error of the first unknown value.
 func (p *Predictions) predict(sizes []int) (first error) {
 	for _, name := range p.source.names {
 		for _, k := range sizes {
@@ -117,7 +117,7 @@ func isPredicted(x reports.Prediction) bool {
 	return x.SenderTime.Position != reports.NotPredictable || x.DeliveryTime.Position != reports.NotPredictable
 }
 
-// dropUnknownSizes removes the sizes of which no message is predicted.
+// dropUnknownSizes removes the sizes without any prediction.
 func (p *Predictions) dropUnknownSizes() {
 	all := p.Messages
 	p.Messages = slices.DeleteFunc(slices.Clone(all), func(x reports.Prediction) bool {
@@ -133,8 +133,8 @@ func (p *Predictions) Document() *doc.Document {
 	return d
 }
 
-// Timeline draws the steps of the first message that is predicted. It is an error if the source
-// knows no steps, as that of calls from parameters.
+// Timeline draws the steps of the first predicted message. It fails if the source does not know the
+// steps, as for calls predicted from parameters.
 func (p *Predictions) Timeline() (*chart.Chart, reports.Prediction, error) {
 	first := p.Messages[max(0, slices.IndexFunc(p.Messages, func(x reports.Prediction) bool { return x.SenderTime.Position != reports.NotPredictable }))]
 	if p.source.transfer == nil {
@@ -149,23 +149,23 @@ type predictionSource struct {
 	platform, library, place string
 	title                    string
 	basis                    string
-	names                    []string // of protocols; by ranges of calls
-	call                     string   // that the protocols carry
+	names                    []string // protocols; by ranges of calls
+	call                     string   // the call that the protocols carry
 	warnings                 []string
 	predict                  func(name string, bytes int) (reports.Prediction, error)
 	transfer                 func(name string, bytes int) model.Transfer // for time lines; nil: unknown
-	machine                  *model.Machine                              // that is emulated; else nil
-	calibrated               *model.Library                              // on that machine
+	machine                  *model.Machine                              // emulated machine, or nil
+	calibrated               *model.Library                              // calibrated library of that machine
 }
 
-// The basis of predictions.
+// Bases of predictions.
 const (
 	basisSteps     = "steps"
 	basisEquations = "equations"
 	basisRanges    = "ranges"
 )
 
-// predictionRow is a row of a file of predictions.
+// predictionRow is a row of a prediction file.
 type predictionRow struct {
 	platform, library, place, mode, protocol string
 	bytes                                    int
@@ -189,7 +189,7 @@ var predictionSchema = table.Schema[predictionRow]{
 	},
 }
 
-// WriteCSV writes the predictions, two rows each.
+// WriteCSV writes the predictions, with two rows for each.
 func (p *Predictions) WriteCSV(w io.Writer) error {
 	s := p.source
 	var rows []predictionRow

@@ -16,27 +16,27 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 )
 
-// CollectiveOptions say which collective operations PredictCollectives predicts, and from what:
-// from a platform or from parameters.
+// CollectiveOptions say which collective operations PredictCollectives predicts, and from which
+// platform or parameters.
 type CollectiveOptions struct {
-	Platform string // an emulated machine, whose calls and network are taken
+	Platform string // emulated machine whose calls and network are used
 	Library  string // on the platform; "": its first
 	Params   Parameters
-	Mode     string // of parameters: the call that messages are; "": send
+	Mode     string // for parameters: the call that sends messages; "": send
 
 	Operation string // such as bcast; "": all
 	Ranks     int    // 0: the platform's default
 	Sizes     []int  // in bytes; nil: 8 B to 256 KiB by factors of eight
-	Place     string // one place for all messages; "": within nodes and between them, if the platform has nodes
-	PerNode   int    // ranks of a node, to take parameters of both tiers; 0: one tier
-	InTurn    bool   // place ranks on the nodes round robin instead of filling one node after the other
+	Place     string // place for all messages; "": within nodes and between them, if the platform has nodes
+	PerNode   int    // ranks per node, to use parameters of both tiers; 0: one tier
+	InTurn    bool   // place ranks on nodes round-robin instead of in blocks
 
-	changed *platform.Platform // the platform with other numbers than its file; nil: as its file is
+	changed *platform.Platform // the platform with changed numbers; nil: as in its file
 
-	Samples string // file of measured times, set beside those of a library that is NCCL; "": none
+	Samples string // file of measured times to compare with, for a library that is NCCL; "": none
 }
 
-// CollectivePredictions are what LogGP says that the algorithms of collective operations take.
+// CollectivePredictions are the times of collective algorithms by LogGP.
 type CollectivePredictions struct {
 	Operations []reports.PredictedCollective
 	Ranks      int
@@ -47,16 +47,16 @@ type CollectivePredictions struct {
 	nccl  *ncclGroup // the library is NCCL, and has no such model
 }
 
-// Bounds of what is predicted. A pairwise exchange has as many messages as the square of its ranks.
+// Limits. The number of messages of a pairwise exchange is the square of the number of ranks.
 const (
 	maxPredictedRanks    = 1 << 16
 	maxPredictedMessages = 1 << 26
 )
 
-// collectiveSizes are the sizes that are predicted unless others are asked for.
+// collectiveSizes are the default sizes in bytes.
 var collectiveSizes = []int{8, 64, 512, 4 << 10, 32 << 10, 256 << 10}
 
-// PredictCollectives predicts by LogGP what each algorithm of collective operations takes.
+// PredictCollectives predicts the time of each algorithm of collective operations by LogGP.
 func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePredictions, error) {
 	switch g, err := newNCCLGroup(o.Platform, o.Library, o.Ranks); {
 	case err != nil:
@@ -106,8 +106,7 @@ func checkMessageSizes(sizes []int) error {
 	return nil
 }
 
-// dropUnknownSizes removes sizes that are too far from those that were measured. It is an error if
-// none remains.
+// dropUnknownSizes removes sizes too far from the measured ones. It fails if none remain.
 func (p *CollectivePredictions) dropUnknownSizes() error {
 	var kept []int
 	var first error
@@ -128,7 +127,7 @@ func (p *CollectivePredictions) dropUnknownSizes() error {
 	return nil
 }
 
-// model returns what messages take and where ranks are, and the number of ranks.
+// model returns the model of messages and placement, and the number of ranks.
 func (o CollectiveOptions) model(ctx context.Context) (m collectiveModel, ranks int, err error) {
 	var node func(rank int) int
 	ranks = o.Ranks
@@ -163,8 +162,8 @@ func (o CollectiveOptions) model(ctx context.Context) (m collectiveModel, ranks 
 	return m, ranks, nil
 }
 
-// roundRobinNodes assigns ranks to nodes in turn. filled has the nodes of ranks that fill one node
-// after the other.
+// roundRobinNodes assigns ranks to nodes round-robin. filled has the node of each rank in a block
+// placement.
 func roundRobinNodes(filled []int) []int {
 	free := map[int]int{}
 	var nodes, assigned []int
@@ -185,8 +184,8 @@ func roundRobinNodes(filled []int) []int {
 	return assigned
 }
 
-// moveRanks lets what messages share be that of ranks on other nodes than before. Both lists have
-// as many ranks on each node.
+// moveRanks makes shared components those of the ranks' new nodes. before and after have the same
+// number of ranks on each node.
 func (m *collectiveModel) moveRanks(before, after []int) {
 	shared := m.SharedOccupations
 	if shared == nil {
@@ -205,8 +204,8 @@ func (m *collectiveModel) moveRanks(before, after []int) {
 	}
 }
 
-// usePlatform takes what a platform's calls take, and returns the node of each
-// rank and the number of ranks.
+// usePlatform uses the costs of a platform's calls. It returns the node of each rank and the number
+// of ranks.
 func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) (node func(rank int) int, ranks int, err error) {
 	if o.PerNode != 0 {
 		return nil, 0, optionErrorf("PerNode", "it is for --params; a platform says itself how many ranks a node has")
@@ -227,7 +226,7 @@ func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) 
 	return known.Machine.NodeOfRank, cmp.Or(o.Ranks, job.Ranks), nil
 }
 
-// useParameters takes the parameters of whole calls, of one place or, with PerNode, of both tiers.
+// useParameters uses the parameters of whole calls, of one place or, with PerNode, of both tiers.
 func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int) int, err error) {
 	if o.Ranks == 0 {
 		return nil, optionErrorf("Ranks", "parameters do not say how many ranks there are: name a number")
@@ -252,7 +251,7 @@ func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int
 	return func(rank int) int { return rank / o.PerNode }, err
 }
 
-// costs computes every algorithm of an operation at every size.
+// costs computes the time of every algorithm of an operation at every size.
 func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (reports.PredictedCollective, error) {
 	c := reports.PredictedCollective{Operation: o.String(), Sizes: sizes}
 	if o == collective.Barrier {
@@ -276,7 +275,7 @@ func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (
 	return c, nil
 }
 
-// Document shows each operation, and which algorithm is the fastest.
+// Document shows each operation and its fastest algorithm.
 func (p *CollectivePredictions) Document() *doc.Document {
 	if p.nccl != nil {
 		d := reports.PredictedCollectives(p.nccl.describe(), p.Operations, ncclTrustNote)
@@ -290,10 +289,10 @@ func (p *CollectivePredictions) Document() *doc.Document {
 	return d
 }
 
-// ncclTrustNote says how far predictions of NCCL go.
+// ncclTrustNote describes the accuracy of predictions of NCCL.
 const ncclTrustNote = "Each algorithm is executed step by step on the links of the platform, which no other job shares. docs/nccl.md has the errors on machines that were measured: give nccl-tests tables of yours by --samples."
 
-// BroadcastTree draws the broadcast of the first size that ends first.
+// BroadcastTree draws the optimal broadcast of the first size.
 func (p *CollectivePredictions) BroadcastTree() (string, error) {
 	if p.nccl != nil {
 		return "", fmt.Errorf("library %s has no broadcasts of messages: draw the tree of another one", p.nccl.library.Name)

@@ -15,7 +15,7 @@ import (
 	"github.com/loggp/loggp/reports"
 )
 
-// platformSource predicts by adding up the steps of machine and library.
+// platformSource returns a source that adds up the steps of machine and library.
 func (o PredictOptions) platformSource() (predictionSource, error) {
 	var none predictionSource
 	known, err := LoadPlatform(o.Platform)
@@ -74,7 +74,8 @@ func (o PredictOptions) protocols() ([]string, error) {
 	return o.Protocol, nil
 }
 
-// parameterSource predicts whole calls, or protocols from the parameters of low-level messages.
+// parameterSource returns a source for whole calls, or for protocols from parameters of low-level
+// messages.
 func (o PredictOptions) parameterSource() (predictionSource, error) {
 	var none predictionSource
 	if o.Ranks != 0 || o.Library != "" {
@@ -123,7 +124,7 @@ func (o PredictOptions) parameterSource() (predictionSource, error) {
 	return source, nil
 }
 
-// useEquations predicts protocols from the parameters of low-level messages.
+// useEquations predicts protocols from parameters of low-level messages.
 func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	x, err := params.ModelParameters(ps, microbench.LowLevelMode)
 	if err != nil {
@@ -149,8 +150,7 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	return nil
 }
 
-// useRanges predicts the calls that have parameters, by ranges of sizes. It is an error if none
-// has.
+// useRanges predicts the calls that have parameters, by ranges of sizes. It fails if no call has.
 func (s *predictionSource) useRanges(ps []params.Parameter) error {
 	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
 		send, noSend = params.EstimateAt(ps, call, params.SendOverhead, k)
@@ -182,7 +182,7 @@ func (s *predictionSource) useRanges(ps []params.Parameter) error {
 	return nil
 }
 
-// rangedTime returns an estimate, or the error that there is none, as a prediction.
+// rangedTime converts an estimate, or the error that there is none, to a prediction.
 func rangedTime(e params.Estimate, err error) reports.PredictedTime {
 	x := reports.PredictedTime{Time: unit.FromMicros(e.Value)}
 	switch {
@@ -201,8 +201,8 @@ func rangedTime(e params.Estimate, err error) reports.PredictedTime {
 // parameterKey selects parameters; an empty field stands for any value.
 type parameterKey struct{ platform, library, place string }
 
-// tier returns the key of the parameters to predict from. For two ranks it is the tier that was
-// found for them, on the first platform that has both.
+// tier returns the key of the parameters to use. For two ranks it is the tier found for them, on
+// the first platform that has both.
 func (o PredictOptions) tier() (parameterKey, error) {
 	if !strings.Contains(o.Place, ",") {
 		return parameterKey{place: o.Place}, nil

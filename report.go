@@ -22,15 +22,15 @@ import (
 	"github.com/loggp/loggp/testdata"
 )
 
-// ReportOptions say what Report shows.
+// ReportOptions configure Report.
 type ReportOptions struct {
 	Samples    []string   // files
-	Params     Parameters // from which collective operations are predicted; empty: those of ParamsFile, or fitted to Samples, or those of the platform
+	Params     Parameters // for predictions of collective operations; empty: those of ParamsFile, or fitted to Samples, or those of the platform
 	ParamsFile string
 }
 
 // Report returns a document with tables, charts and provenance of samples: of emulated machines, of
-// transports of real machines side by side, or of collective operations.
+// transports of real machines, or of collective operations.
 func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
 	if len(o.Samples) == 0 {
 		return nil, optionErrorf("Samples", "name at least one file of samples")
@@ -59,11 +59,11 @@ func Report(ctx context.Context, o ReportOptions) (*doc.Document, error) {
 	return d.Document(), ctx.Err()
 }
 
-// maxPredictedMachines is how many machines the chart of transports shows with lines of
+// maxPredictedMachines is the largest number of machines for which the transport chart shows
 // predictions.
 const maxPredictedMachines = 4
 
-// transportReport sets transports of real machines side by side.
+// transportReport compares transports of real machines.
 func transportReport(machines []sample.Machine) (*reports.Report, error) {
 	t := &reports.Report{Machines: machines, Results: make([]*fit.Result, len(machines))}
 	fitted, failed := make([][]*curve.Curve, len(machines)), make([]error, len(machines))
@@ -89,8 +89,8 @@ func transportReport(machines []sample.Machine) (*reports.Report, error) {
 	return t, err
 }
 
-// compareLogGP predicts one-way times from LogGP parameters alone, without the times that were
-// fitted to round trips.
+// compareLogGP predicts one-way times from LogGP parameters only, without the times fitted to round
+// trips.
 func compareLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison, error) {
 	withoutT := slices.DeleteFunc(slices.Clone(ps), func(p params.Parameter) bool { return p.Name == "T" })
 	compared, err := compare.ComparePredictions(set, withoutT, func(q compare.PredictionQuery) (compare.Prediction, bool) {
@@ -105,7 +105,7 @@ func compareLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison,
 	return compared, err
 }
 
-// emulationReport gathers what a page shows of samples of emulated machines.
+// emulationReport returns the contents of a page about samples of emulated machines.
 func emulationReport(files []string) (*reports.Report, error) {
 	set, err := sample.ReadFile(files...)
 	if err != nil {
@@ -152,7 +152,7 @@ func emulationReport(files []string) (*reports.Report, error) {
 	return r, err
 }
 
-// publishedValues returns what the papers in testdata published.
+// publishedValues returns the values published in papers, from testdata.
 func publishedValues() (reports.PublishedRows, error) {
 	names, err := paper.List(testdata.Published)
 	if err != nil {
@@ -169,8 +169,8 @@ func publishedValues() (reports.PublishedRows, error) {
 	return all, nil
 }
 
-// protocolTimelines draws each protocol on a route, with a message that is long enough to be seen
-// and short enough to see the rest.
+// protocolTimelines draws each protocol on a route, for a message size at which all steps are
+// visible.
 func protocolTimelines(r route, l *model.Library) []*chart.Chart {
 	if l.ClosedForm() != nil {
 		return nil

@@ -14,13 +14,13 @@ import (
 	"github.com/loggp/loggp/reports"
 )
 
-// hasCollectives reports whether some samples are of collective operations.
+// hasCollectives reports whether any samples are of collective operations.
 func hasCollectives(m sample.Machine) bool {
 	has, _ := clean.FindCollectiveSamples(m.Set)
 	return has
 }
 
-// collectiveReport gathers what a page shows of collective operations. It is an error if given
+// collectiveReport returns the contents of a page about collective operations. It fails if given
 // parameters predict none of them.
 func collectiveReport(ctx context.Context, machines []sample.Machine, given Parameters) (*reports.CollectiveReport, error) {
 	subjects, err := compare.GroupCollectiveSubjects(machines)
@@ -72,8 +72,8 @@ func fitMessages(machines []sample.Machine) (p Parameters, err error) {
 	return p, nil
 }
 
-// predictSubject sets the model beside the times of a subject: from given parameters, from those
-// that were fitted to its library, or else from the emulated platform.
+// predictSubject adds predictions to the times of a subject: from given parameters, from those
+// fitted to its library, or from the emulated platform.
 func predictSubject(ctx context.Context, machines []sample.Machine, s compare.CollectiveSubject, p Parameters, given bool) ([]compare.CollectiveComparison, []error) {
 	isOfSubject := func(x params.Parameter) bool { return x.Platform == s.Platform && x.Library == s.Library }
 	switch {

@@ -11,14 +11,14 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// route is a pair of ranks between which something was measured, on an emulated platform.
+// route is a measured pair of ranks on an emulated platform.
 type route struct {
 	*platform.Platform
 	ranks int    // of the job
 	pair  [2]int // or allPairs
 }
 
-// allPairs stands for all pairs, which have no one path.
+// allPairs stands for all pairs, which have no common path.
 var allPairs = [2]int{-1, -1}
 
 func (r route) path() model.Path { return r.Machine.PathBetweenRanks(r.ranks, r.pair[0], r.pair[1]) }
@@ -30,7 +30,7 @@ func (r route) place() string {
 	return r.Machine.TierOfRanks(r.pair[0], r.pair[1]).String()
 }
 
-// nodes returns which ranks are near each other.
+// nodes returns which ranks share a node.
 func (r route) nodes() *collective.Nodes {
 	names := make([]int, r.ranks)
 	for rank := range names {
@@ -39,11 +39,11 @@ func (r route) nodes() *collective.Nodes {
 	return collective.NewNodes(names)
 }
 
-// routesOf returns the routes on which samples were measured, if their platforms are where they
-// were and unchanged. Without facts about ranks a route is that between the first and the last of
-// the platform's default.
+// routesOf returns the routes on which samples were measured, for platforms that can still be
+// loaded and are unchanged. Without facts about ranks, the route is from the first to the last rank
+// of the platform's default.
 func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
-	runs, _ := set.Runs() // they were resolved when the set was read
+	runs, _ := set.Runs() // resolved when the set was read
 	for _, run := range runs {
 		if run.PlatformFile == "" || run.PlatformSum == "" {
 			continue
@@ -62,8 +62,8 @@ func routesOf(set *sample.Set) (routes []route, changed []clean.Warning) {
 	return routes, changed
 }
 
-// routeOf returns the route of a run. A file may say anything: ranks that the machine does not have
-// are replaced by its defaults.
+// routeOf returns the route of a run. If the machine does not have the ranks that the file states,
+// it uses the defaults.
 func routeOf(p *platform.Platform, run sample.RunFacts) route {
 	w := route{Platform: p, ranks: run.RankCount, pair: run.Pair}
 	if r := p.Machine.Ranks; w.ranks < r.Min || w.ranks > r.Max {
@@ -78,8 +78,8 @@ func routeOf(p *platform.Platform, run sample.RunFacts) route {
 	return w
 }
 
-// sumSteps predicts the times of forced protocols on routes by adding up every step of a platform.
-// The equations leave out what calls and copies cost.
+// sumSteps returns a predictor for forced protocols on routes that adds up every step of a
+// platform. The equations omit the costs of calls and copies.
 func sumSteps(routes []route) compare.Predictor {
 	return func(q compare.PredictionQuery) (compare.Prediction, bool) {
 		i := slices.IndexFunc(routes, func(r route) bool { return r.Machine.Name == q.Platform && r.place() == q.Place })

@@ -20,40 +20,40 @@ import (
 
 // RunOptions say on which machine Run runs a program, and how. Only Platform is required.
 type RunOptions struct {
-	Platform string  // an emulated machine: a name that "loggp platforms" lists, such as t3d, a platform file, or a synthetic machine such as loggp:L=5us,o_s=2us
+	Platform string  // emulated machine: a name listed by "loggp platforms", such as t3d, a platform file, or a synthetic machine such as loggp:L=5us,o_s=2us
 	Library  string  // of the platform; "": its first
 	Ranks    int     // 0: the platform's default
-	Protocol string  // of all messages, such as RTA; "": as the library chooses
-	Noise    float64 // relative standard deviation of every processor step, up to 0.4; 0: none; negative: that of the platform
-	Seed     uint64  // of the random numbers
-	Check    string  // of what MPI forbids and other implementations let pass: "" or "warn": Execution.Warnings has the first of each kind; "strict": an error; "off": not looked for
-	MaxSpans int     // how many spans, calls and messages are recorded, together; 0: a quarter of a million, as many as a page shows well; Time does not depend on it
+	Protocol string  // protocol of all messages, such as RTA; "": the library chooses
+	Noise    float64 // relative standard deviation of every processor step, at most 0.4; 0: none; negative: that of the platform
+	Seed     uint64  // seed of the random numbers
+	Check    string  // treatment of violations of MPI that other implementations let pass: "" or "warn": the first of each kind in Execution.Warnings; "strict": an error; "off": no checks
+	MaxSpans int     // total number of spans, calls and messages to record; 0: 250,000, which a page shows well; does not affect Time
 }
 
-// Execution is the outcome of Run.
+// Execution is the result of Run.
 type Execution struct {
-	Time      unit.Time       // when the last rank ended, in picoseconds
-	Recording *model.Timeline // what ranks and network did, and the messages; nil: the run was on this machine, or several were compared
-	Warnings  []mpi.Warning   // what the program does and MPI forbids, once for each kind
+	Time      unit.Time       // when the last rank ended
+	Recording *model.Timeline // activities of ranks and network, and messages; nil: the run was on this computer, or several runs were compared
+	Warnings  []mpi.Warning   // violations of MPI, one per kind
 
-	// Of RunProgram only:
-	Schedule     *schedule.Schedule // of the program, if it was to be recorded
-	Disturbances []string           // what may have disturbed the processor time that computing is charged by
-	Picture      *portable.Picture  // that the program has drawn; nil: none
-	Platform     *platform.Platform // of flows: the one that they ran on
-	LinkLoads    map[string]float64 // of flows: for which share of their time each part of the network was busy, by its name
-	Notes        []string           // of options that turned out to have no effect
-	Failure      error              // the result of a NAS Parallel Benchmark differs from the published one, or an executable has ended with a status other than 0
+	// From RunProgram only:
+	Schedule     *schedule.Schedule // of the program, if it was recorded
+	Disturbances []string           // what may have disturbed the measurement of computing time
+	Picture      *portable.Picture  // picture drawn by the program; nil: none
+	Platform     *platform.Platform // for flows: their platform
+	LinkLoads    map[string]float64 // for flows: utilization of each part of the network, 0 to 1, by its name
+	Notes        []string           // options that had no effect
+	Failure      error              // the result of a NAS Parallel Benchmark differs from the published one, or an executable has exited with a nonzero status
 
 	name, title string
-	ends        []unit.Time   // of ranks on this machine
-	document    *doc.Document // nil: that of Run
+	ends        []unit.Time   // end times of ranks on this computer
+	document    *doc.Document // nil: the document of Run
 }
 
-// Run runs a program on each rank of an emulated machine. Ranks are goroutines; one runs at a time.
-// Communication takes virtual time, and so does Comm.Compute; other code takes none. The error is
-// that of the first rank that failed, or says why the ranks could not continue, or that the context
-// ended.
+// Run runs a program on each rank of an emulated machine. Ranks are goroutines of which one runs at
+// a time. Communication and Comm.Compute take virtual time; other code takes none. The error is
+// that of the first rank that failed, or says why ranks could not continue, or that the context is
+// done.
 func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Execution, error) {
 	if isThisMachine(o.Platform) || o.Platform == probe.PlatformName {
 		return nil, optionErrorf("Platform", "Run records programs on emulated machines, and %s is this machine; RunProgram runs programs here", o.Platform)
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 	return e, nil
 }
 
-// warn keeps a warning.
+// warn records a warning.
 func (e *Execution) warn(w mpi.Warning) { e.Warnings = append(e.Warnings, w) }
 
 // parseCheck reads the option Check.
@@ -93,8 +93,8 @@ func parseCheck(text string) (mpi.CheckMode, error) {
 	return mode, badOption("Check", err)
 }
 
-// Document has the statistics of the run: where the time of each rank went, and the calls that
-// ranks made.
+// Document shows the statistics of the run: how each rank spent its time, and the calls of the
+// ranks.
 func (e *Execution) Document() *doc.Document {
 	if e.document != nil {
 		return e.document
@@ -110,13 +110,14 @@ func (e *Execution) WriteStatistics(w io.Writer) error {
 // WriteTrace writes the run as JSON for trace viewers, such as https://ui.perfetto.dev.
 func (e *Execution) WriteTrace(w io.Writer) error { return timeline.WriteEvents(w, e.Trace()) }
 
-// WritePage writes a directory with a page of the run, index.html: its time line, where the time
-// went, and every step. An existing page is replaced. The page needs no network.
+// WritePage writes a directory with a page about the run, index.html: its time line, statistics,
+// and every step. It replaces an existing page. The page needs no network access.
 func (e *Execution) WritePage(dir string) error {
 	return render.WritePage(dir, e.Trace().DocumentOfRun(e.Document()))
 }
 
-// Trace is the run as time line pages and trace viewers take it. There is none if Recording is nil.
+// Trace returns the run in the form of time line pages and trace viewers. It is empty if Recording
+// is nil.
 func (e *Execution) Trace() timeline.Trace {
 	return timeline.Trace{Name: e.name, Title: e.title, Recording: e.Recording}
 }

@@ -29,12 +29,12 @@ type programRun struct {
 	settings program.Settings
 	job      *job.Job
 	outcome  *Execution
-	results  []program.Result // by rank, of the ranks in this process
+	results  []program.Result // by rank, for the ranks in this process
 	close    func()
 }
 
-// newRun sets up a run with a placement; "" is that of the platform. It leaves the program with
-// what was read of its file, so that it is read once.
+// newRun sets up a run with a placement; "" is that of the platform. It stores the contents of the
+// program's file in p, so that the file is read once.
 func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *platform.Platform, s program.Settings, placement string) (*programRun, error) {
 	read := o.Open
 	if read == nil {
@@ -67,7 +67,7 @@ func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *
 	return r, nil
 }
 
-// openJob sets up the job of a run, which has spare ranks beside those of the program.
+// openJob sets up the job of a run, including spare ranks.
 func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, spare int, placement string) (*job.Job, error) {
 	ranks, err := o.Ranks, checkNoise(o.Noise)
 	if err != nil {
@@ -102,7 +102,7 @@ func (o *ProgramOptions) openJob(known *platform.Platform, p program.Program, sp
 	return j, badOption("", err)
 }
 
-// placeRanks returns a platform with a placement of ranks on its nodes, and their number.
+// placeRanks returns a platform with a placement of ranks on its nodes, and the number of ranks.
 func placeRanks(known *platform.Platform, ranks int, placement string) (*platform.Platform, int, error) {
 	x, err := model.ParsePlacement(strings.TrimSpace(placement))
 	if err != nil {
@@ -116,7 +116,7 @@ func placeRanks(known *platform.Platform, ranks int, placement string) (*platfor
 	return &placed, x.Ranks(), badOption("Place", err)
 }
 
-// setUpJob checks the program and the options against the job, and sets the job's options.
+// setUpJob checks program and options against the job, and sets the job's options.
 func (r *programRun) setUpJob() (err error) {
 	j := r.job
 	j.Spare, j.Started = r.settings.SpareRanks, r.program.Started
@@ -172,13 +172,13 @@ func (r *programRun) setUpJob() (err error) {
 	return nil
 }
 
-// runRank runs the program's code for a rank that calls MPI.
+// runRank runs the program's code on a rank that calls MPI.
 func (r *programRun) runRank(c *mpi.Comm) (err error) {
 	r.results[c.Rank()], err = r.program.Run(c, r.settings)
 	return err
 }
 
-// runAny runs a program for any library on a world.
+// runAny runs a program of any library on a world.
 func (r *programRun) runAny(w device.World, o mpi.Options) error {
 	library := portable.LibrariesOfEngine(r.job.Library, o)[0]
 	return library.Run(w, r.settings.Size, func(x portable.Process) (err error) {
@@ -201,7 +201,7 @@ func (r *programRun) record(ctx context.Context, maxSpans int) (t *model.Timelin
 	return t, r.runError(err)
 }
 
-// time runs the program on this machine.
+// time runs the program on this computer.
 func (r *programRun) time(ctx context.Context) (*Execution, error) {
 	e := r.outcome
 	if r.program.RunAny != nil {
@@ -227,7 +227,7 @@ func (r *programRun) time(ctx context.Context) (*Execution, error) {
 	return e, r.keepSchedule(e)
 }
 
-// runError says which program failed on which machine.
+// runError adds to an error which program failed on which machine.
 func (r *programRun) runError(err error) error {
 	if err == nil {
 		return nil
@@ -243,7 +243,7 @@ func (r *programRun) runError(err error) error {
 	return fmt.Errorf("%s on %s: %w", name, on, err)
 }
 
-// keepSchedule puts the schedule that was recorded into the outcome.
+// keepSchedule stores the recorded schedule in the result.
 func (r *programRun) keepSchedule(e *Execution) (err error) {
 	if !r.Record {
 		return nil

@@ -19,8 +19,8 @@ import (
 )
 
 // ProgramOptions say which program RunProgram runs, on which machine, and how. Platform and Program
-// are required; Platform may also be shm or tcp, which are this machine. An option that has no
-// effect on the program or on the machine is an error.
+// are required; Platform may also be shm or tcp, which are this computer. An option without effect
+// on the program or the machine is an error.
 type ProgramOptions struct {
 	RunOptions
 
