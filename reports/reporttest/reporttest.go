@@ -2,10 +2,12 @@
 package reporttest
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/loggp/loggp/fit/tiers"
@@ -60,10 +62,11 @@ func BusyTimeline(ranks, things int) *model.Timeline {
 			at := unit.Time(j) * us
 			t.Spans = append(t.Spans, model.Span{Name: fmt.Sprintf("software.%d", j%3), From: at, To: at + us})
 			n.Spans = append(n.Spans, model.Span{Name: "RM", Activity: model.CarryActivity, From: at, To: at + unit.Time(i+1)*us/unit.Time(ranks)})
-			r.Flights = append(r.Flights, model.Flight{Name: "RM", From: i, To: (i + 1) % ranks, Initiator: i, Sent: at, Depart: at, Arrive: at + us/2, TakenIn: at + us/2})
+			r.Flights = append(r.Flights, model.Flight{Name: "RM", From: i, To: (i + 1) % ranks, Initiator: i, Sent: at, Depart: at, Arrive: at + us/2, TakenIn: at + us/2, Bytes: 8})
 		}
 		r.Ranks, r.Resources = append(r.Ranks, t), append(r.Resources, n)
 	}
+	slices.SortStableFunc(r.Flights, func(a, b model.Flight) int { return cmp.Compare(a.Depart, b.Depart) })
 	return r
 }
 
