@@ -72,7 +72,20 @@ func (r *Report) Document() *doc.Document {
 		r.addEmulation(d, places, warnings)
 	}
 	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: reportTerms})
+	if real {
+		foldSections(d)
+	}
 	return d
+}
+
+// unfoldedSections are the sections of a page on real machines that a reader sees at once.
+var unfoldedSections = []string{"messages", "parameters", "trust"}
+
+// foldSections folds the sections of a page that only some readers look for.
+func foldSections(d *doc.Document) {
+	for i := range d.Sections {
+		d.Sections[i].IsFolded = !slices.Contains(unfoldedSections, d.Sections[i].ID)
+	}
 }
 
 // AreReal says whether all samples are of real machines.
@@ -236,15 +249,15 @@ func costSentence(all []reportSubject) string {
 	takes := func(at func(cost) curve.Point) string {
 		var words []string
 		for _, x := range known {
-			words = append(words, format.MicrosWithUnit(at(x).Value)+" ("+x.name+")")
+			words = append(words, formatOneWay(at(x))+" ("+x.name+")")
 		}
 		if len(known) > maxSingleSubjects {
 			order := func(a, b cost) int { return cmp.Compare(at(a).Value, at(b).Value) }
 			least, most := slices.MinFunc(known, order), slices.MaxFunc(known, order)
-			return fmt.Sprintf("from %s (%s) to %s (%s)", format.MicrosWithUnit(at(least).Value), least.name, format.MicrosWithUnit(at(most).Value), most.name)
+			return fmt.Sprintf("from %s (%s) to %s (%s)", formatOneWay(at(least)), least.name, formatOneWay(at(most)), most.name)
 		}
 		if len(known) == 1 {
-			return format.MicrosWithUnit(at(known[0]).Value)
+			return formatOneWay(at(known[0]))
 		}
 		return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 	}
@@ -261,7 +274,7 @@ func costSentence(all []reportSubject) string {
 			text += ", which is " + formatAmount(float64(to)/known[0].large.Value, compare.MegabytesPerSecond)
 		}
 	}
-	return text + "."
+	return strings.TrimSpace(rankingSentence(all) + " " + text + ".")
 }
 
 // keyNumbers are the most important parameters.

@@ -24,7 +24,7 @@ func oneWayChart(all []reportSubject, cs []compare.Comparison) *chart.Chart {
 	title := "One-way time: measured and fitted"
 	if lines := predictedOneWay(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
-		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. That of LogGP, o_s + L + (k−1) G + o_r, lies above the times where a send call works on behind its first packet: this part of o_s is spent while the message is under way."
+		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines, which a page shows when their names are clicked, are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. That of LogGP, o_s + L + (k−1) G + o_r, lies above the times where a send call works on behind its first packet: this part of o_s is spent while the message is under way."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }
@@ -41,7 +41,7 @@ func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.
 	for i := range all {
 		t := &all[i]
 		for _, by := range []string{StepsQuantitySuffix, LogGPQuantitySuffix} {
-			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.pointStyle(true).Color, IsDashed: true}}
+			s := chart.Series{Name: t.name + ", predicted" + by, IsOptional: true, Style: chart.Style{Color: t.pointStyle(true).Color, IsDashed: true}}
 			if len(all) == 1 {
 				s.Name, s.Style.Color = "predicted"+by, chart.Orange
 			}

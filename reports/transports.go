@@ -40,6 +40,7 @@ func (r *Report) addTransportHead(d *doc.Document, all []reportSubject) {
 			p := in.convert(v.Parameter)
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(row.Name, row.Mode, v.From)})
 		}
+		d.KeyNumbers = append(d.KeyNumbers, transportComparison{r.SideBySide, all}.verdictOf(i))
 	}
 }
 

@@ -175,6 +175,15 @@ func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 		if len(times) >= 100 { // fewer have none
 			tail = clean.SampleQuantile(times, 0.99) / 2
 		}
+		latency := doc.NumberCell(half)
+		if c := p.timerCurve(mode, sample.TimerRTT); c != nil {
+			if x := c.HalfRoundTrip().CellOf(k); x != nil { // without what was disturbed
+				half = x.Value
+				if latency = doc.NumberCell(half); x.High > x.Low {
+					latency = measuredCell(t, x.Value, x.Low, x.High, x.SampleCount)
+				}
+			}
+		}
 		each := half
 		if stream != nil {
 			each = math.NaN()
@@ -186,7 +195,7 @@ func (p *fittedPlace) performanceTable(set *sample.Set) *doc.Table {
 		if k == 0 {
 			bandwidth = math.NaN()
 		}
-		t.AddRow(doc.BytesCell(k), doc.NumberCell(half), doc.NumberCell(tail), doc.NumberCell(bandwidth), doc.NumberCell(1e6/each))
+		t.AddRow(doc.BytesCell(k), latency, doc.NumberCell(tail), doc.NumberCell(bandwidth), doc.NumberCell(1e6/each))
 	}
 	t.AddNote("Latency is the median of half a round trip of %s; p99 is its 99th percentile, if there are at least 100 round trips.", mode)
 	if stream != nil {

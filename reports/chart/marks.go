@@ -17,6 +17,7 @@ import (
 //	data-x, data-y   the axes of a plot: from, to, log or linear, the place of empty messages;
 //	                 data-room has the plot's edges
 //	data-series      what is drawn of a series, and its entry in the legend
+//	data-optional    of an entry: its series is hidden until the reader switches it on
 //	data-kind        the kind of a series, which may have an entry in the legend too
 //	class zoom       what moves when a time line is zoomed
 //	data-tip         what a part is, in words

@@ -40,6 +40,7 @@ type Series struct {
 	Style      Style
 	Points     []Point
 	Lines      [][]Point // intervals of their points are not drawn
+	IsOptional bool      // a page shows it when the reader switches it on in the legend
 	ShadedUpTo []Point   // the area between the series' points and these is shaded
 }
 
@@ -428,7 +429,11 @@ func (x SizePlot) drawLegend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Le
 				down()
 			}
 			if c != nil {
-				drawWithAttributes(*c, `class="entry" `+attributeText("data-series", s.Name), func() { s.drawLegendEntry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample) })
+				attributes := `class="entry" ` + attributeText("data-series", s.Name)
+				if s.IsOptional {
+					attributes += ` data-optional="true"`
+				}
+				drawWithAttributes(*c, attributes, func() { s.drawLegendEntry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample) })
 			}
 			left += need + gap
 		}

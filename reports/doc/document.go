@@ -26,9 +26,10 @@ type Document struct {
 
 // KeyNumber is a number that a reader asks for first.
 type KeyNumber struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	Note  string `json:"note,omitempty"`
+	Name  string   `json:"name"`
+	Value string   `json:"value"`
+	Note  string   `json:"note,omitempty"`
+	Tone  CellTone `json:"-"` // of the value
 }
 
 // File is data beside a page.
@@ -41,6 +42,7 @@ type File struct {
 type Section struct {
 	ID, Title  string
 	ShortTitle string // title in the list of sections; default: Title
+	IsFolded   bool   // a page shows it when the reader unfolds it
 	PageOnly   bool   // it is for pages; a terminal shows the rest of the document
 
 	Text     []string // paragraphs

@@ -186,6 +186,8 @@ func (u *pageUser) usePointChart() {
 	u.act(chromedp.KeyEvent(" "))
 	hidden("by keyboard", false)
 
+	u.dragPointChart(before)
+
 	u.act(chromedp.MouseClickXY(before.Button[0], before.Button[1]))
 	linear := evaluateScript[*pointChart](u, "plotted()")
 	for _, s := range linear.Series {
@@ -211,6 +213,27 @@ func (u *pageUser) usePointChart() {
 				return
 			}
 		}
+	}
+}
+
+// dragPointChart drags over the part of a chart between the first two places of a series, which is
+// then all that is shown, and shows all again.
+func (u *pageUser) dragPointChart(before *pointChart) {
+	places := func() [][2]float64 { return evaluateScript[*pointChart](u, "plotted()").Series[0].Places }
+	was := before.Series[0].Places
+	from, to := was[0], was[1]
+	pressed := func(p *input.DispatchMouseEventParams) {
+		p.Button, p.Buttons, p.ClickCount = input.MouseButtonLeft, 1, 1
+	}
+	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, from[0]+1, from[1], pressed))
+	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, to[0]+1, from[1], pressed))
+	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, to[0]+1, from[1], pressed))
+	if now := places(); now[1][0]-now[0][0] < 1.5*(to[0]-from[0]) {
+		u.reportProblem("%s: dragged from %v to %v: these are at %v and %v", before.Figure, from, to, now[0], now[1])
+	}
+	u.act(chromedp.MouseClickXY(from[0], from[1], chromedp.ClickCount(2)))
+	if now := places(); math.Hypot(now[1][0]-to[0], now[1][1]-to[1]) > 0.1 {
+		u.reportProblem("%s: a double click after dragging: what was at %v is at %v", before.Figure, to, now[1])
 	}
 }
 

@@ -30,6 +30,8 @@ var Script string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"lines": func(s string) []string { return strings.Split(s, "\n") },
 	"cell":  cellHTML,
+	"lower": func(s string) string { return strings.ToLower(s[:1]) + s[1:] },
+	"tone":  func(t doc.CellTone) string { return toneClass[t] },
 }).Parse(pageText))
 
 // WritePage writes a document as a page into a directory: index.html, which needs no other file,

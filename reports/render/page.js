@@ -386,6 +386,7 @@
 			if (!this.pictures.length) return;
 			figure.append(this.tip);
 			this.tools();
+			for (const name of new Set([...figure.querySelectorAll('g.entry[data-optional]')].map(e => e.dataset.series))) this.toggle(name);
 			for (const p of this.pictures) if (this.zooms || p.points().length) this.drag(p);
 		}
 		tools() {
@@ -566,4 +567,12 @@
 	let clips = 0;
 
 	for (const figure of document.querySelectorAll('figure[id^="chart-"]')) new Chart(figure);
+
+	// A link to a section that is folded unfolds it.
+	const unfold = () => {
+		const fold = location.hash && document.getElementById(location.hash.slice(1))?.querySelector(':scope > details');
+		if (fold) fold.open = true;
+	};
+	window.addEventListener('hashchange', unfold);
+	unfold();
 })();

@@ -1,0 +1,79 @@
+package reports
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// The zones say which is the fastest up to which size; where the intervals overlap none is.
+func TestRankedZones(t *testing.T) {
+	at := func(bytes int, us, half float64) curve.Point {
+		return curve.Point{Bytes: bytes, Value: us, Low: us - half, High: us + half}
+	}
+	a := []curve.Point{at(8, 1, 0.1), at(64, 1, 0.1), at(4096, 10, 1), at(65536, 100, 10)}
+	b := []curve.Point{at(8, 2, 0.1), at(64, 2, 0.1), at(4096, 10.5, 1), at(65536, 20, 2), at(1<<20, 200, 1)}
+	zones := rankedZones([][]curve.Point{a, nil, b}, []int{0, 2})
+	want := []rankedZone{{fastest: []int{0}, next: 2, to: 64}, {fastest: []int{0, 2}, next: -1, to: 4096}, {fastest: []int{2}, next: 0, to: 65536}}
+	if len(zones) != len(want) {
+		t.Fatalf("zones are %v", zones)
+	}
+	for i, z := range zones {
+		if !slices.Equal(z.fastest, want[i].fastest) || z.next != want[i].next || z.to != want[i].to {
+			t.Errorf("zone %d is %+v, want %+v", i, z, want[i])
+		}
+	}
+}
+
+// One number has one value: the half round trip of 8 bytes is the same in the first sentences, the
+// cards, the table of latencies and the parameters side by side. Beside it stands a verdict.
+func TestOneLatency(t *testing.T) {
+	d := surveyed(t).Document()
+	number := func(text string) string {
+		return strings.ReplaceAll(regexp.MustCompile(`^[≤ ]*([\d.]+( ±[\d.]+)?)`).FindString(text), format.NonBreakingSpace, " ")
+	}
+	answer := strings.ReplaceAll(d.Answer, format.NonBreakingSpace, " ")
+	verdicts := 0
+	for _, k := range d.KeyNumbers {
+		if k.Note == "half round trip, 8 B" && !strings.Contains(answer, number(k.Value)) {
+			t.Errorf("the card of %s has %s, and the answer is %q", k.Name, k.Value, answer)
+		}
+		if strings.HasSuffix(k.Name, ", trust") && k.Note != "" && (k.Value == "sound" || k.Value == "weak") {
+			verdicts++
+		}
+	}
+	if verdicts < 2 || !regexp.MustCompile(`times as fast as|is it at \d+ of \d+`).MatchString(answer) {
+		t.Errorf("%d verdicts; the answer is %q", verdicts, answer)
+	}
+	latencies := map[string]bool{}
+	for _, s := range d.Sections {
+		if s.ID != "messages" {
+			continue
+		}
+		for _, table := range s.Tables {
+			for _, g := range table.Groups {
+				for _, r := range g.Rows {
+					if r[0].Text == "8"+format.NonBreakingSpace+"B" {
+						latencies[number(r[1].Text)] = true
+					}
+				}
+			}
+		}
+	}
+	if len(latencies) == 0 {
+		t.Fatal("no latency of 8 bytes")
+	}
+	for latency := range latencies {
+		in := strings.Contains(answer, latency+" us")
+		if nanoseconds := regexp.MustCompile(`0\.(\d+)`).FindStringSubmatch(latency); nanoseconds != nil {
+			in = in || strings.Contains(answer, strings.TrimLeft(nanoseconds[1], "0"))
+		}
+		if !in {
+			t.Errorf("the table has %q, and the answer is %q", latency, answer)
+		}
+	}
+}
