@@ -135,6 +135,15 @@ func addChoiceFlag(cmd *cobra.Command, name string, of []string, preset, help st
 	return &c.value
 }
 
+// addChoiceAlias lets a flag of a few values take another name for one of them.
+func addChoiceAlias(cmd *cobra.Command, flag, alias, value string) {
+	c := cmd.Flags().Lookup(flag).Value.(*choiceFlag)
+	if c.valueByAlias == nil {
+		c.valueByAlias = map[string]string{}
+	}
+	c.valueByAlias[alias] = value
+}
+
 // maxInputBytesFlag is the value of a flag that bounds the files of this process.
 type maxInputBytesFlag struct{}
 

@@ -61,6 +61,9 @@ within nodes, unless --place names one tier for all.`,
 	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
 	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict a collective operation, or all: every algorithm, and which is fastest")
+	for name, o := range collective.OtherNames {
+		addChoiceAlias(cmd, "collective", name, o.String())
+	}
 	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
 	f.BoolVar(&p.isRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.StringVar(&p.samplesFile, "samples", "", "with --collective and library nccl: file of measured times, such as 'loggp import' makes of nccl-tests, to set beside the predictions")

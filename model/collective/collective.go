@@ -325,8 +325,14 @@ func (j Job) wholeData(a Area) Span { return Span{a, 0, j.Bytes} }
 // into them.
 const combinedElementBytes = 8
 
+// OtherNames are the names that NCCL and frameworks have for operations.
+var OtherNames = map[string]Operation{"broadcast": Bcast, "all_gather": Allgather, "all_to_all": Alltoall, "all_reduce": Allreduce, "reduce_scatter": ReduceScatter}
+
 // OperationNamed returns the operation of a name, and whether there is one.
 func OperationNamed(name string) (Operation, bool) {
+	if o, ok := OtherNames[name]; ok {
+		return o, true
+	}
 	i := slices.Index(operationNames[:], name)
 	return Operation(max(i, 0)), i >= 0
 }
