@@ -1,6 +1,7 @@
 package loggp_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/workload"
 )
 
 // What NCCL takes is among the predicted algorithms, and a measurement of it has the same time.
@@ -75,6 +78,58 @@ func TestWhatNCCLRejects(t *testing.T) {
 		o.Platform, o.Library, o.Ranks = "dgx-h100", "nccl", 8
 		if _, err := loggp.Measure(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+}
+
+// allreducesOf is a workload in which groups of some ranks execute allreduces at the same time.
+func allreducesOf(bytes uint64, groups ...[]int) *loggp.Workload {
+	p := workload.NewProgram("allreduces")
+	w := &workload.Workload{}
+	n := 0
+	for i, g := range groups {
+		p.AddOp(workload.Op{Kind: workload.Collective, Operation: collective.Allreduce, Size: bytes, Stream: uint8(i + 1), Peer: uint32(i)})
+		w.Groups = append(w.Groups, workload.Group{Name: fmt.Sprint("group ", i), Ranks: g})
+		n = max(n, len(g))
+	}
+	all := make([]int, len(groups))
+	for i := range groups {
+		all[i] = i
+	}
+	for range n {
+		w.Ranks = append(w.Ranks, workload.Rank{Program: p, Groups: all})
+	}
+	return &loggp.Workload{Workload: w}
+}
+
+// By flows an allreduce alone takes what NCCL's takes. Two on the same GPUs share their links, so
+// they take as long as both one after the other, less what each does not use of them.
+func TestFlowsOfNCCL(t *testing.T) {
+	const bytes = 1 << 30
+	for _, ranks := range []int{8, 16, 64} {
+		world := make([]int, ranks)
+		for r := range world {
+			world[r] = r
+		}
+		finish := func(groups ...[]int) float64 {
+			t.Helper()
+			x, err := loggp.SimulateFlows(t.Context(), allreducesOf(bytes, groups...), loggp.FlowOptions{Platform: "dgx-h100", Library: "nccl"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x.Result.Finish.Micros()
+		}
+		predicted, err := loggp.PredictCollectives(t.Context(), loggp.CollectiveOptions{Platform: "dgx-h100", Library: "nccl", Operation: "allreduce", Ranks: ranks, Sizes: []int{bytes}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := predicted.Operations[0]
+		alone := p.Algorithms[p.Choices[0]].Costs[0].LastEnd.Micros()
+		if got := finish(world); got != alone {
+			t.Errorf("%d ranks: %g us by flows, want %g", ranks, got, alone)
+		}
+		if got := finish(world, world); got < 1.4*alone || got > 2*alone {
+			t.Errorf("%d ranks: two at the same time take %g us, one %g", ranks, got, alone)
 		}
 	}
 }

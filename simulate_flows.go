@@ -55,7 +55,11 @@ func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimula
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "workload"), Footer: "Made by loggp."}
 	d.Answer = describeFlows(res, path)
 	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path), rankTimesTable(res), o.partLoadsTable(machine, res))
-	if t := w.CollectiveTable(); t.CountRows() > 0 {
+	t := w.CollectiveTable()
+	if _, library, _ := ncclLibrary(o.Platform, o.Library); library != nil {
+		t = w.collectiveTable(func(o collective.Operation) string { return cmp.Or(w.expansion.Algorithms[o], "NCCL's choice") })
+	}
+	if t.CountRows() > 0 {
 		d.AddTables("collectives", "Collective operations", t)
 	}
 	if len(o.Tolerances) > 0 {
@@ -116,6 +120,9 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 	}
 	if most := p.Machine.Ranks.Max; ranks > most {
 		return flow.Machine{}, nil, fmt.Errorf("the workload has %d ranks, and %s has at most %d: name a machine of more nodes, as --nodes does", ranks, o.Platform, most)
+	}
+	if library, err := newNCCLFlows(p, o.Library); library != nil || err != nil {
+		return flow.Machine{Library: library}, p.Machine, err
 	}
 	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks, changed: p}.model(ctx)
 	m.Copying = nil // collective operations of training are in place

@@ -133,13 +133,18 @@ func parseAlgorithms(words []string) (workload.Expansion, error) {
 // CollectiveTable says which collective operations the workload has, and by which algorithms they
 // are executed.
 func (w *Workload) CollectiveTable() *doc.Table {
+	return w.collectiveTable(w.expansion.AlgorithmName)
+}
+
+// collectiveTable is CollectiveTable with the algorithms that a library takes.
+func (w *Workload) collectiveTable(algorithm func(collective.Operation) string) *doc.Table {
 	table := &doc.Table{Name: "collectives", Title: "Collective operations", Columns: []doc.Column{
 		{Heading: "operation", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn, IsKey: true}, {Heading: "groups", Kind: doc.NumberColumn}, {Heading: "count", Kind: doc.NumberColumn},
 		{Heading: "least\nbytes", Kind: doc.NumberColumn}, {Heading: "most\nbytes", Kind: doc.NumberColumn}, {Heading: "all\nbytes", Kind: doc.NumberColumn}, {Heading: "algorithm"},
 	}}
 	for _, use := range w.Collectives() {
 		table.AddRow(doc.TextCell(use.Operation.String()), doc.CountCell(use.Ranks), doc.CountCell(use.Groups), doc.CountCell(use.Count),
-			doc.BytesCell(int(use.MinBytes)), doc.BytesCell(int(use.MaxBytes)), doc.BytesCell(int(use.Bytes)), doc.TextCell(w.expansion.AlgorithmName(use.Operation)))
+			doc.BytesCell(int(use.MinBytes)), doc.BytesCell(int(use.MaxBytes)), doc.BytesCell(int(use.Bytes)), doc.TextCell(algorithm(use.Operation)))
 	}
 	table.AddNote("Bytes are the input of each rank")
 	if r := w.Report; r != nil {

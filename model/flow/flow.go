@@ -32,6 +32,18 @@ type Machine struct {
 	// ProcessorTimes returns for how long a message occupies the processors of its sender and its
 	// receiver; nil: for no time. Messages of a rank share its processor.
 	ProcessorTimes func(from, to, bytes int) (sender, receiver unit.Time)
+
+	Library Library // has times of its own in place of all these; nil: none
+}
+
+// Library is a library whose messages and collective operations are not those of
+// collective.Machine. Each method returns how long something takes alone, and appends what it
+// occupies meanwhile.
+type Library interface {
+	Message(into []model.Occupation, from, to, bytes int) (unit.Time, []model.Occupation)
+
+	// Collective is an operation of a group of ranks. An algorithm that is not "" is asked for.
+	Collective(into []model.Occupation, o collective.Operation, job collective.Job, ranks []int, algorithm string) (unit.Time, []model.Occupation, error)
 }
 
 // Result is when the operations of a workload end.
@@ -153,6 +165,11 @@ func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 		return
 	}
 	d.occupations = d.SharedOccupations(d.occupations[:0], from, to, bytes)
+	d.addOccupations(busy, count)
+}
+
+// addOccupations adds what was occupied last, count times.
+func (d *demands) addOccupations(busy busyTimes, count int) {
 	for _, o := range d.occupations {
 		busy[d.partNumber(o.Component)] += unit.Time(count) * o.Time
 	}
@@ -185,7 +202,10 @@ func (d *demands) ofMessage(from, to int, bytes uint64) *demand {
 	}
 	busy := busyTimes{}
 	var alone unit.Time
-	if from != to {
+	if from != to && d.Library != nil {
+		alone, d.occupations = d.Library.Message(d.occupations[:0], from, to, int(bytes))
+		d.addOccupations(busy, 1)
+	} else if from != to {
 		d.addMessages(busy, from, to, int(bytes), 1)
 		alone = d.MessageTime(d.Nodes, from, to, int(bytes))
 	}
@@ -229,11 +249,22 @@ func (d *demands) ofCollective(group int, o workload.Op) (*demand, error) {
 		nodes = d.Nodes.Subset(ranks)
 	}
 	job.Nodes = nodes
+	busy := busyTimes{}
+	if d.Library != nil {
+		alone, occupations, err := d.Library.Collective(d.occupations[:0], o.Operation, job, ranks, d.Algorithms[o.Operation])
+		if err != nil {
+			return nil, err
+		}
+		d.occupations = occupations
+		d.addOccupations(busy, 1)
+		made := d.newDemand(alone, busy)
+		d.collectives[key] = made
+		return made, nil
+	}
 	a, err := d.Algorithm(o.Operation, job)
 	if err != nil {
 		return nil, err
 	}
-	busy := busyTimes{}
 	ring, isRing := ringOf(a, job)
 	var alone unit.Time
 	if isRing && ring.steps*job.Ranks > minFormulaMessages {
