@@ -74,11 +74,11 @@ func (g callGraph) reaches(from, to string) bool {
 	return false
 }
 
-// docs/design.md follows one sample from its timer to a CSV cell. Its functions exist, in the
+// docs/walk.md follows one sample from its timer to a CSV cell. Its functions exist, in the
 // packages of the list below, and each function calls the next one of its package, or some function
 // of the package calls both.
 func TestSampleWalk(t *testing.T) {
-	b, err := os.ReadFile("docs/design.md")
+	b, err := os.ReadFile("docs/walk.md")
 	if err != nil {
 		t.Fatal(err)
 	}

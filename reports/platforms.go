@@ -155,7 +155,7 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 		t.AddRow(doc.TextCell("any"), doc.TextCell("any"), doc.TextCell("any"), doc.TextCell("as "+l.Decisions+" decides"))
 		t.AddNote("The first row that applies is used; model/collective/decisions/%s.txt has the decisions and their source.", l.Decisions)
 	case len(l.Collectives) > 0:
-		t.AddNote("The first row that applies is used; if none does, the default table in docs/collectives.md.")
+		t.AddNote("The first row that applies is used; if none does, the default table in docs/algorithms.md.")
 	}
 	return t
 }

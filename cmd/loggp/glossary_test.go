@@ -28,7 +28,7 @@ import (
 	"github.com/loggp/loggp/reports/study"
 )
 
-// docs/glossary.md has every name that users meet in files and flags, docs/collectives.md those of
+// docs/glossary.md has every name that users meet in files and flags, docs/algorithms.md those of
 // collective operations and their algorithms, docs/model.md those of protocols, and no name that is
 // gone.
 func TestGlossary(t *testing.T) {
@@ -36,7 +36,7 @@ func TestGlossary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, other := range []string{"collectives.md", "model.md"} {
+	for _, other := range []string{"algorithms.md", "model.md"} {
 		b, err := os.ReadFile(filepath.Join("../../docs", other))
 		if err != nil {
 			t.Fatal(err)

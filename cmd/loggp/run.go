@@ -62,7 +62,7 @@ func runCommand() *cobra.Command {
 result, and prints where the time of each rank went: computing, processor time for communication
 (overhead), and waiting. Computing is charged by the number of operations, at the platform's time
 for one, or at --operation. Collective operations use the library's table of algorithms, or those of
---collective; docs/collectives.md lists them.
+--collective; docs/algorithms.md lists them.
 
 shift, incast and permutation are traffic without computing: they print the throughput of each flow
 and the busiest parts of the network.

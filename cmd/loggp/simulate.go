@@ -53,7 +53,7 @@ rank finishes. It prints the finishing time and where the time of the critical p
 Chakra execution traces (.et or .json) and records of MPI calls (-RANK.txt), one file a rank, and descriptions of training steps (.yaml) are simulated as the schedule that
 'loggp schedule trace' writes, or with --level flows as messages and collective operations that share the links of a machine.
 
-Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/schedule.md.`,
+Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/dialects.md.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 64 --size 4KiB -o bcast.goal
   loggp simulate bcast.goal --loggops L=2500ns,o=1500ns,g=1000ns,G=6ns,S=65535
   loggp simulate bcast.goal --dialect loggopsim --finish finish.csv

@@ -33,7 +33,7 @@ func MarkImportedWarnings(ws []Warning, set *sample.Set) {
 	}
 }
 
-// The codes of warnings. docs/fit.md says when each is given and what to do about it.
+// The codes of warnings. docs/warnings.md says when each is given and what to do about it.
 const (
 	CodeFewSizes         = "few-sizes"
 	CodeFewReps          = "few-reps"

@@ -12,7 +12,7 @@ import (
 // Dialect is a set of rules by which a schedule takes time.
 type Dialect uint8
 
-// The dialects. docs/schedule.md compares them.
+// The dialects. docs/dialects.md compares them.
 const (
 	LogGP     Dialect = iota // the rules of this project, see loggp.go
 	LogGOPSim                // LogGOPSim at commit 76451de, see loggopsim.go

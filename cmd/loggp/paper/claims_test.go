@@ -233,10 +233,10 @@ func TestFailingClaimsHaveACause(t *testing.T) {
 	}
 }
 
-// docs/reproduce.md has each failing claim with its cause. That no others fail is shown by
+// docs/claims.md has each failing claim with its cause. That no others fail is shown by
 // TestPapers of the command.
 func TestDocsShowCauses(t *testing.T) {
-	b, err := os.ReadFile("../../../docs/reproduce.md")
+	b, err := os.ReadFile("../../../docs/claims.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,12 +252,12 @@ func TestDocsShowCauses(t *testing.T) {
 			}
 			rows++
 			if want := fmt.Sprintf("| %s | %s |", c.ID, c.Cause); !strings.Contains(string(b), want) {
-				t.Errorf("docs/reproduce.md does not have\n%s", want)
+				t.Errorf("docs/claims.md does not have\n%s", want)
 			}
 		}
 	}
 	if want := fmt.Sprintf("%d of %d claims fail", rows, countClaims(papers)); !strings.Contains(string(b), want) {
-		t.Errorf("docs/reproduce.md does not say that %s", want)
+		t.Errorf("docs/claims.md does not say that %s", want)
 	}
 }
 

@@ -11,14 +11,17 @@ import (
 	"github.com/loggp/loggp/testdata"
 )
 
-// docs/papers.md lists the files of a paper, the keys of paper.yaml, the benchmarks and the
-// quantities.
+// docs/papers.md lists the files of a paper and the keys of paper.yaml, docs/paper-benchmarks.md
+// the benchmarks and the quantities.
 func TestDocs(t *testing.T) {
-	b, err := os.ReadFile("../../../docs/papers.md")
-	if err != nil {
-		t.Fatal(err)
+	page := ""
+	for _, name := range []string{"papers.md", "paper-benchmarks.md"} {
+		b, err := os.ReadFile("../../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page += string(b)
 	}
-	page := string(b)
 	want := func(name, what string) {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("docs/papers.md does not list %s %s", what, name)

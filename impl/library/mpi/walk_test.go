@@ -63,10 +63,10 @@ func (w *stackWorld) Run(program func(device.Port) error) error {
 	return w.World.Run(func(p device.Port) error { return program(stackPort{p, &w.sent, &w.copied}) })
 }
 
-// docs/design.md walks one message from mpi.Send to the wire and back up. All its functions exist,
+// docs/walk.md walks one message from mpi.Send to the wire and back up. All its functions exist,
 // and those above the waist are called in its order.
 func TestWalk(t *testing.T) {
-	b, err := os.ReadFile("../../../docs/design.md")
+	b, err := os.ReadFile("../../../docs/walk.md")
 	if err != nil {
 		t.Fatal(err)
 	}
