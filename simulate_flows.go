@@ -242,7 +242,7 @@ func (o *FlowOptions) partLoadsTable(m *model.Machine, res *flow.Result) *doc.Ta
 		t.AddRow(doc.TextCell(partName(m, p.Component)), microsCell(p.Busy), doc.TextCell(percentText(busyShare(p.Busy, res.Finish))))
 	}
 	if more := len(loads) - shownPartLoads; more > 0 {
-		t.AddNote("%d other parts are used for less of the time", more)
+		t.AddNote("Other parts, used for less of the time: %d", more)
 	}
 	return t
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/model/workload"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // Job is a workload on some ranks of a machine.
@@ -122,13 +123,15 @@ func (s *JobsSimulation) answer() string {
 	case len(s.Shared) == 0:
 		return "The jobs share no part of the machine."
 	case most.SlowDown() < 1.0005:
-		return fmt.Sprintf("No job is slowed down, though they share %d parts of the machine.", len(s.Shared))
+		return fmt.Sprintf("No job is slowed down, though they share %s.", partsText(len(s.Shared)))
 	}
-	return fmt.Sprintf("%s takes %.3f times as long as alone; the jobs share %d parts of the machine.", most.Name, most.SlowDown(), len(s.Shared))
+	return fmt.Sprintf("%s takes %.3f times as long as alone; the jobs share %s.", most.Name, most.SlowDown(), partsText(len(s.Shared)))
 }
 
+func partsText(n int) string { return format.Plural(n, "part") + " of the machine" }
+
 func (s *JobsSimulation) jobsTable() *doc.Table {
-	t := &doc.Table{Name: "jobs", Title: "Time of jobs", Columns: []doc.Column{{Heading: "job", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "alone\nus", Kind: doc.NumberColumn}, {Heading: "together\nus", Kind: doc.NumberColumn}, {Heading: "slow-down", Kind: doc.NumberColumn}}}
+	t := &doc.Table{Name: "jobs", Title: "Time of jobs", Columns: []doc.Column{{Heading: "job", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn}, {Heading: "alone\nus", Kind: doc.NumberColumn}, {Heading: "together\nus", Kind: doc.NumberColumn}, {Heading: "slow-down", Field: "slow_down", Kind: doc.NumberColumn}}}
 	for _, j := range s.Jobs {
 		t.AddRow(doc.TextCell(j.Name), doc.CountCell(j.Ranks), microsCell(j.Alone), microsCell(j.Together), doc.TextCell(fmt.Sprintf("%.3f", j.SlowDown())))
 	}
@@ -140,8 +143,8 @@ const maxSharedRows = 10
 
 func (s *JobsSimulation) sharedTable(finish unit.Time) *doc.Table {
 	t := &doc.Table{Name: "shared", Title: "Parts of the machine that jobs share", Columns: []doc.Column{{Heading: "part", IsKey: true}}}
-	for _, j := range s.Jobs {
-		t.Columns = append(t.Columns, doc.Column{Heading: "busy with " + j.Name + "\nus", Kind: doc.NumberColumn})
+	for i, j := range s.Jobs {
+		t.Columns = append(t.Columns, doc.Column{Heading: "busy with " + j.Name + "\nus", Field: fmt.Sprintf("busy_%d_us", i+1), Kind: doc.NumberColumn})
 	}
 	t.Columns = append(t.Columns, doc.Column{Heading: "share\n%", Kind: doc.NumberColumn})
 	for _, p := range s.Shared[:min(len(s.Shared), maxSharedRows)] {
@@ -152,7 +155,7 @@ func (s *JobsSimulation) sharedTable(finish unit.Time) *doc.Table {
 		t.AddRow(append(row, doc.TextCell(percentText(busyShare(sum, finish))))...)
 	}
 	if more := len(s.Shared) - maxSharedRows; more > 0 {
-		t.AddNote("%d other shared parts are busy for less of the time", more)
+		t.AddNote("Other shared parts, busy for less of the time: %d", more)
 	}
 	return t
 }

@@ -33,6 +33,9 @@ func Platform(p *platform.Platform) *doc.Document {
 // platformTables are the tables of a platform.
 func platformTables(p *platform.Platform) []*doc.Table {
 	all := []*doc.Table{overviewTable(p)}
+	if f, isFabric := p.Machine.Network.(*model.Fabric); isFabric {
+		all = append(all, linkTable(p, f))
+	}
 	for _, l := range p.Libraries {
 		all = append(all, protocolTable(p, l), algorithmTable(p, l))
 	}
@@ -66,6 +69,32 @@ func overviewTable(p *platform.Platform) *doc.Table {
 	t.AddRow(doc.TextCell("timer"), quantityCell(p.Machine.TimerResolution.String()))
 	t.AddRow(doc.TextCell("its numbers"), doc.TextCell(formatBasisCounts(p)))
 	t.AddRow(doc.TextCell("file"), doc.TextCell(p.File))
+	return t
+}
+
+// maxLinkRows is how many rows the links of a network take at most.
+const maxLinkRows = 32
+
+// linkTable lists the links of a network between nodes by their numbers: a row for those of one
+// class that follow each other.
+func linkTable(p *platform.Platform, f *model.Fabric) *doc.Table {
+	g := f.Topology()
+	t := &doc.Table{Name: "links-" + p.Machine.Name, DataName: "links", Title: "Links of the network, " + f.String(), Columns: []doc.Column{
+		{Heading: "links", IsKey: true}, {Heading: "class"}, {Heading: "the first"}, {Heading: "the last"}, {Heading: "bandwidth", Kind: doc.NumberColumn}, {Heading: "latency", Kind: doc.NumberColumn}}}
+	for first := 0; first < g.Links(); {
+		class, last := g.Class(int32(first)), first
+		for last+1 < g.Links() && g.Class(int32(last+1)) == class {
+			last++
+		}
+		if t.CountRows() == maxLinkRows {
+			t.AddNote("%d more links are left out", g.Links()-first)
+			break
+		}
+		l := f.Links[class]
+		t.AddRow(doc.TextCell(fmt.Sprintf("%d to %d", first, last)), doc.TextCell(class.String()), doc.TextCell(g.LinkName(int32(first))), doc.TextCell(g.LinkName(int32(last))),
+			quantityCell(l.Rate().String()), quantityCell(l.Latency.String()))
+		first = last + 1
+	}
 	return t
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports/format"
 )
 
@@ -53,5 +54,25 @@ func TestAlgorithmTable(t *testing.T) {
 	rows := algorithmTable(toy(), l).Groups[0].Rows
 	if last := rows[len(rows)-1]; len(rows) != 4 || last[3].Text != "as mpich-4 decides" {
 		t.Errorf("%d rows, the last is %v", len(rows), last)
+	}
+}
+
+// The links of a network are listed by number, so that one can be named, each class in a row.
+func TestLinksOfANetwork(t *testing.T) {
+	p, err := platform.Load("dgx-h100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := linkTable(p, p.Machine.Network.(*model.Fabric))
+	want := [][]string{{"0 to 16383", "host", "host 0 to switch 0", "switch 479 to host 8191"}, {"16384 to 32767", "trunk", "switch 0 to switch 32", "switch 511 to switch 479"}}
+	if table.CountRows() != len(want) {
+		t.Fatalf("%d rows", table.CountRows())
+	}
+	for i, row := range table.Groups[0].Rows {
+		for k, text := range want[i] {
+			if row[k].Text != text {
+				t.Errorf("row %d: %q, want %q", i, row[k].Text, text)
+			}
+		}
 	}
 }

@@ -150,7 +150,7 @@ func (s *simulateFlags) runJobs(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		jobs = append(jobs, loggp.Job{Workload: w, Name: filepath.Base(file), Ranks: ranks})
+		jobs = append(jobs, loggp.Job{Workload: w, Name: filepath.Base(text), Ranks: ranks})
 	}
 	sim, err := loggp.SimulateJobs(cmd.Context(), jobs, s.flowOptions(""))
 	if err != nil {
