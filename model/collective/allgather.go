@@ -15,14 +15,15 @@ func ringAllgather(s *Script, j Job, rank int) {
 	passAroundRing(s, j.Ranks, rank, rank, func(i int) Span { return j.block(Out, i) })
 }
 
-// doublingAllgather exchanges all blocks gathered so far with the rank 1, 2, 4 … away.
+// doublingAllgather exchanges all gathered blocks with the rank at distance 1, 2, 4 … (recursive
+// doubling).
 func doublingAllgather(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 	exchangeByDoubling(s, newPowerOfTwoRanks(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
 }
 
-// exchangeByDoubling lets a power of two of ranks exchange the parts that they have with the rank
-// 1, 2, 4 … away. Rank number at begins with part at.
+// exchangeByDoubling makes a power of two of ranks exchange their parts with the rank at distance
+// 1, 2, 4 … The rank with number at starts with part at.
 func exchangeByDoubling(s *Script, p powerOfTwoRanks, at int, part func(from, to int) Span) {
 	for far := 1; far < p.ranks; far *= 2 {
 		mine := at &^ (far - 1)
@@ -32,10 +33,8 @@ func exchangeByDoubling(s *Script, p powerOfTwoRanks, at int, part func(from, to
 	}
 }
 
-// bruckAllgather receives all blocks that the rank 1, 2, 4 … further on has. The blocks are in the
-// order of ranks, beginning with the rank's own. At the end they are rotated into place. Bruck et
-// al.
-// 1997.
+// bruckAllgather receives all blocks of the rank at distance 1, 2, 4 … Blocks are in the order of
+// ranks, starting with the rank's own, and are rotated into place at the end. Bruck et al. 1997.
 func bruckAllgather(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), Span{Tmp, 0, j.Bytes})
 	for have := 1; have < j.Ranks; have *= 2 {
@@ -45,14 +44,14 @@ func bruckAllgather(s *Script, j Job, rank int) {
 	rotateBlocks(s, j, Tmp, Out, mod(-rank, j.Ranks))
 }
 
-// neighborAllgather exchanges blocks with one neighbor and the other in turn: the own block at
-// first, and then the two that arrived last. Chen, Zhang, Zhang, Yuan 2005.
+// neighborAllgather exchanges blocks alternately with the two neighbours: first its own block, then
+// the two that arrived last. Chen, Zhang, Zhang, Yuan 2005.
 func neighborAllgather(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 	if j.Ranks == 1 {
 		return
 	}
-	side := 1 // of the first neighbor
+	side := 1 // direction of the first neighbour
 	if rank%2 == 1 {
 		side = -1
 	}
@@ -80,7 +79,8 @@ func gatherBcast(s *Script, j Job, rank int) {
 	binomialBcast(s, all, rank)
 }
 
-// linearBcastAllgather gathers at rank 0 from each rank in turn, and broadcasts. LAM/MPI.
+// linearBcastAllgather gathers at rank 0, from one rank after another, and broadcasts the result.
+// LAM/MPI.
 func linearBcastAllgather(s *Script, j Job, rank int) {
 	j.Root = 0
 	linearGather(s, j, rank)
@@ -93,11 +93,11 @@ func linearBcastAllgather(s *Script, j Job, rank int) {
 	}
 }
 
-// maxLinearRanks is up to how many ranks LAM/MPI uses no tree (LAM_COLLMAXLIN).
+// maxLinearRanks is the number of ranks up to which LAM/MPI does not use trees (LAM_COLLMAXLIN).
 const maxLinearRanks = 4
 
-// twoLevelAllgather gathers within the nodes, exchanges the blocks of nodes between leaders, and
-// broadcasts the result within the nodes.
+// twoLevelAllgather gathers within nodes, exchanges the blocks of nodes between leaders, and
+// broadcasts the result within nodes.
 func twoLevelAllgather(down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		j.Root = 0

@@ -17,7 +17,8 @@ func reduceBcast(s *Script, j Job, rank int) {
 	binomialBcast(s, j, rank)
 }
 
-// doublingAllreduce exchanges the data with the rank 1, 2, 4 … away, and combines it.
+// doublingAllreduce exchanges the data with the rank at distance 1, 2, 4 … and combines it
+// (recursive doubling).
 func doublingAllreduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
@@ -32,10 +33,10 @@ func doublingAllreduce(s *Script, j Job, rank int) {
 }
 
 // powerOfTwoRanks maps a job to a power of two of its ranks, for algorithms that need one. Of the
-// first 2·more ranks, the odd ones take part for their even neighbours.
+// first 2·pairCount ranks, the odd ones also represent their even neighbours.
 type powerOfTwoRanks struct{ ranks, pairCount int }
 
-// newPowerOfTwoRanks returns the largest power of two of a number of ranks.
+// newPowerOfTwoRanks returns the mapping to the largest power of two.
 func newPowerOfTwoRanks(ranks int) powerOfTwoRanks {
 	p := 1
 	for 2*p <= ranks {
@@ -44,7 +45,7 @@ func newPowerOfTwoRanks(ranks int) powerOfTwoRanks {
 	return powerOfTwoRanks{p, ranks - p}
 }
 
-// rankOf returns the rank of the job that is number i of the power.
+// rankOf returns the rank of the job with number i in the power of two.
 func (p powerOfTwoRanks) rankOf(i int) int {
 	if i < p.pairCount {
 		return 2*i + 1
@@ -53,7 +54,7 @@ func (p powerOfTwoRanks) rankOf(i int) int {
 }
 
 // combinePairs sends the data in Out of ranks that do not take part to their neighbours, which
-// combine it with theirs. It returns the number of the rank, or None if it does not take part.
+// combine it with their own. It returns the number of the rank, or None if it does not take part.
 func (p powerOfTwoRanks) combinePairs(s *Script, j Job, rank int) int {
 	switch {
 	case rank >= 2*p.pairCount:
@@ -78,12 +79,12 @@ func (p powerOfTwoRanks) sendResultToPairs(s *Script, j Job, rank int) {
 	}
 }
 
-// ringAllreduce sends parts of the data around a ring twice. They are combined in the first round,
-// and distributed in the second. Patarasuk and Yuan 2009.
+// ringAllreduce sends parts of the data around a ring twice. The first round combines them, the
+// second distributes the results. Patarasuk and Yuan 2009.
 func ringAllreduce(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, rank, unit.MaxSize) }
 
-// segmentedRingAllreduce goes around the ring once for each segment of the parts, and then with the
-// whole parts to distribute them.
+// segmentedRingAllreduce goes around the ring once for each segment of the parts, and then once
+// with whole parts to distribute the results.
 func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
 	begin := j.partBegins()
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
@@ -117,9 +118,10 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	p.sendResultToPairs(s, j, rank)
 }
 
-// multiplyingAllreduce exchanges the data with the radix − 1 ranks whose numbers differ in one
-// digit to that base, for each digit, and combines it. Ranks beyond a power of the radix give their
-// data to one of the others first, and receive the result from it at the end.
+// multiplyingAllreduce exchanges the data, for each digit of the rank numbers to the base radix,
+// with the radix − 1 ranks whose numbers differ in that digit, and combines it. Ranks beyond a
+// power of the radix first send their data to one of the others, and receive the result from it at
+// the end.
 func multiplyingAllreduce(radix int) schedule {
 	return func(s *Script, j Job, rank int) {
 		s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
@@ -156,8 +158,8 @@ func multiplyingAllreduce(radix int) schedule {
 	}
 }
 
-// twoLevelAllreduce combines within the nodes, then between the leaders, and broadcasts the result
-// within the nodes.
+// twoLevelAllreduce combines within nodes, then between leaders, and broadcasts the result within
+// nodes.
 func twoLevelAllreduce(between, down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		nodes, leaders := j.nodeAndLeaderLevels(s, rank)

@@ -7,8 +7,8 @@ var alltoalls = []*Algorithm{
 	{Operation: Alltoall, Name: "ranked", writeSchedule: rankedAlltoall},
 }
 
-// postedAlltoall posts all receives and then all sends, beginning with the next rank, and leaves
-// the order to the network. LAM/MPI 7.1.4; MPICH from the end of 2002.
+// postedAlltoall posts all receives and then all sends, starting with the next rank. The network
+// determines the order. LAM/MPI 7.1.4; MPICH from the end of 2002.
 func postedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
@@ -22,8 +22,8 @@ func postedAlltoall(s *Script, j Job, rank int) {
 	s.wait()
 }
 
-// rankedAlltoall posts a receive and a send for each rank, in the order of ranks, so that all begin
-// with rank 0. MPICH before its file intra_fns.c of November 2002.
+// rankedAlltoall posts a receive and a send for each rank in the order of ranks, so all start with
+// rank 0. MPICH before the version of intra_fns.c of November 2002.
 func rankedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := range j.Ranks {
@@ -35,9 +35,8 @@ func rankedAlltoall(s *Script, j Job, rank int) {
 	s.wait()
 }
 
-// pairwiseAlltoall sends to the rank i further on and receives from the rank i further back, for
-// each i. With a power of two of ranks both are the rank whose number differs by exclusive or with
-// i.
+// pairwiseAlltoall sends to the rank at distance i and receives from the rank at distance −i, for
+// each i. With a power of two of ranks both are rank xor i.
 func pairwiseAlltoall(s *Script, j Job, rank int) {
 	if !hasPowerOfTwoRanks(j) {
 		shiftedAlltoall(s, j, rank)
@@ -49,7 +48,8 @@ func pairwiseAlltoall(s *Script, j Job, rank int) {
 	}
 }
 
-// shiftedAlltoall is pairwise, but for any number of ranks as for those that are no power of two.
+// shiftedAlltoall is pairwiseAlltoall that always uses distances, even with a power of two of
+// ranks.
 func shiftedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
@@ -58,8 +58,8 @@ func shiftedAlltoall(s *Script, j Job, rank int) {
 	}
 }
 
-// synchronizedAlltoall posts receives from so many of the next ranks and sends to as many of those
-// before, and waits for them. Then it goes on with the ranks after these. 0: with all at once.
+// synchronizedAlltoall posts receives from a number of the next ranks and sends to as many of the
+// previous ranks, and waits for them. It then continues with the following ranks. 0: all at once.
 func synchronizedAlltoall(ranks int) schedule {
 	return func(s *Script, j Job, rank int) {
 		window := ranks
@@ -82,9 +82,9 @@ func synchronizedAlltoall(ranks int) schedule {
 	}
 }
 
-// bruckAlltoall has ⌈log2 p⌉ rounds with the distances 1, 2, 4 … In each round a rank sends on the
+// bruckAlltoall has ⌈log2 p⌉ rounds with distances 1, 2, 4 … In each round a rank forwards the
 // blocks whose distance to their destination contains that power of two. Bruck et al. 1997. Tmp has
-// the blocks in the order of their distance, then a buffer to send and one to receive.
+// the blocks in the order of their distance, then a send buffer and a receive buffer.
 func bruckAlltoall(s *Script, j Job, rank int) {
 	rotateBlocks(s, j, In, Tmp, rank)
 	for far := 1; far < j.Ranks; far *= 2 {

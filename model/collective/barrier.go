@@ -7,7 +7,7 @@ var barriers = []*Algorithm{
 	{Operation: Barrier, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelBarrier},
 }
 
-// linearBarrier lets all ranks tell rank 0, which tells all of them when it has heard of the last.
+// linearBarrier makes all ranks notify rank 0, which then notifies all of them.
 func linearBarrier(s *Script, j Job, rank int) {
 	if rank != 0 {
 		s.send(0, Span{})
@@ -41,16 +41,16 @@ func binomialBarrier(s *Script, j Job, rank int) {
 	}
 }
 
-// disseminationBarrier notifies the rank 1, 2, 4 … further on, and waits for the rank as far back.
-// After ⌈log2 p⌉ rounds each rank has been notified, directly or indirectly, by all others.
-// Hensgen, Finkel and Manber 1988.
+// disseminationBarrier notifies the rank at distance 1, 2, 4 … and waits for the rank at the
+// negative distance. After ⌈log2 p⌉ rounds each rank has been notified, directly or indirectly, by
+// all others. Hensgen, Finkel and Manber 1988.
 func disseminationBarrier(s *Script, j Job, rank int) {
 	for far := 1; far < j.Ranks; far *= 2 {
 		s.exchange(mod(rank+far, j.Ranks), Span{}, mod(rank-far, j.Ranks), Span{})
 	}
 }
 
-// twoLevelBarrier synchronizes the leaders when all ranks of their nodes have entered.
+// twoLevelBarrier synchronizes the leaders after all ranks of their nodes have entered.
 func twoLevelBarrier(s *Script, j Job, rank int) {
 	inside, between := j.nodeAndLeaderLevels(s, rank)
 	nothing := func(int, int) Span { return Span{} }
@@ -59,7 +59,7 @@ func twoLevelBarrier(s *Script, j Job, rank int) {
 	inside.addSteps(j, func(s *Script, j Job, at int) { distributeOnBinomialTree(s, j, at, nothing) })
 }
 
-// radixDisseminationBarrier notifies in each round radix − 1 ranks, and waits for as many.
+// radixDisseminationBarrier notifies radix − 1 ranks in each round, and waits for as many.
 func radixDisseminationBarrier(radix int) schedule {
 	return func(s *Script, j Job, rank int) {
 		for far := 1; far < j.Ranks; far *= radix {
@@ -88,8 +88,8 @@ func doubleRingBarrier(s *Script, j Job, rank int) {
 	}
 }
 
-// doublingBarrier lets ranks notify the rank 1, 2, 4 … away. Ranks beyond a power of two notify one
-// of the others first, and hear from it at the end.
+// doublingBarrier makes ranks notify the rank at distance 1, 2, 4 … Ranks beyond a power of two
+// first notify one of the others, and are notified by it at the end.
 func doublingBarrier(s *Script, j Job, rank int) {
 	power := newPowerOfTwoRanks(j.Ranks).ranks
 	if rank >= power {

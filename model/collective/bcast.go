@@ -13,7 +13,7 @@ var bcasts = []*Algorithm{
 	{Operation: Bcast, Name: "two-level-scatter", NeedsNodes: true, writeSchedule: twoLevelBcast(scatterAllgatherBcast)},
 }
 
-// linearBcast sends from the root to each rank in turn.
+// linearBcast sends from the root to one rank after another.
 func linearBcast(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.recv(j.Root, j.wholeData(Out))
@@ -29,8 +29,8 @@ func binomialBcast(s *Script, j Job, rank int) {
 	distributeOnBinomialTree(s, j, rank, func(int, int) Span { return j.wholeData(Out) })
 }
 
-// distributeOnBinomialTree goes down a binomial tree from the root. A subtree is a range of ranks,
-// counted from the root; part returns the part of the data that it needs.
+// distributeOnBinomialTree distributes data down a binomial tree from the root. A subtree is a
+// range of ranks, counted from the root; part returns the part of the data for such a range.
 func distributeOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) Span) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
@@ -47,7 +47,7 @@ func distributeOnBinomialTree(s *Script, j Job, rank int, part func(from, to int
 	}
 }
 
-// postedBcast begins to send to all ranks from the root, and waits. LAM/MPI among few ranks.
+// postedBcast posts sends from the root to all ranks, and waits for them. LAM/MPI with few ranks.
 func postedBcast(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.recv(j.Root, j.wholeData(Out))
@@ -59,9 +59,9 @@ func postedBcast(s *Script, j Job, rank int) {
 	s.wait()
 }
 
-// binomialPostedBcast is a binomial tree in which a rank begins to send to all of its children, and
-// waits. The parent of a rank is that without its highest bit, counted from the root, and the
-// nearest child is first. LAM/MPI until 7.1.2.
+// binomialPostedBcast is a binomial tree in which a rank posts sends to all of its children, and
+// waits for them. The parent of a rank is the rank without its highest bit, counted from the root,
+// and the nearest child is first. LAM/MPI until 7.1.2.
 func binomialPostedBcast(s *Script, j Job, rank int) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
@@ -81,7 +81,7 @@ func binomialPostedBcast(s *Script, j Job, rank int) {
 }
 
 // pipelinedBcast passes segments along a chain of all ranks. A rank receives a segment, forwards
-// it, and receives the next one.
+// it, and then receives the next one.
 func pipelinedBcast(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		at := mod(rank-j.Root, j.Ranks)
@@ -107,8 +107,8 @@ func scatterAllgatherBcast(s *Script, j Job, rank int) {
 }
 
 // scatterDoublingBcast scatters the data by a binomial tree, and gathers the parts by recursive
-// doubling. If the number of ranks is no power of two, some ranks have no partner in a round. Those
-// receive the parts that they lack from ranks that have them, along a tree.
+// doubling. If the number of ranks is not a power of two, some ranks have no partner in a round.
+// They receive the missing parts from ranks that have them, along a tree.
 func scatterDoublingBcast(s *Script, j Job, rank int) {
 	begin := j.partBegins()
 	part := spanOfBlocks(Out, begin)
@@ -116,7 +116,7 @@ func scatterDoublingBcast(s *Script, j Job, rank int) {
 	at := mod(rank-j.Root, j.Ranks)
 	other := func(number int) int { return mod(j.Root+number, j.Ranks) }
 	for far := 1; far < j.Ranks; far *= 2 {
-		first := at &^ (2*far - 1) // of the ranks that have each other's parts after the round
+		first := at &^ (2*far - 1) // first of the ranks that have each other's parts after the round
 		upper, end := first+far, min(first+2*far, j.Ranks)
 		if upper >= end {
 			continue
@@ -128,7 +128,7 @@ func scatterDoublingBcast(s *Script, j Job, rank int) {
 			s.exchange(other(partner), part(first, upper), other(partner), part(upper, end))
 		}
 		for near := far / 2; near > 0 && at < upper; near /= 2 {
-			had := at&^(2*near-1) + end - upper // ranks before it of the next 2·near have the parts
+			had := at&^(2*near-1) + end - upper // number of earlier ranks among the next 2·near that have the parts
 			switch partner := at ^ near; {
 			case at < had && partner >= had:
 				s.send(other(partner), part(upper, end))
@@ -139,15 +139,15 @@ func scatterDoublingBcast(s *Script, j Job, rank int) {
 	}
 }
 
-// passAroundRing sends the block that a rank received last to the next rank, until all have all
-// blocks. A rank begins with block at, the next rank with the block after it.
+// passAroundRing sends the last received block to the next rank, until all ranks have all blocks. A
+// rank starts with block at, the next rank with the following block.
 func passAroundRing(s *Script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
 		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
 	}
 }
 
-// twoLevelBcast sends the data to the leaders, and then within the nodes, by the same schedule.
+// twoLevelBcast sends the data to the leaders and then within nodes, by the same schedule.
 func twoLevelBcast(how schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		inside, between := j.nodeAndLeaderLevels(s, rank)

@@ -8,19 +8,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Machine has the costs of messages and local work.
+// Machine has the costs of messages and of local work.
 type Machine struct {
-	model.Parameters                   // of messages between nodes
-	IntraNode        *model.Parameters // of those within a node; nil: the same
+	model.Parameters                   // for messages between nodes
+	IntraNode        *model.Parameters // for messages within a node; nil: the same
 	Copying          model.Curve       // of copying
 	Combining        unit.PerByte      // of combining
 
-	// SharedOccupations appends the shared components that a message from one rank to another
-	// occupies; nil: nothing but the interfaces of its ranks.
+	// SharedOccupations appends the shared components that a message between two ranks occupies;
+	// nil: only the interfaces of the ranks are occupied.
 	SharedOccupations func(into []model.Occupation, from, to, bytes int) []model.Occupation
 }
 
-// parameters returns those of messages from one rank to another.
+// parameters returns the parameters for messages between two ranks.
 func (m *Machine) parameters(nodes *Nodes, from, to int) *model.Parameters {
 	if m.IntraNode != nil && nodes.AreOnOneNode(from, to) {
 		return m.IntraNode
@@ -28,50 +28,51 @@ func (m *Machine) parameters(nodes *Nodes, from, to int) *model.Parameters {
 	return &m.Parameters
 }
 
-// MessageTime returns how long a message takes that nothing holds up: from the begin of its send to
-// the end of a receive that waits.
+// MessageTime returns the time of a message without contention, from the start of its send to the
+// end of a receive that waits for it.
 func (m *Machine) MessageTime(nodes *Nodes, from, to, bytes int) unit.Time {
 	return timingOf(m.parameters(nodes, from, to), bytes, false).oneWayTime
 }
 
-// InterfaceTime returns for how long a message occupies the interfaces of its sender and its
-// receiver: (k-1) G + g.
+// InterfaceTime returns the time for which a message occupies the interfaces of its sender and its
+// receiver: (k−1) G + g.
 func (m *Machine) InterfaceTime(nodes *Nodes, from, to, bytes int) unit.Time {
 	t := timingOf(m.parameters(nodes, from, to), bytes, false)
 	return t.bytesTime + t.gap
 }
 
-// Cost says when the ranks of a job end. All begin at time 0.
+// Cost has the end times of the ranks of a job. All start at time 0.
 type Cost struct {
-	LastEnd        unit.Time // the last one
-	FirstEnd       unit.Time // the first one
+	LastEnd        unit.Time // of the last rank
+	FirstEnd       unit.Time // of the first rank
 	Messages       int
-	Bytes          int // that were sent
-	LongestMessage int // bytes of the longest message
+	Bytes          int // total bytes sent
+	LongestMessage int // in bytes
 }
 
 // Cost adds up the time of an algorithm by LogGP, with the schedule of each rank:
 //
 //   - Sending k bytes occupies the processor for o_s(k). The message then waits until the interface
 //     is free, and occupies it for g + (k−1) G.
-//   - The last byte arrives L + (k−1) G after the first has left. The receiver's interface takes
-//     messages in at the same rate, one after the other.
-//   - Receiving it occupies the processor for o_r(k). A rank that waits for a message receives all
+//   - The last byte arrives L + (k−1) G after the first has left. The receiver's interface accepts
+//     messages at the same rate, one after another.
+//   - Receiving occupies the processor for o_r(k). A rank that waits for a message receives all
 //     that arrive before it, in the order of arrival, and keeps them for later steps.
 //
 // If the processor itself sends the bytes, o_s(k) includes G per byte (model.Parameters.Flow).
 //
-// If Way is known, a message reaches a receiver that waits so that its receive ends Way(k) after
-// the send began, and what o_s(k) contains beyond that follows the transfer. A rendezvous is
-// announced. Its bytes occupy both interfaces when the receiver receives it, and its send ends
-// after that receive by as much as o_s(k) is longer than Way(k).
+// If the one-way time Way is known, the receive of a rank that waits for the message ends Way(k)
+// after the start of the send. The part of o_s(k) beyond that follows the transfer. A rendezvous is
+// announced first. Its bytes occupy both interfaces when the receiver receives it, and its send
+// ends after that receive by the difference of o_s(k) and Way(k).
 //
-// Posted transfers are sent where they are posted, and received in turn at the wait, which also
+// Posted transfers are sent when they are posted, and received in order at the Wait, which also
 // waits for the ends of posted rendezvous.
 //
 // So no job ends before the messages of each rank have passed its interfaces. A rank has one
-// outgoing and one incoming interface, for both tiers. What a message passes between them is free,
-// but for Shared: a component that several ranks use takes its messages one after the other.
+// outgoing and one incoming interface, for both tiers. Between the interfaces only
+// SharedOccupations cause contention: a component used by several ranks carries one message at a
+// time.
 //
 // Alexandrov et al. 1995, with the rendezvous of Ino, Fujimoto and Hagihara 2001 (LogGPS).
 func (m Machine) Cost(a *Algorithm, j Job) Cost {

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// decisionRule is a rule with the least ranks and bytes that rules before it leave for it.
+// decisionRule is a rule with the minimum numbers of ranks and bytes that earlier rules leave for
+// it.
 type decisionRule struct {
 	Rule
 	minRanks, minBytes int
 }
 
-// rulesOf returns the rules of an operation's table.
+// rulesOf returns the rules in the table of an operation.
 func (d *Decisions) rulesOf(o Operation) []decisionRule {
 	var rules []decisionRule
 	var minRanks [2][2]int // of the next row, by its conditions
@@ -39,12 +40,12 @@ func (d *Decisions) rulesOf(o Operation) []decisionRule {
 	return rules
 }
 
-// nonoverlappingForm is the form of an allreduce that reduces and broadcasts by the library's own
-// decisions.
+// nonoverlappingForm is the form of an allreduce that consists of a reduce and a broadcast by the
+// library's own decisions.
 const nonoverlappingForm = "reduce+bcast"
 
-// rulesOfForms returns a rule for each form of an algorithm: the first that serves a job is taken.
-// An @ separates a form from the least number of elements that it is for.
+// rulesOfForms returns a rule for each form of an algorithm; the first that supports a job is used.
+// A form may start with its minimum number of elements, followed by @.
 func (d *Decisions) rulesOfForms(r decisionRule, a *libraryAlgorithm, value func(forcedParameter) int) []decisionRule {
 	var rules []decisionRule
 	for _, form := range a.forms {
@@ -73,8 +74,8 @@ func (d *Decisions) rulesOfForms(r decisionRule, a *libraryAlgorithm, value func
 	return rules
 }
 
-// setParameter puts a value in place of a parameter in a form such as chain-FANOUT[-SEGMENT]. An
-// optional one is left out if the value is 0.
+// setParameter replaces a parameter in a form such as chain-FANOUT[-SEGMENT] by a value. It removes
+// an optional parameter if the value is 0.
 func setParameter(form, label string, value int) string {
 	text := strconv.Itoa(value)
 	if label == segmentLabel {
@@ -87,8 +88,8 @@ func setParameter(form, label string, value int) string {
 	return strings.Replace(form, label, text, 1)
 }
 
-// nonoverlappingRules returns rules for the jobs that a rule is for, for an allreduce by reduce and
-// bcast as the library decides.
+// nonoverlappingRules returns rules for the jobs of a rule, for an allreduce by the reduce and
+// bcast that the library selects.
 func (d *Decisions) nonoverlappingRules(r decisionRule) []decisionRule {
 	var rules []decisionRule
 	for _, reduce := range d.rulesOf(Reduce) {
@@ -109,7 +110,7 @@ func (d *Decisions) nonoverlappingRules(r decisionRule) []decisionRule {
 	return rules
 }
 
-// intersect returns a rule for the jobs that two rules are for, and whether there are any.
+// intersect returns a rule for the jobs to which two rules apply, and whether there are any.
 func (r decisionRule) intersect(other decisionRule) (decisionRule, bool) {
 	smaller := func(a, b, unlimited int) int {
 		switch {

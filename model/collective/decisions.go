@@ -9,59 +9,59 @@ import (
 	"strings"
 )
 
-// Decisions are how a library of today chooses algorithms, and how its users force them. Their
-// files are in folder decisions; README.md there describes the format.
+// Decisions are the rules by which a library selects algorithms, and the variables that force them.
+// Their files are in folder decisions, whose README.md describes the format.
 type Decisions struct {
 	Name  string
 	Rules []Rule
 
-	Option         string // of mpirun or mpiexec that sets variables: mca or genv
-	forceVariable  string // the variable that forces an algorithm, with OPERATION in place of its name
-	enableVariable string // the variable that has to be 1 for that; "": none
+	Option         string // option of mpirun or mpiexec that sets variables: mca or genv
+	forceVariable  string // variable that forces an algorithm, with OPERATION in place of the operation
+	enableVariable string // variable that must be 1 for that; "": none
 	parameters     []forcedParameter
 	operations     [NumOperations]libraryOperation
 }
 
-// forcedParameter is a parameter of algorithms that users set.
+// forcedParameter is an algorithm parameter that users can set.
 type forcedParameter struct {
 	label        string // in the forms of names
-	variable     string // with OPERATION in place of its name
-	defaultValue int    // of forced algorithms, if it is not set; 0: left out
-	libraryValue int    // of algorithms that the library decides for
+	variable     string // with OPERATION in place of the operation
+	defaultValue int    // for forced algorithms, if it is not set; 0: omitted
+	libraryValue int    // for algorithms that the library selects
 }
 
-// libraryOperation has the algorithms of an operation in a library, and its table.
+// libraryOperation has a library's algorithms for an operation, and its decision table.
 type libraryOperation struct {
 	bytesOfAllRanks bool
 	algorithms      []libraryAlgorithm
 	rows            []decisionRow
 }
 
-// libraryAlgorithm is an algorithm as a library names it.
+// libraryAlgorithm is an algorithm under its name in the library.
 type libraryAlgorithm struct {
-	key, name string // a number and a name, or the name twice
-	ranks     int    // the only number of ranks that it is for; 0: any
+	key, name string // a number and a name, or twice the name
+	ranks     int    // the only number of ranks that it supports; 0: any
 	forms     []string
 }
 
-// decisionRow is the table for communicators of less than so many ranks.
+// decisionRow is the row for communicators with fewer than a number of ranks.
 type decisionRow struct {
-	ranksBelow  int // 0: any number
+	ranksBelow  int // 0: no limit
 	powerOfTwo  bool
 	commutative bool
 	choices     []sizeChoice
 }
 
-// sizeChoice is the algorithm for data of less than so many bytes.
+// sizeChoice is the algorithm for less than a number of bytes.
 type sizeChoice struct {
-	bytesBelow int // 0: any number
+	bytesBelow int // 0: no limit
 	key        string
 }
 
 //go:embed decisions/*.txt
 var decisionFiles embed.FS
 
-// AllDecisions are those of all libraries.
+// AllDecisions are the decisions of all libraries.
 var AllDecisions = []*Decisions{readDecisions("openmpi-4.1"), readDecisions("openmpi-5.0"), readDecisions("mpich-4")}
 
 // DecisionNames returns the names of AllDecisions.
@@ -73,7 +73,7 @@ func DecisionNames() []string {
 	return names
 }
 
-// FindDecisions returns the decisions of a name, or nil.
+// FindDecisions returns the decisions with a name, or nil.
 func FindDecisions(name string) *Decisions {
 	i := slices.IndexFunc(AllDecisions, func(d *Decisions) bool { return d.Name == name })
 	if i < 0 {
@@ -82,7 +82,7 @@ func FindDecisions(name string) *Decisions {
 	return AllDecisions[i]
 }
 
-// readDecisions reads a file. It panics if it is wrong.
+// readDecisions reads a decision file. It panics if the file is wrong.
 func readDecisions(name string) *Decisions {
 	d := &Decisions{Name: name}
 	d.readDecisionFile(name)
@@ -94,7 +94,7 @@ func readDecisions(name string) *Decisions {
 	return d
 }
 
-// readDecisionFile reads the lines of a file.
+// readDecisionFile reads the lines of a decision file.
 func (d *Decisions) readDecisionFile(name string) {
 	text, err := decisionFiles.ReadFile("decisions/" + name + ".txt")
 	if err != nil {
@@ -112,14 +112,14 @@ func (d *Decisions) readDecisionFile(name string) {
 	}
 }
 
-// decisionReader reads the lines of a file of decisions.
+// decisionReader reads the lines of a decision file.
 type decisionReader struct {
 	*Decisions
-	operation   *libraryOperation // that the lines are for
+	operation   *libraryOperation // to which the lines belong
 	commutative bool
 }
 
-// line reads one line, in words.
+// line parses the words of one line.
 func (r *decisionReader) line(words []string) error {
 	switch first := words[0]; {
 	case first == "include" && len(words) == 2:
@@ -160,7 +160,7 @@ func (r *decisionReader) line(words []string) error {
 	return nil
 }
 
-// cutRanks returns the number of ranks before a colon in a form, and the rest.
+// cutRanks returns the number of ranks before a colon in a form, and the rest of the form.
 func cutRanks(form string) (int, string) {
 	if number, rest, ok := strings.Cut(form, ":"); ok {
 		n, _ := strconv.Atoi(number)
@@ -169,7 +169,7 @@ func cutRanks(form string) (int, string) {
 	return 0, form
 }
 
-// row reads which ranks a row is for, and its choices.
+// row parses the conditions and the choices of a row.
 func (r *decisionReader) row(words []string) error {
 	row := decisionRow{commutative: r.commutative}
 	below := func(word string) (int, error) {
@@ -215,7 +215,7 @@ func (r *decisionReader) row(words []string) error {
 	return nil
 }
 
-// find returns the algorithm of a number or a name, or nil.
+// find returns the algorithm with a number or a name, or nil.
 func (o *libraryOperation) find(key string) *libraryAlgorithm {
 	i := slices.IndexFunc(o.algorithms, func(a libraryAlgorithm) bool { return a.key == key || a.name == key })
 	if i < 0 {

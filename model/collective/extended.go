@@ -2,8 +2,7 @@ package collective
 
 import "slices"
 
-// libraryAlgorithms are algorithms of particular libraries, which comparisons of all do not
-// contain.
+// libraryAlgorithms are algorithms of particular libraries, which are not in Algorithms.
 var libraryAlgorithms = []*Algorithm{
 	{Operation: Barrier, Name: "double-ring", writeSchedule: doubleRingBarrier},
 	{Operation: Barrier, Name: "recursive-doubling", writeSchedule: doublingBarrier},
@@ -20,8 +19,8 @@ var libraryAlgorithms = []*Algorithm{
 	{Operation: ReduceScatter, Name: "butterfly", NeedsCommutative: true, writeSchedule: butterflyReduceScatter},
 }
 
-// AdditionalAlgorithms returns algorithms for an operation that comparisons of all do not contain:
-// those of particular libraries, and a member of each family.
+// AdditionalAlgorithms returns algorithms of an operation that are not in Algorithms: those of
+// particular libraries, and one member of each family.
 func AdditionalAlgorithms(o Operation) []*Algorithm {
 	var all []*Algorithm
 	for _, a := range libraryAlgorithms {
@@ -40,8 +39,8 @@ func AdditionalAlgorithms(o Operation) []*Algorithm {
 	return all
 }
 
-// NameForms returns how the names of an operation's algorithms are written, with the parameters of
-// families in capitals.
+// NameForms returns the forms of algorithm names of an operation, with the parameters of families
+// in capitals.
 func NameForms(o Operation) []string {
 	var forms []string
 	for _, a := range slices.Concat(Algorithms, libraryAlgorithms) {

@@ -10,16 +10,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// family is a set of algorithms with parameters in their names: a radix, then the bytes of a
+// family is a set of algorithms with parameters in their names: a radix, then the size of a
 // segment, as in knomial-4 and chain-2-64KiB.
 type family struct {
 	operation    Operation
 	name         string
 	radix        parameterPresence
-	radixLabel   string // what the radix is, if not a radix
+	radixLabel   string // name of the parameter, if it is not called radix
 	segment      parameterPresence
 	minRadix     int
-	example      string // the parameters of a member for lists and tests
+	example      string // parameters of a member for lists and tests
 	newAlgorithm func(p nameParameters) *Algorithm
 }
 
@@ -32,16 +32,16 @@ const (
 	required
 )
 
-// nameParameters are those in the name of an algorithm.
+// nameParameters are the parameters in the name of an algorithm.
 type nameParameters struct {
 	radix   int // 0: not given
-	segment int // bytes; 0: the data is sent as a whole
+	segment int // in bytes; 0: no segmentation
 }
 
-// segmentLabel stands for the bytes of a segment in the form of a name.
+// segmentLabel stands for the size of a segment in a form.
 const segmentLabel = "SEGMENT"
 
-// maxRadix bounds the radix in a name.
+// maxRadix is the largest radix in a name.
 const maxRadix = 1 << 20
 
 // trees are the trees of families.
@@ -107,7 +107,7 @@ func treeFamilies() []family {
 	return all
 }
 
-// form returns how the names of a family are written: knomial-RADIX[-SEGMENT].
+// form returns the form of the names of a family, such as knomial-RADIX[-SEGMENT].
 func (f *family) form() string {
 	form := f.name
 	for _, p := range []struct {
@@ -124,7 +124,7 @@ func (f *family) form() string {
 	return form
 }
 
-// parse reads the parameters in a name, and reports whether it is of the family.
+// parse returns the parameters in a name, and whether the name belongs to the family.
 func (f *family) parse(name string) (p nameParameters, ok bool) {
 	rest, ok := strings.CutPrefix(name, f.name)
 	if !ok || rest != "" && rest[0] != '-' {
@@ -156,7 +156,7 @@ func (f *family) contains(a *Algorithm) bool {
 	return ok && a.Operation == f.operation
 }
 
-// member returns the algorithm with some parameters.
+// member returns the algorithm with the given parameters.
 func (f *family) member(p nameParameters) *Algorithm {
 	a := f.newAlgorithm(p)
 	a.Operation, a.Name = f.operation, f.name
@@ -169,12 +169,12 @@ func (f *family) member(p nameParameters) *Algorithm {
 	return a
 }
 
-// algorithmCache has the algorithms that were named so far and are not in a list, by operation and
-// name, so that one name is always one algorithm.
+// algorithmCache has the algorithms that were requested by name and are not in a list, by operation
+// and name, so that each name always returns the same algorithm.
 var algorithmCache sync.Map
 
-// cachedAlgorithm returns the algorithm of a family, or the sequence of two algorithms, that has a
-// name, or nil.
+// cachedAlgorithm returns the member of a family, or the sequence of two algorithms, with a name,
+// or nil.
 func cachedAlgorithm(o Operation, name string) *Algorithm {
 	a := sequenceNamed(o, name)
 	for i := range families {
@@ -187,18 +187,18 @@ func cachedAlgorithm(o Operation, name string) *Algorithm {
 	switch {
 	case a == nil:
 		return nil
-	case a.Name != name: // the name has a size such as 1024B
+	case a.Name != name: // the name has an unnormalized size, such as 1024B
 		return AlgorithmNamed(o, a.Name)
 	}
 	known, _ := algorithmCache.LoadOrStore(a.String(), a)
 	return known.(*Algorithm)
 }
 
-// sequenceForm is how the name of a sequence is written.
+// sequenceForm is the form of the names of sequences.
 const sequenceForm = "REDUCE+BCAST"
 
-// sequenceNamed returns the allreduce that reduces to rank 0 by one algorithm and broadcasts by
-// another, if the name is that of the first, a plus sign, and that of the other.
+// sequenceNamed returns the allreduce that reduces to rank 0 and broadcasts, given the names of
+// both algorithms with a plus sign in between, or nil.
 func sequenceNamed(o Operation, name string) *Algorithm {
 	first, second, ok := strings.Cut(name, "+")
 	if o != Allreduce || !ok {

@@ -8,20 +8,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// VariableSetting is a variable of a library, as users set it, such as coll_tuned_bcast_algorithm
-// 6.
+// VariableSetting is a variable of a library with a value set by the user, such as
+// coll_tuned_bcast_algorithm 6.
 type VariableSetting struct{ Name, Value string }
 
-// forcedAlgorithm is what settings say of an operation.
+// forcedAlgorithm is the effect of settings on an operation.
 type forcedAlgorithm struct {
 	algorithm       *libraryAlgorithm // nil: not forced
 	setting         VariableSetting
-	givenParameters []VariableSetting // parameters
+	givenParameters []VariableSetting // settings of its parameters
 	parameter       map[string]int
 }
 
-// RulesOfSettings returns the rules that settings of the library ask for, for jobs of a number of
-// ranks.
+// RulesOfSettings returns the rules that result from settings of the library's variables, for a
+// number of ranks.
 func (d *Decisions) RulesOfSettings(settings []VariableSetting, ranks int) ([]Rule, error) {
 	var forced [NumOperations]forcedAlgorithm
 	enabled := d.enableVariable == ""
@@ -65,7 +65,7 @@ func (d *Decisions) RulesOfSettings(settings []VariableSetting, ranks int) ([]Ru
 	return rules, nil
 }
 
-// forcedRules returns the rules for an algorithm with the parameters that are given.
+// forcedRules returns the rules for a forced algorithm with its parameters.
 func (d *Decisions) forcedRules(o Operation, f *forcedAlgorithm) ([]Rule, error) {
 	for _, s := range f.givenParameters {
 		label := d.labelOf(o, s.Name)
@@ -95,7 +95,7 @@ func (d *Decisions) forcedRules(o Operation, f *forcedAlgorithm) ([]Rule, error)
 	return rules, nil
 }
 
-// applySetting notes a setting that forces an algorithm or gives a parameter.
+// applySetting applies a setting that forces an algorithm or sets a parameter.
 func (d *Decisions) applySetting(forced *[NumOperations]forcedAlgorithm, s VariableSetting) error {
 	for o := range d.operations {
 		algorithms := d.operations[o].algorithms
@@ -106,7 +106,7 @@ func (d *Decisions) applySetting(forced *[NumOperations]forcedAlgorithm, s Varia
 			f := &forced[o]
 			f.setting = s
 			if s.Value == "0" || s.Value == "ignore" || s.Value == "auto" {
-				return nil // the library decides
+				return nil // the library selects
 			}
 			if f.algorithm = d.operations[o].find(s.Value); f.algorithm == nil || f.algorithm.name == "-" {
 				return fmt.Errorf("%s %s: %v has no such algorithm: %s", s.Name, s.Value, Operation(o), d.operations[o].describeAlgorithms())
@@ -128,7 +128,7 @@ func (d *Decisions) applySetting(forced *[NumOperations]forcedAlgorithm, s Varia
 	return fmt.Errorf("%s has no variable %s that acts on collective operations: it has %s", d.Name, s.Name, strings.Join(d.Variables(), ", "))
 }
 
-// describeAlgorithms names the algorithms that users can force, with their numbers.
+// describeAlgorithms lists the algorithms that users can force, with their numbers.
 func (o *libraryOperation) describeAlgorithms() string {
 	var names []string
 	for _, a := range o.algorithms {
@@ -143,7 +143,7 @@ func (o *libraryOperation) describeAlgorithms() string {
 	return strings.Join(names, ", ")
 }
 
-// variable returns the name of a variable for an operation.
+// variable returns the name of a variable for an operation, given its pattern.
 func (d *Decisions) variable(pattern string, o Operation) string {
 	name := strings.ReplaceAll(o.String(), "-", "_")
 	if strings.HasPrefix(pattern, "MPIR_") {
@@ -152,7 +152,7 @@ func (d *Decisions) variable(pattern string, o Operation) string {
 	return strings.Replace(pattern, "OPERATION", name, 1)
 }
 
-// labelOf returns the label of the parameter of an operation that a variable sets, or "".
+// labelOf returns the label of the parameter that a variable sets for an operation, or "".
 func (d *Decisions) labelOf(o Operation, variable string) string {
 	for _, p := range d.parameters {
 		if d.variable(p.variable, o) == variable {
@@ -162,7 +162,7 @@ func (d *Decisions) labelOf(o Operation, variable string) string {
 	return ""
 }
 
-// Variables returns the names of the variables that act on collective operations, with OPERATION in
+// Variables returns the names of the variables that affect collective operations, with OPERATION in
 // place of an operation.
 func (d *Decisions) Variables() []string {
 	names := []string{d.forceVariable}
@@ -175,9 +175,9 @@ func (d *Decisions) Variables() []string {
 	return names
 }
 
-// ChooseNamedAlgorithm returns the number and the name, in the library's own words, of the
-// algorithm that the library takes for so many ranks and bytes; bytes are those that its table for
-// the operation counts.
+// ChooseNamedAlgorithm returns the number and the name that the library uses for the algorithm that
+// it selects for a number of ranks and bytes. bytes are counted as in the library's table for the
+// operation.
 func (d *Decisions) ChooseNamedAlgorithm(o Operation, ranks, bytes int, commutes bool) (number, name string) {
 	for _, row := range d.operations[o].rows {
 		if row.ranksBelow > 0 && ranks >= row.ranksBelow || row.powerOfTwo && !isPowerOfTwo(ranks) || row.commutative && !commutes {

@@ -2,17 +2,18 @@ package collective
 
 import "github.com/loggp/loggp/model"
 
-// nodeLevels is a job for two-level algorithms: ranks of a node communicate with its leader, and
-// leaders with each other. The root is the leader of its node, the first rank that of any other.
-// Nodes are numbered from the root's node, ranks of a node from its leader.
+// nodeLevels is a job as seen by two-level algorithms: ranks of a node communicate with the node's
+// leader, and leaders with each other. The root is the leader of its node, and the first rank is
+// the leader of any other node. Nodes are numbered from the root's node, ranks of a node from its
+// leader.
 type nodeLevels struct {
 	Job
-	rootNode int // the node of the root
+	rootNode int // node of the root
 }
 
 func (j Job) twoLevelJob() nodeLevels { return nodeLevels{j, int(j.Nodes.nodeOfRank[j.Root])} }
 
-// nodeOf returns the node of a number.
+// nodeOf returns the node with a number.
 func (l nodeLevels) nodeOf(number int) int { return (l.rootNode + number) % l.Nodes.Count() }
 
 // numberOf returns the number of a node.
@@ -26,7 +27,7 @@ func (l nodeLevels) leaderIndex(node int) int {
 	return 0
 }
 
-// rankOf returns the rank of a number in a node.
+// rankOf returns the rank with a number in a node.
 func (l nodeLevels) rankOf(node, number int) int {
 	return int(l.Nodes.ranksByNode[int(l.Nodes.nodeBegins[node])+(l.leaderIndex(node)+number)%l.Nodes.size(node)])
 }
@@ -40,8 +41,8 @@ func (l nodeLevels) ranksBefore(nodes int) int {
 	return l.Ranks - int(begin[l.rootNode]-begin[last-l.Nodes.Count()])
 }
 
-// blocksOfNodes returns a function for the blocks of nodes, by their numbers, in an area that
-// begins with the blocks of node first.
+// blocksOfNodes returns a function for the blocks of a range of node numbers, in an area that
+// starts with the blocks of node first.
 func (l nodeLevels) blocksOfNodes(a Area, first int) func(from, to int) Span {
 	base := l.ranksBefore(first)
 	return func(from, to int) Span {
@@ -50,15 +51,15 @@ func (l nodeLevels) blocksOfNodes(a Area, first int) func(from, to int) Span {
 	}
 }
 
-// gatherAtLeader brings the blocks of a node to its leader, into an area from byte base on.
+// gatherAtLeader gathers the blocks of a node at its leader, in an area from byte base on.
 func (l nodeLevels) gatherAtLeader(s *Script, rank int, a Area, base int) {
 	part := func(from, to int) Span { return Span{a, base + from*l.Bytes, (to - from) * l.Bytes} }
 	s.addLocalStep(Copy, l.wholeData(In), part(0, 1))
 	l.nodeGroup(s, rank).addSteps(l.Job, func(s *Script, node Job, at int) { collectOnBinomialTree(s, node, at, part, nil) })
 }
 
-// forEachRun calls each for every run of n consecutive ranks, beginning with rank, whose numbers
-// are consecutive as well, beginning with at.
+// forEachRun calls each for every run of n consecutive ranks, starting with rank, that also have
+// consecutive numbers, starting with at.
 func (l nodeLevels) forEachRun(each func(rank, at, n int)) {
 	rank, at, n := 0, 0, 0
 	for i := range l.Nodes.Count() {
@@ -78,7 +79,7 @@ func (l nodeLevels) forEachRun(each func(rank, at, n int)) {
 	each(rank, at, n)
 }
 
-// isInRankOrder reports whether the numbers of all ranks equal the ranks.
+// isInRankOrder reports whether each rank's number equals the rank.
 func (l nodeLevels) isInRankOrder() bool {
 	if l.Root != 0 {
 		return false
@@ -91,15 +92,15 @@ func (l nodeLevels) isInRankOrder() bool {
 	return true
 }
 
-// rankGroup is a group of ranks that communicate with each other. The steps of its script name
-// numbers.
+// rankGroup is a group of ranks that communicate with each other. The steps of its script refer to
+// numbers in the group.
 type rankGroup struct {
 	*Script
 	ranks  int
-	number int // number of the rank whose script it is, or None if it is not in the group
+	number int // number of the rank that runs the script, or None if it is not in the group
 }
 
-// nodeGroup returns the level of a rank's node.
+// nodeGroup returns the group of a rank's node.
 func (l nodeLevels) nodeGroup(s *Script, rank int) rankGroup {
 	node := int(l.Nodes.nodeOfRank[rank])
 	ranks := l.Nodes.size(node)
@@ -107,7 +108,7 @@ func (l nodeLevels) nodeGroup(s *Script, rank int) rankGroup {
 	return rankGroup{s.withNumbers(func(i int) int { return l.rankOf(node, i) }), ranks, at}
 }
 
-// leaderGroup returns the level of leaders.
+// leaderGroup returns the group of leaders.
 func (l nodeLevels) leaderGroup(s *Script, rank int) rankGroup {
 	node := int(l.Nodes.nodeOfRank[rank])
 	at := None
@@ -117,21 +118,21 @@ func (l nodeLevels) leaderGroup(s *Script, rank int) rankGroup {
 	return rankGroup{s.withNumbers(func(i int) int { return l.rankOf(l.nodeOf(i), 0) }), l.Nodes.Count(), at}
 }
 
-// nodeAndLeaderLevels returns the two levels of a rank.
+// nodeAndLeaderLevels returns the two groups of a rank.
 func (j Job) nodeAndLeaderLevels(s *Script, rank int) (inside, between rankGroup) {
 	l := j.twoLevelJob()
 	return l.nodeGroup(s, rank), l.leaderGroup(s, rank)
 }
 
-// addSteps adds the steps of a schedule for the ranks of a level, with number 0 as the root. It
-// does nothing if the rank is not in the group.
+// addSteps adds the steps of a schedule for the group, with number 0 as the root. It does nothing
+// if the rank is not in the group.
 func (l rankGroup) addSteps(j Job, how schedule) {
 	if l.number != None {
 		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}, l.number)
 	}
 }
 
-// withNumbers returns a script whose steps name numbers of ranks.
+// withNumbers returns a script whose steps refer to numbers, which rank converts to ranks.
 func (s *Script) withNumbers(rank func(number int) int) *Script {
 	return s.withChangedSteps(func(st *Step) bool {
 		if st.To != None {
@@ -156,7 +157,7 @@ func withInputInOut(how schedule) schedule {
 	}
 }
 
-// withChangedSteps returns a script whose steps are changed, or left out, before they are executed.
+// withChangedSteps returns a script that passes each step to keep, which may change it or drop it.
 func (s *Script) withChangedSteps(keep func(st *Step) bool) *Script {
 	return &Script{Performer: &stepChanger{s, keep}}
 }
@@ -175,13 +176,14 @@ func (c *stepChanger) ExecuteStep(st *Step) bool {
 
 // Nodes says which ranks of a job share a node.
 type Nodes struct {
-	nodeOfRank     []int32 // by rank, its node; nodes are numbered by their first ranks
-	ranksByNode    []int32 // ranks, node by node, those of a node in their order
-	positionOfRank []int32 // where each rank is in that order
-	nodeBegins     []int32 // where each node begins in it; the last entry is the number of ranks
+	nodeOfRank     []int32 // nodes are numbered by their first ranks
+	ranksByNode    []int32 // ranks in order of nodes, and in order within a node
+	positionOfRank []int32 // index of each rank in ranksByNode
+	nodeBegins     []int32 // index in ranksByNode of the first rank of each node, then the number of ranks
 }
 
-// NewNodes returns the nodes of ranks: ranks with the same name share a node.
+// NewNodes returns the nodes of ranks, given a name for each: ranks with the same name share a
+// node.
 func NewNodes(names []int) *Nodes {
 	n := &Nodes{nodeOfRank: make([]int32, len(names)), ranksByNode: make([]int32, len(names)), positionOfRank: make([]int32, len(names)), nodeBegins: []int32{0}}
 	numbers := map[int]int32{}
@@ -206,7 +208,7 @@ func NewNodes(names []int) *Nodes {
 	return n
 }
 
-// Subset returns the nodes of some of the ranks, in a new order.
+// Subset returns the nodes of a subset of the ranks, in a new order.
 func (n *Nodes) Subset(ranks []int) *Nodes {
 	names := make([]int, len(ranks))
 	for i, r := range ranks {
@@ -221,10 +223,10 @@ func (n *Nodes) NodeOf(rank int) int { return int(n.nodeOfRank[rank]) }
 // Count returns the number of nodes.
 func (n *Nodes) Count() int { return len(n.nodeBegins) - 1 }
 
-// AreOnOneNode reports whether two ranks share a node. If nodes are unknown they do not.
+// AreOnOneNode reports whether two ranks share a node. It returns false if nodes are unknown.
 func (n *Nodes) AreOnOneNode(a, b int) bool { return n != nil && n.nodeOfRank[a] == n.nodeOfRank[b] }
 
-// HasTiers reports whether there are several nodes, and several ranks in one of them.
+// HasTiers reports whether there are several nodes, at least one of which has several ranks.
 func (n *Nodes) HasTiers() bool { return n != nil && n.Count() > 1 && n.Count() < len(n.nodeOfRank) }
 
 // tier returns the tier of the two ranks that are farthest apart. Unknown nodes count as several.

@@ -5,36 +5,36 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// message is a message of a schedule, on its way from one rank to another.
+// message is a message of a schedule on its way.
 type message struct {
 	from, to, size int
-	posted         bool      // by a send that does not block
-	begin          unit.Time // when its send began
-	arrivalTime    unit.Time // when it has arrived; of a rendezvous its announcement
+	posted         bool      // sent by a nonblocking send
+	begin          unit.Time // start of its send
+	arrivalTime    unit.Time // arrival; for a rendezvous, of its announcement
 	parameters     *model.Parameters
 	messageTiming
 }
 
-// messageTiming has the times of a message that nothing holds up.
+// messageTiming has the times of a message without contention.
 type messageTiming struct {
-	leaveDelay, flight unit.Time // from the begin of the send until its first byte leaves, and from that until it arrives
-	bytesTime, gap     unit.Time // an interface is occupied by its bytes, and then by the gap
+	leaveDelay, flight unit.Time // from the start of the send until the first byte leaves, and from then until it arrives
+	bytesTime, gap     unit.Time // an interface is occupied by the bytes, and then for the gap
 	send, receive      unit.Time // o_s and o_r
-	oneWayTime         unit.Time // from the begin of the send to the end of a receive that waits
+	oneWayTime         unit.Time // from the start of the send to the end of a receive that waits for it
 
-	afterReceive unit.Time // from the end of the receive of a rendezvous to that of its send
+	afterReceive unit.Time // for a rendezvous: from the end of its receive to the end of its send
 
-	rendezvous bool // the bytes leave when the receiver receives, and a send that blocks ends after that
-	isQueued   bool // the processor does not wait for an interface that is occupied
+	rendezvous bool // the bytes leave when the receiver receives, and a blocking send ends after that
+	isQueued   bool // the processor does not wait for a busy interface
 }
 
-// timingOf returns the times of a message of k bytes. posted says that its send does not block.
+// timingOf returns the times of a message of k bytes. posted says that its send is nonblocking.
 //
-// Without the one-way time T the last byte arrives o_s + (k−1) G + L after the send began, or
-// o_s + L if the processor itself sends the bytes. With it, it arrives when o_r is left of T.
-// Earlier than that its first byte leaves by the time of the bytes, (k−1) G, at each end.
+// Without the one-way time T the last byte arrives o_s + (k−1) G + L after the start of the send,
+// or o_s + L after it if the processor itself sends the bytes. With T it arrives o_r before T. The
+// first byte leaves earlier by the time of the bytes, (k−1) G, at each end.
 //
-// If o_r contains the bytes, T − o_r < (k−1) G, the message is a rendezvous as well.
+// If o_r includes the bytes, so that T − o_r < (k−1) G, the message is a rendezvous as well.
 func timingOf(x *model.Parameters, k int, posted bool) messageTiming {
 	t := messageTiming{bytesTime: x.GapPerByte.Time(max(k-1, 0)), gap: x.Gap, send: x.SendOverhead.Time(k), receive: x.RecvOverhead.Time(k)}
 	latency := max(x.L, 0)
@@ -62,8 +62,8 @@ func timingOf(x *model.Parameters, k int, posted bool) messageTiming {
 	return t
 }
 
-// receiveEnd returns when a receive of a step ends that may begin now, if the interfaces are free.
-// A rendezvous proceeds while the rank waits for its own send of the same step.
+// receiveEnd returns the end of a receive that may start now, if the interfaces are free. A
+// rendezvous proceeds while the rank waits for its own send of the same step.
 func (m *message) receiveEnd(now unit.Time, st Step) unit.Time {
 	exchange := st.To != None
 	switch {

@@ -5,19 +5,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// occupancy is the times until which components are occupied.
+// occupancy has the times until which components are occupied.
 type occupancy struct {
 	names []string
 	times [][][]unit.Time // by name, node and index
 	far   map[model.Component]*unit.Time
 }
 
-// maxDenseIndex is the largest index of a component that is kept in a list: some networks number
-// pairs of their parts.
+// maxDenseIndex is the largest index that is stored in a list. Some networks number pairs of their
+// parts.
 const maxDenseIndex = 1 << 16
 
-// until returns the time until which a component is occupied, for the caller to read and to set. It
-// is valid until the next call.
+// until returns a pointer to the time until which a component is occupied. It is valid until the
+// next call.
 func (o *occupancy) until(c *model.Component) *unit.Time {
 	if c.Index > maxDenseIndex || c.Node > maxDenseIndex {
 		t := o.far[*c]

@@ -1,19 +1,19 @@
 package collective
 
-// pairing reduces the number of ranks to a power of two: the first 2·more ranks combine their data
-// in pairs, and one of each pair takes part further on. begin returns the number of the rank, or
-// None if it does not take part.
+// pairing reduces the number of ranks to a power of two: the first 2·pairCount ranks combine their
+// data in pairs, and one rank of each pair continues. reduceRanks returns the number of the rank,
+// or None if it does not take part.
 type pairing struct {
 	reduceRanks  func(p powerOfTwoRanks, s *Script, j Job, rank int) int
-	rankOf       func(p powerOfTwoRanks, number int) int // that has a number
+	rankOf       func(p powerOfTwoRanks, number int) int // the rank with a number
 	restoreRanks func(p powerOfTwoRanks, s *Script, j Job, rank int)
 }
 
-// foldPairs lets the even rank of a pair send all of its data to the odd one.
+// foldPairs makes the even rank of a pair send all its data to the odd one.
 var foldPairs = pairing{reduceRanks: powerOfTwoRanks.combinePairs, rankOf: powerOfTwoRanks.rankOf, restoreRanks: powerOfTwoRanks.sendResultToPairs}
 
-// splitPairs lets each rank of a pair combine one half of the data. The even rank receives the
-// other half from the odd one.
+// splitPairs makes each rank of a pair combine one half of the data. The even rank then receives
+// the other half from the odd one.
 var splitPairs = pairing{reduceRanks: powerOfTwoRanks.combineSplitPairs, rankOf: powerOfTwoRanks.evenRankOf, restoreRanks: powerOfTwoRanks.sendResultToSplitPairs}
 
 func (p powerOfTwoRanks) combineSplitPairs(s *Script, j Job, rank int) int {
@@ -35,7 +35,8 @@ func (p powerOfTwoRanks) combineSplitPairs(s *Script, j Job, rank int) int {
 	return rank / 2
 }
 
-// evenRankOf returns the rank of the job that is number i of the power, if even ranks take part.
+// evenRankOf returns the rank of the job with number i in the power of two, if even ranks take
+// part.
 func (p powerOfTwoRanks) evenRankOf(i int) int {
 	if i < p.pairCount {
 		return 2 * i
@@ -53,14 +54,13 @@ func (p powerOfTwoRanks) sendResultToSplitPairs(s *Script, j Job, rank int) {
 	}
 }
 
-// partRange is the part of the data that a rank still has to combine: so many parts from one
-// on.
+// partRange is the range of parts that a rank still has to combine.
 type partRange struct{ first, parts int }
 
-// combineByNearHalving lets a power of two of ranks exchange half of their remaining parts with the
-// rank 1, 2, 4 … away, and combine them, so that the longest messages go to the nearest ranks. Each
-// rank is left with one part of the result. Rabenseifner 2004: vector halving and distance
-// doubling.
+// combineByNearHalving makes a power of two of ranks exchange half of their remaining parts with
+// the rank at distance 1, 2, 4 … and combine them, so that the longest messages go to the nearest
+// ranks. Each rank is left with one part of the result. Rabenseifner 2004: vector halving and
+// distance doubling.
 func combineByNearHalving(s *Script, p powerOfTwoRanks, at int, rank func(number int) int, mine, theirs func(from, to int) Span) partRange {
 	w := partRange{0, p.ranks}
 	for far := 1; far < p.ranks; far *= 2 {
@@ -76,8 +76,8 @@ func combineByNearHalving(s *Script, p powerOfTwoRanks, at int, rank func(number
 	return w
 }
 
-// previousRange returns the window before the exchange with a distance, and the part that the other
-// rank has of it.
+// previousRange returns the range before the exchange at a distance, and the part of it that the
+// other rank has.
 func (w partRange) previousRange(at, far int) (all, other partRange) {
 	if at&far != 0 {
 		return partRange{w.first - w.parts, 2 * w.parts}, partRange{w.first - w.parts, w.parts}
@@ -85,7 +85,7 @@ func (w partRange) previousRange(at, far int) (all, other partRange) {
 	return partRange{w.first, 2 * w.parts}, partRange{w.first + w.parts, w.parts}
 }
 
-// span returns the data of a window.
+// span returns the data of a range of parts.
 func (w partRange) span(of func(from, to int) Span) Span { return of(w.first, w.first+w.parts) }
 
 // allreduce combines a part of the data at each rank by vector halving and distance doubling, and
@@ -107,8 +107,8 @@ func (by *pairing) allreduce(s *Script, j Job, rank int) {
 	by.restoreRanks(p, s, j, rank)
 }
 
-// reduce combines as allreduce does, and gathers the parts at the root. If the root does not take
-// part, its neighbor gathers them for it.
+// reduce combines like allreduce, and gathers the parts at the root. If the root does not take
+// part, its neighbour gathers them for it.
 func (by *pairing) reduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
@@ -141,9 +141,9 @@ func (by *pairing) reduce(s *Script, j Job, rank int) {
 }
 
 // foldedReduceScatter halves the blocks that a rank still combines in each round, for any number of
-// ranks: even ranks of pairs give all of their data to the odd ones first. near says that the first
-// rounds are with the nearest ranks; the blocks then have to go to the ranks that they are for. Tmp
-// has the data, and then room for what is received.
+// ranks: even ranks of pairs first send all their data to the odd ones. near says that the first
+// rounds are with the nearest ranks; blocks must then be sent to their destinations. Tmp has the
+// data, then a receive buffer.
 func foldedReduceScatter(s *Script, j Job, rank int, near bool) {
 	n := j.Ranks * j.Bytes
 	data, room := Span{Tmp, 0, n}, Span{Tmp, n, n}

@@ -7,8 +7,8 @@ var reduces = []*Algorithm{
 	{Operation: Reduce, Name: "two-level", NeedsCommutative: true, NeedsNodes: true, writeSchedule: twoLevelReduce},
 }
 
-// linearReduce receives at the root from each rank in turn, beginning with the last, and combines
-// the data of each with that of the ranks after it.
+// linearReduce receives at the root from one rank after another, starting with the last, and
+// combines the data of each with that of the later ranks.
 func linearReduce(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.send(j.Root, j.wholeData(In))
@@ -77,9 +77,10 @@ func scatterGatherReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// combineByHalving lets a power of two of ranks exchange half of their remaining parts with the
-// rank … 4, 2, 1 away, and combine them. At the end rank number at has part at of the result. mine
-// returns where a rank has its parts, theirs where it receives those of others.
+// combineByHalving makes a power of two of ranks exchange half of their remaining parts with the
+// rank at distance … 4, 2, 1 and combine them. At the end the rank with number at has part at of
+// the result. mine returns the location of a rank's own parts, theirs the location of received
+// ones.
 func combineByHalving(s *Script, p powerOfTwoRanks, at int, mine, theirs func(from, to int) Span) {
 	for far := p.ranks / 2; far >= 1; far /= 2 {
 		keep := at &^ (far - 1)
@@ -90,7 +91,7 @@ func combineByHalving(s *Script, p powerOfTwoRanks, at int, mine, theirs func(fr
 	}
 }
 
-// twoLevelReduce combines within the nodes, and then between their leaders.
+// twoLevelReduce combines within nodes, and then between their leaders.
 func twoLevelReduce(s *Script, j Job, rank int) {
 	inside, between := j.nodeAndLeaderLevels(s, rank)
 	inside.addSteps(j, binomialReduce)
@@ -104,7 +105,7 @@ var reduceScatters = []*Algorithm{
 }
 
 // reduceThenScatter combines all data at rank 0 and sends each rank its block. Tmp has the combined
-// data, then a buffer to receive.
+// data, then a receive buffer.
 func reduceThenScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	j.Root = 0
@@ -119,7 +120,7 @@ func reduceThenScatter(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, Span{Tmp, 0, j.Bytes}, j.wholeData(Out))
 }
 
-// pairwiseReduceScatter sends each rank its block, and combines the blocks that it receives.
+// pairwiseReduceScatter sends each rank its block, and combines the received blocks.
 func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	for i := 1; i < j.Ranks; i++ {
@@ -129,8 +130,8 @@ func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	}
 }
 
-// ringReduceScatter passes the blocks around a ring, each to the rank that it is for, and combines
-// them on their way. Tmp has the block to send, then a buffer to receive.
+// ringReduceScatter passes each block around a ring to its destination, and combines it on the way.
+// Tmp has the block to send, then a receive buffer.
 func ringReduceScatter(s *Script, j Job, rank int) {
 	own := func(i int) Span { return j.block(In, mod(rank-1-i, j.Ranks)) }
 	into := func(i int) Span { return Span{Tmp, i % 2 * j.Bytes, j.Bytes} }
@@ -170,8 +171,8 @@ func linearScan(s *Script, j Job, rank int) {
 	}
 }
 
-// doublingScan receives from the rank 1, 2, 4 … before it the combined data of as many ranks.
-// Hillis and Steele 1986.
+// doublingScan receives the combined data of 1, 2, 4 … ranks from the rank at that distance before
+// it. Hillis and Steele 1986.
 func doublingScan(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	for far := 1; far < j.Ranks; far *= 2 {

@@ -6,7 +6,7 @@ var scatters = []*Algorithm{
 	{Operation: Scatter, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelScatter},
 }
 
-// linearScatter sends from the root to each rank in turn.
+// linearScatter sends from the root to one rank after another.
 func linearScatter(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.recv(j.Root, j.wholeData(Out))
@@ -19,7 +19,7 @@ func linearScatter(s *Script, j Job, rank int) {
 	}
 }
 
-// postedScatter begins to send to all ranks from the root, and waits.
+// postedScatter posts sends from the root to all ranks, and waits for them.
 func postedScatter(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.recv(j.Root, j.wholeData(Out))
@@ -48,15 +48,15 @@ func binomialScatter(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, Span{area, 0, j.Bytes}, j.wholeData(Out))
 }
 
-// rotateBlocks copies the blocks of an area into another so that block first comes first.
+// rotateBlocks copies the blocks of an area to another so that block first comes first.
 func rotateBlocks(s *Script, j Job, from, to Area, first int) {
 	n := (j.Ranks - first) * j.Bytes
 	s.addLocalStep(Copy, Span{from, first * j.Bytes, n}, Span{to, 0, n})
 	s.addLocalStep(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
 }
 
-// twoLevelScatter scatters among the leaders, and then within the nodes. Blocks are sent in the
-// order of nodes, and of ranks within a node.
+// twoLevelScatter scatters among leaders, and then within nodes. Blocks are sent in the order of
+// nodes, and of ranks within a node.
 func twoLevelScatter(s *Script, j Job, rank int) {
 	area, l := Tmp, j.twoLevelJob()
 	switch {
@@ -84,7 +84,7 @@ var gathers = []*Algorithm{
 	{Operation: Gather, Name: "two-level", NeedsNodes: true, writeSchedule: twoLevelGather},
 }
 
-// linearGather receives at the root from each rank in turn.
+// linearGather receives at the root from one rank after another.
 func linearGather(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.send(j.Root, j.wholeData(In))
@@ -97,8 +97,9 @@ func linearGather(s *Script, j Job, rank int) {
 	}
 }
 
-// synchronizedGather lets the root tell each rank in turn when to send. A rank then sends its first
-// segment, and the rest of its data, which the root no longer waits for.
+// synchronizedGather makes the root tell one rank after another to send. A rank then sends its
+// first segment, and the rest of its data, for which the root does not wait before it tells the
+// next rank.
 func synchronizedGather(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		first := j.Bytes
@@ -140,9 +141,9 @@ func binomialGather(s *Script, j Job, rank int) {
 	}
 }
 
-// collectOnBinomialTree goes up a binomial tree to the root. A subtree is a range of ranks, counted
-// from the root. part returns where a rank keeps the data of ranks [from, to), counted from itself.
-// then, if not nil, is called after each part that a child has sent.
+// collectOnBinomialTree collects data up a binomial tree at the root. A subtree is a range of
+// ranks, counted from the root. part returns where a rank keeps the data of ranks [from, to),
+// counted from itself. then, if not nil, is called after each part received from a child.
 func collectOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
@@ -160,8 +161,8 @@ func collectOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) S
 	}
 }
 
-// twoLevelGather gathers within the nodes, and then between their leaders. Blocks are sent in the
-// order of nodes, and of ranks within a node.
+// twoLevelGather gathers within nodes, and then between their leaders. Blocks are sent in the order
+// of nodes, and of ranks within a node.
 func twoLevelGather(s *Script, j Job, rank int) {
 	area, l := Tmp, j.twoLevelJob()
 	if rank == j.Root && l.isInRankOrder() {

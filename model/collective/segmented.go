@@ -1,7 +1,7 @@
 package collective
 
-// segmentBytes returns the length of segments for a length that is asked for: full elements, at
-// least one. 0: the whole data.
+// segmentBytes returns the segment size for a requested size: whole elements, at least one. 0: all
+// data.
 func (j Job) segmentBytes(asked int) int {
 	if asked == 0 {
 		return max(j.Bytes, j.elementBytes())
@@ -9,13 +9,14 @@ func (j Job) segmentBytes(asked int) int {
 	return max(asked/j.elementBytes(), 1) * j.elementBytes()
 }
 
-// divideSpan divides a span into segments, at least one. It returns their number.
+// divideSpan divides a span into at least one segment. It returns their number and a function for
+// segment i.
 func (j Job) divideSpan(of Span, segment int) (n int, part func(i int) Span) {
 	n = max((of.Bytes+segment-1)/segment, 1)
 	return n, func(i int) Span { return Span{of.Area, of.Offset + i*segment, min(segment, of.Bytes-i*segment)} }
 }
 
-// treeBcast sends the data down a tree, segment by segment. A rank begins to send a segment to all
+// treeBcast sends the data down a tree, segment by segment. A rank posts sends of a segment to all
 // of its children, and receives the next one meanwhile.
 func treeBcast(t tree, segment int) schedule {
 	return func(s *Script, j Job, rank int) {
@@ -56,7 +57,7 @@ func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
 
 // splitBinaryBcast sends one half of the data to the ranks below each child of the root in a binary
 // tree. At the end each rank exchanges its half with a rank of the other side. Data that is too
-// short for this goes along a chain.
+// short goes along a chain.
 func splitBinaryBcast(segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		half := (j.Bytes/j.elementBytes() + 1) / 2 * j.elementBytes()
@@ -75,7 +76,7 @@ func splitBinaryBcast(segment int) schedule {
 			side := (at + 1) % 2
 			sendDownTree(s, j, binaryTree{}, rank, halves[side], length)
 			switch pair := mod(rank+1-2*side, j.Ranks); {
-			case at+1 == j.Ranks && side == 0: // the other side has a rank less
+			case at+1 == j.Ranks && side == 0: // the other side has one rank less
 				s.recv(j.Root, halves[1])
 			default:
 				s.exchange(pair, halves[side], pair, halves[1-side])
@@ -97,8 +98,8 @@ func splitBinaryBcast(segment int) schedule {
 	}
 }
 
-// treeReduce combines the data up a tree, segment by segment. A rank combines what it has received
-// while it receives from the next child.
+// treeReduce combines the data up a tree, segment by segment. A rank combines received data while
+// it receives from the next child.
 func treeReduce(t tree, segment int) schedule {
 	return func(s *Script, j Job, rank int) {
 		combineUpTree(s, j, t, rank, j.segmentBytes(segment))
@@ -121,8 +122,8 @@ func inOrderReduce(segment int) schedule {
 	}
 }
 
-// combineUpTree combines the data of a rank with that of the ranks below it, and sends it to its
-// parent. Data of a child stands before that of the rank and of the children after it. Tmp has two
+// combineUpTree combines the data of a rank with that of the ranks below it, and sends the result
+// to its parent. Data of a child precedes that of the rank and of later children. Tmp has two
 // buffers for segments.
 func combineUpTree(s *Script, j Job, t tree, rank, segment int) {
 	at := mod(rank-j.Root, j.Ranks)

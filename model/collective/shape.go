@@ -1,15 +1,15 @@
 package collective
 
-// tree says along which edges ranks send, by their numbers from the root on.
+// tree defines the edges along which ranks send, by their numbers from the root.
 type tree interface {
-	parent(at, ranks int) int // of the root: None
+	parent(at, ranks int) int // None for the root
 
 	// child returns child i of a rank, or None. A broadcast sends to child 0 first, and a reduction
 	// receives from it last.
 	child(at, ranks, i int) int
 }
 
-// childCount returns how many children a rank has.
+// childCount returns the number of children of a rank.
 func childCount(t tree, at, ranks int) int {
 	n := 0
 	for t.child(at, ranks, n) != None {
@@ -18,7 +18,7 @@ func childCount(t tree, at, ranks int) int {
 	return n
 }
 
-// rankOrNone returns a number if there is such a rank, and else None.
+// rankOrNone returns a number if the rank exists, and otherwise None.
 func rankOrNone(ranks, number int) int {
 	if number < ranks {
 		return number
@@ -26,8 +26,9 @@ func rankOrNone(ranks, number int) int {
 	return None
 }
 
-// knomialTree has for each digit but 0 of a rank's number to the base of the radix the children in
-// which a lower digit differs. The farthest child is first.
+// knomialTree is a k-nomial tree whose value is the radix. For each zero digit below the lowest
+// nonzero digit of a rank's number, to the base of the radix, its children differ in that digit.
+// The farthest child is first.
 type knomialTree int
 
 func (t knomialTree) parent(at, _ int) int {
@@ -57,8 +58,8 @@ func (t knomialTree) child(at, ranks, i int) int {
 	return None
 }
 
-// highBitTree is a binomial tree in which the parent of a rank is that without its highest bit. The
-// nearest child is first.
+// highBitTree is a binomial tree in which the parent of a rank is the rank without its highest bit.
+// The nearest child is first.
 type highBitTree struct{}
 
 func (highBitTree) parent(at, _ int) int {
@@ -72,7 +73,7 @@ func (highBitTree) child(at, ranks, i int) int {
 	return rankOrNone(ranks, at+max(2*highBit(at), 1)<<i)
 }
 
-// highBit returns the highest power of two in a number, or 0.
+// highBit returns the highest power of two contained in a number, or 0.
 func highBit(n int) int {
 	bit := 0
 	for b := 1; b <= n; b *= 2 {
@@ -81,11 +82,11 @@ func highBit(n int) int {
 	return bit
 }
 
-// chainTree has as many chains of neighbors below the root as its number says. The first ones are
-// longer by one rank if they cannot be equal.
+// chainTree has a number of chains of neighbours below the root, given by its value. If they cannot
+// be equal, the first ones have one rank more.
 type chainTree int
 
-// chains returns the number of chains, the ranks of each, and how many have one more.
+// chains returns the number of chains, the number of ranks in each, and how many have one more.
 func (t chainTree) chains(ranks int) (n, length, longer int) {
 	n = max(min(int(t), ranks-1), 1)
 	return n, (ranks - 1) / n, (ranks - 1) % n
@@ -107,7 +108,7 @@ func (t chainTree) parent(at, ranks int) int {
 	return at - 1
 }
 
-// chain returns the number of the chain that a rank is in.
+// chain returns the index of the chain that contains a rank.
 func (t chainTree) chain(ranks, at int) int {
 	_, length, longer := t.chains(ranks)
 	if long := longer * (length + 1); at-1 >= long {
@@ -127,16 +128,16 @@ func (t chainTree) child(at, ranks, i int) int {
 	return at + 1
 }
 
-// binaryTree is a binary tree whose levels are filled in the order of ranks. Ranks of a level take
-// turns to have a child, so the ranks below one child of the root are odd, and those below the
-// other even.
+// binaryTree is a binary tree whose levels are filled in the order of ranks. Ranks of a level get
+// children in turn, so the ranks below one child of the root are odd, and those below the other
+// even.
 type binaryTree struct{}
 
 func (binaryTree) parent(at, _ int) int {
 	if at == 0 {
 		return None
 	}
-	above := highBit(at+1) / 2 // ranks of the level above
+	above := highBit(at+1) / 2 // ranks on the level above
 	return above - 1 + (at+1)%above
 }
 
@@ -148,8 +149,8 @@ func (binaryTree) child(at, ranks, i int) int {
 }
 
 // inOrderTree is a binary tree below the last rank. The ranks of each subtree are consecutive, and
-// its root is the last one of them. A rank's own data stands after that of child 1, and that after
-// the data of child 0.
+// its root is the last of them. A rank's own data follows that of child 1, which follows that of
+// child 0.
 type inOrderTree struct{}
 
 func (inOrderTree) parent(at, ranks int) int {

@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// simulation is the execution of a job. Events of the same time run in the order in which they were
+// simulation is the execution of a job. Events at equal times run in the order in which they were
 // scheduled.
 type simulation struct {
 	Machine
@@ -18,11 +18,11 @@ type simulation struct {
 	queue        eventqueue.Queue[uint64, event]
 	eventCount   uint64
 	occupied     occupancy
-	occupations  []model.Occupation // of a message; used again
-	freeMessages []*message         // that were received
+	occupations  []model.Occupation // of a message; reused
+	freeMessages []*message         // messages that were received
 }
 
-// runEvents executes events until none is left.
+// runEvents executes events until none are left.
 func (x *simulation) runEvents() {
 	for !x.queue.IsEmpty() {
 		at, _, e := x.queue.Pop()
@@ -34,10 +34,10 @@ func (x *simulation) runEvents() {
 	}
 }
 
-// event is a rank that can act, or a message that reaches its interface.
+// event says that a rank can act, or that a message reaches the receiver's interface.
 type event struct {
 	rank    *rankClock
-	message *message // nil if the rank acts
+	message *message // nil: the rank acts
 }
 
 // rankClock is the state of a rank.
@@ -46,24 +46,24 @@ type rankClock struct {
 	next                func() (Step, bool)
 	step                Step
 	now                 unit.Time
-	outFreeAt, inFreeAt unit.Time      // until then its outgoing and incoming interfaces are occupied
-	outgoing            *message       // of the step, until it is sent
-	inbox               []*message     // that have arrived or will, in that order
-	receivedEarly       map[int]int    // messages of each sender that were received before their step
-	blockingSends       openRendezvous // of the step
+	outFreeAt, inFreeAt unit.Time      // end of the occupation of its outgoing and incoming interfaces
+	outgoing            *message       // message of the current step, until it is sent
+	inbox               []*message     // messages that have arrived or will, in order
+	receivedEarly       map[int]int    // number of messages, by sender, that were received before their step
+	blockingSends       openRendezvous // of the current step
 	postedSends         openRendezvous
 	received            bool // the step's data has been received
 	isWaiting           bool // for a message that has not arrived, or for the end of a send
 	ended               bool
 }
 
-// openRendezvous are rendezvous that have not ended.
+// openRendezvous has rendezvous that have not ended.
 type openRendezvous struct {
 	count int
 	end   unit.Time // of those that have ended
 }
 
-// startNextStep takes the next step of a rank, and executes local ones.
+// startNextStep starts the next step of a rank. It executes local steps.
 func (x *simulation) startNextStep(c *rankClock) {
 	for {
 		st, ok := c.next()
@@ -84,8 +84,8 @@ func (x *simulation) startNextStep(c *rankClock) {
 	}
 }
 
-// scheduleRank lets a rank act when its message can leave, when a message for it has arrived, or
-// when its sends have ended.
+// scheduleRank schedules a rank for the time when its message can leave, a message for it has
+// arrived, or its sends have ended.
 func (x *simulation) scheduleRank(c *rankClock) {
 	at := c.now
 	sends := &c.blockingSends
@@ -116,7 +116,7 @@ func (x *simulation) scheduleRank(c *rankClock) {
 }
 
 // executeTurn executes the part of a step for which a rank was scheduled: its send, a receive, or
-// the end.
+// its end.
 func (x *simulation) executeTurn(c *rankClock, at unit.Time) {
 	switch {
 	case c.outgoing != nil:
@@ -146,7 +146,7 @@ func (x *simulation) newMessage(c *rankClock, st *Step) *message {
 	return m
 }
 
-// send sends the message of a rank's step, whose first byte can leave at a time.
+// send sends the message of a rank's step. Its first byte can leave at time at.
 func (x *simulation) send(c *rankClock, at unit.Time) {
 	m := c.outgoing
 	c.outgoing = nil
@@ -166,7 +166,7 @@ func (x *simulation) send(c *rankClock, at unit.Time) {
 	x.LongestMessage = max(x.LongestMessage, m.size)
 }
 
-// arriveAtReceiver lets a message occupy the interface of its receiver.
+// arriveAtReceiver makes a message occupy the receiver's interface.
 func (x *simulation) arriveAtReceiver(c *rankClock, m *message, at unit.Time) {
 	if m.arrivalTime = at; !m.rendezvous {
 		begin := x.occupy(m, max(at, c.inFreeAt), true)
@@ -179,7 +179,7 @@ func (x *simulation) arriveAtReceiver(c *rankClock, m *message, at unit.Time) {
 	}
 }
 
-// receive receives the message of a rank's step, unless it was received before, or else the next
+// receive receives the message of a rank's step, unless it was received early, or else the next
 // one.
 func (x *simulation) receive(c *rankClock) {
 	if c.receivedEarly[c.step.From] > 0 {
@@ -203,14 +203,14 @@ func (x *simulation) receive(c *rankClock) {
 	x.freeMessages = append(x.freeMessages, m)
 }
 
-// firstToReceive returns the index in the inbox of the message that the rank receives next, or -1.
-// A rendezvous waits for the step that receives it, unless receives are posted.
+// firstToReceive returns the index in the inbox of the next message to receive, or -1. A rendezvous
+// waits for its step, unless receives are posted.
 func (c *rankClock) firstToReceive() int {
 	return slices.IndexFunc(c.inbox, func(m *message) bool { return !m.rendezvous || m.from == c.step.From || c.step.IsPosted })
 }
 
-// transfer lets the bytes of a rendezvous, whose receive ends now if nothing holds it up, occupy
-// both interfaces, and ends its send.
+// transfer makes the bytes of a rendezvous, whose receive ends now without contention, occupy both
+// interfaces, and ends its send.
 func (x *simulation) transfer(m *message, c *rankClock) {
 	s := &x.ranks[m.from]
 	begin := x.occupy(m, max(c.now-m.bytesTime, m.begin, s.outFreeAt, c.inFreeAt), false)
@@ -228,8 +228,8 @@ func (x *simulation) transfer(m *message, c *rankClock) {
 	}
 }
 
-// occupy lets a message occupy what it shares with others when it leaves or when it arrives, and
-// returns a time so much later as it has to wait.
+// occupy makes a message occupy its shared components at its departure or its arrival, and returns
+// the time at, delayed by its waiting time.
 func (x *simulation) occupy(m *message, at unit.Time, atReceiver bool) unit.Time {
 	if x.SharedOccupations == nil {
 		return at

@@ -7,38 +7,38 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Rule chooses the algorithm of an operation, for jobs up to a size.
+// Rule selects the algorithm of an operation for some jobs.
 type Rule struct {
 	Operation Operation
-	Peers     model.Peers // IntraPeers: all ranks are in one node; InterPeers: they are in several
-	MaxRanks  int         // at most; 0: any number
-	MaxBytes  int         // at most; negative: any number
+	Peers     model.Peers // IntraPeers: all ranks share one node; InterPeers: they do not
+	MaxRanks  int         // 0: no limit
+	MaxBytes  int         // negative: no limit
 	Algorithm string
 
-	// Conditions that libraries of today have besides.
+	// Further conditions, as in current libraries.
 	BytesOfAllRanks bool        // Bytes counts the blocks of all ranks together
-	OnlyCommutative bool        // only for data that is combined in any order
+	OnlyCommutative bool        // only for commutative operations
 	OnlyPowerOfTwo  bool        // only for a power of two of ranks
 	MinElements     MinElements // of the data
 }
 
-// MinElements is the least number of elements for which a rule applies.
+// MinElements is the minimum number of elements for which a rule applies.
 type MinElements uint8
 
-// The least numbers of elements.
+// Minimum numbers of elements.
 const (
 	AnyElements              MinElements = iota
-	ElementPerRank                       // one for each rank
-	ElementPerPowerOfTwoRank             // one for each rank of the largest power of two of them
+	ElementPerRank                       // one per rank
+	ElementPerPowerOfTwoRank             // one per rank of the largest power of two of ranks
 )
 
-// appliesTo reports whether a rule applies to a job of its operation whose ranks are of a tier.
+// appliesTo reports whether a rule applies to a job of its operation, whose ranks have a tier.
 func (r *Rule) appliesTo(tier model.Tier, j *Job) bool {
 	return r.Peers.Contains(tier) && (r.MaxRanks == 0 || j.Ranks <= r.MaxRanks) && (r.MaxBytes < 0 || r.comparedBytes(j) <= r.MaxBytes) &&
 		(!r.OnlyPowerOfTwo || hasPowerOfTwoRanks(*j)) && j.Bytes/j.elementBytes() >= r.minElements(j.Ranks)
 }
 
-// comparedBytes returns the bytes of a job that a rule compares with its own.
+// comparedBytes returns the number of bytes of a job that a rule compares with MaxBytes.
 func (r *Rule) comparedBytes(j *Job) int {
 	if r.BytesOfAllRanks && r.Operation.HasBlocks() {
 		return j.Bytes * j.Ranks
@@ -46,7 +46,7 @@ func (r *Rule) comparedBytes(j *Job) int {
 	return j.Bytes
 }
 
-// minElements returns the least number of elements of a number of ranks.
+// minElements returns the minimum number of elements for a number of ranks.
 func (r *Rule) minElements(ranks int) int {
 	switch r.MinElements {
 	case ElementPerRank:
@@ -68,7 +68,7 @@ type choice struct {
 	*Algorithm
 }
 
-// NewTuning returns the tuning by rules. It omits rules with unknown algorithms.
+// NewTuning returns the tuning for rules. It omits rules with unknown algorithms.
 func NewTuning(rules []Rule) *Tuning {
 	t := new(Tuning)
 	for _, r := range rules {
@@ -85,11 +85,11 @@ func NewTuning(rules []Rule) *Tuning {
 	return t
 }
 
-// NeedsNodes reports whether choosing an algorithm for an operation depends on which ranks share a
-// node.
+// NeedsNodes reports whether the choice of an algorithm for an operation depends on the placement
+// of ranks on nodes.
 func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].needsNodes }
 
-// HasOwnRule reports whether the table has a rule for an operation that is not one of Defaults.
+// HasOwnRule reports whether the table has a rule for an operation that is not in Defaults.
 func (t *Tuning) HasOwnRule(o Operation) bool {
 	rules := len(t[o].choices) - 1
 	for _, r := range Defaults {
@@ -101,8 +101,8 @@ func (t *Tuning) HasOwnRule(o Operation) bool {
 }
 
 // ChooseAlgorithm returns the algorithm for a job: that of the first rule that applies and whose
-// algorithm serves it, or else the simplest. Algorithms that do not combine in the order of ranks
-// are chosen only if the operation commutes.
+// algorithm supports the job, or else the simplest. Algorithms that do not combine in the order of
+// ranks are chosen only if the operation commutes.
 func (t *Tuning) ChooseAlgorithm(o Operation, j *Job, commutes bool) *Algorithm {
 	tier := j.Nodes.tier()
 	choices := t[o].choices
@@ -115,8 +115,8 @@ func (t *Tuning) ChooseAlgorithm(o Operation, j *Job, commutes bool) *Algorithm 
 	return choices[last].Algorithm
 }
 
-// RulesOfLibrary returns the rules of a library, followed by the decisions that it names, and by
-// Defaults. Unknown names panic.
+// RulesOfLibrary returns the rules of a library, followed by those of the decisions that it names,
+// and by Defaults. It panics on unknown names.
 func RulesOfLibrary(l *model.Library) []Rule {
 	var rules []Rule
 	for _, c := range l.Collectives {
@@ -136,9 +136,9 @@ func RulesOfLibrary(l *model.Library) []Rule {
 	return append(rules, Defaults...)
 }
 
-// EarlierRulesCovering returns the earlier rules that together apply to all jobs to which a rule of
-// a table could apply, or nil if jobs are left for it. serves reports whether its algorithm can
-// serve any job.
+// EarlierRulesCovering returns the earlier rules of a table that together apply to all jobs to
+// which a rule could apply, or nil if jobs are left for it. serves reports whether the rule's
+// algorithm supports any job.
 func EarlierRulesCovering(rules []Rule, rule int) (before []int, serves bool) {
 	r := &rules[rule]
 	for _, k := range r.largestJobs() {
@@ -163,11 +163,11 @@ type jobClass struct {
 	operation Operation
 	Job
 	tier     model.Tier
-	hasTiers bool // several nodes, and several ranks in one of them
+	hasTiers bool // several nodes, at least one with several ranks
 	commutes bool
 }
 
-// canUseRule reports whether a rule applies to such jobs and its algorithm serves them.
+// canUseRule reports whether a rule applies to such jobs and its algorithm supports them.
 func (k *jobClass) canUseRule(r *Rule) bool {
 	a := AlgorithmNamed(r.Operation, r.Algorithm)
 	return r.Operation == k.operation && r.appliesTo(k.tier, &k.Job) && a != nil && a.servesCount(k.Ranks) && (k.hasTiers || !a.NeedsNodes) && (k.commutes || !a.NeedsCommutative)
@@ -185,7 +185,7 @@ func (r *Rule) largestJobs() []jobClass {
 		bytes = many
 	}
 	counts := []int{newPowerOfTwoRanks(ranks).ranks}
-	for _, n := range []int{ranks, ranks - 1} { // the largest odd and even numbers that are no powers of two
+	for _, n := range []int{ranks, ranks - 1} { // the largest odd and even numbers that are not powers of two
 		for n > 2 && isPowerOfTwo(n) {
 			n -= 2
 		}
@@ -211,7 +211,7 @@ func (r *Rule) largestJobs() []jobClass {
 }
 
 // Defaults are rules for most machines: trees for short data, and algorithms that send each byte
-// few times for long data. The lengths are round numbers near those of MPICH. Thakur, Rabenseifner
+// few times for long data. The sizes are round numbers near those of MPICH. Thakur, Rabenseifner
 // and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
 var Defaults = []Rule{
 	{Operation: Barrier, MaxBytes: -1, Algorithm: "binomial"},

@@ -10,25 +10,25 @@ import (
 
 // Tree is a broadcast tree with its times.
 type Tree struct {
-	Nodes    []Node // in the order in which they get the message; the first is the root
+	Nodes    []Node // in the order in which they receive the message; the first is the root
 	LastTime unit.Time
 }
 
-// Node is a rank of a tree. Ranks are numbered in the order in which they get the message.
+// Node is a rank of a tree. Ranks are numbered in the order in which they receive the message.
 type Node struct {
 	Parent      int       // −1 for the root
-	ReceiveTime unit.Time // when it has received the message
+	ReceiveTime unit.Time // end of its receive
 	Children    []int     // in the order in which it sends to them
 }
 
-// OptimalBroadcast returns the broadcast of k bytes that ends first. Each rank that has the message
-// sends it as fast as it can to the ranks that would have it soonest: with the message at time t it
-// reaches its i-th child at
+// OptimalBroadcast returns the fastest broadcast of k bytes. Each rank that has the message sends
+// it as fast as possible to the ranks that would receive it soonest. A rank that has the message at
+// time t reaches its i-th child at
 //
 //	t + o_s + (i−1)·max(g + (k−1) G, o_s) + (k−1) G + L + o_r
 //
-// Karp, Sahay, Santos and Schauser, OptimalBroadcast Broadcast and Summation in the LogP Model,
-// 1993, section 2, with the terms of LogGP for long messages.
+// Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993,
+// section 2, with the terms of LogGP for long messages.
 func (m Machine) OptimalBroadcast(ranks, k int) Tree {
 	p := timingOf(&m.Parameters, k, false)
 	way, apart := p.oneWayTime, max(p.bytesTime+p.gap, p.send)
@@ -68,7 +68,7 @@ func (o *candidateQueue) Pop() any {
 	return x
 }
 
-// String draws the tree, a line for each rank below the one that sends to it.
+// String draws the tree, with one line per rank below the rank that sends to it.
 func (t Tree) String() string {
 	var b strings.Builder
 	t.drawSubtree(&b, 0, "")
