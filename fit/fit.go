@@ -1,11 +1,11 @@
 // Package fit turns samples into LogGP parameters, with intervals and warnings.
 //
-// Values go one way, a package a step: samples become cells (clean), cells over sizes become
-// curves of straight pieces (curve), pieces and differences of curves become parameters (params).
-// Ranks whose pairs were measured are put into tiers first (tiers), so that each pair has a place.
-// Every cell carries bootstrap replicates of its median along that way, so that an interval stands
-// at the end of it. docs/fit.md has the conventions. The packages know nothing of platforms: they
-// see times only.
+// Data flows in one direction, with a package for each step: samples become cells (clean), cells
+// over sizes become curves of straight pieces (curve), and pieces and differences of curves become
+// parameters (params). If all pairs of ranks were measured, the ranks are first grouped into tiers
+// (tiers), so that each pair has a place. Every cell carries bootstrap replicates of its median
+// through all steps, from which the intervals are computed. Fit runs all steps. docs/fit.md has the
+// conventions. The packages use only times and do not know platforms.
 package fit
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Result is what the samples say.
+// Result is the result of a fit.
 type Result struct {
 	Parameters         []params.Parameter
 	Warnings           []clean.Warning
 	Curves             []curve.Curve
-	PLogP              []params.PLogP              // of the modes that have round trips
-	EagerLimitEvidence []params.EagerLimitEvidence // where messages begin to wait for their receivers
-	Tiers              []tiers.Tiers               // of platforms and libraries whose pairs of ranks were all measured
-	TimerCurves        []*curve.Curve              // of the timers alone, for a comparison with other sets
+	PLogP              []params.PLogP              // for modes with round trips
+	EagerLimitEvidence []params.EagerLimitEvidence // sizes from which messages wait for their receivers
+	Tiers              []tiers.Tiers               // for platforms and libraries with all pairs of ranks measured
+	TimerCurves        []*curve.Curve              // of plain timers, for a comparison with other sets
 }
 
-// Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if
-// one place of a library has samples of two clocks. Data from which a parameter cannot be had is
-// none: that is a warning. The same set and options give the same result, however many processors
-// work on it.
+// Fit derives parameters from samples. It fails if the facts of the set are inconsistent, or if one
+// place of a library has samples of two clocks. If the data does not determine a parameter, it is
+// omitted with a warning. The same set and options give the same result, independent of the number
+// of processors.
 func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	o = o.WithDefaults()
 	set, found, err := tiers.AssignTiers(set)

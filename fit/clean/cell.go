@@ -11,36 +11,37 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Cell is what the repetitions of one timer at one size say. Times are in microseconds.
+// Cell summarizes the repetitions of one timer at one size. Times are in microseconds.
 type Cell struct {
 	Bytes         int
 	SampleCount   int       // samples
-	FewestSamples int       // of a combination: those of the cell that has the fewest
+	FewestSamples int       // for a combination: those of the cell with the fewest
 	Value         float64   // median
 	Replicates    []float64 // bootstrap replicates of the median
 	StandardError float64   // standard error, from the replicates
 
 	Low, High       float64 // interval of the median
-	ResolutionError float64 // part of it that is the timer's resolution
+	ResolutionError float64 // part of the interval due to the timer's resolution
 
-	Roots    []Cell        // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
-	Launches LaunchMedians // what each launch says
+	Roots    []Cell        // with the barrier's root at P1 and at P2, if Value is the mean of the two; otherwise none
+	Launches LaunchMedians // medians of the launches
 
-	HasOddReps, HasDisagreeingRoots, HasHeavyTail, HasCoarseTimer, HasDrift bool // what is wrong with it
+	HasOddReps, HasDisagreeingRoots, HasHeavyTail, HasCoarseTimer, HasDrift bool // problems of the samples
 }
 
-// Samples of a cell: fewer than MinSamplesForInterval show no interval, and with fewer than
-// MinTrustedSamples it is doubtful.
+// Numbers of samples: cells with fewer than MinSamplesForInterval have no interval, and those with
+// fewer than MinTrustedSamples are doubtful.
 const (
 	MinSamplesForInterval = 5
 	MinTrustedSamples     = 20
 )
 
-// HasFewSamples says whether the cell, or one of those that it is made of, has few samples.
+// HasFewSamples reports whether the cell, or one of the cells from which it is computed, has few
+// samples.
 func (c *Cell) HasFewSamples() bool { return c.FewestSamples < MinTrustedSamples }
 
-// DisplayedInterval returns the interval that is shown with the value. With fewer than
-// MinSamplesForInterval samples there is none, and both ends are NaN.
+// DisplayedInterval returns the interval to show with the value. With fewer than
+// MinSamplesForInterval samples both ends are NaN.
 func (c *Cell) DisplayedInterval() (low, high float64) {
 	if c.FewestSamples < MinSamplesForInterval {
 		return math.NaN(), math.NaN()
@@ -48,23 +49,23 @@ func (c *Cell) DisplayedInterval() (low, high float64) {
 	return c.Low, c.High
 }
 
-// sampleGroup is the samples of a part of a cell, sorted: of one launch, and of one root where the
-// two are kept apart.
+// sampleGroup has the sorted samples of a part of a cell: of one launch, and of one root if roots
+// are kept apart.
 type sampleGroup struct {
 	times  []unit.Time
 	Median float64
 }
 
-// rootCombination says what to make of the two roots of a barrier.
+// rootCombination says how to combine the samples of the two barrier roots.
 type rootCombination uint8
 
 const (
-	PoolRoots     rootCombination = iota // one set of samples
-	takeLowerRoot                        // the lower root: the two disagree
-	averageRoots                         // the mean of the two medians: what one root adds the other takes away
+	PoolRoots     rootCombination = iota // pool them into one set of samples
+	takeLowerRoot                        // use the lower root: the two disagree
+	averageRoots                         // use the mean of the two medians: what one root adds, the other subtracts
 )
 
-// NewCell makes a cell of the series of one size, one a launch.
+// NewCell returns the cell of one size, given its series, one per launch.
 func NewCell(launches []*sample.Series, how rootCombination, f sample.Runs, o Options) Cell {
 	c := Cell{Bytes: launches[0].Bytes}
 	var whole LaunchMedians
@@ -104,8 +105,8 @@ func NewCell(launches []*sample.Series, how rootCombination, f sample.Runs, o Op
 	return c
 }
 
-// SetInterval derives the standard error and the interval from the replicates. The interval is
-// wider by slack on both sides.
+// SetInterval computes the standard error and the interval from the replicates. It widens the
+// interval by slack on both sides.
 func (c *Cell) SetInterval(slack, level float64) {
 	sorted := slices.Clone(c.Replicates)
 	SortExtremes(sorted, max(0.1587, (1-level)/2))
@@ -114,7 +115,7 @@ func (c *Cell) SetInterval(slack, level float64) {
 	c.Low, c.High, c.ResolutionError = c.Low-slack, c.High+slack, slack
 }
 
-// GroupSamples sorts the samples of a launch into groups: one, or one a root.
+// GroupSamples divides the samples of a launch into groups: a single one, or one per root.
 func (c *Cell) GroupSamples(s *sample.Series, f sample.Runs) []sampleGroup {
 	var groups []sampleGroup
 	for _, times := range f.SplitByRoot(s) {
@@ -124,8 +125,8 @@ func (c *Cell) GroupSamples(s *sample.Series, f sample.Runs) []sampleGroup {
 	return groups
 }
 
-// SelectCountedGroups returns the groups of a launch whose medians are averaged: all, if the mean
-// of the roots is what counts; else one.
+// SelectCountedGroups returns the groups of a launch whose medians are averaged: all groups for
+// averageRoots, otherwise a single one.
 func SelectCountedGroups(groups []sampleGroup, how rootCombination) []sampleGroup {
 	if how == averageRoots || len(groups) == 1 {
 		return groups
@@ -140,7 +141,7 @@ func SelectCountedGroups(groups []sampleGroup, how rootCombination) []sampleGrou
 	return []sampleGroup{a}
 }
 
-// rootsDisagree says whether the two roots of a cell do.
+// rootsDisagree reports whether the two roots of a cell disagree.
 func rootsDisagree(launches []*sample.Series, f sample.Runs) bool {
 	parts, least := make([][]sampleGroup, len(launches)), f.Resolution(launches...)
 	for i, s := range launches {
@@ -153,7 +154,7 @@ func rootsDisagree(launches []*sample.Series, f sample.Runs) bool {
 	return !rootsAgree(parts, least)
 }
 
-// spreadClockSteps returns sorted times as a clock shows them that has steps.
+// spreadClockSteps returns sorted times as a clock with steps shows them.
 func spreadClockSteps(times []unit.Time, clock string, resolution float64) []unit.Time {
 	if clock != "real" {
 		return times
@@ -161,7 +162,7 @@ func spreadClockSteps(times []unit.Time, clock string, resolution float64) []uni
 	return spreadEqualSamples(times, unit.FromMicros(resolution))
 }
 
-// newGroup sorts samples, after looking at their order.
+// newGroup sorts samples after checking their order for drift.
 func (c *Cell) newGroup(times []unit.Time, clock string, resolution float64) sampleGroup {
 	g := groupOfSorted(sortedCopy(times))
 	c.HasDrift = c.HasDrift || hasDrift(times, g)
@@ -170,10 +171,10 @@ func (c *Cell) newGroup(times []unit.Time, clock string, resolution float64) sam
 	return groupOfSorted(spreadClockSteps(g.times, clock, resolution))
 }
 
-// spreadEqualSamples returns sorted times in which equal ones are spread evenly over the interval
-// that the clock shows as the same: halfway to the next on both sides, and half a step at most. So
-// a median lies between two steps, nearer to the more frequent one (the median of grouped data),
-// and not on one of them by chance. If all times are equal they stay so.
+// spreadEqualSamples returns sorted times in which equal values are spread evenly over the interval
+// that the clock cannot resolve: halfway to the next value on both sides, at most half a step. The
+// median then lies between two steps, nearer to the more frequent one (the median of grouped data).
+// If all times are equal they do not change.
 func spreadEqualSamples(times []unit.Time, step unit.Time) []unit.Time {
 	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
 		return times
@@ -192,7 +193,7 @@ func spreadEqualSamples(times []unit.Time, step unit.Time) []unit.Time {
 			above = min(step, times[to]-times[to-1])
 		}
 		if m := unit.Time(to - from); m > 1 {
-			for i := from; i < to; i++ { // at (i+½)/m from one end to the other
+			for i := from; i < to; i++ { // at (i+½)/m of the interval
 				out[i] += ((below+above)*(2*unit.Time(i-from)+1) - 2*m*below) / (4 * m)
 			}
 		}
@@ -211,8 +212,8 @@ func groupOfSorted(sorted []unit.Time) sampleGroup {
 	return sampleGroup{sorted, SampleQuantile(sorted, 0.5)}
 }
 
-// SampleQuantile returns the quantile u of sorted samples in microseconds, between two of them on
-// the straight line.
+// SampleQuantile returns the quantile u of sorted samples in microseconds, with linear
+// interpolation.
 func SampleQuantile(sorted []unit.Time, u float64) float64 {
 	pos := u*float64(len(sorted)) - 0.5
 	i := int(pos)
@@ -226,15 +227,16 @@ func SampleQuantile(sorted []unit.Time, u float64) float64 {
 	return (low + (pos-float64(i))*(high-low)) / float64(unit.Microsecond)
 }
 
-// HalfWidth returns the 68 % half width of the interval of the median by ranks: n/2 ± √n/2.
+// HalfWidth returns the 68 % half width of the median's interval by ranks: n/2 ± √n/2.
 func (g sampleGroup) HalfWidth() float64 {
 	d := 0.5 / math.Sqrt(float64(len(g.times)))
 	return (SampleQuantile(g.times, 0.5+d) - SampleQuantile(g.times, 0.5-d)) / 2
 }
 
-// rootsAgree says whether the medians with the two roots differ by no more than their intervals
-// allow: four standard errors, since a fit makes hundreds of such comparisons, and in any case a
-// percent and a step. Many launches with few repetitions each show together what none shows alone.
+// rootsAgree reports whether the medians with the two roots differ by no more than their intervals
+// allow: by four standard errors, because a fit makes hundreds of such comparisons, and in any case
+// by a percent plus a step. Launches with few repetitions are pooled, because they show together
+// what none shows alone.
 func rootsAgree(launches [][]sampleGroup, step float64) bool {
 	a, b, size := pooledRoots(launches)
 	if a.times == nil {
@@ -244,9 +246,8 @@ func rootsAgree(launches [][]sampleGroup, step float64) bool {
 	return d <= 4*math.Hypot(a.HalfWidth(), b.HalfWidth()) || d <= 0.01*size+step
 }
 
-// pooledRoots returns the samples of all launches that have two roots, with each of them, and how
-// long they take. Of several launches it is by how much each sample is longer than the median of
-// its launch.
+// pooledRoots returns the samples of all launches that have two roots, by root, and their typical
+// duration. For several launches a sample is its difference from the median of its launch.
 func pooledRoots(launches [][]sampleGroup) (a, b sampleGroup, size float64) {
 	var with [2][]unit.Time
 	for _, g := range launches {
@@ -270,8 +271,8 @@ func pooledRoots(launches [][]sampleGroup) (a, b sampleGroup, size float64) {
 	return groupOfSorted(sortedCopy(with[0])), groupOfSorted(sortedCopy(with[1])), size
 }
 
-// clockStep returns the smallest difference between sorted times, in microseconds: of batches it is
-// a part of the clock's step. It is infinite where all are alike.
+// clockStep returns the smallest difference between sorted times, in microseconds. For batches it
+// is a fraction of the clock's step. It is infinite if all times are equal.
 func clockStep(times []unit.Time) float64 {
 	least := math.Inf(1)
 	for i := 1; i < len(times); i++ {
@@ -282,8 +283,7 @@ func clockStep(times []unit.Time) float64 {
 	return least
 }
 
-// hasHeavyTail says whether more than one sample, and more than one in a hundred, is far off on the
-// high side.
+// hasHeavyTail reports whether more than one sample, and more than 1 %, is far above the others.
 func (g sampleGroup) hasHeavyTail() bool {
 	limit := math.Max(2*g.Median, g.Median+10*(SampleQuantile(g.times, 0.75)-SampleQuantile(g.times, 0.25)))
 	i, _ := slices.BinarySearch(g.times, unit.FromMicros(limit)+1)
@@ -291,8 +291,8 @@ func (g sampleGroup) hasHeavyTail() bool {
 	return far > 1 && far*100 > len(g.times)
 }
 
-// isCoarse says whether the steps of the timer show: it is known to be coarse, or a real clock
-// shows few different times.
+// isCoarse reports whether the steps of the timer are visible: the timer is known to be coarse, or
+// a real clock shows few different times.
 func (g sampleGroup) isCoarse(clock string, resolution float64) bool {
 	if resolution > 0 && g.Median < 20*resolution {
 		return true
@@ -309,9 +309,9 @@ func (g sampleGroup) isCoarse(clock string, resolution float64) bool {
 	return distinct <= 10
 }
 
-// hasDrift says whether the later half of the repetitions is slower or faster than the earlier: by
-// counting samples above the median on both sides, at five standard deviations, and by more than a
-// percent.
+// hasDrift reports whether the later half of the repetitions is slower or faster than the earlier
+// half by more than a percent, and by five standard deviations of the number of samples above the
+// median.
 func hasDrift(times []unit.Time, g sampleGroup) bool {
 	n := len(times)
 	if n < 40 {
@@ -341,8 +341,8 @@ func countAbove(times []unit.Time, limit unit.Time) int {
 // resample returns bootstrap replicates of the median.
 //
 // The median of n draws with replacement from n sorted samples is the sample of rank ⌊nU⌋, where U
-// is the median of n uniform numbers: Beta((n+1)/2, (n+1)/2). So one draw of U does for n draws of
-// samples. U is made by Ulrich's formula (1984) for the symmetric beta distribution,
+// is the median of n uniform numbers: Beta((n+1)/2, (n+1)/2). So one draw of U replaces n draws of
+// samples. U follows from Ulrich's formula (1984) for the symmetric beta distribution,
 //
 //	½ + ½ √(1 − V^(2/(2a−1))) cos 2πW
 //
@@ -362,7 +362,7 @@ func (g sampleGroup) resample(replicates int, rng *rand.Rand) []float64 {
 	return reps
 }
 
-// cellRandom returns random numbers that depend on what was measured and on nothing else, so that
+// cellRandom returns a random source that depends only on the key, the part and the seed, so that
 // the order of work does not matter.
 func cellRandom(k sample.Key, part int, seed uint64) *rand.Rand {
 	h := fnv.New64a()
@@ -373,8 +373,9 @@ func cellRandom(k sample.Key, part int, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(k.Bytes)<<32^uint64(k.Launch)<<1^uint64(part)))
 }
 
-// defaultCombination says how the two roots of a barrier combine. Where a receive waits for a send
-// that began with it, the skew between the two is part of the time, with either sign.
+// defaultCombination returns how the two barrier roots combine. If a receive waits for a send that
+// started with it, the skew between the two is part of the time, with opposite signs for the two
+// roots.
 func defaultCombination(k sample.Key) rootCombination {
 	if k.Timer == sample.Timer21 && sample.IsBlockingMode(k.Mode) {
 		return averageRoots
@@ -382,7 +383,7 @@ func defaultCombination(k sample.Key) rootCombination {
 	return PoolRoots
 }
 
-// RootCombination returns how the roots of one cell combine, whose launches these are.
+// RootCombination returns how the roots of one cell combine, given its launches.
 func RootCombination(launches []*sample.Series, f sample.Runs) rootCombination {
 	how := defaultCombination(launches[0].Key)
 	if how == PoolRoots && rootsDisagree(launches, f) {
@@ -391,10 +392,10 @@ func RootCombination(launches []*sample.Series, f sample.Runs) rootCombination {
 	return how
 }
 
-// RootCombinations returns for each of some keys, which are in order, how the two roots of its cell
-// combine. Of a real clock the sizes of a curve go one way, the lower root's if those of more than
-// a fifth disagree: whether the roots of one do is a matter of chance where they nearly do, and a
-// curve that goes half the one way and half the other would look like a change of protocol.
+// RootCombinations returns how the two roots combine for each of some keys, which are in order. On
+// a real clock all sizes of a curve are treated alike, by the lower root if more than a fifth of
+// the sizes disagree. Otherwise chance would decide for sizes that nearly disagree, and a curve
+// that mixes both would look like a change of protocol.
 func RootCombinations(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.Runs) []rootCombination {
 	how := make([]rootCombination, len(keys))
 	RunParallel(len(keys), func(i int) { how[i] = RootCombination(series[keys[i]], f) })
@@ -419,10 +420,10 @@ func RootCombinations(keys []sample.Key, series map[sample.Key][]*sample.Series,
 	return how
 }
 
-// LinearCombination returns Σ factors·cells, with everything that is wrong with any of them.
+// LinearCombination returns Σ factors·cells, with the problems of all of them.
 func LinearCombination(cells []Cell, factors []float64, level float64) Cell {
 	out := Cell{Bytes: cells[0].Bytes, Replicates: make([]float64, len(cells[0].Replicates))}
-	slack, launches := 0.0, make([]LaunchMedians, len(cells)) // slack is what the timer's resolution adds
+	slack, launches := 0.0, make([]LaunchMedians, len(cells)) // slack is due to the timer's resolution
 	for i, c := range cells {
 		out.SampleCount += c.SampleCount
 		out.Value += factors[i] * c.Value
@@ -441,7 +442,7 @@ func LinearCombination(cells []Cell, factors []float64, level float64) Cell {
 	return out
 }
 
-// IsShorterThan says whether t is longer than c, by more than the interval of the difference and
+// IsShorterThan reports whether t is longer than c, by more than the interval of the difference and
 // twice the tolerance.
 func (c *Cell) IsShorterThan(t Cell, o Options) bool {
 	d := LinearCombination([]Cell{t, *c}, []float64{1, -1}, o.ConfidenceLevel)

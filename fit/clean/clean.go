@@ -1,7 +1,7 @@
-// Package clean makes cells of samples: the repetitions of one timer, mode and size, as a median
-// with bootstrap replicates. It leaves out disturbed samples and looks for tails, drift, coarse
-// timers, and roots of the barrier that disagree. It treats each size alone: package curve
-// continues over sizes.
+// Package clean turns samples into cells: the repetitions of one timer, mode and size, as a median
+// with bootstrap replicates (Cell). SelectUndisturbed excludes disturbed samples. NewCell detects
+// tails, drift, coarse timers, and barrier roots that disagree. Each size is treated separately;
+// package curve combines sizes.
 package clean
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// minUndisturbedSamples is how many undisturbed samples a size must have left.
+// minUndisturbedSamples is the minimum number of undisturbed samples for each size.
 const minUndisturbedSamples = 5
 
-// SelectUndisturbed decides which samples count, for all sizes of a timer of a mode together: the
-// undisturbed ones of the launches that have some at every size, if these are half of all launches
-// and have five samples at each size; else all.
-// So all sizes of a curve rest on the same launches; otherwise the curve would have steps wherever
-// launches differ. A warning for each place says for how many curves disturbed samples count.
+// SelectUndisturbed selects the samples that count, for all sizes of a timer and mode together.
+// These are the undisturbed samples of the launches that have some at every size, if they are at
+// least half of all launches and have five samples at each size; otherwise all samples. All sizes
+// of a curve thus use the same launches; otherwise differences between launches would appear as
+// steps in the curve. A warning for each place states the number of curves with disturbed samples.
 func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	calm, disturbed := undisturbedLaunches(set)
 	if len(disturbed) == 0 {
@@ -57,14 +57,14 @@ func SelectUndisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	return out, warnings
 }
 
-// curveKey returns the key that all samples of a curve have.
+// curveKey returns the common key of all samples of a curve.
 func curveKey(k sample.Key) sample.Key {
 	k.Bytes, k.Launch, k.Disturbed = 0, 0, false
 	return k
 }
 
-// undisturbedLaunches returns the launches of each curve that count without their disturbed
-// samples, or nil for a curve of which all count; and the curves that have disturbed samples.
+// undisturbedLaunches returns, for each curve, the launches that count without their disturbed
+// samples, or nil if all samples count. It also returns the curves with disturbed samples.
 func undisturbedLaunches(set *sample.Set) (calm map[sample.Key]map[int]bool, disturbed map[sample.Key]bool) {
 	curves := map[sample.Key]launchCounts{}
 	calm, disturbed = map[sample.Key]map[int]bool{}, map[sample.Key]bool{}
@@ -84,8 +84,8 @@ func undisturbedLaunches(set *sample.Set) (calm map[sample.Key]map[int]bool, dis
 	return calm, disturbed
 }
 
-// FindCurvesWithDisturbed returns the keys, without size and launch, of the curves whose disturbed
-// samples SelectUndisturbed lets count.
+// FindCurvesWithDisturbed returns the keys, without size and launch, of the curves for which
+// SelectUndisturbed uses disturbed samples.
 func FindCurvesWithDisturbed(set *sample.Set) map[sample.Key]bool {
 	calm, disturbed := undisturbedLaunches(set)
 	for c := range disturbed {
@@ -96,7 +96,7 @@ func FindCurvesWithDisturbed(set *sample.Set) map[sample.Key]bool {
 	return disturbed
 }
 
-// launchCounts is how many undisturbed samples a curve has, by launch and size.
+// launchCounts has the numbers of undisturbed samples of a curve, by launch and size.
 type launchCounts map[int]map[int]int
 
 func (l launchCounts) add(s *sample.Series) {
@@ -110,7 +110,7 @@ func (l launchCounts) add(s *sample.Series) {
 	l[s.Launch][s.Bytes] += n
 }
 
-// undisturbedLaunches returns the launches that have undisturbed samples at every size that they
+// undisturbedLaunches returns the launches with undisturbed samples at every size that they
 // measured, or nil if there are too few.
 func (l launchCounts) undisturbedLaunches() map[int]bool {
 	out, counted := map[int]bool{}, map[int]int{}
@@ -136,8 +136,8 @@ func (l launchCounts) undisturbedLaunches() map[int]bool {
 	return out
 }
 
-// FindCollectiveSamples says whether a set has samples of collective operations, and whether it has
-// others.
+// FindCollectiveSamples reports whether a set has samples of collective operations, and whether it
+// has others.
 func FindCollectiveSamples(set *sample.Set) (some, others bool) {
 	for i := range set.Series {
 		if sample.IsCollectiveTimer(set.Series[i].Timer) {
@@ -149,5 +149,5 @@ func FindCollectiveSamples(set *sample.Set) (some, others bool) {
 	return some, others
 }
 
-// ErrCollective is what a fit says to samples of collective operations alone.
+// ErrCollective is the error of a fit if all samples are of collective operations.
 var ErrCollective = errors.New("fit: all samples are of collective operations, which show no parameters of single messages: measure those without --collective; 'loggp report FILE -o DIR' shows these, and 'loggp compare --samples FILE' sets them beside the model")

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/model/quantile"
 )
 
-// LaunchMedians is a median and its replicates, of each launch.
+// LaunchMedians has the median of each launch and its replicates.
 type LaunchMedians struct {
 	Launches []int
 	Values   []float64
@@ -21,9 +21,9 @@ func (s *LaunchMedians) addLaunch(launch int, value float64, reps []float64) {
 	s.Launches, s.Values, s.reps = append(s.Launches, launch), append(s.Values, value), append(s.reps, reps)
 }
 
-// acrossLaunches returns the median of the launches, and replicates that draw launches with
-// replacement and take the median of theirs. All cells with as many launches draw the same ones,
-// since what differs between launches concerns all timers alike.
+// acrossLaunches returns the median over launches, and replicates that draw launches with
+// replacement and take their median. All cells with the same number of launches draw the same ones,
+// because differences between launches affect all timers alike.
 func (s *LaunchMedians) acrossLaunches(o Options) (value float64, reps []float64) {
 	value = quantile.Median(slices.Clone(s.Values))
 	k := len(s.reps)
@@ -41,20 +41,20 @@ func (s *LaunchMedians) acrossLaunches(o Options) (value float64, reps []float64
 	return value, reps
 }
 
-// studentFactor returns by how much replicates that draw k launches with replacement lie too close
-// together: they scatter as k launches do around their own mean, whose variance is smaller by
-// (k−1)/k, and an interval of so few is one of Student's, not a normal one:
+// studentFactor returns the factor by which replicates that draw k launches with replacement are
+// too narrow. They scatter around the mean of the k launches, which reduces the variance by
+// (k−1)/k, and few launches need Student's distribution instead of the normal one:
 //
 //	√(k/(k−1)) · t(k−1) / z
 //
-// which is 2.7 for three launches, 1.6 for five and 1.2 for ten.
+// This is 2.7 for three launches, 1.6 for five and 1.2 for ten.
 func studentFactor(k int, level float64) float64 {
 	u := (1 + level) / 2
 	t := distuv.StudentsT{Sigma: 1, Nu: float64(k - 1)}
 	return math.Sqrt(float64(k)/float64(k-1)) * t.Quantile(u) / distuv.UnitNormal.Quantile(u)
 }
 
-// SumLaunchMedians returns Σ factors·stacks of the values, of those launches that all stacks have.
+// SumLaunchMedians returns Σ factors·stacks of the medians, for the launches that all stacks have.
 func SumLaunchMedians(stacks []LaunchMedians, factors []float64) LaunchMedians {
 	var out LaunchMedians
 	for _, l := range stacks[0].Launches {

@@ -1,12 +1,12 @@
 package clean
 
-// Options says how to fit. The zero value is right.
+// Options configure a fit. The zero value has the defaults.
 type Options struct {
 	ReplicateCount  int     // bootstrap replicates; default 400
-	Seed            uint64  // of the bootstrap
+	Seed            uint64  // seed of the bootstrap
 	ConfidenceLevel float64 // of the intervals; default 0.95
-	MaxPieces       int     // most pieces of a curve; default 5
-	Tolerance       float64 // relative deviation from a straight line that is of no interest; default 0.005
+	MaxPieces       int     // maximum number of pieces of a curve; default 5
+	Tolerance       float64 // relative deviation from a straight line that is ignored; default 0.005
 }
 
 func (o Options) WithDefaults() Options {

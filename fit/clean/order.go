@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// IsLibraryChoice says whether the protocol was the library's choice. Messages are always carried
-// as T: there is nothing to choose.
+// IsLibraryChoice reports whether the library chose the protocol. Low-level messages always use T:
+// there is no choice.
 func IsLibraryChoice(mode, protocol string) bool {
 	return protocol == "" || protocol == "auto" || mode == sample.LowLevelMode && protocol == "T"
 }

@@ -7,19 +7,20 @@ import (
 	"github.com/loggp/loggp/model/quantile"
 )
 
-// RoundDigits returns x with ten significant digits, more than any measurement has, so that files
-// show no digits of floating-point arithmetic and reading one gives the numbers back.
+// RoundDigits returns x rounded to ten significant digits, more than any measurement has. Files
+// then show no rounding errors of floating-point arithmetic, and reading them returns the same
+// numbers.
 func RoundDigits(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
 	if err != nil {
-		return x // an infinity
+		return x // infinite
 	}
 	return y
 }
 
-// SortExtremes brings the least and the greatest numbers to the places that they have in order, as
-// far as quantiles below tail and above 1−tail need them. What is between stays as it comes:
-// intervals of replicates are asked for so often that sorting takes most of a fit.
+// SortExtremes moves the smallest and the largest numbers to their places in sorted order, as far
+// as quantiles below tail and above 1−tail need them. The rest stays unsorted: intervals of
+// replicates are needed so often that full sorting would take most of a fit.
 func SortExtremes(x []float64, tail float64) {
 	k := int(tail*float64(len(x)-1)) + 2
 	if 3*k > len(x) || slices.ContainsFunc(x, func(v float64) bool { return v != v }) {

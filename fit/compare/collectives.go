@@ -12,29 +12,28 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// CollectiveTimes has the times of a collective operation by one algorithm on data of one length,
-// in microseconds: the median over launches of the medians of each launch. A time without samples
-// is NaN.
+// CollectiveTimes has the times in microseconds of a collective operation with one algorithm and
+// data size: the median over launches of the medians of each launch. A time without samples is NaN.
 type CollectiveTimes struct {
 	Platform, Library, Place, Clock string
 
 	Operation, Algorithm string
 	Ranks, Bytes         int
 
-	Min, Median, Max float64 // of the ranks' own times, behind a barrier
-	Mean             float64 // of the ranks, if a tool prints nothing else
-	LastRankEnd      float64 // from a common start until the last rank has ended
-	Low, High        float64 // 95 % interval of the time that counts: see Took
-	SampleCount      int     // repetitions, of the timer that has most
+	Min, Median, Max float64 // of the ranks' own times, after a barrier
+	Mean             float64 // over the ranks, if a tool prints only this
+	LastRankEnd      float64 // from a common start to the end of the last rank
+	Low, High        float64 // 95 % interval of the time that RankedTime returns
+	SampleCount      int     // repetitions of the timer with the most samples
 
 	sampleProblems
 }
 
-// sampleProblems are problems of the samples of the time that Took returns.
+// sampleProblems are problems of the samples of the time that RankedTime returns.
 type sampleProblems struct{ hasFewSamples, hasHeavyTail, hasCoarseTimer, hasDrift bool }
 
-// RankedTime returns the time that algorithms are ranked by, and its timer: from a common start
-// until the last rank has ended, else that of the slowest rank, else the mean of the ranks.
+// RankedTime returns the time by which algorithms are ranked, and its timer: from a common start to
+// the end of the last rank, otherwise that of the slowest rank, otherwise the mean of the ranks.
 func (c CollectiveTimes) RankedTime() (micros float64, timer string) {
 	switch {
 	case !math.IsNaN(c.LastRankEnd):
@@ -50,7 +49,7 @@ func (c CollectiveTimes) rankedMicros() float64 {
 	return micros
 }
 
-// operation identifies what algorithms are compared for: an operation on one length of data, or on
+// operation identifies what algorithms are compared for: an operation with one data size, or with
 // all.
 type operation struct {
 	platform, library, place, name string
@@ -65,11 +64,11 @@ func (c CollectiveTimes) operation(ofLength bool) operation {
 	return o
 }
 
-// maxRelativeHalfWidth is half of the interval, relative to the time, above which a time is weak.
+// maxRelativeHalfWidth is the relative half width of the interval above which a time is weak.
 const maxRelativeHalfWidth = 0.1
 
-// IsWeak reports whether the time is uncertain: its interval is wide, repetitions are few, or the
-// clock is coarse.
+// IsWeak reports whether the time is uncertain: a wide interval, few repetitions, or a coarse
+// clock.
 func (c CollectiveTimes) IsWeak() bool {
 	return c.hasFewSamples || c.hasCoarseTimer || c.hasWideInterval()
 }
@@ -78,8 +77,8 @@ func (c CollectiveTimes) hasWideInterval() bool {
 	return c.High-c.Low > 2*maxRelativeHalfWidth*c.rankedMicros()
 }
 
-// ReadCollectives returns the times of the collective operations of a set, in the order of its
-// series. It is an error if the facts do not have the number of ranks.
+// ReadCollectives returns the times of a set's collective operations, in the order of its series.
+// It fails if the facts do not state the number of ranks.
 func ReadCollectives(set *sample.Set) ([]CollectiveTimes, error) {
 	var together []*sample.Series
 	for i := range set.Series {

@@ -10,43 +10,43 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Crossover is where one time is longer than another, by size.
+// Crossover says at which sizes one time is longer than another.
 type Crossover struct {
 	Quantity          string // o_s o_r one-way get put
-	Mode              string // of both; of an overlap that of the call that blocks
-	SubjectIndex      int    // in Table.Subjects: of the time
-	OtherSubjectIndex int    // of the other time; for an overlap the same subject's call that does not block
+	Mode              string // of both; for an overlap, that of the blocking call
+	SubjectIndex      int    // index in Table.Subjects of the first time
+	OtherSubjectIndex int    // index of the other time; for an overlap the nonblocking call of the same subject
 
-	Zones     []Zone // of all sizes from the first to the last that both measured, in order
+	Zones     []Zone // of all sizes that both measured, in order
 	Crossings []Crossing
 	IsWeak    bool // a piece of a curve near a crossing is weak
 }
 
-// Zone is a range of sizes with one answer.
+// Zone is a range of sizes with the same answer.
 type Zone struct {
 	From, To int // bytes
 	Side     Side
 }
 
-// Side is which of two times is longer.
+// Side says which of two times is longer.
 type Side int8
 
 // The sides.
 const (
-	UndecidedSide Side = iota // intervals overlap, samples are too few, or a protocol changes somewhere between two sizes
-	LongerSide                // the time is longer: it does not pay to block; the subject is slower
+	UndecidedSide Side = iota // intervals overlap, there are too few samples, or a protocol changes between two sizes
+	LongerSide                // the time is longer: blocking does not pay; the subject is slower
 	ShorterSide
-	NeitherSide // equal within twice the tolerance; only at the begin or the end of all sizes, and not of an overlap
+	NeitherSide // equal within twice the tolerance; only at the start or the end of all sizes, and not for an overlap
 )
 
 // Crossing is a size at which the answer changes.
 type Crossing struct {
-	Bytes     int  // the smallest size with the new answer, by the curves; from or to NeitherSide it is High
+	Bytes     int  // the smallest size with the new answer, according to the curves; from or to NeitherSide it is High
 	Low, High int  // the last size that certainly has the old answer, and the first that certainly has the new one
 	To        Side // LongerSide, ShorterSide or NeitherSide
 }
 
-// blockingModes are the modes of blocking calls that have a non-blocking counterpart.
+// blockingModes are the blocking modes that have a nonblocking counterpart.
 var blockingModes = []string{"send", "ssend", "rsend", "bsend"}
 
 // overlapCrossovers finds where o_s and o_r of blocking calls exceed those of non-blocking calls by
@@ -64,8 +64,8 @@ func overlapCrossovers(all []*fittedSubject, margin float64, o clean.Options) []
 	return findCrossovers(pairings, o)
 }
 
-// maxPairwiseSubjects is the largest number of subjects of which all pairs are compared. Of more
-// each is compared only with the first.
+// maxPairwiseSubjects is the largest number of subjects for which all pairs are compared. If there
+// are more, each is compared only with the first.
 const maxPairwiseSubjects = 8
 
 // pairwiseCrossovers finds where one subject takes longer than another, for each two subjects, or
@@ -115,7 +115,7 @@ type crossoverSearch struct {
 	factor float64
 }
 
-// findCrossovers finds all crossovers. It leaves out those without curves, or without common sizes.
+// findCrossovers finds all crossovers. It omits pairs without curves or without common sizes.
 func findCrossovers(pairings []crossoverSearch, o clean.Options) []Crossover {
 	pairings = slices.DeleteFunc(pairings, func(d crossoverSearch) bool { return len(d.commonSizes()) == 0 })
 	out := make([]Crossover, len(pairings))
@@ -127,7 +127,7 @@ func findCrossovers(pairings []crossoverSearch, o clean.Options) []Crossover {
 	return out
 }
 
-// commonSizes returns all sizes that either curve measured from where both begin to where both end.
+// commonSizes returns the sizes that either curve measured within the common range of both.
 func (d crossoverSearch) commonSizes() []int {
 	if d.a == nil || d.b == nil {
 		return nil
@@ -171,8 +171,8 @@ func (d *crossoverSearch) findZones(o clean.Options) {
 	d.addCrossings(&f)
 }
 
-// resolveEvenZones keeps NeitherSide at the begin and the end, and makes it UndecidedSide between
-// two answers.
+// resolveEvenZones keeps NeitherSide at the start and the end, and changes it to UndecidedSide
+// between two answers.
 func (d *crossoverSearch) resolveEvenZones() {
 	answered := func(z Zone) bool { return z.Side == LongerSide || z.Side == ShorterSide }
 	first, last := slices.IndexFunc(d.Zones, answered), len(d.Zones)-1
@@ -224,10 +224,11 @@ func (d *crossoverSearch) addUndecidedZone(from, to int) {
 	d.Zones = append(d.Zones, Zone{from, to, UndecidedSide})
 }
 
-// sizesPerStep is how many sizes, at equal ratios, are compared from one measured size to the next.
+// sizesPerStep is the number of sizes, at equal ratios, that are compared between two measured
+// sizes.
 const sizesPerStep = 8
 
-// refineSizes returns sizes with others between them.
+// refineSizes inserts intermediate sizes.
 func refineSizes(sizes []int) []int {
 	out := sizes[:1:1]
 	for i := 1; i < len(sizes); i++ {
@@ -243,8 +244,8 @@ func refineSizes(sizes []int) []int {
 	return out
 }
 
-// lastSizeHolding returns the last size for which holds is true, if it is true for low and not for
-// high.
+// lastSizeHolding returns the last size for which holds is true, given that it is true for low and
+// false for high.
 func lastSizeHolding(low, high int, holds func(k int) bool) int {
 	for high-low > 1 {
 		if k := low + (high-low)/2; holds(k) {
@@ -263,11 +264,11 @@ type lineRange struct {
 	reps         []curve.Line
 	slack        float64
 	fewSizes     bool // a cell has too few samples for an interval
-	isSingleSize bool // one size of a piece that is not straight
+	isSingleSize bool // a single size of a piece that is not straight
 }
 
-// lineRangesOf returns the lines of a curve, one for each piece. A piece that is not straight is
-// only known at the sizes that were measured, each of which is a stretch.
+// lineRangesOf returns the lines of a curve, one per piece. A piece that is not straight is known
+// only at its measured sizes, each of which is a range of its own.
 func lineRangesOf(c *curve.Curve) []lineRange {
 	var out []lineRange
 	for i, p := range c.Pieces {
@@ -297,7 +298,7 @@ func hasWeakPiece(c *curve.Curve, low, high int) bool {
 	return false
 }
 
-// lineRangesAt returns the stretch that contains k, or both neighbours if k lies between two.
+// lineRangesAt returns the range that contains k, or both neighbours if k lies between two.
 func lineRangesAt(all []lineRange, k int) []lineRange {
 	i := slices.IndexFunc(all, func(s lineRange) bool { return k <= s.to })
 	switch {
@@ -316,8 +317,8 @@ type difference struct {
 	options clean.Options
 }
 
-// sideAt returns which is longer at k bytes: the answer on which all stretches that may apply
-// agree. Between two sizes of a piece that is not straight both must have the same answer.
+// sideAt returns which time is longer at k bytes, if all ranges that may apply agree. Between two
+// sizes of a piece that is not straight both must have the same answer.
 func (f *difference) sideAt(k int) Side {
 	low, high := f.measuredSizesAround(k)
 	left := f.sideOfAll(low)
@@ -327,8 +328,8 @@ func (f *difference) sideAt(k int) Side {
 	return left
 }
 
-// measuredSizesAround returns the measured sizes around k if k lies between two of a piece that is
-// not straight; else k.
+// measuredSizesAround returns the measured sizes around k if k lies between two sizes of a piece
+// that is not straight; otherwise k.
 func (f *difference) measuredSizesAround(k int) (low, high int) {
 	for _, all := range [][]lineRange{f.a, f.b} {
 		if s := lineRangesAt(all, k); len(s) == 2 && s[0].isSingleSize && s[1].isSingleSize {
@@ -338,7 +339,7 @@ func (f *difference) measuredSizesAround(k int) (low, high int) {
 	return k, k
 }
 
-// sideOfAll returns the side on which all stretches at k agree.
+// sideOfAll returns the side on which all ranges at k agree.
 func (f *difference) sideOfAll(k int) Side {
 	var sides []Side
 	for _, a := range lineRangesAt(f.a, k) {
@@ -352,8 +353,8 @@ func (f *difference) sideOfAll(k int) Side {
 	return sides[0]
 }
 
-// sideOf returns which of two stretches is longer, by more than the interval of the difference and
-// the tolerance. Stretches of cells with too few samples for an interval have no answer.
+// sideOf returns which of two ranges is longer, by more than the interval of the difference and the
+// tolerance. Ranges of cells with too few samples for an interval have no answer.
 func (f *difference) sideOf(a, b lineRange, k int) Side {
 	if a.fewSizes || b.fewSizes {
 		return UndecidedSide
@@ -378,9 +379,9 @@ func (f *difference) sideOf(a, b lineRange, k int) Side {
 
 func (s lineRange) lineAt(l curve.Line, k int) float64 { return l.Value + l.Slope*float64(k-s.from) }
 
-// firstSizeOnSide returns the smallest size from which the curves are on a side, between low where
-// they are not and high where they are. Between two stretches the first counts, as in all
-// predictions. Nothing begins between two sizes of a piece that is not straight.
+// firstSizeOnSide returns the smallest size from which the curves are on a side, which they are at
+// high and not at low. Between two ranges the first counts, as in all predictions. No crossing is
+// placed between two sizes of a piece that is not straight.
 func (f *difference) firstSizeOnSide(low, high int, side Side) int {
 	return 1 + lastSizeHolding(low, high, func(k int) bool {
 		k, _ = f.measuredSizesAround(k)

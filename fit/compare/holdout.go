@@ -11,30 +11,30 @@ import (
 	"github.com/loggp/loggp/model/quantile"
 )
 
-// HoldOutError is how well the parameters of one half of the sizes, and of one half of the launches
-// if there are several, predict half a round trip of the others.
+// HoldOutError says how well parameters from half of the sizes, and of the launches if there are
+// several, predict the half round trips of the others.
 type HoldOutError struct {
 	Platform, Library, Place, Mode string
 
-	FittedSizeCount int                 // sizes that were fitted
+	FittedSizeCount int                 // number of fitted sizes
 	HeldOutSizes    []PredictedHalfTrip // the other sizes, in order
-	MedianError     float64             // of the errors without their signs, in percent
-	LargestError    float64             // of them
+	MedianError     float64             // of the absolute errors, in percent
+	LargestError    float64             // largest absolute error, in percent
 }
 
-// PredictedHalfTrip is a half round trip that was predicted, in microseconds.
+// PredictedHalfTrip is a predicted half round trip, in microseconds.
 type PredictedHalfTrip struct {
 	Bytes               int
 	Predicted, Measured float64
 	Error               float64 // (predicted − measured)/measured, percent
 }
 
-// minHoldOutSizes is how many sizes of a round trip there must be to hold out a half of them.
+// minHoldOutSizes is the minimum number of round-trip sizes for holding out half of them.
 const minHoldOutSizes = 6
 
-// HoldOut fits every other size of the round trips of each mode, from the smallest on, with every
-// other launch, and predicts the sizes between of the other launches from the parameters. Modes of
-// fewer than six sizes are left out. The errors are those of Fit.
+// HoldOut fits every other size of the round trips of each mode, starting with the smallest, with
+// every other launch. It predicts the other sizes of the other launches from the parameters. It
+// omits modes with fewer than six sizes. Its errors are those of Fit.
 func HoldOut(set *sample.Set, o clean.Options) ([]HoldOutError, error) {
 	type series struct {
 		clean.Subject

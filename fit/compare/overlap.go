@@ -9,34 +9,35 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// OverlapShare is the part of the one-way time that a non-blocking send leaves to the program, at a
-// size.
+// OverlapShare is the part of the one-way time that a nonblocking send leaves to the program, at
+// one size.
 //
-// A message is on its way for half a round trip of blocking calls. The non-blocking call occupies
-// the processor,
+// The one-way time of a message is half a round trip of blocking calls. The nonblocking call
+// occupies the processor,
 //
 //	free = rtt/2 − o_s(isend)
 //
-// which is a bound: the work of the library in the call that waits is not included. If trains with
-// waits were measured, all processor time of a message is known, since a wait that is longer than
-// the one-way time hides what needs no processor:
+// This is an upper bound: it does not include the work of the library in the call that waits. If
+// trains with waits were measured, the total processor time of a message is known, because a wait
+// longer than the one-way time hides everything that needs no processor:
 //
 //	free = rtt/2 − [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) + d
 //
-// Hoefler et al., Low-Overhead LogGP Parameter Assessment (2007), §3, have the second term as o_s.
+// Hoefler et al., Low-Overhead LogGP Parameter Assessment (2007), section 3, use the second term as
+// o_s.
 type OverlapShare struct {
 	SubjectIndex        int
 	Bytes               int
 	OneWayTime          curve.Point  // rtt/2 of send, microseconds
-	BlockingOverhead    *curve.Point // o_s of send; nil where it was not measured
-	NonBlockingOverhead curve.Point  // o_s of isend; or all processor time, if IsUpperBound is false
-	FreeTime            curve.Point  // OneWayTime − NonBlockingOverhead; below zero where the call takes longer than the way of a blocking message
+	BlockingOverhead    *curve.Point // o_s of send; nil: not measured
+	NonBlockingOverhead curve.Point  // o_s of isend; or the total processor time, if IsUpperBound is false
+	FreeTime            curve.Point  // OneWayTime − NonBlockingOverhead; negative if the call takes longer than the one-way time of a blocking message
 	FreeShare           curve.Point  // of OneWayTime, percent
 	IsUpperBound        bool         // FreeTime is an upper bound: only the call was timed
 }
 
-// overlapShares returns the overlaps by subject and size, and from which size on half of the way is
-// free.
+// overlapShares returns the overlaps by subject and size, and the sizes from which half of the
+// one-way time is free.
 func overlapShares(all []*fittedSubject, o clean.Options) ([]OverlapShare, []Crossover) {
 	var out []OverlapShare
 	var pairings []crossoverSearch
@@ -74,8 +75,8 @@ func remainingTime(way, call clean.Cell, o clean.Options) curve.Point {
 	return curve.PointOf(d)
 }
 
-// remainingShare returns 1 − call/way in percent. Its interval is as much wider than that of the
-// replicates as that of the difference.
+// remainingShare returns 1 − call/way in percent. Its interval exceeds that of the replicates by
+// the same factor as the interval of the difference.
 func remainingShare(way, call clean.Cell, o clean.Options) curve.Point {
 	left := func(w, c float64) float64 { return 100 * (1 - c/w) }
 	reps := make([]float64, 0, len(way.Replicates))

@@ -1,5 +1,5 @@
-// Package compare sets predictions beside measurements, and measurements of machines, libraries
-// and algorithms beside each other.
+// Package compare compares predictions with measurements (Comparison), and measurements of
+// machines, libraries and algorithms with each other (Table, CollectiveSubject, ChangeSet).
 package compare
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Comparison sets a prediction beside a measurement.
+// Comparison compares a prediction with a measurement.
 type Comparison struct {
 	Platform, Library, Place string
 
@@ -25,10 +25,10 @@ type Comparison struct {
 	Predicted float64 // microseconds
 	Measured  float64 // microseconds: the median
 	Error     float64 // percent of measured; NaN where that is zero
-	Basis     string  // validation, or calibration where the prediction rests on what is compared
+	Basis     string  // validation; or calibration if the prediction was fitted to the measurement
 }
 
-// What a comparison rests on.
+// Bases of comparisons.
 const (
 	ValidationBasis  = "validation"
 	CalibrationBasis = "calibration"
@@ -47,14 +47,14 @@ type PredictionQuery struct {
 // Prediction is the answer to a PredictionQuery.
 type Prediction struct {
 	Micros float64
-	Basis  string // default validation
+	Basis  string // default: validation
 }
 
-// Predictor predicts a time, or says that it cannot.
+// Predictor returns the prediction of a time, and whether it has one.
 type Predictor func(PredictionQuery) (Prediction, bool)
 
-// ComparePredictions sets predictions beside the medians of all samples for which there is one: T_s
-// and T_sr of any protocol, and of each mode with the library's choice of protocol o_s, o_r, the
+// ComparePredictions compares predictions with the medians of all samples that have one: T_s and
+// T_sr of any protocol and, for each mode with the library's choice of protocol, o_s, o_r, the
 // one-way time (rtt/2), get and put.
 func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Comparison, error) {
 	o := clean.Options{ReplicateCount: 40}.WithDefaults()
@@ -82,8 +82,8 @@ func ComparePredictions(set *sample.Set, ps []params.Parameter, predict Predicto
 	return out, nil
 }
 
-// quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of
-// interest.
+// quantityOfCurve returns the quantity that a curve of the mode, times factor, shows, or "" if
+// there is none to compare.
 func quantityOfCurve(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	switch {
 	case c.Timer == sample.TimerSender || c.Timer == sample.TimerOneWay:
@@ -126,16 +126,16 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 	return table.WriteText(w, "comparisons", comparisonHeader, rows)
 }
 
-// PredictFromParameters is a Predictor from parameters alone. T_s and T_sr come from equations (1)
-// to (7) with the parameters of low-level messages, which were fitted to other times: these
-// predictions are validations. Overheads and one-way times of calls come from the ranges of o_s,
-// o_r and T that were fitted to them. If the samples are the same, their errors are only residuals;
-// HoldOut has errors of samples that were not fitted. Without T, one-way times come from equation
-// (9), within a node (8), with what Call takes.
+// PredictFromParameters is a Predictor that uses only parameters. T_s and T_sr come from equations
+// (1) to (7) with the parameters of low-level messages, which were fitted to other times: these
+// predictions are validations. Overheads and one-way times of calls come from the fitted ranges of
+// o_s, o_r and T. If the samples are the same, their errors are only residuals; HoldOut returns
+// errors for samples that were not fitted. Without T, one-way times come from equation (9), or (8)
+// within a node.
 //
-// T_s and T_sr of calls whose protocol the library chose are those ranges of o_s and T. Other
-// timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
-// does not block has its completion in it, which no parameter has.
+// T_s and T_sr of calls with the library's choice of protocol come from the ranges of o_s and T.
+// These were fitted to other timers, so the predictions are validations, too. T_s of a nonblocking
+// call includes its completion, for which there is no parameter.
 func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	if fitted := (map[string]string{sample.TimerSender: "o_s", sample.TimerOneWay: OneWay})[q.Quantity]; fitted != "" && clean.IsLibraryChoice(q.Mode, q.Protocol) {
 		if q.Quantity = fitted; fitted == "o_s" && !sample.IsBlockingMode(q.Mode) {
@@ -172,11 +172,11 @@ func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	var t unit.Time
 	switch {
 	case q.Quantity == OneWay:
-		// Where an overhead has the bytes in it, G has them once more: the rest is what small
-		// messages cost.
+		// If an overhead includes the bytes, G counts them again. The rest is the cost of small
+		// messages.
 		small := model.Parameters{SendOverhead: model.ConstantCurve(x.SendOverhead.Time(0)), RecvOverhead: model.ConstantCurve(x.RecvOverhead.Time(0)), L: x.L, GapPerByte: x.GapPerByte}
 		t = small.OneWayTime(q.Bytes)
-	case q.Quantity == sample.TimerSender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does
+	case q.Quantity == sample.TimerSender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // these complete before the protocol does
 		t = model.SenderTime(p, x, q.Bytes)
 	case q.Quantity == sample.TimerOneWay && p != nil:
 		t = model.CompletionTime(p, x, q.Bytes)

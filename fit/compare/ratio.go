@@ -7,27 +7,28 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// Outcome says how a number of a subject compares with the reference.
+// Outcome is the result of comparing a number of a subject with the reference.
 type Outcome string
 
 // The outcomes. A shorter time and a higher bandwidth are better.
 const (
-	BetterOutcome       Outcome = "better"        // the interval of the ratio is on that side of one
-	WorseOutcome        Outcome = "worse"         // on the other
-	NoDifferenceOutcome Outcome = "no difference" // it is around one, and no wider than twice the tolerance to either side: none is shown
-	UndecidedOutcome    Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
+	BetterOutcome       Outcome = "better"        // the interval of the ratio is on the better side of one
+	WorseOutcome        Outcome = "worse"         // it is on the worse side
+	NoDifferenceOutcome Outcome = "no difference" // it contains one and is no wider than twice the tolerance on either side
+	UndecidedOutcome    Outcome = "undecided"     // it contains one and is wider: more repetitions would help
 )
 
-// estimate is a number with its interval, and the replicates that it comes from. The interval may
-// be wider than that of the replicates: by the timer's resolution, or by the barrier's skew.
+// estimate is a number with its interval and the replicates from which it was computed. The
+// interval may be wider than that of the replicates, because of the timer's resolution or the
+// barrier's skew.
 type estimate struct {
 	value, low, high float64
 	reps             []float64
 }
 
-// ratioOf returns a/b. Replicates are divided one by one; what either interval has beyond them is
-// added to that of the ratio, whose ends are at zero or above. Without a ratio its numbers are NaN:
-// if b may be zero, or a is not above zero.
+// ratioOf returns a/b. It divides replicates one by one, and widens the interval by what the
+// intervals of a and b have beyond their replicates. Interval ends are not negative. The result is
+// NaN if b may be zero or a is not positive.
 func ratioOf(a, b estimate, level float64) estimate {
 	if !(a.value > 0 && b.low > 0) || len(a.reps) != len(b.reps) {
 		return estimate{math.NaN(), math.NaN(), math.NaN(), nil}
@@ -46,8 +47,7 @@ func ratioOf(a, b estimate, level float64) estimate {
 	return ratio
 }
 
-// endFactors returns by what factors the ends of the interval are further out than those of the
-// replicates.
+// endFactors returns the factors by which the ends of the interval exceed those of the replicates.
 func (e estimate) endFactors(level float64) (low, high float64) {
 	sorted := slices.Clone(e.reps)
 	a, b := clean.UnsortedPercentileInterval(sorted, e.value, level)
@@ -61,8 +61,8 @@ func (e estimate) endFactors(level float64) (low, high float64) {
 	return low, high
 }
 
-// judgeRatio judges the interval of a ratio, or returns "" where there is none. A rate is better if
-// it is higher.
+// judgeRatio returns the outcome for the interval of a ratio, or "" if there is none. rate says
+// that higher is better.
 func judgeRatio(low, high, tolerance float64, rate bool) Outcome {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high):

@@ -11,16 +11,16 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// MeanChange is the geometric mean of the ratios of changes, with its 95 % interval. FindChanges
-// that are no evidence count only if there are no others, and then the mean has no interval: its
-// ends are NaN.
+// MeanChange is the geometric mean of the ratios of changes, with its 95 % interval. Changes that
+// are no evidence are used only if there are no others. The mean then has no interval: its ends are
+// NaN.
 type MeanChange struct {
 	Ratio, Low, High float64
 }
 
-// GeometricMean returns the geometric mean of changes. The replicates of one data set belong
-// together, as a launch that is slow is slow at all sizes, so that the interval is that of the
-// means of the replicates.
+// GeometricMean returns the geometric mean of changes. Replicates of one data set belong together,
+// because a slow launch is slow at all sizes. The interval is therefore that of the means of
+// replicates.
 func GeometricMean(changes []Change) MeanChange {
 	level := clean.Options{}.WithDefaults().ConfidenceLevel
 	counted := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !c.isEvidence() })
@@ -33,7 +33,7 @@ func GeometricMean(changes []Change) MeanChange {
 	}
 	n := float64(len(counted))
 	reps := make([]float64, len(counted[0].logRatios))
-	value, below, above := 0.0, 0.0, 0.0 // below and above: what intervals have beyond their replicates
+	value, below, above := 0.0, 0.0, 0.0 // below and above: widths of intervals beyond their replicates
 	for _, c := range counted {
 		for b, r := range c.logRatios {
 			reps[b] += r / n
@@ -52,26 +52,26 @@ type Judgement uint8
 // The judgements.
 const (
 	PassJudgement      Judgement = iota // no time and no mean is above the threshold
-	UndecidedJudgement                  // a time or the mean is, but its interval reaches below or its samples are disturbed; or all are
-	FailJudgement                       // a time or the mean is, with its whole interval
+	UndecidedJudgement                  // a time or the mean is above the threshold, but its interval extends below or its samples are disturbed; or all samples are disturbed
+	FailJudgement                       // a time or the mean is above the threshold with its whole interval
 )
 
 // String returns the judgement in words.
 func (j Judgement) String() string { return [...]string{"pass", "cannot tell", "fail"}[j] }
 
-// Regression is how a data set compares with a threshold.
+// Regression compares a data set with a threshold.
 type Regression struct {
 	Judgement      Judgement
-	Threshold      float64 // part by which a time may be longer
+	Threshold      float64 // relative increase of a time that is allowed
 	Mean           MeanChange
-	SlowerChanges  []Change // above the threshold with their whole interval
-	UnclearChanges []Change // above the threshold with a median whose interval reaches below, or that is no evidence
+	SlowerChanges  []Change // above the threshold with the whole interval
+	UnclearChanges []Change // above the threshold with the median, but the interval extends below, or the change is no evidence
 	ComparedCount  int
 }
 
-// JudgeRegression compares changes with a threshold: a part by which times may be longer. The
-// interval of each time is wider than that of its change, so that of all times together one is
-// above the threshold by chance in one of forty comparisons (Bonferroni).
+// JudgeRegression compares changes with a threshold for the relative increase of times. It widens
+// the interval of each time, so that in one of forty comparisons any of the times is above the
+// threshold by chance (Bonferroni).
 func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
 	r := Regression{Threshold: threshold, Mean: GeometricMean(s.Changes), ComparedCount: len(s.Changes)}
 	limit := 1 + threshold
@@ -100,8 +100,8 @@ func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
 	return r
 }
 
-// simultaneousFactor returns by how much the interval of one of n numbers is wider if all n
-// intervals hold at once at a level.
+// simultaneousFactor returns the factor by which the interval of one of n numbers must be wider so
+// that all n intervals hold together at a level.
 func simultaneousFactor(n int, level float64) float64 {
 	tail := (1 - level) / 2
 	return distuv.UnitNormal.Quantile(1-tail/float64(max(n, 1))) / distuv.UnitNormal.Quantile(1-tail)

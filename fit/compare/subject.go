@@ -12,15 +12,15 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Subject is one of several that are compared: a library, in a place of a platform.
+// Subject is a library at a place of a platform, one of several that are compared.
 type Subject struct {
 	Platform, Library, Place, Clock string
 
-	MachineIndex int // of those that are compared: whose it is
+	MachineIndex int // index of its machine among those compared
 
-	Name  string   // the platform, with as much more as tells it from the others: t3d, convex/inter
-	Modes []string // that it has samples of
-	Sizes []int    // likewise, of all modes
+	Name  string   // the platform, with the facts that distinguish it from other subjects: t3d, convex/inter
+	Modes []string // modes with samples
+	Sizes []int    // sizes with samples, in any mode
 }
 
 // fittedSubject is a Subject with what is compared.
@@ -31,8 +31,8 @@ type fittedSubject struct {
 	samples *sample.Set
 }
 
-// fittedSubjects fits each set by itself unless its curves are known, and returns the subjects in
-// the order of the sets, and in the order of results within.
+// fittedSubjects fits each set separately unless its curves are given. It returns the subjects in
+// the order of the sets, and of results within a set.
 func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options) ([]*fittedSubject, error) {
 	var all []*fittedSubject
 	for i, m := range machines {
@@ -50,10 +50,10 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 			clean.RunParallel(len(curves), func(i int) { curves[i].CutIntoPieces(o) })
 		}
 		if i > 0 {
-			// Random numbers come from what was measured, so that two machines of one name would
-			// draw alike, and launches are drawn alike in any case: what belongs to one machine
-			// must stay together, and what belongs to two must not. Intervals do not depend on the
-			// order.
+			// Random numbers depend on what was measured. Two machines with the same name would
+			// draw alike, and launches are drawn alike in any case. Replicates of one machine must
+			// stay together, and those of two must be independent. Shuffling does not change
+			// intervals.
 			order := rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.ReplicateCount)
 			for j, c := range curves {
 				curves[j] = c.Shuffled(order)
@@ -80,8 +80,8 @@ func fittedSubjects(machines []sample.Machine, fitted [][]*curve.Curve, o clean.
 	return all, nil
 }
 
-// nameSubjects names subjects by their platforms, and those of one name by the first facts in which
-// they differ.
+// nameSubjects names subjects by their platforms. If names are equal it adds the first facts in
+// which the subjects differ.
 func nameSubjects(all []*fittedSubject) {
 	names := make([]*string, len(all))
 	for i, p := range all {
@@ -96,15 +96,14 @@ func nameSubjects(all []*fittedSubject) {
 		func(i int) string { return all[i].files })
 }
 
-// platformName returns the short name of a platform: of what was made up on a command line, not all
-// its parameters.
+// platformName returns a short name of a platform. For a synthetic machine it omits most
+// parameters.
 func platformName(platform string) string {
 	short, _, _ := strings.Cut(platform, ":")
 	return short
 }
 
-// distinguishNames adds to names that are not the only ones of their kind the first facts in which
-// those differ.
+// distinguishNames adds to equal names the first facts in which they differ.
 func distinguishNames(names []*string, facts ...func(i int) string) {
 	for _, fact := range facts {
 		named := map[string][]int{}
@@ -132,7 +131,8 @@ func countedSamples(set *sample.Set) (*sample.Set, error) {
 	return set, nil
 }
 
-// countedCurves returns the samples of a set that count, and their curves, which are not cut yet.
+// countedCurves returns the samples of a set that count, and their curves, which are not yet cut
+// into pieces.
 func countedCurves(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Curve, error) {
 	set, err := countedSamples(set)
 	if err != nil {

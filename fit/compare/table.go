@@ -11,18 +11,18 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Table compares numbers of several subjects: platforms, libraries, places, transports, runs. Times
-// are in microseconds.
+// Table compares numbers of several subjects: platforms, libraries, places, transports or runs.
+// Times are in microseconds.
 type Table struct {
 	Subjects     []Subject
 	Rows         []Row // by quantity, mode and size
-	RatiosToBest bool  // ratios are to the best of each row, and not to the first subject
+	RatiosToBest bool  // ratios are to the best value of each row, not to the first subject
 
-	Overlaps           []Crossover     // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
-	Pairwise           []Crossover     // from which size on one subject is faster than another, by quantity, mode and pair of subjects
-	Margin             float64         // of the overlaps
-	OverlapShares      []OverlapShare  // the part of a one-way time that is left to the program, by subject and size
-	HalfFreeCrossovers []Crossover     // from which size on a non-blocking send may leave half of the one-way time to the program
+	Overlaps           []Crossover     // sizes from which a blocking call costs more than a nonblocking one, by quantity, mode and subject
+	Pairwise           []Crossover     // sizes from which one subject is faster than another, by quantity, mode and pair
+	Margin             float64         // margin of Overlaps
+	OverlapShares      []OverlapShare  // part of the one-way time left to the program, by subject and size
+	HalfFreeCrossovers []Crossover     // sizes from which a nonblocking send may leave half of the one-way time to the program
 	Scatters           []LaunchScatter // quantities by launch
 	Tails              []Tail
 }
@@ -30,17 +30,17 @@ type Table struct {
 // Row is one quantity of several subjects.
 type Row struct {
 	Quantity
-	Values         []Value // of the subjects that have one, in their order
-	ReferenceIndex int     // in Values, of the ratios; -1: there is none
+	Values         []Value // of the subjects that have one, in order
+	ReferenceIndex int     // reference of the ratios in Values; -1: none
 }
 
 // Quantity is a parameter, half a round trip, a bandwidth, or the time of a collective operation.
 type Quantity struct {
 	Name   string // o_s o_r one-way L g G 1/G bandwidth, or an operation: bcast
 	Mode   string // of messages
-	Method string // of L: one of its readings; "": the one that counts
-	Timer  string // of operations
-	Bytes  int    // -1: of no single size, or of another for each subject
+	Method string // for L: a method of derivation; "": the primary one
+	Timer  string // for operations
+	Bytes  int    // -1: no single size, or a different one for each subject
 	Ranks  int    // of operations
 	Unit   string // us, us/B or MB/s
 }
@@ -49,32 +49,32 @@ type Quantity struct {
 type Value struct {
 	params.Parameter
 	SubjectIndex               int     // in Table.Subjects
-	Algorithm                  string  // of operations: the subject's fastest
-	Ratio, RatioLow, RatioHigh float64 // to the reference, with its interval; NaN where there is none
+	Algorithm                  string  // for operations: the subject's fastest
+	Ratio, RatioLow, RatioHigh float64 // ratio to the reference with its interval; NaN: none
 	Outcome                    Outcome // "": there is no ratio
 	estimate                           // with the replicates
 }
 
-// Quantities that are no parameters.
+// Quantities that are not parameters.
 const (
 	OneWay            = "one-way"   // half a round trip
-	Bandwidth         = "1/G"       // of a byte more
-	AchievedBandwidth = "bandwidth" // the bytes of a long message over the time of its way
+	Bandwidth         = "1/G"       // asymptotic
+	AchievedBandwidth = "bandwidth" // bytes of a long message divided by its one-way time
 )
 
 // MegabytesPerSecond is the unit of bandwidths, of 10⁶ bytes.
 const MegabytesPerSecond = "MB/s"
 
-// quantityOrder are in the order of rows.
+// quantityOrder is the order of rows.
 var quantityOrder = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, AchievedBandwidth}
 
 // latencyMethods are the methods of L.
 var latencyMethods = []string{"", params.MethodHalfRoundTripLessOverheads, params.MethodReceiveDifference, params.MethodHalfRoundTripLessGap}
 
-// CompareSubjects compares subjects: each platform, library and place of each set, fitted by
-// itself. A non-blocking call pays if the blocking call costs more by margin: 0.2 is 20 %. With
-// best, ratios are to the best number of each row, else to that of the first subject. The errors
-// are those of Fit.
+// CompareSubjects compares subjects: each platform, library and place of each set, fitted
+// separately. A nonblocking call pays if the blocking call costs more by margin (0.2 is 20 %). If
+// best is set, ratios are to the best number of each row, otherwise to that of the first subject.
+// Its errors are those of Fit.
 func CompareSubjects(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
 	return CompareFittedSubjects(machines, nil, o, margin, best)
 }
@@ -144,7 +144,7 @@ func (t *Table) addMode(subject int, m params.Mode) {
 	}
 }
 
-// halfRoundTrips returns half of the round trips of a mode, or nil.
+// halfRoundTrips returns the half round trips of a mode, or nil.
 func halfRoundTrips(m params.Mode) *curve.Curve {
 	rtt := m.TimerCurve(sample.TimerRTT)
 	if rtt == nil {
@@ -153,7 +153,7 @@ func halfRoundTrips(m params.Mode) *curve.Curve {
 	return rtt.ScaledBy(0.5, params.MethodHalfRoundTrip, m.Options.ConfidenceLevel)
 }
 
-// addAchievedBandwidth adds the bandwidth of the longest messages of a mode, of one common size if
+// addAchievedBandwidth adds the bandwidth of the longest messages of a mode, at a common size if
 // there is one.
 func (t *Table) addAchievedBandwidth(all []*fittedSubject, name string) {
 	wish := longestCommonSize(all, name, sample.TimerRTT)
@@ -203,8 +203,8 @@ func medianValues(m params.Mode, name string, c *curve.Curve) []Value {
 	return out
 }
 
-// parameterRowIndex returns the index of a parameter by a method, or without a method of the one
-// that counts: the first with a number that is no convention, else the first; or -1.
+// parameterRowIndex returns the index of a parameter with a method. Without a method it returns the
+// primary row: the first with a derived number, otherwise the first; or -1.
 func parameterRowIndex(m params.Mode, name, method string) int {
 	best := -1
 	for i, p := range m.Parameters {
@@ -220,7 +220,7 @@ func parameterRowIndex(m params.Mode, name, method string) int {
 	return best
 }
 
-// inverseValue returns the bandwidth of a time a byte.
+// inverseValue returns the bandwidth for a time per byte.
 func (v Value) inverseValue(name string) Value {
 	v.Name, v.Unit = name, MegabytesPerSecond
 	v.estimate = estimate{1 / v.value, 1 / v.high, 1 / v.low, slices.Clone(v.reps)}
@@ -231,8 +231,8 @@ func (v Value) inverseValue(name string) Value {
 	return v
 }
 
-// setRatios finds the reference, the best or the first subject, and sets the ratios to it. A value
-// whose interval contains zero is no reference.
+// setRatios selects the reference, the best or the first subject, and sets the ratios to it. A
+// value whose interval contains zero cannot be the reference.
 func (r *Row) setRatios(best bool, first int, o clean.Options) {
 	rate := r.Unit == MegabytesPerSecond
 	r.ReferenceIndex = -1
@@ -273,7 +273,7 @@ func (r *Row) ValueOf(subject int) *Value {
 	return nil
 }
 
-// RowNear returns the row of a quantity with the most subjects, and of these the one whose size is
+// RowNear returns the row of a quantity with the most subjects and, among these, with the size
 // nearest to wish by ratio; or nil.
 func (t *Table) RowNear(name, mode string, wish int) *Row {
 	far := func(r *Row) float64 { return math.Abs(math.Log(float64(max(r.Bytes, 1))) - math.Log(float64(wish))) }

@@ -6,15 +6,15 @@ import (
 	"github.com/loggp/loggp/model/quantile"
 )
 
-// segment is what one protocol shows of a curve: the cells from one to before another. The last
-// piece of it has most of its sizes; those before are of small sizes that its line misses.
+// segment is the range of cells of one protocol. Its last piece has most of its sizes; earlier ones
+// are for small sizes that the last piece's line misses.
 type segment struct{ from, to, piece int }
 
-// Change is where a curve goes from one protocol to the next.
+// Change is a change of protocol on a curve.
 type Change struct {
-	Last, Next              int     // bytes: the last size of the one and the first of the next
-	Before, After           int     // cells between which the change may be: the last that is before it in any case, and the first that is not
-	Rise, RiseLowerQuartile float64 // how much more a message then costs beside its bytes, and what three quarters of the replicates exceed
+	Last, Next              int     // in bytes: the last size of one protocol and the first of the next
+	Before, After           int     // range of cells for the change: the last that certainly precedes it, and the first that certainly follows
+	Rise, RiseLowerQuartile float64 // additional cost of a message after the change, apart from its bytes, and the value that three quarters of the replicates exceed
 	SampleCount             int
 }
 

@@ -1,6 +1,7 @@
-// Package curve makes curves of cells: what one timer shows over sizes, cut into straight pieces
-// where the protocol changes, with intervals of values and slopes. It does not know what a curve
-// means: package params does.
+// Package curve combines cells into curves: the results of one timer over sizes, cut into straight
+// pieces where the protocol changes, with intervals for values and slopes. LoadCurves returns the
+// Curves of a set, and Curve.CutIntoPieces finds their Pieces. The package does not know what a
+// curve means; package params does.
 package curve
 
 import (
@@ -15,27 +16,27 @@ import (
 	"github.com/loggp/loggp/model/quantile"
 )
 
-// Curve is what one timer shows over sizes. Times are in microseconds.
+// Curve has the results of one timer over sizes. Times are in microseconds.
 type Curve struct {
 	Platform, Library, Place, Mode string
 
-	Protocol string  // auto, or the one that was forced
+	Protocol string  // auto, or the forced one
 	Timer    string  // or a difference, such as rtt/2
-	Points   []Point // of the cells and of those that were set aside, as they are shown; Cut sets them
+	Points   []Point // all cells, including excluded ones, for display; set by CutIntoPieces
 	Pieces   []Piece
 
 	Clock           string
 	Cells           []clean.Cell // in order of size
 	ExcludedCells   []clean.Cell // set aside
-	IsTime          bool         // a time, which does not fall with length: not a difference of timers
-	ZeroThreshold   float64      // a time that cannot be distinguished from zero
-	Magnitudes      []float64    // the magnitude of each cell, to which Tolerance is relative
+	IsTime          bool         // a time, which does not decrease with length; not a difference of timers
+	ZeroThreshold   float64      // times below cannot be distinguished from zero
+	Magnitudes      []float64    // magnitude of each cell, to which Tolerance is relative
 	LineReplicates  [][]Line     // by piece and replicate
-	IsPieceBent     []bool       // by piece: some cell is far from it
+	IsPieceBent     []bool       // by piece: some cell is far from the line
 	PieceDeviations []deviation  // by piece
 
-	absentSizes []int  // sizes that were set aside in the curves that this one is made of
-	fitted      points // what the pieces were found with
+	absentSizes []int  // sizes excluded from the curves from which this one was computed
+	fitted      points // points with which the pieces were found
 	segments    []segment
 }
 
@@ -44,21 +45,20 @@ func (c *Curve) Subject() clean.Subject {
 	return clean.Subject{Platform: c.Platform, Library: c.Library, Place: c.Place}
 }
 
-// EmptyCopy returns a curve without cells of the same place, mode and protocol.
+// EmptyCopy returns a curve without cells, with the same place, mode and protocol.
 func (c *Curve) EmptyCopy(timer string, floor float64) *Curve {
 	return &Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: timer, Clock: c.Clock, ZeroThreshold: floor}
 }
 
-// Point is a median with its interval, whose ends are NaN if there are too few samples.
+// Point is a median with its interval. The ends are NaN if there are too few samples.
 type Point struct {
 	Bytes            int
 	Value, Low, High float64
 	SampleCount      int
 }
 
-// Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the
-// last size that was measured on it. Behaviour between that and the first size of the next piece
-// was not measured.
+// Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. It ends at its last
+// measured size. Behaviour between that size and the start of the next piece was not measured.
 type Piece struct {
 	From, To         int
 	Value, Low, High float64 // at From
@@ -66,12 +66,12 @@ type Piece struct {
 	SlopeLow         float64
 	SlopeHigh        float64
 	SampleCount      int
-	FewestSamples    int  // samples of the cell that has the fewest
-	IsFalling        bool // the times fall with length, and a level line stands for them
+	FewestSamples    int  // of the cell with the fewest
+	IsFalling        bool // times decrease with length, so a level line is used
 }
 
-// ValueAt returns the curve at k bytes: on the last piece that begins at or below k. FormatSizes
-// below all pieces take what the smallest does.
+// ValueAt returns the curve at k bytes, on the last piece that starts at or below k. Sizes below
+// all pieces have the value at the smallest size.
 func (c *Curve) ValueAt(k int) float64 {
 	if len(c.Pieces) == 0 {
 		return math.NaN()
@@ -133,8 +133,7 @@ func LoadCurves(set *sample.Set, o clean.Options) ([]*Curve, error) {
 	return curves, nil
 }
 
-// Minus returns the difference of two curves over the sizes that both have, under the name of a
-// method.
+// Minus returns the difference of two curves at their common sizes. method is its name.
 func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
 	out := c.EmptyCopy(method, math.Hypot(c.ZeroThreshold, d.ZeroThreshold))
 	for _, a := range c.Cells {
@@ -179,8 +178,7 @@ func reorder[T any](all []T, order []int) []T {
 	return out
 }
 
-// ExcludedSizes returns the sizes from some length on that were measured and do not count, in
-// order.
+// ExcludedSizes returns the measured sizes, at least from, that do not count, in order.
 func (c *Curve) ExcludedSizes(from int) []int {
 	sizes := slices.Clone(c.absentSizes)
 	for _, x := range c.ExcludedCells {
@@ -191,7 +189,7 @@ func (c *Curve) ExcludedSizes(from int) []int {
 	return slices.Compact(sizes)
 }
 
-// ScaledBy returns the curve times x, under the name of a method, in the same pieces.
+// ScaledBy returns the curve times x with the same pieces. method is its name.
 func (c *Curve) ScaledBy(x float64, method string, level float64) *Curve {
 	out := *c
 	out.Timer, out.ZeroThreshold, out.absentSizes = method, c.ZeroThreshold*x, c.ExcludedSizes(0)
@@ -255,13 +253,13 @@ func (c *Curve) setPoints() {
 	slices.SortFunc(c.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
 }
 
-// PointOf returns what a cell shows.
+// PointOf returns the value of a cell with its interval.
 func PointOf(x clean.Cell) Point {
 	low, high := x.DisplayedInterval()
 	return Point{x.Bytes, clean.RoundDigits(x.Value), clean.RoundDigits(low), clean.RoundDigits(high), x.SampleCount}
 }
 
-// Warnings says what is wrong with the samples of the curve.
+// Warnings returns the problems of the samples of the curve.
 func (c *Curve) Warnings() []clean.Warning {
 	tests := []struct {
 		code, text string
@@ -291,9 +289,9 @@ func (c *Curve) Warnings() []clean.Warning {
 	return out
 }
 
-// isUnsettled says whether parameters suffer from roots that disagree: at the smallest size, or at
-// more than a quarter of those of a piece. Of timer22 there are no parameters, and P1's wait before
-// it receives is part of it.
+// isUnsettled reports whether roots disagree so that parameters are affected: at the smallest size,
+// or at more than a quarter of the sizes of a piece. timer22 determines no parameter, and includes
+// P1's wait before its receive.
 func (c *Curve) isUnsettled() bool {
 	if c.Timer == sample.Timer22 {
 		return false
@@ -305,7 +303,7 @@ func (c *Curve) isUnsettled() bool {
 	return bad
 }
 
-// displayName returns the timer, with the protocol where it was forced.
+// displayName returns the timer, with the protocol if it was forced.
 func (c *Curve) displayName() string {
 	if clean.IsLibraryChoice(c.Mode, c.Protocol) {
 		return c.Timer
@@ -317,7 +315,7 @@ func (c *Curve) Warning(parameter, code, text string) clean.Warning {
 	return clean.Warning{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Parameter: parameter, Code: code, Text: text}
 }
 
-// FormatSizes lists some of the sizes, of so many.
+// FormatSizes lists some of a number of sizes.
 func FormatSizes(at []int, of int) string {
 	switch n := len(at); {
 	case n == of && n > 1:
@@ -345,10 +343,10 @@ func SplitByPlace(curves []*Curve) [][]*Curve {
 	return places
 }
 
-// launchScatter returns how far each median may be from where the curve's other medians would have
-// it, as its launches show. A launch in which everything takes longer moves the curve and bends it
-// nowhere, so that what it moves all cells by, as a part of their scale, is taken out first. The
-// second result is false if there are no two launches of every cell.
+// launchScatter returns how far each median may be from where the other medians of the curve would
+// put it, according to the launches. A launch in which everything takes longer moves the curve
+// without bending it, so its common relative deviation is subtracted first. It returns false if not
+// every cell has at least two launches.
 func (c *Curve) launchScatter() ([]float64, bool) {
 	rest, ok := c.centredLaunches()
 	if !ok || len(rest) == 0 {
@@ -369,15 +367,15 @@ func (c *Curve) launchScatter() ([]float64, bool) {
 			own += x * x
 		}
 		usual := common * c.Magnitudes[i]
-		out[i] = 1.2533 * math.Sqrt((priorWeight*usual*usual+own)/(priorWeight+k-1)/k) // of a median
+		out[i] = 1.2533 * math.Sqrt((priorWeight*usual*usual+own)/(priorWeight+k-1)/k) // for a median
 	}
 	return out, true
 }
 
-// centredLaunches returns what is left of each cell's launches without its value and without what a
-// launch adds to all cells.
+// centredLaunches returns the deviations of each cell's launches from its value, without the common
+// deviation of a launch.
 func (c *Curve) centredLaunches() ([][]float64, bool) {
-	by := make(map[int][]float64) // relative deviations of each launch
+	by := make(map[int][]float64) // relative deviations, by launch
 	for i, x := range c.Cells {
 		if len(x.Launches.Values) < 2 || c.Magnitudes[i] <= 0 {
 			return nil, false
@@ -400,12 +398,11 @@ func (c *Curve) centredLaunches() ([][]float64, bool) {
 	return rest, true
 }
 
-// priorWeight is how many launches' worth of evidence the scatter of all cells is, beside that of a
-// cell's own launches: three launches show no variance of their own (the moderated variance of
-// Smyth 2004).
+// priorWeight is the weight, in launches, of the scatter of all cells relative to that of a cell's
+// own launches: three launches do not determine a variance (moderated variance, Smyth 2004).
 const priorWeight = 4
 
-// LineReplicates returns what lines say.
+// LineReplicates returns a value for each replicate of a line.
 func LineReplicates(lines []Line, of func(Line) float64) []float64 {
 	out := make([]float64, len(lines))
 	for b, l := range lines {
@@ -426,7 +423,8 @@ func (c *Curve) PieceCells(piece int) []clean.Cell {
 	return out
 }
 
-// HasDisagreeingRoots says whether roots disagree at more than a quarter of the sizes of a piece.
+// HasDisagreeingRoots reports whether roots disagree at more than a quarter of the sizes of a
+// piece.
 func (c *Curve) HasDisagreeingRoots(piece int) bool {
 	n := 0
 	for _, x := range c.PieceCells(piece) {

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// HasFewLongSizes says whether too few of the longest messages count, as others of them do not, for
-// those that do to show what a byte costs: shorter ones may go another way.
+// HasFewLongSizes reports whether too many of the longest messages are excluded to determine the
+// cost per byte: shorter ones may use another protocol.
 func (c *Curve) HasFewLongSizes() bool {
 	lost, most := c.ExcludedSizes(0), c.Cells[len(c.Cells)-1].Bytes
 	if len(lost) == 0 || c.Clock != "real" {
@@ -23,9 +23,10 @@ func (c *Curve) HasFewLongSizes() bool {
 	return n < MinPieceSizes && lost[len(lost)-1]*LongSizeRatios[0] >= most
 }
 
-// LongMessages returns a curve of no messages but those, if real time was measured. A line through
-// a whole piece follows the many short ones, which are known to the same part of less time, and
-// whether a piece ends among them changes from run to run.
+// LongMessages returns a curve of only the longest messages, if real time was measured. A line
+// through a whole piece follows its many short messages, which are known to the same relative
+// precision of a smaller time, and it changes from run to run whether a piece ends among the long
+// ones.
 func (c *Curve) LongMessages(o clean.Options) *Curve {
 	if c.Clock != "real" {
 		return c
@@ -44,7 +45,7 @@ func (c *Curve) LongMessages(o clean.Options) *Curve {
 	return c
 }
 
-// restrictTo returns a curve of some of the cells, of one piece.
+// restrictTo returns a curve of a range of cells, with one piece.
 func (c *Curve) restrictTo(from, to int, o clean.Options) *Curve {
 	part := *c
 	part.Cells, part.Magnitudes = c.Cells[from:to], c.Magnitudes[from:to]
@@ -57,7 +58,7 @@ func (c *Curve) restrictTo(from, to int, o clean.Options) *Curve {
 	return &part
 }
 
-// What a byte costs in long messages is shown by those that are no more than so many times shorter
-// than the longest, or by as many as make a piece; where more than a fifth of these stray from
-// their line, by more.
+// LongSizeRatios are the factors by which a message may be shorter than the longest to determine
+// the cost per byte, if these are enough for a piece. If more than a fifth of the messages stray
+// from their line, the next factor is used.
 var LongSizeRatios = []int{3, 8}

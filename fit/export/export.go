@@ -1,8 +1,9 @@
-// Package export writes parameters as other tools take them: simulators of message passing, and
-// JSON for everybody else.
+// Package export writes parameters in the formats of other tools: of simulators of message passing,
+// and JSON.
 //
-// A format is a file: a Format value and what it writes. A parameter that a tool needs and the
-// samples do not determine is an error that says what to measure; no number is made up for it.
+// A Format is a file of this package with a function that writes parameters. If a tool needs a
+// parameter that the samples do not determine, Write fails and says what to measure. It does not
+// invent numbers.
 package export
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// Format is what a tool reads.
+// Format is the input format of a tool.
 type Format struct {
 	Name        string
 	Description string // one line for people
@@ -23,7 +24,7 @@ type Format struct {
 	write func(io.Writer, []params.Parameter, Options) error
 }
 
-// Formats are all of them, in the order in which they are listed.
+// Formats are all formats, in the order in which they are listed.
 var Formats = []*Format{&logGOPSim, &simGrid, &jsonFormat}
 
 // FormatNamed returns the format of a name, or nil.
@@ -45,20 +46,19 @@ func Names() []string {
 	return names
 }
 
-// Options says of what to write, and how.
+// Options say which parameters to write, and how.
 type Options struct {
-	Platform, Library, Place string // "": the only one there is; of JSON all
-	Mode                     string // "": send; of JSON all
-	EagerLimit               int    // S: bytes of the longest message that is sent without asking the receiver; 0: by the parameters
-	TakesBounds              bool   // take a g of which only a bound is known as that bound
-	TakesSmallOverheads      bool   // charge the overheads of small messages at all sizes
+	Platform, Library, Place string // "": the only one; for JSON all
+	Mode                     string // "": send; for JSON all
+	EagerLimit               int    // S in bytes: the longest eager message; 0: from the parameters
+	TakesBounds              bool   // use the upper bound of g if no more is known
+	TakesSmallOverheads      bool   // use the overheads of small messages at all sizes
 
 	simulated bool // for LogGOPSParameters
 }
 
-// Write writes parameters in a format. It is an error if they are of several platforms, libraries
-// or places and the options do not say which, and if the tool needs a parameter that is not among
-// them.
+// Write writes parameters in a format. It fails if they are of several platforms, libraries or
+// places and the options do not select one, and if the tool needs a parameter that is missing.
 func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
 	selected := slices.Clone(params.ParametersOfPlace(ps, o.Platform, o.Library, o.Place))
 	if o.Mode != "" {
@@ -70,7 +70,7 @@ func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
 	return f.write(w, selected, o)
 }
 
-// listSubjects lists what parameters are of.
+// listSubjects lists the platforms, libraries and places of parameters.
 func listSubjects(ps []params.Parameter) string {
 	var all []string
 	for _, p := range ps {
@@ -91,8 +91,7 @@ func selectSubject(p params.Parameter) string {
 	return p.Platform + ", " + p.Library + ", " + p.Place
 }
 
-// singleValue is an error unless there are parameters and all parameters are of one platform,
-// library and place.
+// singleValue fails unless there are parameters and all are of one platform, library and place.
 func singleValue(ps []params.Parameter) error {
 	if len(ps) == 0 {
 		return errors.New("there are no parameters of this platform, library and place")

@@ -1,12 +1,13 @@
 // Package leastsquares finds the parameters of a model, within bounds, that minimize the sum of the
-// squares of its residuals, and how well the residuals determine them. A model is any function.
+// squared residuals, and determines how well the residuals determine them. A model is any function.
+// Solve solves a Problem.
 //
-// The method is that of Levenberg and Marquardt from several starts, with steps that are cut off at
-// the bounds. Derivatives are differences. The evaluations of a step run on all cores; the result
-// does not depend on their number.
+// The method is Levenberg–Marquardt from several starts, with steps truncated at the bounds.
+// Derivatives are finite differences. Evaluations of a step run on all cores; the result does not
+// depend on their number.
 //
 // Note: gonum/optimize minimizes a scalar. The Jacobian of the residuals saves several hundred
-// evaluations here, and at the end shows which parameters are determined.
+// evaluations here, and shows which parameters are determined.
 package leastsquares
 
 import (
@@ -20,8 +21,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Parameter is a number to find. If Low is above zero the search is in its logarithm, so that
-// bounds may span several powers of ten.
+// Parameter is a number to find. If Low is positive the search uses its logarithm, so that bounds
+// may span several powers of ten.
 type Parameter struct{ Low, High, Start float64 }
 
 // isLogarithmic reports whether the search is in the logarithm.
@@ -35,7 +36,7 @@ func (p Parameter) valueAt(u float64) float64 {
 	return p.Low + u*(p.High-p.Low)
 }
 
-// coordinateOf is the inverse of at.
+// coordinateOf is the inverse of valueAt.
 func (p Parameter) coordinateOf(x float64) float64 {
 	if p.isLogarithmic() {
 		return math.Log(x/p.Low) / math.Log(p.High/p.Low)
@@ -43,8 +44,8 @@ func (p Parameter) coordinateOf(x float64) float64 {
 	return (x - p.Low) / (p.High - p.Low)
 }
 
-// reflect returns the step of u that multiplies the number by e. Without a logarithm it is the
-// fraction that the number itself makes of the range, and a tenth at least.
+// reflect returns the step of u that multiplies the number by e. For a parameter without logarithm
+// it is the number as a fraction of its range, at least a tenth.
 func (p Parameter) reflect(x float64) float64 {
 	if p.isLogarithmic() {
 		return 1 / math.Log(p.High/p.Low)
@@ -56,19 +57,19 @@ func (p Parameter) reflect(x float64) float64 {
 type Problem struct {
 	Parameters []Parameter
 
-	// Residuals returns the residuals of a model with parameters, always as many. It is called by
-	// several goroutines at a time.
+	// Residuals returns the residuals of the model for parameters x, always the same number. It
+	// must allow concurrent calls.
 	Residuals func(x []float64) ([]float64, error)
 }
 
 // Options are limits of the search. The zero value has the defaults.
 type Options struct {
-	Starts     int            // most starts, the first from the parameters' Start; default 5
-	Iterations int            // most steps of each; default 40
+	Starts     int            // maximum number of starts, the first from the parameters' Start; default 5
+	Iterations int            // maximum number of steps of each; default 40
 	TargetRMS  float64        // root mean square of residuals that ends the search; default 0.001
-	Seed       uint64         // of the other starts
+	Seed       uint64         // seed of the other starts
 	Deviation  float64        // lower bound of the standard deviation of a residual, for intervals; default 0
-	Step       float64        // of differences, as a part of a factor of e; default 0.02
+	Step       float64        // of finite differences, as a fraction of a factor of e; default 0.02
 	Progress   func(part int) // called after each step with its number; may be nil
 }
 
@@ -92,13 +93,13 @@ func (o Options) defaults() Options {
 type Solution struct {
 	X           []float64 // the parameters
 	Residuals   []float64
-	Jacobian    *mat.Dense // of the residuals, by parameter: by its logarithm, or by the number itself without one
+	Jacobian    *mat.Dense // of the residuals with respect to each parameter's logarithm, or to the parameter itself if it has none
 	Low, High   []float64  // 95 % interval of each parameter; infinite if residuals do not determine it
 	Correlation *mat.SymDense
 	Evaluations int
 
-	// Undetermined are the parameters that the residuals do not determine: alone if no residual
-	// depends on one, or in a group if only a combination of them is determined.
+	// Undetermined has the parameters that the residuals do not determine: singly if no residual
+	// depends on one, or in groups if only a combination is determined.
 	Undetermined [][]int
 }
 
@@ -123,8 +124,8 @@ type search struct {
 	evaluations, steps int
 }
 
-// Solve finds the parameters. It is an error if a start is not within its bounds, if there are no
-// residuals, or if they cannot be computed.
+// Solve finds the parameters. It fails if a start is not within its bounds, if there are no
+// residuals, or if Residuals returns an error.
 func Solve(p Problem, o Options) (*Solution, error) {
 	x := &search{Problem: p, Options: o.defaults()}
 	start := make([]float64, len(p.Parameters))

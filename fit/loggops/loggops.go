@@ -1,10 +1,10 @@
 // Package loggops finds the LogGOPS parameters of a machine from the times of schedules that it
 // ran.
 //
-// It needs nothing of the machine but that it runs schedules, so an emulated machine and a real
-// transport are fitted alike, by the operations that the simulation has: a send, a receive, a
-// computation. LogGOPS has one o for both sides, one G for all sizes and no nodes, so what a
-// machine does beyond that is left over; loggp compare shows how much.
+// Probes returns the schedules, and Fit the parameters for their times. A machine only has to run
+// schedules, so emulated machines and real transports are fitted alike, by the operations of the
+// simulation: send, receive, compute. LogGOPS has one o for both sides, one G for all sizes and no
+// nodes; other properties of a machine are not represented, and loggp compare shows the difference.
 package loggops
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pauseTime is how long ranks compute between messages so that these do not meet, and how late
-// receives are that show whether a send waits for them.
+// pauseTime is the time for which ranks compute between messages to keep them apart, and the delay
+// of receives that show whether a send waits for them.
 const pauseTime = 10 * unit.Millisecond
 
 const (
@@ -27,11 +27,11 @@ const (
 	longMessageBytes = 4096
 )
 
-// pingPongSizes are those of ping-pongs, and of sends that may wait for their receive.
+// pingPongSizes are the sizes of ping-pongs, and of sends that may wait for their receive.
 var pingPongSizes = []int{1, 64, 256, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10}
 
-// Probes returns the schedules of a number of ranks that a machine has to run for Fit: of the first
-// rank and the last. The others do nothing.
+// Probes returns the schedules that a machine with a number of ranks has to run for Fit. Only the
+// first and the last rank communicate.
 func Probes(ranks int) []*schedule.Schedule {
 	var all []*schedule.Schedule
 	for _, k := range pingPongSizes {
@@ -51,15 +51,15 @@ func Probes(ranks int) []*schedule.Schedule {
 	return all
 }
 
-// step is what a rank does in a round: it computes, sends and receives, and computes. What is 0 is
-// left out.
+// step is one round of a rank: it computes, sends and receives, and computes. Zero fields are
+// omitted.
 type step struct {
 	calc, after unit.Time
 	send, recv  int
-	first       bool // it receives before it sends
+	first       bool // receive before sending
 }
 
-// newProbe makes a schedule of the first rank and the last, which repeat what they do.
+// newProbe returns a schedule in which the first and the last rank repeat their steps.
 func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 	var s schedule.Builder
 	for rank := range ranks {
@@ -99,16 +99,16 @@ func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 	return made
 }
 
-// Fit returns the parameters of a machine on which the schedules of Probes took these times, by
+// Fit returns the parameters of a machine that ran the schedules of Probes in the given times, by
 // rank:
 //
-//   - A ping-pong takes 2 (2 o + L + k G) a round, or what a rendezvous takes.
-//   - A send between computations takes o + k O, and so does the receive of a message that is
-//     there. Where both together take longer than a message, as parts of them overlap with its
-//     flight, o is half of what the message takes, and L is 0.
-//   - In a train a message follows every max(g, o).
-//   - A send of more than S bytes waits for a receive that is late.
-//   - G has the least squares of relative errors of all ping-pongs.
+//   - A ping-pong takes 2 (2 o + L + k G) per round, or the time of a rendezvous.
+//   - A send between computations takes o + k O, as does the receive of an arrived message. If both
+//     together take longer than a message, because they partly overlap with its flight, o is half
+//     of the message's time, and L is 0.
+//   - In a train, messages follow each other every max(g, o).
+//   - A send of more than S bytes waits for a late receive.
+//   - G minimizes the squared relative errors of all ping-pongs.
 func Fit(times [][]unit.Time) (schedule.Params, error) {
 	ranks := 0
 	if len(times) > 0 {
@@ -166,7 +166,7 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 	return p, nil
 }
 
-// roundToPicosecond returns a number of picoseconds to six digits, as more mean nothing.
+// roundToPicosecond rounds a number of picoseconds to six digits.
 func roundToPicosecond(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
 	if err != nil {

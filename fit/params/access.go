@@ -2,9 +2,9 @@ package params
 
 import "github.com/loggp/loggp/microbench/sample"
 
-// addAccessTimes adds what the mode put or get of windows shows: the time of an access with its
-// flush, T; the part of it that is the call, o_s; and G, the slope of the longest accesses. There
-// is neither L nor g, as no timer sees the other rank, nor what a second access waits for.
+// addAccessTimes adds the parameters of the modes put and get of windows: T, the time of an access
+// with its flush; o_s, the time of the call itself; and G, the slope of the longest accesses. There
+// is neither L nor g, because no timer observes the target, or what a second access waits for.
 func (m Mode) addAccessTimes() {
 	timer := sample.TimerPut
 	if m.Name == "get" {

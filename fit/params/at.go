@@ -12,19 +12,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Estimate is what parameters say of messages of one size.
+// Estimate is the value of parameters for messages of one size.
 type Estimate struct {
-	Value           float64 // microseconds, or microseconds a byte
-	IsBetweenRanges bool    // the size lies between two ranges, where behaviour was not measured; the nearer one counts
+	Value           float64 // in microseconds, or microseconds per byte
+	IsBetweenRanges bool    // the size lies between two ranges, where behaviour was not measured; the nearer range is used
 	IsOutsideRanges bool    // the size lies outside of all ranges, by less than a factor of two
-	IsWeak          bool    // the line of the parameter is bad, or its interval is wide: half of it is more than a fifth of the value
+	IsWeak          bool    // poor linear fit, or the half width of the interval is more than a fifth of the value
 }
 
 // MissingParameterError says that a parameter is not known, and what to do about it.
 type MissingParameterError struct {
 	Name, Mode string
-	UpperBound float64 // that it does not exceed, in its unit; 0 where there is none
-	Remedy     string  // "" or what to measure
+	UpperBound float64 // largest possible value, in its unit; 0: unknown
+	Remedy     string  // what to measure, or ""
 }
 
 func (e *MissingParameterError) Error() string {
@@ -38,7 +38,7 @@ func (e *MissingParameterError) Error() string {
 	return text
 }
 
-// SizeRangeError says that a size is too far from those that were measured.
+// SizeRangeError says that a size is too far outside of the measured range.
 type SizeRangeError struct {
 	Name, Mode                               string
 	RequestedBytes, MeasuredFrom, MeasuredTo int // bytes
@@ -53,8 +53,8 @@ func (e *SizeRangeError) Error() string {
 		e.Name, e.Mode, e.MeasuredFrom, e.MeasuredTo, e.RequestedBytes, other)
 }
 
-// maxRatioOutsideRange is the factor by which a size may lie outside of those that were measured.
-// Messages of up to maxSmallMessageBytes bytes count as equally long.
+// maxRatioOutsideRange is the factor by which a size may be outside of the measured range. All
+// sizes up to maxSmallMessageBytes count as equal.
 const maxRatioOutsideRange = 2
 
 // isFarOutsideRange reports whether a size is too far from a range of sizes.
@@ -62,12 +62,11 @@ func isFarOutsideRange(k, from, to int) bool {
 	return k > maxRatioOutsideRange*max(to, maxSmallMessageBytes) || from > maxRatioOutsideRange*max(k, maxSmallMessageBytes)
 }
 
-// EstimateAt returns a parameter of a mode for messages of k bytes. A kind that depends on size is
-// taken from the range that holds k, along its slope; between two ranges the nearer one counts.
-// Sizes below all ranges cost what the smallest does that was measured. It is a
-// *MissingParameterError if nothing is known, or only a bound, and a *SizeRangeError for messages
-// more than twice as long as any that were measured, or less than half as long; all of up to 16
-// bytes count as equally long.
+// EstimateAt returns a parameter of a mode for messages of k bytes. A parameter that depends on
+// size comes from the range that contains k; between two ranges the nearer one is used. Sizes below
+// all ranges have the value of the smallest measured one. The error is a *MissingParameterError if
+// nothing, or only a bound, is known, and a *SizeRangeError if k is more than twice the largest or
+// less than half of the smallest measured size. All sizes up to 16 bytes count as equal.
 func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	p, ok := FindParameter(ps, mode, kind, k)
 	if !ok || math.IsNaN(p.Value) {
@@ -103,8 +102,8 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 	return e, nil
 }
 
-// IsSizeOutsideRange says whether a size lies outside of those that parameters of a mode are from.
-// It returns a *SizeRangeError if it is too far from them, as EstimateAt does.
+// IsSizeOutsideRange reports whether a size is outside of the range from which parameters of a mode
+// were fitted. It returns a *SizeRangeError if it is too far outside, as EstimateAt does.
 func IsSizeOutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) {
 	from, to := math.MaxInt, -1
 	for _, p := range ps {
@@ -121,11 +120,11 @@ func IsSizeOutsideRange(ps []Parameter, mode string, k int) (outside bool, err e
 	return k < from || k > to, nil
 }
 
-// EstimateOneWayTime predicts the time of one way of a call of a mode with k bytes: T, by ranges of
-// sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with what
-// BlockingCallParameters takes, if L of the mode itself is known. A bound of L gives no time: of a
-// ready send o_r includes posting the receive, and o_s work that follows the transfer, so that the
-// sum is far from the time in either direction.
+// EstimateOneWayTime predicts the one-way time of a call of a mode with k bytes: T, by ranges of
+// sizes; or, without T, equation (9) of LoGH{sSP}, or (8) within a node, with
+// BlockingCallParameters, if L of the mode itself is known. A bound of L is not used: o_r of a
+// ready send includes posting the receive, and o_s includes work after the transfer, so the sum
+// would be far off in either direction.
 func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 	e, err := EstimateAt(ps, mode, OneWayTime, k)
 	if missing := (*MissingParameterError)(nil); !errors.As(err, &missing) {
@@ -148,7 +147,8 @@ func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 	return e, err
 }
 
-// isBelowGapPerByteRange says whether the bytes of a message cost G, which is of longer ones.
+// isBelowGapPerByteRange reports whether messages of k bytes are shorter than those from which G
+// was fitted.
 func isBelowGapPerByteRange(ps []Parameter, mode string, k int) bool {
 	g, ok := FindParameter(ps, mode, GapPerByte, 0)
 	return ok && k > maxSmallMessageBytes && k < g.From
@@ -168,7 +168,7 @@ func CheckEquationRange(ps []Parameter, k int) (Estimate, error) {
 	return all, err
 }
 
-// remedyForMissing says what to do about a parameter that is missing.
+// remedyForMissing says what to do about a missing parameter.
 func remedyForMissing(ps []Parameter, mode string) string {
 	switch {
 	case mode != sample.LowLevelMode:

@@ -10,8 +10,7 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// Limits of what a parameter may be. A reader refuses more, since times computed from it would not
-// be times.
+// Limits of parameters in files. Times computed from larger ones would not fit a unit.Time.
 const (
 	maxMicrosInFile        = 1e9 // 17 minutes
 	maxMicrosPerByteInFile = 1e3 // 1 ms a byte
@@ -63,8 +62,8 @@ func newVerdictColumn() table.Column[Parameter] {
 	return c
 }
 
-// rejectMisspelledMode refuses what is probably a misspelled mode. Other names are modes of
-// programs that loggp does not know.
+// rejectMisspelledMode rejects a name that is probably a misspelled mode. Other names are modes of
+// other programs.
 func rejectMisspelledMode(s string) error {
 	if meant := table.Suggestion(s, sample.ModeNames()); meant != "" && meant != s {
 		return fmt.Errorf("%q is not a mode: did you mean %s?", s, meant)
@@ -84,10 +83,10 @@ func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
 	return parameterSchema.Write(w, facts, ps, "verdict")
 }
 
-// ReadParameters reads parameters as WriteParameters writes them. name stands for the input in
-// errors. Without a column of verdicts they are empty; that of a row without a number is
-// UnidentifiableVerdict. It is an error if a row is there twice, a value is negative or impossible,
-// two ranges of a parameter overlap, or the slope of a range is missing.
+// ReadParameters reads parameters in the format of WriteParameters. name stands for the input in
+// errors. Without a verdict column verdicts are empty, but that of a row without a number is
+// UnidentifiableVerdict. It fails if a row is duplicated, a value is negative or impossible, two
+// ranges of a parameter overlap, or a range has no slope.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
 	ps, _, err := ReadParametersWithFacts(in, name)
 	return ps, err
@@ -119,20 +118,20 @@ func ReadParametersWithFacts(in io.Reader, name string) ([]Parameter, []table.Fa
 	}
 }
 
-// parameterFileRows are the rows of a file so far.
+// parameterFileRows has the rows read so far.
 type parameterFileRows struct {
 	*table.Reader[Parameter]
 	filePositionOfRow map[Parameter]table.Place // by identity
 	rangesOfParameter map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
 }
 
-// identityKey returns what tells a row from others: all but its number.
+// identityKey returns what identifies a row: everything but its numbers.
 func (p Parameter) identityKey() Parameter {
 	p.Value, p.Low, p.High, p.SampleCount, p.Verdict = 0, 0, 0, 0, ""
 	return p
 }
 
-// addRow adds the last row. It is an error if it is there already, or its range overlaps another.
+// addRow adds a row. It fails if the row exists already or its range overlaps another.
 func (r *parameterFileRows) addRow(p Parameter) error {
 	at := r.Place("parameter")
 	key := p.identityKey()
@@ -156,8 +155,8 @@ func (r *parameterFileRows) addRow(p Parameter) error {
 	return nil
 }
 
-// checkRangesHaveSlopes is an error if a range of several sizes has no slope: times would seem not
-// to depend on size.
+// checkRangesHaveSlopes fails if a range of several sizes has no slope, because times would seem
+// independent of size.
 func (r *parameterFileRows) checkRangesHaveSlopes(ps []Parameter) error {
 	for _, p := range ps {
 		slope := kindTable[p.Kind()].slope

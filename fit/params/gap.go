@@ -8,9 +8,9 @@ import (
 )
 
 // addGap adds g: the interval between the sends of a burst at the smallest size, if it is longer
-// than either overhead. If not, an overhead is the limit, and all that is known of g is that it is
-// no longer: o_s by the paper's rule. A receiver that is busy for longer than the sender holds the
-// burst up whatever the network could do, and nothing but a bound is known of g.
+// than either overhead. Otherwise an overhead is the limit, and only an upper bound of g is known:
+// o_s by the paper's rule. A receiver that is busy for longer than the sender delays the burst in
+// any case, so again only a bound is known.
 func (m Mode) addGap() {
 	train := m.GapCurve()
 	if train == nil {
@@ -35,15 +35,15 @@ func (m Mode) addGap() {
 		m.addWarning("g", clean.CodeUnidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			formatMicros(t.Value), formatMicros(r.Value))
 		row = m.completeUpperBoundRow(row, train.Timer+upperBoundMethodSuffix, t)
-	default: // the overhead hides it
+	default: // hidden by the overhead
 		t, row.SampleCount = *s, s.SampleCount
 		row = m.completeUpperBoundRow(row, MethodGapAtMostSendOverhead, t)
 	}
 	m.addRow(row, t.Replicates, t.FewestSamples)
 }
 
-// addGapBoundOfStream adds a bound of g where there are only windows of sends: each message has a
-// part of the answer in it.
+// addGapBoundOfStream adds a bound of g if only windows of sends were measured: the time of each
+// message includes a part of the answer.
 func (m Mode) addGapBoundOfStream() {
 	stream := m.TimerCurve(sample.TimerStream)
 	if stream == nil {
@@ -56,7 +56,7 @@ func (m Mode) addGapBoundOfStream() {
 	m.addRow(m.completeUpperBoundRow(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
 }
 
-// completeUpperBoundRow completes a row whose value is only known not to exceed a number.
+// completeUpperBoundRow completes a row for which only an upper bound is known.
 func (m Mode) completeUpperBoundRow(row Parameter, method string, c clean.Cell) Parameter {
 	row.Method, row.Verdict = method, UnidentifiableVerdict
 	if c.Value <= 0 { // none

@@ -1,11 +1,11 @@
 package params
 
-// Kind is what a parameter is. The S of LogGPS, a number of bytes, and the S of LoGH{sSP}, a time a
-// byte, are two kinds.
+// Kind identifies a parameter. The S of LogGPS, a number of bytes, and the S of LoGH{sSP}, a time
+// per byte, are two kinds.
 type Kind uint8
 
-// The kinds. A time that depends on the size of a message has two: its value where a range of sizes
-// begins, and what a byte adds.
+// The kinds. A time that depends on the message size has two: its value at the start of a range of
+// sizes, and the increase per byte.
 const (
 	NoKind                       Kind = iota
 	Latency                           // L
@@ -15,7 +15,7 @@ const (
 	RecvOverheadPerByte               // its slope
 	Gap                               // g
 	GapPerByte                        // G
-	OneWayTime                        // T: half a round trip of calls, with both overheads in it
+	OneWayTime                        // T: half a round trip of calls, including both overheads
 	OneWayTimePerByte                 // its slope
 	EagerLimit                        // S of LogGPS: the longest message that does not wait for its receiver
 	IntraNodeSendOverhead             // s_s of LoGH{sSP}: o_s within a node
@@ -38,7 +38,7 @@ const (
 // kindTable is the table of all kinds: the name and the unit that files and tables have.
 var kindTable = [...]struct {
 	name, unit string
-	slope      Kind // of a time that depends on the size: the kind of its slope
+	slope      Kind // for a time that depends on size: the kind of its slope
 }{
 	Latency:                      {"L", UnitMicros, NoKind},
 	SendOverhead:                 {"o_s", UnitMicros, SendOverheadPerByte},
@@ -65,7 +65,7 @@ func (k Kind) Name() string { return kindTable[k].name }
 // Unit returns its unit.
 func (k Kind) Unit() string { return kindTable[k].unit }
 
-// KindOf returns the kind of a name and a unit, or NoKind.
+// KindOf returns the kind with a name and a unit, or NoKind.
 func KindOf(name, unit string) Kind {
 	for k, row := range kindTable {
 		if row.name == name && row.unit == unit {
@@ -75,7 +75,7 @@ func KindOf(name, unit string) Kind {
 	return NoKind
 }
 
-// kindOfModelName returns the kind of a name as models use it: a time, or of rates a time a byte.
+// kindOfModelName returns the kind for a parameter's name in models.
 func kindOfModelName(name string) Kind {
 	for k, row := range kindTable {
 		if k != int(IntraNodeGapPerByte) && row.name == name && (row.unit != UnitMicrosPerByte || name == "G") {

@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// addLatency adds L: as the paper has it for synchronous sends, and by round trip.
+// addLatency adds L: for synchronous sends as in the paper, and from round trips.
 func (m Mode) addLatency() {
 	if m.Name == "ssend" {
 		m.addLatencyFromReceive()
@@ -21,8 +21,8 @@ func (m Mode) addLatency() {
 //
 //	L = timer21 − timer12
 //
-// of synchronous sends at the smallest size: the receive with its wait less the receive without. It
-// is an upper bound, which contains the sender's time until the first packet leaves.
+// for synchronous sends at the smallest size: the receive with its wait minus the receive without.
+// It is an upper bound, because it includes the sender's time until the first packet leaves.
 func (m Mode) addLatencyFromReceive() {
 	wait, ready := m.TimerCurve(sample.Timer21), m.TimerCurve(sample.Timer12)
 	if wait == nil || ready == nil {
@@ -37,9 +37,9 @@ func (m Mode) addLatencyFromReceive() {
 	m.addWarning("L", clean.CodeFewSizes, "timer21 and timer12 have no size in common")
 }
 
-// addLatencyBoundOfReceive adds the bound of L that timer21, x, less timer12, y, is. With one root
-// of the barrier the receive may be late and find its message; that root shows no latency, and the
-// other as much as skew and latency together, which then is the bound.
+// addLatencyBoundOfReceive adds the bound timer21 − timer12 of L, from x and y. With one root of
+// the barrier the receive may be late and find its message. That root shows no latency. The other
+// then shows the sum of skew and latency, which is the bound.
 func (m Mode) addLatencyBoundOfReceive(d, x, y clean.Cell) {
 	if m.isReceiveLate(x, y) {
 		for _, r := range x.Roots {
@@ -56,9 +56,9 @@ func (m Mode) addLatencyBoundOfReceive(d, x, y clean.Cell) {
 	m.addRow(row, d.Replicates, d.FewestSamples)
 }
 
-// isReceiveLate says whether timer21 with one of the roots is no longer than timer12, y: the skew
-// of the barrier is longer than the way, so that the receive finds its message, and the mean of the
-// roots is not free of the skew.
+// isReceiveLate reports whether timer21 with one of the roots is no longer than timer12, y. The
+// skew of the barrier is then longer than the one-way time, so the receive finds its message, and
+// the mean of the roots includes skew.
 func (m Mode) isReceiveLate(x, y clean.Cell) bool {
 	if x.Roots == nil {
 		return false
@@ -74,14 +74,14 @@ func (m Mode) isReceiveLate(x, y clean.Cell) bool {
 //
 //	L = rtt/2 − o_s − o_r − (k−1)·G
 //
-// at the smallest size, but not of synchronous sends, and two other readings of L: rtt/2 and rtt/2
+// at the smallest size, except for synchronous sends, and two other estimates of L: rtt/2 and rtt/2
 // − g.
 func (m Mode) addLatencyFromRoundTrip() {
 	rtt, send, receive := m.TimerCurve(sample.TimerRTT), m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	if rtt == nil {
 		return
 	}
-	if m.Name != "ssend" { // its o_s contains the way already
+	if m.Name != "ssend" { // its o_s already includes the one-way time
 		m.addHalfRoundTripLessOverheads(rtt, send, receive)
 	}
 	half := clean.LinearCombination(rtt.Cells[:1], []float64{0.5}, m.Options.ConfidenceLevel)
@@ -125,7 +125,7 @@ func (m Mode) addUndeterminedLatency(rtt, send, receive *curve.Curve) {
 	m.addRow(m.completeUnidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
 }
 
-// subtractByteTime takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if
+// subtractByteTime subtracts (k−1)·G from a latency, where G is the initial slope of rtt/2, if
 // there is one.
 func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 	k := float64(c.Bytes - 1)
@@ -139,7 +139,7 @@ func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 	c.SetInterval(c.ResolutionError, m.Options.ConfidenceLevel)
 }
 
-// addLatencyRow adds L as a cell shows it, if it is more than nothing.
+// addLatencyRow adds L from a cell if it is positive.
 func (m Mode) addLatencyRow(method string, c clean.Cell) {
 	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.SampleCount)
 	m.addRow(m.completePositiveRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)

@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// SendOverheadCurve returns the timer that shows o_s: timer11, or idle if an earlier message delays
+// SendOverheadCurve returns the timer for o_s. It is timer11, or idle if an earlier message delays
 // the send of timer11, as the barrier's last message does on a machine with a long gap, and idle
-// was measured at more than half of the sizes. A synchronous send waits for its peer, and idle
-// would show less of that. Without either it is the time from round-trip trains with waits.
+// was measured at more than half of the sizes. A synchronous send waits for its peer, which idle
+// does not show. Without either, o_s comes from round-trip trains with waits.
 func (m Mode) SendOverheadCurve() *curve.Curve {
 	send, idle := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.TimerIdle)
 	switch {
@@ -28,8 +28,8 @@ func (m Mode) SendOverheadCurve() *curve.Curve {
 	return send
 }
 
-// ReceiveOverheadCurve returns the timer that shows o_r: of a blocking receive, the one with which
-// the message is there already.
+// ReceiveOverheadCurve returns the timer for o_r. For a blocking receive it is the one with the
+// message already there.
 func (m Mode) ReceiveOverheadCurve() *curve.Curve {
 	if sample.IsBlockingMode(m.Name) {
 		return m.TimerCurve(sample.Timer12)
@@ -48,7 +48,7 @@ func (m Mode) addOverheads() {
 		m.addWarning("o_s", clean.CodeHindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
 			formatMicros(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
-	if trains := m.DeriveRoundTripTrainResults(m.Name).SendOverhead; trains != send { // another reading
+	if trains := m.DeriveRoundTripTrainResults(m.Name).SendOverhead; trains != send { // a second estimate
 		m.addSizeRanges(SendOverhead, trains)
 	}
 	m.addSizeRanges(RecvOverhead, m.ReceiveOverheadCurve())
@@ -77,8 +77,8 @@ func (m Mode) addSizeRanges(kind Kind, c *curve.Curve) {
 	}
 }
 
-// addRangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and
-// is taken for constant; one that is not above nothing is no number.
+// addRangeRows adds the rows of a piece. A time that decreases with length is treated as constant;
+// one that is not positive has no number.
 func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	p, lines := c.Pieces[piece], c.LineReplicates[piece]
 	if p.IsFalling {
@@ -117,8 +117,8 @@ func (m Mode) warnIfPieceNotStraight(name string, c *curve.Curve, piece int) {
 }
 
 // warnIfSendersDiffer warns if the send overheads of the two processors differ. P1 does not receive
-// what P2 sends at once, it waits delta, which is more than twice as long as a send and a receive.
-// A send that takes so long has waited for its receive, and shows no overhead.
+// at once what P2 sends: it waits delta, more than twice the time of a send and a receive. A send
+// that takes so long has waited for its receive, and shows no overhead.
 func (m Mode) warnIfSendersDiffer() {
 	a, b := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
@@ -139,8 +139,8 @@ func (m Mode) warnIfSendersDiffer() {
 	}
 }
 
-// PieceVerdict returns the verdict on a value whose interval has a half width, by that and by what
-// is wrong with its piece.
+// PieceVerdict returns the verdict on a value with the given half width of its interval,
+// considering the problems of its piece.
 func PieceVerdict(c *curve.Curve, piece int, half, value float64) Verdict {
 	if c.PieceDeviations[piece].MedianDeviation > badMedianFitDeviation {
 		return BadVerdict

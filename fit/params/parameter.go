@@ -2,10 +2,10 @@
 // Al-Tawil and Moritz and others, reads and writes them, and computes with them. docs/fit.md has
 // the rules.
 //
-// A curve is the time that a timer measured over message sizes, as a line in pieces; a cell is its
-// value at one size. A Mode, a kind of send, gives rows of Parameter: each has a Kind, a Method by
-// which it was derived, and a range of sizes, along which a time grows by a slope. A bound is a row
-// of which only an upper limit is known.
+// A curve is a timer's results over message sizes, as straight pieces; a cell is its value at one
+// size. Extraction derives the parameters of one place, Mode those of one kind of send. A Parameter
+// is a row with a Kind, the Method by which it was derived, and a range of sizes, along which a
+// time increases by a slope. A bound is a row for which only an upper limit is known.
 package params
 
 import (
@@ -17,39 +17,39 @@ import (
 type Parameter struct {
 	Platform, Library, Place, Mode string
 
-	Name        string  // with the unit it gives the Kind
+	Name        string  // determines the Kind, together with Unit
 	From, To    int     // range of sizes in bytes; From = To for one size; -1 if the parameter has no size
-	Value       float64 // NaN where the samples do not determine it
-	Low, High   float64 // interval at Options.Level; NaN likewise, and of fewer than five samples a cell
+	Value       float64 // NaN if the samples do not determine it
+	Low, High   float64 // interval at clean.Options.ConfidenceLevel; NaN without a value, and with fewer than five samples per cell
 	Unit        string
-	Method      string // how it was derived: docs/fit.md
-	SampleCount int    // that went into it
+	Method      string // how it was derived: see docs/fit.md
+	SampleCount int    // samples used
 
-	Verdict Verdict // how far to trust it
+	Verdict Verdict // how reliable it is
 
 	// Not in files:
-	FewestSamples                           int     // samples of the cell that has the fewest
-	MedianFitDeviation, LargestFitDeviation float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
+	FewestSamples                           int     // of the cell with the fewest
+	MedianFitDeviation, LargestFitDeviation float64 // relative distances of the medians from the fitted line: their median, and the largest; 0 for one size
 }
 
-// Kind returns what the parameter is.
+// Kind returns the kind of the parameter.
 func (p Parameter) Kind() Kind { return KindOf(p.Name, p.Unit) }
 
-// IsBound says whether all that is known of the parameter is that it does not exceed the value.
+// IsBound reports whether the value is only an upper bound.
 func (p Parameter) IsBound() bool { return strings.HasSuffix(p.Method, upperBoundMethodSuffix) }
 
-// Verdict says how far to trust a parameter.
+// Verdict says how reliable a parameter is.
 type Verdict string
 
 // The verdicts.
 const (
 	GoodVerdict           Verdict = "good"
-	WeakVerdict           Verdict = "weak"             // a wide interval, few sizes or repetitions, or a warning on the way
+	WeakVerdict           Verdict = "weak"             // wide interval, few sizes or repetitions, or a warning about its data
 	BadVerdict            Verdict = "bad"              // poor linear fit: half of the medians are more than 10 % from the line
 	UnidentifiableVerdict Verdict = "not identifiable" // no number, or only a bound
 )
 
-// Methods. Those that differ by mode are put together from the names of the timers.
+// Methods. Those that differ by mode are composed of the names of timers.
 const (
 	MethodReceiveDifference          = "timer21-timer12" + upperBoundMethodSuffix // L
 	MethodHalfRoundTripLessOverheads = "rtt/2-o_s-o_r"                            // L
@@ -68,11 +68,10 @@ const (
 	maxSmallMessageBytes             = 16                                         // bytes of the longest message for which L is measured without a warning
 )
 
-// SecondaryLatencyMethods are other ways to derive L, whose rows ValueAt never takes.
+// SecondaryLatencyMethods are alternative methods for L, whose rows FindParameter does not use.
 var SecondaryLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
 
-// MethodWithoutBoundSuffix returns a method without the remark that it gave no number, or only a
-// bound.
+// MethodWithoutBoundSuffix returns a method without the suffix for a bound or a missing number.
 func MethodWithoutBoundSuffix(method string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(method, UnidentifiableMethodSuffix), upperBoundMethodSuffix)
 }
