@@ -5,14 +5,14 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// timeWindowPut times a put to a window of P2 with its flush, and the flush alone. P2 waits in a
-// barrier meanwhile, in which it answers if accesses are messages. No lock is taken. An access to
-// no bytes is not measured.
+// timeWindowPut times a put to the window of P2 together with its flush, and the flush alone.
+// Meanwhile P2 waits in a barrier, where it serves the access if accesses are messages. No lock is
+// taken. Accesses of 0 bytes are not measured.
 func timeWindowPut(b *pairBenchmark, rounds int) {
 	b.timeWindowAccesses(sample.TimerPut, (*mpi.Window).Put, rounds)
 }
 
-// timeWindowGet times a get likewise.
+// timeWindowGet times a get in the same way.
 func timeWindowGet(b *pairBenchmark, rounds int) {
 	b.timeWindowAccesses(sample.TimerGet, (*mpi.Window).Get, rounds)
 }

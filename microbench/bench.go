@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pairBenchmark is the benchmark of a cell between two ranks, on one of them.
+// pairBenchmark is the benchmark of a cell between two ranks, as seen by one of them.
 type pairBenchmark struct {
 	*Plan
 	cell             Cell
@@ -23,18 +23,18 @@ type pairBenchmark struct {
 	warmupRoundTime           unit.Time // the longest round of the warm-up, or the shortest on a shared machine
 	timers                    []*timerSamples
 
-	// Set for real clocks only:
-	clockReadTime       unit.Time    // what a reading of the clock costs
-	dither              *clockDither // after each wait; may be nil
+	// For real clocks only:
+	clockReadTime       unit.Time    // cost of reading the clock
+	dither              *clockDither // applied after each wait; may be nil
 	operationsPerSample int          // operations in a sample
-	discardsSamples     bool         // during rounds of warm-up
+	discardsSamples     bool         // set during warm-up rounds
 }
 
 // measuredMessageTag is the tag of all measured messages.
 const measuredMessageTag = 1
 
-// bsendBufferSize returns how much memory the library needs for buffered sends. It is enough for
-// several messages, as one may still be in the buffer when the next one is sent.
+// bsendBufferSize returns the bytes that the library needs for buffered sends. They suffice for
+// several messages, because one may still be in the buffer when the next is sent.
 func (b *pairBenchmark) bsendBufferSize() int {
 	if !b.mode.Buffered {
 		return 0
@@ -42,7 +42,7 @@ func (b *pairBenchmark) bsendBufferSize() int {
 	return 4 * (b.cell.Bytes + mpi.BsendOverhead)
 }
 
-// attachBsendBuffer gives the library the memory for buffered sends, if the mode needs it.
+// attachBsendBuffer attaches memory for buffered sends, if the mode needs it.
 func (b *pairBenchmark) attachBsendBuffer(room []byte) {
 	if b.mode.Buffered {
 		b.pairComm.AttachBuffer(room)
@@ -57,15 +57,15 @@ func (b *pairBenchmark) detachBsendBuffer() {
 
 func (b *pairBenchmark) now() unit.Time { return b.pairComm.Wtime() }
 
-// elapsedSince returns the time since a reading of the clock, without the cost of this reading.
+// elapsedSince returns the time since a reading of the clock, without the cost of the new reading.
 func (b *pairBenchmark) elapsedSince(begin unit.Time) unit.Time {
 	return b.now() - begin - b.clockReadTime
 }
 
-// barrier synchronizes with the other rank. The root leaves it first.
+// barrier synchronizes with the other rank. The root leaves first.
 func (b *pairBenchmark) barrier() { b.barrierComm.Barrier() }
 
-// waitForArrivals lets P1 wait until all messages on the way have surely arrived.
+// waitForArrivals makes P1 wait until all messages under way have certainly arrived.
 func (b *pairBenchmark) waitForArrivals() {
 	b.computeFor(b.waitBeforeTimer12())
 	if b.dither != nil {
@@ -73,7 +73,7 @@ func (b *pairBenchmark) waitForArrivals() {
 	}
 }
 
-// maxComputePiece is the longest wait in one piece on a real machine. During a longer one the
+// maxComputePiece is the longest uninterrupted wait on a real machine. During a longer one the
 // system might give the processor to another process.
 const maxComputePiece = 100 * unit.Microsecond
 
@@ -93,7 +93,7 @@ func (b *pairBenchmark) waitBeforeTimer12() unit.Time {
 	return 2 * b.warmupRoundTime
 }
 
-// recordWarmupRound notes the time of a round of the warm-up, without delta.
+// recordWarmupRound records the time of a warm-up round, without delta.
 func (b *pairBenchmark) recordWarmupRound(took unit.Time) {
 	if b.IsSharedMachine && b.warmupRoundTime > 0 {
 		b.warmupRoundTime = min(b.warmupRoundTime, max(took, 1))
@@ -102,8 +102,8 @@ func (b *pairBenchmark) recordWarmupRound(took unit.Time) {
 	}
 }
 
-// startSend sends a message in the mode of the cell. The request completes a non-blocking send; of
-// a blocking one it is complete.
+// startSend sends a message in the mode of the cell. It returns the request of a nonblocking send,
+// and a completed request after a blocking one.
 func (b *pairBenchmark) startSend() mpi.Request {
 	if b.mode.Blocking {
 		b.mode.blockingSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
@@ -112,7 +112,7 @@ func (b *pairBenchmark) startSend() mpi.Request {
 	return b.mode.startSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
 }
 
-// postReceive receives a message by the call that belongs to the mode.
+// postReceive receives a message by the call that matches the mode.
 func (b *pairBenchmark) postReceive() mpi.Request {
 	switch {
 	case b.mode.Name == LowLevelMode:
@@ -125,21 +125,22 @@ func (b *pairBenchmark) postReceive() mpi.Request {
 	return mpi.Request{}
 }
 
-// encodeTime and decodeTime carry a time, or a key, in a message.
+// encodeTime and decodeTime convert a time, or a key, to and from message data.
 func encodeTime(b []byte, t unit.Time) { binary.LittleEndian.PutUint64(b, uint64(t)) }
 func decodeTime(b []byte) unit.Time    { return unit.Time(binary.LittleEndian.Uint64(b)) }
 
-// timerSamples is the samples of one timer, on the rank that takes them.
+// timerSamples has the samples of one timer, on the rank that takes them.
 type timerSamples struct {
 	name                 string
 	isTakenByThisRank    bool           // this rank takes them
-	samplesByBarrierRoot [2][]unit.Time // with each root of the barrier
+	samplesByBarrierRoot [2][]unit.Time // by root of the barrier
 
-	batchSum            unit.Time // of the operations of the next sample
+	batchSum            unit.Time // sum of the operations for the next sample
 	batchOperationsLeft int       // operations that the next sample still needs
 }
 
-// findOrAddTimer returns the timer of a name, and adds it if it is new. P1 or P2 takes its samples.
+// findOrAddTimer returns the timer with a name, and adds it if necessary. atP1 says which rank
+// takes its samples.
 func (b *pairBenchmark) findOrAddTimer(name string, atP1 bool) *timerSamples {
 	for _, t := range b.timers {
 		if t.name == name {
@@ -193,7 +194,7 @@ func (b *pairBenchmark) collectSamples() {
 	}
 }
 
-// sendSamples sends the samples of a timer, which has as many with one root as with the other.
+// sendSamples sends the samples of a timer, which has the same number for both roots.
 func (b *pairBenchmark) sendSamples(t *timerSamples) {
 	raw := make([]byte, 0, 8*(len(t.samplesByBarrierRoot[0])+len(t.samplesByBarrierRoot[1])))
 	for i := range t.samplesByBarrierRoot {

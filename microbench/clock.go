@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// measureClockReadTime returns the time that a reading of the clock adds to an interval: the mean
-// of the fastest of many series of readings.
+// measureClockReadTime returns the time that reading the clock adds to an interval: the mean of the
+// fastest of many series of readings.
 func measureClockReadTime(c *mpi.Comm) unit.Time {
 	const series = 50
 	least := unit.Time(math.MaxInt64)
@@ -29,16 +29,16 @@ func meanClockReadTime(c *mpi.Comm) unit.Time {
 	return (end - begin) / reads
 }
 
-// clockDither is an additional wait of a fraction of a clock tick. A process that waits until a
-// coarse clock shows a certain time always continues at the same distance after a tick. All its
-// times are then rounded by the same amount, up to a tick, and by another amount in another launch.
-// With the additional wait the process continues at distances that are spread evenly over a tick.
+// clockDither adds a wait of a fraction of a clock tick. A process that waits until a coarse clock
+// shows a certain time always continues at the same distance after a tick. All its times are then
+// rounded by the same amount, up to a tick, and by another amount in another launch. With the
+// additional wait the distances are spread evenly over a tick.
 type clockDither struct {
-	loopsPerClockTick float64 // iterations of an empty loop that last one tick of the clock
-	nextFraction      float64 // of the next wait, from 0 to 1
+	loopsPerClockTick float64 // iterations of an empty loop per clock tick
+	nextFraction      float64 // of a tick, for the next wait, 0 to 1
 }
 
-// newDither returns a dither for a clock with the given step.
+// newDither returns a dither for a clock with a given step.
 func newDither(c *mpi.Comm, step unit.Time) clockDither {
 	const series, turns = 20, 20000
 	least := unit.Time(math.MaxInt64)
@@ -48,7 +48,7 @@ func newDither(c *mpi.Comm, step unit.Time) clockDither {
 		least = min(least, c.Wtime()-begin)
 	}
 	if least <= 0 {
-		return clockDither{} // time is not that of this machine
+		return clockDither{} // the clock is not that of this computer
 	}
 	return clockDither{loopsPerClockTick: turns * float64(step) / float64(least)}
 }
@@ -77,7 +77,7 @@ func runEmptyLoop(n int) {
 // ClockOffsetBounds has bounds of the offset of P2's clock from P1's at a time.
 type ClockOffsetBounds struct {
 	P1Time    unit.Time // by P1's clock
-	Low, High unit.Time // Low above High: the offset changed during the exchange
+	Low, High unit.Time // Low > High: the offset changed during the exchange
 }
 
 // Middle returns the middle of the bounds. It reports whether the bounds are consistent.
@@ -85,22 +85,23 @@ func (c ClockOffsetBounds) Middle() (unit.Time, bool) {
 	return c.Low + (c.High-c.Low)/2, c.Low <= c.High
 }
 
-// An exchange lasts at least this long, and has at least this number of round trips, which take
-// longer on a slow network.
+// Minimum duration of an exchange, and minimum number of round trips, which take longer on a slow
+// network.
 const (
 	minOffsetExchangeDuration = 20 * unit.Millisecond
 	minOffsetRoundTrips       = 20
 )
 
-// boundClockOffset bounds the offset of the pair's clocks by round trips in which P2 reads its
-// clock, which is after P1's reading at the beginning of the trip and before that at its end,
+// boundClockOffset computes bounds of the offset of the pair's clocks from round trips in which P2
+// reads its clock. P2's reading is after P1's reading at the start of the trip and before P1's at
+// the end:
 //
 //	max(t2 − t1′) ≤ offset ≤ min(t2 − t1)
 //
-// with t1 and t1′ by P1's clock and t2 by P2's. Worsch, Reussner and Augustin 2002 (SKaMPI), §3.2.
-// P1 returns the bounds, P2 zero.
+// with t1 and t1′ by P1's clock and t2 by P2's. Worsch, Reussner and Augustin 2002 (SKaMPI),
+// section 3.2. P1 returns the bounds, P2 zero.
 //
-// Note: the garbage collector or the system may delay a trip, which widens only its own bounds.
+// Note: if the garbage collector or the system delays a trip, this widens only its own bounds.
 func (x *rankPair) boundClockOffset() ClockOffsetBounds {
 	c, peer := x.commsByBarrierRoot[0], 1-x.commsByBarrierRoot[0].Rank()
 	var more [1]byte
@@ -131,10 +132,9 @@ func (x *rankPair) boundClockOffset() ClockOffsetBounds {
 	return bounds
 }
 
-// ClockDriftBounds returns bounds of the rate by which P2's clock is faster than P1's, in
-// millionths, if the rate is constant: between two exchanges the offset grew at least by the later
-// lower bound less the earlier upper bound. It reports whether there are two exchanges with
-// consistent bounds.
+// ClockDriftBounds returns bounds, in parts per million, of the relative rate of P2's clock to
+// P1's, assuming a constant rate: between two exchanges the offset grew at least by the later lower
+// bound minus the earlier upper bound. ok is false without two exchanges with consistent bounds.
 func ClockDriftBounds(clocks []ClockOffsetBounds) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {

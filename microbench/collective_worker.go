@@ -9,24 +9,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// collectiveWorker executes commands for collective operations, on one rank. The scheduler runs at
-// rank 0, which broadcasts each command and is the Worker.
+// collectiveWorker executes commands for collective operations on one rank. The scheduler runs at
+// rank 0, which is the Worker and broadcasts each command.
 type collectiveWorker struct {
 	*Experiment
 	controlComm   *mpi.Comm // for commands, barriers and results
 	measuredComm  *mpi.Comm // for the operation, with its algorithm
-	clockReadTime unit.Time // what a reading of a real clock costs
+	clockReadTime unit.Time // cost of reading a real clock
 
-	currentCommand            Command // at hand
+	currentCommand            Command // the command being executed
 	operationCall             func()
-	sendBuffer, receiveBuffer []byte // for all cells: buffers that stay in place stay in the caches
+	sendBuffer, receiveBuffer []byte // used for all cells, so that they stay in the caches
 
-	warmupRoundTime unit.Time // the shortest round of the warm-up on a shared machine, else the longest
+	warmupRoundTime unit.Time // shortest warm-up round on a shared machine, otherwise the longest
 	commandWords    [CommandWordCount]int64
 	localTimes      []int64 // of this rank
 	gatheredTimes   []int64 // of all ranks, at rank 0
 	memStats        runtime.MemStats
-	heapAfterGC     uint64 // bytes in use after the last garbage collection
+	heapAfterGC     uint64 // heap bytes after the last garbage collection
 }
 
 func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
@@ -42,7 +42,7 @@ func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
 	return w
 }
 
-// growBuffer returns a buffer of at least n bytes whose pages have been written to.
+// growBuffer returns a buffer of at least n bytes whose pages have been touched.
 func growBuffer(b []byte, n int) []byte {
 	if n <= len(b) {
 		return b
@@ -53,7 +53,7 @@ func growBuffer(b []byte, n int) []byte {
 // rootRank is the root of all collective operations.
 const rootRank = 0
 
-// barrierCommand is a command that only runs barriers, by the algorithm of the library.
+// barrierCommand returns a command that only runs barriers, with the library's algorithm.
 func barrierCommand(rounds int) Command {
 	return Command{StageIndex: barrierStartStageIndex, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
 }
@@ -79,7 +79,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 	w.operationCall = newOperationCall(w.measuredComm, x, x.mpiBuffer(w.sendBuffer[:in]), x.mpiBuffer(w.receiveBuffer[:out]))
 }
 
-// mpiBuffer describes blocks of data to MPI, as elements that a reduction combines or as bytes. Its
+// mpiBuffer describes blocks of data as a buffer of elements for a reduction, or of bytes. Its
 // count is that of one block.
 func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
 	x := mpi.Buffer{Bytes: b, Count: c.Bytes, Type: mpi.Uint8}
@@ -89,7 +89,7 @@ func (c CollectiveCell) mpiBuffer(b []byte) mpi.Buffer {
 	return x
 }
 
-// newOperationCall returns the call of the operation on one rank.
+// newOperationCall returns a function that calls the operation on one rank.
 func newOperationCall(c *mpi.Comm, x CollectiveCell, in, out mpi.Buffer) func() {
 	switch x.Operation {
 	case collective.Barrier:
@@ -132,8 +132,7 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	return r, nil
 }
 
-// stopRanks ends followRootCommands on the other ranks, by a command with a stage that does not
-// exist.
+// stopRanks ends followRootCommands on the other ranks by a command with an invalid stage.
 func (w *collectiveWorker) stopRanks() {
 	w.commandWords = Command{StageIndex: len(stages)}.EncodeWords()
 	w.controlComm.Bcast(mpi.BufferOf(w.commandWords[:]), rootRank)
@@ -166,7 +165,7 @@ func (w *collectiveWorker) executeOnThisRank(c Command) {
 	}
 }
 
-// runWarmupRounds runs rounds that do not count, and notes the time of one from barrier to barrier.
+// runWarmupRounds runs rounds that do not count, and records their time from barrier to barrier.
 func (w *collectiveWorker) runWarmupRounds(rounds int) {
 	w.controlComm.Barrier()
 	for i := range rounds {
@@ -197,10 +196,10 @@ func (w *collectiveWorker) gatherTimes() {
 	w.controlComm.Gather(mpi.BufferOf(w.localTimes), all, rootRank)
 }
 
-// maxGarbageBytes is how much the heap may grow between two garbage collections.
+// maxGarbageBytes is the growth of the heap after which garbage is collected.
 const maxGarbageBytes = 64 << 20
 
-// collectGarbage collects garbage before rounds are timed, if there is much of it.
+// collectGarbage collects garbage before timed rounds, if there is much.
 func (w *collectiveWorker) collectGarbage() {
 	if !w.IsSharedMachine {
 		return
@@ -212,13 +211,13 @@ func (w *collectiveWorker) collectGarbage() {
 	}
 }
 
-// agreedStartLeadRounds is the time to an agreed start, in rounds from barrier to barrier. By then
-// all ranks know of it and the interfaces are free.
+// agreedStartLeadRounds is the lead time of an agreed start, in rounds from barrier to barrier. By
+// the start all ranks know it and interfaces are idle.
 const agreedStartLeadRounds = 2
 
-// timeAfterBarrier lets each rank begin when it leaves a barrier, and returns the time of its call.
-// A rank that has finished stays quiet for the time of a round, until all have finished. Otherwise
-// ranks that are still in the operation would take in messages of the next one.
+// timeAfterBarrier makes each rank start when it leaves a barrier, and returns the time of its
+// call. A rank that has finished then stays idle for the duration of a round, until all have
+// finished. Otherwise ranks that are still in the operation would handle messages of the next one.
 func timeAfterBarrier(w *collectiveWorker, startLead unit.Time) unit.Time {
 	w.controlComm.Barrier()
 	begin := w.controlComm.Wtime()
@@ -235,12 +234,12 @@ func minMedianMaxTimes(ranks []unit.Time) []unit.Time {
 	return []unit.Time{ranks[0], low + (high-low)/2, ranks[n-1]}
 }
 
-// maxAgreedStartDelay is how late a rank may begin after the agreed time, unless the clock's step
-// is longer. It allows for a few readings of the clock.
+// maxAgreedStartDelay is the largest delay of a rank after the agreed start, unless the clock's
+// step is longer. It allows for a few readings of the clock.
 const maxAgreedStartDelay = 200 * unit.Nanosecond
 
-// timeFromAgreedStart lets all ranks begin at the same time by their common clock, and returns the
-// time from then until the end on this rank.
+// timeFromAgreedStart makes all ranks start at the same time of their common clock, and returns the
+// time from then to the end on this rank.
 func timeFromAgreedStart(w *collectiveWorker, startLead unit.Time) unit.Time {
 	begin := w.commandWords[:1]
 	begin[0] = int64(w.controlComm.Wtime() + startLead)
@@ -258,9 +257,9 @@ func timeFromAgreedStart(w *collectiveWorker, startLead unit.Time) unit.Time {
 	return max(0, end-start-w.clockReadTime)
 }
 
-// waitUntil waits until a time, and returns how late after it the wait ended.
+// waitUntil waits until a time, and returns by how much the end of the wait was late.
 func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
-	const watching = unit.Microsecond // before a start a rank looks at a real clock all the time
+	const watching = unit.Microsecond // before the start a rank polls a real clock continuously
 	now := w.controlComm.Wtime()
 	switch {
 	case now > start:
@@ -269,9 +268,8 @@ func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 		for now = w.controlComm.Wtime(); now < start; now = w.controlComm.Wtime() {
 		}
 	default:
-		// Ranks come to the end of the wait in the order of their numbers, by picoseconds that no
-		// clock shows: where messages get somewhere at the same time, that order decides which is
-		// the first, as in the model.
+		// Ranks finish the wait in the order of their numbers, by picoseconds that no clock shows.
+		// If messages arrive at the same time, this order decides which is first, as in the model.
 		order := min(start-now, unit.Time(w.controlComm.Size()-w.controlComm.Rank()))
 		w.controlComm.Compute(start - now - order)
 		w.controlComm.Compute(order)

@@ -9,18 +9,17 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Collective operations are measured by all ranks of a job. Rank 0 is the root in every repetition,
-// so that all repetitions are of one experiment.
+// Collective operations are measured by all ranks of a job. Rank 0 is always the root, so that all
+// repetitions belong to one experiment.
 //
-// A repetition begins in one of two ways. After a barrier each rank times its own call; the timers
-// are the smallest, the median and the largest of these times. Ranks leave a barrier one after
-// another, and the times include that. If all ranks read the same clock, they agree on a time at
-// which all begin; the timer is the time from then until the last rank has ended, which models
-// describe. If a rank was late the repetition is dropped. Worsch, Reussner and Augustin 2002
-// (SKaMPI); Hunold and Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not As Easy As You
-// Think, 2016.
+// A repetition starts in one of two ways. After a barrier each rank times its own call; the timers
+// are the smallest, the median and the largest of these times. They include the delays with which
+// ranks leave the barrier. If all ranks read the same clock, they instead agree on a start time;
+// the timer is the time from then to the end of the last rank, which models describe. If a rank was
+// late the repetition is dropped. Worsch, Reussner and Augustin 2002 (SKaMPI); Hunold and
+// Carpen-Amarie, Reproducible MPI Benchmarking Is Still Not As Easy As You Think, 2016.
 
-// CollectiveCell is a collective operation by one algorithm, on data of one length.
+// CollectiveCell is a collective operation with one algorithm and data size.
 type CollectiveCell struct {
 	*collective.Algorithm
 	collective.Job
@@ -32,7 +31,7 @@ func (c CollectiveCell) algorithmIndex() int {
 	return slices.Index(collective.AlgorithmsOf(c.Operation), c.Algorithm)
 }
 
-// bufferSizes returns the number of bytes that a rank contributes to the operation, and that it
+// bufferSizes returns the bytes that a rank contributes to the operation and those that it
 // receives.
 func (c CollectiveCell) bufferSizes() (in, out int) {
 	block, all := c.Bytes, c.Bytes*c.Ranks
@@ -49,14 +48,14 @@ func (c CollectiveCell) bufferSizes() (in, out int) {
 	return block, block
 }
 
-// TotalBufferBytes returns about how many bytes all ranks need together: their buffers, and as much
-// again for the work of the library.
+// TotalBufferBytes returns the approximate memory of all ranks in bytes: their buffers, and the
+// same again for the library.
 func (c CollectiveCell) TotalBufferBytes() float64 {
 	in, out := c.bufferSizes()
 	return 2 * float64(c.Ranks) * float64(in+out)
 }
 
-// checkCollectives returns an error that says what is wrong with the collective operations.
+// checkCollectives returns an error if the collective cells are invalid.
 func (e *Experiment) checkCollectives() error {
 	for i, x := range e.Collectives {
 		if slices.Contains(e.Collectives[:i], x) {
@@ -72,8 +71,8 @@ func (e *Experiment) checkCollectives() error {
 	return nil
 }
 
-// CollectiveStartFact returns the fact that says how repetitions began, with the number of late
-// starts among the agreed ones. apart is the reason why the ranks have no common clock, or "".
+// CollectiveStartFact returns the fact that says how repetitions started, with the number of late
+// ones among the agreed starts. apart says why the ranks have no common clock, or is "".
 func CollectiveStartFact(apart string, late, of int) sample.Fact {
 	if apart == "" {
 		return sample.AgreedStartFact(late, of)

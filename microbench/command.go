@@ -12,12 +12,12 @@ type Command struct {
 	StageIndex          int       // index in StageTimers
 	ModeOrOperation     int       // index of SendModeNames, len(SendModeNames()) for low-level messages, or a collective.Operation
 	AlgorithmIndex      int       // index among those of the collective operation; -1: the library chooses
-	Bytes               int       // of a message or a block
-	WarmupRounds        int       // that do not count, before the rounds that do
-	Rounds              int       // with each root of the barrier; 0: only the rounds of the warm-up, which are timed
+	Bytes               int       // of a message or of a block
+	WarmupRounds        int       // uncounted rounds before the counted ones
+	Rounds              int       // with each root of the barrier; 0: only warm-up rounds, which are timed
 	OperationsPerSample int       // operations in a sample
-	WaitOrStartLead     unit.Time // of P1 before timer12 (delta); for collective operations the time to an agreed start
-	Pair                [2]int    // the ranks P1 and P2, if several pairs are measured; else zero
+	WaitOrStartLead     unit.Time // delta, the wait of P1 before timer12; for collective operations the lead time of an agreed start
+	Pair                [2]int    // ranks P1 and P2, if several pairs are measured; otherwise zero
 }
 
 // CommandWordCount is the number of integers that encode a command.
@@ -41,36 +41,36 @@ func (c Command) rankOfFixedWorkTime(i int) int {
 	return i
 }
 
-// SecondRootWarmupRounds returns the rounds of warm-up with the second root. A few suffice, as the
-// rounds with the first root have warmed up caches and branch predictors.
+// SecondRootWarmupRounds returns the number of warm-up rounds with the second root. A few suffice,
+// because the rounds with the first root have warmed up caches and branch predictors.
 func (c Command) SecondRootWarmupRounds() int { return min(c.WarmupRounds, 3, max(1, c.Rounds/2)) }
 
 // CommandResult is the result of a command.
 type CommandResult struct {
-	// Times has two columns for each timer of a pair: with the barrier's root at P1, and with the
-	// root at P2. For collective operations it has a column for each rank, in which LateStartMarker
-	// marks late starts.
+	// Times has two columns for each timer of a pair: with the barrier's root at P1 and at P2. For
+	// collective operations it has a column for each rank, in which LateStartMarker marks late
+	// starts.
 	Times [][]unit.Time
 
-	WarmupRoundTime unit.Time // a round of the warm-up, from barrier to barrier: the longest, or the shortest on a shared machine
+	WarmupRoundTime unit.Time // a warm-up round from barrier to barrier: the longest, or the shortest on a shared machine
 	RoundsDuration  unit.Time // all rounds together
 
-	// FixedWorkTimes are the times of a fixed piece of work on each rank, or on P1 and P2: the
-	// longer of those before and after the rounds. There are none if the clock is not that of the
+	// FixedWorkTimes has the time of a fixed piece of work on each rank, or on P1 and P2: the
+	// longer of those before and after the rounds. It is empty if the clock is not that of the
 	// processors.
 	FixedWorkTimes []unit.Time
 }
 
-// Worker is the ranks of a job, as the Scheduler sees them.
+// Worker is the interface of the Scheduler to the ranks of a job.
 type Worker interface {
 	// Execute executes a command on all ranks. An error ends the launch.
 	Execute(Command) (CommandResult, error)
 
-	// Now reads the clock that limits the time of a launch.
+	// Now returns the time of the clock that limits a launch.
 	Now() unit.Time
 }
 
-// LateStartMarker marks, instead of a time, that a rank began a collective operation after the
+// LateStartMarker, in place of a time, says that a rank started a collective operation after the
 // agreed start.
 const LateStartMarker unit.Time = -1
 

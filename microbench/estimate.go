@@ -9,21 +9,21 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// intervalEstimate is a median or a mean, and half the width of its 95 % interval, in picoseconds.
+// intervalEstimate is a median or a mean with half the width of its 95 % interval, in picoseconds.
 // The half width is infinite if there are too few samples.
 type intervalEstimate struct{ value, halfWidth float64 }
 
-// isPreciseWithin reports whether half the interval is within a relative precision, or within half
-// a step of the clock.
+// isPreciseWithin reports whether the half width is within a relative precision, or within half a
+// step of the clock.
 func (e intervalEstimate) isPreciseWithin(precision float64, step unit.Time) bool {
 	return e.halfWidth <= math.Max(precision*math.Abs(e.value), float64(step)/2)
 }
 
-// medianEstimate returns the estimate of n samples, which it sorts. The interval is that by ranks,
+// medianEstimate returns the median of samples, which it sorts. The interval is by ranks,
 //
 //	⌊(n − 1.96 √n)/2⌋ to ⌈1 + (n + 1.96 √n)/2⌉
 //
-// of Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (2015).
+// Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (2015).
 func medianEstimate(times []unit.Time) intervalEstimate {
 	n := len(times)
 	if n == 0 {
@@ -44,7 +44,7 @@ func meanEstimate(of [2]intervalEstimate) intervalEstimate {
 	return intervalEstimate{(of[0].value + of[1].value) / 2, math.Hypot(of[0].halfWidth, of[1].halfWidth) / 2}
 }
 
-// studentQuantiles are the quantiles 0.975 of Student's distribution with 1, 2, ... degrees of
+// studentQuantiles are the 0.975 quantiles of Student's distribution with 1, 2, ... degrees of
 // freedom.
 var studentQuantiles = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
 
@@ -69,8 +69,8 @@ func estimateOverLaunches(medians []float64) intervalEstimate {
 	return intervalEstimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
 }
 
-// countPreciseMedians returns how many medians all launches have together, and how many of them
-// have an interval over the launches within the precision.
+// countPreciseMedians returns the number of medians of all launches together, and how many of them
+// have an interval within the precision.
 func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians int) {
 	values := make(map[sample.Key][]float64)
 	for i := range series {
@@ -93,18 +93,18 @@ func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians
 	return known, len(ok)
 }
 
-// Sizes are a coarse grid, and a library changes its protocol between two of them. Where a curve
-// breaks, the search halves the gap, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP
-// Parameters for Low Level Message Passing Platforms (2000): the value differs from the line
-// through the sizes below. Here it must also differ from the line through the sizes above, so that
-// one jump does not count as a break in two neighbouring gaps.
+// Sizes form a coarse grid, and a library changes its protocol between two of them. If a curve
+// breaks in a gap of the grid, the search bisects the gap, as in Kielmann, Bal and Verstoep, Fast
+// Measurement of LogP Parameters for Low Level Message Passing Platforms (2000): the value differs
+// from the line through the smaller sizes. Here it must also differ from the line through the
+// larger sizes, so that one jump does not count as a break in two neighbouring gaps.
 
-// Bounds of the search for a break.
+// Limits of the search for a break.
 const (
 	maxAddedSizes          = 10
-	minSizeDistance        = 32   // bytes between two sizes at which the search ends,
+	minSizeDistance        = 32   // in bytes, between two sizes at which the search ends,
 	minSizeDistanceDivisor = 16   // or this part of the lower size
-	minRelativeBreak       = 0.05 // of the value: a smaller deviation is no break,
+	minRelativeBreak       = 0.05 // relative to the value: a smaller deviation is not a break,
 	breakUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
 )
 
@@ -120,9 +120,9 @@ func extrapolateLine(a, b curvePoint, k int) intervalEstimate {
 	return intervalEstimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
 }
 
-// relativeBreak returns how far the curve between points 1 and 2 of four is from the nearer of the
-// lines through the first two and through the last two, relative to its value. It returns 0 if one
-// of the lines agrees within the uncertainty.
+// relativeBreak returns the distance of the curve between points 1 and 2 of four from the nearer of
+// two lines, through the first two and through the last two points, relative to its value. It
+// returns 0 if one of the lines agrees within the uncertainty.
 func relativeBreak(p [4]curvePoint) float64 {
 	least := math.Inf(1)
 	for _, x := range []struct {
@@ -141,11 +141,10 @@ func relativeBreak(p [4]curvePoint) float64 {
 	return least
 }
 
-// sizeAtLargestBreak returns the size in the middle of the largest break of all curves together, or
-// -1.
+// sizeAtLargestBreak returns the size in the middle of the largest break over all curves, or -1.
 func sizeAtLargestBreak(curves [][]curvePoint) int {
 	type gap struct{ low, high int }
-	bends := make(map[gap]float64) // of all curves together
+	bends := make(map[gap]float64) // sum over all curves
 	best := gap{-1, -1}
 	for _, c := range curves {
 		slices.SortFunc(c, func(a, b curvePoint) int { return cmp.Compare(a.bytes, b.bytes) })
@@ -171,7 +170,7 @@ func (s *Scheduler) refineSizes() {
 	s.takeSamplesOfTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
 	for left := maxAddedSizes; left > 0 && !s.hasUsedPartOfLaunchTime(maxRefineFraction); left-- {
 		k := sizeAtLargestBreak(s.curvesShowingEagerLimit())
-		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // a size that is measured already is not known well enough
+		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // that size is already measured, but not precisely enough
 			return
 		}
 		s.result.AddedSizes = append(s.result.AddedSizes, k)
@@ -185,8 +184,8 @@ func (s *Scheduler) refineSizes() {
 	}
 }
 
-// showsEagerLimit reports whether the eager limit can be seen in a task: in the send calls and
-// round trips of standard sends, or of the first mode if there are no standard sends.
+// showsEagerLimit reports whether a task may show the eager limit: send calls and round trips of
+// standard sends do, or of the first mode if there are no standard sends.
 func (s *Scheduler) showsEagerLimit(t *task) bool {
 	standard := func(m string) bool { return m == "send" || m == "isend" }
 	of := standard(t.cell.Mode) || !slices.ContainsFunc(s.Modes, standard) && t.cell.Mode == s.Modes[0]

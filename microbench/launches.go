@@ -18,23 +18,23 @@ type ExperimentResult struct {
 	WallStart    time.Time
 	WallDuration time.Duration
 
-	TasksWithoutSamples int                    // tasks without samples, as the time was too short
-	TaskCount           int                    // of so many
+	TasksWithoutSamples int                    // for lack of time
+	TaskCount           int                    // number of all tasks
 	AddedSizes          []int                  // around the eager limit
-	PreciseMedianCount  int                    // whose interval over the launches is within the precision
-	MedianCount         int                    // of so many
-	BatchOperations     []TimerBatchOperations // of the timers that had any
-	ClockOffsets        []ClockOffsetBounds    // of P2's clock from P1's, for each launch
-	LateStartCount      int                    // repetitions of collective operations that were dropped, as a rank was late for the agreed start
-	AgreedStartAttempts int                    // repetitions with an agreed start, late ones included
+	PreciseMedianCount  int                    // number of medians whose interval over launches is within the precision
+	MedianCount         int                    // number of all medians
+	BatchOperations     []TimerBatchOperations // for timers with batches
+	ClockOffsets        []ClockOffsetBounds    // offset of P2's clock from P1's, by launch
+	LateStartCount      int                    // repetitions dropped because a rank was late for the agreed start
+	AgreedStartAttempts int                    // repetitions with an agreed start, including late ones
 
 	isSchedulerProcess bool // the scheduler ran in this process
 }
 
 // RunLaunches executes the launches of the experiment. It calls launch with the number of each
 // launch; launch starts the ranks and calls MeasureLaunchInWorld, or MeasureLaunch with their
-// worker. From time to time RunLaunches calls progress, which may be nil, with the completed part,
-// from 0 to 1.
+// worker. RunLaunches regularly calls progress, which may be nil, with the completed fraction, from
+// 0 to 1.
 func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*ExperimentResult, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 }
 
 // needsAnotherLaunch reports whether to start another launch, given the time of the previous ones.
-// It does not if the time budget is used up or, beyond the usual number of launches, if the time
-// left is less than half a launch.
+// It returns false if the time budget is used up or, after the usual number of launches, if the
+// remaining time is less than half a launch.
 func (s *Scheduler) needsAnotherLaunch(took time.Duration) bool {
 	n := s.result.LaunchCount
 	switch {
@@ -126,16 +126,16 @@ func (s *Scheduler) Series() []sample.Series {
 }
 
 // MeasureLaunchInWorld measures one launch with the ranks of a world. Nothing else may run at the
-// same time. Ranks may be processes. Then each calls MeasureLaunchInWorld with the same experiment,
-// and the process of P1 gets the samples; if all ranks or several pairs measure, that of rank 0
-// does.
+// same time. If ranks are processes, each calls MeasureLaunchInWorld with the same experiment, and
+// the process of P1 gets the samples. If all ranks or several pairs measure, the process of rank 0
+// gets them.
 func (s *Scheduler) MeasureLaunchInWorld(w mpi.World, o mpi.Options) error {
 	before := debug.SetGCPercent(-1) // the results of a launch are bounded
 	defer debug.SetGCPercent(before)
 	return mpi.Run(w, o, s.runRank)
 }
 
-// runRank takes part in a launch as one of the ranks of a communicator.
+// runRank takes part in a launch as a rank of a communicator.
 func (s *Scheduler) runRank(comm *mpi.Comm) error {
 	if len(s.Collectives) > 0 {
 		w := s.newCollectiveWorker(comm)

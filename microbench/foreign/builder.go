@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Bounds on what a data set is made of. Each sample of a tool that prints means is a series of its
+// Limits on the contents of a data set. Each sample of a tool that prints means is a series of its
 // own.
 const (
 	maxLaunches = 1000    // of one size of one timer
@@ -20,18 +20,18 @@ const (
 	maxNotes    = 100     // of a file
 )
 
-// setBuilder collects the samples, facts and notes of the files of a set.
+// setBuilder collects the samples, facts and notes of files for a set.
 type setBuilder struct {
 	set      sample.Set
-	launches map[sample.Key]int // how often each was measured in files read before, by key without launch
+	launches map[sample.Key]int // number of launches of each key in earlier files, by key without launch
 	notes    []Note
 
 	tables []TableSummary
 
-	// Of the file that is read.
+	// Of the current file.
 	name           string
 	input          *inputText
-	formatWasGiven bool       // the format was named, not guessed
+	formatWasGiven bool       // the format was given, not guessed
 	rankCount      int        // ranks of collective operations; 0: unknown
 	givenPlatform  string     // of Options
 	givenRanks     int        // of Options
@@ -44,7 +44,7 @@ type setBuilder struct {
 	leftOutTexts   []string
 }
 
-// detailList is something known of each size of a timer, such as repetitions.
+// detailList has a detail of each size of a timer, such as repetitions.
 type detailList struct {
 	what, mode, timer string
 	ranks             int // of collective operations
@@ -93,9 +93,9 @@ func (b *setBuilder) readFile(name string, c fileText, f *Format, o Options) err
 	return nil
 }
 
-// addFile adds the series of a file to the set, and its facts: not under sample.FileFact, since a
-// data set does not keep which series is of which output. So the coarsest resolution counts for
-// all.
+// addFile adds the series of a file to the set, and its facts. The facts are not under
+// sample.FileFact, because a data set does not record which series is from which file. So the
+// coarsest resolution applies to all.
 func (b *setBuilder) addFile(f *Format) {
 	facts := []sample.Fact{
 		{Key: "imported_from", Value: cleanFact(b.name)}, {Key: sample.RootsFact, Value: "1"},
@@ -122,8 +122,8 @@ func (b *setBuilder) addFile(f *Format) {
 	}
 }
 
-// checkCollectiveRanks leaves out times of collective operations of which it is not known among how
-// many ranks. It is an error if the file has no others.
+// checkCollectiveRanks drops times of collective operations with an unknown number of ranks. It
+// fails if the file has nothing else.
 func (b *setBuilder) checkCollectiveRanks() error {
 	isUnknown := func(s sample.Series) bool { return sample.IsCollectiveTimer(s.Timer) && s.Ranks == 0 }
 	var operations []string
@@ -143,8 +143,8 @@ func (b *setBuilder) checkCollectiveRanks() error {
 	return nil
 }
 
-// addRankFact says among how many ranks the collective operations of all files were: in a fact, if
-// it is one number.
+// addRankFact adds the number of ranks of the collective operations in all files, if it is a single
+// number.
 func (b *setBuilder) addRankFact() {
 	all := map[int]bool{}
 	for _, s := range b.set.Series {
@@ -163,7 +163,7 @@ func (b *setBuilder) addRankFact() {
 	}
 }
 
-// seriesOf returns what is measured by a timer of a mode at a size.
+// seriesOf returns the series of a timer of a mode at a size.
 func (b *setBuilder) seriesOf(mode, timer string, bytes, launch int) *sample.Series {
 	k := b.key
 	k.Mode, k.Timer, k.Bytes, k.Launch = mode, timer, bytes, launch
@@ -183,19 +183,19 @@ func (b *setBuilder) seriesOf(mode, timer string, bytes, launch int) *sample.Ser
 	return &b.series[i]
 }
 
-// hasTimer says whether a timer has samples.
+// hasTimer reports whether a timer has samples.
 func (b *setBuilder) hasTimer(timer string) bool {
 	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return s.Timer == timer })
 }
 
-// addSample adds one repetition of many.
+// addSample adds a single repetition.
 func (b *setBuilder) addSample(mode, timer string, bytes int, t unit.Time) {
 	s := b.seriesOf(mode, timer, bytes, 0)
 	s.Times = append(s.Times, t)
 }
 
-// addSummary adds the one value that a tool gives of a size: one sample. Of a size that comes again
-// it is another launch.
+// addSummary adds the only value that a tool prints for a size as one sample. A repeated size
+// counts as another launch.
 func (b *setBuilder) addSummary(mode, timer string, bytes int, t unit.Time) {
 	k := b.key
 	k.Mode, k.Timer, k.Bytes, k.Ranks = mode, timer, bytes, b.rankCount
@@ -208,24 +208,24 @@ func (b *setBuilder) addSummary(mode, timer string, bytes int, t unit.Time) {
 	s.Times = append(s.Times, t)
 }
 
-// addFact adds something known about the run, if it is known.
+// addFact adds a fact about the run, if its value is known.
 func (b *setBuilder) addFact(key, value string) {
 	if f := (sample.Fact{Key: key, Value: cleanFact(value)}); f.Value != "" && len(b.facts) < maxFacts && !slices.Contains(b.facts, f) {
 		b.facts = append(b.facts, f)
 	}
 }
 
-// noteResolution says by what steps the tool prints the times that are imported.
+// noteResolution records the resolution of the imported times.
 func (b *setBuilder) noteResolution(t unit.Time) { b.addFact(sample.ResolutionFact, t.MicrosString()) }
 
-// noteLeftOut says what was left out and why, once.
+// noteLeftOut records what was omitted and why, once.
 func (b *setBuilder) noteLeftOut(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); len(b.leftOutTexts) < maxNotes && !slices.Contains(b.leftOutTexts, text) {
 		b.leftOutTexts = append(b.leftOutTexts, text)
 	}
 }
 
-// addDetail keeps what a tool says of the value of a size beside it.
+// addDetail records further information that a tool prints about the value of a size.
 func (b *setBuilder) addDetail(what, mode, timer string, bytes int, text string) {
 	ranks := 0
 	if sample.IsCollectiveTimer(timer) {
@@ -243,7 +243,7 @@ func (l detailList) isOfTimer(what, mode, timer string) bool {
 	return l.what == what && l.mode == mode && l.timer == timer
 }
 
-// detailName names a list, with the number of ranks if there are several.
+// detailName names a list, with the number of ranks if there are several numbers.
 func (b *setBuilder) detailName(l detailList) string {
 	name := l.what + " of " + l.timer + " " + l.mode
 	if slices.ContainsFunc(b.detailLists, func(x detailList) bool { return x.isOfTimer(l.what, l.mode, l.timer) && x.ranks != l.ranks }) {
@@ -252,10 +252,9 @@ func (b *setBuilder) detailName(l detailList) string {
 	return name
 }
 
-// String writes the values of a list, those of neighbours that are alike together: 0-32768 B: 1000,
-// 65536 B: 640.
+// String writes the values of a list and groups equal neighbours: 0-32768 B: 1000, 65536 B: 640.
 func (l detailList) String() string {
-	const most = 50_000 // a fact may not be longer
+	const most = 50_000 // a fact must not be longer
 	var out strings.Builder
 	for i := 0; i < len(l.values); {
 		j := i
@@ -279,7 +278,7 @@ func (l detailList) String() string {
 	return out.String()
 }
 
-// cleanFact makes a line that a fact can hold of a text from a file.
+// cleanFact converts a text from a file to a line that a fact can contain.
 func cleanFact(s string) string {
 	const most = 500
 	s = strings.Map(func(r rune) rune {

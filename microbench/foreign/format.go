@@ -1,11 +1,11 @@
-// Package foreign imports what other benchmarks have measured: their outputs become data sets, with
-// the timers of ours that mean the same.
+// Package foreign imports results of other benchmarks: it converts their outputs to data sets with
+// the equivalent timers of package microbench. Import is the entry point.
 //
-// A Format is what a tool prints, guessed by its signature. Most outputs are tables: a title names
-// the test, a header the columns, each with a role. tableReader reads any such table in the log of
-// a job, whose lines may have prefixes of a launcher. setBuilder collects the samples and facts of
-// the files. Output that corresponds to none of our timers is left out, and a Note says so.
-// docs/import.md has the tables.
+// A Format describes the output of a tool and recognizes it by a signature. Most outputs are
+// tables: a title names the test, and a line of headings gives each column a role. tableReader
+// reads any such table in the log of a job, whose lines may have prefixes of a launcher. setBuilder
+// collects the samples and facts of the files. Output without an equivalent timer is omitted, with
+// a Note. docs/import.md lists the conversions.
 package foreign
 
 import (
@@ -19,21 +19,20 @@ import (
 	inputfile "github.com/loggp/loggp/model/input"
 )
 
-// Format is what a tool prints.
+// Format describes the output of a tool.
 type Format struct {
-	Name        string // on a command line, and of the platform unless another is given
+	Name        string // on command lines, and of the platform unless another is given
 	Description string // one line for people, with the unit
-	Signature   string // by which the format is recognized, in words
+	Signature   string // describes how the format is recognized
 
 	matchesText func(text string) bool
 	readFile    func(*inputText, *setBuilder) // nil: its tables are in tableFormats
 }
 
-// Formats are all of them, in the order in which they are listed.
+// Formats are all formats, in the order in which they are listed.
 var Formats = []*Format{&osu, &imb, &netgauge, &netpipe, &logpMPI, &skampi, &prtt, &nccl, &perftest, &fabtests, &ucx, &mpiBench, &reproMPI, &gpcnet}
 
-// CompletionNames returns the names of all formats with their descriptions, as shells complete
-// them.
+// CompletionNames returns the names of all formats with their descriptions, for shell completion.
 func CompletionNames() []string {
 	var names []string
 	for _, f := range Formats {
@@ -42,7 +41,7 @@ func CompletionNames() []string {
 	return names
 }
 
-// FormatNamed returns the format of a name, or nil.
+// FormatNamed returns the format with a name, or nil.
 func FormatNamed(name string) *Format {
 	for _, f := range Formats {
 		if f.Name == name {
@@ -52,27 +51,27 @@ func FormatNamed(name string) *Format {
 	return nil
 }
 
-// Options says what the output of a tool does not.
+// Options has information that the output of a tool lacks.
 type Options struct {
 	Format   *Format // default: guessed, in each file
 	Platform string  // default: the name of the format
 	Library  string  // default: what the file says, or none
-	Ranks    int     // of collective operations, where the file does not say; 0: unknown
+	Ranks    int     // of collective operations, if the file does not say; 0: unknown
 	Place    string  // inter, intra, or two ranks such as 0-7; default inter
 }
 
-// Note says what of a file was not imported, or is not what it seems.
+// Note says what was not imported from a file, or needs an explanation.
 type Note struct{ File, Text string }
 
 func (n Note) String() string { return n.File + ": " + n.Text }
 
-// File is one output.
+// File is one output file.
 type File struct {
-	Name string // stands for it in errors; its last element goes into the facts
+	Name string // used in errors; its last element is stored in the facts
 	io.Reader
 }
 
-// Report says what of the files was imported, and what was not.
+// Report says what was imported from the files, and what was not.
 type Report struct {
 	Tables []TableSummary
 	Notes  []Note
@@ -93,9 +92,9 @@ func ImportFiles(paths []string, o Options) (*sample.Set, Report, error) {
 }
 
 // Import reads outputs into one set. A repeated measurement, in one file or in several, counts as
-// another launch. Lines of a log that are no results are skipped, and rows that cannot be read left
-// out: the report has both. It is an error if a format cannot be guessed, if nothing of a file can
-// be used, and if a line of a format without titles is not what it has there, with file, line and
+// another launch. Lines of a log that are not results are skipped, and rows that cannot be read are
+// omitted; the report lists both. It fails if a format cannot be guessed, if nothing in a file can
+// be used, or if a line of a format without titles has a wrong form; the error has file, line and
 // column.
 func Import(files []File, o Options) (*sample.Set, Report, error) {
 	all := &setBuilder{launches: make(map[sample.Key]int)}
@@ -118,8 +117,8 @@ func Import(files []File, o Options) (*sample.Set, Report, error) {
 	return &all.set, Report{all.tables, all.notes}, nil
 }
 
-// guessFormat returns the only format that a text can be of. Of formats whose outputs are tables it
-// is the first: one reader reads the tables of all.
+// guessFormat returns the only format that fits a text. Among formats with tables it returns the
+// first, because one reader reads the tables of all.
 func guessFormat(name, text string) (*Format, error) {
 	var found []*Format
 	for _, f := range Formats {
@@ -147,7 +146,7 @@ func guessFormat(name, text string) (*Format, error) {
 }
 
 // hasLine reports whether a pattern matches a line of a text. Every match contains the literal, so
-// that only lines with it are tried, and none that is longer than any of a tool.
+// only lines with the literal are tried, up to the maximum line length.
 func hasLine(text, literal string, matches func(line string) bool) bool {
 	for {
 		at := strings.Index(text, literal)
@@ -165,11 +164,11 @@ func hasLine(text, literal string, matches func(line string) bool) bool {
 	}
 }
 
-// containsAny reports whether a text contains one of some words. Patterns take a microsecond for
-// each byte of a line, and most lines of a log have none of the words that a match must have.
+// containsAny reports whether a text contains one of some words. Patterns take a microsecond per
+// byte of a line, and most lines of a log have none of the words that a match needs.
 func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// fileBase returns the last element of a path, which does not reveal the directory of the file.
+// fileBase returns the last element of a path. It does not reveal the directory.
 func fileBase(name string) string { return filepath.Base(name) }

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Bounds on what is read, so that no file can take the memory of the machine.
+// Limits on input, so that no file can exhaust memory.
 const (
 	MaxFileBytes = 64 << 20 // of a file
 	maxLineBytes = 1 << 12  // bytes of a line
@@ -33,11 +33,11 @@ type inputText struct {
 	fileText
 	name       string
 	unreadText string
-	lineNumber int   // number of the line that was read last
-	err        error // the first; there are no lines after it
+	lineNumber int   // number of the last line that was read
+	err        error // the first error; nothing is read after it
 }
 
-// nextLine returns the next line. It is false at the end, and after an error.
+// nextLine returns the next line. It returns false at the end, and after an error.
 func (in *inputText) nextLine() (inputLine, bool) {
 	if in.unreadText == "" || in.err != nil {
 		return inputLine{}, false
@@ -48,8 +48,8 @@ func (in *inputText) nextLine() (inputLine, bool) {
 	return inputLine{input: in, number: in.lineNumber, text: strings.TrimSuffix(text, "\r"), mayBeTruncated: !ended && in.lacksFinalNewline}, true
 }
 
-// forEachLine calls comment with each line that begins with #, and what follows that, and row with
-// each other that is not blank, until the first error.
+// forEachLine calls comment for each line that starts with #, with the rest of the line, and row
+// for each other line that is not blank, until the first error.
 func (in *inputText) forEachLine(comment func(l *inputLine, text string), row func(l *inputLine)) {
 	for l, ok := in.nextLine(); ok; l, ok = in.nextLine() {
 		if text, ok := l.commentText(); ok {
@@ -60,15 +60,15 @@ func (in *inputText) forEachLine(comment func(l *inputLine, text string), row fu
 	}
 }
 
-// ignoreComment passes over comments.
+// ignoreComment ignores a comment.
 func (in *inputText) ignoreComment(*inputLine, string) {}
 
-// errorf keeps an error of a line, if it is the first.
+// errorf records an error of a line, if it is the first error.
 func (in *inputText) errorf(number int, format string, args ...any) {
 	(&inputLine{input: in, number: max(number, 1)}).errorf(1, format, args...)
 }
 
-// inputLine is a line of the input, and its words.
+// inputLine is a line of the input with its words.
 type inputLine struct {
 	input  *inputText
 	number int
@@ -81,10 +81,10 @@ type inputLine struct {
 // textWord is a word of a line.
 type textWord struct {
 	text   string
-	column int // where it begins, from 1
+	column int // start column, from 1
 }
 
-// checkLength is false, and an error, if the line is longer than any of a tool.
+// checkLength returns false, and records an error, if the line is longer than any line of a tool.
 func (l *inputLine) checkLength() bool {
 	if len(l.text) > maxLineBytes {
 		l.errorf(maxLineBytes+1, "the line is longer than %d bytes", maxLineBytes)
@@ -93,17 +93,17 @@ func (l *inputLine) checkLength() bool {
 	return true
 }
 
-// isBlank says whether there is nothing in the line.
+// isBlank reports whether the line is blank.
 func (l *inputLine) isBlank() bool { return strings.TrimSpace(l.text) == "" }
 
-// commentText returns what follows the # of a line that begins with one.
+// commentText returns the text after # of a line that starts with #.
 func (l *inputLine) commentText() (string, bool) {
 	text, ok := strings.CutPrefix(strings.TrimSpace(l.text), "#")
 	return strings.TrimSpace(text), ok
 }
 
-// splitWords cuts the line at spaces, or at commas, into words: least at least, and most at most.
-// what is what the line should be. It is false, and an error, if the line is something else.
+// splitWords splits the line at spaces, or at commas, into at least least and at most most words.
+// what describes the expected line. It returns false, and records an error, for any other line.
 func (l *inputLine) splitWords(comma bool, least, most int, what string) bool {
 	if !l.checkLength() {
 		return false
@@ -139,7 +139,7 @@ func columnCount(n int) string {
 	return strconv.Itoa(n) + " columns"
 }
 
-// errorf keeps an error of a column, if it is the first of the input.
+// errorf records an error at a column, if it is the first error.
 func (l *inputLine) errorf(col int, format string, args ...any) {
 	if n := l.number - 1; n >= 0 && n < len(l.input.prefixBytes) {
 		col += int(l.input.prefixBytes[n])
@@ -149,7 +149,7 @@ func (l *inputLine) errorf(col int, format string, args ...any) {
 	}
 }
 
-// wordError keeps the error of a word that is not what belongs there.
+// wordError records an error about a word that has not the expected form.
 func (l *inputLine) wordError(i int, what string) {
 	l.errorf(l.words[i].column, "%s where %s belongs", quoteShort(l.words[i].text), what)
 }
@@ -165,7 +165,7 @@ func quoteUpTo(s string, most int) string {
 	return strconv.Quote(s)
 }
 
-// parseWhole reads a word as a number from low to high.
+// parseWhole parses a word as a number from low to high.
 func (l *inputLine) parseWhole(i, low, high int, what string) int {
 	s := l.words[i].text
 	n, err := strconv.Atoi(s)
@@ -176,19 +176,19 @@ func (l *inputLine) parseWhole(i, low, high int, what string) int {
 	return n
 }
 
-// parseBytes reads a word as the length of a message.
+// parseBytes parses a word as a message size.
 func (l *inputLine) parseBytes(i int) int {
 	return l.parseWhole(i, 0, maxMessageBytes, "a number of bytes")
 }
 
 const maxMessageBytes = 1<<31 - 1
 
-// maxPlausibleTime bounds a time, so that sums of two and products with counts of messages stay far
-// from the end of what a unit.Time holds.
+// maxPlausibleTime limits times, so that sums and products with message counts do not overflow a
+// unit.Time.
 const maxPlausibleTime = 1000 * unit.Second
 
-// parseTime reads a word as a time in a unit, exactly. A value that is not finite, such as -nan, is
-// not a time.
+// parseTime parses a word as a time in a unit, exactly. Values that are not finite, such as -nan,
+// are rejected.
 func (l *inputLine) parseTime(i int, unitName, what string) unit.Time {
 	s := l.words[i].text
 	t, err := unit.ParseTime(s + unitName)
@@ -199,14 +199,14 @@ func (l *inputLine) parseTime(i int, unitName, what string) unit.Time {
 	return t
 }
 
-// isDecimal says whether a text is digits with at most one point between them.
+// isDecimal reports whether a text consists of digits with at most one point in between.
 func isDecimal(s string) bool {
 	before, after, point := strings.Cut(s, ".")
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 	return digits(before) && (!point || digits(after)) && len(s) <= 30
 }
 
-// parseRateAsTime reads a word as a rate a second, in a unit, and returns how long an amount takes
+// parseRateAsTime parses a word as a rate per second in a unit, and returns the time for an amount
 // at that rate, to the picosecond.
 func (l *inputLine) parseRateAsTime(i int, amount, rateUnit float64, what string) unit.Time {
 	s := l.words[i].text

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// What the log of a job says beside its tables: how programs were started, with which library, and
-// lines that are no results.
+// Information in a job's log outside of tables: how programs were started, with which library, and
+// lines that are not results.
 
 var (
 	launcherPattern = regexp.MustCompile(`(?:^|[\s/"'(])(mpirun|mpiexec|mpiexec\.hydra|mpirun_rsh|orterun|prterun|prun|srun|aprun|jsrun|lrun|ibrun|flux run|flux mini run)\s`)
-	// benchmarkProgramPattern matches a program whose tables are read. Arguments follow it.
+	// benchmarkProgramPattern matches a program whose tables can be read. Its arguments follow.
 	benchmarkProgramPattern = regexp.MustCompile(`(?:^|[\s/"'])(osu_\w+|IMB-\w+|[a-z]\w*_perf(?:_mpi)?|ib_\w+_(?:lat|bw)|fi_\w+|ucxx?_perftest|mpiBench\w*|network_(?:load_)?test)(?:["'\s]|$)`)
-	commandLiterals         = []string{"run", "mpiexec", "osu_", "IMB-", "_perf", "ib_", "fi_", "mpiBench", "network_"} // one is in each match of launcher and of benchmarkProgramPattern
+	commandLiterals         = []string{"run", "mpiexec", "osu_", "IMB-", "_perf", "ib_", "fi_", "mpiBench", "network_"} // every match of the launcher pattern and of benchmarkProgramPattern contains one of these
 	rankOptionPattern       = regexp.MustCompile(`\s--?(?:np|n|ntasks)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
 	nodeOptionPattern       = regexp.MustCompile(`\s--?(?:N|nodes)(?:[ =]+|)(\d{1,7})(?:\s|$)`)
 	perNodeOptionPattern    = regexp.MustCompile(`\s--ntasks-per-node[ =](\d{1,7})(?:\s|$)`)
@@ -23,7 +23,7 @@ var (
 	rankCountPattern        = regexp.MustCompile(`(?i)^#?\s*(?:SLURM_NTASKS|(?:total )?(?:number of |num[ _]|n)(?:mpi[ _])?(?:processes|procs|ranks|tasks)|world[ _]size)\s*(?:is|[:=])\s*(\d{1,7})\s*$`)
 )
 
-// readCommand notes what a command line says: the program and its ranks.
+// readCommand parses a command line: the program and its number of ranks.
 func (r *tableReader) readCommand(text string) bool {
 	if last := text[len(text)-1]; '0' <= last && last <= '9' {
 		if m := rankCountPattern.FindStringSubmatch(text); m != nil {
@@ -56,8 +56,8 @@ func (r *tableReader) readCommand(text string) bool {
 	return true
 }
 
-// isCommand says whether a program's name between two texts is a command without a launcher: a
-// prompt or a path before it, or options behind it.
+// isCommand reports whether a program's name between two texts is a command without a launcher:
+// preceded by a prompt or a path, or followed by options.
 func isCommand(before, args string) bool {
 	words := strings.Fields(before)
 	if len(words) == 0 {
@@ -67,7 +67,7 @@ func isCommand(before, args string) bool {
 	return strings.ContainsAny(last[len(last)-1:], "$#>%+/") || strings.HasPrefix(strings.TrimSpace(args), "-") || strings.HasPrefix(last, "./")
 }
 
-// optionRanks returns how many ranks the options of a launcher ask for; 0: they do not say.
+// optionRanks returns the number of ranks in the options of a launcher; 0: not given.
 func optionRanks(options, launcher string) int {
 	number := func(pattern *regexp.Regexp) int {
 		if m := pattern.FindStringSubmatch(options); m != nil {
@@ -85,11 +85,11 @@ func optionRanks(options, launcher string) int {
 	return n
 }
 
-// libraryLinePattern matches a line that names the MPI library: a specification of spack, a module,
-// or what mpirun --version prints.
+// libraryLinePattern matches a line that names the MPI library: a spack specification, a module, or
+// the output of mpirun --version.
 var libraryLinePattern = regexp.MustCompile(`(?im)^[^\n#]{0,60}?\b(openmpi|open mpi|mpich|mvapich2?|mvapich-plus|intel-mpi|intel-oneapi-mpi|impi|hpcx-mpi|hpcx|cray-mpich|spectrum-mpi|mpt)(?:@|/|\) |: | v)=?v?(\d[\w.]{0,20})`)
 
-// libraryLiterals are parts of the names in libraryLinePattern: each match has one.
+// libraryLiterals are parts of library names: each match of libraryLinePattern contains one.
 var libraryLiterals = []string{"mpi", "vapich", "hpcx", "mpt"}
 
 // findLibrary returns the library and the version that a line names.
@@ -105,7 +105,7 @@ func findLibrary(text string) (name, version string) {
 	return name, strings.TrimRight(m[2], ".")
 }
 
-// severalVersions stands for the version of a library for which a log names several.
+// severalVersions is the version of a library for which a log names several versions.
 const severalVersions = "several"
 
 // libraryVersions returns the libraries that a log names, with their versions.
@@ -125,7 +125,7 @@ func libraryVersions(text string) map[string]string {
 	return all
 }
 
-// readLibrary takes the library of the next tables from a line that names one.
+// readLibrary sets the library of the following tables from a line that names one.
 func (r *tableReader) readLibrary(text string) bool {
 	name, version := findLibrary(text)
 	if name == "" {
@@ -141,8 +141,8 @@ func (r *tableReader) readLibrary(text string) bool {
 	return true
 }
 
-// setLibrary names the library of the next rows. What tells them from other rows of the same test
-// is in its name, so that they are never mixed: the memory of the buffers and the datatype.
+// setLibrary sets the library name for the following rows. The name includes what distinguishes
+// rows of the same test, the memory of the buffers and the datatype, so that they are never mixed.
 func (r *tableReader) setLibrary() {
 	name := r.givenLibrary
 	if name == "" {
@@ -164,9 +164,10 @@ func (r *tableReader) setLibrary() {
 	}
 }
 
-// skippedLines are the lines of a log that are no results, and the rows that could not be read.
+// skippedLines records the lines of a log that are not results, and the rows that could not be
+// read.
 type skippedLines struct {
-	lines, rows []skippedLine // the first
+	lines, rows []skippedLine // the first ones
 	lineCount   int
 	rowCount    int
 }
@@ -176,7 +177,7 @@ type skippedLine struct {
 	text   string
 }
 
-// Of skipped lines and rows so many are shown.
+// Limits on the skipped lines and rows that are shown.
 const (
 	maxLinesShown = 3
 	maxRowsShown  = 10
@@ -194,7 +195,7 @@ func (s *skippedLines) addRow(number int, why string) {
 	}
 }
 
-// addNotes adds notes about them to a set.
+// addNotes adds notes about skipped lines and rows to a set.
 func (s *skippedLines) addNotes(b *setBuilder) {
 	for _, x := range s.rows {
 		b.noteLeftOut("line %d: %s", x.number, x.text)

@@ -1,6 +1,6 @@
-// Package mpitracer builds a tracer for programs of any MPI: a library that is loaded before the
-// program (LD_PRELOAD) and records each call that communicates by MPI's profiling interface.
-// Package model/trace reads the records.
+// Package mpitracer builds a tracer for programs with any MPI: a library that is loaded before the
+// program (LD_PRELOAD) and records each communication call by MPI's profiling interface. Package
+// model/trace reads the records.
 package mpitracer
 
 import (
@@ -19,11 +19,11 @@ import (
 //go:embed library/tracer.c
 var source []byte
 
-// compilerOptions are those of the library.
+// compilerOptions are the compiler options for the library.
 var compilerOptions = []string{"-std=c11", "-O1", "-shared", "-fPIC"}
 
-// Build compiles the tracer by an MPI compiler ("": $MPICC, or mpicc), and writes it to a file. The
-// library is for programs of the same MPI.
+// Build compiles the tracer with an MPI compiler ("": $MPICC, or mpicc), and writes it to a file.
+// The library works with programs of the same MPI.
 func Build(ctx context.Context, compiler, file string) (err error) {
 	path, err := probe.FindCompiler(compiler)
 	if err != nil {
