@@ -1,12 +1,14 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/format"
@@ -49,10 +51,10 @@ func countMessageLengths(cs []compare.CollectiveComparison) int {
 
 // algorithmCharts are of the algorithms for one operation among some ranks: their times from a
 // common start, with the model's, and behind a barrier; of one algorithm, which has no model, in
-// one chart. Where there is one length only, there is nothing to draw.
+// one chart. Those of one length are bars.
 func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Chart {
 	if countMessageLengths(cs) < 2 {
-		return nil
+		return []*chart.Chart{singleLengthChart(name, cs)}
 	}
 	of := operationTitle(cs[0].Operation, cs[0].Ranks)
 	start, barrier := algorithmChartOf(cs, false), algorithmChartOf(cs, true)
@@ -63,6 +65,54 @@ func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Ch
 		start.draw(format.FileName(of, name, "start"), of+" on "+name+", from a common start", commonStartText+" "+adjacentMarksText),
 		barrier.draw(format.FileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+adjacentMarksText),
 	}
+}
+
+// libraryChoice is what times are called that no algorithm was forced for.
+const libraryChoice = "the library's choice"
+
+// singleLengthChart is the chart of the algorithms for one operation at one length, the fastest
+// first, with what the best would save of what the library chooses. It is nil for one algorithm.
+func singleLengthChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
+	type ranked struct {
+		name string
+		us   float64
+	}
+	var all []ranked
+	own := math.NaN()
+	for _, c := range cs {
+		us, _ := c.RankedTime()
+		if math.IsNaN(us) {
+			continue
+		}
+		x := ranked{c.Algorithm, us}
+		if c.Algorithm == "" {
+			x.name, own = libraryChoice, us
+		}
+		all = append(all, x)
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.us, b.us) })
+	in := displayUnitOf(params.UnitMicros, all[0].us)
+	g := chart.StripGroup{}
+	for _, x := range all {
+		color := chart.Blue
+		if x.name == libraryChoice {
+			color = chart.Orange
+		}
+		g.Rows = append(g.Rows, chart.StripRow{Name: x.name, Note: format.Number(x.us*in.factor) + format.NonBreakingSpace + in.unit, Bars: []chart.Bar{{End: x.us * in.factor, Color: color}}})
+	}
+	best, last := all[0], all[len(all)-1]
+	text := fmt.Sprintf("The fastest first. %s takes %s times as long as %s.", last.name, format.WithDecimals(last.us/best.us, 1), best.name)
+	if own > best.us {
+		text += fmt.Sprintf(" Instead of the library's choice, %s would save %s%s%%.", best.name, format.WithDecimals(100*(1-best.us/own), 0), format.NonBreakingSpace)
+	}
+	of := operationTitle(cs[0].Operation, cs[0].Ranks)
+	if cs[0].Bytes > 0 {
+		of += ", " + format.Size(cs[0].Bytes)
+	}
+	return chart.StripPlot{XLabel: "time (" + in.unit + ")", Groups: []chart.StripGroup{g}}.Chart(format.FileName(cs[0].Operation, name, "algorithms"), of+" on "+name, text)
 }
 
 // What the charts of times show.

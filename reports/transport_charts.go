@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/loggp/loggp/fit/compare"
@@ -24,7 +25,7 @@ func oneWayChart(all []reportSubject, cs []compare.Comparison) *chart.Chart {
 	title := "One-way time: measured and fitted"
 	if lines := predictedOneWay(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
-		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines, which a page shows when their names are clicked, are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. That of LogGP, o_s + L + (k−1) G + o_r, lies above the times where a send call works on behind its first packet: this part of o_s is spent while the message is under way."
+		title, text = "One-way time: measured, fitted and predicted"+failingText(all, cs), text+" Dashed lines, which a page of several subjects shows when their names are clicked, are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. They are drawn where they are within 25 % of the times: LogGP adds o_s + L + (k−1) G + o_r, which is too much where a send call works on behind its first packet, so that this part of o_s is spent while the message is under way."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }
@@ -41,11 +42,14 @@ func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.
 	for i := range all {
 		t := &all[i]
 		for _, by := range []string{StepsQuantitySuffix, LogGPQuantitySuffix} {
-			s := chart.Series{Name: t.name + ", predicted" + by, IsOptional: true, Style: chart.Style{Color: t.pointStyle(true).Color, IsDashed: true}}
+			s := chart.Series{Name: t.name + ", predicted" + by, IsOptional: len(all) > 1, Style: chart.Style{Color: t.pointStyle(true).Color, IsDashed: true}}
 			if len(all) == 1 {
 				s.Name, s.Style.Color = "predicted"+by, chart.Orange
 			}
 			for _, y := range cs {
+				if !fitsPrediction(y) {
+					continue
+				}
 				if y.Platform == t.platform && y.Library == t.library && y.Place == t.fittedPlace.place && y.Quantity == "one-way("+t.mainMode()+")"+by && (y.Protocol == "" || y.Protocol == "auto") {
 					s.Points = append(s.Points, chart.Point{X: float64(y.Bytes), Y: y.Predicted})
 				}
@@ -58,6 +62,39 @@ func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.
 		}
 	}
 	return out
+}
+
+// maxPredictionError is how far a predicted line may be from the times for it to be drawn.
+const maxPredictionError = 25 // percent
+
+// fitsPrediction reports whether the assumptions of a prediction hold for a time.
+func fitsPrediction(x compare.Comparison) bool {
+	return math.IsNaN(x.Error) || math.Abs(x.Error) <= maxPredictionError
+}
+
+// failingText says for which sizes the predictions of one subject do not hold, by how much, and which
+// assumption fails; "" if they hold, or there are several subjects.
+func failingText(all []reportSubject, cs []compare.Comparison) string {
+	if len(all) != 1 {
+		return ""
+	}
+	t := &all[0]
+	from, to, most, least := math.MaxInt, -1, 0.0, 0.0
+	for _, x := range cs {
+		if x.Quantity != "one-way("+t.mainMode()+")"+LogGPQuantitySuffix || x.Place != t.place || x.Protocol != "" && x.Protocol != "auto" || fitsPrediction(x) {
+			continue
+		}
+		from, to = min(from, x.Bytes), max(to, x.Bytes)
+		most, least = max(most, x.Predicted/x.Measured), min(least, x.Error)
+	}
+	if to < 0 {
+		return ""
+	}
+	sizes := format.SizeRange(from, to)
+	if most > 1 {
+		return fmt.Sprintf(" (LogGP fails at %s, up to %s times the data: overhead overlaps the flight)", sizes, format.WithDecimals(most, 1))
+	}
+	return fmt.Sprintf(" (LogGP fails at %s, by %s %%: times are not linear in the size, as where the protocol changes)", sizes, format.WithDecimals(-least, 0))
 }
 
 // oneWayPanels returns the parts of that chart, and whether a library names a limit.

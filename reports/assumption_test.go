@@ -1,0 +1,60 @@
+package reports
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// A predicted line is drawn where its assumptions hold. Where they do not, the title of the chart
+// says at which sizes, by how much and why.
+func TestFailingAssumptions(t *testing.T) {
+	all := []reportSubject{{fittedPlace: &fittedPlace{platform: "x", library: "lib", place: "intra"}, name: "x"}}
+	quantity := "one-way(" + all[0].mainMode() + ")" + LogGPQuantitySuffix
+	at := func(bytes int, predicted, measured float64) compare.Comparison {
+		return compare.Comparison{Platform: "x", Library: "lib", Place: "intra", Protocol: "auto", Bytes: bytes, Quantity: quantity, Predicted: predicted, Measured: measured, Error: 100 * (predicted/measured - 1)}
+	}
+	for want, cs := range map[string][]compare.Comparison{
+		"": {at(8, 1, 1), at(64, 1.2, 1), at(1024, 0.8, 1)},
+		" (LogGP fails at 1 KiB to 64 KiB, up to 2.3 times the data: overhead overlaps the flight)":          {at(8, 1, 1), at(1024, 1.4, 1), at(65536, 2.3, 1)},
+		" (LogGP fails at 64 KiB, by 50 %: times are not linear in the size, as where the protocol changes)": {at(8, 1, 1), at(65536, 1, 2)},
+	} {
+		if got := strings.ReplaceAll(failingText(all, cs), format.NonBreakingSpace, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, s := range predictedOneWay(all, cs) {
+			for i, p := range s.Points {
+				if c := cs[i]; math.Abs(c.Error) > maxPredictionError || p.Y != c.Predicted {
+					t.Errorf("drawn is %v of %v", p, c)
+				}
+			}
+		}
+	}
+}
+
+// Algorithms of one length are bars, the fastest first. The text says what the best would save of
+// what the library chooses.
+func TestSingleLengthChart(t *testing.T) {
+	at := func(algorithm string, us float64) compare.CollectiveComparison {
+		return compare.CollectiveComparison{CollectiveTimes: compare.CollectiveTimes{Operation: "allreduce", Algorithm: algorithm, Ranks: 16, Bytes: 1024, LastRankEnd: us}, Predicted: math.NaN()}
+	}
+	all := algorithmCharts("x", []compare.CollectiveComparison{at("ring", 400), at("", 200), at("two-level", 100)})
+	if len(all) != 1 || all[0] == nil {
+		t.Fatalf("%d charts", len(all))
+	}
+	if got := strings.ReplaceAll(all[0].Text, format.NonBreakingSpace, " "); got != "The fastest first. ring takes 4.0 times as long as two-level. Instead of the library's choice, two-level would save 50 %." {
+		t.Errorf("the text is %q", got)
+	}
+	svg := all[0].InlineSVG(600, "chart")
+	for _, names := range [][2]string{{"two-level", "library&#39;s choice"}, {"library&#39;s choice", "ring"}} {
+		if first, second := strings.Index(svg, names[0]), strings.Index(svg, names[1]); first < 0 || second < first {
+			t.Errorf("%s is not before %s", names[0], names[1])
+		}
+	}
+	if one := algorithmCharts("x", []compare.CollectiveComparison{at("ring", 400)}); one[0] != nil {
+		t.Error("one algorithm has a chart")
+	}
+}
