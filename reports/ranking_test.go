@@ -77,3 +77,17 @@ func TestOneLatency(t *testing.T) {
 		}
 	}
 }
+
+// A transport that has the page for itself has cards of its message rate and of o_s, once each.
+func TestCardsOfOneTransport(t *testing.T) {
+	counts := map[string]int{}
+	for _, k := range surveyed(t).only(t, 0).Document().KeyNumbers {
+		note, _, _ := strings.Cut(k.Note, ",")
+		counts[note]++
+	}
+	for _, note := range []string{"half round trip", "bandwidth", "million messages a second of 8\u00a0B", "o_s of send"} {
+		if counts[note] != 1 {
+			t.Errorf("%d cards of %q among %v", counts[note], note, counts)
+		}
+	}
+}

@@ -40,8 +40,29 @@ func (r *Report) addTransportHead(d *doc.Document, all []reportSubject) {
 			p := in.convert(v.Parameter)
 			d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: x.name, Value: parameterCell(&doc.Table{}, &p).TextWithMark(in.unit), Note: quantityName(row.Name, row.Mode, v.From)})
 		}
+		if len(all) == 1 {
+			d.KeyNumbers = append(d.KeyNumbers, x.singleCards()...)
+		}
 		d.KeyNumbers = append(d.KeyNumbers, transportComparison{r.SideBySide, all}.verdictOf(i))
 	}
+}
+
+// singleCards are further numbers of a transport that has the page for itself: the message rate, o_s,
+// and the eager limit.
+func (s *reportSubject) singleCards() (out []doc.KeyNumber) {
+	const bytes = 8
+	if c := s.burstCurve(); c != nil {
+		if x := c.CellOf(bytes); x != nil && x.Value > 0 {
+			out = append(out, doc.KeyNumber{Name: s.name, Value: format.Number(1/x.Value) + format.NonBreakingSpace + "M/s", Note: "million messages a second of " + format.Size(bytes)})
+		}
+	}
+	if busy, ok := s.overheadAt(s.mainMode(), "o_s", bytes); ok {
+		out = append(out, doc.KeyNumber{Name: s.name, Value: formatAmount(busy, params.UnitMicros), Note: quantityName("o_s", s.mainMode(), bytes)})
+	}
+	if p := s.eagerLimitRow(s.mainMode()); p != nil {
+		out = append(out, doc.KeyNumber{Name: s.name, Value: format.SizeRange(int(p.Low), int(p.High)), Note: "eager limit S"})
+	}
+	return out
 }
 
 // addTransports adds what is shown of transports below their performance: their parameters side by
