@@ -72,8 +72,8 @@ func fitsPrediction(x compare.Comparison) bool {
 	return math.IsNaN(x.Error) || math.Abs(x.Error) <= maxPredictionError
 }
 
-// failingText says for which sizes the predictions of one subject do not hold, by how much, and which
-// assumption fails; "" if they hold, or there are several subjects.
+// failingText says for which sizes the predictions of one subject do not hold, by how much, and
+// which assumption fails; "" if they hold, or there are several subjects.
 func failingText(all []reportSubject, cs []compare.Comparison) string {
 	if len(all) != 1 {
 		return ""

@@ -47,8 +47,8 @@ func (r *Report) addTransportHead(d *doc.Document, all []reportSubject) {
 	}
 }
 
-// singleCards are further numbers of a transport that has the page for itself: the message rate, o_s,
-// and the eager limit.
+// singleCards are further numbers of a transport that has the page for itself: the message rate,
+// o_s, and the eager limit.
 func (s *reportSubject) singleCards() (out []doc.KeyNumber) {
 	const bytes = 8
 	if c := s.burstCurve(); c != nil {
