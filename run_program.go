@@ -25,26 +25,26 @@ type ProgramOptions struct {
 	RunOptions
 
 	Program    string            // a name in program.Programs, such as cg; a schedule, such as x.goal; or the path of an executable, such as ./hello
-	Parameters map[string]string // of the program, by names in program.Parameters; "size": "64KiB"
-	Arguments  []string          // of an executable
+	Parameters map[string]string // of the program, by name in program.Parameters; "size": "64KiB"
+	Arguments  []string          // command-line arguments of an executable
 
-	Place      []string           // how many ranks each node has, such as 4+4 or 2x4; of several placements what each costs is compared
-	Collective []string           // algorithms of collective operations, such as bcast=binomial
-	MCA        []string           // variables of an Open MPI that force algorithms, such as coll_tuned_bcast_algorithm=6
-	Genv       []string           // those of an MPICH, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
-	Phases     []*phases.Schedule // by which MPI_Alltoallv exchanges, by a library that can
+	Place      []string           // ranks per node, such as 4+4 or 2x4; several placements are compared
+	Collective []string           // selects algorithms of collective operations, such as bcast=binomial
+	MCA        []string           // Open MPI variables that force algorithms, such as coll_tuned_bcast_algorithm=6
+	Genv       []string           // the same for MPICH, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
+	Phases     []*phases.Schedule // phases of the exchanges by MPI_Alltoallv, if the library supports them
 	Record     bool               // record the schedule of the program
-	Profile    bool               // also report how often each call was made, and its time
+	Profile    bool               // also report the number and the time of each call
 
-	Warn           func(mpi.Warning)                        // is told of warnings of Check when they occur; nil: Execution.Warnings has them
-	Stdout, Stderr io.Writer                                // of an executable; nil: those of this process
-	RankOutput     *os.File                                 // standard output of ranks that run as processes of this machine; nil: it is lost
-	Args           []string                                 // of a process that is started as a rank on shm or tcp; nil: those of this process
-	Open           func(file string) (io.ReadCloser, error) // opens a schedule; nil: a file, packed by gzip or not
+	Warn           func(mpi.Warning)                        // called for each warning of Check when it occurs; nil: they are in Execution.Warnings
+	Stdout, Stderr io.Writer                                // for an executable; nil: those of this process
+	RankOutput     *os.File                                 // standard output of ranks that run as processes of this computer; nil: discarded
+	Args           []string                                 // arguments of processes started as ranks on shm or tcp; nil: those of this process
+	Open           func(file string) (io.ReadCloser, error) // opens a schedule; nil: opens a file, compressed by gzip or not
 }
 
 // RunProgram runs a program of the table program.Programs, or of a file, on an emulated machine or
-// on this one.
+// on this computer.
 func RunProgram(ctx context.Context, o ProgramOptions) (*Execution, error) {
 	p, known, settings, err := o.resolve()
 	if err != nil {
@@ -62,7 +62,7 @@ func RunProgram(ctx context.Context, o ProgramOptions) (*Execution, error) {
 	return e, nil
 }
 
-// run runs a program with its settings, with each of the placements.
+// run runs a program with its settings, once for each placement.
 func (o *ProgramOptions) run(ctx context.Context, p program.Program, known *platform.Platform, settings program.Settings) (*Execution, error) {
 	if len(o.Place) > 1 {
 		return o.comparePlacements(ctx, p, known, settings)
@@ -107,7 +107,7 @@ func (o ProgramOptions) UsesSeed() (bool, error) {
 		return false, err
 	}
 	m := known.Machine
-	random := isEthernet(m.Network) || m.Nodes != nil && isEthernet(m.Nodes.Inside) // stations wait at random
+	random := isEthernet(m.Network) || m.Nodes != nil && isEthernet(m.Nodes.Inside) // stations wait for random times
 	return p.UsesSeed || !isThisMachine(o.Platform) && (o.Noise != 0 || random), nil
 }
 
@@ -116,7 +116,7 @@ func isEthernet(n model.Network) bool {
 	return is
 }
 
-// resolve finds the program and the machine, and checks what can be known before the run.
+// resolve finds the program and the machine, and checks everything that does not need the run.
 func (o *ProgramOptions) resolve() (p program.Program, known *platform.Platform, s program.Settings, err error) {
 	p, ok := program.ProgramNamed(o.Program)
 	if !ok {
@@ -136,7 +136,8 @@ func (o *ProgramOptions) resolve() (p program.Program, known *platform.Platform,
 	return p, known, s, parameterOption(err)
 }
 
-// noProgramError says that no program has a name. It may be that of a file in this directory.
+// noProgramError is the error for an unknown program name, which may be the name of a file in this
+// directory.
 func noProgramError(name string) string {
 	text := fmt.Sprintf("there is no program %q", name)
 	if file, err := os.Stat(name); err == nil && file.Mode().IsRegular() {
@@ -145,7 +146,7 @@ func noProgramError(name string) string {
 	return text + table.NameChoices(name, program.Names())
 }
 
-// parameterOption makes the error of a parameter one of the option of that name.
+// parameterOption turns the error of a parameter into one of the option with that name.
 func parameterOption(err error) error {
 	if x, ok := err.(*program.ParameterError); ok {
 		return &OptionError{x.Parameter, x.Value, x.Err}
@@ -153,7 +154,7 @@ func parameterOption(err error) error {
 	return badOption("", err)
 }
 
-// check returns an error for an option that has no effect on the program or the machine.
+// check returns an error for an option without effect on the program or the machine.
 func (o *ProgramOptions) check(p program.Program) error {
 	if o.Platform == "" {
 		return missingPlatformError()
@@ -196,7 +197,7 @@ func (o *ProgramOptions) check(p program.Program) error {
 	return nil
 }
 
-// missingPlatformError says which platforms there are.
+// missingPlatformError lists the available platforms.
 func missingPlatformError() error {
 	return optionErrorf("Platform", "say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(job.LocalPlatforms, ", "))
 }
@@ -222,7 +223,7 @@ func sendsMessages(r *model.Timeline) bool {
 	return false
 }
 
-// lastEnd returns when the last rank ended, also if its spans were not recorded. Ranks have no
+// lastEnd returns when the last rank ended, even if its spans were not recorded. Ranks have no
 // gaps.
 func lastEnd(t *model.Timeline) (last unit.Time) {
 	for _, rank := range t.Ranks {

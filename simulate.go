@@ -20,30 +20,29 @@ import (
 	"github.com/loggp/loggp/reports/timeline"
 )
 
-// SimulateOptions say how Simulate computes and what it reports. The zero value computes the
-// finishing time with the parameters of schedule.DefaultParams, by the rules of loggp, without
-// noise.
+// SimulateOptions configure Simulate. The zero value computes the finishing time with the
+// parameters of schedule.DefaultParams, by the rules of loggp, without noise.
 type SimulateOptions struct {
 	Name   string     // of the schedule, in the title of the document; "": "schedule"
-	Source *doc.Table // what the schedule was made of, for the document; nil: nothing to say
+	Source *doc.Table // source of the schedule, for the document; nil: none
 
-	// LogGOPS parameters: at most one of these.
+	// LogGOPS parameters: set at most one of these.
 	LogGOPS  *schedule.Params // nil: schedule.DefaultParams
-	Params   Parameters       // as fitted to a machine
-	Platform string           // a machine to fit them to: emulated, or shm or tcp
+	Params   Parameters       // from a fit to a machine
+	Platform string           // machine to which to fit them: emulated, or shm or tcp
 
-	Library string   // of Platform, or of Params if they are of several
-	Place   string   // of Params if they are of several
-	Args    []string // of a process that is started as a rank on shm or tcp; nil: those of this process
+	Library string   // of Platform, or of Params if they are of several libraries
+	Place   string   // of Params if they are of several places
+	Args    []string // arguments of processes started as ranks on shm or tcp; nil: those of this process
 
 	Dialect      schedule.Dialect
-	Noise        *schedule.Noise // time that an operating system takes from CPUs; nil: none
+	Noise        *schedule.Noise // time that the operating system takes from CPUs; nil: none
 	CriticalPath bool            // report the critical path, and sensitivities without noise
-	Sweep        string          // report finishing times for values of one of L, o, g, G, O and S, such as L=0..10us/0.5us
-	Tolerances   []float64       // report how far L may grow until the time grows by these parts, such as 0.01
+	Sweep        string          // values of one of L, o, g, G, O and S for which to report the finishing time, such as L=0..10us/0.5us
+	Tolerances   []float64       // relative increases of the time, such as 0.01, for which to report how far L may grow
 }
 
-// parameters returns the LogGOPS parameters; the notes say what is assumed.
+// parameters returns the LogGOPS parameters; the notes list assumptions.
 func (o *SimulateOptions) parameters(ctx context.Context) (p schedule.Params, notes []string, err error) {
 	given := 0
 	for _, is := range []bool{o.LogGOPS != nil, o.Platform != "", len(o.Params.All) > 0} {
@@ -69,7 +68,7 @@ func (o *SimulateOptions) parameters(ctx context.Context) (p schedule.Params, no
 		return p.Rounded(o.Dialect), nil, nil
 	case len(o.Params.All) > 0:
 		p, notes, err = o.Params.logGOPS("", o.Library, o.Place)
-		if err == nil && o.Dialect != schedule.LogGP { // these have whole nanoseconds
+		if err == nil && o.Dialect != schedule.LogGP { // whose times are whole nanoseconds
 			p = p.Rounded(o.Dialect)
 		}
 		return p, notes, err
@@ -79,24 +78,24 @@ func (o *SimulateOptions) parameters(ctx context.Context) (p schedule.Params, no
 	return schedule.DefaultParams, nil, nil
 }
 
-// Simulation is the outcome of Simulate.
+// Simulation is the result of Simulate.
 type Simulation struct {
 	Result   *schedule.Result
-	Notes    []string // what is assumed of the parameters
+	Notes    []string // assumptions about the parameters
 	document *doc.Document
-	sweep    *doc.Document // of a sweep; nil: there is none
+	sweep    *doc.Document // nil: no sweep
 	curve    *chart.Chart
 }
 
-// SweepDocument has the table of the sweep, and SweepChart draws it; nil: there is none.
+// SweepDocument has the table of the sweep, and SweepChart its chart; nil: no sweep.
 func (s *Simulation) SweepDocument() *doc.Document { return s.sweep }
 func (s *Simulation) SweepChart() *chart.Chart     { return s.curve }
 
-// Document says when the schedule ends and where the time of its critical path went, and has what
-// the options asked for.
+// Document shows when the schedule ends, what its critical path consists of, and what the options
+// request.
 func (s *Simulation) Document() *doc.Document { return s.document }
 
-// WarningTexts returns what is assumed of the parameters, and the warnings of the simulation.
+// WarningTexts returns the assumptions about the parameters, and the warnings of the simulation.
 func (s *Simulation) WarningTexts() []string {
 	texts := slices.Clone(s.Notes)
 	for _, w := range s.Result.Warnings {
@@ -105,7 +104,7 @@ func (s *Simulation) WarningTexts() []string {
 	return texts
 }
 
-// pathSteps is the number of steps of the critical path that are reported, its last ones.
+// pathSteps is the number of steps at the end of the critical path that are reported.
 const pathSteps = 1000
 
 // Simulate computes by LogGOPS when each rank of a schedule finishes.
@@ -164,12 +163,12 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 	return sim, nil
 }
 
-// Trace is the simulation of some of the ranks as time line pages and trace viewers take it.
+// Trace returns the simulation of some ranks in the form of time line pages and trace viewers.
 func (s *Simulation) Trace(ranks int) timeline.Trace {
 	return timeline.Trace{Name: "schedule", Title: s.document.Title, Recording: s.Result.Timeline(ranks)}
 }
 
-// Page is the document with the time line of a trace, and when the schedule ends.
+// Page returns a document with the time line of a trace, and the finishing time.
 func (s *Simulation) Page(t timeline.Trace) *doc.Document {
 	d := *s.document
 	last := slices.Max(s.Result.FinishTimes)
@@ -350,15 +349,14 @@ func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (
 	return t, nil
 }
 
-// ReadSchedule reads a communication schedule, in GOAL text or packed. It is an error if it would
-// take more memory than this machine has.
+// ReadSchedule reads a communication schedule as GOAL text, or packed. It fails if the schedule
+// would need more memory than this computer has.
 func ReadSchedule(r io.Reader, name string) (*schedule.Schedule, error) {
 	return schedule.Read(r, name, memoryForSchedule())
 }
 
-// simulationMemoryFactor is how many times as much memory a simulation takes as its schedule,
-// about.
+// simulationMemoryFactor is the approximate ratio of a simulation's memory to that of its schedule.
 const simulationMemoryFactor = 6
 
-// memoryForSchedule returns how many bytes of memory a schedule may take that is simulated.
+// memoryForSchedule returns the largest size in bytes of a schedule that can be simulated.
 func memoryForSchedule() int64 { return max(host.AvailableMemory()/simulationMemoryFactor, 0) }

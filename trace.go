@@ -16,41 +16,41 @@ import (
 	"github.com/loggp/loggp/reports/timeline"
 )
 
-// TraceOptions say what Trace shows step by step: one message, or a small program. Only Platform is
-// required.
+// TraceOptions say what Trace records step by step: one message, or a small program. Only Platform
+// is required.
 type TraceOptions struct {
 	Platform string // an emulated machine
 	Library  string // on it; "": its first
-	Ranks    int    // 0: the platform's default; of programs among all ranks 8
-	Place    string // the pair of ranks: intra, inter, or two ranks such as 0,3; "": the first and the last
+	Ranks    int    // 0: the platform's default, or 8 for programs among all ranks
+	Place    string // pair of ranks: intra, inter, or two ranks such as 0,3; "": the first and the last
 	Protocol string // of all messages; "": as the library chooses
-	Size     int    // of a message in bytes; 0: 1000; EmptyMessage: none
+	Size     int    // of a message in bytes; 0: 1000; EmptyMessage: no data
 	Noise    float64
 	Seed     uint64
 	Window   string // part of the time to show, such as 10us..50us; "": all
 
-	// One message.
-	Mode string     // the call that sends it; "": send
-	Late *unit.Time // how long after the sender's call the receive is posted; nil: before it
+	// For one message:
+	Mode string     // send call; "": send
+	Late *unit.Time // when the receive is posted, after the sender's call; nil: before it
 
-	// A program instead.
+	// For a program:
 	Program string     // one of program.SmallPrograms
 	Rounds  int        // repetitions; 0: one
-	Compute *unit.Time // how long the program overlap computes; nil: 100 us
+	Compute *unit.Time // computing time of the program overlap; nil: 100 us
 }
 
 // EmptyMessage is the size of messages without data.
 const EmptyMessage = -1
 
-// Defaults of what is traced.
+// Defaults of Trace.
 const (
 	DefaultTraceBytes   = 1000
 	DefaultTraceCompute = 100 * unit.Microsecond
-	DefaultTraceRanks   = 8 // of programs among all ranks
+	DefaultTraceRanks   = 8 // for programs among all ranks
 )
 
 // Trace runs one message between two ranks of an emulated machine, or a small program, and records
-// each step. Time begins with the sender's call.
+// each step. Time starts at the sender's call.
 func Trace(ctx context.Context, o TraceOptions) (*timeline.Trace, error) {
 	if o.Platform == "" {
 		return nil, optionErrorf("Platform", "say what to trace: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "))
@@ -79,7 +79,7 @@ func Trace(ctx context.Context, o TraceOptions) (*timeline.Trace, error) {
 	return &timeline.Trace{Name: p.Machine.Name + "-" + subject.name, Title: subject.title, Recording: recording}, nil
 }
 
-// check refuses options that do not go together, and sets defaults.
+// check rejects options that exclude each other, and sets defaults.
 func (o *TraceOptions) check() error {
 	switch {
 	case o.Program != "" && (o.Mode != "" || o.Late != nil):
@@ -116,11 +116,11 @@ func (o *TraceOptions) check() error {
 	return checkRange("Rounds", o.Rounds, 1, 10_000)
 }
 
-// traceSubject is what is traced on a job.
+// traceSubject is what Trace records of a job.
 type traceSubject struct {
 	job         *job.Job
 	name, title string
-	begin       unit.Time // of what is shown
+	begin       unit.Time // start of the recorded part
 	run         func(c *mpi.Comm) error
 }
 

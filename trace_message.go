@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// sendTime is when the sender of one message calls: long after whatever began the job, and after
-// the receive was posted.
+// sendTime is the time of the sender's call: long after the start of the job, and after the receive
+// was posted.
 const sendTime = 100 * unit.Millisecond
 
 // tracedMessage is one message between two ranks.
@@ -18,7 +18,7 @@ type tracedMessage struct {
 	pair  [2]int
 	call  string
 	bytes int
-	late  *unit.Time // nil: the receiver has posted its receive before
+	late  *unit.Time // nil: the receiver posts its receive first
 }
 
 // messageSubject is one message.

@@ -17,27 +17,28 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// WorkloadOptions say how ReadWorkload reads the files of a workload. The zero value takes a trace
-// as it was recorded, and expands collective operations by workload.DefaultAlgorithms.
+// WorkloadOptions configure ReadWorkload. The zero value uses a trace as it was recorded, and
+// expands collective operations by workload.DefaultAlgorithms.
 type WorkloadOptions struct {
 	trace.Options          // of a trace
-	Collective    []string // algorithms of collective operations, such as allreduce=ring
+	Collective    []string // selects algorithms of collective operations, such as allreduce=ring
 }
 
 // Workload is what the ranks of a job do, one level above messages.
 type Workload struct {
 	*workload.Workload
-	Report    *trace.Report  // of a trace; nil: it was none
-	Step      *training.Step // of a training step; nil: it was none
+	Report    *trace.Report  // of a trace; nil: not from a trace
+	Step      *training.Step // of a training step; nil: not from a step file
 	name      string
 	expansion workload.Expansion
 	stepText  []byte // the file of Step
 }
 
-// StepFileSuffixes are how the names of files end that describe training steps.
+// StepFileSuffixes are the suffixes of files that describe training steps.
 var StepFileSuffixes = []string{".yaml", ".yml"}
 
-// ReadWorkload reads execution traces, one file a rank, or one file that describes a training step.
+// ReadWorkload reads execution traces, one file per rank, or one file that describes a training
+// step.
 func ReadWorkload(names []string, o WorkloadOptions) (*Workload, error) {
 	x, err := parseAlgorithms(o.Collective)
 	if err != nil {
@@ -72,7 +73,7 @@ func ReadWorkload(names []string, o WorkloadOptions) (*Workload, error) {
 	return w, w.makeStep()
 }
 
-// makeStep makes the workload of the step that the text describes.
+// makeStep creates the workload of the step described by stepText.
 func (w *Workload) makeStep() (err error) {
 	if w.Step, err = training.Parse(w.stepText, w.name); err == nil {
 		w.Workload, err = w.Step.Workload()
@@ -80,7 +81,7 @@ func (w *Workload) makeStep() (err error) {
 	return err
 }
 
-// WithStepValue returns the workload of a step file with another value of one of its keys, such as
+// WithStepValue returns the workload of a step file with another value for one of its keys, such as
 // parallel.data.
 func (w *Workload) WithStepValue(key, value string) (*Workload, error) {
 	text, err := training.SetValue(w.stepText, key, value)
@@ -103,7 +104,7 @@ func (w *Workload) Schedule() (*schedule.Schedule, error) {
 	return w.Workload.Schedule(w.expansion)
 }
 
-// WorkloadOfSchedule returns a schedule as a workload, for SimulateFlows.
+// WorkloadOfSchedule converts a schedule to a workload, for SimulateFlows.
 func WorkloadOfSchedule(s *schedule.Schedule, name string) (*Workload, error) {
 	w, err := workload.FromSchedule(s, name)
 	if err != nil {
@@ -112,7 +113,7 @@ func WorkloadOfSchedule(s *schedule.Schedule, name string) (*Workload, error) {
 	return &Workload{Workload: w, name: name}, nil
 }
 
-// parseAlgorithms reads algorithms such as allreduce=ring.
+// parseAlgorithms parses rules such as allreduce=ring.
 func parseAlgorithms(words []string) (workload.Expansion, error) {
 	x := workload.Expansion{Algorithms: map[collective.Operation]string{}}
 	for _, word := range words {
@@ -130,13 +131,12 @@ func parseAlgorithms(words []string) (workload.Expansion, error) {
 	return x, nil
 }
 
-// CollectiveTable says which collective operations the workload has, and by which algorithms they
-// are executed.
+// CollectiveTable lists the collective operations of the workload, with their algorithms.
 func (w *Workload) CollectiveTable() *doc.Table {
 	return w.collectiveTable(w.expansion.AlgorithmName)
 }
 
-// collectiveTable is CollectiveTable with the algorithms that a library takes.
+// collectiveTable is CollectiveTable with the algorithms of a library.
 func (w *Workload) collectiveTable(algorithm func(collective.Operation) string) *doc.Table {
 	table := &doc.Table{Name: "collectives", Title: "Collective operations", Columns: []doc.Column{
 		{Heading: "operation", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn, IsKey: true}, {Heading: "groups", Kind: doc.NumberColumn}, {Heading: "count", Kind: doc.NumberColumn},
