@@ -101,6 +101,11 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 }
 
 func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("nodes") {
+		if err := checkFlagRange("--nodes", s.nodes, 1, 1<<16); err != nil {
+			return newUsageError(cmd, err)
+		}
+	}
 	if len(s.jobs) > 0 {
 		return s.runJobs(cmd)
 	}

@@ -80,6 +80,7 @@ func TestSimulateWritesSweeps(t *testing.T) {
 		{"--level loggops --nodes 4", "--nodes: it is for --level flows"},
 		{"--level loggops --sweep taper=1,2", `--sweep taper=1,2: there is no parameter "taper"`},
 		{"--nodes 4", "--nodes: it is for --platform"},
+		{"--nodes 0 --platform gh200", "--nodes 0"},
 		{"--platform gh200 --sweep links.host.latency=1us --finish f.csv", "--finish: it is for one simulation"},
 	} {
 		var errs buffer
