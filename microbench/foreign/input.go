@@ -25,7 +25,13 @@ func readContents(f File) (fileText, error) {
 	case len(b) > MaxFileBytes:
 		return fileText{}, fmt.Errorf("%s: more than %s", f.Name, unit.Bytes(MaxFileBytes))
 	}
-	return cleanContents(b), nil
+	c := cleanContents(b)
+	if table, isReport, err := ncclTableOfJSON(f.Name, c.text); err != nil {
+		return fileText{}, err
+	} else if isReport {
+		c = fileText{text: table}
+	}
+	return c, nil
 }
 
 // inputText is the text of a file, read line by line.
