@@ -54,6 +54,9 @@ var sequencesBenchmark = Benchmark{
 	},
 }
 
+// barrierFunction is the call before the recorded part of a sequence.
+var barrierFunction = mpi.FunctionName("Barrier")
+
 // IsRecorded reports whether the benchmark of sequences records the program of a name.
 func IsRecorded(sequence string) bool { return sequences[sequence].recorded }
 
@@ -75,7 +78,7 @@ func recordSequence(ctx context.Context, s *Site, seed uint64, name string, prog
 	var begin unit.Time
 	for _, t := range r.Ranks {
 		for _, c := range t.Calls {
-			if c.Name == "Barrier" {
+			if c.Name == barrierFunction {
 				begin = max(begin, c.To)
 			}
 		}
@@ -85,7 +88,9 @@ func recordSequence(ctx context.Context, s *Site, seed uint64, name string, prog
 	copies := 0
 	for i := range r.Ranks {
 		t := &r.Ranks[i]
-		t.Calls = slices.DeleteFunc(t.Calls, func(c model.Span) bool { return c.Name == mpi.FinalizeCall || c.Name == "Barrier" })
+		t.Calls = slices.DeleteFunc(t.Calls, func(c model.Span) bool {
+			return c.Name == mpi.FunctionName(mpi.FinalizeCall) || c.Name == barrierFunction
+		})
 		for _, span := range t.Spans {
 			if span.Activity == model.CopyActivity && span.Bytes >= sequenceBytes {
 				copies++
