@@ -15,7 +15,7 @@ func TestCompareFiles(t *testing.T) {
 		return mustRun(t, strings.Fields("measure --platform "+platform+" --modes send --max-size 64 --sizes 0,64,1K --reps 20 -o "+file)...)
 	}
 	table := measure("loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", "a.csv.gz")
-	if want := "\n64 B    10.63 "; !strings.HasPrefix(table, "A message of 0 B takes 10.00 us one way") || !strings.Contains(table, want) { // o_s + 63 G + L + o_r
+	if want := "\n64 B  10.63 "; !strings.HasPrefix(table, "A message of 0 B takes 10.00 ") || !strings.Contains(table, want) { // o_s + 63 G + L + o_r
 		t.Errorf("no sentence and no row %q:\n%s", want, table)
 	}
 	measure("loggp:L=7us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", "b.csv")
