@@ -537,3 +537,25 @@ func TestSchedulesAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// withoutPosting returns equivalent steps without Wait: posted sends are executed at once, and
+// posted receives one after another at the Wait. These steps keep Post set.
+func withoutPosting(steps iter.Seq[Step]) iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		var posted []Step
+		for st := range steps {
+			todo := []Step{st}
+			switch {
+			case st.Kind == Wait:
+				todo, posted = append(posted, st), nil
+			case st.IsPosted && st.From != None:
+				todo, posted = nil, append(posted, st)
+			}
+			for _, st := range todo {
+				if !yield(st) {
+					return
+				}
+			}
+		}
+	}
+}

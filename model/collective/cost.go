@@ -2,7 +2,6 @@ package collective
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -78,10 +77,10 @@ type Cost struct {
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
 	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]rankClock, j.Ranks)}
 	for r := range x.ranks {
-		next, stop := iter.Pull(withoutPosting(a.Steps(j, r)))
-		defer stop()
-		x.ranks[r] = rankClock{rank: r, next: next}
-		x.startNextStep(&x.ranks[r])
+		c := &x.ranks[r]
+		c.rank = r
+		defer c.steps.start(&x.Machine, a, j, r)()
+		x.startNextStep(c)
 	}
 	x.runEvents()
 	x.FirstEnd = x.ranks[0].now

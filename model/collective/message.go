@@ -12,7 +12,8 @@ type message struct {
 	begin          unit.Time // start of its send
 	arrivalTime    unit.Time // arrival; for a rendezvous, of its announcement
 	parameters     *model.Parameters
-	messageTiming
+	uses           []componentUse
+	*messageTiming
 }
 
 // messageTiming has the times of a message without contention.
@@ -26,6 +27,34 @@ type messageTiming struct {
 
 	rendezvous bool // the bytes leave when the receiver receives, and a blocking send ends after that
 	isQueued   bool // the processor does not wait for a busy interface
+}
+
+// numTimings is how many timings a simulation keeps. Most schedules have messages of few sizes.
+const numTimings = 64
+
+// knownTiming is the timing of messages that were sent before.
+type knownTiming struct {
+	parameters *model.Parameters
+	size       int
+	posted     bool
+	timing     *messageTiming
+}
+
+// timing returns timingOf, from the timings that are known if it is among them.
+func (x *simulation) timing(by *model.Parameters, k int, posted bool) *messageTiming {
+	hash := uint(k) * 0x9e3779b97f4a7c15 >> 32
+	if posted {
+		hash += numTimings / 4
+	}
+	if by == x.IntraNode {
+		hash += numTimings / 2
+	}
+	known := &x.timings[hash%numTimings]
+	if known.timing == nil || known.parameters != by || known.size != k || known.posted != posted {
+		t := timingOf(by, k, posted)
+		*known = knownTiming{by, k, posted, &t}
+	}
+	return known.timing
 }
 
 // timingOf returns the times of a message of k bytes. posted says that its send is nonblocking.
@@ -64,14 +93,42 @@ func timingOf(x *model.Parameters, k int, posted bool) messageTiming {
 
 // receiveEnd returns the end of a receive that may start now, if the interfaces are free. A
 // rendezvous proceeds while the rank waits for its own send of the same step.
-func (m *message) receiveEnd(now unit.Time, st Step) unit.Time {
-	exchange := st.To != None
+func (m *message) receiveEnd(now unit.Time, st *transfer) unit.Time {
+	exchange := st.to != None
 	switch {
 	case exchange && m.rendezvous:
 		return max(now, m.arrivalTime+m.receive)
-	case (exchange || st.IsPosted) && !m.rendezvous && len(m.parameters.Posted) > 0:
+	case (exchange || st.isPosted) && !m.rendezvous && len(m.parameters.Posted) > 0:
 		return now + m.parameters.Posted.Time(m.size)
 	default:
 		return now + m.receive
 	}
+}
+
+// inbox has the messages that have arrived at a rank, in order.
+type inbox struct {
+	messages []*message
+	first    int // those before were received
+}
+
+// queued returns the messages that were not received.
+func (b *inbox) queued() []*message { return b.messages[b.first:] }
+
+func (b *inbox) add(m *message) {
+	if b.first > 0 && len(b.messages) == cap(b.messages) && b.first >= len(b.messages)/2 {
+		b.messages = b.messages[:copy(b.messages, b.queued())]
+		b.first = 0
+	}
+	b.messages = append(b.messages, m)
+}
+
+// remove returns the message of an index among the queued ones, and removes it.
+func (b *inbox) remove(i int) *message {
+	q := b.queued()
+	m := q[i]
+	copy(q[1:i+1], q[:i]) // mostly none
+	if b.first++; b.first == len(b.messages) {
+		b.messages, b.first = b.messages[:0], 0
+	}
+	return m
 }

@@ -7,43 +7,82 @@ import (
 
 // occupancy has the times until which components are occupied.
 type occupancy struct {
-	names []string
-	times [][][]unit.Time // by name, node and index
-	far   map[model.Component]*unit.Time
+	times      []unit.Time // by number of the component
+	names      []string
+	nearby     [][][]int32 // numbers plus one, by name, node and index
+	components map[model.Component]int32
 }
 
 // maxDenseIndex is the largest index that is stored in a list. Some networks number pairs of their
 // parts.
 const maxDenseIndex = 1 << 16
 
-// until returns a pointer to the time until which a component is occupied. It is valid until the
-// next call.
-func (o *occupancy) until(c *model.Component) *unit.Time {
+// number returns the number of a component, which is the index in times.
+func (o *occupancy) number(c *model.Component) int32 {
 	if c.Index > maxDenseIndex || c.Node > maxDenseIndex {
-		t := o.far[*c]
-		if t == nil {
-			if o.far == nil {
-				o.far = map[model.Component]*unit.Time{}
+		n, known := o.components[*c]
+		if !known {
+			if o.components == nil {
+				o.components = map[model.Component]int32{}
 			}
-			t = new(unit.Time)
-			o.far[*c] = t
+			n = o.addComponent()
+			o.components[*c] = n
 		}
-		return t
+		return n
 	}
 	name := 0
 	for name < len(o.names) && o.names[name] != c.Name {
 		name++
 	}
 	if name == len(o.names) {
-		o.names, o.times = append(o.names, c.Name), append(o.times, nil)
+		o.names, o.nearby = append(o.names, c.Name), append(o.nearby, nil)
 	}
-	nodes := &o.times[name]
+	nodes := &o.nearby[name]
 	for c.Node >= len(*nodes) {
 		*nodes = append(*nodes, nil)
 	}
-	times := &(*nodes)[c.Node]
-	if c.Index >= len(*times) {
-		*times = append(*times, make([]unit.Time, c.Index+1-len(*times))...)
+	numbers := &(*nodes)[c.Node]
+	if c.Index >= len(*numbers) {
+		*numbers = append(*numbers, make([]int32, c.Index+1-len(*numbers))...)
 	}
-	return &(*times)[c.Index]
+	n := &(*numbers)[c.Index]
+	if *n == 0 {
+		*n = o.addComponent() + 1
+	}
+	return *n - 1
+}
+
+// addComponent adds a component that is free, and returns its number.
+func (o *occupancy) addComponent() int32 {
+	o.times = append(o.times, 0)
+	return int32(len(o.times) - 1)
+}
+
+// componentUse is an occupation of a component by a message.
+type componentUse struct {
+	component        int32
+	atReceiver       bool
+	time, contention unit.Time
+}
+
+// destinationUses has what the last message of a rank occupies. The next often goes the same way.
+type destinationUses struct {
+	to, bytes int
+	uses      []componentUse
+	isKnown   bool
+}
+
+// usesOf returns what a message of a rank occupies, until the rank's next message.
+func (x *simulation) usesOf(c *rankClock, to, bytes int) []componentUse {
+	d := &c.occupied
+	if d.isKnown && d.to == to && d.bytes == bytes {
+		return d.uses
+	}
+	x.occupations = x.SharedOccupations(x.occupations[:0], c.rank, to, bytes)
+	*d = destinationUses{to, bytes, d.uses[:0], true}
+	for i := range x.occupations {
+		o := &x.occupations[i]
+		d.uses = append(d.uses, componentUse{x.occupied.number(&o.Component), o.AtReceiver, o.Time, o.Contention})
+	}
+	return d.uses
 }

@@ -15,7 +15,7 @@ func TestOccupancyKeepsComponentsApart(t *testing.T) {
 	want := map[model.Component]unit.Time{}
 	for range 10_000 {
 		c := model.Component{Node: r.IntN(4), Name: []string{"link", "bus in", "bus out"}[r.IntN(3)], Index: r.IntN(50)}
-		until := o.until(&c)
+		until := &o.times[o.number(&c)]
 		if *until != want[c] {
 			t.Fatalf("%+v is occupied until %v, want %v", c, *until, want[c])
 		}

@@ -1,8 +1,6 @@
 package collective
 
 import (
-	"slices"
-
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/eventqueue"
 	"github.com/loggp/loggp/model/unit"
@@ -20,6 +18,7 @@ type simulation struct {
 	occupied     occupancy
 	occupations  []model.Occupation // of a message; reused
 	freeMessages []*message         // messages that were received
+	timings      [numTimings]knownTiming
 }
 
 // runEvents executes events until none are left.
@@ -43,13 +42,14 @@ type event struct {
 // rankClock is the state of a rank.
 type rankClock struct {
 	rank                int
-	next                func() (Step, bool)
-	step                Step
+	steps               transferSource
+	step                transfer
 	now                 unit.Time
-	outFreeAt, inFreeAt unit.Time      // end of the occupation of its outgoing and incoming interfaces
-	outgoing            *message       // message of the current step, until it is sent
-	inbox               []*message     // messages that have arrived or will, in order
-	receivedEarly       map[int]int    // number of messages, by sender, that were received before their step
+	outFreeAt, inFreeAt unit.Time // end of the occupation of its outgoing and incoming interfaces
+	outgoing            *message  // message of the current step, until it is sent
+	occupied            destinationUses
+	inbox               inbox          // messages that have arrived or will, in order
+	receivedEarly       map[int32]int  // number of messages, by sender, that were received before their step
 	blockingSends       openRendezvous // of the current step
 	postedSends         openRendezvous
 	received            bool // the step's data has been received
@@ -63,25 +63,15 @@ type openRendezvous struct {
 	end   unit.Time // of those that have ended
 }
 
-// startNextStep starts the next step of a rank. It executes local steps.
+// startNextStep starts the next step of a rank, after the local work that comes before it.
 func (x *simulation) startNextStep(c *rankClock) {
-	for {
-		st, ok := c.next()
-		if !ok {
-			c.ended = true
-			return
-		}
-		switch st.Kind {
-		case Transfer, Wait:
-			c.step, c.outgoing, c.received = st, x.newMessage(c, &st), st.From == None
-			x.scheduleRank(c)
-			return
-		case Copy:
-			c.now += x.Copying.Time(st.Send.Bytes)
-		default:
-			c.now += x.Combining.Time(st.Send.Bytes)
-		}
+	st := c.steps.next()
+	if c.now += st.workBefore; st.isEnd {
+		c.ended = true
+		return
 	}
+	c.step, c.outgoing, c.received = *st, x.newMessage(c, st), st.from == None
+	x.scheduleRank(c)
 }
 
 // scheduleRank schedules a rank for the time when its message can leave, a message for it has
@@ -89,7 +79,7 @@ func (x *simulation) startNextStep(c *rankClock) {
 func (x *simulation) scheduleRank(c *rankClock) {
 	at := c.now
 	sends := &c.blockingSends
-	if c.step.Kind == Wait {
+	if c.step.isWait {
 		sends = &c.postedSends
 	}
 	switch {
@@ -103,13 +93,13 @@ func (x *simulation) scheduleRank(c *rankClock) {
 			return
 		}
 		at = max(at, sends.end)
-	case c.receivedEarly[c.step.From] > 0:
+	case c.receivedEarly[c.step.from] > 0:
 	default:
 		i := c.firstToReceive()
 		if c.isWaiting = i < 0; c.isWaiting {
 			return
 		}
-		at = max(at, c.inbox[i].arrivalTime)
+		at = max(at, c.inbox.queued()[i].arrivalTime)
 	}
 	c.isWaiting = false
 	x.scheduleEvent(at, event{rank: c})
@@ -133,16 +123,20 @@ func (x *simulation) executeTurn(c *rankClock, at unit.Time) {
 }
 
 // newMessage returns the message that a step sends, or nil.
-func (x *simulation) newMessage(c *rankClock, st *Step) *message {
-	if st.Kind == Wait || st.To == None {
+func (x *simulation) newMessage(c *rankClock, st *transfer) *message {
+	if st.isWait || st.to == None {
 		return nil
 	}
-	by := x.parameters(x.nodes, c.rank, st.To)
+	to := int(st.to)
+	by := x.parameters(x.nodes, c.rank, to)
 	m := &message{}
 	if last := len(x.freeMessages) - 1; last >= 0 {
 		m, x.freeMessages = x.freeMessages[last], x.freeMessages[:last]
 	}
-	*m = message{from: c.rank, to: st.To, size: st.Send.Bytes, posted: st.IsPosted, begin: c.now, parameters: by, messageTiming: timingOf(by, st.Send.Bytes, st.IsPosted)}
+	*m = message{from: c.rank, to: to, size: st.bytes, posted: st.isPosted, begin: c.now, parameters: by, messageTiming: x.timing(by, st.bytes, st.isPosted), uses: m.uses[:0]}
+	if x.SharedOccupations != nil {
+		m.uses = append(m.uses, x.usesOf(c, to, st.bytes)...)
+	}
 	return m
 }
 
@@ -173,7 +167,7 @@ func (x *simulation) arriveAtReceiver(c *rankClock, m *message, at unit.Time) {
 		c.inFreeAt = begin + m.bytesTime + m.gap
 		m.arrivalTime = begin + m.bytesTime
 	}
-	c.inbox = append(c.inbox, m)
+	c.inbox.add(m)
 	if c.isWaiting && !c.received {
 		x.scheduleRank(c)
 	}
@@ -182,23 +176,22 @@ func (x *simulation) arriveAtReceiver(c *rankClock, m *message, at unit.Time) {
 // receive receives the message of a rank's step, unless it was received early, or else the next
 // one.
 func (x *simulation) receive(c *rankClock) {
-	if c.receivedEarly[c.step.From] > 0 {
-		c.receivedEarly[c.step.From]--
+	if c.receivedEarly[c.step.from] > 0 {
+		c.receivedEarly[c.step.from]--
 		c.received = true
 		return
 	}
 	i := c.firstToReceive()
-	m := c.inbox[i]
-	c.inbox = slices.Delete(c.inbox, i, i+1)
-	c.now = m.receiveEnd(c.now, c.step)
+	m := c.inbox.remove(i)
+	c.now = m.receiveEnd(c.now, &c.step)
 	if m.rendezvous {
 		x.transfer(m, c)
 	}
-	if c.received = m.from == c.step.From; !c.received {
+	if c.received = m.from == int(c.step.from); !c.received {
 		if c.receivedEarly == nil {
-			c.receivedEarly = map[int]int{}
+			c.receivedEarly = map[int32]int{}
 		}
-		c.receivedEarly[m.from]++
+		c.receivedEarly[int32(m.from)]++
 	}
 	x.freeMessages = append(x.freeMessages, m)
 }
@@ -206,7 +199,12 @@ func (x *simulation) receive(c *rankClock) {
 // firstToReceive returns the index in the inbox of the next message to receive, or -1. A rendezvous
 // waits for its step, unless receives are posted.
 func (c *rankClock) firstToReceive() int {
-	return slices.IndexFunc(c.inbox, func(m *message) bool { return !m.rendezvous || m.from == c.step.From || c.step.IsPosted })
+	for i, m := range c.inbox.queued() {
+		if !m.rendezvous || m.from == int(c.step.from) || c.step.isPosted {
+			return i
+		}
+	}
+	return -1
 }
 
 // transfer makes the bytes of a rendezvous, whose receive ends now without contention, occupy both
@@ -231,22 +229,19 @@ func (x *simulation) transfer(m *message, c *rankClock) {
 // occupy makes a message occupy its shared components at its departure or its arrival, and returns
 // the time at, delayed by its waiting time.
 func (x *simulation) occupy(m *message, at unit.Time, atReceiver bool) unit.Time {
-	if x.SharedOccupations == nil {
-		return at
-	}
-	x.occupations = x.SharedOccupations(x.occupations[:0], m.from, m.to, m.size)
-	for _, o := range x.occupations {
-		if o.AtReceiver != atReceiver {
+	for i := range m.uses {
+		o := &m.uses[i]
+		if o.atReceiver != atReceiver {
 			continue
 		}
-		until := x.occupied.until(&o.Component)
+		until := &x.occupied.times[o.component]
 		free := *until
 		if free > at {
-			free += o.Contention
+			free += o.contention
 		}
-		free = max(at, free) + o.Time
+		free = max(at, free) + o.time
 		*until = free
-		at = max(at, free-max(o.Time, m.bytesTime))
+		at = max(at, free-max(o.time, m.bytesTime))
 	}
 	return at
 }
