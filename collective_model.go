@@ -83,7 +83,7 @@ func (m collectiveModel) predict(x *compare.CollectiveComparison) error {
 	o, known := collective.OperationNamed(x.Operation)
 	a := collective.AlgorithmNamed(o, x.Algorithm)
 	j := o.StandardJob(x.Ranks, x.Bytes, m.nodes)
-	if !known || a == nil || x.Ranks*(1+x.Bytes>>10) > maxPredictedMessages || !a.Serves(j) {
+	if !known || a == nil || x.Ranks > maxPredictedRanks || !a.Serves(j) || a.HasMoreMessages(j, maxComparedMessages) {
 		return fmt.Errorf("there is no model of %s by %s of %d ranks and %d bytes", x.Operation, x.Algorithm, x.Ranks, x.Bytes)
 	}
 	x.Predicted, x.Model = m.Cost(a, j).LastEnd.Micros(), m.source

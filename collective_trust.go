@@ -91,7 +91,7 @@ func (m collectiveModel) contentionSentence(operations []reports.PredictedCollec
 	for _, o := range operations {
 		for _, a := range o.Algorithms {
 			for i, c := range a.Costs {
-				if longer := float64(m.GapPerByte.Time(c.Bytes)) / float64(c.LastEnd); longer > most && a.Positions[i] != reports.NotPredictable {
+				if longer := float64(m.GapPerByte.Time(c.Bytes)) / float64(c.LastEnd); longer > most && a.Positions[i].HasTime() {
 					most, name, bytes = longer, o.Operation+" "+a.Name, o.Sizes[i]
 				}
 			}

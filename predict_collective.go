@@ -5,7 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
@@ -47,10 +51,12 @@ type CollectivePredictions struct {
 	nccl  *ncclGroup // the library is NCCL, and has no such model
 }
 
-// Limits. The number of messages of a pairwise exchange is the square of the number of ranks.
+// Limits. The number of messages of a ring or a pairwise exchange is the square of the number of
+// ranks. A table has many algorithms and sizes, a comparison has one of each for a measurement.
 const (
 	maxPredictedRanks    = 1 << 16
-	maxPredictedMessages = 1 << 26
+	maxPredictedMessages = 1 << 22
+	maxComparedMessages  = 1 << 26
 )
 
 // collectiveSizes are the default sizes in bytes.
@@ -84,14 +90,14 @@ func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePr
 		if o.Operation != "" && o.Operation != operation.String() {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		c, err := m.costs(operation, ranks, p.sizes)
+		c, err := m.costs(ctx, operation, ranks, p.sizes)
 		if err != nil {
 			return nil, err
 		}
 		p.Operations = append(p.Operations, c)
+	}
+	if !slices.ContainsFunc(p.Operations, reports.PredictedCollective.HasTimes) {
+		return nil, &OptionError{"Ranks", strconv.Itoa(ranks), fmt.Errorf("%s of so many ranks has more than %d messages by any algorithm: take fewer", o.Operation, maxPredictedMessages)}
 	}
 	return p, nil
 }
@@ -251,28 +257,38 @@ func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int
 	return func(rank int) int { return rank / o.PerNode }, err
 }
 
-// costs computes the time of every algorithm of an operation at every size.
-func (m collectiveModel) costs(o collective.Operation, ranks int, sizes []int) (reports.PredictedCollective, error) {
-	c := reports.PredictedCollective{Operation: o.String(), Sizes: sizes}
+// costs computes the time of every algorithm of an operation at every size, on all cores.
+// Algorithms with too many messages are skipped.
+func (m collectiveModel) costs(ctx context.Context, o collective.Operation, ranks int, sizes []int) (reports.PredictedCollective, error) {
+	c := reports.PredictedCollective{Operation: o.String(), Sizes: sizes, MessageLimit: maxPredictedMessages}
 	if o == collective.Barrier {
 		c.Sizes = []int{0}
 	}
+	calls, ctx := errgroup.WithContext(ctx)
+	calls.SetLimit(max(1, min(runtime.GOMAXPROCS(0), maxPredictedRanks/ranks)))
 	for _, a := range collective.AlgorithmsOf(o) {
 		if !a.Serves(o.StandardJob(ranks, 0, m.nodes)) {
 			c.UnsuitedAlgorithms = append(c.UnsuitedAlgorithms, a)
 			continue
 		}
-		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative}
-		for _, k := range c.Sizes {
-			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > maxPredictedMessages {
-				return c, &OptionError{"Ranks", strconv.Itoa(ranks), fmt.Errorf("%v of so many ranks has too many messages to add up: take fewer", o)}
-			}
-			cost := m.Cost(a, o.StandardJob(ranks, k, m.nodes))
-			x.Costs, x.Positions = append(x.Costs, cost), append(x.Positions, m.rangeOf(cost.LongestMessage))
+		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative, Costs: make([]collective.Cost, len(c.Sizes)), Positions: make([]reports.SizePosition, len(c.Sizes))}
+		for i, k := range c.Sizes {
+			calls.Go(func() error {
+				j := o.StandardJob(ranks, k, m.nodes)
+				switch {
+				case ctx.Err() != nil:
+				case a.HasMoreMessages(j, maxPredictedMessages):
+					x.Positions[i] = reports.TooManyMessages
+				default:
+					x.Costs[i] = m.Cost(a, j)
+					x.Positions[i] = m.rangeOf(x.Costs[i].LongestMessage)
+				}
+				return ctx.Err()
+			})
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
-	return c, nil
+	return c, calls.Wait()
 }
 
 // Document shows each operation and its fastest algorithm.
@@ -309,11 +325,11 @@ func (p *CollectivePredictions) WriteCSV(w io.Writer) error {
 		for _, a := range x.Algorithms {
 			for i, cost := range a.Costs {
 				micros := cost.LastEnd.MicrosString()
-				if a.Positions[i] == reports.NotPredictable {
+				if !a.Positions[i].HasTime() {
 					micros = ""
 				}
 				messages, sent := strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes)
-				if p.nccl != nil { // its steps are not messages
+				if p.nccl != nil || a.Positions[i] == reports.TooManyMessages { // steps of NCCL are not messages
 					messages, sent = "", ""
 				}
 				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(p.Ranks), strconv.Itoa(x.Sizes[i]), micros, messages, sent, string(a.Positions[i])})

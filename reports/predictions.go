@@ -42,10 +42,16 @@ const (
 	OutsideRanges      SizePosition = "outside" // of all ranges, by no more than a factor of two
 	InsideWideInterval SizePosition = "wide"    // the size is inside, but the interval of the parameter is wide, or its line fits badly
 	NotPredictable     SizePosition = "unknown" // too far, or without a parameter: there is no time
+	TooManyMessages    SizePosition = "skipped" // to add up: there is no time
 )
+
+// HasTime reports whether there is a predicted time.
+func (p SizePosition) HasTime() bool { return p != NotPredictable && p != TooManyMessages }
 
 func (x PredictedTime) cell(t *doc.Table) doc.Cell {
 	switch x.Position {
+	case TooManyMessages: // the table has a note of the algorithms
+		return doc.EmptyCell
 	case NotPredictable:
 		t.AddNote("- cannot be predicted: the size is too far from measured sizes, or a parameter is missing.")
 		return doc.EmptyCell
@@ -231,9 +237,15 @@ type PredictedCollective struct {
 	Sizes              []int // bytes
 	Algorithms         []PredictedAlgorithm
 	UnsuitedAlgorithms []*collective.Algorithm // which cannot serve these ranks
+	MessageLimit       int                     // an algorithm with more messages is not computed
 
 	Choices  []int     // the algorithm that the library takes, by size; nil: not known
 	Measured []float64 // what its choice took in us, by size; NaN: not measured; nil: nothing was
+}
+
+// HasTimes reports whether any time was predicted.
+func (c PredictedCollective) HasTimes() bool {
+	return slices.ContainsFunc(c.Algorithms, func(a PredictedAlgorithm) bool { return slices.ContainsFunc(a.Positions, SizePosition.HasTime) })
 }
 
 // PredictedAlgorithm is what one takes, by size.
@@ -274,7 +286,7 @@ func (c PredictedCollective) table(title string) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Heading: name + "\nus", Kind: doc.NumberColumn})
 	}
 	for i, k := range c.Sizes {
-		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return a.Positions[i] == NotPredictable })
+		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return !a.Positions[i].HasTime() })
 		slices.SortStableFunc(known, func(a, b PredictedAlgorithm) int { return cmp.Compare(a.Costs[i].LastEnd, b.Costs[i].LastEnd) })
 		var best string
 		var ties []string
@@ -305,8 +317,22 @@ func (c PredictedCollective) table(title string) *doc.Table {
 		}
 		t.AddNote("Only for %s: %s.", a.RankRequirement(), strings.Join(names, ", "))
 	}
+	c.addSkippedNote(t)
 	addBlockNote(t, c.Operation)
 	return t
+}
+
+// addSkippedNote names the algorithms that are not computed for all sizes.
+func (c PredictedCollective) addSkippedNote(t *doc.Table) {
+	var names []string
+	for _, a := range c.Algorithms {
+		if slices.Contains(a.Positions, TooManyMessages) {
+			names = append(names, a.Name)
+		}
+	}
+	if names != nil {
+		t.AddNote("- is not computed for %s: the schedules have more than %d messages, where 64 copies or combinations count as one. The fastest is that of the others.", strings.Join(names, ", "), c.MessageLimit)
+	}
 }
 
 // addChoiceColumns adds what the library takes, how much slower that is than the fastest, and how

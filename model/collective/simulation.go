@@ -129,9 +129,11 @@ func (x *simulation) newMessage(c *rankClock, st *transfer) *message {
 	}
 	to := int(st.to)
 	by := x.parameters(x.nodes, c.rank, to)
-	m := &message{}
+	var m *message
 	if last := len(x.freeMessages) - 1; last >= 0 {
 		m, x.freeMessages = x.freeMessages[last], x.freeMessages[:last]
+	} else {
+		m = &message{}
 	}
 	*m = message{from: c.rank, to: to, size: st.bytes, posted: st.isPosted, begin: c.now, parameters: by, messageTiming: x.timing(by, st.bytes, st.isPosted), uses: m.uses[:0]}
 	if x.SharedOccupations != nil {

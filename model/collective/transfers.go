@@ -97,3 +97,34 @@ func (w *transferWriter) add(t transfer) {
 	t.workBefore, w.work = w.work, 0
 	w.batch = append(w.batch, t)
 }
+
+// localStepsPerMessage is how many local steps are added up in the time of a message.
+const localStepsPerMessage = 64
+
+// HasMoreMessages reports whether the schedules of a job have more messages than a limit. As many
+// as 64 copies or combinations count as a message. It stops counting at the limit.
+func (a *Algorithm) HasMoreMessages(j Job, limit int) bool {
+	c := &stepCounter{limit: limit}
+	for rank := 0; rank < j.Ranks && !c.isOverLimit(); rank++ {
+		a.RunSchedule(j, rank, &Script{Performer: c})
+	}
+	return c.isOverLimit()
+}
+
+// stepCounter is a Performer that counts messages and local steps.
+type stepCounter struct{ messages, localSteps, limit int }
+
+// ExecuteStep implements Performer.
+func (c *stepCounter) ExecuteStep(st *Step) bool {
+	switch {
+	case st.To != None:
+		c.messages++
+	case st.Kind == Copy || st.Kind == CombineLeft || st.Kind == CombineRight:
+		c.localSteps++
+	}
+	return !c.isOverLimit()
+}
+
+func (c *stepCounter) isOverLimit() bool {
+	return c.messages+c.localSteps/localStepsPerMessage > c.limit
+}
