@@ -272,6 +272,13 @@ func (m collectiveModel) costs(ctx context.Context, o collective.Operation, rank
 			continue
 		}
 		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative, Costs: make([]collective.Cost, len(c.Sizes)), Positions: make([]reports.SizePosition, len(c.Sizes))}
+		if len(c.Sizes) > 1 && a.HasMoreMessages(o.StandardJob(ranks, slices.Min(c.Sizes), m.nodes), maxPredictedMessages) { // longer data takes as many at least
+			for i := range c.Sizes {
+				x.Positions[i] = reports.TooManyMessages
+			}
+			c.Algorithms = append(c.Algorithms, x)
+			continue
+		}
 		for i, k := range c.Sizes {
 			calls.Go(func() error {
 				j := o.StandardJob(ranks, k, m.nodes)

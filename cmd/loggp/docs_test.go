@@ -184,6 +184,7 @@ func outputs(t *testing.T) map[string]string {
 		}
 		files[name] = string(b)
 	}
+	files["gpt.yaml"] = strings.Replace(files["gpt.yaml"], "count: 64", "count: 8", 1) // as it is printed in an eighth of the time
 	return files
 }
 
