@@ -272,7 +272,8 @@ func (m collectiveModel) costs(ctx context.Context, o collective.Operation, rank
 			continue
 		}
 		x := reports.PredictedAlgorithm{Name: a.Name, ReordersRanks: a.NeedsCommutative, Costs: make([]collective.Cost, len(c.Sizes)), Positions: make([]reports.SizePosition, len(c.Sizes))}
-		if len(c.Sizes) > 1 && a.HasMoreMessages(o.StandardJob(ranks, slices.Min(c.Sizes), m.nodes), maxPredictedMessages) { // longer data takes as many at least
+		shortest := slices.Min(c.Sizes)
+		if a.HasMoreMessages(o.StandardJob(ranks, shortest, m.nodes), maxPredictedMessages) { // longer data takes as many at least
 			for i := range c.Sizes {
 				x.Positions[i] = reports.TooManyMessages
 			}
@@ -284,7 +285,7 @@ func (m collectiveModel) costs(ctx context.Context, o collective.Operation, rank
 				j := o.StandardJob(ranks, k, m.nodes)
 				switch {
 				case ctx.Err() != nil:
-				case a.HasMoreMessages(j, maxPredictedMessages):
+				case k > shortest && a.HasMoreMessages(j, maxPredictedMessages):
 					x.Positions[i] = reports.TooManyMessages
 				default:
 					x.Costs[i] = m.Cost(a, j)

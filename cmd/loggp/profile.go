@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -19,7 +20,7 @@ func addProfileFlags(cmd *cobra.Command) {
 	f.MarkHidden("cpuprofile")
 	f.MarkHidden("memprofile")
 	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cpuFile != "" {
 			out, err := os.Create(cpuFile)
 			if err != nil {
@@ -35,14 +36,6 @@ func addProfileFlags(cmd *cobra.Command) {
 			return err
 		}
 		runtime.GC() // the profile has what was allocated before the last collection
-		out, err := os.Create(memoryFile)
-		if err != nil {
-			return fmt.Errorf("--memprofile: %w", err)
-		}
-		if err := pprof.Lookup("allocs").WriteTo(out, 0); err != nil {
-			out.Close()
-			return fmt.Errorf("--memprofile %s: %w", memoryFile, err)
-		}
-		return out.Close()
+		return writeFile(cmd, memoryFile, func(w io.Writer) error { return pprof.Lookup("allocs").WriteTo(w, 0) }, "memory profile")
 	}
 }
