@@ -139,5 +139,6 @@ func (m *Measurement) ncclTestsTable() (*doc.Document, error) {
 		t.AddRow(doc.CountCell(call.Bytes), doc.TextCell(algorithm), doc.NumberCell(micros), doc.TextCell(format.WithDecimals(rate, 2)), doc.TextCell(format.WithDecimals(rate*nccl.BusFactor(o, m.nccl.Ranks), 2)))
 	}
 	d.AddTables("times", "Times", t)
+	addExpectedError(d, m.nccl.library, false)
 	return d, nil
 }

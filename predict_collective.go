@@ -303,6 +303,7 @@ func (m collectiveModel) costs(ctx context.Context, o collective.Operation, rank
 func (p *CollectivePredictions) Document() *doc.Document {
 	if p.nccl != nil {
 		d := reports.PredictedCollectives(p.nccl.describe(), p.Operations, ncclTrustNote)
+		addExpectedError(d, p.nccl.library, false)
 		d.Files = []doc.File{{Name: "collectives.csv", Write: p.WriteCSV}}
 		return d
 	}

@@ -160,7 +160,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 		}
 		d.AddTables("tolerance", "Latency tolerance", t)
 	}
-	return sim, nil
+	return sim, addPlatformError(d, o.Platform, o.Library)
 }
 
 // Trace returns the simulation of some ranks in the form of time line pages and trace viewers.

@@ -69,7 +69,7 @@ func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimula
 		}
 		d.AddTables("tolerance", "Latency tolerance", t)
 	}
-	return &FlowSimulation{res, d}, nil
+	return &FlowSimulation{res, d}, addPlatformError(d, o.Platform, o.Library)
 }
 
 // simulate simulates a workload on the machine, with another value of one of its quantities; "":

@@ -108,7 +108,7 @@ func SimulateJobs(ctx context.Context, jobs []Job, o FlowOptions) (*JobsSimulati
 	}
 	s.document = &doc.Document{Title: fmt.Sprintf("%d jobs on %s", len(jobs), o.Platform), Answer: s.answer(), Footer: "Made by loggp."}
 	s.document.AddTables("jobs", "Jobs", s.jobsTable(), s.sharedTable(together.Finish))
-	return s, nil
+	return s, addPlatformError(s.document, o.Platform, o.Library)
 }
 
 // answer says which job is slowed down most.

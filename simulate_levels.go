@@ -63,7 +63,7 @@ func CompareLevels(ctx context.Context, w *Workload, o FlowOptions) (*LevelCompa
 	}
 	c.document = &doc.Document{Title: "Levels of " + cmp.Or(o.Name, "workload"), Answer: c.answer(), Footer: "Made by loggp."}
 	c.document.AddTables("levels", "Time by level", c.table())
-	return c, nil
+	return c, addPlatformError(c.document, o.Platform, o.Library)
 }
 
 // simulateMessages adds the times by LogGOPS and by packets.

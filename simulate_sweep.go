@@ -67,7 +67,7 @@ func SweepFlows(ctx context.Context, w *Workload, o FlowOptions, sweep string) (
 	}
 	s.document = &doc.Document{Title: fmt.Sprintf("Simulation of %s by %s", cmp.Or(o.Name, "workload"), quantity), Footer: "Made by loggp."}
 	s.document.AddTables("sweep", "Sweep", s.table())
-	return s, nil
+	return s, addPlatformError(s.document, o.Platform, o.Library)
 }
 
 // flowVariant is a value of a quantity that is swept.

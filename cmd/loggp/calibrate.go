@@ -37,7 +37,7 @@ the fitted numbers, whose basis is then fitted; comments and order are kept. doc
 an example.
 
 With --template it makes the file of a machine of your own: a platform of the catalogue, of the size
-that you say, fitted to samples or imported results of other tools. It also leaves a third of the
+that you say, fitted to samples or to outputs of other tools, such as nccl-tests. It also leaves a third of the
 targets out, three times, and says how well it predicts those: the error to expect. docs/twin.md has
 an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
@@ -62,7 +62,7 @@ an example.`,
 	f.StringArrayVar(&c.targets, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
 	f.StringVar(&c.templatePlatform, "template", "", "platform of which to make a file of your own machine, fitted to --samples")
 	addFlagCompletion(cmd, "template", platform.Names())
-	f.StringArrayVar(&c.sampleFiles, "samples", nil, "with --template: files of samples; further arguments are files, too")
+	f.StringArrayVar(&c.sampleFiles, "samples", nil, "with --template: files of samples, or outputs that 'loggp import' reads; further arguments are files, too")
 	f.IntVar(&c.machineSize.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
 	f.IntVar(&c.machineSize.RanksPerNode, "ranks-per-node", 0, "with --template: ranks of a node (default: the template's)")
 	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
@@ -126,7 +126,11 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	if err != nil {
 		return newUsageError(cmd, fmt.Errorf("%s: %w", c.outputPath, err))
 	}
-	b, err := c.newBench(cmd, d, samples)
+	var targets []string
+	for _, file := range samples {
+		targets = append(targets, calibrate.SamplesPrefix+file)
+	}
+	b, err := c.newBench(cmd, d, targets)
 	if err != nil {
 		return err
 	}

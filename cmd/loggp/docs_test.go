@@ -166,7 +166,7 @@ func linked(t *testing.T, name string) string {
 // outputs returns the outputs of other tools that are imported in examples, by their names there.
 func outputs(t *testing.T) map[string]string {
 	t.Helper()
-	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv", "h100.txt": "field/n1_nccl.txt"}
+	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv", "h100.txt": "field/n1_nccl.txt", "nccl-tests.txt": "nccl-16-h100.txt"}
 	for rank := range 8 {
 		name := fmt.Sprintf("all_reduce_8.%d.et", rank)
 		files[name] = "../../../model/trace/testdata/" + name

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -49,7 +50,7 @@ var (
 	ncclVersion  = regexp.MustCompile(`^#\s*(nccl|rccl)-tests(?:,?:?) version (\S{1,30})`)
 	ncclRun      = regexp.MustCompile(`^#\s*nThread \d+ nGpus \d+ minBytes`)
 	ncclName     = regexp.MustCompile(`^#\s*Collective test starting: (\S{1,60})`)
-	ncclDevice   = regexp.MustCompile(`^#\s*Rank\s+(\d{1,7})\s.*\bPid\s+\d+ on `)
+	ncclDevice   = regexp.MustCompile(`^#\s*Rank\s+(\d{1,7})\s.*\bPid\s+\d+ on\s+(\S{1,255})`)
 )
 
 // ncclOperations are the programs: names of package collective, or of MPI for operations that it
@@ -94,6 +95,10 @@ func readNCCLDetail(r *tableReader, l *inputLine) bool {
 		r.operation = m[1]
 	} else if m := ncclDevice.FindStringSubmatch(text); m != nil {
 		r.printedRanks = max(r.printedRanks, parseMatchedNumber(m[1])+1)
+		if r.hosts == nil {
+			r.hosts = map[string]bool{}
+		}
+		r.hosts[m[2]] = true
 		if strings.Contains(text, " AMD ") || strings.Contains(text, "gfx") {
 			r.formatLibrary = "rccl"
 		}
@@ -111,8 +116,12 @@ func (r *tableReader) beginNCCL() {
 	}
 }
 
-// addNCCLRows adds the rows of a table that does not name its operation.
+// addNCCLRows notes on how many hosts the ranks were, and adds the rows of a table that does not
+// name its operation.
 func addNCCLRows(r *tableReader) {
+	if len(r.hosts) > 0 {
+		r.addFact(sample.NodesFact(r.printedRanks), strconv.Itoa(len(r.hosts)))
+	}
 	if len(r.rows) == 0 {
 		return
 	}

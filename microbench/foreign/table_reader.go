@@ -28,12 +28,13 @@ type tableReader struct {
 	format        *tableFormat
 	formatLibrary string // that it measures, where that is not MPI
 	test          benchmarkTest
-	printedRanks  int      // that the tool prints
-	pairs         int      // of ranks that send at once
-	bufferMemory  string   // where they are, if not in host memory
-	testSetting   string   // that tells rows from others of the same test
-	columns       []column // nil: before its headings
-	lastDigits    int      // fewest digits behind the point in the last column of the rows before
+	printedRanks  int             // that the tool prints
+	hosts         map[string]bool // of the ranks, that the tool prints
+	pairs         int             // of ranks that send at once
+	bufferMemory  string          // where they are, if not in host memory
+	testSetting   string          // that tells rows from others of the same test
+	columns       []column        // nil: before its headings
+	lastDigits    int             // fewest digits behind the point in the last column of the rows before
 	rows          []tableRow
 	summary       TableSummary
 
@@ -128,7 +129,7 @@ func (r *tableReader) beginTest(f *tableFormat, t benchmarkTest) {
 	r.endTable()
 	r.format, r.test, r.columns = f, t, nil
 	r.printedRanks, r.pairs, r.bufferMemory, r.testSetting, r.formatLibrary = 0, 1, "", "", f.library
-	r.hasCommonStart = false
+	r.hasCommonStart, r.hosts = false, nil
 	r.key.Platform = cmp.Or(r.givenPlatform, f.Name)
 	r.addFact(sample.ImportedAsFact, f.Name+": "+f.Description)
 	r.setLibrary()

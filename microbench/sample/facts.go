@@ -1,6 +1,9 @@
 package sample
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // The facts that those who read a data set act upon. All others are for people.
 const (
@@ -25,6 +28,9 @@ const (
 	WaitFact        = "wait" // how ranks of a real machine wait: spin or block
 	PinFact         = "pin"  // and the processors that they are kept on
 )
+
+// NodesFact is the name of the fact on how many nodes collective operations of so many ranks were.
+func NodesFact(ranks int) string { return fmt.Sprintf("nodes_of_%d_ranks", ranks) }
 
 // ClockCostSubtracted is what the fact ClockCostHandlingFact says.
 const ClockCostSubtracted = "taken out"

@@ -26,7 +26,6 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -36,6 +35,7 @@ type Quantity struct {
 	Unit                 string
 	MinTarget, MaxTarget float64 // what it should be: a value twice, or a range; NaN: that is not known
 	FittingKey           string  // what a number that was fitted to it names
+	Library              string  // of the platform, whose time it is
 }
 
 // Bench measures quantities of a platform.
@@ -43,6 +43,7 @@ type Bench struct {
 	Quantities []Quantity
 	Libraries  []string // those that are measured: numbers of others move nothing
 	Omitted    []string // what was left out, and why
+	IsQuick    bool     // measuring takes milliseconds
 
 	// Measure returns the value of each quantity on a platform, which has the names of the one
 	// that the bench was made for; NaN if there is none. It may be called by several goroutines.
@@ -94,7 +95,7 @@ func PublishedBench(papers []*paper.Paper, p *platform.Platform, patterns []stri
 				continue
 			}
 			names[i] = append(names[i], v.Name)
-			b.Quantities = append(b.Quantities, Quantity{v.Name, v.Unit, v.Low, v.High, v.Name})
+			b.Quantities = append(b.Quantities, Quantity{v.Name, v.Unit, v.Low, v.High, v.Name, v.Library})
 			if !slices.Contains(b.Libraries, v.Library) {
 				b.Libraries = append(b.Libraries, v.Library)
 			}
@@ -139,8 +140,9 @@ func CombineBenches(benches ...*Bench) *Bench {
 	if len(benches) == 1 {
 		return benches[0]
 	}
-	all := &Bench{}
+	all := &Bench{IsQuick: true}
 	for _, b := range benches {
+		all.IsQuick = all.IsQuick && b.IsQuick
 		all.Quantities, all.Omitted = append(all.Quantities, b.Quantities...), append(all.Omitted, b.Omitted...)
 		for _, l := range b.Libraries {
 			if !slices.Contains(all.Libraries, l) {
@@ -183,7 +185,7 @@ func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 	library = l.Name
 	b := &Bench{Libraries: []string{library}}
 	add := func(name, unit string) {
-		b.Quantities = append(b.Quantities, Quantity{name, unit, math.NaN(), math.NaN(), ""})
+		b.Quantities = append(b.Quantities, Quantity{name, unit, math.NaN(), math.NaN(), "", library})
 	}
 	timers := []struct{ name, mode, timer string }{
 		{"o_s", "send", sample.Timer11}, {"o_s", "isend", sample.Timer11}, {"o_r", "send", sample.Timer12}, {"o_r", "isend", sample.Timer21}, {"g", "send", sample.TimerTrain},
@@ -231,15 +233,9 @@ const chosenProtocol = "auto"
 // measureEmulated measures a plan without noise, between ranks of a place, and returns a data set.
 // Of the plan, the modes, the sizes and the protocol count.
 func measureEmulated(ctx context.Context, p *platform.Platform, library, place string, plan *microbench.Plan) (*sample.Set, error) {
-	ranks := 0
-	if m := p.Machine; place == model.InterNode.String() && m.Nodes != nil && m.Ranks.Min <= 2 { // two nodes full of ranks that take no part cost time
-		placed, err := m.WithPlacement(model.Placement{1, 1})
-		if err != nil {
-			return nil, err
-		}
-		of := *p
-		of.Machine, ranks = placed, 2
-		p = &of
+	p, ranks, err := placePair(p, place)
+	if err != nil {
+		return nil, err
 	}
 	job, err := job.New(p, library, ranks, 0)
 	if err != nil {

@@ -243,6 +243,9 @@ func (c *Calibration) Document() *doc.Document {
 	}
 	for i := range c.Correlations {
 		for k := range i {
+			if free[i].IsWithoutEffect || free[k].IsWithoutEffect { // what is not seen is correlated with nothing
+				continue
+			}
 			if x := c.Correlations[i][k]; math.Abs(x) > strongCorrelation {
 				correlations.AddRow(doc.TextCell(free[k].Path), doc.TextCell(free[i].Path), doc.TextCell(fmt.Sprintf("%+.3f", x)))
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -31,18 +32,52 @@ type SampleSelection struct {
 	AllSizes bool // if there are no Sizes: all, and not eight
 }
 
-// sweepKey is what is measured in one sweep.
-type sweepKey struct{ place, mode, protocol string }
+// sweepKey is what is measured in one sweep: a mode of the samples, by a mode of the emulated
+// machine.
+type sweepKey struct{ place, mode, emulatedMode, protocol string }
+
+// readSamples reads a file of samples, or the output of a benchmark that can be imported, of which
+// the notes say what was left out.
+func readSamples(file string) (*sample.Set, []string, error) {
+	set, err := sample.ReadFile(file)
+	if err == nil {
+		return set, nil, nil
+	}
+	set, report, importErr := foreign.ImportFiles([]string{file}, foreign.Options{})
+	if importErr != nil {
+		if strings.HasSuffix(file, ".csv") {
+			return nil, nil, err
+		}
+		return nil, nil, importErr
+	}
+	var notes []string
+	for _, n := range report.Notes {
+		notes = append(notes, n.String())
+	}
+	return set, notes, nil
+}
 
 // SamplesBench returns a bench of the medians of a samples file: of each timer, mode and size the
-// median that a fit of the samples has. SamplesBench of an emulated machine are for the platform of
-// that name; those of a real one are for any platform, which is to be a model of the machine.
-// Collective operations, and timers that emulated machines do not have, are left out.
+// median that a fit of the samples has, or the times of collective operations of NCCL. Samples of
+// an emulated machine are for the platform of that name; those of a real one are for any platform,
+// which is to be a model of the machine. Collective operations of other libraries, and timers that
+// emulated machines do not have, are left out.
 func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform.Platform, part SampleSelection) (*Bench, error) {
 	of, err := samplesSubject(file, set, p)
 	if err != nil {
 		return nil, err
 	}
+	if l, err := ncclLibrary(file, set, p, part.Library); l != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return ncclBench(file, set, l, part)
+	}
+	return messagesBench(ctx, file, set, of, p, part)
+}
+
+// messagesBench returns a bench of the medians of messages between two ranks.
+func messagesBench(ctx context.Context, file string, set *sample.Set, of sample.Key, p *platform.Platform, part SampleSelection) (*Bench, error) {
 	if part.Library == "" && slices.ContainsFunc(p.Libraries, func(l *model.Library) bool { return l.Name == of.Library }) {
 		part.Library = of.Library
 	}
@@ -66,7 +101,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 		if sample.TimerIndex(c.Timer) == len(sample.Timers) || len(part.Modes) > 0 && !slices.Contains(part.Modes, c.Mode) {
 			continue
 		}
-		g := sweepKey{c.Place, c.Mode, c.Protocol}
+		g := sweepKey{c.Place, c.Mode, emulatedMode(of.Library, c.Mode, c.Timer), c.Protocol}
 		for _, x := range c.Points {
 			if len(part.Sizes) > 0 && !slices.Contains(part.Sizes, x.Bytes) || !(x.Value > 0) {
 				continue
@@ -87,7 +122,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 					name += " " + w
 				}
 			}
-			b.Quantities = append(b.Quantities, Quantity{name, "us", x.Value, x.Value, to})
+			b.Quantities = append(b.Quantities, Quantity{name, "us", x.Value, x.Value, to, l.Name})
 		}
 	}
 	for g, all := range sizes {
@@ -99,11 +134,20 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
 		all := medians{}
 		for _, g := range groups {
-			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], Timers: append(timers[g], sample.Timer11), IsSharedMachine: of.Clock == "real"} // Timer11 warms up; with the wait before timer12 that real machines have
+			place := strings.ReplaceAll(g.place, "-", ",")
+			if g.emulatedMode == remoteWriteMode {
+				times, err := measureRemoteWrites(ctx, p, l.Name, place, sizes[g])
+				if err != nil {
+					return nil, err
+				}
+				all.addRemoteWrites(times, g.place, g.mode, g.protocol)
+				continue
+			}
+			plan := &microbench.Plan{Modes: []string{g.emulatedMode}, Sizes: sizes[g], Timers: append(timers[g], sample.Timer11), IsSharedMachine: of.Clock == "real"} // Timer11 warms up; with the wait before timer12 that real machines have
 			if g.protocol != chosenProtocol {
 				plan.ForcedProtocol = g.protocol
 			}
-			set, err := measureEmulated(ctx, p, l.Name, strings.ReplaceAll(g.place, "-", ","), plan)
+			set, err := measureEmulated(ctx, p, l.Name, place, plan)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +156,7 @@ func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform
 				return nil, err
 			}
 			for k, x := range timerMedians(found) {
-				k.Place = g.place
+				k.Place, k.Mode = g.place, g.mode
 				all[k] = x
 			}
 		}

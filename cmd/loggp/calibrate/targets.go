@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
 )
@@ -15,8 +14,8 @@ import (
 // ErrNoTargets is the error if nothing was said, and nothing is known, to calibrate to.
 var ErrNoTargets = errors.New("there are no targets: name rows of a paper or a file of samples with --to")
 
-// TargetBench returns a bench of targets: patterns of rows that papers print, and files of samples,
-// of which a part counts. Without targets they are what the free numbers of the draft were fitted
+// TargetBench returns a bench of targets: patterns of rows that papers print, and files of samples
+// or of outputs that can be imported, of which a part counts. Without targets they are what the free numbers of the draft were fitted
 // to.
 func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targets []string, part SampleSelection) (*Bench, error) {
 	if targets == nil {
@@ -30,7 +29,7 @@ func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targ
 			patterns = append(patterns, target)
 			continue
 		}
-		set, err := sample.ReadFile(file)
+		set, notes, err := readSamples(file)
 		if err != nil {
 			return nil, err
 		}
@@ -38,6 +37,7 @@ func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targ
 		if err != nil {
 			return nil, err
 		}
+		b.Omitted = append(notes, b.Omitted...)
 		benches = append(benches, b)
 	}
 	if len(patterns) > 0 {

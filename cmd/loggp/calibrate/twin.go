@@ -6,7 +6,9 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
 	"github.com/loggp/loggp/reports/doc"
@@ -60,6 +62,21 @@ func CrossValidate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Cr
 	return x, nil
 }
 
+// ofLibrary returns the part of a cross-validation that is of a library; nil: none is.
+func (x *CrossValidation) ofLibrary(name string) *CrossValidation {
+	of := &CrossValidation{}
+	for i, q := range x.Targets {
+		if q.Library == name {
+			of.Targets, of.Deviations = append(of.Targets, q), append(of.Deviations, x.Deviations[i])
+		}
+	}
+	if of.Targets == nil {
+		return nil
+	}
+	of.summarize()
+	return of
+}
+
 // withProgressOf returns the options of one of several calibrations, of which the progress is a
 // part of that of all.
 func (o Options) withProgressOf(index, count int) Options {
@@ -87,8 +104,23 @@ func (x *CrossValidation) summarize() {
 type Twin struct {
 	*Calibration
 	Validation *CrossValidation
-	Library    string
+	Libraries  []TwinLibrary
 	text       []byte
+}
+
+// TwinLibrary is a library of a twin that has targets.
+type TwinLibrary struct {
+	Name       string
+	IsNCCL     bool // its targets are collective operations, and else single messages
+	Validation *CrossValidation
+}
+
+// whatWasPredicted names the targets.
+func (l TwinLibrary) whatWasPredicted() string {
+	if l.IsNCCL {
+		return "collective operations"
+	}
+	return "single messages"
 }
 
 // TwinOptions say what a template is resized to.
@@ -132,10 +164,14 @@ func Resize(d *edit.Draft, o TwinOptions) (*edit.Draft, error) {
 
 // MakeTwin calibrates the resized draft of a template to a bench, after it has been
 // cross-validated. The file that it makes has the error to expect. Each search begins at the
-// template's numbers, which are near. Those of the template's other libraries stay.
+// template's numbers, which are near, and where measuring is quick from others as well. Numbers of
+// the template's other libraries stay.
 func MakeTwin(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Twin, error) {
-	t := &Twin{Library: b.Libraries[0]}
+	t := &Twin{}
 	o.Starts, o.measured, o.keepsOtherLibraries = 1, &measurements{}, true
+	if b.IsQuick {
+		o.Starts = maxSearchStarts
+	}
 	var err error
 	if t.Validation, err = CrossValidate(ctx, d, b, o); err != nil {
 		return nil, fmt.Errorf("cross-validation: %w", err)
@@ -143,21 +179,37 @@ func MakeTwin(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Twin, e
 	if t.Calibration, err = Calibrate(ctx, d, b, o.withProgressOf(validationParts, validationParts+1)); err != nil {
 		return nil, err
 	}
-	text, err := t.Calibration.Text()
-	if err != nil {
+	if t.text, err = t.Calibration.Text(); err != nil {
 		return nil, err
 	}
-	fitted, err := edit.New(d.File, text)
-	if err != nil {
-		return nil, err
+	for _, name := range b.Libraries {
+		l, err := d.Library(name)
+		if err != nil {
+			return nil, err
+		}
+		of := TwinLibrary{name, l.CarriedBy() == model.NCCLEngine, t.Validation.ofLibrary(name)}
+		if of.Validation == nil {
+			continue
+		}
+		t.Libraries = append(t.Libraries, of)
+		if err := t.writeExpectedError(d.File, of); err != nil {
+			return nil, err
+		}
 	}
-	v := t.Validation
-	t.text, err = fitted.SetExpectedError(t.Library, platform.ShareQuantity.Format(min(math.Ceil(1000*v.NineInTen)/1000, maxExpectedError)),
-		fmt.Sprintf("%d times of single messages, each left out of the calibration once: half of them were predicted within %.3g %%, nine in ten within %.3g %%", len(v.Deviations), 100*v.Median, 100*v.NineInTen))
-	if err == nil {
-		_, err = platform.Parse(d.File, t.text)
-	}
+	_, err = platform.Parse(d.File, t.text)
 	return t, err
+}
+
+// writeExpectedError writes the error to expect of a library into the file.
+func (t *Twin) writeExpectedError(file string, l TwinLibrary) error {
+	fitted, err := edit.New(file, t.text)
+	if err != nil {
+		return err
+	}
+	v := l.Validation
+	t.text, err = fitted.SetExpectedError(l.Name, platform.ShareQuantity.Format(min(math.Ceil(1000*v.NineInTen)/1000, maxExpectedError)),
+		fmt.Sprintf("%d times of %s, each left out of the calibration once: half of them were predicted within %.3g %%, nine in ten within %.3g %%", len(v.Deviations), l.whatWasPredicted(), 100*v.Median, 100*v.NineInTen))
+	return err
 }
 
 // maxExpectedError is the largest expected error that a platform file can have.
@@ -166,13 +218,23 @@ const maxExpectedError = 10
 // Document returns the calibration as a report that begins with what to expect.
 func (t *Twin) Document() *doc.Document {
 	d := t.Calibration.Document()
-	v := t.Validation
-	d.Answer = fmt.Sprintf("Expect errors of up to %.2g %% for single messages: nine in ten of %d times that were left out of the calibration, a third at a time, were predicted within that, half within %.2g %%, and all within %.2g %%.",
-		100*v.NineInTen, len(v.Deviations), 100*v.Median, 100*v.Largest)
+	var all []string
+	comparesCollectives := false
+	for _, l := range t.Libraries {
+		v := l.Validation
+		comparesCollectives = comparesCollectives || l.IsNCCL
+		all = append(all, fmt.Sprintf("Expect errors of up to %.2g %% for %s by %s: nine in ten of %d times that were left out of the calibration, a third at a time, were predicted within that, half within %.2g %%, and all within %.2g %%.",
+			100*v.NineInTen, l.whatWasPredicted(), l.Name, len(v.Deviations), 100*v.Median, 100*v.Largest))
+	}
+	d.Answer = strings.Join(all, " ")
 	if names := t.undeterminedNumbers(); len(names) > 0 {
 		d.Answer += fmt.Sprintf(" The samples do not determine %d of %d free numbers, which stay near the template's: results that depend on them are its guesses.", len(names), len(t.Numbers))
 	}
-	d.Answer += " Collective operations were not compared: measure one at a size that you have to see whether it holds there."
+	if comparesCollectives {
+		d.Answer += " Other numbers of ranks and nodes were not compared."
+	} else {
+		d.Answer += " Collective operations were not compared: measure one at a size that you have to see whether it holds there."
+	}
 	return d
 }
 
