@@ -15,8 +15,8 @@ import (
 var ErrNoTargets = errors.New("there are no targets: name rows of a paper or a file of samples with --to")
 
 // TargetBench returns a bench of targets: patterns of rows that papers print, and files of samples
-// or of outputs that can be imported, of which a part counts. Without targets they are what the free numbers of the draft were fitted
-// to.
+// or of outputs that can be imported, of which a part counts. Without targets they are what the
+// free numbers of the draft were fitted to.
 func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targets []string, part SampleSelection) (*Bench, error) {
 	if targets == nil {
 		targets = fittedTargets(d)
