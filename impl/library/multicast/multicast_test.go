@@ -128,8 +128,9 @@ func TestReliable(t *testing.T) {
 	}
 }
 
-// The root of a message takes in one acknowledgement a packet from each receiver, if its window holds
-// the whole message. With a shorter one, a receiver that is late acknowledges some packets twice.
+// The root of a message takes in one acknowledgement a packet from each receiver, if its window
+// holds the whole message. With a shorter one, a receiver that is late acknowledges some packets
+// twice.
 func TestAcknowledgements(t *testing.T) {
 	for _, packet := range []int{0, 1000, 1 << 20} {
 		acknowledged(t, packet)
