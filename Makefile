@@ -53,7 +53,8 @@ PAPERS ?= aclmpl,cc-mpi,mbcf,mpi-start
 soak: FUZZTIME = 10m
 soak:
 	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./fit/... ./impl/library/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise')
-	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./cmd/loggp -run 'TiersOfConvex|FirstSteps' -defaults)
+	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./cmd/loggp -run TiersOfConvex)
+	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./docs -run FirstSteps -defaults)
 	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 ./impl/program/npb)
 	$(if $(LONG),LOGGP_SOAK=1 go test -count=1 -timeout 0 -v . ./model/collective -run 'CollectivePredictions|NoJobEnds')
 	$(if $(PAPERS),go test -count=1 -timeout 0 ./cmd/loggp -run Papers -papers $(PAPERS))

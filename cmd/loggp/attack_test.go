@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 var (
@@ -33,7 +35,7 @@ const (
 // attackFiles are correct files, of which attacks spoil copies.
 func attackFiles(t *testing.T, dir string) {
 	t.Helper()
-	osu := outputs(t)["osu-latency.txt"]
+	osu := commandtest.ExampleFiles(t, "../..")["osu-latency.txt"]
 	t.Chdir(dir)
 	mustRun(t, "measure", "--platform", "t3d", "--modes", "send", "--sizes", "0,8,1KB,16KB", "--reps", "3", "-o", "samples.csv")
 	mustRun(t, "fit", "samples.csv", "-o", "params.csv")

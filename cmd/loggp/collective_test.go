@@ -117,18 +117,14 @@ func TestPredictPerNode(t *testing.T) {
 
 // Algorithms with too many messages are left out, with a note, and the others are predicted.
 func TestPredictSkipsTooManyMessages(t *testing.T) {
-	const args = "predict --platform loggp --collective allgather --sizes 8 --ranks 4096"
+	const args = "predict --platform loggp --collective allgather --sizes 8 --ranks 2100"
 	out := mustRun(t, strings.Fields(args)...)
 	if row := sizeRow(t, out, "8 B"); row[0] == "ring" || !strings.Contains(out, "- is not computed for ring: the schedules have more than 4194304 messages") {
-		t.Errorf("the ring of 4,096 ranks is not left out with a note:\n%s", out)
+		t.Errorf("the ring of 2,100 ranks is not left out with a note:\n%s", out)
 	}
 	out = mustRun(t, strings.Fields(args+" --format csv")...)
-	if !strings.Contains(out, "allgather,ring,4096,8,,,,skipped\n") || !strings.Contains(out, "allgather,bruck,4096,8,") || strings.Count(out, "skipped") != 1 {
+	if !strings.Contains(out, "allgather,ring,2100,8,,,,skipped\n") || !strings.Contains(out, "allgather,bruck,2100,8,") || strings.Count(out, "skipped") != 1 {
 		t.Errorf("the rows are\n%s", out)
-	}
-	var errs buffer
-	if status := runCommandLine(t.Context(), strings.Fields("predict --platform loggp --collective alltoall --sizes 8 --ranks 16000"), &buffer{}, &errs); status == exitSuccess || !strings.Contains(errs.String(), "more than 4194304 messages by any algorithm") {
-		t.Errorf("alltoall of 16,000 ranks: status %d, %s", status, errs.String())
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 // buildC compiles a program of package cprog's tests, or skips the test if that is impossible here.
 func buildC(t *testing.T, source string, options ...string) string {
 	t.Helper()
-	if !compiled(t) {
+	if !commandtest.CanCompile(t) {
 		t.Skip("C programs cannot be compiled here")
 	}
 	text, err := os.ReadFile(filepath.Join("../../impl/program/cprog/testdata", source))
@@ -71,7 +73,7 @@ func TestLostOutput(t *testing.T) {
 	}
 	defer full.Close()
 	commands := [][]string{{"--help"}, {"run", "--help"}, {"version"}, {"platforms"}, {"run", "--platform", "t3d", "ring"}, {"completion", "bash"}}
-	if compiled(t) {
+	if commandtest.CanCompile(t) {
 		path := buildC(t, "ends.c")
 		for _, platform := range []string{"t3d", "shm"} {
 			commands = append(commands, []string{"run", "--platform", platform, "-n", "2", path, "well"})
@@ -92,7 +94,7 @@ func TestLostOutput(t *testing.T) {
 
 // Programs start others, and connect, where ranks are processes as on an emulated machine.
 func TestStartedProgramsOnThisMachine(t *testing.T) {
-	if !compiled(t) {
+	if !commandtest.CanCompile(t) {
 		t.Skip("C programs cannot be compiled here")
 	}
 	const dir = "../../impl/program/cprog/testdata/spawn/"

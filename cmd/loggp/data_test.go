@@ -3,12 +3,16 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "write what documents and golden files show anew")
 
 // dataPage lists the tables of each verb with their fields.
 const dataPage = "../../docs/data.md"
@@ -190,3 +194,10 @@ var textFields = []string{"value", "placement", "members", "t3d"}
 
 // mixedFields hold numbers, and words in rows that sum up.
 var mixedFields = []string{"rank", "from_rank", "to_rank", "value", "ranks", "differs_percent"}
+
+func put(t *testing.T, name string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -4,13 +4,13 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 	"github.com/loggp/loggp/impl/real/launch"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe/probetest"
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 func TestMeasureHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, wait := range []string{"spin", "block"} {
-		sound(t, mustRun(t, "measure", "--platform", "shm", "--wait", wait, "--sizes", "0,1KB,10KB", "--reps", "5", "--launches", "2", "-o", "here.csv"))
+		commandtest.CheckNumbers(t, mustRun(t, "measure", "--platform", "shm", "--wait", wait, "--sizes", "0,1KB,10KB", "--reps", "5", "--launches", "2", "-o", "here.csv"))
 		set, err := sample.ReadFile("here.csv")
 		if err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestMeasureHere(t *testing.T) {
 			}
 		}
 	}
-	sound(t, mustRun(t, "measure", "--platform", "shm", "--ranks", "3", "--pin=false", "--place", "0,1", "--level", "message", "--sizes", "0,1KB", "--reps", "8"))
+	commandtest.CheckNumbers(t, mustRun(t, "measure", "--platform", "shm", "--ranks", "3", "--pin=false", "--place", "0,1", "--level", "message", "--sizes", "0,1KB", "--reps", "8"))
 	mustRun(t, "measure", "--platform", "shm", "--protocol", "RAT", "--modes", "ssend", "--sizes", "16,40KB", "--reps", "8")
 	mustRun(t, "report", "here.csv", "-o", "report")
 }
@@ -95,7 +95,7 @@ func samples(set *sample.Set) map[sample.Key]int {
 // before. The head says how it was measured.
 func TestMeasureHereQuickly(t *testing.T) {
 	t.Chdir(t.TempDir())
-	sound(t, mustRun(t, "measure", "--platform", "shm", "--quick", "--precision", "50%", "--budget", "2s", "--seed", "7", "-o", "here.csv"))
+	commandtest.CheckNumbers(t, mustRun(t, "measure", "--platform", "shm", "--quick", "--precision", "50%", "--budget", "2s", "--seed", "7", "-o", "here.csv"))
 	set, err := sample.ReadFile("here.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -163,16 +163,5 @@ func TestMeasureHereBriefly(t *testing.T) {
 	const want = "budget: there was no time for "
 	if says, _ := set.Fact(sample.FailedChecksFact); !strings.Contains(says, want) || !strings.Contains(errs.String(), want) {
 		t.Errorf("spoiled: %q\n%s", says, errs.String())
-	}
-}
-
-// sound complains of numbers that cannot be times. Why a value cannot be predicted may have any
-// numbers.
-func sound(t *testing.T, out string) {
-	t.Helper()
-	table, _, _ := strings.Cut(out, "Warnings:")
-	table = regexp.MustCompile(`(?m)^.* cannot be predicted, .*$`).ReplaceAllString(table, "")
-	if bad := regexp.MustCompile(`(?i)\b(nan|inf)\b| -[0-9]`).FindString(table); bad != "" {
-		t.Errorf("%q is printed:\n%s", bad, table)
 	}
 }

@@ -7,46 +7,16 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/microbench/sample"
 )
-
-// fakeSSH puts a command ssh before all others that runs here what it is to run on another host,
-// and returns the file in which it records its arguments and its environment, and that in which it
-// records the token, which it passes on. All of 127.0.0.0/8 is this host.
-func fakeSSH(t *testing.T) (calls, tokens string) {
-	t.Helper()
-	dir := t.TempDir()
-	calls, tokens = filepath.Join(dir, "calls"), filepath.Join(dir, "tokens")
-	script := `#!/bin/sh
-printf '%s|' "$@" >> ` + calls + `; echo >> ` + calls + `; env >> ` + calls + `
-[ "$1 $2" = "-o BatchMode=yes" ] && shift 2
-case $1 in
-*127.0.0.9) echo "Permission denied (publickey)." >&2; exit 255;;
-esac
-shift
-IFS= read -r token; printf '%s\n' "$token" >> ` + tokens + `
-input=` + dir + `/input.$$
-mkfifo "$input"; exec 3<&0
-{ printf '%s\n' "$token"; exec cat; } <&3 > "$input" &
-exec 3<&-
-sh -c "$*" < "$input"; status=$?
-kill $! 2> /dev/null
-exit $status
-`
-	if err := os.WriteFile(filepath.Join(dir, "ssh"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	return calls, tokens
-}
 
 var printedToken = regexp.MustCompile(`The token, which is for this job alone: (\S+)\n`)
 
@@ -56,9 +26,9 @@ var small = []string{"--modes", "send", "--sizes", "0,1KB", "--reps", "8", "--la
 // Ranks on other hosts are measured as those of this one, with who they were, and the token is
 // nowhere where others could see it.
 func TestMeasureHosts(t *testing.T) {
-	callsFile, tokensFile := fakeSSH(t)
+	callsFile, tokensFile := commandtest.FakeSSH(t)
 	t.Chdir(t.TempDir())
-	sound(t, mustRun(t, append([]string{"measure", "--platform", "tcp", "--hosts", "me@127.0.0.2,127.0.0.3", "-o", "hosts.csv"}, small...)...))
+	commandtest.CheckNumbers(t, mustRun(t, append([]string{"measure", "--platform", "tcp", "--hosts", "me@127.0.0.2,127.0.0.3", "-o", "hosts.csv"}, small...)...))
 	set, err := sample.ReadFile("hosts.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +80,7 @@ func TestMeasureHosts(t *testing.T) {
 
 // Hosts that do not come end the command with one message, status 1, and no file.
 func TestHostsFail(t *testing.T) {
-	fakeSSH(t)
+	commandtest.FakeSSH(t)
 	t.Chdir(t.TempDir())
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -5,13 +5,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 // What another tool has measured goes all the way: imported, fitted, exported.
 func TestImportFitExport(t *testing.T) {
-	outputs := outputs(t)
+	outputs := commandtest.ExampleFiles(t, "../..")
 	t.Chdir(t.TempDir())
-	lay(t, outputs)
+	commandtest.WriteFiles(t, outputs)
 	mustRun(t, "import", "trains.csv", "-o", "samples.csv", "--platform-name", "cluster", "--library", "openmpi", "--place", "intra")
 	table := mustRun(t, "fit", "samples.csv", "-o", "params.csv")
 	for _, want := range []string{"LogGP parameters of cluster, openmpi, within a node", "4 KiB to 128 KiB"} {
@@ -41,9 +43,9 @@ func TestImportFitExport(t *testing.T) {
 // What was left out is said on standard error, and samples go to standard output where no file is
 // named.
 func TestImportNotes(t *testing.T) {
-	outputs := outputs(t)
+	outputs := commandtest.ExampleFiles(t, "../..")
 	t.Chdir(t.TempDir())
-	lay(t, outputs)
+	commandtest.WriteFiles(t, outputs)
 	var out, errs buffer
 	if runCommandLine(context.Background(), strings.Fields("import osu-bw.txt"), &out, &errs) != exitSuccess {
 		t.Fatal(errs.String())

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 // waiting are verbs that read a file. Here they wait for input that never comes, and are
@@ -158,7 +160,7 @@ func worked(pid int) bool {
 
 // A compiler that goes on is ended too.
 func TestInterruptCompiler(t *testing.T) {
-	if !compiled(t) {
+	if !commandtest.CanCompile(t) {
 		t.Skip("C programs cannot be compiled here")
 	}
 	dir := t.TempDir()

@@ -48,3 +48,18 @@ func journey(t *testing.T, script, dir string, env ...string) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// linked returns a directory in which this program is found by a name, under which it is loggp
+// (TestMain).
+func linked(t *testing.T, name string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(exe, filepath.Join(bin, name)); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}

@@ -7,30 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/microbench/probe/probetest"
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
-
-// installed says whether there is an MPI, without which commands that need one are left out, but
-// not in CI.
-func installed(t *testing.T) bool {
-	t.Helper()
-	if _, err := exec.LookPath("mpicc"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%v: .ci/mpi installs it", err)
-		}
-		return false
-	}
-	if runtime.NumCPU() < 2 {
-		return false // two ranks need two processors
-	}
-	probetest.Environment(t)
-	return true
-}
 
 // fakeMPI returns the path of a compiler that is a script, as are the launcher beside it and what
 // it compiles.
@@ -249,7 +231,7 @@ func TestMeasureMPIInterrupted(t *testing.T) {
 // as they are.
 func TestMeasureInstalledMPI(t *testing.T) {
 	long(t)
-	if !installed(t) {
+	if !commandtest.HasInstalledMPI(t) {
 		t.Skip("no MPI is installed")
 	}
 	t.Chdir(t.TempDir())

@@ -58,7 +58,7 @@ func TestRunPageOfThousandsOfRanks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of ranks")
 	}
-	page, events := runPage(t, "hdr-fattree", "4096", "--rounds", "5", "stencil")
+	page, events := runPage(t, "hdr-fattree", "4096", "--rounds", "2", "stencil")
 	if len(page) > 6<<20 || len(events) > 5_000_000 {
 		t.Errorf("the page has %d bytes, its trace events %d", len(page), len(events))
 	}

@@ -1,4 +1,4 @@
-package main
+package predictions_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ var writePredictionsOfNCCL = flag.String("nccl-predictions", "", "file for the p
 
 // The library predicts every operation on every machine of docs/predictions/nccl.csv, which
 //
-//	go test ./cmd/loggp -run TestPredictionsOfNCCL -nccl-predictions FILE
+//	go test ./docs/predictions -run TestPredictionsOfNCCL -nccl-predictions FILE
 //
 // wrote at the commit that its sources name.
 func TestPredictionsOfNCCL(t *testing.T) {
@@ -30,13 +30,13 @@ func TestPredictionsOfNCCL(t *testing.T) {
 		sizes             [][2]int // ranks, nodes
 	}{
 		{"alps-gh200", "gh200", [][2]int{{4, 1}, {8, 2}}},
-		{"merlin-gh200", "../../docs/predictions/merlin-gh200.yaml", [][2]int{{2, 1}, {4, 1}, {2, 2}, {8, 2}}},
-		{"merlin-a100", "../../docs/predictions/merlin-a100.yaml", [][2]int{{2, 1}, {4, 1}, {2, 2}, {8, 2}}},
+		{"merlin-gh200", "merlin-gh200.yaml", [][2]int{{2, 1}, {4, 1}, {2, 2}, {8, 2}}},
+		{"merlin-a100", "merlin-a100.yaml", [][2]int{{2, 1}, {4, 1}, {2, 2}, {8, 2}}},
 		{"hgx-a100-node", "dgx-a100", [][2]int{{8, 1}}},
 		{"hgx-h100-node", "dgx-h100", [][2]int{{8, 1}}},
 		{"hgx-h100-ndr", "dgx-h100", [][2]int{{8, 1}, {16, 2}, {32, 4}, {64, 8}, {128, 16}, {256, 32}, {512, 64}, {1024, 128}}},
-		{"gcp-a3mega-h100", "../../docs/predictions/a3mega-h100.yaml", [][2]int{{8, 1}, {16, 2}}},
-		{"aws-p6-b200", "../../docs/predictions/p6-b200.yaml", [][2]int{{8, 1}, {16, 2}, {32, 4}}},
+		{"gcp-a3mega-h100", "a3mega-h100.yaml", [][2]int{{8, 1}, {16, 2}}},
+		{"aws-p6-b200", "p6-b200.yaml", [][2]int{{8, 1}, {16, 2}, {32, 4}}},
 	} {
 		h := ncclHardware(t, m.platform)
 		for _, size := range m.sizes {

@@ -1,4 +1,4 @@
-package main
+package predictions_test
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ func TestBlindErrorsOfMachinesOfToday(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictions, err := os.Open("../../docs/predictions/modern.csv")
+	predictions, err := os.Open("modern.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package docs_test
 
 import (
 	"bytes"
@@ -11,14 +11,14 @@ import (
 var update = flag.Bool("update", false, "write what README.md shows anew")
 
 const (
-	readme  = "../../README.md"
-	drawing = "../../docs/t3d-one-way.svg"
+	readme  = "../README.md"
+	drawing = "t3d-one-way.svg"
 )
 
 // TestReadme compares the table and the chart that README.md shows with what its commands print and
 // draw.
 func TestReadme(t *testing.T) {
-	long(t)
+	skipShort(t)
 	readme, drawing := absolute(t, readme), absolute(t, drawing)
 	t.Chdir(t.TempDir())
 	table := runOnce(t, "measure", "--platform", "t3d", "-o", "samples.csv")
@@ -38,21 +38,14 @@ func TestReadme(t *testing.T) {
 	before, rest, _ := strings.Cut(string(page), "```text\n")
 	shown, after, _ := strings.Cut(rest, "```\n")
 	if *update {
-		put(t, readme, []byte(before+"```text\n"+table+"\n```\n"+after))
-		put(t, drawing, drawn)
+		write(t, readme, before+"```text\n"+table+"\n```\n"+after)
+		write(t, drawing, string(drawn))
 		return
 	}
 	if shown != table+"\n" {
-		t.Errorf("README.md does not show what the command prints (go test ./cmd/loggp -run Readme -update):\n%s", table)
+		t.Errorf("README.md does not show what the command prints (go test ./docs -run Readme -update):\n%s", table)
 	}
 	if b, _ := os.ReadFile(drawing); !bytes.Equal(b, drawn) {
-		t.Errorf("%s is not the chart that the report has (go test ./cmd/loggp -run Readme -update)", drawing)
-	}
-}
-
-func put(t *testing.T, name string, b []byte) {
-	t.Helper()
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
+		t.Errorf("%s is not the chart that the report has (go test ./docs -run Readme -update)", drawing)
 	}
 }

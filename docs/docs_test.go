@@ -1,4 +1,4 @@
-package main
+package docs_test
 
 import (
 	"crypto/sha256"
@@ -15,10 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/loggp/loggp/impl/program/cprog"
-	"github.com/loggp/loggp/impl/program/cprog/toolchain"
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 var (
@@ -34,9 +31,9 @@ var defaults = flag.Bool("defaults", false, "TestFirstSteps measures this machin
 // few modes, sizes and repetitions, for as long as it needs, since another load could use up the
 // time of the defaults. Documents that begin with the same measurement take the samples from here.
 func TestFirstSteps(t *testing.T) {
-	long(t)
-	script := absolute(t, "../../docs/first-steps.sh")
-	bin := linked(t, "loggp-command")
+	skipShort(t)
+	script := absolute(t, "first-steps.sh")
+	bin := t.TempDir()
 	few := ""
 	if !*defaults {
 		few = "case \"$1 $3\" in 'measure shm' | 'measure tcp' | 'measure mpi') set -- \"$@\" --quick --sizes 0,16,1KiB,16KiB,128KiB --reps 5 --launches 1 ;; esac\n"
@@ -45,9 +42,9 @@ func TestFirstSteps(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "loggp"), []byte(keep), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+filepath.Dir(command)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	platforms := []string{"t3d", "shm", "tcp"}
-	if installed(t) {
+	if commandtest.HasInstalledMPI(t) {
 		platforms = append(platforms, "mpi")
 	}
 	for _, platform := range platforms {
@@ -63,7 +60,7 @@ func TestFirstSteps(t *testing.T) {
 					t.Errorf("%v: %s does not print %q:\n%s", err, verb, want, b)
 				}
 				if verb != "compare" { // errors may be negative
-					sound(t, string(b))
+					commandtest.CheckNumbers(t, string(b))
 				}
 			}
 			if _, err := os.Stat(platform + "-report/index.html"); err != nil {
@@ -79,14 +76,14 @@ func TestFirstSteps(t *testing.T) {
 // with its name, or a yaml file beside it to which it links. A text block after commands is a look
 // at what the last of them prints.
 func TestDocumentedCommands(t *testing.T) {
-	long(t)
-	documents, err := filepath.Glob("../../docs/*.md")
+	skipShort(t)
+	documents, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands := map[string]int{"README.md": 7, "first-steps.md": 10, "platforms.md": 3, "import.md": 4, "export.md": 5} // at least
-	outputs := outputs(t)
-	for _, d := range append([]string{"../../README.md"}, documents...) {
+	examples := commandtest.ExampleFiles(t, "..")
+	for _, d := range append([]string{"../README.md"}, documents...) {
 		text, err := os.ReadFile(d)
 		if err != nil {
 			t.Fatal(err)
@@ -97,10 +94,10 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		t.Run(filepath.Base(d), func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			lay(t, outputs)
-			fakeSSH(t)
+			commandtest.WriteFiles(t, examples)
+			commandtest.FakeSSH(t)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-				if n := named.FindStringSubmatch(b[2]); slices.Contains([]string{"yaml", "c", "fortran"}, b[1]) && n != nil {
+				if n := named.FindStringSubmatch(b[2]); slices.Contains([]string{"yaml", "c", "fortran"}, b[1]) && n != nil && examples[n[1]] == "" {
 					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
 						t.Fatal(err)
 					}
@@ -135,64 +132,6 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 			links(t, dir, string(text))
 		})
-	}
-}
-
-// compiled reports whether C programs can be compiled and run here.
-func compiled(t *testing.T) bool {
-	t.Helper()
-	if _, err := toolchain.New(t.Context()); err != nil {
-		return false
-	}
-	_, err := (&cprog.Program{Path: "."}).Main()
-	return err != nil && !strings.Contains(err.Error(), "CGO_ENABLED")
-}
-
-// linked returns a directory in which this program is found by a name, under which it is loggp
-// (TestMain).
-func linked(t *testing.T, name string) string {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(exe, filepath.Join(bin, name)); err != nil {
-		t.Fatal(err)
-	}
-	return bin
-}
-
-// outputs returns the outputs of other tools that are imported in examples, by their names there.
-func outputs(t *testing.T) map[string]string {
-	t.Helper()
-	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv", "h100.txt": "field/n1_nccl.txt", "nccl-tests.txt": "nccl-16-h100.txt"}
-	for rank := range 8 {
-		name := fmt.Sprintf("all_reduce_8.%d.et", rank)
-		files[name] = "../../../model/trace/testdata/" + name
-	}
-	for rank := range 4 {
-		name := fmt.Sprintf("pmpi-trace-rank-%d.txt", rank)
-		files[name] = "../../../model/trace/testdata/" + name
-	}
-	files["gpt.yaml"] = "../../../model/training/testdata/gpt.yaml"
-	files["step.0.et.gz"] = "../../../model/trace/testdata/training_step.0.et.gz"
-	for name, from := range files {
-		b, err := os.ReadFile(filepath.Join("../../microbench/foreign/testdata", from))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = string(b)
-	}
-	files["gpt.yaml"] = strings.Replace(files["gpt.yaml"], "count: 64", "count: 8", 1) // as it is printed in an eighth of the time
-	return files
-}
-
-// lay writes files.
-func lay(t *testing.T, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		write(t, name, text)
 	}
 }
 
@@ -260,9 +199,9 @@ func cannotRun(t *testing.T, words []string) string {
 	t.Helper()
 	args := strings.Join(words, " ")
 	switch {
-	case strings.Contains(args, "--platform mpi") && !installed(t):
+	case strings.Contains(args, "--platform mpi") && !commandtest.HasInstalledMPI(t):
 		return "no MPI is installed"
-	case (words[0] == "cc" || strings.Contains(args, " ./")) && !compiled(t):
+	case (words[0] == "cc" || strings.Contains(args, " ./")) && !commandtest.CanCompile(t):
 		return "C programs cannot be run here"
 	case strings.HasPrefix(args, "reproduce mpi-start"):
 		return "TestPapers reproduces this paper"
@@ -308,8 +247,8 @@ func quick(words []string, shown bool) []string {
 	switch {
 	case words[0] == "reproduce" && len(words) > 1:
 		without("--reps")
-		without("--noise")                             // as TestReproduceOptions has it
-		return slices.Insert(words, 2, "--reps", "20") // as TestPaper has it
+		without("--noise") // as TestReproduceOptions has it
+		return slices.Insert(words, 2, "--reps", "5")
 	case words[0] == "platforms" && len(words) == 3 && words[1] == "sensitivity" && words[2] == "t3d": // some of its rows
 		return append(words, "--to", "table-3 T3D o_s *")
 	case words[0] == "doctor" && !slices.Contains(words, "--quick"):
@@ -459,19 +398,19 @@ func filesHere(t *testing.T) map[string]time.Time {
 
 // TestExamplesOfHelp runs every example that --help shows, in the order of the verbs.
 func TestExamplesOfHelp(t *testing.T) {
-	long(t)
+	skipShort(t)
 	var pages []byte
 	for _, name := range []string{"platforms.md", "c.md"} {
-		page, err := os.ReadFile(filepath.Join("../../docs", name))
+		page, err := os.ReadFile(filepath.Join(".", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		pages = append(pages, page...)
 	}
-	outputs := outputs(t)
+	examples := commandtest.ExampleFiles(t, "..")
 	t.Chdir(t.TempDir())
-	lay(t, outputs)
-	fakeSSH(t)
+	commandtest.WriteFiles(t, examples)
+	commandtest.FakeSSH(t)
 	for _, b := range block.FindAllStringSubmatch(string(pages), -1) {
 		switch b[1] {
 		case "yaml":
@@ -483,9 +422,12 @@ func TestExamplesOfHelp(t *testing.T) {
 			write(t, "hello.f90", b[2])
 		}
 	}
-	verbs := newRootCommand().Commands()
-	compiles := func(c *cobra.Command) bool { return slices.Contains([]string{"cc", "c++", "fc"}, c.Name()) }
-	slices.SortStableFunc(verbs, func(a, b *cobra.Command) int { // run executes what cc compiles
+	verbs := listVerbs(t)
+	if len(verbs) < 15 {
+		t.Fatalf("loggp --help lists only %q", verbs)
+	}
+	compiles := func(verb string) bool { return slices.Contains([]string{"cc", "c++", "fc"}, verb) }
+	slices.SortStableFunc(verbs, func(a, b string) int { // run executes what cc compiles
 		switch {
 		case compiles(a) == compiles(b):
 			return 0
@@ -494,11 +436,34 @@ func TestExamplesOfHelp(t *testing.T) {
 		}
 		return 1
 	})
-	for _, c := range verbs {
-		for _, with := range append(c.Commands(), c) {
-			if n, _ := runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp "), false); n == 0 && !with.Hidden {
-				t.Errorf("%s has no example", with.CommandPath())
+	for _, verb := range verbs {
+		for _, with := range append(listVerbs(t, verb), "") {
+			words := strings.Fields(verb + " " + with)
+			_, examples, _ := strings.Cut(mustRun(t, append(words, "--help")...), "\nExamples:\n")
+			examples, _, _ = strings.Cut(examples, "\n\n")
+			if n, _ := runLines(t, strings.ReplaceAll("\n"+examples, "\n  ", "\n"), false); n == 0 {
+				t.Errorf("%s has no example", words)
 			}
 		}
 	}
+}
+
+var listedVerb = regexp.MustCompile(`(?m)^  (\S+) +[A-Z]`)
+
+// listVerbs returns the verbs that the help of the command, or of one of its verbs, lists, but for
+// those that every command of this kind has.
+func listVerbs(t *testing.T, verb ...string) []string {
+	t.Helper()
+	help := mustRun(t, append(verb, "--help")...)
+	list, _, _ := strings.Cut(help, "\nFlags:\n")
+	if _, after, ok := strings.Cut(list, "\nExamples:\n"); ok {
+		_, list, _ = strings.Cut(after, "\n\n")
+	}
+	var verbs []string
+	for _, m := range listedVerb.FindAllStringSubmatch(list, -1) {
+		if m[1] != "help" && m[1] != "completion" {
+			verbs = append(verbs, m[1])
+		}
+	}
+	return verbs
 }

@@ -1,4 +1,4 @@
-package main
+package predictions_test
 
 import (
 	"encoding/csv"
@@ -134,7 +134,7 @@ func predictionKey(r ncclMeasurement) string {
 // readNCCLPredictions reads the blind predictions.
 func readNCCLPredictions(t *testing.T) map[string]float64 {
 	t.Helper()
-	f, err := os.Open("../../docs/predictions/nccl.csv")
+	f, err := os.Open("nccl.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package predictions_test
 
 import (
 	"fmt"
@@ -112,7 +112,7 @@ func (r broadcastRun) coreOf(rank, perNode int) int {
 func (r broadcastRun) emulate(t *testing.T, sizes []int) map[int]broadcastTimes {
 	t.Helper()
 	const warmUp, iterations = 4, 4
-	p, err := platform.Load("../../docs/predictions/" + r.machine + ".yaml")
+	p, err := platform.Load("" + r.machine + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
