@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/microbench/probe/probetest"
 )
 
-// HasInstalledMPI says whether there is an MPI, without which commands that need one are left out, but
-// not in CI.
+// HasInstalledMPI says whether there is an MPI, without which commands that need one are left out,
+// but not in CI.
 func HasInstalledMPI(t *testing.T) bool {
 	t.Helper()
 	if _, err := exec.LookPath("mpicc"); err != nil {
@@ -110,8 +110,8 @@ func WriteFiles(t *testing.T, files map[string]string) {
 	}
 }
 
-// CheckNumbers complains of numbers that cannot be times. Why a value cannot be predicted may have any
-// numbers.
+// CheckNumbers complains of numbers that cannot be times. Why a value cannot be predicted may have
+// any numbers.
 func CheckNumbers(t *testing.T, out string) {
 	t.Helper()
 	table, _, _ := strings.Cut(out, "Warnings:")
