@@ -226,8 +226,10 @@ func rankTimesTable(res *flow.Result) *doc.Table {
 	for _, p := range times.Communication {
 		add("exposed: "+p.Name, p.Time)
 	}
-	add("waiting", times.Waiting)
-	t.AddNote("Communication is exposed while its rank does not compute")
+	for _, p := range times.Waiting {
+		add("waiting: "+p.Name, p.Time)
+	}
+	t.AddNote("Communication is exposed while its rank does not compute. Ranks that do neither wait")
 	return t
 }
 

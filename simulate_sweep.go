@@ -183,7 +183,7 @@ func (s *FlowSweep) table() *doc.Table {
 	}
 	millis := func(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros() / 1000) }
 	for _, p := range s.Points {
-		row := []doc.Cell{doc.TextCell(p.Value), doc.CountCell(p.Ranks), millis(p.Finish), millis(p.Times.Computing), millis(p.Times.Exposed()), millis(p.Times.Waiting)}
+		row := []doc.Cell{doc.TextCell(p.Value), doc.CountCell(p.Ranks), millis(p.Finish), millis(p.Times.Computing), millis(p.Times.Exposed()), millis(p.Times.WaitingTime())}
 		if isStep {
 			row = append(row, doc.NumberCell(p.perRank/1e12), doc.TextCell(percentText(p.perRank/s.Points[0].perRank)))
 		}

@@ -35,61 +35,85 @@ func (r *Result) PartLoads() []PartLoad {
 type RankTimes struct {
 	Computing     unit.Time
 	Communication []PathPart // while the rank does not compute, by kind: the longest first
-	Waiting       unit.Time  // for other ranks, or at the end
+	Waiting       []PathPart // while it neither computes nor communicates, by cause: the longest first
 }
 
-// Exposed returns the time of communication while ranks do not compute.
-func (t *RankTimes) Exposed() (sum unit.Time) {
-	for _, p := range t.Communication {
+// Exposed returns the time of communication while ranks do not compute, and WaitingTime that in
+// which they do neither.
+func (t *RankTimes) Exposed() unit.Time     { return sumParts(t.Communication) }
+func (t *RankTimes) WaitingTime() unit.Time { return sumParts(t.Waiting) }
+
+func sumParts(parts []PathPart) (sum unit.Time) {
+	for _, p := range parts {
 		sum += p.Time
 	}
 	return sum
 }
 
+// partSums adds up times by name.
+type partSums map[string]*PathPart
+
+func (s partSums) add(name string, t unit.Time) {
+	p := s[name]
+	if p == nil {
+		p = &PathPart{Name: name}
+		s[name] = p
+	}
+	p.Count++
+	p.Time += t
+}
+
+// means returns the parts divided by n, the longest first.
+func (s partSums) means(n unit.Time) (all []PathPart) {
+	for _, p := range s {
+		all = append(all, PathPart{p.Name, p.Count, p.Time / n})
+	}
+	sortParts(all)
+	return all
+}
+
 // MeanTimes returns how ranks spend their time. A rank communicates while one of its messages, or a
 // collective operation that all of its members have begun, is under way.
 func (r *Result) MeanTimes() RankTimes {
+	var computing unit.Time
+	exposed, waiting := partSums{}, partSums{}
+	for rank := range r.sim.ranks {
+		computing += r.addRankTimes(int32(rank), exposed, waiting)
+	}
+	n := unit.Time(len(r.sim.ranks))
+	times := RankTimes{Computing: computing / n, Communication: exposed.means(n), Waiting: waiting.means(n)}
+	if rest := r.Finish - times.Computing - times.Exposed() - sumParts(times.Waiting); len(times.Waiting) > 0 {
+		times.Waiting[0].Time += rest // picoseconds that divisions have lost
+	} else {
+		times.Computing += rest
+	}
+	return times
+}
+
+// addRankTimes adds the exposed communication and the waiting of a rank, and returns its computing.
+func (r *Result) addRankTimes(rank int32, exposed, waiting partSums) unit.Time {
 	s := r.sim
-	var computing, exposed unit.Time
-	byName := map[string]*PathPart{}
-	var computes, transfers []interval
-	for rank := range s.ranks {
-		computes, transfers = s.intervals(int32(rank), computes[:0], transfers[:0])
-		computes = mergeIntervals(computes)
-		busy := newBusyTime(computes)
-		computing += busy.until(r.Finish)
-		covered := unit.Time(0)
-		slices.SortFunc(transfers, func(a, b interval) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.op, b.op)) })
-		for _, x := range transfers {
-			from := max(x.from, covered)
-			if x.to <= from {
-				continue
-			}
-			covered = x.to
-			t := x.to - from - (busy.until(x.to) - busy.until(from))
-			if t <= 0 {
-				continue
-			}
-			name := s.partName(member{int32(rank), x.op})
-			p := byName[name]
-			if p == nil {
-				p = &PathPart{Name: name}
-				byName[name] = p
-			}
-			p.Count++
-			p.Time += t
-			exposed += t
+	computes, transfers := s.intervals(rank)
+	finder := s.newWaitFinder(rank, computes)
+	computes = mergeIntervals(computes)
+	busy := newBusyTime(computes)
+	covered := unit.Time(0)
+	slices.SortFunc(transfers, func(a, b interval) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.op, b.op)) })
+	for _, x := range transfers {
+		from := max(x.from, covered)
+		if x.to <= from {
+			continue
+		}
+		covered = x.to
+		if t := x.to - from - (busy.until(x.to) - busy.until(from)); t > 0 {
+			exposed.add(s.partName(member{rank, x.op}), t)
 		}
 	}
-	n := unit.Time(len(s.ranks))
-	times := RankTimes{Computing: computing / n}
-	for _, p := range byName {
-		p.Time /= n
-		times.Communication = append(times.Communication, *p)
-	}
-	sortParts(times.Communication)
-	times.Waiting = r.Finish - times.Computing - times.Exposed()
-	return times
+	computing := busy.until(r.Finish)
+	gaps(mergeIntervals(slices.Concat(computes, transfers)), r.Finish, func(from, to unit.Time) {
+		waiting.add(finder.cause(from, to), to-from)
+	})
+	return computing
 }
 
 // interval is the time of an operation of a rank.
@@ -98,9 +122,9 @@ type interval struct {
 	op       int32
 }
 
-// intervals appends when a rank computes, and when its messages and collective operations are under
+// intervals returns when a rank computes, and when its messages and collective operations are under
 // way.
-func (s *simulation) intervals(rank int32, computes, transfers []interval) (_, _ []interval) {
+func (s *simulation) intervals(rank int32) (computes, transfers []interval) {
 	r := &s.ranks[rank]
 	for i, o := range r.Ops() {
 		x := interval{r.starts[i], r.ends[i], int32(i)}

@@ -22,16 +22,7 @@ type PathPart struct {
 // times add up to Finish.
 func (r *Result) CriticalPath() []PathPart {
 	s := r.sim
-	parts := map[string]*PathPart{}
-	add := func(name string, t unit.Time) {
-		p := parts[name]
-		if p == nil {
-			p = &PathPart{Name: name}
-			parts[name] = p
-		}
-		p.Count++
-		p.Time += t
-	}
+	parts := partSums{}
 	at := member{int32(r.LastRank), int32(s.lastOp(int32(r.LastRank)))}
 	for end := r.Finish; end > 0; {
 		rank := &s.ranks[at.rank]
@@ -48,9 +39,9 @@ func (r *Result) CriticalPath() []PathPart {
 		begin := s.ranks[from.rank].starts[from.op]
 		if end > begin {
 			alone := min(s.timeAlone(at, end-begin), end-begin)
-			add(s.partName(at), alone)
+			parts.add(s.partName(at), alone)
 			if end-begin > alone {
-				add(waitingPart, end-begin-alone)
+				parts.add(waitingPart, end-begin-alone)
 			}
 		}
 		end = begin
@@ -58,12 +49,7 @@ func (r *Result) CriticalPath() []PathPart {
 			at = s.causeOfStart(from)
 		}
 	}
-	all := make([]PathPart, 0, len(parts))
-	for _, p := range parts {
-		all = append(all, *p)
-	}
-	sortParts(all)
-	return all
+	return parts.means(1)
 }
 
 // waitingPart is the part of the critical path in which an operation waits for what others use: the

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -224,6 +225,25 @@ func TestMicroBatchesUnderWay(t *testing.T) {
 		}
 		if want := 4 - stage; most != want || open != 0 {
 			t.Errorf("stage %d: %d micro-batches at a time, %d at the end, want %d and 0", stage, most, open, want)
+		}
+	}
+}
+
+// Without communication each rank of a pipeline waits for its bubble alone, (p - 1)/v of the passes
+// of a stage, however early or late that is.
+func TestWaitingInPipelineIsItsBubble(t *testing.T) {
+	for _, c := range []struct{ stages, chunks, count int }{{2, 1, 2}, {4, 1, 8}, {8, 1, 8}, {4, 1, 32}, {4, 2, 8}, {4, 6, 8}, {4, 3, 16}} {
+		text := strings.NewReplacer("vocabulary: 51200", "vocabulary: 1", "count: 8", fmt.Sprint("count: ", c.count)).Replace(gpt3)
+		s := read(t, text+fmt.Sprintf("parallel: {pipeline: %d, interleave: %d}", c.stages, c.chunks))
+		_, res := simulate(t, s)
+		times := res.MeanTimes()
+		pass := 3 * 96 / float64(c.stages) * (s.AttentionOps() + s.MLPOps()) / s.Rate
+		want := pass * float64(c.stages-1) / float64(c.chunks)
+		if len(times.Waiting) == 0 || times.Waiting[0].Name != "bubble of the pipeline" || math.Abs(times.Waiting[0].Time.Micros()/1e6/want-1) > 0.002 {
+			t.Errorf("%+v: %+v, want a bubble of %g s", c, times.Waiting, want)
+		}
+		if got := times.Computing + times.Exposed() + times.WaitingTime(); got != res.Finish || times.Exposed() > unit.Nanosecond {
+			t.Errorf("%+v: %v in all, %v exposed, the step takes %v", c, got, times.Exposed(), res.Finish)
 		}
 	}
 }

@@ -57,8 +57,9 @@ func (s *Step) Workload() (*workload.Workload, error) {
 		return g
 	}
 	perStage := p.Data * p.Tensor
+	passes := s.passesOfStages()
 	for stage := range p.Pipeline {
-		program, err := s.program(stage)
+		program, err := s.program(stage, passes[stage])
 		if err != nil {
 			return nil, err
 		}
@@ -103,13 +104,13 @@ type stageProgram struct {
 }
 
 // program returns what the GPUs of a stage do.
-func (s *Step) program(stage int) (*workload.Program, error) {
+func (s *Step) program(stage int, passes []pass) (*workload.Program, error) {
 	b := &stageProgram{Step: s, Program: workload.NewProgram(fmt.Sprintf("stage %d", stage)), stage: stage, names: map[string]uint32{}}
 	if s.isInference() {
 		b.infer()
 		return b.Program, b.err
 	}
-	for _, u := range s.passes(stage) {
+	for _, u := range passes {
 		if u.backward {
 			b.backward(u)
 		} else {
@@ -128,6 +129,66 @@ type pass struct {
 	micro, chunk int
 	backward     bool
 	isLast       bool // of its chunk
+	isInBubble   bool // a stage waits for it even if communication takes no time
+}
+
+// passesOfStages returns the passes of each stage, and finds those for which the stage waits in the
+// bubble of the pipeline: even if communication takes no time and all stages are alike.
+func (s *Step) passesOfStages() [][]pass {
+	stages, last := s.Parallel.Pipeline, s.Parallel.Pipeline*s.Parallel.Interleave-1
+	if s.isInference() {
+		return make([][]pass, stages)
+	}
+	all := make([][]pass, stages)
+	for stage := range all {
+		all[stage] = s.passes(stage)
+	}
+	type place struct {
+		virtualStage, micro int
+		backward            bool
+	}
+	ends := map[place]int{}
+	clocks, next := make([]int, stages), make([]int, stages)
+	for left := true; left; {
+		left = false
+		for stage := range all {
+			for next[stage] < len(all[stage]) {
+				u := &all[stage][next[stage]]
+				at := place{u.chunk*stages + stage, u.micro, u.backward}
+				before, isFirst := at, false
+				switch {
+				case u.backward && at.virtualStage == last:
+					before.backward = false
+				case u.backward:
+					before.virtualStage++
+				default:
+					before.virtualStage--
+					isFirst = at.virtualStage == 0
+				}
+				ready, isKnown := ends[before]
+				if !isKnown && !isFirst {
+					break
+				}
+				left = true
+				u.isInBubble = ready > clocks[stage]
+				clocks[stage] = max(clocks[stage], ready) + s.passTime(u.backward)
+				ends[at] = clocks[stage]
+				next[stage]++
+			}
+		}
+	}
+	return all
+}
+
+// passTime is the time of a pass, of which a forward pass takes one.
+func (s *Step) passTime(backward bool) int {
+	switch {
+	case !backward:
+		return 1
+	case s.Recompute:
+		return 3
+	}
+	return 2
 }
 
 // passes returns the passes of a stage in order: one forward, one backward after a warm-up, so that
@@ -255,11 +316,18 @@ func (b *stageProgram) boundaryBytes() int {
 	return b.ActivationBytes()
 }
 
+// receive adds the receive of what a pass begins with.
+func (b *stageProgram) receive(u pass, name string, o workload.Op) {
+	if b.then(name, o); u.isInBubble {
+		b.MarkBubble(b.last)
+	}
+}
+
 // forward adds the forward pass of a micro-batch through a chunk.
 func (b *stageProgram) forward(u pass) {
 	b.hasLast = false
 	if !b.isFirst(u.chunk) {
-		b.then("receive activations", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: previousStage,
+		b.receive(u, "receive activations", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: previousStage,
 			Tag: b.tag(b.virtualStage(u.chunk), u.micro, false), Stream: forwardRecvStream})
 	}
 	for range b.layersOfChunk() {
@@ -281,7 +349,7 @@ func (b *stageProgram) backward(u pass) {
 	if b.isLast(u.chunk) {
 		b.compute("backward logits", 2*b.LogitOps())
 	} else {
-		b.then("receive gradients", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: nextStage,
+		b.receive(u, "receive gradients", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: nextStage,
 			Tag: b.tag(b.virtualStage(u.chunk), u.micro, true), Stream: backwardRecvStream})
 	}
 	for range b.layersOfChunk() {
@@ -406,7 +474,7 @@ func (b *stageProgram) finish() {
 	isEnd := b.stage == 0 || b.stage == p.Pipeline-1
 	if isEnd {
 		if p.Pipeline > 1 {
-			b.then("combine vocabulary", workload.Op{Kind: workload.Collective, Operation: collective.Allreduce, Size: uint64(vocabulary * b.Bytes.Gradient), Peer: embeddingGroup, Stream: dataStream})
+			b.MarkBubble(b.then("combine vocabulary", workload.Op{Kind: workload.Collective, Operation: collective.Allreduce, Size: uint64(vocabulary * b.Bytes.Gradient), Peer: embeddingGroup, Stream: dataStream}))
 		}
 		b.bucket = vocabulary
 		b.gradients = append(b.gradients[:0], b.last)

@@ -65,6 +65,8 @@ type Program struct {
 	ids    []uint64 // of the nodes of a trace, by operation; empty: they have none
 	first  []uint32 // the dependencies of operation i are before[first[i]:first[i+1]]
 	before []uint32
+
+	bubbles map[int32]bool // operations whose waiting is the bubble of a pipeline
 }
 
 // NewProgram returns a program without operations.
@@ -87,6 +89,19 @@ func (p *Program) AddOp(o Op, before ...uint32) uint32 {
 
 // SetID notes the node of a trace that the last operation was.
 func (p *Program) SetID(id uint64) { p.ids = append(p.ids, id) }
+
+// MarkBubble notes that an operation waits while a pipeline fills or drains.
+func (p *Program) MarkBubble(op uint32) {
+	if p.bubbles == nil {
+		p.bubbles = map[int32]bool{}
+	}
+	p.bubbles[int32(op)] = true
+}
+
+// IsBubble reports whether an operation waits while a pipeline fills or drains, and HasBubbles
+// whether any does.
+func (p *Program) IsBubble(op int32) bool { return p.bubbles[op] }
+func (p *Program) HasBubbles() bool       { return len(p.bubbles) > 0 }
 
 // Ops returns the operations. They must not be changed.
 func (p *Program) Ops() []Op { return p.ops }
