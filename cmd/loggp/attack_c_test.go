@@ -23,6 +23,7 @@ var attackFaults = []string{
 // something wrong: arguments, addresses, counts, ends, forks. Each run ends with an error that
 // names the rank and a call, and as TestAttacks says.
 func TestAttacksOfPrograms(t *testing.T) {
+	t.Parallel()
 	long(t)
 	program := buildC(t, "../../../../cmd/loggp/testdata/attack.c")
 	loggp := filepath.Join(linked(t, "loggp-command"), "loggp-command")

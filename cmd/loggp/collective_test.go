@@ -117,6 +117,7 @@ func TestPredictPerNode(t *testing.T) {
 
 // Algorithms with too many messages are left out, with a note, and the others are predicted.
 func TestPredictSkipsTooManyMessages(t *testing.T) {
+	t.Parallel()
 	const args = "predict --platform loggp --collective allgather --sizes 8 --ranks 2100"
 	out := mustRun(t, strings.Fields(args)...)
 	if row := sizeRow(t, out, "8 B"); row[0] == "ring" || !strings.Contains(out, "- is not computed for ring: the schedules have more than 4194304 messages") {

@@ -100,7 +100,8 @@ func TestReproduceOptions(t *testing.T) {
 		got = o
 		return &study.Study{}, nil
 	}
-	defer func() { reproducePaper = paperOnce }()
+	markAssumptionDependentValues = func(context.Context, *paper.Paper, *study.Study) error { return nil } // a study without values has none
+	defer func() { reproducePaper, markAssumptionDependentValues = paperOnce, decideOnce }()
 	for args, want := range map[string]paper.Options{
 		"":                                  {Seed: 1, Noise: job.PlatformNoise},
 		"--seed 7 --reps 20 --noise off":    {Seed: 7, Reps: 20},

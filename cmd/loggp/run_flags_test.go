@@ -163,6 +163,7 @@ func runOutputs(t *testing.T, args []string) (out, errs string, status int) {
 // Each parameter of a program changes its run: programs that ship with loggp take no parameter
 // that they ignore.
 func TestProgramParametersHaveEffects(t *testing.T) {
+	t.Parallel()
 	values := map[string]string{"size": "21", "rounds": "7", "operation": "3us", "class": "", "stride": "2", "root": "2"}
 	for _, p := range program.Programs {
 		if strings.ContainsAny(p.Name, "./") {

@@ -28,6 +28,7 @@ func runPage(t *testing.T, platform, ranks string, program ...string) (page, eve
 // which they do: a rank computes 1.4 times as long as the others, 14 ms of each round of about
 // 14.5.
 func TestRunPageNamesBottleneck(t *testing.T) {
+	t.Parallel()
 	path := buildC(t, "jacobi.c")
 	for _, platform := range []string{"t3d", "hdr-fattree"} {
 		page, events := runPage(t, platform, "64", path, "20", "17")
@@ -55,6 +56,7 @@ func TestRunPageNamesBottleneck(t *testing.T) {
 // A page of thousands of ranks is short, and says for which part of the run it has calls and
 // messages.
 func TestRunPageOfThousandsOfRanks(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("thousands of ranks")
 	}
