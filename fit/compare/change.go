@@ -25,13 +25,22 @@ type Change struct {
 	Outcome                             Outcome
 	BeforeSampleCount, AfterSampleCount int
 	HasDisturbed                        bool // disturbed samples count on a side, as there are too few others
+	HasFewLaunches                      bool // a side has fewer than minLaunches on a real clock
 
 	logRatios []float64 // bootstrap replicates of the logarithm of Ratio
 }
 
 // isEvidence says whether a change can show that something is slower or faster: its samples are
-// undisturbed and enough for an interval.
-func (c *Change) isEvidence() bool { return !math.IsNaN(c.Low) && !c.HasDisturbed }
+// undisturbed and enough for an interval, and so are its launches.
+func (c *Change) isEvidence() bool {
+	return !math.IsNaN(c.Low) && !c.HasDisturbed && !c.HasFewLaunches
+}
+
+// minLaunches is the smallest number of launches of each side that can show a change. If nothing
+// has changed, all launches of one side are slower than all of the other with a probability of 1 in
+// 20 for three launches each, and of 1 in 70 for four, which is less than the 2.5 % that an
+// interval leaves on each side.
+const minLaunches = 4
 
 // ChangeSet is how times differ between a reference and another data set, and what was not
 // compared.
@@ -43,6 +52,17 @@ type ChangeSet struct {
 	// BirgeRatio is how many times as much the changes of real times scatter from size to size as
 	// their samples explain, or 1. Intervals are as many times wider.
 	BirgeRatio float64
+
+	// LoadFactor is how many times as long other programs can make times of the second set, by the
+	// share of processor time that they took right before it. Each of the two ranks waits for the
+	// other, so the share counts twice.
+	LoadFactor float64
+}
+
+// loadFactor returns the LoadFactor of a set.
+func loadFactor(s *sample.Set) float64 {
+	left := 1 - s.MissedShare()
+	return 1 / (left * left) // +Inf if nothing is left
 }
 
 // FindChanges compares the cells that two data sets have in common: the same timer, mode, protocol,
@@ -50,7 +70,7 @@ type ChangeSet struct {
 // It is an error if the sets have nothing in common.
 func FindChanges(before, after *sample.Set, o clean.Options) (*ChangeSet, error) {
 	o = o.WithDefaults()
-	out := &ChangeSet{BirgeRatio: 1}
+	out := &ChangeSet{BirgeRatio: 1, LoadFactor: loadFactor(after)}
 	var disturbed [2]map[sample.Key]bool
 	var sides [2][]*curve.Curve
 	several := false // platforms or libraries in one of the sets
@@ -134,7 +154,8 @@ func (s *ChangeSet) addCurve(a, b *curve.Curve, hasDisturbed bool, o clean.Optio
 			continue
 		}
 		c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
-			Before: x.Value, After: y.Value, BeforeSampleCount: x.SampleCount, AfterSampleCount: y.SampleCount, HasDisturbed: hasDisturbed}
+			Before: x.Value, After: y.Value, BeforeSampleCount: x.SampleCount, AfterSampleCount: y.SampleCount, HasDisturbed: hasDisturbed,
+			HasFewLaunches: a.Clock == "real" && min(len(x.Launches.Launches), len(y.Launches.Launches)) < minLaunches}
 		ratio := ratioOf(estimate{y.Value, y.Low, y.High, y.Replicates}, estimate{x.Value, x.Low, x.High, x.Replicates}, o.ConfidenceLevel)
 		if !(ratio.low > 0) || math.IsInf(ratio.high, 1) {
 			s.NearZeroCount++

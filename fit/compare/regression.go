@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -52,7 +53,7 @@ type Judgement uint8
 // The judgements.
 const (
 	PassJudgement      Judgement = iota // no time and no mean is above the threshold
-	UndecidedJudgement                  // a time or the mean is above the threshold, but its interval extends below or its samples are disturbed; or all samples are disturbed
+	UndecidedJudgement                  // a time or the mean is above the threshold, but its interval extends below, other load can explain it, or its samples are disturbed or of few launches; or all are
 	FailJudgement                       // a time or the mean is above the threshold with its whole interval
 )
 
@@ -67,14 +68,19 @@ type Regression struct {
 	SlowerChanges  []Change // above the threshold with the whole interval
 	UnclearChanges []Change // above the threshold with the median, but the interval extends below, or the change is no evidence
 	ComparedCount  int
+
+	FewLaunchesCount int     // of the unclear changes: a side has too few launches
+	LoadFactor       float64 // that of the ChangeSet
 }
 
 // JudgeRegression compares changes with a threshold for the relative increase of times. It widens
 // the interval of each time, so that in one of forty comparisons any of the times is above the
-// threshold by chance (Bonferroni).
+// threshold by chance (Bonferroni). What other load during the measurement can explain does not
+// fail.
 func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
-	r := Regression{Threshold: threshold, Mean: GeometricMean(s.Changes), ComparedCount: len(s.Changes)}
+	r := Regression{Threshold: threshold, Mean: GeometricMean(s.Changes), ComparedCount: len(s.Changes), LoadFactor: max(s.LoadFactor, 1)}
 	limit := 1 + threshold
+	certain := limit * r.LoadFactor
 	tested := 0
 	for i := range s.Changes {
 		if s.Changes[i].isEvidence() {
@@ -85,14 +91,16 @@ func (s *ChangeSet) JudgeRegression(threshold float64) Regression {
 	for _, c := range s.Changes {
 		switch {
 		case c.Ratio <= limit:
-		case c.isEvidence() && math.Log(c.Ratio/c.Low)*wider < math.Log(c.Ratio/limit):
+		case c.isEvidence() && math.Log(c.Ratio/c.Low)*wider < math.Log(c.Ratio/certain):
 			r.SlowerChanges = append(r.SlowerChanges, c)
 		default:
-			r.UnclearChanges = append(r.UnclearChanges, c)
+			if r.UnclearChanges = append(r.UnclearChanges, c); c.HasFewLaunches {
+				r.FewLaunchesCount++
+			}
 		}
 	}
 	switch {
-	case len(r.SlowerChanges) > 0 || r.Mean.Low > limit:
+	case len(r.SlowerChanges) > 0 || r.Mean.Low > certain:
 		r.Judgement = FailJudgement
 	case len(r.UnclearChanges) > 0 || !(r.Mean.High <= limit):
 		r.Judgement = UndecidedJudgement
@@ -123,9 +131,25 @@ func (r Regression) String() string {
 	case r.Judgement == FailJudgement:
 		return fmt.Sprintf("%v: %s, which is more than %s with its whole interval", r.Judgement, mean, limit)
 	case len(r.UnclearChanges) > 0:
-		return fmt.Sprintf("%v: %d of %d times are slower by more than %s, but may be by less, %s; %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, len(r.UnclearChanges), r.ComparedCount, limit, example(r.UnclearChanges[0]), mean)
+		return fmt.Sprintf("%v: %d of %d times are slower by more than %s, but may be by less, %s; %s. %s", r.Judgement, len(r.UnclearChanges), r.ComparedCount, limit, example(r.UnclearChanges[0]), mean, r.advice())
 	case r.Judgement == UndecidedJudgement:
-		return fmt.Sprintf("%v: %s, which may be more than %s. Measure both sides again, with more repetitions or launches, on a quiet machine", r.Judgement, mean, limit)
+		return fmt.Sprintf("%v: %s, which may be more than %s. %s", r.Judgement, mean, limit, r.advice())
 	}
 	return fmt.Sprintf("%v: none of %d times is slower by more than %s; %s", r.Judgement, r.ComparedCount, limit, mean)
+}
+
+// advice says why the samples do not tell, and how to get some that do.
+func (r Regression) advice() string {
+	var why []string
+	if r.LoadFactor > 1.01 {
+		by := "any number of"
+		if !math.IsInf(r.LoadFactor, 1) {
+			by = fmt.Sprintf("up to %.2g", r.LoadFactor)
+		}
+		why = append(why, fmt.Sprintf("Other programs took processor time from the second run, which can make it %s times as long.", by))
+	}
+	if r.FewLaunchesCount > 0 {
+		why = append(why, fmt.Sprintf("Fewer than %d launches of a side show nothing: they are the slower ones by chance (--launches %d).", minLaunches, minLaunches+1))
+	}
+	return strings.Join(append(why, "Measure both sides again, with more repetitions or launches, on a quiet machine"), " ")
 }

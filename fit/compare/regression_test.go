@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -227,6 +228,49 @@ func TestSimultaneousFactor(t *testing.T) {
 	for n, want := range map[int]float64{0: 1, 1: 1, 2: 2.2414 / 1.95996, 50: 3.2905 / 1.95996} { // tables of the normal distribution
 		if got := simultaneousFactor(n, 0.95); math.Abs(got-want) > 1e-4 {
 			t.Errorf("of %d: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// Three launches of each side show no regression, however large: all of one side are the slower
+// ones in one of twenty runs. Four do.
+func TestRegressionOfFewLaunches(t *testing.T) {
+	for launches, want := range map[int]Judgement{3: UndecidedJudgement, 4: FailJudgement} {
+		var sets [2]*sample.Set
+		for i, factor := range []float64{1, 1.5} {
+			sets[i] = scattered(20, factor, 0.002, 0.01, uint64(i))
+			sets[i].Series = slices.DeleteFunc(sets[i].Series, func(s sample.Series) bool { return s.Launch >= launches })
+		}
+		set, err := FindChanges(sets[0], sets[1], clean.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := set.JudgeRegression(0.05)
+		if r.Judgement != want || (want == UndecidedJudgement) != strings.Contains(r.String(), "Fewer than 4 launches of a side show nothing") {
+			t.Errorf("%d launches: %v", launches, r)
+		}
+	}
+}
+
+// What other programs can explain that took a part of the processors' time from the second run does
+// not fail; what is more does. The first run may have been disturbed: that hides a regression, and
+// makes none.
+func TestRegressionUnderOtherLoad(t *testing.T) {
+	const busy = "load: much; interruptions: processor 1, the worst of 2, misses 50 % of the time: 4 gaps in 0.022 s" // four times as long
+	for _, c := range []struct {
+		side   int
+		factor float64
+		want   Judgement
+	}{{1, 3.5, UndecidedJudgement}, {1, 5, FailJudgement}, {0, 3.5, FailJudgement}} {
+		sets := [2]*sample.Set{scattered(20, 1, 0.002, 0.01, 1), scattered(20, c.factor, 0.002, 0.01, 2)}
+		sets[c.side].Facts = append(sets[c.side].Facts, sample.Fact{Key: sample.FailedChecksFact, Value: busy})
+		set, err := FindChanges(sets[0], sets[1], clean.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := set.JudgeRegression(0.05)
+		if r.Judgement != c.want || (c.want == UndecidedJudgement) != strings.Contains(r.String(), "which can make it up to 4 times as long") {
+			t.Errorf("side %d, factor %v: %v", c.side, c.factor, r)
 		}
 	}
 }

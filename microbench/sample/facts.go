@@ -2,7 +2,9 @@ package sample
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 )
 
 // The facts that those who read a data set act upon. All others are for people.
@@ -76,4 +78,24 @@ func (s *Set) ImportedFiles() []bool {
 		out = append(out, slices.ContainsFunc(facts, func(f Fact) bool { return f.Key == ImportedAsFact }))
 	}
 	return out
+}
+
+// missedTime is what the check of interruptions says in FailedChecksFact.
+var missedTime = regexp.MustCompile(`interruptions: .*?misses ([0-9.]+) % of the time`)
+
+// MissedShare returns the share of time that other programs took of the worst processor right
+// before a measurement, the largest of the set's files; 0 if the check found nothing.
+func (s *Set) MissedShare() float64 {
+	share := 0.0
+	for _, f := range s.Facts {
+		if f.Key != FailedChecksFact {
+			continue
+		}
+		if m := missedTime.FindStringSubmatch(f.Value); m != nil {
+			if percent, err := strconv.ParseFloat(m[1], 64); err == nil {
+				share = max(share, min(percent/100, 1))
+			}
+		}
+	}
+	return share
 }
