@@ -38,19 +38,19 @@ func (m *measurement) measureNCCL(ctx context.Context, g *ncclGroup) (*Measureme
 	}
 	set := &sample.Set{}
 	for _, o := range operations {
-		for _, k := range sizes {
+		calls, err := g.calls(o, sizes)
+		if err != nil {
+			return nil, err
+		}
+		for _, call := range calls {
 			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			call, err := g.call(o, k)
-			if err != nil {
 				return nil, err
 			}
 			methods, err := m.ncclMethods(g, o)
 			if err != nil {
 				return nil, err
 			}
-			key.Mode, key.Bytes = o.String(), k
+			key.Mode, key.Bytes = o.String(), call.Bytes/g.blocks(o)
 			if methods == nil {
 				key.Protocol = probe.VendorAlgorithm
 				set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{g.Time(call, g.Choice(call))}})
@@ -126,10 +126,7 @@ func (m *Measurement) ncclTestsTable() (*doc.Document, error) {
 			t.BeginGroup(operation)
 		}
 		o, _ := collective.OperationNamed(x.Operation)
-		call, err := m.nccl.call(o, x.Bytes)
-		if err != nil {
-			return nil, err
-		}
+		call := nccl.Call{Operation: o, Bytes: x.Bytes * m.nccl.blocks(o)}
 		algorithm := x.Algorithm
 		if algorithm == probe.VendorAlgorithm {
 			algorithm = m.nccl.Choice(call).String()

@@ -67,16 +67,28 @@ func ncclLibrary(platformName, library string) (*platform.Platform, *model.Libra
 // maxNCCLBytes is the longest buffer of a rank.
 const maxNCCLBytes = 1 << 44
 
-// call returns an operation of a length: of the whole data, or of a block if each rank has one.
-func (g *ncclGroup) call(o collective.Operation, bytes int) (nccl.Call, error) {
-	blocks := 1
+// blocks returns how many blocks the larger buffer of a rank has.
+func (g *ncclGroup) blocks(o collective.Operation) int {
 	if o.HasBlocks() {
-		blocks = g.Ranks
+		return g.Ranks
 	}
-	if bytes < 0 || bytes > maxNCCLBytes/blocks {
-		return nccl.Call{}, optionErrorf("Sizes", "%v of %s by %d ranks: a rank's buffer has at most %s", o, unit.Bytes(bytes), g.Ranks, unit.Bytes(maxNCCLBytes))
+	return 1
+}
+
+// calls returns an operation by lengths of the larger buffer of a rank, as nccl-tests count, each
+// once: of whole blocks, if each rank has one.
+func (g *ncclGroup) calls(o collective.Operation, sizes []int) (all []nccl.Call, err error) {
+	blocks := g.blocks(o)
+	for _, bytes := range sizes {
+		if bytes < 0 || bytes > maxNCCLBytes {
+			return nil, optionErrorf("Sizes", "%v of %s: a rank's buffer has at most %s", o, unit.Bytes(bytes), unit.Bytes(maxNCCLBytes))
+		}
+		c := nccl.Call{Operation: o, Bytes: (bytes + blocks - 1) / blocks * blocks}
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
 	}
-	return nccl.Call{Operation: o, Bytes: bytes * blocks}, nil
+	return all, nil
 }
 
 // operations returns those of a list of names that NCCL has; all are all of these.
@@ -131,7 +143,7 @@ func predictNCCL(ctx context.Context, o CollectiveOptions, g *ncclGroup) (*Colle
 	for _, operation := range operations {
 		sizes := o.Sizes
 		if sizes == nil {
-			sizes = measured.sizes(operation)
+			sizes = measured.sizes(operation, g.blocks(operation))
 		}
 		if sizes == nil && o.Samples != "" {
 			continue
@@ -156,29 +168,31 @@ func predictNCCL(ctx context.Context, o CollectiveOptions, g *ncclGroup) (*Colle
 
 // predict returns the time of each method of an operation.
 func (g *ncclGroup) predict(o collective.Operation, sizes []int, measured ncclTimes) (reports.PredictedCollective, error) {
-	c := reports.PredictedCollective{Operation: o.String(), Sizes: sizes}
+	c := reports.PredictedCollective{Operation: o.String()}
+	calls, err := g.calls(o, sizes)
+	if err != nil {
+		return c, err
+	}
 	methods := g.Methods(o)
 	for _, m := range methods {
 		c.Algorithms = append(c.Algorithms, reports.PredictedAlgorithm{Name: m.String(), ReordersRanks: o.IsReduction()})
 	}
-	for _, k := range sizes {
-		call, err := g.call(o, k)
-		if err != nil {
-			return c, err
-		}
+	for _, call := range calls {
+		c.Sizes = append(c.Sizes, call.Bytes)
 		for i, m := range methods {
 			x := &c.Algorithms[i]
 			x.Costs, x.Positions = append(x.Costs, collective.Cost{LastEnd: g.Time(call, m)}), append(x.Positions, reports.InsideRange)
 		}
 		c.Choices = append(c.Choices, slices.Index(methods, g.Choice(call)))
 		if measured != nil {
-			c.Measured = append(c.Measured, measured.time(o, k))
+			c.Measured = append(c.Measured, measured.time(o, call.Bytes/g.blocks(o)))
 		}
 	}
 	return c, nil
 }
 
-// ncclTimes are measured times in us of operations, by length.
+// ncclTimes are measured times in us of operations, by the length that samples have: of a block, if
+// each rank has one.
 type ncclTimes map[collective.Operation]map[int]float64
 
 // readNCCLTimes reads the times of collective operations of so many ranks, such as 'loggp import'
@@ -225,10 +239,10 @@ func noTimesError(others map[int]bool, ranks int) error {
 	return errors.New("it has no times of collective operations: 'loggp import' makes them of tables of nccl-tests")
 }
 
-// sizes are the measured lengths of an operation.
-func (t ncclTimes) sizes(o collective.Operation) (sizes []int) {
+// sizes are the measured lengths of an operation, of all blocks of a rank.
+func (t ncclTimes) sizes(o collective.Operation, blocks int) (sizes []int) {
 	for k := range t[o] {
-		sizes = append(sizes, k)
+		sizes = append(sizes, k*blocks)
 	}
 	slices.Sort(sizes)
 	return sizes

@@ -55,13 +55,51 @@ func TestPredictionsOfNCCLBesideMeasurements(t *testing.T) {
 	}
 }
 
+// Lengths are those of nccl-tests, with the blocks of all ranks, and a table of nccl-tests of the
+// same length stands beside them. Lengths that are the same in whole blocks are measured once.
+func TestLengthsOfNCCLAreThoseOfItsTests(t *testing.T) {
+	for _, operation := range []string{"allgather", "alltoall", "reduce-scatter", "allreduce"} {
+		sizes := []int{8, 20, 1 << 20}
+		m, err := loggp.Measure(t.Context(), loggp.MeasureOptions{Platform: "dgx-h100", Library: "nccl", Ranks: 16, Sizes: sizes, Collective: []string{operation}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []int{1, 2, 64 << 10} // of a block
+		if operation == "allreduce" {
+			want = sizes
+		}
+		for i, s := range m.Samples.Series {
+			if len(m.Samples.Series) != 3 || s.Bytes != want[i] {
+				t.Errorf("%s: %d series; %d bytes, want %d", operation, len(m.Samples.Series), s.Bytes, want[i])
+			}
+		}
+		file := filepath.Join(t.TempDir(), "times.csv")
+		text := fmt.Sprintf("# ranks: 16\nplatform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us\nmine,nccl,real,inter,%s,vendor,coll_mean,%d,0,0,30\n", operation, want[2])
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := loggp.PredictCollectives(t.Context(), loggp.CollectiveOptions{Platform: "dgx-h100", Library: "nccl", Operation: operation, Ranks: 16, Samples: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Operations[0]
+		if len(c.Sizes) != 1 || c.Sizes[0] != 1<<20 || c.Measured[0] != 30 || c.Algorithms[c.Choices[0]].Costs[0].LastEnd != m.Samples.Series[2].Times[0] {
+			t.Errorf("%s: %+v", operation, c)
+		}
+	}
+	m, err := loggp.Measure(t.Context(), loggp.MeasureOptions{Platform: "dgx-h100", Library: "nccl", Ranks: 64, Sizes: []int{8, 64}, Collective: []string{"allgather"}})
+	if err != nil || len(m.Samples.Series) != 1 {
+		t.Errorf("8 and 64 bytes are blocks of a byte: %v, %+v", err, m)
+	}
+}
+
 // Options without effect on NCCL, and what it does not have, are errors.
 func TestWhatNCCLRejects(t *testing.T) {
 	for want, o := range map[string]loggp.CollectiveOptions{
 		"nccl has no barrier":     {Operation: "barrier", Ranks: 8},
 		"has no use for it":       {Operation: "bcast", Ranks: 8, InTurn: true},
 		"all nodes must have":     {Operation: "bcast", Ranks: 9},
-		"a rank's buffer has":     {Operation: "allgather", Ranks: 1024, Sizes: []int{1 << 40}},
+		"a rank's buffer has":     {Operation: "allgather", Ranks: 1024, Sizes: []int{1 << 45}},
 		"it must be from 2":       {Operation: "bcast", Ranks: 1},
 		"library nccl has no use": {Operation: "bcast", Ranks: 8, Place: "intra"},
 	} {

@@ -126,7 +126,17 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 	}
 	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks, changed: p}.model(ctx)
 	m.Copying = nil // collective operations of training are in place
-	return flow.Machine{Machine: m.Machine, Nodes: m.nodes, ProcessorTimes: processorTimes(p.Machine, m.calibrated, ranks)}, p.Machine, err
+	return flow.Machine{Machine: m.Machine, Nodes: m.nodes, ProcessorTimes: processorTimes(p.Machine, m.calibrated, ranks), ArrivalRail: arrivalRail(p.Machine)}, p.Machine, err
+}
+
+// arrivalRail returns by which rail messages between nodes arrive: that by which they left. nil:
+// the machine has no rails.
+func arrivalRail(m *model.Machine) func(from, to int) int {
+	f, isFabric := m.Network.(*model.Fabric)
+	if !isFabric || f.Graph.Rails() == 1 {
+		return nil
+	}
+	return func(from, _ int) int { return m.EndOfRank(from) % f.Graph.Rails() }
 }
 
 // processorTimes returns for how long standard messages of a library occupy processors; nil: that

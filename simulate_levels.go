@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/program/goal"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
@@ -50,7 +51,7 @@ func CompareLevels(ctx context.Context, w *Workload, o FlowOptions) (*LevelCompa
 	if err != nil {
 		return nil, err
 	}
-	j, err := newJob(p, o.Library, len(w.Ranks), 0)
+	j, err := newJob(withFreeRegistration(p), o.Library, len(w.Ranks), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,30 @@ func CompareLevels(ctx context.Context, w *Workload, o FlowOptions) (*LevelCompa
 	c.document = &doc.Document{Title: "Levels of " + cmp.Or(o.Name, "workload"), Answer: c.answer(), Footer: "Made by loggp."}
 	c.document.AddTables("levels", "Time by level", c.table())
 	return c, addPlatformError(c.document, o.Platform, o.Library)
+}
+
+// withFreeRegistration returns a platform on which letting interfaces access a buffer costs nothing.
+// A workload is part of a job whose buffers are registered once, at their first use.
+func withFreeRegistration(p *platform.Platform) *platform.Platform {
+	free := func(n model.Network) model.Network {
+		f, isFabric := n.(*model.Fabric)
+		if !isFabric || f.NIC == nil || f.NIC.Registration == nil {
+			return n
+		}
+		fabric, nic, registration := *f, *f.NIC, *f.NIC.Registration
+		registration.Start, registration.Page = 0, 0
+		fabric.NIC, nic.Registration = &nic, &registration
+		return &fabric
+	}
+	changed, machine := *p, *p.Machine
+	if machine.Nodes != nil {
+		nodes := *machine.Nodes
+		nodes.Inside = free(nodes.Inside)
+		machine.Nodes = &nodes
+	}
+	machine.Network = free(machine.Network)
+	changed.Machine = &machine
+	return &changed
 }
 
 // simulateMessages adds the times by LogGOPS and by packets.
@@ -161,6 +186,6 @@ func (c *LevelComparison) table() *doc.Table {
 		}
 		t.AddRow(doc.TextCell(l.Level), microsCell(l.Finish), difference)
 	}
-	t.AddNote("LogGOPS: each message by itself. Flows: links, interfaces and processors are shared, buffers are registered. Packets: a library on emulated hardware, whose ranks compute and communicate by one processor")
+	t.AddNote("LogGOPS: each message by itself. Flows: links, interfaces and processors are shared. Packets: a library on emulated hardware, whose ranks compute and communicate by one processor. Buffers are registered before: 'loggp run' registers them at their first use")
 	return t
 }

@@ -57,3 +57,21 @@ func TestLevelThatIsEnough(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Buffers of a step were registered before. Short messages then take by flows what they take as
+// packets, and messages that arrive by several rails do not wait for one interface.
+func TestFlowsAreNearPacketsWhereBuffersAreRegistered(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		size int
+	}{{"ring", 8}, {"halo", 8}, {"exchange", 8}, {"halo", 4 << 10}, {"halo", 8 << 10}, {"incast", 8}, {"incast", 1 << 20}} {
+		levels, err := CompareLevels(t.Context(), workloadOfPattern(t, c.name, pattern.Config{Ranks: 16, Size: c.size, Rounds: 1}), FlowOptions{Platform: "dgx-h100"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		flows, packets := levels.Levels[1].Finish.Micros(), levels.Levels[2].Finish.Micros()
+		if flows < 0.9*packets || flows > 1.1*packets {
+			t.Errorf("%s of %d bytes: %g us by flows, %g us by packets", c.name, c.size, flows, packets)
+		}
+	}
+}

@@ -33,6 +33,10 @@ type Machine struct {
 	// receiver; nil: for no time. Messages of a rank share its processor.
 	ProcessorTimes func(from, to, bytes int) (sender, receiver unit.Time)
 
+	// ArrivalRail returns by which rail a message between nodes arrives; nil: each rank has one
+	// interface for all.
+	ArrivalRail func(from, to int) int
+
 	Library Library // has times of its own in place of all these; nil: none
 }
 
@@ -155,7 +159,11 @@ type busyTimes map[int32]unit.Time
 func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 	flow := d.InterfaceTime(d.Nodes, from, to, bytes)
 	busy[d.partNumber(model.Component{Name: sendInterface, Index: from})] += unit.Time(count) * flow
-	busy[d.partNumber(model.Component{Name: receiveInterface, Index: to})] += unit.Time(count) * flow
+	receiver := model.Component{Name: receiveInterface, Index: to}
+	if d.ArrivalRail != nil && !d.Nodes.AreOnOneNode(from, to) {
+		receiver.Node = 1 + d.ArrivalRail(from, to)
+	}
+	busy[d.partNumber(receiver)] += unit.Time(count) * flow
 	if d.ProcessorTimes != nil {
 		sender, receiver := d.ProcessorTimes(from, to, bytes)
 		busy[d.partNumber(model.Component{Name: processor, Index: from})] += unit.Time(count) * sender

@@ -31,10 +31,7 @@ func (m *ncclMeasurement) time(h *nccl.Hardware) (unit.Time, error) {
 	if err != nil {
 		return 0, err
 	}
-	call := nccl.Call{Operation: m.operation, Bytes: m.Bytes}
-	if m.operation.HasBlocks() {
-		call.Bytes *= m.Ranks
-	}
+	call := nccl.Call{Operation: m.operation, Bytes: bytesOfRank(m.operation, m.CollectiveTimes)}
 	method, isNamed := nccl.MethodNamed(m.Algorithm)
 	switch {
 	case !isNamed:
@@ -43,6 +40,14 @@ func (m *ncclMeasurement) time(h *nccl.Hardware) (unit.Time, error) {
 		return 0, fmt.Errorf("NCCL has no %v by %v for %d ranks on %d nodes", m.operation, method, c.Ranks, c.Nodes)
 	}
 	return c.Time(call, method), nil
+}
+
+// bytesOfRank returns the length of the larger buffer of a rank, as nccl-tests count.
+func bytesOfRank(o collective.Operation, x compare.CollectiveTimes) int {
+	if o.HasBlocks() {
+		return x.Bytes * x.Ranks
+	}
+	return x.Bytes
 }
 
 // ncclLibrary returns the library of a platform that is NCCL, if samples are of its collective
@@ -75,8 +80,9 @@ func ncclBench(file string, set *sample.Set, l *model.Library, part SampleSelect
 	for _, x := range times {
 		o, known := collective.OperationNamed(x.Operation)
 		micros, _ := x.RankedTime()
+		bytes := bytesOfRank(o, x)
 		switch {
-		case len(part.Modes) > 0 && !slices.Contains(part.Modes, x.Operation), len(part.Sizes) > 0 && !slices.Contains(part.Sizes, x.Bytes):
+		case len(part.Modes) > 0 && !slices.Contains(part.Modes, x.Operation), len(part.Sizes) > 0 && !slices.Contains(part.Sizes, bytes):
 			continue
 		case !known || !slices.Contains(nccl.Operations, o):
 			b.Omitted = append(b.Omitted, fmt.Sprintf("%s: %s of %s: %s has no such operation", file, x.Operation, unit.Bytes(x.Bytes), l.Name))
@@ -85,7 +91,7 @@ func ncclBench(file string, set *sample.Set, l *model.Library, part SampleSelect
 			b.Omitted = append(b.Omitted, fmt.Sprintf("%s: %s of %s: it has no time", file, x.Operation, unit.Bytes(x.Bytes)))
 			continue
 		}
-		name := fmt.Sprintf("%v %s %d ranks", o, unit.Bytes(x.Bytes), x.Ranks)
+		name := fmt.Sprintf("%v %s %d ranks", o, unit.Bytes(bytes), x.Ranks)
 		if _, isNamed := nccl.MethodNamed(x.Algorithm); isNamed {
 			name += " " + x.Algorithm
 		}
