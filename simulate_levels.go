@@ -67,8 +67,8 @@ func CompareLevels(ctx context.Context, w *Workload, o FlowOptions) (*LevelCompa
 	return c, addPlatformError(c.document, o.Platform, o.Library)
 }
 
-// withFreeRegistration returns a platform on which letting interfaces access a buffer costs nothing.
-// A workload is part of a job whose buffers are registered once, at their first use.
+// withFreeRegistration returns a platform on which letting interfaces access a buffer costs
+// nothing. A workload is part of a job whose buffers are registered once, at their first use.
 func withFreeRegistration(p *platform.Platform) *platform.Platform {
 	free := func(n model.Network) model.Network {
 		f, isFabric := n.(*model.Fabric)
