@@ -20,6 +20,7 @@ import (
 	"github.com/loggp/loggp/impl/hw/hypernodes"
 	"github.com/loggp/loggp/impl/hw/loggp"
 	"github.com/loggp/loggp/impl/hw/numa"
+	"github.com/loggp/loggp/impl/hw/sim"
 	"github.com/loggp/loggp/impl/hw/torus"
 	"github.com/loggp/loggp/model"
 )
@@ -70,12 +71,16 @@ type Config struct {
 
 	// Ethernet receives the counters of a run, if the machine has an Ethernet; nil: not counted.
 	Ethernet *EthernetStatistics
+
+	// Kernel receives the counters of the kernel when a run has ended; nil: not counted.
+	Kernel *KernelStatistics
 }
 
-// ActivityLog and EthernetStatistics are types of fields of Config.
+// ActivityLog, EthernetStatistics and KernelStatistics are types of fields of Config.
 type (
 	ActivityLog        = activity.Log
 	EthernetStatistics = ethernet.Statistics
+	KernelStatistics   = sim.Statistics
 )
 
 // World is an emulated machine.
@@ -110,7 +115,11 @@ func (w *World) Run(program func(device.Port) error) error {
 	}
 	j := core.NewJob(c)
 	attachRanks(j)
-	return j.Run(w.cfg.Context, program)
+	err := j.Run(w.cfg.Context, program)
+	if w.cfg.Kernel != nil {
+		*w.cfg.Kernel = j.Kernel.Statistics()
+	}
+	return err
 }
 
 // attachRanks creates the networks of the machine and connects the ranks of a job.

@@ -38,6 +38,8 @@ type Job struct {
 
 	StoredSchedules []*phases.Schedule // of calls of MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
 
+	KernelStatistics *hw.KernelStatistics // receives the counters of a run on an emulated machine; nil: not counted
+
 	Recorder *recorder.Recorder // writes down the schedule of the programs; nil: none does
 
 	Spare   int                                               // of the ranks, those that have no program at first: see mpi.Options
@@ -139,7 +141,7 @@ func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 }
 
 func (j *Job) hardwareConfig(ctx context.Context, seed uint64) hw.Config {
-	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
+	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx, Kernel: j.KernelStatistics}
 }
 
 // Values of maxEntries with which a recording has only totals.

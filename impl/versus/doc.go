@@ -1,5 +1,6 @@
-// Package versus compares this program's own library with others: a ping-pong of each on this
-// machine, in one run. It is a benchmark,
+// Package versus compares this program with others. BenchmarkPrograms compares emulations of whole
+// programs with SimGrid's SMPI. BenchmarkVersus compares this program's own library with other
+// MPIs: a ping-pong of each on this machine, in one run. It is a benchmark,
 //
 //	go test ./impl/versus -run '^$' -bench . -rounds 7
 //

@@ -33,9 +33,19 @@ type Kernel struct {
 	readyProcs      procQueue
 	procs           []*Proc
 	liveProcs       int
-	stepsSinceCheck int // since the context was last checked
+	stepsSinceCheck int    // since the context was last checked
+	switches        uint64 // into processes
 	err             error
 }
+
+// Statistics counts what a kernel did in a run.
+type Statistics struct {
+	Events   uint64 // scheduled
+	Switches uint64 // from the kernel to a process; each is followed by one back
+}
+
+// Statistics returns the counts so far.
+func (k *Kernel) Statistics() Statistics { return Statistics{k.lastSequence, k.switches} }
 
 // Now returns the virtual time.
 func (k *Kernel) Now() unit.Time { return k.now }

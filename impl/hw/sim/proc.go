@@ -73,6 +73,7 @@ func keepOnStack(*[2 << 10]byte) {}
 
 func (p *Proc) resume() {
 	p.isReady, p.isParked = false, false
+	p.kernel.switches++
 	p.continueCoroutine()
 }
 
