@@ -30,3 +30,11 @@ func (c *CongestionControl) MarkProbability(queue int) float64 {
 	}
 	return c.Probability * float64(queue-c.MarkFrom) / float64(c.MarkAll-c.MarkFrom)
 }
+
+// LossRecovery says that switches drop bytes that find a buffer full, and senders recover by
+// go-back-N, as RDMA interfaces do on Ethernet without priority flow control: InfiniBand
+// Architecture Specification 1.4, volume 1, section 9.7.5; Mittal et al. 2018, Revisiting Network
+// Support for RDMA, SIGCOMM, section 2.
+type LossRecovery struct {
+	Timeout unit.Time // from the departure of bytes until they are sent again, if nothing was heard of them
+}

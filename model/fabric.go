@@ -8,8 +8,8 @@ import (
 )
 
 // Fabric is hosts, switches and links as a graph, with virtual cut-through and credits: a link
-// takes bytes only if there is room for them in the buffer behind it, so nothing is lost, and
-// congestion spreads towards its senders. Each end is a host. A processor hands a message over to
+// takes bytes only if there is room for them in the buffer behind it, so nothing is lost, unless it
+// may be, and congestion spreads towards its senders. Each end is a host. A processor hands a message over to
 // its interface, which sends it by itself, and may access memory (RDMA).
 type Fabric struct {
 	Graph         *topology.Graph
@@ -23,6 +23,7 @@ type Fabric struct {
 	Chunk         int        // bytes of a transfer that hold a link before others may pass: whole packets
 
 	Congestion *CongestionControl // nil: senders know nothing of congestion but full buffers
+	Loss       *LossRecovery      // nil: full buffers stop senders, and nothing is lost
 	NIC        *NIC               // the interfaces; nil: those of the numbers below
 
 	Send     Channel   // handing a message over to the interface

@@ -130,7 +130,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 	var routing, arbitration string
 	var seed int
 	var failed []string
-	congestion := &model.CongestionControl{}
+	congestion, loss := &model.CongestionControl{}, &model.LossRecovery{}
 	var links, fields []mappingField
 	for c := range topology.NumClasses {
 		l := &to.Links[c]
@@ -145,6 +145,7 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 		required("links", r.mapping(links...)),
 		optional("switch", r.mapping(required("latency", r.time(&to.SwitchLatency)), optional("buffer", r.size(&to.Buffer, 1, maxWireBytes)), optional("arbitration", oneOfWords(r, &arbitration, model.ArbitrationNames)))),
 		optional("ecn", r.congestionControl(congestion)),
+		optional("loss", r.mapping(required("timeout", r.positiveTime(&loss.Timeout)))),
 		optional("routing", r.text(&routing, "ecmp")),
 		optional("seed", r.count(&seed, 0, maxWindow)),
 		optional("failed", r.textList(&failed, `["link 3", "switch 0"]`)),
@@ -181,6 +182,10 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 				r.reportProblem(at, path+".ecn", "has no effect: switches mark packets, and a %s has none; leave it out", to.Graph.Kind)
 			}
 		}
+		if at := mappingValue(n, "loss"); at != nil {
+			r.checkLoss(path+".loss", at, to)
+			to.Loss = loss
+		}
 		if to.WireBytes(to.Chunk) > maxWireBytes {
 			r.reportProblem(mappingValue(n, "chunk"), path+".chunk", "%s with headers are more than %s on a link: write a smaller chunk", unit.Bytes(to.Chunk), unit.Bytes(maxWireBytes))
 		}
@@ -188,6 +193,18 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 			r.reportProblem(mappingValue(n, "chunk"), path+".chunk", "%s is no multiple of packet.payload: write whole packets, such as %s", unit.Bytes(to.Chunk), unit.Bytes((to.Chunk/to.Packet.Payload+1)*to.Packet.Payload))
 		}
 	})
+}
+
+// checkLoss checks that there is something to lose, and that what is lost is seen by its order.
+func (r *fileReader) checkLoss(path string, at *yaml.Node, f *model.Fabric) {
+	switch {
+	case f.Graph.Switches == 0:
+		r.reportProblem(at, path, "has no effect: switches lose bytes, and a %s has none; leave it out", f.Graph.Kind)
+	case f.Buffer == 0:
+		r.reportProblem(at, path, "has no effect: switches have unlimited buffers; write switch.buffer, or leave it out")
+	case f.Graph.Routing == topology.AdaptiveRouting || f.Graph.Routing == topology.SprayRouting:
+		r.reportProblem(at, path, "bytes that overtake each other would count as lost: write a routing that keeps their order, or leave it out")
+	}
 }
 
 // congestionControl reads when switches mark packets, and how senders react.

@@ -24,6 +24,8 @@ type queuePair struct {
 	noticed    unit.Time // time of the last notice
 	next       unit.Time // earliest departure of the next chunk
 	hasNotice  bool
+
+	recovery goBackN // with loss
 }
 
 // minRateShare is the smallest rate of a sender, as a share of the link rate.
@@ -41,7 +43,7 @@ func (n *network) queuePairOf(by, from, to int32) int32 {
 		n.pairNumbers[key] = i
 		n.senders = append(n.senders, sender{none, none})
 		line := n.link(n.firstLink(from)).rate.Rate
-		n.pairs = append(n.pairs, queuePair{from: from, to: to, rate: line, target: line, line: line, congestion: 1})
+		n.pairs = append(n.pairs, queuePair{from: from, to: to, rate: line, target: line, line: line, congestion: 1, recovery: goBackN{firstOpen: none, lastOpen: none}})
 	}
 	return i
 }

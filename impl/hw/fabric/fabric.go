@@ -4,12 +4,12 @@
 // A message is divided into chunks. A chunk starts to use a link when its first byte arrives there,
 // if the buffer after the link has space for it. It occupies that space until it starts to use the
 // next link (virtual cut-through with credits). A full buffer thus stops the link before it, and
-// congestion spreads towards the senders without loss. An interface sends one chunk at a time for
-// each of its ranks.
+// congestion spreads towards the senders without loss; or, if the fabric loses chunks, the chunk is
+// dropped and sent again (loss.go). An interface sends one chunk at a time for each of its ranks.
 //
 // Chunks, flows and transfers are elements of arrays, referred to by index, so that a run allocates
 // nothing once the arrays are large enough. Credits return without delay when a chunk starts to
-// leave. Loss and retransmission are not emulated.
+// leave.
 package fabric
 
 import (
@@ -42,8 +42,9 @@ type network struct {
 	random        rand.PCG            // for detours and sprayed routes
 	nics          []nic               // by host; nil: interfaces have no buses
 	registered    []registrationCache // by rank; nil: memory needs no registration
-	pairs         []queuePair         // with congestion control: those of the last senders
+	pairs         []queuePair         // with congestion control or loss: those of the last senders
 	pairNumbers   map[pairKey]int32
+	loss          lossCount
 
 	freeFlow, freeChunk, freeTransfer int32 // first unused elements
 }
@@ -72,7 +73,7 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 			n.openTransfers[i] = none
 		}
 	}
-	if f.Congestion != nil {
+	if f.Congestion != nil || f.Loss != nil {
 		n.pairNumbers = map[pairKey]int32{}
 	}
 	j.Probe.ReportIfObserved(n, 0)

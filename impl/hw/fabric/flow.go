@@ -78,11 +78,21 @@ func (n *network) releaseFlow(f int32) {
 	q.link, q.next, n.freeFlow = none, n.freeFlow, f
 }
 
-// hasRoom reports whether the buffer behind the link of a flow has space for a chunk. An empty
-// buffer accepts any chunk.
+// hasRoom reports whether a link accepts a chunk of a flow: the buffer behind it has space, or drops
+// what it has no space for.
 func (n *network) hasRoom(f, bytes int32) bool {
+	if n.Buffer == 0 || n.fits(f, bytes) {
+		return true
+	}
+	l := n.link(n.flows[f].link)
+	return l.endsAtHost || l.drops
+}
+
+// fits reports whether the buffer behind the link of a flow has space for a chunk. An empty buffer
+// accepts any chunk.
+func (n *network) fits(f, bytes int32) bool {
 	room := n.flows[f].room
-	return n.Buffer == 0 || n.link(n.flows[f].link).endsAtHost || room >= bytes || int(room) == n.Buffer
+	return room >= bytes || int(room) == n.Buffer
 }
 
 // markReady queues a flow for its link if it has a waiting chunk and buffer space.

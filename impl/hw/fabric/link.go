@@ -19,6 +19,7 @@ type link struct {
 	endsAtHost            bool      // a host accepts all data
 	isBus                 bool      // between memory and interface, without packet headers
 	marks                 bool      // its queue is in a switch that marks chunks
+	drops                 bool      // the switch behind it drops chunks that find its buffer full
 	isServed              bool      // an event is scheduled that serves the next flow when the link is free
 }
 
@@ -56,6 +57,7 @@ func (n *network) setUpLinks(wanted int32) *link {
 			l.endsAtHost = n.Graph.IsHost(n.Graph.To(i)) && n.NIC == nil
 			l.latency = n.HopLatency(i)
 			l.marks = n.Congestion != nil && !n.Graph.IsHost(n.Graph.From(i))
+			l.drops = n.Loss != nil && !n.Graph.IsHost(n.Graph.To(i))
 		case n.NIC != nil:
 			l.endsAtHost = i >= n.busIn(0)
 		}
@@ -97,6 +99,9 @@ type chunk struct {
 	isMarked   bool  // a queue before one of its links was long
 	isFirst    bool  // the first chunk of the transfer
 	isLast     bool
+	isAgain    bool      // it was sent before, with loss
+	serial     int64     // with loss: in its queue pair
+	round      int32     // with loss: of go-back-N
 	next       int32     // behind it in the queue, or the next unused chunk
 	lastByte   unit.Time // earliest time at which its last byte is where its first byte is now
 }
@@ -218,11 +223,13 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	x := n.transfers[c.transfer].message()
 	n.job.Probe.ServerOccupied(&l.Server, x, model.CarryActivity, t, hold, bytes)
 	c.lastByte = max(c.lastByte, t+hold) + l.latency
-	before := c.room
+	before, isDropped := c.room, false
 	if c.room = none; !l.endsAtHost && n.Buffer > 0 {
-		n.flows[f].room -= c.bytes
-		n.flows[f].chunksBehind++
-		c.room = f
+		if isDropped = l.drops && !n.fits(f, c.bytes); !isDropped {
+			n.flows[f].room -= c.bytes
+			n.flows[f].chunksBehind++
+			c.room = f
+		}
 	}
 	if before != none {
 		n.flows[before].room += c.bytes
@@ -232,27 +239,38 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	}
 	isFromHost, by, of, payload, isLast, there := c.isEntering, n.transfers[c.transfer].sender, c.transfer, c.payload, c.isLast, c.lastByte+n.Deliver
 	c.isEntering = false
-	if isFromHost && c.isFirst {
+	if isFromHost && c.isFirst && !c.isAgain {
 		n.job.Probe.FirstByteDeparted(x, t)
 	}
-	if isFromHost && isLast {
+	switch {
+	case isFromHost && n.Loss != nil:
+		n.leaveInterface(c, by, t)
+	case isFromHost && isLast:
 		n.dequeueTransfer(by)
 	}
+	hasEnded := l.endsAtHost || isDropped
 	if l.endsAtHost {
 		if c.isMarked {
 			n.sendNotice(by, c.lastByte)
 		}
-		c.next, n.freeChunk = n.freeChunk, i
-		n.recordChunkArrival(of, payload, isLast, there)
+		if n.Loss == nil || n.acceptChunk(c, by, c.lastByte) {
+			n.recordChunkArrival(of, payload, isLast, there)
+		}
+	}
+	if hasEnded {
+		n.removeChunk(i)
+	}
+	if isDropped {
+		n.loss.dropped++
 	}
 	if isFromHost && n.senders[by].first != none {
-		if !l.endsAtHost { // before the next chunk, which may take no time
+		if !hasEnded { // before the next chunk, which may take no time
 			n.job.Kernel.Schedule(t+l.latency, (*chunkEvent)(n), uint64(i))
 		}
 		n.continueSender(by, t)
 		return false
 	}
-	return !l.endsAtHost
+	return !hasEnded
 }
 
 // linkFreeEvent is the event that a link with waiting chunks may be free.

@@ -24,6 +24,11 @@ type transfer struct {
 	missing  int       // bytes that have not arrived
 	end      unit.Time // arrival of the last of the other bytes
 	nextOpen int32     // the next transfer started by its host
+
+	// With loss.
+	firstSerial    int64 // of its first chunk
+	chunksUnderway int   // that refer to it
+	hasArrived     bool
 }
 
 // message returns the packet or the access.
@@ -39,7 +44,7 @@ type sender struct{ first, last int32 }
 
 // enqueueTransfer appends a transfer to a sender's queue, and starts it if it is the first.
 func (n *network) enqueueTransfer(by int32, x transfer) {
-	if n.Congestion != nil {
+	if n.pairNumbers != nil {
 		by = n.queuePairOf(by, x.from, x.to)
 	}
 	x.sender, x.next, x.nextOpen, x.missing = by, none, none, x.size
@@ -50,6 +55,10 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 	} else {
 		n.freeTransfer = n.transfers[i].next
 		n.transfers[i] = x
+	}
+	if n.Loss != nil {
+		n.enqueueRecoverable(by, i)
+		return
 	}
 	s := &n.senders[by]
 	if s.last != none {
@@ -73,7 +82,16 @@ func (n *network) resumeSender(by int32) {
 type dataReadyEvent network
 
 // HandleEvent sends the chunk.
-func (e *dataReadyEvent) HandleEvent(by uint64) { (*network)(e).resumeSender(int32(by)) }
+func (e *dataReadyEvent) HandleEvent(by uint64) {
+	n := (*network)(e)
+	if n.Loss != nil {
+		n.pair(int32(by)).recovery.isDelayed = false
+		if n.senders[by].first == none { // all has arrived meanwhile
+			return
+		}
+	}
+	n.resumeSender(int32(by))
+}
 
 // sendChunk sends the next chunk of a transfer to the interface's link at time t. It reports
 // whether the chunk continues to another link.
@@ -83,6 +101,9 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	if n.nics != nil || n.Congestion != nil {
 		if ready := n.readyTime(x, x.position+bytes); ready > t {
 			n.job.Kernel.Schedule(ready, (*dataReadyEvent)(n), uint64(x.sender))
+			if n.Loss != nil {
+				n.pair(x.sender).recovery.isDelayed = true
+			}
 			return none, false
 		}
 	}
@@ -96,6 +117,9 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	c = n.newChunk()
 	q := &n.chunks[c]
 	*q = chunk{transfer: i, source: x.from, payload: int32(bytes), bytes: int32(n.WireBytes(bytes)), isEntering: true, isFirst: x.position == bytes, isLast: x.position == x.size, room: none, next: none, lastByte: t}
+	if n.Loss != nil {
+		n.numberChunk(q, x, x.position-bytes)
+	}
 	if x.from == x.to {
 		q.route.Destination = x.to
 		q.link = n.selfLink(x.from)
@@ -187,5 +211,9 @@ func (n *network) endTransfer(i int32, t unit.Time) {
 		n.job.Kernel.Schedule(t, (*accessStep)(x.access), 0)
 	}
 	x.packet, x.access = nil, nil
+	if n.Loss != nil {
+		n.endRecoverable(i)
+		return
+	}
 	x.next, n.freeTransfer = n.freeTransfer, i
 }
