@@ -9,8 +9,8 @@ import (
 
 // Fabric is hosts, switches and links as a graph, with virtual cut-through and credits: a link
 // takes bytes only if there is room for them in the buffer behind it, so nothing is lost, unless it
-// may be, and congestion spreads towards its senders. Each end is a host. A processor hands a message over to
-// its interface, which sends it by itself, and may access memory (RDMA).
+// may be, and congestion spreads towards its senders. Each end is a host. A processor hands a
+// message over to its interface, which sends it by itself, and may access memory (RDMA).
 type Fabric struct {
 	Graph         *topology.Graph
 	Links         [topology.NumClasses]FabricLink

@@ -78,8 +78,8 @@ func (n *network) releaseFlow(f int32) {
 	q.link, q.next, n.freeFlow = none, n.freeFlow, f
 }
 
-// hasRoom reports whether a link accepts a chunk of a flow: the buffer behind it has space, or drops
-// what it has no space for.
+// hasRoom reports whether a link accepts a chunk of a flow: the buffer behind it has space, or
+// drops what it has no space for.
 func (n *network) hasRoom(f, bytes int32) bool {
 	if n.Buffer == 0 || n.fits(f, bytes) {
 		return true
