@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
@@ -130,20 +131,53 @@ func TestDocumentedCommands(t *testing.T) {
 			if want := commands[filepath.Base(d)]; ran < want {
 				t.Errorf("%d commands found, of %d", ran, want)
 			}
-			links(t, dir, string(text))
 		})
 	}
 }
 
-var link = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+)
 
-// links checks that what a document links to is there. dir is where it stands.
-func links(t *testing.T, dir, text string) {
-	for _, l := range link.FindAllStringSubmatch(text, -1) {
-		if _, err := os.Stat(filepath.Join(dir, l[1])); err != nil {
-			t.Errorf("link to %s: %v", l[1], err)
+// TestLinks checks that the files and headings to which the documents link exist.
+func TestLinks(t *testing.T) {
+	documents, err := filepath.Glob("*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatal(err, documents)
+	}
+	for _, d := range append(documents, "../README.md", "../STYLE.md", "../CHANGELOG.md") {
+		text, err := os.ReadFile(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range link.FindAllStringSubmatch(string(text), -1) {
+			target := text
+			if l[1] != "" {
+				target, err = os.ReadFile(filepath.Join(filepath.Dir(d), l[1]))
+				if errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s: link to %s: %v", d, l[1], err)
+				}
+			}
+			isTarget := func(h []string) bool { return anchor(h[1]) == l[2] }
+			if l[2] != "" && !slices.ContainsFunc(heading.FindAllStringSubmatch(string(target), -1), isTarget) {
+				t.Errorf("%s: link to %s#%s: no such heading", d, l[1], l[2])
+			}
 		}
 	}
+}
+
+// anchor returns the name by which links reach a heading, as GitHub makes it.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
 }
 
 // shows checks that a look at an output has its lines, in their order; "…" stands for lines that

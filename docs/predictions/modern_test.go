@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// The table of docs/machines.md has the errors of docs/predictions/modern.csv, whose collective
+// The table of docs/predictions.md has the errors of docs/predictions/modern.csv, whose collective
 // operations were predicted before they were compared with what others measured.
 func TestBlindErrorsOfMachinesOfToday(t *testing.T) {
-	text, err := os.ReadFile("../../docs/machines.md")
+	text, err := os.ReadFile("../../docs/predictions.md")
 	if err != nil {
 		t.Fatal(err)
 	}
