@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The second table of docs/predictions.md has the errors of broadcasts as they are emulated today, on
-// the platform files of the blind predictions.
+// The second table of docs/predictions.md has the errors of broadcasts as they are emulated today,
+// on the platform files of the blind predictions.
 func TestErrorsOfBroadcastsToday(t *testing.T) {
 	text, err := os.ReadFile("../../docs/predictions.md")
 	if err != nil {

@@ -83,8 +83,8 @@ func rowsOf(all []ncclMeasurement, machine, library string) (rows []ncclMeasurem
 	return rows
 }
 
-// The tables of docs/predictions.md have the errors from 64 KiB on: of the blind predictions, and of the
-// platforms after calibration, which are within 15 % in the median and within a factor of 2.
+// The tables of docs/predictions.md have the errors from 64 KiB on: of the blind predictions, and
+// of the platforms after calibration, which are within 15 % in the median and within a factor of 2.
 func TestErrorsOfNCCL(t *testing.T) {
 	page, err := os.ReadFile("../../docs/predictions.md")
 	if err != nil {
