@@ -113,7 +113,7 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 			s[0], s[1] = 0, 0
 			value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
 			if code := r.callback(k.copy, of, uintptr(k.handle), k.extraState, x.value, value, flag); code != 0 {
-				r.raiseError(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
+				r.raiseCallbackError(code, "copy", k)
 			}
 			if int32(s[1]) != 0 {
 				k.uses++
@@ -122,6 +122,17 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 		})
 	}
 	return out
+}
+
+// raiseCallbackError ends the call with the error code that a function of an attribute key has
+// returned.
+func (r *rank) raiseCallbackError(code int, function string, k *keyval) {
+	r.currentCall.callbackCode = int32(code)
+	c := classOf(code)
+	if c == mpi.ErrUnknown {
+		c = mpi.ErrOther
+	}
+	r.raiseError(c, "the %s function of attribute key %d returned error %d", function, k.handle, code)
 }
 
 func attrPutHandler(of objectKind) handler {
@@ -195,7 +206,7 @@ func attrDeleteHandler(of objectKind) handler {
 func (r *rank) deleteAttribute(of uintptr, all *attributes, x attribute) {
 	if x.key.delete != 0 {
 		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extraState); code != 0 {
-			r.raiseError(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
+			r.raiseCallbackError(code, "delete", x.key)
 		}
 	}
 	if i := slices.Index(*all, x); i >= 0 {

@@ -78,6 +78,8 @@ func (r *rank) errorCodeOf(err error) int32 {
 		return r.currentCall.handlerCode
 	case r.currentCall.userErrorCode != 0:
 		return r.currentCall.userErrorCode
+	case r.currentCall.callbackCode != 0:
+		return r.currentCall.callbackCode
 	case r.currentCall.errorInStatuses:
 		return classNumbers[mpi.ErrInStatus]
 	}

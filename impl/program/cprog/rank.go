@@ -58,6 +58,7 @@ type call struct {
 	hasLargeCounts  bool                  // it has arguments of type MPI_Count instead of int
 	persistent      *persistentCollective // the operation that it starts or initializes; nil: none
 	userErrorCode   int32                 // the code that the program passes to an error handler; 0: none
+	callbackCode    int32                 // the code that a function of the program has returned; 0: none
 	handlerCode     int32                 // the code after the error handler has returned
 	handled         bool                  // the error handler has been called
 }

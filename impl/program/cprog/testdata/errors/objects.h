@@ -180,6 +180,35 @@ static void failing_callbacks(void) {
 	MPI_Comm_free_keyval(&k);
 }
 
+static int own_code;
+
+static int copy_with_own_code(MPI_Comm c, int k, void *extra, void *value, void *copy, int *flag) { return own_code; }
+
+/* A failing copy function chooses the code of the error. */
+static void codes_of_callbacks(void) {
+	int k, x = 0, class, code, got, n;
+	char text[MPI_MAX_ERROR_STRING];
+	MPI_Comm c, d;
+	MPI_Add_error_class(&class);
+	MPI_Add_error_code(class, &code);
+	MPI_Add_error_string(code, "copied in vain");
+	MPI_Comm_dup(W, &c);
+	return_errors(c);
+	MPI_Comm_create_keyval(copy_with_own_code, MPI_COMM_NULL_DELETE_FN, &k, NULL);
+	MPI_Comm_set_attr(c, k, &x);
+	own_code = class;
+	say(" %d", MPI_Comm_dup(c, &d) == class);
+	own_code = code;
+	say(" %d", (got = MPI_Comm_dup(c, &d)) == code);
+	MPI_Error_class(got, &n);
+	MPI_Error_string(got, text, &got);
+	say(" %d %s", n == class, text);
+	own_code = MPI_ERR_ARG;
+	WRONG(MPI_Comm_dup(c, &d));
+	MPI_Comm_free(&c);
+	MPI_Comm_free_keyval(&k);
+}
+
 static void wrong_infos(void) {
 	MPI_Info i, none = MPI_INFO_NULL;
 	char value[10], key[MPI_MAX_INFO_KEY], *longest = malloc(MPI_MAX_INFO_VAL + 10);

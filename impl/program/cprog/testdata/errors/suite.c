@@ -46,6 +46,7 @@ int main(int argc, char **argv) {
 	RUN(freed_predefined_objects)
 	RUN(wrong_keys)
 	RUN(failing_callbacks)
+	RUN(codes_of_callbacks)
 	RUN(wrong_infos)
 	RUN(wrong_packing)
 	RUN(wrong_names)
