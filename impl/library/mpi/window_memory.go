@@ -51,6 +51,20 @@ func (w *Window) Detach(displacement int) {
 	w.attachedRegions = slices.Delete(w.attachedRegions, i, i+1)
 }
 
+// extendRegion returns the memory of an attached region, with as many of the regions that follow it
+// without a gap as an access up to a length needs.
+func (w *Window) extendRegion(i, length int) []byte {
+	first := w.attachedRegions[i]
+	total := len(first.memory)
+	for _, x := range w.attachedRegions[i+1:] {
+		if total >= length || x.address != first.address+total {
+			break
+		}
+		total += len(x.memory)
+	}
+	return unsafe.Slice(unsafe.SliceData(first.memory), total)
+}
+
 func (w *Window) checkFlavor(want WindowFlavor, text string) {
 	if w.flavor != want {
 		w.comm.engine.Fail(ErrRMAFlavor, "%s", text)

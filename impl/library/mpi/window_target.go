@@ -244,9 +244,13 @@ func (w *Window) memoryAt(from, offset, low, end int) ([]byte, int) {
 	if w.flavor != DynamicWindow {
 		return w.memory, offset
 	}
-	for _, x := range w.attachedRegions {
-		if at := offset - x.address; at+low >= 0 && at+end <= len(x.memory) {
-			return x.memory, at
+	for i, x := range w.attachedRegions {
+		at := offset - x.address
+		if at+low < 0 || at+low >= len(x.memory) && end > low {
+			continue
+		}
+		if memory := w.extendRegion(i, at+end); at+end <= len(memory) {
+			return memory, at
 		}
 	}
 	w.comm.engine.Fail(ErrRMARange, "rank %d accesses %d bytes that are not within memory that rank %d has attached to the window", from, end-low, w.comm.rank)

@@ -154,7 +154,11 @@ func winSharedQuery(r *rank, a args) {
 	} else {
 		storeAt(a[3], int32(min(unit, math.MaxInt32)))
 	}
-	storeAt(a[4], addressOf(b))
+	base := uintptr(0) // of a part without memory
+	if len(b) > 0 {
+		base = addressOf(b)
+	}
+	storeAt(a[4], base)
 }
 
 func winFree(r *rank, a args) {

@@ -254,3 +254,32 @@ static void dynamic_memory(void) {
 	MPI_Win_free(&w);
 	free(y);
 }
+
+/* An access may reach from one attached region into the next if no byte lies between them. */
+static void adjacent_regions(void) {
+	int *x = calloc(3000, sizeof *x), *y = malloc(2000 * sizeof *y), wrong = 0;
+	MPI_Aint mine, *all = malloc(size * sizeof *all);
+	MPI_Win w;
+	MPI_Win_create_dynamic(MPI_INFO_NULL, W, &w);
+	MPI_Win_attach(w, x + 1000, 1000 * sizeof *x);
+	MPI_Win_attach(w, x, 1000 * sizeof *x);
+	MPI_Win_attach(w, x + 2000, 1000 * sizeof *x);
+	MPI_Get_address(x + 500, &mine);
+	MPI_Allgather(&mine, 1, MPI_AINT, all, 1, MPI_AINT, W);
+	for (int i = 0; i < 2000; i++) y[i] = rank + i;
+	MPI_Win_fence(0, w);
+	MPI_Put(y, 2000, MPI_INT, next(), all[next()], 2000, MPI_INT, w);
+	MPI_Win_fence(0, w);
+	MPI_Accumulate(y, 2000, MPI_INT, next(), all[next()], 2000, MPI_INT, MPI_SUM, w);
+	MPI_Win_fence(0, w);
+	for (int i = 0; i < 3000; i++) wrong += x[i] != (i >= 500 && i < 2500 ? 2 * ((rank + size - 1) % size + i - 500) : 0);
+	MPI_Get(y, 1500, MPI_INT, next(), all[next()], 1500, MPI_INT, w);
+	MPI_Win_fence(0, w);
+	for (int i = 0; i < 1500; i++) wrong += y[i] != 2 * (rank + i);
+	say(" %d", wrong);
+	for (int i = 0; i < 3; i++) MPI_Win_detach(w, x + 1000 * i);
+	MPI_Win_free(&w);
+	free(all);
+	free(y);
+	free(x);
+}

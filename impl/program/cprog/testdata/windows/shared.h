@@ -48,3 +48,23 @@ static void shared_and_accessed(void) {
 	MPI_Win_free(&w);
 	MPI_Comm_free(&near);
 }
+
+/* The part of a rank that contributes no memory has no address. */
+static void shared_without_memory(void) {
+	int *x, *theirs, me, n, unit;
+	MPI_Aint bytes;
+	MPI_Comm near = node(&me, &n);
+	MPI_Info i;
+	MPI_Win w;
+	MPI_Info_create(&i);
+	MPI_Info_set(i, "alloc_shared_noncontig", "true");
+	MPI_Win_allocate_shared(me % 2 ? 0 : 3 * sizeof *x, sizeof *x, i, near, &x, &w);
+	for (int k = 0; k < n; k++) {
+		MPI_Win_shared_query(w, k, &bytes, &unit, &theirs);
+		if (bytes < (k % 2 ? 0 : (MPI_Aint)(3 * sizeof *x)) || k % 2 && theirs != NULL || k % 2 == 0 && theirs == NULL) say(" rank %d wrong", k);
+	}
+	say(" queried");
+	MPI_Info_free(&i);
+	MPI_Win_free(&w);
+	MPI_Comm_free(&near);
+}

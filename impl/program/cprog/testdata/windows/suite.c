@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
 	RUN(empty_accesses)
 	RUN(two_windows_of_one_memory)
 	RUN(dynamic_memory)
+	RUN(adjacent_regions)
 
 	RUN(fences_with_assertions)
 	RUN(gets_see_earlier_puts_of_others)
@@ -72,6 +73,7 @@ int main(int argc, char **argv) {
 
 	RUN(shared_by_neighbours)
 	RUN(shared_and_accessed)
+	RUN(shared_without_memory)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();
