@@ -72,7 +72,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 		return
 	}
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
-		return int(x.Operation) == c.ModeOrOperation && x.algorithmIndex() == c.AlgorithmIndex && x.Bytes == c.Bytes
+		return int(x.Operation) == c.ModeOrOperation && w.algorithmIndex(x) == c.AlgorithmIndex && x.Bytes == c.Bytes
 	})]
 	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, MaxBytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()

@@ -25,10 +25,15 @@ type CollectiveCell struct {
 	collective.Job
 }
 
-// algorithmIndex returns the index of the algorithm among those of its operation, or -1 if the
-// library chooses.
-func (c CollectiveCell) algorithmIndex() int {
-	return slices.Index(collective.AlgorithmsOf(c.Operation), c.Algorithm)
+// algorithmIndex returns the index of a cell's algorithm among those of its operation, which are
+// followed by the further ones of the experiment; or -1 if the library chooses.
+func (e *Experiment) algorithmIndex(c CollectiveCell) int {
+	all := collective.AlgorithmsOf(c.Operation)
+	i := slices.Index(all, c.Algorithm)
+	if i < 0 && collective.AlgorithmNamed(c.Operation, c.Name) != nil {
+		return len(all) + slices.IndexFunc(e.Collectives, func(x CollectiveCell) bool { return x.Operation == c.Operation && x.Name == c.Name })
+	}
+	return i
 }
 
 // bufferSizes returns the bytes that a rank contributes to the operation and those that it

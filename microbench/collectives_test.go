@@ -59,6 +59,14 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 		m := collective.Machine{Parameters: p.Parameters()}
 		for _, ranks := range []int{2, 5, 8} {
 			c := &microbench.Experiment{Collectives: cells(ranks, nil, 8, 1000)}
+			for _, x := range []struct {
+				collective.Operation
+				name string
+			}{{collective.Bcast, "knomial-4"}, {collective.Bcast, "knomial-8"}, {collective.Allreduce, "rabenseifner"}} { // not in comparisons of all
+				for _, k := range []int{8, 1000} {
+					c.Collectives = append(c.Collectives, microbench.CollectiveCell{Algorithm: collective.AlgorithmNamed(x.Operation, x.name), Job: x.StandardJob(ranks, k, nil)})
+				}
+			}
 			c.Reps, c.WarmupRounds = 2, 2
 			at := map[sample.Key][]unit.Time{}
 			out := swept(t, name, 0, c)

@@ -39,7 +39,7 @@ func (e *Experiment) listTasks() []*task {
 		for _, s := range []int{barrierStartStageIndex, agreedStartStageIndex} {
 			if s == barrierStartStageIndex || e.HasCommonClock {
 				all = append(all, &task{stageIndex: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
-					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: x.algorithmIndex(), Bytes: x.Bytes, OperationsPerSample: 1}})
+					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: e.algorithmIndex(x), Bytes: x.Bytes, OperationsPerSample: 1}})
 			}
 		}
 	}

@@ -44,7 +44,7 @@ const PlatformName = "mpi"
 
 // VendorAlgorithm is what stands for the algorithm of a collective operation: the library takes one
 // of its own, and does not say which.
-const VendorAlgorithm = "vendor"
+const VendorAlgorithm = sample.UnforcedAlgorithm
 
 // vendorAlgorithms are the algorithms of that name, by operation.
 var vendorAlgorithms = func() []*collective.Algorithm {

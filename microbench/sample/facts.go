@@ -34,6 +34,10 @@ const (
 // NodesFact is the name of the fact on how many nodes collective operations of so many ranks were.
 func NodesFact(ranks int) string { return fmt.Sprintf("nodes_of_%d_ranks", ranks) }
 
+// UnforcedAlgorithm stands for the algorithm of a collective operation for which the library takes
+// one without saying which.
+const UnforcedAlgorithm = "vendor"
+
 // ClockCostSubtracted is what the fact ClockCostHandlingFact says.
 const ClockCostSubtracted = "taken out"
 
