@@ -23,6 +23,10 @@ type collectiveModel struct {
 	isPlatform bool              // parameters are those of an emulated platform
 	calibrated *model.Library    // the calibrated library of that platform
 
+	measuredOn   string           // the platform of parameters
+	libraryTitle string           // the library whose choices are known, or not
+	choose       algorithmChooser // nil: not known
+
 	call   string               // the call whose parameters were measured
 	params [][]params.Parameter // by place; nil: those of a platform, which are valid for all sizes
 }
@@ -34,6 +38,7 @@ func (m *collectiveModel) callParameters(p Parameters, call, place string) (mode
 	if i := slices.IndexFunc(selected, func(x params.Parameter) bool { return x.Mode == call }); i >= 0 {
 		selected = params.ParametersOfPlace(selected, selected[i].Platform, selected[i].Library, selected[i].Place)
 		m.source = fmt.Sprintf("%s on %s, %s, %s", call, selected[0].Platform, selected[0].Library, selected[0].Place)
+		m.measuredOn, m.libraryTitle = selected[0].Platform, selected[0].Library
 	}
 	m.call, m.params = call, append(m.params, selected)
 	x, err := params.BlockingCallParametersBySize(selected, call)

@@ -45,7 +45,7 @@ func (m *collectiveModel) usePlatformCalls(ctx context.Context, p *platform.Plat
 	m.Combining = unit.PerByte(machine.Processor.Operation) / elementBytes
 	m.Copying = copyCurve(machine)
 	m.source = "calls on " + machine.Name + ", " + j.Library.Name
-	m.isPlatform, m.calibrated = true, j.Library
+	m.isPlatform, m.calibrated, m.libraryTitle = true, j.Library, j.Library.Name
 	if place == "" {
 		m.SharedOccupations = func(into []model.Occupation, from, to, bytes int) []model.Occupation {
 			return machine.AppendOccupations(into, j.Library, from, to, bytes)

@@ -54,6 +54,7 @@ func compareCollectives(ctx context.Context, machines []sample.Machine, o Compar
 		if len(missing) > 0 {
 			return nil, fmt.Errorf("compare: %w", missing[0])
 		}
+		setLibraryChoices(compared, machines, s)
 		all = append(all, compared...)
 	}
 	d := reports.CollectiveTimes(all)

@@ -131,7 +131,7 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 	}
 	var cells []microbench.CollectiveCell
 	for _, o := range operations {
-		for _, a := range m.algorithms(o) {
+		for _, a := range m.withLibraryChoices(m.algorithms(o), o, ranks, sizes, nodes) {
 			for i, k := range sizes {
 				x := microbench.CollectiveCell{Algorithm: a, Job: o.StandardJob(ranks, k, nodes)}
 				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
@@ -165,6 +165,25 @@ func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm
 		return []*collective.Algorithm{a}
 	}
 	return nil
+}
+
+// withLibraryChoices returns all algorithms of an operation and those that the library takes by its
+// decisions besides; of a requested one, nothing else.
+func (m *measurement) withLibraryChoices(all []*collective.Algorithm, o collective.Operation, ranks int, sizes []int, nodes *collective.Nodes) []*collective.Algorithm {
+	if m.onVendor() || m.Algorithm != "" && m.Algorithm != "all" {
+		return all
+	}
+	choose := platformChooser(m.job.Platform, m.job.Library, ranks, nodes)
+	if choose == nil {
+		return all
+	}
+	all = slices.Clone(all)
+	for _, k := range sizes {
+		if a := collective.AlgorithmNamed(o, choose(o, ranks, k)); a != nil && !slices.ContainsFunc(all, func(b *collective.Algorithm) bool { return b.Name == a.Name }) {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 // noAlgorithmError says why there is nothing to measure.

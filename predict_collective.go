@@ -17,6 +17,7 @@ import (
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 )
 
@@ -79,6 +80,7 @@ func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePr
 	if err != nil {
 		return nil, err
 	}
+	m.choose = o.chooser(m, ranks)
 	p := &CollectivePredictions{Ranks: ranks, model: m, sizes: o.Sizes}
 	if p.sizes == nil {
 		p.sizes = collectiveSizes
@@ -260,13 +262,20 @@ func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int
 // costs computes the time of every algorithm of an operation at every size, on all cores.
 // Algorithms with too many messages are skipped.
 func (m collectiveModel) costs(ctx context.Context, o collective.Operation, ranks int, sizes []int) (reports.PredictedCollective, error) {
-	c := reports.PredictedCollective{Operation: o.String(), Sizes: sizes, MessageLimit: maxPredictedMessages}
+	c := reports.PredictedCollective{Operation: o.String(), Library: m.libraryTitle, Sizes: sizes, MessageLimit: maxPredictedMessages}
 	if o == collective.Barrier {
 		c.Sizes = []int{0}
 	}
 	calls, ctx := errgroup.WithContext(ctx)
 	calls.SetLimit(max(1, min(runtime.GOMAXPROCS(0), maxPredictedRanks/ranks)))
-	for _, a := range collective.AlgorithmsOf(o) {
+	choices := m.libraryChoices(o, ranks, c.Sizes)
+	algorithms := slices.Clone(collective.AlgorithmsOf(o))
+	for _, a := range choices {
+		if !slices.Contains(algorithms, a) {
+			algorithms = append(algorithms, a)
+		}
+	}
+	for _, a := range algorithms {
 		if !a.Serves(o.StandardJob(ranks, 0, m.nodes)) {
 			c.UnsuitedAlgorithms = append(c.UnsuitedAlgorithms, a)
 			continue
@@ -296,7 +305,27 @@ func (m collectiveModel) costs(ctx context.Context, o collective.Operation, rank
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
+	for _, a := range choices {
+		c.Choices = append(c.Choices, slices.IndexFunc(c.Algorithms, func(x reports.PredictedAlgorithm) bool { return x.Name == a.Name }))
+	}
 	return c, calls.Wait()
+}
+
+// libraryChoices returns the algorithm that the library takes at each size, or nil if that is not
+// known.
+func (m collectiveModel) libraryChoices(o collective.Operation, ranks int, sizes []int) []*collective.Algorithm {
+	if m.choose == nil {
+		return nil
+	}
+	var all []*collective.Algorithm
+	for _, k := range sizes {
+		a := collective.AlgorithmNamed(o, m.choose(o, ranks, k))
+		if a == nil || !a.Serves(o.StandardJob(ranks, k, m.nodes)) {
+			return nil
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // Document shows each operation and its fastest algorithm.
@@ -316,6 +345,18 @@ func (p *CollectivePredictions) Document() *doc.Document {
 
 // ncclTrustNote describes the accuracy of predictions of NCCL.
 const ncclTrustNote = "Each algorithm is executed step by step on the links of the platform, which no other job shares. docs/nccl.md has the errors on machines that were measured: give nccl-tests tables of yours by --samples."
+
+// Chart draws the times of the algorithms of the one operation that was predicted, by size.
+func (p *CollectivePredictions) Chart() (*chart.Chart, error) {
+	if len(p.Operations) != 1 {
+		return nil, optionErrorf("Operation", "a chart is of one operation: name one")
+	}
+	title := fmt.Sprintf("%d ranks", p.Ranks)
+	if p.nccl != nil {
+		title = p.nccl.describe()
+	}
+	return p.Operations[0].Chart(title), nil
+}
 
 // BroadcastTree draws the optimal broadcast of the first size.
 func (p *CollectivePredictions) BroadcastTree() (string, error) {

@@ -33,6 +33,11 @@ func newNCCLGroup(platformName, library string, ranks int) (*ncclGroup, error) {
 	if l == nil || err != nil {
 		return nil, err
 	}
+	return newNCCLGroupOf(p, l, ranks)
+}
+
+// newNCCLGroupOf returns the group for a platform's library that is NCCL.
+func newNCCLGroupOf(p *platform.Platform, l *model.Library, ranks int) (*ncclGroup, error) {
 	ranks = cmp.Or(ranks, p.Machine.Ranks.Default)
 	if err := checkRange("Ranks", ranks, 2, p.Machine.Ranks.Max); err != nil {
 		return nil, err
@@ -174,6 +179,7 @@ func (g *ncclGroup) predict(o collective.Operation, sizes []int, measured ncclTi
 		return c, err
 	}
 	methods := g.Methods(o)
+	c.Library = g.library.Name
 	for _, m := range methods {
 		c.Algorithms = append(c.Algorithms, reports.PredictedAlgorithm{Name: m.String(), ReordersRanks: o.IsReduction()})
 	}

@@ -41,6 +41,7 @@ func collectiveReport(ctx context.Context, machines []sample.Machine, given Para
 	isPredicted := false
 	for _, s := range subjects {
 		times, missing := predictSubject(ctx, machines, s, ps, hasGiven)
+		setLibraryChoices(times, machines, s)
 		r.Times = append(r.Times, times)
 		isPredicted = isPredicted || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.Model != "" })
 		for _, err := range missing {

@@ -58,3 +58,29 @@ func TestSingleLengthChart(t *testing.T) {
 		t.Error("one algorithm has a chart")
 	}
 }
+
+// The sentence says how often a library takes the fastest algorithm, what would be saved, which of
+// its algorithms were not measured, and if nothing is known of them. Times whose intervals overlap
+// are as fast.
+func TestLibraryChoiceSentence(t *testing.T) {
+	at := func(algorithm string, bytes int, us float64, choice string) compare.CollectiveComparison {
+		return compare.CollectiveComparison{CollectiveTimes: compare.CollectiveTimes{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, LastRankEnd: us, Low: us - 1, High: us + 1}, LibraryChoice: choice}
+	}
+	for want, cs := range map[string][]compare.CollectiveComparison{
+		"x takes the fastest one.":                  {at("linear", 8, 10, "linear"), at("ring", 8, 20, "linear")},
+		"x takes the fastest one at all 2 lengths.": {at("linear", 8, 10, "linear"), at("ring", 8, 20, "linear"), at("linear", 64, 11.5, "linear"), at("ring", 64, 10, "linear")},
+		"x takes the fastest one at 1 of 2 lengths; the most is saved by ring instead of linear for bcast of 64 B among 4 ranks: 50 %.":             {at("linear", 8, 10, "linear"), at("ring", 8, 20, "linear"), at("linear", 64, 40, "linear"), at("ring", 64, 20, "linear")},
+		"x takes the fastest one. x also takes chain, which was not measured.":                                                                      {at("linear", 8, 10, "linear"), at("ring", 8, 20, "linear"), at("linear", 64, 40, "chain"), at("ring", 64, 20, "chain")},
+		"Which algorithm x takes is not known.":                                                                                                     {at("linear", 8, 10, ""), at("ring", 8, 20, "")},
+		"x takes the fastest one at 0 of 1 length; the most is saved by ring instead of the library's choice for bcast of 8 B among 4 ranks: 50 %.": {at("", 8, 20, ""), at("ring", 8, 10, "")},
+		"By the rules of its version, x takes linear for bcast of 8 B among 4 ranks, ring from 64 B on.":                                            {at("vendor", 8, 20, "linear"), at("vendor", 16, 20, "linear"), at("vendor", 64, 20, "ring")},
+	} {
+		if got := strings.ReplaceAll(libraryChoiceSentence("x", cs), format.NonBreakingSpace, " "); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	unknown := []compare.CollectiveComparison{at("vendor", 8, 20, "")}
+	if got := libraryChoiceSentence("x", unknown); got != "Which algorithm x takes is not known." {
+		t.Errorf("%q", got)
+	}
+}

@@ -65,7 +65,7 @@ func (r *CollectiveReport) Document() *doc.Document {
 		}
 		d.AddSection(s)
 	}
-	d.Answer = r.costSentence()
+	d.Answer = joinSentences(r.costSentence(), r.libraryChoiceSentences(all))
 	d.AddSection(warningSection(r.Warnings))
 	addProvenance(d, r.Machines, all)
 	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
@@ -377,11 +377,15 @@ func addBlockNote(t *doc.Table, operation string) {
 func fastestTables(fs []compare.FastestAlgorithm) []*doc.Table {
 	var all doc.TableList
 	model := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return f.FastestByModel.Operation != "" })
+	choice := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return takenAlgorithm(f) != "" })
 	for _, f := range fs {
-		t := all.FindOrAdd(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.PlaceName(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
+		t := all.FindOrAdd(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.PlaceName(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model, choice) })
 		t.BeginGroup(f.Operation)
 		took, _ := f.RankedTime()
 		row := []doc.Cell{doc.BytesCell(f.Bytes), fastestCell(t, f), doc.NumberCell(took), doc.TextCell(f.NextFastest.Algorithm), doc.TextCell(format.Percent(f.LeadPercent()))}
+		if choice {
+			row = append(row, takenCell(t, f), doc.TextCell(format.WithDecimals(f.SavingPercent(), 1)))
+		}
 		if model {
 			row = append(row, doc.TextCell(f.FastestByModel.Algorithm), doc.TextCell(format.Percent(f.LossPercent())))
 		}
@@ -402,8 +406,35 @@ func fastestCell(t *doc.Table, f compare.FastestAlgorithm) doc.Cell {
 	return doc.TextCell(f.Algorithm).WithTone(doc.DoubtfulTone)
 }
 
-func fastestTable(model bool) *doc.Table {
+// takenAlgorithm names what the library takes, or returns "".
+func takenAlgorithm(f compare.FastestAlgorithm) string {
+	if f.Taken.Operation != "" {
+		return cmp.Or(f.Taken.LibraryChoice, f.Taken.Algorithm, libraryChoice)
+	}
+	return f.LibraryChoice
+}
+
+// takenCell names what the library takes. It is marked if another algorithm is faster.
+func takenCell(t *doc.Table, f compare.FastestAlgorithm) doc.Cell {
+	name := takenAlgorithm(f)
+	switch {
+	case name == "":
+		t.AddNote("- it is not known what the library takes.")
+		return doc.EmptyCell
+	case f.Taken.Operation == "":
+		t.AddNote("An algorithm that the library takes and that was not measured has no saving: measure it with --algorithm.")
+	case f.SavingPercent() > 0:
+		return doc.TextCell(name).WithTone(doc.StrongTone)
+	}
+	return doc.TextCell(name)
+}
+
+func fastestTable(model, choice bool) *doc.Table {
 	t := &doc.Table{Name: "fastest", Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn}, {Heading: "measured"}, {Heading: "us", Kind: doc.NumberColumn}, {Heading: "next"}, {Heading: "slower\n%", Kind: doc.NumberColumn}}}
+	if choice {
+		t.Columns = append(t.Columns, doc.Column{Heading: "library takes"}, doc.Column{Heading: "saved\n%", Kind: doc.NumberColumn})
+		t.AddNote("library takes: by its own rules, if no algorithm is forced; saved: by how much the fastest is shorter than that, and 0 if their intervals overlap.")
+	}
 	if model {
 		t.Columns = append(t.Columns, doc.Column{Heading: "by the model"}, doc.Column{Heading: "loss\n%", Kind: doc.NumberColumn})
 		t.AddNote("loss: by how much the algorithm that the model would choose is slower than the fastest.")

@@ -67,15 +67,16 @@ func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Ch
 	}
 }
 
-// libraryChoice is what times are called that no algorithm was forced for.
+// libraryChoice names the algorithm that the library takes if none is forced.
 const libraryChoice = "the library's choice"
 
 // singleLengthChart is the chart of the algorithms for one operation at one length, the fastest
 // first, with what the best would save of what the library chooses. It is nil for one algorithm.
 func singleLengthChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 	type ranked struct {
-		name string
-		us   float64
+		name    string
+		us      float64
+		isTaken bool
 	}
 	var all []ranked
 	own := math.NaN()
@@ -84,9 +85,12 @@ func singleLengthChart(name string, cs []compare.CollectiveComparison) *chart.Ch
 		if math.IsNaN(us) {
 			continue
 		}
-		x := ranked{c.Algorithm, us}
-		if c.Algorithm == "" {
+		x := ranked{c.Algorithm, us, c.IsLibraryChoice()}
+		switch {
+		case c.IsUnforced():
 			x.name, own = libraryChoice, us
+		case x.isTaken:
+			x.name, own = c.Algorithm+", "+libraryChoice, us
 		}
 		all = append(all, x)
 	}
@@ -98,7 +102,7 @@ func singleLengthChart(name string, cs []compare.CollectiveComparison) *chart.Ch
 	g := chart.StripGroup{}
 	for _, x := range all {
 		color := chart.Blue
-		if x.name == libraryChoice {
+		if x.isTaken {
 			color = chart.Orange
 		}
 		g.Rows = append(g.Rows, chart.StripRow{Name: x.name, Note: format.Number(x.us*in.factor) + format.NonBreakingSpace + in.unit, Bars: []chart.Bar{{End: x.us * in.factor, Color: color}}})
@@ -127,6 +131,7 @@ type algorithmChart struct {
 	chart.StackedPlot
 	predicted bool
 	isGrey    bool // some algorithms are grey
+	hasTaken  bool // the library's choices are marked
 }
 
 // maxColouredAlgorithms is how many of them a chart shows in colours if there are no more.
@@ -175,7 +180,16 @@ func (a algorithmChart) chartText(text string) string {
 	if a.isGrey {
 		text += " Algorithms that are the fastest at some length are in colours, all others grey."
 	}
+	if a.hasTaken {
+		text += " Rings are " + libraryChoice + "."
+	}
 	return text
+}
+
+// takenSeries returns rings around the points of the algorithms that the library takes.
+func takenSeries(points []chart.Point) chart.Series {
+	slices.SortStableFunc(points, func(p, q chart.Point) int { return cmp.Compare(p.X, q.X) })
+	return chart.Series{Name: libraryChoice, Style: chart.Style{Color: chart.Black, HasRing: true}, Points: points}
 }
 
 // algorithmChartOf returns the chart of the times of one way to begin. The model is of the one that
@@ -184,6 +198,7 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 	a := algorithmChart{StackedPlot: chart.StackedPlot{Upper: chart.SizePlot{YLabel: "time (us)", ShowsAllIntervals: true}, Lower: chart.SizePlot{YLabel: "model above measured (%)", IsSigned: true}}}
 	algorithms := groupByAlgorithm(cs)
 	best := fastestAnywhere(cs, algorithms)
+	var taken []chart.Point
 	for i, of := range algorithms {
 		at := algorithmIndex(of[0].Operation, of[0].Algorithm)
 		l := subjectStyle(at)
@@ -210,7 +225,11 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 			if !math.IsNaN(p.Y) {
 				times.Points = append(times.Points, p)
 			}
-			if counts := math.IsNaN(c.LastRankEnd) == barrier; counts && hasPredictions(c) {
+			counts := math.IsNaN(c.LastRankEnd) == barrier
+			if counts && len(algorithms) > 1 && c.IsLibraryChoice() && !math.IsNaN(p.Y) {
+				taken = append(taken, chart.Point{X: p.X, Y: p.Y, Bytes: p.Bytes})
+			}
+			if counts && hasPredictions(c) {
 				a.predicted = true
 				if best == nil || slices.Contains(best, c.Algorithm) {
 					model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
@@ -227,6 +246,13 @@ func algorithmChartOf(cs []compare.CollectiveComparison, barrier bool) algorithm
 	}
 	if a.isGrey {
 		a.drawOthersGrey()
+	}
+	if a.hasTaken = len(taken) > 0; a.hasTaken {
+		rings := takenSeries(taken)
+		a.Upper.Series = append(a.Upper.Series, rings)
+		if a.isGrey {
+			a.Upper.LegendRows = append([][]chart.Series{{rings}}, a.Upper.LegendRows...)
+		}
 	}
 	return a
 }

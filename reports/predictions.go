@@ -239,7 +239,8 @@ type PredictedCollective struct {
 	UnsuitedAlgorithms []*collective.Algorithm // which cannot serve these ranks
 	MessageLimit       int                     // an algorithm with more messages is not computed
 
-	Choices  []int     // the algorithm that the library takes, by size; nil: not known
+	Library  string    // that chooses algorithms
+	Choices  []int     // the algorithm that it takes, by size; nil: not known
 	Measured []float64 // what its choice took in us, by size; NaN: not measured; nil: nothing was
 }
 
@@ -266,6 +267,7 @@ func (a PredictedAlgorithm) timeAt(i int) PredictedTime {
 // model.
 func PredictedCollectives(title string, all []PredictedCollective, caveats ...string) *doc.Document {
 	d := &doc.Document{Title: "Collective operations of " + title}
+	d.Answer = predictedChoiceSentence(all)
 	for _, c := range all {
 		d.AddTables(c.Operation, c.Operation, c.table(title))
 	}
@@ -286,8 +288,7 @@ func (c PredictedCollective) table(title string) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Heading: name + "\nus", Kind: doc.NumberColumn})
 	}
 	for i, k := range c.Sizes {
-		known := slices.DeleteFunc(slices.Clone(c.Algorithms), func(a PredictedAlgorithm) bool { return !a.Positions[i].HasTime() })
-		slices.SortStableFunc(known, func(a, b PredictedAlgorithm) int { return cmp.Compare(a.Costs[i].LastEnd, b.Costs[i].LastEnd) })
+		known := c.rankedAt(i)
 		var best string
 		var ties []string
 		for n, a := range known {
@@ -359,7 +360,12 @@ func (c PredictedCollective) choiceCells(i int, known []PredictedAlgorithm) []do
 	percent := func(reference float64) doc.Cell {
 		return doc.TextCell(format.WithDecimals(100*(t/reference-1), 1))
 	}
-	cells := []doc.Cell{doc.TextCell(taken.Name), percent(known[0].Costs[i].LastEnd.Micros())}
+	cells := []doc.Cell{doc.TextCell(taken.Name), doc.EmptyCell}
+	if taken.Positions[i].HasTime() {
+		if cells[1] = percent(known[0].Costs[i].LastEnd.Micros()); taken.Name != known[0].Name {
+			cells[0].Tone = doc.StrongTone
+		}
+	}
 	switch {
 	case c.Measured == nil:
 	case math.IsNaN(c.Measured[i]):

@@ -58,7 +58,7 @@ within nodes, unless --place names one tier for all.`,
 	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
 	addPrintFlags(cmd)
-	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size")
+	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size; with --collective for a chart of the algorithms, the fastest first")
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
 	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict a collective operation, or all: every algorithm, and which is fastest")
 	for name, o := range collective.OtherNames {
@@ -89,11 +89,14 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 	if p.samplesFile != "" && *p.collective == "" {
 		return newUsageError(cmd, errors.New("--samples: it is for --collective"))
 	}
+	if p.diagramFile != "" && filepath.Ext(p.diagramFile) != ".svg" {
+		return newUsageError(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagramFile))
+	}
 	if p.drawsTree && *p.collective != collective.Bcast.String() {
 		return newUsageError(cmd, errors.New("--tree: it is for --collective bcast"))
 	}
-	if *p.collective != "" && (p.protocols != "" || p.diagramFile != "" || p.printsTerms) {
-		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol, --diagram and --explain"))
+	if *p.collective != "" && (p.protocols != "" || p.printsTerms) {
+		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol and --explain"))
 	}
 	var lengths []int
 	if p.sizesText != "" {
@@ -116,9 +119,6 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 }
 
 func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
-	if p.diagramFile != "" && filepath.Ext(p.diagramFile) != ".svg" {
-		return newUsageError(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagramFile))
-	}
 	if p.paramsFile != "" && p.protocols == "" && (p.diagramFile != "" || p.printsTerms) {
 		return newUsageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
 	}
@@ -166,6 +166,15 @@ func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.P
 	printWarnings(cmd, x.Warnings)
 	if err := writeFile(cmd, p.outputPath, x.WriteCSV, "predictions"); err != nil {
 		return fmt.Errorf("predictions: %w", err)
+	}
+	if p.diagramFile != "" {
+		c, err := x.Chart()
+		if err != nil {
+			return usageErrorWithFlag(cmd, err)
+		}
+		if err := writeFile(cmd, p.diagramFile, func(w io.Writer) error { return c.SVG(w, chart.DefaultWidth) }, "chart of algorithms"); err != nil {
+			return fmt.Errorf("diagram: %w", err)
+		}
 	}
 	if err := printDocument(cmd, x.Document()); err != nil || !p.drawsTree {
 		return err

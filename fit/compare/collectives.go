@@ -219,6 +219,18 @@ type CollectiveComparison struct {
 	CollectiveTimes
 	Predicted float64 // microseconds; NaN: there is no model
 	Model     string  // the source of the model's parameters; "": there is no model
+
+	LibraryChoice string // the algorithm that the library takes if none is forced; "": not known
+}
+
+// IsUnforced reports whether no algorithm was forced: the time is that of the library's choice.
+func (c CollectiveTimes) IsUnforced() bool {
+	return c.Algorithm == "" || c.Algorithm == sample.UnforcedAlgorithm
+}
+
+// IsLibraryChoice reports whether the time is that of the algorithm that the library takes.
+func (c CollectiveComparison) IsLibraryChoice() bool {
+	return c.IsUnforced() || c.Algorithm == c.LibraryChoice
 }
 
 // WithoutPrediction returns times without a model.

@@ -14,6 +14,7 @@ type FastestAlgorithm struct {
 	NextFastest          CollectiveComparison // the fastest of the others
 	IsClear              bool                 // the interval of its time ends before that of any other begins
 	FastestByModel       CollectiveComparison // the fastest by the model; without an Operation if there is no model
+	Taken                CollectiveComparison // what the library takes; without an Operation if that is not known or was not measured
 }
 
 // LossPercent returns by how many percent the algorithm that the model chooses is slower than the
@@ -27,6 +28,18 @@ func (f FastestAlgorithm) LossPercent() float64 {
 
 // LeadPercent returns by how many percent the next algorithm is slower.
 func (f FastestAlgorithm) LeadPercent() float64 { return f.slowerPercent(f.NextFastest) }
+
+// SavingPercent returns by how many percent the fastest algorithm shortens the time of the one that
+// the library takes: 0 if it is that one, or if their intervals overlap; NaN if it is not known.
+func (f FastestAlgorithm) SavingPercent() float64 {
+	switch {
+	case f.Taken.Operation == "":
+		return math.NaN()
+	case f.Taken.Low <= f.High:
+		return 0
+	}
+	return 100 * (1 - f.rankedMicros()/f.Taken.rankedMicros())
+}
 
 func (f FastestAlgorithm) slowerPercent(c CollectiveComparison) float64 {
 	return 100 * (c.rankedMicros() - f.rankedMicros()) / f.rankedMicros()
@@ -54,6 +67,9 @@ func fastestOfLength(of []CollectiveComparison) FastestAlgorithm {
 		f.IsClear = f.IsClear && c.Low > f.High
 	}
 	for _, c := range of {
+		if f.Taken.Operation == "" && c.IsLibraryChoice() || c.IsUnforced() {
+			f.Taken = c
+		}
 		if c.Model != "" && (f.FastestByModel.Operation == "" || c.Predicted < f.FastestByModel.Predicted) {
 			f.FastestByModel = c
 		}

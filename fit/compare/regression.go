@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -144,7 +145,7 @@ func (r Regression) advice() string {
 	if r.LoadFactor > 1.01 {
 		by := "any number of"
 		if !math.IsInf(r.LoadFactor, 1) {
-			by = fmt.Sprintf("up to %.2g", r.LoadFactor)
+			by = "up to " + strconv.FormatFloat(r.LoadFactor, 'f', max(0, 1-int(math.Log10(r.LoadFactor))), 64)
 		}
 		why = append(why, fmt.Sprintf("Other programs took processor time from the second run, which can make it %s times as long.", by))
 	}

@@ -269,7 +269,7 @@ func TestRegressionUnderOtherLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := set.JudgeRegression(0.05)
-		if r.Judgement != c.want || (c.want == UndecidedJudgement) != strings.Contains(r.String(), "which can make it up to 4 times as long") {
+		if r.Judgement != c.want || (c.want == UndecidedJudgement) != strings.Contains(r.String(), "which can make it up to 4.0 times as long") {
 			t.Errorf("side %d, factor %v: %v", c.side, c.factor, r)
 		}
 	}
