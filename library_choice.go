@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/nccl"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -38,11 +39,7 @@ func platformChooser(p *platform.Platform, l *model.Library, ranks int, nodes *c
 		return nil
 	}
 	return func(o collective.Operation, _, bytes int) string {
-		call, err := g.call(o, bytes)
-		if err != nil {
-			return ""
-		}
-		return g.Choice(call).String()
+		return g.Choice(nccl.Call{Operation: o, Bytes: bytes * g.blocks(o)}).String()
 	}
 }
 
