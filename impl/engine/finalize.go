@@ -99,7 +99,7 @@ func (r *Rank) callThatBegan(o *Op) *call {
 	if r.overlapChecker == nil {
 		return nil
 	}
-	return r.overlapChecker.calls[o]
+	return o.trackedCall
 }
 
 // FinishDetached makes progress until buffered messages and freed operations are complete, because

@@ -31,6 +31,7 @@ type Op struct {
 	layout             Layout           // receive: layout of the user's data; nil: contiguous
 	mismatch           *receiveMismatch // receive: how the message differs; nil: it fits
 	persistentTemplate *PersistentTemplate
+	trackedCall        *call // in a checked program: the call whose memory is tracked; nil: none is
 	next               *Op
 }
 

@@ -14,7 +14,6 @@ import (
 type overlapChecker struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
-	calls           map[*Op]*call
 	freeCalls       *call
 	messagesByPeer  map[int][2]int // messages sent to each rank, and received from it
 }
@@ -71,7 +70,7 @@ func (r *Rank) trackReceive(o *Op) {
 		}
 	}
 	w.receives.add(c.runs)
-	w.calls[o] = c
+	o.trackedCall = c
 }
 
 // trackSend starts to track a send, which must not overlap an active receive. The data of a
@@ -84,7 +83,7 @@ func (r *Rank) trackSend(o *Op) {
 	c := r.currentCall()
 	c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
 	r.overlapChecker.sends.add(c.runs)
-	r.overlapChecker.calls[o] = c
+	o.trackedCall = c
 }
 
 // checkNotBeingReceived reports memory that is read now and overlaps an active receive.
@@ -147,11 +146,11 @@ func (r *Rank) stopTrackingMemory(o *Op) {
 
 // stopTracking stops tracking an operation.
 func (w *overlapChecker) stopTracking(o *Op) {
-	c := w.calls[o]
+	c := o.trackedCall
 	if c == nil {
 		return
 	}
-	delete(w.calls, o)
+	o.trackedCall = nil
 	if o.Receive {
 		w.receives.remove(c.runs)
 	} else {

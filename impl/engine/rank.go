@@ -107,7 +107,7 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	}
 	r.hasCallObserver = cfg.Check != CheckOff || cfg.OnCall != nil || cfg.OnFunction != nil
 	if cfg.Check != CheckOff {
-		r.overlapChecker = &overlapChecker{owner: goroutineID(), calls: map[*Op]*call{}, messagesByPeer: map[int][2]int{}}
+		r.overlapChecker = &overlapChecker{owner: goroutineID(), messagesByPeer: map[int][2]int{}}
 	}
 	e.Setup(r)
 }
