@@ -1,6 +1,7 @@
 package toolchain
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -138,5 +139,25 @@ func TestShorten(t *testing.T) {
 		if got := shorten(name, all, missing); got != want {
 			t.Errorf("%s is shortened to %s, want %s", name, got, want)
 		}
+	}
+}
+
+// The version of a program depends on each installed file but for those that are generated for
+// Fortran, and on each of its own files.
+func TestVersionDependsOnInterface(t *testing.T) {
+	ofFortran := []string{"mpif.h", "mpi.f90", "mpi_f08.f90", "procedures.h", "aliases.h", "exports"}
+	own := interfaceFiles()
+	for name, text := range installedFiles() {
+		if own[name] != text && !slices.Contains(ofFortran, name) {
+			t.Errorf("%s is installed, and does not determine the version", name)
+		}
+	}
+	before := hashFiles(own)
+	for name, text := range own {
+		own[name] = text + "\n"
+		if bytes.Equal(hashFiles(own), before) {
+			t.Errorf("a change of %s does not change the version", name)
+		}
+		own[name] = text
 	}
 }

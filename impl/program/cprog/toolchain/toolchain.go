@@ -244,28 +244,42 @@ func isThisProgram(command string) bool {
 
 // installedFiles returns the files installed for the compiler, by name.
 func installedFiles() map[string]string {
+	all := interfaceFiles()
+	maps.Copy(all, map[string]string{"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
+		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"})
+	return all
+}
+
+// interfaceFiles returns those that determine the interface between a compiled program and loggp.
+// What is generated for Fortran calls the same functions with the constants of mpi.h, and takes ten
+// times as long to generate.
+func interfaceFiles() map[string]string {
 	return map[string]string{"mpi.h": Header(), "rank.h": sourceText("rank.h"), "runtime.c": sourceText("runtime.c"), "threads.c": sourceText("threads.c"), "stubs.c": stubSource(),
-		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "mpi_f08.f90": Fortran08Module(), "fortran.c": sourceText("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
-		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
+		"fortran.c": sourceText("fortran.c")}
+}
+
+// hashFiles returns a hash of files by name.
+func hashFiles(files map[string]string) []byte {
+	hash := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(hash, "%s\n%s\n", name, files[name])
+	}
+	return hash.Sum(nil)
 }
 
 // Version identifies the functions with which a program is compiled. A program with another version
 // is not run, because its function numbers differ.
 var Version = sync.OnceValue(func() int64 {
-	hash := sha256.New()
-	all := installedFiles()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(hash, "%s\n%s\n", name, all[name])
-	}
-	return int64(binary.LittleEndian.Uint64(hash.Sum(nil)) >> 1)
+	return int64(binary.LittleEndian.Uint64(hashFiles(interfaceFiles())) >> 1)
 })
 
 // install writes the files to a directory named after their contents, and compiles the objects that
 // are linked into programs. It does nothing if the directory exists. more may add files before the
 // directory gets its final name.
 func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(ctx context.Context, dir string) error) error {
+	files := installedFiles()
 	hash := sha256.New()
-	fmt.Fprintln(hash, Version())
+	hash.Write(hashFiles(files))
 	fmt.Fprintln(hash, c.command, cc, objects, runtime.GOARCH, c.Library())
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -283,7 +297,7 @@ func (c *Compiler) install(ctx context.Context, cc, objects []string, more func(
 		return fmt.Errorf("preparing C programs: %w", err)
 	}
 	defer os.RemoveAll(work)
-	for name, text := range installedFiles() {
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("preparing C programs: %w", err)
 		}
