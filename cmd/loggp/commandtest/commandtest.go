@@ -78,7 +78,7 @@ exit $status
 // of other tools and traces. root is the root of the source.
 func ExampleFiles(t *testing.T, root string) map[string]string {
 	t.Helper()
-	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv", "h100.txt": "field/n1_nccl.txt", "nccl-tests.txt": "nccl-16-h100.txt"}
+	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "dane-latency.txt": "dane-latency.txt", "dane-bw.txt": "dane-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv", "h100.txt": "field/n1_nccl.txt", "nccl-tests.txt": "nccl-16-h100.txt"}
 	for rank := range 8 {
 		name := fmt.Sprintf("all_reduce_8.%d.et", rank)
 		files[name] = "../../../model/trace/testdata/" + name
