@@ -176,6 +176,13 @@ func (m *Machine) HasCounters() bool {
 	return m.HasRemoteMemory() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))
 }
 
+// HasAtomicMemory reports whether interfaces execute atomic operations in the memory of other
+// ranks: those of RDMA interfaces do.
+func (m *Machine) HasAtomicMemory() bool {
+	_, isFabric := m.network().(*Fabric)
+	return isFabric && m.HasCounters()
+}
+
 // RankLimits bounds the number of processors of a job.
 type RankLimits struct{ Default, Min, Max int }
 

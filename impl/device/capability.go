@@ -76,6 +76,31 @@ type Memory interface {
 	Get(dst int, k Key, off int, b []byte, done Head)
 }
 
+// AtomicMemory is a Memory in whose 64-bit words the machine can execute atomic operations without
+// the help of the rank that exposes them, one after the other. Words are aligned, and in the byte
+// order of the processor. Operations wait for the answer; refused is true where the word is not
+// exposed, and nothing has changed.
+type AtomicMemory interface {
+	Memory
+
+	// HasAtomics reports whether the machine executes them. If not, the methods must not be called.
+	HasAtomics() bool
+
+	// FetchAndAddWord adds delta to a word and returns its value before.
+	FetchAndAddWord(dst int, k Key, off int, delta uint64) (old uint64, refused bool)
+
+	// CompareAndSwapWord sets a word that equals compare to value, and returns its value before.
+	CompareAndSwapWord(dst int, k Key, off int, compare, value uint64) (old uint64, refused bool)
+}
+
+// Atomics returns a memory as one with atomic operations, or nil if it has none.
+func Atomics(m Memory) AtomicMemory {
+	if a, ok := m.(AtomicMemory); ok && a.HasAtomics() {
+		return a
+	}
+	return nil
+}
+
 // CountersPerRank is how many counters each rank has.
 const CountersPerRank = 2
 

@@ -127,6 +127,25 @@ func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head)
 	m.appendEvent(Event{Kind: Get, From: from, Peer: dst, Head: done, Amount: len(b)})
 }
 
+// HasAtomics implements device.AtomicMemory, as do the methods below.
+func (m *memory) HasAtomics() bool { return device.Atomics(m.Memory) != nil }
+
+// FetchAndAddWord implements device.AtomicMemory.
+func (m *memory) FetchAndAddWord(dst int, k device.Key, off int, delta uint64) (uint64, bool) {
+	from := m.Now()
+	old, refused := device.Atomics(m.Memory).FetchAndAddWord(dst, k, off, delta)
+	m.appendEvent(Event{Kind: FetchAndAdd, From: from, Peer: dst, Amount: int(delta)})
+	return old, refused
+}
+
+// CompareAndSwapWord implements device.AtomicMemory.
+func (m *memory) CompareAndSwapWord(dst int, k device.Key, off int, compare, value uint64) (uint64, bool) {
+	from := m.Now()
+	old, refused := device.Atomics(m.Memory).CompareAndSwapWord(dst, k, off, compare, value)
+	m.appendEvent(Event{Kind: CompareAndSwap, From: from, Peer: dst, Amount: int(value)})
+	return old, refused
+}
+
 // start keeps the head of an access that will end.
 func (p *port) start(done device.Head) {
 	p.mutex.Lock()

@@ -44,7 +44,7 @@ func (e Event) Text(tell func(head device.Head) string) string {
 		return fmt.Sprintf("copy %d", e.Amount)
 	case Delay:
 		return "delay"
-	case FetchAndAdd, FetchAndStore:
+	case FetchAndAdd, FetchAndStore, CompareAndSwap:
 		return fmt.Sprintf("%v %d at %d", e.Kind, e.Amount, e.Peer)
 	}
 	way := "to"

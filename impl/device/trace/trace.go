@@ -18,19 +18,20 @@ type Kind uint8
 
 // The kinds of events. A look for a packet that found none is no event.
 const (
-	Send          Kind = iota // a packet was sent
-	Recv                      // a packet was taken, after waiting for it or not
-	Put                       // a remote write was started
-	Get                       // a remote read was started
-	Done                      // a remote access was found ended
-	FetchAndAdd               // a value was added to a remote counter
-	FetchAndStore             // a value was swapped with that of a remote counter
-	Spend                     // software worked
-	Copy                      // the processor copied
-	Delay                     // the processor did something else
+	Send           Kind = iota // a packet was sent
+	Recv                       // a packet was taken, after waiting for it or not
+	Put                        // a remote write was started
+	Get                        // a remote read was started
+	Done                       // a remote access was found ended
+	FetchAndAdd                // a value was added to a remote counter
+	FetchAndStore              // a value was swapped with that of a remote counter
+	CompareAndSwap             // a remote word was swapped with a value if it equaled another
+	Spend                      // software worked
+	Copy                       // the processor copied
+	Delay                      // the processor did something else
 )
 
-var kindNames = [...]string{"send", "recv", "put", "get", "done", "add", "swap", "spend", "copy", "delay"}
+var kindNames = [...]string{"send", "recv", "put", "get", "done", "add", "swap", "compare and swap", "spend", "copy", "delay"}
 
 // String returns the name of the kind, as it is printed.
 func (k Kind) String() string { return kindNames[k] }

@@ -151,6 +151,23 @@ func (m observedMemory) Get(dst int, k device.Key, off int, b []byte, done devic
 	m.port.noteActivity("get", model.SendActivity, 0)
 }
 
+// HasAtomics implements device.AtomicMemory, as do the methods below.
+func (m observedMemory) HasAtomics() bool { return device.Atomics(m.Memory) != nil }
+
+// FetchAndAddWord implements device.AtomicMemory.
+func (m observedMemory) FetchAndAddWord(dst int, k device.Key, off int, delta uint64) (uint64, bool) {
+	old, refused := device.Atomics(m.Memory).FetchAndAddWord(dst, k, off, delta)
+	m.port.noteActivity("atomic", model.WaitActivity, 0)
+	return old, refused
+}
+
+// CompareAndSwapWord implements device.AtomicMemory.
+func (m observedMemory) CompareAndSwapWord(dst int, k device.Key, off int, compare, value uint64) (uint64, bool) {
+	old, refused := device.Atomics(m.Memory).CompareAndSwapWord(dst, k, off, compare, value)
+	m.port.noteActivity("atomic", model.WaitActivity, 0)
+	return old, refused
+}
+
 // Counters implements device.Port.
 func (w observedPort) Counters() device.Counters {
 	if c := w.Port.Counters(); c != nil {

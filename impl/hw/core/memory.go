@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
@@ -165,10 +166,45 @@ func (x *RemoteAccess) Complete() {
 	}
 }
 
-// RegisterUpdate is an update of a register: setting it to a value, or adding the value.
+// RegisterUpdate is an update of a register, or of a word of memory: setting it to a value, adding
+// the value, or setting it if it equals another one.
 type RegisterUpdate struct {
-	replacesValue bool
-	value         int64
+	replacesValue, comparesValue bool
+	value, compared              int64
+	isOfMemory                   bool
+	memoryKey                    device.Key
+	memoryOffset                 int
+}
+
+// apply returns a value after the update.
+func (c *RegisterUpdate) apply(old int64) int64 {
+	switch {
+	case c.comparesValue && old != c.compared:
+		return old
+	case c.replacesValue:
+		return c.value
+	}
+	return old + c.value
+}
+
+// HasAtomics implements device.AtomicMemory, as do the methods below.
+func (p *Port) HasAtomics() bool { return p.Machine.HasAtomicMemory() }
+
+// FetchAndAddWord implements device.AtomicMemory.
+func (p *Port) FetchAndAddWord(dst int, k device.Key, off int, delta uint64) (uint64, bool) {
+	return p.requestWordUpdate(dst, RegisterUpdate{value: int64(delta), isOfMemory: true, memoryKey: k, memoryOffset: off})
+}
+
+// CompareAndSwapWord implements device.AtomicMemory.
+func (p *Port) CompareAndSwapWord(dst int, k device.Key, off int, compare, value uint64) (uint64, bool) {
+	return p.requestWordUpdate(dst, RegisterUpdate{replacesValue: true, comparesValue: true, value: int64(value), compared: int64(compare), isOfMemory: true, memoryKey: k, memoryOffset: off})
+}
+
+func (p *Port) requestWordUpdate(dst int, c RegisterUpdate) (uint64, bool) {
+	p.AwaitStore()
+	p.isWordRefused = false
+	old := p.requestRegisterUpdate(dst, 0, c)
+	return uint64(old), p.isWordRefused
 }
 
 // FetchAndAddRegister implements device.Counters.
@@ -178,7 +214,7 @@ func (p *Port) FetchAndAddRegister(dst, r int, delta int64) int64 {
 
 // FetchAndStoreRegister implements device.Counters.
 func (p *Port) FetchAndStoreRegister(dst, r int, value int64) int64 {
-	return p.requestRegisterUpdate(dst, r, RegisterUpdate{true, value})
+	return p.requestRegisterUpdate(dst, r, RegisterUpdate{replacesValue: true, value: value})
 }
 
 func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
@@ -191,10 +227,25 @@ func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
 // UpdateRegisterOf updates a register of a rank at the current time and returns the previous value.
 func (p *Port) UpdateRegisterOf(dst, r int, c RegisterUpdate) int64 {
 	q := &p.Ports[dst]
-	old := q.atomicRegisters[r]
-	if q.atomicRegisters[r] += c.value; c.replacesValue {
-		q.atomicRegisters[r] = c.value
+	if c.isOfMemory {
+		return p.updateWordOf(q, c)
 	}
+	old := q.atomicRegisters[r]
+	q.atomicRegisters[r] = c.apply(old)
+	q.resumeForChange()
+	return old
+}
+
+// updateWordOf updates a word of the memory that a rank exposes, and returns the previous value.
+func (p *Port) updateWordOf(q *Port, c RegisterUpdate) int64 {
+	there, ok := q.exposedMemory.Access(c.memoryKey, c.memoryOffset, 8)
+	if !ok {
+		p.isWordRefused = true
+		return 0
+	}
+	old := int64(binary.NativeEndian.Uint64(there))
+	binary.NativeEndian.PutUint64(there, uint64(c.apply(old)))
+	q.watchEventCount++
 	q.resumeForChange()
 	return old
 }

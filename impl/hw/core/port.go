@@ -46,6 +46,7 @@ type Port struct {
 	barriersEntered                    uint64 // number of hardware barriers that the rank has entered
 	broadcastsBegun, combinationsBegun int    // numbers of broadcasts and combinations that the rank has started (device.Control)
 	atomicRegisters                    [device.CountersPerRank]int64
+	isWordRefused                      bool // the last atomic operation in memory was
 	queues                             queueTable
 	channelQueues                      [device.NumPriorities]channelQueue
 }

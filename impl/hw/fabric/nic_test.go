@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -288,6 +289,47 @@ func TestAtomicsTakeTheirTurn(t *testing.T) {
 			t.Errorf("atomic operation %d takes %v, want %v", i, last[i], want)
 		}
 	}
+}
+
+// Interfaces add to words of exposed memory, and swap them if they equal a value, in the time of an
+// update of a register. A word that is not exposed is refused, and nothing changes.
+func TestAtomicsInMemory(t *testing.T) {
+	m, f := rdmaNodes(t, 4, 2)
+	f.NIC.Atomic = 10 * us
+	hwtest.Run(t, m, 8, func(p device.Port) {
+		memory := make([]byte, 32)
+		key := p.Memory().Expose(memory)
+		p.Delay(us)
+		if p.Rank() != 2 {
+			p.Delay(unit.Millisecond)
+			if want := map[int]uint64{5: 107}[p.Rank()]; binary.NativeEndian.Uint64(memory[8:]) != want {
+				t.Errorf("the word of rank %d is %d, want %d", p.Rank(), binary.NativeEndian.Uint64(memory[8:]), want)
+			}
+			return
+		}
+		atomics := device.Atomics(p.Memory())
+		begin := p.Now()
+		p.Counters().FetchAndAddRegister(5, 0, 1)
+		register := p.Now() - begin
+		for _, x := range []struct {
+			compare, value, before uint64 // compare 0: value is added
+		}{{0, 7, 0}, {9, 1, 7}, {7, 100, 7}, {0, 7, 100}} {
+			begin := p.Now()
+			old, refused := uint64(0), false
+			if x.compare > 0 {
+				old, refused = atomics.CompareAndSwapWord(5, key, 8, x.compare, x.value)
+			} else {
+				old, refused = atomics.FetchAndAddWord(5, key, 8, x.value)
+			}
+			if took := p.Now() - begin; old != x.before || refused || took != register {
+				t.Errorf("%+v: %d before, refused: %v, in %v, want %v", x, old, refused, took, register)
+			}
+		}
+		if _, refused := atomics.FetchAndAddWord(5, key, 32, 1); !refused {
+			t.Error("a word behind the memory is not refused")
+		}
+		p.Delay(unit.Millisecond)
+	})
 }
 
 // Ranks of a node access memory that no interface has registered. The ranks of other nodes do not.

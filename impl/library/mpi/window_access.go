@@ -55,6 +55,8 @@ type targetState struct {
 	mayHaveIncomplete bool // some accesses may not be complete at the target
 	unusedPosts       int  // number of exposures by the target, less the epochs of Start that used them
 	awaitsExposure    bool // it is in the group of Start, and this epoch has not used an exposure yet
+
+	hasAccumulateMessages bool // accumulates were messages, which atomic operations of the machine would overtake
 }
 
 // lockState says whether this rank has locked the memory of a target.
@@ -219,6 +221,9 @@ func (w *Window) startAccess(a *access) *engine.Op {
 	w.checkConflicts(a, &h)
 	if a.target == w.comm.rank || w.sharedMemory != nil {
 		w.accessLocally(a, &h)
+		return nil
+	}
+	if w.executeAtomically(a, &h) {
 		return nil
 	}
 	if o := w.accessDirectly(a, &h); o != nil {
