@@ -44,21 +44,18 @@ timers in a C program, built by its mpicc and started by its launcher.
 
 With --collective it measures collective operations of all ranks, by every algorithm. 'loggp
 compare' sets them beside the model.`,
-		Example: `  loggp measure --platform t3d
+		Example: `  loggp measure --platform shm -o here.csv
+  loggp measure --platform tcp --quick
+  loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv
+  loggp measure --platform mpi --collective all --quick -o vendor.csv
   loggp measure --platform t3d --modes send,isend,ssend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
   loggp measure --platform t3d --place intra -o intra.csv
   loggp measure --platform t3d --ranks 8 --pairs all -o pairs.csv
   loggp measure --platform t3d --level message -o message.csv
-  loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%
-  loggp measure --platform shm -o here.csv
-  loggp measure --platform tcp --quick
-  loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv
-  loggp measure --platform shm --pairs all -o cores.csv
   loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
-  loggp measure --platform shm --collective all --quick
-  loggp measure --platform mpi --collective all --quick -o vendor.csv
-  loggp measure --platform dgx-h100 --library nccl -n 16 --collective allreduce --sizes 8..16GiB*8`,
+  loggp measure --platform dgx-h100 --library nccl -n 16 --collective allreduce --sizes 8..16GiB*8
+  loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}

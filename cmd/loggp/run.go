@@ -58,11 +58,16 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
 		Short: "Run a parallel program on an emulated machine, or on this one",
-		Long: `run executes a program that ships with loggp on an emulated machine, with real data, checks its
-result, and prints where the time of each rank went: computing, processor time for communication
-(overhead), and waiting. Computing is charged by the number of operations, at the platform's time
-for one, or at --operation. Collective operations use the library's table of algorithms, or those of
---collective; docs/algorithms.md lists them.
+		Long: `run executes a program on an emulated machine, with real data, and prints where the time of each
+rank went: computing, processor time for communication (overhead), and waiting.
+
+A path such as ./hello is a C or Fortran program that 'loggp cc' or 'loggp fc' has compiled:
+docs/c.md. Its output goes to standard output, the times to standard error. Put flags before the
+path and the program's arguments after it.
+
+Programs that ship with loggp check their results. Computing is charged by the number of operations,
+at the platform's time for one, or at --operation. Collective operations use the library's table of
+algorithms, or those of --collective; docs/algorithms.md lists them.
 
 shift, incast and permutation are traffic without computing: they print the throughput of each flow
 and the busiest parts of the network.
@@ -73,36 +78,22 @@ program: docs/schedule.md.
 
 On platforms shm and tcp, which are this machine, ranks are processes and times are real.
 
-A path such as ./hello is a C or Fortran program that 'loggp cc' or 'loggp fc' has compiled:
-docs/c.md. Its output goes to standard output, the times to standard error. Put flags before the
-path and the program's arguments after it.
-
 A flag that has no effect on a program, or on a machine, is an error.
 
 The programs that ship with loggp, and kinds of files, are
 ` + strings.TrimSuffix(formatHelpList(8, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + formatPatternHelp(),
-		Example: `  loggp run --platform t3d -n 16 stencil
-  loggp run --platform now -n 8 --size 24 --rounds 10 cg
-  loggp run --platform convex -n 16 --operation 0s sort
-  loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
+		Example: `  loggp run --platform t3d -n 4 ./hello
+  loggp run --platform t3d -n 8 -o stencil stencil
   loggp run --platform t3d -n 8 --profile matmul
+  loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
   loggp run --platform start-x --place 8,4+4,3+3+2 --size 64KiB broadcasts
   loggp run --platform t3d -n 8 --class W npb-is
-  loggp run --platform t3d -n 32 --stride 4 --size 64KiB shift
-  loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume
-  loggp schedule bcast -n 8 --size 4KiB -o bcast.goal
-  loggp run --platform t3d bcast.goal
-  loggp run --platform shm bcast.goal
-  loggp run --platform t3d -n 8 --record cg.goal cg
-  loggp run --platform cc-cluster --library cc-mpi -n 8 --record is.goal npb-is
-  loggp schedule alltoallv --from is.goal -o phases.csv
-  loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is
-  loggp run --platform t3d -n 8 -o stencil stencil
   loggp run --platform t3d -n 8 --stride 2 -o shift.json shift
-  loggp run --platform t3d -n 4 ./hello
+  loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume
+  loggp run --platform t3d -n 2 --record cg.goal cg
+  loggp run --platform shm cg.goal
   loggp run --platform t3d -n 8 --library aclmpl,shmem --patterns all-to-all --sizes 8,1KiB,64KiB patterns
-  loggp run --platform t3d -n 2 --parameters -o parameters patterns
-  loggp run --platform shm -n 2 --patterns latency --sizes 8 patterns`,
+  loggp run --platform t3d -n 2 --parameters -o parameters patterns`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if p, ok := program.ProgramNamed(append(args, "")[0]); ok && p.IsExecutable {
 				return nil
