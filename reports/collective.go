@@ -44,7 +44,10 @@ func (r *CollectiveReport) Document() *doc.Document {
 	if words := machineName(all); words != "" {
 		d.Introduction = append(d.Introduction, words)
 	}
-	d.Introduction, d.KeyNumbers = append(d.Introduction, r.measuredSentence()), append(r.keyNumbers(all), warningKey(len(r.Warnings)))
+	d.Introduction, d.KeyNumbers = append(d.Introduction, r.measuredSentence()), append(r.keyNumbers(all), r.trustKeys(all)...)
+	if n := len(r.Warnings); n > 0 {
+		d.KeyNumbers = append(d.KeyNumbers, warningKey(n))
+	}
 	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", ShortTitle: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.ModelGaps}
 	for i, x := range all {
 		fs := compare.FastestAlgorithms(r.Times[i])

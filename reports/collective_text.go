@@ -38,6 +38,29 @@ func (r *CollectiveReport) trustSentences(all []reportSubject) []string {
 	return append(out, differingSettings(all)...)
 }
 
+// trustKeys say of each subject whether its times are sound, and why not.
+func (r *CollectiveReport) trustKeys(all []reportSubject) []doc.KeyNumber {
+	var out []doc.KeyNumber
+	for i, x := range all {
+		weak := 0
+		for _, c := range r.Times[i] {
+			if c.IsWeak() {
+				weak++
+			}
+		}
+		n := len(r.Times[i])
+		k := doc.KeyNumber{Name: x.name + ", trust", Value: "sound", Tone: doc.GoodTone, Note: fmt.Sprintf("%d of %s", n-weak, format.Plural(n, "time")), IsTrust: true}
+		if float64(n-weak) < minSoundShare*float64(n) {
+			k.Value, k.Tone, k.Note = "weak", doc.BadTone, "only "+k.Note+" are sound"
+		}
+		if x.factValues(sample.FailedChecksFact) != "" {
+			k.Value, k.Tone, k.Note = "weak", doc.BadTone, "the machine was busy; "+k.Note
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
 // maxModelError is the error of a model, in percent, from which on it is not to be relied on.
 const maxModelError = 25
 

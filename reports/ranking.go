@@ -160,7 +160,7 @@ const minSoundShare = 2.0 / 3
 
 // verdictOf says in a word and a reason how far the numbers of a transport can be trusted.
 func (s transportComparison) verdictOf(i int) doc.KeyNumber {
-	out := doc.KeyNumber{Name: s.subjects[i].name + ", trust", Value: "sound", Tone: doc.GoodTone}
+	out := doc.KeyNumber{Name: s.subjects[i].name + ", trust", Value: "sound", Tone: doc.GoodTone, IsTrust: true}
 	sound, all := s.countSound(i)
 	var reasons []string
 	if s.subjects[i].factValues("spoiled") != "" {

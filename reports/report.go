@@ -294,7 +294,10 @@ func keyNumbers(places []*fittedPlace) []doc.KeyNumber {
 }
 
 func warningKey(n int) doc.KeyNumber {
-	return doc.KeyNumber{Name: "warnings", Value: fmt.Sprint(n), Note: map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[n == 0]}
+	if n == 0 {
+		return doc.KeyNumber{Name: "Trust", Value: "sound", Tone: doc.GoodTone, Note: "nothing looked doubtful", IsTrust: true}
+	}
+	return doc.KeyNumber{Name: "Warnings", Value: fmt.Sprint(n), Tone: doc.DoubtfulTone, Note: "see below what they concern", IsTrust: true}
 }
 
 // findPlatform returns the platform of the name, or nil.

@@ -30,6 +30,8 @@ type KeyNumber struct {
 	Value string   `json:"value"`
 	Note  string   `json:"note,omitempty"`
 	Tone  CellTone `json:"-"` // of the value
+
+	IsTrust bool `json:"-"` // it says how far to trust the answer, and stands beside that
 }
 
 // File is data beside a page.

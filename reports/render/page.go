@@ -48,6 +48,8 @@ type renderedPage struct {
 	Style        template.CSS
 	Script       template.JS
 	FrontFigures []*drawnFigure // not those of the document, but drawn
+	Trust        []doc.KeyNumber
+	Cards        []doc.KeyNumber // the other key numbers
 	Sections     []renderedSection
 
 	files    []doc.File
@@ -106,6 +108,13 @@ func newPage(d *doc.Document) *renderedPage {
 	for _, s := range d.Sections {
 		for _, t := range s.Tables {
 			p.rowCount += t.CountRows()
+		}
+	}
+	for _, k := range d.KeyNumbers {
+		if k.IsTrust {
+			p.Trust = append(p.Trust, k)
+		} else {
+			p.Cards = append(p.Cards, k)
 		}
 	}
 	for _, f := range d.FrontFigures {

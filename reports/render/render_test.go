@@ -173,6 +173,24 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// What says how far to trust the answer stands below it and above the first chart, and not among
+// the cards.
+func TestTrustStandsBesideTheAnswer(t *testing.T) {
+	d := example()
+	d.Answer = "It takes 3 us."
+	d.FrontFigures, d.Sections[1].Figures = d.Sections[1].Figures[:1], d.Sections[1].Figures[1:]
+	d.KeyNumbers = append(d.KeyNumbers, doc.KeyNumber{Name: "Trust", Value: "weak", Note: "the machine was busy", Tone: doc.BadTone, IsTrust: true})
+	dir := filepath.Join(t.TempDir(), "page")
+	if err := WritePage(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	page := reporttest.ReadFiles(t, dir)["index.html"]
+	answer, trust, figure, cards := strings.Index(page, "It takes 3 us."), strings.Index(page, `Trust: <span class="bad">weak</span>, the machine was busy.`), strings.Index(page, "<figure"), strings.Index(page, `<dl class="key">`)
+	if answer < 0 || trust < answer || figure < trust || cards < figure || strings.Contains(page[cards:], "the machine was busy") {
+		t.Errorf("answer, trust, first chart and cards are at %d, %d, %d and %d", answer, trust, figure, cards)
+	}
+}
+
 // The script of pages asks nothing of anybody, keeps nothing, and makes no code of texts.
 func TestScript(t *testing.T) {
 	for _, bad := range []string{"fetch", "XMLHttpRequest", "import", "WebSocket", "sendBeacon", "eval", "Function(", "innerHTML", "outerHTML", "document.write", "localStorage", "cookie", "http:", "https:", "</"} {

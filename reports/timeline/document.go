@@ -266,7 +266,7 @@ func (t Trace) keyNumbers() []doc.KeyNumber {
 	for _, n := range names {
 		list = append(list, fmt.Sprintf("%d %s", packets[n], n))
 	}
-	out := []doc.KeyNumber{{Name: "time", Value: format.MicrosWithUnit(t.Recording.End().Micros()), Note: "from the first event to the last"}}
+	out := []doc.KeyNumber{emulationTrust, {Name: "time", Value: format.MicrosWithUnit(t.Recording.End().Micros()), Note: "from the first event to the last"}}
 	if len(list) > 0 {
 		out = append(out, doc.KeyNumber{Name: "packets", Value: strings.Join(list, ", ")})
 	}

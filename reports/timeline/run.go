@@ -68,7 +68,7 @@ func (t Trace) runKeyNumbers() []doc.KeyNumber {
 		return nil
 	}
 	mean, most := meanAndMax(all)
-	out := []doc.KeyNumber{{Name: "time", Value: format.MicrosWithUnit(most.end.Micros()), Note: "until the last rank ends"}}
+	out := []doc.KeyNumber{emulationTrust, {Name: "time", Value: format.MicrosWithUnit(most.end.Micros()), Note: "until the last rank ends"}}
 	if mean.end > 0 {
 		share := func(name, note string, d int64) doc.KeyNumber {
 			return doc.KeyNumber{Name: name, Value: format.WithDecimals(100*float64(d)/float64(mean.end), 1) + format.NonBreakingSpace + "%", Note: note}
@@ -84,6 +84,9 @@ func (t Trace) runKeyNumbers() []doc.KeyNumber {
 	}
 	return out
 }
+
+// emulationTrust says how far to trust the times of an emulated machine.
+var emulationTrust = doc.KeyNumber{Name: "Trust", Value: "emulated", Note: "times are as good as the platform's numbers ('loggp platforms NAME' has their sources); the same command gives the same run", IsTrust: true}
 
 // runTerms explains the terms of the page of a run.
 var runTerms = []doc.Term{
