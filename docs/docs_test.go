@@ -135,9 +135,36 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
+// TestPagesTakeFiveMinutes checks that pages have at most 1,200 words, but those in which readers
+// look things up. Code and what commands print are not counted.
+func TestPagesTakeFiveMinutes(t *testing.T) {
+	const mostWords = 1200
+	references := []string{"c-reference.md", "glossary.md", "platform-keys.md"}
+	documents, err := filepath.Glob("*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatal(err, documents)
+	}
+	for _, d := range append(documents, "../README.md") {
+		text, err := os.ReadFile(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := 0
+		for _, w := range strings.Fields(code.ReplaceAllString(string(text), "")) {
+			if strings.Trim(w, "|#-") != "" {
+				words++
+			}
+		}
+		if words > mostWords && !slices.Contains(references, d) {
+			t.Errorf("%s has %d words, want at most %d", d, words, mostWords)
+		}
+	}
+}
+
 var (
 	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	code    = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
 // TestLinks checks that the files and headings to which the documents link exist.
