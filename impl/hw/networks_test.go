@@ -53,12 +53,12 @@ func TestKinds(t *testing.T) {
 // naming are the files that name a kind of network and are not its own, beside the three tables:
 // they are about what only that kind has.
 var naming = map[string][]string{
-	"model.Fabric":     {"machine_changes.go", "model/nccl/hardware.go", "model/platform/edit/scale.go", "simulate_levels.go", "simulate_tolerance.go", "reports/platforms.go"}, // tapers, rails and sizes; what NCCL finds; registration, which flows leave out
-	"model.Ethernet":   {"run_program.go"},                                                                                                                                      // whether frames are lost at random
-	"model.FatTree":    {"microbench/papers/node_interface.go"},                                                                                                                 // programmed I/O by words and by bursts
-	"model.Hypernodes": {"cmd/loggp/paper/predict.go"},                                                                                                                          // the H and P of papers
-	"model.LogGP":      {"predict_source.go", "collective_platform.go", "model/platform/machine.go"},                                                                            // the model's parameters as such
-	"model.Torus":      {"model/aclmpl/aclmpl.go"},                                                                                                                              // closed forms of puts on the T3D
+	"model.Fabric":     {"machine_changes.go", "model/nccl/hardware.go", "model/platform/edit/scale.go", "simulate_flows.go", "simulate_levels.go", "simulate_tolerance.go", "reports/platforms.go"}, // tapers, rails and sizes; what NCCL finds; registration, which flows leave out
+	"model.Ethernet":   {"run_program.go"},                                                                                                                                                           // whether frames are lost at random
+	"model.FatTree":    {"microbench/papers/node_interface.go"},                                                                                                                                      // programmed I/O by words and by bursts
+	"model.Hypernodes": {"cmd/loggp/paper/predict.go"},                                                                                                                                               // the H and P of papers
+	"model.LogGP":      {"predict_source.go", "collective_platform.go", "model/platform/machine.go"},                                                                                                 // the model's parameters as such
+	"model.Torus":      {"model/aclmpl/aclmpl.go"},                                                                                                                                                   // closed forms of puts on the T3D
 }
 
 // A kind of network is named in its own files only, so that the list of them is complete.
