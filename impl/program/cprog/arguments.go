@@ -4,6 +4,7 @@ package cprog
 
 import (
 	"math/bits"
+	"sort"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/library/mpi"
@@ -60,15 +61,28 @@ func (r *rank) bufferInRange(at uintptr, low, end, count int, t *mpi.Datatype) m
 	if first < minValidAddress {
 		r.raiseError(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
 	}
-	if !isMapped(first, uintptr(end-low)) {
-		r.raiseError(mpi.ErrBuffer, "the buffer is to have %d bytes, and the program has not as much memory at its address", end-low)
-	}
 	b := unsafe.Slice(pointerAt[byte](first), end-low)
-	r.checkAvailable(b, count*t.Size())
-	if r.program.RanksAreProcesses {
+	if !isMapped(first, uintptr(end-low)) {
+		r.checkRunsMapped(at, count, t)
+	} else if r.program.RanksAreProcesses {
 		readPages(b) // if ranks are processes, system calls of other ranks would fail
 	}
+	r.checkAvailable(b, count*t.Size())
 	return mpi.Buffer{Bytes: b, Origin: -low, Count: count, Type: t}
+}
+
+// checkRunsMapped fails if data of a buffer at an address lies where no memory is. Between the
+// variables that a type holds by their addresses, there need not be any.
+func (r *rank) checkRunsMapped(at uintptr, count int, t *mpi.Datatype) {
+	ranges := readableRanges()
+	t.RunsOfData(0, count*t.Size(), func(offset, size int) bool {
+		first := at + uintptr(offset)
+		i := sort.Search(len(ranges), func(i int) bool { return ranges[i].end > first })
+		if i == len(ranges) || first < ranges[i].start || first+uintptr(size) > ranges[i].end {
+			r.raiseError(mpi.ErrBuffer, "the buffer is to have %d bytes, and the program has not as much memory at its address", size)
+		}
+		return true
+	})
 }
 
 // readPages reads a byte of each page. If the memory is not readable, the error then belongs to

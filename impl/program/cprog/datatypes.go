@@ -22,9 +22,9 @@ var predefinedTypes = []struct {
 	t    *mpi.Datatype
 }{
 	{0x01, "MPI_AINT", mpi.Int64}, {0x02, "MPI_COUNT", mpi.Int64}, {0x03, "MPI_OFFSET", mpi.Int64}, {0x07, "MPI_PACKED", mpi.Packed},
-	{0x08, "MPI_SHORT", mpi.Int16}, {0x09, "MPI_INT", mpi.Int32}, {0x0a, "MPI_LONG", mpi.Int64}, {0x0b, "MPI_LONG_LONG", mpi.Int64},
+	{0x08, "MPI_SHORT", mpi.Int16}, {0x09, "MPI_INT", mpi.Int32}, {0x0a, "MPI_LONG", mpi.Int64}, {0x0b, "MPI_LONG_LONG_INT", mpi.Int64},
 	{0x0c, "MPI_UNSIGNED_SHORT", mpi.Uint16}, {0x0d, "MPI_UNSIGNED", mpi.Uint32}, {0x0e, "MPI_UNSIGNED_LONG", mpi.Uint64}, {0x0f, "MPI_UNSIGNED_LONG_LONG", mpi.Uint64},
-	{0x10, "MPI_FLOAT", mpi.Float32}, {0x12, "MPI_C_FLOAT_COMPLEX", mpi.Complex64}, {0x14, "MPI_DOUBLE", mpi.Float64}, {0x16, "MPI_C_DOUBLE_COMPLEX", mpi.Complex128},
+	{0x10, "MPI_FLOAT", mpi.Float32}, {0x12, "MPI_C_COMPLEX", mpi.Complex64}, {0x14, "MPI_DOUBLE", mpi.Float64}, {0x16, "MPI_C_DOUBLE_COMPLEX", mpi.Complex128},
 	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble}, {0x24, "MPI_C_LONG_DOUBLE_COMPLEX", mpi.LongComplex},
 	{0x13, "MPI_CXX_FLOAT_COMPLEX", mpi.Complex64}, {0x17, "MPI_CXX_DOUBLE_COMPLEX", mpi.Complex128}, {0x25, "MPI_CXX_LONG_DOUBLE_COMPLEX", mpi.LongComplex}, {0x39, "MPI_CXX_BOOL", mpi.Bool},
 	{0x28, "MPI_FLOAT_INT", mpi.Float32Int32}, {0x29, "MPI_DOUBLE_INT", mpi.Float64Int32}, {0x2a, "MPI_LONG_INT", mpi.Int64Int32}, {0x2b, "MPI_2INT", mpi.Int32Int32},

@@ -79,6 +79,25 @@ func isMapped(a, size uintptr) bool {
 	return mapped
 }
 
+// addressRange is a range of addresses of this process.
+type addressRange struct{ start, end uintptr }
+
+// readableRanges returns the ranges of addresses that can be read, in order. Between two of them,
+// some cannot.
+func readableRanges() (ranges []addressRange) {
+	eachMapping(func(from, to uintptr, access string) bool {
+		switch last := len(ranges) - 1; {
+		case access[0] != 'r':
+		case last >= 0 && ranges[last].end == from:
+			ranges[last].end = to
+		default:
+			ranges = append(ranges, addressRange{from, to})
+		}
+		return true
+	})
+	return ranges
+}
+
 // eachMapping calls f for each mapped range of addresses of this process until f returns false.
 func eachMapping(f func(from, to uintptr, access string) bool) {
 	maps, err := os.Open("/proc/self/maps")

@@ -105,6 +105,7 @@ func TestStrayAddresses(t *testing.T) {
 		{"above", "rank 1: signal: "},
 		{"freed", fmt.Sprintf("rank 1: signal: aborted (stray.c:%d); its last call was MPI_Free_mem", line("freed"))},
 		{"send", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the buffer is to have 1073741824 bytes, and the program has not as much memory at its address", line("send"))},
+		{"block", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the buffer is to have 16 bytes, and the program has not as much memory at its address", line("block"))},
 		{"rendezvous", fmt.Sprintf("rank 1: MPI_Send (stray.c:%d): MPI_ERR_BUFFER: the memory of the buffer or the result %s cannot be accessed", line("rendezvous"), outside)},
 		{"pages", "rank 1: MPI_Allreduce (stray.c:"},
 		{"gather", fmt.Sprintf("rank 1: MPI_Gather (stray.c:%d): MPI_ERR_BUFFER: the buffer is to have 34359738352 bytes", line("gather"))},

@@ -128,6 +128,12 @@ static int wrong(const char *how) {
 	IS("above") memset(&x, 0x55, 2000); // above
 	IS("freed") MPI_Free_mem(table);
 	IS("send") MPI_Send(table, 1 << 28, MPI_INT, 0, 0, MPI_COMM_WORLD);
+	IS("block") {
+		MPI_Datatype blocks;
+		MPI_Type_vector(2, 4, 1 << 28, MPI_INT, &blocks);
+		MPI_Type_commit(&blocks);
+		MPI_Send(table, 1, blocks, 0, 0, MPI_COMM_WORLD); // block
+	}
 	IS("rendezvous") {
 		c = mmap(NULL, 1 << 18, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		MPI_Send(c, 1 << 16, MPI_INT, 0, 0, MPI_COMM_WORLD); // rendezvous

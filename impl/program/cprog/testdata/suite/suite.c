@@ -68,6 +68,8 @@ int main(int argc, char **argv) {
 	RUN(subarray)
 	RUN(subarray_of_three)
 	RUN(nested)
+	RUN(variables_by_address)
+	RUN(names_of_synonyms)
 	RUN(duplicate)
 	RUN(empty_type)
 	RUN(packing)

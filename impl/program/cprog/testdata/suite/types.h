@@ -287,6 +287,41 @@ static void nested(void) {
 	MPI_Type_free(&all);
 }
 
+/* A type holds variables by their addresses, between which there is no memory. */
+static void variables_by_address(void) {
+	const long page = 1 << 16, size = 96 << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int *low = (int *)memory, *high = (int *)(memory + size - page), on_stack[2] = {rank + 1, rank + 2}, y[6] = {0}, lengths[] = {2, 3, 1};
+	MPI_Aint at[3];
+	MPI_Datatype t, ints[] = {MPI_INT, MPI_INT, MPI_INT};
+	munmap(memory + page, size - 2 * page);
+	low[0] = rank + 3, low[2] = rank + 5, high[0] = rank + 6;
+	MPI_Get_address(on_stack, &at[0]);
+	MPI_Get_address(low, &at[1]);
+	MPI_Get_address(high, &at[2]);
+	MPI_Type_create_struct(3, lengths, at, ints, &t);
+	MPI_Type_commit(&t);
+	carry(MPI_BOTTOM, 1, t, y, 6, MPI_INT);
+	say(" %d %d %d %d %d %d", y[0], y[1], y[2], y[3], y[4], y[5]);
+	for (int i = 0; i < 6; i++)
+		y[i] *= 10;
+	carry(y, 6, MPI_INT, MPI_BOTTOM, 1, t);
+	say(" %d %d %d %d", on_stack[1], low[0], low[2], high[0]);
+	MPI_Type_free(&t);
+	munmap(low, page);
+	munmap(high, page);
+}
+
+/* The first of two names of the same type is its name. */
+static void names_of_synonyms(void) {
+	char name[MPI_MAX_OBJECT_NAME];
+	int n;
+	MPI_Type_get_name(MPI_LONG_LONG, name, &n);
+	say(" %s %d", name, n);
+	MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &n);
+	say(" %s %d", name, n);
+}
+
 static void duplicate(void) {
 	MPI_Datatype t, u;
 	int x[4] = {1, 2, 3, 4}, y[2];
