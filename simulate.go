@@ -173,6 +173,7 @@ func (s *Simulation) Page(t timeline.Trace) *doc.Document {
 	d := *s.document
 	last := slices.Max(s.Result.FinishTimes)
 	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(s.Result.FinishTimes, last), len(s.Result.FinishTimes))
+	d.KeyNumbers = append(slices.Clone(d.KeyNumbers), doc.KeyNumber{Name: "Trust", Value: "simulated by LogGOPS", Note: "where messages do not contend for links; 'loggp compare --platform NAME --schedule FILE' says how accurate that is on a machine", IsTrust: true})
 	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.FullWidth, t.Chart())}}, d.Sections...)
 	d.Files = append(slices.Clone(d.Files), doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
 	return &d

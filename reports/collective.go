@@ -104,7 +104,7 @@ func (r *CollectiveReport) costSentence() string {
 			} else {
 				text = "takes " + text
 			}
-			if best.Algorithm != "" {
+			if !best.IsUnforced() {
 				text += " by " + best.Algorithm
 			}
 			if _, timer := best.RankedTime(); timer == sample.TimerCollMean {
@@ -308,12 +308,13 @@ func operationTitle(operation string, ranks int) string {
 func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 	var all doc.TableList
 	model := slices.ContainsFunc(cs, hasPredictions)
+	choice := slices.ContainsFunc(cs, func(c compare.CollectiveComparison) bool { return c.IsUnforced() && c.LibraryChoice != "" })
 	best := map[collectiveMeasurementKey]bool{}
 	for _, f := range compare.FastestAlgorithms(cs) {
 		best[measurementKeyOf(f.CollectiveTimes)] = true
 	}
 	for _, c := range cs {
-		t := all.FindOrAdd(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return emptyTimesTable(c.Operation, model) })
+		t := all.FindOrAdd(operationTitle(c.Operation, c.Ranks)+" on "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table { return emptyTimesTable(c.Operation, model, choice) })
 		t.BeginGroup(c.Algorithm)
 		row := []doc.Cell{doc.BytesCell(c.Bytes), doc.NumberCell(c.Min), doc.NumberCell(c.Median), doc.NumberCell(c.Max), doc.NumberCell(c.LastRankEnd)}
 		if math.IsNaN(c.Median) {
@@ -336,6 +337,9 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		}
 		took, _ := c.RankedTime()
 		row = append(row, doc.TextCell(formatInterval(took, c.Low, c.High)), doc.CountCell(c.SampleCount))
+		if choice {
+			row = append(row, doc.TextCell(cmp.Or(c.LibraryChoice, format.NoNumber)))
+		}
 		if model {
 			x := c.Comparison()
 			row = append(row, doc.NumberCell(x.Predicted), doc.TextCell(format.Percent(x.Error)))
@@ -357,9 +361,13 @@ func formatInterval(value, low, high float64) string {
 	return half
 }
 
-func emptyTimesTable(operation string, model bool) *doc.Table {
+func emptyTimesTable(operation string, model, choice bool) *doc.Table {
 	t := &doc.Table{Name: operation, Columns: []doc.Column{{Heading: "bytes", IsKey: true, Kind: doc.NumberColumn},
 		{Heading: "min\nus", Kind: doc.NumberColumn}, {Heading: "median\nus", Kind: doc.NumberColumn}, {Heading: "max\nus", Kind: doc.NumberColumn}, {Heading: "last\nus", Kind: doc.NumberColumn}, {Heading: "±\nus", Kind: doc.NumberColumn}, {Heading: "repetitions", Kind: doc.NumberColumn}}}
+	if choice {
+		t.Columns = append(t.Columns, doc.Column{Heading: "library takes"})
+		t.AddNote("library takes: by the rules of its version, if no setting or plug-in changes them.")
+	}
 	if model {
 		t.Columns = append(t.Columns, doc.Column{Heading: "predicted\nus", Kind: doc.NumberColumn}, doc.Column{Heading: "error\n%", Kind: doc.NumberColumn})
 	}

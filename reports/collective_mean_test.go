@@ -19,8 +19,8 @@ func TestCostSentenceSaysWhichTimeItIs(t *testing.T) {
 		times []compare.CollectiveComparison
 		want  string
 	}{
-		{[]compare.CollectiveComparison{of("vendor", 22.25, math.NaN())}, "allreduce among 4 ranks of 8 B takes 22.25 us by vendor (mean of the ranks, not the slowest)."},
-		{[]compare.CollectiveComparison{of("vendor", 22.25, 24.5)}, "allreduce among 4 ranks of 8 B takes 24.50 us by vendor."},
+		{[]compare.CollectiveComparison{of("vendor", 22.25, math.NaN())}, "allreduce among 4 ranks of 8 B takes 22.25 us (mean of the ranks, not the slowest)."},
+		{[]compare.CollectiveComparison{of("vendor", 22.25, 24.5)}, "allreduce among 4 ranks of 8 B takes 24.50 us."},
 		{[]compare.CollectiveComparison{of("ring", 22.25, 24.5), of("linear", 32.25, 34.5)}, "At best, allreduce among 4 ranks of 8 B takes 24.50 us by ring."},
 	} {
 		r := &CollectiveReport{Times: [][]compare.CollectiveComparison{c.times}}
