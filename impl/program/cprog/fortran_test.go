@@ -60,6 +60,14 @@ func TestFortranKinds(t *testing.T) {
 	}
 }
 
+// What Fortran has beside C does what MPI 4.1 says in chapter 19.
+func TestFortranInteroperability(t *testing.T) {
+	w, o := emulated(t, simple, 3)
+	if out, err := run(t, w, o, &Program{Path: buildFortran(t, "testdata/fortran/interop.f90")}); out != "ok\n" || err != nil {
+		t.Errorf("%v, output %q", err, out)
+	}
+}
+
 // Handles and addresses are the same in the Fortran and the C part of a program.
 func TestFortranWithC(t *testing.T) {
 	w, o := emulated(t, simple, 3)

@@ -42,8 +42,15 @@ func headerConstants() []constant {
 		c.value = fmt.Sprint(n)
 		all = append(all, c)
 	}
+	for _, m := range synonymPattern.FindAllStringSubmatch(sourceText("constants.h"), -1) {
+		if i := slices.IndexFunc(all, func(c constant) bool { return c.name == m[2] }); i >= 0 {
+			all = append(all, constant{m[1], all[i].value, all[i].kind})
+		}
+	}
 	return all
 }
+
+var synonymPattern = regexp.MustCompile(`(?m)^#define (MPI_[A-Z_]+) (MPI_[A-Z_]+)$`)
 
 // addressConstants are constants that are identified by their address. Each is in a common block of
 // its own.
@@ -51,8 +58,8 @@ var addressConstants = []struct{ name, kind, block string }{
 	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
 	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
 	{"MPI_BUFFER_AUTOMATIC", "INTEGER MPI_BUFFER_AUTOMATIC", "loggp_buffer_automatic"},
-	{"MPI_UNWEIGHTED", "INTEGER MPI_UNWEIGHTED", "loggp_unweighted"},
-	{"MPI_WEIGHTS_EMPTY", "INTEGER MPI_WEIGHTS_EMPTY", "loggp_weights_empty"},
+	{"MPI_UNWEIGHTED", "INTEGER MPI_UNWEIGHTED(1)", "loggp_unweighted"},
+	{"MPI_WEIGHTS_EMPTY", "INTEGER MPI_WEIGHTS_EMPTY(1)", "loggp_weights_empty"},
 	{"MPI_STATUS_IGNORE", "INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)", "loggp_status_ignore"},
 	{"MPI_STATUSES_IGNORE", "INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)", "loggp_statuses_ignore"},
 	{"MPI_ERRCODES_IGNORE", "INTEGER MPI_ERRCODES_IGNORE(1)", "loggp_errcodes_ignore"},
@@ -135,7 +142,35 @@ func FortranModule() string {
 			b.WriteString("      interface\n" + f.fortranInterface(prefix) + "      end interface\n")
 		}
 	}
-	b.WriteString("      interface\n" + syncRegisterProcedure + "      end interface\nend module mpi\n")
+	b.WriteString("      interface\n" + syncRegisterProcedure + "      end interface\n" + sizeofInterface("") + "end module mpi\n")
+	return b.String()
+}
+
+// sizeofTypes are the types of Fortran variables that MPI_SIZEOF takes, of any rank, and the bytes of
+// an element.
+var sizeofTypes = []struct {
+	declaration string
+	bytes       int
+}{
+	{"character(len=*)", 1}, {"logical(1)", 1}, {"logical(2)", 2}, {"logical(4)", 4}, {"logical(8)", 8},
+	{"integer(1)", 1}, {"integer(2)", 2}, {"integer(4)", 4}, {"integer(8)", 8}, {"integer(16)", 16},
+	{"real(4)", 4}, {"real(8)", 8}, {"real(10)", 16}, {"real(16)", 16},
+	{"complex(4)", 8}, {"complex(8)", 16}, {"complex(10)", 32}, {"complex(16)", 32},
+}
+
+// sizeofProcedure returns the name of the procedure for a type of sizeofTypes.
+func sizeofProcedure(i int) string { return fmt.Sprintf("loggp_sizeof_%d", i) }
+
+// sizeofInterface returns the generic interface of MPI_SIZEOF (MPI 4.1, §19.1.9), which C does not
+// have. errorAttribute is that of ierror.
+func sizeofInterface(errorAttribute string) string {
+	var b strings.Builder
+	b.WriteString("      interface MPI_Sizeof\n")
+	for i, t := range sizeofTypes {
+		fmt.Fprintf(&b, "      subroutine %s(x, size, ierror)\n        %s, dimension(..) :: x\n        integer, intent(out) :: size\n        integer%s, intent(out) :: ierror\n      end subroutine\n",
+			sizeofProcedure(i), t.declaration, errorAttribute)
+	}
+	b.WriteString("      end interface\n")
 	return b.String()
 }
 
@@ -158,6 +193,9 @@ func (f Function) fortranInterface(prefix string) string {
 	fmt.Fprintf(&b, "      %s %s(%s)\n", kind, name, strings.Join(names, ", &\n        "))
 	for _, p := range f.parsedParameters() {
 		if slices.Contains(names, p.name) {
+			if f.takesArraysWithBuffer() && (p.array || p.baseType == "MPI_Datatype") {
+				b.WriteString("        !GCC$ ATTRIBUTES NO_ARG_CHECK :: " + p.name + "\n")
+			}
 			b.WriteString(f.fortranDeclaration(p))
 		}
 	}
@@ -207,6 +245,18 @@ func (f Function) fortranDeclaration(p parsedParameter) string {
 		return "        " + of + " :: " + p.name + "(*)\n"
 	}
 	return "        " + of + " :: " + p.name + "\n"
+}
+
+// takesArraysWithBuffer reports whether a function takes a buffer of any type and arrays, of which
+// module mpi checks neither: with MPI_IN_PLACE programs give a number where an array is ignored, as
+// modules of other MPIs have no interface for such functions.
+func (f Function) takesArraysWithBuffer() bool {
+	buffer, array := false, false
+	for _, p := range f.parsedParameters() {
+		buffer = buffer || p.baseType == "void*"
+		array = array || p.array
+	}
+	return buffer && array
 }
 
 // parsedParameter is a parameter of a function: its type without const, with a star for an array or
@@ -274,6 +324,9 @@ func fortranProcedures() string {
 	for _, t := range handleTypes {
 		t = strings.ToLower(t)
 		fmt.Fprintf(&b, "int loggp_equal_%s_(int *a, int *b) { return *a == *b; }\nint loggp_unequal_%[1]s_(int *a, int *b) { return *a != *b; }\n", t)
+	}
+	for i, t := range sizeofTypes {
+		fmt.Fprintf(&b, "void %s_(void *x, int *size, int *ierror) { *size = %d; if (ierror) *ierror = 0; }\n", sizeofProcedure(i), t.bytes)
 	}
 	for i, f := range Functions {
 		if !f.IsInFortran() {

@@ -91,7 +91,7 @@ func Fortran08Module() string {
 		}
 		b.WriteString("end interface\n")
 	}
-	b.WriteString("interface\n" + syncRegisterProcedure + "end interface\n")
+	b.WriteString("interface\n" + syncRegisterProcedure + "end interface\n" + sizeofInterface(", optional"))
 	b.WriteString("interface\nsubroutine MPI_Status_f2f08(f_status, f08_status, ierror)\n import\n integer :: f_status(8)\n type(MPI_Status) :: f08_status\n integer, optional :: ierror\nend subroutine\n" +
 		"subroutine MPI_Status_f082f(f08_status, f_status, ierror)\n import\n type(MPI_Status) :: f08_status\n integer :: f_status(8)\n integer, optional :: ierror\nend subroutine\nend interface\n")
 	for _, f := range Functions {

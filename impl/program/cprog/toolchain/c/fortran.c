@@ -191,6 +191,18 @@ void pmpi_comm_spawn_multiple_(int *count, char *commands, char *argv, int *maxp
 	}
 }
 
+/* Lengths of texts have no null character. */
+void pmpi_info_get_string_(int *info, char *key, int *length, char *value, int *flag, int *ierror, size_t l_key, size_t l_value) {
+	TEXT_IN(k, key, l_key, 1)
+	int room = *length > 0 ? *length + 1 : *length;
+	char text[MPI_MAX_INFO_VAL + 1];
+	if (room > (int)sizeof text) room = sizeof text;
+	*error_of(ierror) = ENTER(MPI_Info_get_string, *info, (intptr_t)k, (intptr_t)&room, (intptr_t)text, (intptr_t)flag);
+	if (*error_of(ierror) || !*flag) return;
+	if (*length > 0) text_back(text, value, l_value);
+	*length = room - 1;
+}
+
 /* Requests are counted from 1. */
 
 static int counted(int i) { return i == MPI_UNDEFINED ? i : i + 1; }
@@ -286,30 +298,30 @@ void pmpi_type_struct_(int *count, int *lengths, int *at, int *types, int *new, 
 
 struct generalized {
 	void (*query)(), (*free)(), (*cancel)();
-	intptr_t extra;
+	intptr_t *extra; /* the program's variable, which the procedures may change */
 };
 static int query_generalized(void *extra, MPI_Status *s) {
 	struct generalized *g = extra;
 	int ierror = 0;
-	g->query(&g->extra, s, &ierror);
+	g->query(g->extra, s, &ierror);
 	return ierror;
 }
 static int free_generalized(void *extra) {
 	struct generalized *g = extra;
 	int ierror = 0;
-	g->free(&g->extra, &ierror);
+	g->free(g->extra, &ierror);
 	free(g);
 	return ierror;
 }
 static int cancel_generalized(void *extra, int complete) {
 	struct generalized *g = extra;
 	int ierror = 0;
-	g->cancel(&g->extra, &complete, &ierror);
+	g->cancel(g->extra, &complete, &ierror);
 	return ierror;
 }
 void pmpi_grequest_start_(void (*query)(), void (*release)(), void (*cancel)(), intptr_t *extra, int *request, int *ierror) {
 	struct generalized *g = malloc(sizeof *g);
-	*g = (struct generalized){query, release, cancel, *extra};
+	*g = (struct generalized){query, release, cancel, extra};
 	intptr_t h = *request;
 	*error_of(ierror) = ENTER(MPI_Grequest_start, (intptr_t)query_generalized, (intptr_t)free_generalized, (intptr_t)cancel_generalized, (intptr_t)g, (intptr_t)&h);
 	*request = h;
@@ -348,19 +360,41 @@ void mpi_status_f082f_(MPI_Status *f08, MPI_Status *f, int *ierror) {
 
 /* Attributes are values, default integers in MPI-1. */
 
-void mpi_null_copy_fn_(void) {}
-void mpi_dup_fn_(void) {}
-void mpi_null_delete_fn_(void) {}
-void mpi_comm_null_copy_fn_(void) {}
-void mpi_comm_dup_fn_(void) {}
-void mpi_comm_null_delete_fn_(void) {}
-void mpi_type_null_copy_fn_(void) {}
-void mpi_type_dup_fn_(void) {}
-void mpi_type_null_delete_fn_(void) {}
-void mpi_win_null_copy_fn_(void) {}
-void mpi_win_dup_fn_(void) {}
-void mpi_win_null_delete_fn_(void) {}
+#define PREDEFINED(of, value) \
+	void mpi_##of##null_copy_fn_(int *handle, int *key, value *extra, value *in, value *out, int *flag, int *ierror) { *flag = *ierror = 0; } \
+	void mpi_##of##dup_fn_(int *handle, int *key, value *extra, value *in, value *out, int *flag, int *ierror) { \
+		*out = *in; \
+		*flag = 1; \
+		*ierror = 0; \
+	} \
+	void mpi_##of##null_delete_fn_(int *handle, int *key, value *in, value *extra, int *ierror) { *ierror = 0; }
+PREDEFINED(, int)
+PREDEFINED(comm_, intptr_t)
+PREDEFINED(type_, intptr_t)
+PREDEFINED(win_, intptr_t)
 void mpi_conversion_fn_null_(void) {}
+
+/* C takes the address of a value that Fortran has set, and Fortran the address that C has set as a number (MPI 4.1,
+ * 19.3.7). Values of Fortran are kept for the whole run, as duplicates share them. */
+enum { CELLS = 255 };
+static struct cells {
+	struct cells *next;
+	intptr_t used, value[CELLS];
+} *cells;
+static intptr_t new_cell(intptr_t value) {
+	if (!cells || cells->used == CELLS) {
+		struct cells *more = calloc(1, sizeof *more);
+		more->next = cells;
+		cells = more;
+	}
+	cells->value[cells->used] = value;
+	return (intptr_t)&cells->value[cells->used++];
+}
+static intptr_t value_of(intptr_t v) {
+	for (struct cells *c = cells; c; c = c->next)
+		if (v >= (intptr_t)c->value && v < (intptr_t)(c->value + CELLS)) return *(intptr_t *)v;
+	return v;
+}
 
 struct keyval {
 	void (*copy)(), (*delete)();
@@ -372,12 +406,13 @@ static int copy_attribute(MPI_Comm comm, int key, void *extra, void *in, void *o
 	struct keyval *k = extra;
 	int c = (intptr_t)comm, ierror = 0;
 	if (k->of_mpi_1) {
-		int e = k->extra, i = (intptr_t)in, o = 0;
+		int e = k->extra, i = value_of((intptr_t)in), o = 0;
 		k->copy(&c, &key, &e, &i, &o, flag, &ierror);
-		*(intptr_t *)out = o;
+		*(intptr_t *)out = new_cell(o);
 	} else {
-		intptr_t i = (intptr_t)in;
-		k->copy(&c, &key, &k->extra, &i, out, flag, &ierror);
+		intptr_t i = value_of((intptr_t)in), o = 0;
+		k->copy(&c, &key, &k->extra, &i, &o, flag, &ierror);
+		*(intptr_t *)out = new_cell(o);
 	}
 	return ierror;
 }
@@ -386,10 +421,10 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra) {
 	struct keyval *k = extra;
 	int c = (intptr_t)comm, ierror = 0;
 	if (k->of_mpi_1) {
-		int v = (intptr_t)value, e = k->extra;
+		int v = value_of((intptr_t)value), e = k->extra;
 		k->delete(&c, &key, &v, &e, &ierror);
 	} else {
-		intptr_t v = (intptr_t)value;
+		intptr_t v = value_of((intptr_t)value);
 		k->delete(&c, &key, &v, &k->extra, &ierror);
 	}
 	return ierror;
@@ -425,13 +460,13 @@ void pmpi_win_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_
 	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
 	*error_of(ierror) = ENTER(MPI_Win_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
-void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Attr_put, *comm, *key, *value); }
-void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Comm_set_attr, *comm, *key, *value); }
-void pmpi_type_set_attr_(int *type, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Type_set_attr, *type, *key, *value); }
-void pmpi_win_set_attr_(int *win, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Win_set_attr, *win, *key, *value); }
+void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Attr_put, *comm, *key, new_cell(*value)); }
+void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Comm_set_attr, *comm, *key, new_cell(*value)); }
+void pmpi_type_set_attr_(int *type, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Type_set_attr, *type, *key, new_cell(*value)); }
+void pmpi_win_set_attr_(int *win, int *key, intptr_t *value, int *ierror) { *error_of(ierror) = ENTER(MPI_Win_set_attr, *win, *key, new_cell(*value)); }
 
 /* Attributes of the library's are addresses of values. */
-static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key <= MPI_LASTUSEDCODE ? *(int *)v : v; }
+static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key <= MPI_LASTUSEDCODE ? *(int *)v : value_of(v); }
 
 void pmpi_attr_get_(int *comm, int *key, int *value, int *flag, int *ierror) {
 	intptr_t v;
@@ -446,8 +481,10 @@ void pmpi_comm_get_attr_(int *comm, int *key, intptr_t *value, int *flag, int *i
 	if (*flag) *value = attribute(*key, v);
 }
 void pmpi_type_get_attr_(int *type, int *key, intptr_t *value, int *flag, int *ierror) {
+	intptr_t v;
 	*flag = 0;
-	*error_of(ierror) = ENTER(MPI_Type_get_attr, *type, *key, (intptr_t)value, (intptr_t)flag);
+	*error_of(ierror) = ENTER(MPI_Type_get_attr, *type, *key, (intptr_t)&v, (intptr_t)flag);
+	if (*flag) *value = value_of(v);
 }
 void pmpi_win_get_attr_(int *win, int *key, intptr_t *value, int *flag, int *ierror) {
 	intptr_t v;
@@ -459,7 +496,7 @@ void pmpi_win_get_attr_(int *win, int *key, intptr_t *value, int *flag, int *ier
 	case MPI_WIN_DISP_UNIT:
 	case MPI_WIN_CREATE_FLAVOR:
 	case MPI_WIN_MODEL: *value = *(int *)v; break;
-	default: *value = v;
+	default: *value = value_of(v);
 	}
 }
 
