@@ -146,8 +146,8 @@ func FortranModule() string {
 	return b.String()
 }
 
-// sizeofTypes are the types of Fortran variables that MPI_SIZEOF takes, of any rank, and the bytes of
-// an element.
+// sizeofTypes are the types of Fortran variables that MPI_SIZEOF takes, of any rank, and the bytes
+// of an element.
 var sizeofTypes = []struct {
 	declaration string
 	bytes       int
