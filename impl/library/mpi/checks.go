@@ -182,7 +182,7 @@ func (j *job) noteStopSite(p device.Port) {
 // It says how the collective call of the sender differs from this rank's, as a possible reason. It
 // returns no class if the calls do not differ.
 func (j *job) describeMismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
-	if theirs == ours {
+	if theirs &^= failedSender; theirs == ours {
 		return "", ""
 	}
 	return check.DescribeDifference(j.rankName(rank, context, src), theirs, ours)

@@ -38,6 +38,27 @@ func TestCatch(t *testing.T) {
 	})
 }
 
+// Ranks that get the data of a broadcast from a rank with the wrong length fail, too.
+func TestErrorsSpreadInBroadcasts(t *testing.T) {
+	holdsEverywhere(t, 4, func(c *mpi.Comm) error {
+		c.SetErrorHandler(mpi.ErrorsReturn)
+		for _, n := range []int{10, 1000, 50_000} {
+			for _, theirs := range []int{n - 3, n + 3} {
+				few := n
+				if c.Rank() > 0 {
+					few = theirs
+				}
+				err := c.Catch(func() { mpi.Bcast(c, make([]byte, few), 0) })
+				if c.Rank() > 0 && err == nil {
+					return fmt.Errorf("rank %d does not notice that the root sends %d bytes, and not %d", c.Rank(), n, few)
+				}
+				c.Barrier()
+			}
+		}
+		return nil
+	})
+}
+
 // In a collective operation a rank whose receive buffer is too short or of another type gets the
 // error, and the others continue.
 func TestTruncatedCollectives(t *testing.T) {

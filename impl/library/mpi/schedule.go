@@ -68,12 +68,18 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective
 	r.areaMemory, r.inUse = [3][]byte{}, false
 }
 
+// failedSender is a bit in the tag of a message whose sender has received wrong data in the same
+// operation. The tags of EncodeTag are smaller.
+const failedSender = 1 << 30
+
 // noteError records a message error until this rank has done its part of the operation, so that the
-// other ranks can continue: the program handles errors.
+// other ranks can continue: the program handles errors. Ranks that receive what this rank sends
+// from now on fail, too, because its data may be wrong.
 func (r *collectiveOperation) noteError(err *Error) {
 	if r.err == nil {
 		r.err = err
 	}
+	r.tag |= failedSender
 }
 
 // raiseError fails with the recorded error.
@@ -208,16 +214,24 @@ func (r *collectiveOperation) checkMessage(st *collective.Step, got engine.Statu
 	}
 }
 
-// failMessage reports what is wrong with a message. It is a separate function so that checkMessage
-// is inlined.
+// failMessage reports what is wrong with a message, if anything is. It is a separate function so
+// that checkMessage is inlined.
 func (r *collectiveOperation) failMessage(st *collective.Step, got engine.Status) {
-	if got.Tag != r.tag {
-		r.failMismatch(got, r.tag)
+	senderHasFailed := got.Tag&failedSender != 0
+	if got.Tag &^= failedSender; got.Tag != r.tag&^failedSender {
+		r.failMismatch(got, r.tag&^failedSender)
 	}
 	err := got.Err
-	if err == nil {
+	switch {
+	case err != nil:
+	case got.Bytes != st.Recv.Bytes:
 		err = r.engine.NewErrorWithOtherCall(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
 			r.state.rankName(got.Source, r.context), got.Bytes, r.operation, st.Recv.Bytes)
+	case senderHasFailed:
+		err = r.engine.NewErrorWithOtherCall(got.Source, engine.ErrOther, "%s has received wrong data in this %v, and sends on what it has",
+			r.state.rankName(got.Source, r.context), r.operation)
+	default:
+		return
 	}
 	if !r.engine.HandlesErrors() {
 		panic(err)

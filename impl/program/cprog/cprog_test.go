@@ -247,6 +247,8 @@ func TestWrongPrograms(t *testing.T) {
 		{"truncate", "rank 1: MPI_Recv (wrong.c:"},
 		{"overlap", fmt.Sprintf("bytes 0 to 3 of MPI_Irecv (wrong.c:%d), which is not complete", line("IS(\"overlap\")")+1)},
 		{"collective", fmt.Sprintf("rank 0: MPI_Bcast (wrong.c:%d)", line("strcmp(argv[1], \"collective\")"))},
+		{"short broadcast", fmt.Sprintf("rank 1: MPI_Wait (wrong.c:%d): MPI_ERR_TRUNCATE: rank 0 sent 4 bytes where 16 were expected: the ranks do not give as much as they take", line("IS(\"short broadcast\")")+3)},
+		{"error field", "rank 1: Abort: the program ends the job with code 9"},
 		{"sleep", fmt.Sprintf("rank 1: sleep (wrong.c:%d): MPI_ERR_OTHER: 9223372.036854775807s or more after", line("IS(\"sleep\")"))},
 		{"often", fmt.Sprintf("rank 1: sleep (wrong.c:%d): MPI_ERR_OTHER: 1000000s after 9000000", line("IS(\"often\")"))},
 		{"nanosleep", fmt.Sprintf("rank 1: sleep (wrong.c:%d): MPI_ERR_OTHER: 9223372.036854775807s or more after", line("IS(\"nanosleep\")")+3)},

@@ -28,6 +28,7 @@ type pendingOperation struct {
 	isComplete   bool
 	isMuted      bool                // its arguments are checked, and no messages are sent
 	statuses     []mpi.Status        // of the messages; nil: not needed
+	expected     []expectedMessage   // the messages that must fill their receives
 	status       *mpi.Status         // of the operation; nil: none
 	generalized  *generalizedRequest // nil: it is not a generalized request
 
@@ -35,6 +36,9 @@ type pendingOperation struct {
 	partitioned *partitionedOperation // nil: it is not partitioned
 	isInactive  bool                  // it is persistent and has not been started
 }
+
+// expectedMessage is a message of a collective operation, whose ranks give as much as they take.
+type expectedMessage struct{ request, bytes int }
 
 // maxOpenCollectives is the maximum number of active operations of a communicator, and also of
 // persistent ones.
@@ -114,6 +118,9 @@ func (p *pendingOperation) startSend(b mpi.Buffer, to int) {
 }
 func (p *pendingOperation) startRecv(b mpi.Buffer, from int) {
 	if !p.isMuted {
+		if from != mpi.ProcNull {
+			p.expected = append(p.expected, expectedMessage{len(p.reqs), b.Len()})
+		}
 		p.reqs = append(p.reqs, p.internalComm.Irecv(b, from, p.tag))
 	}
 }
@@ -155,7 +162,7 @@ func (p *pendingOperation) wait() {
 		p.partitioned.wait(p)
 		p.complete()
 	default:
-		mpi.WaitAll(p.reqs, p.statuses)
+		mpi.WaitAll(p.reqs, p.messageStatuses())
 		p.complete()
 	}
 }
@@ -164,15 +171,39 @@ func (p *pendingOperation) wait() {
 func (p *pendingOperation) test() bool {
 	switch {
 	case p.isComplete || p.generalized != nil:
-	case p.partitioned != nil && p.partitioned.test(p), p.partitioned == nil && mpi.TestAll(p.reqs, p.statuses):
+	case p.partitioned != nil && p.partitioned.test(p), p.partitioned == nil && mpi.TestAll(p.reqs, p.messageStatuses()):
 		p.complete()
 	}
 	return p.isComplete
 }
 
+// messageStatuses returns the memory for the statuses of the messages, or nil.
+func (p *pendingOperation) messageStatuses() []mpi.Status {
+	if p.statuses == nil && len(p.expected) > 0 {
+		p.statuses = make([]mpi.Status, len(p.reqs))
+	}
+	return p.statuses
+}
+
 func (p *pendingOperation) complete() {
 	if p.isComplete = true; p.onCompletion != nil {
 		p.onCompletion()
+	}
+	p.checkLengths()
+}
+
+// checkLengths fails if a message of a collective operation does not fill its receive.
+func (p *pendingOperation) checkLengths() {
+	for _, x := range p.expected {
+		s := p.statuses[x.request]
+		if s.Err == nil && s.Bytes == x.bytes {
+			continue
+		}
+		p.rank.currentCall.comm = p.comm.Comm
+		if s.Err != nil {
+			p.rank.raiseError(s.Err.Class, "%s", s.Err.Text)
+		}
+		p.rank.raiseError(mpi.ErrTruncate, "rank %d sent %d bytes where %d were expected: the ranks do not give as much as they take", s.Source, s.Bytes, x.bytes)
 	}
 }
 

@@ -41,26 +41,25 @@ func storeStatusOrFail(at uintptr, s mpi.Status) {
 	}
 }
 
-// storeStatusesOrFail stores the statuses of a list. After an error of a message they say which
-// message it is.
+// storeStatusesOrFail stores the statuses of a list. MPI_ERROR of each says whether that message
+// has an error.
 func (r *rank) storeStatusesOrFail(at uintptr, list []mpi.Status) {
 	var failed *mpi.Error
 	for i, s := range list {
-		if storeStatus(statusAt(at, i), s); s.Err != nil && failed == nil {
+		if s.Err != nil && failed == nil {
 			failed = s.Err
 		}
-	}
-	if failed == nil {
-		return
-	}
-	for i, s := range list {
 		if at == 0 {
-			break
+			continue
 		}
+		storeStatus(statusAt(at, i), s)
 		x := pointerAt[status](statusAt(at, i))
 		if x.err = 0; s.Err != nil {
 			x.err = classNumbers[s.Err.Class]
 		}
+	}
+	if failed == nil {
+		return
 	}
 	r.currentCall.errorInStatuses = true
 	panic(failed)

@@ -54,6 +54,18 @@ static int wrong(const char *how, int argc) {
 		MPI_Irecv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &old);
 	}
 	IS("collective") MPI_Barrier(MPI_COMM_WORLD);
+	IS("short broadcast") {
+		int z[4];
+		MPI_Ibcast(z, 4, MPI_INT, 0, MPI_COMM_WORLD, &q);
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+	}
+	IS("error field") {
+		MPI_Status s = {.MPI_ERROR = 77};
+		MPI_Irecv(&x, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &q);
+		MPI_Cancel(&q);
+		MPI_Waitall(1, &q, &s);
+		if (s.MPI_ERROR == MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 9);
+	}
 	IS("sleep") sleep(9300000);
 	IS("often") for (int i = 0; i < 20; i++) sleep(1000000);
 	IS("nanosleep") {
@@ -73,7 +85,11 @@ int main(int argc, char **argv) {
 	printf("rank %d, without the end of the line", rank);
 	if (rank == 1) x = wrong(argv[1], argc);
 	else if (strcmp(argv[1], "collective") == 0) MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	else MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else if (strcmp(argv[1], "short broadcast") == 0) {
+		MPI_Request q;
+		MPI_Ibcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD, &q);
+		MPI_Wait(&q, MPI_STATUS_IGNORE);
+	} else MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	MPI_Finalize();
 	return x;
 }
