@@ -112,7 +112,7 @@ func (m *measurement) newCollectiveExperiment(ranks int, nodes *collective.Nodes
 		return nil, err
 	}
 	x.RefineSizes, x.RoundTripSizes, x.Collectives = false, nil, cells
-	x.IsSharedMachine = m.onTransport() || m.onVendor()
+	x.IsRealMachine = m.onTransport() || m.onVendor()
 	return x, x.Check()
 }
 

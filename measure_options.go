@@ -24,7 +24,7 @@ type MeasureOptions struct {
 	// Options for messages between two ranks.
 	Place    string    // pair of ranks: intra, inter, or numbers such as 0,3; "": the first and the last
 	Pairs    string    // "" or PairsOne: one pair; PairsAll: every pair, or 4096 random ranks' pairs if there are more
-	Modes    []string  // names in microbench.SendModeNames and microbench.OnRequestModeNames; "all": all of SendModeNames; nil: all, or few with PairsAll or Quick
+	Modes    []string  // names in microbench.SendModeNames and microbench.OptionalModeNames; "all": all of SendModeNames; nil: all, or few with PairsAll or Quick
 	Sizes    []int     // in bytes; nil: the usual sizes of the platform
 	MaxSize  int       // omits larger sizes, and without Sizes adds powers of two up to this; in bytes; 0: no limit
 	Protocol string    // forced protocol, for which T_s and T_s-r are measured; ProtocolAuto measures them for the library's choice

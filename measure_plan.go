@@ -40,7 +40,7 @@ func (m *measurement) newPlan() (*microbench.Plan, error) {
 	if m.allPairs() && m.Place != "" {
 		return nil, optionErrorf("Pairs, Place", "one of them says which ranks to measure")
 	}
-	plan := &microbench.Plan{ForcedProtocol: m.forcedProtocol(), MeasureDelivery: m.Protocol == ProtocolAuto, Delta: m.Delta, HasCommonClock: true}
+	plan := &microbench.Plan{ForcedProtocol: m.forcedProtocol(), MeasuresDeliveryTimes: m.Protocol == ProtocolAuto, Delta: m.Delta, HasCommonClock: true}
 	var err error
 	if plan.Reps, plan.WarmupRounds, err = m.repetitions(); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (m *measurement) planSizes() ([]int, error) {
 	case m.allPairs():
 		sizes = microbench.AllPairsSizes
 	case m.Platform == job.TCPPlatform && !m.isOnSeveralHosts():
-		sizes = microbench.SplitMessageSizes
+		sizes = microbench.SegmentedTransportSizes
 	case m.onTransport() || m.onVendor():
 		sizes = microbench.RealMachineSizes
 	default:
@@ -129,7 +129,7 @@ func (m *measurement) planModes() ([]string, error) {
 	case m.Modes == nil && m.allPairs():
 		return m.servedModes(microbench.AllPairsModes), nil
 	case m.namesModes():
-		known := append(microbench.SendModeNames(), microbench.OnRequestModeNames()...)
+		known := append(microbench.SendModeNames(), microbench.OptionalModeNames()...)
 		for _, mode := range m.Modes {
 			if !slices.Contains(known, mode) && mode != microbench.LowLevelMode {
 				return nil, optionErrorf("Modes", "there is no mode %q%s", mode, table.NameChoices(mode, known))
@@ -162,10 +162,10 @@ func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experime
 		return nil, &OptionError{"Precision", unit.Percent(m.Precision), errors.New("it must be from 0.01% to 50%")}
 	}
 	x := &microbench.Experiment{Plan: *plan, Launches: m.Launches, Budget: m.Budget, Precision: m.Precision, Seed: m.Seed}
-	x.IsSharedMachine, x.Reps = true, m.Reps
+	x.IsRealMachine, x.Reps = true, m.Reps
 	named := m.Sizes != nil || m.MaxSize != 0
 	if !named && !m.allPairs() {
-		x.RefineSizes, x.MaxTrainBytes = !m.Quick, slices.Max(microbench.RealMachineSizes)
+		x.RefineSizes, x.MaxTrainMessageBytes = !m.Quick, slices.Max(microbench.RealMachineSizes)
 		if !m.Quick {
 			x.RoundTripSizes = microbench.RealMachineRoundTripSizes
 		}

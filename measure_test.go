@@ -19,7 +19,7 @@ func TestDefaultSizes(t *testing.T) {
 		options MeasureOptions
 		want    []int
 	}{
-		{MeasureOptions{Platform: "tcp"}, microbench.SplitMessageSizes},
+		{MeasureOptions{Platform: "tcp"}, microbench.SegmentedTransportSizes},
 		{MeasureOptions{Platform: "tcp", Hosts: []string{"node2"}}, microbench.RealMachineSizes},
 		{MeasureOptions{Platform: "shm"}, microbench.RealMachineSizes},
 		{MeasureOptions{Platform: "mpi"}, microbench.RealMachineSizes},

@@ -60,8 +60,8 @@ func (m *measurement) addShortage(x *microbench.Experiment, outcome *microbench.
 	switch {
 	case outcome.TasksWithoutSamples > 0:
 		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", outcome.TasksWithoutSamples, outcome.TaskCount, tooMany))
-	case outcome.LaunchCount < x.LaunchesWhenPrecise():
-		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.LaunchesWhenPrecise(), tooMany))
+	case outcome.LaunchCount < x.LaunchesOrDefault():
+		m.disturbances = append(m.disturbances, fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", outcome.LaunchCount, x.LaunchesOrDefault(), tooMany))
 	}
 }
 
@@ -125,7 +125,7 @@ func (m *measurement) outcomeFacts(x *microbench.Experiment, outcome *microbench
 	if len(outcome.BatchOperations) > 0 {
 		var batches []string // timers whose samples are means over several operations
 		for _, b := range outcome.BatchOperations {
-			batches = append(batches, fmt.Sprintf("%s %d", b.Timer, b.MaxOperations))
+			batches = append(batches, fmt.Sprintf("%s %d", b.Timer, b.LargestBatch))
 		}
 		slices.Sort(batches)
 		facts = append(facts, sample.Fact{Key: "batches", Value: strings.Join(batches, ", ")})

@@ -9,15 +9,15 @@ import (
 // Meanwhile P2 waits in a barrier, where it serves the access if accesses are messages. No lock is
 // taken. Accesses of 0 bytes are not measured.
 func timeWindowPut(b *pairBenchmark, rounds int) {
-	b.timeWindowAccesses(sample.TimerPut, (*mpi.Window).Put, rounds)
+	b.timeRMAAccesses(sample.TimerPut, (*mpi.Window).Put, rounds)
 }
 
 // timeWindowGet times a get in the same way.
 func timeWindowGet(b *pairBenchmark, rounds int) {
-	b.timeWindowAccesses(sample.TimerGet, (*mpi.Window).Get, rounds)
+	b.timeRMAAccesses(sample.TimerGet, (*mpi.Window).Get, rounds)
 }
 
-func (b *pairBenchmark) timeWindowAccesses(timer string, start func(w *mpi.Window, data mpi.Buffer, target, offset, count int, t *mpi.Datatype), rounds int) {
+func (b *pairBenchmark) timeRMAAccesses(timer string, start func(w *mpi.Window, data mpi.Buffer, target, offset, count int, t *mpi.Datatype), rounds int) {
 	n := b.cell.Bytes
 	if n == 0 {
 		return

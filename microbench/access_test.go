@@ -30,7 +30,7 @@ func measureAccesses(t *testing.T, platform string, sizes []int) []sample.Series
 	}
 	var all []sample.Series
 	if err := mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
-		if got := plan.Measure(c, plan.Cells()); got != nil {
+		if got := plan.MeasureCells(c, plan.Cells()); got != nil {
 			all = got
 		}
 		return nil

@@ -67,26 +67,28 @@ func (b *pairBenchmark) barrier() { b.barrierComm.Barrier() }
 
 // waitForArrivals makes P1 wait until all messages under way have certainly arrived.
 func (b *pairBenchmark) waitForArrivals() {
-	b.computeFor(b.waitBeforeTimer12())
+	b.computeInSlices(b.deltaOrDefault())
 	if b.dither != nil {
-		b.dither.waitFraction()
+		b.dither.waitTickFraction()
 	}
 }
 
-// maxComputePiece is the longest uninterrupted wait on a real machine. During a longer one the
+// maxComputeSlice is the longest uninterrupted wait on a real machine. During a longer one the
 // system might give the processor to another process.
-const maxComputePiece = 100 * unit.Microsecond
+const maxComputeSlice = 100 * unit.Microsecond
 
-func (b *pairBenchmark) computeFor(d unit.Time) { b.Plan.computeFor(b.pairComm, d) }
+func (b *pairBenchmark) computeInSlices(d unit.Time) { b.Plan.computeInSlices(b.pairComm, d) }
 
-func (p *Plan) computeFor(c *mpi.Comm, d unit.Time) {
-	for ; p.IsSharedMachine && d > maxComputePiece; d -= maxComputePiece {
-		c.Compute(maxComputePiece)
+// computeInSlices computes for a duration, on a real machine in slices of maxComputeSlice.
+func (p *Plan) computeInSlices(c *mpi.Comm, d unit.Time) {
+	for ; p.IsRealMachine && d > maxComputeSlice; d -= maxComputeSlice {
+		c.Compute(maxComputeSlice)
 	}
 	c.Compute(d)
 }
 
-func (b *pairBenchmark) waitBeforeTimer12() unit.Time {
+// deltaOrDefault returns the wait of P1 before timer12.
+func (b *pairBenchmark) deltaOrDefault() unit.Time {
 	if b.Delta != 0 {
 		return b.Delta
 	}
@@ -95,21 +97,21 @@ func (b *pairBenchmark) waitBeforeTimer12() unit.Time {
 
 // recordWarmupRound records the time of a warm-up round, without delta.
 func (b *pairBenchmark) recordWarmupRound(took unit.Time) {
-	if b.IsSharedMachine && b.warmupRoundTime > 0 {
+	if b.IsRealMachine && b.warmupRoundTime > 0 {
 		b.warmupRoundTime = min(b.warmupRoundTime, max(took, 1))
 	} else {
 		b.warmupRoundTime = max(b.warmupRoundTime, took)
 	}
 }
 
-// startSend sends a message in the mode of the cell. It returns the request of a nonblocking send,
-// and a completed request after a blocking one.
-func (b *pairBenchmark) startSend() mpi.Request {
+// postSend starts to send a message in the mode of the cell. It returns the request of a
+// nonblocking send, and a completed request after a blocking one.
+func (b *pairBenchmark) postSend() mpi.Request {
 	if b.mode.Blocking {
 		b.mode.blockingSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
 		return mpi.Request{}
 	}
-	return b.mode.startSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
+	return b.mode.nonblockingSend(b.pairComm, b.sendBuffer, b.peerRank, measuredMessageTag)
 }
 
 // postReceive receives a message by the call that matches the mode.
@@ -132,7 +134,7 @@ func decodeTime(b []byte) unit.Time    { return unit.Time(binary.LittleEndian.Ui
 // timerSamples has the samples of one timer, on the rank that takes them.
 type timerSamples struct {
 	name                 string
-	isTakenByThisRank    bool           // this rank takes them
+	isMeasuredOnThisRank bool           // this rank takes them
 	samplesByBarrierRoot [2][]unit.Time // by root of the barrier
 
 	batchSum            unit.Time // sum of the operations for the next sample
@@ -147,7 +149,7 @@ func (b *pairBenchmark) findOrAddTimer(name string, atP1 bool) *timerSamples {
 			return t
 		}
 	}
-	t := &timerSamples{name: name, isTakenByThisRank: atP1 == b.isP1}
+	t := &timerSamples{name: name, isMeasuredOnThisRank: atP1 == b.isP1}
 	b.timers = append(b.timers, t)
 	return t
 }
@@ -155,11 +157,11 @@ func (b *pairBenchmark) findOrAddTimer(name string, atP1 bool) *timerSamples {
 // recordOperation adds the time of one operation to a timer. A sample is the mean of a batch of
 // operations.
 func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
-	if !t.isTakenByThisRank || b.discardsSamples {
+	if !t.isMeasuredOnThisRank || b.discardsSamples {
 		return
 	}
 	if b.operationsPerSample <= 1 {
-		b.recordSample(t, d)
+		b.appendSample(t, d)
 		return
 	}
 	if t.batchOperationsLeft == 0 {
@@ -167,28 +169,28 @@ func (b *pairBenchmark) recordOperation(t *timerSamples, d unit.Time) {
 	}
 	t.batchSum += d
 	if t.batchOperationsLeft--; t.batchOperationsLeft == 0 {
-		b.recordSample(t, meanOperationTime(t.batchSum, b.operationsPerSample))
+		b.appendSample(t, timePerOperation(t.batchSum, b.operationsPerSample))
 	}
 }
 
-// recordSample adds a sample. An operation shorter than the cost of reading the clock counts as
+// appendSample adds a sample. An operation shorter than the cost of reading the clock counts as
 // zero.
-func (b *pairBenchmark) recordSample(t *timerSamples, d unit.Time) {
-	if !b.discardsSamples && t.isTakenByThisRank {
+func (b *pairBenchmark) appendSample(t *timerSamples, d unit.Time) {
+	if !b.discardsSamples && t.isMeasuredOnThisRank {
 		t.samplesByBarrierRoot[b.barrierRootIndex] = append(t.samplesByBarrierRoot[b.barrierRootIndex], max(d, 0))
 	}
 }
 
-// meanOperationTime returns the mean time of n operations, rounded.
-func meanOperationTime(all unit.Time, n int) unit.Time { return (all + unit.Time(n)/2) / unit.Time(n) }
+// timePerOperation returns the mean time of n operations, rounded.
+func timePerOperation(all unit.Time, n int) unit.Time { return (all + unit.Time(n)/2) / unit.Time(n) }
 
 // collectSamples sends the samples of P2 to P1.
 func (b *pairBenchmark) collectSamples() {
 	for _, t := range b.timers {
 		switch {
-		case t.isTakenByThisRank && !b.isP1:
+		case t.isMeasuredOnThisRank && !b.isP1:
 			b.sendSamples(t)
-		case !t.isTakenByThisRank && b.isP1:
+		case !t.isMeasuredOnThisRank && b.isP1:
 			b.receiveSamples(t)
 		}
 	}
@@ -215,8 +217,8 @@ func (b *pairBenchmark) receiveSamples(t *timerSamples) {
 	}
 }
 
-// collectedSeries returns the collected samples.
-func (b *pairBenchmark) collectedSeries() []sample.Series {
+// seriesOfAllTimers returns the samples of all timers, after collectSamples.
+func (b *pairBenchmark) seriesOfAllTimers() []sample.Series {
 	var all []sample.Series
 	for _, t := range b.timers {
 		all = append(all, sample.Series{

@@ -35,7 +35,7 @@ func meanClockReadTime(c *mpi.Comm) unit.Time {
 // additional wait the distances are spread evenly over a tick.
 type clockDither struct {
 	loopsPerClockTick float64 // iterations of an empty loop per clock tick
-	nextFraction      float64 // of a tick, for the next wait, 0 to 1
+	nextTickFraction  float64 // of a tick, for the next wait, 0 to 1
 }
 
 // newDither returns a dither for a clock with a given step.
@@ -53,17 +53,17 @@ func newDither(c *mpi.Comm, step unit.Time) clockDither {
 	return clockDither{loopsPerClockTick: turns * float64(step) / float64(least)}
 }
 
-// waitFraction waits for the next fraction of a step.
-func (d *clockDither) waitFraction() { runEmptyLoop(d.nextLoopCount()) }
+// waitTickFraction waits for the next fraction of a step.
+func (d *clockDither) waitTickFraction() { runEmptyLoop(d.nextLoopCount()) }
 
 // nextLoopCount returns the iterations of the next wait. The fractions follow the golden section,
 // so that even a few are spread over the whole step.
 func (d *clockDither) nextLoopCount() int {
-	d.nextFraction += math.Phi - 1
-	if d.nextFraction >= 1 {
-		d.nextFraction--
+	d.nextTickFraction += math.Phi - 1
+	if d.nextTickFraction >= 1 {
+		d.nextTickFraction--
 	}
-	return int(d.nextFraction * d.loopsPerClockTick)
+	return int(d.nextTickFraction * d.loopsPerClockTick)
 }
 
 // runEmptyLoop runs an empty loop.
@@ -76,8 +76,8 @@ func runEmptyLoop(n int) {
 
 // ClockOffsetBounds has bounds of the offset of P2's clock from P1's at a time.
 type ClockOffsetBounds struct {
-	P1Time    unit.Time // by P1's clock
-	Low, High unit.Time // Low > High: the offset changed during the exchange
+	ExchangeMidTime unit.Time // by P1's clock
+	Low, High       unit.Time // Low > High: the offset changed during the exchange
 }
 
 // Middle returns the middle of the bounds. It reports whether the bounds are consistent.
@@ -88,8 +88,8 @@ func (c ClockOffsetBounds) Middle() (unit.Time, bool) {
 // Minimum duration of an exchange, and minimum number of round trips, which take longer on a slow
 // network.
 const (
-	minOffsetExchangeDuration = 20 * unit.Millisecond
-	minOffsetRoundTrips       = 20
+	minClockOffsetExchangeDuration = 20 * unit.Millisecond
+	minClockOffsetRoundTrips       = 20
 )
 
 // boundClockOffset computes bounds of the offset of the pair's clocks from round trips in which P2
@@ -119,7 +119,7 @@ func (x *rankPair) boundClockOffset() ClockOffsetBounds {
 	begin := c.Wtime()
 	bounds := ClockOffsetBounds{Low: math.MinInt64, High: math.MaxInt64}
 	more[0] = 1
-	for n := 0; n < minOffsetRoundTrips || c.Wtime()-begin < minOffsetExchangeDuration; n++ {
+	for n := 0; n < minClockOffsetRoundTrips || c.Wtime()-begin < minClockOffsetExchangeDuration; n++ {
 		before := c.Wtime()
 		mpi.Send(c, more[:], peer, measuredMessageTag)
 		mpi.Recv(c, there[:], peer, measuredMessageTag)
@@ -128,7 +128,7 @@ func (x *rankPair) boundClockOffset() ClockOffsetBounds {
 	}
 	more[0] = 0
 	mpi.Send(c, more[:], peer, measuredMessageTag)
-	bounds.P1Time = begin + (c.Wtime()-begin)/2
+	bounds.ExchangeMidTime = begin + (c.Wtime()-begin)/2
 	return bounds
 }
 
@@ -139,7 +139,7 @@ func ClockDriftBounds(clocks []ClockOffsetBounds) (low, high float64, ok bool) {
 	low, high = math.Inf(-1), math.Inf(1)
 	for j, b := range clocks {
 		for _, a := range clocks[:j] {
-			passed := float64(b.P1Time - a.P1Time)
+			passed := float64(b.ExchangeMidTime - a.ExchangeMidTime)
 			low = max(low, float64(b.Low-a.High)/passed*1e6)
 			high = min(high, float64(b.High-a.Low)/passed*1e6)
 			ok = true

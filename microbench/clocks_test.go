@@ -63,13 +63,13 @@ func TestClocks(t *testing.T) {
 		}
 		const trip = 60 * unit.Microsecond // a bit more than two short messages take
 		for n, b := range c.ClockOffsets {
-			truth := s.offset + b.P1Time/1_000_000*unit.Time(s.ppm)
+			truth := s.offset + b.ExchangeMidTime/1_000_000*unit.Time(s.ppm)
 			slack := 2 * unit.Microsecond // what 50 ppm gain in the time that it takes
 			if b.Low > truth+slack || b.High < truth-slack || b.High-b.Low > trip {
 				t.Errorf("%+v, launch %d: the offset is %v, and the bounds %v and %v", s, n, truth, b.Low, b.High)
 			}
-			if b.P1Time/unit.Second != unit.Time(n)*10 {
-				t.Errorf("launch %d was at %v", n, b.P1Time)
+			if b.ExchangeMidTime/unit.Second != unit.Time(n)*10 {
+				t.Errorf("launch %d was at %v", n, b.ExchangeMidTime)
 			}
 		}
 		low, high, ok := microbench.ClockDriftBounds(c.ClockOffsets)
@@ -81,9 +81,9 @@ func TestClocks(t *testing.T) {
 
 // Where nothing is known of the drift, there is none.
 func TestDriftUnknown(t *testing.T) {
-	one := microbench.ClockOffsetBounds{P1Time: unit.Second, Low: -1, High: 1}
-	later := microbench.ClockOffsetBounds{P1Time: 2 * unit.Second, Low: 100 * unit.Microsecond, High: 101 * unit.Microsecond}
-	back := microbench.ClockOffsetBounds{P1Time: 3 * unit.Second, Low: -1, High: 1}
+	one := microbench.ClockOffsetBounds{ExchangeMidTime: unit.Second, Low: -1, High: 1}
+	later := microbench.ClockOffsetBounds{ExchangeMidTime: 2 * unit.Second, Low: 100 * unit.Microsecond, High: 101 * unit.Microsecond}
+	back := microbench.ClockOffsetBounds{ExchangeMidTime: 3 * unit.Second, Low: -1, High: 1}
 	for _, c := range [][]microbench.ClockOffsetBounds{nil, {one}, {one, later, back}} {
 		if low, high, ok := microbench.ClockDriftBounds(c); ok {
 			t.Errorf("of %v the drift is from %g to %g", c, low, high)

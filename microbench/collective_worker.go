@@ -30,13 +30,13 @@ type collectiveWorker struct {
 }
 
 func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
-	w := &collectiveWorker{Experiment: e, controlComm: comm, measuredComm: comm.Dup(), currentCommand: barrierCommand(0)}
+	w := &collectiveWorker{Experiment: e, controlComm: comm, measuredComm: comm.Dup(), currentCommand: newBarrierCommand(0)}
 	w.operationCall = w.controlComm.Barrier
 	for _, x := range e.Collectives {
 		in, out := x.bufferSizes()
 		w.sendBuffer, w.receiveBuffer = growBuffer(w.sendBuffer, in), growBuffer(w.receiveBuffer, out)
 	}
-	if e.IsSharedMachine {
+	if e.IsRealMachine {
 		w.clockReadTime = measureClockReadTime(comm)
 	}
 	return w
@@ -47,15 +47,15 @@ func growBuffer(b []byte, n int) []byte {
 	if n <= len(b) {
 		return b
 	}
-	return newTouchedBuffer(n)
+	return newPrefaultedBuffer(n)
 }
 
 // rootRank is the root of all collective operations.
 const rootRank = 0
 
-// barrierCommand returns a command that only runs barriers, with the library's algorithm.
-func barrierCommand(rounds int) Command {
-	return Command{StageIndex: barrierStartStageIndex, ModeOrOperation: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
+// newBarrierCommand returns a command that only runs barriers, with the library's algorithm.
+func newBarrierCommand(rounds int) Command {
+	return Command{StageIndex: barrierStartStageIndex, ModeOrOperationIndex: int(collective.Barrier), AlgorithmIndex: -1, Rounds: rounds, OperationsPerSample: 1}
 }
 
 const barrierStartStageIndex, agreedStartStageIndex = 8, 9
@@ -64,7 +64,7 @@ const barrierStartStageIndex, agreedStartStageIndex = 8, 9
 func (w *collectiveWorker) prepareOperation(c Command) {
 	before := w.currentCommand
 	w.currentCommand = c
-	if c.ModeOrOperation == before.ModeOrOperation && c.AlgorithmIndex == before.AlgorithmIndex && c.Bytes == before.Bytes {
+	if c.ModeOrOperationIndex == before.ModeOrOperationIndex && c.AlgorithmIndex == before.AlgorithmIndex && c.Bytes == before.Bytes {
 		return
 	}
 	if c.AlgorithmIndex < 0 {
@@ -72,7 +72,7 @@ func (w *collectiveWorker) prepareOperation(c Command) {
 		return
 	}
 	x := w.Collectives[slices.IndexFunc(w.Collectives, func(x CollectiveCell) bool {
-		return int(x.Operation) == c.ModeOrOperation && w.algorithmIndex(x) == c.AlgorithmIndex && x.Bytes == c.Bytes
+		return int(x.Operation) == c.ModeOrOperationIndex && w.algorithmIndex(x) == c.AlgorithmIndex && x.Bytes == c.Bytes
 	})]
 	w.measuredComm.SetCollectiveRules([]collective.Rule{{Operation: x.Operation, MaxBytes: -1, Algorithm: x.Name}})
 	in, out := x.bufferSizes()
@@ -123,10 +123,10 @@ func (w *collectiveWorker) Execute(c Command) (CommandResult, error) {
 	w.controlComm.Bcast(mpi.BufferOf(w.commandWords[:]), rootRank)
 	begin := w.Now()
 	w.executeOnThisRank(c)
-	r := CommandResult{WarmupRoundTime: w.warmupRoundTime, RoundsDuration: w.Now() - begin, Times: make([][]unit.Time, w.controlComm.Size())}
+	r := CommandResult{WarmupRoundTime: w.warmupRoundTime, AllRoundsDuration: w.Now() - begin, TimeColumns: make([][]unit.Time, w.controlComm.Size())}
 	for i, t := range w.gatheredTimes {
 		if c.Rounds > 0 {
-			r.Times[i/c.Rounds] = append(r.Times[i/c.Rounds], unit.Time(t))
+			r.TimeColumns[i/c.Rounds] = append(r.TimeColumns[i/c.Rounds], unit.Time(t))
 		}
 	}
 	return r, nil
@@ -158,7 +158,7 @@ func (w *collectiveWorker) executeOnThisRank(c Command) {
 	w.runWarmupRounds(c.WarmupRounds)
 	w.localTimes = w.localTimes[:0]
 	for range c.Rounds {
-		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].timeCollectiveRound(w, c.WaitOrStartLead)))
+		w.localTimes = append(w.localTimes, int64(stages[c.StageIndex].runOnCollectiveRank(w, c.DeltaOrStartLead)))
 	}
 	if c.Rounds > 0 {
 		w.gatherTimes()
@@ -175,7 +175,7 @@ func (w *collectiveWorker) runWarmupRounds(rounds int) {
 		switch d := w.controlComm.Wtime() - begin; {
 		case i == 0:
 			w.warmupRoundTime = d
-		case w.IsSharedMachine:
+		case w.IsRealMachine:
 			w.warmupRoundTime = min(w.warmupRoundTime, d)
 		default:
 			w.warmupRoundTime = max(w.warmupRoundTime, d)
@@ -201,7 +201,7 @@ const maxGarbageBytes = 64 << 20
 
 // collectGarbage collects garbage before timed rounds, if there is much.
 func (w *collectiveWorker) collectGarbage() {
-	if !w.IsSharedMachine {
+	if !w.IsRealMachine {
 		return
 	}
 	if runtime.ReadMemStats(&w.memStats); w.memStats.HeapAlloc > w.heapAfterGC+maxGarbageBytes {
@@ -211,45 +211,45 @@ func (w *collectiveWorker) collectGarbage() {
 	}
 }
 
-// agreedStartLeadRounds is the lead time of an agreed start, in rounds from barrier to barrier. By
-// the start all ranks know it and interfaces are idle.
-const agreedStartLeadRounds = 2
+// agreedStartLeadInRounds is the lead time of an agreed start, in rounds from barrier to barrier.
+// By the start all ranks know it and interfaces are idle.
+const agreedStartLeadInRounds = 2
 
-// timeAfterBarrier makes each rank start when it leaves a barrier, and returns the time of its
-// call. A rank that has finished then stays idle for the duration of a round, until all have
+// timeCollectiveAfterBarrier makes each rank start when it leaves a barrier, and returns the time
+// of its call. A rank that has finished then stays idle for the duration of a round, until all have
 // finished. Otherwise ranks that are still in the operation would handle messages of the next one.
-func timeAfterBarrier(w *collectiveWorker, startLead unit.Time) unit.Time {
+func timeCollectiveAfterBarrier(w *collectiveWorker, startLead unit.Time) unit.Time {
 	w.controlComm.Barrier()
 	begin := w.controlComm.Wtime()
 	w.operationCall()
 	end := w.controlComm.Wtime()
-	w.computeFor(w.controlComm, startLead/agreedStartLeadRounds)
+	w.computeInSlices(w.controlComm, startLead/agreedStartLeadInRounds)
 	return max(0, end-begin-w.clockReadTime)
 }
 
-// minMedianMaxTimes returns the smallest, the median and the largest time of the ranks.
-func minMedianMaxTimes(ranks []unit.Time) []unit.Time {
+// minMedianMaxOverRanks returns the smallest, the median and the largest time of the ranks.
+func minMedianMaxOverRanks(ranks []unit.Time) []unit.Time {
 	n := len(ranks)
 	low, high := ranks[(n-1)/2], ranks[n/2]
 	return []unit.Time{ranks[0], low + (high-low)/2, ranks[n-1]}
 }
 
-// maxAgreedStartDelay is the largest delay of a rank after the agreed start, unless the clock's
+// maxStartLateness is the largest delay of a rank after the agreed start, unless the clock's
 // step is longer. It allows for a few readings of the clock.
-const maxAgreedStartDelay = 200 * unit.Nanosecond
+const maxStartLateness = 200 * unit.Nanosecond
 
-// timeFromAgreedStart makes all ranks start at the same time of their common clock, and returns the
-// time from then to the end on this rank.
-func timeFromAgreedStart(w *collectiveWorker, startLead unit.Time) unit.Time {
+// timeCollectiveFromAgreedStart makes all ranks start at the same time of their common clock, and
+// returns the time from then to the end on this rank.
+func timeCollectiveFromAgreedStart(w *collectiveWorker, startLead unit.Time) unit.Time {
 	begin := w.commandWords[:1]
 	begin[0] = int64(w.controlComm.Wtime() + startLead)
 	w.controlComm.Bcast(mpi.BufferOf(begin), rootRank)
 	start := unit.Time(begin[0])
-	late := w.waitUntil(start) > max(maxAgreedStartDelay, w.ClockStep)
+	late := w.waitUntil(start) > max(maxStartLateness, w.ClockStep)
 	w.operationCall()
 	end := w.controlComm.Wtime()
-	if over := start + startLead/agreedStartLeadRounds; end < over {
-		w.computeFor(w.controlComm, over-end)
+	if over := start + startLead/agreedStartLeadInRounds; end < over {
+		w.computeInSlices(w.controlComm, over-end)
 	}
 	if late {
 		return LateStartMarker
@@ -263,8 +263,8 @@ func (w *collectiveWorker) waitUntil(start unit.Time) unit.Time {
 	now := w.controlComm.Wtime()
 	switch {
 	case now > start:
-	case w.IsSharedMachine:
-		w.computeFor(w.controlComm, max(0, start-now-watching))
+	case w.IsRealMachine:
+		w.computeInSlices(w.controlComm, max(0, start-now-watching))
 		for now = w.controlComm.Wtime(); now < start; now = w.controlComm.Wtime() {
 		}
 	default:

@@ -126,7 +126,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 	}
 	for _, common := range []bool{true, false} {
 		c := &microbench.Experiment{Collectives: cells(3, nil, 8, 600)}
-		c.IsSharedMachine, c.HasCommonClock, c.Launches, c.Reps, c.ClockStep = true, common, 2, 10, unit.Nanosecond
+		c.IsRealMachine, c.HasCommonClock, c.Launches, c.Reps, c.ClockStep = true, common, 2, 10, unit.Nanosecond
 		s := microbench.NewScheduler(c)
 		out, err := s.RunLaunches(t.Context(), func(context.Context, int) error { return s.MeasureLaunchInWorld(loop.New(3), j.MPIOptions("")) }, nil)
 		if err != nil {

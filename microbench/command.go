@@ -9,15 +9,15 @@ import (
 // Command says what all ranks of a job do next. Ranks keep no state between commands: the Scheduler
 // alone decides what to measure, how often, and when to end.
 type Command struct {
-	StageIndex          int       // index in StageTimers
-	ModeOrOperation     int       // index of SendModeNames, len(SendModeNames()) for low-level messages, or a collective.Operation
-	AlgorithmIndex      int       // index among those of the collective operation; -1: the library chooses
-	Bytes               int       // of a message or of a block
-	WarmupRounds        int       // uncounted rounds before the counted ones
-	Rounds              int       // with each root of the barrier; 0: only warm-up rounds, which are timed
-	OperationsPerSample int       // operations in a sample
-	WaitOrStartLead     unit.Time // delta, the wait of P1 before timer12; for collective operations the lead time of an agreed start
-	Pair                [2]int    // ranks P1 and P2, if several pairs are measured; otherwise zero
+	StageIndex           int       // index in StageTimers
+	ModeOrOperationIndex int       // index of SendModeNames, len(SendModeNames()) for low-level messages, or a collective.Operation
+	AlgorithmIndex       int       // index among those of the collective operation; -1: the library chooses
+	Bytes                int       // of a message or of a block
+	WarmupRounds         int       // uncounted rounds before the counted ones
+	Rounds               int       // with each root of the barrier; 0: only warm-up rounds, which are timed
+	OperationsPerSample  int       // operations in a sample
+	DeltaOrStartLead     unit.Time // delta, the wait of P1 before timer12; for collective operations the lead time of an agreed start
+	Pair                 [2]int    // ranks P1 and P2, if several pairs are measured; otherwise zero
 }
 
 // CommandWordCount is the number of integers that encode a command.
@@ -25,7 +25,7 @@ const CommandWordCount = 10
 
 // EncodeWords encodes a command for sending it to ranks.
 func (c Command) EncodeWords() [CommandWordCount]int64 {
-	return [...]int64{int64(c.StageIndex), int64(c.ModeOrOperation), int64(c.AlgorithmIndex), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.OperationsPerSample), int64(c.WaitOrStartLead), int64(c.Pair[0]), int64(c.Pair[1])}
+	return [...]int64{int64(c.StageIndex), int64(c.ModeOrOperationIndex), int64(c.AlgorithmIndex), int64(c.Bytes), int64(c.WarmupRounds), int64(c.Rounds), int64(c.OperationsPerSample), int64(c.DeltaOrStartLead), int64(c.Pair[0]), int64(c.Pair[1])}
 }
 
 // decodeCommand decodes a command.
@@ -41,19 +41,19 @@ func (c Command) rankOfFixedWorkTime(i int) int {
 	return i
 }
 
-// SecondRootWarmupRounds returns the number of warm-up rounds with the second root. A few suffice,
-// because the rounds with the first root have warmed up caches and branch predictors.
-func (c Command) SecondRootWarmupRounds() int { return min(c.WarmupRounds, 3, max(1, c.Rounds/2)) }
+// P2RootWarmupRounds returns the number of warm-up rounds with the barrier's root at P2. A few
+// suffice, because the rounds with the root at P1 have warmed up caches and branch predictors.
+func (c Command) P2RootWarmupRounds() int { return min(c.WarmupRounds, 3, max(1, c.Rounds/2)) }
 
 // CommandResult is the result of a command.
 type CommandResult struct {
-	// Times has two columns for each timer of a pair: with the barrier's root at P1 and at P2. For
-	// collective operations it has a column for each rank, in which LateStartMarker marks late
-	// starts.
-	Times [][]unit.Time
+	// TimeColumns has two columns for each timer of a pair: with the barrier's root at P1 and at
+	// P2. For collective operations it has a column for each rank, in which LateStartMarker marks
+	// late starts.
+	TimeColumns [][]unit.Time
 
-	WarmupRoundTime unit.Time // a warm-up round from barrier to barrier: the longest, or the shortest on a shared machine
-	RoundsDuration  unit.Time // all rounds together
+	WarmupRoundTime   unit.Time // a warm-up round from barrier to barrier: the longest, or the shortest on a shared machine
+	AllRoundsDuration unit.Time // all rounds together
 
 	// FixedWorkTimes has the time of a fixed piece of work on each rank, or on P1 and P2: the
 	// longer of those before and after the rounds. It is empty if the clock is not that of the

@@ -94,18 +94,18 @@ func (e *Experiment) countPreciseMedians(series []sample.Series) (known, medians
 }
 
 // Sizes form a coarse grid, and a library changes its protocol between two of them. If a curve
-// breaks in a gap of the grid, the search bisects the gap, as in Kielmann, Bal and Verstoep, Fast
+// jumps in a gap of the grid, the search bisects the gap, as in Kielmann, Bal and Verstoep, Fast
 // Measurement of LogP Parameters for Low Level Message Passing Platforms (2000): the value differs
 // from the line through the smaller sizes. Here it must also differ from the line through the
-// larger sizes, so that one jump does not count as a break in two neighbouring gaps.
+// larger sizes, so that one jump does not count in two neighbouring gaps.
 
-// Limits of the search for a break.
+// Limits of the search for a jump.
 const (
 	maxAddedSizes          = 10
 	minSizeDistance        = 32   // in bytes, between two sizes at which the search ends,
 	minSizeDistanceDivisor = 16   // or this part of the lower size
-	minRelativeBreak       = 0.05 // relative to the value: a smaller deviation is not a break,
-	breakUncertaintyFactor = 1.5  // and neither is one below this multiple of the uncertainty
+	minRelativeJump        = 0.05 // relative to the value: a smaller deviation is not a jump,
+	minJumpInUncertainties = 1.5  // and neither is one below this multiple of the uncertainty
 )
 
 // curvePoint is the median of a timer at a size.
@@ -120,29 +120,29 @@ func extrapolateLine(a, b curvePoint, k int) intervalEstimate {
 	return intervalEstimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.halfWidth, r*a.halfWidth)}
 }
 
-// relativeBreak returns the distance of the curve between points 1 and 2 of four from the nearer of
+// relativeJump returns the distance of the curve between points 1 and 2 of four from the nearer of
 // two lines, through the first two and through the last two points, relative to its value. It
 // returns 0 if one of the lines agrees within the uncertainty.
-func relativeBreak(p [4]curvePoint) float64 {
+func relativeJump(p [4]curvePoint) float64 {
 	least := math.Inf(1)
 	for _, x := range []struct {
 		of   curvePoint
 		says intervalEstimate
 	}{{p[2], extrapolateLine(p[0], p[1], p[2].bytes)}, {p[1], extrapolateLine(p[3], p[2], p[1].bytes)}} {
 		off := math.Abs(x.of.value - x.says.value)
-		if !(off > breakUncertaintyFactor*math.Hypot(x.of.halfWidth, x.says.halfWidth)) {
+		if !(off > minJumpInUncertainties*math.Hypot(x.of.halfWidth, x.says.halfWidth)) {
 			return 0
 		}
 		least = min(least, off/math.Abs(x.of.value))
 	}
-	if least < minRelativeBreak {
+	if least < minRelativeJump {
 		return 0
 	}
 	return least
 }
 
-// sizeAtLargestBreak returns the size in the middle of the largest break over all curves, or -1.
-func sizeAtLargestBreak(curves [][]curvePoint) int {
+// midpointOfLargestJump returns the size in the middle of the largest jump over all curves, or -1.
+func midpointOfLargestJump(curves [][]curvePoint) int {
 	type gap struct{ low, high int }
 	bends := make(map[gap]float64) // sum over all curves
 	best := gap{-1, -1}
@@ -150,7 +150,7 @@ func sizeAtLargestBreak(curves [][]curvePoint) int {
 		slices.SortFunc(c, func(a, b curvePoint) int { return cmp.Compare(a.bytes, b.bytes) })
 		for i := 1; i+2 < len(c); i++ {
 			g := gap{c[i].bytes, c[i+1].bytes}
-			if x := relativeBreak([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeDistance, g.low/minSizeDistanceDivisor) {
+			if x := relativeJump([4]curvePoint(c[i-1 : i+3])); x > 0 && g.high-g.low > max(minSizeDistance, g.low/minSizeDistanceDivisor) {
 				bends[g] += x
 				if bends[g] > bends[best] {
 					best = g
@@ -164,12 +164,12 @@ func sizeAtLargestBreak(curves [][]curvePoint) int {
 	return best.low + (best.high-best.low)/2
 }
 
-// refineSizes adds sizes around the eager limit, where standard sends and their round trips break
+// refineSizes adds sizes around the eager limit, where standard sends and their round trips jump
 // most. It comes before all other measurements.
 func (s *Scheduler) refineSizes() {
-	s.takeSamplesOfTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.showsEagerLimit(t) }))
-	for left := maxAddedSizes; left > 0 && !s.hasUsedPartOfLaunchTime(maxRefineFraction); left-- {
-		k := sizeAtLargestBreak(s.curvesShowingEagerLimit())
+	s.takeSamplesOfTasks(slices.DeleteFunc(slices.Clone(s.tasks), func(t *task) bool { return !s.isUsedForEagerLimit(t) }))
+	for left := maxAddedSizes; left > 0 && !s.hasUsedBudgetFraction(maxRefineBudgetFraction); left-- {
+		k := midpointOfLargestJump(s.eagerLimitSearchCurves())
 		if k < 0 || slices.ContainsFunc(s.tasks, func(t *task) bool { return t.Bytes == k }) { // that size is already measured, but not precisely enough
 			return
 		}
@@ -180,21 +180,21 @@ func (s *Scheduler) refineSizes() {
 			tasks = append(tasks, s.listCellTasks(Cell{m, k})...)
 		}
 		s.tasks = append(s.tasks, tasks...)
-		s.takeSamplesOfTasks(slices.DeleteFunc(tasks, func(t *task) bool { return !s.showsEagerLimit(t) }))
+		s.takeSamplesOfTasks(slices.DeleteFunc(tasks, func(t *task) bool { return !s.isUsedForEagerLimit(t) }))
 	}
 }
 
-// showsEagerLimit reports whether a task may show the eager limit: send calls and round trips of
-// standard sends do, or of the first mode if there are no standard sends.
-func (s *Scheduler) showsEagerLimit(t *task) bool {
+// isUsedForEagerLimit reports whether a task may show the eager limit: send calls and round trips
+// of standard sends do, or of the first mode if there are no standard sends.
+func (s *Scheduler) isUsedForEagerLimit(t *task) bool {
 	standard := func(m string) bool { return m == "send" || m == "isend" }
 	of := standard(t.cell.Mode) || !slices.ContainsFunc(s.Modes, standard) && t.cell.Mode == s.Modes[0]
 	return of && !s.MeasuresOnlyRoundTripsAt(t.Bytes) && (stages[t.stageIndex].hasTimer(sample.Timer11) || stages[t.stageIndex].hasTimer(sample.TimerRTT))
 }
 
-// curvesShowingEagerLimit returns curves over sizes of the first timer of each mode and stage in
+// eagerLimitSearchCurves returns curves over sizes of the first timer of each mode and stage in
 // which the eager limit can be seen.
-func (s *Scheduler) curvesShowingEagerLimit() [][]curvePoint {
+func (s *Scheduler) eagerLimitSearchCurves() [][]curvePoint {
 	type name struct {
 		mode  string
 		stage int
@@ -202,7 +202,7 @@ func (s *Scheduler) curvesShowingEagerLimit() [][]curvePoint {
 	at := make(map[name]int)
 	var all [][]curvePoint
 	for _, t := range s.tasks {
-		if !s.showsEagerLimit(t) || len(t.samplesByVisit) == 0 {
+		if !s.isUsedForEagerLimit(t) || len(t.samplesByVisit) == 0 {
 			continue
 		}
 		n := name{t.cell.Mode, t.stageIndex}

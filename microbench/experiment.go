@@ -18,14 +18,14 @@ type Experiment struct {
 	Collectives []CollectiveCell // measured by all ranks, instead of modes and sizes
 	Pairs       [][2]int         // of ranks, the lower first, measured one pair at a time instead of the plan's pair
 
-	MaxTrainBytes      int           // longest messages that are sent in trains, which take tens of times as long as one message; 0: any
-	Launches           int           // starts of the ranks; 0: DefaultLaunches, more if launches differ by more than Precision and time is left, fewer if time is short
-	Budget             time.Duration // for all launches; 0: DefaultBudget, or no limit if Reps is set
-	Precision          float64       // half width of the 95 % interval of a median, relative to it, at which the median counts as known; 0: 0.02
-	ClockStep          unit.Time     // the smallest difference that the clock shows; 0: every difference
-	Seed               uint64        // of the order of cells, which differs between launches
-	RefineSizes        bool          // add sizes around the eager limit
-	MeasureClockOffset bool          // each launch begins with bounds of the offset of the pair's clocks
+	MaxTrainMessageBytes int           // longest messages that are sent in trains, which take tens of times as long as one message; 0: any
+	Launches             int           // starts of the ranks; 0: DefaultLaunches, more if launches differ by more than Precision and time is left, fewer if time is short
+	Budget               time.Duration // for all launches; 0: DefaultBudget, or no limit if Reps is set
+	Precision            float64       // half width of the 95 % interval of a median, relative to it, at which the median counts as known; 0: 0.02
+	ClockStep            unit.Time     // the smallest difference that the clock shows; 0: every difference
+	Seed                 uint64        // of the order of cells, which differs between launches
+	RefineSizes          bool          // add sizes around the eager limit
+	MeasureClockOffset   bool          // each launch begins with bounds of the offset of the pair's clocks
 }
 
 // Defaults of an experiment.
@@ -49,12 +49,12 @@ const (
 // differently, there are three sizes, since fewer do not define a line fit.
 var RealMachineSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
 
-// SplitMessageSizes replace RealMachineSizes where long messages are sent in several parts, as by
-// TCP on one machine, where a part is 64 KiB and the parts after the first are handled differently:
-// the cost per byte shows only over many parts. Beyond 128 KiB, the longest message that this
-// library sends at once, there are four sizes, so that their line can be distinguished from the
-// previous one.
-var SplitMessageSizes = append(RealMachineSizes[:len(RealMachineSizes)-2:len(RealMachineSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
+// SegmentedTransportSizes replace RealMachineSizes where long messages are sent in several parts,
+// as by TCP on one machine, where a part is 64 KiB and the parts after the first are handled
+// differently: the cost per byte shows only over many parts. Beyond 128 KiB, the longest message
+// that this library sends at once, there are four sizes, so that their line can be distinguished
+// from the previous one.
+var SegmentedTransportSizes = append(RealMachineSizes[:len(RealMachineSizes)-2:len(RealMachineSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
 // RealMachineRoundTripSizes are additional sizes at which only round trips are measured: between
 // RealMachineSizes, where bisection of a gap never ends at one of them, and above them powers of
@@ -124,15 +124,15 @@ func (e *Experiment) countRequestedSamples() int {
 	if e.Reps == 0 {
 		return 0
 	}
-	if !e.IsSharedMachine {
+	if !e.IsRealMachine {
 		return n
 	}
-	return n * e.LaunchesWhenPrecise()
+	return n * e.LaunchesOrDefault()
 }
 
-// LaunchesWhenPrecise returns the number of launches if they differ by no more than the precision
+// LaunchesOrDefault returns the number of launches if they differ by no more than the precision
 // and the time suffices.
-func (e *Experiment) LaunchesWhenPrecise() int {
+func (e *Experiment) LaunchesOrDefault() int {
 	if e.Launches == 0 {
 		return DefaultLaunches
 	}

@@ -45,11 +45,11 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 		s.launchIndex, s.launchStart, s.launchBudget = s.result.LaunchCount, s.now(), 0
 		after := s.launchStart.Sub(begin)
 		if s.TotalTimeLimit() > 0 {
-			s.launchBudget = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesWhenPrecise()-s.launchIndex)), 1)
+			s.launchBudget = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesOrDefault()-s.launchIndex)), 1)
 		}
 		s.reportProgress = nil
 		if progress != nil {
-			from, to := float64(s.launchIndex)/float64(s.LaunchesWhenPrecise()), float64(s.launchIndex+1)/float64(s.LaunchesWhenPrecise())
+			from, to := float64(s.launchIndex)/float64(s.LaunchesOrDefault()), float64(s.launchIndex+1)/float64(s.LaunchesOrDefault())
 			if all := s.TotalTimeLimit(); all > 0 {
 				from, to = float64(after)/float64(all), float64(after+s.launchBudget)/float64(all)
 			}
@@ -90,7 +90,7 @@ func (s *Scheduler) needsAnotherLaunch(took time.Duration) bool {
 		return true
 	case s.TotalTimeLimit() > 0 && took+2*s.startupDuration >= s.TotalTimeLimit():
 		return false
-	case n < s.LaunchesWhenPrecise():
+	case n < s.LaunchesOrDefault():
 		return true
 	case s.TotalTimeLimit() == 0 || s.TotalTimeLimit()-took < took/time.Duration(2*n):
 		return false
@@ -111,7 +111,7 @@ func (s *Scheduler) Series() []sample.Series {
 			if a.Pair != b.Pair {
 				return slices.Compare(a.Pair[:], b.Pair[:])
 			}
-			if a.ModeOrOperation != b.ModeOrOperation {
+			if a.ModeOrOperationIndex != b.ModeOrOperationIndex {
 				return slices.Index(s.Modes, a.cell.Mode) - slices.Index(s.Modes, b.cell.Mode)
 			}
 			return a.Bytes - b.Bytes

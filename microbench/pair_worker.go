@@ -29,13 +29,13 @@ const commandTag = 2
 func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
 	w := &pairWorker{rankPair: x, plan: *p, measureFixedWork: measureFixedWork}
 	most := slices.Max(slices.Concat(p.Sizes, p.RoundTripSizes, []int{warmupMessageBytes}))
-	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(most), newTouchedBuffer(most), newTouchedBuffer(4*(most+mpi.BsendOverhead))
+	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newPrefaultedBuffer(most), newPrefaultedBuffer(most), newPrefaultedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
 	return w
 }
 
-// newTouchedBuffer returns a buffer of n bytes whose pages have been written to.
-func newTouchedBuffer(n int) []byte {
+// newPrefaultedBuffer returns a buffer of n bytes whose pages have been written to.
+func newPrefaultedBuffer(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(i)
@@ -100,12 +100,12 @@ func (w *pairWorker) followP1Commands() {
 func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 	before := w.measureFixedWork(w.commsByBarrierRoot[0])
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
-	cell := Cell{modeNameAt(c.ModeOrOperation), c.Bytes}
-	w.plan.Delta, w.plan.WarmupRounds = c.WaitOrStartLead, 0
+	cell := Cell{modeNameAt(c.ModeOrOperationIndex), c.Bytes}
+	w.plan.Delta, w.plan.WarmupRounds = c.DeltaOrStartLead, 0
 	b := w.rankPair.newBenchmark(&w.plan, cell)
 	b.clockReadTime, b.dither, b.operationsPerSample = w.clockReadTime, &w.dither, c.OperationsPerSample
 	if c.Bytes > len(w.sendBuffer) {
-		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newTouchedBuffer(c.Bytes), newTouchedBuffer(c.Bytes), newTouchedBuffer(4*(c.Bytes+mpi.BsendOverhead))
+		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newPrefaultedBuffer(c.Bytes), newPrefaultedBuffer(c.Bytes), newPrefaultedBuffer(4*(c.Bytes+mpi.BsendOverhead))
 	}
 	b.sendBuffer, b.receiveBuffer = w.sendBuffer[:c.Bytes], w.receiveBuffer[:c.Bytes]
 	b.attachBsendBuffer(w.bsendBuffer)
@@ -116,22 +116,22 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 		// with them lasts.
 		w.plan.WarmupRounds, w.plan.Delta = c.WarmupRounds, 1
 		b.barrierRootIndex, b.barrierComm = 0, w.commsByBarrierRoot[0]
-		timeFourTimers(b, 0)
-		return CommandResult{WarmupRoundTime: b.warmupRoundTime, RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
+		timeAlTawilMoritzTimers(b, 0)
+		return CommandResult{WarmupRoundTime: b.warmupRoundTime, AllRoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{before}}
 	}
 	s, warm := stages[c.StageIndex], c.WarmupRounds
 	for i, root := range w.commsByBarrierRoot {
 		b.barrierRootIndex, b.barrierComm = i, root
 		b.discardsSamples = true
 		s.runOnPair(b, warm)
-		warm = c.SecondRootWarmupRounds()
+		warm = c.P2RootWarmupRounds()
 		b.discardsSamples = false
 		s.runOnPair(b, c.Rounds)
 	}
-	r := CommandResult{RoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.measureFixedWork(w.commsByBarrierRoot[0]))}}
+	r := CommandResult{AllRoundsDuration: w.Now() - begin, FixedWorkTimes: []unit.Time{max(before, w.measureFixedWork(w.commsByBarrierRoot[0]))}}
 	b.collectSamples()
 	for _, t := range b.timers {
-		r.Times = append(r.Times, t.samplesByBarrierRoot[0], t.samplesByBarrierRoot[1])
+		r.TimeColumns = append(r.TimeColumns, t.samplesByBarrierRoot[0], t.samplesByBarrierRoot[1])
 	}
 	return r
 }
@@ -169,8 +169,9 @@ const (
 	resultTag
 )
 
-// pairPollInterval is how long a rank sleeps between two checks whether it is in the next pair.
-const pairPollInterval = 200 * unit.Microsecond
+// pairSelectionPollInterval is how long a rank sleeps between two checks whether it is in the next
+// pair.
+const pairSelectionPollInterval = 200 * unit.Microsecond
 
 func (w *allPairsWorker) Now() unit.Time { return w.comm.Wtime() }
 
@@ -235,7 +236,7 @@ func (w *allPairsWorker) stopRanks() {
 func (w *allPairsWorker) followRootCommands() {
 	for {
 		for _, there := w.comm.Iprobe(rootRank, pairSelectionTag); !there; _, there = w.comm.Iprobe(rootRank, pairSelectionTag) {
-			w.comm.Compute(pairPollInterval)
+			w.comm.Compute(pairSelectionPollInterval)
 		}
 		var pair [2]int64
 		mpi.Recv(w.comm, pair[:], rootRank, pairSelectionTag)
@@ -267,8 +268,8 @@ func (w *allPairsWorker) executeAsP1(me *pairWorker) {
 
 // encodeWords encodes a result.
 func (r CommandResult) encodeWords() []int64 {
-	words := []int64{int64(r.WarmupRoundTime), int64(r.RoundsDuration)}
-	for _, column := range append([][]unit.Time{r.FixedWorkTimes}, r.Times...) {
+	words := []int64{int64(r.WarmupRoundTime), int64(r.AllRoundsDuration)}
+	for _, column := range append([][]unit.Time{r.FixedWorkTimes}, r.TimeColumns...) {
 		words = append(words, int64(len(column)))
 		for _, t := range column {
 			words = append(words, int64(t))
@@ -279,7 +280,7 @@ func (r CommandResult) encodeWords() []int64 {
 
 // decodeResult decodes a result.
 func decodeResult(words []int64) CommandResult {
-	r := CommandResult{WarmupRoundTime: unit.Time(words[0]), RoundsDuration: unit.Time(words[1])}
+	r := CommandResult{WarmupRoundTime: unit.Time(words[0]), AllRoundsDuration: unit.Time(words[1])}
 	var columns [][]unit.Time
 	for words = words[2:]; len(words) > 0; words = words[1+len(columns[len(columns)-1]):] {
 		column := make([]unit.Time, words[0])
@@ -288,6 +289,6 @@ func decodeResult(words []int64) CommandResult {
 		}
 		columns = append(columns, column)
 	}
-	r.FixedWorkTimes, r.Times = columns[0], columns[1:]
+	r.FixedWorkTimes, r.TimeColumns = columns[0], columns[1:]
 	return r
 }

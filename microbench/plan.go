@@ -28,18 +28,18 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes           []string  // of sample.SendModeNames
-	Sizes           []int     // lengths of messages in bytes
-	RoundTripSizes  []int     // further sizes at which only round trips are measured
-	Timers          []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
-	ForcedProtocol  string    // that the job forces; its sender and delivery times are then measured too
-	MeasureDelivery bool      // measure sender and delivery times although the library chooses the protocol
-	Reps            int       // repetitions with each root of the barrier
-	WarmupRounds    int       // rounds before the repetitions, not timed
-	Delta           unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or half the shortest on a shared machine
-	IsSharedMachine bool      // a real machine, on which other processes may delay a round for much longer than it takes
-	HasCommonClock  bool      // all ranks read the same clock
-	Pair            [2]int    // the ranks of P1 and P2; if equal, as in the zero value: the first and the last rank
+	Modes                 []string  // of sample.SendModeNames
+	Sizes                 []int     // lengths of messages in bytes
+	RoundTripSizes        []int     // further sizes at which only round trips are measured
+	Timers                []string  // to measure, with the other timers of the same rounds; none: all timers of a mode
+	ForcedProtocol        string    // that the job forces; its sender and delivery times are then measured too
+	MeasuresDeliveryTimes bool      // measure sender and delivery times although the library chooses the protocol
+	Reps                  int       // repetitions with each root of the barrier
+	WarmupRounds          int       // rounds before the repetitions, not timed
+	Delta                 unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or half the shortest on a shared machine
+	IsRealMachine         bool      // a real machine, on which other processes may delay a round for much longer than it takes
+	HasCommonClock        bool      // all ranks read the same clock
+	Pair                  [2]int    // the ranks of P1 and P2; if equal, as in the zero value: the first and the last rank
 }
 
 // LowLevelMode is the mode of low-level messages.
@@ -62,8 +62,8 @@ func DefaultSizes(m *model.Machine) []int {
 	return sizes
 }
 
-// BurstLength is the number of messages in a burst.
-const BurstLength = 32
+// MessagesPerBurst is the number of messages in a burst.
+const MessagesPerBurst = 32
 
 // Cell is one mode and one length.
 type Cell struct {
@@ -115,10 +115,10 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// Measure measures cells between the pair of ranks of c, which all ranks call. P1 gets the series,
-// in the order in which they were measured; others get nil. The series' keys have their mode, bytes
-// and timer set.
-func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
+// MeasureCells measures cells between the pair of ranks of c, which all ranks call. P1 gets the
+// series, in the order in which they were measured; others get nil. The series' keys have their
+// mode, bytes and timer set.
+func (p *Plan) MeasureCells(c *mpi.Comm, cells []Cell) []sample.Series {
 	pair := p.newRankPair(c)
 	if pair == nil {
 		return nil
@@ -133,7 +133,7 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 		}
 		b.detachBsendBuffer()
 		b.collectSamples()
-		all = append(all, b.collectedSeries()...)
+		all = append(all, b.seriesOfAllTimers()...)
 	}
 	if !pair.isP1 {
 		return nil

@@ -40,14 +40,14 @@ func TestClockReadTimeIsTakenOut(t *testing.T) {
 		if got := b.elapsedSince(begin); got != unit.Microsecond-readTime {
 			t.Errorf("a microsecond and a reading of the clock are %v", got)
 		}
-		if got := b.waitBetweenSends(unit.Microsecond); got != unit.Microsecond+readTime {
+		if got := b.waitAndMeasureDelay(unit.Microsecond); got != unit.Microsecond+readTime {
 			t.Errorf("a wait of a microsecond between sends delays them by %v", got)
 		}
 		var times [2]unit.Time
 		for i := range times {
 			w := (&Experiment{Collectives: []CollectiveCell{{Algorithm: collective.AlgorithmNamed(collective.Barrier, "dissemination"), Job: collective.Barrier.StandardJob(2, 0, nil)}}}).newCollectiveWorker(c)
 			w.clockReadTime = unit.Time(i) * readTime
-			times[i] = timeAfterBarrier(w, 0)
+			times[i] = timeCollectiveAfterBarrier(w, 0)
 		}
 		if times[0]-times[1] != readTime {
 			t.Errorf("a barrier takes %v, and %v if a reading of the clock takes %v", times[0], times[1], readTime)

@@ -147,7 +147,7 @@ func first(ps []params.Parameter, mode, name string) *params.Parameter {
 // low-level messages there are none.
 func TestDeliveries(t *testing.T) {
 	m := model.LogGP{L: 5 * unit.Microsecond, SendOverhead: 2 * unit.Microsecond, RecvOverhead: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, GapPerByte: 10_000}
-	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.LowLevelMode}, Sizes: []int{1, 1001}, Reps: 4, HasCommonClock: true, MeasureDelivery: true}, 0, 1)
+	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.LowLevelMode}, Sizes: []int{1, 1001}, Reps: 4, HasCommonClock: true, MeasuresDeliveryTimes: true}, 0, 1)
 	got := map[string]float64{}
 	for _, c := range r.Curves {
 		for _, p := range c.Points {

@@ -21,7 +21,7 @@ func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64)
 func refined(noise float64, rng *rand.Rand, time func(k int) float64) (sizes, added []int) {
 	sizes = slices.Clone(RealMachineSizes)
 	for range maxAddedSizes {
-		k := sizeAtLargestBreak([][]curvePoint{curve(sizes, noise, rng, time)})
+		k := midpointOfLargestJump([][]curvePoint{curve(sizes, noise, rng, time)})
 		if k < 0 {
 			break
 		}

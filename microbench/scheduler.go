@@ -35,10 +35,10 @@ type Scheduler struct {
 	launchStart                           time.Time
 	launchBudget                          time.Duration // for this launch from launchStart on, except that it may measure for as long as it took to start; 0: no limit
 	startupDuration                       time.Duration // of the ranks
-	measurementBegin, measurementDeadline unit.Time     // 0: no limit
+	measurementStart, measurementDeadline unit.Time     // 0: no limit
 	reportProgress                        func(part float64)
 	visitsInLaunch                        int
-	hasSamples                            bool // of this launch or an earlier one
+	hasAnySample                          bool // of this launch or an earlier one
 	err                                   error
 
 	result ExperimentResult
@@ -63,28 +63,28 @@ func (s *Scheduler) now() time.Time {
 	return time.Now()
 }
 
-// Parts of a launch's time.
+// Fractions of a launch's time.
 const (
-	maxWarmupFraction = 0.1 // until times are stable
-	maxRefineFraction = 0.4 // until the last size is added
+	maxWarmupBudgetFraction = 0.1 // until times are stable
+	maxRefineBudgetFraction = 0.4 // until the last size is added
 )
 
 // MeasureLaunch measures one launch with a worker.
 func (s *Scheduler) MeasureLaunch(w Worker) error {
 	s.worker, s.err, s.visitsInLaunch = w, nil, 0
-	s.measurementBegin, s.measurementDeadline = w.Now(), 0
+	s.measurementStart, s.measurementDeadline = w.Now(), 0
 	if s.launchBudget > 0 {
 		s.startupDuration = s.now().Sub(s.launchStart)
-		s.measurementDeadline = s.measurementBegin + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
+		s.measurementDeadline = s.measurementStart + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
 	}
-	if s.IsSharedMachine {
-		s.warmUpLaunchUntilSteady()
+	if s.IsRealMachine {
+		s.warmUpUntilTimesSteady()
 	}
 	if s.RefineSizes && s.launchIndex == 0 {
 		s.refineSizes()
 	}
 	s.takeSamplesOfTasks(s.tasks)
-	for !s.hasUsedPartOfLaunchTime(1) {
+	for !s.hasUsedBudgetFraction(1) {
 		todo := slices.DeleteFunc(slices.Clone(s.tasks), s.hasEnoughSamples)
 		if len(todo) == 0 {
 			break
@@ -95,10 +95,10 @@ func (s *Scheduler) MeasureLaunch(w Worker) error {
 	return s.err
 }
 
-// hasUsedPartOfLaunchTime reports whether a part of the launch's time has passed, or the launch has
-// failed.
-func (s *Scheduler) hasUsedPartOfLaunchTime(part float64) bool {
-	return s.err != nil || s.measurementDeadline > 0 && float64(s.worker.Now()-s.measurementBegin) >= part*float64(s.measurementDeadline-s.measurementBegin)
+// hasUsedBudgetFraction reports whether a fraction of the launch's time has passed, or the launch
+// has failed.
+func (s *Scheduler) hasUsedBudgetFraction(fraction float64) bool {
+	return s.err != nil || s.measurementDeadline > 0 && float64(s.worker.Now()-s.measurementStart) >= fraction*float64(s.measurementDeadline-s.measurementStart)
 }
 
 // executeCommand makes the worker execute a command. After an error it does nothing.
@@ -108,7 +108,7 @@ func (s *Scheduler) executeCommand(c Command) CommandResult {
 		r, s.err = s.worker.Execute(c)
 	}
 	if s.err == nil && len(r.FixedWorkTimes) > 0 {
-		s.disturbanceDetector.recordFixedWork(c, r.FixedWorkTimes)
+		s.disturbanceDetector.recordFixedWorkTimes(c, r.FixedWorkTimes)
 	}
 	return r
 }
@@ -119,37 +119,37 @@ const (
 
 	minWarmupSeriesDuration = 500 * unit.Microsecond // a spell is the rounds of one median
 	steadySeriesCount       = 4                      // consecutive medians that agree
-	steadyTolerance         = 0.03                   // relative difference up to which they agree
+	steadyRelativeTolerance = 0.03                   // relative difference up to which they agree
 	maxLaunchWarmupDuration = 100 * unit.Millisecond // if the time of a launch is not limited
 	maxRoundsPerCommand     = 4096
 )
 
-// warmUpLaunchUntilSteady lets all ranks warm up. When a launch begins, processors are not yet at
+// warmUpUntilTimesSteady lets all ranks warm up. When a launch begins, processors are not yet at
 // their speed, caches hold other data, and branches are not predicted. So it begins with round
 // trips, or barriers, that do not count, until their times are steady.
-func (s *Scheduler) warmUpLaunchUntilSteady() {
-	c := Command{StageIndex: stageIndexOfTimer(sample.TimerRTT), Bytes: warmupMessageBytes, Rounds: 8, OperationsPerSample: 1, WaitOrStartLead: 1}
+func (s *Scheduler) warmUpUntilTimesSteady() {
+	c := Command{StageIndex: firstStageIndexOfTimer(sample.TimerRTT), Bytes: warmupMessageBytes, Rounds: 8, OperationsPerSample: 1, DeltaOrStartLead: 1}
 	if len(s.Collectives) > 0 {
-		c = barrierCommand(8)
+		c = newBarrierCommand(8)
 	}
 	if len(s.Pairs) > 0 {
 		c.Pair = s.Pairs[0]
 	}
-	end := s.measurementBegin + maxLaunchWarmupDuration
+	end := s.measurementStart + maxLaunchWarmupDuration
 	if s.measurementDeadline > 0 {
-		end = s.measurementBegin + unit.Time(maxWarmupFraction*float64(s.measurementDeadline-s.measurementBegin))
+		end = s.measurementStart + unit.Time(maxWarmupBudgetFraction*float64(s.measurementDeadline-s.measurementStart))
 	}
 	var medians []unit.Time
 	for s.err == nil && s.worker.Now() < end {
 		r := s.executeCommand(c)
-		if r.RoundsDuration < minWarmupSeriesDuration && c.Rounds < maxRoundsPerCommand {
+		if r.AllRoundsDuration < minWarmupSeriesDuration && c.Rounds < maxRoundsPerCommand {
 			c.Rounds *= 2
 			continue
 		}
-		medians = append(medians, unit.Time(medianEstimate(r.Times[0]).value))
+		medians = append(medians, unit.Time(medianEstimate(r.TimeColumns[0]).value))
 		if n := len(medians); n >= steadySeriesCount {
 			of := medians[n-steadySeriesCount:]
-			if least := slices.Min(of); float64(slices.Max(of)-least) <= steadyTolerance*float64(least) {
+			if least := slices.Min(of); float64(slices.Max(of)-least) <= steadyRelativeTolerance*float64(least) {
 				return
 			}
 		}
@@ -163,7 +163,7 @@ func (s *Scheduler) takeSamplesOfTasks(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
 	if turn := s.random.Perm(len(sendModes) + 1); len(s.Collectives) == 0 {
-		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.ModeOrOperation] - turn[b.ModeOrOperation] })
+		slices.SortStableFunc(tasks, func(a, b *task) int { return turn[a.ModeOrOperationIndex] - turn[b.ModeOrOperationIndex] })
 	}
 	if n := len(s.Pairs); n > 0 { // another pair is another two ranks that have to wake up
 		turn := make(map[[2]int]int, n)
@@ -174,7 +174,7 @@ func (s *Scheduler) takeSamplesOfTasks(tasks []*task) {
 	}
 	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.samplesByVisit)) - min(1, len(b.samplesByVisit)) })
 	for _, t := range tasks {
-		if s.err != nil || s.hasSamples && s.hasUsedPartOfLaunchTime(1) {
+		if s.err != nil || s.hasAnySample && s.hasUsedBudgetFraction(1) {
 			return
 		}
 		s.takeSamplesOfTask(t)
@@ -197,7 +197,7 @@ const maxVisitDuration = unit.Millisecond
 // minSamplesPerLaunchAndRoot returns the least number of samples with each root that a launch
 // should have of a task.
 func (s *Scheduler) minSamplesPerLaunchAndRoot(t *task) int {
-	n := (minSamplesPerTask + t.barrierRootCount()*s.LaunchesWhenPrecise() - 1) / (t.barrierRootCount() * s.LaunchesWhenPrecise())
+	n := (minSamplesPerTask + t.barrierRootCount()*s.LaunchesOrDefault() - 1) / (t.barrierRootCount() * s.LaunchesOrDefault())
 	if t.isCollective() {
 		n = max(n, 8)
 	}
@@ -210,13 +210,13 @@ func (s *Scheduler) maxSamplesPerLaunchAndRoot(t *task) int {
 	if s.Reps > 0 {
 		return stages[t.stageIndex].roundsForReps(s.Reps)
 	}
-	rows := sample.MaxRows / max(s.LaunchesWhenPrecise(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
+	rows := sample.MaxRows / max(s.LaunchesOrDefault(), s.launchIndex+1) / len(s.tasks) / len(stages[t.stageIndex].timers) / t.barrierRootCount()
 	return max(s.minSamplesPerLaunchAndRoot(t), min(maxSamplesPerLaunch, rows))
 }
 
-// maxLateRoundsFactor limits the rounds with late ranks: a launch runs at most so many times the
-// rounds that were asked for.
-const maxLateRoundsFactor = 5
+// maxAttemptsPerRound limits the repetition of rounds with late ranks: a launch runs at most so
+// many times the rounds that were asked for.
+const maxAttemptsPerRound = 5
 
 // hasEnoughSamples reports whether the launch has enough samples of a task.
 func (s *Scheduler) hasEnoughSamples(t *task) bool {
@@ -224,7 +224,7 @@ func (s *Scheduler) hasEnoughSamples(t *task) bool {
 	switch n := len(t.samplesByVisit); {
 	case n > 0 && len(t.samplesByVisit[n-1].samplesByTimer) == 0: // the ranks do not have the stage
 		return true
-	case have >= s.maxSamplesPerLaunchAndRoot(t) || s.Reps > 0 && n >= maxLateRoundsFactor*visitsPerLaunch*(s.launchIndex+1):
+	case have >= s.maxSamplesPerLaunchAndRoot(t) || s.Reps > 0 && n >= maxAttemptsPerRound*visitsPerLaunch*(s.launchIndex+1):
 		return true
 	case s.Reps > 0 || undisturbed < s.minSamplesPerLaunchAndRoot(t):
 		return false
@@ -238,8 +238,8 @@ func (s *Scheduler) hasEnoughSamples(t *task) bool {
 
 // takeSamplesOfTask takes samples of a task.
 func (s *Scheduler) takeSamplesOfTask(t *task) {
-	if !t.isCalibrated {
-		s.calibrateTask(t)
+	if !t.isSamplingPlanned {
+		s.planTaskSampling(t)
 	}
 	have, _ := t.countSamples(s.launchIndex, s.disturbanceDetector)
 	n := s.maxSamplesPerLaunchAndRoot(t) - have
@@ -260,17 +260,17 @@ func (s *Scheduler) takeSamplesOfTask(t *task) {
 		return
 	}
 	late := t.recordVisit(s.launchIndex, r)
-	s.hasSamples = s.hasSamples || late < c.Rounds
-	t.sampleDuration = max(1, r.RoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.SecondRootWarmupRounds()))
+	s.hasAnySample = s.hasAnySample || late < c.Rounds
+	t.sampleDuration = max(1, r.AllRoundsDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/unit.Time(t.barrierRootCount()*c.Rounds+c.WarmupRounds+(t.barrierRootCount()-1)*c.P2RootWarmupRounds()))
 	if t.stageIndex == agreedStartStageIndex {
 		if s.result.LateStartCount, s.result.AgreedStartAttempts = s.result.LateStartCount+late, s.result.AgreedStartAttempts+c.Rounds; 4*late > c.Rounds {
-			t.WaitOrStartLead = min(2*t.WaitOrStartLead, t.maxStartLead)
+			t.DeltaOrStartLead = min(2*t.DeltaOrStartLead, t.startLeadLimit)
 		}
 	}
 	if s.visitsInLaunch++; s.reportProgress != nil {
 		part := float64(s.visitsInLaunch) / float64((visitsPerLaunch+1)*len(s.tasks))
 		if s.measurementDeadline > 0 {
-			part = float64(s.worker.Now()-s.measurementBegin) / float64(s.measurementDeadline-s.measurementBegin)
+			part = float64(s.worker.Now()-s.measurementStart) / float64(s.measurementDeadline-s.measurementStart)
 		}
 		s.reportProgress(min(1, part))
 	}
@@ -278,7 +278,7 @@ func (s *Scheduler) takeSamplesOfTask(t *task) {
 
 // roundsPerSample returns the number of rounds that give one sample.
 func (t *task) roundsPerSample() int {
-	if stages[t.stageIndex].isRoundWholeBatch {
+	if stages[t.stageIndex].hasOneSamplePerRound {
 		return 1
 	}
 	return t.OperationsPerSample
@@ -286,55 +286,55 @@ func (t *task) roundsPerSample() int {
 
 // Rounds of warm-up.
 const (
-	minNewCellWarmupRounds = 4 // of a new cell
-	maxVisitWarmupRounds   = 40
-	maxVisitWarmupTime     = 100 * unit.Microsecond
-	minVisitWarmupRounds   = 3
+	minFirstVisitWarmupRounds = 4 // of a new cell
+	maxVisitWarmupRounds      = 40
+	maxVisitWarmupDuration    = 100 * unit.Microsecond
+	minVisitWarmupRounds      = 3
 )
 
 // warmupRoundsPerVisit returns the rounds of warm-up in a visit: as many as the time allows, but at
 // least a few, or one if a round takes so long that it warms up by itself.
 func (s *Scheduler) warmupRoundsPerVisit(t *task) int {
-	if !s.IsSharedMachine {
+	if !s.IsRealMachine {
 		return max(1, s.WarmupRounds)
 	}
 	least := minVisitWarmupRounds
 	if t.sampleDuration > maxVisitDuration {
 		least = 1
 	}
-	return max(least, int(min(maxVisitWarmupRounds, maxVisitWarmupTime*unit.Time(t.barrierRootCount()*t.roundsPerSample())/t.sampleDuration)))
+	return max(least, int(min(maxVisitWarmupRounds, maxVisitWarmupDuration*unit.Time(t.barrierRootCount()*t.roundsPerSample())/t.sampleDuration)))
 }
 
-// calibrateTask finds out the time of a sample of a task, the wait of P1 or the time to an agreed
-// start, and the number of operations in a sample.
-func (s *Scheduler) calibrateTask(t *task) {
-	t.isCalibrated = true
+// planTaskSampling determines the time of a sample of a task, the wait of P1 or the time to an
+// agreed start, and the number of operations in a sample.
+func (s *Scheduler) planTaskSampling(t *task) {
+	t.isSamplingPlanned = true
 	c := t.Command
 	this := warmupRoundTimeKey{t.cell, t.algorithm, t.Pair}
 	round, ok := s.warmupRoundTimeByCell[this]
 	if !ok {
-		c.WarmupRounds = minNewCellWarmupRounds
+		c.WarmupRounds = minFirstVisitWarmupRounds
 		if t.isCollective() {
 			c.WarmupRounds = max(s.WarmupRounds, 1)
-			if s.IsSharedMachine {
-				c.WarmupRounds = max(c.WarmupRounds, minNewCellWarmupRounds)
+			if s.IsRealMachine {
+				c.WarmupRounds = max(c.WarmupRounds, minFirstVisitWarmupRounds)
 			}
 		}
 		round = s.executeCommand(c).WarmupRoundTime
 		s.warmupRoundTimeByCell[this] = round
 	}
 	if t.isCollective() {
-		t.WaitOrStartLead = max(1, agreedStartLeadRounds*round)
-		t.maxStartLead, t.sampleDuration = 16*t.WaitOrStartLead, t.WaitOrStartLead // ranks that are late for another reason stay late, and all would wait for them
+		t.DeltaOrStartLead = max(1, agreedStartLeadInRounds*round)
+		t.startLeadLimit, t.sampleDuration = 16*t.DeltaOrStartLead, t.DeltaOrStartLead // ranks that are late for another reason stay late, and all would wait for them
 		return
 	}
-	if t.WaitOrStartLead = s.Delta; t.WaitOrStartLead == 0 {
-		t.WaitOrStartLead = max(1, round/2) // a barrier and a message
+	if t.DeltaOrStartLead = s.Delta; t.DeltaOrStartLead == 0 {
+		t.DeltaOrStartLead = max(1, round/2) // a barrier and a message
 	}
 	c = t.Command
 	c.WarmupRounds, c.Rounds = 1, 2
 	r := s.executeCommand(c)
-	t.sampleDuration = max(1, r.RoundsDuration*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.SecondRootWarmupRounds()))
+	t.sampleDuration = max(1, r.AllRoundsDuration*2/unit.Time(2*c.Rounds+c.WarmupRounds+c.P2RootWarmupRounds()))
 	t.OperationsPerSample = s.operationsPerSample(t, r)
 	t.sampleDuration *= unit.Time(t.OperationsPerSample)
 }
@@ -344,43 +344,43 @@ const (
 	minBatchDurationInClockSteps = 100                    // of the clock that a batch should take
 	maxBatchOperations           = 16                     // if each is a round
 	maxBatchRoundTrips           = 64                     // if the batch is one round,
-	minRoundTripBatchTime        = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
+	minRoundTripBatchDuration    = 10 * unit.Microsecond  // which should last so long that its begin and end do not show
 	maxBatchDuration             = 200 * unit.Microsecond // above which the batch does not grow
 )
 
 // TimerBatchOperations says that samples of a timer are means of several operations.
 type TimerBatchOperations struct {
-	Timer         string
-	MaxOperations int // the largest number in a sample
+	Timer        string
+	LargestBatch int // the largest number in a sample
 }
 
 // operationsPerSample returns the number of operations in a sample, from a few single ones.
 func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 	x := stages[t.stageIndex]
 	n, most := 1, maxBatchOperations
-	if x.isRoundWholeBatch {
+	if x.hasOneSamplePerRound {
 		most = maxBatchRoundTrips
 	}
 	for i, name := range x.timers {
-		if 2*i+1 >= len(r.Times) || name == sample.Timer22 {
+		if 2*i+1 >= len(r.TimeColumns) || name == sample.Timer22 {
 			continue
 		}
-		value := meanEstimate([2]intervalEstimate{medianEstimate(slices.Clone(r.Times[2*i])), medianEstimate(slices.Clone(r.Times[2*i+1]))}).value
+		value := meanEstimate([2]intervalEstimate{medianEstimate(slices.Clone(r.TimeColumns[2*i])), medianEstimate(slices.Clone(r.TimeColumns[2*i+1]))}).value
 		shortest := minBatchDurationInClockSteps * float64(s.ClockStep)
-		if x.isRoundWholeBatch && s.ClockStep > 0 {
-			shortest = max(shortest, float64(minRoundTripBatchTime))
+		if x.hasOneSamplePerRound && s.ClockStep > 0 {
+			shortest = max(shortest, float64(minRoundTripBatchDuration))
 		}
-		for n < most && float64(n*x.operationsBetweenClockReadings)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
+		for n < most && float64(n*x.operationsPerTimedInterval)*value < shortest && unit.Time(n)*t.sampleDuration < maxBatchDuration {
 			n *= 2
 		}
 	}
 	for i := range x.timers {
-		if n > 1 && 2*i < len(r.Times) {
+		if n > 1 && 2*i < len(r.TimeColumns) {
 			b := slices.IndexFunc(s.result.BatchOperations, func(b TimerBatchOperations) bool { return b.Timer == x.timers[i] })
 			if b < 0 {
 				b, s.result.BatchOperations = len(s.result.BatchOperations), append(s.result.BatchOperations, TimerBatchOperations{Timer: x.timers[i]})
 			}
-			s.result.BatchOperations[b].MaxOperations = max(s.result.BatchOperations[b].MaxOperations, n)
+			s.result.BatchOperations[b].LargestBatch = max(s.result.BatchOperations[b].LargestBatch, n)
 		}
 	}
 	return n

@@ -34,18 +34,18 @@ func (w *simulated) Execute(c Command) (CommandResult, error) {
 	if w.work != nil {
 		r.FixedWorkTimes = w.work(w)
 	}
-	r.RoundsDuration = unit.Time(c.WarmupRounds) * r.WarmupRoundTime
+	r.AllRoundsDuration = unit.Time(c.WarmupRounds) * r.WarmupRoundTime
 	if c.Rounds > 0 {
-		r.RoundsDuration = unit.Time(c.WarmupRounds+c.SecondRootWarmupRounds()+2*c.Rounds) * r.WarmupRoundTime
+		r.AllRoundsDuration = unit.Time(c.WarmupRounds+c.P2RootWarmupRounds()+2*c.Rounds) * r.WarmupRoundTime
 	}
-	w.now += r.RoundsDuration + 10*unit.Microsecond
+	w.now += r.AllRoundsDuration + 10*unit.Microsecond
 	for _, timer := range s.timers {
 		for range 2 {
 			var times []unit.Time
-			for range c.Rounds / map[bool]int{true: 1, false: c.OperationsPerSample}[s.isRoundWholeBatch] {
+			for range c.Rounds / map[bool]int{true: 1, false: c.OperationsPerSample}[s.hasOneSamplePerRound] {
 				times = append(times, w.time(w, c, timer))
 			}
-			r.Times = append(r.Times, times)
+			r.TimeColumns = append(r.TimeColumns, times)
 		}
 	}
 	return r, nil
@@ -65,7 +65,7 @@ func scattered(parts unit.Time) func(*simulated, Command, string) unit.Time {
 // ms.
 func runOn(t *testing.T, e *Experiment, w *simulated) *ExperimentResult {
 	t.Helper()
-	e.IsSharedMachine = true
+	e.IsRealMachine = true
 	return runWorker(t, e, w, &w.now)
 }
 
@@ -114,7 +114,7 @@ func TestBudget(t *testing.T) {
 			if len(s.Times) < 4 || len(s.Times)%2 != 0 {
 				t.Errorf("a budget of %v: %d samples of %v", c.budget, len(s.Times), s.Key)
 			}
-			done[fmt.Sprint(s.Mode, s.Bytes, stageIndexOfTimer(s.Timer))] = true
+			done[fmt.Sprint(s.Mode, s.Bytes, firstStageIndexOfTimer(s.Timer))] = true
 		}
 		if len(done) != out.TaskCount-out.TasksWithoutSamples {
 			t.Errorf("a budget of %v: samples of %d tasks, of %d without %d", c.budget, len(done), out.TaskCount, out.TasksWithoutSamples)
@@ -135,7 +135,7 @@ func TestScarceTime(t *testing.T) {
 	out := runOn(t, &Experiment{Plan: allModes(), Budget: 2 * time.Second, Launches: 4}, w)
 	launches := map[string]map[int]bool{}
 	for _, s := range out.Series {
-		k := fmt.Sprint(s.Mode, s.Bytes, stageIndexOfTimer(s.Timer))
+		k := fmt.Sprint(s.Mode, s.Bytes, firstStageIndexOfTimer(s.Timer))
 		if launches[k] == nil {
 			launches[k] = map[int]bool{}
 		}
@@ -184,7 +184,7 @@ func TestFixedRepetitions(t *testing.T) {
 		n[s.Key] += len(s.Times)
 	}
 	for k, n := range n {
-		if want := 2 * stages[stageIndexOfTimer(k.Timer)].roundsForReps(40); n != want {
+		if want := 2 * stages[firstStageIndexOfTimer(k.Timer)].roundsForReps(40); n != want {
 			t.Errorf("%v: %d samples, not %d", k, n, want)
 		}
 	}
@@ -227,13 +227,13 @@ func TestDisturbedVisits(t *testing.T) {
 	}
 	var h disturbanceDetector
 	for range 50 {
-		h.recordFixedWork(Command{}, []unit.Time{1300, 1000})
+		h.recordFixedWorkTimes(Command{}, []unit.Time{1300, 1000})
 	}
 	if h.isDisturbed(Command{}, []unit.Time{1300, 1000}) {
 		t.Error("disturbed at its best")
 	}
 	for range 50 {
-		h.recordFixedWork(Command{}, []unit.Time{1000, 1000})
+		h.recordFixedWorkTimes(Command{}, []unit.Time{1000, 1000})
 	}
 	if !h.isDisturbed(Command{}, []unit.Time{1300, 1000}) || h.isDisturbed(Command{}, []unit.Time{1050, 1000}) || h.isDisturbed(Command{}, nil) {
 		t.Error("it is disturbed if it takes a tenth longer than at its best")
@@ -269,7 +269,7 @@ func TestRefines(t *testing.T) {
 	limit := 3000
 	w := &simulated{time: func(w *simulated, c Command, timer string) unit.Time {
 		t := scattered(300)(w, c, timer)
-		if c.Bytes > limit && (modeNameAt(c.ModeOrOperation) == "send" || modeNameAt(c.ModeOrOperation) == "isend") {
+		if c.Bytes > limit && (modeNameAt(c.ModeOrOperationIndex) == "send" || modeNameAt(c.ModeOrOperationIndex) == "isend") {
 			t += 8 * unit.Microsecond
 		}
 		return t
@@ -310,7 +310,7 @@ func TestRefines(t *testing.T) {
 
 // Of some sizes only round trips are measured, and trains of long messages are not.
 func TestTripsAndTrains(t *testing.T) {
-	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, RoundTripSizes: []int{8, 1000}, IsSharedMachine: true}, MaxTrainBytes: 1000}
+	e := &Experiment{Plan: Plan{Modes: []string{"send", "rsend"}, Sizes: []int{0, 1000, 50000}, RoundTripSizes: []int{8, 1000}, IsRealMachine: true}, MaxTrainMessageBytes: 1000}
 	n := map[string]int{}
 	for _, x := range e.listTasks() {
 		for _, timer := range stages[x.stageIndex].timers {
@@ -332,7 +332,7 @@ func TestBatches(t *testing.T) {
 	out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0, 100_000}}, ClockStep: 10 * unit.Nanosecond, Budget: time.Second}, w)
 	of := map[string]int{}
 	for _, b := range out.BatchOperations {
-		of[b.Timer] = b.MaxOperations
+		of[b.Timer] = b.LargestBatch
 	}
 	if of[sample.Timer11] != maxBatchOperations || of[sample.TimerRTT] < 32 || of[sample.TimerTrain] >= maxBatchOperations {
 		t.Errorf("batches: %v", of)
@@ -341,7 +341,7 @@ func TestBatches(t *testing.T) {
 		if c.Bytes > 0 && c.OperationsPerSample > 1 && c.Bytes != warmupMessageBytes {
 			t.Errorf("a batch of what takes long: %+v", c)
 		}
-		if c.OperationsPerSample > 1 && !stages[c.StageIndex].isRoundWholeBatch && c.Rounds%c.OperationsPerSample != 0 {
+		if c.OperationsPerSample > 1 && !stages[c.StageIndex].hasOneSamplePerRound && c.Rounds%c.OperationsPerSample != 0 {
 			t.Errorf("%d rounds are no samples of %d", c.Rounds, c.OperationsPerSample)
 		}
 	}
@@ -349,7 +349,7 @@ func TestBatches(t *testing.T) {
 
 // A visit of much warms up for 100 us, one of a long message by one round.
 func TestWarm(t *testing.T) {
-	s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, IsSharedMachine: true}})
+	s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}, IsRealMachine: true}})
 	for _, c := range []struct {
 		cost  unit.Time
 		batch int
@@ -359,7 +359,7 @@ func TestWarm(t *testing.T) {
 			t.Errorf("%v a sample of %d: %d rounds, not %d", c.cost, c.batch, got, c.want)
 		}
 	}
-	if (Command{WarmupRounds: 40, Rounds: 50}).SecondRootWarmupRounds() != 3 || (Command{WarmupRounds: 40, Rounds: 2}).SecondRootWarmupRounds() != 1 || (Command{WarmupRounds: 1, Rounds: 50}).SecondRootWarmupRounds() != 1 {
+	if (Command{WarmupRounds: 40, Rounds: 50}).P2RootWarmupRounds() != 3 || (Command{WarmupRounds: 40, Rounds: 2}).P2RootWarmupRounds() != 1 || (Command{WarmupRounds: 1, Rounds: 50}).P2RootWarmupRounds() != 1 {
 		t.Error("rounds with the other root")
 	}
 }
@@ -383,7 +383,7 @@ func TestFurtherLaunchNeedsHalfOfItsTime(t *testing.T) {
 		s := NewScheduler(&Experiment{Plan: Plan{Modes: []string{"send"}, Sizes: []int{0}}, Budget: 4 * time.Second, Launches: c.asked})
 		s.result.LaunchCount, s.result.isSchedulerProcess, s.startupDuration = c.launches, true, c.startup
 		for launch, time := range []unit.Time{1000, 2000} { // that disagree
-			s.tasks[0].recordVisit(launch, CommandResult{Times: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
+			s.tasks[0].recordVisit(launch, CommandResult{TimeColumns: [][]unit.Time{{time}, {time}, {time}, {time}, {time}, {time}, {time}, {time}}})
 		}
 		if got := s.needsAnotherLaunch(c.took); got != c.want {
 			t.Errorf("%+v: %v", c, got)
@@ -401,8 +401,8 @@ func TestP1WaitsForHalfOfAWarmupRound(t *testing.T) {
 		if delta > 0 {
 			want = delta
 		}
-		if last := w.commands[len(w.commands)-1]; last.WaitOrStartLead != want {
-			t.Errorf("with delta %v P1 waits for %v, not %v", delta, last.WaitOrStartLead, want)
+		if last := w.commands[len(w.commands)-1]; last.DeltaOrStartLead != want {
+			t.Errorf("with delta %v P1 waits for %v, not %v", delta, last.DeltaOrStartLead, want)
 		}
 	}
 }
@@ -421,7 +421,7 @@ func TestLaunches(t *testing.T) {
 		return unit.Microsecond * unit.Time(1+max(0, 4-launch))
 	}
 	e := &Experiment{Plan: plan, Budget: time.Minute, Precision: 0.4, Launches: 0}
-	e.IsSharedMachine = true
+	e.IsRealMachine = true
 	s := NewScheduler(e)
 	s.Clock = func() time.Time { return time.Unix(0, int64(w.now/unit.Nanosecond)) }
 	out, err := s.RunLaunches(t.Context(), func(_ context.Context, n int) error { launch = n; return s.MeasureLaunch(w) }, nil)
@@ -443,8 +443,8 @@ func TestLaunches(t *testing.T) {
 func TestExperimentCheck(t *testing.T) {
 	plan := Plan{Modes: []string{"send"}, Sizes: []int{1}}
 	e := Experiment{Plan: plan}
-	if err := e.Check(); err != nil || e.LaunchesWhenPrecise() != 5 || e.TotalTimeLimit() != 4*time.Second || e.PrecisionOrDefault() != 0.02 {
-		t.Errorf("%v: %d launches, %v, %v", err, e.LaunchesWhenPrecise(), e.TotalTimeLimit(), e.PrecisionOrDefault())
+	if err := e.Check(); err != nil || e.LaunchesOrDefault() != 5 || e.TotalTimeLimit() != 4*time.Second || e.PrecisionOrDefault() != 0.02 {
+		t.Errorf("%v: %d launches, %v, %v", err, e.LaunchesOrDefault(), e.TotalTimeLimit(), e.PrecisionOrDefault())
 	}
 	if e.Reps = 8; e.TotalTimeLimit() != 0 {
 		t.Errorf("8 repetitions may take %v", e.TotalTimeLimit())
@@ -464,7 +464,7 @@ func TestExperimentCheck(t *testing.T) {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
-	for _, sizes := range [][]int{RealMachineSizes, SplitMessageSizes, QuickSizes} {
+	for _, sizes := range [][]int{RealMachineSizes, SegmentedTransportSizes, QuickSizes} {
 		if !slices.IsSorted(sizes) || len(slices.Compact(slices.Clone(sizes))) != len(sizes) {
 			t.Errorf("sizes %v", sizes)
 		}

@@ -11,8 +11,8 @@ import (
 // sendMode is a send mode with its MPI call.
 type sendMode struct {
 	sample.Mode
-	blockingSend func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
-	startSend    func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
+	blockingSend    func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
+	nonblockingSend func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
 }
 
 // sendModes has the modes of sample.SendModeNames. Accesses to windows warm up by messages.
@@ -37,8 +37,8 @@ func SendModeNames() []string {
 	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return name == LowLevelMode || sample.IsOneSidedMode(name) })
 }
 
-// OnRequestModeNames returns the names of the modes that are measured only if they are asked for.
-func OnRequestModeNames() []string {
+// OptionalModeNames returns the names of the modes that are measured only if they are asked for.
+func OptionalModeNames() []string {
 	return slices.DeleteFunc(sample.ModeNames(), func(name string) bool { return slices.Contains(SendModeNames(), name) })
 }
 
@@ -57,65 +57,67 @@ type stage struct {
 	roundsForReps func(reps int) int                 // rounds with each root for a number of repetitions
 	runOnPair     func(b *pairBenchmark, rounds int) // on both ranks of a pair
 
-	isRoundWholeBatch              bool // one round is a batch; else each operation of a batch is a round
-	operationsBetweenClockReadings int  // between the readings of the clock
-	isRealMachineOnly              bool // is measured on real machines alone
-	isMeasuredOnRequest            bool // it is measured only if the plan names one of its timers
+	hasOneSamplePerRound       bool // one round is a batch; else each operation of a batch is a round
+	operationsPerTimedInterval int  // between the readings of the clock
+	isRealMachineOnly          bool // is measured on real machines alone
+	isOptional                 bool // it is measured only if the plan names one of its timers
 
 	// Of collective operations, instead of run:
-	timeCollectiveRound func(w *collectiveWorker, startLead unit.Time) unit.Time
+	runOnCollectiveRank func(w *collectiveWorker, startLead unit.Time) unit.Time
 	summarizeRankTimes  func(ranks []unit.Time) []unit.Time // the samples of a round from the ascending times of all ranks; nil: the round does not count
 }
 
 func (s *stage) hasTimer(timer string) bool { return slices.Contains(s.timers, timer) }
 
 // isCollective reports whether the stage is for collective operations.
-func (s *stage) isCollective() bool { return s.timeCollectiveRound != nil }
+func (s *stage) isCollective() bool { return s.runOnCollectiveRank != nil }
 
-// repsDivisorOfOtherTimers says how much less often than the paper's timers the others are
+// extraTimerRepsDivisor says how much less often than the paper's timers the others are
 // repeated.
-const repsDivisorOfOtherTimers = 4
+const extraTimerRepsDivisor = 4
 
 // stages is the table of stages. Command.StageIndex is an index.
 var stages = []*stage{
-	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isMPISend, roundsForReps: roundsForAllReps, runOnPair: timeFourTimers, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerIdle}, appliesToMode: isMPISend, roundsForReps: roundsForFourthOfReps, runOnPair: timeIdleSend, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForFourthOfReps, runOnPair: timeRoundTrip, isRoundWholeBatch: true, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, operationsBetweenClockReadings: BurstLength - 1},
-	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresProtocolTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: measuresLowLevelMemory, roundsForReps: roundsForFourthOfReps, runOnPair: timeLowLevelReadAndWrite, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
-	{timers: []string{sample.SpacedTrainTimer(RoundTripTrainLength)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, operationsBetweenClockReadings: 1, isRealMachineOnly: true},
-	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, timeCollectiveRound: timeAfterBarrier, summarizeRankTimes: minMedianMaxTimes, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerCollLast}, timeCollectiveRound: timeFromAgreedStart, summarizeRankTimes: slowestRankTime, roundsForReps: roundsForAllReps},
-	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: appliesToOneMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: appliesToOneMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsBetweenClockReadings: 1},
-	{timers: []string{sample.TimerStream}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsBetweenClockReadings: StreamWindowLength, isMeasuredOnRequest: true},
-	{timers: []string{sample.TimerStreamBoth}, appliesToMode: appliesToOneMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBidirectionalStream, operationsBetweenClockReadings: StreamWindowLength, isMeasuredOnRequest: true},
+	{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, appliesToMode: isTwoSidedMode, roundsForReps: roundsForAllReps, runOnPair: timeAlTawilMoritzTimers, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TimerIdle}, appliesToMode: isTwoSidedMode, roundsForReps: roundsForQuarterOfReps, runOnPair: timeIdleSend, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TimerRTT}, appliesToMode: measuresRoundTrips, roundsForReps: roundsForQuarterOfReps, runOnPair: timeRoundTrip, hasOneSamplePerRound: true, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TimerTrain}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBurst, operationsPerTimedInterval: MessagesPerBurst - 1},
+	{timers: []string{sample.TimerSender, sample.TimerOneWay}, appliesToMode: measuresDeliveryTimes, roundsForReps: roundsForAllReps, runOnPair: timeDelivery, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TimerGet, sample.TimerPut}, appliesToMode: isLowLevelMode, roundsForReps: roundsForQuarterOfReps, runOnPair: timeRemoteReadAndWrite, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TrainTimer(MessagesPerRoundTripTrain)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeRoundTripTrain, operationsPerTimedInterval: 1, isRealMachineOnly: true},
+	{timers: []string{sample.SpacedTrainTimer(MessagesPerRoundTripTrain)}, appliesToMode: canSendInTrains, roundsForReps: roundsForSixteenthOfReps, runOnPair: timeSpacedTrain, operationsPerTimedInterval: 1, isRealMachineOnly: true},
+	{timers: []string{sample.TimerCollMin, sample.TimerCollMedian, sample.TimerCollMax}, runOnCollectiveRank: timeCollectiveAfterBarrier, summarizeRankTimes: minMedianMaxOverRanks, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerCollLast}, runOnCollectiveRank: timeCollectiveFromAgreedStart, summarizeRankTimes: slowestRankTime, roundsForReps: roundsForAllReps},
+	{timers: []string{sample.TimerPut, sample.TimerFlush}, appliesToMode: appliesOnlyToMode("put"), roundsForReps: roundsForAllReps, runOnPair: timeWindowPut, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TimerGet, sample.TimerFlush}, appliesToMode: appliesOnlyToMode("get"), roundsForReps: roundsForAllReps, runOnPair: timeWindowGet, operationsPerTimedInterval: 1},
+	{timers: []string{sample.TimerStream}, appliesToMode: appliesOnlyToMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeStream, operationsPerTimedInterval: MessagesPerStreamWindow, isOptional: true},
+	{timers: []string{sample.TimerStreamBoth}, appliesToMode: appliesOnlyToMode("isend"), roundsForReps: roundsForSixteenthOfReps, runOnPair: timeBidirectionalStream, operationsPerTimedInterval: MessagesPerStreamWindow, isOptional: true},
 }
 
-func roundsForAllReps(reps int) int      { return reps }
-func roundsForFourthOfReps(reps int) int { return max(1, reps/repsDivisorOfOtherTimers) }
+func roundsForAllReps(reps int) int       { return reps }
+func roundsForQuarterOfReps(reps int) int { return max(1, reps/extraTimerRepsDivisor) }
 func roundsForSixteenthOfReps(reps int) int {
-	return max(min(reps, 10), reps/repsDivisorOfOtherTimers/4)
+	return max(min(reps, 10), reps/extraTimerRepsDivisor/4)
 }
 
-func isMPISend(m *sendMode, _ *Plan) bool { return !m.OneSided }
-func appliesToOneMode(name string) func(*sendMode, *Plan) bool {
+// isTwoSidedMode reports whether the messages of a mode are received: those of all modes but put
+// and get.
+func isTwoSidedMode(m *sendMode, _ *Plan) bool { return !m.OneSided }
+func appliesOnlyToMode(name string) func(*sendMode, *Plan) bool {
 	return func(m *sendMode, _ *Plan) bool { return m.Name == name }
 }
 func measuresRoundTrips(m *sendMode, p *Plan) bool {
-	return m.Blocking && !m.Ready && !m.OneSided || p.IsSharedMachine && m.Name == "isend"
+	return m.Blocking && !m.Ready && !m.OneSided || p.IsRealMachine && m.Name == "isend"
 }
 
-// measuresProtocolTimes reports whether sender and delivery times are measured.
-func measuresProtocolTimes(m *sendMode, p *Plan) bool {
-	return p.ForcedProtocol != "" || p.MeasureDelivery && m.Name != LowLevelMode && !m.OneSided
+// measuresDeliveryTimes reports whether sender and delivery times are measured.
+func measuresDeliveryTimes(m *sendMode, p *Plan) bool {
+	return p.ForcedProtocol != "" || p.MeasuresDeliveryTimes && m.Name != LowLevelMode && !m.OneSided
 }
 
-// measuresLowLevelMemory reports whether remote memory access is measured, along with low-level
+// isLowLevelMode reports whether remote memory access is measured, along with low-level
 // messages. A rank whose port has no remote memory skips the stage.
-func measuresLowLevelMemory(m *sendMode, _ *Plan) bool { return m.Name == LowLevelMode }
+func isLowLevelMode(m *sendMode, _ *Plan) bool { return m.Name == LowLevelMode }
 
 // canSendInTrains reports whether messages of the mode can follow each other: a send neither needs
 // a posted receive nor waits for one.
@@ -127,14 +129,14 @@ func canSendInTrains(m *sendMode, _ *Plan) bool {
 func (p *Plan) stageIndices(m *sendMode) []int {
 	var all []int
 	for i, s := range stages {
-		if !s.isCollective() && s.appliesToMode(m, p) && (p.IsSharedMachine || !s.isRealMachineOnly) && (p.Timers == nil && !s.isMeasuredOnRequest || slices.ContainsFunc(p.Timers, s.hasTimer)) {
+		if !s.isCollective() && s.appliesToMode(m, p) && (p.IsRealMachine || !s.isRealMachineOnly) && (p.Timers == nil && !s.isOptional || slices.ContainsFunc(p.Timers, s.hasTimer)) {
 			all = append(all, i)
 		}
 	}
 	return all
 }
 
-// stageIndexOfTimer returns the index of the stage that has a timer.
-func stageIndexOfTimer(timer string) int {
+// firstStageIndexOfTimer returns the index of the stage that has a timer.
+func firstStageIndexOfTimer(timer string) int {
 	return slices.IndexFunc(stages, func(s *stage) bool { return s.hasTimer(timer) })
 }

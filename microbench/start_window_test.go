@@ -12,25 +12,25 @@ import (
 // early enough.
 type lateRanks struct {
 	simulated
-	needs unit.Time            // the least Command.WaitOrStartLead with which no rank is late
+	needs unit.Time            // the least Command.DeltaOrStartLead with which no rank is late
 	late  func(round int) bool // with a shorter one; nil: in every round
 	waits []unit.Time          // of the commands with agreed starts
 }
 
 func (w *lateRanks) Execute(c Command) (CommandResult, error) {
 	const round = 10 * unit.Microsecond
-	r := CommandResult{WarmupRoundTime: round, RoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, Times: make([][]unit.Time, 4)}
-	w.now += r.RoundsDuration
+	r := CommandResult{WarmupRoundTime: round, AllRoundsDuration: unit.Time(c.WarmupRounds+c.Rounds) * round, TimeColumns: make([][]unit.Time, 4)}
+	w.now += r.AllRoundsDuration
 	if c.StageIndex == agreedStartStageIndex && c.Rounds > 0 {
-		w.waits = append(w.waits, c.WaitOrStartLead)
+		w.waits = append(w.waits, c.DeltaOrStartLead)
 	}
-	for rank := range r.Times {
+	for rank := range r.TimeColumns {
 		for i := range c.Rounds {
 			t := round
-			if c.StageIndex == agreedStartStageIndex && rank == 2 && c.WaitOrStartLead < w.needs && (w.late == nil || w.late(i)) {
+			if c.StageIndex == agreedStartStageIndex && rank == 2 && c.DeltaOrStartLead < w.needs && (w.late == nil || w.late(i)) {
 				t = LateStartMarker
 			}
-			r.Times[rank] = append(r.Times[rank], t)
+			r.TimeColumns[rank] = append(r.TimeColumns[rank], t)
 		}
 	}
 	return r, nil
@@ -53,7 +53,7 @@ func measureAgreedStarts(t *testing.T, w *lateRanks) (samples int, out *Experime
 // If ranks are late, the scheduler doubles how far ahead they agree on a start until they are in
 // time, and never again after that.
 func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
-	const first = agreedStartLeadRounds * 10 * unit.Microsecond
+	const first = agreedStartLeadInRounds * 10 * unit.Microsecond
 	w := &lateRanks{needs: 5 * first}
 	samples, out := measureAgreedStarts(t, w)
 	if len(w.waits) < 5 || w.waits[0] != first || w.waits[1] != 2*first || w.waits[2] != 4*first || w.waits[3] != 8*first || w.waits[len(w.waits)-1] != 8*first {
@@ -66,7 +66,7 @@ func TestStartWindowWidensUntilRanksAreInTime(t *testing.T) {
 
 // The window ends at 16 times the first one: a rank that is still late is late for another reason.
 func TestStartWindowHasALimit(t *testing.T) {
-	const first = agreedStartLeadRounds * 10 * unit.Microsecond
+	const first = agreedStartLeadInRounds * 10 * unit.Microsecond
 	w := &lateRanks{needs: unit.Second}
 	samples, out := measureAgreedStarts(t, w)
 	if last := w.waits[len(w.waits)-1]; last != 16*first || samples != 0 || out.LateStartCount != out.AgreedStartAttempts {
@@ -76,7 +76,7 @@ func TestStartWindowHasALimit(t *testing.T) {
 
 // Late starts in more than a quarter of the rounds widen the window, fewer do not.
 func TestLateStartsWidenTheWindowIfManyRoundsHaveThem(t *testing.T) {
-	const first = agreedStartLeadRounds * 10 * unit.Microsecond
+	const first = agreedStartLeadInRounds * 10 * unit.Microsecond
 	for every, want := range map[int]unit.Time{2: 2 * first, 4: first} {
 		w := &lateRanks{needs: 2 * first, late: func(round int) bool { return round%every == every-1 }}
 		samples, out := measureAgreedStarts(t, w)

@@ -28,7 +28,7 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open WorldOpener, done f
 	for i, c := range cells {
 		sizes[i] = c.Bytes
 	}
-	return runSweepJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
+	return runSweepJobs(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.MeasureCells(c, cells[i:i+1]) }, done)
 }
 
 // SweepPairs measures all cells of a plan between each of several pairs of ranks, every pair in a
@@ -41,7 +41,7 @@ func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, ope
 	return runSweepJobs(ctx, make([]int, len(pairs)), o, open, func(c *mpi.Comm, i int) []sample.Series {
 		one := *p
 		one.Pair = pairs[i]
-		series := one.Measure(c, p.Cells())
+		series := one.MeasureCells(c, p.Cells())
 		for j := range series {
 			series[j].Place = sample.PairPlace(pairs[i][0], pairs[i][1])
 		}

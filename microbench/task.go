@@ -15,9 +15,9 @@ type task struct {
 	stageIndex int
 	algorithm  string
 
-	isCalibrated          bool
+	isSamplingPlanned     bool
 	sampleDuration        unit.Time // time of a sample with each root
-	maxStartLead          unit.Time // limit of Command.WaitOrStartLead of collective operations
+	startLeadLimit        unit.Time // limit of Command.DeltaOrStartLead of collective operations
 	samplesByVisit        []visitSamples
 	hasEnoughSamplesCache struct { // of hasEnoughSamples, when it was last computed
 		launchIndex, sampleCount int
@@ -39,7 +39,7 @@ func (e *Experiment) listTasks() []*task {
 		for _, s := range []int{barrierStartStageIndex, agreedStartStageIndex} {
 			if s == barrierStartStageIndex || e.HasCommonClock {
 				all = append(all, &task{stageIndex: s, cell: Cell{x.Operation.String(), x.Bytes}, algorithm: x.Name,
-					Command: Command{StageIndex: s, ModeOrOperation: int(x.Operation), AlgorithmIndex: e.algorithmIndex(x), Bytes: x.Bytes, OperationsPerSample: 1}})
+					Command: Command{StageIndex: s, ModeOrOperationIndex: int(x.Operation), AlgorithmIndex: e.algorithmIndex(x), Bytes: x.Bytes, OperationsPerSample: 1}})
 			}
 		}
 	}
@@ -71,9 +71,9 @@ func (e *Experiment) listCellTasks(c Cell) []*task {
 	for _, i := range e.stageIndices(findSendMode(c.Mode)) {
 		switch s := stages[i]; {
 		case e.MeasuresOnlyRoundTripsAt(c.Bytes) && !s.hasTimer(sample.TimerRTT):
-		case e.MaxTrainBytes > 0 && c.Bytes > e.MaxTrainBytes && canSendInTrains(findSendMode(c.Mode), &e.Plan) && s.roundsForReps(1000) == roundsForSixteenthOfReps(1000):
+		case e.MaxTrainMessageBytes > 0 && c.Bytes > e.MaxTrainMessageBytes && canSendInTrains(findSendMode(c.Mode), &e.Plan) && s.roundsForReps(1000) == roundsForSixteenthOfReps(1000):
 		default:
-			all = append(all, &task{stageIndex: i, cell: c, Command: Command{StageIndex: i, ModeOrOperation: modeIndex(c.Mode), Bytes: c.Bytes, OperationsPerSample: 1}})
+			all = append(all, &task{stageIndex: i, cell: c, Command: Command{StageIndex: i, ModeOrOperationIndex: modeIndex(c.Mode), Bytes: c.Bytes, OperationsPerSample: 1}})
 		}
 	}
 	return all
@@ -95,18 +95,18 @@ func (t *task) barrierRootCount() int {
 func (t *task) recordVisit(launch int, r CommandResult) (late int) {
 	v := visitSamples{launchIndex: launch, fixedWorkTimes: r.FixedWorkTimes}
 	if !t.isCollective() {
-		for i := 0; i+1 < len(r.Times); i += 2 {
-			v.samplesByTimer = append(v.samplesByTimer, [2][]unit.Time{r.Times[i], r.Times[i+1]})
+		for i := 0; i+1 < len(r.TimeColumns); i += 2 {
+			v.samplesByTimer = append(v.samplesByTimer, [2][]unit.Time{r.TimeColumns[i], r.TimeColumns[i+1]})
 		}
 		t.samplesByVisit = append(t.samplesByVisit, v)
 		return 0
 	}
 	s := stages[t.stageIndex]
 	v.samplesByTimer = make([][2][]unit.Time, len(s.timers))
-	ranks := make([]unit.Time, len(r.Times))
-	for i := range r.Times[0] {
+	ranks := make([]unit.Time, len(r.TimeColumns))
+	for i := range r.TimeColumns[0] {
 		for rank := range ranks {
-			ranks[rank] = r.Times[rank][i]
+			ranks[rank] = r.TimeColumns[rank][i]
 		}
 		slices.Sort(ranks)
 		sums := s.summarizeRankTimes(ranks)
@@ -197,18 +197,18 @@ func (t *task) launchSeries(h disturbanceDetector) []sample.Series {
 // times.
 type disturbanceDetector struct {
 	shortestFixedWorkTimesByRank [][]unit.Time
-	fixedWorkTimeCountByRank     []int
+	fixedWorkRunsByRank          []int
 }
 
-// recordFixedWork adds the times of the work at one command.
-func (h *disturbanceDetector) recordFixedWork(c Command, work []unit.Time) {
+// recordFixedWorkTimes adds the times of the work at one command.
+func (h *disturbanceDetector) recordFixedWorkTimes(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
 		rank := c.rankOfFixedWorkTime(i)
 		for len(h.shortestFixedWorkTimesByRank) <= rank {
-			h.shortestFixedWorkTimesByRank, h.fixedWorkTimeCountByRank = append(h.shortestFixedWorkTimesByRank, nil), append(h.fixedWorkTimeCountByRank, 0)
+			h.shortestFixedWorkTimesByRank, h.fixedWorkRunsByRank = append(h.shortestFixedWorkTimesByRank, nil), append(h.fixedWorkRunsByRank, 0)
 		}
-		h.fixedWorkTimeCountByRank[rank]++
+		h.fixedWorkRunsByRank[rank]++
 		n, _ := slices.BinarySearch(h.shortestFixedWorkTimesByRank[rank], t)
 		if n < kept {
 			h.shortestFixedWorkTimesByRank[rank] = slices.Insert(h.shortestFixedWorkTimesByRank[rank], n, t)
@@ -225,7 +225,7 @@ func (h disturbanceDetector) isDisturbed(c Command, work []unit.Time) bool {
 		if rank >= len(h.shortestFixedWorkTimesByRank) {
 			continue
 		}
-		best := h.shortestFixedWorkTimesByRank[rank][min(host.BestTimeIndex(h.fixedWorkTimeCountByRank[rank]), len(h.shortestFixedWorkTimesByRank[rank])-1)]
+		best := h.shortestFixedWorkTimesByRank[rank][min(host.BestTimeIndex(h.fixedWorkRunsByRank[rank]), len(h.shortestFixedWorkTimesByRank[rank])-1)]
 		if float64(t) > host.PaceTolerance*float64(best) {
 			return true
 		}

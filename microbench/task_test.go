@@ -23,7 +23,7 @@ func TestRoundsOfRanks(t *testing.T) {
 		{agreedStartStageIndex, [][]unit.Time{{LateStartMarker}, {LateStartMarker}}, [][2][]unit.Time{{}}},
 	} {
 		x := &task{stageIndex: c.stage}
-		late := x.recordVisit(0, CommandResult{Times: c.ranks})
+		late := x.recordVisit(0, CommandResult{TimeColumns: c.ranks})
 		if got := x.samplesByVisit[0].samplesByTimer; !reflect.DeepEqual(got, c.want) || late != len(c.ranks[0])-len(got[0][0]) {
 			t.Errorf("%v: %v, not %v, %d late", c.ranks, got, c.want, late)
 		}
@@ -32,11 +32,11 @@ func TestRoundsOfRanks(t *testing.T) {
 
 // Estimates are of the samples of one launch, and leave out disturbed ones.
 func TestEstimatesAreOfOneLaunch(t *testing.T) {
-	x := &task{stageIndex: stageIndexOfTimer("rtt")}
+	x := &task{stageIndex: firstStageIndexOfTimer("rtt")}
 	h := disturbanceDetector{}
 	record := func(launch int, time, work unit.Time) {
-		r := CommandResult{Times: [][]unit.Time{{time, time, time}, {time, time, time}}, FixedWorkTimes: []unit.Time{work, work}}
-		h.recordFixedWork(x.Command, r.FixedWorkTimes)
+		r := CommandResult{TimeColumns: [][]unit.Time{{time, time, time}, {time, time, time}}, FixedWorkTimes: []unit.Time{work, work}}
+		h.recordFixedWorkTimes(x.Command, r.FixedWorkTimes)
 		x.recordVisit(launch, r)
 	}
 	for range 8 {
@@ -62,7 +62,7 @@ func TestDisturbanceIsMeasuredFromTheFifthShortestTime(t *testing.T) {
 	var h disturbanceDetector
 	c := Command{Pair: [2]int{3, 1}} // times of P1, rank 3, and of P2, rank 1
 	for _, work := range []unit.Time{500, 100, 400, 200, 300, 600, 700} {
-		h.recordFixedWork(c, []unit.Time{work, 10 * work})
+		h.recordFixedWorkTimes(c, []unit.Time{work, 10 * work})
 	}
 	for _, x := range []struct {
 		work []unit.Time

@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// timeFourTimers is the micro-benchmark of Al-Tawil and Moritz, figure 2:
+// timeAlTawilMoritzTimers is the micro-benchmark of Al-Tawil and Moritz, figure 2:
 //
 //	P1                                   P2
 //	repeat 10: the same without timers   repeat 10: the same without timers
@@ -25,7 +25,7 @@ import (
 //
 // A receive for a ready send is posted before the barrier, which the figure does not show; it is
 // timed in its two parts, and the second belongs to a blocking receive only.
-func timeFourTimers(b *pairBenchmark, rounds int) {
+func timeAlTawilMoritzTimers(b *pairBenchmark, rounds int) {
 	t11, t12 := b.findOrAddTimer(sample.Timer11, true), b.findOrAddTimer(sample.Timer12, true)
 	t21, t22 := b.findOrAddTimer(sample.Timer21, false), b.findOrAddTimer(sample.Timer22, false)
 	warmup := b.WarmupRounds
@@ -43,7 +43,7 @@ func timeFourTimers(b *pairBenchmark, rounds int) {
 			second = b.timeSend()
 		}
 		if rep < warmup {
-			b.recordWarmupRound(b.now() - begin - b.waitBeforeTimer12())
+			b.recordWarmupRound(b.now() - begin - b.deltaOrDefault())
 			continue
 		}
 		b.recordOperation(t11, first)
@@ -57,7 +57,7 @@ func timeFourTimers(b *pairBenchmark, rounds int) {
 func (b *pairBenchmark) timeSend() unit.Time {
 	b.barrier()
 	begin := b.now()
-	r := b.startSend()
+	r := b.postSend()
 	t := b.elapsedSince(begin)
 	r.Wait()
 	return t
@@ -101,7 +101,7 @@ func timeIdleSend(b *pairBenchmark, rounds int) {
 		b.barrier()
 		b.waitForArrivals()
 		begin := b.now()
-		r := b.startSend()
+		r := b.postSend()
 		b.recordOperation(t, b.elapsedSince(begin))
 		r.Wait()
 	}
@@ -126,10 +126,10 @@ func timeRoundTrip(b *pairBenchmark, rounds int) {
 		var sent mpi.Request
 		for range trips {
 			sent.Wait()
-			sent = b.startSend()
+			sent = b.postSend()
 			b.receiveMessage()
 		}
-		b.recordSample(t, meanOperationTime(b.elapsedSince(begin), trips))
+		b.appendSample(t, timePerOperation(b.elapsedSince(begin), trips))
 		sent.Wait()
 	}
 }
@@ -143,7 +143,7 @@ func (b *pairBenchmark) receiveMessage() {
 // receiveAndReply receives a message and sends one.
 func (b *pairBenchmark) receiveAndReply() {
 	b.receiveMessage()
-	r := b.startSend()
+	r := b.postSend()
 	r.Wait()
 }
 
@@ -152,11 +152,11 @@ func (b *pairBenchmark) receiveAndReply() {
 // unless something else is the limit.
 func timeBurst(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerTrain, true)
-	var sent [BurstLength]mpi.Request
+	var sent [MessagesPerBurst]mpi.Request
 	for range rounds {
 		b.barrier()
 		if !b.isP1 {
-			for range BurstLength {
+			for range MessagesPerBurst {
 				b.receiveMessage()
 			}
 			continue
@@ -164,45 +164,45 @@ func timeBurst(b *pairBenchmark, rounds int) {
 		b.waitForArrivals()
 		var first unit.Time
 		for i := range sent {
-			sent[i] = b.startSend()
+			sent[i] = b.postSend()
 			if i == 0 {
 				first = b.now()
 			}
 		}
-		b.recordOperation(t, meanOperationTime(b.elapsedSince(first), BurstLength-1))
+		b.recordOperation(t, timePerOperation(b.elapsedSince(first), MessagesPerBurst-1))
 		mpi.WaitAll(sent[:], nil)
 	}
 }
 
-// StreamWindowLength is the number of messages of a window, as in the OSU benchmarks.
-const StreamWindowLength = 64
+// MessagesPerStreamWindow is the number of messages of a window, as in the OSU benchmarks.
+const MessagesPerStreamWindow = 64
 
-// streamWindowAnswerBytes is the length of the message that ends a window, as in the OSU
+// streamWindowAckBytes is the length of the message that ends a window, as in the OSU
 // benchmarks.
-const streamWindowAnswerBytes = 4
+const streamWindowAckBytes = 4
 
 // timeStream times a window of non-blocking sends, for which P2 has posted receives when its turn
 // comes, with P2's short answer: osu_bw. The sample is the mean time per message. The first window
 // is a warm-up.
 func timeStream(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerStream, true)
-	var window [StreamWindowLength]mpi.Request
-	var answer [streamWindowAnswerBytes]byte
+	var window [MessagesPerStreamWindow]mpi.Request
+	var answer [streamWindowAckBytes]byte
 	for round := range 1 + rounds {
 		b.barrier()
 		if !b.isP1 {
-			b.postWindowReceives(window[:])
+			b.postStreamReceives(window[:])
 			mpi.WaitAll(window[:], nil)
 			mpi.Send(b.pairComm, answer[:], b.peerRank, measuredMessageTag)
 			continue
 		}
 		b.waitForArrivals()
 		begin := b.now()
-		b.startWindowSends(window[:])
+		b.postStreamSends(window[:])
 		mpi.WaitAll(window[:], nil)
 		mpi.Recv(b.pairComm, answer[:], b.peerRank, measuredMessageTag)
 		if took := b.elapsedSince(begin); round > 0 {
-			b.recordOperation(t, meanOperationTime(took, StreamWindowLength))
+			b.recordOperation(t, timePerOperation(took, MessagesPerStreamWindow))
 		}
 	}
 }
@@ -211,32 +211,32 @@ func timeStream(b *pairBenchmark, rounds int) {
 // mean time per message of one direction.
 func timeBidirectionalStream(b *pairBenchmark, rounds int) {
 	t := b.findOrAddTimer(sample.TimerStreamBoth, true)
-	var received, sent [StreamWindowLength]mpi.Request
+	var received, sent [MessagesPerStreamWindow]mpi.Request
 	for round := range 1 + rounds {
 		b.barrier()
 		begin := b.now()
-		b.postWindowReceives(received[:])
-		b.startWindowSends(sent[:])
+		b.postStreamReceives(received[:])
+		b.postStreamSends(sent[:])
 		mpi.WaitAll(sent[:], nil)
 		mpi.WaitAll(received[:], nil)
 		if took := b.elapsedSince(begin); round > 0 {
-			b.recordOperation(t, meanOperationTime(took, StreamWindowLength))
+			b.recordOperation(t, timePerOperation(took, MessagesPerStreamWindow))
 		}
 	}
 }
 
-// postWindowReceives posts a receive for each message of a window. All have the same buffer, as in
+// postStreamReceives posts a receive for each message of a window. All have the same buffer, as in
 // the OSU benchmarks.
-func (b *pairBenchmark) postWindowReceives(window []mpi.Request) {
+func (b *pairBenchmark) postStreamReceives(window []mpi.Request) {
 	for i := range window {
 		window[i] = b.postReceive()
 	}
 }
 
-// startWindowSends starts the sends of a window, as osu_bw does.
-func (b *pairBenchmark) startWindowSends(window []mpi.Request) {
+// postStreamSends starts the sends of a window, as osu_bw does.
+func (b *pairBenchmark) postStreamSends(window []mpi.Request) {
 	for i := range window {
-		window[i] = b.startSend()
+		window[i] = b.postSend()
 	}
 }
 
@@ -262,7 +262,7 @@ func timeDelivery(b *pairBenchmark, rounds int) {
 		b.barrier()
 		b.waitForArrivals()
 		encodeTime(begin[:], b.now())
-		r := b.startSend()
+		r := b.postSend()
 		r.Wait()
 		b.recordOperation(sender, b.elapsedSince(decodeTime(begin[:])))
 		mpi.Recv(b.pairComm, end[:], b.peerRank, measuredMessageTag)
@@ -272,9 +272,9 @@ func timeDelivery(b *pairBenchmark, rounds int) {
 	}
 }
 
-// timeLowLevelReadAndWrite times a remote read and a remote write, from the call until the
+// timeRemoteReadAndWrite times a remote read and a remote write, from the call until the
 // completion is seen.
-func timeLowLevelReadAndWrite(b *pairBenchmark, rounds int) {
+func timeRemoteReadAndWrite(b *pairBenchmark, rounds int) {
 	m := b.pairComm.LowLevelMessages()
 	if !m.HasRemoteMemory() {
 		return
@@ -302,38 +302,38 @@ func timeLowLevelReadAndWrite(b *pairBenchmark, rounds int) {
 	b.barrier()
 }
 
-// RoundTripTrainLength is the number of messages of a round-trip train.
-const RoundTripTrainLength = 10
+// MessagesPerRoundTripTrain is the number of messages of a round-trip train.
+const MessagesPerRoundTripTrain = 10
 
 // timeRoundTripTrain times PRTT(10, 0, s) of Hoefler et al. (2007): sends as fast as possible, and
 // the receive of an answer to the last one.
 func timeRoundTripTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.findOrAddTimer(sample.TrainTimer(RoundTripTrainLength), true), rounds, 0)
+	b.timeTrains(b.findOrAddTimer(sample.TrainTimer(MessagesPerRoundTripTrain), true), rounds, 0)
 }
 
 // timeSpacedTrain times PRTT(10, d, s) and subtracts the measured waits. A wait is longer than a
 // round trip, so that no send is delayed by the one before.
 func timeSpacedTrain(b *pairBenchmark, rounds int) {
-	b.timeTrains(b.findOrAddTimer(sample.SpacedTrainTimer(RoundTripTrainLength), true), rounds, b.pauseBetweenTrainSends())
+	b.timeTrains(b.findOrAddTimer(sample.SpacedTrainTimer(MessagesPerRoundTripTrain), true), rounds, b.spacedTrainDelay())
 }
 
-// pauseBetweenTrainSends returns a wait between two messages after which the second is not delayed
+// spacedTrainDelay returns a wait between two messages after which the second is not delayed
 // by the first.
-func (b *pairBenchmark) pauseBetweenTrainSends() unit.Time {
-	if b.warmupRoundTime > 0 && !b.IsSharedMachine {
+func (b *pairBenchmark) spacedTrainDelay() unit.Time {
+	if b.warmupRoundTime > 0 && !b.IsRealMachine {
 		return b.warmupRoundTime
 	}
-	return b.waitBeforeTimer12()
+	return b.deltaOrDefault()
 }
 
 // timeTrains times trains. With non-blocking sends P1 reads the clock for the last time before it
 // completes them: the answer implies that they are complete.
 func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time) {
-	var sent [RoundTripTrainLength]mpi.Request
+	var sent [MessagesPerRoundTripTrain]mpi.Request
 	for range rounds {
 		b.barrier()
 		if !b.isP1 {
-			for range RoundTripTrainLength - 1 {
+			for range MessagesPerRoundTripTrain - 1 {
 				b.receiveMessage()
 			}
 			b.receiveAndReply()
@@ -341,10 +341,10 @@ func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time)
 		}
 		b.waitForArrivals()
 		begin := b.now()
-		sent[0] = b.startSend()
-		for i := 1; i < RoundTripTrainLength; i++ {
-			begin += b.waitBetweenSends(pause)
-			sent[i] = b.startSend()
+		sent[0] = b.postSend()
+		for i := 1; i < MessagesPerRoundTripTrain; i++ {
+			begin += b.waitAndMeasureDelay(pause)
+			sent[i] = b.postSend()
 		}
 		b.receiveMessage()
 		b.recordOperation(t, b.elapsedSince(begin))
@@ -352,13 +352,13 @@ func (b *pairBenchmark) timeTrains(t *timerSamples, rounds int, pause unit.Time)
 	}
 }
 
-// waitBetweenSends waits, and returns the delay that this adds to everything that follows: the time
-// between two readings of the clock, and the cost of one reading.
-func (b *pairBenchmark) waitBetweenSends(d unit.Time) unit.Time {
+// waitAndMeasureDelay waits, and returns the delay that this adds to everything that follows: the
+// time between two readings of the clock, and the cost of one reading.
+func (b *pairBenchmark) waitAndMeasureDelay(d unit.Time) unit.Time {
 	if d == 0 {
 		return 0
 	}
 	begin := b.now()
-	b.computeFor(d)
+	b.computeInSlices(d)
 	return b.now() - begin + b.clockReadTime
 }

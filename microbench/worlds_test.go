@@ -31,7 +31,7 @@ func TestPair(t *testing.T) {
 		}
 		plan := &microbench.Plan{Modes: []string{"ssend"}, Sizes: []int{16}, Reps: 8, WarmupRounds: 3, HasCommonClock: true, Pair: pair}
 		err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
-			s := plan.Measure(c, plan.Cells())
+			s := plan.MeasureCells(c, plan.Cells())
 			if (c.Rank() == pair[0]) != (s != nil) {
 				return fmt.Errorf("rank %d got %d series", c.Rank(), len(s))
 			}
@@ -80,7 +80,7 @@ func TestTimers(t *testing.T) {
 		plan := &microbench.Plan{Modes: []string{mode}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, WarmupRounds: 1, HasCommonClock: true}
 		var got []string
 		err = mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
-			for _, x := range plan.Measure(c, plan.Cells()) {
+			for _, x := range plan.MeasureCells(c, plan.Cells()) {
 				got = append(got, x.Timer)
 			}
 			return nil
@@ -107,7 +107,7 @@ func TestOnAnyWorld(t *testing.T) {
 	for _, w := range []mpi.World{emulated, loop.New(3)} {
 		var series []sample.Series
 		err := mpi.Run(w, j.MPIOptions(""), func(c *mpi.Comm) error {
-			s := plan.Measure(c, plan.Cells())
+			s := plan.MeasureCells(c, plan.Cells())
 			if (c.Rank() == 0) != (s != nil) {
 				return fmt.Errorf("rank %d got %d series", c.Rank(), len(s))
 			}

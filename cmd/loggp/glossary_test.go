@@ -114,7 +114,7 @@ func glossaryProblems(page string, want map[string][]string) []string {
 func namesInUse(t *testing.T) map[string][]string {
 	names := map[string][]string{
 		"Protocols": model.ProtocolNames(),
-		"Modes":     append(microbench.SendModeNames(), microbench.OnRequestModeNames()...),
+		"Modes":     append(microbench.SendModeNames(), microbench.OptionalModeNames()...),
 		"Columns":   columns(t),
 		"Facts":     constants(t, "../../microbench/sample/facts.go", "RootsFact"),
 		"Timers":    {"prttN", "prttN-d", "stream-pairsN"},

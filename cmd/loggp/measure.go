@@ -62,7 +62,7 @@ compare' sets them beside the model.`,
 	f, o := cmd.Flags(), &m.options
 	m.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatformNames)
 	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all pairs are measured with few modes, sizes and repetitions unless flags name them, and beyond 4096 pairs those of ranks drawn at random")
-	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OnRequestModeNames(), " "))
+	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OptionalModeNames(), " "))
 	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default: powers of two to 4 MiB, on machines of papers 0 to 100,000 bytes; on this machine beyond 128 KiB round trips alone, and more sizes around protocol changes)")
 	f.String("max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&o.Protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")

@@ -173,11 +173,11 @@ func TestCalls(t *testing.T) {
 				if !slices.Contains(stagesOf(mode), timers[0]) {
 					continue
 				}
-				r, err := s.Execute(microbench.Command{StageIndex: stage, ModeOrOperation: n, Bytes: 16, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, WaitOrStartLead: 3 * unit.Microsecond})
+				r, err := s.Execute(microbench.Command{StageIndex: stage, ModeOrOperationIndex: n, Bytes: 16, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, DeltaOrStartLead: 3 * unit.Microsecond})
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, times := range r.Times {
+				for i, times := range r.TimeColumns {
 					if want := timedCalls(mode, timers[i/2]) * unit.Microsecond; len(times) != 1 || times[0] != want {
 						t.Errorf("%s of %s takes %v, want %v", timers[i/2], mode, times, want)
 					}
@@ -195,7 +195,7 @@ func stagesOf(mode string) []string {
 		all = append(all, sample.TimerRTT)
 	}
 	if mode == "send" || mode == "isend" {
-		all = append(all, sample.TimerTrain, sample.TrainTimer(microbench.RoundTripTrainLength), sample.SpacedTrainTimer(microbench.RoundTripTrainLength))
+		all = append(all, sample.TimerTrain, sample.TrainTimer(microbench.MessagesPerRoundTripTrain), sample.SpacedTrainTimer(microbench.MessagesPerRoundTripTrain))
 	}
 	return all
 }
@@ -207,9 +207,9 @@ func TestCollectiveCalls(t *testing.T) {
 		s := begin(t, noting(t, compiler), compiler, 0)
 		ready(t, s)
 		do := func(o collective.Operation, bytes int) {
-			r, err := s.Execute(microbench.Command{StageIndex: 8, ModeOrOperation: int(o), AlgorithmIndex: -1, Bytes: bytes, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, WaitOrStartLead: 2 * unit.Microsecond})
-			if err != nil || len(r.Times) != 2 || r.Times[0][0] != unit.Microsecond || r.Times[1][0] != unit.Microsecond {
-				t.Errorf("%v of %d bytes takes %v, want one microsecond of each rank: %v", o, bytes, r.Times, err)
+			r, err := s.Execute(microbench.Command{StageIndex: 8, ModeOrOperationIndex: int(o), AlgorithmIndex: -1, Bytes: bytes, WarmupRounds: 1, Rounds: 1, OperationsPerSample: 1, DeltaOrStartLead: 2 * unit.Microsecond})
+			if err != nil || len(r.TimeColumns) != 2 || r.TimeColumns[0][0] != unit.Microsecond || r.TimeColumns[1][0] != unit.Microsecond {
+				t.Errorf("%v of %d bytes takes %v, want one microsecond of each rank: %v", o, bytes, r.TimeColumns, err)
 			}
 		}
 		for _, o := range collective.Operations() {
@@ -273,7 +273,7 @@ func TestRefusedCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong := []microbench.Command{{StageIndex: 4, OperationsPerSample: 1}, {StageIndex: 0, ModeOrOperation: 99, OperationsPerSample: 1}, {StageIndex: 8, ModeOrOperation: 77, OperationsPerSample: 1}, {StageIndex: 0, Rounds: 1 << 20, OperationsPerSample: 1}}
+		wrong := []microbench.Command{{StageIndex: 4, OperationsPerSample: 1}, {StageIndex: 0, ModeOrOperationIndex: 99, OperationsPerSample: 1}, {StageIndex: 8, ModeOrOperationIndex: 77, OperationsPerSample: 1}, {StageIndex: 0, Rounds: 1 << 20, OperationsPerSample: 1}}
 		var sessions []*session
 		for n := range wrong {
 			sessions = append(sessions, begin(t, b, compiler, n))
@@ -338,9 +338,9 @@ func timedCalls(mode, timer string) unit.Time {
 	blocks := !strings.HasPrefix(mode, "i")
 	switch _, _, train := sample.ParseTrainTimer(timer); {
 	case train && blocks:
-		return microbench.RoundTripTrainLength + 1
+		return microbench.MessagesPerRoundTripTrain + 1
 	case train:
-		return microbench.RoundTripTrainLength + 2
+		return microbench.MessagesPerRoundTripTrain + 2
 	case mode == "rsend" && (timer == sample.Timer12 || timer == sample.Timer21), timer == sample.TimerRTT && blocks:
 		return 2
 	case timer == sample.TimerRTT:

@@ -131,7 +131,7 @@ const (
 func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.ExperimentResult, error) {
 	begin := time.Now()
 	if len(m.settings.Launcher) == 0 && m.TotalTimeLimit() > 0 && m.TotalTimeLimit() <= maxConcurrentDuration {
-		m.concurrentLaunches = min(m.LaunchesWhenPrecise(), max(1, maxConcurrentRanks/m.ranks))
+		m.concurrentLaunches = min(m.LaunchesOrDefault(), max(1, maxConcurrentRanks/m.ranks))
 	}
 	first := max(1, m.concurrentLaunches) // what the first says of its clock is for all
 	for range first {
@@ -229,14 +229,14 @@ func (m *measurement) awaitLaunch(n int) error {
 
 // checkExperiment says what of an experiment cannot be measured here.
 func checkExperiment(e *microbench.Experiment) error {
-	e.IsSharedMachine = true
+	e.IsRealMachine = true
 	if err := e.Check(); err != nil {
 		return err
 	}
 	if e.ForcedProtocol != "" {
 		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", e.ForcedProtocol)
 	}
-	if e.MeasureDelivery {
+	if e.MeasuresDeliveryTimes {
 		return errors.New("the vendor's MPI is not measured for T_s and T_s-r")
 	}
 	for _, m := range e.Modes {

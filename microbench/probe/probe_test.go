@@ -213,16 +213,16 @@ func FuzzReadResult(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(r.Times) == 0 || len(r.Times) > 8 || r.RoundsDuration < 0 || r.FixedWorkTimes != nil && len(r.FixedWorkTimes) != 2 {
+		if len(r.TimeColumns) == 0 || len(r.TimeColumns) > 8 || r.AllRoundsDuration < 0 || r.FixedWorkTimes != nil && len(r.FixedWorkTimes) != 2 {
 			t.Errorf("%+v", r)
 		}
-		for _, c := range r.Times {
+		for _, c := range r.TimeColumns {
 			if len(c) > 3 || len(c) > 0 && slices.Min(c) < microbench.LateStartMarker {
 				t.Errorf("%v", c)
 			}
 		}
 	})
-	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRoundTime != 3 || r.RoundsDuration != 4 || !slices.Equal(r.FixedWorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
+	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.WarmupRoundTime != 3 || r.AllRoundsDuration != 4 || !slices.Equal(r.FixedWorkTimes, []unit.Time{1900, 2000}) || !slices.Equal(r.TimeColumns[0], []unit.Time{5, 6}) || !slices.Equal(r.TimeColumns[1], []unit.Time{7}) {
 		f.Errorf("%+v, %v", r, err)
 	}
 }

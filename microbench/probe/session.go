@@ -236,7 +236,7 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 		}
 		return n
 	}
-	r.WarmupRoundTime, r.RoundsDuration = unit.Time(next(0, maxAnswerTime)), unit.Time(next(0, maxAnswerTime))
+	r.WarmupRoundTime, r.AllRoundsDuration = unit.Time(next(0, maxAnswerTime)), unit.Time(next(0, maxAnswerTime))
 	whole := true
 	for range next(0, int64(ranks)) {
 		r.FixedWorkTimes = append(r.FixedWorkTimes, unit.Time(next(0, maxAnswerTime)))
@@ -254,10 +254,10 @@ func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Comma
 		for i := range column {
 			column[i] = unit.Time(next(int64(microbench.LateStartMarker), maxAnswerTime))
 		}
-		r.Times = append(r.Times, column)
+		r.TimeColumns = append(r.TimeColumns, column)
 	}
-	if c.Rounds > 0 && len(r.Times) == 0 || len(raw) > 0 {
-		err = errors.Join(err, fmt.Errorf("it has %d columns, and %d bytes behind them", len(r.Times), len(raw)))
+	if c.Rounds > 0 && len(r.TimeColumns) == 0 || len(raw) > 0 {
+		err = errors.Join(err, fmt.Errorf("it has %d columns, and %d bytes behind them", len(r.TimeColumns), len(raw)))
 	}
 	return r, err
 }

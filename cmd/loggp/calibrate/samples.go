@@ -143,7 +143,7 @@ func messagesBench(ctx context.Context, file string, set *sample.Set, of sample.
 				all.addRemoteWrites(times, g.place, g.mode, g.protocol)
 				continue
 			}
-			plan := &microbench.Plan{Modes: []string{g.emulatedMode}, Sizes: sizes[g], Timers: append(timers[g], sample.Timer11), IsSharedMachine: of.Clock == "real"} // Timer11 warms up; with the wait before timer12 that real machines have
+			plan := &microbench.Plan{Modes: []string{g.emulatedMode}, Sizes: sizes[g], Timers: append(timers[g], sample.Timer11), IsRealMachine: of.Clock == "real"} // Timer11 warms up; with the wait before timer12 that real machines have
 			if g.protocol != chosenProtocol {
 				plan.ForcedProtocol = g.protocol
 			}

@@ -41,7 +41,7 @@ func importedSamples(t *testing.T, machine string) *sample.Set {
 // A window of the LogGP machine takes a gap and the gaps of the bytes for each message but the
 // last, which is followed by its flight and that of the answer.
 func TestWindows(t *testing.T) {
-	const l, os, or, g, bigG, window = 5., 2., 3., 4., 0.01, microbench.StreamWindowLength
+	const l, os, or, g, bigG, window = 5., 2., 3., 4., 0.01, microbench.MessagesPerStreamWindow
 	set := importedSamples(t, "loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B")
 	for _, s := range set.Series {
 		if s.Timer != sample.TimerStream {

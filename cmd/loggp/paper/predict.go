@@ -93,7 +93,7 @@ func (x *algebraicBenchmark) timers() []timerSamples {
 			all[i].times = append(all[i].times, t)
 		}
 	}
-	if x.messageToP2.Mode == model.StandardMode && x.isBlocking && microbench.BurstLength*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.WindowBytes {
+	if x.messageToP2.Mode == model.StandardMode && x.isBlocking && microbench.MessagesPerBurst*x.messageToP2.Bytes <= x.messageToP2.Library.Proto.WindowBytes {
 		t := x.predictBurst()
 		all = append(all, timerSamples{sample.TimerTrain, []unit.Time{t, t}})
 	}
@@ -170,14 +170,14 @@ func predictBarrier(up, down model.Transfer, root, other *rankState) {
 func (x *algebraicBenchmark) predictBurst() unit.Time {
 	var from, to rankState
 	var first unit.Time
-	for i := range microbench.BurstLength {
+	for i := range microbench.MessagesPerBurst {
 		e := newBlockingMeeting(x.messageToP2, &from, &to).ReturnTimes()
 		from.clock, to.clock = e.SendWait, e.ReceiveWait
 		if i == 0 {
 			first = from.clock
 		}
 	}
-	return (from.clock - first) / (microbench.BurstLength - 1)
+	return (from.clock - first) / (microbench.MessagesPerBurst - 1)
 }
 
 // platformQuantities are quantities that the platform's file says: the time of the first byte on
