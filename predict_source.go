@@ -139,7 +139,7 @@ func (s *predictionSource) useEquations(ps []params.Parameter) error {
 	s.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.FindProtocol(name)
 		e := protocol.Equations()
-		within, err := params.CheckEquationRange(ps, k)
+		within, err := params.CheckProtocolEquationRange(ps, k)
 		at := rangedTime(within, err).Position
 		return reports.Prediction{
 			Protocol: name, Bytes: k, SenderTime: reports.PredictedTime{Time: model.SenderTime(protocol, x, k), Position: at},

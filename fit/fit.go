@@ -64,7 +64,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Warnings = append(r.Warnings, p.Warnings...)
 		r.Curves = append(r.Curves, p.DerivedCurves...)
 		r.EagerLimitEvidence = append(r.EagerLimitEvidence, p.EagerLimitEvidence...)
-		r.PLogP = append(r.PLogP, p.PLogPViews...)
+		r.PLogP = append(r.PLogP, p.PLogPParameters...)
 	}
 	clean.MarkImportedWarnings(r.Warnings, set)
 	return r, nil

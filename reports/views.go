@@ -43,7 +43,7 @@ func plogpTable(v params.PLogP) *doc.Table {
 }
 
 // intervalCell returns a time with its interval.
-func intervalCell(t *doc.Table, x params.TimeInterval) doc.Cell {
+func intervalCell(t *doc.Table, x params.TimeEstimate) doc.Cell {
 	if math.IsNaN(x.Value) {
 		t.AddNote("- was not measured, or is not above zero.")
 		return doc.EmptyCell

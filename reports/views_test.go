@@ -40,9 +40,9 @@ func toys() *fit.Result {
 	}}
 	r.EagerLimitEvidence = []params.EagerLimitEvidence{{Parameter: r.Parameters[7], CostJump: 480, RoundTripOfSmallestMessage: 120, IsConfirmed: true}}
 	r.Parameters[1].MedianFitDeviation = 0.25
-	times := func(x float64) params.TimeInterval { return params.TimeInterval{Value: x, Low: x, High: x} }
+	times := func(x float64) params.TimeEstimate { return params.TimeEstimate{Value: x, Low: x, High: x} }
 	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", SmallestBytes: 1, Latency: times(3), ValuesBySize: []params.PLogPValues{
-		{Bytes: 1, SendOverhead: times(2), RecvOverhead: times(4), Gap: times(7)}, {Bytes: 1000, SendOverhead: times(2), RecvOverhead: params.TimeInterval{Value: nan}, Gap: times(10)}}}}
+		{Bytes: 1, SendOverhead: times(2), RecvOverhead: times(4), Gap: times(7)}, {Bytes: 1000, SendOverhead: times(2), RecvOverhead: params.TimeEstimate{Value: nan}, Gap: times(10)}}}}
 	for _, mode := range []string{"send", "isend"} {
 		for i, timer := range []string{"timer11", "timer12"} {
 			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: timer, Code: clean.CodeHeavyTail, Text: "many, at 5 of 10 sizes", AffectedSizeCount: 5 + i, SizeCount: 10})

@@ -70,7 +70,7 @@ an example.`,
 	f.StringVar(&c.sizesText, "sizes", "", "sizes of the samples (default: eight of each mode, with --template all)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
 	f.StringVarP(&c.outputPath, "output", "o", "", "platform file to write")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	return cmd
 }
 
@@ -82,11 +82,11 @@ func (c *calibrateFlags) calibratePlatform(cmd *cobra.Command, what string) erro
 	if c.sampleFiles != nil || c.machineSize != (calibrate.TwinOptions{}) {
 		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they are for --template; name targets of a platform file with --to"))
 	}
-	d, err := openPlatformDraft(cmd, what)
+	d, err := openPlatformForEditing(cmd, what)
 	if err != nil {
 		return err
 	}
-	b, err := c.newBench(cmd, d, c.targets)
+	b, err := c.newCalibrationBench(cmd, d, c.targets)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	if err := checkWritableFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	template, err := openPlatformDraft(cmd, c.templatePlatform)
+	template, err := openPlatformForEditing(cmd, c.templatePlatform)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	for _, file := range samples {
 		targets = append(targets, calibrate.SamplesPrefix+file)
 	}
-	b, err := c.newBench(cmd, d, targets)
+	b, err := c.newCalibrationBench(cmd, d, targets)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	return printDocument(cmd, twin.Document())
 }
 
-// newBench returns the bench of the targets.
-func (c *calibrateFlags) newBench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
+// newCalibrationBench returns the bench of the targets.
+func (c *calibrateFlags) newCalibrationBench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
 	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.templatePlatform != ""}
 	if c.modes != "" {
 		part.Modes = splitList(c.modes)
@@ -170,8 +170,8 @@ func (c *calibrateFlags) newBench(cmd *cobra.Command, d *edit.Draft, targets []s
 	return b, nil
 }
 
-// openPlatformDraft opens the file of a platform, to change numbers in it.
-func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
+// openPlatformForEditing opens the file of a platform, to change numbers in it.
+func openPlatformForEditing(cmd *cobra.Command, what string) (*edit.Draft, error) {
 	if _, err := loadEmulatedPlatform(cmd, what); err != nil {
 		return nil, err
 	}
@@ -181,14 +181,14 @@ func openPlatformDraft(cmd *cobra.Command, what string) (*edit.Draft, error) {
 
 // sensitivityFlags has the flags of 'platforms sensitivity'.
 type sensitivityFlags struct {
-	publishedRows           []string
-	showsPlatformParameters bool
-	library, outputPath     string
-	basis                   *string
+	publishedRowPatterns   []string
+	usesPlatformParameters bool
+	library, outputPath    string
+	variedBasis            *string
 }
 
-// basesByName has, for each value of --basis, the bases of the numbers that are varied.
-var basesByName = map[string][]platform.Basis{"both": nil, "assumed": {platform.BasisAssumed}, "fitted": {platform.BasisFitted}}
+// variedBasesByName has, for each value of --basis, the bases of the numbers that are varied.
+var variedBasesByName = map[string][]platform.Basis{"both": nil, "assumed": {platform.BasisAssumed}, "fitted": {platform.BasisFitted}}
 
 func sensitivityCommand() *cobra.Command {
 	var s sensitivityFlags
@@ -207,23 +207,23 @@ charts.`,
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&s.publishedRows, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
-	f.BoolVar(&s.showsPlatformParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
+	f.StringArrayVar(&s.publishedRowPatterns, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
+	f.BoolVar(&s.usesPlatformParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
-	s.basis = addChoiceFlag(cmd, "basis", []string{"both", "assumed", "fitted"}, "both", "numbers to vary: those that are assumed, those that are fitted, or both")
+	s.variedBasis = addChoiceFlag(cmd, "basis", []string{"both", "assumed", "fitted"}, "both", "numbers to vary: those that are assumed, those that are fitted, or both")
 	f.StringVarP(&s.outputPath, "output", "o", "", "file (.csv) or directory to write")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	return cmd
 }
 
 func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
-	if s.showsPlatformParameters && s.publishedRows != nil {
+	if s.usesPlatformParameters && s.publishedRowPatterns != nil {
 		return newUsageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
 	}
 	if err := checkWritableFileOrDirectory(s.outputPath, ".csv"); err != nil {
 		return newUsageError(cmd, err)
 	}
-	d, err := openPlatformDraft(cmd, what)
+	d, err := openPlatformForEditing(cmd, what)
 	if err != nil {
 		return err
 	}
@@ -231,12 +231,12 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if err != nil {
 		return err
 	}
-	b, err := calibrate.SensitivityBench(d.Platform, papers, s.publishedRows, s.showsPlatformParameters || s.library != "", s.library)
+	b, err := calibrate.SensitivityBench(d.Platform, papers, s.publishedRowPatterns, s.usesPlatformParameters || s.library != "", s.library)
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
 	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: basesByName[*s.basis], Progress: bar.Report})
+	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: variedBasesByName[*s.variedBasis], Progress: bar.Report})
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
@@ -248,7 +248,7 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 		}
 	case s.outputPath != "":
-		if err := writePage(cmd, s.outputPath, report, "sensitivity"); err != nil {
+		if err := writeHTMLPage(cmd, s.outputPath, report, "sensitivity"); err != nil {
 			return err
 		}
 	}

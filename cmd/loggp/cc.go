@@ -35,7 +35,7 @@ PATH, CMake, autoconf and meson find them.`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == "--install" {
-				return installWrappers(cmd, args[1:])
+				return installCompilerWrappers(cmd, args[1:])
 			}
 			return runCompiler(cmd, args, toolchain.New)
 		},
@@ -108,8 +108,8 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 // usageOptionsPattern is what a use has between the verb and what is compiled.
 var usageOptionsPattern = regexp.MustCompile(`\[.*\] `)
 
-// installWrappers writes the compilers as commands of one word.
-func installWrappers(cmd *cobra.Command, args []string) error {
+// installCompilerWrappers writes the compilers as commands of one word.
+func installCompilerWrappers(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
 		return newUsageError(cmd, errors.New("--install takes one directory"))
 	}

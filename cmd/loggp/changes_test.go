@@ -40,7 +40,7 @@ func TestCompareFiles(t *testing.T) {
 		{"a.csv.gz b.csv --fail-over 5%", exitFailure, "b.csv against a.csv.gz: fail: "},
 		{"a.csv.gz b.csv --fail-over 50%", exitSuccess, "pass: none of "},
 		{"b.csv a.csv.gz --fail-over 5%", exitSuccess, "pass: none of "},
-		{"few.csv few.csv --fail-over 5%", exitUndecided, "cannot tell: "},
+		{"few.csv few.csv --fail-over 5%", exitInconclusive, "cannot tell: "},
 		{"a.csv.gz b.csv", exitSuccess, ""},
 		{"a.csv.gz b.csv --fail-over much", exitUsage, "must be a percentage"},
 		{"a.csv.gz", exitUsage, "name two files"},

@@ -90,7 +90,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	f.StringVar(&c.maxSlowdownText, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
 	f.StringVarP(&c.outputPath, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	c.schedules.addFlags(cmd)
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	return cmd
 }
 
@@ -124,7 +124,7 @@ func (c *compareFlags) runComparisonOfRuns(cmd *cobra.Command, reference, file s
 		fmt.Fprintf(cmd.ErrOrStderr(), "compare: %s against %s: %v\n", file, reference, r)
 		return nil
 	case compare.UndecidedJudgement:
-		return &undecidedError{fmt.Errorf("compare: %s against %s: %v", file, reference, r)}
+		return &inconclusiveError{fmt.Errorf("compare: %s against %s: %v", file, reference, r)}
 	default:
 		return fmt.Errorf("compare: %s against %s: %v", file, reference, r)
 	}

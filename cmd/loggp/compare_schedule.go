@@ -36,7 +36,7 @@ func (s *compareScheduleFlags) addFlags(cmd *cobra.Command) {
 // compareSchedules runs schedules on machines, and simulates them with their parameters.
 func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	s := &c.schedules
-	o := loggp.ScheduleOptions{Library: s.library, Ranks: s.ranks, Args: commandLine(cmd)}
+	o := loggp.ScheduleOptions{Library: s.library, Ranks: s.ranks, Args: processArgs(cmd)}
 	for _, p := range s.platforms {
 		if strings.HasPrefix(p, "loggp:") { // whose parameters may have commas
 			o.Platform = append(o.Platform, p)

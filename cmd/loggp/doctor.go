@@ -42,6 +42,6 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 	}
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 2, "number of ranks of the job to be measured")
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "take half a second, with a shorter watch for interruptions")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	return cmd
 }

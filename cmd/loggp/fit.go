@@ -58,7 +58,7 @@ limit S (LogGPS).`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	view = addChoiceFlag(cmd, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters")
 	flags.BoolVar(&holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
 	return cmd

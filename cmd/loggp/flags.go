@@ -37,13 +37,13 @@ func usageErrorWithFlag(cmd *cobra.Command, err error) error {
 // replaceOptionByFlag replaces the name of an option in an error by that of its flag.
 func replaceOptionByFlag(err error) error {
 	if o, is := err.(*loggp.OptionError); is {
-		return errors.New(o.Text(flagOfOption))
+		return errors.New(o.Text(flagNameOfOption))
 	}
 	return err
 }
 
-// flagOfOption returns the flag of an option, such as --per-node of PerNode.
-func flagOfOption(field string) string {
+// flagNameOfOption returns the flag of an option, such as --per-node of PerNode.
+func flagNameOfOption(field string) string {
 	if rest, negated := strings.CutPrefix(field, "No"); negated && unicode.IsUpper(rune(rest[0])) {
 		field = rest // the option turns off what the flag has on
 	}

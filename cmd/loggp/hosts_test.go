@@ -183,7 +183,7 @@ func TestAllowed(t *testing.T) {
 		{"measure --platform tcp --hosts a --platform shm", "orders to measure shm"},
 		{"measure --no-such-flag", "flags that are none here"},
 	} {
-		err := checkAgentCommand(strings.Fields(c.line))
+		err := checkOrderedMeasureArgs(strings.Fields(c.line))
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.line, err, c.says)
 		}

@@ -17,9 +17,9 @@ import (
 
 // launchFlags has the flags of the verb launch.
 type launchFlags struct {
-	address, tokenFile        string
-	rank                      int
-	endsWhenStandardInputEnds bool
+	address, tokenFile string
+	rank               int
+	exitsAtStdinEOF    bool
 }
 
 func launchCommand() *cobra.Command {
@@ -45,7 +45,7 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 	f.StringVar(&j.address, "join", "", "address and port that the other host shows")
 	f.IntVar(&j.rank, "rank", 0, "rank to be, from 1 up")
 	f.StringVar(&j.tokenFile, "token-file", "", "file that has the token (default: standard input)")
-	f.BoolVar(&j.endsWhenStandardInputEnds, "until-eof", false, "end when standard input does, as with an ssh that is killed")
+	f.BoolVar(&j.exitsAtStdinEOF, "until-eof", false, "end when standard input does, as with an ssh that is killed")
 	return cmd
 }
 
@@ -61,8 +61,8 @@ func (j *launchFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkAgentCommand}
-	if j.endsWhenStandardInputEnds {
+	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkOrderedMeasureArgs}
+	if j.exitsAtStdinEOF {
 		a.EndWith = in
 	}
 	return a.Serve(cmd.Context())
@@ -90,9 +90,9 @@ func (j *launchFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Toke
 	return auth.ReadToken(in, "standard input")
 }
 
-// checkAgentCommand complains of a command that a rank of another host is not to run here:
+// checkOrderedMeasureArgs complains of a command that a rank of another host is not to run here:
 // it measures over TCP, and writes no file.
-func checkAgentCommand(args []string) error {
+func checkOrderedMeasureArgs(args []string) error {
 	if len(args) == 0 || args[0] != "measure" {
 		return errors.New("rank 0 orders something else than to measure")
 	}

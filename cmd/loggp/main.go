@@ -33,7 +33,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-	if mustEndByItself(os.Args[1:]) {
+	if needsCleanup(os.Args[1:]) {
 		status := runCommandLine(ctx, os.Args[1:], os.Stdout, os.Stderr)
 		stop()
 		os.Exit(status)
@@ -60,9 +60,9 @@ const interruptGracePeriod = 500 * time.Millisecond
 
 const interruptedMessage = "loggp: interrupted; nothing was written"
 
-// mustEndByItself reports whether a verb has processes, memory of the system or files of a compiler
+// needsCleanup reports whether a verb has processes, memory of the system or files of a compiler
 // to clean up, so that it must end by itself. All others compute, and are abandoned where they are.
-func mustEndByItself(args []string) bool {
+func needsCleanup(args []string) bool {
 	cmd, _, err := newRootCommand().Find(args)
 	if err != nil {
 		return false
@@ -75,14 +75,14 @@ func mustEndByItself(args []string) bool {
 
 // Exit statuses, beside those that programs end with.
 const (
-	exitSuccess   = 0
-	exitFailure   = 1
-	exitUsage     = 2
-	exitUndecided = 3 // compare --fail-over: the samples do not tell
+	exitSuccess      = 0
+	exitFailure      = 1
+	exitUsage        = 2
+	exitInconclusive = 3 // compare --fail-over: the samples do not tell
 )
 
-// undecidedError is an error that says that a question cannot be answered.
-type undecidedError struct{ error }
+// inconclusiveError is an error that says that a question cannot be answered.
+type inconclusiveError struct{ error }
 
 // runCommandLine runs a command line and returns the exit status.
 func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -115,8 +115,8 @@ func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer
 	if errors.As(err, &ended) && ended.Code&255 != 0 {
 		return ended.Code & 255
 	}
-	if errors.As(err, new(*undecidedError)) {
-		return exitUndecided
+	if errors.As(err, new(*inconclusiveError)) {
+		return exitInconclusive
 	}
 	return exitFailure
 }
@@ -148,8 +148,8 @@ func underlyingFile(w io.Writer) (*os.File, bool) {
 // argumentsContextKey is the key of a command's arguments in its context.
 type argumentsContextKey struct{}
 
-// commandLine returns the arguments of the program that runs the command.
-func commandLine(cmd *cobra.Command) []string {
+// processArgs returns the arguments of the program that runs the command.
+func processArgs(cmd *cobra.Command) []string {
 	args, _ := cmd.Context().Value(argumentsContextKey{}).([]string)
 	return args
 }
@@ -204,7 +204,7 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		Args:          rejectUnknownVerb,
 
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			return cmp.Or(checkPrintFlags(cmd), rejectOverwrittenInput(cmd, args))
+			return cmp.Or(checkOutputFlags(cmd), rejectOverwrittenInput(cmd, args))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -24,7 +24,7 @@ func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.M
 		return nil, false, err
 	case platform == job.TCPPlatform && m.IsAgent():
 		m.Directory = sharedDir // as Measure tells rank 0
-		return nil, true, m.ServeAgent(cmd.Context(), commandLine(cmd))
+		return nil, true, m.ServeAgent(cmd.Context(), processArgs(cmd))
 	case platform == job.TCPPlatform:
 		return m, false, nil
 	case !slices.Contains(job.LocalPlatforms, platform) || launch.IsRank():

@@ -86,7 +86,7 @@ compare' sets them beside the model.`,
 	f.String("algorithm", "all", "with --collective: the algorithm of that name alone, of the operations that have it")
 	f.String("noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVarP(&m.outputPath, "output", "o", "", "file for the samples: CSV, or JSON if it ends in .json")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	f.StringVar(&o.MPICC, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
 	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
 	f.Duration("timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
@@ -143,7 +143,7 @@ func printDisturbanceWarnings(cmd *cobra.Command, found []string) {
 func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
 	o := &m.options
 	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.rankPairPlace, m.seed
-	o.Args, o.Command, o.AgentArgs = commandLine(cmd), recordedCommandLine(cmd), agentCommandArgs
+	o.Args, o.Command, o.AgentArgs = processArgs(cmd), recordedCommandLine(cmd), agentCommandArgs
 	o.Announce = func(address string, token auth.Token, ranks []int) {
 		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
 	}
@@ -187,7 +187,7 @@ func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 	options := reflect.ValueOf(m.options)
 	for i := range options.NumField() {
 		field := options.Type().Field(i).Name
-		flag := strings.TrimPrefix(flagOfOption(field), "--")
+		flag := strings.TrimPrefix(flagNameOfOption(field), "--")
 		if cmd.Flag(flag) == nil || !cmd.Flags().Changed(flag) {
 			continue
 		}

@@ -77,8 +77,8 @@ func writeFile(cmd *cobra.Command, name string, write func(io.Writer) error, sai
 	return nil
 }
 
-// writePage writes a directory with the page of a document, and says so on standard error.
-func writePage(cmd *cobra.Command, dir string, d *doc.Document, what string) error {
+// writeHTMLPage writes a directory with the page of a document, and says so on standard error.
+func writeHTMLPage(cmd *cobra.Command, dir string, d *doc.Document, what string) error {
 	if err := render.WritePage(dir, d); err != nil {
 		return err
 	}

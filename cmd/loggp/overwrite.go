@@ -55,7 +55,7 @@ func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 	case "export": // the first is a format
 		names = args[min(1, len(args)):]
 	case "calibrate", "sensitivity":
-		names = slices.DeleteFunc(slices.Clone(args), isCataloguePlatform)
+		names = slices.DeleteFunc(slices.Clone(args), isBuiltInPlatform)
 	default:
 		names = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(cmd.ValidArgs, a) })
 	}
@@ -69,11 +69,11 @@ func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 			values = list.GetSlice()
 		}
 		if flag == "platform" {
-			values = slices.DeleteFunc(values, isCataloguePlatform)
+			values = slices.DeleteFunc(values, isBuiltInPlatform)
 		}
 		names = append(names, values...)
 	}
 	return names
 }
 
-func isCataloguePlatform(name string) bool { return slices.Contains(platform.Names(), name) }
+func isBuiltInPlatform(name string) bool { return slices.Contains(platform.Names(), name) }

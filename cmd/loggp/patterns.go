@@ -21,7 +21,7 @@ const patternsProgram = "patterns"
 // patternFlags has the flags of run that are for communication patterns alone.
 type patternFlags struct {
 	patterns, sizesText string
-	fitsParameters      bool
+	printsParameters    bool
 }
 
 // formatPatternHelp returns the part of run's help on communication patterns.
@@ -41,7 +41,7 @@ func (p *patternFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&p.sizesText, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
-	f.BoolVar(&p.fitsParameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
+	f.BoolVar(&p.printsParameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
 	addFlagCompletion(cmd, "patterns", patterns.Names())
 }
 
@@ -63,7 +63,7 @@ func checkPatternFlags(cmd *cobra.Command, isPatterns bool, name string) (wrong 
 
 // runPatternBenchmark times patterns, or fits parameters of libraries.
 func (r *runFlags) runPatternBenchmark(cmd *cobra.Command) error {
-	o := loggp.PatternOptions{Platform: r.platform, Ranks: r.ranks, Args: commandLine(cmd)}
+	o := loggp.PatternOptions{Platform: r.platform, Ranks: r.ranks, Args: processArgs(cmd)}
 	var err error
 	if o.Sizes, err = parseSizes(r.patterns.sizesText, nil); err == nil {
 		err = checkWritableDirectory(r.outputPath)
@@ -85,7 +85,7 @@ func (r *runFlags) runPatternBenchmark(cmd *cobra.Command) error {
 		o.Patterns = splitList(r.patterns.patterns)
 	}
 	run := loggp.TimePatterns
-	if r.patterns.fitsParameters {
+	if r.patterns.printsParameters {
 		run = loggp.FitLibraries
 	}
 	d, err := run(cmd.Context(), o)

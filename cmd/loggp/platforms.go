@@ -45,7 +45,7 @@ file, as a start for your own: change its name and numbers, and pass the file to
 	details.Flags().Bool("yaml", false, "print the platform's file")
 	details.Flags().String("picture", "", "write the picture of the network to this file, as SVG")
 	for _, c := range []*cobra.Command{cmd, list, details} {
-		addPrintFlags(c)
+		addOutputFlags(c)
 	}
 	cmd.AddCommand(list, details, sensitivityCommand(), &cobra.Command{
 		Use:     "validate FILE",

@@ -22,7 +22,7 @@ type predictFlags struct {
 	paramsFile, samplesFile, protocols, sizesText, outputPath, diagramFile string
 	mode, collective                                                       *string
 	ranksPerNode                                                           int
-	printsTerms, drawsTree, isRoundRobin                                   bool
+	printsTerms, drawsTree, placesRanksRoundRobin                          bool
 }
 
 func predictCommand() *cobra.Command {
@@ -57,7 +57,7 @@ within nodes, unless --place names one tier for all.`,
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size; with --collective for a chart of the algorithms, the fastest first")
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
 	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict a collective operation, or all: every algorithm, and which is fastest")
@@ -65,7 +65,7 @@ within nodes, unless --place names one tier for all.`,
 		addChoiceAlias(cmd, "collective", name, o.String())
 	}
 	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
-	f.BoolVar(&p.isRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
+	f.BoolVar(&p.placesRanksRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.StringVar(&p.samplesFile, "samples", "", "with --collective and library nccl: file of measured times, such as 'loggp import' makes of nccl-tests, to set beside the predictions")
 	f.BoolVar(&p.drawsTree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	return cmd
@@ -83,7 +83,7 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 	if err := checkWritableFile(p.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
-	if (p.ranksPerNode != 0 || p.isRoundRobin) && *p.collective == "" {
+	if (p.ranksPerNode != 0 || p.placesRanksRoundRobin) && *p.collective == "" {
 		return newUsageError(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
 	}
 	if p.samplesFile != "" && *p.collective == "" {
@@ -154,7 +154,7 @@ func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Para
 func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
 	o := loggp.CollectiveOptions{
 		Platform: p.platform, Library: p.library, Params: parameters, Mode: *p.mode,
-		Ranks: p.ranks, Sizes: lengths, Place: p.rankPairPlace, PerNode: p.ranksPerNode, InTurn: p.isRoundRobin, Samples: p.samplesFile,
+		Ranks: p.ranks, Sizes: lengths, Place: p.rankPairPlace, PerNode: p.ranksPerNode, InTurn: p.placesRanksRoundRobin, Samples: p.samplesFile,
 	}
 	if *p.collective != "all" {
 		o.Operation = *p.collective

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addProfileFlags gives a verb the hidden flags --cpuprofile and --memprofile: profiles of loggp
+// addGoProfileFlags gives a verb the hidden flags --cpuprofile and --memprofile: profiles of loggp
 // itself for 'go tool pprof', written when the verb has ended without an error.
-func addProfileFlags(cmd *cobra.Command) {
+func addGoProfileFlags(cmd *cobra.Command) {
 	var cpuFile, memoryFile string
 	f := cmd.Flags()
 	f.StringVar(&cpuFile, "cpuprofile", "", "write where loggp itself spends processor time to this file, for 'go tool pprof'")

@@ -40,10 +40,10 @@ emulated platform.`,
 			if dir == "" {
 				return printDocument(cmd, d)
 			}
-			return writePage(cmd, dir, d, "report")
+			return writeHTMLPage(cmd, dir, d, "report")
 		},
 	}
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
 	cmd.Flags().StringVar(&params, "params", "", "of collective operations: file of parameters from which to predict")
 	return cmd

@@ -131,7 +131,7 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 	}
 	study.Facts = append([][2]string{{"loggp", moduleVersion()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
 	if r.outputPath != "" {
-		if err := writePage(cmd, r.outputPath, study.Document(true), "reproduction"); err != nil {
+		if err := writeHTMLPage(cmd, r.outputPath, study.Document(true), "reproduction"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("format") {

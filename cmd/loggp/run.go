@@ -24,12 +24,12 @@ import (
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
 	targetFlags
-	rankPlacements, collectiveAlgorithms, mcaSettings, genvSettings      []string
-	protocol, noiseText, pictureFile, recordFile, phasesFile, outputPath string
-	printsProfile                                                        bool
-	checkLevel                                                           *string
-	programParameters                                                    map[string]*programParameterFlag
-	patterns                                                             patternFlags
+	rankPlacements, collectiveAlgorithms, mcaSettings, genvSettings               []string
+	protocol, noiseText, pictureFile, recordFile, alltoallvPhasesFile, outputPath string
+	printsProfile                                                                 bool
+	mpiCheckLevel                                                                 *string
+	programParameters                                                             map[string]*programParameterFlag
+	patterns                                                                      patternFlags
 }
 
 // programParameterFlag is the flag of a parameter of programs.
@@ -113,7 +113,7 @@ The programs that ship with loggp, and kinds of files, are
 		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	r.addFlags(cmd)
-	addProfileFlags(cmd)
+	addGoProfileFlags(cmd)
 	return cmd
 }
 
@@ -130,10 +130,10 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG; of shift, incast and permutation the load of each link of a network of kind fabric, as SVG")
 	f.StringVar(&r.noiseText, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
-	f.StringVar(&r.phasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
+	f.StringVar(&r.alltoallvPhasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.StringVarP(&r.outputPath, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
 	f.BoolVar(&r.printsProfile, "profile", false, "also print how often each call was made, and its time")
-	r.checkLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
+	r.mpiCheckLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
 	r.programParameters = map[string]*programParameterFlag{}
 	for _, p := range program.Parameters {
 		x := &programParameterFlag{Parameter: p, valueText: p.Default}
@@ -144,7 +144,7 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 		}
 	}
 	r.patterns.addFlags(cmd)
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	var rules []string
 	for _, o := range collective.Operations() {
 		for _, a := range slices.Concat(collective.AlgorithmsOf(o), collective.AdditionalAlgorithms(o)) {
@@ -215,14 +215,14 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
 	p, _ = program.ProgramNamed(args[0]) // RunProgram complains if there is none
 	o = loggp.ProgramOptions{
-		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxSpans()},
+		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxRecordedSpans()},
 		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
 		Place: r.rankPlacements, Record: r.recordFile != "", Profile: r.printsProfile,
-		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: commandLine(cmd),
+		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: processArgs(cmd),
 		Open: func(file string) (io.ReadCloser, error) { return openInput(cmd, file) },
 	}
 	if cmd.Flags().Changed("check") {
-		o.Check = *r.checkLevel
+		o.Check = *r.mpiCheckLevel
 	}
 	o.Warn = func(w mpi.Warning) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
@@ -267,8 +267,8 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 	if err = newUsageError(cmd, errors.Join(err, r.checkOutputPath(isHere))); err != nil {
 		return o, p, err
 	}
-	if r.phasesFile != "" {
-		if o.Phases, err = phases.ReadSchedulesFile(r.phasesFile); err != nil {
+	if r.alltoallvPhasesFile != "" {
+		if o.Phases, err = phases.ReadSchedulesFile(r.alltoallvPhasesFile); err != nil {
 			return o, p, fmt.Errorf("--phases: %w", err)
 		}
 	}
@@ -286,17 +286,17 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 // Spans, calls and messages of a run that are recorded: for a page as many as there may be that it
 // can show, and for trace events as many as there may be, which takes some hundreds of megabytes.
 const (
-	maxPageSpans  = 1_500_000
-	maxEventSpans = 10_000_000
+	maxHTMLSpans       = 1_500_000
+	maxTraceEventSpans = 10_000_000
 )
 
-// maxSpans is how much of a run is recorded: nothing but totals, sums of calls, or more.
-func (r *runFlags) maxSpans() int {
+// maxRecordedSpans is how much of a run is recorded: nothing but totals, sums of calls, or more.
+func (r *runFlags) maxRecordedSpans() int {
 	switch {
 	case strings.Contains(r.outputPath, ".json"):
-		return maxEventSpans
+		return maxTraceEventSpans
 	case r.outputPath != "":
-		return maxPageSpans
+		return maxHTMLSpans
 	case r.printsProfile:
 		return 1
 	}

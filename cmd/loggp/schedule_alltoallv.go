@@ -19,9 +19,9 @@ import (
 
 // alltoallvFlags has the flags of schedule alltoallv.
 type alltoallvFlags struct {
-	recordFile, platform, library, thresholdText, outputPath, pictureFile string
-	scheduler                                                             *string
-	ranks, exchangeIndex                                                  int
+	inputRecordFile, platform, library, lastPhaseThresholdText, outputPath, pictureFile string
+	scheduler                                                                           *string
+	ranks, exchangeIndex                                                                int
 }
 
 func alltoallvCommand() *cobra.Command {
@@ -44,28 +44,28 @@ columns source, destination and bytes, and exchange if there are several.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&a.recordFile, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
+	f.StringVar(&a.inputRecordFile, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
 	f.StringVar(&a.platform, "platform", "cc-cluster", "machine of the prediction")
 	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
 	a.scheduler = addChoiceFlag(cmd, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)")
-	f.StringVar(&a.thresholdText, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
+	f.StringVar(&a.lastPhaseThresholdText, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
 	f.IntVar(&a.exchangeIndex, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
 	f.StringVar(&a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
 	f.StringVarP(&a.outputPath, "output", "o", "", "file for the phases, as CSV")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	addFlagCompletion(cmd, "platform", platform.Names())
 	return cmd
 }
 
 func (a *alltoallvFlags) run(cmd *cobra.Command) error {
-	if a.recordFile == "" {
+	if a.inputRecordFile == "" {
 		return newUsageError(cmd, errors.New("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages"))
 	}
 	if a.pictureFile != "" && filepath.Ext(a.pictureFile) != ".svg" {
 		return newUsageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.pictureFile))
 	}
-	o := loggp.ExchangeOptions{From: a.recordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
+	o := loggp.ExchangeOptions{From: a.inputRecordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
 	err := applyGivenFlags(cmd, []optionSetter{
 		{"threshold", parseInto(&o.Threshold, pointerParser(unit.ParseSize))},
 		{"exchange", parseInto(&o.Exchange, pointerParser(strconv.Atoi))},
@@ -94,24 +94,24 @@ func (a *alltoallvFlags) run(cmd *cobra.Command) error {
 
 // readExchanges reads the exchanges of a record.
 func (a *alltoallvFlags) readExchanges(cmd *cobra.Command) ([]phases.Exchange, error) {
-	if filepath.Ext(a.recordFile) == ".csv" {
-		f, err := openInput(cmd, a.recordFile)
+	if filepath.Ext(a.inputRecordFile) == ".csv" {
+		f, err := openInput(cmd, a.inputRecordFile)
 		if err != nil {
 			return nil, fmt.Errorf("messages: %w", err)
 		}
 		defer f.Close()
-		return phases.ReadPattern(f, a.recordFile, a.ranks)
+		return phases.ReadPattern(f, a.inputRecordFile, a.ranks)
 	}
 	if a.ranks != 0 {
-		return nil, newUsageError(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.recordFile))
+		return nil, newUsageError(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.inputRecordFile))
 	}
-	s, err := readSchedule(cmd, a.recordFile)
+	s, err := readSchedule(cmd, a.inputRecordFile)
 	if err != nil {
 		return nil, err
 	}
 	all, err := phases.Recorded(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.recordFile, err)
+		return nil, fmt.Errorf("%s: %w", a.inputRecordFile, err)
 	}
 	return all, nil
 }

@@ -18,20 +18,20 @@ import (
 
 // simulateFlags has the flags of the verb.
 type simulateFlags struct {
-	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishFile, parameterSweep, noiseText, outputPath, parameterPlatform string
-	dialect, level                                                                                                                            *string
-	printsCriticalPath                                                                                                                        bool
-	slowdownLimits, failedParts, jobs                                                                                                         []string
-	nodes                                                                                                                                     int
-	workload                                                                                                                                  workloadFlags
-	noiseSeed                                                                                                                                 uint64
+	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishTimesFile, parameterSweep, noiseText, outputPath, parameterPlatform string
+	timingDialect, level                                                                                                                           *string
+	printsCriticalPath                                                                                                                             bool
+	toleranceSlowdowns, failedLinksAndSwitches, jobs                                                                                               []string
+	nodes                                                                                                                                          int
+	workload                                                                                                                                       workloadFlags
+	noiseSeed                                                                                                                                      uint64
 }
 
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
 // events.
 const (
-	maxTimelineRanks = chart.MaxTracks
-	maxEventRanks    = 1024
+	maxTimelineRanks   = chart.MaxTracks
+	maxTraceEventRanks = 1024
 )
 
 // simulationLevels are the values of --level.
@@ -82,21 +82,21 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.StringVar(&s.parameterLibrary, "library", "", "library of the machine, or of the parameters if the file has several")
 	f.StringVar(&s.parameterPlace, "place", "", "place of the parameters if the file has several")
 	f.StringVar(&s.loggopsParametersText, "loggops", schedule.DefaultParams.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
-	s.dialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
-	f.StringVar(&s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
+	s.timingDialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
+	f.StringVar(&s.finishTimesFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
 	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter, L=FROM..TO/STEP or the same of o, g, G, O or S; by flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
-	f.StringSliceVar(&s.slowdownLimits, "tolerance", nil, "print how far L, or by flows the latency of links between nodes, may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
+	f.StringSliceVar(&s.toleranceSlowdowns, "tolerance", nil, "print how far L, or by flows the latency of links between nodes, may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noiseText, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
 	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
-	f.StringSliceVar(&s.failedParts, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
+	f.StringSliceVar(&s.failedLinksAndSwitches, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
 	f.StringArrayVar(&s.jobs, "job", nil, "simulate jobs on ranks of one --platform by flows, together and each alone: workload and ranks, as a.yaml@0-31; may be given more than once")
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform; all compares both with packets")
 	s.workload.addFlags(cmd)
-	addPrintFlags(cmd)
-	addProfileFlags(cmd)
+	addOutputFlags(cmd)
+	addGoProfileFlags(cmd)
 	return cmd
 }
 
@@ -123,7 +123,7 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !s.isByFlows(cmd) {
+	if !s.isFlowLevel(cmd) {
 		return s.runSchedule(cmd, name, sched, nil)
 	}
 	w, err := loggp.WorkloadOfSchedule(sched, name)
@@ -166,7 +166,7 @@ func (s *simulateFlags) runJobs(cmd *cobra.Command) error {
 
 // flowOptions are the options of a simulation by flows.
 func (s *simulateFlags) flowOptions(name string) loggp.FlowOptions {
-	return loggp.FlowOptions{Name: name, Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Fail: s.failedParts}}
+	return loggp.FlowOptions{Name: name, Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Fail: s.failedLinksAndSwitches}}
 }
 
 // runWorkload simulates a trace or a training step, as a schedule or by flows.
@@ -175,7 +175,7 @@ func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !s.isByFlows(cmd) {
+	if !s.isFlowLevel(cmd) {
 		sched, err := w.Schedule()
 		if err != nil {
 			return fmt.Errorf("simulate: %w", err)
@@ -188,9 +188,9 @@ func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
 // flowFlagNames are the flags of which each asks for --level flows.
 var flowFlagNames = []string{"nodes", "fail"}
 
-// isByFlows reports whether flows are simulated: if --level says so, or something that only they
+// isFlowLevel reports whether flows are simulated: if --level says so, or something that only they
 // have is asked for.
-func (s *simulateFlags) isByFlows(cmd *cobra.Command) bool {
+func (s *simulateFlags) isFlowLevel(cmd *cobra.Command) bool {
 	if cmd.Flags().Changed("level") {
 		return *s.level != simulationLevels[0]
 	}
@@ -242,7 +242,7 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 	if err != nil {
 		return usageErrorWithFlag(cmd, err)
 	}
-	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.RankFinish)); err != nil {
+	if err := writeFile(cmd, s.finishTimesFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.RankFinish)); err != nil {
 		return err
 	}
 	return printDocument(cmd, sim.Document())
@@ -254,10 +254,10 @@ func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *sche
 		return err
 	}
 	o := loggp.SimulateOptions{
-		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: commandLine(cmd),
-		Source: source, Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
+		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: processArgs(cmd),
+		Source: source, Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.timingDialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
 	}
-	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFile(s.finishFile)); err != nil {
+	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFile(s.finishTimesFile)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	var err error
@@ -274,7 +274,7 @@ func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *sche
 		return usageErrorWithFlag(cmd, err)
 	}
 	printWithWarningPrefix(cmd, sim.WarningTexts())
-	if err := writeFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.FinishTimes)); err != nil {
+	if err := writeFile(cmd, s.finishTimesFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.FinishTimes)); err != nil {
 		return err
 	}
 	return s.writeSimulation(cmd, sim)
@@ -296,7 +296,7 @@ func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOption
 
 // parseTolerances returns the parts by which the finishing time may grow.
 func (s *simulateFlags) parseTolerances() (parts []float64, wrong error) {
-	for _, text := range s.slowdownLimits {
+	for _, text := range s.toleranceSlowdowns {
 		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(text), "%") || !(x >= 0 && x <= 1000) {
 			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it is a percentage such as 1%%, up to 1000%%", text))
@@ -339,20 +339,20 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 // checkOutput checks that -o can be written: a sweep as a chart or a table, all else as a time
 // line.
 func (s *simulateFlags) checkOutput() error {
-	if s.isSweepOutput() {
+	if s.writesSweep() {
 		return checkSweepOutput(s.outputPath)
 	}
 	return checkTimelineOutput(s.outputPath)
 }
 
-// isSweepOutput reports whether -o has the sweep, and not a time line or a page with both.
-func (s *simulateFlags) isSweepOutput() bool {
+// writesSweep reports whether -o has the sweep, and not a time line or a page with both.
+func (s *simulateFlags) writesSweep() bool {
 	return s.parameterSweep != "" && s.outputPath != "" && fileExtension(s.outputPath) != "" && fileExtension(s.outputPath) != ".json"
 }
 
 // writeSimulation writes what was simulated, or prints it.
 func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulation) error {
-	if s.isSweepOutput() {
+	if s.writesSweep() {
 		return writeSweep(cmd, s.outputPath, sim.SweepDocument(), sim.SweepChart())
 	}
 	if s.outputPath == "" {
@@ -360,7 +360,7 @@ func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulatio
 	}
 	ranks := maxTimelineRanks
 	if filepath.Ext(s.outputPath) == ".json" {
-		ranks = maxEventRanks
+		ranks = maxTraceEventRanks
 	}
 	t := sim.Trace(ranks)
 	t.Command = recordedCommandLine(cmd)

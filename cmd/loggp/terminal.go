@@ -29,8 +29,8 @@ func terminalStyle(w io.Writer) render.Style {
 	return s
 }
 
-// addPrintFlags adds the flags by which a verb says how it prints what it has found.
-func addPrintFlags(cmd *cobra.Command) {
+// addOutputFlags adds the flags by which a verb says how it prints what it has found.
+func addOutputFlags(cmd *cobra.Command) {
 	addFormatFlags(cmd)
 	cmd.Flags().Bool("verbose", false, "print every warning and every row")
 }
@@ -48,8 +48,8 @@ func printsText(cmd *cobra.Command) bool {
 	return (format == "table" || format == "markdown") && !cmd.Flags().Changed("tables")
 }
 
-// checkPrintFlags checks the flags of addPrintFlags, before any work.
-func checkPrintFlags(cmd *cobra.Command) error {
+// checkOutputFlags checks the flags of addOutputFlags, before any work.
+func checkOutputFlags(cmd *cobra.Command) error {
 	if table := cmd.Flag("table"); table != nil && table.Changed {
 		if format := cmd.Flag("format").Value.String(); format != "csv" && format != "json" {
 			return newUsageError(cmd, errors.New("--table: name --format csv or json"))

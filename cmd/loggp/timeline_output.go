@@ -22,13 +22,13 @@ import (
 // timelineOutputHelp is the help of -o.
 const timelineOutputHelp = "file of trace events (.json, as much as viewers load at once; .json.gz: all), picture (.svg), or directory for a page"
 
-// allEventsExtension is the extension of files of trace events that have all of a run.
-const allEventsExtension = ".json.gz"
+// fullTraceExtension is the extension of files of trace events that have all of a run.
+const fullTraceExtension = ".json.gz"
 
 // checkTimelineOutput checks what the name of an output ends in, and that it can be written.
 func checkTimelineOutput(output string) error {
 	switch e := fileExtension(output); {
-	case strings.HasSuffix(output, allEventsExtension):
+	case strings.HasSuffix(output, fullTraceExtension):
 		return checkWritableFile(output)
 	case slices.Contains([]string{"", ".json", ".svg"}, e):
 		return checkWritableFileOrDirectory(output, ".json", ".svg")
@@ -43,7 +43,7 @@ func writeTimeline(cmd *cobra.Command, output, of string, shown timeline.Trace, 
 	var err error
 	what := "page"
 	switch e := fileExtension(output); {
-	case strings.HasSuffix(output, allEventsExtension):
+	case strings.HasSuffix(output, fullTraceExtension):
 		what = "trace events"
 		err = sample.Save(output, func(w io.Writer) error {
 			z := gzip.NewWriter(w)

@@ -72,7 +72,7 @@ The programs are
 	f.StringVarP(&t.outputPath, "output", "o", "", timelineOutputHelp)
 	f.BoolVar(&t.buildsTracer, "mpi", false, "build the library that records MPI programs; -o names it")
 	f.StringVar(&t.mpicc, "mpicc", "", "with --mpi: the compiler of the programs' MPI (default: $MPICC, or mpicc)")
-	addPrintFlags(cmd)
+	addOutputFlags(cmd)
 	addFlagCompletion(cmd, "protocol", model.ProtocolNames())
 	addFlagCompletion(cmd, "program", program.SmallProgramNames())
 	return cmd

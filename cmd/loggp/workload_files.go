@@ -13,8 +13,8 @@ import (
 
 // workloadFlags are the flags of verbs that take execution traces and training steps.
 type workloadFlags struct {
-	groupFile, computeRateText, collectiveAlgorithmsText string
-	ranks                                                int
+	processGroupsFile, computeRateText, collectiveAlgorithmsText string
+	ranks                                                        int
 }
 
 // workloadFlagNames are the flags of workloadFlags.
@@ -26,7 +26,7 @@ var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|-\d+\.txt(\.gz
 func (t *workloadFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&t.ranks, "ranks", "n", 0, "ranks of a trace: each that has no file repeats that of the nearest rank below it (default: one for each file)")
-	f.StringVar(&t.groupFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
+	f.StringVar(&t.processGroupsFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
 	f.StringVar(&t.computeRateText, "compute-rate", "", "operations a second, such as 300e12, of nodes of a trace that have a number of operations (default: their recorded time)")
 	f.StringVar(&t.collectiveAlgorithmsText, "collective", "", "algorithms of the collective operations of a trace or training step: a list such as allreduce=ring,bcast=binomial")
 }
@@ -49,13 +49,13 @@ func (t *workloadFlags) readWorkload(cmd *cobra.Command, names []string) (*loggp
 			return nil, newUsageError(cmd, fmt.Errorf("--compute-rate %s: it is a number of operations a second, such as 300e12", t.computeRateText))
 		}
 	}
-	if t.groupFile != "" {
-		f, err := input.Open(t.groupFile)
+	if t.processGroupsFile != "" {
+		f, err := input.Open(t.processGroupsFile)
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		if o.Groups, err = trace.ReadGroups(f, t.groupFile); err != nil {
+		if o.Groups, err = trace.ReadGroups(f, t.processGroupsFile); err != nil {
 			return nil, err
 		}
 	}

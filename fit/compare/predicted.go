@@ -162,7 +162,7 @@ func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {
 		x, err := params.BlockingCallParameters(q.Parameters, mode)
-		return Prediction{model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(params.AreWithinNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
+		return Prediction{model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(params.AreIntraNode(q.Parameters), q.Bytes).Micros(), ValidationBasis}, err == nil
 	}
 	x, err := params.ModelParameters(q.Parameters, mode)
 	if err != nil {

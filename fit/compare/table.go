@@ -212,7 +212,7 @@ func parameterRowIndex(m params.Mode, name, method string) int {
 		case p.Mode != m.Name || p.Name != name || (p.Unit == params.UnitMicrosPerByte) != (name == "G"):
 		case method != "" && params.MethodWithoutBoundSuffix(p.Method) == method:
 			return i
-		case method != "" || name == "L" && params.SecondaryLatencyMethods[params.MethodWithoutBoundSuffix(p.Method)]:
+		case method != "" || name == "L" && params.AlternativeLatencyMethods[params.MethodWithoutBoundSuffix(p.Method)]:
 		case best < 0 || math.IsNaN(m.Parameters[best].Value) && !math.IsNaN(p.Value):
 			best = i
 		}

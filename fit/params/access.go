@@ -2,10 +2,11 @@ package params
 
 import "github.com/loggp/loggp/microbench/sample"
 
-// addAccessTimes adds the parameters of the modes put and get of windows: T, the time of an access
-// with its flush; o_s, the time of the call itself; and G, the slope of the longest accesses. There
-// is neither L nor g, because no timer observes the target, or what a second access waits for.
-func (m Mode) addAccessTimes() {
+// addRMAParameters adds the parameters of the modes put and get of windows: T, the time of an
+// access with its flush; o_s, the time of the call itself; and G, the slope of the longest
+// accesses. There is neither L nor g, because no timer observes the target, or what a second access
+// waits for.
+func (m Mode) addRMAParameters() {
 	timer := sample.TimerPut
 	if m.Name == "get" {
 		timer = sample.TimerGet

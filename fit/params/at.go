@@ -141,7 +141,7 @@ func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 		}
 		return e, &MissingParameterError{Name: "T", Mode: mode, Remedy: remedy}
 	}
-	e.Value = model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(AreWithinNode(ps), k).Micros()
+	e.Value = model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(AreIntraNode(ps), k).Micros()
 	e.IsOutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
 	e.IsBetweenRanges = !e.IsOutsideRanges && isBelowGapPerByteRange(ps, mode, k)
 	return e, err
@@ -154,9 +154,10 @@ func isBelowGapPerByteRange(ps []Parameter, mode string, k int) bool {
 	return ok && k > maxSmallMessageBytes && k < g.From
 }
 
-// CheckEquationRange says how a size lies to those that the parameters of equations (1) to (7)
-// are from: o_s, o_r and G of low-level messages. It returns a *SizeRangeError as EstimateAt does.
-func CheckEquationRange(ps []Parameter, k int) (Estimate, error) {
+// CheckProtocolEquationRange says how a size lies to those that the parameters of equations (1) to
+// (7) are from: o_s, o_r and G of low-level messages. It returns a *SizeRangeError as EstimateAt
+// does.
+func CheckProtocolEquationRange(ps []Parameter, k int) (Estimate, error) {
 	outside, err := IsSizeOutsideRange(ps, sample.LowLevelMode, k)
 	all := Estimate{IsOutsideRanges: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {

@@ -38,7 +38,7 @@ func (m Mode) addGapPerByte() {
 		m.addGapPerByteWithoutTimedReceives()
 	}
 	if wait != nil && start != nil {
-		wait, late := m.curveOfEarlyReceiveRoot(wait)
+		wait, late := m.selectEarlyReceiveCurve(wait)
 		m.addGapPerByteFromCurve(wait.Minus(start, MethodReceiveLessWaitDifference, m.Options.ConfidenceLevel), late)
 	}
 	if wait != nil && m.DeriveRoundTripTrainResults(m.Name).messageInterval != nil { // other readings
@@ -60,20 +60,20 @@ func (m Mode) addGapPerByteWithoutTimedReceives() {
 	}
 }
 
-// maxReadyToWaitingReceiveRatio is the part of a receive that waits which one that finds its
+// maxReadyReceiveFraction is the part of a receive that waits which one that finds its
 // message takes at most. Where it takes more, data comes only when the receiver asks for it, and
 // neither finds any.
-const maxReadyToWaitingReceiveRatio = 0.8
+const maxReadyReceiveFraction = 0.8
 
-// longerRootTime returns the longer one of the times with the two roots of the barrier.
-func longerRootTime(x clean.Cell) float64 {
+// maxBarrierRootTime returns the longer one of the times with the two roots of the barrier.
+func maxBarrierRootTime(x clean.Cell) float64 {
 	return math.Max(x.Roots[0].Value, x.Roots[1].Value)
 }
 
-// curveOfEarlyReceiveRoot returns timer21 with the root with which the receive begins early, if
+// selectEarlyReceiveCurve returns timer21 with the root with which the receive begins early, if
 // with the other it is late at some size. The skew is then part of every time, and of no slope. It
 // also says whether that was necessary: what is left is doubtful.
-func (m Mode) curveOfEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, late bool) {
+func (m Mode) selectEarlyReceiveCurve(wait *curve.Curve) (root *curve.Curve, late bool) {
 	if len(wait.Cells) == 0 {
 		return wait, false
 	}
@@ -82,7 +82,7 @@ func (m Mode) curveOfEarlyReceiveRoot(wait *curve.Curve) (root *curve.Curve, lat
 	most := wait.Cells[len(wait.Cells)-1].Bytes
 	for _, x := range wait.Cells {
 		counts := wait.Clock != "real" || x.Bytes*curve.LongSizeRatios[0] >= most
-		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*longerRootTime(x) {
+		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyReceiveFraction*maxBarrierRootTime(x) {
 			found++
 		}
 		for j, r := range x.Roots {
@@ -131,7 +131,7 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	p := c.Pieces[last]
 	if p.From == p.To && last > 0 {
 		m.addWarning("G", clean.CodeFewSizes, "%s: the protocol changes between %d and %d bytes, and no slope from one size: measure longer messages", c.Timer, c.Pieces[last-1].To, p.From)
-		m.addRow(m.completeUnidentifiedRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
+		m.addRow(m.fillUnidentifiableRow(m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)), nil, p.FewestSamples)
 		return
 	}
 	if lost := c.ExcludedSizes(p.From); len(lost) > 0 {
@@ -141,9 +141,9 @@ func (m Mode) addGapPerByteFromLastPiece(c *curve.Curve, doubtful bool) {
 	row := m.NewRow(GapPerByte, c.Timer, p.From, p.To, p.SampleCount)
 	row.MedianFitDeviation, row.LargestFitDeviation = clean.RoundDigits(c.PieceDeviations[last].MedianDeviation), clean.RoundDigits(c.PieceDeviations[last].LargestDeviation)
 	verdict := PieceVerdict(c, last, 0, 1)
-	switch row = m.completePositiveRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
+	switch row = m.fillPositiveRow(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != GoodVerdict); {
 	case few:
-		row = m.completeUnidentifiedRow(row)
+		row = m.fillUnidentifiableRow(row)
 	case verdict == BadVerdict && row.Verdict == WeakVerdict:
 		row.Verdict = BadVerdict
 	}

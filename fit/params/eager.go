@@ -54,20 +54,20 @@ func (m Mode) addEagerLimit() {
 		row := m.NewRow(EagerLimit, sample.TimerRTT+": eager limit", -1, -1, x.SampleCount)
 		before, after := rtt.Cells[x.Before].Bytes, rtt.Cells[x.After].Bytes
 		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), GoodVerdict
-		if x.After-x.Before > 2 || !m.isChangeConfirmed(before, after) {
+		if x.After-x.Before > 2 || !m.isProtocolChangeConfirmed(before, after) {
 			row.Verdict = WeakVerdict
 		}
 		m.EagerLimitEvidence = append(m.EagerLimitEvidence, EagerLimitEvidence{
-			Parameter: row, CostJump: clean.RoundDigits(x.Rise), RoundTripOfSmallestMessage: clean.RoundDigits(trip), IsConfirmed: m.isChangeConfirmed(before, after),
+			Parameter: row, CostJump: clean.RoundDigits(x.Rise), RoundTripOfSmallestMessage: clean.RoundDigits(trip), IsConfirmed: m.isProtocolChangeConfirmed(before, after),
 		})
 		m.addRow(row, slices.Repeat([]float64{row.Value}, m.Options.ReplicateCount), clean.MinSamplesForInterval)
 		return
 	}
 }
 
-// isChangeConfirmed says whether another timer that has the transfer in it changes between two
-// sizes too, or there is none.
-func (m Mode) isChangeConfirmed(before, after int) bool {
+// isProtocolChangeConfirmed says whether another timer that has the transfer in it changes between
+// two sizes too, or there is none.
+func (m Mode) isProtocolChangeConfirmed(before, after int) bool {
 	others := 0
 	for _, timer := range []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.TimerTrain, sample.TrainTimer(10)} {
 		c := m.TimerCurve(timer)

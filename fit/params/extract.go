@@ -20,7 +20,7 @@ type Extraction struct {
 	Warnings            []clean.Warning
 	DerivedCurves       []curve.Curve
 	EagerLimitEvidence  []EagerLimitEvidence
-	PLogPViews          []PLogP
+	PLogPParameters     []PLogP
 	trainResultsByMode  map[string]roundTripTrainResults // by mode
 }
 
@@ -76,9 +76,9 @@ func (e *Extraction) addRow(row Parameter, reps []float64, least int) {
 
 func formatMicros(x float64) string { return fmt.Sprintf("%.6g us", x) }
 
-// completePositiveRow completes a row whose value can only be positive. If its interval reaches
+// fillPositiveRow fills a row whose value can only be positive. If its interval reaches
 // zero, it warns and returns a row without a number.
-func (m Mode) completePositiveRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
+func (m Mode) fillPositiveRow(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
 		code := clean.CodeUnidentified
 		if row.Name == "L" && value < 0 {
@@ -87,7 +87,7 @@ func (m Mode) completePositiveRow(row Parameter, value, low, high float64, doubt
 		if row.Method != MethodHalfRoundTripLessGap { // which overheads hide on many sound machines
 			m.addWarning(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
 		}
-		return m.completeUnidentifiedRow(row)
+		return m.fillUnidentifiableRow(row)
 	}
 	row.Value, row.Low, row.High, row.Verdict = clean.RoundDigits(value), clean.RoundDigits(low), clean.RoundDigits(high), GoodVerdict
 	if doubtful || (high-low)/2 > WeakRelativeHalfWidth*value {
@@ -96,8 +96,8 @@ func (m Mode) completePositiveRow(row Parameter, value, low, high float64, doubt
 	return row
 }
 
-// completeUnidentifiedRow completes a row without a number.
-func (m Mode) completeUnidentifiedRow(row Parameter) Parameter {
+// fillUnidentifiableRow fills a row without a number.
+func (m Mode) fillUnidentifiableRow(row Parameter) Parameter {
 	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
 	row.Method += UnidentifiableMethodSuffix
 	row.Verdict = UnidentifiableVerdict

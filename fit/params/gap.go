@@ -22,7 +22,7 @@ func (m Mode) addGap() {
 	s, r := m.SendOverheadCurve().CellOf(t.Bytes), m.ReceiveOverheadCurve().CellOf(t.Bytes)
 	if s == nil {
 		m.addWarning("g", clean.CodeFewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
-		if row = m.completePositiveRow(row, t.Value, t.Low, t.High, true); row.Verdict == GoodVerdict {
+		if row = m.fillPositiveRow(row, t.Value, t.Low, t.High, true); row.Verdict == GoodVerdict {
 			row.Verdict = WeakVerdict
 		}
 		m.addRow(row, t.Replicates, t.FewestSamples)
@@ -30,14 +30,14 @@ func (m Mode) addGap() {
 	}
 	switch {
 	case s.IsShorterThan(t, m.Options) && (r == nil || r.IsShorterThan(t, m.Options)):
-		row = m.completePositiveRow(row, t.Value, t.Low, t.High, t.HasFewSamples() || t.HasDisagreeingRoots || s.HasDisagreeingRoots)
+		row = m.fillPositiveRow(row, t.Value, t.Low, t.High, t.HasFewSamples() || t.HasDisagreeingRoots || s.HasDisagreeingRoots)
 	case s.IsShorterThan(t, m.Options):
 		m.addWarning("g", clean.CodeUnidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			formatMicros(t.Value), formatMicros(r.Value))
-		row = m.completeUpperBoundRow(row, train.Timer+upperBoundMethodSuffix, t)
+		row = m.fillUpperBoundRow(row, train.Timer+upperBoundMethodSuffix, t)
 	default: // hidden by the overhead
 		t, row.SampleCount = *s, s.SampleCount
-		row = m.completeUpperBoundRow(row, MethodGapAtMostSendOverhead, t)
+		row = m.fillUpperBoundRow(row, MethodGapAtMostSendOverhead, t)
 	}
 	m.addRow(row, t.Replicates, t.FewestSamples)
 }
@@ -53,15 +53,15 @@ func (m Mode) addGapBoundOfStream() {
 	m.addWarning("g", clean.CodeUnidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
 		formatMicros(t.Value))
 	row := m.NewRow(Gap, "", t.Bytes, t.Bytes, t.SampleCount)
-	m.addRow(m.completeUpperBoundRow(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
+	m.addRow(m.fillUpperBoundRow(row, stream.Timer+upperBoundMethodSuffix, t), t.Replicates, t.FewestSamples)
 }
 
-// completeUpperBoundRow completes a row for which only an upper bound is known.
-func (m Mode) completeUpperBoundRow(row Parameter, method string, c clean.Cell) Parameter {
+// fillUpperBoundRow fills a row for which only an upper bound is known.
+func (m Mode) fillUpperBoundRow(row Parameter, method string, c clean.Cell) Parameter {
 	row.Method, row.Verdict = method, UnidentifiableVerdict
 	if c.Value <= 0 { // none
 		row.Method = strings.TrimSuffix(method, upperBoundMethodSuffix)
-		return m.completeUnidentifiedRow(row)
+		return m.fillUnidentifiableRow(row)
 	}
 	row.Value, row.Low, row.High = clean.RoundDigits(c.Value), clean.RoundDigits(max(c.Low, 0)), clean.RoundDigits(c.High)
 	return row

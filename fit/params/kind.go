@@ -75,8 +75,8 @@ func KindOf(name, unit string) Kind {
 	return NoKind
 }
 
-// kindOfModelName returns the kind for a parameter's name in models.
-func kindOfModelName(name string) Kind {
+// kindOfSymbol returns the kind for a parameter's name in models.
+func kindOfSymbol(name string) Kind {
 	for k, row := range kindTable {
 		if k != int(IntraNodeGapPerByte) && row.name == name && (row.unit != UnitMicrosPerByte || name == "G") {
 			return Kind(k)

@@ -30,17 +30,17 @@ func (m Mode) addLatencyFromReceive() {
 	}
 	for _, x := range wait.Cells {
 		if y := ready.CellOf(x.Bytes); y != nil {
-			m.addLatencyBoundOfReceive(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.ConfidenceLevel), x, *y)
+			m.addLatencyBoundFromReceive(clean.LinearCombination([]clean.Cell{x, *y}, []float64{1, -1}, m.Options.ConfidenceLevel), x, *y)
 			return
 		}
 	}
 	m.addWarning("L", clean.CodeFewSizes, "timer21 and timer12 have no size in common")
 }
 
-// addLatencyBoundOfReceive adds the bound timer21 − timer12 of L, from x and y. With one root of
+// addLatencyBoundFromReceive adds the bound timer21 − timer12 of L, from x and y. With one root of
 // the barrier the receive may be late and find its message. That root shows no latency. The other
 // then shows the sum of skew and latency, which is the bound.
-func (m Mode) addLatencyBoundOfReceive(d, x, y clean.Cell) {
+func (m Mode) addLatencyBoundFromReceive(d, x, y clean.Cell) {
 	if m.isReceiveLate(x, y) {
 		for _, r := range x.Roots {
 			if c := clean.LinearCombination([]clean.Cell{r, y}, []float64{1, -1}, m.Options.ConfidenceLevel); c.Value > d.Value {
@@ -49,7 +49,7 @@ func (m Mode) addLatencyBoundOfReceive(d, x, y clean.Cell) {
 		}
 		m.addWarning("L", clean.CodeSkew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", formatMicros(d.High))
 	}
-	row := m.completeUpperBoundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
+	row := m.fillUpperBoundRow(m.NewRow(Latency, "", d.Bytes, d.Bytes, d.SampleCount), MethodReceiveDifference, d)
 	if row.Verdict == UnidentifiableVerdict && math.IsNaN(row.Value) {
 		m.addWarning("L", clean.CodeNegativeLatency, "timer21 - timer12 is %s: not identifiable", formatMicros(d.Value))
 	}
@@ -122,7 +122,7 @@ func (m Mode) addUndeterminedLatency(rtt, send, receive *curve.Curve) {
 	x := rtt.Cells[0]
 	m.addWarning("L", clean.CodeUnidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
 		strings.Join(missing, " and "), x.Bytes, formatMicros(x.Value/2))
-	m.addRow(m.completeUnidentifiedRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
+	m.addRow(m.fillUnidentifiableRow(m.NewRow(Latency, MethodHalfRoundTripLessOverheads, x.Bytes, x.Bytes, x.SampleCount)), x.Replicates, x.FewestSamples)
 }
 
 // subtractByteTime subtracts (k−1)·G from a latency, where G is the initial slope of rtt/2, if
@@ -142,7 +142,7 @@ func (m Mode) subtractByteTime(c *clean.Cell, rtt *curve.Curve) {
 // addLatencyRow adds L from a cell if it is positive.
 func (m Mode) addLatencyRow(method string, c clean.Cell) {
 	row := m.NewRow(Latency, method, c.Bytes, c.Bytes, c.SampleCount)
-	m.addRow(m.completePositiveRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
+	m.addRow(m.fillPositiveRow(row, c.Value, c.Low, c.High, c.HasFewSamples() || c.HasDisagreeingRoots), c.Replicates, c.FewestSamples)
 	if c.Bytes > maxSmallMessageBytes {
 		m.addWarning("L", clean.CodeFewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, maxSmallMessageBytes)
 	}

@@ -39,7 +39,7 @@ func (m Mode) ReceiveOverheadCurve() *curve.Curve {
 
 func (m Mode) addOverheads() {
 	if sample.IsOneSidedMode(m.Name) {
-		m.addAccessTimes()
+		m.addRMAParameters()
 		return
 	}
 	send := m.SendOverheadCurve()
@@ -55,7 +55,7 @@ func (m Mode) addOverheads() {
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 		m.addSizeRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.ConfidenceLevel))
 	}
-	m.warnIfSendersDiffer()
+	m.warnIfSendTimersDiffer()
 }
 
 // addSizeRanges adds a parameter that depends on size: for each piece its value at the first size,
@@ -65,7 +65,7 @@ func (m Mode) addSizeRanges(kind Kind, c *curve.Curve) {
 		return
 	}
 	for i := range c.Pieces {
-		m.addRangeRows(kind, c, i)
+		m.addPieceRows(kind, c, i)
 	}
 	for i := range c.Pieces {
 		if c.IsPieceBent[i] {
@@ -77,9 +77,9 @@ func (m Mode) addSizeRanges(kind Kind, c *curve.Curve) {
 	}
 }
 
-// addRangeRows adds the rows of a piece. A time that decreases with length is treated as constant;
+// addPieceRows adds the rows of a piece. A time that decreases with length is treated as constant;
 // one that is not positive has no number.
-func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
+func (m Mode) addPieceRows(kind Kind, c *curve.Curve, piece int) {
 	p, lines := c.Pieces[piece], c.LineReplicates[piece]
 	if p.IsFalling {
 		m.addWarning(kind.Name(), clean.CodeFallingTimes, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
@@ -89,7 +89,7 @@ func (m Mode) addRangeRows(kind Kind, c *curve.Curve, piece int) {
 	values, slopes := curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Value }), curve.LineReplicates(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
 		m.addWarning(kind.Name(), clean.CodeUnidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, formatMicros(p.Value))
-		m.addRow(m.completeUnidentifiedRow(row), values, p.FewestSamples)
+		m.addRow(m.fillUnidentifiableRow(row), values, p.FewestSamples)
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
@@ -116,10 +116,10 @@ func (m Mode) warnIfPieceNotStraight(name string, c *curve.Curve, piece int) {
 		c.Timer, p.From, p.To, 100*c.PieceDeviations[piece].MedianDeviation, 100*c.PieceDeviations[piece].LargestDeviation)
 }
 
-// warnIfSendersDiffer warns if the send overheads of the two processors differ. P1 does not receive
-// at once what P2 sends: it waits delta, more than twice the time of a send and a receive. A send
-// that takes so long has waited for its receive, and shows no overhead.
-func (m Mode) warnIfSendersDiffer() {
+// warnIfSendTimersDiffer warns if the send overheads of the two processors differ. P1 does not
+// receive at once what P2 sends: it waits delta, more than twice the time of a send and a receive.
+// A send that takes so long has waited for its receive, and shows no overhead.
+func (m Mode) warnIfSendTimersDiffer() {
 	a, b := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
 		return

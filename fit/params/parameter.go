@@ -68,8 +68,8 @@ const (
 	maxSmallMessageBytes             = 16                                         // bytes of the longest message for which L is measured without a warning
 )
 
-// SecondaryLatencyMethods are alternative methods for L, whose rows FindParameter does not use.
-var SecondaryLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
+// AlternativeLatencyMethods are alternative methods for L, whose rows FindParameter does not use.
+var AlternativeLatencyMethods = map[string]bool{MethodHalfRoundTrip: true, MethodHalfRoundTripLessGap: true}
 
 // MethodWithoutBoundSuffix returns a method without the suffix for a bound or a missing number.
 func MethodWithoutBoundSuffix(method string) string {
@@ -96,7 +96,7 @@ func FindParameter(ps []Parameter, mode string, kind Kind, k int) (Parameter, bo
 	best := -1
 	number := func(p Parameter) bool { return !math.IsNaN(p.Value) && !p.IsBound() }
 	for i, p := range ps {
-		if p.Mode != mode || p.Kind() != kind || kind == Latency && SecondaryLatencyMethods[MethodWithoutBoundSuffix(p.Method)] {
+		if p.Mode != mode || p.Kind() != kind || kind == Latency && AlternativeLatencyMethods[MethodWithoutBoundSuffix(p.Method)] {
 			continue
 		}
 		switch {
@@ -121,6 +121,6 @@ func (p Parameter) sizeDistance(k int) float64 {
 // ValueAt returns a parameter of a mode for messages of k bytes: o_s, o_r, g, L and T in
 // microseconds, G in microseconds a byte. It is EstimateAt without its errors.
 func ValueAt(ps []Parameter, mode, name string, k int) (float64, bool) {
-	e, err := EstimateAt(ps, mode, kindOfModelName(name), k)
+	e, err := EstimateAt(ps, mode, kindOfSymbol(name), k)
 	return e.Value, err == nil
 }

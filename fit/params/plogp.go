@@ -16,31 +16,31 @@ type PLogP struct {
 	Platform, Library, Place, Mode string
 
 	SmallestBytes int           // bytes of the smallest message, which stands for one without data
-	Latency       TimeInterval  // RTT(0)/2 − g(0)
+	Latency       TimeEstimate  // RTT(0)/2 − g(0)
 	ValuesBySize  []PLogPValues // in order
 }
 
 // PLogPValues is the functions of PLogP at a size.
 type PLogPValues struct {
 	Bytes                           int
-	SendOverhead, RecvOverhead, Gap TimeInterval
+	SendOverhead, RecvOverhead, Gap TimeEstimate
 }
 
-// TimeInterval is a time with its interval; NaN where the samples do not determine it.
-type TimeInterval struct {
+// TimeEstimate is a time with its interval; NaN where the samples do not determine it.
+type TimeEstimate struct {
 	Value, Low, High float64
 	FewestSamples    int // samples of the cell that has the fewest
 }
 
-var unknownTimeInterval = TimeInterval{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
+var unknownTimeInterval = TimeEstimate{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
 
-// positiveInterval returns the time of a cell with its interval; NaN if it is not above zero.
-func positiveInterval(c *clean.Cell) TimeInterval {
+// positiveTimeEstimate returns the time of a cell with its interval; NaN if it is not above zero.
+func positiveTimeEstimate(c *clean.Cell) TimeEstimate {
 	if c == nil || c.Value <= 0 {
 		return unknownTimeInterval
 	}
 	low, high := c.DisplayedInterval()
-	return TimeInterval{clean.RoundDigits(c.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), c.FewestSamples}
+	return TimeEstimate{clean.RoundDigits(c.Value), clean.RoundDigits(max(low, 0)), clean.RoundDigits(high), c.FewestSamples}
 }
 
 // addPLogP adds the view of a mode that has round trips.
@@ -65,22 +65,22 @@ func (m Mode) addPLogP() {
 	if first != nil {
 		l := clean.LinearCombination([]clean.Cell{least, *first}, []float64{0.5, -1}, m.Options.ConfidenceLevel)
 		if l.Low > 0 {
-			p.Latency = positiveInterval(&l)
+			p.Latency = positiveTimeEstimate(&l)
 		}
 	}
 	send, receive := m.SendOverheadCurve(), m.ReceiveOverheadCurve()
 	for _, x := range rtt.Cells {
-		s := PLogPValues{Bytes: x.Bytes, SendOverhead: positiveInterval(send.CellOf(x.Bytes)), RecvOverhead: positiveInterval(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
+		s := PLogPValues{Bytes: x.Bytes, SendOverhead: positiveTimeEstimate(send.CellOf(x.Bytes)), RecvOverhead: positiveTimeEstimate(receive.CellOf(x.Bytes)), Gap: unknownTimeInterval}
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {
 				g = clean.LinearCombination([]clean.Cell{x, least, *first}, []float64{0.5, -0.5, 1}, m.Options.ConfidenceLevel)
 			}
-			s.Gap = positiveInterval(&g)
+			s.Gap = positiveTimeEstimate(&g)
 		}
 		p.ValuesBySize = append(p.ValuesBySize, s)
 	}
-	m.PLogPViews = append(m.PLogPViews, p)
+	m.PLogPParameters = append(m.PLogPParameters, p)
 }
 
 // LogGPOfPLogP is what PLogP says in the terms of LogGP, for showing. The models compute with
@@ -117,7 +117,7 @@ const plogpHeader = "platform,library,place,mode,function,bytes,value,ci_low,ci_
 func WritePLogP(w io.Writer, views []PLogP) error {
 	var rows [][]string
 	for _, p := range views {
-		add := func(name string, bytes int, t TimeInterval) {
+		add := func(name string, bytes int, t TimeEstimate) {
 			rows = append(rows, []string{p.Platform, p.Library, p.Place, p.Mode, name, table.SizeText(bytes), table.NumberText(t.Value), table.NumberText(t.Low), table.NumberText(t.High), UnitMicros})
 		}
 		add("L", p.SmallestBytes, p.Latency)

@@ -140,7 +140,7 @@ func overheadsAndLatencyOfSmallMessage(ps []Parameter, mode, sending string) (mo
 			err = missing
 		}
 	}
-	if err != nil && !AreWithinNode(ps) {
+	if err != nil && !AreIntraNode(ps) {
 		return x, err
 	}
 	x.L = unit.FromMicros(l.Value)
@@ -151,8 +151,8 @@ func unitPerByteFromMicros(g float64) unit.PerByte {
 	return unit.PerByte(g * float64(unit.Microsecond))
 }
 
-// AreWithinNode reports whether parameters are of a place within a node.
-func AreWithinNode(ps []Parameter) bool {
+// AreIntraNode reports whether parameters are of a place within a node.
+func AreIntraNode(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 

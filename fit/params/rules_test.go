@@ -39,7 +39,7 @@ func TestIntervalDecidesVerdict(t *testing.T) {
 		{8.1, 11.9, false, string(GoodVerdict)}, {7.9, 12.1, false, string(WeakVerdict)}, {9.5, 10.5, true, string(WeakVerdict)},
 		{0.001, 10, false, string(WeakVerdict)}, {0, 10.5, false, string(UnidentifiableVerdict)}, {-1, 21, false, string(UnidentifiableVerdict)},
 	} {
-		if row := m.completePositiveRow(Parameter{Name: "g", Method: "train"}, 10, c.low, c.high, c.doubtful); string(row.Verdict) != c.want {
+		if row := m.fillPositiveRow(Parameter{Name: "g", Method: "train"}, 10, c.low, c.high, c.doubtful); string(row.Verdict) != c.want {
 			t.Errorf("10 in [%g, %g], doubtful %v: %s, want %s", c.low, c.high, c.doubtful, row.Verdict, c.want)
 		}
 	}
@@ -48,11 +48,11 @@ func TestIntervalDecidesVerdict(t *testing.T) {
 // A bound begins at zero at the lowest, and what is not above zero bounds nothing.
 func TestBoundsAreNotNegative(t *testing.T) {
 	m := testMode(nil)
-	row := m.completeUpperBoundRow(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, 2, 3))
+	row := m.fillUpperBoundRow(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, 2, 3))
 	if row.Value != 2 || row.Low != 0 || row.High != 5 || !row.IsBound() {
 		t.Errorf("a bound of 2 in [-1, 5]: %+v", row)
 	}
-	if row = m.completeUpperBoundRow(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, -1, 3)); !math.IsNaN(row.Value) || row.IsBound() {
+	if row = m.fillUpperBoundRow(Parameter{Name: "g"}, MethodGapAtMostTrain, testCell(16, -1, 3)); !math.IsNaN(row.Value) || row.IsBound() {
 		t.Errorf("a bound of -1: %+v", row)
 	}
 }
@@ -99,7 +99,7 @@ func TestPLogPFormulas(t *testing.T) {
 		sample.TimerTrain: {testCell(0, 7, 0.1)}, sample.Timer11: {testCell(0, 3, 0.1)}, sample.Timer12: {testCell(0, 4, 0.1)},
 	})
 	m.addPLogP()
-	p := m.PLogPViews[0]
+	p := m.PLogPParameters[0]
 	if p.Latency.Value != 13 || p.ValuesBySize[0].SendOverhead.Value != 3 || p.ValuesBySize[0].RecvOverhead.Value != 4 {
 		t.Errorf("L %g, o_s(0) %g, o_r(0) %g, want 13, 3, 4", p.Latency.Value, p.ValuesBySize[0].SendOverhead.Value, p.ValuesBySize[0].RecvOverhead.Value)
 	}
