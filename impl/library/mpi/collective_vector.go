@@ -211,7 +211,7 @@ func bufferParts(b Buffer, counts, offsets []int) []Buffer {
 	return all
 }
 
-// checkPartsDisjoint fails if two parts share an element. It is fast if the parts are in order.
+// checkPartsDisjoint reports two parts that share an element. It is fast if the parts are in order.
 func (c *Comm) checkPartsDisjoint(t *Datatype, counts, offsets []int) {
 	if t.Size() == 0 {
 		return
@@ -233,8 +233,9 @@ func (c *Comm) checkPartsDisjoint(t *Datatype, counts, offsets []int) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
 	for k := range len(order) - 1 {
 		if a, b := order[k], order[k+1]; offsets[a]+counts[a] > offsets[b] {
-			c.engine.Fail(engine.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
+			c.engine.ReportViolation(OverlappingReceives, engine.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
 				a, counts[a], offsets[a], b, counts[b], offsets[b])
+			return
 		}
 	}
 }
