@@ -62,12 +62,14 @@ func (r *rank) bufferInRange(at uintptr, low, end, count int, t *mpi.Datatype) m
 		r.raiseError(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
 	}
 	b := unsafe.Slice(pointerAt[byte](first), end-low)
-	if !isMapped(first, uintptr(end-low)) {
+	mapped := isMapped(first, uintptr(end-low))
+	if !mapped {
 		r.checkRunsMapped(at, count, t)
-	} else if r.program.RanksAreProcesses {
-		readPages(b) // if ranks are processes, system calls of other ranks would fail
 	}
 	r.checkAvailable(b, count*t.Size())
+	if mapped && r.program.RanksAreProcesses {
+		readPages(b) // if ranks are processes, system calls of other ranks would fail
+	}
 	return mpi.Buffer{Bytes: b, Origin: -low, Count: count, Type: t}
 }
 
