@@ -58,6 +58,20 @@ func TestLevelThatIsEnough(t *testing.T) {
 	}
 }
 
+// Where nothing is shared, a long message by LogGOPS takes what it takes as packets: G is that of
+// long messages, also where a rendezvous costs less than three messages.
+func TestLogGOPSOfLongMessages(t *testing.T) {
+	for _, platform := range []string{"t3d", "now", "convex", "start-x", "cc-cluster", "hdr-fattree", "slingshot-dragonfly", "roce-clos", "c5n-efa", "ethernet-tcp", "dgx-h100", "gh200"} {
+		levels, err := CompareLevels(t.Context(), workloadOfPattern(t, "incast", pattern.Config{Ranks: 2, Size: 1 << 20}), FlowOptions{Platform: platform})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if simple, packets := levels.Levels[0].Finish.Micros(), levels.Levels[2].Finish.Micros(); simple < 0.95*packets || simple > 1.12*packets {
+			t.Errorf("%s: %g us by LogGOPS, %g us by packets", platform, simple, packets)
+		}
+	}
+}
+
 // Buffers of a step were registered before. Short messages then take by flows what they take as
 // packets, and messages that arrive by several rails do not wait for one interface.
 func TestFlowsAreNearPacketsWhereBuffersAreRegistered(t *testing.T) {

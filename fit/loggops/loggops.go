@@ -21,21 +21,31 @@ import (
 const pauseTime = 10 * unit.Millisecond
 
 const (
-	pingPongRounds   = 50 // of a ping-pong
+	pingPongRounds   = 50 // of a ping-pong of at most 256 KiB
+	longRounds       = 5  // of a longer one
 	singleRounds     = 5  // sends and receives by themselves
 	trainMessages    = 50 // messages one behind the other
 	longMessageBytes = 4096
+	shortestLong     = 64 << 10 // length from which messages determine G
 )
 
 // pingPongSizes are the sizes of ping-pongs, and of sends that may wait for their receive.
-var pingPongSizes = []int{1, 64, 256, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10}
+var pingPongSizes = []int{1, 64, 256, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+
+// roundsOf returns the rounds of the ping-pong with messages of a size.
+func roundsOf(bytes int) int {
+	if bytes > 256<<10 {
+		return longRounds
+	}
+	return pingPongRounds
+}
 
 // Probes returns the schedules that a machine with a number of ranks has to run for Fit. Only the
 // first and the last rank communicate.
 func Probes(ranks int) []*schedule.Schedule {
 	var all []*schedule.Schedule
 	for _, k := range pingPongSizes {
-		all = append(all, newProbe(ranks, pingPongRounds, step{send: k, recv: k}, step{recv: k, send: k, first: true}))
+		all = append(all, newProbe(ranks, roundsOf(k), step{send: k, recv: k}, step{recv: k, send: k, first: true}))
 	}
 	for _, k := range []int{1, longMessageBytes} {
 		all = append(all,
@@ -108,7 +118,7 @@ func newProbe(ranks, times int, a, b step) *schedule.Schedule {
 //     of the message's time, and L is 0.
 //   - In a train, messages follow each other every max(g, o).
 //   - A send of more than S bytes waits for a late receive.
-//   - G minimizes the squared relative errors of all ping-pongs.
+//   - G minimizes the squared relative errors of ping-pongs from 64 KiB on.
 func Fit(times [][]unit.Time) (schedule.Params, error) {
 	ranks := 0
 	if len(times) > 0 {
@@ -123,9 +133,9 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 		return float64(t[0]), float64(t[ranks-1])
 	}
 	way := make([]float64, len(pingPongSizes))
-	for i := range pingPongSizes {
+	for i, k := range pingPongSizes {
 		a, b := next()
-		way[i] = max(a, b) / (2 * pingPongRounds)
+		way[i] = max(a, b) / float64(2*roundsOf(k))
 	}
 	var sends, recvs [2]float64
 	for i := range sends {
@@ -150,20 +160,51 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 			}
 		}
 	}
-	var top, bottom float64
-	for i, k := range pingPongSizes[1:] {
-		at, base, weight := float64(k-1), 2*o+l, 1/(way[i+1]*way[i+1])
-		if uint64(k) > p.EagerLimit {
-			base = 6*o + 3*l
-		}
-		top += at * (way[i+1] - base) * weight
-		bottom += at * at * weight
-	}
-	big := max(0, top/bottom)
+	big := fitGapPerByte(way, p.EagerLimit)
 	perByte := min(big, max(0, (sends[1]-sends[0]+recvs[1]-recvs[0])/2/(longMessageBytes-1)))
 	p.Overhead, p.L, p.Gap = unit.Time(math.Round(o)), unit.Time(math.Round(l)), unit.Time(math.Round(g))
 	p.GapPerByte, p.OverheadPerByte = unit.PerByte(roundToPicosecond(big)), unit.PerByte(roundToPicosecond(perByte))
 	return p, nil
+}
+
+// fitGapPerByte fits G, which is of long messages, to the times of one way from 64 KiB on: the
+// slope of the line with the least squares of relative errors. What a rendezvous costs is not that
+// of the model on most machines, so the line may begin anywhere, and lengths on both sides of the
+// eager limit are not on one line.
+func fitGapPerByte(way []float64, eagerLimit uint64) float64 {
+	var eager, rendezvous lineSums
+	for i, k := range pingPongSizes {
+		switch {
+		case k < shortestLong:
+		case uint64(k) > eagerLimit:
+			rendezvous.add(float64(k), way[i], 1/(way[i]*way[i]))
+		default:
+			eager.add(float64(k), way[i], 1/(way[i]*way[i]))
+		}
+	}
+	if rendezvous.count > 1 {
+		return rendezvous.slope()
+	}
+	return eager.slope()
+}
+
+// lineSums are the weighted sums of a linear regression.
+type lineSums struct {
+	count                int
+	weight, x, y, xx, xy float64
+}
+
+func (s *lineSums) add(x, y, weight float64) {
+	s.count++
+	s.weight += weight
+	s.x += weight * x
+	s.y += weight * y
+	s.xx += weight * x * x
+	s.xy += weight * x * y
+}
+
+func (s *lineSums) slope() float64 {
+	return max(0, (s.xy-s.x*s.y/s.weight)/(s.xx-s.x*s.x/s.weight))
 }
 
 // roundToPicosecond rounds a number of picoseconds to six digits.
