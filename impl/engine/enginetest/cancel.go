@@ -315,9 +315,11 @@ var cancelLaws = []law{
 		case 2:
 			got := make([]byte, 3000)
 			r := mpi.Irecv(c, got, 0, 1)
+			mpi.Send[byte](c, nil, 0, 2)
 			c.Compute(20000 * microsecond) // the message arrives, and then the cancel
 			return checkReceived("the receive", r.Wait(), got, mpi.Status{Tag: 1, Bytes: 3000}, 1)
 		}
+		mpi.Recv[byte](c, nil, 2, 2)
 		c.Compute(2000 * microsecond)
 		received, dropped := mpi.Issend(c, b, 2, 1), mpi.Issend(c, b, 1, 1)
 		received.Cancel()

@@ -176,10 +176,16 @@ func (e *Engine) removePending(o *op) {
 }
 
 // handleHeader handles the header of a message from the FIFO of a rank. Serials of unanswered
-// requests become stale.
+// requests become stale, so a receive whose cancel is under way gets no message: this one may have
+// been sent because of the cancel, and its answer may come later.
 func (e *Engine) handleHeader(p *peer, h *head) *message {
-	for o := p.pendingReceives.head; o != nil; o = o.next {
+	for o := p.pendingReceives.head; o != nil; {
+		next := o.next
 		o.hasLiveRequest = false
+		if o.cancelSerial > 0 {
+			e.removePending(o)
+		}
+		o = next
 	}
 	p.partialMessage = e.newMessage(p.rank, h)
 	e.matchMessage(p.partialMessage)
