@@ -12,6 +12,8 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -172,39 +174,19 @@ func Fit(times [][]unit.Time) (schedule.Params, error) {
 // of the model on most machines, so the line may begin anywhere, and lengths on both sides of the
 // eager limit are not on one line.
 func fitGapPerByte(way []float64, eagerLimit uint64) float64 {
-	var eager, rendezvous lineSums
-	for i, k := range pingPongSizes {
-		switch {
-		case k < shortestLong:
-		case uint64(k) > eagerLimit:
-			rendezvous.add(float64(k), way[i], 1/(way[i]*way[i]))
-		default:
-			eager.add(float64(k), way[i], 1/(way[i]*way[i]))
+	for _, aboveLimit := range []bool{true, false} {
+		var x, y, weights []float64
+		for i, k := range pingPongSizes {
+			if k >= shortestLong && (uint64(k) > eagerLimit) == aboveLimit {
+				x, y, weights = append(x, float64(k)), append(y, way[i]), append(weights, 1/(way[i]*way[i]))
+			}
+		}
+		if len(x) > 1 {
+			_, slope := stat.LinearRegression(x, y, weights, false)
+			return max(0, slope)
 		}
 	}
-	if rendezvous.count > 1 {
-		return rendezvous.slope()
-	}
-	return eager.slope()
-}
-
-// lineSums are the weighted sums of a linear regression.
-type lineSums struct {
-	count                int
-	weight, x, y, xx, xy float64
-}
-
-func (s *lineSums) add(x, y, weight float64) {
-	s.count++
-	s.weight += weight
-	s.x += weight * x
-	s.y += weight * y
-	s.xx += weight * x * x
-	s.xy += weight * x * y
-}
-
-func (s *lineSums) slope() float64 {
-	return max(0, (s.xy-s.x*s.y/s.weight)/(s.xx-s.x*s.x/s.weight))
+	panic("loggops: fewer than three lengths from 64 KiB on")
 }
 
 // roundToPicosecond rounds a number of picoseconds to six digits.
