@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/reports/study"
 )
@@ -69,7 +70,11 @@ func (x *reproduction) judgeClaim(c *Claim) study.Claim {
 		return out
 	case expr.Undecided:
 		out.Verdict = study.VerdictUndecided
-		out.Note = joinSentences("The interval of what is compared contains the threshold.", out.Note)
+		why := "The interval of what is compared contains the threshold."
+		if env.LacksInterval() {
+			why = fmt.Sprintf("A median of fewer than %d samples has no interval: use a higher --reps.", clean.MinSamplesForInterval)
+		}
+		out.Note = joinSentences(why, out.Note)
 	case expr.False:
 		out.Verdict, out.Cause = study.VerdictFails, cmp.Or(c.Cause, unknownCause)
 		out.Note = joinSentences("What should be and is not: "+out.Check+".", out.Note)

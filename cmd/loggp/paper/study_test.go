@@ -306,6 +306,25 @@ var (
 	quickTotal int
 )
 
+// Claims about medians of four samples say that there is no interval, and what gives one.
+func TestFewRepetitionsHaveNoInterval(t *testing.T) {
+	explained := 0
+	for _, c := range quick(t).Claims {
+		if all := c.Evidence + c.Note; strings.Contains(all, "NaN") || strings.Contains(all, "Inf") {
+			t.Errorf("%s: %s", c.ID, all)
+		}
+		switch without := strings.Contains(c.Evidence, "(no interval)"); {
+		case without && strings.Contains(c.Note, "fewer than 5 samples has no interval: use a higher --reps"):
+			explained++
+		case without && c.Verdict == study.VerdictUndecided && !strings.Contains(c.Note, "--reps"):
+			t.Errorf("%s is undecided, and no reason is given: %s", c.ID, c.Note)
+		}
+	}
+	if explained == 0 {
+		t.Error("every median of four samples has an interval")
+	}
+}
+
 // Every number of the tables has a row with what was measured and predicted, and every curve of a
 // figure a row for each size.
 func TestStudyIsComplete(t *testing.T) {

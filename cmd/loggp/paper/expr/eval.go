@@ -19,7 +19,7 @@ type Truth int
 const (
 	Missing   Truth = iota // a quantity was not measured
 	False                  //
-	Undecided              // the interval of a difference contains zero
+	Undecided              // the interval of a difference contains zero, or there is none
 	True                   //
 )
 
@@ -295,6 +295,15 @@ func (e *Env) recordEvidence(sides []ast.Expr, a, b Value) {
 	}
 	margin := math.Abs(a.Center-b.Center) / max(math.Abs(a.Center), math.Abs(b.Center))
 	e.comparisons[i].instances = append(e.comparisons[i].instances, comparisonInstance{e.loopPosition, [2]Value{a, b}, margin})
+}
+
+// LacksInterval says whether a number that was compared has no interval.
+func (e *Env) LacksInterval() bool {
+	return slices.ContainsFunc(e.comparisons, func(c *comparison) bool {
+		return slices.ContainsFunc(c.instances, func(x comparisonInstance) bool {
+			return slices.ContainsFunc(x.values[:], func(v Value) bool { return v.IsKnown() && !v.HasInterval() })
+		})
+	})
 }
 
 // maxListedComparisons is up to how many values of a loop the evidence lists, longest up to how

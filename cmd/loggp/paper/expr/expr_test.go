@@ -214,6 +214,8 @@ func TestValue(t *testing.T) {
 		{Value{Center: 2, Low: 0.5, High: 2.1}, "2 (0.5 to 2.1)"},
 		{Value{Center: 2, Low: 0.5, High: math.Inf(1)}, "2 (0.5 or more)"},
 		{ExactValue(math.Inf(1)), "never"},
+		{Value{Center: 15, Low: math.NaN(), High: math.NaN()}, "15 (no interval)"},
+		{ExactValue(30).dividedBy(Value{Center: 2, Low: math.NaN(), High: math.NaN()}), "15 (no interval)"},
 		{UnknownValue(), "?"},
 	} {
 		if got := c.v.String(); got != c.want {

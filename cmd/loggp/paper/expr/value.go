@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Value is a number with its 95 % interval. All three are NaN if the number is not known.
+// Value is a number with its 95 % interval. All three are NaN if the number is not known, and the
+// ends alone if there are too few samples for an interval.
 type Value struct{ Center, Low, High float64 }
 
 // ExactValue returns a number without uncertainty.
@@ -17,6 +18,9 @@ func UnknownValue() Value { return ExactValue(math.NaN()) }
 
 // IsKnown says whether there is a number.
 func (v Value) IsKnown() bool { return !math.IsNaN(v.Center) }
+
+// HasInterval says whether the ends of the interval are known.
+func (v Value) HasInterval() bool { return !math.IsNaN(v.Low) && !math.IsNaN(v.High) }
 
 // intervalSides returns how far the interval reaches below and above the value, or above and below
 // for a quantity that falls when v rises.
@@ -48,9 +52,9 @@ func (v Value) dividedBy(w Value) Value {
 	if !(w.Center > 0) {
 		return UnknownValue()
 	}
-	inverse := Value{Center: 1 / w.Center, Low: 1 / w.High, High: math.Inf(1)}
-	if w.Low > 0 {
-		inverse.High = 1 / w.Low
+	inverse := Value{Center: 1 / w.Center, Low: 1 / w.High, High: 1 / w.Low}
+	if w.Low <= 0 {
+		inverse.High = math.Inf(1)
 	}
 	return v.times(inverse)
 }
@@ -72,6 +76,7 @@ func pickExtreme(of func(a, b float64) float64, v, w Value) Value {
 
 // String prints the value with half the width of its interval: 29.98 ±0.02. An interval below a
 // ten-thousandth is left out; one that is not centred is printed with both ends: 2.1 (0.4 to 2.3).
+// Without an interval it says so.
 func (v Value) String() string {
 	half := (v.High - v.Low) / 2
 	switch {
@@ -79,6 +84,8 @@ func (v Value) String() string {
 		return "?"
 	case math.IsInf(v.Center, 0):
 		return "never"
+	case !v.HasInterval():
+		return FormatDigits(v.Center) + " (no interval)"
 	case half <= 1e-4*math.Abs(v.Center):
 		return FormatDigits(v.Center)
 	case math.IsInf(half, 0):
