@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -33,7 +34,7 @@ var defaults = flag.Bool("defaults", false, "TestFirstSteps measures this machin
 // time of the defaults. Documents that begin with the same measurement take the samples from here.
 func TestFirstSteps(t *testing.T) {
 	skipShort(t)
-	script := absolute(t, "first-steps.sh")
+	script := commandtest.AbsolutePath(t, "first-steps.sh")
 	bin := t.TempDir()
 	few := ""
 	if !*defaults {
@@ -43,7 +44,7 @@ func TestFirstSteps(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "loggp"), []byte(keep), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+filepath.Dir(command)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+filepath.Dir(commandtest.Command)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	platforms := []string{"t3d", "shm", "tcp"}
 	if commandtest.HasInstalledMPI(t) {
 		platforms = append(platforms, "mpi")
@@ -67,17 +68,27 @@ func TestFirstSteps(t *testing.T) {
 			if _, err := os.Stat(platform + "-report/index.html"); err != nil {
 				t.Error(err)
 			}
-			remember(t, []string{"measure", "--platform", platform, "-o", "measured.csv"}, "measure.out", platform+".csv")
+			here := &workDir{path: "."}
+			here.remember(t, []string{"measure", "--platform", platform, "-o", "measured.csv"}, "measure.out", platform+".csv")
 		})
 	}
 }
 
-// TestDocumentedCommands runs every command that the documents show, one document after the other
-// in a directory of its own, with the files that the document gives: a yaml or c block that begins
-// with its name, or a yaml file beside it to which it links. A text block after commands is a look
-// at what the last of them prints.
-func TestDocumentedCommands(t *testing.T) {
+// TestShownCommands runs every command that the documents and the help show.
+func TestShownCommands(t *testing.T) {
 	skipShort(t)
+	commandtest.FakeSSH(t)
+	hasMPI := commandtest.HasInstalledMPI(t)
+	t.Run("documents", func(t *testing.T) { testDocuments(t, hasMPI) })
+	t.Run("help", func(t *testing.T) { testHelp(t, hasMPI) })
+}
+
+// testDocuments runs the commands of one document after the other in a directory of its own, with
+// the files that the document gives: a yaml or c block that begins with its name, or a yaml file
+// beside it to which it links. A text block after commands is a look at what the last of them
+// prints.
+func testDocuments(t *testing.T, hasMPI bool) {
+	t.Parallel()
 	documents, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -94,14 +105,10 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(filepath.Base(d), func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			commandtest.WriteFiles(t, examples)
-			commandtest.FakeSSH(t)
+			w := newWorkDir(t, examples, hasMPI)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 				if n := named.FindStringSubmatch(b[2]); slices.Contains([]string{"yaml", "c", "fortran"}, b[1]) && n != nil && examples[n[1]] == "" {
-					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
-						t.Fatal(err)
-					}
+					w.write(t, n[1], b[2])
 				}
 			}
 			for _, l := range link.FindAllStringSubmatch(string(text), -1) {
@@ -112,7 +119,7 @@ func TestDocumentedCommands(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				write(t, l[1], string(file))
+				w.write(t, l[1], string(file))
 			}
 			ran, printed := 0, ""
 			blocks := block.FindAllStringSubmatch(string(text), -1)
@@ -120,7 +127,7 @@ func TestDocumentedCommands(t *testing.T) {
 				switch b[1] {
 				case "sh":
 					shown := slices.ContainsFunc(blocks[i:], func(b []string) bool { return b[1] == "text" })
-					n, last := runLines(t, b[2], shown)
+					n, last := w.runLines(t, b[2], shown)
 					ran, printed = ran+n, last
 				case "text":
 					if ran > 0 { // else it is no command's
@@ -224,7 +231,7 @@ func shows(t *testing.T, look, output string) {
 // printed. If that is not shown, commands that measure emulated machines make few repetitions.
 // Commands that cannot run here are left out, and so are those that read what they would have
 // written.
-func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) {
+func (w *workDir) runLines(t *testing.T, lines string, shown bool) (ran int, printed string) {
 	t.Helper()
 	for line := range strings.Lines(strings.ReplaceAll(lines, "\\\n", " ")) {
 		line, _, _ = strings.Cut(line, " #")
@@ -237,41 +244,69 @@ func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) 
 		}
 		ran++
 		var words []string
-		for _, w := range word.FindAllString(args, -1) {
-			words = append(words, strings.Trim(w, "'"))
+		for _, quoted := range word.FindAllString(args, -1) {
+			words = append(words, strings.Trim(quoted, "'"))
 		}
-		if why := cannotRun(t, words); why != "" {
+		if why := w.cannotRun(t, words); why != "" {
 			t.Logf("%s: left out %s", why, line)
 			if i := slices.Index(words, "-o"); i >= 0 {
-				unwritten[words[i+1]] = true
+				w.unwritten[words[i+1]] = true
 			}
 			continue
 		}
-		printed = runOnce(t, quick(words, shown)...)
+		printed = w.runOnce(t, quick(words, shown)...)
 	}
 	return ran, printed
 }
 
-// unwritten has the files that commands which cannot run here would have written.
-var unwritten = map[string]bool{}
+// workDir is a directory in which commands run.
+type workDir struct {
+	path      string
+	hasMPI    bool            // whether commands that take an installed MPI can run
+	unwritten map[string]bool // files that commands which cannot run here would have written
+}
+
+// newWorkDir returns a new directory with files.
+func newWorkDir(t *testing.T, files map[string]string, hasMPI bool) *workDir {
+	t.Helper()
+	w := &workDir{t.TempDir(), hasMPI, map[string]bool{}}
+	for name, text := range files {
+		w.write(t, name, text)
+	}
+	return w
+}
+
+// file returns the path of a file of the directory.
+func (w *workDir) file(name string) string { return filepath.Join(w.path, name) }
+
+// write writes a file of the directory, in a directory that may not exist yet.
+func (w *workDir) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(w.file(name)), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, w.file(name), text)
+}
 
 // cannotRun says why a command cannot run in this test, or nothing.
-func cannotRun(t *testing.T, words []string) string {
+func (w *workDir) cannotRun(t *testing.T, words []string) string {
 	t.Helper()
 	args := strings.Join(words, " ")
 	switch {
-	case strings.Contains(args, "--platform mpi") && !commandtest.HasInstalledMPI(t):
+	case strings.Contains(args, "--platform mpi") && !w.hasMPI:
 		return "no MPI is installed"
 	case (words[0] == "cc" || strings.Contains(args, " ./")) && !commandtest.CanCompile(t):
 		return "C programs cannot be run here"
 	case strings.HasPrefix(args, "reproduce mpi-start"):
 		return "TestPapers reproduces this paper"
+	case words[0] == "reproduce" && len(words) > 1 && !slices.Contains(words, "-o"):
+		return "TestReproduceFormats has what it prints"
 	case strings.Contains(args, "--expect") || strings.Contains(args, "--join"):
 		return "it takes another to go with it, as TestJoinByHand does"
 	}
-	for i, w := range words {
-		if _, err := os.Stat(w); unwritten[w] && err != nil && words[max(i-1, 0)] != "-o" {
-			return w + " was not written"
+	for i, name := range words {
+		if _, err := os.Stat(w.file(name)); w.unwritten[name] && err != nil && words[max(i-1, 0)] != "-o" {
+			return name + " was not written"
 		}
 	}
 	return ""
@@ -282,8 +317,7 @@ func cannotRun(t *testing.T, words []string) string {
 func TestDocumentsNeedNoMPI(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("CI", "")
-	t.Chdir(t.TempDir())
-	ran, printed := runLines(t, `loggp platforms show t3d
+	ran, printed := newWorkDir(t, nil, commandtest.HasInstalledMPI(t)).runLines(t, `loggp platforms show t3d
 loggp measure --platform mpi -o unwritten.csv
 loggp fit unwritten.csv -o unwritten.params
 loggp compare t3d.csv unwritten.csv
@@ -349,8 +383,9 @@ func quick(words []string, shown bool) []string {
 	return append(words, "--reps", "5")
 }
 
-// remembered is what commands have done, by the command and what is in the files that it names.
-var remembered = map[string]effect{}
+// remembered is what commands have done, an effect by the command and what is in the files that it
+// names.
+var remembered sync.Map
 
 // effect is what a command prints, and the files that it writes.
 type effect struct {
@@ -359,11 +394,11 @@ type effect struct {
 }
 
 // keyOf returns the key of a command.
-func keyOf(words []string) string {
+func (w *workDir) keyOf(words []string) string {
 	key := sha256.New()
-	for _, w := range words {
-		fmt.Fprintf(key, "%q ", w)
-		if b, err := os.ReadFile(w); err == nil {
+	for _, name := range words {
+		fmt.Fprintf(key, "%q ", name)
+		if b, err := os.ReadFile(w.file(name)); err == nil {
 			key.Write(b)
 		}
 	}
@@ -372,20 +407,20 @@ func keyOf(words []string) string {
 
 // remember keeps what a command printed and wrote elsewhere as that of the one that writes
 // measured.csv.
-func remember(t *testing.T, words []string, printed, file string) {
+func (w *workDir) remember(t *testing.T, words []string, printed, file string) {
 	t.Helper()
-	text, err := os.ReadFile(printed)
-	b, err2 := os.ReadFile(file)
+	text, err := os.ReadFile(w.file(printed))
+	b, err2 := os.ReadFile(w.file(file))
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	remembered[keyOf(words)] = effect{string(text), map[string][]byte{"measured.csv": b}}
+	remembered.Store(w.keyOf(words), effect{string(text), map[string][]byte{"measured.csv": b}})
 }
 
-// runOnce runs a command in the current directory, or repeats what it did before: many documents
+// runOnce runs a command in the directory, or repeats what it did before: many documents
 // show the same first steps. Commands that measure print the same whatever the file for the samples
 // is called, or if there is none.
-func runOnce(t *testing.T, words ...string) string {
+func (w *workDir) runOnce(t *testing.T, words ...string) string {
 	t.Helper()
 	file := ""
 	if words[0] == "measure" && !slices.Contains(words, "--format") {
@@ -396,59 +431,60 @@ func runOnce(t *testing.T, words ...string) string {
 		}
 		words = append(words, "-o", "measured.csv")
 		defer func() {
-			if file == "" {
-				file = os.DevNull
-			}
-			b, err := os.ReadFile("measured.csv")
+			measured := w.file("measured.csv")
+			b, err := os.ReadFile(measured)
 			if err == nil {
-				err = errors.Join(os.WriteFile(file, b, 0o666), os.Remove("measured.csv"))
+				err = os.Remove(measured)
+			}
+			if err == nil && file != "" {
+				err = os.WriteFile(w.file(file), b, 0o666)
 			}
 			if err != nil {
 				t.Error(err)
 			}
 		}()
 	}
-	k := keyOf(words)
-	if x, ok := remembered[k]; ok {
+	k := w.keyOf(words)
+	if known, ok := remembered.Load(k); ok {
+		x := known.(effect)
 		for name, b := range x.files {
-			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			write(t, name, string(b))
+			w.write(t, name, string(b))
 		}
 		t.Logf("loggp %q, as before", words)
 		return x.printed
 	}
 	begin := time.Now()
-	before := filesHere(t)
-	x := effect{mustRun(t, words...), map[string][]byte{}}
-	for name, when := range filesHere(t) {
+	before := w.writeTimes(t)
+	x := effect{commandtest.MustRun(t, w.path, words...), map[string][]byte{}}
+	for name, when := range w.writeTimes(t) {
 		if when.Equal(before[name]) {
 			continue
 		}
-		b, err := os.ReadFile(name)
+		b, err := os.ReadFile(w.file(name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		x.files[name] = b
 	}
-	remembered[k] = x
+	remembered.Store(k, x)
 	t.Logf("loggp %q, in %.1f s", words, time.Since(begin).Seconds())
 	return x.printed
 }
 
-// filesHere returns when each file below the current directory was written.
-func filesHere(t *testing.T) map[string]time.Time {
+// writeTimes returns when each file below the directory was written.
+func (w *workDir) writeTimes(t *testing.T) map[string]time.Time {
 	t.Helper()
 	times := map[string]time.Time{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(w.path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
-		if err == nil {
-			times[path] = info.ModTime()
+		if err != nil {
+			return err
 		}
+		name, err := filepath.Rel(w.path, path)
+		times[name] = info.ModTime()
 		return err
 	})
 	if err != nil {
@@ -457,9 +493,9 @@ func filesHere(t *testing.T) map[string]time.Time {
 	return times
 }
 
-// TestExamplesOfHelp runs every example that --help shows, in the order of the verbs.
-func TestExamplesOfHelp(t *testing.T) {
-	skipShort(t)
+// testHelp runs every example that --help shows, in the order of the verbs.
+func testHelp(t *testing.T, hasMPI bool) {
+	t.Parallel()
 	var pages []byte
 	for _, name := range []string{"platforms.md", "c.md"} {
 		page, err := os.ReadFile(filepath.Join(".", name))
@@ -468,19 +504,16 @@ func TestExamplesOfHelp(t *testing.T) {
 		}
 		pages = append(pages, page...)
 	}
-	examples := commandtest.ExampleFiles(t, "..")
-	t.Chdir(t.TempDir())
-	commandtest.WriteFiles(t, examples)
-	commandtest.FakeSSH(t)
+	w := newWorkDir(t, commandtest.ExampleFiles(t, ".."), hasMPI)
 	for _, b := range block.FindAllStringSubmatch(string(pages), -1) {
 		switch b[1] {
 		case "yaml":
-			write(t, "my.yaml", b[2])
+			w.write(t, "my.yaml", b[2])
 		case "c":
-			write(t, "hello.c", b[2])
-			write(t, "hello.cpp", b[2]) // it is C++ as well
+			w.write(t, "hello.c", b[2])
+			w.write(t, "hello.cpp", b[2]) // it is C++ as well
 		case "fortran":
-			write(t, "hello.f90", b[2])
+			w.write(t, "hello.f90", b[2])
 		}
 	}
 	verbs := listVerbs(t)
@@ -500,9 +533,9 @@ func TestExamplesOfHelp(t *testing.T) {
 	for _, verb := range verbs {
 		for _, with := range append(listVerbs(t, verb), "") {
 			words := strings.Fields(verb + " " + with)
-			_, examples, _ := strings.Cut(mustRun(t, append(words, "--help")...), "\nExamples:\n")
+			_, examples, _ := strings.Cut(commandtest.MustRun(t, "", append(words, "--help")...), "\nExamples:\n")
 			examples, _, _ = strings.Cut(examples, "\n\n")
-			if n, _ := runLines(t, strings.ReplaceAll("\n"+examples, "\n  ", "\n"), false); n == 0 {
+			if n, _ := w.runLines(t, strings.ReplaceAll("\n"+examples, "\n  ", "\n"), false); n == 0 {
 				t.Errorf("%s has no example", words)
 			}
 		}
@@ -515,7 +548,7 @@ var listedVerb = regexp.MustCompile(`(?m)^  (\S+) +[A-Z]`)
 // those that every command of this kind has.
 func listVerbs(t *testing.T, verb ...string) []string {
 	t.Helper()
-	help := mustRun(t, append(verb, "--help")...)
+	help := commandtest.MustRun(t, "", append(verb, "--help")...)
 	list, _, _ := strings.Cut(help, "\nFlags:\n")
 	if _, after, ok := strings.Cut(list, "\nExamples:\n"); ok {
 		_, list, _ = strings.Cut(after, "\n\n")

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 var update = flag.Bool("update", false, "write what README.md shows anew")
@@ -19,15 +21,15 @@ const (
 // draw.
 func TestReadme(t *testing.T) {
 	skipShort(t)
-	readme, drawing := absolute(t, readme), absolute(t, drawing)
-	t.Chdir(t.TempDir())
-	table := runOnce(t, "measure", "--platform", "t3d", "-o", "samples.csv")
+	readme, drawing := commandtest.AbsolutePath(t, readme), commandtest.AbsolutePath(t, drawing)
+	w := newWorkDir(t, nil, false)
+	table := w.runOnce(t, "measure", "--platform", "t3d", "-o", "samples.csv")
 	table, _, ok := strings.Cut(table, "\n\nLogGP parameters of")
 	if !ok {
 		t.Fatalf("nothing after the table:\n%s", table)
 	}
-	runOnce(t, "report", "samples.csv", "-o", "report")
-	drawn, err := os.ReadFile("report/ways.svg")
+	w.runOnce(t, "report", "samples.csv", "-o", "report")
+	drawn, err := os.ReadFile(w.file("report/ways.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ func TestAttacksOfPrograms(t *testing.T) {
 	t.Parallel()
 	long(t)
 	program := buildC(t, "../../../../cmd/loggp/testdata/attack.c")
-	loggp := filepath.Join(linked(t, "loggp-command"), "loggp-command")
+	loggp := linkCommand(t)
 	platforms := []string{"t3d", "cc-cluster", "smp-torus", "shm", "tcp"}
 	for i := range *attacks {
 		seed := *firstAttack + uint64(i)

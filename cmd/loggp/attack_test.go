@@ -144,7 +144,7 @@ func TestAttacks(t *testing.T) {
 	long(t)
 	files := t.TempDir()
 	attackFiles(t, files)
-	loggp := filepath.Join(linked(t, "loggp-command"), "loggp-command")
+	loggp := linkCommand(t)
 	for seed := *firstAttack; seed < *firstAttack+uint64(*attacks); seed++ {
 		r := rand.New(rand.NewPCG(seed, 32))
 		words := strings.Fields(attackCommands[r.IntN(len(attackCommands))])

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		probetest.Main()
 		return
 	}
-	if launch.IsRank() || filepath.Base(os.Args[0]) == "loggp-command" || filepath.Base(os.Args[0]) == "loggp" || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
+	if launch.IsRank() || filepath.Base(os.Args[0]) == "loggp-command" || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
 		main()
 		return
 	}

@@ -61,7 +61,7 @@ func TestInterruptVerbs(t *testing.T) {
 // started starts loggp with a command line in a directory. ended has its outcome.
 func started(t *testing.T, dir, command string, env ...string) (cmd *exec.Cmd, out *bytes.Buffer, ended chan error) {
 	t.Helper()
-	loggp := filepath.Join(linked(t, "loggp-command"), "loggp-command")
+	loggp := linkCommand(t)
 	cmd = exec.CommandContext(t.Context(), loggp, strings.Fields(command)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	out, ended = new(bytes.Buffer), make(chan error, 1)
@@ -181,4 +181,18 @@ func TestInterruptCompiler(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	interrupt(t, cmd, out, ended, os.Interrupt, 1)
+}
+
+// linkCommand returns a path by which this program is loggp (TestMain).
+func linkCommand(t *testing.T) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := filepath.Join(t.TempDir(), "loggp-command")
+	if err := os.Symlink(exe, command); err != nil {
+		t.Fatal(err)
+	}
+	return command
 }

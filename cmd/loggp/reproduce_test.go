@@ -4,17 +4,13 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/impl/job"
-	"github.com/loggp/loggp/reports/reporttest"
 	"github.com/loggp/loggp/reports/study"
 )
 
@@ -67,30 +63,6 @@ func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 		s.MarkAssumed(row, []string{numbers})
 	}
 	return nil
-}
-
-// The same seed gives the same directory, in another process on one core too. Where the run was is
-// in none of its files.
-func TestReproduceIsDeterministic(t *testing.T) {
-	long(t)
-	t.Parallel()
-	here, other := t.TempDir(), t.TempDir()
-	if out := mustRun(t, "reproduce", "altawil-moritz", "--reps", "20", "-o", filepath.Join(here, "paper")); !strings.Contains(out, "true by construction") || !strings.Contains(out, "AM-29") || strings.Contains(out, "Table 3:") {
-		t.Errorf("with -o it prints something else than the verdicts: %s", out)
-	}
-	journey(t, absolute(t, paperJourney), other, "GOMAXPROCS=1")
-	first, again := reporttest.ReadFiles(t, filepath.Join(here, "paper")), reporttest.ReadFiles(t, filepath.Join(other, "paper"))
-	if len(first) < 20 || !slices.Equal(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(again))) {
-		t.Errorf("there are the files %q, and then %q", slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(again)))
-	}
-	for name, text := range first {
-		if text != again[name] {
-			t.Errorf("%s differs", name)
-		}
-		if strings.Contains(text, here) || strings.Contains(again[name], other) {
-			t.Errorf("%s names the directory", name)
-		}
-	}
 }
 
 // Flags say how the experiments are run.

@@ -63,7 +63,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg
   loggp simulate step.0.et.gz -n 8 --loggops L=1us,G=0.0025ns
   loggp simulate gpt.yaml --level flows --platform dgx-h100
-  loggp simulate gpt.yaml --platform dgx-h100 --sweep taper=1,2,4 -o sweep.svg
+  loggp simulate gpt.yaml --platform dgx-h100 --sweep taper=1,4 -o sweep.svg
   loggp simulate bcast.goal --platform hdr-fattree --level all`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(s.jobs) > 0 && len(args) > 0 {

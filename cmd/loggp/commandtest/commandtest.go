@@ -3,6 +3,7 @@
 package commandtest
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,63 @@ import (
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 	"github.com/loggp/loggp/microbench/probe/probetest"
 )
+
+// Command is the path of the command that BuildAndRun built. The file is called loggp-command, so
+// that a script which stands for loggp can call it.
+var Command string
+
+// BuildAndRun builds the command, runs the tests of a package and returns their exit status. root
+// is the root of the source.
+func BuildAndRun(m *testing.M, root string) int {
+	dir, err := os.MkdirTemp("", "loggp-command")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	Command = filepath.Join(dir, "loggp-command")
+	build := exec.Command("go", "build", "-o", Command, "./cmd/loggp")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build ./cmd/loggp: %v\n%s", err, out)
+		return 1
+	}
+	os.Setenv("GOGC", "400") // heaps of these commands are small, and collections a fifth of their time
+	return m.Run()
+}
+
+// MustRun runs the built command in a directory, or in the current one if dir is empty, and returns
+// what it prints.
+func MustRun(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), Command, args...)
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("loggp %q: %v: %s", args, err, errs.String())
+	}
+	return string(out)
+}
+
+// SkipShort skips a test that takes long where short tests are asked for.
+func SkipShort(t *testing.T, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip(why)
+	}
+}
+
+// AbsolutePath returns the path of a file that a test in another directory needs.
+func AbsolutePath(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
 
 // HasInstalledMPI says whether there is an MPI, without which commands that need one are left out,
 // but not in CI.

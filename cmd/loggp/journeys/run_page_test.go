@@ -1,4 +1,4 @@
-package main
+package journeys_test
 
 import (
 	"os"
@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 // runPage runs the C program jacobi and returns the page of the run and its trace events.
 func runPage(t *testing.T, platform, ranks string, program ...string) (page, events string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "page")
-	mustRun(t, append([]string{"run", "--platform", platform, "-n", ranks, "--profile", "-o", dir}, program...)...)
+	commandtest.MustRun(t, "", append([]string{"run", "--platform", platform, "-n", ranks, "--profile", "-o", dir}, program...)...)
 	var texts []string
 	for _, name := range []string{"index.html", "trace.json"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -29,7 +31,11 @@ func runPage(t *testing.T, platform, ranks string, program ...string) (page, eve
 // 14.5.
 func TestRunPageNamesBottleneck(t *testing.T) {
 	t.Parallel()
-	path := buildC(t, "jacobi.c")
+	if !commandtest.CanCompile(t) {
+		t.Skip("C programs cannot be compiled here")
+	}
+	path := filepath.Join(t.TempDir(), "jacobi")
+	commandtest.MustRun(t, "", "cc", "-g", "-w", "../../../impl/program/cprog/testdata/jacobi.c", "-o", path)
 	for _, platform := range []string{"t3d", "hdr-fattree"} {
 		page, events := runPage(t, platform, "64", path, "20", "17")
 		answer := strings.ReplaceAll(regexp.MustCompile(`<p class="answer">(.*?)</p>`).FindString(page), "\u00a0", " ")
@@ -57,9 +63,7 @@ func TestRunPageNamesBottleneck(t *testing.T) {
 // messages.
 func TestRunPageOfThousandsOfRanks(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("thousands of ranks")
-	}
+	commandtest.SkipShort(t, "thousands of ranks")
 	page, events := runPage(t, "hdr-fattree", "4096", "--rounds", "2", "stencil")
 	if len(page) > 6<<20 || len(events) > 5_000_000 {
 		t.Errorf("the page has %d bytes, its trace events %d", len(page), len(events))
