@@ -225,7 +225,11 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 		o.Check = *r.mpiCheckLevel
 	}
 	o.Warn = func(w mpi.Warning) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; --check=strict makes this an error, --check=off silences it\n", w)
+		strict := ""
+		if w.IsViolation() {
+			strict = "--check=strict makes this an error, "
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; %s--check=off silences it\n", w, strict)
 	}
 	if !p.IsExecutable {
 		o.Arguments = nil

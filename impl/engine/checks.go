@@ -39,6 +39,7 @@ const (
 	RequestsLeftOpen      WarningKind = "open requests"
 	WindowsLeftOpen       WarningKind = "open windows"
 	FilesLeftOpen         WarningKind = "open files"
+	ThreadInterrupted     WarningKind = "interrupted thread" // permitted
 )
 
 // Warning describes a violation of the standard by a program that continues.
@@ -49,6 +50,10 @@ type Warning struct {
 	CallSite CallSite // source line of the call
 	Text     string
 }
+
+// IsViolation reports whether the standard forbids what the program did. If so, CheckStrict makes it
+// an error.
+func (w Warning) IsViolation() bool { return w.Kind != ThreadInterrupted }
 
 // String is the warning as a line of text.
 func (w Warning) String() string {
@@ -70,10 +75,9 @@ func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() s
 	if r.cfg.Check == CheckStrict {
 		r.Fail(c, "%s; --check=warn (CheckWarn in Go) makes this a warning", makeText())
 	}
-	if r.cfg.Check == CheckOff || r.cfg.OnWarning == nil || slices.Contains(r.reportedKinds, kind) {
+	if !r.isWarningNew(kind) {
 		return
 	}
-	r.reportedKinds = append(r.reportedKinds, kind)
 	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: makeText()}
 	if r.callLocator == nil {
 		w.CallSite = r.cfg.callSite()
@@ -82,4 +86,20 @@ func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() s
 		w.Call, w.CallSite = call, r.callLocator.Site(at)
 	}
 	r.cfg.OnWarning(w)
+}
+
+// isWarningNew reports whether to deliver a warning of a kind, of which a rank delivers one.
+func (r *Rank) isWarningNew(kind WarningKind) bool {
+	if r.cfg.Check == CheckOff || r.cfg.OnWarning == nil || slices.Contains(r.reportedKinds, kind) {
+		return false
+	}
+	r.reportedKinds = append(r.reportedKinds, kind)
+	return true
+}
+
+// Warn delivers a warning about what a program may do, but its user should know of.
+func (r *Rank) Warn(kind WarningKind, call string, at CallSite, text string) {
+	if r.isWarningNew(kind) {
+		r.cfg.OnWarning(Warning{Kind: kind, Rank: r.port.Rank(), Call: call, CallSite: at, Text: text})
+	}
 }

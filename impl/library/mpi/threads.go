@@ -37,3 +37,8 @@ func (c *Comm) Progress() bool { return c.engine.Progress() }
 
 // AdoptGoroutine makes the calling goroutine the one that may make the rank's calls.
 func (c *Comm) AdoptGoroutine() { c.engine.AdoptGoroutine() }
+
+// Warn delivers a warning about what a program may do, but its user should know of.
+func (c *Comm) Warn(kind WarningKind, call string, at CallSite, text string) {
+	c.engine.Warn(kind, call, at, text)
+}

@@ -31,6 +31,7 @@ const (
 	SendOfReceiveMemory   = engine.SendOfReceiveMemory
 	ReceiveIntoSendMemory = engine.ReceiveIntoSendMemory
 	RequestsLeftOpen      = engine.RequestsLeftOpen
+	ThreadInterrupted     = engine.ThreadInterrupted
 )
 
 // noteWarning delivers the warning of a rank, or leaves it for the process of rank 0.

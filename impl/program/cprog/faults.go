@@ -216,6 +216,11 @@ func describeCall(i int) string {
 	return "; its last call was " + toolchain.Functions[i].Name
 }
 
+// computeLimitError returns the error of a rank that has exceeded the limit without a call.
+func (r *rank) computeLimitError(at string) error {
+	return &mpi.AbortError{Rank: r.world.JobRank(), Code: 1, Reason: fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows%s%s", r.program.StallLimit, at, r.describeLastCall())}
+}
+
 // crashError returns the error of a program that cannot continue after a signal.
 func (r *rank) crashError() error {
 	h := &r.hostRank.r
@@ -233,8 +238,7 @@ func (r *rank) crashError() error {
 			if r.program.Context != nil && r.program.Context.Err() != nil {
 				return context.Cause(r.program.Context)
 			}
-			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.program.StallLimit)
-			code = 1 - 128
+			return r.computeLimitError(at)
 		case syscall.SIGSEGV, syscall.SIGBUS:
 			what = fmt.Sprintf("signal: %v%s", s, r.describeFault(uintptr(h.address)))
 		default:

@@ -654,6 +654,53 @@ static void end_turn_by_signal(struct host_rank *h, int s, void *address, void *
 	for (;;) pause();
 }
 
+// may_lose_turn reports whether the thread that runs may be interrupted: it is in the program's own instructions, and in no
+// call of the emulator; or it waits in the system, as for a lock of the C library that another thread of the rank has.
+static int may_lose_turn(struct host_rank *h, uintptr_t pc) {
+	int free = 0;
+	if (!h->own_thread || h->guarded || h->lock || h->r.keeps_turn || sem_getvalue(&h->call_free, &free) < 0 || !free) return 0;
+	if (pc - h->code < h->code_size) return 1;
+	int64_t used = processor_time();
+	int waits = h->looked == h->resumed && used - h->used < 100000;
+	h->looked = h->resumed;
+	h->used = used;
+	return waits;
+}
+
+// lose_turn gives up control in a signal at an instruction, and returns when this thread's turn has come again.
+static void lose_turn(struct host_rank *h, void *pc) {
+	struct host_thread *t = current_thread;
+	struct loggp_rank *r = &h->r;
+	int64_t id = h->thread, event = r->event, call = r->call, result = r->result;
+	intptr_t *args = r->args;
+	void *caller = r->caller;
+	double real = r->real;
+	int error = errno;
+	r->event = LOGGP_INTERRUPTED;
+	r->caller = pc;
+	end_turn(h);
+	sem_post(&h->came_back);
+	if (t)
+		wait_turn(h, t);
+	else {
+		wait_for(&h->go);
+		begin_turn(h, id);
+		if (__atomic_load_n(&h->thread_event, __ATOMIC_ACQUIRE)) {
+			take_thread_event(h);
+			end_turn(h);
+			sem_post(&h->came_back);
+			for (;;) pause();
+		}
+	}
+	errno = error;
+	r->event = event;
+	r->call = call;
+	r->args = args;
+	r->caller = caller;
+	r->result = result;
+	r->real = real;
+}
+
 static struct sigaction before[NSIG];
 
 extern const char __executable_start[], etext[];
@@ -668,6 +715,10 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 	char *sp = (char *)u->uc_mcontext.sp;
 	void *pc = (void *)u->uc_mcontext.pc;
 #endif
+	if (h && s == SIGXCPU && __atomic_exchange_n(&h->wants_turn, 0, __ATOMIC_ACQ_REL)) {
+		if (h->thread == syscall(SYS_gettid) && may_lose_turn(h, (uintptr_t)pc)) lose_turn(h, pc);
+		return;
+	}
 	char *at = info->si_code <= 0 ? (char *)LOGGP_NO_ADDRESS : info->si_code == SI_KERNEL ? (char *)LOGGP_NO_MEMORY : info->si_addr;
 	if (h && current_thread) {
 		if (s == SIGXCPU && h->thread != current_thread->id) return;
@@ -741,6 +792,11 @@ struct host_rank *loggp_running(struct host_arena *a, int64_t *times) {
 void loggp_interrupt(struct host_rank *h) {
 	int64_t t = __atomic_load_n(&h->thread, __ATOMIC_RELAXED);
 	if (t) syscall(SYS_tgkill, getpid(), t, SIGXCPU);
+}
+
+void loggp_interrupt_thread(struct host_rank *h) {
+	__atomic_store_n(&h->wants_turn, 1, __ATOMIC_RELEASE);
+	loggp_interrupt(h);
 }
 
 struct indexed {

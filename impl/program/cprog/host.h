@@ -69,6 +69,8 @@ struct host_rank {
 	struct host_thread *other;   // the thread of a library whose call this is; NULL: a thread that runs in turn has come back
 	int other_threads_may_call;
 	int64_t measured_from, computed_from; // times of the clock and of the processor
+	int wants_turn;              // another thread is to run: the one that runs gives up control at the next signal
+	int64_t looked, used;        // at the last signal that found it out of the program: how often the rank was resumed, and processor time
 };
 
 // loggp_prepare installs the handlers of signals. It returns 0, or the number of an error.
@@ -121,6 +123,10 @@ struct host_rank *loggp_running(struct host_arena *a, int64_t *times);
 
 // loggp_interrupt ends a program that runs.
 void loggp_interrupt(struct host_rank *h);
+
+// loggp_interrupt_thread makes the thread of a program that runs give up control, so that another may run, unless it is
+// where it must not: call it again.
+void loggp_interrupt_thread(struct host_rank *h);
 
 // loggp_delete unloads a program. Its memory is the arena's. It returns 0 if a signal stops it.
 int loggp_delete(struct host_rank *h);

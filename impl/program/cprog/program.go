@@ -56,6 +56,8 @@ type program struct {
 	initial *Program // the program that started the job; nil: this one
 	spawned spawnedPrograms
 
+	interruptsThreads atomic.Bool // a thread has been interrupted: all now run in short turns
+
 	hasOtherThreads bool // libraries such as OpenMP start threads, which do not run in turn
 	startsThreads   bool // threads may use the rank's copy of the program and its stack after the rank has ended
 }
@@ -92,7 +94,7 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 		p.Compute.Factor = float64(C.loggp_cycles_a_second()) / p.Compute.Rate
 	}
 	p.startTime = time.Now()
-	if p.StallLimit > 0 || p.Context != nil {
+	if p.StallLimit > 0 || p.Context != nil || p.startsThreads {
 		ctx := p.Context
 		if ctx == nil {
 			ctx = context.Background()
@@ -346,11 +348,14 @@ func (p *Program) writeOutput(fd int, text []byte) {
 }
 
 // watchProgress ends a rank that exceeds StallLimit without a call, and all ranks when the context
-// is done.
+// is done. It interrupts a thread that keeps the other threads of its rank from running.
 func (p *Program) watchProgress(ctx context.Context, ended <-chan struct{}) {
 	every := 100 * time.Millisecond
 	if p.StallLimit > 0 {
 		every = max(min(every, p.StallLimit/10), time.Millisecond)
+	}
+	if p.startsThreads {
+		every = min(every, threadTurn)
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -372,8 +377,12 @@ func (p *Program) watchProgress(ctx context.Context, ended <-chan struct{}) {
 		if h != last || n != times {
 			last, times, since = h, n, time.Now()
 		}
-		if h != nil && (ctx.Err() != nil || p.StallLimit > 0 && time.Since(since) > p.StallLimit) {
+		switch {
+		case h == nil:
+		case ctx.Err() != nil || p.StallLimit > 0 && time.Since(since) > p.StallLimit:
 			C.loggp_interrupt(h)
+		case h.r.threads > 0 && time.Since(since) >= p.maxThreadTurn():
+			C.loggp_interrupt_thread(h)
 		}
 		p.mu.Unlock()
 	}

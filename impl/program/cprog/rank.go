@@ -176,6 +176,10 @@ func (r *rank) runCurrentThread() error {
 				C.loggp_free_call(r.hostRank)
 			}
 			return errThreadEnded
+		case C.LOGGP_INTERRUPTED:
+			if err := r.endTurn(); err != nil {
+				return err
+			}
 		case C.LOGGP_EXITED:
 			return r.exitError()
 		default:
@@ -228,7 +232,10 @@ func (r *rank) serveCall() {
 		r.currentCall.result = int64(r.errorCodeOf(err))
 	}
 	h.result, h.real = C.int64_t(r.currentCall.result), C.double(r.currentCall.realResult)
-	r.progress++ // another thread may wait for the result
+	if r.currentCall.number != yieldFunction {
+		r.progress++ // another thread may wait for the result
+		r.current.loopTime = 0
+	}
 	r.currentCall = before
 }
 
@@ -323,6 +330,10 @@ func (r *rank) callbackWord(f uintptr, a ...uintptr) uintptr {
 			r.serveCall()
 		case C.LOGGP_RETURNED:
 			return uintptr(h.result)
+		case C.LOGGP_INTERRUPTED:
+			if err := r.endTurn(); err != nil {
+				panic(callbackExit{err})
+			}
 		case C.LOGGP_EXITED:
 			panic(callbackExit{r.exitError()})
 		default:

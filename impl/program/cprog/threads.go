@@ -51,6 +51,9 @@ type thread struct {
 	ended        chan struct{} // closed when its goroutine has ended
 	savedCall    callState     // the state of its call while others run
 
+	inLoop   bool      // it waits for its next turn in a loop in which it only yields
+	loopTime unit.Time // that it has waited in the loop
+
 	// Where the thread waits for an address.
 	address, caller uintptr
 	function        string
@@ -137,13 +140,17 @@ func (r *rank) YieldInWait() bool {
 func (r *rank) NoteProgress() { r.progress++ }
 
 // nextThread returns the next runnable thread after the current one, or nil.
-func (r *rank) nextThread() *thread {
+func (r *rank) nextThread() *thread { return r.runnableThread(true) }
+
+// runnableThread returns the next runnable thread after the current one, optionally among those in
+// loops in which they only yield, or nil.
+func (r *rank) runnableThread(inLoops bool) *thread {
 	at := slices.Index(r.all, r.current)
 	now, read := unit.Time(0), false
 	for i := range r.all {
 		t := r.all[(at+1+i)%len(r.all)]
 		switch {
-		case t == r.current:
+		case t == r.current, t.inLoop && !inLoops:
 		case t.state == runnable, t.state == awaitsEvent && t.seenProgress != r.progress:
 			return t
 		case (t.state == awaitsTime || t.state == awaitsAddress) && t.wakeTime < noWakeTime:
@@ -177,6 +184,75 @@ func (r *rank) yieldThread() {
 	if next := r.nextThread(); next != nil {
 		r.switchThread(next)
 	}
+}
+
+// yieldFunction is the number of the function by which loops in the program yield.
+var yieldFunction = slices.IndexFunc(toolchain.Functions, func(f toolchain.Function) bool { return f.Name == "loggp_yield" })
+
+// yieldInLoop lets other threads run while the current one is in a loop that waits for something
+// that they do. If no thread outside of such loops is runnable, it waits for a time, in which an
+// event may occur.
+func (r *rank) yieldInLoop(pause unit.Time) {
+	if len(r.all) < 2 || r.servesLibraryThread {
+		return
+	}
+	if r.nextThread() == nil && r.firstWakeTime() == noWakeTime && !slices.ContainsFunc(r.all, func(x *thread) bool { return x.state == awaitsEvent }) {
+		return
+	}
+	t := r.current
+	t.inLoop = true
+	defer func() { t.inLoop = false }()
+	begin := r.world.Wtime()
+	if r.runnableThread(false) != nil {
+		pause = 0
+	}
+	r.blockThread(awaitsTime, begin+pause)
+	t.loopTime += r.world.Wtime() - begin
+}
+
+// loopPause returns how long a thread waits in each round of a loop in which it only yields. Where
+// computing takes no time, it is a part of what the thread has waited: the loop may end later by
+// that part.
+func (r *rank) loopPause(part unit.Time) unit.Time {
+	if r.program.RanksAreProcesses || r.program.Compute.Factor > 0 {
+		return minLoopPause
+	}
+	return max(minLoopPause, r.current.loopTime/part)
+}
+
+const minLoopPause = unit.Microsecond
+
+// threadTurn is the length of the turns of threads that do not give up control.
+const threadTurn = 20 * time.Millisecond
+
+// firstThreadTurn is that of the first turn on emulated machines: what follows depends on this
+// computer. A test shortens it.
+var firstThreadTurn = time.Second
+
+// maxThreadTurn returns after what time a thread is interrupted if its rank has others.
+func (p *Program) maxThreadTurn() time.Duration {
+	if p.RanksAreProcesses || p.interruptsThreads.Load() {
+		return threadTurn
+	}
+	return firstThreadTurn
+}
+
+// endTurn ends the turn of the current thread, which was interrupted. It returns an error if the
+// limit without a call is exceeded.
+func (r *rank) endTurn() error {
+	at := r.siteAt(uintptr(r.hostRank.r.caller))
+	if !r.program.interruptsThreads.Swap(true) && !r.program.RanksAreProcesses {
+		r.world.Warn(mpi.ThreadInterrupted, r.current.name(), at, fmt.Sprintf("it computes for %v without a call while there are other threads: they now take turns, so results may differ from run to run", firstThreadTurn))
+	}
+	if limit := r.program.StallLimit; limit > 0 && time.Since(r.program.startTime)-time.Duration(r.program.lastProgress.Load()) > limit {
+		return r.computeLimitError(at.Parenthesized())
+	}
+	pause := r.loopPause(4)
+	if r.program.RanksAreProcesses || r.program.Compute.Factor > 0 {
+		pause = unit.Nanosecond.Times(int(threadTurn)) // others run as long
+	}
+	r.yieldInLoop(pause)
+	return nil
 }
 
 // blockThread makes the current thread wait in a state until another thread makes it runnable, or

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/library/mpi"
 )
 
 // Threads receive what a random plan says on different machines. All results are the same in each
@@ -33,6 +36,34 @@ func TestRandomThreads(t *testing.T) {
 				}
 				outputs[key] = out
 			}
+		}
+	}
+}
+
+// Loops that look for what another thread of the rank receives end. The first that makes no call
+// is interrupted, with a warning. A loop that looks in vain is found by the limit.
+func TestLoopsThatWaitForThreads(t *testing.T) {
+	defer func(d time.Duration) { firstThreadTurn = d }(firstThreadTurn)
+	firstThreadTurn = 2 * threadTurn
+	path := build(t, "threads/loops.c")
+	for _, how := range []string{"locks", "yields", "variable", "forever"} {
+		w, o := emulated(t, simple, 2)
+		var warnings []mpi.Warning
+		o.OnWarning = func(w mpi.Warning) { warnings = append(warnings, w) }
+		p := &Program{Path: path, Arguments: []string{how}}
+		if how == "forever" {
+			p.StallLimit = 5 * threadTurn
+		}
+		out, err := run(t, w, o, p)
+		switch {
+		case how == "forever":
+			if err == nil || !strings.Contains(err.Error(), "it computed for 100ms without a call of MPI, longer than --limit allows (loops.c:") {
+				t.Errorf("%s: %q, %v", how, out, err)
+			}
+		case err != nil || !strings.Contains(out, "0 sees 11\n") || !strings.Contains(out, "1 sees 10\n"):
+			t.Errorf("%s: %q, %v", how, out, err)
+		case (how == "variable") != (len(warnings) > 0 && warnings[0].Kind == mpi.ThreadInterrupted && !warnings[0].IsViolation()):
+			t.Errorf("%s: the warnings are %v", how, warnings)
 		}
 	}
 }

@@ -14,6 +14,7 @@ enum {
 	LOGGP_ABORTED = 5,  /* it called abort, or an assertion failed */
 	LOGGP_THREAD = 6,   /* another of its threads called a function: call, caller */
 	LOGGP_THREAD_ENDED = 7, /* the thread that ran has ended */
+	LOGGP_INTERRUPTED = 8,  /* the emulator has interrupted the thread that ran */
 };
 
 /* In place of the address of a signal. */
@@ -74,6 +75,7 @@ struct loggp_rank {
 	int64_t with_info[32]; /* they are called with three arguments */
 
 	int64_t threads; /* that the program has started and that have not ended */
+	int64_t keeps_turn; /* the thread that runs must not be interrupted; 0: it may be */
 
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */

@@ -39,11 +39,26 @@ int64_t loggp_yield(void);
 	real; \
 })
 
-/* OTHERWISE calls the function of the C library in threads that do not run in turn. */
-#define OTHERWISE(f, ...) \
-	if (!in_turn()) return REAL(f)(__VA_ARGS__)
-
 static int in_turn(void) { return self && self->thread(self) != LOGGP_OTHER_THREAD; }
+
+/* KEEP_TURN keeps the emulator from interrupting a thread that runs in turn, until the block ends. GIVE_TURN allows it
+ * while f runs. */
+#define KEEP_TURN(runs_in_turn) \
+	__attribute__((cleanup(end_of_keeping))) int keeping = runs_in_turn; \
+	self->keeps_turn += keeping
+static void end_of_keeping(int *keeping) { self->keeps_turn -= *keeping; }
+#define GIVE_TURN(f) ({ \
+	int64_t kept = self->keeps_turn; \
+	self->keeps_turn = 0; \
+	__typeof__(f) result = f; \
+	self->keeps_turn = kept; \
+	result; \
+})
+
+/* OTHERWISE calls the function of the C library in threads that do not run in turn. Others keep their turn. */
+#define OTHERWISE(f, ...) \
+	if (!in_turn()) return REAL(f)(__VA_ARGS__); \
+	KEEP_TURN(1)
 
 /* Threads that the program may join. */
 struct record {
@@ -78,7 +93,7 @@ static int blocked; /* threads that wait for an address */
 /* block waits until somebody wakes threads that wait for an address. It returns ETIMEDOUT if that has taken too long. */
 static int block(const void *address, int64_t deadline, const char *function, void *caller) {
 	blocked++;
-	int late = loggp_block(address, deadline, function, caller);
+	int late = GIVE_TURN(loggp_block(address, deadline, function, caller));
 	blocked--;
 	return late ? ETIMEDOUT : 0;
 }
@@ -210,13 +225,14 @@ OURS int pthread_tryjoin_np(pthread_t id, void **result) {
 	OTHERWISE(pthread_tryjoin_np, id, result);
 	struct record *r = *find(id);
 	if (r && !r->thread->ended) {
-		loggp_yield();
+		GIVE_TURN(loggp_yield());
 		return EBUSY;
 	}
 	return pthread_join(id, result);
 }
 
 OURS int pthread_detach(pthread_t id) {
+	OTHERWISE(pthread_detach, id);
 	forget(find(id));
 	return REAL(pthread_detach)(id);
 }
@@ -227,6 +243,7 @@ OURS void pthread_exit(void *result) {
 		while (self->threads > 0) block(&self->threads, FOREVER, "pthread_exit", CALLER);
 		exit(0);
 	}
+	if (in_turn()) self->keeps_turn = 0;
 	REAL(pthread_exit)(result);
 	__builtin_unreachable();
 }
@@ -247,7 +264,7 @@ OURS int pthread_once(pthread_once_t *once, void (*f)(void)) {
 	while (*once == begun) block(once, FOREVER, "pthread_once", CALLER);
 	if (*once == done) return 0;
 	*once = begun;
-	f();
+	GIVE_TURN((f(), 0));
 	*once = done;
 	wake(once, INT64_MAX);
 	return 0;
@@ -255,10 +272,19 @@ OURS int pthread_once(pthread_once_t *once, void (*f)(void)) {
 
 /* Mutexes. */
 
+/* A thread that locks so often without waiting is taken to look for what another one writes: others run. */
+#define LOCKS_A_TURN 1000
+
 static int lock(pthread_mutex_t *m, int64_t deadline, const char *function, void *caller) {
+	static int locks;
+	if (++locks == LOCKS_A_TURN) {
+		locks = 0;
+		GIVE_TURN(loggp_yield());
+	}
 	for (;;) {
 		int e = REAL(pthread_mutex_trylock)(m);
 		if (e != EBUSY) return e;
+		locks = 0;
 		if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP && m->__data.__owner == syscall(SYS_gettid)) return EDEADLK;
 		if (deadline < 0) return EINVAL;
 		if (deadline == 0 || block(m, deadline, function, caller)) return ETIMEDOUT;
@@ -347,6 +373,7 @@ OURS int pthread_barrier_destroy(pthread_barrier_t *b) {
 }
 OURS int pthread_barrier_wait(pthread_barrier_t *barrier) {
 	if (!self) return REAL(pthread_barrier_wait)(barrier);
+	KEEP_TURN(in_turn());
 	struct barrier *b = (struct barrier *)barrier;
 	uint32_t round = b->round;
 	if (++b->arrived == b->size) {
@@ -428,6 +455,7 @@ OURS long syscall(long number, ...) {
 	va_end(all);
 	int operation = a[1] & FUTEX_CMD_MASK;
 	if (number == SYS_futex && in_turn() && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET)) {
+		KEEP_TURN(1);
 		if (*(int *)a[0] != (int)a[2]) {
 			errno = EAGAIN;
 			return -1;
