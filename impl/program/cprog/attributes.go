@@ -61,6 +61,7 @@ func (r *rank) keyval(of objectKind, h int) *keyval {
 
 func (r *rank) checkKeyKind(k *keyval, of objectKind) {
 	if k.kind != of {
+		r.avoidFatalHandler()
 		r.raiseError(errKeyval, "attribute key %d is for %s, and not for %s", k.handle, k.kind, of)
 	}
 }

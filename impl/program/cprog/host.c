@@ -667,6 +667,9 @@ static int may_lose_turn(struct host_rank *h, uintptr_t pc) {
 	return waits;
 }
 
+// end_of_turn is the value of signals that end a turn: others end the rank.
+static char end_of_turn;
+
 // lose_turn gives up control in a signal at an instruction, and returns when this thread's turn has come again.
 static void lose_turn(struct host_rank *h, void *pc) {
 	struct host_thread *t = current_thread;
@@ -715,8 +718,8 @@ static void on_signal(int s, siginfo_t *info, void *context) {
 	char *sp = (char *)u->uc_mcontext.sp;
 	void *pc = (void *)u->uc_mcontext.pc;
 #endif
-	if (h && s == SIGXCPU && __atomic_exchange_n(&h->wants_turn, 0, __ATOMIC_ACQ_REL)) {
-		if (h->thread == syscall(SYS_gettid) && may_lose_turn(h, (uintptr_t)pc)) lose_turn(h, pc);
+	if (s == SIGXCPU && info->si_code == SI_QUEUE && info->si_value.sival_ptr == &end_of_turn) {
+		if (h && h->thread == syscall(SYS_gettid) && may_lose_turn(h, (uintptr_t)pc)) lose_turn(h, pc);
 		return;
 	}
 	char *at = info->si_code <= 0 ? (char *)LOGGP_NO_ADDRESS : info->si_code == SI_KERNEL ? (char *)LOGGP_NO_MEMORY : info->si_addr;
@@ -795,8 +798,10 @@ void loggp_interrupt(struct host_rank *h) {
 }
 
 void loggp_interrupt_thread(struct host_rank *h) {
-	__atomic_store_n(&h->wants_turn, 1, __ATOMIC_RELEASE);
-	loggp_interrupt(h);
+	int64_t t = __atomic_load_n(&h->thread, __ATOMIC_RELAXED);
+	siginfo_t info = {.si_signo = SIGXCPU, .si_code = SI_QUEUE};
+	info.si_value.sival_ptr = &end_of_turn;
+	if (t) syscall(SYS_rt_tgsigqueueinfo, getpid(), t, SIGXCPU, &info);
 }
 
 struct indexed {

@@ -69,7 +69,6 @@ struct host_rank {
 	struct host_thread *other;   // the thread of a library whose call this is; NULL: a thread that runs in turn has come back
 	int other_threads_may_call;
 	int64_t measured_from, computed_from; // times of the clock and of the processor
-	int wants_turn;              // another thread is to run: the one that runs gives up control at the next signal
 	int64_t looked, used;        // at the last signal that found it out of the program: how often the rank was resumed, and processor time
 };
 

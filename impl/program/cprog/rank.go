@@ -251,11 +251,20 @@ func (r *rank) runHandler() {
 	for _, i := range resultParameters[r.currentCall.number] {
 		if r.currentCall.args[i] < minValidAddress {
 			r.useHandlerOfCall()
+			r.avoidFatalHandler()
 			r.raiseError(mpi.ErrArg, "argument %s is a null pointer", toolchain.Functions[r.currentCall.number].Parameters[i])
 		}
 	}
 	r.callCount++
 	handlers[r.currentCall.number](r, r.currentCall.args)
+}
+
+// avoidFatalHandler passes the error of a call to the handler of MPI_COMM_WORLD if that of its object
+// is fatal. It is for errors that MPICH detects before it looks at the object.
+func (r *rank) avoidFatalHandler() {
+	if r.currentCall.comm.ErrorHandler() == mpi.ErrorsAreFatal {
+		r.currentCall.comm = r.world
+	}
 }
 
 // functionName returns the name of the function that the program has called.

@@ -45,6 +45,7 @@ func (r *rank) checkedDims(n uintptr) int {
 }
 
 func cartCreate(r *rank, a args) {
+	storeAt(a[5], uintptr(commNull)) // for programs that look there after an error
 	c, n := r.comm(a[0]), r.checkedDims(a[1])
 	storeAt(a[5], r.addComm(c.CreateCart(intsAt(a[2], n), boolsAt(a[3], n))))
 }
