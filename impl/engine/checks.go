@@ -51,8 +51,8 @@ type Warning struct {
 	Text     string
 }
 
-// IsViolation reports whether the standard forbids what the program did. If so, CheckStrict makes it
-// an error.
+// IsViolation reports whether the standard forbids what the program did. If so, CheckStrict makes
+// it an error.
 func (w Warning) IsViolation() bool { return w.Kind != ThreadInterrupted }
 
 // String is the warning as a line of text.

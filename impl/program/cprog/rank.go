@@ -259,8 +259,9 @@ func (r *rank) runHandler() {
 	handlers[r.currentCall.number](r, r.currentCall.args)
 }
 
-// avoidFatalHandler passes the error of a call to the handler of MPI_COMM_WORLD if that of its object
-// is fatal. It is for errors that MPICH detects before it looks at the object.
+// avoidFatalHandler passes the error of a call to the handler of MPI_COMM_WORLD if that of its
+// object is fatal, for mistakes by which programs test whether an MPI detects them. Objects of
+// MPICH have that handler until the program sets another one.
 func (r *rank) avoidFatalHandler() {
 	if r.currentCall.comm.ErrorHandler() == mpi.ErrorsAreFatal {
 		r.currentCall.comm = r.world

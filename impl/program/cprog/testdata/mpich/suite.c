@@ -381,6 +381,7 @@ int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
 	begin_suite(argc, argv);
 
+	RUN(inherited_handlers)
 	RUN(isendrecvs)
 	RUN(isendrecv_statuses)
 	RUN(isendrecv_replaced)

@@ -69,3 +69,26 @@ static void keys_of_other_objects(void) {
 	MPI_Type_free(&t);
 }
 
+/* Objects have the error handler of W until they get another one. This comes first, while W has none either. */
+static void inherited_handlers(void) {
+	MPI_Comm c, grid = W;
+	MPI_Group g;
+	MPI_Win w;
+	int x = 0, key, sides[2] = {size, 2}, periods[2] = {0, 0};
+	MPI_Comm_dup(W, &c);
+	MPI_Comm_group(c, &g);
+	MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, c, &w);
+	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+	MPI_Comm_set_errhandler(W, MPI_ERRORS_RETURN);
+	WRONG(MPI_Comm_create(c, g, NULL));
+	WRONG(MPI_Comm_create_group(c, g, 0, NULL));
+	WRONG(MPI_Comm_split(c, 0, 0, NULL));
+	WRONG(MPI_Comm_split_type(c, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, NULL));
+	WRONG(MPI_Win_set_attr(w, key, &x));
+	say(" %d", MPI_Cart_create(W, 2, sides, periods, 0, &grid) != MPI_SUCCESS && grid == MPI_COMM_NULL);
+	MPI_Comm_free_keyval(&key);
+	MPI_Win_free(&w);
+	MPI_Group_free(&g);
+	MPI_Comm_free(&c);
+	MPI_Comm_set_errhandler(W, MPI_ERRORS_ARE_FATAL);
+}
