@@ -64,12 +64,8 @@ func Predict(ctx context.Context, o PredictOptions) (*Predictions, error) {
 	}
 	p := &Predictions{source: source, explain: o.Explain, Warnings: source.warnings}
 	sizes := o.Sizes
-	switch {
-	case sizes != nil:
-	case source.machine != nil:
+	if sizes == nil {
 		sizes = microbench.DefaultSizes(source.machine)
-	default:
-		sizes = microbench.EmulatedMachineSizes
 	}
 	first := p.predict(sizes)
 	if o.Sizes == nil {

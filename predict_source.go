@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
@@ -101,6 +102,13 @@ func (o PredictOptions) parameterSource() (predictionSource, error) {
 		first = ps[i]
 	}
 	source := predictionSource{platform: first.Platform, library: first.Library, place: first.Place}
+	if slices.Contains(platform.Names(), first.Platform) {
+		known, err := platform.Load(first.Platform)
+		if err != nil {
+			return none, err
+		}
+		source.machine = known.Machine
+	}
 	selected := params.ParametersOfPlace(ps, first.Platform, first.Library, first.Place)
 	if i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Platform != first.Platform || x.Library != first.Library }); i >= 0 {
 		source.warnings = append(source.warnings, fmt.Sprintf("%s also has parameters of %s, %s: only those of %s, %s are predicted", o.Params.From, ps[i].Platform, ps[i].Library, first.Platform, first.Library))

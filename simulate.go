@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/impl/real/host"
+	"github.com/loggp/loggp/model/flow"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
@@ -127,6 +128,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 	}
 	path := res.CriticalPath(pathSteps)
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "schedule"), Footer: "Made by loggp."}
+	d.Answer = describeFinish(res.LastFinish, res.LastRank, s.CountRanks(), longestParts(path))
 	d.AddTables("simulation", "Finishing time", resultTable(s, options, res), partsTable(path))
 	if o.Source != nil {
 		d.AddTables("source", "What was simulated", o.Source)
@@ -168,13 +170,16 @@ func (s *Simulation) Trace(ranks int) timeline.Trace {
 	return timeline.Trace{Name: "schedule", Title: s.document.Title, Recording: s.Result.Timeline(ranks)}
 }
 
-// Page returns a document with the time line of a trace, and the finishing time.
+// Page returns a document with the time line of a trace, or the view of all ranks if they are many,
+// and the finishing time.
 func (s *Simulation) Page(t timeline.Trace) *doc.Document {
 	d := *s.document
-	last := slices.Max(s.Result.FinishTimes)
-	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(last.Micros()), slices.Index(s.Result.FinishTimes, last), len(s.Result.FinishTimes))
 	d.KeyNumbers = append(slices.Clone(d.KeyNumbers), doc.KeyNumber{Name: "Trust", Value: "simulated by LogGOPS", Note: "where messages do not contend for links; 'loggp compare --platform NAME --schedule FILE' says how accurate that is on a machine", IsTrust: true})
-	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.FullWidth, t.Chart())}}, d.Sections...)
+	if r := t.Recording; len(r.Ranks) > chart.MaxTracks && len(r.Ranks) == len(s.Result.FinishTimes) {
+		d.FrontFigures = doc.Figures(doc.FullWidth, chart.RunChart(format.FileName("run", t.Name), "All ranks", r))
+	} else {
+		d.FrontFigures = doc.Figures(doc.FullWidth, t.Chart())
+	}
 	d.Files = append(slices.Clone(d.Files), doc.File{Name: "trace.json", Write: func(w io.Writer) error { return timeline.WriteEvents(w, t) }})
 	return &d
 }
@@ -207,9 +212,10 @@ func formatNanoseconds(t unit.Time) string {
 // microsCell is the cell of a time in microseconds.
 func microsCell(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros()) }
 
-// nanosecondsCell is the cell of a time in nanoseconds.
-func nanosecondsCell(t unit.Time) doc.Cell {
-	return doc.QuantityCell(formatNanoseconds(t)+" ns", float64(t)/float64(unit.Nanosecond), "ns")
+// finishCell is the cell of a finishing time: in a unit that is easy to read, and for programs in
+// nanoseconds.
+func finishCell(t unit.Time) doc.Cell {
+	return doc.QuantityCell(format.MicrosWithUnit(t.Micros()), float64(t)/float64(unit.Nanosecond), "ns")
 }
 
 // resultTable sums up a simulation.
@@ -218,7 +224,7 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	t.AddRow(doc.TextCell("finishing time"), nanosecondsCell(res.LastFinish))
+	t.AddRow(doc.TextCell("finishing time"), finishCell(res.LastFinish))
 	t.AddRow(doc.TextCell("last rank"), doc.QuantityCell(fmt.Sprintf("%d of %d", res.LastRank, s.CountRanks()), float64(res.LastRank), ""))
 	t.AddRow(doc.TextCell("operations"), doc.CountCell(s.CountOps()))
 	t.AddRow(doc.TextCell("messages"), doc.CountCell(res.Messages))
@@ -226,6 +232,26 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 	add("dialect", "%v", o.Dialect)
 	add("parameters", "%v", o.Params)
 	return t
+}
+
+// parameterMeanings say in a word what the parameters of LogGOPS are times of.
+var parameterMeanings = map[schedule.PathPart]string{
+	schedule.OverheadPart: "overhead", schedule.LatencyPart: "latency", schedule.GapPart: "gaps between messages", schedule.GapPerBytePart: "bytes", schedule.OverheadPerBytePart: "overhead of bytes",
+}
+
+// longestParts returns the parts of a critical path, the longest first.
+func longestParts(p *schedule.CriticalPath) []flow.PathPart {
+	var parts []flow.PathPart
+	for i, time := range p.Parts {
+		part := schedule.PathPart(i)
+		name := part.String()
+		if meaning := parameterMeanings[part]; meaning != "" {
+			name = fmt.Sprintf("%s (%s)", meaning, name)
+		}
+		parts = append(parts, flow.PathPart{Name: name, Time: time})
+	}
+	slices.SortStableFunc(parts, func(a, b flow.PathPart) int { return cmp.Compare(b.Time, a.Time) })
+	return parts
 }
 
 // partsTable says where the time of the critical path went.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
@@ -53,7 +54,7 @@ func SimulateFlows(ctx context.Context, w *Workload, o FlowOptions) (*FlowSimula
 	}
 	path := res.CriticalPath()
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "workload"), Footer: "Made by loggp."}
-	d.Answer = describeFlows(res, path)
+	d.Answer = describeFinish(res.Finish, res.LastRank, len(res.RankFinish), path)
 	d.AddTables("simulation", "Finishing time", o.resultTable(w, res), flowPartsTable(res, path), rankTimesTable(res), o.partLoadsTable(machine, res))
 	t := w.CollectiveTable()
 	if _, library, _ := ncclLibrary(o.Platform, o.Library); library != nil {
@@ -161,21 +162,20 @@ func processorTimes(m *model.Machine, lib *model.Library, ranks int) func(from, 
 	}
 }
 
-// describeFlows is the answer: when the workload ends, and what its critical path does.
-func describeFlows(res *flow.Result, path []flow.PathPart) string {
-	text := fmt.Sprintf("It ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(res.Finish.Micros()), res.LastRank, len(res.RankFinish))
-	if len(path) == 0 {
-		return text
+// describeFinish is the answer of a simulation: when it ends, and what the two longest parts of its
+// critical path are.
+func describeFinish(finish unit.Time, lastRank, ranks int, path []flow.PathPart) string {
+	text := fmt.Sprintf("It ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(finish.Micros()), lastRank, ranks)
+	var parts []string
+	for _, p := range path[:min(2, len(path))] {
+		if p.Time > 0 {
+			parts = append(parts, fmt.Sprintf("%s%s%% %s", format.WithDecimals(100*p.Time.Micros()/finish.Micros(), 1), format.NonBreakingSpace, p.Name))
+		}
 	}
-	text += fmt.Sprintf(" The critical path is %s %s", pathPercent(path[0].Time, res), path[0].Name)
-	if len(path) > 1 {
-		text += fmt.Sprintf(", %s %s", pathPercent(path[1].Time, res), path[1].Name)
+	if len(parts) > 0 {
+		text += " The critical path is " + strings.Join(parts, ", ") + "."
 	}
-	return text + "."
-}
-
-func pathPercent(t unit.Time, res *flow.Result) string {
-	return format.WithDecimals(100*t.Micros()/max(res.Finish.Micros(), 1e-12), 1) + " %"
+	return text
 }
 
 // resultTable sums up a simulation.
@@ -184,7 +184,7 @@ func (o *FlowOptions) resultTable(w *Workload, res *flow.Result) *doc.Table {
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	t.AddRow(doc.TextCell("finishing time"), nanosecondsCell(res.Finish))
+	t.AddRow(doc.TextCell("finishing time"), finishCell(res.Finish))
 	t.AddRow(doc.TextCell("last rank"), doc.QuantityCell(fmt.Sprintf("%d of %d", res.LastRank, len(res.RankFinish)), float64(res.LastRank), ""))
 	t.AddRow(doc.TextCell("operations"), doc.CountCell(w.CountOps()))
 	t.AddRow(doc.TextCell("messages and collective operations"), doc.CountCell(res.Activities))

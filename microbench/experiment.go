@@ -60,7 +60,7 @@ var SegmentedTransportSizes = append(RealMachineSizes[:len(RealMachineSizes)-2:l
 // RealMachineSizes, where bisection of a gap never ends at one of them, and above them powers of
 // two up to 4 MiB, the largest of the OSU benchmarks. Round trips take the least time, and show
 // best how times grow with length.
-var RealMachineRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20}
+var RealMachineRoundTripSizes = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160, 256 << 10, 512 << 10, 1 << 20, 2 << 20, maxDefaultSize}
 
 var (
 	// The quick plan measures a real machine in a second: it has fewer sizes and modes, with as

@@ -49,14 +49,22 @@ const LowLevelMode = sample.LowLevelMode
 // bytes, with those at which the paper prints numbers.
 var EmulatedMachineSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
+// maxDefaultSize is the largest default length on real machines, that of the OSU benchmarks.
+const maxDefaultSize = 4 << 20
+
 // DefaultSizes returns the default lengths of messages on an emulated machine, as its platform's
-// file says: powers of two with 0, or EmulatedMachineSizes.
+// file says: powers of two with 0, or EmulatedMachineSizes. Nil stands for any other machine, such
+// as this one: powers of two to 4 MiB.
 func DefaultSizes(m *model.Machine) []int {
-	if m.SizesUpTo == 0 {
+	last := maxDefaultSize
+	if m != nil {
+		last = m.SizesUpTo
+	}
+	if last == 0 {
 		return EmulatedMachineSizes
 	}
 	sizes := []int{0}
-	for k := 1; k <= m.SizesUpTo; k *= 2 {
+	for k := 1; k <= last; k *= 2 {
 		sizes = append(sizes, k)
 	}
 	return sizes

@@ -144,12 +144,12 @@ func TestRunTraffic(t *testing.T) {
 // nanosecond: two programs that have no line in common.
 func TestRunSchedule(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.goal")
-	takes, finishes := regexp.MustCompile(`takes ([0-9.]+) us`), regexp.MustCompile(`finishing time +(\d+) ns`)
+	takes, finishes := regexp.MustCompile(`takes ([0-9.]+) us`), regexp.MustCompile(`"finishing_time_ns": (\d+)`)
 	for _, pattern := range []string{"bcast", "alltoall", "allreduce", "halo", "ring", "dissemination", "incast", "reduce"} {
 		for _, ranks := range []string{"2", "8", "13"} {
 			mustRun(t, "schedule", pattern, "-n", ranks, "--size", "3000B", "-o", file)
 			machine := takes.FindStringSubmatch(mustRun(t, "run", "--platform", "loggp:L=2.5us,o_s=1.5us,o_r=1.5us,g=1us,G=0.006us/B", file))
-			simulated := finishes.FindStringSubmatch(mustRun(t, "simulate", file, "--loggops", "L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=65535"))
+			simulated := finishes.FindStringSubmatch(mustRun(t, "simulate", file, "--loggops", "L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=65535", "--format", "json"))
 			if machine == nil || simulated == nil {
 				t.Fatalf("%s: no times", pattern)
 			}

@@ -27,11 +27,12 @@ type simulateFlags struct {
 	noiseSeed                                                                                                                                      uint64
 }
 
-// Ranks of large schedules that are shown: in a time line, and in files for viewers of trace
-// events.
+// Ranks of large schedules that are shown: in a time line, in files for viewers of trace events, and
+// in a page. Larger pages have a time line.
 const (
 	maxTimelineRanks   = chart.MaxTracks
 	maxTraceEventRanks = 1024
+	maxPageRanks       = 4096
 )
 
 // simulationLevels are the values of --level.
@@ -359,8 +360,11 @@ func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulatio
 		return printDocument(cmd, sim.Document())
 	}
 	ranks := maxTimelineRanks
-	if filepath.Ext(s.outputPath) == ".json" {
+	switch e := fileExtension(s.outputPath); {
+	case e == ".json":
 		ranks = maxTraceEventRanks
+	case e == "" && len(sim.Result.FinishTimes) <= maxPageRanks:
+		ranks = maxPageRanks
 	}
 	t := sim.Trace(ranks)
 	t.Command = recordedCommandLine(cmd)

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -30,16 +31,27 @@ func TestSimulateRejectsSweep(t *testing.T) {
 	}
 }
 
-// A time line says which ranks it leaves out, as what is printed does.
-func TestSimulateLeavesOut(t *testing.T) {
+// A page shows all ranks, unless they are too many; a time line is of sixteen, and the command says how
+// many it leaves out.
+func TestSimulatedRanksShown(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustRun(t, "schedule", "bcast", "-n", "64", "--size", "4KiB", "-o", "b.goal")
-	var errs buffer
-	if status := runCommandLine(t.Context(), strings.Fields("simulate b.goal -o page"), io.Discard, &errs); status != exitSuccess || errs.String() != "page of the simulation of b.goal written to page\nLeft out: 48 ranks.\n" {
-		t.Errorf("status %d: %s", status, errs.String())
-	}
-	if b, err := os.ReadFile("page/index.html"); err != nil || !strings.Contains(string(b), " Left out: 48 ranks.") {
-		t.Errorf("the page does not say what it leaves out: %v", err)
+	for _, c := range []struct{ ranks, output, shows, leftOut string }{
+		{"64", "page", `data-ranks="64"`, ""},
+		{"64", "b.svg", "rank 63", "Left out: 48 ranks.\n"},
+		{"4100", "large", " Left out: 4084 ranks.", "Left out: 4084 ranks.\n"},
+	} {
+		mustRun(t, "schedule", "bcast", "-n", c.ranks, "--size", "4KiB", "-o", "b.goal")
+		var errs buffer
+		if status := runCommandLine(t.Context(), []string{"simulate", "b.goal", "-o", c.output}, io.Discard, &errs); status != exitSuccess || !strings.HasSuffix(errs.String(), " of the simulation of b.goal written to "+c.output+"\n"+c.leftOut) {
+			t.Errorf("status %d: %s", status, errs.String())
+		}
+		shown := c.output
+		if filepath.Ext(shown) == "" {
+			shown = filepath.Join(shown, "index.html")
+		}
+		if b, err := os.ReadFile(shown); err != nil || !strings.Contains(string(b), c.shows) {
+			t.Errorf("%s of %s ranks does not show %q: %v", c.output, c.ranks, c.shows, err)
+		}
 	}
 }
 
