@@ -45,8 +45,8 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Introduction = append(d.Introduction, words)
 	}
 	d.Introduction, d.KeyNumbers = append(d.Introduction, r.measuredSentence()), append(r.keyNumbers(all), r.trustKeys(all)...)
-	if n := len(r.Warnings); n > 0 {
-		d.KeyNumbers = append(d.KeyNumbers, warningKey(n))
+	if len(r.Warnings) > 0 {
+		d.KeyNumbers = append(d.KeyNumbers, warningKey(r.Warnings))
 	}
 	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", ShortTitle: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.ModelGaps}
 	for i, x := range all {
@@ -72,6 +72,7 @@ func (r *CollectiveReport) Document() *doc.Document {
 	d.AddSection(warningSection(r.Warnings))
 	addProvenance(d, r.Machines, all)
 	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
+	d.FoldSections("fastest", "side-by-side", "trust")
 	return d
 }
 

@@ -49,13 +49,17 @@ func (r *CollectiveReport) trustKeys(all []reportSubject) []doc.KeyNumber {
 			}
 		}
 		n := len(r.Times[i])
-		k := doc.KeyNumber{Name: x.name + ", trust", Value: "sound", Tone: doc.GoodTone, Note: fmt.Sprintf("%d of %s", n-weak, format.Plural(n, "time")), IsTrust: true}
+		k := doc.KeyNumber{Value: "sound", Tone: doc.GoodTone, Note: fmt.Sprintf("%d of %s", n-weak, format.Plural(n, "time")), IsTrust: true}
 		if float64(n-weak) < minSoundShare*float64(n) {
 			k.Value, k.Tone, k.Note = "weak", doc.BadTone, "only "+k.Note+" are sound"
 		}
-		if x.factValues(sample.FailedChecksFact) != "" {
+		switch {
+		case r.Subjects[i].Clock == "virtual" && k.Value == "sound":
+			k = doc.EmulationTrust()
+		case x.factValues(sample.FailedChecksFact) != "":
 			k.Value, k.Tone, k.Note = "weak", doc.BadTone, "the machine was busy; "+k.Note
 		}
+		k.Name = x.name + ", trust"
 		out = append(out, k)
 	}
 	return out

@@ -60,7 +60,7 @@ func (r *Report) Document() *doc.Document {
 	if real {
 		r.addTransportHead(d, all)
 	} else {
-		r.addEmulationHead(d, places, len(warnings))
+		r.addEmulationHead(d, places, warnings)
 	}
 	addPerformance(d, all, r.Machines, r.Comparisons, r.SideBySide)
 	for _, x := range r.Results {
@@ -72,20 +72,8 @@ func (r *Report) Document() *doc.Document {
 		r.addEmulation(d, places, warnings)
 	}
 	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: reportTerms})
-	if real {
-		foldSections(d)
-	}
+	d.FoldSections("messages", "contrast", "parameters", "trust")
 	return d
-}
-
-// unfoldedSections are the sections of a page on real machines that a reader sees at once.
-var unfoldedSections = []string{"messages", "parameters", "trust"}
-
-// foldSections folds the sections of a page that only some readers look for.
-func foldSections(d *doc.Document) {
-	for i := range d.Sections {
-		d.Sections[i].IsFolded = !slices.Contains(unfoldedSections, d.Sections[i].ID)
-	}
 }
 
 // AreReal says whether all samples are of real machines.
@@ -97,7 +85,7 @@ func AreReal(machines []sample.Machine) bool {
 
 // addEmulationHead adds what stands above all of emulated machines: what was run, and their most
 // important parameters.
-func (r *Report) addEmulationHead(d *doc.Document, places []*fittedPlace, warnings int) {
+func (r *Report) addEmulationHead(d *doc.Document, places []*fittedPlace, warnings []clean.Warning) {
 	d.Footer = "Made by loggp from the facts and samples above."
 	if d.Title == "" {
 		var names []string
@@ -107,7 +95,11 @@ func (r *Report) addEmulationHead(d *doc.Document, places []*fittedPlace, warnin
 		d.Title = "Communication performance of " + strings.Join(shortenList(names), "; ")
 	}
 	d.Introduction = measuredSentences(r.Machines)
-	d.KeyNumbers = append(keyNumbers(places), warningKey(warnings))
+	var notes []string
+	for _, x := range r.Platforms {
+		notes = append(notes, fmt.Sprintf("%s has %s", x.Machine.Name, formatBasisCounts(x)))
+	}
+	d.KeyNumbers = append(keyNumbers(places), doc.EmulationTrust(shortenList(notes)...), warningKey(warnings))
 }
 
 // shortenList returns the first of many names, and how many more there are.
@@ -293,11 +285,19 @@ func keyNumbers(places []*fittedPlace) []doc.KeyNumber {
 	return out
 }
 
-func warningKey(n int) doc.KeyNumber {
-	if n == 0 {
-		return doc.KeyNumber{Name: "Trust", Value: "sound", Tone: doc.GoodTone, Note: "nothing looked doubtful", IsTrust: true}
+// warningKey returns how many warnings there are, and the kinds that matter most.
+func warningKey(ws []clean.Warning) doc.KeyNumber {
+	k := doc.KeyNumber{Name: "Warnings", Value: "none", Tone: doc.GoodTone, IsTrust: true}
+	if len(ws) == 0 {
+		return k
 	}
-	return doc.KeyNumber{Name: "Warnings", Value: fmt.Sprint(n), Tone: doc.DoubtfulTone, Note: "see below what they concern", IsTrust: true}
+	k.Value, k.Tone = fmt.Sprint(len(ws)), doc.DoubtfulTone
+	var codes []string
+	for _, w := range warningSection(ws).Warnings {
+		codes = append(codes, w.Code)
+	}
+	k.Note = strings.Join(shortenList(codes), ", ")
+	return k
 }
 
 // findPlatform returns the platform of the name, or nil.

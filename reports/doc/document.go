@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/loggp/loggp/reports/chart"
 )
@@ -122,6 +123,20 @@ func (d *Document) AddSection(s Section) {
 		s.ID = fmt.Sprintf("%s-%d", base, n)
 	}
 	d.Sections = append(d.Sections, s)
+}
+
+// FoldSections folds all sections but those with the given IDs: what only some readers look for.
+func (d *Document) FoldSections(unfolded ...string) {
+	for i := range d.Sections {
+		d.Sections[i].IsFolded = !slices.Contains(unfolded, d.Sections[i].ID)
+	}
+}
+
+// EmulationTrust says how far to trust the times of emulated machines, and what else there is to
+// say of it.
+func EmulationTrust(notes ...string) KeyNumber {
+	note := strings.Join(append([]string{"times are as good as the platform's numbers ('loggp platforms show NAME' has their sources)"}, notes...), "; ")
+	return KeyNumber{Name: "Trust", Value: "emulated", Note: note, IsTrust: true}
 }
 
 // AddTables adds a section of tables alone.

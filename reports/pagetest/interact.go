@@ -90,6 +90,7 @@ func (b browserSession) useCharts(t *testing.T, path string, width int64) (wrong
 	defer end()
 	u := pageUser{t: t, ctx: ctx}
 	u.act(chromedp.EmulateViewport(width, 50000), chromedp.Navigate(address)) // so high that nothing needs to be scrolled to
+	evaluateScript[int](&u, "openFolds()")
 	u.usePointChart()
 	u.useTimelineChart()
 	return append(heard(), u.problems...)

@@ -1,5 +1,7 @@
 // Where things of a page are, for interact.go, which points at them: read from what is drawn, not from the page's script.
 ({
+	// openFolds opens every folded section and returns how many there are.
+	openFolds() { const folds = [...document.querySelectorAll('details')]; for (const d of folds) d.open = true; return folds.length; },
 	shown: e => e.getClientRects().length > 0,
 	picture(figure) { return [...document.querySelectorAll('#' + figure + ' svg.chart')].find(this.shown); },
 	// absolute returns the points of a path that are absolute, in pixels of the window.

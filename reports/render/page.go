@@ -75,7 +75,7 @@ type tableView struct {
 // numbers of a platform would be all table otherwise. If the tables of a page have more than
 // maxRows together, its long ones have only some of their rows there: files have all.
 const (
-	longTableRows = 40
+	longTableRows = 24
 	maxRows       = 2000
 )
 

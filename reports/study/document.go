@@ -22,7 +22,7 @@ func (s *Study) Document(all bool) *doc.Document {
 	d := s.Verdicts(all)
 	d.FrontFigures = doc.Figures(doc.FullWidth, s.ratioChart())
 	if all {
-		d.Answer = s.answerSentence()
+		d.Answer, d.KeyNumbers = s.answerSentence(), append(d.KeyNumbers, s.trustKey())
 	}
 	d.AddSection(doc.Section{ID: "reading", Title: "How to read the tables", Items: []string{
 		"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
@@ -76,6 +76,7 @@ func (s *Study) Document(all bool) *doc.Document {
 		{Name: "undecided", Meaning: "The 95 % interval of what is compared contains the threshold."},
 		{Name: "not applicable", Meaning: "What the claim speaks of cannot be run."},
 	}})
+	d.FoldSections("summary", "errors")
 	return d
 }
 
@@ -103,7 +104,7 @@ func (s *Study) answerSentence() string {
 	if len(parts) > 0 {
 		out = fmt.Sprintf("Of %s of the paper %s", format.Plural(len(s.Claims), "claim"), strings.Join(parts, ", "))
 	}
-	for _, k := range []struct{ basis, words string }{{BlindClass, "that were predicted blind"}, {compare.ValidationBasis, "that validate"}, {BasisAssumed, "that assumed numbers decide"}, {BasisUnexamined, "that are unexamined"}} {
+	for _, k := range []struct{ basis, words string }{{BlindClass, "predicted blind"}, {compare.ValidationBasis, "to which nothing was fitted"}, {BasisAssumed, "decided by assumptions"}, {BasisUnexamined, "not examined"}} {
 		var errors []float64
 		s.forEachFinding(func(r *Finding) {
 			if kind, off := r.errorKindAndPercent(); kind == k.basis && !r.isTextual() && !r.IsRepeated && !math.IsNaN(off) {
@@ -118,6 +119,27 @@ func (s *Study) answerSentence() string {
 		return ""
 	}
 	return strings.ToUpper(out[:1]) + out[1:] + "."
+}
+
+// minSoundShare is the share of published numbers and claims that test the emulation from which on
+// what it says of the paper is sound.
+const minSoundShare = 2.0 / 3
+
+// trustKey says how much of the paper tests the emulation: the published numbers and the claims to
+// which nothing was fitted, and which no assumed number decides.
+func (s *Study) trustKey() doc.KeyNumber {
+	numbers := s.countNumbers(BlindClass).all + s.countNumbers(compare.ValidationBasis).all
+	allNumbers := numbers
+	for _, basis := range []string{compare.CalibrationBasis, BasisAssumed, BasisUnexamined} {
+		allNumbers += s.countNumbers(basis).all
+	}
+	claims, allClaims := s.CountClaims("", BasisNothingFitted), len(s.Claims)
+	k := doc.KeyNumber{Name: "Trust", Value: "sound", Tone: doc.GoodTone, IsTrust: true}
+	if float64(numbers+claims) < minSoundShare*float64(allNumbers+allClaims) {
+		k.Value, k.Tone = "limited", doc.DoubtfulTone
+	}
+	k.Note = fmt.Sprintf("%d of %s and %d of %s test the emulation; the others were fitted to, or assumed numbers decide them", numbers, format.Plural(allNumbers, "published number"), claims, format.Plural(allClaims, "claim"))
+	return k
 }
 
 // Verdicts returns a document of the verdicts alone.

@@ -37,6 +37,7 @@ func (t Trace) Document() *doc.Document {
 	d.AddSection(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: []string{t.Command},
 		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing, which can zoom. The same command gives the same run again:"}})
 	d.AddSection(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: traceTerms})
+	d.FoldSections("time-line", "time")
 	return d
 }
 
@@ -266,7 +267,7 @@ func (t Trace) keyNumbers() []doc.KeyNumber {
 	for _, n := range names {
 		list = append(list, fmt.Sprintf("%d %s", packets[n], n))
 	}
-	out := []doc.KeyNumber{emulationTrust, {Name: "time", Value: format.MicrosWithUnit(t.Recording.End().Micros()), Note: "from the first event to the last"}}
+	out := []doc.KeyNumber{runTrust, {Name: "time", Value: format.MicrosWithUnit(t.Recording.End().Micros()), Note: "from the first event to the last"}}
 	if len(list) > 0 {
 		out = append(out, doc.KeyNumber{Name: "packets", Value: strings.Join(list, ", ")})
 	}

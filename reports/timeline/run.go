@@ -29,7 +29,9 @@ func (t Trace) DocumentOfRun(run *doc.Document) *doc.Document {
 		d.AddTables("calls", "Calls", callsTable("Calls of all ranks", r))
 	}
 	d.AddSection(doc.Section{ID: "matrix", Title: "Communication matrix", Figures: doc.Figures(doc.SingleWidth, chart.TrafficChart(format.FileName("matrix", t.Name), "Communication matrix", len(r.Ranks), r.Profile.Traffic))})
+	shown := []string{"calls", "matrix", "time-line"}
 	for _, s := range run.Sections {
+		shown = append(shown, s.ID)
 		if s.ID == "calls" {
 			continue
 		}
@@ -46,6 +48,7 @@ func (t Trace) DocumentOfRun(run *doc.Document) *doc.Document {
 	d.AddSection(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: slices.DeleteFunc([]string{t.Command}, func(s string) bool { return s == "" }),
 		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing. " + fmt.Sprintf("It has %s.", describeEventDetail(t)) + " The same command gives the same run again:"}})
 	d.AddSection(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: runTerms})
+	d.FoldSections(shown...)
 	return d
 }
 
@@ -68,7 +71,7 @@ func (t Trace) runKeyNumbers() []doc.KeyNumber {
 		return nil
 	}
 	mean, most := meanAndMax(all)
-	out := []doc.KeyNumber{emulationTrust, {Name: "time", Value: format.MicrosWithUnit(most.end.Micros()), Note: "until the last rank ends"}}
+	out := []doc.KeyNumber{runTrust, {Name: "time", Value: format.MicrosWithUnit(most.end.Micros()), Note: "until the last rank ends"}}
 	if mean.end > 0 {
 		share := func(name, note string, d int64) doc.KeyNumber {
 			return doc.KeyNumber{Name: name, Value: format.WithDecimals(100*float64(d)/float64(mean.end), 1) + format.NonBreakingSpace + "%", Note: note}
@@ -85,8 +88,8 @@ func (t Trace) runKeyNumbers() []doc.KeyNumber {
 	return out
 }
 
-// emulationTrust says how far to trust the times of an emulated machine.
-var emulationTrust = doc.KeyNumber{Name: "Trust", Value: "emulated", Note: "times are as good as the platform's numbers ('loggp platforms NAME' has their sources); the same command gives the same run", IsTrust: true}
+// runTrust says how far to trust the times of a run.
+var runTrust = doc.EmulationTrust("the same command gives the same run")
 
 // runTerms explains the terms of the page of a run.
 var runTerms = []doc.Term{
