@@ -25,12 +25,21 @@ func formatOneWay(p curve.Point) string {
 
 // rankedZone is neighbouring sizes at which the same subjects are the fastest: those that the
 // fastest does not beat by more than their intervals. Next is the fastest of the others; -1: there
-// is none.
+// is none. Then the ratio is of the slowest to the fastest.
 type rankedZone struct {
 	fastest   []int
 	next, to  int
 	sizes     int
 	logRatios []float64 // of the next to the fastest
+}
+
+// meanRatio returns the geometric mean of the ratios of times.
+func (z rankedZone) meanRatio() float64 {
+	var sum float64
+	for _, r := range z.logRatios {
+		sum += r
+	}
+	return math.Exp(sum / float64(len(z.logRatios)))
 }
 
 // minRankedRatio is the ratio of times from which on one subject is faster than another.
@@ -59,39 +68,7 @@ func rankingSentence(all []reportSubject) string {
 	if len(zones) == 0 {
 		return ""
 	}
-	var parts []string
-	for i, z := range zones {
-		part := ""
-		switch {
-		case z.next < 0 && i > 0:
-			part = "no difference beyond the intervals"
-		case z.next < 0:
-			part = "times do not differ beyond their intervals"
-		default:
-			var sum float64
-			for _, r := range z.logRatios {
-				sum += r
-			}
-			var names []string
-			for _, i := range z.fastest {
-				names = append(names, all[i].name)
-			}
-			verb := "is"
-			if len(names) > 1 {
-				verb = "are"
-			}
-			part = fmt.Sprintf("%s %s %s times as fast as %s", strings.Join(names, " and "), verb, format.WithDecimals(math.Exp(sum/float64(len(z.logRatios))), 1), all[z.next].name)
-		}
-		if i < len(zones)-1 {
-			part += " up to " + format.Size(z.to)
-		} else if i > 0 {
-			part = "above, " + part
-		} else {
-			part += " at all sizes"
-		}
-		parts = append(parts, part)
-	}
-	text := strings.Join(parts, "; ")
+	text := describeRanking(zones, func(i int) string { return all[i].name })
 	if len(zones) > maxRankedZones {
 		wins, sizes := map[int]int{}, 0
 		for _, z := range zones {
@@ -115,6 +92,41 @@ func rankingSentence(all []reportSubject) string {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	return text + "."
+}
+
+// describeRanking says which subject is the fastest up to which size, and by how much.
+func describeRanking(zones []rankedZone, nameOf func(subject int) string) string {
+	var parts []string
+	for i, z := range zones {
+		part := ""
+		switch {
+		case z.next < 0 && z.meanRatio() >= minRankedRatio:
+			part = "the intervals are too wide to tell which is the fastest"
+		case z.next < 0:
+			part = "all are equally fast"
+		default:
+			var names []string
+			for _, i := range z.fastest {
+				names = append(names, nameOf(i))
+			}
+			verb := "is"
+			if len(names) > 1 {
+				verb = "are"
+			}
+			part = fmt.Sprintf("%s %s %s times as fast as %s", strings.Join(names, " and "), verb, format.WithDecimals(z.meanRatio(), 1), nameOf(z.next))
+		}
+		if i == 0 && z.sizes == 1 && len(zones) > 1 {
+			part += " at " + format.Size(z.to)
+		} else if i < len(zones)-1 {
+			part += " up to " + format.Size(z.to)
+		} else if i > 0 {
+			part = "above, " + part
+		} else {
+			part += " at all sizes"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // rankedZones returns the zones of the sizes at which all known subjects were measured.
@@ -142,6 +154,7 @@ func rankedZones(halves [][]curve.Point, known []int) (zones []rankedZone) {
 				break
 			}
 			z.fastest = append(z.fastest, i)
+			z.logRatios = []float64{math.Log(order[i].Value / first.Value)}
 		}
 		slices.Sort(z.fastest)
 		if n := len(zones) - 1; n >= 0 && slices.Equal(zones[n].fastest, z.fastest) && zones[n].next == z.next {

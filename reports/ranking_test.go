@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +26,33 @@ func TestRankedZones(t *testing.T) {
 	for i, z := range zones {
 		if !slices.Equal(z.fastest, want[i].fastest) || z.next != want[i].next || z.to != want[i].to {
 			t.Errorf("zone %d is %+v, want %+v", i, z, want[i])
+		}
+	}
+	if r := zones[1].meanRatio(); math.Abs(r-1.05) > 1e-9 {
+		t.Errorf("where the intervals overlap the slowest takes %v times as long, want 1.05", r)
+	}
+}
+
+// A difference that is within wide intervals is not called none.
+func TestDescribeRanking(t *testing.T) {
+	for _, x := range []struct {
+		us, half float64
+		want     string
+	}{
+		{1, 0.1, "all are equally fast at 8 B; A is 2.0 times as fast as B up to 4 KiB; above, all are equally fast"},
+		{5, 10, "the intervals are too wide to tell which is the fastest at 8 B; A is 2.0 times as fast as B up to 4 KiB; above, the intervals are too wide to tell which is the fastest"},
+	} {
+		at := func(us, half float64) []curve.Point {
+			return []curve.Point{{Bytes: 8, Value: us, Low: us - half, High: us + half}, {Bytes: 64, Value: us, Low: us, High: us}, {Bytes: 4096, Value: us, Low: us, High: us}, {Bytes: 65536, Value: us, Low: us - half, High: us + half}}
+		}
+		a, b := at(1, 0.1), at(x.us, x.half)
+		b[1].Value, b[1].Low, b[1].High = 2, 2, 2
+		b[2] = b[1]
+		b[2].Bytes = 4096
+		zones := rankedZones([][]curve.Point{a, b}, []int{0, 1})
+		got := describeRanking(zones, func(i int) string { return string(rune('A' + i)) })
+		if got = strings.ReplaceAll(got, format.NonBreakingSpace, " "); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
 		}
 	}
 }
