@@ -125,7 +125,7 @@ func TestMisuse(t *testing.T) {
 		{"import --place intr x.txt", 2, []string{"did you mean intra?"}},
 		{"fit", 2, []string{"name at least one file of samples"}},
 		{"fit samples.csv", 1, []string{"samples.csv:3:", "12x"}},
-		{"fit none.csv", 1, []string{"none.csv", "no such file"}},
+		{"fit none.csv", 1, []string{"none.csv", "no such file", "loggp measure -o FILE"}},
 		{"import", 2, []string{"name at least one file"}},
 		{"import osu", 2, []string{"import osu: name at least one file"}},
 		{"import none.txt", 1, []string{"none.txt", "no such file"}},

@@ -1,7 +1,9 @@
 package sample
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/loggp/loggp/model/input"
@@ -60,6 +62,9 @@ type file struct {
 
 func readFile(path string) (*Set, error) {
 	f, err := input.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read samples: %w; 'loggp measure -o FILE' writes such a file, 'loggp import' one of results of other benchmarks", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read samples: %w", err)
 	}
