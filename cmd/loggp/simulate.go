@@ -27,8 +27,8 @@ type simulateFlags struct {
 	noiseSeed                                                                                                                                      uint64
 }
 
-// Ranks of large schedules that are shown: in a time line, in files for viewers of trace events, and
-// in a page. Larger pages have a time line.
+// Ranks of large schedules that are shown: in a time line, in files for viewers of trace events,
+// and in a page. The page of more ranks has a time line of some.
 const (
 	maxTimelineRanks   = chart.MaxTracks
 	maxTraceEventRanks = 1024

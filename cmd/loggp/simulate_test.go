@@ -31,8 +31,8 @@ func TestSimulateRejectsSweep(t *testing.T) {
 	}
 }
 
-// A page shows all ranks, unless they are too many; a time line is of sixteen, and the command says how
-// many it leaves out.
+// A page shows all ranks, unless they are too many; a time line is of sixteen, and the command says
+// how many it leaves out.
 func TestSimulatedRanksShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, c := range []struct{ ranks, output, shows, leftOut string }{
