@@ -14,9 +14,10 @@ var sdsmProgram = Program{
 // SharedMemory is software distributed shared memory. Each node has a copy: pages, each with a
 // home, and a barrier that makes all copies consistent. The protocol is eager and home-based: at
 // the barrier writers send the pages that they have written to their homes, and homes send them to
-// all others, each by one exchange among all nodes. Which node writes to which pages between two
-// barriers is agreed upon before, so that all nodes know what is exchanged. Page p is at home on
-// node p modulo their number, and node i writes to the pages from i times their number on.
+// all others, each by one exchange among all nodes. As each node is home to some page, none leaves
+// the second exchange before all others have entered it. Which node writes to which pages between
+// two barriers is agreed upon before, so that all nodes know what is exchanged. Page p is at home
+// on node p modulo their number, and node i writes to the pages from i times their number on.
 //
 // A. V. Karwande, CC-MPI (Florida State University, 2003), section 4.3 has such a protocol and
 // program, and does not give the size of a page, the homes, or who shares what.
@@ -126,7 +127,6 @@ func (m *SharedMemory) Barrier() {
 	m.ownHomePages.ForEachBlock(func(_ int, b []byte) { m.copyToBlock(b, m.homePages(me)) })
 	m.sendFromHomes()
 	m.pagesOfOtherHomes.ForEachBlock(func(home int, b []byte) { m.copyFromBlock(b, m.homePages(home)) })
-	m.c.Barrier()
 }
 
 // copyToBlock copies pages to a block, and scatter from it. That of the rank itself is empty.

@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Every routine moves its data by CC-MPI, and checks it.
@@ -52,6 +53,35 @@ func TestSharedMemoryChecksItsPages(t *testing.T) {
 	e := &Experiment{Programs: []string{"lazy"}, Ranks: []int{4}, Sizes: []int{2}}
 	if err := runRoutines(t.Context(), s, e, 1, x, func(int) {}); err == nil {
 		t.Error("memory is consistent without messages")
+	}
+}
+
+// A page that is written costs its fault, its copy and the search for changes.
+func TestSharedMemoryChargesFaults(t *testing.T) {
+	x, s := NewResults(), openSite(t, Subject{ID: "cc", Platform: "cc-cluster", Library: "cc-mpi", Place: "inter"})
+	measure(t, "routines", s, Experiment{Programs: []string{"sdsm_data"}, Ranks: []int{1}, Sizes: []int{2}}, x)
+	if got := x.Numbers["routine(cc,sdsm_data,1,2)"]; got < 300 || got > 310 {
+		t.Errorf("two pages of a node alone take %v us", got)
+	}
+}
+
+// The exchange that makes copies consistent is a barrier.
+func TestSharedMemorySynchronizes(t *testing.T) {
+	const late = 10 * unit.Millisecond
+	s := openSite(t, Subject{ID: "cc", Platform: "cc-cluster", Library: "cc-mpi", Place: "inter", Ranks: 5})
+	if err := s.runProgram(t.Context(), "", nil, func(c *mpi.Comm) {
+		m := program.NewSharedMemory(c, sharedPageBytes, 1, func(pattern [][]int, out, in program.BlocksByRank) func() {
+			call, _ := byData(c, pattern, out, in)
+			return call
+		})
+		if c.Rank() == 3 {
+			c.Compute(late)
+		}
+		if m.Barrier(); c.Wtime() < late {
+			t.Errorf("rank %d leaves after %v, before another one has come", c.Rank(), c.Wtime())
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 
