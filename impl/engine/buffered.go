@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/loggp/loggp/impl/device"
 )
 
 // attachedBuffer is a buffer that a program has attached for buffered sends.
@@ -133,8 +135,8 @@ func (r *Rank) bufferedMessages() int {
 	return n
 }
 
-// ReserveBuffered makes o a buffered message of n bytes. It returns memory of the attached buffer
-// for the data, which is freed when o is complete. It first handles arrived packets, which may free
+// ReserveBuffered makes o, whose Buf is the data to send, a buffered message of n bytes. It returns
+// memory of the attached buffer for the data, which is freed when o is complete. It first handles arrived packets, which may free
 // memory.
 func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 	a := r.bufferOfMessage(o.Context)
@@ -143,6 +145,9 @@ func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 			a.messagesInBuffer++
 			o.bufferOffset, o.attachedBuffer = int32(at), a
 			o.flags |= opDetached
+			if device.IsSizeOnly(o.Buf) {
+				return device.SizeOnly(a.memory[at : at+n])
+			}
 			return a.memory[at : at+n]
 		}
 		if a.grows && len(a.memory)+n+BufferedOverhead <= math.MaxInt32/2 {
@@ -180,8 +185,8 @@ func (r *Rank) NewDetachedSend(o *Op) *Op {
 // virtual time: the system below has already copied the data in the calls that sent it, and
 // retransmits its own copy.
 func (r *Rank) CopyDetachedSendData(o *Op) {
-	b := r.ScratchBuffer(len(o.Buf))
-	copy(b, o.Buf)
+	b := r.ScratchBufferFor(len(o.Buf), device.IsSizeOnly(o.Buf))
+	device.CopyBytes(b, o.Buf)
 	o.Buf, o.isBufOfRank = b, true
 }
 

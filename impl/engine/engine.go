@@ -153,6 +153,7 @@ type Signature uint32
 type Layout interface {
 	Len() int                        // number of bytes that travel
 	ContiguousBytes() ([]byte, bool) // the data, if it is contiguous and in travel order
+	IsSizeOnly() bool                // the data is size-only: device.SizeOnly
 	Gather(to []byte)                // copies the data into to
 	Scatter(from []byte)             // copies the first len(from) bytes of the data from from
 	Runs(yield func([]byte))         // yields the contiguous runs of the data in travel order

@@ -48,8 +48,10 @@ func (x *Inbox[R, H]) Arrive(p *device.Packet, h H, context uint32, tag int32, s
 		x.Posted.Remove(o)
 		return m, o
 	}
-	m.memory = append(m.memory[:0], p.Data...)
-	m.Data = m.memory
+	if !device.IsSizeOnly(p.Data) {
+		m.memory = append(m.memory[:0], p.Data...)
+		m.Data = m.memory
+	}
 	x.Unexpected.Add(&m.Entry)
 	return m, nil
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/loggp/loggp/model"
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+)
 
 // Op is an active send or receive, or a persistent one. Its memory is reused after Release. To keep
 // a reference to an Op, also keep its Generation, and compare.
@@ -217,4 +220,13 @@ func (r *Rank) ScratchBuffer(n int) []byte {
 }
 
 // ReleaseScratch takes back memory of ScratchBuffer.
-func (r *Rank) ReleaseScratch(b []byte) { r.scratch = append(r.scratch, b) }
+func (r *Rank) ReleaseScratch(b []byte) { r.scratch = append(r.scratch, device.ClearSizeOnly(b)) }
+
+// ScratchBufferFor is ScratchBuffer(n) for data that is size-only or not.
+func (r *Rank) ScratchBufferFor(n int, sizeOnly bool) []byte {
+	b := r.ScratchBuffer(n)
+	if sizeOnly {
+		b = device.SizeOnly(b)
+	}
+	return b
+}

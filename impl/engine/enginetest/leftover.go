@@ -364,6 +364,7 @@ type layoutWithGaps []byte
 
 func (g layoutWithGaps) Len() int                        { return len(g) / 2 }
 func (g layoutWithGaps) ContiguousBytes() ([]byte, bool) { return nil, false }
+func (g layoutWithGaps) IsSizeOnly() bool                { return device.IsSizeOnly(g) }
 func (g layoutWithGaps) Signature(int) engine.Signature  { return 0 }
 func (g layoutWithGaps) Runs(yield func([]byte)) {
 	for i := 0; i < len(g); i += 2 {

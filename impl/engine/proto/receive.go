@@ -123,7 +123,11 @@ func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
 		k.next = nil
 	}
 	k.Envelope, k.firstPacket = x, *m
-	if n := len(m.data); n > 0 {
+	switch n := len(m.data); {
+	case n == 0:
+	case device.IsSizeOnly(m.data):
+		e.rank.Copy(m.data, m.data)
+	default:
 		if cap(k.dataBuffer) < n {
 			k.dataBuffer = make([]byte, n)
 		}

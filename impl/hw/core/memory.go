@@ -133,9 +133,9 @@ func (x *RemoteAccess) CopyData() {
 	case !ok:
 		x.isTargetNotExposed = true
 	case x.IsGet:
-		copy(x.Data, there)
+		device.CopyBytes(x.Data, there)
 	default:
-		copy(there, x.Data)
+		device.CopyBytes(there, x.Data)
 		p.watchEventCount++
 		p.resumeForChange()
 	}

@@ -65,7 +65,11 @@ func (j *Job) newPacket(src, dst int32, head *device.Head, data []byte) *Packet 
 	pk.Src, pk.Dst, pk.Head, pk.isCompletion, pk.Refused = int(src), dst, *head, false, false
 	pk.channelPriorityPlusOne = 0
 	pk.Data = nil
-	if len(data) > 0 {
+	switch {
+	case len(data) == 0:
+	case device.IsSizeOnly(data):
+		pk.Data = data
+	default:
 		pk.buffer = append(pk.buffer[:0], data...)
 		pk.Data = pk.buffer
 	}

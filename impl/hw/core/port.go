@@ -154,7 +154,7 @@ func (p *Port) AddDelay(d unit.Time) {
 
 // Copy implements device.Port.
 func (p *Port) Copy(dst, src []byte) int {
-	n := copy(dst, src)
+	n := device.CopyBytes(dst, src)
 	p.resetDeadlockDetection()
 	switch {
 	case n == 0:

@@ -66,7 +66,7 @@ func (b Buffer) ContiguousBytes() ([]byte, bool) {
 		return nil, true
 	}
 	at := b.Origin + b.Type.low
-	return b.Bytes[at : at+n : at+n], true
+	return b.Bytes[at : at+n], true
 }
 
 // maxPlainElementBytes bounds an element, and maxPlainElements their number, where Plain looks at
@@ -85,7 +85,7 @@ func (b *Buffer) PlainBytes() (flat []byte, sign uint32, ok bool) {
 	if uint(at) > uint(len(b.Bytes)) || n > len(b.Bytes)-at {
 		return nil, 0, false
 	}
-	return b.Bytes[at : at+n : at+n], t.signOfKind, true
+	return b.Bytes[at : at+n], t.signOfKind, true
 }
 
 // Pack copies the data of the buffer, as it travels, from byte from on, to flat until that is full

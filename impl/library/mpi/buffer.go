@@ -3,6 +3,7 @@ package mpi
 import (
 	"fmt"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/datatype"
 )
@@ -36,6 +37,7 @@ type bufferLayout struct {
 	copyBytes func(dst, src []byte) int
 }
 
+func (s *bufferLayout) IsSizeOnly() bool    { return device.IsSizeOnly(s.Bytes) }
 func (s *bufferLayout) Gather(to []byte)    { s.Buffer.Gather(to, s.copyBytes) }
 func (s *bufferLayout) Scatter(from []byte) { s.Buffer.Scatter(from, s.copyBytes) }
 func (s *bufferLayout) Signature(n int) engine.Signature {
@@ -113,7 +115,7 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 	if x, ok := b.ContiguousBytes(); ok {
 		return x
 	}
-	x := make([]byte, b.Len())
+	x := device.NewBytes(b.Len(), b.Bytes)
 	if pack {
 		b.Gather(x, c.engine.Copy)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/datatype"
 	"github.com/loggp/loggp/impl/library/mpi/check"
@@ -57,7 +58,11 @@ func BufferOf[T Element](x []T) Buffer {
 // layout a datatype describes.
 func BytesOf[T any](x []T) []byte {
 	var one T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
+	if device.IsSizeOnly(x) {
+		b = device.SizeOnly(b)
+	}
+	return b
 }
 
 // SliceOf converts bytes to elements. It is the inverse of BytesOf.

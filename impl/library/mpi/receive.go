@@ -1,8 +1,7 @@
 package mpi
 
 import (
-	"slices"
-
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
@@ -95,7 +94,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	sends := c.enterSend("SendrecvReplace", dst, sendTag)
 	copied := c.flatData(c.checkBuffer(b), true)
 	if _, flat := b.ContiguousBytes(); flat {
-		copied = slices.Clone(copied)
+		copied = device.CloneBytes(copied)
 	}
 	r := c.irecv(nestedCall, &b, src, recvTag)
 	if sends {

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/mpi/check"
 	"github.com/loggp/loggp/model/collective"
@@ -40,7 +41,7 @@ func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.
 func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	c.enterCollective("Exscan", 0, send)
 	r := c.newReductionOperation(collective.Scan, 0, send, op)
-	in, own, out := c.flatData(send, true), make([]byte, send.Len()), c.flatData(c.checkBuffer(recv), false)
+	in, own, out := c.flatData(send, true), device.NewBytes(send.Len(), send.Bytes), c.flatData(c.checkBuffer(recv), false)
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
 	j := r.collectiveJob(in)
@@ -89,7 +90,7 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	all.Bytes, all.Origin = nil, 0
 	if c.rank == 0 {
 		low, end := send.DataRange()
-		all.Bytes, all.Origin = make([]byte, end-low), -low
+		all.Bytes, all.Origin = device.NewBytes(end-low, send.Bytes), -low
 	}
 	c.reduce(send, all, op, 0)
 	c.scatterv(all, counts, offsets, recv, 0)
@@ -99,7 +100,9 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 // It is for collective operations that are built from messages.
 func (c *Comm) ReduceLocal(op *Op, in, inout Buffer) {
 	c.engine.Port().ChargeOperations(inout.Count)
-	op.Apply(in, inout)
+	if !device.IsSizeOnly(inout.Bytes) {
+		op.Apply(in, inout)
+	}
 }
 
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/mpi/check"
 	"github.com/loggp/loggp/impl/library/reduction"
@@ -33,6 +34,7 @@ type collectiveOperation struct {
 	tag             int // of the operation's messages
 	postedTransfers []postedTransfer
 	commutes        bool
+	isSizeOnly      bool   // the data of the operation is size-only (device.SizeOnly)
 	err             *Error // of the first message that does not fit its receive
 }
 
@@ -56,13 +58,14 @@ func (r *collectiveOperation) runSchedule(j collective.Job, in, out []byte) {
 }
 
 func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective.Job, in, out []byte) {
-	r.areaMemory = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.state.workBuffer}
+	r.isSizeOnly = device.IsSizeOnly(in) || device.IsSizeOnly(out)
 	if out == nil {
 		if j.Bytes > len(r.state.scratchBuffer) {
 			r.state.scratchBuffer = make([]byte, j.Bytes)
 		}
-		r.areaMemory[collective.Out] = r.state.scratchBuffer[:j.Bytes] // a rank without a result uses Out as work space
+		out = r.markSizeOnly(r.state.scratchBuffer[:j.Bytes]) // a rank without a result uses Out as work space
 	}
+	r.areaMemory = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.markSizeOnly(r.state.workBuffer)}
 	r.schedule.Performer, r.inUse = r, true
 	a.RunSchedule(j, r.rank, &r.schedule)
 	r.areaMemory, r.inUse = [3][]byte{}, false
@@ -115,11 +118,24 @@ func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 		if len(r.postedTransfers) > 0 {
 			panic("mpi: scratch memory grows during a posted transfer")
 		}
-		work := slices.Grow(r.state.workBuffer, end-len(r.state.workBuffer)) // Grow keeps the contents
+		work := r.state.workBuffer
+		if r.isSizeOnly {
+			work = make([]byte, max(end, 2*len(work)))
+		} else {
+			work = slices.Grow(work, end-len(work)) // Grow keeps the contents
+		}
 		r.state.workBuffer = work[:cap(work)]
-		r.areaMemory[collective.Tmp] = r.state.workBuffer
+		r.areaMemory[collective.Tmp] = r.markSizeOnly(r.state.workBuffer)
 	}
 	return r.areaMemory[s.Area][s.Offset:end]
+}
+
+// markSizeOnly marks memory for the operation's data if that is size-only.
+func (r *collectiveOperation) markSizeOnly(b []byte) []byte {
+	if r.isSizeOnly {
+		b = device.SizeOnly(b)
+	}
+	return b
 }
 
 // ExecuteStep executes one step of a schedule.
@@ -249,7 +265,10 @@ func (c *Comm) failMismatch(got engine.Status, ours int) {
 // combineInto stores in ∘ inout in inout.
 func (r *collectiveOperation) combineInto(in, inout []byte) {
 	r.chargeReduction(inout)
-	if r.combine != nil {
+	switch {
+	case device.IsSizeOnly(inout):
+		return
+	case r.combine != nil:
 		r.combine(in, inout)
 		return
 	}
@@ -265,6 +284,9 @@ func (r *collectiveOperation) combineSwapped(in, inout []byte) {
 		return
 	}
 	r.chargeReduction(inout)
+	if device.IsSizeOnly(inout) {
+		return
+	}
 	result := elementsInMemory(r.elementType, append([]byte(nil), in...))
 	r.op.Apply(elementsInMemory(r.elementType, inout), result)
 	flattenBuffer(result, inout)
