@@ -174,6 +174,7 @@ func (o *ProgramOptions) check(p program.Program) error {
 		{"Place", isHere && o.Place != nil, emulated},
 		{"Profile", isHere && o.Profile, emulated},
 		{"Seed", isHere && o.Seed != 0 && !p.UsesSeed, emulated},
+		{"data", isHere && o.Parameters["data"] == "none", emulated},
 		{"compute", isHere && compute && p.IsExecutable, emulated + ": computing takes its own time"},
 		{"Arguments", len(o.Arguments) > 0 && !p.IsExecutable, p.Name + " takes none"},
 		{"Collective", o.Collective != nil && p.HasNoCollectives, noCollective},

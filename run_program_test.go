@@ -58,10 +58,15 @@ func TestRunProgramRejectsOptions(t *testing.T) {
 	}{
 		{"", `there is no program "rong"`, func(o *loggp.ProgramOptions) { o.Program = "rong" }},
 		{"Platform", "say on what to run", func(o *loggp.ProgramOptions) { o.Platform = "" }},
-		{"class", "ring does not take it; it takes size, rounds, operation", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"class": "S"} }},
+		{"class", "ring does not take it; it takes size, rounds, operation, data", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"class": "S"} }},
 		{"sise", "ring does not take it", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"sise": "1"} }},
 		{"size", "it must be from 1 to", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"size": "0"} }},
 		{"rounds", "it must be a whole number", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"rounds": "many"} }},
+		{"data", "it is all or none", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"data": "some"} }},
+		{"data", "sort does not take it", func(o *loggp.ProgramOptions) { o.Program, o.Parameters = "sort", map[string]string{"data": "none"} }},
+		{"data", "it is for emulated machines", func(o *loggp.ProgramOptions) {
+			o.Platform, o.Parameters = "shm", map[string]string{"data": "none"}
+		}},
 		{"Arguments", "ring takes none", func(o *loggp.ProgramOptions) { o.Arguments = []string{"x"} }},
 		{"Noise", "it is for emulated machines", func(o *loggp.ProgramOptions) { o.Platform, o.Noise = "shm", 0.1 }},
 		{"Seed", "it is for emulated machines", func(o *loggp.ProgramOptions) { o.Platform, o.Seed = "shm", 1 }},
@@ -116,5 +121,44 @@ func TestProgramNameOfFileSuggestsPath(t *testing.T) {
 	}
 	if err := run(); err == nil || !strings.Contains(err.Error(), "did you mean ./stencl, the file of that name?") {
 		t.Errorf("with a file: %v", err)
+	}
+}
+
+// Without data a program takes the same time, to the picosecond, and no result is reported as
+// correct. Programs whose messages depend on what they receive do not have the parameter.
+func TestRunsWithoutDataTakeTheSameTime(t *testing.T) {
+	for _, c := range []struct{ platform, program, size string }{
+		{"t3d", "ring", "2000"},
+		{"start-x", "broadcasts", "40KiB"},
+		{"roce-clos", "broadcasts", "1MiB"},
+		{"hdr-fattree", "matmul", "40"},
+		{"now", "shift", "20KiB"},
+		{"mbcf-switch", "incast", "3000"},
+		{"convex", "permutation", "8KiB"},
+		{"hdr-fattree", "model/schedule/testdata/03_rendezvous_boundary.goal", ""},
+	} {
+		ranks := 4
+		if c.size == "" {
+			ranks = 2
+		}
+		var runs [2]*loggp.Execution
+		for i, data := range []string{"all", "none"} {
+			o := loggp.ProgramOptions{RunOptions: loggp.RunOptions{Platform: c.platform, Ranks: ranks, MaxSpans: -1}, Program: c.program, Parameters: map[string]string{"data": data}}
+			if c.size != "" {
+				o.Parameters["size"], o.Parameters["rounds"] = c.size, "3"
+			}
+			var err error
+			if runs[i], err = loggp.RunProgram(t.Context(), o); err != nil {
+				t.Fatalf("%s on %s: %v", c.program, c.platform, err)
+			}
+		}
+		for rank, x := range runs[0].Recording.Ranks {
+			if y := runs[1].Recording.Ranks[rank]; x.Totals != y.Totals {
+				t.Errorf("%s on %s: rank %d takes %v with data and %v without", c.program, c.platform, rank, x.Totals, y.Totals)
+			}
+		}
+		if title := runs[1].Document().Title; strings.Contains(title, "result correct") {
+			t.Errorf("%s without data: %s", c.program, title)
+		}
 	}
 }

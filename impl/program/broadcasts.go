@@ -10,19 +10,22 @@ var broadcastsProgram = Program{
 	SizeUnit:    "bytes of a broadcast",
 	Defaults:    Settings{Size: 64 << 10, Rounds: 1},
 	MaxSize:     1 << 30,
-	Parameters:  sizeAndRoundsParameters, Run: withoutResult(runBroadcasts),
+	Parameters:  append(sizeAndRoundsParameters, dataParameter), Run: withoutResult(runBroadcasts),
 }
 
 func runBroadcasts(c *mpi.Comm, s Settings) error {
-	b := make([]byte, s.Size)
+	b := s.message(make([]byte, s.Size))
 	for round := range s.Rounds {
 		for root := range c.Size() {
-			if c.Rank() == root {
+			if c.Rank() == root && !s.SizeOnly {
 				for i := range b {
 					b[i] = byte(round + root + i)
 				}
 			}
 			mpi.Bcast(c, b, root)
+			if s.SizeOnly {
+				continue
+			}
 			for i, got := range b {
 				if want := byte(round + root + i); got != want {
 					return resultError(c, "byte %d of the broadcast of rank %d is %d, want %d", i, root, got, want)

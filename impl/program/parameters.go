@@ -34,6 +34,10 @@ func (e *ParameterError) Error() string {
 
 func (e *ParameterError) Unwrap() error { return e.Err }
 
+// dataParameter is the name of the parameter of programs whose messages do not depend on what they
+// receive.
+const dataParameter = "data"
+
 // Parameters of most programs.
 var (
 	sizeAndRoundsParameters = []string{"size", "rounds"}
@@ -67,6 +71,12 @@ var Parameters = []Parameter{
 	{Name: "root", Type: "int", Default: strconv.Itoa(trafficDefaults.Root), Help: "incast: the rank that all others send to", parse: func(s *Settings, text string) (err error) {
 		s.Root, err = parseInteger(text)
 		return err
+	}},
+	{Name: dataParameter, Type: "string", Default: "all", Help: "what messages have: all, or none, which is lengths without contents, for the times alone in less time and memory. Results are then wrong and not checked, and so are the times of a program whose messages depend on what it receives", parse: func(s *Settings, text string) error {
+		if s.SizeOnly = text == "none"; !s.SizeOnly && text != "all" {
+			return valueErrorf(text, "it is all or none")
+		}
+		return nil
 	}},
 	{Name: "compute", Type: "string", Default: "none", Help: "C programs: virtual time of computing between calls: none, measured, measured*FACTOR, or a clock rate such as 150MHz", parse: func(s *Settings, text string) (err error) {
 		s.ComputeCharge, err = parseCompute(text)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/cprog"
 	"github.com/loggp/loggp/impl/program/npb"
@@ -68,6 +69,8 @@ type Settings struct {
 	Stride int    // of shift: distance to the rank that a rank sends to
 	Root   int    // of incast: the rank that all others send to
 	Seed   uint64 // of permutation
+
+	SizeOnly bool // messages have lengths, but no contents
 
 	Arguments          []string      // of an executable
 	ComputeCharge      cprog.Compute // virtual time of an executable's computing
@@ -127,7 +130,10 @@ func (p Program) Title(s Settings, r Result, ranks int, machine, library string)
 		what = p.titleOfRun(s, r, ranks)
 	}
 	what += ", on " + machine + ", " + library
-	if p.checksResult {
+	switch {
+	case p.checksResult && s.SizeOnly:
+		what += ": result not checked, because messages had no contents"
+	case p.checksResult:
 		what += ": result correct"
 	}
 	return what
@@ -174,6 +180,14 @@ func withoutResult(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Sett
 // chargeOperations occupies the processor for a number of operations.
 func chargeOperations(c *mpi.Comm, s Settings, operations int) {
 	c.Compute(s.OperationTime.Times(operations))
+}
+
+// message returns memory of a program for messages, as the program is to pass it to MPI.
+func (s Settings) message(b []byte) []byte {
+	if s.SizeOnly {
+		b = device.SizeOnly(b)
+	}
+	return b
 }
 
 // splitRange returns a rank's part of n items: those from first to end−1. Parts are as equal as

@@ -4,15 +4,16 @@ import "github.com/loggp/loggp/impl/library/mpi"
 
 var ringProgram = Program{
 	Name: "ring", Description: "numbers pass through all ranks, and each rank adds its own",
-	SizeUnit: "numbers", Defaults: Settings{Size: 1000, Rounds: 3}, Parameters: operationParameters, Run: withoutResult(runRing),
+	SizeUnit: "numbers", Defaults: Settings{Size: 1000, Rounds: 3}, Parameters: append(operationParameters, dataParameter), Run: withoutResult(runRing),
 }
 
 func runRing(c *mpi.Comm, s Settings) error {
 	x := make([]int64, s.Size)
+	message := s.message(mpi.BytesOf(x))
 	before, next := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
 	for range s.Rounds {
 		if c.Rank() > 0 {
-			mpi.Recv(c, mpi.BytesOf(x), before, 0)
+			mpi.Recv(c, message, before, 0)
 		}
 		for i := range x {
 			x[i] += int64(c.Rank() + i)
@@ -21,13 +22,13 @@ func runRing(c *mpi.Comm, s Settings) error {
 		if c.Size() == 1 {
 			continue
 		}
-		mpi.Send(c, mpi.BytesOf(x), next, 0)
+		mpi.Send(c, message, next, 0)
 		if c.Rank() == 0 {
-			mpi.Recv(c, mpi.BytesOf(x), before, 0)
+			mpi.Recv(c, message, before, 0)
 		}
 	}
 	var err error
-	if c.Rank() == 0 {
+	if c.Rank() == 0 && !s.SizeOnly {
 		p := int64(c.Size())
 		for i := range x {
 			if want := int64(s.Rounds) * (p*(p-1)/2 + p*int64(i)); x[i] != want {

@@ -90,7 +90,7 @@ func benchmarks() (all []Program) {
 
 // goalFileProgram is a communication schedule in a file.
 var goalFileProgram = Program{
-	Name: "FILE.goal", Description: "a communication schedule, which ranks carry out by calls of MPI", HasNoCollectives: true,
+	Name: "FILE.goal", Description: "a communication schedule, which ranks carry out by calls of MPI", HasNoCollectives: true, Parameters: []string{dataParameter},
 	matchesName: func(name string) bool { return strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".goal") },
 	loadFile:    loadSchedule,
 	noteOnTimes: func(_ Settings, ranks []Result) string {
@@ -105,12 +105,12 @@ var goalFileProgram = Program{
 }
 
 // loadSchedule reads a schedule.
-func loadSchedule(p *Program, e Environment, _ Settings) (func(), error) {
+func loadSchedule(p *Program, e Environment, settings Settings) (func(), error) {
 	s, err := e.ReadSchedule(p.Name)
 	if err != nil {
 		return nil, err
 	}
-	x := goal.Execution{Schedule: s}
+	x := goal.Execution{Schedule: s, SizeOnly: settings.SizeOnly}
 	if err := x.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
@@ -125,11 +125,11 @@ func loadSchedule(p *Program, e Environment, _ Settings) (func(), error) {
 // executableFileProgram is a program in C or Fortran.
 var executableFileProgram = Program{
 	Name: "./PROGRAM", Description: "a program in C or Fortran that 'loggp cc' or 'loggp fc' has compiled, with its arguments",
-	Parameters: []string{"compute", "stack", "limit", "spare", "tag-output"}, IsExecutable: true, noteOnThisMachine: "Computing takes its own time.",
+	Parameters: []string{"compute", "stack", "limit", "spare", "tag-output", dataParameter}, IsExecutable: true, noteOnThisMachine: "Computing takes its own time.",
 	matchesName: func(name string) bool { return strings.Contains(name, "/") },
 	loadFile: func(p *Program, e Environment, s Settings) (func(), error) {
 		x := &cprog.Program{
-			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, StackBytes: s.StackBytes, StallLimit: s.ComputeTimeLimit, TagOutput: s.TagsOutputWithRank,
+			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, StackBytes: s.StackBytes, StallLimit: s.ComputeTimeLimit, TagOutput: s.TagsOutputWithRank, SizeOnly: s.SizeOnly,
 			Context: e.Context, RanksAreProcesses: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr, AvailableMemory: e.AvailableMemory,
 		}
 		main, err := x.Main()

@@ -48,9 +48,9 @@ var trafficPatterns = []trafficPattern{
 // trafficPrograms are the rows of traffic in the table.
 func trafficPrograms() (all []Program) {
 	for _, t := range trafficPatterns {
-		parameters := sizeAndRoundsParameters
+		parameters := append(slices.Clone(sizeAndRoundsParameters), dataParameter)
 		if t.extraParameter != "" {
-			parameters = append(slices.Clone(parameters), t.extraParameter)
+			parameters = append(parameters, t.extraParameter)
 		}
 		all = append(all, Program{
 			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficSizeUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
@@ -86,7 +86,7 @@ func (t trafficPattern) check(s Settings, ranks int) error {
 		return &ParameterError{"root", strconv.Itoa(s.Root), fmt.Errorf("there are ranks 0 to %d", ranks-1)}
 	case t.extraParameter == "stride" && s.Stride%ranks == 0:
 		return &ParameterError{"stride", strconv.Itoa(s.Stride), fmt.Errorf("with %d ranks each would send to itself", ranks)}
-	case s.Size > maxBufferBytes/(2*maxMessagesUnderWay*ranks):
+	case !s.SizeOnly && s.Size > maxBufferBytes/(2*maxMessagesUnderWay*ranks):
 		return &ParameterError{"size", strconv.Itoa(s.Size), fmt.Errorf("the messages of %d ranks that are under way would take more than %d bytes of memory", ranks, maxBufferBytes)}
 	}
 	return nil
@@ -108,10 +108,10 @@ func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 		}
 	}
 	window := min(maxMessagesUnderWay, s.Rounds)
-	out, in := newBuffers(window, s.Size), make([][][]byte, len(sources))
+	out, in := s.newMessages(window), make([][][]byte, len(sources))
 	sends, receives := make([]mpi.Request, window), make([][]mpi.Request, len(sources))
 	for i, src := range sources {
-		in[i], receives[i] = newBuffers(window, s.Size), make([]mpi.Request, window)
+		in[i], receives[i] = s.newMessages(window), make([]mpi.Request, window)
 		for k := range window {
 			receives[i][k] = mpi.Irecv(c, in[i][k], src, 0)
 		}
@@ -125,12 +125,14 @@ func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 			if round >= window {
 				sends[k].Wait()
 			}
-			writeRoundNumber(out[k], round)
+			if !s.SizeOnly {
+				writeRoundNumber(out[k], round)
+			}
 			sends[k] = mpi.Isend(c, out[k], to[me], 0)
 		}
 		for i, src := range sources {
 			receives[i][k].Wait()
-			if bad == nil && !isMessageOfRound(in[i][k], round) {
+			if bad == nil && !s.SizeOnly && !isMessageOfRound(in[i][k], round) {
 				bad = resultError(c, "message %d of rank %d is another", round, src)
 			}
 			switch {
@@ -178,11 +180,11 @@ func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.
 	return all
 }
 
-// newBuffers returns memory for n messages.
-func newBuffers(n, size int) [][]byte {
+// newMessages returns memory for n messages.
+func (s Settings) newMessages(n int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
-		all[i] = make([]byte, size)
+		all[i] = s.message(make([]byte, s.Size))
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -15,8 +16,23 @@ import (
 // maxMemoryBytes is the size of a process's address space.
 const maxMemoryBytes = 1 << 47
 
-// buffer returns the buffer with count elements of a datatype at an address.
+// buffer returns the buffer of a message with count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
+	b := r.dataBuffer(at, count, h)
+	b.Bytes = r.messageData(b.Bytes)
+	return b
+}
+
+// messageData marks the data of a message as size-only if that is all that the run is to have.
+func (r *rank) messageData(b []byte) []byte {
+	if r.program.SizeOnly {
+		b = device.SizeOnly(b)
+	}
+	return b
+}
+
+// dataBuffer is buffer for data that is not that of a message.
+func (r *rank) dataBuffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	if count == 0 && h == datatypeNull { // MPICH accepts this
 		return mpi.Buffer{Type: mpi.Byte}
 	}
@@ -100,7 +116,7 @@ func readPages(b []byte) (x byte) {
 
 // cloneBuffer returns a copy of a buffer, for in-place operations.
 func cloneBuffer(b mpi.Buffer) mpi.Buffer {
-	b.Bytes = append([]byte(nil), b.Bytes...)
+	b.Bytes = device.CloneBytes(b.Bytes)
 	return b
 }
 

@@ -3,6 +3,7 @@
 package cprog
 
 import (
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -40,7 +41,7 @@ func packedCopy(b mpi.Buffer) mpi.Buffer {
 		b.Bytes, b.Origin = nil, 0
 		return b
 	}
-	b.Bytes = append([]byte(nil), b.Bytes[b.Origin+low:b.Origin+end]...)
+	b.Bytes = device.CloneBytes(b.Bytes[b.Origin+low : b.Origin+end])
 	b.Origin = -low
 	return b
 }
@@ -123,6 +124,7 @@ func (r *rank) rankPartsAt(n int, at, counts, offsets, h uintptr) rankParts {
 		}
 	}
 	p.buffer = r.bufferInRange(at, low, end, 0, t)
+	p.buffer.Bytes = r.messageData(p.buffer.Bytes)
 	return p
 }
 

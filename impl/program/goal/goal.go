@@ -4,6 +4,7 @@ package goal
 import (
 	"fmt"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
@@ -13,7 +14,10 @@ import (
 // all that it requires has ended, messages first, and computes when no message can begin. It waits
 // in the call for a message where nothing else can be done meanwhile, as a program would. A rank
 // has one processor: what the schedule has for several CPUs is computed one after the other.
-type Execution struct{ *schedule.Schedule }
+type Execution struct {
+	*schedule.Schedule
+	SizeOnly bool // messages have lengths, but no contents
+}
 
 // Check returns an error if MPI cannot carry the schedule.
 func (x Execution) Check() error {
@@ -33,7 +37,7 @@ func (x Execution) Check() error {
 
 // Run lets the calling rank do its operations, and returns how long that took.
 func (x Execution) Run(c *mpi.Comm) unit.Time {
-	e := &rankExecutor{c: c, ops: x.OpsOfRank(c.Rank()), freeBuffers: map[int][][]byte{}}
+	e := &rankExecutor{c: c, sizeOnly: x.SizeOnly, ops: x.OpsOfRank(c.Rank()), freeBuffers: map[int][][]byte{}}
 	for _, call := range x.Calls(c.Rank()) {
 		if call.Name == schedule.SynchronousSendCall {
 			e.markSynchronous(call)
@@ -70,6 +74,7 @@ type rankExecutor struct {
 	requests    []mpi.Request
 	buffers     [][]byte
 	freeBuffers map[int][][]byte // buffers to use again, by length
+	sizeOnly    bool             // buffers have no contents
 }
 
 // Here implements engine.CallLocator, as Site does: the program is the schedule.
@@ -309,7 +314,11 @@ func (e *rankExecutor) finishMessage(i int, b []byte) {
 func (e *rankExecutor) takeBuffer(n int) []byte {
 	all := e.freeBuffers[n]
 	if len(all) == 0 {
-		return make([]byte, n)
+		if b := make([]byte, n); e.sizeOnly {
+			return device.SizeOnly(b)
+		} else {
+			return b
+		}
 	}
 	e.freeBuffers[n] = all[:len(all)-1]
 	return all[len(all)-1]
