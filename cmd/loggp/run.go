@@ -58,8 +58,9 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
 		Short: "Run a parallel program on an emulated machine, or on this one",
-		Long: `run executes a program on an emulated machine, with real data unless --data is none, and prints where the time of each
-rank went: computing, processor time for communication (overhead), and waiting.
+		Long: `run executes a program on an emulated machine, with real data unless --data is none, and prints
+where the time of each rank went: computing, processor time for communication (overhead), and
+waiting.
 
 A path such as ./hello is a C or Fortran program that 'loggp cc' or 'loggp fc' has compiled:
 docs/c.md. Its output goes to standard output, the times to standard error. Put flags before the

@@ -13,7 +13,7 @@ func TestPartsOfSizeOnlyDataAreSizeOnly(t *testing.T) {
 	if c := ClearSizeOnly(b); IsSizeOnly(c) || len(c) != 8 || cap(c) != 16 || &c[0] != &memory[0] {
 		t.Errorf("without the mark: %d bytes of %d", len(c), cap(c))
 	}
-	if IsSizeOnly(memory) || IsSizeOnly(nil) || IsSizeOnly(SizeOnly(nil)) {
+	if IsSizeOnly(memory) || IsSizeOnly[byte](nil) || IsSizeOnly(SizeOnly(nil)) {
 		t.Error("other data is size-only")
 	}
 }
