@@ -38,10 +38,10 @@ type Head [HeadWords]uint64
 
 // Packet is what travels between ranks: a head, and any number of bytes.
 type Packet struct {
-	Src     int  // the sender; set by the world
-	Head    Head // the world does not look at it
-	Data    []byte
-	Refused bool // in a completion: the access was refused and nothing was transferred
+	Src     int    // the sender; set by the world
+	Head    Head   // the world does not look at it
+	Data    []byte // of size-only data (SizeOnly) only the length arrives
+	Refused bool   // in a completion: the access was refused and nothing was transferred
 }
 
 // Forever is a deadline that never comes.
