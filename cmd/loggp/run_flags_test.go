@@ -43,6 +43,7 @@ var runFlagEffects = map[string]runFlag{
 	"size":       {args: "--size 40"},
 	"rounds":     {args: "--rounds 4"},
 	"operation":  {args: "--operation 1us"},
+	"data":       {args: "--data none", only: "ring broadcasts shift incast permutation bcast.goal ./hello", unseen: true},
 	"class":      {args: "--class W", only: "npb-is"},
 	"stride":     {args: "--stride 2", only: "shift"},
 	"root":       {args: "--root 2", only: "incast"},

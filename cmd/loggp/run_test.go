@@ -127,11 +127,11 @@ func TestRunTraffic(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"--stride: incast does not take it; it takes size, rounds, root": {"incast", "--stride", "2"},
-		"--root: cg does not take it":                                    {"cg", "--root", "2"},
-		"--operation: shift does not take it":                            {"shift", "--operation", "1us"},
-		"--size: size \"x\": does not begin with a number":               {"shift", "--size", "x"},
-		"--stride 4: with 4 ranks each would send to it":                 {"shift", "--stride", "4"},
+		"--stride: incast does not take it; it takes size, rounds, root, data": {"incast", "--stride", "2"},
+		"--root: cg does not take it":                                          {"cg", "--root", "2"},
+		"--operation: shift does not take it":                                  {"shift", "--operation", "1us"},
+		"--size: size \"x\": does not begin with a number":                     {"shift", "--size", "x"},
+		"--stride 4: with 4 ranks each would send to it":                       {"shift", "--stride", "4"},
 	} {
 		var out, errs buffer
 		if status := runCommandLine(t.Context(), append([]string{"run", "--platform", "t3d", "-n", "4"}, args...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), want) {
@@ -171,7 +171,7 @@ func TestRunSchedule(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"x.goal takes no parameters":  {"--size", "3"},
+		"x.goal does not take it":     {"--size", "3"},
 		"--check: ":                   {"--check", "off"},
 		"--ranks 3: ":                 {"-n", "3"},
 		"deadlock: 2 of 2 ranks wait": nil,

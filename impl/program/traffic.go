@@ -48,10 +48,11 @@ var trafficPatterns = []trafficPattern{
 // trafficPrograms are the rows of traffic in the table.
 func trafficPrograms() (all []Program) {
 	for _, t := range trafficPatterns {
-		parameters := append(slices.Clone(sizeAndRoundsParameters), dataParameter)
+		parameters := slices.Clone(sizeAndRoundsParameters)
 		if t.extraParameter != "" {
 			parameters = append(parameters, t.extraParameter)
 		}
+		parameters = append(parameters, dataParameter)
 		all = append(all, Program{
 			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficSizeUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
 			UsesSeed: t.name == "permutation", HasFlows: true,
