@@ -135,9 +135,9 @@ func (r *Rank) bufferedMessages() int {
 	return n
 }
 
-// ReserveBuffered makes o, whose Buf is the data to send, a buffered message of n bytes. It returns
-// memory of the attached buffer for the data, which is freed when o is complete. It first handles arrived packets, which may free
-// memory.
+// ReserveBuffered makes o, whose Buf is the data to send, a buffered message of n bytes. It
+// returns memory of the attached buffer for the data, which is freed when o is complete. It first
+// handles arrived packets, which may free memory.
 func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 	a := r.bufferOfMessage(o.Context)
 	for {
