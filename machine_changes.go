@@ -14,8 +14,9 @@ import (
 
 // MachineChanges say how a simulated machine differs from its platform's file.
 type MachineChanges struct {
-	Nodes int      // number of nodes; 0: that of the platform
-	Fail  []string // failed links and switches of the network between nodes, such as "link 3" or "switch 0 to switch 16"
+	Nodes   int      // number of nodes; 0: that of the platform
+	Buffers string   // BuffersRegistered or BuffersStaged; "": as the platform says
+	Fail    []string // failed links and switches of the network between nodes, such as "link 3" or "switch 0 to switch 16"
 }
 
 // fabricPath is the path of the inter-node network in a platform file.
@@ -25,7 +26,7 @@ const fabricPath = "machine.fabric"
 // quantity; "": no quantity.
 func (c MachineChanges) change(name, quantity, value string) (*platform.Platform, error) {
 	if c.Nodes == 0 && len(c.Fail) == 0 && quantity == "" {
-		return LoadPlatform(name)
+		return loadWithBuffers(name, c.Buffers)
 	}
 	if _, err := LoadPlatform(name); err != nil {
 		return nil, err
@@ -62,7 +63,40 @@ func (c MachineChanges) change(name, quantity, value string) (*platform.Platform
 			return nil, &OptionError{"Fail", strings.Join(c.Fail, ","), err}
 		}
 	}
-	return d.Platform, nil
+	return changeBuffers(d.Platform, c.Buffers)
+}
+
+// Buffers of programs in the memory of GPUs, which interfaces access or do not.
+const (
+	BuffersRegistered = "registered" // interfaces access them
+	BuffersStaged     = "staged"     // they pass host memory, by copy engines
+)
+
+// loadWithBuffers is LoadPlatform for buffers of a kind; "": as the platform says.
+func loadWithBuffers(name, buffers string) (*platform.Platform, error) {
+	p, err := LoadPlatform(name)
+	if err != nil {
+		return nil, err
+	}
+	return changeBuffers(p, buffers)
+}
+
+// changeBuffers returns a platform with buffers of a kind.
+func changeBuffers(p *platform.Platform, buffers string) (*platform.Platform, error) {
+	kinds := []string{BuffersRegistered, BuffersStaged}
+	switch {
+	case buffers == "":
+		return p, nil
+	case !slices.Contains(kinds, buffers):
+		return nil, optionErrorf("Buffers", "there is no kind %q%s", buffers, table.NameChoices(buffers, kinds))
+	}
+	m := p.Machine.StageBuffers(buffers == BuffersStaged)
+	if m == nil {
+		return nil, &OptionError{"Buffers", buffers, fmt.Errorf("%s has no copy engines between memory of GPUs and of hosts: take a platform with machine.fabric.rdma.staging, such as dgx-h100", p.Machine.Name)}
+	}
+	changed := *p
+	changed.Machine = m
+	return &changed, nil
 }
 
 // Quantities of a machine that are not a single number of its file.

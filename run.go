@@ -22,6 +22,7 @@ import (
 type RunOptions struct {
 	Platform string  // emulated machine: a name listed by "loggp platforms", such as t3d, a platform file, or a synthetic machine such as loggp:L=5us,o_s=2us
 	Library  string  // of the platform; "": its first
+	Buffers  string  // BuffersRegistered or BuffersStaged; "": as the platform says
 	Ranks    int     // 0: the platform's default
 	Protocol string  // protocol of all messages, such as RTA; "": the library chooses
 	Noise    float64 // relative standard deviation of every processor step, at most 0.4; 0: none; negative: that of the platform
@@ -63,7 +64,7 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 			return nil, err
 		}
 	}
-	known, err := LoadPlatform(o.Platform)
+	known, err := loadWithBuffers(o.Platform, o.Buffers)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func (o *ProgramOptions) resolve() (p program.Program, known *platform.Platform,
 	}
 	known = &platform.Platform{Machine: &model.Machine{Name: o.Platform}}
 	if !isThisMachine(o.Platform) {
-		if known, err = LoadPlatform(o.Platform); err != nil {
+		if known, err = loadWithBuffers(o.Platform, o.Buffers); err != nil {
 			return p, nil, s, err
 		}
 	}
@@ -172,6 +172,7 @@ func (o *ProgramOptions) check(p program.Program) error {
 	}{
 		{"Noise", isHere && o.Noise != 0, emulated},
 		{"Place", isHere && o.Place != nil, emulated},
+		{"Buffers", isHere && o.Buffers != "", emulated},
 		{"Profile", isHere && o.Profile, emulated},
 		{"Seed", isHere && o.Seed != 0 && !p.UsesSeed, emulated},
 		{"data", isHere && o.Parameters["data"] == "none", emulated},

@@ -123,6 +123,9 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 		return flow.Machine{}, nil, fmt.Errorf("the workload has %d ranks, and %s has at most %d: name a machine of more nodes, as --nodes does", ranks, o.Platform, most)
 	}
 	if library, err := newNCCLFlows(p, o.Library); library != nil || err != nil {
+		if err == nil && o.Buffers != "" {
+			err = optionErrorf("Buffers", "it is for libraries of MPI: key gpudirect of library %s says whether interfaces access the memory of GPUs", o.Library)
+		}
 		return flow.Machine{Library: library}, p.Machine, err
 	}
 	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks, changed: p}.model(ctx)

@@ -22,6 +22,8 @@ type NIC struct {
 	Datagrams    *DatagramCosts
 	Registration *Registration // nil: memory needs none
 	StripeFrom   int           // shortest remote access that is divided over all rails; 0: none is
+	CopyEngines  *Staging      // between memory of a GPU and of its host; nil: unknown
+	Staging      *Staging      // CopyEngines, if the interface cannot access the memory of its GPU; nil: it can
 }
 
 // InlineData is the messages that the processor writes to the interface with the doorbell.
@@ -34,6 +36,26 @@ type InlineData struct {
 type Bus struct {
 	Latency   unit.Time // of a first byte
 	Bandwidth unit.Rate
+}
+
+// Staging is the way of bytes through host memory if the interface cannot access the memory of its
+// GPU. Copy engines of the GPU, one for each direction, move remote accesses a fragment at a time:
+// a fragment leaves when all of it is in host memory, and so on at the other side, while the next
+// one is copied. The processor copies the data of packets.
+type Staging struct {
+	Fragment int       // bytes of a copy at most
+	Launch   unit.Time // of a copy, before its first byte
+	Complete unit.Time // from the end of a copy until the processor sees it; the engine goes on
+	Out, In  unit.Rate // from the GPU to host memory, and back
+}
+
+// FragmentTime returns how long a copy engine takes for a fragment of n bytes.
+func (s *Staging) FragmentTime(rate unit.Rate, n int) unit.Time { return s.Launch + rate.Time(n) }
+
+// CopyTime returns how long a copy engine takes for n bytes, a fragment after the other.
+func (s *Staging) CopyTime(rate unit.Rate, n int) unit.Time {
+	before := max(0, (n-1)/s.Fragment)
+	return unit.Time(before)*s.FragmentTime(rate, s.Fragment) + s.FragmentTime(rate, n-before*s.Fragment)
 }
 
 // DatagramCosts are those of an interface without connections, such as EFA. Its software cuts a
@@ -53,6 +75,21 @@ type Registration struct {
 // Time returns how long the registration of n bytes takes.
 func (r *Registration) Time(n int) unit.Time {
 	return r.Start + unit.Time((n+r.PageSize-1)/r.PageSize)*r.Page
+}
+
+// StageBuffers returns a copy of a machine whose interfaces between nodes can access the memory of
+// their GPUs, or cannot. It returns nil if the machine does not say how its copy engines work.
+func (m *Machine) StageBuffers(staged bool) *Machine {
+	f, isFabric := m.Network.(*Fabric)
+	if !isFabric || f.NIC == nil || f.NIC.CopyEngines == nil {
+		return nil
+	}
+	machine, fabric, nic := *m, *f, *f.NIC
+	machine.Network, fabric.NIC, nic.Staging = &fabric, &nic, nil
+	if staged {
+		nic.Staging = nic.CopyEngines
+	}
+	return &machine
 }
 
 // IsInline reports whether n bytes, with their header, go with the doorbell.
@@ -123,6 +160,19 @@ func (n nicTransfer) wire(w *protocolRun, bytes, buses int, data unit.Time) []Te
 	return append([]Term{w.fillTerm(link, NetworkSide, rate)}, n.latency(w, buses, 1, 1)...)
 }
 
+// wireOfAccess is wire for a remote access, with its copies through host memory.
+func (n nicTransfer) wireOfAccess(w *protocolRun, bytes, buses int, isInline bool) []Term {
+	data, staging := n.accessTime(bytes)
+	if isInline {
+		data, staging = n.dataTime(bytes), 0
+	}
+	terms := n.wire(w, bytes, buses, data)
+	if staging > 0 {
+		terms = append(terms, w.fillTerm(Term{Name: "fabric.rdma.staging", Count: 1, Bytes: bytes, Time: staging}, NetworkSide, n.NIC.Staging.Out))
+	}
+	return terms
+}
+
 // latency returns the terms of a first byte, or of a signal, that crosses buses, the network and
 // the interface of the other side so many times.
 func (n nicTransfer) latency(w *protocolRun, buses, networks, interfaces int) []Term {
@@ -141,6 +191,23 @@ func (f *Fabric) chunkTime(rate unit.Rate, n int) unit.Time {
 func (n nicTransfer) dataTime(bytes int) unit.Time {
 	before := max(0, (bytes-1)/n.Chunk)
 	return unit.Time(before)*n.chunkTime(n.SlowestLink, n.Chunk) + n.chunkTime(n.SlowestLink, bytes-before*n.Chunk)
+}
+
+// accessTime returns how long bus and links take for n bytes of a remote access, and how much
+// longer it takes until the copy engine at the receiver has moved the last fragment.
+func (n nicTransfer) accessTime(bytes int) (data, staging unit.Time) {
+	data = n.dataTime(bytes)
+	s := n.NIC.Staging
+	if s == nil || bytes == 0 {
+		return data, 0
+	}
+	var carried, copied unit.Time // the last fragment is at the other side, and in the memory of the GPU
+	for from := 0; from < bytes; from += s.Fragment {
+		part := min(s.Fragment, bytes-from)
+		carried = max(carried, s.CopyTime(s.Out, from+part)) + n.dataTime(part)
+		copied = max(copied, carried) + s.FragmentTime(s.In, part)
+	}
+	return data, copied + 2*s.Complete - data
 }
 
 // datagramDataTime returns how long after its processor has made the last datagram of a message bus
@@ -193,6 +260,10 @@ func (n nicTransfer) handleDatagrams(w *protocolRun, side CostSide, name string,
 
 func (n nicTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	size := n.Header + bytes
+	if n.NIC.Staging != nil && bytes > 0 {
+		c := w.Machine.Processor.Copy
+		w.occupyProcessor(from, Term{Name: "processor.copy", Count: 1, Bytes: bytes, Time: c.Time(bytes)}, c)
+	}
 	buses, data := n.ring(w, from, size), n.dataTime(size)
 	if d := n.NIC.Datagrams; d != nil {
 		n.handleDatagrams(w, from, "fabric.rdma.datagrams.send", d.Send, size)
@@ -218,7 +289,7 @@ func (n oneSidedTransfer) get(w *protocolRun, side CostSide, bytes int) {
 	parts, part := n.Stripes(bytes)
 	n.ringDoorbells(w, side, parts)
 	request := n.latency(w, 1, 1, 1)
-	data := n.wire(w, part, 3, n.dataTime(part))
+	data := n.wireOfAccess(w, part, 3, false)
 	sent := w.lanes[side].clock
 	there := sent + sumTimes(request)
 	w.recordFlight(side, sent, there, 0, true)
@@ -234,7 +305,7 @@ func (n oneSidedTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	if parts > 1 {
 		n.ringDoorbells(w, side, parts-1)
 	}
-	data := n.wire(w, part, n.ring(w, side, bytes), n.dataTime(part))
+	data := n.wireOfAccess(w, part, n.ring(w, side, bytes), n.NIC.IsInline(bytes))
 	ack := n.latency(w, 0, 1, 0)
 	sent := w.lanes[side].clock
 	there := sent + sumTimes(data)
@@ -285,7 +356,14 @@ func (f *Fabric) datagramCurve(c Channel) Curve {
 // them. The bytes are those on the bus.
 func (f *Fabric) sharedNIC(into []Occupation, end, bytes int, how dataMovement, receives bool) []Occupation {
 	bus := f.NIC.Bus.Bandwidth.Time(bytes)
+	s := f.NIC.Staging
+	if s != nil && (!how.byAccess || bytes == 0) {
+		s = nil
+	}
 	if receives {
+		if s != nil {
+			into = append(into, newOccupationAtReceiver("copy engine in", end, s.CopyTime(s.In, bytes)))
+		}
 		return append(into, newOccupationAtReceiver("bus in", end, bus), newOccupationAtReceiver("interface in", end, f.NIC.Message))
 	}
 	message := f.MessageTime(bytes)
@@ -294,6 +372,9 @@ func (f *Fabric) sharedNIC(into []Occupation, end, bytes int, how dataMovement, 
 	}
 	if into = append(into, newOccupation("interface out", end, message)); f.NIC.IsInline(bytes) {
 		return into
+	}
+	if s != nil {
+		into = append(into, newOccupation("copy engine out", end, s.CopyTime(s.Out, bytes)))
 	}
 	return append(into, newOccupation("bus out", end, bus))
 }

@@ -24,12 +24,12 @@ import (
 // runFlags has the flags of run that are not parameters of programs.
 type runFlags struct {
 	targetFlags
-	rankPlacements, collectiveAlgorithms, mcaSettings, genvSettings               []string
-	protocol, noiseText, pictureFile, recordFile, alltoallvPhasesFile, outputPath string
-	printsProfile                                                                 bool
-	mpiCheckLevel                                                                 *string
-	programParameters                                                             map[string]*programParameterFlag
-	patterns                                                                      patternFlags
+	rankPlacements, collectiveAlgorithms, mcaSettings, genvSettings                        []string
+	buffers, protocol, noiseText, pictureFile, recordFile, alltoallvPhasesFile, outputPath string
+	printsProfile                                                                          bool
+	mpiCheckLevel                                                                          *string
+	programParameters                                                                      map[string]*programParameterFlag
+	patterns                                                                               patternFlags
 }
 
 // programParameterFlag is the flag of a parameter of programs.
@@ -124,6 +124,7 @@ func (r *runFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringSliceVar(&r.rankPlacements, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
+	f.StringVar(&r.buffers, "buffers", "", buffersHelp)
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringArrayVar(&r.mcaSettings, "mca", nil, "force algorithms as Open MPI's mpirun does, on a platform whose library is an Open MPI: a variable and its value, such as coll_tuned_bcast_algorithm 6; may be given more than once")
@@ -216,7 +217,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
 	p, _ = program.ProgramNamed(args[0]) // RunProgram complains if there is none
 	o = loggp.ProgramOptions{
-		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxRecordedSpans()},
+		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Buffers: r.buffers, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxRecordedSpans()},
 		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
 		Place: r.rankPlacements, Record: r.recordFile != "", Profile: r.printsProfile,
 		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: processArgs(cmd),

@@ -28,6 +28,7 @@ var runFlagEffects = map[string]runFlag{
 	"library":    {base: "-n 4 --platform t3d --library lean", args: "-n 4 --platform t3d --library chimp"},
 	"ranks":      {base: "--platform smp-torus -n 2", args: "--platform smp-torus -n 4", only: "ring exchange-all volume npb-is shift incast permutation ./hello"},
 	"place":      {args: "--place 1+3"},
+	"buffers":    {base: "--platform dgx-h100 -n 16", args: "--platform dgx-h100 -n 16 --buffers staged", with: "ring exchange-all incast bcast.goal ./hello"},
 	"protocol":   {args: "--protocol RAT"},
 	"collective": {args: "--collective allreduce=ring,bcast=linear"},
 	"mca":        {base: "--platform ./openmpi.yaml -n 4", args: "--platform ./openmpi.yaml -n 4 --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 1 --mca coll_tuned_bcast_algorithm 2 --mca coll_tuned_alltoall_algorithm 2"},

@@ -19,6 +19,7 @@ import (
 // simulateFlags has the flags of the verb.
 type simulateFlags struct {
 	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishTimesFile, parameterSweep, noiseText, outputPath, parameterPlatform string
+	buffers                                                                                                                                        string
 	timingDialect, level                                                                                                                           *string
 	printsCriticalPath                                                                                                                             bool
 	toleranceSlowdowns, failedLinksAndSwitches, jobs                                                                                               []string
@@ -92,6 +93,7 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
 	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
+	f.StringVar(&s.buffers, "buffers", "", buffersHelp)
 	f.StringSliceVar(&s.failedLinksAndSwitches, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
 	f.StringArrayVar(&s.jobs, "job", nil, "simulate jobs on ranks of one --platform by flows, together and each alone: workload and ranks, as a.yaml@0-31; may be given more than once")
 	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform; all compares both with packets")
@@ -167,7 +169,7 @@ func (s *simulateFlags) runJobs(cmd *cobra.Command) error {
 
 // flowOptions are the options of a simulation by flows.
 func (s *simulateFlags) flowOptions(name string) loggp.FlowOptions {
-	return loggp.FlowOptions{Name: name, Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Fail: s.failedLinksAndSwitches}}
+	return loggp.FlowOptions{Name: name, Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Buffers: s.buffers, Fail: s.failedLinksAndSwitches}}
 }
 
 // runWorkload simulates a trace or a training step, as a schedule or by flows.
@@ -187,7 +189,7 @@ func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
 }
 
 // flowFlagNames are the flags of which each asks for --level flows.
-var flowFlagNames = []string{"nodes", "fail"}
+var flowFlagNames = []string{"nodes", "fail", "buffers"}
 
 // isFlowLevel reports whether flows are simulated: if --level says so, or something that only they
 // have is asked for.

@@ -31,6 +31,9 @@ var targetFlagHelp = helpTextByFlag{
 	"seed":     "seed of the random numbers",
 }
 
+// buffersHelp is the help of --buffers.
+const buffersHelp = "buffers in the memory of GPUs: registered, accessed by interfaces, or staged through host memory (default: as --platform says)"
+
 // Platforms that flags complete.
 var (
 	emulatedPlatformNames = platform.Names()

@@ -17,14 +17,14 @@ import (
 )
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "numa", "numa nodes", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
+	for _, name := range []string{"t3d", "cm5", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "staged RDMA fabric", "adaptive staged RDMA fabric", "numa", "numa nodes", "mbcf", "mbcf with losses", "udp", "udp on a hub", "udp with faults", "congestion with faults"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
 			m := hwtest.FatTree(2, 60e6, 1, 2, 3, 1)
 			m.Network.(*model.FatTree).PriorityQueueLength = 5
 			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
-		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric":
+		case "fabric", "fabric with one queue", "adaptive fabric", "RDMA fabric", "striped RDMA fabric", "adaptive RDMA fabric", "datagram fabric", "staged RDMA fabric", "adaptive staged RDMA fabric":
 			p = fabricPlatform(t, name)
 		case "numa": // a law has up to 128 ranks
 			m := hwtest.NUMA()
@@ -84,6 +84,9 @@ func fabricPlatform(t *testing.T, name string) *platform.Platform {
 	if strings.HasPrefix(name, "striped") {
 		f.NIC.StripeFrom = 100
 		m.Nodes = &model.Nodes{Ranks: 3, Interfaces: 3, Inside: &model.LogGP{L: us, SendOverhead: us, RecvOverhead: us, Gap: us}}
+	}
+	if strings.Contains(name, "staged") {
+		f.NIC.Staging = &model.Staging{Fragment: 2 * f.Chunk, Launch: us, Complete: us, Out: 90e6, In: 70e6}
 	}
 	if name == "datagram fabric" {
 		f.NIC.OneSided, f.NIC.Datagrams = false, &model.DatagramCosts{Send: model.Channel{Start: 100_000, Bandwidth: 150e6}, Receive: model.Channel{Start: 50_000, Bandwidth: 300e6}}

@@ -174,6 +174,10 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 			at := mappingValue(mappingValue(n, "rdma"), "striped")
 			r.reportProblem(at, path+".rdma.striped", "has no effect: the graph, %s, has one rail; leave it out, or write rails", to.Graph.Kind)
 		}
+		if to.NIC != nil && to.NIC.CopyEngines != nil && to.NIC.CopyEngines.Fragment%to.Chunk != 0 {
+			at := mappingValue(mappingValue(mappingValue(n, "rdma"), "staging"), "fragment")
+			r.reportProblem(at, path+".rdma.staging.fragment", "%s is no multiple of chunk: write whole chunks, such as %s", unit.Bytes(to.NIC.CopyEngines.Fragment), unit.Bytes((to.NIC.CopyEngines.Fragment/to.Chunk+1)*to.Chunk))
+		}
 		r.checkRouting(path, n, to, routing, seed)
 		r.failParts(path, mappingValue(n, "failed"), to, failed)
 		r.checkLinks(path, n, to)

@@ -9,10 +9,17 @@ import (
 // maxRegistrations limits the buffers of a registration cache.
 const maxRegistrations = 1 << 16
 
+// stagedBuffers is the word for interfaces that cannot access the buffers of programs.
+const stagedBuffers = "staged"
+
+// bufferWords are the words for buffers, the default first.
+var bufferWords = []string{"registered", stagedBuffers}
+
 // rdma reads the RDMA interfaces of a fabric.
 func (r *fileReader) rdma(to *model.NIC) nodeReader {
 	to.OneSided = true
-	datagrams, memory := &model.DatagramCosts{}, &model.Registration{}
+	datagrams, memory, staging := &model.DatagramCosts{}, &model.Registration{}, &model.Staging{}
+	var buffers string
 	fields := r.mapping(
 		required("doorbell", r.time(&to.Doorbell)),
 		optional("inline", r.mapping(required("size", r.size(&to.Inline.Size, 1, maxFrame)), required("bandwidth", r.rate(&to.Inline.Bandwidth)))),
@@ -30,6 +37,14 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 			required("entries", r.count(&memory.Entries, 0, maxRegistrations)),
 			optional("size", r.size(&memory.Bytes, 1, unit.MaxSize)),
 		)),
+		optional("staging", r.mapping(
+			required("fragment", r.size(&staging.Fragment, 1, unit.MaxSize)),
+			required("launch", r.time(&staging.Launch)),
+			required("complete", r.time(&staging.Complete)),
+			required("out", r.rate(&staging.Out)),
+			required("in", r.rate(&staging.In)),
+		)),
+		optional("buffers", oneOfWords(r, &buffers, bufferWords)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		if mappingValue(n, "datagrams") != nil {
@@ -38,6 +53,13 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 		if mappingValue(n, "register") != nil {
 			to.Registration = memory
 		}
+		if mappingValue(n, "staging") != nil {
+			to.CopyEngines = staging
+		}
+		if buffers == stagedBuffers {
+			to.Staging = to.CopyEngines
+		}
+		r.checkStaging(path, n)
 		if at := mappingValue(n, "striped"); at != nil && to.StripeFrom <= to.Inline.Size {
 			r.reportProblem(at, path+".striped", "%s are inline: write more than inline.size, %s", unit.Bytes(to.StripeFrom), unit.Bytes(to.Inline.Size))
 		}
@@ -54,4 +76,18 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 			r.reportProblem(at, path+".register", "has no effect: datagrams are made in memory of their own, and with one_sided: false there are no remote accesses; leave it out")
 		}
 	})
+}
+
+// checkStaging checks that interfaces whose buffers are staged have what that takes, and nothing
+// that it excludes.
+func (r *fileReader) checkStaging(path string, n *yaml.Node) {
+	buffers, staging := mappingValue(n, "buffers"), mappingValue(n, "staging")
+	if buffers != nil && staging == nil {
+		r.reportProblem(buffers, path+".buffers", "has no effect: how the buffers are staged is not known; add staging: {fragment: ..., launch: ..., complete: ..., out: ..., in: ...}, or leave it out")
+	}
+	for _, key := range []string{"striped", "datagrams"} {
+		if staging != nil && mappingValue(n, key) != nil {
+			r.reportProblem(staging, path+".staging", "staging and %s exclude each other: leave one of them out", key)
+		}
+	}
 }

@@ -45,6 +45,7 @@ type network struct {
 	pairs         []queuePair         // with congestion control or loss: those of the last senders
 	pairNumbers   map[pairKey]int32
 	loss          lossCount
+	stagedWrites  map[pairKey]unit.Time // end of the last staged write between two hosts; nil: buffers are not staged
 
 	freeFlow, freeChunk, freeTransfer int32 // first unused elements
 }

@@ -16,11 +16,15 @@ import (
 type nic struct {
 	sendEngine, receiveEngine sim.Server
 	atomics                   core.RegisterServer
+	copyOut, copyIn           sim.Server // copy engines, where buffers are staged
 }
 
 // addNICs adds the interfaces with their buses.
 func (n *network) addNICs() {
 	n.nics = make([]nic, n.Graph.Hosts)
+	if n.NIC.Staging != nil {
+		n.stagedWrites = map[pairKey]unit.Time{}
+	}
 	if n.NIC.Registration != nil {
 		n.registered = make([]registrationCache, n.RankCount)
 	}
@@ -59,6 +63,8 @@ func (n *network) nameNICs() {
 		probe.SetServerName(&c.sendEngine, "%shost %d send engine", n.NamePrefix, h)
 		probe.SetServerName(&c.receiveEngine, "%shost %d receive engine", n.NamePrefix, h)
 		probe.SetServerName(&c.atomics.Server, "%shost %d atomics", n.NamePrefix, h)
+		probe.SetServerName(&c.copyOut, "%shost %d copy engine out", n.NamePrefix, h)
+		probe.SetServerName(&c.copyIn, "%shost %d copy engine in", n.NamePrefix, h)
 	}
 }
 
@@ -77,6 +83,10 @@ func (n *network) ringDoorbell(p *core.Port, bytes int, isInline bool) {
 func (n *network) sendByNIC(p *core.Port, pk *core.Packet) {
 	size := n.Header + len(pk.Data)
 	isInline := n.NIC.IsInline(size)
+	if n.NIC.Staging != nil && len(pk.Data) > 0 {
+		p.Charge(p.CopyTime(len(pk.Data)))
+		p.Probe.ProcessorActivityUntil(p, p.Clock, "processor.copy", model.SendActivity, len(pk.Data))
+	}
 	p.Probe.PacketSent(p, pk, "")
 	n.ringDoorbell(p, size, isInline)
 	begin, first := p.Clock, p.Clock
@@ -126,7 +136,10 @@ func (n *network) readyTime(x *transfer, position int) unit.Time {
 
 // dataReadyTime is readyTime without the interface's delay.
 func (n *network) dataReadyTime(x *transfer, position int) unit.Time {
-	if x.made == x.begin {
+	switch {
+	case x.isStaged:
+		return max(x.ready, n.stagedTime(x, position))
+	case x.made == x.begin:
 		return x.ready
 	}
 	send := n.NIC.Datagrams.Send
@@ -227,6 +240,7 @@ func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 	}
 	y := transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data), isInline: n.NIC.IsInline(len(x.Data)), ready: k.Now()}
 	y.ready += n.readLatency(y.isInline)
+	n.stageOut(&y, k.Now())
 	x.Transit.Position = 1
 	if n.writeOrders != nil {
 		n.beginDividedWrite(x, y)
@@ -242,7 +256,9 @@ func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
 	for i := range parts {
 		by := int32(n.StripeEnd(int(from), i))
 		t := n.reserveSendEngine(by, x, n.NIC.Message)
-		n.enqueueTransfer(int32(n.RankCount)+by, transfer{access: x, from: by, to: n.hostOf(x.Src), size: min(part, len(x.Data)-i*part), ready: t + n.readLatency(false)})
+		y := transfer{access: x, from: by, to: n.hostOf(x.Src), size: min(part, len(x.Data)-i*part), ready: t + n.readLatency(false)}
+		n.stageOut(&y, t)
+		n.enqueueTransfer(int32(n.RankCount)+by, y)
 	}
 }
 

@@ -30,7 +30,7 @@ func (n *network) NeedsRegistration() bool { return n.registered != nil }
 
 // RegisterMemory charges the registration of a buffer unless a registered buffer contains it.
 func (n *network) RegisterMemory(p *core.Port, b []byte) {
-	if n.registered == nil || len(b) == 0 || n.registered[int(p.ID)-n.FirstRank].use(b, n.NIC.Registration) {
+	if n.registered == nil || n.NIC.Staging != nil || len(b) == 0 || n.registered[int(p.ID)-n.FirstRank].use(b, n.NIC.Registration) {
 		return
 	}
 	p.Charge(n.NIC.Registration.Time(len(b)))

@@ -19,6 +19,12 @@ type transfer struct {
 	isInline           bool
 	ready, begin, made unit.Time
 
+	// With staged buffers.
+	isStaged        bool
+	copyBegin       unit.Time // of the first copy to host memory
+	arrived, copied int       // bytes in host memory at the receiver, and those copied from there
+	copyEnd         unit.Time // of the last copy from there
+
 	// With adaptive or sprayed routes chunks may overtake each other. A transfer ends when all its
 	// bytes and all earlier transfers between the same hosts have arrived.
 	missing  int       // bytes that have not arrived
@@ -167,6 +173,9 @@ func (n *network) continueSender(by int32, t unit.Time) {
 // routing the last chunk of a transfer arrives last.
 func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time) {
 	x := &n.transfers[i]
+	if x.isStaged {
+		t = n.stageIn(x, int(payload), t)
+	}
 	if n.openTransfers == nil {
 		if isLast {
 			n.endTransfer(i, t)
@@ -199,6 +208,9 @@ func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time)
 // endTransfer schedules the actions that follow the last byte of a transfer.
 func (n *network) endTransfer(i int32, t unit.Time) {
 	x := &n.transfers[i]
+	if n.stagedWrites != nil {
+		t = n.orderStagedWrite(x, t)
+	}
 	n.job.Probe.LastByteArrived(x.message(), t)
 	if x.packet != nil {
 		if n.nics != nil {

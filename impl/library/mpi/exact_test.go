@@ -342,6 +342,22 @@ func TestExactNIC(t *testing.T) {
 	}
 }
 
+// TestExactStaging compares remote accesses through host memory, with copy engines that are faster
+// than the links, slower, and one of each.
+func TestExactStaging(t *testing.T) {
+	g, err := topology.NewFatTree(3, 4, []int{2})
+	for _, rates := range [][2]unit.Rate{{911e6, 877e6}, {61e6, 877e6}, {911e6, 53e6}, {61e6, 53e6}} {
+		m := fabric(t, g, err)
+		f := m.Network.(*model.Fabric)
+		f.Send, f.Receive, f.Put, f.Get, f.RDMA = model.Channel{}, 0, 0, 0, false
+		f.NIC = &model.NIC{Doorbell: 71_003, Inline: model.InlineData{Size: 141, Bandwidth: 1733e6}, Bus: model.Bus{Latency: 131_009, Bandwidth: 611e6},
+			Message: 9_007, Complete: 43_019, OneSided: true, Staging: &model.Staging{Fragment: 3 * f.Chunk, Launch: 1_300_021, Complete: 410_009, Out: rates[0], In: rates[1]}}
+		for _, k := range []int{0, 100, 142, 216, f.Chunk, 3 * f.Chunk, 3*f.Chunk + 1, 12345} {
+			eachWay(t, m, odd(k%2 == 0, k%3*512), k, pair{64, 5, 62}, exact)
+		}
+	}
+}
+
 // TestExactGrants compares messages for which the receiver grants window after window, without
 // copies in between.
 func TestExactGrants(t *testing.T) {
