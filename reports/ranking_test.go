@@ -119,3 +119,28 @@ func TestCardsOfOneTransport(t *testing.T) {
 		}
 	}
 }
+
+// The bandwidth of the headline is that of the table: of consecutive messages where these were
+// measured, else of one message on its way.
+func TestBandwidthClause(t *testing.T) {
+	half := curve.Point{Bytes: 1000, Value: 10}
+	x := reportSubject{fittedPlace: &fittedPlace{}}
+	if got := strings.ReplaceAll(bandwidthClause(&x, half), format.NonBreakingSpace, " "); got != ", which is 100.0 MB/s" {
+		t.Errorf("without consecutive messages %q", got)
+	}
+	all := fittedPlaces(t3d(t).result)
+	x.fittedPlace = all[0]
+	stream := x.burstCurve()
+	for _, p := range stream.Points {
+		if p.Bytes < 1000 {
+			continue
+		}
+		want := ", and consecutive ones carry " + format.Number(float64(p.Bytes)/stream.CellOf(p.Bytes).Value) + " MB/s"
+		if got := strings.ReplaceAll(bandwidthClause(&x, curve.Point{Bytes: p.Bytes, Value: 1}), format.NonBreakingSpace, " "); got != want {
+			t.Errorf("%d bytes: %q, want %q", p.Bytes, got, want)
+		}
+	}
+	if got := bandwidthClause(&x, curve.Point{Bytes: 999999, Value: 1}); got != "" {
+		t.Errorf("a size of which no consecutive messages were measured: %q", got)
+	}
+}

@@ -262,11 +262,26 @@ func costSentence(all []reportSubject) string {
 	}
 	if to > from {
 		text += fmt.Sprintf("; one of %s takes %s", format.Size(to), takes(large))
-		if len(known) == 1 && known[0].large.Value > 0 {
-			text += ", which is " + formatAmount(float64(to)/known[0].large.Value, compare.MegabytesPerSecond)
+		if len(known) == 1 {
+			text += bandwidthClause(known[0].reportSubject, known[0].large)
 		}
 	}
 	return strings.TrimSpace(rankingSentence(all) + " " + text + ".")
+}
+
+// bandwidthClause says the bandwidth of messages of a size as the table of latency and bandwidth
+// does: of consecutive messages or, if these were not measured, of one on its way.
+func bandwidthClause(x *reportSubject, oneWay curve.Point) string {
+	if stream := x.burstCurve(); stream != nil {
+		if c := stream.CellOf(oneWay.Bytes); c != nil && c.Value > 0 {
+			return ", and consecutive ones carry " + formatAmount(float64(oneWay.Bytes)/c.Value, compare.MegabytesPerSecond)
+		}
+		return ""
+	}
+	if !(oneWay.Value > 0) {
+		return ""
+	}
+	return ", which is " + formatAmount(float64(oneWay.Bytes)/oneWay.Value, compare.MegabytesPerSecond)
 }
 
 // keyNumbers are the most important parameters.
