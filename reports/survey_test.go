@@ -132,6 +132,7 @@ func TestSurveyPage(t *testing.T) {
 		pagetest.NewFault("no width at all, and too light a colour", pagetest.AddStyleRules("svg.half{display:none!important}.doubt{color:#fc9!important}"), 1400, false, "overheads: 0 charts, want 2", "contrast: T"),
 		pagetest.NewFault("halves that need a wide window", pagetest.AddStyleRules(".halves{grid-template-columns:34rem 34rem!important}"), 380, true, "pixels wider than the window"),
 	)
+	p.CheckSizeRanges(t)
 }
 
 // TestHostileSurvey: whatever stands in names and facts, the page shows it as text, and files have

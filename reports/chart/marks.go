@@ -20,6 +20,7 @@ import (
 //	data-optional    of an entry: its series is hidden until the reader switches it on
 //	data-kind        the kind of a series, which may have an entry in the legend too
 //	class zoom       what moves when a time line is zoomed
+//	class lanes      what follows the horizontal axis of the first plot, and keeps its height
 //	data-tip         what a part is, in words
 //
 // On other canvases they draw the same without marks.

@@ -105,13 +105,15 @@ func (p StackedPlot) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas)
 	c.FillText(withAlignment(axisNameStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
 	y -= lineHeight/2 + laneRowHeight/2 + 2
 	for _, l := range p.Lanes {
-		for _, r := range l.SizeRanges {
-			from, to := at(r[0]), at(r[1])
-			c.FillPolygon(l.Color, []vg.Point{{X: from - 1, Y: y - 3}, {X: to + 1, Y: y - 3}, {X: to + 1, Y: y + 3}, {X: from - 1, Y: y + 3}})
-		}
-		for _, k := range l.DeclaredLimits {
-			c.StrokeLine2(draw.LineStyle{Color: Black, Width: 1.6}, at(k), y-laneRowHeight/2, at(k), y+laneRowHeight/2)
-		}
+		drawWithAttributes(c, `class="lanes"`, func() {
+			for _, r := range l.SizeRanges {
+				from, to := at(r[0]), at(r[1])
+				c.FillPolygon(l.Color, []vg.Point{{X: from - 1, Y: y - 3}, {X: to + 1, Y: y - 3}, {X: to + 1, Y: y + 3}, {X: from - 1, Y: y + 3}})
+			}
+			for _, k := range l.DeclaredLimits {
+				c.StrokeLine2(draw.LineStyle{Color: Black, Width: 1.6}, at(k), y-laneRowHeight/2, at(k), y+laneRowHeight/2)
+			}
+		})
 		y -= laneRowHeight
 	}
 }

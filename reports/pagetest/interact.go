@@ -29,6 +29,7 @@ type pointChart struct {
 		Places [][2]float64
 		Shown  bool
 	}
+	Lanes   []float64  // widths of what is drawn beside the plot along its horizontal axis
 	Entry   [2]float64 // in the legend, of the first series
 	Pressed string
 	Button  [2]float64 // of the vertical axis
@@ -48,16 +49,10 @@ type timelineChart struct {
 // changed and time lines zoomed. Then it breaks the page's script, and each time that must be
 // noticed.
 func (p *Page) CheckInteraction(t *testing.T) {
-	b := openBrowser(t)
-	for _, width := range []int64{390, 1300} {
-		t.Run(fmt.Sprint("used-", width), func(t *testing.T) {
-			t.Parallel()
-			for _, problem := range b.useCharts(t, filepath.Join(p.Dir, "index.html"), width) {
-				t.Error(problem)
-			}
-		})
-	}
-	for i, x := range []struct{ name, was, is, want string }{
+	p.checkUse(t, func(u *pageUser) {
+		u.usePointChart()
+		u.useTimelineChart()
+	}, []scriptFault{
 		{"values missing", "this.tip.hidden = !words", "this.tip.hidden = true", "the pointer is near"},
 		{"wrong point", "if (d < least)", "if (d > 20 && d < least)", "the pointer is near"},
 		{"nothing hidden", "e.style.display = off ? 'none' : ''", "0", "is shown, want hidden"},
@@ -65,7 +60,39 @@ func (p *Page) CheckInteraction(t *testing.T) {
 		{"no zoom", "plot.x = whole.with({ from, to: from + span })", "0", "zoomed"},
 		{"deaf to keys", "svg.addEventListener('keydown'", "svg.addEventListener('nothing'", "arrow keys"},
 		{"legend deaf to keys", "if (k.key !== 'Enter' && k.key !== ' ') return", "return", "by keyboard"},
-	} {
+	})
+}
+
+// CheckSizeRanges drags over part of a chart with ranges of sizes below the plot, which must follow
+// its axis.
+func (p *Page) CheckSizeRanges(t *testing.T) {
+	p.checkUse(t, func(u *pageUser) {
+		before := evaluateScript[*pointChart](u, "plotted()")
+		if before == nil || len(before.Lanes) == 0 {
+			u.reportProblem("no chart with ranges of sizes")
+			return
+		}
+		u.dragPointChart(before)
+	}, []scriptFault{{"ranges stay", "c + x(+a) + ' '", "c + (more ? a : x(+a)) + ' '", "ranges of sizes below the plot"}})
+}
+
+// scriptFault is a fault that is made in the script of a page, and part of the complaint that it
+// must cause.
+type scriptFault struct{ name, was, is, want string }
+
+// checkUse uses a page on a phone and in a wide window. Then it breaks the page's script, and each
+// time that must be noticed.
+func (p *Page) checkUse(t *testing.T, use func(*pageUser), faults []scriptFault) {
+	b := openBrowser(t)
+	for _, width := range []int64{390, 1300} {
+		t.Run(fmt.Sprint("used-", width), func(t *testing.T) {
+			t.Parallel()
+			for _, problem := range b.usePage(t, filepath.Join(p.Dir, "index.html"), width, use) {
+				t.Error(problem)
+			}
+		})
+	}
+	for i, x := range faults {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			page := p.Files["index.html"]
@@ -76,23 +103,22 @@ func (p *Page) CheckInteraction(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Replace(page, x.was, x.is, 1)), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if found := strings.Join(b.useCharts(t, path, 1300), "\n"); !strings.Contains(found, x.want) {
+			if found := strings.Join(b.usePage(t, path, 1300, use), "\n"); !strings.Contains(found, x.want) {
 				t.Errorf("found %q, want %q", found, x.want)
 			}
 		})
 	}
 }
 
-// useCharts uses the charts of a page and returns what does not work.
-func (b browserSession) useCharts(t *testing.T, path string, width int64) (wrong []string) {
+// usePage uses a page and returns what does not work.
+func (b browserSession) usePage(t *testing.T, path string, width int64, use func(*pageUser)) (wrong []string) {
 	t.Helper()
 	ctx, address, heard, end := b.openTab(t, path)
 	defer end()
 	u := pageUser{t: t, ctx: ctx}
 	u.act(chromedp.EmulateViewport(width, 50000), chromedp.Navigate(address)) // so high that nothing needs to be scrolled to
 	evaluateScript[int](&u, "openFolds()")
-	u.usePointChart()
-	u.useTimelineChart()
+	use(&u)
 	return append(heard(), u.problems...)
 }
 
@@ -229,8 +255,17 @@ func (u *pageUser) dragPointChart(before *pointChart) {
 	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, from[0]+1, from[1], pressed))
 	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, to[0]+1, from[1], pressed))
 	u.act(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, to[0]+1, from[1], pressed))
-	if now := places(); now[1][0]-now[0][0] < 1.5*(to[0]-from[0]) {
-		u.reportProblem("%s: dragged from %v to %v: these are at %v and %v", before.Figure, from, to, now[0], now[1])
+	now := evaluateScript[*pointChart](u, "plotted()")
+	dragged := now.Series[0].Places
+	factor := (dragged[1][0] - dragged[0][0]) / (to[0] - from[0])
+	if factor < 1.5 {
+		u.reportProblem("%s: dragged from %v to %v: these are at %v and %v", before.Figure, from, to, dragged[0], dragged[1])
+	}
+	for i, width := range now.Lanes {
+		if want := factor * before.Lanes[i]; math.Abs(width-want) > 0.5+0.02*want {
+			u.reportProblem("%s: dragged: ranges of sizes below the plot are %.1f pixels wide, want %.1f", before.Figure, width, want)
+			break
+		}
 	}
 	u.act(chromedp.MouseClickXY(from[0], from[1], chromedp.ClickCount(2)))
 	if now := places(); math.Hypot(now[1][0]-to[0], now[1][1]-to[1]) > 0.1 {

@@ -23,7 +23,8 @@
 			if (series.some(s => Math.max(...s.values.map(v => v[1])) < 2 * Math.min(...s.values.map(v => v[1])))) continue; // too flat to see anything move
 			const entry = [...svg.querySelectorAll('g.entry')].find(e => e.dataset.series === series[0].name), r = entry.getBoundingClientRect();
 			const button = [...figure.querySelectorAll('button')].find(b => b.textContent === 'Log y')?.getBoundingClientRect() ?? r;
-			return { figure: figure.id, series, entry: [r.left + r.width / 2, r.top + r.height / 2], pressed: entry.getAttribute('aria-pressed') ?? '', button: [button.left + button.width / 2, button.top + button.height / 2], said: this.said(figure) };
+			const lanes = [...svg.querySelectorAll('g.lanes path')].map(p => { const xs = this.absolute(svg, p).map(q => q[0]); return Math.max(...xs) - Math.min(...xs); });
+			return { figure: figure.id, series, lanes, entry: [r.left + r.width / 2, r.top + r.height / 2], pressed: entry.getAttribute('aria-pressed') ?? '', button: [button.left + button.width / 2, button.top + button.height / 2], said: this.said(figure) };
 		}
 		return null;
 	},

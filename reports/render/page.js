@@ -66,20 +66,22 @@
 			this.y = this.drawnY = new Axis(axes.dataset.y, bottom, top);
 			this.parts = []; // what moves with the axes
 			this.groups = []; // that have it
+			this.lanes = []; // groups of which the horizontal axis moves what is there, and nothing the height
 		}
 		take(group) {
-			this.groups.push(group);
+			const isLane = group.matches('.lanes');
+			(isLane ? this.lanes : this.groups).push(group);
 			for (const e of group.querySelectorAll('path,text')) {
-				if (e.tagName === 'path') this.parts.push([e, e.getAttribute('d')]);
+				if (e.tagName === 'path') this.parts.push([e, e.getAttribute('d'), isLane]);
 				else this.parts.push([e, +e.getAttribute('x') + +e.getAttribute('textLength') / 2, +e.getAttribute('textLength') / 2]);
 			}
 		}
 		// Only what is absolute is moved: shapes of points keep their form.
 		move() {
 			const x = p => this.x.at(this.drawnX.value(p)).toFixed(2), y = p => this.y.at(this.drawnY.value(p)).toFixed(2);
-			for (const [e, from, half] of this.parts) {
-				if (e.tagName === 'path') e.setAttribute('d', from.replace(/([ML])(-?[\d.]+) (-?[\d.]+)/g, (_, c, a, b) => c + x(+a) + ' ' + y(+b)));
-				else e.setAttribute('x', x(from) - half);
+			for (const [e, from, more] of this.parts) {
+				if (e.tagName === 'path') e.setAttribute('d', from.replace(/([ML])(-?[\d.]+) (-?[\d.]+)/g, (_, c, a, b) => c + x(+a) + ' ' + (more ? b : y(+b))));
+				else e.setAttribute('x', x(from) - more);
 			}
 			const { left, right, top, bottom } = this.room;
 			this.axes.replaceChildren();
@@ -224,9 +226,9 @@
 			svg.setAttribute('aria-description', 'Arrow keys go from value to value.');
 			for (const e of svg.querySelectorAll('g.entry')) this.entry(e);
 			let plot = null;
-			for (const e of svg.querySelectorAll('g.axes,g[data-series]:not(.entry),g.zoom')) {
+			for (const e of svg.querySelectorAll('g.axes,g[data-series]:not(.entry),g.zoom,g.lanes')) {
 				if (e.matches('.axes')) plot = this.plots.find(p => p.axes === e);
-				else if (e.matches('.zoom')) this.plots[0]?.take(e);
+				else if (e.matches('.zoom,.lanes')) this.plots[0]?.take(e);
 				else plot?.take(e);
 			}
 			this.ring = make('circle', { class: 'ring', r: 7, visibility: 'hidden' });
@@ -260,10 +262,15 @@
 		cut(plot) {
 			if (plot.clip) return;
 			const { left, right, top, bottom } = plot.room;
-			plot.clip = make('clipPath', { id: 'clip-' + ++clips });
-			plot.clip.append(make('rect', { x: left, y: top - 4, width: right - left, height: bottom - top + 8 }));
-			this.svg.prepend(plot.clip);
-			for (const g of plot.groups) g.setAttribute('clip-path', `url(#${plot.clip.id})`);
+			const clip = (groups, y, height) => {
+				const path = make('clipPath', { id: 'clip-' + ++clips });
+				path.append(make('rect', { x: left, y, width: right - left, height }));
+				this.svg.prepend(path);
+				for (const g of groups) g.setAttribute('clip-path', `url(#${path.id})`);
+				return path;
+			};
+			plot.clip = clip(plot.groups, top - 4, bottom - top + 8);
+			clip(plot.lanes, 0, this.svg.viewBox.baseVal.height);
 			this.detail?.group.setAttribute('clip-path', `url(#${plot.clip.id})`);
 		}
 		place(e) {
