@@ -42,6 +42,19 @@ func (z rankedZone) meanRatio() float64 {
 	return math.Exp(sum / float64(len(z.logRatios)))
 }
 
+// formatRatios returns the mean of the ratios of times, or their range if they are far apart.
+func (z rankedZone) formatRatios() string {
+	least, most := math.Exp(slices.Min(z.logRatios)), math.Exp(slices.Max(z.logRatios))
+	if most > maxRatioSpread*least {
+		return format.WithDecimals(least, 1) + " to " + format.WithDecimals(most, 1)
+	}
+	return format.WithDecimals(z.meanRatio(), 1)
+}
+
+// maxRatioSpread is how many times as high as the least the highest ratio of times may be for their
+// mean to stand for them.
+const maxRatioSpread = 1.25
+
 // minRankedRatio is the ratio of times from which on one subject is faster than another.
 const minRankedRatio = 1.02
 
@@ -113,7 +126,7 @@ func describeRanking(zones []rankedZone, nameOf func(subject int) string) string
 			if len(names) > 1 {
 				verb = "are"
 			}
-			part = fmt.Sprintf("%s %s %s times as fast as %s", strings.Join(names, " and "), verb, format.WithDecimals(z.meanRatio(), 1), nameOf(z.next))
+			part = fmt.Sprintf("%s %s %s times as fast as %s", strings.Join(names, " and "), verb, z.formatRatios(), nameOf(z.next))
 		}
 		if i == 0 && z.sizes == 1 && len(zones) > 1 {
 			part += " at " + format.Size(z.to)
@@ -174,13 +187,20 @@ const minSoundShare = 2.0 / 3
 // verdictOf says in a word and a reason how far the numbers of a transport can be trusted.
 func (s transportComparison) verdictOf(i int) doc.KeyNumber {
 	out := doc.KeyNumber{Name: s.subjects[i].name + ", trust", Value: "sound", Tone: doc.GoodTone, IsTrust: true}
-	sound, all := s.countSound(i)
+	sound, unknown, all := s.countSound(i)
 	var reasons []string
 	if s.subjects[i].factValues("spoiled") != "" {
 		reasons = append(reasons, "the machine was busy")
 	}
 	if float64(sound) < minSoundShare*float64(all) {
-		reasons = append(reasons, fmt.Sprintf("only %d of %d numbers are sound", sound, all))
+		reason := fmt.Sprintf("only %d of %d numbers are sound", sound, all)
+		if sound == 0 {
+			reason = fmt.Sprintf("none of %d numbers is sound", all)
+		}
+		if unknown > 0 {
+			reason += fmt.Sprintf(", and %d not identifiable from these samples", unknown)
+		}
+		reasons = append(reasons, reason)
 	}
 	if len(reasons) > 0 {
 		out.Value, out.Tone, out.Note = "weak", doc.BadTone, strings.Join(reasons, "; ")
@@ -190,17 +210,23 @@ func (s transportComparison) verdictOf(i int) doc.KeyNumber {
 	return out
 }
 
-// countSound returns how many of the main numbers of a transport are sound, and how many there are.
-func (s transportComparison) countSound(i int) (sound, all int) {
+// countSound returns how many of the main numbers of a transport are sound, how many these samples
+// do not tell, and how many there are.
+func (s transportComparison) countSound(i int) (sound, unknown, all int) {
 	for _, x := range s.mainRows() {
 		for _, r := range x.Values {
 			if r.SubjectIndex != i {
 				continue
 			}
-			if all++; r.Verdict == params.GoodVerdict {
+			all++
+			switch r.Verdict {
+			case params.GoodVerdict:
 				sound++
+			case params.WeakVerdict, params.BadVerdict:
+			default:
+				unknown++
 			}
 		}
 	}
-	return sound, all
+	return sound, unknown, all
 }

@@ -57,6 +57,25 @@ func TestDescribeRanking(t *testing.T) {
 	}
 }
 
+// Ratios that are far apart are told as a range.
+func TestFormatRatios(t *testing.T) {
+	for _, x := range []struct {
+		ratios []float64
+		want   string
+	}{
+		{[]float64{2, 2.4}, "2.2"},
+		{[]float64{42, 97, 33}, "33.0 to 97.0"},
+	} {
+		var z rankedZone
+		for _, r := range x.ratios {
+			z.logRatios = append(z.logRatios, math.Log(r))
+		}
+		if got := z.formatRatios(); got != x.want {
+			t.Errorf("%v: %s, want %s", x.ratios, got, x.want)
+		}
+	}
+}
+
 // One number has one value: the half round trip of 8 bytes is the same in the first sentences, the
 // cards, the table of latencies and the parameters side by side. Beside it stands a verdict.
 func TestOneLatency(t *testing.T) {
