@@ -72,7 +72,11 @@ func (r *Report) Document() *doc.Document {
 		r.addEmulation(d, places, warnings)
 	}
 	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: reportTerms})
-	d.FoldSections("messages", "contrast", "parameters", "trust")
+	parameterSection := "parameters"
+	if r.SideBySide != nil {
+		parameterSection = "contrast" // which has them too
+	}
+	d.FoldSections("messages", parameterSection, "trust")
 	return d
 }
 
