@@ -205,8 +205,13 @@ func TestFormsOfATrace(t *testing.T) {
 {"id": "5", "name": "ar", "type": "COMM_COLL_NODE", "dataDeps": ["3"], "attr": [{"name": "comm_type", "int64Val": "6"}, {"name": "comm_size", "int64Val": "80"}, {"name": "tid", "int64Val": "9"}]}`
 	graph := `{"workload_graph": [{"Id": 3, "Name": "c", "NodeType": 4, "runtime": 4, "tid": 7},
 {"Id": 5, "Name": "ar", "NodeType": 7, "data_deps": [3], "comm_type": 6, "comm_size": 80, "tid": 9}], "ngpus": 8}`
+	files := []string{string(protobuf), "\n " + objects, graph}
+	for _, length := range []byte{'\t', '\n', '\r', ' ', '[', '{', '#'} { // of the first message, whose code may be that of other forms
+		first := protowire.AppendString(protowire.AppendTag([]byte{length}, 1, protowire.BytesType), strings.Repeat("4", int(length)-2))
+		files = append(files, string(append(first, protobuf[1+protobuf[0]:]...)))
+	}
 	var first string
-	for _, file := range []string{string(protobuf), objects, graph} {
+	for _, file := range files {
 		w, _, err := read(Options{Ranks: 4}, []byte(file))
 		if err != nil {
 			t.Fatal(err)

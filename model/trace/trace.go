@@ -8,6 +8,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -152,6 +153,21 @@ func assignRanks(files []rankFile, ranks int) error {
 	return nil
 }
 
+// maxHeadBytes is how much of a file is looked at to tell its form.
+const maxHeadBytes = 512
+
+// beginsJSON reports whether the beginning of a file is that of an object or a list. A protobuf
+// file begins with the length of a message, which may be the code of a space or of a bracket.
+func beginsJSON(head []byte) bool {
+	const space = " \t\r\n"
+	head = bytes.TrimLeft(head, space)
+	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
+		return false
+	}
+	head = bytes.TrimLeft(head[1:], space)
+	return len(head) == 0 || bytes.IndexByte([]byte(`"{[]}`), head[0]) >= 0
+}
+
 // readFile reads a file in the form that its beginning shows.
 func readFile(f File) (r rankFile, err error) {
 	r.name = f.Name
@@ -160,15 +176,15 @@ func readFile(f File) (r rankFile, err error) {
 		return r, err
 	}
 	b := bufio.NewReaderSize(in, 64<<10)
-	head, err := b.Peek(len(mpiRecordBegin))
+	head, err := b.Peek(maxHeadBytes)
 	switch {
 	case len(head) == 0 && errors.Is(err, io.EOF):
 		return r, fmt.Errorf("%s: an empty file", f.Name)
 	case err != nil && !errors.Is(err, io.EOF):
 		return r, fmt.Errorf("%s: %w", f.Name, err)
-	case head[0] == '{' || head[0] == '[' || head[0] == ' ' || head[0] == '\n':
+	case beginsJSON(head):
 		r.nodes, err = readJSON(b, f.Name)
-	case string(head) == mpiRecordBegin:
+	case bytes.HasPrefix(head, []byte(mpiRecordBegin)):
 		r.calls, err = readCalls(b, f.Name)
 	default:
 		r.nodes, err = readProtobuf(b, f.Name)
