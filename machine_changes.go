@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/model/platform/edit"
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/topology"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // MachineChanges say how a simulated machine differs from its platform's file.
@@ -97,6 +98,18 @@ func changeBuffers(p *platform.Platform, buffers string) (*platform.Platform, er
 	changed := *p
 	changed.Machine = m
 	return &changed, nil
+}
+
+// checkBuffersUsed returns an error for buffers of a kind in a job whose ranks are all in one node:
+// its GPUs copy by themselves, whatever the kind.
+func checkBuffersUsed(buffers string, m *model.Machine, ranks int) error {
+	if buffers == "" || m.Nodes == nil {
+		return nil
+	}
+	if _, end := m.RanksOfNode(ranks, 0); end < ranks {
+		return nil
+	}
+	return &OptionError{"Buffers", buffers, fmt.Errorf("it has no effect within a node, and all %s are in one node of %s: take more ranks", format.Plural(ranks, "rank"), m.Name)}
 }
 
 // Quantities of a machine that are not a single number of its file.

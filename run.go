@@ -72,6 +72,9 @@ func Run(ctx context.Context, o RunOptions, program func(*mpi.Comm) error) (*Exe
 	if err != nil {
 		return nil, err
 	}
+	if err := checkBuffersUsed(o.Buffers, known.Machine, job.Ranks); err != nil {
+		return nil, err
+	}
 	e := &Execution{name: "program", title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, known.Machine.Name, job.Library.Name)}
 	if job.CheckMode, err = parseCheck(o.Check); err != nil {
 		return nil, err

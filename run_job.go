@@ -57,6 +57,9 @@ func (o *ProgramOptions) newRun(ctx context.Context, p *program.Program, known *
 	}
 	r := &programRun{ProgramOptions: o, program: loaded, settings: s, close: closing, outcome: &Execution{}}
 	if r.job, err = o.openJob(known, loaded, s.SpareRanks, placement); err == nil {
+		err = checkBuffersUsed(o.Buffers, r.job.Platform.Machine, r.job.Ranks)
+	}
+	if err == nil {
 		err = r.setUpJob()
 	}
 	if err != nil {

@@ -128,6 +128,9 @@ func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value st
 		}
 		return flow.Machine{Library: library}, p.Machine, err
 	}
+	if err := checkBuffersUsed(o.Buffers, p.Machine, ranks); err != nil {
+		return flow.Machine{}, nil, err
+	}
 	m, _, err := CollectiveOptions{Platform: o.Platform, Library: o.Library, Ranks: ranks, changed: p}.model(ctx)
 	m.Copying = nil // collective operations of training are in place
 	return flow.Machine{Machine: m.Machine, Nodes: m.nodes, ProcessorTimes: processorTimes(p.Machine, m.calibrated, ranks), ArrivalRail: arrivalRail(p.Machine)}, p.Machine, err

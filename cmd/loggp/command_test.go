@@ -41,6 +41,7 @@ func TestMisuse(t *testing.T) {
 		{"run --platform start-x --place 8+8+8+1 ring", 2, []string{"placement 8+8+8+1", "4 nodes: start-x has 3"}},
 		{"run --platform start-x --place 1+1 -n 3 ring", 2, []string{"--place 1+1: it has 2 ranks, and the run has 3"}},
 		{"run --platform start-x --place 2,1+1 --profile ring", 2, []string{"--profile", "one placement"}},
+		{"run --platform dgx-h100 -n 8 --buffers staged ring", 2, []string{"--buffers staged", "all 8 ranks are in one node of dgx-h100"}},
 		{"measure --platform shm --hosts a", 2, []string{"--hosts", "--platform tcp"}},
 		{"measure --platform mpi --hosts a", 2, []string{"--hosts", "has nothing of the kind"}},
 		{"measure --platform t3d --expect 1", 2, []string{"--expect", "t3d is emulated"}},
