@@ -16,6 +16,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -408,6 +409,9 @@ func TestIdleConnectionsAreEvictedFirst(t *testing.T) {
 	l := listen(t, token, id)
 	slow := &interruptedWriter{Conn: dialListener(t, l)}
 	slow.meanwhile = func() {
+		for !hasBegunHandshake(l) { // at load the listener may take long to see it
+			time.Sleep(time.Millisecond)
+		}
 		for range 5 * maxBacklog {
 			dialListener(t, l)
 		}
@@ -415,6 +419,13 @@ func TestIdleConnectionsAreEvictedFirst(t *testing.T) {
 	if err := requestConnection(tls.Client(slow, mustTLSConfig(t, token)), id); err != nil {
 		t.Error(err)
 	}
+}
+
+// hasBegunHandshake reports whether the listener has received something from a connection.
+func hasBegunHandshake(l *Listener) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.backlog, func(c *recordReader) bool { return c.hasReceived.Load() })
 }
 
 // The same holds where the process may open few files. The listener is this test in another
