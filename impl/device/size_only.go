@@ -31,6 +31,14 @@ func SizeOnly(b []byte) []byte {
 	return b
 }
 
+// SizeOnlyIf returns b, as size-only data if sizeOnly is true.
+func SizeOnlyIf(sizeOnly bool, b []byte) []byte {
+	if sizeOnly {
+		return SizeOnly(b)
+	}
+	return b
+}
+
 // IsSizeOnly reports whether x is size-only data. Only bytes can be.
 func IsSizeOnly[T any](x []T) bool { return uint64(cap(x)) >= sizeOnlyMark }
 
@@ -42,11 +50,7 @@ func ClearSizeOnly(b []byte) []byte {
 
 // NewBytes allocates n bytes, which are size-only if like is.
 func NewBytes(n int, like []byte) []byte {
-	b := make([]byte, n)
-	if IsSizeOnly(like) {
-		b = SizeOnly(b)
-	}
-	return b
+	return SizeOnlyIf(IsSizeOnly(like), make([]byte, n))
 }
 
 // CloneBytes returns a copy of b.

@@ -145,10 +145,7 @@ func (r *Rank) ReserveBuffered(o *Op, n int) []byte {
 			a.messagesInBuffer++
 			o.bufferOffset, o.attachedBuffer = int32(at), a
 			o.flags |= opDetached
-			if device.IsSizeOnly(o.Buf) {
-				return device.SizeOnly(a.memory[at : at+n])
-			}
-			return a.memory[at : at+n]
+			return device.SizeOnlyIf(device.IsSizeOnly(o.Buf), a.memory[at:at+n])
 		}
 		if a.grows && len(a.memory)+n+BufferedOverhead <= math.MaxInt32/2 {
 			a.memory = make([]byte, 2*(len(a.memory)+n+BufferedOverhead)) // messages in the old memory keep it
@@ -185,7 +182,7 @@ func (r *Rank) NewDetachedSend(o *Op) *Op {
 // virtual time: the system below has already copied the data in the calls that sent it, and
 // retransmits its own copy.
 func (r *Rank) CopyDetachedSendData(o *Op) {
-	b := r.ScratchBufferFor(len(o.Buf), device.IsSizeOnly(o.Buf))
+	b := device.SizeOnlyIf(device.IsSizeOnly(o.Buf), r.ScratchBuffer(len(o.Buf)))
 	device.CopyBytes(b, o.Buf)
 	o.Buf, o.isBufOfRank = b, true
 }

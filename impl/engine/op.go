@@ -221,12 +221,3 @@ func (r *Rank) ScratchBuffer(n int) []byte {
 
 // ReleaseScratch takes back memory of ScratchBuffer.
 func (r *Rank) ReleaseScratch(b []byte) { r.scratch = append(r.scratch, device.ClearSizeOnly(b)) }
-
-// ScratchBufferFor is ScratchBuffer(n) for data that is size-only or not.
-func (r *Rank) ScratchBufferFor(n int, sizeOnly bool) []byte {
-	b := r.ScratchBuffer(n)
-	if sizeOnly {
-		b = device.SizeOnly(b)
-	}
-	return b
-}

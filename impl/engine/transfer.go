@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/loggp/loggp/model"
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+)
 
 // Send sends buf and returns when the rank may reuse it, according to the mode.
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
@@ -82,7 +85,7 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 	if r.overlapChecker != nil {
 		r.checkNotBeingReceived(appendLayoutIntervals(nil, x, nil)...)
 	}
-	buf := r.ScratchBufferFor(x.Len(), x.IsSizeOnly())
+	buf := device.SizeOnlyIf(x.IsSizeOnly(), r.ScratchBuffer(x.Len()))
 	x.Gather(buf)
 	return buf, true
 }
@@ -149,7 +152,7 @@ func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 func (r *Rank) setReceiveLayout(o *Op, x Layout) {
 	flat, ok := x.ContiguousBytes()
 	if !ok {
-		flat = r.ScratchBufferFor(x.Len(), x.IsSizeOnly())
+		flat = device.SizeOnlyIf(x.IsSizeOnly(), r.ScratchBuffer(x.Len()))
 	}
 	o.Buf, o.Signature, o.layout, o.isBufOfRank = flat, 0, x, !ok
 }

@@ -1,6 +1,9 @@
 package program
 
-import "github.com/loggp/loggp/impl/library/mpi"
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/library/mpi"
+)
 
 // broadcastsProgram lets each rank in turn broadcast, as Husbands and Hoe 1998, table 3, do with a
 // megabyte.
@@ -14,7 +17,7 @@ var broadcastsProgram = Program{
 }
 
 func runBroadcasts(c *mpi.Comm, s Settings) error {
-	b := s.message(make([]byte, s.Size))
+	b := device.SizeOnlyIf(s.SizeOnly, make([]byte, s.Size))
 	for round := range s.Rounds {
 		for root := range c.Size() {
 			if c.Rank() == root && !s.SizeOnly {

@@ -3,6 +3,7 @@ package program
 import (
 	"errors"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -49,7 +50,7 @@ func multiplyRows(c *mpi.Comm, s Settings, a, product []float64) {
 		var moves []mpi.Request
 		if turn < p-1 {
 			l, h := splitRange(n, p, (owner-1+p)%p)
-			moves = []mpi.Request{mpi.Irecv(c, s.message(mpi.BytesOf(coming[:(h-l)*n])), before, turn), mpi.Isend(c, s.message(mpi.BytesOf(have[:(hi-lo)*n])), next, turn)}
+			moves = []mpi.Request{mpi.Irecv(c, device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(coming[:(h-l)*n])), before, turn), mpi.Isend(c, device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(have[:(hi-lo)*n])), next, turn)}
 		}
 		for i := range len(a) / n {
 			for k := lo; k < hi; k++ {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program/cprog"
 	"github.com/loggp/loggp/impl/program/npb"
@@ -180,14 +179,6 @@ func withoutResult(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Sett
 // chargeOperations occupies the processor for a number of operations.
 func chargeOperations(c *mpi.Comm, s Settings, operations int) {
 	c.Compute(s.OperationTime.Times(operations))
-}
-
-// message returns memory of a program for messages, as the program is to pass it to MPI.
-func (s Settings) message(b []byte) []byte {
-	if s.SizeOnly {
-		b = device.SizeOnly(b)
-	}
-	return b
 }
 
 // splitRange returns a rank's part of n items: those from first to end−1. Parts are as equal as

@@ -1,6 +1,9 @@
 package program
 
-import "github.com/loggp/loggp/impl/library/mpi"
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/library/mpi"
+)
 
 var ringProgram = Program{
 	Name: "ring", Description: "numbers pass through all ranks, and each rank adds its own",
@@ -9,7 +12,7 @@ var ringProgram = Program{
 
 func runRing(c *mpi.Comm, s Settings) error {
 	x := make([]int64, s.Size)
-	message := s.message(mpi.BytesOf(x))
+	message := device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(x))
 	before, next := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
 	for range s.Rounds {
 		if c.Rank() > 0 {

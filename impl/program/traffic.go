@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -109,10 +110,10 @@ func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 		}
 	}
 	window := min(maxMessagesUnderWay, s.Rounds)
-	out, in := s.newMessages(window), make([][][]byte, len(sources))
+	out, in := s.newMessageBuffers(window), make([][][]byte, len(sources))
 	sends, receives := make([]mpi.Request, window), make([][]mpi.Request, len(sources))
 	for i, src := range sources {
-		in[i], receives[i] = s.newMessages(window), make([]mpi.Request, window)
+		in[i], receives[i] = s.newMessageBuffers(window), make([]mpi.Request, window)
 		for k := range window {
 			receives[i][k] = mpi.Irecv(c, in[i][k], src, 0)
 		}
@@ -181,11 +182,11 @@ func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.
 	return all
 }
 
-// newMessages returns memory for n messages.
-func (s Settings) newMessages(n int) [][]byte {
+// newMessageBuffers returns memory for n messages.
+func (s Settings) newMessageBuffers(n int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
-		all[i] = s.message(make([]byte, s.Size))
+		all[i] = device.SizeOnlyIf(s.SizeOnly, make([]byte, s.Size))
 	}
 	return all
 }

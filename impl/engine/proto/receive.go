@@ -126,7 +126,7 @@ func (e *Engine) queueUnexpected(x match.Envelope, m *firstPacket) {
 	switch n := len(m.data); {
 	case n == 0:
 	case device.IsSizeOnly(m.data):
-		e.rank.Copy(m.data, m.data)
+		e.rank.Copy(m.data, m.data) // takes the time of the copy
 	default:
 		if cap(k.dataBuffer) < n {
 			k.dataBuffer = make([]byte, n)

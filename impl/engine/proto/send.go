@@ -102,7 +102,7 @@ func (e *Engine) copyFirst(mode model.Mode, size int, dst int32, data []byte) (b
 	for i, rules := 0, e.job.rules[mode][e.tier(dst)]; i < len(rules); i++ {
 		if r := &rules[i]; r.maxBytes < 0 || size <= r.maxBytes {
 			if r.copyFirst {
-				bounce = e.rank.ScratchBufferFor(len(data), device.IsSizeOnly(data))
+				bounce = device.SizeOnlyIf(device.IsSizeOnly(data), e.rank.ScratchBuffer(len(data)))
 				e.rank.Copy(bounce, data)
 			}
 			return bounce

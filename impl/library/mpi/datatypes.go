@@ -58,11 +58,7 @@ func BufferOf[T Element](x []T) Buffer {
 // layout a datatype describes.
 func BytesOf[T any](x []T) []byte {
 	var one T
-	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
-	if device.IsSizeOnly(x) {
-		b = device.SizeOnly(b)
-	}
-	return b
+	return device.SizeOnlyIf(device.IsSizeOnly(x), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one))))
 }
 
 // SliceOf converts bytes to elements. It is the inverse of BytesOf.

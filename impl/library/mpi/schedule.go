@@ -63,9 +63,9 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective
 		if j.Bytes > len(r.state.scratchBuffer) {
 			r.state.scratchBuffer = make([]byte, j.Bytes)
 		}
-		out = r.markSizeOnly(r.state.scratchBuffer[:j.Bytes]) // a rank without a result uses Out as work space
+		out = device.SizeOnlyIf(r.isSizeOnly, r.state.scratchBuffer[:j.Bytes]) // a rank without a result uses Out as work space
 	}
-	r.areaMemory = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.markSizeOnly(r.state.workBuffer)}
+	r.areaMemory = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: device.SizeOnlyIf(r.isSizeOnly, r.state.workBuffer)}
 	r.schedule.Performer, r.inUse = r, true
 	a.RunSchedule(j, r.rank, &r.schedule)
 	r.areaMemory, r.inUse = [3][]byte{}, false
@@ -125,17 +125,9 @@ func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 			work = slices.Grow(work, end-len(work)) // Grow keeps the contents
 		}
 		r.state.workBuffer = work[:cap(work)]
-		r.areaMemory[collective.Tmp] = r.markSizeOnly(r.state.workBuffer)
+		r.areaMemory[collective.Tmp] = device.SizeOnlyIf(r.isSizeOnly, r.state.workBuffer)
 	}
 	return r.areaMemory[s.Area][s.Offset:end]
-}
-
-// markSizeOnly marks memory for the operation's data if that is size-only.
-func (r *collectiveOperation) markSizeOnly(b []byte) []byte {
-	if r.isSizeOnly {
-		b = device.SizeOnly(b)
-	}
-	return b
 }
 
 // ExecuteStep executes one step of a schedule.

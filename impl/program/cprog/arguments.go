@@ -18,21 +18,16 @@ const maxMemoryBytes = 1 << 47
 
 // buffer returns the buffer of a message with count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
-	b := r.dataBuffer(at, count, h)
-	b.Bytes = r.messageData(b.Bytes)
+	b := r.localBuffer(at, count, h)
+	b.Bytes = r.markMessageData(b.Bytes)
 	return b
 }
 
-// messageData marks the data of a message as size-only if that is all that the run is to have.
-func (r *rank) messageData(b []byte) []byte {
-	if r.program.SizeOnly {
-		b = device.SizeOnly(b)
-	}
-	return b
-}
+// markMessageData marks the data of a message as size-only if that is all that the run is to have.
+func (r *rank) markMessageData(b []byte) []byte { return device.SizeOnlyIf(r.program.SizeOnly, b) }
 
-// dataBuffer is buffer for data that is not that of a message.
-func (r *rank) dataBuffer(at uintptr, count int, h uintptr) mpi.Buffer {
+// localBuffer is buffer for data that is not that of a message.
+func (r *rank) localBuffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	if count == 0 && h == datatypeNull { // MPICH accepts this
 		return mpi.Buffer{Type: mpi.Byte}
 	}

@@ -124,7 +124,7 @@ func (r *rank) rankPartsAt(n int, at, counts, offsets, h uintptr) rankParts {
 		}
 	}
 	p.buffer = r.bufferInRange(at, low, end, 0, t)
-	p.buffer.Bytes = r.messageData(p.buffer.Bytes)
+	p.buffer.Bytes = r.markMessageData(p.buffer.Bytes)
 	return p
 }
 

@@ -249,12 +249,12 @@ func typeGetValueIndex(r *rank, a args) {
 
 func pack(r *rank, a args) {
 	at := r.countAt(a[5])
-	r.storeCount(a[5], r.comm(a[6]).Pack(r.dataBuffer(a[0], int(a[1]), a[2]), sliceAt[byte](a[3], int(a[4])), at))
+	r.storeCount(a[5], r.comm(a[6]).Pack(r.localBuffer(a[0], int(a[1]), a[2]), sliceAt[byte](a[3], int(a[4])), at))
 }
 
 func unpack(r *rank, a args) {
 	at := r.countAt(a[2])
-	r.storeCount(a[2], r.comm(a[6]).Unpack(sliceAt[byte](a[0], int(a[1])), at, r.dataBuffer(a[3], int(a[4]), a[5])))
+	r.storeCount(a[2], r.comm(a[6]).Unpack(sliceAt[byte](a[0], int(a[1])), at, r.localBuffer(a[3], int(a[4]), a[5])))
 }
 
 func packSize(r *rank, a args) {

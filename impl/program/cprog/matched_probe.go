@@ -28,7 +28,7 @@ func (r *rank) storeMatch(c *comm, s mpi.Status, at uintptr) {
 		storeAt(at, uintptr(messageNoProc))
 		return
 	}
-	m := &matchedMessage{data: r.messageData(make([]byte, s.Bytes)), status: s}
+	m := &matchedMessage{data: r.markMessageData(make([]byte, s.Bytes)), status: s}
 	c.Recv(mpi.PackedBuffer(m.data), s.Source, s.Tag)
 	storeAt(at, r.messages.add(kindMessage, m))
 }
@@ -75,11 +75,11 @@ func (r *rank) receiveMatched(b mpi.Buffer, at uintptr) mpi.Status {
 }
 
 func mrecv(r *rank, a args) {
-	storeStatus(a[4], r.receiveMatched(r.dataBuffer(a[0], int(a[1]), a[2]), a[3]))
+	storeStatus(a[4], r.receiveMatched(r.localBuffer(a[0], int(a[1]), a[2]), a[3]))
 }
 
 func imrecv(r *rank, a args) {
-	s := r.receiveMatched(r.dataBuffer(a[0], int(a[1]), a[2]), a[3])
+	s := r.receiveMatched(r.localBuffer(a[0], int(a[1]), a[2]), a[3])
 	r.startedCollectives++ // request lists are now processed one by one
 	p := &pendingOperation{rank: r, isComplete: true, status: &s}
 	p.storeHandle(a[4])

@@ -176,7 +176,7 @@ func (r *rank) checkRepresentation(at uintptr) {
 
 func packExternal(r *rank, a args) {
 	r.checkRepresentation(a[0])
-	b, of := r.dataBuffer(a[1], int(a[2]), a[3]), r.componentTypeOf(a[3])
+	b, of := r.localBuffer(a[1], int(a[2]), a[3]), r.componentTypeOf(a[3])
 	room, at := int(a[5]), *pointerAt[int](a[6])
 	size := b.Count * of.externalSize()
 	if at < 0 || room < 0 || at > room || size > room-at {
@@ -196,7 +196,7 @@ func packExternal(r *rank, a args) {
 
 func unpackExternal(r *rank, a args) {
 	r.checkRepresentation(a[0])
-	b, of := r.dataBuffer(a[4], int(a[5]), a[6]), r.componentTypeOf(a[6])
+	b, of := r.localBuffer(a[4], int(a[5]), a[6]), r.componentTypeOf(a[6])
 	room, at := int(a[2]), *pointerAt[int](a[3])
 	size := b.Count * of.externalSize()
 	if at < 0 || room < 0 || at > room || size > room-at {

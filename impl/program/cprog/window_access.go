@@ -21,7 +21,7 @@ func (r *rank) targetAt(a args, i int) accessTarget {
 }
 
 // bufferAt returns the buffer described by the arguments from i on.
-func (r *rank) bufferAt(a args, i int) mpi.Buffer { return r.dataBuffer(a[i], int(a[i+1]), a[i+2]) }
+func (r *rank) bufferAt(a args, i int) mpi.Buffer { return r.localBuffer(a[i], int(a[i+1]), a[i+2]) }
 
 // accumulateOp returns the operation of an accumulate.
 func (r *rank) accumulateOp(h uintptr) *mpi.Op {
@@ -73,14 +73,14 @@ func fetchAndOp(r *rank, a args) {
 	w, op := r.window(a[6]), r.accumulateOp(a[5])
 	var origin mpi.Buffer
 	if op != mpi.NoOp {
-		origin = r.dataBuffer(a[0], 1, a[2])
+		origin = r.localBuffer(a[0], 1, a[2])
 	}
-	w.FetchAndOp(origin, r.dataBuffer(a[1], 1, a[2]), destinationRank(int(a[3])), int(a[4]), op)
+	w.FetchAndOp(origin, r.localBuffer(a[1], 1, a[2]), destinationRank(int(a[3])), int(a[4]), op)
 }
 
 func compareAndSwap(r *rank, a args) {
 	w := r.window(a[6])
-	w.CompareAndSwap(r.dataBuffer(a[0], 1, a[3]), r.dataBuffer(a[1], 1, a[3]), r.dataBuffer(a[2], 1, a[3]), destinationRank(int(a[4])), int(a[5]))
+	w.CompareAndSwap(r.localBuffer(a[0], 1, a[3]), r.localBuffer(a[1], 1, a[3]), r.localBuffer(a[2], 1, a[3]), destinationRank(int(a[4])), int(a[5]))
 }
 
 func rput(r *rank, a args) {

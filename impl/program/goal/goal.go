@@ -314,11 +314,7 @@ func (e *rankExecutor) finishMessage(i int, b []byte) {
 func (e *rankExecutor) takeBuffer(n int) []byte {
 	all := e.freeBuffers[n]
 	if len(all) == 0 {
-		if b := make([]byte, n); e.sizeOnly {
-			return device.SizeOnly(b)
-		} else {
-			return b
-		}
+		return device.SizeOnlyIf(e.sizeOnly, make([]byte, n))
 	}
 	e.freeBuffers[n] = all[:len(all)-1]
 	return all[len(all)-1]
