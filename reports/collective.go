@@ -72,7 +72,7 @@ func (r *CollectiveReport) Document() *doc.Document {
 	d.AddSection(warningSection(r.Warnings))
 	addProvenance(d, r.Machines, all)
 	d.AddSection(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
-	d.FoldSections("fastest", "side-by-side", "trust")
+	d.FoldAllBut("fastest", "side-by-side", "trust")
 	return d
 }
 

@@ -50,7 +50,7 @@ func (r *CollectiveReport) trustKeys(all []reportSubject) []doc.KeyNumber {
 		}
 		n := len(r.Times[i])
 		k := doc.KeyNumber{Value: "sound", Tone: doc.GoodTone, Note: fmt.Sprintf("%d of %s", n-weak, format.Plural(n, "time")), IsTrust: true}
-		if float64(n-weak) < minSoundShare*float64(n) {
+		if float64(n-weak) < doc.MinSoundShare*float64(n) {
 			k.Value, k.Tone, k.Note = "weak", doc.BadTone, "only "+k.Note+" are sound"
 		}
 		switch {

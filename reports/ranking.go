@@ -180,25 +180,22 @@ func rankedZones(halves [][]curve.Point, known []int) (zones []rankedZone) {
 	return zones
 }
 
-// minSoundShare is the share of sound numbers from which on those of a transport are sound
-// together.
-const minSoundShare = 2.0 / 3
-
 // verdictOf says in a word and a reason how far the numbers of a transport can be trusted.
 func (s transportComparison) verdictOf(i int) doc.KeyNumber {
 	out := doc.KeyNumber{Name: s.subjects[i].name + ", trust", Value: "sound", Tone: doc.GoodTone, IsTrust: true}
-	sound, unknown, all := s.countSound(i)
+	n := s.countVerdicts(i)
+	all := n.sound + len(n.weak) + len(n.unknown)
 	var reasons []string
 	if s.subjects[i].factValues("spoiled") != "" {
 		reasons = append(reasons, "the machine was busy")
 	}
-	if float64(sound) < minSoundShare*float64(all) {
-		reason := fmt.Sprintf("only %d of %d numbers are sound", sound, all)
-		if sound == 0 {
+	if float64(n.sound) < doc.MinSoundShare*float64(all) {
+		reason := fmt.Sprintf("only %d of %d numbers are sound", n.sound, all)
+		if n.sound == 0 {
 			reason = fmt.Sprintf("none of %d numbers is sound", all)
 		}
-		if unknown > 0 {
-			reason += fmt.Sprintf(", and %d not identifiable from these samples", unknown)
+		if len(n.unknown) > 0 {
+			reason += fmt.Sprintf(", and %d not identifiable from these samples", len(n.unknown))
 		}
 		reasons = append(reasons, reason)
 	}
@@ -206,27 +203,6 @@ func (s transportComparison) verdictOf(i int) doc.KeyNumber {
 		out.Value, out.Tone, out.Note = "weak", doc.BadTone, strings.Join(reasons, "; ")
 		return out
 	}
-	out.Note = fmt.Sprintf("%d of %d numbers, %s", sound, all, format.Plural(s.subjects[i].launches, "launch"))
+	out.Note = fmt.Sprintf("%d of %d numbers, %s", n.sound, all, format.Plural(s.subjects[i].launches, "launch"))
 	return out
-}
-
-// countSound returns how many of the main numbers of a transport are sound, how many these samples
-// do not tell, and how many there are.
-func (s transportComparison) countSound(i int) (sound, unknown, all int) {
-	for _, x := range s.mainRows() {
-		for _, r := range x.Values {
-			if r.SubjectIndex != i {
-				continue
-			}
-			all++
-			switch r.Verdict {
-			case params.GoodVerdict:
-				sound++
-			case params.WeakVerdict, params.BadVerdict:
-			default:
-				unknown++
-			}
-		}
-	}
-	return sound, unknown, all
 }

@@ -76,7 +76,7 @@ func (r *Report) Document() *doc.Document {
 	if r.SideBySide != nil {
 		parameterSection = "contrast" // which has them too
 	}
-	d.FoldSections("messages", parameterSection, "trust")
+	d.FoldAllBut("messages", parameterSection, "trust")
 	return d
 }
 

@@ -283,7 +283,7 @@ func (s transportComparison) addMethodNotes(t *doc.Table) {
 func (s transportComparison) trustSentences() []string {
 	var out []string
 	for i := range s.subjects {
-		out = append(out, s.countVerdicts(i, s.subjects[i].name))
+		out = append(out, s.verdictSentence(i, s.subjects[i].name))
 	}
 	out = append(out, s.fitErrorSentences()...)
 	out = append(out, s.launchSentences()...)
@@ -295,32 +295,42 @@ func (s transportComparison) trustSentences() []string {
 	return append(out, differingSettings(s.subjects)...)
 }
 
-// countVerdicts counts the numbers of a transport by what they are worth.
-func (s transportComparison) countVerdicts(i int, name string) string {
-	var good int
-	var weak, unknown []string
+// verdictCounts is how many numbers of a transport are sound, and which are not.
+type verdictCounts struct {
+	sound         int
+	weak, unknown []string // short names of rows; the samples do not tell the unknown ones
+}
+
+// countVerdicts counts the main numbers of a transport by what they are worth, without those of
+// some rows.
+func (s transportComparison) countVerdicts(i int, without ...string) (n verdictCounts) {
 	for _, x := range s.mainRows() {
 		for _, r := range x.Values {
-			if r.SubjectIndex != i || x.Name == compare.Bandwidth { // which is G once more
+			if r.SubjectIndex != i || slices.Contains(without, x.Name) {
 				continue
 			}
-			short := shortRowName(x)
 			switch r.Verdict {
 			case params.GoodVerdict:
-				good++
+				n.sound++
 			case params.WeakVerdict, params.BadVerdict:
-				weak = append(weak, short)
+				n.weak = append(n.weak, shortRowName(x))
 			default:
-				unknown = append(unknown, short)
+				n.unknown = append(n.unknown, shortRowName(x))
 			}
 		}
 	}
-	text := fmt.Sprintf("%s: %d of %d numbers are sound", name, good, good+len(weak)+len(unknown))
-	if len(weak) > 0 {
-		text += "; weak: " + strings.Join(weak, ", ")
+	return n
+}
+
+// verdictSentence says what the numbers of a transport are worth.
+func (s transportComparison) verdictSentence(i int, name string) string {
+	n := s.countVerdicts(i, compare.Bandwidth) // which is G once more
+	text := fmt.Sprintf("%s: %d of %d numbers are sound", name, n.sound, n.sound+len(n.weak)+len(n.unknown))
+	if len(n.weak) > 0 {
+		text += "; weak: " + strings.Join(n.weak, ", ")
 	}
-	if len(unknown) > 0 {
-		text += "; not identifiable from these samples: " + strings.Join(unknown, ", ")
+	if len(n.unknown) > 0 {
+		text += "; not identifiable from these samples: " + strings.Join(n.unknown, ", ")
 	}
 	return text + "."
 }

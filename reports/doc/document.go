@@ -125,12 +125,15 @@ func (d *Document) AddSection(s Section) {
 	d.Sections = append(d.Sections, s)
 }
 
-// FoldSections folds all sections but those with the given IDs: what only some readers look for.
-func (d *Document) FoldSections(unfolded ...string) {
+// FoldAllBut folds all sections but those with the given IDs: what only some readers look for.
+func (d *Document) FoldAllBut(unfolded ...string) {
 	for i := range d.Sections {
 		d.Sections[i].IsFolded = !slices.Contains(unfolded, d.Sections[i].ID)
 	}
 }
+
+// MinSoundShare is the share of sound numbers from which on they are sound together.
+const MinSoundShare = 2.0 / 3
 
 // EmulationTrust says how far to trust the times of emulated machines, and what else there is to
 // say of it.

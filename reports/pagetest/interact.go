@@ -73,7 +73,7 @@ func (p *Page) CheckSizeRanges(t *testing.T) {
 			return
 		}
 		u.dragPointChart(before)
-	}, []scriptFault{{"ranges stay", "c + x(+a) + ' '", "c + (more ? a : x(+a)) + ' '", "ranges of sizes below the plot"}})
+	}, []scriptFault{{"ranges stay", "c + x(+a) + ' '", "c + (isLane ? a : x(+a)) + ' '", "ranges of sizes below the plot"}})
 }
 
 // scriptFault is a fault that is made in the script of a page, and part of the complaint that it
@@ -246,7 +246,6 @@ func (u *pageUser) usePointChart() {
 // dragPointChart drags over the part of a chart between the first two places of a series, which is
 // then all that is shown, and shows all again.
 func (u *pageUser) dragPointChart(before *pointChart) {
-	places := func() [][2]float64 { return evaluateScript[*pointChart](u, "plotted()").Series[0].Places }
 	was := before.Series[0].Places
 	from, to := was[0], was[1]
 	pressed := func(p *input.DispatchMouseEventParams) {
@@ -268,8 +267,8 @@ func (u *pageUser) dragPointChart(before *pointChart) {
 		}
 	}
 	u.act(chromedp.MouseClickXY(from[0], from[1], chromedp.ClickCount(2)))
-	if now := places(); math.Hypot(now[1][0]-to[0], now[1][1]-to[1]) > 0.1 {
-		u.reportProblem("%s: a double click after dragging: what was at %v is at %v", before.Figure, to, now[1])
+	if again := evaluateScript[*pointChart](u, "plotted()").Series[0].Places; math.Hypot(again[1][0]-to[0], again[1][1]-to[1]) > 0.1 {
+		u.reportProblem("%s: a double click after dragging: what was at %v is at %v", before.Figure, to, again[1])
 	}
 }
 

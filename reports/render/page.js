@@ -72,16 +72,16 @@
 			const isLane = group.matches('.lanes');
 			(isLane ? this.lanes : this.groups).push(group);
 			for (const e of group.querySelectorAll('path,text')) {
-				if (e.tagName === 'path') this.parts.push([e, e.getAttribute('d'), isLane]);
-				else this.parts.push([e, +e.getAttribute('x') + +e.getAttribute('textLength') / 2, +e.getAttribute('textLength') / 2]);
+				const half = +e.getAttribute('textLength') / 2;
+				this.parts.push(e.tagName === 'path' ? { e, path: e.getAttribute('d'), isLane } : { e, middle: +e.getAttribute('x') + half, half });
 			}
 		}
 		// Only what is absolute is moved: shapes of points keep their form.
 		move() {
 			const x = p => this.x.at(this.drawnX.value(p)).toFixed(2), y = p => this.y.at(this.drawnY.value(p)).toFixed(2);
-			for (const [e, from, more] of this.parts) {
-				if (e.tagName === 'path') e.setAttribute('d', from.replace(/([ML])(-?[\d.]+) (-?[\d.]+)/g, (_, c, a, b) => c + x(+a) + ' ' + (more ? b : y(+b))));
-				else e.setAttribute('x', x(from) - more);
+			for (const { e, path, isLane, middle, half } of this.parts) {
+				if (path) e.setAttribute('d', path.replace(/([ML])(-?[\d.]+) (-?[\d.]+)/g, (_, c, a, b) => c + x(+a) + ' ' + (isLane ? b : y(+b))));
+				else e.setAttribute('x', x(middle) - half);
 			}
 			const { left, right, top, bottom } = this.room;
 			this.axes.replaceChildren();

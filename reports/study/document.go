@@ -76,7 +76,7 @@ func (s *Study) Document(all bool) *doc.Document {
 		{Name: "undecided", Meaning: "The 95 % interval of what is compared contains the threshold."},
 		{Name: "not applicable", Meaning: "What the claim speaks of cannot be run."},
 	}})
-	d.FoldSections("summary", "errors")
+	d.FoldAllBut("summary", "errors")
 	return d
 }
 
@@ -121,10 +121,6 @@ func (s *Study) answerSentence() string {
 	return strings.ToUpper(out[:1]) + out[1:] + "."
 }
 
-// minSoundShare is the share of published numbers and claims that test the emulation from which on
-// what it says of the paper is sound.
-const minSoundShare = 2.0 / 3
-
 // trustKey says how much of the paper tests the emulation: the published numbers and the claims to
 // which nothing was fitted, and which no assumed number decides.
 func (s *Study) trustKey() doc.KeyNumber {
@@ -135,7 +131,7 @@ func (s *Study) trustKey() doc.KeyNumber {
 	}
 	claims, allClaims := s.CountClaims("", BasisNothingFitted), len(s.Claims)
 	k := doc.KeyNumber{Name: "Trust", Value: "sound", Tone: doc.GoodTone, IsTrust: true}
-	if float64(numbers+claims) < minSoundShare*float64(allNumbers+allClaims) {
+	if float64(numbers+claims) < doc.MinSoundShare*float64(allNumbers+allClaims) {
 		k.Value, k.Tone = "limited", doc.DoubtfulTone
 	}
 	k.Note = fmt.Sprintf("%d of %s and %d of %s test the emulation; the others were fitted to, or assumed numbers decide them", numbers, format.Plural(allNumbers, "published number"), claims, format.Plural(allClaims, "claim"))

@@ -37,7 +37,7 @@ func (t Trace) Document() *doc.Document {
 	d.AddSection(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: []string{t.Command},
 		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing, which can zoom. The same command gives the same run again:"}})
 	d.AddSection(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: traceTerms})
-	d.FoldSections("time-line", "time")
+	d.FoldAllBut("time-line", "time")
 	return d
 }
 

@@ -48,7 +48,7 @@ func (t Trace) DocumentOfRun(run *doc.Document) *doc.Document {
 	d.AddSection(doc.Section{ID: "more", Title: "To look closer", PageOnly: true, Commands: slices.DeleteFunc([]string{t.Command}, func(s string) bool { return s == "" }),
 		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing. " + fmt.Sprintf("It has %s.", describeEventDetail(t)) + " The same command gives the same run again:"}})
 	d.AddSection(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: runTerms})
-	d.FoldSections(shown...)
+	d.FoldAllBut(shown...)
 	return d
 }
 
