@@ -2,10 +2,10 @@ package main
 
 import (
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 	"github.com/loggp/loggp/fit/params"
 )
 
@@ -45,7 +45,7 @@ func ratio(t *testing.T, a, b []params.Parameter, mode, name string, bytes int) 
 // times as fast make long messages that are more than twice as fast: nothing takes its time twice.
 func TestAnotherTorus(t *testing.T) {
 	long(t)
-	file := absolute(t, "testdata/t3e.yaml")
+	file := commandtest.AbsolutePath(t, "testdata/t3e.yaml")
 	t.Chdir(t.TempDir())
 	t3d, t3e := measured(t, "t3d", "20", ""), measured(t, file, "20", "")
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestAnotherTorus(t *testing.T) {
 // its confirmation pass all.
 func TestOtherHypernodes(t *testing.T) {
 	long(t)
-	file := absolute(t, "testdata/exemplar.yaml")
+	file := commandtest.AbsolutePath(t, "testdata/exemplar.yaml")
 	t.Chdir(t.TempDir())
 	tiers := measured(t, file, "2", "--pairs all --level message")
 	for name, want := range map[string]float64{"H": 4, "P": 4} {
@@ -96,14 +96,4 @@ func TestOtherHypernodes(t *testing.T) {
 	if x := ratio(t, exemplar, convex, "ssend", "L", 16); x < 1.005 || x > 1.5 {
 		t.Errorf("L is %.3f times that of the Convex, whose ring is shorter", x)
 	}
-}
-
-// absolute returns the path of a file that a test in another directory needs.
-func absolute(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

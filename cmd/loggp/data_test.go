@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 )
 
 var update = flag.Bool("update", false, "write what documents and golden files show anew")
@@ -51,7 +53,7 @@ var numberWithUnit = regexp.MustCompile(`^[~≤≥±+-]? ?[0-9][0-9.]* ?(ps|ns|u
 // column, and JSON with the same fields; a field has one type in all rows; a number is a number,
 // and the name of its field has its unit. docs/data.md lists the tables and fields, and no others.
 func TestDataOfVerbs(t *testing.T) {
-	page := absolute(t, dataPage)
+	page := commandtest.AbsolutePath(t, dataPage)
 	t.Chdir(t.TempDir())
 	pair := "measure --platform t3d --modes send,isend,ssend --sizes 0,16,1KB,10KB --reps 20"
 	for _, command := range []string{

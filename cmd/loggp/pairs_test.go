@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -63,7 +64,7 @@ func TestPlaceOfOneTier(t *testing.T) {
 // From pairs alone fit finds the clusters, domains and sockets of a node, and the nodes, though
 // processors are noisy: each tier has its distance.
 func TestTiersOfNUMANode(t *testing.T) {
-	file := absolute(t, "../../docs/numa-node.yaml")
+	file := commandtest.AbsolutePath(t, "../../docs/numa-node.yaml")
 	t.Chdir(t.TempDir())
 	mustRun(t, strings.Fields("measure --platform "+file+" --ranks 40 --pairs all --modes send --sizes 16,1000 --reps 5 --noise 2% -o pairs.csv")...)
 	mustRun(t, strings.Fields("fit pairs.csv -o params.csv")...)

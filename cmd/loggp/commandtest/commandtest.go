@@ -57,6 +57,16 @@ func MustRun(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
+// LinkCommand returns a directory in which the built command is called loggp.
+func LinkCommand(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(Command, filepath.Join(dir, "loggp")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // SkipShort skips a test that takes long where short tests are asked for.
 func SkipShort(t *testing.T, why string) {
 	t.Helper()

@@ -49,15 +49,11 @@ func TestJourneys(t *testing.T) {
 // runJourney runs a script in a directory, with more variables in its environment.
 func runJourney(t *testing.T, script, dir string, env ...string) {
 	t.Helper()
-	bin := t.TempDir()
-	if err := os.Symlink(commandtest.Command, filepath.Join(bin, "loggp")); err != nil {
-		t.Fatal(err)
-	}
 	script = commandtest.AbsolutePath(t, script)
 	cmd := exec.CommandContext(t.Context(), "sh", "-eux", script)
 	cmd.Dir = dir
 	cmd.Env = slices.Concat(os.Environ(), env, []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + commandtest.LinkCommand(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"SOURCE=" + filepath.Join(filepath.Dir(script), "../../../.."),
 		"GOFLAGS=", "GOWORK=off", // of the module that a script makes
 	})

@@ -20,27 +20,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/cmd/loggp/commandtest"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-var loggp string // the path of the program
-
 func TestMain(m *testing.M) {
 	flag.Set("test.parallel", "4") // unless the command line says otherwise: the tests wait for processes
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "loggp")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		loggp = filepath.Join(dir, "loggp")
-		if out, err := exec.Command("go", "build", "-o", loggp, "..").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build loggp: %v\n%s", err, out)
-			return 1
-		}
-		return m.Run()
-	}())
+	os.Exit(commandtest.BuildAndRun(m, "../../.."))
 }
 
 // look reads the directories of the sources. A test that does is not taken from the cache when the
@@ -146,7 +132,7 @@ func (m manager) run(t *testing.T, args ...string) (out, errs string, status int
 }
 
 func (m manager) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, m.launcher[0], slices.Concat(m.launcher[1:], []string{loggp, "measure", "--platform"}, args)...)
+	cmd := exec.CommandContext(ctx, m.launcher[0], slices.Concat(m.launcher[1:], []string{commandtest.Command, "measure", "--platform"}, args)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = m.dir, append(os.Environ(), "TMPDIR="+m.temp), 5*time.Second
 	return cmd
 }
@@ -197,7 +183,7 @@ func TestManagedOthers(t *testing.T) {
 		}
 		m.launcher[len(m.launcher)-1] = "1"
 		one := append([]string{"tcp", "--modes", "send"}, small...)
-		another := slices.Concat([]string{":", "-n", "1", loggp, "measure", "--platform"}, one, []string{"--seed", "7"})
+		another := slices.Concat([]string{":", "-n", "1", commandtest.Command, "measure", "--platform"}, one, []string{"--seed", "7"})
 		out, errs, status := m.run(t, append(one, another...)...)
 		if says := "rank 1 died: it was not started: it was started with the arguments "; status != 1 || strings.Count(out+errs, says) != 1 {
 			t.Errorf("status %d:\n%s\n%s", status, out, errs)
@@ -339,7 +325,7 @@ func processesWith(argument string) (all []managedProcess) {
 		line, _ := os.ReadFile(dir + "/cmdline")
 		env, _ := os.ReadFile(dir + "/environ")
 		m := rankVariables.FindSubmatch(append([]byte{0}, env...))
-		if m == nil || !bytes.HasPrefix(line, []byte(loggp+"\x00")) || !bytes.Contains(line, []byte("\x00"+argument+"\x00")) {
+		if m == nil || !bytes.HasPrefix(line, []byte(commandtest.Command+"\x00")) || !bytes.Contains(line, []byte("\x00"+argument+"\x00")) {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(dir))
@@ -364,7 +350,7 @@ func TestClusterScripts(t *testing.T) {
 		}
 		return path
 	}
-	env := append(os.Environ(), "PATH="+filepath.Dir(loggp)+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
+	env := append(os.Environ(), "PATH="+commandtest.LinkCommand(t)+string(os.PathListSeparator)+os.Getenv("PATH"), "LOGGP_MEASURE=--quick --budget 300ms --launches 1",
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "SRUN_MPI=pmi2")
 	for name, call := range map[string][]string{
 		"cluster-mpirun.sh": {"sh", script("cluster-mpirun.sh"), "3", "--oversubscribe"},
