@@ -69,8 +69,8 @@ func (c MachineChanges) change(name, quantity, value string) (*platform.Platform
 
 // Buffers of programs in the memory of GPUs, which interfaces access or do not.
 const (
-	BuffersRegistered = "registered" // interfaces access them
-	BuffersStaged     = "staged"     // they pass host memory, by copy engines
+	BuffersRegistered = platform.RegisteredBuffers // interfaces access them
+	BuffersStaged     = platform.StagedBuffers     // they pass host memory, by copy engines
 )
 
 // loadWithBuffers is LoadPlatform for buffers of a kind; "": as the platform says.
@@ -84,12 +84,11 @@ func loadWithBuffers(name, buffers string) (*platform.Platform, error) {
 
 // changeBuffers returns a platform with buffers of a kind.
 func changeBuffers(p *platform.Platform, buffers string) (*platform.Platform, error) {
-	kinds := []string{BuffersRegistered, BuffersStaged}
 	switch {
 	case buffers == "":
 		return p, nil
-	case !slices.Contains(kinds, buffers):
-		return nil, optionErrorf("Buffers", "there is no kind %q%s", buffers, table.NameChoices(buffers, kinds))
+	case !slices.Contains(platform.BufferKinds, buffers):
+		return nil, optionErrorf("Buffers", "there is no kind %q%s", buffers, table.NameChoices(buffers, platform.BufferKinds))
 	}
 	m := p.Machine.StageBuffers(buffers == BuffersStaged)
 	if m == nil {

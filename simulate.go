@@ -212,9 +212,9 @@ func formatNanoseconds(t unit.Time) string {
 // microsCell is the cell of a time in microseconds.
 func microsCell(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros()) }
 
-// finishCell is the cell of a finishing time: in a unit that is easy to read, and for programs in
-// nanoseconds.
-func finishCell(t unit.Time) doc.Cell {
+// finishTimeCell is the cell of a finishing time: in a unit that is easy to read, and for programs
+// in nanoseconds.
+func finishTimeCell(t unit.Time) doc.Cell {
 	return doc.QuantityCell(format.MicrosWithUnit(t.Micros()), float64(t)/float64(unit.Nanosecond), "ns")
 }
 
@@ -224,7 +224,7 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	t.AddRow(doc.TextCell("finishing time"), finishCell(res.LastFinish))
+	t.AddRow(doc.TextCell("finishing time"), finishTimeCell(res.LastFinish))
 	t.AddRow(doc.TextCell("last rank"), doc.QuantityCell(fmt.Sprintf("%d of %d", res.LastRank, s.CountRanks()), float64(res.LastRank), ""))
 	t.AddRow(doc.TextCell("operations"), doc.CountCell(s.CountOps()))
 	t.AddRow(doc.TextCell("messages"), doc.CountCell(res.Messages))
@@ -232,6 +232,22 @@ func resultTable(s *schedule.Schedule, o schedule.Options, res *schedule.Result)
 	add("dialect", "%v", o.Dialect)
 	add("parameters", "%v", o.Params)
 	return t
+}
+
+// describeFinish is the answer of a simulation: when it ends, and what the two longest parts of its
+// critical path are.
+func describeFinish(finish unit.Time, lastRank, ranks int, path []flow.PathPart) string {
+	text := fmt.Sprintf("It ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(finish.Micros()), lastRank, ranks)
+	var parts []string
+	for _, p := range path[:min(2, len(path))] {
+		if p.Time > 0 {
+			parts = append(parts, fmt.Sprintf("%s%s%% %s", format.WithDecimals(100*p.Time.Micros()/finish.Micros(), 1), format.NonBreakingSpace, p.Name))
+		}
+	}
+	if len(parts) > 0 {
+		text += " The critical path is " + strings.Join(parts, ", ") + "."
+	}
+	return text
 }
 
 // parameterMeanings say in a word what the parameters of LogGOPS are times of.

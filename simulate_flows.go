@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
@@ -168,29 +167,13 @@ func processorTimes(m *model.Machine, lib *model.Library, ranks int) func(from, 
 	}
 }
 
-// describeFinish is the answer of a simulation: when it ends, and what the two longest parts of its
-// critical path are.
-func describeFinish(finish unit.Time, lastRank, ranks int, path []flow.PathPart) string {
-	text := fmt.Sprintf("It ends after %s: rank %d of %d is the last.", format.MicrosWithUnit(finish.Micros()), lastRank, ranks)
-	var parts []string
-	for _, p := range path[:min(2, len(path))] {
-		if p.Time > 0 {
-			parts = append(parts, fmt.Sprintf("%s%s%% %s", format.WithDecimals(100*p.Time.Micros()/finish.Micros(), 1), format.NonBreakingSpace, p.Name))
-		}
-	}
-	if len(parts) > 0 {
-		text += " The critical path is " + strings.Join(parts, ", ") + "."
-	}
-	return text
-}
-
 // resultTable sums up a simulation.
 func (o *FlowOptions) resultTable(w *Workload, res *flow.Result) *doc.Table {
 	t := &doc.Table{Name: "simulation", Title: "Result", IsRecord: true, Columns: []doc.Column{{Heading: "quantity", IsKey: true}, {Heading: "value", Kind: doc.ProseColumn}}}
 	add := func(name, format string, args ...any) {
 		t.AddRow(doc.TextCell(name), doc.TextCell(fmt.Sprintf(format, args...)))
 	}
-	t.AddRow(doc.TextCell("finishing time"), finishCell(res.Finish))
+	t.AddRow(doc.TextCell("finishing time"), finishTimeCell(res.Finish))
 	t.AddRow(doc.TextCell("last rank"), doc.QuantityCell(fmt.Sprintf("%d of %d", res.LastRank, len(res.RankFinish)), float64(res.LastRank), ""))
 	t.AddRow(doc.TextCell("operations"), doc.CountCell(w.CountOps()))
 	t.AddRow(doc.TextCell("messages and collective operations"), doc.CountCell(res.Activities))

@@ -69,7 +69,7 @@ func TestFirstSteps(t *testing.T) {
 				t.Error(err)
 			}
 			here := &workDir{path: "."}
-			here.remember(t, []string{"measure", "--platform", platform, "-o", "measured.csv"}, "measure.out", platform+".csv")
+			here.rememberCommand(t, []string{"measure", "--platform", platform, "-o", "measured.csv"}, "measure.out", platform+".csv")
 		})
 	}
 }
@@ -79,15 +79,15 @@ func TestShownCommands(t *testing.T) {
 	skipShort(t)
 	commandtest.FakeSSH(t)
 	hasMPI := commandtest.HasInstalledMPI(t)
-	t.Run("documents", func(t *testing.T) { testDocuments(t, hasMPI) })
-	t.Run("help", func(t *testing.T) { testHelp(t, hasMPI) })
+	t.Run("documents", func(t *testing.T) { testDocumentedCommands(t, hasMPI) })
+	t.Run("help", func(t *testing.T) { testHelpExamples(t, hasMPI) })
 }
 
-// testDocuments runs the commands of one document after the other in a directory of its own, with
-// the files that the document gives: a yaml or c block that begins with its name, or a yaml file
-// beside it to which it links. A text block after commands is a look at what the last of them
-// prints.
-func testDocuments(t *testing.T, hasMPI bool) {
+// testDocumentedCommands runs the commands of one document after the other in a directory of its
+// own, with the files that the document gives: a yaml or c block that begins with its name, or a
+// yaml file beside it to which it links. A text block after commands is a look at what the last of
+// them prints.
+func testDocumentedCommands(t *testing.T, hasMPI bool) {
 	t.Parallel()
 	documents, err := filepath.Glob("*.md")
 	if err != nil {
@@ -108,7 +108,7 @@ func testDocuments(t *testing.T, hasMPI bool) {
 			w := newWorkDir(t, examples, hasMPI)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 				if n := named.FindStringSubmatch(b[2]); slices.Contains([]string{"yaml", "c", "fortran"}, b[1]) && n != nil && examples[n[1]] == "" {
-					w.write(t, n[1], b[2])
+					w.writeFile(t, n[1], b[2])
 				}
 			}
 			for _, l := range link.FindAllStringSubmatch(string(text), -1) {
@@ -119,7 +119,7 @@ func testDocuments(t *testing.T, hasMPI bool) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				w.write(t, l[1], string(file))
+				w.writeFile(t, l[1], string(file))
 			}
 			ran, printed := 0, ""
 			blocks := block.FindAllStringSubmatch(string(text), -1)
@@ -247,7 +247,7 @@ func (w *workDir) runLines(t *testing.T, lines string, shown bool) (ran int, pri
 		for _, quoted := range word.FindAllString(args, -1) {
 			words = append(words, strings.Trim(quoted, "'"))
 		}
-		if why := w.cannotRun(t, words); why != "" {
+		if why := w.reasonNotToRun(t, words); why != "" {
 			t.Logf("%s: left out %s", why, line)
 			if i := slices.Index(words, "-o"); i >= 0 {
 				w.unwritten[words[i+1]] = true
@@ -271,25 +271,25 @@ func newWorkDir(t *testing.T, files map[string]string, hasMPI bool) *workDir {
 	t.Helper()
 	w := &workDir{t.TempDir(), hasMPI, map[string]bool{}}
 	for name, text := range files {
-		w.write(t, name, text)
+		w.writeFile(t, name, text)
 	}
 	return w
 }
 
-// file returns the path of a file of the directory.
-func (w *workDir) file(name string) string { return filepath.Join(w.path, name) }
+// filePath returns the path of a file of the directory.
+func (w *workDir) filePath(name string) string { return filepath.Join(w.path, name) }
 
-// write writes a file of the directory, in a directory that may not exist yet.
-func (w *workDir) write(t *testing.T, name, text string) {
+// writeFile writes a file of the directory, in a directory that may not exist yet.
+func (w *workDir) writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(w.file(name)), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(w.filePath(name)), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(t, w.file(name), text)
+	write(t, w.filePath(name), text)
 }
 
-// cannotRun says why a command cannot run in this test, or nothing.
-func (w *workDir) cannotRun(t *testing.T, words []string) string {
+// reasonNotToRun says why a command cannot run in this test, or nothing.
+func (w *workDir) reasonNotToRun(t *testing.T, words []string) string {
 	t.Helper()
 	args := strings.Join(words, " ")
 	switch {
@@ -305,7 +305,7 @@ func (w *workDir) cannotRun(t *testing.T, words []string) string {
 		return "it takes another to go with it, as TestJoinByHand does"
 	}
 	for i, name := range words {
-		if _, err := os.Stat(w.file(name)); w.unwritten[name] && err != nil && words[max(i-1, 0)] != "-o" {
+		if _, err := os.Stat(w.filePath(name)); w.unwritten[name] && err != nil && words[max(i-1, 0)] != "-o" {
 			return name + " was not written"
 		}
 	}
@@ -393,28 +393,28 @@ type effect struct {
 	files   map[string][]byte
 }
 
-// keyOf returns the key of a command.
-func (w *workDir) keyOf(words []string) string {
+// commandKey returns the key of a command.
+func (w *workDir) commandKey(words []string) string {
 	key := sha256.New()
 	for _, name := range words {
 		fmt.Fprintf(key, "%q ", name)
-		if b, err := os.ReadFile(w.file(name)); err == nil {
+		if b, err := os.ReadFile(w.filePath(name)); err == nil {
 			key.Write(b)
 		}
 	}
 	return string(key.Sum(nil))
 }
 
-// remember keeps what a command printed and wrote elsewhere as that of the one that writes
+// rememberCommand keeps what a command printed and wrote elsewhere as that of the one that writes
 // measured.csv.
-func (w *workDir) remember(t *testing.T, words []string, printed, file string) {
+func (w *workDir) rememberCommand(t *testing.T, words []string, printed, file string) {
 	t.Helper()
-	text, err := os.ReadFile(w.file(printed))
-	b, err2 := os.ReadFile(w.file(file))
+	text, err := os.ReadFile(w.filePath(printed))
+	b, err2 := os.ReadFile(w.filePath(file))
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	remembered.Store(w.keyOf(words), effect{string(text), map[string][]byte{"measured.csv": b}})
+	remembered.Store(w.commandKey(words), effect{string(text), map[string][]byte{"measured.csv": b}})
 }
 
 // runOnce runs a command in the directory, or repeats what it did before: many documents
@@ -431,36 +431,36 @@ func (w *workDir) runOnce(t *testing.T, words ...string) string {
 		}
 		words = append(words, "-o", "measured.csv")
 		defer func() {
-			measured := w.file("measured.csv")
+			measured := w.filePath("measured.csv")
 			b, err := os.ReadFile(measured)
 			if err == nil {
 				err = os.Remove(measured)
 			}
 			if err == nil && file != "" {
-				err = os.WriteFile(w.file(file), b, 0o666)
+				err = os.WriteFile(w.filePath(file), b, 0o666)
 			}
 			if err != nil {
 				t.Error(err)
 			}
 		}()
 	}
-	k := w.keyOf(words)
+	k := w.commandKey(words)
 	if known, ok := remembered.Load(k); ok {
 		x := known.(effect)
 		for name, b := range x.files {
-			w.write(t, name, string(b))
+			w.writeFile(t, name, string(b))
 		}
 		t.Logf("loggp %q, as before", words)
 		return x.printed
 	}
 	begin := time.Now()
-	before := w.writeTimes(t)
+	before := w.modificationTimes(t)
 	x := effect{commandtest.MustRun(t, w.path, words...), map[string][]byte{}}
-	for name, when := range w.writeTimes(t) {
+	for name, when := range w.modificationTimes(t) {
 		if when.Equal(before[name]) {
 			continue
 		}
-		b, err := os.ReadFile(w.file(name))
+		b, err := os.ReadFile(w.filePath(name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -471,8 +471,8 @@ func (w *workDir) runOnce(t *testing.T, words ...string) string {
 	return x.printed
 }
 
-// writeTimes returns when each file below the directory was written.
-func (w *workDir) writeTimes(t *testing.T) map[string]time.Time {
+// modificationTimes returns when each file below the directory was written.
+func (w *workDir) modificationTimes(t *testing.T) map[string]time.Time {
 	t.Helper()
 	times := map[string]time.Time{}
 	err := filepath.WalkDir(w.path, func(path string, d fs.DirEntry, err error) error {
@@ -493,8 +493,8 @@ func (w *workDir) writeTimes(t *testing.T) map[string]time.Time {
 	return times
 }
 
-// testHelp runs every example that --help shows, in the order of the verbs.
-func testHelp(t *testing.T, hasMPI bool) {
+// testHelpExamples runs every example that --help shows, in the order of the verbs.
+func testHelpExamples(t *testing.T, hasMPI bool) {
 	t.Parallel()
 	var pages []byte
 	for _, name := range []string{"platforms.md", "c.md"} {
@@ -508,12 +508,12 @@ func testHelp(t *testing.T, hasMPI bool) {
 	for _, b := range block.FindAllStringSubmatch(string(pages), -1) {
 		switch b[1] {
 		case "yaml":
-			w.write(t, "my.yaml", b[2])
+			w.writeFile(t, "my.yaml", b[2])
 		case "c":
-			w.write(t, "hello.c", b[2])
-			w.write(t, "hello.cpp", b[2]) // it is C++ as well
+			w.writeFile(t, "hello.c", b[2])
+			w.writeFile(t, "hello.cpp", b[2]) // it is C++ as well
 		case "fortran":
-			w.write(t, "hello.f90", b[2])
+			w.writeFile(t, "hello.f90", b[2])
 		}
 	}
 	verbs := listVerbs(t)

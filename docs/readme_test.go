@@ -29,7 +29,7 @@ func TestReadme(t *testing.T) {
 		t.Fatalf("nothing after the table:\n%s", table)
 	}
 	w.runOnce(t, "report", "samples.csv", "-o", "report")
-	drawn, err := os.ReadFile(w.file("report/ways.svg"))
+	drawn, err := os.ReadFile(w.filePath("report/ways.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}

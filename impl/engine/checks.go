@@ -75,7 +75,7 @@ func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() s
 	if r.cfg.Check == CheckStrict {
 		r.Fail(c, "%s; --check=warn (CheckWarn in Go) makes this a warning", makeText())
 	}
-	if !r.isWarningNew(kind) {
+	if !r.recordWarning(kind) {
 		return
 	}
 	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: makeText()}
@@ -88,8 +88,9 @@ func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() s
 	r.cfg.OnWarning(w)
 }
 
-// isWarningNew reports whether to deliver a warning of a kind, of which a rank delivers one.
-func (r *Rank) isWarningNew(kind WarningKind) bool {
+// recordWarning records that a rank delivers a warning of a kind, and reports whether it is to: a
+// rank delivers one of each kind.
+func (r *Rank) recordWarning(kind WarningKind) bool {
 	if r.cfg.Check == CheckOff || r.cfg.OnWarning == nil || slices.Contains(r.reportedKinds, kind) {
 		return false
 	}
@@ -99,7 +100,7 @@ func (r *Rank) isWarningNew(kind WarningKind) bool {
 
 // Warn delivers a warning about what a program may do, but its user should know of.
 func (r *Rank) Warn(kind WarningKind, call string, at CallSite, text string) {
-	if r.isWarningNew(kind) {
+	if r.recordWarning(kind) {
 		r.cfg.OnWarning(Warning{Kind: kind, Rank: r.port.Rank(), Call: call, CallSite: at, Text: text})
 	}
 }

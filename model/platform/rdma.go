@@ -9,11 +9,14 @@ import (
 // maxRegistrations limits the buffers of a registration cache.
 const maxRegistrations = 1 << 16
 
-// stagedBuffers is the word for interfaces that cannot access the buffers of programs.
-const stagedBuffers = "staged"
+// Words for buffers of programs in the memory of GPUs.
+const (
+	RegisteredBuffers = "registered" // interfaces access them
+	StagedBuffers     = "staged"     // they pass host memory, by copy engines
+)
 
-// bufferWords are the words for buffers, the default first.
-var bufferWords = []string{"registered", stagedBuffers}
+// BufferKinds are the words for buffers, the default first.
+var BufferKinds = []string{RegisteredBuffers, StagedBuffers}
 
 // rdma reads the RDMA interfaces of a fabric.
 func (r *fileReader) rdma(to *model.NIC) nodeReader {
@@ -44,7 +47,7 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 			required("out", r.rate(&staging.Out)),
 			required("in", r.rate(&staging.In)),
 		)),
-		optional("buffers", oneOfWords(r, &buffers, bufferWords)),
+		optional("buffers", oneOfWords(r, &buffers, BufferKinds)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		if mappingValue(n, "datagrams") != nil {
@@ -56,7 +59,7 @@ func (r *fileReader) rdma(to *model.NIC) nodeReader {
 		if mappingValue(n, "staging") != nil {
 			to.CopyEngines = staging
 		}
-		if buffers == stagedBuffers {
+		if buffers == StagedBuffers {
 			to.Staging = to.CopyEngines
 		}
 		r.checkStaging(path, n)

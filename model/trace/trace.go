@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/workload"
@@ -165,7 +166,7 @@ func beginsJSON(head []byte) bool {
 		return false
 	}
 	head = bytes.TrimLeft(head[1:], space)
-	return len(head) == 0 || bytes.IndexByte([]byte(`"{[]}`), head[0]) >= 0
+	return len(head) == 0 || strings.IndexByte(`"{[]}`, head[0]) >= 0
 }
 
 // readFile reads a file in the form that its beginning shows.

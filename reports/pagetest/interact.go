@@ -49,7 +49,7 @@ type timelineChart struct {
 // changed and time lines zoomed. Then it breaks the page's script, and each time that must be
 // noticed.
 func (p *Page) CheckInteraction(t *testing.T) {
-	p.checkUse(t, func(u *pageUser) {
+	p.checkScript(t, func(u *pageUser) {
 		u.usePointChart()
 		u.useTimelineChart()
 	}, []scriptFault{
@@ -66,7 +66,7 @@ func (p *Page) CheckInteraction(t *testing.T) {
 // CheckSizeRanges drags over part of a chart with ranges of sizes below the plot, which must follow
 // its axis.
 func (p *Page) CheckSizeRanges(t *testing.T) {
-	p.checkUse(t, func(u *pageUser) {
+	p.checkScript(t, func(u *pageUser) {
 		before := evaluateScript[*pointChart](u, "plotted()")
 		if before == nil || len(before.Lanes) == 0 {
 			u.reportProblem("no chart with ranges of sizes")
@@ -80,9 +80,9 @@ func (p *Page) CheckSizeRanges(t *testing.T) {
 // must cause.
 type scriptFault struct{ name, was, is, want string }
 
-// checkUse uses a page on a phone and in a wide window. Then it breaks the page's script, and each
-// time that must be noticed.
-func (p *Page) checkUse(t *testing.T, use func(*pageUser), faults []scriptFault) {
+// checkScript uses a page on a phone and in a wide window. Then it breaks the page's script, and
+// each time that must be noticed.
+func (p *Page) checkScript(t *testing.T, use func(*pageUser), faults []scriptFault) {
 	b := openBrowser(t)
 	for _, width := range []int64{390, 1300} {
 		t.Run(fmt.Sprint("used-", width), func(t *testing.T) {

@@ -138,7 +138,7 @@ func (n *network) readyTime(x *transfer, position int) unit.Time {
 func (n *network) dataReadyTime(x *transfer, position int) unit.Time {
 	switch {
 	case x.isStaged:
-		return max(x.ready, n.stagedTime(x, position))
+		return max(x.ready, n.stagedReadyTime(x, position))
 	case x.made == x.begin:
 		return x.ready
 	}
@@ -240,7 +240,7 @@ func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 	}
 	y := transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data), isInline: n.NIC.IsInline(len(x.Data)), ready: k.Now()}
 	y.ready += n.readLatency(y.isInline)
-	n.stageOut(&y, k.Now())
+	n.copyToHost(&y, k.Now())
 	x.Transit.Position = 1
 	if n.writeOrders != nil {
 		n.beginDividedWrite(x, y)
@@ -257,7 +257,7 @@ func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
 		by := int32(n.StripeEnd(int(from), i))
 		t := n.reserveSendEngine(by, x, n.NIC.Message)
 		y := transfer{access: x, from: by, to: n.hostOf(x.Src), size: min(part, len(x.Data)-i*part), ready: t + n.readLatency(false)}
-		n.stageOut(&y, t)
+		n.copyToHost(&y, t)
 		n.enqueueTransfer(int32(n.RankCount)+by, y)
 	}
 }

@@ -10,9 +10,9 @@ import (
 // the chunks of fragments that are there, and the copy engine of the other side moves a fragment
 // when all of it has arrived. Host memory is registered before.
 
-// stageOut reserves the copy engine for the data of an access that an interface is asked for at
+// copyToHost reserves the copy engine for the data of an access that an interface is asked for at
 // time t, unless the processor has written it with the doorbell.
-func (n *network) stageOut(x *transfer, t unit.Time) {
+func (n *network) copyToHost(x *transfer, t unit.Time) {
 	s := n.NIC.Staging
 	if s == nil || x.isInline || x.size == 0 {
 		return
@@ -22,17 +22,17 @@ func (n *network) stageOut(x *transfer, t unit.Time) {
 	n.job.Probe.ServerOccupied(engine, x.message(), model.CarryActivity, x.copyBegin, hold, x.size)
 }
 
-// stagedTime returns the earliest time at which an interface can send the bytes of a transfer up to
-// a position: those of the last fragment are in host memory.
-func (n *network) stagedTime(x *transfer, position int) unit.Time {
+// stagedReadyTime returns the earliest time at which an interface can send the bytes of a transfer
+// up to a position: those of the last fragment are in host memory.
+func (n *network) stagedReadyTime(x *transfer, position int) unit.Time {
 	s := n.NIC.Staging
 	fragments := (position + s.Fragment - 1) / s.Fragment
 	return x.copyBegin + s.CopyTime(s.Out, min(x.size, fragments*s.Fragment)) + s.Complete + n.readLatency(false)
 }
 
-// stageIn counts bytes that are in host memory at time t, and copies fragments that are complete.
-// It returns when the last of these is in the memory of the GPU.
-func (n *network) stageIn(x *transfer, bytes int, t unit.Time) unit.Time {
+// copyFromHost counts bytes that are in host memory at time t, and copies fragments that are
+// complete. It returns when the last of these is in the memory of the GPU.
+func (n *network) copyFromHost(x *transfer, bytes int, t unit.Time) unit.Time {
 	s, engine := n.NIC.Staging, &n.nics[x.to].copyIn
 	x.arrived += bytes
 	for part := min(s.Fragment, x.size-x.copied); part > 0 && x.arrived >= x.copied+part; part = min(s.Fragment, x.size-x.copied) {

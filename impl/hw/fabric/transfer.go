@@ -174,7 +174,7 @@ func (n *network) continueSender(by int32, t unit.Time) {
 func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time) {
 	x := &n.transfers[i]
 	if x.isStaged {
-		t = n.stageIn(x, int(payload), t)
+		t = n.copyFromHost(x, int(payload), t)
 	}
 	if n.openTransfers == nil {
 		if isLast {
