@@ -30,6 +30,7 @@ type pointChart struct {
 		Shown  bool
 	}
 	Lanes   []float64  // widths of what is drawn beside the plot along its horizontal axis
+	Seen    bool       // something of the lanes can be seen
 	Entry   [2]float64 // in the legend, of the first series
 	Pressed string
 	Button  [2]float64 // of the vertical axis
@@ -68,12 +69,13 @@ func (p *Page) CheckInteraction(t *testing.T) {
 func (p *Page) CheckSizeRanges(t *testing.T) {
 	p.checkScript(t, func(u *pageUser) {
 		before := evaluateScript[*pointChart](u, "plotted()")
-		if before == nil || len(before.Lanes) == 0 {
+		if before == nil || len(before.Lanes) == 0 || !before.Seen {
 			u.reportProblem("no chart with ranges of sizes")
 			return
 		}
 		u.dragPointChart(before)
-	}, []scriptFault{{"ranges stay", "c + x(+a) + ' '", "c + (isLane ? a : x(+a)) + ' '", "ranges of sizes below the plot"}})
+	}, []scriptFault{{"ranges stay", "c + x(+a) + ' '", "c + (isLane ? a : x(+a)) + ' '", "ranges of sizes below the plot"},
+		{"ranges hidden", "clip(plot.lanes, box.y, box.height)", "clip(plot.lanes, 0, box.height)", "are seen: false"}})
 }
 
 // scriptFault is a fault that is made in the script of a page, and part of the complaint that it
@@ -259,6 +261,9 @@ func (u *pageUser) dragPointChart(before *pointChart) {
 	factor := (dragged[1][0] - dragged[0][0]) / (to[0] - from[0])
 	if factor < 1.5 {
 		u.reportProblem("%s: dragged from %v to %v: these are at %v and %v", before.Figure, from, to, dragged[0], dragged[1])
+	}
+	if now.Seen != before.Seen {
+		u.reportProblem("%s: dragged: ranges of sizes below the plot are seen: %v, before %v", before.Figure, now.Seen, before.Seen)
 	}
 	for i, width := range now.Lanes {
 		if want := factor * before.Lanes[i]; math.Abs(width-want) > 0.5+0.02*want {

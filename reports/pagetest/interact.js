@@ -24,7 +24,8 @@
 			const entry = [...svg.querySelectorAll('g.entry')].find(e => e.dataset.series === series[0].name), r = entry.getBoundingClientRect();
 			const button = [...figure.querySelectorAll('button')].find(b => b.textContent === 'Log y')?.getBoundingClientRect() ?? r;
 			const lanes = [...svg.querySelectorAll('g.lanes path')].map(p => { const xs = this.absolute(svg, p).map(q => q[0]); return Math.max(...xs) - Math.min(...xs); });
-			return { figure: figure.id, series, lanes, entry: [r.left + r.width / 2, r.top + r.height / 2], pressed: entry.getAttribute('aria-pressed') ?? '', button: [button.left + button.width / 2, button.top + button.height / 2], said: this.said(figure) };
+			const seen = [...svg.querySelectorAll('g.lanes path')].some(p => { const box = p.getBoundingClientRect(), view = svg.getBoundingClientRect(); return document.elementFromPoint((Math.max(box.left, view.left) + Math.min(box.right, view.right)) / 2, box.top + box.height / 2) === p; });
+			return { figure: figure.id, series, lanes, seen, entry: [r.left + r.width / 2, r.top + r.height / 2], pressed: entry.getAttribute('aria-pressed') ?? '', button: [button.left + button.width / 2, button.top + button.height / 2], said: this.said(figure) };
 		}
 		return null;
 	},

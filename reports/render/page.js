@@ -270,7 +270,8 @@
 				return path;
 			};
 			plot.clip = clip(plot.groups, top - 4, bottom - top + 8);
-			clip(plot.lanes, 0, this.svg.viewBox.baseVal.height);
+			const box = this.svg.viewBox.baseVal;
+			clip(plot.lanes, box.y, box.height);
 			this.detail?.group.setAttribute('clip-path', `url(#${plot.clip.id})`);
 		}
 		place(e) {
