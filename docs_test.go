@@ -155,6 +155,34 @@ func TestDocumentsAreTrue(t *testing.T) {
 	}
 }
 
+// paperWord is a path or a test in the words of a paper's file.
+var paperWord = regexp.MustCompile(`\b(?:(?:cmd|model|microbench|impl|fit|reports)/[\w./-]*\w|Test[A-Z]\w*)`)
+
+// TestPapersNameFilesAndTestsThatExist checks paths and tests that a report of a paper mentions.
+func TestPapersNameFilesAndTestsThatExist(t *testing.T) {
+	s := readSource(t)
+	papers, err := filepath.Glob("testdata/published/*/paper.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range papers {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range paperWord.FindAllString(string(text), -1) {
+			found++
+			if why := s.check(word, file); why != "" {
+				t.Errorf("%s: %s: %s", file, word, why)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no paper names a file or a test")
+	}
+}
+
 // check returns what is wrong with a code span, or "".
 func (s source) check(span, file string) string {
 	first, _, _ := strings.Cut(span, "/")
