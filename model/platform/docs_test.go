@@ -35,10 +35,10 @@ func between(t *testing.T, s, begin, end string) string {
 	return s
 }
 
-// The file in the manual is one, and has the error that the manual shows.
+// The example of the manual is a platform, and has the error that the manual shows.
 func TestManualExample(t *testing.T) {
 	doc := manual(t)
-	file := between(t, doc, "```yaml\n", "```")
+	file := readPage(t, "mesh.yaml")
 	p, err := Parse("mesh.yaml", []byte(file))
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestManualExample(t *testing.T) {
 
 // The rules for collective operations in the manual are some, on nodes of several processors.
 func TestManualCollectives(t *testing.T) {
-	doc := manual(t)
-	file := strings.Replace(between(t, doc, "```yaml\n", "```"), "per_node: {value: 1,", "per_node: {value: 2,", 1)
+	doc := readPage(t, "platform-keys.md")
+	file := strings.Replace(readPage(t, "mesh.yaml"), "per_node: {value: 1,", "per_node: {value: 2,", 1)
 	rules := "    collectives:\n" + between(t, doc, "```\n    collectives:\n", "```")
 	p, err := Parse("mesh.yaml", []byte(strings.Replace(file, "    fallback:", rules+"    fallback:", 1)))
 	if err != nil {

@@ -1,22 +1,15 @@
 package numa_test
 
 import (
-	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The table of docs/platform-keys.md has the shares that are worked out there by hand, and those
-// that the emulation measures, which agree within 1 %.
+// What ranks get of docs/numa-node.yaml is within 1 % of the shares that are worked out by hand. A
+// copy passes its memory twice.
 func TestSharesByHand(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/platform-keys.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	// span returns ranks that copy what is theirs, or that of others a distance away.
 	span := func(from, to, away int) (all []copying) {
 		for rank := from; rank <= to; rank++ {
@@ -47,14 +40,10 @@ func TestSharesByHand(t *testing.T) {
 		}
 		m := p.Machine
 		m.TimerResolution = 1
-		sum := 0.0
 		for i, rate := range measureRates(t, m, c.all, 5<<18, 4*unit.Millisecond)[:c.count] {
-			if sum += rate / 1e9; rate < 0.99e9*c.want || rate > 1.01e9*c.want {
-				t.Errorf("%s: rank %d moves %.2f GB/s, want %.2f", c.ranks, c.all[i].rank, rate/1e9, c.want)
+			if rate < 0.99e9*c.want || rate > 1.01e9*c.want {
+				t.Errorf("%s: rank %d moves %.2f GB/s, want %.2f: %s", c.ranks, c.all[i].rank, rate/1e9, c.want, c.why)
 			}
-		}
-		if row := fmt.Sprintf("| %s | %s | %.2f | %.2f |", c.ranks, c.why, c.want, sum/float64(c.count)); !strings.Contains(string(data), row) {
-			t.Errorf("docs/platform-keys.md has no row\n%s", row)
 		}
 	}
 }

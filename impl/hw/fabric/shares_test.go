@@ -1,9 +1,6 @@
 package fabric_test
 
 import (
-	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/hw/hwtest"
@@ -11,13 +8,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The table of docs/fabric.md has the shares that are worked out there by hand, and those that the
-// emulation measures, which agree within 2 %.
+// What flows get on the examples of docs/fabric.md is within 2 % of the shares that are worked out
+// by hand. Links carry 10 GB/s, the local ones of the dragonfly 20, and the buses of rdma 8.
 func TestSharesByHand(t *testing.T) {
-	data, err := os.ReadFile("../../../docs/fabric.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		platform, flows, why string
 		want                 float64     // GB/s of each flow that is listed
@@ -54,15 +47,11 @@ func TestSharesByHand(t *testing.T) {
 			}
 		}
 		rates := hwtest.MeasurePutRates(t, p.Machine, target, 2*unit.Millisecond)
-		sum := 0.0
 		for _, from := range c.of {
 			got := rates[from] / 1e9
-			if sum += got; got < 0.98*c.want || got > 1.02*c.want {
-				t.Errorf("%s, %s: rank %d puts %.2f GB/s, want %.2f", c.platform, c.flows, from, got, c.want)
+			if got < 0.98*c.want || got > 1.02*c.want {
+				t.Errorf("%s, %s: rank %d puts %.2f GB/s, want %.2f: %s", c.platform, c.flows, from, got, c.want, c.why)
 			}
-		}
-		if row := fmt.Sprintf("| `%s` | %s | %s | %.2f | %.2f |", c.platform, c.flows, c.why, c.want, sum/float64(len(c.of))); !strings.Contains(string(data), row) {
-			t.Errorf("docs/fabric.md has no row\n%s", row)
 		}
 	}
 }
