@@ -9,18 +9,24 @@ import (
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
-// Each call that the package enters has the name that the page gives to its function.
+// Each call that the package enters has the name that the page or its rule gives to its function.
 func TestFunctionNames(t *testing.T) {
 	functionOf := map[string]string{}
+	addName := func(function, goName string) {
+		owner, call, _ := strings.Cut(goName, ".")
+		if owner == "Comm" || owner == "mpi" || owner == "Request" && call != "Free" {
+			functionOf[call] = function
+		}
+	}
 	for _, r := range row.FindAllStringSubmatch(read(t, page), -1) {
 		for _, n := range name.FindAllStringSubmatch(r[2], -1) {
-			owner, call, _ := strings.Cut(n[1], ".")
-			if owner == "Window" || owner == "File" {
-				call = n[1]
-			}
-			if owner == "Comm" || owner == "mpi" || owner == "Window" || owner == "File" || owner == "Request" && call != "Free" {
-				functionOf[call] = r[1]
-			}
+			addName(r[1], n[1])
+		}
+	}
+	declared := declarations(t)
+	for _, f := range standardFunctions(t) {
+		if n := nameByRule(f); declared[n] {
+			addName(f, n)
 		}
 	}
 	seen := 0
