@@ -174,7 +174,7 @@ func readTable(t *testing.T, what, name, asCSV, asJSON string) []string {
 	for i, name := range header {
 		shown := "`" + name + "`"
 		if types[name] == "string" || name == "value" && slices.Contains(header, "fact") {
-			shown += " (text)"
+			shown = "_" + shown + "_"
 		}
 		for _, suffix := range []string{"_low", "_high", "_unit", "_weak"} {
 			if base, ok := strings.CutSuffix(name, suffix); ok && i > 0 && (slices.Contains(header[:i], base) || base != "ci" && slices.Contains(header, base+"_low") && suffix != "_low") {

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/fit/compare"
@@ -134,25 +132,7 @@ func namesInUse(t *testing.T) map[string][]string {
 	for _, o := range collective.Operations() {
 		names["Algorithms"] = append(names["Algorithms"], collective.NameForms(o)...)
 	}
-	elsewhere := slices.Concat(names["Modes"], names["Algorithms"])
-	for _, verb := range newRootCommand().Commands() {
-		eachFlag(verb, func(f *pflag.Flag) {
-			if c, ok := f.Value.(*choiceFlag); ok {
-				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.allowedValues), func(v string) bool {
-					return v != microbench.LowLevelMode && slices.Contains(elsewhere, v)
-				})...)
-			}
-		})
-	}
 	return names
-}
-
-// eachFlag goes through the flags of a verb and those of its subcommands.
-func eachFlag(cmd *cobra.Command, f func(*pflag.Flag)) {
-	cmd.Flags().VisitAll(f)
-	for _, sub := range cmd.Commands() {
-		eachFlag(sub, f)
-	}
 }
 
 // columns returns the columns of all CSV files.
