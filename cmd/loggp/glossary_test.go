@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"

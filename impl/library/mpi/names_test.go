@@ -24,8 +24,8 @@ var (
 	name = regexp.MustCompile("`([A-Za-z]+\\.[A-Za-z]+)`")
 )
 
-// Every function of MPI-1.2 has the name in Go that the page gives it in a row, or else the one that
-// follows from the page's rule. A row has no name that the rule gives, and there is none twice.
+// Every function of MPI-1.2 has the name in Go that a row of the page or its rule gives it, and not
+// both.
 func TestNames(t *testing.T) {
 	want, got := standardFunctions(t), []string(nil)
 	if len(want) != 129 {
