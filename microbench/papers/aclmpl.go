@@ -11,8 +11,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// aclmplBenchmark records the packets of ACLMPL's calls: it counts the puts and copies of a message
-// and the phases of a broadcast, fills up the pool, and times reductions by each algorithm.
+// aclmplBenchmark records the packets of ACLMPL's calls. Of a message it counts puts, put_bytes and
+// copies, all of (subject, sync or async, pool or list). It fills up the pool: refusals(subject),
+// and whether messages arrive in_order(subject). Of a broadcast it counts senders(subject, ranks,
+// phase) and the longest path(subject, ranks), and it times reduction(subject, tree or swap, ranks,
+// elements).
 var aclmplBenchmark = Benchmark{
 	Numbers: map[string]int{"puts": 3, "put_bytes": 3, "copies": 3, "refusals": 1, "in_order": 1, "senders": 3, "path": 2, "reduction": 4},
 	Parts:   func(_ *Site, e *Experiment) int { return 5 },

@@ -12,7 +12,7 @@ import (
 )
 
 // remoteAccessBenchmark times remote writes (write) and entries of a queue (fifo) at the interface,
-// without a library: one way, and as a stream.
+// without a library: one_way(subject, write or fifo, size), and stream in MB/s.
 var remoteAccessBenchmark = Benchmark{
 	Numbers: map[string]int{"one_way": 3, "stream": 3},
 	Parts:   func(_ *Site, e *Experiment) int { return 2 * len(e.Sizes) },

@@ -10,8 +10,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// postedReceivesBenchmark times round trips whose receives are posted before, a stream of messages
-// that ends with a barrier, and messages in both directions at once.
+// postedReceivesBenchmark times round_trip(subject, size) with receives that are posted before,
+// bandwidth in MB/s of a stream of messages that ends with a barrier, and exchange of messages in
+// both directions at once.
 var postedReceivesBenchmark = pairBenchmark(map[string]int{"round_trip": 2, "bandwidth": 2, "exchange": 2}, func(ctx context.Context, s *Site, e *Experiment, pair *platform.Platform, bytes int, seed uint64, out *Results) error {
 	var trips []unit.Time
 	var stream, exchange unit.Time

@@ -15,7 +15,8 @@ import (
 )
 
 // sequencesBenchmark runs short programs and reads the counters of the engine of MPI/MBCF: a number
-// count(subject, program, event). It also counts completions of queue entries.
+// count(subject, program, event). It also counts completions(subject, quiet or all) of entries of a
+// queue, and prefix(subject), those in a full queue if they are the first ones in their order.
 var sequencesBenchmark = Benchmark{
 	Numbers: map[string]int{"count": 3, "completions": 2, "prefix": 1},
 	Parts:   func(_ *Site, e *Experiment) int { return 2 },

@@ -10,7 +10,9 @@ import (
 	"github.com/loggp/loggp/microbench"
 )
 
-// timersBenchmark measures the timers of Al-Tawil and Moritz, by mode and size.
+// timersBenchmark measures the timers of Al-Tawil and Moritz, by mode and size: timer11(subject,
+// mode, size), timer12, timer21, timer22 and train, and T_s and T_sr, also of a forced protocol. A
+// fit of them gives o_s, o_r, transfer and spread, and L(subject, mode) and G.
 var timersBenchmark = Benchmark{
 	Parts: func(_ *Site, e *Experiment) int { return len(e.ModeNames()) * len(e.Sizes) },
 	Run:   runTimers,

@@ -3,7 +3,8 @@ package paper
 import (
 	"io/fs"
 	"os"
-	"reflect"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,38 +12,26 @@ import (
 	"github.com/loggp/loggp/testdata"
 )
 
-// docs/papers.md lists the files of a paper and the keys of paper.yaml, docs/paper-benchmarks.md
-// the benchmarks and the quantities.
+// docs/papers.md lists the files of a paper and the benchmarks. Comments of package papers, and of
+// the file that fits parameters, name each quantity.
 func TestDocs(t *testing.T) {
-	page := ""
-	for _, name := range []string{"papers.md", "paper-benchmarks.md"} {
-		b, err := os.ReadFile("../../../docs/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page += string(b)
+	b, err := os.ReadFile("../../../docs/papers.md")
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := func(name, what string) {
-		if !strings.Contains(page, "`"+name+"`") {
+		if !strings.Contains(string(b), "`"+name+"`") {
 			t.Errorf("docs/papers.md does not list %s %s", what, name)
 		}
 	}
-	for _, x := range []any{Paper{}, Subject{}, Experiment{}, Artefact{}, derivedColumn{}, TableRule{}, thresholdText{}, CurveRule{}, TimelinePicture{}, Choice{}, Claim{}} {
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
-			if tag := f.Tag.Get("yaml"); f.IsExported() && tag != "-" && tag != ",inline" {
-				name := tag
-				if name == "" {
-					name = strings.ToLower(f.Name)
-				}
-				want(name, "the key")
-			}
-		}
-	}
+	comments := commentsOf(t, "../../../microbench/papers/*.go", "fit.go")
 	for name, b := range papers.Benchmarks {
 		want(name, "the benchmark")
-		for _, quantities := range []map[string]int{b.Numbers, fittedQuantities[name]} {
+		for _, quantities := range []map[string]int{b.Numbers, b.Texts, fittedQuantities[name]} {
 			for q := range quantities {
-				want(q, "the quantity")
+				if !regexp.MustCompile(`\b` + q + `\b`).MatchString(comments) {
+					t.Errorf("no comment names the quantity %s of %s", q, name)
+				}
 			}
 		}
 	}
@@ -55,7 +44,34 @@ func TestDocs(t *testing.T) {
 			want(e.Name(), "the file")
 		}
 	}
-	for _, name := range []string{"claims.csv", "figures.csv", "facts.csv", "contradictions.csv", "*.csv"} {
+	for _, name := range []string{"claims.csv", "figures.csv", "facts.csv", "contradictions.csv", "blind.csv", "*.csv"} {
 		want(name, "the file")
 	}
+}
+
+// commentsOf returns the comments of Go files, without those of tests.
+func commentsOf(t *testing.T, patterns ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				if _, comment, ok := strings.Cut(line, "//"); ok {
+					all.WriteString(comment)
+				}
+			}
+		}
+	}
+	return all.String()
 }
