@@ -16,10 +16,10 @@ import (
 
 var update = flag.Bool("update", false, "write what documents and golden files show anew")
 
-// dataPage lists the tables of each verb with their fields.
-const dataPage = "../../docs/data.md"
+// dataTables lists the tables of each verb with their fields.
+const dataTables = "../../docs/data-tables.csv"
 
-// dataCommands are the commands whose tables dataPage lists, with other inputs of the same shape.
+// dataCommands are the commands whose tables dataTables lists, with other inputs of the same shape.
 var dataCommands = []string{
 	"measure --platform t3d --modes send,isend,ssend --sizes 0,16,1KB,10KB --reps 20",
 	"measure --platform t3d -n 4 --collective bcast --sizes 8,1KB --reps 20",
@@ -51,9 +51,10 @@ var numberWithUnit = regexp.MustCompile(`^[~≤≥±+-]? ?[0-9][0-9.]* ?(ps|ns|u
 
 // TestDataOfVerbs reads all that verbs print for programs: each table is CSV with a name for each
 // column, and JSON with the same fields; a field has one type in all rows; a number is a number,
-// and the name of its field has its unit. docs/data.md lists the tables and fields, and no others.
+// and the name of its field has its unit. docs/data-tables.csv lists the
+// tables and fields, and no others.
 func TestDataOfVerbs(t *testing.T) {
-	page := commandtest.AbsolutePath(t, dataPage)
+	file := commandtest.AbsolutePath(t, dataTables)
 	t.Chdir(t.TempDir())
 	pair := "measure --platform t3d --modes send,isend,ssend --sizes 0,16,1KB,10KB --reps 20"
 	for _, command := range []string{
@@ -65,7 +66,7 @@ func TestDataOfVerbs(t *testing.T) {
 	} {
 		mustRun(t, strings.Fields(command)...)
 	}
-	var lines []string             // of the page, without their verbs
+	var lines []string             // tables with their fields
 	verbs := map[string][]string{} // of each line
 	for _, command := range dataCommands {
 		words := strings.Fields(command)
@@ -85,7 +86,10 @@ func TestDataOfVerbs(t *testing.T) {
 			if fields == nil { // a table without rows has no types
 				continue
 			}
-			line := fmt.Sprintf("| `%s` | %s |", name, strings.Join(fields, ", "))
+			line := ""
+			for _, field := range fields {
+				line += name + "," + field + "\n"
+			}
 			if verbs[line] == nil {
 				lines = append(lines, line)
 			}
@@ -94,16 +98,16 @@ func TestDataOfVerbs(t *testing.T) {
 			}
 		}
 	}
-	const head = "| verbs | table | fields |\n|---|---|---|\n"
-	before, _, found := strings.Cut(read(t, page), head)
-	want := before + head
+	want := "verbs,table,field,type,interval\n"
 	for _, line := range lines {
-		want += "| " + strings.Join(verbs[line], ", ") + " " + line + "\n"
+		for row := range strings.Lines(line) {
+			want += strings.Join(verbs[line], " ") + "," + row
+		}
 	}
 	if *update {
-		put(t, page, []byte(want))
-	} else if !found || read(t, page) != want {
-		t.Errorf("docs/data.md does not list what the verbs print (go test ./cmd/loggp -run DataOfVerbs -update): want\n%s", want)
+		put(t, file, []byte(want))
+	} else if read(t, file) != want {
+		t.Errorf("docs/data-tables.csv does not list what the verbs print (go test ./cmd/loggp -run DataOfVerbs -update): want\n%s", want)
 	}
 }
 
@@ -116,8 +120,7 @@ func insertFlags(words []string, flags ...string) []string {
 	return slices.Insert(slices.Clone(words), at, flags...)
 }
 
-// readTable compares a table as CSV and as JSON, and returns its fields as the page names
-// them.
+// readTable compares a table as CSV and as JSON, and returns its fields as dataTables has them.
 func readTable(t *testing.T, what, name, asCSV, asJSON string) []string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(asCSV)).ReadAll()
@@ -170,22 +173,22 @@ func readTable(t *testing.T, what, name, asCSV, asJSON string) []string {
 	if len(objects) == 0 {
 		return nil
 	}
-	var fields []string
+	var fields []string // as name,type,interval
 	for i, name := range header {
-		shown := "`" + name + "`"
+		field := name + ",number,"
 		if types[name] == "string" || name == "value" && slices.Contains(header, "fact") {
-			shown = "_" + shown + "_"
+			field = name + ",text,"
 		}
 		for _, suffix := range []string{"_low", "_high", "_unit", "_weak"} {
 			if base, ok := strings.CutSuffix(name, suffix); ok && i > 0 && (slices.Contains(header[:i], base) || base != "ci" && slices.Contains(header, base+"_low") && suffix != "_low") {
-				shown = ""
-				if last := len(fields) - 1; !strings.HasSuffix(fields[last], "*") {
-					fields[last] += "*"
+				field = ""
+				if last := len(fields) - 1; !strings.HasSuffix(fields[last], "yes") {
+					fields[last] += "yes"
 				}
 			}
 		}
-		if shown != "" {
-			fields = append(fields, shown)
+		if field != "" {
+			fields = append(fields, field)
 		}
 	}
 	return fields
