@@ -17,12 +17,12 @@ import (
 
 // calibrateFlags has the flags of the verb.
 type calibrateFlags struct {
-	targets                               []string
-	sampleFiles                           []string
-	library, modes, sizesText, outputPath string
-	templatePlatform                      string
-	machineSize                           calibrate.TwinOptions
-	seed                                  uint64
+	targets                                   []string
+	sampleFiles                               []string
+	library, modesText, sizesText, outputPath string
+	templatePlatform                          string
+	machineSize                               calibrate.TwinOptions
+	seed                                      uint64
 }
 
 func calibrateCommand() *cobra.Command {
@@ -66,7 +66,7 @@ an example.`,
 	f.IntVar(&c.machineSize.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
 	f.IntVar(&c.machineSize.RanksPerNode, "ranks-per-node", 0, "with --template: ranks of a node (default: the template's)")
 	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
-	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
+	f.StringVar(&c.modesText, "modes", "", "modes of the samples (default: all)")
 	f.StringVar(&c.sizesText, "sizes", "", "sizes of the samples (default: eight of each mode, with --template all)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
 	f.StringVarP(&c.outputPath, "output", "o", "", "platform file to write")
@@ -149,8 +149,8 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 // newCalibrationBench returns the bench of the targets.
 func (c *calibrateFlags) newCalibrationBench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
 	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.templatePlatform != ""}
-	if c.modes != "" {
-		part.Modes = splitList(c.modes)
+	if c.modesText != "" {
+		part.Modes = splitList(c.modesText)
 	}
 	var err error
 	if part.Sizes, err = parseSizes(c.sizesText, nil); err != nil {

@@ -20,8 +20,8 @@ const patternsProgram = "patterns"
 
 // patternFlags has the flags of run that are for communication patterns alone.
 type patternFlags struct {
-	patterns, sizesText string
-	printsParameters    bool
+	patternsText, sizesText string
+	printsParameters        bool
 }
 
 // formatPatternHelp returns the part of run's help on communication patterns.
@@ -39,7 +39,7 @@ code. --library then takes a list, and -o a directory. The patterns are
 // addFlags declares the flags.
 func (p *patternFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&p.patterns, "patterns", "", "patterns: a list (default: all)")
+	f.StringVar(&p.patternsText, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&p.sizesText, "sizes", "", "patterns: lengths of messages (default: 8,1KiB)")
 	f.BoolVar(&p.printsParameters, "parameters", false, "patterns: print the LogGP parameters of the libraries side by side instead")
 	addFlagCompletion(cmd, "patterns", patterns.Names())
@@ -81,8 +81,8 @@ func (r *runFlags) runPatternBenchmark(cmd *cobra.Command) error {
 	if r.library != "" {
 		o.Library = splitList(r.library)
 	}
-	if r.patterns.patterns != "" {
-		o.Patterns = splitList(r.patterns.patterns)
+	if r.patterns.patternsText != "" {
+		o.Patterns = splitList(r.patterns.patternsText)
 	}
 	run := loggp.TimePatterns
 	if r.patterns.printsParameters {

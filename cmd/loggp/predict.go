@@ -19,10 +19,10 @@ import (
 // predictFlags has the flags of the verb.
 type predictFlags struct {
 	targetFlags
-	paramsFile, samplesFile, protocols, sizesText, outputPath, diagramFile string
-	mode, collective                                                       *string
-	ranksPerNode                                                           int
-	printsTerms, drawsTree, placesRanksRoundRobin                          bool
+	paramsFile, samplesFile, protocolsText, sizesText, outputPath, diagramFile string
+	mode, collective                                                           *string
+	ranksPerNode                                                               int
+	printsTerms, drawsTree, placesRanksRoundRobin                              bool
 }
 
 func predictCommand() *cobra.Command {
@@ -54,7 +54,7 @@ within nodes, unless --place names one tier for all.`,
 	f.StringVar(&p.paramsFile, "params", "", "file of parameters")
 	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatformNames)
 	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
-	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
+	f.StringVar(&p.protocolsText, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
 	addOutputFlags(cmd)
@@ -95,7 +95,7 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 	if p.drawsTree && *p.collective != collective.Bcast.String() {
 		return newUsageError(cmd, errors.New("--tree: it is for --collective bcast"))
 	}
-	if *p.collective != "" && (p.protocols != "" || p.printsTerms) {
+	if *p.collective != "" && (p.protocolsText != "" || p.printsTerms) {
 		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol and --explain"))
 	}
 	var lengths []int
@@ -119,13 +119,13 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 }
 
 func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
-	if p.paramsFile != "" && p.protocols == "" && (p.diagramFile != "" || p.printsTerms) {
+	if p.paramsFile != "" && p.protocolsText == "" && (p.diagramFile != "" || p.printsTerms) {
 		return newUsageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
 	}
 	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.rankPairPlace, Sizes: lengths, Explain: p.printsTerms}
-	if p.protocols != "" && p.protocols != "all" {
-		o.Protocol = splitList(p.protocols)
-	} else if p.protocols == "all" {
+	if p.protocolsText != "" && p.protocolsText != "all" {
+		o.Protocol = splitList(p.protocolsText)
+	} else if p.protocolsText == "all" {
 		o.Protocol = model.ProtocolNames()
 	}
 	if p.platform != "" || cmd.Flags().Changed("mode") {

@@ -30,7 +30,7 @@ var reproducePaper = func(ctx context.Context, p *paper.Paper, o paper.Options) 
 
 // markAssumptionDependentValues marks the published values that assumed numbers decide. Tests find
 // these once for several commands.
-var markAssumptionDependentValues = calibrate.SetDecidingNumbers
+var markAssumptionDependentValues = calibrate.MarkAssumptionDependentValues
 
 // paperNames are the names of the papers.
 func paperNames() []string {

@@ -46,7 +46,7 @@ var decided = map[string]map[string]string{}
 // the experiments are run.
 func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	if decided[p.Name] == nil {
-		if err := calibrate.SetDecidingNumbers(ctx, p, s); err != nil {
+		if err := calibrate.MarkAssumptionDependentValues(ctx, p, s); err != nil {
 			return err
 		}
 		known := map[string]string{}

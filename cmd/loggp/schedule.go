@@ -59,13 +59,13 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
 	f.Uint64Var(&m.placementSeed, "seed", 1, "of a random placement")
 	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
-	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand(), scheduleTrainingCommand())
+	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand(), removedTrainingCommand())
 	return cmd
 }
 
-// scheduleTrainingCommand says what describes a training step, in place of a pattern that had one
+// removedTrainingCommand says what describes a training step, in place of a pattern that had one
 // of its own.
-func scheduleTrainingCommand() *cobra.Command {
+func removedTrainingCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "training", Hidden: true, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {

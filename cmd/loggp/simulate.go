@@ -342,20 +342,20 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 // checkOutput checks that -o can be written: a sweep as a chart or a table, all else as a time
 // line.
 func (s *simulateFlags) checkOutput() error {
-	if s.writesSweep() {
+	if s.outputHasSweep() {
 		return checkSweepOutput(s.outputPath)
 	}
 	return checkTimelineOutput(s.outputPath)
 }
 
-// writesSweep reports whether -o has the sweep, and not a time line or a page with both.
-func (s *simulateFlags) writesSweep() bool {
+// outputHasSweep reports whether -o has the sweep, and not a time line or a page with both.
+func (s *simulateFlags) outputHasSweep() bool {
 	return s.parameterSweep != "" && s.outputPath != "" && fileExtension(s.outputPath) != "" && fileExtension(s.outputPath) != ".json"
 }
 
 // writeSimulation writes what was simulated, or prints it.
 func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulation) error {
-	if s.writesSweep() {
+	if s.outputHasSweep() {
 		return writeSweep(cmd, s.outputPath, sim.SweepDocument(), sim.SweepChart())
 	}
 	if s.outputPath == "" {

@@ -391,7 +391,7 @@ func TestDecide(t *testing.T) {
 	s := &study.Study{Artefacts: []study.Artefact{{Rows: []study.Finding{
 		finding("table-4 Convex o high", "us", compare.ValidationBasis), finding("table-4 Convex o low", "us", compare.CalibrationBasis), finding("table-4 Convex H low", "", compare.ValidationBasis),
 	}}, {Rows: []study.Finding{finding("table-4 Convex o high", "us", compare.ValidationBasis)}}}}
-	if err := SetDecidingNumbers(context.Background(), published(t)[0], s); err != nil {
+	if err := MarkAssumptionDependentValues(context.Background(), published(t)[0], s); err != nil {
 		t.Fatal(err)
 	}
 	const note = "Read so. Decided by assumptions: machine.hypernodes.inter.send.bandwidth (71MB/s)."

@@ -157,10 +157,10 @@ func VaryNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sens
 	return s, err
 }
 
-// SetDecidingNumbers marks in a study of a paper the published values that assumed numbers decide:
-// those to which nothing was fitted, and which some assumed number of their platform moves by more
-// than DecisiveChange when it is halved or doubled. Counts are not examined.
-func SetDecidingNumbers(ctx context.Context, p *paper.Paper, s *study.Study) error {
+// MarkAssumptionDependentValues marks in a study of a paper the published values that assumed
+// numbers decide: those to which nothing was fitted, and which some assumed number of their
+// platform moves by more than DecisiveChange when it is halved or doubled. Counts are not examined.
+func MarkAssumptionDependentValues(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	rows := map[string][]string{} // by platform
 	var platforms []string
 	for _, a := range s.Artefacts {
