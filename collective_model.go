@@ -63,7 +63,7 @@ func copyOfReceives(x model.Parameters) model.Curve {
 // far outside.
 func (m collectiveModel) checkSize(bytes int) (outside bool, err error) {
 	for _, ps := range m.params {
-		beyond, far := params.IsSizeOutsideRange(ps, m.call, bytes)
+		beyond, far := params.IsExtrapolatedSize(ps, m.call, bytes)
 		if far != nil {
 			return false, far
 		}

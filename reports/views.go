@@ -38,7 +38,7 @@ func plogpTable(v params.PLogP) *doc.Table {
 	}
 	t.AddNote("L is %s: RTT(0)/2 - g(0), of %s; g(m) is (RTT(m) - RTT(0))/2 + g(0), since as many bytes come back.", intervalCell(t, v.Latency).Text, format.Size(v.SmallestBytes))
 	x := v.ToLogGP()
-	t.AddNote("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.Latency), format.Number(x.Overhead), format.Number(x.Gap), format.Number(x.GapPerByte))
+	t.AddNote("As LogGP: L' = L + g - o_s - o_r = %s us, o = (o_s + o_r)/2 = %s us, g = %s us, G = g(m)/m = %s us/B.", format.Number(x.LatencyMicros), format.Number(x.OverheadMicros), format.Number(x.GapMicros), format.Number(x.GapMicrosPerByte))
 	return t
 }
 

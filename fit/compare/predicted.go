@@ -157,7 +157,7 @@ func PredictFromParameters(q PredictionQuery) (Prediction, bool) {
 			return Prediction{v, CalibrationBasis}, true
 		}
 	}
-	if _, err := params.IsSizeOutsideRange(q.Parameters, mode, q.Bytes); err != nil {
+	if _, err := params.IsExtrapolatedSize(q.Parameters, mode, q.Bytes); err != nil {
 		return Prediction{}, false
 	}
 	if q.Quantity == OneWay && mode != sample.LowLevelMode {

@@ -102,9 +102,9 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 	return e, nil
 }
 
-// IsSizeOutsideRange reports whether a size is outside of the range from which parameters of a mode
+// IsExtrapolatedSize reports whether a size is outside of the range from which parameters of a mode
 // were fitted. It returns a *SizeRangeError if it is too far outside, as EstimateAt does.
-func IsSizeOutsideRange(ps []Parameter, mode string, k int) (outside bool, err error) {
+func IsExtrapolatedSize(ps []Parameter, mode string, k int) (outside bool, err error) {
 	from, to := math.MaxInt, -1
 	for _, p := range ps {
 		if p.Mode == mode && p.From >= 0 {
@@ -142,7 +142,7 @@ func EstimateOneWayTime(ps []Parameter, mode string, k int) (Estimate, error) {
 		return e, &MissingParameterError{Name: "T", Mode: mode, Remedy: remedy}
 	}
 	e.Value = model.LoGH{BetweenHypernodes: x, InsideHypernode: x}.OneWayTime(AreIntraNode(ps), k).Micros()
-	e.IsOutsideRanges, err = IsSizeOutsideRange(ps, mode, k)
+	e.IsOutsideRanges, err = IsExtrapolatedSize(ps, mode, k)
 	e.IsBetweenRanges = !e.IsOutsideRanges && isBelowGapPerByteRange(ps, mode, k)
 	return e, err
 }
@@ -158,7 +158,7 @@ func isBelowGapPerByteRange(ps []Parameter, mode string, k int) bool {
 // (7) are from: o_s, o_r and G of low-level messages. It returns a *SizeRangeError as EstimateAt
 // does.
 func CheckProtocolEquationRange(ps []Parameter, k int) (Estimate, error) {
-	outside, err := IsSizeOutsideRange(ps, sample.LowLevelMode, k)
+	outside, err := IsExtrapolatedSize(ps, sample.LowLevelMode, k)
 	all := Estimate{IsOutsideRanges: outside}
 	for _, kind := range []Kind{SendOverhead, RecvOverhead} {
 		e, unknown := EstimateAt(ps, sample.LowLevelMode, kind, k)

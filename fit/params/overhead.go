@@ -55,7 +55,7 @@ func (m Mode) addOverheads() {
 	if rtt := m.TimerCurve(sample.TimerRTT); rtt != nil {
 		m.addSizeRanges(OneWayTime, rtt.ScaledBy(0.5, MethodHalfRoundTrip, m.Options.ConfidenceLevel))
 	}
-	m.warnIfSendTimersDiffer()
+	m.warnIfSendOverheadsOfP1AndP2Differ()
 }
 
 // addSizeRanges adds a parameter that depends on size: for each piece its value at the first size,
@@ -116,10 +116,10 @@ func (m Mode) warnIfPieceNotStraight(name string, c *curve.Curve, piece int) {
 		c.Timer, p.From, p.To, 100*c.PieceDeviations[piece].MedianDeviation, 100*c.PieceDeviations[piece].LargestDeviation)
 }
 
-// warnIfSendTimersDiffer warns if the send overheads of the two processors differ. P1 does not
-// receive at once what P2 sends: it waits delta, more than twice the time of a send and a receive.
-// A send that takes so long has waited for its receive, and shows no overhead.
-func (m Mode) warnIfSendTimersDiffer() {
+// warnIfSendOverheadsOfP1AndP2Differ warns if the send overheads of the two processors differ. P1
+// does not receive at once what P2 sends: it waits delta, more than twice the time of a send and a
+// receive. A send that takes so long has waited for its receive, and shows no overhead.
+func (m Mode) warnIfSendOverheadsOfP1AndP2Differ() {
 	a, b := m.TimerCurve(sample.Timer11), m.TimerCurve(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
 		return

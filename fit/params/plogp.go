@@ -85,7 +85,7 @@ func (m Mode) addPLogP() {
 
 // LogGPOfPLogP is what PLogP says in the terms of LogGP, for showing. The models compute with
 // model.Parameters.
-type LogGPOfPLogP struct{ Latency, Overhead, Gap, GapPerByte float64 }
+type LogGPOfPLogP struct{ LatencyMicros, OverheadMicros, GapMicros, GapMicrosPerByte float64 }
 
 // ToLogGP converts to LogGP, by the formulas of Kielmann et al.:
 //
@@ -99,10 +99,10 @@ func (p PLogP) ToLogGP() LogGPOfPLogP {
 	}
 	small, large := p.ValuesBySize[0], p.ValuesBySize[len(p.ValuesBySize)-1]
 	out := LogGPOfPLogP{
-		Latency: p.Latency.Value + small.Gap.Value - small.SendOverhead.Value - small.RecvOverhead.Value, Overhead: (small.SendOverhead.Value + small.RecvOverhead.Value) / 2,
-		Gap: small.Gap.Value, GapPerByte: large.Gap.Value / float64(large.Bytes),
+		LatencyMicros: p.Latency.Value + small.Gap.Value - small.SendOverhead.Value - small.RecvOverhead.Value, OverheadMicros: (small.SendOverhead.Value + small.RecvOverhead.Value) / 2,
+		GapMicros: small.Gap.Value, GapMicrosPerByte: large.Gap.Value / float64(large.Bytes),
 	}
-	for _, x := range []*float64{&out.Latency, &out.Overhead, &out.Gap, &out.GapPerByte} {
+	for _, x := range []*float64{&out.LatencyMicros, &out.OverheadMicros, &out.GapMicros, &out.GapMicrosPerByte} {
 		if !(*x > 0) || math.IsInf(*x, 0) {
 			*x = math.NaN()
 		}

@@ -31,7 +31,7 @@ func TestPLogP(t *testing.T) {
 			}
 		}
 		// back to LogGP: L is 12 again
-		if x := v.ToLogGP(); math.Abs(x.Latency-12) > 1e-6 || math.Abs(x.Overhead-22.5) > 1e-6 || math.Abs(x.Gap-40) > 1e-6 || math.Abs(x.GapPerByte-(40+0.04*16383)/16384) > 1e-8 {
+		if x := v.ToLogGP(); math.Abs(x.LatencyMicros-12) > 1e-6 || math.Abs(x.OverheadMicros-22.5) > 1e-6 || math.Abs(x.GapMicros-40) > 1e-6 || math.Abs(x.GapMicrosPerByte-(40+0.04*16383)/16384) > 1e-8 {
 			t.Errorf("%+v", x)
 		}
 		var b bytes.Buffer

@@ -108,7 +108,7 @@ func TestPLogPFormulas(t *testing.T) {
 			t.Errorf("g(%d) = %g, want %g", p.ValuesBySize[i].Bytes, got, want)
 		}
 	}
-	if x := p.ToLogGP(); math.Abs(x.Latency-(13+7-3-4)) > 1e-9 || x.Overhead != 3.5 || x.Gap != 7 || math.Abs(x.GapPerByte-57.0/4000) > 1e-12 {
+	if x := p.ToLogGP(); math.Abs(x.LatencyMicros-(13+7-3-4)) > 1e-9 || x.OverheadMicros != 3.5 || x.GapMicros != 7 || math.Abs(x.GapMicrosPerByte-57.0/4000) > 1e-12 {
 		t.Errorf("in terms of LogGP: %+v", x)
 	}
 }
