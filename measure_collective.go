@@ -137,7 +137,7 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
 					continue
 				}
-				if k > MaxMessage || x.TotalBufferBytes() > maxCollectiveMemory {
+				if k > MaxMessageBytes || x.TotalBufferBytes() > maxCollectiveMemory {
 					if m.Sizes != nil {
 						return nil, optionErrorf("Sizes", "%v of %s by %d ranks takes more memory than %s: take shorter lengths or fewer ranks", a, unit.Bytes(k), ranks, unit.Bytes(maxCollectiveMemory))
 					}

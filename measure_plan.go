@@ -20,8 +20,8 @@ const (
 	maxReps       = 1_000_000
 )
 
-// MaxMessage is the largest message size in bytes.
-const MaxMessage = microbench.MaxMessage
+// MaxMessageBytes is the largest message size in bytes.
+const MaxMessageBytes = microbench.MaxMessageBytes
 
 // repetitions returns the repetitions and warm-up rounds of a plan.
 func (m *measurement) repetitions() (reps, warmup int, err error) {
@@ -73,15 +73,15 @@ func (m *measurement) planSizes() ([]int, error) {
 		sizes = microbench.DefaultSizes(m.job.Platform.Machine)
 	}
 	if m.MaxSize != 0 {
-		if m.MaxSize < 0 || m.MaxSize > MaxMessage {
-			return nil, optionErrorf("MaxSize", "messages of %s are too long to measure: at most %s", unit.Bytes(m.MaxSize), unit.Bytes(MaxMessage))
+		if m.MaxSize < 0 || m.MaxSize > MaxMessageBytes {
+			return nil, optionErrorf("MaxSize", "messages of %s are too long to measure: at most %s", unit.Bytes(m.MaxSize), unit.Bytes(MaxMessageBytes))
 		}
 		if sizes = limitSizes(sizes, m.MaxSize, m.Sizes == nil && !m.allPairs()); len(sizes) == 0 {
 			return nil, &OptionError{"MaxSize", unit.Bytes(m.MaxSize), errors.New("no size of --sizes is that short")}
 		}
 	}
-	if k := slices.Max(sizes); k > MaxMessage {
-		return nil, optionErrorf("Sizes", "messages of %s are too long to measure: at most %s", unit.Bytes(k), unit.Bytes(MaxMessage))
+	if k := slices.Max(sizes); k > MaxMessageBytes {
+		return nil, optionErrorf("Sizes", "messages of %s are too long to measure: at most %s", unit.Bytes(k), unit.Bytes(MaxMessageBytes))
 	}
 	return sizes, nil
 }

@@ -90,8 +90,8 @@ func (o *TraceOptions) check() error {
 		return optionErrorf("Compute", "it goes with --program overlap")
 	case o.Late != nil && *o.Late < 0, o.Compute != nil && *o.Compute < 0:
 		return optionErrorf("Late, Compute", "they may not be negative")
-	case o.Size > MaxMessage:
-		return optionErrorf("Size", "a message of %s is too long: at most %s", unit.Bytes(o.Size), unit.Bytes(MaxMessage))
+	case o.Size > MaxMessageBytes:
+		return optionErrorf("Size", "a message of %s is too long: at most %s", unit.Bytes(o.Size), unit.Bytes(MaxMessageBytes))
 	}
 	if o.Protocol != "" {
 		if err := checkProtocol("Protocol", o.Protocol); err != nil {

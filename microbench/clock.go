@@ -102,7 +102,7 @@ const (
 // section 3.2. P1 returns the bounds, P2 zero.
 //
 // Note: if the garbage collector or the system delays a trip, this widens only its own bounds.
-func (x *rankPair) boundClockOffset() ClockOffsetBounds {
+func (x *pairComms) boundClockOffset() ClockOffsetBounds {
 	c, peer := x.commsByBarrierRoot[0], 1-x.commsByBarrierRoot[0].Rank()
 	var more [1]byte
 	var there [8]byte

@@ -33,8 +33,8 @@ func decodeCommand(w [CommandWordCount]int64) Command {
 	return Command{int(w[0]), int(w[1]), int(w[2]), int(w[3]), int(w[4]), int(w[5]), int(w[6]), unit.Time(w[7]), [2]int{int(w[8]), int(w[9])}}
 }
 
-// rankOfFixedWorkTime returns the rank of the i-th time in CommandResult.FixedWorkTimes.
-func (c Command) rankOfFixedWorkTime(i int) int {
+// rankMeasuringFixedWork returns the rank of the i-th time in CommandResult.FixedWorkTimes.
+func (c Command) rankMeasuringFixedWork(i int) int {
 	if c.Pair[0] != c.Pair[1] {
 		return c.Pair[i]
 	}

@@ -35,8 +35,9 @@ const (
 	defaultPrecision = 0.02
 )
 
-// MaxMessage is the longest message that is measured, in bytes. Both ranks hold it several times.
-const MaxMessage = 1 << 28
+// MaxMessageBytes is the longest message that is measured, in bytes. Both ranks hold it several
+// times.
+const MaxMessageBytes = 1 << 28
 
 // Upper limits of the settings of an experiment.
 const (
@@ -94,8 +95,8 @@ func (e *Experiment) Check() error {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(e.RoundTripSizes, func(k int) bool { return k < 0 || k > MaxMessage }):
-		return fmt.Errorf("round trips of %v bytes: a size is from 0 to %d", e.RoundTripSizes, MaxMessage)
+	case slices.ContainsFunc(e.RoundTripSizes, func(k int) bool { return k < 0 || k > MaxMessageBytes }):
+		return fmt.Errorf("round trips of %v bytes: a size is from 0 to %d", e.RoundTripSizes, MaxMessageBytes)
 	case slices.ContainsFunc(e.Pairs, func(p [2]int) bool { return p[0] < 0 || p[0] >= p[1] }):
 		return fmt.Errorf("pairs %v: each is of two ranks, the lower first", e.Pairs)
 	case len(e.Pairs) > 0 && e.RefineSizes:

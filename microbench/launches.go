@@ -42,16 +42,16 @@ func (s *Scheduler) RunLaunches(ctx context.Context, launch func(ctx context.Con
 	begin := s.now()
 	s.result = ExperimentResult{WallStart: begin}
 	for ; s.needsAnotherLaunch(s.now().Sub(begin)); s.result.LaunchCount++ {
-		s.launchIndex, s.launchStart, s.launchBudget = s.result.LaunchCount, s.now(), 0
+		s.launchIndex, s.launchStart, s.launchTimeLimit = s.result.LaunchCount, s.now(), 0
 		after := s.launchStart.Sub(begin)
 		if s.TotalTimeLimit() > 0 {
-			s.launchBudget = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesOrDefault()-s.launchIndex)), 1)
+			s.launchTimeLimit = max((s.TotalTimeLimit()-after)/time.Duration(max(1, s.LaunchesOrDefault()-s.launchIndex)), 1)
 		}
 		s.reportProgress = nil
 		if progress != nil {
 			from, to := float64(s.launchIndex)/float64(s.LaunchesOrDefault()), float64(s.launchIndex+1)/float64(s.LaunchesOrDefault())
 			if all := s.TotalTimeLimit(); all > 0 {
-				from, to = float64(after)/float64(all), float64(after+s.launchBudget)/float64(all)
+				from, to = float64(after)/float64(all), float64(after+s.launchTimeLimit)/float64(all)
 			}
 			s.reportProgress = func(part float64) { progress(min(1, from+part*(to-from))) }
 		}
@@ -155,7 +155,7 @@ func (s *Scheduler) runRank(comm *mpi.Comm) error {
 		defer w.stopRanks()
 		return s.MeasureLaunch(w)
 	}
-	x := s.newRankPair(comm)
+	x := s.newPairComms(comm)
 	if x == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 // pairWorker executes commands on one rank of a pair. The scheduler runs at P1, which is the Worker
 // and sends each command to P2.
 type pairWorker struct {
-	*rankPair
+	*pairComms
 	plan             Plan
 	clockReadTime    unit.Time // what a reading of the clock costs
 	dither           clockDither
@@ -26,8 +26,8 @@ type pairWorker struct {
 // commandTag is the tag of commands, and of the time that the fixed piece of work took P2.
 const commandTag = 2
 
-func (p *Plan) newPairWorker(x *rankPair, step unit.Time) *pairWorker {
-	w := &pairWorker{rankPair: x, plan: *p, measureFixedWork: measureFixedWork}
+func (p *Plan) newPairWorker(x *pairComms, step unit.Time) *pairWorker {
+	w := &pairWorker{pairComms: x, plan: *p, measureFixedWork: measureFixedWork}
 	most := slices.Max(slices.Concat(p.Sizes, p.RoundTripSizes, []int{warmupMessageBytes}))
 	w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newPrefaultedBuffer(most), newPrefaultedBuffer(most), newPrefaultedBuffer(4*(most+mpi.BsendOverhead))
 	w.clockReadTime, w.dither = measureClockReadTime(x.commsByBarrierRoot[0]), newDither(x.commsByBarrierRoot[0], step)
@@ -102,7 +102,7 @@ func (w *pairWorker) executeOnThisRank(c Command) CommandResult {
 	w.clockReadTime = min(w.clockReadTime, meanClockReadTime(w.commsByBarrierRoot[0])) // the launch may have begun in a slow moment
 	cell := Cell{modeNameAt(c.ModeOrOperationIndex), c.Bytes}
 	w.plan.Delta, w.plan.WarmupRounds = c.DeltaOrStartLead, 0
-	b := w.rankPair.newBenchmark(&w.plan, cell)
+	b := w.pairComms.newBenchmark(&w.plan, cell)
 	b.clockReadTime, b.dither, b.operationsPerSample = w.clockReadTime, &w.dither, c.OperationsPerSample
 	if c.Bytes > len(w.sendBuffer) {
 		w.sendBuffer, w.receiveBuffer, w.bsendBuffer = newPrefaultedBuffer(c.Bytes), newPrefaultedBuffer(c.Bytes), newPrefaultedBuffer(4*(c.Bytes+mpi.BsendOverhead))
@@ -207,7 +207,7 @@ func (w *allPairsWorker) newWorkerIfInPair(pair [2]int) *pairWorker {
 	if !slices.Contains(pair[:], w.comm.Rank()) {
 		return nil
 	}
-	return w.newPairWorker(createRankPair(w.comm, pair[0], pair[1], func(g mpi.Group) *mpi.Comm { return w.comm.CreateGroup(g, 0) }), w.ClockStep)
+	return w.newPairWorker(createPairComms(w.comm, pair[0], pair[1], func(g mpi.Group) *mpi.Comm { return w.comm.CreateGroup(g, 0) }), w.ClockStep)
 }
 
 // stopCurrentPair ends the current pair.

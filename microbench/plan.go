@@ -127,7 +127,7 @@ func (p *Plan) Check() error {
 // series, in the order in which they were measured; others get nil. The series' keys have their
 // mode, bytes and timer set.
 func (p *Plan) MeasureCells(c *mpi.Comm, cells []Cell) []sample.Series {
-	pair := p.newRankPair(c)
+	pair := p.newPairComms(c)
 	if pair == nil {
 		return nil
 	}
@@ -149,41 +149,41 @@ func (p *Plan) MeasureCells(c *mpi.Comm, cells []Cell) []sample.Series {
 	return all
 }
 
-// rankPair is the communicators with which one of two ranks measures.
-type rankPair struct {
+// pairComms is the communicators with which one of two ranks measures.
+type pairComms struct {
 	commsByBarrierRoot [2]*mpi.Comm // both ranks: with P1 first, and with P2 first; the first rank is the root of barriers
 	isP1               bool
 }
 
-// newRankPair returns the plan's pair of ranks of c, or nil to all other ranks. All ranks of c call
-// it.
-func (p *Plan) newRankPair(c *mpi.Comm) *rankPair {
+// newPairComms returns the communicators of the plan's pair of ranks of c, or nil to all other
+// ranks. All ranks of c call it.
+func (p *Plan) newPairComms(c *mpi.Comm) *pairComms {
 	p1, p2 := p.Pair[0], p.Pair[1]
 	if p1 == p2 {
 		p1, p2 = 0, c.Size()-1
 	}
-	return createRankPair(c, p1, p2, c.Create)
+	return createPairComms(c, p1, p2, c.Create)
 }
 
-// createRankPair makes the communicators of a pair with create, a call of all ranks of c or of the
+// createPairComms makes the communicators of a pair with create, a call of all ranks of c or of the
 // two alone.
-func createRankPair(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *rankPair {
+func createPairComms(c *mpi.Comm, p1, p2 int, create func(mpi.Group) *mpi.Comm) *pairComms {
 	all := c.Group()
 	roots := [2]*mpi.Comm{create(all.Include([]int{p1, p2})), create(all.Include([]int{p2, p1}))}
 	if roots[0] == nil {
 		return nil
 	}
-	return &rankPair{roots, roots[0].Rank() == 0}
+	return &pairComms{roots, roots[0].Rank() == 0}
 }
 
 // newBenchmark returns the benchmark of a cell on this rank, without buffers.
-func (x *rankPair) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
+func (x *pairComms) newBenchmark(p *Plan, cell Cell) *pairBenchmark {
 	c := x.commsByBarrierRoot[0]
 	return &pairBenchmark{Plan: p, cell: cell, mode: findSendMode(cell.Mode), pairComm: c, peerRank: 1 - c.Rank(), isP1: x.isP1}
 }
 
 // runStage runs a stage with each root.
-func (x *rankPair) runStage(b *pairBenchmark, s *stage, rounds int) {
+func (x *pairComms) runStage(b *pairBenchmark, s *stage, rounds int) {
 	for i, r := range x.commsByBarrierRoot {
 		b.barrierRootIndex, b.barrierComm = i, r
 		s.runOnPair(b, rounds)

@@ -33,7 +33,7 @@ type Scheduler struct {
 	worker                                Worker
 	launchIndex                           int
 	launchStart                           time.Time
-	launchBudget                          time.Duration // for this launch from launchStart on, except that it may measure for as long as it took to start; 0: no limit
+	launchTimeLimit                       time.Duration // for this launch from launchStart on, except that it may measure for as long as it took to start; 0: no limit
 	startupDuration                       time.Duration // of the ranks
 	measurementStart, measurementDeadline unit.Time     // 0: no limit
 	reportProgress                        func(part float64)
@@ -73,9 +73,9 @@ const (
 func (s *Scheduler) MeasureLaunch(w Worker) error {
 	s.worker, s.err, s.visitsInLaunch = w, nil, 0
 	s.measurementStart, s.measurementDeadline = w.Now(), 0
-	if s.launchBudget > 0 {
+	if s.launchTimeLimit > 0 {
 		s.startupDuration = s.now().Sub(s.launchStart)
-		s.measurementDeadline = s.measurementStart + unit.Time(max(1, s.startupDuration, s.launchBudget-s.startupDuration))*unit.Nanosecond
+		s.measurementDeadline = s.measurementStart + unit.Time(max(1, s.startupDuration, s.launchTimeLimit-s.startupDuration))*unit.Nanosecond
 	}
 	if s.IsRealMachine {
 		s.warmUpUntilTimesSteady()
@@ -117,7 +117,7 @@ func (s *Scheduler) executeCommand(c Command) CommandResult {
 const (
 	warmupMessageBytes = 64
 
-	minWarmupSeriesDuration = 500 * unit.Microsecond // a spell is the rounds of one median
+	minWarmupSeriesDuration = 500 * unit.Microsecond // a series is the rounds of one median
 	steadySeriesCount       = 4                      // consecutive medians that agree
 	steadyRelativeTolerance = 0.03                   // relative difference up to which they agree
 	maxLaunchWarmupDuration = 100 * unit.Millisecond // if the time of a launch is not limited

@@ -455,7 +455,7 @@ func TestExperimentCheck(t *testing.T) {
 		"precision":     func(e *Experiment) { e.Precision = 1 },
 		"repetitions":   func(e *Experiment) { e.Reps = -1 },
 		"zsend":         func(e *Experiment) { e.Modes = []string{"zsend"} },
-		"round trips":   func(e *Experiment) { e.RoundTripSizes = []int{MaxMessage + 1} },
+		"round trips":   func(e *Experiment) { e.RoundTripSizes = []int{MaxMessageBytes + 1} },
 		"samples":       func(e *Experiment) { e.Reps = sample.MaxRows },
 	} {
 		e := Experiment{Plan: plan}

@@ -204,7 +204,7 @@ type disturbanceDetector struct {
 func (h *disturbanceDetector) recordFixedWorkTimes(c Command, work []unit.Time) {
 	const kept = 256
 	for i, t := range work {
-		rank := c.rankOfFixedWorkTime(i)
+		rank := c.rankMeasuringFixedWork(i)
 		for len(h.shortestFixedWorkTimesByRank) <= rank {
 			h.shortestFixedWorkTimesByRank, h.fixedWorkRunsByRank = append(h.shortestFixedWorkTimesByRank, nil), append(h.fixedWorkRunsByRank, 0)
 		}
@@ -221,7 +221,7 @@ func (h *disturbanceDetector) recordFixedWorkTimes(c Command, work []unit.Time) 
 // ran on its core, or its clock was slower.
 func (h disturbanceDetector) isDisturbed(c Command, work []unit.Time) bool {
 	for i, t := range work {
-		rank := c.rankOfFixedWorkTime(i)
+		rank := c.rankMeasuringFixedWork(i)
 		if rank >= len(h.shortestFixedWorkTimesByRank) {
 			continue
 		}
