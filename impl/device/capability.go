@@ -124,9 +124,9 @@ type Counters interface {
 // Channel.Send has refused may be taken now; a handler of a signal returns.
 //
 // No wake-up is lost: a rank reads EventCount, looks at what it waits for, and waits for more
-// events than it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that
-// polls (LoadWord, Recv(false), Queues.First, Channel.Recv) would first have seen the event, and
-// both cost the same.
+// events than it has read. WaitForWordChange is such a loop. In virtual time, Wait returns when a
+// loop that polls (LoadWord, Recv(false), Queues.First, Channel.Recv) would first have seen the
+// event, and both cost the same.
 type Watch interface {
 	// EventCount returns how many events the rank has had. Several at once may count as one. A loop
 	// of EventCount sees them.
@@ -147,14 +147,15 @@ type Watch interface {
 type WordWaiter interface {
 	Watch
 
-	// WaitWord does what the function WaitWord does, in the same time.
-	WaitWord(k Key, off int, old uint64) uint64
+	// WaitForWordChange does what the function WaitForWordChange does, in the same time.
+	WaitForWordChange(k Key, off int, old uint64) uint64
 }
 
-// WaitWord waits until a word is not old, and returns it. The word is that of w.LoadWord(k, off).
-func WaitWord(w Watch, k Key, off int, old uint64) uint64 {
+// WaitForWordChange waits until a word is not old, and returns it. The word is that of
+// w.LoadWord(k, off).
+func WaitForWordChange(w Watch, k Key, off int, old uint64) uint64 {
 	if x, ok := w.(WordWaiter); ok {
-		return x.WaitWord(k, off, old)
+		return x.WaitForWordChange(k, off, old)
 	}
 	for {
 		seen := w.EventCount()

@@ -139,7 +139,7 @@ func (w *remoteWriter) pingPong(bytes int) float64 {
 func (w *remoteWriter) awaitStamp(offset int) {
 	watch := w.port.Watch()
 	for word := watch.LoadWord(w.key, offset); word != w.stamp; {
-		word = device.WaitWord(watch, w.key, offset, word)
+		word = device.WaitForWordChange(watch, w.key, offset, word)
 	}
 }
 

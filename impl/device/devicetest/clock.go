@@ -198,7 +198,7 @@ func pollMemoryCost(open func(int) device.World) error {
 			}
 			see := func(round int) {
 				if !polls[p.Rank()] {
-					device.WaitWord(w, mine, 0, uint64(round-1))
+					device.WaitForWordChange(w, mine, 0, uint64(round-1))
 				}
 				for w.LoadWord(mine, 0) < uint64(round) {
 				}

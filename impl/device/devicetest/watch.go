@@ -36,7 +36,7 @@ func flags(open func(int) device.World) error {
 				}
 				var got uint64
 				if waits[p.Rank()] {
-					got = device.WaitWord(w, mine, 8, i-1)
+					got = device.WaitForWordChange(w, mine, 8, i-1)
 				} else {
 					for got = w.LoadWord(mine, 8); got == i-1; got = w.LoadWord(mine, 8) {
 					}
@@ -63,7 +63,7 @@ func flagBehindData(open func(int) device.World) error {
 			k := m.Expose(b)
 			p.sendWord(1, uint64(k))
 			for i := range rounds {
-				if got := device.WaitWord(w, k, 2*size, uint64(i)); got != uint64(i)+1 {
+				if got := device.WaitForWordChange(w, k, 2*size, uint64(i)); got != uint64(i)+1 {
 					return fmt.Errorf("the flag is %d in round %d", got, i)
 				}
 				if err := same(b[:2*size], text(2*size, i)); err != nil {

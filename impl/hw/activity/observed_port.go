@@ -215,11 +215,11 @@ func (x observedWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	return more
 }
 
-// WaitWord implements device.WordWaiter.
-func (x observedWatch) WaitWord(k device.Key, off int, old uint64) uint64 {
+// WaitForWordChange implements device.WordWaiter.
+func (x observedWatch) WaitForWordChange(k device.Key, off int, old uint64) uint64 {
 	x.port.log.reenterCall(x.port.emulated.ID)
 	from := len(x.port.processor.spans)
-	word := device.WaitWord(x.Watch, k, off, old)
+	word := device.WaitForWordChange(x.Watch, k, off, old)
 	x.port.processor.nameWaits("event", from)
 	x.port.noteActivity("event", model.WaitActivity, 0)
 	return word

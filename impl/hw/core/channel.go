@@ -7,9 +7,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// PriorityNetwork is a Network whose interfaces have queues for short messages in two priorities.
+// ChannelNetwork is a Network whose interfaces have queues for short messages in two priorities.
 // On links, messages of high priority overtake waiting ones.
-type PriorityNetwork interface {
+type ChannelNetwork interface {
 	Network
 	MaxMessageBytes() int                            // length of the longest message in bytes
 	QueueCapacity() int                              // messages of one priority for a rank, under way or in its queue
@@ -34,23 +34,23 @@ type portAsChannel struct{ *Port }
 
 // Channel implements device.Port.
 func (p *Port) Channel() device.Channel {
-	if x, ok := p.farNetwork.(PriorityNetwork); !ok || x.QueueCapacity() == 0 {
+	if x, ok := p.farNetwork.(ChannelNetwork); !ok || x.QueueCapacity() == 0 {
 		return nil
 	}
 	return portAsChannel{p}
 }
 
-// priorityNetwork returns the network that carries messages. It carries those between ranks of a
+// channelNetwork returns the network that carries messages. It carries those between ranks of a
 // node, too.
-func (p *Port) priorityNetwork() PriorityNetwork { return p.farNetwork.(PriorityNetwork) }
+func (p *Port) channelNetwork() ChannelNetwork { return p.farNetwork.(ChannelNetwork) }
 
-func (c portAsChannel) MaxMessageBytes() int { return c.priorityNetwork().MaxMessageBytes() }
+func (c portAsChannel) MaxMessageBytes() int { return c.channelNetwork().MaxMessageBytes() }
 
 // Send learns at once if a queue is full: messages that wait in the network for a free slot block
 // the sender's interface.
 func (c portAsChannel) Send(dst int, pri device.Priority, b []byte) bool {
 	c.checkRank(dst)
-	net := c.priorityNetwork()
+	net := c.channelNetwork()
 	if len(b) > net.MaxMessageBytes() {
 		panic(fmt.Sprintf("hw: a message of %d bytes: %d at most", len(b), net.MaxMessageBytes()))
 	}
@@ -96,7 +96,7 @@ func (c portAsChannel) Recv(pri device.Priority) *device.Packet {
 		return nil
 	}
 	l.lastReceived = l.messages.Pop()
-	c.priorityNetwork().ChargeReceive(c.Port, l.lastReceived)
+	c.channelNetwork().ChargeReceive(c.Port, l.lastReceived)
 	c.ElapseCharges()
 	c.freeChannelSlot(l)
 	return &l.lastReceived.Packet

@@ -192,32 +192,32 @@ func (p *Port) HasAtomics() bool { return p.Machine.HasAtomicMemory() }
 
 // FetchAndAddWord implements device.AtomicMemory.
 func (p *Port) FetchAndAddWord(dst int, k device.Key, off int, delta uint64) (uint64, bool) {
-	return p.requestWordUpdate(dst, RegisterUpdate{value: int64(delta), isOfMemory: true, memoryKey: k, memoryOffset: off})
+	return p.fetchAndUpdateWord(dst, RegisterUpdate{value: int64(delta), isOfMemory: true, memoryKey: k, memoryOffset: off})
 }
 
 // CompareAndSwapWord implements device.AtomicMemory.
 func (p *Port) CompareAndSwapWord(dst int, k device.Key, off int, compare, value uint64) (uint64, bool) {
-	return p.requestWordUpdate(dst, RegisterUpdate{replacesValue: true, comparesValue: true, value: int64(value), compared: int64(compare), isOfMemory: true, memoryKey: k, memoryOffset: off})
+	return p.fetchAndUpdateWord(dst, RegisterUpdate{replacesValue: true, comparesValue: true, value: int64(value), compared: int64(compare), isOfMemory: true, memoryKey: k, memoryOffset: off})
 }
 
-func (p *Port) requestWordUpdate(dst int, c RegisterUpdate) (uint64, bool) {
+func (p *Port) fetchAndUpdateWord(dst int, c RegisterUpdate) (uint64, bool) {
 	p.AwaitStore()
 	p.isWordRefused = false
-	old := p.requestRegisterUpdate(dst, 0, c)
+	old := p.fetchAndUpdateRegister(dst, 0, c)
 	return uint64(old), p.isWordRefused
 }
 
 // FetchAndAddRegister implements device.Counters.
 func (p *Port) FetchAndAddRegister(dst, r int, delta int64) int64 {
-	return p.requestRegisterUpdate(dst, r, RegisterUpdate{value: delta})
+	return p.fetchAndUpdateRegister(dst, r, RegisterUpdate{value: delta})
 }
 
 // FetchAndStoreRegister implements device.Counters.
 func (p *Port) FetchAndStoreRegister(dst, r int, value int64) int64 {
-	return p.requestRegisterUpdate(dst, r, RegisterUpdate{replacesValue: true, value: value})
+	return p.fetchAndUpdateRegister(dst, r, RegisterUpdate{replacesValue: true, value: value})
 }
 
-func (p *Port) requestRegisterUpdate(dst, r int, c RegisterUpdate) int64 {
+func (p *Port) fetchAndUpdateRegister(dst, r int, c RegisterUpdate) int64 {
 	p.checkRank(dst)
 	p.resetDeadlockDetection()
 	p.ElapseCharges()

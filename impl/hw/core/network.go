@@ -52,7 +52,7 @@ func (p *Port) Flush() bool {
 // CompletionPoller is a Network whose processors poll for completions of remote accesses.
 type CompletionPoller interface {
 	Network
-	ChargeCompletion(p *Port) // charges taking one completion
+	ChargeCompletionPoll(p *Port) // charges taking one completion
 }
 
 // MemoryRegistrar is a Network that accesses only registered memory.

@@ -59,7 +59,7 @@ func (p *Port) throttlePolling(l *pollThrottle, free int) {
 // Now implements device.Port.
 func (p *Port) Now() unit.Time {
 	p.ElapseCharges()
-	if p.signals != nil {
+	if p.signalState != nil {
 		p.runSignalHandler()
 	}
 	p.resetDeadlockDetection()

@@ -34,7 +34,7 @@ type Port struct {
 	currentProc             *sim.Proc       // the rank's running process: programProc until the program has ended
 	copyBus                 CopyBus         // nil: copies use no shared bus
 	memoryRegistrar         MemoryRegistrar // nil: memory needs no registration
-	signals                 *signalState    // nil: the rank has no handler and has received no signal
+	signalState             *signalState    // nil: the rank has no handler and has received no signal
 	loadThrottle            pollThrottle
 	lastReceived            *Packet         // the last result of Recv; valid until the next Recv
 	TotalNetworkDelay       unit.Time       // total time by which networks have delayed the processor
@@ -130,7 +130,7 @@ func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.softwareCosts[w].Times
 func (p *Port) Delay(d unit.Time) {
 	p.resetDeadlockDetection()
 	p.AddDelay(d)
-	if p.signals == nil {
+	if p.signalState == nil {
 		p.ElapseCharges()
 	} else {
 		p.computeWithSignals()
@@ -208,7 +208,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 		p.lastReceived = nil
 	}
 	for p.inbox.Head == nil {
-		if p.signals != nil && p.runSignalHandler() {
+		if p.signalState != nil && p.runSignalHandler() {
 			continue
 		}
 		if block && p.polledNetworks == nil { // not by Park: behind a switch of coroutines return prediction fails, so waits should be few calls deep
@@ -226,7 +226,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 	case !pk.isCompletion:
 		pk.Network.Receive(p, pk)
 	case pk.polledBy != nil:
-		pk.polledBy.ChargeCompletion(p)
+		pk.polledBy.ChargeCompletionPoll(p)
 	}
 	return &pk.Packet
 }

@@ -30,10 +30,10 @@ func (p *Port) Signal() device.Signal {
 
 // ensureSignalState returns the rank's signal state, and creates it if necessary.
 func (p *Port) ensureSignalState() *signalState {
-	if p.signals == nil {
-		p.signals = new(signalState)
+	if p.signalState == nil {
+		p.signalState = new(signalState)
 	}
-	return p.signals
+	return p.signalState
 }
 
 func (s portAsSignals) SetHandler(handler func(src int, head device.Head)) {
@@ -71,7 +71,7 @@ func (p *Port) DeliverSignal(src int32, head device.Head) {
 // runSignalHandler runs the handler for the pending signals if it may run, and reports whether it
 // did. Charged work that has not elapsed is delayed.
 func (p *Port) runSignalHandler() bool {
-	h := p.signals
+	h := p.signalState
 	if h == nil || h.isHandlerRunning || h.handler == nil || len(h.pending) == 0 || h.isMasked {
 		return false
 	}

@@ -38,7 +38,7 @@ type Router[R any] interface {
 // selected by a hash of the node have the same effect on nodes with equal hashes.
 type SwitchOutput[R any] struct {
 	sim.Server
-	lastInNodeRing           *chunk[R] // last of the ring of waiting chunks, one per node; nil: none
+	lastInRoundRobin         *chunk[R] // last of the ring of waiting chunks, one per node; nil: none
 	firstInHighPriorityQueue *chunk[R] // first chunk that precedes all others; it knows the last; nil: none
 }
 
@@ -112,7 +112,7 @@ func (c *chunk[R]) HandleEvent(uint64) {
 // It reports whether the chunk continues to another output.
 func (s *SwitchedNetwork[R]) requestOutput(c *chunk[R], t unit.Time) bool {
 	o := &s.SwitchOutputs[c.nextOutput]
-	if (o.lastInNodeRing != nil || o.firstInHighPriorityQueue != nil || o.FreeAt() > t) && !(c.nextOutputLeadsToNode && s.MemoryArrivalTime != nil) {
+	if (o.lastInRoundRobin != nil || o.firstInHighPriorityQueue != nil || o.FreeAt() > t) && !(c.nextOutputLeadsToNode && s.MemoryArrivalTime != nil) {
 		s.queueChunk(o, c)
 		return false
 	}
@@ -159,7 +159,7 @@ func (s *SwitchedNetwork[R]) OccupyLinks(from, to int, at unit.Time) {
 // queueChunk queues a chunk at a busy output, after other chunks of its node.
 func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 	c.nextOfSameNode, c.lastOfSameNode = nil, c
-	last := o.lastInNodeRing
+	last := o.lastInRoundRobin
 	if last == nil && o.firstInHighPriorityQueue == nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), (*outputFreeEvent[R])(s), uint64(c.nextOutput))
 	}
@@ -171,7 +171,7 @@ func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 		first.lastOfSameNode.nextOfSameNode, first.lastOfSameNode = c, c
 		return
 	case last == nil:
-		o.lastInNodeRing, c.nextNodeChunk = c, c
+		o.lastInRoundRobin, c.nextNodeChunk = c, c
 		return
 	}
 	for x := last.nextNodeChunk; ; x = x.nextNodeChunk {
@@ -183,7 +183,7 @@ func (s *SwitchedNetwork[R]) queueChunk(o *SwitchOutput[R], c *chunk[R]) {
 			break
 		}
 	}
-	o.lastInNodeRing, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
+	o.lastInRoundRobin, c.nextNodeChunk, last.nextNodeChunk = c, last.nextNodeChunk, c
 }
 
 // outputFreeEvent is the event that an output for which chunks wait is free.
@@ -200,7 +200,7 @@ func (v *outputFreeEvent[R]) HandleEvent(out uint64) {
 	c := o.dequeueChunk()
 	now := s.Job.Kernel.Now()
 	on := s.occupyOutput(o, c, now)
-	if o.lastInNodeRing != nil || o.firstInHighPriorityQueue != nil {
+	if o.lastInRoundRobin != nil || o.firstInHighPriorityQueue != nil {
 		s.Job.Kernel.Schedule(o.FreeAt(), v, out)
 	}
 	if on {
@@ -216,17 +216,17 @@ func (o *SwitchOutput[R]) dequeueChunk() *chunk[R] {
 		}
 		return c
 	}
-	last, c := o.lastInNodeRing, o.lastInNodeRing.nextNodeChunk
+	last, c := o.lastInRoundRobin, o.lastInRoundRobin.nextNodeChunk
 	x := c.nextOfSameNode
 	switch {
 	case x == nil && c == last:
-		o.lastInNodeRing = nil
+		o.lastInRoundRobin = nil
 	case x == nil:
 		last.nextNodeChunk = c.nextNodeChunk
 	case c == last:
-		o.lastInNodeRing, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
+		o.lastInRoundRobin, x.nextNodeChunk, x.lastOfSameNode = x, x, c.lastOfSameNode
 	default:
-		o.lastInNodeRing, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
+		o.lastInRoundRobin, x.nextNodeChunk, last.nextNodeChunk, x.lastOfSameNode = x, c.nextNodeChunk, x, c.lastOfSameNode
 	}
 	return c
 }

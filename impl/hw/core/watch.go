@@ -59,9 +59,9 @@ func (p *Port) localWord(k device.Key, off int) *[8]byte {
 	return (*[8]byte)(b)
 }
 
-// WaitWord implements device.WordWaiter. Only a change of the word resumes the rank.
-func (p *Port) WaitWord(k device.Key, off int, old uint64) uint64 {
-	for p.signals != nil {
+// WaitForWordChange implements device.WordWaiter. Only a change of the word resumes the rank.
+func (p *Port) WaitForWordChange(k device.Key, off int, old uint64) uint64 {
+	for p.signalState != nil {
 		seen := p.EventCount()
 		if w := p.LoadWord(k, off); w != old {
 			return w

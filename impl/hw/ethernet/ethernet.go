@@ -120,10 +120,10 @@ type station struct {
 type stationState uint8
 
 const (
-	idle      stationState = iota // no frame
-	pending                       // a transmission is scheduled
-	deferring                     // it hears others and waits for silence
-	sending
+	stationIdle              stationState = iota // no frame
+	stationTransmitScheduled                     // a transmission is scheduled
+	stationDeferring                             // it hears others and waits for silence
+	stationSending
 )
 
 // signalEndEvent is the end of a station's signal.
@@ -153,7 +153,7 @@ func (e *medium) sendFrom(station int, f *frame) {
 	f.medium = e
 	s := &e.stations[station]
 	s.queue = append(s.queue, f)
-	if s.state == idle {
+	if s.state == stationIdle {
 		s.sendOrDefer()
 	}
 }
@@ -181,7 +181,7 @@ func (s *station) sendOrDefer() {
 		heard += s.interframeGap / 3
 	}
 	if s.sendingStations > 0 && now >= heard {
-		s.state = deferring
+		s.state = stationDeferring
 		return
 	}
 	s.startFrame()
@@ -189,7 +189,7 @@ func (s *station) sendOrDefer() {
 
 // retryAt schedules the next attempt of the station.
 func (s *station) retryAt(at unit.Time) {
-	s.state = pending
+	s.state = stationTransmitScheduled
 	s.eventSerial++
 	s.kernel.Schedule(at, s, s.eventSerial)
 }
@@ -198,7 +198,7 @@ func (s *station) retryAt(at unit.Time) {
 func (s *station) HandleEvent(use uint64) {
 	switch {
 	case use != s.eventSerial:
-	case s.state == sending:
+	case s.state == stationSending:
 		s.endSignal()
 	default:
 		s.sendOrDefer()
@@ -212,7 +212,7 @@ func (s *station) startFrame() {
 	if s.medium.sendingStations == 0 {
 		s.burstStart, s.medium.isCollision = now, false
 	}
-	s.state, s.sendStart, s.isColliding = sending, now, false
+	s.state, s.sendStart, s.isColliding = stationSending, now, false
 	f := s.queue[0]
 	s.sendUntil(now + s.frameRate.Time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
 	if s.medium.sendingStations++; s.medium.sendingStations == 1 {
@@ -224,7 +224,7 @@ func (s *station) startFrame() {
 	}
 	s.detectCollision(max(now, s.burstStart+s.Propagation))
 	for i := range s.stations {
-		if o := &s.stations[i]; o != s && o.state == sending && !o.isColliding {
+		if o := &s.stations[i]; o != s && o.state == stationSending && !o.isColliding {
 			o.detectCollision(now + s.Propagation)
 		}
 	}
@@ -253,7 +253,7 @@ func (s *station) endSignal() {
 		e.lastEndOfOther = e.lastEnd
 	}
 	e.lastEnd = signalEndEvent{now, s.index}
-	s.state = idle
+	s.state = stationIdle
 	e.probe.ReportIfObserved((*stationReport)(s), uint64(e.sendingStations))
 	if e.sendingStations--; e.sendingStations == 0 {
 		e.statistics.BusyTime += now - e.burstStart
@@ -264,7 +264,7 @@ func (s *station) endSignal() {
 	} else {
 		s.frameSent(now)
 	}
-	if s.state == idle && len(s.queue) > 0 {
+	if s.state == stationIdle && len(s.queue) > 0 {
 		s.sendOrDefer()
 	}
 }
@@ -305,7 +305,7 @@ func (s *station) backOff(now unit.Time) {
 // resumeDeferring makes stations that wait for silence try again when they hear it.
 func (e *medium) resumeDeferring() {
 	for i := range e.stations {
-		if s := &e.stations[i]; s.state == deferring {
+		if s := &e.stations[i]; s.state == stationDeferring {
 			s.retryAt(s.burstSilenceStart() + s.interframeGap)
 		}
 	}

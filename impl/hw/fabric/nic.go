@@ -193,15 +193,15 @@ func (n *network) receivePacket(pk *core.Packet) {
 
 // receiveByNIC charges the completion of a packet, and the reassembly of its datagrams.
 func (n *network) receiveByNIC(p *core.Port, pk *core.Packet) {
-	n.ChargeCompletion(p)
+	n.ChargeCompletionPoll(p)
 	if d := n.NIC.Datagrams; d != nil {
 		p.Charge(n.DatagramTime(d.Receive, n.Header+len(pk.Data)))
 		p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.datagrams.receive", model.ReceiveActivity, n.Header+len(pk.Data))
 	}
 }
 
-// ChargeCompletion implements core.CompletionPoller.
-func (n *network) ChargeCompletion(p *core.Port) {
+// ChargeCompletionPoll implements core.CompletionPoller.
+func (n *network) ChargeCompletionPoll(p *core.Port) {
 	p.Charge(n.NIC.Complete)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.complete", model.ReceiveActivity, 0)
 }
@@ -280,6 +280,6 @@ func (n *network) UpdateRegister(p *core.Port, dst, r int, c core.RegisterUpdate
 	wait := n.reserveSendEngine(from, "atomic", n.NIC.Message) - p.Kernel.Now()
 	there, back := n.latencyBetween(p.ID, int32(dst)), n.latencyBetween(int32(dst), p.ID)
 	old := n.nics[to].atomics.Update(p, wait+there, n.NIC.Atomic, back+n.NIC.Bus.Latency, dst, r, c)
-	n.ChargeCompletion(p)
+	n.ChargeCompletionPoll(p)
 	return old
 }

@@ -65,7 +65,7 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
-// MaxMessageBytes and the methods below implement core.PriorityNetwork: a message of the channel is
+// MaxMessageBytes and the methods below implement core.ChannelNetwork: a message of the channel is
 // one packet.
 func (n *network) MaxMessageBytes() int { return n.Packet.Payload }
 

@@ -122,7 +122,7 @@ func (e *PE) postRequest(src int, b []byte) device.Key {
 // from the completion block, since one-sided hardware in general does not keep puts in order.
 func (e *PE) serveRequest(dst int, b []byte) {
 	at := e.requestOffset(dst)
-	w := e.memory.WaitWord(at+8, requestWordEmpty)
+	w := e.memory.WaitForWordChange(at+8, requestWordEmpty)
 	k := device.Key(e.memory.LoadWord(at))
 	e.spend(model.AclmplReadCost, 1)
 	room := int(w >> 32)
@@ -137,7 +137,7 @@ func (e *PE) serveRequest(dst int, b []byte) {
 
 // awaitPut waits until a request that was made has been carried out.
 func (e *PE) awaitPut(k device.Key) int {
-	n := int(e.memory.WaitWord(e.completionOffset(), requestWordEmpty) >> 32)
+	n := int(e.memory.WaitForWordChange(e.completionOffset(), requestWordEmpty) >> 32)
 	e.spend(model.AclmplReadCost, 1)
 	e.memory.Withdraw(k)
 	return n

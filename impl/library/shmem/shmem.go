@@ -291,10 +291,10 @@ func (e *PE) WaitForEvent(seen uint64) {
 	}
 }
 
-// WaitWord waits until a word of the PE's own symmetric memory is not old, and returns it.
-func (e *PE) WaitWord(off int, old uint64) uint64 {
+// WaitForWordChange waits until a word of the PE's own symmetric memory is not old, and returns it.
+func (e *PE) WaitForWordChange(off int, old uint64) uint64 {
 	if e.memory != nil {
-		return device.WaitWord(e.watch, e.symmetric, symmetricOffset+off, old)
+		return device.WaitForWordChange(e.watch, e.symmetric, symmetricOffset+off, old)
 	}
 	for e.LoadWord(off) == old {
 		e.WaitForEvent(e.handledPackets)

@@ -74,7 +74,7 @@ func TestRequestBlocksDespiteDelays(t *testing.T) {
 		for i := range uint64(rounds) {
 			n := int(i*i) % most
 			if (int(i)+p.Rank())%2 == 0 { // sends
-				if device.WaitWord(w, rk, ready, 0); w.LoadWord(rk, room) < uint64(n) {
+				if device.WaitForWordChange(w, rk, ready, 0); w.LoadWord(rk, room) < uint64(n) {
 					return fmt.Errorf("round %d: no room for %d bytes", i, n)
 				}
 				to := device.Key(w.LoadWord(rk, key))
@@ -96,7 +96,7 @@ func TestRequestBlocksDespiteDelays(t *testing.T) {
 			if err := put(theirRequests, words(uint64(k), most, 1)); err != nil {
 				return err
 			}
-			flag = device.WaitWord(w, dk, 8, flag)
+			flag = device.WaitForWordChange(w, dk, 8, flag)
 			if got := w.LoadWord(dk, 0); got != uint64(n) {
 				return fmt.Errorf("round %d: %d bytes, want %d", i, got, n)
 			}
@@ -137,7 +137,7 @@ func TestSlotsDrawnFromCounter(t *testing.T) {
 		var next [n]uint64
 		for range (n - 1) * each / slots {
 			for s := range slots {
-				from := device.WaitWord(w, k, s*slot+8, 0) - 1
+				from := device.WaitForWordChange(w, k, s*slot+8, 0) - 1
 				if i := w.LoadWord(k, s*slot); i != next[from] {
 					return fmt.Errorf("message %d of rank %d came in place of %d", i, from, next[from])
 				}
