@@ -2,8 +2,19 @@ package core
 
 import "github.com/loggp/loggp/model/unit"
 
-// processState is the state of a rank's process. The diagram in docs/design.md shows the
-// transitions, which are the functions of this file.
+// processState is the state of a rank's process. The functions of this file are the transitions:
+//
+//	                   ┌───────────────────────────── running ◀──────────────────────────────┐
+//	                   │                                                                      │
+//	Delay ─────────────┼──▶ computing ────────── its end, resumeForSignal ───────────────────▶│
+//	AwaitStore ────────┼──▶ awaitingOwnStoreEnd MarkStoreEnded ──────────────────────────────▶│
+//	ElapseCharges ─────┼──▶ awaitingStoreAndCharges ── MarkStoreEnded, resumeWhenFree ───────▶│
+//	AwaitTransfer ─────┼──▶ movingBytes ──────── EndTransfer ─────────────────────────────────▶│
+//	Recv, Park ────────┼──▶ awaitingPacket ───── resumeForPacket, Wake ──────────────────────▶│
+//	Control ───────────┼──▶ awaitingControl ──── the same, and controlNetworkEvent ──────────▶│
+//	WaitForEvent ──────┼──▶ awaitingChange ───── the same, and resumeForChange, a timeout ───▶│
+//	WaitForWordChange ─┴──▶ awaitingWordCheck ── wordCheckEvent: the word has changed ───────▶┘
+//	                             └── wordCheckEvent: it has not ──▶ awaitingChange
 //
 // Two facts hold in several states, so they are separate. Port.isStoreInProgress says that events
 // carry out a store by the processor, while its rank runs ahead or waits. Port.hasProgramEnded says
