@@ -53,9 +53,22 @@ func TestBlindErrorsOfMachinesOfToday(t *testing.T) {
 	}
 }
 
-// checkErrorRow checks that a page has the row of some factors between prediction and measurement.
-func checkErrorRow(t *testing.T, text, subject string, f []float64) {
+// checkErrorRow checks that a page has the row of some factors between prediction and measurement,
+// or of several such sets.
+func checkErrorRow(t *testing.T, text, subject string, f ...[]float64) {
 	t.Helper()
+	row := "| " + subject + " |"
+	for _, factors := range f {
+		row += errorColumns(factors)
+	}
+	if !strings.Contains(text, row) {
+		t.Errorf("the page has no row\n%s", row)
+	}
+}
+
+// errorColumns returns the number of factors, their median, and how many are within 1.3 and 2. It
+// sorts them.
+func errorColumns(f []float64) string {
 	slices.Sort(f)
 	below := func(limit float64) int {
 		n, _ := slices.BinarySearchFunc(f, limit, func(x, limit float64) int {
@@ -66,10 +79,7 @@ func checkErrorRow(t *testing.T, text, subject string, f []float64) {
 		})
 		return (100*n + len(f)/2) / len(f)
 	}
-	row := fmt.Sprintf("| %s | %d | %.2f | %d %% | %d %% |", subject, len(f), f[len(f)/2], below(1.3), below(2))
-	if !strings.Contains(text, row) {
-		t.Errorf("the page has no row\n%s", row)
-	}
+	return fmt.Sprintf(" %d | %.2f | %d %% | %d %% |", len(f), f[len(f)/2], below(1.3), below(2))
 }
 
 // readModernMeasurements reads what others measured.
