@@ -10,7 +10,7 @@ import (
 )
 
 // Version returns the version of the MPI standard that C and Fortran programs see
-// (MPI_Get_version). docs/c-reference.md lists what is missing.
+// (MPI_Get_version).
 func Version() (version, subversion int) { return 4, 1 }
 
 // Initialized reports whether c can be used (MPI_Initialized). It is true from the start of a
