@@ -21,3 +21,15 @@ func TestPartStartsAtAMultipleOfTheExtent(t *testing.T) {
 		t.Errorf("part of element 3 begins at byte %d with %d elements: want byte 36 and 1 element", p.Origin, p.Count)
 	}
 }
+
+func TestElementsWithoutGapsAreCopiedAtOnce(t *testing.T) {
+	copies := 0
+	b := Buffer{Bytes: make([]byte, 4000), Count: 1000, Type: Int32}
+	b.Gather(make([]byte, 4000), func(dst, src []byte) int {
+		copies++
+		return copy(dst, src)
+	})
+	if copies != 1 {
+		t.Errorf("1000 elements in a row are copied in %d runs: want 1", copies)
+	}
+}

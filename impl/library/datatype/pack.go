@@ -166,8 +166,11 @@ func (c *copier) copyLoop(n *dataNode, count, stride, at int) {
 	}
 }
 
-// copyRuns copies count runs of size bytes, stride apart.
+// copyRuns copies count runs of size bytes, stride apart. Runs without gaps are one.
 func (c *copier) copyRuns(at, size, stride, count int) {
+	if size == stride && count > 0 {
+		size, count = count*size, 1
+	}
 	for ; count > 0 && len(c.flat) > 0; count-- {
 		c.copyRun(at, size)
 		at += stride
