@@ -172,7 +172,9 @@ func (w *Window) releaseLocks(ranks []int) {
 			replies[i] = w.sendForReply(rank, &requestHeader{kind: flushRequest})
 		}
 	}
-	w.awaitReplies(ranks, replies)
+	if !w.awaitReplies(ranks, replies) {
+		w.pollProgress()
+	}
 }
 
 // awaitReplies waits until accesses to targets are complete there, and reports whether it waited.
@@ -287,8 +289,8 @@ func (w *Window) checkPassiveEpoch() {
 	}
 }
 
-// pollProgress makes progress, for programs that call Flush in a loop until another rank has
-// changed memory.
+// pollProgress makes progress, for programs that call Flush, or lock their own memory, in a loop
+// until another rank has changed memory.
 func (w *Window) pollProgress() {
 	w.comm.engine.PollService(w.describeWait(engine.WaitAccess, w.comm.rank), func() bool { return false })
 }

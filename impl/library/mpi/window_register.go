@@ -114,6 +114,8 @@ func (w *Window) releaseRegisterLocks(ranks []int) {
 		if t.lock == locked {
 			w.releaseRegisterLock(t)
 		}
-		t.lock = unlocked
+		if t.lock = unlocked; rank == w.comm.rank {
+			w.pollProgress()
+		}
 	}
 }

@@ -331,3 +331,40 @@ static void no_data(void) {
 	MPI_Win_free(&w);
 	MPI_Type_free(&empty);
 }
+
+/* A rank that locks its own memory in a loop lets others change it. */
+static void own_memory_polled(void) {
+	for (int dynamic = 0; dynamic < 2; dynamic++) {
+		int *x, seen = 0, one = 1;
+		MPI_Aint at = 0, of_next;
+		MPI_Win w;
+		if (dynamic) {
+			MPI_Win_create_dynamic(MPI_INFO_NULL, W, &w);
+			MPI_Alloc_mem(sizeof *x, MPI_INFO_NULL, &x);
+			MPI_Win_attach(w, x, sizeof *x);
+			MPI_Get_address(x, &at);
+		} else {
+			MPI_Win_allocate(sizeof *x, 1, MPI_INFO_NULL, W, &x, &w);
+		}
+		*x = 0;
+		MPI_Sendrecv(&at, 1, MPI_AINT, before(), 0, &of_next, 1, MPI_AINT, next(), 0, W, MPI_STATUS_IGNORE);
+		int passed = rank == 0;
+		do {
+			if (passed == 1) { /* the number of a rank arrives after that of the rank before */
+				MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next(), 0, w);
+				MPI_Put(&one, 1, MPI_INT, next(), of_next, 1, MPI_INT, w);
+				MPI_Win_unlock(next(), w);
+				passed++;
+			}
+			MPI_Win_lock(dynamic ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, rank, 0, w);
+			MPI_Get(&seen, 1, MPI_INT, rank, at, 1, MPI_INT, w);
+			MPI_Win_unlock(rank, w);
+			if (seen) passed++;
+		} while (!seen || passed < 2);
+		say(" %d", seen);
+		MPI_Barrier(W);
+		if (dynamic) MPI_Win_detach(w, x);
+		MPI_Win_free(&w);
+		if (dynamic) MPI_Free_mem(x);
+	}
+}

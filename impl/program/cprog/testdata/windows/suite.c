@@ -75,6 +75,8 @@ int main(int argc, char **argv) {
 	RUN(shared_and_accessed)
 	RUN(shared_without_memory)
 
+	RUN(own_memory_polled)
+
 	MPI_Comm_free(&apart);
 	MPI_Finalize();
 	return 0;
