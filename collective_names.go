@@ -78,6 +78,14 @@ func parseOperations(names []string) ([]collective.Operation, error) {
 	return operations, nil
 }
 
+// rejectBarrierSizes refuses sizes if the only operation is a barrier, which has no data.
+func rejectBarrierSizes(operations []collective.Operation, sizes []int) error {
+	if sizes != nil && slices.Equal(operations, []collective.Operation{collective.Barrier}) {
+		return optionErrorf("Sizes", "a barrier has no data")
+	}
+	return nil
+}
+
 // servingAlgorithms returns the names of the algorithms of an operation that serve a job.
 func servingAlgorithms(j collective.Job, o collective.Operation) []string {
 	var names []string

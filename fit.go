@@ -2,6 +2,7 @@ package loggp
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/loggp/loggp/fit"
@@ -43,6 +44,9 @@ func Fit(ctx context.Context, o FitOptions) (*FitResult, error) {
 	r, err := fit.Fit(set, clean.Options{})
 	if err != nil {
 		return nil, err
+	}
+	if len(r.Parameters) == 0 && len(r.PLogP) == 0 {
+		return nil, errors.New("fit: the samples have no timer that shows a parameter, such as rtt, timer11 or timer12 (docs/glossary.md)")
 	}
 	return &FitResult{r, o.View}, ctx.Err()
 }

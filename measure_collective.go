@@ -125,6 +125,9 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 	if err != nil {
 		return nil, err
 	}
+	if err := rejectBarrierSizes(operations, m.Sizes); err != nil {
+		return nil, err
+	}
 	sizes := m.Sizes
 	if sizes == nil {
 		sizes = defaultCollectiveSizes

@@ -85,11 +85,11 @@ func (o *MeasureOptions) CheckScope(option string) error {
 	scope, limited := measureScopes[option]
 	switch {
 	case option == "Ranks" && kind == installedMPI && len(o.Collective) == 0 && o.Pairs != PairsAll:
-		return optionErrorf(option, "two ranks of the MPI of this machine are measured; others are for collective operations and for all pairs")
+		return optionErrorf(option, "between two ranks the MPI of this machine is measured with two; more are for collective operations and for all pairs")
 	case !limited:
 		return nil
 	case scope.machines&kind == 0 && kind == installedMPI:
-		return optionErrorf(option, "the MPI of this machine has nothing of the kind")
+		return optionErrorf(option, "it has no effect on the MPI of this machine")
 	case scope.machines&kind == 0:
 		return optionErrorf(option, "it is for %s, and %s is %s", scope.machines, o.Platform, about)
 	case scope.operation == collectivesOnly && len(o.Collective) == 0, scope.operation == messagesOnly && len(o.Collective) > 0:

@@ -69,7 +69,7 @@ func isThisMachine(platform string) bool { return slices.Contains(job.LocalPlatf
 // not.
 func LoadPlatform(name string) (*platform.Platform, error) {
 	if isThisMachine(name) || name == probe.PlatformName {
-		return nil, optionErrorf("", "platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", name)
+		return nil, optionErrorf("", "platform %s is this machine, which is not emulated: measure it with 'loggp measure --platform %[1]s -o FILE', fit with 'loggp fit FILE -o PARAMS', and give PARAMS to --params of predict, compare or simulate", name)
 	}
 	p, err := platform.Load(name)
 	var unknown *platform.UnknownPlatformError
@@ -94,7 +94,7 @@ const maxNoise = 0.4
 // checkNoise checks the option Noise.
 func checkNoise(noise float64) error {
 	if noise > maxNoise {
-		return &OptionError{"Noise", unit.Percent(noise), errors.New("it must be from 0% to 40%, so that no step takes less than no time")}
+		return &OptionError{"Noise", unit.Percent(noise), errors.New("it must be from 0% to 40%, so that no step takes negative time")}
 	}
 	return nil
 }
@@ -114,4 +114,4 @@ func checkProtocol(option, name string) error {
 }
 
 // errNotSynchronous says why a protocol does not support synchronous sends.
-var errNotSynchronous = errors.New("it cannot serve synchronous sends, whose receiver must say that a receive was found")
+var errNotSynchronous = errors.New("it does not support synchronous sends, in which the receiver confirms that a receive has matched")

@@ -22,7 +22,7 @@ func ReadParameters(name string) (Parameters, error) {
 	p := Parameters{From: name}
 	f, err := input.Open(name)
 	if err != nil {
-		return p, fmt.Errorf("parameters: %w", err)
+		return p, fmt.Errorf("read parameters: %w; 'loggp fit -o FILE' writes such a file", err)
 	}
 	defer f.Close()
 	all, facts, err := params.ReadParametersWithFacts(f, name)

@@ -76,6 +76,11 @@ func PredictCollectives(ctx context.Context, o CollectiveOptions) (*CollectivePr
 	if err := checkMessageSizes(o.Sizes); err != nil {
 		return nil, err
 	}
+	if operation, is := collective.OperationNamed(o.Operation); is {
+		if err := rejectBarrierSizes([]collective.Operation{operation}, o.Sizes); err != nil {
+			return nil, err
+		}
+	}
 	m, ranks, err := o.model(ctx)
 	if err != nil {
 		return nil, err
@@ -152,7 +157,7 @@ func (o CollectiveOptions) model(ctx context.Context) (m collectiveModel, ranks 
 	}
 	if m.IntraNode == nil {
 		if o.InTurn {
-			return m, 0, optionErrorf("InTurn", "all ranks are taken as equally far apart, so their order does not matter")
+			return m, 0, optionErrorf("InTurn", "all ranks are equally far apart in this model, so their order does not matter")
 		}
 		return m, ranks, nil
 	}
@@ -216,7 +221,7 @@ func (m *collectiveModel) moveRanks(before, after []int) {
 // of ranks.
 func (m *collectiveModel) usePlatform(ctx context.Context, o CollectiveOptions) (node func(rank int) int, ranks int, err error) {
 	if o.PerNode != 0 {
-		return nil, 0, optionErrorf("PerNode", "it is for --params; a platform says itself how many ranks a node has")
+		return nil, 0, optionErrorf("PerNode", "it is for parameters; a platform has its own ranks per node")
 	}
 	known := o.changed
 	if known == nil {
@@ -245,7 +250,7 @@ func (m *collectiveModel) useParameters(o CollectiveOptions) (node func(rank int
 		return nil, err
 	}
 	if o.Place != "" {
-		return nil, optionErrorf("PerNode", "it is for parameters of both tiers: name no place")
+		return nil, optionErrorf("PerNode", "it takes the parameters of both tiers: leave out the place")
 	}
 	if err := checkRange("PerNode", o.PerNode, 1, maxPredictedRanks); err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ func (o PredictOptions) platformSource() (predictionSource, error) {
 	if err != nil {
 		return none, err
 	}
+	if job.Ranks < 2 {
+		return none, &OptionError{"Ranks", strconv.Itoa(job.Ranks), errors.New("a message needs at least two")}
+	}
 	if err := job.Library.ClosedForm(); err != nil {
 		return none, err
 	}
@@ -80,7 +83,7 @@ func (o PredictOptions) protocols() ([]string, error) {
 func (o PredictOptions) parameterSource() (predictionSource, error) {
 	var none predictionSource
 	if o.Ranks != 0 || o.Library != "" {
-		return none, optionErrorf("Ranks, Library", "parameters know none; they are for a platform")
+		return none, optionErrorf("Ranks, Library", "they are for a platform; parameters of messages do not depend on them")
 	}
 	if o.Mode != "" && o.Protocol != nil {
 		return none, optionErrorf("Mode, Protocol", "parameters do not know by which protocol a call goes: leave out --protocol for calls, or --mode for low-level messages")

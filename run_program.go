@@ -161,10 +161,11 @@ func (o *ProgramOptions) check(p program.Program) error {
 	}
 	isHere, several := isThisMachine(o.Platform), len(o.Place) > 1
 	_, compute := o.Parameters["compute"]
-	emulated := "it is for emulated machines, and " + o.Platform + " is this one"
+	_, operation := o.Parameters["operation"]
+	emulated := "it is for emulated machines, and " + o.Platform + " is this machine"
 	onlyMPI := "it is for programs of MPI, and " + p.Name + " runs by any library"
 	noCollective := p.Name + " makes no calls of collective operations"
-	const oneRun = "it is of one run; name one placement"
+	const oneRun = "it is for a single run: name one placement"
 	for _, x := range []struct {
 		option  string
 		refused bool
@@ -177,6 +178,7 @@ func (o *ProgramOptions) check(p program.Program) error {
 		{"Seed", isHere && o.Seed != 0 && !p.UsesSeed, emulated},
 		{"data", isHere && o.Parameters["data"] == "none", emulated},
 		{"compute", isHere && compute && p.IsExecutable, emulated + ": computing takes its own time"},
+		{"operation", isHere && operation, emulated + ": computing takes its own time"},
 		{"Arguments", len(o.Arguments) > 0 && !p.IsExecutable, p.Name + " takes none"},
 		{"Collective", o.Collective != nil && p.HasNoCollectives, noCollective},
 		{"MCA", o.MCA != nil && p.HasNoCollectives, noCollective},
@@ -187,7 +189,7 @@ func (o *ProgramOptions) check(p program.Program) error {
 		{"Check", o.Check != "" && p.HasNoCollectives, "each message of a schedule has memory of its own"},
 		{"Profile", several && o.Profile, oneRun},
 		{"Record", several && o.Record, oneRun},
-		{"Phases, Record", o.Phases != nil && o.Record, "what is recorded are messages without phases: leave one of them out"},
+		{"Phases, Record", o.Phases != nil && o.Record, "a recording has messages without phases: leave one of them out"},
 	} {
 		if x.refused {
 			return optionErrorf(x.option, "%s", x.why)

@@ -92,9 +92,12 @@ func (o *FlowOptions) simulate(ctx context.Context, w *Workload, quantity, value
 // machine returns what messages take and share, and the machine of the platform if there is one.
 func (o *FlowOptions) machine(ctx context.Context, ranks int, quantity, value string) (flow.Machine, *model.Machine, error) {
 	if o.Platform == "" {
-		for option, given := range map[string]bool{"Nodes": o.Nodes != 0, "Fail": len(o.Fail) > 0} {
-			if given {
-				return flow.Machine{}, nil, optionErrorf(option, "it is for --platform")
+		for _, x := range []struct {
+			option string
+			given  bool
+		}{{"Nodes", o.Nodes != 0}, {"Fail", len(o.Fail) > 0}, {"Buffers", o.Buffers != ""}, {"Library", o.Library != ""}} {
+			if x.given {
+				return flow.Machine{}, nil, optionErrorf(x.option, "it needs a platform")
 			}
 		}
 		p := schedule.DefaultParams

@@ -170,7 +170,7 @@ func TestWrongSweeps(t *testing.T) {
 		{step, "", "data=-1", MachineChanges{}, "parallel.data: -1: it is 1 to"},
 		{step, "", "sequence=64", MachineChanges{}, "sequence is one of model.sequence, parallel.sequence"},
 		{step, "", "tenser=64", MachineChanges{}, "there is no quantity"},
-		{step, "", "data=2", MachineChanges{Nodes: 2}, "it is for --platform"},
+		{step, "", "data=2", MachineChanges{Nodes: 2}, "it needs a platform"},
 		{shiftWorkload(t), treeFile, "data=2", MachineChanges{}, "there is no quantity"},
 		{shiftWorkload(t), treeFile, "nodes=2", MachineChanges{}, "name a machine of more nodes"},
 	} {

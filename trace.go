@@ -83,11 +83,13 @@ func Trace(ctx context.Context, o TraceOptions) (*timeline.Trace, error) {
 func (o *TraceOptions) check() error {
 	switch {
 	case o.Program != "" && (o.Mode != "" || o.Late != nil):
-		return optionErrorf("Mode, Late", "they are of one message, and a program chooses its own calls")
+		return optionErrorf("Mode, Late", "they are for one message; a program chooses its own calls")
 	case o.Program == "" && o.Rounds != 0:
-		return optionErrorf("Rounds", "one message has none; it goes with --program")
+		return optionErrorf("Rounds", "it needs a program; one message has no rounds")
 	case o.Program != "overlap" && o.Compute != nil:
-		return optionErrorf("Compute", "it goes with --program overlap")
+		return optionErrorf("Compute", "it needs program overlap")
+	case o.Program == "barrier" && o.Size != 0:
+		return optionErrorf("Size", "a barrier has no data")
 	case o.Late != nil && *o.Late < 0, o.Compute != nil && *o.Compute < 0:
 		return optionErrorf("Late, Compute", "they may not be negative")
 	case o.Size > MaxMessageBytes:

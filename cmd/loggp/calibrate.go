@@ -36,10 +36,10 @@ remaining errors, and how well the targets determine each number. -o writes the 
 the fitted numbers, whose basis is then fitted; comments and order are kept. docs/calibrate.md has
 an example.
 
-With --template it makes the file of a machine of your own: a platform of the catalogue, of the size
-that you say, fitted to samples or to outputs of other tools, such as nccl-tests. It also leaves a third of the
-targets out, three times, and says how well it predicts those: the error to expect. docs/twin.md has
-an example.`,
+With --template it makes the file of a machine of your own: a platform of the catalogue, resized and
+fitted to samples or to the output of other tools, such as nccl-tests. It also leaves out a third of
+the targets, three times, and prints how well it predicts those: the error to expect. docs/twin.md
+has an example.`,
 		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
   loggp calibrate my.yaml --to mine.csv -o fitted.yaml
   loggp calibrate fitted.yaml --modes send
@@ -60,7 +60,7 @@ an example.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.targets, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
-	f.StringVar(&c.templatePlatform, "template", "", "platform of which to make a file of your own machine, fitted to --samples")
+	f.StringVar(&c.templatePlatform, "template", "", "platform that the file of your own machine starts from, fitted to --samples")
 	addFlagCompletion(cmd, "template", platform.Names())
 	f.StringArrayVar(&c.sampleFiles, "samples", nil, "with --template: files of samples, or outputs that 'loggp import' reads; further arguments are files, too")
 	f.IntVar(&c.machineSize.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
@@ -80,7 +80,7 @@ func (c *calibrateFlags) calibratePlatform(cmd *cobra.Command, what string) erro
 		return newUsageError(cmd, err)
 	}
 	if c.sampleFiles != nil || c.machineSize != (calibrate.TwinOptions{}) {
-		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they are for --template; name targets of a platform file with --to"))
+		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they need --template; name the targets of a platform file with --to"))
 	}
 	d, err := openPlatformForEditing(cmd, what)
 	if err != nil {
@@ -110,9 +110,11 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 		return newUsageError(cmd, errors.New("--template: name files of samples of your machine, such as 'loggp import' writes, with --samples"))
 	case c.targets != nil:
 		return newUsageError(cmd, errors.New("--to, --template: name the files of samples with --samples"))
+	case c.outputPath == "":
+		return newUsageError(cmd, errors.New("-o: name the platform file to write, such as mine.yaml"))
 	case extension != ".yaml" && extension != ".yml":
-		return newUsageError(cmd, fmt.Errorf("--output %q: name the platform file to write, such as mine.yaml", c.outputPath))
-	case c.machineSize.Nodes < 0 || c.machineSize.RanksPerNode < 0:
+		return newUsageError(cmd, fmt.Errorf("-o %s: the name of a platform file ends in .yaml", c.outputPath))
+	case cmd.Flags().Changed("nodes") && c.machineSize.Nodes < 1, cmd.Flags().Changed("ranks-per-node") && c.machineSize.RanksPerNode < 1:
 		return newUsageError(cmd, errors.New("--nodes, --ranks-per-node: give at least 1"))
 	}
 	if err := checkWritableFile(c.outputPath); err != nil {
@@ -218,7 +220,7 @@ charts.`,
 
 func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if s.usesPlatformParameters && s.publishedRowPatterns != nil {
-		return newUsageError(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
+		return newUsageError(cmd, fmt.Errorf("--own, --to: give one of them"))
 	}
 	if err := checkWritableFileOrDirectory(s.outputPath, ".csv"); err != nil {
 		return newUsageError(cmd, err)

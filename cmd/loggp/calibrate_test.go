@@ -31,10 +31,10 @@ func TestCalibrateWrong(t *testing.T) {
 		"there is no platform":                {"calibrate t4d --to x.csv -o out.yaml", exitUsage},
 		"it has no file of its own":           {"platforms sensitivity loggp:L=5us -o out.yaml", exitUsage},
 		"name one platform file":              {"calibrate", exitUsage},
-		"one of them says which quantities":   {"platforms sensitivity t3d --own --to table-3*", exitUsage},
+		"give one of them":                    {"platforms sensitivity t3d --own --to table-3*", exitUsage},
 		`no library "lapi"`:                   {"platforms sensitivity t3d --library lapi -o out.yaml", exitFailure},
 		`it is of platform now, not of t3d`:   {"platforms sensitivity t3d --to table-3?NOW* -o out.yaml", exitFailure},
-		"is measured and not emulated":        {"calibrate shm --to x.csv -o out.yaml", exitUsage},
+		"is not emulated":                     {"calibrate shm --to x.csv -o out.yaml", exitUsage},
 		"unknown unit \"XB\"":                 {"calibrate here.yaml --to x.csv --sizes 3XB -o out.yaml", exitUsage},
 		"paper prints a row of platform here": {"calibrate here.yaml --to table-3* -o out.yaml", exitFailure},
 	} {

@@ -44,8 +44,8 @@ func TestCompareFiles(t *testing.T) {
 		{"a.csv.gz b.csv", exitSuccess, ""},
 		{"a.csv.gz b.csv --fail-over much", exitUsage, "must be a percentage"},
 		{"a.csv.gz", exitUsage, "name two files"},
-		{"a.csv.gz b.csv --sizes 0", exitUsage, "--sizes: it is not for two files"},
-		{"--samples a.csv.gz --samples b.csv --fail-over 5%", exitUsage, "name two files as arguments"},
+		{"a.csv.gz b.csv --sizes 0", exitUsage, "--sizes: it does not go with two files"},
+		{"--samples a.csv.gz --samples b.csv --fail-over 5%", exitUsage, "it needs two files as arguments"},
 	} {
 		var out, errs buffer
 		if got := runCommandLine(context.Background(), append([]string{"compare"}, strings.Fields(c.args)...), &out, &errs); got != c.status || !strings.Contains(errs.String(), c.says) {

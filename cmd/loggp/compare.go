@@ -31,12 +31,12 @@ func compareCommand() *cobra.Command {
 		Short: "Compare runs, machines, or predictions with measurements",
 		Long: `compare A.csv B.csv shows how much faster or slower each time of B is than that of A, the reference,
 with the confidence interval of the change, and the geometric mean. With --fail-over 5% the exit
-status is 1 if the mean or a time is more than 5 % slower with its whole interval, 3 if one is whose
-interval reaches below (cannot tell), and 0 otherwise.
+status is 1 if the mean or a time is slower by more than 5 % with its whole interval, 3 if it is
+slower by more than 5 % but its interval includes 5 % (inconclusive), and 0 otherwise.
 
 With several --samples it sets machines, libraries or places side by side: overheads and parameters
-with intervals, ratios to the first, from which size non-blocking calls pay, and which machine is
-faster up to which size.
+with intervals, ratios to the first, the size from which non-blocking calls pay off, and the sizes up
+to which each machine is the faster one.
 
 With --params it predicts the times in the samples: T_s and T_s-r of protocols by equations (1) to
 (7), from parameters of low-level messages, and one-way times by equation (9), or (8) within a node.
@@ -58,22 +58,22 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
   loggp compare --platform t3d,now,convex -n 8 --collective all
   loggp compare --platform shm -n 2 --collective bcast,allreduce --sizes 8,4KiB`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 0 && len(args) != 2 {
-				return errors.New("compare: name two files, the reference first; more than two, and files of one machine, by --samples")
+			if len(args) != 0 && len(args) != 2 && !cmd.Flags().Changed("platform") {
+				return errors.New("compare: name two files, the reference first; name more than two, and several files of one machine, with --samples")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("platform") {
 				if len(args) > 0 {
-					return newUsageError(cmd, errors.New("--platform: it runs schedules; files of samples do not go with it"))
+					return newUsageError(cmd, errors.New("--platform: it runs schedules and takes no files of samples"))
 				}
-				if err := rejectFlagsWithoutEffect(cmd, "--platform: it runs schedules; files of samples, and --%s, do not go with it", "samples", "margin", "fail-over"); err != nil {
+				if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --platform, which runs schedules", "samples", "margin", "fail-over"); err != nil {
 					return err
 				}
 				return c.compareSchedules(cmd)
 			}
-			if err := rejectFlagsWithoutEffect(cmd, "--%s: name machines that run schedules, by --platform", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
+			if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --platform, machines that run schedules", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
 				return err
 			}
 			if len(args) == 2 {
@@ -84,10 +84,10 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.sampleFiles, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
-	f.StringVar(&c.paramsFile, "params", "", "file of parameters")
-	f.StringVar(&c.minNonBlockingGainText, "margin", "20%", "how much more a blocking call must cost before the non-blocking one pays")
-	f.StringVar(&c.sizesText, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
-	f.StringVar(&c.maxSlowdownText, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%; status 3 if that cannot be told")
+	f.StringVar(&c.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' writes them")
+	f.StringVar(&c.minNonBlockingGainText, "margin", "20%", "how much more a blocking call must cost for the non-blocking one to pay off")
+	f.StringVar(&c.sizesText, "sizes", "", "message sizes at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
+	f.StringVar(&c.maxSlowdownText, "fail-over", "", "for A.csv B.csv: fail if B is slower by more than this, such as 5%; exit status 3 if the interval includes it")
 	f.StringVarP(&c.outputPath, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	c.schedules.addFlags(cmd)
 	addOutputFlags(cmd)
@@ -96,7 +96,7 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 
 // runComparisonOfRuns compares each time of a file with that of a reference.
 func (c *compareFlags) runComparisonOfRuns(cmd *cobra.Command, reference, file string) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is not for two files as arguments: name them by --samples", "samples", "params", "margin", "sizes"); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with two files as arguments: name them with --samples", "samples", "params", "margin", "sizes"); err != nil {
 		return err
 	}
 	part := 0.0
@@ -106,7 +106,7 @@ func (c *compareFlags) runComparisonOfRuns(cmd *cobra.Command, reference, file s
 			return newUsageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.maxSlowdownText))
 		}
 	}
-	if err := checkWritableFile(c.outputPath); err != nil {
+	if err := checkWritableCSVFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
 	x, err := loggp.CompareRuns(reference, file)
@@ -133,9 +133,9 @@ func (c *compareFlags) runComparisonOfRuns(cmd *cobra.Command, reference, file s
 // runComparisonOfSamples compares machines, or predictions with measurements.
 func (c *compareFlags) runComparisonOfSamples(cmd *cobra.Command) error {
 	if c.maxSlowdownText != "" {
-		return newUsageError(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
+		return newUsageError(cmd, errors.New("--fail-over: it needs two files as arguments, the reference first"))
 	}
-	if err := checkWritableFile(c.outputPath); err != nil {
+	if err := checkWritableCSVFile(c.outputPath); err != nil {
 		return newUsageError(cmd, err)
 	}
 	o := loggp.CompareOptions{Samples: c.sampleFiles, ParamsFile: c.paramsFile}

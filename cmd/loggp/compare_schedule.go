@@ -47,6 +47,11 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	if s.collectivesText != "" {
 		o.Collective = splitList(s.collectivesText)
 	}
+	if s.collectivesText == "" {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --collective; a schedule has its own", "ranks", "sizes"); err != nil {
+			return err
+		}
+	}
 	if s.loggopsParametersText != "" {
 		p, err := schedule.ParseParams(s.loggopsParametersText)
 		if err != nil {
@@ -59,7 +64,7 @@ func (c *compareFlags) compareSchedules(cmd *cobra.Command) error {
 	}
 	var err error
 	if o.Sizes, err = parseSizes(c.sizesText, nil); err == nil {
-		err = checkWritableFile(c.outputPath)
+		err = checkWritableCSVFile(c.outputPath)
 	}
 	if err != nil {
 		return newUsageError(cmd, err)

@@ -34,10 +34,15 @@ determine, the error says what to measure.`,
 			if err := checkWritableFile(file); err != nil {
 				return newUsageError(cmd, err)
 			}
+			if args[0] == "json" {
+				if err := rejectFlagsWithoutEffect(cmd, "--%s: it has no effect on json, which has the parameters as they are", "eager", "bounds", "overheads"); err != nil {
+					return err
+				}
+			}
 			if eager != "" {
 				n, err := unit.ParseSize(eager)
 				if err != nil || n < 1 {
-					return newUsageError(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
+					return newUsageError(cmd, fmt.Errorf("--eager %s: it must be a size of at least 1 byte, such as 4KiB", eager))
 				}
 				o.EagerLimit = n
 			}
@@ -70,9 +75,9 @@ determine, the error says what to measure.`,
 func checkExportArgs(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) != 2:
-		return fmt.Errorf("%s: name a format, %s, and one file of parameters", cmd.CommandPath(), strings.Join(export.Names(), ", "))
+		return fmt.Errorf("export: name a format (%s) and one file of parameters", strings.Join(export.Names(), ", "))
 	case !slices.Contains(export.Names(), args[0]):
-		return fmt.Errorf("%s: there is no format %q%s", cmd.CommandPath(), args[0], table.NameChoices(args[0], export.Names()))
+		return fmt.Errorf("export: there is no format %q%s", args[0], table.NameChoices(args[0], export.Names()))
 	}
 	return nil
 }

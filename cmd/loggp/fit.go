@@ -32,13 +32,13 @@ limit S (LogGPS).`,
   loggp fit here.csv --holdout`,
 		Args: requireArgs("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkWritableFile(file); err != nil {
+			if err := checkWritableCSVFile(file); err != nil {
 				return newUsageError(cmd, err)
 			}
 			o.Files, o.View = args, *view
 			if holdOut {
 				if file != "" || !printsText(cmd) || o.View != loggp.ViewLogGP {
-					return newUsageError(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
+					return newUsageError(cmd, errors.New("--holdout: it prints only a table of errors; leave out -o, --format and --view"))
 				}
 				d, err := loggp.HoldOut(o)
 				if err != nil {
@@ -60,6 +60,6 @@ limit S (LogGPS).`,
 	flags.StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
 	addOutputFlags(cmd)
 	view = addChoiceFlag(cmd, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters")
-	flags.BoolVar(&holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
+	flags.BoolVar(&holdOut, "holdout", false, "fit every second size, predict half round trips at the sizes in between, and print the errors")
 	return cmd
 }

@@ -47,6 +47,7 @@ func flagNameOfOption(field string) string {
 	if rest, negated := strings.CutPrefix(field, "No"); negated && unicode.IsUpper(rune(rest[0])) {
 		field = rest // the option turns off what the flag has on
 	}
+	field = strings.Replace(field, "LogGOPS", "Loggops", 1)
 	var b strings.Builder
 	b.WriteString("--")
 	for i, r := range field {
@@ -112,12 +113,22 @@ type choiceFlag struct {
 }
 
 func (c *choiceFlag) String() string { return c.value }
-func (c *choiceFlag) Type() string   { return strings.Join(c.allowedValues, "|") }
+
+// Type is what the help shows of the value: the list of values, if it is short.
+func (c *choiceFlag) Type() string {
+	if list := strings.Join(c.allowedValues, "|"); len(list) <= maxValueListLength {
+		return list
+	}
+	return "name"
+}
+
+// maxValueListLength is the length of the longest list of values in a column of the help.
+const maxValueListLength = 40
 
 func (c *choiceFlag) Set(s string) error {
 	s = cmp.Or(c.valueByAlias[s], s)
 	if !slices.Contains(c.allowedValues, s) {
-		list := "it is one of " + strings.Join(c.allowedValues, ", ")
+		list := "it must be " + strings.Join(c.allowedValues[:len(c.allowedValues)-1], ", ") + " or " + c.allowedValues[len(c.allowedValues)-1]
 		if meant := table.Suggestion(s, slices.Concat(c.allowedValues, slices.Sorted(maps.Keys(c.valueByAlias)))); meant != "" {
 			list += "; did you mean " + meant + "?"
 		}
@@ -153,7 +164,7 @@ func (maxInputBytesFlag) Type() string   { return "size" }
 func (maxInputBytesFlag) Set(s string) error {
 	n, err := unit.ParseSize(s)
 	if err == nil && n < 1 {
-		err = errors.New("a file has at least a byte")
+		err = errors.New("it must be at least 1 byte")
 	}
 	if err == nil {
 		input.SetMaxBytes(int64(n))

@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -40,14 +42,17 @@ launches.`,
 				return newUsageError(cmd, err)
 			}
 			if o.Ranks < 0 {
-				return newUsageError(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
+				return newUsageError(cmd, fmt.Errorf("--ranks %d: it must be at least 1", o.Ranks))
 			}
 			names := args
 			if f := foreign.FormatNamed(args[0]); f != nil {
 				o.Format, names = f, args[1:]
 			}
 			if len(names) == 0 {
-				return newUsageError(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
+				return newUsageError(cmd, fmt.Errorf("import %s: name at least one file", args[0]))
+			}
+			if _, err := os.Stat(names[0]); len(names) > 1 && o.Format == nil && errors.Is(err, os.ErrNotExist) {
+				return newUsageError(cmd, fmt.Errorf("import: %q is neither a format nor a file%s", names[0], table.NameChoices(names[0], foreign.CompletionNames())))
 			}
 			set, report, err := foreign.ImportFiles(names, o)
 			if err != nil {
@@ -78,7 +83,7 @@ launches.`,
 
 func checkPlaceName(place string) error {
 	if _, _, pair := sample.ParsePairPlace(place); !pair && !slices.Contains(loggp.Places, place) {
-		return fmt.Errorf("--place: there is no place %q%s, and two ranks such as 0-7", place, table.NameChoices(place, loggp.Places))
+		return fmt.Errorf("--place: there is no place %q%s, or two ranks such as 0-7", place, table.NameChoices(place, loggp.Places))
 	}
 	return nil
 }

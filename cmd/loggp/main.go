@@ -91,6 +91,7 @@ func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer
 	out := &firstErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
+	addCompletionCommand(root)
 	err := checkVerbExists(root, args)
 	if err == nil {
 		err = root.ExecuteContext(context.WithValue(ctx, argumentsContextKey{}, args))
@@ -201,7 +202,7 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		Version:       moduleVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          rejectUnknownVerb,
+		Args:          rejectUnknownCommand,
 
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			return cmp.Or(checkOutputFlags(cmd), rejectOverwrittenInput(cmd, args))
@@ -217,16 +218,49 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 			c := verb()
 			c.GroupID = g.title
 			if slices.Contains(fileReadingVerbs, c.Name()) {
-				c.PersistentFlags().Var(maxInputBytesFlag{}, "max-input", "most bytes of text, unpacked, of a file that is read")
+				c.PersistentFlags().Var(maxInputBytesFlag{}, "max-input", "size limit of an input file, in bytes of uncompressed text")
 			}
 			reportArgumentErrorsAsUsage(c)
 			root.AddCommand(c)
 		}
 	}
 	last := verbGroups[len(verbGroups)-1].title
+	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID(last)
 	root.SetCompletionCommandGroupID(last)
 	return root
+}
+
+// addCompletionCommand adds cobra's command completion, which writes to the output that root has.
+func addCompletionCommand(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = rejectUnknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		for _, shell := range c.Commands() {
+			shell.Args = noArgs
+		}
+		reportArgumentErrorsAsUsage(c)
+	}
+}
+
+// helpCommand prints the help of a command, and refuses a command that does not exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			about, rest, _ := root.Find(args)
+			if about == nil {
+				about, rest = root, args
+			}
+			if len(rest) > 0 {
+				return rejectUnknownCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // rewordNumberError replaces the name of the Go function that could not read a number
@@ -239,7 +273,7 @@ func rewordNumberError(err error) error {
 	}
 	kind := "a whole number"
 	if strings.Contains(text, "ParseUint") {
-		kind = "a whole number from 0 up"
+		kind = "a whole number, 0 or above"
 	}
 	return errors.New(text[:i] + "it must be " + kind)
 }
@@ -258,20 +292,20 @@ func addFlagSuggestion(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// rejectUnknownVerb refuses a verb that does not exist.
-func rejectUnknownVerb(cmd *cobra.Command, args []string) error {
+// rejectUnknownCommand refuses a command that does not exist.
+func rejectUnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("%s has no verb %q", cmd.CommandPath(), args[0])
+	err := fmt.Errorf("%s has no command %q", cmd.CommandPath(), args[0])
 	var verbs []string
 	for _, c := range cmd.Commands() {
 		verbs = append(verbs, c.Name())
 	}
 	if meant := table.Suggestion(args[0], verbs); meant != "" {
-		err = fmt.Errorf("%w: did you mean %q?", err, meant)
+		err = fmt.Errorf("%w; did you mean %s?", err, meant)
 	} else if cmd.HasParent() && slices.Contains(platform.Names(), args[0]) {
-		err = fmt.Errorf("%w: did you mean %q?", err, "show "+args[0])
+		err = fmt.Errorf("%w; did you mean 'show %s'?", err, args[0])
 	}
 	return newUsageError(cmd, err)
 }
@@ -280,7 +314,7 @@ func rejectUnknownVerb(cmd *cobra.Command, args []string) error {
 func checkVerbExists(root *cobra.Command, args []string) error {
 	if cmd, rest, _ := root.Find(args); cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__") &&
 		rest[0] != "help" && rest[0] != "completion" {
-		return rejectUnknownVerb(root, rest)
+		return rejectUnknownCommand(root, rest)
 	}
 	return nil
 }
@@ -296,16 +330,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && table.Suggestion(args[0], machines) != "":
 		return fmt.Errorf("%w; did you mean --platform %s?", err, table.Suggestion(args[0], machines))
 	case cmd.Flag("params") != nil && strings.HasSuffix(args[0], ".csv"):
-		return fmt.Errorf("%w; files are named with --params or --samples", err)
+		return fmt.Errorf("%w; name files with --params or --samples", err)
 	}
-	return fmt.Errorf("%w: %s takes flags only", err, cmd.CommandPath())
+	return fmt.Errorf("%w: %s takes only flags", err, commandName(cmd))
 }
 
 // requireArgs requires at least one argument, requireOneArg exactly one.
 func requireArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fmt.Errorf("%s: name at least one %s", cmd.CommandPath(), what)
+			return fmt.Errorf("%s: name at least one %s", commandName(cmd), what)
 		}
 		return nil
 	}
@@ -314,10 +348,15 @@ func requireArgs(what string) cobra.PositionalArgs {
 func requireOneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return fmt.Errorf("%s: name one %s", cmd.CommandPath(), what)
+			return fmt.Errorf("%s: name one %s", commandName(cmd), what)
 		}
 		return nil
 	}
+}
+
+// commandName returns the name of a command as it follows loggp, such as "platforms show".
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // reportArgumentErrorsAsUsage makes every complaint about a verb's arguments one of usage.

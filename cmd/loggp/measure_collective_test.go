@@ -153,7 +153,7 @@ func TestMeasureCollectiveFaults(t *testing.T) {
 		"--platform t3d -n 6 --collective reduce --algorithm scatter-gather":         "reduce scatter-gather is for a power of two of ranks, and these are 6 in 3 nodes",
 		"--platform t3d --collective bcast --modes send":                             "--modes: it is for messages between two ranks",
 		"--platform t3d --collective bcast --place intra":                            "--place: it is for messages between two ranks",
-		"--platform mpi --collective bcast --algorithm ring":                         "--algorithm: the MPI of this machine has nothing of the kind",
+		"--platform mpi --collective bcast --algorithm ring":                         "--algorithm: it has no effect on the MPI of this machine",
 		"--platform mpi --collective bcast --modes send":                             "--modes: it is for messages between two ranks",
 		"--platform mpi --collective bcast -n 1":                                     "--ranks 1",
 		"--platform t3d -n 1024 --collective alltoall --sizes 1MB":                   "takes more memory than",

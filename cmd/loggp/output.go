@@ -21,10 +21,27 @@ const standardStream = "-"
 
 // checkWritableFile checks, before any work, that a file can be written.
 func checkWritableFile(name string) error {
+	return checkWritableFileOfFlag("-o", name)
+}
+
+// checkWritableFileOfFlag is checkWritableFile for the file of a flag other than -o.
+func checkWritableFileOfFlag(flag, name string) error {
 	if name == "" || name == standardStream {
 		return nil
 	}
-	return prefixFlagToError("-o", name, sample.CheckWritable(name))
+	if st, err := os.Stat(name); err == nil && st.IsDir() {
+		return fmt.Errorf("%s %s: this is a directory: name a file", flag, name)
+	}
+	return prefixFlagToError(flag, name, sample.CheckWritable(name))
+}
+
+// checkWritableCSVFile checks a file that is written as CSV, whatever its name is.
+func checkWritableCSVFile(name string) error {
+	switch e := fileExtension(name); e {
+	case ".json", ".html", ".svg", ".md", ".yaml", ".yml":
+		return fmt.Errorf("-o %s: the file is written as CSV: name it .csv", name)
+	}
+	return checkWritableFile(name)
 }
 
 // checkWritableDirectory checks, before any work, that a directory can be written, with everything
@@ -34,7 +51,10 @@ func checkWritableDirectory(name string) error {
 		return nil
 	}
 	if name == standardStream {
-		return errors.New("-o -: it is a directory that is written; leave -o out to print tables")
+		return errors.New("-o -: this names a directory to write; leave -o out to print tables")
+	}
+	if st, err := os.Stat(name); err == nil && !st.IsDir() {
+		return fmt.Errorf("-o %s: this is a file: name a directory", name)
 	}
 	return prefixFlagToError("-o", name, render.CheckDirectory(name))
 }

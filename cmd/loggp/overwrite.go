@@ -51,7 +51,9 @@ func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
 func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 	var names []string
 	switch cmd.Name() {
-	case "reproduce", "schedule": // papers and patterns
+	case "reproduce": // papers
+	case "schedule": // patterns, or a command and files
+		names = args[min(1, len(args)):]
 	case "export": // the first is a format
 		names = args[min(1, len(args)):]
 	case "calibrate", "sensitivity":

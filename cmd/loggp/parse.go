@@ -75,10 +75,10 @@ func parseNoiseLevel(text string) (float64, error) {
 	}
 	x, err := unit.ParsePercent(text)
 	if err != nil {
-		return 0, fmt.Errorf("on, off, or a percentage: %w", err)
+		return 0, fmt.Errorf("write on, off, or a percentage such as 5%%: %w", err)
 	}
 	if x < 0 || x > 0.4 {
-		return 0, flagValueError("it must be from 0% to 40%, so that no step takes less than no time")
+		return 0, flagValueError("it must be from 0% to 40%, so that no step takes negative time")
 	}
 	return x, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ has a source. docs/platforms.md explains how to write one for your own machine.`
   loggp platforms show t3d
   loggp platforms show t3d --yaml
   loggp platforms validate my.yaml`,
-		Args: rejectUnknownVerb,
+		Args: rejectUnknownCommand,
 		RunE: listPlatforms,
 	}
 	list := &cobra.Command{
@@ -76,8 +75,8 @@ func showPlatform(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if yaml, _ := cmd.Flags().GetBool("yaml"); yaml {
-		if cmd.Flags().Changed("format") {
-			return newUsageError(cmd, errors.New("--yaml, --format: name one of them"))
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it has no effect with --yaml", "format", "table", "tables", "verbose"); err != nil {
+			return err
 		}
 		_, file, err := platform.Text(args[0])
 		if err == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,20 +52,20 @@ within nodes, unless --place names one tier for all.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&p.paramsFile, "params", "", "file of parameters")
-	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps to add up", "library": "", "ranks": "", "place": ""}, emulatedPlatformNames)
-	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
+	f.StringVar(&p.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' writes them")
+	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps are added up: a name of 'loggp platforms', a file, or loggp:PARAMETERS", "library": "", "ranks": "", "place": ""}, emulatedPlatformNames)
+	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call to predict; with --params it predicts whole calls")
 	f.StringVar(&p.protocolsText, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
 	addOutputFlags(cmd)
 	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size; with --collective for a chart of the algorithms, the fastest first")
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
-	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict a collective operation, or all: every algorithm, and which is fastest")
+	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict every algorithm of a collective operation, and which is fastest: "+strings.Join(loggp.CollectiveNames(), ", ")+", or all")
 	for name, o := range collective.OtherNames {
 		addChoiceAlias(cmd, "collective", name, o.String())
 	}
-	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
+	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: number of ranks in a node; messages within a node then use the parameters of place intra")
 	f.BoolVar(&p.placesRanksRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
 	f.StringVar(&p.samplesFile, "samples", "", "with --collective and library nccl: file of measured times, such as 'loggp import' makes of nccl-tests, to set beside the predictions")
 	f.BoolVar(&p.drawsTree, "tree", false, "with --collective: draw the broadcast tree that ends first")
@@ -76,27 +77,27 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 		return newUsageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
 	}
 	if p.paramsFile != "" && *p.collective == "" {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: parameters know none; it is for --platform", "ranks", "library"); err != nil {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --platform; parameters of messages do not depend on it", "ranks", "library"); err != nil {
 			return err
 		}
 	}
-	if err := checkWritableFile(p.outputPath); err != nil {
+	if err := cmp.Or(checkWritableCSVFile(p.outputPath), checkWritableFileOfFlag("--diagram", p.diagramFile)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	if (p.ranksPerNode != 0 || p.placesRanksRoundRobin) && *p.collective == "" {
-		return newUsageError(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
+		return newUsageError(cmd, errors.New("--per-node, --in-turn: they need --collective"))
 	}
 	if p.samplesFile != "" && *p.collective == "" {
-		return newUsageError(cmd, errors.New("--samples: it is for --collective"))
+		return newUsageError(cmd, errors.New("--samples: it needs --collective"))
 	}
 	if p.diagramFile != "" && filepath.Ext(p.diagramFile) != ".svg" {
-		return newUsageError(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagramFile))
+		return newUsageError(cmd, fmt.Errorf("--diagram %s: the diagram is an SVG file: use a name that ends in .svg", p.diagramFile))
 	}
 	if p.drawsTree && *p.collective != collective.Bcast.String() {
-		return newUsageError(cmd, errors.New("--tree: it is for --collective bcast"))
+		return newUsageError(cmd, errors.New("--tree: it needs --collective bcast"))
 	}
 	if *p.collective != "" && (p.protocolsText != "" || p.printsTerms) {
-		return newUsageError(cmd, errors.New("--collective: its messages are whole calls: leave out --protocol and --explain"))
+		return newUsageError(cmd, errors.New("--protocol, --explain: they have no effect on --collective, whose messages are whole calls"))
 	}
 	var lengths []int
 	if p.sizesText != "" {
@@ -120,7 +121,7 @@ func (p *predictFlags) run(cmd *cobra.Command) error {
 
 func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
 	if p.paramsFile != "" && p.protocolsText == "" && (p.diagramFile != "" || p.printsTerms) {
-		return newUsageError(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
+		return newUsageError(cmd, errors.New("--diagram, --explain: parameters of calls do not tell the steps of a call: name a --protocol"))
 	}
 	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.rankPairPlace, Sizes: lengths, Explain: p.printsTerms}
 	if p.protocolsText != "" && p.protocolsText != "all" {

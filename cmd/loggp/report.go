@@ -33,6 +33,11 @@ emulated platform.`,
 			if err := checkWritableDirectory(dir); err != nil {
 				return newUsageError(cmd, err)
 			}
+			if dir != "" {
+				if err := rejectPrintFlags(cmd); err != nil {
+					return err
+				}
+			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {
 				return usageErrorWithFlag(cmd, err)
@@ -44,7 +49,7 @@ emulated platform.`,
 		},
 	}
 	addOutputFlags(cmd)
-	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
-	cmd.Flags().StringVar(&params, "params", "", "of collective operations: file of parameters from which to predict")
+	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write (default: print the tables)")
+	cmd.Flags().StringVar(&params, "params", "", "for samples of collective operations: file of parameters for the predictions")
 	return cmd
 }

@@ -78,7 +78,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) error {
 	names := strings.Join(paperNames(), ", ")
 	switch {
-	case len(args) == 0 && !slices.ContainsFunc([]string{"seed", "reps", "noise", "output"}, cmd.Flags().Changed):
+	case len(args) == 0 && !slices.ContainsFunc([]string{"seed", "reps", "noise", "output"}, cmd.Flags().Changed) && !slices.Contains([]string{"cells", "claims"}, cmd.Flag("format").Value.String()):
 		return nil
 	case len(args) != 1:
 		return fmt.Errorf("name one paper: %s", names)

@@ -82,7 +82,7 @@ On platforms shm and tcp, which are this machine, ranks are processes and times 
 A flag that has no effect on a program, or on a machine, is an error.
 
 The programs that ship with loggp, and kinds of files, are
-` + strings.TrimSuffix(formatHelpList(8, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + formatPatternHelp(),
+` + strings.TrimSuffix(formatHelpList(12, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + formatPatternHelp(),
 		Example: `  loggp run --platform t3d -n 4 ./hello
   loggp run --platform t3d -n 8 -o stencil stencil
   loggp run --platform t3d -n 8 --profile matmul
@@ -105,7 +105,10 @@ The programs that ship with loggp, and kinds of files, are
 				}
 				args = append(args[:1:1], cmd.Flags().Args()...)
 			}
-			if len(args) != 1 {
+			if _, known := program.ProgramNamed(append(args, "")[0]); len(args) > 1 && (known || args[0] == patternsProgram) {
+				return fmt.Errorf("unexpected argument %q: %s takes no arguments; flags go before its name", args[1], args[0])
+			}
+			if len(args) == 0 {
 				return fmt.Errorf("say which program: %s", strings.Join(names, ", "))
 			}
 			return nil
@@ -120,22 +123,22 @@ The programs that ship with loggp, and kinds of files, are
 
 // addFlags declares the flags.
 func (r *runFlags) addFlags(cmd *cobra.Command) {
-	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one", "library": "", "ranks": "", "seed": ""}, emulatedPlatformNames)
+	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm or tcp", "library": "", "ranks": "", "seed": ""}, emulatedPlatformNames)
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.StringSliceVar(&r.rankPlacements, "place", nil, "how many ranks each node has, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
+	f.StringSliceVar(&r.rankPlacements, "place", nil, "ranks of each node, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; the placements of a list such as 8,4+4 are compared")
 	f.StringVar(&r.buffers, "buffers", "", buffersHelp)
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringArrayVar(&r.mcaSettings, "mca", nil, "force algorithms as Open MPI's mpirun does, on a platform whose library is an Open MPI: a variable and its value, such as coll_tuned_bcast_algorithm 6; may be given more than once")
 	f.StringArrayVar(&r.genvSettings, "genv", nil, "force algorithms as MPICH's mpiexec does, on a platform whose library is an MPICH: a variable and its value, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM binomial")
-	f.StringVar(&r.pictureFile, "picture", "", "write the picture of volume or spheres to this file, as PNG; of shift, incast and permutation the load of each link of a network of kind fabric, as SVG")
+	f.StringVar(&r.pictureFile, "picture", "", "file for the picture of volume or spheres, as PNG; for shift, incast and permutation for the load of each link of a network of kind fabric, as SVG")
 	f.StringVar(&r.noiseText, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
-	f.StringVar(&r.alltoallvPhasesFile, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
-	f.StringVarP(&r.outputPath, "output", "o", "", "of a run on an emulated machine: "+timelineOutputHelp)
-	f.BoolVar(&r.printsProfile, "profile", false, "also print how often each call was made, and its time")
-	r.mpiCheckLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what MPI forbids and other implementations let pass, such as receives into one buffer: a warning of the first, an error, or not looked for")
+	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule for 'loggp simulate' and 'loggp run'")
+	f.StringVar(&r.alltoallvPhasesFile, "phases", "", "with library cc-mpi: file of 'loggp schedule alltoallv' with the phases in which MPI_Alltoallv exchanges")
+	f.StringVarP(&r.outputPath, "output", "o", "", "on an emulated machine: "+timelineOutputHelp)
+	f.BoolVar(&r.printsProfile, "profile", false, "also print the number and the time of each kind of call")
+	r.mpiCheckLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what to do about errors that MPI forbids and other implementations accept, such as overlapping receive buffers: warn of the first, fail, or do not check")
 	r.programParameters = map[string]*programParameterFlag{}
 	for _, p := range program.Parameters {
 		x := &programParameterFlag{Parameter: p, valueText: p.Default}
@@ -263,12 +266,14 @@ func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.Prog
 		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
 	}
 	if r.pictureFile != "" && len(r.rankPlacements) > 1 {
-		err = errors.Join(err, errors.New("--picture: it is of one run; name one placement"))
+		err = errors.Join(err, errors.New("--picture: it is for a single run: name one placement"))
 	}
-	if r.recordFile != "" {
-		if wrong := checkWritableFile(r.recordFile); wrong != nil {
-			err = errors.Join(err, errors.New(strings.Replace(wrong.Error(), "-o", "--record", 1)))
+	err = errors.Join(err, checkWritableFileOfFlag("--record", r.recordFile))
+	if p.DrawsPicture && r.pictureFile != "" {
+		if fileExtension(r.pictureFile) != ".png" {
+			err = errors.Join(err, fmt.Errorf("--picture %s: %s draws a PNG file: use a name that ends in .png", r.pictureFile, p.Name))
 		}
+		err = errors.Join(err, checkWritableFileOfFlag("--picture", r.pictureFile))
 	}
 	if err = newUsageError(cmd, errors.Join(err, r.checkOutputPath(isHere))); err != nil {
 		return o, p, err
@@ -317,9 +322,9 @@ func (r *runFlags) checkOutputPath(isHere bool) error {
 	err := checkTimelineOutput(r.outputPath)
 	switch {
 	case isHere:
-		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
+		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this machine", r.platform))
 	case len(r.rankPlacements) > 1:
-		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
+		err = errors.Join(err, errors.New("-o: it is for a single run: name one placement"))
 	}
 	return err
 }

@@ -255,10 +255,10 @@ func TestCompareSchedules(t *testing.T) {
 		t.Errorf("not on all machines: %s", out)
 	}
 	for want, args := range map[string][]string{
-		"say which schedules to run":           {"--platform", "t3d"},
-		"--collective: name machines that run": {"--collective", "all"},
-		"--params and --loggops":               {"--platform", "t3d", "--collective", "all", "--params", "x", "--loggops", "L=1us"},
-		"and --samples, do not go with it":     {"--platform", "t3d", "--samples", "x"},
+		"say which schedules to run":        {"--platform", "t3d"},
+		"--collective: it needs --platform": {"--collective", "all"},
+		"--params and --loggops":            {"--platform", "t3d", "--collective", "all", "--params", "x", "--loggops", "L=1us"},
+		"--samples: it does not go with":    {"--platform", "t3d", "--samples", "x"},
 	} {
 		var out, errs buffer
 		if status := runCommandLine(t.Context(), append([]string{"compare"}, args...), &out, &errs); status != exitUsage || !strings.Contains(errs.String(), want) {

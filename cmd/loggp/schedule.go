@@ -3,14 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
-	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // makeScheduleFlags has the flags of the verb.
@@ -36,10 +37,13 @@ func scheduleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule PATTERN | append|merge FILE... | check FILE",
 		Short: "Write a communication schedule as a GOAL file",
-		Long: `schedule writes a schedule for 'loggp simulate' and for the simulators that read GOAL, LogGOPSim and ATLAHS. A pattern is a collective
-operation (barrier, bcast, reduce and so on, with --algorithm), or one of
+		Long: `schedule writes a schedule for 'loggp simulate' and for the simulators that read GOAL, LogGOPSim and
+ATLAHS. A pattern is a collective operation (barrier, bcast, reduce and so on, with --algorithm), or
+one of
+
 ` + help + `
-'loggp schedule alltoallv' divides what a recorded program exchanges into phases; 'loggp schedule trace' reads execution traces.`,
+'loggp schedule alltoallv' divides what a recorded program exchanges into phases; 'loggp schedule
+trace' reads execution traces.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 1024 --size 4KiB -o bcast.goal
   loggp schedule halo -n 16 --size 8KiB --rounds 10 --compute 50us -o halo.goal
   loggp schedule pipeline -n 8 --rounds 4 --size 64KiB --compute 100us -o stages.goal
@@ -50,14 +54,14 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of
 		ValidArgsFunction: completeFirstArg(append(pattern.Names(), "append", "merge", "check"), cobra.ShellCompDirectiveNoFileComp),
 	}
 	f := cmd.Flags()
-	f.IntVarP(&m.Ranks, "ranks", "n", 8, "number of ranks")
+	f.IntVarP(&m.Ranks, "ranks", "n", 8, "number of ranks of a pattern")
 	f.StringVar(&m.sizeText, "size", "8", "bytes of a message, or of a block or the whole data of a collective operation")
-	f.StringVar(&m.Algorithm, "algorithm", "", "of a collective operation (default: its first)")
+	f.StringVar(&m.Algorithm, "algorithm", "", "algorithm of a collective operation (default: its first)")
 	f.IntVar(&m.Root, "root", 0, "root of the operation or pattern")
-	f.IntVar(&m.Rounds, "rounds", 1, "how often the pattern is repeated")
-	f.StringVar(&m.computeTimeText, "compute", "0s", "what each rank computes in a round, in whole nanoseconds")
+	f.IntVar(&m.Rounds, "rounds", 1, "repetitions of the pattern")
+	f.StringVar(&m.computeTimeText, "compute", "0s", "computing time of each rank in a round, in whole nanoseconds")
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
-	f.Uint64Var(&m.placementSeed, "seed", 1, "of a random placement")
+	f.Uint64Var(&m.placementSeed, "seed", 1, "seed of --placement random")
 	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
 	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand(), removedTrainingCommand())
 	return cmd
@@ -69,7 +73,7 @@ func removedTrainingCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "training", Hidden: true, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return newUsageError(cmd, errors.New("a training step is described by a file and not by flags: write STEP.yaml (docs/training.md), and its schedule by 'loggp schedule trace STEP.yaml -o STEP.goal'"))
+			return newUsageError(cmd.Parent(), errors.New("a training step is described by a file and not by flags: write STEP.yaml (docs/training.md), and its schedule by 'loggp schedule trace STEP.yaml -o STEP.goal'"))
 		},
 	}
 }
@@ -82,8 +86,11 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 	var err error
 	switch name := args[0]; name {
 	case "append", "merge", "check":
-		if len(args) < 2 || name == "check" && len(args) > 2 {
-			return newUsageError(cmd, fmt.Errorf("%s: name the files, one for check", name))
+		if err := checkScheduleFiles(name, args[1:]); err != nil {
+			return newUsageError(cmd, err)
+		}
+		if err := m.rejectUnusedFlags(cmd, name); err != nil {
+			return err
 		}
 		var all []*schedule.Schedule
 		for _, file := range args[1:] {
@@ -107,7 +114,7 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 				return fmt.Errorf("check: %w", err)
 			}
 			s := all[0]
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %d ranks with %d CPUs and %d interfaces each: all of them end\n", s.CountOps(), s.CountRanks(), s.CPUsPerRank(), s.NICsPerRank())
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %s with %s and %s each: all of them end\n", s.CountOps(), format.Plural(s.CountRanks(), "rank"), format.Plural(s.CPUsPerRank(), "CPU"), format.Plural(s.NICsPerRank(), "interface"))
 			return nil
 		}
 		if err != nil {
@@ -117,10 +124,10 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
 			return newUsageError(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
 		}
+		if err := m.rejectUnusedFlags(cmd, name); err != nil {
+			return err
+		}
 		if s, err = m.makePattern(name); err != nil {
-			if meant := table.Suggestion(name, pattern.Names()); meant != "" && meant != name {
-				err = fmt.Errorf("%w; did you mean %s?", err, meant)
-			}
 			return newUsageError(cmd, err)
 		}
 	}
@@ -128,6 +135,39 @@ func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
 		return s.Write(cmd.OutOrStdout())
 	}
 	return writeFile(cmd, m.outputPath, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())
+}
+
+// checkScheduleFiles checks how many files a command takes.
+func checkScheduleFiles(name string, files []string) error {
+	switch {
+	case name == "check" && len(files) != 1:
+		return errors.New("check: name one file of a schedule")
+	case len(files) == 0:
+		return fmt.Errorf("%s: name at least one file of a schedule", name)
+	}
+	return nil
+}
+
+// rejectUnusedFlags refuses the flags that have no effect on a pattern, or on a command of
+// scheduleFileCommands.
+func (m *makeScheduleFlags) rejectUnusedFlags(cmd *cobra.Command, name string) error {
+	var unused []string
+	switch name {
+	case "check":
+		unused = []string{"ranks", "size", "algorithm", "root", "rounds", "compute", "placement", "seed", "output"}
+	case "append":
+		unused = []string{"ranks", "size", "algorithm", "root", "rounds", "compute", "placement", "seed"}
+	case "merge":
+		if unused = []string{"ranks", "size", "algorithm", "root", "rounds", "compute"}; m.placement != pattern.RandomPlacement {
+			unused = append(unused, "seed")
+		}
+	default:
+		if !slices.Contains(pattern.Names(), name) {
+			return nil // which makePattern says
+		}
+		unused = append(pattern.UnusedSettings(name), "placement", "seed")
+	}
+	return rejectFlagsWithoutEffect(cmd, "--%s has no effect on "+name, unused...)
 }
 
 // makePattern makes the schedule of a pattern.
@@ -142,5 +182,8 @@ func (m *makeScheduleFlags) makePattern(name string) (*schedule.Schedule, error)
 		return nil, fmt.Errorf("--compute: %w", err)
 	}
 	m.Compute = *compute
+	if err := checkFlagRange("--rounds", m.Rounds, 1, pattern.MaxRounds); err != nil {
+		return nil, err
+	}
 	return pattern.Make(name, m.Config)
 }

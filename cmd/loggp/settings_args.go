@@ -26,7 +26,11 @@ func joinNameValueArgs(root *cobra.Command, args []string) []string {
 		case !isFlag && i > 0, args[i] == "--":
 			return append(joined, args[i+1:]...)
 		case !isFlag || i+1 == len(args):
-		case slices.Contains(nameValueFlags, args[i]) && i+2 < len(args) && !strings.Contains(args[i+1], "="):
+		case slices.Contains(nameValueFlags, args[i]) && strings.Contains(args[i+1], " "): // quoted as one
+			name, value, _ := strings.Cut(args[i+1], " ")
+			joined = append(joined, name+"="+strings.TrimSpace(value))
+			i++
+		case slices.Contains(nameValueFlags, args[i]) && i+2 < len(args) && !strings.Contains(args[i+1], "=") && !isLongFlag(args[i+2]):
 			joined = append(joined, args[i+1]+"="+args[i+2])
 			i += 2
 		case takesValue(verb.Flags(), args[i]):
@@ -35,6 +39,11 @@ func joinNameValueArgs(root *cobra.Command, args []string) []string {
 		}
 	}
 	return joined
+}
+
+// isLongFlag reports whether an argument is a flag, and no negative number.
+func isLongFlag(arg string) bool {
+	return strings.HasPrefix(arg, "-") && strings.Trim(arg, "-0123456789.") != ""
 }
 
 // takesValue reports whether the argument after a flag is its value.

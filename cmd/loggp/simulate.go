@@ -49,13 +49,17 @@ func simulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate FILE.goal|- | TRACE.0.et TRACE.1.et ... | STEP.yaml",
 		Short: "Compute when a communication schedule ends, by LogGOPS",
-		Long: `simulate reads a schedule, in GOAL text or in the format of LogGOPSim's txt2bin, also compressed by gzip, and computes by LogGOPS when each
-rank finishes. It prints the finishing time and where the time of the critical path went.
+		Long: `simulate reads a schedule, in GOAL text or in the format of LogGOPSim's txt2bin, also compressed by
+gzip, and computes by LogGOPS when each rank finishes. It prints the finishing time and where the
+time of the critical path went.
 
-Chakra execution traces (.et or .json) and records of MPI calls (-RANK.txt), one file a rank, and descriptions of training steps (.yaml) are simulated as the schedule that
-'loggp schedule trace' writes, or with --level flows as messages and collective operations that share the links of a machine.
+Chakra execution traces (.et or .json) and records of MPI calls (-RANK.txt), one file a rank, and
+descriptions of training steps (.yaml) are simulated as the schedule that 'loggp schedule trace'
+writes, or with --level flows as messages and collective operations that share the links of a
+machine.
 
-Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/dialects.md.`,
+Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of
+LogGOPSim and of the LogGOPSim of ATLAHS. See docs/dialects.md.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 64 --size 4KiB -o bcast.goal
   loggp simulate bcast.goal --loggops L=2500ns,o=1500ns,g=1000ns,G=6ns,S=65535
   loggp simulate bcast.goal --dialect loggopsim --finish finish.csv
@@ -79,24 +83,24 @@ Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the
 		RunE: s.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' keeps them")
+	f.StringVar(&s.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' writes them")
 	f.StringVar(&s.parameterPlatform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
 	f.StringVar(&s.parameterLibrary, "library", "", "library of the machine, or of the parameters if the file has several")
 	f.StringVar(&s.parameterPlace, "place", "", "place of the parameters if the file has several")
-	f.StringVar(&s.loggopsParametersText, "loggops", schedule.DefaultParams.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
+	f.StringVar(&s.loggopsParametersText, "loggops", schedule.DefaultParams.String(), "LogGOPS parameters; those left out are 0, and without S no message waits for its receive")
 	s.timingDialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finishTimesFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
-	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter, L=FROM..TO/STEP or the same of o, g, G, O or S; by flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
-	f.StringSliceVar(&s.toleranceSlowdowns, "tolerance", nil, "print how far L, or by flows the latency of links between nodes, may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
-	f.StringVar(&s.noiseText, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
+	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, also of o, g, G, O or S; with flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
+	f.StringSliceVar(&s.toleranceSlowdowns, "tolerance", nil, "print how far L, or with flows the latency of links between nodes, may grow until the finishing time grows by this part, such as 1% or 1%,2%,5%")
+	f.StringVar(&s.noiseText, "noise", "", "noise of the operating system: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
 	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
 	f.StringVar(&s.buffers, "buffers", "", buffersHelp)
-	f.StringSliceVar(&s.failedLinksAndSwitches, "fail", nil, "links and switches between the nodes that carry nothing, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
-	f.StringArrayVar(&s.jobs, "job", nil, "simulate jobs on ranks of one --platform by flows, together and each alone: workload and ranks, as a.yaml@0-31; may be given more than once")
-	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "how messages take time: each by LogGOPS, or flows that share the links of --platform; all compares both with packets")
+	f.StringSliceVar(&s.failedLinksAndSwitches, "fail", nil, "failed links and switches between the nodes, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
+	f.StringArrayVar(&s.jobs, "job", nil, "with --platform: simulate several jobs by flows, together and each alone: workload and ranks, as a.yaml@0-31; may be given more than once")
+	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "model of messages: loggops, each by itself; flows, which share the links of --platform; all compares both with packets")
 	s.workload.addFlags(cmd)
 	addOutputFlags(cmd)
 	addGoProfileFlags(cmd)
@@ -138,7 +142,7 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 
 // runJobs simulates several workloads on one machine.
 func (s *simulateFlags) runJobs(cmd *cobra.Command) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is not for --job", "params", "loggops", "place", "dialect", "critical-path", "tolerance", "noise", "seed", "output", "sweep", "finish", "level", "ranks"); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --job", "params", "loggops", "place", "dialect", "critical-path", "tolerance", "noise", "seed", "output", "sweep", "finish", "level", "ranks"); err != nil {
 		return err
 	}
 	var jobs []loggp.Job
@@ -202,14 +206,22 @@ func (s *simulateFlags) isFlowLevel(cmd *cobra.Command) bool {
 
 // runFlows simulates a workload by flows.
 func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workload) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level loggops", "params", "place", "dialect", "critical-path", "noise", "seed"); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --level loggops", "params", "place", "dialect", "critical-path", "noise", "seed"); err != nil {
 		return err
 	}
 	if s.parameterSweep == "" {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: flows have no time line: it is for --level loggops, or for --sweep", "output"); err != nil {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: flows have no time line; it needs --level loggops or --sweep", "output"); err != nil {
 			return err
 		}
-	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it is for one simulation, and not for --sweep", "finish", "tolerance"), checkSweepOutput(s.outputPath)); err != nil {
+	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --sweep", "finish", "tolerance"), checkSweepOutput(s.outputPath)); err != nil {
+		return newUsageError(cmd, err)
+	}
+	if s.outputPath != "" {
+		if err := rejectPrintFlags(cmd); err != nil {
+			return err
+		}
+	}
+	if err := checkWritableFileOfFlag("--finish", s.finishTimesFile); err != nil {
 		return newUsageError(cmd, err)
 	}
 	o := s.flowOptions(filepath.Base(name))
@@ -225,7 +237,7 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 		o.LogGOPS = &p
 	}
 	if *s.level == allLevels {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for one level", "sweep", "finish", "tolerance"); err != nil {
+		if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --level all", "sweep", "finish", "tolerance"); err != nil {
 			return err
 		}
 		c, err := loggp.CompareLevels(cmd.Context(), w, o)
@@ -253,14 +265,22 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 
 // runSchedule simulates a schedule. source says what it was made of, if it was not in a file.
 func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *schedule.Schedule, source *doc.Table) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --level flows", flowFlagNames...); err != nil {
+	if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --level flows", flowFlagNames...); err != nil {
 		return err
 	}
 	o := loggp.SimulateOptions{
 		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: processArgs(cmd),
 		Source: source, Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.timingDialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
 	}
-	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFile(s.finishTimesFile)); err != nil {
+	if s.noiseText == "" && cmd.Flags().Changed("seed") {
+		return newUsageError(cmd, errors.New("--seed: it has no effect without --noise"))
+	}
+	if s.outputPath != "" {
+		if err := rejectPrintFlags(cmd); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFileOfFlag("--finish", s.finishTimesFile)); err != nil {
 		return newUsageError(cmd, err)
 	}
 	var err error
@@ -302,7 +322,7 @@ func (s *simulateFlags) parseTolerances() (parts []float64, wrong error) {
 	for _, text := range s.toleranceSlowdowns {
 		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(text), "%") || !(x >= 0 && x <= 1000) {
-			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it is a percentage such as 1%%, up to 1000%%", text))
+			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it must be a percentage from 0%% to 1000%%, such as 1%%", text))
 		}
 		parts = append(parts, x/100)
 	}

@@ -89,11 +89,11 @@ func TestSimulateWritesSweeps(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--platform gh200 --sweep taper=1,2 -o x.json", "-o x.json: name a .svg file"},
 		{"--level flows -o x.svg", "--output: flows have no time line"},
-		{"--level loggops --nodes 4", "--nodes: it is for --level flows"},
+		{"--level loggops --nodes 4", "--nodes: it needs --level flows"},
 		{"--level loggops --sweep taper=1,2", `--sweep taper=1,2: there is no parameter "taper"`},
-		{"--nodes 4", "--nodes: it is for --platform"},
+		{"--nodes 4", "--nodes: it needs a platform"},
 		{"--nodes 0 --platform gh200", "--nodes 0"},
-		{"--platform gh200 --sweep links.host.latency=1us --finish f.csv", "--finish: it is for one simulation"},
+		{"--platform gh200 --sweep links.host.latency=1us --finish f.csv", "--finish: it does not go with --sweep"},
 	} {
 		var errs buffer
 		if status := runCommandLine(t.Context(), append([]string{"simulate", "b.goal"}, strings.Fields(c.args)...), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), c.want) {
@@ -114,7 +114,7 @@ func TestSimulateJobs(t *testing.T) {
 		{"r.goal --job r.goal@0-1", "with --job each workload has its ranks"},
 		{"--job r.goal", "--job r.goal: write a workload and its ranks"},
 		{"--job r.goal@0-1", "--platform: jobs share the links of a machine"},
-		{"--platform gh200 --job r.goal@0-1 --sweep taper=1,2", "--sweep: it is not for --job"},
+		{"--platform gh200 --job r.goal@0-1 --sweep taper=1,2", "--sweep: it does not go with --job"},
 	} {
 		var errs buffer
 		if status := runCommandLine(t.Context(), append([]string{"simulate"}, strings.Fields(c.args)...), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), c.want) {

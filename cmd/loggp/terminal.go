@@ -32,14 +32,14 @@ func terminalStyle(w io.Writer) render.Style {
 // addOutputFlags adds the flags by which a verb says how it prints what it has found.
 func addOutputFlags(cmd *cobra.Command) {
 	addFormatFlags(cmd)
-	cmd.Flags().Bool("verbose", false, "print every warning and every row")
+	cmd.Flags().Bool("verbose", false, "print every row and every warning")
 }
 
 // addFormatFlags adds the flags that choose a format, with more formats of the verb, and a table.
 func addFormatFlags(cmd *cobra.Command, more ...string) {
-	addChoiceFlag(cmd, "format", append([]string{"table", "csv", "json", "markdown"}, more...), "table", "what to print; csv is one table")
-	cmd.Flags().String("table", "", "with --format csv or json: the table to print (default: csv prints the first, json all)")
-	cmd.Flags().Bool("tables", false, "list the names of the tables instead")
+	addChoiceFlag(cmd, "format", append([]string{"table", "csv", "json", "markdown"}, more...), "table", "output format; csv prints one table")
+	cmd.Flags().String("table", "", "with --format csv or json: name of the table to print (default: csv prints the first, json all)")
+	cmd.Flags().Bool("tables", false, "list the names of the tables instead of printing them")
 }
 
 // printsText reports whether a verb prints text, not data.
@@ -48,17 +48,29 @@ func printsText(cmd *cobra.Command) bool {
 	return (format == "table" || format == "markdown") && !cmd.Flags().Changed("tables")
 }
 
-// checkOutputFlags checks the flags of addOutputFlags, before any work.
+// checkOutputFlags checks the flags of addOutputFlags, and --ranks, before any work.
 func checkOutputFlags(cmd *cobra.Command) error {
 	if table := cmd.Flag("table"); table != nil && table.Changed {
 		if format := cmd.Flag("format").Value.String(); format != "csv" && format != "json" {
-			return newUsageError(cmd, errors.New("--table: name --format csv or json"))
+			return newUsageError(cmd, errors.New("--table: it needs --format csv or json"))
 		}
 	}
 	if tables := cmd.Flag("tables"); tables != nil && tables.Changed && cmd.Flags().Changed("format") {
-		return newUsageError(cmd, errors.New("--tables, --format: name one of them"))
+		return newUsageError(cmd, errors.New("--tables, --format: give one of them"))
+	}
+	if verbose := cmd.Flag("verbose"); verbose != nil && verbose.Changed && cmd.Flag("format").Value.String() != "table" {
+		return newUsageError(cmd, fmt.Errorf("--verbose: --format %s prints every row and every warning anyway", cmd.Flag("format").Value))
+	}
+	if ranks := cmd.Flag("ranks"); ranks != nil && ranks.Changed && ranks.Value.String() == "0" {
+		return newUsageError(cmd, errors.New("--ranks 0: it must be at least 1"))
 	}
 	return nil
+}
+
+// rejectPrintFlags refuses the flags of addOutputFlags where -o is written in place of what a verb
+// prints.
+func rejectPrintFlags(cmd *cobra.Command) error {
+	return rejectFlagsWithoutEffect(cmd, "--%s: with -o nothing is printed", "format", "table", "tables", "verbose")
 }
 
 // printDocument prints a document as --format says, if the verb has that flag, or else as text.

@@ -44,8 +44,9 @@ Without -o it prints a table. -o writes
   NAME.svg   a picture
   DIRECTORY  a page with the picture and where the time went, and the files above
 
---mpi builds a library instead that records programs of any MPI: load it before the program (LD_PRELOAD), and give the files that it writes,
-mpi-trace-RANK.txt in $LOGGP_TRACE_DIR or the working directory, to 'loggp simulate' or 'loggp schedule trace'.
+With --mpi it builds a library instead that records programs of any MPI: load it before the program
+(LD_PRELOAD), and give the files that it writes, mpi-trace-RANK.txt in $LOGGP_TRACE_DIR or the
+working directory, to 'loggp simulate' or 'loggp schedule trace'.
 
 The programs are
 ` + strings.TrimSuffix(formatHelpList(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
@@ -60,13 +61,13 @@ The programs are
 	}
 	f, o := cmd.Flags(), &t.options
 	t.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatformNames)
-	addModeFlag(cmd, microbench.SendModeNames(), "call that sends the message")
+	addModeFlag(cmd, microbench.SendModeNames(), "call that sends the message: "+strings.Join(microbench.SendModeNames(), ", "))
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
-	f.String("late", "", "how long after the sender's call the receive is posted (default: before it)")
+	f.String("late", "", "time from the sender's call until the receive is posted (default: it is posted before)")
 	f.StringVar(&o.Program, "program", "", "a program instead of one message: "+strings.Join(program.SmallProgramNames(), ", "))
 	f.Int("rounds", 1, "repetitions of the program")
-	f.String("compute", "", fmt.Sprintf("how long overlap computes (default %v)", loggp.DefaultTraceCompute))
+	f.String("compute", "", fmt.Sprintf("with --program overlap: computing time (default %v)", loggp.DefaultTraceCompute))
 	f.String("noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
 	f.StringVarP(&t.outputPath, "output", "o", "", timelineOutputHelp)
@@ -83,11 +84,19 @@ func (t *traceFlags) run(cmd *cobra.Command) error {
 		return t.buildTracer(cmd)
 	}
 	if t.mpicc != "" {
-		return newUsageError(cmd, errors.New("--mpicc: it is for --mpi"))
+		return newUsageError(cmd, errors.New("--mpicc: it needs --mpi"))
 	}
 	err := t.parseOptions(cmd)
 	if err = errors.Join(err, checkTimelineOutput(t.outputPath)); err != nil {
 		return newUsageError(cmd, err)
+	}
+	if t.outputPath != "" {
+		if err := rejectPrintFlags(cmd); err != nil {
+			return err
+		}
+	}
+	if cmd.Flags().Changed("seed") && t.options.Noise == 0 {
+		return newUsageError(cmd, errors.New("--seed: without --noise no random numbers are drawn"))
 	}
 	shown, err := loggp.Trace(cmd.Context(), t.options)
 	if err != nil {

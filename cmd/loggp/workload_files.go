@@ -25,9 +25,9 @@ var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|-\d+\.txt(\.gz
 
 func (t *workloadFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVarP(&t.ranks, "ranks", "n", 0, "ranks of a trace: each that has no file repeats that of the nearest rank below it (default: one for each file)")
+	f.IntVarP(&t.ranks, "ranks", "n", 0, "number of ranks of a trace: a rank without a file repeats the nearest rank below it (default: one for each file)")
 	f.StringVar(&t.processGroupsFile, "groups", "", `file with the ranks of the trace's process groups, {"0": [0, 1], "1": [2, 3]}`)
-	f.StringVar(&t.computeRateText, "compute-rate", "", "operations a second, such as 300e12, of nodes of a trace that have a number of operations (default: their recorded time)")
+	f.StringVar(&t.computeRateText, "compute-rate", "", "operations per second, such as 300e12, of trace nodes that have a number of operations (default: their recorded time)")
 	f.StringVar(&t.collectiveAlgorithmsText, "collective", "", "algorithms of the collective operations of a trace or training step: a list such as allreduce=ring,bcast=binomial")
 }
 
@@ -39,14 +39,14 @@ func (t *workloadFlags) readWorkload(cmd *cobra.Command, names []string) (*loggp
 		o.Collective = splitList(t.collectiveAlgorithmsText)
 	}
 	if cmd.Flags().Changed("ranks") {
-		if err := checkFlagRange("ranks", t.ranks, 1, 1<<20); err != nil {
+		if err := checkFlagRange("--ranks", t.ranks, 1, 1<<20); err != nil {
 			return nil, newUsageError(cmd, err)
 		}
 	}
 	if t.computeRateText != "" {
 		n, err := fmt.Sscanf(t.computeRateText, "%g", &o.ComputeRate)
 		if n != 1 || err != nil || !(o.ComputeRate > 0) || o.ComputeRate > 1e24 {
-			return nil, newUsageError(cmd, fmt.Errorf("--compute-rate %s: it is a number of operations a second, such as 300e12", t.computeRateText))
+			return nil, newUsageError(cmd, fmt.Errorf("--compute-rate %s: it must be a number of operations per second, such as 300e12", t.computeRateText))
 		}
 	}
 	if t.processGroupsFile != "" {
@@ -74,10 +74,11 @@ func scheduleTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace FILE.0.et FILE.1.et ... | STEP.yaml",
 		Short: "Write the schedule of an execution trace or a training step",
-		Long: `trace reads Chakra execution traces (as protobuf or JSON) or records of MPI calls (of liballprof), one file a rank, or the description of a
-training step, and writes what the ranks compute, send and receive as a GOAL file. Collective operations become messages by the algorithms of --collective.`,
+		Long: `trace reads Chakra execution traces (as protobuf or JSON) or records of MPI calls (of liballprof),
+one file a rank, or the description of a training step, and writes what the ranks compute, send and
+receive as a GOAL file. Collective operations become messages by the algorithms of --collective.`,
 		Example: `  loggp schedule trace step.0.et.gz -n 8 -o step.goal`,
-		Args:    requireArgs("files of a trace, one a rank (step.0.et step.1.et ...), or of a training step (step.yaml)"),
+		Args:    requireArgs("file of a trace, one for each rank (step.0.et step.1.et ...), or of a training step (step.yaml)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkWritableFile(outputPath); err != nil {
 				return newUsageError(cmd, err)

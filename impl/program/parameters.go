@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/impl/program/cprog"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -54,9 +55,9 @@ var Parameters = []Parameter{
 		s.Rounds, err = parseInteger(text)
 		return err
 	}},
-	{Name: "operation", Type: "string", Help: "time of an operation of the program (default: the platform's)", parse: func(s *Settings, text string) (err error) {
+	{Name: "operation", Type: "string", Help: "computing time of an operation of the program (default: the platform's)", parse: func(s *Settings, text string) (err error) {
 		if s.OperationTime, err = unit.ParseTime(text); err != nil || s.OperationTime < 0 {
-			return valueErrorf(text, "it is a time such as 50ns, not below zero")
+			return valueErrorf(text, "it must be a time such as 50ns, 0 or above")
 		}
 		return nil
 	}},
@@ -72,32 +73,32 @@ var Parameters = []Parameter{
 		s.Root, err = parseInteger(text)
 		return err
 	}},
-	{Name: dataParameter, Type: "string", Default: "all", Help: "what messages have: all, or none, which is lengths without contents, for the times alone in less time and memory. Results are then wrong and not checked, and so are the times of a program whose messages depend on what it receives", parse: func(s *Settings, text string) error {
+	{Name: dataParameter, Type: "string", Default: "all", Help: "contents of messages: all, or none: only lengths, which takes less time and memory. Results are then wrong and not checked, and times are wrong if messages depend on what a rank receives", parse: func(s *Settings, text string) error {
 		if s.SizeOnly = text == "none"; !s.SizeOnly && text != "all" {
-			return valueErrorf(text, "it is all or none")
+			return valueErrorf(text, "it must be all or none")
 		}
 		return nil
 	}},
-	{Name: "compute", Type: "string", Default: "none", Help: "C programs: virtual time of computing between calls: none, measured, measured*FACTOR, or a clock rate such as 150MHz", parse: func(s *Settings, text string) (err error) {
+	{Name: "compute", Type: "string", Default: "none", Help: "C programs: virtual time of computing between calls: none, measured (the time on this machine), measured*FACTOR, or from a clock rate such as 150MHz", parse: func(s *Settings, text string) (err error) {
 		s.ComputeCharge, err = parseCompute(text)
 		return err
 	}},
-	{Name: "stack", Type: "string", Default: "8MiB", Help: "C programs: stack of each rank", parse: func(s *Settings, text string) (err error) {
+	{Name: "stack", Type: "string", Default: "8MiB", Help: "C programs: stack size of each rank", parse: func(s *Settings, text string) (err error) {
 		if s.StackBytes, err = unit.ParseSize(text); err != nil || s.StackBytes < minStackBytes || s.StackBytes > maxStackBytes {
-			return valueErrorf(text, "it is a size from 16KiB to 4GiB")
+			return valueErrorf(text, "it must be a size from 16KiB to 4GiB")
 		}
 		return nil
 	}},
-	{Name: "limit", Type: "string", Help: "C programs: real time that a rank may compute without a call, or poll in vain (default: any)", parse: func(s *Settings, text string) error {
+	{Name: "limit", Type: "string", Help: "C programs: time limit on this machine for a rank that computes without a call, or polls without success (default: none)", parse: func(s *Settings, text string) error {
 		limit, err := unit.ParseTime(text)
 		if s.ComputeTimeLimit = time.Duration(limit / unit.Nanosecond); err != nil || s.ComputeTimeLimit <= 0 {
-			return valueErrorf(text, "it is a time such as 10s")
+			return valueErrorf(text, "it must be a time such as 10s")
 		}
 		return nil
 	}},
-	{Name: "spare", Type: "int", Default: "0", Help: "C programs: further ranks, on which MPI_Comm_spawn starts programs", parse: func(s *Settings, text string) (err error) {
+	{Name: "spare", Type: "int", Default: "0", Help: "C programs: number of further ranks, on which MPI_Comm_spawn starts programs", parse: func(s *Settings, text string) (err error) {
 		if s.SpareRanks, err = parseInteger(text); err != nil || s.SpareRanks < 0 {
-			return valueErrorf(text, "it is a number of ranks")
+			return valueErrorf(text, "it must be a number of ranks")
 		}
 		return nil
 	}},
@@ -140,6 +141,9 @@ func (p Program) ParseSettings(given map[string]string, on model.Processor) (Set
 			return s, &ParameterError{name, "", p.unknownParameterError()}
 		}
 	}
+	if letters := strings.Split(p.Classes, ""); s.Class != "" && p.Classes != "" && !slices.Contains(letters, s.Class) {
+		return s, &ParameterError{"class", s.Class, fmt.Errorf("%s has no such class%s", p.Name, table.NameChoices(s.Class, letters))}
+	}
 	if slices.Contains(p.Parameters, "size") {
 		if err := checkRange("size", s.Size, cmp.Or(p.MaxSize, maxProblemSize)); err != nil {
 			return s, err
@@ -156,7 +160,7 @@ func (p Program) unknownParameterError() error {
 	}
 	text := p.Name + " does not take it; it takes " + strings.Join(p.Parameters, ", ")
 	if p.IsExecutable {
-		text += ", and its own arguments behind its name"
+		text += ", and its own arguments after its name"
 	}
 	return fmt.Errorf("%s", text)
 }

@@ -103,7 +103,7 @@ func Text(what string) (file string, data []byte, err error) {
 		data, err = catalogueFiles.ReadFile(file)
 		return file, data, err
 	}
-	return "", nil, &UnknownPlatformError{what, table.NearestNames(what, catalogueNames)}
+	return "", nil, &UnknownPlatformError{what, catalogueNames}
 }
 
 // localNames are names of this computer, which verbs that measure take for a platform.
@@ -112,7 +112,7 @@ var localNames = []string{"shm", "tcp", "mpi"}
 // UnknownPlatformError is the error for a platform that is not in the catalogue.
 type UnknownPlatformError struct {
 	Name  string
-	Known []string // the names of the catalogue, nearest first
+	Known []string // the names of the catalogue
 }
 
 // Error lists the names of the catalogue.
@@ -121,6 +121,9 @@ func (e *UnknownPlatformError) Error() string {
 	if meant := table.Suggestion(e.Name, append(slices.Clone(e.Known), localNames...)); meant != "" {
 		text += "; did you mean " + meant + "?"
 	}
+	if _, err := os.Stat(e.Name); err == nil {
+		text += "; did you mean the file ./" + e.Name + "?"
+	}
 	return text + fmt.Sprintf("\nThe catalogue has %s. The name of a platform file has a / or ends in .yaml", strings.Join(e.Known, ", "))
 }
 
@@ -128,7 +131,7 @@ func (e *UnknownPlatformError) Error() string {
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("platform: %w", err)
+		return nil, fmt.Errorf("read platform: %w", err)
 	}
 	defer f.Close()
 	return unpackFile(f, path)

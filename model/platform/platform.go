@@ -86,7 +86,7 @@ func (p *Platform) Library(name string) (*model.Library, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, fmt.Errorf("platform %s: no library %q%s", p.Machine.Name, name, table.NameChoices(name, table.NearestNames(name, names)))
+	return nil, fmt.Errorf("platform %s: no library %q%s", p.Machine.Name, name, table.NameChoices(name, names))
 }
 
 // CountsText says how many libraries and numbers the platform has, and how the numbers were

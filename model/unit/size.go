@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -102,13 +103,21 @@ func parseSizesUpTo(s string, longest int) ([]int, error) {
 			err = tooManyError()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("sizes: item %d, at column %d: %q: %w", i+1, at, strings.TrimSpace(item), err)
+			return nil, fmt.Errorf("item %d, at column %d: %w", i+1, at, nameItem(strings.TrimSpace(item), err))
 		}
 		all = append(all, some...)
 		at += len(item) + 1
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
+}
+
+// nameItem puts an item before an error that does not show it.
+func nameItem(item string, err error) error {
+	if strings.Contains(err.Error(), strconv.Quote(item)) {
+		return err
+	}
+	return fmt.Errorf("%q: %w", item, err)
 }
 
 func tooManyError() error { return fmt.Errorf("more than %d sizes", MaxSizes) }
@@ -122,7 +131,7 @@ func parseItem(item string, longest int) ([]int, error) {
 	}
 	i := strings.IndexAny(rest, "*+")
 	if i < 0 {
-		return nil, fmt.Errorf("a range says how it goes on: write %s*2 or %s+64B", item, item)
+		return nil, fmt.Errorf("a range needs a factor or a step: write %s*2 or %s+64B", item, item)
 	}
 	low, err := parseListed(from, longest)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 var volumeProgram = Program{
 	Name: "volume", Description: "volume rendering: ranks cast rays through slabs of a cube, and binary swap composites their pictures", Items: FrameItems,
-	SizeUnit: "voxels on an edge, and half of the pixels", Defaults: Settings{Size: 32, Rounds: 2}, DrawsPicture: true, ChargesOperations: true, Run: runVolume,
+	SizeUnit: "voxels on an edge", Defaults: Settings{Size: 32, Rounds: 2}, DrawsPicture: true, ChargesOperations: true, Run: runVolume,
 }
 
 // operationsPerSample is how many operations a sample takes: its place, opacity and colour, and the

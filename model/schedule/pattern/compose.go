@@ -114,7 +114,10 @@ func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error
 }
 
 // Placements are the names of rules for the places of merged schedules.
-var Placements = []string{"consecutive", "interleaved", "random"}
+var Placements = []string{"consecutive", "interleaved", RandomPlacement}
+
+// RandomPlacement is the rule that draws places from a seed.
+const RandomPlacement = "random"
 
 // Place returns places for the ranks of schedules by a rule: one schedule after the other
 // (consecutive), rank i of all before rank i+1 of any (interleaved), or drawn from a seed (random);
@@ -127,13 +130,13 @@ func Place(rule string, seed uint64, all ...*schedule.Schedule) ([][]int, error)
 		next++
 	}
 	switch rule {
-	case "consecutive", "random":
+	case "consecutive", RandomPlacement:
 		for job, s := range all {
 			for range s.CountRanks() {
 				put(job)
 			}
 		}
-		if rule == "random" {
+		if rule == RandomPlacement {
 			to := rand.New(rand.NewPCG(seed, 0)).Perm(next)
 			for _, p := range places {
 				for i := range p {

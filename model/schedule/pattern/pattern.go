@@ -30,15 +30,16 @@ type Config struct {
 type Pattern struct {
 	Name, What string
 	make       func(b *StepBuilder, c Config)
+	hasRoot    bool
 }
 
 // Patterns is all patterns except the collective operations.
 var Patterns = []*Pattern{
 	{Name: "dissemination", What: "in round i each rank sends to the rank 2^i further on, ⌈log2 n⌉ rounds", make: dissemination},
 	{Name: "exchange", What: "each rank sends to all others and receives from them, all at once", make: exchange},
-	{Name: "incast", What: "all ranks send to the root at once", make: incast},
-	{Name: "outcast", What: "the root sends to all ranks at once", make: outcast},
-	{Name: "tree", What: "messages go up a binary tree of ranks to the root and down again; a rank computes when it has those of its children", make: tree},
+	{Name: "incast", What: "all ranks send to the root at once", make: incast, hasRoot: true},
+	{Name: "outcast", What: "the root sends to all ranks at once", make: outcast, hasRoot: true},
+	{Name: "tree", What: "messages go up a binary tree of ranks to the root and down again; a rank computes when it has those of its children", make: tree, hasRoot: true},
 	{Name: "ring", What: "each rank computes, sends to the next rank and receives from the one before", make: ring},
 	{Name: "halo", What: "ranks in a periodic grid compute and exchange borders with 4 neighbours", make: halo},
 	{Name: "pipeline", What: "a message goes from rank 0 through all ranks, each of which computes; --rounds of them follow each other", make: pipeline},
@@ -57,10 +58,28 @@ func Names() []string {
 	return names
 }
 
+// UnusedSettings returns the settings of Config that have no effect on a pattern, among "algorithm",
+// "root" and "size".
+func UnusedSettings(name string) []string {
+	if i := slices.IndexFunc(Patterns, func(p *Pattern) bool { return p.Name == name }); i >= 0 {
+		if Patterns[i].hasRoot {
+			return []string{"algorithm"}
+		}
+		return []string{"algorithm", "root"}
+	}
+	switch o, _ := collective.OperationNamed(name); o {
+	case collective.Barrier:
+		return []string{"root", "size"}
+	case collective.Bcast, collective.Scatter, collective.Gather, collective.Reduce:
+		return nil
+	}
+	return []string{"root"}
+}
+
 // Limits of what is made.
 const (
 	maxRanks  = 1 << 24
-	maxRounds = 1 << 20
+	MaxRounds = 1 << 20
 )
 
 // Make makes a schedule.
@@ -68,13 +87,13 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	c.Rounds = max(c.Rounds, 1)
 	switch {
 	case c.Ranks < 1 || c.Ranks > maxRanks:
-		return nil, fmt.Errorf("%d ranks: there must be 1 to %d", c.Ranks, maxRanks)
+		return nil, fmt.Errorf("%d ranks: it must be from 1 to %d", c.Ranks, maxRanks)
 	case c.Size < 0 || c.Size > math.MaxInt32:
 		return nil, fmt.Errorf("messages of %d bytes: a size is 0 to %d", c.Size, math.MaxInt32)
-	case c.Rounds > maxRounds:
-		return nil, fmt.Errorf("%d rounds: at most %d", c.Rounds, maxRounds)
+	case c.Rounds > MaxRounds:
+		return nil, fmt.Errorf("%d rounds: at most %d", c.Rounds, MaxRounds)
 	case c.Root < 0 || c.Root >= c.Ranks:
-		return nil, fmt.Errorf("root %d: there are %d ranks", c.Root, c.Ranks)
+		return nil, fmt.Errorf("root %d: the ranks are 0 to %d", c.Root, c.Ranks-1)
 	case c.Compute < 0 || c.Compute%unit.Nanosecond != 0:
 		return nil, fmt.Errorf("computing for %v: it must be whole nanoseconds", c.Compute)
 	}
@@ -82,14 +101,14 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	if i := slices.IndexFunc(Patterns, func(p *Pattern) bool { return p.Name == name }); i >= 0 {
 		p := Patterns[i]
 		if c.Algorithm != "" {
-			return nil, fmt.Errorf("%s: it has no algorithm %q; collective operations have", name, c.Algorithm)
+			return nil, fmt.Errorf("%s has no algorithm %q: only collective operations have algorithms", name, c.Algorithm)
 		}
 		p.make(b, c)
 		return b.Build()
 	}
 	o, ok := collective.OperationNamed(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no pattern %q", name)
+		return nil, fmt.Errorf("there is no pattern %q%s", name, table.NameChoices(name, Names()))
 	}
 	a := collective.AlgorithmsOf(o)[0]
 	if c.Algorithm != "" {

@@ -171,7 +171,7 @@ func TestMakeErrors(t *testing.T) {
 	}{
 		{"circle", Config{Ranks: 2}}, {"ring", Config{}}, {"ring", Config{Ranks: 2, Size: -1}}, {"ring", Config{Ranks: 2, Root: 2}},
 		{"ring", Config{Ranks: 2, Algorithm: "x"}}, {"bcast", Config{Ranks: 2, Algorithm: "x"}}, {"ring", Config{Ranks: 2, Compute: 1}},
-		{"ring", Config{Ranks: 2, Rounds: maxRounds + 1}},
+		{"ring", Config{Ranks: 2, Rounds: MaxRounds + 1}},
 	} {
 		if _, err := Make(c.name, c.config); err == nil {
 			t.Errorf("%s of %+v is made", c.name, c.config)
