@@ -62,7 +62,7 @@ func TestRunProgramRejectsOptions(t *testing.T) {
 		{"sise", "ring does not take it", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"sise": "1"} }},
 		{"size", "it must be from 1 to", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"size": "0"} }},
 		{"rounds", "it must be a whole number", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"rounds": "many"} }},
-		{"data", "it is all or none", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"data": "some"} }},
+		{"data", "it must be all or none", func(o *loggp.ProgramOptions) { o.Parameters = map[string]string{"data": "some"} }},
 		{"data", "sort does not take it", func(o *loggp.ProgramOptions) { o.Program, o.Parameters = "sort", map[string]string{"data": "none"} }},
 		{"data", "it is for emulated machines", func(o *loggp.ProgramOptions) {
 			o.Platform, o.Parameters = "shm", map[string]string{"data": "none"}

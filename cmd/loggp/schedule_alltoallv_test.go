@@ -32,7 +32,7 @@ func TestScheduleAlltoallv(t *testing.T) {
 		"run --platform cc-cluster --library cc-mpi -n 8 --class W --phases phases.csv npb-is":       "it is of another exchange; make the schedule again",
 		"run --platform cc-cluster --library cc-mpi -n 4 --phases phases.csv npb-is":                 "--phases: there is a rank 7, and the run has 4 ranks",
 		"run --platform cc-cluster --library lam -n 8 --phases phases.csv npb-is":                    "library lam of cc-cluster does not exchange in phases",
-		"run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv --record x.goal npb-is": "--phases, --record: what is recorded are messages without phases",
+		"run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv --record x.goal npb-is": "--phases, --record: a recording has messages without phases",
 		"run --platform cc-cluster --library cc-mpi -n 8 --phases none.csv npb-is":                   "--phases: open none.csv",
 		"run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv spheres":                "--phases: it is for programs of MPI",
 		"run --platform cc-cluster --phases phases.csv is.goal":                                      "--phases: is.goal makes no calls of collective operations",
