@@ -58,8 +58,8 @@ func Names() []string {
 	return names
 }
 
-// UnusedSettings returns the settings of Config that have no effect on a pattern, among "algorithm",
-// "root" and "size".
+// UnusedSettings returns the settings of Config that have no effect on a pattern, among
+// "algorithm", "root" and "size".
 func UnusedSettings(name string) []string {
 	if i := slices.IndexFunc(Patterns, func(p *Pattern) bool { return p.Name == name }); i >= 0 {
 		if Patterns[i].hasRoot {
