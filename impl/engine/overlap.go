@@ -12,19 +12,26 @@ import (
 // may write must not be read or written by anything else until the program has completed the
 // receive (MPI-1.2, section 3.7.2).
 type overlapChecker struct {
-	owner           uintptr // the rank's goroutine
+	owner           uintptr   // the rank's goroutine
+	stack           callStack // of the current call; empty: not recorded yet
 	receives, sends intervals
 	freeCalls       *call
 	messagesByPeer  map[int][2]int // messages sent to each rank, and received from it
 }
 
+// callStack is a stack from the library to the program.
+type callStack struct {
+	frames int
+	pcs    [20]uintptr
+}
+
 // call is a call of the program.
 type call struct {
-	name   string
-	runs   []interval // its memory
-	frames int
-	stack  [20]uintptr // from the library to the program; or where CallLocator says that it was made
-	next   *call
+	name  string
+	runs  []interval // its memory
+	stack callStack
+	place uintptr // instead of stack: where CallLocator says that it was made
+	next  *call
 }
 
 // interval is a range of addresses.
@@ -61,11 +68,12 @@ func (r *Rank) trackReceive(o *Op) {
 		c.runs = append(c.runs, memoryInterval(o.Buf, 0, c))
 	}
 	w := r.overlapChecker
-	for _, x := range c.runs {
-		if y, ok := w.receives.firstOverlapping(x); ok {
+	for i := range c.runs {
+		x := &c.runs[i]
+		if y := w.receives.firstOverlapping(x); y != nil {
 			r.reportOverlap(OverlappingReceives, x, y, "both would be written there")
 		}
-		if y, ok := w.sends.firstOverlapping(x); ok {
+		if y := w.sends.firstOverlapping(x); y != nil {
 			r.reportOverlap(ReceiveIntoSendMemory, x, y, "what is sent may be written over before it has left")
 		}
 	}
@@ -88,15 +96,16 @@ func (r *Rank) trackSend(o *Op) {
 
 // checkNotBeingReceived reports memory that is read now and overlaps an active receive.
 func (r *Rank) checkNotBeingReceived(all ...interval) {
-	for _, x := range all {
-		if y, ok := r.overlapChecker.receives.firstOverlapping(x); ok {
+	for i := range all {
+		x := &all[i]
+		if y := r.overlapChecker.receives.firstOverlapping(x); y != nil {
 			r.reportOverlap(SendOfReceiveMemory, x, y, "what is sent may have been written over already")
 		}
 	}
 }
 
-// currentCall returns the current call. It records the stack, because looking up the line takes
-// several times as long.
+// currentCall returns the current call, with its stack: looking up the line takes several times as
+// long.
 func (r *Rank) currentCall() *call {
 	c := r.overlapChecker.freeCalls
 	if c == nil {
@@ -104,17 +113,30 @@ func (r *Rank) currentCall() *call {
 	} else {
 		r.overlapChecker.freeCalls = c.next
 	}
-	c.name, c.runs, c.frames = r.call, c.runs[:0], 0
+	c.name, c.runs = r.call, c.runs[:0]
 	if r.callLocator != nil {
-		c.name, c.stack[0] = r.callLocator.Here()
+		c.name, c.place = r.callLocator.Here()
 	} else {
-		c.frames = runtime.Callers(1, c.stack[:])
+		if r.overlapChecker.stack.frames == 0 {
+			r.CallStack()
+		}
+		c.stack = r.overlapChecker.stack
 	}
 	return c
 }
 
+// CallStack returns the stack of the current call in a checked program, until the next call. It is
+// recorded once a call, because that takes longer than a step of a collective operation.
+func (r *Rank) CallStack() []uintptr {
+	s := &r.overlapChecker.stack
+	if s.frames == 0 {
+		s.frames = runtime.Callers(2, s.pcs[:])
+	}
+	return s.pcs[:s.frames]
+}
+
 // reportOverlap reports that memory of two calls overlaps; y belongs to the earlier one.
-func (r *Rank) reportOverlap(kind WarningKind, x, y interval, why string) {
+func (r *Rank) reportOverlap(kind WarningKind, x, y *interval, why string) {
 	r.reportViolation(kind, ErrBuffer, func() string {
 		from, to := max(x.from, y.from), min(x.to, y.to)
 		return fmt.Sprintf("%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
@@ -125,13 +147,13 @@ func (r *Rank) reportOverlap(kind WarningKind, x, y interval, why string) {
 // siteOfCall returns the line of a call.
 func (r *Rank) siteOfCall(c *call) CallSite {
 	if r.callLocator != nil {
-		return r.callLocator.Site(c.stack[0])
+		return r.callLocator.Site(c.place)
 	}
-	return r.cfg.stackSite(c.stack[:c.frames])
+	return r.cfg.stackSite(c.stack.pcs[:c.stack.frames])
 }
 
 // describeBytes says which bytes of an interval's data lie between two addresses.
-func (x interval) describeBytes(from, to uintptr) string {
+func (x *interval) describeBytes(from, to uintptr) string {
 	first := x.dataOffset + int(from-x.from)
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
 }

@@ -154,6 +154,9 @@ func (r *Rank) ExpectCollectiveTag(tag int) { r.collectiveTag = tag }
 // observeCall reports a call to Config.OnCall. It is a separate function so that Enter is inlined.
 func (r *Rank) observeCall(call string) {
 	r.CheckGoroutine(call)
+	if r.overlapChecker != nil {
+		r.overlapChecker.stack.frames = 0
+	}
 	if r.cfg.OnCall != nil {
 		r.cfg.OnCall(r.port.Rank(), call)
 	}

@@ -229,9 +229,14 @@ func (c *Comm) SwitchFunction(f CalledFunction) CalledFunction {
 // ranks that belong together have the same number.
 func (c *Comm) beginCollective(tag int) {
 	c.engine.ExpectCollectiveTag(tag)
-	if c.state.callHistory != nil {
-		c.state.callHistory.Record(c.context, c.members, c.engine.Call(), tag, c.engine.CallLocator())
+	if c.state.callHistory == nil {
+		return
 	}
+	caller, stack := c.engine.CallLocator(), []uintptr(nil)
+	if caller == nil {
+		stack = c.engine.CallStack()
+	}
+	c.state.callHistory.Record(c.context, c.members, c.engine.Call(), tag, caller, stack)
 }
 
 // rankAudit returns the audit of this rank.

@@ -464,3 +464,24 @@ func TestCheckTakesNoTime(t *testing.T) {
 		t.Errorf("%v, and %v with the check", ends[0], ends[1])
 	}
 }
+
+// A warning about the memory of two calls names the lines of these two, whatever calls the rank has
+// made before.
+func TestOverlapNamesBothLines(t *testing.T) {
+	l := enginetest.T3DLibrary()
+	var line int
+	err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: l, Check: mpi.CheckStrict}, func(c *mpi.Comm) error {
+		x, y := make([]byte, 1), make([]byte, 1)
+		before := mpi.Irecv(c, y, 0, 1)
+		mpi.Send(c, []byte{1}, 0, 1)
+		before.Wait()
+		_, _, line, _ = runtime.Caller(0)
+		mpi.Irecv(c, x, 0, 2)
+		mpi.Irecv(c, x, 0, 3)
+		return nil
+	})
+	var e *mpi.Error
+	if want := fmt.Sprintf("of Irecv (checks_test.go:%d)", line+1); !errors.As(err, &e) || e.CallSite.Line != line+2 || !strings.Contains(e.Text, want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

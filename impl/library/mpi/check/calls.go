@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/reduction"
@@ -69,9 +68,9 @@ func (c *collectiveCall) resolvedSite() CallSite {
 // program.
 const maxRememberedCalls, maxStackDepth = 32, 12
 
-// Record adds a call on a communicator whose members are ranks of the job; nil: all. caller is nil
-// for Go programs.
-func (x CallHistory) Record(context uint32, members []int, name string, tag int, caller engine.CallLocator) {
+// Record adds a call on a communicator whose members are ranks of the job; nil: all. The call is
+// located by caller or, if that is nil, by its stack.
+func (x CallHistory) Record(context uint32, members []int, name string, tag int, caller engine.CallLocator, stack []uintptr) {
 	h := x[context]
 	if h == nil {
 		h = &commHistory{members: members}
@@ -81,11 +80,9 @@ func (x CallHistory) Record(context uint32, members []int, name string, tag int,
 		h.lastCalls = append(h.lastCalls, collectiveCall{})
 	}
 	c := &h.lastCalls[h.callCount%maxRememberedCalls]
-	c.name, c.tag, c.frameCount, c.caller = name, tag, 0, caller
+	c.name, c.tag, c.frameCount, c.caller = name, tag, copy(c.stack[:], stack), caller
 	if caller != nil {
 		c.name, c.stack[0] = caller.Here()
-	} else {
-		c.frameCount = runtime.Callers(2, c.stack[:])
 	}
 	h.callCount++
 }
