@@ -176,17 +176,15 @@ func (r *programRun) setUpJob() (err error) {
 }
 
 // runRank runs the program's code on a rank that calls MPI.
-func (r *programRun) runRank(c *mpi.Comm) (err error) {
-	r.results[c.Rank()], err = r.program.Run(c, r.settings)
-	return err
+func (r *programRun) runRank(c *mpi.Comm) error {
+	return r.program.Run(c, &r.settings, &r.results[c.Rank()])
 }
 
 // runAny runs a program of any library on a world.
 func (r *programRun) runAny(w device.World, o mpi.Options) error {
 	library := portable.LibrariesOfEngine(r.job.Library, o)[0]
-	return library.Run(w, r.settings.Size, func(x portable.Process) (err error) {
-		r.results[x.Rank()], err = r.program.RunAny(x, r.settings)
-		return err
+	return library.Run(w, r.settings.Size, func(x portable.Process) error {
+		return r.program.RunAny(x, &r.settings, &r.results[x.Rank()])
 	})
 }
 

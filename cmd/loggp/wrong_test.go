@@ -33,9 +33,9 @@ $`},
 		t.Run(name, func(t *testing.T) {
 			all := program.Programs
 			defer func() { program.Programs = all }()
-			program.Programs = append(all[:len(all):len(all)], program.Program{Name: "wrong", Run: func(c *mpi.Comm, _ program.Settings) (program.Result, error) {
+			program.Programs = append(all[:len(all):len(all)], program.Program{Name: "wrong", Run: func(c *mpi.Comm, _ *program.Settings, _ *program.Result) error {
 				p.program(c)
-				return program.Result{}, nil
+				return nil
 			}})
 			var out, errs buffer
 			args := append([]string{"run", "--platform", "t3d", "-n", "2", "wrong"}, p.flags...)

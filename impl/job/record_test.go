@@ -52,8 +52,7 @@ func TestReplay(t *testing.T) {
 		all = append(all, subject{p.Name, func(c *mpi.Comm, operation unit.Time) error {
 			s := s
 			s.OperationTime = operation
-			_, err := p.Run(c, s)
-			return err
+			return p.Run(c, &s, new(programs.Result))
 		}})
 	}
 	for _, p := range programs.Programs {

@@ -16,7 +16,7 @@ var broadcastsProgram = Program{
 	Parameters:  append(sizeAndRoundsParameters, dataParameter), Run: withoutResult(runBroadcasts),
 }
 
-func runBroadcasts(c *mpi.Comm, s Settings) error {
+func runBroadcasts(c *mpi.Comm, s *Settings) error {
 	b := device.SizeOnlyIf(s.SizeOnly, make([]byte, s.Size))
 	for round := range s.Rounds {
 		for root := range c.Size() {

@@ -56,7 +56,7 @@ func broadcastCommand(c *mpi.Comm) (ok bool) {
 	return ok
 }
 
-func runColumns(c *mpi.Comm, s Settings) error {
+func runColumns(c *mpi.Comm, s *Settings) error {
 	n := s.Size
 	first, end := splitRange(n, c.Size(), c.Rank())
 	widest := 0

@@ -15,13 +15,13 @@ var gradientProgram = Program{
 // of each neighbour.
 type poissonRows struct {
 	c                    *mpi.Comm
-	s                    Settings
+	s                    *Settings
 	n, rows              int
 	first                int
 	rankAbove, rankBelow int
 }
 
-func runGradient(c *mpi.Comm, s Settings) error {
+func runGradient(c *mpi.Comm, s *Settings) error {
 	if err := checkLinesPerRank(s.Size, c.Size()); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ var matmulProgram = Program{
 	SizeUnit: "rows", Defaults: Settings{Size: 64, Rounds: 1}, Parameters: append(operationParameters, dataParameter), Run: withoutResult(runMatmul),
 }
 
-func runMatmul(c *mpi.Comm, s Settings) error {
+func runMatmul(c *mpi.Comm, s *Settings) error {
 	n := s.Size
 	first, end := splitRange(n, c.Size(), c.Rank())
 	a, product := make([]float64, (end-first)*n), make([]float64, (end-first)*n)
@@ -35,7 +35,7 @@ func matrixElement(matrix, i, j int) float64 { return float64((i*7+j*13+matrix*2
 
 // multiplyRows adds up the rank's rows of the product. The rows of the second matrix pass around a
 // ring: a rank computes with those of one rank while it sends them on and receives the next.
-func multiplyRows(c *mpi.Comm, s Settings, a, product []float64) {
+func multiplyRows(c *mpi.Comm, s *Settings, a, product []float64) {
 	n, p := s.Size, c.Size()
 	most := (n + p - 1) / p * n
 	have, coming := make([]float64, most), make([]float64, most)
@@ -67,7 +67,7 @@ func multiplyRows(c *mpi.Comm, s Settings, a, product []float64) {
 }
 
 // checkProduct computes the rank's rows from the definition.
-func checkProduct(c *mpi.Comm, s Settings, product []float64, first int) error {
+func checkProduct(c *mpi.Comm, s *Settings, product []float64, first int) error {
 	n := s.Size
 	for at, got := range product {
 		i, j := first+at/n, at%n

@@ -23,8 +23,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Program is a row of the table. Run is its code for each rank. It returns an error if the result
-// is wrong or the settings are invalid. A program that is read from a file has no Run before Load.
+// Program is a row of the table. Run is its code for each rank, which sets the rank's result. It
+// returns an error if the result is wrong or the settings are invalid. A program that is read from
+// a file has no Run before Load.
 type Program struct {
 	Name, Description string
 	Parameters        []string // names of the parameters that it takes
@@ -39,8 +40,8 @@ type Program struct {
 	UsesSeed          bool // of Settings
 	OnlyRankCount     int  // the only number of ranks that it runs on; 0: any
 
-	Run    func(c *mpi.Comm, s Settings) (Result, error)
-	RunAny func(p portable.Process, s Settings) (Result, error) // instead of Run, with any message-passing library
+	Run    func(c *mpi.Comm, s *Settings, r *Result) error
+	RunAny func(p portable.Process, s *Settings, r *Result) error // instead of Run, with any message-passing library
 
 	Started func(world, parent *mpi.Comm, start []byte) error // of an executable: the programs that it starts, for mpi.Options
 
@@ -172,12 +173,12 @@ func (p Program) Usage() string {
 }
 
 // withoutResult makes a row's Run of a function that has no result but that it is right.
-func withoutResult(run func(c *mpi.Comm, s Settings) error) func(*mpi.Comm, Settings) (Result, error) {
-	return func(c *mpi.Comm, s Settings) (Result, error) { return Result{}, run(c, s) }
+func withoutResult(run func(c *mpi.Comm, s *Settings) error) func(*mpi.Comm, *Settings, *Result) error {
+	return func(c *mpi.Comm, s *Settings, _ *Result) error { return run(c, s) }
 }
 
 // chargeOperations occupies the processor for a number of operations.
-func chargeOperations(c *mpi.Comm, s Settings, operations int) {
+func chargeOperations(c *mpi.Comm, s *Settings, operations int) {
 	c.Compute(s.OperationTime.Times(operations))
 }
 
@@ -194,16 +195,23 @@ func resultError(c *mpi.Comm, format string, args ...any) error {
 
 // agreeOnError returns an error on every rank if any rank has one, so that all ranks stop together.
 func agreeOnError(c *mpi.Comm, err error) error {
-	bad := []int32{0}
+	counts := []int32{0, 0} // of this rank, and of all
 	if err != nil {
-		bad[0] = 1
+		counts[0] = 1
 	}
-	all := []int32{0}
-	c.Allreduce(mpi.BufferOf(bad), mpi.BufferOf(all), mpi.Sum)
-	if err == nil && all[0] > 0 {
-		err = fmt.Errorf("rank %d: the result of %d other ranks is wrong", c.Rank(), all[0])
+	mpi.Allreduce(c, counts[:1], counts[1:], mpi.Sum)
+	if err == nil && counts[1] > 0 {
+		err = errorOfOtherRanks(c, counts[1])
 	}
 	return err
+}
+
+// errorOfOtherRanks is a separate function so that ranks that wait in agreeOnError have small
+// frames.
+//
+//go:noinline
+func errorOfOtherRanks(c *mpi.Comm, others int32) error {
+	return fmt.Errorf("rank %d: the result of %d other ranks is wrong", c.Rank(), others)
 }
 
 // checkLinesPerRank returns an error if some ranks would get none of n lines.

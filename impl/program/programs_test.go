@@ -32,7 +32,7 @@ func TestPrograms(t *testing.T) {
 		for _, ranks := range []int{1, 2, 3, 4, 6, 9} {
 			for _, size := range []int{1, 5, 9, 20} {
 				err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-					_, err := p.Run(c, Settings{Size: size, Rounds: p.Defaults.Rounds})
+					err := p.Run(c, &Settings{Size: size, Rounds: p.Defaults.Rounds}, new(Result))
 					return err
 				})
 				if few := p.Name == "cg" && size < ranks || p.Name == "stencil" && size == 1 && ranks > 1; few {
@@ -53,7 +53,7 @@ func TestColumnsOfRankOne(t *testing.T) {
 		for _, world := range []device.World{loop.New(ranks), &altered{World: loop.New(ranks), n: 1}} {
 			_, bad := world.(*altered)
 			err := mpi.Run(world, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-				return runColumns(c, Settings{Size: maxFullMatrixOrder + 1, Rounds: 1})
+				return runColumns(c, &Settings{Size: maxFullMatrixOrder + 1, Rounds: 1})
 			})
 			if fails := err != nil; fails != (bad && ranks > 1) {
 				t.Errorf("%d ranks, data changed on its way: %v: %v", ranks, bad, err)
@@ -107,7 +107,7 @@ func TestPlantedFaults(t *testing.T) {
 		for nth := range 40 {
 			w := &altered{World: loop.New(4), n: nth}
 			err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-				_, err := p.Run(c, Settings{Size: 9, Rounds: 3})
+				err := p.Run(c, &Settings{Size: 9, Rounds: 3}, new(Result))
 				return err
 			})
 			if !w.done {
@@ -141,7 +141,7 @@ func TestSingularValues(t *testing.T) {
 	want := known.Values(nil)[:singularValues]
 	for _, ranks := range []int{1, 3, 4} {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			got, err := newLanczos(c, Settings{Size: n}).leadingSingularValues()
+			got, err := newLanczos(c, &Settings{Size: n}).leadingSingularValues()
 			if err == nil && !floats.EqualApprox(got, want, 1e-9) {
 				err = resultError(c, "%v, want %v", got, want)
 			}
@@ -163,7 +163,7 @@ func TestProductsOfLargeMatrices(t *testing.T) {
 	var products []int
 	for seed := range uint64(7) {
 		err := mpi.Run(loop.New(1), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			y := newLanczos(c, Settings{Size: n})
+			y := newLanczos(c, &Settings{Size: n})
 			y.fillRows()
 			if r := rand.New(rand.NewPCG(seed-1, 0)); seed > 0 { // the first is the program's own
 				for i := range y.values {
@@ -188,7 +188,7 @@ func TestProductsOfLargeMatrices(t *testing.T) {
 func TestSample(t *testing.T) {
 	for _, ranks := range []int{1, 3} {
 		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			y := newLanczos(c, Settings{Size: maxHeldRows + 1})
+			y := newLanczos(c, &Settings{Size: maxHeldRows + 1})
 			_, err := y.leadingSingularValues()
 			if err == nil && (y.productCount != productsWithoutElements || y.columns != nil) {
 				err = resultError(c, "%d products of %d elements, want %d of none", y.productCount, len(y.columns), productsWithoutElements)

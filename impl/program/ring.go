@@ -10,7 +10,7 @@ var ringProgram = Program{
 	SizeUnit: "numbers", Defaults: Settings{Size: 1000, Rounds: 3}, Parameters: append(operationParameters, dataParameter), Run: withoutResult(runRing),
 }
 
-func runRing(c *mpi.Comm, s Settings) error {
+func runRing(c *mpi.Comm, s *Settings) error {
 	x := make([]int64, s.Size)
 	message := device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(x))
 	before, next := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
@@ -30,15 +30,19 @@ func runRing(c *mpi.Comm, s Settings) error {
 			mpi.Recv(c, message, before, 0)
 		}
 	}
-	var err error
-	if c.Rank() == 0 && !s.SizeOnly {
-		p := int64(c.Size())
-		for i := range x {
-			if want := int64(s.Rounds) * (p*(p-1)/2 + p*int64(i)); x[i] != want {
-				err = resultError(c, "number %d is %d, not %d", i, x[i], want)
-				break
-			}
+	return agreeOnError(c, checkRingSums(c, s, x))
+}
+
+// checkRingSums returns an error if rank 0 has wrong sums.
+func checkRingSums(c *mpi.Comm, s *Settings, x []int64) error {
+	if c.Rank() > 0 || s.SizeOnly {
+		return nil
+	}
+	p := int64(c.Size())
+	for i := range x {
+		if want := int64(s.Rounds) * (p*(p-1)/2 + p*int64(i)); x[i] != want {
+			return resultError(c, "number %d is %d, not %d", i, x[i], want)
 		}
 	}
-	return agreeOnError(c, err)
+	return nil
 }

@@ -144,7 +144,7 @@ func (m *SharedMemory) copyFromBlock(block []byte, pages []int) {
 
 // runSDSM lets each node write to all of its pages what it reads in those of the node behind it, by
 // MPI_Alltoallv: so values go around the ring of nodes.
-func runSDSM(c *mpi.Comm, s Settings) error {
+func runSDSM(c *mpi.Comm, s *Settings) error {
 	m := NewSharedMemory(c, sdsmPageBytes, s.Size, func(_ [][]int, out, in BlocksByRank) func() {
 		return func() {
 			c.Alltoallv(mpi.BufferOf(out.Bytes), out.Counts, out.Offsets, mpi.BufferOf(in.Bytes), in.Counts, in.Offsets)

@@ -17,7 +17,7 @@ var sortProgram = Program{
 // keyBits is the length of the numbers.
 const keyBits = 20
 
-func runSort(c *mpi.Comm, s Settings) error {
+func runSort(c *mpi.Comm, s *Settings) error {
 	keys := randomKeys(c.Rank(), s.Size)
 	var err error
 	for range s.Rounds {
@@ -39,7 +39,7 @@ func randomKeys(rank, n int) []uint32 {
 func ownerOf(key uint32, ranks int) int { return int(uint64(key) * uint64(ranks) >> keyBits) }
 
 // sortKeys returns the numbers of all ranks in this rank's range, sorted.
-func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
+func sortKeys(c *mpi.Comm, s *Settings, keys []uint32) []uint32 {
 	p := c.Size()
 	counts, arriving := make([]int32, p), make([]int32, p)
 	for _, k := range keys {
@@ -74,7 +74,7 @@ func blockOffsets(counts []int32) (lengths, at []int) {
 }
 
 // checkSorted checks the order, the range and the values of the numbers.
-func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
+func checkSorted(c *mpi.Comm, s *Settings, mine []uint32) error {
 	if !slices.IsSorted(mine) {
 		return resultError(c, "the numbers are not in order")
 	}

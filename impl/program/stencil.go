@@ -23,7 +23,7 @@ type tile struct {
 	columnType            *mpi.Datatype
 }
 
-func runStencil(c *mpi.Comm, s Settings) error {
+func runStencil(c *mpi.Comm, s *Settings) error {
 	up, across := rankGrid(c.Size())
 	if err := checkLinesPerRank(s.Size, max(up, across)); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (t *tile) exchangeColumn(j, to, into, from, tag int) {
 }
 
 // checkPoints computes the whole square on this rank, and compares.
-func (t *tile) checkPoints(s Settings) error {
+func (t *tile) checkPoints(s *Settings) error {
 	n, wide := s.Size, s.Size+2
 	now, next := make([]float64, wide*wide), make([]float64, wide*wide)
 	for i := range n {

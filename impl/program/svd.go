@@ -19,7 +19,7 @@ var svdProgram = Program{
 	Parameters:  operationParameters, Run: withoutResult(runSVD),
 }
 
-func runSVD(c *mpi.Comm, s Settings) error {
+func runSVD(c *mpi.Comm, s *Settings) error {
 	var err error
 	for range s.Rounds {
 		if _, e := newLanczos(c, s).leadingSingularValues(); e != nil && err == nil {
@@ -44,7 +44,7 @@ const (
 // lanczosRank is a rank's rows of the matrix, and its part of vectors.
 type lanczosRank struct {
 	c              *mpi.Comm
-	s              Settings
+	s              *Settings
 	n              int
 	first, end     int
 	holdsElements  bool // elements and vectors are computed, and not charged alone
@@ -57,7 +57,7 @@ type lanczosRank struct {
 	productCount   int // with AᵀA
 }
 
-func newLanczos(c *mpi.Comm, s Settings) *lanczosRank {
+func newLanczos(c *mpi.Comm, s *Settings) *lanczosRank {
 	y := &lanczosRank{c: c, s: s, n: s.Size, elementsPerRow: min(s.Size, maxRowElements), holdsElements: s.Size <= maxHeldRows, wholeVector: make([]float64, s.Size), sum: make([]float64, s.Size)}
 	y.first, y.end = splitRange(y.n, c.Size(), c.Rank())
 	for r := range c.Size() {

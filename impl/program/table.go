@@ -64,9 +64,10 @@ func portablePrograms() (all []Program) {
 		all = append(all, Program{
 			Name: p.Name, Description: p.Description, Parameters: parameters, SizeUnit: p.SizeUnit, DrawsPicture: p.DrawsPicture,
 			Defaults: Settings{Size: p.Defaults.Size, Rounds: p.Defaults.Rounds}, checksResult: true, noteOnThisMachine: noteOnUnchargedComputing,
-			RunAny: func(x portable.Process, s Settings) (Result, error) {
-				r, err := p.Run(x, portable.Settings{Size: s.Size, Rounds: s.Rounds, OperationTime: s.OperationTime})
-				return Result{Rate: &r, RateItems: p.Items}, err
+			RunAny: func(x portable.Process, s *Settings, r *Result) error {
+				rate, err := p.Run(x, portable.Settings{Size: s.Size, Rounds: s.Rounds, OperationTime: s.OperationTime})
+				r.Rate, r.RateItems = &rate, p.Items
+				return err
 			},
 		})
 	}
@@ -78,9 +79,10 @@ func benchmarks() (all []Program) {
 	for _, b := range npb.Benchmarks {
 		all = append(all, Program{
 			Name: b.Name, Description: b.Description, Parameters: []string{"class", "operation"}, Classes: b.Classes, noteOnThisMachine: noteOnUnchargedComputing,
-			Run: func(c *mpi.Comm, s Settings) (Result, error) {
-				r, err := b.Run(c, npb.Settings{Class: s.Class, OperationTime: s.OperationTime})
-				return Result{Benchmark: &r}, err
+			Run: func(c *mpi.Comm, s *Settings, r *Result) error {
+				result, err := b.Run(c, npb.Settings{Class: s.Class, OperationTime: s.OperationTime})
+				r.Benchmark = &result
+				return err
 			},
 			titleOfRun: func(_ Settings, r Result, _ int) string { return b.Name + ", class " + r.Benchmark.Class },
 		})
@@ -115,7 +117,10 @@ func loadSchedule(p *Program, e Environment, settings Settings) (func(), error) 
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	p.OnlyRankCount, p.loadFile = s.CountRanks(), nil // more runs need not read it again
-	p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{ScheduleTime: x.Run(c)}, nil }
+	p.Run = func(c *mpi.Comm, _ *Settings, r *Result) error {
+		r.ScheduleTime = x.Run(c)
+		return nil
+	}
 	p.titleOfRun = func(Settings, Result, int) string {
 		return fmt.Sprintf("%s, %d operations", filepath.Base(p.Name), s.CountOps())
 	}
@@ -140,7 +145,7 @@ var executableFileProgram = Program{
 		if !e.IsThisMachine {
 			p.checkSettings = func(_ Settings, ranks int) error { return x.ReserveRanks(ranks) }
 		}
-		p.Run = func(c *mpi.Comm, _ Settings) (Result, error) { return Result{}, main(c) }
+		p.Run = func(c *mpi.Comm, _ *Settings, _ *Result) error { return main(c) }
 		p.titleOfRun = func(s Settings, _ Result, ranks int) string {
 			title := fmt.Sprintf("%s, %d ranks", filepath.Base(p.Name), ranks-s.SpareRanks)
 			if s.SpareRanks > 0 {

@@ -18,7 +18,7 @@ type trafficPattern struct {
 	name, description string
 	extraParameter    string // that it has beside size and rounds; "": none
 
-	targetOfEachRank func(s Settings, ranks int) []int // the rank that each rank sends to; itself: none
+	targetOfEachRank func(s *Settings, ranks int) []int // the rank that each rank sends to; itself: none
 }
 
 // trafficSizeUnit is what the size of traffic counts.
@@ -29,13 +29,13 @@ var trafficDefaults = Settings{Size: 64 << 10, Rounds: 50, Stride: 1}
 
 // trafficPatterns are all patterns of traffic.
 var trafficPatterns = []trafficPattern{
-	{"shift", "each rank sends to the rank --stride further on, all at once", "stride", func(s Settings, ranks int) []int {
+	{"shift", "each rank sends to the rank --stride further on, all at once", "stride", func(s *Settings, ranks int) []int {
 		return targetsByRank(ranks, func(rank int) int { return ((rank+s.Stride)%ranks + ranks) % ranks })
 	}},
-	{"incast", "all ranks send to rank --root at once", "root", func(s Settings, ranks int) []int {
+	{"incast", "all ranks send to rank --root at once", "root", func(s *Settings, ranks int) []int {
 		return targetsByRank(ranks, func(int) int { return s.Root })
 	}},
-	{"permutation", "each rank sends to another, by a random permutation of --seed, all at once", "", func(s Settings, ranks int) []int {
+	{"permutation", "each rank sends to another, by a random permutation of --seed, all at once", "", func(s *Settings, ranks int) []int {
 		to := targetsByRank(ranks, func(rank int) int { return rank })
 		r := rand.New(rand.NewPCG(s.Seed, 1))
 		for i := ranks - 1; i > 0; i-- { // one cycle, so that no rank keeps its place: Sattolo 1986
@@ -57,9 +57,9 @@ func trafficPrograms() (all []Program) {
 		all = append(all, Program{
 			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficSizeUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
 			UsesSeed: t.name == "permutation", HasFlows: true,
-			Run: func(c *mpi.Comm, s Settings) (Result, error) {
-				flows, err := t.run(c, s)
-				return Result{Flows: flows}, err
+			Run: func(c *mpi.Comm, s *Settings, r *Result) (err error) {
+				r.Flows, err = t.run(c, s)
+				return err
 			},
 			checkSettings: t.check,
 		})
@@ -100,7 +100,7 @@ const (
 )
 
 // run lets the calling rank take part, and returns all flows at rank 0.
-func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
+func (t trafficPattern) run(c *mpi.Comm, s *Settings) ([]model.Flow, error) {
 	to := t.targetOfEachRank(s, c.Size())
 	me := c.Rank()
 	var sources []int
@@ -152,7 +152,7 @@ func (t trafficPattern) run(c *mpi.Comm, s Settings) ([]model.Flow, error) {
 }
 
 // gatherFlows collects the flows at rank 0.
-func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.Flow) {
+func gatherFlows(c *mpi.Comm, to []int, s *Settings, times []int64) (all []model.Flow) {
 	if c.Rank() != 0 {
 		if len(times) > 0 {
 			mpi.Send(c, mpi.BytesOf(times), 0, 1)
@@ -183,7 +183,7 @@ func gatherFlows(c *mpi.Comm, to []int, s Settings, times []int64) (all []model.
 }
 
 // newMessageBuffers returns memory for n messages.
-func (s Settings) newMessageBuffers(n int) [][]byte {
+func (s *Settings) newMessageBuffers(n int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
 		all[i] = device.SizeOnlyIf(s.SizeOnly, make([]byte, s.Size))

@@ -46,7 +46,7 @@ func runPrograms(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 				counts, err := s.countEvents(ctx, seed+uint64(parts), on, ranks, broadcasts.Add, func(c *mpi.Comm) {
 					c.Barrier()
 					begin := c.Wtime()
-					_, err := p.Run(c, settings)
+					err := p.Run(c, &settings, new(program.Result))
 					if last = max(last, c.Wtime()-begin); err != nil {
 						failed = err
 					}

@@ -166,10 +166,17 @@ func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
 // the job. RunSchedule panics if the job is invalid or has no such rank.
 func (a *Algorithm) RunSchedule(j Job, rank int, s *Script) {
 	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.elementBytes() != 0 || j.Nodes != nil && len(j.Nodes.nodeOfRank) != j.Ranks {
-		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
+		panicInvalidJob(j, rank)
 	}
 	s.stopped = false
 	a.writeSchedule(s, j, rank)
+}
+
+// panicInvalidJob is a separate function so that the frame of RunSchedule is small.
+//
+//go:noinline
+func panicInvalidJob(j Job, rank int) {
+	panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
 }
 
 // AlgorithmsOf returns the algorithms for an operation, in the order of Algorithms.

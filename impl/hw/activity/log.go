@@ -262,21 +262,27 @@ func (r *Log) reenterCall(rank int32) {
 	}
 }
 
-// startFlight records that x is under way, starting with the next activity of a rank.
-func (r *Log) startFlight(x any, rank int32, f flight, head *device.Head) {
+// beginTransfer records that x is under way, starting with the next activity of a rank. It reports
+// whether to call startFlight.
+func (r *Log) beginTransfer(x any, rank int32) bool {
 	l := &r.processors[rank]
 	l.transferFirstSpan = len(l.spans)
-	delete(r.flightOf, x) // packets are reused
-	if !r.reserveEntry() {
-		return
+	if len(r.flightOf) > 0 {
+		delete(r.flightOf, x) // packets are reused
 	}
+	return r.reserveEntry()
+}
+
+// startFlight records a transfer for which beginTransfer has reserved an entry.
+func (r *Log) startFlight(x any, rank int32, f *flight, head *device.Head) {
+	l := &r.processors[rank]
 	f.Name, f.Detail = "packet", ""
 	if r.Describe != nil {
 		f.Name, f.Detail = r.Describe(*head)
 	}
 	f.senderRank, f.sentSpan, f.receivedSpan, f.Arrive = rank, len(l.spans), -1, -1
 	r.flightOf[x] = len(r.flights)
-	r.flights = append(r.flights, f)
+	r.flights = append(r.flights, *f)
 }
 
 // PacketSent implements core.Probe.
@@ -286,7 +292,13 @@ func (r *Log) PacketSent(p *core.Port, pk *core.Packet, rest string) {
 		r.profile.send(pk, int(p.ID), r.processors[p.ID].clock)
 		r.profile.addTraffic(int(p.ID), int(p.ID), int(pk.Dst), len(pk.Data))
 	}
-	r.startFlight(pk, p.ID, flight{receiverRank: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
+	if r.beginTransfer(pk, p.ID) {
+		r.startPacketFlight(p, pk)
+	}
+}
+
+func (r *Log) startPacketFlight(p *core.Port, pk *core.Packet) {
+	r.startFlight(pk, p.ID, &flight{receiverRank: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
 }
 
 // AccessStarted implements core.Probe.
@@ -301,7 +313,9 @@ func (r *Log) AccessStarted(p *core.Port, x *core.RemoteAccess) {
 	}
 	r.profile.send(x, int(p.ID), r.processors[p.ID].clock)
 	r.profile.addTraffic(int(p.ID), f.From, f.To, f.Bytes)
-	r.startFlight(x, p.ID, f, &x.CompletionPacketHead)
+	if r.beginTransfer(x, p.ID) {
+		r.startFlight(x, p.ID, &f, &x.CompletionPacketHead)
+	}
 }
 
 // FirstByteDeparted implements core.Probe.

@@ -8,7 +8,7 @@ import (
 )
 
 // WrapPort implements core.Probe. The program's port then reports to the log what its rank does.
-func (r *Log) WrapPort(p *core.Port) device.Port { return observedPort{p, p, r, &r.processors[p.ID]} }
+func (r *Log) WrapPort(p *core.Port) device.Port { return &observedPort{p, p, r, &r.processors[p.ID]} }
 
 // observedPort is a port whose processor time is logged. Networks report the time that they charge,
 // under the names of the machine's parameters. The rest is logged here under the name of the port's
@@ -21,17 +21,17 @@ type observedPort struct {
 }
 
 // noteActivity records what the processor has done until now.
-func (w observedPort) noteActivity(name string, a model.Activity, bytes int) {
+func (w *observedPort) noteActivity(name string, a model.Activity, bytes int) {
 	w.log.ProcessorActivityUntil(w.emulated, w.emulated.Clock, name, a, bytes)
 }
 
 // addSoftwareTime adds the processor time since a given time.
-func (w observedPort) addSoftwareTime(since unit.Time) {
+func (w *observedPort) addSoftwareTime(since unit.Time) {
 	w.processor.softwareTime += w.emulated.Clock - since
 }
 
 // Spend and the methods below implement device.Port.
-func (w observedPort) Spend(x model.CostKey, n int) {
+func (w *observedPort) Spend(x model.CostKey, n int) {
 	since := w.emulated.Clock
 	w.emulated.Spend(x, n)
 	w.addSoftwareTime(since)
@@ -44,7 +44,7 @@ func (w observedPort) Spend(x model.CostKey, n int) {
 	w.noteActivity(name, model.SoftwareActivity, bytes)
 }
 
-func (w observedPort) Now() unit.Time {
+func (w *observedPort) Now() unit.Time {
 	w.log.leaveCall(w.emulated.ID)
 	w.emulated.ElapseCharges()
 	defer w.addSoftwareTime(w.emulated.Clock) // waits of loops that read the clock
@@ -53,7 +53,7 @@ func (w observedPort) Now() unit.Time {
 	return now
 }
 
-func (w observedPort) Delay(d unit.Time) {
+func (w *observedPort) Delay(d unit.Time) {
 	w.log.leaveCall(w.emulated.ID)
 	w.emulated.AddDelay(d) // as a port does; recorded before what happens meanwhile
 	w.processor.softwareTime += d
@@ -63,20 +63,20 @@ func (w observedPort) Delay(d unit.Time) {
 	w.processor.isComputing = false
 }
 
-func (w observedPort) Copy(dst, src []byte) int {
+func (w *observedPort) Copy(dst, src []byte) int {
 	defer w.addSoftwareTime(w.emulated.Clock)
 	n := w.Port.Copy(dst, src)
 	w.noteActivity("processor.copy", model.CopyActivity, n)
 	return n
 }
 
-func (w observedPort) ChargeOperations(n int) {
+func (w *observedPort) ChargeOperations(n int) {
 	defer w.addSoftwareTime(w.emulated.Clock)
 	w.Port.ChargeOperations(n)
 	w.noteActivity("processor.operation", model.SoftwareActivity, 0)
 }
 
-func (w observedPort) Send(dst int, x *device.Packet) {
+func (w *observedPort) Send(dst int, x *device.Packet) {
 	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
 	w.Port.Send(dst, x)
@@ -86,9 +86,9 @@ func (w observedPort) Send(dst int, x *device.Packet) {
 
 // BuffersSends and Flush implement device.BufferedSender, so that sends return at the same times as
 // without a log.
-func (w observedPort) BuffersSends() bool { return w.emulated.BuffersSends() }
+func (w *observedPort) BuffersSends() bool { return w.emulated.BuffersSends() }
 
-func (w observedPort) Flush() bool {
+func (w *observedPort) Flush() bool {
 	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
 	done := w.emulated.Flush()
@@ -97,7 +97,7 @@ func (w observedPort) Flush() bool {
 	return done
 }
 
-func (w observedPort) Recv(block bool) *device.Packet {
+func (w *observedPort) Recv(block bool) *device.Packet {
 	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
 	x := w.Port.Recv(block)
@@ -112,7 +112,7 @@ func (w observedPort) Recv(block bool) *device.Packet {
 }
 
 // Memory implements device.Port.
-func (w observedPort) Memory() device.Memory {
+func (w *observedPort) Memory() device.Memory {
 	if m := w.Port.Memory(); m != nil {
 		return observedMemory{m, w}
 	}
@@ -120,7 +120,7 @@ func (w observedPort) Memory() device.Memory {
 }
 
 // NodeMemory implements device.NodeMemoryPort.
-func (w observedPort) NodeMemory() device.Memory {
+func (w *observedPort) NodeMemory() device.Memory {
 	if m := w.emulated.NodeMemory(); m != nil {
 		return observedMemory{m, w}
 	}
@@ -129,7 +129,7 @@ func (w observedPort) NodeMemory() device.Memory {
 
 type observedMemory struct {
 	device.Memory
-	port observedPort
+	port *observedPort
 }
 
 // MaxPutWithoutCompletion implements device.PutWithoutCompletionLimiter, so that a program behaves
@@ -169,7 +169,7 @@ func (m observedMemory) CompareAndSwapWord(dst int, k device.Key, off int, compa
 }
 
 // Counters implements device.Port.
-func (w observedPort) Counters() device.Counters {
+func (w *observedPort) Counters() device.Counters {
 	if c := w.Port.Counters(); c != nil {
 		return observedCounter{c, w}
 	}
@@ -178,7 +178,7 @@ func (w observedPort) Counters() device.Counters {
 
 type observedCounter struct {
 	device.Counters
-	port observedPort
+	port *observedPort
 }
 
 func (c observedCounter) FetchAndAddRegister(dst, r int, delta int64) int64 {
@@ -194,7 +194,7 @@ func (c observedCounter) FetchAndStoreRegister(dst, r int, value int64) int64 {
 }
 
 // Watch implements device.Port.
-func (w observedPort) Watch() device.Watch {
+func (w *observedPort) Watch() device.Watch {
 	if x := w.Port.Watch(); x != nil {
 		return observedWatch{x, w}
 	}
@@ -203,7 +203,7 @@ func (w observedPort) Watch() device.Watch {
 
 type observedWatch struct {
 	device.Watch
-	port observedPort
+	port *observedPort
 }
 
 func (x observedWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {

@@ -25,7 +25,7 @@ func (c *Comm) Barrier() {
 		c.allreduceOnTree(0, nil, nil, nil) // avoids stack frames: a job may have a million ranks
 		return
 	}
-	r.runAlgorithm(a, j, nil, nil)
+	r.runAlgorithm(a, &j, nil, nil)
 	r.raiseError()
 }
 

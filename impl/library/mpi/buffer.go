@@ -124,7 +124,7 @@ func (c *Comm) flatData(b Buffer, pack bool) []byte {
 
 // scatterFlat copies received data to its places in b, unless flatData returned the memory of b
 // itself.
-func (c *Comm) scatterFlat(b Buffer, flat []byte) {
+func (c *Comm) scatterFlat(b *Buffer, flat []byte) {
 	if _, ok := b.ContiguousBytes(); !ok {
 		b.Scatter(flat, c.engine.Copy)
 	}

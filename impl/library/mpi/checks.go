@@ -321,6 +321,23 @@ func (j *job) leaveErrorDetail(p device.Port, d errorDetail) {
 	}
 }
 
+// leaveError and leaveAudit give the error of a rank, and what it has sent and received. They are
+// separate functions because their frames are large, and a waiting rank keeps its frames.
+func (j *job) leaveError(p device.Port, err error) {
+	var d errorDetail
+	errors.As(err, &d.Error)
+	errors.As(err, &d.Abort)
+	j.leaveErrorDetail(p, d)
+}
+
+func (j *job) leaveAudit(p device.Port, c *Comm) {
+	if _, ok := p.(device.ErrorDetailer); !ok {
+		return
+	}
+	a := c.rankAudit().WithLines()
+	j.leaveErrorDetail(p, errorDetail{Audit: &a})
+}
+
 // parseErrorDetail parses the error detail of a rank, if there is one.
 func parseErrorDetail(text []byte) (d errorDetail) {
 	if json.Unmarshal(text, &d) != nil {

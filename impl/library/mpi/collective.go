@@ -26,7 +26,7 @@ type Collectives interface {
 
 // Bcast sends the root's data to all ranks (MPI_Bcast).
 func (c *Comm) Bcast(b Buffer, root int) {
-	c.enterCollective("Bcast", root, b)
+	c.enterCollective("Bcast", root, &b)
 	c.bcast(b, root)
 }
 
@@ -41,7 +41,7 @@ func (c *Comm) bcast(b Buffer, root int) {
 		r.runSchedule(r.collectiveJob(data), nil, data)
 	}
 	if c.rank != root {
-		c.scatterFlat(b, data)
+		c.scatterFlat(&b, data)
 	}
 }
 
@@ -49,7 +49,7 @@ func (c *Comm) bcast(b Buffer, root int) {
 // elements. At the root the parts, of send.Count elements each, lie one after another in the order
 // of ranks. send is significant at the root only.
 func (c *Comm) Scatter(send, recv Buffer, root int) {
-	c.enterCollective("Scatter", root, recv)
+	c.enterCollective("Scatter", root, &recv)
 	r := c.newCollectiveOperation(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
@@ -62,13 +62,13 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Scatter(k, in, out) }) {
 		r.runSchedule(r.collectiveJob(out), in, out)
 	}
-	c.scatterFlat(recv, out)
+	c.scatterFlat(&recv, out)
 }
 
 // Gather collects the data of all ranks at the root (MPI_Gather), recv.Count elements of each rank
 // in the order of ranks. recv is significant at the root only.
 func (c *Comm) Gather(send, recv Buffer, root int) {
-	c.enterCollective("Gather", root, send)
+	c.enterCollective("Gather", root, &send)
 	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
 	in := c.flatData(send, true)
 	if c.rank != root {
@@ -80,12 +80,12 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 	c.checkDisjoint(&send, &all)
 	out := c.flatData(all, false)
 	r.runSchedule(r.collectiveJob(in), in, out)
-	c.scatterFlat(all, out)
+	c.scatterFlat(&all, out)
 }
 
 // Allgather is a Gather whose result all ranks receive (MPI_Allgather).
 func (c *Comm) Allgather(send, recv Buffer) {
-	c.enterCollective("Allgather", 0, send)
+	c.enterCollective("Allgather", 0, &send)
 	c.allgather(send, recv)
 }
 
@@ -98,13 +98,13 @@ func (c *Comm) allgather(send, recv Buffer) {
 	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Allgather(k, in, out) }) {
 		r.runSchedule(r.collectiveJob(in), in, out)
 	}
-	c.scatterFlat(all, out)
+	c.scatterFlat(&all, out)
 }
 
 // Alltoall sends send.Count elements to each rank and receives recv.Count elements from each, in
 // the order of ranks (MPI_Alltoall).
 func (c *Comm) Alltoall(send, recv Buffer) {
-	c.enterCollective("Alltoall", 0, send)
+	c.enterCollective("Alltoall", 0, &send)
 	r := c.newCollectiveOperation(collective.Alltoall, 0, send.Type)
 	given, all := c.checkBuffer(send.SubBuffer(0, c.size*send.Count)), c.checkBuffer(recv.SubBuffer(0, c.size*recv.Count))
 	c.checkSameData(&send, &recv)
@@ -113,17 +113,17 @@ func (c *Comm) Alltoall(send, recv Buffer) {
 	if !r.runLibraryMethod(func(o Collectives, k *CollectiveCall) bool { return o.Alltoall(k, in, out) }) {
 		r.runSchedule(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
 	}
-	c.scatterFlat(all, out)
+	c.scatterFlat(&all, out)
 }
 
 // enterCollective enters a call and checks its arguments.
-func (c *Comm) enterCollective(call string, root int, b Buffer) {
+func (c *Comm) enterCollective(call string, root int, b *Buffer) {
 	c.enterCall(call)
 	c.checkIntra()
 	if root < 0 || root >= c.size {
 		c.engine.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
 	}
-	c.checkBuffer(b)
+	c.checkBuffer(*b)
 }
 
 // collectiveJob describes an operation on a block of data. If the operation does not combine

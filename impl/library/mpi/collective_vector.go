@@ -17,7 +17,7 @@ import (
 // Gatherv is Gather with parts of different lengths (MPI_Gatherv). The data of rank i becomes part
 // i of the root's recv. recv, counts and offsets are significant at the root only.
 func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
-	c.enterCollective("Gatherv", root, send)
+	c.enterCollective("Gatherv", root, &send)
 	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
 	mine := c.flatData(send, true)
 	if c.rank != root {
@@ -33,7 +33,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 		} else {
 			r.sendAndReceive(collective.None, nil, i, data)
 		}
-		c.scatterFlat(part, data)
+		c.scatterFlat(&part, data)
 	}
 	r.raiseError()
 }
@@ -41,7 +41,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 // Scatterv is Scatter with parts of different lengths (MPI_Scatterv). Rank i receives part i of the
 // root's send. send, counts and offsets are significant at the root only.
 func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
-	c.enterCollective("Scatterv", root, recv)
+	c.enterCollective("Scatterv", root, &recv)
 	c.scatterv(send, counts, offsets, recv, root)
 }
 
@@ -51,7 +51,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 	if c.rank != root {
 		r.sendAndReceive(collective.None, nil, root, data)
 		r.raiseError()
-		c.scatterFlat(recv, data)
+		c.scatterFlat(&recv, data)
 		return
 	}
 	c.checkParts(send, counts, offsets)
@@ -62,7 +62,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 		part := c.flatData(send.SubBuffer(offsets[i], counts[i]), true)
 		if i == root {
 			r.copyOwnPart(data, part)
-			c.scatterFlat(recv, data)
+			c.scatterFlat(&recv, data)
 		} else {
 			r.sendAndReceive(i, part, collective.None, nil)
 		}
@@ -72,7 +72,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 // Allgatherv is a Gatherv whose result all ranks receive (MPI_Allgatherv). counts and offsets are
 // the same on all ranks. The parts go around a ring.
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
-	c.enterCollective("Allgatherv", 0, send)
+	c.enterCollective("Allgatherv", 0, &send)
 	c.checkRecvParts(&send, &recv, counts, offsets)
 	r := c.newCollectiveOperation(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
@@ -86,7 +86,8 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	}
 	r.raiseError()
 	for i := range data {
-		c.scatterFlat(recv.SubBuffer(offsets[i], counts[i]), data[i])
+		part := recv.SubBuffer(offsets[i], counts[i])
+		c.scatterFlat(&part, data[i])
 	}
 }
 
@@ -142,7 +143,7 @@ func (c *Comm) flatParts(all []Buffer, pack bool) [][]byte {
 
 func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
 	for i, b := range all {
-		c.scatterFlat(b, flat[i])
+		c.scatterFlat(&b, flat[i])
 	}
 }
 
@@ -178,7 +179,8 @@ func (r *collectiveOperation) exchangeParts(send, recv func(rank int) Buffer) {
 	r.waitPosted()
 	r.raiseError()
 	for from := range in {
-		r.scatterFlat(recv(from), in[from])
+		part := recv(from)
+		r.scatterFlat(&part, in[from])
 	}
 }
 

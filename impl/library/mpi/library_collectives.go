@@ -82,14 +82,14 @@ func (k *CollectiveCall) Barrier() {
 	}
 	j := collective.Job{Ranks: r.size}
 	in := k.nestedOperation(0, collective.Barrier)
-	in.runAlgorithm(in.chooseAlgorithm(&j), j, nil, nil)
+	in.runAlgorithm(in.chooseAlgorithm(&j), &j, nil, nil)
 	in.raiseError()
 }
 
 // Bcast broadcasts b within the call, by the given algorithm.
 func (k *CollectiveCall) Bcast(by *collective.Algorithm, root int, b []byte) {
 	in := k.nestedOperation(1, collective.Bcast)
-	in.runAlgorithm(by, collective.Job{Ranks: k.operation.size, Root: root, Bytes: len(b)}, nil, b)
+	in.runAlgorithm(by, &collective.Job{Ranks: k.operation.size, Root: root, Bytes: len(b)}, nil, b)
 	in.raiseError()
 }
 

@@ -10,12 +10,12 @@ import (
 // Reduce combines the elements of all ranks, in the order of ranks, into recv at the root
 // (MPI_Reduce). recv is significant at the root only.
 func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
-	c.enterCollective("Reduce", root, send)
+	c.enterCollective("Reduce", root, &send)
 	c.reduce(send, recv, op, root)
 }
 
 func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
-	r := c.newReductionOperation(collective.Reduce, root, send, op)
+	r := c.newReductionOperation(collective.Reduce, root, send.Type, op)
 	in := c.flatData(send, true)
 	if c.rank != root {
 		r.runSchedule(r.collectiveJob(in), in, nil)
@@ -25,27 +25,28 @@ func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &recv)
 	r.runSchedule(r.collectiveJob(in), in, out)
-	c.scatterFlat(recv, out)
+	c.scatterFlat(&recv, out)
 }
 
 // Allreduce is a Reduce whose result all ranks receive (MPI_Allreduce).
 func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
-	c.reduceAll("Allreduce", collective.Allreduce, send, recv, op)
+	c.reduceAll("Allreduce", collective.Allreduce, &send, &recv, op)
 }
 
 // Scan combines the elements of ranks 0 up to and including this one (MPI_Scan).
-func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
+func (c *Comm) Scan(send, recv Buffer, op *Op) {
+	c.reduceAll("Scan", collective.Scan, &send, &recv, op)
+}
 
 // Exscan combines the elements of all ranks before this one (MPI_Exscan). Rank 0 does not change
 // recv. It is a Scan followed by a shift of the results to the next rank.
 func (c *Comm) Exscan(send, recv Buffer, op *Op) {
-	c.enterCollective("Exscan", 0, send)
-	r := c.newReductionOperation(collective.Scan, 0, send, op)
-	in, own, out := c.flatData(send, true), device.NewBytes(send.Len(), send.Bytes), c.flatData(c.checkBuffer(recv), false)
-	c.checkSameData(&send, &recv)
-	c.checkDisjoint(&send, &recv)
+	c.enterCollective("Exscan", 0, &send)
+	r := c.newReductionOperation(collective.Scan, 0, send.Type, op)
+	in, out := c.flatBuffers(&send, &recv)
+	own := device.NewBytes(send.Len(), send.Bytes)
 	j := r.collectiveJob(in)
-	r.runAlgorithm(r.chooseAlgorithm(&j), j, in, own)
+	r.runAlgorithm(r.chooseAlgorithm(&j), &j, in, own)
 	to, from := c.rank+1, c.rank-1
 	if to == c.size {
 		to, own = collective.None, nil
@@ -58,7 +59,7 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	}
 	r.raiseError()
 	if c.rank > 0 {
-		c.scatterFlat(recv, out)
+		c.scatterFlat(&recv, out)
 	}
 }
 
@@ -66,7 +67,7 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 // elements (MPI_Reduce_scatter). If all counts are equal, it runs a schedule. Otherwise it is a
 // reduction to rank 0 followed by a scatter.
 func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
-	c.enterCollective("ReduceScatter", 0, recv)
+	c.enterCollective("ReduceScatter", 0, &recv)
 	offsets, total, equal := make([]int, len(counts)), 0, true
 	for i, n := range counts {
 		offsets[i], total, equal = total, total+n, equal && n == counts[0]
@@ -79,11 +80,11 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	part := send.SubBuffer(0, recv.Count)
 	c.checkSameData(&part, &recv)
 	c.checkDisjoint(&send, &recv)
-	r := c.newReductionOperation(collective.ReduceScatter, 0, send, op)
+	r := c.newReductionOperation(collective.ReduceScatter, 0, send.Type, op)
 	in, out := c.flatData(send, true), c.flatData(recv, false)
 	if equal {
 		r.runSchedule(r.collectiveJob(out), in, out)
-		c.scatterFlat(recv, out)
+		c.scatterFlat(&recv, out)
 		return
 	}
 	all := send
@@ -105,34 +106,45 @@ func (c *Comm) ReduceLocal(op *Op, in, inout Buffer) {
 	}
 }
 
-func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
+// reduceAll is Allreduce or Scan. Ranks wait in it, so what takes much stack is in other functions.
+func (c *Comm) reduceAll(call string, o collective.Operation, send, recv *Buffer, op *Op) {
 	c.enterCollective(call, 0, send)
-	r := c.newReductionOperation(o, 0, send, op)
-	in, out := c.flatData(send, true), c.flatData(c.checkBuffer(recv), false)
-	c.checkSameData(&send, &recv)
-	c.checkDisjoint(&send, &recv)
+	r := c.newReductionOperation(o, 0, send.Type, op)
+	in, out := c.flatBuffers(send, recv)
 	j := r.collectiveJob(in)
 	a := r.chooseAlgorithm(&j)
 	if o == collective.Allreduce && a == reduceThenBcast && c.state.collectives != nil { // the broadcast may be a method of the library
-		c.reduce(send, recv, op, 0)
-		c.bcast(recv, 0)
+		c.reduceAndBcast(send, recv, op)
 		return
 	}
-	r.runAlgorithm(a, j, in, out)
+	r.runAlgorithm(a, &j, in, out)
 	r.raiseError()
 	c.scatterFlat(recv, out)
+}
+
+// flatBuffers checks the buffers of a reduction and returns their data in travel order.
+func (c *Comm) flatBuffers(send, recv *Buffer) (in, out []byte) {
+	in, out = c.flatData(*send, true), c.flatData(c.checkBuffer(*recv), false)
+	c.checkSameData(send, recv)
+	c.checkDisjoint(send, recv)
+	return in, out
+}
+
+func (c *Comm) reduceAndBcast(send, recv *Buffer, op *Op) {
+	c.reduce(*send, *recv, op, 0)
+	c.bcast(*recv, 0)
 }
 
 // reduceThenBcast is the Allreduce algorithm that consists of a reduction and a broadcast.
 var reduceThenBcast = collective.AlgorithmNamed(collective.Allreduce, "reduce-bcast")
 
 // newReductionOperation returns a collective operation that combines elements.
-func (c *Comm) newReductionOperation(o collective.Operation, root int, of Buffer, op *Op) *collectiveOperation {
-	if err := op.Check(of.Type); err != nil {
+func (c *Comm) newReductionOperation(o collective.Operation, root int, of *Datatype, op *Op) *collectiveOperation {
+	if err := op.Check(of); err != nil {
 		c.engine.Fail(engine.ErrOp, "%v", err)
 	}
-	r := c.newCollectiveOperation(o, root, of.Type)
-	r.op, r.elementType, r.combine, r.commutes = op, of.Type, op.FlatCombiner(of.Type), op.Commutes()
+	r := c.newCollectiveOperation(o, root, of)
+	r.op, r.elementType, r.combine, r.commutes = op, of, op.FlatCombiner(of), op.Commutes()
 	r.tag = check.EncodeTag(o, op.Identity(), root)
 	c.engine.ExpectCollectiveTag(r.tag)
 	return r

@@ -130,10 +130,7 @@ func (j *job) runRank(p device.Port) (err error) {
 	defer func() {
 		v := recover()
 		if e := c.panicError(v); e != nil {
-			var d errorDetail
-			errors.As(e, &d.Error)
-			errors.As(e, &d.Abort)
-			j.leaveErrorDetail(p, d)
+			j.leaveError(p, e)
 			err = e
 			return
 		}
@@ -144,19 +141,7 @@ func (j *job) runRank(p device.Port) (err error) {
 			panic(v)
 		}
 	}()
-	through, own := p, Collectives(nil)
-	if j.newCollectives != nil {
-		if through, own, err = j.newCollectives(p); err != nil {
-			return err
-		}
-	}
-	_, far := p.(device.ErrorDetailer)
-	if far && p.Rank() > 0 {
-		j.isRemote = true
-	}
-	c = j.newWorldComm(through)
-	c.state.collectives, c.state.exchangeOrder, c.state.onBroadcast = own, j.exchangeOrder, j.onBroadcast
-	if err = j.openDirectory(c, far); err != nil {
+	if err = j.setUpRank(p, &c); err != nil {
 		return err
 	}
 	isSpare := p.Rank() >= p.Size()-j.spareRanks
@@ -168,14 +153,30 @@ func (j *job) runRank(p device.Port) (err error) {
 	c.state.programEnded = true
 	if err == nil {
 		c.finalize(j.spareRanks > 0 && !isSpare)
-		if far {
-			a := c.rankAudit().WithLines()
-			j.leaveErrorDetail(p, errorDetail{Audit: &a})
-		}
+		j.leaveAudit(p, c)
 	}
 	c.engine.MarkEnded()
 	ended = true
 	return err
+}
+
+// setUpRank sets c to the world communicator of a rank, also if it returns or panics with an error
+// thereafter.
+func (j *job) setUpRank(p device.Port, c **Comm) (err error) {
+	through, own := p, Collectives(nil)
+	if j.newCollectives != nil {
+		if through, own, err = j.newCollectives(p); err != nil {
+			return err
+		}
+	}
+	_, far := p.(device.ErrorDetailer)
+	if far && p.Rank() > 0 {
+		j.isRemote = true
+	}
+	*c = j.newWorldComm(through)
+	s := (*c).state
+	s.collectives, s.exchangeOrder, s.onBroadcast = own, j.exchangeOrder, j.onBroadcast
+	return j.openDirectory(*c, far)
 }
 
 // addRankToError adds the rank to an error of its program, unless the error already names a rank.

@@ -53,11 +53,19 @@ func (c *Comm) newCollectiveOperation(o collective.Operation, root int, of *Data
 // runSchedule runs the schedule of an algorithm. in is the rank's contribution and out its result,
 // both in travel order. Either may be nil.
 func (r *collectiveOperation) runSchedule(j collective.Job, in, out []byte) {
-	r.runAlgorithm(r.chooseAlgorithm(&j), j, in, out)
+	r.runAlgorithm(r.chooseAlgorithm(&j), &j, in, out)
 	r.raiseError()
 }
 
-func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective.Job, in, out []byte) {
+func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j *collective.Job, in, out []byte) {
+	r.setAreas(j, in, out)
+	r.schedule.Performer, r.inUse = r, true
+	a.RunSchedule(*j, r.rank, &r.schedule)
+	r.areaMemory, r.inUse = [3][]byte{}, false
+}
+
+// setAreas sets the memory that the spans of the schedule's steps refer to.
+func (r *collectiveOperation) setAreas(j *collective.Job, in, out []byte) {
 	r.isSizeOnly = device.IsSizeOnly(in) || device.IsSizeOnly(out)
 	if out == nil {
 		if j.Bytes > len(r.state.scratchBuffer) {
@@ -65,10 +73,8 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j collective
 		}
 		out = device.SizeOnlyIf(r.isSizeOnly, r.state.scratchBuffer[:j.Bytes]) // a rank without a result uses Out as work space
 	}
-	r.areaMemory = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: device.SizeOnlyIf(r.isSizeOnly, r.state.workBuffer)}
-	r.schedule.Performer, r.inUse = r, true
-	a.RunSchedule(j, r.rank, &r.schedule)
-	r.areaMemory, r.inUse = [3][]byte{}, false
+	r.areaMemory[collective.In], r.areaMemory[collective.Out] = in, out
+	r.areaMemory[collective.Tmp] = device.SizeOnlyIf(r.isSizeOnly, r.state.workBuffer)
 }
 
 // failedSender is a bit in the tag of a message whose sender has received wrong data in the same
@@ -346,7 +352,7 @@ func (r *collectiveOperation) findNodes() *collective.Nodes {
 	mine, all := make([]byte, word), make([]byte, word*r.size)
 	binary.LittleEndian.PutUint32(mine, uint32(first))
 	tell := &collectiveOperation{Comm: r.Comm, operation: r.operation, root: r.root, signature: engine.Signature(Byte.KindSign()), tag: r.tag}
-	tell.runAlgorithm(bruckAllgather, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
+	tell.runAlgorithm(bruckAllgather, &collective.Job{Ranks: r.size, Bytes: word}, mine, all)
 	tell.raiseError()
 	names := make([]int, r.size)
 	for i := range names {

@@ -3,6 +3,7 @@ package mpi
 import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 )
 
 // Calls on slices of Go types. The methods of Comm accept any datatype. A slice is always a valid
@@ -120,7 +121,9 @@ func Reduce[T Element](c *Comm, send, recv []T, op *Op, root int) {
 
 // Allreduce combines the elements of all ranks, for all ranks: see Comm.Allreduce.
 func Allreduce[T Element](c *Comm, send, recv []T, op *Op) {
-	c.Allreduce(BufferOf(send), BufferOf(recv), op)
+	in := BufferOf(send)
+	out := BufferOf(recv)
+	c.reduceAll("Allreduce", collective.Allreduce, &in, &out, op)
 }
 
 // Scan combines the elements of ranks 0 up to and including this one: see Comm.Scan.

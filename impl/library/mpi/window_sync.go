@@ -67,7 +67,7 @@ func (w *Window) completeFence() {
 
 // sumAndScatter sums each over all ranks, and returns the element with this rank's index.
 func (c *Comm) sumAndScatter(each []int64) int64 {
-	r := c.newReductionOperation(collective.ReduceScatter, 0, BufferOf(each), Sum)
+	r := c.newReductionOperation(collective.ReduceScatter, 0, TypeOf[int64](), Sum)
 	sum := []int64{0}
 	r.runSchedule(r.collectiveJob(BytesOf(sum)), BytesOf(each), BytesOf(sum))
 	return sum[0]
