@@ -35,7 +35,7 @@ program suite
   end if
 
   codes = -1
-  arguments = [character(len=16) :: 'one', 'two  words', ' ']
+  arguments = [character(len=16) :: 'one', ' two  words', ' ']
   call MPI_Comm_spawn(program_name, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, inter, codes, e)
   call hear('arguments', inter)
   if (rank == 0) print '(a,3l2)', 'codes', codes == MPI_SUCCESS

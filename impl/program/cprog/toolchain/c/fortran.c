@@ -132,12 +132,16 @@ void pmpi_pcontrol_(int *level) { ENTER(MPI_Pcontrol, *level); }
 intptr_t pmpi_aint_add_(intptr_t *base, intptr_t *disp) { return *base + *disp; }
 intptr_t pmpi_aint_diff_(intptr_t *a, intptr_t *b) { return *a - *b; }
 
-/* Arguments of programs: texts of one length, the last of which is blank. */
+/* Arguments of programs: texts of one length, without blanks around them; the last is blank. */
 static char **arguments_of(const char *first, size_t stride, size_t length) {
 	int n = 0;
 	while (trimmed(first + n * stride, length) > 0) n++;
 	char **all = malloc((n + 1) * sizeof *all);
-	for (int i = 0; i < n; i++) all[i] = strndup(first + i * stride, trimmed(first + i * stride, length));
+	for (int i = 0; i < n; i++) {
+		const char *text = first + i * stride;
+		int skip = blanks(text, length);
+		all[i] = strndup(text + skip, trimmed(text + skip, length - skip));
+	}
 	all[n] = NULL;
 	return all;
 }
