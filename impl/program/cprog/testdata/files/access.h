@@ -142,7 +142,7 @@ static void non_blocking(void) {
 static void non_blocking_by_all(void) {
 	MPI_File f = open_new();
 	MPI_Status s;
-	MPI_Request q;
+	MPIO_Request q;
 	int x[2] = {rank, rank + 50}, y[2] = {0};
 	MPI_File_iwrite_at_all(f, 8 * rank, x, 1, MPI_INT, &q);
 	MPI_Wait(&q, &s);
