@@ -112,23 +112,69 @@ func parseProgram(folder string, words []string) (program, error) {
 	return p, nil
 }
 
-// sources returns the compiler verb and the source files of a program, including support files in
-// its language.
-func (p program) sources(support []string) (verb string, files []string, err error) {
-	for _, l := range languages {
-		for _, end := range l.ends {
-			path := filepath.Join(p.folder, p.name+end)
-			if _, err := os.Stat(path); err != nil {
-				continue
-			}
-			files = []string{path}
-			for _, s := range support {
-				if slices.Contains(l.ends, filepath.Ext(s)) {
-					files = append(files, s)
-				}
-			}
-			return l.verb, files, nil
+// readMakefile returns the variables of a folder's Makefile.am, from which MPICH's suite is built.
+func readMakefile(folder string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(folder, "Makefile.am"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	variables := map[string]string{}
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+		if name, value, found := strings.Cut(line, "="); found && !strings.HasPrefix(line, "\t") {
+			variables[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		}
 	}
-	return "", nil, fmt.Errorf("there is no source %s of C, C++ or Fortran", filepath.Join(p.folder, p.name))
+	return variables, nil
+}
+
+// definitions returns the macros (-D) with which the folder's Makefile.am compiles a program.
+func (p program) definitions(makefile map[string]string) []string {
+	return slices.DeleteFunc(strings.Fields(makefile[p.name+"_CPPFLAGS"]+" "+makefile[p.name+"_CFLAGS"]), func(word string) bool {
+		return !strings.HasPrefix(word, "-D")
+	})
+}
+
+// sourceNames returns the names of a program's source files: those in the folder's Makefile.am, or
+// the file with the program's name.
+func (p program) sourceNames(makefile map[string]string) []string {
+	if names := strings.Fields(makefile[p.name+"_SOURCES"]); len(names) > 0 {
+		return names
+	}
+	for _, l := range languages {
+		for _, end := range l.ends {
+			if _, err := os.Stat(filepath.Join(p.folder, p.name+end)); err == nil {
+				return []string{p.name + end}
+			}
+		}
+	}
+	return nil
+}
+
+// sources returns the compiler verb and the source files of a program, including support files in
+// its language. A program in several languages is linked by the compiler of the last in the list.
+func (p program) sources(makefile map[string]string, support []string) (verb string, files []string, err error) {
+	var ends []string
+	names := p.sourceNames(makefile)
+	for _, l := range languages {
+		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(l.ends, filepath.Ext(name)) }) {
+			verb, ends = l.verb, l.ends
+		}
+	}
+	if verb == "" {
+		return "", nil, fmt.Errorf("there is no source %s of C, C++ or Fortran", filepath.Join(p.folder, p.name))
+	}
+	for _, name := range names {
+		if filepath.Ext(name) != ".h" {
+			files = append(files, filepath.Join(p.folder, name))
+		}
+	}
+	for _, s := range support {
+		if slices.Contains(ends, filepath.Ext(s)) {
+			files = append(files, s)
+		}
+	}
+	return verb, files, nil
 }

@@ -1,6 +1,7 @@
 // Testlist compiles and runs the programs of an MPI test suite with loggp, and prints how many pass
 // in each folder. The suite has the form of MPICH's: each folder has a file testlist, in which each
-// line names a program, its number of ranks and options, or a subfolder.
+// line names a program, its number of ranks and options, or a subfolder. If a folder has a
+// Makefile.am, it gives the sources and macros of programs (NAME_SOURCES, -D in NAME_CPPFLAGS).
 //
 //	go run ./impl/program/cprog/testlist -include suite/include -support 'suite/util/*.c' suite
 //
@@ -181,12 +182,17 @@ func (s *settings) runProgram(ctx context.Context, p program, dir string) result
 		r.reason = err.Error()
 		return r
 	}
-	verb, sources, err := p.sources(s.support)
+	makefile, err := readMakefile(p.folder)
 	if err != nil {
 		r.reason = err.Error()
 		return r
 	}
-	args := []string{verb, "-w", "-g", "-I" + p.folder}
+	verb, sources, err := p.sources(makefile, s.support)
+	if err != nil {
+		r.reason = err.Error()
+		return r
+	}
+	args := append([]string{verb, "-w", "-g", "-I" + p.folder}, p.definitions(makefile)...)
 	for _, headers := range s.include {
 		args = append(args, "-I"+headers)
 	}

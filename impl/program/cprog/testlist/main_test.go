@@ -36,10 +36,10 @@ func TestRun(t *testing.T) {
 		"/pt2pt/missing: not built: ", "undefined reference to `MPI_No_such_function'\n",
 		"/pt2pt/late: timed out: after 2s\n",
 		"/errors/well: failed: it ends well and ought to end with an error\n",
-		"   pt2pt         5       2          1       1          1\n",
+		"   pt2pt         6       3          1       1          1\n",
 		"  errors         2       1          0       1          0\n",
 		"   spawn         1       1          0       0          0\n",
-		"     all         8       4          1       2          1\n",
+		"     all         9       5          1       2          1\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, out.String())
