@@ -22,7 +22,7 @@ func reduceBcast(s *Script, j Job, rank int) {
 func doublingAllreduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
-	if at := p.combinePairs(s, j, rank); at != None {
+	if at := p.combinePairs(s, j, rank); at != NoRank {
 		for far := 1; far < p.ranks; far *= 2 {
 			other := p.rankOf(at ^ far)
 			s.exchange(other, j.wholeData(Out), other, j.wholeData(Tmp))
@@ -54,14 +54,14 @@ func (p powerOfTwoRanks) rankOf(i int) int {
 }
 
 // combinePairs sends the data in Out of ranks that do not take part to their neighbours, which
-// combine it with their own. It returns the number of the rank, or None if it does not take part.
+// combine it with their own. It returns the number of the rank, or NoRank if it does not take part.
 func (p powerOfTwoRanks) combinePairs(s *Script, j Job, rank int) int {
 	switch {
 	case rank >= 2*p.pairCount:
 		return rank - p.pairCount
 	case rank%2 == 0:
 		s.send(rank+1, j.wholeData(Out))
-		return None
+		return NoRank
 	}
 	s.recv(rank-1, j.wholeData(Tmp))
 	s.combine(j.wholeData(Tmp), j.wholeData(Out), true)
@@ -109,7 +109,7 @@ func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
 func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
-	if at := p.combinePairs(s, j, rank); at != None {
+	if at := p.combinePairs(s, j, rank); at != NoRank {
 		few := Job{Ranks: p.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}
 		begin := few.partBegins()
 		combineByHalving(s, p, at, spanOfBlocks(Out, begin), spanOfBlocks(Tmp, begin))
@@ -142,10 +142,10 @@ func multiplyingAllreduce(radix int) schedule {
 		for far := 1; far < power; far *= radix {
 			digit := rank / far % radix
 			for i := radix - 1; i > 0; i-- {
-				s.post(None, Span{}, rank+(mod(digit-i, radix)-digit)*far, into(i-1))
+				s.post(NoRank, Span{}, rank+(mod(digit-i, radix)-digit)*far, into(i-1))
 			}
 			for i := 1; i < radix; i++ {
-				s.post(rank+(mod(digit+i, radix)-digit)*far, j.wholeData(Out), None, Span{})
+				s.post(rank+(mod(digit+i, radix)-digit)*far, j.wholeData(Out), NoRank, Span{})
 			}
 			s.wait()
 			for i := range radix - 1 {

@@ -13,11 +13,11 @@ func postedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
 		from := mod(rank+i, j.Ranks)
-		s.post(None, Span{}, from, j.block(Out, from))
+		s.post(NoRank, Span{}, from, j.block(Out, from))
 	}
 	for i := 1; i < j.Ranks; i++ {
 		to := mod(rank+i, j.Ranks)
-		s.post(to, j.block(In, to), None, Span{})
+		s.post(to, j.block(In, to), NoRank, Span{})
 	}
 	s.wait()
 }
@@ -28,8 +28,8 @@ func rankedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := range j.Ranks {
 		if i != rank {
-			s.post(None, Span{}, i, j.block(Out, i))
-			s.post(i, j.block(In, i), None, Span{})
+			s.post(NoRank, Span{}, i, j.block(Out, i))
+			s.post(i, j.block(In, i), NoRank, Span{})
 		}
 	}
 	s.wait()
@@ -71,11 +71,11 @@ func synchronizedAlltoall(ranks int) schedule {
 			end := min(i+window, j.Ranks)
 			for k := i; k < end; k++ {
 				from := mod(rank+k, j.Ranks)
-				s.post(None, Span{}, from, j.block(Out, from))
+				s.post(NoRank, Span{}, from, j.block(Out, from))
 			}
 			for k := i; k < end; k++ {
 				to := mod(rank-k, j.Ranks)
-				s.post(to, j.block(In, to), None, Span{})
+				s.post(to, j.block(In, to), NoRank, Span{})
 			}
 			s.wait()
 		}

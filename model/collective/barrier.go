@@ -64,8 +64,8 @@ func radixDisseminationBarrier(radix int) schedule {
 	return func(s *Script, j Job, rank int) {
 		for far := 1; far < j.Ranks; far *= radix {
 			for i := 1; i < radix && i*far < j.Ranks; i++ {
-				s.post(None, Span{}, mod(rank-i*far, j.Ranks), Span{})
-				s.post(mod(rank+i*far, j.Ranks), Span{}, None, Span{})
+				s.post(NoRank, Span{}, mod(rank-i*far, j.Ranks), Span{})
+				s.post(mod(rank+i*far, j.Ranks), Span{}, NoRank, Span{})
 			}
 			s.wait()
 		}

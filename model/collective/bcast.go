@@ -54,7 +54,7 @@ func postedBcast(s *Script, j Job, rank int) {
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
-		s.post(mod(j.Root+i, j.Ranks), j.wholeData(Out), None, Span{})
+		s.post(mod(j.Root+i, j.Ranks), j.wholeData(Out), NoRank, Span{})
 	}
 	s.wait()
 }
@@ -75,7 +75,7 @@ func binomialPostedBcast(s *Script, j Job, rank int) {
 		return
 	}
 	for ; at+mask < j.Ranks; mask <<= 1 {
-		s.post(mod(j.Root+at+mask, j.Ranks), j.wholeData(Out), None, Span{})
+		s.post(mod(j.Root+at+mask, j.Ranks), j.wholeData(Out), NoRank, Span{})
 	}
 	s.wait()
 }

@@ -83,8 +83,8 @@ type Span struct {
 	Bytes  int
 }
 
-// None, in place of a rank, says that there is nothing to send or to receive.
-const None = -1
+// NoRank, in place of a rank, says that there is nothing to send or to receive.
+const NoRank = -1
 
 // Step is one step of a rank. A step that both sends and receives does so at the same time, so that
 // ranks can exchange data. A step that does neither is local. A posted transfer is only started;
@@ -92,7 +92,7 @@ const None = -1
 type Step struct {
 	Kind       Kind
 	IsPosted   bool
-	To, From   int // ranks, or None
+	To, From   int // ranks, or NoRank
 	Send, Recv Span
 }
 
@@ -232,12 +232,12 @@ type Script struct {
 func (s *Script) passStep() { s.stopped = s.stopped || !s.Performer.ExecuteStep(&s.step) }
 
 func (s *Script) send(to int, what Span) {
-	s.step = Step{To: to, From: None, Send: what}
+	s.step = Step{To: to, From: NoRank, Send: what}
 	s.passStep()
 }
 
 func (s *Script) recv(from int, into Span) {
-	s.step = Step{To: None, From: from, Recv: into}
+	s.step = Step{To: NoRank, From: from, Recv: into}
 	s.passStep()
 }
 
@@ -253,14 +253,14 @@ func (s *Script) post(to int, what Span, from int, into Span) {
 }
 
 func (s *Script) wait() {
-	s.step = Step{Kind: Wait, To: None, From: None}
+	s.step = Step{Kind: Wait, To: NoRank, From: NoRank}
 	s.passStep()
 }
 
 // addLocalStep adds a local step unless it has no bytes.
 func (s *Script) addLocalStep(k Kind, what, into Span) {
 	if what.Bytes > 0 {
-		s.step = Step{Kind: k, To: None, From: None, Send: what, Recv: into}
+		s.step = Step{Kind: k, To: NoRank, From: NoRank, Send: what, Recv: into}
 		s.passStep()
 	}
 }

@@ -138,10 +138,10 @@ func (m *machine) try(r int, x *actor) bool {
 	st, ok := x.next()
 	x.step, x.begun, x.end = st, true, !ok
 	if ok {
-		if st.From != None {
+		if st.From != NoRank {
 			x.halves = append(x.halves, &half{false, st.From, st.Recv, st.IsPosted})
 		}
-		if st.To != None {
+		if st.To != NoRank {
 			x.halves = append(x.halves, &half{true, st.To, st.Send, st.IsPosted})
 		}
 		if st.Kind != Transfer && st.Kind != Wait {
@@ -386,7 +386,7 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 		for r := range j.Ranks {
 			for len(steps[r]) > 0 {
 				st := steps[r][0]
-				if !sent[r] && st.To != None {
+				if !sent[r] && st.To != NoRank {
 					copied := map[int]bool{}
 					for k := range know[r] {
 						copied[k] = true
@@ -395,10 +395,10 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 					sent[r], moved = true, true
 				}
 				i := slices.IndexFunc(queues[r], func(m message) bool { return m.from == st.From })
-				if st.From != None && i < 0 {
+				if st.From != NoRank && i < 0 {
 					break
 				}
-				if st.From != None {
+				if st.From != NoRank {
 					for k := range queues[r][i].know {
 						know[r][k] = true
 					}
@@ -423,7 +423,7 @@ func TestLeaders(t *testing.T) {
 			for r := range j.Ranks {
 				for st := range a.Steps(j, r) {
 					for _, other := range []int{st.To, st.From} {
-						if node := j.Nodes.nodeOfRank[r]; other != None && !j.Nodes.AreOnOneNode(r, other) {
+						if node := j.Nodes.nodeOfRank[r]; other != NoRank && !j.Nodes.AreOnOneNode(r, other) {
 							if l, known := leaders[node]; known && l != r {
 								t.Fatalf("%v of %+v: ranks %d and %d of node %d talk to other nodes", a, j, l, r, node)
 							}
@@ -450,7 +450,7 @@ func TestLeadersDouble(t *testing.T) {
 		j := Job{Ranks: len(names), Bytes: 4, Nodes: NewNodes(names)}
 		between := 0
 		for st := range AlgorithmNamed(Allgather, "two-level").Steps(j, 0) {
-			if st.To != None && !j.Nodes.AreOnOneNode(0, st.To) {
+			if st.To != NoRank && !j.Nodes.AreOnOneNode(0, st.To) {
 				between++
 			}
 		}
@@ -509,7 +509,7 @@ func TestAlltoallOrders(t *testing.T) {
 	for name, want := range map[string][]int{"posted": {3, 0, 1}, "ranked": {0, 1, 3}} {
 		var to []int
 		for step := range AlgorithmNamed(Alltoall, name).Steps(Alltoall.StandardJob(4, 64, nil), 2) {
-			if step.Kind == Transfer && step.To != None {
+			if step.Kind == Transfer && step.To != NoRank {
 				to = append(to, step.To)
 			}
 		}
@@ -548,7 +548,7 @@ func withoutPosting(steps iter.Seq[Step]) iter.Seq[Step] {
 			switch {
 			case st.Kind == Wait:
 				todo, posted = append(posted, st), nil
-			case st.IsPosted && st.From != None:
+			case st.IsPosted && st.From != NoRank:
 				todo, posted = nil, append(posted, st)
 			}
 			for _, st := range todo {

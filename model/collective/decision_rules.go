@@ -31,7 +31,7 @@ func (d *Decisions) rulesOf(o Operation) []decisionRule {
 				Rule:     Rule{Operation: o, MaxRanks: max(row.ranksBelow-1, 0), MaxBytes: c.bytesBelow - 1, BytesOfAllRanks: d.operations[o].bytesOfAllRanks, OnlyCommutative: row.commutative, OnlyPowerOfTwo: row.powerOfTwo},
 				minRanks: *next, minBytes: minBytes,
 			}
-			a := d.operations[o].find(c.key)
+			a := d.operations[o].find(c.algorithmKey)
 			rules = append(rules, d.rulesOfForms(r, a, func(p forcedParameter) int { return p.libraryValue })...)
 			minBytes = c.bytesBelow
 		}

@@ -54,8 +54,8 @@ type decisionRow struct {
 
 // sizeChoice is the algorithm for less than a number of bytes.
 type sizeChoice struct {
-	bytesBelow int // 0: no limit
-	key        string
+	bytesBelow   int // 0: no limit
+	algorithmKey string
 }
 
 //go:embed decisions/*.txt
@@ -190,21 +190,21 @@ func (r *decisionReader) row(words []string) error {
 		}
 	}
 	for rest := words[1:]; len(rest) > 0; {
-		c := sizeChoice{key: rest[0]}
-		if rest = rest[1:]; c.key[0] == '<' {
+		c := sizeChoice{algorithmKey: rest[0]}
+		if rest = rest[1:]; c.algorithmKey[0] == '<' {
 			if len(rest) == 0 {
-				return fmt.Errorf("no algorithm follows %s", c.key)
+				return fmt.Errorf("no algorithm follows %s", c.algorithmKey)
 			}
-			if c.bytesBelow, err = below(c.key); err != nil {
+			if c.bytesBelow, err = below(c.algorithmKey); err != nil {
 				return err
 			}
-			c.key, rest = rest[0], rest[1:]
+			c.algorithmKey, rest = rest[0], rest[1:]
 		}
 		if (c.bytesBelow == 0) != (len(rest) == 0) {
 			return fmt.Errorf("only the last algorithm of %v is for any number of bytes", words)
 		}
-		if r.operation.find(c.key) == nil {
-			return fmt.Errorf("no algorithm %s", c.key)
+		if r.operation.find(c.algorithmKey) == nil {
+			return fmt.Errorf("no algorithm %s", c.algorithmKey)
 		}
 		row.choices = append(row.choices, c)
 	}

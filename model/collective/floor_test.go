@@ -73,7 +73,7 @@ func busiest(m Machine, a *Algorithm, j Job, limit int) (unit.Time, bool) {
 	gap := max(m.Gap, 0)
 	for rank := range j.Ranks {
 		for st := range a.Steps(j, rank) {
-			if st.To == None {
+			if st.To == NoRank {
 				continue
 			}
 			x := m.parameters(j.Nodes, rank, st.To)

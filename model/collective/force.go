@@ -185,7 +185,7 @@ func (d *Decisions) ChooseNamedAlgorithm(o Operation, ranks, bytes int, commutes
 		}
 		for _, c := range row.choices {
 			if c.bytesBelow == 0 || bytes < c.bytesBelow {
-				a := d.operations[o].find(c.key)
+				a := d.operations[o].find(c.algorithmKey)
 				return a.key, a.name
 			}
 		}

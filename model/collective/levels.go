@@ -97,7 +97,7 @@ func (l nodeLevels) isInRankOrder() bool {
 type rankGroup struct {
 	*Script
 	ranks  int
-	number int // number of the rank that runs the script, or None if it is not in the group
+	number int // number of the rank that runs the script, or NoRank if it is not in the group
 }
 
 // nodeGroup returns the group of a rank's node.
@@ -111,7 +111,7 @@ func (l nodeLevels) nodeGroup(s *Script, rank int) rankGroup {
 // leaderGroup returns the group of leaders.
 func (l nodeLevels) leaderGroup(s *Script, rank int) rankGroup {
 	node := int(l.Nodes.nodeOfRank[rank])
-	at := None
+	at := NoRank
 	if l.rankOf(node, 0) == rank {
 		at = l.numberOf(node)
 	}
@@ -127,7 +127,7 @@ func (j Job) nodeAndLeaderLevels(s *Script, rank int) (inside, between rankGroup
 // addSteps adds the steps of a schedule for the group, with number 0 as the root. It does nothing
 // if the rank is not in the group.
 func (l rankGroup) addSteps(j Job, how schedule) {
-	if l.number != None {
+	if l.number != NoRank {
 		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}, l.number)
 	}
 }
@@ -135,10 +135,10 @@ func (l rankGroup) addSteps(j Job, how schedule) {
 // withNumbers returns a script whose steps refer to numbers, which rank converts to ranks.
 func (s *Script) withNumbers(rank func(number int) int) *Script {
 	return s.withChangedSteps(func(st *Step) bool {
-		if st.To != None {
+		if st.To != NoRank {
 			st.To = rank(st.To)
 		}
-		if st.From != None {
+		if st.From != NoRank {
 			st.From = rank(st.From)
 		}
 		return true

@@ -94,7 +94,7 @@ func timingOf(x *model.Parameters, k int, posted bool) messageTiming {
 // receiveEnd returns the end of a receive that may start now, if the interfaces are free. A
 // rendezvous proceeds while the rank waits for its own send of the same step.
 func (m *message) receiveEnd(now unit.Time, st *transfer) unit.Time {
-	exchange := st.to != None
+	exchange := st.to != NoRank
 	switch {
 	case exchange && m.rendezvous:
 		return max(now, m.arrivalTime+m.receive)

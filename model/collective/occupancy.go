@@ -65,21 +65,21 @@ type componentUse struct {
 	time, contention unit.Time
 }
 
-// destinationUses has what the last message of a rank occupies. The next often goes the same way.
-type destinationUses struct {
-	to, bytes int
-	uses      []componentUse
-	isKnown   bool
+// lastMessageUses has what the last message of a rank occupies. The next often goes the same way.
+type lastMessageUses struct {
+	destination, bytes int
+	uses               []componentUse
+	isKnown            bool
 }
 
 // usesOf returns what a message of a rank occupies, until the rank's next message.
 func (x *simulation) usesOf(c *rankClock, to, bytes int) []componentUse {
 	d := &c.occupied
-	if d.isKnown && d.to == to && d.bytes == bytes {
+	if d.isKnown && d.destination == to && d.bytes == bytes {
 		return d.uses
 	}
 	x.occupations = x.SharedOccupations(x.occupations[:0], c.rank, to, bytes)
-	*d = destinationUses{to, bytes, d.uses[:0], true}
+	*d = lastMessageUses{to, bytes, d.uses[:0], true}
 	for i := range x.occupations {
 		o := &x.occupations[i]
 		d.uses = append(d.uses, componentUse{x.occupied.number(&o.Component), o.AtReceiver, o.Time, o.Contention})

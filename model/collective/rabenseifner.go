@@ -2,7 +2,7 @@ package collective
 
 // pairing reduces the number of ranks to a power of two: the first 2·pairCount ranks combine their
 // data in pairs, and one rank of each pair continues. reduceRanks returns the number of the rank,
-// or None if it does not take part.
+// or NoRank if it does not take part.
 type pairing struct {
 	reduceRanks  func(p powerOfTwoRanks, s *Script, j Job, rank int) int
 	rankOf       func(p powerOfTwoRanks, number int) int // the rank with a number
@@ -27,7 +27,7 @@ func (p powerOfTwoRanks) combineSplitPairs(s *Script, j Job, rank int) int {
 		s.exchange(rank-1, low(Out), rank-1, high(Tmp))
 		s.combine(high(Tmp), high(Out), true)
 		s.send(rank-1, high(Out))
-		return None
+		return NoRank
 	}
 	s.exchange(rank+1, high(Out), rank+1, low(Tmp))
 	s.combine(low(Tmp), low(Out), false)
@@ -93,7 +93,7 @@ func (w partRange) span(of func(from, to int) Span) Span { return of(w.first, w.
 func (by *pairing) allreduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
-	if at := by.reduceRanks(p, s, j, rank); at != None {
+	if at := by.reduceRanks(p, s, j, rank); at != NoRank {
 		few := Job{Ranks: p.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}
 		part := spanOfBlocks(Out, few.partBegins())
 		of := func(number int) int { return by.rankOf(p, number) }
@@ -116,7 +116,7 @@ func (by *pairing) reduce(s *Script, j Job, rank int) {
 	if j.Root < 2*p.pairCount {
 		root = j.Root / 2
 	}
-	if at := by.reduceRanks(p, s, j, rank); at != None {
+	if at := by.reduceRanks(p, s, j, rank); at != NoRank {
 		few := Job{Ranks: p.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}
 		part := spanOfBlocks(Out, few.partBegins())
 		of := func(number int) int { return by.rankOf(p, number) }

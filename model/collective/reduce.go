@@ -176,7 +176,7 @@ func linearScan(s *Script, j Job, rank int) {
 func doublingScan(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	for far := 1; far < j.Ranks; far *= 2 {
-		to, from := None, None
+		to, from := NoRank, NoRank
 		var what, into Span
 		if rank+far < j.Ranks {
 			to, what = rank+far, j.wholeData(Out)
@@ -184,10 +184,10 @@ func doublingScan(s *Script, j Job, rank int) {
 		if rank-far >= 0 {
 			from, into = rank-far, j.wholeData(Tmp)
 		}
-		if to != None || from != None {
+		if to != NoRank || from != NoRank {
 			s.exchange(to, what, from, into)
 		}
-		if from != None {
+		if from != NoRank {
 			s.combine(j.wholeData(Tmp), j.wholeData(Out), true)
 		}
 	}

@@ -27,7 +27,7 @@ func postedScatter(s *Script, j Job, rank int) {
 	}
 	for i := 1; i < j.Ranks; i++ {
 		to := mod(j.Root+i, j.Ranks)
-		s.post(to, j.block(In, to), None, Span{})
+		s.post(to, j.block(In, to), NoRank, Span{})
 	}
 	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	s.wait()
@@ -120,7 +120,7 @@ func synchronizedGather(segment int) schedule {
 			into := j.block(Out, from)
 			s.exchange(from, Span{}, from, Span{Out, into.Offset, first})
 			if first < j.Bytes {
-				s.post(None, Span{}, from, Span{Out, into.Offset + first, j.Bytes - first})
+				s.post(NoRank, Span{}, from, Span{Out, into.Offset + first, j.Bytes - first})
 			}
 		}
 		s.wait()

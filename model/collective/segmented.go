@@ -27,8 +27,8 @@ func treeBcast(t tree, segment int) schedule {
 // sendDownTree sends a span down a tree from the parent of a rank to its children.
 func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
 	at := mod(rank-j.Root, j.Ranks)
-	from, leaf := t.parent(at, j.Ranks), t.child(at, j.Ranks, 0) == None
-	if from != None {
+	from, leaf := t.parent(at, j.Ranks), t.child(at, j.Ranks, 0) == NoRank
+	if from != NoRank {
 		from = mod(j.Root+from, j.Ranks)
 		n, part := j.divideSpan(data, segment)
 		s.recv(from, part(0))
@@ -41,15 +41,15 @@ func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
 	}
 	n, part := j.divideSpan(data, segment)
 	for i := range n {
-		if from != None && i+1 < n {
-			s.post(None, Span{}, from, part(i+1))
+		if from != NoRank && i+1 < n {
+			s.post(NoRank, Span{}, from, part(i+1))
 		}
 		for c := 0; ; c++ {
 			child := t.child(at, j.Ranks, c)
-			if child == None {
+			if child == NoRank {
 				break
 			}
-			s.post(mod(j.Root+child, j.Ranks), part(i), None, Span{})
+			s.post(mod(j.Root+child, j.Ranks), part(i), NoRank, Span{})
 		}
 		s.wait()
 	}
@@ -86,9 +86,9 @@ func splitBinaryBcast(segment int) schedule {
 		n, first := j.divideSpan(halves[0], length)
 		m, second := j.divideSpan(halves[1], length)
 		for i := range n {
-			s.post(mod(rank+1, j.Ranks), first(i), None, Span{})
+			s.post(mod(rank+1, j.Ranks), first(i), NoRank, Span{})
 			if i < m {
-				s.post(mod(rank+2, j.Ranks), second(i), None, Span{})
+				s.post(mod(rank+2, j.Ranks), second(i), NoRank, Span{})
 			}
 			s.wait()
 		}
@@ -128,14 +128,14 @@ func inOrderReduce(segment int) schedule {
 func combineUpTree(s *Script, j Job, t tree, rank, segment int) {
 	at := mod(rank-j.Root, j.Ranks)
 	to, last := t.parent(at, j.Ranks), childCount(t, at, j.Ranks)-1
-	if to != None {
+	if to != NoRank {
 		to = mod(j.Root+to, j.Ranks)
 	}
 	n, own := j.divideSpan(j.wholeData(In), segment)
 	_, result := j.divideSpan(j.wholeData(Out), segment)
 	if last < 0 {
 		for i := range n {
-			if to == None {
+			if to == NoRank {
 				s.addLocalStep(Copy, own(i), result(i))
 			} else {
 				s.send(to, own(i))
@@ -158,14 +158,14 @@ func combineUpTree(s *Script, j Job, t tree, rank, segment int) {
 				nextSegment, next = i+1, last
 			}
 			if nextSegment < n {
-				s.post(None, Span{}, from(next), into(nextSegment, next))
+				s.post(NoRank, Span{}, from(next), into(nextSegment, next))
 			}
 			if child == last {
 				s.combine(own(i), result(i), false)
 			} else {
 				s.combine(into(i, child), result(i), true)
 			}
-			if child == 0 && to != None {
+			if child == 0 && to != NoRank {
 				s.send(to, result(i))
 			}
 			if nextSegment < n {

@@ -2,28 +2,28 @@ package collective
 
 // tree defines the edges along which ranks send, by their numbers from the root.
 type tree interface {
-	parent(at, ranks int) int // None for the root
+	parent(at, ranks int) int // NoRank for the root
 
-	// child returns child i of a rank, or None. A broadcast sends to child 0 first, and a reduction
-	// receives from it last.
+	// child returns child i of a rank, or NoRank. A broadcast sends to child 0 first, and a
+	// reduction receives from it last.
 	child(at, ranks, i int) int
 }
 
 // childCount returns the number of children of a rank.
 func childCount(t tree, at, ranks int) int {
 	n := 0
-	for t.child(at, ranks, n) != None {
+	for t.child(at, ranks, n) != NoRank {
 		n++
 	}
 	return n
 }
 
-// rankOrNone returns a number if the rank exists, and otherwise None.
+// rankOrNone returns a number if the rank exists, and otherwise NoRank.
 func rankOrNone(ranks, number int) int {
 	if number < ranks {
 		return number
 	}
-	return None
+	return NoRank
 }
 
 // knomialTree is a k-nomial tree whose value is the radix. For each zero digit below the lowest
@@ -33,7 +33,7 @@ type knomialTree int
 
 func (t knomialTree) parent(at, _ int) int {
 	if at == 0 {
-		return None
+		return NoRank
 	}
 	step := int(t)
 	for at%step == 0 {
@@ -55,7 +55,7 @@ func (t knomialTree) child(at, ranks, i int) int {
 		}
 		i -= here
 	}
-	return None
+	return NoRank
 }
 
 // highBitTree is a binomial tree in which the parent of a rank is the rank without its highest bit.
@@ -64,7 +64,7 @@ type highBitTree struct{}
 
 func (highBitTree) parent(at, _ int) int {
 	if at == 0 {
-		return None
+		return NoRank
 	}
 	return at - highBit(at)
 }
@@ -101,7 +101,7 @@ func (t chainTree) head(ranks, chain int) int {
 func (t chainTree) parent(at, ranks int) int {
 	switch {
 	case at == 0:
-		return None
+		return NoRank
 	case at == t.head(ranks, t.chain(ranks, at)):
 		return 0
 	}
@@ -123,7 +123,7 @@ func (t chainTree) child(at, ranks, i int) int {
 	case at == 0 && i < n:
 		return rankOrNone(ranks, t.head(ranks, i))
 	case at == 0 || i > 0 || at+1 >= ranks || t.chain(ranks, at+1) != t.chain(ranks, at):
-		return None
+		return NoRank
 	}
 	return at + 1
 }
@@ -135,7 +135,7 @@ type binaryTree struct{}
 
 func (binaryTree) parent(at, _ int) int {
 	if at == 0 {
-		return None
+		return NoRank
 	}
 	above := highBit(at+1) / 2 // ranks on the level above
 	return above - 1 + (at+1)%above
@@ -143,7 +143,7 @@ func (binaryTree) parent(at, _ int) int {
 
 func (binaryTree) child(at, ranks, i int) int {
 	if i > 1 {
-		return None
+		return NoRank
 	}
 	return rankOrNone(ranks, at+(i+1)*highBit(at+1))
 }
@@ -167,12 +167,12 @@ func (inOrderTree) child(at, ranks, i int) int {
 	case i == 0 && size == 2, i == 1 && size > 2:
 		return at - 1
 	}
-	return None
+	return NoRank
 }
 
 // subtreeOf returns the parent of a rank, and the first rank and the size of its subtree.
 func (inOrderTree) subtreeOf(at, ranks int) (parent, first, size int) {
-	parent, size = None, ranks
+	parent, size = NoRank, ranks
 	for root := ranks - 1; at != root; {
 		parent = root
 		low := size / 2

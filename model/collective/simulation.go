@@ -47,7 +47,7 @@ type rankClock struct {
 	now                 unit.Time
 	outFreeAt, inFreeAt unit.Time // end of the occupation of its outgoing and incoming interfaces
 	outgoing            *message  // message of the current step, until it is sent
-	occupied            destinationUses
+	occupied            lastMessageUses
 	inbox               inbox          // messages that have arrived or will, in order
 	receivedEarly       map[int32]int  // number of messages, by sender, that were received before their step
 	blockingSends       openRendezvous // of the current step
@@ -66,11 +66,11 @@ type openRendezvous struct {
 // startNextStep starts the next step of a rank, after the local work that comes before it.
 func (x *simulation) startNextStep(c *rankClock) {
 	st := c.steps.next()
-	if c.now += st.workBefore; st.isEnd {
+	if c.now += st.workBefore; st.isScheduleEnd {
 		c.ended = true
 		return
 	}
-	c.step, c.outgoing, c.received = *st, x.newMessage(c, st), st.from == None
+	c.step, c.outgoing, c.received = *st, x.newMessage(c, st), st.from == NoRank
 	x.scheduleRank(c)
 }
 
@@ -124,7 +124,7 @@ func (x *simulation) executeTurn(c *rankClock, at unit.Time) {
 
 // newMessage returns the message that a step sends, or nil.
 func (x *simulation) newMessage(c *rankClock, st *transfer) *message {
-	if st.isWait || st.to == None {
+	if st.isWait || st.to == NoRank {
 		return nil
 	}
 	to := int(st.to)

@@ -9,12 +9,12 @@ import (
 // transfer is a step that sends or receives, a wait, or the end of a schedule. A posted send is
 // executed at once. Posted receives are executed one after another at the Wait.
 type transfer struct {
-	workBefore unit.Time // local steps since the previous transfer
-	bytes      int       // sent
-	to, from   int32     // ranks, or None
-	isPosted   bool
-	isWait     bool
-	isEnd      bool
+	workBefore    unit.Time // local steps since the previous transfer
+	bytes         int       // sent
+	to, from      int32     // ranks, or NoRank
+	isPosted      bool
+	isWait        bool
+	isScheduleEnd bool
 }
 
 // maxBatch is the number of transfers of a rank that are computed together, since a switch between
@@ -33,7 +33,7 @@ func (s *transferSource) start(m *Machine, a *Algorithm, j Job, rank int) (stop 
 	s.resume, stop = iter.Pull(func(yield func([]transfer) bool) {
 		w := transferWriter{machine: m, yield: yield}
 		a.RunSchedule(j, rank, &Script{Performer: &w})
-		w.add(transfer{isEnd: true, to: None, from: None})
+		w.add(transfer{isScheduleEnd: true, to: NoRank, from: NoRank})
 		if !w.stopped {
 			yield(w.batch)
 		}
@@ -66,7 +66,7 @@ func (w *transferWriter) ExecuteStep(st *Step) bool {
 	switch st.Kind {
 	case Transfer, Wait:
 		t := transfer{bytes: st.Send.Bytes, to: int32(st.To), from: int32(st.From), isPosted: st.IsPosted, isWait: st.Kind == Wait}
-		if t.isPosted && t.from != None {
+		if t.isPosted && t.from != NoRank {
 			w.posted = append(w.posted, t)
 			break
 		}
@@ -117,7 +117,7 @@ type stepCounter struct{ messages, localSteps, limit int }
 // ExecuteStep implements Performer.
 func (c *stepCounter) ExecuteStep(st *Step) bool {
 	switch {
-	case st.To != None:
+	case st.To != NoRank:
 		c.messages++
 	case st.Kind == Copy || st.Kind == CombineLeft || st.Kind == CombineRight:
 		c.localSteps++

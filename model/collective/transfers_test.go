@@ -36,11 +36,11 @@ func TestTransfersAreTheStepsOfTheSchedule(t *testing.T) {
 					}
 					x := source.next()
 					work += x.workBefore
-					if x.isEnd || int(x.to) != st.To || int(x.from) != st.From || x.bytes != st.Send.Bytes || x.isPosted != st.IsPosted || x.isWait != (st.Kind == Wait) || work != want {
+					if x.isScheduleEnd || int(x.to) != st.To || int(x.from) != st.From || x.bytes != st.Send.Bytes || x.isPosted != st.IsPosted || x.isWait != (st.Kind == Wait) || work != want {
 						t.Fatalf("%v of %d ranks, rank %d: %+v after work of %v, want %+v after %v", a, ranks, rank, x, work, st, want)
 					}
 				}
-				if x := source.next(); !x.isEnd || work+x.workBefore != want {
+				if x := source.next(); !x.isScheduleEnd || work+x.workBefore != want {
 					t.Errorf("%v of %d ranks, rank %d: %+v after the last step", a, ranks, rank, x)
 				}
 				stop()

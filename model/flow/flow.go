@@ -295,7 +295,7 @@ func (d *demands) costOf(a *collective.Algorithm, job collective.Job, ranks []in
 	counts := map[edge]int{}
 	for i := range ranks {
 		for st := range a.Steps(job, i) {
-			if st.Kind != collective.Transfer || st.To == collective.None {
+			if st.Kind != collective.Transfer || st.To == collective.NoRank {
 				continue
 			}
 			counts[edge{i, st.To, st.Send.Bytes}]++

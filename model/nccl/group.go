@@ -49,23 +49,23 @@ func (c *Communicator) GroupTime(messages []Message) unit.Time {
 		}
 	}
 	if len(peers) == 0 {
-		return g.base
+		return g.baseLatency
 	}
-	rounds := unit.Time(divideUp(slices.Max(slices.Collect(maps.Values(peers))), g.concurrent))
-	latency := g.near
+	rounds := unit.Time(divideUp(slices.Max(slices.Collect(maps.Values(peers))), g.concurrentPeers))
+	latency := g.nearHopLatency
 	if hasFar {
-		latency = g.far
+		latency = g.farHopLatency
 	}
-	return g.base + rounds*latency + slices.Max(slices.Collect(maps.Values(busy)))
+	return g.baseLatency + rounds*latency + slices.Max(slices.Collect(maps.Values(busy)))
 }
 
 // group is what messages of a group take.
 type group struct {
 	*Communicator
-	protocol        Protocol
-	base, near, far unit.Time
-	parts           int // channels of a message
-	concurrent      int // peers of a rank at the same time
+	protocol                                   Protocol
+	baseLatency, nearHopLatency, farHopLatency unit.Time
+	channelsPerMessage                         int
+	concurrentPeers                            int // of a rank
 }
 
 // groupProtocol is that of messages up to a length.
@@ -78,10 +78,10 @@ func (c *Communicator) groupProtocol(longest int) Protocol {
 
 func (c *Communicator) newGroup(longest int, p Protocol) *group {
 	g := &group{Communicator: c, protocol: p}
-	g.base = c.callLatency(Method{Peers, g.protocol})
-	g.near, g.far = c.hopLatencies(Method{Peers, g.protocol})
-	g.parts = max(1, min(longest/minMessagePart, c.PeerChannels/max(1, c.perNode()-1)))
-	g.concurrent = c.PeerChannels * peersOfBatch / g.parts
+	g.baseLatency = c.callLatency(Method{Peers, g.protocol})
+	g.nearHopLatency, g.farHopLatency = c.hopLatencies(Method{Peers, g.protocol})
+	g.channelsPerMessage = max(1, min(longest/minMessagePart, c.PeerChannels/max(1, c.perNode()-1)))
+	g.concurrentPeers = c.PeerChannels * peersOfBatch / g.channelsPerMessage
 	return g
 }
 
@@ -115,7 +115,7 @@ func (g *group) loads(m Message, isFar bool) []load {
 	if g.protocol == LL {
 		block = block / 2
 	}
-	all := []load{{part{"blocks", m.From, m.To}, block * unit.Rate(g.parts)}}
+	all := []load{{part{"blocks", m.From, m.To}, block * unit.Rate(g.channelsPerMessage)}}
 	if !g.HasSwitch {
 		return append(all, load{part{"links", m.From, m.To}, g.NVLink / unit.Rate(g.GPUs-1) * wire})
 	}
@@ -133,9 +133,9 @@ func (c *Communicator) exchangeTime(call Call, m Method) unit.Time {
 			busy[l.part] += l.rate.Time(block)
 		}
 	}
-	latency := g.near
+	latency := g.nearHopLatency
 	if c.Nodes > 1 {
-		latency = g.far
+		latency = g.farHopLatency
 	}
-	return g.base + unit.Time(divideUp(c.Ranks-1, g.concurrent))*latency + slices.Max(slices.Collect(maps.Values(busy)))
+	return g.baseLatency + unit.Time(divideUp(c.Ranks-1, g.concurrentPeers))*latency + slices.Max(slices.Collect(maps.Values(busy)))
 }

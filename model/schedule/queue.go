@@ -16,7 +16,7 @@ type eventList struct {
 	byTime            []event                          // in place of that, if timeOnly: a heap
 	orderedByTimeOnly bool                             // events of one time come in another order, see pushByTime
 
-	latest    uint64 // events after this time are dropped
+	timeLimit uint64 // events after this time are dropped
 	firstLate *event // the first that was
 }
 
@@ -24,7 +24,7 @@ func (q *eventList) empty() bool { return len(q.byTime) == 0 && q.ordered.IsEmpt
 
 // push adds an event.
 func (q *eventList) push(e event) {
-	if e.at > q.latest {
+	if e.at > q.timeLimit {
 		q.dropLate(e)
 		return
 	}

@@ -81,7 +81,7 @@ func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int
 	if o.Dialect == LogGOPSim {
 		r.gapPerByte.integer, r.overheadPerByte.integer = r.gapPerByte.integer*parts+r.extraGapPerByte, r.overheadPerByte.integer*parts+r.extraOverheadPerByte
 	}
-	r.latest = math.MaxUint64 // it is in parts, and takes as long as before
+	r.timeLimit = math.MaxUint64 // it is in parts, and takes as long as before
 	r.runEvents()
 	if r.pendingOps > 0 {
 		return 0, r.blockedError()

@@ -189,11 +189,11 @@ func (r *run) checkTimeBound() error {
 			break
 		}
 	}
-	r.latest = math.MaxUint64
+	r.timeLimit = math.MaxUint64
 	if sum <= longest/2 && r.Noise == nil {
 		return nil
 	}
-	r.latest = longest
+	r.timeLimit = longest
 	perRank := make([]uint64, r.CountRanks())
 	for i := range r.ops {
 		o := &r.ops[i]
@@ -295,7 +295,7 @@ func (r *run) timeError() error {
 		return late(r.firstLate.what>>3, "its time is")
 	}
 	for cpu, t := range r.cpuFree {
-		if t <= r.latest {
+		if t <= r.timeLimit {
 			continue
 		}
 		if r.pathLog != nil {

@@ -123,8 +123,8 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 // Rails returns how many planes a graph of rails has.
 func (g *Graph) Rails() int { return max(1, g.parameters.rails) }
 
-// topLevel returns the first level above both hosts of a plane.
-func (t *fatTree) topLevel(from, to int) int {
+// lowestCommonLevel returns the first level above both hosts of a plane.
+func (t *fatTree) lowestCommonLevel(from, to int) int {
 	n := 1
 	for from, to = from/t.arity, to/t.arity; from != to; n++ {
 		from, to = from/t.arity, to/t.arity

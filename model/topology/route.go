@@ -20,7 +20,7 @@ func (g *Graph) RouteBetween(from, to int) Route {
 	}
 	r := Route{Destination: int32(to), at: int32(from), via: -1}
 	if g.parameters.arity > 0 {
-		r.top = int8(g.parameters.topLevel(from/g.parameters.rails, to/g.parameters.rails))
+		r.top = int8(g.parameters.lowestCommonLevel(from/g.parameters.rails, to/g.parameters.rails))
 	}
 	if g.usesHash() {
 		r.hash = uint32(hash64(g.Seed ^ hash64(uint64(from)<<32|uint64(to))))

@@ -88,9 +88,9 @@ func (r *rank) allgatherBy(k *mpi.CollectiveCall, way AllgatherMethod, in, out [
 		for from := 1; from < c.Size(); from++ {
 			switch c.Rank() {
 			case 0:
-				k.Sendrecv(collective.None, nil, from, part(from))
+				k.Sendrecv(collective.NoRank, nil, from, part(from))
 			case from:
-				k.Sendrecv(0, in, collective.None, nil)
+				k.Sendrecv(0, in, collective.NoRank, nil)
 			}
 		}
 		k.Bcast(binomialBcast, 0, out[:n*c.Size()])
@@ -231,7 +231,7 @@ func (r *rank) exchangeByPhases(k *mpi.CollectiveCall, s *phases.Schedule, in, o
 			exchangeShortMessages(k, phase, in, out)
 			continue
 		}
-		to, from := collective.None, collective.None
+		to, from := collective.NoRank, collective.NoRank
 		for _, m := range phase {
 			if m.Src == me {
 				to = m.Dst
@@ -240,14 +240,14 @@ func (r *rank) exchangeByPhases(k *mpi.CollectiveCall, s *phases.Schedule, in, o
 				from = m.Src
 			}
 		}
-		if to == collective.None && from == collective.None {
+		if to == collective.NoRank && from == collective.NoRank {
 			continue
 		}
 		var data, into []byte
-		if to != collective.None {
+		if to != collective.NoRank {
 			data = in[to]
 		}
-		if from != collective.None {
+		if from != collective.NoRank {
 			into = out[from]
 		}
 		k.Sendrecv(to, data, from, into)

@@ -121,7 +121,7 @@ func (r *rank) barrierWithData(k *mpi.CollectiveCall, b []byte) {
 func (r *rank) binomialBarrier(k *mpi.CollectiveCall, members []int, each unit.Time, b []byte) {
 	at, n := slices.Index(members, k.Comm().Rank()), len(members)
 	receive := func(from int, b []byte) {
-		k.Sendrecv(collective.None, nil, members[from], b)
+		k.Sendrecv(collective.NoRank, nil, members[from], b)
 		k.Port().Delay(each)
 	}
 	theirs := r.workBuffer(len(b))
@@ -135,12 +135,12 @@ func (r *rank) binomialBarrier(k *mpi.CollectiveCall, members []int, each unit.T
 		}
 	}
 	if at != 0 {
-		k.Sendrecv(members[at^mask], b, collective.None, nil)
+		k.Sendrecv(members[at^mask], b, collective.NoRank, nil)
 		receive(at^mask, b)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := at | mask; child < n {
-			k.Sendrecv(members[child], b, collective.None, nil)
+			k.Sendrecv(members[child], b, collective.NoRank, nil)
 		}
 	}
 }

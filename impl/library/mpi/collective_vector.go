@@ -21,7 +21,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	r := c.newCollectiveOperation(collective.Gather, root, send.Type)
 	mine := c.flatData(send, true)
 	if c.rank != root {
-		r.sendAndReceive(root, mine, collective.None, nil)
+		r.sendAndReceive(root, mine, collective.NoRank, nil)
 		return
 	}
 	c.checkRecvParts(&send, &recv, counts, offsets)
@@ -31,7 +31,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 		if i == root {
 			r.copyOwnPart(data, mine)
 		} else {
-			r.sendAndReceive(collective.None, nil, i, data)
+			r.sendAndReceive(collective.NoRank, nil, i, data)
 		}
 		c.scatterFlat(&part, data)
 	}
@@ -49,7 +49,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 	r := c.newCollectiveOperation(collective.Scatter, root, recv.Type)
 	data := c.flatData(recv, false)
 	if c.rank != root {
-		r.sendAndReceive(collective.None, nil, root, data)
+		r.sendAndReceive(collective.NoRank, nil, root, data)
 		r.raiseError()
 		c.scatterFlat(&recv, data)
 		return
@@ -64,7 +64,7 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 			r.copyOwnPart(data, part)
 			c.scatterFlat(&recv, data)
 		} else {
-			r.sendAndReceive(i, part, collective.None, nil)
+			r.sendAndReceive(i, part, collective.NoRank, nil)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (k *CollectiveCall) JobRank(rank int) int { return k.operation.jobRank(rank
 func (k *CollectiveCall) Port() device.Port { return k.operation.engine.Port() }
 
 // Sendrecv sends to one rank and receives from another at the same time. Either may be
-// collective.None. The received message has the length of in.
+// collective.NoRank. The received message has the length of in.
 func (k *CollectiveCall) Sendrecv(to int, out []byte, from int, in []byte) {
 	k.operation.sendAndReceive(to, out, from, in)
 }

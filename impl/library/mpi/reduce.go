@@ -49,10 +49,10 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	r.runAlgorithm(r.chooseAlgorithm(&j), &j, in, own)
 	to, from := c.rank+1, c.rank-1
 	if to == c.size {
-		to, own = collective.None, nil
+		to, own = collective.NoRank, nil
 	}
 	if from < 0 {
-		from, out = collective.None, nil
+		from, out = collective.NoRank, nil
 	}
 	if c.size > 1 {
 		r.sendAndReceive(to, own, from, out)

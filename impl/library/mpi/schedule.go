@@ -165,7 +165,7 @@ type postedTransfer struct {
 
 // postTransfer starts the send or the receive of a step.
 func (r *collectiveOperation) postTransfer(st *collective.Step) {
-	if st.From == collective.None {
+	if st.From == collective.NoRank {
 		r.startSend(st.To, r.spanBytes(st.Send))
 	} else {
 		r.startRecv(st.From, r.spanBytes(st.Recv))
@@ -174,12 +174,12 @@ func (r *collectiveOperation) postTransfer(st *collective.Step) {
 
 // startSend starts to send b to a rank.
 func (r *collectiveOperation) startSend(to int, b []byte) {
-	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: to, From: collective.None},
+	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: to, From: collective.NoRank},
 		Op: r.engine.Isend(model.StandardMode, b, r.signature, r.jobRank(to), r.context+1, r.tag)})
 }
 
 func (r *collectiveOperation) startRecv(from int, b []byte) {
-	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Bytes: len(b)}},
+	r.postedTransfers = append(r.postedTransfers, postedTransfer{step: collective.Step{To: collective.NoRank, From: from, Recv: collective.Span{Bytes: len(b)}},
 		Op: r.engine.Irecv(b, r.signature, r.jobRank(from), r.context+1, AnyTag)})
 }
 
@@ -189,12 +189,12 @@ func (r *collectiveOperation) waitPosted() {
 		x := &r.postedTransfers[i]
 		r.engine.Wait(x.Op)
 		var got engine.Status
-		if x.step.From != collective.None {
+		if x.step.From != collective.NoRank {
 			got, _ = x.Received()
 			got.Err = r.engine.ReceiveError(x.Op)
 		}
 		r.engine.Release(x.Op)
-		if x.step.From != collective.None {
+		if x.step.From != collective.NoRank {
 			r.checkMessage(&x.step, got)
 		}
 	}
@@ -205,9 +205,9 @@ func (r *collectiveOperation) waitPosted() {
 // transfer executes a step that sends, receives, or does both at the same time.
 func (r *collectiveOperation) transfer(st *collective.Step) {
 	switch {
-	case st.From == collective.None:
+	case st.From == collective.NoRank:
 		r.engine.Send(model.StandardMode, r.spanBytes(st.Send), r.signature, r.jobRank(st.To), r.context+1, r.tag)
-	case st.To == collective.None:
+	case st.To == collective.NoRank:
 		r.checkMessage(st, r.engine.Recv(r.spanBytes(st.Recv), r.signature, r.jobRank(st.From), r.context+1, AnyTag))
 	default:
 		in := r.engine.Irecv(r.spanBytes(st.Recv), r.signature, r.jobRank(st.From), r.context+1, AnyTag)

@@ -143,7 +143,7 @@ func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 // schedule.
 func sendsOfSchedule(a *collective.Algorithm, j collective.Job, rank int) (all []string) {
 	for st := range a.Steps(j, rank) {
-		if st.To != collective.None {
+		if st.To != collective.NoRank {
 			all = append(all, fmt.Sprintf("%d to %d", st.Send.Bytes, st.To))
 		}
 	}

@@ -87,10 +87,10 @@ func (b *StepBuilder) AddCollective(a *collective.Algorithm, j collective.Job, r
 	for st := range a.Steps(j, rank) {
 		switch st.Kind {
 		case collective.Transfer:
-			if st.From != collective.None {
+			if st.From != collective.NoRank {
 				b.recv(member(st.From), st.Recv.Bytes)
 			}
-			if st.To != collective.None {
+			if st.To != collective.NoRank {
 				b.send(member(st.To), st.Send.Bytes)
 			}
 			if !st.IsPosted {
