@@ -39,14 +39,16 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		x.Transit.Step = getRequested
 		t += latency
 	}
-	p.Kernel.Schedule(t, (*accessStep)(x), 0)
+	p.Kernel.Schedule(t, (*accessStepEvent)(x), 0)
 }
 
-// accessStep is an access as the event handler of its next step.
-type accessStep core.RemoteAccess
+// accessStepEvent is an access as the event handler of its next step.
+type accessStepEvent core.RemoteAccess
 
 // HandleEvent carries out the step.
-func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
+func (s *accessStepEvent) HandleEvent(uint64) {
+	s.Network.(*network).advanceAccess((*core.RemoteAccess)(s))
+}
 
 func (n *network) advanceAccess(x *core.RemoteAccess) {
 	k := &n.job.Kernel
@@ -63,7 +65,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 	case doorbellRung:
 		x.Transit.Step = requestServed
 		if t := n.reserveSendEngine(n.hostOf(x.Src), x, n.NIC.Message); t > k.Now() {
-			k.Schedule(t, (*accessStep)(x), 0)
+			k.Schedule(t, (*accessStepEvent)(x), 0)
 			return
 		}
 		n.advanceAccess(x)
@@ -96,5 +98,5 @@ func (n *network) moveData(x *core.RemoteAccess) {
 		back += n.Deliver
 	}
 	n.job.Probe.AccessRequestOrConfirmationSent(x, "done", x.Dst, x.Src, k.Now(), k.Now()+back)
-	k.Schedule(k.Now()+back, (*accessStep)(x), 0)
+	k.Schedule(k.Now()+back, (*accessStepEvent)(x), 0)
 }

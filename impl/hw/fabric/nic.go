@@ -115,9 +115,9 @@ func (e *doorbellEvent) HandleEvent(isServed uint64) {
 			return
 		}
 	}
-	x := transfer{packet: pk, from: from, to: n.hostOf(pk.Dst), size: size, isInline: n.NIC.IsInline(size), ready: k.Now()}
-	x.ready += n.readLatency(x.isInline)
-	x.begin, x.made = pk.Transit.NextTime, pk.Transit.NextTime+pk.Transit.Duration
+	x := transfer{packet: pk, from: from, to: n.hostOf(pk.Dst), size: size, isInline: n.NIC.IsInline(size), firstByteReady: k.Now()}
+	x.firstByteReady += n.readLatency(x.isInline)
+	x.prepareBegin, x.prepareEnd = pk.Transit.NextTime, pk.Transit.NextTime+pk.Transit.Duration
 	if n.writeOrders != nil {
 		pk.Transit.Position = n.writeOrderOf(int32(pk.Src)).nextSerial()
 	}
@@ -138,17 +138,17 @@ func (n *network) readyTime(x *transfer, position int) unit.Time {
 func (n *network) dataReadyTime(x *transfer, position int) unit.Time {
 	switch {
 	case x.isStaged:
-		return max(x.ready, n.stagedReadyTime(x, position))
-	case x.made == x.begin:
-		return x.ready
+		return max(x.firstByteReady, n.stagedReadyTime(x, position))
+	case x.prepareEnd == x.prepareBegin:
+		return x.firstByteReady
 	}
 	send := n.NIC.Datagrams.Send
-	first := min(x.made, x.begin+n.DatagramTime(send, min(x.size, n.Chunk)))
-	made := x.made
+	first := min(x.prepareEnd, x.prepareBegin+n.DatagramTime(send, min(x.size, n.Chunk)))
+	made := x.prepareEnd
 	if position < x.size {
-		made = min(made, x.begin+n.DatagramTime(send, position))
+		made = min(made, x.prepareBegin+n.DatagramTime(send, position))
 	}
-	return x.ready + made - first
+	return x.firstByteReady + made - first
 }
 
 // reserveSendEngine returns when an interface starts to send a message. The message delays the next
@@ -225,7 +225,7 @@ func (n *network) startAccessByNIC(p *core.Port, x *core.RemoteAccess) {
 	p.ElapseCharges()
 	x.PolledBy = n
 	x.Transit = core.Transit{Step: doorbellRung}
-	p.Kernel.Schedule(p.Kernel.Now()+n.NIC.Bus.Latency, (*accessStep)(x), 0)
+	p.Kernel.Schedule(p.Kernel.Now()+n.NIC.Bus.Latency, (*accessStepEvent)(x), 0)
 }
 
 // beginAccessByNIC sends the data of a write, or the request of a read.
@@ -235,11 +235,11 @@ func (n *network) beginAccessByNIC(x *core.RemoteAccess) {
 		there := k.Now() + n.latencyBetween(x.Src, x.Dst)
 		n.job.Probe.AccessRequestOrConfirmationSent(x, "get", x.Src, x.Dst, k.Now(), there)
 		x.Transit.Step = getRequested
-		k.Schedule(there, (*accessStep)(x), 0)
+		k.Schedule(there, (*accessStepEvent)(x), 0)
 		return
 	}
-	y := transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data), isInline: n.NIC.IsInline(len(x.Data)), ready: k.Now()}
-	y.ready += n.readLatency(y.isInline)
+	y := transfer{access: x, from: n.hostOf(x.Src), to: n.hostOf(x.Dst), size: len(x.Data), isInline: n.NIC.IsInline(len(x.Data)), firstByteReady: k.Now()}
+	y.firstByteReady += n.readLatency(y.isInline)
 	n.copyToHost(&y, k.Now())
 	x.Transit.Position = 1
 	if n.writeOrders != nil {
@@ -256,7 +256,7 @@ func (n *network) answerGetByNIC(x *core.RemoteAccess, from int32) {
 	for i := range parts {
 		by := int32(n.StripeEnd(int(from), i))
 		t := n.reserveSendEngine(by, x, n.NIC.Message)
-		y := transfer{access: x, from: by, to: n.hostOf(x.Src), size: min(part, len(x.Data)-i*part), ready: t + n.readLatency(false)}
+		y := transfer{access: x, from: by, to: n.hostOf(x.Src), size: min(part, len(x.Data)-i*part), firstByteReady: t + n.readLatency(false)}
 		n.copyToHost(&y, t)
 		n.enqueueTransfer(int32(n.RankCount)+by, y)
 	}

@@ -49,7 +49,7 @@ func (n *network) RegisterData(p *core.Port, b []byte) {
 // that b contains, and removes the least recently used buffers while there are too many.
 func (c *registrationCache) use(b []byte, r *model.Registration) bool {
 	c.uses++
-	at := sort.Search(len(c.buffers), func(i int) bool { return addressOf(c.buffers[i].memory) > addressOf(b) })
+	at := sort.Search(len(c.buffers), func(i int) bool { return bufferAddress(c.buffers[i].memory) > bufferAddress(b) })
 	if at > 0 {
 		if x := &c.buffers[at-1]; isPartOf(b, x.memory) {
 			x.lastUse = c.uses
@@ -59,7 +59,7 @@ func (c *registrationCache) use(b []byte, r *model.Registration) bool {
 	if r.Entries == 0 || r.Bytes > 0 && len(b) > r.Bytes {
 		return false
 	}
-	if at > 0 && addressOf(c.buffers[at-1].memory) == addressOf(b) {
+	if at > 0 && bufferAddress(c.buffers[at-1].memory) == bufferAddress(b) {
 		at-- // contained in b
 	}
 	for at < len(c.buffers) && isPartOf(c.buffers[at].memory, b) {
@@ -84,11 +84,11 @@ func (c *registrationCache) remove(i int) {
 	c.buffers = slices.Delete(c.buffers, i, i+1)
 }
 
-// addressOf returns the start address of a buffer.
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// bufferAddress returns the start address of a buffer.
+func bufferAddress(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // isPartOf reports whether a nonempty buffer is within another.
 func isPartOf(b, whole []byte) bool {
-	from, start := addressOf(b), addressOf(whole)
+	from, start := bufferAddress(b), bufferAddress(whole)
 	return from >= start && from-start+uintptr(len(b)) <= uintptr(len(whole))
 }

@@ -42,7 +42,7 @@ func (n *network) firstRailSender() int { return n.RankCount + n.InterfaceCount 
 
 // beginDividedWrite sends the stripes of a write, with y as the first.
 func (n *network) beginDividedWrite(x *core.RemoteAccess, y transfer) {
-	o, rank, lag := n.writeOrderOf(x.Src), int(x.Src)-n.FirstRank, y.ready-n.job.Kernel.Now()
+	o, rank, lag := n.writeOrderOf(x.Src), int(x.Src)-n.FirstRank, y.firstByteReady-n.job.Kernel.Now()
 	parts, part := n.Stripes(len(x.Data))
 	x.Transit.Position, x.Transit.Size = parts, o.nextSerial()
 	if parts > 1 {
@@ -55,7 +55,7 @@ func (n *network) beginDividedWrite(x *core.RemoteAccess, y transfer) {
 		if i > 0 {
 			y.from = int32(n.StripeEnd(from, i))
 			by = int32(n.firstRailSender() + rank*n.Graph.Rails() + int(y.from)%n.Graph.Rails())
-			y.ready = n.reserveSendEngine(y.from, x, n.NIC.Message) + lag
+			y.firstByteReady = n.reserveSendEngine(y.from, x, n.NIC.Message) + lag
 		}
 		n.enqueueTransfer(by, y)
 	}
@@ -81,7 +81,7 @@ func (n *network) receiveAccess(x *core.RemoteAccess) {
 	}
 	if t := n.reserveReceiveEngine(n.hostOf(receiver), x); t > n.job.Kernel.Now() {
 		x.Transit.Step = dataReceived
-		n.job.Kernel.Schedule(t, (*accessStep)(x), 0)
+		n.job.Kernel.Schedule(t, (*accessStepEvent)(x), 0)
 	} else {
 		n.moveData(x)
 	}

@@ -15,9 +15,9 @@ type transfer struct {
 	next           int32 // behind it in the sender's queue, or the next unused transfer
 
 	// An RDMA interface reads a transfer from memory, unless it is inline, and has its first byte
-	// at memoryReady. A processor prepares datagrams during an interval.
-	isInline           bool
-	ready, begin, made unit.Time
+	// at firstByteReady. A processor prepares datagrams during an interval.
+	isInline                                 bool
+	firstByteReady, prepareBegin, prepareEnd unit.Time
 
 	// With staged buffers.
 	isStaged        bool
@@ -220,7 +220,7 @@ func (n *network) endTransfer(i int32, t unit.Time) {
 		}
 	} else {
 		x.access.Transit.Step = dataArrived
-		n.job.Kernel.Schedule(t, (*accessStep)(x.access), 0)
+		n.job.Kernel.Schedule(t, (*accessStepEvent)(x.access), 0)
 	}
 	x.packet, x.access = nil, nil
 	if n.Loss != nil {

@@ -43,14 +43,16 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		t += latency
 	}
 	x.Transit = core.Transit{Step: sendingChunks, NextTime: t, Size: len(x.Data), Duration: long}
-	p.Kernel.Schedule(t, (*accessStep)(x), 0)
+	p.Kernel.Schedule(t, (*accessStepEvent)(x), 0)
 }
 
-// accessStep is an access as the event handler of its next step.
-type accessStep core.RemoteAccess
+// accessStepEvent is an access as the event handler of its next step.
+type accessStepEvent core.RemoteAccess
 
 // HandleEvent carries out the step.
-func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
+func (s *accessStepEvent) HandleEvent(uint64) {
+	s.Network.(*network).advanceAccess((*core.RemoteAccess)(s))
+}
 
 func (n *network) advanceAccess(x *core.RemoteAccess) {
 	w := &x.Transit
@@ -62,7 +64,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 			from, to, f = x.Dst, x.Src, &n.getFlow
 		}
 		if _, last := n.SendChunk(x, w, f, from, to, core.EndOfVirtualTime); !last {
-			k.Schedule(w.NextTime, (*accessStep)(x), 0)
+			k.Schedule(w.NextTime, (*accessStepEvent)(x), 0)
 		}
 	case dataArrived:
 		x.CopyData()
@@ -73,7 +75,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		w.Step = acknowledged
 		confirmed := k.Now() + n.SwitchedNetwork.LatencyBetween(x.Dst, x.Src)
 		n.Job.Probe.AccessRequestOrConfirmationSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.Schedule(confirmed, (*accessStep)(x), 0)
+		k.Schedule(confirmed, (*accessStepEvent)(x), 0)
 	case acknowledged:
 		x.Complete()
 	}
@@ -82,5 +84,5 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 // ScheduleAccessArrival implements core.Router.
 func (n *network) ScheduleAccessArrival(x *core.RemoteAccess, t unit.Time) {
 	x.Transit.Step = dataArrived
-	n.Job.Kernel.Schedule(t, (*accessStep)(x), 0)
+	n.Job.Kernel.Schedule(t, (*accessStepEvent)(x), 0)
 }

@@ -6,11 +6,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// accessStep is an access as the event handler of its next step.
-type accessStep core.RemoteAccess
+// accessStepEvent is an access as the event handler of its next step.
+type accessStepEvent core.RemoteAccess
 
 // HandleEvent carries out the step.
-func (s *accessStep) HandleEvent(uint64) { s.Network.(*network).advanceAccess((*core.RemoteAccess)(s)) }
+func (s *accessStepEvent) HandleEvent(uint64) {
+	s.Network.(*network).advanceAccess((*core.RemoteAccess)(s))
+}
 
 // Steps of a remote access.
 const (
@@ -52,7 +54,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 	case x.IsGet:
 		n.Job.Probe.AccessRequestOrConfirmationSent(x, "get", x.Src, x.Dst, w.NextTime, w.NextTime+n.LatencyBetween(x.Src, x.Dst))
 		w.NextTime += n.LatencyBetween(x.Src, x.Dst)
-		p.Kernel.Schedule(w.NextTime, (*accessStep)(x), 0)
+		p.Kernel.Schedule(w.NextTime, (*accessStepEvent)(x), 0)
 		if engine {
 			return
 		}
@@ -62,7 +64,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		}
 	default:
 		r.enginePuts++
-		p.Kernel.Schedule(w.NextTime, (*accessStep)(x), 0)
+		p.Kernel.Schedule(w.NextTime, (*accessStepEvent)(x), 0)
 	}
 }
 
@@ -76,7 +78,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 				bytes := min(n.Chunk, len(x.Data)-w.Position)
 				if t := n.occupyMemory(x, x.Dst, x.Dst, k.Now(), bytes) - n.MemoryRate.Time(bytes); t > k.Now() {
 					w.Step, w.NextTime = chunkRead, t
-					k.Schedule(t, (*accessStep)(x), 0)
+					k.Schedule(t, (*accessStepEvent)(x), 0)
 					return
 				}
 			}
@@ -94,7 +96,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		_, last := n.SendChunk(x, w, f, from, to, core.EndOfVirtualTime)
 		switch {
 		case !last:
-			k.Schedule(w.NextTime, (*accessStep)(x), 0)
+			k.Schedule(w.NextTime, (*accessStepEvent)(x), 0)
 		case !x.IsGet: // carried out by the engine
 			r, leaving := n.rankState(x.Src), n.SenderOfRank(x.Src)
 			leaving.LastDeparture = max(leaving.LastDeparture, w.NextTime)
@@ -106,7 +108,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		if from, to := ranksOf(x); n.MemoryRate > 0 {
 			if t := n.rankState(to).memory.endOfTransfer(x, from, k.Now()); t > k.Now() { // other transfers have delayed it
 				n.holdLinks(from, to, t)
-				k.Schedule(t, (*accessStep)(x), 0)
+				k.Schedule(t, (*accessStepEvent)(x), 0)
 				return
 			}
 		}
@@ -121,7 +123,7 @@ func (n *network) advanceAccess(x *core.RemoteAccess) {
 		w.Step = acknowledged
 		confirmed := k.Now() + n.LatencyBetween(x.Dst, x.Src) + n.Acknowledge
 		n.Job.Probe.AccessRequestOrConfirmationSent(x, "done", x.Dst, x.Src, k.Now(), confirmed)
-		k.Schedule(confirmed, (*accessStep)(x), 0)
+		k.Schedule(confirmed, (*accessStepEvent)(x), 0)
 	case acknowledged:
 		x.Complete()
 	}
@@ -152,5 +154,5 @@ func ranksOf(of any) (from, to int32) {
 // ScheduleAccessArrival implements core.Router.
 func (n *network) ScheduleAccessArrival(x *core.RemoteAccess, t unit.Time) {
 	x.Transit.Step = dataArrived
-	n.Job.Kernel.Schedule(t, (*accessStep)(x), 0)
+	n.Job.Kernel.Schedule(t, (*accessStepEvent)(x), 0)
 }

@@ -21,10 +21,10 @@ type memory struct {
 
 // stream is a chunk that is being written to memory or read from it.
 type stream struct {
-	transfer       any       // the transfer
-	sourceRank     int32     // source rank
-	workNeeded     unit.Time // in work units
-	completionWork unit.Time // value of workPerStream at which it is complete
+	transfer           any       // the transfer
+	sourceRank         int32     // source rank
+	workNeeded         unit.Time // in work units
+	workPerStreamAtEnd unit.Time // value of workPerStream at which it is complete
 }
 
 // workUnitsPerPicosecond is the number of work units per picosecond. It is large so that shares are
@@ -35,12 +35,12 @@ const workUnitsPerPicosecond = 1 << 10
 func (m *memory) advanceTo(t unit.Time) {
 	for len(m.streams) > 0 && m.accountedUntil < t {
 		s, n := &m.streams[0], unit.Time(len(m.streams))
-		if left := (t - m.accountedUntil) * workUnitsPerPicosecond; (s.completionWork-m.workPerStream)*n > left {
+		if left := (t - m.accountedUntil) * workUnitsPerPicosecond; (s.workPerStreamAtEnd-m.workPerStream)*n > left {
 			m.workPerStream += left / n
 			break
 		}
-		m.accountedUntil += ((s.completionWork-m.workPerStream)*n + workUnitsPerPicosecond - 1) / workUnitsPerPicosecond
-		m.workPerStream = s.completionWork
+		m.accountedUntil += ((s.workPerStreamAtEnd-m.workPerStream)*n + workUnitsPerPicosecond - 1) / workUnitsPerPicosecond
+		m.workPerStream = s.workPerStreamAtEnd
 		from := s.sourceRank
 		m.streams = slices.Delete(m.streams, 0, 1)
 		if i := slices.IndexFunc(m.waitingStreams, func(s stream) bool { return s.sourceRank == from }); i >= 0 {
@@ -54,9 +54,9 @@ func (m *memory) advanceTo(t unit.Time) {
 
 // startServing adds a stream to those being served, and returns its index.
 func (m *memory) startServing(s stream) int {
-	s.completionWork = m.workPerStream + s.workNeeded
+	s.workPerStreamAtEnd = m.workPerStream + s.workNeeded
 	i := len(m.streams)
-	for i > 0 && m.streams[i-1].completionWork > s.completionWork {
+	for i > 0 && m.streams[i-1].workPerStreamAtEnd > s.workPerStreamAtEnd {
 		i--
 	}
 	m.streams = slices.Insert(m.streams, i, s)
@@ -95,8 +95,8 @@ func (m *memory) waitingWorkOfRank(from int32, n int) (d unit.Time) {
 func (m *memory) endOfStream(i int) unit.Time {
 	t, work := m.accountedUntil, m.workPerStream
 	for k := range i + 1 {
-		t += (m.streams[k].completionWork - work) * unit.Time(len(m.streams)-k) / workUnitsPerPicosecond
-		work = m.streams[k].completionWork
+		t += (m.streams[k].workPerStreamAtEnd - work) * unit.Time(len(m.streams)-k) / workUnitsPerPicosecond
+		work = m.streams[k].workPerStreamAtEnd
 	}
 	return t
 }
