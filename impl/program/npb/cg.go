@@ -29,8 +29,8 @@ type cgClass struct {
 
 // cgRank is a rank's part of the matrix, rows and columns from 0 on, and where it sends vectors.
 type cgRank struct {
-	c *mpi.Comm
-	s Settings
+	comm *mpi.Comm
+	s    Settings
 
 	rowStart    []int32 // of each row in column and value
 	columnIndex []int32
@@ -58,7 +58,7 @@ func runCG(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	y := &cgRank{c: c, s: s, dotProductSend: make([]float64, 2), dotProductReceived: make([]float64, 2)}
+	y := &cgRank{comm: c, s: s, dotProductSend: make([]float64, 2), dotProductReceived: make([]float64, 2)}
 	y.placeRank(k, log)
 	zeta := y.iterateInversePowerMethod(k.shift) // touches all data once, as NPB does before it measures
 	time := timeSection(c, func() {
@@ -90,7 +90,7 @@ func splitRange(length, n, i int) (first, size int) {
 
 // placeRank makes the rank's part of the matrix and finds its partners.
 func (y *cgRank) placeRank(k cgClass, log int) {
-	me := y.c.Rank()
+	me := y.comm.Rank()
 	height, width := 1<<(log/2), 1<<(log-log/2)
 	row, column := me/width, me%width
 	firstRow, rows := splitRange(k.order, height, row)
@@ -217,7 +217,7 @@ func (y *cgRank) iterateInversePowerMethod(shift float64) float64 {
 		norms[1] += z * z
 	}
 	for _, p := range y.partners {
-		exchange(y.c, norms, p, y.dotProductReceived, p, 0)
+		exchange(y.comm, norms, p, y.dotProductReceived, p, 0)
 		norms[0] += y.dotProductReceived[0]
 		norms[1] += y.dotProductReceived[1]
 	}
@@ -225,7 +225,7 @@ func (y *cgRank) iterateInversePowerMethod(shift float64) float64 {
 	for i, z := range y.z {
 		y.x[i] = scale * z
 	}
-	y.s.chargeOperations(y.c, 5*y.cols)
+	y.s.chargeOperations(y.comm, 5*y.cols)
 	return shift + 1/norms[0]
 }
 
@@ -248,13 +248,13 @@ func (y *cgRank) solveByConjugateGradients() {
 		for i := range y.p {
 			y.p[i] = y.r[i] + beta*y.p[i]
 		}
-		y.s.chargeOperations(y.c, 6*y.cols)
+		y.s.chargeOperations(y.comm, 6*y.cols)
 	}
 	y.applyMatrix(y.z, y.r)
 	for i := range y.r {
 		y.r[i] = y.x[i] - y.r[i]
 	}
-	y.s.chargeOperations(y.c, y.cols)
+	y.s.chargeOperations(y.comm, y.cols)
 	y.dotProduct(y.r, y.r)
 }
 
@@ -270,18 +270,18 @@ func (y *cgRank) applyMatrix(v, result []float64) {
 	sums := 0
 	for i, p := range y.partners {
 		out, in := y.sentRanges[i], y.receivedRanges[i]
-		exchange(y.c, y.w[out[0]:out[0]+out[1]], p, y.receivedVector[in[0]:in[0]+in[1]], p, 1)
+		exchange(y.comm, y.w[out[0]:out[0]+out[1]], p, y.receivedVector[in[0]:in[0]+in[1]], p, 1)
 		for j := in[0]; j < in[0]+in[1]; j++ {
 			y.w[j] += y.receivedVector[j]
 		}
 		sums += in[1]
 	}
-	y.s.chargeOperations(y.c, 2*len(y.value)+sums)
+	y.s.chargeOperations(y.comm, 2*len(y.value)+sums)
 	if len(y.partners) == 0 {
 		copy(result, y.w)
 		return
 	}
-	exchange(y.c, y.w[y.rangeSentAcross[0]:y.rangeSentAcross[0]+y.rangeSentAcross[1]], y.rankAcrossDiagonal, result, y.rankAcrossDiagonal, 2)
+	exchange(y.comm, y.w[y.rangeSentAcross[0]:y.rangeSentAcross[0]+y.rangeSentAcross[1]], y.rankAcrossDiagonal, result, y.rankAcrossDiagonal, 2)
 }
 
 // dotProduct returns the scalar product over the row of ranks, which together have the whole
@@ -293,9 +293,9 @@ func (y *cgRank) dotProduct(a, b []float64) float64 {
 		sum[0] += v * b[i]
 	}
 	for _, p := range y.partners {
-		exchange(y.c, sum, p, got, p, 3)
+		exchange(y.comm, sum, p, got, p, 3)
 		sum[0] += got[0]
 	}
-	y.s.chargeOperations(y.c, 2*len(a))
+	y.s.chargeOperations(y.comm, 2*len(a))
 	return sum[0]
 }

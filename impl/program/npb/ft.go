@@ -44,7 +44,7 @@ var ftClasses = []ftClass{
 // ftRank is a rank's part of the problem. In space it has planes across the third axis; in
 // frequency it has whole lines of the third axis.
 type ftRank struct {
-	c              *mpi.Comm
+	comm           *mpi.Comm
 	s              Settings
 	n              [3]int
 	planes         int // of the rank
@@ -92,7 +92,7 @@ func runFT(c *mpi.Comm, s Settings) (Result, error) {
 }
 
 func newFTRank(c *mpi.Comm, s Settings, k ftClass) *ftRank {
-	y := &ftRank{c: c, s: s}
+	y := &ftRank{comm: c, s: s}
 	for a, log := range k.log {
 		y.n[a] = 1 << log
 		y.fft[a] = fourier.NewCmplxFFT(y.n[a])
@@ -107,12 +107,12 @@ func newFTRank(c *mpi.Comm, s Settings, k ftClass) *ftRank {
 // fillSpace sets the rank's points to random numbers.
 func (y *ftRank) fillSpace(space []complex128) {
 	r := randomNumbers{ftSeed}
-	r.skipNumbers(2 * len(space) * y.c.Rank())
+	r.skipNumbers(2 * len(space) * y.comm.Rank())
 	for i := range space {
 		re := r.nextNumber()
 		space[i] = complex(re, r.nextNumber())
 	}
-	y.s.chargeOperations(y.c, 6*len(space))
+	y.s.chargeOperations(y.comm, 6*len(space))
 }
 
 // fillDecays computes by what frequencies decay in an iteration, exp(−4π²α·k²).
@@ -123,20 +123,20 @@ func (y *ftRank) fillDecays() {
 		}
 		return float64(i * i)
 	}
-	first := y.c.Rank() * y.lines
+	first := y.comm.Rank() * y.lines
 	for l := range y.lines {
 		i, j := (first+l)%y.n[0], (first+l)/y.n[0]
 		for k := range y.n[2] {
 			y.decay[l*y.n[2]+k] = math.Exp(-4 * math.Pi * math.Pi * ftAlpha * (square(i, y.n[0]) + square(j, y.n[1]) + square(k, y.n[2])))
 		}
 	}
-	y.s.chargeOperations(y.c, 6*len(y.decay))
+	y.s.chargeOperations(y.comm, 6*len(y.decay))
 }
 
 // chargeTransform charges the transforms of a number of lines of an axis: 5·n·log2(n) operations
 // each.
 func (y *ftRank) chargeTransform(axis, count int) {
-	y.s.chargeOperations(y.c, count*5*y.n[axis]*bits.Len(uint(y.n[axis]-1)))
+	y.s.chargeOperations(y.comm, count*5*y.n[axis]*bits.Len(uint(y.n[axis]-1)))
 }
 
 // transformPlanes transforms the first two axes of the rank's planes.
@@ -171,7 +171,7 @@ func (y *ftRank) transformToFrequency(space, frequency []complex128) {
 		}
 	}
 	got := y.transpose(space)
-	for from := range y.c.Size() {
+	for from := range y.comm.Size() {
 		for l := range y.lines {
 			copy(frequency[l*y.n[2]+from*y.planes:], got[from*per+l*y.planes:from*per+(l+1)*y.planes])
 		}
@@ -185,10 +185,10 @@ func (y *ftRank) transformToFrequency(space, frequency []complex128) {
 
 // transpose exchanges all of other with all ranks, and returns what was received: other, or spare.
 func (y *ftRank) transpose(spare []complex128) []complex128 {
-	if y.c.Size() == 1 {
+	if y.comm.Size() == 1 {
 		return y.exchangeBuffer
 	}
-	mpi.Alltoall(y.c, y.exchangeBuffer, spare)
+	mpi.Alltoall(y.comm, y.exchangeBuffer, spare)
 	return spare
 }
 
@@ -198,13 +198,13 @@ func (y *ftRank) transformToSpace(frequency, space []complex128) {
 	line := make([]complex128, y.n[2])
 	for l := range y.lines {
 		y.fft[2].Sequence(line, frequency[l*y.n[2]:(l+1)*y.n[2]])
-		for to := range y.c.Size() {
+		for to := range y.comm.Size() {
 			copy(y.exchangeBuffer[to*per+l*y.planes:], line[to*y.planes:(to+1)*y.planes])
 		}
 	}
 	y.chargeTransform(2, y.lines)
 	got := y.transpose(space)
-	if y.c.Size() > 1 {
+	if y.comm.Size() > 1 {
 		copy(y.exchangeBuffer, got)
 	}
 	for p := range y.planes {
@@ -217,7 +217,7 @@ func (y *ftRank) transformToSpace(frequency, space []complex128) {
 
 // checksum returns the sum of some points on rank 0, and something else on the others.
 func (y *ftRank) checksum(space []complex128) complex128 {
-	first := y.c.Rank() * y.planes
+	first := y.comm.Rank() * y.planes
 	var sum complex128
 	for j := 1; j <= ftPointsInChecksum; j++ {
 		if k := 5*j%y.n[2] - first; k >= 0 && k < y.planes {
@@ -225,8 +225,8 @@ func (y *ftRank) checksum(space []complex128) complex128 {
 		}
 	}
 	sum /= complex(float64(y.n[0]*y.n[1]*y.n[2]), 0)
-	y.s.chargeOperations(y.c, 2*ftPointsInChecksum/y.c.Size())
+	y.s.chargeOperations(y.comm, 2*ftPointsInChecksum/y.comm.Size())
 	got := []complex128{0}
-	mpi.Reduce(y.c, []complex128{sum}, got, mpi.Sum, 0)
+	mpi.Reduce(y.comm, []complex128{sum}, got, mpi.Sum, 0)
 	return got[0]
 }

@@ -25,7 +25,7 @@ type isClass struct {
 
 // isRank is a rank's part of the problem.
 type isRank struct {
-	c                *mpi.Comm
+	comm             *mpi.Comm
 	s                Settings
 	k                isClass
 	keys             []int32
@@ -58,7 +58,7 @@ func runIS(c *mpi.Comm, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	n := c.Size()
-	y := &isRank{c: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), bucketSizes: make([]int32, 1<<k.buckets+isTestedKeys), totalBucketSizes: make([]int32, 1<<k.buckets+isTestedKeys),
+	y := &isRank{comm: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), bucketSizes: make([]int32, 1<<k.buckets+isTestedKeys), totalBucketSizes: make([]int32, 1<<k.buckets+isTestedKeys),
 		sendCounts: make([]int32, n), sendN: make([]int, n), at: make([]int, n), fromN: make([]int, n), from: make([]int, n)}
 	y.receiveBuffer, y.keysInBuckets = make([]int32, 2*len(y.keys)+1<<k.buckets), make([]int32, len(y.keys))
 	y.generateKeys()
@@ -83,7 +83,7 @@ func runIS(c *mpi.Comm, s Settings) (Result, error) {
 // generateKeys makes the rank's keys: the sum of four random numbers each.
 func (y *isRank) generateKeys() {
 	r := randomNumbers{isSeed}
-	r.skipNumbers(4 * len(y.keys) * y.c.Rank())
+	r.skipNumbers(4 * len(y.keys) * y.comm.Rank())
 	quarter := float64(int(1) << y.k.largest / 4)
 	for i := range y.keys {
 		y.keys[i] = int32(quarter * (r.nextNumber() + r.nextNumber() + r.nextNumber() + r.nextNumber()))
@@ -92,18 +92,18 @@ func (y *isRank) generateKeys() {
 
 // rankAllKeys ranks all keys: each rank gets those of its buckets and counts them.
 func (y *isRank) rankAllKeys(iteration int) {
-	if y.c.Rank() == 0 {
+	if y.comm.Rank() == 0 {
 		y.keys[iteration] = int32(iteration)
 		y.keys[iteration+isIterations] = int32(1<<y.k.largest - iteration)
 	}
 	y.fillBuckets()
-	mpi.Allreduce(y.c, y.bucketSizes, y.totalBucketSizes, mpi.Sum)
+	mpi.Allreduce(y.comm, y.bucketSizes, y.totalBucketSizes, mpi.Sum)
 	first, end := y.distributeKeys()
 	for i, n := range y.sendN {
 		y.sendCounts[i] = int32(n)
 	}
 	got := make([]int32, len(y.sendCounts))
-	mpi.Alltoall(y.c, y.sendCounts, got)
+	mpi.Alltoall(y.comm, y.sendCounts, got)
 	sum := 0
 	for i, n := range got {
 		y.fromN[i], y.from[i] = int(n), sum
@@ -113,7 +113,7 @@ func (y *isRank) rankAllKeys(iteration int) {
 		y.receiveBuffer = make([]int32, sum)
 	}
 	y.receivedKeys = y.receiveBuffer[:sum]
-	y.c.Alltoallv(mpi.BufferOf(y.keysInBuckets), y.sendN, y.at, mpi.BufferOf(y.receivedKeys), y.fromN, y.from)
+	y.comm.Alltoallv(mpi.BufferOf(y.keysInBuckets), y.sendN, y.at, mpi.BufferOf(y.receivedKeys), y.fromN, y.from)
 	y.rankKeys(first, end)
 	y.testRanks(iteration)
 }
@@ -124,7 +124,7 @@ func (y *isRank) bucketShift() int { return y.k.largest - y.k.buckets }
 func (y *isRank) fillBuckets() {
 	clear(y.bucketSizes)
 	for i, at := range y.k.index {
-		if at/len(y.keys) == y.c.Rank() {
+		if at/len(y.keys) == y.comm.Rank() {
 			y.bucketSizes[1<<y.k.buckets+i] = y.keys[at%len(y.keys)]
 		}
 	}
@@ -140,7 +140,7 @@ func (y *isRank) fillBuckets() {
 		y.keysInBuckets[next[b]] = k
 		next[b]++
 	}
-	y.s.chargeOperations(y.c, 5*len(y.keys)+len(next))
+	y.s.chargeOperations(y.comm, 5*len(y.keys)+len(next))
 }
 
 // distributeKeys gives each rank the next buckets, until the ranks so far have their share of all
@@ -154,7 +154,7 @@ func (y *isRank) distributeKeys() (first, end int) {
 			continue
 		}
 		y.sendN[to], y.at[to] = mine, sent
-		if to == y.c.Rank() {
+		if to == y.comm.Rank() {
 			first, end, y.keysOfLowerRanks = begin, b+1, 0
 		}
 		sent, mine, begin = sent+mine, 0, b+1
@@ -166,7 +166,7 @@ func (y *isRank) distributeKeys() (first, end int) {
 	for b := range first {
 		y.keysOfLowerRanks += int(y.totalBucketSizes[b])
 	}
-	y.s.chargeOperations(y.c, 4<<y.k.buckets)
+	y.s.chargeOperations(y.comm, 4<<y.k.buckets)
 	return first, end
 }
 
@@ -186,7 +186,7 @@ func (y *isRank) rankKeys(first, end int) {
 	for i := 1; i < values; i++ {
 		y.keysUpToValue[i] += y.keysUpToValue[i-1]
 	}
-	y.s.chargeOperations(y.c, 2*len(y.receivedKeys)+2*values)
+	y.s.chargeOperations(y.comm, 2*len(y.receivedKeys)+2*values)
 }
 
 // testRanks compares the ranks that are known.
@@ -220,13 +220,13 @@ func (y *isRank) isSorted() bool {
 		last[0] = keys[len(keys)-1]
 	}
 	var r mpi.Request
-	if y.c.Rank() > 0 {
-		r = mpi.Irecv(y.c, before, y.c.Rank()-1, 0)
+	if y.comm.Rank() > 0 {
+		r = mpi.Irecv(y.comm, before, y.comm.Rank()-1, 0)
 	}
-	if y.c.Rank() < y.c.Size()-1 {
-		mpi.Send(y.c, last, y.c.Rank()+1, 0)
+	if y.comm.Rank() < y.comm.Size()-1 {
+		mpi.Send(y.comm, last, y.comm.Rank()+1, 0)
 	}
-	if y.c.Rank() > 0 {
+	if y.comm.Rank() > 0 {
 		r.Wait()
 		if len(keys) > 0 && before[0] > keys[0] {
 			return false

@@ -24,7 +24,7 @@ const (
 
 // luRank is a rank's part of the problem: columns of points on a rectangle of ranks.
 type luRank struct {
-	c                         *mpi.Comm
+	comm                      *mpi.Comm
 	s                         Settings
 	nx, ny, nz                int
 	innerPoints               [2]int // points in x and in y that are not at the border of the cube
@@ -49,7 +49,7 @@ func runLU(c *mpi.Comm, s Settings) (Result, error) {
 	if k.side/rows < 3 {
 		return Result{}, fmt.Errorf("npb-lu of class %s has %d points on a side, too few for %d ranks: each needs three", s.classLetter(), k.side, c.Size())
 	}
-	y := &luRank{c: c, s: s, nz: k.side}
+	y := &luRank{comm: c, s: s, nz: k.side}
 	y.placeRank(k, rows, columns)
 	n := float64(k.side)
 	total := 1984.77*n*n*n - 10923.3*n*n + 27770.9*n - 144010                               // operations of an iteration: lu.f90 of NPB 3.4
@@ -65,7 +65,7 @@ func runLU(c *mpi.Comm, s Settings) (Result, error) {
 }
 
 func (y *luRank) placeRank(k luClass, rows, columns int) {
-	row, column := y.c.Rank()%rows, y.c.Rank()/rows
+	row, column := y.comm.Rank()%rows, y.comm.Rank()/rows
 	_, y.nx = splitRange(k.side, rows, row)
 	_, y.ny = splitRange(k.side, columns, column)
 	y.top, y.bottom, y.left, y.right = row == 0, row == rows-1, column == 0, column == columns-1
@@ -75,7 +75,7 @@ func (y *luRank) placeRank(k luClass, rows, columns int) {
 		none       bool
 		axis, rank int
 		neighbour  *int
-	}{{y.top, 0, y.c.Rank() - 1, &y.north}, {y.bottom, 0, y.c.Rank() + 1, &y.south}, {y.left, 1, y.c.Rank() - rows, &y.west}, {y.right, 1, y.c.Rank() + rows, &y.east}} {
+	}{{y.top, 0, y.comm.Rank() - 1, &y.north}, {y.bottom, 0, y.comm.Rank() + 1, &y.south}, {y.left, 1, y.comm.Rank() - rows, &y.west}, {y.right, 1, y.comm.Rank() + rows, &y.east}} {
 		if n.none {
 			y.innerPoints[n.axis]--
 		} else {
@@ -91,7 +91,7 @@ func (y *luRank) placeRank(k luClass, rows, columns int) {
 // recorded messages are those of both.
 func (y *luRank) runIterations(iterations int, norms bool) unit.Time {
 	y.exchangeRightSide()
-	return timeSection(y.c, func() {
+	return timeSection(y.comm, func() {
 		for i := range iterations {
 			y.sweepPlanes(y.north, y.south, y.west, y.east)
 			y.sweepPlanes(y.south, y.north, y.east, y.west)
@@ -111,25 +111,25 @@ func (y *luRank) sweepPlanes(fromX, toX, fromY, toY int) {
 	x, z := 5*y.innerPoints[1], 5*y.innerPoints[0]
 	plane := y.operations * (1 - luRightSideShare) / 2 / float64(y.nz-2)
 	for range y.nz - 2 {
-		y.s.chargeOperations(y.c, int(plane*luJacobianShare))
-		mpi.Recv(y.c, y.receiveBuffer[:x], fromX, 0)
-		mpi.Recv(y.c, y.receiveBuffer[:z], fromY, 1)
-		y.s.chargeOperations(y.c, int(plane*(1-luJacobianShare)))
-		mpi.Send(y.c, y.sendBuffer[:x], toX, 0)
-		mpi.Send(y.c, y.sendBuffer[:z], toY, 1)
+		y.s.chargeOperations(y.comm, int(plane*luJacobianShare))
+		mpi.Recv(y.comm, y.receiveBuffer[:x], fromX, 0)
+		mpi.Recv(y.comm, y.receiveBuffer[:z], fromY, 1)
+		y.s.chargeOperations(y.comm, int(plane*(1-luJacobianShare)))
+		mpi.Send(y.comm, y.sendBuffer[:x], toX, 0)
+		mpi.Send(y.comm, y.sendBuffer[:z], toY, 1)
 	}
 }
 
 // exchangeNorm is the norm of the five variables.
 func (y *luRank) exchangeNorm() {
-	y.s.chargeOperations(y.c, 10*y.nx*y.ny*y.nz)
-	mpi.Allreduce(y.c, y.sendBuffer[:5], y.receiveBuffer[:5], mpi.Sum)
+	y.s.chargeOperations(y.comm, 10*y.nx*y.ny*y.nz)
+	mpi.Allreduce(y.comm, y.sendBuffer[:5], y.receiveBuffer[:5], mpi.Sum)
 }
 
 // exchangeRightSide exchanges two layers of points and computes the right-hand side.
 func (y *luRank) exchangeRightSide() {
 	y.exchangeFaces()
-	y.s.chargeOperations(y.c, int(y.operations*luRightSideShare))
+	y.s.chargeOperations(y.comm, int(y.operations*luRightSideShare))
 }
 
 // exchangeFaces exchanges two layers of points with all neighbours.
@@ -137,10 +137,10 @@ func (y *luRank) exchangeFaces() {
 	x, z := 10*y.ny*y.nz, 10*y.nx*y.nz
 	for tag, f := range []struct{ n, to, from int }{{x, y.south, y.north}, {x, y.north, y.south}, {z, y.east, y.west}, {z, y.west, y.east}} {
 		if f.from == mpi.ProcNull {
-			mpi.Send(y.c, y.sendBuffer[:f.n], f.to, 5+tag)
+			mpi.Send(y.comm, y.sendBuffer[:f.n], f.to, 5+tag)
 			continue
 		}
-		exchange(y.c, y.sendBuffer[:f.n], f.to, y.receiveBuffer[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
+		exchange(y.comm, y.sendBuffer[:f.n], f.to, y.receiveBuffer[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
 	}
 }
 
@@ -148,8 +148,8 @@ func (y *luRank) exchangeFaces() {
 // points at the lower neighbours.
 func (y *luRank) integrateSurface() {
 	pass := func(n, to, from int) {
-		mpi.Recv(y.c, y.receiveBuffer[:n], from, 4)
-		mpi.Send(y.c, y.sendBuffer[:n], to, 4)
+		mpi.Recv(y.comm, y.receiveBuffer[:n], from, 4)
+		mpi.Send(y.comm, y.sendBuffer[:n], to, 4)
 	}
 	pass(2*y.nx, y.west, y.east)
 	pass(2*(y.ny+2), y.north, y.south)

@@ -64,7 +64,7 @@ type gridLevel struct {
 
 // mgRank is a rank's part of the problem.
 type mgRank struct {
-	c                                  *mpi.Comm
+	comm                               *mpi.Comm
 	s                                  Settings
 	levels                             []gridLevel // the coarsest first
 	v                                  grid        // right-hand side, on the finest level
@@ -88,7 +88,7 @@ func runMG(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	y := &mgRank{c: c, s: s, side: 1 << k.log}
+	y := &mgRank{comm: c, s: s, side: 1 << k.log}
 	y.placeLevels(k.log, log)
 	top := &y.levels[k.log-1]
 	start := func() {
@@ -120,8 +120,8 @@ func runMG(c *mpi.Comm, s Settings) (Result, error) {
 // placeLevels distributes the ranks over the cube, and makes the levels.
 func (y *mgRank) placeLevels(levels, log int) {
 	side := [3]int{1 << (log / 3), 1 << ((log - log/3) / 2), 0}
-	side[2] = y.c.Size() / (side[0] * side[1])
-	me := [3]int{y.c.Rank() % side[0], y.c.Rank() / side[0] % side[1], y.c.Rank() / (side[0] * side[1])}
+	side[2] = y.comm.Size() / (side[0] * side[1])
+	me := [3]int{y.comm.Rank() % side[0], y.comm.Rank() / side[0] % side[1], y.comm.Rank() / (side[0] * side[1])}
 	rank := func(p [3]int) int { return p[0] + side[0]*(p[1]+side[1]*p[2]) }
 	y.levels = make([]gridLevel, levels)
 	step := [3]int{1, 1, 1} // to the next rank that is not idle
@@ -185,9 +185,9 @@ func (y *mgRank) chargePoints() {
 		}
 		r.skipNumbers(y.side * y.side)
 	}
-	ranks := y.c.Size()
+	ranks := y.comm.Size()
 	all := make([]float64, 2*mgCharges*ranks)
-	mpi.Allgather(y.c, append(padExtremes(least, 1), padExtremes(most, 0)...), all)
+	mpi.Allgather(y.comm, append(padExtremes(least, 1), padExtremes(most, 0)...), all)
 	least, most = nil, nil
 	for _, x := range all {
 		least, most = keepExtremes(least, most, x)
@@ -296,7 +296,7 @@ func (y *mgRank) setResidual(l *gridLevel, v grid) {
 			r.v[p] = v.v[p] - float64(mgResidualFactor0*u.v[p]) - float64(mgResidualFactor2*(far[i]+near[i-1]+near[i+1])) - float64(mgResidualFactor3*(far[i-1]+far[i+1]))
 		}
 	})
-	y.s.chargeOperations(y.c, mgResidualOperations*u.points())
+	y.s.chargeOperations(y.comm, mgResidualOperations*u.points())
 	y.exchangeFaces(l, r)
 }
 
@@ -310,7 +310,7 @@ func (y *mgRank) smooth(l *gridLevel) {
 			u.v[p] = u.v[p] + float64(mgSmoothFactor0*r.v[p]) + mgSmoothFactor1*(r.v[p-1]+r.v[p+1]+near[i]) + mgSmoothFactor2*(far[i]+near[i-1]+near[i+1])
 		}
 	})
-	y.s.chargeOperations(y.c, mgSmoothOperations*u.points())
+	y.s.chargeOperations(y.comm, mgSmoothOperations*u.points())
 	y.exchangeFaces(l, u)
 }
 
@@ -339,7 +339,7 @@ func (y *mgRank) projectResidual(fine, coarse *gridLevel) {
 			}
 		}
 	}
-	y.s.chargeOperations(y.c, mgProjectOperations*g.points())
+	y.s.chargeOperations(y.comm, mgProjectOperations*g.points())
 	y.exchangeFaces(coarse, g)
 }
 
@@ -380,7 +380,7 @@ func (y *mgRank) addInterpolated(coarse, fine *gridLevel) {
 			}
 		}
 	}
-	y.s.chargeOperations(y.c, mgInterpolateOperations*z.points())
+	y.s.chargeOperations(y.comm, mgInterpolateOperations*z.points())
 	y.expandFaces(fine, u)
 }
 
@@ -393,9 +393,9 @@ func (y *mgRank) norm(g grid) float64 {
 			most = max(most, math.Abs(x))
 		}
 	})
-	y.s.chargeOperations(y.c, mgNormOperations*g.points())
-	mpi.Allreduce(y.c, []float64{most}, got, mpi.Max)
-	mpi.Allreduce(y.c, []float64{sum}, got, mpi.Sum)
+	y.s.chargeOperations(y.comm, mgNormOperations*g.points())
+	mpi.Allreduce(y.comm, []float64{most}, got, mpi.Max)
+	mpi.Allreduce(y.comm, []float64{sum}, got, mpi.Sum)
 	return math.Sqrt(got[0] / float64(y.side*y.side*y.side))
 }
 
@@ -467,16 +467,16 @@ func (y *mgRank) exchangeFaces(l *gridLevel, g grid) {
 		down, up := g.pack(g.faceBox(a, 1, 2, false), y.sendDownBuffer), g.pack(g.faceBox(a, n-2, n-1, false), y.sendUpBuffer)
 		fromUp, from := down, up
 		moved := 2*y.clearedNumbers + 2*(len(down)+len(up))
-		if y.c.Size() == 1 {
+		if y.comm.Size() == 1 {
 			moved += 2 * y.clearedNumbers
 		}
-		y.s.chargeOperations(y.c, moved)
-		if y.c.Size() > 1 {
+		y.s.chargeOperations(y.comm, moved)
+		if y.comm.Size() > 1 {
 			fromUp, from = y.receiveUpBuffer[:len(down)], y.receiveDownBuffer[:len(up)]
-			x := mpi.Irecv(y.c, fromUp, y.neighbour(l, a, 1), faceTag(a, 0))
-			z := mpi.Irecv(y.c, from, y.neighbour(l, a, 0), faceTag(a, 1))
-			mpi.Send(y.c, up, l.neighbour[a][1], faceTag(a, 1))
-			mpi.Send(y.c, down, l.neighbour[a][0], faceTag(a, 0))
+			x := mpi.Irecv(y.comm, fromUp, y.neighbour(l, a, 1), faceTag(a, 0))
+			z := mpi.Irecv(y.comm, from, y.neighbour(l, a, 0), faceTag(a, 1))
+			mpi.Send(y.comm, up, l.neighbour[a][1], faceTag(a, 1))
+			mpi.Send(y.comm, down, l.neighbour[a][0], faceTag(a, 0))
 			x.Wait()
 			z.Wait()
 		}
@@ -493,16 +493,16 @@ func (y *mgRank) expandFaces(l *gridLevel, g grid) {
 			last, first := g.faceBox(a, n-1, n, true), g.faceBox(a, 0, 2, true)
 			size := len(g.v) / n
 			fromUp, from := y.receiveUpBuffer[:size], y.receiveDownBuffer[:2*size]
-			x := mpi.Irecv(y.c, fromUp, l.neighbour[a][1], faceTag(a, 0))
-			z := mpi.Irecv(y.c, from, l.neighbour[a][0], faceTag(a, 1))
+			x := mpi.Irecv(y.comm, fromUp, l.neighbour[a][1], faceTag(a, 0))
+			z := mpi.Irecv(y.comm, from, l.neighbour[a][0], faceTag(a, 1))
 			x.Wait()
 			g.unpack(last, fromUp)
 			z.Wait()
 			g.unpack(first, from)
 		}
 		if l.givesBorderToIdle[a] {
-			mpi.Send(y.c, g.pack(g.faceBox(a, n-2, n, true), y.sendUpBuffer), l.neighbour[a][1], faceTag(a, 1))
-			mpi.Send(y.c, g.pack(g.faceBox(a, 1, 2, true), y.sendDownBuffer), l.neighbour[a][0], faceTag(a, 0))
+			mpi.Send(y.comm, g.pack(g.faceBox(a, n-2, n, true), y.sendUpBuffer), l.neighbour[a][1], faceTag(a, 1))
+			mpi.Send(y.comm, g.pack(g.faceBox(a, 1, 2, true), y.sendDownBuffer), l.neighbour[a][0], faceTag(a, 0))
 		}
 	}
 }

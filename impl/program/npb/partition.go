@@ -63,7 +63,7 @@ const (
 // each rank has one in each layer of each axis, so that no rank waits while a line is solved.
 // NAS-95-020, section 4.
 type partitionRank struct {
-	c                           *mpi.Comm
+	comm                        *mpi.Comm
 	s                           Settings
 	side, width                 int
 	cells                       [][3]int // of the rank, by the third axis
@@ -82,7 +82,7 @@ func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total 
 	if width*width != c.Size() || k.side/width < 3 {
 		return Result{}, fmt.Errorf("%s of class %s runs on a square number of ranks, at most %d: not on %d", name, s.classLetter(), (k.side/3)*(k.side/3), c.Size())
 	}
-	y := &partitionRank{c: c, s: s, side: k.side, width: width, operations: total, numbersPassed: passed, productShare: product}
+	y := &partitionRank{comm: c, s: s, side: k.side, width: width, operations: total, numbersPassed: passed, productShare: product}
 	y.placeCells()
 	y.runStep() // touches all data once, as NPB does before it measures
 	time := timeSection(c, func() {
@@ -101,7 +101,7 @@ func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total 
 func (y *partitionRank) placeCells() {
 	w := y.width
 	wrap := func(i int) int { return (i%w + w) % w }
-	row, column := y.c.Rank()%w, y.c.Rank()/w
+	row, column := y.comm.Rank()%w, y.comm.Rank()/w
 	rank := func(i, j int) int { return wrap(i) + w*wrap(j) }
 	for k := range w {
 		y.cells = append(y.cells, [3]int{wrap(row + k), wrap(column - k), k})
@@ -157,7 +157,7 @@ func (y *partitionRank) chargeCell(cell, axis int, share float64) {
 		}
 		share *= float64(mine) / float64(all)
 	}
-	y.s.chargeOperations(y.c, int(share*y.operations))
+	y.s.chargeOperations(y.comm, int(share*y.operations))
 }
 
 // exchangeFaces exchanges two layers of points of all cells, in a message to each neighbour.
@@ -168,13 +168,13 @@ func (y *partitionRank) exchangeFaces() {
 	var requests [12]mpi.Request // receives first, as in copy_faces.f
 	for axis := range 3 {
 		up, down := y.neighbourLayers(axis)
-		requests[2*axis] = mpi.Irecv(y.c, y.receiveBuffers[2*axis][:up], y.successor[axis], 2*axis)
-		requests[2*axis+1] = mpi.Irecv(y.c, y.receiveBuffers[2*axis+1][:down], y.predecessor[axis], 2*axis+1)
+		requests[2*axis] = mpi.Irecv(y.comm, y.receiveBuffers[2*axis][:up], y.successor[axis], 2*axis)
+		requests[2*axis+1] = mpi.Irecv(y.comm, y.receiveBuffers[2*axis+1][:down], y.predecessor[axis], 2*axis+1)
 	}
 	for axis := range 3 {
 		up, down := y.neighbourLayers(axis)
-		requests[6+2*axis] = mpi.Isend(y.c, y.sendBuffers[2*axis][:up], y.successor[axis], 2*axis+1)
-		requests[6+2*axis+1] = mpi.Isend(y.c, y.sendBuffers[2*axis+1][:down], y.predecessor[axis], 2*axis)
+		requests[6+2*axis] = mpi.Isend(y.comm, y.sendBuffers[2*axis][:up], y.successor[axis], 2*axis+1)
+		requests[6+2*axis+1] = mpi.Isend(y.comm, y.sendBuffers[2*axis+1][:down], y.predecessor[axis], 2*axis)
 	}
 	mpi.WaitAll(requests[:], nil)
 }
@@ -219,7 +219,7 @@ func (y *partitionRank) solveLines(axis int) {
 		down, _ := y.numbersPassed(y, cell, axis)
 		var received mpi.Request
 		if layer > 0 {
-			received = mpi.Irecv(y.c, y.receiveBuffers[0][:down], y.predecessor[axis], tag)
+			received = mpi.Irecv(y.comm, y.receiveBuffers[0][:down], y.predecessor[axis], tag)
 		}
 		y.chargeCell(cell, axis, share*partitionLeftSideShare)
 		if layer > 0 {
@@ -228,21 +228,21 @@ func (y *partitionRank) solveLines(axis int) {
 		}
 		y.chargeCell(cell, axis, share*partitionEliminationShare)
 		if layer < y.width-1 {
-			sent = mpi.Isend(y.c, y.sendBuffers[0][:down], y.successor[axis], tag)
+			sent = mpi.Isend(y.comm, y.sendBuffers[0][:down], y.successor[axis], tag)
 		}
 	}
 	for layer := y.width - 1; layer >= 0; layer-- {
 		cell := at(layer)
 		_, up := y.numbersPassed(y, cell, axis)
 		if layer < y.width-1 {
-			received := mpi.Irecv(y.c, y.receiveBuffers[0][:up], y.successor[axis], tag+1)
+			received := mpi.Irecv(y.comm, y.receiveBuffers[0][:up], y.successor[axis], tag+1)
 			y.chargeCell(at(layer+1), axis, share*y.productShare)
 			sent.Wait()
 			received.Wait()
 		}
 		y.chargeCell(cell, axis, share*(partitionSubstitutionShare-y.productShare))
 		if layer > 0 {
-			sent = mpi.Isend(y.c, y.sendBuffers[0][:up], y.predecessor[axis], tag+1)
+			sent = mpi.Isend(y.comm, y.sendBuffers[0][:up], y.predecessor[axis], tag+1)
 		}
 	}
 	y.chargeCell(at(0), axis, share*y.productShare)
