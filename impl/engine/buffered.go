@@ -33,9 +33,9 @@ type bufferScope struct {
 // ScopeOfRank is the buffer scope of all communicators of the rank.
 const ScopeOfRank = AnyContext
 
-// NestBufferScope makes messages with a context use the buffer of the scope outer if the context
-// has no buffer of its own. A scope is identified by a context.
-func (r *Rank) NestBufferScope(context, outer uint32) {
+// InheritAttachedBuffer makes messages with a context use the buffer of the scope outer if the
+// context has no buffer of its own. A scope is identified by a context.
+func (r *Rank) InheritAttachedBuffer(context, outer uint32) {
 	r.bufferScopeOf(context).outer = r.bufferScopeOf(outer)
 }
 

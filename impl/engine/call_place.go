@@ -10,7 +10,7 @@ import (
 func (r *Rank) DescribeCall() func() string {
 	rank := r.port.Rank()
 	if c := r.callLocator; c != nil {
-		call, at := c.Here()
+		call, at := c.CurrentCall()
 		return func() string { return fmt.Sprintf("%s%s of rank %d", call, c.Site(at).Parenthesized(), rank) }
 	}
 	call, stack, cfg := r.call, make([]uintptr, 32), r.cfg

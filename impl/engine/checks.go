@@ -82,7 +82,7 @@ func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() s
 	if r.callLocator == nil {
 		w.CallSite = r.cfg.callSite()
 	} else {
-		call, at := r.callLocator.Here()
+		call, at := r.callLocator.CurrentCall()
 		w.Call, w.CallSite = call, r.callLocator.Site(at)
 	}
 	r.cfg.OnWarning(w)

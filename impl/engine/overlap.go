@@ -59,8 +59,8 @@ func appendLayoutIntervals(all []interval, x Layout, of *call) []interval {
 	return all
 }
 
-// trackReceive starts to track a receive, which must not overlap any active operation.
-func (r *Rank) trackReceive(o *Op) {
+// trackReceiveMemory starts to track a receive, which must not overlap any active operation.
+func (r *Rank) trackReceiveMemory(o *Op) {
 	c := r.currentCall()
 	if o.isBufOfRank {
 		c.runs = appendLayoutIntervals(c.runs, o.layout, c)
@@ -81,9 +81,9 @@ func (r *Rank) trackReceive(o *Op) {
 	o.trackedCall = c
 }
 
-// trackSend starts to track a send, which must not overlap an active receive. The data of a
+// trackSendMemory starts to track a send, which must not overlap an active receive. The data of a
 // buffered send is copied before the call returns.
-func (r *Rank) trackSend(o *Op) {
+func (r *Rank) trackSendMemory(o *Op) {
 	r.checkNotBeingReceived(memoryInterval(o.Buf, 0, nil))
 	if o.Mode == model.BufferedMode {
 		return
@@ -115,7 +115,7 @@ func (r *Rank) currentCall() *call {
 	}
 	c.name, c.runs = r.call, c.runs[:0]
 	if r.callLocator != nil {
-		c.name, c.place = r.callLocator.Here()
+		c.name, c.place = r.callLocator.CurrentCall()
 	} else {
 		if r.overlapChecker.stack.frames == 0 {
 			r.CallStack()

@@ -53,7 +53,7 @@ func (c *Config) callSite() CallSite {
 // CallLocator locates the calls of a program that is not written in Go, and so does not appear on
 // goroutine stacks.
 type CallLocator interface {
-	Here() (call string, at uintptr) // the current call, and the place from which it was made
+	CurrentCall() (call string, at uintptr) // the current call, and the place from which it was made
 	Site(at uintptr) CallSite
 }
 

@@ -47,7 +47,7 @@ func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uin
 func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, tag int) {
 	o.SetSend(m, o.Buf, s, dst, context, tag)
 	if r.overlapChecker != nil {
-		r.trackSend(o)
+		r.trackSendMemory(o)
 		r.overlapChecker.countPeerMessages(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
@@ -144,7 +144,7 @@ func (r *Rank) irecv(o *Op, src int, context uint32, tag int) {
 func (r *Rank) setReceive(o *Op, src int, context uint32, tag int) {
 	o.Receive, o.Peer, o.Tag, o.Context = true, int32(src), int32(tag), context
 	if r.overlapChecker != nil {
-		r.trackReceive(o)
+		r.trackReceiveMemory(o)
 	}
 }
 

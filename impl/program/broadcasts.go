@@ -17,16 +17,16 @@ var broadcastsProgram = Program{
 }
 
 func runBroadcasts(c *mpi.Comm, s *Settings) error {
-	b := device.SizeOnlyIf(s.SizeOnly, make([]byte, s.Size))
+	b := device.SizeOnlyIf(s.SizeOnlyMessages, make([]byte, s.Size))
 	for round := range s.Rounds {
 		for root := range c.Size() {
-			if c.Rank() == root && !s.SizeOnly {
+			if c.Rank() == root && !s.SizeOnlyMessages {
 				for i := range b {
 					b[i] = byte(round + root + i)
 				}
 			}
 			mpi.Bcast(c, b, root)
-			if s.SizeOnly {
+			if s.SizeOnlyMessages {
 				continue
 			}
 			for i, got := range b {

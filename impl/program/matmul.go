@@ -23,7 +23,7 @@ func runMatmul(c *mpi.Comm, s *Settings) error {
 	for range s.Rounds {
 		clear(product)
 		multiplyRows(c, s, a, product)
-		if !s.SizeOnly {
+		if !s.SizeOnlyMessages {
 			err = errors.Join(err, checkProduct(c, s, product, first))
 		}
 	}
@@ -50,7 +50,7 @@ func multiplyRows(c *mpi.Comm, s *Settings, a, product []float64) {
 		var moves []mpi.Request
 		if turn < p-1 {
 			l, h := splitRange(n, p, (owner-1+p)%p)
-			moves = []mpi.Request{mpi.Irecv(c, device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(coming[:(h-l)*n])), before, turn), mpi.Isend(c, device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(have[:(hi-lo)*n])), next, turn)}
+			moves = []mpi.Request{mpi.Irecv(c, device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(coming[:(h-l)*n])), before, turn), mpi.Isend(c, device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(have[:(hi-lo)*n])), next, turn)}
 		}
 		for i := range len(a) / n {
 			for k := lo; k < hi; k++ {

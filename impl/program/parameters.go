@@ -74,7 +74,7 @@ var Parameters = []Parameter{
 		return err
 	}},
 	{Name: dataParameter, Type: "string", Default: "all", Help: "contents of messages: all, or none: only lengths, which takes less time and memory. Results are then wrong and not checked, and times are wrong if messages depend on what a rank receives", parse: func(s *Settings, text string) error {
-		if s.SizeOnly = text == "none"; !s.SizeOnly && text != "all" {
+		if s.SizeOnlyMessages = text == "none"; !s.SizeOnlyMessages && text != "all" {
 			return valueErrorf(text, "it must be all or none")
 		}
 		return nil

@@ -70,7 +70,7 @@ type Settings struct {
 	Root   int    // of incast: the rank that all others send to
 	Seed   uint64 // of permutation
 
-	SizeOnly bool // messages have lengths, but no contents
+	SizeOnlyMessages bool // messages have lengths, but no contents
 
 	Arguments          []string      // of an executable
 	ComputeCharge      cprog.Compute // virtual time of an executable's computing
@@ -131,7 +131,7 @@ func (p Program) Title(s Settings, r Result, ranks int, machine, library string)
 	}
 	what += ", on " + machine + ", " + library
 	switch {
-	case p.checksResult && s.SizeOnly:
+	case p.checksResult && s.SizeOnlyMessages:
 		what += ": result not checked, because messages had no contents"
 	case p.checksResult:
 		what += ": result correct"

@@ -12,7 +12,7 @@ var ringProgram = Program{
 
 func runRing(c *mpi.Comm, s *Settings) error {
 	x := make([]int64, s.Size)
-	message := device.SizeOnlyIf(s.SizeOnly, mpi.BytesOf(x))
+	message := device.SizeOnlyIf(s.SizeOnlyMessages, mpi.BytesOf(x))
 	before, next := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
 	for range s.Rounds {
 		if c.Rank() > 0 {
@@ -35,7 +35,7 @@ func runRing(c *mpi.Comm, s *Settings) error {
 
 // checkRingSums returns an error if rank 0 has wrong sums.
 func checkRingSums(c *mpi.Comm, s *Settings, x []int64) error {
-	if c.Rank() > 0 || s.SizeOnly {
+	if c.Rank() > 0 || s.SizeOnlyMessages {
 		return nil
 	}
 	p := int64(c.Size())

@@ -112,7 +112,7 @@ func loadSchedule(p *Program, e Environment, settings Settings) (func(), error) 
 	if err != nil {
 		return nil, err
 	}
-	x := goal.Execution{Schedule: s, SizeOnly: settings.SizeOnly}
+	x := goal.Execution{Schedule: s, SizeOnlyMessages: settings.SizeOnlyMessages}
 	if err := x.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
@@ -134,7 +134,7 @@ var executableFileProgram = Program{
 	matchesName: func(name string) bool { return strings.Contains(name, "/") },
 	loadFile: func(p *Program, e Environment, s Settings) (func(), error) {
 		x := &cprog.Program{
-			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, StackBytes: s.StackBytes, StallLimit: s.ComputeTimeLimit, TagOutput: s.TagsOutputWithRank, SizeOnly: s.SizeOnly,
+			Path: p.Name, Arguments: s.Arguments, Compute: s.ComputeCharge, StackBytes: s.StackBytes, StallLimit: s.ComputeTimeLimit, TagOutput: s.TagsOutputWithRank, SizeOnlyMessages: s.SizeOnlyMessages,
 			Context: e.Context, RanksAreProcesses: e.IsThisMachine, Stdout: e.Stdout, Stderr: e.Stderr, AvailableMemory: e.AvailableMemory,
 		}
 		main, err := x.Main()

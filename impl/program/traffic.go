@@ -88,7 +88,7 @@ func (t trafficPattern) check(s Settings, ranks int) error {
 		return &ParameterError{"root", strconv.Itoa(s.Root), fmt.Errorf("there are ranks 0 to %d", ranks-1)}
 	case t.extraParameter == "stride" && s.Stride%ranks == 0:
 		return &ParameterError{"stride", strconv.Itoa(s.Stride), fmt.Errorf("with %d ranks each would send to itself", ranks)}
-	case !s.SizeOnly && s.Size > maxBufferBytes/(2*maxMessagesUnderWay*ranks):
+	case !s.SizeOnlyMessages && s.Size > maxBufferBytes/(2*maxMessagesUnderWay*ranks):
 		return &ParameterError{"size", strconv.Itoa(s.Size), fmt.Errorf("the messages of %d ranks that are under way would take more than %d bytes of memory", ranks, maxBufferBytes)}
 	}
 	return nil
@@ -127,14 +127,14 @@ func (t trafficPattern) run(c *mpi.Comm, s *Settings) ([]model.Flow, error) {
 			if round >= window {
 				sends[k].Wait()
 			}
-			if !s.SizeOnly {
+			if !s.SizeOnlyMessages {
 				writeRoundNumber(out[k], round)
 			}
 			sends[k] = mpi.Isend(c, out[k], to[me], 0)
 		}
 		for i, src := range sources {
 			receives[i][k].Wait()
-			if bad == nil && !s.SizeOnly && !isMessageOfRound(in[i][k], round) {
+			if bad == nil && !s.SizeOnlyMessages && !isMessageOfRound(in[i][k], round) {
 				bad = resultError(c, "message %d of rank %d is another", round, src)
 			}
 			switch {
@@ -186,7 +186,7 @@ func gatherFlows(c *mpi.Comm, to []int, s *Settings, times []int64) (all []model
 func (s *Settings) newMessageBuffers(n int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
-		all[i] = device.SizeOnlyIf(s.SizeOnly, make([]byte, s.Size))
+		all[i] = device.SizeOnlyIf(s.SizeOnlyMessages, make([]byte, s.Size))
 	}
 	return all
 }

@@ -200,14 +200,14 @@ type Engine struct {
 type orderRule uint8
 
 const (
-	refuseStaleRequests       orderRule = 1 << iota // a request is stale unless all messages in the FIFO have been accepted
-	useRequestsInOrder                              // a request is not used if an earlier one was not used
-	retireAnsweredReceives                          // a header ends the receives whose requests were answered before it
-	repostToDrainedSourceOnly                       // receives are reposted only to sources whose FIFOs were drained
-	repostAfterEarlyEnd                             // also if a receive has ended the draining
-	anySourceUsesSerials                            // a receive from any source, and later receives, use serials and are not posted
-	anySourceStopsReposting                         // receives after one from any source are not reposted
-	serialForEveryReceive                           // a receive is posted or uses a serial even if other FIFOs were drained
+	ruleRefuseStaleRequests       orderRule = 1 << iota // a request is stale unless all messages in the FIFO have been accepted
+	ruleUseRequestsInOrder                              // a request is not used if an earlier one was not used
+	ruleRetireAnsweredReceives                          // a header ends the receives whose requests were answered before it
+	ruleRepostToDrainedSourceOnly                       // receives are reposted only to sources whose FIFOs were drained
+	ruleRepostAfterEarlyEnd                             // also if a receive has ended the draining
+	ruleAnySourceUsesSerials                            // a receive from any source, and later receives, use serials and are not posted
+	ruleAnySourceStopsReposting                         // receives after one from any source are not reposted
+	ruleSerialForEveryReceive                           // a receive is posted or uses a serial even if other FIFOs were drained
 )
 
 // sizeSettings are settings of the library.

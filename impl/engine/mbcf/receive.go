@@ -47,15 +47,15 @@ func (e *Engine) startReceive(o *op) {
 	}
 	e.addPending(o)
 	from := o.Peer
-	if e.disabledRules&serialForEveryReceive != 0 {
+	if e.disabledRules&ruleSerialForEveryReceive != 0 {
 		from = engine.AnySourceOrTag
 	}
 	e.transport.drainMessages(from, o) // step 2
-	posted := o.list == nil || e.disabledRules&serialForEveryReceive != 0 && len(e.drainedPeers) > 0
+	posted := o.list == nil || e.disabledRules&ruleSerialForEveryReceive != 0 && len(e.drainedPeers) > 0
 	for _, p := range e.drainedPeers {
 		posted = posted || p.rank == o.Peer
 	}
-	if o.list == nil && e.disabledRules&repostAfterEarlyEnd != 0 {
+	if o.list == nil && e.disabledRules&ruleRepostAfterEarlyEnd != 0 {
 		e.clearDrainedPeers()
 	}
 	e.repostReceivesOfDrainedPeers() // step 3
@@ -95,7 +95,7 @@ func (e *Engine) postRequest(o *op) {
 	if p.partialMessage != nil { // when that message ends, all receives are posted
 		return
 	}
-	if e.disabledRules&anySourceUsesSerials == 0 {
+	if e.disabledRules&ruleAnySourceUsesSerials == 0 {
 		if p.anySourceCountAtRequest != e.anySourceCount {
 			p.nextRequestSerial++
 			p.anySourceCountAtRequest = e.anySourceCount
@@ -129,7 +129,7 @@ func (e *Engine) noteFIFODrained(p *peer) {
 // requests are stale. Requests to other ranks remain valid, and a second request for the same
 // buffer would allow two messages into it.
 func (e *Engine) repostReceivesOfDrainedPeers() {
-	if len(e.drainedPeers) > 0 && e.disabledRules&repostToDrainedSourceOnly != 0 {
+	if len(e.drainedPeers) > 0 && e.disabledRules&ruleRepostToDrainedSourceOnly != 0 {
 		e.drainedPeers = append(e.drainedPeers[:0], e.peerList...)
 	}
 	for _, p := range e.drainedPeers {
@@ -158,7 +158,7 @@ func (e *Engine) postRequestsTo(p *peer) {
 			e.removePending(o)
 		case e.sizes.requestFIFOEntries == 0:
 			return
-		case e.anySourceReceives.head != nil && e.anySourceReceives.head.number < o.number && e.disabledRules&anySourceStopsReposting == 0:
+		case e.anySourceReceives.head != nil && e.anySourceReceives.head.number < o.number && e.disabledRules&ruleAnySourceStopsReposting == 0:
 			p.nextRequestSerial++
 			return
 		default:

@@ -36,7 +36,7 @@ func (f *remoteTransport) enqueueEntering(p *peer, s *op) {
 func (f *remoteTransport) startMessages(p *peer) {
 	for p.refusedMessage == nil && !p.lastMessagePartlyStarted && p.startedMessages < len(p.enteringMessages) && (p.maxStartedMessages == 0 || p.startedMessages < p.maxStartedMessages) {
 		p.startedMessages++
-		f.startEntries(p, p.enteringMessages[p.startedMessages-1], 0)
+		f.enqueueEntries(p, p.enteringMessages[p.startedMessages-1], 0)
 	}
 }
 
@@ -45,10 +45,10 @@ func (f *remoteTransport) entryCount(s *op) uint32 {
 	return 1 + uint32((s.Size+f.maxEntryBytes-1)/f.maxEntryBytes)
 }
 
-// startEntries starts the entries of a message from an index on, up to the limit. Without the
+// enqueueEntries enqueues the entries of a message from an index on, up to the limit. Without the
 // limit, all entries after a refused one would cross the network again and again, only to be
 // refused.
-func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
+func (f *remoteTransport) enqueueEntries(p *peer, s *op, from uint32) {
 	n := f.entryCount(s)
 	if p.lastMessagePartlyStarted = p.maxStartedEntries > 0 && n-from > p.maxStartedEntries; p.lastMessagePartlyStarted {
 		n = from + p.maxStartedEntries
@@ -62,12 +62,12 @@ func (f *remoteTransport) startEntries(p *peer, s *op, from uint32) {
 			flags |= device.RetryAfterRefusal
 			p.needsRetry = false
 		}
-		f.startEntry(p, s, i, flags)
+		f.enqueueEntry(p, s, i, flags)
 	}
 }
 
-// startEntry starts one entry.
-func (f *remoteTransport) startEntry(p *peer, s *op, part uint32, flags device.EnqueueFlags) {
+// enqueueEntry enqueues one entry of a message.
+func (f *remoteTransport) enqueueEntry(p *peer, s *op, part uint32, flags device.EnqueueFlags) {
 	var b []byte
 	if part == 0 {
 		b = f.entryBuffer[:headerBytes]
@@ -105,7 +105,7 @@ func (f *remoteTransport) handleEntryCompletion(q *device.Packet, h *head) bool 
 			f.noteEntryAccepted(p)
 		}
 		p.maxStartedEntries = min(2*p.maxStartedEntries, 1<<20)
-		f.startEntries(p, s, h.to+1)
+		f.enqueueEntries(p, s, h.to+1)
 		return true
 	case p.refusedMessage != nil:
 		f.noteEntryAccepted(p)
@@ -150,7 +150,7 @@ func (f *remoteTransport) retryRefused() (ended bool) {
 			return true
 		default:
 			f.engine.counts[retriedEntries]++
-			f.startEntry(p, p.refusedMessage, p.refusedEntry, device.RetryAfterRefusal)
+			f.enqueueEntry(p, p.refusedMessage, p.refusedEntry, device.RetryAfterRefusal)
 		}
 	}
 	return false
@@ -240,7 +240,7 @@ func (f *remoteTransport) handleEntry(p *peer, q *device.Packet) bool {
 	defer f.queue.RemoveFirst(p.messageFIFO)
 	m := p.partialMessage
 	if m == nil {
-		if f.engine.disabledRules&retireAnsweredReceives == 0 {
+		if f.engine.disabledRules&ruleRetireAnsweredReceives == 0 {
 			f.completeAnsweredReceives(p)
 		}
 		f.engine.port.Copy(f.entryBuffer[:headerBytes], q.Data)

@@ -242,8 +242,8 @@ func TestRulesAreNeeded(t *testing.T) {
 		name string
 		skip orderRule
 	}{
-		{"freshness", refuseStaleRequests}, {"succession", useRequestsInOrder}, {"retire", retireAnsweredReceives}, {"own source", repostToDrainedSourceOnly}, {"repost early", repostAfterEarlyEnd},
-		{"wild serial", anySourceUsesSerials}, {"wild stops", anySourceStopsReposting}, {"every serial", serialForEveryReceive},
+		{"freshness", ruleRefuseStaleRequests}, {"succession", ruleUseRequestsInOrder}, {"retire", ruleRetireAnsweredReceives}, {"own source", ruleRepostToDrainedSourceOnly}, {"repost early", ruleRepostAfterEarlyEnd},
+		{"wild serial", ruleAnySourceUsesSerials}, {"wild stops", ruleAnySourceStopsReposting}, {"every serial", ruleSerialForEveryReceive},
 	} {
 		var total [numCounts]int64
 		found, runs, first := 0, uint64(0), error(nil)

@@ -101,8 +101,8 @@ func (e *Engine) claimRequest(p *peer, context uint32, tag int32, size int) *req
 			return nil
 		}
 		e.spend(model.MBCFTakeRequestCost)
-		fresh := r.lastAcceptedSerial == p.lastSentSerial || e.disabledRules&refuseStaleRequests != 0
-		next := r.serial == p.expectedRequest || e.disabledRules&useRequestsInOrder != 0
+		fresh := r.lastAcceptedSerial == p.lastSentSerial || e.disabledRules&ruleRefuseStaleRequests != 0
+		next := r.serial == p.expectedRequest || e.disabledRules&ruleUseRequestsInOrder != 0
 		if fresh && next && !(p.cancelledRequest.isActive && p.cancelledRequest.serial == r.serial) && r.matchesMessage(context, tag, size) {
 			p.expectedRequest = r.serial + 1
 			e.counts[remoteWrites]++

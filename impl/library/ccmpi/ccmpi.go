@@ -39,7 +39,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiled communication: %w", err)
 		}
-		return m, &rank{options: o, scheduler: phases.Schedulers[i], port: m, staticGroups: map[*mpi.Comm]*group{}}, nil
+		return m, &rank{options: o, scheduler: phases.Schedulers[i], multicastPort: m, staticGroups: map[*mpi.Comm]*group{}}, nil
 	}, nil
 }
 
@@ -47,7 +47,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 type rank struct {
 	options            Options
 	scheduler          *phases.Scheduler
-	port               *multicast.Port
+	multicastPort      *multicast.Port
 	staticGroups       map[*mpi.Comm]*group // the static ones
 	nextStoredSchedule int                  // the next of the stored schedules
 	members            []int                // of a communicator
@@ -70,8 +70,8 @@ func (r *rank) Counts(yield func(name string, n int64) bool) {
 		n    int64
 	}{
 		{"multicast groups created", r.counts.created}, {"multicast groups destroyed", r.counts.destroyed},
-		{"multicasts", r.counts.multicasts}, {"multicast packets", int64(r.port.Counts.Packets)}, {"multicast packets sent again", int64(r.port.Counts.Retransmitted)},
-		{"multicast acknowledgements", int64(r.port.Counts.Acknowledged)},
+		{"multicasts", r.counts.multicasts}, {"multicast packets", int64(r.multicastPort.Counts.Packets)}, {"multicast packets sent again", int64(r.multicastPort.Counts.Retransmitted)},
+		{"multicast acknowledgements", int64(r.multicastPort.Counts.Acknowledged)},
 		{"phases", r.counts.phases}, {"messages scheduled", r.counts.scheduled},
 	} {
 		if x.n != 0 && !yield(x.name, x.n) {

@@ -42,7 +42,7 @@ func (r *rank) createGroup(k *mpi.CollectiveCall, context uint32, members []int)
 			world[i] = k.JobRank(m)
 		}
 		var err error
-		if g.Group, err = r.port.Open(g.id, world); err != nil {
+		if g.Group, err = r.multicastPort.Open(g.id, world); err != nil {
 			if !isOutOfGroups(err) {
 				k.Fail(engine.ErrOther, "%v", err)
 			}

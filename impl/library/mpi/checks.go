@@ -112,7 +112,7 @@ func (j *job) describeClockError(late *device.ClockError) *Error {
 	}
 	if j.worlds != nil && j.worlds[late.Rank] != nil {
 		if x := j.worlds[late.Rank].engine.CallLocator(); x != nil {
-			call, at := x.Here()
+			call, at := x.CurrentCall()
 			e.Call, e.CallSite = call, x.Site(at)
 		}
 	}
@@ -160,7 +160,7 @@ func (j *job) describeWait(rank int) *RankWait {
 		out.WaitsFor = text
 	}
 	if x := c.engine.CallLocator(); x != nil && w.Call != "" {
-		call, at := x.Here()
+		call, at := x.CurrentCall()
 		out.Call, out.CallSite = call, x.Site(at)
 		if t, ok := x.(interface{ OtherThreads() string }); ok {
 			out.OtherThreads = t.OtherThreads()

@@ -360,7 +360,7 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 	n.setMembers(members)
 	n.setHandler(c.ErrorHandler())
 	if n.outerBuffers != 0 {
-		c.engine.NestBufferScope(context, n.outerBuffers)
+		c.engine.InheritAttachedBuffer(context, n.outerBuffers)
 	}
 	return n
 }

@@ -41,7 +41,7 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 func newInterComm(c, own *Comm, other []int, context uint32) *Comm {
 	n := &Comm{engine: c.engine, rank: own.rank, context: context, lastContext: c.lastContext, state: c.state, outerBuffers: c.outerBuffers}
 	if n.outerBuffers != 0 {
-		c.engine.NestBufferScope(context, n.outerBuffers)
+		c.engine.InheritAttachedBuffer(context, n.outerBuffers)
 	}
 	n.setMembers(other)
 	n.setHandler(c.ErrorHandler())

@@ -84,14 +84,14 @@ func (r *Request) enterActive(call string) bool {
 	} else {
 		r.comm.engine.SetContext(r.comm.context)
 	}
-	r.checkOwner()
+	r.checkNotCompleted()
 	return !r.op.IsInactive()
 }
 
 // isIdle reports whether the request is null or inactive.
 func (r *Request) isIdle() bool { return r.op == nil || r.op.IsInactive() }
 
-func (r *Request) checkOwner() {
+func (r *Request) checkNotCompleted() {
 	if r.op.Generation() != r.generation {
 		r.comm.engine.Fail(engine.ErrRequest, "the request was completed before, or freed")
 	}
@@ -100,7 +100,7 @@ func (r *Request) checkOwner() {
 // takeStatus returns the status of a finished operation and makes the request null or inactive.
 // Copies of a request that becomes null are stale, even in the same list.
 func (r *Request) takeStatus() Status {
-	r.checkOwner()
+	r.checkNotCompleted()
 	st := r.Status()
 	e := r.comm.engine
 	st.Err = e.ReceiveError(r.op)
@@ -425,5 +425,5 @@ func (r *Request) enter(call string) {
 		failCall(call, engine.ErrRequest, "the request is null")
 	}
 	r.comm.engine.EnterOn(call, r.comm.context)
-	r.checkOwner()
+	r.checkNotCompleted()
 }

@@ -125,7 +125,7 @@ func (c *Comm) DetachOwnBuffer() []byte {
 func (c *Comm) NestBuffers(outer *Comm) {
 	c.enterCall("NestBuffers")
 	c.outerBuffers = outer.context
-	c.engine.NestBufferScope(c.context, outer.context)
+	c.engine.InheritAttachedBuffer(c.context, outer.context)
 }
 
 // BsendOverhead is the space in bytes that a buffered message occupies in addition to its data

@@ -24,7 +24,9 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 }
 
 // markMessageData marks the data of a message as size-only if that is all that the run is to have.
-func (r *rank) markMessageData(b []byte) []byte { return device.SizeOnlyIf(r.program.SizeOnly, b) }
+func (r *rank) markMessageData(b []byte) []byte {
+	return device.SizeOnlyIf(r.program.SizeOnlyMessages, b)
+}
 
 // localBuffer is buffer for data that is not that of a message.
 func (r *rank) localBuffer(at uintptr, count int, h uintptr) mpi.Buffer {

@@ -34,9 +34,10 @@ type Program struct {
 	StackBytes int     // stack size of a rank; 0: DefaultStackBytes
 	Compute    Compute // virtual time of computing between calls
 
-	// SizeOnly says that the data of sends, receives and collective operations is size-only
-	// (device.SizeOnly). One-sided communication, files and what a rank does alone have their data.
-	SizeOnly bool
+	// SizeOnlyMessages says that the data of sends, receives and collective operations is
+	// size-only (device.SizeOnly). One-sided communication, files and what a rank does
+	// alone have their data.
+	SizeOnlyMessages bool
 
 	// RanksAreProcesses says that the ranks are processes of this computer, where sleeping takes
 	// real time.

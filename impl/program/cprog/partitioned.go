@@ -54,12 +54,12 @@ func (r *rank) storePartitionedInit(a args, sends bool) {
 	if r.types.get(kindType, a[3]) != nil {
 		x.firstPartition.Type = r.copyType(x.firstPartition.Type)
 	}
-	x.startDescription()
+	x.startDescriptionMessage()
 	r.storePersistent(a[8], &pendingOperation{rank: r, comm: c, partitioned: x})
 }
 
-// startDescription starts the message that describes the sender's partitions.
-func (x *partitionedOperation) startDescription() {
+// startDescriptionMessage starts the message that describes the sender's partitions.
+func (x *partitionedOperation) startDescriptionMessage() {
 	tag := firstDescriptionTag + x.tag%(mpi.MaxTag-firstDescriptionTag)
 	switch {
 	case x.peer == mpi.ProcNull:

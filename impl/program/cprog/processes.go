@@ -78,7 +78,7 @@ func (p *Program) runSpawned(world *mpi.Comm, o *spawnOrigin, q spawnRequest) er
 		}
 		s.Path, s.Arguments, s.initial = c.Path, c.Arguments, p
 		s.StackBytes, s.Compute, s.RanksAreProcesses, s.Stdout, s.Stderr, s.TagOutput = p.StackBytes, p.Compute, p.RanksAreProcesses, p.Stdout, p.Stderr, p.TagOutput
-		s.SizeOnly = p.SizeOnly
+		s.SizeOnlyMessages = p.SizeOnlyMessages
 		s.StallLimit, s.Context, s.AvailableMemory = p.StallLimit, p.Context, p.AvailableMemory
 		if _, err = s.Main(); err == nil {
 			if p.spawned.running == nil {

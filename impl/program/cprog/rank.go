@@ -132,8 +132,8 @@ func storeText(at uintptr, s string, room int, length uintptr) {
 	}
 }
 
-// Here and Site locate calls for errors of other ranks.
-func (r *rank) Here() (call string, at uintptr) {
+// CurrentCall and Site locate calls for errors of other ranks.
+func (r *rank) CurrentCall() (call string, at uintptr) {
 	call = r.functionName()
 	if r.current.number > 0 {
 		call += " of " + r.current.name()

@@ -43,7 +43,7 @@ func recordSizeOnly(t *testing.T, platform, path string, size int, sizeOnly bool
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	p := &Program{Path: path, Arguments: []string{strconv.Itoa(size)}, SizeOnly: sizeOnly, Stdout: &out, Stderr: &out}
+	p := &Program{Path: path, Arguments: []string{strconv.Itoa(size)}, SizeOnlyMessages: sizeOnly, Stdout: &out, Stderr: &out}
 	main, err := p.Main()
 	if err != nil {
 		t.Fatal(err)

@@ -12,15 +12,15 @@ import (
 
 // Error codes of mpi.h.
 const (
-	toolNotInitialized = 1003
-	toolInvalid        = 1006
-	toolInvalidIndex   = 1007
-	toolInvalidSession = 1009
-	toolInvalidHandle  = 1010
-	toolInvalidName    = 1011
-	toolNeverSet       = 1015
-	toolNoWrite        = 1016
-	toolNoStartStop    = 1017
+	toolErrNotInitialized  = 1003
+	toolErrInvalid         = 1006
+	toolErrInvalidIndex    = 1007
+	toolErrInvalidSession  = 1009
+	toolErrInvalidHandle   = 1010
+	toolErrInvalidName     = 1011
+	toolErrCvarSetNever    = 1015
+	toolErrPvarNoWrite     = 1016
+	toolErrPvarNoStartStop = 1017
 )
 
 // Constants of mpi.h.
@@ -111,7 +111,7 @@ func (h *pvarHandle) setStarted(r *rank, on bool) {
 func errorCodeHandler(f func(r *rank, a args) int) handler {
 	return func(r *rank, a args) {
 		if r.toolInitCount == 0 {
-			r.currentCall.result = toolNotInitialized
+			r.currentCall.result = toolErrNotInitialized
 			return
 		}
 		r.currentCall.result = int64(f(r, a))
@@ -120,7 +120,7 @@ func errorCodeHandler(f func(r *rank, a args) int) handler {
 
 func toolInit(r *rank, a args) {
 	if a[1] == 0 {
-		r.currentCall.result = toolInvalid
+		r.currentCall.result = toolErrInvalid
 		return
 	}
 	r.toolInitCount++
@@ -154,11 +154,11 @@ func storeToolText(at, length uintptr, s string) {
 // toolIndex stores the index of the variable with a name.
 func toolIndex(all []toolVariable, name, at uintptr, class int) int {
 	if name == 0 || at == 0 {
-		return toolInvalid
+		return toolErrInvalid
 	}
 	i := slices.IndexFunc(all, func(v toolVariable) bool { return v.name == cString(name) && v.class == class })
 	if i < 0 {
-		return toolInvalidName
+		return toolErrInvalidName
 	}
 	storeAt(at, int32(i))
 	return 0
@@ -168,7 +168,7 @@ func toolIndex(all []toolVariable, name, at uintptr, class int) int {
 func countHandler(n func(r *rank) int) handler {
 	return errorCodeHandler(func(r *rank, a args) int {
 		if a[0] == 0 {
-			return toolInvalid
+			return toolErrInvalid
 		}
 		storeAt(a[0], int32(n(r)))
 		return 0
@@ -189,7 +189,7 @@ func storeValue(at uintptr, v any) int {
 func cvarGetInfo(r *rank, a args) int {
 	i := int(a[0])
 	if i < 0 || i >= len(cvars) {
-		return toolInvalidIndex
+		return toolErrInvalidIndex
 	}
 	v := cvars[i]
 	storeToolText(a[1], a[2], v.name)
@@ -205,7 +205,7 @@ func cvarGetInfo(r *rank, a args) int {
 func cvarHandleAlloc(r *rank, a args) int {
 	i := int(a[0])
 	if i < 0 || i >= len(cvars) {
-		return toolInvalidIndex
+		return toolErrInvalidIndex
 	}
 	storeAt(a[2], r.cvarHandles.add(kindCvarHandle, i))
 	storeOptional(a[3], int32(1))
@@ -215,7 +215,7 @@ func cvarHandleAlloc(r *rank, a args) int {
 func cvarHandleFree(r *rank, a args) int {
 	h := *pointerAt[uintptr](a[0])
 	if r.cvarHandles.get(kindCvarHandle, h) == nil {
-		return toolInvalidHandle
+		return toolErrInvalidHandle
 	}
 	r.cvarHandles.remove(h)
 	storeAt(a[0], uintptr(0))
@@ -225,22 +225,22 @@ func cvarHandleFree(r *rank, a args) int {
 func cvarRead(r *rank, a args) int {
 	i := r.cvarHandles.get(kindCvarHandle, a[0])
 	if i == nil {
-		return toolInvalidHandle
+		return toolErrInvalidHandle
 	}
 	return storeValue(a[1], cvars[*i].value(r))
 }
 
 func cvarWrite(r *rank, a args) int {
 	if r.cvarHandles.get(kindCvarHandle, a[0]) == nil {
-		return toolInvalidHandle
+		return toolErrInvalidHandle
 	}
-	return toolNeverSet
+	return toolErrCvarSetNever
 }
 
 func pvarGetInfo(r *rank, a args) int {
 	i := int(a[0])
 	if i < 0 || i >= len(r.pvars()) {
-		return toolInvalidIndex
+		return toolErrInvalidIndex
 	}
 	v := r.pvars()[i]
 	storeToolText(a[1], a[2], v.name)
@@ -264,7 +264,7 @@ func pvarSessionCreate(r *rank, a args) int {
 func pvarSessionFree(r *rank, a args) int {
 	s := *pointerAt[uintptr](a[0])
 	if r.pvarSessions.get(kindPvarSession, s) == nil {
-		return toolInvalidSession
+		return toolErrInvalidSession
 	}
 	for i, x := range r.pvarHandles.slots {
 		if x.inUse && x.value.session == s {
@@ -280,9 +280,9 @@ func pvarHandleAlloc(r *rank, a args) int {
 	i := int(a[1])
 	switch {
 	case r.pvarSessions.get(kindPvarSession, a[0]) == nil:
-		return toolInvalidSession
+		return toolErrInvalidSession
 	case i < 0 || i >= len(r.pvars()):
-		return toolInvalidIndex
+		return toolErrInvalidIndex
 	}
 	h := &pvarHandle{session: a[0], variable: r.pvars()[i]}
 	storeAt(a[3], r.pvarHandles.add(kindPvarHandle, h))
@@ -293,7 +293,7 @@ func pvarHandleAlloc(r *rank, a args) int {
 func pvarHandleFree(r *rank, a args) int {
 	h := *pointerAt[uintptr](a[1])
 	if h == allHandles {
-		return toolInvalidHandle
+		return toolErrInvalidHandle
 	}
 	if code := r.eachPvarHandle(a[0], h, func(*pvarHandle) int { return 0 }); code != 0 {
 		return code
@@ -307,7 +307,7 @@ func pvarHandleFree(r *rank, a args) int {
 // handles, and ignores those that f rejects.
 func (r *rank) eachPvarHandle(session, handle uintptr, f func(h *pvarHandle) int) int {
 	if r.pvarSessions.get(kindPvarSession, session) == nil {
-		return toolInvalidSession
+		return toolErrInvalidSession
 	}
 	if handle == allHandles {
 		for _, x := range r.pvarHandles.slots {
@@ -319,7 +319,7 @@ func (r *rank) eachPvarHandle(session, handle uintptr, f func(h *pvarHandle) int
 	}
 	h := r.pvarHandles.get(kindPvarHandle, handle)
 	if h == nil || (*h).session != session {
-		return toolInvalidHandle
+		return toolErrInvalidHandle
 	}
 	return f(*h)
 }
@@ -329,7 +329,7 @@ func pvarStartOrStopHandler(on bool) handler {
 	return errorCodeHandler(func(r *rank, a args) int {
 		return r.eachPvarHandle(a[0], a[1], func(h *pvarHandle) int {
 			if h.variable.class == pvarClassLevel {
-				return toolNoStartStop
+				return toolErrPvarNoStartStop
 			}
 			if h.isStarted != on {
 				h.setStarted(r, on)
@@ -341,19 +341,19 @@ func pvarStartOrStopHandler(on bool) handler {
 
 func pvarRead(r *rank, a args) int {
 	if a[1] == allHandles {
-		return toolInvalidHandle
+		return toolErrInvalidHandle
 	}
 	return r.eachPvarHandle(a[0], a[1], func(h *pvarHandle) int { return storeValue(a[2], h.count(r)) })
 }
 
 // pvarWrite fails: only the library sets performance variables.
 func pvarWrite(r *rank, a args) int {
-	return r.eachPvarHandle(a[0], a[1], func(*pvarHandle) int { return toolNoWrite })
+	return r.eachPvarHandle(a[0], a[1], func(*pvarHandle) int { return toolErrPvarNoWrite })
 }
 
 func categoryInfo(r *rank, a args) int {
 	if int(a[0]) != 0 {
-		return toolInvalidIndex
+		return toolErrInvalidIndex
 	}
 	storeToolText(a[1], a[2], toolCategory)
 	storeToolText(a[3], a[4], categoryDescription)
@@ -366,9 +366,9 @@ func categoryInfo(r *rank, a args) int {
 func categoryIndex(r *rank, a args) int {
 	switch {
 	case a[0] == 0 || a[1] == 0:
-		return toolInvalid
+		return toolErrInvalid
 	case cString(a[0]) != toolCategory:
-		return toolInvalidName
+		return toolErrInvalidName
 	}
 	storeAt(a[1], int32(0))
 	return 0
@@ -379,7 +379,7 @@ func categoryIndex(r *rank, a args) int {
 func categoryMembersHandler(n func(r *rank) int) handler {
 	return errorCodeHandler(func(r *rank, a args) int {
 		if int(a[0]) != 0 {
-			return toolInvalidIndex
+			return toolErrInvalidIndex
 		}
 		for i := range min(n(r), max(int(a[1]), 0)) {
 			storeAt(a[2]+uintptr(4*i), int32(i))
@@ -395,8 +395,8 @@ func categoryCount(*rank) int { return 1 }
 
 // There are no enumerations, events or event sources, so no index, name or handle of one is valid.
 var (
-	noToolHandle = errorCodeHandler(func(*rank, args) int { return toolInvalidHandle })
-	noToolIndex  = errorCodeHandler(func(*rank, args) int { return toolInvalidIndex })
+	noToolHandle = errorCodeHandler(func(*rank, args) int { return toolErrInvalidHandle })
+	noToolIndex  = errorCodeHandler(func(*rank, args) int { return toolErrInvalidIndex })
 	noToolCount  = countHandler(func(*rank) int { return 0 })
 	noToolName   = errorCodeHandler(func(_ *rank, a args) int { return toolIndex(nil, a[0], a[1], 0) })
 )
@@ -405,9 +405,9 @@ var (
 func categoryEvents(_ *rank, a args) int {
 	switch {
 	case int(a[0]) != 0:
-		return toolInvalidIndex
+		return toolErrInvalidIndex
 	case a[1] == 0:
-		return toolInvalid
+		return toolErrInvalid
 	}
 	storeAt(a[1], int32(0))
 	return 0

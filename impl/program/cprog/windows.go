@@ -105,7 +105,7 @@ func winAllocate(r *rank, a args) {
 	r.checkHints(a[2])
 	x := &window{}
 	x.Window = c.AllocateWindow(int(a[0]), int(a[1]), r.allocate(&x.allocatedAddress))
-	x.baseAddress = addressOf(x.Memory())
+	x.baseAddress = bufferAddress(x.Memory())
 	storeAt(a[4], x.baseAddress)
 	r.addWindow(a[5], a[2], x)
 }
@@ -115,12 +115,12 @@ func winAllocateShared(r *rank, a args) {
 	r.checkHints(a[2])
 	x := &window{}
 	x.Window = c.AllocateSharedWindow(int(a[0]), int(a[1]), r.allocate(&x.allocatedAddress))
-	x.baseAddress = addressOf(x.Memory())
+	x.baseAddress = bufferAddress(x.Memory())
 	storeAt(a[4], x.baseAddress)
 	r.addWindow(a[5], a[2], x)
 }
 
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+func bufferAddress(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func winCreateDynamic(r *rank, a args) {
 	c := r.comm(a[1])
@@ -156,7 +156,7 @@ func winSharedQuery(r *rank, a args) {
 	}
 	base := uintptr(0) // of a part without memory
 	if len(b) > 0 {
-		base = addressOf(b)
+		base = bufferAddress(b)
 	}
 	storeAt(a[4], base)
 }

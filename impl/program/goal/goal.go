@@ -16,7 +16,7 @@ import (
 // has one processor: what the schedule has for several CPUs is computed one after the other.
 type Execution struct {
 	*schedule.Schedule
-	SizeOnly bool // messages have lengths, but no contents
+	SizeOnlyMessages bool // messages have lengths, but no contents
 }
 
 // Check returns an error if MPI cannot carry the schedule.
@@ -37,7 +37,7 @@ func (x Execution) Check() error {
 
 // Run lets the calling rank do its operations, and returns how long that took.
 func (x Execution) Run(c *mpi.Comm) unit.Time {
-	e := &rankExecutor{c: c, sizeOnly: x.SizeOnly, ops: x.OpsOfRank(c.Rank()), freeBuffers: map[int][][]byte{}}
+	e := &rankExecutor{c: c, sizeOnly: x.SizeOnlyMessages, ops: x.OpsOfRank(c.Rank()), freeBuffers: map[int][][]byte{}}
 	for _, call := range x.Calls(c.Rank()) {
 		if call.Name == schedule.SynchronousSendCall {
 			e.markSynchronous(call)
@@ -77,8 +77,8 @@ type rankExecutor struct {
 	sizeOnly    bool             // buffers have no contents
 }
 
-// Here implements engine.CallLocator, as Site does: the program is the schedule.
-func (e *rankExecutor) Here() (call string, at uintptr) {
+// CurrentCall implements engine.CallLocator, as Site does: the program is the schedule.
+func (e *rankExecutor) CurrentCall() (call string, at uintptr) {
 	if e.currentOp >= len(e.ops) {
 		return "", 0
 	}

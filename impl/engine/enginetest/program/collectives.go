@@ -80,7 +80,7 @@ func became(call string, c *mpi.Comm, got, want mpi.Buffer) error {
 // parts are elements of a layout in parts, one part per rank.
 type parts struct {
 	placement
-	units           []int // per part
+	unitCounts      []int // per part
 	counts, offsets []int // in elements
 	room            int   // length of the buffer in elements
 }
@@ -89,7 +89,7 @@ type parts struct {
 // consecutive, or anywhere.
 func (w *generator) parts(u *layout, units []int, multiple int, anywhere bool) *parts {
 	each := divisor(w.Rand, multiple)
-	x := &parts{placement: placement{u, 0, each}, units: units, counts: make([]int, len(units)), offsets: make([]int, len(units))}
+	x := &parts{placement: placement{u, 0, each}, unitCounts: units, counts: make([]int, len(units)), offsets: make([]int, len(units))}
 	for _, k := range w.order(len(units), anywhere) {
 		if anywhere {
 			x.room += w.IntN(3)
@@ -125,7 +125,7 @@ func (x *parts) with(seed int, data func(i, n int) []byte) mpi.Buffer {
 	b := x.buffer(x.room, seed)
 	if data != nil {
 		for i, at := range x.offsets {
-			x.put(b, at, data(i, x.units[i]*x.unitSize()))
+			x.put(b, at, data(i, x.unitCounts[i]*x.unitSize()))
 		}
 	}
 	return b

@@ -82,7 +82,7 @@ func (x CallHistory) Record(context uint32, members []int, name string, tag int,
 	c := &h.lastCalls[h.callCount%maxRememberedCalls]
 	c.name, c.tag, c.frameCount, c.caller = name, tag, copy(c.stack[:], stack), caller
 	if caller != nil {
-		c.name, c.stack[0] = caller.Here()
+		c.name, c.stack[0] = caller.CurrentCall()
 	}
 	h.callCount++
 }
