@@ -63,7 +63,7 @@ func (j *launchFlags) run(cmd *cobra.Command) error {
 	}
 	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Allow: checkOrderedMeasureArgs}
 	if j.exitsAtStdinEOF {
-		a.EndWith = in
+		a.ExitAtEOF = in
 	}
 	return a.Serve(cmd.Context())
 }

@@ -25,7 +25,7 @@ type Agent struct {
 	// that knows the token.
 	Allow func(args []string) error
 
-	EndWith io.Reader // the agent ends when this ends; nil: it does not
+	ExitAtEOF io.Reader // the agent ends when this ends; nil: it does not
 }
 
 var errInputEnded = errors.New("standard input has ended")
@@ -38,9 +38,9 @@ const joinTimeout = 15 * time.Second
 func (g *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if g.EndWith != nil {
+	if g.ExitAtEOF != nil {
 		go func() {
-			io.Copy(io.Discard, g.EndWith)
+			io.Copy(io.Discard, g.ExitAtEOF)
 			cancel(errInputEnded)
 		}()
 	}

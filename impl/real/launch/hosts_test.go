@@ -555,7 +555,7 @@ func TestAgentEndsWithInput(t *testing.T) {
 	stdin, hold := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		a := launch.Agent{Address: l.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, EndWith: stdin}
+		a := launch.Agent{Address: l.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, ExitAtEOF: stdin}
 		served <- a.Serve(t.Context())
 	}()
 	conn, err := l.Accept(t.Context(), id)

@@ -56,7 +56,7 @@ func joinAsAgent() error {
 	}
 	a := launch.Agent{Address: os.Args[2], Rank: rank, Token: token, Version: version(), Allow: allow}
 	if os.Args[4] == "true" {
-		a.EndWith = in
+		a.ExitAtEOF = in
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

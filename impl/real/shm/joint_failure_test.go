@@ -31,7 +31,7 @@ func TestFailedHelpIsRepaired(t *testing.T) {
 		}
 		owner.helpTransfer(1)
 	}()
-	err := asking.transferJointly(1, 3, 0, addressOf(from), to, false)
+	err := asking.transferJointly(1, 3, 0, bufferAddress(from), to, false)
 	<-helped
 	if err != nil || !bytes.Equal(from, to) {
 		t.Errorf("not all bytes were transferred: %v", err)

@@ -43,7 +43,7 @@ func (m *memory) transferJointly(dst int, k device.Key, off int, there uintptr, 
 	t.nextChunk.Store(number | nextChunkMask)
 	t.key.Store(uint64(k))
 	t.offset.Store(uint64(off))
-	t.address.Store(uint64(addressOf(b)))
+	t.address.Store(uint64(bufferAddress(b)))
 	t.size.Store(uint64(len(b)))
 	t.isPut.Store(put)
 	t.doneChunks.Store(0)

@@ -34,7 +34,7 @@ func (m *memory) Expose(b []byte) device.Key {
 	m.ExitIfJobFailed()
 	k := m.regions.Expose(b)
 	e := m.ownEntry(k)
-	e.address, e.size = uint64(addressOf(b)), uint64(len(b))
+	e.address, e.size = uint64(bufferAddress(b)), uint64(len(b))
 	e.key.Store(uint64(k) + 1)
 	return k
 }
@@ -155,6 +155,6 @@ func (m *memory) failAccess(what string, dst int, err error) {
 	panic(fmt.Sprintf("shm: %s: the memory of rank %d: %v", what, dst, err))
 }
 
-// addressOf returns where the first byte of b is. Memory that Go has allocated and that is in use
-// does not move.
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// bufferAddress returns where the first byte of b is. Memory that Go has allocated and that is in
+// use does not move.
+func bufferAddress(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

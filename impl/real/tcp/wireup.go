@@ -245,11 +245,11 @@ func (w *wireup) receiveValue(r int, v any, d time.Duration) error {
 	defer context.AfterFunc(w.ctx, func() { conn.SetDeadline(time.Now()) })()
 	var n [2]byte
 	if _, err := io.ReadFull(conn, n[:]); err != nil {
-		return w.receiveError(r, d, err)
+		return w.describeReceiveError(r, d, err)
 	}
 	b := make([]byte, int(n[0])|int(n[1])<<8)
 	if _, err := io.ReadFull(conn, b); err != nil {
-		return w.receiveError(r, d, err)
+		return w.describeReceiveError(r, d, err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("rank %d has sent %.40q, which no rank sends: %w", r, b, err)
@@ -257,8 +257,8 @@ func (w *wireup) receiveValue(r int, v any, d time.Duration) error {
 	return nil
 }
 
-// receiveError returns the error if nothing came from another rank.
-func (w *wireup) receiveError(r int, d time.Duration, err error) error {
+// describeReceiveError returns the error if nothing came from another rank.
+func (w *wireup) describeReceiveError(r int, d time.Duration, err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("rank %d is connected, and has sent nothing for %v: is it stopped, or does it wait for another?", r, d)
 	}
