@@ -11,9 +11,9 @@ import (
 // files.
 const directoryPrefix = "loggp-probe-"
 
-// lockFile is the file in such a directory that its process keeps locked. The lock ends with the
-// process, however that ends.
-const lockFile = "lock"
+// directoryLockFile is the file in such a directory that its process keeps locked. The lock ends
+// with the process, however that ends.
+const directoryLockFile = "lock"
 
 // unlockedAge is the age from which a directory without a lock is no longer one that another
 // process is just making.
@@ -26,7 +26,7 @@ func makeDirectory() (dir string, remove func() error, err error) {
 	if dir, err = os.MkdirTemp("", directoryPrefix); err != nil {
 		return "", nil, err
 	}
-	f, err := os.Create(filepath.Join(dir, lockFile))
+	f, err := os.Create(filepath.Join(dir, directoryLockFile))
 	if err == nil {
 		err = lockFileOrFail(f)
 	}
@@ -53,7 +53,7 @@ func isStale(dir string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR, 0)
+	f, err := os.OpenFile(filepath.Join(dir, directoryLockFile), os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return time.Since(info.ModTime()) > unlockedAge
 	}

@@ -248,7 +248,7 @@ func eagerLimitsText(library string, variables []eagerVariable) string {
 	for _, v := range variables {
 		name := strings.ToLower(v.name)
 		size := strings.HasSuffix(name, "eager_limit") || strings.HasSuffix(name, "_sz") || strings.HasSuffix(name, "msg_size")
-		if size && v.value > 0 && v.value < 1<<31-1 && !isOtherDevice(name, library) {
+		if size && v.value > 0 && v.value < 1<<31-1 && !isVariableOfOtherDevice(name, library) {
 			list = append(list, fmt.Sprintf("%s=%d", v.name, v.value))
 		}
 	}
@@ -260,9 +260,9 @@ func eagerLimitsText(library string, variables []eagerVariable) string {
 
 var devicePattern = regexp.MustCompile(`MPICH Device: *(\w+):(\w+)`)
 
-// isOtherDevice says whether a variable is of another device than the library runs on, such as
-// ch4:ucx.
-func isOtherDevice(name, library string) bool {
+// isVariableOfOtherDevice says whether a variable is of another device than the library runs on,
+// such as ch4:ucx.
+func isVariableOfOtherDevice(name, library string) bool {
 	m := devicePattern.FindStringSubmatch(library)
 	if m == nil {
 		return false
