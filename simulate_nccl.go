@@ -19,11 +19,11 @@ type ncclFlows struct {
 	*nccl.Hardware
 	machine *model.Machine
 	library *model.Library
-	times   map[ncclOperation]unit.Time
+	times   map[ncclTimeKey]unit.Time
 }
 
-// ncclOperation is what takes the same time wherever it is.
-type ncclOperation struct {
+// ncclTimeKey identifies calls that take the same time, wherever their ranks are.
+type ncclTimeKey struct {
 	nccl.Call
 	ranks, nodes int
 	algorithm    string
@@ -42,7 +42,7 @@ func newNCCLFlows(p *platform.Platform, library string) (flow.Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ncclFlows{h, p.Machine, l, map[ncclOperation]unit.Time{}}, nil
+	return &ncclFlows{h, p.Machine, l, map[ncclTimeKey]unit.Time{}}, nil
 }
 
 // gpuLinks are the links of a GPU within its node, in one direction.
@@ -99,7 +99,7 @@ func (f *ncclFlows) Collective(into []model.Occupation, o collective.Operation, 
 	if err != nil {
 		return 0, nil, err
 	}
-	key := ncclOperation{call, c.Ranks, c.Nodes, algorithm}
+	key := ncclTimeKey{call, c.Ranks, c.Nodes, algorithm}
 	alone, known := f.times[key]
 	if !known {
 		alone = c.Time(call, method)

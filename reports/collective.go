@@ -307,7 +307,7 @@ func operationTitle(operation string, ranks int) string {
 
 // timesTables are one for each operation of a platform, library, place and number of ranks.
 func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
-	var all doc.TableList
+	var all doc.TablesByTitle
 	model := slices.ContainsFunc(cs, hasPredictions)
 	choice := slices.ContainsFunc(cs, func(c compare.CollectiveComparison) bool { return c.IsUnforced() && c.LibraryChoice != "" })
 	best := map[collectiveMeasurementKey]bool{}
@@ -387,7 +387,7 @@ func addBlockNote(t *doc.Table, operation string) {
 
 // fastestTables are one for each platform, library, place and number of ranks.
 func fastestTables(fs []compare.FastestAlgorithm) []*doc.Table {
-	var all doc.TableList
+	var all doc.TablesByTitle
 	model := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return f.FastestByModel.Operation != "" })
 	choice := slices.ContainsFunc(fs, func(f compare.FastestAlgorithm) bool { return takenAlgorithm(f) != "" })
 	for _, f := range fs {

@@ -288,7 +288,7 @@ func describeZones(x compare.Crossover, longer, shorter string) string {
 	}
 	for _, c := range x.Crossings {
 		answer(" up to " + formatCrossing(c))
-		first.Side = c.To
+		first.Side = c.SideAfter
 	}
 	switch {
 	case last.Side == compare.UndecidedSide && first.Side != compare.UndecidedSide:

@@ -76,16 +76,16 @@ func TestStory(t *testing.T) {
 		{zones{z(0, 9, open)}, nil, "undecided", "undecided"},
 		{zones{z(0, 9, even)}, nil, "alike at all sizes", "alike at all sizes"},
 		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, no)}, nil, "never up to 99 B, but undecided at 10 B to 19 B", "b at all sizes, but undecided at 10 B to 19 B"},
-		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, yes)}, []compare.Crossing{{Bytes: 15, Low: 9, High: 20, To: yes}}, "15 B (9 B to 20 B)", "b up to 15 B (9 B to 20 B), then a"},
-		{zones{z(0, 9, no), z(10, 20, yes), z(21, 30, no)}, []compare.Crossing{{Bytes: 10, Low: 9, High: 10, To: yes}, {Bytes: 21, Low: 20, High: 21, To: no}},
+		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, yes)}, []compare.Crossing{{Bytes: 15, Low: 9, High: 20, SideAfter: yes}}, "15 B (9 B to 20 B)", "b up to 15 B (9 B to 20 B), then a"},
+		{zones{z(0, 9, no), z(10, 20, yes), z(21, 30, no)}, []compare.Crossing{{Bytes: 10, Low: 9, High: 10, SideAfter: yes}, {Bytes: 21, Low: 20, High: 21, SideAfter: no}},
 			"does not pay up to 10 B (9 B to 10 B), then pays up to 21 B (20 B to 21 B), then does not pay",
 			"b up to 10 B (9 B to 10 B), then a up to 21 B (20 B to 21 B), then b"},
 		{zones{z(0, 9, open), z(10, 20, yes)}, nil, "undecided up to 9 B, then pays", "undecided up to 9 B, then a"},
 		{zones{z(0, 9, yes), z(10, 20, open)}, nil, "pays up to 9 B, then undecided", "a up to 9 B, then undecided"},
-		{zones{z(0, 9, open), z(10, 19, no), z(20, 29, yes), z(30, 40, open)}, []compare.Crossing{{Bytes: 20, Low: 19, High: 20, To: yes}},
+		{zones{z(0, 9, open), z(10, 19, no), z(20, 29, yes), z(30, 40, open)}, []compare.Crossing{{Bytes: 20, Low: 19, High: 20, SideAfter: yes}},
 			"undecided up to 9 B, then does not pay up to 20 B (19 B to 20 B), then pays up to 29 B, then undecided",
 			"undecided up to 9 B, then b up to 20 B (19 B to 20 B), then a up to 29 B, then undecided"},
-		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []compare.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
+		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []compare.Crossing{{Bytes: 21, Low: 9, High: 21, SideAfter: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
 	} {
 		x := compare.Crossover{Zones: c.zones, Crossings: c.crossings}
 		if got := format.SingleLine(describeOverlap(x)); got != c.pays {

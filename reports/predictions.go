@@ -197,7 +197,7 @@ const predictionErrorNote = "error is (predicted − measured) / measured."
 // comparisonTables are one for each platform, library and place, with a group for each quantity of
 // a protocol.
 func comparisonTables(cs []compare.Comparison) []*doc.Table {
-	var all doc.TableList
+	var all doc.TablesByTitle
 	for _, c := range cs {
 		t := all.FindOrAdd("Predicted and measured times of "+format.PlaceName(c.Platform, c.Library, c.Place), func() *doc.Table {
 			return &doc.Table{Name: "comparisons", Notes: []string{predictionErrorNote}, Columns: []doc.Column{

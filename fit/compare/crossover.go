@@ -43,7 +43,7 @@ const (
 type Crossing struct {
 	Bytes     int  // the smallest size with the new answer, according to the curves; from or to NeitherSide it is High
 	Low, High int  // the last size that certainly has the old answer, and the first that certainly has the new one
-	To        Side // LongerSide, ShorterSide or NeitherSide
+	SideAfter Side // LongerSide, ShorterSide or NeitherSide
 }
 
 // blockingModes are the blocking modes that have a nonblocking counterpart.

@@ -178,7 +178,7 @@ func TestPairwise(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	ab, ac := c.Pairwise[0], c.Pairwise[1]
-	if x := ab.Crossings; ab.SubjectIndex != 1 || ab.OtherSubjectIndex != 0 || len(x) != 1 || x[0].To != LongerSide || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
+	if x := ab.Crossings; ab.SubjectIndex != 1 || ab.OtherSubjectIndex != 0 || len(x) != 1 || x[0].SideAfter != LongerSide || x[0].Low > 1000 || x[0].High < 1000 || x[0].High-x[0].Low > 200 {
 		t.Errorf("b against a: %+v", ab)
 	}
 	if want := []Zone{{0, 100000, UndecidedSide}}; ac.SubjectIndex != 2 || ac.OtherSubjectIndex != 0 || !slices.Equal(ac.Zones, want) {

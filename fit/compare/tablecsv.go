@@ -71,7 +71,7 @@ func (t *Table) crossoverRows(x Crossover, what, against string, side Side) [][]
 		rows = append(rows, row(float64(x.Zones[1].From), nan, nan, x.Zones[1].Side))
 	}
 	for _, p := range x.Crossings {
-		rows = append(rows, row(float64(p.Bytes), float64(p.Low), float64(p.High), p.To))
+		rows = append(rows, row(float64(p.Bytes), float64(p.Low), float64(p.High), p.SideAfter))
 	}
 	if len(x.Zones) > 1 && last.Side == UndecidedSide {
 		rows = append(rows, row(float64(last.From), nan, nan, UndecidedSide))

@@ -236,11 +236,11 @@ func (t *Table) DropEmpty() {
 	}
 }
 
-// TableList is tables in the order in which their first rows came.
-type TableList []*Table
+// TablesByTitle is tables with different titles, in the order in which their first rows came.
+type TablesByTitle []*Table
 
 // FindOrAdd returns the table of a title, which make makes if there is none.
-func (ts *TableList) FindOrAdd(title string, make func() *Table) *Table {
+func (ts *TablesByTitle) FindOrAdd(title string, make func() *Table) *Table {
 	for _, t := range *ts {
 		if t.Title == title {
 			return t

@@ -46,7 +46,7 @@ func causeSentence(r *model.Timeline) string {
 	var cause string
 	switch main := mostWaiting(r.Profile.Calls); {
 	case blocked >= notable && 2*blocked >= sum.waiting:
-		cause = fmt.Sprintf("%s of the time the network holds ranks up%s", share(blocked), busiestLink(r, most.end))
+		cause = fmt.Sprintf("%s of the time the network holds ranks up%s", share(blocked), describeBusiestResource(r, most.end))
 	case main.Waiting >= notable && (sum.waiting >= sum.overhead || isLate(main) && len(delayingRanks(main, all)) > 0):
 		cause = fmt.Sprintf("%s of the time ranks wait in %s %s", share(main.Waiting), main.Name, waitCause(r, main, all, most.end))
 	case sum.overhead >= notable && sum.overhead >= sum.waiting:
@@ -88,7 +88,7 @@ func isLate(c model.CallProfile) bool {
 // waitCause returns for what ranks wait in a call.
 func waitCause(r *model.Timeline, c model.CallProfile, all []rankTime, end unit.Time) string {
 	if !isLate(c) {
-		return "for messages on their way" + busiestLink(r, end)
+		return "for messages on their way" + describeBusiestResource(r, end)
 	}
 	ranks := delayingRanks(c, all)
 	if len(ranks) == 0 {
@@ -195,8 +195,9 @@ func formatRatio(x float64) string {
 	return format.WithDecimals(x, 1)
 }
 
-// busiestLink names the part of the network that is busy longest, if it is for most of the run.
-func busiestLink(r *model.Timeline, end unit.Time) string {
+// describeBusiestResource names the part of the network that is busy longest, if it is for most of
+// the run.
+func describeBusiestResource(r *model.Timeline, end unit.Time) string {
 	name, busy := "", unit.Time(0)
 	for _, x := range r.Resources {
 		if t := busyTime(x); t > busy {
