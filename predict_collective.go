@@ -171,7 +171,7 @@ func (o CollectiveOptions) model(ctx context.Context) (m collectiveModel, ranks 
 		m.moveRanks(filled, nodes)
 	}
 	m.nodes = collective.NewNodes(nodes)
-	m.source += fmt.Sprintf(", within nodes and between them, of which there are %d", m.nodes.Count())
+	m.source += fmt.Sprintf(", within and between its %d nodes", m.nodes.Count())
 	return m, ranks, nil
 }
 

@@ -231,7 +231,7 @@ func rankTimesTable(res *flow.Result) *doc.Table {
 	for _, p := range times.Waiting {
 		add("waiting: "+p.Name, p.Time)
 	}
-	t.AddNote("Communication is exposed while its rank does not compute. Ranks that do neither wait")
+	t.AddNote("Communication is exposed while its rank does not compute. A rank that neither computes nor communicates waits")
 	return t
 }
 

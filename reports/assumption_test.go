@@ -19,8 +19,8 @@ func TestFailingAssumptions(t *testing.T) {
 	}
 	for want, cs := range map[string][]compare.Comparison{
 		"": {at(8, 1, 1), at(64, 1.2, 1), at(1024, 0.8, 1)},
-		" (LogGP fails at 1 KiB to 64 KiB, up to 2.3 times the data: overhead overlaps the flight)":          {at(8, 1, 1), at(1024, 1.4, 1), at(65536, 2.3, 1)},
-		" (LogGP fails at 64 KiB, by 50 %: times are not linear in the size, as where the protocol changes)": {at(8, 1, 1), at(65536, 1, 2)},
+		" (LogGP is too high at 1 KiB to 64 KiB, by up to a factor of 2.3: overhead overlaps the transfer)":             {at(8, 1, 1), at(1024, 1.4, 1), at(65536, 2.3, 1)},
+		" (LogGP is too low at 64 KiB, by up to 50 %: times are not linear in the size, as where the protocol changes)": {at(8, 1, 1), at(65536, 1, 2)},
 	} {
 		if got := strings.ReplaceAll(failingText(all, cs), format.NonBreakingSpace, " "); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -62,7 +62,7 @@ func (p *fittedPlace) drawCharts(cs []compare.Comparison) []*chart.Chart {
 			all = append(all, x.Chart(name, title, text))
 		}
 	}
-	const intervals = " Points are medians with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend."
+	const intervals = " Points are medians with their 95 % intervals, lines the linear pieces fitted to them, which bend on logarithmic axes."
 	var blocking, nonblocking []chart.Series
 	for _, m := range callPairs {
 		blocking = append(blocking, p.overheadSeries(m.blocking))

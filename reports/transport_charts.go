@@ -18,7 +18,7 @@ func oneWayChart(all []reportSubject, cs []compare.Comparison) *chart.Chart {
 	if len(p.Upper.Series) == 0 {
 		return nil
 	}
-	text := "Points are medians of half a round trip with their 95 % intervals, lines the fitted straight pieces; on logarithmic axes these bend. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
+	text := "Points are medians of half a round trip with their 95 % intervals, lines the linear pieces fitted to them, which bend on logarithmic axes. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
 	if declared {
 		text += " A stroke across a bar is a limit that the library itself names."
 	}
@@ -92,9 +92,9 @@ func failingText(all []reportSubject, cs []compare.Comparison) string {
 	}
 	sizes := format.SizeRange(from, to)
 	if most > 1 {
-		return fmt.Sprintf(" (LogGP fails at %s, up to %s times the data: overhead overlaps the flight)", sizes, format.WithDecimals(most, 1))
+		return fmt.Sprintf(" (LogGP is too high at %s, by up to a factor of %s: overhead overlaps the transfer)", sizes, format.WithDecimals(most, 1))
 	}
-	return fmt.Sprintf(" (LogGP fails at %s, by %s %%: times are not linear in the size, as where the protocol changes)", sizes, format.WithDecimals(-least, 0))
+	return fmt.Sprintf(" (LogGP is too low at %s, by up to %s %%: times are not linear in the size, as where the protocol changes)", sizes, format.WithDecimals(-least, 0))
 }
 
 // oneWayPanels returns the parts of that chart, and whether a library names a limit.

@@ -110,7 +110,7 @@ func TestPredictPerNode(t *testing.T) {
 	}
 	mustRun(t, strings.Fields("fit inter.csv intra.csv -o params.csv")...)
 	out := mustRun(t, strings.Fields("predict --params params.csv --collective barrier --ranks 16 --per-node 8")...)
-	if got := sizeRow(t, out, "0 B")[0]; got != "two-level" || !strings.Contains(out, "of which there are 2") {
+	if got := sizeRow(t, out, "0 B")[0]; got != "two-level" || !strings.Contains(out, "within and between its 2 nodes") {
 		t.Errorf("%s is fastest:\n%s", got, out)
 	}
 }

@@ -174,7 +174,7 @@ func MeasurePattern(w portable.World, s *portable.Library, x Pattern, bytes, rou
 	var lastEnds []float64 // by round: how long the last rank took, in picoseconds
 	err := s.Run(w, max(bytes, 8), func(p portable.Process) error {
 		if p.Size() < x.MinRanks {
-			return fmt.Errorf("%s: %d ranks are too few, it needs %d", x.Name, p.Size(), x.MinRanks)
+			return fmt.Errorf("%s needs at least %d ranks, and the job has %d", x.Name, x.MinRanks, p.Size())
 		}
 		took := make([]float64, rounds+1)
 		out, in := make([]byte, bytes), make([]byte, bytes)

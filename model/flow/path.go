@@ -54,7 +54,7 @@ func (r *Result) CriticalPath() []PathPart {
 
 // waitingPart is the part of the critical path in which an operation waits for what others use: the
 // time beyond that which it takes alone.
-const waitingPart = "waiting for parts of the machine that others use"
+const waitingPart = "contention for parts of the machine"
 
 func sortParts(all []PathPart) {
 	slices.SortFunc(all, func(a, b PathPart) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })

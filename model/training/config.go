@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -91,7 +93,7 @@ func Parse(text []byte, name string) (*Step, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, rewordYAMLError(name, err)
 	}
 	if s.Batch.Global != 0 && s.Batch.Count != 0 {
 		return nil, fmt.Errorf("%s: batch.count and batch.global: give one of them", name)
@@ -101,6 +103,34 @@ func Parse(text []byte, name string) (*Step, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
+}
+
+// yamlLine is how an error of the decoder begins, and unknownField one of a key that no field has.
+var (
+	yamlLine     = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+	unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
+)
+
+// rewordYAMLError puts file and line before an error of the decoder, and names keys in place of
+// Go's types.
+func rewordYAMLError(name string, err error) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: the file is empty: docs/training.md lists the keys of a step", name)
+	}
+	texts := []string{err.Error()}
+	var several *yaml.TypeError
+	if errors.As(err, &several) {
+		texts = several.Errors
+	}
+	for i, text := range texts {
+		if at := yamlLine.FindStringSubmatch(text); at != nil {
+			text = fmt.Sprintf("%s:%s: %s", name, at[1], text[len(at[0]):])
+		} else {
+			text = name + ": " + text
+		}
+		texts[i] = unknownField.ReplaceAllString(text, `unknown key "$1": docs/training.md lists those that there are`)
+	}
+	return errors.New(strings.Join(texts, "\n"))
 }
 
 func (s *Step) setDefaults() {

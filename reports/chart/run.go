@@ -28,7 +28,11 @@ func RunChart(name, title string, r *model.Timeline) *Chart {
 	d := newRunDetail(r, o)
 	v := &runView{overview: o, ranks: len(r.Ranks), picture: overviewImage(o)}
 	if d.until < d.end {
-		title += fmt.Sprintf(" (colours: the whole run; calls and messages: until %s)", format.MicrosWithUnit(d.until.Micros()))
+		limit := "as recorded"
+		if r.OmittedCount == 0 || d.until < min(r.OmittedFrom, d.end) {
+			limit = "as many as a page holds"
+		}
+		title += fmt.Sprintf(" (colours: the whole run; calls and messages: until %s, %s)", format.MicrosWithUnit(d.until.Micros()), limit)
 	}
 	return &Chart{Name: name, Title: title, Text: v.caption(), detail: d.json(),
 		height: func(width vg.Length) vg.Length { return -v.draw(nil, width, vg.Point{}) },
@@ -143,7 +147,7 @@ func (v *runView) caption() string {
 		row = fmt.Sprintf("%d ranks", v.overview.Group)
 	}
 	s := fmt.Sprintf("Time runs from left to right. Each row is %s, in the colour of what it does longest in each %s.", row, format.MicrosWithUnit(v.overview.Width.Micros()))
-	return s + " In a page, drag over a part to zoom in, until calls and messages can be seen; a double click, or the key 0, shows all again."
+	return s + " Drag over a part to zoom in until calls and messages can be seen; a double click, or the key 0, shows all again."
 }
 
 // runDetail is the calls, waits and messages of a run, in the form in which a page has them: rows

@@ -102,7 +102,7 @@ func (p StackedPlot) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas)
 	zero := over.X.Min * 1.3
 	at := func(k float64) vg.Length { return tx(math.Max(k, zero)) }
 	y := c.Max.Y - lineHeight/2 - 2
-	c.FillText(withAlignment(axisNameStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
+	c.FillText(withAlignment(axisNameStyle, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "linear pieces")
 	y -= lineHeight/2 + laneRowHeight/2 + 2
 	for _, l := range p.Lanes {
 		drawWithAttributes(c, `class="lanes"`, func() {

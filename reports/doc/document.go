@@ -138,7 +138,7 @@ const MinSoundShare = 2.0 / 3
 // EmulationTrust says how far to trust the times of emulated machines, and what else there is to
 // say of it.
 func EmulationTrust(notes ...string) KeyNumber {
-	note := strings.Join(append([]string{"times are as good as the platform's numbers ('loggp platforms show NAME' has their sources)"}, notes...), "; ")
+	note := strings.Join(append([]string{"times are only as good as the platform's numbers ('loggp platforms show NAME' has their sources)"}, notes...), "; ")
 	return KeyNumber{Name: "Trust", Value: "emulated", Note: note, IsTrust: true}
 }
 

@@ -85,9 +85,25 @@ func runTable(title, note string, r *model.Timeline) *doc.Table {
 	t.BeginGroup("summary")
 	mean, most := meanAndMax(all)
 	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.StrongTone))...)
-	t.AddRow(most.row(doc.TextCell("most").WithTone(doc.StrongTone))...)
+	last := most.row(doc.TextCell("most").WithTone(doc.StrongTone))
+	last[len(last)-1] = maxShare(all)
+	t.AddRow(last...)
 	t.AddNote("Overhead is processor time for communication; a waiting processor is idle. %s", note)
 	return t
+}
+
+// maxShare returns the largest share of computing of a rank.
+func maxShare(all []rankTime) doc.Cell {
+	most := -1.0
+	for _, x := range all {
+		if x.end > 0 {
+			most = max(most, 100*x.computing.Micros()/x.end.Micros())
+		}
+	}
+	if most < 0 {
+		return doc.EmptyCell
+	}
+	return doc.NumberCell(most)
 }
 
 func (x rankTime) row(name doc.Cell) []doc.Cell {

@@ -191,7 +191,7 @@ func omittedText(r *model.Timeline) string {
 	case r.OmittedCount == 0:
 		return ""
 	}
-	return fmt.Sprintf("Recorded until %s us: %s, calls and messages after that are left out.", format.Number(r.OmittedFrom.Micros()), format.Plural(r.OmittedCount, "span"))
+	return fmt.Sprintf("Recorded until %s us: %s after that, with calls and messages, are left out; a page may hold fewer calls and messages.", format.Number(r.OmittedFrom.Micros()), format.Plural(r.OmittedCount, "span"))
 }
 
 // activityTables returns the tables of the time by activity, of the ranks and of the network.

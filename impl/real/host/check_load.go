@@ -133,10 +133,10 @@ func checkInterruptions(p *Inspection) CheckResult {
 		return notMeasuredResult(p.InterruptionsErr, "what interrupts ranks shows in the tails alone")
 	}
 	worst := slices.MaxFunc(p.Interruptions, func(a, b Interruptions) int { return cmp.Compare(a.LostShare(), b.LostShare()) })
-	f := okResult("%s misses %.3g %% of the time: %d gaps in %.2g s, the longest %v", formatWorstProcessor(worst.Processor, len(p.Interruptions)),
-		100*worst.LostShare(), worst.GapCount, worst.WatchedTime.Seconds(), worst.LongestGap.Round(time.Microsecond))
+	f := okResult("%s is interrupted %.3g %% of the time: %s in %.2g s, the longest %v", formatWorstProcessor(worst.Processor, len(p.Interruptions)),
+		100*worst.LostShare(), countText(worst.GapCount, "gap"), worst.WatchedTime.Seconds(), worst.LongestGap.Round(time.Microsecond))
 	if worst.ContextSwitches > 0 {
-		f.Found += fmt.Sprintf("; %d times another thread ran", worst.ContextSwitches)
+		f.Found += fmt.Sprintf("; %s by another thread", countText(worst.ContextSwitches, "preemption"))
 	}
 	hit := "none of the times that were watched was hit"
 	if worst.GapCount > 0 {
@@ -161,6 +161,14 @@ func notMeasuredResult(err error, why string) CheckResult {
 		err = errors.New("no processor is known")
 	}
 	return okResult("not measured: %v", err).withVerdict(Note, why, "")
+}
+
+// countText returns a number of things: 1 gap, 2 gaps.
+func countText(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // formatWorstProcessor names a processor that is the worst of several.

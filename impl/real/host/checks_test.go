@@ -135,15 +135,15 @@ var unhealthyCases = []struct {
 	{"busy", func(p *Inspection) { writeUsage(p, 60, 0) }, Warning, "others use 0.30 processors (a (b) c 0.30); load 0.10", "stop them"},
 	{"busy", func(p *Inspection) { writeUsage(p, 20, 0) }, Note, "0.10 processors", "stop them"},
 	{"busy", func(p *Inspection) { p.Usage = [2]processorUsage{} }, Note, "not visible", ""},
-	{"interruptions", func(p *Inspection) { p.Interruptions[1] = interruptedProcessor(1, 30*time.Millisecond) }, Warning, "processor 1, the worst of 2, misses 3 % of the time: 10 gaps in 1 s, the longest 7.5ms", "isolcpus"},
+	{"interruptions", func(p *Inspection) { p.Interruptions[1] = interruptedProcessor(1, 30*time.Millisecond) }, Warning, "processor 1, the worst of 2, is interrupted 3 % of the time: 10 gaps in 1 s, the longest 7.5ms", "isolcpus"},
 	{"interruptions", func(p *Inspection) {
 		p.Interruptions[0] = interruptedProcessor(0, 30*time.Millisecond)
 		p.Interruptions[0].ContextSwitches = 4
-	}, Warning, "processor 0, the worst of 2, misses 3 %", "see busy"},
+	}, Warning, "processor 0, the worst of 2, is interrupted 3 %", "see busy"},
 	{"interruptions", func(p *Inspection) {
 		p.Interruptions = p.Interruptions[:1]
 		p.Interruptions[0].LostTime = 2 * time.Millisecond
-	}, Note, "processor 0 misses 0.2 %", "isolcpus"},
+	}, Note, "processor 0 is interrupted 0.2 %", "isolcpus"},
 	{"pace", func(p *Inspection) {
 		p.Paces[1] = Pace{Processor: 1, BestTime: 1900, MedianTime: 2700, SlowedShare: 0.63}
 	}, Warning, "processor 1, the worst of 2, is slowed 63 % of the time; a piece of work takes 1.9 us at best, and 2.7 at the median", "--budget"},
@@ -240,7 +240,7 @@ func TestWarningsOfQuickChecks(t *testing.T) {
 	writeFile(p, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n")
 	writeFile(p, "sys/fs/cgroup/user/cpu.max", "150000 100000\n")
 	got := strings.Join(p.quickWarnings(), " | ")
-	want := "processors: 1 for 2 ranks | quota: the time of 1.5 processors | interruptions: processor 0, the worst of 2, misses 10 % of the time: 10 gaps in 1 s, the longest 25ms"
+	want := "processors: 1 for 2 ranks | quota: the time of 1.5 processors | interruptions: processor 0, the worst of 2, is interrupted 10 % of the time: 10 gaps in 1 s, the longest 25ms"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
