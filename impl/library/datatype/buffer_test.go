@@ -33,3 +33,17 @@ func TestElementsWithoutGapsAreCopiedAtOnce(t *testing.T) {
 		t.Errorf("1000 elements in a row are copied in %d runs: want 1", copies)
 	}
 }
+
+// So 3 characters do not fit a receive of integers.
+func TestPartOfAnElementHasItsKind(t *testing.T) {
+	spread, err := Vector(2, 1, 3, Int32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := Buffer{Bytes: make([]byte, 16), Count: 1, Type: spread.Commit()}
+	for bytes, want := range map[int]uint32{0: 0, 3: Int32.KindSign(), 4: Int32.KindSign(), 7: Int32.KindSign()} {
+		if got := b.KindSign(bytes); got != want {
+			t.Errorf("sign of %d bytes: %d, want %d", bytes, got, want)
+		}
+	}
+}

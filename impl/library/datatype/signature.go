@@ -154,12 +154,13 @@ func (s signature) uniformKind() Kind {
 const mixedSign = 1 << 31
 
 // KindSign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if
-// they have one, else what is left of Sum. It is 0 for no data, for Packed, and for Byte, which
-// match all. Of Byte the standard does not say so, but programs rely on it.
+// they have one, else what is left of Sum. A part of an element has its kind. The sign is 0 for no
+// data, for Packed, and for Byte, which match all. Of Byte the standard does not say so, but
+// programs rely on it.
 func (b Buffer) KindSign(n int) uint32 {
 	all := b.Type.kinds.repeated(b.Count).prefixOfBytes(n)
 	switch first := b.Type.kinds.firstKind(); {
-	case all.elements == 0:
+	case n == 0:
 		return 0
 	case all.sum == signatureOfElement(first, 1).repeatedSums(all.elements).sum:
 		return signOfKind(first)
