@@ -145,7 +145,7 @@ static void non_blocking_by_all(void) {
 	MPIO_Request q;
 	int x[2] = {rank, rank + 50}, y[2] = {0};
 	MPI_File_iwrite_at_all(f, 8 * rank, x, 1, MPI_INT, &q);
-	MPI_Wait(&q, &s);
+	MPIO_Wait(&q, &s);
 	MPI_File_seek(f, 8 * rank + 4, MPI_SEEK_SET);
 	MPI_File_iwrite_all(f, x + 1, 1, MPI_INT, &q);
 	MPI_Wait(&q, &s);

@@ -65,7 +65,12 @@ typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
 
 typedef struct MPI_ABI_Request *MPI_Request;
 #define MPI_REQUEST_NULL ((MPI_Request)0x00000180)
-#define MPIO_Request MPI_Request /* of MPI-2, as MPICH and Open MPI have it */
+/* Names of ROMIO, which MPICH and in part Open MPI have. */
+#define MPIO_Request MPI_Request
+#define MPIO_Wait MPI_Wait
+#define MPIO_Test MPI_Test
+#define PMPIO_Wait PMPI_Wait
+#define PMPIO_Test PMPI_Test
 
 typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0x00000200)
