@@ -109,6 +109,7 @@ func TestMisuse(t *testing.T) {
 		{"mesure --platform t3d", 2, []string{`"mesure"`, `did you mean measure?`}},
 		{"platforms t3d", 2, []string{"did you mean 'show t3d'?"}},
 		{"platforms shwo t3d", 2, []string{`did you mean show?`}},
+		{"run --platform t3d --noise stencil", 2, []string{"stencil was taken as the value of --noise: write --noise VALUE stencil"}},
 		{"measure --platform tcpp", 2, []string{"did you mean tcp?"}},
 		{"measure --platform t3d --library chip", 2, []string{"did you mean chimp?"}},
 		{"measure --platform t3d --modes sned", 2, []string{"did you mean send?"}},
