@@ -63,7 +63,7 @@ func parseSweep(s string, p schedule.Params) (sweep, error) {
 	case strings.Contains(rest, ",") && !ok && !also:
 		texts = strings.Split(rest, ",")
 	default:
-		return sweep{}, wrong("it has no range and no step")
+		return sweep{}, wrong("it is neither a range with a step nor a list of values")
 	}
 	var values []float64
 	for _, text := range texts {

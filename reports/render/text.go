@@ -97,7 +97,11 @@ func (s Style) writeWarnings(b *bytes.Buffer, title string, all []doc.Warning) {
 			others = append(others, fmt.Sprintf("%s (%d)", k.Code, k.Count))
 		}
 	}
-	s.writeParagraph(b, fmt.Sprintf("%s (--verbose lists all %d):", title, count), 0, doc.DoubtfulTone)
+	heading := fmt.Sprintf("%s (--verbose lists all %d):", title, count)
+	if count == 1 {
+		heading = title + ":"
+	}
+	s.writeParagraph(b, heading, 0, doc.DoubtfulTone)
 	for _, k := range explained {
 		var subjects []string
 		for _, c := range k.Cases {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/reports/doc"
@@ -102,8 +103,8 @@ func (s *Study) blindSentence() string {
 			agree++
 		}
 	}
-	out := fmt.Sprintf("%s of numbers that the authors did not know, by commit %s: %d within %d %%, the median error is %s %%, the largest %s %%.",
-		format.Plural(len(errors), "blind prediction"), all[0].Blind.Commit, agree, agreementPercent, format.Number(sortedMedian(errors)), format.Number(errors[len(errors)-1]))
+	out := fmt.Sprintf("%s of numbers that the authors did not know, by commit %s: %d within %d %%, the median error is %s, the largest %s.",
+		format.Plural(len(errors), "blind prediction"), all[0].Blind.Commit, agree, agreementPercent, formatErrorPercent(sortedMedian(errors)), formatErrorPercent(errors[len(errors)-1]))
 	if n := len(all) - len(errors); n > 0 {
 		out += fmt.Sprintf(" Not predicted: %d.", n)
 	}
@@ -117,9 +118,14 @@ func (s *Study) blindSentence() string {
 		}
 	}
 	if claims > 0 {
-		out += fmt.Sprintf(" Of %s that were not known then %d held.", format.Plural(claims, "claim"), hold)
+		out += fmt.Sprintf(" Claims that were not known then: %d of %d held.", hold, claims)
 	}
 	return out
+}
+
+// formatErrorPercent returns the size of an error, in percent.
+func formatErrorPercent(percent float64) string {
+	return strings.TrimPrefix(format.Percent(percent), "+") + format.NonBreakingSpace + "%"
 }
 
 // blindTable has a row for each blind prediction, beside what is measured now.

@@ -112,7 +112,11 @@ func (s *Study) answerSentence() string {
 			}
 		})
 		if slices.Sort(errors); len(errors) > 0 {
-			out += fmt.Sprintf("; the median error of %s %s is %s%s%%", format.Plural(len(errors), "number"), k.words, format.Number(sortedMedian(errors)), format.NonBreakingSpace)
+			what := "the median error"
+			if len(errors) == 1 {
+				what = "the error"
+			}
+			out += fmt.Sprintf("; %s of %s %s is %s", what, format.Plural(len(errors), "number"), k.words, formatErrorPercent(sortedMedian(errors)))
 		}
 	}
 	if out = strings.TrimPrefix(out, "; "); out == "" {

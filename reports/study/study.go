@@ -204,14 +204,18 @@ func (s *Study) agreementSentence() string {
 	if t := s.blindSentence(); t != "" {
 		words = append(words, t)
 	}
-	if t := s.countNumbers(compare.ValidationBasis); t.all > 0 {
-		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, agreementPercent))
+	var met []string
+	for _, k := range []struct{ basis, words string }{
+		{compare.ValidationBasis, "to which nothing was fitted"},
+		{BasisAssumed, "that assumed numbers decide"},
+		{BasisUnexamined, "that assumed numbers may decide (not examined)"},
+	} {
+		if t := s.countNumbers(k.basis); t.all > 0 {
+			met = append(met, fmt.Sprintf("%d of %d %s", t.agree, t.all, k.words))
+		}
 	}
-	if t := s.countNumbers(BasisAssumed); t.all > 0 {
-		words = append(words, fmt.Sprintf("Of those that assumed numbers decide it is %d of %d.", t.agree, t.all))
-	}
-	if t := s.countNumbers(BasisUnexamined); t.all > 0 {
-		words = append(words, fmt.Sprintf("Of those for which it was not examined whether assumed numbers decide them it is %d of %d.", t.agree, t.all))
+	if len(met) > 0 {
+		words = append(words, fmt.Sprintf("Published values met within %d %%: %s.", agreementPercent, strings.Join(met, ", ")))
 	}
 	if t := s.countWords(); t.all > 0 {
 		words = append(words, fmt.Sprintf("%d of %d answers in words agree.", t.agree, t.all))

@@ -213,7 +213,7 @@ func TestDecide(t *testing.T) {
 	if r := s.Artefacts[1].Rows[1]; r.Basis != compare.CalibrationBasis || r.Note != "" {
 		t.Errorf("what was fitted is %s, %s", r.Basis, r.Note)
 	}
-	if got, want := s.agreementSentence(), "0 of 1 published values to which nothing was fitted are met within 20 %. Of those that assumed numbers decide it is 1 of 1. Published values used for calibration, which prove nothing: 1."; got != want {
+	if got, want := s.agreementSentence(), "Published values met within 20 %: 0 of 1 to which nothing was fitted, 1 of 1 that assumed numbers decide. Published values used for calibration, which prove nothing: 1."; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -226,7 +226,7 @@ func TestStudyCounts(t *testing.T) {
 	if got := rowTexts(s.Verdicts(false).Sections[0].Tables[0]); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := s.agreementSentence(), "1 of 2 published values to which nothing was fitted are met within 20 %. 1 of 2 answers in words agree. Published values used for calibration, which prove nothing: 1. Published values that the source itself contradicts: 1."; got != want {
+	if got, want := s.agreementSentence(), "Published values met within 20 %: 1 of 2 to which nothing was fitted. 1 of 2 answers in words agree. Published values used for calibration, which prove nothing: 1. Published values that the source itself contradicts: 1."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.Artefacts[1].Rows[1].Measured = 150
@@ -419,7 +419,7 @@ func TestBlindPredictionsCountApart(t *testing.T) {
 		if n := s.countNumbers(compare.ValidationBasis); n.all != 0 {
 			t.Errorf("%s: %v validate", later, n)
 		}
-		if got, want := s.blindSentence(), "1 blind prediction of numbers that the authors did not know, by commit abc: 1 within 20 %, the median error is 10.00 %, the largest 10.00 %. Of 1 claim that were not known then 0 held."; got != want {
+		if got, want := s.blindSentence(), "1 blind prediction of numbers that the authors did not know, by commit abc: 1 within 20 %, the median error is 10.0\u00a0%, the largest 10.0\u00a0%. Claims that were not known then: 0 of 1 held."; got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 		var cells bytes.Buffer
