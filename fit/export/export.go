@@ -65,7 +65,13 @@ func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
 		selected = slices.DeleteFunc(selected, func(p params.Parameter) bool { return p.Mode != o.Mode && f != &simGrid })
 	}
 	if len(selected) == 0 {
-		return fmt.Errorf("no parameters of %s: there are those of %s", strings.Join(strings.Fields(strings.Join([]string{o.Platform, o.Library, o.Place, o.Mode}, " ")), ", "), listSubjects(ps))
+		var selection []string
+		for _, x := range []struct{ what, value string }{{"platform", o.Platform}, {"library", o.Library}, {"place", o.Place}, {"mode", o.Mode}} {
+			if x.value != "" {
+				selection = append(selection, x.what+" "+x.value)
+			}
+		}
+		return fmt.Errorf("no parameters of %s: there are those of %s", strings.Join(selection, ", "), listSubjects(ps))
 	}
 	return f.write(w, selected, o)
 }

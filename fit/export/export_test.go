@@ -259,8 +259,8 @@ func TestMissing(t *testing.T) {
 		{"simgrid", unclear, Options{}, []string{", S: from 4096 to 5000 bytes o_s of send jumps by", "not clear", "--eager"}},
 		{"simgrid", straight, Options{}, []string{", S: up to 100000 bytes o_s of send never jumps by a round trip (60 us)", "--eager"}},
 		{"simgrid", other, Options{}, []string{"of several places", "toy & co, lib, inter; x, intra"}},
-		{"simgrid", machineOf(), Options{Platform: "y"}, []string{"no parameters of y", "toy & co, lib, inter"}},
-		{"logopsim", machineOf(), Options{Mode: "ssend"}, []string{"no parameters of ssend"}},
+		{"simgrid", machineOf(), Options{Platform: "y"}, []string{"no parameters of platform y", "toy & co, lib, inter"}},
+		{"logopsim", machineOf(), Options{Mode: "ssend"}, []string{"no parameters of mode ssend"}},
 		{"json", nil, Options{}, []string{"there are those of nothing"}},
 	} {
 		var b bytes.Buffer

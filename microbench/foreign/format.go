@@ -117,6 +117,9 @@ func Import(files []File, o Options) (*sample.Set, Report, error) {
 	return &all.set, Report{all.tables, all.notes}, nil
 }
 
+// sampleColumns are the first columns of a file of samples, which needs no import.
+const sampleColumns = "platform,library,clock,place,"
+
 // guessFormat returns the only format that fits a text. Among formats with tables it returns the
 // first, because one reader reads the tables of all.
 func guessFormat(name, text string) (*Format, error) {
@@ -132,6 +135,9 @@ func guessFormat(name, text string) (*Format, error) {
 	}
 	if len(found) == 1 {
 		return found[0], nil
+	}
+	if hasLine(text, sampleColumns, func(line string) bool { return strings.HasPrefix(line, sampleColumns) }) {
+		return nil, fmt.Errorf("%s: these are samples of loggp already: fit, compare and report take them as they are", name)
 	}
 	looked := Formats
 	what := "not the output of a known tool"

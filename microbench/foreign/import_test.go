@@ -305,6 +305,7 @@ func TestUnknown(t *testing.T) {
 	}{
 		{"", []string{"f: not the output of a known tool", "osu", "# OSU MPI ... Test v", "prtt", "mode,size,n"}},
 		{"platform,library\n", []string{"not the output of a known tool"}},
+		{"# tool: x\nplatform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us\n", []string{"f: these are samples of loggp already"}},
 		{"# OSU MPI Latency Test v7\n# SKaMPI Version 6\n", []string{"could be the output of several tools", "osu", "skampi"}},
 	} {
 		_, _, err := Import([]File{{"f", strings.NewReader(c.text)}}, Options{})

@@ -16,11 +16,15 @@ import (
 // underscores, as both forms write them differently.
 func readJSON(in io.Reader, name string) ([]node, error) {
 	var nodes []node
+	isTrace := false
 	decoder := json.NewDecoder(in)
 	for count := 0; ; count++ {
 		var raw json.RawMessage
 		err := decoder.Decode(&raw)
 		if err == io.EOF && count > 0 {
+			if !isTrace {
+				return nil, fmt.Errorf("%s: it has no node, and neither a list workload_graph nor metadata of a trace", name)
+			}
 			return nodes, nil
 		}
 		if err != nil {
@@ -29,45 +33,51 @@ func readJSON(in io.Reader, name string) ([]node, error) {
 			}
 			return nil, fmt.Errorf("%s: byte %d: %w", name, decoder.InputOffset(), err)
 		}
-		found, err := nodesOfJSON(raw)
+		found, isOfTrace, err := nodesOfJSON(raw)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		isTrace = isTrace || isOfTrace
 		nodes = append(nodes, found...)
 	}
 }
 
 // nodesOfJSON returns the nodes of a list, of an object that has a list of them, or of a node. The
-// object of metadata has none.
-func nodesOfJSON(raw json.RawMessage) ([]node, error) {
+// object of metadata has none. isOfTrace says that it is one of these.
+func nodesOfJSON(raw json.RawMessage) (nodes []node, isOfTrace bool, err error) {
 	var list []json.RawMessage
 	object := map[string]json.RawMessage{}
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && trimmed[0] == '[' {
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, err
+			return nil, false, err
 		}
+		isOfTrace = true
 	} else if err := json.Unmarshal(raw, &object); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for key, text := range object {
 		switch canonicalKey(key) {
 		case "workloadgraph", "nodes":
 			if err := json.Unmarshal(text, &list); err != nil {
-				return nil, fmt.Errorf("%s: %w", key, err)
+				return nil, false, fmt.Errorf("%s: %w", key, err)
 			}
 		case "nodetype", "type":
 			list = []json.RawMessage{raw}
+		case "schema", "version", "attr":
+		default:
+			continue
 		}
+		isOfTrace = true
 	}
-	nodes := make([]node, 0, len(list))
+	nodes = make([]node, 0, len(list))
 	for i, text := range list {
 		n, err := nodeOfJSON(text)
 		if err != nil {
-			return nil, fmt.Errorf("node %d (number %d): %w", n.id, i+1, err)
+			return nil, false, fmt.Errorf("node %d (number %d): %w", n.id, i+1, err)
 		}
 		nodes = append(nodes, n)
 	}
-	return nodes, nil
+	return nodes, isOfTrace, nil
 }
 
 func canonicalKey(key string) string {

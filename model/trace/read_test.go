@@ -91,6 +91,7 @@ func TestWrongTraces(t *testing.T) {
 		want  string
 	}{
 		{"empty", Options{}, [][]byte{{}}, "t.0.et: an empty file"},
+		{"another JSON file", Options{}, [][]byte{[]byte("{}")}, "t.0.et: it has no node, and neither a list workload_graph nor metadata of a trace"},
 		{"cut", Options{}, [][]byte{good[:len(good)-2]}, "t.0.et: message 2: the file ends within it: it is cut short"},
 		{"10 GB", Options{}, [][]byte{append(slices.Clone(good), binary.AppendUvarint(nil, 10<<30)...)}, "t.0.et: message 3: it claims 10737418240 bytes, and a node has at most 16777216"},
 		{"text", Options{}, [][]byte{[]byte("num_ranks 2\nrank 0 {\n}\n")}, "t.0.et: message 0"},
