@@ -2,10 +2,12 @@ package reports
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/format"
 )
 
@@ -25,13 +27,15 @@ func TestFailingAssumptions(t *testing.T) {
 		if got := strings.ReplaceAll(failingText(all, cs), format.NonBreakingSpace, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		for _, s := range predictedOneWay(all, cs) {
-			for i, p := range s.Points {
-				if c := cs[i]; math.Abs(c.Error) > maxPredictionError || p.Y != c.Predicted {
-					t.Errorf("drawn is %v of %v", p, c)
-				}
-			}
-		}
+	}
+	// The prediction fails at 64 KiB, and beside it fits at one size only.
+	cs := []compare.Comparison{at(8, 1, 1), at(64, 1.2, 1), at(65536, 2, 1), at(131072, 2, 2)}
+	lines := predictedOneWay(all, cs)
+	if want := [][]chart.Point{{{X: 8, Y: 1}, {X: 64, Y: 1.2}}}; len(lines) != 1 || !reflect.DeepEqual(lines[0].Lines, want) {
+		t.Errorf("drawn are %v, want %v", lines, want)
+	}
+	if lines := predictedOneWay(all, cs[2:]); lines != nil {
+		t.Errorf("a single size is drawn as %v", lines)
 	}
 }
 

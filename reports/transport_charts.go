@@ -22,10 +22,14 @@ func oneWayChart(all []reportSubject, cs []compare.Comparison) *chart.Chart {
 	if declared {
 		text += " A stroke across a bar is a limit that the library itself names."
 	}
-	title := "One-way time: measured and fitted"
+	title, failing := "One-way time: measured and fitted", failingText(all, cs)
 	if lines := predictedOneWay(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
-		title, text = "One-way time: measured, fitted and predicted"+failingText(all, cs), text+" Dashed lines, which a page of several subjects shows when their names are clicked, are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. They are drawn where they are within 25 % of the times: LogGP adds o_s + L + (k−1) G + o_r, which is too much where a send call works on behind its first packet, so that this part of o_s is spent while the message is under way."
+		title = "One-way time: measured, fitted and predicted"
+		text += " Dashed lines, which a page of several subjects shows when their names are clicked, are predictions from o_s, o_r, L and G; L may be from the round trips of the shortest messages. They are drawn where they are within 25 % of the times."
+	}
+	if title += failing; failing != "" {
+		text += " LogGP adds o_s + L + (k−1) G + o_r, which is too much where a send call works on behind its first packet, so that this part of o_s is spent while the message is under way."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }
@@ -35,6 +39,7 @@ func oneWayChart(all []reportSubject, cs []compare.Comparison) *chart.Chart {
 const maxSingleSubjects = 4
 
 // predictedOneWay returns what was predicted of the one-way times, or nothing if subjects are many.
+// A line joins neighbouring sizes at which the prediction fits.
 func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.Series) {
 	if len(all) > maxSingleSubjects {
 		return nil
@@ -46,16 +51,24 @@ func predictedOneWay(all []reportSubject, cs []compare.Comparison) (out []chart.
 			if len(all) == 1 {
 				s.Name, s.Style.Color = "predicted"+by, chart.Orange
 			}
+			var line []chart.Point
+			endLine := func() {
+				if len(line) > 1 {
+					s.Points, s.Lines = append(s.Points, line...), append(s.Lines, line)
+				}
+				line = nil
+			}
 			for _, y := range cs {
-				if !fitsPrediction(y) {
+				if y.Platform != t.platform || y.Library != t.library || y.Place != t.fittedPlace.place || y.Quantity != "one-way("+t.mainMode()+")"+by || y.Protocol != "" && y.Protocol != "auto" {
 					continue
 				}
-				if y.Platform == t.platform && y.Library == t.library && y.Place == t.fittedPlace.place && y.Quantity == "one-way("+t.mainMode()+")"+by && (y.Protocol == "" || y.Protocol == "auto") {
-					s.Points = append(s.Points, chart.Point{X: float64(y.Bytes), Y: y.Predicted})
+				if !fitsPrediction(y) {
+					endLine()
+					continue
 				}
+				line = append(line, chart.Point{X: float64(y.Bytes), Y: y.Predicted})
 			}
-			if len(s.Points) > 0 {
-				s.Lines = [][]chart.Point{s.Points}
+			if endLine(); len(s.Lines) > 0 {
 				out = append(out, s)
 				break
 			}
