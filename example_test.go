@@ -44,7 +44,7 @@ func Example() {
 	//      3     100.0     119.0   0.1600    219.1     45.64
 	// summary
 	//   mean     100.0     119.0  0.08000    219.0     45.65
-	//   most     100.0     119.0   0.1600    219.1     45.64
+	//   most     100.0     119.0   0.1600    219.1     45.67
 	//
 	// Overhead is processor time for communication; a waiting processor is idle.
 	//
