@@ -44,13 +44,13 @@ func Example() {
 	//      3     100.0     119.0   0.1600    219.1     45.64
 	// summary
 	//   mean     100.0     119.0  0.08000    219.0     45.65
-	//   most     100.0     119.0   0.1600    219.1     45.67
+	//    max     100.0     119.0   0.1600    219.1     45.67
 	//
 	// Overhead is processor time for communication; a waiting processor is idle.
 	//
 	// calls of all ranks
 	//
-	// call           calls   time   time   waits   for late   mean  least   most  sends
+	// call           calls   time   time   waits   for late   mean    min    max  sends
 	//                           %     us      us  ranks, us     us     us     us      B
 	// MPI_Allreduce      4  54.35  476.2  0.3200      0.000  119.0  119.0  119.1     64
 	// MPI_Finalize       4  0.000  0.000   0.000      0.000  0.000  0.000  0.000      0

@@ -140,7 +140,7 @@ func (w *Workload) CollectiveTable() *doc.Table {
 func (w *Workload) collectiveTable(algorithm func(collective.Operation) string) *doc.Table {
 	table := &doc.Table{Name: "collectives", Title: "Collective operations", Columns: []doc.Column{
 		{Heading: "operation", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn, IsKey: true}, {Heading: "groups", Kind: doc.NumberColumn}, {Heading: "count", Kind: doc.NumberColumn},
-		{Heading: "least\nbytes", Kind: doc.NumberColumn}, {Heading: "most\nbytes", Kind: doc.NumberColumn}, {Heading: "all\nbytes", Kind: doc.NumberColumn}, {Heading: "algorithm"},
+		{Heading: "min\nbytes", Kind: doc.NumberColumn}, {Heading: "max\nbytes", Kind: doc.NumberColumn}, {Heading: "all\nbytes", Kind: doc.NumberColumn}, {Heading: "algorithm"},
 	}}
 	for _, use := range w.Collectives() {
 		table.AddRow(doc.TextCell(use.Operation.String()), doc.CountCell(use.Ranks), doc.CountCell(use.Groups), doc.CountCell(use.Count),

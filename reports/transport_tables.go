@@ -63,7 +63,7 @@ func overlapShareRow(t *doc.Table, name string, x compare.OverlapShare) []doc.Ce
 // launchTable is what launches differ by, in numbers.
 func (s transportComparison) launchTable() *doc.Table {
 	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Field: "transport", IsKey: true}, {Field: "quantity", IsKey: true}, {Heading: "launches", Kind: doc.NumberColumn},
-		{Heading: "median", Kind: doc.NumberColumn}, {Heading: "least", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "variation\n%", Kind: doc.NumberColumn}}}
+		{Heading: "median", Kind: doc.NumberColumn}, {Heading: "min", Kind: doc.NumberColumn}, {Heading: "max", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "variation\n%", Kind: doc.NumberColumn}}}
 	for i := range s.Scatters {
 		q := &s.Scatters[i]
 		least, most := q.ValueRange()
@@ -87,7 +87,7 @@ func nonEmptyTables(ts ...*doc.Table) []*doc.Table {
 // tailTable is how single samples are distributed.
 func (s transportComparison) tailTable() *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Field: "transport", IsKey: true}, {Field: "quantity", IsKey: true}, {Heading: "samples", Kind: doc.NumberColumn},
-		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "most", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
+		{Heading: "p50", Kind: doc.NumberColumn}, {Heading: "p95", Kind: doc.NumberColumn}, {Heading: "p99", Kind: doc.NumberColumn}, {Heading: "max", Kind: doc.NumberColumn}, {Heading: "unit"}, {Heading: "p99/p50", Kind: doc.NumberColumn}}}
 	for _, q := range s.Tails {
 		if s.subjects[q.SubjectIndex].isImported() && q.SampleCount <= s.subjects[q.SubjectIndex].launches { // one mean of each launch has no tail
 			continue

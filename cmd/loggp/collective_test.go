@@ -76,7 +76,7 @@ func TestPredictTwoLevels(t *testing.T) {
 		if got := sizeRow(t, out, size)[0]; got != c.fastest {
 			t.Errorf("%s: %s, not %s, is fastest:\n%s", args, got, c.fastest, out)
 		}
-		if strings.Contains(out, "within nodes and between them") != c.known || strings.Contains(out, "of which some are in one node and some are not") == c.known {
+		if strings.Contains(out, "within and between its ") != c.known || strings.Contains(out, "of which some are in one node and some are not") == c.known {
 			t.Errorf("%s: whether ranks are near each other:\n%s", args, out)
 		}
 	}

@@ -96,7 +96,7 @@ func readGPCNeTRow(r *tableReader, l *inputLine, name, bytes string, cells []str
 	before := r.summary.RowCount
 	r.readRow(row)
 	if r.summary.RowCount > before {
-		for i, what := range []string{"least_us", "greatest_us", "", "worst_mean_us", "percentile_99_us", "percentile_99.9_us"} {
+		for i, what := range []string{"min_us", "max_us", "", "worst_mean_us", "percentile_99_us", "percentile_99.9_us"} {
 			if what != "" {
 				r.addDetail(what, r.test.mode, "coll_mean", parseMatchedNumber(bytes), cells[i])
 			}

@@ -36,7 +36,7 @@ func EndTimes(title, note string, ends []unit.Time) *doc.Document {
 	}
 	t.BeginGroup("summary")
 	t.AddRow(doc.TextCell("mean").WithTone(doc.StrongTone), doc.NumberCell(sum.Micros()/float64(len(ends))))
-	t.AddRow(doc.TextCell("most").WithTone(doc.StrongTone), doc.NumberCell(slices.Max(ends).Micros()))
+	t.AddRow(doc.TextCell("max").WithTone(doc.StrongTone), doc.NumberCell(slices.Max(ends).Micros()))
 	t.AddNote("Times are from a common start. %s", note)
 	d := &doc.Document{Title: title}
 	d.AddTables("run", title, t)
@@ -85,7 +85,7 @@ func runTable(title, note string, r *model.Timeline) *doc.Table {
 	t.BeginGroup("summary")
 	mean, most := meanAndMax(all)
 	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.StrongTone))...)
-	last := most.row(doc.TextCell("most").WithTone(doc.StrongTone))
+	last := most.row(doc.TextCell("max").WithTone(doc.StrongTone))
 	last[len(last)-1] = maxShare(all)
 	t.AddRow(last...)
 	t.AddNote("Overhead is processor time for communication; a waiting processor is idle. %s", note)
@@ -128,7 +128,7 @@ func meanAndMax(all []rankTime) (mean, most rankTime) {
 
 func callsTable(title string, r *model.Timeline) *doc.Table {
 	t := &doc.Table{Name: "calls", Title: title, Columns: []doc.Column{{Heading: "call", IsKey: true}, {Heading: "calls", Kind: doc.NumberColumn}, {Heading: "time\n%", Kind: doc.NumberColumn}, {Heading: "time\nus", Kind: doc.NumberColumn},
-		{Heading: "waits\nus", Kind: doc.NumberColumn}, {Heading: "for late\nranks, us", Kind: doc.NumberColumn}, {Heading: "mean\nus", Kind: doc.NumberColumn}, {Heading: "least\nus", Kind: doc.NumberColumn}, {Heading: "most\nus", Kind: doc.NumberColumn}, {Heading: "sends\nB", Kind: doc.NumberColumn}}}
+		{Heading: "waits\nus", Kind: doc.NumberColumn}, {Heading: "for late\nranks, us", Kind: doc.NumberColumn}, {Heading: "mean\nus", Kind: doc.NumberColumn}, {Heading: "min\nus", Kind: doc.NumberColumn}, {Heading: "max\nus", Kind: doc.NumberColumn}, {Heading: "sends\nB", Kind: doc.NumberColumn}}}
 	var whole unit.Time
 	for _, x := range r.Ranks {
 		whole += rankTimeOf(x).end

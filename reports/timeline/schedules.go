@@ -40,7 +40,7 @@ const maxAccurateError = 0.1
 func ScheduleTimes(all []MachineSchedules) *doc.Document {
 	d := &doc.Document{Title: "Schedules on machines and by LogGOPS"}
 	sum := &doc.Table{Name: "summary", Title: "Accuracy of LogGOPS", Columns: []doc.Column{{Heading: "platform", IsKey: true}, {Heading: "library", IsKey: true}, {Heading: "ranks", Kind: doc.NumberColumn},
-		{Heading: "schedules", Kind: doc.NumberColumn}, {Heading: "within\n10 %", Kind: doc.NumberColumn}, {Heading: "median\nerror, %", Kind: doc.NumberColumn}, {Heading: "least\n%", Kind: doc.NumberColumn}, {Heading: "most\n%", Kind: doc.NumberColumn}, {Heading: "parameters", Kind: doc.ProseColumn}}}
+		{Heading: "schedules", Kind: doc.NumberColumn}, {Heading: "within\n10 %", Kind: doc.NumberColumn}, {Heading: "median\nerror, %", Kind: doc.NumberColumn}, {Heading: "min\n%", Kind: doc.NumberColumn}, {Heading: "max\n%", Kind: doc.NumberColumn}, {Heading: "parameters", Kind: doc.ProseColumn}}}
 	for _, m := range all {
 		var sizes, errors []float64
 		good := 0

@@ -45,7 +45,7 @@ func flowTable(title string, flows []model.Flow) *doc.Table {
 	for _, x := range []struct {
 		name string
 		rate unit.Rate
-	}{{"least", rates[0]}, {"median", quantile.UpperMedian(rates)}, {"most", rates[len(rates)-1]}} {
+	}{{"min", rates[0]}, {"median", quantile.UpperMedian(rates)}, {"max", rates[len(rates)-1]}} {
 		t.AddRow(doc.TextCell(x.name).WithTone(doc.StrongTone), doc.EmptyCell, doc.EmptyCell, doc.EmptyCell, rate(x.rate))
 	}
 	t.AddRow(doc.TextCell("all").WithTone(doc.StrongTone), doc.EmptyCell, doc.CountCell(bytes), doc.NumberCell(last.Micros()), rate(sum))
