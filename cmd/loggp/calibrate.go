@@ -163,7 +163,7 @@ func (c *calibrateFlags) newCalibrationBench(cmd *cobra.Command, d *edit.Draft, 
 		return nil, err
 	}
 	b, err := calibrate.TargetBench(cmd.Context(), d, papers, targets, part)
-	if errors.Is(err, calibrate.ErrNoTargets) {
+	if errors.Is(err, calibrate.ErrNoTargets) || errors.Is(err, calibrate.ErrSelectsNoSamples) {
 		return nil, newUsageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
 	}
 	if err != nil {

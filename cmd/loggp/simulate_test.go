@@ -26,7 +26,7 @@ func TestSimulateRejectsSweep(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, "schedule", "bcast", "-n", "4", "-o", "b.goal")
 	var errs buffer
-	if status := runCommandLine(t.Context(), strings.Fields("simulate b.goal --sweep L=1us"), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "--sweep L=1us: it has no range") {
+	if status := runCommandLine(t.Context(), strings.Fields("simulate b.goal --sweep L=1us"), io.Discard, &errs); status != exitUsage || !strings.Contains(errs.String(), "--sweep L=1us: it is neither a range with a step nor a list") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

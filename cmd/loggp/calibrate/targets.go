@@ -14,6 +14,10 @@ import (
 // ErrNoTargets is the error if nothing was said, and nothing is known, to calibrate to.
 var ErrNoTargets = errors.New("there are no targets: name rows of a paper or a file of samples with --to")
 
+// ErrSelectsNoSamples is the error if a part of samples is selected, and all targets are rows of
+// papers.
+var ErrSelectsNoSamples = errors.New("--library, --modes and --sizes select samples, and all targets are published rows: name the rows that count with --to")
+
 // TargetBench returns a bench of targets: patterns of rows that papers print, and files of samples
 // or of outputs that can be imported, of which a part counts. Without targets they are what the
 // free numbers of the draft were fitted to.
@@ -39,6 +43,9 @@ func TargetBench(ctx context.Context, d *edit.Draft, papers []*paper.Paper, targ
 		}
 		b.Omitted = append(notes, b.Omitted...)
 		benches = append(benches, b)
+	}
+	if len(benches) == 0 && len(patterns) > 0 && (part.Library != "" || part.Modes != nil || part.Sizes != nil) {
+		return nil, ErrSelectsNoSamples
 	}
 	if len(patterns) > 0 {
 		b, err := PublishedBench(papers, d.Platform, patterns)

@@ -215,6 +215,8 @@ func (x observedWatch) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	return more
 }
 
+var _ device.WordWaiter = observedWatch{}
+
 // WaitForWordChange implements device.WordWaiter.
 func (x observedWatch) WaitForWordChange(k device.Key, off int, old uint64) uint64 {
 	x.port.log.reenterCall(x.port.emulated.ID)

@@ -59,6 +59,8 @@ func (p *Port) localWord(k device.Key, off int) *[8]byte {
 	return (*[8]byte)(b)
 }
 
+var _ device.WordWaiter = (*Port)(nil)
+
 // WaitForWordChange implements device.WordWaiter. Only a change of the word resumes the rank.
 func (p *Port) WaitForWordChange(k device.Key, off int, old uint64) uint64 {
 	for p.signalState != nil {
