@@ -1,6 +1,7 @@
 package loggp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -206,7 +207,14 @@ func failParts(d *edit.Draft, parts []string) (*edit.Draft, error) {
 	for _, p := range parts {
 		words = append(words, fmt.Sprintf("%q", p))
 	}
-	return d.Insert(fabricPath, "failed", "["+strings.Join(words, ", ")+"]")
+	after, err := d.Insert(fabricPath, "failed", "["+strings.Join(words, ", ")+"]")
+	if err != nil {
+		if _, why, is := strings.Cut(err.Error(), fabricPath+".failed: "); is { // without a place in a file that nobody wrote
+			err = errors.New(why)
+		}
+		return nil, err
+	}
+	return after, nil
 }
 
 // unknownQuantityError is the error for a quantity that neither a platform nor a step file has.

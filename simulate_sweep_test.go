@@ -164,7 +164,7 @@ func TestWrongSweeps(t *testing.T) {
 		{step, treeFile, "nodes=0", MachineChanges{}, `"0" is no number from 1 up`},
 		{step, treeFile, "nodes=4", MachineChanges{Nodes: 4}, "give one of them"},
 		{step, treeFile, "taper=2", MachineChanges{Fail: []string{"switch 77"}}, "the fattree has 6 switches"},
-		{step, treeFile, "taper=2", MachineChanges{Fail: []string{"host 3 to switch 0"}}, "no route between the other hosts and host 3"},
+		{step, treeFile, "taper=2", MachineChanges{Fail: []string{"host 3 to switch 0"}}, "host 3 to switch 0: no route between the other hosts and host 3"},
 		{step, "t3d", "taper=2", MachineChanges{}, "is no fat tree"},
 		{step, "t3d", "hop=1us", MachineChanges{Fail: []string{"link 1"}}, "is no graph of links"},
 		{step, "", "data=-1", MachineChanges{}, "parallel.data: -1: it is 1 to"},
