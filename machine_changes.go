@@ -170,7 +170,7 @@ func setMachineQuantity(d *edit.Draft, quantity, value string) (*edit.Draft, err
 	switch quantity {
 	case taperQuantity:
 		if !isFabric || !slices.Contains([]string{"fattree", "rails"}, f.Graph.Kind) {
-			return nil, fmt.Errorf("taper: the network of %s is no fat tree, which alone has one", d.Machine.Name)
+			return nil, fmt.Errorf("taper: the network of %s has none: only fabrics of kind fattree and rails have a taper", d.Machine.Name)
 		}
 		path := fabricPath + "." + f.Graph.Kind
 		if _, err := d.Number(path + ".taper"); err != nil {

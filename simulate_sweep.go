@@ -82,7 +82,7 @@ type flowVariant struct {
 func (o *FlowOptions) variants(w *Workload, text string) (all []flowVariant, quantity string, err error) {
 	if IsParameterSweep(text) {
 		if o.Platform != "" {
-			return nil, "", fmt.Errorf("the messages of --platform take what it says: sweep a number of it such as links.latency, or leave it out")
+			return nil, "", fmt.Errorf("with --platform messages cost what its file says: sweep a number of that file, such as links.latency, or leave out --platform")
 		}
 		p := schedule.DefaultParams
 		if o.LogGOPS != nil {

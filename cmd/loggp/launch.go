@@ -94,11 +94,11 @@ func (j *launchFlags) readToken(cmd *cobra.Command, in *bufio.Reader) (auth.Toke
 // it measures over TCP, and writes no file.
 func checkOrderedMeasureArgs(args []string) error {
 	if len(args) == 0 || args[0] != "measure" {
-		return errors.New("rank 0 orders something else than to measure")
+		return errors.New("rank 0 sent another command than measure, the only one that a host that joins runs")
 	}
 	cmd := measureCommand()
 	if err := cmd.ParseFlags(args[1:]); err != nil {
-		return fmt.Errorf("rank 0 orders to measure with flags that are none here: %w", err)
+		return fmt.Errorf("rank 0 sent flags of measure that are unknown here: %w; use the same version of loggp on all hosts", err)
 	}
 	if platform := cmd.Flag("platform").Value.String(); platform != job.TCPPlatform || !slices.ContainsFunc([]string{"hosts", "expect"}, cmd.Flags().Changed) {
 		return fmt.Errorf("rank 0 orders to measure %s, and not this host by TCP", platform)

@@ -127,7 +127,7 @@ func LogGOPSParameters(ps []params.Parameter, o Options) (p schedule.Params, not
 	}
 	for _, x := range options {
 		if x.picos < 0 {
-			return p, nil, fmt.Errorf("%s, %s: %.4g ns is less than nothing", m.subject, x.letter, x.picos/1000)
+			return p, nil, fmt.Errorf("%s, %s: %.4g ns is negative", m.subject, x.letter, x.picos/1000)
 		}
 	}
 	time := func(i int) unit.Time { return unit.Time(math.Round(options[i].picos)) }
@@ -160,7 +160,7 @@ func (m *simulatedMachine) outputUnit(options []simulatorOption) (step float64, 
 	for _, x := range options {
 		switch {
 		case x.picos < 0:
-			return 0, "", fmt.Errorf("%s, %s: %.4g ns is less than nothing", m.subject, x.letter, x.picos/1000)
+			return 0, "", fmt.Errorf("%s, %s: %.4g ns is negative", m.subject, x.letter, x.picos/1000)
 		case x.picos/step > most:
 			return 0, "", fmt.Errorf("%s, %s: %.4g ns are too many for LogGOPSim to count in %ss", m.subject, x.letter, x.picos/1000, name)
 		}

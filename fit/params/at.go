@@ -97,7 +97,7 @@ func EstimateAt(ps []Parameter, mode string, kind Kind, k int) (Estimate, error)
 		e.Value += ps[i].Value * float64(max(k, from)-p.From)
 	}
 	if limit := float64(math.MaxInt64) / float64(unit.Microsecond); !(math.Abs(e.Value) < limit) {
-		return Estimate{}, fmt.Errorf("%s of mode %s and %d bytes is %g us, which is no time: mend the parameters", kind.Name(), mode, k, e.Value)
+		return Estimate{}, fmt.Errorf("%s of mode %s and %d bytes is %g us, which is out of range: correct the file of parameters", kind.Name(), mode, k, e.Value)
 	}
 	return e, nil
 }

@@ -55,14 +55,14 @@ func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 					left--
 				}
 				if x.Members = communicator(members, orders); x.Members == nil {
-					return nil, fmt.Errorf("a call of %s by ranks %v: their orders of sends are of no communicator", call, members)
+					return nil, fmt.Errorf("a call of %s by ranks %v: the order of ranks in their communicator cannot be told, as the orders of their sends contradict each other", call, members)
 				}
 				all = append(all, x)
 			}
 		}
 		if left == before {
 			rank := slices.IndexFunc(calls, func(c []exchangePart) bool { return len(c) > 0 })
-			return nil, fmt.Errorf("rank %d has a call of %s with ranks %v that not all of these make", rank, call, calls[rank][0].members)
+			return nil, fmt.Errorf("rank %d calls %s with ranks %v, and not all of these call it, too: the collective calls do not match", rank, call, calls[rank][0].members)
 		}
 	}
 	return all, nil

@@ -135,7 +135,7 @@ func TestRecordedErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"num_ranks 1\nrank 0 {\ncalc 1\n}\n": "the schedule has no call of MPI_Alltoallv",
 		"num_ranks 2\nrank 0 {\n// Alltoallv: 2 operations\nsend 1b to 1\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\nrecv 1b from 0\n}\n": "rank 0, Alltoallv number 0: it sends twice to rank 1",
-		"num_ranks 2\nrank 0 {\n// Alltoallv: 1 operations\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n":                               "rank 0 has a call of Alltoallv with ranks [0 1] that not all of these make",
+		"num_ranks 2\nrank 0 {\n// Alltoallv: 1 operations\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n":                               "rank 0 calls Alltoallv with ranks [0 1], and not all of these call it, too: the collective calls do not match",
 	} {
 		s, err := schedule.Read(strings.NewReader(text), "x", 0)
 		if err != nil {

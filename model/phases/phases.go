@@ -144,7 +144,7 @@ func (s *Scheduler) Plan(ranks int, messages []Message, threshold int) (*Schedul
 		case m.Src == m.Dst:
 			return nil, fmt.Errorf("message %d: rank %d sends to itself, which is a copy, not a message", i, m.Src)
 		case m.Bytes < 0:
-			return nil, fmt.Errorf("message %d, from rank %d to rank %d, has %d bytes", i, m.Src, m.Dst, m.Bytes)
+			return nil, fmt.Errorf("message %d, from rank %d to rank %d, has %d bytes: write 0 or more", i, m.Src, m.Dst, m.Bytes)
 		}
 	}
 	left := slices.DeleteFunc(slices.Clone(messages), func(m Message) bool { return m.Bytes == 0 })

@@ -181,7 +181,7 @@ func (a *assembler) compute(n *node) (workload.Op, error) {
 	case n.duration > 0:
 		op.Size = n.duration * 1000
 	case n.operations > 0:
-		return op, fmt.Errorf("it has %d operations and no duration: give the rate of computing", n.operations)
+		return op, fmt.Errorf("it has %d operations and no duration: give the operations per second by --compute-rate", n.operations)
 	default:
 		a.report.Untimed++
 	}

@@ -61,7 +61,7 @@ func (a *assembler) groupRanks(rank int, name string, listed map[string][]int) (
 	case name == "" || known && len(ranks) == 0:
 		return nil, nil
 	case !known:
-		return nil, fmt.Errorf("the ranks of process group %s are not in the file: give a file of groups", name)
+		return nil, fmt.Errorf("the ranks of process group %s are not in the file: give them by --groups", name)
 	case !slices.Contains(ranks, rank):
 		return nil, fmt.Errorf("process group %s has ranks %v, and rank %d executes an operation of it", name, ranks, rank)
 	}

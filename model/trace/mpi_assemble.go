@@ -234,7 +234,7 @@ func (a *mpiAssembler) addMessage(rank int, x *callArguments, kind callKind, of 
 	case !isAny && (peer < 0 || peer >= int64(len(of.ranks))):
 		return 0, false, fmt.Errorf("%s: its peer is rank %d of %d", x.name, peer, len(of.ranks))
 	case tag < 0 && kind == sendCall:
-		return 0, false, fmt.Errorf("%s: its tag is %d", x.name, tag)
+		return 0, false, fmt.Errorf("%s: its tag is %d, and that of a send is not negative", x.name, tag)
 	}
 	m := mpiMessage{start: x.start, peer: -1, tag: max(tag, -1), of: of}
 	if !isAny {

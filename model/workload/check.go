@@ -206,7 +206,11 @@ func (w *Workload) checkMessages() error {
 			return fmt.Errorf("%s, rank %d: rank %d sends %d messages with tag %d to rank %d, which receives %d of them", where, t.rank, c.from, t.sends, c.tag, c.to, t.receives)
 		}
 		if t.bytes != 0 {
-			return fmt.Errorf("%s, rank %d: of the messages with tag %d from rank %d to %d, %d bytes more are sent than received", where, t.rank, c.tag, c.from, c.to, t.bytes)
+			more, less := "sent", "received"
+			if t.bytes < 0 {
+				more, less = less, more
+			}
+			return fmt.Errorf("%s, rank %d: of the messages with tag %d from rank %d to %d, %d bytes more are %s than %s", where, t.rank, c.tag, c.from, c.to, max(t.bytes, -t.bytes), more, less)
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func programOfRank(s *schedule.Schedule, rank int, name string) (*Program, []int
 	for i := range ops {
 		for _, d := range s.Dependants(rank, i) {
 			if d.WaitsForStart {
-				return nil, nil, fmt.Errorf("%s: rank %d: operation %d waits for the start of another one: a workload has no such dependency", name, rank, d.Op)
+				return nil, nil, fmt.Errorf("%s: rank %d: operation %d waits for the start of another one (irequires), which flows cannot: write requires", name, rank, d.Op)
 			}
 			open[d.Op]++
 		}
@@ -80,7 +80,7 @@ func opOfSchedule(o schedule.Op) (Op, error) {
 	case o.Kind == schedule.Calc:
 		return Op{Kind: Compute, Size: o.Size}, nil
 	case o.Peer == schedule.Any || o.Tag == schedule.Any:
-		return Op{}, errors.New("it receives from any source or with any tag: a workload does not say what")
+		return Op{}, errors.New("it receives from any source or with any tag, which flows cannot: write a source and a tag")
 	case o.Tag > MaxTag:
 		return Op{}, fmt.Errorf("its tag is %d: at most %d", o.Tag, MaxTag)
 	case o.Kind == schedule.Send:

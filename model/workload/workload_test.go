@@ -142,6 +142,7 @@ func TestCheck(t *testing.T) {
 		{two(program(Op{Kind: Send, Peer: 3}), program()), "it is with peer 3: the rank has 2"},
 		{two(program(Op{Kind: Send, Tag: MaxTag + 1}), program()), "its tag is"},
 		{two(program(Op{Kind: Send, Peer: 1, Size: 8}), program(Op{Kind: Recv, Peer: 0, Size: 4})), "4 bytes more are sent than received"},
+		{two(program(Op{Kind: Send, Peer: 1, Size: 3}), program(Op{Kind: Recv, Peer: 0, Size: 8})), "5 bytes more are received than sent"},
 		{two(program(Op{Kind: Send, Peer: 1, Size: MaxBytes + 1}), program()), "bytes: at most"},
 	} {
 		if err := c.w.withPrograms().Check(); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -91,7 +91,7 @@ func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibr
 		case n.Free == nil:
 		case o.keepsOtherLibraries && isUnused(n.Path, b.Libraries):
 		case n.Path == clockResolutionPath:
-			return nil, fmt.Errorf("%s:%d: the steps of the clock cannot be free: targets are measured without them", d.File, n.Line)
+			return nil, fmt.Errorf("%s:%d: the resolution of the clock cannot be free, as targets are measured with an ideal clock: leave out its 'free'", d.File, n.Line)
 		case isUnused(n.Path, b.Libraries):
 			return nil, fmt.Errorf("%s:%d: %s is free, and no target is of its library: the targets are of %s", d.File, n.Line, n.Path, strings.Join(b.Libraries, ", "))
 		case n.Free.Values != nil:

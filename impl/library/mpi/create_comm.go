@@ -417,6 +417,6 @@ func (c *Comm) checkNotFreed() {
 // checkIntra fails on an intercommunicator.
 func (c *Comm) checkIntra() {
 	if c.interFields() != nil {
-		c.engine.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
+		c.engine.Fail(engine.ErrComm, "the communicator is an intercommunicator, and this call takes an intracommunicator: make one by MPI_Intercomm_merge")
 	}
 }

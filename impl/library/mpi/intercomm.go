@@ -100,7 +100,7 @@ func (c *Comm) RemoteGroup() Group {
 
 func (c *Comm) checkInter() {
 	if c.interFields() == nil {
-		c.engine.Fail(engine.ErrComm, "the communicator is of one group")
+		c.engine.Fail(engine.ErrComm, "the communicator is an intracommunicator, and this call takes an intercommunicator")
 	}
 }
 

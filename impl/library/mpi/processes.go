@@ -157,7 +157,7 @@ var processWaitTexts = map[uint32]string{
 // updateProcessTable calls f with the table, to read or change it.
 func (c *Comm) updateProcessTable(f func(t *processTable)) {
 	if c.state.directory == nil {
-		c.engine.Fail(ErrOther, "programs of this job neither start others nor connect: mpi.Options.SpawnedProgram is nil")
+		c.engine.Fail(ErrOther, "this job has neither MPI_Comm_spawn nor ports (in Go: set mpi.Options.SpawnedProgram)")
 	}
 	if err := c.state.directory.update(f); err != nil {
 		c.engine.Fail(ErrIntern, "the list of the job's processes: %v", err)

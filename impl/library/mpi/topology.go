@@ -57,12 +57,12 @@ func (c *Comm) newCart(dims []int, periodic []bool) (*Cart, int) {
 	places := 1
 	for _, d := range dims {
 		if d < 1 || d > c.size/places {
-			c.engine.Fail(engine.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
+			c.engine.Fail(engine.ErrDims, "a grid of %v: each dimension is positive, and their product at most the %d ranks of the communicator", dims, c.size)
 		}
 		places *= d
 	}
 	if len(periodic) != len(dims) {
-		c.engine.Fail(engine.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
+		c.engine.Fail(engine.ErrDims, "a grid of %v has %d dimensions, and periods has %d values: give one for each dimension", dims, len(dims), len(periodic))
 	}
 	return (&Cart{dims, periodic}).clone(), places
 }
@@ -201,7 +201,7 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 func (c *Comm) CartSub(keep []bool) *Comm {
 	g := c.requireCart("CartSub")
 	if len(keep) != len(g.Dims) {
-		c.engine.Fail(engine.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
+		c.engine.Fail(engine.ErrArg, "%d values say which dimensions to keep, and the grid has %d dimensions: give one for each", len(keep), len(g.Dims))
 	}
 	sub := &Cart{}
 	colour, key := 0, 0

@@ -16,7 +16,7 @@ func typeDarray(r *rank, a args) {
 	rank, ranks := int(a[1]), 1
 	for _, g := range grid {
 		if g < 1 {
-			r.raiseError(mpi.ErrArg, "the grid has %d ranks in one dimension", g)
+			r.raiseError(mpi.ErrArg, "the grid has %d ranks in one dimension: it has at least 1", g)
 		}
 		ranks *= g
 	}
@@ -88,7 +88,7 @@ func (r *rank) darrayBlocks(dimension, n, kind, block, ranks, at int) (lengths, 
 		r.raiseError(mpi.ErrArg, "dimension %d: %d is not a distribution", dimension, kind)
 	}
 	if block < 1 {
-		r.raiseError(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
+		r.raiseError(mpi.ErrArg, "dimension %d: blocks of %d elements: a block has at least 1", dimension, block)
 	}
 	if n/block/ranks > maxDarrayBlocks {
 		r.raiseError(mpi.ErrArg, "dimension %d has %d blocks: a rank may have %d", dimension, n/block, maxDarrayBlocks)

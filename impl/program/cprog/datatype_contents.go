@@ -109,7 +109,7 @@ func typeEnvelopeLarge(r *rank, a args) {
 func typeContentsLarge(r *rank, a args) {
 	x := r.userTypeOf(a[0]).constructor
 	if int(a[3]) < len(x.largeCounts) {
-		r.raiseError(mpi.ErrArg, "the array has room for %d large counts of %d", int(a[3]), len(x.largeCounts))
+		r.raiseError(mpi.ErrArg, "the array has room for %d large counts, and the datatype has %d", int(a[3]), len(x.largeCounts))
 	}
 	r.storeContents(a[0], x, a[1], a[2], a[4], a[5], a[6], a[8])
 	copy(sliceAt[int](a[7], len(x.largeCounts)), x.largeCounts)
@@ -126,7 +126,7 @@ func (r *rank) storeContents(h uintptr, x typeConstructor, maxIntegers, maxAddre
 	case x.combiner == combinerNamed:
 		r.raiseError(mpi.ErrType, "%s is not made of other datatypes", basicNames[h-datatypeNull])
 	case int(maxIntegers) < len(x.integers) || int(maxAddresses) < len(x.addresses) || int(maxTypes) < len(x.types):
-		r.raiseError(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
+		r.raiseError(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes, and the datatype has %d, %d and %d",
 			int(maxIntegers), int(maxAddresses), int(maxTypes), len(x.integers), len(x.addresses), len(x.types))
 	}
 	storeInts(integers, x.integers, len(x.integers))

@@ -46,7 +46,7 @@ func (r *rank) storePartitionedInit(a args, sends bool) {
 	case n < 1 || n > firstDescriptionTag-firstPartitionTag:
 		r.raiseError(mpi.ErrArg, "%d partitions: there are 1 to %d", n, firstDescriptionTag-firstPartitionTag)
 	case x.tag < 0:
-		r.raiseError(mpi.ErrTag, "tag %d: it is one tag, and not negative", int(a[5]))
+		r.raiseError(mpi.ErrTag, "tag %d: it is not negative, and MPI_ANY_TAG is not allowed in partitioned communication", int(a[5]))
 	case x.peer < 0 && x.peer != mpi.ProcNull || x.peer >= c.Size():
 		r.raiseError(mpi.ErrRank, "rank %d is not in a communicator of %d", int(a[4]), c.Size())
 	}

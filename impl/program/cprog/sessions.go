@@ -188,7 +188,7 @@ func intercommCreateFromGroups(r *rank, a args) {
 	own, other, leader, remote := r.group(a[0]), r.group(a[2]), int(a[1]), int(a[3])
 	r.checkInfo(a[5])
 	if leader < 0 || leader >= own.Size() || remote < 0 || remote >= other.Size() {
-		r.raiseError(mpi.ErrRank, "leaders %d and %d of groups of %d and %d", leader, remote, own.Size(), other.Size())
+		r.raiseError(mpi.ErrRank, "local leader %d and remote leader %d: they are ranks of their groups, which have %d and %d", leader, remote, own.Size(), other.Size())
 	}
 	local := r.world.CreateGroup(own, tagOfString(a[4]))
 	if local == nil {

@@ -39,7 +39,7 @@ func storeInts(at uintptr, x []int, room int) {
 
 func (r *rank) checkedDims(n uintptr) int {
 	if int(n) < 0 {
-		r.raiseError(mpi.ErrDims, "%d dimensions", int(n))
+		r.raiseError(mpi.ErrDims, "%d dimensions: their number is not negative", int(n))
 	}
 	return int(n)
 }
@@ -58,7 +58,7 @@ func dimsCreate(r *rank, a args) {
 // neighbourLists returns the neighbour lists of a graph. index has the end of each list in edges.
 func (r *rank) neighbourLists(n int, index, edges uintptr) [][]int {
 	if n < 0 {
-		r.raiseError(mpi.ErrArg, "the graph has %d ranks", n)
+		r.raiseError(mpi.ErrArg, "a graph of %d ranks: their number is not negative", n)
 	}
 	ends := intsAt(index, n)
 	for i, end := range ends {

@@ -30,7 +30,7 @@ func TryPinning(processors []int) error {
 // then still run, so the caller must not use memory to which they write.
 func runOnProcessors(processors []int, limit time.Duration, run func(i int)) error {
 	if n := len(processors); runtime.GOMAXPROCS(0) < n {
-		return fmt.Errorf("this takes %d threads at a time, and GOMAXPROCS is %d", n, runtime.GOMAXPROCS(0))
+		return fmt.Errorf("this takes %d threads at a time, and this process may run %d (GOMAXPROCS)", n, runtime.GOMAXPROCS(0))
 	}
 	var placed, all sync.WaitGroup
 	placed.Add(len(processors))

@@ -92,8 +92,11 @@ func (j *job) startLocalRanks(shared *os.File) error {
 // startRemoteRanks starts all ranks but the first where their agents are.
 func (j *job) startRemoteRanks(shared *os.File) error {
 	contents, err := io.ReadAll(io.NewSectionReader(shared, 0, maxInheritedSize+1))
-	if err != nil || len(contents) > maxInheritedSize {
-		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
+	if err == nil && len(contents) > maxInheritedSize {
+		err = fmt.Errorf("it has more than %d bytes", maxInheritedSize)
+	}
+	if err != nil {
+		return fmt.Errorf("launch: send the data that ranks share at their start to another host: %w", err)
 	}
 	j.Team.runCount++
 	run := j.Team.runCount

@@ -30,10 +30,10 @@ type keyValueSpace struct {
 func openKeyValueSpace(rank, size int) (*keyValueSpace, error) {
 	fd, err := strconv.Atoi(os.Getenv(socketVariable))
 	if err != nil {
-		return nil, fmt.Errorf("%s=%s is no number of a file", socketVariable, os.Getenv(socketVariable))
+		return nil, fmt.Errorf("%s=%s is not the number of a file descriptor", socketVariable, os.Getenv(socketVariable))
 	}
 	if err := syscall.SetNonblock(fd, true); err != nil { // so that reads can be given a deadline
-		return nil, fmt.Errorf("file %d, by which the process manager is spoken to (%s): %w", fd, socketVariable, err)
+		return nil, fmt.Errorf("file descriptor %d, the connection to the process manager (%s): %w", fd, socketVariable, err)
 	}
 	syscall.CloseOnExec(fd)
 	return newKeyValueSpace(os.NewFile(uintptr(fd), "process manager"), rank, size)

@@ -76,7 +76,7 @@ func findJob(get func(string) string) (*Job, error) {
 		rank, err := strconv.Atoi(get(m.rankVariable))
 		size, problem := strconv.Atoi(get(m.sizeVariable))
 		if err != nil || problem != nil || rank < 0 || rank >= size {
-			return nil, fmt.Errorf("pmi: %s has set %s=%s and %s=%s, which is no rank and number of ranks", m.name, m.rankVariable, get(m.rankVariable), m.sizeVariable, get(m.sizeVariable))
+			return nil, fmt.Errorf("pmi: %s has set %s=%s and %s=%s, which are not a rank and a number of ranks", m.name, m.rankVariable, get(m.rankVariable), m.sizeVariable, get(m.sizeVariable))
 		}
 		if size == 1 {
 			return nil, nil
@@ -114,7 +114,7 @@ func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
 }
 
 // errNotArrived is the error if a process has waited too long for the others.
-var errNotArrived = fmt.Errorf("not all ranks have come within %v", arrivalTimeout)
+var errNotArrived = fmt.Errorf("not all ranks have arrived within %v: has one failed to start or ended early? See the launcher's output", arrivalTimeout)
 
 func (j *Job) openExchange() error {
 	if j.jobID == "" {

@@ -36,7 +36,7 @@ func TestFindJob(t *testing.T) {
 		{"mpirun within srun", append(slurm, openMPI...), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, jobID: "-123", hostDirectory: "/tmp/x"}, ""},
 		{"a script of sbatch", []string{"SLURM_PROCID=0", "SLURM_NTASKS=2", "SLURM_JOB_ID=7"}, nil, ""},
 		{"alone", []string{"PMI_FD=6", "PMI_RANK=0", "PMI_SIZE=1"}, nil, ""},
-		{"nonsense", []string{"PMI_FD=6", "PMI_RANK=3", "PMI_SIZE=3"}, nil, "pmi: the process manager has set PMI_RANK=3 and PMI_SIZE=3, which is no rank"},
+		{"nonsense", []string{"PMI_FD=6", "PMI_RANK=3", "PMI_SIZE=3"}, nil, "pmi: the process manager has set PMI_RANK=3 and PMI_SIZE=3, which are not a rank"},
 		{"no number", []string{"PMI_FD=6", "PMI_RANK=x", "PMI_SIZE=3"}, nil, "PMI_RANK=x"},
 	} {
 		j, err := findJob(func(name string) string {

@@ -21,7 +21,7 @@ import (
 // modified.
 func NewFortran(ctx context.Context) (*Compiler, error) {
 	if runtime.GOARCH != "amd64" {
-		return nil, errors.New("only a processor of amd64 runs Fortran programs")
+		return nil, errors.New("Fortran programs run only on x86-64 (amd64)")
 	}
 	command, err := compilerCommand("FC", "gfortran", "Fortran")
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Compiler) compileFortranModules(ctx context.Context, dir string) error 
 		return err
 	}
 	if !filepath.IsAbs(library) {
-		return fmt.Errorf("%s has no libgfortran.a", c.command[0])
+		return fmt.Errorf("%s has no libgfortran.a, which is linked into programs: install the static library of gfortran, such as libgfortran-static", c.command[0])
 	}
 	if _, err := run("ar", "x", library, "error.o"); err != nil {
 		return err
