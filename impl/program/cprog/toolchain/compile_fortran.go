@@ -21,7 +21,7 @@ import (
 // modified.
 func NewFortran(ctx context.Context) (*Compiler, error) {
 	if runtime.GOARCH != "amd64" {
-		return nil, errors.New("Fortran programs run only on x86-64 (amd64)")
+		return nil, errors.New("programs in Fortran run only on x86-64 (amd64)")
 	}
 	command, err := compilerCommand("FC", "gfortran", "Fortran")
 	if err != nil {
