@@ -1,7 +1,6 @@
 package loggp
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,21 +199,15 @@ func failParts(d *edit.Draft, parts []string) (*edit.Draft, error) {
 	if !isFabric {
 		return nil, fmt.Errorf("the network of %s is no graph of links and switches that can fail: only one of kind fabric is, see docs/fabric.md", d.Machine.Name)
 	}
-	if _, err := f.Graph.PartsNamed(parts); err != nil {
+	graph := *f.Graph
+	if err := graph.Fail(parts); err != nil { // without a place in a file that nobody wrote
 		return nil, err
 	}
 	var words []string
 	for _, p := range parts {
 		words = append(words, fmt.Sprintf("%q", p))
 	}
-	after, err := d.Insert(fabricPath, "failed", "["+strings.Join(words, ", ")+"]")
-	if err != nil {
-		if _, why, is := strings.Cut(err.Error(), fabricPath+".failed: "); is { // without a place in a file that nobody wrote
-			err = errors.New(why)
-		}
-		return nil, err
-	}
-	return after, nil
+	return d.Insert(fabricPath, "failed", "["+strings.Join(words, ", ")+"]")
 }
 
 // unknownQuantityError is the error for a quantity that neither a platform nor a step file has.
