@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/loggp/loggp/model"
@@ -80,36 +81,34 @@ func runTable(title, note string, r *model.Timeline) *doc.Table {
 			t.AddNote("%d more ranks are in the summary only.", len(all)-maxRankRows)
 			break
 		}
-		t.AddRow(x.row(doc.CountCell(rank))...)
+		t.AddRow(x.row(doc.CountCell(rank), x.computingPercent())...)
 	}
 	t.BeginGroup("summary")
 	mean, most := meanAndMax(all)
-	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.StrongTone))...)
-	last := most.row(doc.TextCell("max").WithTone(doc.StrongTone))
-	last[len(last)-1] = maxShare(all)
-	t.AddRow(last...)
+	t.AddRow(mean.row(doc.TextCell("mean").WithTone(doc.StrongTone), mean.computingPercent())...)
+	t.AddRow(most.row(doc.TextCell("max").WithTone(doc.StrongTone), maxComputingPercent(all))...)
 	t.AddNote("Overhead is processor time for communication; a waiting processor is idle. %s", note)
 	return t
 }
 
-// maxShare returns the largest share of computing of a rank.
-func maxShare(all []rankTime) doc.Cell {
-	most := -1.0
+// computingPercent returns the share of a rank's time in which it computes; NaN if it takes none.
+func (x rankTime) computingPercent() float64 { return 100 * x.computing.Micros() / x.end.Micros() }
+
+// maxComputingPercent returns the largest share; NaN if no rank takes time.
+func maxComputingPercent(all []rankTime) float64 {
+	most := math.NaN()
 	for _, x := range all {
-		if x.end > 0 {
-			most = max(most, 100*x.computing.Micros()/x.end.Micros())
+		if p := x.computingPercent(); p > most || math.IsNaN(most) {
+			most = p
 		}
 	}
-	if most < 0 {
-		return doc.EmptyCell
-	}
-	return doc.NumberCell(most)
+	return most
 }
 
-func (x rankTime) row(name doc.Cell) []doc.Cell {
+func (x rankTime) row(name doc.Cell, computingPercent float64) []doc.Cell {
 	share := doc.EmptyCell
-	if x.end > 0 {
-		share = doc.NumberCell(100 * x.computing.Micros() / x.end.Micros())
+	if !math.IsNaN(computingPercent) {
+		share = doc.NumberCell(computingPercent)
 	}
 	return []doc.Cell{name, doc.NumberCell(x.computing.Micros()), doc.NumberCell(x.overhead.Micros()), doc.NumberCell(x.waiting.Micros()), doc.NumberCell(x.end.Micros()), share}
 }
