@@ -33,10 +33,8 @@ emulated platform.`,
 			if err := checkWritableDirectory(dir); err != nil {
 				return newUsageError(cmd, err)
 			}
-			if dir != "" {
-				if err := rejectPrintFlags(cmd); err != nil {
-					return err
-				}
+			if err := rejectPrintFlags(cmd); err != nil {
+				return err
 			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {

@@ -216,10 +216,8 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --sweep", "finish", "tolerance"), checkSweepOutput(s.outputPath)); err != nil {
 		return newUsageError(cmd, err)
 	}
-	if s.outputPath != "" {
-		if err := rejectPrintFlags(cmd); err != nil {
-			return err
-		}
+	if err := rejectPrintFlags(cmd); err != nil {
+		return err
 	}
 	if err := checkWritableFileOfFlag("--finish", s.finishTimesFile); err != nil {
 		return newUsageError(cmd, err)
@@ -275,10 +273,8 @@ func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *sche
 	if s.noiseText == "" && cmd.Flags().Changed("seed") {
 		return newUsageError(cmd, errors.New("--seed: it has no effect without --noise"))
 	}
-	if s.outputPath != "" {
-		if err := rejectPrintFlags(cmd); err != nil {
-			return err
-		}
+	if err := rejectPrintFlags(cmd); err != nil {
+		return err
 	}
 	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFileOfFlag("--finish", s.finishTimesFile)); err != nil {
 		return newUsageError(cmd, err)

@@ -67,9 +67,12 @@ func checkOutputFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// rejectPrintFlags refuses the flags of addOutputFlags where -o is written in place of what a verb
+// rejectPrintFlags refuses the flags of addOutputFlags if -o is written in place of what a verb
 // prints.
 func rejectPrintFlags(cmd *cobra.Command) error {
+	if cmd.Flag("output").Value.String() == "" {
+		return nil
+	}
 	return rejectFlagsWithoutEffect(cmd, "--%s: with -o nothing is printed", "format", "table", "tables", "verbose")
 }
 

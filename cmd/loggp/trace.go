@@ -90,10 +90,8 @@ func (t *traceFlags) run(cmd *cobra.Command) error {
 	if err = errors.Join(err, checkTimelineOutput(t.outputPath)); err != nil {
 		return newUsageError(cmd, err)
 	}
-	if t.outputPath != "" {
-		if err := rejectPrintFlags(cmd); err != nil {
-			return err
-		}
+	if err := rejectPrintFlags(cmd); err != nil {
+		return err
 	}
 	if cmd.Flags().Changed("seed") && t.options.Noise == 0 {
 		return newUsageError(cmd, errors.New("--seed: without --noise no random numbers are drawn"))
