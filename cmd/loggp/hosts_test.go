@@ -175,13 +175,13 @@ func TestAllowed(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
 		{"measure --platform tcp --hosts a", ""},
 		{"measure --platform tcp --expect 1 --modes send -o x.csv", ""},
-		{"", "something else than to measure"},
-		{"report x.csv -o /tmp", "something else than to measure"},
+		{"", "another command than measure"},
+		{"report x.csv -o /tmp", "another command than measure"},
 		{"measure --platform mpi --launcher rm", "orders to measure mpi"},
 		{"measure --platform t3d -o x.csv", "orders to measure t3d"},
 		{"measure --platform tcp -o x.csv", "orders to measure tcp, and not this host"},
 		{"measure --platform tcp --hosts a --platform shm", "orders to measure shm"},
-		{"measure --no-such-flag", "flags that are none here"},
+		{"measure --no-such-flag", "flags of measure that are unknown here"},
 	} {
 		err := checkOrderedMeasureArgs(strings.Fields(c.line))
 		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {

@@ -322,7 +322,7 @@ func TestGroupFaults(t *testing.T) {
 		"no end, after another": {func(c *mpi.Comm) { c.Barrier(); c.Group().IncludeRanges([]mpi.Range{{0, 0, 0}}) }, "MPI_ERR_ARG"},
 		"grid of too many":      {func(c *mpi.Comm) { c.CartMap([]int{2, 2}, []bool{true, true}) }, "CartMap: MPI_ERR_DIMS"},
 		"grid without end":      {func(c *mpi.Comm) { c.CreateCart([]int{2, 1 << 62, 2}, make([]bool, 3)) }, "CreateCart: MPI_ERR_DIMS"},
-		"ends and dimensions":   {func(c *mpi.Comm) { c.CartMap([]int{2, 1}, []bool{true}) }, "CartMap: MPI_ERR_DIMS: a grid of [2 1] with 1 ends"},
+		"ends and dimensions":   {func(c *mpi.Comm) { c.CartMap([]int{2, 1}, []bool{true}) }, "CartMap: MPI_ERR_DIMS: a grid of [2 1] has 2 dimensions, and periods has 1 values"},
 		"graph of too many":     {func(c *mpi.Comm) { c.GraphMap(make([][]int, 3)) }, "GraphMap: MPI_ERR_TOPOLOGY: a graph of 3 ranks"},
 		"operation freed":       {func(c *mpi.Comm) { reduceBy(c, freedOp()) }, "Allreduce: MPI_ERR_OP: the operation was freed"},
 		"no such rank":          {func(c *mpi.Comm) { c.Group().Exclude([]int{2}) }, "MPI_ERR_RANK: rank 2 is not in a group of 2"},
