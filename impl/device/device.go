@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -133,6 +134,27 @@ type Port interface {
 type RealTime interface {
 	Port
 	RealTime()
+}
+
+// TimedWaiter is a Port that can wait for a packet or for a time, whichever comes first.
+type TimedWaiter interface {
+	Port
+
+	// AwaitPacket waits until Recv(false) finds a packet, or until the rank's clock reaches
+	// deadline. It may return earlier. It returns when Recv(true) would.
+	AwaitPacket(deadline unit.Time)
+}
+
+// AwaitPacket waits for a packet or until a time, as TimedWaiter does. On another port it only
+// pauses: the caller polls.
+func AwaitPacket(p Port, deadline unit.Time) {
+	const pause = 20 * time.Microsecond // of real time
+	switch x := p.(type) {
+	case TimedWaiter:
+		x.AwaitPacket(deadline)
+	case RealTime:
+		time.Sleep(pause)
+	}
 }
 
 // BufferedSender is a Port whose Send may return before the system has accepted the whole packet,

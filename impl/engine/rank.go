@@ -91,11 +91,11 @@ type Rank struct {
 	abandonedReceives     int                     // among these, receives in place of requests that were left open
 	awaitedRequests       awaitedRequestList      // the list of operations for which the rank waits
 	probedMessage         probedMessage
-	reportedKinds         []WarningKind // kinds of warnings that the rank has reported
-	handlesErrors         bool          // the program has an error handler, and continues after errors
-	receiveErrorsInStatus bool          // errors of received messages are stored in statuses
-	service               *service      // nil: none
-	hasThreads            bool          // several threads of the program make calls
+	reportedKinds         []WarningKind   // kinds of warnings that the rank has reported
+	handlesErrors         bool            // the program has an error handler, and continues after errors
+	receiveErrorsInStatus bool            // errors of received messages are stored in statuses
+	service               *service        // nil: none
+	threads               ThreadScheduler // of the program; nil: a single one makes calls
 }
 
 // Setup initializes a rank with its port and its engine.

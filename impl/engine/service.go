@@ -29,7 +29,7 @@ func (r *Rank) SetService(serve func()) {
 
 // HasService reports whether calls must wait by Rank.WaitUntilFinished and similar methods, which
 // run the service and other threads.
-func (r *Rank) HasService() bool { return r.service != nil || r.hasThreads }
+func (r *Rank) HasService() bool { return r.service != nil || r.threads != nil }
 
 // RunService calls the service if operations of it have finished, and reports whether it did.
 func (r *Rank) RunService() bool {

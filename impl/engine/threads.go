@@ -1,14 +1,19 @@
 package engine
 
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
 // A program may have several threads that call a rank. One of them runs at a time. While a thread
 // waits within a call, the others run, so several calls of a rank may be under way.
 
 // ThreadScheduler runs the threads of a rank in turn.
 type ThreadScheduler interface {
-	// YieldInWait is called before a thread waits for an event of the port. If another thread is
-	// runnable, that thread runs first, and YieldInWait returns true when the caller runs again:
-	// its event may have occurred. Otherwise it returns false.
-	YieldInWait() bool
+	// YieldInWait is called before a thread waits for an event of the port until deadline. If
+	// another thread is runnable, that thread runs first, and YieldInWait returns true when the
+	// caller runs again: its event may have occurred. Otherwise it returns false.
+	YieldInWait(deadline unit.Time) bool
 
 	// NoteProgress is called after an event of the port was handled, because other threads may wait
 	// for its effect.
@@ -19,7 +24,7 @@ type ThreadScheduler interface {
 // thread makes a call. nil: the rank now runs another program with a single thread.
 func (r *Rank) SetThreads(s ThreadScheduler) {
 	e := r.innermostEngine()
-	if r.hasThreads = s != nil; r.hasThreads {
+	if r.threads = s; s != nil {
 		e = engineWithThreads{e, s}
 	}
 	if r.engine = e; r.service != nil {
@@ -35,7 +40,7 @@ type engineWithThreads struct {
 
 // Progress implements Engine.
 func (e engineWithThreads) Progress(block bool) bool {
-	if block && e.threads.YieldInWait() {
+	if block && e.threads.YieldInWait(device.Forever) {
 		return true
 	}
 	ok := e.Engine.Progress(block)

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Send sends buf and returns when the rank may reuse it, according to the mode.
@@ -187,6 +188,28 @@ func (r *Rank) Wait(o *Op) {
 
 // Progress handles at most one event without waiting, and reports whether there was one.
 func (r *Rank) Progress() bool { return r.engine.Progress(false) }
+
+// AwaitEvent handles one event, or waits for one until deadline and may not handle it. Other
+// threads of the program do not run meanwhile.
+func (r *Rank) AwaitEvent(deadline unit.Time) {
+	if !r.engine.Progress(false) {
+		device.AwaitPacket(r.port, deadline)
+	}
+}
+
+// ProbeUntil waits for a message that a receive with these arguments would take, until the rank's
+// clock reaches deadline.
+func (r *Rank) ProbeUntil(src int, context uint32, tag int, deadline unit.Time) (Status, bool) {
+	for {
+		st, ok := r.Probe(src, context, tag, false)
+		if ok || r.port.Now() >= deadline {
+			return st, ok
+		}
+		if r.threads == nil || !r.threads.YieldInWait(deadline) {
+			r.AwaitEvent(deadline)
+		}
+	}
+}
 
 // ProgressUntil makes progress until found returns true. The rank waits for o, possibly among
 // others.

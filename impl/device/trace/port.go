@@ -63,6 +63,9 @@ func (p *port) Recv(block bool) *device.Packet {
 	return q
 }
 
+// AwaitPacket implements device.TimedWaiter.
+func (p *port) AwaitPacket(deadline unit.Time) { device.AwaitPacket(p.Port, deadline) }
+
 // arrivalTime tells the end of a remote access from a packet.
 func (p *port) arrivalTime(q *device.Packet) Kind {
 	if q.Src != p.Rank() || len(q.Data) > 0 {

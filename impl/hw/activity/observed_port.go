@@ -111,6 +111,15 @@ func (w *observedPort) Recv(block bool) *device.Packet {
 	return x
 }
 
+// AwaitPacket implements device.TimedWaiter.
+func (w *observedPort) AwaitPacket(deadline unit.Time) {
+	w.log.reenterCall(w.emulated.ID)
+	from := len(w.processor.spans)
+	w.emulated.AwaitPacket(deadline)
+	w.processor.nameWaits("event", from)
+	w.noteActivity("event", model.WaitActivity, 0)
+}
+
 // Memory implements device.Port.
 func (w *observedPort) Memory() device.Memory {
 	if m := w.Port.Memory(); m != nil {

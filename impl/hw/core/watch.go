@@ -31,15 +31,32 @@ func (p *Port) EventCount() uint64 {
 // counters end the wait but are not events.
 func (p *Port) WaitForEvent(seen uint64, deadline unit.Time) bool {
 	p.ElapseCharges()
-	if late := deadline % p.Machine.TimerResolution; deadline <= sim.Latest && late > 0 {
-		deadline += p.Machine.TimerResolution - late // when the clock shows it
-	}
+	deadline = p.roundUpToTick(deadline)
 	p.runSignalHandler()
 	for p.watchEventCount == seen && p.Kernel.Now() < deadline {
 		p.awaitChange(deadline)
 		p.runSignalHandler()
 	}
 	return p.watchEventCount != seen
+}
+
+// AwaitPacket implements device.TimedWaiter.
+func (p *Port) AwaitPacket(deadline unit.Time) {
+	p.ElapseCharges()
+	deadline = p.roundUpToTick(deadline)
+	p.runSignalHandler()
+	if p.inbox.Head == nil && !p.hasAnyNetworkData() && p.Kernel.Now() < deadline {
+		p.resetDeadlockDetection()
+		p.awaitChange(deadline)
+	}
+}
+
+// roundUpToTick returns the time at which the clock first shows that a deadline has come.
+func (p *Port) roundUpToTick(deadline unit.Time) unit.Time {
+	if late := deadline % p.Machine.TimerResolution; deadline <= sim.Latest && late > 0 {
+		deadline += p.Machine.TimerResolution - late
+	}
+	return deadline
 }
 
 // LoadWord reads a word that others write.

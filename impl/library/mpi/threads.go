@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/loggp/loggp/impl/engine"
+import (
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Threads of programs that are not written in Go. One thread of a rank runs at a time.
 
@@ -32,8 +35,8 @@ func (c *Comm) SwapCallState(s *CallState) {
 	x.scratchBuffer, s.scratchBuffer = s.scratchBuffer, x.scratchBuffer
 }
 
-// Progress handles at most one event without waiting, and reports whether there was one.
-func (c *Comm) Progress() bool { return c.engine.Progress() }
+// AwaitEvent handles one event, or waits for one until deadline and may not handle it.
+func (c *Comm) AwaitEvent(deadline unit.Time) { c.engine.AwaitEvent(deadline) }
 
 // AdoptGoroutine makes the calling goroutine the one that may make the rank's calls.
 func (c *Comm) AdoptGoroutine() { c.engine.AdoptGoroutine() }

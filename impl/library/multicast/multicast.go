@@ -111,6 +111,17 @@ func (p *Port) Recv(block bool) *device.Packet {
 	}
 }
 
+// AwaitPacket implements device.TimedWaiter.
+func (p *Port) AwaitPacket(deadline unit.Time) {
+	if len(p.groups) == 0 {
+		device.AwaitPacket(p.Port, deadline)
+		return
+	}
+	if seen := p.watch.EventCount(); !p.processDatagrams() {
+		p.watch.WaitForEvent(seen, min(deadline, p.Now()+unit.Millisecond)) // a packet may have come before EventCount
+	}
+}
+
 // BuffersSends implements device.BufferedSender if the wrapped port does, as do Flush and Place
 // their interfaces.
 func (p *Port) BuffersSends() bool {

@@ -111,29 +111,22 @@ type threads struct {
 }
 
 // YieldInWait implements mpi.ThreadScheduler.
-func (r *rank) YieldInWait() bool {
+func (r *rank) YieldInWait(deadline unit.Time) bool {
 	if r.servesLibraryThread {
 		return false
 	}
 	t := r.current
-	t.state, t.seenProgress = awaitsEvent, r.progress
-	defer func() { t.state = runnable }()
-	next := r.nextThread()
-	if next == nil && r.firstWakeTime() < noWakeTime {
-		if r.world.Progress() {
-			r.progress++
-			return true
-		}
-		next = r.nextThread()
-		if next == nil {
-			return true
-		}
+	t.state, t.seenProgress, t.wakeTime = awaitsEvent, r.progress, deadline
+	defer func() { t.state, t.wakeTime = runnable, noWakeTime }()
+	if next := r.nextThread(); next != nil {
+		r.switchThread(next)
+		return true
 	}
-	if next == nil {
-		return false
+	due := r.firstWakeTime()
+	if due < noWakeTime {
+		r.world.AwaitEvent(due)
 	}
-	r.switchThread(next)
-	return true
+	return due < noWakeTime
 }
 
 // NoteProgress implements mpi.ThreadScheduler.
@@ -153,7 +146,7 @@ func (r *rank) runnableThread(inLoops bool) *thread {
 		case t == r.current, t.inLoop && !inLoops:
 		case t.state == runnable, t.state == awaitsEvent && t.seenProgress != r.progress:
 			return t
-		case (t.state == awaitsTime || t.state == awaitsAddress) && t.wakeTime < noWakeTime:
+		case t.state != threadEnded && t.wakeTime < noWakeTime:
 			if !read {
 				now, read = r.world.Wtime(), true
 			}
@@ -169,7 +162,7 @@ func (r *rank) runnableThread(inLoops bool) *thread {
 func (r *rank) firstWakeTime() unit.Time {
 	due := noWakeTime
 	for _, t := range r.all {
-		if t.state == awaitsTime || t.state == awaitsAddress {
+		if t.state != runnable && t.state != threadEnded {
 			due = min(due, t.wakeTime)
 		}
 	}
