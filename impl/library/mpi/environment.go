@@ -154,7 +154,7 @@ var classMeanings = map[Class]string{
 	ErrRMAFlavor:   "the call is for windows of another flavor",
 
 	ErrSpawn:   "processes cannot be started",
-	ErrPort:    "a port was closed, or is none",
+	ErrPort:    "a port was closed, or is none, or nobody accepts at it",
 	ErrName:    "the name of a service was not published",
 	ErrService: "the name of a service cannot be published, or withdrawn",
 

@@ -26,7 +26,17 @@ type processTable struct {
 }
 
 // port is an open port: its owner accepts connections by messages with a tag.
-type port struct{ Rank, Tag int }
+type port struct {
+	Rank, Tag  int
+	Accepting  int       // number of calls of Accept that wait for a connection
+	Connecting []attempt // calls of Connect that wait to be accepted, in order
+}
+
+// attempt is a call of Connect.
+type attempt struct {
+	Rank  int        // that connects
+	Group connection // its group
+}
 
 // processDirectory stores the process table.
 type processDirectory interface {
@@ -251,7 +261,7 @@ func (c *Comm) OpenPort() (name string) {
 	c.updateProcessTable(func(t *processTable) {
 		t.Opened++
 		name = fmt.Sprintf("loggp-port-%d", t.Opened)
-		t.Ports[name] = port{c.engine.Port().Rank(), t.Opened}
+		t.Ports[name] = port{Rank: c.engine.Port().Rank(), Tag: t.Opened}
 	})
 	return name
 }
@@ -259,8 +269,14 @@ func (c *Comm) OpenPort() (name string) {
 // ClosePort closes a port that this rank has opened (MPI_Close_port).
 func (c *Comm) ClosePort(name string) {
 	c.engine.Enter("ClosePort")
-	c.ownPort(name)
-	c.updateProcessTable(func(t *processTable) { delete(t.Ports, name) })
+	p := c.ownPort(name)
+	c.updateProcessTable(func(t *processTable) {
+		p = t.Ports[name]
+		delete(t.Ports, name)
+	})
+	for _, a := range p.Connecting {
+		c.sendControlMessage(connectionError(ErrPort, "port %q was closed", name), a.Rank, acceptContext, p.Tag)
+	}
 }
 
 // ownPort returns an open port of this rank, and fails if name is not one.
@@ -270,6 +286,57 @@ func (c *Comm) ownPort(name string) port {
 		c.engine.Fail(ErrPort, "%s", text)
 	}
 	return p
+}
+
+// nextAttempt waits for a call of Connect to a port of this rank.
+func (c *Comm) nextAttempt(name string, tag int) (a attempt) {
+	c.updateProcessTable(func(t *processTable) {
+		p := t.Ports[name]
+		if len(p.Connecting) > 0 {
+			a, p.Connecting = p.Connecting[0], slices.Clone(p.Connecting[1:])
+		} else {
+			p.Accepting++
+		}
+		t.Ports[name] = p
+	})
+	if a.Group.RemoteRanks == nil {
+		c.receiveControlMessage(&a, AnySource, connectContext, tag)
+	}
+	return a
+}
+
+// startAttempt begins a call of Connect to a port. It reports whether the port was open.
+func (c *Comm) startAttempt(name string, a attempt) (p port, isOpen bool) {
+	isAwaited := false
+	c.updateProcessTable(func(t *processTable) {
+		if p, isOpen = t.Ports[name]; !isOpen {
+			return
+		}
+		if isAwaited = p.Accepting > 0; isAwaited {
+			p.Accepting--
+		} else {
+			p.Connecting = append(slices.Clone(p.Connecting), a)
+		}
+		t.Ports[name] = p
+	})
+	if isAwaited {
+		c.sendControlMessage(a, p.Rank, connectContext, p.Tag)
+	}
+	return p, isOpen
+}
+
+// withdrawAttempt ends a call of Connect that was not accepted. It returns false if an answer is
+// under way.
+func (c *Comm) withdrawAttempt(name string, a attempt) (withdrawn bool) {
+	c.updateProcessTable(func(t *processTable) {
+		p := t.Ports[name]
+		i := slices.IndexFunc(p.Connecting, func(x attempt) bool { return x.Rank == a.Rank && x.Group.Context == a.Group.Context })
+		if withdrawn = i >= 0; withdrawn {
+			p.Connecting = slices.Delete(slices.Clone(p.Connecting), i, i+1)
+			t.Ports[name] = p
+		}
+	})
+	return withdrawn
 }
 
 func (c *Comm) findPort(name string) (p port, ok bool) {

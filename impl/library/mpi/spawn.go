@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/mpi/check"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Programs started on spare ranks, and connections between groups without a common communicator
@@ -139,14 +141,14 @@ func (c *Comm) Accept(name string, root int) *Comm {
 		if text := c.portProblem(name, p, isOpen, true); text != "" {
 			return connectionError(ErrPort, "%s", text)
 		}
-		var theirs connection
-		from := c.receiveControlMessage(&theirs, AnySource, connectContext, p.Tag)
+		a := c.nextAttempt(name, p.Tag)
+		theirs := a.Group
 		mine := connection{RemoteRanks: c.jobRanks(), Context: theirs.Context, LocalContext: c.reserveContext()}
 		if r := commonRank(mine.RemoteRanks, theirs.RemoteRanks); r >= 0 {
 			mine = connectionError(ErrComm, "rank %d of the job is in both groups", r)
 			theirs = mine
 		}
-		c.sendControlMessage(mine, from, acceptContext, p.Tag)
+		c.sendControlMessage(mine, a.Rank, acceptContext, p.Tag)
 		theirs.LocalContext = mine.LocalContext
 		return theirs
 	})
@@ -154,17 +156,23 @@ func (c *Comm) Accept(name string, root int) *Comm {
 	return inter
 }
 
-// Connect connects to the group that accepts at a port (MPI_Comm_connect). name is significant at
-// the root.
-func (c *Comm) Connect(name string, root int) *Comm {
+// DefaultConnectTimeout is how long Connect waits unless the program says otherwise, as in MPICH.
+const DefaultConnectTimeout = 180 * unit.Second
+
+// Connect connects to the group that accepts at a port (MPI_Comm_connect). It fails with ErrPort
+// after a timeout. name and timeout are significant at the root.
+func (c *Comm) Connect(name string, root int, timeout unit.Time) *Comm {
 	c.enterCall("Connect")
 	inter, x := c.connect(root, func() connection {
-		p, isOpen := c.findPort(name)
+		a := attempt{c.JobRank(), connection{RemoteRanks: c.jobRanks(), Context: c.reserveContext()}}
+		p, isOpen := c.startAttempt(name, a)
 		if text := c.portProblem(name, p, isOpen, false); text != "" {
 			return connectionError(ErrPort, "%s", text)
 		}
-		mine := connection{RemoteRanks: c.jobRanks(), Context: c.reserveContext()}
-		c.sendControlMessage(mine, p.Rank, connectContext, p.Tag)
+		deadline := min(c.engine.Port().Now(), device.Forever-timeout) + timeout
+		if _, answered := c.engine.ProbeUntil(p.Rank, acceptContext, p.Tag, deadline); !answered && c.withdrawAttempt(name, a) {
+			return connectionError(ErrPort, "rank %d of the job, which has opened port %q, has not accepted the connection within %v; the info key timeout sets a number of seconds", p.Rank, name, timeout)
+		}
 		var theirs connection
 		c.receiveControlMessage(&theirs, p.Rank, acceptContext, p.Tag)
 		theirs.LocalContext = c.reserveContext()

@@ -47,6 +47,18 @@ func (r *rank) info(h uintptr) *info {
 	return nil
 }
 
+// hint returns the value of a key of an info, which may be MPI_INFO_NULL.
+func (r *rank) hint(h uintptr, key string) (value string, ok bool) {
+	if h == infoNull {
+		return "", false
+	}
+	x := r.info(h)
+	if i := slices.Index(x.keys, key); i >= 0 {
+		return x.values[i], true
+	}
+	return "", false
+}
+
 func infoCreate(r *rank, a args) { storeAt(a[0], r.infos.add(kindInfo, &info{})) }
 
 func infoFree(r *rank, a args) {

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/loggp/loggp/impl/library/mpi"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Programs that a program starts, and connections between groups of ranks (MPI-4.1, sections 11.7
@@ -274,7 +277,19 @@ func closePort(r *rank, a args) { r.world.ClosePort(r.stringAt(a[0])) }
 
 func commAccept(r *rank, a args) { r.storeConnection(a, (*mpi.Comm).Accept) }
 
-func commConnect(r *rank, a args) { r.storeConnection(a, (*mpi.Comm).Connect) }
+func commConnect(r *rank, a args) {
+	r.storeConnection(a, func(c *mpi.Comm, port string, root int) *mpi.Comm {
+		timeout := mpi.DefaultConnectTimeout
+		if text, ok := r.hint(a[1], "timeout"); ok && c.Rank() == root {
+			seconds, err := strconv.Atoi(text)
+			if err != nil || seconds < 0 || seconds > math.MaxInt32 {
+				r.raiseError(errInfoValue, "timeout %q: it is a whole number of seconds", text)
+			}
+			timeout = unit.Second.Times(seconds)
+		}
+		return c.Connect(port, root, timeout)
+	})
+}
 
 // storeConnection stores the communicator of a connection. Port and hints are significant at the
 // root only.

@@ -107,6 +107,7 @@ func TestWrongStarts(t *testing.T) {
 		{how: []string{"missing", ""}, out: "spawn 1 null\n"},
 		{how: []string{"none"}, out: "arg\n"},
 		{how: []string{"ports"}, out: "port port port service service name\n"},
+		{how: []string{"unaccepted"}, out: "port after 5 s value success port after 180 s port\n"},
 		{how: []string{"both"}, out: "comm comm\n"},
 		{how: []string{"fatal"}, failure: "MPI_Comm_spawn (wrong.c:LINE): MPI_ERR_SPAWN: 5 processes are to be started, and 2 spare ranks are free: reserve more with --spare"},
 		{how: []string{"status"}, failure: "rank 2: the program ended with exit status 3"},

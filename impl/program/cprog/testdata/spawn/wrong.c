@@ -16,7 +16,8 @@ static const char *class_of(int code) {
 	       : c == MPI_ERR_NAME     ? "name"
 	       : c == MPI_ERR_SERVICE  ? "service"
 	       : c == MPI_ERR_COMM     ? "comm"
-	                               : "another";
+	       : c == MPI_ERR_INFO_VALUE ? "value"
+	                                 : "another";
 }
 
 static MPI_Comm own;
@@ -85,6 +86,37 @@ int main(int argc, char **argv) {
 			printf("%s ", class_of(MPI_Publish_name("service", MPI_INFO_NULL, port)));
 			printf("%s ", class_of(MPI_Unpublish_name("another", MPI_INFO_NULL, port)));
 			printf("%s\n", class_of(MPI_Lookup_name("another", MPI_INFO_NULL, other)));
+		}
+	} else if (HOW("unaccepted")) { /* rank 0 accepts the second connection, and closes the port while the fourth waits */
+		MPI_Info hints;
+		char *timeout = argc > 2 ? argv[2] : "5";
+		if (rank == 0) MPI_Open_port(MPI_INFO_NULL, port);
+		MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+		if (rank == 0) {
+			MPI_Barrier(MPI_COMM_WORLD); /* until the first connection has failed */
+			MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+			MPI_Comm_disconnect(&inter);
+			MPI_Recv(&n, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			sleep(1);
+			MPI_Close_port(port);
+		} else {
+			double begin = MPI_Wtime();
+			MPI_Info_create(&hints);
+			MPI_Info_set(hints, "timeout", timeout);
+			printf("%s", class_of(MPI_Comm_connect(port, hints, 0, MPI_COMM_SELF, &inter)));
+			printf(" after %.0f s", MPI_Wtime() - begin);
+			MPI_Info_set(hints, "timeout", "soon");
+			printf(" %s", class_of(MPI_Comm_connect(port, hints, 0, MPI_COMM_SELF, &inter)));
+			MPI_Barrier(MPI_COMM_WORLD);
+			printf(" %s", class_of(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)));
+			MPI_Comm_disconnect(&inter);
+			MPI_Info_set(hints, "timeout", timeout);
+			begin = MPI_Wtime();
+			printf(" %s", class_of(MPI_Comm_connect(port, argc > 2 ? hints : MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)));
+			printf(" after %.0f s", MPI_Wtime() - begin);
+			MPI_Send(&n, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+			printf(" %s\n", class_of(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)));
+			MPI_Info_free(&hints);
 		}
 	} else if (HOW("both")) { /* the two groups are this rank, whose threads call */
 		if (rank == 0) {
