@@ -17,7 +17,7 @@ var cancelLaws = []law{
 		if c.Rank() == 1 {
 			mpi.Recv[byte](c, nil, 0, 0)
 			for i := range n {
-				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 0, 1)
+				mpi.Send(c, program.Payload(messageLengths[i%len(messageLengths)], i), 0, 1)
 			}
 			return nil
 		}
@@ -50,7 +50,7 @@ var cancelLaws = []law{
 		b := bufferWithGaps(40)
 		r := c.RecvInit(b, 0, 1)
 		r.Start()
-		mpi.Send(c, program.Text(b.Len(), 1), 0, 1)
+		mpi.Send(c, program.Payload(b.Len(), 1), 0, 1)
 		r.Wait()
 		clear(b.Bytes)
 		r.Start()
@@ -64,7 +64,7 @@ var cancelLaws = []law{
 	{name: "a receive that has its message is not cancelled", ranks: 2, program: func(c *mpi.Comm) error {
 		for i, size := range messageLengths {
 			if c.Rank() == 0 {
-				r := mpi.Isend(c, program.Text(size, i), 1, 1)
+				r := mpi.Isend(c, program.Payload(size, i), 1, 1)
 				synchronizeComm(c)
 				r.Wait()
 				continue
@@ -85,7 +85,7 @@ var cancelLaws = []law{
 				r := mpi.Irecv(c, make([]byte, 8), 1, 1)
 				r.Cancel()
 				r.Free()
-				s := mpi.Issend(c, program.Text(3000, 1), 1, 1)
+				s := mpi.Issend(c, program.Payload(3000, 1), 1, 1)
 				s.Cancel()
 				s.Free()
 			}
@@ -107,7 +107,7 @@ var cancelLaws = []law{
 		for round := range 4 { // checks that the window is not used up
 			for i, size := range messageLengths {
 				if c.Rank() == 0 {
-					r := mpi.Issend(c, program.Text(size, i), 1, 1)
+					r := mpi.Issend(c, program.Payload(size, i), 1, 1)
 					if round%2 == 0 {
 						r.Cancel()
 					}
@@ -117,7 +117,7 @@ var cancelLaws = []law{
 						return fmt.Errorf("%d bytes: %+v", size, st)
 					}
 					synchronizeComm(c)
-					mpi.Send(c, program.Text(size, i+1), 1, 1)
+					mpi.Send(c, program.Payload(size, i+1), 1, 1)
 					continue
 				}
 				synchronizeComm(c)
@@ -142,7 +142,7 @@ var cancelLaws = []law{
 				continue
 			}
 			synchronizeComm(c)
-			r := mpi.Issend(c, program.Text(size, i), 1, 1)
+			r := mpi.Issend(c, program.Payload(size, i), 1, 1)
 			r.Cancel()
 			st := r.Wait()
 			if st != nullStatus {
@@ -156,7 +156,7 @@ var cancelLaws = []law{
 		for i, size := range messageLengths {
 			switch c.Rank() {
 			case 0, 1: // the same calls, so operations reuse the same memory
-				r := mpi.Issend(c, program.Text(size, 10*i+c.Rank()), 2, 1)
+				r := mpi.Issend(c, program.Payload(size, 10*i+c.Rank()), 2, 1)
 				mpi.Recv[byte](c, nil, 2, 2)
 				if c.Rank() == 1 {
 					r.Cancel()
@@ -183,7 +183,7 @@ var cancelLaws = []law{
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 1<<17))
 			for i, size := range messageLengths {
-				r := mpi.Ibsend(c, program.Text(size, i), 1, 1)
+				r := mpi.Ibsend(c, program.Payload(size, i), 1, 1)
 				r.Cancel()
 				if st := r.Wait(); st != nullStatus {
 					return fmt.Errorf("%d bytes: %+v", size, st)
@@ -201,7 +201,7 @@ var cancelLaws = []law{
 	{name: "persistent requests that were cancelled start again", ranks: 2, program: func(c *mpi.Comm) error {
 		b := make([]byte, 3000)
 		if c.Rank() == 0 {
-			copy(b, program.Text(3000, 1))
+			copy(b, program.Payload(3000, 1))
 			r := mpi.SsendInit(c, b, 1, 1)
 			for range 5 {
 				r.Start()
@@ -241,7 +241,7 @@ var cancelLaws = []law{
 			mpi.Send[byte](c, nil, 0, 2)
 			return nil
 		}
-		r := mpi.Issend(c, program.Text(3000, 1), 1, 1)
+		r := mpi.Issend(c, program.Payload(3000, 1), 1, 1)
 		mpi.Recv[byte](c, nil, 1, 2)
 		c.Compute(1000 * microsecond)
 		r.Cancel()
@@ -258,7 +258,7 @@ var cancelLaws = []law{
 			return checkReceived("the receive", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 3000}, 1)
 		}
 		synchronizeComm(c)
-		r := mpi.Issend(c, program.Text(3000, 1), 1, 1)
+		r := mpi.Issend(c, program.Payload(3000, 1), 1, 1)
 		c.Compute(20000 * microsecond)
 		r.Cancel() // the other rank has ended
 		if st := r.Wait(); st != nullStatus {
@@ -272,7 +272,7 @@ var cancelLaws = []law{
 			return nil
 		}
 		for round, computes := range []unit.Time{0, 0, 3000 * microsecond, 0} { // the others end before the first cancel, or later
-			b := program.Text(3000, round)
+			b := program.Payload(3000, round)
 			again := c.SsendInit(mpi.BufferOf(b), 1, 4)
 			again.Start()
 			reqs := []mpi.Request{mpi.Issend(c, b, 1, 1), mpi.Issend(c, b[:8], 2, 2), mpi.Issend(c, b, 2, 3), again}
@@ -308,7 +308,7 @@ var cancelLaws = []law{
 		return nil
 	}},
 	{name: "the end of one rank cancels its messages alone", ranks: 3, program: func(c *mpi.Comm) error {
-		b := program.Text(3000, 1)
+		b := program.Payload(3000, 1)
 		switch c.Rank() {
 		case 1:
 			return nil
@@ -345,7 +345,7 @@ var cancelLaws = []law{
 		}
 		var reqs []mpi.Request
 		for i := range n {
-			reqs = append(reqs, mpi.Issend(c, program.Text(3000, i), 1, i))
+			reqs = append(reqs, mpi.Issend(c, program.Payload(3000, i), 1, i))
 		}
 		c.Compute(3000 * microsecond)
 		for i := range n {
@@ -367,7 +367,7 @@ var cancelLaws = []law{
 			reqs, fate := make([]mpi.Request, n), make([]byte, n)
 			if c.Rank() == 0 {
 				for i := range n {
-					reqs[i] = nonBlockingSends(c)[r.IntN(2)](mpi.BufferOf(program.Text(messageLengths[i%len(messageLengths)], i)), 1, i)
+					reqs[i] = nonBlockingSends(c)[r.IntN(2)](mpi.BufferOf(program.Payload(messageLengths[i%len(messageLengths)], i)), 1, i)
 				}
 				mpi.Send[byte](c, nil, 1, n)
 				for _, i := range r.Perm(n)[:n/2] {

@@ -137,7 +137,7 @@ func checkReceived(what string, got mpi.Status, b []byte, want mpi.Status, seed 
 	if got != want {
 		return fmt.Errorf("%s: status %+v, want %+v", what, got, want)
 	}
-	if !bytes.Equal(b[:want.Bytes], program.Text(want.Bytes, seed)) {
+	if !bytes.Equal(b[:want.Bytes], program.Payload(want.Bytes, seed)) {
 		return fmt.Errorf("%s: %d bytes that are not those of message %d", what, want.Bytes, seed)
 	}
 	return nil

@@ -15,7 +15,7 @@ var messageLaws = []law{
 			c.AttachBuffer(make([]byte, 1<<20))
 			var reqs []mpi.Request
 			for i := range n {
-				reqs = append(reqs, nonBlockingSends(c)[i%3](mpi.BufferOf(program.Text(messageLengths[i*5%len(messageLengths)], i)), 1, 7))
+				reqs = append(reqs, nonBlockingSends(c)[i%3](mpi.BufferOf(program.Payload(messageLengths[i*5%len(messageLengths)], i)), 1, 7))
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil
@@ -35,7 +35,7 @@ var messageLaws = []law{
 		if c.Rank() == 1 {
 			mpi.Recv[byte](c, nil, 0, 0) // all receives are posted
 			for i := range n {
-				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 0, 7)
+				mpi.Send(c, program.Payload(messageLengths[i%len(messageLengths)], i), 0, 7)
 			}
 			return nil
 		}
@@ -58,7 +58,7 @@ var messageLaws = []law{
 		const n = 30
 		if c.Rank() > 0 {
 			for i := range n {
-				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], c.Rank()*1000+i), 0, i%3)
+				mpi.Send(c, program.Payload(messageLengths[i%len(messageLengths)], c.Rank()*1000+i), 0, i%3)
 			}
 			return nil
 		}
@@ -77,8 +77,8 @@ var messageLaws = []law{
 	}},
 	{name: "a source or a tag alone may be any", ranks: 3, program: func(c *mpi.Comm) error {
 		if c.Rank() > 0 {
-			mpi.Send(c, program.Text(100, 10*c.Rank()+1), 0, 1)
-			mpi.Send(c, program.Text(2000, 10*c.Rank()+2), 0, 2)
+			mpi.Send(c, program.Payload(100, 10*c.Rank()+1), 0, 1)
+			mpi.Send(c, program.Payload(2000, 10*c.Rank()+2), 0, 2)
 			return nil
 		}
 		c.Compute(1000 * microsecond)
@@ -92,7 +92,7 @@ var messageLaws = []law{
 	{name: "probe", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			for i, n := range messageLengths {
-				mpi.Send(c, program.Text(n, i), 1, i)
+				mpi.Send(c, program.Payload(n, i), 1, i)
 			}
 			mpi.Recv[byte](c, nil, 1, 0)
 			mpi.Send[byte](c, nil, 1, 99)
@@ -125,8 +125,8 @@ var messageLaws = []law{
 	{name: "a probe does not see what a posted receive will take", ranks: 2, program: func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			mpi.Recv[byte](c, nil, 1, 0)
-			mpi.Send(c, program.Text(100, 1), 1, 1)
-			mpi.Send(c, program.Text(100, 2), 1, 1)
+			mpi.Send(c, program.Payload(100, 1), 1, 1)
+			mpi.Send(c, program.Payload(100, 2), 1, 1)
 			return nil
 		}
 		b := make([]byte, 100)
@@ -142,10 +142,10 @@ var messageLaws = []law{
 		if c.Rank() == 0 {
 			lent := make([]byte, 20000+5000+2*mpi.BsendOverhead)
 			c.AttachBuffer(lent)
-			b := program.Text(20000, 1)
+			b := program.Payload(20000, 1)
 			mpi.Bsend(c, b, 1, 1)
 			clear(b) // the buffer may be reused at once
-			r := mpi.Ibsend(c, program.Text(5000, 2), 1, 1)
+			r := mpi.Ibsend(c, program.Payload(5000, 2), 1, 1)
 			if _, ok := r.Test(); !ok {
 				return fmt.Errorf("mpi.Ibsend is not complete")
 			}
@@ -169,7 +169,7 @@ var messageLaws = []law{
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 50000))
 			for i, n := range messageLengths {
-				mpi.Bsend(c, program.Text(n, i), 1, i)
+				mpi.Bsend(c, program.Payload(n, i), 1, i)
 			}
 			return nil
 		}
@@ -186,7 +186,7 @@ var messageLaws = []law{
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 3*(1000+mpi.BsendOverhead)))
 			for i := range n {
-				mpi.Bsend(c, program.Text(1+i*37%1000, i), 1, 0)
+				mpi.Bsend(c, program.Payload(1+i*37%1000, i), 1, 0)
 				if i%3 == 2 {
 					mpi.Recv[byte](c, nil, 1, 0)
 				}
@@ -208,9 +208,9 @@ var messageLaws = []law{
 			for i, n := range messageLengths {
 				mpi.Recv[byte](c, nil, 0, 100)
 				if i%2 == 0 {
-					mpi.Rsend(c, program.Text(n, i), 0, i)
+					mpi.Rsend(c, program.Payload(n, i), 0, i)
 				} else {
-					r := mpi.Irsend(c, program.Text(n, i), 0, i)
+					r := mpi.Irsend(c, program.Payload(n, i), 0, i)
 					r.Wait()
 				}
 			}
@@ -230,7 +230,7 @@ var messageLaws = []law{
 		right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
 		for i, n := range messageLengths {
 			b := make([]byte, n)
-			st := mpi.Sendrecv(c, program.Text(n, 100*c.Rank()+i), right, i, b, left, i)
+			st := mpi.Sendrecv(c, program.Payload(n, 100*c.Rank()+i), right, i, b, left, i)
 			if err := checkReceived("Sendrecv", st, b, mpi.Status{Source: left, Tag: i, Bytes: n}, 100*left+i); err != nil {
 				return err
 			}
@@ -244,12 +244,12 @@ var messageLaws = []law{
 				want := mpi.Status{Tag: m, Bytes: n}
 				b := make([]byte, n)
 				r := mpi.Irecv(c, b, 0, m)
-				blockingSends(c)[m](mpi.BufferOf(program.Text(n, i)), 0, m)
+				blockingSends(c)[m](mpi.BufferOf(program.Payload(n, i)), 0, m)
 				if err := checkReceived("receive, then send", r.Wait(), b, want, i); err != nil {
 					return err
 				}
 				r = mpi.Irecv(c, b, mpi.AnySource, m)
-				s := nonBlockingSends(c)[m](mpi.BufferOf(program.Text(n, i+1)), 0, m)
+				s := nonBlockingSends(c)[m](mpi.BufferOf(program.Payload(n, i+1)), 0, m)
 				if err := checkReceived("receive, then start", r.Wait(), b, want, i+1); err != nil {
 					return err
 				}
@@ -257,7 +257,7 @@ var messageLaws = []law{
 				if m == 3 {
 					continue // a ready send needs a posted receive
 				}
-				s = nonBlockingSends(c)[m](mpi.BufferOf(program.Text(n, i+2)), 0, m)
+				s = nonBlockingSends(c)[m](mpi.BufferOf(program.Payload(n, i+2)), 0, m)
 				if err := recvAndCheck(c, 0, m, want, i+2); err != nil {
 					return err
 				}
@@ -303,7 +303,7 @@ var messageLaws = []law{
 			if right == c.Size() {
 				right = mpi.ProcNull
 			}
-			if st := mpi.Sendrecv(c, program.Text(10, 1), right, 3, make([]byte, 10), left, 3); st != want {
+			if st := mpi.Sendrecv(c, program.Payload(10, 1), right, 3, make([]byte, 10), left, 3); st != want {
 				return fmt.Errorf("mpi.Sendrecv: %+v, want %+v", st, want)
 			}
 		}
@@ -320,7 +320,7 @@ var messageLaws = []law{
 		var sends []mpi.Request
 		for i, x := range comms {
 			for dst := range x.Size() {
-				sends = append(sends, mpi.Isend(x, program.Text(700, 100*i+x.Rank()), dst, 5))
+				sends = append(sends, mpi.Isend(x, program.Payload(700, 100*i+x.Rank()), dst, 5))
 			}
 		}
 		for i := range comms {
@@ -358,7 +358,7 @@ var messageLaws = []law{
 				inner.Barrier()
 				peer := 1 - inner.Rank()
 				b := make([]byte, 100)
-				st := mpi.Sendrecv(inner, program.Text(100, 10*(c.Rank()%2)+inner.Rank()), peer, 1, b, mpi.AnySource, 1)
+				st := mpi.Sendrecv(inner, program.Payload(100, 10*(c.Rank()%2)+inner.Rank()), peer, 1, b, mpi.AnySource, 1)
 				if err := checkReceived("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
 					return err
 				}
@@ -379,7 +379,7 @@ var messageLaws = []law{
 			all := c.Create(c.Group().Include([]int{1, 2, 0}))
 			right, left := (all.Rank()+1)%3, (all.Rank()+2)%3
 			b := make([]byte, 10)
-			st := mpi.Sendrecv(all, program.Text(10, all.Rank()), right, 1, b, left, 1)
+			st := mpi.Sendrecv(all, program.Payload(10, all.Rank()), right, 1, b, left, 1)
 			if err := checkReceived("Sendrecv", st, b, mpi.Status{Source: left, Tag: 1, Bytes: 10}, left); err != nil {
 				return err
 			}
@@ -391,10 +391,10 @@ var messageLaws = []law{
 		if c.Rank() == 0 {
 			var reqs []mpi.Request
 			for i := range n {
-				reqs = append(reqs, mpi.Issend(c, program.Text(1000, i), 1, 1), mpi.Isend(c, program.Text(3000, i), 1, 2))
+				reqs = append(reqs, mpi.Issend(c, program.Payload(1000, i), 1, 1), mpi.Isend(c, program.Payload(3000, i), 1, 2))
 			}
 			for i := range n {
-				mpi.Send(c, program.Text(messageLengths[i%len(messageLengths)], i), 1, 3)
+				mpi.Send(c, program.Payload(messageLengths[i%len(messageLengths)], i), 1, 3)
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil

@@ -88,7 +88,7 @@ func lawOfProgressDuring(name string, call func(c *mpi.Comm)) law {
 		const bytes = 20000
 		if c.Rank() == 1 {
 			synchronizeComm(c)
-			mpi.Ssend(c, program.Text(bytes, 1), 0, 1)
+			mpi.Ssend(c, program.Payload(bytes, 1), 0, 1)
 			switch name {
 			case "Ssend", "Sendrecv":
 				mpi.Recv[byte](c, nil, 0, 3)
@@ -117,11 +117,11 @@ func checkManyBlockedSends(c *mpi.Comm) error {
 	const n = 2000
 	if c.Rank() == 0 {
 		reqs := make([]mpi.Request, n)
-		b := program.Text(1000, 1)
+		b := program.Payload(1000, 1)
 		for i := range reqs {
 			reqs[i] = mpi.Isend(c, b, 1, 1)
 		}
-		mpi.Send(c, program.Text(1000, 2), 1, 2)
+		mpi.Send(c, program.Payload(1000, 2), 1, 2)
 		mpi.WaitAll(reqs, nil)
 		return nil
 	}
@@ -143,7 +143,7 @@ func FloodProgram(messages, bytes int) func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			const ahead = 200
 			var reqs [ahead]mpi.Request
-			b := program.Text(bytes, 1)
+			b := program.Payload(bytes, 1)
 			for i := range messages {
 				r := &reqs[i%ahead]
 				r.Wait()

@@ -16,7 +16,7 @@ var requestLaws = []law{
 		if c.Rank() == 0 {
 			for i := range n { // in reverse order
 				mpi.Recv[byte](c, nil, 1, 0)
-				mpi.Send(c, program.Text(messageLengths[n-1-i], n-1-i), 1, n-1-i)
+				mpi.Send(c, program.Payload(messageLengths[n-1-i], n-1-i), 1, n-1-i)
 			}
 			return nil
 		}
@@ -81,7 +81,7 @@ var requestLaws = []law{
 			for round := range 3 {
 				mpi.Recv[byte](c, nil, 1, 0)
 				for i := range n {
-					mpi.Send(c, program.Text(messageLengths[i], i), 1, i+round)
+					mpi.Send(c, program.Payload(messageLengths[i], i), 1, i+round)
 				}
 				mpi.Send[byte](c, nil, 1, 99)
 			}
@@ -159,7 +159,7 @@ var requestLaws = []law{
 		}
 		for i := range n {
 			i = n - 1 - i
-			sends[i] = mpi.Isend(c, program.Text(i, 1000*c.Rank()+i), right, i)
+			sends[i] = mpi.Isend(c, program.Payload(i, 1000*c.Rank()+i), right, i)
 		}
 		st := make([]mpi.Status, n)
 		mpi.WaitAll(recvs, st)
@@ -196,7 +196,7 @@ var requestLaws = []law{
 				continue
 			}
 			for i := range n {
-				copy(bufs[i], program.Text(len(bufs[i]), 1000*round+i))
+				copy(bufs[i], program.Payload(len(bufs[i]), 1000*round+i))
 			}
 			synchronizeComm(c)
 			for i := range n / 2 {
@@ -232,7 +232,7 @@ var requestLaws = []law{
 				if c.Rank() == 0 {
 					continue
 				}
-				if got := textOf(b); st != (mpi.Status{Tag: 3, Bytes: b.Len()}) || !bytes.Equal(got, program.Text(len(got), round)) {
+				if got := textOf(b); st != (mpi.Status{Tag: 3, Bytes: b.Len()}) || !bytes.Equal(got, program.Payload(len(got), round)) {
 					return fmt.Errorf("round %d: %+v, or other bytes", round, st)
 				}
 				if b.Bytes[1] != 0 {
@@ -246,10 +246,10 @@ var requestLaws = []law{
 	{name: "persistent and others match each other", ranks: 2, program: func(c *mpi.Comm) error {
 		b := make([]byte, 3000)
 		if c.Rank() == 0 {
-			r := mpi.SendInit(c, program.Text(1000, 1), 1, 1)
+			r := mpi.SendInit(c, program.Payload(1000, 1), 1, 1)
 			r.Start()
 			r.Wait()
-			mpi.Send(c, program.Text(3000, 2), 1, 1)
+			mpi.Send(c, program.Payload(3000, 2), 1, 1)
 			r.Start()
 			r.Wait()
 			r.Free()
@@ -269,7 +269,7 @@ var requestLaws = []law{
 	}},
 	{name: "inactive requests count as null", ranks: 1, program: func(c *mpi.Comm) error {
 		b := make([]byte, 8)
-		reqs := []mpi.Request{mpi.RecvInit(c, b, 0, 1), {}, mpi.SendInit(c, program.Text(8, 1), 0, 1), mpi.RecvInit(c, b, mpi.ProcNull, 1)}
+		reqs := []mpi.Request{mpi.RecvInit(c, b, 0, 1), {}, mpi.SendInit(c, program.Payload(8, 1), 0, 1), mpi.RecvInit(c, b, mpi.ProcNull, 1)}
 		for range 3 {
 			for how := range 6 {
 				for i, st := range waitForAllBy(how, reqs) {
@@ -312,7 +312,7 @@ var requestLaws = []law{
 			b := make([]byte, 3000)
 			r := mpi.BsendInit(c, b, 1, 1)
 			for i := range 3 {
-				copy(b, program.Text(3000, i))
+				copy(b, program.Payload(3000, i))
 				r.Start()
 				if _, ok := r.Test(); !ok {
 					return fmt.Errorf("start %d is not complete", i)
@@ -357,9 +357,9 @@ var requestLaws = []law{
 		for i, size := range messageLengths {
 			if c.Rank() == 0 {
 				mpi.Recv[byte](c, nil, 1, 5)
-				mpi.Ssend(c, program.Text(size, i), 1, 1)
+				mpi.Ssend(c, program.Payload(size, i), 1, 1)
 				c.Ssend(fillWithText(bufferWithGaps(n), i), 1, 2)
-				mpi.Ssend(c, program.Text(size, i), 1, 3)
+				mpi.Ssend(c, program.Payload(size, i), 1, 3)
 				mpi.Send[byte](c, nil, 1, 5)
 				continue
 			}
@@ -369,7 +369,7 @@ var requestLaws = []law{
 			freeRequests(reqs)
 			mpi.Send[byte](c, nil, 0, 5)
 			mpi.Recv[byte](c, nil, 0, 5) // earlier messages have arrived
-			if !bytes.Equal(b, program.Text(size, i)) || !bytes.Equal(textOf(gaps), program.Text(gaps.Len(), i)) || !bytes.Equal(again, b) {
+			if !bytes.Equal(b, program.Payload(size, i)) || !bytes.Equal(textOf(gaps), program.Payload(gaps.Len(), i)) || !bytes.Equal(again, b) {
 				return fmt.Errorf("%d bytes: not all has come", size)
 			}
 		}
@@ -380,9 +380,9 @@ var requestLaws = []law{
 			c.AttachBuffer(make([]byte, 1<<17))
 			for i, size := range messageLengths {
 				for m := range 3 {
-					r := nonBlockingSends(c)[m](mpi.BufferOf(program.Text(size, i)), 1, 6*i+m)
+					r := nonBlockingSends(c)[m](mpi.BufferOf(program.Payload(size, i)), 1, 6*i+m)
 					r.Free()
-					r = persistentSends(c)[m](mpi.BufferOf(program.Text(size, i)), 1, 6*i+3+m)
+					r = persistentSends(c)[m](mpi.BufferOf(program.Payload(size, i)), 1, 6*i+3+m)
 					r.Start()
 					r.Free()
 				}
@@ -402,13 +402,13 @@ var requestLaws = []law{
 	{name: "a request that is complete may be freed", ranks: 1, program: func(c *mpi.Comm) error {
 		for i := range 10 {
 			b := make([]byte, 3000)
-			r, s := mpi.Irecv(c, b, 0, 1), mpi.Isend(c, program.Text(3000, i), 0, 1)
+			r, s := mpi.Irecv(c, b, 0, 1), mpi.Isend(c, program.Payload(3000, i), 0, 1)
 			for ok := false; !ok; {
 				_, ok = s.Test()
 			}
 			mpi.Sendrecv[byte, byte](c, nil, 0, 2, nil, 0, 2)
 			r.Free()
-			if !bytes.Equal(b, program.Text(3000, i)) {
+			if !bytes.Equal(b, program.Payload(3000, i)) {
 				return fmt.Errorf("message %d has not come", i)
 			}
 		}
@@ -427,7 +427,7 @@ var (
 
 // fillWithText fills the data of a buffer with a text.
 func fillWithText(b mpi.Buffer, seed int) mpi.Buffer {
-	b.Scatter(program.Text(b.Len(), seed), func(dst, src []byte) int { return copy(dst, src) })
+	b.Scatter(program.Payload(b.Len(), seed), func(dst, src []byte) int { return copy(dst, src) })
 	return b
 }
 

@@ -24,7 +24,7 @@ func wordShapes() map[string]*mpi.Datatype {
 // newTextBuffer returns a buffer of count elements with no spare memory, filled with a text.
 func newTextBuffer(t *mpi.Datatype, count, seed int) mpi.Buffer {
 	low, end := mpi.Buffer{Count: count, Type: t}.DataRange()
-	return mpi.Buffer{Bytes: program.Text(end-low, seed), Origin: -low, Count: count, Type: t}
+	return mpi.Buffer{Bytes: program.Payload(end-low, seed), Origin: -low, Count: count, Type: t}
 }
 
 func packData(b mpi.Buffer) []byte {
@@ -90,7 +90,7 @@ func checkPartialElements(c *mpi.Comm) error {
 	if c.Rank() == 0 {
 		c.Send(newTextBuffer(pair, 2, 1), 1, 0)
 		mpi.Send(c, []int32{7}, 1, 1)
-		mpi.Send(c, program.Text(36, 3), 1, 2)
+		mpi.Send(c, program.Payload(36, 3), 1, 2)
 		return nil
 	}
 	in := newTextBuffer(pair, 4, 2)

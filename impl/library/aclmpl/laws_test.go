@@ -141,7 +141,7 @@ func TestRandom(t *testing.T) {
 
 // equal compares what was received with the text of a seed.
 func equal(e *PE, what string, got []byte, size, seed int) error {
-	if !bytes.Equal(got, program.Text(size, seed)) {
+	if !bytes.Equal(got, program.Payload(size, seed)) {
 		return fmt.Errorf("PE %d: %s: %d bytes that are not the %d of message %d", e.Rank(), what, len(got), size, seed)
 	}
 	return nil
@@ -159,7 +159,7 @@ func syncOrder(e *PE) error {
 					case a == b:
 					case a == e.Rank():
 						e.Compute(unit.Time(id%3) * us)
-						e.Send(b, program.Text(size, id))
+						e.Send(b, program.Payload(size, id))
 					case b == e.Rank():
 						e.Compute(unit.Time(id%4) * us)
 						got := make([]byte, size)
@@ -179,7 +179,7 @@ func syncOrder(e *PE) error {
 func lengths(e *PE) error {
 	for size := range 100 {
 		if e.Rank() == 0 {
-			e.Send(1, program.Text(size, size))
+			e.Send(1, program.Payload(size, size))
 			continue
 		}
 		b := bytes.Repeat([]byte{0xaa}, 120)
@@ -203,7 +203,7 @@ func reuse(e *PE) error {
 	for i := range rounds {
 		if e.Rank() == 0 {
 			for range 2 {
-				copy(out, program.Text(len(out), i))
+				copy(out, program.Payload(len(out), i))
 				if i%2 == 0 {
 					e.Send(1, out)
 				} else {
@@ -236,7 +236,7 @@ func allExchange(e *PE) error {
 			to, from := (e.Rank()+shift)%n, (e.Rank()+n-shift)%n
 			size := 10 * (shift + 1)
 			in := make([]byte, size)
-			if got := e.SendReceive(to, program.Text(size, e.Rank()+100*round), from, in); got != size {
+			if got := e.SendReceive(to, program.Payload(size, e.Rank()+100*round), from, in); got != size {
 				return fmt.Errorf("PE %d: SendReceive returned %d, want %d", e.Rank(), got, size)
 			}
 			if err := equal(e, "SendReceive", in, size, from+100*round); err != nil {
@@ -251,7 +251,7 @@ func allExchange(e *PE) error {
 func manyToOne(e *PE) error {
 	if e.Rank() != 0 {
 		for i := range 5 {
-			e.Send(0, program.Text(500, e.Rank()*10+i))
+			e.Send(0, program.Payload(500, e.Rank()*10+i))
 		}
 		return nil
 	}
@@ -273,7 +273,7 @@ func asyncOrder(e *PE) error {
 	if e.Rank() > 0 {
 		for i := range count {
 			e.Compute(unit.Time(i%3) * us)
-			e.SendAsync(0, i%2, program.Text(i%90, e.Rank()*count+i))
+			e.SendAsync(0, i%2, program.Payload(i%90, e.Rank()*count+i))
 		}
 		return nil
 	}
@@ -298,7 +298,7 @@ func tags(e *PE) error {
 	const count = 30
 	if e.Rank() > 0 {
 		for i := range count {
-			e.SendAsync(0, i%3, program.Text(20, e.Rank()*count+i))
+			e.SendAsync(0, i%3, program.Payload(20, e.Rank()*count+i))
 		}
 		return nil
 	}
@@ -323,7 +323,7 @@ func segments(e *PE) error {
 	sizes := []int{300, 1, 0, 64, 65, 128, 1000}
 	if e.Rank() > 0 {
 		for i, size := range sizes {
-			e.SendAsync(0, i, program.Text(size, e.Rank()*10+i))
+			e.SendAsync(0, i, program.Payload(size, e.Rank()*10+i))
 		}
 		return nil
 	}
@@ -346,7 +346,7 @@ func fullPool(e *PE) error {
 	const count = 40
 	if e.Rank() > 0 {
 		for i := range count {
-			e.SendAsync(0, i, program.Text(30, e.Rank()*count+i))
+			e.SendAsync(0, i, program.Payload(30, e.Rank()*count+i))
 		}
 		return nil
 	}
@@ -384,7 +384,7 @@ func fullChain(e *PE) error {
 		senders = []int{0}
 	}
 	for i := range count {
-		e.SendAsync(dst, i, program.Text(25, e.Rank()*count+i))
+		e.SendAsync(dst, i, program.Payload(25, e.Rank()*count+i))
 	}
 	in := make([]byte, 25)
 	for i := range count {
@@ -403,7 +403,7 @@ func flood(e *PE, count, peers int) error {
 	n := e.Size()
 	for i := range count {
 		for d := 1; d <= peers; d++ {
-			e.SendAsync((e.Rank()+d)%n, i, program.Text(25, e.Rank()*count+i))
+			e.SendAsync((e.Rank()+d)%n, i, program.Payload(25, e.Rank()*count+i))
 		}
 	}
 	in := make([]byte, 25)
@@ -426,7 +426,7 @@ func drainEarly(e *PE) error {
 	size := func(src, i int) int { return (src*7 + i*5) % 4 * 680 }
 	if e.Rank() > 0 {
 		for i := range count {
-			e.SendAsync(0, i, program.Text(size(e.Rank(), i), e.Rank()*count+i))
+			e.SendAsync(0, i, program.Payload(size(e.Rank(), i), e.Rank()*count+i))
 		}
 		return nil
 	}
@@ -475,7 +475,7 @@ func nothing(e *PE) error {
 // A PE may send to itself, more than its pool holds.
 func itself(e *PE) error {
 	for i := range 20 {
-		e.SendAsync(e.Rank(), i, program.Text(13, i))
+		e.SendAsync(e.Rank(), i, program.Payload(13, i))
 	}
 	in := make([]byte, 13)
 	for i := 19; i >= 0; i-- {
@@ -526,7 +526,7 @@ func broadcasts(e *PE) error {
 	for i, size := range []int{0, 1, 9, 1000, 70000} {
 		b := make([]byte, size)
 		if e.Rank() == 0 {
-			copy(b, program.Text(size, i))
+			copy(b, program.Payload(size, i))
 		}
 		e.Broadcast(b)
 		if err := equal(e, "Broadcast", b, size, i); err != nil {
@@ -589,7 +589,7 @@ func random(seed uint64) func(*PE) error {
 				m := message{tag: r.IntN(3), size: size, id: id}
 				sent[b][a] = append(sent[b][a], m)
 				if e.Rank() == a {
-					e.SendAsync(b, m.tag, program.Text(size, id))
+					e.SendAsync(b, m.tag, program.Payload(size, id))
 				}
 			case kind < 7:
 				if err := receiveOne(e, r, sent, b, a); err != nil {
@@ -663,15 +663,15 @@ func meet(e *PE, a, b, size, id int) error {
 	in := make([]byte, size)
 	switch e.Rank() {
 	case a:
-		e.Send(b, program.Text(size, id))
-		e.SendReceive(b, program.Text(size, id+1), b, in)
+		e.Send(b, program.Payload(size, id))
+		e.SendReceive(b, program.Payload(size, id+1), b, in)
 		return equal(e, "SendReceive", in, size, id+2)
 	case b:
 		e.Receive(a, in)
 		if err := equal(e, "Receive", in, size, id); err != nil {
 			return err
 		}
-		e.SendReceive(a, program.Text(size, id+2), a, in)
+		e.SendReceive(a, program.Payload(size, id+2), a, in)
 		return equal(e, "SendReceive", in, size, id+1)
 	}
 	return nil
@@ -681,7 +681,7 @@ func collective(e *PE, r *rand.Rand, size, id int) error {
 	if r.IntN(2) == 0 {
 		b := make([]byte, size)
 		if e.Rank() == 0 {
-			copy(b, program.Text(size, id))
+			copy(b, program.Payload(size, id))
 		}
 		e.Broadcast(b)
 		return equal(e, "Broadcast", b, size, id)
@@ -782,7 +782,7 @@ func TestControl(t *testing.T) {
 			for i, size := range []int{0, 1, 3, 4, 59, 60, 61, 1000} {
 				b := make([]byte, size)
 				if e.Rank() == 0 {
-					copy(b, program.Text(size, i))
+					copy(b, program.Payload(size, i))
 				}
 				e.ControlBroadcast(b)
 				if err := equal(e, "broadcast", b, size, i); err != nil {

@@ -155,13 +155,13 @@ func TestInter(t *testing.T) {
 		for _, on := range []*mpi.Comm{x, y} { // each rank of the smaller group sends to all of the other
 			if low {
 				for r := range 3 {
-					mpi.Send(on, program.Text(5, 10*c.Rank()+r), r, 7)
+					mpi.Send(on, program.Payload(5, 10*c.Rank()+r), r, 7)
 				}
 				continue
 			}
 			for r := range 2 {
 				b := make([]byte, 5)
-				if st := mpi.Recv(on, b, r, 7); st != (mpi.Status{Source: r, Tag: 7, Bytes: 5}) || !bytes.Equal(b, program.Text(5, 10*r+mine.Rank())) {
+				if st := mpi.Recv(on, b, r, 7); st != (mpi.Status{Source: r, Tag: 7, Bytes: 5}) || !bytes.Equal(b, program.Payload(5, 10*r+mine.Rank())) {
 					return fmt.Errorf("received %+v, %v from rank %d of the other side", st, b, r)
 				}
 			}

@@ -28,7 +28,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "random.c"), filepath.Join(dir, "random")
-	if err := os.WriteFile(source, []byte(random.C(all)), 0o666); err != nil {
+	if err := os.WriteFile(source, []byte(random.SourceInC(all)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	compile(t, source, path, "-g")
@@ -46,7 +46,7 @@ func TestRandomPrograms(t *testing.T) {
 		o.Check = mpi.CheckStrict
 		out, err := run(t, w, o, &Program{Path: path, Arguments: []string{fmt.Sprint(i)}})
 		if err == nil {
-			err = p.Judge([]byte(out))
+			err = p.CheckOutputOfC([]byte(out))
 		}
 		if err != nil {
 			t.Fatalf("seed %d, library %s: %v\nof the program\n%v", p.Seed, j.Library.Name, err, p)

@@ -13,13 +13,13 @@ import (
 // Programs as C source. Only messages, rings and barriers in the job's communicator are supported.
 // Ranks print what each receive got, and Judge checks that.
 
-// inC are the names of the actions supported in C.
-var inC = []string{"message", "message again", "ring", "barrier"}
+// actionsInC are the names of the actions supported in C.
+var actionsInC = []string{"message", "message again", "ring", "barrier"}
 
 // unitsInC are the C names of units.
 var unitsInC = []string{"MPI_BYTE", "MPI_SHORT", "MPI_INT", "MPI_DOUBLE", "MPI_UNSIGNED_LONG", "mixed"}
 
-const header = `#include <mpi.h>
+const headerInC = `#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ static void end(MPI_Request *r, MPI_Status *s, int how) {
 }
 `
 
-const footer = `
+const footerInC = `
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -95,14 +95,14 @@ int main(int argc, char **argv) {
 }
 `
 
-// C writes programs as a single C program, whose argument selects one of them.
-func C(programs []*Program) string {
+// SourceInC writes programs as a single C program, whose argument selects one of them.
+func SourceInC(programs []*Program) string {
 	var b strings.Builder
-	b.WriteString(header)
+	b.WriteString(headerInC)
 	for i, p := range programs {
 		for r := range p.Ranks {
 			fmt.Fprintf(&b, "\nstatic void program_%d_%d(void) {\n", i, r)
-			p.rankInC(&b, r)
+			p.writeRankInC(&b, r)
 			b.WriteString("}\n")
 		}
 		fmt.Fprintf(&b, "\nstatic void program_%d(void) {\n\tswitch (me) {\n", i)
@@ -115,7 +115,7 @@ func C(programs []*Program) string {
 	for i := range programs {
 		fmt.Fprintf(&b, "program_%d, ", i)
 	}
-	b.WriteString("};\n" + footer)
+	b.WriteString("};\n" + footerInC)
 	return b.String()
 }
 
@@ -123,57 +123,57 @@ func C(programs []*Program) string {
 func (p *Program) stepsInC(rank int) []*step {
 	q := *p
 	q.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a *action) bool {
-		return !slices.Contains(inC, a.name) || a.comm != nil && a.comm.id > 0
+		return !slices.Contains(actionsInC, a.name) || a.comm != nil && a.comm.id > 0
 	})
-	return q.of(rank)
+	return q.stepsOf(rank)
 }
 
-func (p *Program) rankInC(w io.Writer, rank int) {
+func (p *Program) writeRankInC(w io.Writer, rank int) {
 	steps := p.stepsInC(rank)
 	var last []func()
 	for _, s := range steps {
-		for _, m := range s.posts {
-			fmt.Fprintf(w, "\tMPI_Status s%d;\n\tMPI_Request r%[1]d = MPI_REQUEST_NULL;\n\tvoid *b%[1]d = room(%d, %s);\n", m.id, m.in.count*m.in.each, m.unitInC())
+		for _, m := range s.receives {
+			fmt.Fprintf(w, "\tMPI_Status s%d;\n\tMPI_Request r%[1]d = MPI_REQUEST_NULL;\n\tvoid *b%[1]d = room(%d, %s);\n", m.id, m.receivePlacement.count*m.receivePlacement.unitsPerElement, m.unitInC())
 			last = append(last, func() { fmt.Fprintf(w, "\tgot(%d, b%[1]d, %s, &s%[1]d);\n\tfree(b%[1]d);\n", m.id, m.unitInC()) })
 		}
 		for _, m := range s.sends {
-			fmt.Fprintf(w, "\tMPI_Status t%d;\n\tMPI_Request q%[1]d = MPI_REQUEST_NULL;\n\tvoid *a%[1]d = filled(%d, %s, %[1]d);\n", m.id, m.units, m.unitInC())
+			fmt.Fprintf(w, "\tMPI_Status t%d;\n\tMPI_Request q%[1]d = MPI_REQUEST_NULL;\n\tvoid *a%[1]d = filled(%d, %s, %[1]d);\n", m.id, m.unitCount, m.unitInC())
 		}
 	}
 	freed := ""
 	for _, s := range steps {
-		if s.when%5 == 1 {
-			fmt.Fprintf(w, "\tusleep(%d);\n", 1+s.when%37)
+		if s.position%5 == 1 {
+			fmt.Fprintf(w, "\tusleep(%d);\n", 1+s.position%37)
 		}
 		switch {
-		case s.waits != nil && s.incoming:
-			fmt.Fprintf(w, "\tend(&r%d, &s%[1]d, %d);\n", s.waits.id, s.waits.how[1]%6)
-		case s.waits != nil:
-			fmt.Fprintf(w, "\tend(&q%d, &t%[1]d, %d);\n", s.waits.id, s.waits.how[0]%6)
+		case s.waitsFor != nil && s.waitsForReceive:
+			fmt.Fprintf(w, "\tend(&r%d, &s%[1]d, %d);\n", s.waitsFor.id, s.waitsFor.variants[1]%6)
+		case s.waitsFor != nil:
+			fmt.Fprintf(w, "\tend(&q%d, &t%[1]d, %d);\n", s.waitsFor.id, s.waitsFor.variants[0]%6)
 		case s.name == "barrier":
 			fmt.Fprintf(w, "\tMPI_Barrier(MPI_COMM_WORLD);\n")
-		case len(s.sends) > 0 && len(s.posts) > 0:
-			out, in := s.sends[0], s.posts[0]
-			fmt.Fprintf(w, "\tMPI_Sendrecv(%s, %s, MPI_COMM_WORLD, &s%d);\n", out.sentInC(), in.receivedInC(), in.id)
+		case len(s.sends) > 0 && len(s.receives) > 0:
+			out, in := s.sends[0], s.receives[0]
+			fmt.Fprintf(w, "\tMPI_Sendrecv(%s, %s, MPI_COMM_WORLD, &s%d);\n", out.sendArgumentsInC(), in.receiveArgumentsInC(), in.id)
 		case s.name == "start":
 			m := s.sends[0]
-			fmt.Fprintf(w, "\tMPI_I%ssend(%s, MPI_COMM_WORLD, &q%d);\n", [...]string{"", "s", "r", "b"}[m.mode], m.sentInC(), m.id)
-			if m.freed {
+			fmt.Fprintf(w, "\tMPI_I%ssend(%s, MPI_COMM_WORLD, &q%d);\n", [...]string{"", "s", "r", "b"}[m.mode], m.sendArgumentsInC(), m.id)
+			if m.isRequestFreed {
 				freed += fmt.Sprintf("\tMPI_Wait(&q%d, MPI_STATUS_IGNORE);\n", m.id)
 			}
 		case len(s.sends) > 0:
 			m := s.sends[0]
-			fmt.Fprintf(w, "\tMPI_%s(%s, MPI_COMM_WORLD);\n", [...]string{"Send", "Ssend", "Rsend", "Bsend"}[m.mode], m.sentInC())
+			fmt.Fprintf(w, "\tMPI_%s(%s, MPI_COMM_WORLD);\n", [...]string{"Send", "Ssend", "Rsend", "Bsend"}[m.mode], m.sendArgumentsInC())
 		case s.name == "post":
-			m := s.posts[0]
-			fmt.Fprintf(w, "\tMPI_Irecv(%s, MPI_COMM_WORLD, &r%d);\n", m.receivedInC(), m.id)
-		case len(s.posts) > 0:
-			m := s.posts[0]
-			if m.how[0]%3 == 0 {
-				src, tag := m.from()
-				fmt.Fprintf(w, "\tMPI_Probe(%s, %s, MPI_COMM_WORLD, &s%d);\n", orAny(src, "MPI_ANY_SOURCE"), orAny(tag, "MPI_ANY_TAG"), m.id)
+			m := s.receives[0]
+			fmt.Fprintf(w, "\tMPI_Irecv(%s, MPI_COMM_WORLD, &r%d);\n", m.receiveArgumentsInC(), m.id)
+		case len(s.receives) > 0:
+			m := s.receives[0]
+			if m.variants[0]%3 == 0 {
+				src, tag := m.receiveArguments()
+				fmt.Fprintf(w, "\tMPI_Probe(%s, %s, MPI_COMM_WORLD, &s%d);\n", numberOrWildcard(src, "MPI_ANY_SOURCE"), numberOrWildcard(tag, "MPI_ANY_TAG"), m.id)
 			}
-			fmt.Fprintf(w, "\tMPI_Recv(%s, MPI_COMM_WORLD, &s%d);\n", m.receivedInC(), m.id)
+			fmt.Fprintf(w, "\tMPI_Recv(%s, MPI_COMM_WORLD, &s%d);\n", m.receiveArgumentsInC(), m.id)
 		}
 	}
 	io.WriteString(w, freed)
@@ -182,27 +182,28 @@ func (p *Program) rankInC(w io.Writer, rank int) {
 	}
 }
 
-func (m *message) unitInC() string { return unitsInC[slices.Index(units, m.unit)] }
+func (m *message) unitInC() string { return unitsInC[slices.Index(unitLayouts, m.unit)] }
 
-func (m *message) sentInC() string {
-	return fmt.Sprintf("a%d, %d, %s, %d, %d", m.id, m.units, m.unitInC(), m.to(), m.tag)
+func (m *message) sendArgumentsInC() string {
+	return fmt.Sprintf("a%d, %d, %s, %d, %d", m.id, m.unitCount, m.unitInC(), m.destination(), m.tag)
 }
 
-func (m *message) receivedInC() string {
-	src, tag := m.from()
-	return fmt.Sprintf("b%d, %d, %s, %s, %s", m.id, m.in.count*m.in.each, m.unitInC(), orAny(src, "MPI_ANY_SOURCE"), orAny(tag, "MPI_ANY_TAG"))
+func (m *message) receiveArgumentsInC() string {
+	src, tag := m.receiveArguments()
+	return fmt.Sprintf("b%d, %d, %s, %s, %s", m.id, m.receivePlacement.count*m.receivePlacement.unitsPerElement, m.unitInC(), numberOrWildcard(src, "MPI_ANY_SOURCE"), numberOrWildcard(tag, "MPI_ANY_TAG"))
 }
 
-func orAny(n int, any string) string {
+func numberOrWildcard(n int, any string) string {
 	if n < 0 {
 		return any
 	}
 	return fmt.Sprint(n)
 }
 
-// Judge returns an error unless the ranks of the C program can have received what they printed.
-func (p *Program) Judge(printed []byte) error {
-	got := make([][]*receipt, p.Ranks)
+// CheckOutputOfC returns an error unless the ranks of the C program can have received what they
+// printed.
+func (p *Program) CheckOutputOfC(printed []byte) error {
+	got := make([][]*receiveRecord, p.Ranks)
 	lines := bufio.NewScanner(bytes.NewReader(printed))
 	for lines.Scan() {
 		var me, id, source, tag, size int
@@ -210,23 +211,23 @@ func (p *Program) Judge(printed []byte) error {
 		if _, err := fmt.Sscanf(lines.Text(), "%d %d %d %d %d %x", &me, &id, &source, &tag, &size, &hash); err != nil || me < 0 || me >= p.Ranks {
 			return fmt.Errorf("it printed %q", lines.Text())
 		}
-		g := &receipt{}
+		g := &receiveRecord{}
 		g.status.Source, g.status.Tag, g.status.Bytes = source, tag, size
 		for r := range p.Ranks {
 			for _, s := range p.stepsInC(r) {
-				for _, m := range s.posts {
+				for _, m := range s.receives {
 					if m.id == id && m.dst == me {
-						g.m = m
+						g.message = m
 					}
 				}
 				for _, m := range s.sends {
-					if b := m.bytes(); m.dst == me && len(b) == size && hashOf(b) == hash {
+					if b := m.payload(); m.dst == me && len(b) == size && hashOf(b) == hash {
 						g.data = b
 					}
 				}
 			}
 		}
-		if g.m == nil {
+		if g.message == nil {
 			return fmt.Errorf("rank %d has no receive %d", me, id)
 		}
 		got[me] = append(got[me], g)
@@ -242,7 +243,7 @@ func (p *Program) Judge(printed []byte) error {
 				}
 			}
 		}
-		if err := legal(sent, got[me]); err != nil {
+		if err := checkMatching(sent, got[me]); err != nil {
 			return fmt.Errorf("rank %d: %w", me, err)
 		}
 	}

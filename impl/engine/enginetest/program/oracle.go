@@ -20,34 +20,34 @@ import (
 // independent of when they were posted. An outcome is therefore legal if some order of arrival
 // leads to it: the message of each receive preceded all others that the receive could have taken.
 
-// check checks all messages that a rank received.
-func (x *runner) check() error {
-	for _, t := range x.p.comms {
-		if !t.has(x.me) {
+// checkReceives checks all messages that a rank received.
+func (x *runner) checkReceives() error {
+	for _, t := range x.program.comms {
+		if !t.contains(x.rank) {
 			continue
 		}
-		var got []*receipt
-		for _, g := range x.got {
-			if g.m.comm == t {
+		var got []*receiveRecord
+		for _, g := range x.receives {
+			if g.message.comm == t {
 				got = append(got, g)
 			}
 		}
-		if err := legal(x.sent(t), got); err != nil {
-			return fmt.Errorf("rank %d, communicator %d: %w", x.me, t.id, err)
+		if err := checkMatching(x.messagesTo(t), got); err != nil {
+			return fmt.Errorf("rank %d, communicator %d: %w", x.rank, t.id, err)
 		}
 	}
 	return nil
 }
 
-// sent returns the messages to a rank in a communicator, by source, in order, without cancelled
-// ones.
-func (x *runner) sent(t *communicator) [][]*message {
-	peers := t.peers(x.me)
+// messagesTo returns the messages to a rank in a communicator, by source, in order, without
+// cancelled ones.
+func (x *runner) messagesTo(t *communicator) [][]*message {
+	peers := t.peersOf(x.rank)
 	all := make([][]*message, len(peers))
 	for i, r := range peers {
-		for _, s := range x.p.of(r) {
+		for _, s := range x.program.stepsOf(r) {
 			for _, m := range s.sends {
-				if m.comm == t && m.dst == x.me && !x.lost[m] {
+				if m.comm == t && m.dst == x.rank && !x.cancelledMessages[m] {
 					all[i] = append(all[i], m)
 				}
 			}
@@ -56,30 +56,30 @@ func (x *runner) sent(t *communicator) [][]*message {
 	return all
 }
 
-// takes reports whether a receive matches a message.
-func (g *receipt) takes(m *message) bool {
-	return (g.m.anySource || g.m.src == m.src) && (g.m.anyTag || g.m.tag == m.tag)
+// canMatch reports whether a receive matches a message.
+func (g *receiveRecord) canMatch(m *message) bool {
+	return (g.message.anySource || g.message.src == m.src) && (g.message.anyTag || g.message.tag == m.tag)
 }
 
-// is reports whether a receive got a message.
-func (g *receipt) is(source int, m *message) bool {
-	return g.status.Source == source && g.status.Tag == m.tag && g.status.Bytes == m.units*m.unit.size() && bytes.Equal(g.data, m.bytes())
+// hasReceived reports whether a receive got a message.
+func (g *receiveRecord) hasReceived(source int, m *message) bool {
+	return g.status.Source == source && g.status.Tag == m.tag && g.status.Bytes == m.unitCount*m.unit.size() && bytes.Equal(g.data, m.payload())
 }
 
-// legal checks the messages of receives, which are in the order of posting.
-func legal(sent [][]*message, got []*receipt) error {
+// checkMatching checks the messages of receives, which are in the order of posting.
+func checkMatching(sent [][]*message, got []*receiveRecord) error {
 	left := make([][]*message, len(sent))
 	for s := range sent {
 		left[s] = slices.Clone(sent[s])
 	}
 	before := map[*message][]*message{} // messages that preceded a message
 	for _, g := range got {
-		taken, err := g.pick(left)
+		taken, err := g.takeReceived(left)
 		if err != nil {
 			return err
 		}
 		for s := range left {
-			if i := slices.IndexFunc(left[s], g.takes); i >= 0 {
+			if i := slices.IndexFunc(left[s], g.canMatch); i >= 0 {
 				before[left[s][i]] = append(before[left[s][i]], taken)
 			}
 		}
@@ -89,29 +89,29 @@ func legal(sent [][]*message, got []*receipt) error {
 			return fmt.Errorf("no rank received %v", l[0])
 		}
 	}
-	return arrive(sent, before)
+	return findArrivalOrder(sent, before)
 }
 
-// pick removes the message of a receive from the remaining messages of each source.
-func (g *receipt) pick(left [][]*message) (*message, error) {
+// takeReceived removes the message of a receive from the remaining messages of each source.
+func (g *receiveRecord) takeReceived(left [][]*message) (*message, error) {
 	s := g.status.Source
 	if s < 0 || s >= len(left) {
-		return nil, fmt.Errorf("the receive of %v got %+v: no such source", g.m, g.status)
+		return nil, fmt.Errorf("the receive of %v got %+v: no such source", g.message, g.status)
 	}
-	i := slices.IndexFunc(left[s], g.takes)
+	i := slices.IndexFunc(left[s], g.canMatch)
 	if i < 0 {
-		return nil, fmt.Errorf("the receive of %v got %+v, and there is nothing for it", g.m, g.status)
+		return nil, fmt.Errorf("the receive of %v got %+v, and there is nothing for it", g.message, g.status)
 	}
 	m := left[s][i]
-	if !g.is(s, m) {
-		return nil, fmt.Errorf("the receive of %v got %+v, and not, or not the data of, %v", g.m, g.status, m)
+	if !g.hasReceived(s, m) {
+		return nil, fmt.Errorf("the receive of %v got %+v, and not, or not the data of, %v", g.message, g.status, m)
 	}
 	left[s] = slices.Delete(left[s], i, i+1)
 	return m, nil
 }
 
-// arrive looks for an order of arrival that satisfies before.
-func arrive(sent [][]*message, before map[*message][]*message) error {
+// findArrivalOrder looks for an order of arrival that satisfies before.
+func findArrivalOrder(sent [][]*message, before map[*message][]*message) error {
 	there, next := map[*message]bool{}, make([]int, len(sent))
 	for more := true; more; {
 		more = false
