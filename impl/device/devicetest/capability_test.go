@@ -573,7 +573,7 @@ func tickless(f *faulty) {
 // Polling that costs a tick or sees late is no polling for virtual time.
 func TestVirtualTimeFaults(t *testing.T) {
 	TestVirtualTime(t, (&fault{port: tickless}).open)
-	for _, l := range virtual {
+	for _, l := range virtualTimeLaws {
 		err := l.check((&fault{port: func(f *faulty) {
 			tickless(f)
 			recv, load, now := f.recv, f.watch.load, f.now

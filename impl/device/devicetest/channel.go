@@ -8,11 +8,11 @@ import (
 )
 
 func withChannel(program func(*rank, device.Channel) error) func(*rank) error {
-	return with("channels", device.Port.Channel, program)
+	return withCapability("channels", device.Port.Channel, program)
 }
 
-// send sends a message on the channel, as soon as there is room.
-func (p *rank) send(c device.Channel, dst int, pri device.Priority, b []byte) {
+// sendUntilTaken sends a message on the channel, as soon as there is room.
+func (p *rank) sendUntilTaken(c device.Channel, dst int, pri device.Priority, b []byte) {
 	for !c.Send(dst, pri, b) {
 		p.Delay(unit.Microsecond)
 	}
@@ -20,26 +20,26 @@ func (p *rank) send(c device.Channel, dst int, pri device.Priority, b []byte) {
 
 // Messages of a priority arrive once each, unchanged, and in the order of their sender, who may use
 // the buffer again. A received message stays until the next receive of its priority.
-func channelOrder(open func(int) device.World) error {
+func checkChannelOrder(open func(int) device.World) error {
 	const n, each = 3, 100
 	length := func(limit, i int) int { return []int{8, limit, 1, 0, limit / 2}[i%5] }
-	return run(open(n), withChannel(func(p *rank, c device.Channel) error {
+	return runWithinLimit(open(n), withChannel(func(p *rank, c device.Channel) error {
 		if p.Rank() != 0 {
 			b := make([]byte, c.MaxMessageBytes())
 			for i := range each {
 				for pri := range device.NumPriorities {
-					n := copy(b, text(length(c.MaxMessageBytes(), i), p.Rank(), i, int(pri)))
-					p.send(c, 0, pri, b[:n])
+					n := copy(b, randomBytes(length(c.MaxMessageBytes(), i), p.Rank(), i, int(pri)))
+					p.sendUntilTaken(c, 0, pri, b[:n])
 					clear(b)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		var next [device.NumPriorities][n]int
 		var last [device.NumPriorities]*device.Packet
 		check := func(pri device.Priority, i int) error {
 			q := last[pri]
-			if err := same(q.Data, text(length(c.MaxMessageBytes(), i), q.Src, i, int(pri))); err != nil {
+			if err := checkSameBytes(q.Data, randomBytes(length(c.MaxMessageBytes(), i), q.Src, i, int(pri))); err != nil {
 				return fmt.Errorf("message %d of rank %d with priority %d: %w", i, q.Src, pri, err)
 			}
 			return nil
@@ -65,19 +65,19 @@ func channelOrder(open func(int) device.World) error {
 				return fmt.Errorf("one more message with priority %d", pri)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // Low messages that are not received fill their lane until there is no room. Nothing of that holds
 // up a high message, from the same sender or another, and no low one is lost.
-func priorities(open func(int) device.World) error {
+func checkChannelPriorities(open func(int) device.World) error {
 	const most, refusals, rounds = 1 << 20, 50, 30
-	return run(open(3), withChannel(func(p *rank, c device.Channel) error {
+	return runWithinLimit(open(3), withChannel(func(p *rank, c device.Channel) error {
 		if p.Rank() != 0 {
 			sent, refused := uint64(0), 0
 			for ; refused < refusals && sent < most; p.Delay(unit.Nanosecond) { // in a row: there is no room
-				if c.Send(0, device.LowPriority, word(sent)) {
+				if c.Send(0, device.LowPriority, encodeWord(sent)) {
 					sent++
 					refused = 0
 				} else {
@@ -88,13 +88,13 @@ func priorities(open func(int) device.World) error {
 				return fmt.Errorf("there is room for %d messages", sent)
 			}
 			for i := range rounds {
-				p.send(c, 0, device.HighPriority, word(uint64(i)))
+				p.sendUntilTaken(c, 0, device.HighPriority, encodeWord(uint64(i)))
 				if answer, err := p.recvWord(0); err != nil || answer != uint64(i) {
 					return fmt.Errorf("rank %d: answer %d to %d: %w", p.Rank(), answer, i, err)
 				}
 			}
 			p.sendWord(0, sent)
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		for range 2 * rounds {
 			q := c.Recv(device.HighPriority)
@@ -105,7 +105,7 @@ func priorities(open func(int) device.World) error {
 		}
 		var left, next [3]uint64
 		for range 2 {
-			q := p.next()
+			q := p.recvNext()
 			left[q.Src] = q.Head[0]
 		}
 		for left[1]+left[2] > 0 {
@@ -113,51 +113,51 @@ func priorities(open func(int) device.World) error {
 			if q == nil {
 				continue
 			}
-			if err := same(q.Data, word(next[q.Src])); err != nil {
+			if err := checkSameBytes(q.Data, encodeWord(next[q.Src])); err != nil {
 				return fmt.Errorf("low message %d of rank %d: %w", next[q.Src], q.Src, err)
 			}
 			next[q.Src]++
 			left[q.Src]--
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // Messages to a rank that has ended are dropped, those that have found no room before among them.
-func channelExit(open func(int) device.World) error {
-	return run(open(2), withChannel(func(p *rank, c device.Channel) error {
+func checkChannelSendAfterExit(open func(int) device.World) error {
+	return runWithinLimit(open(2), withChannel(func(p *rank, c device.Channel) error {
 		if p.Rank() == 1 {
 			p.Delay(unit.Millisecond) // the lane is full
 			return nil
 		}
 		for range 1000 {
-			p.send(c, 1, device.LowPriority, make([]byte, c.MaxMessageBytes()))
+			p.sendUntilTaken(c, 1, device.LowPriority, make([]byte, c.MaxMessageBytes()))
 		}
 		return nil
 	}))
 }
 
 // A message is an event of its receiver, and room is one of the sender that had none.
-func channelEvents(open func(int) device.World) error {
+func checkChannelEvents(open func(int) device.World) error {
 	const many = 500
-	return run(open(2), withChannel(func(p *rank, c device.Channel) error {
+	return runWithinLimit(open(2), withChannel(func(p *rank, c device.Channel) error {
 		return withWatch(func(p *rank, w device.Watch) error {
 			for i := range uint64(many) {
 				pri := device.Priority(i / 100 % 2)
 				if p.Rank() == 1 {
-					until(w, func() bool { return c.Send(0, pri, word(i)) })
+					waitUntil(w, func() bool { return c.Send(0, pri, encodeWord(i)) })
 					continue
 				}
 				if i%64 == 0 {
 					p.Delay(100 * unit.Microsecond) // the lane fills
 				}
 				var q *device.Packet
-				until(w, func() bool { q = c.Recv(pri); return q != nil })
-				if err := same(q.Data, word(i)); err != nil {
+				waitUntil(w, func() bool { q = c.Recv(pri); return q != nil })
+				if err := checkSameBytes(q.Data, encodeWord(i)); err != nil {
 					return fmt.Errorf("message %d: %w", i, err)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		})(p)
 	}))
 }

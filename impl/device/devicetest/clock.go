@@ -12,8 +12,8 @@ import (
 )
 
 // Timers subtract readings of the clock, so it never goes back, whatever the rank does in between.
-func clock(open func(int) device.World) error {
-	return run(open(2), func(p *rank) error {
+func checkClockMonotonic(open func(int) device.World) error {
+	return runWithinLimit(open(2), func(p *rank) error {
 		last := p.Now()
 		for i := range 50 {
 			for _, step := range []func(){
@@ -38,9 +38,9 @@ func clock(open func(int) device.World) error {
 
 // The benchmark lets a rank wait for a time that is surely longer than a transfer; if it is not,
 // the numbers are wrong. A coarse clock may show a delay as shorter by one of its ticks.
-func delay(open func(int) device.World) error {
-	return run(open(1), func(p *rank) error {
-		tick := tick(p)
+func checkDelay(open func(int) device.World) error {
+	return runWithinLimit(open(1), func(p *rank) error {
+		tick := measureTick(p)
 		for _, d := range []unit.Time{
 			0, unit.Picosecond, unit.Nanosecond, unit.Microsecond, 50 * unit.Microsecond, unit.Millisecond, 5 * unit.Millisecond,
 		} {
@@ -54,9 +54,9 @@ func delay(open func(int) device.World) error {
 	})
 }
 
-// tick returns the least step that the clock was seen to take, which is no less than its
+// measureTick returns the least step that the clock was seen to take, which is no less than its
 // resolution.
-func tick(p *rank) unit.Time {
+func measureTick(p *rank) unit.Time {
 	least, last := unit.Time(math.MaxInt64), p.Now()
 	for steps := 0; steps < 10; p.Delay(100 * unit.Nanosecond) {
 		if now := p.Now(); now > last {
@@ -68,11 +68,11 @@ func tick(p *rank) unit.Time {
 }
 
 // To time something short, a program has to know the resolution of the clock.
-func step(open func(int) device.World) error {
-	return run(open(1), func(p *rank) error {
+func checkClockTick(open func(int) device.World) error {
+	return runWithinLimit(open(1), func(p *rank) error {
 		if t := p.Tick(); t <= 0 {
 			return fmt.Errorf("the clock has ticks of %v", t)
-		} else if seen := tick(p); seen < t-unit.Nanosecond {
+		} else if seen := measureTick(p); seen < t-unit.Nanosecond {
 			return fmt.Errorf("the clock is said to have ticks of %v, and moved by %v", t, seen)
 		}
 		return nil
@@ -81,20 +81,20 @@ func step(open func(int) device.World) error {
 
 // An engine charges whatever it does, on every machine, and copies with the port's Copy, which does
 // it.
-func work(open func(int) device.World) error {
-	return run(open(1), func(p *rank) error {
+func checkSpendAndCopy(open func(int) device.World) error {
+	return runWithinLimit(open(1), func(p *rank) error {
 		for w := range model.MaxCosts {
 			p.Spend(w, 0)
 			p.Spend(w, 1)
 			p.Spend(w, 1000)
 		}
 		for _, c := range []struct{ dst, src int }{{0, 0}, {0, 5}, {5, 0}, {5, 5}, {3, 5}, {5, 3}, {100000, 100000}} {
-			dst, src := make([]byte, c.dst), text(c.src, 1)
+			dst, src := make([]byte, c.dst), randomBytes(c.src, 1)
 			n := min(c.dst, c.src)
 			if got := p.Copy(dst, src); got != n {
 				return fmt.Errorf("a copy of %d bytes to %d returned %d", c.src, c.dst, got)
 			}
-			if err := same(dst, append(text(c.src, 1)[:n:n], make([]byte, c.dst-n)...)); err != nil {
+			if err := checkSameBytes(dst, append(randomBytes(c.src, 1)[:n:n], make([]byte, c.dst-n)...)); err != nil {
 				return fmt.Errorf("a copy of %d bytes to %d: %w", c.src, c.dst, err)
 			}
 		}
@@ -104,8 +104,8 @@ func work(open func(int) device.World) error {
 
 // A program that waits for a time reads the clock until then: it must get there, and not forever
 // see the same.
-func clockLoop(open func(ranks int) device.World) error {
-	return run(open(1), func(p *rank) error {
+func checkWaitingByClock(open func(ranks int) device.World) error {
+	return runWithinLimit(open(1), func(p *rank) error {
 		const patience = 10_000_000
 		end := p.Now() + unit.Microsecond
 		for range patience {
@@ -117,29 +117,31 @@ func clockLoop(open func(ranks int) device.World) error {
 	})
 }
 
-// virtual are the laws of worlds in virtual time, where equal programs take equal times.
-var virtual = []law{
-	{"polling costs what waiting costs", pollCost},
-	{"polling memory costs what waiting costs", pollMemoryCost},
+// virtualTimeLaws are the laws of worlds in virtual time, where equal programs take equal times.
+var virtualTimeLaws = []law{
+	{"polling costs what waiting costs", checkPollingIsFree},
+	{"polling memory costs what waiting costs", checkMemoryPollingIsFree},
 }
 
 // TestVirtualTime tests that in the worlds which open returns a rank that polls goes on at the time
 // at which it would have gone on if it had waited. It is for worlds whose time is virtual and has
 // no noise, and on which a look costs nothing: a look by a system call does.
-func TestVirtualTime(t *testing.T, open func(ranks int) device.World) { test(t, virtual, open) }
+func TestVirtualTime(t *testing.T, open func(ranks int) device.World) {
+	testLaws(t, virtualTimeLaws, open)
+}
 
-// exchange is rounds in which rank 0 asks and rank 1 answers after a while, of all lengths. polls
-// says which ranks poll. It returns when rank 0 had the answers.
-type exchange func(open func(int) device.World, polls [2]bool) ([]unit.Time, error)
+// requestReply is rounds in which rank 0 asks and rank 1 answers after a while, of all lengths.
+// polls says which ranks poll. It returns when rank 0 had the answers.
+type requestReply func(open func(int) device.World, polls [2]bool) ([]unit.Time, error)
 
-// pauses are how long rank 1 takes for its answers.
-var pauses = []unit.Time{
+// answerDelays are how long rank 1 takes for its answers.
+var answerDelays = []unit.Time{
 	0, unit.Nanosecond, 700 * unit.Nanosecond, unit.Microsecond, 3333 * unit.Nanosecond,
 	10 * unit.Microsecond, 99 * unit.Microsecond, unit.Millisecond, 7 * unit.Microsecond, 0,
 }
 
-// sameTimes tells where polling changes the times of an exchange.
-func sameTimes(open func(int) device.World, e exchange) error {
+// checkTimesIndependentOfPolling tells where polling changes the times of an exchange.
+func checkTimesIndependentOfPolling(open func(int) device.World, e requestReply) error {
 	want, err := e(open, [2]bool{})
 	if err != nil {
 		return err
@@ -158,14 +160,14 @@ func sameTimes(open func(int) device.World, e exchange) error {
 
 // A library may poll or wait as it likes: in virtual time, that a rank looks for packets costs
 // nothing, and it sees them as soon as they are there.
-func pollCost(open func(int) device.World) error {
-	return sameTimes(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
-		err = run(open(2), func(p *rank) error {
+func checkPollingIsFree(open func(int) device.World) error {
+	return checkTimesIndependentOfPolling(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
+		err = runWithinLimit(open(2), func(p *rank) error {
 			receive := func() {
-				for p.take(!polls[p.Rank()]) == nil {
+				for p.recvUnlessBarrier(!polls[p.Rank()]) == nil {
 				}
 			}
-			for _, d := range pauses {
+			for _, d := range answerDelays {
 				if p.Rank() == 1 {
 					receive()
 					p.Delay(d)
@@ -183,9 +185,9 @@ func pollCost(open func(int) device.World) error {
 }
 
 // The same holds for words of memory.
-func pollMemoryCost(open func(int) device.World) error {
-	return sameTimes(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
-		err = run(open(2), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
+func checkMemoryPollingIsFree(open func(int) device.World) error {
+	return checkTimesIndependentOfPolling(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
+		err = runWithinLimit(open(2), withMemoryAndWatch(func(p *rank, m device.Memory, w device.Watch) error {
 			mine, peer := m.Expose(make([]byte, 8)), 1-p.Rank()
 			p.sendWord(peer, uint64(mine))
 			theirs, err := p.recvWord(peer)
@@ -193,8 +195,8 @@ func pollMemoryCost(open func(int) device.World) error {
 				return err
 			}
 			put := func(round int) error {
-				m.Put(peer, device.Key(theirs), 0, word(uint64(round)), tag(round))
-				return p.complete(round)
+				m.Put(peer, device.Key(theirs), 0, encodeWord(uint64(round)), headWithTag(round))
+				return p.awaitCompletion(round)
 			}
 			see := func(round int) {
 				if !polls[p.Rank()] {
@@ -203,7 +205,7 @@ func pollMemoryCost(open func(int) device.World) error {
 				for w.LoadWord(mine, 0) < uint64(round) {
 				}
 			}
-			for i, d := range pauses {
+			for i, d := range answerDelays {
 				if p.Rank() == 1 {
 					see(i + 1)
 					p.Delay(d)

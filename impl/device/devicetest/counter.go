@@ -10,9 +10,9 @@ import (
 
 // Ranks that draw numbers from one register get each number once: tickets, slots of a buffer, turns
 // of a lock.
-func atomicCounters(open func(int) device.World) error {
+func checkCountersAtomic(open func(int) device.World) error {
 	const n, draws = 5, 100
-	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
+	return runWithinLimit(open(n), withCounter(func(p *rank, c device.Counters) error {
 		last := int64(-1)
 		for range draws {
 			got := c.FetchAndAddRegister(0, 0, 1)
@@ -27,7 +27,7 @@ func atomicCounters(open func(int) device.World) error {
 		}
 		var drawn [n * draws]bool
 		for range n * draws {
-			q := p.next()
+			q := p.recvNext()
 			if got := q.Head[0]; got >= n*draws || drawn[got] {
 				return fmt.Errorf("rank %d drew %d, which was not to be drawn or not again", q.Src, got)
 			}
@@ -41,9 +41,9 @@ func atomicCounters(open func(int) device.World) error {
 }
 
 // Each rank has its registers, and each register its value, which may go up and down by any amount.
-func separateCounters(open func(int) device.World) error {
+func checkCountersSeparate(open func(int) device.World) error {
 	const n = 3
-	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
+	return runWithinLimit(open(n), withCounter(func(p *rank, c device.Counters) error {
 		weight := int64(1)
 		for dst := range n {
 			for r := range device.CountersPerRank {
@@ -52,7 +52,7 @@ func separateCounters(open func(int) device.World) error {
 				c.FetchAndAddRegister(dst, r, -weight)
 			}
 		}
-		if err := p.nothingLeft(); err != nil {
+		if err := p.checkNoPacketLeft(); err != nil {
 			return err
 		}
 		weight = 1
@@ -69,10 +69,10 @@ func separateCounters(open func(int) device.World) error {
 }
 
 // Every run starts anew, and so do its counters.
-func countersBeginAtZero(open func(int) device.World) error {
+func checkCountersBeginAtZero(open func(int) device.World) error {
 	w := open(2)
 	for i := range 3 {
-		err := run(w, withCounter(func(p *rank, c device.Counters) error {
+		err := runWithinLimit(w, withCounter(func(p *rank, c device.Counters) error {
 			for r := range device.CountersPerRank {
 				if got := c.FetchAndAddRegister(p.Rank(), r, 5); got != 0 {
 					return fmt.Errorf("run %d: register %d of rank %d begins at %d", i, r, p.Rank(), got)
@@ -90,12 +90,12 @@ func countersBeginAtZero(open func(int) device.World) error {
 // A reset by Swap loses no count: a rank resets the register that others count up meanwhile, and
 // every count is in what a reset returned, or in what is left. The others count until enough resets
 // have met counts, so that none of the ranks is late for the others.
-func swapCounters(open func(int) device.World) error {
+func checkCounterSwaps(open func(int) device.World) error {
 	const n, resets = 4, 200
-	return run(open(n), withCounter(func(p *rank, c device.Counters) error {
+	return runWithinLimit(open(n), withCounter(func(p *rank, c device.Counters) error {
 		if p.Rank() != 0 {
 			counts := uint64(0)
-			for ; p.take(false) == nil; counts++ {
+			for ; p.recvUnlessBarrier(false) == nil; counts++ {
 				c.FetchAndAddRegister(0, 1, 1)
 				p.Delay(unit.Microsecond) // others go on meanwhile
 			}
@@ -113,7 +113,7 @@ func swapCounters(open func(int) device.World) error {
 			p.sendWord(r, 0)
 		}
 		for r := 1; r < n; r++ {
-			counts += int64(p.take(true).Head[0])
+			counts += int64(p.recvUnlessBarrier(true).Head[0])
 		}
 		if sum += c.FetchAndStoreRegister(0, 1, -1<<40); sum != counts {
 			return fmt.Errorf("resets returned %d of %d counts", sum, counts)
@@ -129,10 +129,10 @@ func swapCounters(open func(int) device.World) error {
 }
 
 // No rank passes a barrier before all have come to it, and all pass then, each time.
-func barrier(open func(int) device.World) error {
+func checkBarrier(open func(int) device.World) error {
 	const n, rounds = 5, 40
 	var come atomic.Int64 // ranks with barriers are in one process
-	return run(open(n), withBarrier(func(p *rank, b device.Barrier, w device.Watch) error {
+	return runWithinLimit(open(n), withBarrier(func(p *rank, b device.Barrier, w device.Watch) error {
 		for i := range rounds {
 			p.Delay(unit.Time((p.Rank()*7+i*3)%5) * unit.Microsecond)
 			come.Add(1)
@@ -151,14 +151,14 @@ func barrier(open func(int) device.World) error {
 				return fmt.Errorf("rank %d: barrier %d is shut again", p.Rank(), i)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // Words of each root in turn come to all ranks, in order and unchanged, whoever is late.
-func controlBroadcasts(open func(int) device.World) error {
+func checkControlBroadcasts(open func(int) device.World) error {
 	const n, rounds = 5, 60
-	return run(open(n), with("control", device.Port.Control, func(p *rank, c device.Control) error {
+	return runWithinLimit(open(n), withCapability("control", device.Port.Control, func(p *rank, c device.Control) error {
 		for i := range rounds {
 			if p.Rank() == i%3 {
 				p.Delay(unit.Time(i%4) * 20 * unit.Microsecond)
@@ -176,15 +176,15 @@ func controlBroadcasts(open func(int) device.World) error {
 				}
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A combination has the words of all ranks, and none ends before all have begun.
-func controlCombines(open func(int) device.World) error {
+func checkControlCombinations(open func(int) device.World) error {
 	const n, rounds = 5, 60
 	var come atomic.Int64 // ranks with control networks are in one process
-	return run(open(n), with("control", device.Port.Control, func(p *rank, c device.Control) error {
+	return runWithinLimit(open(n), withCapability("control", device.Port.Control, func(p *rank, c device.Control) error {
 		for i := range rounds {
 			p.Delay(unit.Time((p.Rank()*7+i*3)%5) * unit.Microsecond)
 			op := device.Combination(i % 4)
@@ -201,6 +201,6 @@ func controlCombines(open func(int) device.World) error {
 				return fmt.Errorf("rank %d has ended combination %d when %d of %d had begun it", p.Rank(), i, have-int64(i*n), n)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }

@@ -8,32 +8,33 @@ import (
 )
 
 func withDatagram(program func(*rank, device.Datagram) error) func(*rank) error {
-	return with("datagrams", device.Port.Datagram, program)
+	return withCapability("datagrams", device.Port.Datagram, program)
 }
 
 func withMulticast(program func(*rank, device.Datagram) error) func(*rank) error {
 	return withDatagram(func(p *rank, d device.Datagram) error {
 		if d.MaxGroups() == 0 {
-			return fmt.Errorf(missing + "multicast")
+			return fmt.Errorf(missingCapabilityPrefix + "multicast")
 		}
 		return program(p, d)
 	})
 }
 
-// timeout is how long a rank waits for a datagram before it sends its own again.
-const timeout = 200 * unit.Microsecond
+// datagramResendTime is how long a rank waits for a datagram before it sends its own again.
+const datagramResendTime = 200 * unit.Microsecond
 
-// numbered returns a datagram: a number, and bytes that follow from it and from who sends it.
-func numbered(limit, src, i int) []byte {
+// numberedDatagram returns a datagram: a number, and bytes that follow from it and from who sends
+// it.
+func numberedDatagram(limit, src, i int) []byte {
 	n := []int{0, 1, limit - 8, 100}[i%4]
-	return append(word(uint64(i)), text(n, src, i)...)
+	return append(encodeWord(uint64(i)), randomBytes(n, src, i)...)
 }
 
-// number returns the number of a datagram, if it is one of the sender's first many.
-func number(limit int, q *device.Packet, many int) (int, error) {
+// numberOfDatagram returns the number of a datagram, if it is one of the sender's first many.
+func numberOfDatagram(limit int, q *device.Packet, many int) (int, error) {
 	for i := range many {
-		if len(q.Data) >= 8 && same(q.Data[:8], word(uint64(i))) == nil {
-			if err := same(q.Data, numbered(limit, q.Src, i)); err != nil {
+		if len(q.Data) >= 8 && checkSameBytes(q.Data[:8], encodeWord(uint64(i))) == nil {
+			if err := checkSameBytes(q.Data, numberedDatagram(limit, q.Src, i)); err != nil {
 				return 0, fmt.Errorf("datagram %d of rank %d: %w", i, q.Src, err)
 			}
 			return i, nil
@@ -44,18 +45,18 @@ func number(limit int, q *device.Packet, many int) (int, error) {
 
 // Ranks that number their datagrams and send each until it is answered get all of them over,
 // whatever is lost, doubled or late on the way, and see nothing that was not sent.
-func datagrams(open func(int) device.World) error {
+func checkDatagrams(open func(int) device.World) error {
 	const n, many = 3, 60
-	return run(open(n), withDatagram(func(p *rank, d device.Datagram) error {
+	return runWithinLimit(open(n), withDatagram(func(p *rank, d device.Datagram) error {
 		if p.Rank() == 0 { // answers with what it got
 			for ended := 0; ended < n-1; {
-				if q := d.Recv(p.Now() + timeout); q != nil {
-					if _, err := number(d.MaxDatagramBytes(), q, many); err != nil {
+				if q := d.Recv(p.Now() + datagramResendTime); q != nil {
+					if _, err := numberOfDatagram(d.MaxDatagramBytes(), q, many); err != nil {
 						return err
 					}
 					d.Send(q.Src, q.Data[:8])
 				}
-				if p.take(false) != nil {
+				if p.recvUnlessBarrier(false) != nil {
 					ended++
 				}
 			}
@@ -66,15 +67,15 @@ func datagrams(open func(int) device.World) error {
 				if tries == 10000 {
 					return fmt.Errorf("rank %d: datagram %d was sent %d times and not answered", p.Rank(), i, tries)
 				}
-				b := numbered(d.MaxDatagramBytes(), p.Rank(), i)
+				b := numberedDatagram(d.MaxDatagramBytes(), p.Rank(), i)
 				d.Send(0, b)
 				clear(b)
-				for deadline := p.Now() + timeout; !answered; {
+				for deadline := p.Now() + datagramResendTime; !answered; {
 					q := d.Recv(deadline)
 					if q == nil {
 						break
 					}
-					answered = q.Src == 0 && same(q.Data, word(uint64(i))) == nil // or an answer to one before
+					answered = q.Src == 0 && checkSameBytes(q.Data, encodeWord(uint64(i))) == nil // or an answer to one before
 				}
 			}
 		}
@@ -84,15 +85,15 @@ func datagrams(open func(int) device.World) error {
 }
 
 // A receive waits until its deadline, no less and not for ever, and a datagram ends it.
-func datagramDeadlines(open func(int) device.World) error {
-	return run(open(2), withDatagram(func(p *rank, d device.Datagram) error {
+func checkDatagramDeadlines(open func(int) device.World) error {
+	return runWithinLimit(open(2), withDatagram(func(p *rank, d device.Datagram) error {
 		if p.Rank() == 1 {
 			for range 2 {
-				if _, err := p.recv(0); err != nil {
+				if _, err := p.recvFrom(0); err != nil {
 					return err
 				}
-				for p.take(false) == nil {
-					d.Send(0, word(1))
+				for p.recvUnlessBarrier(false) == nil {
+					d.Send(0, encodeWord(1))
 					p.Delay(100 * unit.Microsecond)
 				}
 			}
@@ -110,7 +111,7 @@ func datagramDeadlines(open func(int) device.World) error {
 		for _, deadline := range []unit.Time{p.Now() + 3600*unit.Second, device.Forever} {
 			p.sendWord(1, 0)
 			q := d.Recv(deadline)
-			if q == nil || q.Src != 1 || same(q.Data, word(1)) != nil {
+			if q == nil || q.Src != 1 || checkSameBytes(q.Data, encodeWord(1)) != nil {
 				return fmt.Errorf("a receive until %v ended at %v with %v", deadline, p.Now(), q)
 			}
 			p.sendWord(1, 0)
@@ -121,9 +122,9 @@ func datagramDeadlines(open func(int) device.World) error {
 
 // A multicast that is repeated reaches the members of its group and no other rank: not its sender,
 // not members of other groups, and no former member.
-func multicast(open func(int) device.World) error {
+func checkMulticast(open func(int) device.World) error {
 	const n, many = 5, 40
-	return run(open(n), withMulticast(func(p *rank, d device.Datagram) error {
+	return runWithinLimit(open(n), withMulticast(func(p *rank, d device.Datagram) error {
 		// Ranks 0 to 2 are in group 7 and 3 in group 8; 4 was in 7. Rank 0 sends.
 		switch p.Rank() {
 		case 0, 1, 2:
@@ -144,11 +145,11 @@ func multicast(open func(int) device.World) error {
 					if tries == 10000 {
 						return fmt.Errorf("datagram %d was multicast %d times and did not reach all members", i, tries)
 					}
-					d.Multicast(7, numbered(d.MaxDatagramBytes(), 0, i))
-					if q := d.Recv(p.Now() + timeout/4); q != nil {
+					d.Multicast(7, numberedDatagram(d.MaxDatagramBytes(), 0, i))
+					if q := d.Recv(p.Now() + datagramResendTime/4); q != nil {
 						return fmt.Errorf("the sender got a datagram of rank %d", q.Src)
 					}
-					for q := p.take(false); q != nil; q = p.take(false) {
+					for q := p.recvUnlessBarrier(false); q != nil; q = p.recvUnlessBarrier(false) {
 						if q.Head[0] == uint64(i) {
 							has[q.Src] = true
 						}
@@ -160,15 +161,15 @@ func multicast(open func(int) device.World) error {
 			}
 			return nil
 		}
-		for latest := -1; p.take(false) == nil; {
-			q := d.Recv(p.Now() + timeout)
+		for latest := -1; p.recvUnlessBarrier(false) == nil; {
+			q := d.Recv(p.Now() + datagramResendTime)
 			if q == nil {
 				continue
 			}
 			if p.Rank() > 2 {
 				return fmt.Errorf("rank %d, which is not in the group, got a datagram", p.Rank())
 			}
-			i, err := number(d.MaxDatagramBytes(), q, many)
+			i, err := numberOfDatagram(d.MaxDatagramBytes(), q, many)
 			if err != nil {
 				return err
 			}
@@ -185,8 +186,8 @@ func multicast(open func(int) device.World) error {
 }
 
 // A rank is in so many groups at a time, and no more. One that it leaves makes room.
-func groups(open func(int) device.World) error {
-	return run(open(2), withMulticast(func(p *rank, d device.Datagram) error {
+func checkGroupLimit(open func(int) device.World) error {
+	return runWithinLimit(open(2), withMulticast(func(p *rank, d device.Datagram) error {
 		n := uint32(d.MaxGroups())
 		for g := range n {
 			if !d.Join(1000*g + 1) {
@@ -211,26 +212,26 @@ func groups(open func(int) device.World) error {
 }
 
 // A datagram is an event of its receiver.
-func datagramEvents(open func(int) device.World) error {
+func checkDatagramsAreEvents(open func(int) device.World) error {
 	const rounds = 50
-	return run(open(2), withDatagram(func(p *rank, d device.Datagram) error {
+	return runWithinLimit(open(2), withDatagram(func(p *rank, d device.Datagram) error {
 		return withWatch(func(p *rank, w device.Watch) error {
 			for i := range rounds {
 				if (i+p.Rank())%2 == 0 {
-					for p.take(false) == nil { // until the other has it
-						d.Send(1-p.Rank(), word(uint64(i)))
-						w.WaitForEvent(w.EventCount(), p.Now()+timeout)
+					for p.recvUnlessBarrier(false) == nil { // until the other has it
+						d.Send(1-p.Rank(), encodeWord(uint64(i)))
+						w.WaitForEvent(w.EventCount(), p.Now()+datagramResendTime)
 					}
 					continue
 				}
 				var q *device.Packet
-				until(w, func() bool {
+				waitUntil(w, func() bool {
 					q = d.Recv(0)
-					return q != nil && same(q.Data, word(uint64(i))) == nil // or late
+					return q != nil && checkSameBytes(q.Data, encodeWord(uint64(i))) == nil // or late
 				})
 				p.sendWord(1-p.Rank(), 0)
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		})(p)
 	}))
 }

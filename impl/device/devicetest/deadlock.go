@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// wantDeadlock returns an error unless got is a *device.Deadlock of the given ranks.
-func wantDeadlock(got error, of int, ranks ...int) error {
+// checkDeadlock returns an error unless got is a *device.Deadlock of the given ranks.
+func checkDeadlock(got error, of int, ranks ...int) error {
 	var d *device.Deadlock
 	if !errors.As(got, &d) {
 		return fmt.Errorf("the job returned %v, want a deadlock", got)
@@ -24,7 +24,7 @@ func wantDeadlock(got error, of int, ranks ...int) error {
 
 // The commonest mistake in message passing is that all ranks receive first. A job that hangs says
 // nothing; a deadlock says which ranks wait.
-func allWait(open func(int) device.World) error {
+func checkDeadlockOfAll(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 5} {
 		w := open(n)
 		all := make([]int, n)
@@ -32,11 +32,11 @@ func allWait(open func(int) device.World) error {
 			all[r] = r
 		}
 		for range 2 { // a world survives it
-			err := run(w, func(p *rank) error {
+			err := runWithinLimit(w, func(p *rank) error {
 				p.Recv(true)
 				return nil
 			})
-			if err := wantDeadlock(err, n, all...); err != nil {
+			if err := checkDeadlock(err, n, all...); err != nil {
 				return err
 			}
 		}
@@ -46,9 +46,9 @@ func allWait(open func(int) device.World) error {
 
 // A deadlock names the ranks that wait, not those that have ended, and packets that are left in an
 // inbox do not hide it.
-func someWait(open func(int) device.World) error {
+func checkDeadlockOfSome(open func(int) device.World) error {
 	for _, last := range []int{0, 1, 2, 3, 4} { // the last to end or to wait
-		err := run(open(5), func(p *rank) error {
+		err := runWithinLimit(open(5), func(p *rank) error {
 			if p.Rank() == last {
 				p.Delay(2 * unit.Millisecond)
 			}
@@ -59,7 +59,7 @@ func someWait(open func(int) device.World) error {
 			p.Recv(true)
 			return nil
 		})
-		if err := wantDeadlock(err, 5, 1, 3); err != nil {
+		if err := checkDeadlock(err, 5, 1, 3); err != nil {
 			return fmt.Errorf("rank %d last: %w", last, err)
 		}
 	}
@@ -68,9 +68,9 @@ func someWait(open func(int) device.World) error {
 
 // An error of another process is worth what it carries: a rank that is stopped may leave where it
 // waited, and a rank that fails what it knows of its error.
-func errorDetails(open func(int) device.World) error {
+func checkErrorDetails(open func(int) device.World) error {
 	w := open(4)
-	err := run(w, func(p *rank) error {
+	err := runWithinLimit(w, func(p *rank) error {
 		t, ok := p.Port.(device.ErrorDetailer)
 		if !ok || p.Rank() == 1 {
 			return nil
@@ -82,7 +82,7 @@ func errorDetails(open func(int) device.World) error {
 	if err == nil {
 		return nil // no rank has details to leave
 	}
-	if err := wantDeadlock(err, 4, 0, 2, 3); err != nil {
+	if err := checkDeadlock(err, 4, 0, 2, 3); err != nil {
 		return err
 	}
 	var d *device.Deadlock
@@ -96,7 +96,7 @@ func errorDetails(open func(int) device.World) error {
 			return fmt.Errorf("the details of rank %d are %q, want %q", r, d.RankDetails[r], want)
 		}
 	}
-	err = run(w, func(p *rank) error {
+	err = runWithinLimit(w, func(p *rank) error {
 		if p.Rank() != 2 {
 			p.Recv(true)
 		}
@@ -112,18 +112,18 @@ func errorDetails(open func(int) device.World) error {
 
 // As long as a rank computes, or anything is under way, there is no deadlock: a token goes around
 // among the ranks, and all but one always wait.
-func noFalseDeadlock(open func(int) device.World) error {
+func checkNoFalseDeadlock(open func(int) device.World) error {
 	const n, rounds = 4, 300
 	w := open(n)
 	for seed := range uint64(10) {
-		err := run(w, func(p *rank) error {
+		err := runWithinLimit(w, func(p *rank) error {
 			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
 			right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
 			for range rounds {
 				if p.Rank() == 0 {
 					p.sendWord(right, 0)
 				}
-				if _, err := p.recv(left); err != nil {
+				if _, err := p.recvFrom(left); err != nil {
 					return err
 				}
 				switch r.IntN(8) {
@@ -133,7 +133,7 @@ func noFalseDeadlock(open func(int) device.World) error {
 					if m := p.Memory(); m != nil {
 						k := m.Expose(make([]byte, 100))
 						m.Get(p.Rank(), k, 0, make([]byte, 100), device.Head{})
-						if _, err := p.recv(p.Rank()); err != nil {
+						if _, err := p.recvFrom(p.Rank()); err != nil {
 							return err
 						}
 						m.Withdraw(k)

@@ -22,118 +22,118 @@ type law struct {
 
 // laws are those that all worlds keep.
 var laws = []law{
-	{"every rank runs once", ranks},
-	{"near and far", tiers},
-	{"names of nodes", nodes},
-	{"order of a pair", order},
-	{"bytes arrive as they were", integrity},
-	{"head and source", head},
-	{"to itself", self},
-	{"data stays until the next receive", receivedDataStays},
-	{"received data can be sent on", forward},
-	{"polling", poll},
-	{"waiting", wait},
-	{"many to one", manyToOne},
-	{"flood", flood},
-	{"after an exit", afterExit},
-	{"exits", exits},
-	{"exits again", exitsAgain},
-	{"places of data", places},
+	{"every rank runs once", checkEveryRankRunsOnce},
+	{"near and far", checkTiersAgree},
+	{"names of nodes", checkNodeNames},
+	{"order of a pair", checkPacketOrder},
+	{"bytes arrive as they were", checkDataUnchanged},
+	{"head and source", checkHeadAndSource},
+	{"to itself", checkSendToSelf},
+	{"data stays until the next receive", checkReceivedDataStays},
+	{"received data can be sent on", checkForwarding},
+	{"polling", checkPolling},
+	{"waiting", checkBlockingRecv},
+	{"many to one", checkManyToOne},
+	{"flood", checkAllToAllBeforeReceive},
+	{"after an exit", checkSendAfterExit},
+	{"exits", checkExitNotices},
+	{"exits again", checkRepeatedExitNotices},
+	{"places of data", checkDataPlacement},
 
-	{"clock", clock},
-	{"step of the clock", step},
-	{"delay", delay},
-	{"waiting by the clock", clockLoop},
-	{"work", work},
+	{"clock", checkClockMonotonic},
+	{"step of the clock", checkClockTick},
+	{"delay", checkDelay},
+	{"waiting by the clock", checkWaitingByClock},
+	{"work", checkSpendAndCopy},
 
-	{"error", failing},
-	{"first error", firstError},
-	{"panic", panicking},
-	{"stopping", stopping},
-	{"run again", again},
+	{"error", checkErrorEndsJob},
+	{"first error", checkFirstErrorReturned},
+	{"panic", checkPanicReported},
+	{"stopping", checkRanksStopAfterFailure},
+	{"run again", checkRunsIndependent},
 
-	{"put", put},
-	{"put without a completion", quietPut},
-	{"get", get},
-	{"own memory", ownMemory},
-	{"empty memory", emptyMemory},
-	{"completions", completions},
-	{"put, then send", putThenSend},
-	{"transfers without help", withoutHelp},
-	{"random transfers", randomTransfers},
-	{"order of puts", putOrder},
-	{"outside of memory", outside},
-	{"withdrawn memory", withdrawn},
+	{"put", checkPut},
+	{"put without a completion", checkPutWithoutCompletion},
+	{"get", checkGet},
+	{"own memory", checkOwnMemory},
+	{"empty memory", checkEmptyMemory},
+	{"completions", checkCompletions},
+	{"put, then send", checkPutPrecedesSend},
+	{"transfers without help", checkTransfersProgressAlone},
+	{"random transfers", checkRandomTransfers},
+	{"order of puts", checkPutOrder},
+	{"outside of memory", checkAccessOutsideMemory},
+	{"withdrawn memory", checkWithdrawnMemory},
 
-	{"barrier", barrier},
-	{"broadcasts of a control network", controlBroadcasts},
-	{"combinations of a control network", controlCombines},
+	{"barrier", checkBarrier},
+	{"broadcasts of a control network", checkControlBroadcasts},
+	{"combinations of a control network", checkControlCombinations},
 
-	{"counters are atomic", atomicCounters},
-	{"counters are separate", separateCounters},
-	{"counters begin at zero", countersBeginAtZero},
-	{"swap of counters", swapCounters},
+	{"counters are atomic", checkCountersAtomic},
+	{"counters are separate", checkCountersSeparate},
+	{"counters begin at zero", checkCountersBeginAtZero},
+	{"swap of counters", checkCounterSwaps},
 
-	{"flags in memory", flags},
-	{"flags behind data", flagBehindData},
-	{"whole words", wholeWords},
-	{"packets are events", packetEvents},
-	{"deadlines", deadlines},
-	{"load of what is not exposed", loadOutside},
+	{"flags in memory", checkFlagsNotLost},
+	{"flags behind data", checkFlagFollowsData},
+	{"whole words", checkWordsAtomic},
+	{"packets are events", checkPacketsAreEvents},
+	{"deadlines", checkWatchDeadlines},
+	{"load of what is not exposed", checkLoadOutsideMemory},
 
-	{"entries of queues", entries},
-	{"full queues", fullQueue},
-	{"queues without gaps", gaplessQueue},
-	{"quiet entries", quietQueue},
-	{"put, then enqueue", putThenEnqueue},
-	{"no such queue", noQueue},
-	{"entries are events", queueEvents},
-	{"limits", limits},
+	{"entries of queues", checkQueueEntries},
+	{"full queues", checkFullQueue},
+	{"queues without gaps", checkNoGapAfterRefusal},
+	{"quiet entries", checkEntriesWithoutCompletion},
+	{"put, then enqueue", checkPutPrecedesEntry},
+	{"no such queue", checkMissingQueue},
+	{"entries are events", checkEntriesAreEvents},
+	{"limits", checkSizeLimits},
 
-	{"signals without help", signalWithoutHelp},
-	{"order of signals", signalOrder},
-	{"masked signals", masks},
-	{"calls of handlers", handlerCalls},
-	{"signals are events", signalEvents},
-	{"put, then signal", putThenSignal},
-	{"ends of handlers", signalEnds},
+	{"signals without help", checkSignalInterruptsComputing},
+	{"order of signals", checkSignalOrder},
+	{"masked signals", checkSignalMask},
+	{"calls of handlers", checkCallsInHandler},
+	{"signals are events", checkSignalsAreEvents},
+	{"put, then signal", checkPutPrecedesSignal},
+	{"ends of handlers", checkHandlerEnds},
 
-	{"order of a channel", channelOrder},
-	{"priorities", priorities},
-	{"messages after an exit", channelExit},
-	{"messages are events", channelEvents},
+	{"order of a channel", checkChannelOrder},
+	{"priorities", checkChannelPriorities},
+	{"messages after an exit", checkChannelSendAfterExit},
+	{"messages are events", checkChannelEvents},
 
-	{"datagrams", datagrams},
-	{"deadlines of datagrams", datagramDeadlines},
-	{"multicast", multicast},
-	{"groups", groups},
-	{"datagrams are events", datagramEvents},
+	{"datagrams", checkDatagrams},
+	{"deadlines of datagrams", checkDatagramDeadlines},
+	{"multicast", checkMulticast},
+	{"groups", checkGroupLimit},
+	{"datagrams are events", checkDatagramsAreEvents},
 }
 
-// deadlocks are the laws of worlds that can see all of their ranks.
-var deadlocks = []law{
-	{"all wait", allWait},
-	{"those that wait", someWait},
-	{"no false deadlock", noFalseDeadlock},
-	{"waiting for exits", waitsForExit},
-	{"error details", errorDetails},
-	{"waiting for events", waitsForEvents},
-	{"waiting for signals", waitsForSignal},
+// deadlockLaws are the laws of worlds that can see all of their ranks.
+var deadlockLaws = []law{
+	{"all wait", checkDeadlockOfAll},
+	{"those that wait", checkDeadlockOfSome},
+	{"no false deadlock", checkNoFalseDeadlock},
+	{"waiting for exits", checkDeadlockInExitWait},
+	{"error details", checkErrorDetails},
+	{"waiting for events", checkDeadlockInWatch},
+	{"waiting for signals", checkDeadlockWithSignal},
 }
 
 // TestWorld tests that the worlds which open returns keep the laws of package device. Laws of
 // optional capabilities are skipped where there are none.
-func TestWorld(t *testing.T, open func(ranks int) device.World) { test(t, laws, open) }
+func TestWorld(t *testing.T, open func(ranks int) device.World) { testLaws(t, laws, open) }
 
 // TestDeadlock tests that the worlds which open returns find deadlocks, and find them only where
 // they are.
-func TestDeadlock(t *testing.T, open func(ranks int) device.World) { test(t, deadlocks, open) }
+func TestDeadlock(t *testing.T, open func(ranks int) device.World) { testLaws(t, deadlockLaws, open) }
 
-func test(t *testing.T, laws []law, open func(ranks int) device.World) {
+func testLaws(t *testing.T, laws []law, open func(ranks int) device.World) {
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) {
 			err := l.check(open)
-			if isMissing(err) {
+			if isMissingCapability(err) {
 				t.Skip(err)
 			}
 			if err != nil {
@@ -143,12 +143,12 @@ func test(t *testing.T, laws []law, open func(ranks int) device.World) {
 	}
 }
 
-// patience is how long a job may take. The longest needs less than a second on an idle machine.
-var patience = 5 * time.Minute
+// jobTimeLimit is how long a job may take. The longest needs less than a second on an idle machine.
+var jobTimeLimit = 5 * time.Minute
 
-// run runs program on w and gives up if it does not end.
-func run(w device.World, program func(*rank) error) error {
-	return RunWithin(patience, func() error {
+// runWithinLimit runs program on w and gives up if it does not end.
+func runWithinLimit(w device.World, program func(*rank) error) error {
+	return RunWithin(jobTimeLimit, func() error {
 		return w.Run(func(p device.Port) error { return program(&rank{Port: p}) })
 	})
 }
@@ -165,9 +165,9 @@ func RunWithin(limit time.Duration, job func() error) error {
 	}
 }
 
-// wantFailure returns an error unless got is a *device.Failure of the rank with the text in its
+// checkFailure returns an error unless got is a *device.Failure of the rank with the text in its
 // value.
-func wantFailure(got error, rank int, text string) error {
+func checkFailure(got error, rank int, text string) error {
 	var f *device.Failure
 	switch {
 	case !errors.As(got, &f):
@@ -175,5 +175,5 @@ func wantFailure(got error, rank int, text string) error {
 	case f.Rank != rank:
 		return fmt.Errorf("the failure is of rank %d, want %d: %v", f.Rank, rank, f.Value)
 	}
-	return contains(fmt.Sprint(f.Value), text)
+	return checkErrorContains(fmt.Sprint(f.Value), text)
 }

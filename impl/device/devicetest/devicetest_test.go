@@ -709,7 +709,7 @@ var faults = []*fault{
 		}
 	}},
 	{name: "all exits have one head", law: "exits", port: func(f *faulty) {
-		f.notify = func(rank int, head device.Head) { f.Port.NotifyExit(rank, tag(-2)) }
+		f.notify = func(rank int, head device.Head) { f.Port.NotifyExit(rank, headWithTag(-2)) }
 	}},
 	{name: "asking too late gives no packet", law: "exits again", port: func(f *faulty) {
 		f.notify = func(rank int, head device.Head) {
@@ -767,15 +767,15 @@ var faults = []*fault{
 }
 
 func TestFaultsAreSeen(t *testing.T) {
-	all := slices.Concat(laws, deadlocks)
+	all := slices.Concat(laws, deadlockLaws)
 	seen := make(map[string]bool)
-	defer func(was time.Duration) { patience = was }(patience)
+	defer func(was time.Duration) { jobTimeLimit = was }(jobTimeLimit)
 	for _, f := range slices.Concat(faults, capabilityFaults) {
 		t.Run(f.name, func(t *testing.T) {
 			defer f.stop.Store(true)
-			patience = 20 * time.Second
+			jobTimeLimit = 20 * time.Second
 			if f.hangs {
-				patience = 300 * time.Millisecond
+				jobTimeLimit = 300 * time.Millisecond
 			}
 			i := slices.IndexFunc(all, func(l law) bool { return l.name == f.law })
 			if i < 0 {

@@ -10,17 +10,17 @@ import (
 // A rank that gives up what it has sent to another has to know that no answer will come any more.
 // So the packet that tells of the exit comes behind all that the other has sent, whether the rank
 // asks for it before the exit or after it, and whether it waits or polls.
-func exits(open func(int) device.World) error {
+func checkExitNotices(open func(int) device.World) error {
 	const packets = 30
 	for _, before := range []bool{true, false} { // rank 0 asks before others send anything, or when they have ended, most likely
 		for _, block := range []bool{true, false} {
-			err := run(open(4), func(p *rank) error {
+			err := runWithinLimit(open(4), func(p *rank) error {
 				if p.Rank() != 0 {
 					if before {
-						p.recv(0)
+						p.recvFrom(0)
 					}
 					for i := range packets * (p.Rank() - 1) {
-						p.Send(0, &device.Packet{Head: tag(i), Data: make([]byte, i*i*40)})
+						p.Send(0, &device.Packet{Head: headWithTag(i), Data: make([]byte, i*i*40)})
 					}
 					return nil
 				}
@@ -28,29 +28,29 @@ func exits(open func(int) device.World) error {
 					if !before {
 						p.Delay(unit.Millisecond)
 					}
-					p.NotifyExit(r, tag(-1-r)) // for its own exit it gets none
+					p.NotifyExit(r, headWithTag(-1-r)) // for its own exit it gets none
 					if before && r != 0 {
-						p.NotifyExit(r, tag(-1-r))
+						p.NotifyExit(r, headWithTag(-1-r))
 						p.sendWord(r, 0)
 					}
 				}
 				var next [4]int
 				for range 3*packets + 3 {
-					q := p.take(block)
+					q := p.recvUnlessBarrier(block)
 					for q == nil {
-						q = p.take(block)
+						q = p.recvUnlessBarrier(block)
 					}
 					i := next[q.Src]
 					next[q.Src]++
-					want, bytes := tag(i), i*i*40
+					want, bytes := headWithTag(i), i*i*40
 					if i == packets*(q.Src-1) {
-						want, bytes = tag(-1-q.Src), 0
+						want, bytes = headWithTag(-1-q.Src), 0
 					}
 					if q.Head != want || len(q.Data) != bytes {
 						return fmt.Errorf("asked before: %v: packet %d of rank %d has head %v and %d bytes", before, i, q.Src, q.Head, len(q.Data))
 					}
 				}
-				if q := p.take(false); q != nil {
+				if q := p.recvUnlessBarrier(false); q != nil {
 					return fmt.Errorf("asked before: %v: one more packet of rank %d", before, q.Src)
 				}
 				return nil
@@ -65,21 +65,21 @@ func exits(open func(int) device.World) error {
 
 // A rank that asks again after an exit gets a packet again, and so do others. A rank that has ended
 // gets none, and what it has asked for keeps no other from its exit.
-func exitsAgain(open func(int) device.World) error {
+func checkRepeatedExitNotices(open func(int) device.World) error {
 	const n, times = 4, 5
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		switch p.Rank() {
 		case 1:
-			p.NotifyExit(0, tag(1)) // which ends later
+			p.NotifyExit(0, headWithTag(1)) // which ends later
 			return nil
 		case 2:
-			p.NotifyExit(1, tag(1))
+			p.NotifyExit(1, headWithTag(1))
 			return nil
 		}
 		for i := range times {
 			for _, r := range []int{1, 2} {
-				p.NotifyExit(r, tag(i))
-				if q, err := p.recv(r); err != nil || q.Head != tag(i) {
+				p.NotifyExit(r, headWithTag(i))
+				if q, err := p.recvFrom(r); err != nil || q.Head != headWithTag(i) {
 					return fmt.Errorf("rank %d, notice %d: %v: %v", p.Rank(), i, q.Head, err)
 				}
 			}
@@ -90,17 +90,17 @@ func exitsAgain(open func(int) device.World) error {
 
 // A rank that waits for the exit of another waits for something that will come, unless the other
 // does not end: then they may wait for each other.
-func waitsForExit(open func(int) device.World) error {
+func checkDeadlockInExitWait(open func(int) device.World) error {
 	w := open(3)
 	for _, few := range []device.World{open(2), w} { // two may spin where three sleep
 		for i := range 20 {
-			err := run(few, func(p *rank) error {
+			err := runWithinLimit(few, func(p *rank) error {
 				if p.Rank() == 0 {
 					p.Delay(unit.Time(i) * unit.Millisecond / 5)
 					return nil
 				}
-				p.NotifyExit(0, tag(i))
-				_, err := p.recv(0)
+				p.NotifyExit(0, headWithTag(i))
+				_, err := p.recvFrom(0)
 				return err
 			})
 			if err != nil {
@@ -109,19 +109,19 @@ func waitsForExit(open func(int) device.World) error {
 		}
 	}
 	for _, first := range []int{0, 1} {
-		err := run(w, func(p *rank) error {
+		err := runWithinLimit(w, func(p *rank) error {
 			if p.Rank() == 2 {
 				return nil
 			}
-			p.NotifyExit(1-p.Rank(), tag(1))
+			p.NotifyExit(1-p.Rank(), headWithTag(1))
 			if p.Rank() == first {
-				p.NotifyExit(2, tag(2))
-				p.recv(2)
+				p.NotifyExit(2, headWithTag(2))
+				p.recvFrom(2)
 			}
 			p.Recv(true)
 			return nil
 		})
-		if err := wantDeadlock(err, 3, 0, 1); err != nil {
+		if err := checkDeadlock(err, 3, 0, 1); err != nil {
 			return err
 		}
 	}

@@ -12,26 +12,26 @@ import (
 
 var errDeliberate = errors.New("deliberate error")
 
-// wantDeliberate returns an error unless got is errDeliberate, or what is left of it when it comes
-// from another process.
-func wantDeliberate(got error) error {
+// checkDeliberateError returns an error unless got is errDeliberate, or what is left of it when it
+// comes from another process.
+func checkDeliberateError(got error) error {
 	if got == nil {
 		return errors.New("the job returned nil, want the error of a program")
 	}
 	if errors.Is(got, errDeliberate) {
 		return nil
 	}
-	return contains(got.Error(), errDeliberate.Error())
+	return checkErrorContains(got.Error(), errDeliberate.Error())
 }
 
 // A rank that fails ends the job. Those that wait for it would wait for ever.
-func failing(open func(int) device.World) error {
+func checkErrorEndsJob(open func(int) device.World) error {
 	for culprit := range 3 {
-		err := wantDeliberate(run(open(3), func(p *rank) error {
+		err := checkDeliberateError(runWithinLimit(open(3), func(p *rank) error {
 			if p.Rank() == culprit {
 				return errDeliberate
 			}
-			_, err := p.recv(culprit)
+			_, err := p.recvFrom(culprit)
 			return err
 		}))
 		if err != nil {
@@ -42,8 +42,8 @@ func failing(open func(int) device.World) error {
 }
 
 // The first error is the cause; what fails after it is most often a consequence.
-func firstError(open func(int) device.World) error {
-	return wantDeliberate(run(open(3), func(p *rank) error {
+func checkFirstErrorReturned(open func(int) device.World) error {
+	return checkDeliberateError(runWithinLimit(open(3), func(p *rank) error {
 		if p.Rank() == 1 {
 			p.Delay(unit.Millisecond)
 			return errDeliberate
@@ -55,19 +55,19 @@ func firstError(open func(int) device.World) error {
 
 // A panic says which rank it was, with its value and the stack; others may be in the midst of
 // something else.
-func panicking(open func(int) device.World) error {
+func checkPanicReported(open func(int) device.World) error {
 	for culprit := range 2 {
-		err := run(open(2), func(p *rank) error {
+		err := runWithinLimit(open(2), func(p *rank) error {
 			if p.Rank() == culprit {
 				panic(errDeliberate)
 			}
-			_, err := p.recv(culprit)
+			_, err := p.recvFrom(culprit)
 			return err
 		})
-		if err := wantFailure(err, culprit, errDeliberate.Error()); err != nil {
+		if err := checkFailure(err, culprit, errDeliberate.Error()); err != nil {
 			return err
 		}
-		if err := contains(err.Error(), "devicetest"); err != nil { // the package of the function that panicked
+		if err := checkErrorContains(err.Error(), "devicetest"); err != nil { // the package of the function that panicked
 			return fmt.Errorf("no stack: %w", err)
 		}
 	}
@@ -76,7 +76,7 @@ func panicking(open func(int) device.World) error {
 
 // When the job has failed, every rank ends at its next call, and in the one it is in if that waits,
 // or Run would not return.
-func stopping(open func(int) device.World) error {
+func checkRanksStopAfterFailure(open func(int) device.World) error {
 	forever := []func(*rank){
 		func(p *rank) { p.Recv(true) },
 		func(p *rank) { p.Recv(false) },
@@ -125,7 +125,7 @@ func stopping(open func(int) device.World) error {
 		},
 	}
 	for some := range slices.Chunk(forever, 4) {
-		err := wantDeliberate(run(open(1+len(some)), func(p *rank) error {
+		err := checkDeliberateError(runWithinLimit(open(1+len(some)), func(p *rank) error {
 			if p.Rank() == 0 {
 				p.Delay(2 * unit.Millisecond)
 				return errDeliberate
@@ -143,14 +143,14 @@ func stopping(open func(int) device.World) error {
 
 // A world is a machine, not a run: a sweep runs many jobs on it, and none must see what another has
 // left, even one that failed.
-func again(open func(int) device.World) error {
+func checkRunsIndependent(open func(int) device.World) error {
 	w := open(2)
 	for i := range 6 {
-		err := run(w, func(p *rank) error {
+		err := runWithinLimit(w, func(p *rank) error {
 			p.sendWord(0, uint64(i))
 			p.sendWord(1, uint64(i))
 			for range p.Size() { // these two come behind whatever was left
-				if q := p.next(); q.Head[0] != uint64(i) || len(q.Data) > 0 {
+				if q := p.recvNext(); q.Head[0] != uint64(i) || len(q.Data) > 0 {
 					return fmt.Errorf("rank %d: a packet of rank %d with %d bytes is from before", p.Rank(), q.Src, len(q.Data))
 				}
 			}
@@ -169,9 +169,9 @@ func again(open func(int) device.World) error {
 		})
 		switch i {
 		case 2:
-			err = wantDeliberate(err)
+			err = checkDeliberateError(err)
 		case 4:
-			err = wantFailure(err, 0, errDeliberate.Error())
+			err = checkFailure(err, 0, errDeliberate.Error())
 		}
 		if err != nil {
 			return fmt.Errorf("run %d: %w", i, err)
@@ -183,9 +183,9 @@ func again(open func(int) device.World) error {
 // A library chooses protocols by how near the other rank is, on both sides of a message: at the
 // sender what goes first, at the receiver how it takes in the rest. The two have to agree, and go
 // on to.
-func tiers(open func(int) device.World) error {
+func checkTiersAgree(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 5} {
-		err := run(open(n), func(p *rank) error {
+		err := runWithinLimit(open(n), func(p *rank) error {
 			if t := p.Tier(p.Rank()); t != model.IntraNode {
 				return fmt.Errorf("rank %d: the tier of itself is %d, want %d (%v)", p.Rank(), t, model.IntraNode, model.IntraNode)
 			}
@@ -193,7 +193,7 @@ func tiers(open func(int) device.World) error {
 				p.sendWord(dst, uint64(p.Tier(dst)))
 			}
 			for range n {
-				q := p.next()
+				q := p.recvNext()
 				here, there := p.Tier(q.Src), model.Tier(q.Head[0])
 				if here >= model.NumTiers || here != there {
 					return fmt.Errorf("rank %d: the tier of rank %d is %d, and %d the other way round, of %d that there are", p.Rank(), q.Src, here, there, model.NumTiers)
@@ -205,14 +205,14 @@ func tiers(open func(int) device.World) error {
 			return fmt.Errorf("%d ranks: %w", n, err)
 		}
 	}
-	return run(open(5), func(p *rank) error {
+	return runWithinLimit(open(5), func(p *rank) error {
 		before := make([]model.Tier, p.Size())
 		for r := range before {
 			before[r] = p.Tier(r)
 		}
 		for i := range 20 {
 			p.sendWord((p.Rank()+i)%p.Size(), 0)
-			p.next()
+			p.recvNext()
 			for r, t := range before {
 				if now := p.Tier(r); now != t {
 					return fmt.Errorf("rank %d: the tier of rank %d was %d and is %d after %d messages", p.Rank(), r, t, now, i+1)
@@ -224,8 +224,8 @@ func tiers(open func(int) device.World) error {
 }
 
 // A program that asks where it runs finds out which ranks run there, too.
-func nodes(open func(int) device.World) error {
-	return run(open(5), func(p *rank) error {
+func checkNodeNames(open func(int) device.World) error {
+	return runWithinLimit(open(5), func(p *rank) error {
 		node := p.Node()
 		if node == "" {
 			return fmt.Errorf("rank %d: its node has no name", p.Rank())
@@ -234,7 +234,7 @@ func nodes(open func(int) device.World) error {
 			p.Send(dst, &device.Packet{Data: []byte(node)})
 		}
 		for range p.Size() {
-			q := p.next()
+			q := p.recvNext()
 			if other := string(q.Data); p.Tier(q.Src) == model.IntraNode && other != node {
 				return fmt.Errorf("rank %d is on %q, and rank %d, which is near, on %q", p.Rank(), node, q.Src, other)
 			}

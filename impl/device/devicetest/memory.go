@@ -10,25 +10,25 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// segments are parts of an exposed memory of 1 MiB: its ends, odd places, and all of it.
-var segments = []struct{ off, n int }{
+// memoryRanges are parts of an exposed memory of 1 MiB: its ends, odd places, and all of it.
+var memoryRanges = []struct{ off, n int }{
 	{0, 1}, {1<<20 - 1, 1}, {1, 7}, {13, 64}, {100, 0}, {1 << 20, 0}, {777, 10001}, {1 << 19, 1 << 19}, {0, 1 << 20},
 }
 
 // A put writes the bytes that it was given at its offset, and nothing beside them. The peer, which
 // only waits, sees them when it gets a packet that was sent after the completion.
-func put(open func(int) device.World) error {
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+func checkPut(open func(int) device.World) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
-			b := text(1<<20, -1)
+			b := randomBytes(1<<20, -1)
 			want := slices.Clone(b)
 			p.sendWord(1, uint64(m.Expose(b)))
-			for i, x := range segments {
+			for i, x := range memoryRanges {
 				if _, err := p.recvWord(1); err != nil {
 					return err
 				}
-				copy(want[x.off:], text(x.n, i))
-				if err := same(b, want); err != nil {
+				copy(want[x.off:], randomBytes(x.n, i))
+				if err := checkSameBytes(b, want); err != nil {
 					return fmt.Errorf("after a put of %d bytes at %d: %w", x.n, x.off, err)
 				}
 				p.sendWord(1, 0)
@@ -39,13 +39,13 @@ func put(open func(int) device.World) error {
 		if err != nil {
 			return err
 		}
-		for i, x := range segments {
-			m.Put(0, device.Key(k), x.off, text(x.n, i), tag(i))
-			if err := p.complete(i); err != nil {
+		for i, x := range memoryRanges {
+			m.Put(0, device.Key(k), x.off, randomBytes(x.n, i), headWithTag(i))
+			if err := p.awaitCompletion(i); err != nil {
 				return err
 			}
 			p.sendWord(0, 0)
-			if _, err := p.recv(0); err != nil {
+			if _, err := p.recvFrom(0); err != nil {
 				return err
 			}
 		}
@@ -55,21 +55,21 @@ func put(open func(int) device.World) error {
 
 // Words that are put without a completion are taken at once, arrive in order with other puts, and
 // end in silence. One that is refused says so.
-func quietPut(open func(int) device.World) error {
+func checkPutWithoutCompletion(open func(int) device.World) error {
 	const rounds = 100
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
 			b := make([]byte, rounds*8*device.MaxWordsOfPutWithoutCompletion)
 			p.sendWord(1, uint64(m.Expose(b)))
-			if _, err := p.recv(1); err != nil {
+			if _, err := p.recvFrom(1); err != nil {
 				return err
 			}
 			for i := range rounds {
-				if err := same(b[i*8*device.MaxWordsOfPutWithoutCompletion:][:8*device.MaxWordsOfPutWithoutCompletion], text(8*device.MaxWordsOfPutWithoutCompletion, i)); err != nil {
+				if err := checkSameBytes(b[i*8*device.MaxWordsOfPutWithoutCompletion:][:8*device.MaxWordsOfPutWithoutCompletion], randomBytes(8*device.MaxWordsOfPutWithoutCompletion, i)); err != nil {
 					return fmt.Errorf("put %d without a completion: %w", i, err)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
@@ -77,66 +77,66 @@ func quietPut(open func(int) device.World) error {
 		}
 		b := make([]byte, 8*device.MaxWordsOfPutWithoutCompletion)
 		for i := range rounds {
-			copy(b, text(len(b), i))
+			copy(b, randomBytes(len(b), i))
 			m.Put(0, device.Key(k), i*len(b), b, device.NoCompletion)
 			clear(b)
 		}
-		m.Put(0, device.Key(k), 0, text(len(b), 0), tag(1))
-		if err := p.complete(1); err != nil {
+		m.Put(0, device.Key(k), 0, randomBytes(len(b), 0), headWithTag(1))
+		if err := p.awaitCompletion(1); err != nil {
 			return err
 		}
 		m.Put(0, device.Key(k), rounds*len(b), b, device.NoCompletion)
-		if q := p.next(); q.Src != 1 || q.Head != device.NoCompletion || !q.Refused {
+		if q := p.recvNext(); q.Src != 1 || q.Head != device.NoCompletion || !q.Refused {
 			return fmt.Errorf("a put outside of the memory: got %v of rank %d, refused %v", q.Head, q.Src, q.Refused)
 		}
 		p.sendWord(0, 0)
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A get reads the bytes that are there, all that were asked for and no more.
-func get(open func(int) device.World) error {
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
-		there := text(1<<20, 0)
+func checkGet(open func(int) device.World) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
+		there := randomBytes(1<<20, 0)
 		if p.Rank() == 0 {
 			p.sendWord(1, uint64(m.Expose(there)))
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
 			return err
 		}
-		for i, x := range segments {
+		for i, x := range memoryRanges {
 			b := make([]byte, x.n+1)
-			m.Get(0, device.Key(k), x.off, b[:x.n], tag(i))
-			if err := p.complete(i); err != nil {
+			m.Get(0, device.Key(k), x.off, b[:x.n], headWithTag(i))
+			if err := p.awaitCompletion(i); err != nil {
 				return err
 			}
-			if err := same(b, append(there[x.off:x.off+x.n:x.off+x.n], 0)); err != nil {
+			if err := checkSameBytes(b, append(there[x.off:x.off+x.n:x.off+x.n], 0)); err != nil {
 				return fmt.Errorf("a get of %d bytes at %d: %w", x.n, x.off, err)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A protocol should not have to ask whether its peer is the rank itself.
-func ownMemory(open func(int) device.World) error {
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+func checkOwnMemory(open func(int) device.World) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		there, b := make([]byte, 1000), make([]byte, 100)
 		k := m.Expose(there)
-		m.Put(p.Rank(), k, 300, text(100, 1), tag(1))
-		if err := p.complete(1); err != nil {
+		m.Put(p.Rank(), k, 300, randomBytes(100, 1), headWithTag(1))
+		if err := p.awaitCompletion(1); err != nil {
 			return err
 		}
-		if err := same(there[300:400], text(100, 1)); err != nil {
+		if err := checkSameBytes(there[300:400], randomBytes(100, 1)); err != nil {
 			return fmt.Errorf("put: %w", err)
 		}
-		m.Get(p.Rank(), k, 300, b, tag(2))
-		if err := p.complete(2); err != nil {
+		m.Get(p.Rank(), k, 300, b, headWithTag(2))
+		if err := p.awaitCompletion(2); err != nil {
 			return err
 		}
-		if err := same(b, text(100, 1)); err != nil {
+		if err := checkSameBytes(b, randomBytes(100, 1)); err != nil {
 			return fmt.Errorf("get: %w", err)
 		}
 		return nil
@@ -145,8 +145,8 @@ func ownMemory(open func(int) device.World) error {
 
 // A message of no bytes goes the same way as any other: its buffer is exposed, accessed and
 // withdrawn. Each exposure has a key of its own, even of the same bytes.
-func emptyMemory(open func(int) device.World) error {
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+func checkEmptyMemory(open func(int) device.World) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
 			keys := [3]device.Key{m.Expose(nil), m.Expose([]byte{}), m.Expose(nil)}
 			if keys[0] == keys[1] || keys[0] == keys[2] || keys[1] == keys[2] {
@@ -154,37 +154,37 @@ func emptyMemory(open func(int) device.World) error {
 			}
 			m.Withdraw(keys[2])
 			p.Send(1, &device.Packet{Head: device.Head{uint64(keys[0]), uint64(keys[1])}})
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
-		q, err := p.recv(0)
+		q, err := p.recvFrom(0)
 		if err != nil {
 			return err
 		}
 		keys := q.Head // q is gone with the next packet
 		for i, k := range keys[:2] {
-			m.Put(0, device.Key(k), 0, nil, tag(2*i))
-			if err := p.complete(2 * i); err != nil {
+			m.Put(0, device.Key(k), 0, nil, headWithTag(2*i))
+			if err := p.awaitCompletion(2 * i); err != nil {
 				return err
 			}
-			m.Get(0, device.Key(k), 0, nil, tag(2*i+1))
-			if err := p.complete(2*i + 1); err != nil {
+			m.Get(0, device.Key(k), 0, nil, headWithTag(2*i+1))
+			if err := p.awaitCompletion(2*i + 1); err != nil {
 				return err
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // An engine has many transfers under way. Each ends once, with its own head and in any order, among
 // packets of others.
-func completions(open func(int) device.World) error {
+func checkCompletions(open func(int) device.World) error {
 	const transfers, size = 50, 1000
-	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(3), withMemory(func(p *rank, m device.Memory) error {
 		switch p.Rank() {
 		case 0:
 			p.sendWord(1, uint64(m.Expose(make([]byte, transfers*size))))
 		case 1:
-			if err := complete(p, m, transfers, size); err != nil {
+			if err := runTransfers(p, m, transfers, size); err != nil {
 				return err
 			}
 		case 2:
@@ -193,15 +193,15 @@ func completions(open func(int) device.World) error {
 				p.sendWord(1, uint64(i))
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
-// complete makes transfers to and from rank 0 and takes their completions, among as many packets of
-// rank 2.
-func complete(p *rank, m device.Memory, transfers, size int) error {
-	x := filter{rank: p}
-	q, err := x.next()
+// runTransfers makes transfers to and from rank 0 and takes their completions, among as many
+// packets of rank 2.
+func runTransfers(p *rank, m device.Memory, transfers, size int) error {
+	x := numberedReceiver{rank: p}
+	q, err := x.nextOfOtherRank()
 	if err != nil {
 		return err
 	}
@@ -209,25 +209,25 @@ func complete(p *rank, m device.Memory, transfers, size int) error {
 	for i := range transfers {
 		b := make([]byte, size)
 		if i%2 == 0 {
-			m.Put(0, k, i*size, b, tag(i))
+			m.Put(0, k, i*size, b, headWithTag(i))
 		} else {
-			m.Get(0, k, i*size, b, tag(i))
+			m.Get(0, k, i*size, b, headWithTag(i))
 		}
 	}
 	ended := make([]bool, transfers)
 	for range transfers {
-		q, err := x.next()
+		q, err := x.nextOfOtherRank()
 		if err != nil {
 			return err
 		}
 		i := int(q.Head[0])
-		if q.Src != 1 || i >= transfers || ended[i] || q.Head != tag(i) || len(q.Data) != 0 {
+		if q.Src != 1 || i >= transfers || ended[i] || q.Head != headWithTag(i) || len(q.Data) != 0 {
 			return fmt.Errorf("completion %v of rank %d with %d bytes", q.Head, q.Src, len(q.Data))
 		}
 		ended[i] = true
 	}
 	for x.others < uint64(transfers) {
-		if _, err := p.recv(2); err != nil {
+		if _, err := p.recvFrom(2); err != nil {
 			return err
 		}
 		x.others++
@@ -235,16 +235,17 @@ func complete(p *rank, m device.Memory, transfers, size int) error {
 	return nil
 }
 
-// filter is a rank that receives packets and checks off those of rank 2, which are numbered.
-type filter struct {
+// numberedReceiver is a rank that receives packets and checks off those of rank 2, which are
+// numbered.
+type numberedReceiver struct {
 	*rank
 	others uint64 // packets of rank 2 so far
 }
 
-// next returns the next packet of another rank than 2.
-func (x *filter) next() (*device.Packet, error) {
+// nextOfOtherRank returns the next packet of another rank than 2.
+func (x *numberedReceiver) nextOfOtherRank() (*device.Packet, error) {
 	for {
-		q := x.rank.next()
+		q := x.rank.recvNext()
 		if q.Src != 2 {
 			return q, nil
 		}
@@ -257,19 +258,19 @@ func (x *filter) next() (*device.Packet, error) {
 
 // A protocol puts the data and then says so, to the peer or to a third rank that passes it on. The
 // bytes are there when the peer receives the packet.
-func putThenSend(open func(int) device.World) error {
+func checkPutPrecedesSend(open func(int) device.World) error {
 	const rounds = 30
-	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(3), withMemory(func(p *rank, m device.Memory) error {
 		b := make([]byte, 50000)
 		switch p.Rank() {
 		case 0:
 			p.sendWord(1, uint64(m.Expose(b)))
 			for i := range rounds {
 				sender := 1 + i%2
-				if _, err := p.recv(sender); err != nil {
+				if _, err := p.recvFrom(sender); err != nil {
 					return err
 				}
-				if err := same(b, text(len(b), i)); err != nil {
+				if err := checkSameBytes(b, randomBytes(len(b), i)); err != nil {
 					return fmt.Errorf("round %d, after a packet of rank %d: %w", i, sender, err)
 				}
 				p.sendWord(1, 0)
@@ -280,33 +281,33 @@ func putThenSend(open func(int) device.World) error {
 				return err
 			}
 			for i := range rounds {
-				m.Put(0, device.Key(k), 0, text(len(b), i), tag(i))
-				if err := p.complete(i); err != nil {
+				m.Put(0, device.Key(k), 0, randomBytes(len(b), i), headWithTag(i))
+				if err := p.awaitCompletion(i); err != nil {
 					return err
 				}
 				p.sendWord(2*(i%2), 0)
-				if _, err := p.recv(0); err != nil {
+				if _, err := p.recvFrom(0); err != nil {
 					return err
 				}
 			}
 		case 2:
 			for range rounds / 2 {
-				if _, err := p.recv(1); err != nil {
+				if _, err := p.recvFrom(1); err != nil {
 					return err
 				}
 				p.sendWord(0, 0)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // Transfers go on while the peer computes: that is what remote memory is for. An emulation has to
 // show it, and a real world in which the peer has to help has no remote memory.
-func withoutHelp(open func(int) device.World) error {
+func checkTransfersProgressAlone(open func(int) device.World) error {
 	const busy, tries = 200 * unit.Millisecond, 5 // something else may have been in the way of a real world
 	const enough = 0
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		b := make([]byte, 1000)
 		if p.Rank() == 0 {
 			k := m.Expose(b)
@@ -325,12 +326,12 @@ func withoutHelp(open func(int) device.World) error {
 				return err
 			}
 			start := p.Now()
-			m.Put(0, device.Key(k), 0, b, tag(1))
-			if err := p.complete(1); err != nil {
+			m.Put(0, device.Key(k), 0, b, headWithTag(1))
+			if err := p.awaitCompletion(1); err != nil {
 				return err
 			}
-			m.Get(0, device.Key(k), 0, b, tag(2))
-			if err := p.complete(2); err != nil {
+			m.Get(0, device.Key(k), 0, b, headWithTag(2))
+			if err := p.awaitCompletion(2); err != nil {
 				return err
 			}
 			if took = p.Now() - start; took < busy/2 {
@@ -345,10 +346,10 @@ func withoutHelp(open func(int) device.World) error {
 
 // Ranks write and read all over each other's memory, each on bytes of its own, with several
 // transfers under way; a model in plain memory says what must be there.
-func randomTransfers(open func(int) device.World) error {
+func checkRandomTransfers(open func(int) device.World) error {
 	const n, share, rounds = 3, 20000, 60 // rank r owns the r-th share of every memory
 	for seed := range uint64(5) {
-		err := run(open(n), withMemory(func(p *rank, m device.Memory) error {
+		err := runWithinLimit(open(n), withMemory(func(p *rank, m device.Memory) error {
 			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
 			mine := make([]byte, n*share)
 			var keys [n]device.Key
@@ -357,7 +358,7 @@ func randomTransfers(open func(int) device.World) error {
 				p.sendWord(dst, uint64(k))
 			}
 			for range n {
-				q := p.next()
+				q := p.recvNext()
 				keys[q.Src] = device.Key(q.Head[0])
 			}
 			p.barrier()
@@ -365,17 +366,17 @@ func randomTransfers(open func(int) device.World) error {
 			for i := range rounds {
 				cut := r.IntN(share) // two segments that do not overlap, under way together
 				dst, from, to := r.IntN(n), r.IntN(cut+1), cut+r.IntN(share-cut)
-				new := text(cut-from, int(seed), p.Rank(), i)
+				new := randomBytes(cut-from, int(seed), p.Rank(), i)
 				got := make([]byte, to-cut)
-				m.Put(dst, keys[dst], p.Rank()*share+from, new, tag(1))
-				m.Get(dst, keys[dst], p.Rank()*share+cut, got, tag(2))
+				m.Put(dst, keys[dst], p.Rank()*share+from, new, headWithTag(1))
+				m.Get(dst, keys[dst], p.Rank()*share+cut, got, headWithTag(2))
 				for range 2 {
-					if _, err := p.recv(p.Rank()); err != nil {
+					if _, err := p.recvFrom(p.Rank()); err != nil {
 						return err
 					}
 				}
 				copy(want[dst][from:], new)
-				if err := same(got, want[dst][cut:to]); err != nil {
+				if err := checkSameBytes(got, want[dst][cut:to]); err != nil {
 					return fmt.Errorf("rank %d: get of round %d: %w", p.Rank(), i, err)
 				}
 			}
@@ -384,12 +385,12 @@ func randomTransfers(open func(int) device.World) error {
 				p.Send(dst, &device.Packet{Data: want[dst][:]})
 			}
 			for range n {
-				q := p.next()
-				if err := same(mine[q.Src*share:(q.Src+1)*share], q.Data); err != nil {
+				q := p.recvNext()
+				if err := checkSameBytes(mine[q.Src*share:(q.Src+1)*share], q.Data); err != nil {
 					return fmt.Errorf("rank %d: what rank %d put: %w", p.Rank(), q.Src, err)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}))
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
@@ -400,66 +401,66 @@ func randomTransfers(open func(int) device.World) error {
 
 // A flag behind the data, and data written twice: puts of one rank to another take effect in the
 // order in which they were started, though a short put would be faster than the long one before it.
-func putOrder(open func(int) device.World) error {
+func checkPutOrder(open func(int) device.World) error {
 	const rounds, size, small = 20, 100000, 64
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
 			b := make([]byte, size)
 			p.sendWord(1, uint64(m.Expose(b)))
 			for i := range rounds {
 				at := i * (size - small) / rounds
-				if _, err := p.recv(1); err != nil {
+				if _, err := p.recvFrom(1); err != nil {
 					return err
 				}
-				want := text(size, i)
-				copy(want[at:], text(small, i, 1))
-				if err := same(b, want); err != nil {
+				want := randomBytes(size, i)
+				copy(want[at:], randomBytes(small, i, 1))
+				if err := checkSameBytes(b, want); err != nil {
 					return fmt.Errorf("round %d, a short put at %d: %w", i, at, err)
 				}
 				p.sendWord(1, 0)
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
 			return err
 		}
 		for i := range rounds {
-			m.Put(0, device.Key(k), 0, text(size, i), tag(0))
-			m.Put(0, device.Key(k), i*(size-small)/rounds, text(small, i, 1), tag(1))
+			m.Put(0, device.Key(k), 0, randomBytes(size, i), headWithTag(0))
+			m.Put(0, device.Key(k), i*(size-small)/rounds, randomBytes(small, i, 1), headWithTag(1))
 			for left, seen := 2, false; left > 0 || !seen; {
-				q := p.next()
+				q := p.recvNext()
 				switch {
 				case q.Src == 0:
 					seen = true
-				case q.Head == tag(1): // then the long one is there, too, complete or not
+				case q.Head == headWithTag(1): // then the long one is there, too, complete or not
 					p.sendWord(0, 0)
 					left--
-				case q.Head == tag(0):
+				case q.Head == headWithTag(0):
 					left--
 				default:
 					return fmt.Errorf("round %d: packet %v of rank %d", i, q.Head, q.Src)
 				}
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // An access outside of what was exposed is refused: its completion says so, and it reads and writes
 // nothing. It must never reach other memory, and it does not disturb the accesses beside it.
-func outside(open func(int) device.World) error {
+func checkAccessOutsideMemory(open func(int) device.World) error {
 	const size = 100
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
-			whole := text(3*size, 1)
+			whole := randomBytes(3*size, 1)
 			p.sendWord(1, uint64(m.Expose(whole[size:2*size])))
-			if _, err := p.recv(1); err != nil {
+			if _, err := p.recvFrom(1); err != nil {
 				return err
 			}
-			want := text(3*size, 1)
-			copy(want[size:], text(size/2, 3))
-			return same(whole, want)
+			want := randomBytes(3*size, 1)
+			copy(want[size:], randomBytes(size/2, 3))
+			return checkSameBytes(whole, want)
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
@@ -468,11 +469,11 @@ func outside(open func(int) device.World) error {
 		for i, x := range []struct{ off, n int }{
 			{-1, 1}, {0, size + 1}, {size, 1}, {size - 1, 2}, {math.MaxInt, 1}, {math.MinInt, 1}, {math.MaxInt, size}, {-size, size},
 		} {
-			if err := refused(p, m, device.Key(k), x.off, x.n); err != nil {
+			if err := checkTransfersRefused(p, m, device.Key(k), x.off, x.n); err != nil {
 				return fmt.Errorf("%d bytes at %d of %d: %w", x.n, x.off, size, err)
 			}
-			m.Put(0, device.Key(k), 0, text(size/2, 3), tag(i))
-			if err := p.complete(i); err != nil {
+			m.Put(0, device.Key(k), 0, randomBytes(size/2, 3), headWithTag(i))
+			if err := p.awaitCompletion(i); err != nil {
 				return err
 			}
 		}
@@ -481,43 +482,43 @@ func outside(open func(int) device.World) error {
 	}))
 }
 
-// refused checks that rank 0 refuses to have n bytes read and written.
-func refused(p *rank, m device.Memory, k device.Key, off, n int) error {
-	b := text(n, 2)
-	m.Put(0, k, off, b, tag(1))
-	if err := p.completion(1, true); err != nil {
+// checkTransfersRefused checks that rank 0 refuses to have n bytes read and written.
+func checkTransfersRefused(p *rank, m device.Memory, k device.Key, off, n int) error {
+	b := randomBytes(n, 2)
+	m.Put(0, k, off, b, headWithTag(1))
+	if err := p.awaitCompletionOrRefusal(1, true); err != nil {
 		return fmt.Errorf("put: %w", err)
 	}
-	m.Get(0, k, off, b, tag(2))
-	if err := p.completion(2, true); err != nil {
+	m.Get(0, k, off, b, headWithTag(2))
+	if err := p.awaitCompletionOrRefusal(2, true); err != nil {
 		return fmt.Errorf("get: %w", err)
 	}
-	return same(b, text(n, 2))
+	return checkSameBytes(b, randomBytes(n, 2))
 }
 
 // Memory that was withdrawn is the program's again, and a key that another has kept names nothing,
 // not even what was exposed next.
-func withdrawn(open func(int) device.World) error {
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+func checkWithdrawnMemory(open func(int) device.World) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
-			b := text(100, 1)
+			b := randomBytes(100, 1)
 			k := m.Expose(b)
 			m.Withdraw(k)
 			m.Expose(b)
 			p.sendWord(1, uint64(k))
-			if _, err := p.recv(1); err != nil {
+			if _, err := p.recvFrom(1); err != nil {
 				return err
 			}
-			return same(b, text(100, 1))
+			return checkSameBytes(b, randomBytes(100, 1))
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
 			return err
 		}
-		if err := refused(p, m, device.Key(k), 0, 1); err != nil {
+		if err := checkTransfersRefused(p, m, device.Key(k), 0, 1); err != nil {
 			return err
 		}
-		if err := refused(p, m, device.Key(k), 0, 0); err != nil {
+		if err := checkTransfersRefused(p, m, device.Key(k), 0, 0); err != nil {
 			return fmt.Errorf("no bytes: %w", err)
 		}
 		p.sendWord(0, 0)

@@ -10,9 +10,9 @@ import (
 
 // A program counts on there being as many ranks as it was started with, numbered from zero, each
 // running once.
-func ranks(open func(int) device.World) error {
+func checkEveryRankRunsOnce(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 3, 8} {
-		err := run(open(n), func(p *rank) error {
+		err := runWithinLimit(open(n), func(p *rank) error {
 			if p.Size() != n || p.Rank() < 0 || p.Rank() >= n {
 				return fmt.Errorf("rank %d of %d, want one of %d", p.Rank(), p.Size(), n)
 			}
@@ -22,7 +22,7 @@ func ranks(open func(int) device.World) error {
 			}
 			seen := make([]bool, n)
 			for range n - 1 {
-				q := p.next()
+				q := p.recvNext()
 				if q.Src <= 0 || q.Src >= n || seen[q.Src] || q.Head[0] != uint64(q.Src) {
 					return fmt.Errorf("rank %d reported as %d, seen before: %v", q.Src, q.Head[0], seen)
 				}
@@ -40,14 +40,14 @@ func ranks(open func(int) device.World) error {
 // MPI's messages do not overtake each other, and protocols count packets. Long packets must not be
 // overtaken by short ones that take another path, nor those that were left for later by those that
 // were taken at once.
-func order(open func(int) device.World) error {
+func checkPacketOrder(open func(int) device.World) error {
 	const n, rounds = 4, 100
 	sizes := []int{0, 8, 200, 5000, 0, 70000}
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		var next [n]int
 		got := 0
 		take := func(block bool) error {
-			q := p.take(block)
+			q := p.recvUnlessBarrier(block)
 			if q == nil {
 				return nil
 			}
@@ -75,53 +75,53 @@ func order(open func(int) device.World) error {
 				return err
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	})
 }
 
 // The sender may use its buffer and its packet again as soon as Send returns, because the port has
 // taken the head and the bytes, all of them and as they were.
-func integrity(open func(int) device.World) error {
+func checkDataUnchanged(open func(int) device.World) error {
 	const n = 3
 	sizes := []int{0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 1500, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20}
 	for r := rand.New(rand.NewPCG(1, 1)); len(sizes) < 30; {
 		sizes = append(sizes, r.IntN(1<<20))
 	}
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
 		buffer := make([]byte, 1<<20)
 		var out device.Packet
 		for i, size := range sizes {
-			out = device.Packet{Head: tag(i), Data: buffer[:size]}
-			copy(out.Data, text(size, p.Rank(), i))
+			out = device.Packet{Head: headWithTag(i), Data: buffer[:size]}
+			copy(out.Data, randomBytes(size, p.Rank(), i))
 			p.Send(right, &out)
 			clear(out.Data)
-			out.Head, out.Data = tag(-1), nil
-			q, err := p.recv(left)
+			out.Head, out.Data = headWithTag(-1), nil
+			q, err := p.recvFrom(left)
 			if err != nil {
 				return err
 			}
-			if q.Head != tag(i) {
+			if q.Head != headWithTag(i) {
 				return fmt.Errorf("rank %d: packet %d came with head %v", p.Rank(), i, q.Head)
 			}
-			if err := same(q.Data, text(size, left, i)); err != nil {
+			if err := checkSameBytes(q.Data, randomBytes(size, left, i)); err != nil {
 				return fmt.Errorf("rank %d: packet %d: %w", p.Rank(), i, err)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	})
 }
 
 // The head is for the users of the ports alone, every bit of it. The source is the
 // world's: no rank can pose as another.
-func head(open func(int) device.World) error {
+func checkHeadAndSource(open func(int) device.World) error {
 	heads := []device.Head{{}, {^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
 	for bit := range 64 * device.HeadWords {
 		var h device.Head
 		h[bit/64] = 1 << (bit % 64)
 		heads = append(heads, h)
 	}
-	return run(open(3), func(p *rank) error {
+	return runWithinLimit(open(3), func(p *rank) error {
 		if p.Rank() != 0 {
 			for _, h := range heads {
 				p.Send(0, &device.Packet{Src: 0, Head: h, Data: make([]byte, p.Rank())})
@@ -130,7 +130,7 @@ func head(open func(int) device.World) error {
 		}
 		var next [3]int
 		for range 2 * len(heads) {
-			q := p.next()
+			q := p.recvNext()
 			if q.Src < 1 || q.Src > 2 || len(q.Data) != q.Src {
 				return fmt.Errorf("a packet of rank %d came as one of rank %d", len(q.Data), q.Src)
 			}
@@ -144,28 +144,28 @@ func head(open func(int) device.World) error {
 }
 
 // Collectives send to all ranks, themselves among them, before they receive.
-func self(open func(int) device.World) error {
+func checkSendToSelf(open func(int) device.World) error {
 	sizes := []int{0, 1, 100, 10000, 1 << 20}
 	for _, n := range []int{1, 2} {
-		err := run(open(n), func(p *rank) error {
+		err := runWithinLimit(open(n), func(p *rank) error {
 			for i, size := range sizes {
-				b := text(size, i)
+				b := randomBytes(size, i)
 				p.Send(p.Rank(), &device.Packet{Head: device.Head{uint64(i)}, Data: b})
 				clear(b)
 			}
 			for i, size := range sizes {
-				q, err := p.recv(p.Rank())
+				q, err := p.recvFrom(p.Rank())
 				if err != nil {
 					return err
 				}
 				if q.Head[0] != uint64(i) {
 					return fmt.Errorf("packet %d came in place of %d", q.Head[0], i)
 				}
-				if err := same(q.Data, text(size, i)); err != nil {
+				if err := checkSameBytes(q.Data, randomBytes(size, i)); err != nil {
 					return fmt.Errorf("packet %d: %w", i, err)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		})
 		if err != nil {
 			return fmt.Errorf("%d ranks: %w", n, err)
@@ -177,16 +177,16 @@ func self(open func(int) device.World) error {
 // A receiver looks at a packet and its data where they lie and copies the data once, to where the
 // user wants it. Until it receives again nothing may be put there, neither what arrives nor what
 // the rank itself sends.
-func receivedDataStays(open func(int) device.World) error {
+func checkReceivedDataStays(open func(int) device.World) error {
 	const packets = 20
 	for _, size := range []int{1, 64, 3000, 100000} {
-		err := run(open(2), func(p *rank) error {
+		err := runWithinLimit(open(2), func(p *rank) error {
 			if p.Rank() == 1 {
 				for i := range packets {
-					p.Send(0, &device.Packet{Head: tag(i), Data: text(size, i, 1)})
+					p.Send(0, &device.Packet{Head: headWithTag(i), Data: randomBytes(size, i, 1)})
 				}
 				for range packets {
-					if _, err := p.recv(0); err != nil {
+					if _, err := p.recvFrom(0); err != nil {
 						return err
 					}
 				}
@@ -194,18 +194,18 @@ func receivedDataStays(open func(int) device.World) error {
 			}
 			var next [2]int
 			for range 2 * packets { // those of rank 1, and for each one to itself
-				q := p.next()
+				q := p.recvNext()
 				src, i := q.Src, next[q.Src]
 				next[src]++
 				if src == 1 {
-					p.Send(0, &device.Packet{Head: tag(i), Data: text(size, i, 0)})
-					p.Send(1, &device.Packet{Data: text(size, i, 2)})
+					p.Send(0, &device.Packet{Head: headWithTag(i), Data: randomBytes(size, i, 0)})
+					p.Send(1, &device.Packet{Data: randomBytes(size, i, 2)})
 				}
 				p.Delay(50 * unit.Microsecond)
-				if q.Src != src || q.Head != tag(i) {
+				if q.Src != src || q.Head != headWithTag(i) {
 					return fmt.Errorf("packet %d of rank %d became one of rank %d with head %v", i, src, q.Src, q.Head)
 				}
-				if err := same(q.Data, text(size, i, src)); err != nil {
+				if err := checkSameBytes(q.Data, randomBytes(size, i, src)); err != nil {
 					return fmt.Errorf("packet %d of rank %d: %w", i, src, err)
 				}
 			}
@@ -219,21 +219,21 @@ func receivedDataStays(open func(int) device.World) error {
 }
 
 // A rank may pass on what it has received without a copy of its own, to others and to itself.
-func forward(open func(int) device.World) error {
+func checkForwarding(open func(int) device.World) error {
 	const n, rounds = 3, 10
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
 		for i := range rounds {
-			want := text(i*i*500, i)
+			want := randomBytes(i*i*500, i)
 			if p.Rank() == 0 {
 				p.Send(right, &device.Packet{Data: want})
 			}
 			for _, hop := range []struct{ from, to int }{{left, p.Rank()}, {p.Rank(), right}} {
-				q, err := p.recv(hop.from)
+				q, err := p.recvFrom(hop.from)
 				if err != nil {
 					return err
 				}
-				if err := same(q.Data, want); err != nil {
+				if err := checkSameBytes(q.Data, want); err != nil {
 					return fmt.Errorf("rank %d: round %d: %w", p.Rank(), i, err)
 				}
 				if p.Rank() == 0 && hop.to == right { // once around
@@ -242,16 +242,16 @@ func forward(open func(int) device.World) error {
 				p.Send(hop.to, q)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	})
 }
 
 // Programs test for completion in a loop. A look must not wait, or the program could not do
 // anything else; and the loop must see what comes, so time must pass in it even if polling costs
 // nothing.
-func poll(open func(int) device.World) error {
+func checkPolling(open func(int) device.World) error {
 	const rounds = 20
-	return run(open(2), func(p *rank) error {
+	return runWithinLimit(open(2), func(p *rank) error {
 		for i := range uint64(rounds) {
 			if p.Rank() == 1 {
 				word, err := p.recvWord(0)
@@ -279,11 +279,11 @@ func poll(open func(int) device.World) error {
 }
 
 // Recv(true) waits for as long as it takes, and always returns a packet.
-func wait(open func(int) device.World) error {
-	return run(open(2), func(p *rank) error {
+func checkBlockingRecv(open func(int) device.World) error {
+	return runWithinLimit(open(2), func(p *rank) error {
 		for i, d := range []unit.Time{0, unit.Microsecond, 100 * unit.Microsecond, 5 * unit.Millisecond} {
 			if p.Rank() == 1 {
-				if _, err := p.recv(0); err != nil {
+				if _, err := p.recvFrom(0); err != nil {
 					return err
 				}
 				p.Delay(d)
@@ -301,39 +301,39 @@ func wait(open func(int) device.World) error {
 
 // A gather sends everything to one rank. Nothing may be lost however many come at once and however
 // late they are taken.
-func manyToOne(open func(int) device.World) error {
+func checkManyToOne(open func(int) device.World) error {
 	const n, packets = 8, 200
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		if p.Rank() != 0 {
 			for i := range packets {
-				p.Send(0, &device.Packet{Head: device.Head{uint64(i)}, Data: text(i, p.Rank())})
+				p.Send(0, &device.Packet{Head: device.Head{uint64(i)}, Data: randomBytes(i, p.Rank())})
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		p.Delay(unit.Millisecond)
 		var next [n]int
 		for range packets * (n - 1) {
-			q := p.next()
+			q := p.recvNext()
 			i := next[q.Src]
 			next[q.Src]++
 			if q.Head[0] != uint64(i) {
 				return fmt.Errorf("packet %d of rank %d came in place of %d", q.Head[0], q.Src, i)
 			}
-			if err := same(q.Data, text(i, q.Src)); err != nil {
+			if err := checkSameBytes(q.Data, randomBytes(i, q.Src)); err != nil {
 				return fmt.Errorf("packet %d of rank %d: %w", i, q.Src, err)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	})
 }
 
 // Everyone sends to everyone before anyone receives, as eager messages of an exchange do. A Send
 // may wait while the way is full, but a rank that waits in a Send takes in what comes to it, or
 // such a program would deadlock at a size that depends on the machine.
-func flood(open func(int) device.World) error {
+func checkAllToAllBeforeReceive(open func(int) device.World) error {
 	const n, packets = 4, 64
 	sizes := []int{0, 100, 5000, 70000}
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		for i := range packets {
 			for dst := range n {
 				p.Send(dst, &device.Packet{Head: device.Head{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
@@ -341,7 +341,7 @@ func flood(open func(int) device.World) error {
 		}
 		var next [n]int
 		for range n * packets {
-			q := p.next()
+			q := p.recvNext()
 			i := next[q.Src]
 			next[q.Src]++
 			if want := sizes[i%len(sizes)]; q.Head[0] != uint64(i) || len(q.Data) != want {
@@ -349,21 +349,21 @@ func flood(open func(int) device.World) error {
 					p.Rank(), q.Head[0], q.Src, len(q.Data), i, want)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	})
 }
 
 // The last acknowledgement of a protocol may find that its receiver has ended. It is dropped, and
 // its sender goes on.
-func afterExit(open func(int) device.World) error {
+func checkSendAfterExit(open func(int) device.World) error {
 	const packets = 200
-	return run(open(3), func(p *rank) error {
+	return runWithinLimit(open(3), func(p *rank) error {
 		switch p.Rank() {
 		case 0: // receives nothing
 			return nil
 		case 1: // leaves the second half
 			for range packets / 2 {
-				if _, err := p.recv(2); err != nil {
+				if _, err := p.recvFrom(2); err != nil {
 					return err
 				}
 			}

@@ -11,13 +11,13 @@ import (
 // there when the packet is received, if the packet says that it is there, and nothing else may be:
 // not data for which no place was named, nor that of other packets, even if it came while the rank
 // sent.
-func places(open func(int) device.World) error {
+func checkDataPlacement(open func(int) device.World) error {
 	const n = 3
 	sizes := []int{0, 8, 5000, 70000, 40000, 1, 200000, 300000, 1 << 20, 65536}
-	return run(open(n), func(p *rank) error {
+	return runWithinLimit(open(n), func(p *rank) error {
 		port, ok := p.Port.(device.DirectPlacer)
 		if !ok {
-			return errors.New(missing + "places for data")
+			return errors.New(missingCapabilityPrefix + "places for data")
 		}
 		var rooms [n][][]byte // for each packet; every other one is named
 		for src := range rooms {
@@ -27,7 +27,7 @@ func places(open func(int) device.World) error {
 		}
 		var wrong error
 		port.SetPlacement(func(src int, head *device.Head, size int) []byte {
-			if *head == mark {
+			if *head == barrierHead {
 				return nil
 			}
 			i := head[0]
@@ -42,18 +42,18 @@ func places(open func(int) device.World) error {
 		})
 		for i, size := range sizes {
 			for dst := range n {
-				p.Send(dst, &device.Packet{Head: device.Head{uint64(i), uint64(p.Rank())}, Data: text(size, p.Rank(), i)})
+				p.Send(dst, &device.Packet{Head: device.Head{uint64(i), uint64(p.Rank())}, Data: randomBytes(size, p.Rank(), i)})
 			}
 		}
 		for range n * len(sizes) {
-			q := p.next()
+			q := p.recvNext()
 			i := q.Head[0]
-			if err := same(q.Data, text(sizes[i], q.Src, int(i))); err != nil {
+			if err := checkSameBytes(q.Data, randomBytes(sizes[i], q.Src, int(i))); err != nil {
 				return fmt.Errorf("rank %d: packet %d of rank %d: %w", p.Rank(), i, q.Src, err)
 			}
 			for k, b := range rooms[q.Src] {
 				if k%2 == 0 {
-					if err := same(b, make([]byte, len(b))); err != nil {
+					if err := checkSameBytes(b, make([]byte, len(b))); err != nil {
 						return fmt.Errorf("rank %d: the place of packet %d of rank %d, which was not named: %w", p.Rank(), k, q.Src, err)
 					}
 				}
@@ -62,6 +62,6 @@ func places(open func(int) device.World) error {
 		if wrong != nil {
 			return wrong
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	})
 }

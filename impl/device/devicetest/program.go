@@ -17,8 +17,8 @@ type rank struct {
 	stash []*device.Packet // copies of other packets that came during a barrier
 }
 
-// take is Recv without the packets of barriers.
-func (p *rank) take(block bool) *device.Packet {
+// recvUnlessBarrier is Recv without the packets of barriers.
+func (p *rank) recvUnlessBarrier(block bool) *device.Packet {
 	if len(p.stash) > 0 {
 		q := p.stash[0]
 		p.stash = p.stash[1:]
@@ -26,7 +26,7 @@ func (p *rank) take(block bool) *device.Packet {
 	}
 	for {
 		q := p.Recv(block)
-		if q != nil && q.Head == mark {
+		if q != nil && q.Head == barrierHead {
 			p.marks++
 			continue
 		}
@@ -37,12 +37,12 @@ func (p *rank) take(block bool) *device.Packet {
 	}
 }
 
-// next waits for the next packet.
-func (p *rank) next() *device.Packet { return p.take(true) }
+// recvNext waits for the next packet.
+func (p *rank) recvNext() *device.Packet { return p.recvUnlessBarrier(true) }
 
-// recv waits for the next packet, which must be of rank src.
-func (p *rank) recv(src int) (*device.Packet, error) {
-	q := p.next()
+// recvFrom waits for the next packet, which must be of rank src.
+func (p *rank) recvFrom(src int) (*device.Packet, error) {
+	q := p.recvNext()
 	if q.Src != src {
 		return q, fmt.Errorf("rank %d: got a packet of rank %d, want one of %d", p.Rank(), q.Src, src)
 	}
@@ -51,7 +51,7 @@ func (p *rank) recv(src int) (*device.Packet, error) {
 
 // recvWord is recv for packets with one word.
 func (p *rank) recvWord(src int) (uint64, error) {
-	q, err := p.recv(src)
+	q, err := p.recvFrom(src)
 	return q.Head[0], err
 }
 
@@ -60,49 +60,50 @@ func (p *rank) sendWord(dst int, word uint64) {
 	p.Send(dst, &device.Packet{Head: device.Head{word}})
 }
 
-// tag returns a head that begins with n.
-func tag(n int) device.Head { return device.Head{uint64(n), 2, 3, 4, ^uint64(0)} }
+// headWithTag returns a head that begins with n.
+func headWithTag(n int) device.Head { return device.Head{uint64(n), 2, 3, 4, ^uint64(0)} }
 
-// complete waits for the completion of an access with tag n that was carried out.
-func (p *rank) complete(n int) error { return p.completion(n, false) }
+// awaitCompletion waits for the completion of an access with tag n that was carried out.
+func (p *rank) awaitCompletion(n int) error { return p.awaitCompletionOrRefusal(n, false) }
 
-// completion waits for the completion of an access with tag n that was carried out or refused.
-func (p *rank) completion(n int, refused bool) error {
-	q, err := p.recv(p.Rank())
+// awaitCompletionOrRefusal waits for the completion of an access with tag n that was carried out or
+// refused.
+func (p *rank) awaitCompletionOrRefusal(n int, refused bool) error {
+	q, err := p.recvFrom(p.Rank())
 	if err != nil {
 		return err
 	}
-	if q.Head != tag(n) || len(q.Data) != 0 || q.Refused != refused {
+	if q.Head != headWithTag(n) || len(q.Data) != 0 || q.Refused != refused {
 		return fmt.Errorf("rank %d: completion %v with %d bytes, refused: %v; want %v with none, refused: %v",
-			p.Rank(), q.Head, len(q.Data), q.Refused, tag(n), refused)
+			p.Rank(), q.Head, len(q.Data), q.Refused, headWithTag(n), refused)
 	}
 	return nil
 }
 
-// mark is the head of a barrier's packets.
-var mark = device.Head{0x62, 0x61, 0x72, 0x72, 0x69}
+// barrierHead is the head of a barrier's packets.
+var barrierHead = device.Head{0x62, 0x61, 0x72, 0x72, 0x69}
 
 // barrier ends when all ranks have called it.
 func (p *rank) barrier() {
 	if p.Rank() != 0 {
-		p.Send(0, &device.Packet{Head: mark})
-		p.await(1)
+		p.Send(0, &device.Packet{Head: barrierHead})
+		p.awaitBarrierPackets(1)
 		return
 	}
-	p.await(p.Size() - 1)
+	p.awaitBarrierPackets(p.Size() - 1)
 	for dst := 1; dst < p.Size(); dst++ {
-		p.Send(dst, &device.Packet{Head: mark})
+		p.Send(dst, &device.Packet{Head: barrierHead})
 	}
 }
 
-// await waits for n marks.
-func (p *rank) await(n int) {
+// awaitBarrierPackets waits for n marks.
+func (p *rank) awaitBarrierPackets(n int) {
 	for p.marks < n {
 		q := p.Recv(true)
 		switch {
 		case q == nil:
 			panic("Recv(true) returned nil")
-		case q.Head == mark:
+		case q.Head == barrierHead:
 			p.marks++
 		default:
 			p.stash = append(p.stash, &device.Packet{Src: q.Src, Head: q.Head, Data: bytes.Clone(q.Data)})
@@ -111,18 +112,18 @@ func (p *rank) await(n int) {
 	p.marks -= n
 }
 
-// nothingLeft passes a barrier, after which the rank may not have any more packets to receive. It
-// ends a program.
-func (p *rank) nothingLeft() error {
+// checkNoPacketLeft passes a barrier, after which the rank may not have any more packets to
+// receive. It ends a program.
+func (p *rank) checkNoPacketLeft() error {
 	p.barrier()
-	if q := p.take(false); q != nil {
+	if q := p.recvUnlessBarrier(false); q != nil {
 		return fmt.Errorf("rank %d: one more packet of rank %d, %v with %d bytes", p.Rank(), q.Src, q.Head, len(q.Data))
 	}
 	return nil
 }
 
-// text returns n random bytes. The same numbers give the same bytes in every rank.
-func text(n int, seed ...int) []byte {
+// randomBytes returns n random bytes. The same numbers give the same bytes in every rank.
+func randomBytes(n int, seed ...int) []byte {
 	var key [32]byte
 	for i, s := range seed {
 		key[4*i], key[4*i+1], key[4*i+2] = byte(s), byte(s>>8), byte(s>>16)
@@ -132,8 +133,8 @@ func text(n int, seed ...int) []byte {
 	return b
 }
 
-// same compares bytes.
-func same(got, want []byte) error {
+// checkSameBytes compares bytes.
+func checkSameBytes(got, want []byte) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d bytes, want %d", len(got), len(want))
 	}
@@ -147,58 +148,60 @@ func same(got, want []byte) error {
 	return fmt.Errorf("of %d bytes that at %d is %#02x, want %#02x", len(got), at, got[at], want[at])
 }
 
-// contains checks for a text in a message. Errors of other processes come as text.
-func contains(message, text string) error {
+// checkErrorContains checks for a text in a message. Errors of other processes come as text.
+func checkErrorContains(message, text string) error {
 	if !strings.Contains(message, text) {
 		return fmt.Errorf("%q does not say %q", message, text)
 	}
 	return nil
 }
 
-// missing is what laws of optional parts return where there is none.
-const missing = "this world has no "
+// missingCapabilityPrefix is what laws of optional parts return where there is none.
+const missingCapabilityPrefix = "this world has no "
 
-func isMissing(err error) bool { return err != nil && strings.Contains(err.Error(), missing) }
+func isMissingCapability(err error) bool {
+	return err != nil && strings.Contains(err.Error(), missingCapabilityPrefix)
+}
 
-// with returns a program that has an optional capability.
-func with[C comparable](what string, of func(device.Port) C, program func(*rank, C) error) func(*rank) error {
+// withCapability returns a program that has an optional capability.
+func withCapability[C comparable](what string, of func(device.Port) C, program func(*rank, C) error) func(*rank) error {
 	return func(p *rank) error {
 		var none C
 		c := of(p.Port)
 		if c == none {
-			return errors.New(missing + what)
+			return errors.New(missingCapabilityPrefix + what)
 		}
 		return program(p, c)
 	}
 }
 
 func withMemory(program func(*rank, device.Memory) error) func(*rank) error {
-	return with("remote memory", device.Port.Memory, program)
+	return withCapability("remote memory", device.Port.Memory, program)
 }
 
 func withCounter(program func(*rank, device.Counters) error) func(*rank) error {
-	return with("counters", device.Port.Counters, program)
+	return withCapability("counters", device.Port.Counters, program)
 }
 
 func withBarrier(program func(*rank, device.Barrier, device.Watch) error) func(*rank) error {
-	return with("barrier", device.Port.Barrier, func(p *rank, b device.Barrier) error {
+	return withCapability("barrier", device.Port.Barrier, func(p *rank, b device.Barrier) error {
 		return withWatch(func(p *rank, w device.Watch) error { return program(p, b, w) })(p)
 	})
 }
 
 func withWatch(program func(*rank, device.Watch) error) func(*rank) error {
-	return with("watch", device.Port.Watch, program)
+	return withCapability("watch", device.Port.Watch, program)
 }
 
-// withWatched returns a program that has remote memory and waits for what is written there.
-func withWatched(program func(*rank, device.Memory, device.Watch) error) func(*rank) error {
+// withMemoryAndWatch returns a program that has remote memory and waits for what is written there.
+func withMemoryAndWatch(program func(*rank, device.Memory, device.Watch) error) func(*rank) error {
 	return withMemory(func(p *rank, m device.Memory) error {
 		return withWatch(func(p *rank, w device.Watch) error { return program(p, m, w) })(p)
 	})
 }
 
-// until waits for events until done is true.
-func until(w device.Watch, done func() bool) {
+// waitUntil waits for events until done is true.
+func waitUntil(w device.Watch, done func() bool) {
 	for {
 		seen := w.EventCount()
 		if done() {

@@ -9,20 +9,20 @@ import (
 )
 
 func withQueue(program func(*rank, device.Queues) error) func(*rank) error {
-	return with("queues", device.Port.Queues, program)
+	return withCapability("queues", device.Port.Queues, program)
 }
 
-// enqueue appends an entry to a queue and starts again until it is taken.
-func (p *rank) enqueue(q device.Queues, dst int, k device.Key, b []byte) error {
+// enqueueUntilTaken appends an entry to a queue and starts again until it is taken.
+func (p *rank) enqueueUntilTaken(q device.Queues, dst int, k device.Key, b []byte) error {
 	flags := device.EnqueueFlags(0)
 	for try := range 100000 {
-		q.Enqueue(dst, k, b, flags, tag(try))
-		c, err := p.recv(p.Rank())
+		q.Enqueue(dst, k, b, flags, headWithTag(try))
+		c, err := p.recvFrom(p.Rank())
 		switch {
 		case err != nil:
 			return err
-		case c.Head != tag(try) || len(c.Data) > 0:
-			return fmt.Errorf("rank %d: completion %v with %d bytes, want %v", p.Rank(), c.Head, len(c.Data), tag(try))
+		case c.Head != headWithTag(try) || len(c.Data) > 0:
+			return fmt.Errorf("rank %d: completion %v with %d bytes, want %v", p.Rank(), c.Head, len(c.Data), headWithTag(try))
 		case !c.Refused:
 			return nil
 		}
@@ -34,10 +34,10 @@ func (p *rank) enqueue(q device.Queues, dst int, k device.Key, b []byte) error {
 
 // Entries of several writers come unchanged and in the order of each, and each says whose it is.
 // The writer may use its buffer again at once.
-func entries(open func(int) device.World) error {
+func checkQueueEntries(open func(int) device.World) error {
 	const n, each = 4, 60
 	length := func(limit, i int) int { return []int{0, 1, 8, limit, 33, limit / 2, 7}[i%7] }
-	return run(open(n), withQueue(func(p *rank, q device.Queues) error {
+	return runWithinLimit(open(n), withQueue(func(p *rank, q device.Queues) error {
 		var k device.Key
 		if p.Rank() == 0 {
 			k = q.Create(4 * (q.MaxEntryBytes() + device.EntryOverhead))
@@ -51,7 +51,7 @@ func entries(open func(int) device.World) error {
 					continue
 				}
 				i := next[e.Src]
-				if err := same(e.Data, text(length(q.MaxEntryBytes(), i), e.Src, i)); err != nil {
+				if err := checkSameBytes(e.Data, randomBytes(length(q.MaxEntryBytes(), i), e.Src, i)); err != nil {
 					return fmt.Errorf("entry %d of rank %d: %w", i, e.Src, err)
 				}
 				if again := q.First(k); again == nil || again.Src != e.Src || len(again.Data) != len(e.Data) {
@@ -64,7 +64,7 @@ func entries(open func(int) device.World) error {
 			if q.First(k) != nil {
 				return fmt.Errorf("an entry is left")
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		word, err := p.recvWord(0)
 		if err != nil {
@@ -72,32 +72,32 @@ func entries(open func(int) device.World) error {
 		}
 		b := make([]byte, q.MaxEntryBytes())
 		for i := range each {
-			n := copy(b, text(length(q.MaxEntryBytes(), i), p.Rank(), i))
-			if err := p.enqueue(q, 0, device.Key(word), b[:n]); err != nil {
+			n := copy(b, randomBytes(length(q.MaxEntryBytes(), i), p.Rank(), i))
+			if err := p.enqueueUntilTaken(q, 0, device.Key(word), b[:n]); err != nil {
 				return err
 			}
 			clear(b)
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A queue takes what fits and no more, and what was refused is refused until there is room: nothing
 // of what is there is lost or written over.
-func fullQueue(open func(int) device.World) error {
+func checkFullQueue(open func(int) device.World) error {
 	const fit, refusals = 5, 30 // of a full queue, in a row
-	return run(open(1), withQueue(func(p *rank, q device.Queues) error {
+	return runWithinLimit(open(1), withQueue(func(p *rank, q device.Queues) error {
 		size := q.MaxEntryBytes() / 2
 		k := q.Create(fit * (size + device.EntryOverhead))
 		fill := func(from, to int) error {
 			for i := from; i < to; i++ {
-				if err := p.enqueue(q, 0, k, text(size, i)); err != nil {
+				if err := p.enqueueUntilTaken(q, 0, k, randomBytes(size, i)); err != nil {
 					return err
 				}
 			}
 			for range refusals {
-				q.Enqueue(0, k, text(size, -1), device.RetryAfterRefusal, tag(1))
-				if err := p.completion(1, true); err != nil {
+				q.Enqueue(0, k, randomBytes(size, -1), device.RetryAfterRefusal, headWithTag(1))
+				if err := p.awaitCompletionOrRefusal(1, true); err != nil {
 					return fmt.Errorf("the queue is full: %w", err)
 				}
 			}
@@ -107,7 +107,7 @@ func fullQueue(open func(int) device.World) error {
 			return err
 		}
 		for i := range 3 * fit {
-			if err := same(q.First(k).Data, text(size, i)); err != nil {
+			if err := checkSameBytes(q.First(k).Data, randomBytes(size, i)); err != nil {
 				return fmt.Errorf("entry %d: %w", i, err)
 			}
 			q.RemoveFirst(k)
@@ -122,10 +122,10 @@ func fullQueue(open func(int) device.World) error {
 // A writer sends many entries without waiting for any. Those that are taken are the first: after
 // one was refused, all are until the writer retries, though there is room again. So the receiver
 // finds all entries of each writer, in order, once each.
-func gaplessQueue(open func(int) device.World) error {
+func checkNoGapAfterRefusal(open func(int) device.World) error {
 	const n, each, burst, size = 3, 200, 16, 40
 	for seed := range uint64(3) {
-		err := run(open(n), withQueue(func(p *rank, q device.Queues) error {
+		err := runWithinLimit(open(n), withQueue(func(p *rank, q device.Queues) error {
 			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
 			if p.Rank() == 0 {
 				k := q.Create(9 * (size + device.EntryOverhead))
@@ -139,7 +139,7 @@ func gaplessQueue(open func(int) device.World) error {
 						if e == nil {
 							break
 						}
-						if err := same(e.Data, text(size, e.Src, next[e.Src])); err != nil {
+						if err := checkSameBytes(e.Data, randomBytes(size, e.Src, next[e.Src])); err != nil {
 							return fmt.Errorf("entry %d of rank %d: %w", next[e.Src], e.Src, err)
 						}
 						next[e.Src]++
@@ -148,7 +148,7 @@ func gaplessQueue(open func(int) device.World) error {
 					}
 					p.Delay([]unit.Time{0, unit.Microsecond, 2 * unit.Microsecond, 100 * unit.Microsecond}[r.IntN(4)])
 				}
-				return p.nothingLeft()
+				return p.checkNoPacketLeft()
 			}
 			k, err := p.recvWord(0)
 			if err != nil {
@@ -158,16 +158,16 @@ func gaplessQueue(open func(int) device.World) error {
 			for first := 0; first < each; {
 				last := min(first+burst, each)
 				for i := first; i < last; i++ {
-					q.Enqueue(0, device.Key(k), text(size, p.Rank(), i), flags, tag(i))
+					q.Enqueue(0, device.Key(k), randomBytes(size, p.Rank(), i), flags, headWithTag(i))
 					flags = 0
 				}
 				refused, lowest := 0, last
 				for i := first; i < last; i++ {
-					c, err := p.recv(p.Rank())
+					c, err := p.recvFrom(p.Rank())
 					if err != nil {
 						return err
 					}
-					if c.Head != tag(i) {
+					if c.Head != headWithTag(i) {
 						return fmt.Errorf("rank %d: completion %v came in place of that of entry %d", p.Rank(), c.Head, i)
 					}
 					if c.Refused {
@@ -183,7 +183,7 @@ func gaplessQueue(open func(int) device.World) error {
 					p.Delay(unit.Time(r.IntN(3)) * unit.Microsecond)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}))
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
@@ -194,16 +194,16 @@ func gaplessQueue(open func(int) device.World) error {
 
 // A quiet entry says nothing if it is taken, and is refused as any other. The owner of the queue
 // sees that it refuses.
-func quietQueue(open func(int) device.World) error {
+func checkEntriesWithoutCompletion(open func(int) device.World) error {
 	const many = 50
-	return run(open(2), withQueue(func(p *rank, q device.Queues) error {
+	return runWithinLimit(open(2), withQueue(func(p *rank, q device.Queues) error {
 		if p.Rank() == 0 {
 			k := q.Create(many * (8 + device.EntryOverhead) / 2)
 			p.sendWord(1, uint64(k))
 			if q.IsRefusing(k) {
 				return fmt.Errorf("a new queue refuses")
 			}
-			if _, err := p.recv(1); err != nil {
+			if _, err := p.recvFrom(1); err != nil {
 				return err
 			}
 			if !q.IsRefusing(k) {
@@ -214,23 +214,23 @@ func quietQueue(open func(int) device.World) error {
 				q.RemoveFirst(k)
 			}
 			p.sendWord(1, taken)
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
 			return err
 		}
 		for i := range many {
-			q.Enqueue(0, device.Key(k), make([]byte, 8), device.CompleteOnlyIfRefused, tag(i))
+			q.Enqueue(0, device.Key(k), make([]byte, 8), device.CompleteOnlyIfRefused, headWithTag(i))
 		}
-		q.Enqueue(0, device.Key(k), make([]byte, 8), 0, tag(many)) // the last says when all were tried
+		q.Enqueue(0, device.Key(k), make([]byte, 8), 0, headWithTag(many)) // the last says when all were tried
 		refused := uint64(0)
 		for last := false; !last; {
-			c, err := p.recv(1)
+			c, err := p.recvFrom(1)
 			if err != nil {
 				return err
 			}
-			if last = c.Head == tag(many); last && !c.Refused {
+			if last = c.Head == headWithTag(many); last && !c.Refused {
 				return fmt.Errorf("the last of %d entries was taken after one had been refused", many)
 			} else if !last && !c.Refused {
 				return fmt.Errorf("a quiet entry that was taken sent a completion")
@@ -239,21 +239,21 @@ func quietQueue(open func(int) device.World) error {
 			}
 		}
 		p.Delay(unit.Millisecond)
-		for c := p.take(false); c != nil; c = p.take(false) {
+		for c := p.recvUnlessBarrier(false); c != nil; c = p.recvUnlessBarrier(false) {
 			refused++
 		}
 		p.sendWord(0, 0)
 		if taken, err := p.recvWord(0); err != nil || taken+refused != many {
 			return fmt.Errorf("%d entries, %d taken and %d refused: %v", many, taken, refused, err)
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A put that was started before an entry is there when the entry is.
-func putThenEnqueue(open func(int) device.World) error {
+func checkPutPrecedesEntry(open func(int) device.World) error {
 	const rounds, size = 50, 30000
-	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+	return runWithinLimit(open(2), withMemory(func(p *rank, m device.Memory) error {
 		return withQueue(func(p *rank, q device.Queues) error {
 			if p.Rank() == 0 {
 				b := make([]byte, size)
@@ -263,44 +263,44 @@ func putThenEnqueue(open func(int) device.World) error {
 					for q.First(k) == nil {
 					}
 					q.RemoveFirst(k)
-					if err := same(b, text(size, i)); err != nil {
+					if err := checkSameBytes(b, randomBytes(size, i)); err != nil {
 						return fmt.Errorf("round %d: %w", i, err)
 					}
 					p.sendWord(1, 0)
 				}
-				return p.nothingLeft()
+				return p.checkNoPacketLeft()
 			}
-			keys, err := p.recv(0)
+			keys, err := p.recvFrom(0)
 			if err != nil {
 				return err
 			}
 			memory, queue := device.Key(keys.Head[0]), device.Key(keys.Head[1])
 			for i := range rounds {
-				m.Put(0, memory, 0, text(size, i), tag(-1))
+				m.Put(0, memory, 0, randomBytes(size, i), headWithTag(-1))
 				flags := device.RetryAfterRefusal
-				q.Enqueue(0, queue, nil, flags, tag(-2))
+				q.Enqueue(0, queue, nil, flags, headWithTag(-2))
 				for left := 3; left > 0; left-- { // completions and the answer, in any order
-					if c := p.next(); c.Refused {
-						q.Enqueue(0, queue, nil, flags, tag(-2))
+					if c := p.recvNext(); c.Refused {
+						q.Enqueue(0, queue, nil, flags, headWithTag(-2))
 						left++
 					}
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		})(p)
 	}))
 }
 
 // An entry for a queue that is not there is refused: one that never was, one that was destroyed,
 // though another was created since.
-func noQueue(open func(int) device.World) error {
-	return run(open(2), withQueue(func(p *rank, q device.Queues) error {
+func checkMissingQueue(open func(int) device.World) error {
+	return runWithinLimit(open(2), withQueue(func(p *rank, q device.Queues) error {
 		if p.Rank() == 0 {
 			gone := q.Create(1000)
 			q.Destroy(gone)
 			there := q.Create(1000)
 			p.Send(1, &device.Packet{Head: device.Head{uint64(gone), uint64(there)}})
-			if err := p.nothingLeft(); err != nil {
+			if err := p.checkNoPacketLeft(); err != nil {
 				return err
 			}
 			if q.First(there) != nil {
@@ -308,25 +308,25 @@ func noQueue(open func(int) device.World) error {
 			}
 			return nil
 		}
-		keys, err := p.recv(0)
+		keys, err := p.recvFrom(0)
 		if err != nil {
 			return err
 		}
 		head := keys.Head
 		for i, k := range []uint64{head[0], head[1] + 1, ^uint64(0)} {
-			q.Enqueue(0, device.Key(k), nil, device.RetryAfterRefusal, tag(i))
-			if err := p.completion(i, true); err != nil {
+			q.Enqueue(0, device.Key(k), nil, device.RetryAfterRefusal, headWithTag(i))
+			if err := p.awaitCompletionOrRefusal(i, true); err != nil {
 				return err
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // An entry is an event of its receiver.
-func queueEvents(open func(int) device.World) error {
+func checkEntriesAreEvents(open func(int) device.World) error {
 	const rounds = 200
-	return run(open(2), withQueue(func(p *rank, q device.Queues) error {
+	return runWithinLimit(open(2), withQueue(func(p *rank, q device.Queues) error {
 		return withWatch(func(p *rank, w device.Watch) error {
 			peer, k := 1-p.Rank(), q.Create(1000)
 			p.sendWord(peer, uint64(k))
@@ -336,30 +336,30 @@ func queueEvents(open func(int) device.World) error {
 			}
 			for i := range rounds {
 				if (i+p.Rank())%2 == 0 {
-					if err := p.enqueue(q, peer, device.Key(theirs), word(uint64(i))); err != nil {
+					if err := p.enqueueUntilTaken(q, peer, device.Key(theirs), encodeWord(uint64(i))); err != nil {
 						return err
 					}
 					continue
 				}
-				until(w, func() bool { return q.First(k) != nil })
-				if err := same(q.First(k).Data, word(uint64(i))); err != nil {
+				waitUntil(w, func() bool { return q.First(k) != nil })
+				if err := checkSameBytes(q.First(k).Data, encodeWord(uint64(i))); err != nil {
 					return err
 				}
 				q.RemoveFirst(k)
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		})(p)
 	}))
 }
 
 // To exceed the limit of a capability is a mistake of the program: nothing may be cut in silence.
-func limits(open func(int) device.World) error {
+func checkSizeLimits(open func(int) device.World) error {
 	any := false
 	for what, send := range map[string]func(p *rank) (there bool){
 		"entry": func(p *rank) bool {
 			q := p.Queues()
 			if q != nil {
-				q.Enqueue(0, q.Create(1<<20), make([]byte, q.MaxEntryBytes()+1), 0, tag(0))
+				q.Enqueue(0, q.Create(1<<20), make([]byte, q.MaxEntryBytes()+1), 0, headWithTag(0))
 			}
 			return q != nil
 		},
@@ -385,7 +385,7 @@ func limits(open func(int) device.World) error {
 			return d != nil && d.MaxGroups() > 0
 		},
 	} {
-		err := run(open(1), func(p *rank) error {
+		err := runWithinLimit(open(1), func(p *rank) error {
 			if !send(p) {
 				return nil
 			}
@@ -395,12 +395,12 @@ func limits(open func(int) device.World) error {
 			continue // there is none
 		}
 		any = true
-		if err := wantFailure(err, 0, ""); err != nil {
+		if err := checkFailure(err, 0, ""); err != nil {
 			return err
 		}
 	}
 	if !any {
-		return fmt.Errorf(missing + "limits")
+		return fmt.Errorf(missingCapabilityPrefix + "limits")
 	}
 	return nil
 }

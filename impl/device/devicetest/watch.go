@@ -9,15 +9,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// word returns a word as it lies in memory.
-func word(w uint64) []byte { return binary.NativeEndian.AppendUint64(nil, w) }
+// encodeWord returns a word as it lies in memory.
+func encodeWord(w uint64) []byte { return binary.NativeEndian.AppendUint64(nil, w) }
 
 // Ranks that only write flags into each other's memory meet again and again, whether they poll or
 // wait and whatever comes first, the wait or the flag. A wake-up that is lost once hangs the job.
-func flags(open func(int) device.World) error {
+func checkFlagsNotLost(open func(int) device.World) error {
 	const rounds = 500
 	for _, waits := range [][2]bool{{true, true}, {false, true}, {false, false}} {
-		err := run(open(2), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
+		err := runWithinLimit(open(2), withMemoryAndWatch(func(p *rank, m device.Memory, w device.Watch) error {
 			b := make([]byte, 16)
 			mine, peer := m.Expose(b), 1-p.Rank()
 			p.sendWord(peer, uint64(mine))
@@ -30,8 +30,8 @@ func flags(open func(int) device.World) error {
 				if r.IntN(4) == 0 {
 					p.Delay(unit.Time(r.IntN(5)) * unit.Microsecond)
 				}
-				m.Put(peer, device.Key(theirs), 8, word(i), tag(0))
-				if err := p.complete(0); err != nil { // else it might wake the rank in place of the flag
+				m.Put(peer, device.Key(theirs), 8, encodeWord(i), headWithTag(0))
+				if err := p.awaitCompletion(0); err != nil { // else it might wake the rank in place of the flag
 					return err
 				}
 				var got uint64
@@ -45,7 +45,7 @@ func flags(open func(int) device.World) error {
 					return fmt.Errorf("rank %d: the word is %d in round %d", p.Rank(), got, i)
 				}
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}))
 		if err != nil {
 			return err
@@ -55,9 +55,9 @@ func flags(open func(int) device.World) error {
 }
 
 // A flag says that the data is there: that of its own put and that of the puts before it.
-func flagBehindData(open func(int) device.World) error {
+func checkFlagFollowsData(open func(int) device.World) error {
 	const rounds, size = 50, 40000
-	return run(open(2), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
+	return runWithinLimit(open(2), withMemoryAndWatch(func(p *rank, m device.Memory, w device.Watch) error {
 		if p.Rank() == 0 {
 			b := make([]byte, 2*size+8)
 			k := m.Expose(b)
@@ -66,37 +66,37 @@ func flagBehindData(open func(int) device.World) error {
 				if got := device.WaitForWordChange(w, k, 2*size, uint64(i)); got != uint64(i)+1 {
 					return fmt.Errorf("the flag is %d in round %d", got, i)
 				}
-				if err := same(b[:2*size], text(2*size, i)); err != nil {
+				if err := checkSameBytes(b[:2*size], randomBytes(2*size, i)); err != nil {
 					return fmt.Errorf("round %d: %w", i, err)
 				}
 				p.sendWord(1, 0)
 			}
-			return p.nothingLeft()
+			return p.checkNoPacketLeft()
 		}
 		k, err := p.recvWord(0)
 		if err != nil {
 			return err
 		}
 		for i := range rounds {
-			data := text(2*size, i)
-			m.Put(0, device.Key(k), 0, data[:size], tag(0))
-			m.Put(0, device.Key(k), size, append(data[size:], word(uint64(i)+1)...), tag(1))
+			data := randomBytes(2*size, i)
+			m.Put(0, device.Key(k), 0, data[:size], headWithTag(0))
+			m.Put(0, device.Key(k), size, append(data[size:], encodeWord(uint64(i)+1)...), headWithTag(1))
 			for range 3 { // two completions, and the answer, in any order
-				p.next()
+				p.recvNext()
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A word is the unit of agreement between ranks: half of one that is being written is never seen.
-func wholeWords(open func(int) device.World) error {
+func checkWordsAtomic(open func(int) device.World) error {
 	const writes = 2000
-	return run(open(2), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
+	return runWithinLimit(open(2), withMemoryAndWatch(func(p *rank, m device.Memory, w device.Watch) error {
 		if p.Rank() == 0 {
 			k := m.Expose(make([]byte, 24))
 			p.sendWord(1, uint64(k))
-			for p.take(false) == nil {
+			for p.recvUnlessBarrier(false) == nil {
 				if got := w.LoadWord(k, 8); got != 0 && got != ^uint64(0) {
 					return fmt.Errorf("half of a word is there: %#x", got)
 				}
@@ -108,8 +108,8 @@ func wholeWords(open func(int) device.World) error {
 			return err
 		}
 		for i := range writes {
-			m.Put(0, device.Key(k), 8, word(-uint64(i%2)), tag(0))
-			if err := p.complete(0); err != nil {
+			m.Put(0, device.Key(k), 8, encodeWord(-uint64(i%2)), headWithTag(0))
+			if err := p.awaitCompletion(0); err != nil {
 				return err
 			}
 		}
@@ -119,9 +119,9 @@ func wholeWords(open func(int) device.World) error {
 }
 
 // A rank that waits for events, or polls their number, sees its packets and completions, too.
-func packetEvents(open func(int) device.World) error {
+func checkPacketsAreEvents(open func(int) device.World) error {
 	const rounds = 200
-	return run(open(2), withWatch(func(p *rank, w device.Watch) error {
+	return runWithinLimit(open(2), withWatch(func(p *rank, w device.Watch) error {
 		for i := range rounds {
 			if (i+p.Rank())%2 == 0 {
 				p.Delay(unit.Time(i%7) * unit.Microsecond)
@@ -131,27 +131,27 @@ func packetEvents(open func(int) device.World) error {
 			var q *device.Packet
 			if i%3 == 0 {
 				for seen := w.EventCount(); q == nil; seen = w.EventCount() {
-					if q = p.take(false); q == nil {
+					if q = p.recvUnlessBarrier(false); q == nil {
 						for w.EventCount() == seen {
 						}
 					}
 				}
 			} else {
-				until(w, func() bool { q = p.take(false); return q != nil })
+				waitUntil(w, func() bool { q = p.recvUnlessBarrier(false); return q != nil })
 			}
 			if q.Head[0] != uint64(i) {
 				return fmt.Errorf("rank %d: packet %d came in place of %d", p.Rank(), q.Head[0], i)
 			}
 		}
-		return p.nothingLeft()
+		return p.checkNoPacketLeft()
 	}))
 }
 
 // A rank that retransmits waits until a time, no less and not for ever.
-func deadlines(open func(int) device.World) error {
-	return run(open(2), withWatch(func(p *rank, w device.Watch) error {
+func checkWatchDeadlines(open func(int) device.World) error {
+	return runWithinLimit(open(2), withWatch(func(p *rank, w device.Watch) error {
 		if p.Rank() == 1 {
-			if _, err := p.recv(0); err != nil {
+			if _, err := p.recvFrom(0); err != nil {
 				return err
 			}
 			p.Delay(unit.Millisecond)
@@ -171,7 +171,7 @@ func deadlines(open func(int) device.World) error {
 		deadline := p.Now() + 3600*unit.Second
 		var q *device.Packet
 		for seen := w.EventCount(); q == nil; seen = w.EventCount() {
-			if q = p.take(false); q == nil && !w.WaitForEvent(seen, deadline) {
+			if q = p.recvUnlessBarrier(false); q == nil && !w.WaitForEvent(seen, deadline) {
 				return fmt.Errorf("a wait of an hour ended at %v without an event", p.Now())
 			}
 		}
@@ -180,16 +180,16 @@ func deadlines(open func(int) device.World) error {
 }
 
 // A word that is not the rank's own to read is a mistake of its program.
-func loadOutside(open func(int) device.World) error {
+func checkLoadOutsideMemory(open func(int) device.World) error {
 	for _, off := range []int{-8, 1, 8, 1 << 40} {
-		err := run(open(1), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
+		err := runWithinLimit(open(1), withMemoryAndWatch(func(p *rank, m device.Memory, w device.Watch) error {
 			w.LoadWord(m.Expose(make([]byte, 8)), off)
 			return nil
 		}))
-		if isMissing(err) {
+		if isMissingCapability(err) {
 			return err
 		}
-		if err := wantFailure(err, 0, ""); err != nil {
+		if err := checkFailure(err, 0, ""); err != nil {
 			return fmt.Errorf("a load at %d of 8 bytes: %w", off, err)
 		}
 	}
@@ -197,22 +197,22 @@ func loadOutside(open func(int) device.World) error {
 }
 
 // A rank that waits for events waits for other ranks; one that has a deadline does not.
-func waitsForEvents(open func(int) device.World) error {
-	err := run(open(3), withWatch(func(p *rank, w device.Watch) error {
+func checkDeadlockInWatch(open func(int) device.World) error {
+	err := runWithinLimit(open(3), withWatch(func(p *rank, w device.Watch) error {
 		switch p.Rank() {
 		case 0:
 			w.WaitForEvent(w.EventCount(), p.Now()+5*unit.Millisecond)
 			p.sendWord(1, 0) // one of the others was woken in time, and waits again
 		case 1:
-			until(w, func() bool { return p.take(false) != nil })
-			until(w, func() bool { return false })
+			waitUntil(w, func() bool { return p.recvUnlessBarrier(false) != nil })
+			waitUntil(w, func() bool { return false })
 		case 2:
 			p.Recv(true)
 		}
 		return nil
 	}))
-	if isMissing(err) {
+	if isMissingCapability(err) {
 		return err
 	}
-	return wantDeadlock(err, 3, 1, 2)
+	return checkDeadlock(err, 3, 1, 2)
 }

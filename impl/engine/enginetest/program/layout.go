@@ -190,7 +190,7 @@ func (l placement) overlaps(count int) bool {
 	return false
 }
 
-// buffer returns memory for a number of elements, filled with a text.
+// buffer returns memory for a number of elements, filled with the payload of a seed.
 func (l placement) buffer(elements, seed int) mpi.Buffer {
 	low, end := l.dataRange()
 	far := max(0, elements-1) * l.extent()
@@ -226,7 +226,7 @@ func (l placement) bufferHolding(flat []byte, seed int) mpi.Buffer {
 	return b
 }
 
-// isOnlyChange reports whether a buffer that was filled with a text contains the data from an
+// isOnlyChange reports whether a buffer that buffer has filled contains the data from an
 // element on, and no other byte has changed.
 func (l placement) isOnlyChange(b mpi.Buffer, elements, seed, element int, flat []byte) bool {
 	want := l.buffer(elements, seed)
