@@ -9,8 +9,8 @@
 // list. So a program ends, however much is buffered.
 //
 // A move may change the matching of messages. It is kept if each receive with a source still gets
-// its own message (receivesOwnMessages). Receives from any source are posted where their sends block no rank. The
-// oracle checks what they get by MPI's matching rules alone.
+// its own message (receivesOwnMessages). Receives from any source are posted where their sends
+// block no rank. The oracle checks what they get by MPI's matching rules alone.
 package program
 
 import (
