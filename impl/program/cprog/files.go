@@ -57,7 +57,7 @@ func fileOpen(r *rank, a args) {
 	r.currentCall.comm = r.world.NullFileComm()
 	storeAt(a[4], uintptr(fileNull)) // the value there after an error
 	r.checkInfo(a[3])
-	f := &file{File: c.OpenFile(r.stringAt(a[1]), mpi.FileMode(int(a[2])))}
+	f := &file{File: c.OpenFile(r.absolutePath(r.stringAt(a[1])), mpi.FileMode(int(a[2])))}
 	f.etype = r.keepViewType(datatypeByte)
 	f.filetype = f.etype
 	r.setFileHints(f, a[3])
@@ -81,7 +81,7 @@ func fileClose(r *rank, a args) {
 func fileDelete(r *rank, a args) {
 	r.currentCall.comm = r.world.NullFileComm()
 	r.checkInfo(a[1])
-	r.world.DeleteFile(r.stringAt(a[0]))
+	r.world.DeleteFile(r.absolutePath(r.stringAt(a[0])))
 }
 
 // setFileHints sets hints. The library ignores all of them.

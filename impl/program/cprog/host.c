@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <float.h>
 #include <limits.h>
 #include <link.h>
@@ -150,13 +151,31 @@ static void wait_for(sem_t *s) {
 	while (sem_wait(s) < 0) {}
 }
 
-void loggp_await(struct host_rank *h) { wait_for(&h->came_back); }
+// enter_directory and leave_directory change the current directory of the process to that of a rank, and back.
+static void enter_directory(struct host_rank *h) {
+	if (!h->r.directory) return;
+	h->r.outer_directory = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fchdir(h->r.directory - 1)) {} // as in a process whose directory is forbidden later
+}
+
+static void leave_directory(struct host_rank *h) {
+	if (!h->r.directory) return;
+	if (fchdir(h->r.outer_directory)) {}
+	close(h->r.outer_directory);
+}
+
+void loggp_await(struct host_rank *h) {
+	wait_for(&h->came_back);
+	if (!h->other) leave_directory(h);
+}
 
 void loggp_resume(struct host_rank *h, struct host_thread *t) {
 	__atomic_store_n(&h->resumed, h->resumed + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&latest, h, __ATOMIC_RELAXED);
+	enter_directory(h);
 	if (!t && !h->own_thread) {
 		go_into(h);
+		leave_directory(h);
 		return;
 	}
 	sem_post(t ? &t->go : &h->go);
@@ -552,7 +571,9 @@ const char *loggp_load(struct host_rank *h, const struct loggp_image *program, c
 	const char *text = NULL;
 	h->guarded = &here;
 	set_current(h);
+	enter_directory(h);
 	if (!setjmp(here)) text = h->arena->image ? loggp_copy_template(h) : load(h, program, library, executable);
+	leave_directory(h);
 	set_current(NULL);
 	h->guarded = NULL;
 	return text;
@@ -567,6 +588,7 @@ int loggp_delete(struct host_rank *h) {
 		if (h->library) dlclose(h->library);
 		if (latest == h) latest = NULL;
 		free(h->out);
+		if (h->r.directory) close(h->r.directory - 1);
 	}
 	set_current(NULL);
 	h->guarded = NULL;

@@ -126,7 +126,10 @@ func infoGetString(r *rank, a args) {
 // environmentInfo returns the contents of MPI_INFO_ENV: how the program was started.
 func (r *rank) environmentInfo() *info {
 	size := strconv.Itoa(r.world.Size())
-	directory, _ := os.Getwd()
+	directory := r.directory()
+	if directory == "" {
+		directory, _ = os.Getwd()
+	}
 	return &info{[]string{"command", "argv", "maxprocs", "soft", "host", "arch", "wdir", "thread_level"},
 		[]string{r.program.Path, strings.Join(r.program.Arguments, " "), size, size, r.world.ProcessorName(), runtime.GOARCH, directory, "MPI_THREAD_FUNNELED"}}
 }

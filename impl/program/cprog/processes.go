@@ -9,6 +9,8 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,7 +20,7 @@ import (
 )
 
 // Programs that a program starts, and connections between groups of ranks (MPI-4.1, sections 11.7
-// to 11.10). All hints are ignored, including those for directories of commands.
+// to 11.10). Of the hints, wdir and path of commands and timeout of connections are used.
 
 // spawnRequest lists the programs to start together.
 type spawnRequest struct {
@@ -31,6 +33,9 @@ type spawnCommand struct {
 	Path      string
 	Arguments []string
 	Ranks     int
+	Directory string // current directory of the ranks; "": that of the process
+
+	searched []string // directories of the info key path
 }
 
 // commandOf returns the index of the command that a rank of the request runs.
@@ -58,6 +63,7 @@ type spawnedProgram struct {
 type spawnOrigin struct {
 	parent    *mpi.Comm // communicator to the group that started it
 	appNumber int       // MPI_APPNUM
+	directory string    // current directory; "": that of the process
 }
 
 // RunSpawned runs a program that another program has started: it is mpi.Options.SpawnedProgram.
@@ -66,7 +72,8 @@ func (p *Program) RunSpawned(world, parent *mpi.Comm, start []byte) error {
 	if err := json.Unmarshal(start, &q); err != nil {
 		return err
 	}
-	return p.runSpawned(world, &spawnOrigin{parent, q.commandOf(world.Rank())}, q)
+	i := q.commandOf(world.Rank())
+	return p.runSpawned(world, &spawnOrigin{parent, i, q.Commands[i].Directory}, q)
 }
 
 func (p *Program) runSpawned(world *mpi.Comm, o *spawnOrigin, q spawnRequest) error {
@@ -116,16 +123,25 @@ func (p *Program) initialProgram() *Program {
 	return p
 }
 
-// findCommand returns the path of a command, and fails if it cannot be started.
-func findCommand(name string, p *Program) (string, error) {
+// findCommand returns the path of a command, and fails if it cannot be started. Commands without a
+// slash are searched in the directories of the info key path first.
+func (r *rank) findCommand(name string, searched []string, p *Program) (string, error) {
 	path := name
 	if !strings.Contains(name, "/") {
+		i := slices.IndexFunc(searched, func(d string) bool {
+			f, err := os.Stat(filepath.Join(d, name))
+			return err == nil && f.Mode().IsRegular()
+		})
 		found, err := exec.LookPath(name)
-		if errors.Is(err, exec.ErrNotFound) {
+		switch {
+		case i >= 0:
+			found = filepath.Join(searched[i], name)
+		case errors.Is(err, exec.ErrNotFound):
 			found = "./" + name
 		}
 		path = found
 	}
+	path = r.absolutePath(path)
 	image, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
@@ -147,10 +163,24 @@ func (r *rank) stringsAt(at uintptr) (all []string) {
 	return all
 }
 
+// readCommand reads a command, its number of ranks and the hints for it.
+func (r *rank) readCommand(path string, arguments []string, ranks int, hints uintptr) spawnCommand {
+	r.checkInfo(hints)
+	c := spawnCommand{Path: path, Arguments: arguments, Ranks: ranks, Directory: r.directory()}
+	if wdir, ok := r.hint(hints, "wdir"); ok {
+		c.Directory, _ = filepath.Abs(r.absolutePath(wdir))
+	}
+	if list, ok := r.hint(hints, "path"); ok {
+		for _, d := range filepath.SplitList(list) {
+			c.searched = append(c.searched, r.absolutePath(d))
+		}
+	}
+	return c
+}
+
 func commSpawn(r *rank, a args) {
 	r.spawnPrograms(int(int32(a[4])), a[6], a[7], func() []spawnCommand {
-		r.checkInfo(a[3])
-		return []spawnCommand{{r.stringAt(a[0]), r.stringsAt(a[1]), int(int32(a[2]))}}
+		return []spawnCommand{r.readCommand(r.stringAt(a[0]), r.stringsAt(a[1]), int(int32(a[2])), a[3])}
 	})
 }
 
@@ -162,12 +192,11 @@ func commSpawnMultiple(r *rank, a args) {
 		}
 		names, ranks, infos := sliceAt[uintptr](a[1], n), sliceAt[int32](a[3], n), sliceAt[uintptr](a[4], n)
 		for i := range n {
-			r.checkInfo(infos[i])
-			c := spawnCommand{Path: r.stringAt(names[i]), Ranks: int(ranks[i])}
+			var arguments []string
 			if a[2] != 0 {
-				c.Arguments = r.stringsAt(sliceAt[uintptr](a[2], n)[i])
+				arguments = r.stringsAt(sliceAt[uintptr](a[2], n)[i])
 			}
-			all = append(all, c)
+			all = append(all, r.readCommand(r.stringAt(names[i]), arguments, int(ranks[i]), infos[i]))
 		}
 		return all
 	})
@@ -199,7 +228,10 @@ func (r *rank) spawnPrograms(root int, at, codesAt uintptr, read func() []spawnC
 			if c.Ranks < 1 {
 				r.raiseError(mpi.ErrArg, "maxprocs %d of %s: it must be 1 at least", c.Ranks, c.Path)
 			}
-			path, err := findCommand(c.Path, first)
+			if f, err := os.Stat(c.Directory); c.Directory != "" && (err != nil || !f.IsDir()) {
+				r.raiseError(mpi.ErrSpawn, "%s cannot be started in %s, which the info key wdir names: it is not a directory", c.Path, c.Directory)
+			}
+			path, err := r.findCommand(c.Path, c.searched, first)
 			if err != nil {
 				r.raiseError(mpi.ErrSpawn, "%s cannot be started: %v", c.Path, err)
 			}

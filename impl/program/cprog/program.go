@@ -282,6 +282,11 @@ func (p *Program) newRank(c *mpi.Comm, o *spawnOrigin) (*rank, error) {
 	}
 	c.StoreErrorsInStatus()
 	r := &rank{program: p, hostRank: h, world: c}
+	if o != nil && o.directory != "" {
+		if err := r.setDirectory(o.directory); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.loadCopy(); err != nil {
 		return nil, err
 	}

@@ -105,6 +105,7 @@ func TestWrongStarts(t *testing.T) {
 		{how: []string{"missing", "./no/such/program"}, out: "spawn 1 null\n"},
 		{how: []string{"missing", text}, out: "spawn 1 null\n"},
 		{how: []string{"missing", ""}, out: "spawn 1 null\n"},
+		{how: []string{"nowhere"}, out: "spawn 1 null\n"},
 		{how: []string{"none"}, out: "arg\n"},
 		{how: []string{"ports"}, out: "port port port service service name\n"},
 		{how: []string{"unaccepted"}, out: "port after 5 s value success port after 180 s port\n"},

@@ -125,6 +125,68 @@ static void no_parent(void) {
 	say(" %d", parent == MPI_COMM_NULL);
 }
 
+/* Writes a word to a file of the current directory, lets others run, and says whether it is there. */
+static void write_here(const char *directory) {
+	char here[1024], word[16] = "";
+	MPI_File f;
+	MPI_Offset bytes;
+	FILE *own = fopen("word", "w");
+	fprintf(own, "%d", rank);
+	fclose(own);
+	MPI_Barrier(W);
+	own = fopen("word", "r");
+	if (fscanf(own, "%15s", word) != 1) say(" empty");
+	fclose(own);
+	MPI_File_open(MPI_COMM_SELF, "word", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
+	MPI_File_get_size(f, &bytes);
+	MPI_File_close(&f);
+	say(" %s %d %d", word, (int)bytes, strcmp(getcwd(here, sizeof here), directory));
+}
+
+/* Each rank has a current directory. */
+static void own_directory(void) {
+	char name[] = "/tmp/spawn-XXXXXX", before[1024], after[1024];
+	if (!getcwd(before, sizeof before) || !mkdtemp(name) || chdir(name)) say(" failed");
+	write_here(name);
+	unlink("word");
+	if (chdir(before) || rmdir(name)) say(" failed");
+	say(" %d", strcmp(getcwd(after, sizeof after), before));
+}
+
+static void in_directory(void) {
+	char name[] = "/tmp/spawn-XXXXXX", word[64];
+	char *arguments[] = {"directory", name, NULL};
+	MPI_Comm inter;
+	MPI_Info hints;
+	if (rank == 0 && !mkdtemp(name)) say(" failed");
+	MPI_Info_create(&hints);
+	MPI_Info_set(hints, "wdir", name);
+	MPI_Comm_spawn(program, arguments, 1, hints, 0, W, &inter, MPI_ERRCODES_IGNORE);
+	if (rank == 0) {
+		hear(inter);
+		snprintf(word, sizeof word, "%s/word", name);
+		say(" %d", unlink(word));
+		say(" %d", rmdir(name));
+	}
+	MPI_Comm_disconnect(&inter);
+	MPI_Info_free(&hints);
+}
+
+/* A command without a slash is in a directory that the caller names. */
+static void searched(void) {
+	char directory[1024], *name = strrchr(program, '/');
+	char *arguments[] = {"hello", NULL};
+	MPI_Comm inter;
+	MPI_Info hints;
+	snprintf(directory, sizeof directory, "%.*s", (int)(name - program), program);
+	MPI_Info_create(&hints);
+	MPI_Info_set(hints, "path", directory);
+	MPI_Comm_spawn(name + 1, arguments, 2, hints, 0, W, &inter, MPI_ERRCODES_IGNORE);
+	if (rank == 0) hear(inter);
+	MPI_Comm_disconnect(&inter);
+	MPI_Info_free(&hints);
+}
+
 static void run_child(MPI_Comm parent, int argc, char **argv) {
 	char *role = argc > 1 ? argv[1] : "hello";
 	int n;
@@ -142,6 +204,8 @@ static void run_child(MPI_Comm parent, int argc, char **argv) {
 		int *number, flag;
 		MPI_Comm_get_attr(W, MPI_APPNUM, &number, &flag);
 		say(" %d of %d: %s %d", rank, size, argv[2], flag ? *number : -1);
+	} else if (strcmp(role, "directory") == 0) {
+		write_here(argv[2]);
 	} else if (strcmp(role, "square") == 0) {
 		MPI_Recv(&n, 1, MPI_INT, 0, 0, parent, MPI_STATUS_IGNORE);
 		n *= n;

@@ -84,6 +84,9 @@ int main(int argc, char **argv) {
 	RUN(services)
 	RUN(joined)
 	RUN(no_parent)
+	RUN(own_directory)
+	RUN(in_directory)
+	RUN(searched)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();

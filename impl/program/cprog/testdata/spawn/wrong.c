@@ -71,6 +71,13 @@ int main(int argc, char **argv) {
 	} else if (HOW("missing")) {
 		int e = MPI_Comm_spawn(argv[2], arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
 		if (rank == 0) printf("%s %d %s\n", class_of(e), codes[0] == e, inter == MPI_COMM_NULL ? "null" : "not");
+	} else if (HOW("nowhere")) {
+		MPI_Info hints;
+		MPI_Info_create(&hints);
+		MPI_Info_set(hints, "wdir", "/no/such/directory");
+		int e = MPI_Comm_spawn(argv[0], arguments, 1, hints, 0, MPI_COMM_WORLD, &inter, codes);
+		if (rank == 0) printf("%s %d %s\n", class_of(e), codes[0] == e, inter == MPI_COMM_NULL ? "null" : "not");
+		MPI_Info_free(&hints);
 	} else if (HOW("none")) {
 		int e = MPI_Comm_spawn(argv[0], arguments, 0, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
 		if (rank == 0) printf("%s\n", class_of(e));

@@ -77,6 +77,9 @@ struct loggp_rank {
 	int64_t threads; /* that the program has started and that have not ended */
 	int64_t keeps_turn; /* the thread that runs must not be interrupted; 0: it may be */
 
+	int64_t directory;       /* 1 + a descriptor of the rank's own current directory; 0: that of the process */
+	int64_t outer_directory; /* a descriptor of the process's, while a program with its own runs */
+
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */
 	int64_t is_copy;       /* of a program in memory, of which the loader knows nothing */

@@ -10,6 +10,7 @@
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <link.h>
 #include <signal.h>
@@ -341,6 +342,25 @@ OURS int execle(const char *path, const char *first, ...) {
 	LIST_ARGUMENTS(first, char *const *env = va_arg(all, char *const *));
 	return REAL(execve)(path, args, env);
 }
+
+/* The current directory. The emulator sets that of a rank whenever its program runs. */
+static int change_directory(int fd) {
+	if (fd < 0) return -1;
+	int first = !self->directory, outer = first ? open(".", O_PATH | O_DIRECTORY | O_CLOEXEC) : self->outer_directory;
+	if (outer < 0 || REAL(fchdir)(fd) < 0) {
+		int error = errno;
+		close(fd);
+		if (first && outer >= 0) close(outer);
+		errno = error;
+		return -1;
+	}
+	if (!first) close(self->directory - 1);
+	self->outer_directory = outer;
+	self->directory = fd + 1;
+	return 0;
+}
+OURS int chdir(const char *path) { return self ? change_directory(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) : REAL(chdir)(path); }
+OURS int fchdir(int fd) { return self ? change_directory(fcntl(fd, F_DUPFD_CLOEXEC, 0)) : REAL(fchdir)(fd); }
 
 /* Signals. Those that end a rank, and the one that Go sends itself, are handled by the emulator, which calls the program's
  * handlers. Others are those of the process. Handlers may be called in threads of Go's, whose stacks are small. */
