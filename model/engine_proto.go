@@ -97,6 +97,12 @@ type ProtocolRule struct {
 	// CopyFirst says that the sender copies the data of the first packet into memory that its
 	// interface knows, and sends it from there. A buffered message is in such memory already.
 	CopyFirst bool
+
+	// AwaitsCompletion says that the send is complete when the interface, which reads the data from the
+	// user's buffer, reports that the message has been delivered. It holds for messages that an
+	// RDMA interface reads: not inline, cut into datagrams or staged. Else the buffer counts as free
+	// as soon as the interface has the request.
+	AwaitsCompletion bool
 }
 
 // Protocol returns the name of the protocol for a message of k bytes sent in mode m to a peer, or
@@ -116,6 +122,13 @@ func (s *ProtoSettings) rule(m Mode, peer Tier, k int) *ProtocolRule {
 		}
 	}
 	return nil
+}
+
+// awaitsCompletion reports whether the rule for a message says that its sender waits for the report of
+// its interface.
+func (s *ProtoSettings) awaitsCompletion(m Mode, peer Tier, k int) bool {
+	r := s.rule(m, peer, k)
+	return r != nil && r.AwaitsCompletion
 }
 
 // copiesFirst reports whether the rule for a message says that its sender copies it first, whatever

@@ -298,6 +298,13 @@ type remoteMemoryCarrier interface {
 	put(w *protocolRun, side CostSide, bytes int) // likewise
 }
 
+// sendCompleter is implemented by carriers whose interfaces may read a packet from the sender's
+// memory and report its completion.
+type sendCompleter interface {
+	completesSends(bytes int) bool
+	awaitCompletion(w *protocolRun, from CostSide, m packet)
+}
+
 // Tier says how near two ranks are. A message within a node may take another route and protocol
 // than a message between nodes.
 type Tier uint8

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -94,6 +96,13 @@ func (m *Machine) StageBuffers(staged bool) *Machine {
 
 // IsInline reports whether n bytes, with their header, go with the doorbell.
 func (c *NIC) IsInline(n int) bool { return n <= c.Inline.Size }
+
+// CompletesSends reports whether the interface reads a packet of n bytes, with its header, from
+// memory while the processor goes on, and reports when the packet has been delivered. Processors
+// write inline data, prepare datagrams, and copy to staged buffers.
+func (c *NIC) CompletesSends(n int) bool {
+	return c.Datagrams == nil && c.Staging == nil && !c.IsInline(n)
+}
 
 // DatagramTime returns how long a processor is busy with the packets of n bytes.
 func (f *Fabric) DatagramTime(c Channel, n int) unit.Time {
@@ -274,6 +283,20 @@ func (n nicTransfer) send(w *protocolRun, from CostSide, bytes int) packet {
 	m.delay(n.wire(w, size, buses, data)...)
 	w.recordFlight(from, depart, m.at, bytes, false)
 	return m
+}
+
+// completesSends implements sendCompleter.
+func (n nicTransfer) completesSends(bytes int) bool {
+	return n.NIC.CompletesSends(n.Header + bytes)
+}
+
+// awaitCompletion implements sendCompleter: the other interface acknowledges the packet while it writes
+// the last bytes.
+func (n nicTransfer) awaitCompletion(w *protocolRun, from CostSide, m packet) {
+	m.path = slices.Clone(m.path)
+	m.delay(n.latency(w, 0, 1, 0)...)
+	w.waitForPacket(&w.lanes[from], "done", m)
+	n.complete(w, from)
 }
 
 func (n nicTransfer) receive(w *protocolRun, side CostSide, bytes int) {

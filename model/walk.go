@@ -137,11 +137,20 @@ func (w *protocolRun) transmit(s Step, first bool) {
 	if first && w.returnsAtDeparture() {
 		w.endCall()
 	}
+	if c, ok := w.carrier.(sendCompleter); ok && first && c.completesSends(bytes) && w.awaitsCompletion() {
+		c.awaitCompletion(w, s.From, m)
+		w.chargeWork(s.From, ProtoHandleCost, 1)
+	}
 	w.receivePacket(s.To(), m, bytes)
 	if first {
 		w.chargeWork(s.To(), ProtoMatchCost, 1)
 	}
 	w.copyToUser(s.To(), bytes)
+}
+
+// awaitsCompletion reports whether the sender waits for the report of its interface.
+func (w *protocolRun) awaitsCompletion() bool {
+	return w.protocolOrChosen() == ProtocolT && w.lib.Proto.awaitsCompletion(w.Mode, w.Path.Tier, w.Bytes)
 }
 
 // receivePacket takes in a packet.

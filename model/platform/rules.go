@@ -18,6 +18,8 @@ type protocolRule struct {
 	upTo     int // negative: no limit
 	protocol string
 	copy     bool
+
+	awaitsCompletion bool
 }
 
 // protocolRule reads a rule.
@@ -29,6 +31,7 @@ func (r *fileReader) protocolRule(to *protocolRule) nodeReader {
 		optional("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
 		required("protocol", oneOfWords(r, &to.protocol, model.ProtocolNames())),
 		optional("copy", r.boolean(&to.copy)),
+		optional("completion", r.boolean(&to.awaitsCompletion)),
 	)
 }
 
@@ -106,6 +109,7 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 	var done ruleCoverage
 	for _, x := range rules {
 		r.checkCopy(x)
+		r.checkCompletion(x)
 		for _, m := range x.modes {
 			r.checkRuleApplies(x, m, &done, s)
 			for t := range model.NumTiers {
@@ -113,7 +117,7 @@ func (r *fileReader) convertRules(path string, node *yaml.Node, rules []protocol
 					done.add(m, t, x.upTo)
 				}
 			}
-			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, MaxBytes: x.upTo, Protocol: x.protocol, CopyFirst: x.copy})
+			all = append(all, model.ProtocolRule{Mode: m, Peers: x.peers, MaxBytes: x.upTo, Protocol: x.protocol, CopyFirst: x.copy, AwaitsCompletion: x.awaitsCompletion})
 		}
 	}
 	for m, next := range done {
@@ -136,6 +140,23 @@ func (r *fileReader) checkCopy(x protocolRule) {
 		return
 	}
 	r.reportProblem(mappingValue(x.node, "copy"), x.path+".copy", "has no effect: %s; leave it out", why)
+}
+
+// checkCompletion checks that a rule whose sends wait for a completion sends from the user's buffer
+// and has nothing else to wait for.
+func (r *fileReader) checkCompletion(x protocolRule) {
+	why := ""
+	switch {
+	case !x.awaitsCompletion:
+		return
+	case x.protocol != "T":
+		why = "a send by " + x.protocol + " waits for its receiver"
+	case x.copy:
+		why = "the buffer is free when it has been copied"
+	default:
+		return
+	}
+	r.reportProblem(mappingValue(x.node, "completion"), x.path+".completion", "has no effect: %s; leave it out", why)
 }
 
 // checkModeCovered checks that every message of a mode has a protocol. next is the shortest of each

@@ -18,7 +18,7 @@ type port struct {
 	counter    counter
 	mutex      sync.Mutex // handlers of signals run beside the rank's program
 	events     []Event
-	started    []device.Head // remote accesses that have not ended
+	started    []device.Head // remote accesses and reported sends that have not ended
 }
 
 // appendEvent adds an event that has just ended.
@@ -51,6 +51,19 @@ func (p *port) Copy(dst, src []byte) int {
 func (p *port) Send(dst int, q *device.Packet) {
 	from := p.Now()
 	p.Port.Send(dst, q)
+	p.appendEvent(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, Amount: len(q.Data)})
+}
+
+// CompletesSends implements device.SendCompleter if the wrapped port does, as does SendWithCompletion.
+func (p *port) CompletesSends(dst, n int) bool {
+	r, ok := p.Port.(device.SendCompleter)
+	return ok && r.CompletesSends(dst, n)
+}
+
+func (p *port) SendWithCompletion(dst int, q *device.Packet, report device.Head) {
+	from := p.Now()
+	p.start(report)
+	p.Port.(device.SendCompleter).SendWithCompletion(dst, q, report)
 	p.appendEvent(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, Amount: len(q.Data)})
 }
 

@@ -22,7 +22,7 @@ const (
 	Recv                       // a packet was taken, after waiting for it or not
 	Put                        // a remote write was started
 	Get                        // a remote read was started
-	Done                       // a remote access was found ended
+	Done                       // a remote access, or a send that reports it, was found ended
 	FetchAndAdd                // a value was added to a remote counter
 	FetchAndStore              // a value was swapped with that of a remote counter
 	CompareAndSwap             // a remote word was swapped with a value if it equaled another

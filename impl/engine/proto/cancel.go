@@ -21,6 +21,7 @@ import (
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.EngineOp.(*op); {
 	case o.cancelRequested:
+	case !o.Receive && o.protocol.EndsWithFirstPacket: // the message has left; only the interface's report is missing
 	case !o.Receive:
 		e.requestCancel(o)
 	case o.protocol == nil: // it has no message

@@ -48,13 +48,14 @@ func (e *Engine) protocolIndex(p *Protocol) uint8 {
 //
 // Note: an engine with its own rules would be a third larger, and a job may have a million.
 type Job struct {
-	library          *model.Library
-	dependsOnTier    bool // some rule depends on the distance of the peer
-	hasCopies        bool // some rule makes the sender copy first
-	protocols        []*Protocol
-	forcedProtocol   protocolRule // its protocol is nil if none is forced
-	fallbackProtocol *Protocol
-	rules            [model.NumModes][model.NumTiers][]protocolRule
+	library           *model.Library
+	dependsOnTier     bool // some rule depends on the distance of the peer
+	hasCopies         bool // some rule makes the sender copy first
+	awaitsCompletions bool // some rule makes the sender wait for the interface's report
+	protocols         []*Protocol
+	forcedProtocol    protocolRule // its protocol is nil if none is forced
+	fallbackProtocol  *Protocol
+	rules             [model.NumModes][model.NumTiers][]protocolRule
 }
 
 // New resolves the protocols of a job. It is an engine.NewJobEnginesFunc.
@@ -75,6 +76,8 @@ type protocolRule struct {
 	eagerBytes int // maximum bytes in the first packet
 	copyFirst  bool
 	protocol   *Protocol
+
+	awaitsCompletion bool
 }
 
 func newJob(l *model.Library, protocol string) (*Job, error) {
@@ -86,6 +89,8 @@ func newJob(l *model.Library, protocol string) (*Job, error) {
 		}
 		found.copyFirst = r.CopyFirst && r.Mode != model.BufferedMode
 		j.hasCopies = j.hasCopies || found.copyFirst
+		found.awaitsCompletion = r.AwaitsCompletion
+		j.awaitsCompletions = j.awaitsCompletions || r.AwaitsCompletion
 		for t := range model.NumTiers {
 			if r.Peers.Contains(t) {
 				j.rules[r.Mode][t] = append(j.rules[r.Mode][t], found)

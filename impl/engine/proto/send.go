@@ -11,7 +11,7 @@ import (
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(mode, len(buf), dst, context)
-	if p.EndsWithFirstPacket && mode != model.BufferedMode {
+	if p.EndsWithFirstPacket && mode != model.BufferedMode && !e.awaitsCompletion(mode, len(buf), int32(dst)) {
 		e.spend(model.ProtoPackCost, len(buf))
 		bounce := e.copyFirst(mode, len(buf), int32(dst), buf)
 		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
@@ -99,16 +99,44 @@ func (e *Engine) copyFirst(mode model.Mode, size int, dst int32, data []byte) (b
 	if !e.job.hasCopies || len(data) == 0 {
 		return nil
 	}
-	for i, rules := 0, e.job.rules[mode][e.tier(dst)]; i < len(rules); i++ {
+	if r := e.ruleFor(mode, size, dst); r != nil && r.copyFirst {
+		bounce = device.SizeOnlyIf(device.IsSizeOnly(data), e.rank.ScratchBuffer(len(data)))
+		e.rank.Copy(bounce, data)
+	}
+	return bounce
+}
+
+// ruleFor returns the rule for a message, or nil.
+func (e *Engine) ruleFor(mode model.Mode, size int, dst int32) *protocolRule {
+	rules := e.job.rules[mode][e.tier(dst)]
+	for i := range rules {
 		if r := &rules[i]; r.maxBytes < 0 || size <= r.maxBytes {
-			if r.copyFirst {
-				bounce = device.SizeOnlyIf(device.IsSizeOnly(data), e.rank.ScratchBuffer(len(data)))
-				e.rank.Copy(bounce, data)
-			}
-			return bounce
+			return r
 		}
 	}
 	return nil
+}
+
+// awaitsCompletion reports whether a send is complete only when the interface has reported it.
+func (e *Engine) awaitsCompletion(mode model.Mode, size int, dst int32) bool {
+	if !e.job.awaitsCompletions {
+		return false
+	}
+	p, ok := e.port.(device.SendCompleter)
+	if !ok || !p.CompletesSends(int(dst), size) {
+		return false
+	}
+	r := e.ruleFor(mode, size, dst)
+	return r != nil && r.awaitsCompletion
+}
+
+// sendWithCompletion sends a whole message from the user's buffer. The report completes the send.
+func (e *Engine) sendWithCompletion(s *op) {
+	e.spend(model.ProtoPackCost, len(s.Buf))
+	e.encodeFirstPacket(s)
+	setCredit(&e.packet.Head, e.flow.takeCredit(int(s.Peer)))
+	e.packet.Data = s.Buf
+	e.port.(device.SendCompleter).SendWithCompletion(int(s.Peer), &e.packet, e.accessDoneHead(s))
 }
 
 // sendFirstData sends a first packet, whose head has been written, with data or with its copy.

@@ -1,6 +1,7 @@
 package proto
 
-// T sends the data with the envelope. The send is then complete:
+// T sends the data with the envelope. The send is then complete, unless the interface reads the
+// user's buffer and reports when it is free:
 //
 //	RM →
 //
@@ -10,7 +11,12 @@ var T = &Protocol{
 	Eager:               true,
 	EndsWithFirstPacket: true,
 	OnSendStart: func(e *Engine, s *op) {
+		if e.awaitsCompletion(s.Mode, len(s.Buf), s.Peer) {
+			e.sendWithCompletion(s)
+			return
+		}
 		e.sendFirstPacketWithData(s, s.Buf)
 		e.complete(s)
 	},
+	OnAccessDone: func(e *Engine, s *op) { e.complete(s) },
 }

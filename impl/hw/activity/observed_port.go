@@ -77,11 +77,22 @@ func (w *observedPort) ChargeOperations(n int) {
 }
 
 func (w *observedPort) Send(dst int, x *device.Packet) {
+	w.observeSend(func() { w.Port.Send(dst, x) })
+}
+
+func (w *observedPort) observeSend(send func()) {
 	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
-	w.Port.Send(dst, x)
+	send()
 	w.processor.nameWaits("room", from)
 	w.noteActivity(w.processor.pendingSendName, model.SendActivity, 0)
+}
+
+// CompletesSends and SendWithCompletion implement device.SendCompleter.
+func (w *observedPort) CompletesSends(dst, n int) bool { return w.emulated.CompletesSends(dst, n) }
+
+func (w *observedPort) SendWithCompletion(dst int, x *device.Packet, report device.Head) {
+	w.observeSend(func() { w.emulated.SendWithCompletion(dst, x, report) })
 }
 
 // BuffersSends and Flush implement device.BufferedSender, so that sends return at the same times as

@@ -55,6 +55,13 @@ type CompletionPoller interface {
 	ChargeCompletionPoll(p *Port) // charges taking one completion
 }
 
+// SendCompletingNetwork is a CompletionPoller that implements device.SendCompleter for its ranks: it
+// lets the Completion of a packet arrive when it has delivered the packet.
+type SendCompletingNetwork interface {
+	CompletionPoller
+	CompletesSends(n int) bool
+}
+
 // MemoryRegistrar is a Network that accesses only registered memory.
 type MemoryRegistrar interface {
 	Network

@@ -11,8 +11,9 @@ type Packet struct {
 	Job                    *Job
 	Network                Network // carries the packet
 	Dst                    int32
-	isCompletion           bool             // the completion of a remote access, not a packet of a network
+	isCompletion           bool             // the completion of a remote access or a send, not a packet of a network
 	polledBy               CompletionPoller // charges the polling of a completion; or nil
+	Completion             *Packet          // the completion that the sender gets when the packet has been delivered; or nil
 	channelPriorityPlusOne int8             // for a message of a Channel; 0: a packet for the inbox
 	Next                   *Packet
 	buffer                 []byte // memory of Data, reused

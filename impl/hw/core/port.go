@@ -178,6 +178,12 @@ func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start
 
 // Send implements device.Port.
 func (p *Port) Send(dst int, x *device.Packet) {
+	pk := p.newPacketTo(dst, x)
+	pk.Network.Send(p, pk)
+}
+
+// newPacketTo returns a packet that its network has not yet taken.
+func (p *Port) newPacketTo(dst int, x *device.Packet) *Packet {
 	p.checkRank(dst)
 	p.resetDeadlockDetection()
 	p.AwaitStore()
@@ -189,6 +195,20 @@ func (p *Port) Send(dst int, x *device.Packet) {
 	if p.memoryRegistrar != nil && pk.Network == p.memoryRegistrar {
 		p.memoryRegistrar.RegisterData(p, x.Data)
 	}
+	return pk
+}
+
+// CompletesSends implements device.SendCompleter.
+func (p *Port) CompletesSends(dst, n int) bool {
+	r, ok := p.networkTo(dst).(SendCompletingNetwork)
+	return ok && r.CompletesSends(n)
+}
+
+// SendWithCompletion implements device.SendCompleter. The network lets pk.Completion arrive.
+func (p *Port) SendWithCompletion(dst int, x *device.Packet, report device.Head) {
+	pk := p.newPacketTo(dst, x)
+	pk.Completion = p.newPacket(p.ID, p.ID, &report, nil)
+	pk.Completion.isCompletion, pk.Completion.polledBy = true, pk.Network.(CompletionPoller)
 	pk.Network.Send(p, pk)
 }
 

@@ -184,6 +184,11 @@ func (e *packetReceivedEvent) HandleEvent(uint64) {
 
 // receivePacket lets a packet arrive after earlier messages that the interface has received.
 func (n *network) receivePacket(pk *core.Packet) {
+	if pk.Completion != nil {
+		n.job.Kernel.Schedule(n.job.Kernel.Now()+n.firstByteTime(pk.Dst, int32(pk.Src)), (*core.ArrivalEvent)(pk.Completion), 0)
+		n.job.Probe.CompletionReported(nil, pk.Completion)
+		pk.Completion = nil
+	}
 	if t := n.reserveReceiveEngine(n.hostOf(pk.Dst), pk); t > n.job.Kernel.Now() {
 		n.job.Kernel.Schedule(t, (*core.ArrivalEvent)(pk), 0)
 		return
@@ -204,6 +209,11 @@ func (n *network) receiveByNIC(p *core.Port, pk *core.Packet) {
 func (n *network) ChargeCompletionPoll(p *core.Port) {
 	p.Charge(n.NIC.Complete)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fabric.rdma.complete", model.ReceiveActivity, 0)
+}
+
+// CompletesSends implements core.SendCompletingNetwork.
+func (n *network) CompletesSends(bytes int) bool {
+	return n.NIC != nil && n.NIC.CompletesSends(n.Header+bytes)
 }
 
 // startAccessByNIC charges the work request of an access.

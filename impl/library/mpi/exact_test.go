@@ -411,6 +411,30 @@ func TestExactCopy(t *testing.T) {
 	}
 }
 
+// TestExactSendCompletions compares messages that the interface reads from the user's buffer while
+// the sender waits for its completion. A blocking send takes at least the wire's time, unless the
+// message is inline.
+func TestExactSendCompletions(t *testing.T) {
+	g, err := topology.NewFatTree(3, 4, []int{2})
+	m := fabric(t, g, err)
+	f := m.Network.(*model.Fabric)
+	f.Send, f.Receive, f.Put, f.Get, f.RDMA = model.Channel{}, 0, 0, 0, false
+	f.NIC = &model.NIC{Doorbell: 71_003, Inline: model.InlineData{Size: 141, Bandwidth: 1733e6}, Bus: model.Bus{Latency: 131_009, Bandwidth: 611e6}, Message: 9_007, Complete: 43_019}
+	l := odd(true, 0)
+	l.Proto.Rules = nil
+	for mode := range model.NumModes {
+		l.Proto.Rules = append(l.Proto.Rules, model.ProtocolRule{Mode: mode, MaxBytes: -1, Protocol: "T", AwaitsCompletion: true})
+	}
+	for _, k := range []int{0, 141 - f.Header, 142 - f.Header, f.Chunk, 12345} {
+		eachWay(t, m, l, k, pair{64, 5, 62}, exact)
+		x := model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.PathBetweenRanks(64, 5, 62)}
+		wire := x.Path.SlowestLink.Time(f.WireBytes(k))
+		if waits, want := x.Cost().Sender.Sum() > wire+2*x.Path.FirstByte, f.Header+k > 141; waits != want {
+			t.Errorf("a send of %d B waits for its completion: %v, want %v", k, waits, want)
+		}
+	}
+}
+
 // TestExactBusy compares transfers whose answer arrives before the sender's call ends: nonblocking
 // and buffered sends do not notice it earlier.
 func TestExactBusy(t *testing.T) {

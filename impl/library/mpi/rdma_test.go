@@ -21,7 +21,7 @@ func TestWindowsReachTheRateOfTheLink(t *testing.T) {
 	m.Processor.Copy.Bandwidth = 400e6
 	m.Network.(*model.Fabric).NIC.Registration = &model.Registration{Start: us, PageSize: 4096, Page: 100_000, Entries: 256}
 	const window, rounds, bytes = 64, 3, 256 << 10
-	for _, rule := range []model.ProtocolRule{{Protocol: "T"}, {Protocol: "T", CopyFirst: true}, {Protocol: "RTA"}, {Protocol: "RAT"}} {
+	for _, rule := range []model.ProtocolRule{{Protocol: "T"}, {Protocol: "T", AwaitsCompletion: true}, {Protocol: "T", CopyFirst: true}, {Protocol: "RTA"}, {Protocol: "RAT"}} {
 		l := lib()
 		l.Proto.WindowBytes, l.Proto.LongMessages = 1<<30, model.ForEveryTier(model.LongMessage{})
 		l.Proto.Rules = nil
