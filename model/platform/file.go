@@ -27,6 +27,7 @@ func Parse(file string, data []byte) (*Platform, error) {
 		if len(r.problems) == 0 {
 			r.checkNodes(p.Machine, r.collectiveRulesRead)
 			r.checkSockets(p.Machine)
+			r.checkCompletions(p.Machine)
 			r.checkMulticasts(p.Machine)
 		}
 	}

@@ -332,3 +332,33 @@ func TestCalibrated(t *testing.T) {
 		}
 	}
 }
+
+// Consecutive blocking sends are not faster than the link where an interface reads the user's
+// buffer. Copies of it, short messages, which are written with the doorbell, and datagrams, which
+// processors prepare, fill the queues of interfaces first.
+func TestBlockingSendsAreNotFasterThanTheLink(t *testing.T) {
+	for _, name := range Names() {
+		p := load(t, name)
+		f, ok := p.Machine.Network.(*model.Fabric)
+		if !ok || f.NIC != nil && f.NIC.Datagrams != nil {
+			continue
+		}
+		ranks := p.Machine.Ranks.Default
+		path := p.Machine.PathBetweenRanks(ranks, 0, ranks-1)
+		for _, l := range p.Libraries {
+			if l.CarriedBy() != model.ProtoEngine {
+				continue
+			}
+			for k := 1 << 10; k <= 1<<20; k *= 2 {
+				x := model.Transfer{Machine: p.Machine, Library: l, Bytes: k, Path: path}
+				sender := x.Cost().Sender
+				if slices.ContainsFunc(sender, func(t model.Term) bool { return t.Name == "processor.copy" }) {
+					continue
+				}
+				if took, wire := sender.Sum(), path.SlowestLink.Time(k); took < wire {
+					t.Errorf("%s, %s: a send of %v takes %v, and the link %v", name, l.Name, unit.Bytes(k), took, wire)
+				}
+			}
+		}
+	}
+}

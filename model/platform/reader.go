@@ -20,6 +20,7 @@ type fileReader struct {
 	citations           []citation
 	collectiveRulesRead []collectiveRule // of all libraries
 	socketPositions     []nodePosition   // that libraries ask for
+	completionPositions []nodePosition   // of sends, likewise
 
 	multicastPositions []nodePosition // that libraries use
 }

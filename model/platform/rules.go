@@ -153,10 +153,28 @@ func (r *fileReader) checkCompletion(x protocolRule) {
 		why = "a send by " + x.protocol + " waits for its receiver"
 	case x.copy:
 		why = "the buffer is free when it has been copied"
-	default:
+	}
+	at, path := mappingValue(x.node, "completion"), x.path+".completion"
+	if why == "" {
+		r.completionPositions = append(r.completionPositions, nodePosition{path, at})
 		return
 	}
-	r.reportProblem(mappingValue(x.node, "completion"), x.path+".completion", "has no effect: %s; leave it out", why)
+	r.reportProblem(at, path, "has no effect: %s; leave it out", why)
+}
+
+// checkCompletions checks that the machine has interfaces that complete sends, if libraries wait for
+// that.
+func (r *fileReader) checkCompletions(m *model.Machine) {
+	why := "the machine has no RDMA interface"
+	if f, ok := m.Network.(*model.Fabric); ok && f.NIC != nil {
+		if f.NIC.Datagrams == nil {
+			return
+		}
+		why = "processors prepare datagrams"
+	}
+	for _, x := range r.completionPositions {
+		r.reportProblem(x.node, x.path, "has no effect: %s; leave it out", why)
+	}
 }
 
 // checkModeCovered checks that every message of a mode has a protocol. next is the shortest of each
