@@ -98,10 +98,10 @@ type ProtocolRule struct {
 	// interface knows, and sends it from there. A buffered message is in such memory already.
 	CopyFirst bool
 
-	// AwaitsCompletion says that the send is complete when the interface, which reads the data from the
-	// user's buffer, reports that the message has been delivered. It holds for messages that an
-	// RDMA interface reads: not inline, cut into datagrams or staged. Else the buffer counts as free
-	// as soon as the interface has the request.
+	// AwaitsCompletion says that the send is complete when the interface, which reads the data from
+	// the user's buffer, reports that the message has been delivered. It applies to messages that
+	// an RDMA interface reads: those that are neither inline, nor cut into datagrams, nor staged.
+	// Else the buffer counts as free as soon as the interface has the request.
 	AwaitsCompletion bool
 }
 
@@ -124,8 +124,8 @@ func (s *ProtoSettings) rule(m Mode, peer Tier, k int) *ProtocolRule {
 	return nil
 }
 
-// awaitsCompletion reports whether the rule for a message says that its sender waits for the report of
-// its interface.
+// awaitsCompletion reports whether the rule for a message says that its sender waits for the
+// completion by its interface.
 func (s *ProtoSettings) awaitsCompletion(m Mode, peer Tier, k int) bool {
 	r := s.rule(m, peer, k)
 	return r != nil && r.AwaitsCompletion

@@ -290,8 +290,8 @@ func (n nicTransfer) completesSends(bytes int) bool {
 	return n.NIC.CompletesSends(n.Header + bytes)
 }
 
-// awaitCompletion implements sendCompleter: the other interface acknowledges the packet while it writes
-// the last bytes.
+// awaitCompletion implements sendCompleter: the other interface acknowledges the packet while it
+// writes the last bytes.
 func (n nicTransfer) awaitCompletion(w *protocolRun, from CostSide, m packet) {
 	m.path = slices.Clone(m.path)
 	m.delay(n.latency(w, 0, 1, 0)...)

@@ -166,19 +166,20 @@ type BufferedSender interface {
 	Flush() (done bool)
 }
 
-// SendCompleter is a Port whose interface may read the data of a packet from the memory of the sender
-// while the processor goes on, and reports when the packet has been delivered. A library that does
-// not copy the data must wait for this completion before the program may change its buffer.
+// SendCompleter is a Port whose interface may read the data of a packet from the memory of the
+// sender while the processor goes on, and reports when the packet has been delivered. A library
+// that does not copy the data must wait for this completion before the program may change its
+// buffer.
 type SendCompleter interface {
 	Port
 
 	// CompletesSends reports whether the interface does so for n bytes to a rank.
 	CompletesSends(dst, n int) bool
 
-	// SendWithCompletion sends a packet like Send, where CompletesSends holds. When the interface of dst
-	// has all of it, Recv returns the report: a packet from the rank itself with the head report
-	// and no data.
-	SendWithCompletion(dst int, p *Packet, report Head)
+	// SendWithCompletion sends a packet like Send, where CompletesSends holds. When the interface
+	// of dst has all of it, Recv returns the completion: a packet from the rank itself with the
+	// head done and no data.
+	SendWithCompletion(dst int, p *Packet, done Head)
 }
 
 // NodeMemoryPort is a Port that may have remote memory of the ranks of its own node alone: where

@@ -162,8 +162,8 @@ func (r *fileReader) checkCompletion(x protocolRule) {
 	r.reportProblem(at, path, "has no effect: %s; leave it out", why)
 }
 
-// checkCompletions checks that the machine has interfaces that complete sends, if libraries wait for
-// that.
+// checkCompletions checks that the machine has interfaces that complete sends, if libraries wait
+// for that.
 func (r *fileReader) checkCompletions(m *model.Machine) {
 	why := "the machine has no RDMA interface"
 	if f, ok := m.Network.(*model.Fabric); ok && f.NIC != nil {

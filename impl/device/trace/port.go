@@ -54,16 +54,17 @@ func (p *port) Send(dst int, q *device.Packet) {
 	p.appendEvent(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, Amount: len(q.Data)})
 }
 
-// CompletesSends implements device.SendCompleter if the wrapped port does, as does SendWithCompletion.
+// CompletesSends implements device.SendCompleter if the wrapped port does, as does
+// SendWithCompletion.
 func (p *port) CompletesSends(dst, n int) bool {
 	r, ok := p.Port.(device.SendCompleter)
 	return ok && r.CompletesSends(dst, n)
 }
 
-func (p *port) SendWithCompletion(dst int, q *device.Packet, report device.Head) {
+func (p *port) SendWithCompletion(dst int, q *device.Packet, done device.Head) {
 	from := p.Now()
-	p.start(report)
-	p.Port.(device.SendCompleter).SendWithCompletion(dst, q, report)
+	p.start(done)
+	p.Port.(device.SendCompleter).SendWithCompletion(dst, q, done)
 	p.appendEvent(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, Amount: len(q.Data)})
 }
 

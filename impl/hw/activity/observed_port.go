@@ -91,8 +91,8 @@ func (w *observedPort) observeSend(send func()) {
 // CompletesSends and SendWithCompletion implement device.SendCompleter.
 func (w *observedPort) CompletesSends(dst, n int) bool { return w.emulated.CompletesSends(dst, n) }
 
-func (w *observedPort) SendWithCompletion(dst int, x *device.Packet, report device.Head) {
-	w.observeSend(func() { w.emulated.SendWithCompletion(dst, x, report) })
+func (w *observedPort) SendWithCompletion(dst int, x *device.Packet, done device.Head) {
+	w.observeSend(func() { w.emulated.SendWithCompletion(dst, x, done) })
 }
 
 // BuffersSends and Flush implement device.BufferedSender, so that sends return at the same times as

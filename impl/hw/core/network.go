@@ -55,8 +55,8 @@ type CompletionPoller interface {
 	ChargeCompletionPoll(p *Port) // charges taking one completion
 }
 
-// SendCompletingNetwork is a CompletionPoller that implements device.SendCompleter for its ranks: it
-// lets the Completion of a packet arrive when it has delivered the packet.
+// SendCompletingNetwork is a CompletionPoller that implements device.SendCompleter for its ranks.
+// It lets the Completion of a packet arrive when it has delivered the packet.
 type SendCompletingNetwork interface {
 	CompletionPoller
 	CompletesSends(n int) bool

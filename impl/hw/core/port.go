@@ -205,9 +205,9 @@ func (p *Port) CompletesSends(dst, n int) bool {
 }
 
 // SendWithCompletion implements device.SendCompleter. The network lets pk.Completion arrive.
-func (p *Port) SendWithCompletion(dst int, x *device.Packet, report device.Head) {
+func (p *Port) SendWithCompletion(dst int, x *device.Packet, done device.Head) {
 	pk := p.newPacketTo(dst, x)
-	pk.Completion = p.newPacket(p.ID, p.ID, &report, nil)
+	pk.Completion = p.newPacket(p.ID, p.ID, &done, nil)
 	pk.Completion.isCompletion, pk.Completion.polledBy = true, pk.Network.(CompletionPoller)
 	pk.Network.Send(p, pk)
 }
