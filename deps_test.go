@@ -150,7 +150,7 @@ var others = []struct {
 	{"github.com/spf13/cobra", []string{"cmd/loggp"}, false},
 	{"github.com/spf13/pflag", []string{"cmd/loggp"}, false}, // the flags of cobra
 	{"golang.org/x/term", []string{"cmd/loggp"}, false},
-	{"golang.org/x/sys", []string{"impl/real"}, false},                                                                              // system calls
+	{"golang.org/x/sys", []string{"impl/program/cprog", "impl/real"}, false},                                                        // system calls
 	{"golang.org/x/sync", []string{".", "cmd/loggp/calibrate", "fit", "impl/program/cprog/testlist", "microbench", "model"}, false}, // errgroup
 	{"go.yaml.in/yaml", []string{"cmd/loggp/paper", "model/platform", "model/training"}, false},
 	{"github.com/chromedp/chromedp", []string{"reports"}, true}, // pages in a browser
