@@ -153,15 +153,20 @@ func (f *File) checkAccess(write bool, b Buffer) int {
 	case !write && f.mode&FileWriteOnly != 0:
 		f.comm.engine.Fail(ErrAccess, "%s was opened with MPI_MODE_WRONLY", f.path)
 	}
-	f.comm.checkBuffer(b)
+	f.CheckBuffer(b, !write)
 	n, unit := b.Len(), f.view.etype.Size()
 	if n%unit != 0 {
 		f.comm.engine.Fail(ErrIO, "%s: %d bytes are no whole number of elementary types of %d bytes", f.path, n, unit)
 	}
-	if !write && b.Overlaps() {
+	return n / unit
+}
+
+// CheckBuffer fails if a buffer cannot be written to a file, or read from one.
+func (f *File) CheckBuffer(b Buffer, reads bool) {
+	f.comm.checkBuffer(b)
+	if reads && b.Overlaps() {
 		f.comm.engine.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is read would be written over", b.Type)
 	}
-	return n / unit
 }
 
 // maxCopyBytes is the size of the staging buffer.

@@ -22,6 +22,11 @@ var initialFileView = fileView{0, Byte, Byte, "native"}
 // (MPI_DISPLACEMENT_CURRENT).
 const CurrentDisplacement = -1
 
+// External32 is the data representation in which numbers are big-endian and have the same sizes on
+// all machines. Files have bytes: a caller that sets it passes datatypes with the sizes in the file,
+// and converts data.
+const External32 = "external32"
+
 // SetView sets the view of this rank and moves both file pointers to its start (MPI_File_set_view).
 // displacement is in bytes. All ranks call it, with elementary types of the same size.
 func (f *File) SetView(displacement int, etype, filetype *Datatype, representation string) {
@@ -60,8 +65,8 @@ func (v *fileView) check(writable bool) error {
 		return wrong(engine.ErrArg, "the type of the file is not made of elementary types")
 	case v.filetype.Size() > 0 && (v.filetype.TrueLowerBound() < 0 || v.filetype.Extent() <= 0):
 		return wrong(ErrIO, "the type of the file has negative displacements")
-	case v.representation != "native" && v.representation != "internal":
-		return wrong(ErrUnsupportedDatarep, "the data representation is "+v.representation+": it must be native or internal")
+	case v.representation != "native" && v.representation != "internal" && v.representation != External32:
+		return wrong(ErrUnsupportedDatarep, "the data representation is "+v.representation+": it must be native, internal or external32")
 	}
 	descends, overlaps := v.order()
 	switch {

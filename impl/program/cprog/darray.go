@@ -12,7 +12,7 @@ import (
 // of ranks. Consecutive ranks are neighbours in the last dimension of the grid.
 func typeDarray(r *rank, a args) {
 	n := r.checkedCount(a[2])
-	sizes, kinds, blocks, grid, order, t := r.countsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7]), r.datatype(a[8])
+	sizes, kinds, blocks, grid, order := r.countsAt(a[3], n), intsAt(a[4], n), intsAt(a[5], n), intsAt(a[6], n), int(a[7])
 	rank, ranks := int(a[1]), 1
 	for _, g := range grid {
 		if g < 1 {
@@ -41,16 +41,19 @@ func typeDarray(r *rank, a args) {
 	if order == orderC {
 		slices.Reverse(dimensions)
 	}
-	stride, part := t.Extent(), t
-	for _, d := range dimensions {
-		lengths, starts := r.darrayBlocks(d, sizes[d], kinds[d], blocks[d], grid[d], at[d])
-		for i := range starts {
-			starts[i] *= stride
+	build := func(t *mpi.Datatype) *mpi.Datatype {
+		stride, part := t.Extent(), t
+		for _, d := range dimensions {
+			lengths, starts := r.darrayBlocks(d, sizes[d], kinds[d], blocks[d], grid[d], at[d])
+			for i := range starts {
+				starts[i] *= stride
+			}
+			stride = r.nextStride(stride, sizes[d])
+			part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
 		}
-		stride = r.nextStride(stride, sizes[d])
-		part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
+		return part
 	}
-	r.addDatatype(a[9], part, combinerDarray, slices.Concat(intArguments(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
+	r.addDatatype(a[9], ofOne(build), combinerDarray, slices.Concat(intArguments(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
 }
 
 // Constants of mpi.h.

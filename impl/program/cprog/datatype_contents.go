@@ -37,24 +37,30 @@ type typeConstructor struct {
 	addresses   []int
 	largeCounts []int // arguments of type MPI_Count
 	types       []componentType
+	build       typeBuilder
 	layout      uintptr // for a type selected by Fortran kind: the predefined datatype with the same layout, as in predefinedTypes
 }
 
-// addDatatype stores the handle of a new datatype at an address. It records the constructor's
-// arguments and the handles of its types.
-func (r *rank) addDatatype(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
-	m := &userType{Datatype: t, constructor: typeConstructor{combiner: combiner, integers: integers, addresses: addresses}}
+// typeBuilder makes a datatype of others.
+type typeBuilder func(of []*mpi.Datatype) *mpi.Datatype
+
+func ofOne(build func(of *mpi.Datatype) *mpi.Datatype) typeBuilder {
+	return func(of []*mpi.Datatype) *mpi.Datatype { return build(of[0]) }
+}
+
+// addDatatype makes a datatype of those with the given handles, and stores its handle at an
+// address. It records the constructor's arguments.
+func (r *rank) addDatatype(at uintptr, build typeBuilder, combiner int, integers, addresses []int, of ...uintptr) {
+	x := typeConstructor{combiner: combiner, integers: integers, addresses: addresses, build: build}
 	if r.currentCall.hasLargeCounts {
-		m.constructor.separateLargeCounts()
+		x.separateLargeCounts()
 	}
-	for _, h := range of {
-		i := componentType{handle: h}
-		if x := r.types.get(kindType, h); x != nil {
-			i.userType = *x
-		}
-		m.constructor.types = append(m.constructor.types, i)
+	types := make([]*mpi.Datatype, len(of))
+	for i, h := range of {
+		types[i] = r.datatype(h)
+		x.types = append(x.types, r.componentTypeOf(h))
 	}
-	storeAt(at, r.types.add(kindType, m))
+	storeAt(at, r.types.add(kindType, &userType{Datatype: build(types), constructor: x}))
 }
 
 // separateLargeCounts moves the arguments that are large counts to largeCounts.

@@ -62,73 +62,72 @@ func (r *rank) checkedCount(n uintptr) int {
 }
 
 func typeContiguous(r *rank, a args) {
-	r.addDatatype(a[2], mpi.Contiguous(r.checkedCount(a[0]), r.datatype(a[1])), combinerContiguous, intArguments(a[0]), nil, a[1])
+	n := r.checkedCount(a[0])
+	r.addDatatype(a[2], ofOne(func(t *mpi.Datatype) *mpi.Datatype { return mpi.Contiguous(n, t) }), combinerContiguous, intArguments(a[0]), nil, a[1])
 }
 
 func typeVector(r *rank, a args) {
-	r.addDatatype(a[4], mpi.Vector(r.checkedCount(a[0]), r.checkedCount(a[1]), int(a[2]), r.datatype(a[3])), combinerVector, intArguments(a[0], a[1], a[2]), nil, a[3])
+	n, length, stride := r.checkedCount(a[0]), r.checkedCount(a[1]), int(a[2])
+	r.addDatatype(a[4], ofOne(func(t *mpi.Datatype) *mpi.Datatype { return mpi.Vector(n, length, stride, t) }), combinerVector, intArguments(a[0], a[1], a[2]), nil, a[3])
 }
 
 func typeHvector(r *rank, a args) {
-	r.addDatatype(a[4], mpi.Hvector(r.checkedCount(a[0]), r.checkedCount(a[1]), int(a[2]), r.datatype(a[3])), combinerHvector, intArguments(a[0], a[1]), []int{int(a[2])}, a[3])
+	n, length, stride := r.checkedCount(a[0]), r.checkedCount(a[1]), int(a[2])
+	r.addDatatype(a[4], ofOne(func(t *mpi.Datatype) *mpi.Datatype { return mpi.Hvector(n, length, stride, t) }), combinerHvector, intArguments(a[0], a[1]), []int{int(a[2])}, a[3])
 }
 
 func typeIndexed(r *rank, a args) {
 	n := r.checkedCount(a[0])
 	lengths, offsets := r.countsAt(a[1], n), r.countsAt(a[2], n)
-	r.addDatatype(a[4], mpi.Indexed(lengths, offsets, r.datatype(a[3])), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
+	r.addDatatype(a[4], ofOne(func(t *mpi.Datatype) *mpi.Datatype { return mpi.Indexed(lengths, offsets, t) }), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
 }
 
 func typeHindexed(r *rank, a args) {
 	n := r.checkedCount(a[0])
 	lengths, offsets := r.countsAt(a[1], n), aintsAt(a[2], n)
-	r.addDatatype(a[4], mpi.Hindexed(lengths, offsets, r.datatype(a[3])), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
+	r.addDatatype(a[4], ofOne(func(t *mpi.Datatype) *mpi.Datatype { return mpi.Hindexed(lengths, offsets, t) }), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
 }
 
 func typeIndexedBlock(r *rank, a args) {
 	n := r.checkedCount(a[0])
-	offsets := r.countsAt(a[2], n)
-	t := mpi.Indexed(slices.Repeat([]int{r.checkedCount(a[1])}, n), offsets, r.datatype(a[3]))
-	r.addDatatype(a[4], t, combinerIndexedBlock, slices.Concat(intArguments(a[0], a[1]), offsets), nil, a[3])
+	offsets, length := r.countsAt(a[2], n), r.checkedCount(a[1])
+	build := func(t *mpi.Datatype) *mpi.Datatype { return mpi.Indexed(slices.Repeat([]int{length}, n), offsets, t) }
+	r.addDatatype(a[4], ofOne(build), combinerIndexedBlock, slices.Concat(intArguments(a[0], a[1]), offsets), nil, a[3])
 }
 
 func typeHindexedBlock(r *rank, a args) {
 	n := r.checkedCount(a[0])
-	offsets := aintsAt(a[2], n)
-	t := mpi.Hindexed(slices.Repeat([]int{r.checkedCount(a[1])}, n), offsets, r.datatype(a[3]))
-	r.addDatatype(a[4], t, combinerHindexedBlock, intArguments(a[0], a[1]), offsets, a[3])
+	offsets, length := aintsAt(a[2], n), r.checkedCount(a[1])
+	build := func(t *mpi.Datatype) *mpi.Datatype { return mpi.Hindexed(slices.Repeat([]int{length}, n), offsets, t) }
+	r.addDatatype(a[4], ofOne(build), combinerHindexedBlock, intArguments(a[0], a[1]), offsets, a[3])
 }
 
 func typeStruct(r *rank, a args) {
 	n := r.checkedCount(a[0])
 	lengths, offsets, of := r.countsAt(a[1], n), aintsAt(a[2], n), sliceAt[uintptr](a[3], n)
-	types := make([]*mpi.Datatype, n)
-	for i, h := range of {
-		types[i] = r.datatype(h)
-	}
-	r.addDatatype(a[4], mpi.Struct(lengths, offsets, types), combinerStruct, slices.Concat([]int{n}, lengths), offsets, of...)
+	build := func(types []*mpi.Datatype) *mpi.Datatype { return mpi.Struct(lengths, offsets, types) }
+	r.addDatatype(a[4], build, combinerStruct, slices.Concat([]int{n}, lengths), offsets, of...)
 }
 
 func typeResized(r *rank, a args) {
-	r.addDatatype(a[3], mpi.Resized(r.datatype(a[0]), int(a[1]), int(a[2])), combinerResized, nil, []int{int(a[1]), int(a[2])}, a[0])
+	low, extent := int(a[1]), int(a[2])
+	r.addDatatype(a[3], ofOne(func(t *mpi.Datatype) *mpi.Datatype { return mpi.Resized(t, low, extent) }), combinerResized, nil, []int{low, extent}, a[0])
 }
 
 func typeDup(r *rank, a args) {
 	storeAt(a[1], uintptr(datatypeNull)) // the value there after an error
-	t := r.datatype(a[0])
 	copied := r.copyAttributes(a[0], r.userTypeOf(a[0]).attributes)
-	d := t.Copy()
-	if t.CheckUsable() == nil {
+	r.addDatatype(a[1], ofOne((*mpi.Datatype).Copy), combinerDup, nil, nil, a[0])
+	d := r.userTypeOf(*pointerAt[uintptr](a[1]))
+	if d.attributes = copied; r.datatype(a[0]).CheckUsable() == nil {
 		d.Commit()
 	}
-	r.addDatatype(a[1], d, combinerDup, nil, nil, a[0])
-	r.userTypeOf(*pointerAt[uintptr](a[1])).attributes = copied
 }
 
 // typeSubarray creates nested vectors, from the fastest varying dimension to the slowest.
 func typeSubarray(r *rank, a args) {
 	n := r.checkedCount(a[0])
-	sizes, parts, starts, t := r.countsAt(a[1], n), r.countsAt(a[2], n), r.countsAt(a[3], n), r.datatype(a[5])
+	sizes, parts, starts := r.countsAt(a[1], n), r.countsAt(a[2], n), r.countsAt(a[3], n)
 	arguments := slices.Concat([]int{n}, sizes, parts, starts, intArguments(a[4]))
 	switch {
 	case n < 1:
@@ -145,14 +144,17 @@ func typeSubarray(r *rank, a args) {
 			r.raiseError(mpi.ErrArg, "dimension %d: elements %d to %d of %d", d, starts[d], starts[d]+parts[d]-1, sizes[d])
 		}
 	}
-	stride, at := t.Extent(), 0
-	part := t
-	for d := n - 1; d >= 0; d-- {
-		part = mpi.Hvector(parts[d], 1, stride, part)
-		at += starts[d] * stride
-		stride = r.nextStride(stride, sizes[d])
+	build := func(t *mpi.Datatype) *mpi.Datatype {
+		stride, at := t.Extent(), 0
+		part := t
+		for d := n - 1; d >= 0; d-- {
+			part = mpi.Hvector(parts[d], 1, stride, part)
+			at += starts[d] * stride
+			stride = r.nextStride(stride, sizes[d])
+		}
+		return mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride)
 	}
-	r.addDatatype(a[6], mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride), combinerSubarray, arguments, nil, a[5])
+	r.addDatatype(a[6], ofOne(build), combinerSubarray, arguments, nil, a[5])
 }
 
 // nextStride returns the bytes of a dimension with size elements, each stride bytes from the next.

@@ -247,7 +247,7 @@ var writtenHandlers = map[string]handler{
 	"MPI_File_seek_shared":         func(r *rank, a args) { f := r.file(a[0]); f.SeekShared(int(a[1]), r.seekBase(a[2])) },
 	"MPI_File_get_position_shared": func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], f.SharedPosition()) },
 	"MPI_File_get_byte_offset":     func(r *rank, a args) { f := r.file(a[0]); storeAt(a[2], f.ByteOffset(int(a[1]))) },
-	"MPI_File_get_type_extent":     func(r *rank, a args) { f := r.file(a[0]); storeAt(a[2], f.TypeExtent(r.datatype(a[1]))) },
+	"MPI_File_get_type_extent":     fileGetTypeExtent,
 	"MPI_File_set_atomicity":       func(r *rank, a args) { r.file(a[0]).SetAtomicity(int32(a[1]) != 0) },
 	"MPI_File_get_atomicity":       func(r *rank, a args) { f := r.file(a[0]); storeAt(a[1], intOfBool(f.Atomicity())) },
 	"MPI_File_sync":                func(r *rank, a args) { r.file(a[0]).Sync() },

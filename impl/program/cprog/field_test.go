@@ -77,7 +77,7 @@ var fieldPrograms = []struct {
 	{source: "splits.c", ranks: 3, want: "1 1 0 0 1 1\n"},
 	{source: "rma.c", ranks: 4},
 	{source: "files.c", ranks: 2, want: "ok\n"},
-	{source: "files.c", ranks: 2, argument: "fatal", wrong: "rank 0: MPI_File_open (files.c:13): MPI_ERR_NO_SUCH_FILE: open /none/such: no such file or directory"},
+	{source: "files.c", ranks: 2, argument: "fatal", wrong: "rank 0: MPI_File_open (files.c:60): MPI_ERR_NO_SUCH_FILE: open /none/such: no such file or directory"},
 	{source: "overlapping.c", ranks: 4, want: "0 accepted; 0 10\n"},
 	{source: "unreceived.c", ranks: 2, want: "error 1 of class 1, freed 1\n"},
 	{source: "manycomms.c", ranks: 2, want: "rank 0 holds 16384; refused 1 1 1 1 1, then 0\nrank 1 holds 0; refused 1 1 1 1 1, then 0\n"},

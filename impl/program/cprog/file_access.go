@@ -26,6 +26,23 @@ var fileAccesses = map[string]fileAccess{
 	"write_ordered": func(f *mpi.File, _ int, b mpi.Buffer) mpi.Status { return f.WriteOrdered(b) },
 }
 
+// external carries out the access to a file with the representation external32, of a buffer with
+// elements of a datatype. The status counts bytes in memory.
+func (access fileAccess) external(f *mpi.File, offset int, b mpi.Buffer, of componentType, writes bool) mpi.Status {
+	f.CheckBuffer(b, !writes)
+	data := make([]byte, b.Count*of.externalSize())
+	if writes {
+		of.encode(data[:0], b)
+	}
+	s := access(f, offset, mpi.BufferOf(data))
+	if writes {
+		s.Bytes = b.Len() // less is an error
+	} else {
+		s.Bytes = of.decode(b, data[:s.Bytes])
+	}
+	return s
+}
+
 // splitAccess is a split collective access between its begin and its end call.
 type splitAccess struct {
 	beginFunction string // the function that began it
@@ -62,7 +79,13 @@ func fileAccessHandler(function string) handler {
 		if begins && f.splitAccess != nil {
 			r.raiseError(mpi.ErrOther, "%s was begun and not ended", f.splitAccess.beginFunction)
 		}
-		s := access(f.File, int(a[1]), r.bufferAt(a, at))
+		b := r.bufferAt(a, at)
+		s := mpi.Status{}
+		if f.isExternal {
+			s = access.external(f.File, int(a[1]), b, r.componentTypeOf(a[at+2]), strings.Contains(name, "write"))
+		} else {
+			s = access(f.File, int(a[1]), b)
+		}
 		switch {
 		case begins:
 			f.splitAccess = &splitAccess{function, s}

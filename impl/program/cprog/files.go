@@ -18,6 +18,7 @@ type file struct {
 	handle          uintptr
 	hints           info
 	etype, filetype viewType
+	isExternal      bool         // the view has the representation external32
 	splitAccess     *splitAccess // begun and not ended; nil: none
 }
 
@@ -118,7 +119,13 @@ func fileSetView(r *rank, a args) {
 	f := r.file(a[0])
 	etype, filetype := r.datatype(a[2]), r.datatype(a[3])
 	r.checkInfo(a[5])
-	f.SetView(int(a[1]), etype, filetype, r.stringAt(a[4]))
+	representation := r.stringAt(a[4])
+	isExternal := representation == mpi.External32
+	if isExternal {
+		etype, filetype = r.layoutInExternal(a[2]), r.layoutInExternal(a[3])
+	}
+	f.SetView(int(a[1]), etype, filetype, representation)
+	f.isExternal = isExternal
 	f.etype, f.filetype = r.keepViewType(a[2]), r.keepViewType(a[3])
 	r.setFileHints(f, a[5])
 }
@@ -134,8 +141,26 @@ func fileGetView(r *rank, a args) {
 
 const maxRepresentation = 128 // MPI_MAX_DATAREP_STRING
 
-// registerDatarep fails: only native data representation is supported.
+// layoutInExternal returns the datatype with a handle in a file with the representation external32.
+// It is committed if the datatype is.
+func (r *rank) layoutInExternal(h uintptr) *mpi.Datatype {
+	t := r.componentTypeOf(h).layoutInExternal()
+	if r.datatype(h).CheckUsable() == nil {
+		t.Commit()
+	}
+	return t
+}
+
+func fileGetTypeExtent(r *rank, a args) {
+	f, t := r.file(a[0]), r.datatype(a[1])
+	if f.isExternal {
+		t = r.layoutInExternal(a[1])
+	}
+	storeAt(a[2], f.TypeExtent(t))
+}
+
+// registerDatarep fails: representations are those of the standard.
 func registerDatarep(r *rank, a args) {
 	r.currentCall.comm = r.world.NullFileComm()
-	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have the representation of memory", r.stringAt(a[0]))
+	r.raiseError(mpi.ErrUnsupportedDatarep, "data representation %q: files have native, internal or external32", r.stringAt(a[0]))
 }

@@ -113,6 +113,27 @@ func (x componentType) eachElement(f func(externalElement)) {
 	})
 }
 
+// layoutInExternal returns the datatype in a file with this representation. Where displacements are
+// multiples of extents they are so in the file.
+func (x componentType) layoutInExternal() *mpi.Datatype {
+	switch m := x.userType; {
+	case m == nil:
+		t := basicTypes[x.handle-datatypeNull]
+		if n := x.externalSize(); n != t.Size() || n > 0 && n != t.Extent() {
+			return mpi.Contiguous(n, mpi.Byte)
+		}
+		return t
+	case m.isSelected():
+		return componentType{handle: datatypeNull + m.constructor.layout}.layoutInExternal()
+	default:
+		types := make([]*mpi.Datatype, len(m.constructor.types))
+		for i, of := range m.constructor.types {
+			types[i] = of.layoutInExternal()
+		}
+		return m.constructor.build(types)
+	}
+}
+
 // componentTypeOf returns the datatype with a handle as a component.
 func (r *rank) componentTypeOf(h uintptr) componentType {
 	r.datatype(h)
@@ -120,6 +141,37 @@ func (r *rank) componentTypeOf(h uintptr) componentType {
 		return componentType{h, *m}
 	}
 	return componentType{handle: h}
+}
+
+// encode appends the data of a buffer with elements of this datatype to external data.
+func (x componentType) encode(to []byte, b mpi.Buffer) []byte {
+	native := make([]byte, b.Len())
+	b.Pack(native, 0)
+	for range b.Count {
+		x.eachElement(func(e externalElement) {
+			to = e.encode(to, native[:e.native])
+			native = native[e.native:]
+		})
+	}
+	return to
+}
+
+// decode stores external data in a buffer with elements of this datatype. It returns the size in
+// memory of the numbers that are complete.
+func (x componentType) decode(b mpi.Buffer, external []byte) int {
+	native := make([]byte, 0, b.Len())
+	for i := 0; i < b.Count && len(external) > 0; i++ {
+		x.eachElement(func(e externalElement) {
+			if len(external) < e.external {
+				external = nil
+				return
+			}
+			native = e.decode(native, external[:e.external])
+			external = external[e.external:]
+		})
+	}
+	b.Unpack(native, 0)
+	return len(native)
 }
 
 // encode appends a number in native format to external data.
@@ -182,15 +234,7 @@ func packExternal(r *rank, a args) {
 	if at < 0 || room < 0 || at > room || size > room-at {
 		r.raiseError(mpi.ErrTruncate, "%d bytes at %d: the buffer has %d", size, at, room)
 	}
-	native := make([]byte, b.Len())
-	b.Pack(native, 0)
-	out := sliceAt[byte](a[4], room)[at:at]
-	for range b.Count {
-		of.eachElement(func(e externalElement) {
-			out = e.encode(out, native[:e.native])
-			native = native[e.native:]
-		})
-	}
+	of.encode(sliceAt[byte](a[4], room)[at:at], b)
 	storeAt(a[6], at+size)
 }
 
@@ -202,15 +246,7 @@ func unpackExternal(r *rank, a args) {
 	if at < 0 || room < 0 || at > room || size > room-at {
 		r.raiseError(mpi.ErrTruncate, "%d bytes at %d: the buffer has %d", size, at, room)
 	}
-	in := sliceAt[byte](a[1], room)[at:]
-	native := make([]byte, 0, b.Len())
-	for range b.Count {
-		of.eachElement(func(e externalElement) {
-			native = e.decode(native, in[:e.external])
-			in = in[e.external:]
-		})
-	}
-	b.Unpack(native, 0)
+	of.decode(b, sliceAt[byte](a[1], room)[at:at+size])
 	storeAt(a[3], at+size)
 }
 

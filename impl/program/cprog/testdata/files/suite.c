@@ -107,6 +107,8 @@ int main(int argc, char **argv) {
 	RUN(different_views)
 	RUN(wrong_views)
 	RUN(extents)
+	RUN(external_numbers)
+	RUN(external_layouts)
 
 	if (rank == 0) rmdir(directory);
 	MPI_Comm_free(&apart);

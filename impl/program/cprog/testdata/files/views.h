@@ -210,3 +210,81 @@ static void extents(void) {
 	MPI_Barrier(W);
 	MPI_File_close(&f);
 }
+
+/* Says bytes in hexadecimal. */
+static void say_bytes(MPI_File f, int n) {
+	unsigned char b[256];
+	MPI_Status s;
+	MPI_File_sync(f);
+	MPI_Barrier(W);
+	MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
+	MPI_File_read_at(f, 0, b, n, MPI_BYTE, &s);
+	MPI_Get_count(&s, MPI_BYTE, &n);
+	say(" ");
+	for (int i = 0; i < n; i++) say("%02x", b[i]);
+	MPI_Barrier(W);
+}
+
+/* Big-endian numbers, which are read as they were written. */
+static void external_numbers(void) {
+	MPI_File f = open_new();
+	MPI_Status s;
+	int x[2] = {0x01020304 + rank, -2}, y[2] = {0}, n;
+	double d[1] = {-1.5}, e[1] = {0};
+	short h[3] = {1, 2, -3}, k[3] = {0};
+	char c[4] = "abc", z[4] = "";
+	MPI_Offset at = 32 * rank;
+	MPI_File_set_view(f, at, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL);
+	MPI_File_write(f, x, 2, MPI_INT, &s);
+	MPI_Get_count(&s, MPI_INT, &n);
+	say(" %d", n);
+	MPI_File_seek(f, 0, MPI_SEEK_SET);
+	MPI_File_read(f, y, 2, MPI_INT, &s);
+	say(" %d %d", y[0] - x[0], y[1]);
+	MPI_File_set_view(f, at + 8, MPI_DOUBLE, MPI_DOUBLE, "external32", MPI_INFO_NULL);
+	MPI_File_write_at(f, 0, d, 1, MPI_DOUBLE, &s);
+	MPI_File_read_at(f, 0, e, 1, MPI_DOUBLE, &s);
+	say(" %.1f", e[0]);
+	MPI_File_set_view(f, at + 16, MPI_SHORT, MPI_SHORT, "external32", MPI_INFO_NULL);
+	MPI_File_write_at_all(f, 0, h, 3, MPI_SHORT, &s);
+	MPI_File_read_at_all(f, 0, k, 3, MPI_SHORT, &s);
+	say(" %d %d %d", k[0], k[1], k[2]);
+	MPI_File_set_view(f, at + 24, MPI_CHAR, MPI_CHAR, "external32", MPI_INFO_NULL);
+	MPI_File_write_at(f, 0, c, 4, MPI_CHAR, &s);
+	MPI_File_read_at(f, 0, z, 4, MPI_CHAR, &s);
+	say(" %s", z);
+	say_bytes(f, 32 * size);
+	MPI_File_close(&f);
+}
+
+/* Gaps in memory and in the file. Reading ends with the file. */
+static void external_layouts(void) {
+	MPI_File f = open_new();
+	MPI_Status s;
+	MPI_Datatype every, apart;
+	MPI_Offset at;
+	MPI_Aint extent;
+	char datarep[MPI_MAX_DATAREP_STRING];
+	int x[8], y[8] = {0}, n;
+	for (int i = 0; i < 8; i++) x[i] = 100 * rank + i;
+	MPI_Type_create_resized(MPI_INT, 0, 4 * size, &every);
+	MPI_Type_vector(4, 1, 2, MPI_INT, &apart);
+	MPI_Type_commit(&every);
+	MPI_Type_commit(&apart);
+	MPI_File_set_view(f, 4 * rank, MPI_INT, every, "external32", MPI_INFO_NULL);
+	MPI_File_write_all(f, x, 1, apart, &s);
+	MPI_Get_count(&s, apart, &n);
+	say(" %d", n);
+	MPI_Barrier(W);
+	MPI_File_seek(f, 0, MPI_SEEK_SET);
+	MPI_File_read(f, y, 1, apart, &s);
+	say(" %d %d %d %d", y[0], y[1], y[2], y[6]);
+	MPI_File_get_byte_offset(f, 2, &at);
+	MPI_File_get_type_extent(f, MPI_INT, &extent);
+	say(" %d %d", (int)at, (int)extent);
+	MPI_File_get_view(f, &at, &every, &apart, datarep);
+	say(" %s", datarep);
+	say_bytes(f, 16 * size);
+	MPI_Type_free(&apart);
+	MPI_File_close(&f);
+}
