@@ -23,8 +23,8 @@ var initialFileView = fileView{0, Byte, Byte, "native"}
 const CurrentDisplacement = -1
 
 // External32 is the data representation in which numbers are big-endian and have the same sizes on
-// all machines. Files have bytes: a caller that sets it passes datatypes with the sizes in the file,
-// and converts data.
+// all machines. A File does not convert data: a caller that sets it passes datatypes with the sizes
+// in the file, and converts.
 const External32 = "external32"
 
 // SetView sets the view of this rank and moves both file pointers to its start (MPI_File_set_view).
