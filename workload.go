@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/loggp/loggp/model/collective"
@@ -36,6 +37,12 @@ type Workload struct {
 
 // StepFileSuffixes are the suffixes of files that describe training steps.
 var StepFileSuffixes = []string{".yaml", ".yml"}
+
+// workloadFilePattern matches the names of files of traces and training steps.
+var workloadFilePattern = regexp.MustCompile(`\.(et|json)(\.gz)?$|-\d+\.txt(\.gz)?$|\.ya?ml$`)
+
+// IsWorkloadFile reports whether a file is for ReadWorkload by its name, and not a schedule.
+func IsWorkloadFile(name string) bool { return workloadFilePattern.MatchString(name) }
 
 // ReadWorkload reads execution traces, one file per rank, or one file that describes a training
 // step.

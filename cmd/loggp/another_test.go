@@ -18,11 +18,11 @@ func measured(t *testing.T, platform, reps, flags string) []params.Parameter {
 	t.Helper()
 	mustRun(t, strings.Fields("measure --platform "+platform+" -o samples.csv --reps "+reps+" "+flags)...)
 	mustRun(t, "fit", "samples.csv", "-o", "params.csv")
-	ps, err := readParameters("params.csv")
+	p, err := readParameters("params.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ps
+	return p.All
 }
 
 // ratio is how a parameter of one set is to that of another.

@@ -8,21 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/testdata"
 )
 
 // calibrateFlags has the flags of the verb.
 type calibrateFlags struct {
-	targets                                   []string
-	sampleFiles                               []string
-	library, modesText, sizesText, outputPath string
-	templatePlatform                          string
-	machineSize                               calibrate.TwinOptions
-	seed                                      uint64
+	targets, sampleFiles         []string
+	selection                    calibrate.SampleSelection
+	templatePlatform, outputPath string
+	machineSize                  calibrate.TwinOptions
+	seed                         uint64
 }
 
 func calibrateCommand() *cobra.Command {
@@ -48,7 +50,7 @@ has an example.`,
 			if c.templatePlatform != "" {
 				return nil
 			}
-			return requireOneArg("platform file")(cmd, args)
+			return cli.RequireOneArg("platform file")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if c.templatePlatform != "" {
@@ -61,28 +63,25 @@ has an example.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&c.targets, "to", nil, "target: a file of samples (.csv), or a published row, with * for any text; may be given more than once (default: what the free numbers were fitted to)")
 	f.StringVar(&c.templatePlatform, "template", "", "platform that the file of your own machine starts from, fitted to --samples")
-	addFlagCompletion(cmd, "template", platform.Names())
+	cli.AddCompletion(cmd, "template", platform.Names())
 	f.StringArrayVar(&c.sampleFiles, "samples", nil, "with --template: files of samples, or outputs that 'loggp import' reads; further arguments are files, too")
 	f.IntVar(&c.machineSize.Nodes, "nodes", 0, "with --template: nodes of your machine (default: the template's)")
 	f.IntVar(&c.machineSize.RanksPerNode, "ranks-per-node", 0, "with --template: ranks of a node (default: the template's)")
-	f.StringVar(&c.library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
-	f.StringVar(&c.modesText, "modes", "", "modes of the samples (default: all)")
-	f.StringVar(&c.sizesText, "sizes", "", "sizes of the samples (default: eight of each mode, with --template all)")
+	f.StringVar(&c.selection.Library, "library", "", "library to calibrate (default: the one named in the samples, or the first)")
+	cli.AddParsed(cmd, &c.selection.Modes, "modes", "", cli.List, "modes of the samples (default: all)")
+	cli.AddParsed(cmd, &c.selection.Sizes, "sizes", "", unit.ParseSizes, "sizes of the samples (default: eight of each mode, with --template all)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of the starting points of the search")
-	f.StringVarP(&c.outputPath, "output", "o", "", "platform file to write")
-	addOutputFlags(cmd)
+	cli.AddOutput(cmd, &c.outputPath, "output", "o", "platform file to write", cli.WritableFile)
+	cli.AddPrintFlags(cmd)
 	return cmd
 }
 
 // calibratePlatform fits the free numbers of a platform file.
 func (c *calibrateFlags) calibratePlatform(cmd *cobra.Command, what string) error {
-	if err := checkWritableFile(c.outputPath); err != nil {
-		return newUsageError(cmd, err)
-	}
 	if c.sampleFiles != nil || c.machineSize != (calibrate.TwinOptions{}) {
-		return newUsageError(cmd, errors.New("--samples, --nodes, --ranks-per-node: they need --template; name the targets of a platform file with --to"))
+		return cli.Usagef("--samples, --nodes, --ranks-per-node: they need --template; name the targets of a platform file with --to")
 	}
-	d, err := openPlatformForEditing(cmd, what)
+	d, err := openPlatformForEditing(what)
 	if err != nil {
 		return err
 	}
@@ -90,43 +89,40 @@ func (c *calibrateFlags) calibratePlatform(cmd *cobra.Command, what string) erro
 	if err != nil {
 		return err
 	}
-	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: bar.Report})
-	bar.End()
+	found, err := cli.WithProgress(cmd, func(report func(done, total int)) (*calibrate.Calibration, error) {
+		return calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: report})
+	})
 	if err != nil {
 		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 	}
-	if err := writeFile(cmd, c.outputPath, found.WritePlatform, "platform"); err != nil {
-		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
+	if err := cli.WriteFile(cmd, c.outputPath, found.WritePlatform, "platform"); err != nil {
+		return err
 	}
-	return printDocument(cmd, found.Document())
+	return cli.Print(cmd, found.Document())
 }
 
 // makePlatformFromTemplate makes a platform file from a template and files of samples.
 func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []string) error {
-	extension := fileExtension(c.outputPath)
+	extension := cli.FileExtension(c.outputPath)
 	switch c.machineSize.Name = strings.TrimSuffix(filepath.Base(c.outputPath), extension); {
 	case len(samples) == 0:
-		return newUsageError(cmd, errors.New("--template: name files of samples of your machine, such as 'loggp import' writes, with --samples"))
+		return cli.Usagef("--template: name files of samples of your machine, such as 'loggp import' writes, with --samples")
 	case c.targets != nil:
-		return newUsageError(cmd, errors.New("--to, --template: name the files of samples with --samples"))
+		return cli.Usagef("--to, --template: name the files of samples with --samples")
 	case c.outputPath == "":
-		return newUsageError(cmd, errors.New("-o: name the platform file to write, such as mine.yaml"))
+		return cli.Usagef("-o: name the platform file to write, such as mine.yaml")
 	case extension != ".yaml" && extension != ".yml":
-		return newUsageError(cmd, fmt.Errorf("-o %s: the name of a platform file ends in .yaml", c.outputPath))
+		return cli.Usagef("-o %s: the name of a platform file ends in .yaml", c.outputPath)
 	case cmd.Flags().Changed("nodes") && c.machineSize.Nodes < 1, cmd.Flags().Changed("ranks-per-node") && c.machineSize.RanksPerNode < 1:
-		return newUsageError(cmd, errors.New("--nodes, --ranks-per-node: give at least 1"))
+		return cli.Usagef("--nodes, --ranks-per-node: give at least 1")
 	}
-	if err := checkWritableFile(c.outputPath); err != nil {
-		return newUsageError(cmd, err)
-	}
-	template, err := openPlatformForEditing(cmd, c.templatePlatform)
+	template, err := openPlatformForEditing(c.templatePlatform)
 	if err != nil {
 		return err
 	}
 	d, err := calibrate.Resize(template, c.machineSize)
 	if err != nil {
-		return newUsageError(cmd, fmt.Errorf("%s: %w", c.outputPath, err))
+		return cli.Usagef("%s: %w", c.outputPath, err)
 	}
 	var targets []string
 	for _, file := range samples {
@@ -136,49 +132,51 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	if err != nil {
 		return err
 	}
-	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	twin, err := calibrate.MakeTwin(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: bar.Report})
-	bar.End()
+	twin, err := cli.WithProgress(cmd, func(report func(done, total int)) (*calibrate.Twin, error) {
+		return calibrate.MakeTwin(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: report})
+	})
 	if err != nil {
 		return fmt.Errorf("calibrate %s to %s: %w", c.templatePlatform, strings.Join(samples, ", "), err)
 	}
-	if err := writeFile(cmd, c.outputPath, twin.WritePlatform, "platform"); err != nil {
+	if err := cli.WriteFile(cmd, c.outputPath, twin.WritePlatform, "platform"); err != nil {
 		return err
 	}
-	return printDocument(cmd, twin.Document())
+	return cli.Print(cmd, twin.Document())
 }
 
 // newCalibrationBench returns the bench of the targets.
 func (c *calibrateFlags) newCalibrationBench(cmd *cobra.Command, d *edit.Draft, targets []string) (*calibrate.Bench, error) {
-	part := calibrate.SampleSelection{Library: c.library, AllSizes: c.templatePlatform != ""}
-	if c.modesText != "" {
-		part.Modes = splitList(c.modesText)
-	}
-	var err error
-	if part.Sizes, err = parseSizes(c.sizesText, nil); err != nil {
-		return nil, newUsageError(cmd, err)
-	}
 	papers, err := paper.ReadAll(testdata.Published)
 	if err != nil {
 		return nil, err
 	}
-	b, err := calibrate.TargetBench(cmd.Context(), d, papers, targets, part)
-	if errors.Is(err, calibrate.ErrNoTargets) || errors.Is(err, calibrate.ErrSelectsNoSamples) {
-		return nil, newUsageError(cmd, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err))
+	c.selection.AllSizes = c.templatePlatform != ""
+	b, err := calibrate.TargetBench(cmd.Context(), d, papers, targets, c.selection)
+	if err == nil {
+		return b, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
+	err, isUsage := fmt.Errorf("calibrate %s: %w", d.Machine.Name, err), errors.Is(err, calibrate.ErrNoTargets) || errors.Is(err, calibrate.ErrSelectsNoSamples)
+	if isUsage {
+		err = cli.Usage(err)
 	}
-	return b, nil
+	return nil, err
 }
 
 // openPlatformForEditing opens the file of a platform, to change numbers in it.
-func openPlatformForEditing(cmd *cobra.Command, what string) (*edit.Draft, error) {
-	if _, err := loadEmulatedPlatform(cmd, what); err != nil {
+func openPlatformForEditing(what string) (*edit.Draft, error) {
+	if _, err := loggp.LoadPlatform(what); err != nil {
 		return nil, err
 	}
 	d, err := edit.Open(what)
-	return d, newUsageError(cmd, err)
+	return d, cli.Usage(err)
+}
+
+// writableSensitivity checks a file of numbers, or a directory.
+func writableSensitivity(name string) error {
+	if cli.FileExtension(name) == ".csv" {
+		return cli.WritableFile(name)
+	}
+	return cli.WritableDirectory(name)
 }
 
 // sensitivityFlags has the flags of 'platforms sensitivity'.
@@ -186,7 +184,7 @@ type sensitivityFlags struct {
 	publishedRowPatterns   []string
 	usesPlatformParameters bool
 	library, outputPath    string
-	variedBasis            *string
+	variedBasis            string
 }
 
 // variedBasesByName has, for each value of --basis, the bases of the numbers that are varied.
@@ -204,7 +202,7 @@ charts.`,
 		Example: `  loggp platforms sensitivity t3d
   loggp platforms sensitivity t3d --to 'table-3 T3D o_s *' -o sensitivity.csv
   loggp platforms sensitivity my.yaml --own -o sensitivity`,
-		Args:              requireOneArg("platform"),
+		Args:              cli.RequireOneArg("platform"),
 		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 	}
@@ -212,20 +210,17 @@ charts.`,
 	f.StringArrayVar(&s.publishedRowPatterns, "to", nil, "a published row, with * for any text; may be given more than once (default: all rows of the platform)")
 	f.BoolVar(&s.usesPlatformParameters, "own", false, "use the platform's own LogGP parameters instead of published rows")
 	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
-	s.variedBasis = addChoiceFlag(cmd, "basis", []string{"both", "assumed", "fitted"}, "both", "numbers to vary: those that are assumed, those that are fitted, or both")
-	f.StringVarP(&s.outputPath, "output", "o", "", "file (.csv) or directory to write")
-	addOutputFlags(cmd)
+	cli.AddChoice(cmd, &s.variedBasis, "basis", []string{"both", "assumed", "fitted"}, "both", "numbers to vary: those that are assumed, those that are fitted, or both", nil)
+	cli.AddOutput(cmd, &s.outputPath, "output", "o", "file (.csv) or directory to write", writableSensitivity)
+	cli.AddPrintFlags(cmd)
 	return cmd
 }
 
 func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if s.usesPlatformParameters && s.publishedRowPatterns != nil {
-		return newUsageError(cmd, fmt.Errorf("--own, --to: give one of them"))
+		return cli.Usagef("--own, --to: give one of them")
 	}
-	if err := checkWritableFileOrDirectory(s.outputPath, ".csv"); err != nil {
-		return newUsageError(cmd, err)
-	}
-	d, err := openPlatformForEditing(cmd, what)
+	d, err := openPlatformForEditing(what)
 	if err != nil {
 		return err
 	}
@@ -237,22 +232,21 @@ func (s *sensitivityFlags) run(cmd *cobra.Command, what string) error {
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
-	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	found, err := calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: variedBasesByName[*s.variedBasis], Progress: bar.Report})
-	bar.End()
+	found, err := cli.WithProgress(cmd, func(report func(done, total int)) (*calibrate.Sensitivity, error) {
+		return calibrate.VaryNumbers(cmd.Context(), d, b, calibrate.Options{Bases: variedBasesByName[s.variedBasis], Progress: report})
+	})
 	if err != nil {
 		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 	}
 	report := found.Document()
 	switch {
-	case fileExtension(s.outputPath) == ".csv":
-		if err := writeFile(cmd, s.outputPath, found.CSV, "sensitivity"); err != nil {
-			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
-		}
+	case cli.FileExtension(s.outputPath) == ".csv":
+		err = cli.WriteFile(cmd, s.outputPath, found.CSV, "sensitivity")
 	case s.outputPath != "":
-		if err := writeHTMLPage(cmd, s.outputPath, report, "sensitivity"); err != nil {
-			return err
-		}
+		err = cli.WritePage(cmd, s.outputPath, report, "sensitivity")
 	}
-	return printDocument(cmd, report)
+	if err != nil {
+		return err
+	}
+	return cli.Print(cmd, report)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/program/cprog/toolchain"
 )
 
 func ccCommand() *cobra.Command {
-	return &cobra.Command{
+	return compilerCommand(&cobra.Command{
 		Use:   "cc [--show | --install DIRECTORY] [COMPILER OPTIONS] FILE.c -o PROGRAM",
 		Short: "Compile a C program that calls MPI, for 'loggp run'",
 		Long: `cc calls the C compiler (environment variable CC, or cc) with the flags, mpi.h and start-up code
@@ -32,18 +32,11 @@ PATH, CMake, autoconf and meson find them.`,
 		Example: `  loggp cc -O2 hello.c -o hello
   loggp run --platform t3d -n 4 ./hello
   loggp cc --install bin`,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && args[0] == "--install" {
-				return installCompilerWrappers(cmd, args[1:])
-			}
-			return runCompiler(cmd, args, toolchain.New)
-		},
-	}
+	}, toolchain.New)
 }
 
 func cxxCommand() *cobra.Command {
-	return &cobra.Command{
+	return compilerCommand(&cobra.Command{
 		Use:     "c++ [--show] [COMPILER OPTIONS] FILE.cpp -o PROGRAM",
 		Aliases: []string{"cxx"},
 		Short:   "Compile a C++ program that calls MPI, for 'loggp run'",
@@ -55,13 +48,11 @@ With --show it prints the command without running it; with --showme:compile and 
 prints what it adds, for build systems.`,
 		Example: `  loggp c++ -O2 hello.cpp -o hello
   loggp run --platform t3d -n 4 ./hello`,
-		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, toolchain.NewCXX) },
-	}
+	}, toolchain.NewCXX)
 }
 
 func fcCommand() *cobra.Command {
-	return &cobra.Command{
+	return compilerCommand(&cobra.Command{
 		Use:   "fc [--show] [COMPILER OPTIONS] FILE.f90 -o PROGRAM",
 		Short: "Compile a Fortran program that calls MPI, for 'loggp run'",
 		Long: `fc calls gfortran (or the compiler that the environment variable FC names) with the flags, mpif.h,
@@ -73,15 +64,23 @@ With --show it prints the command without running it; with --showme:compile and 
 prints what it adds, for build systems.`,
 		Example: `  loggp fc -O2 hello.f90 -o hello
   loggp run --platform t3d -n 4 ./hello`,
-		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, toolchain.NewFortran) },
-	}
+	}, toolchain.NewFortran)
+}
+
+// compilerCommand completes the command of a compiler, which takes the compiler's flags.
+func compilerCommand(cmd *cobra.Command, compiler func(context.Context) (*toolchain.Compiler, error)) *cobra.Command {
+	cmd.DisableFlagParsing = true
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runCompiler(cmd, args, compiler) }
+	return cmd
 }
 
 // runCompiler calls the compiler with the arguments of the verb.
 func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Context) (*toolchain.Compiler, error)) error {
+	if len(args) > 0 && args[0] == "--install" && cmd.Name() == "cc" {
+		return installCompilerWrappers(cmd, args[1:])
+	}
 	if len(args) == 0 {
-		return newUsageError(cmd, fmt.Errorf("say what to compile: loggp %s", usageOptionsPattern.ReplaceAllString(cmd.Use, "")))
+		return cli.Usagef("say what to compile: loggp %s", usageOptionsPattern.ReplaceAllString(cmd.Use, ""))
 	}
 	if args[0] == "--help" || args[0] == "-h" {
 		return cmd.Help()
@@ -96,7 +95,7 @@ func runCompiler(cmd *cobra.Command, args []string, compiler func(context.Contex
 	}
 	x := c.Command(cmd.Context(), args)
 	x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if f, ok := underlyingFile(x.Stdout); ok {
+	if f, ok := cli.UnderlyingFile(x.Stdout); ok {
 		x.Stdout = f
 	}
 	if err := x.Run(); err != nil {
@@ -111,7 +110,7 @@ var usageOptionsPattern = regexp.MustCompile(`\[.*\] `)
 // installCompilerWrappers writes the compilers as commands of one word.
 func installCompilerWrappers(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || strings.HasPrefix(args[0], "-") {
-		return newUsageError(cmd, errors.New("--install takes one directory"))
+		return cli.Usagef("--install takes one directory")
 	}
 	loggp, err := os.Executable()
 	if err != nil {

@@ -3,25 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/render"
 )
 
 // compareFlags has the flags of the verb.
 type compareFlags struct {
-	sampleFiles                                               []string
-	paramsFile, outputPath, minNonBlockingGainText, sizesText string
-	maxSlowdownText                                           string
-	schedules                                                 compareScheduleFlags
+	options         loggp.CompareOptions
+	maxSlowdown     *float64 // nil: any
+	outputPath      string
+	scheduleOptions loggp.ScheduleOptions
+	scheduleFiles   []string
 }
 
 func compareCommand() *cobra.Command {
@@ -66,108 +65,95 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("platform") {
 				if len(args) > 0 {
-					return newUsageError(cmd, errors.New("--platform: it runs schedules and takes no files of samples"))
+					return cli.Usagef("--platform: it runs schedules and takes no files of samples")
 				}
-				if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --platform, which runs schedules", "samples", "margin", "fail-over"); err != nil {
+				if err := cli.RejectFlags(cmd, "--%s: it does not go with --platform, which runs schedules", "samples", "margin", "fail-over"); err != nil {
 					return err
 				}
 				return c.compareSchedules(cmd)
 			}
-			if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --platform, machines that run schedules", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
+			if err := cli.RejectFlags(cmd, "--%s: it needs --platform, machines that run schedules", "schedule", "collective", "library", "loggops", "ranks"); err != nil {
 				return err
 			}
 			if len(args) == 2 {
-				return c.runComparisonOfRuns(cmd, args[0], args[1])
+				return c.compareRuns(cmd, args[0], args[1])
 			}
-			return c.runComparisonOfSamples(cmd)
+			return c.compareSamples(cmd)
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&c.sampleFiles, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
-	f.StringVar(&c.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' writes them")
-	f.StringVar(&c.minNonBlockingGainText, "margin", "20%", "how much more a blocking call must cost for the non-blocking one to pay off")
-	f.StringVar(&c.sizesText, "sizes", "", "message sizes at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
-	f.StringVar(&c.maxSlowdownText, "fail-over", "", "for A.csv B.csv: fail if B is slower by more than this, such as 5%; exit status 3 if the interval includes it")
-	f.StringVarP(&c.outputPath, "output", "o", "", "file for the comparison, as CSV, with all sizes")
-	c.schedules.addFlags(cmd)
-	addOutputFlags(cmd)
+	f.StringArrayVar(&c.options.Samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
+	f.StringVar(&c.options.ParamsFile, "params", "", paramsHelp)
+	cli.AddParsed(cmd, &c.options.Margin, "margin", "20%", parseMargin, "how much more a blocking call must cost for the non-blocking one to pay off")
+	cli.AddParsed(cmd, &c.options.Sizes, "sizes", "", unit.ParseSizes, "message sizes at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
+	cli.AddParsed(cmd, &c.maxSlowdown, "fail-over", "", cli.Pointer(parseMaxSlowdown), "for A.csv B.csv: fail if B is slower by more than this, such as 5%; exit status 3 if the interval includes it")
+	cli.AddOutput(cmd, &c.outputPath, "output", "o", "file for the comparison, as CSV, with all sizes", cli.WritableCSV)
+	c.addScheduleFlags(cmd)
+	cli.AddPrintFlags(cmd)
 	return cmd
 }
 
-// runComparisonOfRuns compares each time of a file with that of a reference.
-func (c *compareFlags) runComparisonOfRuns(cmd *cobra.Command, reference, file string) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with two files as arguments: name them with --samples", "samples", "params", "margin", "sizes"); err != nil {
+// parseMargin returns a margin as an option, where none is the smallest that is not 0.
+func parseMargin(text string) (float64, error) {
+	x, err := unit.ParsePercent(text)
+	switch {
+	case err != nil:
+		err = cli.ValueError(err.Error())
+	case x == 0:
+		x = math.SmallestNonzeroFloat64
+	}
+	return x, err
+}
+
+// parseMaxSlowdown returns the part by which times may grow.
+func parseMaxSlowdown(text string) (float64, error) {
+	x, err := unit.ParsePercent(text)
+	if err != nil || x < 0 {
+		err = cli.ValueError("it must be a percentage such as 5%")
+	}
+	return x, err
+}
+
+// compareRuns compares each time of a file with that of a reference.
+func (c *compareFlags) compareRuns(cmd *cobra.Command, reference, file string) error {
+	if err := cli.RejectFlags(cmd, "--%s: it does not go with two files as arguments: name them with --samples", "samples", "params", "margin", "sizes"); err != nil {
 		return err
-	}
-	part := 0.0
-	if c.maxSlowdownText != "" {
-		var err error
-		if part, err = unit.ParsePercent(c.maxSlowdownText); err != nil || part < 0 {
-			return newUsageError(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.maxSlowdownText))
-		}
-	}
-	if err := checkWritableCSVFile(c.outputPath); err != nil {
-		return newUsageError(cmd, err)
 	}
 	x, err := loggp.CompareRuns(reference, file)
 	if err != nil {
 		return err
 	}
-	if err := c.writeComparison(cmd, x.Rows, x.Document()); err != nil {
+	if err := c.writeComparison(cmd, x.Rows, x.Document()); err != nil || c.maxSlowdown == nil {
 		return err
 	}
-	if c.maxSlowdownText == "" {
-		return nil
-	}
-	switch r := x.JudgeRegression(part); r.Judgement {
+	r := x.JudgeRegression(*c.maxSlowdown)
+	judgement := fmt.Errorf("compare: %s against %s: %v", file, reference, r)
+	switch r.Judgement {
 	case compare.PassJudgement:
-		fmt.Fprintf(cmd.ErrOrStderr(), "compare: %s against %s: %v\n", file, reference, r)
+		fmt.Fprintln(cmd.ErrOrStderr(), judgement)
 		return nil
 	case compare.UndecidedJudgement:
-		return &inconclusiveError{fmt.Errorf("compare: %s against %s: %v", file, reference, r)}
-	default:
-		return fmt.Errorf("compare: %s against %s: %v", file, reference, r)
+		return &inconclusiveError{judgement}
 	}
+	return judgement
 }
 
-// runComparisonOfSamples compares machines, or predictions with measurements.
-func (c *compareFlags) runComparisonOfSamples(cmd *cobra.Command) error {
-	if c.maxSlowdownText != "" {
-		return newUsageError(cmd, errors.New("--fail-over: it needs two files as arguments, the reference first"))
+// compareSamples compares machines, or predictions with measurements.
+func (c *compareFlags) compareSamples(cmd *cobra.Command) error {
+	if c.maxSlowdown != nil {
+		return cli.Usagef("--fail-over: it needs two files as arguments, the reference first")
 	}
-	if err := checkWritableCSVFile(c.outputPath); err != nil {
-		return newUsageError(cmd, err)
-	}
-	o := loggp.CompareOptions{Samples: c.sampleFiles, ParamsFile: c.paramsFile}
-	var err error
-	if cmd.Flags().Changed("margin") {
-		if o.Margin, err = unit.ParsePercent(c.minNonBlockingGainText); err != nil {
-			return newUsageError(cmd, fmt.Errorf("--margin %s: %w", c.minNonBlockingGainText, err))
-		}
-		if o.Margin == 0 {
-			o.Margin = math.SmallestNonzeroFloat64
-		}
-	}
-	if o.Sizes, err = parseSizes(c.sizesText, nil); err != nil {
-		return newUsageError(cmd, err)
-	}
-	x, err := loggp.Compare(cmd.Context(), o)
+	x, err := loggp.Compare(cmd.Context(), c.options)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
 	return c.writeComparison(cmd, x.Rows, x.Document())
 }
 
 // writeComparison prints a comparison. If there is to be a file, it has the CSV.
 func (c *compareFlags) writeComparison(cmd *cobra.Command, rows int, d *doc.Document) error {
-	if err := writeFile(cmd, c.outputPath, func(w io.Writer) error { return render.WriteCSV(w, d, "") }, "%d comparisons", rows); err != nil {
-		return fmt.Errorf("comparison: %w", err)
+	if err := cli.WriteCSV(cmd, c.outputPath, d, "%d comparisons", rows); err != nil {
+		return err
 	}
-	return printDocument(cmd, d)
-}
-
-// readParameters reads a file of parameters.
-func readParameters(name string) ([]params.Parameter, error) {
-	p, err := loggp.ReadParameters(name)
-	return p.All, err
+	return cli.Print(cmd, d)
 }

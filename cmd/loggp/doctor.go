@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 )
 
 func doctorCommand() *cobra.Command {
@@ -20,19 +21,19 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 		Example: `  loggp doctor
   loggp doctor --ranks 4 --quick
   loggp doctor --quick --format json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkFlagRange("--ranks", o.Ranks, 1, 1_000_000); err != nil {
-				return newUsageError(cmd, err)
+			if err := cli.CheckRange("--ranks", o.Ranks, 1, 1_000_000); err != nil {
+				return err
 			}
 			checks, err := loggp.CheckHost(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
-			if cmd.Flag("format").Value.String() == "json" && !cmd.Flags().Changed("table") {
+			if cli.Format(cmd) == "json" && !cmd.Flags().Changed("table") {
 				err = checks.WriteJSON(cmd.OutOrStdout())
 			} else {
-				err = printDocument(cmd, checks.Document())
+				err = cli.Print(cmd, checks.Document())
 			}
 			if err != nil {
 				return err
@@ -42,6 +43,6 @@ makes measuring impossible. The exit status is 1 if there is a problem, else 0.`
 	}
 	cmd.Flags().IntVar(&o.Ranks, "ranks", 2, "number of ranks of the job to be measured")
 	cmd.Flags().BoolVar(&o.Quick, "quick", false, "take half a second, with a shorter watch for interruptions")
-	addOutputFlags(cmd)
+	cli.AddPrintFlags(cmd)
 	return cmd
 }

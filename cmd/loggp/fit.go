@@ -1,19 +1,16 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 )
 
 func fitCommand() *cobra.Command {
 	var o loggp.FitOptions
 	var file string
 	var holdOut bool
-	var view *string
 	cmd := &cobra.Command{
 		Use:   "fit SAMPLES.csv...",
 		Short: "Fit LogGP parameters to samples",
@@ -30,36 +27,32 @@ limit S (LogGPS).`,
   loggp fit here.csv --view plogp
   loggp fit here.csv --view loggps
   loggp fit here.csv --holdout`,
-		Args: requireArgs("file of samples"),
+		Args: cli.RequireArgs("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkWritableCSVFile(file); err != nil {
-				return newUsageError(cmd, err)
-			}
-			o.Files, o.View = args, *view
+			o.Files = args
 			if holdOut {
-				if file != "" || !printsText(cmd) || o.View != loggp.ViewLogGP {
-					return newUsageError(cmd, errors.New("--holdout: it prints only a table of errors; leave out -o, --format and --view"))
+				if file != "" || !cli.PrintsText(cmd) || o.View != loggp.ViewLogGP {
+					return cli.Usagef("--holdout: it prints only a table of errors; leave out -o, --format and --view")
 				}
 				d, err := loggp.HoldOut(o)
 				if err != nil {
 					return err
 				}
-				return printDocumentAsText(cmd, d)
+				return cli.PrintText(cmd, d)
 			}
 			r, err := loggp.Fit(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
-			if err := writeFile(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
-				return fmt.Errorf("parameters: %w", err)
+			if err := cli.WriteFile(cmd, file, r.WriteCSV, "%d parameters", len(r.Result.Parameters)); err != nil {
+				return err
 			}
-			return printDocument(cmd, r.Document())
+			return cli.Print(cmd, r.Document())
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
-	addOutputFlags(cmd)
-	view = addChoiceFlag(cmd, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters")
-	flags.BoolVar(&holdOut, "holdout", false, "fit every second size, predict half round trips at the sizes in between, and print the errors")
+	cli.AddOutput(cmd, &file, "output", "o", "file for the parameters, as CSV", cli.WritableCSV)
+	cli.AddPrintFlags(cmd)
+	cli.AddChoice(cmd, &o.View, "view", []string{loggp.ViewLogGP, loggp.ViewLogGPS, loggp.ViewPLogP}, loggp.ViewLogGP, "model of the printed parameters", nil)
+	cmd.Flags().BoolVar(&holdOut, "holdout", false, "fit every second size, predict half round trips at the sizes in between, and print the errors")
 	return cmd
 }

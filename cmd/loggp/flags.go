@@ -4,40 +4,26 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
+	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// loadEmulatedPlatform returns an emulated platform.
-func loadEmulatedPlatform(cmd *cobra.Command, name string) (*platform.Platform, error) {
-	p, err := loggp.LoadPlatform(name)
-	return p, usageErrorWithFlag(cmd, err)
-}
-
-// usageErrorWithFlag turns the error of an option into an error of usage that names the flag.
-func usageErrorWithFlag(cmd *cobra.Command, err error) error {
-	if _, is := err.(*loggp.OptionError); is {
-		return newUsageError(cmd, replaceOptionByFlag(err))
-	}
-	return err
-}
-
-// replaceOptionByFlag replaces the name of an option in an error by that of its flag.
-func replaceOptionByFlag(err error) error {
+// nameFlagOfOption turns the error of an option into an error of usage that names the flag.
+func nameFlagOfOption(err error) error {
 	if o, is := err.(*loggp.OptionError); is {
-		return errors.New(o.Text(flagNameOfOption))
+		return cli.Usage(errors.New(o.Text(flagNameOfOption)))
 	}
 	return err
 }
@@ -59,185 +45,119 @@ func flagNameOfOption(field string) string {
 	return b.String()
 }
 
-// formatHelpList lists items of a kind for the help of a verb, a line each, with their names in a
-// column.
-func formatHelpList[T any](width int, items []T, describe func(T) (name, description string)) string {
-	var list strings.Builder
-	for _, x := range items {
-		name, description := describe(x)
-		fmt.Fprintf(&list, "  %-*s %s\n", width, name, description)
-	}
-	return list.String()
+// targetFlags declares the flags that say what a verb is about: a machine, a library on it, and its
+// ranks. A verb declares those whose options it names; their values are the defaults.
+type targetFlags struct {
+	platform, library, place *string
+	ranks                    *int
+	seed                     *uint64
+
+	platforms              []string // that --platform completes
+	platformHelp, rankHelp string   // "": the usual help
 }
 
-// completeFirstArg completes the first argument with names, and the others with files.
-func completeFirstArg(names []string, first cobra.ShellCompDirective) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		return names, first
+// addFlags declares the flags.
+func (t targetFlags) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	if t.platform != nil {
+		f.StringVar(t.platform, "platform", *t.platform, cmp.Or(t.platformHelp, "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS"))
+		cli.AddCompletion(cmd, "platform", t.platforms)
 	}
-}
-
-// rejectFlagsWithoutEffect refuses flags that have no effect here, and says why by a format with
-// the name of the flag.
-func rejectFlagsWithoutEffect(cmd *cobra.Command, format string, names ...string) error {
-	for _, name := range names {
-		if cmd.Flags().Changed(name) {
-			return newUsageError(cmd, fmt.Errorf(format, name))
-		}
+	if t.library != nil {
+		f.StringVar(t.library, "library", *t.library, "library on the machine (default: its first)")
 	}
-	return nil
-}
-
-// printWithWarningPrefix prints texts on standard error, each marked as a warning.
-func printWithWarningPrefix(cmd *cobra.Command, warnings []string) {
-	for _, w := range warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w)
+	if t.ranks != nil {
+		f.IntVarP(t.ranks, "ranks", "n", *t.ranks, cmp.Or(t.rankHelp, "number of ranks (default: the platform's)"))
+	}
+	if t.place != nil {
+		f.StringVar(t.place, "place", *t.place, "pair of ranks: intra, in one node; inter, in two; or two ranks such as 0,3 (default: the first and the last)")
+		cli.AddCompletion(cmd, "place", loggp.Places)
+	}
+	if t.seed != nil {
+		f.Uint64Var(t.seed, "seed", 1, "seed of the random numbers")
 	}
 }
 
-// printWarnings prints the warnings of a result on standard error.
-func printWarnings(cmd *cobra.Command, warnings []string) {
-	for _, w := range warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), w)
-	}
-}
+// Platforms that flags complete.
+var (
+	emulatedPlatformNames = platform.Names()
+	runnablePlatformNames = slices.Concat(emulatedPlatformNames, job.LocalPlatforms)
+	allPlatformNames      = append(slices.Clone(runnablePlatformNames), probe.PlatformName)
+)
 
-// choiceFlag is a flag with a few values.
-type choiceFlag struct {
-	value         string
-	allowedValues []string
-	valueByAlias  map[string]string // other names that are accepted
-}
+// warningPrefix marks a warning on standard error.
+const warningPrefix = "loggp: warning: "
 
-func (c *choiceFlag) String() string { return c.value }
-
-// Type is what the help shows of the value: the list of values, if it is short.
-func (c *choiceFlag) Type() string {
-	if list := strings.Join(c.allowedValues, "|"); len(list) <= maxValueListLength {
-		return list
-	}
-	return "name"
-}
-
-// maxValueListLength is the length of the longest list of values in a column of the help.
-const maxValueListLength = 40
-
-func (c *choiceFlag) Set(s string) error {
-	s = cmp.Or(c.valueByAlias[s], s)
-	if !slices.Contains(c.allowedValues, s) {
-		list := "it must be " + strings.Join(c.allowedValues[:len(c.allowedValues)-1], ", ") + " or " + c.allowedValues[len(c.allowedValues)-1]
-		if meant := table.Suggestion(s, slices.Concat(c.allowedValues, slices.Sorted(maps.Keys(c.valueByAlias)))); meant != "" {
-			list += "; did you mean " + meant + "?"
-		}
-		return errors.New(list)
-	}
-	c.value = s
-	return nil
-}
-
-// addChoiceFlag adds a flag whose values are few, and completes it.
-func addChoiceFlag(cmd *cobra.Command, name string, of []string, preset, help string) *string {
-	c := &choiceFlag{value: preset, allowedValues: of}
-	cmd.Flags().Var(c, name, help)
-	addFlagCompletion(cmd, name, of)
-	return &c.value
-}
-
-// addChoiceAlias lets a flag of a few values take another name for one of them.
-func addChoiceAlias(cmd *cobra.Command, flag, alias, value string) {
-	c := cmd.Flags().Lookup(flag).Value.(*choiceFlag)
-	if c.valueByAlias == nil {
-		c.valueByAlias = map[string]string{}
-	}
-	c.valueByAlias[alias] = value
-}
-
-// maxInputBytesFlag is the value of a flag that bounds the files of this process.
-type maxInputBytesFlag struct{}
-
-func (maxInputBytesFlag) String() string { return unit.Bytes(int(input.MaxBytes())) }
-func (maxInputBytesFlag) Type() string   { return "size" }
-
-func (maxInputBytesFlag) Set(s string) error {
-	n, err := unit.ParseSize(s)
-	if err == nil && n < 1 {
-		err = errors.New("it must be at least 1 byte")
-	}
-	if err == nil {
-		input.SetMaxBytes(int64(n))
-	}
-	return err
-}
+// Helps of flags of several verbs.
+const (
+	buffersHelp = "buffers in the memory of GPUs: registered, accessed by interfaces, or staged through host memory (default: as --platform says)"
+	paramsHelp  = "file of parameters, as 'loggp fit -o' writes them"
+	noiseHelp   = "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%"
+)
 
 // addModeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode,
 // such as synchronous, is accepted for its blocking call.
-func addModeFlag(cmd *cobra.Command, of []string, help string) *string {
-	c := &choiceFlag{value: loggp.SendCalls[model.StandardMode], allowedValues: of, valueByAlias: map[string]string{}}
+func addModeFlag(cmd *cobra.Command, mode *string, calls []string, help string) {
+	aliases := map[string]string{}
 	for m, call := range loggp.SendCalls {
-		c.valueByAlias[model.Mode(m).String()] = call
+		aliases[model.Mode(m).String()] = call
 	}
-	cmd.Flags().Var(c, "mode", help)
-	addFlagCompletion(cmd, "mode", of)
-	return &c.value
+	cli.AddChoice(cmd, mode, "mode", calls, loggp.SendCalls[model.StandardMode], help, aliases)
 }
 
-func addFlagCompletion(cmd *cobra.Command, flag string, of []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err)
+// parseNoise returns the relative noise that --noise asks for, or job.PlatformNoise.
+func parseNoise(text string) (float64, error) {
+	switch text {
+	case "on":
+		return job.PlatformNoise, nil
+	case "off":
+		return 0, nil
 	}
-}
-
-// parseSizes parses a flag of message lengths; "" is the preset.
-func parseSizes(s string, preset []int) ([]int, error) {
-	if s == "" {
-		return preset, nil
-	}
-	list, err := unit.ParseSizes(s)
+	x, err := unit.ParsePercent(text)
 	if err != nil {
-		return nil, fmt.Errorf("--sizes: %w", err)
+		return 0, fmt.Errorf("write on, off, or a percentage such as 5%%: %w", err)
 	}
-	return list, nil
+	if x < 0 || x > 0.4 {
+		return 0, cli.ValueError("it must be from 0% to 40%, so that no step takes negative time")
+	}
+	return x, nil
 }
 
-// checkFlagRange checks the number of a flag.
-func checkFlagRange(flag string, n, low, high int) error {
-	if n < low || n > high {
-		return fmt.Errorf("%s %d: it must be from %d to %d", flag, n, low, high)
+// readParameters reads a file of parameters, or nothing without its name.
+func readParameters(name string) (loggp.Parameters, error) {
+	if name == "" {
+		return loggp.Parameters{}, nil
 	}
-	return nil
+	return loggp.ReadParameters(name)
 }
 
-// splitList splits a list at its commas.
-func splitList(s string) []string {
-	list := strings.Split(s, ",")
-	for i := range list {
-		list[i] = strings.TrimSpace(list[i])
+// readSchedule reads a schedule from a file or standard input.
+func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
+	f, err := cli.OpenInput(cmd, name)
+	if err != nil {
+		return nil, err
 	}
-	return list
+	defer f.Close()
+	if name == cli.StandardStream {
+		name = "standard input"
+	}
+	return loggp.ReadSchedule(f, name)
 }
 
-// recordedCommandLine returns the command line without where its output goes, so that the same work
-// leaves the same record.
-func recordedCommandLine(cmd *cobra.Command, args ...string) string {
-	words := []string{cmd.CommandPath()}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "output" && f.Name != "format" {
-			words = append(words, "--"+f.Name, quoteForShell(f.Value.String()))
-		}
-	})
-	for _, a := range args {
-		words = append(words, quoteForShell(a))
-	}
-	return strings.Join(words, " ")
+// writeSchedule writes a schedule to a file, or prints it.
+func writeSchedule(cmd *cobra.Command, name string, s *schedule.Schedule) error {
+	return cli.WriteFileOrPrint(cmd, name, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())
 }
 
-// quoteForShell quotes a word for a shell if it needs that.
-func quoteForShell(s string) string {
-	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;#~=%") {
-		return s
+// writeNetworkPicture writes the picture of a platform's network as SVG. load is that of its links;
+// nil: it is not shown.
+func writeNetworkPicture(cmd *cobra.Command, file string, p *platform.Platform, load map[string]float64) error {
+	c, err := loggp.NetworkChart(p, load)
+	if err != nil {
+		return cli.Usagef("--picture %s: %w", file, err)
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return cli.WriteChart(cmd, file, c, "picture of the network")
 }
+
+// writableNetworkPicture checks a file of writeNetworkPicture.
+var writableNetworkPicture = cli.WritableWithExtension(".svg", "the picture of a network is an SVG file")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/impl/real/launch"
@@ -38,7 +39,7 @@ A process that knows the token can make this host run 'loggp measure' as the use
 nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 		Example: `  loggp measure --platform tcp --expect 1 --listen 192.168.1.5   # on the first host
   loggp launch --join 192.168.1.5:43211 --rank 1                 # on the second, as the first says`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return j.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -51,10 +52,10 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 
 func (j *launchFlags) run(cmd *cobra.Command) error {
 	if j.address == "" {
-		return newUsageError(cmd, errors.New("--join: name the address and port that the other host shows"))
+		return cli.Usagef("--join: name the address and port that the other host shows")
 	}
-	if err := checkFlagRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
-		return newUsageError(cmd, err)
+	if err := cli.CheckRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
+		return err
 	}
 	in := bufio.NewReader(cmd.InOrStdin())
 	token, err := j.readToken(cmd, in)

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +14,14 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/loggp/loggp/impl/job"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/library/mpi"
-	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model/platform"
-	"github.com/loggp/loggp/model/table"
 )
 
 func main() {
@@ -87,17 +81,17 @@ type inconclusiveError struct{ error }
 // runCommandLine runs a command line and returns the exit status.
 func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
-	root.SetArgs(joinNameValueArgs(root, args))
-	out := &firstErrorWriter{Writer: stdout}
+	root.SetArgs(cli.JoinNameValueArgs(root, args))
+	out := &cli.FirstErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	addCompletionCommand(root)
-	err := checkVerbExists(root, args)
+	cli.AddCompletionCommand(root)
+	cmd, err := root, cli.CheckVerbExists(root, args)
 	if err == nil {
-		err = root.ExecuteContext(context.WithValue(ctx, argumentsContextKey{}, args))
+		cmd, err = root.ExecuteContextC(context.WithValue(ctx, argumentsContextKey{}, args))
 	}
-	if err == nil && out.firstError != nil {
-		err = fmt.Errorf("output is lost: %w", out.firstError)
+	if err == nil && out.FirstError != nil {
+		err = fmt.Errorf("output is lost: %w", out.FirstError)
 	}
 	switch {
 	case err == nil:
@@ -106,10 +100,10 @@ func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer
 		fmt.Fprintln(stderr, interruptedMessage)
 		return exitFailure
 	}
+	err = nameFlagOfOption(err)
 	fmt.Fprintln(stderr, "loggp:", err)
-	var u *usageError
-	if errors.As(err, &u) {
-		fmt.Fprintf(stderr, "See '%s --help'.\n", u.command)
+	if cli.IsUsage(err) {
+		fmt.Fprintf(stderr, "See '%s --help'.\n", cli.MisusedCommand(cmd, err))
 		return exitUsage
 	}
 	var ended *mpi.AbortError
@@ -122,30 +116,6 @@ func runCommandLine(ctx context.Context, args []string, stdout, stderr io.Writer
 	return exitFailure
 }
 
-// firstErrorWriter keeps the first error of what is written, which not everything that writes
-// returns.
-type firstErrorWriter struct {
-	io.Writer
-	firstError error
-}
-
-func (o *firstErrorWriter) Write(b []byte) (int, error) {
-	n, err := o.Writer.Write(b)
-	if o.firstError == nil {
-		o.firstError = err
-	}
-	return n, err
-}
-
-// underlyingFile returns the file that is written to, if it is one.
-func underlyingFile(w io.Writer) (*os.File, bool) {
-	if o, ok := w.(*firstErrorWriter); ok {
-		w = o.Writer
-	}
-	f, ok := w.(*os.File)
-	return f, ok
-}
-
 // argumentsContextKey is the key of a command's arguments in its context.
 type argumentsContextKey struct{}
 
@@ -153,23 +123,6 @@ type argumentsContextKey struct{}
 func processArgs(cmd *cobra.Command) []string {
 	args, _ := cmd.Context().Value(argumentsContextKey{}).([]string)
 	return args
-}
-
-// usageError is an error in how a command was called.
-type usageError struct {
-	command string
-	err     error
-}
-
-func (u *usageError) Error() string { return u.err.Error() }
-func (u *usageError) Unwrap() error { return u.err }
-
-// newUsageError makes an error one of usage.
-func newUsageError(cmd *cobra.Command, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &usageError{cmd.CommandPath(), err}
 }
 
 // verbGroups are the verbs in the order of their use, in the groups of the list of verbs.
@@ -202,169 +155,27 @@ compares predictions, machines and libraries. It also runs programs on emulated 
 		Version:       moduleVersion(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          rejectUnknownCommand,
+		Args:          cli.RejectUnknownCommand,
 
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			return cmp.Or(checkOutputFlags(cmd), rejectOverwrittenInput(cmd, args))
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: cli.CheckFilesAndFormat,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return newUsageError(cmd, addFlagSuggestion(cmd, rewordNumberError(err)))
-	})
+	root.SetFlagErrorFunc(cli.ExplainFlagError)
 	for _, g := range verbGroups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 		for _, verb := range g.verbs {
 			c := verb()
 			c.GroupID = g.title
 			if slices.Contains(fileReadingVerbs, c.Name()) {
-				c.PersistentFlags().Var(maxInputBytesFlag{}, "max-input", "size limit of an input file, in bytes of uncompressed text")
+				cli.AddMaxInput(c)
 			}
-			reportArgumentErrorsAsUsage(c)
+			cli.ReportArgErrorsAsUsage(c)
 			root.AddCommand(c)
 		}
 	}
 	last := verbGroups[len(verbGroups)-1].title
-	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommand(cli.HelpCommand())
 	root.SetHelpCommandGroupID(last)
 	root.SetCompletionCommandGroupID(last)
 	return root
-}
-
-// addCompletionCommand adds cobra's command completion, which writes to the output that root has.
-func addCompletionCommand(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
-	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		c.Args, c.RunE = rejectUnknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		for _, shell := range c.Commands() {
-			shell.Args = noArgs
-		}
-		reportArgumentErrorsAsUsage(c)
-	}
-}
-
-// helpCommand prints the help of a command, and refuses a command that does not exist.
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Print the help of a command",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			about, rest, _ := root.Find(args)
-			if about == nil {
-				about, rest = root, args
-			}
-			if len(rest) > 0 {
-				return rejectUnknownCommand(about, rest)
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
-}
-
-// rewordNumberError replaces the name of the Go function that could not read a number
-// by what the number should be.
-func rewordNumberError(err error) error {
-	text := err.Error()
-	i := strings.Index(text, "strconv.")
-	if i < 0 {
-		return err
-	}
-	kind := "a whole number"
-	if strings.Contains(text, "ParseUint") {
-		kind = "a whole number, 0 or above"
-	}
-	return errors.New(text[:i] + "it must be " + kind)
-}
-
-// addFlagSuggestion adds to the error of an unknown flag the one that is nearest.
-func addFlagSuggestion(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if meant := table.Suggestion(unknown.GetSpecifiedName(), names); meant != "" {
-		err = fmt.Errorf("%w; did you mean --%s?", err, meant)
-	}
-	return err
-}
-
-// rejectUnknownCommand refuses a command that does not exist.
-func rejectUnknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fmt.Errorf("%s has no command %q", cmd.CommandPath(), args[0])
-	var verbs []string
-	for _, c := range cmd.Commands() {
-		verbs = append(verbs, c.Name())
-	}
-	if meant := table.Suggestion(args[0], verbs); meant != "" {
-		err = fmt.Errorf("%w; did you mean %s?", err, meant)
-	} else if cmd.HasParent() && slices.Contains(platform.Names(), args[0]) {
-		err = fmt.Errorf("%w; did you mean 'show %s'?", err, args[0])
-	}
-	return newUsageError(cmd, err)
-}
-
-// checkVerbExists complains of a verb that does not exist before its flags are found to be unknown.
-func checkVerbExists(root *cobra.Command, args []string) error {
-	if cmd, rest, _ := root.Find(args); cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__") &&
-		rest[0] != "help" && rest[0] != "completion" {
-		return rejectUnknownCommand(root, rest)
-	}
-	return nil
-}
-
-// noArgs refuses arguments. It explains the name of a platform, and the file for what a flag
-// names.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fmt.Errorf("unexpected argument %q", args[0])
-	switch machines := slices.Concat(platform.Names(), job.LocalPlatforms, []string{probe.PlatformName}); {
-	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && table.Suggestion(args[0], machines) != "":
-		return fmt.Errorf("%w; did you mean --platform %s?", err, table.Suggestion(args[0], machines))
-	case cmd.Flag("params") != nil && strings.HasSuffix(args[0], ".csv"):
-		return fmt.Errorf("%w; name files with --params or --samples", err)
-	}
-	return fmt.Errorf("%w: %s takes only flags", err, commandName(cmd))
-}
-
-// requireArgs requires at least one argument, requireOneArg exactly one.
-func requireArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fmt.Errorf("%s: name at least one %s", commandName(cmd), what)
-		}
-		return nil
-	}
-}
-
-func requireOneArg(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return fmt.Errorf("%s: name one %s", commandName(cmd), what)
-		}
-		return nil
-	}
-}
-
-// commandName returns the name of a command as it follows loggp, such as "platforms show".
-func commandName(cmd *cobra.Command) string {
-	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-}
-
-// reportArgumentErrorsAsUsage makes every complaint about a verb's arguments one of usage.
-func reportArgumentErrorsAsUsage(c *cobra.Command) {
-	if check := c.Args; check != nil {
-		c.Args = func(cmd *cobra.Command, args []string) error { return newUsageError(cmd, check(cmd, args)) }
-	}
-	for _, sub := range c.Commands() {
-		reportArgumentErrorsAsUsage(sub)
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/impl/real/launch"
@@ -32,7 +33,7 @@ func findManagedJob(cmd *cobra.Command, platform, sharedDir string) (m *launch.M
 	case m.Rank > 0:
 		return nil, true, nil // rank 0 complains
 	}
-	return nil, false, newUsageError(cmd, fmt.Errorf("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, m.Manager, m.Size, job.TCPPlatform))
+	return nil, false, cli.Usagef("--platform %s starts its ranks itself, and %s has started %d processes: start one, or take --platform %s", platform, m.Manager, m.Size, job.TCPPlatform)
 }
 
 // printJoinInstructions tells the user how ranks join that are not started over ssh.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/real/auth"
 	"github.com/loggp/loggp/impl/real/launch"
@@ -22,9 +23,9 @@ import (
 
 // measureFlags has the flags of the verb.
 type measureFlags struct {
-	targetFlags
-	options    loggp.MeasureOptions
-	outputPath string
+	options                  loggp.MeasureOptions
+	pairs, level, outputPath string
+	pins                     bool
 }
 
 func measureCommand() *cobra.Command {
@@ -56,78 +57,77 @@ compare' sets them beside the model.`,
   loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
   loggp measure --platform dgx-h100 --library nccl -n 16 --collective allreduce --sizes 8..16GiB*8
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f, o := cmd.Flags(), &m.options
-	m.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)", "library": "", "ranks": "", "place": "", "seed": ""}, allPlatformNames)
-	addChoiceFlag(cmd, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all uses fewer modes, sizes and repetitions unless flags name them, and beyond 4096 pairs a random sample of ranks")
-	f.String("modes", loggp.ModesAll, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OptionalModeNames(), " "))
-	f.String("sizes", "", "message sizes, such as 0,16,1KB or 1..1MiB*2 (default: powers of two to 4 MiB, on machines of papers 0 to 100,000 bytes; on this machine beyond 128 KiB only round trips, and more sizes around protocol changes)")
-	f.String("max-size", "", "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
+	targetFlags{
+		platform: &o.Platform, library: &o.Library, ranks: &o.Ranks, place: &o.Place, seed: &o.Seed, platforms: allPlatformNames,
+		platformHelp: "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm (shared memory), tcp (loopback, or --hosts) or mpi (the installed MPI)",
+	}.addFlags(cmd)
+	cli.AddChoice(cmd, &m.pairs, "pairs", []string{loggp.PairsOne, loggp.PairsAll}, loggp.PairsOne, "measure one pair of ranks, or all, to find which are near each other; all uses fewer modes, sizes and repetitions unless flags name them, and beyond 4096 pairs a random sample of ranks", nil)
+	cli.AddParsed(cmd, &o.Modes, "modes", loggp.ModesAll, cli.List, "list of "+strings.Join(microbench.SendModeNames(), " ")+", or all; and "+strings.Join(microbench.OptionalModeNames(), " "))
+	cli.AddParsed(cmd, &o.Sizes, "sizes", "", unit.ParseLongSizes, "message sizes, such as 0,16,1KB or 1..1MiB*2 (default: powers of two to 4 MiB, on machines of papers 0 to 100,000 bytes; on this machine beyond 128 KiB only round trips, and more sizes around protocol changes)")
+	cli.AddParsed(cmd, &o.MaxSize, "max-size", "", unit.ParseSize, "largest size, such as 64K, 1M or 4MiB: leaves out larger sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&o.Protocol, "protocol", "", "force a protocol, and also measure its T_s and T_s-r: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the protocol that the library chooses")
-	addChoiceFlag(cmd, "level", []string{loggp.LevelBoth, loggp.LevelMPI, loggp.LevelMessage}, loggp.LevelBoth, "measure messages of MPI, the low-level messages below it, or both (on this machine both means mpi)")
-	f.Int("reps", 600, "repetitions for each root of the barrier; on this machine in each launch (default there: from --precision and --budget)")
-	f.Int("warmup", 10, "untimed rounds before the repetitions; shm and tcp warm up until times are stable")
-	f.String("delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine half the shortest)")
-	addChoiceFlag(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if each rank has its own processor)")
-	f.Bool("pin", true, "pin each rank of this machine to a processor of its own")
-	f.String("hosts", "", "with --platform tcp: hosts of the ranks from 1 up, started over ssh, such as node2,me@node3; rank 0 is this process")
+	cli.AddChoice(cmd, &m.level, "level", []string{loggp.LevelBoth, loggp.LevelMPI, loggp.LevelMessage}, loggp.LevelBoth, "measure messages of MPI, the low-level messages below it, or both (on this machine both means mpi)", nil)
+	cli.AddParsed(cmd, &o.Reps, "reps", "600", strconv.Atoi, "repetitions for each root of the barrier; on this machine in each launch (default there: from --precision and --budget)").TypeName = "int"
+	cli.AddParsed(cmd, &o.Warmup, "warmup", "10", parseWarmupRounds, "untimed rounds before the repetitions; shm and tcp warm up until times are stable").TypeName = "int"
+	cli.AddParsed(cmd, &o.Delta, "delta", "", unit.ParseTime, "wait before timer12 (default: twice the longest round of the warm-up; on this machine half the shortest)")
+	cli.AddChoice(cmd, &o.Wait, "wait", []string{waitAuto, "spin", "block"}, waitAuto, "how ranks of this machine wait: spin, or block in the kernel (auto: spin if each rank has its own processor)", nil)
+	f.BoolVar(&m.pins, "pin", true, "pin each rank of this machine to a processor of its own")
+	cli.AddParsed(cmd, &o.Hosts, "hosts", "", cli.List, "with --platform tcp: hosts of the ranks from 1 up, started over ssh, such as node2,me@node3; rank 0 is this process")
 	f.IntVar(&o.Expect, "expect", 0, "with --platform tcp: number of further ranks that are started by hand with 'loggp launch'")
-	f.String("ssh", "ssh -o BatchMode=yes", "command that runs a command on a host of --hosts")
+	cli.AddParsed(cmd, &o.SSH, "ssh", "ssh -o BatchMode=yes", parseShellWords, "command that runs a command on a host of --hosts")
 	f.StringVar(&o.RemoteProgram, "remote-program", "", "path of loggp on the hosts of --hosts (default: the path here)")
 	f.StringVar(&o.Listen, "listen", "", "address, with or without a port, at which ranks of other hosts reach this one (default: that of the interface that leads to --hosts; loopback with --expect alone)")
 	f.StringVar(&o.SharedDir, "shared-dir", "", "under mpirun or srun: directory shared by the hosts, through which ranks find each other (default: the key-value space of the process manager, or on one host a temporary directory)")
 	f.BoolVar(&o.Quick, "quick", false, "on this machine: measure for about one second, with fewer modes and sizes and three launches")
 	f.DurationVar(&o.Budget, "budget", 0, "on this machine: time limit of the measurement, such as 30s (default 4s, with --quick 1s, with --reps none)")
-	f.String("precision", "2%", "on this machine: target half-width of the 95 % interval of each median; a median that has reached it is not measured further")
+	cli.AddParsed(cmd, &o.Precision, "precision", "2%", unit.ParsePercent, "on this machine: target half-width of the 95 % interval of each median; a median that has reached it is not measured further")
 	f.IntVar(&o.Launches, "launches", 0, "on this machine: number of times the ranks are started, as times differ from start to start (default 5 or more, with --quick 3)")
-	f.String("collective", "", "measure collective operations of all ranks instead: a list of "+strings.Join(loggp.CollectiveNames(), ", ")+", or all")
-	f.String("algorithm", "all", "with --collective: measure only the algorithm of this name, of the operations that have it")
-	f.String("noise", "on", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.StringVarP(&m.outputPath, "output", "o", "", "file for the samples: CSV, or JSON if it ends in .json")
-	addOutputFlags(cmd)
+	cli.AddParsed(cmd, &o.Collective, "collective", "", cli.List, "measure collective operations of all ranks instead: a list of "+strings.Join(loggp.CollectiveNames(), ", ")+", or all")
+	cli.AddParsed(cmd, &o.Algorithm, "algorithm", "all", cli.Verbatim, "with --collective: measure only the algorithm of this name, of the operations that have it")
+	cli.AddParsed(cmd, &o.Noise, "noise", "on", parseNoise, noiseHelp)
+	cli.AddOutput(cmd, &m.outputPath, "output", "o", "file for the samples: CSV, or JSON if it ends in .json", nil)
+	cli.AddPrintFlags(cmd)
 	f.StringVar(&o.MPICC, "mpicc", "", "with --platform mpi: its compiler (default: $MPICC, or mpicc)")
-	f.String("launcher", "", "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
-	f.Duration("timeout", probe.DefaultTimeout, "with --platform mpi: time limit of a launch")
-	addFlagCompletion(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
-	addFlagCompletion(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...))
+	cli.AddParsed(cmd, &o.Launcher, "launcher", "", parseShellWords, "with --platform mpi: the command that starts the ranks, such as 'srun -n 2' (default: the mpirun beside the compiler, with -n)")
+	cli.AddParsed(cmd, &o.Timeout, "timeout", probe.DefaultTimeout.String(), time.ParseDuration, "with --platform mpi: time limit of a launch").TypeName = "duration"
+	cli.AddCompletion(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
+	cli.AddCompletion(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...))
 	return cmd
 }
 
+// waitAuto is the value of --wait that leaves the choice to Measure.
+const waitAuto = "auto"
+
 func (m *measureFlags) run(cmd *cobra.Command) error {
-	o := &m.options
-	o.Platform = m.platform
-	managed, ended, err := findManagedJob(cmd, m.platform, m.options.SharedDir)
+	managed, ended, err := findManagedJob(cmd, m.options.Platform, m.options.SharedDir)
 	if err != nil || ended {
 		return err
 	}
-	o.Managed = managed
 	if launch.IsRank() {
 		m.outputPath = "" // rank 0 writes, where there is such a directory
 	}
-	err = m.parseOptions(cmd)
-	if err == nil {
-		err = checkWritableFile(m.outputPath)
-	}
-	if err != nil {
+	m.options.Managed = managed
+	if err := m.completeOptions(cmd); err != nil {
 		if managed != nil {
 			managed.Disband()
 		}
-		return newUsageError(cmd, err)
+		return err
 	}
-	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	defer bar.End()
-	o.Progress = bar.Report
-	x, err := loggp.Measure(cmd.Context(), *o)
-	bar.End()
+	x, err := cli.WithProgress(cmd, func(report func(done, total int)) (*loggp.Measurement, error) {
+		m.options.Progress = report
+		return loggp.Measure(cmd.Context(), m.options)
+	})
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
 	if err := m.writeMeasurement(cmd, x); err != nil {
 		return err
 	}
-	printWarnings(cmd, x.Notices)
+	cli.PrintLines(cmd, "", x.Notices)
 	printDisturbanceWarnings(cmd, x.Disturbances)
 	return nil
 }
@@ -135,45 +135,31 @@ func (m *measureFlags) run(cmd *cobra.Command) error {
 // printDisturbanceWarnings warns of what may have disturbed measured times.
 func printDisturbanceWarnings(cmd *cobra.Command, found []string) {
 	if len(found) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "possible disturbances: %s ('loggp doctor' says what to do)\n", strings.Join(found, "; "))
+		cli.PrintLines(cmd, "possible disturbances: ", []string{strings.Join(found, "; ") + " ('loggp doctor' says what to do)"})
 	}
 }
 
-// parseOptions makes options of the flags. A flag that has no effect is an error.
-func (m *measureFlags) parseOptions(cmd *cobra.Command) error {
-	o := &m.options
-	o.Library, o.Ranks, o.Place, o.Seed = m.library, m.ranks, m.rankPairPlace, m.seed
-	o.Args, o.Command, o.AgentArgs = processArgs(cmd), recordedCommandLine(cmd), agentCommandArgs
+// completeOptions sets the options that are not set by their flags, and checks all.
+func (m *measureFlags) completeOptions(cmd *cobra.Command) error {
+	o, given := &m.options, cmd.Flags().Changed
+	o.Args, o.Command, o.AgentArgs = processArgs(cmd), cli.CommandLine(cmd), agentCommandArgs
 	o.Announce = func(address string, token auth.Token, ranks []int) {
 		printJoinInstructions(cmd.ErrOrStderr(), address, token, ranks)
 	}
-	if slices.Contains(emulatedPlatformNames, m.platform) || !slices.Contains(allPlatformNames, m.platform) {
+	if isEmulated := slices.Contains(emulatedPlatformNames, o.Platform) || !slices.Contains(allPlatformNames, o.Platform); isEmulated && !given("noise") {
 		o.Noise = job.PlatformNoise
 	}
-	err := applyGivenFlags(cmd, []optionSetter{
-		{"pairs", parseInto(&o.Pairs, parseVerbatim)},
-		{"modes", parseInto(&o.Modes, parseList)},
-		{"sizes", parseInto(&o.Sizes, unit.ParseLongSizes)},
-		{"max-size", parseInto(&o.MaxSize, unit.ParseSize)},
-		{"level", parseInto(&o.Level, parseVerbatim)},
-		{"delta", parseInto(&o.Delta, unit.ParseTime)},
-		{"collective", parseInto(&o.Collective, parseList)},
-		{"algorithm", parseInto(&o.Algorithm, parseVerbatim)},
-		{"reps", parseInto(&o.Reps, strconv.Atoi)},
-		{"warmup", parseInto(&o.Warmup, parseWarmupRounds)},
-		{"noise", parseInto(&o.Noise, parseNoiseLevel)},
-		{"precision", parseInto(&o.Precision, unit.ParsePercent)},
-		{"wait", parseInto(&o.Wait, func(text string) (string, error) { return strings.TrimPrefix(text, "auto"), nil })},
-		{"pin", parseInto(&o.NoPin, func(text string) (bool, error) { return text == "false", nil })},
-		{"hosts", parseInto(&o.Hosts, parseList)},
-		{"ssh", parseInto(&o.SSH, parseShellWords)},
-		{"launcher", parseInto(&o.Launcher, parseShellWords)},
-		{"timeout", parseInto(&o.Timeout, time.ParseDuration)},
-	})
-	if err != nil {
-		return err
+	if given("pairs") {
+		o.Pairs = m.pairs
 	}
-	return m.checkFlagsHaveEffect(cmd)
+	if given("level") {
+		o.Level = m.level
+	}
+	if o.Wait == waitAuto {
+		o.Wait = ""
+	}
+	o.NoPin = !m.pins
+	return cmp.Or(m.checkFlagsHaveEffect(cmd), cli.CheckOutput(cmd, "output", cli.WritableFile))
 }
 
 // flagsThatMustNotBeZero are flags of which zero would mean the default value.
@@ -181,8 +167,8 @@ var flagsThatMustNotBeZero = []string{"reps", "max-size", "delta", "budget", "pr
 
 // checkFlagsHaveEffect checks that each flag that was given has an effect.
 func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
-	if m.platform == "" {
-		return nil // which is the first to be said
+	if m.options.Platform == "" {
+		return nil // which Measure says first
 	}
 	options := reflect.ValueOf(m.options)
 	for i := range options.NumField() {
@@ -192,10 +178,10 @@ func (m *measureFlags) checkFlagsHaveEffect(cmd *cobra.Command) error {
 			continue
 		}
 		if err := m.options.CheckScope(field); err != nil {
-			return usageErrorWithFlag(cmd, err)
+			return err
 		}
 		if slices.Contains(flagsThatMustNotBeZero, flag) && options.Field(i).IsZero() {
-			return fmt.Errorf("--%s %v: it must be above zero", flag, cmd.Flag(flag).Value)
+			return cli.Usagef("--%s %v: it must be above zero", flag, cmd.Flag(flag).Value)
 		}
 	}
 	return nil
@@ -212,7 +198,7 @@ func parseWarmupRounds(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err == nil && n < 0:
-		return 0, flagValueError("it must be 0 or above")
+		return 0, cli.ValueError("it must be 0 or above")
 	case n == 0:
 		n = -1
 	}
@@ -221,12 +207,12 @@ func parseWarmupRounds(text string) (int, error) {
 
 // writeMeasurement saves the samples, and prints what they say.
 func (m *measureFlags) writeMeasurement(cmd *cobra.Command, x *loggp.Measurement) error {
-	if err := writeSamples(cmd, x.Samples, m.outputPath); err != nil || hasFileOnStandardOutput(cmd) {
+	if err := writeSamples(cmd, x.Samples, m.outputPath); err != nil || cli.UsesStandardOutput(cmd) {
 		return err
 	}
 	document, err := x.Document()
 	if err != nil {
 		return err
 	}
-	return printDocument(cmd, document)
+	return cli.Print(cmd, document)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -100,7 +101,7 @@ func TestFileFlagsAreKnown(t *testing.T) {
 			}
 			c.Flags().VisitAll(func(f *pflag.Flag) {
 				words := strings.Fields(strings.NewReplacer(",", " ", ";", " ", ":", " ", ")", " ", "(", " ").Replace(f.Usage))
-				if slices.ContainsFunc(words, func(w string) bool { return w == "file" || w == "directory" }) && !slices.Contains(slices.Concat(outputFlagNames, inputFileFlagNames, notFiles), f.Name) {
+				if slices.ContainsFunc(words, func(w string) bool { return w == "file" || w == "directory" }) && !cli.IsOutput(f) && !slices.Contains(slices.Concat(cli.InputFileFlags, notFiles), f.Name) {
 					t.Errorf("%s --%s: %s: is it a file?", c.CommandPath(), f.Name, f.Usage)
 				}
 			})

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
 )
@@ -19,16 +21,17 @@ has a source. docs/platforms.md explains how to write one for your own machine.`
   loggp platforms show t3d
   loggp platforms show t3d --yaml
   loggp platforms validate my.yaml`,
-		Args: rejectUnknownCommand,
+		Args: cli.RejectUnknownCommand,
 		RunE: listPlatforms,
 	}
 	list := &cobra.Command{
 		Use:     "list",
 		Short:   "List the catalogue",
 		Example: "  loggp platforms list",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE:    listPlatforms,
 	}
+	var picture string
 	details := &cobra.Command{
 		Use:   "show NAME|FILE",
 		Short: "Show every number of a platform with its basis and source",
@@ -37,20 +40,20 @@ file, as a start for your own: change its name and numbers, and pass the file to
 --picture draws the network of kind fabric.`,
 		Example: `  loggp platforms show t3d
   loggp platforms show t3d --yaml`,
-		Args:              requireOneArg("platform"),
+		Args:              cli.RequireOneArg("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
-		RunE:              showPlatform,
+		RunE:              func(cmd *cobra.Command, args []string) error { return showPlatform(cmd, args[0], picture) },
 	}
 	details.Flags().Bool("yaml", false, "print the platform's file")
-	details.Flags().String("picture", "", "write the picture of the network to this file, as SVG")
+	cli.AddOutput(details, &picture, "picture", "", "write the picture of the network to this file, as SVG", writableNetworkPicture)
 	for _, c := range []*cobra.Command{cmd, list, details} {
-		addOutputFlags(c)
+		cli.AddPrintFlags(c)
 	}
 	cmd.AddCommand(list, details, sensitivityCommand(), &cobra.Command{
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",
-		Args:    requireOneArg("file"),
+		Args:    cli.RequireOneArg("file"),
 		RunE:    validatePlatform,
 	})
 	return cmd
@@ -61,30 +64,30 @@ func listPlatforms(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return printDocument(cmd, reports.PlatformList(all))
+	return cli.Print(cmd, reports.PlatformList(all))
 }
 
-func showPlatform(cmd *cobra.Command, args []string) error {
-	p, err := loadEmulatedPlatform(cmd, args[0])
+func showPlatform(cmd *cobra.Command, name, picture string) error {
+	p, err := loggp.LoadPlatform(name)
 	if err != nil {
 		return err
 	}
-	if file, _ := cmd.Flags().GetString("picture"); file != "" {
-		if err := writeNetworkPicture(cmd, file, p, nil); err != nil {
+	if picture != "" {
+		if err := writeNetworkPicture(cmd, picture, p, nil); err != nil {
 			return err
 		}
 	}
 	if yaml, _ := cmd.Flags().GetBool("yaml"); yaml {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it has no effect with --yaml", "format", "table", "tables", "verbose"); err != nil {
+		if err := cli.RejectFlags(cmd, "--%s: it has no effect with --yaml", "format", "table", "tables", "verbose"); err != nil {
 			return err
 		}
-		_, file, err := platform.Text(args[0])
+		_, file, err := platform.Text(name)
 		if err == nil {
 			_, err = cmd.OutOrStdout().Write(file)
 		}
-		return newUsageError(cmd, err)
+		return cli.Usage(err)
 	}
-	return printDocument(cmd, reports.Platform(p))
+	return cli.Print(cmd, reports.Platform(p))
 }
 
 func validatePlatform(cmd *cobra.Command, args []string) error {

@@ -1,29 +1,24 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/chart"
 )
 
 // predictFlags has the flags of the verb.
 type predictFlags struct {
-	targetFlags
-	paramsFile, samplesFile, protocolsText, sizesText, outputPath, diagramFile string
-	mode, collective                                                           *string
-	ranksPerNode                                                               int
-	printsTerms, drawsTree, placesRanksRoundRobin                              bool
+	options                                               loggp.CollectiveOptions
+	protocols                                             []string
+	paramsFile, mode, collective, outputPath, diagramFile string
+	printsTerms, drawsTree                                bool
 }
 
 func predictCommand() *cobra.Command {
@@ -48,136 +43,132 @@ within nodes, unless --place names one tier for all.`,
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg
   loggp predict --platform t3d --collective bcast --ranks 64 --sizes 8,1KB,1MB --tree
   loggp predict --platform dgx-h100 --library nccl --collective allreduce --ranks 16`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&p.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' writes them")
-	p.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine whose steps are added up: a name of 'loggp platforms', a file, or loggp:PARAMETERS", "library": "", "ranks": "", "place": ""}, emulatedPlatformNames)
-	p.mode = addModeFlag(cmd, loggp.SendCalls[:], "send call to predict; with --params it predicts whole calls")
-	f.StringVar(&p.protocolsText, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
-	f.StringVar(&p.sizesText, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
-	f.StringVarP(&p.outputPath, "output", "o", "", "file for the predictions, as CSV")
-	addOutputFlags(cmd)
-	f.StringVar(&p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size; with --collective for a chart of the algorithms, the fastest first")
+	f, o := cmd.Flags(), &p.options
+	f.StringVar(&p.paramsFile, "params", "", paramsHelp)
+	targetFlags{
+		platform: &o.Platform, library: &o.Library, ranks: &o.Ranks, place: &o.Place, platforms: emulatedPlatformNames,
+		platformHelp: "machine whose steps are added up: a name of 'loggp platforms', a file, or loggp:PARAMETERS",
+	}.addFlags(cmd)
+	addModeFlag(cmd, &p.mode, loggp.SendCalls[:], "send call to predict; with --params it predicts whole calls")
+	cli.AddParsed(cmd, &p.protocols, "protocol", "", parseProtocols, "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
+	cli.AddParsed(cmd, &o.Sizes, "sizes", "", unit.ParseLongSizes, "message lengths, such as 0,16,1KB or 1..1MiB*2")
+	cli.AddOutput(cmd, &p.outputPath, "output", "o", "file for the predictions, as CSV", cli.WritableCSV)
+	cli.AddPrintFlags(cmd)
+	cli.AddOutput(cmd, &p.diagramFile, "diagram", "", "SVG file for a time line of the first protocol and size; with --collective for a chart of the algorithms, the fastest first", cli.WritableWithExtension(".svg", "the diagram is an SVG file"))
 	f.BoolVar(&p.printsTerms, "explain", false, "print the terms of every sum")
-	p.collective = addChoiceFlag(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...), "", "predict every algorithm of a collective operation, and which is fastest: "+strings.Join(loggp.CollectiveNames(), ", ")+", or all")
+	aliases := map[string]string{}
 	for name, o := range collective.OtherNames {
-		addChoiceAlias(cmd, "collective", name, o.String())
+		aliases[name] = o.String()
 	}
-	f.IntVar(&p.ranksPerNode, "per-node", 0, "with --collective and --params: number of ranks in a node; messages within a node then use the parameters of place intra")
-	f.BoolVar(&p.placesRanksRoundRobin, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
-	f.StringVar(&p.samplesFile, "samples", "", "with --collective and library nccl: file of measured times, such as 'loggp import' makes of nccl-tests, to set beside the predictions")
+	cli.AddChoice(cmd, &p.collective, "collective", append([]string{allOperations}, loggp.CollectiveNames()...), "", "predict every algorithm of a collective operation, and which is fastest: "+strings.Join(loggp.CollectiveNames(), ", ")+", or all", aliases)
+	f.IntVar(&o.PerNode, "per-node", 0, "with --collective and --params: number of ranks in a node; messages within a node then use the parameters of place intra")
+	f.BoolVar(&o.InTurn, "in-turn", false, "with --collective: place ranks on the nodes round robin instead of filling one node after the other")
+	f.StringVar(&o.Samples, "samples", "", "with --collective and library nccl: file of measured times, such as 'loggp import' makes of nccl-tests, to set beside the predictions")
 	f.BoolVar(&p.drawsTree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	return cmd
 }
 
-func (p *predictFlags) run(cmd *cobra.Command) error {
-	if (p.paramsFile == "") == (p.platform == "") {
-		return newUsageError(cmd, errors.New("--params, --platform: give exactly one of them to predict from"))
+// allOperations is the value of --collective for every operation.
+const allOperations = "all"
+
+// parseProtocols returns the protocols of --protocol.
+func parseProtocols(text string) ([]string, error) {
+	if text == "all" {
+		return model.ProtocolNames(), nil
 	}
-	if p.paramsFile != "" && *p.collective == "" {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for --platform; parameters of messages do not depend on it", "ranks", "library"); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(checkWritableCSVFile(p.outputPath), checkWritableFileOfFlag("--diagram", p.diagramFile)); err != nil {
-		return newUsageError(cmd, err)
-	}
-	if (p.ranksPerNode != 0 || p.placesRanksRoundRobin) && *p.collective == "" {
-		return newUsageError(cmd, errors.New("--per-node, --in-turn: they need --collective"))
-	}
-	if p.samplesFile != "" && *p.collective == "" {
-		return newUsageError(cmd, errors.New("--samples: it needs --collective"))
-	}
-	if p.diagramFile != "" && filepath.Ext(p.diagramFile) != ".svg" {
-		return newUsageError(cmd, fmt.Errorf("--diagram %s: the diagram is an SVG file: use a name that ends in .svg", p.diagramFile))
-	}
-	if p.drawsTree && *p.collective != collective.Bcast.String() {
-		return newUsageError(cmd, errors.New("--tree: it needs --collective bcast"))
-	}
-	if *p.collective != "" && (p.protocolsText != "" || p.printsTerms) {
-		return newUsageError(cmd, errors.New("--protocol, --explain: they have no effect on --collective, whose messages are whole calls"))
-	}
-	var lengths []int
-	if p.sizesText != "" {
-		var err error
-		if lengths, err = unit.ParseLongSizes(p.sizesText); err != nil {
-			return newUsageError(cmd, fmt.Errorf("--sizes: %w", err))
-		}
-	}
-	var parameters loggp.Parameters
-	if p.paramsFile != "" {
-		var err error
-		if parameters, err = loggp.ReadParameters(p.paramsFile); err != nil {
-			return err
-		}
-	}
-	if *p.collective != "" {
-		return p.predictCollectives(cmd, parameters, lengths)
-	}
-	return p.predictMessages(cmd, parameters, lengths)
+	return cli.List(text)
 }
 
-func (p *predictFlags) predictMessages(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
-	if p.paramsFile != "" && p.protocolsText == "" && (p.diagramFile != "" || p.printsTerms) {
-		return newUsageError(cmd, errors.New("--diagram, --explain: parameters of calls do not tell the steps of a call: name a --protocol"))
+func (p *predictFlags) run(cmd *cobra.Command) (err error) {
+	if err := p.checkFlags(cmd); err != nil {
+		return err
 	}
-	o := loggp.PredictOptions{Platform: p.platform, Library: p.library, Ranks: p.ranks, Params: parameters, Place: p.rankPairPlace, Sizes: lengths, Explain: p.printsTerms}
-	if p.protocolsText != "" && p.protocolsText != "all" {
-		o.Protocol = splitList(p.protocolsText)
-	} else if p.protocolsText == "all" {
-		o.Protocol = model.ProtocolNames()
+	if p.options.Params, err = readParameters(p.paramsFile); err != nil {
+		return err
 	}
-	if p.platform != "" || cmd.Flags().Changed("mode") {
-		o.Mode = *p.mode
+	if p.collective != "" {
+		return p.predictCollectives(cmd)
+	}
+	return p.predictMessages(cmd)
+}
+
+// checkFlags rejects flags that do not go together.
+func (p *predictFlags) checkFlags(cmd *cobra.Command) error {
+	given, o := cmd.Flags().Changed, &p.options
+	switch {
+	case (p.paramsFile == "") == (o.Platform == ""):
+		return cli.Usagef("--params, --platform: give exactly one of them to predict from")
+	case p.drawsTree && p.collective != collective.Bcast.String():
+		return cli.Usagef("--tree: it needs --collective bcast")
+	case p.collective != "" && (given("protocol") || p.printsTerms):
+		return cli.Usagef("--protocol, --explain: they have no effect on --collective, whose messages are whole calls")
+	case p.collective != "":
+		return nil
+	case o.PerNode != 0 || o.InTurn:
+		return cli.Usagef("--per-node, --in-turn: they need --collective")
+	case o.Samples != "":
+		return cli.Usagef("--samples: it needs --collective")
+	case p.paramsFile == "":
+		return nil
+	case p.protocols == nil && (p.diagramFile != "" || p.printsTerms):
+		return cli.Usagef("--diagram, --explain: parameters of calls do not tell the steps of a call: name a --protocol")
+	}
+	return cli.RejectFlags(cmd, "--%s: it is for --platform; parameters of messages do not depend on it", "ranks", "library")
+}
+
+func (p *predictFlags) predictMessages(cmd *cobra.Command) error {
+	with := &p.options
+	o := loggp.PredictOptions{Platform: with.Platform, Library: with.Library, Ranks: with.Ranks, Params: with.Params, Place: with.Place, Sizes: with.Sizes, Protocol: p.protocols, Explain: p.printsTerms}
+	if o.Platform != "" || cmd.Flags().Changed("mode") {
+		o.Mode = p.mode
 	}
 	x, err := loggp.Predict(cmd.Context(), o)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
-	printWarnings(cmd, x.Warnings)
+	cli.PrintLines(cmd, "", x.Warnings)
 	if p.diagramFile != "" {
 		picture, first, err := x.Timeline()
 		if err != nil {
 			return err
 		}
-		if err := writeFile(cmd, p.diagramFile, func(w io.Writer) error { return picture.SVG(w, chart.DefaultWidth) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
-			return fmt.Errorf("diagram: %w", err)
+		if err := cli.WriteChart(cmd, p.diagramFile, picture, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
+			return err
 		}
 	}
-	if err := writeFile(cmd, p.outputPath, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
-		return fmt.Errorf("predictions: %w", err)
+	if err := cli.WriteFile(cmd, p.outputPath, x.WriteCSV, "%d predictions", len(x.Messages)); err != nil {
+		return err
 	}
-	return printDocument(cmd, x.Document())
+	return cli.Print(cmd, x.Document())
 }
 
-func (p *predictFlags) predictCollectives(cmd *cobra.Command, parameters loggp.Parameters, lengths []int) error {
-	o := loggp.CollectiveOptions{
-		Platform: p.platform, Library: p.library, Params: parameters, Mode: *p.mode,
-		Ranks: p.ranks, Sizes: lengths, Place: p.rankPairPlace, PerNode: p.ranksPerNode, InTurn: p.placesRanksRoundRobin, Samples: p.samplesFile,
-	}
-	if *p.collective != "all" {
-		o.Operation = *p.collective
+func (p *predictFlags) predictCollectives(cmd *cobra.Command) error {
+	o := p.options
+	o.Mode = p.mode
+	if p.collective != allOperations {
+		o.Operation = p.collective
 	}
 	x, err := loggp.PredictCollectives(cmd.Context(), o)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
-	printWarnings(cmd, x.Warnings)
-	if err := writeFile(cmd, p.outputPath, x.WriteCSV, "predictions"); err != nil {
-		return fmt.Errorf("predictions: %w", err)
+	cli.PrintLines(cmd, "", x.Warnings)
+	if err := cli.WriteFile(cmd, p.outputPath, x.WriteCSV, "predictions"); err != nil {
+		return err
 	}
 	if p.diagramFile != "" {
 		c, err := x.Chart()
 		if err != nil {
-			return usageErrorWithFlag(cmd, err)
+			return err
 		}
-		if err := writeFile(cmd, p.diagramFile, func(w io.Writer) error { return c.SVG(w, chart.DefaultWidth) }, "chart of algorithms"); err != nil {
-			return fmt.Errorf("diagram: %w", err)
+		if err := cli.WriteChart(cmd, p.diagramFile, c, "chart of algorithms"); err != nil {
+			return err
 		}
 	}
-	if err := printDocument(cmd, x.Document()); err != nil || !p.drawsTree {
+	if err := cli.Print(cmd, x.Document()); err != nil || !p.drawsTree {
 		return err
 	}
 	tree, err := x.BroadcastTree()

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 )
 
 func reportCommand() *cobra.Command {
@@ -28,26 +29,23 @@ emulated platform.`,
   loggp report here.csv mpi.csv
   loggp report together.csv -o together
   loggp report together.csv samples.csv`,
-		Args: requireArgs("file of samples"),
+		Args: cli.RequireArgs("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkWritableDirectory(dir); err != nil {
-				return newUsageError(cmd, err)
-			}
-			if err := rejectPrintFlags(cmd); err != nil {
+			if err := cli.RejectPrintFlags(cmd); err != nil {
 				return err
 			}
 			d, err := loggp.Report(cmd.Context(), loggp.ReportOptions{Samples: args, ParamsFile: params})
 			if err != nil {
-				return usageErrorWithFlag(cmd, err)
+				return err
 			}
 			if dir == "" {
-				return printDocument(cmd, d)
+				return cli.Print(cmd, d)
 			}
-			return writeHTMLPage(cmd, dir, d, "report")
+			return cli.WritePage(cmd, dir, d, "report")
 		},
 	}
-	addOutputFlags(cmd)
-	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write (default: print the tables)")
+	cli.AddPrintFlags(cmd)
+	cli.AddOutput(cmd, &dir, "output", "o", "directory to write (default: print the tables)", cli.WritableDirectory)
 	cmd.Flags().StringVar(&params, "params", "", "for samples of collective operations: file of parameters for the predictions")
 	return cmd
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/cmd/loggp/calibrate"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/cmd/loggp/paper"
+	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/model/table"
-	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/study"
 	"github.com/loggp/loggp/testdata"
 )
 
 // reproduceFlags has the flags of the verb.
 type reproduceFlags struct {
-	noiseText, outputPath string
-	reps                  int
-	seed                  uint64
+	options    paper.Options
+	outputPath string
 }
 
 // reproducePaper runs the experiments of a paper. Tests run them once for several commands.
@@ -66,11 +66,12 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 		ValidArgsFunction: cobra.FixedCompletions(paperNames(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&r.seed, "seed", 1, "seed of the random numbers")
-	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
-	f.StringVar(&r.noiseText, "noise", "on", "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
-	f.StringVarP(&r.outputPath, "output", "o", "", "directory to write")
-	addFormatFlags(cmd, "cells", "claims")
+	targetFlags{seed: &r.options.Seed}.addFlags(cmd)
+	f.IntVar(&r.options.Reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
+	r.options.Noise = job.PlatformNoise
+	cli.AddParsed(cmd, &r.options.Noise, "noise", "on", parseNoise, "timing noise: on (that of the platforms), off, or a relative standard deviation such as 5%")
+	cli.AddOutput(cmd, &r.outputPath, "output", "o", "directory to write", cli.WritableDirectory)
+	cli.AddFormatFlags(cmd, "cells", "claims")
 	return cmd
 }
 
@@ -78,7 +79,7 @@ verdicts. docs/reproduce.md explains how each number is obtained, docs/papers.md
 func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) error {
 	names := strings.Join(paperNames(), ", ")
 	switch {
-	case len(args) == 0 && !slices.ContainsFunc([]string{"seed", "reps", "noise", "output"}, cmd.Flags().Changed) && !slices.Contains([]string{"cells", "claims"}, cmd.Flag("format").Value.String()):
+	case len(args) == 0 && !slices.ContainsFunc([]string{"seed", "reps", "noise", "output"}, cmd.Flags().Changed) && !slices.Contains([]string{"cells", "claims"}, cli.Format(cmd)):
 		return nil
 	case len(args) != 1:
 		return fmt.Errorf("name one paper: %s", names)
@@ -90,63 +91,53 @@ func (r *reproduceFlags) checkPaperNames(cmd *cobra.Command, args []string) erro
 
 // listPapers prints the papers that can be reproduced.
 func listPapers(cmd *cobra.Command) error {
-	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Heading: "paper", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "source", Kind: doc.ProseColumn}}}
 	papers, err := paper.ReadAll(testdata.Published)
 	if err != nil {
 		return err
 	}
-	for _, p := range papers {
-		t.AddRow(doc.TextCell(p.Name), doc.CountCell(len(p.Claims)), doc.TextCell(p.Source))
-	}
-	d := &doc.Document{}
-	d.AddTables("papers", "Papers", t)
-	return printDocument(cmd, d)
+	return cli.Print(cmd, paper.ListDocument(papers))
 }
 
 func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
-	o := paper.Options{Seed: r.seed, Reps: r.reps}
-	var err error
-	if o.Noise, err = parseNoise(r.noiseText); err == nil && cmd.Flags().Changed("reps") {
-		err = checkFlagRange("--reps", r.reps, 2, 1_000_000)
-	}
-	if err == nil {
-		err = checkWritableDirectory(r.outputPath)
-	}
-	if err != nil {
-		return newUsageError(cmd, err)
+	if cmd.Flags().Changed("reps") {
+		if err := cli.CheckRange("--reps", r.options.Reps, 2, 1_000_000); err != nil {
+			return err
+		}
 	}
 	p, err := paper.Read(testdata.Published, name)
 	if err != nil {
 		return err
 	}
-	bar := newProgressBar(cmd.ErrOrStderr(), 1)
-	o.Progress = bar.Report
-	study, err := reproducePaper(cmd.Context(), p, o)
-	if err == nil {
-		err = markAssumptionDependentValues(cmd.Context(), p, study)
-	}
-	bar.End()
+	study, err := cli.WithProgress(cmd, func(report func(done, total int)) (*study.Study, error) {
+		o := r.options
+		o.Progress = report
+		study, err := reproducePaper(cmd.Context(), p, o)
+		if err != nil {
+			return nil, err
+		}
+		return study, markAssumptionDependentValues(cmd.Context(), p, study)
+	})
 	if err != nil {
 		return fmt.Errorf("reproduce %s: %w", name, err)
 	}
-	study.Facts = append([][2]string{{"loggp", moduleVersion()}, {"command", recordedCommandLine(cmd, name)}}, study.Facts...)
+	study.Facts = append([][2]string{{"loggp", moduleVersion()}, {"command", cli.CommandLine(cmd, name)}}, study.Facts...)
 	if r.outputPath != "" {
-		if err := writeHTMLPage(cmd, r.outputPath, study.Document(true), "reproduction"); err != nil {
+		if err := cli.WritePage(cmd, r.outputPath, study.Document(true), "reproduction"); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("format") {
-			return printDocumentAsText(cmd, study.Verdicts(false))
+			return cli.PrintText(cmd, study.Verdicts(false))
 		}
 	}
-	switch cmd.Flag("format").Value.String() {
+	switch cli.Format(cmd) {
 	case "table":
-		return printDocumentAsText(cmd, study.Document(cmd.Flags().Changed("tables")))
+		return cli.PrintText(cmd, study.Document(cmd.Flags().Changed("tables")))
 	case "markdown":
-		return printDocument(cmd, study.Document(false))
+		return cli.Print(cmd, study.Document(false))
 	case "cells":
 		return study.WriteCells(cmd.OutOrStdout())
 	case "claims":
 		return study.WriteClaims(cmd.OutOrStdout())
 	}
-	return printDocument(cmd, study.Document(true))
+	return cli.Print(cmd, study.Document(true))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/impl/program"
@@ -22,21 +23,19 @@ import (
 	"github.com/loggp/loggp/model/phases"
 )
 
-// runFlags has the flags of run that are not parameters of programs.
+// runFlags has the flags of run.
 type runFlags struct {
-	targetFlags
-	rankPlacements, collectiveAlgorithms, mcaSettings, genvSettings                        []string
-	buffers, protocol, noiseText, pictureFile, recordFile, alltoallvPhasesFile, outputPath string
-	printsProfile                                                                          bool
-	mpiCheckLevel                                                                          *string
-	programParameters                                                                      map[string]*programParameterFlag
-	patterns                                                                               patternFlags
+	options                             loggp.ProgramOptions
+	checkLevel, noiseText, phasesFile   string
+	pictureFile, recordFile, outputPath string
+	patterns                            patternFlags
 }
 
 // programParameterFlag is the flag of a parameter of programs.
 type programParameterFlag struct {
 	program.Parameter
 	valueText string
+	given     map[string]string // the parameters of the program, by name
 }
 
 func (p *programParameterFlag) String() string { return p.valueText }
@@ -44,7 +43,8 @@ func (p *programParameterFlag) Type() string   { return p.Parameter.Type }
 
 // Set implements pflag.Value. What is wrong with a text is found when the program is known.
 func (p *programParameterFlag) Set(text string) (err error) {
-	switch p.valueText = text; p.Parameter.Type {
+	p.valueText, p.given[p.Name] = text, text
+	switch p.Parameter.Type {
 	case "int":
 		_, err = strconv.ParseInt(text, 0, 64)
 	case "bool":
@@ -83,7 +83,7 @@ On platforms shm and tcp, which are this machine, ranks are processes and times 
 A flag that has no effect on a program, or on a machine, is an error.
 
 The programs that ship with loggp, and kinds of files, are
-` + strings.TrimSuffix(formatHelpList(12, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + formatPatternHelp(),
+` + strings.TrimSuffix(cli.HelpList(12, program.Programs, func(p program.Program) (string, string) { return p.Name, p.Usage() }), "\n") + formatPatternHelp(),
 		Example: `  loggp run --platform t3d -n 4 ./hello
   loggp run --platform t3d -n 8 -o stencil stencil
   loggp run --platform t3d -n 8 --profile matmul
@@ -97,16 +97,18 @@ The programs that ship with loggp, and kinds of files, are
   loggp run --platform t3d -n 8 --library aclmpl,shmem --patterns all-to-all --sizes 8,1KiB,64KiB patterns
   loggp run --platform t3d -n 2 --parameters -o parameters patterns`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if p, ok := program.ProgramNamed(append(args, "")[0]); ok && p.IsExecutable {
+			r.options.Program = append(args, "")[0]
+			p, known := program.ProgramNamed(r.options.Program)
+			if known && p.IsExecutable {
 				return nil
 			}
 			if len(args) > 1 && strings.HasPrefix(args[1], "-") { // flags behind the name of a program that ships with loggp
 				if err := cmd.Flags().Parse(args[1:]); err != nil {
-					return err
+					return cli.ExplainFlagError(cmd, err)
 				}
 				args = append(args[:1:1], cmd.Flags().Args()...)
 			}
-			if _, known := program.ProgramNamed(append(args, "")[0]); len(args) > 1 && (known || args[0] == patternsProgram) {
+			if len(args) > 1 && (known || args[0] == patternsProgram) {
 				return fmt.Errorf("unexpected argument %q: %s takes no arguments; flags go before its name", args[1], args[0])
 			}
 			if len(args) == 0 {
@@ -118,7 +120,7 @@ The programs that ship with loggp, and kinds of files, are
 		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	r.addFlags(cmd)
-	addGoProfileFlags(cmd)
+	cli.AddGoProfileFlags(cmd)
 	return cmd
 }
 
@@ -135,82 +137,104 @@ func hintOfProgramTakenAsValue(cmd *cobra.Command, programs []string) (hint stri
 
 // addFlags declares the flags.
 func (r *runFlags) addFlags(cmd *cobra.Command) {
-	r.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm or tcp", "library": "", "ranks": "", "seed": ""}, emulatedPlatformNames)
-	f := cmd.Flags()
+	f, o := cmd.Flags(), &r.options
+	targetFlags{
+		platform: &o.Platform, library: &o.Library, ranks: &o.Ranks, seed: &o.Seed, platforms: emulatedPlatformNames,
+		platformHelp: "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this machine: shm or tcp",
+	}.addFlags(cmd)
 	f.SetInterspersed(false)
-	f.StringSliceVar(&r.rankPlacements, "place", nil, "ranks of each node, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; the placements of a list such as 8,4+4 are compared")
-	f.StringVar(&r.buffers, "buffers", "", buffersHelp)
-	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
-	f.StringArrayVar(&r.collectiveAlgorithms, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
-	f.StringArrayVar(&r.mcaSettings, "mca", nil, "force algorithms as Open MPI's mpirun does, on a platform whose library is an Open MPI: a variable and its value, such as coll_tuned_bcast_algorithm 6; may be given more than once")
-	f.StringArrayVar(&r.genvSettings, "genv", nil, "force algorithms as MPICH's mpiexec does, on a platform whose library is an MPICH: a variable and its value, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM binomial")
-	f.StringVar(&r.pictureFile, "picture", "", "file for the picture of volume or spheres, as PNG; for shift, incast and permutation for the load of each link of a network of kind fabric, as SVG")
-	f.StringVar(&r.noiseText, "noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
-	f.StringVar(&r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule for 'loggp simulate' and 'loggp run'")
-	f.StringVar(&r.alltoallvPhasesFile, "phases", "", "with library cc-mpi: file of 'loggp schedule alltoallv' with the phases in which MPI_Alltoallv exchanges")
-	f.StringVarP(&r.outputPath, "output", "o", "", "on an emulated machine: "+timelineOutputHelp)
-	f.BoolVar(&r.printsProfile, "profile", false, "also print the number and the time of each kind of call")
-	r.mpiCheckLevel = addChoiceFlag(cmd, "check", []string{"warn", "strict", "off"}, "warn", "what to do about errors that MPI forbids and other implementations accept, such as overlapping receive buffers: warn of the first, fail, or do not check")
-	r.programParameters = map[string]*programParameterFlag{}
+	f.StringSliceVar(&o.Place, "place", nil, "ranks of each node, such as 4+4, or 2x4 for two nodes with 4 each, on a platform of nodes; the placements of a list such as 8,4+4 are compared")
+	f.StringVar(&o.Buffers, "buffers", "", buffersHelp)
+	f.StringVar(&o.Protocol, "protocol", "", "force one protocol")
+	f.StringArrayVar(&o.Collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
+	f.StringArrayVar(&o.MCA, "mca", nil, "force algorithms as Open MPI's mpirun does, on a platform whose library is an Open MPI: a variable and its value, such as coll_tuned_bcast_algorithm 6; may be given more than once")
+	f.StringArrayVar(&o.Genv, "genv", nil, "force algorithms as MPICH's mpiexec does, on a platform whose library is an MPICH: a variable and its value, such as MPIR_CVAR_BCAST_INTRA_ALGORITHM binomial")
+	cli.AddOutput(cmd, &r.pictureFile, "picture", "", "file for the picture of volume or spheres, as PNG; for shift, incast and permutation for the load of each link of a network of kind fabric, as SVG", r.checkPicture)
+	f.StringVar(&r.noiseText, "noise", "off", noiseHelp) // parsed when it is known to be no program
+	cli.AddOutput(cmd, &r.recordFile, "record", "", "write what the program sends, receives and computes to this file, as a schedule for 'loggp simulate' and 'loggp run'", cli.WritableFile)
+	f.StringVar(&r.phasesFile, "phases", "", "with library cc-mpi: file of 'loggp schedule alltoallv' with the phases in which MPI_Alltoallv exchanges")
+	cli.AddOutput(cmd, &r.outputPath, "output", "o", "on an emulated machine: "+cli.TimelineHelp, func(name string) error {
+		switch {
+		case o.Program == patternsProgram:
+			return cli.WritableDirectory(name)
+		case r.isHere():
+			return fmt.Errorf("it is for emulated machines, and %s is this machine", o.Platform)
+		case len(o.Place) > 1:
+			return errors.New("it is for a single run: name one placement")
+		}
+		return cli.WritableTimeline(name)
+	})
+	f.BoolVar(&o.Profile, "profile", false, "also print the number and the time of each kind of call")
+	cli.AddChoice(cmd, &r.checkLevel, "check", []string{"warn", "strict", "off"}, "warn", "what to do about errors that MPI forbids and other implementations accept, such as overlapping receive buffers: warn of the first, fail, or do not check", nil)
+	o.Parameters = map[string]string{}
 	for _, p := range program.Parameters {
-		x := &programParameterFlag{Parameter: p, valueText: p.Default}
-		r.programParameters[p.Name] = x
-		f.Var(x, p.Name, p.Help)
+		f.Var(&programParameterFlag{p, p.Default, o.Parameters}, p.Name, p.Help)
 		if p.Type == "bool" {
 			f.Lookup(p.Name).NoOptDefVal = "true"
 		}
 	}
 	r.patterns.addFlags(cmd)
-	addOutputFlags(cmd)
+	cli.AddPrintFlags(cmd)
 	var rules []string
 	for _, o := range collective.Operations() {
 		for _, a := range slices.Concat(collective.AlgorithmsOf(o), collective.AdditionalAlgorithms(o)) {
 			rules = append(rules, o.String()+"="+a.Name)
 		}
 	}
-	addFlagCompletion(cmd, "collective", rules)
+	cli.AddCompletion(cmd, "collective", rules)
+}
+
+// isHere reports whether the program runs on this machine.
+func (r *runFlags) isHere() bool { return slices.Contains(job.LocalPlatforms, r.options.Platform) }
+
+// checkPicture says why a program makes no picture, or why its file cannot be written.
+func (r *runFlags) checkPicture(file string) error {
+	p, _ := program.ProgramNamed(r.options.Program) // RunProgram complains if there is none
+	switch {
+	case !p.DrawsPicture && !p.HasFlows:
+		return fmt.Errorf("%s makes no picture", r.options.Program)
+	case len(r.options.Place) > 1:
+		return errors.New("it is for a single run: name one placement")
+	case p.HasFlows && r.isHere():
+		return fmt.Errorf("%s is this machine, whose network is not known", r.options.Platform)
+	case p.HasFlows:
+		return writableNetworkPicture(file)
+	}
+	return cli.WritableWithExtension(".png", p.Name+" draws a PNG file")(file)
 }
 
 // run runs a program, prints what came of it and writes the files that were asked for.
 func (r *runFlags) run(cmd *cobra.Command, args []string) error {
-	isPatterns := args[0] == patternsProgram
-	if err := checkPatternFlags(cmd, isPatterns, args[0]); err != nil {
-		return newUsageError(cmd, err)
+	if err := checkPatternFlags(cmd, args[0]); err != nil {
+		return err
 	}
-	if isPatterns {
+	if args[0] == patternsProgram {
 		return r.runPatternBenchmark(cmd)
 	}
-	o, p, err := r.parseOptions(cmd, args)
-	if err != nil {
+	p, _ := program.ProgramNamed(args[0]) // RunProgram complains if there is none
+	if err := r.completeOptions(cmd, p, args); err != nil {
 		return err
 	}
 	begin := time.Now()
-	x, err := loggp.RunProgram(cmd.Context(), o)
+	x, err := loggp.RunProgram(cmd.Context(), r.options)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
-	printWarnings(cmd, x.Notes)
+	cli.PrintLines(cmd, "", x.Notes)
 	printDisturbanceWarnings(cmd, x.Disturbances)
 	if p.IsExecutable { // standard output is that of the program
 		out := cmd.OutOrStdout()
 		cmd.SetOut(cmd.ErrOrStderr())
 		defer cmd.SetOut(out)
 	}
-	switch {
-	case r.pictureFile == "":
-	case p.HasFlows:
-		err = writeNetworkPicture(cmd, r.pictureFile, x.Platform, x.LinkLoads)
-	default:
-		err = prefixFlagToError("--picture", r.pictureFile, sample.Save(r.pictureFile, x.Picture.Write))
-	}
-	if err != nil {
+	if err := r.writePicture(cmd, x); err != nil {
 		return err
 	}
-	if err := printDocument(cmd, x.Document()); err != nil {
+	if err := cli.Print(cmd, x.Document()); err != nil {
 		return err
 	}
-	if s := x.Schedule; s != nil {
-		if err := prefixFlagToError("--record", r.recordFile, writeFile(cmd, r.recordFile, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())); err != nil {
+	if x.Schedule != nil {
+		if err := writeSchedule(cmd, r.recordFile, x.Schedule); err != nil {
 			return err
 		}
 	}
@@ -219,8 +243,8 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if r.outputPath != "" {
 		shown := x.Trace()
-		shown.Command = recordedCommandLine(cmd, args...)
-		if err := writeTimeline(cmd, r.outputPath, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
+		shown.Command = cli.CommandLine(cmd, args...)
+		if err := cli.WriteTimeline(cmd, r.outputPath, shown.Title, shown, shown.DocumentOfRun(x.Document())); err != nil {
 			return err
 		}
 	}
@@ -228,82 +252,58 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	return x.Failure
 }
 
-// parseOptions makes options of the flags.
-func (r *runFlags) parseOptions(cmd *cobra.Command, args []string) (o loggp.ProgramOptions, p program.Program, err error) {
-	p, _ = program.ProgramNamed(args[0]) // RunProgram complains if there is none
-	o = loggp.ProgramOptions{
-		RunOptions: loggp.RunOptions{Platform: r.platform, Library: r.library, Buffers: r.buffers, Ranks: r.ranks, Protocol: r.protocol, Seed: r.seed, MaxSpans: r.maxRecordedSpans()},
-		Program:    args[0], Parameters: map[string]string{}, Arguments: args[1:],
-		Place: r.rankPlacements, Record: r.recordFile != "", Profile: r.printsProfile,
-		Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(), Args: processArgs(cmd),
-		Open: func(file string) (io.ReadCloser, error) { return openInput(cmd, file) },
+// writePicture writes the picture of a run.
+func (r *runFlags) writePicture(cmd *cobra.Command, x *loggp.Execution) error {
+	switch {
+	case r.pictureFile == "":
+		return nil
+	case x.Picture == nil:
+		return writeNetworkPicture(cmd, r.pictureFile, x.Platform, x.LinkLoads)
 	}
-	if cmd.Flags().Changed("check") {
-		o.Check = *r.mpiCheckLevel
+	return sample.Save(r.pictureFile, x.Picture.Write)
+}
+
+// completeOptions sets the options that are not set by their flags.
+func (r *runFlags) completeOptions(cmd *cobra.Command, p program.Program, args []string) (err error) {
+	o, given := &r.options, cmd.Flags().Changed
+	o.Args, o.Record, o.MaxSpans = processArgs(cmd), r.recordFile != "", r.maxRecordedSpans()
+	o.Stdout, o.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	o.Open = func(file string) (io.ReadCloser, error) { return cli.OpenInput(cmd, file) }
+	if p.IsExecutable {
+		o.Arguments, o.RankOutput = args[1:], os.Stdout
+	}
+	if given("check") {
+		o.Check = r.checkLevel
 	}
 	o.Warn = func(w mpi.Warning) {
 		strict := ""
 		if w.IsViolation() {
 			strict = "--check=strict makes this an error, "
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %v; %s--check=off silences it\n", w, strict)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s%v; %s--check=off silences it\n", warningPrefix, w, strict)
 	}
-	if !p.IsExecutable {
-		o.Arguments = nil
-	} else {
-		o.RankOutput = os.Stdout
+	if o.Collective != nil {
+		o.Collective, _ = cli.List(strings.Join(o.Collective, ","))
 	}
-	for name, x := range r.programParameters {
-		if cmd.Flags().Changed(name) {
-			o.Parameters[name] = x.valueText
-		}
-	}
-	o.MCA, o.Genv = r.mcaSettings, r.genvSettings
-	if r.collectiveAlgorithms != nil {
-		o.Collective = splitList(strings.Join(r.collectiveAlgorithms, ","))
-	}
-	isHere := slices.Contains(job.LocalPlatforms, r.platform)
-	if isHere && !p.UsesSeed && !cmd.Flags().Changed("seed") {
+	if r.isHere() && !p.UsesSeed && !given("seed") {
 		o.Seed = 0
 	}
-	o.Noise, err = parseNoise(r.noiseText)
-	if r.pictureFile != "" && p.HasFlows {
-		wrong := checkNetworkPictureFile(r.pictureFile)
-		if isHere {
-			wrong = errors.Join(wrong, fmt.Errorf("%s is this machine, whose network is not known", r.platform))
-		}
-		err = errors.Join(err, prefixFlagToError("--picture", r.pictureFile, wrong))
+	if o.Noise, err = parseNoise(r.noiseText); err != nil {
+		return cli.Usagef("--noise: %w", err)
 	}
-	if r.pictureFile != "" && !p.DrawsPicture && !p.HasFlows {
-		err = errors.Join(err, fmt.Errorf("--picture: %s makes no picture", p.Name))
-	}
-	if r.pictureFile != "" && len(r.rankPlacements) > 1 {
-		err = errors.Join(err, errors.New("--picture: it is for a single run: name one placement"))
-	}
-	err = errors.Join(err, checkWritableFileOfFlag("--record", r.recordFile))
-	if p.DrawsPicture && r.pictureFile != "" {
-		if fileExtension(r.pictureFile) != ".png" {
-			err = errors.Join(err, fmt.Errorf("--picture %s: %s draws a PNG file: use a name that ends in .png", r.pictureFile, p.Name))
-		}
-		err = errors.Join(err, checkWritableFileOfFlag("--picture", r.pictureFile))
-	}
-	if err = newUsageError(cmd, errors.Join(err, r.checkOutputPath(isHere))); err != nil {
-		return o, p, err
-	}
-	if r.alltoallvPhasesFile != "" {
-		if o.Phases, err = phases.ReadSchedulesFile(r.alltoallvPhasesFile); err != nil {
-			return o, p, fmt.Errorf("--phases: %w", err)
+	if r.phasesFile != "" {
+		if o.Phases, err = phases.ReadSchedulesFile(r.phasesFile); err != nil {
+			return fmt.Errorf("--phases: %w", err)
 		}
 	}
-	if cmd.Flags().Changed("seed") {
-		uses, err := o.UsesSeed()
-		if err == nil && !uses {
-			err = errors.New("--seed: this run draws no random numbers; --noise adds some")
-			return o, p, newUsageError(cmd, err)
+	if given("seed") {
+		if uses, err := o.UsesSeed(); err != nil {
+			return err
+		} else if !uses {
+			return cli.Usagef("--seed: this run draws no random numbers; --noise adds some")
 		}
-		return o, p, usageErrorWithFlag(cmd, err)
 	}
-	return o, p, nil
+	return nil
 }
 
 // Spans, calls and messages of a run that are recorded: for a page as many as there may be that it
@@ -320,23 +320,8 @@ func (r *runFlags) maxRecordedSpans() int {
 		return maxTraceEventSpans
 	case r.outputPath != "":
 		return maxHTMLSpans
-	case r.printsProfile:
+	case r.options.Profile:
 		return 1
 	}
 	return job.TotalsOnly
-}
-
-// checkOutputPath checks whether the course of the run can be written.
-func (r *runFlags) checkOutputPath(isHere bool) error {
-	if r.outputPath == "" {
-		return nil
-	}
-	err := checkTimelineOutput(r.outputPath)
-	switch {
-	case isHere:
-		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this machine", r.platform))
-	case len(r.rankPlacements) > 1:
-		err = errors.Join(err, errors.New("-o: it is for a single run: name one placement"))
-	}
-	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
 	"github.com/loggp/loggp/model/unit"
@@ -17,8 +18,8 @@ import (
 // makeScheduleFlags has the flags of the verb.
 type makeScheduleFlags struct {
 	pattern.Config
-	sizeText, computeTimeText, outputPath, placement string
-	placementSeed                                    uint64
+	outputPath, placement string
+	placementSeed         uint64
 }
 
 type scheduleFileCommand struct{ name, helpText string }
@@ -32,8 +33,8 @@ var scheduleFileCommands = []scheduleFileCommand{
 
 func scheduleCommand() *cobra.Command {
 	var m makeScheduleFlags
-	help := formatHelpList(14, pattern.Patterns, func(p *pattern.Pattern) (string, string) { return p.Name, p.What }) +
-		formatHelpList(14, scheduleFileCommands, func(c scheduleFileCommand) (string, string) { return c.name, c.helpText })
+	help := cli.HelpList(14, pattern.Patterns, func(p *pattern.Pattern) (string, string) { return p.Name, p.What }) +
+		cli.HelpList(14, scheduleFileCommands, func(c scheduleFileCommand) (string, string) { return c.name, c.helpText })
 	cmd := &cobra.Command{
 		Use:   "schedule PATTERN | append|merge FILE... | check FILE",
 		Short: "Write a communication schedule as a GOAL file",
@@ -49,20 +50,21 @@ trace' reads execution traces.`,
   loggp schedule pipeline -n 8 --rounds 4 --size 64KiB --compute 100us -o stages.goal
   loggp schedule merge halo.goal stages.goal --placement interleaved -o both.goal
   loggp schedule check both.goal`,
-		Args:              requireArgs("pattern: " + strings.Join(pattern.Names(), ", ")),
+		Args:              cli.RequireArgs("pattern: " + strings.Join(pattern.Names(), ", ")),
 		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
-		ValidArgsFunction: completeFirstArg(append(pattern.Names(), "append", "merge", "check"), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cli.CompleteFirstArg(append(pattern.Names(), "append", "merge", "check"), cobra.ShellCompDirectiveNoFileComp),
 	}
 	f := cmd.Flags()
 	f.IntVarP(&m.Ranks, "ranks", "n", 8, "number of ranks of a pattern")
-	f.StringVar(&m.sizeText, "size", "8", "bytes of a message, or of a block or the whole data of a collective operation")
+	m.Size = 8
+	cli.AddParsed(cmd, &m.Size, "size", "8", unit.ParseSize, "bytes of a message, or of a block or the whole data of a collective operation")
 	f.StringVar(&m.Algorithm, "algorithm", "", "algorithm of a collective operation (default: its first)")
 	f.IntVar(&m.Root, "root", 0, "root of the operation or pattern")
 	f.IntVar(&m.Rounds, "rounds", 1, "repetitions of the pattern")
-	f.StringVar(&m.computeTimeText, "compute", "0s", "computing time of each rank in a round, in whole nanoseconds")
+	cli.AddParsed(cmd, &m.Compute, "compute", "0s", parseDuration, "computing time of each rank in a round, in whole nanoseconds")
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
 	f.Uint64Var(&m.placementSeed, "seed", 1, "seed of --placement random")
-	f.StringVarP(&m.outputPath, "output", "o", "", "file to write (default: standard output)")
+	cli.AddOutput(cmd, &m.outputPath, "output", "o", "file to write (default: standard output)", cli.WritableFile)
 	cmd.AddCommand(alltoallvCommand(), scheduleTraceCommand(), removedTrainingCommand())
 	return cmd
 }
@@ -73,117 +75,88 @@ func removedTrainingCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "training", Hidden: true, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return newUsageError(cmd.Parent(), errors.New("a training step is described by a file and not by flags: write STEP.yaml (docs/training.md), and its schedule by 'loggp schedule trace STEP.yaml -o STEP.goal'"))
+			return cli.UsageOf(cmd.Parent(), errors.New("a training step is described by a file and not by flags: write STEP.yaml (docs/training.md), and its schedule by 'loggp schedule trace STEP.yaml -o STEP.goal'"))
 		},
 	}
 }
 
 func (m *makeScheduleFlags) run(cmd *cobra.Command, args []string) error {
-	if err := checkWritableFile(m.outputPath); err != nil {
-		return newUsageError(cmd, err)
+	name, files := args[0], args[1:]
+	isFileCommand := slices.ContainsFunc(scheduleFileCommands, func(c scheduleFileCommand) bool { return c.name == name })
+	switch {
+	case name == "check" && len(files) != 1:
+		return cli.Usagef("check: name one file of a schedule")
+	case isFileCommand && len(files) == 0:
+		return cli.Usagef("%s: name at least one file of a schedule", name)
+	case !isFileCommand && len(files) > 0:
+		return cli.Usagef("unexpected argument %q: %s has no files", files[0], name)
+	}
+	if err := m.rejectUnusedFlags(cmd, name); err != nil {
+		return err
 	}
 	var s *schedule.Schedule
 	var err error
-	switch name := args[0]; name {
-	case "append", "merge", "check":
-		if err := checkScheduleFiles(name, args[1:]); err != nil {
-			return newUsageError(cmd, err)
-		}
-		if err := m.rejectUnusedFlags(cmd, name); err != nil {
-			return err
-		}
-		var all []*schedule.Schedule
-		for _, file := range args[1:] {
-			s, err := readSchedule(cmd, file)
-			if err != nil {
-				return err
-			}
-			all = append(all, s)
-		}
-		switch name {
-		case "append":
-			s, err = pattern.Append(all...)
-		case "merge":
-			places, wrong := pattern.Place(m.placement, m.placementSeed, all...)
-			if wrong != nil {
-				return newUsageError(cmd, fmt.Errorf("--placement: %w", wrong))
-			}
-			s, err = pattern.Merge(places, all...)
-		default:
-			if err := all[0].CheckEnds(); err != nil {
-				return fmt.Errorf("check: %w", err)
-			}
-			s := all[0]
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %s with %s and %s each: all of them end\n", s.CountOps(), format.Plural(s.CountRanks(), "rank"), format.Plural(s.CPUsPerRank(), "CPU"), format.Plural(s.NICsPerRank(), "interface"))
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("schedule: %w", err)
-		}
-	default:
-		if len(args) > 1 {
-			return newUsageError(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
-		}
-		if err := m.rejectUnusedFlags(cmd, name); err != nil {
-			return err
-		}
-		if s, err = m.makePattern(name); err != nil {
-			return newUsageError(cmd, err)
-		}
+	if isFileCommand {
+		s, err = m.combineFiles(cmd, name, files)
+	} else if err = cli.CheckRange("--rounds", m.Rounds, 1, pattern.MaxRounds); err == nil {
+		s, err = pattern.Make(name, m.Config)
+		err = cli.Usage(err)
 	}
-	if m.outputPath == "" {
-		return s.Write(cmd.OutOrStdout())
+	if err != nil {
+		return err
 	}
-	return writeFile(cmd, m.outputPath, s.Write, "schedule of %d operations in %d ranks", s.CountOps(), s.CountRanks())
+	if name == "check" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %s with %s and %s each: all of them end\n", s.CountOps(), format.Plural(s.CountRanks(), "rank"), format.Plural(s.CPUsPerRank(), "CPU"), format.Plural(s.NICsPerRank(), "interface"))
+		return nil
+	}
+	return writeSchedule(cmd, m.outputPath, s)
 }
 
-// checkScheduleFiles checks how many files a command takes.
-func checkScheduleFiles(name string, files []string) error {
-	switch {
-	case name == "check" && len(files) != 1:
-		return errors.New("check: name one file of a schedule")
-	case len(files) == 0:
-		return fmt.Errorf("%s: name at least one file of a schedule", name)
+// combineFiles reads files of schedules and does what a command of scheduleFileCommands says.
+func (m *makeScheduleFlags) combineFiles(cmd *cobra.Command, name string, files []string) (s *schedule.Schedule, err error) {
+	var all []*schedule.Schedule
+	for _, file := range files {
+		if s, err = readSchedule(cmd, file); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
 	}
-	return nil
+	switch name {
+	case "append":
+		s, err = pattern.Append(all...)
+	case "merge":
+		places, wrong := pattern.Place(m.placement, m.placementSeed, all...)
+		if wrong != nil {
+			return nil, cli.Usagef("--placement: %w", wrong)
+		}
+		s, err = pattern.Merge(places, all...)
+	default:
+		err = s.CheckEnds()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("schedule: %w", err)
+	}
+	return s, nil
 }
 
 // rejectUnusedFlags refuses the flags that have no effect on a pattern, or on a command of
 // scheduleFileCommands.
 func (m *makeScheduleFlags) rejectUnusedFlags(cmd *cobra.Command, name string) error {
-	var unused []string
+	unused := []string{"ranks", "size", "algorithm", "root", "rounds", "compute"}
 	switch name {
 	case "check":
-		unused = []string{"ranks", "size", "algorithm", "root", "rounds", "compute", "placement", "seed", "output"}
+		unused = append(unused, "placement", "seed", "output")
 	case "append":
-		unused = []string{"ranks", "size", "algorithm", "root", "rounds", "compute", "placement", "seed"}
+		unused = append(unused, "placement", "seed")
 	case "merge":
-		if unused = []string{"ranks", "size", "algorithm", "root", "rounds", "compute"}; m.placement != pattern.RandomPlacement {
+		if m.placement != pattern.RandomPlacement {
 			unused = append(unused, "seed")
 		}
 	default:
 		if !slices.Contains(pattern.Names(), name) {
-			return nil // which makePattern says
+			return nil // which Make says
 		}
 		unused = append(pattern.UnusedSettings(name), "placement", "seed")
 	}
-	return rejectFlagsWithoutEffect(cmd, "--%s has no effect on "+name, unused...)
-}
-
-// makePattern makes the schedule of a pattern.
-func (m *makeScheduleFlags) makePattern(name string) (*schedule.Schedule, error) {
-	size, err := unit.ParseSize(m.sizeText)
-	if err != nil {
-		return nil, fmt.Errorf("--size: %w", err)
-	}
-	m.Size = size
-	compute, err := parseDuration(m.computeTimeText)
-	if err != nil {
-		return nil, fmt.Errorf("--compute: %w", err)
-	}
-	m.Compute = *compute
-	if err := checkFlagRange("--rounds", m.Rounds, 1, pattern.MaxRounds); err != nil {
-		return nil, err
-	}
-	return pattern.Make(name, m.Config)
+	return cli.RejectFlags(cmd, "--%s has no effect on "+name, unused...)
 }

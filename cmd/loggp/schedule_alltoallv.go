@@ -1,27 +1,24 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/model/phases"
-	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/format"
 )
 
 // alltoallvFlags has the flags of schedule alltoallv.
 type alltoallvFlags struct {
-	inputRecordFile, platform, library, lastPhaseThresholdText, outputPath, pictureFile string
-	scheduler                                                                           *string
-	ranks, exchangeIndex                                                                int
+	options                 loggp.ExchangeOptions
+	outputPath, pictureFile string
+	ranks                   int
 }
 
 func alltoallvCommand() *cobra.Command {
@@ -40,78 +37,67 @@ columns source, destination and bytes, and exchange if there are several.`,
 		Example: `  loggp run --platform cc-cluster --library cc-mpi -n 8 --record is.goal npb-is
   loggp schedule alltoallv --from is.goal --picture phases.svg -o phases.csv
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&a.inputRecordFile, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
-	f.StringVar(&a.platform, "platform", "cc-cluster", "machine of the prediction")
-	f.StringVar(&a.library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
-	a.scheduler = addChoiceFlag(cmd, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)")
-	f.StringVar(&a.lastPhaseThresholdText, "threshold", "", "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
-	f.IntVar(&a.exchangeIndex, "exchange", -1, "number of the exchange whose phases are listed and drawn (default: the one that takes longest)")
+	f, o := cmd.Flags(), &a.options
+	f.StringVar(&o.From, "from", "", "schedule of 'loggp run --record', or CSV file of messages")
+	f.StringVar(&o.Platform, "platform", "cc-cluster", "machine of the prediction")
+	f.StringVar(&o.Library, "library", "", "library on the machine (default: its first one that exchanges in phases)")
+	cli.AddChoice(cmd, &o.Scheduler, "scheduler", phases.SchedulerNames(), "", "which phases are written (default: the library's)", nil)
+	cli.AddParsed(cmd, &o.Threshold, "threshold", "", cli.Pointer(unit.ParseSize), "once all messages that are left are shorter than this they form the last phase together (default: the library's)")
+	cli.AddParsed(cmd, &o.Exchange, "exchange", "-1", cli.Pointer(strconv.Atoi), "number of the exchange whose phases are listed and drawn (default: the one that takes longest)").TypeName = "int"
 	f.IntVarP(&a.ranks, "ranks", "n", 0, "number of ranks of a file of messages (default: as many as it names)")
-	f.StringVar(&a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted")
-	f.StringVarP(&a.outputPath, "output", "o", "", "file for the phases, as CSV")
-	addOutputFlags(cmd)
-	addFlagCompletion(cmd, "platform", platform.Names())
+	cli.AddOutput(cmd, &a.pictureFile, "picture", "", "SVG file for a time line of an exchange, as it is predicted", cli.WritableWithExtension(".svg", "the picture is an SVG file"))
+	cli.AddOutput(cmd, &a.outputPath, "output", "o", "file for the phases, as CSV", cli.WritableFile)
+	cli.AddPrintFlags(cmd)
+	cli.AddCompletion(cmd, "platform", emulatedPlatformNames)
 	return cmd
 }
 
-func (a *alltoallvFlags) run(cmd *cobra.Command) error {
-	if a.inputRecordFile == "" {
-		return newUsageError(cmd, errors.New("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages"))
+func (a *alltoallvFlags) run(cmd *cobra.Command) (err error) {
+	if a.options.From == "" {
+		return cli.Usagef("--from: say which record: one that 'loggp run --record' has written, or a CSV file of messages")
 	}
-	if a.pictureFile != "" && filepath.Ext(a.pictureFile) != ".svg" {
-		return newUsageError(cmd, fmt.Errorf("--picture %s: it is an SVG file, name it so", a.pictureFile))
-	}
-	o := loggp.ExchangeOptions{From: a.inputRecordFile, Platform: a.platform, Library: a.library, Scheduler: *a.scheduler}
-	err := applyGivenFlags(cmd, []optionSetter{
-		{"threshold", parseInto(&o.Threshold, pointerParser(unit.ParseSize))},
-		{"exchange", parseInto(&o.Exchange, pointerParser(strconv.Atoi))},
-	})
-	if err := errors.Join(err, checkWritableFile(a.outputPath), checkWritableFile(a.pictureFile)); err != nil {
-		return newUsageError(cmd, err)
-	}
-	if o.Exchanges, err = a.readExchanges(cmd); err != nil {
+	if a.options.Exchanges, err = a.readExchanges(cmd); err != nil {
 		return err
 	}
-	p, err := loggp.PlanExchanges(cmd.Context(), o)
+	p, err := loggp.PlanExchanges(cmd.Context(), a.options)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
-	}
-	if err := printDocument(cmd, p.Document()); err != nil {
 		return err
 	}
-	if err := writeFile(cmd, a.outputPath, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(o.Exchanges), "exchange"), p.SchedulerName()); err != nil {
+	if err := cli.Print(cmd, p.Document()); err != nil {
 		return err
 	}
-	if err := writeFile(cmd, a.pictureFile, func(w io.Writer) error { return p.Chart().SVG(w, chart.DefaultWidth) }, "time line of exchange %d", p.ListedExchange); err != nil {
-		return fmt.Errorf("picture: %w", err)
+	if err := cli.WriteFile(cmd, a.outputPath, p.WritePhases, "phases of %s, by %s,", format.PluralInWords(len(a.options.Exchanges), "exchange"), p.SchedulerName()); err != nil {
+		return err
 	}
-	return nil
+	if a.pictureFile == "" {
+		return nil
+	}
+	return cli.WriteChart(cmd, a.pictureFile, p.Chart(), "time line of exchange %d", p.ListedExchange)
 }
 
 // readExchanges reads the exchanges of a record.
 func (a *alltoallvFlags) readExchanges(cmd *cobra.Command) ([]phases.Exchange, error) {
-	if filepath.Ext(a.inputRecordFile) == ".csv" {
-		f, err := openInput(cmd, a.inputRecordFile)
+	if filepath.Ext(a.options.From) == ".csv" {
+		f, err := cli.OpenInput(cmd, a.options.From)
 		if err != nil {
 			return nil, fmt.Errorf("messages: %w", err)
 		}
 		defer f.Close()
-		return phases.ReadPattern(f, a.inputRecordFile, a.ranks)
+		return phases.ReadPattern(f, a.options.From, a.ranks)
 	}
 	if a.ranks != 0 {
-		return nil, newUsageError(cmd, fmt.Errorf("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.inputRecordFile))
+		return nil, cli.Usagef("--ranks: it is for a CSV file of messages, and %s says itself how many there are", a.options.From)
 	}
-	s, err := readSchedule(cmd, a.inputRecordFile)
+	s, err := readSchedule(cmd, a.options.From)
 	if err != nil {
 		return nil, err
 	}
 	all, err := phases.Recorded(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.inputRecordFile, err)
+		return nil, fmt.Errorf("%s: %w", a.options.From, err)
 	}
 	return all, nil
 }

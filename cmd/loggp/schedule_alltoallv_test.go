@@ -40,7 +40,7 @@ func TestScheduleAlltoallv(t *testing.T) {
 		"schedule alltoallv --from is.goal --exchange 11":      "--exchange 11: is.goal has exchanges 0 to 10",
 		"schedule alltoallv --from is.goal --ranks 8":          "--ranks: it is for a CSV file",
 		"schedule alltoallv --from is.goal --platform start-x": "no closed form is known",
-		"schedule alltoallv --from is.goal --picture x.png":    "it is an SVG file",
+		"schedule alltoallv --from is.goal --picture x.png":    "the picture is an SVG file",
 		"schedule alltoallv --from is.goal --scheduler best":   "greedy",
 		"schedule alltoallv --from is.goal --threshold x":      "--threshold: ",
 		"schedule alltoallv --from many.csv -n 80":             "it has up to ",

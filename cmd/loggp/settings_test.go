@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/cmd/loggp/cli"
 )
 
 // writeLibrary writes a platform file like that of a platform, whose library decides as one of
@@ -78,7 +80,7 @@ func TestJoinSettings(t *testing.T) {
 		"simulate --mca a 1":                "simulate --mca a 1",
 		"":                                  "",
 	} {
-		if got := strings.Join(joinNameValueArgs(newRootCommand(), strings.Fields(args)), " "); got != want {
+		if got := strings.Join(cli.JoinNameValueArgs(newRootCommand(), strings.Fields(args)), " "); got != want {
 			t.Errorf("%s: %s, not %s", args, got, want)
 		}
 	}

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
@@ -18,14 +19,12 @@ import (
 
 // simulateFlags has the flags of the verb.
 type simulateFlags struct {
-	paramsFile, parameterLibrary, parameterPlace, loggopsParametersText, finishTimesFile, parameterSweep, noiseText, outputPath, parameterPlatform string
-	buffers                                                                                                                                        string
-	timingDialect, level                                                                                                                           *string
-	printsCriticalPath                                                                                                                             bool
-	toleranceSlowdowns, failedLinksAndSwitches, jobs                                                                                               []string
-	nodes                                                                                                                                          int
-	workload                                                                                                                                       workloadFlags
-	noiseSeed                                                                                                                                      uint64
+	options                                                           loggp.SimulateOptions
+	changes                                                           loggp.MachineChanges
+	workload                                                          workloadFlags
+	jobs                                                              []string
+	paramsFile, noiseText, finishFile, outputPath, dialectText, level string
+	noiseSeed                                                         uint64
 }
 
 // Ranks of large schedules that are shown: in a time line, in files for viewers of trace events,
@@ -78,52 +77,68 @@ LogGOPSim and of the LogGOPSim of ATLAHS. See docs/dialects.md.`,
 			if len(s.jobs) > 0 {
 				return nil
 			}
-			return requireArgs("file of a schedule, - for standard input, or the files of a trace or a training step")(cmd, args)
+			return cli.RequireArgs("file of a schedule, - for standard input, or the files of a trace or a training step")(cmd, args)
 		},
 		RunE: s.run,
 	}
-	f := cmd.Flags()
-	f.StringVar(&s.paramsFile, "params", "", "file of parameters, as 'loggp fit -o' writes them")
-	f.StringVar(&s.parameterPlatform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
-	f.StringVar(&s.parameterLibrary, "library", "", "library of the machine, or of the parameters if the file has several")
-	f.StringVar(&s.parameterPlace, "place", "", "place of the parameters if the file has several")
-	f.StringVar(&s.loggopsParametersText, "loggops", schedule.DefaultParams.String(), "LogGOPS parameters; those left out are 0, and without S no message waits for its receive")
-	s.timingDialect = addChoiceFlag(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
-	f.StringVar(&s.finishTimesFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
-	f.BoolVar(&s.printsCriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
-	f.StringVar(&s.parameterSweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, also of o, g, G, O or S; with flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
-	f.StringSliceVar(&s.toleranceSlowdowns, "tolerance", nil, "print how far L, or with flows the latency of links between nodes, may grow until the finishing time grows by this part, such as 1% or 1%,2%,5%")
+	f, o := cmd.Flags(), &s.options
+	f.StringVar(&s.paramsFile, "params", "", paramsHelp)
+	f.StringVar(&o.Platform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
+	f.StringVar(&o.Library, "library", "", "library of the machine, or of the parameters if the file has several")
+	f.StringVar(&o.Place, "place", "", "place of the parameters if the file has several")
+	cli.AddParsed(cmd, &o.LogGOPS, "loggops", schedule.DefaultParams.String(), cli.Pointer(schedule.ParseParams), "LogGOPS parameters; those left out are 0, and without S no message waits for its receive")
+	cli.AddChoice(cmd, &s.dialectText, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time", nil)
+	cli.AddOutput(cmd, &s.finishFile, "finish", "", "file for the finishing time of each rank: rank,finish_ns", cli.WritableFile)
+	f.BoolVar(&o.CriticalPath, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
+	f.StringVar(&o.Sweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, also of o, g, G, O or S; with flows also of a number of the platform or of a training step, such as taper=1,2,4, rails, nodes, links.bandwidth or data")
+	cli.AddParsed(cmd, &o.Tolerances, "tolerance", "", s.parseTolerances, "print how far L, or with flows the latency of links between nodes, may grow until the finishing time grows by this part, such as 1% or 1%,2%,5%").TypeName = "strings"
 	f.StringVar(&s.noiseText, "noise", "", "noise of the operating system: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.noiseSeed, "seed", 1, "seed of the noise")
-	f.StringVarP(&s.outputPath, "output", "o", "", timelineOutputHelp+"; with --sweep: chart (.svg) or table (.csv)")
-	f.IntVar(&s.nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
-	f.StringVar(&s.buffers, "buffers", "", buffersHelp)
-	f.StringSliceVar(&s.failedLinksAndSwitches, "fail", nil, "failed links and switches between the nodes, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
+	cli.AddOutput(cmd, &s.outputPath, "output", "o", cli.TimelineHelp+"; with --sweep: chart (.svg) or table (.csv)", func(name string) error {
+		if s.outputHasSweep() || o.Sweep != "" && s.isFlowLevel(cmd) {
+			return cli.WritableSweep(name)
+		}
+		return cli.WritableTimeline(name)
+	})
+	f.IntVar(&s.changes.Nodes, "nodes", 0, "nodes of the machine, whose network is enlarged if it is too small (default: as many as --platform has)")
+	f.StringVar(&s.changes.Buffers, "buffers", "", buffersHelp)
+	f.StringSliceVar(&s.changes.Fail, "fail", nil, "failed links and switches between the nodes, such as 'link:3', 'switch:2' or 'switch 0 to switch 32'")
 	f.StringArrayVar(&s.jobs, "job", nil, "with --platform: simulate several jobs by flows, together and each alone: workload and ranks, as a.yaml@0-31; may be given more than once")
-	s.level = addChoiceFlag(cmd, "level", simulationLevels, simulationLevels[0], "model of messages: loggops, each by itself; flows, which share the links of --platform; all compares both with packets")
+	cli.AddChoice(cmd, &s.level, "level", simulationLevels, simulationLevels[0], "model of messages: loggops, each by itself; flows, which share the links of --platform; all compares both with packets", nil)
 	s.workload.addFlags(cmd)
-	addOutputFlags(cmd)
-	addGoProfileFlags(cmd)
+	cli.AddPrintFlags(cmd)
+	cli.AddGoProfileFlags(cmd)
 	return cmd
 }
 
 func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("nodes") {
-		if err := checkFlagRange("--nodes", s.nodes, 1, 1<<16); err != nil {
-			return newUsageError(cmd, err)
+		if err := cli.CheckRange("--nodes", s.changes.Nodes, 1, 1<<16); err != nil {
+			return err
 		}
 	}
 	if len(s.jobs) > 0 {
 		return s.runJobs(cmd)
 	}
 	name := args[0]
-	if workloadFilePattern.MatchString(name) {
-		return s.runWorkload(cmd, args)
+	if loggp.IsWorkloadFile(name) {
+		w, err := s.workload.readWorkload(cmd, args)
+		if err != nil {
+			return err
+		}
+		if s.isFlowLevel(cmd) {
+			return s.runFlows(cmd, name, w)
+		}
+		sched, err := w.Schedule()
+		if err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+		return s.runSchedule(cmd, name, sched, w.CollectiveTable())
 	}
 	if len(args) > 1 {
-		return newUsageError(cmd, fmt.Errorf("unexpected argument %q: a schedule is one file; the files of a trace end with .et, .json or -RANK.txt", args[1]))
+		return cli.Usagef("unexpected argument %q: a schedule is one file; the files of a trace end with .et, .json or -RANK.txt", args[1])
 	}
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it is for traces and training steps, whose files end with .et, .json, -RANK.txt or .yaml", workloadFlagNames...); err != nil {
+	if err := cli.RejectFlags(cmd, "--%s: it is for traces and training steps, whose files end with .et, .json, -RANK.txt or .yaml", workloadFlagNames...); err != nil {
 		return err
 	}
 	sched, err := readSchedule(cmd, name)
@@ -142,54 +157,47 @@ func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {
 
 // runJobs simulates several workloads on one machine.
 func (s *simulateFlags) runJobs(cmd *cobra.Command) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --job", "params", "loggops", "place", "dialect", "critical-path", "tolerance", "noise", "seed", "output", "sweep", "finish", "level", "ranks"); err != nil {
+	if err := cli.RejectFlags(cmd, "--%s: it does not go with --job", "params", "loggops", "place", "dialect", "critical-path", "tolerance", "noise", "seed", "output", "sweep", "finish", "level", "ranks"); err != nil {
 		return err
 	}
 	var jobs []loggp.Job
 	for _, text := range s.jobs {
-		file, ranks, err := loggp.SplitJob(text)
-		if err != nil {
-			return newUsageError(cmd, fmt.Errorf("--job %s: %w", text, err))
-		}
-		var w *loggp.Workload
-		if workloadFilePattern.MatchString(file) {
-			w, err = s.workload.readWorkload(cmd, []string{file})
-		} else if sched, e := readSchedule(cmd, file); e != nil {
-			err = e
-		} else {
-			w, err = loggp.WorkloadOfSchedule(sched, file)
-		}
+		job, err := s.readJob(cmd, text)
 		if err != nil {
 			return err
 		}
-		jobs = append(jobs, loggp.Job{Workload: w, Name: filepath.Base(text), Ranks: ranks})
+		jobs = append(jobs, job)
 	}
 	sim, err := loggp.SimulateJobs(cmd.Context(), jobs, s.flowOptions(""))
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
-	return printDocument(cmd, sim.Document())
+	return cli.Print(cmd, sim.Document())
+}
+
+// readJob reads a workload or a schedule with its ranks, such as a.yaml@0-31.
+func (s *simulateFlags) readJob(cmd *cobra.Command, text string) (job loggp.Job, err error) {
+	file, ranks, err := loggp.SplitJob(text)
+	if err != nil {
+		return job, cli.Usagef("--job %s: %w", text, err)
+	}
+	job = loggp.Job{Name: filepath.Base(text), Ranks: ranks}
+	if loggp.IsWorkloadFile(file) {
+		job.Workload, err = s.workload.readWorkload(cmd, []string{file})
+		return job, err
+	}
+	sched, err := readSchedule(cmd, file)
+	if err != nil {
+		return job, err
+	}
+	job.Workload, err = loggp.WorkloadOfSchedule(sched, file)
+	return job, err
 }
 
 // flowOptions are the options of a simulation by flows.
 func (s *simulateFlags) flowOptions(name string) loggp.FlowOptions {
-	return loggp.FlowOptions{Name: name, Platform: s.parameterPlatform, Library: s.parameterLibrary, MachineChanges: loggp.MachineChanges{Nodes: s.nodes, Buffers: s.buffers, Fail: s.failedLinksAndSwitches}}
-}
-
-// runWorkload simulates a trace or a training step, as a schedule or by flows.
-func (s *simulateFlags) runWorkload(cmd *cobra.Command, args []string) error {
-	w, err := s.workload.readWorkload(cmd, args)
-	if err != nil {
-		return err
-	}
-	if !s.isFlowLevel(cmd) {
-		sched, err := w.Schedule()
-		if err != nil {
-			return fmt.Errorf("simulate: %w", err)
-		}
-		return s.runSchedule(cmd, args[0], sched, w.CollectiveTable())
-	}
-	return s.runFlows(cmd, args[0], w)
+	o := &s.options
+	return loggp.FlowOptions{Name: name, Platform: o.Platform, Library: o.Library, LogGOPS: o.LogGOPS, Tolerances: o.Tolerances, MachineChanges: s.changes}
 }
 
 // flowFlagNames are the flags of which each asks for --level flows.
@@ -199,130 +207,99 @@ var flowFlagNames = []string{"nodes", "fail", "buffers"}
 // have is asked for.
 func (s *simulateFlags) isFlowLevel(cmd *cobra.Command) bool {
 	if cmd.Flags().Changed("level") {
-		return *s.level != simulationLevels[0]
+		return s.level != simulationLevels[0]
 	}
-	return s.parameterSweep != "" && !loggp.IsParameterSweep(s.parameterSweep) && strings.Contains(s.parameterSweep, "=") || slices.ContainsFunc(flowFlagNames, cmd.Flags().Changed)
+	sweep := s.options.Sweep
+	return sweep != "" && !loggp.IsParameterSweep(sweep) && strings.Contains(sweep, "=") || slices.ContainsFunc(flowFlagNames, cmd.Flags().Changed)
 }
 
 // runFlows simulates a workload by flows.
 func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workload) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --level loggops", "params", "place", "dialect", "critical-path", "noise", "seed"); err != nil {
+	refuse := func(why string, names ...string) error { return cli.RejectFlags(cmd, "--%s: "+why, names...) }
+	if err := refuse("it needs --level loggops", "params", "place", "dialect", "critical-path", "noise", "seed"); err != nil {
 		return err
 	}
-	if s.parameterSweep == "" {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: flows have no time line; it needs --level loggops or --sweep", "output"); err != nil {
-			return err
-		}
-	} else if err := errors.Join(rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --sweep", "finish", "tolerance"), checkSweepOutput(s.outputPath)); err != nil {
-		return newUsageError(cmd, err)
+	sweeps, comparesLevels := s.options.Sweep != "", s.level == allLevels
+	var err error
+	switch {
+	case !sweeps:
+		err = refuse("flows have no time line; it needs --level loggops or --sweep", "output")
+	case !comparesLevels:
+		err = refuse("it does not go with --sweep", "finish", "tolerance")
 	}
-	if err := rejectPrintFlags(cmd); err != nil {
+	if err == nil && comparesLevels {
+		err = refuse("it does not go with --level all", "sweep", "finish", "tolerance")
+	}
+	if err = cmp.Or(err, cli.RejectPrintFlags(cmd)); err != nil {
 		return err
-	}
-	if err := checkWritableFileOfFlag("--finish", s.finishTimesFile); err != nil {
-		return newUsageError(cmd, err)
 	}
 	o := s.flowOptions(filepath.Base(name))
-	var err error
-	if o.Tolerances, err = s.parseTolerances(); err != nil {
-		return newUsageError(cmd, err)
-	}
-	if cmd.Flags().Changed("loggops") {
-		p, err := schedule.ParseParams(s.loggopsParametersText)
-		if err != nil {
-			return newUsageError(cmd, fmt.Errorf("--loggops: %w", err))
-		}
-		o.LogGOPS = &p
-	}
-	if *s.level == allLevels {
-		if err := rejectFlagsWithoutEffect(cmd, "--%s: it does not go with --level all", "sweep", "finish", "tolerance"); err != nil {
-			return err
-		}
+	switch {
+	case comparesLevels:
 		c, err := loggp.CompareLevels(cmd.Context(), w, o)
 		if err != nil {
-			return usageErrorWithFlag(cmd, err)
+			return err
 		}
-		return printDocument(cmd, c.Document())
-	}
-	if s.parameterSweep != "" {
-		sweep, err := loggp.SweepFlows(cmd.Context(), w, o, s.parameterSweep)
+		return cli.Print(cmd, c.Document())
+	case sweeps:
+		sweep, err := loggp.SweepFlows(cmd.Context(), w, o, s.options.Sweep)
 		if err != nil {
-			return usageErrorWithFlag(cmd, err)
+			return err
 		}
-		return writeSweep(cmd, s.outputPath, sweep.Document(), sweep.Chart())
+		return cli.WriteSweep(cmd, s.outputPath, sweep.Document(), sweep.Chart())
 	}
 	sim, err := loggp.SimulateFlows(cmd.Context(), w, o)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
-	}
-	if err := writeFile(cmd, s.finishTimesFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.RankFinish)); err != nil {
 		return err
 	}
-	return printDocument(cmd, sim.Document())
+	if err := cli.WriteFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.RankFinish)); err != nil {
+		return err
+	}
+	return cli.Print(cmd, sim.Document())
 }
 
 // runSchedule simulates a schedule. source says what it was made of, if it was not in a file.
-func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *schedule.Schedule, source *doc.Table) error {
-	if err := rejectFlagsWithoutEffect(cmd, "--%s: it needs --level flows", flowFlagNames...); err != nil {
+func (s *simulateFlags) runSchedule(cmd *cobra.Command, name string, sched *schedule.Schedule, source *doc.Table) (err error) {
+	if err := cli.RejectFlags(cmd, "--%s: it needs --level flows", flowFlagNames...); err != nil {
 		return err
-	}
-	o := loggp.SimulateOptions{
-		Name: filepath.Base(name), Platform: s.parameterPlatform, Library: s.parameterLibrary, Place: s.parameterPlace, Args: processArgs(cmd),
-		Source: source, Dialect: schedule.Dialect(slices.Index(schedule.Dialects, *s.timingDialect)), CriticalPath: s.printsCriticalPath, Sweep: s.parameterSweep,
 	}
 	if s.noiseText == "" && cmd.Flags().Changed("seed") {
-		return newUsageError(cmd, errors.New("--seed: it has no effect without --noise"))
+		return cli.Usagef("--seed: it has no effect without --noise")
 	}
-	if err := rejectPrintFlags(cmd); err != nil {
+	if err := cli.RejectPrintFlags(cmd); err != nil {
 		return err
 	}
-	if err := errors.Join(s.parseOptions(cmd, &o), s.checkOutput(), checkWritableFileOfFlag("--finish", s.finishTimesFile)); err != nil {
-		return newUsageError(cmd, err)
-	}
-	var err error
-	if s.paramsFile != "" {
-		if o.Params, err = loggp.ReadParameters(s.paramsFile); err != nil {
-			return err
-		}
+	o := s.options
+	o.Name, o.Args, o.Source, o.Dialect = filepath.Base(name), processArgs(cmd), source, schedule.Dialect(slices.Index(schedule.Dialects, s.dialectText))
+	if o.Params, err = readParameters(s.paramsFile); err != nil {
+		return err
 	}
 	if o.Noise, err = s.readNoise(cmd); err != nil {
 		return err
 	}
 	sim, err := loggp.Simulate(cmd.Context(), sched, o)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
-	printWithWarningPrefix(cmd, sim.WarningTexts())
-	if err := writeFile(cmd, s.finishTimesFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.FinishTimes)); err != nil {
+	cli.PrintLines(cmd, warningPrefix, sim.WarningTexts())
+	if err := cli.WriteFile(cmd, s.finishFile, sim.WriteFinish, "finishing times of %d ranks", len(sim.Result.FinishTimes)); err != nil {
 		return err
 	}
 	return s.writeSimulation(cmd, sim)
 }
 
-// parseOptions makes options of the flags.
-func (s *simulateFlags) parseOptions(cmd *cobra.Command, o *loggp.SimulateOptions) (wrong error) {
-	if cmd.Flags().Changed("loggops") || s.paramsFile == "" && s.parameterPlatform == "" {
-		p, err := schedule.ParseParams(s.loggopsParametersText)
-		if err != nil {
-			wrong = fmt.Errorf("--loggops: %w", err)
-		}
-		o.LogGOPS = &p
-	}
-	tolerances, err := s.parseTolerances()
-	o.Tolerances = tolerances
-	return errors.Join(wrong, err)
-}
-
-// parseTolerances returns the parts by which the finishing time may grow.
-func (s *simulateFlags) parseTolerances() (parts []float64, wrong error) {
-	for _, text := range s.toleranceSlowdowns {
-		x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
-		if err != nil || !strings.HasSuffix(strings.TrimSpace(text), "%") || !(x >= 0 && x <= 1000) {
-			wrong = errors.Join(wrong, fmt.Errorf("--tolerance %s: it must be a percentage from 0%% to 1000%%, such as 1%%", text))
+// parseTolerances adds to the parts by which the finishing time may grow.
+func (s *simulateFlags) parseTolerances(list string) (parts []float64, err error) {
+	texts, _ := cli.List(list)
+	for _, text := range texts {
+		number, isPercent := strings.CutSuffix(text, "%")
+		x, err := strconv.ParseFloat(number, 64)
+		if err != nil || !isPercent || !(x >= 0 && x <= 1000) {
+			return nil, cli.ValueError("it must be a percentage from 0% to 1000%, such as 1%")
 		}
 		parts = append(parts, x/100)
 	}
-	return parts, wrong
+	return append(s.options.Tolerances, parts...), nil
 }
 
 // readNoise returns the noise of a file, or that which the flag describes.
@@ -330,61 +307,40 @@ func (s *simulateFlags) readNoise(cmd *cobra.Command) (*schedule.Noise, error) {
 	if s.noiseText == "" {
 		return nil, nil
 	}
-	f, err := openInput(cmd, s.noiseText)
+	f, err := cli.OpenInput(cmd, s.noiseText)
 	if err == nil {
 		defer f.Close()
 		return schedule.ReadNoise(f, s.noiseText, s.noiseSeed)
 	}
 	noise, err := schedule.ParseNoise(s.noiseText, s.noiseSeed)
 	if err != nil {
-		return nil, newUsageError(cmd, fmt.Errorf("--noise: %w", err))
+		return nil, cli.Usagef("--noise: %w", err)
 	}
 	return noise, nil
 }
 
-// readSchedule reads a schedule from a file or standard input.
-func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
-	f, err := openInput(cmd, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if name == standardStream {
-		name = "standard input"
-	}
-	return loggp.ReadSchedule(f, name)
-}
-
-// checkOutput checks that -o can be written: a sweep as a chart or a table, all else as a time
-// line.
-func (s *simulateFlags) checkOutput() error {
-	if s.outputHasSweep() {
-		return checkSweepOutput(s.outputPath)
-	}
-	return checkTimelineOutput(s.outputPath)
-}
-
 // outputHasSweep reports whether -o has the sweep, and not a time line or a page with both.
 func (s *simulateFlags) outputHasSweep() bool {
-	return s.parameterSweep != "" && s.outputPath != "" && fileExtension(s.outputPath) != "" && fileExtension(s.outputPath) != ".json"
+	extension := cli.FileExtension(s.outputPath)
+	return s.options.Sweep != "" && extension != "" && extension != ".json"
 }
 
 // writeSimulation writes what was simulated, or prints it.
 func (s *simulateFlags) writeSimulation(cmd *cobra.Command, sim *loggp.Simulation) error {
 	if s.outputHasSweep() {
-		return writeSweep(cmd, s.outputPath, sim.SweepDocument(), sim.SweepChart())
+		return cli.WriteSweep(cmd, s.outputPath, sim.SweepDocument(), sim.SweepChart())
 	}
 	if s.outputPath == "" {
-		return printDocument(cmd, sim.Document())
+		return cli.Print(cmd, sim.Document())
 	}
 	ranks := maxTimelineRanks
-	switch e := fileExtension(s.outputPath); {
+	switch e := cli.FileExtension(s.outputPath); {
 	case e == ".json":
 		ranks = maxTraceEventRanks
 	case e == "" && len(sim.Result.FinishTimes) <= maxPageRanks:
 		ranks = maxPageRanks
 	}
 	t := sim.Trace(ranks)
-	t.Command = recordedCommandLine(cmd)
-	return writeTimeline(cmd, s.outputPath, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
+	t.Command = cli.CommandLine(cmd)
+	return cli.WriteTimeline(cmd, s.outputPath, "the simulation of "+strings.TrimPrefix(t.Title, "Simulation of "), t, sim.Page(t))
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -12,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/cmd/loggp/cli"
 	"github.com/loggp/loggp/impl/program"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/mpitracer"
@@ -21,9 +20,8 @@ import (
 
 // traceFlags has the flags of the verb.
 type traceFlags struct {
-	targetFlags
-	options    loggp.TraceOptions
-	outputPath string
+	options          loggp.TraceOptions
+	mode, outputPath string
 
 	buildsTracer bool   // instead of all that: the library that records MPI programs
 	mpicc        string // its compiler
@@ -49,33 +47,41 @@ With --mpi it builds a library instead that records programs of any MPI: load it
 working directory, to 'loggp simulate' or 'loggp schedule trace'.
 
 The programs are
-` + strings.TrimSuffix(formatHelpList(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
+` + strings.TrimSuffix(cli.HelpList(10, program.SmallPrograms, func(p program.SmallProgram) (string, string) { return p.Name, p.Help }), "\n"),
 		Example: `  loggp trace --platform t3d --mode ssend --size 2KB
   loggp trace --platform t3d --mode send --size 100 --late 50us
   loggp trace --platform t3d --mode ssend --size 10KB --protocol RAT -o rat.svg
   loggp trace --platform t3d --program exchange --size 4KB -o exchange.json
   loggp trace --platform t3d --program overlap --size 20KB --compute 500us -o overlap
   loggp trace --mpi --mpicc mpicc -o tracer.so`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
 	}
 	f, o := cmd.Flags(), &t.options
-	t.targetFlags.addFlags(cmd, helpTextByFlag{"platform": "", "library": "", "ranks": fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks), "place": "", "seed": ""}, emulatedPlatformNames)
-	addModeFlag(cmd, microbench.SendModeNames(), "call that sends the message: "+strings.Join(microbench.SendModeNames(), ", "))
+	targetFlags{
+		platform: &o.Platform, library: &o.Library, ranks: &o.Ranks, place: &o.Place, seed: &o.Seed, platforms: emulatedPlatformNames,
+		rankHelp: fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", loggp.DefaultTraceRanks),
+	}.addFlags(cmd)
+	addModeFlag(cmd, &t.mode, microbench.SendModeNames(), "call that sends the message: "+strings.Join(microbench.SendModeNames(), ", "))
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
-	f.String("size", "", fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
-	f.String("late", "", "time from the sender's call until the receive is posted (default: it is posted before)")
+	cli.AddParsed(cmd, &o.Size, "size", "", parseMessageSize, fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
+	cli.AddParsed(cmd, &o.Late, "late", "", cli.Pointer(parseDuration), "time from the sender's call until the receive is posted (default: it is posted before)")
 	f.StringVar(&o.Program, "program", "", "a program instead of one message: "+strings.Join(program.SmallProgramNames(), ", "))
-	f.Int("rounds", 1, "repetitions of the program")
-	f.String("compute", "", fmt.Sprintf("with --program overlap: computing time (default %v)", loggp.DefaultTraceCompute))
-	f.String("noise", "off", "timing noise: on (that of the platform), off, or a relative standard deviation such as 5%")
+	cli.AddParsed(cmd, &o.Rounds, "rounds", "1", parsePositive, "repetitions of the program").TypeName = "int"
+	cli.AddParsed(cmd, &o.Compute, "compute", "", cli.Pointer(parseDuration), fmt.Sprintf("with --program overlap: computing time (default %v)", loggp.DefaultTraceCompute))
+	cli.AddParsed(cmd, &o.Noise, "noise", "off", parseNoise, noiseHelp)
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
-	f.StringVarP(&t.outputPath, "output", "o", "", timelineOutputHelp)
+	cli.AddOutput(cmd, &t.outputPath, "output", "o", cli.TimelineHelp, func(name string) error {
+		if t.buildsTracer {
+			return cli.WritableFile(name)
+		}
+		return cli.WritableTimeline(name)
+	})
 	f.BoolVar(&t.buildsTracer, "mpi", false, "build the library that records MPI programs; -o names it")
 	f.StringVar(&t.mpicc, "mpicc", "", "with --mpi: the compiler of the programs' MPI (default: $MPICC, or mpicc)")
-	addOutputFlags(cmd)
-	addFlagCompletion(cmd, "protocol", model.ProtocolNames())
-	addFlagCompletion(cmd, "program", program.SmallProgramNames())
+	cli.AddPrintFlags(cmd)
+	cli.AddCompletion(cmd, "protocol", model.ProtocolNames())
+	cli.AddCompletion(cmd, "program", program.SmallProgramNames())
 	return cmd
 }
 
@@ -84,45 +90,41 @@ func (t *traceFlags) run(cmd *cobra.Command) error {
 		return t.buildTracer(cmd)
 	}
 	if t.mpicc != "" {
-		return newUsageError(cmd, errors.New("--mpicc: it needs --mpi"))
+		return cli.Usagef("--mpicc: it needs --mpi")
 	}
-	err := t.parseOptions(cmd)
-	if err = errors.Join(err, checkTimelineOutput(t.outputPath)); err != nil {
-		return newUsageError(cmd, err)
-	}
-	if err := rejectPrintFlags(cmd); err != nil {
+	if err := cli.RejectPrintFlags(cmd); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("seed") && t.options.Noise == 0 {
-		return newUsageError(cmd, errors.New("--seed: without --noise no random numbers are drawn"))
+		return cli.Usagef("--seed: without --noise no random numbers are drawn")
+	}
+	if cmd.Flags().Changed("mode") {
+		t.options.Mode = t.mode
 	}
 	shown, err := loggp.Trace(cmd.Context(), t.options)
 	if err != nil {
-		return usageErrorWithFlag(cmd, err)
+		return err
 	}
 	if t.outputPath == "" {
-		return printDocument(cmd, shown.Document())
+		return cli.Print(cmd, shown.Document())
 	}
-	shown.Command = recordedCommandLine(cmd)
-	return writeTimeline(cmd, t.outputPath, shown.Title, *shown, shown.Document())
+	shown.Command = cli.CommandLine(cmd)
+	return cli.WriteTimeline(cmd, t.outputPath, shown.Title, *shown, shown.Document())
 }
 
 // buildTracer builds the library that records MPI programs.
 func (t *traceFlags) buildTracer(cmd *cobra.Command) error {
-	var wrong error
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name != "mpi" && f.Name != "mpicc" && f.Name != "output" && cmd.LocalNonPersistentFlags().Lookup(f.Name) != nil {
-			wrong = cmp.Or(wrong, fmt.Errorf("--%s: it has no effect with --mpi", f.Name))
+	var unused []string
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "mpi" && f.Name != "mpicc" && f.Name != "output" {
+			unused = append(unused, f.Name)
 		}
 	})
+	if err := cli.RejectFlags(cmd, "--%s: it has no effect with --mpi", unused...); err != nil {
+		return err
+	}
 	if t.outputPath == "" {
-		wrong = cmp.Or(wrong, errors.New("--mpi: name the library with -o, such as tracer.so"))
-	}
-	if wrong == nil {
-		wrong = checkWritableFile(t.outputPath)
-	}
-	if wrong != nil {
-		return newUsageError(cmd, wrong)
+		return cli.Usagef("--mpi: name the library with -o, such as tracer.so")
 	}
 	if err := mpitracer.Build(cmd.Context(), t.mpicc, t.outputPath); err != nil {
 		return fmt.Errorf("trace: %w", err)
@@ -135,20 +137,6 @@ func (t *traceFlags) buildTracer(cmd *cobra.Command) error {
 	return nil
 }
 
-// parseOptions makes options of the flags.
-func (t *traceFlags) parseOptions(cmd *cobra.Command) error {
-	o := &t.options
-	o.Platform, o.Library, o.Ranks, o.Place, o.Seed = t.platform, t.library, t.ranks, t.rankPairPlace, t.seed
-	return applyGivenFlags(cmd, []optionSetter{
-		{"mode", parseInto(&o.Mode, parseVerbatim)},
-		{"size", parseInto(&o.Size, parseMessageSize)},
-		{"late", parseInto(&o.Late, parseDuration)},
-		{"compute", parseInto(&o.Compute, parseDuration)},
-		{"rounds", parseInto(&o.Rounds, parsePositive)},
-		{"noise", parseInto(&o.Noise, parseNoiseLevel)},
-	})
-}
-
 // parseMessageSize returns a size as an option, where none is loggp.EmptyMessage.
 func parseMessageSize(text string) (int, error) {
 	n, err := unit.ParseSize(text)
@@ -159,19 +147,19 @@ func parseMessageSize(text string) (int, error) {
 }
 
 // parseDuration reads a time from 0 up.
-func parseDuration(text string) (*unit.Time, error) {
+func parseDuration(text string) (unit.Time, error) {
 	d, err := unit.ParseTime(text)
 	if err == nil && d < 0 {
-		err = flagValueError("it may not be negative")
+		err = cli.ValueError("it may not be negative")
 	}
-	return &d, err
+	return d, err
 }
 
 // parsePositive reads a whole number above zero.
 func parsePositive(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err == nil && n < 1 {
-		err = flagValueError("it must be above zero")
+		err = cli.ValueError("it must be above zero")
 	}
 	return n, err
 }

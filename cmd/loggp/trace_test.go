@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/program"
+	"github.com/loggp/loggp/model/input"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/render"
 )
@@ -52,6 +53,21 @@ type event struct {
 	ID       string
 	Bind     string `json:"bp"`
 	Args     map[string]any
+}
+
+// A compressed file of trace events is JSON that is packed once.
+func TestTraceCompressed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, strings.Fields("trace --platform loggp -o x.json.gz")...)
+	packed, err := input.Open("x.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	var x struct{ TraceEvents []event }
+	if err := json.NewDecoder(packed).Decode(&x); err != nil || len(x.TraceEvents) == 0 {
+		t.Errorf("%d events: %v", len(x.TraceEvents), err)
+	}
 }
 
 // ps reads microseconds to the picosecond.

@@ -29,6 +29,7 @@ import (
 	"github.com/loggp/loggp/microbench/papers"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/study"
 )
 
@@ -146,6 +147,17 @@ func ReadAll(dir fs.FS) ([]*Paper, error) {
 		papers = append(papers, p)
 	}
 	return papers, nil
+}
+
+// ListDocument returns a document with a table of papers.
+func ListDocument(all []*Paper) *doc.Document {
+	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Heading: "paper", IsKey: true}, {Heading: "claims", Kind: doc.NumberColumn}, {Heading: "source", Kind: doc.ProseColumn}}}
+	for _, p := range all {
+		t.AddRow(doc.TextCell(p.Name), doc.CountCell(len(p.Claims)), doc.TextCell(p.Source))
+	}
+	d := &doc.Document{}
+	d.AddTables("papers", "Papers", t)
+	return d
 }
 
 // Read reads a paper of a directory. What is wrong with it is an error with file, line and column.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 // mpirun and mpiexec do.
 var nameValueFlags = []string{"--mca", "--genv"}
 
-// joinNameValueArgs joins the variable and the value after each of nameValueFlags to one argument,
+// JoinNameValueArgs joins the variable and the value after each of nameValueFlags to one argument,
 // NAME=VALUE. Arguments behind the program are its own.
-func joinNameValueArgs(root *cobra.Command, args []string) []string {
+func JoinNameValueArgs(root *cobra.Command, args []string) []string {
 	verb, _, err := root.Find(args)
 	if err != nil || verb.Name() != "run" {
 		return args

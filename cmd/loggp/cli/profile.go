@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addGoProfileFlags gives a verb the hidden flags --cpuprofile and --memprofile: profiles of loggp
+// AddGoProfileFlags gives a verb the hidden flags --cpuprofile and --memprofile: profiles of loggp
 // itself for 'go tool pprof', written when the verb has ended without an error.
-func addGoProfileFlags(cmd *cobra.Command) {
+func AddGoProfileFlags(cmd *cobra.Command) {
 	var cpuFile, memoryFile string
 	f := cmd.Flags()
-	f.StringVar(&cpuFile, "cpuprofile", "", "write where loggp itself spends processor time to this file, for 'go tool pprof'")
-	f.StringVar(&memoryFile, "memprofile", "", "write what memory loggp itself has allocated to this file, for 'go tool pprof'")
+	AddOutput(cmd, &cpuFile, "cpuprofile", "", "write where loggp itself spends processor time to this file, for 'go tool pprof'", nil)
+	AddOutput(cmd, &memoryFile, "memprofile", "", "write what memory loggp itself has allocated to this file, for 'go tool pprof'", nil)
 	f.MarkHidden("cpuprofile")
 	f.MarkHidden("memprofile")
 	run := cmd.RunE
@@ -36,6 +36,6 @@ func addGoProfileFlags(cmd *cobra.Command) {
 			return err
 		}
 		runtime.GC() // the profile has what was allocated before the last collection
-		return writeFile(cmd, memoryFile, func(w io.Writer) error { return pprof.Lookup("allocs").WriteTo(w, 0) }, "memory profile")
+		return WriteFile(cmd, memoryFile, func(w io.Writer) error { return pprof.Lookup("allocs").WriteTo(w, 0) }, "memory profile")
 	}
 }

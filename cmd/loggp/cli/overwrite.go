@@ -1,7 +1,6 @@
-package main
+package cli
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,40 +10,46 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// outputFlagNames and inputFileFlagNames are the flags of all verbs that name files to write and to
-// read.
-var (
-	outputFlagNames    = []string{"output", "finish", "record", "diagram", "picture", "cpuprofile", "memprofile"}
-	inputFileFlagNames = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program", "template", "groups"}
-)
+// InputFileFlags are the flags of all verbs that name files to read.
+var InputFileFlags = []string{"samples", "params", "platform", "schedule", "phases", "from", "noise", "to", "token-file", "mpicc", "remote-program", "template", "groups"}
+
+// CheckFilesAndFormat checks, before any work, what is to be written and how it is to be printed.
+func CheckFilesAndFormat(cmd *cobra.Command, args []string) error {
+	for _, check := range []func() error{
+		func() error { return checkFormatFlags(cmd) },
+		func() error { return rejectOverwrittenInput(cmd, args) },
+		func() error { return checkOutputs(cmd) },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // rejectOverwrittenInput says which output of a verb is one of its inputs, which would be lost: the
-// same file under any name, or a directory that holds it. Root runs it before every verb.
-func rejectOverwrittenInput(cmd *cobra.Command, args []string) error {
+// same file under any name, or a directory that holds it.
+func rejectOverwrittenInput(cmd *cobra.Command, args []string) (wrong error) {
 	inputs := possibleInputFiles(cmd, args)
 	written := map[string]string{} // flag by path
-	for _, flag := range outputFlagNames {
-		f := cmd.Flags().Lookup(flag)
-		if f == nil || f.Value.String() == "" || f.Value.String() == standardStream {
-			continue
-		}
+	cmd.Flags().VisitAll(func(f *flag) {
 		name := f.Value.String()
-		label := "--" + flag
-		if f.Shorthand != "" {
-			label = "-" + f.Shorthand
+		if wrong != nil || !IsOutput(f) || name == "" || name == StandardStream {
+			return
 		}
 		for _, read := range inputs {
 			if input.IsOverwrittenBy(name, read) {
-				return newUsageError(cmd, fmt.Errorf("%s %s: this would overwrite %s, which is an input: name another file", label, name, read))
+				wrong = Usagef("%s %s: this would overwrite %s, which is an input: name another file", flagLabel(f), name, read)
+				return
 			}
 		}
 		path := input.ResolveLinks(name)
 		if other := written[path]; other != "" {
-			return newUsageError(cmd, fmt.Errorf("%s %s: %s writes the same file: name another one", label, name, other))
+			wrong = Usagef("%s %s: %s writes the same file: name another one", flagLabel(f), name, other)
 		}
-		written[path] = label
-	}
-	return nil
+		written[path] = flagLabel(f)
+	})
+	return wrong
 }
 
 // possibleInputFiles returns the names that a verb may read files of.
@@ -61,7 +66,7 @@ func possibleInputFiles(cmd *cobra.Command, args []string) []string {
 	default:
 		names = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return slices.Contains(cmd.ValidArgs, a) })
 	}
-	for _, flag := range inputFileFlagNames {
+	for _, flag := range InputFileFlags {
 		f := cmd.Flags().Lookup(flag)
 		if f == nil || !f.Changed {
 			continue
