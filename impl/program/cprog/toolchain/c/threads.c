@@ -88,18 +88,30 @@ static void forget(struct record **r) {
 #define FOREVER INT64_MAX
 #define CALLER __builtin_return_address(0)
 
-static int blocked; /* threads that wait for an address */
+/* The waits for addresses. Only one thread at a time changes the list. */
+struct wait {
+	const void *address;
+	struct wait *next;
+};
+static struct wait *waits;
 
 /* block waits until somebody wakes threads that wait for an address. It returns ETIMEDOUT if that has taken too long. */
 static int block(const void *address, int64_t deadline, const char *function, void *caller) {
-	blocked++;
+	struct wait mine = {address, waits}, **w = &waits;
+	waits = &mine;
 	int late = GIVE_TURN(loggp_block(address, deadline, function, caller));
-	blocked--;
+	while (*w != &mine) w = &(*w)->next;
+	*w = mine.next;
 	return late ? ETIMEDOUT : 0;
 }
 
+/* wake asks the emulator, which takes as long as a switch of threads, only if somebody waits. */
 static void wake(const void *address, int64_t count) {
-	if (blocked > 0) loggp_unblock(address, count);
+	for (struct wait *w = waits; w; w = w->next)
+		if (w->address == address) {
+			loggp_unblock(address, count);
+			return;
+		}
 }
 
 #define BILLION 1000000000
