@@ -69,3 +69,41 @@ func TestLongPollsEnd(t *testing.T) {
 		return nil
 	}))
 }
+
+// A list of requests is complete after as many tests, and at the same time, whether each test looks
+// at the whole list or goes on where the last one stopped.
+func TestRepeatedTestsOfAList(t *testing.T) {
+	const n = 40
+	type outcome struct {
+		tests    int
+		end      unit.Time
+		statuses [n]mpi.Status
+	}
+	receive := func(isDone func(reqs []mpi.Request, st []mpi.Status) bool) (x outcome) {
+		w, o := t3d(t, 2)
+		holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
+			reqs := make([]mpi.Request, n+1) // the last stays null
+			for i := range n {
+				if b := make([]byte, 5000); c.Rank() == 0 {
+					reqs[i] = mpi.Irecv(c, b, 1, i)
+				} else {
+					mpi.Send(c, b, 0, (7*i+3)%n)
+				}
+			}
+			if c.Rank() == 0 {
+				st := make([]mpi.Status, n+1)
+				for x.tests = 1; !isDone(reqs, st); x.tests++ {
+				}
+				copy(x.statuses[:], st)
+				x.end = c.Wtime()
+			}
+			return nil
+		}))
+		return x
+	}
+	whole, next := receive(mpi.TestAll), 0
+	again := receive(func(reqs []mpi.Request, st []mpi.Status) bool { return mpi.TestAllAgain(reqs, st, &next) })
+	if whole != again || whole.tests < n || next != n+1 {
+		t.Errorf("%d tests until %v, and %d until %v by TestAllAgain, which stopped at %d", whole.tests, whole.end, again.tests, again.end, next)
+	}
+}

@@ -202,30 +202,48 @@ func WaitSome(reqs []Request, index []int, st []Status) int {
 // TestAll reports whether all operations are complete, and completes the requests if so
 // (MPI_Testall).
 func TestAll(reqs []Request, st []Status) bool {
-	done := testRequests(reqs, "TestAll", func() bool {
-		for i := range reqs {
-			if !reqs[i].isIdle() && !reqs[i].op.IsFinished() {
-				return false
-			}
-		}
-		return true
-	})
-	if done {
-		var failed firstListError
-		for i := range reqs {
-			s := emptyStatus
-			if !reqs[i].isIdle() {
-				c := reqs[i].comm
-				s = reqs[i].takeStatus()
-				failed.note(c, s)
-			}
-			if st != nil {
-				st[i] = s
-			}
-		}
-		failed.raise(st)
+	next := 0
+	return testRequests(reqs, "TestAll", func() bool { return skipFinished(reqs, &next) }) && endAllRequests(reqs, st)
+}
+
+// TestAllAgain is TestAll for a list that is tested until it is complete. *next, initially 0, is
+// the first request whose operation has not been seen to finish. A test looks at none before it, so
+// that its time does not grow with the list.
+func TestAllAgain(reqs []Request, st []Status, next *int) bool {
+	if skipFinished(reqs, next) {
+		return TestAll(reqs, st)
 	}
-	return done
+	r := &reqs[*next]
+	r.enterActive("TestAll")
+	return r.comm.engine.PollFor(r.op, func() bool { return skipFinished(reqs, next) }) && endAllRequests(reqs, st)
+}
+
+// skipFinished advances *next past requests that are idle or finished. It reports whether it has
+// reached the end of the list.
+func skipFinished(reqs []Request, next *int) bool {
+	for *next < len(reqs) && (reqs[*next].isIdle() || reqs[*next].op.IsFinished()) {
+		*next++
+	}
+	return *next == len(reqs)
+}
+
+// endAllRequests completes the requests of a list, whose operations are all finished. It returns
+// true.
+func endAllRequests(reqs []Request, st []Status) bool {
+	var failed firstListError
+	for i := range reqs {
+		s := emptyStatus
+		if !reqs[i].isIdle() {
+			c := reqs[i].comm
+			s = reqs[i].takeStatus()
+			failed.note(c, s)
+		}
+		if st != nil {
+			st[i] = s
+		}
+	}
+	failed.raise(st)
+	return true
 }
 
 // TestAny reports whether an operation is complete, completes its request and returns its index

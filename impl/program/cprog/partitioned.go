@@ -25,6 +25,7 @@ type partitionedOperation struct {
 
 	ready        []bool
 	unreadyCount int
+	nextRequest  int    // first message that no test has seen to be complete
 	packedData   []byte // packed data, if the two sides do not divide it at the same elements
 	extracted    []bool // partitions of the receiver that were unpacked from packedData
 }
@@ -79,7 +80,7 @@ func (x *partitionedOperation) startDescriptionMessage() {
 
 // start starts the operation.
 func (x *partitionedOperation) start(p *pendingOperation) {
-	p.isInactive, p.isComplete, p.reqs = false, false, nil
+	p.isInactive, p.isComplete, p.reqs, x.nextRequest = false, false, nil, 0
 	if x.isSend {
 		x.ready, x.unreadyCount = make([]bool, x.partitions), x.partitions
 	} else if x.descriptionRequest.IsNull() {
@@ -162,7 +163,7 @@ func (x *partitionedOperation) test(p *pendingOperation) bool {
 			x.startReceives(p)
 		}
 	}
-	return x.unreadyCount == 0 && mpi.TestAll(p.reqs, nil)
+	return x.unreadyCount == 0 && mpi.TestAllAgain(p.reqs, nil, &x.nextRequest)
 }
 
 // hasArrived reports whether partition i of the receiver has arrived.
