@@ -1,4 +1,5 @@
-/* Two threads look in a loop for what a third one receives. The first argument says how they look. */
+/* Two threads look in a loop for what a third one receives. The first argument says how they look.
+ * "alone": one thread locks and unlocks while main waits for its end. */
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -33,6 +34,15 @@ static void *receive(void *unused) {
 	return NULL;
 }
 
+static void *count_alone(void *unused) {
+	for (int i = 0; i < 300000; i++) {
+		pthread_mutex_lock(&lock);
+		received++;
+		pthread_mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv) {
 	int provided, rank, x;
 	pthread_t looker, receiver;
@@ -41,6 +51,13 @@ int main(int argc, char **argv) {
 	other = 1 - rank;
 	how = argv[1];
 	x = 10 + rank;
+	if (strcmp(how, "alone") == 0) {
+		pthread_create(&looker, NULL, count_alone, NULL);
+		pthread_join(looker, NULL);
+		printf("%d sees %d\n", rank, received);
+		MPI_Finalize();
+		return 0;
+	}
 	pthread_create(&looker, NULL, look, NULL);
 	pthread_create(&receiver, NULL, receive, NULL);
 	sched_yield();
