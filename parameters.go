@@ -25,7 +25,7 @@ func ReadParameters(name string) (Parameters, error) {
 		return p, fmt.Errorf("read parameters: %w; 'loggp fit -o FILE' writes such a file", err)
 	}
 	defer f.Close()
-	all, facts, err := params.ReadParametersWithFacts(f, name)
+	all, facts, err := params.ReadParameters(f, name)
 	if err != nil {
 		return p, err
 	}

@@ -49,7 +49,7 @@ func TestNothingBelowZero(t *testing.T) {
 		if err := params.WriteParameters(&b, r.Parameters); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
-		back, err := params.ReadParameters(&b, "written")
+		back, _, err := params.ReadParameters(&b, "written")
 		if err != nil || len(back) != len(r.Parameters) {
 			t.Errorf("seed %d: %v", seed, err)
 		}

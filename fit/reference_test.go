@@ -48,7 +48,7 @@ func TestReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			want, err := params.ReadParameters(f, frozen)
+			want, _, err := params.ReadParameters(f, frozen)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,7 +43,7 @@ func TestPage(t *testing.T) {
 	p.CheckFiles(t, "parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",
 		"send-nonblocking.svg", "timeline-RAT.svg", "timeline-RAT-2.svg", "parameters-by-mode.csv", "pieces.csv")
 	p.CheckText(t, "<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of t3d", ">Show ")
-	if ps, err := params.ReadParameters(strings.NewReader(p.Files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Results[0].Parameters) {
+	if ps, _, err := params.ReadParameters(strings.NewReader(p.Files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Results[0].Parameters) {
 		t.Errorf("parameters.csv: %d rows, %v", len(ps), err)
 	}
 	if again := pagetest.Write(t, r.Document()); !maps.Equal(p.Files, again.Files) {

@@ -83,17 +83,11 @@ func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
 	return parameterSchema.Write(w, facts, ps, "verdict")
 }
 
-// ReadParameters reads parameters in the format of WriteParameters. name stands for the input in
-// errors. Without a verdict column verdicts are empty, but that of a row without a number is
-// UnidentifiableVerdict. It fails if a row is duplicated, a value is negative or impossible, two
-// ranges of a parameter overlap, or a range has no slope.
-func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
-	ps, _, err := ReadParametersWithFacts(in, name)
-	return ps, err
-}
-
-// ReadParametersWithFacts is ReadParameters, and also returns the facts above the header.
-func ReadParametersWithFacts(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
+// ReadParameters reads parameters in the format of WriteParameters, and the facts above the header.
+// name stands for the input in errors. Without a verdict column verdicts are empty, but that of a
+// row without a number is UnidentifiableVerdict. It fails if a row is duplicated, a value is
+// negative or impossible, two ranges of a parameter overlap, or a range has no slope.
+func ReadParameters(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
 	r, err := parameterSchema.Reader(in, name)
 	if err != nil {
 		return nil, nil, err

@@ -86,7 +86,7 @@ func TestTableErrors(t *testing.T) {
 		{row("# late"), `p.csv:2:1: a comment below the header`},
 		{row(strings.Repeat("a", 1<<17)), `p.csv:2:1: the line is longer than 65536 bytes`},
 	} {
-		_, err := ReadParameters(strings.NewReader(c.in), "p.csv")
+		_, _, err := ReadParameters(strings.NewReader(c.in), "p.csv")
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %s", c.in, err, c.want)
 		}
@@ -97,7 +97,11 @@ func FuzzParameters(f *testing.F) {
 	f.Add(Header + "\nt3d,mpi,inter,isend,o_s,16,10000,30.5,30,31.25,us,timer11,1200\n")
 	f.Add("# a: b\n" + Header + "\na,,,,L,,,,,,,\"x,\"\"y\",0\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		twice(t, in, ReadParameters, func(w io.Writer, ps []Parameter) error { return WriteParameters(w, ps) })
+		read := func(in io.Reader, name string) ([]Parameter, error) {
+			ps, _, err := ReadParameters(in, name)
+			return ps, err
+		}
+		twice(t, in, read, func(w io.Writer, ps []Parameter) error { return WriteParameters(w, ps) })
 	})
 }
 

@@ -19,7 +19,7 @@ func TestGroups(t *testing.T) {
 	if err := params.WriteParameters(&file, rows, GroupFacts(known)...); err != nil {
 		t.Fatal(err)
 	}
-	ps, facts, err := params.ReadParametersWithFacts(strings.NewReader(file.String()), "x")
+	ps, facts, err := params.ReadParameters(strings.NewReader(file.String()), "x")
 	if err != nil || !reflect.DeepEqual(ps, rows) {
 		t.Errorf("%+v, %v", ps, err)
 	}

@@ -44,7 +44,7 @@ func TestParametersOfTiers(t *testing.T) {
 	if err := params.WriteParameters(&file, r.Parameters); err != nil {
 		t.Fatal(err)
 	}
-	ps, err := params.ReadParameters(&file, "x")
+	ps, _, err := params.ReadParameters(&file, "x")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestRulesChooseAsTheDecisionsSay(t *testing.T) {
 			if d.operations[o].bytesOfAllRanks {
 				bytes *= j.Ranks
 			}
-			number, _ := d.ChooseNamedAlgorithm(o, j.Ranks, bytes, commutes)
+			number, _ := chooseNamedAlgorithm(d, o, j.Ranks, bytes, commutes)
 			a := d.operations[o].find(number)
 			if a == nil {
 				t.Fatalf("%s decides nothing for %v of %+v", d.Name, o, j)
@@ -80,7 +80,7 @@ func TestDecisionsOfOpenMPI(t *testing.T) {
 		o, _ := OperationNamed(words[0])
 		ranks, _ := strconv.Atoi(words[1])
 		bytes, _ := strconv.Atoi(words[2])
-		if _, got := d.ChooseNamedAlgorithm(o, ranks, bytes, true); got != words[3] {
+		if _, got := chooseNamedAlgorithm(d, o, ranks, bytes, true); got != words[3] {
 			t.Errorf("%v of %d ranks and %d bytes: %s, not %s", o, ranks, bytes, got, words[3])
 		}
 		n++
@@ -215,4 +215,22 @@ func TestDecisionLines(t *testing.T) {
 			t.Errorf("%s: %v, not %s", line, err, want)
 		}
 	}
+}
+
+// chooseNamedAlgorithm returns the number and the name that the library uses for the algorithm that
+// it selects for a number of ranks and bytes. bytes are counted as in the library's table for the
+// operation.
+func chooseNamedAlgorithm(d *Decisions, o Operation, ranks, bytes int, commutes bool) (number, name string) {
+	for _, row := range d.operations[o].rows {
+		if row.ranksBelow > 0 && ranks >= row.ranksBelow || row.powerOfTwo && !isPowerOfTwo(ranks) || row.commutative && !commutes {
+			continue
+		}
+		for _, c := range row.choices {
+			if c.bytesBelow == 0 || bytes < c.bytesBelow {
+				a := d.operations[o].find(c.algorithmKey)
+				return a.key, a.name
+			}
+		}
+	}
+	return "", ""
 }

@@ -174,21 +174,3 @@ func (d *Decisions) Variables() []string {
 	}
 	return names
 }
-
-// ChooseNamedAlgorithm returns the number and the name that the library uses for the algorithm that
-// it selects for a number of ranks and bytes. bytes are counted as in the library's table for the
-// operation.
-func (d *Decisions) ChooseNamedAlgorithm(o Operation, ranks, bytes int, commutes bool) (number, name string) {
-	for _, row := range d.operations[o].rows {
-		if row.ranksBelow > 0 && ranks >= row.ranksBelow || row.powerOfTwo && !isPowerOfTwo(ranks) || row.commutative && !commutes {
-			continue
-		}
-		for _, c := range row.choices {
-			if c.bytesBelow == 0 || bytes < c.bytesBelow {
-				a := d.operations[o].find(c.algorithmKey)
-				return a.key, a.name
-			}
-		}
-	}
-	return "", ""
-}

@@ -66,15 +66,6 @@ type Step struct {
 // MaxConfigBytes is the most bytes of a file of a step.
 const MaxConfigBytes = 1 << 20
 
-// Read reads a step from YAML. Unknown keys are errors.
-func Read(in io.Reader, name string) (*Step, error) {
-	text, err := ReadText(in, name)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(text, name)
-}
-
 // ReadText reads the text of a step.
 func ReadText(in io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, MaxConfigBytes+1))

@@ -110,17 +110,17 @@ func TestWrongInference(t *testing.T) {
 		"inference: {prompt: 3}\nrecompute: true":                   "recompute: it is for training",
 		"inference: {prompt: 3, tokens: 60000}\nbatch: {count: 64}": "passes of layers of a stage: at most",
 	} {
-		if _, err := Read(strings.NewReader(palm+text), "x.yaml"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse([]byte(palm+text), "x.yaml"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Read(strings.NewReader(strings.Replace(palm, "memory: 1.2e12", "", 1)+"inference: {prompt: 3}"), "x.yaml"); err == nil || !strings.Contains(err.Error(), "bytes a second that a GPU reads") {
+	if _, err := Parse([]byte(strings.Replace(palm, "memory: 1.2e12", "", 1)+"inference: {prompt: 3}"), "x.yaml"); err == nil || !strings.Contains(err.Error(), "bytes a second that a GPU reads") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Read(strings.NewReader(gpt3+"inference: {tokens: 3}"), "x.yaml"); err == nil || !strings.Contains(err.Error(), "give inference.prompt") {
+	if _, err := Parse([]byte(gpt3+"inference: {tokens: 3}"), "x.yaml"); err == nil || !strings.Contains(err.Error(), "give inference.prompt") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Read(strings.NewReader(gpt3+"memory: 1e12"), "x.yaml"); err == nil || !strings.Contains(err.Error(), "memory: it is for inference") {
+	if _, err := Parse([]byte(gpt3+"memory: 1e12"), "x.yaml"); err == nil || !strings.Contains(err.Error(), "memory: it is for inference") {
 		t.Errorf("error %v", err)
 	}
 }

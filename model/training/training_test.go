@@ -22,7 +22,7 @@ rate: 150e12
 
 func read(t *testing.T, text string) *Step {
 	t.Helper()
-	s, err := Read(strings.NewReader(text), "step.yaml")
+	s, err := Parse([]byte(text), "step.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,14 +177,14 @@ func TestWrongSteps(t *testing.T) {
 		{gpt3 + "parallel: {zero: 4}", "parallel.zero: 4: it is 0 to 3"},
 		{gpt3 + "parallel: {tensor: 96, pipeline: 96, data: 1048576}", "GPUs: at most"},
 	} {
-		if _, err := Read(strings.NewReader(c.text), "step.yaml"); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Parse([]byte(c.text), "step.yaml"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
 }
 
 func BenchmarkStepOf1024(b *testing.B) {
-	s, err := Read(strings.NewReader(strings.Replace(gpt3, "count: 8", "count: 64", 1)+"parallel: {tensor: 8, pipeline: 8, data: 16}"), "step.yaml")
+	s, err := Parse([]byte(strings.Replace(gpt3, "count: 8", "count: 64", 1)+"parallel: {tensor: 8, pipeline: 8, data: 16}"), "step.yaml")
 	if err != nil {
 		b.Fatal(err)
 	}

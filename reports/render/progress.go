@@ -12,15 +12,14 @@ import (
 type ProgressBar struct {
 	mu        sync.Mutex
 	terminal  io.Writer // nil: nothing is shown
-	total     int
 	beginTime time.Time
 	lastShown time.Time
 }
 
-// NewProgressBar returns the bar of a job that begins now and has total parts. Without a terminal,
-// which is nil, it shows nothing.
-func NewProgressBar(terminal io.Writer, total int) *ProgressBar {
-	return &ProgressBar{terminal: terminal, total: total, beginTime: time.Now()}
+// NewProgressBar returns the bar of a job that begins now. Without a terminal, which is nil, it
+// shows nothing.
+func NewProgressBar(terminal io.Writer) *ProgressBar {
+	return &ProgressBar{terminal: terminal, beginTime: time.Now()}
 }
 
 // fractionSteps are the parts of a job that reports only the fraction that is done: they are not
@@ -37,28 +36,16 @@ const (
 func (p *ProgressBar) Report(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total = total
-	p.show(done)
-}
-
-// SetDone says how many parts are done.
-func (p *ProgressBar) SetDone(done int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.show(done)
-}
-
-func (p *ProgressBar) show(done int) {
 	now := time.Now()
 	if p.terminal == nil || now.Sub(p.beginTime) < progressDelay || now.Sub(p.lastShown) < progressInterval {
 		return
 	}
 	p.lastShown = now
 	const width = 30
-	full := width * done / p.total
-	left := now.Sub(p.beginTime) * time.Duration(p.total-done) / time.Duration(max(done, 1))
-	count := fmt.Sprintf("%d/%d, ", done, p.total)
-	if p.total == fractionSteps {
+	full := width * done / total
+	left := now.Sub(p.beginTime) * time.Duration(total-done) / time.Duration(max(done, 1))
+	count := fmt.Sprintf("%d/%d, ", done, total)
+	if total == fractionSteps {
 		count = ""
 	}
 	fmt.Fprintf(p.terminal, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())

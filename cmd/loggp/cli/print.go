@@ -143,7 +143,7 @@ func WithProgress[T any](cmd *cobra.Command, work func(report func(done, total i
 	if f, ok := UnderlyingFile(cmd.ErrOrStderr()); ok && term.IsTerminal(int(f.Fd())) {
 		terminal = f
 	}
-	bar := render.NewProgressBar(terminal, 1)
+	bar := render.NewProgressBar(terminal)
 	defer bar.End()
 	return work(bar.Report)
 }

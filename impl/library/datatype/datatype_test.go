@@ -414,7 +414,7 @@ func TestShared(t *testing.T) {
 			for _, p := range x {
 				p.Runs(func(run []byte) {
 					for i := range run {
-						at[int(address(run)-address(memory))+i] = true
+						at[int(Address(run)-Address(memory))+i] = true
 					}
 				})
 			}
@@ -432,8 +432,8 @@ func TestShared(t *testing.T) {
 			t.Fatalf("seed %d: %d bytes in a row, and %d in all", seed, n, both)
 		}
 		for i := range n {
-			p := int(address(a[0].Bytes)-address(memory)) + fromA + i
-			if q := int(address(b[0].Bytes)-address(memory)) + fromB + i; p != q || !inA[p] || !inB[p] {
+			p := int(Address(a[0].Bytes)-Address(memory)) + fromA + i
+			if q := int(Address(b[0].Bytes)-Address(memory)) + fromB + i; p != q || !inA[p] || !inB[p] {
 				t.Fatalf("seed %d: byte %d is at %d of one and %d of the other, which are not both data", seed, i, p, q)
 			}
 		}

@@ -65,7 +65,7 @@ func (s *runCollector) addLoop(n *dataNode, count, stride, at int) bool {
 // RangesOverlap reports whether the bytes of two buffers overlap, whatever of them is data. It
 // takes little time.
 func RangesOverlap(a, b *Buffer) bool {
-	from, to := address(a.Bytes), address(b.Bytes)
+	from, to := Address(a.Bytes), Address(b.Bytes)
 	return from < to+uintptr(len(b.Bytes)) && to < from+uintptr(len(a.Bytes))
 }
 
@@ -88,7 +88,7 @@ func FirstSharedRun(a, b []Buffer) (n, inA, inB int) {
 			i, _ := slices.BinarySearchFunc(first, other.from+1, func(x byteRange, from int) int { return x.to - from })
 			if n == 0 && i < len(first) && first[i].from < other.to {
 				inA = max(first[i].from, other.from)
-				inB, n = inA-int(address(y.Bytes)-address(base)), min(first[i].to, other.to)-inA
+				inB, n = inA-int(Address(y.Bytes)-Address(base)), min(first[i].to, other.to)-inA
 			}
 		})
 	}
@@ -111,8 +111,9 @@ func mergeOverlapping(all []byteRange) []byteRange {
 
 // offsetOf returns the place of a run behind the beginning of some memory.
 func offsetOf(base, run []byte) byteRange {
-	from := int(address(run) - address(base))
+	from := int(Address(run) - Address(base))
 	return byteRange{from, from + len(run)}
 }
 
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// Address returns the address of the first byte of memory, as a number.
+func Address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

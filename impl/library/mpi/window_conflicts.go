@@ -3,7 +3,8 @@ package mpi
 import (
 	"slices"
 	"sync"
-	"unsafe"
+
+	"github.com/loggp/loggp/impl/library/datatype"
 )
 
 // This file detects conflicting accesses in programs that are checked strictly (MPI-3.1, section
@@ -181,7 +182,7 @@ func (w *Window) checkLocalConflicts(a *access, describe func() string) {
 			return // a compare-and-swap has already copied its data
 		}
 		b.Runs(func(run []byte) {
-			if from := int(uintptr(unsafe.Pointer(unsafe.SliceData(run)))); len(mine) < maxConflictRuns && len(run) > 0 {
+			if from := int(datatype.Address(run)); len(mine) < maxConflictRuns && len(run) > 0 {
 				mine = append(mine, localAccess{byteSpan{from, from + len(run)}, a.target, written, describe})
 			}
 		})

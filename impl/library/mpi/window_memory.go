@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/library/datatype"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -29,7 +30,7 @@ type windowRegion struct {
 func (w *Window) Attach(memory []byte) int {
 	w.enterCall("Window.Attach")
 	w.checkFlavor(DynamicWindow, "memory is attached to dynamic windows only")
-	x := windowRegion{int(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))), memory}
+	x := windowRegion{int(datatype.Address(memory)), memory}
 	for _, y := range w.attachedRegions {
 		if max(x.address, y.address) < min(x.address+len(x.memory), y.address+len(y.memory)) {
 			w.comm.engine.Fail(ErrRMAAttach, "the %d bytes overlap %d bytes that are attached already", len(x.memory), len(y.memory))

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/library/datatype"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -41,7 +42,7 @@ func absentBytes(b []byte, n int) int64 {
 	const piece = 1 << 30
 	page := os.Getpagesize()
 	inMemory := make([]byte, piece/page)
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	at := datatype.Address(b)
 	end := at + uintptr(len(b))
 	absent := 0
 	for from := at &^ uintptr(page-1); from < end && absent < n; from += piece {

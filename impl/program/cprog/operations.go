@@ -12,6 +12,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/library/datatype"
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -87,7 +88,7 @@ func opCreate(r *rank, a args) {
 			return
 		}
 		// The program gets the addresses of displacement 0, which need not be in valid memory.
-		x, y := uintptr(unsafe.Pointer(unsafe.SliceData(in.Bytes)))+uintptr(in.Origin), uintptr(unsafe.Pointer(unsafe.SliceData(inout.Bytes)))+uintptr(inout.Origin)
+		x, y := datatype.Address(in.Bytes)+uintptr(in.Origin), datatype.Address(inout.Bytes)+uintptr(inout.Origin)
 		r.withScratch(func(s *scratch) {
 			s[0], s[1] = C.intptr_t(inout.Count), C.intptr_t(r.combinedType)
 			r.callback(f, x, y, uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1])))

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/library/datatype"
 	"github.com/loggp/loggp/impl/library/mpi"
 )
 
@@ -105,7 +106,7 @@ func winAllocate(r *rank, a args) {
 	r.checkHints(a[2])
 	x := &window{}
 	x.Window = c.AllocateWindow(int(a[0]), int(a[1]), r.allocate(&x.allocatedAddress))
-	x.baseAddress = bufferAddress(x.Memory())
+	x.baseAddress = datatype.Address(x.Memory())
 	storeAt(a[4], x.baseAddress)
 	r.addWindow(a[5], a[2], x)
 }
@@ -115,12 +116,10 @@ func winAllocateShared(r *rank, a args) {
 	r.checkHints(a[2])
 	x := &window{}
 	x.Window = c.AllocateSharedWindow(int(a[0]), int(a[1]), r.allocate(&x.allocatedAddress))
-	x.baseAddress = bufferAddress(x.Memory())
+	x.baseAddress = datatype.Address(x.Memory())
 	storeAt(a[4], x.baseAddress)
 	r.addWindow(a[5], a[2], x)
 }
-
-func bufferAddress(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func winCreateDynamic(r *rank, a args) {
 	c := r.comm(a[1])
@@ -156,7 +155,7 @@ func winSharedQuery(r *rank, a args) {
 	}
 	base := uintptr(0) // of a part without memory
 	if len(b) > 0 {
-		base = bufferAddress(b)
+		base = datatype.Address(b)
 	}
 	storeAt(a[4], base)
 }
