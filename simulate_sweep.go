@@ -43,7 +43,7 @@ func (s *FlowSweep) Chart() *chart.Chart {
 	time, computing, exposed := sweepCurve{name: "time"}, sweepCurve{name: "computing"}, sweepCurve{name: "exposed communication"}
 	for _, p := range s.Points {
 		values = append(values, p.Value)
-		time.times, computing.times, exposed.times = append(time.times, p.Finish), append(computing.times, p.Times.Computing), append(exposed.times, p.Times.Exposed())
+		time.times, computing.times, exposed.times = append(time.times, p.Finish), append(computing.times, p.Times.Computing), append(exposed.times, p.Times.ExposedCommunication())
 	}
 	return sweepChart(s.document.Title, s.Quantity, values, time, exposed, computing)
 }
@@ -183,7 +183,7 @@ func (s *FlowSweep) table() *doc.Table {
 	}
 	millis := func(t unit.Time) doc.Cell { return doc.NumberCell(t.Micros() / 1000) }
 	for _, p := range s.Points {
-		row := []doc.Cell{doc.TextCell(p.Value), doc.CountCell(p.Ranks), millis(p.Finish), millis(p.Times.Computing), millis(p.Times.Exposed()), millis(p.Times.WaitingTime())}
+		row := []doc.Cell{doc.TextCell(p.Value), doc.CountCell(p.Ranks), millis(p.Finish), millis(p.Times.Computing), millis(p.Times.ExposedCommunication()), millis(p.Times.WaitingTime())}
 		if isStep {
 			row = append(row, doc.NumberCell(p.perRank/1e12), doc.TextCell(percentText(p.perRank/s.Points[0].perRank)))
 		}

@@ -137,7 +137,7 @@ func TestTimesOfRanksAddUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := sweepFlows(t, w, FlowOptions{Platform: treeFile}, "taper=4").Points[0]
-	if got := p.Times.Computing + p.Times.Exposed() + p.Times.WaitingTime(); got != p.Finish || p.Times.Computing <= 0 || p.Times.WaitingTime() <= 0 || p.Times.Exposed() <= 0 {
+	if got := p.Times.Computing + p.Times.ExposedCommunication() + p.Times.WaitingTime(); got != p.Finish || p.Times.Computing <= 0 || p.Times.WaitingTime() <= 0 || p.Times.ExposedCommunication() <= 0 {
 		t.Errorf("%+v of %v", p.Times, p.Finish)
 	}
 	if want := 4 * 3 * 7_000_000; int(p.Times.Computing) != want {

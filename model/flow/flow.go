@@ -69,12 +69,12 @@ func Simulate(w *workload.Workload, x workload.Expansion, m Machine) (*Result, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.run(); err != nil {
+	if err := s.runEvents(); err != nil {
 		return nil, err
 	}
-	res := &Result{RankFinish: make([]unit.Time, len(w.Ranks)), Events: s.events, Activities: s.begun, sim: s}
+	res := &Result{RankFinish: make([]unit.Time, len(w.Ranks)), Events: s.eventCount, Activities: s.activityCount, sim: s}
 	for rank := range s.ranks {
-		for _, t := range s.ranks[rank].ends {
+		for _, t := range s.ranks[rank].endTimes {
 			res.RankFinish[rank] = max(res.RankFinish[rank], t)
 		}
 		if res.RankFinish[rank] > res.Finish {
@@ -84,23 +84,24 @@ func Simulate(w *workload.Workload, x workload.Expansion, m Machine) (*Result, e
 	return res, nil
 }
 
-// use is how much of the time that an activity takes alone it occupies a part of the machine: 0 to
+// partUse is how much of the time that an activity takes alone it occupies a part of the machine: 0
+// to
 // 1.
-type use struct {
-	part int32
-	load float64
+type partUse struct {
+	part          int32
+	occupiedShare float64
 }
 
 // demand is what an activity takes.
 type demand struct {
-	alone    unit.Time
-	uses     []use
-	isEager  bool      // of a message: its send ends when the call returns
-	sendCall unit.Time // which takes so long
+	timeAlone unit.Time
+	uses      []partUse
+	isEager   bool      // of a message: its send ends when the call returns
+	sendCall  unit.Time // which takes so long
 }
 
-// demands computes and keeps the demands of messages and collective operations.
-type demands struct {
+// demandTable computes and keeps the demands of messages and collective operations.
+type demandTable struct {
 	Machine
 	workload.Expansion
 	workload *workload.Workload
@@ -109,7 +110,7 @@ type demands struct {
 	processors  map[int32]bool // which of them are processors
 	messages    map[messageKey]*demand
 	collectives map[collectiveKey]*demand
-	alone       map[string]unit.Time // of collective operations of groups that lie alike
+	groupTimes  map[string]unit.Time // of collective operations of groups that lie alike
 	occupations []model.Occupation
 }
 
@@ -125,29 +126,29 @@ type collectiveKey struct {
 	root  uint32
 }
 
-func newDemands(w *workload.Workload, x workload.Expansion, m Machine) *demands {
-	return &demands{Machine: m, Expansion: x, workload: w, parts: map[model.Component]int32{}, processors: map[int32]bool{}, messages: map[messageKey]*demand{}, collectives: map[collectiveKey]*demand{}, alone: map[string]unit.Time{}}
+func newDemands(w *workload.Workload, x workload.Expansion, m Machine) *demandTable {
+	return &demandTable{Machine: m, Expansion: x, workload: w, parts: map[model.Component]int32{}, processors: map[int32]bool{}, messages: map[messageKey]*demand{}, collectives: map[collectiveKey]*demand{}, groupTimes: map[string]unit.Time{}}
 }
 
 // interfaces are the parts of ranks that send and receive, beside those of the machine.
 const (
 	sendInterface    = "sender of rank"
 	receiveInterface = "receiver of rank"
-	processor        = "processor of rank"
+	processorName    = "processor of rank"
 )
 
 // isOwnPart reports whether a part belongs to one rank.
 func isOwnPart(c model.Component) bool {
-	return c.Name == sendInterface || c.Name == receiveInterface || c.Name == processor
+	return c.Name == sendInterface || c.Name == receiveInterface || c.Name == processorName
 }
 
 // partNumber returns the number of a part.
-func (d *demands) partNumber(c model.Component) int32 {
+func (d *demandTable) partNumber(c model.Component) int32 {
 	n, known := d.parts[c]
 	if !known {
 		n = int32(len(d.parts))
 		d.parts[c] = n
-		d.processors[n] = c.Name == processor
+		d.processors[n] = c.Name == processorName
 	}
 	return n
 }
@@ -156,7 +157,7 @@ func (d *demands) partNumber(c model.Component) int32 {
 type busyTimes map[int32]unit.Time
 
 // addMessages adds count messages from one rank to another.
-func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
+func (d *demandTable) addMessages(busy busyTimes, from, to, bytes, count int) {
 	flow := d.InterfaceTime(d.Nodes, from, to, bytes)
 	busy[d.partNumber(model.Component{Name: sendInterface, Index: from})] += unit.Time(count) * flow
 	receiver := model.Component{Name: receiveInterface, Index: to}
@@ -166,8 +167,8 @@ func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 	busy[d.partNumber(receiver)] += unit.Time(count) * flow
 	if d.ProcessorTimes != nil {
 		sender, receiver := d.ProcessorTimes(from, to, bytes)
-		busy[d.partNumber(model.Component{Name: processor, Index: from})] += unit.Time(count) * sender
-		busy[d.partNumber(model.Component{Name: processor, Index: to})] += unit.Time(count) * receiver
+		busy[d.partNumber(model.Component{Name: processorName, Index: from})] += unit.Time(count) * sender
+		busy[d.partNumber(model.Component{Name: processorName, Index: to})] += unit.Time(count) * receiver
 	}
 	if d.SharedOccupations == nil {
 		return
@@ -177,7 +178,7 @@ func (d *demands) addMessages(busy busyTimes, from, to, bytes, count int) {
 }
 
 // addOccupations adds what was occupied last, count times.
-func (d *demands) addOccupations(busy busyTimes, count int) {
+func (d *demandTable) addOccupations(busy busyTimes, count int) {
 	for _, o := range d.occupations {
 		busy[d.partNumber(o.Component)] += unit.Time(count) * o.Time
 	}
@@ -186,24 +187,24 @@ func (d *demands) addOccupations(busy busyTimes, count int) {
 // newDemand returns the demand of an activity. If its parts are busy for longer than the time that
 // it was said to take, it takes that long. Processors may work for it after its end: they are busy
 // for all of it at most.
-func (d *demands) newDemand(alone unit.Time, busy busyTimes) *demand {
+func (d *demandTable) newDemand(alone unit.Time, busy busyTimes) *demand {
 	for part, t := range busy {
 		if !d.processors[part] {
 			alone = max(alone, t)
 		}
 	}
-	made := &demand{alone: alone}
+	made := &demand{timeAlone: alone}
 	for part, t := range busy {
 		if t > 0 {
-			made.uses = append(made.uses, use{part, min(float64(t)/float64(max(alone, 1)), 1)})
+			made.uses = append(made.uses, partUse{part, min(float64(t)/float64(max(alone, 1)), 1)})
 		}
 	}
-	slices.SortFunc(made.uses, func(a, b use) int { return int(a.part - b.part) })
+	slices.SortFunc(made.uses, func(a, b partUse) int { return int(a.part - b.part) })
 	return made
 }
 
 // ofMessage returns the demand of a message.
-func (d *demands) ofMessage(from, to int, bytes uint64) *demand {
+func (d *demandTable) ofMessage(from, to int, bytes uint64) *demand {
 	key := messageKey{from, to, bytes}
 	if known := d.messages[key]; known != nil {
 		return known
@@ -219,14 +220,14 @@ func (d *demands) ofMessage(from, to int, bytes uint64) *demand {
 	}
 	made := d.newDemand(alone, busy)
 	made.sendCall, made.isEager = d.sendCallTime(from, to, int(bytes))
-	made.sendCall = min(made.sendCall, made.alone)
+	made.sendCall = min(made.sendCall, made.timeAlone)
 	d.messages[key] = made
 	return made
 }
 
 // sendCallTime returns how long the call of a send takes that does not wait for its receive, o_s. A
 // rendezvous waits.
-func (d *demands) sendCallTime(from, to, bytes int) (t unit.Time, isEager bool) {
+func (d *demandTable) sendCallTime(from, to, bytes int) (t unit.Time, isEager bool) {
 	x := &d.Parameters
 	if d.IntraNode != nil && d.Nodes.AreOnOneNode(from, to) {
 		x = d.IntraNode
@@ -245,7 +246,7 @@ const (
 )
 
 // ofCollective returns the demand of a collective operation of a group.
-func (d *demands) ofCollective(group int, o workload.Op) (*demand, error) {
+func (d *demandTable) ofCollective(group int, o workload.Op) (*demand, error) {
 	key := collectiveKey{group, o.Operation, o.Size, o.Root}
 	if known := d.collectives[key]; known != nil {
 		return known, nil
@@ -289,7 +290,7 @@ func (d *demands) ofCollective(group int, o workload.Op) (*demand, error) {
 
 // costOf adds the messages of an operation, and returns its cost. Groups whose members lie on nodes
 // in the same way have the same cost.
-func (d *demands) costOf(a *collective.Algorithm, job collective.Job, ranks []int, busy busyTimes) (unit.Time, error) {
+func (d *demandTable) costOf(a *collective.Algorithm, job collective.Job, ranks []int, busy busyTimes) (unit.Time, error) {
 	messages := 0
 	type edge struct{ from, to, bytes int }
 	counts := map[edge]int{}
@@ -308,7 +309,7 @@ func (d *demands) costOf(a *collective.Algorithm, job collective.Job, ranks []in
 		d.addMessages(busy, ranks[e.from], ranks[e.to], e.bytes, n)
 	}
 	key := fmt.Sprint(a.String(), job.Bytes, job.Root, placementOf(d.Nodes, ranks))
-	alone, known := d.alone[key]
+	alone, known := d.groupTimes[key]
 	if !known {
 		m := d.Machine.Machine
 		if m.SharedOccupations != nil {
@@ -317,7 +318,7 @@ func (d *demands) costOf(a *collective.Algorithm, job collective.Job, ranks []in
 			}
 		}
 		alone = m.Cost(a, job).LastEnd
-		d.alone[key] = alone
+		d.groupTimes[key] = alone
 	}
 	return alone, nil
 }
@@ -339,27 +340,28 @@ func placementOf(nodes *collective.Nodes, ranks []int) []int {
 	return placement
 }
 
-// ring is a collective operation in whose steps every member passes a block on to the next.
-type ring struct {
+// ringCollective is a collective operation in whose steps every member passes a block on to the
+// next.
+type ringCollective struct {
 	steps, folds int // folds of the steps combine the block
 	block        int // bytes
 }
 
 // ringOf returns the ring that an algorithm is, if it is one.
-func ringOf(a *collective.Algorithm, job collective.Job) (r ring, isRing bool) {
+func ringOf(a *collective.Algorithm, job collective.Job) (r ringCollective, isRing bool) {
 	n := job.Ranks
 	if a.Name != "ring" {
-		return ring{}, false
+		return ringCollective{}, false
 	}
 	switch a.Operation {
 	case collective.Allgather:
-		return ring{n - 1, 0, job.Bytes}, true
+		return ringCollective{n - 1, 0, job.Bytes}, true
 	case collective.ReduceScatter:
-		return ring{n - 1, n - 1, job.Bytes}, true
+		return ringCollective{n - 1, n - 1, job.Bytes}, true
 	case collective.Allreduce:
-		return ring{2 * (n - 1), n - 1, (job.Bytes + n - 1) / n}, true
+		return ringCollective{2 * (n - 1), n - 1, (job.Bytes + n - 1) / n}, true
 	}
-	return ring{}, false
+	return ringCollective{}, false
 }
 
 // ringTime adds the messages of a ring and returns its time. A step begins at a member when it has
@@ -368,7 +370,7 @@ func ringOf(a *collective.Algorithm, job collective.Job) (r ring, isRing bool) {
 //
 //	steps · max{mean over members of T(block), max over members of busy(block)}
 //	+ folds · fold(block)
-func (d *demands) ringTime(r ring, ranks []int, busy busyTimes) unit.Time {
+func (d *demandTable) ringTime(r ringCollective, ranks []int, busy busyTimes) unit.Time {
 	var sum, longest unit.Time
 	for i, from := range ranks {
 		to := ranks[(i+1)%len(ranks)]

@@ -165,27 +165,27 @@ func TestRingHasTheTimeOfItsMessages(t *testing.T) {
 func TestSharesAreMaxMinFair(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 300 {
-		s := &sharing{}
+		s := &fairSharing{}
 		var activities []*activity
 		for range 1 + random.IntN(30) {
-			a := &activity{demand: &demand{alone: unit.Time(1 + random.IntN(1e9))}}
+			a := &activity{demand: &demand{timeAlone: unit.Time(1 + random.IntN(1e9))}}
 			for part := range int32(12) {
 				if random.IntN(4) == 0 {
-					a.uses = append(a.uses, use{part, random.Float64()})
+					a.uses = append(a.uses, partUse{part, random.Float64()})
 				}
 			}
-			s.add(a)
+			s.addActivity(a)
 			activities = append(activities, a)
 		}
 		for _, first := range activities {
-			component, parts := s.connected([]*activity{first})
-			s.fill(component, parts)
+			component, parts := s.connectedActivities([]*activity{first})
+			s.fillRates(component, parts)
 		}
-		progress := func(a *activity) float64 { return a.share * float64(a.alone) }
+		progress := func(a *activity) float64 { return a.fairRate * float64(a.timeAlone) }
 		load, fastest := make([]float64, 12), make([]float64, 12)
 		for _, a := range activities {
 			for _, u := range a.uses {
-				load[u.part] += u.load * progress(a)
+				load[u.part] += u.occupiedShare * progress(a)
 				fastest[u.part] = max(fastest[u.part], progress(a))
 			}
 		}

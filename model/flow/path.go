@@ -22,21 +22,21 @@ type PathPart struct {
 // times add up to Finish.
 func (r *Result) CriticalPath() []PathPart {
 	s := r.sim
-	parts := partSums{}
-	at := member{int32(r.LastRank), int32(s.lastOp(int32(r.LastRank)))}
+	parts := partTimes{}
+	at := rankOp{int32(r.LastRank), int32(s.lastOp(int32(r.LastRank)))}
 	for end := r.Finish; end > 0; {
 		rank := &s.ranks[at.rank]
 		op := rank.Ops()[at.op]
 		from := at
 		switch op.Kind {
 		case workload.Recv:
-			if send := rank.causes[at.op]; s.ranks[send.rank].starts[send.op] > rank.starts[at.op] || rank.ends[at.op] > rank.starts[at.op] {
+			if send := rank.startCauses[at.op]; s.ranks[send.rank].startTimes[send.op] > rank.startTimes[at.op] || rank.endTimes[at.op] > rank.startTimes[at.op] {
 				from = send
 			}
 		case workload.Collective:
-			from = rank.causes[at.op]
+			from = rank.startCauses[at.op]
 		}
-		begin := s.ranks[from.rank].starts[from.op]
+		begin := s.ranks[from.rank].startTimes[from.op]
 		if end > begin {
 			alone := min(s.timeAlone(at, end-begin), end-begin)
 			parts.add(s.partName(at), alone)
@@ -49,7 +49,7 @@ func (r *Result) CriticalPath() []PathPart {
 			at = s.causeOfStart(from)
 		}
 	}
-	return parts.means(1)
+	return parts.divideByRanks(1)
 }
 
 // waitingPart is the part of the critical path in which an operation waits for what others use: the
@@ -62,16 +62,16 @@ func sortParts(all []PathPart) {
 
 // timeAlone returns how long a message or a collective operation takes alone, and what it took if
 // that is not known.
-func (s *simulation) timeAlone(m member, taken unit.Time) unit.Time {
+func (s *simulation) timeAlone(m rankOp, taken unit.Time) unit.Time {
 	r := s.workload.Ranks[m.rank]
 	switch o := s.ranks[m.rank].Ops()[m.op]; o.Kind {
 	case workload.Send:
-		return s.ofMessage(int(m.rank), r.Peers[o.Peer], o.Size).alone
+		return s.ofMessage(int(m.rank), r.Peers[o.Peer], o.Size).timeAlone
 	case workload.Recv:
-		return s.ofMessage(r.Peers[o.Peer], int(m.rank), o.Size).alone
+		return s.ofMessage(r.Peers[o.Peer], int(m.rank), o.Size).timeAlone
 	case workload.Collective:
 		if d, err := s.ofCollective(r.Groups[o.Peer], o); err == nil {
-			return d.alone
+			return d.timeAlone
 		}
 	}
 	return taken
@@ -79,17 +79,17 @@ func (s *simulation) timeAlone(m member, taken unit.Time) unit.Time {
 
 // lastOp returns the operation of a rank that ends last.
 func (s *simulation) lastOp(rank int32) int {
-	ends := s.ranks[rank].ends
+	ends := s.ranks[rank].endTimes
 	return slices.Index(ends, slices.Max(ends))
 }
 
 // causeOfStart returns the operation whose end let another one begin: of those that it depends on,
 // the one that ends last.
-func (s *simulation) causeOfStart(m member) member {
+func (s *simulation) causeOfStart(m rankOp) rankOp {
 	r := &s.ranks[m.rank]
 	cause, latest := m.op, unit.Time(-1)
 	consider := func(op int32) {
-		if t := r.ends[op]; t > latest {
+		if t := r.endTimes[op]; t > latest {
 			cause, latest = op, t
 		}
 	}
@@ -105,11 +105,11 @@ func (s *simulation) causeOfStart(m member) member {
 			}
 		}
 	}
-	return member{m.rank, cause}
+	return rankOp{m.rank, cause}
 }
 
 // partName says what an operation is.
-func (s *simulation) partName(m member) string {
+func (s *simulation) partName(m rankOp) string {
 	op := s.ranks[m.rank].Ops()[m.op]
 	switch op.Kind {
 	case workload.Compute:
@@ -127,7 +127,7 @@ func (r *Result) LastEnd(name string) (end unit.Time) {
 		p := &r.sim.ranks[rank]
 		for i := range p.Ops() {
 			if p.NameOf(i) == name {
-				end = max(end, p.ends[i])
+				end = max(end, p.endTimes[i])
 			}
 		}
 	}

@@ -12,36 +12,36 @@ import (
 
 // simulation is the execution of a workload.
 type simulation struct {
-	*demands
-	sharing
-	ranks      []rankState
-	dependants map[*workload.Program]*dependants
-	queue      eventqueue.Queue[uint64, event]
-	serial     uint64
-	now        unit.Time
-	changed    []*activity // that began at now, or use parts of those that ended
-	free       []*activity // may be used again
-	messages   map[channel]*messageQueue
-	collective map[instance]*gathering
-	events     int
-	begun      int
-	open       int       // operations that have not ended
-	ended      []member  // operations whose dependants have not been looked at
-	busy       []float64 // picoseconds for which each part is busy
-	err        error
+	*demandTable
+	fairSharing
+	ranks             []rankState
+	dependants        map[*workload.Program]*dependants
+	queue             eventqueue.Queue[uint64, event]
+	serial            uint64
+	now               unit.Time
+	changedActivities []*activity // that began at now, or use parts of those that ended
+	freeActivities    []*activity // may be used again
+	messageQueues     map[channel]*messageQueue
+	gatherings        map[collectiveInstance]*collectiveArrivals
+	eventCount        int
+	activityCount     int
+	openOps           int       // operations that have not ended
+	endedOps          []rankOp  // operations whose dependants have not been looked at
+	busyPicoseconds   []float64 // picoseconds for which each part is busy
+	err               error
 }
 
 // rankState is where a rank is in its program.
 type rankState struct {
 	*workload.Program
-	dependants *dependants
-	open       []uint32    // dependencies of each operation that have not ended
-	starts     []unit.Time // when each operation could begin
-	ends       []unit.Time
-	causes     []member  // of receives and collective operations: the send, and the last member that came
-	counts     []uint32  // collective operations that have begun, by group of the rank
-	device     unit.Time // until when operations without a stream compute
-	calls      unit.Time // until when calls of eager sends take
+	dependants       *dependants
+	openDependencies []uint32    // dependencies of each operation that have not ended
+	startTimes       []unit.Time // when each operation could begin
+	endTimes         []unit.Time
+	startCauses      []rankOp  // of receives and collective operations: the send, and the last member that came
+	collectiveCounts []uint32  // collective operations that have begun, by group of the rank
+	deviceFreeAt     unit.Time // until when operations without a stream compute
+	callsEndAt       unit.Time // until when calls of eager sends take
 }
 
 // event is the end of computing, or of an activity.
@@ -59,23 +59,23 @@ type channel struct {
 
 // messageQueue has the messages of a channel that were sent and not received, or the other way.
 type messageQueue struct {
-	arrived  []member // sends of messages that wait for a receive
+	arrived  []rankOp // sends of messages that wait for a receive
 	receives []int32  // operations that wait for a message
 }
 
-// instance is one collective operation of a group.
-type instance struct {
+// collectiveInstance is one collective operation of a group.
+type collectiveInstance struct {
 	group  int32
 	number uint32
 }
 
-// member is an operation of a rank.
-type member struct{ rank, op int32 }
+// rankOp is an operation of a rank.
+type rankOp struct{ rank, op int32 }
 
-// gathering is the members of a collective operation that have come.
-type gathering struct {
-	members []member
-	last    member
+// collectiveArrivals is the members of a collective operation that have come.
+type collectiveArrivals struct {
+	members     []rankOp
+	lastArrived rankOp
 }
 
 // dependants are the operations that wait for each operation of a program:
@@ -118,8 +118,8 @@ func newDependants(p *workload.Program) *dependants {
 
 func newSimulation(w *workload.Workload, x workload.Expansion, m Machine) (*simulation, error) {
 	s := &simulation{
-		demands: newDemands(w, x, m), ranks: make([]rankState, len(w.Ranks)), dependants: map[*workload.Program]*dependants{},
-		messages: map[channel]*messageQueue{}, collective: map[instance]*gathering{},
+		demandTable: newDemands(w, x, m), ranks: make([]rankState, len(w.Ranks)), dependants: map[*workload.Program]*dependants{},
+		messageQueues: map[channel]*messageQueue{}, gatherings: map[collectiveInstance]*collectiveArrivals{},
 	}
 	for rank, r := range w.Ranks {
 		d, known := s.dependants[r.Program]
@@ -128,14 +128,14 @@ func newSimulation(w *workload.Workload, x workload.Expansion, m Machine) (*simu
 			s.dependants[r.Program] = d
 		}
 		n := len(r.Program.Ops())
-		s.open += n
-		s.ranks[rank] = rankState{r.Program, d, slices.Clone(d.open), make([]unit.Time, n), make([]unit.Time, n), make([]member, n), make([]uint32, len(r.Groups)), 0, 0}
+		s.openOps += n
+		s.ranks[rank] = rankState{r.Program, d, slices.Clone(d.open), make([]unit.Time, n), make([]unit.Time, n), make([]rankOp, n), make([]uint32, len(r.Groups)), 0, 0}
 	}
 	return s, nil
 }
 
-// run executes events until no operation is left.
-func (s *simulation) run() error {
+// runEvents executes events until no operation is left.
+func (s *simulation) runEvents() error {
 	for rank := range s.ranks {
 		for i, open := range s.ranks[rank].dependants.open {
 			if open == 0 {
@@ -144,87 +144,87 @@ func (s *simulation) run() error {
 		}
 	}
 	s.beginWaiting()
-	s.settle()
+	s.updateRates()
 	for !s.queue.IsEmpty() && s.err == nil {
 		at, _, e := s.queue.Pop()
 		s.now = unit.Time(at)
-		s.execute(e)
+		s.executeEvent(e)
 		s.beginWaiting()
 		if s.queue.IsEmpty() || s.queue.FirstTime() > uint64(s.now) {
-			s.settle()
+			s.updateRates()
 		}
 	}
-	if s.err == nil && s.open > 0 {
+	if s.err == nil && s.openOps > 0 {
 		s.err = s.blockedError()
 	}
 	return s.err
 }
 
-func (s *simulation) push(at unit.Time, e event) {
+func (s *simulation) pushEvent(at unit.Time, e event) {
 	s.serial++
 	s.queue.Push(uint64(at), s.serial, e)
 }
 
-// execute ends computing, or an activity whose end has not been computed again.
-func (s *simulation) execute(e event) {
+// executeEvent ends computing, or an activity whose end has not been computed again.
+func (s *simulation) executeEvent(e event) {
 	if e.activity == nil {
-		s.events++
+		s.eventCount++
 		s.endOp(e.rank, e.op)
 		return
 	}
 	a := e.activity
-	if a.version != e.version {
+	if a.endVersion != e.version {
 		return
 	}
-	s.events++
-	a.version++
-	s.remove(a)
+	s.eventCount++
+	a.endVersion++
+	s.removeActivity(a)
 	for _, u := range a.uses {
-		s.changed = append(s.changed, s.users[u.part]...)
+		s.changedActivities = append(s.changedActivities, s.activitiesOfPart[u.part]...)
 	}
-	a.finish(s)
+	a.finishMembers(s)
 	a.demand = nil
-	s.free = append(s.free, a)
+	s.freeActivities = append(s.freeActivities, a)
 }
 
-// settle divides the parts again that activities have begun or ended to use.
-func (s *simulation) settle() {
-	changed := slices.DeleteFunc(s.changed, func(a *activity) bool { return a.demand == nil })
+// updateRates divides the parts again that activities have begun or ended to use.
+func (s *simulation) updateRates() {
+	changed := slices.DeleteFunc(s.changedActivities, func(a *activity) bool { return a.demand == nil })
 	if len(changed) > 0 {
-		activities, parts := s.connected(changed)
-		s.fill(activities, parts)
+		activities, parts := s.connectedActivities(changed)
+		s.fillRates(activities, parts)
 		for _, a := range activities {
-			if a.share == a.rate {
+			if a.fairRate == a.rate {
 				continue // its end stays
 			}
-			a.advance(s.now)
-			a.rate = a.share
-			a.version++
-			s.push(max(a.end(), s.now), event{activity: a, version: a.version})
+			a.advanceTo(s.now)
+			a.rate = a.fairRate
+			a.endVersion++
+			s.pushEvent(max(a.endTime(), s.now), event{activity: a, version: a.endVersion})
 		}
 	}
-	s.changed = s.changed[:0]
+	s.changedActivities = s.changedActivities[:0]
 }
 
-// begin starts an activity.
-func (s *simulation) begin(d *demand, kind activityKind, c channel, g *gathering) {
+// beginActivity starts an activity.
+func (s *simulation) beginActivity(d *demand, kind activityKind, c channel, g *collectiveArrivals) {
 	var a *activity
-	if n := len(s.free); n > 0 {
-		a, s.free = s.free[n-1], s.free[:n-1]
+	if n := len(s.freeActivities); n > 0 {
+		a, s.freeActivities = s.freeActivities[n-1], s.freeActivities[:n-1]
 	} else {
 		a = &activity{}
 	}
-	version := a.version + 1
-	*a = activity{demand: d, updated: s.now, version: version, kind: kind, channel: c, gathering: g, mark: a.mark}
-	s.begun++
-	s.sharing.add(a)
+	version := a.endVersion + 1
+	*a = activity{demand: d, doneAt: s.now, endVersion: version, kind: kind, channel: c, gathering: g, visitMark: a.visitMark}
+	s.activityCount++
+	s.fairSharing.addActivity(a)
 	for _, u := range d.uses {
-		for int(u.part) >= len(s.busy) {
-			s.busy = append(s.busy, 0)
+		for int(u.part) >= len(s.busyPicoseconds) {
+			s.busyPicoseconds = append(s.busyPicoseconds, 0)
 		}
-		s.busy[u.part] += u.load * float64(d.alone)
+		s.busyPicoseconds[u.part] += u.occupiedShare * float64(d.timeAlone)
 	}
-	s.changed = append(s.changed, a)
+	s.changedActivities = append(s.changedActivities, a)
 }
 
 // activityKind says what ends with an activity.
@@ -238,7 +238,7 @@ const (
 // beginOp begins an operation whose dependencies have ended.
 func (s *simulation) beginOp(rank, op int32) {
 	r := &s.ranks[rank]
-	r.starts[op] = s.now
+	r.startTimes[op] = s.now
 	o := r.Ops()[op]
 	job := s.workload.Ranks[rank]
 	switch o.Kind {
@@ -246,8 +246,8 @@ func (s *simulation) beginOp(rank, op int32) {
 		begin := s.now
 		end := begin + unit.Time(o.Size)*unit.Nanosecond
 		if o.Stream == workload.NoStream {
-			end = max(begin, r.device) + unit.Time(o.Size)*unit.Nanosecond
-			r.device = end
+			end = max(begin, r.deviceFreeAt) + unit.Time(o.Size)*unit.Nanosecond
+			r.deviceFreeAt = end
 		}
 		if end < begin || end > unit.LongestTime/2 {
 			s.err = fmt.Errorf("%s, rank %d: it ends after more than %v of virtual time", r.Describe(int(op)), rank, unit.LongestTime/2)
@@ -257,20 +257,20 @@ func (s *simulation) beginOp(rank, op int32) {
 			s.endOp(rank, op)
 			return
 		}
-		s.push(end, event{rank: rank, op: op})
+		s.pushEvent(end, event{rank: rank, op: op})
 	case workload.Send:
 		to := job.Peers[o.Peer]
 		d := s.ofMessage(int(rank), to, o.Size)
-		s.begin(d, messageActivity, channel{rank, int32(to), o.Tag}, &gathering{last: member{rank, op}})
+		s.beginActivity(d, messageActivity, channel{rank, int32(to), o.Tag}, &collectiveArrivals{lastArrived: rankOp{rank, op}})
 		if d.isEager { // the calls of a rank follow each other
-			r.calls = max(r.calls, s.now) + d.sendCall
-			s.push(r.calls, event{rank: rank, op: op})
+			r.callsEndAt = max(r.callsEndAt, s.now) + d.sendCall
+			s.pushEvent(r.callsEndAt, event{rank: rank, op: op})
 		}
 	case workload.Recv:
 		c := channel{int32(job.Peers[o.Peer]), rank, o.Tag}
 		q := s.queueOf(c)
 		if len(q.arrived) > 0 {
-			r.causes[op] = q.arrived[0]
+			r.startCauses[op] = q.arrived[0]
 			q.arrived = q.arrived[1:]
 			s.endOp(rank, op)
 			return
@@ -278,42 +278,42 @@ func (s *simulation) beginOp(rank, op int32) {
 		q.receives = append(q.receives, op)
 	case workload.Collective:
 		group := job.Groups[o.Peer]
-		key := instance{int32(group), r.counts[o.Peer]}
-		r.counts[o.Peer]++
-		g := s.collective[key]
+		key := collectiveInstance{int32(group), r.collectiveCounts[o.Peer]}
+		r.collectiveCounts[o.Peer]++
+		g := s.gatherings[key]
 		if g == nil {
-			g = &gathering{}
-			s.collective[key] = g
+			g = &collectiveArrivals{}
+			s.gatherings[key] = g
 		}
-		g.members, g.last = append(g.members, member{rank, op}), member{rank, op}
+		g.members, g.lastArrived = append(g.members, rankOp{rank, op}), rankOp{rank, op}
 		if len(g.members) < len(s.workload.Groups[group].Ranks) {
 			return
 		}
-		delete(s.collective, key)
+		delete(s.gatherings, key)
 		d, err := s.ofCollective(group, o)
 		if err != nil {
 			s.err = fmt.Errorf("%s, rank %d: %w", r.Describe(int(op)), rank, err)
 			return
 		}
-		if d.alone == 0 {
+		if d.timeAlone == 0 {
 			s.endMembers(g)
 			return
 		}
-		s.begin(d, collectiveActivity, channel{}, g)
+		s.beginActivity(d, collectiveActivity, channel{}, g)
 	}
 }
 
 func (s *simulation) queueOf(c channel) *messageQueue {
-	q := s.messages[c]
+	q := s.messageQueues[c]
 	if q == nil {
 		q = &messageQueue{}
-		s.messages[c] = q
+		s.messageQueues[c] = q
 	}
 	return q
 }
 
-// finish ends what waits for the activity: the send and its receive, or the members.
-func (a *activity) finish(s *simulation) {
+// finishMembers ends what waits for the activity: the send and its receive, or the members.
+func (a *activity) finishMembers(s *simulation) {
 	if a.kind == collectiveActivity {
 		s.endMembers(a.gathering)
 		return
@@ -322,19 +322,19 @@ func (a *activity) finish(s *simulation) {
 	if len(q.receives) > 0 {
 		op := q.receives[0]
 		q.receives = q.receives[1:]
-		s.ranks[a.channel.to].causes[op] = a.gathering.last
+		s.ranks[a.channel.to].startCauses[op] = a.gathering.lastArrived
 		s.endOp(a.channel.to, op)
 	} else {
-		q.arrived = append(q.arrived, a.gathering.last)
+		q.arrived = append(q.arrived, a.gathering.lastArrived)
 	}
 	if !a.isEager {
-		s.endOp(a.gathering.last.rank, a.gathering.last.op)
+		s.endOp(a.gathering.lastArrived.rank, a.gathering.lastArrived.op)
 	}
 }
 
-func (s *simulation) endMembers(g *gathering) {
+func (s *simulation) endMembers(g *collectiveArrivals) {
 	for _, m := range g.members {
-		s.ranks[m.rank].causes[m.op] = g.last
+		s.ranks[m.rank].startCauses[m.op] = g.lastArrived
 		s.endOp(m.rank, m.op)
 	}
 }
@@ -342,23 +342,23 @@ func (s *simulation) endMembers(g *gathering) {
 // endOp ends an operation.
 func (s *simulation) endOp(rank, op int32) {
 	r := &s.ranks[rank]
-	r.ends[op], r.open[op] = s.now, ended
-	s.open--
-	s.ended = append(s.ended, member{rank, op})
+	r.endTimes[op], r.openDependencies[op] = s.now, endedOp
+	s.openOps--
+	s.endedOps = append(s.endedOps, rankOp{rank, op})
 }
 
-// ended stands for the dependencies of an operation that has ended.
-const ended = math.MaxUint32
+// endedOp stands for the dependencies of an operation that has ended.
+const endedOp = math.MaxUint32
 
 // beginWaiting begins the operations that have waited for those that ended, and for nothing else.
 func (s *simulation) beginWaiting() {
-	for len(s.ended) > 0 && s.err == nil {
-		e := s.ended[len(s.ended)-1]
-		s.ended = s.ended[:len(s.ended)-1]
+	for len(s.endedOps) > 0 && s.err == nil {
+		e := s.endedOps[len(s.endedOps)-1]
+		s.endedOps = s.endedOps[:len(s.endedOps)-1]
 		r := &s.ranks[e.rank]
 		d := r.dependants
 		for _, next := range d.after[d.first[e.op]:d.first[e.op+1]] {
-			if r.open[next]--; r.open[next] == 0 {
+			if r.openDependencies[next]--; r.openDependencies[next] == 0 {
 				s.beginOp(e.rank, int32(next))
 			}
 		}
@@ -369,11 +369,11 @@ func (s *simulation) beginWaiting() {
 func (s *simulation) blockedError() error {
 	for rank := range s.ranks {
 		r := &s.ranks[rank]
-		for i, open := range r.open {
+		for i, open := range r.openDependencies {
 			if open == 0 && r.Ops()[i].Kind != workload.Compute {
-				return fmt.Errorf("%d operations never end, such as %s of rank %d: %v", s.open, r.Describe(i), rank, r.Ops()[i].Kind)
+				return fmt.Errorf("%d operations never end, such as %s of rank %d: %v", s.openOps, r.Describe(i), rank, r.Ops()[i].Kind)
 			}
 		}
 	}
-	return fmt.Errorf("%d operations never end", s.open)
+	return fmt.Errorf("%d operations never end", s.openOps)
 }

@@ -70,7 +70,7 @@ func TestPartsAddUpToTheTime(t *testing.T) {
 		}
 		res := finish(t, w, testMachine(ranks, 2))
 		times := res.MeanTimes()
-		if got := times.Computing + times.Exposed() + times.WaitingTime(); got != res.Finish {
+		if got := times.Computing + times.ExposedCommunication() + times.WaitingTime(); got != res.Finish {
 			t.Errorf("round %d: ranks take %v, want %v: %+v", round, got, res.Finish, times)
 		}
 		var path unit.Time
@@ -82,11 +82,11 @@ func TestPartsAddUpToTheTime(t *testing.T) {
 		}
 		// Divisions lose a picosecond a part: what is far more was counted twice or not at all.
 		var sum unit.Time
-		exposed, waiting := partSums{}, partSums{}
+		exposed, waiting := partTimes{}, partTimes{}
 		for rank := range res.sim.ranks {
 			sum += res.addRankTimes(int32(rank), exposed, waiting)
 		}
-		if sum += sumParts(exposed.means(1)) + sumParts(waiting.means(1)); sum != unit.Time(ranks)*res.Finish {
+		if sum += sumParts(exposed.divideByRanks(1)) + sumParts(waiting.divideByRanks(1)); sum != unit.Time(ranks)*res.Finish {
 			t.Errorf("round %d: all ranks take %v, want %d times %v", round, sum, ranks, res.Finish)
 		}
 	}

@@ -242,8 +242,8 @@ func TestWaitingInPipelineIsItsBubble(t *testing.T) {
 		if len(times.Waiting) == 0 || times.Waiting[0].Name != "bubble of the pipeline" || math.Abs(times.Waiting[0].Time.Micros()/1e6/want-1) > 0.002 {
 			t.Errorf("%+v: %+v, want a bubble of %g s", c, times.Waiting, want)
 		}
-		if got := times.Computing + times.Exposed() + times.WaitingTime(); got != res.Finish || times.Exposed() > unit.Nanosecond {
-			t.Errorf("%+v: %v in all, %v exposed, the step takes %v", c, got, times.Exposed(), res.Finish)
+		if got := times.Computing + times.ExposedCommunication() + times.WaitingTime(); got != res.Finish || times.ExposedCommunication() > unit.Nanosecond {
+			t.Errorf("%+v: %v in all, %v exposed, the step takes %v", c, got, times.ExposedCommunication(), res.Finish)
 		}
 	}
 }
