@@ -17,7 +17,7 @@ type assembler struct {
 
 	workload workload.Workload
 	groups   map[string]int // of the workload, by name and ranks; the group of all ranks by its name
-	world    []int          // all ranks; nil: not needed yet
+	allRanks []int          // all ranks; nil: not needed yet
 }
 
 func newAssembler(files []rankFile, o Options, report *Report) *assembler {
@@ -33,7 +33,7 @@ func (a *assembler) assemble() (*workload.Workload, error) {
 	}
 	programs := make([]*programFile, len(a.files))
 	for i := range a.files {
-		p, err := a.program(&a.files[i])
+		p, err := a.newProgram(&a.files[i])
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (a *assembler) assemble() (*workload.Workload, error) {
 			at++
 		}
 		if a.files[at].rank != rank {
-			a.report.Repeated++
+			a.report.RepeatedRanks++
 		}
 		r, err := a.addRank(rank, programs[at])
 		if err != nil {
@@ -70,8 +70,8 @@ type recordedGroup struct {
 	ranks []int // nil: all ranks
 }
 
-// program makes the program of a file.
-func (a *assembler) program(f *rankFile) (*programFile, error) {
+// newProgram makes the program of a file.
+func (a *assembler) newProgram(f *rankFile) (*programFile, error) {
 	order, edges, err := sortNodes(f, a.report)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (a *assembler) program(f *rankFile) (*programFile, error) {
 	var before []uint32
 	for _, i := range order {
 		n := &f.nodes[i]
-		op, err := a.operation(p, n, listed)
+		op, err := a.newOperation(p, n, listed)
 		if err != nil {
 			return nil, fmt.Errorf("%s: node %d (%s): %w", f.name, n.id, n.name, err)
 		}
@@ -125,7 +125,7 @@ type streamKey struct {
 	stream int64
 }
 
-func numberStream(streams map[streamKey]uint8, n *node) (uint8, error) {
+func numberStream(streams map[streamKey]uint8, n *traceNode) (uint8, error) {
 	if n.stream < 0 {
 		return workload.NoStream, nil
 	}
@@ -140,13 +140,13 @@ func numberStream(streams map[streamKey]uint8, n *node) (uint8, error) {
 	return streams[key], nil
 }
 
-// operation makes the operation of a node.
-func (a *assembler) operation(p *programFile, n *node, listed map[string][]int) (workload.Op, error) {
+// newOperation makes the operation of a node.
+func (a *assembler) newOperation(p *programFile, n *traceNode, listed map[string][]int) (workload.Op, error) {
 	switch n.kind {
 	case commCollNode:
 		switch {
 		case n.commType >= 0 && (n.commSize >= 0 || n.commType == barrierType):
-			return a.collective(p, n, listed)
+			return a.newCollective(p, n, listed)
 		case n.onHost:
 			a.report.HostCalls++
 		case n.duration > 0:
@@ -154,19 +154,19 @@ func (a *assembler) operation(p *programFile, n *node, listed map[string][]int) 
 		default:
 			return workload.Op{}, fmt.Errorf("a collective operation without comm_type, comm_size or duration: record the trace with them")
 		}
-		return a.compute(n)
+		return a.newCompute(n)
 	case commSendNode, commRecvNode:
-		return a.message(p, n)
+		return a.newMessage(p, n)
 	case metadataNode:
 		return workload.Op{Kind: workload.Compute}, nil
 	case memLoadNode, memStoreNode, compNode, storageNode, batchNode, checkpointNode:
-		return a.compute(n)
+		return a.newCompute(n)
 	}
 	return workload.Op{}, fmt.Errorf("node type %d is unknown: this reads types 1 to %d of Chakra's schema", n.kind, numNodeTypes-1)
 }
 
-// compute takes the recorded duration, or the time of the node's operations at the rate.
-func (a *assembler) compute(n *node) (workload.Op, error) {
+// newCompute takes the recorded duration, or the time of the node's operations at the rate.
+func (a *assembler) newCompute(n *traceNode) (workload.Op, error) {
 	op := workload.Op{Kind: workload.Compute}
 	switch {
 	case n.operations > 0 && a.ComputeRate > 0:
@@ -183,13 +183,13 @@ func (a *assembler) compute(n *node) (workload.Op, error) {
 	case n.operations > 0:
 		return op, fmt.Errorf("it has %d operations and no duration: give the operations per second by --compute-rate", n.operations)
 	default:
-		a.report.Untimed++
+		a.report.UntimedNodes++
 	}
 	return op, nil
 }
 
-// message makes a send or a receive.
-func (a *assembler) message(p *programFile, n *node) (workload.Op, error) {
+// newMessage makes a send or a receive.
+func (a *assembler) newMessage(p *programFile, n *traceNode) (workload.Op, error) {
 	op := workload.Op{Kind: workload.Send}
 	peer, attribute := n.destination, "comm_dst"
 	if n.kind == commRecvNode {
@@ -216,17 +216,17 @@ func (a *assembler) message(p *programFile, n *node) (workload.Op, error) {
 // barrierType is the number of a barrier in enum CollectiveCommType.
 const barrierType = 9
 
-// collective makes a collective operation.
-func (a *assembler) collective(p *programFile, n *node, listed map[string][]int) (workload.Op, error) {
+// newCollective makes a collective operation.
+func (a *assembler) newCollective(p *programFile, n *traceNode, listed map[string][]int) (workload.Op, error) {
 	op := workload.Op{Kind: workload.Collective, Size: uint64(max(n.commSize, 0))}
-	if n.commType >= int64(len(collectives)) {
-		return op, fmt.Errorf("comm_type %d is unknown: this reads 0 to %d of Chakra's schema", n.commType, len(collectives)-1)
+	if n.commType >= int64(len(operationByCommType)) {
+		return op, fmt.Errorf("comm_type %d is unknown: this reads 0 to %d of Chakra's schema", n.commType, len(operationByCommType)-1)
 	}
-	op.Operation = collectives[n.commType]
+	op.Operation = operationByCommType[n.commType]
 	if op.Operation == collective.Barrier {
 		op.Size = 0
 	}
-	if n.group == "" && n.dimensions {
+	if n.group == "" && n.usesSomeDimensions {
 		return op, fmt.Errorf("involved_dim leaves out dimensions of a topology that is not in the trace: name the process group by pg_name")
 	}
 	i := slices.IndexFunc(p.groups, func(g recordedGroup) bool { return g.name == n.group })

@@ -122,16 +122,16 @@ func (a *assembler) groupOf(rank int, p *programFile, g recordedGroup) ([]int, e
 
 // numberWorld returns the number of the group of all ranks.
 func (a *assembler) numberWorld(name string) int {
-	if a.world == nil {
-		a.world = make([]int, a.Ranks)
-		for i := range a.world {
-			a.world[i] = i
+	if a.allRanks == nil {
+		a.allRanks = make([]int, a.Ranks)
+		for i := range a.allRanks {
+			a.allRanks[i] = i
 		}
 	}
 	if g, known := a.groups[name]; known {
 		return g
 	}
-	return a.addGroup(name, cmp.Or(name, "world"), a.world)
+	return a.addGroup(name, cmp.Or(name, "world"), a.allRanks)
 }
 
 // numberGroup returns the number of a group in the workload. Groups of one name and the same ranks

@@ -14,8 +14,8 @@ import (
 // readJSON reads the JSON forms of a trace: an object with a list workload_graph, or the messages
 // of the protobuf form as one object after the other. Names of keys are compared without case and
 // underscores, as both forms write them differently.
-func readJSON(in io.Reader, name string) ([]node, error) {
-	var nodes []node
+func readJSON(in io.Reader, name string) ([]traceNode, error) {
+	var nodes []traceNode
 	isTrace := false
 	decoder := json.NewDecoder(in)
 	for count := 0; ; count++ {
@@ -44,7 +44,7 @@ func readJSON(in io.Reader, name string) ([]node, error) {
 
 // nodesOfJSON returns the nodes of a list, of an object that has a list of them, or of a node. The
 // object of metadata has none. isOfTrace says that it is one of these.
-func nodesOfJSON(raw json.RawMessage) (nodes []node, isOfTrace bool, err error) {
+func nodesOfJSON(raw json.RawMessage) (nodes []traceNode, isOfTrace bool, err error) {
 	var list []json.RawMessage
 	object := map[string]json.RawMessage{}
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && trimmed[0] == '[' {
@@ -69,7 +69,7 @@ func nodesOfJSON(raw json.RawMessage) (nodes []node, isOfTrace bool, err error) 
 		}
 		isOfTrace = true
 	}
-	nodes = make([]node, 0, len(list))
+	nodes = make([]traceNode, 0, len(list))
 	for i, text := range list {
 		n, err := nodeOfJSON(text)
 		if err != nil {
@@ -99,7 +99,7 @@ func init() {
 	}
 }
 
-func nodeOfJSON(raw json.RawMessage) (node, error) {
+func nodeOfJSON(raw json.RawMessage) (traceNode, error) {
 	n := newNode()
 	object := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &object); err != nil {
@@ -149,14 +149,14 @@ func nodeOfJSON(raw json.RawMessage) (node, error) {
 }
 
 // attributesOfJSON reads the list attr, whose values are under a key such as int64Val.
-func (n *node) attributesOfJSON(raw json.RawMessage) error {
+func (n *traceNode) attributesOfJSON(raw json.RawMessage) error {
 	var list []map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
 	}
 	for _, attribute := range list {
 		var name string
-		var v value
+		var v attributeValue
 		for key, text := range attribute {
 			switch canonical := canonicalKey(key); {
 			case canonical == "name":
@@ -201,22 +201,22 @@ func numbersOfJSON(raw json.RawMessage) ([]uint64, error) {
 }
 
 // valueOfJSON returns a value: a number, also as a text, a truth value, a text or a list.
-func valueOfJSON(raw json.RawMessage) value {
+func valueOfJSON(raw json.RawMessage) attributeValue {
 	text := strings.Trim(string(raw), `"`)
 	switch {
 	case text == "true" || text == "false":
-		v := value{isNumber: true}
+		v := attributeValue{isNumber: true}
 		if text == "true" {
 			v.number = 1
 		}
 		return v
 	case strings.HasPrefix(text, "["):
-		return value{someFalse: strings.Contains(text, "false")}
+		return attributeValue{someFalse: strings.Contains(text, "false")}
 	}
 	if x, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return value{isNumber: true, number: x, text: text}
+		return attributeValue{isNumber: true, number: x, text: text}
 	}
-	return value{text: text}
+	return attributeValue{text: text}
 }
 
 func nodeTypeOfJSON(raw json.RawMessage) (nodeType, error) {

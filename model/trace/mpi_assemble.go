@@ -13,7 +13,7 @@ import (
 
 // mpiAssembler makes a workload of the records of all ranks.
 type mpiAssembler struct {
-	communicators
+	communicatorResolver
 	report               *Report
 	anySource, noProcess int64 // the numbers of MPI_ANY_SOURCE and MPI_PROC_NULL
 	programs             []mpiProgram
@@ -22,23 +22,23 @@ type mpiAssembler struct {
 
 // mpiProgram is what a rank does, before its receives are matched.
 type mpiProgram struct {
-	ops      []workload.Op
-	before   [][]uint32
-	ids      []uint64 // lines
-	messages []mpiMessage
-	last     []uint32 // operations for which the next one waits
-	requests map[int64]uint32
-	blocks   map[*communicator]int64 // collective operations with blocks so far
+	ops                   []workload.Op
+	before                [][]uint32
+	ids                   []uint64 // lines
+	messages              []mpiMessage
+	nextWaitsFor          []uint32 // operations for which the next one waits
+	requests              map[int64]uint32
+	blockCollectiveCounts map[*communicator]int64 // collective operations with blocks so far
 }
 
 // mpiMessage is a send or a receive.
 type mpiMessage struct {
-	op    uint32
-	start int64 // microseconds
-	peer  int   // -1: any
-	tag   int64 // -1: any
-	of    *communicator
-	taken bool
+	op           uint32
+	start        int64 // microseconds
+	peer         int   // -1: any
+	tag          int64 // -1: any
+	communicator *communicator
+	isMatched    bool
 
 	inCollective bool // of a collective operation, which no receive with any tag takes
 }
@@ -54,7 +54,7 @@ func newMPIAssembler(files []rankFile, report *Report) *mpiAssembler {
 	for _, c := range a.ranks[0].calls {
 		if form := callForms[c.name]; form.kind >= sendCall && form.kind != waitCall && form.kind != waitAllCall {
 			x := callArguments{mpiCall: &c}
-			if top := uint64(x.communicator(form.communicator).number) >> 28; top == 4 || top == 8 {
+			if top := uint64(x.communicator(form.communicatorArgument).number) >> 28; top == 4 || top == 8 {
 				a.anySource, a.noProcess = -2, -1
 			}
 			break
@@ -64,7 +64,7 @@ func newMPIAssembler(files []rankFile, report *Report) *mpiAssembler {
 }
 
 func (a *mpiAssembler) assemble() (*workload.Workload, error) {
-	if err := a.resolve(); err != nil {
+	if err := a.resolveCalls(); err != nil {
 		return nil, err
 	}
 	a.programs = make([]mpiProgram, len(a.ranks))
@@ -87,7 +87,7 @@ func (a *mpiAssembler) assemble() (*workload.Workload, error) {
 		peers[i] = i
 	}
 	for rank := range a.ranks {
-		r, err := a.program(rank, peers)
+		r, err := a.buildRank(rank, peers)
 		if err != nil {
 			return nil, err
 		}
@@ -100,11 +100,11 @@ func (a *mpiAssembler) assemble() (*workload.Workload, error) {
 // addCalls makes operations of the calls of a rank. What passes between two calls is computing.
 func (a *mpiAssembler) addCalls(rank int) error {
 	r, p := &a.ranks[rank], &a.programs[rank]
-	p.requests, p.blocks = map[int64]uint32{}, map[*communicator]int64{}
+	p.requests, p.blockCollectiveCounts = map[int64]uint32{}, map[*communicator]int64{}
 	end := r.calls[0].start
 	for i := range r.calls {
 		c := &r.calls[i]
-		p.add(workload.Op{Kind: workload.Compute, Size: uint64(c.start-end) * 1000}, c, true)
+		p.addOperation(workload.Op{Kind: workload.Compute, Size: uint64(c.start-end) * 1000}, c, true)
 		end = c.end
 		x := callArguments{mpiCall: c}
 		if err := a.addCall(rank, i, &x); err != nil || x.err != nil {
@@ -117,16 +117,16 @@ func (a *mpiAssembler) addCalls(rank int) error {
 	return nil
 }
 
-// add adds an operation. If it blocks, what follows waits for it. Computing for no time is left
-// out.
-func (p *mpiProgram) add(o workload.Op, c *mpiCall, blocks bool) uint32 {
+// addOperation adds an operation. If it blocks, what follows waits for it. Computing for no time is
+// left out.
+func (p *mpiProgram) addOperation(o workload.Op, c *mpiCall, blocks bool) uint32 {
 	n := uint32(len(p.ops))
 	if o.Kind == workload.Compute && o.Size == 0 {
 		return n
 	}
-	p.ops, p.before, p.ids = append(p.ops, o), append(p.before, slices.Clone(p.last)), append(p.ids, uint64(c.line))
+	p.ops, p.before, p.ids = append(p.ops, o), append(p.before, slices.Clone(p.nextWaitsFor)), append(p.ids, uint64(c.line))
 	if blocks {
-		p.last = append(p.last[:0], n)
+		p.nextWaitsFor = append(p.nextWaitsFor[:0], n)
 	}
 	return n
 }
@@ -134,51 +134,51 @@ func (p *mpiProgram) add(o workload.Op, c *mpiCall, blocks bool) uint32 {
 // addCall makes operations of a call.
 func (a *mpiAssembler) addCall(rank, i int, x *callArguments) error {
 	p, c := &a.programs[rank], x.mpiCall
-	form, of := callForms[c.name], a.ranks[rank].of[i]
+	form, of := callForms[c.name], a.ranks[rank].communicatorOfCall[i]
 	switch form.kind {
 	case sendCall, recvCall:
-		op, any, err := a.addMessage(rank, x, form.kind, of, x.number(3), x.number(4), x.bytes(form.count, form.of), form.blocks)
+		op, any, err := a.addMessage(rank, x, form.kind, of, x.number(3), x.number(4), x.bytes(form.countArgument, form.dataArgument), form.isBlocking)
 		if err != nil {
 			return err
 		}
-		if form.request > 0 && any {
-			p.requests[x.number(form.request)] = op
+		if form.requestArgument > 0 && any {
+			p.requests[x.number(form.requestArgument)] = op
 		}
 	case sendRecvCall:
-		before := slices.Clone(p.last)
+		before := slices.Clone(p.nextWaitsFor)
 		send, sends, wrong := a.addMessage(rank, x, sendCall, of, x.number(3), x.number(4), x.bytes(1, 2), false)
-		p.last = append(p.last[:0], before...)
+		p.nextWaitsFor = append(p.nextWaitsFor[:0], before...)
 		recv, receives, err := a.addMessage(rank, x, recvCall, of, x.number(8), x.number(9), x.bytes(6, 7), false)
 		if wrong != nil || err != nil {
 			return cmp.Or(wrong, err)
 		}
 		if sends && receives {
-			p.last = append(p.last[:0], send, recv)
+			p.nextWaitsFor = append(p.nextWaitsFor[:0], send, recv)
 		} else if sends {
-			p.last = append(p.last[:0], send)
+			p.nextWaitsFor = append(p.nextWaitsFor[:0], send)
 		} else if receives {
-			p.last = append(p.last[:0], recv)
+			p.nextWaitsFor = append(p.nextWaitsFor[:0], recv)
 		}
 	case waitCall:
-		p.wait(x.number(0), 1, 8)
+		p.addWait(x.number(0), 1, 8)
 	case waitAllCall:
-		p.wait(x.number(1), x.number(0), p.requestBytes())
+		p.addWait(x.number(1), x.number(0), p.requestBytes())
 	case collectiveCall:
 		o := workload.Op{Kind: workload.Collective, Operation: form.operation, Peer: uint32(of.id)}
-		if form.count > 0 {
-			o.Size = x.bytes(form.count, form.of)
+		if form.countArgument > 0 {
+			o.Size = x.bytes(form.countArgument, form.dataArgument)
 		}
 		if form.byRanks > 0 {
 			o.Size *= uint64(len(of.ranks))
 		}
-		if form.root > 0 {
-			root := x.number(form.root)
+		if form.rootArgument > 0 {
+			root := x.number(form.rootArgument)
 			if x.err == nil && (root < 0 || root >= int64(len(of.ranks))) {
 				return fmt.Errorf("%s: its root is rank %d of %d", c.name, root, len(of.ranks))
 			}
 			o.Root = uint32(max(root, 0))
 		}
-		p.add(o, c, true)
+		p.addOperation(o, c, true)
 	case blocksCall:
 		return a.addBlocks(rank, x, of)
 	}
@@ -192,9 +192,9 @@ const firstBlocksTag = 1 << 40
 // addBlocks adds the messages of a collective operation whose blocks have a size each, all at once.
 func (a *mpiAssembler) addBlocks(rank int, x *callArguments, of *communicator) error {
 	p := &a.programs[rank]
-	tag := firstBlocksTag + p.blocks[of]
-	p.blocks[of]++
-	before := slices.Clone(p.last)
+	tag := firstBlocksTag + p.blockCollectiveCounts[of]
+	p.blockCollectiveCounts[of]++
+	before := slices.Clone(p.nextWaitsFor)
 	var all []uint32
 	for direction, kind := range []workload.Kind{workload.Recv, workload.Send} {
 		list := strings.Split(x.text(2-direction), ",")
@@ -209,15 +209,15 @@ func (a *mpiAssembler) addBlocks(rank int, x *callArguments, of *communicator) e
 			if bytes == 0 || x.err != nil {
 				continue
 			}
-			p.last = append(p.last[:0], before...)
-			m := mpiMessage{start: x.start, peer: of.ranks[i], tag: tag, of: of, inCollective: true}
-			m.op = p.add(workload.Op{Kind: kind, Size: bytes}, x.mpiCall, false)
+			p.nextWaitsFor = append(p.nextWaitsFor[:0], before...)
+			m := mpiMessage{start: x.start, peer: of.ranks[i], tag: tag, communicator: of, inCollective: true}
+			m.op = p.addOperation(workload.Op{Kind: kind, Size: bytes}, x.mpiCall, false)
 			p.messages = append(p.messages, m)
 			all = append(all, m.op)
 		}
 	}
-	if p.last = append(p.last[:0], before...); len(all) > 0 {
-		p.last = append(p.last[:0], all...)
+	if p.nextWaitsFor = append(p.nextWaitsFor[:0], before...); len(all) > 0 {
+		p.nextWaitsFor = append(p.nextWaitsFor[:0], all...)
 	}
 	return x.err
 }
@@ -236,7 +236,7 @@ func (a *mpiAssembler) addMessage(rank int, x *callArguments, kind callKind, of 
 	case tag < 0 && kind == sendCall:
 		return 0, false, fmt.Errorf("%s: its tag is %d, and that of a send is not negative", x.name, tag)
 	}
-	m := mpiMessage{start: x.start, peer: -1, tag: max(tag, -1), of: of}
+	m := mpiMessage{start: x.start, peer: -1, tag: max(tag, -1), communicator: of}
 	if !isAny {
 		m.peer = of.ranks[peer]
 	}
@@ -245,7 +245,7 @@ func (a *mpiAssembler) addMessage(rank int, x *callArguments, kind callKind, of 
 		o.Kind = workload.Recv
 	}
 	p := &a.programs[rank]
-	m.op = p.add(o, x.mpiCall, blocks)
+	m.op = p.addOperation(o, x.mpiCall, blocks)
 	p.messages = append(p.messages, m)
 	return m.op, true, nil
 }
@@ -261,23 +261,23 @@ func (p *mpiProgram) requestBytes() int64 {
 	return 8
 }
 
-// wait makes what follows wait for the requests that are open in a list at an address.
-func (p *mpiProgram) wait(at, count, size int64) {
+// addWait makes what follows wait for the requests that are open in a list at an address.
+func (p *mpiProgram) addWait(at, count, size int64) {
 	for i := range count {
 		if len(p.requests) == 0 {
 			return
 		}
 		if op, open := p.requests[at+i*size]; open {
-			if !slices.Contains(p.last, op) {
-				p.last = append(p.last, op)
+			if !slices.Contains(p.nextWaitsFor, op) {
+				p.nextWaitsFor = append(p.nextWaitsFor, op)
 			}
 			delete(p.requests, at+i*size)
 		}
 	}
 }
 
-// arrival is a send to a rank.
-type arrival struct {
+// arrivedSend is a send to a rank.
+type arrivedSend struct {
 	*mpiMessage
 	from  int
 	bytes uint64
@@ -288,22 +288,22 @@ type arrival struct {
 // was recorded. Of receives from any source or with any tag this says what a simulation could not
 // know.
 func (a *mpiAssembler) matchReceives() {
-	to := make([][]arrival, len(a.ranks))
+	to := make([][]arrivedSend, len(a.ranks))
 	for rank := range a.programs {
 		p := &a.programs[rank]
 		for i := range p.messages {
 			if m := &p.messages[i]; p.ops[m.op].Kind == workload.Send {
-				to[m.peer] = append(to[m.peer], arrival{m, rank, p.ops[m.op].Size})
+				to[m.peer] = append(to[m.peer], arrivedSend{m, rank, p.ops[m.op].Size})
 			}
 		}
 	}
 	for rank := range a.programs {
-		slices.SortStableFunc(to[rank], func(x, y arrival) int { return cmp.Compare(x.start, y.start) })
+		slices.SortStableFunc(to[rank], func(x, y arrivedSend) int { return cmp.Compare(x.start, y.start) })
 		a.matchReceivesOf(rank, to[rank])
 	}
 }
 
-func (a *mpiAssembler) matchReceivesOf(rank int, sends []arrival) {
+func (a *mpiAssembler) matchReceivesOf(rank int, sends []arrivedSend) {
 	type way struct {
 		of   *communicator
 		from int
@@ -311,7 +311,7 @@ func (a *mpiAssembler) matchReceivesOf(rank int, sends []arrival) {
 	}
 	ways := map[way][]int{} // sends that were not taken by a receive of their source and tag
 	for i, s := range sends {
-		w := way{s.of, s.from, s.tag}
+		w := way{s.communicator, s.from, s.tag}
 		ways[w] = append(ways[w], i)
 	}
 	first := 0 // send that was not taken
@@ -323,19 +323,19 @@ func (a *mpiAssembler) matchReceivesOf(rank int, sends []arrival) {
 		}
 		k := -1
 		if m.peer >= 0 && m.tag >= 0 {
-			w := way{m.of, m.peer, m.tag}
+			w := way{m.communicator, m.peer, m.tag}
 			for k < 0 && len(ways[w]) > 0 {
-				if !sends[ways[w][0]].taken {
+				if !sends[ways[w][0]].isMatched {
 					k = ways[w][0]
 				}
 				ways[w] = ways[w][1:]
 			}
 		} else {
-			for first < len(sends) && sends[first].taken {
+			for first < len(sends) && sends[first].isMatched {
 				first++
 			}
 			for j := first; j < len(sends) && k < 0; j++ {
-				if s := sends[j]; !s.taken && !s.inCollective && s.of == m.of && (m.peer < 0 || s.from == m.peer) && (m.tag < 0 || s.tag == m.tag) {
+				if s := sends[j]; !s.isMatched && !s.inCollective && s.communicator == m.communicator && (m.peer < 0 || s.from == m.peer) && (m.tag < 0 || s.tag == m.tag) {
 					k = j
 				}
 			}
@@ -345,20 +345,20 @@ func (a *mpiAssembler) matchReceivesOf(rank int, sends []arrival) {
 			}
 		}
 		if k >= 0 { // the check of the workload says what is missing
-			sends[k].taken = true
+			sends[k].isMatched = true
 			p.ops[m.op].Size = min(p.ops[m.op].Size, sends[k].bytes)
 		}
 	}
 }
 
-// program returns a rank with its operations.
-func (a *mpiAssembler) program(rank int, peers []int) (workload.Rank, error) {
+// buildRank returns a rank with its operations.
+func (a *mpiAssembler) buildRank(rank int, peers []int) (workload.Rank, error) {
 	p := &a.programs[rank]
 	for _, m := range p.messages {
 		if m.peer < 0 || m.tag < 0 {
 			return workload.Rank{}, fmt.Errorf("%s:%d: nothing was sent that this receive could take", a.ranks[rank].name, p.ids[m.op])
 		}
-		key := [2]int64{int64(m.of.id), m.tag}
+		key := [2]int64{int64(m.communicator.id), m.tag}
 		tag, known := a.tags[key]
 		if !known {
 			tag = uint32(len(a.tags))

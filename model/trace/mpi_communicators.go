@@ -8,57 +8,58 @@ import (
 
 // mpiRank is the record of a rank, with the communicator of each call.
 type mpiRank struct {
-	name  string
-	calls []mpiCall
-	of    []*communicator // by call; nil: it has none
+	name               string
+	calls              []mpiCall
+	communicatorOfCall []*communicator // by call; nil: it has none
 
-	at       int // the call that is resolved next
-	numbers  map[handle]*communicator
-	made     []*creation // by this rank, whose communicator no call has named yet
-	creating map[*communicator]int
+	nextUnresolved       int // the call that is resolved next
+	communicatorByHandle map[communicatorHandle]*communicator
+	unnamedCreations     []*communicatorCreation // by this rank, whose communicator no call has named yet
+	creationCounts       map[*communicator]int
 }
 
 // communicator is a group of ranks in whose name calls communicate.
 type communicator struct {
 	id        int // its group in the workload
 	ranks     []int
-	creations []*creation
+	creations []*communicatorCreation
 }
 
-// creation is a collective call that makes communicators. Until all ranks have called, made is nil.
-type creation struct {
-	calls map[int][2]int64 // colour and key by rank
-	made  map[int]*communicator
+// communicatorCreation is a collective call that makes communicators. Until all ranks have called,
+// made is nil.
+type communicatorCreation struct {
+	calls              map[int][2]int64 // colour and key by rank
+	communicatorByRank map[int]*communicator
 }
 
-// communicators finds the ranks of all communicators. A record names a communicator by a number of
-// the process, and shows how it was made: by the colours and keys of all ranks.
-type communicators struct {
+// communicatorResolver finds the ranks of all communicators. A record names a communicator by a
+// number of the process, and shows how it was made: by the colours and keys of all ranks.
+type communicatorResolver struct {
 	ranks []mpiRank
 	all   []*communicator
 }
 
-func (c *communicators) add(ranks []int) *communicator {
+func (c *communicatorResolver) addCommunicator(ranks []int) *communicator {
 	x := &communicator{id: len(c.all), ranks: ranks}
 	c.all = append(c.all, x)
 	return x
 }
 
-// resolve sets the communicator of each call.
-func (c *communicators) resolve() error {
+// resolveCalls sets the communicator of each call.
+func (c *communicatorResolver) resolveCalls() error {
 	world := make([]int, len(c.ranks))
 	for i := range world {
 		world[i] = i
 	}
-	first := c.add(world)
+	first := c.addCommunicator(world)
 	for i := range c.ranks {
 		r := &c.ranks[i]
-		r.of, r.numbers, r.creating = make([]*communicator, len(r.calls)), map[handle]*communicator{}, map[*communicator]int{}
+		r.communicatorOfCall, r.communicatorByHandle, r.creationCounts = make([]*communicator, len(r.calls)), map[communicatorHandle]*communicator{}, map[*communicator]int{}
 	}
 	for progress := true; progress; {
 		progress = false
 		for rank := range c.ranks {
-			moved, err := c.advance(rank, first)
+			moved, err := c.resolveCallsOfRank(rank, first)
 			if err != nil {
 				return err
 			}
@@ -66,18 +67,18 @@ func (c *communicators) resolve() error {
 		}
 	}
 	for rank := range c.ranks {
-		if r := &c.ranks[rank]; r.at < len(r.calls) {
-			return fmt.Errorf("%s:%d: %s: its communicator is not complete: other ranks did not call what made it", r.name, r.calls[r.at].line, r.calls[r.at].name)
+		if r := &c.ranks[rank]; r.nextUnresolved < len(r.calls) {
+			return fmt.Errorf("%s:%d: %s: its communicator is not complete: other ranks did not call what made it", r.name, r.calls[r.nextUnresolved].line, r.calls[r.nextUnresolved].name)
 		}
 	}
 	return nil
 }
 
-// advance resolves the calls of a rank up to one whose communicator is not complete.
-func (c *communicators) advance(rank int, world *communicator) (moved bool, err error) {
+// resolveCallsOfRank resolves the calls of a rank up to one whose communicator is not complete.
+func (c *communicatorResolver) resolveCallsOfRank(rank int, world *communicator) (moved bool, err error) {
 	r := &c.ranks[rank]
-	for ; r.at < len(r.calls); r.at++ {
-		call := &r.calls[r.at]
+	for ; r.nextUnresolved < len(r.calls); r.nextUnresolved++ {
+		call := &r.calls[r.nextUnresolved]
 		form, known := callForms[call.name]
 		if !known {
 			return moved, fmt.Errorf("%s:%d: %s is not known to this reader", r.name, call.line, call.name)
@@ -87,20 +88,20 @@ func (c *communicators) advance(rank int, world *communicator) (moved bool, err 
 			continue
 		}
 		a := callArguments{mpiCall: call}
-		h := a.communicator(form.communicator)
+		h := a.communicator(form.communicatorArgument)
 		if a.err != nil {
 			return moved, fmt.Errorf("%s:%d: %w", r.name, call.line, a.err)
 		}
-		x, waits := c.find(rank, h, world)
+		x, waits := c.findCommunicator(rank, h, world)
 		if waits {
 			return moved, nil
 		}
 		if x == nil {
 			return moved, fmt.Errorf("%s:%d: %s: communicator %d, of %d ranks, was made by a call that this reader does not know", r.name, call.line, call.name, h.number, h.size)
 		}
-		r.of[r.at] = x
+		r.communicatorOfCall[r.nextUnresolved] = x
 		if form.kind == splitCall || form.kind == dupCall {
-			if err := c.create(rank, x, form.kind, &a); err != nil {
+			if err := c.recordCreation(rank, x, form.kind, &a); err != nil {
 				return moved, fmt.Errorf("%s:%d: %w", r.name, call.line, err)
 			}
 		}
@@ -109,21 +110,21 @@ func (c *communicators) advance(rank int, world *communicator) (moved bool, err 
 	return moved, nil
 }
 
-// find returns the communicator that a rank names. It waits if the communicator may be one that
-// other ranks have not made yet.
-func (c *communicators) find(rank int, h handle, world *communicator) (x *communicator, waits bool) {
+// findCommunicator returns the communicator that a rank names. It waits if the communicator may be
+// one that other ranks have not made yet.
+func (c *communicatorResolver) findCommunicator(rank int, h communicatorHandle, world *communicator) (x *communicator, waits bool) {
 	r := &c.ranks[rank]
-	if x := r.numbers[h]; x != nil {
+	if x := r.communicatorByHandle[h]; x != nil {
 		return x, false
 	}
 	fits := func(x *communicator) bool { return len(x.ranks) == h.size && x.ranks[h.rank] == rank }
-	for i, made := range r.made {
-		if made.made == nil {
+	for i, made := range r.unnamedCreations {
+		if made.communicatorByRank == nil {
 			return nil, true
 		}
-		if x := made.made[rank]; x != nil && fits(x) {
-			r.made = slices.Delete(r.made, i, i+1)
-			r.numbers[h] = x
+		if x := made.communicatorByRank[rank]; x != nil && fits(x) {
+			r.unnamedCreations = slices.Delete(r.unnamedCreations, i, i+1)
+			r.communicatorByHandle[h] = x
 			return x, false
 		}
 	}
@@ -131,22 +132,22 @@ func (c *communicators) find(rank int, h handle, world *communicator) (x *commun
 	case fits(world):
 		x = world
 	case h.size == 1:
-		x = c.add([]int{rank})
+		x = c.addCommunicator([]int{rank})
 	default:
 		return nil, false
 	}
-	r.numbers[h] = x
+	r.communicatorByHandle[h] = x
 	return x, false
 }
 
-// create notes that a rank makes a communicator of the ranks of another one, and makes them when
-// all have.
-func (c *communicators) create(rank int, parent *communicator, kind callKind, a *callArguments) error {
+// recordCreation notes that a rank makes a communicator of the ranks of another one, and makes them
+// when all have.
+func (c *communicatorResolver) recordCreation(rank int, parent *communicator, kind callKind, a *callArguments) error {
 	r := &c.ranks[rank]
-	n := r.creating[parent]
-	r.creating[parent]++
+	n := r.creationCounts[parent]
+	r.creationCounts[parent]++
 	if n == len(parent.creations) {
-		parent.creations = append(parent.creations, &creation{calls: map[int][2]int64{}})
+		parent.creations = append(parent.creations, &communicatorCreation{calls: map[int][2]int64{}})
 	}
 	made := parent.creations[n]
 	var colour, key int64
@@ -154,11 +155,11 @@ func (c *communicators) create(rank int, parent *communicator, kind callKind, a 
 		colour, key = a.number(1), a.number(2)
 	}
 	made.calls[rank] = [2]int64{colour, key}
-	r.made = append(r.made, made)
+	r.unnamedCreations = append(r.unnamedCreations, made)
 	if a.err != nil || len(made.calls) < len(parent.ranks) {
 		return a.err
 	}
-	made.made = map[int]*communicator{}
+	made.communicatorByRank = map[int]*communicator{}
 	members := slices.Clone(parent.ranks)
 	slices.SortStableFunc(members, func(a, b int) int {
 		x, y := made.calls[a], made.calls[b]
@@ -171,9 +172,9 @@ func (c *communicators) create(rank int, parent *communicator, kind callKind, a 
 			n++
 		}
 		if colour >= 0 { // MPI_UNDEFINED is negative: these ranks get none
-			x := c.add(slices.Clone(members[:n]))
+			x := c.addCommunicator(slices.Clone(members[:n]))
 			for _, m := range members[:n] {
-				made.made[m] = x
+				made.communicatorByRank[m] = x
 			}
 		}
 		members = members[n:]

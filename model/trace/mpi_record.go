@@ -131,13 +131,13 @@ func (a *callArguments) bytes(count, datatype int) uint64 {
 	return 0
 }
 
-// handle is a communicator as a call names it: number,rank,size.
-type handle struct {
+// communicatorHandle is a communicator as a call names it: number,rank,size.
+type communicatorHandle struct {
 	number     int64
 	rank, size int
 }
 
-func (a *callArguments) communicator(i int) handle {
+func (a *callArguments) communicator(i int) communicatorHandle {
 	words := strings.Split(a.text(i), ",")
 	var numbers [3]int64
 	wrong := len(words) != 3
@@ -145,11 +145,11 @@ func (a *callArguments) communicator(i int) handle {
 		x, err := strconv.ParseInt(words[k], 10, 64)
 		numbers[k], wrong = x, err != nil
 	}
-	if h := (handle{numbers[0], int(numbers[1]), int(numbers[2])}); !wrong && h.rank >= 0 && h.rank < h.size && h.size <= 1<<20 {
+	if h := (communicatorHandle{numbers[0], int(numbers[1]), int(numbers[2])}); !wrong && h.rank >= 0 && h.rank < h.size && h.size <= 1<<20 {
 		return h
 	}
 	if a.err == nil {
 		a.err = fmt.Errorf("%s: argument %d: %.40q is no communicator: it is written number,rank,size", a.name, i+1, a.text(i))
 	}
-	return handle{}
+	return communicatorHandle{}
 }

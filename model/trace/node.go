@@ -25,9 +25,9 @@ const (
 	numNodeTypes
 )
 
-// node is a node of an execution trace, with those attributes that matter here. Numbers that are
-// not given are -1.
-type node struct {
+// traceNode is a node of an execution trace, with those attributes that matter here. Numbers that
+// are not given are -1.
+type traceNode struct {
 	id       uint64
 	name     string
 	kind     nodeType
@@ -42,22 +42,22 @@ type node struct {
 
 	commType, commSize, source, destination, tag, root, operations int64
 	group                                                          string
-	dimensions                                                     bool // only some dimensions of a topology take part
+	usesSomeDimensions                                             bool // only some dimensions of a topology take part
 }
 
-func newNode() node {
-	return node{stream: -1, commType: -1, commSize: -1, source: -1, destination: -1, tag: -1, root: -1, operations: -1}
+func newNode() traceNode {
+	return traceNode{stream: -1, commType: -1, commSize: -1, source: -1, destination: -1, tag: -1, root: -1, operations: -1}
 }
 
-// collectives are the operations of enum CollectiveCommType.
-var collectives = [...]collective.Operation{
+// operationByCommType are the operations of enum CollectiveCommType.
+var operationByCommType = [...]collective.Operation{
 	collective.Allreduce, collective.Reduce, collective.Allgather, collective.Gather, collective.Scatter, collective.Bcast,
 	collective.Alltoall, collective.ReduceScatter, collective.ReduceScatter, collective.Barrier,
 }
 
 // setAttribute notes an attribute of a node: its value is a number, a text or a list of truth
 // values.
-func (n *node) setAttribute(name string, v value) error {
+func (n *traceNode) setAttribute(name string, v attributeValue) error {
 	number := func(to *int64) error {
 		if !v.isNumber {
 			return fmt.Errorf("attribute %s is no number", name)
@@ -89,13 +89,13 @@ func (n *node) setAttribute(name string, v value) error {
 			n.group = fmt.Sprint(v.number)
 		}
 	case "involved_dim":
-		n.dimensions = v.someFalse
+		n.usesSomeDimensions = v.someFalse
 	}
 	return nil
 }
 
-// value is the value of an attribute.
-type value struct {
+// attributeValue is the value of an attribute.
+type attributeValue struct {
 	isNumber  bool
 	number    int64
 	text      string
@@ -106,4 +106,4 @@ type value struct {
 // group without ranks is of all ranks.
 const processGroupNode = "process_group:init"
 
-func (n *node) listsGroups() bool { return strings.Contains(n.name, processGroupNode) }
+func (n *traceNode) listsGroups() bool { return strings.Contains(n.name, processGroupNode) }

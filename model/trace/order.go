@@ -20,14 +20,14 @@ import (
 // close a cycle with the dependencies of data. Control dependencies in a cycle are counted and
 // dropped; a cycle of data alone is an error.
 func sortNodes(f *rankFile, report *Report) (order []int, before [][]int, err error) {
-	d := dependencies{file: f, data: make([][]int, len(f.nodes)), control: make([][]int, len(f.nodes))}
-	if err := d.resolve(report); err != nil {
+	d := nodeDependencies{file: f, data: make([][]int, len(f.nodes)), control: make([][]int, len(f.nodes))}
+	if err := d.resolveIDs(report); err != nil {
 		return nil, nil, err
 	}
-	order, open := d.sort()
+	order, open := d.sortTopologically()
 	if len(order) < len(f.nodes) {
 		report.DroppedControl += d.dropControlInCycles(open)
-		if order, open = d.sort(); len(order) < len(f.nodes) {
+		if order, open = d.sortTopologically(); len(order) < len(f.nodes) {
 			return nil, nil, fmt.Errorf("%s: the dependencies form a cycle: %s", f.name, describeCycle(f, d.data, open))
 		}
 	}
@@ -39,14 +39,14 @@ func sortNodes(f *rankFile, report *Report) (order []int, before [][]int, err er
 	return order, d.data, nil
 }
 
-// dependencies are those of the nodes of a file, as indices.
-type dependencies struct {
+// nodeDependencies are those of the nodes of a file, as indices.
+type nodeDependencies struct {
 	file          *rankFile
 	data, control [][]int
 }
 
-// resolve finds the nodes of all dependencies.
-func (d *dependencies) resolve(report *Report) error {
+// resolveIDs finds the nodes of all dependencies.
+func (d *nodeDependencies) resolveIDs(report *Report) error {
 	f := d.file
 	byID := make(map[uint64]int, len(f.nodes))
 	for i := range f.nodes {
@@ -72,9 +72,9 @@ func (d *dependencies) resolve(report *Report) error {
 	return nil
 }
 
-// sort returns the nodes in order, and for each how many dependencies are open. Nodes of a cycle,
-// and those that depend on them, are missing and have open dependencies.
-func (d *dependencies) sort() (order, open []int) {
+// sortTopologically returns the nodes in order, and for each how many dependencies are open. Nodes
+// of a cycle, and those that depend on them, are missing and have open dependencies.
+func (d *nodeDependencies) sortTopologically() (order, open []int) {
 	nodes := d.file.nodes
 	after := make([][]int, len(nodes))
 	open = make([]int, len(nodes))
@@ -87,7 +87,7 @@ func (d *dependencies) sort() (order, open []int) {
 		}
 	}
 	ready := &readyNodes{nodes: nodes}
-	ready.byStart = !slices.ContainsFunc(nodes, func(n node) bool { return !n.hasStart })
+	ready.byStart = !slices.ContainsFunc(nodes, func(n traceNode) bool { return !n.hasStart })
 	for i, n := range open {
 		if n == 0 {
 			heap.Push(ready, i)
@@ -107,7 +107,7 @@ func (d *dependencies) sort() (order, open []int) {
 
 // dropControlInCycles drops the control dependencies between nodes of one cycle, and returns their
 // number.
-func (d *dependencies) dropControlInCycles(open []int) (dropped int) {
+func (d *nodeDependencies) dropControlInCycles(open []int) (dropped int) {
 	g := simple.NewDirectedGraph()
 	for i, n := range open {
 		if n > 0 && g.Node(int64(i)) == nil {
@@ -164,7 +164,7 @@ func describeCycle(f *rankFile, before [][]int, open []int) string {
 
 // readyNodes is a heap of nodes whose dependencies are in the order.
 type readyNodes struct {
-	nodes   []node
+	nodes   []traceNode
 	byStart bool
 	indices []int
 }

@@ -15,8 +15,8 @@ import (
 const maxMessageBytes = 16 << 20
 
 // readProtobuf reads messages that follow their length: a GlobalMetadata, then one Node each.
-func readProtobuf(in *bufio.Reader, name string) ([]node, error) {
-	var nodes []node
+func readProtobuf(in *bufio.Reader, name string) ([]traceNode, error) {
+	var nodes []traceNode
 	var message []byte
 	for count := 0; ; count++ {
 		length, err := binary.ReadUvarint(in)
@@ -56,7 +56,7 @@ func readProtobuf(in *bufio.Reader, name string) ([]node, error) {
 
 // checkMetadata checks that the first message can be a GlobalMetadata.
 func checkMetadata(message []byte) error {
-	err := eachField(message, func(f field) error {
+	err := eachField(message, func(f protobufField) error {
 		if f.number > 2 || f.kind != protowire.BytesType {
 			return fmt.Errorf("field %d is none of metadata", f.number)
 		}
@@ -68,8 +68,8 @@ func checkMetadata(message []byte) error {
 	return nil
 }
 
-// field is a field of a message.
-type field struct {
+// protobufField is a field of a message.
+type protobufField struct {
 	number protowire.Number
 	kind   protowire.Type
 	varint uint64 // also of a fixed number
@@ -77,14 +77,14 @@ type field struct {
 }
 
 // eachField calls a function with each field of a message.
-func eachField(message []byte, do func(field) error) error {
+func eachField(message []byte, do func(protobufField) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
 		message = message[n:]
-		f := field{number: number, kind: kind}
+		f := protobufField{number: number, kind: kind}
 		switch kind {
 		case protowire.VarintType:
 			f.varint, n = protowire.ConsumeVarint(message)
@@ -111,9 +111,9 @@ func eachField(message []byte, do func(field) error) error {
 }
 
 // decodeNode reads a Node.
-func decodeNode(message []byte) (node, error) {
+func decodeNode(message []byte) (traceNode, error) {
 	n := newNode()
-	err := eachField(message, func(f field) error {
+	err := eachField(message, func(f protobufField) error {
 		if isNumber := f.number == 1 || f.number == 3 || f.number == 6 || f.number == 7; isNumber && f.kind != protowire.VarintType {
 			return fmt.Errorf("node %d: field %d is no number", n.id, f.number)
 		}
@@ -146,7 +146,7 @@ func decodeNode(message []byte) (node, error) {
 }
 
 // addDependencies adds dependencies, packed or not.
-func (n *node) addDependencies(to *[]uint64, f field) error {
+func (n *traceNode) addDependencies(to *[]uint64, f protobufField) error {
 	if f.kind == protowire.VarintType {
 		*to = append(*to, f.varint)
 		return nil
@@ -163,10 +163,10 @@ func (n *node) addDependencies(to *[]uint64, f field) error {
 }
 
 // decodeAttribute reads an AttributeProto. Its value is in a field of its type: 3 + 2·type.
-func (n *node) decodeAttribute(message []byte) error {
+func (n *traceNode) decodeAttribute(message []byte) error {
 	var name string
-	var v value
-	err := eachField(message, func(f field) error {
+	var v attributeValue
+	err := eachField(message, func(f protobufField) error {
 		switch f.number {
 		case 1:
 			name = string(f.bytes)
@@ -182,7 +182,7 @@ func (n *node) decodeAttribute(message []byte) error {
 		case 7, 9, 11, 13, 19, 21, 25, 27:
 			v.isNumber, v.number = true, int64(f.varint)
 		case 28:
-			return eachField(f.bytes, func(list field) error {
+			return eachField(f.bytes, func(list protobufField) error {
 				v.someFalse = v.someFalse || list.kind == protowire.VarintType && list.varint == 0
 				for _, b := range list.bytes {
 					v.someFalse = v.someFalse || b == 0

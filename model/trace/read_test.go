@@ -159,8 +159,8 @@ func TestRanksRepeatGroupsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Repeated != 6 {
-		t.Errorf("%d ranks repeat others, want 6", report.Repeated)
+	if report.RepeatedRanks != 6 {
+		t.Errorf("%d ranks repeat others, want 6", report.RepeatedRanks)
 	}
 	for rank, r := range w.Ranks {
 		if g := w.Groups[r.Groups[0]].Ranks; !slices.Equal(g, []int{rank / 2 * 2, rank/2*2 + 1}) {

@@ -38,14 +38,14 @@ type Report struct {
 	StreamEdges         int // dependencies added to keep the operations of a stream in order
 	DroppedDependencies int // on nodes that are not in the file
 	DroppedControl      int // control dependencies that close a cycle
-	Untimed             int // nodes for computing without a duration, which take no time
+	UntimedNodes        int // nodes for computing without a duration, which take no time
 	ByRate              int // nodes whose time is that of their operations at the rate
 	HostCalls           int // calls on the host that start a collective operation, which take their recorded time
 	WithoutBytes        int // collective operations without bytes, which take their recorded time
 	Calls               int // of MPI, in records of them
 	MatchedByTime       int // receives from any source or with any tag, whose sends were found by their times
 	OpenRequests        int // of MPI, for which no wait was found
-	Repeated            int // ranks that repeat the file of another rank
+	RepeatedRanks       int // ranks that repeat the file of another rank
 }
 
 // Warnings describes what was dropped or assumed, a sentence each.
@@ -60,10 +60,10 @@ func (r *Report) Warnings() []string {
 	add(r.DroppedDependencies, "%d dependencies are on nodes that the files do not have; they were dropped")
 	add(r.DroppedControl, "%d control dependencies close a cycle with dependencies of data; they were dropped")
 	add(r.WithoutBytes, "%d collective operations have no size; they take their recorded time and send nothing")
-	add(r.Untimed, "%d nodes have neither duration nor number of operations; they take no time")
+	add(r.UntimedNodes, "%d nodes have neither duration nor number of operations; they take no time")
 	add(r.MatchedByTime, "%d receives from any source or with any tag take the send that fits and was recorded first")
 	add(r.OpenRequests, "%d requests have no wait in the record; nothing waits for them")
-	add(r.Repeated, "%d ranks repeat the file of another rank")
+	add(r.RepeatedRanks, "%d ranks repeat the file of another rank")
 	return all
 }
 
@@ -77,7 +77,7 @@ type File struct {
 type rankFile struct {
 	name  string
 	rank  int
-	nodes []node
+	nodes []traceNode
 	calls []mpiCall // of a record of MPI calls
 }
 

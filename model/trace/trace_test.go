@@ -103,7 +103,7 @@ func TestTrainingStep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := Report{Files: 1, Nodes: 3664, HostOps: 2448, Streams: 4, StreamEdges: report.StreamEdges, DroppedDependencies: 1277, DroppedControl: 982, Untimed: 157, HostCalls: 14, Repeated: ranks - 1}
+		want := Report{Files: 1, Nodes: 3664, HostOps: 2448, Streams: 4, StreamEdges: report.StreamEdges, DroppedDependencies: 1277, DroppedControl: 982, UntimedNodes: 157, HostCalls: 14, RepeatedRanks: ranks - 1}
 		if *report != want {
 			t.Errorf("%d ranks: report %+v, want %+v", ranks, *report, want)
 		}
