@@ -145,7 +145,7 @@ func TestDoubleTrees(t *testing.T) {
 						t.Fatalf("%d nodes: %d is on a cycle of tree %d", n, rank, k)
 					}
 				}
-				if depth > log2(n)+1 {
+				if depth > floorLog2(n)+1 {
 					t.Errorf("%d nodes: %d is %d levels below the root of tree %d", n, rank, depth, k)
 				}
 			}
@@ -153,7 +153,7 @@ func TestDoubleTrees(t *testing.T) {
 				t.Errorf("%d nodes: tree %d has %d roots", n, k, roots)
 			}
 		}
-		flows := doubleTreePeers(tree)
+		flows := countDoubleTreeFlows(tree)
 		for rank := range n {
 			degree := 0
 			for k, parents := range [2][]int{recursiveTree(n), secondTree(n)} {
@@ -185,7 +185,7 @@ func TestDoubleTrees(t *testing.T) {
 type channelSteps struct {
 	*testing.T
 	*Communicator
-	plan
+	channelPlan
 	perNode int // blocks of a node
 	last    map[string]*step
 	taken   [][]*step // that receive, by rank of a ring
@@ -211,9 +211,9 @@ func (c *channelSteps) do(resource string, busy unit.Time, data []int64, inputs 
 func (c *channelSteps) send(s *step, from, to, bytes int, flow string, rate unit.Rate) input {
 	c.traffic.add(from, to, bytes)
 	if from/c.perNode == to/c.perNode {
-		return input{s, c.near, c.cutThrough}
+		return input{s, c.nearHopLatency, c.cutThrough}
 	}
-	return input{c.do(flow, rate.Time(bytes), nil, input{step: s}), c.far, false}
+	return input{c.do(flow, rate.Time(bytes), nil, input{step: s}), c.farHopLatency, false}
 }
 
 // end returns when the last step ends.
@@ -237,14 +237,14 @@ func (c *channelSteps) treeSteps(chunk int, vectors [][]int64) (results [][]int6
 			}
 		}
 	}
-	rate := func(n, parent int) unit.Rate { return 2 * c.net / unit.Rate(max(degree[n], degree[parent])) }
+	rate := func(n, parent int) unit.Rate { return 2 * c.channelNetRate / unit.Rate(max(degree[n], degree[parent])) }
 	results = make([][]int64, c.Nodes*c.perNode)
 	var up func(n int) *step
 	up = func(n int) *step {
 		var inputs []input
 		for r := c.perNode - 1; r > 0; r-- {
 			rank := n*c.perNode + r
-			s := c.do(fmt.Sprint("up ", rank), c.block.Time(chunk), vectors[rank], inputs...)
+			s := c.do(fmt.Sprint("up ", rank), c.sendingStepRate.Time(chunk), vectors[rank], inputs...)
 			inputs = []input{c.send(s, rank, rank-1, chunk, "", 0)}
 		}
 		for child, p := range first {
@@ -252,13 +252,13 @@ func (c *channelSteps) treeSteps(chunk int, vectors [][]int64) (results [][]int6
 				inputs = append(inputs, c.send(up(child), child*c.perNode, n*c.perNode, chunk, fmt.Sprint("up flow ", child), rate(child, n)))
 			}
 		}
-		return c.do(fmt.Sprint("up ", n*c.perNode), c.block.Time(chunk), vectors[n*c.perNode], inputs...)
+		return c.do(fmt.Sprint("up ", n*c.perNode), c.sendingStepRate.Time(chunk), vectors[n*c.perNode], inputs...)
 	}
 	var down func(n int, from input)
 	down = func(n int, from input) {
 		for r := range c.perNode {
 			rank := n*c.perNode + r
-			s := c.do(fmt.Sprint("down ", rank), c.block.Time(chunk), nil, from)
+			s := c.do(fmt.Sprint("down ", rank), c.sendingStepRate.Time(chunk), nil, from)
 			results[rank] = s.data
 			for child, p := range first {
 				if p == n && r == 0 {
@@ -298,20 +298,20 @@ func (c *channelSteps) ringSteps(o collective.Operation, chunk int, vectors [][]
 					}
 					*element += got.data[0]
 				}
-				busy := c.block
+				busy := c.sendingStepRate
 				if k == sends {
-					busy = c.local
+					busy = c.receivingStepRate
 				}
 				s := c.do(fmt.Sprint("block ", r), busy.Time(bytes), nil, inputs...)
 				if k > 0 {
 					c.taken[r] = append(c.taken[r], s)
 				}
 				if s.data = []int64{*element}; k < sends {
-					if behind := c.sent[r] - c.slots; behind >= 0 {
+					if behind := c.sent[r] - c.receiverSlots; behind >= 0 {
 						s.room = c.taken[(r+1)%n][behind]
 					}
 					c.sent[r]++
-					next[r] = append(next[r], c.send(s, r, (r+1)%n, bytes, fmt.Sprint("flow ", r), c.net))
+					next[r] = append(next[r], c.send(s, r, (r+1)%n, bytes, fmt.Sprint("flow ", r), c.channelNetRate))
 				}
 			}
 		}
@@ -328,9 +328,9 @@ func (c *channelSteps) chainSteps(o collective.Operation, chunk int, vectors [][
 		if o == collective.Bcast && r > 0 {
 			own = nil
 		}
-		s := c.do(fmt.Sprint("block ", r), c.block.Time(chunk), own, inputs...)
+		s := c.do(fmt.Sprint("block ", r), c.sendingStepRate.Time(chunk), own, inputs...)
 		if results = append(results, s.data); r+1 < c.Ranks {
-			inputs = []input{c.send(s, r, r+1, chunk, fmt.Sprint("flow ", r), c.net)}
+			inputs = []input{c.send(s, r, r+1, chunk, fmt.Sprint("flow ", r), c.channelNetRate)}
 		}
 	}
 	return results
@@ -407,10 +407,10 @@ func TestOperationsEqualTheirGraphs(t *testing.T) {
 				}
 				for _, bytes := range []int{8 * ranks, 96 << 10, 24 * ranks << 20} {
 					call := Call{o, bytes}
-					c := &channelSteps{T: t, Communicator: whole, plan: whole.newPlan(call, m), perNode: whole.perNode(), last: map[string]*step{}, taken: make([][]*step, ranks), sent: make([]int, ranks), traffic: newTraffic()}
+					c := &channelSteps{T: t, Communicator: whole, channelPlan: whole.newPlan(call, m), perNode: whole.perNode(), last: map[string]*step{}, taken: make([][]*step, ranks), sent: make([]int, ranks), traffic: newTraffic()}
 					base := whole.callLatency(m)
 					if m.Algorithm == NVLSTree {
-						c.perNode, c.block, base, c.near = 1, whole.switchRate(c.plan), base+c.near, 0
+						c.perNode, c.sendingStepRate, base, c.nearHopLatency = 1, whole.switchRate(c.channelPlan), base+c.nearHopLatency, 0
 					}
 					if c.bytes/c.chunk > 500 {
 						continue // which are continued by their mean
@@ -520,12 +520,12 @@ func TestExchangeLoadsLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := c.newGroup(block, Simple)
-		bytes := map[part]int{}
+		bytes := map[sharedPart]int{}
 		for from := range c.Ranks {
 			for to := range c.Ranks {
 				if from != to {
-					for _, l := range g.loads(Message{from, to, block}, from/c.perNode() != to/c.perNode()) {
-						bytes[l.part] += block
+					for _, l := range g.partLoads(Message{from, to, block}, from/c.perNode() != to/c.perNode()) {
+						bytes[l.sharedPart] += block
 					}
 				}
 			}
@@ -533,7 +533,7 @@ func TestExchangeLoadsLinks(t *testing.T) {
 		near, far := (c.perNode()-1)*block, (c.Ranks-c.perNode())*block
 		for r := range c.Ranks {
 			for name, want := range map[string]int{"links out": near, "links in": near, "interface out": far, "interface in": far} {
-				if got := bytes[part{name, r, 0}]; got != want {
+				if got := bytes[sharedPart{name, r, 0}]; got != want {
 					t.Errorf("%d ranks on %d nodes: %s of %d: %d bytes, want %d", c.Ranks, c.Nodes, name, r, got, want)
 				}
 			}

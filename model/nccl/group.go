@@ -34,18 +34,18 @@ func (c *Communicator) GroupTime(messages []Message) unit.Time {
 		longest = max(longest, m.Bytes)
 	}
 	g := c.newGroup(longest, c.groupProtocol(longest))
-	busy, peers := map[part]unit.Time{}, map[part]int{}
+	busy, peers := map[sharedPart]unit.Time{}, map[sharedPart]int{}
 	hasFar := false
 	for _, m := range messages {
 		if m.From == m.To {
 			continue
 		}
-		peers[part{"sends", m.From, 0}]++
-		peers[part{"receives", m.To, 0}]++
+		peers[sharedPart{"sends", m.From, 0}]++
+		peers[sharedPart{"receives", m.To, 0}]++
 		isFar := m.From/c.perNode() != m.To/c.perNode()
 		hasFar = hasFar || isFar
-		for _, l := range g.loads(m, isFar) {
-			busy[l.part] += l.rate.Time(m.Bytes)
+		for _, l := range g.partLoads(m, isFar) {
+			busy[l.sharedPart] += l.rate.Time(m.Bytes)
 		}
 	}
 	if len(peers) == 0 {
@@ -59,8 +59,8 @@ func (c *Communicator) GroupTime(messages []Message) unit.Time {
 	return g.baseLatency + rounds*latency + slices.Max(slices.Collect(maps.Values(busy)))
 }
 
-// group is what messages of a group take.
-type group struct {
+// messageGroup is what messages of a group take.
+type messageGroup struct {
 	*Communicator
 	protocol                                   Protocol
 	baseLatency, nearHopLatency, farHopLatency unit.Time
@@ -76,8 +76,8 @@ func (c *Communicator) groupProtocol(longest int) Protocol {
 	return Simple
 }
 
-func (c *Communicator) newGroup(longest int, p Protocol) *group {
-	g := &group{Communicator: c, protocol: p}
+func (c *Communicator) newGroup(longest int, p Protocol) *messageGroup {
+	g := &messageGroup{Communicator: c, protocol: p}
 	g.baseLatency = c.callLatency(Method{Peers, g.protocol})
 	g.nearHopLatency, g.farHopLatency = c.hopLatencies(Method{Peers, g.protocol})
 	g.channelsPerMessage = max(1, min(longest/minMessagePart, c.PeerChannels/max(1, c.perNode()-1)))
@@ -85,41 +85,41 @@ func (c *Communicator) newGroup(longest int, p Protocol) *group {
 	return g
 }
 
-// part is a part of the machine that messages share.
-type part struct {
+// sharedPart is a part of the machine that messages share.
+type sharedPart struct {
 	name string
 	a, b int
 }
 
-// load is a part that a message uses, and its rate there.
-type load struct {
-	part
+// partLoad is a part that a message uses, and its rate there.
+type partLoad struct {
+	sharedPart
 	rate unit.Rate
 }
 
-// loads returns the parts that a message uses. LL sends as many bytes of flags as of data.
-func (g *group) loads(m Message, isFar bool) []load {
+// partLoads returns the parts that a message uses. LL sends as many bytes of flags as of data.
+func (g *messageGroup) partLoads(m Message, isFar bool) []partLoad {
 	wire := unit.Rate(1)
 	if g.protocol == LL {
 		wire = 0.5
 	}
 	if isFar {
-		nic := g.Network * unit.Rate(g.interfaces()) / unit.Rate(g.perNode()) * wire
-		all := []load{{part{"interface out", m.From, 0}, nic}, {part{"interface in", m.To, 0}, nic}}
+		nic := g.Network * unit.Rate(g.interfacesPerNode()) / unit.Rate(g.perNode()) * wire
+		all := []partLoad{{sharedPart{"interface out", m.From, 0}, nic}, {sharedPart{"interface in", m.To, 0}, nic}}
 		if measured := g.Connection[g.protocol]; measured > 0 {
-			all = append(all, load{part{"connection", m.From, m.To}, measured})
+			all = append(all, partLoad{sharedPart{"connection", m.From, m.To}, measured})
 		}
 		return all
 	}
-	block := gigabytes(g.channel["ring-LL128 "+g.GPU][g.scale()])
+	block := rateOfGigabytes(g.channelBandwidths["ring-LL128 "+g.GPU][g.tableColumn()])
 	if g.protocol == LL {
 		block = block / 2
 	}
-	all := []load{{part{"blocks", m.From, m.To}, block * unit.Rate(g.channelsPerMessage)}}
+	all := []partLoad{{sharedPart{"blocks", m.From, m.To}, block * unit.Rate(g.channelsPerMessage)}}
 	if !g.HasSwitch {
-		return append(all, load{part{"links", m.From, m.To}, g.NVLink / unit.Rate(g.GPUs-1) * wire})
+		return append(all, partLoad{sharedPart{"links", m.From, m.To}, g.NVLink / unit.Rate(g.GPUs-1) * wire})
 	}
-	return append(all, load{part{"links out", m.From, 0}, g.NVLink * wire}, load{part{"links in", m.To, 0}, g.NVLink * wire})
+	return append(all, partLoad{sharedPart{"links out", m.From, 0}, g.NVLink * wire}, partLoad{sharedPart{"links in", m.To, 0}, g.NVLink * wire})
 }
 
 // exchangeTime is the GroupTime of a message of a block from each rank to each other one. By
@@ -127,10 +127,10 @@ func (g *group) loads(m Message, isFar bool) []load {
 func (c *Communicator) exchangeTime(call Call, m Method) unit.Time {
 	block := divideUp(call.Bytes, c.Ranks)
 	g := c.newGroup(block, m.Protocol)
-	busy := map[part]unit.Time{}
+	busy := map[sharedPart]unit.Time{}
 	for to := 1; to < c.Ranks; to++ {
-		for _, l := range g.loads(Message{0, to, block}, to >= c.perNode()) {
-			busy[l.part] += l.rate.Time(block)
+		for _, l := range g.partLoads(Message{0, to, block}, to >= c.perNode()) {
+			busy[l.sharedPart] += l.rate.Time(block)
 		}
 	}
 	latency := g.nearHopLatency

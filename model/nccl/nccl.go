@@ -110,8 +110,8 @@ func NewCommunicator(h *Hardware, ranks, nodes int) (*Communicator, error) {
 // perNode is the number of ranks of a node.
 func (c *Communicator) perNode() int { return c.Ranks / c.Nodes }
 
-// scale is the column of the tables for the number of nodes.
-func (c *Communicator) scale() int { return min(c.Nodes, 3) - 1 }
+// tableColumn is the column of the tables for the number of nodes.
+func (c *Communicator) tableColumn() int { return min(c.Nodes, 3) - 1 }
 
 // Call is a collective operation.
 type Call struct {
@@ -125,7 +125,7 @@ var Operations = []collective.Operation{collective.Bcast, collective.Allgather, 
 // Methods are the methods for an operation.
 func (c *Communicator) Methods(o collective.Operation) (methods []Method) {
 	for _, m := range allMethods {
-		if c.serves(o, m) {
+		if c.hasMethod(o, m) {
 			methods = append(methods, m)
 		}
 	}
@@ -142,12 +142,12 @@ func (c *Communicator) Algorithms(o collective.Operation) (algorithms []Algorith
 	return algorithms
 }
 
-// serves reports whether there is a method for an operation, as ncclTopoTuneModel has it.
-func (c *Communicator) serves(o collective.Operation, m Method) bool {
+// hasMethod reports whether there is a method for an operation, as ncclTopoTuneModel has it.
+func (c *Communicator) hasMethod(o collective.Operation, m Method) bool {
 	if c.isExcluded(m) {
 		return false
 	}
-	hasNVLS := c.HasSwitch && c.nvls[c.GPU] > 0
+	hasNVLS := c.HasSwitch && c.nvlsShares[c.GPU] > 0
 	switch m.Algorithm {
 	case Ring:
 		return slices.Contains(Operations, o) && o != collective.Alltoall
@@ -170,7 +170,7 @@ func (c *Communicator) isExcluded(m Method) bool {
 // Time returns what an operation takes by a method, from the launch of the kernels on all GPUs to
 // the end of the last.
 func (c *Communicator) Time(call Call, m Method) unit.Time {
-	if call.Bytes < 0 || !c.serves(call.Operation, m) {
+	if call.Bytes < 0 || !c.hasMethod(call.Operation, m) {
 		panic(fmt.Sprintf("nccl: %v of %d bytes by %v", call.Operation, call.Bytes, m))
 	}
 	base := c.callLatency(m)
@@ -195,9 +195,9 @@ func (c *Communicator) callLatency(m Method) unit.Time {
 	if a == Peers {
 		a = Ring
 	}
-	base := microseconds(c.base[a][m.Protocol])
+	base := timeOfMicroseconds(c.callLatencies[a][m.Protocol])
 	if measured := c.Call[m.Protocol]; measured > 0 {
-		base += measured - microseconds(c.base[Ring][m.Protocol])
+		base += measured - timeOfMicroseconds(c.callLatencies[Ring][m.Protocol])
 	}
 	return base
 }
@@ -215,4 +215,4 @@ func BusFactor(o collective.Operation, ranks int) float64 {
 	return 1
 }
 
-func microseconds(us float64) unit.Time { return unit.FromMicros(us) }
+func timeOfMicroseconds(us float64) unit.Time { return unit.FromMicros(us) }

@@ -5,26 +5,26 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// plan is how an operation is divided: among channels, and there into chunks and slices.
-type plan struct {
+// channelPlan is how an operation is divided: among channels, and there into chunks and slices.
+type channelPlan struct {
 	Method
-	channels   int       // that are used
-	bytes      int       // of each of them, of the larger buffer
-	chunk      int       // bytes of a step, at most
-	slices     int       // of a chunk
-	slots      int       // slices that a receiver has room for
-	block      unit.Rate // of a step that sends
-	local      unit.Rate // of a step that only receives
-	net        unit.Rate // of a channel between nodes; 0: there is one node
-	near, far  unit.Time // latency of a hop, within a node and between nodes
-	cutThrough bool      // within a node a receiver takes in data while it arrives
+	channels                      int       // that are used
+	bytes                         int       // of each of them, of the larger buffer
+	chunk                         int       // bytes of a step, at most
+	slices                        int       // of a chunk
+	receiverSlots                 int       // slices that a receiver has room for
+	sendingStepRate               unit.Rate // of a step that sends
+	receivingStepRate             unit.Rate // of a step that only receives
+	channelNetRate                unit.Rate // of a channel between nodes; 0: there is one node
+	nearHopLatency, farHopLatency unit.Time // latency of a hop, within a node and between nodes
+	cutThrough                    bool      // within a node a receiver takes in data while it arrives
 }
 
 // newPlan divides an operation. Channels are left out if there is little for each thread:
 // src/enqueue.cc, topoGetAlgoInfo. Chunks are those of calcCollChunking there.
-func (c *Communicator) newPlan(call Call, m Method) plan {
-	p := plan{Method: m, channels: c.channels(m.Algorithm), slices: 1, slots: 8, cutThrough: m.Protocol != Simple}
-	perChannel := c.threads[m.Protocol] * c.threadBytes[m.Protocol]
+func (c *Communicator) newPlan(call Call, m Method) channelPlan {
+	p := channelPlan{Method: m, channels: c.maxChannelsOf(m.Algorithm), slices: 1, receiverSlots: 8, cutThrough: m.Protocol != Simple}
+	perChannel := c.threadCounts[m.Protocol] * c.threadBytes[m.Protocol]
 	if m == (Method{Ring, LL}) {
 		perChannel *= float64(c.Ranks)
 	}
@@ -33,9 +33,9 @@ func (c *Communicator) newPlan(call Call, m Method) plan {
 		p.channels--
 	}
 	p.bytes = divideUp(call.Bytes, p.channels)
-	p.chunk = int(c.step[m.Protocol])
+	p.chunk = int(c.stepBytes[m.Protocol])
 	if m == (Method{Ring, Simple}) && call.Operation != collective.Bcast && call.Operation != collective.Reduce {
-		p.chunk, p.slices, p.slots = 4*p.chunk, 2, 4 // a chunk is four steps, a slice two of eight
+		p.chunk, p.slices, p.receiverSlots = 4*p.chunk, 2, 4 // a chunk is four steps, a slice two of eight
 	}
 	switch m.Algorithm {
 	case Ring:
@@ -47,10 +47,10 @@ func (c *Communicator) newPlan(call Call, m Method) plan {
 	case NVLSTree:
 		p.chunk = c.perNode() * c.switchChunk(call.Bytes, p)
 	}
-	p.near, p.far = c.hopLatencies(m)
-	p.block, p.local = c.blockRates(call.Operation, p)
+	p.nearHopLatency, p.farHopLatency = c.hopLatencies(m)
+	p.sendingStepRate, p.receivingStepRate = c.blockRates(call.Operation, p)
 	if c.Nodes > 1 {
-		p.net = c.channelNetworkRate(p)
+		p.channelNetRate = c.channelNetworkRate(p)
 	}
 	return p
 }
@@ -62,11 +62,11 @@ func (c *Communicator) hopLatencies(m Method) (near, far unit.Time) {
 	if a == Peers {
 		a = Ring
 	}
-	near, far = microseconds(c.hop[nvlink][a][m.Protocol]), microseconds(c.hop[network][a][m.Protocol])
+	near, far = timeOfMicroseconds(c.hopLatencyTable[nvlinkHop][a][m.Protocol]), timeOfMicroseconds(c.hopLatencyTable[networkHop][a][m.Protocol])
 	if a == Ring {
-		near = max(near, microseconds(c.proxyOverhead(m.Protocol)))
+		near = max(near, timeOfMicroseconds(c.proxyOverhead(m.Protocol)))
 		if c.perNode() == 1 {
-			far = microseconds(c.hop[network][Tree][m.Protocol])
+			far = timeOfMicroseconds(c.hopLatencyTable[networkHop][Tree][m.Protocol])
 		}
 	}
 	if measured := c.NetworkHop[m.Protocol]; measured > 0 {
@@ -77,23 +77,23 @@ func (c *Communicator) hopLatencies(m Method) (near, far unit.Time) {
 
 // treeChunk makes chunks shorter until there are several for each level of the tree. The same,
 // calcCollChunking.
-func (c *Communicator) treeChunk(protocol Protocol, bytes int, p plan) int {
+func (c *Communicator) treeChunk(protocol Protocol, bytes int, p channelPlan) int {
 	switch {
 	case protocol == Simple && c.TreeChunk > 0:
 		return c.TreeChunk
 	case protocol == Simple:
-		return c.pipelineChunk(bytes, p, float64(c.perNode()+log2(c.Nodes)))
+		return c.pipelineChunk(bytes, p, float64(c.perNode()+floorLog2(c.Nodes)))
 	case protocol == LL:
 		return p.chunk
 	}
 	perNode := float64(c.perNode())
-	steps := 1 + float64(log2(c.Nodes)) + 0.1*perNode
+	steps := 1 + float64(floorLog2(c.Nodes)) + 0.1*perNode
 	return p.shortenChunk(bytes, []chunkLimit{{steps * 64 / perNode, 128 << 10}, {steps * 16 / perNode, 32 << 10}})
 }
 
 // pipelineChunk is the chunk of a pipeline by Simple that passes so many ranks one after the other.
 // That broadcasts and reductions have the rule of trees is assumed.
-func (c *Communicator) pipelineChunk(bytes int, p plan, depth float64) int {
+func (c *Communicator) pipelineChunk(bytes int, p channelPlan, depth float64) int {
 	return p.shortenChunk(bytes, []chunkLimit{{8 * depth, 128 << 10}, {4 * depth, 64 << 10}, {depth, 32 << 10}})
 }
 
@@ -104,7 +104,7 @@ type chunkLimit struct {
 }
 
 // shortenChunk halves the chunk by rules, one after the other.
-func (p *plan) shortenChunk(bytes int, limits []chunkLimit) int {
+func (p *channelPlan) shortenChunk(bytes int, limits []chunkLimit) int {
 	chunk := p.chunk
 	for _, l := range limits {
 		for float64(bytes/(p.channels*chunk)) < l.chunks && chunk > l.shortest {
@@ -115,7 +115,7 @@ func (p *plan) shortenChunk(bytes int, limits []chunkLimit) int {
 }
 
 // switchChunk is the chunk of each GPU's part. The same, NVLS_TREE.
-func (c *Communicator) switchChunk(bytes int, p plan) int {
+func (c *Communicator) switchChunk(bytes int, p channelPlan) int {
 	chunk := p.chunk
 	if c.Nodes >= 4 {
 		chunk = min(chunk, 64<<10)
@@ -131,9 +131,11 @@ func (c *Communicator) switchChunk(bytes int, p plan) int {
 // blockRates returns how fast a block of threads moves data: in steps that send by its part of the
 // GPU's links, and no faster than the tables say of a block. That of a ring by Simple is assumed to
 // be that of LL128. A block of a tree moves data up and down at the same time.
-func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, receiving unit.Rate) {
+func (c *Communicator) blockRates(o collective.Operation, p channelPlan) (sending, receiving unit.Rate) {
 	links := c.nvlinkRate() / unit.Rate(p.channels)
-	limit := func(what string) unit.Rate { return gigabytes(c.channel[what+" "+c.GPU][c.scale()]) }
+	limit := func(what string) unit.Rate {
+		return rateOfGigabytes(c.channelBandwidths[what+" "+c.GPU][c.tableColumn()])
+	}
 	switch p.Algorithm {
 	case Ring:
 		block := limit("ring-LL128")
@@ -149,7 +151,7 @@ func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, rece
 		if o == collective.Bcast || o == collective.Reduce {
 			return min(links, block), min(links, block)
 		}
-		sends, _ := c.steps(o)
+		sends, _ := c.countHops(o)
 		return shareOfLinks(links, block, sends), block
 	case Tree:
 		rate := min(links*0.92, limit("tree"))
@@ -168,8 +170,8 @@ func (c *Communicator) blockRates(o collective.Operation, p plan) (sending, rece
 
 // blockRateOfLL is how fast a block of threads moves data by LL: half as fast as by LL128, as half
 // of what it stores are flags, and no faster than its part of what the tables say of all.
-func (c *Communicator) blockRateOfLL(p plan) unit.Rate {
-	return gigabytes(min(c.channel["ring-LL128 "+c.GPU][c.scale()]/2, c.llOfGPU[c.GPU]/float64(p.channels)))
+func (c *Communicator) blockRateOfLL(p channelPlan) unit.Rate {
+	return rateOfGigabytes(min(c.channelBandwidths["ring-LL128 "+c.GPU][c.tableColumn()]/2, c.llOfGPU[c.GPU]/float64(p.channels)))
 }
 
 // shareOfLinks is a channel's part of a GPU's links in one of so many steps that send, after which
@@ -184,7 +186,7 @@ func shareOfLinks(links, block unit.Rate, sends int) unit.Rate {
 
 // channelNetworkRate is a channel's part of the interfaces of a node, in bytes of data. LL sends
 // its flags as well, which the proxies of a node check.
-func (c *Communicator) channelNetworkRate(p plan) unit.Rate {
+func (c *Communicator) channelNetworkRate(p channelPlan) unit.Rate {
 	rate := c.networkRate() / unit.Rate(p.channels)
 	if p.Algorithm == NVLSTree {
 		return rate // each GPU sends its part by its own interface
@@ -192,7 +194,7 @@ func (c *Communicator) channelNetworkRate(p plan) unit.Rate {
 	rate = min(rate, c.Network)
 	switch p.Protocol {
 	case LL:
-		rate = min(rate/2, gigabytes(c.llRate())/unit.Rate(p.channels))
+		rate = min(rate/2, rateOfGigabytes(c.llRate())/unit.Rate(p.channels))
 	case LL128:
 		rate = rate * 120 / 128
 	}
@@ -202,6 +204,6 @@ func (c *Communicator) channelNetworkRate(p plan) unit.Rate {
 	return rate
 }
 
-func gigabytes(perSecond float64) unit.Rate { return unit.Rate(perSecond * 1e9) }
+func rateOfGigabytes(perSecond float64) unit.Rate { return unit.Rate(perSecond * 1e9) }
 
 func divideUp(a, b int) int { return (a + b - 1) / b }

@@ -7,29 +7,29 @@ import (
 // ringState is a channel of a ring: a block on each rank of one node, of which all nodes are
 // copies.
 type ringState struct {
-	plan
-	ranks    int           // of a node, or all
-	crosses  bool          // the last of them sends to the first of the next node
-	free     []unit.Time   // when each block has ended its last step
-	netFree  unit.Time     // when the interface of the last one is free
-	arrived  [][]slicePass // of the step before, by rank and slice
-	passing  [][]slicePass // of this step
-	taken    [][]unit.Time // when each rank has taken the slices that it received, in a ring of slots
-	received []int         // slices that each rank has received
-	sent     []int         // slices that each rank has sent
+	channelPlan
+	ranks         int           // of a node, or all
+	hasNextNode   bool          // the last of them sends to the first of the next node
+	blockFreeAt   []unit.Time   // when each block has ended its last step
+	netFree       unit.Time     // when the interface of the last one is free
+	arrivedSlices [][]slicePass // of the step before, by rank and slice
+	sentSlices    [][]slicePass // of this step
+	slotFreeAt    [][]unit.Time // when each rank has taken the slices that it received, in a ring of slots
+	received      []int         // slices that each rank has received
+	sent          []int         // slices that each rank has sent
 }
 
 // slicePass is when a slice begins and ends to arrive.
 type slicePass struct{ begin, end unit.Time }
 
-func (c *Communicator) newRing(p plan) *ringState {
-	s := &ringState{plan: p, ranks: c.perNode(), crosses: c.Nodes > 1}
-	s.free = make([]unit.Time, s.ranks)
+func (c *Communicator) newRing(p channelPlan) *ringState {
+	s := &ringState{channelPlan: p, ranks: c.perNode(), hasNextNode: c.Nodes > 1}
+	s.blockFreeAt = make([]unit.Time, s.ranks)
 	s.received, s.sent = make([]int, s.ranks), make([]int, s.ranks)
 	for range s.ranks {
-		s.arrived = append(s.arrived, make([]slicePass, p.slices))
-		s.passing = append(s.passing, make([]slicePass, p.slices))
-		s.taken = append(s.taken, make([]unit.Time, p.slots))
+		s.arrivedSlices = append(s.arrivedSlices, make([]slicePass, p.slices))
+		s.sentSlices = append(s.sentSlices, make([]slicePass, p.slices))
+		s.slotFreeAt = append(s.slotFreeAt, make([]unit.Time, p.receiverSlots))
 	}
 	return s
 }
@@ -40,14 +40,14 @@ func (c *Communicator) newRing(p plan) *ringState {
 func (c *Communicator) ringTime(call Call, m Method) unit.Time {
 	p := c.newPlan(call, m)
 	s := c.newRing(p)
-	sends, _ := c.steps(call.Operation)
+	sends, _ := c.countHops(call.Operation)
 	for left := p.bytes; left > 0; left -= c.Ranks * p.chunk {
 		chunk := min(p.chunk, divideUp(left, c.Ranks))
 		for step := 0; step <= sends; step++ {
 			s.executeStep(chunk, step > 0, step < sends)
 		}
 	}
-	return s.end()
+	return s.endTime()
 }
 
 // executeStep executes a step of every rank: it receives a chunk, sends one, or does both.
@@ -59,56 +59,56 @@ func (s *ringState) executeStep(chunk int, receives, sends bool) {
 			s.executeSlice(rank, i, bytes, receives, sends)
 		}
 	}
-	s.arrived, s.passing = s.passing, s.arrived
+	s.arrivedSlices, s.sentSlices = s.sentSlices, s.arrivedSlices
 }
 
 func (s *ringState) executeSlice(rank, slice, bytes int, receives, sends bool) {
-	begin, rate := s.free[rank], s.local
+	begin, rate := s.blockFreeAt[rank], s.receivingStepRate
 	if sends {
-		rate = s.block
-		begin = max(begin, s.taken[(rank+1)%s.ranks][s.sent[rank]%s.slots])
+		rate = s.sendingStepRate
+		begin = max(begin, s.slotFreeAt[(rank+1)%s.ranks][s.sent[rank]%s.receiverSlots])
 		s.sent[rank]++
 	}
 	end := begin + rate.Time(bytes)
 	if receives {
-		from := s.arrived[(rank+s.ranks-1)%s.ranks][slice]
+		from := s.arrivedSlices[(rank+s.ranks-1)%s.ranks][slice]
 		begin = max(begin, from.begin)
 		end = max(begin+rate.Time(bytes), from.end)
 	}
-	s.free[rank] = end
+	s.blockFreeAt[rank] = end
 	if receives {
-		s.taken[rank][s.received[rank]%s.slots] = end
+		s.slotFreeAt[rank][s.received[rank]%s.receiverSlots] = end
 		s.received[rank]++
 	}
 	if sends {
-		s.passing[rank][slice] = s.deliver(rank, begin, end, bytes)
+		s.sentSlices[rank][slice] = s.deliverSlice(rank, begin, end, bytes)
 	}
 }
 
-// deliver returns when a slice arrives that a rank has sent.
-func (s *ringState) deliver(rank int, begin, end unit.Time, bytes int) slicePass {
-	if s.crosses && rank == s.ranks-1 {
-		return s.deliverFar(end, &s.netFree, s.net, bytes)
+// deliverSlice returns when a slice arrives that a rank has sent.
+func (s *ringState) deliverSlice(rank int, begin, end unit.Time, bytes int) slicePass {
+	if s.hasNextNode && rank == s.ranks-1 {
+		return s.deliverFar(end, &s.netFree, s.channelNetRate, bytes)
 	}
 	return s.deliverNear(begin, end)
 }
 
 // deliverNear returns when a slice arrives at another GPU of the node.
-func (p *plan) deliverNear(begin, end unit.Time) slicePass {
+func (p *channelPlan) deliverNear(begin, end unit.Time) slicePass {
 	if p.cutThrough {
-		return slicePass{begin + p.near, end + p.near}
+		return slicePass{begin + p.nearHopLatency, end + p.nearHopLatency}
 	}
-	return slicePass{end + p.near, end + p.near}
+	return slicePass{end + p.nearHopLatency, end + p.nearHopLatency}
 }
 
 // deliverFar returns when a slice arrives at another node, by an interface that is busy until free.
-func (p *plan) deliverFar(end unit.Time, free *unit.Time, rate unit.Rate, bytes int) slicePass {
+func (p *channelPlan) deliverFar(end unit.Time, free *unit.Time, rate unit.Rate, bytes int) slicePass {
 	*free = max(end, *free) + rate.Time(bytes)
-	return slicePass{*free + p.far, *free + p.far}
+	return slicePass{*free + p.farHopLatency, *free + p.farHopLatency}
 }
 
-func (s *ringState) end() (last unit.Time) {
-	for _, t := range s.free {
+func (s *ringState) endTime() (last unit.Time) {
+	for _, t := range s.blockFreeAt {
 		last = max(last, t)
 	}
 	return last
@@ -125,10 +125,10 @@ func (c *Communicator) chainTime(call Call, m Method) unit.Time {
 		var from slicePass
 		for r := range free {
 			begin := max(free[r], from.begin)
-			end := max(begin+p.block.Time(bytes), from.end)
+			end := max(begin+p.sendingStepRate.Time(bytes), from.end)
 			free[r] = end
 			if (r+1)%c.perNode() == 0 && r+1 < c.Ranks {
-				from = p.deliverFar(end, &netFree[r/c.perNode()], p.net, bytes)
+				from = p.deliverFar(end, &netFree[r/c.perNode()], p.channelNetRate, bytes)
 			} else {
 				from = p.deliverNear(begin, end)
 			}

@@ -116,7 +116,7 @@ func TestRingEqualsItsScheduleOnLogGP(t *testing.T) {
 				if call.Bytes%(p.channels*ranks*slices*8) != 0 {
 					t.Fatalf("%d bytes in %d channels: times would not be whole nanoseconds", call.Bytes, p.channels)
 				}
-				want := microseconds(8.4) + finishOf(t, blocks, microseconds(3.4))
+				want := timeOfMicroseconds(8.4) + finishOf(t, blocks, timeOfMicroseconds(3.4))
 				if got := c.Time(call, m); got != want {
 					t.Errorf("%v of %d ranks, %d bytes in %d channels: %v, by LogGP %v", o, ranks, call.Bytes, p.channels, got, want)
 				}
@@ -132,7 +132,7 @@ func TestRingOfNodesEqualsItsScheduleOnLogGP(t *testing.T) {
 		ranks, nodes := x[0], x[1]
 		perNode := ranks / nodes
 		h := testHardware(8)
-		hop := microseconds(3.4)
+		hop := timeOfMicroseconds(3.4)
 		h.Block, h.NVLink, h.Network = [3]unit.Rate{8e9, 8e9, 8e9}, 1e15, 16e9
 		h.NetworkHop[Simple] = 2 * hop
 		c, err := NewCommunicator(h, ranks, nodes)
@@ -143,7 +143,7 @@ func TestRingOfNodesEqualsItsScheduleOnLogGP(t *testing.T) {
 		m := Method{Ring, Simple}
 		channels := 2 * perNode
 		call := Call{collective.Allgather, channels * ranks * 3 * chunk}
-		if p := c.newPlan(call, m); p.channels != channels || p.net != 8e9 || p.block != 8e9 {
+		if p := c.newPlan(call, m); p.channels != channels || p.channelNetRate != 8e9 || p.sendingStepRate != 8e9 {
 			t.Fatalf("%+v", p)
 		}
 		blocks := make([]*scheduledRank, ranks+nodes) // and the interfaces
@@ -178,7 +178,7 @@ func TestRingOfNodesEqualsItsScheduleOnLogGP(t *testing.T) {
 				}
 			}
 		}
-		want := microseconds(8.4) + finishOf(t, blocks, hop)
+		want := timeOfMicroseconds(8.4) + finishOf(t, blocks, hop)
 		if got := c.Time(call, m); got != want {
 			t.Errorf("%d ranks on %d nodes: %v, by LogGP %v", ranks, nodes, got, want)
 		}

@@ -20,21 +20,21 @@ func (c *Communicator) switchTime(call Call) unit.Time {
 	if call.Operation == collective.Allreduce {
 		traffic += 1 / float64(c.perNode())
 	}
-	return p.near + (c.linksOfSwitch(p) / unit.Rate(traffic)).Time(call.Bytes)
+	return p.nearHopLatency + (c.linksOfSwitch(p) / unit.Rate(traffic)).Time(call.Bytes)
 }
 
 // linksOfSwitch is the rate of a GPU's link for what the switch combines: nvlsEfficiency of the
 // tables, and one channel in NVLSChannels less, as tuning.cc has it.
-func (c *Communicator) linksOfSwitch(p plan) unit.Rate {
-	n := float64(c.channels(p.Algorithm))
-	return p.block * unit.Rate(float64(p.channels)*c.nvls[c.GPU]*(n-1)/n)
+func (c *Communicator) linksOfSwitch(p channelPlan) unit.Rate {
+	n := float64(c.maxChannelsOf(p.Algorithm))
+	return p.sendingStepRate * unit.Rate(float64(p.channels)*c.nvlsShares[c.GPU]*(n-1)/n)
 }
 
 // switchRate is how fast a channel combines and multicasts its data by the switch.
-func (c *Communicator) switchRate(p plan) unit.Rate {
+func (c *Communicator) switchRate(p channelPlan) unit.Rate {
 	rate := c.linksOfSwitch(p) / unit.Rate(p.channels) / unit.Rate(1+1/float64(c.perNode()))
-	if limit := c.channel["nvls-tree "+c.GPU][c.scale()]; limit > 0 {
-		rate = min(rate, gigabytes(limit)*unit.Rate(c.Ranks)/unit.Rate(2*(c.Ranks-1)))
+	if limit := c.channelBandwidths["nvls-tree "+c.GPU][c.tableColumn()]; limit > 0 {
+		rate = min(rate, rateOfGigabytes(limit)*unit.Rate(c.Ranks)/unit.Rate(2*(c.Ranks-1)))
 	}
 	return rate
 }

@@ -14,28 +14,28 @@ import (
 type Tables struct {
 	name string
 
-	base         [numAlgorithms][numProtocols]float64           // latency of a call in us
-	hop          [numLinks][numAlgorithms][numProtocols]float64 // latency of a hop in us
-	llOfGPU      map[string]float64                             // GB/s of all channels by LL within a node
-	llOfCPU      map[string][]float64                           // of them between two nodes, and more
-	channel      map[string][]float64                           // GB/s of a channel, by what and GPU, for one node, two, more
-	nvls         map[string]float64                             // part of the links that NVLS reaches, by GPU
-	overhead     map[string]float64                             // us of a step of a proxy, by processor
-	correction   [numProtocols][]float64                        // of the bandwidth of trees, from 64 B on
-	pattern      map[string]float64                             // of that bandwidth, by GPU
-	peersLL      float64                                        // bytes of the longest send that goes by LL
-	step         [numProtocols]float64                          // bytes
-	threads      [numProtocols]float64                          // of a channel
-	threadBytes  [numProtocols]float64                          // of a thread for which another channel is used
-	gpus, hostOf []string
+	callLatencies      [numAlgorithms][numProtocols]float64           // latency of a call in us
+	hopLatencyTable    [numLinks][numAlgorithms][numProtocols]float64 // latency of a hop in us
+	llOfGPU            map[string]float64                             // GB/s of all channels by LL within a node
+	llOfCPU            map[string][]float64                           // of them between two nodes, and more
+	channelBandwidths  map[string][]float64                           // GB/s of a channel, by what and GPU, for one node, two, more
+	nvlsShares         map[string]float64                             // part of the links that NVLS reaches, by GPU
+	proxyOverheads     map[string]float64                             // us of a step of a proxy, by processor
+	treeCorrections    [numProtocols][]float64                        // of the bandwidth of trees, from 64 B on
+	patternCorrections map[string]float64                             // of that bandwidth, by GPU
+	peersLL            float64                                        // bytes of the longest send that goes by LL
+	stepBytes          [numProtocols]float64                          // bytes
+	threadCounts       [numProtocols]float64                          // of a channel
+	threadBytes        [numProtocols]float64                          // of a thread for which another channel is used
+	gpus, hostOf       []string
 }
 
-// link is what a hop passes.
-type link uint8
+// linkKind is what a hop passes.
+type linkKind uint8
 
 const (
-	nvlink link = iota
-	network
+	nvlinkHop linkKind = iota
+	networkHop
 	numLinks
 )
 
@@ -68,7 +68,7 @@ func readTables(name string) *Tables {
 		panic(err)
 	}
 	defer f.Close()
-	t := &Tables{name: name, llOfGPU: map[string]float64{}, llOfCPU: map[string][]float64{}, channel: map[string][]float64{}, nvls: map[string]float64{}, pattern: map[string]float64{}, overhead: map[string]float64{}}
+	t := &Tables{name: name, llOfGPU: map[string]float64{}, llOfCPU: map[string][]float64{}, channelBandwidths: map[string][]float64{}, nvlsShares: map[string]float64{}, patternCorrections: map[string]float64{}, proxyOverheads: map[string]float64{}}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
@@ -98,9 +98,9 @@ func (t *Tables) readLine(words []string) bool {
 	algorithm := Algorithm(max(0, slices.Index(algorithmNames, words[len(words)-1])))
 	switch key := words[0]; key {
 	case "base":
-		return byProtocol(&t.base[algorithm])
+		return byProtocol(&t.callLatencies[algorithm])
 	case "hop":
-		return byProtocol(&t.hop[slices.Index([]string{"nvlink", "network"}, words[1])][algorithm])
+		return byProtocol(&t.hopLatencyTable[slices.Index([]string{"nvlink", "network"}, words[1])][algorithm])
 	case "ll":
 		if words[1] == "processor" {
 			t.llOfCPU[words[2]] = x
@@ -109,27 +109,27 @@ func (t *Tables) readLine(words []string) bool {
 		t.llOfGPU[words[2]] = x[0]
 		return len(x) == 1
 	case "channel":
-		t.channel[words[1]+" "+words[2]] = x
+		t.channelBandwidths[words[1]+" "+words[2]] = x
 		return len(x) == 3
 	case "nvls":
-		t.nvls[words[1]], t.gpus = x[0], append(t.gpus, words[1])
+		t.nvlsShares[words[1]], t.gpus = x[0], append(t.gpus, words[1])
 		return len(x) == 1
 	case "overhead":
-		t.overhead[words[1]], t.hostOf = x[0], append(t.hostOf, words[1])
+		t.proxyOverheads[words[1]], t.hostOf = x[0], append(t.hostOf, words[1])
 		return len(x) == 1
 	case "correction":
-		t.correction[slices.Index(protocolNames[:], words[1])] = x
+		t.treeCorrections[slices.Index(protocolNames[:], words[1])] = x
 		return len(x) == 24
 	case "pattern":
-		t.pattern[words[1]] = x[0]
+		t.patternCorrections[words[1]] = x[0]
 		return len(x) == 1
 	case "peers":
 		t.peersLL = x[0]
 		return len(x) == 1
 	case "step":
-		return byProtocol(&t.step)
+		return byProtocol(&t.stepBytes)
 	case "threads":
-		return byProtocol(&t.threads)
+		return byProtocol(&t.threadCounts)
 	case "threshold":
 		return byProtocol(&t.threadBytes)
 	}

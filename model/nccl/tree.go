@@ -30,10 +30,10 @@ func binaryTree(nodes int) []treeNode {
 	return t
 }
 
-// doubleTreePeers returns for each node how many flows it has in each direction by both trees. The
-// second tree is the first one mirrored if the number of nodes is even, and else shifted by one.
-// The same, ncclGetDtree.
-func doubleTreePeers(t []treeNode) []int {
+// countDoubleTreeFlows returns for each node how many flows it has in each direction by both trees.
+// The second tree is the first one mirrored if the number of nodes is even, and else shifted by
+// one. The same, ncclGetDtree.
+func countDoubleTreeFlows(t []treeNode) []int {
 	peers := func(n int) int {
 		k := len(t[n].children)
 		if t[n].parent >= 0 {
@@ -55,14 +55,14 @@ func doubleTreePeers(t []treeNode) []int {
 // treeState is a channel of a tree. All ranks of a node are a chain, whose first one is in the tree
 // of nodes; with NVLS they are one block.
 type treeState struct {
-	plan
-	perNode        int
-	nodes          []treeNode
-	order          []int         // children before their parents
-	upFree         [][]unit.Time // when a block has ended its last chunk, by node and rank
-	downFree       [][]unit.Time
-	upNet, downNet []unit.Time // when the flow from a node to its parent is free, and back
-	arrivals       []slicePass // of this chunk, from each node at its parent and then from the parent
+	channelPlan
+	perNode               int
+	nodes                 []treeNode
+	childrenBeforeParents []int         // children before their parents
+	upFree                [][]unit.Time // when a block has ended its last chunk, by node and rank
+	downFree              [][]unit.Time
+	upNet, downNet        []unit.Time // when the flow from a node to its parent is free, and back
+	arrivals              []slicePass // of this chunk, from each node at its parent and then from the parent
 }
 
 // treeTime executes an allreduce by trees: chunks go up to the root and, as soon as they are
@@ -71,13 +71,13 @@ type treeState struct {
 // src/device/all_reduce.h, runTreeSplit.
 func (c *Communicator) treeTime(call Call, m Method) unit.Time {
 	p := c.newPlan(call, m)
-	s := &treeState{plan: p, perNode: c.perNode(), nodes: binaryTree(c.Nodes)}
+	s := &treeState{channelPlan: p, perNode: c.perNode(), nodes: binaryTree(c.Nodes)}
 	var once unit.Time
 	if m.Algorithm == NVLSTree {
 		// The switch combines on the way up and multicasts on the way down. Its latency is that of
 		// both.
-		s.perNode, s.block = 1, c.switchRate(p)
-		once, s.near = s.near, 0
+		s.perNode, s.sendingStepRate = 1, c.switchRate(p)
+		once, s.nearHopLatency = s.nearHopLatency, 0
 	}
 	s.shareInterfaces()
 	for range c.Nodes {
@@ -86,7 +86,7 @@ func (c *Communicator) treeTime(call Call, m Method) unit.Time {
 	}
 	s.upNet, s.downNet = make([]unit.Time, c.Nodes), make([]unit.Time, c.Nodes)
 	s.arrivals = make([]slicePass, c.Nodes)
-	s.order = s.childrenFirst(0, nil)
+	s.childrenBeforeParents = s.childrenFirst(0, nil)
 	return once + executeChunks(divideUp(p.bytes, p.chunk), func(chunk int) unit.Time {
 		return s.executeChunk(min(p.chunk, p.bytes-chunk*p.chunk))
 	})
@@ -95,10 +95,10 @@ func (c *Communicator) treeTime(call Call, m Method) unit.Time {
 // shareInterfaces sets the rates of flows between nodes: each interface carries two channels, one
 // of each tree, and divides its rate among the flows of a node in both.
 func (s *treeState) shareInterfaces() {
-	flows := doubleTreePeers(s.nodes)
+	flows := countDoubleTreeFlows(s.nodes)
 	for n := range s.nodes {
 		if p := s.nodes[n].parent; p >= 0 {
-			s.nodes[n].rate = 2 * s.net / unit.Rate(max(flows[n], flows[p]))
+			s.nodes[n].rate = 2 * s.channelNetRate / unit.Rate(max(flows[n], flows[p]))
 		}
 	}
 }
@@ -112,14 +112,14 @@ func (s *treeState) childrenFirst(n int, order []int) []int {
 
 // executeChunk brings a chunk up and down, and returns when the last rank has it.
 func (s *treeState) executeChunk(bytes int) (last unit.Time) {
-	for _, n := range s.order {
+	for _, n := range s.childrenBeforeParents {
 		s.arrivals[n] = s.combineInNode(n, bytes)
 		if node := &s.nodes[n]; node.parent >= 0 {
 			s.arrivals[n] = s.deliverFar(s.arrivals[n].end, &s.upNet[n], node.rate, bytes)
 		}
 	}
-	for i := len(s.order) - 1; i >= 0; i-- {
-		last = max(last, s.spread(s.order[i], bytes))
+	for i := len(s.childrenBeforeParents) - 1; i >= 0; i-- {
+		last = max(last, s.passDownNode(s.childrenBeforeParents[i], bytes))
 	}
 	return last
 }
@@ -143,9 +143,9 @@ func (s *treeState) combineInNode(n, bytes int) slicePass {
 	return from
 }
 
-// spread lets a chunk pass from the first rank of a node to its children and along its chain, and
-// returns when the last rank of the node has it.
-func (s *treeState) spread(n, bytes int) unit.Time {
+// passDownNode lets a chunk pass from the first rank of a node to its children and along its chain,
+// and returns when the last rank of the node has it.
+func (s *treeState) passDownNode(n, bytes int) unit.Time {
 	pass := s.passOn(&s.downFree[n][0], s.arrivals[n], bytes)
 	for _, child := range s.nodes[n].children {
 		s.arrivals[child] = s.deliverFar(pass.end, &s.downNet[child], s.nodes[child].rate, bytes)
@@ -159,7 +159,7 @@ func (s *treeState) spread(n, bytes int) unit.Time {
 // passOn executes a step of a block, which receives a chunk and sends it on.
 func (s *treeState) passOn(free *unit.Time, from slicePass, bytes int) slicePass {
 	begin := max(*free, from.begin)
-	end := max(begin+s.block.Time(bytes), from.end)
+	end := max(begin+s.sendingStepRate.Time(bytes), from.end)
 	*free = end
 	return slicePass{begin, end}
 }

@@ -15,13 +15,13 @@ import (
 func (c *Communicator) TunerTime(call Call, m Method) unit.Time {
 	latency, bandwidth := c.tunerLatency(call.Operation, m), c.tunerBandwidth(call.Operation, m)
 	logSize := bits.Len(uint(call.Bytes>>6)) - 1
-	if f := c.correction[m.Protocol]; m.Algorithm == Tree && logSize < len(f) {
+	if f := c.treeCorrections[m.Protocol]; m.Algorithm == Tree && logSize < len(f) {
 		bandwidth *= f[max(logSize, 0)]
 	}
-	if m.Algorithm == Ring && m.Protocol == Simple && c.Nodes > 1 && call.Operation == collective.Allreduce && call.Bytes/(c.channels(m.Algorithm)*c.Ranks) >= 64 {
+	if m.Algorithm == Ring && m.Protocol == Simple && c.Nodes > 1 && call.Operation == collective.Allreduce && call.Bytes/(c.maxChannelsOf(m.Algorithm)*c.Ranks) >= 64 {
 		latency *= 1.4 // the plateau of rings
 	}
-	return microseconds(latency + float64(call.Bytes)/(1000*bandwidth))
+	return timeOfMicroseconds(latency + float64(call.Bytes)/(1000*bandwidth))
 }
 
 // Choice returns the method that the tuner takes: of some algorithms, or of all if none is named.
@@ -46,8 +46,8 @@ func (c *Communicator) Choice(call Call, of ...Algorithm) Method {
 // if interfaces access the memory of GPUs. The same, NCCL_PROTO_LL128 and pEnable.
 func (c *Communicator) allowsLL128() bool { return c.Nodes == 1 || c.HasGPUDirect }
 
-// steps are the hops of a ring one after the other.
-func (c *Communicator) steps(o collective.Operation) (all, betweenNodes int) {
+// countHops are the hops of a ring one after the other.
+func (c *Communicator) countHops(o collective.Operation) (all, betweenNodes int) {
 	switch o {
 	case collective.Allreduce:
 		return 2 * (c.Ranks - 1), 2 * (c.Nodes - 1)
@@ -58,27 +58,27 @@ func (c *Communicator) steps(o collective.Operation) (all, betweenNodes int) {
 }
 
 func (c *Communicator) tunerLatency(o collective.Operation, m Method) float64 {
-	base, near := c.base[m.Algorithm][m.Protocol], c.hop[nvlink][m.Algorithm][m.Protocol]
-	far := c.hop[network][m.Algorithm][m.Protocol]
+	base, near := c.callLatencies[m.Algorithm][m.Protocol], c.hopLatencyTable[nvlinkHop][m.Algorithm][m.Protocol]
+	far := c.hopLatencyTable[networkHop][m.Algorithm][m.Protocol]
 	if c.perNode() == 1 {
-		far = c.hop[network][Tree][m.Protocol]
+		far = c.hopLatencyTable[networkHop][Tree][m.Protocol]
 	}
 	switch m.Algorithm {
 	case Ring:
-		steps, between := c.steps(o)
+		steps, between := c.countHops(o)
 		if o == collective.Bcast || o == collective.Reduce {
 			if c.Nodes > 1 {
-				near = c.hop[network][Ring][m.Protocol]
+				near = c.hopLatencyTable[networkHop][Ring][m.Protocol]
 			}
 			return base + near
 		}
 		return base + float64(steps-between)*max(near, c.proxyOverhead(m.Protocol)) + float64(between)*far
 	case Tree:
-		return base + 2*(float64(c.perNode()-1)*near+float64(log2(c.Nodes))*far)
+		return base + 2*(float64(c.perNode()-1)*near+float64(floorLog2(c.Nodes))*far)
 	case NVLS:
 		return near
 	}
-	return base + near + 2*float64(log2(c.Nodes))*far
+	return base + near + 2*float64(floorLog2(c.Nodes))*far
 }
 
 // proxyOverhead is the time of a proxy for a step in us, if there are proxies.
@@ -87,15 +87,15 @@ func (c *Communicator) proxyOverhead(p Protocol) float64 {
 	case c.Nodes == 1:
 		return 0
 	case p == Simple:
-		return 3 * c.overhead[c.Processor]
+		return 3 * c.proxyOverheads[c.Processor]
 	}
-	return c.overhead[c.Processor]
+	return c.proxyOverheads[c.Processor]
 }
 
 // tunerBandwidth is in GB/s of the larger buffer.
 func (c *Communicator) tunerBandwidth(o collective.Operation, m Method) float64 {
 	links := float64(c.nvlinkRate()) / 1e9
-	bus, channels := links, float64(c.channels(m.Algorithm))
+	bus, channels := links, float64(c.maxChannelsOf(m.Algorithm))
 	if c.Nodes > 1 {
 		bus = min(links, float64(c.networkRate())/1e9)
 		if c.Nodes == 2 && m.Algorithm == Tree { // search.cc: their speed within nodes is up to twice that between
@@ -104,7 +104,7 @@ func (c *Communicator) tunerBandwidth(o collective.Operation, m Method) float64 
 	}
 	switch {
 	case m.Algorithm == NVLS || m.Algorithm == NVLSTree:
-		inside := links * c.nvls[c.GPU] * (channels - 1) / channels
+		inside := links * c.nvlsShares[c.GPU] * (channels - 1) / channels
 		if o == collective.Allreduce {
 			inside *= 2
 		} else {
@@ -116,25 +116,25 @@ func (c *Communicator) tunerBandwidth(o collective.Operation, m Method) float64 
 			if c.Nodes == 2 {
 				between *= 2
 			}
-			bus = min(inside, between, channels*c.channel["nvls-tree "+c.GPU][c.scale()])
+			bus = min(inside, between, channels*c.channelBandwidths["nvls-tree "+c.GPU][c.tableColumn()])
 		}
 	case m == Method{Ring, LL}:
 		bus = min(c.llRate(), bus/2)
 	case m == Method{Ring, LL128}:
-		bus = min(bus*0.92, channels*c.channel["ring-LL128 "+c.GPU][c.scale()])
+		bus = min(bus*0.92, channels*c.channelBandwidths["ring-LL128 "+c.GPU][c.tableColumn()])
 	case m.Algorithm == Tree:
-		bus = min(bus*0.92, channels*c.channel["tree "+c.GPU][c.scale()])
+		bus = min(bus*0.92, channels*c.channelBandwidths["tree "+c.GPU][c.tableColumn()])
 		switch {
 		case m.Protocol == LL:
 			bus = min(bus/3.8, c.llRate())
 		case m.Protocol == LL128 && c.Nodes == 1:
-			bus = min(bus*7/9, channels*c.channel["tree-LL128 "+c.GPU][c.scale()])
+			bus = min(bus*7/9, channels*c.channelBandwidths["tree-LL128 "+c.GPU][c.tableColumn()])
 		case m.Protocol == LL128:
-			bus = min(bus*120/128, channels*c.channel["tree-LL128 "+c.GPU][c.scale()])
+			bus = min(bus*120/128, channels*c.channelBandwidths["tree-LL128 "+c.GPU][c.tableColumn()])
 		}
-		bus *= c.pattern[c.GPU]
+		bus *= c.patternCorrections[c.GPU]
 	}
-	steps, _ := c.steps(o)
+	steps, _ := c.countHops(o)
 	switch {
 	case m.Algorithm == Tree:
 		return bus / 2
@@ -149,7 +149,7 @@ func (c *Communicator) llRate() float64 {
 	if c.Nodes == 1 {
 		return c.llOfGPU[c.GPU]
 	}
-	return c.llOfCPU[c.Processor][c.scale()-1]
+	return c.llOfCPU[c.Processor][c.tableColumn()-1]
 }
 
 // nvlinkRate is that of the links of a GPU to the other ranks of its node.
@@ -160,26 +160,26 @@ func (c *Communicator) nvlinkRate() unit.Rate {
 	return c.NVLink * unit.Rate(c.perNode()-1) / unit.Rate(c.GPUs-1)
 }
 
-// interfaces are those of the ranks of a node.
-func (c *Communicator) interfaces() int { return max(1, c.Interfaces*c.perNode()/c.GPUs) }
+// interfacesPerNode are those of the ranks of a node.
+func (c *Communicator) interfacesPerNode() int { return max(1, c.Interfaces*c.perNode()/c.GPUs) }
 
 // networkRate is that of the interfaces of a node.
-func (c *Communicator) networkRate() unit.Rate { return c.Network * unit.Rate(c.interfaces()) }
+func (c *Communicator) networkRate() unit.Rate { return c.Network * unit.Rate(c.interfacesPerNode()) }
 
-// channels is the number of channels of an algorithm at most.
-func (c *Communicator) channels(a Algorithm) int {
+// maxChannelsOf is the number of channels of an algorithm at most.
+func (c *Communicator) maxChannelsOf(a Algorithm) int {
 	switch {
 	case a == NVLS || a == NVLSTree:
 		return c.NVLSChannels
 	case a == Peers:
 		return c.PeerChannels
 	case c.Nodes > 1:
-		return c.InterfaceChannels * c.interfaces()
+		return c.InterfaceChannels * c.interfacesPerNode()
 	case c.HasSwitch:
 		return c.NodeChannels
 	}
 	return max(1, c.NodeChannels*(c.perNode()-1)/(c.GPUs-1))
 }
 
-// log2 is that of the largest power of two that is not greater.
-func log2(n int) int { return int(math.Log2(float64(n))) }
+// floorLog2 is that of the largest power of two that is not greater.
+func floorLog2(n int) int { return int(math.Log2(float64(n))) }
