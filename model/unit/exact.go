@@ -12,9 +12,9 @@ import (
 // more is slow.
 const maxLength = 400
 
-// split cuts a quantity into its decimal number (a sign, digits, a point and digits, no exponent)
-// and its unit.
-func split(s string) (number, unit string, err error) {
+// splitQuantity cuts a quantity into its decimal number (a sign, digits, a point and digits, no
+// exponent) and its unit.
+func splitQuantity(s string) (number, unit string, err error) {
 	if len(s) > maxLength {
 		return "", "", fmt.Errorf("longer than %d characters", maxLength)
 	}
@@ -23,10 +23,10 @@ func split(s string) (number, unit string, err error) {
 	if strings.HasPrefix(s, "-") {
 		i++
 	}
-	whole := digits(s[i:])
+	whole := countDigits(s[i:])
 	i += whole
 	if whole > 0 && i < len(s) && s[i] == '.' {
-		fraction := digits(s[i+1:])
+		fraction := countDigits(s[i+1:])
 		if fraction == 0 {
 			return "", "", errors.New("no digit after the decimal point")
 		}
@@ -38,8 +38,8 @@ func split(s string) (number, unit string, err error) {
 	return s[:i], strings.TrimSpace(s[i:]), nil
 }
 
-// digits returns how many digits s begins with.
-func digits(s string) int {
+// countDigits returns how many digits s begins with.
+func countDigits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
@@ -48,8 +48,8 @@ var (
 	errRange = errors.New("out of range")
 )
 
-// exact returns number times scale. It never rounds.
-func exact(number string, scale int64) (int64, error) {
+// scaleExactly returns number times scale. It never rounds.
+func scaleExactly(number string, scale int64) (int64, error) {
 	r, ok := new(big.Rat).SetString(number)
 	if !ok {
 		panic("unit: not a decimal number: " + number) // split accepts nothing else
@@ -64,8 +64,8 @@ func exact(number string, scale int64) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
-// scaled returns number times 10 to the power e, rounded once.
-func scaled(number string, e int) (float64, error) {
+// scaleByPowerOfTen returns number times 10 to the power e, rounded once.
+func scaleByPowerOfTen(number string, e int) (float64, error) {
 	x, err := strconv.ParseFloat(number+"e"+strconv.Itoa(e), 64)
 	if err != nil {
 		return 0, errRange
@@ -73,18 +73,18 @@ func scaled(number string, e int) (float64, error) {
 	return x, nil
 }
 
-// fixed prints n/10^e with the fewest digits.
-func fixed(n int64, e int) string {
+// formatFixed prints n/10^e with the fewest digits.
+func formatFixed(n int64, e int) string {
 	sign, magnitude := "", uint64(n)
 	if n < 0 {
 		sign, magnitude = "-", -uint64(n)
 	}
 	d := strconv.FormatUint(magnitude, 10)
-	return sign + point(d, len(d)-e)
+	return sign + insertPoint(d, len(d)-e)
 }
 
-// shifted prints x/10^e with the fewest digits that scaled(_, e) reads back as x.
-func shifted(x float64, e int) string {
+// formatShifted prints x/10^e with the fewest digits that scaled(_, e) reads back as x.
+func formatShifted(x float64, e int) string {
 	sign := ""
 	switch {
 	case x == 0:
@@ -100,11 +100,11 @@ func shifted(x float64, e int) string {
 	if err != nil {
 		panic("unit: " + err.Error())
 	}
-	return sign + point(strings.Replace(mantissa, ".", "", 1), 1+n-e)
+	return sign + insertPoint(strings.Replace(mantissa, ".", "", 1), 1+n-e)
 }
 
-// point prints digits with the decimal point after the first n of them.
-func point(digits string, n int) string {
+// insertPoint prints digits with the decimal point after the first n of them.
+func insertPoint(digits string, n int) string {
 	if n < 1 {
 		digits, n = strings.Repeat("0", 1-n)+digits, 1
 	}
@@ -121,8 +121,8 @@ func point(digits string, n int) string {
 	return whole
 }
 
-// magnitude returns the power of ten, a multiple of three from 0 to most, in which x is printed.
-func magnitude(x float64, most int) int {
+// printedPower returns the power of ten, a multiple of three from 0 to most, in which x is printed.
+func printedPower(x float64, most int) int {
 	if x < 0 {
 		x = -x
 	}

@@ -26,7 +26,7 @@ func ParsePerByte(s string) (PerByte, error) {
 }
 
 func parsePerByte(s string) (PerByte, error) {
-	number, name, err := split(s)
+	number, name, err := splitQuantity(s)
 	if err != nil {
 		return 0, err
 	}
@@ -41,12 +41,12 @@ func parsePerByte(s string) (PerByte, error) {
 	if !perByte && name != "" {
 		return 0, fmt.Errorf("a time, not a time per byte: write %s%s/B", number, name)
 	}
-	x, err := scaled(number, power)
+	x, err := scaleByPowerOfTen(number, power)
 	return PerByte(x), err
 }
 
 // String prints g with as few digits as ParsePerByte needs to read the same: 10ns/B.
 func (g PerByte) String() string {
-	e := magnitude(float64(g), 12)
-	return shifted(float64(g), e) + [...]string{"ps", "ns", "us", "ms", "s"}[e/3] + "/B"
+	e := printedPower(float64(g), 12)
+	return formatShifted(float64(g), e) + [...]string{"ps", "ns", "us", "ms", "s"}[e/3] + "/B"
 }

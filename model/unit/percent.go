@@ -4,17 +4,17 @@ import "fmt"
 
 // ParsePercent reads a percentage such as 5% as a fraction, 0.05. Zero needs no sign.
 func ParsePercent(s string) (float64, error) {
-	number, name, err := split(s)
+	number, name, err := splitQuantity(s)
 	switch {
 	case err != nil:
 	case name == "%" || name == "" && isZero(number):
 		var x float64
-		if x, err = scaled(number, -2); err == nil {
+		if x, err = scaleByPowerOfTen(number, -2); err == nil {
 			return x, nil
 		}
 	case name == "":
 		err = fmt.Errorf("missing unit: write %s%%", number)
-		if x, _ := scaled(number, 0); x > 0 && x < 1 {
+		if x, _ := scaleByPowerOfTen(number, 0); x > 0 && x < 1 {
 			err = fmt.Errorf("missing unit: write %s%% or, if a fraction was meant, %s", number, Percent(x))
 		}
 	default:
@@ -25,4 +25,4 @@ func ParsePercent(s string) (float64, error) {
 
 // Percent prints a fraction as a percentage with as few digits as ParsePercent needs to read the
 // same: 5%.
-func Percent(fraction float64) string { return shifted(fraction, -2) + "%" }
+func Percent(fraction float64) string { return formatShifted(fraction, -2) + "%" }

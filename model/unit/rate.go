@@ -19,9 +19,9 @@ func (r Rate) Time(n int) Time {
 	return Time(t)
 }
 
-// rates are the units of bandwidth: a power of ten and a power of two over a byte a second. Those
-// that Rate.String prints come first, from small to large.
-var rates = []struct {
+// rateUnits are the units of bandwidth: a power of ten and a power of two over a byte a second.
+// Those that Rate.String prints come first, from small to large.
+var rateUnits = []struct {
 	name      string
 	ten, twos int
 }{
@@ -44,18 +44,18 @@ func ParseRate(s string) (Rate, error) {
 }
 
 func parseRate(s string) (Rate, error) {
-	number, name, err := split(s)
+	number, name, err := splitQuantity(s)
 	if err != nil {
 		return 0, err
 	}
 	if name == "" {
 		return 0, fmt.Errorf("missing unit: write %sMB/s, or another of %s", number, rateNames)
 	}
-	for _, u := range rates {
+	for _, u := range rateUnits {
 		if u.name != name {
 			continue
 		}
-		x, err := scaled(number, u.ten)
+		x, err := scaleByPowerOfTen(number, u.ten)
 		if err != nil {
 			return 0, err
 		}
@@ -73,6 +73,6 @@ func parseRate(s string) (Rate, error) {
 
 // String prints r with as few digits as ParseRate needs to read the same: 300MB/s.
 func (r Rate) String() string {
-	e := magnitude(float64(r), 12)
-	return shifted(float64(r), e) + rates[e/3].name
+	e := printedPower(float64(r), 12)
+	return formatShifted(float64(r), e) + rateUnits[e/3].name
 }

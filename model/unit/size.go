@@ -19,9 +19,9 @@ const MaxLongSize = 1 << 44
 // MaxSizes is how many sizes a list may hold.
 const MaxSizes = 10000
 
-// sizes are the units of size, in letters of either case. Those that Bytes prints are the powers of
-// two.
-var sizes = []struct {
+// sizeUnits are the units of size, in letters of either case. Those that Bytes prints are the
+// powers of two.
+var sizeUnits = []struct {
 	name  string
 	bytes int64
 }{
@@ -44,18 +44,18 @@ func ParseSize(s string) (int, error) {
 }
 
 func parseSize(s string) (int, error) {
-	number, name, err := split(s)
+	number, name, err := splitQuantity(s)
 	if err != nil {
 		return 0, err
 	}
 	if name == "" {
 		name = "B"
 	}
-	for _, u := range sizes {
+	for _, u := range sizeUnits {
 		if !strings.EqualFold(u.name, name) {
 			continue
 		}
-		n, err := exact(number, u.bytes)
+		n, err := scaleExactly(number, u.bytes)
 		switch {
 		case err == errFiner:
 			return 0, errors.New("not a whole number of bytes")
@@ -145,9 +145,9 @@ func parseItem(item string, longest int) ([]int, error) {
 		return nil, fmt.Errorf("the range is empty: %s is more than %s", Bytes(low), Bytes(high))
 	}
 	if rest[i] == '*' {
-		return multiples(low, high, rest[i+1:])
+		return geometricRange(low, high, rest[i+1:])
 	}
-	return steps(low, high, rest[i+1:])
+	return arithmeticRange(low, high, rest[i+1:])
 }
 
 // parseListed reads a size of a list.
@@ -159,13 +159,13 @@ func parseListed(s string, longest int) (int, error) {
 	return n, err
 }
 
-// multiples returns low·f^i while that is at most high.
-func multiples(low, high int, factor string) ([]int, error) {
-	number, name, err := split(factor)
+// geometricRange returns low·f^i while that is at most high.
+func geometricRange(low, high int, factor string) ([]int, error) {
+	number, name, err := splitQuantity(factor)
 	if err != nil || name != "" {
 		return nil, fmt.Errorf("factor %q: write a number such as 2 or 1.5", factor)
 	}
-	f, err := scaled(number, 0)
+	f, err := scaleByPowerOfTen(number, 0)
 	switch {
 	case err != nil || f < 1.001:
 		return nil, fmt.Errorf("factor %q: must be at least 1.001", factor)
@@ -182,8 +182,8 @@ func multiples(low, high int, factor string) ([]int, error) {
 	return all, nil
 }
 
-// steps returns low + i·step while that is at most high.
-func steps(low, high int, step string) ([]int, error) {
+// arithmeticRange returns low + i·step while that is at most high.
+func arithmeticRange(low, high int, step string) ([]int, error) {
 	by, err := ParseSize(step)
 	switch {
 	case err != nil:

@@ -53,8 +53,8 @@ func (t Time) Nanoseconds() int64 {
 // FromMicros returns the time nearest to us microseconds.
 func FromMicros(us float64) Time { return Time(math.Round(us * float64(Microsecond))) }
 
-// times are the units of time, with their powers of ten over a picosecond.
-var times = []struct {
+// timeUnits are the units of time, with their powers of ten over a picosecond.
+var timeUnits = []struct {
 	name  string
 	power int
 }{{"ps", 0}, {"ns", 3}, {"us", 6}, {"µs", 6}, {"μs", 6}, {"ms", 9}, {"s", 12}}
@@ -72,7 +72,7 @@ func ParseTime(s string) (Time, error) {
 }
 
 func parseTime(s string) (Time, error) {
-	number, name, err := split(s)
+	number, name, err := splitQuantity(s)
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +85,7 @@ func parseTime(s string) (Time, error) {
 
 // timeUnit returns the power of ten of a unit of time. number is the text before it.
 func timeUnit(number, name string) (int, error) {
-	for _, u := range times {
+	for _, u := range timeUnits {
 		if u.name == name {
 			return u.power, nil
 		}
@@ -104,7 +104,7 @@ func isZero(number string) bool { return strings.Trim(number, "-0.") == "" }
 
 // picoseconds returns number times 10^power picoseconds.
 func picoseconds(number string, power int) (Time, error) {
-	n, err := exact(number, int64(tens(power)))
+	n, err := scaleExactly(number, int64(powerOfTen(power)))
 	switch err {
 	case errFiner:
 		return 0, errors.New("finer than a picosecond: leave out the digits beyond 1ps")
@@ -117,7 +117,7 @@ func picoseconds(number string, power int) (Time, error) {
 // ParseMicros reads a time in microseconds without a unit, as in data sets. It is the inverse of
 // Time.MicrosString and as exact as ParseTime.
 func ParseMicros(s string) (Time, error) {
-	number, name, err := split(s)
+	number, name, err := splitQuantity(s)
 	if err == nil && name != "" {
 		err = fmt.Errorf("%q follows the number: it is in microseconds already", name)
 	}
@@ -137,17 +137,17 @@ func (t Time) String() string {
 	if t == 0 {
 		return "0s"
 	}
-	u := times[0]
-	for _, larger := range times {
-		if larger.power > u.power && (t/tens(larger.power)) != 0 {
+	u := timeUnits[0]
+	for _, larger := range timeUnits {
+		if larger.power > u.power && (t/powerOfTen(larger.power)) != 0 {
 			u = larger
 		}
 	}
-	return fixed(int64(t), u.power) + u.name
+	return formatFixed(int64(t), u.power) + u.name
 }
 
-// tens returns 10^power picoseconds.
-func tens(power int) Time {
+// powerOfTen returns 10^power picoseconds.
+func powerOfTen(power int) Time {
 	t := Picosecond
 	for range power {
 		t *= 10
@@ -157,4 +157,4 @@ func tens(power int) Time {
 
 // MicrosString prints t in microseconds, exactly, with as few digits as that takes: 12.345678, 5,
 // 0.
-func (t Time) MicrosString() string { return fixed(int64(t), 6) }
+func (t Time) MicrosString() string { return formatFixed(int64(t), 6) }
