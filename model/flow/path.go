@@ -93,7 +93,7 @@ func (s *simulation) causeOfStart(m rankOp) rankOp {
 			cause, latest = op, t
 		}
 	}
-	for _, b := range r.Before(int(m.op)) {
+	for _, b := range r.DependenciesOf(int(m.op)) {
 		consider(int32(b))
 	}
 	ops := r.Ops()

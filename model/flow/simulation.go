@@ -92,10 +92,10 @@ func newDependants(p *workload.Program) *dependants {
 	each := func(do func(before, after uint32)) {
 		var last [workload.MaxStreams]uint32 // 1 + the operation
 		for i, o := range ops {
-			for _, b := range p.Before(i) {
+			for _, b := range p.DependenciesOf(i) {
 				do(b, uint32(i))
 			}
-			if l := last[o.Stream]; o.Stream != workload.NoStream && l > 0 && !slices.Contains(p.Before(i), l-1) {
+			if l := last[o.Stream]; o.Stream != workload.NoStream && l > 0 && !slices.Contains(p.DependenciesOf(i), l-1) {
 				do(l-1, uint32(i))
 			}
 			last[o.Stream] = uint32(i + 1)

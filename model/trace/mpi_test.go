@@ -142,9 +142,9 @@ MPI_Finalize`, 1-rank, c.world, rank, c.first, 1-rank, c.world, rank, c.second, 
 				recv = i
 			case o.Kind == workload.Send && send < 0:
 				send = i
-			case recv >= 0 && send >= 0 && o.Kind == workload.Compute && slices.Contains(p.Before(i), uint32(recv)):
+			case recv >= 0 && send >= 0 && o.Kind == workload.Compute && slices.Contains(p.DependenciesOf(i), uint32(recv)):
 				recv = len(p.Ops())
-				if !slices.Contains(p.Before(i), uint32(send)) {
+				if !slices.Contains(p.DependenciesOf(i), uint32(send)) {
 					t.Errorf("operation %d waits for the receive and not for the send", i)
 				}
 			}

@@ -218,7 +218,7 @@ func TestFormsOfATrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.Ranks[1].Program
-		if text := fmt.Sprintf("%+v %v %v", p.Ops(), p.Before(1), p.Names); first == "" {
+		if text := fmt.Sprintf("%+v %v %v", p.Ops(), p.DependenciesOf(1), p.Names); first == "" {
 			first = text
 		} else if text != first {
 			t.Errorf("%.30q: %s, want %s", file, text, first)

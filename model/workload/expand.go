@@ -106,9 +106,9 @@ type expander struct {
 	builder  pattern.StepBuilder
 	firstTag []uint32 // of each group
 
-	ends     []int // operations of the schedule's rank with which operation i of the program ends: ends[endAt[i]:endAt[i+1]]
-	endAt    []uint32
-	waitsFor []int
+	endOpsOfOp []int // operations of the schedule's rank with which operation i of the program ends: ends[endAt[i]:endAt[i+1]]
+	endAt      []uint32
+	waitsFor   []int
 }
 
 // numberCollectives gives each group as many tags as it has collective operations.
@@ -143,7 +143,7 @@ func (e *expander) addRank(rank int) error {
 	r := e.workload.Ranks[rank]
 	b := &e.builder
 	b.BeginRank()
-	e.ends, e.endAt = e.ends[:0], append(e.endAt[:0], 0)
+	e.endOpsOfOp, e.endAt = e.endOpsOfOp[:0], append(e.endAt[:0], 0)
 	var lastOfStream [MaxStreams]int // 1 + the operation of the program; 0: none
 	counts := make([]uint32, len(r.Groups))
 	members := make([]int, len(r.Groups)) // the rank's index in each group
@@ -152,7 +152,7 @@ func (e *expander) addRank(rank int) error {
 	}
 	for i, o := range r.Program.ops {
 		e.waitsFor = e.waitsFor[:0]
-		for _, before := range r.Program.Before(i) {
+		for _, before := range r.Program.DependenciesOf(i) {
 			e.addWait(int(before))
 		}
 		if last := lastOfStream[o.Stream]; o.Stream != NoStream && last > 0 {
@@ -176,15 +176,15 @@ func (e *expander) addRank(rank int) error {
 				return fmt.Errorf("%s, rank %d: %w", r.Program.Describe(i), rank, err)
 			}
 		}
-		e.ends = append(e.ends, b.LastStep()...)
-		e.endAt = append(e.endAt, uint32(len(e.ends)))
+		e.endOpsOfOp = append(e.endOpsOfOp, b.LastStep()...)
+		e.endAt = append(e.endAt, uint32(len(e.endOpsOfOp)))
 	}
 	return nil
 }
 
 // addWait makes the operation that is added next wait for the end of an operation of the program.
 func (e *expander) addWait(before int) {
-	for _, end := range e.ends[e.endAt[before]:e.endAt[before+1]] {
+	for _, end := range e.endOpsOfOp[e.endAt[before]:e.endAt[before+1]] {
 		if !slices.Contains(e.waitsFor, end) {
 			e.waitsFor = append(e.waitsFor, end)
 		}

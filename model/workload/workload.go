@@ -58,19 +58,21 @@ type Op struct {
 // Program is what a rank does. Operations are numbered from 0; an operation depends on operations
 // of lower numbers only.
 type Program struct {
-	Source string   // the file that it was read from, or what made it
-	Names  []string // of operations
-	IDName string   // what the ids of operations number; "": nodes
-	ops    []Op
-	ids    []uint64 // of the nodes of a trace, by operation; empty: they have none
-	first  []uint32 // the dependencies of operation i are before[first[i]:first[i+1]]
-	before []uint32
+	Source          string   // the file that it was read from, or what made it
+	Names           []string // of operations
+	IDName          string   // what the ids of operations number; "": nodes
+	ops             []Op
+	ids             []uint64 // of the nodes of a trace, by operation; empty: they have none
+	firstDependency []uint32 // the dependencies of operation i are before[first[i]:first[i+1]]
+	dependencies    []uint32
 
 	bubbles map[int32]bool // operations whose waiting is the bubble of a pipeline
 }
 
 // NewProgram returns a program without operations.
-func NewProgram(source string) *Program { return &Program{Source: source, first: []uint32{0}} }
+func NewProgram(source string) *Program {
+	return &Program{Source: source, firstDependency: []uint32{0}}
+}
 
 // AddOp adds an operation that waits for others, and returns its number. It panics if it waits for
 // an operation that was not added before.
@@ -82,8 +84,8 @@ func (p *Program) AddOp(o Op, before ...uint32) uint32 {
 		}
 	}
 	p.ops = append(p.ops, o)
-	p.before = append(p.before, before...)
-	p.first = append(p.first, uint32(len(p.before)))
+	p.dependencies = append(p.dependencies, before...)
+	p.firstDependency = append(p.firstDependency, uint32(len(p.dependencies)))
 	return n
 }
 
@@ -106,8 +108,11 @@ func (p *Program) HasBubbles() bool       { return len(p.bubbles) > 0 }
 // Ops returns the operations. They must not be changed.
 func (p *Program) Ops() []Op { return p.ops }
 
-// Before returns the operations that operation i waits for, beside the one before in its stream.
-func (p *Program) Before(i int) []uint32 { return p.before[p.first[i]:p.first[i+1]] }
+// DependenciesOf returns the operations that operation i waits for, beside the one before in its
+// stream.
+func (p *Program) DependenciesOf(i int) []uint32 {
+	return p.dependencies[p.firstDependency[i]:p.firstDependency[i+1]]
+}
 
 // Describe names an operation for messages: the file, and the node or the number of the operation.
 func (p *Program) Describe(i int) string {
