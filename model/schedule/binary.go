@@ -72,7 +72,7 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 		if roots > n || uint64(len(mine)) < 8+4*roots+binaryNodeBytes*n {
 			return fail(base, "rank %d has %d bytes, too few for %d operations of which %d are roots", r, len(mine), n, roots)
 		}
-		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*BytesPerOp+int64(len(p.deps))*bytesPerDependency > memory {
+		if uint64(len(p.ops))+n > MaxOps || int64(len(p.ops)+int(n))*BytesPerOp+int64(len(p.dependants))*bytesPerDependency > memory {
 			return fail(base, "%s", describeTooLarge(int(r), memory))
 		}
 		nodes, list := mine[8+4*roots:8+4*roots+binaryNodeBytes*n], mine[8+4*roots+binaryNodeBytes*n:]
@@ -101,7 +101,7 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 				if count > 0 && 4*(begin+count) > uint64(len(list)) {
 					return fail(at, "rank %d, operation %d: dependants %d to %d of %d", r, i, begin, begin+count, len(list)/4)
 				}
-				if uint64(len(p.dependencies))+count > math.MaxUint32/2 || int64(len(p.dependencies)+len(p.deps))*bytesPerDependency > memory {
+				if uint64(len(p.dependencies))+count > math.MaxUint32/2 || int64(len(p.dependencies)+len(p.dependants))*bytesPerDependency > memory {
 					return fail(at, "%s", describeTooLarge(int(r), memory))
 				}
 				for k := begin; k < begin+count; k++ {

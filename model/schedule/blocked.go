@@ -77,7 +77,7 @@ func (b *BlockedError) Error() string {
 // Limits of the search for operations without a partner, and of what is shown of them.
 const (
 	maxShownUnmatched = 10
-	maxLookedAtOps    = 1000
+	maxSearchedOps    = 1000
 )
 
 // blockedError explains why a run has stopped before all operations ended.
@@ -138,8 +138,8 @@ func (r *run) blockedError() *BlockedError {
 		}
 		return 0, false
 	}
-	if len(open) > maxLookedAtOps {
-		open = open[:maxLookedAtOps]
+	if len(open) > maxSearchedOps {
+		open = open[:maxSearchedOps]
 	}
 	visit := map[uint32]int{} // in which walk an operation was met
 	for walk, from := range open {

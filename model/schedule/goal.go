@@ -22,11 +22,11 @@ import (
 // A statement ends with its line. Blanks may stand between words, and comments (// and /* */) at
 // the ends of lines.
 type parser struct {
-	file *goalText
-	b    []byte // a newline and eight zeros follow
-	i    int
-	line int // newlines before i, in the file
-	err  *Error
+	file     *goalText
+	input    []byte // a newline and eight zeros follow
+	position int
+	line     int // newlines before i, in the file
+	err      *Error
 
 	*schedulePart
 	rank   int
@@ -64,9 +64,9 @@ var letterClasses = func() (t [256]uint8) {
 
 // parseHeader reads the number of ranks.
 func (p *parser) parseHeader(c *textChunk) *Error {
-	p.b, p.line = c.text, c.line
+	p.input, p.line = c.text, c.line
 	p.skipSpace(true)
-	at := p.i
+	at := p.position
 	if w := p.parseWord(); string(w) != "num_ranks" {
 		p.fail(at, "a schedule begins with num_ranks and a number, not with %s", p.quoteTextAt(at))
 		return p.err
@@ -77,22 +77,22 @@ func (p *parser) parseHeader(c *textChunk) *Error {
 		p.fail(at, "a schedule has at least one rank")
 	}
 	p.expectEndOfStatement()
-	p.file.ranks, c.skip = uint32(n), p.i
+	p.file.ranks, c.headerBytes = uint32(n), p.position
 	return p.err
 }
 
 // parseChunk reads all ranks of a chunk.
 func (p *parser) parseChunk(c *textChunk) {
-	p.b, p.i, p.err = c.text, c.skip, nil
-	p.line = c.line + bytes.Count(c.text[:c.skip], []byte{'\n'})
+	p.input, p.position, p.err = c.text, c.headerBytes, nil
+	p.line = c.line + bytes.Count(c.text[:c.headerBytes], []byte{'\n'})
 	p.schedulePart = newPart(p.schedulePart)
 	c.part = p.schedulePart
 	for n := 0; ; n++ {
 		p.skipSpace(true)
-		if p.i >= len(p.b) {
+		if p.position >= len(p.input) {
 			break
 		}
-		at := p.i
+		at := p.position
 		if p.encodeAnyWord(p.parseWord()) != wordRank {
 			p.fail(at, "a rank must begin here: rank, its number and {, not %s", p.quoteTextAt(at))
 			break
@@ -104,33 +104,33 @@ func (p *parser) parseChunk(c *textChunk) {
 		case rank >= int(p.file.ranks):
 			p.fail(at, "rank %d: num_ranks says %d", rank, p.file.ranks)
 		case n == 0:
-			c.from, c.lineAndColumn = rank, [2]int{p.line + 1, p.columnOf(at)}
+			c.firstRank, c.lineAndColumn = rank, [2]int{p.line + 1, p.columnOf(at)}
 		case rank != p.rank+1:
 			p.fail(at, "%s", orderError(p.rank+1, rank))
 		}
-		if p.skipBlanks(); p.err == nil && p.b[:cap(p.b)][p.i] != '{' {
-			p.fail(p.i, "{ must follow the number of the rank, not %s", p.quoteTextAt(p.i))
+		if p.skipBlanks(); p.err == nil && p.input[:cap(p.input)][p.position] != '{' {
+			p.fail(p.position, "{ must follow the number of the rank, not %s", p.quoteTextAt(p.position))
 		}
 		if p.err != nil {
 			break
 		}
-		p.i++
+		p.position++
 		p.rank = rank
 		p.beginRank()
 		p.labels.clear()
 		p.parseStatements()
 		if p.err != nil {
-			p.schedulePart.first = p.schedulePart.first[:len(p.schedulePart.first)-1] // its dependencies are not in order
-			p.schedulePart.ops, p.schedulePart.lines = p.schedulePart.ops[:len(p.schedulePart.after)], p.schedulePart.lines[:len(p.schedulePart.after)]
+			p.schedulePart.firstOpOfRank = p.schedulePart.firstOpOfRank[:len(p.schedulePart.firstOpOfRank)-1] // its dependencies are not in order
+			p.schedulePart.ops, p.schedulePart.lines = p.schedulePart.ops[:len(p.schedulePart.firstDependant)], p.schedulePart.lines[:len(p.schedulePart.firstDependant)]
 			break
 		}
 		if d := p.schedulePart.endRank(); d != nil {
 			p.err = &Error{p.file.name, int(d.line), int(d.column), fmt.Sprintf("rank %d waits for itself: the dependencies of the operations in lines %s form a cycle", rank, p.cycleLines(d))}
-			p.schedulePart.first = p.schedulePart.first[:len(p.schedulePart.first)-1]
+			p.schedulePart.firstOpOfRank = p.schedulePart.firstOpOfRank[:len(p.schedulePart.firstOpOfRank)-1]
 			break
 		}
 	}
-	p.file.usedMemory.Add(int64(len(p.schedulePart.ops))*BytesPerOp + int64(len(p.schedulePart.deps))*bytesPerDependency)
+	p.file.usedMemory.Add(int64(len(p.schedulePart.ops))*BytesPerOp + int64(len(p.schedulePart.dependants))*bytesPerDependency)
 	c.err = p.err
 }
 
@@ -141,8 +141,8 @@ func newPart(like *schedulePart) *schedulePart {
 	}
 	room := func(n int) int { return n + n/16 + 64 }
 	return &schedulePart{
-		first: make([]uint32, 0, room(len(like.first))), ops: make([]Op, 0, room(len(like.ops))), lines: make([]uint32, 0, room(len(like.lines))),
-		after: make([]uint32, 0, room(len(like.after))), deps: make([]uint32, 0, room(len(like.deps))),
+		firstOpOfRank: make([]uint32, 0, room(len(like.firstOpOfRank))), ops: make([]Op, 0, room(len(like.ops))), lines: make([]uint32, 0, room(len(like.lines))),
+		firstDependant: make([]uint32, 0, room(len(like.firstDependant))), dependants: make([]uint32, 0, room(len(like.dependants))),
 		dependencies: like.dependencies[:0], count: like.count[:0],
 	}
 }
@@ -156,22 +156,22 @@ func (p *parser) cycleLines(d *dependencyPair) string {
 func (p *parser) parseStatements() {
 	for p.err == nil {
 		p.skipSpace(true)
-		at := p.i
-		if p.b[:cap(p.b)][at] == '}' {
-			p.i++
+		at := p.position
+		if p.input[:cap(p.input)][at] == '}' {
+			p.position++
 			return
 		}
 		w := p.parseWord()
 		if w == nil {
-			if at >= len(p.b) {
-				p.fail(len(p.b), "} of rank %d is missing", p.rank)
+			if at >= len(p.input) {
+				p.fail(len(p.input), "} of rank %d is missing", p.rank)
 			} else {
 				p.fail(at, "an operation, a label or } must stand here, not %s", p.quoteTextAt(at))
 			}
 			return
 		}
 		k := p.encodeAnyWord(w)
-		c := p.b[:cap(p.b)][p.skipBlanks()]
+		c := p.input[:cap(p.input)][p.skipBlanks()]
 		switch {
 		case k == wordRank:
 			p.fail(at, "} of rank %d is missing before the next rank", p.rank)
@@ -180,10 +180,10 @@ func (p *parser) parseStatements() {
 				p.fail(at, "%s is the name of an operation and cannot be a label", w)
 				return
 			}
-			p.i++
+			p.position++
 			from := p.skipBlanks()
 			p.parseOp(from, p.encodeAnyWord(p.parseWord()))
-			if old, ok := p.labels.addLabel(p.b, at, len(w), k, uint32(len(p.schedulePart.ops)-1)); p.err == nil && !ok {
+			if old, ok := p.labels.addLabel(p.input, at, len(w), k, uint32(len(p.schedulePart.ops)-1)); p.err == nil && !ok {
 				p.fail(at, "label %s is already that of line %d", w, p.schedulePart.lines[old])
 			}
 		case k == wordSend || k == wordRecv || k == wordCalc:
@@ -302,8 +302,8 @@ func (p *parser) failPortals(at int) bool {
 
 // parseMinusOne reads −1. Generators that keep ranks and tags as unsigned numbers write 4294967295.
 func (p *parser) parseMinusOne() bool {
-	if b := p.b[:cap(p.b)]; b[p.i] == '-' && b[p.i+1] == '1' && letterClasses[b[p.i+2]] == 0 {
-		p.i += 2
+	if b := p.input[:cap(p.input)]; b[p.position] == '-' && b[p.position+1] == '1' && letterClasses[b[p.position+2]] == 0 {
+		p.position += 2
 		return true
 	}
 	return false
@@ -311,7 +311,7 @@ func (p *parser) parseMinusOne() bool {
 
 // parseDependency reads that one label requires another. The first one has been read.
 func (p *parser) parseDependency(at int, w []byte, k uint64) {
-	from := p.i
+	from := p.position
 	verb := p.parseWord()
 	start := string(verb) == "irequires"
 	if !start && p.encodeAnyWord(verb) != wordRequires {
@@ -327,12 +327,12 @@ func (p *parser) parseDependency(at int, w []byte, k uint64) {
 		p.fail(to, "the label of an operation must follow, not %s", p.quoteTextAt(to))
 		return
 	}
-	after, ok := p.labels.opOf(p.b, at, len(w), k)
+	after, ok := p.labels.opOf(p.input, at, len(w), k)
 	if !ok {
 		p.fail(at, "no operation of rank %d above has the label %s", p.rank, w)
 		return
 	}
-	before, ok := p.labels.opOf(p.b, to, len(other), p.encodeAnyWord(other))
+	before, ok := p.labels.opOf(p.input, to, len(other), p.encodeAnyWord(other))
 	if !ok {
 		p.fail(to, "no operation of rank %d above has the label %s", p.rank, other)
 		return
@@ -348,41 +348,41 @@ func (p *parser) parseDependency(at int, w []byte, k uint64) {
 
 // skipBlanks skips blanks and returns where it is then.
 func (p *parser) skipBlanks() int {
-	b := p.b[:cap(p.b)]
-	for b[p.i] == ' ' || b[p.i] == '\t' {
-		p.i++
+	b := p.input[:cap(p.input)]
+	for b[p.position] == ' ' || b[p.position] == '\t' {
+		p.position++
 	}
-	return p.i
+	return p.position
 }
 
 // skipSpace skips blanks and comments, and newlines if lines is true.
 func (p *parser) skipSpace(lines bool) {
-	b := p.b[:cap(p.b)]
-	for p.i < len(p.b) {
-		switch c := b[p.i]; {
-		case c == ' ' || c == '\t' || c == '\r' && b[p.i+1] == '\n':
-			p.i++
+	b := p.input[:cap(p.input)]
+	for p.position < len(p.input) {
+		switch c := b[p.position]; {
+		case c == ' ' || c == '\t' || c == '\r' && b[p.position+1] == '\n':
+			p.position++
 		case c == '\n':
 			if !lines {
 				return
 			}
-			p.i++
+			p.position++
 			p.line++
-		case c == '/' && b[p.i+1] == '/':
-			n := bytes.IndexByte(b[p.i:len(p.b)+1], '\n')
+		case c == '/' && b[p.position+1] == '/':
+			n := bytes.IndexByte(b[p.position:len(p.input)+1], '\n')
 			if lines {
-				p.parseComment(b[p.i : p.i+n])
+				p.parseComment(b[p.position : p.position+n])
 			}
-			p.i += n
-		case c == '/' && b[p.i+1] == '*':
-			n := bytes.Index(p.b[p.i+2:], []byte("*/"))
+			p.position += n
+		case c == '/' && b[p.position+1] == '*':
+			n := bytes.Index(p.input[p.position+2:], []byte("*/"))
 			if n < 0 {
-				p.fail(p.i, "the comment that begins here does not end")
-				p.i = len(p.b)
+				p.fail(p.position, "the comment that begins here does not end")
+				p.position = len(p.input)
 				return
 			}
-			p.line += bytes.Count(p.b[p.i:p.i+2+n], []byte{'\n'})
-			p.i += n + 4
+			p.line += bytes.Count(p.input[p.position:p.position+2+n], []byte{'\n'})
+			p.position += n + 4
 		default:
 			return
 		}
@@ -395,7 +395,7 @@ func (p *parser) parseComment(b []byte) {
 	name, rest, found := bytes.Cut(rest, []byte(": "))
 	count, whole := bytes.CutSuffix(bytes.TrimSuffix(rest, []byte("\r")), []byte(" operations"))
 	n, err := strconv.ParseUint(string(count), 10, 32)
-	if !ok || !found || !whole || err != nil || p.schedulePart == nil || len(p.schedulePart.first) == 0 {
+	if !ok || !found || !whole || err != nil || p.schedulePart == nil || len(p.schedulePart.firstOpOfRank) == 0 {
 		return
 	}
 	p.schedulePart.calls = append(p.schedulePart.calls, call{string(name), uint32(len(p.schedulePart.ops)), uint32(n)})
@@ -404,21 +404,21 @@ func (p *parser) parseComment(b []byte) {
 // expectEndOfStatement checks that a statement ends here.
 func (p *parser) expectEndOfStatement() {
 	line := p.line
-	if p.skipSpace(false); p.err == nil && p.line == line && p.i < len(p.b) && p.b[p.i] != '\n' && p.b[p.i] != '}' {
-		p.fail(p.i, "the line must end here, before %s", p.quoteTextAt(p.i))
+	if p.skipSpace(false); p.err == nil && p.line == line && p.position < len(p.input) && p.input[p.position] != '\n' && p.input[p.position] != '}' {
+		p.fail(p.position, "the line must end here, before %s", p.quoteTextAt(p.position))
 	}
 }
 
 // parseWord reads a word, or returns nil if there is none.
 func (p *parser) parseWord() []byte {
-	b, i := p.b[:cap(p.b)], p.i
+	b, i := p.input[:cap(p.input)], p.position
 	if letterClasses[b[i]] != 3 {
 		return nil
 	}
 	for i++; letterClasses[b[i]] != 0; i++ {
 	}
-	w := b[p.i:i]
-	p.i = i
+	w := b[p.position:i]
+	p.position = i
 	return w
 }
 
@@ -447,21 +447,21 @@ func decodeWord(k uint64) string {
 
 // parseNumber reads a number of at most the given value.
 func (p *parser) parseNumber(what string, most uint64) uint64 {
-	b, from := p.b[:cap(p.b)], p.i
+	b, from := p.input[:cap(p.input)], p.position
 	n := uint64(0)
-	for c := b[p.i] - '0'; c <= 9; c = b[p.i] - '0' {
+	for c := b[p.position] - '0'; c <= 9; c = b[p.position] - '0' {
 		if n > math.MaxUint64/10 || n*10 > math.MaxUint64-uint64(c) {
 			n = math.MaxUint64
-			for ; b[p.i]-'0' <= 9; p.i++ {
+			for ; b[p.position]-'0' <= 9; p.position++ {
 			}
-			p.fail(from, "%s %s is too large: at most %d", what, b[from:p.i], most)
+			p.fail(from, "%s %s is too large: at most %d", what, b[from:p.position], most)
 			return 0
 		}
 		n = n*10 + uint64(c)
-		p.i++
+		p.position++
 	}
 	switch {
-	case p.i == from:
+	case p.position == from:
 		p.fail(from, "a number, the %s, must stand here, not %s", what, p.quoteTextAt(from))
 		return 0
 	case n > most:
@@ -477,31 +477,31 @@ func (p *parser) fail(at int, format string, args ...any) {
 		return
 	}
 	line := p.line + 1
-	if back := p.i - at; back > 0 { // the place may be before newlines that have been read
-		line -= bytes.Count(p.b[at:min(p.i, len(p.b))], []byte{'\n'})
+	if back := p.position - at; back > 0 { // the place may be before newlines that have been read
+		line -= bytes.Count(p.input[at:min(p.position, len(p.input))], []byte{'\n'})
 	}
 	p.err = &Error{p.file.name, line, p.columnOf(at), fmt.Sprintf(format, args...)}
 }
 
 // columnOf returns the column of a place, from 1.
 func (p *parser) columnOf(at int) int {
-	at = min(at, len(p.b))
-	return at - bytes.LastIndexByte(p.b[:at], '\n')
+	at = min(at, len(p.input))
+	return at - bytes.LastIndexByte(p.input[:at], '\n')
 }
 
 // quoteTextAt quotes the text at a place, up to the next blank.
 func (p *parser) quoteTextAt(at int) string {
-	if at >= len(p.b) {
+	if at >= len(p.input) {
 		return "the end of the file"
 	}
 	end := at + 1
-	for end < len(p.b) && end < at+20 && p.b[end] > ' ' {
+	for end < len(p.input) && end < at+20 && p.input[end] > ' ' {
 		end++
 	}
-	if p.b[at] == '\n' || p.b[at] == '\r' {
+	if p.input[at] == '\n' || p.input[at] == '\r' {
 		return "the end of the line"
 	}
-	return fmt.Sprintf("%q", p.b[at:end])
+	return fmt.Sprintf("%q", p.input[at:end])
 }
 
 // labelTable finds the operations of a rank by their labels. It is a hash table that is emptied by

@@ -29,19 +29,19 @@ func (r *run) simulateLGS() {
 	r.scheduleFirstOps()
 	for !r.empty() {
 		e := r.pop()
-		op := e.what >> 3
+		op := e.opAndAction >> 3
 		o := &r.ops[op]
 		r.lastTouchedRank = o.rank
-		if e.what&7 == messageArrivesAction {
+		if e.opAndAction&7 == messageArrivesAction {
 			r.lastTouchedRank = o.Peer
 		}
 		cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 		switch {
-		case e.what&7 == messageArrivesAction:
-			r.lgsMessage(e, op, o)
+		case e.opAndAction&7 == messageArrivesAction:
+			r.addMessageOfLGS(e, op, o)
 		case o.Kind == Calc:
 			if free := r.cpuFree[cpu]; free > e.at {
-				r.push(event{free, e.serial, e.what})
+				r.push(event{free, e.serial, e.opAndAction})
 				continue
 			}
 			r.noteOccupation(e, cpu, -1, -1)
@@ -50,15 +50,15 @@ func (r *run) simulateLGS() {
 			r.finishOp(op, r.cpuFree[cpu])
 		case o.Kind == Send:
 			if free := max(r.cpuFree[cpu], r.outFree[nic]); free > e.at {
-				r.push(event{free, e.serial, e.what})
+				r.push(event{free, e.serial, e.opAndAction})
 				continue
 			}
 			bytes := r.messageBytes(o) - 1
 			r.releaseOnStart(op)
 			r.noteOccupation(e, cpu, nic, -1)
-			r.cpuFree[cpu] = e.at + r.overhead + r.overheadPerByte.rounded(bytes)
-			r.outFree[nic] = e.at + r.gap + r.gapPerByte.truncated(bytes)
-			r.addEvent(r.cpuFree[cpu]+r.latency+r.gapPerByte.truncated(bytes), op<<3|messageArrivesAction)
+			r.cpuFree[cpu] = e.at + r.overhead + r.overheadPerByte.roundedCost(bytes)
+			r.outFree[nic] = e.at + r.gap + r.gapPerByte.truncatedCost(bytes)
+			r.addEvent(r.cpuFree[cpu]+r.latency+r.gapPerByte.truncatedCost(bytes), op<<3|messageArrivesAction)
 			r.messages++
 			if r.messageBytes(o) <= r.eagerLimit {
 				r.finishOp(op, r.cpuFree[cpu])
@@ -78,9 +78,9 @@ func (r *run) simulateLGS() {
 				r.checkPairSizes(send, op)
 				r.noteOccupation(e, cpu, nic, -1)
 				r.inFree[nic] = max(r.outFree[nic], e.at) + r.gap
-				r.cpuFree[cpu] = r.inFree[nic] + r.overhead + r.overheadPerByte.rounded(r.messageBytes(o)-1)
+				r.cpuFree[cpu] = r.inFree[nic] + r.overhead + r.overheadPerByte.roundedCost(r.messageBytes(o)-1)
 				if r.pathLog != nil {
-					r.pathLog.in[nic] = uint32(len(r.pathLog.entries))
+					r.pathLog.lastEntryOfInInterface[nic] = uint32(len(r.pathLog.entries))
 				}
 				if r.messageBytes(o) > r.eagerLimit {
 					r.endWaitingSend(send, r.cpuFree[cpu], r.cpuFree[cpu], r.inFree[nic], o)
@@ -118,8 +118,8 @@ func (r *run) flushLGS() {
 	r.lateOps = r.lateOps[:0]
 }
 
-// lgsMessage lets a message arrive.
-func (r *run) lgsMessage(e event, op uint32, o *Op) {
+// addMessageOfLGS lets a message arrive.
+func (r *run) addMessageOfLGS(e event, op uint32, o *Op) {
 	recv, ok := r.matcher.matchMessage(op)
 	if !ok {
 		r.readyAt[op] = e.at
@@ -128,13 +128,13 @@ func (r *run) lgsMessage(e event, op uint32, o *Op) {
 	cpu, nic := int(o.Peer)*r.cpus+int(r.ops[recv].CPU), int(o.Peer)*r.nics+int(o.NIC)
 	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
 		r.matcher.requeueReceive(recv)
-		r.push(event{free, e.serial, e.what})
+		r.push(event{free, e.serial, e.opAndAction})
 		return
 	}
 	r.checkPairSizes(op, recv)
 	r.noteOccupation(e, cpu, -1, nic)
 	r.inFree[nic] = max(r.inFree[nic], e.at) + r.gap
-	r.cpuFree[cpu] = r.inFree[nic] + r.overhead + r.overheadPerByte.rounded(r.messageBytes(o)-1)
+	r.cpuFree[cpu] = r.inFree[nic] + r.overhead + r.overheadPerByte.roundedCost(r.messageBytes(o)-1)
 	if r.messageBytes(o) > r.eagerLimit {
 		r.endWaitingSend(op, r.cpuFree[cpu], r.cpuFree[cpu], r.inFree[nic], o)
 	}

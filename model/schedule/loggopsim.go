@@ -38,15 +38,15 @@ func (r *run) simulateLogGOPSim() {
 	r.scheduleFirstOps()
 	for !r.empty() {
 		e := r.pop()
-		op := e.what >> 3
+		op := e.opAndAction >> 3
 		o := &r.ops[op]
 		switch {
-		case e.what&7 == messageArrivesAction:
+		case e.opAndAction&7 == messageArrivesAction:
 			r.simsMessageArrives(e, op, o)
 		case o.Kind == Calc:
 			cpu := int(o.rank)*r.cpus + int(o.CPU)
 			if free := r.cpuFree[cpu]; free > e.at {
-				r.postpone(o.rank, int(o.CPU), e, free)
+				r.queueUntilFree(o.rank, int(o.CPU), e, free)
 				continue
 			}
 			r.noteOccupation(e, cpu, -1, -1)
@@ -57,7 +57,7 @@ func (r *run) simulateLogGOPSim() {
 		case o.Kind == Send:
 			cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 			if free := max(r.cpuFree[cpu], r.outFree[nic]); free > e.at {
-				r.postpone(o.rank, r.sendWaitClass(o), e, free)
+				r.queueUntilFree(o.rank, r.sendWaitClass(o), e, free)
 				continue
 			}
 			r.releaseOnStart(op)
@@ -89,7 +89,7 @@ func (r *run) simulateLogGOPSim() {
 func (r *run) simsMessageArrives(e event, op uint32, o *Op) {
 	cpu, nic := int(o.Peer)*r.cpus+int(o.CPU), int(o.Peer)*r.nics+int(o.NIC)
 	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
-		r.postpone(o.Peer, r.arrivalWaitClass(o), e, free)
+		r.queueUntilFree(o.Peer, r.arrivalWaitClass(o), e, free)
 		return
 	}
 	r.noteOccupation(e, cpu, -1, nic)
@@ -236,7 +236,7 @@ func (r *run) scheduleReadyOps() {
 		cpu := int(o.rank)*r.cpus + int(o.CPU)
 		at := r.cpuFree[cpu]
 		if r.pathLog != nil && o.Kind == Recv {
-			r.pathLog.causes[op] = encodeCause(r.pathLog.cpu[cpu], causeCPU)
+			r.pathLog.causes[op] = encodeCause(r.pathLog.lastEntryOfCPU[cpu], causeCPU)
 		}
 		if o.Kind == Send {
 			at = max(at, r.outFree[int(o.rank)*r.nics+int(o.NIC)])
@@ -246,8 +246,8 @@ func (r *run) scheduleReadyOps() {
 	r.lateOps = r.lateOps[:0]
 }
 
-// postpone puts an event off until its resource is free, for which others may wait, too.
-func (r *run) postpone(rank uint32, class int, e event, free uint64) {
+// queueUntilFree puts an event off until its resource is free, for which others may wait, too.
+func (r *run) queueUntilFree(rank uint32, class int, e event, free uint64) {
 	w := r.waitQueueOf(rank, class)
 	switch {
 	case r.queuesAll || w.hasScheduled && w.scheduledSerial == e.serial:
@@ -271,7 +271,7 @@ func (r *run) scheduleNextWaiting(rank uint32, class int, e event, free uint64) 
 	if !w.hasScheduled || w.scheduledSerial != e.serial {
 		return
 	}
-	if w.hasScheduled = len(w.rest) > 0; w.hasScheduled {
+	if w.hasScheduled = len(w.laterEvents) > 0; w.hasScheduled {
 		next := w.pop()
 		w.scheduledSerial = next.serial
 		next.at = max(e.at, free)

@@ -39,9 +39,9 @@ func (r *run) simulateLogGP() {
 	}
 	for !r.empty() {
 		e := r.pop()
-		op := e.what >> 3
+		op := e.opAndAction >> 3
 		o := &r.ops[op]
-		switch what := e.what & 7; what {
+		switch what := e.opAndAction & 7; what {
 		case beginOpAction:
 			r.opReady(e.at, op)
 		case messageArrivesAction:
@@ -150,9 +150,9 @@ func (r *run) pairMessage(at, taken uint64, send, recv uint32, last bool) {
 
 // cpuRequest is work for a CPU that waits for it.
 type cpuRequest struct {
-	at   uint64
-	op   uint32
-	what uint32
+	readyAt     uint64
+	op          uint32
+	opAndAction uint32
 }
 
 // requestCPU asks for the CPU of an operation. If until when the CPU is occupied is known, so is
@@ -174,9 +174,9 @@ func (r *run) workOrWait(at uint64, op, what uint32) {
 	if r.pathLog != nil {
 		c := r.pathLog.causes[op]
 		if begin > at {
-			c = encodeCause(r.pathLog.cpu[cpu], causeCPU)
+			c = encodeCause(r.pathLog.lastEntryOfCPU[cpu], causeCPU)
 		}
-		r.pathLog.cpu[cpu] = r.pathLog.addEntry(begin, op<<3|what, c)
+		r.pathLog.lastEntryOfCPU[cpu] = r.pathLog.addEntry(begin, op<<3|what, c)
 	}
 	work := r.overhead
 	switch {
@@ -198,7 +198,7 @@ func (r *run) workOrWait(at uint64, op, what uint32) {
 	}
 	ready := r.Noise.endOfWork(o.rank, begin, work)
 	if r.pathLog != nil {
-		r.pathLog.causes[op] = encodeCause(r.pathLog.cpu[cpu], causeMessage)
+		r.pathLog.causes[op] = encodeCause(r.pathLog.lastEntryOfCPU[cpu], causeMessage)
 	}
 	if r.cpuHeld == nil {
 		r.leaveInterface(ready, op, what, begin)
@@ -241,12 +241,12 @@ func (r *run) leaveInterface(ready uint64, op, what uint32, begin uint64) {
 	if r.pathLog != nil {
 		last := r.pathLog.causes[op] >> 3
 		if left > ready {
-			last = r.pathLog.addEntry(left, op<<3|messageLeavesAction, encodeCause(r.pathLog.out[out], causeInterface))
+			last = r.pathLog.addEntry(left, op<<3|messageLeavesAction, encodeCause(r.pathLog.lastEntryOfOutInterface[out], causeInterface))
 			if left >= end {
-				r.pathLog.cpu[cpu] = last
+				r.pathLog.lastEntryOfCPU[cpu] = last
 			}
 		}
-		r.pathLog.out[out] = last
+		r.pathLog.lastEntryOfOutInterface[out] = last
 		r.pathLog.causes[send] = encodeCause(last, causeMessage)
 	}
 	r.cpuFree[cpu] = max(left, end)
@@ -271,7 +271,7 @@ func (r *run) leaveInterface(ready uint64, op, what uint32, begin uint64) {
 	for len(asked) > 0 && !r.cpuHeld[cpu] {
 		next := asked[0]
 		asked = asked[1:]
-		r.workOrWait(next.at, next.op, next.what)
+		r.workOrWait(next.readyAt, next.op, next.opAndAction)
 	}
 	if len(asked) > 0 {
 		r.heldRequests[cpu] = asked
@@ -282,10 +282,10 @@ func (r *run) leaveInterface(ready uint64, op, what uint32, begin uint64) {
 
 // timeOfGapBytes returns k G, and bytes k O.
 func (r *run) timeOfGapBytes(k uint64) uint64 {
-	return r.gapPerByte.rounded(k)*r.unitsPerByteCost + r.extraGapPerByte*k
+	return r.gapPerByte.roundedCost(k)*r.unitsPerByteCost + r.extraGapPerByte*k
 }
 func (r *run) timeOfOverheadBytes(k uint64) uint64 {
-	return r.overheadPerByte.rounded(k)*r.unitsPerByteCost + r.extraOverheadPerByte*k
+	return r.overheadPerByte.roundedCost(k)*r.unitsPerByteCost + r.extraOverheadPerByte*k
 }
 
 // enterInterface lets a message into an interface of its receiver. It returns when that begins, and
@@ -296,9 +296,9 @@ func (r *run) enterInterface(at uint64, rank, op, what uint32, nic uint8, k uint
 	if r.pathLog != nil {
 		c := r.pathLog.causes[op]
 		if begin > at {
-			c = encodeCause(r.pathLog.in[in], causeInterface)
+			c = encodeCause(r.pathLog.lastEntryOfInInterface[in], causeInterface)
 		}
-		r.pathLog.in[in] = r.pathLog.addEntry(begin, op<<3|what, c)
+		r.pathLog.lastEntryOfInInterface[in] = r.pathLog.addEntry(begin, op<<3|what, c)
 	}
 	flow := r.timeOfGapBytes(k)
 	r.inFree[in] = begin + r.gap + flow

@@ -10,17 +10,17 @@ import (
 // pathLog is what a run keeps to explain its times: an entry for each occupation of a CPU, arrival
 // of a message and departure that was held up, with what it had to wait for last.
 type pathLog struct {
-	entries      []pathEntry
-	causes       []uint32 // by operation: what its next entry waits for
-	cpu, out, in []uint32 // by resource: the entry that has occupied it last, plus 1
+	entries                                                         []pathEntry
+	causes                                                          []uint32 // by operation: what its next entry waits for
+	lastEntryOfCPU, lastEntryOfOutInterface, lastEntryOfInInterface []uint32 // by resource: the entry that has occupied it last, plus 1
 }
 
 // pathEntry is an occupation. It began at a time because of another entry: cause is that one plus
 // 1, with how it acts on this one; 0: nothing.
 type pathEntry struct {
-	at    uint64
-	what  uint32 // as in event
-	cause uint32
+	at          uint64
+	opAndAction uint32 // as in event
+	cause       uint32
 }
 
 // How an entry makes another one wait.
@@ -52,7 +52,7 @@ func (l *pathLog) lastEntryOnCPU(cpu int) uint32 {
 	if l == nil {
 		return 0
 	}
-	return l.cpu[cpu]
+	return l.lastEntryOfCPU[cpu]
 }
 
 // noteCause notes that the next entry of an operation waits for the last entry of all.
@@ -69,32 +69,32 @@ func (r *run) noteOccupation(e event, cpu, out, in int) {
 	if l == nil {
 		return
 	}
-	c := l.causes[e.what>>3]
+	c := l.causes[e.opAndAction>>3]
 	switch {
-	case r.cpuFree[cpu] == e.at && l.cpu[cpu] != 0:
-		c = encodeCause(l.cpu[cpu], causeCPU)
-	case out >= 0 && r.outFree[out] == e.at && l.out[out] != 0:
-		c = encodeCause(l.out[out], causeInterface)
-	case in >= 0 && r.inFree[in] == e.at && l.in[in] != 0:
-		c = encodeCause(l.in[in], causeInterface)
+	case r.cpuFree[cpu] == e.at && l.lastEntryOfCPU[cpu] != 0:
+		c = encodeCause(l.lastEntryOfCPU[cpu], causeCPU)
+	case out >= 0 && r.outFree[out] == e.at && l.lastEntryOfOutInterface[out] != 0:
+		c = encodeCause(l.lastEntryOfOutInterface[out], causeInterface)
+	case in >= 0 && r.inFree[in] == e.at && l.lastEntryOfInInterface[in] != 0:
+		c = encodeCause(l.lastEntryOfInInterface[in], causeInterface)
 	}
-	i := l.addEntry(e.at, e.what, c)
-	l.cpu[cpu] = i
+	i := l.addEntry(e.at, e.opAndAction, c)
+	l.lastEntryOfCPU[cpu] = i
 	if out >= 0 {
-		l.out[out] = i
+		l.lastEntryOfOutInterface[out] = i
 	}
 	if in >= 0 {
-		l.in[in] = i
+		l.lastEntryOfInInterface[in] = i
 	}
-	if e.what&7 == beginOpAction && r.ops[e.what>>3].Kind == Send {
-		l.causes[e.what>>3] = encodeCause(i, causeMessage)
+	if e.opAndAction&7 == beginOpAction && r.ops[e.opAndAction>>3].Kind == Send {
+		l.causes[e.opAndAction>>3] = encodeCause(i, causeMessage)
 	}
 }
 
 // noteReceive notes a receive that takes no time but ends a send.
 func (r *run) noteReceive(e event) {
 	if r.pathLog != nil {
-		r.pathLog.addEntry(e.at, e.what, r.pathLog.causes[e.what>>3])
+		r.pathLog.addEntry(e.at, e.opAndAction, r.pathLog.causes[e.opAndAction>>3])
 	}
 }
 
@@ -105,10 +105,10 @@ func (r *run) noteRelease(cpuTime, nicTime uint64, cpu, nic int) {
 		return
 	}
 	if cpuTime > r.cpuFree[cpu] {
-		r.pathLog.cpu[cpu] = uint32(len(r.pathLog.entries))
+		r.pathLog.lastEntryOfCPU[cpu] = uint32(len(r.pathLog.entries))
 	}
 	if nicTime > r.outFree[nic] {
-		r.pathLog.out[nic] = uint32(len(r.pathLog.entries))
+		r.pathLog.lastEntryOfOutInterface[nic] = uint32(len(r.pathLog.entries))
 	}
 }
 
@@ -180,7 +180,7 @@ func (res *Result) CriticalPath(most int) *CriticalPath {
 		}
 	}
 	to, how := r.cpuFree[best], uint32(causeCPU)
-	for i := r.pathLog.cpu[best]; i != 0; {
+	for i := r.pathLog.lastEntryOfCPU[best]; i != 0; {
 		e := r.pathLog.entries[i-1]
 		parts := r.splitIntoParts(e, how, to-e.at)
 		p.Count++
@@ -190,7 +190,7 @@ func (res *Result) CriticalPath(most int) *CriticalPath {
 		}
 		if len(p.Steps) < most {
 			p.Steps = append(p.Steps, PathStep{
-				Location: r.location(e.what >> 3), Rank: r.rankOf(e), Action: r.nameOfEntryAction(e),
+				Location: r.location(e.opAndAction >> 3), Rank: r.rankOf(e), Action: r.nameOfEntryAction(e),
 				From: unit.Time(e.at) * scale, To: unit.Time(to) * scale, Cause: causeNames[e.cause&7], Parts: parts,
 			})
 			if e.cause == 0 {
@@ -208,8 +208,8 @@ var causeNames = [...]string{causeReady: "operation", causeCPU: "CPU", causeInte
 
 // rankOf returns on which rank an entry happened.
 func (r *run) rankOf(e pathEntry) int {
-	o := &r.ops[e.what>>3]
-	if w := e.what & 7; w == messageArrivesAction || w == dataArrivesAction {
+	o := &r.ops[e.opAndAction>>3]
+	if w := e.opAndAction & 7; w == messageArrivesAction || w == dataArrivesAction {
 		return int(o.Peer)
 	}
 	return int(o.rank)
@@ -217,7 +217,7 @@ func (r *run) rankOf(e pathEntry) int {
 
 // nameOfEntryAction names what an entry is.
 func (r *run) nameOfEntryAction(e pathEntry) string {
-	switch o := &r.ops[e.what>>3]; e.what & 7 {
+	switch o := &r.ops[e.opAndAction>>3]; e.opAndAction & 7 {
 	case messageArrivesAction, answerArrivesAction, dataArrivesAction:
 		return "arrive"
 	case takeMessageAction:
@@ -241,8 +241,8 @@ func (r *run) splitIntoParts(e pathEntry, how uint32, long uint64) (parts PathPa
 		parts[part] += unit.Time(t)
 		rest -= t
 	}
-	o := &r.ops[e.what>>3]
-	what := e.what & 7
+	o := &r.ops[e.opAndAction>>3]
+	what := e.opAndAction & 7
 	k := r.messageBytes(o) - 1
 	work := r.overhead
 	if what == sendAnswerAction || what == sendDataAction {
@@ -293,8 +293,8 @@ func (r *run) splitIntoParts(e pathEntry, how uint32, long uint64) (parts PathPa
 	case how == causeMessage:
 		give(OverheadPart, r.overhead)
 		give(LatencyPart, r.latency)
-		give(OverheadPerBytePart, r.overheadPerByte.rounded(k))
-		give(GapPerBytePart, r.gapPerByte.truncated(k))
+		give(OverheadPerBytePart, r.overheadPerByte.roundedCost(k))
+		give(GapPerBytePart, r.gapPerByte.truncatedCost(k))
 	case what == messageArrivesAction && r.Dialect == LogGOPSim:
 		give(OverheadPart, r.overhead)
 		if r.gapPerByte.integer >= r.overheadPerByte.integer {
@@ -304,7 +304,7 @@ func (r *run) splitIntoParts(e pathEntry, how uint32, long uint64) (parts PathPa
 	case r.Dialect == LGS && (what == messageArrivesAction || o.Kind == Recv):
 		give(OverheadPart, r.overhead)
 		give(GapPart, r.gap)
-		give(OverheadPerBytePart, r.overheadPerByte.rounded(k))
+		give(OverheadPerBytePart, r.overheadPerByte.roundedCost(k))
 	case o.Kind == Send:
 		give(OverheadPart, r.overhead)
 		give(OverheadPerBytePart, all)

@@ -5,9 +5,9 @@ import "github.com/loggp/loggp/model/eventqueue"
 // event is something that happens at a time. Events of one time happen in the order of their
 // serials, and no two have the same.
 type event struct {
-	at     uint64
-	serial uint32
-	what   uint32 // an operation, and what happens to it
+	at          uint64
+	serial      uint32
+	opAndAction uint32 // an operation, and what happens to it
 }
 
 // eventList is a queue of events.
@@ -32,7 +32,7 @@ func (q *eventList) push(e event) {
 		q.pushByTime(e)
 		return
 	}
-	q.ordered.Push(e.at, e.serial, e.what)
+	q.ordered.Push(e.at, e.serial, e.opAndAction)
 }
 
 // dropLate drops an event that is too late.
@@ -109,12 +109,12 @@ func (q *eventList) popByTime() event {
 type waitQueue struct {
 	hasScheduled    bool    // one of them is in the queue of all events
 	scheduledSerial uint32  // its serial
-	rest            []event // a heap by serial
+	laterEvents     []event // a heap by serial
 }
 
 func (w *waitQueue) push(e event) {
-	w.rest = append(w.rest, e)
-	h, i := w.rest, len(w.rest)-1
+	w.laterEvents = append(w.laterEvents, e)
+	h, i := w.laterEvents, len(w.laterEvents)-1
 	for ; i > 0 && e.serial < h[(i-1)>>1].serial; i = (i - 1) >> 1 {
 		h[i] = h[(i-1)>>1]
 	}
@@ -122,11 +122,11 @@ func (w *waitQueue) push(e event) {
 }
 
 func (w *waitQueue) pop() event {
-	h := w.rest
+	h := w.laterEvents
 	first, last := h[0], len(h)-1
 	e := h[last]
-	w.rest = h[:last]
-	h = w.rest
+	w.laterEvents = h[:last]
+	h = w.laterEvents
 	if last == 0 {
 		return first
 	}

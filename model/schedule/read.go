@@ -92,9 +92,9 @@ type goalText struct {
 // textChunk is text of whole ranks.
 type textChunk struct {
 	text          []byte        // a newline and eight zeros follow it
-	skip          int           // bytes of the header
+	headerBytes   int           // bytes of the header
 	line          int           // newlines before it
-	from          int           // the first rank that it has
+	firstRank     int           // the first rank that it has
 	lineAndColumn [2]int        // its line and column
 	part          *schedulePart // nil: it was not read
 	err           *Error
@@ -147,23 +147,23 @@ func (t *goalText) firstErrorOf(chunks []*textChunk) (next int, err *Error) {
 		if c.part == nil {
 			return next, c.err
 		}
-		if len(c.part.first) > 0 && c.from != next {
-			return next, &Error{t.name, c.lineAndColumn[0], c.lineAndColumn[1], orderError(next, c.from)}
+		if len(c.part.firstOpOfRank) > 0 && c.firstRank != next {
+			return next, &Error{t.name, c.lineAndColumn[0], c.lineAndColumn[1], orderError(next, c.firstRank)}
 		}
-		next += len(c.part.first)
-		for i, f := range c.part.first {
-			ops, deps := len(c.part.ops), len(c.part.deps)
-			if i+1 < len(c.part.first) {
-				ops = int(c.part.first[i+1])
-				if ops < len(c.part.after) {
-					deps = int(c.part.after[ops])
+		next += len(c.part.firstOpOfRank)
+		for i, f := range c.part.firstOpOfRank {
+			ops, deps := len(c.part.ops), len(c.part.dependants)
+			if i+1 < len(c.part.firstOpOfRank) {
+				ops = int(c.part.firstOpOfRank[i+1])
+				if ops < len(c.part.firstDependant) {
+					deps = int(c.part.firstDependant[ops])
 				}
 			}
 			if used+int64(ops)*BytesPerOp+int64(deps)*bytesPerDependency > t.memory {
-				return next, &Error{t.name, c.rankLine(f), 1, describeTooLarge(c.from+i, t.memory)}
+				return next, &Error{t.name, c.rankLine(f), 1, describeTooLarge(c.firstRank+i, t.memory)}
 			}
 		}
-		used += int64(len(c.part.ops))*BytesPerOp + int64(len(c.part.deps))*bytesPerDependency
+		used += int64(len(c.part.ops))*BytesPerOp + int64(len(c.part.dependants))*bytesPerDependency
 		if c.err != nil {
 			return next, c.err
 		}

@@ -154,15 +154,15 @@ func (s *Schedule) describeLocation(op uint32) string { return s.location(op).St
 // schedulePart is consecutive ranks of a schedule while it is built. Numbers of operations count
 // from its first one.
 type schedulePart struct {
-	first []uint32 // as in Schedule, without the end of the last rank
-	ops   []Op
-	lines []uint32
-	after []uint32 // without the end of the last operation
-	deps  []uint32
-	cpus  uint8 // largest index
-	nics  uint8
-	wild  bool
-	calls []call
+	firstOpOfRank  []uint32 // as in Schedule, without the end of the last rank
+	ops            []Op
+	lines          []uint32
+	firstDependant []uint32 // without the end of the last operation
+	dependants     []uint32
+	maxCPU         uint8 // largest index
+	maxNIC         uint8
+	hasWildcards   bool
+	calls          []call
 
 	dependencies []dependencyPair // dependencies of the rank that is being built, in the order of the file
 	count        []uint32
@@ -175,7 +175,7 @@ type dependencyPair struct {
 }
 
 // beginRank begins the next rank.
-func (p *schedulePart) beginRank() { p.first = append(p.first, uint32(len(p.ops))) }
+func (p *schedulePart) beginRank() { p.firstOpOfRank = append(p.firstOpOfRank, uint32(len(p.ops))) }
 
 // addOp adds an operation to the rank that was begun last.
 func (p *schedulePart) addOp(o Op) uint32 {
@@ -183,8 +183,8 @@ func (p *schedulePart) addOp(o Op) uint32 {
 		p.ops = append(make([]Op, 0, 1024+len(p.ops)*3/2), p.ops...)
 	}
 	p.ops = append(p.ops, o)
-	p.cpus, p.nics = max(p.cpus, o.CPU), max(p.nics, o.NIC)
-	p.wild = p.wild || o.Tag == Any && o.Kind != Calc || o.Peer == Any && o.Kind == Recv
+	p.maxCPU, p.maxNIC = max(p.maxCPU, o.CPU), max(p.maxNIC, o.NIC)
+	p.hasWildcards = p.hasWildcards || o.Tag == Any && o.Kind != Calc || o.Peer == Any && o.Kind == Recv
 	return uint32(len(p.ops) - 1)
 }
 
@@ -203,9 +203,9 @@ func bitOf(b bool) uint32 {
 // endRank sorts the dependencies of the rank by the operation that is waited for, stably. It
 // returns a dependency that is in a cycle, or nil.
 func (p *schedulePart) endRank() *dependencyPair {
-	from := p.first[len(p.first)-1]
+	from := p.firstOpOfRank[len(p.firstOpOfRank)-1]
 	n := uint32(len(p.ops)) - from
-	base := uint32(len(p.deps))
+	base := uint32(len(p.dependants))
 	p.count = slices.Grow(p.count[:0], int(n)+1)[:n+1]
 	clear(p.count)
 	backward := false
@@ -214,14 +214,14 @@ func (p *schedulePart) endRank() *dependencyPair {
 		backward = backward || d.after>>1 <= d.before
 	}
 	for i := range n {
-		p.after = append(p.after, base+p.count[i])
+		p.firstDependant = append(p.firstDependant, base+p.count[i])
 		p.count[i+1] += p.count[i]
 	}
-	p.deps = slices.Grow(p.deps, len(p.dependencies))[:len(p.deps)+len(p.dependencies)]
+	p.dependants = slices.Grow(p.dependants, len(p.dependencies))[:len(p.dependants)+len(p.dependencies)]
 	at := p.count
 	for _, d := range p.dependencies {
 		i := d.before - from
-		p.deps[base+at[i]] = d.after
+		p.dependants[base+at[i]] = d.after
 		at[i]++
 	}
 	if backward {
@@ -246,11 +246,11 @@ func (p *schedulePart) dependencyInCycle(from, n uint32) *dependencyPair {
 	for len(ready) > 0 {
 		i := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
-		end := uint32(len(p.deps))
+		end := uint32(len(p.dependants))
 		if i+1 < n {
-			end = p.after[from+i+1]
+			end = p.firstDependant[from+i+1]
 		}
-		for _, d := range p.deps[p.after[from+i]:end] {
+		for _, d := range p.dependants[p.firstDependant[from+i]:end] {
 			if waits[d>>1-from]--; waits[d>>1-from] == 0 {
 				ready = append(ready, d>>1-from)
 			}
@@ -287,22 +287,22 @@ func (p *schedulePart) dependencyInCycle(from, n uint32) *dependencyPair {
 func joinParts(name string, parts []*schedulePart) *Schedule {
 	ranks, ops, deps, lines := 0, 0, 0, 0
 	for _, p := range parts {
-		ranks, ops, deps, lines = ranks+len(p.first), ops+len(p.ops), deps+len(p.deps), lines+len(p.lines)
+		ranks, ops, deps, lines = ranks+len(p.firstOpOfRank), ops+len(p.ops), deps+len(p.dependants), lines+len(p.lines)
 	}
 	if len(parts) == 1 {
 		p := parts[0]
-		for r, from := range p.first {
+		for r, from := range p.firstOpOfRank {
 			to := uint32(len(p.ops))
-			if r+1 < len(p.first) {
-				to = p.first[r+1]
+			if r+1 < len(p.firstOpOfRank) {
+				to = p.firstOpOfRank[r+1]
 			}
 			for i := from; i < to; i++ {
 				p.ops[i].rank = uint32(r)
 			}
 		}
 		return &Schedule{
-			firstOpOfRank: append(p.first, uint32(ops)), ops: p.ops, lines: p.lines, firstDependant: append(p.after, uint32(deps)), dependants: p.deps,
-			cpus: int(p.cpus) + 1, nics: int(p.nics) + 1, hasWildcards: p.wild, calls: p.calls, name: name,
+			firstOpOfRank: append(p.firstOpOfRank, uint32(ops)), ops: p.ops, lines: p.lines, firstDependant: append(p.firstDependant, uint32(deps)), dependants: p.dependants,
+			cpus: int(p.maxCPU) + 1, nics: int(p.maxNIC) + 1, hasWildcards: p.hasWildcards, calls: p.calls, name: name,
 		}
 	}
 	s := &Schedule{
@@ -316,10 +316,10 @@ func joinParts(name string, parts []*schedulePart) *Schedule {
 		for _, c := range p.calls {
 			s.calls = append(s.calls, call{c.name, op + c.first, c.ops})
 		}
-		for r, f := range p.first {
+		for r, f := range p.firstOpOfRank {
 			to := len(p.ops)
-			if r+1 < len(p.first) {
-				to = int(p.first[r+1])
+			if r+1 < len(p.firstOpOfRank) {
+				to = int(p.firstOpOfRank[r+1])
 			}
 			mine := s.ops[op+f : int(op)+to]
 			for i := range mine {
@@ -327,13 +327,13 @@ func joinParts(name string, parts []*schedulePart) *Schedule {
 			}
 			s.firstOpOfRank = append(s.firstOpOfRank, op+f)
 		}
-		for _, a := range p.after {
+		for _, a := range p.firstDependant {
 			s.firstDependant = append(s.firstDependant, dep+a)
 		}
-		for _, d := range p.deps {
+		for _, d := range p.dependants {
 			s.dependants = append(s.dependants, d+op<<1)
 		}
-		s.cpus, s.nics, s.hasWildcards = max(s.cpus, int(p.cpus)+1), max(s.nics, int(p.nics)+1), s.hasWildcards || p.wild
+		s.cpus, s.nics, s.hasWildcards = max(s.cpus, int(p.maxCPU)+1), max(s.nics, int(p.maxNIC)+1), s.hasWildcards || p.hasWildcards
 		parts[i] = nil
 	}
 	s.firstOpOfRank, s.firstDependant = append(s.firstOpOfRank, uint32(len(s.ops))), append(s.firstDependant, uint32(len(s.dependants)))
@@ -355,25 +355,25 @@ func (b *Builder) BeginRank() {
 }
 
 func (b *Builder) endLastRank() {
-	if len(b.part.first) == 0 {
+	if len(b.part.firstOpOfRank) == 0 {
 		return
 	}
 	if d := b.part.endRank(); d != nil && b.err == nil {
-		b.err = fmt.Errorf("rank %d: operation %d waits for itself: its dependencies form a cycle", len(b.part.first)-1, d.after>>1-b.part.first[len(b.part.first)-1])
+		b.err = fmt.Errorf("rank %d: operation %d waits for itself: its dependencies form a cycle", len(b.part.firstOpOfRank)-1, d.after>>1-b.part.firstOpOfRank[len(b.part.firstOpOfRank)-1])
 		b.part.dependencies = b.part.dependencies[:0]
 	}
 }
 
 // AddOp adds an operation to the rank, and returns its index there.
 func (b *Builder) AddOp(o Op) int {
-	if len(b.part.first) == 0 {
+	if len(b.part.firstOpOfRank) == 0 {
 		panic("schedule: an operation before the first rank")
 	}
 	if b.CountOps() == MaxOps {
 		b.err = errors.Join(b.err, fmt.Errorf("more than %d operations", MaxOps))
 		return 0
 	}
-	return int(b.part.addOp(o) - b.part.first[len(b.part.first)-1])
+	return int(b.part.addOp(o) - b.part.firstOpOfRank[len(b.part.firstOpOfRank)-1])
 }
 
 // NameCall names the call of the program to which the next n operations of the rank belong.
@@ -392,7 +392,7 @@ func (b *Builder) CountOps() int { return len(b.part.ops) }
 // AddDependency makes operation after of the rank wait for the end of operation before, or for its
 // start.
 func (b *Builder) AddDependency(after, before int, start bool) {
-	from := int(b.part.first[len(b.part.first)-1])
+	from := int(b.part.firstOpOfRank[len(b.part.firstOpOfRank)-1])
 	if n := len(b.part.ops) - from; after < 0 || after >= n || before < 0 || before >= n {
 		panic(fmt.Sprintf("schedule: operation %d waits for %d, of %d", after, before, n))
 	}
@@ -407,7 +407,7 @@ func (b *Builder) Build() (*Schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	ranks := uint32(len(p.first))
+	ranks := uint32(len(p.firstOpOfRank))
 	if ranks == 0 {
 		return nil, errors.New("a schedule without ranks")
 	}

@@ -54,7 +54,7 @@ func (s *Schedule) Sensitivity(o Options) ([]Derivative, error) {
 
 // derivative returns one derivative, on one side.
 func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int64) (float64, error) {
-	r, err := s.start(o)
+	r, err := s.newRun(o)
 	if err != nil {
 		return 0, err
 	}

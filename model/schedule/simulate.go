@@ -54,7 +54,7 @@ type Warning struct {
 // the error is a *BlockedError, except in dialect LGS, which does not notice: there it is a
 // warning.
 func (s *Schedule) Simulate(o Options) (*Result, error) {
-	r, err := s.start(o)
+	r, err := s.newRun(o)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ type run struct {
 // maxResources bounds the memory for CPUs and interfaces: 12 bytes each.
 const maxResources = 1 << 30
 
-// start makes a run in which nothing has happened.
-func (s *Schedule) start(o Options) (*run, error) {
+// newRun makes a run in which nothing has happened.
+func (s *Schedule) newRun(o Options) (*run, error) {
 	if err := o.Params.check(); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s *Schedule) start(o Options) (*run, error) {
 	r.inFree = make([]uint64, ranks*s.nics)
 	r.matcher.init(s, o.Dialect == LGS, r.stateOfOp)
 	if o.RecordsPath {
-		r.pathLog = &pathLog{entries: make([]pathEntry, 0, len(s.ops)+len(s.ops)/2+16), causes: make([]uint32, len(s.ops)), cpu: make([]uint32, len(r.cpuFree)), out: make([]uint32, len(r.outFree)), in: make([]uint32, len(r.inFree))}
+		r.pathLog = &pathLog{entries: make([]pathEntry, 0, len(s.ops)+len(s.ops)/2+16), causes: make([]uint32, len(s.ops)), lastEntryOfCPU: make([]uint32, len(r.cpuFree)), lastEntryOfOutInterface: make([]uint32, len(r.outFree)), lastEntryOfInInterface: make([]uint32, len(r.inFree))}
 	}
 	return r, nil
 }
@@ -258,23 +258,23 @@ func gapInUnits(g unit.PerByte, scale uint64) float64 {
 	return x
 }
 
-// rounded returns the cost of a number of bytes, to the nearest unit.
-func (c byteCost) rounded(bytes uint64) uint64 {
+// roundedCost returns the cost of a number of bytes, to the nearest unit.
+func (c byteCost) roundedCost(bytes uint64) uint64 {
 	if c.isInteger {
 		return c.integer * bytes
 	}
 	return uint64(math.RoundToEven(c.perByte * float64(bytes)))
 }
 
-// truncated returns the cost of a number of bytes, cut to whole units.
-func (c byteCost) truncated(bytes uint64) uint64 {
+// truncatedCost returns the cost of a number of bytes, cut to whole units.
+func (c byteCost) truncatedCost(bytes uint64) uint64 {
 	if c.isInteger {
 		return c.integer * bytes
 	}
 	return uint64(c.perByte * float64(bytes))
 }
 
-// What happens to an operation, of event.what beside eight times the operation.
+// What happens to an operation, of event.opAndAction beside eight times the operation.
 const (
 	beginOpAction        = iota
 	messageArrivesAction // of a send: its message, or the request of a rendezvous
@@ -292,18 +292,18 @@ func (r *run) timeError() error {
 		return fmt.Errorf("%s: %s later than %v, the longest time of a simulation", r.describeLocation(op), what, unit.Time(math.MaxInt64))
 	}
 	if r.firstLate != nil {
-		return late(r.firstLate.what>>3, "its time is")
+		return late(r.firstLate.opAndAction>>3, "its time is")
 	}
 	for cpu, t := range r.cpuFree {
 		if t <= r.timeLimit {
 			continue
 		}
 		if r.pathLog != nil {
-			return late(r.pathLog.entries[r.pathLog.cpu[cpu]-1].what>>3, "it ends")
+			return late(r.pathLog.entries[r.pathLog.lastEntryOfCPU[cpu]-1].opAndAction>>3, "it ends")
 		}
 		o := r.Options
 		o.RecordsPath = true
-		explained, err := r.start(o)
+		explained, err := r.newRun(o)
 		if err != nil {
 			return err
 		}

@@ -58,11 +58,11 @@ type departure struct{ beganAt, leftAt uint64 }
 
 func (x *timelineBuilder) addEntry(e pathEntry) {
 	r := x.run
-	op := e.what >> 3
+	op := e.opAndAction >> 3
 	o := &r.ops[op]
 	k := r.messageBytes(o) - 1
 	cpu := int(o.rank)*r.cpus + int(o.CPU)
-	what := e.what & 7
+	what := e.opAndAction & 7
 	if r.Dialect == LogGP {
 		k = bytesAfterFirst(o)
 	} else {
@@ -89,7 +89,7 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 	}
 	inject := func(activity model.Activity, name string, work, k uint64, send uint32) {
 		ready := r.Noise.endOfWork(o.rank, e.at, work)
-		x.addSpan(cpu, activity, name, e.at, r.Noise.endOfWork(o.rank, ready, r.overheadPerByte.rounded(k)), o)
+		x.addSpan(cpu, activity, name, e.at, r.Noise.endOfWork(o.rank, ready, r.overheadPerByte.roundedCost(k)), o)
 		x.departures[send] = departure{e.at, ready}
 	}
 	switch what {
@@ -116,12 +116,12 @@ func (x *timelineBuilder) addEntry(e pathEntry) {
 		if what == messageArrivesAction && o.Size > r.eagerLimit {
 			name, k = "request", 0
 		}
-		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.gapPerByte.rounded(k), r.overheadPerByte.rounded(k)), o)
+		x.addFlight(op, cpu, int(o.Peer)*r.cpus, name, e.at+max(r.gapPerByte.roundedCost(k), r.overheadPerByte.roundedCost(k)), o)
 	case answerArrivesAction:
 		x.addFlight(op, int(o.Peer)*r.cpus, cpu, "answer", e.at, o)
 	case takeMessageAction:
 		send := r.stateOfOp[op]
-		x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.overhead+r.overheadPerByte.rounded(bytesAfterFirst(&r.ops[send]))), o)
+		x.addSpan(cpu, model.ReceiveActivity, "receive", e.at, r.Noise.endOfWork(o.rank, e.at, r.overhead+r.overheadPerByte.roundedCost(bytesAfterFirst(&r.ops[send]))), o)
 		x.noteTaken(send, e.at)
 	case sendAnswerAction:
 		x.noteTaken(r.stateOfOp[op], e.at)
