@@ -26,7 +26,7 @@ func Append(all ...*schedule.Schedule) (*schedule.Schedule, error) {
 		b.BeginRank()
 		var last []int // operations of the schedule before for whose end nothing of it waits
 		for _, s := range all {
-			last = add(&b, s, rank, func(r int) int { return r }, last)
+			last = appendRank(&b, s, rank, func(r int) int { return r }, last)
 			if len(last) > 1 { // one operation instead of many that all of the next schedule waits for
 				joint := b.AddOp(schedule.Op{Kind: schedule.Calc})
 				for _, i := range last {
@@ -39,9 +39,9 @@ func Append(all ...*schedule.Schedule) (*schedule.Schedule, error) {
 	return b.Build()
 }
 
-// add adds the operations of a rank of a schedule. What waits for nothing waits for the given
-// operations. It returns those for whose end nothing waits.
-func add(b *schedule.Builder, s *schedule.Schedule, rank int, of func(int) int, after []int) (last []int) {
+// appendRank adds the operations of a rank of a schedule. What waits for nothing waits for the
+// given operations. It returns those for whose end nothing waits.
+func appendRank(b *schedule.Builder, s *schedule.Schedule, rank int, of func(int) int, after []int) (last []int) {
 	ops := s.OpsOfRank(rank)
 	at := make([]int, len(ops))
 	waits, waited := make([]bool, len(ops)), make([]bool, len(ops))
@@ -107,7 +107,7 @@ func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error
 	for at := range ranks {
 		b.BeginRank()
 		if x, ok := from[at]; ok {
-			add(&b, all[x.job], x.rank, func(r int) int { return places[x.job][r] }, nil)
+			appendRank(&b, all[x.job], x.rank, func(r int) int { return places[x.job][r] }, nil)
 		}
 	}
 	return b.Build()

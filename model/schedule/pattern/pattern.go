@@ -29,21 +29,21 @@ type Config struct {
 // Pattern is a kind of schedule.
 type Pattern struct {
 	Name, What string
-	make       func(b *StepBuilder, c Config)
+	build      func(b *StepBuilder, c Config)
 	hasRoot    bool
 }
 
 // Patterns is all patterns except the collective operations.
 var Patterns = []*Pattern{
-	{Name: "dissemination", What: "in round i each rank sends to the rank 2^i further on, ⌈log2 n⌉ rounds", make: dissemination},
-	{Name: "exchange", What: "each rank sends to all others and receives from them, all at once", make: exchange},
-	{Name: "incast", What: "all ranks send to the root at once", make: incast, hasRoot: true},
-	{Name: "outcast", What: "the root sends to all ranks at once", make: outcast, hasRoot: true},
-	{Name: "tree", What: "messages go up a binary tree of ranks to the root and down again; a rank computes when it has those of its children", make: tree, hasRoot: true},
-	{Name: "ring", What: "each rank computes, sends to the next rank and receives from the one before", make: ring},
-	{Name: "halo", What: "ranks in a periodic grid compute and exchange borders with 4 neighbours", make: halo},
-	{Name: "pipeline", What: "a message goes from rank 0 through all ranks, each of which computes; --rounds of them follow each other", make: pipeline},
-	{Name: "sweep3d", What: "wavefronts go through a grid of ranks from each of its 4 corners, --rounds blocks each; a rank computes when it has what its 2 neighbours send", make: sweep},
+	{Name: "dissemination", What: "in round i each rank sends to the rank 2^i further on, ⌈log2 n⌉ rounds", build: buildDissemination},
+	{Name: "exchange", What: "each rank sends to all others and receives from them, all at once", build: buildExchange},
+	{Name: "incast", What: "all ranks send to the root at once", build: buildIncast, hasRoot: true},
+	{Name: "outcast", What: "the root sends to all ranks at once", build: buildOutcast, hasRoot: true},
+	{Name: "tree", What: "messages go up a binary tree of ranks to the root and down again; a rank computes when it has those of its children", build: buildTree, hasRoot: true},
+	{Name: "ring", What: "each rank computes, sends to the next rank and receives from the one before", build: buildRing},
+	{Name: "halo", What: "ranks in a periodic grid compute and exchange borders with 4 neighbours", build: buildHalo},
+	{Name: "pipeline", What: "a message goes from rank 0 through all ranks, each of which computes; --rounds of them follow each other", build: buildPipeline},
+	{Name: "sweep3d", What: "wavefronts go through a grid of ranks from each of its 4 corners, --rounds blocks each; a rank computes when it has what its 2 neighbours send", build: buildSweep},
 }
 
 // Names returns the names of all patterns, collective operations first.
@@ -103,7 +103,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 		if c.Algorithm != "" {
 			return nil, fmt.Errorf("%s has no algorithm %q: only collective operations have algorithms", name, c.Algorithm)
 		}
-		p.make(b, c)
+		p.build(b, c)
 		return b.Build()
 	}
 	o, ok := collective.OperationNamed(name)
@@ -131,7 +131,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 	return b.Build()
 }
 
-func dissemination(b *StepBuilder, c Config) {
+func buildDissemination(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
 		b.BeginRank()
 		for range c.Rounds {
@@ -145,7 +145,7 @@ func dissemination(b *StepBuilder, c Config) {
 	}
 }
 
-func exchange(b *StepBuilder, c Config) {
+func buildExchange(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
 		b.BeginRank()
 		for range c.Rounds {
@@ -159,11 +159,11 @@ func exchange(b *StepBuilder, c Config) {
 	}
 }
 
-func incast(b *StepBuilder, c Config)  { star(b, c, b.recv, b.send) }
-func outcast(b *StepBuilder, c Config) { star(b, c, b.send, b.recv) }
+func buildIncast(b *StepBuilder, c Config)  { buildStar(b, c, b.recv, b.send) }
+func buildOutcast(b *StepBuilder, c Config) { buildStar(b, c, b.send, b.recv) }
 
-// star lets the root do one thing with every other rank, and these another with the root.
-func star(b *StepBuilder, c Config, root, leaf func(peer, size int)) {
+// buildStar lets the root do one thing with every other rank, and these another with the root.
+func buildStar(b *StepBuilder, c Config, root, leaf func(peer, size int)) {
 	for r := range c.Ranks {
 		b.BeginRank()
 		for range c.Rounds {
@@ -181,9 +181,9 @@ func star(b *StepBuilder, c Config, root, leaf func(peer, size int)) {
 	}
 }
 
-// tree has at place v of the tree the rank v places behind the root; its children are at 2 v + 1
-// and 2 v + 2.
-func tree(b *StepBuilder, c Config) {
+// buildTree has at place v of the tree the rank v places behind the root; its children are at 2 v +
+// 1 and 2 v + 2.
+func buildTree(b *StepBuilder, c Config) {
 	rank := func(place int) int { return (c.Root + place) % c.Ranks }
 	for r := range c.Ranks {
 		place := (r - c.Root + c.Ranks) % c.Ranks
@@ -208,7 +208,7 @@ func tree(b *StepBuilder, c Config) {
 	}
 }
 
-func ring(b *StepBuilder, c Config) {
+func buildRing(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
 		b.BeginRank()
 		for range c.Rounds {
@@ -220,15 +220,15 @@ func ring(b *StepBuilder, c Config) {
 	}
 }
 
-// grid returns the sides of a grid of ranks that is as square as it can be.
-func grid(ranks int) (rows, columns int) {
+// squarestGrid returns the sides of a grid of ranks that is as square as it can be.
+func squarestGrid(ranks int) (rows, columns int) {
 	for rows = int(math.Sqrt(float64(ranks))); ranks%rows != 0; rows-- {
 	}
 	return rows, ranks / rows
 }
 
-func halo(b *StepBuilder, c Config) {
-	rows, columns := grid(c.Ranks)
+func buildHalo(b *StepBuilder, c Config) {
+	rows, columns := squarestGrid(c.Ranks)
 	for r := range c.Ranks {
 		y, x := r/columns, r%columns
 		at := func(y, x int) int { return (y+rows)%rows*columns + (x+columns)%columns }
@@ -245,7 +245,7 @@ func halo(b *StepBuilder, c Config) {
 	}
 }
 
-func pipeline(b *StepBuilder, c Config) {
+func buildPipeline(b *StepBuilder, c Config) {
 	for r := range c.Ranks {
 		b.BeginRank()
 		for range c.Rounds {
@@ -262,11 +262,12 @@ func pipeline(b *StepBuilder, c Config) {
 	}
 }
 
-// sweep is the communication of Sweep3D: Hoisie, Lubeck and Wasserman, Performance and Scalability
-// Analysis of Teraflop-Scale Parallel Architectures Using Multidimensional Wavefront Applications,
+// buildSweep is the communication of Sweep3D: Hoisie, Lubeck and Wasserman, Performance and
+// Scalability Analysis of Teraflop-Scale Parallel Architectures Using Multidimensional Wavefront
+// Applications,
 // 2000.
-func sweep(b *StepBuilder, c Config) {
-	rows, columns := grid(c.Ranks)
+func buildSweep(b *StepBuilder, c Config) {
+	rows, columns := squarestGrid(c.Ranks)
 	for r := range c.Ranks {
 		y, x := r/columns, r%columns
 		b.BeginRank()

@@ -14,13 +14,13 @@ type StepBuilder struct {
 	Tag                uint32       // of the messages that are added without a tag from now on
 	CopyTime, FoldTime unit.PerByte // time to copy and to combine a byte in a collective operation
 
-	last, step []int // operations of the step before, and of this one
+	lastStepOps, stepOps []int // operations of the step before, and of this one
 }
 
 // BeginRank begins the next rank.
 func (b *StepBuilder) BeginRank() {
 	b.Builder.BeginRank()
-	b.last, b.step = b.last[:0], b.step[:0]
+	b.lastStepOps, b.stepOps = b.lastStepOps[:0], b.stepOps[:0]
 }
 
 // Add adds an operation to the step.
@@ -30,23 +30,23 @@ func (b *StepBuilder) Add(o schedule.Op) int {
 		o.Tag = b.Tag
 	}
 	i := b.AddOp(o)
-	for _, before := range b.last {
+	for _, before := range b.lastStepOps {
 		b.AddDependency(i, before, false)
 	}
-	b.step = append(b.step, i)
+	b.stepOps = append(b.stepOps, i)
 	return i
 }
 
 // WaitFor begins a step whose operations wait for these operations of the rank.
 func (b *StepBuilder) WaitFor(ops []int) {
-	b.last, b.step = append(b.last[:0], ops...), b.step[:0]
+	b.lastStepOps, b.stepOps = append(b.lastStepOps[:0], ops...), b.stepOps[:0]
 }
 
 // LastStep returns the operations of the last step that has any. They are valid until the next call
 // of a method.
 func (b *StepBuilder) LastStep() []int {
 	b.EndStep()
-	return b.last
+	return b.lastStepOps
 }
 
 func (b *StepBuilder) send(to, size int) {
@@ -59,15 +59,15 @@ func (b *StepBuilder) recv(from, size int) {
 
 // EndStep ends the step: what follows waits for all of it.
 func (b *StepBuilder) EndStep() {
-	if len(b.step) > 0 {
-		b.last, b.step = b.step, b.last[:0]
+	if len(b.stepOps) > 0 {
+		b.lastStepOps, b.stepOps = b.stepOps, b.lastStepOps[:0]
 	}
 }
 
 // Join ends a step of many operations by an empty one, so that the next step has few dependencies.
 func (b *StepBuilder) Join() {
 	b.EndStep()
-	if len(b.last) > 2 {
+	if len(b.lastStepOps) > 2 {
 		b.Add(schedule.Op{Kind: schedule.Calc})
 		b.EndStep()
 	}
