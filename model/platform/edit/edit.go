@@ -20,10 +20,10 @@ import (
 type Draft struct {
 	*platform.Platform // as the file is
 
-	text     []byte
-	document *yaml.Node
-	lines    []int                 // offsets of the lines
-	numbers  map[string]*yaml.Node // the mapping of each number, by its path
+	text        []byte
+	document    *yaml.Node
+	lineOffsets []int                 // offsets of the lines
+	numbers     map[string]*yaml.Node // the mapping of each number, by its path
 }
 
 // Fitted is a new value of a number, and what it was fitted to.
@@ -51,32 +51,32 @@ func New(file string, text []byte) (*Draft, error) {
 	if err := yaml.Unmarshal(text, doc); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	d := &Draft{Platform: p, text: text, document: doc, lines: []int{0}, numbers: map[string]*yaml.Node{}}
+	d := &Draft{Platform: p, text: text, document: doc, lineOffsets: []int{0}, numbers: map[string]*yaml.Node{}}
 	for i, c := range text {
 		if c == '\n' {
-			d.lines = append(d.lines, i+1)
+			d.lineOffsets = append(d.lineOffsets, i+1)
 		}
 	}
 	at := map[[2]int]*yaml.Node{} // mappings by the place of their value
-	mappings(doc, at)
+	collectMappings(doc, at)
 	for _, n := range p.Numbers {
 		d.numbers[n.Path] = at[[2]int{n.Line, n.Column}]
 	}
 	return d, nil
 }
 
-// mappings collects the mappings that have a value.
-func mappings(n *yaml.Node, at map[[2]int]*yaml.Node) {
-	if v := value(n, "value"); v != nil {
+// collectMappings collects the mappings that have a value.
+func collectMappings(n *yaml.Node, at map[[2]int]*yaml.Node) {
+	if v := mappingValue(n, "value"); v != nil {
 		at[[2]int{v.Line, v.Column}] = n
 	}
 	for _, c := range n.Content {
-		mappings(c, at)
+		collectMappings(c, at)
 	}
 }
 
-// value returns the value of a key of a mapping, or nil.
-func value(n *yaml.Node, key string) *yaml.Node {
+// mappingValue returns the value of a key of a mapping, or nil.
+func mappingValue(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
@@ -115,22 +115,22 @@ func (d *Draft) DraftWith(values map[string]string) (*Draft, error) {
 }
 
 func (d *Draft) textWith(values map[string]string) ([]byte, error) {
-	var edits []splice
+	var edits []textEdit
 	for path, v := range values {
-		e, err := d.replaced(path, "value", v)
+		e, err := d.replaceValue(path, "value", v)
 		if err != nil {
 			return nil, err
 		}
 		edits = append(edits, e)
 	}
-	return d.apply(edits), nil
+	return d.applyEdits(edits), nil
 }
 
 // Fit returns the text with numbers that were fitted: their values, the basis fitted, and what they
 // were fitted to. The source of a number of another basis says what it was before. A number that is
 // free stays so.
 func (d *Draft) Fit(numbers []Fitted) ([]byte, error) {
-	var edits []splice
+	var edits []textEdit
 	changed := map[string]bool{}
 	for _, f := range numbers {
 		n, err := d.Number(f.Path)
@@ -144,20 +144,20 @@ func (d *Draft) Fit(numbers []Fitted) ([]byte, error) {
 		}
 		for _, key := range []string{"value", "basis", "source"} {
 			if text, ok := replace[key]; ok {
-				e, err := d.replaced(f.Path, key, text)
+				e, err := d.replaceValue(f.Path, key, text)
 				if err != nil {
 					return nil, err
 				}
 				edits = append(edits, e)
 			}
 		}
-		e, err := d.to(f)
+		e, err := d.setFittedTo(f)
 		if err != nil {
 			return nil, err
 		}
 		edits = append(edits, e)
 	}
-	text := d.apply(edits)
+	text := d.applyEdits(edits)
 	p, err := platform.Parse(d.File, text)
 	if err != nil {
 		return nil, fmt.Errorf("the fitted file is not valid: %w", err)
@@ -174,18 +174,18 @@ func (d *Draft) Fit(numbers []Fitted) ([]byte, error) {
 // above them, which are of the platform that it was.
 func (d *Draft) Rename(name, description string) ([]byte, error) {
 	top := d.document.Content[0]
-	var edits []splice
+	var edits []textEdit
 	for key, text := range map[string]string{"name": name, "description": strconv.Quote(description)} {
-		from, to, err := d.extent(value(top, key))
+		from, to, err := d.nodeExtent(mappingValue(top, key))
 		if err != nil {
 			return nil, err
 		}
-		edits = append(edits, splice{from, to, text})
+		edits = append(edits, textEdit{from, to, text})
 	}
-	if begin := d.offset(top); begin > 0 {
-		edits = append(edits, splice{0, begin, ""})
+	if begin := d.nodeOffset(top); begin > 0 {
+		edits = append(edits, textEdit{0, begin, ""})
 	}
-	return d.apply(edits), nil
+	return d.applyEdits(edits), nil
 }
 
 // Assumption is another value of a number, and why.
@@ -193,17 +193,17 @@ type Assumption struct{ Path, Value, Why string }
 
 // Assume returns the text with other values of numbers, which are then assumed.
 func (d *Draft) Assume(numbers []Assumption) ([]byte, error) {
-	var edits []splice
+	var edits []textEdit
 	for _, n := range numbers {
 		for key, text := range map[string]string{"value": n.Value, "basis": string(platform.BasisAssumed), "source": strconv.Quote(n.Why)} {
-			e, err := d.replaced(n.Path, key, text)
+			e, err := d.replaceValue(n.Path, key, text)
 			if err != nil {
 				return nil, err
 			}
 			edits = append(edits, e)
 		}
 	}
-	return d.apply(edits), nil
+	return d.applyEdits(edits), nil
 }
 
 // SetExpectedError returns the text in which a library has an expected error, in place of one that
@@ -211,16 +211,16 @@ func (d *Draft) Assume(numbers []Assumption) ([]byte, error) {
 func (d *Draft) SetExpectedError(library, percent, source string) ([]byte, error) {
 	const key = "expected_error"
 	number := fmt.Sprintf("{value: %s, basis: derived, source: %s}", percent, strconv.Quote(source))
-	for _, l := range value(d.document.Content[0], "libraries").Content {
-		if value(l, "name").Value != library {
+	for _, l := range mappingValue(d.document.Content[0], "libraries").Content {
+		if mappingValue(l, "name").Value != library {
 			continue
 		}
-		if old := value(l, key); old != nil {
-			from, to, err := d.extent(old)
-			return d.apply([]splice{{from, to, number}}), err
+		if old := mappingValue(l, key); old != nil {
+			from, to, err := d.nodeExtent(old)
+			return d.applyEdits([]textEdit{{from, to, number}}), err
 		}
-		description := value(l, "description")
-		_, to, err := d.extent(description)
+		description := mappingValue(l, "description")
+		_, to, err := d.nodeExtent(description)
 		if err != nil {
 			return nil, err
 		}
@@ -228,41 +228,41 @@ func (d *Draft) SetExpectedError(library, percent, source string) ([]byte, error
 		if l.Style&yaml.FlowStyle == 0 {
 			text = "\n" + strings.Repeat(" ", l.Column-1) + key + ": " + number
 		}
-		return d.apply([]splice{{to, to, text}}), nil
+		return d.applyEdits([]textEdit{{to, to, text}}), nil
 	}
 	return nil, fmt.Errorf("%s: there is no library %s", d.File, library)
 }
 
-// to returns the edit that sets the key to of a number.
-func (d *Draft) to(f Fitted) (splice, error) {
+// setFittedTo returns the edit that sets the key to of a number.
+func (d *Draft) setFittedTo(f Fitted) (textEdit, error) {
 	var rows []string
 	for _, r := range f.To {
 		rows = append(rows, strconv.Quote(r))
 	}
 	list := "[" + strings.Join(rows, ", ") + "]"
 	n := d.numbers[f.Path]
-	if value(n, "to") != nil {
-		return d.replaced(f.Path, "to", list)
+	if mappingValue(n, "to") != nil {
+		return d.replaceValue(f.Path, "to", list)
 	}
-	_, end, err := d.extent(value(n, "source"))
+	_, end, err := d.nodeExtent(mappingValue(n, "source"))
 	if err != nil {
-		return splice{}, err
+		return textEdit{}, err
 	}
 	if n.Style&yaml.FlowStyle != 0 {
-		return splice{end, end, ", to: " + list}, nil
+		return textEdit{end, end, ", to: " + list}, nil
 	}
-	return splice{end, end, "\n" + strings.Repeat(" ", n.Column-1) + "to: " + list}, nil
+	return textEdit{end, end, "\n" + strings.Repeat(" ", n.Column-1) + "to: " + list}, nil
 }
 
-// splice is a text that takes the place of another.
-type splice struct {
+// textEdit is a text that takes the place of another.
+type textEdit struct {
 	from, to int
 	text     string
 }
 
-// apply returns the text with edits, which do not overlap.
-func (d *Draft) apply(edits []splice) []byte {
-	slices.SortStableFunc(edits, func(a, b splice) int { return a.from - b.from })
+// applyEdits returns the text with edits, which do not overlap.
+func (d *Draft) applyEdits(edits []textEdit) []byte {
+	slices.SortStableFunc(edits, func(a, b textEdit) int { return a.from - b.from })
 	var out bytes.Buffer
 	at := 0
 	for _, e := range edits {
@@ -274,31 +274,31 @@ func (d *Draft) apply(edits []splice) []byte {
 	return out.Bytes()
 }
 
-// replaced returns the edit that replaces what a number has under a key.
-func (d *Draft) replaced(path, key, text string) (splice, error) {
+// replaceValue returns the edit that replaces what a number has under a key.
+func (d *Draft) replaceValue(path, key, text string) (textEdit, error) {
 	n := d.numbers[path]
 	if n == nil {
-		return splice{}, fmt.Errorf("%s: there is no number %s", d.File, path)
+		return textEdit{}, fmt.Errorf("%s: there is no number %s", d.File, path)
 	}
-	from, to, err := d.extent(value(n, key))
-	return splice{from, to, text}, err
+	from, to, err := d.nodeExtent(mappingValue(n, key))
+	return textEdit{from, to, text}, err
 }
 
-// extent returns where a scalar or a list stands in the text.
-func (d *Draft) extent(n *yaml.Node) (from, to int, err error) {
-	from = d.offset(n)
+// nodeExtent returns where a scalar or a list stands in the text.
+func (d *Draft) nodeExtent(n *yaml.Node) (from, to int, err error) {
+	from = d.nodeOffset(n)
 	rest := d.text[from:]
 	flow := n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0
 	switch {
 	case flow:
-		if i := closing(rest); i > 0 {
+		if i := bracketLength(rest); i > 0 {
 			return from, from + i, nil
 		}
 	case n.Kind == yaml.SequenceNode:
-		_, to, err = d.extent(n.Content[len(n.Content)-1])
+		_, to, err = d.nodeExtent(n.Content[len(n.Content)-1])
 		return from, to, err
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		if i := quoted(rest); i > 0 {
+		if i := quotedLength(rest); i > 0 {
 			return from, from + i, nil
 		}
 	case bytes.HasPrefix(rest, []byte(n.Value)):
@@ -307,9 +307,9 @@ func (d *Draft) extent(n *yaml.Node) (from, to int, err error) {
 	return 0, 0, fmt.Errorf("%s:%d:%d: this layout cannot be changed: write the text in quotes, on one line", d.File, n.Line, n.Column)
 }
 
-// offset returns where a node begins. Columns count characters.
-func (d *Draft) offset(n *yaml.Node) int {
-	at, column := d.lines[n.Line-1], n.Column
+// nodeOffset returns where a node begins. Columns count characters.
+func (d *Draft) nodeOffset(n *yaml.Node) int {
+	at, column := d.lineOffsets[n.Line-1], n.Column
 	for i := range string(d.text[at:]) {
 		if column--; column == 0 {
 			return at + i
@@ -318,8 +318,8 @@ func (d *Draft) offset(n *yaml.Node) int {
 	return len(d.text)
 }
 
-// quoted returns the length of the quoted text with which a text begins, or 0.
-func quoted(s []byte) int {
+// quotedLength returns the length of the quoted text with which a text begins, or 0.
+func quotedLength(s []byte) int {
 	for i := 1; i < len(s); i++ {
 		switch {
 		case s[0] == '"' && s[i] == '\\':
@@ -333,13 +333,14 @@ func quoted(s []byte) int {
 	return 0
 }
 
-// closing returns the length of the list or mapping in brackets with which a text begins, or 0.
-func closing(s []byte) int {
+// bracketLength returns the length of the list or mapping in brackets with which a text begins, or
+// 0.
+func bracketLength(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"', '\'':
-			n := quoted(s[i:])
+			n := quotedLength(s[i:])
 			if n == 0 {
 				return 0
 			}

@@ -14,7 +14,7 @@ import (
 func (d *Draft) Insert(path, key, text string) (*Draft, error) {
 	n := d.document.Content[0]
 	for _, k := range strings.Split(path, ".") {
-		if n = value(n, k); n == nil {
+		if n = mappingValue(n, k); n == nil {
 			return nil, fmt.Errorf("%s: there is no %s", d.File, path)
 		}
 	}
@@ -28,12 +28,12 @@ func (d *Draft) Insert(path, key, text string) (*Draft, error) {
 	} else {
 		text += "\n" + strings.Repeat(" ", first.Column-1)
 	}
-	at := d.offset(first)
-	return New(d.File, d.apply([]splice{{at, at, text}}))
+	at := d.nodeOffset(first)
+	return New(d.File, d.applyEdits([]textEdit{{at, at, text}}))
 }
 
-// change returns the draft with other values of numbers, which are then assumed.
-func (d *Draft) change(numbers ...Assumption) (*Draft, error) {
+// assumeValues returns the draft with other values of numbers, which are then assumed.
+func (d *Draft) assumeValues(numbers ...Assumption) (*Draft, error) {
 	text, err := d.Assume(numbers)
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (d *Draft) Scale(nodes, ranksPerNode int, why string) (*Draft, error) {
 	}
 	f, isFabric := d.Machine.Network.(*model.Fabric)
 	if !isFabric || f.Graph.Hosts >= ends {
-		return d.change(sizes...)
+		return d.assumeValues(sizes...)
 	}
 	var wrong error
 	for _, graph := range d.largerGraphs(f.Graph.Kind, ends, why) {
-		scaled, err := d.change(append(graph, sizes...)...)
+		scaled, err := d.assumeValues(append(graph, sizes...)...)
 		if err == nil {
 			return scaled, nil
 		}
