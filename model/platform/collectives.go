@@ -22,7 +22,7 @@ type collectiveRule struct {
 
 // collectiveRules reads the rules of a library.
 func (r *fileReader) collectiveRules(to *[]collectiveRule) nodeReader {
-	return r.list(`[{operation: bcast, algorithm: {value: binomial, basis: assumed, source: "where it is from"}}]`, func(path string, i int, n *yaml.Node) {
+	return r.readList(`[{operation: bcast, algorithm: {value: binomial, basis: assumed, source: "where it is from"}}]`, func(path string, i int, n *yaml.Node) {
 		*to = append(*to, collectiveRule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
 		x := &(*to)[i]
 		r.collectiveRule(x).read(x.path, n)
@@ -32,8 +32,8 @@ func (r *fileReader) collectiveRules(to *[]collectiveRule) nodeReader {
 // collectiveRule reads a rule.
 func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
 	to.MaxBytes = -1
-	fields := r.mapping(
-		required("operation", wordOrList(r, "bcast", "[bcast, reduce]", func(s string) error {
+	fields := r.readMapping(
+		requiredField("operation", wordOrList(r, "bcast", "[bcast, reduce]", func(s string) error {
 			o, known := collective.OperationNamed(s)
 			if !known {
 				return fmt.Errorf("unknown operation %q: %s", s, suggestName(s, formatNames(collective.Operations())))
@@ -41,10 +41,10 @@ func (r *fileReader) collectiveRule(to *collectiveRule) nodeReader {
 			to.operations = append(to.operations, o)
 			return nil
 		})),
-		optional("peer", r.peerTier(&to.Peers)),
-		optional("ranks", r.count(&to.MaxRanks, 2, maxCount)),
-		optional("up_to", r.size(&to.MaxBytes, 0, unit.MaxSize)),
-		required("algorithm", r.number(WordQuantity, "binomial", func(s string) error {
+		optionalField("peer", r.peerTier(&to.Peers)),
+		optionalField("ranks", r.readCount(&to.MaxRanks, 2, maxCount)),
+		optionalField("up_to", r.readSize(&to.MaxBytes, 0, unit.MaxSize)),
+		requiredField("algorithm", r.readNumber(WordQuantity, "binomial", func(s string) error {
 			to.Algorithm = s
 			return nil
 		})),

@@ -27,8 +27,8 @@ var engineSettings = map[*model.Engine]func(*fileReader, *model.Library) setting
 	model.NCCLEngine:   (*fileReader).ncclSettings,
 }
 
-// settings returns how to read the settings of the library's engine.
-func (r *fileReader) settings(l *model.Library) (fields []mappingField, check func(path string, n *yaml.Node)) {
+// engineSettingFields returns how to read the settings of the library's engine.
+func (r *fileReader) engineSettingFields(l *model.Library) (fields []mappingField, check func(path string, n *yaml.Node)) {
 	e := l.CarriedBy()
 	if len(e.Settings) == 0 {
 		return nil, nil
@@ -64,20 +64,20 @@ func (r *fileReader) protoSettings(l *model.Library) settingReaders {
 	}
 	s := &l.Proto
 	return settingReaders{map[string]nodeReader{
-		"rules": r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
+		"rules": r.readList("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
 			func(path string, i int, n *yaml.Node) {
 				rules = append(rules, protocolRule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
 				r.protocolRule(&rules[i]).read(rules[i].path, n)
 			}),
 		"fallback": oneOfWords(r, &s.Fallback, rendezvous),
-		"window":   r.size(&s.WindowBytes, 0, maxWindow),
-		"first":    r.size(&s.FirstBytes, 0, unit.MaxSize),
-		"stage":    r.boolean(&long.CopiesToAccessibleMemory),
-		"bounce":   r.size(&long.BounceBufferBytes, 0, unit.MaxSize),
-		"grant":    r.size(&long.GrantBytes, 1, unit.MaxSize),
-		"intra": r.mapping(
-			required("stage", r.boolean(&near.CopiesToAccessibleMemory)),
-			required("bounce", r.size(&near.BounceBufferBytes, 0, unit.MaxSize)),
+		"window":   r.readSize(&s.WindowBytes, 0, maxWindow),
+		"first":    r.readSize(&s.FirstBytes, 0, unit.MaxSize),
+		"stage":    r.readBoolean(&long.CopiesToAccessibleMemory),
+		"bounce":   r.readSize(&long.BounceBufferBytes, 0, unit.MaxSize),
+		"grant":    r.readSize(&long.GrantBytes, 1, unit.MaxSize),
+		"intra": r.readMapping(
+			requiredField("stage", r.readBoolean(&near.CopiesToAccessibleMemory)),
+			requiredField("bounce", r.readSize(&near.BounceBufferBytes, 0, unit.MaxSize)),
 		),
 	}, func(path string, n *yaml.Node) {
 		if at := mappingValue(n, "grant"); at != nil && long.BounceBufferBytes > 0 {
@@ -100,7 +100,7 @@ func (r *fileReader) checkFirstPartLength(path string, n *yaml.Node, rules []pro
 	switch {
 	case i >= 0 && first == nil:
 		r.reportProblem(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
-			rules[i].protocol, i, r.size(new(int), 0, 0).example)
+			rules[i].protocol, i, r.readSize(new(int), 0, 0).example)
 	case i < 0 && first != nil:
 		r.reportProblem(first, path+".first", "no rule names a protocol that has a first part: leave it out, or write a rule with PTAT")
 	}
@@ -111,8 +111,8 @@ func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 	s := &l.MBCF
 	s.Requests = model.DefaultRequestFIFOEntries
 	return settingReaders{map[string]nodeReader{
-		"fifo":     r.size(&s.FIFOBytes, model.MinFIFOBytes, maxWindow),
-		"requests": r.count(&s.Requests, 0, maxRequest),
+		"fifo":     r.readSize(&s.FIFOBytes, model.MinFIFOBytes, maxWindow),
+		"requests": r.readCount(&s.Requests, 0, maxRequest),
 	}, func(string, *yaml.Node) {
 		if s.Requests == 0 {
 			s.Requests = -1
@@ -124,18 +124,18 @@ func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 func (r *fileReader) startSettings(l *model.Library) settingReaders {
 	s := &l.Start
 	return settingReaders{map[string]nodeReader{
-		"short": r.mapping(
-			required(model.InterNode.String(), r.size(&s.ShortBytes[model.InterNode], 0, unit.MaxSize)),
-			required(model.IntraNode.String(), r.size(&s.ShortBytes[model.IntraNode], 0, unit.MaxSize)),
+		"short": r.readMapping(
+			requiredField(model.InterNode.String(), r.readSize(&s.ShortBytes[model.InterNode], 0, unit.MaxSize)),
+			requiredField(model.IntraNode.String(), r.readSize(&s.ShortBytes[model.IntraNode], 0, unit.MaxSize)),
 		),
-		"block":  r.size(&s.BlockBytes, 1, maxWindow),
-		"pinned": r.size(&s.PinnedBytes, 1, unit.MaxSize),
+		"block":  r.readSize(&s.BlockBytes, 1, maxWindow),
+		"pinned": r.readSize(&s.PinnedBytes, 1, unit.MaxSize),
 	}, nil}
 }
 
 // aclmplSettings reads the settings of model.AclmplEngine.
 func (r *fileReader) aclmplSettings(l *model.Library) settingReaders {
-	return settingReaders{map[string]nodeReader{"slots": r.count(&l.Aclmpl.PoolSlots, 1, maxRequest)}, nil}
+	return settingReaders{map[string]nodeReader{"slots": r.readCount(&l.Aclmpl.PoolSlots, 1, maxRequest)}, nil}
 }
 
 // ncclSettings reads the settings of model.NCCLEngine.
@@ -146,24 +146,24 @@ func (r *fileReader) ncclSettings(l *model.Library) settingReaders {
 		"tables":    oneOfWords(r, &s.Tables, nccl.TableNames()),
 		"gpu":       oneOfWords(r, &s.GPU, known.GPUs()),
 		"processor": oneOfWords(r, &s.Processor, known.Processors()),
-		"gpudirect": r.boolean(&s.HasGPUDirect),
-		"nvlink":    r.rate(&s.NVLink),
-		"network": r.mapping(
-			required("bandwidth", r.rate(&s.Network)),
-			required("latency", r.time(&s.NetworkLatency)),
-			optional("connection", ofNCCLProtocols(r, &s.Connection, r.rate)),
-			optional("hop", ofNCCLProtocols(r, &s.NetworkHop, r.positiveTime)),
+		"gpudirect": r.readBoolean(&s.HasGPUDirect),
+		"nvlink":    r.readRate(&s.NVLink),
+		"network": r.readMapping(
+			requiredField("bandwidth", r.readRate(&s.Network)),
+			requiredField("latency", r.readTime(&s.NetworkLatency)),
+			optionalField("connection", ofNCCLProtocols(r, &s.Connection, r.readRate)),
+			optionalField("hop", ofNCCLProtocols(r, &s.NetworkHop, r.positiveTime)),
 		),
 		"algorithms": r.ncclNames(&s.Algorithms, model.NCCLAlgorithms),
 		"protocols":  r.ncclNames(&s.Protocols, model.NCCLProtocols[:]),
 		"call":       ofNCCLProtocols(r, &s.Call, r.positiveTime),
-		"block":      ofNCCLProtocols(r, &s.Block, r.rate),
-		"tree_chunk": r.size(&s.TreeChunk, 32<<10, 4<<20),
-		"channels": r.mapping(
-			required("node", r.count(&s.NodeChannels, 1, maxChannels)),
-			required("interface", r.count(&s.InterfaceChannels, 1, maxChannels)),
-			required("nvls", r.count(&s.NVLSChannels, 2, maxChannels)),
-			required("peers", r.count(&s.PeerChannels, 1, maxChannels)),
+		"block":      ofNCCLProtocols(r, &s.Block, r.readRate),
+		"tree_chunk": r.readSize(&s.TreeChunk, 32<<10, 4<<20),
+		"channels": r.readMapping(
+			requiredField("node", r.readCount(&s.NodeChannels, 1, maxChannels)),
+			requiredField("interface", r.readCount(&s.InterfaceChannels, 1, maxChannels)),
+			requiredField("nvls", r.readCount(&s.NVLSChannels, 2, maxChannels)),
+			requiredField("peers", r.readCount(&s.PeerChannels, 1, maxChannels)),
 		),
 	}, nil}
 }
@@ -172,31 +172,31 @@ func (r *fileReader) ncclSettings(l *model.Library) settingReaders {
 func ofNCCLProtocols[T any](r *fileReader, to *[model.NumNCCLProtocols]T, read func(*T) nodeReader) nodeReader {
 	var fields []mappingField
 	for i, name := range model.NCCLProtocols {
-		fields = append(fields, optional(name, read(&to[i])))
+		fields = append(fields, optionalField(name, read(&to[i])))
 	}
-	return r.mapping(fields...)
+	return r.readMapping(fields...)
 }
 
 // ncclNames reads a list of algorithms or protocols.
 func (r *fileReader) ncclNames(to *[]string, names []string) nodeReader {
-	return r.list("["+names[0]+"]", func(path string, i int, n *yaml.Node) {
+	return r.readList("["+names[0]+"]", func(path string, i int, n *yaml.Node) {
 		*to = append(*to, "")
 		oneOfWords(r, &(*to)[i], names).read(fmt.Sprintf("%s[%d]", path, i), n)
 	})
 }
 
-// software reads the cost of each kind of work that the library's engine declares.
-func (r *fileReader) software(l *model.Library) nodeReader {
+// readSoftwareCosts reads the cost of each kind of work that the library's engine declares.
+func (r *fileReader) readSoftwareCosts(l *model.Library) nodeReader {
 	costs := func() []mappingField {
 		var fields []mappingField
 		for k, c := range l.CarriedBy().Costs {
 			if c.PerByte {
-				fields = append(fields, required(c.Key, r.wholePerByte(&l.Software[k])))
+				fields = append(fields, requiredField(c.Key, r.wholePerByte(&l.Software[k])))
 			} else {
-				fields = append(fields, required(c.Key, r.time(&l.Software[k])))
+				fields = append(fields, requiredField(c.Key, r.readTime(&l.Software[k])))
 			}
 		}
 		return fields
 	}
-	return nodeReader{exampleMapping(costs()), func(path string, n *yaml.Node) { r.mapping(costs()...).read(path, n) }}
+	return nodeReader{exampleMapping(costs()), func(path string, n *yaml.Node) { r.readMapping(costs()...).read(path, n) }}
 }

@@ -18,26 +18,26 @@ const (
 	minMBCFPacket = 256 // bytes: a packet of MBCF has room for what libraries say in one
 )
 
-// ethernet reads workstations on a shared Ethernet.
-func (r *fileReader) ethernet() (model.Network, nodeReader) {
+// ethernetReader reads workstations on a shared Ethernet.
+func (r *fileReader) ethernetReader() (model.Network, nodeReader) {
 	to := &model.Ethernet{}
-	fields := r.mapping(
-		required("rate", r.rate(&to.Rate)),
-		required("preamble", r.size(&to.Preamble, 0, maxFrame)),
-		required("header", r.size(&to.Header, 0, maxFrame)),
-		required("fcs", r.size(&to.FCS, 0, maxFrame)),
-		required("gap", r.size(&to.InterframeGapBytes, 0, maxFrame)),
-		required("min_payload", r.size(&to.MinPayload, 0, maxFrame)),
-		required("mtu", r.size(&to.MTU, 1, maxFrame)),
-		required("slot", r.time(&to.BackoffSlot)),
-		required("jam", r.size(&to.JamBytes, 0, maxFrame)),
-		required("backoff", r.count(&to.MaxBackoffDoublings, 1, maxBackoff)),
-		required("attempts", r.count(&to.MaxCollisionsOfFrame, 2, maxCount)), // of one, all would start again together
-		required("propagation", r.time(&to.Propagation)),
-		optional("switches", r.switches(&to.Switches)),
-		required("tcp", r.tcp(&to.TCP)),
-		optional("udp", r.udp(&to.UDP)),
-		optional("mbcf", r.mbcf(&to.MBCF)),
+	fields := r.readMapping(
+		requiredField("rate", r.readRate(&to.Rate)),
+		requiredField("preamble", r.readSize(&to.Preamble, 0, maxFrame)),
+		requiredField("header", r.readSize(&to.Header, 0, maxFrame)),
+		requiredField("fcs", r.readSize(&to.FCS, 0, maxFrame)),
+		requiredField("gap", r.readSize(&to.InterframeGapBytes, 0, maxFrame)),
+		requiredField("min_payload", r.readSize(&to.MinPayload, 0, maxFrame)),
+		requiredField("mtu", r.readSize(&to.MTU, 1, maxFrame)),
+		requiredField("slot", r.readTime(&to.BackoffSlot)),
+		requiredField("jam", r.readSize(&to.JamBytes, 0, maxFrame)),
+		requiredField("backoff", r.readCount(&to.MaxBackoffDoublings, 1, maxBackoff)),
+		requiredField("attempts", r.readCount(&to.MaxCollisionsOfFrame, 2, maxCount)), // of one, all would start again together
+		requiredField("propagation", r.readTime(&to.Propagation)),
+		optionalField("switches", r.readSwitches(&to.Switches)),
+		requiredField("tcp", r.readTCP(&to.TCP)),
+		optionalField("udp", r.readUDP(&to.UDP)),
+		optionalField("mbcf", r.readMBCF(&to.MBCF)),
 	)
 	return to, r.withCheck(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
 }
@@ -74,39 +74,39 @@ func (r *fileReader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet)
 	}
 }
 
-// switches reads what joins stations in place of one medium.
-func (r *fileReader) switches(to **model.Switches) nodeReader {
+// readSwitches reads what joins stations in place of one medium.
+func (r *fileReader) readSwitches(to **model.Switches) nodeReader {
 	x := &model.Switches{}
 	duplex := "full"
-	fields := r.mapping(
-		required("duplex", oneOfWords(r, &duplex, []string{"full", "half"})),
-		required("ports", r.count(&x.StationsPerSwitch, 1, maxCount)),
-		required("latency", r.time(&x.Latency)),
-		required("buffer", r.size(&x.LinkBufferBytes, 1, math.MaxInt32)),
-		optional("memory", r.size(&x.SharedBufferBytes, 1, math.MaxInt32)),
-		required("uplink", r.rate(&x.Uplink)),
-		optional("loss", r.percent(&x.LossProbability, maxFaultShare)),
-		optional("reorder", r.percent(&x.ReorderProbability, maxFaultShare)),
+	fields := r.readMapping(
+		requiredField("duplex", oneOfWords(r, &duplex, []string{"full", "half"})),
+		requiredField("ports", r.readCount(&x.StationsPerSwitch, 1, maxCount)),
+		requiredField("latency", r.readTime(&x.Latency)),
+		requiredField("buffer", r.readSize(&x.LinkBufferBytes, 1, math.MaxInt32)),
+		optionalField("memory", r.readSize(&x.SharedBufferBytes, 1, math.MaxInt32)),
+		requiredField("uplink", r.readRate(&x.Uplink)),
+		optionalField("loss", r.readPercent(&x.LossProbability, maxFaultShare)),
+		optionalField("reorder", r.readPercent(&x.ReorderProbability, maxFaultShare)),
 	)
 	return r.withCheck(fields, func(string, *yaml.Node) { x.IsFullDuplex, *to = duplex == "full", x })
 }
 
-// tcp reads the transport of workstations.
-func (r *fileReader) tcp(to *model.TCP) nodeReader {
-	return r.mapping(
-		required("header", r.size(&to.Header, 0, maxFrame)),
-		required("record", r.size(&to.Record, 1, maxFrame)),
-		required("send_buffer", r.size(&to.SendBuffer, 1, math.MaxInt32)),
-		required("receive_buffer", r.size(&to.ReceiveBuffer, 1, math.MaxInt32)),
-		required("write", r.channel(&to.Write)),
-		required("read", r.channel(&to.Read)),
-		required("poll", r.time(&to.Poll)),
-		required("output", r.time(&to.Output)),
-		required("input", r.time(&to.Input)),
-		required("ack_every", r.count(&to.AckEvery, 1, maxCount)),
-		required("ack_delay", r.time(&to.AckDelay)),
-		required("retransmit", r.positiveTime(&to.Retransmit)),
-		optional("congestion", r.congestion(&to.Congestion)),
+// readTCP reads the transport of workstations.
+func (r *fileReader) readTCP(to *model.TCP) nodeReader {
+	return r.readMapping(
+		requiredField("header", r.readSize(&to.Header, 0, maxFrame)),
+		requiredField("record", r.readSize(&to.Record, 1, maxFrame)),
+		requiredField("send_buffer", r.readSize(&to.SendBuffer, 1, math.MaxInt32)),
+		requiredField("receive_buffer", r.readSize(&to.ReceiveBuffer, 1, math.MaxInt32)),
+		requiredField("write", r.readChannel(&to.Write)),
+		requiredField("read", r.readChannel(&to.Read)),
+		requiredField("poll", r.readTime(&to.Poll)),
+		requiredField("output", r.readTime(&to.Output)),
+		requiredField("input", r.readTime(&to.Input)),
+		requiredField("ack_every", r.readCount(&to.AckEvery, 1, maxCount)),
+		requiredField("ack_delay", r.readTime(&to.AckDelay)),
+		requiredField("retransmit", r.positiveTime(&to.Retransmit)),
+		optionalField("congestion", r.readCongestion(&to.Congestion)),
 	)
 }
 
@@ -114,10 +114,10 @@ func (r *fileReader) tcp(to *model.TCP) nodeReader {
 func (r *fileReader) socketsOf(to **model.Sockets) nodeReader {
 	x := &model.Sockets{}
 	write, read := "in-turn", "parts"
-	fields := r.mapping(
-		optional("buffer", r.size(&x.BufferBytes, 1, math.MaxInt32)),
-		optional("write", oneOfWords(r, &write, []string{"in-turn", "together"})),
-		optional("read", oneOfWords(r, &read, []string{"parts", "whole"})),
+	fields := r.readMapping(
+		optionalField("buffer", r.readSize(&x.BufferBytes, 1, math.MaxInt32)),
+		optionalField("write", oneOfWords(r, &write, []string{"in-turn", "together"})),
+		optionalField("read", oneOfWords(r, &read, []string{"parts", "whole"})),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		x.BuffersUnsentData, x.ReadsWholePackets, *to = write == "together", read == "whole", x
@@ -135,49 +135,49 @@ func (r *fileReader) checkSockets(m *model.Machine) {
 	}
 }
 
-// congestion reads how TCP shares a network.
-func (r *fileReader) congestion(to **model.Congestion) nodeReader {
+// readCongestion reads how TCP shares a network.
+func (r *fileReader) readCongestion(to **model.Congestion) nodeReader {
 	x := &model.Congestion{}
-	fields := r.mapping(
-		required("initial", r.count(&x.InitialWindowSegments, 1, maxCount)),
-		required("duplicates", r.count(&x.ReorderToleranceSegments, 1, maxCount)),
-		optional("quick", r.count(&x.QuickAckSegments, 0, maxCount)),
+	fields := r.readMapping(
+		requiredField("initial", r.readCount(&x.InitialWindowSegments, 1, maxCount)),
+		requiredField("duplicates", r.readCount(&x.ReorderToleranceSegments, 1, maxCount)),
+		optionalField("quick", r.readCount(&x.QuickAckSegments, 0, maxCount)),
 	)
 	return r.withCheck(fields, func(string, *yaml.Node) { *to = x })
 }
 
-// udp reads the datagrams of workstations.
-func (r *fileReader) udp(to **model.UDP) nodeReader {
+// readUDP reads the datagrams of workstations.
+func (r *fileReader) readUDP(to **model.UDP) nodeReader {
 	x := &model.UDP{}
-	fields := r.mapping(
-		required("header", r.size(&x.Header, 1, maxFrame)),
-		required("send", r.channel(&x.Send)),
-		required("receive", r.channel(&x.Receive)),
-		required("input", r.time(&x.Input)),
-		required("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
-		optional("join", r.time(&x.Join)),
-		required("groups", r.count(&x.MaxGroups, 0, maxCount)),
+	fields := r.readMapping(
+		requiredField("header", r.readSize(&x.Header, 1, maxFrame)),
+		requiredField("send", r.readChannel(&x.Send)),
+		requiredField("receive", r.readChannel(&x.Receive)),
+		requiredField("input", r.readTime(&x.Input)),
+		requiredField("buffer", r.readSize(&x.Buffer, 1, math.MaxInt32)),
+		optionalField("join", r.readTime(&x.Join)),
+		requiredField("groups", r.readCount(&x.MaxGroups, 0, maxCount)),
 	)
 	return r.withCheck(fields, func(string, *yaml.Node) { *to = x })
 }
 
-// mbcf reads access to memory by operating systems.
-func (r *fileReader) mbcf(to **model.MBCF) nodeReader {
+// readMBCF reads access to memory by operating systems.
+func (r *fileReader) readMBCF(to **model.MBCF) nodeReader {
 	x := &model.MBCF{}
-	fields := r.mapping(
-		required("header", r.size(&x.Header, 1, maxFrame)),
-		required("limit", r.size(&x.MaxDataBytes, minMBCFPacket, maxFrame)),
-		required("call", r.channel(&x.Call)),
-		required("input", r.channel(&x.Input)),
-		required("ack", r.time(&x.Ack)),
-		required("trap", r.time(&x.InterruptEntryAndExit)),
-		required("output", r.channel(&x.Output)),
-		required("dequeue", r.time(&x.Dequeue)),
-		required("upcall", r.time(&x.Upcall)),
-		required("window", r.count(&x.Window, 1, maxCount)),
-		required("ack_every", r.count(&x.AckEvery, 1, maxCount)),
-		required("ack_delay", r.time(&x.AckDelay)),
-		required("retransmit", r.positiveTime(&x.Retransmit)),
+	fields := r.readMapping(
+		requiredField("header", r.readSize(&x.Header, 1, maxFrame)),
+		requiredField("limit", r.readSize(&x.MaxDataBytes, minMBCFPacket, maxFrame)),
+		requiredField("call", r.readChannel(&x.Call)),
+		requiredField("input", r.readChannel(&x.Input)),
+		requiredField("ack", r.readTime(&x.Ack)),
+		requiredField("trap", r.readTime(&x.InterruptEntryAndExit)),
+		requiredField("output", r.readChannel(&x.Output)),
+		requiredField("dequeue", r.readTime(&x.Dequeue)),
+		requiredField("upcall", r.readTime(&x.Upcall)),
+		requiredField("window", r.readCount(&x.Window, 1, maxCount)),
+		requiredField("ack_every", r.readCount(&x.AckEvery, 1, maxCount)),
+		requiredField("ack_delay", r.readTime(&x.AckDelay)),
+		requiredField("retransmit", r.positiveTime(&x.Retransmit)),
 	)
 	return r.withCheck(fields, func(string, *yaml.Node) { *to = x })
 }

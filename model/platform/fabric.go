@@ -29,7 +29,7 @@ type graphReader struct {
 // say so before they make one.
 func (r *fileReader) graphReaders() []graphReader {
 	const maxWritten = 1 << 40
-	count := func(to *int) nodeReader { return r.count(to, 1, maxWritten) }
+	count := func(to *int) nodeReader { return r.readCount(to, 1, maxWritten) }
 	var star, mesh int
 	var tree, rails struct {
 		rails, levels, arity int
@@ -41,32 +41,32 @@ func (r *fileReader) graphReaders() []graphReader {
 		edges           []topology.Edge
 	}
 	return []graphReader{
-		{optional("star", r.mapping(required("hosts", count(&star)))),
+		{optionalField("star", r.readMapping(requiredField("hosts", count(&star)))),
 			func() (*topology.Graph, error) { return topology.NewStar(star) }},
-		{optional("fattree", r.mapping(required("levels", count(&tree.levels)), required("arity", count(&tree.arity)), optional("taper", r.countList(&tree.taper, maxLevels-1)))),
+		{optionalField("fattree", r.readMapping(requiredField("levels", count(&tree.levels)), requiredField("arity", count(&tree.arity)), optionalField("taper", r.countList(&tree.taper, maxLevels-1)))),
 			func() (*topology.Graph, error) { return topology.NewFatTree(tree.levels, tree.arity, tree.taper) }},
-		{optional("rails", r.mapping(required("rails", count(&rails.rails)), required("levels", count(&rails.levels)), required("arity", count(&rails.arity)), optional("taper", r.countList(&rails.taper, maxLevels-1)))),
+		{optionalField("rails", r.readMapping(requiredField("rails", count(&rails.rails)), requiredField("levels", count(&rails.levels)), requiredField("arity", count(&rails.arity)), optionalField("taper", r.countList(&rails.taper, maxLevels-1)))),
 			func() (*topology.Graph, error) {
 				return topology.NewRails(rails.rails, rails.levels, rails.arity, rails.taper)
 			}},
-		{optional("dragonfly", r.mapping(required("groups", count(&dragonfly.groups)), required("routers", count(&dragonfly.routers)), required("hosts", count(&dragonfly.hosts)), required("global", count(&dragonfly.global)))),
+		{optionalField("dragonfly", r.readMapping(requiredField("groups", count(&dragonfly.groups)), requiredField("routers", count(&dragonfly.routers)), requiredField("hosts", count(&dragonfly.hosts)), requiredField("global", count(&dragonfly.global)))),
 			func() (*topology.Graph, error) {
 				return topology.NewDragonfly(dragonfly.groups, dragonfly.routers, dragonfly.hosts, dragonfly.global)
 			}},
-		{optional("mesh", r.mapping(required("hosts", count(&mesh)))),
+		{optionalField("mesh", r.readMapping(requiredField("hosts", count(&mesh)))),
 			func() (*topology.Graph, error) { return topology.NewMesh(mesh) }},
-		{optional("graph", r.mapping(required("hosts", count(&graph.hosts)), required("switches", count(&graph.switches)), required("edges", r.edges(&graph.edges, &graph.hosts, &graph.switches)))),
+		{optionalField("graph", r.readMapping(requiredField("hosts", count(&graph.hosts)), requiredField("switches", count(&graph.switches)), requiredField("edges", r.readEdges(&graph.edges, &graph.hosts, &graph.switches)))),
 			func() (*topology.Graph, error) {
 				return topology.NewEdges(graph.hosts, graph.switches, graph.edges)
 			}},
 	}
 }
 
-// edges reads a list of edges such as "h0 s1" or "s0 s1 global". The numbers of hosts and switches
-// stand before it.
-func (r *fileReader) edges(to *[]topology.Edge, hosts, switches *int) nodeReader {
+// readEdges reads a list of edges such as "h0 s1" or "s0 s1 global". The numbers of hosts and
+// switches stand before it.
+func (r *fileReader) readEdges(to *[]topology.Edge, hosts, switches *int) nodeReader {
 	const example = `["h0 s0", "h1 s1", "s0 s1"]`
-	return r.list(example, func(path string, i int, n *yaml.Node) {
+	return r.readList(example, func(path string, i int, n *yaml.Node) {
 		r.parsedText(example, func(s string) error {
 			words := strings.Fields(s)
 			if len(words) != 2 && len(words) != 3 {
@@ -124,8 +124,8 @@ var routingsOf = map[string][]struct {
 	"graph":     {{"shortest", topology.DeterministicRouting}, {"ecmp", topology.HashRouting}},
 }
 
-// fabric reads a graph of switches and links.
-func (r *fileReader) fabric() (model.Network, nodeReader) {
+// fabricReader reads a graph of switches and links.
+func (r *fileReader) fabricReader() (model.Network, nodeReader) {
 	to, nic := &model.Fabric{}, &model.NIC{}
 	var routing, arbitration string
 	var seed int
@@ -135,32 +135,32 @@ func (r *fileReader) fabric() (model.Network, nodeReader) {
 	for c := range topology.NumClasses {
 		l := &to.Links[c]
 		l.Width = 1
-		links = append(links, optional(c.String(), r.mapping(required("bandwidth", r.rate(&l.Bandwidth)), required("latency", r.time(&l.Latency)), optional("width", r.count(&l.Width, 1, maxLanes)))))
+		links = append(links, optionalField(c.String(), r.readMapping(requiredField("bandwidth", r.readRate(&l.Bandwidth)), requiredField("latency", r.readTime(&l.Latency)), optionalField("width", r.readCount(&l.Width, 1, maxLanes)))))
 	}
 	graphs := r.graphReaders()
 	for _, x := range graphs {
 		fields = append(fields, x.mappingField)
 	}
-	all := r.mapping(append(fields,
-		required("links", r.mapping(links...)),
-		optional("switch", r.mapping(required("latency", r.time(&to.SwitchLatency)), optional("buffer", r.size(&to.Buffer, 1, maxWireBytes)), optional("arbitration", oneOfWords(r, &arbitration, model.ArbitrationNames)))),
-		optional("ecn", r.congestionControl(congestion)),
-		optional("loss", r.mapping(required("timeout", r.positiveTime(&loss.Timeout)))),
-		optional("routing", r.text(&routing, "ecmp")),
-		optional("seed", r.count(&seed, 0, maxWindow)),
-		optional("failed", r.textList(&failed, `["link 3", "switch 0"]`)),
-		required("deliver", r.time(&to.Deliver)),
-		required("header", r.size(&to.Header, 0, unit.MaxSize)),
-		required("packet", r.mapping(
-			required("header", r.size(&to.Packet.Header, 0, maxFrame)),
-			required("payload", r.size(&to.Packet.Payload, 1, maxFrame)),
+	all := r.readMapping(append(fields,
+		requiredField("links", r.readMapping(links...)),
+		optionalField("switch", r.readMapping(requiredField("latency", r.readTime(&to.SwitchLatency)), optionalField("buffer", r.readSize(&to.Buffer, 1, maxWireBytes)), optionalField("arbitration", oneOfWords(r, &arbitration, model.ArbitrationNames)))),
+		optionalField("ecn", r.congestionControl(congestion)),
+		optionalField("loss", r.readMapping(requiredField("timeout", r.positiveTime(&loss.Timeout)))),
+		optionalField("routing", r.readText(&routing, "ecmp")),
+		optionalField("seed", r.readCount(&seed, 0, maxWindow)),
+		optionalField("failed", r.textList(&failed, `["link 3", "switch 0"]`)),
+		requiredField("deliver", r.readTime(&to.Deliver)),
+		requiredField("header", r.readSize(&to.Header, 0, unit.MaxSize)),
+		requiredField("packet", r.readMapping(
+			requiredField("header", r.readSize(&to.Packet.Header, 0, maxFrame)),
+			requiredField("payload", r.readSize(&to.Packet.Payload, 1, maxFrame)),
 		)),
-		required("chunk", r.size(&to.Chunk, 1, maxWireBytes)),
-		optional("send", r.channel(&to.Send)),
-		optional("receive", r.time(&to.Receive)),
-		optional("put", r.time(&to.Put)),
-		optional("get", r.time(&to.Get)),
-		optional("rdma", r.rdma(nic)),
+		requiredField("chunk", r.readSize(&to.Chunk, 1, maxWireBytes)),
+		optionalField("send", r.readChannel(&to.Send)),
+		optionalField("receive", r.readTime(&to.Receive)),
+		optionalField("put", r.readTime(&to.Put)),
+		optionalField("get", r.readTime(&to.Get)),
+		optionalField("rdma", r.readRDMA(nic)),
 	)...)
 	return to, r.withCheck(all, func(path string, n *yaml.Node) {
 		r.checkInterface(path, n, to, nic)
@@ -213,14 +213,14 @@ func (r *fileReader) checkLoss(path string, at *yaml.Node, f *model.Fabric) {
 
 // congestionControl reads when switches mark packets, and how senders react.
 func (r *fileReader) congestionControl(to *model.CongestionControl) nodeReader {
-	fields := r.mapping(
-		required("from", r.size(&to.MarkFrom, 0, maxWireBytes)),
-		required("all", r.size(&to.MarkAll, 1, maxWireBytes)),
-		required("probability", r.percent(&to.Probability, 1)),
-		required("interval", r.time(&to.NoticeInterval)),
-		required("gain", r.percent(&to.Gain, 1)),
-		required("period", r.positiveTime(&to.Period)),
-		required("increase", r.rate(&to.Increase)),
+	fields := r.readMapping(
+		requiredField("from", r.readSize(&to.MarkFrom, 0, maxWireBytes)),
+		requiredField("all", r.readSize(&to.MarkAll, 1, maxWireBytes)),
+		requiredField("probability", r.readPercent(&to.Probability, 1)),
+		requiredField("interval", r.readTime(&to.NoticeInterval)),
+		requiredField("gain", r.readPercent(&to.Gain, 1)),
+		requiredField("period", r.positiveTime(&to.Period)),
+		requiredField("increase", r.readRate(&to.Increase)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		if to.MarkAll <= to.MarkFrom {

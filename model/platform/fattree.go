@@ -9,38 +9,38 @@ import (
 // maxLevels is how many levels of switches a fat tree has at most.
 const maxLevels = 16
 
-// fattree reads a fat tree whose interfaces are used by programmed I/O, with RDMA or without.
-func (r *fileReader) fattree() (model.Network, nodeReader) {
+// fatTreeReader reads a fat tree whose interfaces are used by programmed I/O, with RDMA or without.
+func (r *fileReader) fatTreeReader() (model.Network, nodeReader) {
 	to := &model.FatTree{}
-	duplex := optional("half_duplex", r.boolean(&to.HalfDuplex))
+	duplex := optionalField("half_duplex", r.readBoolean(&to.HalfDuplex))
 	remote := []mappingField{
-		optional("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
-		optional("put", r.channel(&to.Put)),
-		optional("get", r.channel(&to.Get)),
+		optionalField("chunk", r.readSize(&to.Chunk, 1, unit.MaxSize)),
+		optionalField("put", r.readChannel(&to.Put)),
+		optionalField("get", r.readChannel(&to.Get)),
 	}
-	fields := r.mapping(append([]mappingField{
-		required("arity", r.count(&to.Arity, 2, maxCount)),
-		optional("up", r.countList(&to.UpLinks, maxLevels-1)),
-		required("hop", r.time(&to.HopLatency)),
-		required("deliver", r.time(&to.Deliver)),
-		required("link", r.rate(&to.Link)),
-		required("header", r.size(&to.Header, 0, unit.MaxSize)),
-		required("packet", r.mapping(
-			required("header", r.size(&to.Packet.Header, 0, maxFrame)),
-			required("payload", r.size(&to.Packet.Payload, 1, maxFrame)),
+	fields := r.readMapping(append([]mappingField{
+		requiredField("arity", r.readCount(&to.Arity, 2, maxCount)),
+		optionalField("up", r.countList(&to.UpLinks, maxLevels-1)),
+		requiredField("hop", r.readTime(&to.HopLatency)),
+		requiredField("deliver", r.readTime(&to.Deliver)),
+		requiredField("link", r.readRate(&to.Link)),
+		requiredField("header", r.readSize(&to.Header, 0, unit.MaxSize)),
+		requiredField("packet", r.readMapping(
+			requiredField("header", r.readSize(&to.Packet.Header, 0, maxFrame)),
+			requiredField("payload", r.readSize(&to.Packet.Payload, 1, maxFrame)),
 		)),
-		required("send", r.pio(&to.Send)),
-		required("receive", r.pio(&to.Receive)),
-		optional("control", r.mapping(
-			required("words", r.count(&to.Control.Words, 1, maxCount)),
-			required("buffers", r.count(&to.Control.Buffers, 1, maxCount)),
-			required("latency", r.time(&to.Control.Latency)),
-			required("word", r.time(&to.Control.Word)),
-			required("send", r.pio(&to.Control.Send)),
-			required("receive", r.pio(&to.Control.Receive)),
+		requiredField("send", r.readPIO(&to.Send)),
+		requiredField("receive", r.readPIO(&to.Receive)),
+		optionalField("control", r.readMapping(
+			requiredField("words", r.readCount(&to.Control.Words, 1, maxCount)),
+			requiredField("buffers", r.readCount(&to.Control.Buffers, 1, maxCount)),
+			requiredField("latency", r.readTime(&to.Control.Latency)),
+			requiredField("word", r.readTime(&to.Control.Word)),
+			requiredField("send", r.readPIO(&to.Control.Send)),
+			requiredField("receive", r.readPIO(&to.Control.Receive)),
 		)),
-		optional("lock", r.time(&to.InterfaceLock)),
-		optional("queue", r.count(&to.PriorityQueueLength, 1, maxCount)),
+		optionalField("lock", r.readTime(&to.InterfaceLock)),
+		optionalField("queue", r.readCount(&to.PriorityQueueLength, 1, maxCount)),
 		duplex,
 	}, remote...)...)
 	return to, r.withCheck(fields, func(path string, n *yaml.Node) {
@@ -52,19 +52,19 @@ func (r *fileReader) fattree() (model.Network, nodeReader) {
 	})
 }
 
-// pio reads what a packet takes of a processor that moves it itself.
-func (r *fileReader) pio(to *model.PIO) nodeReader {
-	return r.mapping(
-		required("start", r.time(&to.Start)),
-		required("word", r.interfaceAccess(&to.Word)),
-		optional("burst", r.interfaceAccess(&to.Burst)),
+// readPIO reads what a packet takes of a processor that moves it itself.
+func (r *fileReader) readPIO(to *model.PIO) nodeReader {
+	return r.readMapping(
+		requiredField("start", r.readTime(&to.Start)),
+		requiredField("word", r.interfaceAccess(&to.Word)),
+		optionalField("burst", r.interfaceAccess(&to.Burst)),
 	)
 }
 
 // interfaceAccess reads an access to the interface.
 func (r *fileReader) interfaceAccess(to *model.AccessWidth) nodeReader {
-	return r.mapping(
-		required("size", r.size(&to.Size, 1, maxFrame)),
-		required("time", r.time(&to.Time)),
+	return r.readMapping(
+		requiredField("size", r.readSize(&to.Size, 1, maxFrame)),
+		requiredField("time", r.readTime(&to.Time)),
 	)
 }

@@ -19,8 +19,8 @@ import (
 func Parse(file string, data []byte) (*Platform, error) {
 	r := &fileReader{file: file}
 	p := &Platform{File: file, Hash: hashFile(data), Machine: &model.Machine{}}
-	if top := r.document(data); top != nil {
-		r.platform(p).read("", top)
+	if top := r.parseDocument(data); top != nil {
+		r.readPlatform(p).read("", top)
 		if len(p.References) > 0 {
 			r.checkCitations(len(p.References))
 		}
@@ -41,8 +41,8 @@ func Parse(file string, data []byte) (*Platform, error) {
 // hashFile returns a hash of the contents of a file.
 func hashFile(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data))[:16] }
 
-// document returns the one document of the file, or nil if there is none.
-func (r *fileReader) document(data []byte) *yaml.Node {
+// parseDocument returns the one document of the file, or nil if there is none.
+func (r *fileReader) parseDocument(data []byte) *yaml.Node {
 	docs, err := splitDocuments(data)
 	switch {
 	case err != nil:
@@ -86,15 +86,15 @@ func brokenLine(data []byte) int {
 	})
 }
 
-// platform reads the top level of a file.
-func (r *fileReader) platform(p *Platform) nodeReader {
+// readPlatform reads the top level of a file.
+func (r *fileReader) readPlatform(p *Platform) nodeReader {
 	m := p.Machine
-	return r.mapping(
-		required("name", r.platformName(&m.Name)),
-		required("description", r.text(&m.Description, `"what the machine is"`)),
-		required("references", r.textList(&p.References, `["author, title, year, or an address"]`)),
-		required("machine", r.machine(m)),
-		required("libraries", r.list("[{name: ..., description: ..., software: ...}]", func(path string, i int, n *yaml.Node) {
+	return r.readMapping(
+		requiredField("name", r.platformName(&m.Name)),
+		requiredField("description", r.readText(&m.Description, `"what the machine is"`)),
+		requiredField("references", r.textList(&p.References, `["author, title, year, or an address"]`)),
+		requiredField("machine", r.readMachine(m)),
+		requiredField("libraries", r.readList("[{name: ..., description: ..., software: ...}]", func(path string, i int, n *yaml.Node) {
 			l := &model.Library{}
 			p.Libraries = append(p.Libraries, l)
 			path = fmt.Sprintf("%s[%d]", path, i)
@@ -104,7 +104,7 @@ func (r *fileReader) platform(p *Platform) nodeReader {
 					r.reportProblem(v, path+".name", "another library has it already: give each its own")
 				}
 			}
-			r.library(l).read(path, n)
+			r.readLibrary(l).read(path, n)
 		})),
 	)
 }

@@ -13,23 +13,23 @@ import (
 // maxHypernodes is how many hypernodes a machine has at most.
 const maxHypernodes = 128
 
-// hypernodes reads the network of processors that share memory in two tiers.
-func (r *fileReader) hypernodes() (model.Network, nodeReader) {
+// hypernodesReader reads the network of processors that share memory in two tiers.
+func (r *fileReader) hypernodesReader() (model.Network, nodeReader) {
 	to := &model.Hypernodes{Rings: 1}
 	between := []mappingField{
-		optional("rings", r.count(&to.Rings, 1, maxCount)),
-		optional("ring", r.rate(&to.Ring)),
-		optional("hop", r.time(&to.Hop)),
-		optional(model.InterNode.String(), r.access(&to.Access[model.InterNode])),
+		optionalField("rings", r.readCount(&to.Rings, 1, maxCount)),
+		optionalField("ring", r.readRate(&to.Ring)),
+		optionalField("hop", r.readTime(&to.Hop)),
+		optionalField(model.InterNode.String(), r.readMemoryAccess(&to.Access[model.InterNode])),
 	}
-	fields := r.mapping(append([]mappingField{
-		required("sizes", r.countList(&to.Sizes, maxHypernodes)),
-		required("per_block", r.count(&to.ProcessorsPerBlock, 1, maxCount)),
-		required("port", r.rate(&to.Port)),
-		optional("copies", r.boolean(&to.CopiesPassPort)),
-		required("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
-		required("header", r.size(&to.Header, 0, unit.MaxSize)),
-		required(model.IntraNode.String(), r.access(&to.Access[model.IntraNode])),
+	fields := r.readMapping(append([]mappingField{
+		requiredField("sizes", r.countList(&to.Sizes, maxHypernodes)),
+		requiredField("per_block", r.readCount(&to.ProcessorsPerBlock, 1, maxCount)),
+		requiredField("port", r.readRate(&to.Port)),
+		optionalField("copies", r.readBoolean(&to.CopiesPassPort)),
+		requiredField("chunk", r.readSize(&to.Chunk, 1, unit.MaxSize)),
+		requiredField("header", r.readSize(&to.Header, 0, unit.MaxSize)),
+		requiredField(model.IntraNode.String(), r.readMemoryAccess(&to.Access[model.IntraNode])),
 	}, between...)...)
 	return to, nodeReader{fields.example, func(path string, n *yaml.Node) {
 		fields.read(path, n)
@@ -41,24 +41,24 @@ func (r *fileReader) hypernodes() (model.Network, nodeReader) {
 	}}
 }
 
-// access reads the costs of access to the memory of another processor.
-func (r *fileReader) access(to *model.MemoryAccess) nodeReader {
-	return r.mapping(
-		required("latency", r.time(&to.Latency)),
-		required("send", r.channel(&to.Send)),
-		required("settle", r.time(&to.SettleTime)),
-		required("receive", r.time(&to.Receive)),
-		required("fetch", r.perByte(&to.FetchPerByte)),
-		required("put", r.channel(&to.Put)),
-		required("get", r.channel(&to.Get)),
-		required("counter", r.time(&to.CounterTime)),
+// readMemoryAccess reads the costs of access to the memory of another processor.
+func (r *fileReader) readMemoryAccess(to *model.MemoryAccess) nodeReader {
+	return r.readMapping(
+		requiredField("latency", r.readTime(&to.Latency)),
+		requiredField("send", r.readChannel(&to.Send)),
+		requiredField("settle", r.readTime(&to.SettleTime)),
+		requiredField("receive", r.readTime(&to.Receive)),
+		requiredField("fetch", r.perByte(&to.FetchPerByte)),
+		requiredField("put", r.readChannel(&to.Put)),
+		requiredField("get", r.readChannel(&to.Get)),
+		requiredField("counter", r.readTime(&to.CounterTime)),
 	)
 }
 
 // countList reads a list of at most most positive whole numbers.
 func (r *fileReader) countList(to *[]int, most int) nodeReader {
 	const example = "8 8"
-	return r.number(WordQuantity, example, func(s string) error {
+	return r.readNumber(WordQuantity, example, func(s string) error {
 		words := strings.Fields(s)
 		if len(words) > most {
 			return fmt.Errorf("%d counts: write at most %d", len(words), most)

@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// library reads the message-passing software: its description, its engine with costs and settings,
-// and how MPI uses it.
-func (r *fileReader) library(l *model.Library) nodeReader {
-	settings, _ := r.settings(l)
+// readLibrary reads the message-passing software: its description, its engine with costs and
+// settings, and how MPI uses it.
+func (r *fileReader) readLibrary(l *model.Library) nodeReader {
+	settings, _ := r.engineSettingFields(l)
 	return nodeReader{exampleMapping(append(r.libraryFields(l, nil), settings...)), func(path string, n *yaml.Node) {
 		l.Engine = model.ProtoEngine
 		if x := mappingValue(n, "engine"); x != nil {
@@ -23,7 +23,7 @@ func (r *fileReader) library(l *model.Library) nodeReader {
 			}
 		}
 		var tunings []collectiveRule
-		own, check := r.settings(l)
+		own, check := r.engineSettingFields(l)
 		fields := slices.Concat(r.libraryFields(l, &tunings), own)
 		explain := func(key string) string { return explainOtherEngine(l.Engine, key) }
 		r.withCheck(r.mappingWithHint(explain, fields...), func(path string, n *yaml.Node) {
@@ -43,16 +43,16 @@ func (r *fileReader) libraryFields(l *model.Library, tunings *[]collectiveRule) 
 		names = append(names, e.Name)
 	}
 	return []mappingField{
-		required("name", r.platformName(&l.Name)),
-		required("description", r.text(&l.Description, `"what the library is"`)),
-		optional("expected_error", r.percent(&l.ExpectedError, 10)),
-		optional("engine", oneOfWords(r, new(string), names)),
-		required("software", r.software(l)),
-		optional("collectives", r.collectiveRules(tunings)),
-		optional("decisions", oneOfWords(r, &l.Decisions, collective.DecisionNames())),
-		optional("sockets", r.socketsOf(&l.Sockets)),
-		optional("exchange", oneOfWords(r, &l.Exchange, model.ExchangeOrders)),
-		optional("compiled", r.compiledCommunication(&l.Compiled)),
+		requiredField("name", r.platformName(&l.Name)),
+		requiredField("description", r.readText(&l.Description, `"what the library is"`)),
+		optionalField("expected_error", r.readPercent(&l.ExpectedError, 10)),
+		optionalField("engine", oneOfWords(r, new(string), names)),
+		requiredField("software", r.readSoftwareCosts(l)),
+		optionalField("collectives", r.collectiveRules(tunings)),
+		optionalField("decisions", oneOfWords(r, &l.Decisions, collective.DecisionNames())),
+		optionalField("sockets", r.socketsOf(&l.Sockets)),
+		optionalField("exchange", oneOfWords(r, &l.Exchange, model.ExchangeOrders)),
+		optionalField("compiled", r.compiledCommunication(&l.Compiled)),
 	}
 }
 
@@ -63,19 +63,19 @@ func (r *fileReader) compiledCommunication(to **model.CompiledCommunication) nod
 	for _, s := range phases.Schedulers {
 		names = append(names, s.Name)
 	}
-	fields := r.mapping(
-		required("window", r.count(&x.WindowPackets, 1, maxCount)),
-		optional("packet", r.size(&x.PacketBytes, 64, unit.MaxSize)),
-		required("timeout", r.time(&x.RetransmitTimeout)),
-		optional("packet_cost", r.time(&x.PacketCost)),
-		optional("byte_cost", r.perByte(&x.ByteCost)),
-		required("scheduler", oneOfWords(r, &x.Scheduler, names)),
-		required("threshold", r.size(&x.ShortMessageThreshold, 0, unit.MaxSize)),
-		required("schedule", r.time(&x.ScheduleTime)),
-		optional("barrier", r.time(&x.BarrierTimePerMessage)),
-		required("unicast", r.size(&x.MaxUnicastBytes, 0, unit.MaxSize)),
-		required("multicast", r.size(&x.MaxMulticastBytes, 0, unit.MaxSize)),
-		required("aggregate", r.size(&x.MaxAggregateBytes, 0, unit.MaxSize)),
+	fields := r.readMapping(
+		requiredField("window", r.readCount(&x.WindowPackets, 1, maxCount)),
+		optionalField("packet", r.readSize(&x.PacketBytes, 64, unit.MaxSize)),
+		requiredField("timeout", r.readTime(&x.RetransmitTimeout)),
+		optionalField("packet_cost", r.readTime(&x.PacketCost)),
+		optionalField("byte_cost", r.perByte(&x.ByteCost)),
+		requiredField("scheduler", oneOfWords(r, &x.Scheduler, names)),
+		requiredField("threshold", r.readSize(&x.ShortMessageThreshold, 0, unit.MaxSize)),
+		requiredField("schedule", r.readTime(&x.ScheduleTime)),
+		optionalField("barrier", r.readTime(&x.BarrierTimePerMessage)),
+		requiredField("unicast", r.readSize(&x.MaxUnicastBytes, 0, unit.MaxSize)),
+		requiredField("multicast", r.readSize(&x.MaxMulticastBytes, 0, unit.MaxSize)),
+		requiredField("aggregate", r.readSize(&x.MaxAggregateBytes, 0, unit.MaxSize)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		*to = x
@@ -86,8 +86,8 @@ func (r *fileReader) compiledCommunication(to **model.CompiledCommunication) nod
 	})
 }
 
-// boolean reads true or false.
-func (r *fileReader) boolean(to *bool) nodeReader {
+// readBoolean reads true or false.
+func (r *fileReader) readBoolean(to *bool) nodeReader {
 	return r.parsedText("true or false", func(s string) error {
 		if s != "true" && s != "false" {
 			return fmt.Errorf("%q: write true or false", s)

@@ -9,15 +9,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// loggp reads the machine of the model. Its keys are the letters of the papers.
-func (r *fileReader) loggp() (model.Network, nodeReader) {
+// loggpReader reads the machine of the model. Its keys are the letters of the papers.
+func (r *fileReader) loggpReader() (model.Network, nodeReader) {
 	to := &model.LogGP{}
-	return to, r.mapping(
-		required("L", r.time(&to.L)),
-		required("o_s", r.time(&to.SendOverhead)),
-		required("o_r", r.time(&to.RecvOverhead)),
-		required("g", r.time(&to.Gap)),
-		required("G", r.perByte(&to.GapPerByte)),
+	return to, r.readMapping(
+		requiredField("L", r.readTime(&to.L)),
+		requiredField("o_s", r.readTime(&to.SendOverhead)),
+		requiredField("o_r", r.readTime(&to.RecvOverhead)),
+		requiredField("g", r.readTime(&to.Gap)),
+		requiredField("G", r.perByte(&to.GapPerByte)),
 	)
 }
 

@@ -12,30 +12,30 @@ import (
 // networkReaders are the kinds of networks that a machine or its nodes can have, in the order of
 // model.NetworkKinds: each makes a network and reads it.
 var networkReaders = []func(*fileReader) (model.Network, nodeReader){
-	(*fileReader).torus,
-	(*fileReader).hypernodes,
-	(*fileReader).ethernet,
-	(*fileReader).loggp,
-	(*fileReader).fattree,
-	(*fileReader).fabric,
-	(*fileReader).numa,
+	(*fileReader).torusReader,
+	(*fileReader).hypernodesReader,
+	(*fileReader).ethernetReader,
+	(*fileReader).loggpReader,
+	(*fileReader).fatTreeReader,
+	(*fileReader).fabricReader,
+	(*fileReader).numaReader,
 }
 
-// machine reads the hardware.
-func (r *fileReader) machine(m *model.Machine) nodeReader {
-	kinds, choose := r.network("machine")
+// readMachine reads the hardware.
+func (r *fileReader) readMachine(m *model.Machine) nodeReader {
+	kinds, choose := r.networkFields("machine")
 	nodes := &model.Nodes{}
-	all := r.mapping(append([]mappingField{
-		required("ranks", r.ranks(&m.Ranks)),
-		required("timer", r.mapping(required("resolution", r.positiveTime(&m.TimerResolution)))),
-		required("noise", r.mapping(required("relative", r.percent(&m.Noise.Relative, 1)))),
-		optional("processor", r.mapping(required("copy", r.channel(&m.Processor.Copy)), optional("operation", r.positiveTime(&m.Processor.Operation)),
-			optional("loop", r.time(&m.Processor.Loop)), optional("indirect", r.time(&m.Processor.Indirect)),
-			optional("cache", r.mapping(required("size", r.size(&m.Processor.Cache.Bytes, 1, unit.MaxSize)), required("line", r.size(&m.Processor.Cache.LineBytes, 1, 4096)), required("miss", r.time(&m.Processor.Cache.Miss)))))),
-		optional("files", r.channel(&m.FileAccess)),
-		optional("sizes", r.mapping(required("up_to", r.size(&m.SizesUpTo, 1, unit.MaxSize)))),
-		optional("private", r.boolean(&m.ProcessorsCannotShareMemory)),
-		optional("nodes", r.nodes(nodes)),
+	all := r.readMapping(append([]mappingField{
+		requiredField("ranks", r.readRankLimits(&m.Ranks)),
+		requiredField("timer", r.readMapping(requiredField("resolution", r.positiveTime(&m.TimerResolution)))),
+		requiredField("noise", r.readMapping(requiredField("relative", r.readPercent(&m.Noise.Relative, 1)))),
+		optionalField("processor", r.readMapping(requiredField("copy", r.readChannel(&m.Processor.Copy)), optionalField("operation", r.positiveTime(&m.Processor.Operation)),
+			optionalField("loop", r.readTime(&m.Processor.Loop)), optionalField("indirect", r.readTime(&m.Processor.Indirect)),
+			optionalField("cache", r.readMapping(requiredField("size", r.readSize(&m.Processor.Cache.Bytes, 1, unit.MaxSize)), requiredField("line", r.readSize(&m.Processor.Cache.LineBytes, 1, 4096)), requiredField("miss", r.readTime(&m.Processor.Cache.Miss)))))),
+		optionalField("files", r.readChannel(&m.FileAccess)),
+		optionalField("sizes", r.readMapping(requiredField("up_to", r.readSize(&m.SizesUpTo, 1, unit.MaxSize)))),
+		optionalField("private", r.readBoolean(&m.ProcessorsCannotShareMemory)),
+		optionalField("nodes", r.readNodes(nodes)),
 	}, kinds...)...)
 	return nodeReader{all.example, func(path string, n *yaml.Node) {
 		before := len(r.problems)
@@ -63,12 +63,12 @@ func (r *fileReader) machine(m *model.Machine) nodeReader {
 	}}
 }
 
-// nodes reads the nodes of a machine.
-func (r *fileReader) nodes(to *model.Nodes) nodeReader {
-	kinds, choose := r.network("node")
-	fields := r.mapping(append([]mappingField{
-		required("ranks", r.count(&to.Ranks, 2, maxCount)),
-		required("interfaces", r.count(&to.Interfaces, 1, maxCount)),
+// readNodes reads the nodes of a machine.
+func (r *fileReader) readNodes(to *model.Nodes) nodeReader {
+	kinds, choose := r.networkFields("node")
+	fields := r.readMapping(append([]mappingField{
+		requiredField("ranks", r.readCount(&to.Ranks, 2, maxCount)),
+		requiredField("interfaces", r.readCount(&to.Interfaces, 1, maxCount)),
 	}, kinds...)...)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		if to.Inside = choose(path, n); to.Inside != nil {
@@ -80,14 +80,14 @@ func (r *fileReader) nodes(to *model.Nodes) nodeReader {
 	})
 }
 
-// network returns a field for each kind of network, and a function that returns the one that the
-// mapping of a machine or node has.
-func (r *fileReader) network(of string) (fields []mappingField, choose func(path string, n *yaml.Node) model.Network) {
+// networkFields returns a field for each kind of network, and a function that returns the one that
+// the mapping of a machine or node has.
+func (r *fileReader) networkFields(of string) (fields []mappingField, choose func(path string, n *yaml.Node) model.Network) {
 	var all []model.Network
 	var keys []string
 	for _, kind := range networkReaders {
 		to, x := kind(r)
-		all, keys, fields = append(all, to), append(keys, to.Kind()+":"), append(fields, optional(to.Kind(), x))
+		all, keys, fields = append(all, to), append(keys, to.Kind()+":"), append(fields, optionalField(to.Kind(), x))
 	}
 	return fields, func(path string, n *yaml.Node) (has model.Network) {
 		for _, x := range all {
@@ -118,12 +118,12 @@ func (r *fileReader) checkNetworkCapacity(at *yaml.Node, path string, n model.Ne
 	}
 }
 
-// ranks reads the bounds of jobs.
-func (r *fileReader) ranks(to *model.RankLimits) nodeReader {
-	fields := r.mapping(
-		required("default", r.count(&to.Default, 1, maxCount)),
-		required("min", r.count(&to.Min, 1, maxCount)),
-		required("max", r.count(&to.Max, 1, maxCount)),
+// readRankLimits reads the bounds of jobs.
+func (r *fileReader) readRankLimits(to *model.RankLimits) nodeReader {
+	fields := r.readMapping(
+		requiredField("default", r.readCount(&to.Default, 1, maxCount)),
+		requiredField("min", r.readCount(&to.Min, 1, maxCount)),
+		requiredField("max", r.readCount(&to.Max, 1, maxCount)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		if !(to.Min <= to.Default && to.Default <= to.Max) {
@@ -134,7 +134,7 @@ func (r *fileReader) ranks(to *model.RankLimits) nodeReader {
 
 // positiveTime reads a time that is more than zero.
 func (r *fileReader) positiveTime(to *unit.Time) nodeReader {
-	return r.number(TimeQuantity, "1us", func(s string) (err error) {
+	return r.readNumber(TimeQuantity, "1us", func(s string) (err error) {
 		if *to, err = unit.ParseTime(s); err != nil {
 			return err
 		}
@@ -142,10 +142,10 @@ func (r *fileReader) positiveTime(to *unit.Time) nodeReader {
 	})
 }
 
-// channel reads a start-up and a bandwidth.
-func (r *fileReader) channel(to *model.Channel) nodeReader {
-	return r.mapping(
-		required("start", r.time(&to.Start)),
-		required("bandwidth", r.rate(&to.Bandwidth)),
+// readChannel reads a start-up and a bandwidth.
+func (r *fileReader) readChannel(to *model.Channel) nodeReader {
+	return r.readMapping(
+		requiredField("start", r.readTime(&to.Start)),
+		requiredField("bandwidth", r.readRate(&to.Bandwidth)),
 	)
 }

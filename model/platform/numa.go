@@ -16,31 +16,31 @@ const (
 	maxCaches  = 8
 )
 
-// numa reads cores that share memory.
-func (r *fileReader) numa() (model.Network, nodeReader) {
+// numaReader reads cores that share memory.
+func (r *fileReader) numaReader() (model.Network, nodeReader) {
 	to := &model.NUMA{}
 	var order string
 	var distances []mappingField
 	for d := range model.Distance(model.NumDistances) {
 		a := &to.Distances[d]
-		distances = append(distances, optional(d.String(), r.mapping(required("latency", r.time(&a.Latency)), required("fetch", r.perByte(&a.Fetch)), optional("bandwidth", r.rate(&a.Bandwidth)))))
+		distances = append(distances, optionalField(d.String(), r.readMapping(requiredField("latency", r.readTime(&a.Latency)), requiredField("fetch", r.perByte(&a.Fetch)), optionalField("bandwidth", r.readRate(&a.Bandwidth)))))
 	}
-	all := r.mapping(append([]mappingField{
-		required("sockets", r.count(&to.Sockets, 1, maxSockets)),
-		required("domains", r.count(&to.Domains, 1, maxSockets)),
-		required("clusters", r.count(&to.Clusters, 1, maxCores)),
-		required("cores", r.count(&to.Cores, 1, maxCores)),
-		optional("order", oneOfWords(r, &order, model.CoreOrderNames)),
-		optional("caches", r.cacheCopies(&to.Caches)),
-		required("memory", r.rate(&to.Memory)),
-		optional("link", r.rate(&to.Link)),
-		required("header", r.size(&to.Header, 0, unit.MaxSize)),
-		required("send", r.channel(&to.Send)),
-		required("receive", r.time(&to.Receive)),
-		required("put", r.channel(&to.Put)),
-		required("get", r.channel(&to.Get)),
-		optional("page", r.mapping(required("size", r.size(&to.Page.Size, 1, unit.MaxSize)), required("time", r.time(&to.Page.Time)))),
-		required("counter", r.time(&to.Counter)),
+	all := r.readMapping(append([]mappingField{
+		requiredField("sockets", r.readCount(&to.Sockets, 1, maxSockets)),
+		requiredField("domains", r.readCount(&to.Domains, 1, maxSockets)),
+		requiredField("clusters", r.readCount(&to.Clusters, 1, maxCores)),
+		requiredField("cores", r.readCount(&to.Cores, 1, maxCores)),
+		optionalField("order", oneOfWords(r, &order, model.CoreOrderNames)),
+		optionalField("caches", r.cacheCopies(&to.Caches)),
+		requiredField("memory", r.readRate(&to.Memory)),
+		optionalField("link", r.readRate(&to.Link)),
+		requiredField("header", r.readSize(&to.Header, 0, unit.MaxSize)),
+		requiredField("send", r.readChannel(&to.Send)),
+		requiredField("receive", r.readTime(&to.Receive)),
+		requiredField("put", r.readChannel(&to.Put)),
+		requiredField("get", r.readChannel(&to.Get)),
+		optionalField("page", r.readMapping(requiredField("size", r.readSize(&to.Page.Size, 1, unit.MaxSize)), requiredField("time", r.readTime(&to.Page.Time)))),
+		requiredField("counter", r.readTime(&to.Counter)),
 	}, distances...)...)
 	return to, r.withCheck(all, func(path string, n *yaml.Node) {
 		to.Order = model.CoreOrder(max(0, slices.Index(model.CoreOrderNames, order)))
@@ -54,11 +54,11 @@ func (r *fileReader) numa() (model.Network, nodeReader) {
 // cacheCopies reads the bandwidths of copies that fit caches: longer ones are slower.
 func (r *fileReader) cacheCopies(to *[]model.CacheCopy) nodeReader {
 	example := "[{up_to: ..., bandwidth: ...}]"
-	return r.list(example, func(path string, i int, n *yaml.Node) {
+	return r.readList(example, func(path string, i int, n *yaml.Node) {
 		var x model.CacheCopy
 		path = fmt.Sprintf("%s[%d]", path, i)
 		before := len(r.problems)
-		r.mapping(required("up_to", r.size(&x.UpTo, 1, unit.MaxSize)), required("bandwidth", r.rate(&x.Bandwidth))).read(path, n)
+		r.readMapping(requiredField("up_to", r.readSize(&x.UpTo, 1, unit.MaxSize)), requiredField("bandwidth", r.readRate(&x.Bandwidth))).read(path, n)
 		if len(r.problems) > before {
 			return
 		}
@@ -92,7 +92,7 @@ func (r *fileReader) checkDistances(path string, n *yaml.Node, to *model.NUMA) {
 	} {
 		switch at := mappingValue(n, x.key); {
 		case x.has && at == nil && x.key == "link":
-			r.reportProblem(n, path, "missing key link: there are %d sockets; add link: %s", to.Sockets, r.rate(new(unit.Rate)).example)
+			r.reportProblem(n, path, "missing key link: there are %d sockets; add link: %s", to.Sockets, r.readRate(new(unit.Rate)).example)
 		case x.has && at == nil:
 			r.reportProblem(n, path, "missing key %s: add %s: {latency: ..., fetch: ...}", x.key, x.key)
 		case !x.has && at != nil:

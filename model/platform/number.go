@@ -25,8 +25,8 @@ const (
 	maxChannels = 64 // of a communicator of NCCL: src/include/nccl_common.h, MAXCHANNELS
 )
 
-// number reads value, basis, source, free and, of a fitted number, to. parse stores the value.
-func (r *fileReader) number(q Quantity, example string, parse func(s string) error) nodeReader {
+// readNumber reads value, basis, source, free and, of a fitted number, to. parse stores the value.
+func (r *fileReader) readNumber(q Quantity, example string, parse func(s string) error) nodeReader {
 	whole := fmt.Sprintf(`{value: %s, basis: assumed, source: "where it is from"}`, example)
 	return nodeReader{whole, func(path string, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
@@ -34,15 +34,15 @@ func (r *fileReader) number(q Quantity, example string, parse func(s string) err
 			return
 		}
 		x, before := Number{Path: path, Quantity: q, Line: n.Line, Column: n.Column}, len(r.problems)
-		r.mapping(
-			required("value", r.parsedText(example, func(s string) error {
+		r.readMapping(
+			requiredField("value", r.parsedText(example, func(s string) error {
 				x.Value = s
 				return parse(s)
 			})),
-			required("basis", oneOfWords(r, &x.Basis, allBases)),
-			required("source", r.sourceText(&x.Source)),
-			optional("to", r.textList(&x.FittedTo, `["table-3 T3D o_s low"]`)),
-			optional("free", r.freeRange(&x.Free, q, example, parse)),
+			requiredField("basis", oneOfWords(r, &x.Basis, allBases)),
+			requiredField("source", r.sourceText(&x.Source)),
+			optionalField("to", r.textList(&x.FittedTo, `["table-3 T3D o_s low"]`)),
+			optionalField("free", r.freeRange(&x.Free, q, example, parse)),
 		).read(path, n)
 		if v := mappingValue(n, "value"); v != nil {
 			x.Line, x.Column = v.Line, v.Column
@@ -92,14 +92,14 @@ func (r *fileReader) freeRange(to **FreeRange, q Quantity, example string, parse
 		case q == WordQuantity:
 			r.reportProblem(n, path, "it is not one number, and only a number can be free: leave it out")
 		case n.Kind == yaml.SequenceNode:
-			r.list("["+example+", "+example+"]", func(path string, i int, n *yaml.Node) {
+			r.readList("["+example+", "+example+"]", func(path string, i int, n *yaml.Node) {
 				bound(new(float64)).read(fmt.Sprintf("%s[%d]", path, i), n)
 				(*to).Values = append((*to).Values, n.Value)
 			}).read(path, n)
 		case q == SizeQuantity || q == CountQuantity:
 			r.reportProblem(n, path, "what depends on a %v changes in steps: write the values to try, such as [%s, %s]", q, example, example)
 		default:
-			r.mapping(required("min", bound(&(*to).Min)), required("max", bound(&(*to).Max))).read(path, n)
+			r.readMapping(requiredField("min", bound(&(*to).Min)), requiredField("max", bound(&(*to).Max))).read(path, n)
 		}
 	}}
 }
@@ -133,7 +133,7 @@ type citation struct {
 
 // sourceText reads the source of a number.
 func (r *fileReader) sourceText(to *string) nodeReader {
-	text := r.text(to, `"where it is from"`)
+	text := r.readText(to, `"where it is from"`)
 	return nodeReader{text.example, func(path string, n *yaml.Node) {
 		text.read(path, n)
 		r.citations = append(r.citations, citation{path, n})
@@ -152,9 +152,9 @@ func (r *fileReader) checkCitations(references int) {
 	}
 }
 
-// time reads a time that is not negative.
-func (r *fileReader) time(to *unit.Time) nodeReader {
-	return r.number(TimeQuantity, "5us", func(s string) (err error) {
+// readTime reads a time that is not negative.
+func (r *fileReader) readTime(to *unit.Time) nodeReader {
+	return r.readNumber(TimeQuantity, "5us", func(s string) (err error) {
 		if *to, err = unit.ParseTime(s); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (r *fileReader) time(to *unit.Time) nodeReader {
 
 // perByte reads a time per byte that is not negative.
 func (r *fileReader) perByte(to *unit.PerByte) nodeReader {
-	return r.number(PerByteQuantity, "10ns/B", func(s string) (err error) {
+	return r.readNumber(PerByteQuantity, "10ns/B", func(s string) (err error) {
 		if *to, err = unit.ParsePerByte(s); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (r *fileReader) perByte(to *unit.PerByte) nodeReader {
 
 // wholePerByte reads a time per byte in whole picoseconds.
 func (r *fileReader) wholePerByte(to *unit.Time) nodeReader {
-	return r.number(PerByteQuantity, "2ns/B", func(s string) error {
+	return r.readNumber(PerByteQuantity, "2ns/B", func(s string) error {
 		g, err := unit.ParsePerByte(s)
 		if err != nil {
 			return err
@@ -187,9 +187,9 @@ func (r *fileReader) wholePerByte(to *unit.Time) nodeReader {
 	})
 }
 
-// rate reads a bandwidth.
-func (r *fileReader) rate(to *unit.Rate) nodeReader {
-	return r.number(BandwidthQuantity, "100MB/s", func(s string) (err error) {
+// readRate reads a bandwidth.
+func (r *fileReader) readRate(to *unit.Rate) nodeReader {
+	return r.readNumber(BandwidthQuantity, "100MB/s", func(s string) (err error) {
 		if *to, err = unit.ParseRate(s); err != nil {
 			return err
 		}
@@ -197,9 +197,9 @@ func (r *fileReader) rate(to *unit.Rate) nodeReader {
 	})
 }
 
-// size reads a number of bytes, which has its unit unless it is zero.
-func (r *fileReader) size(to *int, low, high int) nodeReader {
-	return r.number(SizeQuantity, "4KiB", func(s string) (err error) {
+// readSize reads a number of bytes, which has its unit unless it is zero.
+func (r *fileReader) readSize(to *int, low, high int) nodeReader {
+	return r.readNumber(SizeQuantity, "4KiB", func(s string) (err error) {
 		if *to, err = unit.ParseSize(s); err != nil {
 			return err
 		}
@@ -210,9 +210,9 @@ func (r *fileReader) size(to *int, low, high int) nodeReader {
 	})
 }
 
-// count reads a whole number without unit.
-func (r *fileReader) count(to *int, low, high int) nodeReader {
-	return r.number(CountQuantity, strconv.Itoa(max(low, 2)), func(s string) error {
+// readCount reads a whole number without unit.
+func (r *fileReader) readCount(to *int, low, high int) nodeReader {
+	return r.readNumber(CountQuantity, strconv.Itoa(max(low, 2)), func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			return fmt.Errorf("count %q: write a whole number, without unit", s)
@@ -222,9 +222,9 @@ func (r *fileReader) count(to *int, low, high int) nodeReader {
 	})
 }
 
-// percent reads a percentage as a fraction.
-func (r *fileReader) percent(to *float64, high float64) nodeReader {
-	return r.number(ShareQuantity, "1%", func(s string) (err error) {
+// readPercent reads a percentage as a fraction.
+func (r *fileReader) readPercent(to *float64, high float64) nodeReader {
+	return r.readNumber(ShareQuantity, "1%", func(s string) (err error) {
 		if *to, err = unit.ParsePercent(s); err != nil {
 			return err
 		}

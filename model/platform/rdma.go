@@ -18,36 +18,36 @@ const (
 // BufferKinds are the words for buffers, the default first.
 var BufferKinds = []string{RegisteredBuffers, StagedBuffers}
 
-// rdma reads the RDMA interfaces of a fabric.
-func (r *fileReader) rdma(to *model.NIC) nodeReader {
+// readRDMA reads the RDMA interfaces of a fabric.
+func (r *fileReader) readRDMA(to *model.NIC) nodeReader {
 	to.OneSided = true
 	datagrams, memory, staging := &model.DatagramCosts{}, &model.Registration{}, &model.Staging{}
 	var buffers string
-	fields := r.mapping(
-		required("doorbell", r.time(&to.Doorbell)),
-		optional("inline", r.mapping(required("size", r.size(&to.Inline.Size, 1, maxFrame)), required("bandwidth", r.rate(&to.Inline.Bandwidth)))),
-		required("bus", r.mapping(required("latency", r.time(&to.Bus.Latency)), required("bandwidth", r.rate(&to.Bus.Bandwidth)))),
-		required("message", r.time(&to.Message)),
-		required("complete", r.time(&to.Complete)),
-		optional("one_sided", r.boolean(&to.OneSided)),
-		optional("striped", r.size(&to.StripeFrom, 1, unit.MaxSize)),
-		optional("atomic", r.positiveTime(&to.Atomic)),
-		optional("datagrams", r.mapping(required("send", r.channel(&datagrams.Send)), required("receive", r.channel(&datagrams.Receive)))),
-		optional("register", r.mapping(
-			required("start", r.time(&memory.Start)),
-			required("page", r.size(&memory.PageSize, 1, unit.MaxSize)),
-			required("page_time", r.time(&memory.Page)),
-			required("entries", r.count(&memory.Entries, 0, maxRegistrations)),
-			optional("size", r.size(&memory.Bytes, 1, unit.MaxSize)),
+	fields := r.readMapping(
+		requiredField("doorbell", r.readTime(&to.Doorbell)),
+		optionalField("inline", r.readMapping(requiredField("size", r.readSize(&to.Inline.Size, 1, maxFrame)), requiredField("bandwidth", r.readRate(&to.Inline.Bandwidth)))),
+		requiredField("bus", r.readMapping(requiredField("latency", r.readTime(&to.Bus.Latency)), requiredField("bandwidth", r.readRate(&to.Bus.Bandwidth)))),
+		requiredField("message", r.readTime(&to.Message)),
+		requiredField("complete", r.readTime(&to.Complete)),
+		optionalField("one_sided", r.readBoolean(&to.OneSided)),
+		optionalField("striped", r.readSize(&to.StripeFrom, 1, unit.MaxSize)),
+		optionalField("atomic", r.positiveTime(&to.Atomic)),
+		optionalField("datagrams", r.readMapping(requiredField("send", r.readChannel(&datagrams.Send)), requiredField("receive", r.readChannel(&datagrams.Receive)))),
+		optionalField("register", r.readMapping(
+			requiredField("start", r.readTime(&memory.Start)),
+			requiredField("page", r.readSize(&memory.PageSize, 1, unit.MaxSize)),
+			requiredField("page_time", r.readTime(&memory.Page)),
+			requiredField("entries", r.readCount(&memory.Entries, 0, maxRegistrations)),
+			optionalField("size", r.readSize(&memory.Bytes, 1, unit.MaxSize)),
 		)),
-		optional("staging", r.mapping(
-			required("fragment", r.size(&staging.Fragment, 1, unit.MaxSize)),
-			required("launch", r.time(&staging.Launch)),
-			required("complete", r.time(&staging.Complete)),
-			required("out", r.rate(&staging.Out)),
-			required("in", r.rate(&staging.In)),
+		optionalField("staging", r.readMapping(
+			requiredField("fragment", r.readSize(&staging.Fragment, 1, unit.MaxSize)),
+			requiredField("launch", r.readTime(&staging.Launch)),
+			requiredField("complete", r.readTime(&staging.Complete)),
+			requiredField("out", r.readRate(&staging.Out)),
+			requiredField("in", r.readRate(&staging.In)),
 		)),
-		optional("buffers", oneOfWords(r, &buffers, BufferKinds)),
+		optionalField("buffers", oneOfWords(r, &buffers, BufferKinds)),
 	)
 	return r.withCheck(fields, func(path string, n *yaml.Node) {
 		if mappingValue(n, "datagrams") != nil {

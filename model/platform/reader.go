@@ -84,17 +84,17 @@ func (r *fileReader) withCheck(x nodeReader, check func(path string, n *yaml.Nod
 
 // mappingField is a key of a mapping.
 type mappingField struct {
-	key      string
-	optional bool
+	key        string
+	isOptional bool
 	nodeReader
 }
 
-func required(key string, v nodeReader) mappingField { return mappingField{key, false, v} }
-func optional(key string, v nodeReader) mappingField { return mappingField{key, true, v} }
+func requiredField(key string, v nodeReader) mappingField { return mappingField{key, false, v} }
+func optionalField(key string, v nodeReader) mappingField { return mappingField{key, true, v} }
 
-// mapping reads keys and values. Every key must be one of the fields and occur once. Every field
-// that is not optional must be there.
-func (r *fileReader) mapping(fields ...mappingField) nodeReader {
+// readMapping reads keys and values. Every key must be one of the fields and occur once. Every
+// field that is not optional must be there.
+func (r *fileReader) readMapping(fields ...mappingField) nodeReader {
 	return r.mappingWithHint(func(string) string { return "" }, fields...)
 }
 
@@ -129,7 +129,7 @@ func (r *fileReader) mappingWithHint(explain func(key string) string, fields ...
 			fields[at].read(joinPath(path, key.Value), value)
 		}
 		for _, f := range fields {
-			if seen[f.key] == 0 && !f.optional {
+			if seen[f.key] == 0 && !f.isOptional {
 				r.reportProblem(n, path, "missing key %s: add %s: %s", f.key, f.key, f.example)
 			}
 		}
@@ -151,7 +151,7 @@ func missingFields(n *yaml.Node, fields []mappingField) []string {
 func exampleMapping(fields []mappingField) string {
 	var keys []string
 	for _, f := range fields {
-		if !f.optional {
+		if !f.isOptional {
 			keys = append(keys, f.key+": ...")
 		}
 	}
@@ -176,8 +176,8 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// list reads a list of at least one item.
-func (r *fileReader) list(example string, item func(path string, i int, n *yaml.Node)) nodeReader {
+// readList reads a list of at least one item.
+func (r *fileReader) readList(example string, item func(path string, i int, n *yaml.Node)) nodeReader {
 	return nodeReader{example, func(path string, n *yaml.Node) {
 		if !r.requireKind(path, n, yaml.SequenceNode) {
 			return
@@ -193,15 +193,15 @@ func (r *fileReader) list(example string, item func(path string, i int, n *yaml.
 
 // textList reads a list of texts.
 func (r *fileReader) textList(to *[]string, example string) nodeReader {
-	return r.list(example, func(path string, i int, n *yaml.Node) {
+	return r.readList(example, func(path string, i int, n *yaml.Node) {
 		var s string
-		r.text(&s, example).read(fmt.Sprintf("%s[%d]", path, i), n)
+		r.readText(&s, example).read(fmt.Sprintf("%s[%d]", path, i), n)
 		*to = append(*to, collapseSpaces(s))
 	})
 }
 
-// text reads a text that is not empty.
-func (r *fileReader) text(to *string, example string) nodeReader {
+// readText reads a text that is not empty.
+func (r *fileReader) readText(to *string, example string) nodeReader {
 	return nodeReader{example, func(path string, n *yaml.Node) {
 		if !r.requireKind(path, n, yaml.ScalarNode) {
 			return
@@ -217,7 +217,7 @@ func (r *fileReader) parsedText(example string, parse func(s string) error) node
 	return nodeReader{example, func(path string, n *yaml.Node) {
 		var s string
 		before := len(r.problems)
-		r.text(&s, example).read(path, n)
+		r.readText(&s, example).read(path, n)
 		if len(r.problems) > before {
 			return
 		}

@@ -25,13 +25,13 @@ type protocolRule struct {
 // protocolRule reads a rule.
 func (r *fileReader) protocolRule(to *protocolRule) nodeReader {
 	to.upTo = -1
-	return r.mapping(
-		required("mode", r.sendModes(&to.modes)),
-		optional("peer", r.peerTier(&to.peers)),
-		optional("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
-		required("protocol", oneOfWords(r, &to.protocol, model.ProtocolNames())),
-		optional("copy", r.boolean(&to.copy)),
-		optional("completion", r.boolean(&to.awaitsCompletion)),
+	return r.readMapping(
+		requiredField("mode", r.sendModes(&to.modes)),
+		optionalField("peer", r.peerTier(&to.peers)),
+		optionalField("up_to", r.readSize(&to.upTo, 0, unit.MaxSize)),
+		requiredField("protocol", oneOfWords(r, &to.protocol, model.ProtocolNames())),
+		optionalField("copy", r.readBoolean(&to.copy)),
+		optionalField("completion", r.readBoolean(&to.awaitsCompletion)),
 	)
 }
 
@@ -49,7 +49,7 @@ func (r *fileReader) sendModes(to *[]model.Mode) nodeReader {
 // wordOrList reads a word, or a list of words.
 func wordOrList(r *fileReader, word, list string, parse func(s string) error) nodeReader {
 	one := r.parsedText(word+", or "+list, parse)
-	several := r.list(list, func(path string, i int, n *yaml.Node) {
+	several := r.readList(list, func(path string, i int, n *yaml.Node) {
 		one.read(fmt.Sprintf("%s[%d]", path, i), n)
 	})
 	return nodeReader{one.example, func(path string, n *yaml.Node) {
