@@ -8,7 +8,7 @@ import (
 // NearestNames returns names, sorted by their edit distance from s.
 func NearestNames(s string, names []string) []string {
 	sorted := slices.Clone(names)
-	slices.SortStableFunc(sorted, func(a, b string) int { return distance(s, a) - distance(s, b) })
+	slices.SortStableFunc(sorted, func(a, b string) int { return editDistance(s, a) - editDistance(s, b) })
 	return sorted
 }
 
@@ -18,7 +18,7 @@ func Suggestion(s string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	if first := NearestNames(s, names)[0]; distance(s, first) <= (len(first)+1)/3 {
+	if first := NearestNames(s, names)[0]; editDistance(s, first) <= (len(first)+1)/3 {
 		return first
 	}
 	const minBeginning = 4
@@ -43,9 +43,9 @@ func NameChoices(s string, names []string) string {
 	return ": t" + list
 }
 
-// distance returns the edit distance of a and b (optimal string alignment: Levenshtein with swaps
-// of neighbours), ignoring case.
-func distance(a, b string) int {
+// editDistance returns the edit distance of a and b (optimal string alignment: Levenshtein with
+// swaps of neighbours), ignoring case.
+func editDistance(a, b string) int {
 	row := distancesToPrefixes(a, b)
 	return row[len(row)-1]
 }

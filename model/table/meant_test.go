@@ -30,7 +30,7 @@ func TestDistance(t *testing.T) {
 	}{
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"t3d", "T3D", 0}, {"t3d", "t3e", 1}, {"kitten", "sitting", 3}, {"sned", "send", 1}, {"ab", "ba", 1},
 	} {
-		if got := distance(c.a, c.b); got != c.want {
+		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}

@@ -235,8 +235,8 @@ func (s *Schema[T]) maxRows() int {
 	return 1_000_000
 }
 
-// names returns the names of columns.
-func names[T any](columns []Column[T]) []string {
+// columnNames returns the names of columns.
+func columnNames[T any](columns []Column[T]) []string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
 		list[i] = c.Name
@@ -245,19 +245,19 @@ func names[T any](columns []Column[T]) []string {
 }
 
 // Header returns the first line of a file below its facts, with all columns.
-func (s *Schema[T]) Header() string { return strings.Join(names(s.Columns), ",") }
+func (s *Schema[T]) Header() string { return strings.Join(columnNames(s.Columns), ",") }
 
 func checkName(s string) error {
 	switch {
 	case len(s) > maxName:
 		return fmt.Errorf("a name of %d characters, the limit is %d", len(s), maxName)
-	case !printable(s) || strings.TrimSpace(s) != s || strings.HasPrefix(s, "#"):
+	case !isPrintable(s) || strings.TrimSpace(s) != s || strings.HasPrefix(s, "#"):
 		return fmt.Errorf("%q is not a name", s)
 	}
 	return nil
 }
 
-func printable(s string) bool {
+func isPrintable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] == 0x7f {
 			return false
@@ -276,7 +276,7 @@ func ParseFact(line string) (Fact, bool) {
 
 // Check is an error if a fact cannot stand in a file.
 func (f Fact) Check() error {
-	if fact, ok := ParseFact("# " + f.Key + ": " + f.Value); !ok || fact != f || !printable(f.Key+f.Value) {
+	if fact, ok := ParseFact("# " + f.Key + ": " + f.Value); !ok || fact != f || !isPrintable(f.Key+f.Value) {
 		return fmt.Errorf("fact %q with value %q cannot stand in a line \"# key: value\"", f.Key, f.Value)
 	}
 	if n := len(f.Key) + len(f.Value); n > maxFact {

@@ -12,13 +12,13 @@ import (
 
 // Writer writes rows one by one, through a buffer.
 type Writer[T any] struct {
-	schema  *Schema[T]
-	columns []Column[T]
-	out     *bufio.Writer
-	row     []byte
-	group   int // the column Schema.Group
-	prefix  int // bytes of row before it
-	rows    int
+	schema       *Schema[T]
+	columns      []Column[T]
+	out          *bufio.Writer
+	row          []byte
+	groupColumn  int // the column Schema.Group
+	prefixLength int // bytes of row before it
+	rowCount     int
 }
 
 // Writer writes facts and a header. Optional columns are left out unless they are named.
@@ -41,34 +41,34 @@ func (s *Schema[T]) Writer(out io.Writer, facts []Fact, optional ...string) (*Wr
 		w.columns = append(w.columns, c)
 	}
 	w.out.WriteByte('\n')
-	w.group = max(0, slices.IndexFunc(w.columns, func(c Column[T]) bool { return c.Name == s.Group }))
+	w.groupColumn = max(0, slices.IndexFunc(w.columns, func(c Column[T]) bool { return c.Name == s.Group }))
 	return w, nil
 }
 
 // Write writes a row. With same, its columns before Schema.Group are as in the row before. A row
 // that a Reader would refuse is an error. Errors of the output are reported by Flush.
 func (w *Writer[T]) Write(row *T, same bool) error {
-	w.rows++
-	if most := w.schema.maxRows(); w.rows > most {
+	w.rowCount++
+	if most := w.schema.maxRows(); w.rowCount > most {
 		return fmt.Errorf("write %s: more than %d of them", w.schema.Name, most)
 	}
 	b, first := w.row[:0], 0
 	if same {
-		b, first = w.row[:w.prefix], w.group
+		b, first = w.row[:w.prefixLength], w.groupColumn
 	}
 	for i := first; i < len(w.columns); i++ {
-		if i == w.group {
-			w.prefix = len(b)
+		if i == w.groupColumn {
+			w.prefixLength = len(b)
 		}
 		var err error
 		if b, err = w.columns[i].append(b, row); err != nil {
-			return w.wrong(w.columns[i].Name, err)
+			return w.columnError(w.columns[i].Name, err)
 		}
 		b = append(b, ',')
 	}
 	if w.schema.Check != nil {
 		if column, err := w.schema.Check(row); err != nil {
-			return w.wrong(column, err)
+			return w.columnError(column, err)
 		}
 	}
 	b[len(b)-1] = '\n'
@@ -77,8 +77,8 @@ func (w *Writer[T]) Write(row *T, same bool) error {
 	return nil
 }
 
-func (w *Writer[T]) wrong(column string, err error) error {
-	return fmt.Errorf("write %s: row %d: column %q: %w", w.schema.Name, w.rows, column, err)
+func (w *Writer[T]) columnError(column string, err error) error {
+	return fmt.Errorf("write %s: row %d: column %q: %w", w.schema.Name, w.rowCount, column, err)
 }
 
 // Flush writes what is in the buffer.
