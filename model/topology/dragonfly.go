@@ -5,7 +5,7 @@ import "fmt"
 // dragonfly has the numbers of a dragonfly.
 type dragonfly struct {
 	groups, routers, hostsPerRouter, globalPorts int
-	parallel                                     int // cables between two groups
+	cablesBetweenGroups                          int // cables between two groups
 	groupCables                                  int // local ones of a group
 	globalLinks                                  []int32
 }
@@ -39,7 +39,7 @@ func NewDragonfly(groups, routers, hosts, global int) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := dragonfly{groups: groups, routers: routers, hostsPerRouter: hosts, globalPorts: global, parallel: ports / (groups - 1), groupCables: local,
+	d := dragonfly{groups: groups, routers: routers, hostsPerRouter: hosts, globalPorts: global, cablesBetweenGroups: ports / (groups - 1), groupCables: local,
 		globalLinks: make([]int32, groups*ports)}
 	for h := range g.Hosts {
 		g.addCable(h, g.Hosts+h/hosts, HostClass)
@@ -53,21 +53,21 @@ func NewDragonfly(groups, routers, hosts, global int) (*Graph, error) {
 	}
 	for group := range groups {
 		for port := range ports {
-			distance := port/d.parallel + 1
+			distance := port/d.cablesBetweenGroups + 1
 			peer := (group + distance) % groups
 			if group > peer {
 				continue
 			}
-			back := (groups-distance-1)*d.parallel + port%d.parallel
+			back := (groups-distance-1)*d.cablesBetweenGroups + port%d.cablesBetweenGroups
 			c := g.addCable(g.Hosts+group*routers+port/global, g.Hosts+peer*routers+back/global, GlobalClass)
 			d.globalLinks[group*ports+port], d.globalLinks[peer*ports+back] = int32(2*c), int32(2*c+1)
 		}
 	}
 	if groups%2 == 0 {
-		g.Bisection = min(groups/2*groups/2*d.parallel, g.Hosts/2)
+		g.Bisection = min(groups/2*groups/2*d.cablesBetweenGroups, g.Hosts/2)
 	}
 	g.Description = fmt.Sprintf("dragonfly of %d groups of %d routers, %d hosts", groups, routers, g.Hosts)
-	g.parameters.dragonfly, g.routes, g.channels = d, dragonflyRoutes, true
+	g.parameters.dragonfly, g.routeKind, g.usesVirtualChannels = d, dragonflyRoutes, true
 	return g, nil
 }
 
@@ -82,23 +82,23 @@ func (d *dragonfly) groupOfHost(host int) int { return host / d.hostsPerRouter /
 func (g *Graph) nextInDragonfly(r *Route) int32 {
 	d := &g.parameters.dragonfly
 	if r.Links == 0 {
-		from := r.at
-		r.at = g.to[2*from]
+		from := r.position
+		r.position = g.endOfLink[2*from]
 		return 2 * from
 	}
-	router, end := int(r.at)-g.Hosts, int(r.Destination)/d.hostsPerRouter
+	router, end := int(r.position)-g.Hosts, int(r.Destination)/d.hostsPerRouter
 	group, target := router/d.routers, end/d.routers
-	if int(r.via) == group {
-		r.via = -1
+	if int(r.viaGroup) == group {
+		r.viaGroup = -1
 	}
-	if r.via >= 0 {
-		target = int(r.via)
+	if r.viaGroup >= 0 {
+		target = int(r.viaGroup)
 	}
 	var link int32
 	switch {
 	case group != target:
 		distance := (target - group + d.groups) % d.groups
-		port := (distance-1)*d.parallel + int(r.Destination)%d.parallel
+		port := (distance-1)*d.cablesBetweenGroups + int(r.Destination)%d.cablesBetweenGroups
 		if at := port / d.globalPorts; at != router%d.routers {
 			link = g.localLink(group, router%d.routers, at)
 		} else {
@@ -109,7 +109,7 @@ func (g *Graph) nextInDragonfly(r *Route) int32 {
 	default:
 		return 2*r.Destination + 1
 	}
-	r.at = g.to[link]
+	r.position = g.endOfLink[link]
 	return link
 }
 

@@ -20,10 +20,10 @@ type EdgeError struct {
 
 func (e *EdgeError) Error() string { return e.Text }
 
-// edges has the distances of a graph that is given by its edges.
-type edges struct {
+// edgeGraph has the distances of a graph that is given by its edges.
+type edgeGraph struct {
 	firstOut  []int32  // of a vertex in outs; of the one behind the last as well
-	outs      []int32  // the links out of each vertex
+	linksOut  []int32  // the links out of each vertex
 	distances []uint16 // from switch a to switch b, a·Switches + b
 }
 
@@ -62,9 +62,9 @@ func NewEdges(hosts, switches int, list []Edge) (*Graph, error) {
 		}
 		g.addCable(e.A, e.B, e.Class)
 	}
-	var x edges
-	x.firstOut, x.outs = g.adjacency(nil)
-	g.parameters.edges = x
+	var x edgeGraph
+	x.firstOut, x.linksOut = g.adjacency(nil)
+	g.parameters.edgeGraph = x
 	for h := range hosts {
 		if degree[h] == 0 {
 			return nil, fmt.Errorf("no route to host %d, which has no edge: add one from h%d to a switch", h, h)
@@ -74,14 +74,14 @@ func NewEdges(hosts, switches int, list []Edge) (*Graph, error) {
 		return nil, err
 	}
 	g.Description = fmt.Sprintf("graph of %d hosts and %d switches", hosts, switches)
-	g.routes, g.channels = shortestRoutes, true
+	g.routeKind, g.usesVirtualChannels = shortestRoutes, true
 	return g, nil
 }
 
 // outLinks returns the links out of a vertex.
 func (g *Graph) outLinks(v int) []int32 {
-	x := &g.parameters.edges
-	return x.outs[x.firstOut[v]:x.firstOut[v+1]]
+	x := &g.parameters.edgeGraph
+	return x.linksOut[x.firstOut[v]:x.firstOut[v+1]]
 }
 
 // measureDistances searches from each switch in breadth. A switch without a route to another is an
@@ -99,7 +99,7 @@ func (g *Graph) measureDistances() error {
 		queue = append(queue[:0], from)
 		for i := 0; i < len(queue); i++ {
 			for _, link := range g.outLinks(g.Hosts + queue[i]) {
-				if to := int(g.to[link]) - g.Hosts; to >= 0 && of[to] == unreachable {
+				if to := int(g.endOfLink[link]) - g.Hosts; to >= 0 && of[to] == unreachable {
 					of[to] = of[queue[i]] + 1
 					queue = append(queue, to)
 				}
@@ -120,21 +120,21 @@ func (g *Graph) measureDistances() error {
 // nextByDistance takes a link to a switch that is nearer to the destination's. Of several it takes
 // the one that the destination's number selects, or a hash.
 func (g *Graph) nextByDistance(r *Route) int32 {
-	at, n := int(r.at), g.Switches
+	at, n := int(r.position), g.Switches
 	if at < g.Hosts {
 		link := g.outLinks(at)[0]
-		r.at = g.to[link]
+		r.position = g.endOfLink[link]
 		return link
 	}
 	down := g.outLinks(int(r.Destination))[0] ^ 1
 	end := int(g.From(down)) - g.Hosts
 	distance := g.parameters.distances[(at-g.Hosts)*n+end]
 	if distance == 0 {
-		r.at = r.Destination
+		r.position = r.Destination
 		return down
 	}
 	return g.selectLink(r, g.outLinks(at), func(link int32) bool {
-		to := int(g.to[link]) - g.Hosts
+		to := int(g.endOfLink[link]) - g.Hosts
 		return to >= 0 && g.parameters.distances[to*n+end] == distance-1
 	})
 }
@@ -150,14 +150,14 @@ func (g *Graph) selectLink(r *Route, links []int32, isNearer func(link int32) bo
 	}
 	choice := int(r.Destination) % nearer
 	if g.usesHash() {
-		choice = int(hash64(uint64(r.hash)^uint64(r.at)<<32) % uint64(nearer))
+		choice = int(hash64(uint64(r.hash)^uint64(r.position)<<32) % uint64(nearer))
 	}
 	for _, link := range links {
 		if !isNearer(link) {
 			continue
 		}
 		if choice--; choice < 0 {
-			r.at = g.to[link]
+			r.position = g.endOfLink[link]
 			return link
 		}
 	}

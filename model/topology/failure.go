@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// failures are the cables of a graph that carry nothing, and the routes round them.
+// failedCables are the cables of a graph that carry nothing, and the routes round them.
 //
 // A pair whose route takes a failed cable goes by a shortest way through what is left; of several
 // the destination's number chooses, or the hash. All other pairs keep their routes. This is what a
 // subnet manager does that moves as few routes as it can.
-type failures struct {
-	cables   []bool
-	firstOut []int32 // the links out of each vertex: outs[firstOut[v]:firstOut[v+1]]
-	outs     []int32
+type failedCables struct {
+	hasFailed []bool
+	firstOut  []int32 // the links out of each vertex: outs[firstOut[v]:firstOut[v+1]]
+	linksOut  []int32
 
 	lock      sync.Mutex
 	distances map[int32][]uint16 // of each switch from the one of a destination, by that one
@@ -97,16 +97,16 @@ func (g *Graph) Fail(names []string) error {
 	if err != nil || len(failed) == 0 {
 		return err
 	}
-	f := &failures{cables: make([]bool, len(g.classes)), distances: map[int32][]uint16{}}
+	f := &failedCables{hasFailed: make([]bool, len(g.classes)), distances: map[int32][]uint16{}}
 	for _, c := range failed {
-		f.cables[c] = true
+		f.hasFailed[c] = true
 	}
-	if err := g.checkConnected(f.cables); err != nil {
+	if err := g.checkConnected(f.hasFailed); err != nil {
 		return err
 	}
-	f.firstOut, f.outs = g.adjacency(f.cables)
-	g.failures, g.channels, g.Bisection = f, true, 0
-	g.Description += fmt.Sprintf(" with %d failed cables", countTrue(f.cables))
+	f.firstOut, f.linksOut = g.adjacency(f.hasFailed)
+	g.failures, g.usesVirtualChannels, g.Bisection = f, true, 0
+	g.Description += fmt.Sprintf(" with %d failed cables", countTrue(f.hasFailed))
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (g *Graph) adjacency(failed []bool) (firstOut, outs []int32) {
 
 // checkConnected returns an error that names hosts that have no route to others any more.
 func (g *Graph) checkConnected(failed []bool) error {
-	if g.routes == meshRoutes { // hosts pass nothing on
+	if g.routeKind == meshRoutes { // hosts pass nothing on
 		for c, is := range failed {
 			if link := int32(2 * c); is {
 				return fmt.Errorf("no route between %s and %s: a %s has one cable between two hosts, and that has failed", g.VertexName(g.From(link)), g.VertexName(g.To(link)), g.Kind)
@@ -213,20 +213,20 @@ func (g *Graph) components(failed []bool) []int32 {
 // avoidFailures makes a route that has not begun, or is at a router of a dragonfly, one round the
 // failures if it would take a failed cable.
 func (g *Graph) avoidFailures(r *Route) {
-	if g.failures != nil && !g.works(*r) {
-		r.avoids = true
+	if g.failures != nil && !g.avoidsFailedCables(*r) {
+		r.avoidsFailures = true
 	}
 }
 
-// works reports whether a route takes no failed cable.
-func (g *Graph) works(r Route) bool {
+// avoidsFailedCables reports whether a route takes no failed cable.
+func (g *Graph) avoidsFailedCables(r Route) bool {
 	for at := int32(-1); at != r.Destination; {
 		link := g.nextLink(&r)
 		r.Links++
-		if g.failures.cables[link/2] {
+		if g.failures.hasFailed[link/2] {
 			return false
 		}
-		at = g.to[link]
+		at = g.endOfLink[link]
 	}
 	return true
 }
@@ -234,27 +234,27 @@ func (g *Graph) works(r Route) bool {
 // nextRoundFailures takes a link to a switch that is nearer to the destination's.
 func (g *Graph) nextRoundFailures(r *Route) int32 {
 	f := g.failures
-	out := func(v int32) []int32 { return f.outs[f.firstOut[v]:f.firstOut[v+1]] }
-	if g.IsHost(r.at) {
-		link := out(r.at)[0]
-		r.at = g.to[link]
+	out := func(v int32) []int32 { return f.linksOut[f.firstOut[v]:f.firstOut[v+1]] }
+	if g.IsHost(r.position) {
+		link := out(r.position)[0]
+		r.position = g.endOfLink[link]
 		return link
 	}
 	down := out(r.Destination)[0] ^ 1
-	if g.From(down) == r.at {
-		r.at = r.Destination
+	if g.From(down) == r.position {
+		r.position = r.Destination
 		return down
 	}
 	distances := f.distancesTo(g, g.From(down))
-	here := distances[int(r.at)-g.Hosts]
-	return g.selectLink(r, out(r.at), func(link int32) bool {
-		to := int(g.to[link]) - g.Hosts
+	here := distances[int(r.position)-g.Hosts]
+	return g.selectLink(r, out(r.position), func(link int32) bool {
+		to := int(g.endOfLink[link]) - g.Hosts
 		return to >= 0 && distances[to] < here
 	})
 }
 
 // distancesTo returns how many links each switch is from one. It searches in breadth and remembers.
-func (f *failures) distancesTo(g *Graph, end int32) []uint16 {
+func (f *failedCables) distancesTo(g *Graph, end int32) []uint16 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if known := f.distances[end]; known != nil {
@@ -267,10 +267,10 @@ func (f *failures) distancesTo(g *Graph, end int32) []uint16 {
 	distances[int(end)-g.Hosts] = 0
 	for queue := []int32{end}; len(queue) > 0; queue = queue[1:] {
 		v := queue[0]
-		for _, link := range f.outs[f.firstOut[v]:f.firstOut[v+1]] {
-			if to := int(g.to[link]) - g.Hosts; to >= 0 && distances[to] == unreachable {
+		for _, link := range f.linksOut[f.firstOut[v]:f.firstOut[v+1]] {
+			if to := int(g.endOfLink[link]) - g.Hosts; to >= 0 && distances[to] == unreachable {
 				distances[to] = distances[int(v)-g.Hosts] + 1
-				queue = append(queue, g.to[link])
+				queue = append(queue, g.endOfLink[link])
 			}
 		}
 	}

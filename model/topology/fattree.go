@@ -5,18 +5,18 @@ import "fmt"
 // fatTree has the numbers of a fat tree, or of one for each rail.
 type fatTree struct {
 	rails, arity int
-	levels       []level
+	levels       []treeLevel
 	planeCables  int // between switches of a plane
 }
 
-// level describes the switches of a level of a plane. Switches above the same hosts are twins: the
-// number of a switch in its level is subtree·twins + twin.
-type level struct {
-	twins       int
-	up          int // cables up of a switch
-	below       int // hosts below a switch
-	firstVertex int // of the switches of plane 0
-	firstCable  int // of those up from the level, from the first of a plane on
+// treeLevel describes the switches of a level of a plane. Switches above the same hosts are twins:
+// the number of a switch in its level is subtree·twins + twin.
+type treeLevel struct {
+	twinSwitches int
+	cablesUp     int // cables up of a switch
+	hostsBelow   int // hosts below a switch
+	firstVertex  int // of the switches of plane 0
+	firstCable   int // of those up from the level, from the first of a plane on
 }
 
 // maxLevels limits the levels of a fat tree.
@@ -61,7 +61,7 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 	case len(taper) > levels-1:
 		return nil, fmt.Errorf("%d tapers for %d levels: write one for each level but the top, %d at most", len(taper), levels, levels-1)
 	}
-	t := fatTree{rails: rails, arity: arity, levels: make([]level, levels)}
+	t := fatTree{rails: rails, arity: arity, levels: make([]treeLevel, levels)}
 	hosts := 1
 	for range levels {
 		hosts = multiplyCounts(hosts, arity)
@@ -73,14 +73,14 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 	twins, below, switches, cables := 1, 1, 0, 0
 	for l := range t.levels {
 		below *= arity
-		v := level{twins: twins, below: below, firstVertex: allHosts + switches, firstCable: cables}
+		v := treeLevel{twinSwitches: twins, hostsBelow: below, firstVertex: allHosts + switches, firstCable: cables}
 		if l < levels-1 {
-			v.up = arity
+			v.cablesUp = arity
 			if l < len(taper) {
 				if taper[l] < 1 || arity%taper[l] != 0 {
 					return nil, fmt.Errorf("taper %d of level %d: it does not divide the %d cables down of a switch; write a divisor of %d", taper[l], l+1, arity, arity)
 				}
-				v.up = arity / taper[l]
+				v.cablesUp = arity / taper[l]
 			}
 		}
 		n := multiplyCounts(hosts/below, twins)
@@ -88,8 +88,8 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 			return newGraph(kind, 0, -1, 0)
 		}
 		switches += n
-		cables += n * v.up
-		twins = multiplyCounts(twins, v.up)
+		cables += n * v.cablesUp
+		twins = multiplyCounts(twins, v.cablesUp)
 		t.levels[l] = v
 	}
 	t.planeCables = cables
@@ -104,19 +104,19 @@ func newFatTree(kind string, levels, arity int, taper []int, rails int) (*Graph,
 	for plane := range rails {
 		for l := range levels - 1 {
 			v, above := &t.levels[l], &t.levels[l+1]
-			for s := range hosts / v.below * v.twins {
-				subtree, twin := s/v.twins, s%v.twins
-				for port := range v.up {
-					parent := subtree/arity*above.twins + twin*v.up + port
+			for s := range hosts / v.hostsBelow * v.twinSwitches {
+				subtree, twin := s/v.twinSwitches, s%v.twinSwitches
+				for port := range v.cablesUp {
+					parent := subtree/arity*above.twinSwitches + twin*v.cablesUp + port
 					g.addCable(plane*switches+v.firstVertex+s, plane*switches+above.firstVertex+parent, TrunkClass)
 				}
 			}
 		}
 	}
 	if arity%2 == 0 {
-		g.Bisection = rails * arity / 2 * t.levels[levels-1].twins
+		g.Bisection = rails * arity / 2 * t.levels[levels-1].twinSwitches
 	}
-	g.parameters.fatTree, g.routes = t, treeRoutes
+	g.parameters.fatTree, g.routeKind = t, treeRoutes
 	return g, nil
 }
 
@@ -138,25 +138,25 @@ func (t *fatTree) lowestCommonLevel(from, to int) int {
 func (g *Graph) nextInFatTree(r *Route) int32 {
 	t := &g.parameters.fatTree
 	if r.level == 0 {
-		from := int(r.at)
-		r.level, r.at = 1, int32(from/t.rails/t.arity)
+		from := int(r.position)
+		r.level, r.position = 1, int32(from/t.rails/t.arity)
 		return int32(2 * from)
 	}
 	destination := int(r.Destination) / t.rails
 	plane := g.Hosts + int(r.Destination)%t.rails*t.planeCables
 	v := &t.levels[r.level-1]
-	at := int(r.at)
-	if r.level == r.top {
-		r.top = 0
+	at := int(r.position)
+	if r.level == r.topLevel {
+		r.topLevel = 0
 	}
-	if r.top > 0 {
-		port := destination / v.twins % v.up
+	if r.topLevel > 0 {
+		port := destination / v.twinSwitches % v.cablesUp
 		if g.usesHash() {
-			port = int(hash64(uint64(r.hash)^uint64(r.level)<<40) % uint64(v.up))
+			port = int(hash64(uint64(r.hash)^uint64(r.level)<<40) % uint64(v.cablesUp))
 		}
 		above := &t.levels[r.level]
-		cable := plane + v.firstCable + at*v.up + port
-		r.at = int32(at/v.twins/t.arity*above.twins + at%v.twins*v.up + port)
+		cable := plane + v.firstCable + at*v.cablesUp + port
+		r.position = int32(at/v.twinSwitches/t.arity*above.twinSwitches + at%v.twinSwitches*v.cablesUp + port)
 		r.level++
 		return int32(2 * cable)
 	}
@@ -164,10 +164,10 @@ func (g *Graph) nextInFatTree(r *Route) int32 {
 		return 2*r.Destination + 1
 	}
 	under := &t.levels[r.level-2]
-	twin := at % v.twins
-	child := destination/under.below*under.twins + twin/under.up
-	cable := plane + under.firstCable + child*under.up + twin%under.up
-	r.at = int32(child)
+	twin := at % v.twinSwitches
+	child := destination/under.hostsBelow*under.twinSwitches + twin/under.cablesUp
+	cable := plane + under.firstCable + child*under.cablesUp + twin%under.cablesUp
+	r.position = int32(child)
 	r.level--
 	return int32(2*cable + 1)
 }

@@ -55,19 +55,19 @@ type Graph struct {
 	Routing Routing
 	Seed    uint64 // of HashRouting
 
-	to         []int32 // the vertex at the end of each link
-	classes    []Class // of cables
-	routes     routeKind
-	channels   bool      // a route uses one virtual channel after the other
-	failures   *failures // nil: all cables work
-	parameters routeParameters
+	endOfLink           []int32 // the vertex at the end of each link
+	classes             []Class // of cables
+	routeKind           routeKind
+	usesVirtualChannels bool          // a route uses one virtual channel after the other
+	failures            *failedCables // nil: all cables work
+	parameters          routeParameters
 }
 
 // routeParameters has the numbers from which routes are computed, each of one kind of graph.
 type routeParameters struct {
 	fatTree
 	dragonfly
-	edges
+	edgeGraph
 }
 
 // routeKind says how the next link of a route is found.
@@ -81,13 +81,13 @@ const (
 )
 
 // Links returns the number of links, which is twice that of cables.
-func (g *Graph) Links() int { return len(g.to) }
+func (g *Graph) Links() int { return len(g.endOfLink) }
 
 // To returns the vertex to which a link leads.
-func (g *Graph) To(link int32) int32 { return g.to[link] }
+func (g *Graph) To(link int32) int32 { return g.endOfLink[link] }
 
 // From returns the vertex from which a link leads.
-func (g *Graph) From(link int32) int32 { return g.to[link^1] }
+func (g *Graph) From(link int32) int32 { return g.endOfLink[link^1] }
 
 // Class returns the class of a link.
 func (g *Graph) Class(link int32) Class { return g.classes[link/2] }
@@ -139,12 +139,12 @@ func newGraph(kind string, hosts, switches, cables int) (*Graph, error) {
 			return nil, fmt.Errorf("%s of more than %d %s, the most that are emulated: write smaller numbers", kind, MaxParts, n.of)
 		}
 	}
-	return &Graph{Hosts: hosts, Switches: switches, Kind: kind, to: make([]int32, 0, 2*cables), classes: make([]Class, 0, cables)}, nil
+	return &Graph{Hosts: hosts, Switches: switches, Kind: kind, endOfLink: make([]int32, 0, 2*cables), classes: make([]Class, 0, cables)}, nil
 }
 
 // addCable joins two vertices and returns the number of the cable.
 func (g *Graph) addCable(a, b int, c Class) int {
-	g.to = append(g.to, int32(b), int32(a))
+	g.endOfLink = append(g.endOfLink, int32(b), int32(a))
 	g.classes = append(g.classes, c)
 	return len(g.classes) - 1
 }

@@ -24,14 +24,14 @@ func NewMesh(hosts int) (*Graph, error) {
 	if hosts%2 == 0 {
 		g.Bisection = hosts / 2 * hosts / 2
 	}
-	g.Description, g.routes = fmt.Sprintf("full mesh of %d hosts", hosts), meshRoutes
+	g.Description, g.routeKind = fmt.Sprintf("full mesh of %d hosts", hosts), meshRoutes
 	return g, nil
 }
 
 // nextInMesh takes the cable to the destination.
 func (g *Graph) nextInMesh(r *Route) int32 {
-	from, to := int(r.at), int(r.Destination)
-	r.at = r.Destination
+	from, to := int(r.position), int(r.Destination)
+	r.position = r.Destination
 	if from < to {
 		return int32(2 * pairNumber(g.Hosts, from, to))
 	}

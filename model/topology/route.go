@@ -2,14 +2,14 @@ package topology
 
 // Route is the position of bytes on their way and what decides where they go next.
 type Route struct {
-	Destination int32 // a host
-	Links       int16 // how many it has taken
-	level       int8  // of a fat tree: of the switch where it is; 0: the host
-	top         int8  // of a fat tree: the level where it turns down; 0: it turns down here
-	at          int32 // where it is: a vertex; in a fat tree the number of the switch in its level and plane
-	via         int32 // of a dragonfly: the group through which it goes first; −1: none
-	hash        uint32
-	avoids      bool // it goes round failed cables, by vertices
+	Destination    int32 // a host
+	Links          int16 // how many it has taken
+	level          int8  // of a fat tree: of the switch where it is; 0: the host
+	topLevel       int8  // of a fat tree: the level where it turns down; 0: it turns down here
+	position       int32 // where it is: a vertex; in a fat tree the number of the switch in its level and plane
+	viaGroup       int32 // of a dragonfly: the group through which it goes first; −1: none
+	hash           uint32
+	avoidsFailures bool // it goes round failed cables, by vertices
 }
 
 // RouteBetween returns the route from a host to another. On rails it stays in the plane of the
@@ -18,9 +18,9 @@ func (g *Graph) RouteBetween(from, to int) Route {
 	if n := g.parameters.rails; n > 1 {
 		to = to/n*n + from%n
 	}
-	r := Route{Destination: int32(to), at: int32(from), via: -1}
+	r := Route{Destination: int32(to), position: int32(from), viaGroup: -1}
 	if g.parameters.arity > 0 {
-		r.top = int8(g.parameters.lowestCommonLevel(from/g.parameters.rails, to/g.parameters.rails))
+		r.topLevel = int8(g.parameters.lowestCommonLevel(from/g.parameters.rails, to/g.parameters.rails))
 	}
 	if g.usesHash() {
 		r.hash = uint32(hash64(g.Seed ^ hash64(uint64(from)<<32|uint64(to))))
@@ -34,7 +34,7 @@ func (g *Graph) usesHash() bool { return g.Routing == HashRouting || g.Routing =
 
 // Spray gives a route that has not begun the hash of a random number.
 func (g *Graph) Spray(r *Route, random uint64) {
-	r.hash, r.avoids = uint32(hash64(random)), false
+	r.hash, r.avoidsFailures = uint32(hash64(random)), false
 	g.avoidFailures(r)
 }
 
@@ -46,10 +46,10 @@ func (g *Graph) NextLink(r *Route) int32 {
 }
 
 func (g *Graph) nextLink(r *Route) (link int32) {
-	if r.avoids {
+	if r.avoidsFailures {
 		return g.nextRoundFailures(r)
 	}
-	switch g.routes {
+	switch g.routeKind {
 	case treeRoutes:
 		link = g.nextInFatTree(r)
 	case dragonflyRoutes:
@@ -69,7 +69,7 @@ func (g *Graph) nextLink(r *Route) (link int32) {
 // 1980; for dragonflies Kim et al. 2008). Routes of a fat tree go up and then down, which no cycle
 // does: one channel is enough.
 func (g *Graph) Channel(r *Route) int16 {
-	if g.channels {
+	if g.usesVirtualChannels {
 		return r.Links - 1
 	}
 	return 0
@@ -78,7 +78,7 @@ func (g *Graph) Channel(r *Route) int16 {
 // IsTurn reports whether the route is where adaptive routing chooses: at the first router, on the
 // way to another group.
 func (g *Graph) IsTurn(r *Route) bool {
-	return g.Routing == AdaptiveRouting && r.Links == 1 && !r.avoids && g.parameters.groupOf(int(r.at)-g.Hosts) != g.parameters.groupOfHost(int(r.Destination))
+	return g.Routing == AdaptiveRouting && r.Links == 1 && !r.avoidsFailures && g.parameters.groupOf(int(r.position)-g.Hosts) != g.parameters.groupOfHost(int(r.Destination))
 }
 
 // Detour returns the route that goes first to the group that a random number selects, which is
@@ -89,22 +89,22 @@ func (g *Graph) Detour(r Route, random uint64) (Route, bool) {
 	if d.groups < 3 {
 		return r, false
 	}
-	here, there := d.groupOf(int(r.at)-g.Hosts), d.groupOfHost(int(r.Destination))
+	here, there := d.groupOf(int(r.position)-g.Hosts), d.groupOfHost(int(r.Destination))
 	group := int(random % uint64(d.groups-2))
 	for _, other := range []int{min(here, there), max(here, there)} {
 		if group >= other {
 			group++
 		}
 	}
-	r.via = int32(group)
-	return r, g.failures == nil || g.works(r)
+	r.viaGroup = int32(group)
+	return r, g.failures == nil || g.avoidsFailedCables(r)
 }
 
 // LinksLeft returns how many links a route has before it.
 func (g *Graph) LinksLeft(r Route) int {
 	n := 0
 	for at := int32(-1); at != r.Destination; n++ {
-		at = g.to[g.NextLink(&r)]
+		at = g.endOfLink[g.NextLink(&r)]
 	}
 	return n
 }

@@ -146,7 +146,7 @@ func TestRoutes(t *testing.T) {
 						if g.From(link) != at || n >= x.maxLinks {
 							t.Fatalf("%s: route from %d to %d is at %s and takes %s as link %d", x.name, from, to, g.VertexName(at), g.LinkName(link), n)
 						}
-						if c := g.Channel(&r); g.channels && c <= channel {
+						if c := g.Channel(&r); g.usesVirtualChannels && c <= channel {
 							t.Fatalf("%s: route from %d to %d takes channel %d after %d", x.name, from, to, c, channel)
 						} else {
 							channel = c
@@ -305,7 +305,7 @@ func TestDetours(t *testing.T) {
 		if !ok {
 			t.Fatal("no detour in nine groups")
 		}
-		via, globals, visited := int(r.via), 0, false
+		via, globals, visited := int(r.viaGroup), 0, false
 		for at != int32(to) {
 			link := g.NextLink(&r)
 			if g.From(link) != at {
