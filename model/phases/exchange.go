@@ -13,8 +13,8 @@ type Exchange struct {
 	Messages []Message // between ranks of the job, in the order of senders and then of receivers
 }
 
-// call is the name of the calls that exchanges are.
-const call = "Alltoallv"
+// alltoallvCall is the name of the calls that exchanges are.
+const alltoallvCall = "Alltoallv"
 
 // Recorded returns the exchanges of a recorded program, in an order that agrees with the order of
 // calls at every rank. Messages without bytes, and those of a rank to itself, are left out.
@@ -23,19 +23,19 @@ func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 	left := 0
 	for rank := range calls {
 		for _, c := range s.Calls(rank) {
-			if c.Name != call {
+			if c.Name != alltoallvCall {
 				continue
 			}
 			x, err := partOf(rank, s.OpsOfRank(rank)[c.First:c.First+c.Ops])
 			if err != nil {
-				return nil, fmt.Errorf("rank %d, %s number %d: %w", rank, call, len(calls[rank]), err)
+				return nil, fmt.Errorf("rank %d, %s number %d: %w", rank, alltoallvCall, len(calls[rank]), err)
 			}
 			calls[rank] = append(calls[rank], x)
 			left++
 		}
 	}
 	if left == 0 {
-		return nil, fmt.Errorf("the schedule has no call of MPI_%s: record a program that makes some, with 'loggp run --record'", call)
+		return nil, fmt.Errorf("the schedule has no call of MPI_%s: record a program that makes some, with 'loggp run --record'", alltoallvCall)
 	}
 	var all []Exchange
 	for left > 0 {
@@ -54,15 +54,15 @@ func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 					calls[m] = calls[m][1:]
 					left--
 				}
-				if x.Members = communicator(members, orders); x.Members == nil {
-					return nil, fmt.Errorf("a call of %s by ranks %v: the order of ranks in their communicator cannot be told, as the orders of their sends contradict each other", call, members)
+				if x.Members = cyclicOrder(members, orders); x.Members == nil {
+					return nil, fmt.Errorf("a call of %s by ranks %v: the order of ranks in their communicator cannot be told, as the orders of their sends contradict each other", alltoallvCall, members)
 				}
 				all = append(all, x)
 			}
 		}
 		if left == before {
 			rank := slices.IndexFunc(calls, func(c []exchangePart) bool { return len(c) > 0 })
-			return nil, fmt.Errorf("rank %d calls %s with ranks %v, and not all of these call it, too: the collective calls do not match", rank, call, calls[rank][0].members)
+			return nil, fmt.Errorf("rank %d calls %s with ranks %v, and not all of these call it, too: the collective calls do not match", rank, alltoallvCall, calls[rank][0].members)
 		}
 	}
 	return all, nil
@@ -97,10 +97,10 @@ func partOf(rank int, ops []schedule.Op) (exchangePart, error) {
 	return x, nil
 }
 
-// communicator returns the cyclic order of the members of a communicator, from the smallest on,
+// cyclicOrder returns the cyclic order of the members of a communicator, from the smallest on,
 // given the order in which each sends to the others: from the next one on, or from the first one on
 // (model.ExchangeOrder). It returns nil if the orders are of no communicator.
-func communicator(members []int, orders [][]int) []int {
+func cyclicOrder(members []int, orders [][]int) []int {
 	ring := slices.Concat([]int{members[0]}, orders[0])
 	fits := func(order func(at int) []int) bool {
 		for i, m := range members {

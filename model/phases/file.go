@@ -15,25 +15,25 @@ import (
 // The files of this package: patterns, which say what exchanges move, and stored schedules, which
 // say also in which phases they do. A schedule can be read as a pattern, too.
 
-// row is a message of an exchange. In an exchange without messages it has none: phase and source
-// are -1.
-type row struct {
+// exchangeRow is a message of an exchange. In an exchange without messages it has none: phase and
+// source are -1.
+type exchangeRow struct {
 	exchange, phase int
 	members         string
 	Message
 }
 
-// schema returns the columns of a file. Those that patterns may lack are optional there.
-func schema(name string, stored bool) table.Schema[row] {
-	exchange := table.Whole("exchange", func(r *row) *int { return &r.exchange }, "the number of an exchange", 1<<30)
-	members := table.Name("members", func(r *row) *string { return &r.members }, nil)
-	phase := table.WholeOrNone("phase", func(r *row) *int { return &r.phase }, "the number of a phase")
+// exchangeSchema returns the columns of a file. Those that patterns may lack are optional there.
+func exchangeSchema(name string, stored bool) table.Schema[exchangeRow] {
+	exchange := table.Whole("exchange", func(r *exchangeRow) *int { return &r.exchange }, "the number of an exchange", 1<<30)
+	members := table.Name("members", func(r *exchangeRow) *string { return &r.members }, nil)
+	phase := table.WholeOrNone("phase", func(r *exchangeRow) *int { return &r.phase }, "the number of a phase")
 	exchange.Optional, members.Optional, phase.Optional = !stored, !stored, !stored
-	return table.Schema[row]{Name: name, Columns: []table.Column[row]{exchange, members, phase,
-		table.WholeOrNone("source", func(r *row) *int { return &r.Src }, "a rank"),
-		table.WholeOrNone("destination", func(r *row) *int { return &r.Dst }, "a rank"),
-		table.WholeOrNone("bytes", func(r *row) *int { return &r.Bytes }, "a number of bytes"),
-	}, Check: func(r *row) (string, error) {
+	return table.Schema[exchangeRow]{Name: name, Columns: []table.Column[exchangeRow]{exchange, members, phase,
+		table.WholeOrNone("source", func(r *exchangeRow) *int { return &r.Src }, "a rank"),
+		table.WholeOrNone("destination", func(r *exchangeRow) *int { return &r.Dst }, "a rank"),
+		table.WholeOrNone("bytes", func(r *exchangeRow) *int { return &r.Bytes }, "a number of bytes"),
+	}, Check: func(r *exchangeRow) (string, error) {
 		if (r.Src < 0) != (r.Dst < 0) || (r.Src < 0) != (r.Bytes < 0) {
 			return "source", errors.New("a message has source, destination and bytes, and an exchange without messages has none of them")
 		}
@@ -42,15 +42,15 @@ func schema(name string, stored bool) table.Schema[row] {
 }
 
 var (
-	patterns  = schema("messages", false)
-	schedules = schema("messages in phases", true)
+	patternSchema  = exchangeSchema("messages", false)
+	scheduleSchema = exchangeSchema("messages in phases", true)
 )
 
 // ReadPattern reads the messages of one or more exchanges: source, destination and bytes, and if
 // there are several exchanges the number of each. Members are all ranks unless the file names them;
 // ranks 0 are as many as the file needs. name stands for it in errors.
 func ReadPattern(in io.Reader, name string, ranks int) ([]Exchange, error) {
-	rows, facts, err := patterns.Read(in, name)
+	rows, facts, err := patternSchema.Read(in, name)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func ReadPattern(in io.Reader, name string, ranks int) ([]Exchange, error) {
 		case r.Src < 0 || r.Src == r.Dst || r.Bytes == 0:
 			continue
 		case !slices.Contains(x.Members, r.Src) || !slices.Contains(x.Members, r.Dst):
-			return nil, fmt.Errorf("%s: exchange %d: a message from rank %d to rank %d: its members are %s", name, r.exchange, r.Src, r.Dst, members(x.Members))
+			return nil, fmt.Errorf("%s: exchange %d: a message from rank %d to rank %d: its members are %s", name, r.exchange, r.Src, r.Dst, formatRanks(x.Members))
 		case slices.ContainsFunc(x.Messages, func(m Message) bool { return m.Src == r.Src && m.Dst == r.Dst }):
 			return nil, fmt.Errorf("%s: exchange %d has two messages from rank %d to rank %d", name, r.exchange, r.Src, r.Dst)
 		}
@@ -96,19 +96,19 @@ func ReadPattern(in io.Reader, name string, ranks int) ([]Exchange, error) {
 
 // WriteSchedules writes what ReadSchedules reads.
 func WriteSchedules(out io.Writer, all []*Schedule, facts ...table.Fact) error {
-	var rows []row
+	var rows []exchangeRow
 	for i, s := range all {
-		who := members(s.ranks())
+		who := formatRanks(s.memberRanks())
 		if len(s.Phases) == 0 {
-			rows = append(rows, row{i, -1, who, Message{-1, -1, -1}})
+			rows = append(rows, exchangeRow{i, -1, who, Message{-1, -1, -1}})
 		}
 		for p, phase := range s.Phases {
 			for _, m := range phase {
-				rows = append(rows, row{i, p, who, Message{s.Member(m.Src), s.Member(m.Dst), m.Bytes}})
+				rows = append(rows, exchangeRow{i, p, who, Message{s.Member(m.Src), s.Member(m.Dst), m.Bytes}})
 			}
 		}
 	}
-	return schedules.Write(out, facts, rows)
+	return scheduleSchema.Write(out, facts, rows)
 }
 
 // ReadSchedulesFile reads the schedules of a file, as ReadSchedules does.
@@ -124,7 +124,7 @@ func ReadSchedulesFile(path string) ([]*Schedule, error) {
 // ReadSchedules reads stored schedules, and checks that no rank sends or receives twice in a phase
 // but the last. name stands for the file in errors.
 func ReadSchedules(in io.Reader, name string) ([]*Schedule, error) {
-	r, err := schedules.Reader(in, name)
+	r, err := scheduleSchema.Reader(in, name)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ func ReadSchedules(in io.Reader, name string) ([]*Schedule, error) {
 	return all, nil
 }
 
-// members writes ranks: such as "0-7" or "0 4 8-11".
-func members(ranks []int) string {
+// formatRanks writes ranks: such as "0-7" or "0 4 8-11".
+func formatRanks(ranks []int) string {
 	var b strings.Builder
 	for i := 0; i < len(ranks); {
 		n := i + 1

@@ -38,8 +38,8 @@ func (s *Schedule) Member(rank int) int {
 	return s.Members[rank]
 }
 
-// ranks returns the members.
-func (s *Schedule) ranks() []int {
+// memberRanks returns the members.
+func (s *Schedule) memberRanks() []int {
 	all := make([]int, s.Ranks)
 	for i := range all {
 		all[i] = s.Member(i)
@@ -54,7 +54,7 @@ func (s *Schedule) Turned(communicator []int) *Schedule {
 	if len(communicator) != s.Ranks {
 		return nil
 	}
-	all := s.ranks()
+	all := s.memberRanks()
 	first := slices.Index(all, communicator[0])
 	if first < 0 || !slices.Equal(slices.Concat(all[first:], all[:first]), communicator) {
 		return nil
@@ -85,9 +85,9 @@ func (s *Schedule) Has(rank int) bool {
 type Scheduler struct {
 	Name, What string
 
-	// next moves the messages of a phase to the front of those that are left, the longest first,
-	// and returns how many they are.
-	next func(p *phase, left []Message) int
+	// fillNextPhase moves the messages of a phase to the front of those that are left, the longest
+	// first, and returns how many they are.
+	fillNextPhase func(p *openPhase, left []Message) int
 }
 
 // SchedulerNames returns the names of all schedulers.
@@ -105,15 +105,15 @@ var Schedulers = []*Scheduler{Greedy, AllToAllBased}
 // Greedy takes the longest messages first: into each phase goes every message, in order of length,
 // that does not conflict with one before.
 var Greedy = &Scheduler{Name: "greedy", What: "the longest messages first, as many in a phase as do not conflict",
-	next: func(p *phase, left []Message) int { return p.fill(left, 0) }}
+	fillNextPhase: func(p *openPhase, left []Message) int { return p.fillPhase(left, 0) }}
 
 // AllToAllBased begins each phase with the remaining messages that lie in the same phase of an
 // all-to-all exchange as the longest one, and adds others as Greedy does. It needs at most Ranks -
 // 1 phases if no rank has two messages for another.
 var AllToAllBased = &Scheduler{Name: "all-to-all", What: "the longest message with all of its phase of an all-to-all exchange, filled up with what does not conflict",
-	next: func(p *phase, left []Message) int {
+	fillNextPhase: func(p *openPhase, left []Message) int {
 		of := Index(left[0], p.ranks)
-		return p.fill(left, p.take(left, 0, func(m Message) bool { return Index(m, p.ranks) == of }))
+		return p.fillPhase(left, p.takeMatching(left, 0, func(m Message) bool { return Index(m, p.ranks) == of }))
 	}}
 
 // Index returns the phase of an all-to-all exchange in which a message lies, from 0: in phase p
@@ -150,13 +150,13 @@ func (s *Scheduler) Plan(ranks int, messages []Message, threshold int) (*Schedul
 	left := slices.DeleteFunc(slices.Clone(messages), func(m Message) bool { return m.Bytes == 0 })
 	slices.SortStableFunc(left, func(a, b Message) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	plan := &Schedule{Ranks: ranks}
-	p := &phase{ranks: ranks, sends: make([]bool, ranks), receives: make([]bool, ranks)}
+	p := &openPhase{ranks: ranks, sends: make([]bool, ranks), receives: make([]bool, ranks)}
 	for len(left) > 0 {
 		n := len(left)
 		if left[0].Bytes >= threshold {
 			clear(p.sends)
 			clear(p.receives)
-			n = s.next(p, left)
+			n = s.fillNextPhase(p, left)
 		} else {
 			plan.Conflicts = true
 		}
@@ -166,32 +166,32 @@ func (s *Scheduler) Plan(ranks int, messages []Message, threshold int) (*Schedul
 	return plan, nil
 }
 
-// phase is one that is being filled.
-type phase struct {
+// openPhase is one that is being filled.
+type openPhase struct {
 	ranks           int
 	sends, receives []bool
-	later           []Message
+	laterMessages   []Message
 }
 
-// take moves messages for which the condition holds and that do not conflict behind the first n,
-// and returns how many are there then. The others keep their order.
-func (p *phase) take(left []Message, n int, condition func(Message) bool) int {
-	p.later = p.later[:0]
+// takeMatching moves messages for which the condition holds and that do not conflict behind the
+// first n, and returns how many are there then. The others keep their order.
+func (p *openPhase) takeMatching(left []Message, n int, condition func(Message) bool) int {
+	p.laterMessages = p.laterMessages[:0]
 	for _, m := range left[n:] {
 		if p.sends[m.Src] || p.receives[m.Dst] || !condition(m) {
-			p.later = append(p.later, m)
+			p.laterMessages = append(p.laterMessages, m)
 			continue
 		}
 		p.sends[m.Src], p.receives[m.Dst] = true, true
 		left[n] = m
 		n++
 	}
-	copy(left[n:], p.later)
+	copy(left[n:], p.laterMessages)
 	return n
 }
 
-func (p *phase) fill(left []Message, n int) int {
-	return p.take(left, n, func(Message) bool { return true })
+func (p *openPhase) fillPhase(left []Message, n int) int {
+	return p.takeMatching(left, n, func(Message) bool { return true })
 }
 
 // Time returns how long a schedule takes if a phase takes as long as its longest message, and a
