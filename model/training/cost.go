@@ -1,13 +1,15 @@
 package training
 
-// tokens returns b·s, the tokens of a micro-batch.
-func (s *Step) tokens() float64 { return float64(s.Batch.Micro) * float64(s.Model.Sequence) }
+// tokensPerMicroBatch returns b·s, the tokens of a micro-batch.
+func (s *Step) tokensPerMicroBatch() float64 {
+	return float64(s.Batch.Micro) * float64(s.Model.Sequence)
+}
 
 // AttentionOps returns the operations of the attention of a layer for a micro-batch in the forward
 // pass, a multiplication and an addition being two: the products of queries, keys, values and the
 // output take 8 b s h², and those of scores and values 4 b s² h. Narayanan et al. 2021, appendix.
 func (s *Step) AttentionOps() float64 {
-	return s.attentionOps(s.tokens(), float64(s.Model.Sequence))
+	return s.attentionOps(s.tokensPerMicroBatch(), float64(s.Model.Sequence))
 }
 
 // attentionOps returns the operations of the attention of a layer for tokens that each have the
@@ -19,7 +21,7 @@ func (s *Step) attentionOps(tokens, context float64) float64 {
 
 // MLPOps returns the operations of the MLP of a layer for a micro-batch in the forward pass: two
 // products of h by ffn elements take 4 b s h ffn, for each expert that a token goes to.
-func (s *Step) MLPOps() float64 { return s.mlpOps(s.tokens()) }
+func (s *Step) MLPOps() float64 { return s.mlpOps(s.tokensPerMicroBatch()) }
 
 func (s *Step) mlpOps(tokens float64) float64 {
 	return 4 * tokens * float64(s.Model.Hidden) * float64(s.Model.FFN) * float64(max(s.Model.TopK, 1))
@@ -27,7 +29,7 @@ func (s *Step) mlpOps(tokens float64) float64 {
 
 // LogitOps returns the operations of the product with the vocabulary in the forward pass: 2 b s h
 // V.
-func (s *Step) LogitOps() float64 { return s.logitOps(s.tokens()) }
+func (s *Step) LogitOps() float64 { return s.logitOps(s.tokensPerMicroBatch()) }
 
 func (s *Step) logitOps(tokens float64) float64 {
 	return 2 * tokens * float64(s.Model.Hidden) * float64(s.Model.Vocabulary)

@@ -80,9 +80,10 @@ const (
 	NextTokenName  = "decode logits"
 )
 
-// infer adds the passes of a stage: the prompts of all batches, and then a token of each batch in
-// turn. The first stage waits for a token of the last before it begins the next of that batch.
-func (b *stageProgram) infer() {
+// addInference adds the passes of a stage: the prompts of all batches, and then a token of each
+// batch in turn. The first stage waits for a token of the last before it begins the next of that
+// batch.
+func (b *stageProgram) addInference() {
 	for step := range b.Inference.Tokens + 1 {
 		for batch := range b.Batch.Count {
 			b.inferencePass(step, batch)
@@ -107,36 +108,36 @@ func (b *stageProgram) inferencePass(step, batch int) {
 	stages, tag := b.Parallel.Pipeline, uint32(step*b.Batch.Count+batch)
 	switch {
 	case b.stage > 0:
-		b.then("receive activations", workload.Op{Kind: workload.Recv, Size: uint64(activations), Peer: previousStage, Tag: tag, Stream: forwardRecvStream})
+		b.addInOrder("receive activations", workload.Op{Kind: workload.Recv, Size: uint64(activations), Peer: previousStage, Tag: tag, Stream: forwardRecvStream})
 	case stages > 1 && step > 0:
-		b.then("receive tokens", workload.Op{Kind: workload.Recv, Size: uint64(ids), Peer: previousStage, Tag: tag - uint32(b.Batch.Count), Stream: forwardRecvStream})
+		b.addInOrder("receive tokens", workload.Op{Kind: workload.Recv, Size: uint64(ids), Peer: previousStage, Tag: tag - uint32(b.Batch.Count), Stream: forwardRecvStream})
 	}
 	for range b.Model.Layers / stages {
 		b.computeFromMemory(name+" attention", b.attentionOps(float64(tokens), float64(context)), b.attentionBytes(context))
-		b.communicate(name+" combine", collective.Allreduce, tensorGroup, activations)
+		b.addCollective(name+" combine", collective.Allreduce, tensorGroup, activations)
 		if b.Model.Experts > 0 {
-			b.communicate(name+" dispatch", collective.Alltoall, expertGroup, activations*b.Model.TopK)
+			b.addCollective(name+" dispatch", collective.Alltoall, expertGroup, activations*b.Model.TopK)
 		}
 		b.computeFromMemory(name+" MLP", b.mlpOps(float64(tokens)), b.mlpBytes(tokens))
 		if b.Model.Experts > 0 {
-			b.communicate(name+" return", collective.Alltoall, expertGroup, activations*b.Model.TopK)
+			b.addCollective(name+" return", collective.Alltoall, expertGroup, activations*b.Model.TopK)
 		}
-		b.communicate(name+" combine", collective.Allreduce, tensorGroup, activations)
+		b.addCollective(name+" combine", collective.Allreduce, tensorGroup, activations)
 	}
 	if b.stage < stages-1 {
-		b.add("send activations", workload.Op{Kind: workload.Send, Size: uint64(activations), Peer: nextStage, Tag: tag, Stream: forwardSendStream})
+		b.addOp("send activations", workload.Op{Kind: workload.Send, Size: uint64(activations), Peer: nextStage, Tag: tag, Stream: forwardSendStream})
 		return
 	}
 	b.computeFromMemory(map[bool]string{true: FirstTokenName, false: NextTokenName}[step == 0], b.logitOps(float64(b.Batch.Micro)), b.logitBytes())
 	if stages > 1 && step < b.Inference.Tokens {
-		b.add("send tokens", workload.Op{Kind: workload.Send, Size: uint64(ids), Peer: nextStage, Tag: tag, Stream: forwardSendStream})
+		b.addOp("send tokens", workload.Op{Kind: workload.Send, Size: uint64(ids), Peer: nextStage, Tag: tag, Stream: forwardSendStream})
 	}
 }
 
 // computeFromMemory adds operations that the GPUs of a tensor group share, and for which each reads
 // bytes of its memory meanwhile: it takes the longer of both times (Pope et al. 2022, section 2.1).
 func (b *stageProgram) computeFromMemory(name string, operations, bytes float64) {
-	b.compute(name, max(operations, bytes/b.Memory*b.Rate*float64(b.Parallel.Tensor)))
+	b.addCompute(name, max(operations, bytes/b.Memory*b.Rate*float64(b.Parallel.Tensor)))
 }
 
 // InferenceText says what is generated.

@@ -59,7 +59,7 @@ func (s *Step) Workload() (*workload.Workload, error) {
 	perStage := p.Data * p.Tensor
 	passes := s.passesOfStages()
 	for stage := range p.Pipeline {
-		program, err := s.program(stage, passes[stage])
+		program, err := s.stageProgramOf(stage, passes[stage])
 		if err != nil {
 			return nil, err
 		}
@@ -91,41 +91,41 @@ func (s *Step) Workload() (*workload.Workload, error) {
 type stageProgram struct {
 	*Step
 	*workload.Program
-	stage     int
-	names     map[string]uint32
-	last      uint32 // the last operation on the way of the micro-batch that is computed
-	hasLast   bool
-	gathered  []uint32 // what gathers the parameters of the layer that comes next
-	prefetch  uint32   // 1 + the operation before the layer that was computed last; 0: none
-	gradients []uint32 // operations after which the gradients of the bucket are there
-	bucket    int      // elements in it
-	experts   int      // elements of experts in it
-	err       error
+	stage                int
+	names                map[string]uint32
+	lastOp               uint32 // the last operation on the way of the micro-batch that is computed
+	hasLast              bool
+	gatherOps            []uint32 // what gathers the parameters of the layer that comes next
+	prefetchAfter        uint32   // 1 + the operation before the layer that was computed last; 0: none
+	gradientOps          []uint32 // operations after which the gradients of the bucket are there
+	bucketElements       int      // elements in it
+	bucketExpertElements int      // elements of experts in it
+	err                  error
 }
 
-// program returns what the GPUs of a stage do.
-func (s *Step) program(stage int, passes []pass) (*workload.Program, error) {
+// stageProgramOf returns what the GPUs of a stage do.
+func (s *Step) stageProgramOf(stage int, passes []microBatchPass) (*workload.Program, error) {
 	b := &stageProgram{Step: s, Program: workload.NewProgram(fmt.Sprintf("stage %d", stage)), stage: stage, names: map[string]uint32{}}
 	if s.isInference() {
-		b.infer()
+		b.addInference()
 		return b.Program, b.err
 	}
 	for _, u := range passes {
 		if u.backward {
-			b.backward(u)
+			b.addBackwardPass(u)
 		} else {
-			b.forward(u)
+			b.addForwardPass(u)
 		}
 		if b.err != nil {
 			return nil, b.err
 		}
 	}
-	b.finish()
+	b.addFinalGradients()
 	return b.Program, b.err
 }
 
-// pass is the forward or the backward pass of a micro-batch through a chunk of a stage.
-type pass struct {
+// microBatchPass is the forward or the backward pass of a micro-batch through a chunk of a stage.
+type microBatchPass struct {
 	micro, chunk int
 	backward     bool
 	isLast       bool // of its chunk
@@ -134,12 +134,12 @@ type pass struct {
 
 // passesOfStages returns the passes of each stage, and finds those for which the stage waits in the
 // bubble of the pipeline: even if communication takes no time and all stages are alike.
-func (s *Step) passesOfStages() [][]pass {
+func (s *Step) passesOfStages() [][]microBatchPass {
 	stages, last := s.Parallel.Pipeline, s.Parallel.Pipeline*s.Parallel.Interleave-1
 	if s.isInference() {
-		return make([][]pass, stages)
+		return make([][]microBatchPass, stages)
 	}
-	all := make([][]pass, stages)
+	all := make([][]microBatchPass, stages)
 	for stage := range all {
 		all[stage] = s.passes(stage)
 	}
@@ -195,15 +195,15 @@ func (s *Step) passTime(backward bool) int {
 // few micro-batches are under way (PipeDream-Flush; Narayanan et al. 2021, section 2.2). With
 // chunks they are interleaved, and micro-batches go through chunks in groups of as many as there
 // are stages.
-func (s *Step) passes(stage int) []pass {
+func (s *Step) passes(stage int) []microBatchPass {
 	stages, chunks, count := s.Parallel.Pipeline, s.Parallel.Interleave, s.Batch.Count
 	total := count * chunks
 	warmUp := min(stages-stage-1, total)
 	if chunks > 1 {
 		warmUp = min(2*(stages-stage-1)+(chunks-1)*stages, total)
 	}
-	at := func(i int, backward bool) pass {
-		u := pass{micro: i, backward: backward}
+	at := func(i int, backward bool) microBatchPass {
+		u := microBatchPass{micro: i, backward: backward}
 		if chunks > 1 {
 			u.chunk = i % (stages * chunks) / stages
 			u.micro = i/(stages*chunks)*stages + i%stages
@@ -214,7 +214,7 @@ func (s *Step) passes(stage int) []pass {
 		}
 		return u
 	}
-	var all []pass
+	var all []microBatchPass
 	for i := range warmUp {
 		all = append(all, at(i, false))
 	}
@@ -235,8 +235,8 @@ func (b *stageProgram) isLast(chunk int) bool {
 	return b.virtualStage(chunk) == b.Parallel.Pipeline*b.Parallel.Interleave-1
 }
 
-// tag is that of the activations or gradients that come to a virtual stage.
-func (b *stageProgram) tag(to, micro int, backward bool) uint32 {
+// messageTag is that of the activations or gradients that come to a virtual stage.
+func (b *stageProgram) messageTag(to, micro int, backward bool) uint32 {
 	direction := 0
 	if backward {
 		direction = 1
@@ -254,36 +254,36 @@ func (b *stageProgram) nameNumber(name string) uint32 {
 	return n
 }
 
-// add adds an operation after the last one of the micro-batch, and returns its number.
-func (b *stageProgram) add(name string, o workload.Op, before ...uint32) uint32 {
+// addOp adds an operation after the last one of the micro-batch, and returns its number.
+func (b *stageProgram) addOp(name string, o workload.Op, before ...uint32) uint32 {
 	o.Name = b.nameNumber(name)
 	if b.hasLast {
-		before = append(before, b.last)
+		before = append(before, b.lastOp)
 	}
 	return b.AddOp(o, before...)
 }
 
-// then adds an operation on the way of the micro-batch: what is added next waits for it.
-func (b *stageProgram) then(name string, o workload.Op, before ...uint32) uint32 {
-	b.last, b.hasLast = b.add(name, o, append(before, b.gathered...)...), true
-	b.gathered = b.gathered[:0]
-	return b.last
+// addInOrder adds an operation on the way of the micro-batch: what is added next waits for it.
+func (b *stageProgram) addInOrder(name string, o workload.Op, before ...uint32) uint32 {
+	b.lastOp, b.hasLast = b.addOp(name, o, append(before, b.gatherOps...)...), true
+	b.gatherOps = b.gatherOps[:0]
+	return b.lastOp
 }
 
-// compute adds operations that the GPUs of a tensor group share.
-func (b *stageProgram) compute(name string, operations float64, before ...uint32) uint32 {
+// addCompute adds operations that the GPUs of a tensor group share.
+func (b *stageProgram) addCompute(name string, operations float64, before ...uint32) uint32 {
 	ns := math.Round(operations / float64(b.Parallel.Tensor) / b.Rate * 1e9)
 	if ns > workload.MaxCompute && b.err == nil {
 		b.err = fmt.Errorf("%s takes %g s at rate %g: at most %g s", name, ns/1e9, b.Rate, float64(workload.MaxCompute)/1e9)
 		ns = 0
 	}
-	return b.then(name, workload.Op{Kind: workload.Compute, Size: uint64(ns), Stream: computeStream}, before...)
+	return b.addInOrder(name, workload.Op{Kind: workload.Compute, Size: uint64(ns), Stream: computeStream}, before...)
 }
 
-// communicate adds a collective operation of a group, if it has several ranks.
-func (b *stageProgram) communicate(name string, o collective.Operation, group, bytes int) {
+// addCollective adds a collective operation of a group, if it has several ranks.
+func (b *stageProgram) addCollective(name string, o collective.Operation, group, bytes int) {
 	if b.groupSize(group) > 1 {
-		b.then(name, workload.Op{Kind: workload.Collective, Operation: o, Size: uint64(bytes), Peer: uint32(group), Stream: streamOf(group)})
+		b.addInOrder(name, workload.Op{Kind: workload.Collective, Operation: o, Size: uint64(bytes), Peer: uint32(group), Stream: streamOf(group)})
 	}
 }
 
@@ -316,48 +316,48 @@ func (b *stageProgram) boundaryBytes() int {
 	return b.ActivationBytes()
 }
 
-// receive adds the receive of what a pass begins with.
-func (b *stageProgram) receive(u pass, name string, o workload.Op) {
-	if b.then(name, o); u.isInBubble {
-		b.MarkBubble(b.last)
+// addReceive adds the receive of what a pass begins with.
+func (b *stageProgram) addReceive(u microBatchPass, name string, o workload.Op) {
+	if b.addInOrder(name, o); u.isInBubble {
+		b.MarkBubble(b.lastOp)
 	}
 }
 
-// forward adds the forward pass of a micro-batch through a chunk.
-func (b *stageProgram) forward(u pass) {
+// addForwardPass adds the forward pass of a micro-batch through a chunk.
+func (b *stageProgram) addForwardPass(u microBatchPass) {
 	b.hasLast = false
 	if !b.isFirst(u.chunk) {
-		b.receive(u, "receive activations", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: previousStage,
-			Tag: b.tag(b.virtualStage(u.chunk), u.micro, false), Stream: forwardRecvStream})
+		b.addReceive(u, "receive activations", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: previousStage,
+			Tag: b.messageTag(b.virtualStage(u.chunk), u.micro, false), Stream: forwardRecvStream})
 	}
 	for range b.layersOfChunk() {
 		b.gatherParameters()
-		b.layer("forward", 1)
+		b.addLayer("forward", 1)
 	}
 	if b.isLast(u.chunk) {
-		b.compute("forward logits", b.LogitOps())
+		b.addCompute("forward logits", b.LogitOps())
 		return
 	}
-	b.add("send activations", workload.Op{Kind: workload.Send, Size: uint64(b.boundaryBytes()), Peer: nextStage,
-		Tag: b.tag(b.virtualStage(u.chunk)+1, u.micro, false), Stream: forwardSendStream})
+	b.addOp("send activations", workload.Op{Kind: workload.Send, Size: uint64(b.boundaryBytes()), Peer: nextStage,
+		Tag: b.messageTag(b.virtualStage(u.chunk)+1, u.micro, false), Stream: forwardSendStream})
 }
 
-// backward adds the backward pass of a micro-batch through a chunk. Each layer takes twice the
-// operations of its forward pass, and those once more if it is recomputed.
-func (b *stageProgram) backward(u pass) {
+// addBackwardPass adds the backward pass of a micro-batch through a chunk. Each layer takes twice
+// the operations of its forward pass, and those once more if it is recomputed.
+func (b *stageProgram) addBackwardPass(u microBatchPass) {
 	b.hasLast = false
 	if b.isLast(u.chunk) {
-		b.compute("backward logits", 2*b.LogitOps())
+		b.addCompute("backward logits", 2*b.LogitOps())
 	} else {
-		b.receive(u, "receive gradients", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: nextStage,
-			Tag: b.tag(b.virtualStage(u.chunk), u.micro, true), Stream: backwardRecvStream})
+		b.addReceive(u, "receive gradients", workload.Op{Kind: workload.Recv, Size: uint64(b.boundaryBytes()), Peer: nextStage,
+			Tag: b.messageTag(b.virtualStage(u.chunk), u.micro, true), Stream: backwardRecvStream})
 	}
 	for range b.layersOfChunk() {
 		b.gatherParameters()
 		if b.Recompute {
-			b.layer("recompute", 1)
+			b.addLayer("recompute", 1)
 		}
-		b.layer("backward", 2)
+		b.addLayer("backward", 2)
 		if u.isLast || b.Parallel.Zero == 3 {
 			b.addGradients(b.AttentionParameters()/b.Parallel.Tensor, b.layerExperts())
 		}
@@ -366,8 +366,8 @@ func (b *stageProgram) backward(u pass) {
 		b.combineGradients()
 	}
 	if !b.isFirst(u.chunk) {
-		b.add("send gradients", workload.Op{Kind: workload.Send, Size: uint64(b.boundaryBytes()), Peer: previousStage,
-			Tag: b.tag(b.virtualStage(u.chunk)-1, u.micro, true), Stream: backwardSendStream})
+		b.addOp("send gradients", workload.Op{Kind: workload.Send, Size: uint64(b.boundaryBytes()), Peer: previousStage,
+			Tag: b.messageTag(b.virtualStage(u.chunk)-1, u.micro, true), Stream: backwardSendStream})
 	}
 }
 
@@ -376,23 +376,23 @@ func (b *stageProgram) layerExperts() int {
 	return b.ExpertParameters() * max(b.Model.Experts, 1) / b.Parallel.Expert / b.Parallel.Tensor
 }
 
-// layer adds a pass of a layer. Tensor parallelism combines the activations after the attention and
-// after the MLP (Shoeybi et al., Megatron-LM, 2019), or with sequence parallelism gathers them
+// addLayer adds a pass of a layer. Tensor parallelism combines the activations after the attention
+// and after the MLP (Shoeybi et al., Megatron-LM, 2019), or with sequence parallelism gathers them
 // before each and scatters the combined ones after it (Korthikanti et al. 2022). Experts of other
 // GPUs get the tokens by an all-to-all before the MLP, and return them by another one (Lepikhin et
 // al., GShard, 2020).
-func (b *stageProgram) layer(name string, times float64) {
+func (b *stageProgram) addLayer(name string, times float64) {
 	block := func(part string, operations float64, before, after func()) {
 		if b.Parallel.Sequence {
-			b.communicate(name+" gather", collective.Allgather, tensorGroup, b.ActivationBytes()/b.Parallel.Tensor)
+			b.addCollective(name+" gather", collective.Allgather, tensorGroup, b.ActivationBytes()/b.Parallel.Tensor)
 		}
 		before()
-		b.compute(name+" "+part, times*operations)
+		b.addCompute(name+" "+part, times*operations)
 		after()
 		if b.Parallel.Sequence {
-			b.communicate(name+" scatter", collective.ReduceScatter, tensorGroup, b.ActivationBytes())
+			b.addCollective(name+" scatter", collective.ReduceScatter, tensorGroup, b.ActivationBytes())
 		} else {
-			b.communicate(name+" combine", collective.Allreduce, tensorGroup, b.ActivationBytes())
+			b.addCollective(name+" combine", collective.Allreduce, tensorGroup, b.ActivationBytes())
 		}
 	}
 	nothing := func() {}
@@ -402,7 +402,7 @@ func (b *stageProgram) layer(name string, times float64) {
 		return
 	}
 	tokens := b.boundaryBytes() * b.Model.TopK
-	block("experts", b.MLPOps(), func() { b.communicate(name+" dispatch", collective.Alltoall, expertGroup, tokens) }, func() { b.communicate(name+" return", collective.Alltoall, expertGroup, tokens) })
+	block("experts", b.MLPOps(), func() { b.addCollective(name+" dispatch", collective.Alltoall, expertGroup, tokens) }, func() { b.addCollective(name+" return", collective.Alltoall, expertGroup, tokens) })
 }
 
 // gatherParameters adds, with stage 3 of ZeRO, the gathering of a layer's parameters, for which its
@@ -416,10 +416,10 @@ func (b *stageProgram) gatherParameters() {
 		if elements > 0 && b.groupSize(group) > 1 {
 			o := workload.Op{Kind: workload.Collective, Operation: collective.Allgather, Size: uint64(elements * b.Bytes.Parameter / b.groupSize(group)), Peer: uint32(group), Stream: dataStream, Name: b.nameNumber(name)}
 			var before []uint32
-			if b.prefetch > 0 {
-				before = []uint32{b.prefetch - 1}
+			if b.prefetchAfter > 0 {
+				before = []uint32{b.prefetchAfter - 1}
 			}
-			b.gathered = append(b.gathered, b.AddOp(o, before...))
+			b.gatherOps = append(b.gatherOps, b.AddOp(o, before...))
 		}
 	}
 	shared, experts := b.AttentionParameters()/p.Tensor, b.layerExperts()
@@ -428,17 +428,17 @@ func (b *stageProgram) gatherParameters() {
 	}
 	gather("gather parameters", dataGroup, shared)
 	gather("gather experts", expertDataGroup, experts)
-	if b.prefetch = 0; b.hasLast {
-		b.prefetch = b.last + 1
+	if b.prefetchAfter = 0; b.hasLast {
+		b.prefetchAfter = b.lastOp + 1
 	}
 }
 
 // addGradients adds the gradients of a layer to the bucket, and combines it if it is full.
 func (b *stageProgram) addGradients(shared, experts int) {
-	b.gradients = append(b.gradients, b.last)
-	b.bucket += shared
-	b.experts += experts
-	if (b.bucket+b.experts)*b.Bytes.Gradient >= b.Bytes.Bucket {
+	b.gradientOps = append(b.gradientOps, b.lastOp)
+	b.bucketElements += shared
+	b.bucketExpertElements += experts
+	if (b.bucketElements+b.bucketExpertElements)*b.Bytes.Gradient >= b.Bytes.Bucket {
 		b.combineGradients()
 	}
 }
@@ -453,31 +453,31 @@ func (b *stageProgram) combineGradients() {
 	}
 	combine := func(name string, group, elements int) {
 		if elements > 0 && b.groupSize(group) > 1 {
-			b.add(name, workload.Op{Kind: workload.Collective, Operation: operation, Size: uint64(elements * b.Bytes.Gradient), Peer: uint32(group), Stream: dataStream}, b.gradients...)
+			b.addOp(name, workload.Op{Kind: workload.Collective, Operation: operation, Size: uint64(elements * b.Bytes.Gradient), Peer: uint32(group), Stream: dataStream}, b.gradientOps...)
 		}
 	}
 	if b.Model.Experts == 0 {
-		combine(name, dataGroup, b.bucket+b.experts)
+		combine(name, dataGroup, b.bucketElements+b.bucketExpertElements)
 	} else {
-		combine(name, dataGroup, b.bucket)
-		combine(name+" of experts", expertDataGroup, b.experts)
+		combine(name, dataGroup, b.bucketElements)
+		combine(name+" of experts", expertDataGroup, b.bucketExpertElements)
 	}
-	b.gradients, b.bucket, b.experts = b.gradients[:0], 0, 0
+	b.gradientOps, b.bucketElements, b.bucketExpertElements = b.gradientOps[:0], 0, 0
 }
 
-// finish adds what follows the backward passes: the gradients of the vocabulary, which the first
-// and the last stage hold, are combined by both and by the copies of the model; with stages 1 and 2
-// of ZeRO the copies gather the new parameters. The optimizer takes no time.
-func (b *stageProgram) finish() {
+// addFinalGradients adds what follows the backward passes: the gradients of the vocabulary, which
+// the first and the last stage hold, are combined by both and by the copies of the model; with
+// stages 1 and 2 of ZeRO the copies gather the new parameters. The optimizer takes no time.
+func (b *stageProgram) addFinalGradients() {
 	p := &b.Parallel
 	vocabulary := b.Model.Vocabulary * b.Model.Hidden / p.Tensor
 	isEnd := b.stage == 0 || b.stage == p.Pipeline-1
 	if isEnd {
 		if p.Pipeline > 1 {
-			b.MarkBubble(b.then("combine vocabulary", workload.Op{Kind: workload.Collective, Operation: collective.Allreduce, Size: uint64(vocabulary * b.Bytes.Gradient), Peer: embeddingGroup, Stream: dataStream}))
+			b.MarkBubble(b.addInOrder("combine vocabulary", workload.Op{Kind: workload.Collective, Operation: collective.Allreduce, Size: uint64(vocabulary * b.Bytes.Gradient), Peer: embeddingGroup, Stream: dataStream}))
 		}
-		b.bucket = vocabulary
-		b.gradients = append(b.gradients[:0], b.last)
+		b.bucketElements = vocabulary
+		b.gradientOps = append(b.gradientOps[:0], b.lastOp)
 		b.combineGradients()
 	}
 	if p.Zero != 1 && p.Zero != 2 {
@@ -492,8 +492,8 @@ func (b *stageProgram) finish() {
 	if b.Model.Experts == 0 {
 		shared, experts = shared+experts, 0
 	}
-	b.communicate("gather parameters", collective.Allgather, dataGroup, shared*b.Bytes.Parameter/p.Data)
+	b.addCollective("gather parameters", collective.Allgather, dataGroup, shared*b.Bytes.Parameter/p.Data)
 	if experts > 0 {
-		b.communicate("gather experts", collective.Allgather, expertDataGroup, experts*b.Bytes.Parameter/(p.Data/p.Expert))
+		b.addCollective("gather experts", collective.Allgather, expertDataGroup, experts*b.Bytes.Parameter/(p.Data/p.Expert))
 	}
 }
