@@ -14,14 +14,14 @@ import (
 
 // Bytes of the request and of the completion block. Painter et al. 1995, section 4.1.
 const (
-	request    = 16
-	completion = 8
+	requestBlockBytes    = 16
+	completionBlockBytes = 8
 )
 
 // Costs are what the steps of the library take on a machine.
 type Costs struct {
 	start, latency, acknowledge  unit.Time
-	buffered                     func(bytes int) unit.Time
+	bufferDrainTime              func(bytes int) unit.Time
 	rate                         unit.Rate
 	send, receive, read, combine unit.Time
 }
@@ -39,7 +39,7 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 		return Costs{}, fmt.Errorf("library %s: its engine is %s, not %s", l.Name, l.CarriedBy().Name, model.AclmplEngine.Name)
 	}
 	return Costs{
-		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, buffered: t.BufferDrainTime, latency: t.HopLatency*unit.Time(p.Hops) + t.TurnLatency*unit.Time(p.Turns) + t.Deliver,
+		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, bufferDrainTime: t.BufferDrainTime, latency: t.HopLatency*unit.Time(p.Hops) + t.TurnLatency*unit.Time(p.Turns) + t.Deliver,
 		send: l.Software[model.AclmplSendCost], receive: l.Software[model.AclmplReceiveCost], read: l.Software[model.AclmplReadCost], combine: l.Software[model.AclmplCombineCost],
 	}, nil
 }
@@ -53,17 +53,17 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 // byte of the data until its acknowledgement is back, for which the sender waits. An empty message
 // has no data to put.
 func (c Costs) Message(n int) unit.Time {
-	asked := max(c.send, c.receive+c.start+c.rate.Time(request)+c.latency) + c.read
-	return asked + c.answer(n)
+	asked := max(c.send, c.receive+c.start+c.rate.Time(requestBlockBytes)+c.latency) + c.read
+	return asked + c.answerTime(n)
 }
 
-// answer returns the time from when a sender has a request until the receiver has the message.
-func (c Costs) answer(n int) unit.Time {
-	return c.data(n) + c.start + c.rate.Time(completion) + c.latency + c.read
+// answerTime returns the time from when a sender has a request until the receiver has the message.
+func (c Costs) answerTime(n int) unit.Time {
+	return c.dataTime(n) + c.start + c.rate.Time(completionBlockBytes) + c.latency + c.read
 }
 
-// data returns the time of the data's put until it is acknowledged.
-func (c Costs) data(n int) unit.Time {
+// dataTime returns the time of the data's put until it is acknowledged.
+func (c Costs) dataTime(n int) unit.Time {
 	if n == 0 {
 		return 0
 	}
@@ -72,9 +72,9 @@ func (c Costs) data(n int) unit.Time {
 
 // Exchange returns the time in which two ranks send n bytes to each other at once.
 func (c Costs) Exchange(n int) unit.Time {
-	put := c.rate.Time(request)
-	asked := c.receive + c.start + max(put-c.buffered(request)+c.send, put+c.latency) + c.read
-	return asked + c.answer(n)
+	put := c.rate.Time(requestBlockBytes)
+	asked := c.receive + c.start + max(put-c.bufferDrainTime(requestBlockBytes)+c.send, put+c.latency) + c.read
+	return asked + c.answerTime(n)
 }
 
 // Tree returns the time of a reduction of elements of some bytes by a tree among ranks, a power of
