@@ -17,33 +17,33 @@ package eventqueue
 // the lists, made collective operations of 1,024 ranks slower by a tenth, and some simulations of
 // schedules three times as slow.
 type Queue[S uint32 | uint64, P any] struct {
-	heap  []element[S]
-	hole  bool           // the first element of the heap is used up
-	nodes []node[S, P]   // of the lists; the first is not used
-	free  uint32         // the first free node; 0: none
-	lists [numLists]list // to which events have been added lately, by a hash of their time
+	heap  []sameTimeEvents[S]
+	hole  bool                 // the first element of the heap is used up
+	nodes []listNode[S, P]     // of the lists; the first is not used
+	free  uint32               // the first free node; 0: none
+	lists [numLists]recentList // to which events have been added lately, by a hash of their time
 }
 
-// element is a list of events.
-type element[S uint32 | uint64] struct {
+// sameTimeEvents is a list of events.
+type sameTimeEvents[S uint32 | uint64] struct {
 	at     uint64
 	serial S // of its first event
 	first  uint32
 }
 
-func (e *element[S]) before(f *element[S]) bool {
+func (e *sameTimeEvents[S]) before(f *sameTimeEvents[S]) bool {
 	return e.at < f.at || e.at == f.at && e.serial < f.serial
 }
 
-// node is an event in a list.
-type node[S uint32 | uint64, P any] struct {
+// listNode is an event in a list.
+type listNode[S uint32 | uint64, P any] struct {
 	payload P
 	serial  S
 	next    uint32 // 0: none
 }
 
-// list is the last event of a list.
-type list struct {
+// recentList is the last event of a list.
+type recentList struct {
 	at   uint64
 	last uint32 // 0: there is no such list
 }
@@ -55,8 +55,8 @@ const (
 
 // Reserve makes room for a number of events at once. There may be more.
 func (q *Queue[S, P]) Reserve(events int) {
-	q.heap = append(make([]element[S], 0, events), q.heap...)
-	q.nodes = append(make([]node[S, P], 0, events+1), q.nodes...)
+	q.heap = append(make([]sameTimeEvents[S], 0, events), q.heap...)
+	q.nodes = append(make([]listNode[S, P], 0, events+1), q.nodes...)
 }
 
 // IsEmpty reports whether there is no event.
@@ -85,7 +85,7 @@ func (q *Queue[S, P]) FirstTime() uint64 {
 }
 
 // listOf returns the place of the list of a time.
-func (q *Queue[S, P]) listOf(at uint64) *list {
+func (q *Queue[S, P]) listOf(at uint64) *recentList {
 	return &q.lists[at*0x9e3779b97f4a7c15>>(64-listBits)]
 }
 
@@ -96,10 +96,10 @@ func (q *Queue[S, P]) Push(at uint64, serial S, payload P) {
 		q.free = q.nodes[i].next
 	} else {
 		if len(q.nodes) == 0 {
-			q.nodes = append(q.nodes, node[S, P]{})
+			q.nodes = append(q.nodes, listNode[S, P]{})
 		}
 		i = uint32(len(q.nodes))
-		q.nodes = append(q.nodes, node[S, P]{})
+		q.nodes = append(q.nodes, listNode[S, P]{})
 	}
 	x := &q.nodes[i]
 	x.payload, x.serial, x.next = payload, serial, 0
@@ -111,9 +111,9 @@ func (q *Queue[S, P]) Push(at uint64, serial S, payload P) {
 			return
 		}
 	} else {
-		*l = list{at, i}
+		*l = recentList{at, i}
 	}
-	e := element[S]{at, serial, i}
+	e := sameTimeEvents[S]{at, serial, i}
 	if q.hole {
 		q.hole = false
 		q.siftDown(e)
@@ -145,7 +145,7 @@ func (q *Queue[S, P]) Pop() (at uint64, serial S, payload P) {
 	payload = x.payload
 	if next := x.next; next != 0 {
 		q.hole = false
-		q.siftDown(element[S]{e.at, q.nodes[next].serial, next})
+		q.siftDown(sameTimeEvents[S]{e.at, q.nodes[next].serial, next})
 	} else {
 		q.hole = true
 		if l := q.listOf(e.at); l.last == e.first {
@@ -157,7 +157,7 @@ func (q *Queue[S, P]) Pop() (at uint64, serial S, payload P) {
 }
 
 // siftDown puts an element at the top, and lets it sink to its place.
-func (q *Queue[S, P]) siftDown(e element[S]) {
+func (q *Queue[S, P]) siftDown(e sameTimeEvents[S]) {
 	h, i := q.heap, 0
 	for {
 		first := i<<2 + 1
