@@ -39,9 +39,9 @@ func bruckAllgather(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), Span{Tmp, 0, j.Bytes})
 	for have := 1; have < j.Ranks; have *= 2 {
 		n := min(have, j.Ranks-have) * j.Bytes
-		s.exchange(mod(rank-have, j.Ranks), Span{Tmp, 0, n}, mod(rank+have, j.Ranks), Span{Tmp, have * j.Bytes, n})
+		s.exchange(floorMod(rank-have, j.Ranks), Span{Tmp, 0, n}, floorMod(rank+have, j.Ranks), Span{Tmp, have * j.Bytes, n})
 	}
-	rotateBlocks(s, j, Tmp, Out, mod(-rank, j.Ranks))
+	rotateBlocks(s, j, Tmp, Out, floorMod(-rank, j.Ranks))
 }
 
 // neighborAllgather exchanges blocks alternately with the two neighbours: first its own block, then
@@ -55,17 +55,17 @@ func neighborAllgather(s *Script, j Job, rank int) {
 	if rank%2 == 1 {
 		side = -1
 	}
-	first := mod(rank+side, j.Ranks)
+	first := floorMod(rank+side, j.Ranks)
 	s.exchange(first, j.block(Out, rank), first, j.block(Out, first))
 	pair := rank / 2
 	two := func(pair int) Span { return Span{Out, 2 * pair * j.Bytes, 2 * j.Bytes} }
 	give, pairs := pair, j.Ranks/2
 	for i := 1; i < pairs; i++ {
-		to, take := mod(rank-side, j.Ranks), pair-side*(i+1)/2
+		to, take := floorMod(rank-side, j.Ranks), pair-side*(i+1)/2
 		if i%2 == 0 {
 			to, take = first, pair+side*i/2
 		}
-		take = mod(take, pairs)
+		take = floorMod(take, pairs)
 		s.exchange(to, two(give), to, two(take))
 		give = take
 	}
@@ -98,7 +98,7 @@ const maxLinearRanks = 4
 
 // twoLevelAllgather gathers within nodes, exchanges the blocks of nodes between leaders, and
 // broadcasts the result within nodes.
-func twoLevelAllgather(down schedule) schedule {
+func twoLevelAllgather(down scheduleWriter) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		j.Root = 0
 		l := j.twoLevelJob()

@@ -88,11 +88,11 @@ func ringAllreduce(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, ra
 func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
 	begin := j.partBegins()
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
-	next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
+	next, before := floorMod(rank+1, j.Ranks), floorMod(rank-1, j.Ranks)
 	segment = j.segmentBytes(segment)
 	for phase := range max((begin(1)+segment-1)/segment, 1) { // part 0 is the longest
 		part := func(a Area, i int) Span {
-			i = mod(i, j.Ranks)
+			i = floorMod(i, j.Ranks)
 			from := min(begin(i)+phase*segment, begin(i+1))
 			return Span{a, from, min(segment, begin(i+1)-from)}
 		}
@@ -101,7 +101,7 @@ func segmentedRingAllreduce(s *Script, j Job, rank, segment int) {
 			s.combine(part(Tmp, rank-i-1), part(Out, rank-i-1), true)
 		}
 	}
-	passAroundRing(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return blockSpan(Out, begin, i, i+1) })
+	passAroundRing(s, j.Ranks, rank, floorMod(rank+1, j.Ranks), func(i int) Span { return blockSpan(Out, begin, i, i+1) })
 }
 
 // scatterAllgatherAllreduce combines a part of the data at each rank by recursive halving, and
@@ -122,7 +122,7 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 // with the radix − 1 ranks whose numbers differ in that digit, and combines it. Ranks beyond a
 // power of the radix first send their data to one of the others, and receive the result from it at
 // the end.
-func multiplyingAllreduce(radix int) schedule {
+func multiplyingAllreduce(radix int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 		power := 1
@@ -142,10 +142,10 @@ func multiplyingAllreduce(radix int) schedule {
 		for far := 1; far < power; far *= radix {
 			digit := rank / far % radix
 			for i := radix - 1; i > 0; i-- {
-				s.post(NoRank, Span{}, rank+(mod(digit-i, radix)-digit)*far, into(i-1))
+				s.post(NoRank, Span{}, rank+(floorMod(digit-i, radix)-digit)*far, into(i-1))
 			}
 			for i := 1; i < radix; i++ {
-				s.post(rank+(mod(digit+i, radix)-digit)*far, j.wholeData(Out), NoRank, Span{})
+				s.post(rank+(floorMod(digit+i, radix)-digit)*far, j.wholeData(Out), NoRank, Span{})
 			}
 			s.wait()
 			for i := range radix - 1 {
@@ -160,7 +160,7 @@ func multiplyingAllreduce(radix int) schedule {
 
 // twoLevelAllreduce combines within nodes, then between leaders, and broadcasts the result within
 // nodes.
-func twoLevelAllreduce(between, down schedule) schedule {
+func twoLevelAllreduce(between, down scheduleWriter) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		nodes, leaders := j.nodeAndLeaderLevels(s, rank)
 		nodes.addSteps(j, binomialReduce)

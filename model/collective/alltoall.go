@@ -12,11 +12,11 @@ var alltoalls = []*Algorithm{
 func postedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
-		from := mod(rank+i, j.Ranks)
+		from := floorMod(rank+i, j.Ranks)
 		s.post(NoRank, Span{}, from, j.block(Out, from))
 	}
 	for i := 1; i < j.Ranks; i++ {
-		to := mod(rank+i, j.Ranks)
+		to := floorMod(rank+i, j.Ranks)
 		s.post(to, j.block(In, to), NoRank, Span{})
 	}
 	s.wait()
@@ -53,14 +53,14 @@ func pairwiseAlltoall(s *Script, j Job, rank int) {
 func shiftedAlltoall(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
-		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
+		to, from := floorMod(rank+i, j.Ranks), floorMod(rank-i, j.Ranks)
 		s.exchange(to, j.block(In, to), from, j.block(Out, from))
 	}
 }
 
 // synchronizedAlltoall posts receives from a number of the next ranks and sends to as many of the
 // previous ranks, and waits for them. It then continues with the following ranks. 0: all at once.
-func synchronizedAlltoall(ranks int) schedule {
+func synchronizedAlltoall(ranks int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		window := ranks
 		if window == 0 {
@@ -70,11 +70,11 @@ func synchronizedAlltoall(ranks int) schedule {
 		for i := 1; i < j.Ranks; i += window {
 			end := min(i+window, j.Ranks)
 			for k := i; k < end; k++ {
-				from := mod(rank+k, j.Ranks)
+				from := floorMod(rank+k, j.Ranks)
 				s.post(NoRank, Span{}, from, j.block(Out, from))
 			}
 			for k := i; k < end; k++ {
-				to := mod(rank-k, j.Ranks)
+				to := floorMod(rank-k, j.Ranks)
 				s.post(to, j.block(In, to), NoRank, Span{})
 			}
 			s.wait()
@@ -102,7 +102,7 @@ func bruckAlltoall(s *Script, j Job, rank int) {
 			n += j.Bytes
 		})
 		in := out + n
-		s.exchange(mod(rank+far, j.Ranks), Span{Tmp, out, n}, mod(rank-far, j.Ranks), Span{Tmp, in, n})
+		s.exchange(floorMod(rank+far, j.Ranks), Span{Tmp, out, n}, floorMod(rank-far, j.Ranks), Span{Tmp, in, n})
 		n = 0
 		moved(func(i int) {
 			s.addLocalStep(Copy, Span{Tmp, in + n, j.Bytes}, j.block(Tmp, i))
@@ -110,6 +110,6 @@ func bruckAlltoall(s *Script, j Job, rank int) {
 		})
 	}
 	for i := range j.Ranks {
-		s.addLocalStep(Copy, j.block(Tmp, i), j.block(Out, mod(rank-i, j.Ranks)))
+		s.addLocalStep(Copy, j.block(Tmp, i), j.block(Out, floorMod(rank-i, j.Ranks)))
 	}
 }

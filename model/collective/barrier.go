@@ -46,7 +46,7 @@ func binomialBarrier(s *Script, j Job, rank int) {
 // all others. Hensgen, Finkel and Manber 1988.
 func disseminationBarrier(s *Script, j Job, rank int) {
 	for far := 1; far < j.Ranks; far *= 2 {
-		s.exchange(mod(rank+far, j.Ranks), Span{}, mod(rank-far, j.Ranks), Span{})
+		s.exchange(floorMod(rank+far, j.Ranks), Span{}, floorMod(rank-far, j.Ranks), Span{})
 	}
 }
 
@@ -60,12 +60,12 @@ func twoLevelBarrier(s *Script, j Job, rank int) {
 }
 
 // radixDisseminationBarrier notifies radix − 1 ranks in each round, and waits for as many.
-func radixDisseminationBarrier(radix int) schedule {
+func radixDisseminationBarrier(radix int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		for far := 1; far < j.Ranks; far *= radix {
 			for i := 1; i < radix && i*far < j.Ranks; i++ {
-				s.post(NoRank, Span{}, mod(rank-i*far, j.Ranks), Span{})
-				s.post(mod(rank+i*far, j.Ranks), Span{}, NoRank, Span{})
+				s.post(NoRank, Span{}, floorMod(rank-i*far, j.Ranks), Span{})
+				s.post(floorMod(rank+i*far, j.Ranks), Span{}, NoRank, Span{})
 			}
 			s.wait()
 		}
@@ -74,7 +74,7 @@ func radixDisseminationBarrier(radix int) schedule {
 
 // doubleRingBarrier passes a notification around a ring of all ranks twice.
 func doubleRingBarrier(s *Script, j Job, rank int) {
-	next, before := mod(rank+1, j.Ranks), mod(rank-1, j.Ranks)
+	next, before := floorMod(rank+1, j.Ranks), floorMod(rank-1, j.Ranks)
 	for range 2 {
 		switch {
 		case j.Ranks == 1:

@@ -20,7 +20,7 @@ func linearBcast(s *Script, j Job, rank int) {
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
-		s.send(mod(j.Root+i, j.Ranks), j.wholeData(Out))
+		s.send(floorMod(j.Root+i, j.Ranks), j.wholeData(Out))
 	}
 }
 
@@ -32,17 +32,17 @@ func binomialBcast(s *Script, j Job, rank int) {
 // distributeOnBinomialTree distributes data down a binomial tree from the root. A subtree is a
 // range of ranks, counted from the root; part returns the part of the data for such a range.
 func distributeOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) Span) {
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	mask := 1
 	for ; mask < j.Ranks; mask <<= 1 {
 		if at&mask != 0 {
-			s.recv(mod(rank-mask, j.Ranks), part(at, min(at+mask, j.Ranks)))
+			s.recv(floorMod(rank-mask, j.Ranks), part(at, min(at+mask, j.Ranks)))
 			break
 		}
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := at + mask; child < j.Ranks {
-			s.send(mod(rank+mask, j.Ranks), part(child, min(child+mask, j.Ranks)))
+			s.send(floorMod(rank+mask, j.Ranks), part(child, min(child+mask, j.Ranks)))
 		}
 	}
 }
@@ -54,7 +54,7 @@ func postedBcast(s *Script, j Job, rank int) {
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
-		s.post(mod(j.Root+i, j.Ranks), j.wholeData(Out), NoRank, Span{})
+		s.post(floorMod(j.Root+i, j.Ranks), j.wholeData(Out), NoRank, Span{})
 	}
 	s.wait()
 }
@@ -63,35 +63,35 @@ func postedBcast(s *Script, j Job, rank int) {
 // waits for them. The parent of a rank is the rank without its highest bit, counted from the root,
 // and the nearest child is first. LAM/MPI until 7.1.2.
 func binomialPostedBcast(s *Script, j Job, rank int) {
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	mask := 1
 	for mask <= at {
 		mask <<= 1
 	}
 	if at > 0 {
-		s.recv(mod(j.Root+at-mask/2, j.Ranks), j.wholeData(Out))
+		s.recv(floorMod(j.Root+at-mask/2, j.Ranks), j.wholeData(Out))
 	}
 	if at+mask >= j.Ranks {
 		return
 	}
 	for ; at+mask < j.Ranks; mask <<= 1 {
-		s.post(mod(j.Root+at+mask, j.Ranks), j.wholeData(Out), NoRank, Span{})
+		s.post(floorMod(j.Root+at+mask, j.Ranks), j.wholeData(Out), NoRank, Span{})
 	}
 	s.wait()
 }
 
 // pipelinedBcast passes segments along a chain of all ranks. A rank receives a segment, forwards
 // it, and then receives the next one.
-func pipelinedBcast(segment int) schedule {
+func pipelinedBcast(segment int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
-		at := mod(rank-j.Root, j.Ranks)
+		at := floorMod(rank-j.Root, j.Ranks)
 		for from := 0; from < max(j.Bytes, 1); from += segment {
 			part := Span{Out, from, min(segment, j.Bytes-from)}
 			if at > 0 {
-				s.recv(mod(rank-1, j.Ranks), part)
+				s.recv(floorMod(rank-1, j.Ranks), part)
 			}
 			if at+1 < j.Ranks {
-				s.send(mod(rank+1, j.Ranks), part)
+				s.send(floorMod(rank+1, j.Ranks), part)
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func pipelinedBcast(segment int) schedule {
 func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	begin := j.partBegins()
 	distributeOnBinomialTree(s, j, rank, func(from, to int) Span { return blockSpan(Out, begin, from, to) })
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	passAroundRing(s, j.Ranks, rank, at, func(i int) Span { return blockSpan(Out, begin, i, i+1) })
 }
 
@@ -113,8 +113,8 @@ func scatterDoublingBcast(s *Script, j Job, rank int) {
 	begin := j.partBegins()
 	part := spanOfBlocks(Out, begin)
 	distributeOnBinomialTree(s, j, rank, part)
-	at := mod(rank-j.Root, j.Ranks)
-	other := func(number int) int { return mod(j.Root+number, j.Ranks) }
+	at := floorMod(rank-j.Root, j.Ranks)
+	other := func(number int) int { return floorMod(j.Root+number, j.Ranks) }
 	for far := 1; far < j.Ranks; far *= 2 {
 		first := at &^ (2*far - 1) // first of the ranks that have each other's parts after the round
 		upper, end := first+far, min(first+2*far, j.Ranks)
@@ -143,12 +143,12 @@ func scatterDoublingBcast(s *Script, j Job, rank int) {
 // rank starts with block at, the next rank with the following block.
 func passAroundRing(s *Script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
-		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
+		s.exchange(floorMod(rank+1, ranks), block(floorMod(at-i, ranks)), floorMod(rank-1, ranks), block(floorMod(at-i-1, ranks)))
 	}
 }
 
 // twoLevelBcast sends the data to the leaders and then within nodes, by the same schedule.
-func twoLevelBcast(how schedule) schedule {
+func twoLevelBcast(how scheduleWriter) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		inside, between := j.nodeAndLeaderLevels(s, rank)
 		between.addSteps(j, how)

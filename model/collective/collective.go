@@ -117,11 +117,11 @@ type Algorithm struct {
 	NeedsNodes       bool // needs several nodes, and several ranks in one of them
 	NeedsPowerOfTwo  bool // needs a power of two of ranks
 	NeedsEvenRanks   bool // needs an even number of ranks, or a single one
-	writeSchedule    schedule
+	writeSchedule    scheduleWriter
 }
 
-// schedule writes the steps of a rank to a script.
-type schedule func(s *Script, j Job, rank int)
+// scheduleWriter writes the steps of a rank to a script.
+type scheduleWriter func(s *Script, j Job, rank int)
 
 // NewUnknownAlgorithm returns an algorithm without steps. It stands for an algorithm of another
 // library with unknown schedule.
@@ -168,7 +168,7 @@ func (a *Algorithm) RunSchedule(j Job, rank int, s *Script) {
 	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.elementBytes() != 0 || j.Nodes != nil && len(j.Nodes.nodeOfRank) != j.Ranks {
 		panicInvalidJob(j, rank)
 	}
-	s.stopped = false
+	s.isStopped = false
 	a.writeSchedule(s, j, rank)
 }
 
@@ -225,11 +225,11 @@ func (y yieldPerformer) ExecuteStep(st *Step) bool { return y(*st) }
 // time; executing an operation then allocates nothing.
 type Script struct {
 	Performer Performer
-	stopped   bool
+	isStopped bool
 	step      Step
 }
 
-func (s *Script) passStep() { s.stopped = s.stopped || !s.Performer.ExecuteStep(&s.step) }
+func (s *Script) passStep() { s.isStopped = s.isStopped || !s.Performer.ExecuteStep(&s.step) }
 
 func (s *Script) send(to int, what Span) {
 	s.step = Step{To: to, From: NoRank, Send: what}
@@ -274,8 +274,8 @@ func (s *Script) combine(what, into Span, before bool) {
 	s.addLocalStep(k, what, into)
 }
 
-// mod returns a modulo n, which is never negative.
-func mod(a, n int) int { return (a%n + n) % n }
+// floorMod returns a modulo n, which is never negative.
+func floorMod(a, n int) int { return (a%n + n) % n }
 
 // hasPowerOfTwoRanks reports whether the number of ranks of a job is a power of two.
 func hasPowerOfTwoRanks(j Job) bool { return isPowerOfTwo(j.Ranks) }

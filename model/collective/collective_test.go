@@ -256,7 +256,7 @@ func triedAlgorithms() []*Algorithm {
 	all := extendedAlgorithms()
 	for _, f := range families {
 		suffixes := []string{"", "-8B"}
-		if f.radix != absent {
+		if f.radix != parameterAbsent {
 			suffixes = []string{"-1", "-2", "-3", "-7", "-1-4B", "-2-8B", "-3-12B", "-30-8B"}
 		}
 		for _, suffix := range suffixes {

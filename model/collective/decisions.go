@@ -105,7 +105,7 @@ func (d *Decisions) readDecisionFile(name string) {
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "#")
 		if words := strings.Fields(line); len(words) > 0 {
-			if err := r.line(words); err != nil {
+			if err := r.parseLine(words); err != nil {
 				panic(fmt.Sprintf("collective: decisions/%s.txt:%d: %v", name, n, err))
 			}
 		}
@@ -119,8 +119,8 @@ type decisionReader struct {
 	commutative bool
 }
 
-// line parses the words of one line.
-func (r *decisionReader) line(words []string) error {
+// parseLine parses the words of one line.
+func (r *decisionReader) parseLine(words []string) error {
 	switch first := words[0]; {
 	case first == "include" && len(words) == 2:
 		r.readDecisionFile(words[1])
@@ -155,7 +155,7 @@ func (r *decisionReader) line(words []string) error {
 	case first == "any" && len(words) == 1:
 		r.commutative = false
 	default:
-		return r.row(words)
+		return r.parseRow(words)
 	}
 	return nil
 }
@@ -169,8 +169,8 @@ func cutRanks(form string) (int, string) {
 	return 0, form
 }
 
-// row parses the conditions and the choices of a row.
-func (r *decisionReader) row(words []string) error {
+// parseRow parses the conditions and the choices of a row.
+func (r *decisionReader) parseRow(words []string) error {
 	row := decisionRow{commutative: r.commutative}
 	below := func(word string) (int, error) {
 		n, err := strconv.Atoi(strings.TrimPrefix(word, "<"))

@@ -211,7 +211,7 @@ func TestDecisionLines(t *testing.T) {
 		if want != "an operation is to come first" {
 			r.operation = &libraryOperation{algorithms: []libraryAlgorithm{{key: "1", name: "linear", forms: []string{"linear"}}}}
 		}
-		if err := r.line(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := r.parseLine(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, not %s", line, err, want)
 		}
 	}

@@ -10,10 +10,10 @@ var libraryAlgorithms = []*Algorithm{
 	{Operation: Scatter, Name: "posted", writeSchedule: postedScatter},
 	{Operation: Allgather, Name: "neighbor-exchange", NeedsEvenRanks: true, writeSchedule: neighborAllgather},
 	{Operation: Alltoall, Name: "pairwise-shift", writeSchedule: shiftedAlltoall},
-	{Operation: Reduce, Name: "rabenseifner", NeedsCommutative: true, writeSchedule: splitPairs.reduce},
-	{Operation: Reduce, Name: "rabenseifner-fold", NeedsCommutative: true, writeSchedule: foldPairs.reduce},
-	{Operation: Allreduce, Name: "rabenseifner", NeedsCommutative: true, writeSchedule: splitPairs.allreduce},
-	{Operation: Allreduce, Name: "rabenseifner-fold", NeedsCommutative: true, writeSchedule: foldPairs.allreduce},
+	{Operation: Reduce, Name: "rabenseifner", NeedsCommutative: true, writeSchedule: splitPairs.writeReduce},
+	{Operation: Reduce, Name: "rabenseifner-fold", NeedsCommutative: true, writeSchedule: foldPairs.writeReduce},
+	{Operation: Allreduce, Name: "rabenseifner", NeedsCommutative: true, writeSchedule: splitPairs.writeAllreduce},
+	{Operation: Allreduce, Name: "rabenseifner-fold", NeedsCommutative: true, writeSchedule: foldPairs.writeAllreduce},
 	{Operation: ReduceScatter, Name: "ring", NeedsCommutative: true, writeSchedule: ringReduceScatter},
 	{Operation: ReduceScatter, Name: "recursive-halving-fold", NeedsCommutative: true, writeSchedule: foldedHalvingReduceScatter},
 	{Operation: ReduceScatter, Name: "butterfly", NeedsCommutative: true, writeSchedule: butterflyReduceScatter},
@@ -44,13 +44,13 @@ func AdditionalAlgorithms(o Operation) []*Algorithm {
 func NameForms(o Operation) []string {
 	var forms []string
 	for _, a := range slices.Concat(Algorithms, libraryAlgorithms) {
-		if a.Operation == o && !slices.ContainsFunc(families, func(f family) bool { return f.contains(a) }) {
+		if a.Operation == o && !slices.ContainsFunc(families, func(f algorithmFamily) bool { return f.contains(a) }) {
 			forms = append(forms, a.Name)
 		}
 	}
 	for i := range families {
 		if f := &families[i]; f.operation == o {
-			forms = append(forms, f.form())
+			forms = append(forms, f.nameForm())
 		}
 	}
 	if o == Allreduce {

@@ -10,9 +10,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// family is a set of algorithms with parameters in their names: a radix, then the size of a
-// segment, as in knomial-4 and chain-2-64KiB.
-type family struct {
+// algorithmFamily is a set of algorithms with parameters in their names: a radix, then the size of
+// a segment, as in knomial-4 and chain-2-64KiB.
+type algorithmFamily struct {
 	operation    Operation
 	name         string
 	radix        parameterPresence
@@ -27,9 +27,9 @@ type family struct {
 type parameterPresence uint8
 
 const (
-	absent parameterPresence = iota
-	optional
-	required
+	parameterAbsent parameterPresence = iota
+	parameterOptional
+	parameterRequired
 )
 
 // nameParameters are the parameters in the name of an algorithm.
@@ -53,47 +53,47 @@ var trees = []struct {
 	example  string
 	tree     func(radix int) tree
 }{
-	{"binary", absent, "", 0, "1KiB", func(int) tree { return binaryTree{} }},
-	{"chain", required, "FANOUT", 1, "4-64KiB", func(radix int) tree { return chainTree(radix) }},
-	{"knomial", required, "", 2, "4", func(radix int) tree { return knomialTree(radix) }},
+	{"binary", parameterAbsent, "", 0, "1KiB", func(int) tree { return binaryTree{} }},
+	{"chain", parameterRequired, "FANOUT", 1, "4-64KiB", func(radix int) tree { return chainTree(radix) }},
+	{"knomial", parameterRequired, "", 2, "4", func(radix int) tree { return knomialTree(radix) }},
 }
 
 // families are all families.
-var families = slices.Concat(treeFamilies(), []family{
-	{operation: Bcast, name: "pipelined", segment: required, example: "32KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+var families = slices.Concat(treeFamilies(), []algorithmFamily{
+	{operation: Bcast, name: "pipelined", segment: parameterRequired, example: "32KiB", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: pipelinedBcast(p.segment)}
 	}},
-	{operation: Bcast, name: "binomial-posted", segment: optional, example: "32KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Bcast, name: "binomial-posted", segment: parameterOptional, example: "32KiB", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: treeBcast(highBitTree{}, p.segment)}
 	}},
-	{operation: Bcast, name: "split-binary", segment: optional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Bcast, name: "split-binary", segment: parameterOptional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: splitBinaryBcast(p.segment)}
 	}},
-	{operation: Gather, name: "linear-sync", segment: optional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Gather, name: "linear-sync", segment: parameterOptional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: synchronizedGather(p.segment)}
 	}},
-	{operation: Alltoall, name: "linear-sync", radix: optional, radixLabel: "RANKS", minRadix: 1, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Alltoall, name: "linear-sync", radix: parameterOptional, radixLabel: "RANKS", minRadix: 1, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: synchronizedAlltoall(p.radix)}
 	}},
-	{operation: Reduce, name: "in-order-binary", segment: optional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Reduce, name: "in-order-binary", segment: parameterOptional, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: inOrderReduce(p.segment)}
 	}},
-	{operation: Allreduce, name: "ring", segment: required, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Allreduce, name: "ring", segment: parameterRequired, example: "1KiB", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{NeedsCommutative: true, writeSchedule: func(s *Script, j Job, rank int) { segmentedRingAllreduce(s, j, rank, p.segment) }}
 	}},
-	{operation: Allreduce, name: "recursive-multiplying", radix: required, minRadix: 2, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Allreduce, name: "recursive-multiplying", radix: parameterRequired, minRadix: 2, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{NeedsCommutative: true, writeSchedule: multiplyingAllreduce(p.radix)}
 	}},
-	{operation: Barrier, name: "dissemination", radix: required, minRadix: 2, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
+	{operation: Barrier, name: "dissemination", radix: parameterRequired, minRadix: 2, example: "4", newAlgorithm: func(p nameParameters) *Algorithm {
 		return &Algorithm{writeSchedule: radixDisseminationBarrier(p.radix)}
 	}},
 })
 
 // treeFamilies returns the families of broadcasts and reductions along trees.
-func treeFamilies() []family {
-	var all []family
+func treeFamilies() []algorithmFamily {
+	var all []algorithmFamily
 	for _, t := range trees {
-		f := family{operation: Bcast, name: t.name, radix: t.radix, radixLabel: t.label, segment: optional, minRadix: t.minRadix, example: t.example}
+		f := algorithmFamily{operation: Bcast, name: t.name, radix: t.radix, radixLabel: t.label, segment: parameterOptional, minRadix: t.minRadix, example: t.example}
 		f.newAlgorithm = func(p nameParameters) *Algorithm {
 			return &Algorithm{writeSchedule: treeBcast(t.tree(p.radix), p.segment)}
 		}
@@ -107,57 +107,57 @@ func treeFamilies() []family {
 	return all
 }
 
-// form returns the form of the names of a family, such as knomial-RADIX[-SEGMENT].
-func (f *family) form() string {
+// nameForm returns the form of the names of a family, such as knomial-RADIX[-SEGMENT].
+func (f *algorithmFamily) nameForm() string {
 	form := f.name
 	for _, p := range []struct {
 		parameterPresence
 		name string
 	}{{f.radix, cmp.Or(f.radixLabel, "RADIX")}, {f.segment, segmentLabel}} {
 		switch p.parameterPresence {
-		case optional:
+		case parameterOptional:
 			form += "[-" + p.name + "]"
-		case required:
+		case parameterRequired:
 			form += "-" + p.name
 		}
 	}
 	return form
 }
 
-// parse returns the parameters in a name, and whether the name belongs to the family.
-func (f *family) parse(name string) (p nameParameters, ok bool) {
+// parseName returns the parameters in a name, and whether the name belongs to the family.
+func (f *algorithmFamily) parseName(name string) (p nameParameters, ok bool) {
 	rest, ok := strings.CutPrefix(name, f.name)
 	if !ok || rest != "" && rest[0] != '-' {
 		return p, false
 	}
 	words := strings.Split(rest, "-")[1:]
-	if len(words) > 0 && f.radix != absent {
+	if len(words) > 0 && f.radix != parameterAbsent {
 		n, err := strconv.Atoi(words[0])
 		switch {
 		case err == nil && n >= f.minRadix && n <= maxRadix:
 			p.radix, words = n, words[1:]
-		case f.radix == required:
+		case f.radix == parameterRequired:
 			return p, false
 		}
 	}
-	if len(words) > 0 && f.segment != absent {
+	if len(words) > 0 && f.segment != parameterAbsent {
 		n, err := unit.ParseSize(words[0])
 		if err != nil || n < 1 || n > unit.MaxSize {
 			return p, false
 		}
 		p.segment, words = n, words[1:]
 	}
-	return p, len(words) == 0 && (f.radix != required || p.radix > 0) && (f.segment != required || p.segment > 0)
+	return p, len(words) == 0 && (f.radix != parameterRequired || p.radix > 0) && (f.segment != parameterRequired || p.segment > 0)
 }
 
 // contains reports whether an algorithm is a member of the family.
-func (f *family) contains(a *Algorithm) bool {
-	_, ok := f.parse(a.Name)
+func (f *algorithmFamily) contains(a *Algorithm) bool {
+	_, ok := f.parseName(a.Name)
 	return ok && a.Operation == f.operation
 }
 
-// member returns the algorithm with the given parameters.
-func (f *family) member(p nameParameters) *Algorithm {
+// newMember returns the algorithm with the given parameters.
+func (f *algorithmFamily) newMember(p nameParameters) *Algorithm {
 	a := f.newAlgorithm(p)
 	a.Operation, a.Name = f.operation, f.name
 	if p.radix > 0 {
@@ -179,8 +179,8 @@ func cachedAlgorithm(o Operation, name string) *Algorithm {
 	a := sequenceNamed(o, name)
 	for i := range families {
 		if f := &families[i]; f.operation == o && a == nil {
-			if p, ok := f.parse(name); ok {
-				a = f.member(p)
+			if p, ok := f.parseName(name); ok {
+				a = f.newMember(p)
 			}
 		}
 	}

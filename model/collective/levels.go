@@ -17,7 +17,7 @@ func (j Job) twoLevelJob() nodeLevels { return nodeLevels{j, int(j.Nodes.nodeOfR
 func (l nodeLevels) nodeOf(number int) int { return (l.rootNode + number) % l.Nodes.Count() }
 
 // numberOf returns the number of a node.
-func (l nodeLevels) numberOf(node int) int { return mod(node-l.rootNode, l.Nodes.Count()) }
+func (l nodeLevels) numberOf(node int) int { return floorMod(node-l.rootNode, l.Nodes.Count()) }
 
 // leaderIndex returns the index of the leader among the ranks of a node.
 func (l nodeLevels) leaderIndex(node int) int {
@@ -29,7 +29,7 @@ func (l nodeLevels) leaderIndex(node int) int {
 
 // rankOf returns the rank with a number in a node.
 func (l nodeLevels) rankOf(node, number int) int {
-	return int(l.Nodes.ranksByNode[int(l.Nodes.nodeBegins[node])+(l.leaderIndex(node)+number)%l.Nodes.size(node)])
+	return int(l.Nodes.ranksByNode[int(l.Nodes.nodeBegins[node])+(l.leaderIndex(node)+number)%l.Nodes.ranksOfNode(node)])
 }
 
 // ranksBefore returns the number of ranks of the first nodes.
@@ -64,7 +64,7 @@ func (l nodeLevels) forEachRun(each func(rank, at, n int)) {
 	rank, at, n := 0, 0, 0
 	for i := range l.Nodes.Count() {
 		node := l.nodeOf(i)
-		for number := range l.Nodes.size(node) {
+		for number := range l.Nodes.ranksOfNode(node) {
 			r := l.rankOf(node, number)
 			if n > 0 && r != rank+n {
 				each(rank, at, n)
@@ -103,8 +103,8 @@ type rankGroup struct {
 // nodeGroup returns the group of a rank's node.
 func (l nodeLevels) nodeGroup(s *Script, rank int) rankGroup {
 	node := int(l.Nodes.nodeOfRank[rank])
-	ranks := l.Nodes.size(node)
-	at := mod(int(l.Nodes.positionOfRank[rank]-l.Nodes.nodeBegins[node])-l.leaderIndex(node), ranks)
+	ranks := l.Nodes.ranksOfNode(node)
+	at := floorMod(int(l.Nodes.positionOfRank[rank]-l.Nodes.nodeBegins[node])-l.leaderIndex(node), ranks)
 	return rankGroup{s.withNumbers(func(i int) int { return l.rankOf(node, i) }), ranks, at}
 }
 
@@ -126,7 +126,7 @@ func (j Job) nodeAndLeaderLevels(s *Script, rank int) (inside, between rankGroup
 
 // addSteps adds the steps of a schedule for the group, with number 0 as the root. It does nothing
 // if the rank is not in the group.
-func (l rankGroup) addSteps(j Job, how schedule) {
+func (l rankGroup) addSteps(j Job, how scheduleWriter) {
 	if l.number != NoRank {
 		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, ElementBytes: j.ElementBytes}, l.number)
 	}
@@ -146,7 +146,7 @@ func (s *Script) withNumbers(rank func(number int) int) *Script {
 }
 
 // withInputInOut returns the schedule for ranks whose input is already in Out.
-func withInputInOut(how schedule) schedule {
+func withInputInOut(how scheduleWriter) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		how(s.withChangedSteps(func(st *Step) bool {
 			if st.Send.Area == In {
@@ -163,15 +163,15 @@ func (s *Script) withChangedSteps(keep func(st *Step) bool) *Script {
 }
 
 type stepChanger struct {
-	script *Script
-	change func(st *Step) bool
+	script     *Script
+	changeStep func(st *Step) bool
 }
 
 func (c *stepChanger) ExecuteStep(st *Step) bool {
-	if s := c.script; c.change(st) {
-		s.stopped = s.stopped || !s.Performer.ExecuteStep(st)
+	if s := c.script; c.changeStep(st) {
+		s.isStopped = s.isStopped || !s.Performer.ExecuteStep(st)
 	}
-	return !c.script.stopped
+	return !c.script.isStopped
 }
 
 // Nodes says which ranks of a job share a node.
@@ -229,13 +229,14 @@ func (n *Nodes) AreOnOneNode(a, b int) bool { return n != nil && n.nodeOfRank[a]
 // HasTiers reports whether there are several nodes, at least one of which has several ranks.
 func (n *Nodes) HasTiers() bool { return n != nil && n.Count() > 1 && n.Count() < len(n.nodeOfRank) }
 
-// tier returns the tier of the two ranks that are farthest apart. Unknown nodes count as several.
-func (n *Nodes) tier() model.Tier {
+// farthestTier returns the tier of the two ranks that are farthest apart. Unknown nodes count as
+// several.
+func (n *Nodes) farthestTier() model.Tier {
 	if n != nil && n.Count() == 1 {
 		return model.IntraNode
 	}
 	return model.InterNode
 }
 
-// size returns the number of ranks of a node.
-func (n *Nodes) size(node int) int { return int(n.nodeBegins[node+1] - n.nodeBegins[node]) }
+// ranksOfNode returns the number of ranks of a node.
+func (n *Nodes) ranksOfNode(node int) int { return int(n.nodeBegins[node+1] - n.nodeBegins[node]) }

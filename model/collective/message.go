@@ -111,12 +111,12 @@ type inbox struct {
 	first    int // those before were received
 }
 
-// queued returns the messages that were not received.
-func (b *inbox) queued() []*message { return b.messages[b.first:] }
+// queuedMessages returns the messages that were not received.
+func (b *inbox) queuedMessages() []*message { return b.messages[b.first:] }
 
 func (b *inbox) add(m *message) {
 	if b.first > 0 && len(b.messages) == cap(b.messages) && b.first >= len(b.messages)/2 {
-		b.messages = b.messages[:copy(b.messages, b.queued())]
+		b.messages = b.messages[:copy(b.messages, b.queuedMessages())]
 		b.first = 0
 	}
 	b.messages = append(b.messages, m)
@@ -124,7 +124,7 @@ func (b *inbox) add(m *message) {
 
 // remove returns the message of an index among the queued ones, and removes it.
 func (b *inbox) remove(i int) *message {
-	q := b.queued()
+	q := b.queuedMessages()
 	m := q[i]
 	copy(q[1:i+1], q[:i]) // mostly none
 	if b.first++; b.first == len(b.messages) {

@@ -5,8 +5,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// occupancy has the times until which components are occupied.
-type occupancy struct {
+// componentOccupancy has the times until which components are occupied.
+type componentOccupancy struct {
 	times      []unit.Time // by number of the component
 	names      []string
 	nearby     [][][]int32 // numbers plus one, by name, node and index
@@ -18,7 +18,7 @@ type occupancy struct {
 const maxDenseIndex = 1 << 16
 
 // number returns the number of a component, which is the index in times.
-func (o *occupancy) number(c *model.Component) int32 {
+func (o *componentOccupancy) number(c *model.Component) int32 {
 	if c.Index > maxDenseIndex || c.Node > maxDenseIndex {
 		n, known := o.components[*c]
 		if !known {
@@ -53,7 +53,7 @@ func (o *occupancy) number(c *model.Component) int32 {
 }
 
 // addComponent adds a component that is free, and returns its number.
-func (o *occupancy) addComponent() int32 {
+func (o *componentOccupancy) addComponent() int32 {
 	o.times = append(o.times, 0)
 	return int32(len(o.times) - 1)
 }
@@ -65,8 +65,8 @@ type componentUse struct {
 	time, contention unit.Time
 }
 
-// lastMessageUses has what the last message of a rank occupies. The next often goes the same way.
-type lastMessageUses struct {
+// componentUseCache has what the last message of a rank occupies. The next often goes the same way.
+type componentUseCache struct {
 	destination, bytes int
 	uses               []componentUse
 	isKnown            bool
@@ -79,7 +79,7 @@ func (x *simulation) usesOf(c *rankClock, to, bytes int) []componentUse {
 		return d.uses
 	}
 	x.occupations = x.SharedOccupations(x.occupations[:0], c.rank, to, bytes)
-	*d = lastMessageUses{to, bytes, d.uses[:0], true}
+	*d = componentUseCache{to, bytes, d.uses[:0], true}
 	for i := range x.occupations {
 		o := &x.occupations[i]
 		d.uses = append(d.uses, componentUse{x.occupied.number(&o.Component), o.AtReceiver, o.Time, o.Contention})

@@ -11,7 +11,7 @@ import (
 // An occupancy keeps the times of components apart, as a map does.
 func TestOccupancyKeepsComponentsApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
-	var o occupancy
+	var o componentOccupancy
 	want := map[model.Component]unit.Time{}
 	for range 10_000 {
 		c := model.Component{Node: r.IntN(4), Name: []string{"link", "bus in", "bus out"}[r.IntN(3)], Index: r.IntN(50)}

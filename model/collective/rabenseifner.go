@@ -1,20 +1,20 @@
 package collective
 
-// pairing reduces the number of ranks to a power of two: the first 2·pairCount ranks combine their
-// data in pairs, and one rank of each pair continues. reduceRanks returns the number of the rank,
-// or NoRank if it does not take part.
-type pairing struct {
+// rankPairing reduces the number of ranks to a power of two: the first 2·pairCount ranks combine
+// their data in pairs, and one rank of each pair continues. reduceRanks returns the number of the
+// rank, or NoRank if it does not take part.
+type rankPairing struct {
 	reduceRanks  func(p powerOfTwoRanks, s *Script, j Job, rank int) int
 	rankOf       func(p powerOfTwoRanks, number int) int // the rank with a number
 	restoreRanks func(p powerOfTwoRanks, s *Script, j Job, rank int)
 }
 
 // foldPairs makes the even rank of a pair send all its data to the odd one.
-var foldPairs = pairing{reduceRanks: powerOfTwoRanks.combinePairs, rankOf: powerOfTwoRanks.rankOf, restoreRanks: powerOfTwoRanks.sendResultToPairs}
+var foldPairs = rankPairing{reduceRanks: powerOfTwoRanks.combinePairs, rankOf: powerOfTwoRanks.rankOf, restoreRanks: powerOfTwoRanks.sendResultToPairs}
 
 // splitPairs makes each rank of a pair combine one half of the data. The even rank then receives
 // the other half from the odd one.
-var splitPairs = pairing{reduceRanks: powerOfTwoRanks.combineSplitPairs, rankOf: powerOfTwoRanks.evenRankOf, restoreRanks: powerOfTwoRanks.sendResultToSplitPairs}
+var splitPairs = rankPairing{reduceRanks: powerOfTwoRanks.combineSplitPairs, rankOf: powerOfTwoRanks.evenRankOf, restoreRanks: powerOfTwoRanks.sendResultToSplitPairs}
 
 func (p powerOfTwoRanks) combineSplitPairs(s *Script, j Job, rank int) int {
 	if rank >= 2*p.pairCount {
@@ -88,9 +88,9 @@ func (w partRange) previousRange(at, far int) (all, other partRange) {
 // span returns the data of a range of parts.
 func (w partRange) span(of func(from, to int) Span) Span { return of(w.first, w.first+w.parts) }
 
-// allreduce combines a part of the data at each rank by vector halving and distance doubling, and
-// gathers the parts in the reverse order. Rabenseifner 2004.
-func (by *pairing) allreduce(s *Script, j Job, rank int) {
+// writeAllreduce combines a part of the data at each rank by vector halving and distance doubling,
+// and gathers the parts in the reverse order. Rabenseifner 2004.
+func (by *rankPairing) writeAllreduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
 	if at := by.reduceRanks(p, s, j, rank); at != NoRank {
@@ -107,9 +107,9 @@ func (by *pairing) allreduce(s *Script, j Job, rank int) {
 	by.restoreRanks(p, s, j, rank)
 }
 
-// reduce combines like allreduce, and gathers the parts at the root. If the root does not take
+// writeReduce combines like allreduce, and gathers the parts at the root. If the root does not take
 // part, its neighbour gathers them for it.
-func (by *pairing) reduce(s *Script, j Job, rank int) {
+func (by *rankPairing) writeReduce(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.wholeData(In), j.wholeData(Out))
 	p := newPowerOfTwoRanks(j.Ranks)
 	root := j.Root - p.pairCount

@@ -124,7 +124,7 @@ func reduceThenScatter(s *Script, j Job, rank int) {
 func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	for i := 1; i < j.Ranks; i++ {
-		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
+		to, from := floorMod(rank+i, j.Ranks), floorMod(rank-i, j.Ranks)
 		s.exchange(to, j.block(In, to), from, j.wholeData(Tmp))
 		s.combine(j.wholeData(Tmp), j.wholeData(Out), from < rank)
 	}
@@ -133,11 +133,11 @@ func pairwiseReduceScatter(s *Script, j Job, rank int) {
 // ringReduceScatter passes each block around a ring to its destination, and combines it on the way.
 // Tmp has the block to send, then a receive buffer.
 func ringReduceScatter(s *Script, j Job, rank int) {
-	own := func(i int) Span { return j.block(In, mod(rank-1-i, j.Ranks)) }
+	own := func(i int) Span { return j.block(In, floorMod(rank-1-i, j.Ranks)) }
 	into := func(i int) Span { return Span{Tmp, i % 2 * j.Bytes, j.Bytes} }
 	what := own(0)
 	for i := 1; i < j.Ranks; i++ {
-		s.exchange(mod(rank+1, j.Ranks), what, mod(rank-1, j.Ranks), into(i))
+		s.exchange(floorMod(rank+1, j.Ranks), what, floorMod(rank-1, j.Ranks), into(i))
 		s.combine(own(i), into(i), false)
 		what = into(i)
 	}

@@ -14,7 +14,7 @@ func linearScatter(s *Script, j Job, rank int) {
 	}
 	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
 	for i := 1; i < j.Ranks; i++ {
-		to := mod(j.Root+i, j.Ranks)
+		to := floorMod(j.Root+i, j.Ranks)
 		s.send(to, j.block(In, to))
 	}
 }
@@ -26,7 +26,7 @@ func postedScatter(s *Script, j Job, rank int) {
 		return
 	}
 	for i := 1; i < j.Ranks; i++ {
-		to := mod(j.Root+i, j.Ranks)
+		to := floorMod(j.Root+i, j.Ranks)
 		s.post(to, j.block(In, to), NoRank, Span{})
 	}
 	s.addLocalStep(Copy, j.block(In, rank), j.wholeData(Out))
@@ -36,7 +36,7 @@ func postedScatter(s *Script, j Job, rank int) {
 // binomialScatter halves the data in each round. Blocks are sent in the order of ranks from the
 // root on, so the root first rotates them.
 func binomialScatter(s *Script, j Job, rank int) {
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	area := Tmp
 	switch {
 	case at == 0 && j.Root == 0:
@@ -92,7 +92,7 @@ func linearGather(s *Script, j Job, rank int) {
 	}
 	s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 	for i := 1; i < j.Ranks; i++ {
-		from := mod(j.Root+i, j.Ranks)
+		from := floorMod(j.Root+i, j.Ranks)
 		s.recv(from, j.block(Out, from))
 	}
 }
@@ -100,7 +100,7 @@ func linearGather(s *Script, j Job, rank int) {
 // synchronizedGather makes the root tell one rank after another to send. A rank then sends its
 // first segment, and the rest of its data, for which the root does not wait before it tells the
 // next rank.
-func synchronizedGather(segment int) schedule {
+func synchronizedGather(segment int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		first := j.Bytes
 		if segment > 0 {
@@ -116,7 +116,7 @@ func synchronizedGather(segment int) schedule {
 		}
 		s.addLocalStep(Copy, j.wholeData(In), j.block(Out, rank))
 		for i := 1; i < j.Ranks; i++ {
-			from := mod(j.Root+i, j.Ranks)
+			from := floorMod(j.Root+i, j.Ranks)
 			into := j.block(Out, from)
 			s.exchange(from, Span{}, from, Span{Out, into.Offset, first})
 			if first < j.Bytes {
@@ -145,19 +145,19 @@ func binomialGather(s *Script, j Job, rank int) {
 // ranks, counted from the root. part returns where a rank keeps the data of ranks [from, to),
 // counted from itself. then, if not nil, is called after each part received from a child.
 func collectOnBinomialTree(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	mask := 1
 	for ; mask < j.Ranks && at&mask == 0; mask <<= 1 {
 		if at+mask < j.Ranks {
 			child := part(mask, min(2*mask, j.Ranks-at))
-			s.recv(mod(rank+mask, j.Ranks), child)
+			s.recv(floorMod(rank+mask, j.Ranks), child)
 			if then != nil {
 				then(child)
 			}
 		}
 	}
 	if at != 0 {
-		s.send(mod(rank-mask, j.Ranks), part(0, min(mask, j.Ranks-at)))
+		s.send(floorMod(rank-mask, j.Ranks), part(0, min(mask, j.Ranks-at)))
 	}
 }
 

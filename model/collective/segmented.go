@@ -18,7 +18,7 @@ func (j Job) divideSpan(of Span, segment int) (n int, part func(i int) Span) {
 
 // treeBcast sends the data down a tree, segment by segment. A rank posts sends of a segment to all
 // of its children, and receives the next one meanwhile.
-func treeBcast(t tree, segment int) schedule {
+func treeBcast(t tree, segment int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		sendDownTree(s, j, t, rank, j.wholeData(Out), j.segmentBytes(segment))
 	}
@@ -26,10 +26,10 @@ func treeBcast(t tree, segment int) schedule {
 
 // sendDownTree sends a span down a tree from the parent of a rank to its children.
 func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	from, leaf := t.parent(at, j.Ranks), t.child(at, j.Ranks, 0) == NoRank
 	if from != NoRank {
-		from = mod(j.Root+from, j.Ranks)
+		from = floorMod(j.Root+from, j.Ranks)
 		n, part := j.divideSpan(data, segment)
 		s.recv(from, part(0))
 		for i := 1; leaf && i < n; i++ {
@@ -49,7 +49,7 @@ func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
 			if child == NoRank {
 				break
 			}
-			s.post(mod(j.Root+child, j.Ranks), part(i), NoRank, Span{})
+			s.post(floorMod(j.Root+child, j.Ranks), part(i), NoRank, Span{})
 		}
 		s.wait()
 	}
@@ -58,7 +58,7 @@ func sendDownTree(s *Script, j Job, t tree, rank int, data Span, segment int) {
 // splitBinaryBcast sends one half of the data to the ranks below each child of the root in a binary
 // tree. At the end each rank exchanges its half with a rank of the other side. Data that is too
 // short goes along a chain.
-func splitBinaryBcast(segment int) schedule {
+func splitBinaryBcast(segment int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		half := (j.Bytes/j.elementBytes() + 1) / 2 * j.elementBytes()
 		length := j.segmentBytes(segment)
@@ -70,12 +70,12 @@ func splitBinaryBcast(segment int) schedule {
 			return
 		}
 		halves := [2]Span{{Out, 0, half}, {Out, half, j.Bytes - half}}
-		at := mod(rank-j.Root, j.Ranks)
-		last := mod(j.Root-1, j.Ranks)
+		at := floorMod(rank-j.Root, j.Ranks)
+		last := floorMod(j.Root-1, j.Ranks)
 		if at > 0 {
 			side := (at + 1) % 2
 			sendDownTree(s, j, binaryTree{}, rank, halves[side], length)
-			switch pair := mod(rank+1-2*side, j.Ranks); {
+			switch pair := floorMod(rank+1-2*side, j.Ranks); {
 			case at+1 == j.Ranks && side == 0: // the other side has one rank less
 				s.recv(j.Root, halves[1])
 			default:
@@ -86,9 +86,9 @@ func splitBinaryBcast(segment int) schedule {
 		n, first := j.divideSpan(halves[0], length)
 		m, second := j.divideSpan(halves[1], length)
 		for i := range n {
-			s.post(mod(rank+1, j.Ranks), first(i), NoRank, Span{})
+			s.post(floorMod(rank+1, j.Ranks), first(i), NoRank, Span{})
 			if i < m {
-				s.post(mod(rank+2, j.Ranks), second(i), NoRank, Span{})
+				s.post(floorMod(rank+2, j.Ranks), second(i), NoRank, Span{})
 			}
 			s.wait()
 		}
@@ -100,14 +100,14 @@ func splitBinaryBcast(segment int) schedule {
 
 // treeReduce combines the data up a tree, segment by segment. A rank combines received data while
 // it receives from the next child.
-func treeReduce(t tree, segment int) schedule {
+func treeReduce(t tree, segment int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		combineUpTree(s, j, t, rank, j.segmentBytes(segment))
 	}
 }
 
 // inOrderReduce goes up a binary tree to the last rank, and from there to the root.
-func inOrderReduce(segment int) schedule {
+func inOrderReduce(segment int) scheduleWriter {
 	return func(s *Script, j Job, rank int) {
 		up := j
 		up.Root = 0 // ranks are their own numbers
@@ -126,10 +126,10 @@ func inOrderReduce(segment int) schedule {
 // to its parent. Data of a child precedes that of the rank and of later children. Tmp has two
 // buffers for segments.
 func combineUpTree(s *Script, j Job, t tree, rank, segment int) {
-	at := mod(rank-j.Root, j.Ranks)
+	at := floorMod(rank-j.Root, j.Ranks)
 	to, last := t.parent(at, j.Ranks), childCount(t, at, j.Ranks)-1
 	if to != NoRank {
-		to = mod(j.Root+to, j.Ranks)
+		to = floorMod(j.Root+to, j.Ranks)
 	}
 	n, own := j.divideSpan(j.wholeData(In), segment)
 	_, result := j.divideSpan(j.wholeData(Out), segment)
@@ -149,7 +149,7 @@ func combineUpTree(s *Script, j Job, t tree, rank, segment int) {
 		}
 		return Span{Tmp, child % 2 * segment, result(i).Bytes}
 	}
-	from := func(child int) int { return mod(j.Root+t.child(at, j.Ranks, child), j.Ranks) }
+	from := func(child int) int { return floorMod(j.Root+t.child(at, j.Ranks, child), j.Ranks) }
 	s.recv(from(last), into(0, last))
 	for i := range n {
 		for child := last; child >= 0; child-- {

@@ -15,7 +15,7 @@ type simulation struct {
 	ranks        []rankClock
 	queue        eventqueue.Queue[uint64, event]
 	eventCount   uint64
-	occupied     occupancy
+	occupied     componentOccupancy
 	occupations  []model.Occupation // of a message; reused
 	freeMessages []*message         // messages that were received
 	timings      [numTimings]knownTiming
@@ -47,7 +47,7 @@ type rankClock struct {
 	now                 unit.Time
 	outFreeAt, inFreeAt unit.Time // end of the occupation of its outgoing and incoming interfaces
 	outgoing            *message  // message of the current step, until it is sent
-	occupied            lastMessageUses
+	occupied            componentUseCache
 	inbox               inbox          // messages that have arrived or will, in order
 	receivedEarly       map[int32]int  // number of messages, by sender, that were received before their step
 	blockingSends       openRendezvous // of the current step
@@ -99,7 +99,7 @@ func (x *simulation) scheduleRank(c *rankClock) {
 		if c.isWaiting = i < 0; c.isWaiting {
 			return
 		}
-		at = max(at, c.inbox.queued()[i].arrivalTime)
+		at = max(at, c.inbox.queuedMessages()[i].arrivalTime)
 	}
 	c.isWaiting = false
 	x.scheduleEvent(at, event{rank: c})
@@ -201,7 +201,7 @@ func (x *simulation) receive(c *rankClock) {
 // firstToReceive returns the index in the inbox of the next message to receive, or -1. A rendezvous
 // waits for its step, unless receives are posted.
 func (c *rankClock) firstToReceive() int {
-	for i, m := range c.inbox.queued() {
+	for i, m := range c.inbox.queuedMessages() {
 		if !m.rendezvous || m.from == int(c.step.from) || c.step.isPosted {
 			return i
 		}

@@ -59,11 +59,11 @@ func (r *Rule) minElements(ranks int) int {
 
 // Tuning is a table of rules with their algorithms.
 type Tuning [NumOperations]struct {
-	choices    []choice
+	choices    []ruleChoice
 	needsNodes bool
 }
 
-type choice struct {
+type ruleChoice struct {
 	rule Rule
 	*Algorithm
 }
@@ -76,11 +76,11 @@ func NewTuning(rules []Rule) *Tuning {
 		a := AlgorithmNamed(r.Operation, r.Algorithm)
 		of.needsNodes = of.needsNodes || r.Peers != model.AllPeers || a != nil && a.NeedsNodes
 		if a != nil {
-			of.choices = append(of.choices, choice{r, a})
+			of.choices = append(of.choices, ruleChoice{r, a})
 		}
 	}
 	for o := range t {
-		t[o].choices = append(t[o].choices, choice{Algorithm: AlgorithmsOf(Operation(o))[0]})
+		t[o].choices = append(t[o].choices, ruleChoice{Algorithm: AlgorithmsOf(Operation(o))[0]})
 	}
 	return t
 }
@@ -104,7 +104,7 @@ func (t *Tuning) HasOwnRule(o Operation) bool {
 // algorithm supports the job, or else the simplest. Algorithms that do not combine in the order of
 // ranks are chosen only if the operation commutes.
 func (t *Tuning) ChooseAlgorithm(o Operation, j *Job, commutes bool) *Algorithm {
-	tier := j.Nodes.tier()
+	tier := j.Nodes.farthestTier()
 	choices := t[o].choices
 	last := len(choices) - 1
 	for i := range choices[:last] {

@@ -111,7 +111,7 @@ func TestBefore(t *testing.T) {
 func first(rules []Rule, o Operation, j Job, commutes bool) int {
 	return slices.IndexFunc(rules, func(r Rule) bool {
 		a := AlgorithmNamed(o, r.Algorithm)
-		return r.Operation == o && r.appliesTo(j.Nodes.tier(), &j) && a != nil && a.Serves(j) && (commutes || !a.NeedsCommutative)
+		return r.Operation == o && r.appliesTo(j.Nodes.farthestTier(), &j) && a != nil && a.Serves(j) && (commutes || !a.NeedsCommutative)
 	})
 }
 
