@@ -22,7 +22,7 @@ type congestion struct {
 	lostBelow       int          // unreported bytes below this position are lost
 	duplicateAcks   int          // acknowledgements of one position that report something new
 	skipNextHalving bool         // of two acknowledgements in a row only this one shrinks the window
-	sacked          []span       // reported as received after a gap, in order
+	sacked          []byteSpan   // reported as received after a gap, in order
 	resentSpans     []resentSpan // retransmitted data, in order
 	lastSend        unit.Time    // time of the last transmission of data
 }
@@ -31,18 +31,18 @@ type congestion struct {
 type lossPhase uint8
 
 const (
-	noLoss     lossPhase = iota
-	recovering           // retransmits lost segments
-	restarting           // after a timeout: all unreported data is lost, and slow start begins again
+	noLoss                 lossPhase = iota
+	recoveringLoss                   // retransmits lost segments
+	restartingAfterTimeout           // after a timeout: all unreported data is lost, and slow start begins again
 )
 
-// span is bytes of a stream.
-type span struct{ from, to int }
+// byteSpan is bytes of a stream.
+type byteSpan struct{ from, to int }
 
 // resentSpan is a retransmitted span. It was lost again if the receiver reports data that was sent
 // after it.
 type resentSpan struct {
-	span
+	byteSpan
 	sentBefore int // end of the data sent before the retransmission
 }
 
@@ -67,22 +67,22 @@ func (s *socket) sendWindowEnd() int {
 	if s.host.network.TCP.Congestion == nil {
 		return s.sendLimit
 	}
-	return min(s.sendLimit, s.sent+max(s.window-s.bytesInFlight(), 0))
+	return min(s.sendLimit, s.sentEnd+max(s.window-s.bytesInFlight(), 0))
 }
 
 // bytesInFlight returns the bytes in flight.
 func (s *socket) bytesInFlight() int {
 	c := &s.congestion
-	n := s.sent - s.acked
-	if len(c.sacked) == 0 && c.lostBelow <= s.acked {
+	n := s.sentEnd - s.ackedEnd
+	if len(c.sacked) == 0 && c.lostBelow <= s.ackedEnd {
 		return n
 	}
-	at := s.acked
+	at := s.ackedEnd
 	for _, x := range c.sacked {
 		n -= x.to - x.from + max(min(x.from, c.lostBelow)-at, 0)
 		at = x.to
 	}
-	n -= max(min(s.sent, c.lostBelow)-at, 0)
+	n -= max(min(s.sentEnd, c.lostBelow)-at, 0)
 	for _, x := range c.resentSpans {
 		n += x.to - x.from
 	}
@@ -97,7 +97,7 @@ func (s *socket) restartIdleWindow() {
 		return
 	}
 	x, now := &s.congestion, s.host.Kernel.Now()
-	if s.sent == s.acked {
+	if s.sentEnd == s.ackedEnd {
 		first := c.InitialWindowSegments * s.host.network.mss
 		for idle := now - x.lastSend - s.retryTime; idle > 0 && x.window > first; idle -= s.retryTime {
 			x.threshold = max(x.threshold, x.window/4*3)
@@ -112,11 +112,11 @@ func (s *socket) restartIdleWindow() {
 // it the given number were in flight.
 func (s *socket) updateWindow(x *segment, bytes, before int) {
 	c, mss := &s.congestion, s.host.network.mss
-	c.forgetBelow(s.acked)
-	grows := c.phase != recovering && bytes > 0 && before+mss > c.window // grow only if the window was full
+	c.forgetBelow(s.ackedEnd)
+	grows := c.phase != recoveringLoss && bytes > 0 && before+mss > c.window // grow only if the window was full
 	news := false
 	for _, b := range x.sackBlocks[:x.numSackBlocks] {
-		if b.from = max(b.from, s.acked); b.from < b.to && !isCovered(c.sacked, b) {
+		if b.from = max(b.from, s.ackedEnd); b.from < b.to && !isCovered(c.sacked, b) {
 			c.sacked = insertSpan(c.sacked, b)
 			news = true
 		}
@@ -126,8 +126,8 @@ func (s *socket) updateWindow(x *segment, bytes, before int) {
 	} else if news {
 		c.duplicateAcks++
 	}
-	if c.phase != noLoss && s.acked >= c.recoverPoint {
-		if c.phase == recovering {
+	if c.phase != noLoss && s.ackedEnd >= c.recoverPoint {
+		if c.phase == recoveringLoss {
 			c.window = min(c.window, c.threshold)
 		}
 		c.phase = noLoss
@@ -144,7 +144,7 @@ func (s *socket) updateWindow(x *segment, bytes, before int) {
 		return
 	}
 	s.detectLoss()
-	if c.phase != recovering {
+	if c.phase != recoveringLoss {
 		c.window = min(c.window, s.bytesInFlight()+maxBurstSegments*mss)
 		return
 	}
@@ -158,19 +158,19 @@ func (s *socket) updateWindow(x *segment, bytes, before int) {
 // reordering explains.
 func (s *socket) detectLoss() {
 	c, mss := &s.congestion, s.host.network.mss
-	if len(c.sacked) == 0 || c.phase == restarting {
+	if len(c.sacked) == 0 || c.phase == restartingAfterTimeout {
 		return
 	}
 	most := s.host.network.TCP.Congestion.ReorderToleranceSegments
 	high := c.sacked[len(c.sacked)-1].to
 	if c.phase == noLoss {
-		if c.duplicateAcks < most && high-s.acked <= most*mss && c.lostBelow <= s.acked {
+		if c.duplicateAcks < most && high-s.ackedEnd <= most*mss && c.lostBelow <= s.ackedEnd {
 			return
 		}
-		c.phase, c.recoverPoint, c.skipNextHalving = recovering, s.sent, false
+		c.phase, c.recoverPoint, c.skipNextHalving = recoveringLoss, s.sentEnd, false
 		c.threshold = max(c.window/2, 2*mss)
 	}
-	c.lostBelow = max(c.lostBelow, high-most*mss, min(s.acked+mss, c.sacked[0].from))
+	c.lostBelow = max(c.lostBelow, high-most*mss, min(s.ackedEnd+mss, c.sacked[0].from))
 	c.resentSpans = slices.DeleteFunc(c.resentSpans, func(x resentSpan) bool { return x.sentBefore < high })
 }
 
@@ -193,16 +193,16 @@ func (c *congestion) forgetBelow(acked int) {
 }
 
 // nextLostSpan returns the first lost segment that was not retransmitted, or none.
-func (s *socket) nextLostSpan() (x span, ok bool) {
+func (s *socket) nextLostSpan() (x byteSpan, ok bool) {
 	c, mss := &s.congestion, s.host.network.mss
 	if c.phase == noLoss || s.bytesInFlight() >= c.window {
-		return span{}, false
+		return byteSpan{}, false
 	}
 	end := c.lostBelow
-	if c.phase == recovering && len(c.sacked) > 0 && s.sendableBytes() == 0 {
+	if c.phase == recoveringLoss && len(c.sacked) > 0 && s.sendableBytes() == 0 {
 		end = c.sacked[len(c.sacked)-1].to // nothing else can be sent
 	}
-	at, i, j := s.acked, 0, 0
+	at, i, j := s.ackedEnd, 0, 0
 	for at < end {
 		switch {
 		case i < len(c.sacked) && c.sacked[i].from <= at:
@@ -212,36 +212,36 @@ func (s *socket) nextLostSpan() (x span, ok bool) {
 			at = max(at, c.resentSpans[j].to)
 			j++
 		default:
-			to := min(at+mss, end, s.sent)
+			to := min(at+mss, end, s.sentEnd)
 			if i < len(c.sacked) {
 				to = min(to, c.sacked[i].from)
 			}
 			if j < len(c.resentSpans) {
 				to = min(to, c.resentSpans[j].from)
 			}
-			return span{at, to}, at < to
+			return byteSpan{at, to}, at < to
 		}
 	}
-	return span{}, false
+	return byteSpan{}, false
 }
 
 // resendSpan returns a segment that retransmits lost data.
-func (s *socket) resendSpan(x span) *frame {
+func (s *socket) resendSpan(x byteSpan) *frame {
 	c := &s.congestion
 	i := 0
 	for i < len(c.resentSpans) && c.resentSpans[i].from < x.from {
 		i++
 	}
-	c.resentSpans = slices.Insert(c.resentSpans, i, resentSpan{x, s.sent})
+	c.resentSpans = slices.Insert(c.resentSpans, i, resentSpan{x, s.sentEnd})
 	f := s.newSegment()
 	n := x.to - x.from
 	f.payload += n
 	f.segment.offset, f.segment.length = x.from, n
 	s.host.network.statistics.TCPBytesRetransmitted += n
-	if c.phase == recovering {
+	if c.phase == recoveringLoss {
 		s.host.network.statistics.FastRetransmits++
 	}
-	if x.from == s.acked {
+	if x.from == s.ackedEnd {
 		s.setTimer(&s.retransmitTimer, retryTimer, s.host.Kernel.Now()+s.retryTime)
 	}
 	return f
@@ -252,24 +252,24 @@ func (s *socket) resendSpan(x span) *frame {
 func (s *socket) handleTimeout() {
 	s.host.network.statistics.TCPTimeouts++
 	if s.host.network.TCP.Congestion == nil {
-		s.sent = s.acked
+		s.sentEnd = s.ackedEnd
 		return
 	}
 	c, mss := &s.congestion, s.host.network.mss
-	if c.phase != restarting || s.acked >= c.recoverPoint {
+	if c.phase != restartingAfterTimeout || s.ackedEnd >= c.recoverPoint {
 		c.threshold = max(c.window/2, 2*mss)
 	}
-	c.window, c.phase, c.recoverPoint, c.lostBelow, c.duplicateAcks = mss, restarting, s.sent, s.sent, 0
+	c.window, c.phase, c.recoverPoint, c.lostBelow, c.duplicateAcks = mss, restartingAfterTimeout, s.sentEnd, s.sentEnd, 0
 	c.resentSpans = c.resentSpans[:0]
 }
 
 // isCovered reports whether x is part of a span of a list.
-func isCovered(all []span, x span) bool {
-	return slices.ContainsFunc(all, func(y span) bool { return y.from <= x.from && x.to <= y.to })
+func isCovered(all []byteSpan, x byteSpan) bool {
+	return slices.ContainsFunc(all, func(y byteSpan) bool { return y.from <= x.from && x.to <= y.to })
 }
 
 // insertSpan adds a span to a list of disjoint spans in order.
-func insertSpan(all []span, x span) []span {
+func insertSpan(all []byteSpan, x byteSpan) []byteSpan {
 	i := 0
 	for i < len(all) && all[i].to < x.from {
 		i++
@@ -282,7 +282,7 @@ func insertSpan(all []span, x span) []span {
 }
 
 // keepOutOfOrder records a segment that has arrived out of order.
-func (s *socket) keepOutOfOrder(x span) {
+func (s *socket) keepOutOfOrder(x byteSpan) {
 	s.outOfOrder, s.latestOutOfOrder = insertSpan(s.outOfOrder, x), x.from
 }
 

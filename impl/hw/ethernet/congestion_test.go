@@ -13,22 +13,22 @@ func sender(segments int) *socket {
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", TimerResolution: 1, Network: tenMegabit()}, Ranks: 2})
 	e := &model.Ethernet{TCP: model.TCP{SendBuffer: 1 << 16, ReceiveBuffer: 1 << 16, Congestion: &model.Congestion{InitialWindowSegments: 2, ReorderToleranceSegments: 3}}}
 	s := newSocket(&host{network: &network{Ethernet: e, job: j, mss: 100, statistics: new(Statistics)}})
-	s.sent, s.window = 100*segments, 100*segments
-	s.written = s.sent
+	s.sentEnd, s.window = 100*segments, 100*segments
+	s.writtenEnd = s.sentEnd
 	return s
 }
 
 // acks lets a sender hear that all before a segment has arrived, and the segments in blocks.
-func (s *socket) acks(segment int, has ...span) {
+func (s *socket) acks(segment int, has ...byteSpan) {
 	x := segmentWith(has)
-	before, bytes := s.bytesInFlight(), 100*segment-s.acked
-	s.acked = 100 * segment
+	before, bytes := s.bytesInFlight(), 100*segment-s.ackedEnd
+	s.ackedEnd = 100 * segment
 	s.updateWindow(&x, bytes, before)
 }
 
-func segmentWith(has []span) (x segment) {
+func segmentWith(has []byteSpan) (x segment) {
 	for i, b := range has {
-		x.sackBlocks[i], x.numSackBlocks = span{100 * b.from, 100 * b.to}, i+1
+		x.sackBlocks[i], x.numSackBlocks = byteSpan{100 * b.from, 100 * b.to}, i+1
 	}
 	return x
 }
@@ -40,7 +40,7 @@ func (s *socket) holes() (n []int) {
 	s.window = 1 << 16
 	for x, ok := s.nextLostSpan(); ok; x, ok = s.nextLostSpan() {
 		n = append(n, x.from/100)
-		s.resentSpans = append(s.resentSpans, resentSpan{x, s.sent})
+		s.resentSpans = append(s.resentSpans, resentSpan{x, s.sentEnd})
 	}
 	return n
 }
@@ -49,23 +49,23 @@ func (s *socket) holes() (n []int) {
 // is sent with each acknowledgement, until the window is half.
 func TestHoles(t *testing.T) {
 	s := sender(20)
-	s.written = 2100 // new data goes before what may only be late
-	s.acks(2, span{3, 5})
+	s.writtenEnd = 2100 // new data goes before what may only be late
+	s.acks(2, byteSpan{3, 5})
 	if n := s.holes(); n != nil {
 		t.Errorf("with two segments behind a gap, %v are sent again", n)
 	}
-	s.acks(2, span{3, 6}, span{8, 9})
-	if n := s.holes(); !slices.Equal(n, []int{2}) || s.phase != recovering || s.threshold != 950 || s.window != 1400 {
+	s.acks(2, byteSpan{3, 6}, byteSpan{8, 9})
+	if n := s.holes(); !slices.Equal(n, []int{2}) || s.phase != recoveringLoss || s.threshold != 950 || s.window != 1400 {
 		t.Errorf("with a gap of one, %v are sent again, phase %v, threshold %d, window %d", n, s.phase, s.threshold, s.window)
 	}
-	s.acks(2, span{12, 13}, span{3, 6}, span{8, 9})
+	s.acks(2, byteSpan{12, 13}, byteSpan{3, 6}, byteSpan{8, 9})
 	if n := s.holes(); !slices.Equal(n, []int{6, 7, 9}) {
 		t.Errorf("of five segments that are missing below three others, %v are sent again", n)
 	}
 	if got, want := s.bytesInFlight(), (18-5-4+4)*100; got != want { // 5 have arrived, and 4 are lost and sent again
 		t.Errorf("%d bytes are in flight, want %d", got, want)
 	}
-	s.written = s.sent
+	s.writtenEnd = s.sentEnd
 	if n := s.holes(); !slices.Equal(n, []int{10, 11}) {
 		t.Errorf("without new data, %v are sent again, too", n)
 	}
@@ -79,16 +79,16 @@ func TestHoles(t *testing.T) {
 // after the second.
 func TestLostAgain(t *testing.T) {
 	s := sender(10)
-	s.acks(0, span{1, 5})
+	s.acks(0, byteSpan{1, 5})
 	if n := s.holes(); !slices.Equal(n, []int{0}) {
 		t.Errorf("%v are sent again", n)
 	}
-	s.acks(0, span{1, 10})
+	s.acks(0, byteSpan{1, 10})
 	if n := s.holes(); n != nil {
 		t.Errorf("%v are sent a third time, and nothing that was sent later has arrived", n)
 	}
-	s.sent, s.written = 1200, 1200
-	s.acks(0, span{11, 12}, span{1, 10})
+	s.sentEnd, s.writtenEnd = 1200, 1200
+	s.acks(0, byteSpan{11, 12}, byteSpan{1, 10})
 	if n := s.holes(); !slices.Contains(n, 0) {
 		t.Errorf("%v are sent a third time, want 0", n)
 	}
@@ -98,12 +98,12 @@ func TestLostAgain(t *testing.T) {
 // nothing else.
 func TestAfterTimeout(t *testing.T) {
 	s := sender(10)
-	s.acks(0, span{2, 3})
+	s.acks(0, byteSpan{2, 3})
 	s.handleTimeout()
-	if x, _ := s.nextLostSpan(); x != (span{0, 100}) || s.window != 100 || s.threshold != 500 {
+	if x, _ := s.nextLostSpan(); x != (byteSpan{0, 100}) || s.window != 100 || s.threshold != 500 {
 		t.Errorf("%v is sent again with a window of %d, threshold %d", x, s.window, s.threshold)
 	}
-	s.acks(1, span{2, 3})
+	s.acks(1, byteSpan{2, 3})
 	if n := s.holes(); !slices.Equal(n, []int{1, 3, 4, 5, 6, 7, 8, 9}) {
 		t.Errorf("%v are sent again", n)
 	}

@@ -16,7 +16,7 @@ import (
 type medium struct {
 	*model.Ethernet
 	kernel        *sim.Kernel
-	transport     transport
+	transport     frameUser
 	interframeGap unit.Time // minimum silence between frames
 	preambleTime  unit.Time // a station always completes its preamble
 	jamTime       unit.Time
@@ -30,18 +30,18 @@ type medium struct {
 	lastEndOfOther  signalEndEvent // the latest end of a signal of another station
 	statistics      *Statistics
 	probe           core.Probe
-	track           sim.Server // identifies the medium to the probe
+	mediumTrack     sim.Server // identifies the medium to the probe
 	namePrefix      string     // prefix of the names of its parts
 }
 
-// carrier carries frames between stations.
-type carrier interface {
+// frameCarrier carries frames between stations.
+type frameCarrier interface {
 	send(f *frame)
 	core.ProbeReporter // reports the names of its parts
 }
 
-// transport is the user of a carrier.
-type transport interface {
+// frameUser is the user of a carrier.
+type frameUser interface {
 	newFrame() *frame
 	frameArrived(f *frame) // the whole frame, at its destination
 	frameDropped(f *frame) // lost on the way: after too many collisions, in a full buffer, or by a fault
@@ -104,16 +104,16 @@ func (f *frame) HandleEvent(uint64) { f.medium.transport.frameArrived(f) }
 // station is an interface to the medium. It sends its frames in order.
 type station struct {
 	*medium
-	index       int
-	queue       []*frame
-	state       stationState
-	collisions  int // collisions of the first frame
-	sendStart   unit.Time
-	sendEnd     unit.Time
-	isColliding bool   // its transmission collides
-	eventSerial uint64 // number of its current event; others are void
-	random      core.Noise
-	track       sim.Server // identifies it to the probe
+	index        int
+	queue        []*frame
+	state        stationState
+	collisions   int // collisions of the first frame
+	sendStart    unit.Time
+	sendEnd      unit.Time
+	isColliding  bool   // its transmission collides
+	eventSerial  uint64 // number of its current event; others are void
+	random       core.Noise
+	stationTrack sim.Server // identifies it to the probe
 }
 
 // stationState is the state of a station with respect to the first frame of its queue.
@@ -292,7 +292,7 @@ func (s *station) backOff(now unit.Time) {
 	if s.collisions++; s.collisions < s.MaxCollisionsOfFrame {
 		slots := s.random.Uint64() & (1<<min(s.collisions, s.MaxBackoffDoublings) - 1)
 		s.retryAt(now + s.BackoffSlot*unit.Time(slots))
-		s.probe.ServerOccupied(&s.track, "back-off", model.BackoffActivity, now, s.BackoffSlot*unit.Time(slots), 0)
+		s.probe.ServerOccupied(&s.stationTrack, "back-off", model.BackoffActivity, now, s.BackoffSlot*unit.Time(slots), 0)
 		return
 	}
 	s.collisions = 0

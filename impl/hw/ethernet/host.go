@@ -17,7 +17,7 @@ import (
 // network connects hosts by TCP on an Ethernet.
 type network struct {
 	*model.Ethernet
-	carrier
+	frameCarrier
 	core.AttachedRanks
 	job        *core.Job
 	statistics *Statistics
@@ -32,7 +32,7 @@ type network struct {
 // other host. System calls take the rank's own time and happen at its processor's time: a host is
 // charged before it uses a socket. Ranks that share an interface share a station.
 type host struct {
-	processor
+	hostProcessor
 	network           *network
 	stationIndex      int
 	sockets           []*socket // by number of the other host; nil: not connected yet
@@ -43,8 +43,8 @@ type host struct {
 	udp               udpSocket
 }
 
-// processor is a rank's processor as seen by its system.
-type processor struct {
+// hostProcessor is a rank's processor as seen by its system.
+type hostProcessor struct {
 	*core.Port
 	interruptedUntil unit.Time // end of the interrupts; not after the port's clock
 }
@@ -56,9 +56,9 @@ func New(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
 	}
 	m = m.WithSocketsOf(j.Library)
 	n := &network{Ethernet: m, AttachedRanks: e, job: j, statistics: statisticsOf(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.RankCount)}
-	n.carrier = newCarrier(m, j, e, n, n.statistics)
+	n.frameCarrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.hosts {
-		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, stationIndex: e.InterfaceOf(e.FirstRank + i)}
+		n.hosts[i] = host{hostProcessor: hostProcessor{Port: &j.Ports[e.FirstRank+i]}, network: n, stationIndex: e.InterfaceOf(e.FirstRank + i)}
 	}
 	if m.UDP != nil {
 		n.hostsOfStation = make([][]int, e.InterfaceCount)
@@ -82,7 +82,7 @@ func statisticsOf(j *core.Job) *Statistics {
 }
 
 // newCarrier returns the carrier of a transport's frames: one medium, or switches.
-func newCarrier(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up transport, count *Statistics) (c carrier) {
+func newCarrier(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up frameUser, count *Statistics) (c frameCarrier) {
 	if m.Switches == nil {
 		medium := newMedium(m, &j.Kernel, e.InterfaceCount, j.Seed, j.Probe)
 		medium.transport, medium.statistics, medium.namePrefix = up, count, e.NamePrefix
@@ -166,7 +166,7 @@ func (r *segmentInputEvent) HandleEvent(uint64) {
 
 // interrupt lets the system work for d before anything else that the processor does, and returns
 // when that ends.
-func (h *processor) interrupt(d unit.Time, name string) unit.Time {
+func (h *hostProcessor) interrupt(d unit.Time, name string) unit.Time {
 	d = h.WithNoise(d)
 	now := h.Kernel.Now()
 	h.interruptedUntil = max(h.interruptedUntil, now) + d
@@ -187,7 +187,7 @@ type segmentOutputEvent frame
 func (l *segmentOutputEvent) HandleEvent(uint64) { l.segment.receiver.host.network.send((*frame)(l)) }
 
 // spendInSystem charges the rank d for a system call. name is a parameter of the machine.
-func (h *processor) spendInSystem(d unit.Time, name string, a model.Activity) {
+func (h *hostProcessor) spendInSystem(d unit.Time, name string, a model.Activity) {
 	h.Charge(d)
 	h.Probe.ProcessorActivityUntil(h.Port, h.Clock, name, a, 0)
 	h.ElapseCharges()
@@ -232,14 +232,14 @@ func (h *host) offerToSocket(s *socket) {
 	if slices.Contains(h.unfinishedWriters, s) {
 		return
 	}
-	if h.writeOnce(s); s.written < s.requestedEnd {
+	if h.writeOnce(s); s.writtenEnd < s.requestedEnd {
 		h.unfinishedWriters = append(h.unfinishedWriters, s)
 	}
 }
 
 // isWritable reports whether half of the send buffer is free, or enough for all queued data.
 func (s *socket) isWritable() bool {
-	return s.freeSendBuffer() >= min(s.requestedEnd-s.written, s.host.network.TCP.SendBuffer/2)
+	return s.freeSendBuffer() >= min(s.requestedEnd-s.writtenEnd, s.host.network.TCP.SendBuffer/2)
 }
 
 // Flush waits until the sockets have accepted all data that the rank has sent. Meanwhile it reads
@@ -267,7 +267,7 @@ func (h *host) writeAll(s *socket) {
 	t := &h.network.TCP
 	for {
 		h.writeOnce(s)
-		if s.requestedEnd == s.written {
+		if s.requestedEnd == s.writtenEnd {
 			return
 		}
 		h.blockedSocket = s
@@ -290,10 +290,10 @@ func (h *host) writeOnce(s *socket) {
 	t := &h.network.TCP
 	h.spendInSystem(t.Write.Start, "ethernet.tcp.write.start", model.SendActivity)
 	s.isWriting = true
-	for end := s.written + min(s.requestedEnd-s.written, s.freeSendBuffer()); s.written < end; {
-		n := min(end-s.written, h.network.mss-(s.written-s.sent)%h.network.mss)
+	for end := s.writtenEnd + min(s.requestedEnd-s.writtenEnd, s.freeSendBuffer()); s.writtenEnd < end; {
+		n := min(end-s.writtenEnd, h.network.mss-(s.writtenEnd-s.sentEnd)%h.network.mss)
 		h.spendInSystem(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.SendActivity)
-		s.written += n
+		s.writtenEnd += n
 		for f := s.nextSegment(); f != nil; f = s.nextSegment() {
 			h.sendFromCall(f)
 		}
@@ -321,23 +321,23 @@ func (n *network) Poll(p *core.Port) {
 			h.writeOnce(s)
 		}
 	}
-	h.unfinishedWriters = slices.DeleteFunc(h.unfinishedWriters, func(s *socket) bool { return s.written == s.requestedEnd })
+	h.unfinishedWriters = slices.DeleteFunc(h.unfinishedWriters, func(s *socket) bool { return s.writtenEnd == s.requestedEnd })
 }
 
 // readAll reads all sockets that have data.
 func (h *host) readAll() {
 	whole := h.network.readsWholePackets()
 	for _, s := range h.openSockets {
-		if s.read == s.arrived {
+		if s.readEnd == s.arrivedEnd {
 			continue
 		}
 		if !whole {
-			h.readOnce(s, s.arrived-s.read)
+			h.readOnce(s, s.arrivedEnd-s.readEnd)
 			continue
 		}
-		for end := s.peer.outPackets.Head.Transit.Position; s.read < end; {
-			if s.arrived > s.read {
-				h.readOnce(s, min(s.arrived, end)-s.read)
+		for end := s.peer.outPackets.Head.Transit.Position; s.readEnd < end; {
+			if s.arrivedEnd > s.readEnd {
+				h.readOnce(s, min(s.arrivedEnd, end)-s.readEnd)
 			} else {
 				h.ParkAndElapseCharges()
 			}
@@ -365,10 +365,10 @@ func (n *network) readsWholePackets() bool {
 // NoteRankEnded makes the system drop all data, arrived or still to arrive, for a rank whose
 // program has ended.
 func (n *network) NoteRankEnded(p *core.Port) {
-	n.hostOf(p).udp.close(n)
+	n.hostOf(p).udp.dropDatagrams(n)
 	for _, s := range n.hostOf(p).openSockets {
-		if s.read < s.arrived {
-			s.readBytes(s.arrived - s.read)
+		if s.readEnd < s.arrivedEnd {
+			s.readBytes(s.arrivedEnd - s.readEnd)
 		}
 		if s.acknowledgeNow {
 			s.sendAcknowledgement()

@@ -12,7 +12,7 @@ import (
 // host.
 type mbcf struct {
 	*model.Ethernet
-	carrier
+	frameCarrier
 	core.AttachedRanks
 	job        *core.Job
 	statistics *Statistics
@@ -23,7 +23,7 @@ type mbcf struct {
 
 // task is a rank as seen by MBCF.
 type task struct {
-	processor
+	hostProcessor
 	network  *mbcf
 	station  int
 	circuits []*circuit // by number of the other task; nil: not used yet
@@ -31,9 +31,9 @@ type task struct {
 
 // circuit is a virtual circuit from one host to another. Packets arrive in order and exactly once.
 type circuit struct {
-	network  *mbcf
-	from, to *task
-	reverse  *circuit // the circuit in the other direction
+	network         *mbcf
+	from, to        *task
+	oppositeCircuit *circuit // the circuit in the other direction
 
 	// Sender: acknowledged ≤ sent ≤ submitted.
 	firstUnacked, lastUnacked *message // queue of unacknowledged messages
@@ -77,12 +77,12 @@ type message struct {
 	entry          *core.QueueEntry
 	packet         *core.Packet // the packet, queue entry or completion
 	head           device.Head  // for a signal
-	registerUpdate *registerUpdate
+	registerUpdate *pendingRegisterUpdate
 	next           *message
 }
 
-// registerUpdate is a change of a register for which its rank waits.
-type registerUpdate struct {
+// pendingRegisterUpdate is a change of a register for which its rank waits.
+type pendingRegisterUpdate struct {
 	register int
 	update   core.RegisterUpdate
 	oldValue int64
@@ -100,9 +100,9 @@ type packet struct {
 
 func newMBCF(j *core.Job, m *model.Ethernet, e core.AttachedRanks) core.Network {
 	n := &mbcf{Ethernet: m, AttachedRanks: e, job: j, statistics: statisticsOf(j), tasks: make([]task, e.RankCount)}
-	n.carrier = newCarrier(m, j, e, n, n.statistics)
+	n.frameCarrier = newCarrier(m, j, e, n, n.statistics)
 	for i := range n.tasks {
-		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
+		n.tasks[i] = task{hostProcessor: hostProcessor{Port: &j.Ports[e.FirstRank+i]}, network: n, station: e.InterfaceOf(e.FirstRank + i)}
 	}
 	j.EnableMemoryCountersQueuesAndSignals()
 	return n
@@ -117,7 +117,7 @@ func (t *task) circuitTo(rank int32) *circuit {
 		o := &t.network.tasks[i]
 		a := &circuit{network: t.network, from: t, to: o, retryTime: t.network.MBCF.Retransmit}
 		b := &circuit{network: t.network, from: o, to: t, retryTime: t.network.MBCF.Retransmit}
-		a.reverse, b.reverse = b, a
+		a.oppositeCircuit, b.oppositeCircuit = b, a
 		t.addCircuit(i, a)
 		o.addCircuit(int(t.ID)-t.network.FirstRank, b)
 	}
@@ -224,7 +224,7 @@ func (x *outputEvent) HandleEvent(uint64) {
 // newFrame returns a frame with a message, or without one if m is nil. It acknowledges all messages
 // received from the other host.
 func (c *circuit) newFrame(m *message) *frame {
-	n, b := c.network, c.reverse
+	n, b := c.network, c.oppositeCircuit
 	f := n.newFrame()
 	f.src, f.dst, f.payload = c.from.station, c.to.station, n.MBCF.Header
 	f.mbcf = packet{circuit: c, message: m, ack: b.lastArrived}
@@ -262,7 +262,7 @@ func (c *circuit) HandleEvent(alarm uint64) {
 
 // sendAcknowledgement sends an acknowledgement from an interrupt.
 func (c *circuit) sendAcknowledgement() {
-	c.reverse.sendFrameLater(c.reverse.newFrame(nil), c.network.MBCF.Output.Start)
+	c.oppositeCircuit.sendFrameLater(c.oppositeCircuit.newFrame(nil), c.network.MBCF.Output.Start)
 }
 
 // frameDropped implements transport.
@@ -291,7 +291,7 @@ func (x *inputEvent) HandleEvent(uint64) {
 	p := f.mbcf
 	c := p.circuit
 	c.network.releaseFrame(f)
-	c.reverse.messagesAcknowledged(p.ack)
+	c.oppositeCircuit.messagesAcknowledged(p.ack)
 	if p.message == nil {
 		return
 	}
@@ -299,7 +299,7 @@ func (x *inputEvent) HandleEvent(uint64) {
 	if p.serial == c.lastArrived+1 {
 		c.lastArrived++
 		c.network.statistics.TCPBytesReceived += p.message.bytes
-		c.network.execute(c, p.message)
+		c.network.executeMessage(c, p.message)
 	} else { // an earlier one was lost, or this is a duplicate
 		c.unacknowledgedPackets = c.network.MBCF.AckEvery
 	}
@@ -333,8 +333,8 @@ func (c *circuit) messagesAcknowledged(ack uint32) {
 	}
 }
 
-// execute carries out a message at its destination.
-func (n *mbcf) execute(c *circuit, m *message) {
+// executeMessage carries out a message at its destination.
+func (n *mbcf) executeMessage(c *circuit, m *message) {
 	switch m.messageType {
 	case putData:
 		if !m.isLastPart {
@@ -347,12 +347,12 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		}
 		answer := n.newMessage(statusReply)
 		answer.access = m.access
-		c.reverse.sendFromInterrupt(answer)
+		c.oppositeCircuit.sendFromInterrupt(answer)
 	case readRequest:
 		n.splitIntoPackets(len(m.access.Data), func(bytes int, first, last bool) {
 			answer := n.newMessage(readData)
 			answer.access, answer.bytes, answer.isFirstPart, answer.isLastPart = m.access, bytes, first, last
-			c.reverse.sendFromInterrupt(answer)
+			c.oppositeCircuit.sendFromInterrupt(answer)
 		})
 	case readData:
 		if m.isLastPart {
@@ -365,7 +365,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		if m.entry.AppendToQueue() {
 			answer := n.newMessage(statusReply)
 			answer.packet = m.entry.NewCompletion()
-			c.reverse.sendFromInterrupt(answer)
+			c.oppositeCircuit.sendFromInterrupt(answer)
 		}
 	case packetData:
 		if m.isLastPart {
@@ -378,7 +378,7 @@ func (n *mbcf) execute(c *circuit, m *message) {
 		m.registerUpdate.oldValue = c.to.UpdateRegisterOf(int(c.to.ID), m.registerUpdate.register, m.registerUpdate.update)
 		answer := n.newMessage(registerReply)
 		answer.registerUpdate = m.registerUpdate
-		c.reverse.sendFromInterrupt(answer)
+		c.oppositeCircuit.sendFromInterrupt(answer)
 	case registerReply:
 		m.registerUpdate.isDone = true
 		c.to.Wake()
@@ -511,7 +511,7 @@ func (n *mbcf) UpdateRegister(p *core.Port, dst, r int, by core.RegisterUpdate) 
 		n.chargeLocalCall(p, 0)
 		return p.UpdateRegisterOf(dst, r, by)
 	}
-	x := &registerUpdate{register: r, update: by}
+	x := &pendingRegisterUpdate{register: r, update: by}
 	m := n.newMessage(registerRequest)
 	m.registerUpdate, m.bytes = x, 8
 	n.taskOf(p.ID).circuitTo(int32(dst)).sendFromCall(m)

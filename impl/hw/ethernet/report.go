@@ -9,9 +9,9 @@ import (
 // Report names the medium and its stations. The medium shows all transmissions, a station its own
 // frames.
 func (e *medium) Report(uint64) {
-	e.probe.SetServerName(&e.track, "%sEthernet", e.namePrefix)
+	e.probe.SetServerName(&e.mediumTrack, "%sEthernet", e.namePrefix)
 	for i := range e.stations {
-		e.probe.SetServerName(&e.stations[i].track, "%sstation %d", e.namePrefix, i)
+		e.probe.SetServerName(&e.stations[i].stationTrack, "%sstation %d", e.namePrefix, i)
 	}
 }
 
@@ -61,12 +61,12 @@ func (x *stationReport) Report(sending uint64) {
 	} else {
 		f.noteDeparture(s.sendStart)
 	}
-	s.probe.ServerOccupied(&s.track, what, a, s.sendStart, now-s.sendStart, f.payload)
+	s.probe.ServerOccupied(&s.stationTrack, what, a, s.sendStart, now-s.sendStart, f.payload)
 	if sending == 1 {
 		if s.medium.isCollision {
 			what, a = "collision", model.CollisionActivity
 		}
-		s.probe.ServerOccupied(&s.medium.track, what, a, s.burstStart, now-s.burstStart, f.payload)
+		s.probe.ServerOccupied(&s.medium.mediumTrack, what, a, s.burstStart, now-s.burstStart, f.payload)
 	}
 }
 
@@ -120,8 +120,8 @@ type arrivalReport socket
 // Report gets the number of stream bytes in that segment.
 func (l *arrivalReport) Report(fresh uint64) {
 	s := (*socket)(l)
-	for pk := s.peer.outPackets.Head; pk != nil && pk.Transit.Position <= s.arrived; pk = pk.Next {
-		if pk.Transit.Position > s.arrived-int(fresh) {
+	for pk := s.peer.outPackets.Head; pk != nil && pk.Transit.Position <= s.arrivedEnd; pk = pk.Next {
+		if pk.Transit.Position > s.arrivedEnd-int(fresh) {
 			s.host.Probe.LastByteArrived(pk, s.lastArrival)
 		}
 	}

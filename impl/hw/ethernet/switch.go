@@ -16,7 +16,7 @@ import (
 type switchedEthernet struct {
 	*model.Ethernet
 	job        *core.Job
-	transport  transport
+	transport  frameUser
 	statistics *Statistics
 	namePrefix string
 	links      []link // of stations
@@ -56,7 +56,7 @@ const (
 	switchEnd
 )
 
-func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up transport, count *Statistics) *switchedEthernet {
+func newSwitchedEthernet(m *model.Ethernet, j *core.Job, e core.AttachedRanks, up frameUser, count *Statistics) *switchedEthernet {
 	w := m.Switches
 	s := &switchedEthernet{Ethernet: m, job: j, transport: up, statistics: count, namePrefix: e.NamePrefix, links: make([]link, e.InterfaceCount), faults: core.NewNoise(j.Seed^stationSeed, -1, 0)}
 	s.waitingBytes = make([]int, w.SwitchOf(e.InterfaceCount-1)+1)
@@ -141,7 +141,7 @@ func (x *forwardEvent) HandleEvent(uint64) {
 	s := f.switchedEthernet
 	f.switchHops++
 	if f.dst < 0 {
-		s.flood(f)
+		s.floodFrame(f)
 		return
 	}
 	from, to := s.Switches.SwitchOf(f.src), s.Switches.SwitchOf(f.dst)
@@ -155,9 +155,9 @@ func (x *forwardEvent) HandleEvent(uint64) {
 	}
 }
 
-// flood forwards copies of a frame to all stations of a switch except its source, and to the other
-// switches. A copy on the way to another switch has that switch as its destination.
-func (s *switchedEthernet) flood(f *frame) {
+// floodFrame forwards copies of a frame to all stations of a switch except its source, and to the
+// other switches. A copy on the way to another switch has that switch as its destination.
+func (s *switchedEthernet) floodFrame(f *frame) {
 	w := s.Switches
 	from := w.SwitchOf(f.src)
 	at := from

@@ -20,10 +20,10 @@ type socket struct {
 	// The outgoing stream. Positions are bytes since its start: acked ≤ sent ≤ written ≤ requested.
 	outPackets      core.PacketList
 	requestedEnd    int  // end of the data that the program wants to write
-	written         int  // end of the data in the send buffer
-	sent            int  // end of the data sent
+	writtenEnd      int  // end of the data in the send buffer
+	sentEnd         int  // end of the data sent
 	highestSent     int  // largest value of sent so far
-	acked           int  // end of the acknowledged data
+	ackedEnd        int  // end of the acknowledged data
 	sendLimit       int  // end of the receiver's window
 	isWriting       bool // a call of the program is sending
 	retransmitTimer timer
@@ -31,18 +31,18 @@ type socket struct {
 	congestion
 
 	// The incoming stream: read ≤ arrived ≤ offeredLimit.
-	arrived          int
-	read             int       // end of the data that the program has read
-	offeredLimit     int       // end of the window that the other side knows
-	lastArrival      unit.Time // arrival of the last segment
-	unacknowledged   int       // number of unacknowledged segments
-	quickAcks        int       // remaining segments to acknowledge at once, unless data flows in both directions
-	isBidirectional  bool      // data was sent soon after data had arrived, and acknowledged it
-	owesShortSegment bool      // a segment that was not full is unacknowledged
-	acknowledgeNow   bool      // acknowledge at once
-	ackDelayTimer    timer     // delays acknowledgements
-	outOfOrder       []span    // bytes received after a gap, in order; with a congestion window only
-	latestOutOfOrder int       // start of the latest of them
+	arrivedEnd       int
+	readEnd          int        // end of the data that the program has read
+	offeredLimit     int        // end of the window that the other side knows
+	lastArrival      unit.Time  // arrival of the last segment
+	unackedSegments  int        // number of unacknowledged segments
+	quickAcks        int        // remaining segments to acknowledge at once, unless data flows in both directions
+	isBidirectional  bool       // data was sent soon after data had arrived, and acknowledged it
+	owesShortSegment bool       // a segment that was not full is unacknowledged
+	acknowledgeNow   bool       // acknowledge at once
+	ackDelayTimer    timer      // delays acknowledgements
+	outOfOrder       []byteSpan // bytes received after a gap, in order; with a congestion window only
+	latestOutOfOrder int        // start of the latest of them
 }
 
 // segment is a TCP segment.
@@ -54,8 +54,8 @@ type segment struct {
 	isWindowProbe  bool
 	arrival        unit.Time // arrival of its frame
 
-	sackBlocks    [maxSackBlocks]span // spans of the other stream received after a gap
-	numSackBlocks int                 // valid entries of sackBlocks
+	sackBlocks    [maxSackBlocks]byteSpan // spans of the other stream received after a gap
+	numSackBlocks int                     // valid entries of sackBlocks
 }
 
 // timer is an alarm that can be reset while its event is pending.
@@ -107,19 +107,21 @@ func (s *socket) HandleEvent(alarm uint64) {
 		s.isBidirectional = false
 		s.sendAcknowledgement()
 	case alarm == retryTimer && s.retransmitTimer.hasExpired(&s.host.Kernel, s, alarm):
-		s.retransmit(s.host.Kernel.Now())
+		s.retransmitAll(s.host.Kernel.Now())
 	}
 }
 
 // freeSendBuffer returns the free bytes of the send buffer.
-func (s *socket) freeSendBuffer() int { return s.host.network.TCP.SendBuffer - (s.written - s.acked) }
+func (s *socket) freeSendBuffer() int {
+	return s.host.network.TCP.SendBuffer - (s.writtenEnd - s.ackedEnd)
+}
 
 // sendableBytes returns the length of the next segment, or 0 if none can be sent now. A segment
 // that does not contain all written data is sent only if it is full or half of the receiver's
 // buffer, to avoid the silly window syndrome (RFC 1122, 4.2.3.4). Nagle's algorithm is not used.
 func (s *socket) sendableBytes() int {
-	waits := s.written - s.sent
-	n := min(waits, s.sendWindowEnd()-s.sent, s.host.network.mss)
+	waits := s.writtenEnd - s.sentEnd
+	n := min(waits, s.sendWindowEnd()-s.sentEnd, s.host.network.mss)
 	if n == waits || n == s.host.network.mss || 2*n >= s.host.network.TCP.ReceiveBuffer {
 		return max(n, 0)
 	}
@@ -138,9 +140,9 @@ func (s *socket) nextSegment() *frame {
 	s.restartIdleWindow()
 	f := s.newSegment()
 	f.payload += n
-	f.segment.offset, f.segment.length = s.sent, n
-	s.sent += n
-	fresh := max(s.sent-s.highestSent, 0)
+	f.segment.offset, f.segment.length = s.sentEnd, n
+	s.sentEnd += n
+	fresh := max(s.sentEnd-s.highestSent, 0)
 	s.highestSent += fresh
 	s.host.network.statistics.TCPBytesSent += fresh
 	s.host.network.statistics.TCPBytesRetransmitted += n - fresh
@@ -152,10 +154,10 @@ func (s *socket) newSegment() *frame {
 	n := s.host.network
 	f := n.newFrame()
 	f.src, f.dst, f.payload = s.host.stationIndex, s.peer.host.stationIndex, n.TCP.Header
-	s.offeredLimit = s.read + n.TCP.ReceiveBuffer
-	f.segment = segment{receiver: s.peer, ack: s.arrived, windowEnd: s.offeredLimit}
+	s.offeredLimit = s.readEnd + n.TCP.ReceiveBuffer
+	f.segment = segment{receiver: s.peer, ack: s.arrivedEnd, windowEnd: s.offeredLimit}
 	s.fillSackBlocks(&f.segment)
-	s.unacknowledged, s.acknowledgeNow, s.owesShortSegment = 0, false, false
+	s.unackedSegments, s.acknowledgeNow, s.owesShortSegment = 0, false, false
 	s.setTimer(&s.ackDelayTimer, ackTimer, 0)
 	n.statistics.TCPSegments++
 	return f
@@ -164,9 +166,9 @@ func (s *socket) newSegment() *frame {
 // sendAcknowledgement sends an acknowledgement from an interrupt.
 func (s *socket) sendAcknowledgement() { s.host.sendFromInterrupt(s.newSegment()) }
 
-// flush sends, from an interrupt, all segments that can be sent. If a call of the program is
+// sendSegments sends, from an interrupt, all segments that can be sent. If a call of the program is
 // sending, it leaves that to the call.
-func (s *socket) flush() {
+func (s *socket) sendSegments() {
 	if s.isWriting {
 		return
 	}
@@ -178,19 +180,19 @@ func (s *socket) flush() {
 
 // startRetryTimer starts the retransmission timer unless it is running.
 func (s *socket) startRetryTimer() {
-	if s.retransmitTimer.expiry == 0 && s.written > s.acked {
+	if s.retransmitTimer.expiry == 0 && s.writtenEnd > s.ackedEnd {
 		s.setTimer(&s.retransmitTimer, retryTimer, s.host.Kernel.Now()+s.retryTime)
 	}
 }
 
-// retransmit retransmits all unacknowledged data. If there is none because the window is closed, it
-// probes the window.
-func (s *socket) retransmit(now unit.Time) {
+// retransmitAll retransmits all unacknowledged data. If there is none because the window is closed,
+// it probes the window.
+func (s *socket) retransmitAll(now unit.Time) {
 	s.retryTime = min(2*s.retryTime, maxRetryFactor*s.host.network.TCP.Retransmit)
 	s.setTimer(&s.retransmitTimer, retryTimer, now+s.retryTime)
-	if s.sent > s.acked {
+	if s.sentEnd > s.ackedEnd {
 		s.handleTimeout()
-		s.flush()
+		s.sendSegments()
 		return
 	}
 	f := s.newSegment()
@@ -202,19 +204,19 @@ func (s *socket) retransmit(now unit.Time) {
 func (s *socket) receiveSegment(x *segment) {
 	s.sendLimit = max(s.sendLimit, x.windowEnd)
 	if s.host.network.TCP.Congestion != nil {
-		before, acked := s.bytesInFlight(), s.acked
+		before, acked := s.bytesInFlight(), s.ackedEnd
 		if x.ack > acked {
 			s.dataAcknowledged(x.ack)
 		}
-		s.updateWindow(x, s.acked-acked, before)
-	} else if x.ack > s.acked {
+		s.updateWindow(x, s.ackedEnd-acked, before)
+	} else if x.ack > s.ackedEnd {
 		s.dataAcknowledged(x.ack)
 	}
 	s.acknowledgeNow = s.acknowledgeNow || x.isWindowProbe
 	if x.length > 0 {
 		s.receiveData(x)
 	}
-	s.flush()
+	s.sendSegments()
 	if s.acknowledgeNow {
 		s.sendAcknowledgement()
 	}
@@ -222,11 +224,11 @@ func (s *socket) receiveSegment(x *segment) {
 
 // dataAcknowledged handles the acknowledgement of data.
 func (s *socket) dataAcknowledged(ack int) {
-	s.acked = ack
-	s.sent = max(s.sent, ack)
+	s.ackedEnd = ack
+	s.sentEnd = max(s.sentEnd, ack)
 	s.retryTime = s.host.network.TCP.Retransmit
 	s.setTimer(&s.retransmitTimer, retryTimer, 0)
-	if s.host.blockedSocket == s || s.written < s.requestedEnd && s.isWritable() {
+	if s.host.blockedSocket == s || s.writtenEnd < s.requestedEnd && s.isWritable() {
 		s.host.NotifyEvent() // wakes a rank that waits for any event (device.Watch), too
 	}
 }
@@ -235,27 +237,27 @@ func (s *socket) dataAcknowledged(ack int) {
 // expected position.
 func (s *socket) receiveData(x *segment) {
 	t := &s.host.network.TCP
-	fresh := x.offset + x.length - s.arrived
-	if x.offset > s.arrived || fresh <= 0 {
+	fresh := x.offset + x.length - s.arrivedEnd
+	if x.offset > s.arrivedEnd || fresh <= 0 {
 		s.acknowledgeNow = true
 		if t.Congestion != nil && fresh > 0 {
-			s.keepOutOfOrder(span{x.offset, x.offset + x.length})
+			s.keepOutOfOrder(byteSpan{x.offset, x.offset + x.length})
 		}
 		return
 	}
-	fresh = s.mergeOutOfOrder(x.offset+x.length) - s.arrived
-	if s.read == s.arrived {
+	fresh = s.mergeOutOfOrder(x.offset+x.length) - s.arrivedEnd
+	if s.readEnd == s.arrivedEnd {
 		s.host.unreadSocketCount++
 	}
 	count := s.host.network.statistics
 	count.TCPBytesReceived += fresh
-	s.arrived += fresh
-	count.MaxReceiveBufferBytes = max(count.MaxReceiveBufferBytes, s.arrived-s.read)
+	s.arrivedEnd += fresh
+	count.MaxReceiveBufferBytes = max(count.MaxReceiveBufferBytes, s.arrivedEnd-s.readEnd)
 	s.scheduleAcknowledgement(x.arrival)
 	s.owesShortSegment = s.owesShortSegment || x.length < s.host.network.mss
 	s.host.Probe.ReportIfObserved((*arrivalReport)(s), uint64(fresh))
 	if s.host.HasProgramEnded() {
-		s.readBytes(s.arrived - s.read)
+		s.readBytes(s.arrivedEnd - s.readEnd)
 		return
 	}
 	s.host.NotifyEvent()
@@ -271,9 +273,9 @@ func (s *socket) scheduleAcknowledgement(came unit.Time) {
 		s.quickAcks = c.QuickAckSegments
 	}
 	s.lastArrival = came
-	s.unacknowledged++
+	s.unackedSegments++
 	switch {
-	case s.unacknowledged >= t.AckEvery || len(s.outOfOrder) > 0:
+	case s.unackedSegments >= t.AckEvery || len(s.outOfOrder) > 0:
 		s.acknowledgeNow = true
 	case s.quickAcks > 0 && !s.isBidirectional:
 		s.acknowledgeNow = true
@@ -286,18 +288,18 @@ func (s *socket) scheduleAcknowledgement(came unit.Time) {
 // readBytes removes n bytes from the receive buffer, and passes packets that are complete with them
 // to the rank. It announces the new window if it has grown by two segments or half of the buffer.
 func (s *socket) readBytes(n int) {
-	s.read += n
-	if s.read == s.arrived {
+	s.readEnd += n
+	if s.readEnd == s.arrivedEnd {
 		s.host.unreadSocketCount--
 	}
-	for q := &s.peer.outPackets; q.Head != nil && q.Head.Transit.Position <= s.read; {
+	for q := &s.peer.outPackets; q.Head != nil && q.Head.Transit.Position <= s.readEnd; {
 		s.host.AppendToInbox(q.Pop())
 	}
 	net := s.host.network
-	if c := net.TCP.Congestion; c != nil && c.QuickAckSegments > 0 && s.owesShortSegment && !s.isBidirectional && s.read == s.arrived {
+	if c := net.TCP.Congestion; c != nil && c.QuickAckSegments > 0 && s.owesShortSegment && !s.isBidirectional && s.readEnd == s.arrivedEnd {
 		s.acknowledgeNow = true // Linux 2.4: a read that empties the buffer acknowledges the end of a message
 	}
-	if room := s.read + net.TCP.ReceiveBuffer - s.offeredLimit; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {
+	if room := s.readEnd + net.TCP.ReceiveBuffer - s.offeredLimit; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {
 		s.acknowledgeNow = true
 	}
 }

@@ -15,7 +15,7 @@ type udpSocket struct {
 	received         []*datagram // that have arrived
 	receivedBytes    int         // their total size
 	groups           []uint32    // groups that the host has joined
-	lent             *datagram   // the datagram that Recv returned last
+	lentDatagram     *datagram   // the datagram that Recv returned last
 	receivedDatagram device.Packet
 }
 
@@ -165,9 +165,9 @@ func (b *datagramInputEvent) HandleEvent(uint64) {
 // Recv takes the first datagram by a system call. It waits in a call of select.
 func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
 	u, n := &d.udp, d.network
-	if u.lent != nil {
-		n.releaseDatagram(u.lent)
-		u.lent = nil
+	if u.lentDatagram != nil {
+		n.releaseDatagram(u.lentDatagram)
+		u.lentDatagram = nil
 	}
 	for {
 		seen := d.EventCount()
@@ -186,12 +186,12 @@ func (d datagramPort) Recv(deadline unit.Time) *device.Packet {
 	u.received = u.received[:copy(u.received, u.received[1:])]
 	u.receivedBytes -= len(x.data)
 	d.spendInSystem(n.UDP.Receive.Time(len(x.data)), "ethernet.udp.receive", model.ReceiveActivity)
-	u.lent, u.receivedDatagram = x, device.Packet{Src: n.FirstRank + x.sender, Data: x.data}
+	u.lentDatagram, u.receivedDatagram = x, device.Packet{Src: n.FirstRank + x.sender, Data: x.data}
 	return &u.receivedDatagram
 }
 
-// close drops the datagrams that arrived for a rank whose program has ended.
-func (u *udpSocket) close(n *network) {
+// dropDatagrams drops the datagrams that arrived for a rank whose program has ended.
+func (u *udpSocket) dropDatagrams(n *network) {
 	for _, x := range u.received {
 		n.releaseDatagram(x)
 	}
