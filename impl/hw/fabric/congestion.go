@@ -14,25 +14,25 @@ import (
 
 // queuePair is the congestion control state of a sender.
 type queuePair struct {
-	from, to   int32 // hosts
-	rate       unit.Rate
-	target     unit.Rate // rate towards which the current rate recovers
-	line       unit.Rate // link rate of the interface
-	congestion float64   // estimated congestion, 0 to 1
-	steps      int       // recovery steps since the last notice
-	stepped    unit.Time // time of the last step
-	noticed    unit.Time // time of the last notice
-	next       unit.Time // earliest departure of the next chunk
-	hasNotice  bool
+	sourceHost, targetHost int32 // hosts
+	rate                   unit.Rate
+	targetRate             unit.Rate // rate towards which the current rate recovers
+	lineRate               unit.Rate // link rate of the interface
+	congestionEstimate     float64   // estimated congestion, 0 to 1
+	recoverySteps          int       // recovery steps since the last notice
+	lastStepTime           unit.Time // time of the last step
+	lastNoticeTime         unit.Time // time of the last notice
+	nextDeparture          unit.Time // earliest departure of the next chunk
+	hasNotice              bool
 
-	recovery goBackN // with loss
+	goBackN goBackN // with loss
 }
 
 // minRateShare is the smallest rate of a sender, as a share of the link rate.
 const minRateShare = 1e-3
 
 // pairKey identifies a queue pair by the original sender and the destination host.
-type pairKey struct{ by, to int32 }
+type pairKey struct{ sender, targetHost int32 }
 
 // queuePairOf returns the number of a sender's queue pair for a host.
 func (n *network) queuePairOf(by, from, to int32) int32 {
@@ -41,9 +41,9 @@ func (n *network) queuePairOf(by, from, to int32) int32 {
 	if !ok {
 		i = int32(len(n.senders))
 		n.pairNumbers[key] = i
-		n.senders = append(n.senders, sender{none, none})
+		n.senders = append(n.senders, sender{noIndex, noIndex})
 		line := n.link(n.firstLink(from)).rate.Rate
-		n.pairs = append(n.pairs, queuePair{from: from, to: to, rate: line, target: line, line: line, congestion: 1, recovery: goBackN{firstOpen: none, lastOpen: none}})
+		n.pairs = append(n.pairs, queuePair{sourceHost: from, targetHost: to, rate: line, targetRate: line, lineRate: line, congestionEstimate: 1, goBackN: goBackN{firstOpenTransfer: noIndex, lastOpenTransfer: noIndex}})
 	}
 	return i
 }
@@ -59,44 +59,45 @@ func (n *network) firstLink(host int32) int32 {
 // pair returns the queue pair of a sender.
 func (n *network) pair(by int32) *queuePair { return &n.pairs[int(by)-(len(n.senders)-len(n.pairs))] }
 
-// recover updates the rate for time t. Each step halves the distance to the target. After the first
-// steps the target rises, too, up to the link rate.
-func (q *queuePair) recover(c *model.CongestionControl, t unit.Time) {
-	for q.rate < q.line && t-q.stepped >= c.Period {
-		q.stepped += c.Period
-		q.congestion *= 1 - c.Gain
-		if q.steps++; q.steps > model.RecoverySteps {
-			q.target = min(q.line, q.target+c.Increase)
+// recoverRate updates the rate for time t. Each step halves the distance to the target. After the
+// first steps the target rises, too, up to the link rate.
+func (q *queuePair) recoverRate(c *model.CongestionControl, t unit.Time) {
+	for q.rate < q.lineRate && t-q.lastStepTime >= c.Period {
+		q.lastStepTime += c.Period
+		q.congestionEstimate *= 1 - c.Gain
+		if q.recoverySteps++; q.recoverySteps > model.RecoverySteps {
+			q.targetRate = min(q.lineRate, q.targetRate+c.Increase)
 		}
-		q.rate = (q.rate + q.target) / 2
-		if q.line-q.rate < q.line*minRateShare {
-			q.rate = q.line
+		q.rate = (q.rate + q.targetRate) / 2
+		if q.lineRate-q.rate < q.lineRate*minRateShare {
+			q.rate = q.lineRate
 		}
 	}
-	if steps := (t - q.stepped) / c.Period; q.hasNotice && steps > 0 { // the rate has recovered to the link rate
-		q.stepped += steps * c.Period
-		q.congestion *= math.Pow(1-c.Gain, float64(steps))
+	if steps := (t - q.lastStepTime) / c.Period; q.hasNotice && steps > 0 { // the rate has recovered to the link rate
+		q.lastStepTime += steps * c.Period
+		q.congestionEstimate *= math.Pow(1-c.Gain, float64(steps))
 	}
 }
 
-// reserve returns the departure of a chunk that is ready at time t, and delays the next chunk.
-func (q *queuePair) reserve(c *model.CongestionControl, t unit.Time, bytes int) {
+// reserveDeparture returns the departure of a chunk that is ready at time t, and delays the next
+// chunk.
+func (q *queuePair) reserveDeparture(c *model.CongestionControl, t unit.Time, bytes int) {
 	if !q.hasNotice {
 		return
 	}
-	if q.recover(c, t); q.rate < q.line {
-		q.next = t + q.rate.Time(bytes)
+	if q.recoverRate(c, t); q.rate < q.lineRate {
+		q.nextDeparture = t + q.rate.Time(bytes)
 	}
 }
 
 // slowDown reduces the rate after a congestion notice.
 func (q *queuePair) slowDown(c *model.CongestionControl, t unit.Time) {
-	q.recover(c, t)
+	q.recoverRate(c, t)
 	q.hasNotice = true
-	q.target = q.rate
-	q.rate = max(q.rate*unit.Rate(1-q.congestion/2), q.line*minRateShare)
-	q.congestion = (1-c.Gain)*q.congestion + c.Gain
-	q.steps, q.stepped = 0, t
+	q.targetRate = q.rate
+	q.rate = max(q.rate*unit.Rate(1-q.congestionEstimate/2), q.lineRate*minRateShare)
+	q.congestionEstimate = (1-c.Gain)*q.congestionEstimate + c.Gain
+	q.recoverySteps, q.lastStepTime = 0, t
 }
 
 // markChunk marks a chunk that leaves the queue of a switch's link, if any of its packets is
@@ -106,7 +107,7 @@ func (n *network) markChunk(c *chunk, waiting int) {
 	if p == 0 || c.isMarked {
 		return
 	}
-	packets := max(1, (int(c.payload)+n.Packet.Payload-1)/n.Packet.Payload)
+	packets := max(1, (int(c.payloadBytes)+n.Packet.Payload-1)/n.Packet.Payload)
 	c.isMarked = p >= 1 || n.randomFraction() < 1-math.Pow(1-p, float64(packets))
 }
 
@@ -117,11 +118,11 @@ func (n *network) randomFraction() float64 { return float64(n.random.Uint64()>>1
 // It takes the latency of the way back.
 func (n *network) sendNotice(by int32, t unit.Time) {
 	q := n.pair(by)
-	if q.hasNotice && t-q.noticed < n.Congestion.NoticeInterval {
+	if q.hasNotice && t-q.lastNoticeTime < n.Congestion.NoticeInterval {
 		return
 	}
-	q.noticed, q.hasNotice = t, true
-	n.job.Kernel.Schedule(t+n.firstByteTimeOfHosts(q.to, q.from), (*noticeEvent)(n), uint64(by))
+	q.lastNoticeTime, q.hasNotice = t, true
+	n.job.Kernel.Schedule(t+n.firstByteTimeOfHosts(q.targetHost, q.sourceHost), (*noticeEvent)(n), uint64(by))
 }
 
 // noticeEvent is the event that a sender receives a congestion notice.

@@ -28,34 +28,34 @@ import (
 type network struct {
 	*model.Fabric
 	core.AttachedRanks
-	job           *core.Job
-	hosts         []int32 // by rank
-	links         []*link // nil: not used yet
-	flows         []flow
-	chunks        []chunk
-	transfers     []transfer
-	senders       []sender            // one per rank, then one per interface, which answers gets
-	writeOrders   []writeOrder        // by rank, if writes are striped over rails; or nil
-	isAdaptive    bool                // a router may choose a detour
-	isSprayed     bool                // each chunk has its own route
-	openTransfers []int32             // if isAdaptive or isSprayed: by host, the first transfer under way from it
-	random        rand.PCG            // for detours and sprayed routes
-	nics          []nic               // by host; nil: interfaces have no buses
-	registered    []registrationCache // by rank; nil: memory needs no registration
-	pairs         []queuePair         // with congestion control or loss: those of the last senders
-	pairNumbers   map[pairKey]int32
-	loss          lossCount
-	stagedWrites  map[pairKey]unit.Time // end of the last staged write between two hosts; nil: buffers are not staged
+	job                *core.Job
+	hosts              []int32 // by rank
+	links              []*link // nil: not used yet
+	flows              []flow
+	chunks             []chunk
+	transfers          []transfer
+	senders            []sender            // one per rank, then one per interface, which answers gets
+	writeOrders        []writeOrder        // by rank, if writes are striped over rails; or nil
+	isAdaptive         bool                // a router may choose a detour
+	isSprayed          bool                // each chunk has its own route
+	openTransfers      []int32             // if isAdaptive or isSprayed: by host, the first transfer under way from it
+	random             rand.PCG            // for detours and sprayed routes
+	nics               []nic               // by host; nil: interfaces have no buses
+	registrationCaches []registrationCache // by rank; nil: memory needs no registration
+	pairs              []queuePair         // with congestion control or loss: those of the last senders
+	pairNumbers        map[pairKey]int32
+	loss               lossCount
+	stagedWrites       map[pairKey]unit.Time // end of the last staged write between two hosts; nil: buffers are not staged
 
 	freeFlow, freeChunk, freeTransfer int32 // first unused elements
 }
 
-// none is the index of no flow, chunk or transfer.
-const none = -1
+// noIndex is the index of no flow, chunk or transfer.
+const noIndex = -1
 
 // New returns a fabric that connects ranks of a job.
 func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
-	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: none, freeChunk: none, freeTransfer: none}
+	n := &network{Fabric: f, AttachedRanks: e, job: j, hosts: make([]int32, e.RankCount), senders: make([]sender, e.RankCount+e.InterfaceCount), freeFlow: noIndex, freeChunk: noIndex, freeTransfer: noIndex}
 	n.links = make([]*link, n.countLinks())
 	n.random.Seed(j.Seed, 0)
 	if f.NIC != nil {
@@ -65,13 +65,13 @@ func New(j *core.Job, f *model.Fabric, e core.AttachedRanks) core.Network {
 		n.hosts[i] = int32(e.InterfaceOf(e.FirstRank + i))
 	}
 	for i := range n.senders {
-		n.senders[i] = sender{none, none}
+		n.senders[i] = sender{noIndex, noIndex}
 	}
 	n.isAdaptive, n.isSprayed = f.Graph.Routing == topology.AdaptiveRouting, f.Graph.Routing == topology.SprayRouting
 	if n.isAdaptive || n.isSprayed {
 		n.openTransfers = make([]int32, f.Graph.Hosts)
 		for i := range n.openTransfers {
-			n.openTransfers[i] = none
+			n.openTransfers[i] = noIndex
 		}
 	}
 	if f.Congestion != nil || f.Loss != nil {

@@ -25,85 +25,85 @@ func (n *network) findFlow(c *chunk) int32 {
 		q := &n.flows[f]
 		return q.link == c.link && q.source == source && q.channel == channel
 	}
-	if c.room != none {
-		if f := n.flows[c.room].onward; f != none && isOf(f) {
+	if c.occupiedFlow != noIndex {
+		if f := n.flows[c.occupiedFlow].onwardFlow; f != noIndex && isOf(f) {
 			return f
 		}
 	}
-	for f := n.link(c.link).flows; f != none; f = n.flows[f].next {
+	for f := n.link(c.link).firstFlow; f != noIndex; f = n.flows[f].nextOfLink {
 		if isOf(f) {
-			if c.room != none {
-				n.flows[c.room].onward = f
+			if c.occupiedFlow != noIndex {
+				n.flows[c.occupiedFlow].onwardFlow = f
 			}
 			return f
 		}
 	}
-	return none
+	return noIndex
 }
 
 // newFlow adds the flow of a chunk to its link.
 func (n *network) newFlow(c *chunk) int32 {
 	l := n.link(c.link)
 	f := n.freeFlow
-	if f == none {
+	if f == noIndex {
 		f = int32(len(n.flows))
 		n.flows = append(n.flows, flow{})
 	} else {
-		n.freeFlow = n.flows[f].next
+		n.freeFlow = n.flows[f].nextOfLink
 	}
-	q := flow{link: c.link, room: int32(n.Buffer), first: none, last: none, nextReady: none, onward: none, next: l.flows, previous: none}
+	q := flow{link: c.link, freeBytes: int32(n.Buffer), firstChunk: noIndex, lastChunk: noIndex, nextReady: noIndex, onwardFlow: noIndex, nextOfLink: l.firstFlow, previousOfLink: noIndex}
 	q.source, q.channel = n.flowKey(c)
 	n.flows[f] = q
-	if l.flows != none {
-		n.flows[l.flows].previous = f
+	if l.firstFlow != noIndex {
+		n.flows[l.firstFlow].previousOfLink = f
 	}
-	l.flows = f
+	l.firstFlow = f
 	return f
 }
 
 // releaseFlow removes a flow without chunks before and behind its link.
 func (n *network) releaseFlow(f int32) {
 	q := &n.flows[f]
-	if q.first != none || q.chunksBehind > 0 {
+	if q.firstChunk != noIndex || q.chunksBehind > 0 {
 		return
 	}
-	if q.next != none {
-		n.flows[q.next].previous = q.previous
+	if q.nextOfLink != noIndex {
+		n.flows[q.nextOfLink].previousOfLink = q.previousOfLink
 	}
-	if q.previous != none {
-		n.flows[q.previous].next = q.next
+	if q.previousOfLink != noIndex {
+		n.flows[q.previousOfLink].nextOfLink = q.nextOfLink
 	} else {
-		n.link(q.link).flows = q.next
+		n.link(q.link).firstFlow = q.nextOfLink
 	}
-	q.link, q.next, n.freeFlow = none, n.freeFlow, f
+	q.link, q.nextOfLink, n.freeFlow = noIndex, n.freeFlow, f
 }
 
 // hasRoom reports whether a link accepts a chunk of a flow: the buffer behind it has space, or
 // drops what it has no space for.
 func (n *network) hasRoom(f, bytes int32) bool {
-	if n.Buffer == 0 || n.fits(f, bytes) {
+	if n.Buffer == 0 || n.hasSpaceBehind(f, bytes) {
 		return true
 	}
 	l := n.link(n.flows[f].link)
-	return l.endsAtHost || l.drops
+	return l.endsAtHost || l.dropsChunks
 }
 
-// fits reports whether the buffer behind the link of a flow has space for a chunk. An empty buffer
-// accepts any chunk.
-func (n *network) fits(f, bytes int32) bool {
-	room := n.flows[f].room
+// hasSpaceBehind reports whether the buffer behind the link of a flow has space for a chunk. An
+// empty buffer accepts any chunk.
+func (n *network) hasSpaceBehind(f, bytes int32) bool {
+	room := n.flows[f].freeBytes
 	return room >= bytes || int(room) == n.Buffer
 }
 
 // markReady queues a flow for its link if it has a waiting chunk and buffer space.
 func (n *network) markReady(f int32, t unit.Time) {
 	q := &n.flows[f]
-	if q.isReady || q.first == none || !n.hasRoom(f, n.chunks[q.first].bytes) {
+	if q.isReady || q.firstChunk == noIndex || !n.hasRoom(f, n.chunks[q.firstChunk].linkBytes) {
 		return
 	}
-	q.isReady, q.nextReady = true, none
+	q.isReady, q.nextReady = true, noIndex
 	l := n.link(q.link)
-	if l.firstReady == none {
+	if l.firstReady == noIndex {
 		l.firstReady = f
 	} else {
 		n.flows[l.lastReady].nextReady = f

@@ -14,12 +14,12 @@ type link struct {
 	rate                  core.CachedRate
 	latency               unit.Time // of a first byte over the link and through the switch behind it
 	firstReady, lastReady int32     // flows whose first chunk waits and has buffer space
-	flows                 int32     // the first flow of the link
+	firstFlow             int32     // the first flow of the link
 	waitingBytes          int       // bytes of waiting chunks
 	endsAtHost            bool      // a host accepts all data
 	isBus                 bool      // between memory and interface, without packet headers
-	marks                 bool      // its queue is in a switch that marks chunks
-	drops                 bool      // the switch behind it drops chunks that find its buffer full
+	marksChunks           bool      // its queue is in a switch that marks chunks
+	dropsChunks           bool      // the switch behind it drops chunks that find its buffer full
 	isServed              bool      // an event is scheduled that serves the next flow when the link is free
 }
 
@@ -49,15 +49,15 @@ func (n *network) setUpLinks(wanted int32) *link {
 	for k := range links {
 		i, l := first+int32(k), &links[k]
 		n.links[i] = l
-		l.firstReady, l.lastReady, l.flows = none, none, none
+		l.firstReady, l.lastReady, l.firstFlow = noIndex, noIndex, noIndex
 		class := topology.HostClass
 		switch l.endsAtHost = true; {
 		case int(i) < n.Graph.Links():
 			class = n.Graph.Class(i)
 			l.endsAtHost = n.Graph.IsHost(n.Graph.To(i)) && n.NIC == nil
 			l.latency = n.HopLatency(i)
-			l.marks = n.Congestion != nil && !n.Graph.IsHost(n.Graph.From(i))
-			l.drops = n.Loss != nil && !n.Graph.IsHost(n.Graph.To(i))
+			l.marksChunks = n.Congestion != nil && !n.Graph.IsHost(n.Graph.From(i))
+			l.dropsChunks = n.Loss != nil && !n.Graph.IsHost(n.Graph.To(i))
 		case n.NIC != nil:
 			l.endsAtHost = i >= n.busIn(0)
 		}
@@ -75,45 +75,45 @@ func (n *network) setUpLinks(wanted int32) *link {
 // host and virtual channel with fair arbitration, or of one channel without. It exists while a
 // chunk waits for the link or occupies the buffer.
 type flow struct {
-	link, source   int32
-	channel        int16
-	isReady        bool
-	room           int32 // free bytes of the buffer behind the link
-	chunksBehind   int32 // number of chunks in that buffer, some possibly without bytes
-	first, last    int32 // waiting chunks
-	nextReady      int32
-	onward         int32 // flow at the next link of the last chunk in the buffer
-	next, previous int32 // flows of the same link; next also links unused ones
+	link, source               int32
+	channel                    int16
+	isReady                    bool
+	freeBytes                  int32 // free bytes of the buffer behind the link
+	chunksBehind               int32 // number of chunks in that buffer, some possibly without bytes
+	firstChunk, lastChunk      int32 // waiting chunks
+	nextReady                  int32
+	onwardFlow                 int32 // flow at the next link of the last chunk in the buffer
+	nextOfLink, previousOfLink int32 // flows of the same link; next also links unused ones
 }
 
 // chunk is a part of a transfer.
 type chunk struct {
-	route      topology.Route
-	transfer   int32
-	source     int32 // sending host
-	link       int32 // the link for which it waits, or which it uses
-	room       int32 // flow whose buffer it occupies, or none
-	payload    int32 // bytes of the transfer
-	bytes      int32 // bytes on links, with headers
-	isEntering bool  // it has not used a link yet
-	isMarked   bool  // a queue before one of its links was long
-	isFirst    bool  // the first chunk of the transfer
-	isLast     bool
-	isAgain    bool      // it was sent before, with loss
-	serial     int64     // with loss: in its queue pair
-	round      int32     // with loss: of go-back-N
-	next       int32     // behind it in the queue, or the next unused chunk
-	lastByte   unit.Time // earliest time at which its last byte is where its first byte is now
+	route        topology.Route
+	transfer     int32
+	source       int32 // sending host
+	link         int32 // the link for which it waits, or which it uses
+	occupiedFlow int32 // flow whose buffer it occupies, or none
+	payloadBytes int32 // bytes of the transfer
+	linkBytes    int32 // bytes on links, with headers
+	isEntering   bool  // it has not used a link yet
+	isMarked     bool  // a queue before one of its links was long
+	isFirst      bool  // the first chunk of the transfer
+	isLast       bool
+	isAgain      bool      // it was sent before, with loss
+	serial       int64     // with loss: in its queue pair
+	round        int32     // with loss: of go-back-N
+	nextChunk    int32     // behind it in the queue, or the next unused chunk
+	lastByte     unit.Time // earliest time at which its last byte is where its first byte is now
 }
 
 // newChunk returns an unused chunk. It may move all chunks, if the array has to grow.
 func (n *network) newChunk() int32 {
 	c := n.freeChunk
-	if c == none {
+	if c == noIndex {
 		n.chunks = append(n.chunks, chunk{})
 		return int32(len(n.chunks) - 1)
 	}
-	n.freeChunk = n.chunks[c].next
+	n.freeChunk = n.chunks[c].nextChunk
 	return c
 }
 
@@ -177,28 +177,28 @@ func (n *network) queueTime(i int32, t unit.Time) unit.Time {
 func (n *network) reachLink(i int32, t unit.Time) bool {
 	c := &n.chunks[i]
 	l := n.link(c.link)
-	f := int32(none)
+	f := int32(noIndex)
 	isLimited := n.Buffer > 0 && !l.endsAtHost
-	if isLimited || l.flows != none {
+	if isLimited || l.firstFlow != noIndex {
 		f = n.findFlow(c)
 	}
-	if l.FreeAt() <= t && l.firstReady == none && (f == none || n.flows[f].first == none && n.hasRoom(f, c.bytes)) {
-		if f == none && isLimited {
+	if l.FreeAt() <= t && l.firstReady == noIndex && (f == noIndex || n.flows[f].firstChunk == noIndex && n.hasRoom(f, c.linkBytes)) {
+		if f == noIndex && isLimited {
 			f = n.newFlow(c)
 		}
 		return n.takeLink(i, f, t)
 	}
-	if f == none {
+	if f == noIndex {
 		f = n.newFlow(c)
 	}
 	q := &n.flows[f]
-	if c.next = none; q.first == none {
-		q.first = i
+	if c.nextChunk = noIndex; q.firstChunk == noIndex {
+		q.firstChunk = i
 	} else {
-		n.chunks[q.last].next = i
+		n.chunks[q.lastChunk].nextChunk = i
 	}
-	q.last = i
-	l.waitingBytes += int(c.bytes)
+	q.lastChunk = i
+	l.waitingBytes += int(c.linkBytes)
 	n.markReady(f, t)
 	return false
 }
@@ -209,35 +209,35 @@ func (n *network) reachLink(i int32, t unit.Time) bool {
 func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	c := &n.chunks[i]
 	l := n.link(c.link)
-	bytes := int(c.bytes)
+	bytes := int(c.linkBytes)
 	if l.isBus {
-		if bytes = int(c.payload); c.isEntering && n.transfers[c.transfer].isInline {
+		if bytes = int(c.payloadBytes); c.isEntering && n.transfers[c.transfer].isInline {
 			bytes = 0
 		}
 	}
 	hold := l.rate.Time(bytes)
 	l.Reserve(t, hold)
-	if l.marks {
+	if l.marksChunks {
 		n.markChunk(c, l.waitingBytes)
 	}
-	x := n.transfers[c.transfer].message()
+	x := n.transfers[c.transfer].packetOrAccess()
 	n.job.Probe.ServerOccupied(&l.Server, x, model.CarryActivity, t, hold, bytes)
 	c.lastByte = max(c.lastByte, t+hold) + l.latency
-	before, isDropped := c.room, false
-	if c.room = none; !l.endsAtHost && n.Buffer > 0 {
-		if isDropped = l.drops && !n.fits(f, c.bytes); !isDropped {
-			n.flows[f].room -= c.bytes
+	before, isDropped := c.occupiedFlow, false
+	if c.occupiedFlow = noIndex; !l.endsAtHost && n.Buffer > 0 {
+		if isDropped = l.dropsChunks && !n.hasSpaceBehind(f, c.linkBytes); !isDropped {
+			n.flows[f].freeBytes -= c.linkBytes
 			n.flows[f].chunksBehind++
-			c.room = f
+			c.occupiedFlow = f
 		}
 	}
-	if before != none {
-		n.flows[before].room += c.bytes
+	if before != noIndex {
+		n.flows[before].freeBytes += c.linkBytes
 		n.flows[before].chunksBehind--
 		n.markReady(before, t)
 		n.releaseFlow(before)
 	}
-	isFromHost, by, of, payload, isLast, there := c.isEntering, n.transfers[c.transfer].sender, c.transfer, c.payload, c.isLast, c.lastByte+n.Deliver
+	isFromHost, by, of, payload, isLast, there := c.isEntering, n.transfers[c.transfer].sender, c.transfer, c.payloadBytes, c.isLast, c.lastByte+n.Deliver
 	c.isEntering = false
 	if isFromHost && c.isFirst && !c.isAgain {
 		n.job.Probe.FirstByteDeparted(x, t)
@@ -263,7 +263,7 @@ func (n *network) takeLink(i, f int32, t unit.Time) (goesOn bool) {
 	if isDropped {
 		n.loss.dropped++
 	}
-	if isFromHost && n.senders[by].first != none {
+	if isFromHost && n.senders[by].firstTransfer != noIndex {
 		if !hasEnded { // before the next chunk, which may take no time
 			n.job.Kernel.Schedule(t+l.latency, (*chunkEvent)(n), uint64(i))
 		}
@@ -284,7 +284,7 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 	l := n.link(int32(arg))
 	l.isServed = false
 	f := l.firstReady
-	if f == none {
+	if f == noIndex {
 		return
 	}
 	if l.FreeAt() > now {
@@ -292,16 +292,16 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 		return
 	}
 	q := &n.flows[f]
-	if l.firstReady = q.nextReady; l.firstReady == none {
-		l.lastReady = none
+	if l.firstReady = q.nextReady; l.firstReady == noIndex {
+		l.lastReady = noIndex
 	}
 	q.isReady = false
-	i := q.first
+	i := q.firstChunk
 	c := &n.chunks[i]
-	if q.first = c.next; q.first == none {
-		q.last = none
+	if q.firstChunk = c.nextChunk; q.firstChunk == noIndex {
+		q.lastChunk = noIndex
 	}
-	l.waitingBytes -= int(c.bytes)
+	l.waitingBytes -= int(c.linkBytes)
 	goesOn := n.takeLink(i, f, now)
 	n.markReady(f, now)
 	n.releaseFlow(f)
@@ -314,7 +314,7 @@ func (e *linkFreeEvent) HandleEvent(arg uint64) {
 // scheduleService schedules the service of a link with ready flows.
 func (n *network) scheduleService(i int32, t unit.Time) {
 	l := n.link(i)
-	if l.firstReady != none && !l.isServed {
+	if l.firstReady != noIndex && !l.isServed {
 		l.isServed = true
 		n.job.Kernel.Schedule(max(t, l.FreeAt()), (*linkFreeEvent)(n), uint64(i))
 	}

@@ -11,17 +11,17 @@ import "github.com/loggp/loggp/model/unit"
 
 // goBackN is the state of go-back-N of a queue pair.
 type goBackN struct {
-	firstOpen, lastOpen int32 // transfers that have not arrived, in order; what is to be sent is the end of that list
-	allocated           int64 // serial number of the first chunk of the next transfer
-	next                int64 // of the chunk that is sent next
-	highest             int64 // of the first chunk that has never been sent
-	expected            int64 // of the chunk that the receiver takes next
-	round               int32 // how often the sender went back
-	hasAsked            bool  // the receiver has asked for the expected chunk
-	isEntering          bool  // a chunk waits for the interface's link
-	isDelayed           bool  // an event resumes the sender
-	hasTimer            bool
-	left, progress      unit.Time // when the expected chunk left last, and when the one before arrived
+	firstOpenTransfer, lastOpenTransfer int32 // transfers that have not arrived, in order; what is to be sent is the end of that list
+	nextTransferSerial                  int64 // serial number of the first chunk of the next transfer
+	nextSerial                          int64 // of the chunk that is sent next
+	firstUnsentSerial                   int64 // of the first chunk that has never been sent
+	expectedSerial                      int64 // of the chunk that the receiver takes next
+	round                               int32 // how often the sender went back
+	hasAsked                            bool  // the receiver has asked for the expected chunk
+	isEntering                          bool  // a chunk waits for the interface's link
+	isDelayed                           bool  // an event resumes the sender
+	hasTimer                            bool
+	expectedLeftAt, progressAt          unit.Time // when the expected chunk left last, and when the one before arrived
 }
 
 // lossCount counts chunks of a run.
@@ -29,44 +29,44 @@ type lossCount struct{ dropped, sentAgain, discarded int }
 
 // enqueueRecoverable appends a transfer to a queue pair with go-back-N.
 func (n *network) enqueueRecoverable(by, i int32) {
-	r, s, x := &n.pair(by).recovery, &n.senders[by], &n.transfers[i]
-	x.firstSerial = r.allocated
-	r.allocated += int64(max(1, (x.size+n.Chunk-1)/n.Chunk))
-	if r.lastOpen == none {
-		r.firstOpen = i
+	r, s, x := &n.pair(by).goBackN, &n.senders[by], &n.transfers[i]
+	x.firstSerial = r.nextTransferSerial
+	r.nextTransferSerial += int64(max(1, (x.size+n.Chunk-1)/n.Chunk))
+	if r.lastOpenTransfer == noIndex {
+		r.firstOpenTransfer = i
 	} else {
-		n.transfers[r.lastOpen].next = i
+		n.transfers[r.lastOpenTransfer].nextTransfer = i
 	}
-	if r.lastOpen = i; s.first != none {
+	if r.lastOpenTransfer = i; s.firstTransfer != noIndex {
 		return
 	}
-	if s.first = i; !r.isEntering && !r.isDelayed {
+	if s.firstTransfer = i; !r.isEntering && !r.isDelayed {
 		n.resumeSender(by)
 	}
 }
 
 // numberChunk gives a chunk that is sent its serial number.
 func (n *network) numberChunk(c *chunk, x *transfer, position int) {
-	r := &n.pair(x.sender).recovery
+	r := &n.pair(x.sender).goBackN
 	c.serial, c.round = x.firstSerial+int64(position/n.Chunk), r.round
-	if r.next = c.serial + 1; c.serial < r.highest {
+	if r.nextSerial = c.serial + 1; c.serial < r.firstUnsentSerial {
 		c.isAgain = true
 		n.loss.sentAgain++
 	}
-	r.highest = max(r.highest, r.next)
+	r.firstUnsentSerial = max(r.firstUnsentSerial, r.nextSerial)
 	r.isEntering = true
 	x.chunksUnderway++
 }
 
 // leaveInterface notes that a chunk has left its interface at time t.
 func (n *network) leaveInterface(c *chunk, by int32, t unit.Time) {
-	r, s := &n.pair(by).recovery, &n.senders[by]
+	r, s := &n.pair(by).goBackN, &n.senders[by]
 	r.isEntering = false
-	if c.isLast && c.round == r.round && s.first == c.transfer {
-		s.first = n.transfers[c.transfer].next
+	if c.isLast && c.round == r.round && s.firstTransfer == c.transfer {
+		s.firstTransfer = n.transfers[c.transfer].nextTransfer
 	}
-	if c.serial == r.expected {
-		r.left = t
+	if c.serial == r.expectedSerial {
+		r.expectedLeftAt = t
 	}
 	n.startTimer(by, t+n.Loss.Timeout)
 }
@@ -75,16 +75,16 @@ func (n *network) leaveInterface(c *chunk, by int32, t unit.Time) {
 // missing one.
 func (n *network) acceptChunk(c *chunk, by int32, t unit.Time) bool {
 	q := n.pair(by)
-	r := &q.recovery
-	if c.serial == r.expected {
-		r.expected++
-		r.hasAsked, r.progress = false, t
+	r := &q.goBackN
+	if c.serial == r.expectedSerial {
+		r.expectedSerial++
+		r.hasAsked, r.progressAt = false, t
 		return true
 	}
 	n.loss.discarded++
-	if c.serial > r.expected && !r.hasAsked {
+	if c.serial > r.expectedSerial && !r.hasAsked {
 		r.hasAsked = true
-		n.job.Kernel.Schedule(t+n.firstByteTimeOfHosts(q.to, q.from), (*missingChunkEvent)(n), uint64(by))
+		n.job.Kernel.Schedule(t+n.firstByteTimeOfHosts(q.targetHost, q.sourceHost), (*missingChunkEvent)(n), uint64(by))
 	}
 	return false
 }
@@ -95,32 +95,32 @@ type missingChunkEvent network
 // HandleEvent goes back, unless the chunk has arrived meanwhile.
 func (e *missingChunkEvent) HandleEvent(by uint64) {
 	n := (*network)(e)
-	if n.pair(int32(by)).recovery.hasAsked {
+	if n.pair(int32(by)).goBackN.hasAsked {
 		n.goBack(int32(by))
 	}
 }
 
 // goBack sends the expected chunk and all later ones again.
 func (n *network) goBack(by int32) {
-	r := &n.pair(by).recovery
-	if r.firstOpen == none {
+	r := &n.pair(by).goBackN
+	if r.firstOpenTransfer == noIndex {
 		return
 	}
 	r.round++
-	r.next = r.expected
-	first := &n.transfers[r.firstOpen]
-	first.position = int(r.expected-first.firstSerial) * n.Chunk
-	for i := first.next; i != none; i = n.transfers[i].next {
-		n.transfers[i].position = 0
+	r.nextSerial = r.expectedSerial
+	first := &n.transfers[r.firstOpenTransfer]
+	first.sentBytes = int(r.expectedSerial-first.firstSerial) * n.Chunk
+	for i := first.nextTransfer; i != noIndex; i = n.transfers[i].nextTransfer {
+		n.transfers[i].sentBytes = 0
 	}
-	if n.senders[by].first = r.firstOpen; !r.isEntering && !r.isDelayed {
+	if n.senders[by].firstTransfer = r.firstOpenTransfer; !r.isEntering && !r.isDelayed {
 		n.resumeSender(by)
 	}
 }
 
 // startTimer schedules a look at the progress of a queue pair, unless there is one.
 func (n *network) startTimer(by int32, t unit.Time) {
-	if r := &n.pair(by).recovery; !r.hasTimer {
+	if r := &n.pair(by).goBackN; !r.hasTimer {
 		r.hasTimer = true
 		n.job.Kernel.Schedule(t, (*timeoutEvent)(n), uint64(by))
 	}
@@ -132,11 +132,11 @@ type timeoutEvent network
 // HandleEvent goes back if the expected chunk left longer ago than the timeout.
 func (e *timeoutEvent) HandleEvent(by uint64) {
 	n := (*network)(e)
-	r := &n.pair(int32(by)).recovery
+	r := &n.pair(int32(by)).goBackN
 	r.hasTimer = false
 	now := n.job.Kernel.Now()
-	switch end := max(r.left, r.progress) + n.Loss.Timeout; {
-	case r.firstOpen == none, r.next <= r.expected: // nothing is under way: the next chunk starts the timer
+	switch end := max(r.expectedLeftAt, r.progressAt) + n.Loss.Timeout; {
+	case r.firstOpenTransfer == noIndex, r.nextSerial <= r.expectedSerial: // nothing is under way: the next chunk starts the timer
 	case r.isEntering:
 		n.startTimer(int32(by), now+n.Loss.Timeout)
 	case end > now:
@@ -150,12 +150,12 @@ func (e *timeoutEvent) HandleEvent(by uint64) {
 // endRecoverable removes the first open transfer of a queue pair, which has arrived.
 func (n *network) endRecoverable(i int32) {
 	x := &n.transfers[i]
-	r, s := &n.pair(x.sender).recovery, &n.senders[x.sender]
-	if r.firstOpen = x.next; r.firstOpen == none {
-		r.lastOpen = none
+	r, s := &n.pair(x.sender).goBackN, &n.senders[x.sender]
+	if r.firstOpenTransfer = x.nextTransfer; r.firstOpenTransfer == noIndex {
+		r.lastOpenTransfer = noIndex
 	}
-	if s.first == i { // it is being sent again, in vain
-		s.first = x.next
+	if s.firstTransfer == i { // it is being sent again, in vain
+		s.firstTransfer = x.nextTransfer
 		r.round++
 	}
 	x.hasArrived = true
@@ -165,10 +165,10 @@ func (n *network) endRecoverable(i int32) {
 func (n *network) removeChunk(c int32) {
 	q := &n.chunks[c]
 	i := q.transfer
-	q.next, n.freeChunk = n.freeChunk, c
+	q.nextChunk, n.freeChunk = n.freeChunk, c
 	if x := &n.transfers[i]; n.Loss != nil {
 		if x.chunksUnderway--; x.hasArrived && x.chunksUnderway == 0 {
-			x.next, n.freeTransfer = n.freeTransfer, i
+			x.nextTransfer, n.freeTransfer = n.freeTransfer, i
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (n *network) addNICs() {
 		n.stagedWrites = map[pairKey]unit.Time{}
 	}
 	if n.NIC.Registration != nil {
-		n.registered = make([]registrationCache, n.RankCount)
+		n.registrationCaches = make([]registrationCache, n.RankCount)
 	}
 	if n.NIC.StripeFrom > 0 && n.Graph.Rails() > 1 {
 		n.writeOrders = make([]writeOrder, n.RankCount)
@@ -129,7 +129,7 @@ func (e *doorbellEvent) HandleEvent(isServed uint64) {
 func (n *network) readyTime(x *transfer, position int) unit.Time {
 	ready := n.dataReadyTime(x, position)
 	if n.Congestion != nil {
-		ready = max(ready, n.pair(x.sender).next)
+		ready = max(ready, n.pair(x.sender).nextDeparture)
 	}
 	return ready
 }
@@ -177,7 +177,7 @@ type packetReceivedEvent core.Packet
 func (e *packetReceivedEvent) HandleEvent(uint64) {
 	pk := (*core.Packet)(e)
 	n := pk.Network.(*network)
-	if n.writeOrders == nil || !n.writeOrderOf(int32(pk.Src)).hold(arrival{packet: pk}) {
+	if n.writeOrders == nil || !n.writeOrderOf(int32(pk.Src)).holdIfEarly(arrival{packet: pk}) {
 		n.receivePacket(pk)
 	}
 }

@@ -15,9 +15,9 @@ import (
 // It keeps references to the buffers, so that their memory is not reused. The cost of a run thus
 // does not depend on the garbage collector.
 type registrationCache struct {
-	buffers []registeredBuffer
-	bytes   int
-	uses    int // uses of all buffers so far
+	buffers  []registeredBuffer
+	bytes    int
+	useCount int // uses of all buffers so far
 }
 
 type registeredBuffer struct {
@@ -26,11 +26,11 @@ type registeredBuffer struct {
 }
 
 // NeedsRegistration and the methods below implement core.MemoryRegistrar.
-func (n *network) NeedsRegistration() bool { return n.registered != nil }
+func (n *network) NeedsRegistration() bool { return n.registrationCaches != nil }
 
 // RegisterMemory charges the registration of a buffer unless a registered buffer contains it.
 func (n *network) RegisterMemory(p *core.Port, b []byte) {
-	if n.registered == nil || n.NIC.Staging != nil || len(b) == 0 || n.registered[int(p.ID)-n.FirstRank].use(b, n.NIC.Registration) {
+	if n.registrationCaches == nil || n.NIC.Staging != nil || len(b) == 0 || n.registrationCaches[int(p.ID)-n.FirstRank].useBuffer(b, n.NIC.Registration) {
 		return
 	}
 	p.Charge(n.NIC.Registration.Time(len(b)))
@@ -45,14 +45,14 @@ func (n *network) RegisterData(p *core.Port, b []byte) {
 	}
 }
 
-// use reports whether a registered buffer contains b. If not, it registers b, replacing buffers
-// that b contains, and removes the least recently used buffers while there are too many.
-func (c *registrationCache) use(b []byte, r *model.Registration) bool {
-	c.uses++
+// useBuffer reports whether a registered buffer contains b. If not, it registers b, replacing
+// buffers that b contains, and removes the least recently used buffers while there are too many.
+func (c *registrationCache) useBuffer(b []byte, r *model.Registration) bool {
+	c.useCount++
 	at := sort.Search(len(c.buffers), func(i int) bool { return bufferAddress(c.buffers[i].memory) > bufferAddress(b) })
 	if at > 0 {
 		if x := &c.buffers[at-1]; isPartOf(b, x.memory) {
-			x.lastUse = c.uses
+			x.lastUse = c.useCount
 			return true
 		}
 	}
@@ -63,9 +63,9 @@ func (c *registrationCache) use(b []byte, r *model.Registration) bool {
 		at-- // contained in b
 	}
 	for at < len(c.buffers) && isPartOf(c.buffers[at].memory, b) {
-		c.remove(at)
+		c.removeBuffer(at)
 	}
-	c.buffers = slices.Insert(c.buffers, at, registeredBuffer{b, c.uses})
+	c.buffers = slices.Insert(c.buffers, at, registeredBuffer{b, c.useCount})
 	c.bytes += len(b)
 	for len(c.buffers) > r.Entries || r.Bytes > 0 && c.bytes > r.Bytes {
 		oldest := 0
@@ -74,12 +74,12 @@ func (c *registrationCache) use(b []byte, r *model.Registration) bool {
 				oldest = i
 			}
 		}
-		c.remove(oldest)
+		c.removeBuffer(oldest)
 	}
 	return false
 }
 
-func (c *registrationCache) remove(i int) {
+func (c *registrationCache) removeBuffer(i int) {
 	c.bytes -= len(c.buffers[i].memory)
 	c.buffers = slices.Delete(c.buffers, i, i+1)
 }

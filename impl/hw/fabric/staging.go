@@ -19,7 +19,7 @@ func (n *network) copyToHost(x *transfer, t unit.Time) {
 	}
 	hold, engine := s.CopyTime(s.Out, x.size), &n.nics[x.from].copyOut
 	x.isStaged, x.copyBegin = true, engine.Reserve(t, hold)
-	n.job.Probe.ServerOccupied(engine, x.message(), model.CarryActivity, x.copyBegin, hold, x.size)
+	n.job.Probe.ServerOccupied(engine, x.packetOrAccess(), model.CarryActivity, x.copyBegin, hold, x.size)
 }
 
 // stagedReadyTime returns the earliest time at which an interface can send the bytes of a transfer
@@ -34,12 +34,12 @@ func (n *network) stagedReadyTime(x *transfer, position int) unit.Time {
 // complete. It returns when the last of these is in the memory of the GPU.
 func (n *network) copyFromHost(x *transfer, bytes int, t unit.Time) unit.Time {
 	s, engine := n.NIC.Staging, &n.nics[x.to].copyIn
-	x.arrived += bytes
-	for part := min(s.Fragment, x.size-x.copied); part > 0 && x.arrived >= x.copied+part; part = min(s.Fragment, x.size-x.copied) {
+	x.arrivedBytes += bytes
+	for part := min(s.Fragment, x.size-x.copiedBytes); part > 0 && x.arrivedBytes >= x.copiedBytes+part; part = min(s.Fragment, x.size-x.copiedBytes) {
 		hold := s.FragmentTime(s.In, part)
 		begin := engine.Reserve(t, hold)
-		n.job.Probe.ServerOccupied(engine, x.message(), model.CarryActivity, begin, hold, part)
-		x.copied, x.copyEnd = x.copied+part, begin+hold+s.Complete
+		n.job.Probe.ServerOccupied(engine, x.packetOrAccess(), model.CarryActivity, begin, hold, part)
+		x.copiedBytes, x.copyEnd = x.copiedBytes+part, begin+hold+s.Complete
 	}
 	return max(t, x.copyEnd)
 }

@@ -14,9 +14,9 @@ import (
 // writeOrder has a rank's striped writes that have not arrived completely, and later messages that
 // have arrived before them.
 type writeOrder struct {
-	issued int // number of transfers of the rank; Transit has the number of each
-	open   []*core.RemoteAccess
-	held   []arrival
+	issuedTransfers int // number of transfers of the rank; Transit has the number of each
+	openWrites      []*core.RemoteAccess
+	heldArrivals    []arrival
 }
 
 // arrival is a packet or a write that has arrived completely.
@@ -27,8 +27,8 @@ type arrival struct {
 
 // nextSerial returns the number of the next transfer.
 func (o *writeOrder) nextSerial() int {
-	o.issued++
-	return o.issued
+	o.issuedTransfers++
+	return o.issuedTransfers
 }
 
 // writeOrderOf returns the write order of a rank of the job.
@@ -46,7 +46,7 @@ func (n *network) beginDividedWrite(x *core.RemoteAccess, y transfer) {
 	parts, part := n.Stripes(len(x.Data))
 	x.Transit.Position, x.Transit.Size = parts, o.nextSerial()
 	if parts > 1 {
-		o.open = append(o.open, x)
+		o.openWrites = append(o.openWrites, x)
 	}
 	from := int(y.from)
 	for i := range parts {
@@ -67,7 +67,7 @@ func (n *network) receivePart(x *core.RemoteAccess) {
 	if x.Transit.Position--; x.Transit.Position > 0 {
 		return
 	}
-	if !x.IsGet && n.writeOrders != nil && n.writeOrderOf(x.Src).hold(arrival{write: x}) {
+	if !x.IsGet && n.writeOrders != nil && n.writeOrderOf(x.Src).holdIfEarly(arrival{write: x}) {
 		return
 	}
 	n.receiveAccess(x)
@@ -93,14 +93,14 @@ func (n *network) receiveAccess(x *core.RemoteAccess) {
 // releaseHeld lets the messages that a striped write has held take effect.
 func (n *network) releaseHeld(x *core.RemoteAccess) {
 	o := n.writeOrderOf(x.Src)
-	i := slices.Index(o.open, x)
+	i := slices.Index(o.openWrites, x)
 	if i < 0 {
 		return
 	}
-	o.open = slices.Delete(o.open, i, i+1)
-	for i := 0; i < len(o.held); {
-		if a := o.held[i]; !o.mustWait(a) {
-			o.held = slices.Delete(o.held, i, i+1)
+	o.openWrites = slices.Delete(o.openWrites, i, i+1)
+	for i := 0; i < len(o.heldArrivals); {
+		if a := o.heldArrivals[i]; !o.mustWait(a) {
+			o.heldArrivals = slices.Delete(o.heldArrivals, i, i+1)
 			if a.packet != nil {
 				n.receivePacket(a.packet)
 			} else {
@@ -113,18 +113,18 @@ func (n *network) releaseHeld(x *core.RemoteAccess) {
 	}
 }
 
-// hold keeps an arrival that must wait, and reports whether it does.
-func (o *writeOrder) hold(a arrival) bool {
+// holdIfEarly keeps an arrival that must wait, and reports whether it does.
+func (o *writeOrder) holdIfEarly(a arrival) bool {
 	if !o.mustWait(a) {
 		return false
 	}
-	o.held = append(o.held, a)
+	o.heldArrivals = append(o.heldArrivals, a)
 	return true
 }
 
 // mustWait reports whether an earlier striped write to the same rank has not arrived.
 func (o *writeOrder) mustWait(a arrival) bool {
-	if len(o.open) == 0 {
+	if len(o.openWrites) == 0 {
 		return false
 	}
 	dst, serial := int32(0), 0
@@ -133,5 +133,5 @@ func (o *writeOrder) mustWait(a arrival) bool {
 	} else {
 		dst, serial = a.write.Dst, a.write.Transit.Size
 	}
-	return slices.ContainsFunc(o.open, func(w *core.RemoteAccess) bool { return w.Dst == dst && w.Transit.Size < serial })
+	return slices.ContainsFunc(o.openWrites, func(w *core.RemoteAccess) bool { return w.Dst == dst && w.Transit.Size < serial })
 }

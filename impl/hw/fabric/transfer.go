@@ -7,12 +7,12 @@ import (
 
 // transfer has the bytes of a packet or of an access on their way between hosts.
 type transfer struct {
-	packet         *core.Packet       // or nil
-	access         *core.RemoteAccess // or nil
-	from, to       int32              // hosts
-	sender         int32
-	size, position int   // total bytes; bytes that have left
-	next           int32 // behind it in the sender's queue, or the next unused transfer
+	packet          *core.Packet       // or nil
+	access          *core.RemoteAccess // or nil
+	from, to        int32              // hosts
+	sender          int32
+	size, sentBytes int   // total bytes; bytes that have left
+	nextTransfer    int32 // behind it in the sender's queue, or the next unused transfer
 
 	// An RDMA interface reads a transfer from memory, unless it is inline, and has its first byte
 	// at firstByteReady. A processor prepares datagrams during an interval.
@@ -20,16 +20,16 @@ type transfer struct {
 	firstByteReady, prepareBegin, prepareEnd unit.Time
 
 	// With staged buffers.
-	isStaged        bool
-	copyBegin       unit.Time // of the first copy to host memory
-	arrived, copied int       // bytes in host memory at the receiver, and those copied from there
-	copyEnd         unit.Time // of the last copy from there
+	isStaged                  bool
+	copyBegin                 unit.Time // of the first copy to host memory
+	arrivedBytes, copiedBytes int       // bytes in host memory at the receiver, and those copied from there
+	copyEnd                   unit.Time // of the last copy from there
 
 	// With adaptive or sprayed routes chunks may overtake each other. A transfer ends when all its
 	// bytes and all earlier transfers between the same hosts have arrived.
-	missing  int       // bytes that have not arrived
-	end      unit.Time // arrival of the last of the other bytes
-	nextOpen int32     // the next transfer started by its host
+	missingBytes int       // bytes that have not arrived
+	end          unit.Time // arrival of the last of the other bytes
+	nextOpen     int32     // the next transfer started by its host
 
 	// With loss.
 	firstSerial    int64 // of its first chunk
@@ -37,8 +37,8 @@ type transfer struct {
 	hasArrived     bool
 }
 
-// message returns the packet or the access.
-func (x *transfer) message() any {
+// packetOrAccess returns the packet or the access.
+func (x *transfer) packetOrAccess() any {
 	if x.packet != nil {
 		return x.packet
 	}
@@ -46,20 +46,20 @@ func (x *transfer) message() any {
 }
 
 // sender is a queue of transfers. At most one of its chunks waits for the interface's link.
-type sender struct{ first, last int32 }
+type sender struct{ firstTransfer, lastTransfer int32 }
 
 // enqueueTransfer appends a transfer to a sender's queue, and starts it if it is the first.
 func (n *network) enqueueTransfer(by int32, x transfer) {
 	if n.pairNumbers != nil {
 		by = n.queuePairOf(by, x.from, x.to)
 	}
-	x.sender, x.next, x.nextOpen, x.missing = by, none, none, x.size
+	x.sender, x.nextTransfer, x.nextOpen, x.missingBytes = by, noIndex, noIndex, x.size
 	i := n.freeTransfer
-	if i == none {
+	if i == noIndex {
 		i = int32(len(n.transfers))
 		n.transfers = append(n.transfers, x)
 	} else {
-		n.freeTransfer = n.transfers[i].next
+		n.freeTransfer = n.transfers[i].nextTransfer
 		n.transfers[i] = x
 	}
 	if n.Loss != nil {
@@ -67,19 +67,19 @@ func (n *network) enqueueTransfer(by int32, x transfer) {
 		return
 	}
 	s := &n.senders[by]
-	if s.last != none {
-		n.transfers[s.last].next = i
-		s.last = i
+	if s.lastTransfer != noIndex {
+		n.transfers[s.lastTransfer].nextTransfer = i
+		s.lastTransfer = i
 		return
 	}
-	s.first, s.last = i, i
+	s.firstTransfer, s.lastTransfer = i, i
 	n.resumeSender(by)
 }
 
 // resumeSender sends the next chunk of a sender that waits only for data.
 func (n *network) resumeSender(by int32) {
 	now := n.job.Kernel.Now()
-	if c, goesOn := n.sendChunk(n.senders[by].first, now); goesOn {
+	if c, goesOn := n.sendChunk(n.senders[by].firstTransfer, now); goesOn {
 		n.advanceChunk(c, now)
 	}
 }
@@ -91,8 +91,8 @@ type dataReadyEvent network
 func (e *dataReadyEvent) HandleEvent(by uint64) {
 	n := (*network)(e)
 	if n.Loss != nil {
-		n.pair(int32(by)).recovery.isDelayed = false
-		if n.senders[by].first == none { // all has arrived meanwhile
+		n.pair(int32(by)).goBackN.isDelayed = false
+		if n.senders[by].firstTransfer == noIndex { // all has arrived meanwhile
 			return
 		}
 	}
@@ -103,28 +103,28 @@ func (e *dataReadyEvent) HandleEvent(by uint64) {
 // whether the chunk continues to another link.
 func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 	x := &n.transfers[i]
-	bytes := min(n.Chunk, x.size-x.position)
+	bytes := min(n.Chunk, x.size-x.sentBytes)
 	if n.nics != nil || n.Congestion != nil {
-		if ready := n.readyTime(x, x.position+bytes); ready > t {
+		if ready := n.readyTime(x, x.sentBytes+bytes); ready > t {
 			n.job.Kernel.Schedule(ready, (*dataReadyEvent)(n), uint64(x.sender))
 			if n.Loss != nil {
-				n.pair(x.sender).recovery.isDelayed = true
+				n.pair(x.sender).goBackN.isDelayed = true
 			}
-			return none, false
+			return noIndex, false
 		}
 	}
 	if n.Congestion != nil {
-		n.pair(x.sender).reserve(n.Congestion, t, bytes)
+		n.pair(x.sender).reserveDeparture(n.Congestion, t, bytes)
 	}
-	if n.openTransfers != nil && x.position == 0 {
+	if n.openTransfers != nil && x.sentBytes == 0 {
 		n.appendOpenTransfer(i)
 	}
-	x.position += bytes
+	x.sentBytes += bytes
 	c = n.newChunk()
 	q := &n.chunks[c]
-	*q = chunk{transfer: i, source: x.from, payload: int32(bytes), bytes: int32(n.WireBytes(bytes)), isEntering: true, isFirst: x.position == bytes, isLast: x.position == x.size, room: none, next: none, lastByte: t}
+	*q = chunk{transfer: i, source: x.from, payloadBytes: int32(bytes), linkBytes: int32(n.WireBytes(bytes)), isEntering: true, isFirst: x.sentBytes == bytes, isLast: x.sentBytes == x.size, occupiedFlow: noIndex, nextChunk: noIndex, lastByte: t}
 	if n.Loss != nil {
-		n.numberChunk(q, x, x.position-bytes)
+		n.numberChunk(q, x, x.sentBytes-bytes)
 	}
 	if x.from == x.to {
 		q.route.Destination = x.to
@@ -147,7 +147,7 @@ func (n *network) sendChunk(i int32, t unit.Time) (c int32, goesOn bool) {
 // appendOpenTransfer appends a started transfer to those under way from its host.
 func (n *network) appendOpenTransfer(i int32) {
 	last := &n.openTransfers[n.transfers[i].from]
-	for *last != none {
+	for *last != noIndex {
 		last = &n.transfers[*last].nextOpen
 	}
 	*last = i
@@ -156,15 +156,15 @@ func (n *network) appendOpenTransfer(i int32) {
 // dequeueTransfer removes the first transfer of a sender, which has left completely.
 func (n *network) dequeueTransfer(by int32) {
 	s := &n.senders[by]
-	if s.first = n.transfers[s.first].next; s.first == none {
-		s.last = none
+	if s.firstTransfer = n.transfers[s.firstTransfer].nextTransfer; s.firstTransfer == noIndex {
+		s.lastTransfer = noIndex
 	}
 }
 
 // continueSender sends the next chunk of a sender after the last one has started to use the
 // interface's link.
 func (n *network) continueSender(by int32, t unit.Time) {
-	if c, goesOn := n.sendChunk(n.senders[by].first, t); goesOn {
+	if c, goesOn := n.sendChunk(n.senders[by].firstTransfer, t); goesOn {
 		n.job.Kernel.Schedule(t+n.link(n.chunks[c].link).latency, (*chunkEvent)(n), uint64(c))
 	}
 }
@@ -182,19 +182,19 @@ func (n *network) recordChunkArrival(i, payload int32, isLast bool, t unit.Time)
 		}
 		return
 	}
-	x.missing -= int(payload)
+	x.missingBytes -= int(payload)
 	x.end = max(x.end, t)
-	if x.missing > 0 {
+	if x.missingBytes > 0 {
 		return
 	}
-	x.missing = none
+	x.missingBytes = noIndex
 	to, end := x.to, unit.Time(0)
-	for at := &n.openTransfers[x.from]; *at != none; {
+	for at := &n.openTransfers[x.from]; *at != noIndex; {
 		y := &n.transfers[*at]
 		switch {
 		case y.to != to:
 			at = &y.nextOpen
-		case y.missing != none:
+		case y.missingBytes != noIndex:
 			return
 		default:
 			done := *at
@@ -211,7 +211,7 @@ func (n *network) endTransfer(i int32, t unit.Time) {
 	if n.stagedWrites != nil {
 		t = n.orderStagedWrite(x, t)
 	}
-	n.job.Probe.LastByteArrived(x.message(), t)
+	n.job.Probe.LastByteArrived(x.packetOrAccess(), t)
 	if x.packet != nil {
 		if n.nics != nil {
 			n.job.Kernel.Schedule(t, (*packetReceivedEvent)(x.packet), 0)
@@ -227,5 +227,5 @@ func (n *network) endTransfer(i int32, t unit.Time) {
 		n.endRecoverable(i)
 		return
 	}
-	x.next, n.freeTransfer = n.freeTransfer, i
+	x.nextTransfer, n.freeTransfer = n.freeTransfer, i
 }
