@@ -13,24 +13,24 @@ import (
 type network struct {
 	*model.NUMA
 	core.AttachedRanks
-	job      *core.Job
-	parts    [model.NumCoreTransfers][model.NumDistances][2]part // for cached data, and for other data
-	ranks    []rankState                                         // by rank
-	memories []resource                                          // by domain
-	links    []resource                                          // by LinkBetween
+	job       *core.Job
+	moveCosts [model.NumCoreTransfers][model.NumDistances][2]moveCost // for cached data, and for other data
+	ranks     []rankState                                             // by rank
+	memories  []resource                                              // by domain
+	links     []resource                                              // by LinkBetween
 
 	copiedBytes int       // size of the last copy that fitted a cache
 	copyTime    unit.Time // time of that copy
 
-	active       []*flow
+	activeFlows  []*flow
 	resources    []*resource // used by active flows, in order of first use
 	lastChange   unit.Time   // time of the last change of active
 	scheduledEnd unit.Time   // of the latest scheduled event; 0: none
 }
 
-// part describes how a core moves bytes without contention: its rate, and for the probe what limits
-// it.
-type part struct {
+// moveCost describes how a core moves bytes without contention: its rate, and for the probe what
+// limits it.
+type moveCost struct {
 	key  string
 	rate core.CachedRate
 }
@@ -38,8 +38,8 @@ type part struct {
 // rankState is where a rank is, and the flow of its core.
 type rankState struct {
 	cluster, domain, socket int
-	pages                   resource // the lock under which the system pins its pages
-	queue                   queue
+	pageLock                resource // the lock under which the system pins its pages
+	packetQueue             packetQueue
 	storesEnd               unit.Time // when the cache line of the last packet reaches this core
 	flow                    flow
 	registers               core.RegisterServer
@@ -52,19 +52,19 @@ func New(j *core.Job, m *model.NUMA, e core.AttachedRanks) core.Network {
 	}
 	n := &network{NUMA: m, AttachedRanks: e, job: j, ranks: make([]rankState, e.RankCount),
 		memories: make([]resource, m.Sockets*m.Domains), links: make([]resource, m.Sockets*m.Sockets),
-		active: make([]*flow, 0, e.RankCount)}
+		activeFlows: make([]*flow, 0, e.RankCount)}
 	for i := range n.ranks {
 		end := e.InterfaceOf(e.FirstRank + i)
-		n.ranks[i] = rankState{cluster: m.ClusterOf(end), domain: m.DomainOf(end), socket: m.SocketOf(end), queue: queue{lastSender: none}}
+		n.ranks[i] = rankState{cluster: m.ClusterOf(end), domain: m.DomainOf(end), socket: m.SocketOf(end), packetQueue: packetQueue{lastSender: noIndex}}
 		if m.Page.Time > 0 {
-			n.ranks[i].pages.capacity = float64(unit.Second) / float64(m.Page.PerByte())
+			n.ranks[i].pageLock.capacity = float64(unit.Second) / float64(m.Page.PerByte())
 		}
 	}
 	for t := range model.CoreTransfer(model.NumCoreTransfers) {
 		for d := range model.Distance(model.NumDistances) {
 			for i, cached := range []bool{true, false} {
 				key, _, rate := m.TransferRate(t, d, cached)
-				n.parts[t][d][i] = part{key, core.CachedRate{Rate: rate}}
+				n.moveCosts[t][d][i] = moveCost{key, core.CachedRate{Rate: rate}}
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (n *network) Report(what uint64) {
 	}
 	for i := range n.ranks {
 		n.job.Probe.SetServerName(&n.ranks[i].registers.Server, "%srank %d counters", n.NamePrefix, n.FirstRank+i)
-		n.job.Probe.SetServerName(&n.ranks[i].pages.Server, "%srank %d pages", n.NamePrefix, n.FirstRank+i)
+		n.job.Probe.SetServerName(&n.ranks[i].pageLock.Server, "%srank %d pages", n.NamePrefix, n.FirstRank+i)
 	}
 }
 
@@ -149,9 +149,9 @@ func (n *network) chargeStart(p *core.Port, t model.CoreTransfer) {
 func (n *network) moveBytes(p *core.Port, x any, t model.CoreTransfer, from, to int32, bytes int) {
 	p.Probe.FirstByteDeparted(x, p.Clock)
 	d, cached := n.distance(from, to), n.FitsCache(bytes)
-	alone := &n.parts[t][d][1]
+	alone := &n.moveCosts[t][d][1]
 	if cached {
-		alone = &n.parts[t][d][0]
+		alone = &n.moveCosts[t][d][0]
 	}
 	pins := t != model.PacketTransfer && n.Page.Time > 0
 	if bytes == 0 || cached && d != model.OtherSocket && !pins {
@@ -163,18 +163,18 @@ func (n *network) moveBytes(p *core.Port, x any, t model.CoreTransfer, from, to 
 	f := n.beginFlow(p, x, alone.rate.Rate, bytes)
 	source, target := n.stateOf(from), n.stateOf(to)
 	if !cached {
-		f.use(&n.memories[source.domain])
-		f.use(&n.memories[target.domain])
+		f.addResource(&n.memories[source.domain])
+		f.addResource(&n.memories[target.domain])
 	}
 	if d == model.OtherSocket {
-		f.use(&n.links[n.LinkBetween(source.socket, target.socket)])
+		f.addResource(&n.links[n.LinkBetween(source.socket, target.socket)])
 	}
 	if pins {
 		other := source
 		if from == p.ID {
 			other = target
 		}
-		f.use(&other.pages)
+		f.addResource(&other.pageLock)
 	}
 	begin, undisturbed := p.Clock, p.Clock+f.rate.Time(bytes)
 	n.awaitFlow(p, f)
@@ -202,8 +202,8 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	p.ElapseCharges()
 	f := n.beginFlow(p, "copy", ch.Bandwidth, bytes)
 	memory := &n.memories[n.stateOf(p.ID).domain]
-	f.use(memory)
-	f.use(memory)
+	f.addResource(memory)
+	f.addResource(memory)
 	n.awaitFlow(p, f)
 }
 
