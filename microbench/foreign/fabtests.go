@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// fabtests reads the tables of fi_pingpong and of the tests of libfabric:
+// fabtestsFormat reads the tables of fi_pingpong and of the tests of libfabric:
 //
 //	bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec
 //	64      10k     =10k     1.2m        0.04s     30.11       2.13       0.47
@@ -17,7 +17,7 @@ import (
 // usec/xfer is the time of a message one way: in ping-pongs half of a round trip. The tables do not
 // say which test it is. fi_pingpong alone has #ack; in other ping-pongs total is twice the bytes of
 // all messages sent, in streams once.
-var fabtests = Format{
+var fabtestsFormat = Format{
 	Name:        "fabtests",
 	Description: "libfabric's fi_pingpong and fabtests: time of a transfer (us)",
 	Signature:   "a line \"bytes #sent #ack total time MB/sec usec/xfer Mxfers/sec\"",
@@ -32,12 +32,12 @@ var (
 )
 
 var fabtestsTables = tableFormat{
-	Format:  &fabtests,
+	Format:  &fabtestsFormat,
 	library: "libfabric",
 	header:  regexp.MustCompile(fabtestsHeader),
 	columns: []columnFormat{
 		plainColumnFormat(`name`, detailColumn), plainColumnFormat(`bytes`, scaledBytesColumn), plainColumnFormat(`#sent|iters`, scaledCountColumn),
-		plainColumnFormat(`#ack|time|MB/sec`, detailColumn), plainColumnFormat(`total`, scaledTotalColumn),
+		plainColumnFormat(`#ack|time|MB/sec`, detailColumn), plainColumnFormat(`total`, scaledTotalBytesColumn),
 		timeColumnFormat(`usec/xfer`, averageColumn, "us"), rateColumnFormat(`Mxfers/sec`, detailColumn, 1e6),
 	},
 	beginUntitledTest: func(r *tableReader) { r.test = fabtestsTest(r.program, r.columnNamed("#ack") >= 0) },

@@ -30,7 +30,7 @@ type Format struct {
 }
 
 // Formats are all formats, in the order in which they are listed.
-var Formats = []*Format{&osu, &imb, &netgauge, &netpipe, &logpMPI, &skampi, &prtt, &nccl, &perftest, &fabtests, &ucx, &mpiBench, &reproMPI, &gpcnet}
+var Formats = []*Format{&osuFormat, &imbFormat, &netgaugeFormat, &netpipeFormat, &logpMPIFormat, &skampiFormat, &prttFormat, &ncclFormat, &perftestFormat, &fabtestsFormat, &ucxFormat, &mpiBenchFormat, &reproMPIFormat, &gpcnetFormat}
 
 // CompletionNames returns the names of all formats with their descriptions, for shell completion.
 func CompletionNames() []string {

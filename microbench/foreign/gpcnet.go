@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// gpcnet reads the latencies of GPCNeT's network tests:
+// gpcnetFormat reads the latencies of GPCNeT's network tests:
 //
 //	|                  Name |   Min |   Max |   Avg | Avg(Worst) |   99% | 99.9% | Units |
 //	| RR Two-sided Lat (8 B)|   1.2 |  22.2 |   1.5 |        4.7 |   3.6 |   5.1 |  usec |
@@ -15,7 +15,7 @@ import (
 // All ranks send at once, to the next in an order drawn at random (RR) or by rank (Nat). The mean
 // over all samples becomes coll_mean of the pattern, and the other columns facts: their least and
 // greatest are of single samples, not of ranks.
-var gpcnet = Format{
+var gpcnetFormat = Format{
 	Name:        "gpcnet",
 	Description: "GPCNeT: latency of random and natural rings and of allreduce (us)",
 	Signature:   "a table \"| Name | Min | Max | Avg | Avg(Worst) | 99% | ...\"",
@@ -38,7 +38,7 @@ var (
 var gpcnetPatterns = map[string]string{"RR Two-sided Lat": "random_ring", "Nat Two-sided Lat": "natural_ring", "Multiple Allreduce": "multiple_allreduce"}
 
 var gpcnetTables = tableFormat{
-	Format: &gpcnet,
+	Format: &gpcnetFormat,
 	columns: []columnFormat{
 		plainColumnFormat(`Bytes`, bytesColumn), timeColumnFormat(`Avg`, averageColumn, "us"),
 		plainColumnFormat(`Min|Max|Avg\(Worst\)|99%|99\.9%`, detailColumn),
@@ -52,17 +52,17 @@ var gpcnetTables = tableFormat{
 func readGPCNeT(r *tableReader, l *inputLine) bool {
 	text := strings.TrimSpace(l.text)
 	if m := gpcnetVersion.FindStringSubmatch(text); m != nil {
-		r.beginTest(r.tablesOf(&gpcnet), benchmarkTest{})
+		r.beginTest(r.tablesOf(&gpcnetFormat), benchmarkTest{})
 		r.addFact("tool_version", m[1])
 		return true
 	}
 	if gpcnetHead.MatchString(text) {
-		if !r.isOfFormat(&gpcnet) {
-			r.beginTest(r.tablesOf(&gpcnet), benchmarkTest{})
+		if !r.isOfFormat(&gpcnetFormat) {
+			r.beginTest(r.tablesOf(&gpcnetFormat), benchmarkTest{})
 		}
 		return true
 	}
-	if !r.isOfFormat(&gpcnet) {
+	if !r.isOfFormat(&gpcnetFormat) {
 		return false
 	}
 	if m := gpcnetRanks.FindStringSubmatch(text); m != nil {
@@ -84,9 +84,9 @@ func readGPCNeTRow(r *tableReader, l *inputLine, name, bytes string, cells []str
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}
-	r.test = benchmarkTest{name: name, whyLeftOut: "there is no timer of ours for it"}
+	r.test = benchmarkTest{name: name, omissionReason: "there is no timer of ours for it"}
 	if len(cells) != 7 || cells[6] != "usec" {
-		r.test.whyLeftOut = "it is no time"
+		r.test.omissionReason = "it is no time"
 	} else if operation := gpcnetPatterns[name]; operation != "" {
 		r.test = benchmarkTest{name: name, kind: collectiveTest, mode: operation}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// imb reads the blocks of the Intel MPI Benchmarks, parts MPI-1 and P2P:
+// imbFormat reads the blocks of the Intel MPI Benchmarks, parts MPI-1 and P2P:
 //
 //	# Benchmarking PingPong
 //	# #processes = 2
@@ -19,7 +19,7 @@ import (
 // processes do so at once, and the rate is of both. Part P2P prints messages a second of PingPong
 // too, which have more digits than the time. Collective operations have the mean over repetitions
 // of each process's time: the least, the greatest and the mean of the processes.
-var imb = Format{
+var imbFormat = Format{
 	Name:        "imb",
 	Description: "Intel MPI Benchmarks MPI-1 and P2P: PingPong, Uniband, Biband and collectives (us)",
 	Signature:   "a line \"# Intel(R) MPI Benchmarks ...\" in the head, or \"# Benchmarking ...\"",
@@ -32,7 +32,7 @@ var imb = Format{
 const imbName = "MPI Benchmark"
 
 var imbTables = tableFormat{
-	Format:    &imb,
+	Format:    &imbFormat,
 	title:     imbBlock,
 	beginTest: beginIMBTest,
 	header:    regexp.MustCompile(`^(?:group\s+#?)?(?:bytes\s+#)?repetitions\s`),
@@ -60,12 +60,12 @@ var imbTests = map[string]benchmarkTest{
 	"Uniband": {kind: oneWayStreamTest, mode: "isend", usesMessageRate: true,
 		note: "g and o_s of Uniband: it has windows of sends with an answer each; the time a message is imported as stream, which bounds g and has G"},
 	"Biband":   {kind: bidirectionalStreamTest, mode: "isend", usesMessageRate: true},
-	"PingPing": {whyLeftOut: whyBothSend}, "Sendrecv": {whyLeftOut: whyBothSend}, "Exchange": {whyLeftOut: whyBothSend},
-	"PingPongSpecificSource": {whyLeftOut: "a second test of the same calls, which PingPong has too"}, "PingPingSpecificSource": {whyLeftOut: whyBothSend},
-	"PingPongAnySource": {whyLeftOut: "a receive from any source, for which there is no timer"}, "PingPingAnySource": {whyLeftOut: whyBothSend},
+	"PingPing": {omissionReason: bothSendNote}, "Sendrecv": {omissionReason: bothSendNote}, "Exchange": {omissionReason: bothSendNote},
+	"PingPongSpecificSource": {omissionReason: "a second test of the same calls, which PingPong has too"}, "PingPingSpecificSource": {omissionReason: bothSendNote},
+	"PingPongAnySource": {omissionReason: "a receive from any source, for which there is no timer"}, "PingPingAnySource": {omissionReason: bothSendNote},
 }
 
-const whyBothSend = "both send at once, for which there is no timer of ours"
+const bothSendNote = "both send at once, for which there is no timer of ours"
 
 // imbOperations are the collective operations: titles in lower case, and names of package
 // collective or, for operations that it does not have, those of MPI.
@@ -84,11 +84,11 @@ func beginIMBTest(r *tableReader, _ string, m []string) {
 	operation := imbOperations[strings.ToLower(m[1])]
 	switch {
 	case strings.HasPrefix(strings.ToLower(m[1]), "multi-"):
-		t.whyLeftOut = "several groups of processes at once"
+		t.omissionReason = "several groups of processes at once"
 	case operation != "":
 		t = benchmarkTest{kind: collectiveTest, mode: operation, isReduction: strings.Contains(operation, "reduce")}
 	case !known:
-		t.whyLeftOut = "there is no timer of ours for it"
+		t.omissionReason = "there is no timer of ours for it"
 	}
 	t.name = m[1]
 	r.test = t
@@ -105,10 +105,10 @@ func readIMBDetail(r *tableReader, l *inputLine) bool {
 			return true
 		}
 	}
-	if m := imbPairs.FindStringSubmatch(text); m != nil && r.isOfFormat(&imb) {
+	if m := imbPairs.FindStringSubmatch(text); m != nil && r.isOfFormat(&imbFormat) {
 		if r.printedRanks = parseMatchedNumber(m[1]); r.test.kind != collectiveTest && r.test.kind != unsupportedTest && r.printedRanks != 2 {
 			r.test.name += " of " + m[1] + " processes"
-			r.test.kind, r.test.whyLeftOut = unsupportedTest, "several pairs at once"
+			r.test.kind, r.test.omissionReason = unsupportedTest, "several pairs at once"
 		}
 		return true
 	}

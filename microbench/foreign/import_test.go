@@ -159,7 +159,7 @@ func TestImportSeveral(t *testing.T) {
 		t.Errorf("launches %v of 4 bytes, want one each of 0, 1, 2", launches)
 	}
 	write(t, set) // no two series of one key
-	if set, _ := imported(t, Options{Format: &netgauge}, "netgauge-stdout.txt"); set.Series[0].Library != "mpi" {
+	if set, _ := imported(t, Options{Format: &netgaugeFormat}, "netgauge-stdout.txt"); set.Series[0].Library != "mpi" {
 		t.Errorf("library %q, want the module that the file names", set.Series[0].Library)
 	}
 }
@@ -347,7 +347,7 @@ func TestBounded(t *testing.T) {
 		t.Errorf("sizes without end: %v", err)
 	}
 	long := "1 " + strings.Repeat(" ", maxLineBytes) + "78.458760 0.00000010\n"
-	if _, _, err := Import([]File{{"f", strings.NewReader(long)}}, Options{Format: &netpipe}); err == nil || !strings.Contains(err.Error(), "f:1:4097: the line is longer") {
+	if _, _, err := Import([]File{{"f", strings.NewReader(long)}}, Options{Format: &netpipeFormat}); err == nil || !strings.Contains(err.Error(), "f:1:4097: the line is longer") {
 		t.Errorf("a long line: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// logpMPI reads a file of Kielmann's LogP/MPI, the parameters of PLogP by size:
+// logpMPIFormat reads a file of Kielmann's LogP/MPI, the parameters of PLogP by size:
 //
 //	# LogP network performance data: logp_test.Send.Recv
 //	# Latency = 0.0000001
@@ -21,7 +21,7 @@ import (
 // burst, and g(m) = RTT(m) − RTT(0) + g(0): train. RTT(0) = 2(L + g(0)), the round trip of empty
 // messages. (The tool's own loader takes os_cnfint for os_min; the header is right.) Kielmann, Bal
 // and Verstoep 2000.
-var logpMPI = Format{
+var logpMPIFormat = Format{
 	Name:        "logp_mpi",
 	Description: "Kielmann's LogP/MPI, parameters of PLogP (s)",
 	Signature:   "a first line \"# LogP network performance data: ...\"",

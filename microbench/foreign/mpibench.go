@@ -7,13 +7,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// mpiBench reads the lines of LLNL's mpiBench, of which each has its headings within:
+// mpiBenchFormat reads the lines of LLNL's mpiBench, of which each has its headings within:
 //
 //	Allreduce Bytes: 8 Iters: 1000 Avg: 12.35 Min: 12.10 Max: 12.60 Comm: MPI_COMM_WORLD Ranks: 64
 //
 // Times are means over the repetitions of each rank's time, in microseconds: their mean, least and
 // greatest over the ranks.
-var mpiBench = Format{
+var mpiBenchFormat = Format{
 	Name:        "mpibench",
 	Description: "mpiBench of LLNL: collectives (us)",
 	Signature:   "lines \"NAME Bytes: ... Iters: ... Avg: ... Min: ... Max: ... Ranks: ...\"",
@@ -28,7 +28,7 @@ var (
 )
 
 var mpiBenchTables = tableFormat{
-	Format: &mpiBench,
+	Format: &mpiBenchFormat,
 	columns: []columnFormat{
 		plainColumnFormat(`Bytes`, bytesColumn), plainColumnFormat(`Iters`, repetitionsColumn),
 		timeColumnFormat(`Avg`, averageColumn, "us"), timeColumnFormat(`Min`, minimumColumn, "us"), timeColumnFormat(`Max`, maximumColumn, "us"),
@@ -47,11 +47,11 @@ func readMPIBench(r *tableReader, l *inputLine) bool {
 	if m == nil {
 		return false
 	}
-	if !r.isOfFormat(&mpiBench) || r.test.name != m[1] || r.operation != m[7] {
-		r.beginTest(r.tablesOf(&mpiBench), benchmarkTest{name: m[1], whyLeftOut: "there is no timer of ours for it"})
+	if !r.isOfFormat(&mpiBenchFormat) || r.test.name != m[1] || r.operation != m[7] {
+		r.beginTest(r.tablesOf(&mpiBenchFormat), benchmarkTest{name: m[1], omissionReason: "there is no timer of ours for it"})
 		r.operation = m[7]
 		if operation := imbOperations[strings.ToLower(m[1])]; m[7] != "MPI_COMM_WORLD" {
-			r.test.whyLeftOut = "several communicators at once"
+			r.test.omissionReason = "several communicators at once"
 		} else if operation != "" {
 			r.test = benchmarkTest{name: m[1], kind: collectiveTest, mode: operation}
 		}

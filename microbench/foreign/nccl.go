@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// nccl reads the tables of nccl-tests and rccl-tests:
+// ncclFormat reads the tables of nccl-tests and rccl-tests:
 //
 //	#  size  count  type redop root   time  algbw  busbw #wrong   time  algbw  busbw #wrong
 //	      8      2 float   sum   -1   8.97   0.00   0.00      0   8.83   0.00   0.00      0
@@ -17,7 +17,7 @@ import (
 // The first time is out of place, the second in place: microseconds, the mean over repetitions and
 // ranks. size is that of the larger buffer of a rank: in allgather and alltoall that of all blocks.
 // Versions before 2.17 do not print which operation it is.
-var nccl = Format{
+var ncclFormat = Format{
 	Name:        "nccl-tests",
 	Description: "nccl-tests and rccl-tests: collectives on device buffers, out of place (us)",
 	Signature:   "a line \"# size count type redop ... time algbw busbw\"",
@@ -25,7 +25,7 @@ var nccl = Format{
 }
 
 var ncclTables = tableFormat{
-	Format:  &nccl,
+	Format:  &ncclFormat,
 	library: "nccl",
 	header:  regexp.MustCompile(ncclHeader),
 	columns: []columnFormat{
@@ -71,7 +71,7 @@ func ncclTest(names ...string) benchmarkTest {
 		if t.name = name + "_perf"; ok {
 			t.kind = collectiveTest
 		} else {
-			t.whyLeftOut = "there is no timer of ours for it"
+			t.omissionReason = "there is no timer of ours for it"
 		}
 		return t
 	}
@@ -110,9 +110,9 @@ func readNCCLDetail(r *tableReader, l *inputLine) bool {
 
 // beginNCCL begins a run, unless the lines before have.
 func (r *tableReader) beginNCCL() {
-	if !r.isOfFormat(&nccl) || r.columns != nil {
+	if !r.isOfFormat(&ncclFormat) || r.columns != nil {
 		r.operation = ""
-		r.beginTest(r.tablesOf(&nccl), benchmarkTest{})
+		r.beginTest(r.tablesOf(&ncclFormat), benchmarkTest{})
 	}
 }
 
@@ -127,7 +127,7 @@ func addNCCLRows(r *tableReader) {
 	}
 	name, why := guessNCCLOperation(r)
 	if why != "" {
-		r.rowsLeftOut, r.test.whyLeftOut = len(r.rows), why
+		r.rowsLeftOut, r.test.omissionReason = len(r.rows), why
 		return
 	}
 	r.test = ncclTest(name + "_perf")

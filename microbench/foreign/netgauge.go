@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// netgauge reads the pattern loggp of netgauge, of either of two outputs. The file ng.out has the
-// medians of round-trip trains,
+// netgaugeFormat reads the pattern loggp of netgauge, of either of two outputs. The file ng.out has
+// the medians of round-trip trains,
 //
 //	# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
 //	1 10 0.720998 1.742411 7.440295 0.360499 0.025591 0.085675 -nan -nan -nan
@@ -22,28 +22,28 @@ import (
 // and G of the sizes before the change and after it. All times are in microseconds. (GiB/s are
 // Gibit/s: it is not read.) g and G are lines through all sizes before, whatever the protocol, and
 // L is half of the first round trip, so that none of them is imported: a fit makes its own of PRTT.
-var netgauge = Format{
+var netgaugeFormat = Format{
 	Name:        "netgauge",
 	Description: "netgauge, pattern loggp: ng.out or standard output (us)",
 	Signature:   "a line \"# size n PRTT(1,0,s) ...\" or \"# Info: (0): Netgauge v...\"",
 	matchesText: func(text string) bool {
-		return strings.HasPrefix(text, ngHead) || hasLine(text, "(0): Netgauge v", ngVersion.MatchString) || hasLine(text, "lsqu(g,G)=", ngRow.MatchString)
+		return strings.HasPrefix(text, netgaugeHead) || hasLine(text, "(0): Netgauge v", netgaugeVersion.MatchString) || hasLine(text, "lsqu(g,G)=", netgaugeRow.MatchString)
 	},
 	readFile: readNetgauge,
 }
 
-const ngHead = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
+const netgaugeHead = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
 
 var (
-	ngVersion = regexp.MustCompile(`(?m)^# Info:\s+\(0\): (Netgauge) v(\S{1,30}) [^\n]*\([^\n]*netgauge ([^\n)]*)\)`)
-	ngRow     = regexp.MustCompile(`(?m)^\s*L=(\S{1,40})\s+s=(\S{1,40})\s+o_s=(\S{1,40})\s+o_r=(\S{1,40})\s+g=\S+\s+G=\S+ \(\S+ GiB/s\) lsqu\(g,G\)=\S+\s*$`)
-	ngModule  = regexp.MustCompile(`-m (\S{1,40})`)
-	ngChange  = regexp.MustCompile(`^we detected a protocol change at (\d{1,10}) bytes:`)
-	ngTesting = regexp.MustCompile(`^Testing (\d{1,10}) bytes (\d{1,9}) times:`)
+	netgaugeVersion = regexp.MustCompile(`(?m)^# Info:\s+\(0\): (Netgauge) v(\S{1,30}) [^\n]*\([^\n]*netgauge ([^\n)]*)\)`)
+	netgaugeRow     = regexp.MustCompile(`(?m)^\s*L=(\S{1,40})\s+s=(\S{1,40})\s+o_s=(\S{1,40})\s+o_r=(\S{1,40})\s+g=\S+\s+G=\S+ \(\S+ GiB/s\) lsqu\(g,G\)=\S+\s*$`)
+	netgaugeModule  = regexp.MustCompile(`-m (\S{1,40})`)
+	netgaugeChange  = regexp.MustCompile(`^we detected a protocol change at (\d{1,10}) bytes:`)
+	netgaugeTesting = regexp.MustCompile(`^Testing (\d{1,10}) bytes (\d{1,9}) times:`)
 )
 
 func readNetgauge(in *inputText, b *setBuilder) {
-	if strings.HasPrefix(in.unreadText, ngHead) {
+	if strings.HasPrefix(in.unreadText, netgaugeHead) {
 		readNetgaugeTrains(in, b)
 	} else {
 		readLogGP(in, b)
@@ -57,7 +57,7 @@ func readNetgaugeTrains(in *inputText, b *setBuilder) {
 	b.noteResolution(unit.Picosecond)
 	b.noteLeftOut("L, g and G: lines through all sizes before, whatever the protocol; a fit makes its own of the round trips. o_s is in prtt")
 	in.forEachLine(in.ignoreComment, func(l *inputLine) {
-		if l.splitWords(false, 11, 11, "a row of "+ngHead[2:]) {
+		if l.splitWords(false, 11, 11, "a row of "+netgaugeHead[2:]) {
 			readTrainRow(l, b)
 		}
 	})
@@ -95,21 +95,21 @@ func readLogGP(in *inputText, b *setBuilder) {
 	first := true
 	again := false // the next row is one that was printed before, with lines made anew from a change of protocol on
 	in.forEachLine(func(l *inputLine, _ string) {
-		m := ngVersion.FindStringSubmatch(l.text)
+		m := netgaugeVersion.FindStringSubmatch(l.text)
 		if m == nil {
 			return
 		}
 		b.addFact("tool", m[1])
 		b.addFact("tool_version", m[2])
 		b.addFact("tool_options", m[3])
-		if m := ngModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
+		if m := netgaugeModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
 			b.key.Library = cleanFact(m[1])
 		}
 	}, func(l *inputLine) {
-		if m := ngTesting.FindStringSubmatch(l.text); m != nil {
+		if m := netgaugeTesting.FindStringSubmatch(l.text); m != nil {
 			b.addDetail("repetitions", "send", sample.Timer11, parseMatchedNumber(m[1]), m[2])
 			again = false
-		} else if m := ngChange.FindStringSubmatch(l.text); m != nil {
+		} else if m := netgaugeChange.FindStringSubmatch(l.text); m != nil {
 			b.addFact("protocol_change_at_bytes", m[1])
 			again = false
 		} else if strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
@@ -127,7 +127,7 @@ func readLogGPRow(l *inputLine, b *setBuilder, first bool) {
 	if !l.checkLength() {
 		return
 	}
-	at := ngRow.FindStringSubmatchIndex(l.text)
+	at := netgaugeRow.FindStringSubmatchIndex(l.text)
 	if at == nil {
 		l.errorf(1, "%s where \"L=... s=... o_s=... o_r=... g=... G=... (... GiB/s) lsqu(g,G)=...\" belongs", quoteShort(l.text))
 		return

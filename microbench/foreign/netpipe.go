@@ -8,14 +8,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// netpipe reads np.out of NetPIPE 3: bytes, rate, and seconds one way,
+// netpipeFormat reads np.out of NetPIPE 3: bytes, rate, and seconds one way,
 //
 //	8192 21776.334368   0.00000287
 //
 // without a word of what they are. Seconds are the best mean of several trials, half of a round
 // trip, in steps of 10 ns. The rate is the same with more digits, bits over 2²⁰ a second; the time
 // is computed from it, and must be what is printed.
-var netpipe = Format{
+var netpipeFormat = Format{
 	Name:        "netpipe",
 	Description: "NetPIPE 3, np.out (bytes, Mibit/s, seconds one way)",
 	Signature:   "rows of three numbers alone: bytes, Mbit/s, seconds",

@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// osu reads the point-to-point and collective tests of the OSU Micro-Benchmarks, in C, Python and
-// Java, over MPI, NCCL and RCCL:
+// osuFormat reads the point-to-point and collective tests of the OSU Micro-Benchmarks, in C, Python
+// and Java, over MPI, NCCL and RCCL:
 //
 //	# OSU MPI Latency Test v7.4
 //	# Datatype: MPI_CHAR.
@@ -21,7 +21,7 @@ import (
 // bytes: that of both directions in osu_bibw, and of all pairs in osu_mbw_mr. Collective operations
 // begin behind a barrier, and print the mean over repetitions of each rank's time: its mean over
 // the ranks, and with option -f the fastest and the slowest rank's.
-var osu = Format{
+var osuFormat = Format{
 	Name:        "osu",
 	Description: "OSU Micro-Benchmarks, also with NCCL, in Python and Java: latency and collectives (us), bandwidth (MB/s)",
 	Signature:   "a line \"# OSU MPI ... Test v...\"",
@@ -31,7 +31,7 @@ var osu = Format{
 }
 
 var osuTables = tableFormat{
-	Format:    &osu,
+	Format:    &osuFormat,
 	title:     osuTitle,
 	beginTest: beginOSUTest,
 	header:    regexp.MustCompile(`^(?:Size\b.*(?:[(\[]\w+(?:/s)?[)\]]|MB/s)|(?:Avg |Min |Max )?Latency ?[(\[]us[)\]]|Overall ?\(us\))`),
@@ -108,16 +108,16 @@ func beginOSUTest(r *tableReader, text string, m []string) {
 
 // osuTest returns the test of a title.
 func osuTest(api, name string) benchmarkTest {
-	t := benchmarkTest{name: name, whyLeftOut: "there is no timer for it; osu_latency, osu_bw, osu_bibw, osu_mbw_mr and blocking collectives can be imported"}
+	t := benchmarkTest{name: name, omissionReason: "there is no timer for it; osu_latency, osu_bw, osu_bibw, osu_mbw_mr and blocking collectives can be imported"}
 	key := strings.ToLower(name)
 	for _, x := range osuUnsupported {
 		if strings.Contains(key, x.part) {
-			t.whyLeftOut = x.why
+			t.omissionReason = x.why
 			return t
 		}
 	}
 	if strings.ContainsAny(api, "_") || api == "OpenSHMEM" || strings.HasPrefix(api, "UPC") {
-		t.name, t.whyLeftOut = api+" "+name, "a one-sided test"
+		t.name, t.omissionReason = api+" "+name, "a one-sided test"
 		return t
 	}
 	send, isend, suffix := "send", "isend", ""
@@ -147,7 +147,7 @@ func osuTest(api, name string) benchmarkTest {
 
 // readOSUDetail takes what a line between title and headings says of the rows below.
 func readOSUDetail(r *tableReader, l *inputLine) bool {
-	if !r.isOfFormat(&osu) {
+	if !r.isOfFormat(&osuFormat) {
 		return false
 	}
 	text := strings.TrimLeft(l.text, "# \t")
@@ -216,11 +216,11 @@ func (r *tableReader) addTestFacts() {
 	case collectiveTest:
 		r.addFact("values", "coll_min, coll_mean and coll_max: "+f.statistics+" of each rank's time, over the ranks")
 		if !r.hasCommonStart {
-			r.addFact(sample.StartFact, sample.NoCommonStartPrefix+f.whyNoCommonStart(t))
+			r.addFact(sample.StartFact, sample.NoCommonStartPrefix+f.reasonForNoCommonStart(t))
 		}
 		r.noteResolution(f.resolution)
 		if r.columnOf(maximumColumn) < 0 && r.columnOf(averageColumn) >= 0 {
-			r.noteLeftOut("%s: without the slowest rank's time%s, the mean of the ranks counts", t.name, map[bool]string{true: ", which option -f prints"}[f.Format == &osu])
+			r.noteLeftOut("%s: without the slowest rank's time%s, the mean of the ranks counts", t.name, map[bool]string{true: ", which option -f prints"}[f.Format == &osuFormat])
 		}
 	case bidirectionalStreamTest:
 		timer = sample.TimerStreamBoth
@@ -248,9 +248,9 @@ func (r *tableReader) addTestFacts() {
 	}
 }
 
-// whyNoCommonStart says why ranks had no common start.
-func (f *tableFormat) whyNoCommonStart(t *benchmarkTest) string {
-	if f.Format == &osu {
+// reasonForNoCommonStart says why ranks had no common start.
+func (f *tableFormat) reasonForNoCommonStart(t *benchmarkTest) string {
+	if f.Format == &osuFormat {
 		return "osu_" + t.mode + " has no common clock"
 	}
 	return f.Name + " has no common clock"

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// perftest reads the tables of perftest, the tests of InfiniBand verbs:
+// perftestFormat reads the tables of perftest, the tests of InfiniBand verbs:
 //
 //	                   RDMA_Write Latency Test
 //	#bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] t_stdev[usec] ...
@@ -16,7 +16,7 @@ import (
 // Times of writes and sends are half of a round trip, those of reads and atomics all of it;
 // t_typical is the median. Bandwidth is in MB of 2²⁰ bytes, or in Gbit, a second, and messages are
 // in millions a second, which has more digits.
-var perftest = Format{
+var perftestFormat = Format{
 	Name:        "perftest",
 	Description: "perftest, ib_write_lat and others: latency (us) and messages a second",
 	Signature:   "a line \"#bytes #iterations ...\"",
@@ -24,7 +24,7 @@ var perftest = Format{
 }
 
 var perftestTables = tableFormat{
-	Format:  &perftest,
+	Format:  &perftestFormat,
 	library: "verbs",
 	title:   regexp.MustCompile(`^(Send|RDMA_Write(?:_imm)?|RDMA_Read|Atomic\w*)\s+((?:Bidirectional )?)(?:Post List )?(BW|Latency)(?: Post List)? Test$`),
 	beginTest: func(r *tableReader, text string, m []string) {
@@ -74,7 +74,7 @@ func perftestTest(name, verb string, both, bandwidth bool) benchmarkTest {
 func perftestProgram(program, args string) benchmarkTest {
 	m := perftestName.FindStringSubmatch(program)
 	if m == nil {
-		return benchmarkTest{whyLeftOut: "neither a title nor a command above it names the test"}
+		return benchmarkTest{omissionReason: "neither a title nor a command above it names the test"}
 	}
 	verb := map[string]string{"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read", "atomic": "Atomic"}[m[1]]
 	both := strings.Contains(args+" ", " -b ") || strings.Contains(args, "--bidirectional")
@@ -83,5 +83,5 @@ func perftestProgram(program, args string) benchmarkTest {
 
 // readPerftestDetail passes over the settings that are printed above a table.
 func readPerftestDetail(r *tableReader, l *inputLine) bool {
-	return r.isOfFormat(&perftest) && r.columns == nil && perftestSetting.MatchString(strings.TrimSpace(l.text))
+	return r.isOfFormat(&perftestFormat) && r.columns == nil && perftestSetting.MatchString(strings.TrimSpace(l.text))
 }

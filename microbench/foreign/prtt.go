@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// prtt reads single round-trip trains, PRTT(n, d, s) of Hoefler et al. 2007, in nanoseconds:
+// prttFormat reads single round-trip trains, PRTT(n, d, s) of Hoefler et al. 2007, in nanoseconds:
 //
 //	mode,size,n,d_ns,sample,client_ns,server_or_ns
 //	pn,8,10,0,0,791,0.0
@@ -16,7 +16,7 @@ import (
 // The modes are p1 (one message), pn (n, without waits), pnd (n, the client waits d between sends),
 // and por (n, the server waits before each receive, and server_or_ns is the mean time of one). They
 // become rtt, prtt10, prtt10-d, and timer12.
-var prtt = Format{
+var prttFormat = Format{
 	Name:        "prtt",
 	Description: "samples of round-trip trains PRTT(n,d,s) (ns)",
 	Signature:   "a first line " + prttHead,
@@ -30,28 +30,28 @@ const prttHead = "mode,size,n,d_ns,sample,client_ns,server_or_ns"
 var prttModes = map[string]func(*setBuilder, prttTrain) bool{
 	"p1": func(b *setBuilder, x prttTrain) bool {
 		b.addSample("send", sample.TimerRTT, x.bytes, x.client)
-		return x.n == 1 && x.wait == 0
+		return x.messageCount == 1 && x.wait == 0
 	},
 	"pn": func(b *setBuilder, x prttTrain) bool {
-		b.addSample("send", sample.TrainTimer(x.n), x.bytes, x.client)
-		return x.n > 1 && x.wait == 0
+		b.addSample("send", sample.TrainTimer(x.messageCount), x.bytes, x.client)
+		return x.messageCount > 1 && x.wait == 0
 	},
 	"pnd": addSpacedTrain,
 	"por": func(b *setBuilder, x prttTrain) bool {
 		b.addSample("send", sample.Timer12, x.bytes, x.server)
-		return x.n > 1
+		return x.messageCount > 1
 	},
 }
 
 func addSpacedTrain(b *setBuilder, x prttTrain) bool {
-	t := x.client - unit.Time(x.n-1)*x.wait
-	b.addSample("send", sample.SpacedTrainTimer(x.n), x.bytes, t)
-	return x.n > 1 && t >= 0
+	t := x.client - unit.Time(x.messageCount-1)*x.wait
+	b.addSample("send", sample.SpacedTrainTimer(x.messageCount), x.bytes, t)
+	return x.messageCount > 1 && t >= 0
 }
 
 // prttTrain is a row: the times of a round-trip train.
 type prttTrain struct {
-	bytes, n             int
+	bytes, messageCount  int
 	wait, client, server unit.Time
 }
 
@@ -81,7 +81,7 @@ func readPRTTRow(l *inputLine, b *setBuilder) {
 	}
 	var x prttTrain
 	x.bytes = l.parseBytes(1)
-	x.n = l.parseWhole(2, 1, sample.MaxTrainLength, "a number of messages")
+	x.messageCount = l.parseWhole(2, 1, sample.MaxTrainLength, "a number of messages")
 	l.parseWhole(4, 0, maxMessageBytes, "the number of the sample")
 	for i, t := range []*unit.Time{3: &x.wait, 5: &x.client, 6: &x.server} {
 		if t == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// reproMPI reads the output of ReproMPI, single repetitions or a summary of them:
+// reproMPIFormat reads the output of ReproMPI, single repetitions or a summary of them:
 //
 //	#@nprocs=4
 //	test nrep count runtime_sec
@@ -16,7 +16,7 @@ import (
 // A run time is the slowest rank's behind a barrier, or with synchronized clocks from a common
 // start until the last rank has ended, in seconds. count is in elements of the datatype, by default
 // bytes.
-var reproMPI = Format{
+var reproMPIFormat = Format{
 	Name:        "reprompi",
 	Description: "ReproMPI: collectives, single repetitions or medians (s)",
 	Signature:   "a line \"test nrep count runtime_sec\"",
@@ -31,7 +31,7 @@ var (
 )
 
 var reproMPITables = tableFormat{
-	Format: &reproMPI,
+	Format: &reproMPIFormat,
 	header: regexp.MustCompile(reproMPIHeader),
 	columns: []columnFormat{
 		plainColumnFormat(`test`, nameColumn), plainColumnFormat(`count`, elementsColumn), plainColumnFormat(`msize`, bytesColumn),
@@ -53,8 +53,8 @@ func readReproMPIDetail(r *tableReader, l *inputLine) bool {
 	if m == nil {
 		return false
 	}
-	if !r.isOfFormat(&reproMPI) || r.columns != nil {
-		r.beginTest(r.tablesOf(&reproMPI), benchmarkTest{})
+	if !r.isOfFormat(&reproMPIFormat) || r.columns != nil {
+		r.beginTest(r.tablesOf(&reproMPIFormat), benchmarkTest{})
 		r.elementBytes = 1
 	}
 	switch value := strings.TrimSpace(m[2]); m[1] {

@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// skampi reads the blocks of SKaMPI 5 and 6 that are ping-pongs of blocking calls:
+// skampiFormat reads the blocks of SKaMPI 5 and 6 that are ping-pongs of blocking calls:
 //
 //	# begin result "Pingpong_Send_Recv"
 //	count= 2        8       0.3       0.0       16       0.3       0.3
@@ -16,7 +16,7 @@ import (
 //
 // elements, bytes, the time of the round trip in microseconds with one decimal, its standard error,
 // the measurements, and the times of each process.
-var skampi = Format{
+var skampiFormat = Format{
 	Name:        "skampi",
 	Description: "SKaMPI, blocks Pingpong_Send_Recv and Pingpong_Ssend_Recv (us)",
 	Signature:   "a line \"# SKaMPI Version ...\" or \"# begin result ...\"",

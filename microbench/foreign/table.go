@@ -48,23 +48,23 @@ type tableFormat struct {
 type columnRole int
 
 const (
-	otherColumn       columnRole = iota // a statistic that is left out
-	detailColumn                        // known, and not needed
-	nameColumn                          // of the operation
-	bytesColumn                         // the size of a message
-	elementsColumn                      // the size in elements of a datatype
-	repetitionsColumn                   // how many there were
-	typicalColumn                       // a time: the median
-	averageColumn                       // a time: the mean
-	minimumColumn                       // a time: of the fastest rank
-	maximumColumn                       // a time: of the slowest rank
-	runtimeColumn                       // a time: of one repetition
-	bandwidthColumn                     // bytes a second
-	rateColumn                          // messages a second
-	checkColumn                         // whether data arrived as it was sent
-	scaledBytesColumn                   // the size of a message, of the form 4k
-	scaledCountColumn                   // messages sent, of the form 10k
-	scaledTotalColumn                   // bytes in all, of the form 1.2m
+	otherColumn            columnRole = iota // a statistic that is left out
+	detailColumn                             // known, and not needed
+	nameColumn                               // of the operation
+	bytesColumn                              // the size of a message
+	elementsColumn                           // the size in elements of a datatype
+	repetitionsColumn                        // how many there were
+	typicalColumn                            // a time: the median
+	averageColumn                            // a time: the mean
+	minimumColumn                            // a time: of the fastest rank
+	maximumColumn                            // a time: of the slowest rank
+	runtimeColumn                            // a time: of one repetition
+	bandwidthColumn                          // bytes a second
+	rateColumn                               // messages a second
+	checkColumn                              // whether data arrived as it was sent
+	scaledBytesColumn                        // the size of a message, of the form 4k
+	scaledCountColumn                        // messages sent, of the form 10k
+	scaledTotalBytesColumn                   // bytes in all, of the form 1.2m
 )
 
 // columnFormat is a column: its heading, its role, and the unit of its numbers.
@@ -100,8 +100,8 @@ const (
 	gigabits  = 1e9 / 8
 )
 
-// column is a column of the table that is read.
-type column struct {
+// tableColumn is a column of the table that is read.
+type tableColumn struct {
 	columnFormat
 	name string // its heading
 }
@@ -111,22 +111,22 @@ type column struct {
 var unknownHeadingPattern = regexp.MustCompile(`^\S+(?: \S+)*`)
 
 // parseHeadings returns the columns of a line of headings.
-func (f *tableFormat) parseHeadings(text string) []column {
+func (f *tableFormat) parseHeadings(text string) []tableColumn {
 	const most = 64
-	var out []column
+	var out []tableColumn
 next:
 	for text = strings.TrimSpace(text); text != "" && len(out) < most; text = strings.TrimSpace(text) {
 		for _, c := range f.columns {
 			if found := c.heading.FindString(text); found != "" {
-				if slices.ContainsFunc(out, func(x column) bool { return x.role == c.role && c.role > detailColumn }) {
+				if slices.ContainsFunc(out, func(x tableColumn) bool { return x.role == c.role && c.role > detailColumn }) {
 					c = columnFormat{role: detailColumn} // the first counts
 				}
-				out, text = append(out, column{c, strings.TrimSpace(found)}), text[len(found):]
+				out, text = append(out, tableColumn{c, strings.TrimSpace(found)}), text[len(found):]
 				continue next
 			}
 		}
 		name := unknownHeadingPattern.FindString(text)
-		out, text = append(out, column{name: name}), text[len(name):]
+		out, text = append(out, tableColumn{name: name}), text[len(name):]
 	}
 	return out
 }
@@ -143,7 +143,7 @@ func (r *tableReader) columnOf(role columnRole) int {
 
 // columnNamed returns the first column with a heading, or -1.
 func (r *tableReader) columnNamed(name string) int {
-	return slices.IndexFunc(r.columns, func(c column) bool { return c.name == name })
+	return slices.IndexFunc(r.columns, func(c tableColumn) bool { return c.name == name })
 }
 
 // testKind is what the times of a test are.
@@ -165,7 +165,7 @@ type benchmarkTest struct {
 	name            string // as in messages
 	kind            testKind
 	mode            string // MPI call or operation
-	whyLeftOut      string // why the test is left out; "": it is not
+	omissionReason  string // why the test is left out; "": it is not
 	countsAllBlocks bool   // the printed size is that of all blocks together
 	isReduction     bool   // its datatype matters
 	usesMessageRate bool   // the message rate has more digits than bandwidth and time

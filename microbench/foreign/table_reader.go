@@ -33,7 +33,7 @@ type tableReader struct {
 	pairs         int             // of ranks that send at once
 	bufferMemory  string          // where they are, if not in host memory
 	testSetting   string          // that tells rows from others of the same test
-	columns       []column        // nil: before its headings
+	columns       []tableColumn   // nil: before its headings
 	lastDigits    int             // fewest digits behind the point in the last column of the rows before
 	rows          []tableRow
 	summary       TableSummary
@@ -171,13 +171,13 @@ func (r *tableReader) readHeader(text string) bool {
 func (r *tableReader) beginTable() {
 	r.lastDigits = -1
 	if f := r.format; r.test.name == "" || f.title == nil && f.beginUntitledTest != nil {
-		if r.test = (benchmarkTest{whyLeftOut: "no title above it names the test"}); f.beginUntitledTest != nil {
+		if r.test = (benchmarkTest{omissionReason: "no title above it names the test"}); f.beginUntitledTest != nil {
 			f.beginUntitledTest(r)
 		}
 		r.test.name = cmp.Or(r.test.name, "a table of "+f.Name)
 	}
 	if r.test.kind != unsupportedTest && !r.hasColumnsOf(r.test.kind) {
-		r.test.whyLeftOut = "its columns " + columnNames(r.columns) + " are not those of this test"
+		r.test.omissionReason = "its columns " + columnNames(r.columns) + " are not those of this test"
 		r.test.kind = unsupportedTest
 	}
 	r.setLibrary()
@@ -185,7 +185,7 @@ func (r *tableReader) beginTable() {
 	r.summary = TableSummary{File: r.name, Test: r.test.name}
 }
 
-func columnNames(columns []column) string {
+func columnNames(columns []tableColumn) string {
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.name)
@@ -214,7 +214,7 @@ func (r *tableReader) endTable() {
 		r.format.endTable(r)
 	}
 	if r.rowsLeftOut > 0 {
-		r.noteLeftOut("%s: %s (%s)", r.test.name, cmp.Or(r.test.whyLeftOut, "there is no timer for it"), rowCount(r.rowsLeftOut))
+		r.noteLeftOut("%s: %s (%s)", r.test.name, cmp.Or(r.test.omissionReason, "there is no timer for it"), rowCount(r.rowsLeftOut))
 	}
 	r.rows, r.rowsLeftOut = nil, 0
 	if r.summary.RowCount > 0 {

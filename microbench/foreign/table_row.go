@@ -13,7 +13,7 @@ import (
 // rowValues is what a row says, with false where it does not.
 type rowValues struct {
 	bytes, repetitions                      int
-	typical, average, low, high, run        unit.Time
+	typical, average, low, high, runTime    unit.Time
 	hasTypical, hasAverage, hasLow, hasHigh bool
 	hasRun                                  bool
 	bandwidth, rate                         textWord
@@ -114,10 +114,10 @@ func (r *tableReader) parseValues(row *inputLine) (v rowValues, why string) {
 		case maximumColumn:
 			v.high, v.hasHigh = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
 		case runtimeColumn:
-			v.run, v.hasRun = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
+			v.runTime, v.hasRun = row.parseTime(i, c.timeUnit, "a time in "+c.timeUnit), true
 		case bandwidthColumn:
 			v.bandwidth, v.bandwidthScale = row.words[i], c.scale
-		case scaledBytesColumn, scaledCountColumn, scaledTotalColumn:
+		case scaledBytesColumn, scaledCountColumn, scaledTotalBytesColumn:
 			thousand := 1024.0
 			if c.role == scaledCountColumn {
 				thousand = 1000
@@ -131,7 +131,7 @@ func (r *tableReader) parseValues(row *inputLine) (v rowValues, why string) {
 				v.bytes = int(math.Round(x))
 			case scaledCountColumn:
 				v.count = x
-			case scaledTotalColumn:
+			case scaledTotalBytesColumn:
 				v.total = x
 			}
 		case rateColumn:
@@ -262,7 +262,7 @@ func (r *tableReader) addCollective(v rowValues) (timer, why string) {
 		if r.hasCommonStart {
 			timer = sample.TimerCollLast
 		}
-		r.addSample(r.test.mode, timer, v.bytes, v.run)
+		r.addSample(r.test.mode, timer, v.bytes, v.runTime)
 		return timer, ""
 	case !v.hasHigh:
 		timer = sample.TimerCollMean

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// ucx reads the results of ucx_perftest and ucxx_perftest:
+// ucxFormat reads the results of ucx_perftest and ucxx_perftest:
 //
 //	| Test:         tag match latency                                                          |
 //	| Message size: 8                                                                          |
@@ -17,7 +17,7 @@ import (
 //
 // Latency is half of a round trip. MB are 2²⁰ bytes. Where the box above the table is not printed,
 // the command line names the test and the size.
-var ucx = Format{
+var ucxFormat = Format{
 	Name:        "ucx",
 	Description: "ucx_perftest: latency of a ping-pong (us), bandwidth",
 	Signature:   "a line \"| Stage | # iterations | ...\" and \"Final: ...\"",
@@ -37,7 +37,7 @@ var (
 )
 
 var ucxTables = tableFormat{
-	Format:  &ucx,
+	Format:  &ucxFormat,
 	library: "ucx",
 	columns: []columnFormat{
 		plainColumnFormat(`Final:`, detailColumn), plainColumnFormat(`iterations`, repetitionsColumn),
@@ -61,9 +61,9 @@ func readUCX(r *tableReader, l *inputLine) bool {
 	}
 	switch {
 	case ucxUnits.MatchString(text):
-		r.beginTest(r.tablesOf(&ucx), benchmarkTest{})
+		r.beginTest(r.tablesOf(&ucxFormat), benchmarkTest{})
 		return true
-	case !r.isOfFormat(&ucx):
+	case !r.isOfFormat(&ucxFormat):
 		return false
 	case ucxStages.MatchString(text), ucxProgress.MatchString(text):
 		return true
@@ -115,11 +115,11 @@ func (r *tableReader) readUCXFinal(l *inputLine) {
 	}
 	name = strings.TrimPrefix(name, "ucp_")
 	t := benchmarkTest{name: "ucx_perftest " + name}
-	switch operation, what, _ := cutLast(name, "_"); {
+	switch operation, what, _ := cutAtLast(name, "_"); {
 	case name == "" || !isWhole(size):
-		t.whyLeftOut = "neither the box above the table nor a command says test and message size"
+		t.omissionReason = "neither the box above the table nor a command says test and message size"
 	case operation == "get" || what != "lat" && what != "bw":
-		t.whyLeftOut = "there is no timer of ours for it"
+		t.omissionReason = "there is no timer of ours for it"
 	case what == "lat":
 		t.kind, t.mode = roundTripTest, operation
 	default:
@@ -130,7 +130,7 @@ func (r *tableReader) readUCXFinal(l *inputLine) {
 		r.bufferMemory, r.buffersFact = "device buffers", r.ucx.memory
 	}
 	r.columns = r.format.parseHeadings("Final: iterations typical moment latency moment bandwidth moment moment")
-	r.columns = append(r.columns, column{columnFormat{role: bytesColumn}, "Message size"})
+	r.columns = append(r.columns, tableColumn{columnFormat{role: bytesColumn}, "Message size"})
 	r.beginTable()
 	l.text += " " + size
 	l.mayBeTruncated = false
@@ -139,8 +139,8 @@ func (r *tableReader) readUCXFinal(l *inputLine) {
 	r.columns = nil
 }
 
-// cutLast cuts a text around the last separator.
-func cutLast(s, separator string) (before, after string, found bool) {
+// cutAtLast cuts a text around the last separator.
+func cutAtLast(s, separator string) (before, after string, found bool) {
 	i := strings.LastIndex(s, separator)
 	if i < 0 {
 		return s, "", false
