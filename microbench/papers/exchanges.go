@@ -86,32 +86,32 @@ func ccmpiParts(b program.BlocksByRank) ccmpi.PartsByRank {
 // beforehand, it returns the number of its phases.
 type exchangeMethod func(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (call func(), phases int)
 
-// byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
-func byMPI(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
+// exchangeByMPI is MPI_Alltoallv, and exchangeByDataRoutine CC-MPI's data routine without control.
+func exchangeByMPI(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
 		c.Alltoallv(mpi.BufferOf(out.Bytes), out.Counts, out.Offsets, mpi.BufferOf(in.Bytes), in.Counts, in.Offsets)
 	}, 0
 }
 
-func byData(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
+func exchangeByDataRoutine(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() { ccmpi.AlltoallvData(c, ccmpiParts(out), ccmpiParts(in)) }, 0
 }
 
-// byLevel1 gathers the pattern and computes the schedule in each call, byLevel2 computes the
-// schedule in each call, and byLevel3 computes it beforehand.
-func byLevel1(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
+// exchangeByLevel1 gathers the pattern and computes the schedule in each call, exchangeByLevel2
+// computes the schedule in each call, and exchangeByLevel3 computes it beforehand.
+func exchangeByLevel1(c *mpi.Comm, _ [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
 		ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, ccmpiParts(out)), ccmpiParts(out), ccmpiParts(in))
 	}, 0
 }
 
-func byLevel2(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (func(), int) {
+func exchangeByLevel2(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (func(), int) {
 	return func() {
 		ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), ccmpiParts(out), ccmpiParts(in))
 	}, 0
 }
 
-func byLevel3(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (func(), int) {
+func exchangeByLevel3(c *mpi.Comm, pattern [][]int, out, in program.BlocksByRank) (func(), int) {
 	s := ccmpi.AlltoallvControl2(c, pattern)
 	return func() { ccmpi.AlltoallvDataTrans2(c, s, ccmpiParts(out), ccmpiParts(in)) }, len(s.Phases)
 }

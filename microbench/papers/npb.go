@@ -80,7 +80,7 @@ func operationTime(ctx context.Context, s *Site, b npb.Benchmark, e *Experiment,
 func runNASBenchmark(ctx context.Context, s *Site, b npb.Benchmark, settings npb.Settings, ranks int, seed uint64) (unit.Time, map[string]int64, error) {
 	var result npb.Result
 	var failed error
-	counts, err := s.countEvents(ctx, seed, s.Job.Platform, ranks, nil, func(c *mpi.Comm) {
+	counts, err := s.sumEngineCounters(ctx, seed, s.Job.Platform, ranks, nil, func(c *mpi.Comm) {
 		got, err := b.Run(c, settings)
 		if c.Rank() == 0 {
 			result, failed = got, err

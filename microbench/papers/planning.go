@@ -57,7 +57,7 @@ var planningBenchmark = Benchmark{
 		set("phases_ahead", phasesAhead)
 		done(1)
 		opened := 0
-		_, err := s.countEvents(ctx, seed, s.Job.Platform, 4, nil, func(c *mpi.Comm) {
+		_, err := s.sumEngineCounters(ctx, seed, s.Job.Platform, 4, nil, func(c *mpi.Comm) {
 			c.SetErrorHandler(mpi.ErrorsReturn)
 			var all []*ccmpi.ScattervGroup
 			for err := error(nil); err == nil && len(all) < 100; {

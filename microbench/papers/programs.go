@@ -43,7 +43,7 @@ func runPrograms(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 				var last unit.Time
 				var broadcasts engine.SizeHistogram
 				var failed error
-				counts, err := s.countEvents(ctx, seed+uint64(parts), on, ranks, broadcasts.Add, func(c *mpi.Comm) {
+				counts, err := s.sumEngineCounters(ctx, seed+uint64(parts), on, ranks, broadcasts.Add, func(c *mpi.Comm) {
 					c.Barrier()
 					begin := c.Wtime()
 					err := p.Run(c, &settings, new(program.Result))

@@ -17,7 +17,7 @@ var postedReceivesBenchmark = pairBenchmark(map[string]int{"round_trip": 2, "ban
 	var trips []unit.Time
 	var stream, exchange unit.Time
 	n := min(max(4<<20/max(bytes, 1), 16), streamLength)
-	_, err := s.countEvents(ctx, seed, pair, 2, nil, func(c *mpi.Comm) {
+	_, err := s.sumEngineCounters(ctx, seed, pair, 2, nil, func(c *mpi.Comm) {
 		t, m, x := timePostedTrips(c, bytes, max(e.Reps, 1)), timeStream(c, bytes, n), timeExchange(c, bytes)
 		if c.Rank() == 0 {
 			trips, stream, exchange = t, m, x
@@ -99,7 +99,7 @@ var pingPongBenchmark = pairBenchmark(map[string]int{"ping_pong": 2}, func(ctx c
 // timePingPong returns half of a round trip, the mean of some.
 func (s *Site) timePingPong(ctx context.Context, seed uint64, pair *platform.Platform, bytes, rounds int) (half unit.Time, err error) {
 	rounds = max(rounds, 1)
-	_, err = s.countEvents(ctx, seed, pair, 2, nil, func(c *mpi.Comm) {
+	_, err = s.sumEngineCounters(ctx, seed, pair, 2, nil, func(c *mpi.Comm) {
 		b := make([]byte, bytes)
 		c.Barrier()
 		begin := c.Wtime()

@@ -63,7 +63,7 @@ func runSenders(ctx context.Context, s *Site, n, bytes int, seed uint64, out *Re
 	if err != nil {
 		return err
 	}
-	_, err = s.countEvents(ctx, seed, on, ranks, nil, func(c *mpi.Comm) {
+	_, err = s.sumEngineCounters(ctx, seed, on, ranks, nil, func(c *mpi.Comm) {
 		b := make([]byte, bytes)
 		if c.Rank() > 0 {
 			c.Barrier()

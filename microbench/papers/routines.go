@@ -34,7 +34,7 @@ func (e *Experiment) RoutineName(program string) string {
 // library's counters over all calls, routine_count(subject, counter, routine, ranks, size). For
 // routines whose schedule is computed beforehand it also counts phases(subject, routine).
 func runRoutines(ctx context.Context, s *Site, e *Experiment, seed uint64, out *Results, done func(int)) error {
-	on, err := s.withScheduler(e.Scheduler)
+	on, err := s.platformWithScheduler(e.Scheduler)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func runRoutines(ctx context.Context, s *Site, e *Experiment, seed uint64, out *
 				var n, phaseCount int
 				var failed error
 				reps := max(e.Reps, 1)
-				counts, err := s.countEvents(ctx, seed+uint64(parts), on, ranks, nil, func(c *mpi.Comm) {
+				counts, err := s.sumEngineCounters(ctx, seed+uint64(parts), on, ranks, nil, func(c *mpi.Comm) {
 					r := newRoutine(c, size)
 					if r.call == nil {
 						r.call = func() {}
@@ -132,25 +132,25 @@ var routines = map[string]func(c *mpi.Comm, size int) routine{
 		all, mine := newBuffers(c, size)
 		return routine{call: func() { c.Allgather(mine, all) }}
 	},
-	"allgather_multicast": allgatherBy(ccmpi.MulticastAllgather),
-	"allgather_unicast":   allgatherBy(ccmpi.UnicastAllgather),
-	"allgather_phased":    allgatherBy(ccmpi.PhasedAllgather),
+	"allgather_multicast": timeAllgatherBy(ccmpi.MulticastAllgather),
+	"allgather_unicast":   timeAllgatherBy(ccmpi.UnicastAllgather),
+	"allgather_phased":    timeAllgatherBy(ccmpi.PhasedAllgather),
 	"alltoall": func(c *mpi.Comm, size int) routine {
 		from, _ := newBuffers(c, size)
 		into, _ := newBuffers(c, size)
 		return routine{call: func() { c.Alltoall(from, into) }}
 	},
-	"alltoallv_data":    alltoallv(equalSizes, byData),
-	"alltoallv_1":       alltoallv(equalSizes, byLevel1),
-	"alltoallv_2":       alltoallv(equalSizes, byLevel2),
-	"alltoallv_3":       alltoallv(equalSizes, byLevel3),
-	"random":            alltoallv(randomSizes, byMPI),
-	"random_data":       alltoallv(randomSizes, byData),
-	"random_1":          alltoallv(randomSizes, byLevel1),
-	"random_2":          alltoallv(randomSizes, byLevel2),
-	"random_3":          alltoallv(randomSizes, byLevel3),
-	"sdsm_data":         sharedMemory(byData),
-	"sdsm_1":            sharedMemory(byLevel1),
+	"alltoallv_data":    alltoallv(equalSizes, exchangeByDataRoutine),
+	"alltoallv_1":       alltoallv(equalSizes, exchangeByLevel1),
+	"alltoallv_2":       alltoallv(equalSizes, exchangeByLevel2),
+	"alltoallv_3":       alltoallv(equalSizes, exchangeByLevel3),
+	"random":            alltoallv(randomSizes, exchangeByMPI),
+	"random_data":       alltoallv(randomSizes, exchangeByDataRoutine),
+	"random_1":          alltoallv(randomSizes, exchangeByLevel1),
+	"random_2":          alltoallv(randomSizes, exchangeByLevel2),
+	"random_3":          alltoallv(randomSizes, exchangeByLevel3),
+	"sdsm_data":         sharedMemory(exchangeByDataRoutine),
+	"sdsm_1":            sharedMemory(exchangeByLevel1),
 	"disjoint":          threeFlows(func(i int) (src, dst int) { return 2 * i, 2*i + 1 }),
 	"shared":            threeFlows(func(i int) (src, dst int) { return i + 1, 0 }),
 	"unicast":           unicast(false),
@@ -182,7 +182,7 @@ func scattervIn(grouping ccmpi.GroupManagement) func(c *mpi.Comm, size int) rout
 	}
 }
 
-func allgatherBy(by ccmpi.AllgatherMethod) func(c *mpi.Comm, size int) routine {
+func timeAllgatherBy(by ccmpi.AllgatherMethod) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, mine := newBuffers(c, size)
 		return routine{call: func() { ccmpi.Allgather(c, by, mine, all) }}

@@ -24,7 +24,7 @@ func TestRoutinesMoveTheirData(t *testing.T) {
 	if n := of("phases(cc,random_3)"); n != 6 {
 		t.Errorf("7 ranks need %v phases", n)
 	}
-	if _, err := s.withScheduler("best"); err == nil {
+	if _, err := s.platformWithScheduler("best"); err == nil {
 		t.Error("an unknown scheduler is accepted")
 	}
 }
@@ -71,7 +71,7 @@ func TestSharedMemorySynchronizes(t *testing.T) {
 	s := openSite(t, Subject{ID: "cc", Platform: "cc-cluster", Library: "cc-mpi", Place: "inter", Ranks: 5})
 	if err := s.runProgram(t.Context(), "", nil, func(c *mpi.Comm) {
 		m := program.NewSharedMemory(c, sharedPageBytes, 1, func(pattern [][]int, out, in program.BlocksByRank) func() {
-			call, _ := byData(c, pattern, out, in)
+			call, _ := exchangeByDataRoutine(c, pattern, out, in)
 			return call
 		})
 		if c.Rank() == 3 {

@@ -28,7 +28,7 @@ var sequencesBenchmark = Benchmark{
 					return fmt.Errorf("%s, %s: %w", s.Name, name, err)
 				}
 			}
-			counts, err := s.countEvents(ctx, seed, s.Job.Platform, q.ranks, nil, q.program)
+			counts, err := s.sumEngineCounters(ctx, seed, s.Job.Platform, q.ranks, nil, q.program)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.Name, name, err)
 			}

@@ -86,10 +86,10 @@ func (s *Site) runProgram(ctx context.Context, protocol string, log *trace.Log, 
 	})
 }
 
-// countEvents runs a program on a platform, which is that of the subject except for a placement,
-// and returns the sums of the counters of all engines. broadcast is called with the size of every
-// broadcast; it may be nil.
-func (s *Site) countEvents(ctx context.Context, seed uint64, on *platform.Platform, ranks int, broadcast func(bytes int), program func(c *mpi.Comm)) (map[string]int64, error) {
+// sumEngineCounters runs a program on a platform, which is that of the subject except for a
+// placement, and returns the sums of the counters of all engines. broadcast is called with the size
+// of every broadcast; it may be nil.
+func (s *Site) sumEngineCounters(ctx context.Context, seed uint64, on *platform.Platform, ranks int, broadcast func(bytes int), program func(c *mpi.Comm)) (map[string]int64, error) {
 	j, err := job.New(on, s.Library, ranks, s.Job.Noise)
 	if err != nil {
 		return nil, err
@@ -134,9 +134,9 @@ func (s *Site) pairPlatform() (*platform.Platform, error) {
 	return on, err
 }
 
-// withScheduler returns the platform with another scheduler of phases in the subject's library; ""
-// keeps that of the library.
-func (s *Site) withScheduler(name string) (*platform.Platform, error) {
+// platformWithScheduler returns the platform with another scheduler of phases in the subject's
+// library; "" keeps that of the library.
+func (s *Site) platformWithScheduler(name string) (*platform.Platform, error) {
 	if name == "" {
 		return s.Job.Platform, nil
 	}
