@@ -6,9 +6,9 @@ import (
 	"github.com/loggp/loggp/model/quantile"
 )
 
-// segment is the range of cells of one protocol. Its last piece has most of its sizes; earlier ones
-// are for small sizes that the last piece's line misses.
-type segment struct{ from, to, piece int }
+// protocolSegment is the range of cells of one protocol. Its last piece has most of its sizes;
+// earlier ones are for small sizes that the last piece's line misses.
+type protocolSegment struct{ from, to, piece int }
 
 // Change is a change of protocol on a curve.
 type Change struct {

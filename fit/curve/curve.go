@@ -26,18 +26,18 @@ type Curve struct {
 	Pieces   []Piece
 
 	Clock           string
-	Cells           []clean.Cell // in order of size
-	ExcludedCells   []clean.Cell // set aside
-	IsTime          bool         // a time, which does not decrease with length; not a difference of timers
-	ZeroThreshold   float64      // times below cannot be distinguished from zero
-	Magnitudes      []float64    // magnitude of each cell, to which Tolerance is relative
-	LineReplicates  [][]Line     // by piece and replicate
-	IsPieceBent     []bool       // by piece: some cell is far from the line
-	PieceDeviations []deviation  // by piece
+	Cells           []clean.Cell    // in order of size
+	ExcludedCells   []clean.Cell    // set aside
+	IsTime          bool            // a time, which does not decrease with length; not a difference of timers
+	ZeroThreshold   float64         // times below cannot be distinguished from zero
+	Magnitudes      []float64       // magnitude of each cell, to which Tolerance is relative
+	LineReplicates  [][]Line        // by piece and replicate
+	IsPieceBent     []bool          // by piece: some cell is far from the line
+	PieceDeviations []lineDeviation // by piece
 
-	absentSizes []int  // sizes excluded from the curves from which this one was computed
-	fitted      points // points with which the pieces were found
-	segments    []segment
+	absentSizes []int      // sizes excluded from the curves from which this one was computed
+	fitted      linePoints // points with which the pieces were found
+	segments    []protocolSegment
 }
 
 // Subject returns where the curve was measured.
@@ -154,7 +154,7 @@ func (c *Curve) Shuffled(order []int) *Curve {
 	out := *c
 	out.Cells, out.ExcludedCells, out.LineReplicates = shuffleCells(c.Cells, order), shuffleCells(c.ExcludedCells, order), nil
 	for _, of := range c.LineReplicates {
-		out.LineReplicates = append(out.LineReplicates, reorder(of, order))
+		out.LineReplicates = append(out.LineReplicates, reordered(of, order))
 	}
 	return &out
 }
@@ -162,15 +162,15 @@ func (c *Curve) Shuffled(order []int) *Curve {
 func shuffleCells(cells []clean.Cell, order []int) []clean.Cell {
 	out := slices.Clone(cells)
 	for i, x := range out {
-		out[i].Replicates, out[i].Roots = reorder(x.Replicates, order), slices.Clone(x.Roots)
+		out[i].Replicates, out[i].Roots = reordered(x.Replicates, order), slices.Clone(x.Roots)
 		for j, r := range x.Roots {
-			out[i].Roots[j].Replicates = reorder(r.Replicates, order)
+			out[i].Roots[j].Replicates = reordered(r.Replicates, order)
 		}
 	}
 	return out
 }
 
-func reorder[T any](all []T, order []int) []T {
+func reordered[T any](all []T, order []int) []T {
 	out := make([]T, len(all))
 	for i := range all {
 		out[i] = all[order[i]]

@@ -10,15 +10,15 @@ import (
 // Line is a straight line: value + slope·(x−x0), where x0 is the first x of what it was fitted to.
 type Line struct{ Value, Slope float64 }
 
-// points are what a line is fitted to: y at x, uncertain by s.
-type points struct{ x, y, uncertainty []float64 }
+// linePoints are what a line is fitted to: y at x, uncertain by s.
+type linePoints struct{ x, y, uncertainty []float64 }
 
-func (p points) slice(from, to int) points {
-	return points{p.x[from:to], p.y[from:to], p.uncertainty[from:to]}
+func (p linePoints) slice(from, to int) linePoints {
+	return linePoints{p.x[from:to], p.y[from:to], p.uncertainty[from:to]}
 }
 
 // residual returns how far point i is from the line, in units of its uncertainty.
-func (p points) residual(l Line, i int) float64 {
+func (p linePoints) residual(l Line, i int) float64 {
 	return (p.y[i] - l.Value - l.Slope*(p.x[i]-p.x[0])) / p.uncertainty[i]
 }
 
@@ -36,13 +36,13 @@ const huberTuning = 1.345
 //
 // Delays are one-sided: if many points stray from the line, the lowest ones decide, even if they
 // are fewer than half.
-func fitLine(p points) Line {
+func fitLine(p linePoints) Line {
 	l, _ := fitWithStrays(p)
 	return l
 }
 
 // fitWithStrays also says whether the line is that of the lowest points.
-func fitWithStrays(p points) (l Line, low bool) {
+func fitWithStrays(p linePoints) (l Line, low bool) {
 	l = fitAllPoints(p)
 	if n := len(p.x); n < minCrowdPoints || 5*p.countStrays(l) <= n {
 		return l, false
@@ -54,7 +54,7 @@ func fitWithStrays(p points) (l Line, low bool) {
 }
 
 // fitAllPoints fits a line to all points, whether they stray or not.
-func fitAllPoints(p points) Line {
+func fitAllPoints(p linePoints) Line {
 	return refineLine(p, weightedLine, weightedLine(p, p.leastSquaresWeights()), boundedLoss)
 }
 
@@ -63,7 +63,7 @@ func fitAllPoints(p points) Line {
 // found with them, as one bad point less would make every division look better. Replicates of a
 // line forget what the line forgot: a point at the edge, which every other one would forget, makes
 // two heaps of them.
-func dropStrays(p points, l Line) (Line, []float64) {
+func dropStrays(p linePoints, l Line) (Line, []float64) {
 	if len(p.x) < minCrowdPoints || p.countStrays(l) == 0 {
 		return l, p.uncertainty
 	}
@@ -81,7 +81,7 @@ func dropStrays(p points, l Line) (Line, []float64) {
 }
 
 // fitLowestPoints improves a line of the lowest points.
-func fitLowestPoints(p points, l Line) Line {
+func fitLowestPoints(p linePoints, l Line) Line {
 	return refineLine(p, weightedLine, l, redescendingWeight)
 }
 
@@ -93,12 +93,12 @@ const (
 )
 
 // fitLevel fits a line without slope likewise.
-func fitLevel(p points) Line {
+func fitLevel(p linePoints) Line {
 	return refineLine(p, levelLine, levelLine(p, p.leastSquaresWeights()), boundedLoss)
 }
 
 // refineLine improves a line, solved for again and again with weights of residuals.
-func refineLine(p points, solve func(points, []float64) Line, l Line, weight func(r float64) float64) Line {
+func refineLine(p linePoints, solve func(linePoints, []float64) Line, l Line, weight func(r float64) float64) Line {
 	if len(p.x) < 3 {
 		return l
 	}
@@ -135,7 +135,7 @@ func redescendingWeight(r float64) float64 {
 }
 
 // countStrays counts points that are far from the line.
-func (p points) countStrays(l Line) int {
+func (p linePoints) countStrays(l Line) int {
 	n := 0
 	for i := range p.x {
 		if math.Abs(p.residual(l, i)) > outlierResidual {
@@ -148,7 +148,7 @@ func (p points) countStrays(l Line) int {
 // lineLoss returns what a line costs: Σ r², or 9 + 3·ln(r/3) of residuals beyond 3, where a point
 // below the line counts so many times; or something above enough. One bad cell costs little more
 // the worse it is, but several that are all far off do.
-func (p points) lineLoss(l Line, below, enough float64) float64 {
+func (p linePoints) lineLoss(l Line, below, enough float64) float64 {
 	sum := 0.0
 	for i := range p.x {
 		if sum > enough {
@@ -168,10 +168,10 @@ func (p points) lineLoss(l Line, below, enough float64) float64 {
 }
 
 // bestLineCost returns what the best line costs.
-func (p points) bestLineCost() float64 { return p.lineLoss(fitLine(p), 1, math.Inf(1)) }
+func (p linePoints) bestLineCost() float64 { return p.lineLoss(fitLine(p), 1, math.Inf(1)) }
 
 // lowestLine returns the line through two points that costs least, of all or of many.
-func (p points) lowestLine() Line {
+func (p linePoints) lowestLine() Line {
 	n := len(p.x)
 	step := 1 + n*(n-1)/2/maxLineTries
 	var best Line
@@ -195,7 +195,7 @@ func (p points) lowestLine() Line {
 }
 
 // leastSquaresWeights returns those of least squares, 1/s².
-func (p points) leastSquaresWeights() []float64 {
+func (p linePoints) leastSquaresWeights() []float64 {
 	w := make([]float64, len(p.uncertainty))
 	for i, s := range p.uncertainty {
 		w[i] = 1 / (s * s)
@@ -204,7 +204,7 @@ func (p points) leastSquaresWeights() []float64 {
 }
 
 // weightedLine fits a line by least squares. All sizes alike, the slope is zero.
-func weightedLine(p points, w []float64) Line {
+func weightedLine(p linePoints, w []float64) Line {
 	if p.x[0] == p.x[len(p.x)-1] {
 		return levelLine(p, w)
 	}
@@ -216,4 +216,4 @@ func weightedLine(p points, w []float64) Line {
 }
 
 // levelLine is the same without slope.
-func levelLine(p points, w []float64) Line { return Line{Value: stat.Mean(p.y, w)} }
+func levelLine(p linePoints, w []float64) Line { return Line{Value: stat.Mean(p.y, w)} }

@@ -33,7 +33,7 @@ func (c *Curve) splitPieces(o clean.Options, tail int) {
 	}
 	for i := range starts[:len(starts)-1] {
 		c.addSettledPieces(known, starts[i], starts[i+1], o)
-		c.segments = append(c.segments, segment{starts[i], starts[i+1], len(c.Pieces) - 1})
+		c.segments = append(c.segments, protocolSegment{starts[i], starts[i+1], len(c.Pieces) - 1})
 	}
 }
 
@@ -71,7 +71,7 @@ func (c *Curve) missesSmallest(from, to int, known []float64) bool {
 
 // lineReplicates fits a line to points; where a level one holds as well, or of a timer that takes
 // less time for more bytes, a level one.
-func (c *Curve) lineReplicates(p points) Line {
+func (c *Curve) lineReplicates(p linePoints) Line {
 	l, _ := fitWithStrays(p)
 	l, _ = dropStrays(p, l)
 	if flat := fitLevel(p); c.IsTime && l.Slope < 0 || p.lineLoss(flat, 1, math.Inf(1)) <= p.lineLoss(l, 1, math.Inf(1))+maxLikelihoodLoss {
@@ -83,8 +83,8 @@ func (c *Curve) lineReplicates(p points) Line {
 // pointsOf returns the medians with their uncertainties: standard errors, as far as they concern
 // the shape of the curve, and tolerated deviations from the line. The standard error of a few
 // samples is itself uncertain and so counts for more.
-func (c *Curve) pointsOf(tolerance float64) points {
-	var p points
+func (c *Curve) pointsOf(tolerance float64) linePoints {
+	var p linePoints
 	scatters, launched := c.launchScatter()
 	for i, x := range c.Cells {
 		p.x = append(p.x, float64(x.Bytes))
@@ -103,7 +103,7 @@ func (c *Curve) pointsOf(tolerance float64) points {
 // between its neighbours is what is expected. On a real machine no time is a straight line of the
 // length: a message of 64 bytes takes longer than one of 128, and no launch shows another curve. A
 // break moves only two of these deviations.
-func (p points) addRoughness(scales []float64) {
+func (p linePoints) addRoughness(scales []float64) {
 	p.widenUncertainty(scales, maxRoughness, func() bool { return p.roughness() > 1 })
 }
 
@@ -111,7 +111,7 @@ func (p points) addRoughness(scales []float64) {
 // their scale, the same for all points, so large that they lie as far from it as is expected
 // (Mandel and Paule 1970). Otherwise the line would follow the points with the smallest errors,
 // which change from run to run. Among many points those that are far off are found without this.
-func (p points) relaxUncertainty(scales []float64) {
+func (p linePoints) relaxUncertainty(scales []float64) {
 	n := len(p.x)
 	if n < MinPieceSizes || n > minCrowdPoints {
 		return
@@ -127,7 +127,7 @@ func (p points) relaxUncertainty(scales []float64) {
 
 // widenUncertainty makes uncertainties larger by the least part of the scales with which they are
 // not too small, or by the most.
-func (p points) widenUncertainty(scales []float64, most float64, small func() bool) {
+func (p linePoints) widenUncertainty(scales []float64, most float64, small func() bool) {
 	known := slices.Clone(p.uncertainty)
 	with := func(part float64) bool {
 		for i := range p.uncertainty {
@@ -154,7 +154,7 @@ const maxRoughness, maxStrayShare = 0.05, 0.25
 
 // roughness returns the median deviation of a point from the line between its neighbours, over what
 // is expected.
-func (p points) roughness() float64 {
+func (p linePoints) roughness() float64 {
 	var u []float64
 	for i := 1; i+1 < len(p.x); i++ {
 		t := (p.x[i] - p.x[i-1]) / (p.x[i+1] - p.x[i-1])
@@ -175,7 +175,7 @@ func (p points) roughness() float64 {
 //
 // Of many points, the first search takes only some places where a piece may begin. A second one
 // takes all places around those that it found.
-func findBreaks(p points, most int) []int {
+func findBreaks(p linePoints, most int) []int {
 	n := len(p.x)
 	step := (n + maxFirstSearchPlaces - 1) / maxFirstSearchPlaces
 	var places []int
@@ -198,7 +198,7 @@ func findBreaks(p points, most int) []int {
 
 // findBreaksAmong takes the places where a piece may begin, which begin with 0, and the number of
 // points behind them.
-func findBreaksAmong(p points, most int, places []int) []int {
+func findBreaksAmong(p linePoints, most int, places []int) []int {
 	n := len(p.x)
 	price := piecePriceFactor * 3 * math.Log(float64(n))
 	m := len(places) - 1 // places[m] is the end
@@ -243,7 +243,7 @@ func findBreaksAmong(p points, most int, places []int) []int {
 
 // addPiece adds the line of the cells from one to before another. Known are their uncertainties
 // without what the curve's roughness adds.
-func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Options) {
+func (c *Curve) addPiece(p linePoints, known []float64, from, to int, o clean.Options) {
 	p = p.slice(from, to)
 	l, low := fitWithStrays(p)
 	falls := -l.Slope*(p.x[len(p.x)-1]-p.x[0]) > o.Tolerance*l.Value
@@ -251,7 +251,7 @@ func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Option
 	again := fitLine
 	switch {
 	case low:
-		again = func(p points) Line { return fitLowestPoints(p, l) }
+		again = func(p linePoints) Line { return fitLowestPoints(p, l) }
 	case len(p.x) > minRobustPoints && 5*p.countStrays(l) <= len(p.x): // so many determine it: to look for the lowest in each replicate only takes time
 		again = fitAllPoints
 	}
@@ -261,8 +261,8 @@ func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Option
 		bent = bent || r > 4*known[from+i] && r > 0.05*c.Magnitudes[from+i]
 	}
 	c.IsPieceBent, c.PieceDeviations = append(c.IsPieceBent, bent), append(c.PieceDeviations, deviationOf(p, l, c.Magnitudes[from:to]))
-	y := points{p.x, make([]float64, len(p.x)), s}
-	fit := func(by func(points) Line) (lines []Line, values, slopes []float64) {
+	y := linePoints{p.x, make([]float64, len(p.x)), s}
+	fit := func(by func(linePoints) Line) (lines []Line, values, slopes []float64) {
 		for b := range o.ReplicateCount {
 			for i := range y.y {
 				y.y[i] = c.Cells[from+i].Replicates[b]
@@ -298,12 +298,12 @@ func (c *Curve) addPiece(p points, known []float64, from, to int, o clean.Option
 	c.Pieces, c.LineReplicates = append(c.Pieces, piece), append(c.LineReplicates, lines)
 }
 
-// deviation is how far medians lie from their line, as parts of them: the median of all, and the
-// largest.
-type deviation struct{ MedianDeviation, LargestDeviation float64 }
+// lineDeviation is how far medians lie from their line, as parts of them: the median of all, and
+// the largest.
+type lineDeviation struct{ MedianDeviation, LargestDeviation float64 }
 
 // deviationOf returns that of a line.
-func deviationOf(p points, l Line, scales []float64) deviation {
+func deviationOf(p linePoints, l Line, scales []float64) lineDeviation {
 	var off []float64
 	for i := range p.x {
 		if scales[i] > 0 {
@@ -311,7 +311,7 @@ func deviationOf(p points, l Line, scales []float64) deviation {
 		}
 	}
 	if len(off) == 0 {
-		return deviation{}
+		return lineDeviation{}
 	}
-	return deviation{MedianDeviation: quantile.Median(off), LargestDeviation: off[len(off)-1]}
+	return lineDeviation{MedianDeviation: quantile.Median(off), LargestDeviation: off[len(off)-1]}
 }
