@@ -49,11 +49,11 @@ func newPairTable(series []*sample.Series, f sample.Runs) pairTable {
 	}
 	t := pairTable{keys: keys}
 	index := t.indexPairs(rows)
-	sums := make([][]logMean, len(t.pairs))
+	sums := make([][]launchLogMean, len(t.pairs))
 	for i := range sums {
-		sums[i] = make([]logMean, len(keys))
+		sums[i] = make([]launchLogMean, len(keys))
 	}
-	at := func(s *sample.Series) *logMean {
+	at := func(s *sample.Series) *launchLogMean {
 		a, b, _ := sample.ParsePairPlace(s.Place)
 		return &sums[index[[2]int{a, b}]][columns[column(s)]]
 	}
@@ -116,15 +116,15 @@ func (t *pairTable) roundTrips() (key sample.Key, half []float64) {
 	return key, half
 }
 
-// logMean is the mean logarithm of the medians of some launches.
-type logMean struct {
+// launchLogMean is the mean logarithm of the medians of some launches.
+type launchLogMean struct {
 	count        int
 	log, squares float64
 	unusable     bool
 	known        bool // by undisturbed samples
 }
 
-func (x *logMean) add(s *sample.Series, f sample.Runs) {
+func (x *launchLogMean) add(s *sample.Series, f sample.Runs) {
 	var c clean.Cell
 	value, variance := 0.0, 0.0
 	groups, step := clean.SelectCountedGroups(c.GroupSamples(s, f), clean.RootCombination([]*sample.Series{s}, f)), f.Resolution(s)
@@ -143,7 +143,7 @@ func (x *logMean) add(s *sample.Series, f sample.Runs) {
 	x.squares += (variance + step*step/12) / (value * value)
 }
 
-func (x *logMean) mean() (log, se float64) {
+func (x *launchLogMean) mean() (log, se float64) {
 	if x.count == 0 || x.unusable {
 		return math.NaN(), math.NaN()
 	}
@@ -189,16 +189,16 @@ func (t *pairTable) pairDistances(pairs []int) (score []float64, se float64) {
 	return score, math.Sqrt(se)
 }
 
-// column is a column of the table over some pairs.
-type column struct {
+// timerColumn is a column of the table over some pairs.
+type timerColumn struct {
 	rows                        int // in the table
 	median, unit, standardError float64
 	scores                      []float64 // deviations from the middle in units, bounded; 0 without a time
 }
 
 // standardizedColumns returns the columns that have times of at least half of the pairs.
-func (t *pairTable) standardizedColumns(pairs []int) []column {
-	var out []column
+func (t *pairTable) standardizedColumns(pairs []int) []timerColumn {
+	var out []timerColumn
 	for j := range t.logs[pairs[0]] {
 		var x, se []float64
 		for _, p := range pairs {
@@ -209,7 +209,7 @@ func (t *pairTable) standardizedColumns(pairs []int) []column {
 		if 2*len(x) < len(pairs) || len(x) < 2 {
 			continue
 		}
-		c := column{rows: j, median: quantile.Median(x), standardError: quantile.Median(se), scores: make([]float64, len(pairs))} // x is sorted now
+		c := timerColumn{rows: j, median: quantile.Median(x), standardError: quantile.Median(se), scores: make([]float64, len(pairs))} // x is sorted now
 		c.unit = math.Hypot(c.standardError, priorDeviation)
 		bound := math.Max(5*(quantile.Of(x, 0.9)-quantile.Of(x, 0.1))/2.56, 5*c.unit)
 		for i, p := range pairs {
@@ -223,7 +223,7 @@ func (t *pairTable) standardizedColumns(pairs []int) []column {
 }
 
 // principalComponent returns the first principal component of columns with so many rows.
-func principalComponent(columns []column, rows int) []float64 {
+func principalComponent(columns []timerColumn, rows int) []float64 {
 	v := make([]float64, len(columns))
 	z := mat.NewDense(rows, max(len(columns), 1), nil)
 	for j, c := range columns {

@@ -99,17 +99,17 @@ func AssignTiers(set *sample.Set) (*sample.Set, []*tierSearch, error) {
 type tierSearch struct {
 	pairTable
 	clean.Subject
-	levels   []partition    // the groups of each tier
-	splits   []*bipartition // one less than tiers, the first found first
-	tier     []int          // of each pair
-	times    []float64      // of each pair, the nearest tier being 1
-	outliers []bool         // by pair
-	lonely   *bipartition   // of one tier: the best that was not good enough, or nil
-	alone    string         // the place of the only tier
+	groupsOfTier  []partition    // the groups of each tier
+	bipartitions  []*bipartition // one less than tiers, the first found first
+	tierOfPair    []int          // of each pair
+	timeOfPair    []float64      // of each pair, the nearest tier being 1
+	outliers      []bool         // by pair
+	rejectedSplit *bipartition   // of one tier: the best that was not good enough, or nil
+	onlyTierPlace string         // the place of the only tier
 }
 
 func newTierSearch(where clean.Subject, series []*sample.Series, f sample.Runs) *tierSearch {
-	return &tierSearch{Subject: where, pairTable: newPairTable(series, f), alone: f.PlaceOf(series[0])}
+	return &tierSearch{Subject: where, pairTable: newPairTable(series, f), onlyTierPlace: f.PlaceOf(series[0])}
 }
 
 // divideTiers divides the tier of all pairs into two, and each of these again, as long as the
@@ -120,25 +120,25 @@ func (t *tierSearch) divideTiers() {
 		all[i] = i
 	}
 	t.outliers = make([]bool, len(t.pairs))
-	t.levels = append(t.partitionsBetween(singletonPartition(n), singleGroupPartition(n), all), singleGroupPartition(n))
-	t.tier = make([]int, len(t.pairs))
+	t.groupsOfTier = append(t.partitionsBetween(singletonPartition(n), singleGroupPartition(n), all), singleGroupPartition(n))
+	t.tierOfPair = make([]int, len(t.pairs))
 	for i, p := range t.pairs {
-		t.tier[i] = slices.IndexFunc(t.levels, func(g partition) bool { return g[p[0]] == g[p[1]] })
+		t.tierOfPair[i] = slices.IndexFunc(t.groupsOfTier, func(g partition) bool { return g[p[0]] == g[p[1]] })
 	}
 	score, _ := t.pairDistances(all)
 	var nearest []float64
 	for i, s := range score {
-		if t.tier[i] == 0 {
+		if t.tierOfPair[i] == 0 {
 			nearest = append(nearest, s)
 		}
 	}
-	t.times = make([]float64, len(score))
+	t.timeOfPair = make([]float64, len(score))
 	if len(nearest) == 0 {
 		return
 	}
 	base := quantile.Median(nearest)
 	for i, s := range score {
-		t.times[i] = math.Exp(s - base)
+		t.timeOfPair[i] = math.Exp(s - base)
 	}
 }
 
@@ -147,13 +147,13 @@ func (t *tierSearch) divideTiers() {
 func (t *tierSearch) partitionsBetween(finer, coarser partition, pairs []int) []partition {
 	c := t.bestCut(finer, pairs)
 	if c == nil || c.evidenceGain < minDecisiveGain {
-		if len(t.splits) == 0 {
-			t.lonely = c
+		if len(t.bipartitions) == 0 {
+			t.rejectedSplit = c
 		}
 		t.markOutliers(pairs)
 		return nil
 	}
-	t.splits = append(t.splits, c)
+	t.bipartitions = append(t.bipartitions, c)
 	middle := make(partition, len(finer))
 	for rank, item := range finer {
 		middle[rank] = c.group[item]
@@ -204,7 +204,7 @@ func (t *tierSearch) bestCut(finer partition, pairs []int) *bipartition {
 
 // tierPlace names a tier.
 func (t *tierSearch) tierPlace(i int) string {
-	switch n := len(t.levels); {
+	switch n := len(t.groupsOfTier); {
 	case n > 2:
 		return fmt.Sprintf("tier%d", i+1)
 	case n == 2 && i == 0:
@@ -212,7 +212,7 @@ func (t *tierSearch) tierPlace(i int) string {
 	case n == 2:
 		return "inter"
 	}
-	return t.alone
+	return t.onlyTierPlace
 }
 
 // poolPairs returns the samples of the pairs under the place of their tier, each pair as a launch.
@@ -232,7 +232,7 @@ func (t *tierSearch) poolPairs(series []*sample.Series) []sample.Series {
 			continue
 		}
 		pooled := *s
-		pooled.Place = t.tierPlace(t.tier[i])
+		pooled.Place = t.tierPlace(t.tierOfPair[i])
 		pooled.Launch = i*launches + s.Launch
 		out = append(out, pooled)
 	}
@@ -243,16 +243,16 @@ func (t *tierSearch) poolPairs(series []*sample.Series) []sample.Series {
 func (t *tierSearch) Exported() Tiers {
 	trips, ways := t.roundTrips()
 	out := Tiers{Platform: t.Platform, Library: t.Library, Ranks: t.ranks, Mode: trips.Mode, Bytes: trips.Bytes}
-	times, oneWay := make([][]float64, len(t.levels)), make([][]float64, len(t.levels))
+	times, oneWay := make([][]float64, len(t.groupsOfTier)), make([][]float64, len(t.groupsOfTier))
 	for i, p := range t.pairs {
-		l := t.tier[i]
-		times[l] = append(times[l], t.times[i])
+		l := t.tierOfPair[i]
+		times[l] = append(times[l], t.timeOfPair[i])
 		if way := ways[i]; way == way {
 			oneWay[l] = append(oneWay[l], way)
 		}
-		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.RoundDigits(t.times[i]), ways[i], t.outliers[i]})
+		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.RoundDigits(t.timeOfPair[i]), ways[i], t.outliers[i]})
 	}
-	for i, g := range t.levels {
+	for i, g := range t.groupsOfTier {
 		tier := Tier{Place: t.tierPlace(i), Groups: t.ranksOfGroups(g), Pairs: len(times[i]), OneWay: math.NaN()}
 		if len(oneWay[i]) > 0 {
 			tier.OneWay = quantile.Median(oneWay[i])
@@ -286,13 +286,13 @@ func (t *tierSearch) Parameters() []params.Parameter {
 		if t.isUnclear() {
 			p.Verdict = params.WeakVerdict
 		}
-		if len(t.levels) == 1 {
+		if len(t.groupsOfTier) == 1 {
 			p.Value, p.Low, p.High, p.Verdict = math.NaN(), math.NaN(), math.NaN(), params.UnidentifiableVerdict
 			p.Method += params.UnidentifiableMethodSuffix
 		}
 		out = append(out, p)
 	}
-	if len(t.levels) == 1 {
+	if len(t.groupsOfTier) == 1 {
 		row("H", 0, 0, 0, 0)
 		row("P", 0, 0, 0, 0)
 	}

@@ -82,10 +82,10 @@ func TestTiersComeBack(t *testing.T) {
 			if hypernodes == 1 || len(want) == len(group) {
 				want = [][]int{sequence(len(group))}
 			}
-			if g := got.ranksOfGroups(got.levels[0]); reflect.DeepEqual(g, want) && len(got.levels) == min(2, len(want)) {
+			if g := got.ranksOfGroups(got.groupsOfTier[0]); reflect.DeepEqual(g, want) && len(got.groupsOfTier) == min(2, len(want)) {
 				right++
 			} else {
-				wrong = append(wrong, fmt.Sprintf("seed %d: %d tiers, %v for %v", seed, len(got.levels), g, want))
+				wrong = append(wrong, fmt.Sprintf("seed %d: %d tiers, %v for %v", seed, len(got.groupsOfTier), g, want))
 			}
 		}
 		t.Logf("%s: %d of %d", c.name, right, seeds)
@@ -117,7 +117,7 @@ func TestOneTierIsOne(t *testing.T) {
 			wrong := 0
 			for seed := range seeds {
 				h := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}, Pair: pair}
-				if x := found(t, h.Samples(ranks, seed)); len(x.levels) != 1 {
+				if x := found(t, h.Samples(ranks, seed)); len(x.groupsOfTier) != 1 {
 					wrong++
 				}
 			}
@@ -153,7 +153,7 @@ func TestThreeTiersComeBack(t *testing.T) {
 			}
 		}
 		x := found(t, h.Samples(len(h.Group[0]), seed))
-		if len(x.levels) == 3 && reflect.DeepEqual(x.ranksOfGroups(x.levels[0]), groupsOf(h.Group[0])) && reflect.DeepEqual(x.ranksOfGroups(x.levels[1]), groupsOf(h.Group[1])) {
+		if len(x.groupsOfTier) == 3 && reflect.DeepEqual(x.ranksOfGroups(x.groupsOfTier[0]), groupsOf(h.Group[0])) && reflect.DeepEqual(x.ranksOfGroups(x.groupsOfTier[1]), groupsOf(h.Group[1])) {
 			right++
 			for i, l := range x.Exported().Levels {
 				if want := fmt.Sprintf("tier%d", i+1); l.Place != want {
@@ -178,7 +178,7 @@ func TestOddAndMissingPairs(t *testing.T) {
 	set := h.Samples(len(group), 1)
 	set.Series = slices.DeleteFunc(set.Series, func(s sample.Series) bool { return s.Place == "1-3" || s.Place == "2-7" })
 	x := found(t, set)
-	if g := x.ranksOfGroups(x.levels[0]); !reflect.DeepEqual(g, groupsOf(group)) {
+	if g := x.ranksOfGroups(x.groupsOfTier[0]); !reflect.DeepEqual(g, groupsOf(group)) {
 		t.Fatalf("groups %v", g)
 	}
 	codes := map[string]string{}
@@ -211,7 +211,7 @@ func TestRelabelling(t *testing.T) {
 		}
 		x, y := found(t, set), found(t, other)
 		var want [][]int
-		for _, g := range x.ranksOfGroups(x.levels[0]) {
+		for _, g := range x.ranksOfGroups(x.groupsOfTier[0]) {
 			var renamed []int
 			for _, rank := range g {
 				renamed = append(renamed, names[rank])
@@ -220,7 +220,7 @@ func TestRelabelling(t *testing.T) {
 			want = append(want, renamed)
 		}
 		slices.SortFunc(want, func(a, b []int) int { return a[0] - b[0] })
-		if got := y.ranksOfGroups(y.levels[0]); !reflect.DeepEqual(got, want) {
+		if got := y.ranksOfGroups(y.groupsOfTier[0]); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: %v, under other names %v", seed, want, got)
 		}
 		if p, q := x.Parameters(), y.Parameters(); !reflect.DeepEqual(p, q) {

@@ -16,7 +16,7 @@ const (
 
 // isUnclear reports whether the division into tiers is doubtful.
 func (t *tierSearch) isUnclear() bool {
-	return slices.Contains(t.outliers, true) || slices.ContainsFunc(t.splits, (*bipartition).isUnclear)
+	return slices.Contains(t.outliers, true) || slices.ContainsFunc(t.bipartitions, (*bipartition).isUnclear)
 }
 
 func (c *bipartition) isUnclear() bool {
@@ -42,17 +42,17 @@ func (t *tierSearch) Warnings() []clean.Warning {
 	warn := func(parameter, code, format string, args ...any) {
 		out = append(out, clean.Warning{Platform: t.Platform, Library: t.Library, Parameter: parameter, Code: code, Text: fmt.Sprintf(format, args...)})
 	}
-	if len(t.levels) == 1 {
+	if len(t.groupsOfTier) == 1 {
 		text := fmt.Sprintf("one tier: no hierarchy is seen among %d ranks", len(t.ranks))
 		if len(t.pairs) == 1 {
 			text = "one pair shows no tiers: measure more ranks"
 		}
-		if c := t.lonely; c != nil && c.evidenceGain > 0 {
+		if c := t.rejectedSplit; c != nil && c.evidenceGain > 0 {
 			text += fmt.Sprintf("; two tiers whose times differ by %.2g %% would explain the pairs better, but not by more than chance may", 100*(c.farMedian-c.nearMedian))
 		}
-		warn("H", clean.CodeOneTier, "%s: H and P are not known, and all pairs count as %s", text, t.alone)
+		warn("H", clean.CodeOneTier, "%s: H and P are not known, and all pairs count as %s", text, t.onlyTierPlace)
 	}
-	for _, c := range t.splits {
+	for _, c := range t.bipartitions {
 		switch {
 		case c.countNearEdges() == 1:
 			warn("H", clean.CodeTiersUnclear, "one pair alone is nearer than others: a tier of its own, or a chance")
