@@ -43,18 +43,18 @@ const (
 
 // lanczosRank is a rank's rows of the matrix, and its part of vectors.
 type lanczosRank struct {
-	c              *mpi.Comm
-	s              *Settings
-	n              int
-	first, end     int
-	holdsElements  bool // elements and vectors are computed, and not charged alone
-	columns        []int32
-	values         []float64
-	elementsPerRow int // elements of each row
-	counts, at     []int
-	wholeVector    []float64 // a vector of all ranks
-	sum            []float64
-	productCount   int // with AᵀA
+	c                     *mpi.Comm
+	s                     *Settings
+	n                     int
+	first, end            int
+	holdsElements         bool // elements and vectors are computed, and not charged alone
+	columns               []int32
+	values                []float64
+	elementsPerRow        int // elements of each row
+	counts, displacements []int
+	wholeVector           []float64 // a vector of all ranks
+	sum                   []float64
+	productCount          int // with AᵀA
 }
 
 func newLanczos(c *mpi.Comm, s *Settings) *lanczosRank {
@@ -62,7 +62,7 @@ func newLanczos(c *mpi.Comm, s *Settings) *lanczosRank {
 	y.first, y.end = splitRange(y.n, c.Size(), c.Rank())
 	for r := range c.Size() {
 		a, b := splitRange(y.n, c.Size(), r)
-		y.counts, y.at = append(y.counts, b-a), append(y.at, a)
+		y.counts, y.displacements = append(y.counts, b-a), append(y.displacements, a)
 	}
 	if y.holdsElements {
 		y.fillRows()
@@ -94,7 +94,7 @@ func sparseElement(n, i, j int) (column int, value float64) {
 // applyNormalMatrix returns the rank's part of AᵀA v, of whose v it has the part.
 func (y *lanczosRank) applyNormalMatrix(v []float64) []float64 {
 	y.productCount++
-	y.c.Allgatherv(mpi.BufferOf(v), mpi.BufferOf(y.wholeVector), y.counts, y.at)
+	y.c.Allgatherv(mpi.BufferOf(v), mpi.BufferOf(y.wholeVector), y.counts, y.displacements)
 	if y.holdsElements {
 		clear(y.sum)
 		for i := range y.end - y.first {

@@ -14,7 +14,7 @@ import (
 )
 
 // Programs is the table: programs that ship with loggp, and then kinds of files.
-var Programs = slices.Concat(mpiPrograms(), portablePrograms(), benchmarks(), trafficPrograms(), []Program{goalFileProgram, executableFileProgram})
+var Programs = slices.Concat(mpiPrograms(), portablePrograms(), npbPrograms(), trafficPrograms(), []Program{goalFileProgram, executableFileProgram})
 
 // ProgramNamed returns the program of a name, or of a file if it is the name of one.
 func ProgramNamed(name string) (Program, bool) {
@@ -74,8 +74,8 @@ func portablePrograms() (all []Program) {
 	return all
 }
 
-// benchmarks are the NAS Parallel Benchmarks.
-func benchmarks() (all []Program) {
+// npbPrograms are the NAS Parallel Benchmarks.
+func npbPrograms() (all []Program) {
 	for _, b := range npb.Benchmarks {
 		all = append(all, Program{
 			Name: b.Name, Description: b.Description, Parameters: []string{"class", "operation"}, Classes: b.Classes, noteOnThisMachine: noteOnUnchargedComputing,

@@ -58,7 +58,7 @@ func trafficPrograms() (all []Program) {
 			Name: t.name, Description: t.description, Parameters: parameters, SizeUnit: trafficSizeUnit, Defaults: trafficDefaults, MaxSize: unit.MaxSize,
 			UsesSeed: t.name == "permutation", HasFlows: true,
 			Run: func(c *mpi.Comm, s *Settings, r *Result) (err error) {
-				r.Flows, err = t.run(c, s)
+				r.Flows, err = t.runFlows(c, s)
 				return err
 			},
 			checkSettings: t.check,
@@ -99,8 +99,8 @@ const (
 	maxBufferBytes      = 2 << 30 // bytes of all ranks' messages that are under way
 )
 
-// run lets the calling rank take part, and returns all flows at rank 0.
-func (t trafficPattern) run(c *mpi.Comm, s *Settings) ([]model.Flow, error) {
+// runFlows lets the calling rank take part, and returns all flows at rank 0.
+func (t trafficPattern) runFlows(c *mpi.Comm, s *Settings) ([]model.Flow, error) {
 	to := t.targetOfEachRank(s, c.Size())
 	me := c.Rank()
 	var sources []int

@@ -23,7 +23,7 @@ func TestTraffic(t *testing.T) {
 					}
 					var flows []model.Flow
 					err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-						all, err := p.run(c, &load)
+						all, err := p.runFlows(c, &load)
 						if c.Rank() == 0 {
 							flows = all
 						} else if all != nil {
@@ -60,7 +60,7 @@ func TestTrafficFindsErrors(t *testing.T) {
 	for _, p := range trafficPatterns {
 		w := &altered{World: loop.New(3), n: 2}
 		err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
-			_, err := p.run(c, &Settings{Size: 64, Rounds: 6, Stride: 1, Seed: 1})
+			_, err := p.runFlows(c, &Settings{Size: 64, Rounds: 6, Stride: 1, Seed: 1})
 			return err
 		})
 		if !w.done || err == nil || !strings.Contains(err.Error(), "wrong") {
