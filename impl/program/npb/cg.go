@@ -217,7 +217,7 @@ func (y *cgRank) iterateInversePowerMethod(shift float64) float64 {
 		norms[1] += z * z
 	}
 	for _, p := range y.partners {
-		exchange(y.comm, norms, p, y.dotProductReceived, p, 0)
+		sendAndReceive(y.comm, norms, p, y.dotProductReceived, p, 0)
 		norms[0] += y.dotProductReceived[0]
 		norms[1] += y.dotProductReceived[1]
 	}
@@ -270,7 +270,7 @@ func (y *cgRank) applyMatrix(v, result []float64) {
 	sums := 0
 	for i, p := range y.partners {
 		out, in := y.sentRanges[i], y.receivedRanges[i]
-		exchange(y.comm, y.w[out[0]:out[0]+out[1]], p, y.receivedVector[in[0]:in[0]+in[1]], p, 1)
+		sendAndReceive(y.comm, y.w[out[0]:out[0]+out[1]], p, y.receivedVector[in[0]:in[0]+in[1]], p, 1)
 		for j := in[0]; j < in[0]+in[1]; j++ {
 			y.w[j] += y.receivedVector[j]
 		}
@@ -281,7 +281,7 @@ func (y *cgRank) applyMatrix(v, result []float64) {
 		copy(result, y.w)
 		return
 	}
-	exchange(y.comm, y.w[y.rangeSentAcross[0]:y.rangeSentAcross[0]+y.rangeSentAcross[1]], y.rankAcrossDiagonal, result, y.rankAcrossDiagonal, 2)
+	sendAndReceive(y.comm, y.w[y.rangeSentAcross[0]:y.rangeSentAcross[0]+y.rangeSentAcross[1]], y.rankAcrossDiagonal, result, y.rankAcrossDiagonal, 2)
 }
 
 // dotProduct returns the scalar product over the row of ranks, which together have the whole
@@ -293,7 +293,7 @@ func (y *cgRank) dotProduct(a, b []float64) float64 {
 		sum[0] += v * b[i]
 	}
 	for _, p := range y.partners {
-		exchange(y.comm, sum, p, got, p, 3)
+		sendAndReceive(y.comm, sum, p, got, p, 3)
 		sum[0] += got[0]
 	}
 	y.s.chargeOperations(y.comm, 2*len(a))

@@ -13,8 +13,8 @@ var epBenchmark = Benchmark{
 
 // epClass is a class of EP: 2^log pairs, and the sums of their deviates.
 type epClass struct {
-	log    int
-	sx, sy float64
+	logPairs int
+	sx, sy   float64
 }
 
 const (
@@ -35,7 +35,7 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	batches := 1 << k.log / epPairsPerBatch
+	batches := 1 << k.logPairs / epPairsPerBatch
 	if c.Size() > batches {
 		return Result{}, fmt.Errorf("npb-ep has %d batches of numbers, too few for %d ranks", batches, c.Size())
 	}
@@ -53,8 +53,8 @@ func runEP(c *mpi.Comm, s Settings) (Result, error) {
 		mpi.Allreduce(c, q[:], counts[:], mpi.Sum)
 	})
 	return Result{
-		Class: s.classLetter(), Size: fmt.Sprint(1 << (k.log + 1)), Iterations: epIterations, Time: time,
-		Operations: float64(int(1) << (k.log + 1)), OperationKind: "random numbers generated",
+		Class: s.classLetter(), Size: fmt.Sprint(1 << (k.logPairs + 1)), Iterations: epIterations, Time: time,
+		Operations: float64(int(1) << (k.logPairs + 1)), OperationKind: "random numbers generated",
 		IsVerified: isClose(sums[0], k.sx, epTolerance) && isClose(sums[1], k.sy, epTolerance),
 	}, nil
 }

@@ -16,8 +16,8 @@ var ftBenchmark = Benchmark{
 
 // ftClass is a class of FT: logarithms of the points of the axes, and the sum after each iteration.
 type ftClass struct {
-	log  [3]int
-	sums [ftIterations]complex128
+	logPoints [3]int
+	sums      [ftIterations]complex128
 }
 
 const (
@@ -61,7 +61,7 @@ func runFT(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if _, err := log2Ranks(c, "npb-ft", 1<<k.log[2]); err != nil {
+	if _, err := log2Ranks(c, "npb-ft", 1<<k.logPoints[2]); err != nil {
 		return Result{}, err
 	}
 	y := newFTRank(c, s, k)
@@ -93,7 +93,7 @@ func runFT(c *mpi.Comm, s Settings) (Result, error) {
 
 func newFTRank(c *mpi.Comm, s Settings, k ftClass) *ftRank {
 	y := &ftRank{comm: c, s: s}
-	for a, log := range k.log {
+	for a, log := range k.logPoints {
 		y.n[a] = 1 << log
 		y.fft[a] = fourier.NewCmplxFFT(y.n[a])
 	}

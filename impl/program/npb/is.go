@@ -27,7 +27,7 @@ type isClass struct {
 type isRank struct {
 	comm             *mpi.Comm
 	s                Settings
-	k                isClass
+	class            isClass
 	keys             []int32
 	bucketSizes      []int32 // of the rank's buckets, and the keys whose ranks are known
 	totalBucketSizes []int32 // the same of all ranks
@@ -58,7 +58,7 @@ func runIS(c *mpi.Comm, s Settings) (Result, error) {
 		return Result{}, err
 	}
 	n := c.Size()
-	y := &isRank{comm: c, s: s, k: k, keys: make([]int32, 1<<k.keys/n), bucketSizes: make([]int32, 1<<k.buckets+isTestedKeys), totalBucketSizes: make([]int32, 1<<k.buckets+isTestedKeys),
+	y := &isRank{comm: c, s: s, class: k, keys: make([]int32, 1<<k.keys/n), bucketSizes: make([]int32, 1<<k.buckets+isTestedKeys), totalBucketSizes: make([]int32, 1<<k.buckets+isTestedKeys),
 		sendCounts: make([]int32, n), sendN: make([]int, n), at: make([]int, n), fromN: make([]int, n), from: make([]int, n)}
 	y.receiveBuffer, y.keysInBuckets = make([]int32, 2*len(y.keys)+1<<k.buckets), make([]int32, len(y.keys))
 	y.generateKeys()
@@ -84,7 +84,7 @@ func runIS(c *mpi.Comm, s Settings) (Result, error) {
 func (y *isRank) generateKeys() {
 	r := randomNumbers{isSeed}
 	r.skipNumbers(4 * len(y.keys) * y.comm.Rank())
-	quarter := float64(int(1) << y.k.largest / 4)
+	quarter := float64(int(1) << y.class.largest / 4)
 	for i := range y.keys {
 		y.keys[i] = int32(quarter * (r.nextNumber() + r.nextNumber() + r.nextNumber() + r.nextNumber()))
 	}
@@ -94,7 +94,7 @@ func (y *isRank) generateKeys() {
 func (y *isRank) rankAllKeys(iteration int) {
 	if y.comm.Rank() == 0 {
 		y.keys[iteration] = int32(iteration)
-		y.keys[iteration+isIterations] = int32(1<<y.k.largest - iteration)
+		y.keys[iteration+isIterations] = int32(1<<y.class.largest - iteration)
 	}
 	y.fillBuckets()
 	mpi.Allreduce(y.comm, y.bucketSizes, y.totalBucketSizes, mpi.Sum)
@@ -118,20 +118,20 @@ func (y *isRank) rankAllKeys(iteration int) {
 	y.testRanks(iteration)
 }
 
-func (y *isRank) bucketShift() int { return y.k.largest - y.k.buckets }
+func (y *isRank) bucketShift() int { return y.class.largest - y.class.buckets }
 
 // fillBuckets sorts the rank's keys into buckets and counts them.
 func (y *isRank) fillBuckets() {
 	clear(y.bucketSizes)
-	for i, at := range y.k.index {
+	for i, at := range y.class.index {
 		if at/len(y.keys) == y.comm.Rank() {
-			y.bucketSizes[1<<y.k.buckets+i] = y.keys[at%len(y.keys)]
+			y.bucketSizes[1<<y.class.buckets+i] = y.keys[at%len(y.keys)]
 		}
 	}
 	for _, k := range y.keys {
 		y.bucketSizes[k>>y.bucketShift()]++
 	}
-	next := make([]int32, 1<<y.k.buckets)
+	next := make([]int32, 1<<y.class.buckets)
 	for i := 1; i < len(next); i++ {
 		next[i] = next[i-1] + y.bucketSizes[i-1]
 	}
@@ -148,7 +148,7 @@ func (y *isRank) fillBuckets() {
 func (y *isRank) distributeKeys() (first, end int) {
 	to, all, mine, sent, begin := 0, 0, 0, 0, 0
 	clear(y.sendN)
-	for b := range 1 << y.k.buckets {
+	for b := range 1 << y.class.buckets {
 		all, mine = all+int(y.totalBucketSizes[b]), mine+int(y.bucketSizes[b])
 		if all < (to+1)*len(y.keys) {
 			continue
@@ -166,7 +166,7 @@ func (y *isRank) distributeKeys() (first, end int) {
 	for b := range first {
 		y.keysOfLowerRanks += int(y.totalBucketSizes[b])
 	}
-	y.s.chargeOperations(y.comm, 4<<y.k.buckets)
+	y.s.chargeOperations(y.comm, 4<<y.class.buckets)
 	return first, end
 }
 
@@ -191,8 +191,8 @@ func (y *isRank) rankKeys(first, end int) {
 
 // testRanks compares the ranks that are known.
 func (y *isRank) testRanks(iteration int) {
-	for i, want := range y.k.rank {
-		k := int(y.totalBucketSizes[1<<y.k.buckets+i]) - y.smallestValue
+	for i, want := range y.class.rank {
+		k := int(y.totalBucketSizes[1<<y.class.buckets+i]) - y.smallestValue
 		if k < 0 || k >= len(y.keysUpToValue) {
 			continue
 		}
@@ -200,7 +200,7 @@ func (y *isRank) testRanks(iteration int) {
 		if k > 0 {
 			got += int(y.keysUpToValue[k-1])
 		}
-		if got == want+y.k.step[i]*(iteration-y.k.iterationOffset[i]) {
+		if got == want+y.class.step[i]*(iteration-y.class.iterationOffset[i]) {
 			y.passedTests++
 		}
 	}

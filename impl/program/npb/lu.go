@@ -24,14 +24,14 @@ const (
 
 // luRank is a rank's part of the problem: columns of points on a rectangle of ranks.
 type luRank struct {
-	comm                      *mpi.Comm
-	s                         Settings
-	nx, ny, nz                int
-	innerPoints               [2]int // points in x and in y that are not at the border of the cube
-	north, south, west, east  int    // neighbours, or ProcNull: lower and upper in x, lower and upper in y
-	top, bottom, left, right  bool   // whether there is none
-	operations                float64
-	sendBuffer, receiveBuffer []float64
+	comm                                     *mpi.Comm
+	s                                        Settings
+	nx, ny, nz                               int
+	innerPoints                              [2]int // points in x and in y that are not at the border of the cube
+	north, south, west, east                 int    // neighbours, or ProcNull: lower and upper in x, lower and upper in y
+	isAtTop, isAtBottom, isAtLeft, isAtRight bool   // whether there is none
+	operations                               float64
+	sendBuffer, receiveBuffer                []float64
 }
 
 // runLU sends the messages of the application of RNR-94-007, section 3.3.1, on the ranks as a
@@ -68,14 +68,14 @@ func (y *luRank) placeRank(k luClass, rows, columns int) {
 	row, column := y.comm.Rank()%rows, y.comm.Rank()/rows
 	_, y.nx = splitRange(k.side, rows, row)
 	_, y.ny = splitRange(k.side, columns, column)
-	y.top, y.bottom, y.left, y.right = row == 0, row == rows-1, column == 0, column == columns-1
+	y.isAtTop, y.isAtBottom, y.isAtLeft, y.isAtRight = row == 0, row == rows-1, column == 0, column == columns-1
 	y.north, y.south, y.west, y.east = mpi.ProcNull, mpi.ProcNull, mpi.ProcNull, mpi.ProcNull
 	y.innerPoints = [2]int{y.nx, y.ny}
 	for _, n := range []struct {
 		none       bool
 		axis, rank int
 		neighbour  *int
-	}{{y.top, 0, y.comm.Rank() - 1, &y.north}, {y.bottom, 0, y.comm.Rank() + 1, &y.south}, {y.left, 1, y.comm.Rank() - rows, &y.west}, {y.right, 1, y.comm.Rank() + rows, &y.east}} {
+	}{{y.isAtTop, 0, y.comm.Rank() - 1, &y.north}, {y.isAtBottom, 0, y.comm.Rank() + 1, &y.south}, {y.isAtLeft, 1, y.comm.Rank() - rows, &y.west}, {y.isAtRight, 1, y.comm.Rank() + rows, &y.east}} {
 		if n.none {
 			y.innerPoints[n.axis]--
 		} else {
@@ -140,7 +140,7 @@ func (y *luRank) exchangeFaces() {
 			mpi.Send(y.comm, y.sendBuffer[:f.n], f.to, 5+tag)
 			continue
 		}
-		exchange(y.comm, y.sendBuffer[:f.n], f.to, y.receiveBuffer[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
+		sendAndReceive(y.comm, y.sendBuffer[:f.n], f.to, y.receiveBuffer[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
 	}
 }
 
@@ -153,12 +153,12 @@ func (y *luRank) integrateSurface() {
 	}
 	pass(2*y.nx, y.west, y.east)
 	pass(2*(y.ny+2), y.north, y.south)
-	for _, at := range []bool{y.left, y.right} {
+	for _, at := range []bool{y.isAtLeft, y.isAtRight} {
 		if at {
 			pass(y.nz, y.north, y.south)
 		}
 	}
-	for _, at := range []bool{y.top, y.bottom} {
+	for _, at := range []bool{y.isAtTop, y.isAtBottom} {
 		if at {
 			pass(y.nz, y.west, y.east)
 		}

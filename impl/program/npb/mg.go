@@ -14,8 +14,8 @@ var mgBenchmark = Benchmark{
 
 // mgClass is a class of MG: 2^log points on a side, V-cycles, and the norm of the residual.
 type mgClass struct {
-	log, cycles int
-	norm        float64
+	logPoints, cycles int
+	norm              float64
 }
 
 const (
@@ -42,8 +42,8 @@ const (
 
 // grid is a rank's part of a level's grid with a border of one point, the first coordinate fastest.
 type grid struct {
-	n [3]int // with the borders
-	v []float64
+	n      [3]int // with the borders
+	values []float64
 }
 
 func newGrid(n [3]int) grid { return grid{n, make([]float64, n[0]*n[1]*n[2])} }
@@ -88,11 +88,11 @@ func runMG(c *mpi.Comm, s Settings) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	y := &mgRank{comm: c, s: s, side: 1 << k.log}
-	y.placeLevels(k.log, log)
-	top := &y.levels[k.log-1]
+	y := &mgRank{comm: c, s: s, side: 1 << k.logPoints}
+	y.placeLevels(k.logPoints, log)
+	top := &y.levels[k.logPoints-1]
 	start := func() {
-		clear(top.u.v)
+		clear(top.u.values)
 		y.chargePoints()
 	}
 	start()
@@ -178,7 +178,7 @@ func (y *mgRank) chargePoints() {
 			row := plane
 			for i := 1; i < g.n[0]-1; i++ {
 				x := row.nextNumber()
-				g.v[g.index(i, j, k)] = x
+				g.values[g.index(i, j, k)] = x
 				least, most = keepExtremes(least, most, x)
 			}
 			plane.skipNumbers(y.side)
@@ -192,16 +192,16 @@ func (y *mgRank) chargePoints() {
 	for _, x := range all {
 		least, most = keepExtremes(least, most, x)
 	}
-	for i, x := range g.v {
+	for i, x := range g.values {
 		switch {
 		case !g.isInside(i):
-			g.v[i] = 0
+			g.values[i] = 0
 		case x <= least[mgCharges-1]:
-			g.v[i] = -1
+			g.values[i] = -1
 		case x >= most[0]:
-			g.v[i] = 1
+			g.values[i] = 1
 		default:
-			g.v[i] = 0
+			g.values[i] = 0
 		}
 	}
 	y.exchangeFaces(&y.levels[len(y.levels)-1], g)
@@ -243,12 +243,12 @@ func (y *mgRank) runCycle() {
 	for l := top; l > 0; l-- {
 		y.projectResidual(&y.levels[l], &y.levels[l-1])
 	}
-	clear(y.levels[0].u.v)
+	clear(y.levels[0].u.values)
 	y.smooth(&y.levels[0])
 	for l := 1; l <= top; l++ {
 		v, right := &y.levels[l], y.v
 		if l < top {
-			clear(v.u.v)
+			clear(v.u.values)
 			right = v.r
 		}
 		y.addInterpolated(&y.levels[l-1], v)
@@ -276,7 +276,7 @@ func (y *mgRank) neighbourSums(g grid, at int, byRows bool) (near, far []float64
 		second, third = third, second
 	}
 	near, far = y.nearSums[:g.n[0]], y.farSums[:g.n[0]]
-	v := g.v
+	v := g.values
 	for i := range near {
 		p := at + i
 		near[i] = v[p-j] + v[p+j] + v[p-k] + v[p+k]
@@ -293,7 +293,7 @@ func (y *mgRank) setResidual(l *gridLevel, v grid) {
 		near, far := y.neighbourSums(u, at, false)
 		for i := 1; i < u.n[0]-1; i++ {
 			p := at + i
-			r.v[p] = v.v[p] - float64(mgResidualFactor0*u.v[p]) - float64(mgResidualFactor2*(far[i]+near[i-1]+near[i+1])) - float64(mgResidualFactor3*(far[i-1]+far[i+1]))
+			r.values[p] = v.values[p] - float64(mgResidualFactor0*u.values[p]) - float64(mgResidualFactor2*(far[i]+near[i-1]+near[i+1])) - float64(mgResidualFactor3*(far[i-1]+far[i+1]))
 		}
 	})
 	y.s.chargeOperations(y.comm, mgResidualOperations*u.points())
@@ -307,7 +307,7 @@ func (y *mgRank) smooth(l *gridLevel) {
 		near, far := y.neighbourSums(r, at, false)
 		for i := 1; i < u.n[0]-1; i++ {
 			p := at + i
-			u.v[p] = u.v[p] + float64(mgSmoothFactor0*r.v[p]) + mgSmoothFactor1*(r.v[p-1]+r.v[p+1]+near[i]) + mgSmoothFactor2*(far[i]+near[i-1]+near[i+1])
+			u.values[p] = u.values[p] + float64(mgSmoothFactor0*r.values[p]) + mgSmoothFactor1*(r.values[p-1]+r.values[p+1]+near[i]) + mgSmoothFactor2*(far[i]+near[i-1]+near[i+1])
 		}
 	})
 	y.s.chargeOperations(y.comm, mgSmoothOperations*u.points())
@@ -335,7 +335,7 @@ func (y *mgRank) projectResidual(fine, coarse *gridLevel) {
 			for i := 1; i < g.n[0]-1; i++ {
 				p := 2*i - d[0]
 				q := f.index(p, 2*j-d[1], 2*k-d[2])
-				g.v[g.index(i, j, k)] = 0.5*f.v[q] + 0.25*(f.v[q-1]+f.v[q+1]+near[p]) + 0.125*(near[p-1]+near[p+1]+far[p]) + 0.0625*(far[p-1]+far[p+1])
+				g.values[g.index(i, j, k)] = 0.5*f.values[q] + 0.25*(f.values[q-1]+f.values[q+1]+near[p]) + 0.125*(near[p-1]+near[p+1]+far[p]) + 0.0625*(far[p-1]+far[p+1])
 			}
 		}
 	}
@@ -359,22 +359,22 @@ func (y *mgRank) addInterpolated(coarse, fine *gridLevel) {
 						q := p + i
 						switch {
 						case ej == 0 && ek == 0:
-							sum[i] = z.v[q]
+							sum[i] = z.values[q]
 						case ek == 0:
-							sum[i] = z.v[q+zj] + z.v[q]
+							sum[i] = z.values[q+zj] + z.values[q]
 						case ej == 0:
-							sum[i] = z.v[q+zk] + z.v[q]
+							sum[i] = z.values[q+zk] + z.values[q]
 						default:
-							sum[i] = z.v[q+zj+zk] + z.v[q+zk] + (z.v[q+zj] + z.v[q])
+							sum[i] = z.values[q+zj+zk] + z.values[q+zk] + (z.values[q+zj] + z.values[q])
 						}
 					}
 					weight := 1 / float64(int(1)<<(ej+ek))
 					row := u.index(0, 2*j-d[1]+ej, 2*k-d[2]+ek)
 					for i := d[0]; i < z.n[0]-1; i++ {
-						u.v[row+2*i-d[0]] += weight * sum[i]
+						u.values[row+2*i-d[0]] += weight * sum[i]
 					}
 					for i := range z.n[0] - 1 {
-						u.v[row+2*i-d[0]+1] += weight / 2 * (sum[i] + sum[i+1])
+						u.values[row+2*i-d[0]+1] += weight / 2 * (sum[i] + sum[i+1])
 					}
 				}
 			}
@@ -388,7 +388,7 @@ func (y *mgRank) addInterpolated(coarse, fine *gridLevel) {
 func (y *mgRank) norm(g grid) float64 {
 	sum, most, got := 0.0, 0.0, make([]float64, 1)
 	g.forEachRow(func(at int) {
-		for _, x := range g.v[at+1 : at+g.n[0]-1] {
+		for _, x := range g.values[at+1 : at+g.n[0]-1] {
 			sum += x * x
 			most = max(most, math.Abs(x))
 		}
@@ -423,7 +423,7 @@ func (g grid) pack(b indexBox, into []float64) []float64 {
 	n := 0
 	for k := b.first[2]; k < b.end[2]; k++ {
 		for j := b.first[1]; j < b.end[1]; j++ {
-			n += copy(into[n:], g.v[g.index(b.first[0], j, k):g.index(b.end[0], j, k)])
+			n += copy(into[n:], g.values[g.index(b.first[0], j, k):g.index(b.end[0], j, k)])
 		}
 	}
 	return into[:n]
@@ -434,7 +434,7 @@ func (g grid) unpack(b indexBox, from []float64) {
 	width := b.end[0] - b.first[0]
 	for k := b.first[2]; k < b.end[2]; k++ {
 		for j := b.first[1]; j < b.end[1]; j++ {
-			copy(g.v[g.index(b.first[0], j, k):], from[:width])
+			copy(g.values[g.index(b.first[0], j, k):], from[:width])
 			from = from[width:]
 		}
 	}
@@ -459,7 +459,7 @@ func (y *mgRank) neighbour(l *gridLevel, axis, direction int) int {
 // operation.
 func (y *mgRank) exchangeFaces(l *gridLevel, g grid) {
 	if l.isIdle {
-		clear(g.v)
+		clear(g.values)
 		return
 	}
 	for a := range 3 {
@@ -491,7 +491,7 @@ func (y *mgRank) expandFaces(l *gridLevel, g grid) {
 		n := g.n[a]
 		if l.takesBorderWhenIdle[a] {
 			last, first := g.faceBox(a, n-1, n, true), g.faceBox(a, 0, 2, true)
-			size := len(g.v) / n
+			size := len(g.values) / n
 			fromUp, from := y.receiveUpBuffer[:size], y.receiveDownBuffer[:2*size]
 			x := mpi.Irecv(y.comm, fromUp, l.neighbour[a][1], faceTag(a, 0))
 			z := mpi.Irecv(y.comm, from, l.neighbour[a][0], faceTag(a, 1))

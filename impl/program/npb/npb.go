@@ -132,8 +132,9 @@ func (s Settings) chargeOperations(c *mpi.Comm, operations int) {
 	c.Compute(s.OperationTime.Times(operations))
 }
 
-// exchange sends to one rank and receives from one, which may be the same, or the rank itself.
-func exchange(c *mpi.Comm, send []float64, dst int, recv []float64, src, tag int) {
+// sendAndReceive sends to one rank and receives from one, which may be the same, or the rank
+// itself.
+func sendAndReceive(c *mpi.Comm, send []float64, dst int, recv []float64, src, tag int) {
 	r := mpi.Irecv(c, recv, src, tag)
 	mpi.Send(c, send, dst, tag)
 	r.Wait()
