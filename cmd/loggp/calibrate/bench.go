@@ -233,7 +233,7 @@ const chosenProtocol = "auto"
 // measureEmulated measures a plan without noise, between ranks of a place, and returns a data set.
 // Of the plan, the modes, the sizes and the protocol count.
 func measureEmulated(ctx context.Context, p *platform.Platform, library, place string, plan *microbench.Plan) (*sample.Set, error) {
-	p, ranks, err := placePair(p, place)
+	p, ranks, err := platformForPlace(p, place)
 	if err != nil {
 		return nil, err
 	}

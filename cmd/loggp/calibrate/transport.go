@@ -50,7 +50,7 @@ const (
 // place, by size: each rank writes when it sees the last word of the other's write. It returns nil
 // if the machine has no remote memory.
 func measureRemoteWrites(ctx context.Context, p *platform.Platform, library, place string, sizes []int) (map[int]float64, error) {
-	p, ranks, err := placePair(p, place)
+	p, ranks, err := platformForPlace(p, place)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +152,9 @@ func (m medians) addRemoteWrites(times map[int]float64, place, mode, protocol st
 	}
 }
 
-// placePair returns the platform, and how many ranks of it a job has that measures a place; 0: the
-// default. Two nodes full of ranks that take no part cost time.
-func placePair(p *platform.Platform, place string) (*platform.Platform, int, error) {
+// platformForPlace returns the platform, and how many ranks of it a job has that measures a place;
+// 0: the default. Two nodes full of ranks that take no part cost time.
+func platformForPlace(p *platform.Platform, place string) (*platform.Platform, int, error) {
 	m := p.Machine
 	if place != model.InterNode.String() || m.Nodes == nil || m.Ranks.Min > 2 {
 		return p, 0, nil
