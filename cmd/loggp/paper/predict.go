@@ -45,10 +45,10 @@ type timerSamples struct {
 
 // algebraicBenchmark is the benchmark of a mode and a size.
 type algebraicBenchmark struct {
-	messageToP2, messageToP1       model.Transfer // the message, from P1 to P2 and from P2 to P1
-	barrierToRoot, barrierFromRoot model.Transfer // the barrier's messages when its root is P1: to it, and from it
-	isBlocking                     bool
-	isReadyMode                    bool
+	messageToP2, messageToP1                     model.Transfer // the message, from P1 to P2 and from P2 to P1
+	barrierMessageToRoot, barrierMessageFromRoot model.Transfer // the barrier's messages when its root is P1: to it, and from it
+	isBlocking                                   bool
+	isReadyMode                                  bool
 
 	p1, p2 rankState
 }
@@ -72,7 +72,7 @@ func newAlgebraicBenchmark(s *papers.Site, cell microbench.Cell, protocol string
 	}
 	barrier := model.Transfer{Machine: message.Machine, Library: message.Library}
 	return &algebraicBenchmark{
-		messageToP2: withPath(message, there), messageToP1: withPath(message, back), barrierToRoot: withPath(barrier, back), barrierFromRoot: withPath(barrier, there),
+		messageToP2: withPath(message, there), messageToP1: withPath(message, back), barrierMessageToRoot: withPath(barrier, back), barrierMessageFromRoot: withPath(barrier, there),
 		isBlocking: !nonblocking, isReadyMode: mode == model.ReadyMode,
 	}
 }
@@ -127,9 +127,9 @@ func (x *algebraicBenchmark) predictHalfRound(message model.Transfer, rootAtP1 b
 		receiver.clock += posting
 	}
 	if rootAtP1 {
-		predictBarrier(x.barrierToRoot, x.barrierFromRoot, &x.p1, &x.p2)
+		predictBarrier(x.barrierMessageToRoot, x.barrierMessageFromRoot, &x.p1, &x.p2)
 	} else {
-		predictBarrier(x.barrierFromRoot, x.barrierToRoot, &x.p2, &x.p1)
+		predictBarrier(x.barrierMessageFromRoot, x.barrierMessageToRoot, &x.p2, &x.p1)
 	}
 	receiver.clock += wait
 	m := newBlockingMeeting(message, sender, receiver)
