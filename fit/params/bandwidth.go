@@ -60,10 +60,10 @@ func (m Mode) addGapPerByteWithoutTimedReceives() {
 	}
 }
 
-// maxReadyToWaitingReceiveRatio is the largest time of a receive that finds its message over that
-// of one that waits. Above it, data comes only when the receiver asks for it, and neither finds
-// any.
-const maxReadyToWaitingReceiveRatio = 0.8
+// maxReadyReceiveOverWaitingReceive is the largest time of a receive that finds its message over
+// that of one that waits. Above it, data comes only when the receiver asks for it, and neither
+// finds any.
+const maxReadyReceiveOverWaitingReceive = 0.8
 
 // maxBarrierRootTime returns the longer one of the times with the two roots of the barrier.
 func maxBarrierRootTime(x clean.Cell) float64 {
@@ -82,7 +82,7 @@ func (m Mode) selectEarlyReceiveCurve(wait *curve.Curve) (root *curve.Curve, lat
 	most := wait.Cells[len(wait.Cells)-1].Bytes
 	for _, x := range wait.Cells {
 		counts := wait.Clock != "real" || x.Bytes*curve.LongSizeRatios[0] >= most
-		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyToWaitingReceiveRatio*maxBarrierRootTime(x) {
+		if y := ready.CellOf(x.Bytes); y != nil && counts && m.isReceiveLate(x, *y) && y.Value < maxReadyReceiveOverWaitingReceive*maxBarrierRootTime(x) {
 			found++
 		}
 		for j, r := range x.Roots {
