@@ -27,7 +27,7 @@ const (
 // maxRegisterRanks is the largest number of ranks that can use a register.
 const maxRegisterRanks = exclusiveHolder - 1
 
-func holderCount(exclusive bool) int64 {
+func lockRegisterIncrement(exclusive bool) int64 {
 	if exclusive {
 		return exclusiveHolder
 	}
@@ -57,7 +57,7 @@ func (w *Window) freeLockRegister() {
 // tryLock takes the lock of a target's memory if it is free. Otherwise it counts the caller as a
 // waiting rank, unless waits says that it already is one.
 func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
-	to, self := w.comm.jobRank(rank), holderCount(exclusive)
+	to, self := w.comm.jobRank(rank), lockRegisterIncrement(exclusive)
 	old := w.lockCounters.FetchAndAddRegister(to, w.lockRegister, self)
 	isFree := old%lockWaiter/exclusiveHolder == 0 && (!exclusive || old%exclusiveHolder == 0)
 	switch {
@@ -74,7 +74,7 @@ func (w *Window) tryLock(rank int, exclusive, waits bool) bool {
 
 // releaseRegisterLock releases the lock of a target to which all accesses are complete.
 func (w *Window) releaseRegisterLock(t *targetState) {
-	if old := w.lockCounters.FetchAndAddRegister(w.comm.jobRank(t.rank), w.lockRegister, -holderCount(t.exclusive)); old < lockWaiter {
+	if old := w.lockCounters.FetchAndAddRegister(w.comm.jobRank(t.rank), w.lockRegister, -lockRegisterIncrement(t.exclusive)); old < lockWaiter {
 		return
 	}
 	if t.rank == w.comm.rank {
