@@ -39,8 +39,8 @@ func medianEstimate(times []unit.Time) intervalEstimate {
 	return e
 }
 
-// meanEstimate returns the estimate of the mean of two estimates.
-func meanEstimate(of [2]intervalEstimate) intervalEstimate {
+// meanOfTwoEstimates returns the estimate of the mean of two estimates.
+func meanOfTwoEstimates(of [2]intervalEstimate) intervalEstimate {
 	return intervalEstimate{(of[0].value + of[1].value) / 2, math.Hypot(of[0].halfWidth, of[1].halfWidth) / 2}
 }
 

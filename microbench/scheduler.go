@@ -365,7 +365,7 @@ func (s *Scheduler) operationsPerSample(t *task, r CommandResult) int {
 		if 2*i+1 >= len(r.TimeColumns) || name == sample.Timer22 {
 			continue
 		}
-		value := meanEstimate([2]intervalEstimate{medianEstimate(slices.Clone(r.TimeColumns[2*i])), medianEstimate(slices.Clone(r.TimeColumns[2*i+1]))}).value
+		value := meanOfTwoEstimates([2]intervalEstimate{medianEstimate(slices.Clone(r.TimeColumns[2*i])), medianEstimate(slices.Clone(r.TimeColumns[2*i+1]))}).value
 		shortest := minBatchDurationInClockSteps * float64(s.ClockStep)
 		if x.hasOneSamplePerRound && s.ClockStep > 0 {
 			shortest = max(shortest, float64(minRoundTripBatchDuration))

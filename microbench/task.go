@@ -159,7 +159,7 @@ func (t *task) timerEstimates(launch int, h disturbanceDetector) []intervalEstim
 		if t.barrierRootCount() == 1 {
 			all = append(all, of[0])
 		} else {
-			all = append(all, meanEstimate(of))
+			all = append(all, meanOfTwoEstimates(of))
 		}
 	}
 	return all
