@@ -22,9 +22,9 @@ func NewProgressBar(terminal io.Writer) *ProgressBar {
 	return &ProgressBar{terminal: terminal, beginTime: time.Now()}
 }
 
-// fractionSteps are the parts of a job that reports only the fraction that is done: they are not
-// shown as a count.
-const fractionSteps = 1000
+// stepsOfFractionOnlyJob are the parts of a job that reports only the fraction that is done: they
+// are not shown as a count.
+const stepsOfFractionOnlyJob = 1000
 
 // When the bar is shown first, and how often it changes.
 const (
@@ -45,7 +45,7 @@ func (p *ProgressBar) Report(done, total int) {
 	full := width * done / total
 	left := now.Sub(p.beginTime) * time.Duration(total-done) / time.Duration(max(done, 1))
 	count := fmt.Sprintf("%d/%d, ", done, total)
-	if total == fractionSteps {
+	if total == stepsOfFractionOnlyJob {
 		count = ""
 	}
 	fmt.Fprintf(p.terminal, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())
