@@ -49,7 +49,7 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		return nil, err
 	}
 	m := &measurement{MeasureOptions: o}
-	if m.allPairs() && m.onTransport() && m.Ranks == 0 && !m.hasHosts() {
+	if m.measuresAllPairs() && m.usesTransport() && m.Ranks == 0 && !m.hasHosts() {
 		m.Ranks = max(2, len(host.Processors()))
 	}
 	defer m.close()
@@ -62,7 +62,7 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 	case err != nil:
 	case g != nil:
 		measured, err = m.measureNCCL(ctx, g)
-	case m.onVendor():
+	case m.usesInstalledMPI():
 		measured, err = m.measureVendor(ctx)
 	case len(m.Collective) > 0:
 		measured, err = m.measureCollectives(ctx)
@@ -76,7 +76,7 @@ func Measure(ctx context.Context, o MeasureOptions) (*Measurement, error) {
 		return nil, err
 	}
 	measured.forced, measured.Disturbances = m.forcedProtocol(), m.disturbances
-	if measured.forced != "" && m.onTransport() {
+	if measured.forced != "" && m.usesTransport() {
 		measured.Notices = append(measured.Notices, fmt.Sprintf("parameters are of the library's own choice of protocols; the samples have the times of %s, which 'loggp compare --samples FILE --params FILE' compares with predictions", measured.forced))
 	}
 	if m.job != nil {
@@ -129,9 +129,9 @@ type measurement struct {
 	disturbances []string
 }
 
-func (m *measurement) onTransport() bool { return isThisMachine(m.Platform) }
-func (m *measurement) onVendor() bool    { return m.Platform == probe.PlatformName }
-func (m *measurement) allPairs() bool    { return m.Pairs == PairsAll }
+func (m *measurement) usesTransport() bool    { return isThisMachine(m.Platform) }
+func (m *measurement) usesInstalledMPI() bool { return m.Platform == probe.PlatformName }
+func (m *measurement) measuresAllPairs() bool { return m.Pairs == PairsAll }
 
 // forcedProtocol returns the forced protocol, or "" if the library chooses.
 func (m *measurement) forcedProtocol() string {
@@ -159,7 +159,7 @@ func (m *measurement) reportProgress(total int) func(done int) {
 // process does it for all ranks. It does nothing for emulated machines, and if a launcher may start
 // ranks elsewhere.
 func (m *measurement) findDisturbances(ctx context.Context) {
-	if launch.IsRank() || !m.onTransport() && !(m.onVendor() && m.Launcher == nil) {
+	if launch.IsRank() || !m.usesTransport() && !(m.usesInstalledMPI() && m.Launcher == nil) {
 		return
 	}
 	ranks := max(m.Ranks, 2)
@@ -175,7 +175,7 @@ var quickWarnings = host.QuickWarnings
 // openJob sets up the job.
 func (m *measurement) openJob(ctx context.Context) error {
 	var err error
-	if m.onTransport() {
+	if m.usesTransport() {
 		err = m.openTransport(ctx)
 	} else {
 		err = m.openEmulated()
@@ -235,7 +235,7 @@ func (m *measurement) measurePairs(ctx context.Context) (*Measurement, error) {
 		return nil, m.failure(err)
 	}
 	r := route{m.job.Platform, m.job.Ranks, plan.Pair}
-	if m.allPairs() {
+	if m.measuresAllPairs() {
 		r.pair = allPairs
 	}
 	return &Measurement{Samples: m.pairSamples(plan, series), routes: []route{r}}, nil
@@ -254,7 +254,7 @@ func (m *measurement) openWorld(ctx context.Context, n int) (mpi.World, error) {
 // sweepPairs measures the plan on an emulated machine, for its pair of ranks or for all.
 func (m *measurement) sweepPairs(ctx context.Context, plan *microbench.Plan) ([]sample.Series, error) {
 	options := m.job.MPIOptions(m.forcedProtocol())
-	if !m.allPairs() {
+	if !m.measuresAllPairs() {
 		return microbench.Sweep(ctx, plan, options, m.openWorld, m.reportProgress(len(plan.Cells())))
 	}
 	pairs := m.rankPairs(m.job.Ranks)
@@ -274,7 +274,7 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 	j := m.job
 	p1, p2 := plan.Pair[0], plan.Pair[1]
 	pair := fmt.Sprintf("%d %d", p1, p2)
-	if m.allPairs() {
+	if m.measuresAllPairs() {
 		pair = sample.AllPairsValue
 	}
 	for i := range series {
@@ -292,10 +292,10 @@ func (m *measurement) pairSamples(plan *microbench.Plan, series []sample.Series)
 		facts = append(facts, m.emulationFacts(plan.Reps, plan.WarmupRounds)...)
 	}
 	facts = append(facts, sample.Fact{Key: sample.RootsFact, Value: "2"}, sample.Fact{Key: sample.ResolutionFact, Value: j.Platform.Machine.TimerResolution.MicrosString()})
-	if place := commonPlace(j); m.allPairs() && place != "" {
+	if place := commonPlace(j); m.measuresAllPairs() && place != "" {
 		facts = append(facts, sample.Fact{Key: sample.OnePlaceFact, Value: place})
 	}
-	if n := j.Ranks * (j.Ranks - 1) / 2; m.allPairs() && n > maxPairs {
+	if n := j.Ranks * (j.Ranks - 1) / 2; m.measuresAllPairs() && n > maxPairs {
 		facts = append(facts, sample.Fact{Key: "pairs_drawn", Value: fmt.Sprintf("%d of %d, of ranks drawn at random", len(m.rankPairs(j.Ranks)), n)})
 	}
 	return &sample.Set{Series: series, Facts: facts}

@@ -112,7 +112,7 @@ func (m *measurement) newCollectiveExperiment(ranks int, nodes *collective.Nodes
 		return nil, err
 	}
 	x.RefineSizes, x.RoundTripSizes, x.Collectives = false, nil, cells
-	x.IsRealMachine = m.onTransport() || m.onVendor()
+	x.IsRealMachine = m.usesTransport() || m.usesInstalledMPI()
 	return x, x.Check()
 }
 
@@ -159,7 +159,7 @@ func (m *measurement) collectiveCells(ranks int, nodes *collective.Nodes) ([]mic
 // algorithms returns the requested algorithms of an operation.
 func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm {
 	switch {
-	case m.onVendor():
+	case m.usesInstalledMPI():
 		return []*collective.Algorithm{probe.VendorAlgorithmOf(o)}
 	case m.Algorithm == "" || m.Algorithm == "all":
 		return collective.AlgorithmsOf(o)
@@ -173,7 +173,7 @@ func (m *measurement) algorithms(o collective.Operation) []*collective.Algorithm
 // withLibraryChoices returns all algorithms of an operation and those that the library takes by its
 // decisions besides; of a requested one, nothing else.
 func (m *measurement) withLibraryChoices(all []*collective.Algorithm, o collective.Operation, ranks int, sizes []int, nodes *collective.Nodes) []*collective.Algorithm {
-	if m.onVendor() || m.Algorithm != "" && m.Algorithm != "all" {
+	if m.usesInstalledMPI() || m.Algorithm != "" && m.Algorithm != "all" {
 		return all
 	}
 	choose := platformChooser(m.job.Platform, m.job.Library, ranks, nodes)

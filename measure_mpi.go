@@ -83,7 +83,7 @@ func (m *measurement) probeSettings() (s probe.Settings, err error) {
 		return s, &OptionError{"Place", m.Place, errors.New("it is intra or inter, and leaves to the launcher where the two ranks are")}
 	case m.Timeout != 0 && (m.Timeout < time.Second || m.Timeout > 24*time.Hour):
 		return s, &OptionError{"Timeout", m.Timeout.String(), errors.New("it must be from 1s to 24h")}
-	case m.allPairs() && m.Ranks < 2:
+	case m.measuresAllPairs() && m.Ranks < 2:
 		return s, optionErrorf("Pairs", "say with --ranks how many ranks there are, two or more")
 	case m.Launcher != nil && len(m.Launcher) == 0:
 		return s, optionErrorf("Launcher", "it names no command")

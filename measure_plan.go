@@ -25,7 +25,7 @@ const MaxMessageBytes = microbench.MaxMessageBytes
 
 // repetitions returns the repetitions and warm-up rounds of a plan.
 func (m *measurement) repetitions() (reps, warmup int, err error) {
-	if reps = cmp.Or(m.Reps, defaultReps); m.Reps == 0 && m.allPairs() {
+	if reps = cmp.Or(m.Reps, defaultReps); m.Reps == 0 && m.measuresAllPairs() {
 		reps = microbench.AllPairsReps
 	}
 	if err := checkRange("Reps", reps, 1, maxReps); err != nil {
@@ -37,7 +37,7 @@ func (m *measurement) repetitions() (reps, warmup int, err error) {
 
 // newPlan returns the plan for messages between two ranks. For the installed MPI there is no job.
 func (m *measurement) newPlan() (*microbench.Plan, error) {
-	if m.allPairs() && m.Place != "" {
+	if m.measuresAllPairs() && m.Place != "" {
 		return nil, optionErrorf("Pairs, Place", "one of them says which ranks to measure")
 	}
 	plan := &microbench.Plan{ForcedProtocol: m.forcedProtocol(), MeasuresDeliveryTimes: m.Protocol == ProtocolAuto, Delta: m.Delta, HasCommonClock: true}
@@ -63,11 +63,11 @@ func (m *measurement) planSizes() ([]int, error) {
 	sizes := m.Sizes
 	switch {
 	case sizes != nil:
-	case m.allPairs():
+	case m.measuresAllPairs():
 		sizes = microbench.AllPairsSizes
 	case m.Platform == job.TCPPlatform && !m.isOnSeveralHosts():
 		sizes = microbench.SegmentedTransportSizes
-	case m.onTransport() || m.onVendor():
+	case m.usesTransport() || m.usesInstalledMPI():
 		sizes = microbench.RealMachineSizes
 	default:
 		sizes = microbench.DefaultSizes(m.job.Platform.Machine)
@@ -76,7 +76,7 @@ func (m *measurement) planSizes() ([]int, error) {
 		if m.MaxSize < 0 || m.MaxSize > MaxMessageBytes {
 			return nil, optionErrorf("MaxSize", "messages of %s are too long to measure: at most %s", unit.Bytes(m.MaxSize), unit.Bytes(MaxMessageBytes))
 		}
-		if sizes = limitSizes(sizes, m.MaxSize, m.Sizes == nil && !m.allPairs()); len(sizes) == 0 {
+		if sizes = limitSizes(sizes, m.MaxSize, m.Sizes == nil && !m.measuresAllPairs()); len(sizes) == 0 {
 			return nil, &OptionError{"MaxSize", unit.Bytes(m.MaxSize), errors.New("no size of --sizes is that short")}
 		}
 	}
@@ -124,9 +124,9 @@ func (m *measurement) planModes() ([]string, error) {
 		}
 	}
 	switch {
-	case m.Modes == nil && m.allPairs() && (m.onTransport() || m.onVendor()):
+	case m.Modes == nil && m.measuresAllPairs() && (m.usesTransport() || m.usesInstalledMPI()):
 		return m.servedModes(microbench.QuickModes), nil
-	case m.Modes == nil && m.allPairs():
+	case m.Modes == nil && m.measuresAllPairs():
 		return m.servedModes(microbench.AllPairsModes), nil
 	case m.namesModes():
 		known := append(microbench.SendModeNames(), microbench.OptionalModeNames()...)
@@ -164,7 +164,7 @@ func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experime
 	x := &microbench.Experiment{Plan: *plan, Launches: m.Launches, Budget: m.Budget, Precision: m.Precision, Seed: m.Seed}
 	x.IsRealMachine, x.Reps = true, m.Reps
 	named := m.Sizes != nil || m.MaxSize != 0
-	if !named && !m.allPairs() {
+	if !named && !m.measuresAllPairs() {
 		x.RefineSizes, x.MaxTrainMessageBytes = !m.Quick, slices.Max(microbench.RealMachineSizes)
 		if !m.Quick {
 			x.RoundTripSizes = microbench.RealMachineRoundTripSizes
@@ -182,7 +182,7 @@ func (m *measurement) newExperiment(plan *microbench.Plan) (*microbench.Experime
 		}
 		x.Launches = cmp.Or(x.Launches, microbench.QuickLaunches)
 	}
-	if m.allPairs() {
+	if m.measuresAllPairs() {
 		x.Pairs, x.Modes, x.Sizes = m.rankPairs(m.pairRanks()), plan.Modes, plan.Sizes
 		x.Launches = cmp.Or(m.Launches, microbench.AllPairsLaunches)
 		if m.Budget == 0 {

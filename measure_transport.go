@@ -29,7 +29,7 @@ func (m *measurement) measureTransport(ctx context.Context, plan *microbench.Pla
 	if err != nil {
 		return nil, err
 	}
-	x.ClockStep, x.MeasureClockOffset = m.job.Platform.Machine.TimerResolution, !m.job.HasCommonClock() && !m.allPairs()
+	x.ClockStep, x.MeasureClockOffset = m.job.Platform.Machine.TimerResolution, !m.job.HasCommonClock() && !m.measuresAllPairs()
 	outcome, err := m.runLaunches(ctx, x)
 	if err != nil {
 		return nil, m.failure(err)

@@ -15,10 +15,10 @@ import (
 type route struct {
 	*platform.Platform
 	ranks int    // of the job
-	pair  [2]int // or allPairs
+	pair  [2]int // or measuresAllPairs
 }
 
-// allPairs stands for all pairs, which have no common path.
+// measuresAllPairs stands for all pairs, which have no common path.
 var allPairs = [2]int{-1, -1}
 
 func (r route) path() model.Path { return r.Machine.PathBetweenRanks(r.ranks, r.pair[0], r.pair[1]) }

@@ -105,8 +105,8 @@ func (s *Simulation) WarningTexts() []string {
 	return texts
 }
 
-// pathSteps is the number of steps at the end of the critical path that are reported.
-const pathSteps = 1000
+// maxReportedPathSteps is the number of steps at the end of the critical path that are reported.
+const maxReportedPathSteps = 1000
 
 // Simulate computes by LogGOPS when each rank of a schedule finishes.
 func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Simulation, error) {
@@ -126,7 +126,7 @@ func Simulate(ctx context.Context, s *schedule.Schedule, o SimulateOptions) (*Si
 	if err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	path := res.CriticalPath(pathSteps)
+	path := res.CriticalPath(maxReportedPathSteps)
 	d := &doc.Document{Title: "Simulation of " + cmp.Or(o.Name, "schedule"), Footer: "Made by loggp."}
 	d.Answer = describeFinish(res.LastFinish, res.LastRank, s.CountRanks(), longestParts(path))
 	d.AddTables("simulation", "Finishing time", resultTable(s, options, res), partsTable(path))
