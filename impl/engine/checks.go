@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// CheckMode says how to treat programs that violate the standard in ways that most implementations
-// let pass: active operations share memory, or requests are left open at the end. In any checked
-// program, calls from another goroutine than the rank's are errors.
+// CheckMode says how to treat programs that violate the standard in ways that many implementations
+// let pass: active operations share memory, say, or requests are left open at the end. In any
+// checked program, calls from another goroutine than the rank's are errors.
 type CheckMode uint8
 
 const (
@@ -36,6 +36,7 @@ const (
 	OverlappingReceives   WarningKind = "overlapping receives"
 	SendOfReceiveMemory   WarningKind = "send from memory of a pending receive"
 	ReceiveIntoSendMemory WarningKind = "receive into memory of a pending send"
+	LogicalOfFloats       WarningKind = "logical operation of floating-point numbers"
 	RequestsLeftOpen      WarningKind = "open requests"
 	WindowsLeftOpen       WarningKind = "open windows"
 	FilesLeftOpen         WarningKind = "open files"

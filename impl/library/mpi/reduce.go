@@ -138,11 +138,25 @@ func (c *Comm) reduceAndBcast(send, recv *Buffer, op *Op) {
 // reduceThenBcast is the Allreduce algorithm that consists of a reduction and a broadcast.
 var reduceThenBcast = collective.AlgorithmNamed(collective.Allreduce, "reduce-bcast")
 
-// newReductionOperation returns a collective operation that combines elements.
-func (c *Comm) newReductionOperation(o collective.Operation, root int, of *Datatype, op *Op) *collectiveOperation {
+// CheckOp fails if an operation is not for elements of a type.
+func (c *Comm) CheckOp(op *Op, of *Datatype) {
 	if err := op.Check(of); err != nil {
 		c.engine.Fail(engine.ErrOp, "%v", err)
 	}
+	c.ReportLogicalOfFloats(op, of)
+}
+
+// ReportLogicalOfFloats reports a logical operation of floating-point numbers, which some MPI
+// libraries carry out, as an error or a warning, depending on the check mode.
+func (c *Comm) ReportLogicalOfFloats(op *Op, of *Datatype) {
+	if op.IsLogicalOfFloats(of) {
+		c.engine.ReportViolation(LogicalOfFloats, engine.ErrOp, "%v is not for elements of %v: logical operations are for integers and logical values", op, of)
+	}
+}
+
+// newReductionOperation returns a collective operation that combines elements.
+func (c *Comm) newReductionOperation(o collective.Operation, root int, of *Datatype, op *Op) *collectiveOperation {
+	c.CheckOp(op, of)
 	r := c.newCollectiveOperation(o, root, of)
 	r.op, r.elementType, r.combine, r.commutes = op, of, op.FlatCombiner(of), op.Commutes()
 	r.tag = check.EncodeTag(o, op.Identity(), root)

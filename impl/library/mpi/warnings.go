@@ -30,6 +30,7 @@ const (
 	OverlappingReceives   = engine.OverlappingReceives
 	SendOfReceiveMemory   = engine.SendOfReceiveMemory
 	ReceiveIntoSendMemory = engine.ReceiveIntoSendMemory
+	LogicalOfFloats       = engine.LogicalOfFloats
 	RequestsLeftOpen      = engine.RequestsLeftOpen
 	ThreadInterrupted     = engine.ThreadInterrupted
 )

@@ -50,6 +50,12 @@ var forgiven = []struct {
 	{mpi.OverlappingReceives, "Gatherv", "(4 from 3 on) goes to the same memory", func(c *mpi.Comm, _ int) {
 		c.Gatherv(mpi.BufferOf(make([]int32, 4)), mpi.BufferOf(make([]int32, 7)), []int{4, 4}, []int{0, 3}, 0)
 	}},
+	{mpi.LogicalOfFloats, "Allreduce", "Lxor is not for elements of Float64", func(c *mpi.Comm, _ int) {
+		x, y := []float64{0.5, 2 * float64(c.Rank()), 0}, make([]float64, 3)
+		if c.Allreduce(mpi.BufferOf(x), mpi.BufferOf(y), mpi.Lxor); !slices.Equal(y, []float64{0, 1, 0}) {
+			panic(y)
+		}
+	}},
 }
 
 // By default such a program ends normally with one warning of each kind, however many ranks violate

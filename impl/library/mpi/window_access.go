@@ -298,11 +298,10 @@ func (w *Window) checkOperation(a *access) {
 		}
 	}
 	if w.SubstituteOp != nil && w.SubstituteOp(a.op, a.elementType) != nil {
+		w.comm.ReportLogicalOfFloats(a.op, a.elementType)
 		return
 	}
-	if err := a.op.Check(a.elementType); err != nil {
-		w.comm.engine.Fail(engine.ErrOp, "%v", err)
-	}
+	w.comm.CheckOp(a.op, a.elementType)
 }
 
 // combinedElementType returns the basic type of which t consists, for MaxLoc and MinLoc a type of

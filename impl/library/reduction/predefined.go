@@ -18,9 +18,9 @@ var (
 	Min  = newPredefinedOp("Min", forIntegers(minElements[int8], minElements[int16], minElements[int32], minElements[int64], minElements[uint8], minElements[uint16], minElements[uint32], minElements[uint64]), forFloats(minElements[float32], minElements[float64]))
 	Sum  = newPredefinedOp("Sum", forIntegers(sumElements[int8], sumElements[int16], sumElements[int32], sumElements[int64], sumElements[uint8], sumElements[uint16], sumElements[uint32], sumElements[uint64]), forFloats(sumElements[float32], sumElements[float64]), forComplexes(sumElements[complex64], sumElements[complex128]))
 	Prod = newPredefinedOp("Prod", forIntegers(multiplyElements[int8], multiplyElements[int16], multiplyElements[int32], multiplyElements[int64], multiplyElements[uint8], multiplyElements[uint16], multiplyElements[uint32], multiplyElements[uint64]), forFloats(multiplyElements[float32], multiplyElements[float64]), forComplexes(multiplyElements[complex64], multiplyElements[complex128]))
-	Land = newPredefinedOp("Land", forIntegers(logicalAndElements[int8], logicalAndElements[int16], logicalAndElements[int32], logicalAndElements[int64], logicalAndElements[uint8], logicalAndElements[uint16], logicalAndElements[uint32], logicalAndElements[uint64]), forKind(datatype.KindBool, logicalAndElements[uint8]))
-	Lor  = newPredefinedOp("Lor", forIntegers(logicalOrElements[int8], logicalOrElements[int16], logicalOrElements[int32], logicalOrElements[int64], logicalOrElements[uint8], logicalOrElements[uint16], logicalOrElements[uint32], logicalOrElements[uint64]), forKind(datatype.KindBool, logicalOrElements[uint8]))
-	Lxor = newPredefinedOp("Lxor", forIntegers(logicalXorElements[int8], logicalXorElements[int16], logicalXorElements[int32], logicalXorElements[int64], logicalXorElements[uint8], logicalXorElements[uint16], logicalXorElements[uint32], logicalXorElements[uint64]), forKind(datatype.KindBool, logicalXorElements[uint8]))
+	Land = newPredefinedOp("Land", forIntegers(logicalAndElements[int8], logicalAndElements[int16], logicalAndElements[int32], logicalAndElements[int64], logicalAndElements[uint8], logicalAndElements[uint16], logicalAndElements[uint32], logicalAndElements[uint64]), forKind(datatype.KindBool, logicalAndElements[uint8]), forFloats(logicalAndElements[float32], logicalAndElements[float64]))
+	Lor  = newPredefinedOp("Lor", forIntegers(logicalOrElements[int8], logicalOrElements[int16], logicalOrElements[int32], logicalOrElements[int64], logicalOrElements[uint8], logicalOrElements[uint16], logicalOrElements[uint32], logicalOrElements[uint64]), forKind(datatype.KindBool, logicalOrElements[uint8]), forFloats(logicalOrElements[float32], logicalOrElements[float64]))
+	Lxor = newPredefinedOp("Lxor", forIntegers(logicalXorElements[int8], logicalXorElements[int16], logicalXorElements[int32], logicalXorElements[int64], logicalXorElements[uint8], logicalXorElements[uint16], logicalXorElements[uint32], logicalXorElements[uint64]), forKind(datatype.KindBool, logicalXorElements[uint8]), forFloats(logicalXorElements[float32], logicalXorElements[float64]))
 	Band = newPredefinedOp("Band", combineBytesForAllKinds(bitwiseAnd))
 	Bor  = newPredefinedOp("Bor", combineBytesForAllKinds(bitwiseOr))
 	Bxor = newPredefinedOp("Bxor", combineBytesForAllKinds(bitwiseXor))
@@ -102,28 +102,28 @@ func multiplyElements[T number](in, inout []byte) {
 	}
 }
 
-func logicalAndElements[T integer](in, inout []byte) {
+func logicalAndElements[T ordered](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = boolValue[T](x[i] != 0 && y[i] != 0)
 	}
 }
 
-func logicalOrElements[T integer](in, inout []byte) {
+func logicalOrElements[T ordered](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = boolValue[T](x[i] != 0 || y[i] != 0)
 	}
 }
 
-func logicalXorElements[T integer](in, inout []byte) {
+func logicalXorElements[T ordered](in, inout []byte) {
 	x, y := elementsOf[T](in), elementsOf[T](inout)
 	for i := range y {
 		y[i] = boolValue[T]((x[i] != 0) != (y[i] != 0))
 	}
 }
 
-func boolValue[T integer](b bool) T {
+func boolValue[T ordered](b bool) T {
 	if b {
 		return 1
 	}

@@ -100,7 +100,19 @@ func (o *Op) Identity() Identity {
 	return o.identity
 }
 
-// Check returns an error if the operation is not for elements of the type.
+// IsLogicalOfFloats reports whether the operation is a logical one, and elements of the type are
+// floating-point numbers. The standard has no such operations, but MPICH and SMPI carry them out,
+// with zero as false.
+func (o *Op) IsLogicalOfFloats(t *datatype.Type) bool {
+	switch k, _ := t.Basic(); k {
+	case datatype.KindFloat16, datatype.KindFloat32, datatype.KindFloat64, datatype.KindLongDouble, datatype.KindFloat128:
+		return o == Land || o == Lor || o == Lxor
+	}
+	return false
+}
+
+// Check returns an error if the operation is not for elements of the type. Logical operations are
+// also for Float32 and Float64.
 func (o *Op) Check(t *datatype.Type) error {
 	switch {
 	case o == nil:

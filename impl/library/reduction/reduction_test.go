@@ -102,21 +102,22 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// Operations are for the kinds that the table of §4.9.2 says, and no others.
+// Operations are for the kinds that the table of §4.9.2 says, and no others but those of
+// IsLogicalOfFloats.
 func TestCheck(t *testing.T) {
 	all := []*datatype.Type{datatype.Byte, datatype.Packed, datatype.Bool, datatype.Int8, datatype.Int16, datatype.Int32, datatype.Int64,
 		datatype.Uint8, datatype.Uint16, datatype.Uint32, datatype.Uint64, datatype.Float32, datatype.Float64, datatype.Complex64, datatype.Complex128,
 		datatype.Float64Int32}
-	for op, want := range map[*Op]string{ // one letter a type of all: x where the operation is for it
+	for op, want := range map[*Op]string{ // one letter a type of all: x where the operation is for it, f where IsLogicalOfFloats
 		Max: "---xxxxxxxxxx---", Min: "---xxxxxxxxxx---",
 		Sum: "---xxxxxxxxxxxx-", Prod: "---xxxxxxxxxxxx-",
-		Land: "--xxxxxxxxx-----", Lor: "--xxxxxxxxx-----", Lxor: "--xxxxxxxxx-----",
+		Land: "--xxxxxxxxxff---", Lor: "--xxxxxxxxxff---", Lxor: "--xxxxxxxxxff---",
 		Band: "x--xxxxxxxx-----", Bor: "x--xxxxxxxx-----", Bxor: "x--xxxxxxxx-----",
 		MaxLoc: "---------------x", MinLoc: "---------------x",
 	} {
 		for i, typ := range all {
-			if ok := op.Check(typ) == nil; ok != (want[i] == 'x') {
-				t.Errorf("%v of %v: %v", op, typ, ok)
+			if ok := op.Check(typ) == nil; ok != (want[i] != '-') || op.IsLogicalOfFloats(typ) != (want[i] == 'f') {
+				t.Errorf("%v of %v: %v, %v", op, typ, ok, op.IsLogicalOfFloats(typ))
 			}
 		}
 	}

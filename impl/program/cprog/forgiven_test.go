@@ -28,6 +28,7 @@ func TestForgivenPrograms(t *testing.T) {
 	}{
 		"receives": {mpi.OverlappingReceives, fmt.Sprintf(`^rank 1: MPI_Irecv \(forgiven.c:%d\): bytes 0 to 3 of this call and bytes 0 to 3 of MPI_Irecv \(forgiven.c:%[1]d\)`, line("else MPI_Irecv")), "rank 1: MPI_Irecv (forgiven.c:"},
 		"open":     {mpi.RequestsLeftOpen, fmt.Sprintf(`^rank 1: MPI_Finalize \(forgiven.c:%d\): 2 requests were neither completed nor freed; the first, of MPI_Irecv \(forgiven.c:%d\), waits for a message from rank 0 with tag 7$`, line("MPI_Finalize"), line("MPI_Irecv(never")), "rank 1: Finalize: "},
+		"logical":  {mpi.LogicalOfFloats, fmt.Sprintf(`^rank 1: MPI_Reduce_local \(forgiven.c:%d\): Lxor is not for elements of LongDouble: `, line("MPI_Reduce_local")), "rank 1: MPI_Reduce_local (forgiven.c:"},
 	} {
 		run := func(check mpi.CheckMode) (string, []mpi.Warning, error) {
 			var warnings []mpi.Warning

@@ -866,6 +866,9 @@ int loggp_has_elements(int elements) { return has_half || (elements != elements_
 			case op_min: y[i] = x[i] < y[i] ? x[i] : y[i]; break;                             \
 			case op_max: y[i] = x[i] > y[i] ? x[i] : y[i]; break;                             \
 			case op_prod: y[i] = x[i] * y[i]; break;                                          \
+			case op_land: y[i] = x[i] && y[i]; break;                                         \
+			case op_lor: y[i] = x[i] || y[i]; break;                                          \
+			case op_lxor: y[i] = !x[i] != !y[i]; break;                                       \
 			more                                                                              \
 			}                                                                                 \
 		return;                                                                                   \
@@ -873,10 +876,7 @@ int loggp_has_elements(int elements) { return has_half || (elements != elements_
 #define CASES_OF_BITS                                     \
 	case op_band: y[i] = x[i] & y[i]; break;          \
 	case op_bor: y[i] = x[i] | y[i]; break;           \
-	case op_bxor: y[i] = x[i] ^ y[i]; break;          \
-	case op_land: y[i] = x[i] && y[i]; break;         \
-	case op_lor: y[i] = x[i] || y[i]; break;          \
-	case op_lxor: y[i] = !x[i] != !y[i]; break;
+	case op_bxor: y[i] = x[i] ^ y[i]; break;
 
 void loggp_reduce(int op, int elements, const void *in, void *inout, int64_t n) {
 	switch (elements) {

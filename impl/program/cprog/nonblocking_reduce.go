@@ -35,17 +35,10 @@ func (p *pendingOperation) receiveAndCombine(first, last int, mine, out mpi.Buff
 	}
 }
 
-// checkOp fails if an operation does not support elements of a type.
-func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
-	if err := o.Check(b.Type); err != nil {
-		r.raiseError(mpi.ErrOp, "%v", err)
-	}
-}
-
 // reductionBuffers returns the buffers in the first four arguments of a reduction.
 func (r *rank) reductionBuffers(a args, o *mpi.Op) (in, out mpi.Buffer) {
 	in, out = r.resultBuffersAt(a[0], a[1], int(a[2]), a[3])
-	r.checkOp(o, out)
+	r.currentCall.comm.CheckOp(o, out.Type)
 	r.checkDisjoint(in, out)
 	return in, out
 }
@@ -56,11 +49,11 @@ func ireduce(r *rank, a args) *pendingOperation {
 	switch root, here, there := p.rootRoles(a[5]); {
 	case there:
 		b := r.buffer(a[0], int(a[2]), a[3])
-		r.checkOp(o, b)
+		r.currentCall.comm.CheckOp(o, b.Type)
 		p.startSend(b, root)
 	case here && p.myRank < 0:
 		out := r.buffer(a[1], int(a[2]), a[3])
-		r.checkOp(o, out)
+		r.currentCall.comm.CheckOp(o, out.Type)
 		p.receiveAndCombine(0, p.ranks, out, out, o, a[3])
 	case here:
 		in, out := r.reductionBuffers(a, o)
@@ -127,7 +120,7 @@ func (p *pendingOperation) startReduceScatter(a args, counts []int) *pendingOper
 		in = r.buffer(a[0], total, a[3])
 	}
 	out := r.buffer(a[1], counts[p.comm.Rank()], a[3])
-	r.checkOp(o, out)
+	r.currentCall.comm.CheckOp(o, out.Type)
 	r.checkDisjoint(in, out)
 	if p.myRank < 0 { // the other group divides the result differently, so it gets all of it
 		whole := packedCopy(in)

@@ -26,8 +26,8 @@ var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 
 var opsInC = func() map[*mpi.Datatype]map[*mpi.Op]*mpi.Op {
 	codes := map[*mpi.Op]C.int{mpi.Sum: C.op_sum, mpi.Prod: C.op_prod, mpi.Min: C.op_min, mpi.Max: C.op_max, mpi.MinLoc: C.op_min, mpi.MaxLoc: C.op_max,
 		mpi.Band: C.op_band, mpi.Bor: C.op_bor, mpi.Bxor: C.op_bxor, mpi.Land: C.op_land, mpi.Lor: C.op_lor, mpi.Lxor: C.op_lxor}
-	numbers, sums, places := []*mpi.Op{mpi.Sum, mpi.Prod, mpi.Min, mpi.Max}, []*mpi.Op{mpi.Sum, mpi.Prod}, []*mpi.Op{mpi.MinLoc, mpi.MaxLoc}
-	bits := []*mpi.Op{mpi.Band, mpi.Bor, mpi.Bxor, mpi.Land, mpi.Lor, mpi.Lxor}
+	numbers := []*mpi.Op{mpi.Sum, mpi.Prod, mpi.Min, mpi.Max, mpi.Land, mpi.Lor, mpi.Lxor}
+	sums, places, bits := []*mpi.Op{mpi.Sum, mpi.Prod}, []*mpi.Op{mpi.MinLoc, mpi.MaxLoc}, []*mpi.Op{mpi.Band, mpi.Bor, mpi.Bxor}
 	all := map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{}
 	for _, x := range []struct {
 		of       *mpi.Datatype
@@ -62,7 +62,9 @@ func opInC(op, elements C.int) *mpi.Op {
 func (r *rank) op(h, datatype uintptr) *mpi.Op {
 	r.combinedType = datatype
 	if o := basicOps[h]; o != nil {
-		if c := opsInC[r.datatype(datatype)][o]; c != nil {
+		t := r.datatype(datatype)
+		if c := opsInC[t][o]; c != nil {
+			r.currentCall.comm.ReportLogicalOfFloats(o, t)
 			return c
 		}
 		return o
@@ -115,9 +117,7 @@ func opCommutative(r *rank, a args) { storeAt(a[1], intOfBool(r.op(a[0], 0x209).
 
 func reduceLocal(r *rank, a args) {
 	in, inout, o := r.localBuffer(a[0], int(a[2]), a[3]), r.localBuffer(a[1], int(a[2]), a[3]), r.op(a[4], a[3])
-	if err := o.Check(inout.Type); err != nil {
-		r.raiseError(mpi.ErrOp, "%v", err)
-	}
+	r.currentCall.comm.CheckOp(o, inout.Type)
 	r.checkDisjoint(in, inout)
 	if inout.Count > 0 {
 		o.Apply(in, inout)

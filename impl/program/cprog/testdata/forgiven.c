@@ -36,6 +36,11 @@ int main(int argc, char **argv) {
 		memset(late, 0, N * sizeof *late);
 		MPI_Ssend(late, N, MPI_INT, 1, 8, MPI_COMM_WORLD);
 	}
+	if (strcmp(argv[1], "logical") == 0 && rank == 1) {
+		long double in[] = {2, 0}, out[] = {0.5L, 3};
+		MPI_Reduce_local(in, out, 2, MPI_LONG_DOUBLE, MPI_LXOR);
+		if (out[0] != 0 || out[1] != 1) printf("combined to %Lg and %Lg\n", out[0], out[1]);
+	}
 	MPI_Finalize();
 	printf("%d ends\n", rank);
 	return 0;
