@@ -34,7 +34,7 @@ func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
 	w.operationCall = w.controlComm.Barrier
 	for _, x := range e.Collectives {
 		in, out := x.bufferSizes()
-		w.sendBuffer, w.receiveBuffer = growBuffer(w.sendBuffer, in), growBuffer(w.receiveBuffer, out)
+		w.sendBuffer, w.receiveBuffer = e.growBuffer(w.sendBuffer, in), e.growBuffer(w.receiveBuffer, out)
 	}
 	if e.IsRealMachine {
 		w.clockReadTime = measureClockReadTime(comm)
@@ -42,12 +42,16 @@ func (e *Experiment) newCollectiveWorker(comm *mpi.Comm) *collectiveWorker {
 	return w
 }
 
-// growBuffer returns a buffer of at least n bytes whose pages have been touched.
-func growBuffer(b []byte, n int) []byte {
-	if n <= len(b) {
+// growBuffer returns a buffer of at least n bytes: on a real machine one whose pages have been
+// touched, and on an emulated one size-only data.
+func (e *Experiment) growBuffer(b []byte, n int) []byte {
+	switch {
+	case n <= len(b):
 		return b
+	case e.IsRealMachine:
+		return newPrefaultedBuffer(n)
 	}
-	return newPrefaultedBuffer(n)
+	return mpi.NewSizeOnlyBytes(n)
 }
 
 // rootRank is the root of all collective operations.

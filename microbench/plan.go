@@ -134,7 +134,7 @@ func (p *Plan) MeasureCells(c *mpi.Comm, cells []Cell) []sample.Series {
 	var all []sample.Series
 	for _, cell := range cells {
 		b := pair.newBenchmark(p, cell)
-		b.sendBuffer, b.receiveBuffer = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
+		b.sendBuffer, b.receiveBuffer = mpi.NewSizeOnlyBytes(cell.Bytes), mpi.NewSizeOnlyBytes(cell.Bytes)
 		b.attachBsendBuffer(make([]byte, b.bsendBufferSize()))
 		for _, i := range p.stageIndices(b.mode) {
 			pair.runStage(b, stages[i], stages[i].roundsForReps(p.Reps))

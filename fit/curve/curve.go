@@ -86,7 +86,7 @@ func (c *Curve) ValueAt(k int) float64 {
 }
 
 // LoadCurves makes curves of the samples that count, in the order of results: by place, mode,
-// protocol, timer.
+// protocol, timer. They have points, and no pieces yet.
 func LoadCurves(set *sample.Set, o clean.Options) ([]*Curve, error) {
 	f, err := set.Runs()
 	if err != nil {
@@ -129,6 +129,9 @@ func LoadCurves(set *sample.Set, o clean.Options) ([]*Curve, error) {
 		c.ZeroThreshold = max(c.ZeroThreshold, f.Resolution(byKey[k]...)/4, 1e-6)
 		c.Cells = append(c.Cells, cells[i])
 		c.Magnitudes = append(c.Magnitudes, math.Abs(cells[i].Value))
+	}
+	for _, c := range curves {
+		c.setPoints()
 	}
 	return curves, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/impl/job"
 	"github.com/loggp/loggp/impl/library/mpi"
 	"github.com/loggp/loggp/microbench"
@@ -206,7 +207,7 @@ func ParameterBench(p *platform.Platform, library string) (*Bench, error) {
 		if err != nil {
 			return nil, err
 		}
-		medians := timerMedians(found)
+		medians := timerMedians(found.TimerCurves)
 		var all []float64
 		for _, t := range timers {
 			for _, k := range overheadSizes {
@@ -263,10 +264,10 @@ func measureEmulated(ctx context.Context, p *platform.Platform, library, place s
 // medians are medians of timers in microseconds, by place, mode, protocol, timer and size.
 type medians map[sample.Key]float64
 
-// timerMedians returns the medians of all curves that are timers.
-func timerMedians(found *fit.Result) medians {
+// timerMedians returns the medians of curves of timers.
+func timerMedians(curves []*curve.Curve) medians {
 	m := medians{}
-	for _, c := range found.Curves {
+	for _, c := range curves {
 		for _, p := range c.Points {
 			m[sample.Key{Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Bytes: p.Bytes}] = p.Value
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/foreign"
 	"github.com/loggp/loggp/microbench/sample"
@@ -151,11 +152,11 @@ func messagesBench(ctx context.Context, file string, set *sample.Set, of sample.
 			if err != nil {
 				return nil, err
 			}
-			found, err := fit.Fit(set, clean.Options{ReplicateCount: 2})
+			curves, err := curve.LoadCurves(set, clean.Options{ReplicateCount: 2}.WithDefaults())
 			if err != nil {
 				return nil, err
 			}
-			for k, x := range timerMedians(found) {
+			for k, x := range timerMedians(curves) {
 				k.Place, k.Mode = g.place, g.mode
 				all[k] = x
 			}

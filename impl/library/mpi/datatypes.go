@@ -61,6 +61,10 @@ func BytesOf[T any](x []T) []byte {
 	return device.SizeOnlyIf(device.IsSizeOnly(x), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one))))
 }
 
+// NewSizeOnlyBytes returns n bytes as size-only data (device.SizeOnly), for a benchmark on an
+// emulated machine: messages take the same time, and nothing copies their contents.
+func NewSizeOnlyBytes(n int) []byte { return device.SizeOnly(make([]byte, n)) }
+
 // SliceOf converts bytes to elements. It is the inverse of BytesOf.
 func SliceOf[T Element](b []byte) []T {
 	var one T
