@@ -124,6 +124,7 @@ func (c *calibrateFlags) makePlatformFromTemplate(cmd *cobra.Command, samples []
 	if err != nil {
 		return cli.Usagef("%s: %w", c.outputPath, err)
 	}
+	c.selection.AllSizes, c.selection.Template = true, template.Machine.Name
 	var targets []string
 	for _, file := range samples {
 		targets = append(targets, calibrate.SamplesPrefix+file)
@@ -150,7 +151,6 @@ func (c *calibrateFlags) newCalibrationBench(cmd *cobra.Command, d *edit.Draft, 
 	if err != nil {
 		return nil, err
 	}
-	c.selection.AllSizes = c.templatePlatform != ""
 	b, err := calibrate.TargetBench(cmd.Context(), d, papers, targets, c.selection)
 	if err == nil {
 		return b, nil

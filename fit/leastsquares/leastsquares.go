@@ -62,15 +62,20 @@ type Problem struct {
 	Residuals func(x []float64) ([]float64, error)
 }
 
+// DefaultIterations is the maximum number of steps from each start, unless Options say otherwise.
+const DefaultIterations = 40
+
 // Options are limits of the search. The zero value has the defaults.
 type Options struct {
 	Starts     int            // maximum number of starts, the first from the parameters' Start; default 5
-	Iterations int            // maximum number of steps of each; default 40
+	Iterations int            // maximum number of steps of each; default DefaultIterations
 	TargetRMS  float64        // root mean square of residuals that ends the search; default 0.001
 	Seed       uint64         // seed of the other starts
 	Deviation  float64        // lower bound of the standard deviation of a residual, for intervals; default 0
 	Step       float64        // of finite differences, as a fraction of a factor of e; default 0.02
 	Progress   func(part int) // called after each step with its number; may be nil
+
+	OnlyParameters bool // the solution has the parameters and residuals alone: no derivatives, which take evaluations, and no intervals
 }
 
 func (o Options) defaults() Options {
@@ -78,7 +83,7 @@ func (o Options) defaults() Options {
 		o.Starts = 5
 	}
 	if o.Iterations <= 0 {
-		o.Iterations = 40
+		o.Iterations = DefaultIterations
 	}
 	if o.TargetRMS <= 0 {
 		o.TargetRMS = 0.001
@@ -233,7 +238,7 @@ func (x *search) levenbergMarquardt(start []float64) (*point, error) {
 		}
 		// Parameters that the residuals hardly determine should stay near their start: stop at
 		// small gains, and keep some damping.
-		done := next.sum > at.sum*(1-1e-4) || moved < 1e-7
+		done := next.sum > at.sum*(1-minGain) || moved < 1e-7
 		at, damping, j = next, math.Max(tried[best], minSingularValue*minSingularValue), nil
 		if done {
 			break
@@ -241,6 +246,9 @@ func (x *search) levenbergMarquardt(start []float64) (*point, error) {
 	}
 	return at, nil
 }
+
+// minGain is the part of the sum of squares by which a step lowers it, or the search ends there.
+const minGain = 5e-4
 
 // jacobian returns the derivatives of the residuals by the position, as differences to a position
 // that is farther from the nearer bound.
@@ -321,15 +329,21 @@ const (
 
 // solution returns the result at a position, with intervals.
 func (x *search) solution(at *point) (*Solution, error) {
+	s := &Solution{Residuals: at.residuals, Evaluations: x.evaluations}
+	for i, p := range x.Parameters {
+		s.X = append(s.X, p.valueAt(at.coordinates[i]))
+	}
+	if x.OnlyParameters {
+		return s, nil
+	}
 	j, err := x.jacobian(at)
 	if err != nil {
 		return nil, err
 	}
+	s.Evaluations = x.evaluations
 	n := len(at.coordinates)
-	s := &Solution{Residuals: at.residuals, Evaluations: x.evaluations}
 	folds := make([]float64, n)
 	for i, p := range x.Parameters {
-		s.X = append(s.X, p.valueAt(at.coordinates[i]))
 		folds[i] = p.reflect(s.X[i])
 		for k := range at.residuals {
 			j.Set(k, i, j.At(k, i)*folds[i])

@@ -188,3 +188,12 @@ func TestWrong(t *testing.T) {
 		}
 	}
 }
+
+// A search for the parameters alone finds the same ones, without the derivatives at the end.
+func TestOnlyParameters(t *testing.T) {
+	p := line(func(k float64) float64 { return 120 + 0.0004*k })
+	whole, parameters := solve(t, p, Options{Starts: 1}), solve(t, p, Options{Starts: 1, OnlyParameters: true})
+	if !reflect.DeepEqual(whole.X, parameters.X) || parameters.Jacobian != nil || parameters.Evaluations != whole.Evaluations-len(p.Parameters) {
+		t.Errorf("%v in %d evaluations, %v in %d", whole.X, whole.Evaluations, parameters.X, parameters.Evaluations)
+	}
+}

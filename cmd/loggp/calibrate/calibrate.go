@@ -29,7 +29,6 @@ type Calibration struct {
 	RMSBefore      float64     // root mean square of the targets' deviations: 0.1 is about 10 %
 	RMSAfter       float64
 	PlatformsTried int
-	Measured       []float64 // all quantities of the bench with the numbers that were found
 }
 
 // FittedNumber is a free number, and what was found for it.
@@ -71,7 +70,6 @@ const clockResolutionPath = "machine.timer.resolution"
 const (
 	maxCombinations   = 64
 	maxSearchStarts   = 3
-	maxSteps          = 120  // of a search that progress shows: forty from each start
 	goodDeviation     = 0.01 // root mean square of Off with which no further start is tried, and the least that targets are off
 	wideIntervalRatio = 2    // ratio of the ends of an interval from which it is wide
 	fittedDigits      = 4    // of a number that was found
@@ -82,6 +80,15 @@ const (
 // what they should be, in the sum of the squares of Off. The result is a function of the file, the
 // bench and the seed. It is an error if no number is free, or if no target depends on one.
 func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibration, error) {
+	s, err := searchNumbers(ctx, d, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.result()
+}
+
+// searchNumbers returns the search of Calibrate when it has ended.
+func searchNumbers(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*calibrationSearch, error) {
 	s := &calibrationSearch{ctx: ctx, draft: d, bench: b, options: o}
 	if s.options.measured == nil {
 		s.options.measured = &measurements{}
@@ -114,10 +121,7 @@ func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibr
 	if err := s.checkStart(); err != nil {
 		return nil, err
 	}
-	if err := s.solve(); err != nil {
-		return nil, err
-	}
-	return s.result()
+	return s, s.solve()
 }
 
 // calibrationSearch is a calibration under way.
@@ -329,9 +333,10 @@ func (s *calibrationSearch) fitNumbers(chosen map[string]string, starts int) (*l
 		_, r, err := s.residuals(s.numberValues(x, chosen))
 		return r, err
 	}
-	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: goodDeviation, Deviation: goodDeviation}
+	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, TargetRMS: goodDeviation, Deviation: goodDeviation, OnlyParameters: s.options.onlyParameters}
 	if s.options.Progress != nil {
-		o.Progress = func(step int) { s.options.Progress(min(step, maxSteps), maxSteps) }
+		most := starts * leastsquares.DefaultIterations
+		o.Progress = func(step int) { s.options.Progress(min(step, most), most) }
 	}
 	solution, err := leastsquares.Solve(p, o)
 	if err == nil {
@@ -400,7 +405,6 @@ func (s *calibrationSearch) result() (*Calibration, error) {
 	if s.after, r, err = s.residuals(final); err != nil {
 		return nil, err
 	}
-	c.Measured = s.after
 	choice := slices.Contains(s.moved, true)
 	for k, i := range s.targets {
 		q := s.bench.Quantities[i]

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,7 +31,8 @@ type SampleSelection struct {
 	Library  string // of the platform, that is to behave as the samples; "": the one that is named in them, or else the first
 	Modes    []string
 	Sizes    []int
-	AllSizes bool // if there are no Sizes: all, and not eight
+	AllSizes bool   // if there are no Sizes: all, and not eight
+	Template string // the name of the platform of which this one is a renamed copy; samples of an emulated machine may be of it
 }
 
 // sweepKey is what is measured in one sweep: a mode of the samples, by a mode of the emulated
@@ -64,7 +66,7 @@ func readSamples(file string) (*sample.Set, []string, error) {
 // which is to be a model of the machine. Collective operations of other libraries, and timers that
 // emulated machines do not have, are left out.
 func SamplesBench(ctx context.Context, file string, set *sample.Set, p *platform.Platform, part SampleSelection) (*Bench, error) {
-	of, err := samplesSubject(file, set, p)
+	of, err := samplesSubject(file, set, cmp.Or(part.Template, p.Machine.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +189,9 @@ func messagesBench(ctx context.Context, file string, set *sample.Set, of sample.
 	return b, nil
 }
 
-// samplesSubject returns what samples are of: one platform and one library.
-func samplesSubject(file string, set *sample.Set, p *platform.Platform) (sample.Key, error) {
+// samplesSubject returns what samples are of: one platform and one library. Those of an emulated
+// machine are of the platform with a name.
+func samplesSubject(file string, set *sample.Set, name string) (sample.Key, error) {
 	var of sample.Key
 	for _, s := range set.Series {
 		k := sample.Key{Platform: s.Platform, Library: s.Library, Clock: s.Clock}
@@ -202,8 +205,8 @@ func samplesSubject(file string, set *sample.Set, p *platform.Platform) (sample.
 	switch {
 	case of.Platform == "":
 		return of, fmt.Errorf("%s: it has no samples", file)
-	case of.Clock == "virtual" && of.Platform != p.Machine.Name:
-		return of, fmt.Errorf("%s: samples of platform %s, not of %s", file, of.Platform, p.Machine.Name)
+	case of.Clock == "virtual" && of.Platform != name:
+		return of, fmt.Errorf("%s: samples of platform %s, not of %s", file, of.Platform, name)
 	}
 	return of, nil
 }

@@ -103,6 +103,7 @@ type Options struct {
 
 	measured            *measurements // of the same file and bench, by other searches; nil: none
 	keepsOtherLibraries bool          // free numbers of libraries without targets stay; else they are errors
+	onlyParameters      bool          // the search does not end with derivatives
 }
 
 // VaryNumbers halves and doubles the numbers of a platform, one at a time, and measures a bench

@@ -29,6 +29,7 @@ type CrossValidation struct {
 // CrossValidate divides the targets of a bench into three parts, every third in turn, calibrates to
 // two of them and predicts the third, for each.
 func CrossValidate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*CrossValidation, error) {
+	o.onlyParameters = true
 	x := &CrossValidation{}
 	var targets []int
 	for i, q := range b.Quantities {
@@ -47,14 +48,18 @@ func CrossValidate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Cr
 				seen.Quantities[i].MinTarget, seen.Quantities[i].MaxTarget = math.NaN(), math.NaN()
 			}
 		}
-		c, err := Calibrate(ctx, d, &seen, o.withProgressOf(part, validationParts+1))
+		search, err := searchNumbers(ctx, d, &seen, o.withProgressOf(part, validationParts+1))
+		var measured []float64
+		if err == nil {
+			measured, _, err = search.residuals(search.numberValues(search.solution.X, search.chosen))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("with the targets %d, %d, ... left out: %w", part+1, part+1+validationParts, err)
 		}
 		for k, i := range targets {
 			if k%validationParts == part {
 				x.Targets = append(x.Targets, b.Quantities[i])
-				x.Deviations = append(x.Deviations, b.Quantities[i].Residual(c.Measured[i]))
+				x.Deviations = append(x.Deviations, b.Quantities[i].Residual(measured[i]))
 			}
 		}
 	}

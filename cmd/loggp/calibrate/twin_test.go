@@ -107,6 +107,27 @@ func TestMakeTwin(t *testing.T) {
 	}
 }
 
+// A twin may be made of samples of its template, which is an emulated machine of another name.
+func TestTwinOfEmulatedSamples(t *testing.T) {
+	template := open(t, "loggp")
+	set, err := measureEmulated(t.Context(), template.Platform, "", "", &microbench.Plan{Modes: []string{"send"}, Sizes: []int{8, 1 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Resize(template, TwinOptions{Name: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := SamplesBench(t.Context(), "own.csv", set, d.Platform, SampleSelection{Template: "loggp"}); err != nil {
+		t.Error(err)
+	}
+	for _, template := range []string{"", "t3d"} {
+		if _, err := SamplesBench(t.Context(), "own.csv", set, d.Platform, SampleSelection{Template: template}); err == nil || !strings.Contains(err.Error(), "samples of platform loggp, not of") {
+			t.Errorf("template %q: %v", template, err)
+		}
+	}
+}
+
 // The error to expect comes from targets that the calibration did not see: of a machine that the
 // template cannot be, it is large though each fit is as good as it can be.
 func TestCrossValidationSeesWrongTemplates(t *testing.T) {
