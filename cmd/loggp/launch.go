@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -51,8 +53,11 @@ nothing else. 'loggp measure --hosts' runs launch over ssh by itself.`,
 }
 
 func (j *launchFlags) run(cmd *cobra.Command) error {
-	if j.address == "" {
-		return cli.Usagef("--join: name the address and port that the other host shows")
+	if err := checkJoinAddress(j.address); err != nil {
+		return cli.Usagef("--join %q: %w; name the address and port that the other host shows, such as 192.168.1.5:43211", j.address, err)
+	}
+	if !cmd.Flags().Changed("rank") {
+		return cli.Usagef("--rank: name the rank that the other host shows")
 	}
 	if err := cli.CheckRange("--rank", j.rank, 1, launch.MaxRanks-1); err != nil {
 		return err
@@ -67,6 +72,21 @@ func (j *launchFlags) run(cmd *cobra.Command) error {
 		a.ExitAtEOF = in
 	}
 	return a.Serve(cmd.Context())
+}
+
+// checkJoinAddress checks that an address has a host and the number of a port.
+func checkJoinAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	var wrong *net.AddrError
+	switch n, notNumber := strconv.ParseUint(port, 10, 16); {
+	case errors.As(err, &wrong):
+		return errors.New(wrong.Err)
+	case host == "":
+		return errors.New("missing host")
+	case notNumber != nil || n == 0:
+		return fmt.Errorf("port %q is no number from 1 to 65535", port)
+	}
+	return nil
 }
 
 // readToken reads the token from where it is.
