@@ -187,7 +187,7 @@ func (s *predictionSource) useRanges(ps []params.Parameter) error {
 		send, way, noSend, noWay := times(call, k)
 		return reports.Prediction{
 			Protocol: call, Bytes: k, SenderTime: rangedTime(send, noSend), DeliveryTime: rangedTime(way, noWay),
-			EquationText: "T_s = o_s, T_s-r = T, of the range that holds the size",
+			EquationText: "o_s and T of the range that holds the size", IsOfCall: true,
 		}, cmp.Or(noSend, noWay)
 	}
 	return nil

@@ -21,9 +21,10 @@ import (
 type Prediction struct {
 	Mode, Protocol           string // the mode may be empty
 	Bytes                    int
-	SenderTime, DeliveryTime PredictedTime // T_s and T_s-r
-	Terms                    model.Cost    // what they are made of, if more is known than equations (1) to (7)
-	EquationText             string        // the sums as the source prints them, or empty
+	SenderTime, DeliveryTime PredictedTime // T_s and T_s-r; of a call, o_s and T of half a round trip
+	IsOfCall                 bool
+	Terms                    model.Cost // what they are made of, if more is known than equations (1) to (7)
+	EquationText             string     // the sums as the source prints them, or empty
 }
 
 // PredictedTime is a time, and how it lies to the sizes that were measured.
@@ -66,8 +67,8 @@ func (x PredictedTime) cell(t *doc.Table) doc.Cell {
 	return doc.NumberCell(x.Micros()).WithTone(doc.DoubtfulTone)
 }
 
-// Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also
-// the terms of each.
+// Predictions is a table of T_s and T_s-r, or of o_s and T of calls, a row a size and two columns
+// a protocol; explained, also the terms of each.
 func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("predictions", title, predictionTable(title, ps))
@@ -107,7 +108,11 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 		if at[n] == nil {
 			at[n] = map[int]Prediction{}
 			names = append(names, n)
-			t.Columns = append(t.Columns, doc.Column{Heading: n + "\nT_s us", Kind: doc.NumberColumn}, doc.Column{Heading: n + "\nT_s-r us", Kind: doc.NumberColumn})
+			send, delivery := "T_s", "T_s-r"
+			if p.IsOfCall {
+				send, delivery = "o_s", "T"
+			}
+			t.Columns = append(t.Columns, doc.Column{Heading: n + "\n" + send + " us", Kind: doc.NumberColumn}, doc.Column{Heading: n + "\n" + delivery + " us", Kind: doc.NumberColumn})
 			if of[p.EquationText] == nil {
 				sums = append(sums, p.EquationText)
 			}
