@@ -21,7 +21,7 @@ import (
 // The same set gives the same bytes, on however many processors and in whatever order the series
 // come.
 func TestDeterministic(t *testing.T) {
-	set := fittest.Typical().Samples(7, fittest.WholePlan)
+	set := fittest.TypicalMachine().Samples(7, fittest.WholePlan)
 	print := func(r *fit.Result) string {
 		var b bytes.Buffer
 		if err := params.WriteParameters(&b, r.Parameters); err != nil {
@@ -47,7 +47,7 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestFitErrors(t *testing.T) {
-	both := []sample.Series{fittest.Series("send", sample.Timer11, 1), fittest.Series("send", sample.Timer11, 1)}
+	both := []sample.Series{fittest.SeriesAt16Bytes("send", sample.Timer11, 1), fittest.SeriesAt16Bytes("send", sample.Timer11, 1)}
 	both[1].Clock = "real"
 	for _, c := range []struct {
 		set  *sample.Set
@@ -76,17 +76,17 @@ func TestQualityWarnings(t *testing.T) {
 		return x
 	}
 	flat := func(int) float64 { return 10 }
-	coarse := fittest.Series("send", sample.Timer12, noisy(200, func(i int) float64 { return 10 })...)
+	coarse := fittest.SeriesAt16Bytes("send", sample.Timer12, noisy(200, func(i int) float64 { return 10 })...)
 	for i := range coarse.Times {
 		coarse.Times[i] = coarse.Times[i] / unit.Microsecond * unit.Microsecond
 	}
 	set := &sample.Set{Series: []sample.Series{
-		fittest.Series("send", sample.Timer11, noisy(10, flat)...),
+		fittest.SeriesAt16Bytes("send", sample.Timer11, noisy(10, flat)...),
 		coarse,
-		fittest.Series("isend", sample.Timer11, noisy(400, func(i int) float64 { return 10 + float64(i)/200 })...),
-		fittest.Series("isend", sample.Timer21, noisy(400, flat)...),
-		fittest.Series("bsend", sample.Timer11, noisy(400, flat)...),
-		fittest.Series("bsend", sample.Timer22, noisy(400, func(int) float64 { return 12 })...),
+		fittest.SeriesAt16Bytes("isend", sample.Timer11, noisy(400, func(i int) float64 { return 10 + float64(i)/200 })...),
+		fittest.SeriesAt16Bytes("isend", sample.Timer21, noisy(400, flat)...),
+		fittest.SeriesAt16Bytes("bsend", sample.Timer11, noisy(400, flat)...),
+		fittest.SeriesAt16Bytes("bsend", sample.Timer22, noisy(400, func(int) float64 { return 12 })...),
 	}}
 	for i := range set.Series {
 		set.Series[i].Clock = "real"

@@ -20,12 +20,12 @@ import (
 // end of its interval, and the value lies in it. Files have no such number either.
 func TestNothingBelowZero(t *testing.T) {
 	seeds := 300
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 60
 	}
 	rows := make([]int, seeds)
 	clean.RunParallel(seeds, func(seed int) {
-		r, err := fit.Fit(fittest.Nasty(uint64(seed)), clean.Options{ReplicateCount: 40})
+		r, err := fit.Fit(fittest.DegenerateSamples(uint64(seed)), clean.Options{ReplicateCount: 40})
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 			return

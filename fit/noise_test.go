@@ -14,7 +14,7 @@ import (
 // each in 90 of 100 seeds at least. An interval that holds it in 95 % of cases does so in 90 of 100
 // with a probability of 0.99; the test's seeds are fixed.
 func TestCoverage(t *testing.T) {
-	machines := map[string]fittest.Machine{"flat": fittest.Typical(), "sloped": fittest.Typical()}
+	machines := map[string]fittest.Machine{"flat": fittest.TypicalMachine(), "sloped": fittest.TypicalMachine()}
 	m := machines["sloped"]
 	m.SendSlope, m.RecvSlope = 0.003, 0.002
 	machines["sloped"] = m
@@ -35,7 +35,7 @@ func TestCoverage(t *testing.T) {
 		width := make([]float64, len(m.Truths()))
 		for _, r := range parts {
 			for i, w := range m.Truths() {
-				for _, p := range w.Find(r.Parameters)[:1] {
+				for _, p := range w.FindRows(r.Parameters)[:1] {
 					width[i] += (p.High - p.Low) / seeds
 					if p.Low <= w.Value && w.Value <= p.High {
 						held[i]++
@@ -56,7 +56,7 @@ func TestCoverage(t *testing.T) {
 // quantile 0.556, 0.14 standard deviations up: 0.7 % for 5 % of noise, so parameters that are no
 // differences must hold within 2 %.
 func TestContamination(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Stray, m.Skew = 0.1, 0
 	for seed := range uint64(5) {
 		r := fitcheck.Fit(t, m.Samples(seed, fittest.WholePlan), clean.Options{ReplicateCount: 100})
@@ -64,7 +64,7 @@ func TestContamination(t *testing.T) {
 			if w.Name == "L" || w.Value == 0 || w.Name == "g" {
 				continue
 			}
-			for _, p := range w.Find(r.Parameters) {
+			for _, p := range w.FindRows(r.Parameters) {
 				if math.Abs(p.Value-w.Value) > 0.02*w.Value {
 					t.Errorf("seed %d: %s %s %s: %v, want %v", seed, w.Mode, w.Name, w.Method, p.Value, w.Value)
 				}

@@ -62,7 +62,7 @@ func TestSecretMachines(t *testing.T) {
 				kind := params.KindOf(w.Name, w.Unit)
 				p, ok := params.FindParameter(r.Parameters, w.Mode, kind, 0)
 				if kind != params.Gap { // the fit says itself by which method it knows g
-					rows := w.Find(r.Parameters)
+					rows := w.FindRows(r.Parameters)
 					if ok = len(rows) > 0; ok {
 						p = rows[0]
 					}

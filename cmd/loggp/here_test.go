@@ -20,7 +20,7 @@ import (
 // Ranks of commands that tests run are this binary, and so are their agents on other hosts. They do
 // what the program does with their arguments.
 func TestMain(m *testing.M) {
-	if probetest.Worker() {
+	if probetest.IsWorker() {
 		probetest.Main()
 		return
 	}

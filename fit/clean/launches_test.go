@@ -18,7 +18,7 @@ func TestLaunches(t *testing.T) {
 	set := &sample.Set{}
 	rng := rand.New(rand.NewPCG(1, 7))
 	for launch, median := range []float64{23, 57, 25, 26, 60, 24, 58, 27, 59, 25} {
-		s := fittest.Series("send", sample.Timer11)
+		s := fittest.SeriesAt16Bytes("send", sample.Timer11)
 		s.Launch = launch
 		for range 200 {
 			s.Times = append(s.Times, unit.FromMicros(median*(1+0.01*rng.NormFloat64())))
@@ -38,7 +38,7 @@ func TestLaunchesOfACurve(t *testing.T) {
 	for i, k := range []int{0, 64, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192} {
 		for launch := range 5 {
 			us := (2 + 0.001*float64(k)) * (1 + 0.5*float64(launch))
-			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 5)...)
+			s := fittest.SeriesAt16Bytes("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 5)...)
 			s.Bytes, s.Clock, s.Launch, s.Disturbed = k, "real", launch, i/2 != launch
 			set.Series = append(set.Series, s)
 		}

@@ -16,7 +16,7 @@ import (
 
 // The resolution of the timer is part of the interval of a time, and none of a slope.
 func TestResolution(t *testing.T) {
-	set := fittest.Formula(rand.New(rand.NewPCG(1, 10)), fittest.Doubling(10), 30, 0, func(k float64) float64 { return 10 + 0.01*k })
+	set := fittest.SamplesOfFormula(rand.New(rand.NewPCG(1, 10)), fittest.DoublingSizes(10), 30, 0, func(k float64) float64 { return 10 + 0.01*k })
 	set.Facts = []sample.Fact{{Key: sample.ResolutionFact, Value: "0.1"}}
 	r := fitcheck.Fit(t, set, clean.Options{})
 	value, slope := fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.UnitMicros), fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.UnitMicrosPerByte)
@@ -38,7 +38,7 @@ func TestResolution(t *testing.T) {
 // Of files that were read together each has a timer of its own: a coarse one says nothing of what
 // another saw.
 func TestResolutionOfFiles(t *testing.T) {
-	fine := fittest.Formula(rand.New(rand.NewPCG(1, 10)), fittest.Doubling(10), 30, 0.02, func(k float64) float64 { return 10 + 0.01*k })
+	fine := fittest.SamplesOfFormula(rand.New(rand.NewPCG(1, 10)), fittest.DoublingSizes(10), 30, 0.02, func(k float64) float64 { return 10 + 0.01*k })
 	fine.Facts = []sample.Fact{{Key: sample.FileFact, Value: "fine.csv"}, {Key: sample.ResolutionFact, Value: "0.001"}}
 	want := fitcheck.Fit(t, fine, clean.Options{})
 	both := &sample.Set{Series: slices.Clone(fine.Series), Facts: append(slices.Clone(fine.Facts),

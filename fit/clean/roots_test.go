@@ -16,11 +16,11 @@ func TestRoots(t *testing.T) {
 	set := &sample.Set{
 		Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}},
 		Series: []sample.Series{
-			fittest.Series("send", sample.Timer11, append(fittest.Repeat(20, 30), fittest.Repeat(20, 35)...)...),    // a stall with the root at P2
-			fittest.Series("send", sample.Timer12, append(fittest.Repeat(20, 10.05), fittest.Repeat(20, 10)...)...), // within a percent
-			fittest.Series("send", sample.Timer21, append(fittest.Repeat(20, 55), fittest.Repeat(20, 51)...)...),    // skew 2
-			fittest.Series("isend", sample.Timer21, append(fittest.Repeat(20, 9), fittest.Repeat(20, 8)...)...),
-			fittest.Series("isend", sample.Timer11, fittest.Repeat(21, 9)...),
+			fittest.SeriesAt16Bytes("send", sample.Timer11, append(fittest.Repeat(20, 30), fittest.Repeat(20, 35)...)...),    // a stall with the root at P2
+			fittest.SeriesAt16Bytes("send", sample.Timer12, append(fittest.Repeat(20, 10.05), fittest.Repeat(20, 10)...)...), // within a percent
+			fittest.SeriesAt16Bytes("send", sample.Timer21, append(fittest.Repeat(20, 55), fittest.Repeat(20, 51)...)...),    // skew 2
+			fittest.SeriesAt16Bytes("isend", sample.Timer21, append(fittest.Repeat(20, 9), fittest.Repeat(20, 8)...)...),
+			fittest.SeriesAt16Bytes("isend", sample.Timer11, fittest.Repeat(21, 9)...),
 		},
 	}
 	r := fitcheck.Fit(t, set, clean.Options{})
@@ -60,7 +60,7 @@ func TestRootsOfLaunches(t *testing.T) {
 			for i := range 4 {
 				times = append(times, 30*(1+0.03*rng.NormFloat64())+skew*float64(i/2))
 			}
-			s := fittest.Series("send", sample.TimerIdle, times...)
+			s := fittest.SeriesAt16Bytes("send", sample.TimerIdle, times...)
 			s.Launch = launch
 			set.Series = append(set.Series, s)
 		}

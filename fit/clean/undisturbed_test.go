@@ -60,7 +60,7 @@ func TestDisturbedSamples(t *testing.T) {
 			if disturbed {
 				us *= 2
 			}
-			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
+			s := fittest.SeriesAt16Bytes("send", sample.TimerRTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
 			s.Bytes, s.Clock, s.Disturbed = k, "real", disturbed
 			if mixed.Series = append(mixed.Series, s); !disturbed {
 				calm.Series = append(calm.Series, s)

@@ -191,15 +191,15 @@ func stepScatter(curve []Change) (out []float64) {
 }
 
 const (
-	normalQuantile  = 1.95996 // of 97.5 %
-	minScatterSteps = 5       // steps from which the Birge ratio is known
+	normalQuantile        = 1.95996 // of 97.5 %
+	minStepsForBirgeRatio = 5       // steps from which the Birge ratio is known
 )
 
 // widenIntervals makes the intervals as much wider as the changes scatter more than their samples
 // explain: two runs of one program differ by more than the launches of one run do (Birge 1932, The
 // Calculation of Errors by the Method of Least Squares).
 func (s *ChangeSet) widenIntervals(scatter []float64) {
-	if len(scatter) < minScatterSteps {
+	if len(scatter) < minStepsForBirgeRatio {
 		return
 	}
 	s.BirgeRatio = max(1, quantile.Median(scatter)/0.6745)

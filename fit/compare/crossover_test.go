@@ -67,13 +67,13 @@ func TestCrossovers(t *testing.T) {
 		{"slopes", calls{straight(30, 0.03), straight(30, 0.005)}, paperSizes, []float64{250}, false, 0.2},
 		// 15 + 0.006k = 1.2·24
 		{"slope meets constant", calls{straight(15, 0.006), straight(24, 0)}, paperSizes, []float64{2300}, false, 0.06},
-		{"sizes that double", calls{straight(15, 0.006), straight(24, 0)}, fittest.Doubling(17), []float64{2300}, false, 0.06},
+		{"sizes that double", calls{straight(15, 0.006), straight(24, 0)}, fittest.DoublingSizes(17), []float64{2300}, false, 0.06},
 		{"step up", calls{switched(512, straight(30, 0.01), straight(60, 0.02)), straight(30, 0.01)}, paperSizes, []float64{513}, true, 0.39},
 		{"step of the call that starts", calls{straight(60, 0.01), switched(2048, straight(58, 0.01), straight(30, 0.001))}, paperSizes, []float64{2049}, true, 0.49},
 		{"there and back", calls{switched(600, straight(30, 0.001), straight(70, 0.001)), switched(12000, straight(30, 0.001), straight(80, 0.001))}, paperSizes, []float64{601, 12001}, true, 0.84},
 	}
 	seeds := 200
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 60
 	}
 	for _, test := range tests {
@@ -117,7 +117,7 @@ func TestCrossovers(t *testing.T) {
 
 // Answers that are no size: never, always, and that intervals do not say. Without noise and with.
 func TestZones(t *testing.T) {
-	nine := fittest.Doubling(9)
+	nine := fittest.DoublingSizes(9)
 	for _, test := range []struct {
 		name string
 		calls

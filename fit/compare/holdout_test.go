@@ -20,7 +20,7 @@ import (
 // Of a machine whose round trips are two lines, one half of the sizes predicts the other but at the
 // change, where the nearer piece counts.
 func TestHoldOut(t *testing.T) {
-	set := fittest.Trips(3, func(k float64) float64 {
+	set := fittest.RoundTripSamples(3, func(k float64) float64 {
 		if k > 4096 {
 			return 3 + 0.0002*k
 		}
@@ -39,7 +39,7 @@ func TestHoldOut(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	if hs, err := HoldOut(fittest.Formula(rand.New(rand.NewPCG(1, 1)), fittest.Doubling(5), 20, 0, func(float64) float64 { return 1 }), clean.Options{}); err != nil || len(hs) != 0 {
+	if hs, err := HoldOut(fittest.SamplesOfFormula(rand.New(rand.NewPCG(1, 1)), fittest.DoublingSizes(5), 20, 0, func(float64) float64 { return 1 }), clean.Options{}); err != nil || len(hs) != 0 {
 		t.Errorf("without round trips: %v, %v", hs, err)
 	}
 }

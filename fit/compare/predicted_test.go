@@ -17,13 +17,13 @@ import (
 // The predictions are of equations 1 and 2 of the paper, with the parameters that the fit finds;
 // the samples are made 10 % longer than the machine's for one of the two.
 func TestCompare(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise, m.Sizes, m.Reps = 0, []int{1, 16, 256, 4096}, 30
 	set := m.Samples(1, fittest.WholePlan)
 	ps := fitted(t, set, clean.Options{}).Parameters
 	oneWay := func(k int) float64 { return m.SendO + m.L + float64(k-1)*m.G + m.RecvO }
 	for _, k := range m.Sizes {
-		for _, s := range []sample.Series{fittest.Series("isend", sample.TimerSender, fittest.Repeat(30, m.SendO*1.1)...), fittest.Series("isend", sample.TimerOneWay, fittest.Repeat(30, oneWay(k))...)} {
+		for _, s := range []sample.Series{fittest.SeriesAt16Bytes("isend", sample.TimerSender, fittest.Repeat(30, m.SendO*1.1)...), fittest.SeriesAt16Bytes("isend", sample.TimerOneWay, fittest.Repeat(30, oneWay(k))...)} {
 			s.Protocol, s.Bytes = "T", k
 			set.Series = append(set.Series, s)
 		}
@@ -77,7 +77,7 @@ func TestCompare(t *testing.T) {
 
 // Each quantity is asked for with the size and the measured time that belong to it.
 func TestQuantities(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise, m.Sizes, m.Reps = 0, []int{16}, 2
 	asked := map[string]float64{}
 	cs, err := ComparePredictions(m.Samples(1, fittest.WholePlan), nil, func(q PredictionQuery) (Prediction, bool) { return Prediction{Micros: 1}, true })
@@ -107,7 +107,7 @@ func TestCompareHindered(t *testing.T) {
 		mode, timer string
 		us          float64
 	}{{"send", sample.Timer11, 80}, {"send", sample.TimerIdle, 30}, {"ssend", sample.Timer11, 70}, {"ssend", sample.TimerIdle, 60}, {"isend", sample.Timer11, 30.1}, {"isend", sample.TimerIdle, 30}} {
-		set.Series = append(set.Series, fittest.Series(x.mode, x.timer, fittest.Repeat(40, x.us)...))
+		set.Series = append(set.Series, fittest.SeriesAt16Bytes(x.mode, x.timer, fittest.Repeat(40, x.us)...))
 	}
 	cs, err := ComparePredictions(set, nil, func(PredictionQuery) (Prediction, bool) { return Prediction{Micros: 1}, true })
 	if err != nil || len(cs) != 3 || cs[0].Measured != 30 || cs[1].Measured != 70 || cs[2].Measured != 30.1 {

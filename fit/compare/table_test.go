@@ -49,7 +49,7 @@ func (c *Table) value(t *testing.T, name, mode string, bytes int) Value {
 // The intervals of ratios hold what the formulas were given, as those of TestCoverage do; the
 // second machine is called like the first, so that both draw the same random numbers.
 func TestRatios(t *testing.T) {
-	a, b := fittest.Typical(), fittest.Typical()
+	a, b := fittest.TypicalMachine(), fittest.TypicalMachine()
 	a.Skew, b.Skew = 0, 0
 	b.SendO, b.L, b.G = 45, 18, 0.03
 	a.Sizes, b.Sizes = fittest.Powers(1, 1<<12), fittest.Powers(1, 1<<12)
@@ -102,7 +102,7 @@ func TestRatios(t *testing.T) {
 // Two machines of one name share no chance: their replicates are not correlated. Those of one
 // machine stay what they are.
 func TestShuffle(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	x, y := measuredOf(m, "x", 1), measuredOf(m, "x", 1)
 	y.Files = []string{"y.csv"}
 	c := sideBySide(t, clean.Options{}, x, y)

@@ -21,7 +21,7 @@ func pieces(t *testing.T, set *sample.Set) []curve.Piece {
 // A straight line must not be cut, whatever the noise and however many sizes there are.
 func TestNoBreaksInNoise(t *testing.T) {
 	seeds := 100
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 50
 	}
 	for _, c := range []struct {
@@ -30,17 +30,17 @@ func TestNoBreaksInNoise(t *testing.T) {
 		noise float64
 		slope float64
 	}{
-		{fittest.Doubling(16), 40, 0.05, 0.01},
-		{fittest.Doubling(16), 600, 0.05, 0},
+		{fittest.DoublingSizes(16), 40, 0.05, 0.01},
+		{fittest.DoublingSizes(16), 600, 0.05, 0},
 		{fittest.Powers(1, 1<<20), 100, 0.05, 0.01},
-		{fittest.Doubling(8), 40, 0.3, 0.01},
-		{fittest.Even(60), 20, 0.05, 0.01},
-		{fittest.Doubling(16), 8, 0.05, 0.01},
+		{fittest.DoublingSizes(8), 40, 0.3, 0.01},
+		{fittest.EvenlySpacedSizes(60), 20, 0.05, 0.01},
+		{fittest.DoublingSizes(16), 8, 0.05, 0.01},
 	} {
 		wrong := make([]bool, seeds)
 		clean.RunParallel(seeds, func(seed int) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 3))
-			set := fittest.Formula(rng, c.sizes, c.reps, c.noise, func(k float64) float64 { return 10 + c.slope*k })
+			set := fittest.SamplesOfFormula(rng, c.sizes, c.reps, c.noise, func(k float64) float64 { return 10 + c.slope*k })
 			wrong[seed] = len(pieces(t, set)) > 1
 		})
 		n := 0
@@ -73,14 +73,14 @@ func TestBreaks(t *testing.T) {
 		f     func(float64) float64
 		from  []int // of the pieces
 	}{
-		{"jump of 5 %", fittest.Doubling(16), step(256, 0.05, 0.01, 0.01), []int{1, 512}},
-		{"jump up at 4 KiB", fittest.Doubling(17), step(4096, 0.5, 0.001, 0.001), []int{1, 8192}},
-		{"jump down", fittest.Doubling(17), step(1024, -0.3, 0.02, 0.02), []int{1, 2048}},
-		{"jump after three sizes", fittest.Doubling(14), step(4, 0.2, 0.01, 0.01), []int{1, 8}},
-		{"jump before three sizes", fittest.Doubling(14), step(1024, 0.2, 0.01, 0.01), []int{1, 2048}},
-		{"kink up", fittest.Doubling(17), step(1024, 0, 0.01, 0.04), []int{1, 2048}},
-		{"kink down", fittest.Even(20), step(640, 0, 0.1, 0.02), []int{64, 704}},
-		{"two breaks", fittest.Doubling(18), func(k float64) float64 {
+		{"jump of 5 %", fittest.DoublingSizes(16), step(256, 0.05, 0.01, 0.01), []int{1, 512}},
+		{"jump up at 4 KiB", fittest.DoublingSizes(17), step(4096, 0.5, 0.001, 0.001), []int{1, 8192}},
+		{"jump down", fittest.DoublingSizes(17), step(1024, -0.3, 0.02, 0.02), []int{1, 2048}},
+		{"jump after three sizes", fittest.DoublingSizes(14), step(4, 0.2, 0.01, 0.01), []int{1, 8}},
+		{"jump before three sizes", fittest.DoublingSizes(14), step(1024, 0.2, 0.01, 0.01), []int{1, 2048}},
+		{"kink up", fittest.DoublingSizes(17), step(1024, 0, 0.01, 0.04), []int{1, 2048}},
+		{"kink down", fittest.EvenlySpacedSizes(20), step(640, 0, 0.1, 0.02), []int{64, 704}},
+		{"two breaks", fittest.DoublingSizes(18), func(k float64) float64 {
 			switch {
 			case k <= 64:
 				return 10
@@ -97,7 +97,7 @@ func TestBreaks(t *testing.T) {
 			wrong := 0
 			for seed := range uint64(seeds) {
 				rng := rand.New(rand.NewPCG(seed, 4))
-				set := fittest.Formula(rng, test.sizes, 200, noise, test.f)
+				set := fittest.SamplesOfFormula(rng, test.sizes, 200, noise, test.f)
 				var from []int
 				for _, p := range pieces(t, set) {
 					from = append(from, p.From)
@@ -134,7 +134,7 @@ func testBadCell(t *testing.T, clock string) {
 	for _, bad := range []int{1, 64, 4096, 1 << 15} {
 		for _, factor := range []float64{0.5, 1.3, 50} {
 			rng := rand.New(rand.NewPCG(uint64(bad), 5))
-			set := fittest.Formula(rng, fittest.Doubling(16), 200, 0.05, func(k float64) float64 {
+			set := fittest.SamplesOfFormula(rng, fittest.DoublingSizes(16), 200, 0.05, func(k float64) float64 {
 				if int(k) == bad {
 					return factor * (10 + 0.01*k)
 				}
@@ -165,7 +165,7 @@ func testBadCell(t *testing.T, clock string) {
 func TestLongSizesAtEnd(t *testing.T) {
 	for _, clock := range []string{"real", "virtual"} {
 		rng := rand.New(rand.NewPCG(1, 6))
-		set := fittest.Formula(rng, fittest.Doubling(16), 200, 0.01, func(k float64) float64 {
+		set := fittest.SamplesOfFormula(rng, fittest.DoublingSizes(16), 200, 0.01, func(k float64) float64 {
 			if k >= 1<<14 {
 				return 20 + 0.03*k
 			}

@@ -25,7 +25,7 @@ func TestSmallestSize(t *testing.T) {
 			}
 			times = append(times, us*(1+0.05*rng.NormFloat64()))
 		}
-		s := fittest.Series("send", sample.Timer12, times...)
+		s := fittest.SeriesAt16Bytes("send", sample.Timer12, times...)
 		s.Bytes = k
 		set.Series = append(set.Series, s)
 	}

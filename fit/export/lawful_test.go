@@ -24,12 +24,12 @@ import (
 // zero; or it is an error, which has none either.
 func TestNothingBelowZeroExported(t *testing.T) {
 	seeds := uint64(200)
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 60
 	}
 	written := map[string]int{}
 	for seed := range seeds {
-		set := fittest.Nasty(seed)
+		set := fittest.DegenerateSamples(seed)
 		if why := unlawfulSamples(set); why != nil {
 			t.Errorf("seed %d: samples: %v", seed, why)
 		}

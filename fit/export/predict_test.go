@@ -39,7 +39,7 @@ func charged(t *testing.T, sections string, k int) float64 {
 // What is exported predicts the samples that it came from: overheads of each size that is sent at
 // once, the smallest first, of synthetic machines and of real ones.
 func TestExportPredictsItsSamples(t *testing.T) {
-	sets := map[string]*sample.Set{"synthetic": fittest.Typical().Samples(1, fittest.WholePlan)}
+	sets := map[string]*sample.Set{"synthetic": fittest.TypicalMachine().Samples(1, fittest.WholePlan)}
 	for _, name := range []string{"openmpi", "mpich", "shm", "tcp", "t3d", "now", "convex-intra"} {
 		f, err := os.Open("../testdata/reference/" + name + ".samples.csv.gz")
 		if err != nil {
@@ -87,7 +87,7 @@ func TestExportPredictsItsSamples(t *testing.T) {
 
 // An export says how far its one-way times are from those that were measured.
 func TestExportDoubts(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise = 0
 	r, err := fit.Fit(m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
 	if err != nil {

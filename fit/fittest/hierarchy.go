@@ -22,8 +22,8 @@ var PairPlan = map[string][]string{
 	"isend": {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
 }
 
-// of is the tier of a pair.
-func (h Hierarchy) of(a, b int) int {
+// tierOfPair is the tier of a pair.
+func (h Hierarchy) tierOfPair(a, b int) int {
 	for l, g := range h.Group {
 		if g[a] == g[b] {
 			return l
@@ -38,7 +38,7 @@ func (h Hierarchy) Samples(ranks int, seed uint64) *sample.Set {
 	set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 	for a := range ranks {
 		for b := a + 1; b < ranks; b++ {
-			m := h.Times[h.of(a, b)]
+			m := h.Times[h.tierOfPair(a, b)]
 			x := max(0.5, 1+h.Pair*rng.NormFloat64())
 			if s := h.Slow[[2]int{a, b}]; s > 0 {
 				x *= s
@@ -53,9 +53,9 @@ func (h Hierarchy) Samples(ranks int, seed uint64) *sample.Set {
 	return set
 }
 
-// Convex is about what table 4 of Al-Tawil and Moritz has for the Convex, inside a hypernode and
-// between two, with some noise.
-func Convex() (inside, between Machine) {
+// ConvexMachines is about what table 4 of Al-Tawil and Moritz has for the Convex, inside a
+// hypernode and between two, with some noise.
+func ConvexMachines() (inside, between Machine) {
 	between = Machine{L: 7, SendO: 30, RecvO: 30, ISendO: 25, IRecvO: 5, Gap: 30, G: 0.05, SendSlope: 0.017, RecvSlope: 0.017, Noise: 0.05, Sizes: []int{16, 1000, 10000}, Reps: 20}
 	inside = between
 	inside.L, inside.SendO, inside.RecvO, inside.ISendO, inside.IRecvO, inside.Gap, inside.G = 0.5, 2, 2, 1.5, 0.5, 2, 0.01
@@ -63,16 +63,16 @@ func Convex() (inside, between Machine) {
 	return inside, between
 }
 
-// Weaker has overheads twice as large between as inside, and all else alike.
-func Weaker() (inside, between Machine) {
-	_, between = Convex()
+// MachinesWithDoubledOverheads has overheads twice as large between as inside, and all else alike.
+func MachinesWithDoubledOverheads() (inside, between Machine) {
+	_, between = ConvexMachines()
 	inside = between
 	inside.SendO, inside.RecvO, inside.ISendO, inside.IRecvO = inside.SendO/2, inside.RecvO/2, inside.ISendO/2, inside.IRecvO/2
 	return inside, between
 }
 
-// Blocks are hypernodes of so many ranks, in order.
-func Blocks(sizes ...int) []int {
+// GroupOfRanks are hypernodes of so many ranks, in order.
+func GroupOfRanks(sizes ...int) []int {
 	var group []int
 	for g, n := range sizes {
 		for range n {
@@ -82,8 +82,8 @@ func Blocks(sizes ...int) []int {
 	return group
 }
 
-// Small is a machine and a plan that measure little, where many are needed.
-func Small(m Machine) Machine {
+// SmallMachine is a machine and a plan that measure little, where many are needed.
+func SmallMachine(m Machine) Machine {
 	m.Sizes, m.Reps = []int{16, 10000}, 12
 	return m
 }

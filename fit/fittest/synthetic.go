@@ -12,9 +12,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Soak says whether tests over random machines take many of them, as make soak wants, and not the
-// few that show a mistake of yesterday.
-func Soak() bool { return os.Getenv("LOGGP_SOAK") != "" }
+// IsSoakTest says whether tests over random machines take many of them, as make soak wants, and not
+// the few that show a mistake of yesterday.
+func IsSoakTest() bool { return os.Getenv("LOGGP_SOAK") != "" }
 
 // Machine is a LogGP machine, from which the tests make samples by the formulas alone.
 // Microseconds.
@@ -31,20 +31,20 @@ type Machine struct {
 	Stray float64 // share of samples that take 1 to 100 times as long
 }
 
-// step is a processor step.
-func (m Machine) step(rng *rand.Rand, mean float64) float64 {
+// drawDuration is a processor step.
+func (m Machine) drawDuration(rng *rand.Rand, mean float64) float64 {
 	return mean * (1 + m.Noise*rng.NormFloat64())
 }
 
-// timer returns one sample. side is +1 with the root at P1, −1 with the root at P2.
-func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) float64 {
+// drawTimer returns one sample. side is +1 with the root at P1, −1 with the root at P2.
+func (m Machine) drawTimer(rng *rand.Rand, mode, timer string, k int, side float64) float64 {
 	bytes, os, or := float64(k-1), m.SendO, m.RecvO
 	if !sample.IsBlockingMode(mode) {
 		os, or = m.ISendO, m.IRecvO
 	}
 	os, or = os+m.SendSlope*float64(k), or+m.RecvSlope*float64(k)
-	send := func() float64 { return m.step(rng, os) }
-	receive := func() float64 { return m.step(rng, or) }
+	send := func() float64 { return m.drawDuration(rng, os) }
+	receive := func() float64 { return m.drawDuration(rng, or) }
 	way := func() float64 { return send() + m.L + bytes*m.G + receive() }
 	switch timer {
 	case sample.Timer11, sample.Timer22:
@@ -96,7 +96,7 @@ func (m Machine) Samples(seed uint64, plan map[string][]string) *sample.Set {
 					if i >= m.Reps/2 {
 						side = -1
 					}
-					t := m.timer(rng, mode, timer, k, side)
+					t := m.drawTimer(rng, mode, timer, k, side)
 					if m.Stray > 0 && rng.Float64() < m.Stray {
 						t *= math.Pow(100, rng.Float64())
 					}
@@ -162,8 +162,8 @@ func (m Machine) Truths() []Truth {
 	}
 }
 
-// Find returns the rows of a truth.
-func (w Truth) Find(ps []params.Parameter) []params.Parameter {
+// FindRows returns the rows of a truth.
+func (w Truth) FindRows(ps []params.Parameter) []params.Parameter {
 	var out []params.Parameter
 	for _, p := range ps {
 		if p.Mode == w.Mode && p.Name == w.Name && p.Method == w.Method && p.Unit == w.Unit {
@@ -173,7 +173,7 @@ func (w Truth) Find(ps []params.Parameter) []params.Parameter {
 	return out
 }
 
-func Typical() Machine {
+func TypicalMachine() Machine {
 	return Machine{
 		L: 12, SendO: 30, RecvO: 15, Gap: 40, G: 0.04, ISendO: 24, IRecvO: 9, Get: 0.03, Put: 0.02,
 		Noise: 0.05, Skew: 2, Sizes: Powers(1, 1<<14), Reps: 100,
@@ -181,7 +181,7 @@ func Typical() Machine {
 }
 
 // line of samples: what one timer shows over sizes, by a formula, with relative noise.
-func Formula(rng *rand.Rand, sizes []int, reps int, noise float64, f func(k float64) float64) *sample.Set {
+func SamplesOfFormula(rng *rand.Rand, sizes []int, reps int, noise float64, f func(k float64) float64) *sample.Set {
 	set := &sample.Set{}
 	for _, k := range sizes {
 		times := make([]unit.Time, reps)
@@ -193,7 +193,7 @@ func Formula(rng *rand.Rand, sizes []int, reps int, noise float64, f func(k floa
 	return set
 }
 
-func Doubling(n int) []int {
+func DoublingSizes(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = 1 << i
@@ -201,7 +201,7 @@ func Doubling(n int) []int {
 	return out
 }
 
-func Even(n int) []int {
+func EvenlySpacedSizes(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = 64 * (i + 1)
@@ -209,14 +209,14 @@ func Even(n int) []int {
 	return out
 }
 
-// Trips are round trips of doubling sizes in five launches, by a formula, with noise of 2 % and
-// launches that differ by 10 %.
-func Trips(seed uint64, f func(k float64) float64) *sample.Set {
+// RoundTripSamples are round trips of doubling sizes in five launches, by a formula, with noise of
+// 2 % and launches that differ by 10 %.
+func RoundTripSamples(seed uint64, f func(k float64) float64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	set := &sample.Set{}
 	for launch := range 5 {
 		factor := 1 + 0.1*rng.NormFloat64()
-		for _, k := range append([]int{0}, Doubling(17)...) {
+		for _, k := range append([]int{0}, DoublingSizes(17)...) {
 			s := sample.Series{Key: Key("send", sample.TimerRTT, k)}
 			s.Clock, s.Launch = "real", launch
 			for range 20 {
@@ -228,8 +228,8 @@ func Trips(seed uint64, f func(k float64) float64) *sample.Set {
 	return set
 }
 
-// Series is one timer of a mode at 16 bytes.
-func Series(mode, timer string, times ...float64) sample.Series {
+// SeriesAt16Bytes is one timer of a mode at 16 bytes.
+func SeriesAt16Bytes(mode, timer string, times ...float64) sample.Series {
 	s := sample.Series{Key: Key(mode, timer, 16)}
 	for _, x := range times {
 		s.Times = append(s.Times, unit.FromMicros(x))
@@ -239,11 +239,11 @@ func Series(mode, timer string, times ...float64) sample.Series {
 
 func Repeat(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) }
 
-// Nasty is a data set as no machine should give one: times of no length, of some steps of a coarse
-// clock, that fall with length or differ by ten orders; few sizes, few repetitions, launches that
-// have little in common, timers that are missing, and of every third set processors that are slowed
-// at times.
-func Nasty(seed uint64) *sample.Set {
+// DegenerateSamples is a data set as no machine should give one: times of no length, of some steps
+// of a coarse clock, that fall with length or differ by ten orders; few sizes, few repetitions,
+// launches that have little in common, timers that are missing, and of every third set processors
+// that are slowed at times.
+func DegenerateSamples(seed uint64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 22))
 	set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: []string{"1", "2"}[rng.IntN(2)]}, {Key: sample.ResolutionFact, Value: []string{"0", "0.001", "1"}[rng.IntN(3)]}}}
 	all := []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.TimerRTT, sample.TimerTrain, sample.TimerIdle, sample.TimerStream, sample.TimerGet, sample.TrainTimer(10), sample.SpacedTrainTimer(10)}
@@ -275,13 +275,13 @@ func Nasty(seed uint64) *sample.Set {
 		}
 	}
 	if seed%3 == 2 {
-		disturb(set, rng)
+		disturbSamples(set, rng)
 	}
 	return set
 }
 
-// disturb divides series into an undisturbed part and a disturbed one, both of any length.
-func disturb(set *sample.Set, rng *rand.Rand) {
+// disturbSamples divides series into an undisturbed part and a disturbed one, both of any length.
+func disturbSamples(set *sample.Set, rng *rand.Rand) {
 	most := 1 + rng.IntN(10)
 	for i := range set.Series {
 		x := &set.Series[i]

@@ -32,7 +32,7 @@ func TestLongestMessages(t *testing.T) {
 	} {
 		set := &sample.Set{}
 		for k := c.from; k <= c.to; k *= 2 {
-			s := fittest.Series("send", sample.TimerRTT, bend(k)*0.999, bend(k), bend(k)*1.001)
+			s := fittest.SeriesAt16Bytes("send", sample.TimerRTT, bend(k)*0.999, bend(k), bend(k)*1.001)
 			s.Bytes, s.Clock = k, c.clock
 			set.Series = append(set.Series, s)
 		}
@@ -44,7 +44,7 @@ func TestLongestMessages(t *testing.T) {
 	}
 	set := &sample.Set{}
 	for k := 1; k <= 128<<10; k *= 2 {
-		s := fittest.Series("send", sample.TimerRTT, bend(k), bend(k))
+		s := fittest.SeriesAt16Bytes("send", sample.TimerRTT, bend(k), bend(k))
 		s.Bytes, s.Clock = k, "virtual"
 		set.Series = append(set.Series, s)
 	}
@@ -78,7 +78,7 @@ func TestLongMessagesLost(t *testing.T) {
 			if k >= c.from && k <= c.to {
 				us *= 20
 			}
-			s := fittest.Series("send", sample.TimerRTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
+			s := fittest.SeriesAt16Bytes("send", sample.TimerRTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
 			if s.Bytes, s.Clock = k, "real"; c.clock == "virtual" {
 				s.Clock = c.clock
 			}
@@ -101,7 +101,7 @@ func TestLongestOnNoLine(t *testing.T) {
 	for _, scatter := range [][]float64{{0.001, 0.05, 0.05}, {0.05, 0.001, 0.05}, {0.05, 0.05, 0.001}} {
 		set := &sample.Set{}
 		for i, us := range y {
-			s := fittest.Series("send", sample.TimerRTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
+			s := fittest.SeriesAt16Bytes("send", sample.TimerRTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
 			s.Bytes, s.Clock = int(x[i]), "real"
 			set.Series = append(set.Series, s)
 		}
@@ -121,9 +121,9 @@ func TestLongestOnNoLine(t *testing.T) {
 func TestDifferenceOfLargeTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 14))
 	set := &sample.Set{}
-	for i, k := range fittest.Doubling(17) {
+	for i, k := range fittest.DoublingSizes(17) {
 		wiggle := 1 + 0.003*float64(i*i%5-2)
-		wait, start := fittest.Series("send", sample.Timer21, (1000+0.04*float64(k))*wiggle), fittest.Series("isend", sample.Timer21, 999*(1+0.002*rng.NormFloat64()))
+		wait, start := fittest.SeriesAt16Bytes("send", sample.Timer21, (1000+0.04*float64(k))*wiggle), fittest.SeriesAt16Bytes("isend", sample.Timer21, 999*(1+0.002*rng.NormFloat64()))
 		wait.Bytes, start.Bytes = k, k
 		set.Series = append(set.Series, wait, start)
 	}
@@ -137,7 +137,7 @@ func TestDifferenceOfLargeTimes(t *testing.T) {
 // Where the barrier's skew is longer than the way of a short message, the late receive finds it
 // there: half of the mean of the roots knows nothing of the way, and G comes from the other half.
 func TestSkew(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise, m.Skew = 0, 300 // the way is 57 us for a byte and 0.7 ms for 16 KiB
 	set := m.Samples(1, fittest.WholePlan)
 	for _, s := range set.Series {
@@ -156,7 +156,7 @@ func TestSkew(t *testing.T) {
 	if p := fitcheck.Row(t, r, "ssend", "L", params.MethodReceiveDifference, params.UnitMicros); !p.IsBound() || math.Abs(p.Value-342) > 0.1 || !fitcheck.HasWarningOf(r, "ssend", "L", clean.CodeSkew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
-	if r := fitcheck.Fit(t, fittest.Typical().Samples(1, fittest.WholePlan), clean.Options{}); fitcheck.HasWarning(r, clean.CodeSkew) {
+	if r := fitcheck.Fit(t, fittest.TypicalMachine().Samples(1, fittest.WholePlan), clean.Options{}); fitcheck.HasWarning(r, clean.CodeSkew) {
 		t.Errorf("a skew shorter than the way: %v", r.Warnings)
 	}
 }
@@ -178,7 +178,7 @@ func TestSkewOfLongMessages(t *testing.T) {
 	} {
 		set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 		add := func(mode, timer string, k int, first, second float64) {
-			s := fittest.Series(mode, timer, append(fittest.Repeat(20, first), fittest.Repeat(20, second)...)...)
+			s := fittest.SeriesAt16Bytes(mode, timer, append(fittest.Repeat(20, first), fittest.Repeat(20, second)...)...)
 			s.Bytes, s.Clock = k, "real"
 			set.Series = append(set.Series, s)
 		}

@@ -16,7 +16,7 @@ import (
 // Where an overhead hides g, and where a receive waits for its sender, all that is known is a
 // bound: it says so, it holds, and no model takes it for a value.
 func TestBounds(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise, m.L, m.SendO, m.Gap = 0, 4.4, 60, 4
 	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
 	for _, w := range []struct {
@@ -35,7 +35,7 @@ func TestBounds(t *testing.T) {
 
 // Fewer than five samples a cell show a value and no interval, and are no good parameter.
 func TestFewSamples(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	for reps, shown := range map[int]bool{4: false, 6: true} {
 		m.Reps = reps
 		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{ReplicateCount: 20})
@@ -55,8 +55,8 @@ func TestFewSamples(t *testing.T) {
 func TestBoundOfOverhead(t *testing.T) {
 	set := &sample.Set{}
 	for _, k := range []int{1, 16, 256} {
-		set.Series = append(set.Series, fittest.Series("send", sample.Timer11, 6, 6.1, 6.2, 6.3, 6.4, 6.5), fittest.Series("send", sample.Timer12, 3, 3, 3, 3, 3, 3),
-			fittest.Series("send", sample.TimerTrain, 5, 5, 5))
+		set.Series = append(set.Series, fittest.SeriesAt16Bytes("send", sample.Timer11, 6, 6.1, 6.2, 6.3, 6.4, 6.5), fittest.SeriesAt16Bytes("send", sample.Timer12, 3, 3, 3, 3, 3, 3),
+			fittest.SeriesAt16Bytes("send", sample.TimerTrain, 5, 5, 5))
 		for i := range 3 {
 			set.Series[len(set.Series)-1-i].Bytes = k
 		}
@@ -76,7 +76,7 @@ func TestGapHidden(t *testing.T) {
 	}{
 		{30, 15, 20, params.MethodGapAtMostSendOverhead, 30, false}, {30, 30, 30, params.MethodGapAtMostSendOverhead, 30, false}, {15, 30, 20, params.MethodGapAtMostTrain, 30, true}, {1e-6, 1e6, 1e6, params.MethodGapAtMostTrain, 1e6, true},
 	} {
-		m := fittest.Typical()
+		m := fittest.TypicalMachine()
 		m.SendO, m.RecvO, m.Gap = c.os, c.or, max(c.g, c.os, c.or) // a receiver that is slower holds the sender back
 		m.Noise = 0
 		r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
@@ -85,7 +85,7 @@ func TestGapHidden(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, p, r.Warnings)
 		}
 	}
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.SendO, m.Gap = 30, 31
 	p := fitcheck.Row(t, fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{}), "send", "g", params.MethodTrain, params.UnitMicros)
 	if p.Verdict != params.GoodVerdict || math.Abs(p.Value-31) > 0.5 {
@@ -96,7 +96,7 @@ func TestGapHidden(t *testing.T) {
 // Overheads that are longer than the way, as over TCP on one machine: the textbook latency is
 // negative, and there is no number.
 func TestNegativeLatency(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.L = -5
 	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 	p := fitcheck.Row(t, r, "message", "L", params.MethodHalfRoundTripLessOverheads+params.UnidentifiableMethodSuffix, params.UnitMicros)
@@ -124,7 +124,7 @@ func TestNegativeLatency(t *testing.T) {
 // A curve that no few straight pieces describe.
 func TestNotLinear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	set := fittest.Formula(rng, fittest.Even(24), 100, 0.01, func(k float64) float64 { return 10 + 5*math.Sin(k) })
+	set := fittest.SamplesOfFormula(rng, fittest.EvenlySpacedSizes(24), 100, 0.01, func(k float64) float64 { return 10 + 5*math.Sin(k) })
 	r := fitcheck.Fit(t, set, clean.Options{})
 	if !fitcheck.HasWarningOf(r, "send", "o_s", clean.CodeNotLinear) {
 		t.Errorf("no warning in %v", r.Warnings)

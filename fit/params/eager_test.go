@@ -79,7 +79,7 @@ func TestEagerLimitOrBend(t *testing.T) {
 	} {
 		wrong := 0
 		for seed := range uint64(20) {
-			found := limits(fitcheck.Fit(t, fittest.Trips(seed, c.f), clean.Options{ReplicateCount: 100}))
+			found := limits(fitcheck.Fit(t, fittest.RoundTripSamples(seed, c.f), clean.Options{ReplicateCount: 100}))
 			switch {
 			case c.want == 0 && len(found) > 0, c.want > 0 && (len(found) != 1 || found[0].Low > c.want || found[0].High < c.want):
 				wrong++

@@ -16,9 +16,9 @@ import (
 // more samples. A synchronous send waits for its peer.
 func TestIdle(t *testing.T) {
 	set := &sample.Set{Series: []sample.Series{
-		fittest.Series("send", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("send", sample.TimerIdle, fittest.Repeat(10, 30)...),
-		fittest.Series("ssend", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("ssend", sample.TimerIdle, fittest.Repeat(10, 30)...),
-		fittest.Series("isend", sample.Timer11, fittest.Repeat(40, 30.1)...), fittest.Series("isend", sample.TimerIdle, fittest.Repeat(10, 30)...),
+		fittest.SeriesAt16Bytes("send", sample.Timer11, fittest.Repeat(40, 70)...), fittest.SeriesAt16Bytes("send", sample.TimerIdle, fittest.Repeat(10, 30)...),
+		fittest.SeriesAt16Bytes("ssend", sample.Timer11, fittest.Repeat(40, 70)...), fittest.SeriesAt16Bytes("ssend", sample.TimerIdle, fittest.Repeat(10, 30)...),
+		fittest.SeriesAt16Bytes("isend", sample.Timer11, fittest.Repeat(40, 30.1)...), fittest.SeriesAt16Bytes("isend", sample.TimerIdle, fittest.Repeat(10, 30)...),
 	}}
 	r := fitcheck.Fit(t, set, clean.Options{})
 	for _, w := range []struct {
@@ -31,7 +31,7 @@ func TestIdle(t *testing.T) {
 	}
 	var long []sample.Series // of which nobody knows what they take after a wait
 	for _, k := range []int{5000, 9000} {
-		s := fittest.Series("send", sample.Timer11, fittest.Repeat(40, 80)...)
+		s := fittest.SeriesAt16Bytes("send", sample.Timer11, fittest.Repeat(40, 80)...)
 		s.Bytes = k
 		long = append(long, s)
 	}
@@ -52,8 +52,8 @@ func TestSecondReading(t *testing.T) {
 		back float64
 		want bool
 	}{{"send", 30, false}, {"send", 40, true}, {"send", 79, true}, {"send", 500, false}, {"ssend", 40, false}} { // 80 is twice timer11 and timer12
-		set := &sample.Set{Series: []sample.Series{fittest.Series(c.mode, sample.Timer11, fittest.Repeat(40, 30)...), fittest.Series(c.mode, sample.Timer12, fittest.Repeat(40, 10)...),
-			fittest.Series(c.mode, sample.Timer22, fittest.Repeat(40, c.back)...)}}
+		set := &sample.Set{Series: []sample.Series{fittest.SeriesAt16Bytes(c.mode, sample.Timer11, fittest.Repeat(40, 30)...), fittest.SeriesAt16Bytes(c.mode, sample.Timer12, fittest.Repeat(40, 10)...),
+			fittest.SeriesAt16Bytes(c.mode, sample.Timer22, fittest.Repeat(40, c.back)...)}}
 		if r := fitcheck.Fit(t, set, clean.Options{}); fitcheck.HasWarning(r, clean.CodeDirectionsDiffer) != c.want {
 			t.Errorf("%+v: %v", c, r.Warnings)
 		}
@@ -69,9 +69,9 @@ func TestSecondReading(t *testing.T) {
 	} {
 		set := &sample.Set{Facts: []sample.Fact{{Key: sample.RootsFact, Value: "2"}}}
 		for i := range 12 {
-			s := fittest.Series("send", c.timer, fittest.Repeat(40, 30)...)
+			s := fittest.SeriesAt16Bytes("send", c.timer, fittest.Repeat(40, 30)...)
 			if slices.Contains(c.sizes, i) {
-				s = fittest.Series("send", c.timer, apart...)
+				s = fittest.SeriesAt16Bytes("send", c.timer, apart...)
 			}
 			s.Bytes = 1 << i
 			set.Series = append(set.Series, s)
@@ -85,7 +85,7 @@ func TestSecondReading(t *testing.T) {
 // A protocol that was forced is no choice of the library: it has curves, but no part in the
 // parameters of the mode.
 func TestForcedProtocol(t *testing.T) {
-	set := &sample.Set{Series: []sample.Series{fittest.Series("send", sample.Timer11, fittest.Repeat(30, 5)...), fittest.Series("send", sample.Timer11, fittest.Repeat(30, 7)...)}}
+	set := &sample.Set{Series: []sample.Series{fittest.SeriesAt16Bytes("send", sample.Timer11, fittest.Repeat(30, 5)...), fittest.SeriesAt16Bytes("send", sample.Timer11, fittest.Repeat(30, 7)...)}}
 	set.Series[0].Protocol = "RTA"
 	r := fitcheck.Fit(t, set, clean.Options{})
 	if p := fitcheck.Row(t, r, "send", "o_s", sample.Timer11, params.UnitMicros); p.Value != 7 || len(r.Curves) != 2 {
@@ -100,7 +100,7 @@ func TestForcedProtocol(t *testing.T) {
 }
 
 func TestDerivedPieces(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise = 0
 	for _, c := range fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{}).Curves {
 		if n := len(c.Pieces); n != 1 {

@@ -15,7 +15,7 @@ import (
 // Of a machine by formula, without noise and with bursts of 40 us: half a round trip of k bytes is
 // 57 + 0.04·(k−1) us, so that L is 57 − 40, and g grows as that does.
 func TestPLogP(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise = 0
 	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 	for _, v := range r.PLogP {

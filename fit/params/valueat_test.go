@@ -13,7 +13,7 @@ import (
 
 func TestValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 12))
-	set := fittest.Formula(rng, fittest.Doubling(14), 50, 0, func(k float64) float64 {
+	set := fittest.SamplesOfFormula(rng, fittest.DoublingSizes(14), 50, 0, func(k float64) float64 {
 		if k <= 1024 {
 			return 10 + 0.01*k
 		}
@@ -37,7 +37,7 @@ func TestValue(t *testing.T) {
 // Without noise each parameter of a machine comes back, also if overheads grow with size and the
 // smallest message is longer than a byte; and a value at a size is that of the row that counts.
 func TestParametersOfExactMachine(t *testing.T) {
-	m := fittest.Typical()
+	m := fittest.TypicalMachine()
 	m.Noise = 0
 	r := fitcheck.Fit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 	for _, w := range []struct {

@@ -20,8 +20,8 @@ import (
 
 // Samples of pairs give the parameters of both tiers, H and P, and these come back from a file.
 func TestParametersOfTiers(t *testing.T) {
-	inside, between := fittest.Convex()
-	h := fittest.Hierarchy{Group: [][]int{fittest.Blocks(4, 3)}, Times: []fittest.Machine{inside, between}, Pair: 0.02}
+	inside, between := fittest.ConvexMachines()
+	h := fittest.Hierarchy{Group: [][]int{fittest.GroupOfRanks(4, 3)}, Times: []fittest.Machine{inside, between}, Pair: 0.02}
 	set := h.Samples(7, 1)
 	pooled, _, err := tiers.AssignTiers(set)
 	if err != nil {
@@ -108,8 +108,8 @@ func TestNodesOfMachines(t *testing.T) {
 
 // Places that were measured for themselves are not mixed with the pairs, of which H and P remain.
 func TestOwnPlaces(t *testing.T) {
-	inside, between := fittest.Convex()
-	h := fittest.Hierarchy{Group: [][]int{fittest.Blocks(3, 3)}, Times: []fittest.Machine{fittest.Small(inside), fittest.Small(between)}}
+	inside, between := fittest.ConvexMachines()
+	h := fittest.Hierarchy{Group: [][]int{fittest.GroupOfRanks(3, 3)}, Times: []fittest.Machine{fittest.SmallMachine(inside), fittest.SmallMachine(between)}}
 	set := h.Samples(6, 1)
 	own := between
 	own.SendO = 100
@@ -128,8 +128,8 @@ func TestOwnPlaces(t *testing.T) {
 
 // One tier has neither H nor P, and says so.
 func TestOneTierHasNoGroups(t *testing.T) {
-	_, m := fittest.Convex()
-	r, err := fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1), clean.Options{ReplicateCount: 20})
+	_, m := fittest.ConvexMachines()
+	r, err := fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.SmallMachine(m)}}.Samples(5, 1), clean.Options{ReplicateCount: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	if _, ok := params.ValueAt(params.ParametersOfPlace(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
 		t.Error("no o_s of place inter")
 	}
-	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(5, 1)
+	near := fittest.Hierarchy{Times: []fittest.Machine{fittest.SmallMachine(m)}}.Samples(5, 1)
 	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlaceFact, Value: "intra"})
 	if r, err = fit.Fit(near, clean.Options{ReplicateCount: 20}); err != nil || len(params.ParametersOfPlace(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
 		t.Errorf("all in one node: %v, %+v", err, r.Parameters)
@@ -153,7 +153,7 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	if _, err = fit.Fit(near, clean.Options{}); err == nil || !strings.Contains(err.Error(), "neither intra nor inter") {
 		t.Errorf("a place that is none: %v", err)
 	}
-	if r, err = fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}}.Samples(2, 1), clean.Options{ReplicateCount: 20}); err != nil {
+	if r, err = fit.Fit(fittest.Hierarchy{Times: []fittest.Machine{fittest.SmallMachine(m)}}.Samples(2, 1), clean.Options{ReplicateCount: 20}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool {

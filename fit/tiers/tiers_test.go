@@ -55,7 +55,7 @@ func found(t *testing.T, set *sample.Set) *tierSearch {
 // Two tiers come back from times alone: H, P and the groups of ranks, in 95 of 100 seeds.
 func TestTiersComeBack(t *testing.T) {
 	seeds := uint64(100)
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 20
 	}
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestTiersComeBack(t *testing.T) {
 		m    func() (fittest.Machine, fittest.Machine)
 		pair float64
 	}{
-		{"convex", fittest.Convex, 0}, {"convex, pairs differ", fittest.Convex, 0.05}, {"weaker", fittest.Weaker, 0}, {"weaker, pairs differ", fittest.Weaker, 0.05},
+		{"convex", fittest.ConvexMachines, 0}, {"convex, pairs differ", fittest.ConvexMachines, 0.05}, {"weaker", fittest.MachinesWithDoubledOverheads, 0}, {"weaker, pairs differ", fittest.MachinesWithDoubledOverheads, 0.05},
 	} {
 		right := 0
 		var wrong []string
@@ -108,15 +108,15 @@ func sequence(n int) []int {
 // Pairs that differ by chance make no tiers, however few they are.
 func TestOneTierIsOne(t *testing.T) {
 	seeds := uint64(100)
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 25
 	}
-	_, m := fittest.Convex()
+	_, m := fittest.ConvexMachines()
 	for _, ranks := range []int{2, 3, 4, 6, 12} {
 		for _, pair := range []float64{0, 0.02, 0.05} {
 			wrong := 0
 			for seed := range seeds {
-				h := fittest.Hierarchy{Times: []fittest.Machine{fittest.Small(m)}, Pair: pair}
+				h := fittest.Hierarchy{Times: []fittest.Machine{fittest.SmallMachine(m)}, Pair: pair}
 				if x := found(t, h.Samples(ranks, seed)); len(x.groupsOfTier) != 1 {
 					wrong++
 				}
@@ -133,16 +133,16 @@ func TestOneTierIsOne(t *testing.T) {
 // one after the other.
 func TestThreeTiersComeBack(t *testing.T) {
 	seeds := uint64(100)
-	if !fittest.Soak() {
+	if !fittest.IsSoakTest() {
 		seeds = 20
 	}
-	inside, between := fittest.Convex()
+	inside, between := fittest.ConvexMachines()
 	middle := between
 	middle.SendO, middle.RecvO, middle.ISendO, middle.L = 10, 10, 8, 3
 	right := 0
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 5))
-		h := fittest.Hierarchy{Group: make([][]int, 2), Times: []fittest.Machine{fittest.Small(inside), fittest.Small(middle), fittest.Small(between)}, Pair: 0.05}
+		h := fittest.Hierarchy{Group: make([][]int, 2), Times: []fittest.Machine{fittest.SmallMachine(inside), fittest.SmallMachine(middle), fittest.SmallMachine(between)}, Pair: 0.05}
 		node := 0
 		for cabinet := range 2 + rng.IntN(2) {
 			for range 2 + rng.IntN(2) {
@@ -171,9 +171,9 @@ func TestThreeTiersComeBack(t *testing.T) {
 // A pair that is held up, and pairs that are missing, do not take their ranks out of their groups;
 // both are told.
 func TestOddAndMissingPairs(t *testing.T) {
-	group := fittest.Blocks(4, 3, 1)
-	inside, between := fittest.Convex()
-	h := fittest.Hierarchy{Group: [][]int{group}, Times: []fittest.Machine{fittest.Small(inside), fittest.Small(between)}, Pair: 0.03,
+	group := fittest.GroupOfRanks(4, 3, 1)
+	inside, between := fittest.ConvexMachines()
+	h := fittest.Hierarchy{Group: [][]int{group}, Times: []fittest.Machine{fittest.SmallMachine(inside), fittest.SmallMachine(between)}, Pair: 0.03,
 		Slow: map[[2]int]float64{{0, 2}: 40, {3, 5}: 40}}
 	set := h.Samples(len(group), 1)
 	set.Series = slices.DeleteFunc(set.Series, func(s sample.Series) bool { return s.Place == "1-3" || s.Place == "2-7" })
@@ -195,11 +195,11 @@ func TestOddAndMissingPairs(t *testing.T) {
 // Who is called what does not matter: other numbers give the same groups under these, and nothing
 // else changes.
 func TestRelabelling(t *testing.T) {
-	inside, between := fittest.Weaker()
+	inside, between := fittest.MachinesWithDoubledOverheads()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		group := divide(rng, 4)
-		h := fittest.Hierarchy{Group: [][]int{group}, Times: []fittest.Machine{fittest.Small(inside), fittest.Small(between)}, Pair: 0.05}
+		h := fittest.Hierarchy{Group: [][]int{group}, Times: []fittest.Machine{fittest.SmallMachine(inside), fittest.SmallMachine(between)}, Pair: 0.05}
 		set := h.Samples(len(group), seed)
 		names := rng.Perm(2 * len(group))
 		other := &sample.Set{Facts: set.Facts}
@@ -256,7 +256,7 @@ func TestScore(t *testing.T) {
 // A far pair that is a little fast is not a near one that is very slow.
 func TestALittleFast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	group := fittest.Blocks(3, 3, 1, 1, 1)
+	group := fittest.GroupOfRanks(3, 3, 1, 1, 1)
 	var edges []rankDistance
 	for a := range group {
 		for b := a + 1; b < len(group); b++ {

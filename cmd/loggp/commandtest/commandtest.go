@@ -98,7 +98,7 @@ func HasInstalledMPI(t *testing.T) bool {
 	if runtime.NumCPU() < 2 {
 		return false // two ranks need two processors
 	}
-	probetest.Environment(t)
+	probetest.SetEnvironment(t)
 	return true
 }
 

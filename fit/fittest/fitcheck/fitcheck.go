@@ -49,7 +49,7 @@ func ReadSet(t *testing.T, file string) *sample.Set {
 // Row returns the row of a parameter, of which there must be one.
 func Row(t *testing.T, r *fit.Result, mode, name, method, unit string) params.Parameter {
 	t.Helper()
-	rows := fittest.Truth{Mode: mode, Name: name, Method: method, Unit: unit}.Find(r.Parameters)
+	rows := fittest.Truth{Mode: mode, Name: name, Method: method, Unit: unit}.FindRows(r.Parameters)
 	if len(rows) != 1 {
 		t.Fatalf("%d rows of %s %s by %s: %+v", len(rows), mode, name, method, r.Parameters)
 	}
