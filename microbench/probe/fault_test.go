@@ -61,7 +61,7 @@ func executable(t *testing.T) string {
 }
 
 func TestMain(m *testing.M) {
-	if probetest.Worker() {
+	if probetest.IsWorker() {
 		probetest.Main()
 		return
 	}

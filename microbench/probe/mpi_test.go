@@ -44,7 +44,7 @@ func compilers(t testing.TB) []string {
 	case runtime.NumCPU() < 2:
 		t.Skip("two ranks need two processors")
 	}
-	probetest.Environment(t)
+	probetest.SetEnvironment(t)
 	return list
 }
 

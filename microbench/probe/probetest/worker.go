@@ -19,20 +19,20 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Worker says whether this process is to be the worker: it is a copy of a test's binary that the
+// IsWorker says whether this process is to be the worker: it is a copy of a test's binary that the
 // compiler of testdata has made.
-func Worker() bool { return os.Getenv("FAKE_WORKER") != "" && filepath.Base(os.Args[0]) == "probe" }
+func IsWorker() bool { return os.Getenv("FAKE_WORKER") != "" && filepath.Base(os.Args[0]) == "probe" }
 
-// Environment allows Open MPI to run as root, as users have to.
-func Environment(t testing.TB) {
+// SetEnvironment allows Open MPI to run as root, as users have to.
+func SetEnvironment(t testing.TB) {
 	if os.Getuid() == 0 {
 		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 	}
 }
 
-// env returns a variable of the environment as a number.
-func env(name string, otherwise int) int {
+// intVariable returns a variable of the environment as a number.
+func intVariable(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
 	}
@@ -52,7 +52,7 @@ func Main() {
 		fmt.Fprint(os.Stderr, text, text, "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 0\n")
 		os.Exit(1)
 	case "hangs":
-		hang()
+		sleepForever()
 	case "mute": // its last words are in the file alone
 		os.WriteFile(filepath.Join(dir, "failed"), []byte("loggp-probe: no memory for 5 bytes\n"), 0o600)
 		os.Exit(1)
@@ -61,12 +61,12 @@ func Main() {
 			return
 		}
 	}
-	w := &worker{Conn: connect(dir), ranks: ranks}
-	text := hello(ranks, fault)
+	w := &worker{Conn: connectToScheduler(dir), ranks: ranks}
+	text := greetingText(ranks, fault)
 	if fault == "half" {
 		text = text[:len(text)/2]
 	}
-	w.answer(1, []byte(text))
+	w.answerRequest(1, []byte(text))
 	for n := 0; ; n++ {
 		var words [1 + microbench.CommandWordCount]int64
 		if err := binary.Read(w, binary.LittleEndian, &words); err != nil {
@@ -74,25 +74,25 @@ func Main() {
 		}
 		switch words[0] {
 		case 1:
-			w.do(words, fault)
+			w.executeCommand(words, fault)
 		case 3:
-			w.answer(1, []byte("variable btl_fake_eager_limit 4096\n"))
+			w.answerRequest(1, []byte("variable btl_fake_eager_limit 4096\n"))
 		case 4:
 			if fault == "leaves" {
-				leave()
+				startChildAndExit()
 			}
 			return
 		}
 	}
 }
 
-func hang() {
-	note(os.Getpid())
+func sleepForever() {
+	recordProcess(os.Getpid())
 	time.Sleep(1000 * time.Second)
 }
 
-// note writes down a process, which is to be gone in the end.
-func note(pid int) {
+// recordProcess writes down a process, which is to be gone in the end.
+func recordProcess(pid int) {
 	f, err := os.OpenFile(os.Getenv("FAKE_PIDS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		fmt.Fprintln(f, pid)
@@ -100,16 +100,16 @@ func note(pid int) {
 	}
 }
 
-// leave starts another process and ends without it.
-func leave() {
+// startChildAndExit starts another process and ends without it.
+func startChildAndExit() {
 	os.Setenv("FAKE_PROGRAM", "hangs")
 	p, err := os.StartProcess(os.Args[0], os.Args, &os.ProcAttr{Env: os.Environ()})
 	if err == nil {
-		note(p.Pid)
+		recordProcess(p.Pid)
 	}
 }
 
-func connect(dir string) net.Conn {
+func connectToScheduler(dir string) net.Conn {
 	text, err := os.ReadFile(filepath.Join(dir, "connect"))
 	words := strings.Fields(string(text))
 	if err != nil || len(words) < 4 {
@@ -127,7 +127,7 @@ func connect(dir string) net.Conn {
 	return c
 }
 
-func hello(ranks int, fault string) string {
+func greetingText(ranks int, fault string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "library Fake MPI 1.0;of no use\nstandard 3.1\nthreads single")
 	fmt.Fprint(&b, "stages")
@@ -138,11 +138,11 @@ func hello(ranks int, fault string) string {
 	for _, o := range collective.Operations() {
 		fmt.Fprint(&b, " ", o)
 	}
-	fmt.Fprintf(&b, "\nhosts %d\n", env("FAKE_HOSTS", 1))
+	fmt.Fprintf(&b, "\nhosts %d\n", intVariable("FAKE_HOSTS", 1))
 	for r := range ranks {
 		bound, host := os.Getenv("FAKE_BOUND"), "h"
 		if bound == "" {
-			bound = strconv.Itoa(r % env("FAKE_PROCESSORS", 8))
+			bound = strconv.Itoa(r % intVariable("FAKE_PROCESSORS", 8))
 		}
 		if fault == "moves" { // each launch is on another machine
 			host += strconv.Itoa(os.Getpid())
@@ -157,26 +157,26 @@ type worker struct {
 	ranks, starts int
 }
 
-func (w *worker) answer(kind int64, raw []byte) {
+func (w *worker) answerRequest(kind int64, raw []byte) {
 	head := binary.LittleEndian.AppendUint64(nil, uint64(kind))
 	w.Write(append(binary.LittleEndian.AppendUint64(head, uint64(len(raw))), raw...))
 }
 
-// do answers a command. Times of a message of k bytes are 1000000+k ps, but 2000000+k where they
-// contain the way, and round trips are longer beyond FAKE_EAGER bytes. Of collective operations
-// those of rank r are 1000000·(1+r)+k, or (4000000+k) from an agreed start, to the first of which a
-// rank comes too late.
-func (w *worker) do(c [1 + microbench.CommandWordCount]int64, fault string) {
+// executeCommand answers a command. Times of a message of k bytes are 1000000+k ps, but 2000000+k
+// where they contain the way, and round trips are longer beyond FAKE_EAGER bytes. Of collective
+// operations those of rank r are 1000000·(1+r)+k, or (4000000+k) from an agreed start, to the first
+// of which a rank comes too late.
+func (w *worker) executeCommand(c [1 + microbench.CommandWordCount]int64, fault string) {
 	switch fault {
 	case "dies":
 		os.Exit(7)
 	case "sticks":
-		hang()
+		sleepForever()
 	case "garbage":
 		raw := make([]byte, 1<<12)
 		rand.Read(raw)
 		w.Write(raw)
-		hang()
+		sleepForever()
 	}
 	stage, bytes, rounds, batch := c[1], c[4], c[6], max(c[7], 1)
 	var columns [][]int64
@@ -198,7 +198,7 @@ func (w *worker) do(c [1 + microbench.CommandWordCount]int64, fault string) {
 				column(rounds, 4_000_000+bytes)
 			}
 		}
-		if late := env("FAKE_LATE", 1); stage == 9 {
+		if late := intVariable("FAKE_LATE", 1); stage == 9 {
 			for i := range columns[0] {
 				if w.starts < late || late >= 10 {
 					columns[0][i] = -1
@@ -212,7 +212,7 @@ func (w *worker) do(c [1 + microbench.CommandWordCount]int64, fault string) {
 			if time == 0 {
 				time = 1_000_000
 			}
-			if time += bytes; timer == "rtt" && bytes > int64(env("FAKE_EAGER", 1<<30)) {
+			if time += bytes; timer == "rtt" && bytes > int64(intVariable("FAKE_EAGER", 1<<30)) {
 				time += 5_000_000
 			}
 			n := rounds
@@ -239,5 +239,5 @@ func (w *worker) do(c [1 + microbench.CommandWordCount]int64, fault string) {
 		raw = append(append(raw, int64(len(x))), x...)
 	}
 	b, _ := binary.Append(nil, binary.LittleEndian, raw)
-	w.answer(2, b)
+	w.answerRequest(2, b)
 }
