@@ -165,7 +165,7 @@ type pendingRead struct {
 // of one medium, and the links of a side are one where they are half duplex.
 type linkFreeTimes [2][4]unit.Time
 
-func (e *Ethernet) on(p Path) carrier { return &ethernetTransfer{Ethernet: e, Path: p} }
+func (e *Ethernet) newCarrier(p Path) carrier { return &ethernetTransfer{Ethernet: e, Path: p} }
 
 // Kind implements Network.
 func (*Ethernet) Kind() string { return "ethernet" }
@@ -341,7 +341,7 @@ type byteCount int
 
 func (b byteCount) String() string { return unit.Bytes(int(b)) }
 
-func (e *Ethernet) view(x *Parameters, control unit.Time, p Path) {
+func (e *Ethernet) fillParameters(x *Parameters, control unit.Time, p Path) {
 	t, most := &e.TCP, e.MaxSegmentData()
 	empty := e.frameTime(t.Record)
 	x.L = empty + e.Propagation
@@ -367,8 +367,9 @@ func (e *Ethernet) overheadCurve(before unit.Time, call Channel, segment unit.Ti
 	return Curve{{0, one, per}, {fits + 1, before + segment + call.Time(record+fits+1), per + unit.PerByte(float64(segment)/float64(most))}}
 }
 
-// shared has the medium, or the links of both stations and those between their switches.
-func (e *Ethernet) shared(into []Occupation, from, to, bytes int, _ dataMovement) []Occupation {
+// appendSharedUse appends the medium, or the links of both stations and those between their
+// switches.
+func (e *Ethernet) appendSharedUse(into []Occupation, from, to, bytes int, _ dataMovement) []Occupation {
 	bytes += e.TCP.Record
 	segments := max(1, (bytes+e.MaxSegmentData()-1)/e.MaxSegmentData())
 	last := bytes - (segments-1)*e.MaxSegmentData()

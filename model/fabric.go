@@ -118,7 +118,7 @@ type fabricTransfer struct {
 // rdmaFabricTransfer is one on a fabric whose interfaces access memory.
 type rdmaFabricTransfer struct{ fabricTransfer }
 
-func (f *Fabric) on(p Path) carrier {
+func (f *Fabric) newCarrier(p Path) carrier {
 	if p.SlowestLink == 0 { // from a host to itself
 		p.SlowestLink = f.Links[topology.HostClass].Rate()
 	}
@@ -193,12 +193,12 @@ func (n rdmaFabricTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	w.waitForWire(side, "put", append(append([]Term{data}, terms...), terms...)...)
 }
 
-func (f *Fabric) view(x *Parameters, control unit.Time, p Path) {
+func (f *Fabric) fillParameters(x *Parameters, control unit.Time, p Path) {
 	if p.SlowestLink == 0 {
 		p.SlowestLink = f.Links[topology.HostClass].Rate()
 	}
 	if f.NIC != nil {
-		f.viewNIC(x, control, p)
+		f.fillNICParameters(x, control, p)
 		return
 	}
 	x.L = p.FirstByte + f.Deliver
@@ -208,9 +208,9 @@ func (f *Fabric) view(x *Parameters, control unit.Time, p Path) {
 	x.GapPerByte = unit.PerByte(float64(p.SlowestLink.Time(f.WireBytes(f.Chunk))) / float64(f.Chunk))
 }
 
-// shared has the links of the route. Those of its second half are occupied when the message
-// arrives.
-func (f *Fabric) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
+// appendSharedUse appends the links of the route. Those of its second half are occupied when the
+// message arrives.
+func (f *Fabric) appendSharedUse(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	if from == to {
 		return into
 	}

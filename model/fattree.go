@@ -152,7 +152,7 @@ type fatTreeTransfer struct {
 // rdmaTransfer is one on a tree whose interfaces access memory.
 type rdmaTransfer struct{ fatTreeTransfer }
 
-func (f *FatTree) on(p Path) carrier {
+func (f *FatTree) newCarrier(p Path) carrier {
 	n := fatTreeTransfer{f, p}
 	if f.Put.Bandwidth > 0 {
 		return rdmaTransfer{n}
@@ -235,8 +235,8 @@ func (n rdmaTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	w.waitForWire(side, "put", slices.Concat(data, terms, terms)...)
 }
 
-// view takes the slope of overheads from packets that are full.
-func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
+// fillParameters takes the slope of overheads from packets that are full.
+func (f *FatTree) fillParameters(x *Parameters, control unit.Time, p Path) {
 	slope := func(p PIO) unit.PerByte {
 		return unit.PerByte(float64(p.Time(f.Packet.Header+f.Packet.Payload)) / float64(f.Packet.Payload))
 	}
@@ -252,9 +252,10 @@ func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
 	}
 }
 
-// shared has the interfaces, which processors occupy while they move a message themselves, and the
-// links between switches. A packet goes up by those that the digits of its destination select.
-func (f *FatTree) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
+// appendSharedUse appends the interfaces, which processors occupy while they move a message
+// themselves, and the links between switches. A packet goes up by those that the digits of its
+// destination select.
+func (f *FatTree) appendSharedUse(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	leaving, arriving := "out", "in"
 	send, receive := f.InterfaceLock+f.ProcessorTimeOfBytes(f.Send, f.Header+bytes), f.InterfaceLock+f.ProcessorTimeOfBytes(f.Receive, f.Header+bytes)
 	switch {

@@ -64,7 +64,7 @@ type hypernodesTransfer struct {
 	Path
 }
 
-func (h *Hypernodes) on(p Path) carrier { return hypernodesTransfer{h, p} }
+func (h *Hypernodes) newCarrier(p Path) carrier { return hypernodesTransfer{h, p} }
 
 // tier returns the tier of memory that a path leads to. A path without hops stays in a hypernode.
 func (p Path) tier() Tier {
@@ -156,7 +156,7 @@ func (n hypernodesTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	w.recordFlight(side, depart, w.lanes[side].clock, bytes, true)
 }
 
-func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
+func (h *Hypernodes) fillParameters(x *Parameters, control unit.Time, path Path) {
 	a := &h.Access[path.tier()]
 	_, slowest := h.slowestComponent(path.tier())
 	gap := func(ch Channel) unit.PerByte { return perByte(min(ch.Bandwidth, slowest)) }
@@ -170,9 +170,9 @@ func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
 	x.SenderStoresBytes = true
 }
 
-// shared has the ports of both blocks, and the ring. A message that the receiver copies passes its
-// port once more each way.
-func (h *Hypernodes) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
+// appendSharedUse appends the ports of both blocks, and the ring. A message that the receiver
+// copies passes its port once more each way.
+func (h *Hypernodes) appendSharedUse(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	port := h.Port.Time(h.Header + bytes)
 	source, target := from/h.ProcessorsPerBlock, to/h.ProcessorsPerBlock
 	into = append(into, newOccupation("out", source, port))

@@ -24,7 +24,7 @@ type logGPTransfer struct {
 	outgoingBusyUntil [2]unit.Time // until then the outgoing interface is occupied
 }
 
-func (g *LogGP) on(Path) carrier { return &logGPTransfer{LogGP: g} }
+func (g *LogGP) newCarrier(Path) carrier { return &logGPTransfer{LogGP: g} }
 
 // Kind implements Network.
 func (*LogGP) Kind() string { return "loggp" }
@@ -92,11 +92,14 @@ func (n *logGPTransfer) put(w *protocolRun, side CostSide, k int) {
 	w.waitForWire(side, "put", n.bytesTerm(w, k), n.latencyTerm(w))
 }
 
-func (g *LogGP) view(x *Parameters, control unit.Time, _ Path) {
+func (g *LogGP) fillParameters(x *Parameters, control unit.Time, _ Path) {
 	x.L, x.Gap, x.GapPerByte = g.L, g.Gap, g.GapPerByte
 	x.SendOverhead = ConstantCurve(control + g.SendOverhead)
 	x.RecvOverhead = x.RecvOverhead.shiftedBy(g.RecvOverhead)
 }
 
-// shared has nothing: each end has interfaces of its own, and the network has unlimited capacity.
-func (g *LogGP) shared(into []Occupation, _, _, _ int, _ dataMovement) []Occupation { return into }
+// appendSharedUse appends nothing: each end has interfaces of its own, and the network has
+// unlimited capacity.
+func (g *LogGP) appendSharedUse(into []Occupation, _, _, _ int, _ dataMovement) []Occupation {
+	return into
+}

@@ -258,15 +258,16 @@ type Network interface {
 	String() string                // what it is, in a few words
 	Node(end int) int              // the node of an end; each end is its own on a network with one tier
 	route(ends, from, to int) Path // between two different nodes, with that many ends in all
-	on(p Path) carrier             // a new transfer on the network, with nothing under way
+	newCarrier(p Path) carrier     // a new transfer on the network, with nothing under way
 
-	// view fills in the LogGP parameters of low-level messages on a path, see LowLevelParameters.
-	// control is the library's time to send a message. RecvO already has its time to take one in.
-	view(x *Parameters, control unit.Time, p Path)
+	// fillParameters fills in the LogGP parameters of low-level messages on a path, see
+	// LowLevelParameters. control is the library's time to send a message. RecvO already has its time
+	// to take one in.
+	fillParameters(x *Parameters, control unit.Time, p Path)
 
-	// shared appends what a message from an end to another occupies of what several ends or ranks
-	// share, see Machine.Shared.
-	shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation
+	// appendSharedUse appends what a message from an end to another occupies of what several ends or
+	// ranks share, see Machine.Shared.
+	appendSharedUse(into []Occupation, from, to, bytes int, how dataMovement) []Occupation
 }
 
 // distanceNetwork is a network with routes between ends of one node.
@@ -428,7 +429,7 @@ func (m *Machine) PathBetweenRanks(ranks, a, b int) Path {
 
 // hasMemory reports whether ends of a network can read and write each other's memory.
 func hasMemory(n Network) bool {
-	_, ok := n.on(Path{}).(remoteMemoryCarrier)
+	_, ok := n.newCarrier(Path{}).(remoteMemoryCarrier)
 	return ok
 }
 

@@ -341,7 +341,7 @@ func (n oneSidedTransfer) put(w *protocolRun, side CostSide, bytes int) {
 // sumTimes returns the sum of terms.
 func sumTimes(terms []Term) unit.Time { return Terms(terms).Sum() }
 
-// viewNIC is view for RDMA interfaces:
+// fillNICParameters is view for RDMA interfaces:
 //
 //	o_s(k) = control + doorbell + (header + k) / inline.bandwidth
 //	o_r(k) = complete + handle + copy(k)
@@ -351,7 +351,7 @@ func sumTimes(terms []Term) unit.Time { return Terms(terms).Sum() }
 //
 // Longer messages, that are not inline, have no last term of o_s, and 4 bus.latency; so has L if an
 // empty message is not inline. Datagrams add their times to both overheads.
-func (f *Fabric) viewNIC(x *Parameters, control unit.Time, p Path) {
+func (f *Fabric) fillNICParameters(x *Parameters, control unit.Time, p Path) {
 	c := f.NIC
 	buses := unit.Time(4)
 	sendO := Curve{{0, control + c.Doorbell, 0}}

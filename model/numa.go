@@ -258,7 +258,7 @@ type numaTransfer struct {
 	Path
 }
 
-func (n *NUMA) on(p Path) carrier { return numaTransfer{n, p} }
+func (n *NUMA) newCarrier(p Path) carrier { return numaTransfer{n, p} }
 
 func (n numaTransfer) distance() Distance { return Distance(n.Hops) }
 
@@ -318,8 +318,8 @@ func (n numaTransfer) copyOnce(w *protocolRun, side, source CostSide, t CoreTran
 	w.recordFlight(source, depart, w.lanes[side].clock, bytes, true)
 }
 
-// view has curves with a step where data no longer fits the caches.
-func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
+// fillParameters fills in curves with a step where data no longer fits the caches.
+func (n *NUMA) fillParameters(x *Parameters, control unit.Time, path Path) {
 	d := Distance(path.Hops)
 	a := &n.Distances[d]
 	gap := func(t CoreTransfer, cached bool) unit.PerByte {
@@ -347,10 +347,10 @@ func (n *NUMA) view(x *Parameters, control unit.Time, path Path) {
 	x.SenderStoresBytes = true
 }
 
-// shared has the link between two sockets, the lock for the pages of a single copy and, of data
-// that fits no cache, the memory of the domains where it is and where it goes. What the receiver
-// copies passes its memory twice more.
-func (n *NUMA) shared(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
+// appendSharedUse appends the link between two sockets, the lock for the pages of a single copy
+// and, of data that fits no cache, the memory of the domains where it is and where it goes. What
+// the receiver copies passes its memory twice more.
+func (n *NUMA) appendSharedUse(into []Occupation, from, to, bytes int, how dataMovement) []Occupation {
 	moved := bytes
 	if !how.byAccess {
 		moved += n.Header

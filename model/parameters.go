@@ -118,7 +118,7 @@ func LowLevelParameters(m *Machine, lib *Library, path Path) Parameters {
 		x.RecvOverhead = append(x.RecvOverhead, Piece{k, handle + c.Time(k), perByte(c.Bandwidth)})
 	}
 	network := m.NetworkOfTier(path.Tier)
-	network.view(&x, lib.Software[ProtoControlCost], path)
+	network.fillParameters(&x, lib.Software[ProtoControlCost], path)
 	if f, isFabric := network.(*Fabric); isFabric && f.NIC != nil && f.NIC.Staging != nil {
 		c := m.Processor.Copy
 		x.SendOverhead = x.SendOverhead.plusCurve(Curve{{0, 0, 0}, {1, c.Time(1), perByte(c.Bandwidth)}})

@@ -51,7 +51,7 @@ func (m *Machine) AppendOccupations(into []Occupation, lib *Library, from, to, b
 		node, a, b = n+1, from-first, to-first
 	}
 	begin := len(into)
-	into = m.NetworkOfTier(tier).shared(into, a, b, bytes, m.movementOfMessage(lib, tier, bytes))
+	into = m.NetworkOfTier(tier).appendSharedUse(into, a, b, bytes, m.movementOfMessage(lib, tier, bytes))
 	for i := begin; i < len(into); i++ {
 		into[i].Node = node
 	}

@@ -93,7 +93,7 @@ type torusTransfer struct {
 	Path
 }
 
-func (t *Torus) on(p Path) carrier { return torusTransfer{t, p} }
+func (t *Torus) newCarrier(p Path) carrier { return torusTransfer{t, p} }
 
 // Kind implements Network.
 func (*Torus) Kind() string { return "torus" }
@@ -216,7 +216,7 @@ func (n torusTransfer) put(w *protocolRun, side CostSide, bytes int) {
 	w.waitForWire(side, "put", slices.Concat(data, terms, back)...)
 }
 
-func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
+func (t *Torus) fillParameters(x *Parameters, control unit.Time, p Path) {
 	x.L = t.latencyOfPath(p)
 	x.SendOverhead = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
 	x.RecvOverhead = x.RecvOverhead.shiftedBy(t.Receive)
@@ -225,9 +225,9 @@ func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
 	x.GapPerPulledByte, x.GapPerPushedByte = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
 }
 
-// shared has the interfaces of both nodes. The links between them are left out: a processor uses a
-// part of their bandwidth only.
-func (t *Torus) shared(into []Occupation, from, to, bytes int, _ dataMovement) []Occupation {
+// appendSharedUse appends the interfaces of both nodes. The links between them are left out: a
+// processor uses a part of their bandwidth only.
+func (t *Torus) appendSharedUse(into []Occupation, from, to, bytes int, _ dataMovement) []Occupation {
 	long := t.Link.Time(t.Header + bytes)
 	return append(into, newOccupation("out", t.Node(from), long), newOccupationAtReceiver("in", t.Node(to), long))
 }

@@ -53,7 +53,7 @@ func (t Transfer) newRun() *protocolRun {
 	if x, ok := net.(networkByLibrary); ok {
 		net = x.by(t.Library)
 	}
-	w := &protocolRun{Transfer: t, carrier: net.on(t.Path), lastReceiverWork: ProtoCompleteCost}
+	w := &protocolRun{Transfer: t, carrier: net.newCarrier(t.Path), lastReceiverWork: ProtoCompleteCost}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}

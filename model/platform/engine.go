@@ -112,7 +112,7 @@ func (r *fileReader) mbcfSettings(l *model.Library) settingReaders {
 	s.Requests = model.DefaultRequestFIFOEntries
 	return settingReaders{map[string]nodeReader{
 		"fifo":     r.readSize(&s.FIFOBytes, model.MinFIFOBytes, maxWindow),
-		"requests": r.readCount(&s.Requests, 0, maxRequest),
+		"requests": r.readCount(&s.Requests, 0, maxRequestFIFOEntries),
 	}, func(string, *yaml.Node) {
 		if s.Requests == 0 {
 			s.Requests = -1
@@ -135,7 +135,7 @@ func (r *fileReader) startSettings(l *model.Library) settingReaders {
 
 // aclmplSettings reads the settings of model.AclmplEngine.
 func (r *fileReader) aclmplSettings(l *model.Library) settingReaders {
-	return settingReaders{map[string]nodeReader{"slots": r.readCount(&l.Aclmpl.PoolSlots, 1, maxRequest)}, nil}
+	return settingReaders{map[string]nodeReader{"slots": r.readCount(&l.Aclmpl.PoolSlots, 1, maxRequestFIFOEntries)}, nil}
 }
 
 // ncclSettings reads the settings of model.NCCLEngine.

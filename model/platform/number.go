@@ -14,13 +14,13 @@ import (
 // Limits of what a number may be. They are far beyond any machine, and keep sums of times from
 // overflowing.
 const (
-	maxTime    = unit.Second
-	maxPerByte = 1e9 // picoseconds: 1ms/B
-	minRate    = 1e3 // bytes a second
-	maxRate    = 1e18
-	maxCount   = 1 << 20
-	maxWindow  = 1 << 40
-	maxRequest = 1 << 16 // entries of a request FIFO
+	maxTime               = unit.Second
+	maxPerByte            = 1e9 // picoseconds: 1ms/B
+	minRate               = 1e3 // bytes a second
+	maxRate               = 1e18
+	maxCount              = 1 << 20
+	maxWindow             = 1 << 40
+	maxRequestFIFOEntries = 1 << 16 // entries of a request FIFO
 
 	maxChannels = 64 // of a communicator of NCCL: src/include/nccl_common.h, MAXCHANNELS
 )

@@ -38,7 +38,7 @@ func (r *run) simulateLGS() {
 		cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 		switch {
 		case e.opAndAction&7 == messageArrivesAction:
-			r.addMessageOfLGS(e, op, o)
+			r.handleArrivalInLGS(e, op, o)
 		case o.Kind == Calc:
 			if free := r.cpuFree[cpu]; free > e.at {
 				r.push(event{free, e.serial, e.opAndAction})
@@ -118,8 +118,8 @@ func (r *run) flushLGS() {
 	r.lateOps = r.lateOps[:0]
 }
 
-// addMessageOfLGS lets a message arrive.
-func (r *run) addMessageOfLGS(e event, op uint32, o *Op) {
+// handleArrivalInLGS lets a message arrive.
+func (r *run) handleArrivalInLGS(e event, op uint32, o *Op) {
 	recv, ok := r.matcher.matchMessage(op)
 	if !ok {
 		r.readyAt[op] = e.at

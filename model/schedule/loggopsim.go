@@ -42,7 +42,7 @@ func (r *run) simulateLogGOPSim() {
 		o := &r.ops[op]
 		switch {
 		case e.opAndAction&7 == messageArrivesAction:
-			r.simsMessageArrives(e, op, o)
+			r.handleArrivalInLogGOPSim(e, op, o)
 		case o.Kind == Calc:
 			cpu := int(o.rank)*r.cpus + int(o.CPU)
 			if free := r.cpuFree[cpu]; free > e.at {
@@ -85,8 +85,8 @@ func (r *run) simulateLogGOPSim() {
 	}
 }
 
-// simsMessageArrives lets a message arrive.
-func (r *run) simsMessageArrives(e event, op uint32, o *Op) {
+// handleArrivalInLogGOPSim lets a message arrive.
+func (r *run) handleArrivalInLogGOPSim(e event, op uint32, o *Op) {
 	cpu, nic := int(o.Peer)*r.cpus+int(o.CPU), int(o.Peer)*r.nics+int(o.NIC)
 	if free := max(r.cpuFree[cpu], r.inFree[nic]); free > e.at {
 		r.queueUntilFree(o.Peer, r.arrivalWaitClass(o), e, free)
