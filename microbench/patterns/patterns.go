@@ -136,7 +136,7 @@ func reduce(p portable.Process, _ *portable.Library, out, _ []byte) {
 }
 
 func reduceSingle(p portable.Process, _ *portable.Library, out, _ []byte) {
-	p.ReduceSingle(make([]float32, len(out)/4), portable.Sum)
+	p.ReduceFloat32(make([]float32, len(out)/4), portable.Sum)
 }
 
 // elementBytes are those of the numbers that a pattern adds, or 1.

@@ -49,8 +49,8 @@ func (p mpiProcess) Exchange(dst int, out []byte, src int, in []byte) {
 	p.exchange(p.Comm, dst, out, src, in)
 }
 
-func (p mpiProcess) Reduce(x []float64, op ReductionOp)       { reduceByMPI(p, x, op) }
-func (p mpiProcess) ReduceSingle(x []float32, op ReductionOp) { reduceByMPI(p, x, op) }
+func (p mpiProcess) Reduce(x []float64, op ReductionOp)        { reduceByMPI(p, x, op) }
+func (p mpiProcess) ReduceFloat32(x []float32, op ReductionOp) { reduceByMPI(p, x, op) }
 
 func reduceByMPI[T float32 | float64](p mpiProcess, x []T, op ReductionOp) {
 	sum := make([]T, len(x))
@@ -104,7 +104,7 @@ func (p syncPE) Exchange(dst int, out []byte, src int, in []byte) { p.SendReceiv
 func (p syncPE) Reduce(x []float64, op ReductionOp) {
 	aclmpl.Reduce(p.PE, x, combineElements[float64](op))
 }
-func (p syncPE) ReduceSingle(x []float32, op ReductionOp) {
+func (p syncPE) ReduceFloat32(x []float32, op ReductionOp) {
 	aclmpl.Reduce(p.PE, x, combineElements[float32](op))
 }
 
@@ -142,8 +142,8 @@ func (p pvmTask) Exchange(dst int, out []byte, src int, in []byte) {
 	p.Receive(src, in)
 }
 
-func (p pvmTask) Reduce(x []float64, op ReductionOp)       { reduceByPVM(p, x, op) }
-func (p pvmTask) ReduceSingle(x []float32, op ReductionOp) { reduceByPVM(p, x, op) }
+func (p pvmTask) Reduce(x []float64, op ReductionOp)        { reduceByPVM(p, x, op) }
+func (p pvmTask) ReduceFloat32(x []float32, op ReductionOp) { reduceByPVM(p, x, op) }
 
 func reduceByPVM[T float32 | float64](p pvmTask, x []T, op ReductionOp) {
 	p.Task.Reduce(asBytes(x), int(unsafe.Sizeof(*new(T))), func(lower, higher []byte) {
@@ -245,8 +245,8 @@ func (p *shmemProcess) Reduce(x []float64, op ReductionOp) {
 	p.Barrier()
 }
 
-// ReduceSingle is Reduce of a number of single precision.
-func (p *shmemProcess) ReduceSingle(x []float32, op ReductionOp) {
+// ReduceFloat32 is Reduce of a number of single precision.
+func (p *shmemProcess) ReduceFloat32(x []float32, op ReductionOp) {
 	wide := []float64{float64(x[0])}
 	p.Reduce(wide, op)
 	x[0] = float32(wide[0])

@@ -22,7 +22,7 @@ type Process interface {
 	Exchange(dst int, out []byte, src int, in []byte) // both at once
 	Broadcast(b []byte)                               // of rank 0
 	Reduce(x []float64, op ReductionOp)               // in place, to rank 0; what others have then is undefined
-	ReduceSingle(x []float32, op ReductionOp)         // the same in single precision
+	ReduceFloat32(x []float32, op ReductionOp)        // the same in single precision
 	Barrier()
 }
 
