@@ -126,7 +126,7 @@ func (r *reproduceFlags) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 		if !cmd.Flags().Changed("format") {
-			return cli.PrintText(cmd, study.Verdicts(false))
+			return cli.PrintText(cmd, study.VerdictDocument(false))
 		}
 	}
 	switch cli.Format(cmd) {

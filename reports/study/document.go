@@ -19,7 +19,7 @@ import (
 // Document returns the study as a report. Without all rows it has only those with a published
 // value, which a terminal has room for.
 func (s *Study) Document(all bool) *doc.Document {
-	d := s.Verdicts(all)
+	d := s.VerdictDocument(all)
 	d.FrontFigures = doc.Figures(doc.FullWidth, s.ratioChart())
 	if all {
 		d.Answer, d.KeyNumbers = s.answerSentence(), append(d.KeyNumbers, s.trustKey())
@@ -142,8 +142,8 @@ func (s *Study) trustKey() doc.KeyNumber {
 	return k
 }
 
-// Verdicts returns a document of the verdicts alone.
-func (s *Study) Verdicts(page bool) *doc.Document {
+// VerdictDocument returns a document of the verdicts alone.
+func (s *Study) VerdictDocument(page bool) *doc.Document {
 	d := &doc.Document{Title: s.Title, Introduction: []string{s.Source, "Each table and figure of this paper, and each of its statements that a program can check, stand beside what loggp measured on emulated machines and what its models predict."},
 		Footer: "Made by loggp.", Files: []doc.File{{Name: "cells.csv", Write: s.WriteCells}, {Name: "claims.csv", Write: s.WriteClaims}}}
 	for _, t := range s.Tables {

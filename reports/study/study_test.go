@@ -223,7 +223,7 @@ func TestDecide(t *testing.T) {
 func TestStudyCounts(t *testing.T) {
 	s := smallStudy()
 	want := []string{"nothing fitted|1|1|0", "fitted numbers|2|1|1", "true by construction|1|1|0", "undecided|1|-|-", "contradicted|1|-|-", "not applicable|1|-|-"}
-	if got := rowTexts(s.Verdicts(false).Sections[0].Tables[0]); !slices.Equal(got, want) {
+	if got := rowTexts(s.VerdictDocument(false).Sections[0].Tables[0]); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := s.agreementSentence(), "Published values met within 20 %: 1 of 2 to which nothing was fitted. 1 of 2 answers in words agree. Published values used for calibration, which prove nothing: 1. Published values that the source itself contradicts: 1."; got != want {
