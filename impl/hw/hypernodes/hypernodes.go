@@ -100,8 +100,8 @@ func (n *network) accessCosts(a, b int32) (*model.MemoryAccess, model.Tier) {
 	return &n.Access[t], t
 }
 
-// ringTime returns the time of a request and its answer on a ring.
-func (n *network) ringTime(t model.Tier) unit.Time {
+// ringRoundTripTime returns the time of a request and its answer on a ring.
+func (n *network) ringRoundTripTime(t model.Tier) unit.Time {
 	if t == model.IntraNode {
 		return 0
 	}
@@ -188,7 +188,7 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(a.Send.Start)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, key.send.start, model.SendActivity, 0)
 	n.moveBytes(p, pk, key.send.bandwidth, pk.Dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
-	there := p.Clock + a.Latency + n.ringTime(tier)
+	there := p.Clock + a.Latency + n.ringRoundTripTime(tier)
 	p.Probe.LastByteArrived(pk, there)
 	n.job.Kernel.Schedule(there, (*core.ArrivalEvent)(pk), 0)
 	p.Charge(a.SettleTime)
@@ -219,7 +219,7 @@ func (n *network) StartAccess(p *core.Port, x *core.RemoteAccess) {
 		p.Clock += a.Latency
 		p.Probe.ProcessorActivityUntil(p, p.Clock, all.latency, model.SendActivity, 0)
 	}
-	p.Clock += n.ringTime(tier)
+	p.Clock += n.ringRoundTripTime(tier)
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "hypernodes.hop", model.SendActivity, 0)
 	p.Probe.LastByteArrived(x, p.Clock)
 	p.ElapseCharges()
