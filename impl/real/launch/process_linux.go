@@ -70,7 +70,7 @@ func (p *rankProcess) superviseProcess(stop <-chan struct{}, explain *bool, repo
 		select {
 		case <-stop:
 			if *explain {
-				p.task.Write([]byte{leaveMessage})
+				p.task.Write([]byte{leaveProgramByte})
 				p.child.EndsWithin(explainTimeout)
 			}
 			p.child.Kill()

@@ -46,8 +46,8 @@ type rank struct {
 	leaveRequested chan struct{} // closed when the rank must leave its program
 }
 
-// leaveMessage follows the task when the rank must leave its program.
-const leaveMessage = '.'
+// leaveProgramByte follows the task when the rank must leave its program.
+const leaveProgramByte = '.'
 
 // thisRank returns this process as a rank, or nil if the user started it.
 var thisRank = sync.OnceValues(func() (*rank, error) {
@@ -77,7 +77,7 @@ var thisRank = sync.OnceValues(func() (*rank, error) {
 		// The task is followed by the command to leave the program, or by the end of the file when
 		// the process that started the rank has ended.
 		b := bufio.NewReader(io.MultiReader(tasks.Buffered(), in))
-		if _, err := b.ReadBytes(leaveMessage); err == nil {
+		if _, err := b.ReadBytes(leaveProgramByte); err == nil {
 			close(r.leaveRequested)
 			io.Copy(io.Discard, b)
 		}
