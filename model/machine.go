@@ -261,12 +261,12 @@ type Network interface {
 	newCarrier(p Path) carrier     // a new transfer on the network, with nothing under way
 
 	// fillParameters fills in the LogGP parameters of low-level messages on a path, see
-	// LowLevelParameters. control is the library's time to send a message. RecvO already has its time
-	// to take one in.
+	// LowLevelParameters. control is the library's time to send a message. RecvO already has its
+	// time to take one in.
 	fillParameters(x *Parameters, control unit.Time, p Path)
 
-	// appendSharedUse appends what a message from an end to another occupies of what several ends or
-	// ranks share, see Machine.Shared.
+	// appendSharedUse appends the parts shared by several ends or ranks that a message from one
+	// end to another occupies, see Machine.AppendOccupations.
 	appendSharedUse(into []Occupation, from, to, bytes int, how dataMovement) []Occupation
 }
 
