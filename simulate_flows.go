@@ -26,6 +26,8 @@ type FlowOptions struct {
 	MachineChanges
 	Tolerances []float64 // report how far the latency of links between nodes may grow until the time grows by these parts
 
+	Progress func(done, total int) // called after each of several simulations, of which the number is estimated; may be nil
+
 	hostLatency unit.Time // of links of hosts between nodes, in place of the platform's; 0: that
 }
 

@@ -58,12 +58,15 @@ func SweepFlows(ctx context.Context, w *Workload, o FlowOptions, sweep string) (
 		return nil, wrong(err)
 	}
 	s := &FlowSweep{Quantity: quantity}
-	for _, v := range variants {
+	for i, v := range variants {
 		p, err := v.simulate(ctx, w, o)
 		if err != nil {
 			return nil, fmt.Errorf("%s=%s: %w", quantity, v.value, err)
 		}
 		s.Points = append(s.Points, p)
+		if o.Progress != nil {
+			o.Progress(i+1, len(variants))
+		}
 	}
 	s.document = &doc.Document{Title: fmt.Sprintf("Simulation of %s by %s", cmp.Or(o.Name, "workload"), quantity), Footer: "Made by loggp."}
 	s.document.AddTables("sweep", "Sweep", s.table())

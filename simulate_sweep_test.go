@@ -186,13 +186,20 @@ func TestWrongSweeps(t *testing.T) {
 func TestLatencyToleranceOfFlows(t *testing.T) {
 	w := ringWorkload(t, 2)
 	o := FlowOptions{Platform: treeFile, Tolerances: []float64{0.01, 0.5}}
+	reports, last := 0, 0
+	o.Progress = func(done, total int) {
+		if done < last || done > total {
+			t.Errorf("progress: %d after %d of %d", done, last, total)
+		}
+		reports, last = reports+1, done
+	}
 	before, err := SimulateFlows(t.Context(), w, o)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || reports < len(o.Tolerances) {
+		t.Fatal(reports, err)
 	}
 	for _, part := range o.Tolerances {
 		longest := before.Result.Finish + unit.Time(part*float64(before.Result.Finish))
-		latency, ok, err := o.tolerance(t.Context(), w, unit.Microsecond/10, before.Result.Finish, longest)
+		latency, ok, err := o.tolerance(t.Context(), w, unit.Microsecond/10, before.Result.Finish, longest, func(int) {})
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

@@ -25,14 +25,21 @@ func withHostLatency(p *platform.Platform, latency unit.Time) *platform.Platform
 // maxToleratedLatency is how far a latency is raised; longer ones count as any.
 const maxToleratedLatency = unit.Second
 
+// simulationsOfTolerance is about how many simulations find a tolerance, for progress.
+const simulationsOfTolerance = 8
+
 // tolerance returns how long the latency of the links of hosts may be until the workload takes
 // longer than a time. ok is false if it may be any. base is the latency of the platform, with which
 // the workload takes less.
-func (o *FlowOptions) tolerance(ctx context.Context, w *Workload, base, baseFinish, longest unit.Time) (latency unit.Time, ok bool, err error) {
+// After each simulation it calls simulated with their number.
+func (o *FlowOptions) tolerance(ctx context.Context, w *Workload, base, baseFinish, longest unit.Time, simulated func(n int)) (latency unit.Time, ok bool, err error) {
+	n := 0
 	finish := func(latency unit.Time) (unit.Time, error) {
 		other := *o
 		other.hostLatency = latency
 		res, _, err := other.simulate(ctx, w, "", "")
+		n++
+		simulated(n)
 		if err != nil {
 			return 0, err
 		}
@@ -86,8 +93,12 @@ func (o *FlowOptions) toleranceTable(ctx context.Context, w *Workload, finish un
 	}
 	t := &doc.Table{Name: "tolerance", Title: "How far the latency between nodes may grow", Columns: []doc.Column{
 		{Heading: "longer by\n%", Kind: doc.NumberColumn, IsKey: true}, {Heading: "latency of a link\nus", Kind: doc.NumberColumn}, {Heading: "growth of one way\nus", Kind: doc.NumberColumn}}}
-	for _, part := range o.Tolerances {
-		most, ok, err := o.tolerance(ctx, w, base, finish, finish+unit.Time(part*float64(finish)))
+	for i, part := range o.Tolerances {
+		most, ok, err := o.tolerance(ctx, w, base, finish, finish+unit.Time(part*float64(finish)), func(n int) {
+			if o.Progress != nil {
+				o.Progress(i*simulationsOfTolerance+min(n, simulationsOfTolerance), len(o.Tolerances)*simulationsOfTolerance)
+			}
+		})
 		if err != nil {
 			return nil, fmt.Errorf("tolerance: %w", err)
 		}

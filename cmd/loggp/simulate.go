@@ -242,13 +242,19 @@ func (s *simulateFlags) runFlows(cmd *cobra.Command, name string, w *loggp.Workl
 		}
 		return cli.Print(cmd, c.Document())
 	case sweeps:
-		sweep, err := loggp.SweepFlows(cmd.Context(), w, o, s.options.Sweep)
+		sweep, err := cli.WithProgress(cmd, func(report func(done, total int)) (*loggp.FlowSweep, error) {
+			o.Progress = report
+			return loggp.SweepFlows(cmd.Context(), w, o, s.options.Sweep)
+		})
 		if err != nil {
 			return err
 		}
 		return cli.WriteSweep(cmd, s.outputPath, sweep.Document(), sweep.Chart())
 	}
-	sim, err := loggp.SimulateFlows(cmd.Context(), w, o)
+	sim, err := cli.WithProgress(cmd, func(report func(done, total int)) (*loggp.FlowSimulation, error) {
+		o.Progress = report
+		return loggp.SimulateFlows(cmd.Context(), w, o)
+	})
 	if err != nil {
 		return err
 	}
