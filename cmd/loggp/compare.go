@@ -81,6 +81,12 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 			return c.compareSamples(cmd)
 		},
 	}
+	c.addFlags(cmd)
+	return cmd
+}
+
+// addFlags declares the flags.
+func (c *compareFlags) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&c.options.Samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
 	f.StringVar(&c.options.ParamsFile, "params", "", paramsHelp)
@@ -90,7 +96,6 @@ are given or fitted to each machine, to show where LogGOPS is accurate.`,
 	cli.AddOutput(cmd, &c.outputPath, "output", "o", "file for the comparison, as CSV, with all sizes", cli.WritableCSV)
 	c.addScheduleFlags(cmd)
 	cli.AddPrintFlags(cmd)
-	return cmd
 }
 
 // parseMargin returns a margin as an option, where none is the smallest that is not 0.

@@ -60,6 +60,12 @@ compare' sets them beside the model.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
+	m.addFlags(cmd)
+	return cmd
+}
+
+// addFlags declares the flags.
+func (m *measureFlags) addFlags(cmd *cobra.Command) {
 	f, o := cmd.Flags(), &m.options
 	targetFlags{
 		platform: &o.Platform, library: &o.Library, ranks: &o.Ranks, place: &o.Place, seed: &o.Seed, platforms: allPlatformNames,
@@ -96,7 +102,6 @@ compare' sets them beside the model.`,
 	cli.AddParsed(cmd, &o.Timeout, "timeout", probe.DefaultTimeout.String(), time.ParseDuration, "with --platform mpi: time limit of a launch").TypeName = "duration"
 	cli.AddCompletion(cmd, "protocol", append(model.ProtocolNames(), loggp.ProtocolAuto))
 	cli.AddCompletion(cmd, "collective", append([]string{"all"}, loggp.CollectiveNames()...))
-	return cmd
 }
 
 // waitAuto is the value of --wait that leaves the choice to Measure.

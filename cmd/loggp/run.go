@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp"
 	"github.com/loggp/loggp/cmd/loggp/cli"
@@ -112,7 +111,7 @@ The programs that ship with loggp, and kinds of files, are
 				return fmt.Errorf("unexpected argument %q: %s takes no arguments; flags go before its name", args[1], args[0])
 			}
 			if len(args) == 0 {
-				return errors.New("say which program: " + strings.Join(names, ", ") + hintOfProgramTakenAsValue(cmd, names))
+				return errors.New("say which program: " + strings.Join(names, ", ") + cli.HintOfArgTakenAsValue(cmd, names))
 			}
 			return nil
 		},
@@ -122,17 +121,6 @@ The programs that ship with loggp, and kinds of files, are
 	r.addFlags(cmd)
 	cli.AddGoProfileFlags(cmd)
 	return cmd
-}
-
-// hintOfProgramTakenAsValue says that a flag has the name of a program as its value, as --noise has
-// in '--noise stencil'.
-func hintOfProgramTakenAsValue(cmd *cobra.Command, programs []string) (hint string) {
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(programs, f.Value.String()) {
-			hint = fmt.Sprintf("; %[2]s was taken as the value of --%[1]s: write --%[1]s VALUE %[2]s", f.Name, f.Value)
-		}
-	})
-	return hint
 }
 
 // addFlags declares the flags.

@@ -61,7 +61,7 @@ trace' reads execution traces.`,
 	f.StringVar(&m.Algorithm, "algorithm", "", "algorithm of a collective operation (default: its first)")
 	f.IntVar(&m.Root, "root", 0, "root of the operation or pattern")
 	f.IntVar(&m.Rounds, "rounds", 1, "repetitions of the pattern")
-	cli.AddParsed(cmd, &m.Compute, "compute", "0s", parseDuration, "computing time of each rank in a round, in whole nanoseconds")
+	cli.AddParsed(cmd, &m.Compute, "compute", "0s", cli.Duration, "computing time of each rank in a round, in whole nanoseconds")
 	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
 	f.Uint64Var(&m.placementSeed, "seed", 1, "seed of --placement random")
 	cli.AddOutput(cmd, &m.outputPath, "output", "o", "file to write (default: standard output)", cli.WritableFile)

@@ -81,6 +81,12 @@ LogGOPSim and of the LogGOPSim of ATLAHS. See docs/dialects.md.`,
 		},
 		RunE: s.run,
 	}
+	s.addFlags(cmd)
+	return cmd
+}
+
+// addFlags declares the flags.
+func (s *simulateFlags) addFlags(cmd *cobra.Command) {
 	f, o := cmd.Flags(), &s.options
 	f.StringVar(&s.paramsFile, "params", "", paramsHelp)
 	f.StringVar(&o.Platform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
@@ -108,7 +114,6 @@ LogGOPSim and of the LogGOPSim of ATLAHS. See docs/dialects.md.`,
 	s.workload.addFlags(cmd)
 	cli.AddPrintFlags(cmd)
 	cli.AddGoProfileFlags(cmd)
-	return cmd
 }
 
 func (s *simulateFlags) run(cmd *cobra.Command, args []string) error {

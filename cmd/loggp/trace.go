@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,10 +64,10 @@ The programs are
 	addModeFlag(cmd, &t.mode, microbench.SendModeNames(), "call that sends the message: "+strings.Join(microbench.SendModeNames(), ", "))
 	f.StringVar(&o.Protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	cli.AddParsed(cmd, &o.Size, "size", "", parseMessageSize, fmt.Sprintf("length of a message (default %d bytes)", loggp.DefaultTraceBytes))
-	cli.AddParsed(cmd, &o.Late, "late", "", cli.Pointer(parseDuration), "time from the sender's call until the receive is posted (default: it is posted before)")
+	cli.AddParsed(cmd, &o.Late, "late", "", cli.Pointer(cli.Duration), "time from the sender's call until the receive is posted (default: it is posted before)")
 	f.StringVar(&o.Program, "program", "", "a program instead of one message: "+strings.Join(program.SmallProgramNames(), ", "))
-	cli.AddParsed(cmd, &o.Rounds, "rounds", "1", parsePositive, "repetitions of the program").TypeName = "int"
-	cli.AddParsed(cmd, &o.Compute, "compute", "", cli.Pointer(parseDuration), fmt.Sprintf("with --program overlap: computing time (default %v)", loggp.DefaultTraceCompute))
+	cli.AddParsed(cmd, &o.Rounds, "rounds", "1", cli.PositiveInt, "repetitions of the program").TypeName = "int"
+	cli.AddParsed(cmd, &o.Compute, "compute", "", cli.Pointer(cli.Duration), fmt.Sprintf("with --program overlap: computing time (default %v)", loggp.DefaultTraceCompute))
 	cli.AddParsed(cmd, &o.Noise, "noise", "off", parseNoise, noiseHelp)
 	f.StringVar(&o.Window, "window", "", "part of the time to show, such as 10us..50us (default: all)")
 	cli.AddOutput(cmd, &t.outputPath, "output", "o", cli.TimelineHelp, func(name string) error {
@@ -142,24 +141,6 @@ func parseMessageSize(text string) (int, error) {
 	n, err := unit.ParseSize(text)
 	if n == 0 {
 		n = loggp.EmptyMessage
-	}
-	return n, err
-}
-
-// parseDuration reads a time from 0 up.
-func parseDuration(text string) (unit.Time, error) {
-	d, err := unit.ParseTime(text)
-	if err == nil && d < 0 {
-		err = cli.ValueError("it may not be negative")
-	}
-	return d, err
-}
-
-// parsePositive reads a whole number above zero.
-func parsePositive(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err == nil && n < 1 {
-		err = cli.ValueError("it must be above zero")
 	}
 	return n, err
 }

@@ -65,6 +65,17 @@ func RequireOneArg(what string) cobra.PositionalArgs {
 	}
 }
 
+// HintOfArgTakenAsValue says that a flag has one of the arguments that a verb takes as its value, as
+// --noise has in '--noise stencil'.
+func HintOfArgTakenAsValue(cmd *cobra.Command, validArgs []string) (hint string) {
+	cmd.Flags().Visit(func(f *flag) {
+		if slices.Contains(validArgs, f.Value.String()) {
+			hint = fmt.Sprintf("; %[2]s was taken as the value of --%[1]s: write --%[1]s VALUE %[2]s", f.Name, f.Value)
+		}
+	})
+	return hint
+}
+
 // commandName returns the name of a command as it follows loggp, such as "platforms show".
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")

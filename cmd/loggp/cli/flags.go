@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,6 +70,24 @@ func List(text string) ([]string, error) {
 }
 
 func Verbatim(text string) (string, error) { return text, nil }
+
+// Duration parses a time from 0 up.
+func Duration(text string) (unit.Time, error) {
+	d, err := unit.ParseTime(text)
+	if err == nil && d < 0 {
+		err = ValueError("it may not be negative")
+	}
+	return d, err
+}
+
+// PositiveInt parses a whole number above zero.
+func PositiveInt(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err == nil && n < 1 {
+		err = ValueError("it must be above zero")
+	}
+	return n, err
+}
 
 // ExplainFlagError says in the words of this program what is wrong with a flag.
 func ExplainFlagError(cmd *cobra.Command, err error) error {
