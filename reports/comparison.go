@@ -458,29 +458,18 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 // TimeChanges is how times differ between a reference and another data set: a summary by timer and
 // mode, and each time.
 func TimeChanges(before, after string, set *compare.ChangeSet) *doc.Document {
-	all := set.Changes
-	d := &doc.Document{Title: "Changes"}
-	percent := func(ratio float64) doc.Cell {
-		return doc.Cell{Text: fmt.Sprintf("%+.1f", 100*(ratio-1)), Values: []float64{100 * (ratio - 1)}}
-	}
-	interval := func(low, high float64) doc.Cell {
-		if math.IsNaN(low) {
-			return doc.TextCell("")
-		}
-		return doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(low-1), 100*(high-1)), Values: []float64{100 * (low - 1), 100 * (high - 1)}}
-	}
-	sum := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true},
+	summary, times := changesSummary(before, after, set.Changes), changesTable(set.Changes)
+	addChangeNotes(summary, set)
+	d := &doc.Document{Title: "Changes", Files: []doc.File{render.TableFile(times)}}
+	d.AddTables("changes", "Changes", summary, times)
+	return d
+}
+
+// changesSummary has a row for each timer, mode and protocol of each place, and one for all.
+func changesSummary(before, after string, all []compare.Change) *doc.Table {
+	t := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true},
 		{Heading: "sizes", Kind: doc.NumberColumn}, {Heading: "geometric\nmean %", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Field: "geometric_mean_percent", Kind: doc.NumberColumn}, {Heading: "faster", Kind: doc.NumberColumn}, {Heading: "slower", Kind: doc.NumberColumn},
 		{Heading: "largest\n%", Kind: doc.NumberColumn}, {Heading: "at", Field: "at_bytes", Kind: doc.NumberColumn}}}
-	each := &doc.Table{Name: "changes", Title: "Times", TerminalRows: 30, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
-		{Heading: "before\nus", Kind: doc.NumberColumn}, {Heading: "after\nus", Kind: doc.NumberColumn}, {Heading: "change\n%", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Field: "change_percent", Kind: doc.NumberColumn}, {Field: "outcome"}}}
-	group := func(c compare.Change) string {
-		if c.Place == all[0].Place && c.Library == all[0].Library && all[len(all)-1].Place == c.Place && all[len(all)-1].Library == c.Library {
-			return ""
-		}
-		return format.PlaceName(c.Platform, c.Library, c.Place)
-	}
-	words := map[compare.Outcome]string{compare.BetterOutcome: "faster", compare.WorseOutcome: "slower", compare.NoDifferenceOutcome: "no difference", compare.UndecidedOutcome: "undecided"}
 	row := func(timer, mode string, of []compare.Change) {
 		count := map[compare.Outcome]int{}
 		most := of[0]
@@ -491,61 +480,93 @@ func TimeChanges(before, after string, set *compare.ChangeSet) *doc.Document {
 			}
 		}
 		mean := compare.GeometricMean(of)
-		sum.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), percent(mean.Ratio), interval(mean.Low, mean.High), doc.CountCell(count[compare.BetterOutcome]), doc.CountCell(count[compare.WorseOutcome]),
-			percent(most.Ratio), doc.BytesCell(most.Bytes))
+		t.AddRow(doc.TextCell(timer), doc.TextCell(mode), doc.CountCell(len(of)), changeCell(mean.Ratio), changeIntervalCell(mean.Low, mean.High), doc.CountCell(count[compare.BetterOutcome]), doc.CountCell(count[compare.WorseOutcome]),
+			changeCell(most.Ratio), doc.BytesCell(most.Bytes))
 	}
 	for i := 0; i < len(all); {
 		j := i
-		for j < len(all) && group(all[j]) == group(all[i]) && all[j].Timer == all[i].Timer && all[j].Mode == all[i].Mode && all[j].Protocol == all[i].Protocol {
+		for j < len(all) && changeGroup(all, all[j]) == changeGroup(all, all[i]) && all[j].Timer == all[i].Timer && all[j].Mode == all[i].Mode && all[j].Protocol == all[i].Protocol {
 			j++
 		}
-		sum.BeginGroup(group(all[i]))
+		t.BeginGroup(changeGroup(all, all[i]))
 		row(all[i].Timer, all[i].Mode, all[i:j])
 		i = j
 	}
-	if sum.CountRows() > 1 {
-		sum.BeginGroup("")
+	if t.CountRows() > 1 {
+		t.BeginGroup("")
 		row("all", "", all)
 	}
+	return t
+}
+
+// changesTable has a row for each change.
+func changesTable(all []compare.Change) *doc.Table {
+	t := &doc.Table{Name: "changes", Title: "Times", TerminalRows: 30, Columns: []doc.Column{{Heading: "timer", IsKey: true}, {Heading: "mode", IsKey: true}, {Heading: "size", IsKey: true, Kind: doc.NumberColumn},
+		{Heading: "before\nus", Kind: doc.NumberColumn}, {Heading: "after\nus", Kind: doc.NumberColumn}, {Heading: "change\n%", Kind: doc.NumberColumn}, {Heading: "95 % interval\n%", Field: "change_percent", Kind: doc.NumberColumn}, {Field: "outcome"}}}
+	words := map[compare.Outcome]string{compare.BetterOutcome: "faster", compare.WorseOutcome: "slower", compare.NoDifferenceOutcome: "no difference", compare.UndecidedOutcome: "undecided"}
 	for _, c := range all {
-		each.BeginGroup(group(c))
-		tone := doc.TextCell(words[c.Outcome])
+		t.BeginGroup(changeGroup(all, c))
+		outcome := doc.TextCell(words[c.Outcome])
 		if c.Outcome == compare.UndecidedOutcome || c.Outcome == compare.NoDifferenceOutcome {
-			tone = tone.WithTone(doc.FaintTone)
+			outcome = outcome.WithTone(doc.FaintTone)
 		}
-		ends := interval(c.Low, c.High)
+		interval := changeIntervalCell(c.Low, c.High)
 		if math.IsNaN(c.Low) {
-			ends = doc.TextCell(fmt.Sprintf("n=%d", min(c.BeforeSampleCount, c.AfterSampleCount)))
-			each.AddNote("n, the fewer samples of the two, is too small for an interval.")
+			interval = doc.TextCell(fmt.Sprintf("n=%d", min(c.BeforeSampleCount, c.AfterSampleCount)))
+			t.AddNote("n, the fewer samples of the two, is too small for an interval.")
 		}
-		each.AddRow(doc.TextCell(c.Timer), doc.TextCell(c.Mode), doc.BytesCell(c.Bytes), doc.NumberCell(c.Before), doc.NumberCell(c.After), percent(c.Ratio), ends, tone)
+		t.AddRow(doc.TextCell(c.Timer), doc.TextCell(c.Mode), doc.BytesCell(c.Bytes), doc.NumberCell(c.Before), doc.NumberCell(c.After), changeCell(c.Ratio), interval, outcome)
 	}
+	t.AddNote("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
+	return t
+}
+
+// changeGroup returns the place of a change, or "" if all are of one place.
+func changeGroup(all []compare.Change, c compare.Change) string {
+	first, last := all[0], all[len(all)-1]
+	if c.Place == first.Place && c.Library == first.Library && last.Place == c.Place && last.Library == c.Library {
+		return ""
+	}
+	return format.PlaceName(c.Platform, c.Library, c.Place)
+}
+
+// changeCell shows a ratio as a change in percent.
+func changeCell(ratio float64) doc.Cell {
+	return doc.Cell{Text: fmt.Sprintf("%+.1f", 100*(ratio-1)), Values: []float64{100 * (ratio - 1)}}
+}
+
+// changeIntervalCell shows the interval of a ratio; NaN: there is none.
+func changeIntervalCell(low, high float64) doc.Cell {
+	if math.IsNaN(low) {
+		return doc.TextCell("")
+	}
+	return doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(low-1), 100*(high-1)), Values: []float64{100 * (low - 1), 100 * (high - 1)}}
+}
+
+// addChangeNotes says what the numbers of a summary mean, and what it leaves out.
+func addChangeNotes(t *doc.Table, set *compare.ChangeSet) {
 	for _, timer := range sample.Timers {
-		if slices.ContainsFunc(all, func(c compare.Change) bool { return c.Timer == timer.Name }) {
-			sum.AddNote("%s: %s.", timer.Name, timer.MeasuredInterval)
+		if slices.ContainsFunc(set.Changes, func(c compare.Change) bool { return c.Timer == timer.Name }) {
+			t.AddNote("%s: %s.", timer.Name, timer.MeasuredInterval)
 		}
 	}
-	sum.AddNote("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
+	t.AddNote("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
 	if set.DisturbedCount > 0 {
-		sum.AddNote("Left out: %s that other load disturbed in one of the files, as loggp fit leaves them out.", format.Plural(set.DisturbedCount, "time"))
+		t.AddNote("Left out: %s that other load disturbed in one of the files, as loggp fit leaves them out.", format.Plural(set.DisturbedCount, "time"))
 	}
 	if set.NearZeroCount > 0 {
-		sum.AddNote("Left out: %s that cannot be distinguished from zero in one of the files.", format.Plural(set.NearZeroCount, "time"))
+		t.AddNote("Left out: %s that cannot be distinguished from zero in one of the files.", format.Plural(set.NearZeroCount, "time"))
 	}
 	disturbed := 0
-	for _, c := range all {
+	for _, c := range set.Changes {
 		if c.HasDisturbed {
 			disturbed++
 		}
 	}
 	if disturbed > 0 {
-		sum.AddNote("Undecided: %s of which only disturbed samples are left. Their means have no interval: measure again on a quiet machine.", format.Plural(disturbed, "time"))
+		t.AddNote("Undecided: %s of which only disturbed samples are left. Their means have no interval: measure again on a quiet machine.", format.Plural(disturbed, "time"))
 	}
 	if set.BirgeRatio > 1 {
-		sum.AddNote("From size to size, changes scatter %.1f times as much as samples do: intervals are as many times wider (Birge ratio).", set.BirgeRatio)
+		t.AddNote("From size to size, changes scatter %.1f times as much as samples do: intervals are as many times wider (Birge ratio).", set.BirgeRatio)
 	}
-	each.AddNote("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
-	d.Files = append(d.Files, render.TableFile(each))
-	d.AddTables("changes", "Changes", sum, each)
-	return d
 }
