@@ -131,7 +131,9 @@ func (m *makeScheduleFlags) combineFiles(cmd *cobra.Command, name string, files 
 		}
 		s, err = pattern.Merge(places, all...)
 	default:
-		err = s.CheckEnds()
+		if err := s.CheckEnds(); err != nil {
+			return nil, fmt.Errorf("check: %w", err)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("schedule: %w", err)
