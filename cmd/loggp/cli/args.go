@@ -65,7 +65,7 @@ func RequireOneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-// HintOfArgTakenAsValue says that a flag has one of the arguments that a verb takes as its value, as
+// HintOfArgTakenAsValue says that a flag has one of a verb's valid arguments as its value, as
 // --noise has in '--noise stencil'.
 func HintOfArgTakenAsValue(cmd *cobra.Command, validArgs []string) (hint string) {
 	cmd.Flags().Visit(func(f *flag) {
