@@ -162,21 +162,6 @@ func (r *fileReader) checkCompletion(x protocolRule) {
 	r.reportProblem(at, path, "has no effect: %s; leave it out", why)
 }
 
-// checkCompletions checks that the machine has interfaces that complete sends, if libraries wait
-// for that.
-func (r *fileReader) checkCompletions(m *model.Machine) {
-	why := "the machine has no RDMA interface"
-	if f, ok := m.Network.(*model.Fabric); ok && f.NIC != nil {
-		if f.NIC.Datagrams == nil {
-			return
-		}
-		why = "processors prepare datagrams"
-	}
-	for _, x := range r.completionPositions {
-		r.reportProblem(x.node, x.path, "has no effect: %s; leave it out", why)
-	}
-}
-
 // checkModeCovered checks that every message of a mode has a protocol. next is the shortest of each
 // tier that has none.
 func (r *fileReader) checkModeCovered(path string, node *yaml.Node, m model.Mode, next [model.NumTiers]int) {
