@@ -376,3 +376,18 @@ func (r *fileReader) checkRails(at *yaml.Node, path string, m *model.Machine) {
 		r.reportProblem(mappingValue(mappingValue(at, "nodes"), "interfaces"), path+".nodes.interfaces", "%d interfaces of a node for %d rails: write interfaces: %d", m.Nodes.Interfaces, rails, rails)
 	}
 }
+
+// checkCompletions checks that the machine has interfaces that complete sends, if libraries wait
+// for that.
+func (r *fileReader) checkCompletions(m *model.Machine) {
+	why := "the machine has no RDMA interface"
+	if f, ok := m.Network.(*model.Fabric); ok && f.NIC != nil {
+		if f.NIC.Datagrams == nil {
+			return
+		}
+		why = "processors prepare datagrams"
+	}
+	for _, x := range r.completionPositions {
+		r.reportProblem(x.node, x.path, "has no effect: %s; leave it out", why)
+	}
+}

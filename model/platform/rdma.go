@@ -94,18 +94,3 @@ func (r *fileReader) checkStaging(path string, n *yaml.Node) {
 		}
 	}
 }
-
-// checkCompletions checks that the machine has interfaces that complete sends, if libraries wait
-// for that.
-func (r *fileReader) checkCompletions(m *model.Machine) {
-	why := "the machine has no RDMA interface"
-	if f, ok := m.Network.(*model.Fabric); ok && f.NIC != nil {
-		if f.NIC.Datagrams == nil {
-			return
-		}
-		why = "processors prepare datagrams"
-	}
-	for _, x := range r.completionPositions {
-		r.reportProblem(x.node, x.path, "has no effect: %s; leave it out", why)
-	}
-}
