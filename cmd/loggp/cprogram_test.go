@@ -92,6 +92,27 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
+// Where ranks are processes, strict checks say that they do not find conflicts of different ranks.
+func TestStrictChecksSayWhatTheyDoNotFind(t *testing.T) {
+	if !commandtest.CanCompile(t) {
+		t.Skip("C programs cannot be compiled here")
+	}
+	path := filepath.Join(t.TempDir(), "window")
+	source := "#include <mpi.h>\nint main(int n, char **a) { int x; MPI_Win w; MPI_Init(&n, &a); MPI_Win_create(&x, 4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_free(&w); MPI_Finalize(); }\n"
+	if err := os.WriteFile(path+".c", []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, "cc", "-g", path+".c", "-o", path)
+	for _, c := range []struct{ platform, check string }{{"shm", "strict"}, {"shm", "warn"}, {"t3d", "strict"}} {
+		var out, errs strings.Builder
+		status := runCommandLine(t.Context(), []string{"run", "--platform", c.platform, "-n", "2", "--check", c.check, path}, &out, &errs)
+		warned := strings.Contains(errs.String(), "rank 0: MPI_Win_create (window.c:2): ranks are processes, so conflicts")
+		if status != exitSuccess || warned != (c.platform == "shm" && c.check == "strict") {
+			t.Errorf("%v: status %d: %s", c, status, errs.String())
+		}
+	}
+}
+
 // Programs start others, and connect, where ranks are processes as on an emulated machine.
 func TestStartedProgramsOnThisMachine(t *testing.T) {
 	if !commandtest.CanCompile(t) {

@@ -41,6 +41,7 @@ const (
 	WindowsLeftOpen       WarningKind = "open windows"
 	FilesLeftOpen         WarningKind = "open files"
 	ThreadInterrupted     WarningKind = "interrupted thread" // permitted
+	ConflictsUnchecked    WarningKind = "unchecked accesses" // permitted
 )
 
 // Warning describes a violation of the standard by a program that continues.
@@ -54,7 +55,9 @@ type Warning struct {
 
 // IsViolation reports whether the standard forbids what the program did. If so, CheckStrict makes
 // it an error.
-func (w Warning) IsViolation() bool { return w.Kind != ThreadInterrupted }
+func (w Warning) IsViolation() bool {
+	return w.Kind != ThreadInterrupted && w.Kind != ConflictsUnchecked
+}
 
 // String is the warning as a line of text.
 func (w Warning) String() string {
@@ -76,10 +79,22 @@ func (r *Rank) reportViolation(kind WarningKind, c ErrorClass, makeText func() s
 	if r.cfg.Check == CheckStrict {
 		r.Fail(c, "%s; --check=warn (CheckWarn in Go) makes this a warning", makeText())
 	}
-	if !r.recordWarning(kind) {
-		return
+	if r.recordWarning(kind) {
+		r.warnOfCall(kind, makeText())
 	}
-	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: makeText()}
+}
+
+// WarnOfCall delivers a warning that says what the check mode does not find in what the current
+// call begins.
+func (r *Rank) WarnOfCall(kind WarningKind, text string) {
+	if r.recordWarning(kind) {
+		r.warnOfCall(kind, text)
+	}
+}
+
+// warnOfCall delivers a warning about the current call.
+func (r *Rank) warnOfCall(kind WarningKind, text string) {
+	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: text}
 	if r.callLocator == nil {
 		w.CallSite = r.cfg.callSite()
 	} else {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/library/datatype"
 )
 
@@ -84,6 +86,9 @@ func (a *notedAccess) conflictsWith(b *notedAccess) bool {
 func (w *Window) startConflictChecks() {
 	if w.comm.engine.CheckMode() != CheckStrict {
 		return
+	}
+	if _, inProcesses := w.comm.engine.Port().(device.ErrorDetailer); inProcesses && w.comm.size > 1 {
+		w.comm.engine.WarnOfCall(engine.ConflictsUnchecked, "ranks are processes, so conflicts between accesses of different ranks to this window are not found: check the program on an emulated platform")
 	}
 	s, key := w.comm.state.processMemory, w.commKey()
 	s.mu.Lock()
