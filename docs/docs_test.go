@@ -56,7 +56,7 @@ func TestFirstSteps(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			for verb, want := range map[string]string{"measure": "LogGP parameters of", "fit": "LogGP parameters of", "predict": "T_s-r us", "compare": "measured"} {
+			for verb, want := range map[string]string{"measure": "LogGP parameters of", "fit": "LogGP parameters of", "predict": "o_s us", "compare": "measured"} {
 				b, err := os.ReadFile(verb + ".out")
 				if err != nil || !strings.Contains(string(b), want) {
 					t.Errorf("%v: %s does not print %q:\n%s", err, verb, want, b)
