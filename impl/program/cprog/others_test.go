@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,8 +44,11 @@ func TestStartedProgramsWithOthers(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile(`RUN\((\w+)\)`).FindAllSubmatch(source, -1) {
 			name := string(m[1])
-			if ranks > *others || name == "freed_parent" || name == "tasks" {
-				continue // Open MPI 4.1 always hangs in the first, and sometimes in the second, which spawns 20 programs in a row
+			// Open MPI 4.1 always hangs in the first, and sometimes in the second, which spawns 20
+			// programs in a row. For the third it searches the current directory alone, whatever
+			// the key path says.
+			if ranks > *others || slices.Contains([]string{"freed_parent", "tasks", "searched"}, name) {
+				continue
 			}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
