@@ -46,7 +46,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%w: %s takes only flags", err, commandName(cmd))
 }
 
-// RequireArgs requires at least one argument, RequireOneArg exactly one.
+// RequireArgs requires at least one argument.
 func RequireArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -56,6 +56,7 @@ func RequireArgs(what string) cobra.PositionalArgs {
 	}
 }
 
+// RequireOneArg requires exactly one argument.
 func RequireOneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -182,7 +182,12 @@ func (e *Engine) sendHead(dst int32, h *head, data []byte) {
 
 // sendEncoded sends a packet whose head has been written.
 func (e *Engine) sendEncoded(dst int32, data []byte) {
+	e.addCreditAndData(dst, data)
+	e.port.Send(int(dst), &e.packet)
+}
+
+// addCreditAndData completes a packet whose head has been written.
+func (e *Engine) addCreditAndData(dst int32, data []byte) {
 	setCredit(&e.packet.Head, e.flow.takeCredit(int(dst)))
 	e.packet.Data = data
-	e.port.Send(int(dst), &e.packet)
 }

@@ -70,19 +70,15 @@ func (e *Engine) chooseProtocol(mode model.Mode, size, dst int, context uint32) 
 		e.flow.reserveWindow(dst, min(size, e.job.forcedProtocol.eagerBytes), true)
 		return f
 	}
-	rules := e.job.rules[mode][e.tier(int32(dst))]
-	for i := range rules {
-		r := &rules[i]
-		if r.maxBytes >= 0 && size > r.maxBytes {
-			continue
-		}
-		if !e.flow.reserveWindow(dst, min(size, r.eagerBytes), e.job.fallbackProtocol == nil) {
-			return e.job.fallbackProtocol
-		}
-		return r.protocol
+	r := e.ruleFor(mode, size, int32(dst))
+	switch {
+	case r == nil:
+		e.rank.Fail(engine.ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.library.Name, mode, size)
+		panic("unreachable")
+	case !e.flow.reserveWindow(dst, min(size, r.eagerBytes), e.job.fallbackProtocol == nil):
+		return e.job.fallbackProtocol
 	}
-	e.rank.Fail(engine.ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.library.Name, mode, size)
-	panic("unreachable")
+	return r.protocol
 }
 
 // sendFirstPacketWithData packs the message and sends a first packet with data.
@@ -134,8 +130,7 @@ func (e *Engine) awaitsCompletion(mode model.Mode, size int, dst int32) bool {
 func (e *Engine) sendWithCompletion(s *op) {
 	e.spend(model.ProtoPackCost, len(s.Buf))
 	e.encodeFirstPacket(s)
-	setCredit(&e.packet.Head, e.flow.takeCredit(int(s.Peer)))
-	e.packet.Data = s.Buf
+	e.addCreditAndData(s.Peer, s.Buf)
 	e.port.(device.SendCompleter).SendWithCompletion(int(s.Peer), &e.packet, e.accessDoneHead(s))
 }
 
