@@ -36,6 +36,10 @@ type Kernel struct {
 	stepsSinceCheck int    // since the context was last checked
 	switches        uint64 // into processes
 	err             error
+
+	eventLoop          *eventLoop // runs events; nil: a Waiter on its stack sleeps or is parked
+	currentLoop        *eventLoop // the loop on whose stack the current event runs
+	loops, unusedLoops []*eventLoop
 }
 
 // Statistics counts what a kernel did in a run.
@@ -102,7 +106,7 @@ const stepsPerContextCheck = 1 << 10
 // returns the error passed to Fail, the error of the context, ErrExited or ErrStalled. Then call
 // Close to unwind the remaining processes. Remaining events are dropped.
 func (k *Kernel) Run(ctx context.Context) error {
-	if !runIsolated(func() { k.runEvents(ctx) }) {
+	if !runIsolated(func() { k.runLoops(ctx) }) {
 		k.Fail(ErrExited)
 	}
 	return k.err
@@ -127,9 +131,10 @@ func runIsolated(f func()) (returned bool) {
 	return returned
 }
 
-func (k *Kernel) runEvents(ctx context.Context) {
+// runEvents runs events until the run has ended or another loop runs events.
+func (k *Kernel) runEvents(ctx context.Context, l *eventLoop) {
 	k.stepsSinceCheck = stepsPerContextCheck
-	for k.liveProcs > 0 && k.err == nil {
+	for k.liveProcs > 0 && k.err == nil && k.eventLoop == l {
 		if k.stepsSinceCheck++; k.stepsSinceCheck >= stepsPerContextCheck {
 			k.stepsSinceCheck = 0
 			if ctx.Err() != nil {
@@ -175,12 +180,17 @@ func (k *Kernel) ParkedProcs(yield func(*Proc) bool) {
 // be used afterwards.
 func (k *Kernel) Close() {
 	k.Fail(errClosed)
-	for len(k.procs) > 0 {
+	for len(k.procs)+len(k.loops) > 0 {
 		runIsolated(func() {
 			for len(k.procs) > 0 {
 				p := k.procs[0]
 				k.procs = k.procs[1:]
 				p.unwind()
+			}
+			for len(k.loops) > 0 {
+				l := k.loops[0]
+				k.loops = k.loops[1:]
+				l.cancelCoroutine()
 			}
 		})
 	}

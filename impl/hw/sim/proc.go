@@ -12,8 +12,11 @@ type Proc struct {
 	kernel            *Kernel
 	continueCoroutine func() (struct{}, bool)
 	yield             func(struct{}) bool
-	isParked          bool // waiting for Wake
-	isReady           bool // is in the ready queue
+	isParked          bool       // waiting for Wake
+	isReady           bool       // is in the ready queue
+	isInWaiter        bool       // its Waiter runs, sleeps or is parked
+	waiter            Waiter     // continues its wait; nil: it is not in ParkUntil
+	blockedLoop       *eventLoop // has the stack of its Waiter, which sleeps or is parked; nil: none
 	cancelCoroutine   func()
 	body              Body
 }
@@ -73,6 +76,9 @@ func keepOnStack(*[2 << 10]byte) {}
 
 func (p *Proc) resume() {
 	p.isReady, p.isParked = false, false
+	if p.waiter != nil && !p.continueWait() {
+		return
+	}
 	p.kernel.switches++
 	p.continueCoroutine()
 }
@@ -124,6 +130,10 @@ type unwindPanic struct{}
 
 // yieldToKernel is the only place where a process yields.
 func (p *Proc) yieldToKernel() {
+	if p.isInWaiter {
+		p.kernel.block(p)
+		return
+	}
 	if !p.yield(struct{}{}) {
 		panic(unwindPanic{})
 	}

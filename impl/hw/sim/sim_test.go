@@ -196,3 +196,73 @@ func TestTimeEnds(t *testing.T) {
 		t.Errorf("%v at %v", err, k.Now())
 	}
 }
+
+// waiter is a Waiter that logs its calls, and sleeps and parks within some of them.
+type waiter struct {
+	p         *Proc
+	callsLeft int
+	log       *[]string
+}
+
+func (w *waiter) ContinueWait() bool {
+	*w.log = append(*w.log, fmt.Sprint("call ", int64(w.p.Now())))
+	w.callsLeft--
+	if w.callsLeft == 1 {
+		w.p.Sleep(7)
+		w.p.Park()
+		*w.log = append(*w.log, fmt.Sprint("continued ", int64(w.p.Now())))
+	}
+	return w.callsLeft == 0
+}
+
+// A Waiter sees each wake of its process, and may sleep and park as the process itself. The process
+// is not resumed until the Waiter has ended the wait.
+func TestWaiterContinuesTheWait(t *testing.T) {
+	var k Kernel
+	var log []string
+	parked := k.Go(func(p *Proc) {
+		p.ParkUntil(&waiter{p, 3, &log})
+		log = append(log, fmt.Sprint("resumed ", int64(p.Now())))
+	})
+	k.Go(func(p *Proc) {
+		for range 6 {
+			p.Sleep(5)
+			parked.Wake()
+		}
+	})
+	if err := run(t, &k); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"call 5", "call 10", "continued 20", "call 25", "resumed 25"}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %q, want %q", log, want)
+	}
+	if n := len(k.loops); n > 2 {
+		t.Errorf("%d loops", n)
+	}
+}
+
+// A Waiter that is parked is unwound with its deferred calls, and its process too.
+func TestParkedWaiterIsUnwound(t *testing.T) {
+	var k Kernel
+	unwound := 0
+	stuck := k.Go(func(p *Proc) {
+		defer func() { unwound++ }()
+		p.ParkUntil(waiterFunc(func() bool {
+			defer func() { unwound++ }()
+			p.Park()
+			return true
+		}))
+	})
+	k.Go(func(p *Proc) { p.Sleep(1); stuck.Wake() })
+	if err := run(t, &k); !errors.Is(err, ErrStalled) {
+		t.Fatalf("got %v, want ErrStalled", err)
+	}
+	if unwound != 2 {
+		t.Errorf("%d deferred calls ran, not 2", unwound)
+	}
+}
+
+type waiterFunc func() bool
+
+func (f waiterFunc) ContinueWait() bool { return f() }
