@@ -182,6 +182,34 @@ type SendCompleter interface {
 	SendWithCompletion(dst int, p *Packet, done Head)
 }
 
+// PacketWaiter is a Port of an emulated machine that handles the packets of a rank while the rank
+// waits, without switching to its goroutine for each.
+type PacketWaiter interface {
+	Port
+	CanAwaitPackets() bool // whether AwaitPackets may be called on this port
+	HasPacket() bool       // whether Recv would return a packet at once
+
+	// AwaitPackets returns when h.HandlePackets has returned true. It calls the method at once, and
+	// again when a packet has arrived. Later calls may come from other goroutines, while the
+	// caller waits. If a call panics, AwaitPackets panics with the same value.
+	AwaitPackets(h PacketHandler)
+}
+
+// PacketHandler receives the packets of a rank that waits.
+type PacketHandler interface {
+	// HandlePackets receives packets until PacketWaiter.HasPacket returns false, or until the wait
+	// has ended. It reports whether the wait has ended. It may make any call of the rank's port.
+	HandlePackets() (done bool)
+}
+
+// PacketWaiterOf returns the port as a PacketWaiter, or nil if it cannot await packets.
+func PacketWaiterOf(p Port) PacketWaiter {
+	if w, ok := p.(PacketWaiter); ok && w.CanAwaitPackets() {
+		return w
+	}
+	return nil
+}
+
 // NodeMemoryPort is a Port that may have remote memory of the ranks of its own node alone: where
 // the system copies between processes and the network between nodes has no remote memory, so that
 // Memory returns nil, or needs memory to be registered. NodeMemory returns what keeps the laws of

@@ -33,6 +33,7 @@ var laws = []law{
 	{"received data can be sent on", checkForwarding},
 	{"polling", checkPolling},
 	{"waiting", checkBlockingRecv},
+	{"handling packets while waiting", checkPacketHandling},
 	{"many to one", checkManyToOne},
 	{"flood", checkAllToAllBeforeReceive},
 	{"after an exit", checkSendAfterExit},

@@ -37,6 +37,7 @@ type faulty struct {
 	where   func(src int, head *device.Head, n int) []byte
 	detail  func(detail []byte)
 	notify  func(rank int, head device.Head)
+	await   func(h device.PacketHandler) // nil: it cannot await packets
 }
 
 type faultyMemory struct {
@@ -70,6 +71,9 @@ func (f *faulty) SetErrorDetail(detail []byte)   { f.detail(detail) }
 func (f *faulty) NotifyExit(rank int, head device.Head) {
 	f.notify(rank, head)
 }
+func (f *faulty) CanAwaitPackets() bool               { return f.await != nil }
+func (f *faulty) HasPacket() bool                     { return true } // Recv waits for one
+func (f *faulty) AwaitPackets(h device.PacketHandler) { f.await(h) }
 func (f *faulty) SetPlacement(where func(src int, head *device.Head, n int) []byte) {
 	f.where = where
 }
@@ -352,6 +356,13 @@ var faults = []*fault{
 			}
 			time.Sleep(time.Millisecond)
 			return nil
+		}
+	}},
+	{name: "a panic of a packet handler is lost", law: "handling packets while waiting", port: func(f *faulty) {
+		f.await = func(h device.PacketHandler) {
+			defer func() { _ = recover() }()
+			for !h.HandlePackets() {
+			}
 		}
 	}},
 	{name: "waiting gives up", law: "waiting", port: func(f *faulty) {

@@ -1,6 +1,7 @@
 package devicetest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -296,6 +297,80 @@ func checkBlockingRecv(open func(int) device.World) error {
 			}
 		}
 		return nil
+	})
+}
+
+// echo is a device.PacketHandler that answers packets until it has answered enough.
+type echo struct {
+	device.PacketWaiter
+	answersLeft int
+	err         error
+}
+
+// HandlePackets implements device.PacketHandler. It waits in Recv for every third packet.
+func (e *echo) HandlePackets() (done bool) {
+	for e.answersLeft > 0 && (e.HasPacket() || e.answersLeft%3 == 0) {
+		q := e.Recv(true)
+		if want := uint64(e.answersLeft); q.Head[0] != want {
+			e.err = fmt.Errorf("packet %d came instead of %d", q.Head[0], want)
+		}
+		e.Send(q.Src, &device.Packet{Head: q.Head})
+		e.answersLeft--
+	}
+	return e.answersLeft == 0
+}
+
+// fail is a device.PacketHandler that panics at the first packet.
+type fail struct{ device.PacketWaiter }
+
+var errOfHandler = errors.New("a packet has arrived")
+
+func (f fail) HandlePackets() (done bool) {
+	if f.HasPacket() {
+		panic(errOfHandler)
+	}
+	return false
+}
+
+// checkPacketHandling checks that handlers get all packets in order, also if they wait by themselves, and
+// that a panic of one is a panic of its rank.
+func checkPacketHandling(open func(int) device.World) error {
+	const rounds = 10
+	return run(open(2), func(p *rank) (err error) {
+		if p.Rank() == 1 {
+			for i := uint64(rounds); i > 0; i-- {
+				p.sendWord(0, i)
+				p.Delay(unit.Time(i%2) * unit.Microsecond)
+				if word, err := p.recvWord(0); err != nil || word != i {
+					return fmt.Errorf("answer %d to packet %d: %v", word, i, err)
+				}
+			}
+			p.sendWord(0, 0)
+			return nil
+		}
+		w := device.PacketWaiterOf(p.Port)
+		if w == nil {
+			for range rounds {
+				word, err := p.recvWord(1)
+				if err != nil {
+					return err
+				}
+				p.sendWord(1, word)
+			}
+			_, err = p.recvWord(1)
+			return err
+		}
+		e := &echo{PacketWaiter: w, answersLeft: rounds}
+		if w.AwaitPackets(e); e.err != nil {
+			return e.err
+		}
+		defer func() {
+			if v := recover(); v != any(errOfHandler) {
+				err = fmt.Errorf("a panic of a handler is %v in its rank", v)
+			}
+		}()
+		w.AwaitPackets(fail{w})
+		return errors.New("AwaitPackets returned after a panic of the handler")
 	})
 }
 

@@ -8,7 +8,9 @@ import (
 )
 
 // WrapPort implements core.Probe. The program's port then reports to the log what its rank does.
-func (r *Log) WrapPort(p *core.Port) device.Port { return &observedPort{p, p, r, &r.processors[p.ID]} }
+func (r *Log) WrapPort(p *core.Port) device.Port {
+	return &observedPort{Port: p, emulated: p, log: r, processor: &r.processors[p.ID]}
+}
 
 // observedPort is a port whose processor time is logged. Networks report the time that they charge,
 // under the names of the machine's parameters. The rest is logged here under the name of the port's
@@ -18,6 +20,10 @@ type observedPort struct {
 	emulated  *core.Port
 	log       *Log
 	processor *processorLog
+
+	packetHandler device.PacketHandler // of AwaitPackets
+	waitFirstSpan int                  // index of the first span of a wait in AwaitPackets
+	hasWaitFirst  bool                 // waitFirstSpan belongs to the next packet
 }
 
 // noteActivity records what the processor has done until now.
@@ -111,6 +117,9 @@ func (w *observedPort) Flush() bool {
 func (w *observedPort) Recv(block bool) *device.Packet {
 	w.log.reenterCall(w.emulated.ID)
 	from := len(w.processor.spans)
+	if w.hasWaitFirst {
+		from, w.hasWaitFirst = w.waitFirstSpan, false
+	}
 	x := w.Port.Recv(block)
 	w.log.noteWait(w.emulated)
 	w.noteActivity("receive", model.ReceiveActivity, 0)
@@ -129,6 +138,27 @@ func (w *observedPort) AwaitPacket(deadline unit.Time) {
 	w.emulated.AwaitPacket(deadline)
 	w.processor.nameWaits("event", from)
 	w.noteActivity("event", model.WaitActivity, 0)
+}
+
+// CanAwaitPackets and the methods below implement device.PacketWaiter.
+func (w *observedPort) CanAwaitPackets() bool { return w.emulated.CanAwaitPackets() }
+
+func (w *observedPort) HasPacket() bool { return w.emulated.HasPacket() }
+
+func (w *observedPort) AwaitPackets(h device.PacketHandler) {
+	w.packetHandler = h
+	w.emulated.AwaitPackets(w)
+	w.packetHandler = nil
+}
+
+// HandlePackets implements device.PacketHandler. A wait begins when it returns false, and is part
+// of the next call of Recv.
+func (w *observedPort) HandlePackets() (done bool) {
+	if done = w.packetHandler.HandlePackets(); !done && !w.hasWaitFirst {
+		w.log.reenterCall(w.emulated.ID)
+		w.waitFirstSpan, w.hasWaitFirst = len(w.processor.spans), true
+	}
+	return done
 }
 
 // Memory implements device.Port.

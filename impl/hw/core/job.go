@@ -131,6 +131,10 @@ func (p *Port) RunBody() {
 		case sim.IsUnwind(v):
 			panic(v)
 		default:
+			if f, ok := v.(*device.Failure); ok { // of AwaitPackets
+				p.Kernel.Fail(f)
+				return
+			}
 			p.Kernel.Fail(&device.Failure{Rank: int(p.ID), Value: v, Stack: debug.Stack()})
 		}
 	}()

@@ -24,6 +24,13 @@ type PolledNetwork interface {
 	Poll(p *Port)         // polls once, and puts complete packets into the inbox
 }
 
+// KernelTimeSender is a Network whose Send may wait until the kernel's clock has reached the
+// processor's, so that ranks carry out their steps by themselves (Port.CanAwaitPackets).
+type KernelTimeSender interface {
+	Network
+	SendsAtKernelTime() bool
+}
+
 // ExitObserver is a Network that is notified when the program of a rank has ended.
 type ExitObserver interface {
 	Network
@@ -77,9 +84,6 @@ type CopyBus interface {
 	ChargeCopy(p *Port, bytes int) // charges a copy
 }
 
-// HasPacket reports whether the inbox has a packet, so that Recv would return at once.
-func (p *Port) HasPacket() bool { return p.inbox.Head != nil }
-
 // AttachedRanks says which ranks a network connects: RankCount ranks from FirstRank on, through
 // InterfaceCount interfaces. If a node has fewer interfaces than ranks, several ranks share one.
 type AttachedRanks struct {
@@ -99,6 +103,9 @@ func (p *Port) AttachNetworks(far, near Network, first, count int) {
 		}
 		if r, ok := n.(MemoryRegistrar); ok && r.NeedsRegistration() {
 			p.memoryRegistrar = r
+		}
+		if s, ok := n.(KernelTimeSender); ok && s.SendsAtKernelTime() {
+			p.sendsAtKernelTime = true
 		}
 		if r, ok := n.(PolledNetwork); ok {
 			p.polledNetworks = append(p.polledNetworks, r)

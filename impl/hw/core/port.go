@@ -40,6 +40,7 @@ type Port struct {
 	TotalNetworkDelay       unit.Time       // total time by which networks have delayed the processor
 	polledNetworks          []PolledNetwork // its networks that need polling
 	noise                   Noise
+	packetHandler           device.PacketHandler // of AwaitPackets
 	programProc             sim.Proc
 
 	recvThrottle, clockThrottle        pollThrottle
@@ -47,7 +48,9 @@ type Port struct {
 	broadcastsBegun, combinationsBegun int    // numbers of broadcasts and combinations that the rank has started (device.Control)
 	atomicRegisters                    [device.CountersPerRank]int64
 	isWordRefused                      bool // the last atomic operation in memory was
+	sendsAtKernelTime                  bool // some network of the rank is a KernelTimeSender that does so
 	queues                             queueTable
+	handlerPanic                       any // panic value of packetHandler
 	channelQueues                      [device.NumPriorities]channelQueue
 }
 
@@ -223,10 +226,7 @@ func (p *Port) checkRank(rank int) {
 // processor's own time, and later ones are queued after them. So the rank waits for the kernel only
 // if its inbox is empty.
 func (p *Port) Recv(block bool) *device.Packet {
-	if p.lastReceived != nil {
-		p.lastReceived.Next, p.freePackets = p.freePackets, p.lastReceived
-		p.lastReceived = nil
-	}
+	p.releaseLastReceived()
 	for p.inbox.Head == nil {
 		if p.signalState != nil && p.runSignalHandler() {
 			continue
@@ -249,6 +249,14 @@ func (p *Port) Recv(block bool) *device.Packet {
 		pk.polledBy.ChargeCompletionPoll(p)
 	}
 	return &pk.Packet
+}
+
+// releaseLastReceived makes the last result of Recv available for reuse.
+func (p *Port) releaseLastReceived() {
+	if p.lastReceived != nil {
+		p.lastReceived.Next, p.freePackets = p.freePackets, p.lastReceived
+		p.lastReceived = nil
+	}
 }
 
 // LastReceived returns the last packet that Recv returned.

@@ -98,6 +98,9 @@ func (n *network) ChargeReceive(p *core.Port, pk *core.Packet) {
 	p.Probe.ProcessorActivityUntil(p, p.Clock, "fattree.receive", model.ReceiveActivity, 0)
 }
 
+// SendsAtKernelTime implements core.KernelTimeSender: a rank waits for the lock of its interface.
+func (n *network) SendsAtKernelTime() bool { return n.locks != nil }
+
 // acquireLock acquires the lock of the processor's interface, and holds it while it moves a
 // message, for a duration. Other processors of the node wait for the lock.
 func (n *network) acquireLock(p *core.Port, long unit.Time) {

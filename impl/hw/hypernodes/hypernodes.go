@@ -159,6 +159,9 @@ func reserveWhenFree(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int)
 	return t
 }
 
+// SendsAtKernelTime implements core.KernelTimeSender.
+func (n *network) SendsAtKernelTime() bool { return true }
+
 // CarriesCopies and ChargeCopy implement core.CopyBus.
 func (n *network) CarriesCopies() bool { return n.CopiesPassPort }
 

@@ -207,6 +207,9 @@ func (n *network) ChargeCopy(p *core.Port, bytes int) {
 	n.awaitFlow(p, f)
 }
 
+// SendsAtKernelTime implements core.KernelTimeSender.
+func (n *network) SendsAtKernelTime() bool { return true }
+
 // Send writes the packet into the queue of its receiver.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	d := n.distance(p.ID, pk.Dst)
