@@ -96,7 +96,7 @@ func (r *Rank) WarnOfCall(kind WarningKind, text string) {
 func (r *Rank) warnOfCall(kind WarningKind, text string) {
 	w := Warning{Kind: kind, Rank: r.port.Rank(), Call: r.call, Text: text}
 	if r.callLocator == nil {
-		w.CallSite = r.cfg.callSite()
+		w.CallSite = r.callSite()
 	} else {
 		call, at := r.callLocator.CurrentCall()
 		w.Call, w.CallSite = call, r.callLocator.Site(at)

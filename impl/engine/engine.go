@@ -110,6 +110,30 @@ type CountingEngine interface {
 	Counts(yield func(name string, n int64) bool)
 }
 
+// Steps are steps of a rank between which it waits for operations, as those of a collective
+// operation.
+type Steps interface {
+	// Advance carries out steps until an operation must be finished first, and returns that. It
+	// returns nil after the last step. It may be called in another goroutine while the rank waits.
+	Advance() *Op
+}
+
+// StepEngine is an Engine that carries out the steps of a rank without switching to the rank's
+// goroutine in between, if the port can. Its blocking calls have two parts, between which the
+// operation must be finished.
+type StepEngine interface {
+	Engine
+	RunSteps(s Steps) // carries out all steps
+
+	// BeginSend and EndSend are the parts of Send. An Op that is nil is finished and has no end.
+	BeginSend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) *Op
+	EndSend(o *Op)
+
+	// BeginRecv and EndRecv are the parts of Recv.
+	BeginRecv(o *Op)
+	EndRecv()
+}
+
 // BarrierEngine is an Engine with a barrier that needs no messages.
 type BarrierEngine interface {
 	Engine

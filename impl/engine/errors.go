@@ -85,10 +85,35 @@ func (s CallSite) Parenthesized() string {
 	return " (" + s.String() + ")"
 }
 
+// callSite returns the source line of the current call.
+func (r *Rank) callSite() CallSite {
+	if r.overlapChecker != nil {
+		return r.cfg.stackSite(r.CallStack())
+	}
+	return r.cfg.callSite()
+}
+
+// RecordCallStack records where the current call was made, before its steps are carried out in
+// another goroutine. In a program that is not checked, LocateError does so after an error.
+func (r *Rank) RecordCallStack() {
+	if r.overlapChecker != nil && r.callLocator == nil {
+		r.CallStack()
+	}
+}
+
+// LocateError sets the source line of an error of the current call that may have occurred in
+// another goroutine. It returns v, a panic value.
+func (r *Rank) LocateError(v any) any {
+	if err, ok := v.(*Error); ok && err.Rank == r.port.Rank() {
+		err.CallSite = r.callSite()
+	}
+	return v
+}
+
 // newError returns an error of the rank's current call.
 func (r *Rank) newError(c ErrorClass, format string, args ...any) *Error {
 	r.hasFailedCall = true
-	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, CallSite: r.cfg.callSite(), context: r.context, Text: fmt.Sprintf(format, args...)}
+	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, CallSite: r.callSite(), context: r.context, Text: fmt.Sprintf(format, args...)}
 }
 
 // FailWithOtherCall ends the rank with an error of its current call, which differs from the call of

@@ -8,13 +8,71 @@ import (
 
 // Send sends buf and returns when the rank may reuse it, according to the mode.
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
+	r.noteSend(buf, dst, context)
+	r.engine.Send(m, buf, s, dst, context, tag)
+	r.flushSends()
+}
+
+// RunSteps carries out the steps of the rank, which use BeginSend and BeginRecv for blocking calls.
+// It may do so in another goroutine while the rank waits, unless inGoroutine is set.
+func (r *Rank) RunSteps(s Steps, inGoroutine bool) {
+	if e, ok := r.engine.(StepEngine); ok && !inGoroutine {
+		e.RunSteps(s)
+		return
+	}
+	for o := s.Advance(); o != nil; o = s.Advance() {
+		r.WaitUntilFinished(o)
+	}
+}
+
+// BeginSend starts a Send in standard mode. Call EndSend when the operation is finished. nil is
+// finished.
+func (r *Rank) BeginSend(buf []byte, s Signature, dst int, context uint32, tag int) *Op {
+	e, ok := r.innermostEngine().(StepEngine)
+	if !ok {
+		r.Send(model.StandardMode, buf, s, dst, context, tag)
+		return nil
+	}
+	r.noteSend(buf, dst, context)
+	return e.BeginSend(model.StandardMode, buf, s, dst, context, tag)
+}
+
+// EndSend ends a send of BeginSend.
+func (r *Rank) EndSend(o *Op) {
+	if o != nil {
+		r.innermostEngine().(StepEngine).EndSend(o)
+	}
+	r.flushSends()
+}
+
+// BeginRecv starts a Recv. Call EndRecv when the operation is finished.
+func (r *Rank) BeginRecv(buf []byte, s Signature, src int, context uint32, tag int) *Op {
+	o := r.NewOp()
+	o.Buf, o.Signature = buf, s
+	r.setReceive(o, src, context, tag)
+	if e, ok := r.innermostEngine().(StepEngine); ok {
+		e.BeginRecv(o)
+	} else {
+		r.engine.Recv(o)
+	}
+	return o
+}
+
+// EndRecv ends a receive of BeginRecv.
+func (r *Rank) EndRecv(o *Op) Status {
+	if e, ok := r.innermostEngine().(StepEngine); ok {
+		e.EndRecv()
+	}
+	return r.EndIrecv(o)
+}
+
+// noteSend checks and counts a blocking send.
+func (r *Rank) noteSend(buf []byte, dst int, context uint32) {
 	if r.overlapChecker != nil {
 		r.checkNotBeingReceived(memoryInterval(buf, 0, nil))
 		r.overlapChecker.countPeerMessages(dst, context, 0, 1)
 	}
 	r.traffic.Sent[context&1].add(dst)
-	r.engine.Send(m, buf, s, dst, context, tag)
-	r.flushSends()
 }
 
 // flushSends completes sends that the port has buffered. It makes progress meanwhile, which may
@@ -109,12 +167,18 @@ func (r *Rank) RecvLayout(x Layout, src int, context uint32, tag int) Status {
 func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
 	r.setReceive(o, src, context, tag)
 	r.engine.Recv(o)
-	st, _ := o.Received()
-	st.Err = r.ReceiveError(o)
-	r.Release(o)
+	st := r.EndIrecv(o)
 	if st.Err != nil && !isCollective(context) && !r.receiveErrorsInStatus {
 		panic(st.Err)
 	}
+	return st
+}
+
+// EndIrecv releases a finished receive and returns its status.
+func (r *Rank) EndIrecv(o *Op) Status {
+	st, _ := o.Received()
+	st.Err = r.ReceiveError(o)
+	r.Release(o)
 	return st
 }
 

@@ -336,7 +336,7 @@ func (f fail) HandlePackets() (done bool) {
 // that a panic of one is a panic of its rank.
 func checkPacketHandling(open func(int) device.World) error {
 	const rounds = 10
-	return run(open(2), func(p *rank) (err error) {
+	return runWithinLimit(open(2), func(p *rank) (err error) {
 		if p.Rank() == 1 {
 			for i := uint64(rounds); i > 0; i-- {
 				p.sendWord(0, i)

@@ -28,8 +28,11 @@ type Engine struct {
 	unexpected  match.Queue[*unexpectedMessage] // messages without a receive
 	posted      match.Queue[*op]                // receives without a message
 	flow        flowControl
-	firstPacket firstPacket   // of the message that is being handled
-	packet      device.Packet // the packet that is being sent
+	firstPacket firstPacket         // of the message that is being handled
+	packet      device.Packet       // the packet that is being sent
+	waiter      device.PacketWaiter // the port; nil: it cannot await packets
+	awaited     *engine.Op          // for which the rank waits in AwaitPackets; nil: none
+	steps       engine.Steps        // that follow; nil: none
 
 	// Rarely used fields come last.
 	op               op    // the first operation
@@ -46,6 +49,7 @@ type Engine struct {
 // Setup implements engine.Engine.
 func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.isRealTime = r, r.Port(), r.IsRealTime()
+	e.waiter = device.PacketWaiterOf(e.port)
 	e.memory, e.nodeMemory = e.port.Memory(), device.NodeMemoryOf(e.port)
 	if e.memory == nil {
 		e.packetMemory = &packetMemory{engine: e}

@@ -29,10 +29,16 @@ type unexpectedMessage struct {
 
 // Recv implements engine.Engine.
 func (e *Engine) Recv(o *engine.Op) {
-	e.postReceive(o.EngineOp.(*op))
+	e.BeginRecv(o)
 	e.progressUntil(o)
-	e.spend(model.ProtoReceiveEpilogueCost, 1)
+	e.EndRecv()
 }
+
+// BeginRecv implements engine.StepEngine.
+func (e *Engine) BeginRecv(o *engine.Op) { e.postReceive(o.EngineOp.(*op)) }
+
+// EndRecv implements engine.StepEngine.
+func (e *Engine) EndRecv() { e.spend(model.ProtoReceiveEpilogueCost, 1) }
 
 // progressUntil is Rank.WaitUntilFinished without a call through an interface for each packet.
 func (e *Engine) progressUntil(o *engine.Op) {
@@ -48,6 +54,59 @@ func (e *Engine) progressUntil(o *engine.Op) {
 		e.dispatchPacket(e.nextPacket(true))
 	}
 	e.rank.SetAwaitedOp(nil)
+}
+
+// RunSteps implements engine.StepEngine.
+func (e *Engine) RunSteps(s engine.Steps) {
+	o := s.Advance()
+	switch {
+	case o == nil:
+	case e.waiter == nil:
+		for ; o != nil; o = s.Advance() {
+			e.progressUntil(o)
+		}
+	default:
+		e.rank.RecordCallStack()
+		e.steps = s
+		e.setAwaited(o)
+		defer e.endSteps()
+		e.waiter.AwaitPackets(e)
+	}
+}
+
+// setAwaited sets the operation for which the rank waits in AwaitPackets; nil: none.
+func (e *Engine) setAwaited(o *engine.Op) {
+	e.awaited = o
+	e.rank.SetAwaitedOp(o)
+}
+
+// endSteps is called when AwaitPackets has returned or panics.
+func (e *Engine) endSteps() {
+	e.awaited, e.steps = nil, nil
+	if v := recover(); v != nil {
+		panic(e.rank.LocateError(v))
+	}
+}
+
+// HandlePackets implements device.PacketHandler.
+func (e *Engine) HandlePackets() (done bool) {
+	for {
+		for e.awaited.IsFinished() {
+			e.rank.SetAwaitedOp(nil)
+			o := e.steps.Advance()
+			if o == nil {
+				return true
+			}
+			e.setAwaited(o)
+		}
+		if len(e.flow.peersDueCredit) > 0 {
+			e.sendCredits()
+		}
+		if !e.waiter.HasPacket() {
+			return false
+		}
+		e.dispatchPacket(e.port.Recv(true))
+	}
 }
 
 // Irecv implements engine.Engine.

@@ -6,9 +6,17 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send implements engine.Engine. A message that is complete with its first packet needs no
-// operation.
+// Send implements engine.Engine.
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
+	if s := e.BeginSend(mode, buf, sign, dst, context, tag); s != nil {
+		e.progressUntil(s)
+		e.EndSend(s)
+	}
+}
+
+// BeginSend implements engine.StepEngine. A message that is complete with its first packet needs no
+// operation.
+func (e *Engine) BeginSend(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) *engine.Op {
 	e.spend(model.ProtoSendCost, 1)
 	p := e.chooseProtocol(mode, len(buf), dst, context)
 	if p.EndsWithFirstPacket && mode != model.BufferedMode && !e.awaitsCompletion(mode, len(buf), int32(dst)) {
@@ -17,17 +25,21 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 		setFirst(&e.packet.Head, e.protocolIndex(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendFirstData(int32(dst), buf, bounce)
 		e.spend(model.SendEpilogueCost(mode), 1)
-		return
+		return nil
 	}
 	s := e.rank.NewOp()
 	s.SetSend(mode, buf, sign, dst, context, tag)
 	e.startSend(s.EngineOp.(*op), p)
 	if mode == model.BufferedMode {
 		e.spend(model.SendEpilogueCost(mode), 1)
-		return
+		return nil
 	}
-	e.progressUntil(s)
-	e.spend(model.SendEpilogueCost(mode), 1)
+	return s
+}
+
+// EndSend implements engine.StepEngine.
+func (e *Engine) EndSend(s *engine.Op) {
+	e.spend(model.SendEpilogueCost(s.Mode), 1)
 	e.rank.Release(s)
 }
 

@@ -33,6 +33,11 @@ type collectiveOperation struct {
 	signature       engine.Signature
 	tag             int // of the operation's messages
 	postedTransfers []postedTransfer
+	steps           []collective.Step // that follow
+	stepsDone       int               // of steps
+	phase           stepPhase         // of the next step
+	completed       int               // posted transfers that the next step has completed
+	send, recv      *engine.Op        // of the next step
 	commutes        bool
 	isSizeOnly      bool   // the data of the operation is size-only (device.SizeOnly)
 	err             *Error // of the first message that does not fit its receive
@@ -46,7 +51,7 @@ func (c *Comm) newCollectiveOperation(o collective.Operation, root int, of *Data
 	if r.inUse {
 		r = new(collectiveOperation)
 	}
-	*r = collectiveOperation{Comm: c, operation: o, root: root, signature: engine.Signature(of.KindSign()), tag: tag, postedTransfers: r.postedTransfers[:0]}
+	*r = collectiveOperation{Comm: c, operation: o, root: root, signature: engine.Signature(of.KindSign()), tag: tag, postedTransfers: r.postedTransfers[:0], steps: r.steps[:0]}
 	return r
 }
 
@@ -61,6 +66,7 @@ func (r *collectiveOperation) runAlgorithm(a *collective.Algorithm, j *collectiv
 	r.setAreas(j, in, out)
 	r.schedule.Performer, r.inUse = r, true
 	a.RunSchedule(*j, r.rank, &r.schedule)
+	r.runSteps()
 	r.areaMemory, r.inUse = [3][]byte{}, false
 }
 
@@ -136,25 +142,62 @@ func (r *collectiveOperation) spanBytes(s collective.Span) []byte {
 	return r.areaMemory[s.Area][s.Offset:end]
 }
 
-// ExecuteStep executes one step of a schedule.
+// maxStepsInAdvance is the number of steps of a schedule that are written before the first is
+// carried out. A rank can wait while they are carried out, so it should be most of those of a usual
+// schedule. It limits the memory of a rank.
+const maxStepsInAdvance = 32
+
+// ExecuteStep adds a step to those that follow.
 func (r *collectiveOperation) ExecuteStep(st *collective.Step) bool {
-	switch st.Kind {
-	case collective.Copy:
-		r.engine.Port().Copy(r.spanBytes(st.Recv), r.spanBytes(st.Send))
-	case collective.CombineLeft:
-		r.combineInto(r.spanBytes(st.Send), r.spanBytes(st.Recv))
-	case collective.CombineRight:
-		r.combineSwapped(r.spanBytes(st.Send), r.spanBytes(st.Recv))
-	case collective.Transfer:
-		if st.IsPosted {
-			r.postTransfer(st)
-		} else {
-			r.transfer(st)
-		}
-	case collective.Wait:
-		r.waitPosted()
+	if len(r.steps) == maxStepsInAdvance {
+		r.runSteps()
 	}
+	r.steps = append(r.steps, *st)
 	return true
+}
+
+// runSteps carries out the steps that follow. A function of the program that combines elements must
+// run in the goroutine of the rank. A single step ends with its last packet, for which the rank is
+// resumed in any case.
+func (r *collectiveOperation) runSteps() {
+	r.engine.RunSteps(r, len(r.steps) <= 1 || r.op != nil && r.op.IsUserFunction())
+	r.steps, r.stepsDone = r.steps[:0], 0
+}
+
+// stepPhase is how far a step has been carried out.
+type stepPhase uint8
+
+const (
+	stepNotStarted stepPhase = iota
+	stepSending              // its send has been started
+	stepReceiving            // its send has ended, and its receive has been started
+)
+
+// Advance implements engine.Steps.
+func (r *collectiveOperation) Advance() *engine.Op {
+	for r.stepsDone < len(r.steps) {
+		st := &r.steps[r.stepsDone]
+		switch st.Kind {
+		case collective.Copy:
+			r.engine.Port().Copy(r.spanBytes(st.Recv), r.spanBytes(st.Send))
+		case collective.CombineLeft:
+			r.combineInto(r.spanBytes(st.Send), r.spanBytes(st.Recv))
+		case collective.CombineRight:
+			r.combineSwapped(r.spanBytes(st.Send), r.spanBytes(st.Recv))
+		case collective.Transfer:
+			if st.IsPosted {
+				r.postTransfer(st)
+			} else if o := r.advanceTransfer(st); o != nil {
+				return o
+			}
+		case collective.Wait:
+			if o := r.advanceWait(); o != nil {
+				return o
+			}
+		}
+		r.stepsDone++
+	}
+	return nil
 }
 
 // postedTransfer is a send or a receive that has been started.
@@ -184,40 +227,78 @@ func (r *collectiveOperation) startRecv(from int, b []byte) {
 }
 
 // waitPosted completes all started transfers, in their order.
-func (r *collectiveOperation) waitPosted() {
-	for i := range r.postedTransfers {
-		x := &r.postedTransfers[i]
-		r.engine.Wait(x.Op)
-		var got engine.Status
-		if x.step.From != collective.NoRank {
-			got, _ = x.Received()
-			got.Err = r.engine.ReceiveError(x.Op)
+func (r *collectiveOperation) waitPosted() { r.runStep(collective.Step{Kind: collective.Wait}) }
+
+// transfer executes a step that sends, receives, or does both at the same time.
+func (r *collectiveOperation) transfer(st *collective.Step) { r.runStep(*st) }
+
+// runStep carries out a single step.
+func (r *collectiveOperation) runStep(st collective.Step) {
+	r.steps = append(r.steps, st)
+	r.runSteps()
+}
+
+// advanceWait completes started transfers, in their order. It returns the first that is not
+// finished, or nil.
+func (r *collectiveOperation) advanceWait() *engine.Op {
+	for ; r.completed < len(r.postedTransfers); r.completed++ {
+		x := &r.postedTransfers[r.completed]
+		if !x.IsFinished() {
+			return x.Op
 		}
-		r.engine.Release(x.Op)
-		if x.step.From != collective.NoRank {
-			r.checkMessage(&x.step, got)
+		r.engine.Wait(x.Op)
+		if x.step.From == collective.NoRank {
+			r.engine.Release(x.Op)
+		} else {
+			r.checkMessage(&x.step, r.engine.EndIrecv(x.Op))
 		}
 	}
 	clear(r.postedTransfers)
-	r.postedTransfers = r.postedTransfers[:0]
+	r.postedTransfers, r.completed = r.postedTransfers[:0], 0
+	return nil
 }
 
-// transfer executes a step that sends, receives, or does both at the same time.
-func (r *collectiveOperation) transfer(st *collective.Step) {
-	switch {
-	case st.From == collective.NoRank:
-		r.engine.Send(model.StandardMode, r.spanBytes(st.Send), r.signature, r.jobRank(st.To), r.context+1, r.tag)
-	case st.To == collective.NoRank:
-		r.checkMessage(st, r.engine.Recv(r.spanBytes(st.Recv), r.signature, r.jobRank(st.From), r.context+1, AnyTag))
-	default:
-		in := r.engine.Irecv(r.spanBytes(st.Recv), r.signature, r.jobRank(st.From), r.context+1, AnyTag)
-		r.engine.Send(model.StandardMode, r.spanBytes(st.Send), r.signature, r.jobRank(st.To), r.context+1, r.tag)
-		r.engine.Wait(in)
-		got, _ := in.Received()
-		got.Err = r.engine.ReceiveError(in)
-		r.engine.Release(in)
+// advanceTransfer carries out a step that sends, receives, or does both at the same time. It
+// returns an operation that must be finished first, or nil.
+func (r *collectiveOperation) advanceTransfer(st *collective.Step) *engine.Op {
+	receives, sends := st.From != collective.NoRank, st.To != collective.NoRank
+	if r.phase == stepNotStarted {
+		r.phase = stepReceiving
+		switch {
+		case !sends:
+			r.recv = r.engine.BeginRecv(r.spanBytes(st.Recv), r.signature, r.jobRank(st.From), r.context+1, AnyTag)
+		case receives:
+			r.recv = r.engine.Irecv(r.spanBytes(st.Recv), r.signature, r.jobRank(st.From), r.context+1, AnyTag)
+		}
+		if sends {
+			r.phase = stepSending
+			r.send = r.engine.BeginSend(r.spanBytes(st.Send), r.signature, r.jobRank(st.To), r.context+1, r.tag)
+		}
+	}
+	if r.phase == stepSending {
+		if r.send != nil && !r.send.IsFinished() {
+			return r.send
+		}
+		r.engine.EndSend(r.send)
+		r.phase, r.send = stepReceiving, nil
+	}
+	if receives {
+		in := r.recv
+		if !in.IsFinished() {
+			return in
+		}
+		var got engine.Status
+		if sends {
+			r.engine.Wait(in)
+			got = r.engine.EndIrecv(in)
+		} else {
+			got = r.engine.EndRecv(in)
+		}
+		r.recv = nil
 		r.checkMessage(st, got)
 	}
+	r.phase = stepNotStarted
+	return nil
 }
 
 // checkMessage fails if a message does not belong to the operation. It records an error if the

@@ -57,6 +57,9 @@ func (o *Op) Free() error {
 // Commutes reports whether operands may be exchanged.
 func (o *Op) Commutes() bool { return o.commutes }
 
+// IsUserFunction reports whether a function of the program combines the elements.
+func (o *Op) IsUserFunction() bool { return o.userFunction != nil }
+
 // String returns the name of the operation.
 func (o *Op) String() string {
 	if o == nil {
