@@ -332,8 +332,8 @@ func (f fail) HandlePackets() (done bool) {
 	return false
 }
 
-// checkPacketHandling checks that handlers get all packets in order, also if they wait by themselves, and
-// that a panic of one is a panic of its rank.
+// checkPacketHandling checks that handlers get all packets in order, also if they wait by
+// themselves, and that a panic of one is a panic of its rank.
 func checkPacketHandling(open func(int) device.World) error {
 	const rounds = 10
 	return runWithinLimit(open(2), func(p *rank) (err error) {
