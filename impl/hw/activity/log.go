@@ -385,7 +385,11 @@ func (r *Log) transferName(x any) string {
 }
 
 // ReportIfObserved implements core.Probe.
-func (r *Log) ReportIfObserved(x core.ProbeReporter, arg uint64) { x.Report(arg) }
+func (r *Log) ReportIfObserved(x core.ProbeReporter, arg uint64) {
+	if !r.ProcessorsOnly {
+		x.Report(arg)
+	}
+}
 
 // notePacketReceived records that a rank received pk, or that its wait ended without a packet if pk
 // is nil. from is the index of the first span.

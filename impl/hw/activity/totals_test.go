@@ -115,3 +115,20 @@ func TestCompletionsOfEntries(t *testing.T) {
 		t.Errorf("%d messages are recorded, want %d", len(got), 2*entries)
 	}
 }
+
+// countReports is a core.ProbeReporter.
+type countReports int
+
+func (c *countReports) Report(uint64) { *c++ }
+
+// Parts of the network are neither named nor reported if only processors are observed: the names of
+// all links of a large fabric take as long as the start of a program.
+func TestProcessorsOnlyReportsNoNetwork(t *testing.T) {
+	for _, only := range []bool{false, true} {
+		var calls countReports
+		(&hw.ActivityLog{ProcessorsOnly: only}).ReportIfObserved(&calls, 0)
+		if (calls == 0) != only {
+			t.Errorf("%d calls with ProcessorsOnly %v", calls, only)
+		}
+	}
+}

@@ -53,8 +53,8 @@ type Probe interface {
 	// time.
 	ServerOccupied(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int)
 
-	// ReportIfObserved calls r.Report(arg) if the run is observed. Use it for values that are
-	// expensive to compute.
+	// ReportIfObserved calls r.Report(arg) if the parts of the network are observed. Use it for
+	// what they do and are called, where that is expensive to compute.
 	ReportIfObserved(r ProbeReporter, arg uint64)
 }
 
