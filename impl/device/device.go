@@ -136,6 +136,19 @@ type RealTime interface {
 	RealTime()
 }
 
+// SerializedPort is a Port whose ranks may all be in one process and run one at a time: another one
+// runs only while this one is in a call of its port. Then ranks can share memory without a lock.
+type SerializedPort interface {
+	Port
+	RanksAreSerialized() bool
+}
+
+// RanksAreSerialized reports whether a port says that ranks run one at a time.
+func RanksAreSerialized(p Port) bool {
+	x, ok := p.(SerializedPort)
+	return ok && x.RanksAreSerialized()
+}
+
 // TimedWaiter is a Port that can wait for a packet or for a time, whichever comes first.
 type TimedWaiter interface {
 	Port

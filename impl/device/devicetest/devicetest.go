@@ -52,6 +52,7 @@ var laws = []law{
 	{"panic", checkPanicReported},
 	{"stopping", checkRanksStopAfterFailure},
 	{"run again", checkRunsIndependent},
+	{"one rank at a time", checkRanksSerialized},
 
 	{"put", checkPut},
 	{"put without a completion", checkPutWithoutCompletion},

@@ -38,6 +38,8 @@ type faulty struct {
 	detail  func(detail []byte)
 	notify  func(rank int, head device.Head)
 	await   func(h device.PacketHandler) // nil: it cannot await packets
+
+	isSerialized bool // it says that ranks run one at a time
 }
 
 type faultyMemory struct {
@@ -67,6 +69,7 @@ func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
 func (f *faulty) Memory() device.Memory          { return &f.memory }
 func (f *faulty) Counters() device.Counters      { return f }
+func (f *faulty) RanksAreSerialized() bool       { return f.isSerialized }
 func (f *faulty) SetErrorDetail(detail []byte)   { f.detail(detail) }
 func (f *faulty) NotifyExit(rank int, head device.Head) {
 	f.notify(rank, head)
@@ -480,6 +483,9 @@ var faults = []*fault{
 			return errDeliberate
 		}
 		return err
+	}},
+	{name: "concurrent ranks run one at a time", law: "one rank at a time", port: func(f *faulty) {
+		f.isSerialized = true
 	}},
 	{name: "puts lose their last byte", law: "put", port: func(f *faulty) {
 		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {

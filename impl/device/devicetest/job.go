@@ -3,7 +3,9 @@ package devicetest
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
@@ -178,6 +180,29 @@ func checkRunsIndependent(open func(int) device.World) error {
 		}
 	}
 	return nil
+}
+
+// A world that says so runs one rank at a time: the others only while this one is in a call.
+func checkRanksSerialized(open func(int) device.World) error {
+	var executing atomic.Int32 // ranks that do, outside of calls
+	return runWithinLimit(open(3), func(p *rank) error {
+		if !device.RanksAreSerialized(p.Port) {
+			return errors.New(missingCapabilityPrefix + "order in which ranks run")
+		}
+		for round := range 100 {
+			n := executing.Add(1)
+			for range 10 {
+				runtime.Gosched()
+			}
+			executing.Add(-1)
+			if n != 1 {
+				return fmt.Errorf("rank %d, round %d: %d ranks run at the same time", p.Rank(), round, n)
+			}
+			p.sendWord((p.Rank()+1)%p.Size(), uint64(round))
+			p.recvNext()
+		}
+		return nil
+	})
 }
 
 // A library chooses protocols by how near the other rank is, on both sides of a message: at the

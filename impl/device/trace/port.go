@@ -54,6 +54,9 @@ func (p *port) Send(dst int, q *device.Packet) {
 	p.appendEvent(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, Amount: len(q.Data)})
 }
 
+// RanksAreSerialized implements device.SerializedPort.
+func (p *port) RanksAreSerialized() bool { return device.RanksAreSerialized(p.Port) }
+
 // CompletesSends implements device.SendCompleter if the wrapped port does, as does
 // SendWithCompletion.
 func (p *port) CompletesSends(dst, n int) bool {

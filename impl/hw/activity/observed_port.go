@@ -101,6 +101,9 @@ func (w *observedPort) SendWithCompletion(dst int, x *device.Packet, done device
 	w.observeSend(func() { w.emulated.SendWithCompletion(dst, x, done) })
 }
 
+// RanksAreSerialized implements device.SerializedPort.
+func (w *observedPort) RanksAreSerialized() bool { return w.emulated.RanksAreSerialized() }
+
 // BuffersSends and Flush implement device.BufferedSender, so that sends return at the same times as
 // without a log.
 func (w *observedPort) BuffersSends() bool { return w.emulated.BuffersSends() }

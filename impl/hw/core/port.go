@@ -109,6 +109,9 @@ func (p *Port) RateWithNoise(r unit.Rate) unit.Rate {
 	return r
 }
 
+// RanksAreSerialized implements device.SerializedPort.
+func (p *Port) RanksAreSerialized() bool { return true }
+
 // Rank and the methods below implement device.Port.
 func (p *Port) Rank() int { return int(p.ID) }
 

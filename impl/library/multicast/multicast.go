@@ -122,6 +122,9 @@ func (p *Port) AwaitPacket(deadline unit.Time) {
 	}
 }
 
+// RanksAreSerialized implements device.SerializedPort.
+func (p *Port) RanksAreSerialized() bool { return device.RanksAreSerialized(p.Port) }
+
 // BuffersSends implements device.BufferedSender if the wrapped port does, as do Flush and Place
 // their interfaces.
 func (p *Port) BuffersSends() bool {
